@@ -1,0 +1,129 @@
+//! What an embedder implements, and what a step is given.
+
+use core::fmt;
+use core::ops::{Index, IndexMut};
+
+/// The buttons that one player holds in one frame, a bit each; what a bit means is the game's business.
+///
+/// ```
+/// use rebout::Buttons;
+///
+/// const LEFT: Buttons = Buttons(1);
+/// const FIRE: Buttons = Buttons(8);
+/// let held = LEFT | FIRE;
+/// assert!(held.holds(FIRE));
+/// assert!(!LEFT.holds(held));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Buttons(pub u16);
+
+impl Buttons {
+    /// Nothing is held.
+    pub const NONE: Self = Self(0);
+
+    /// Whether every button of `wanted` is held.
+    #[inline]
+    #[must_use]
+    pub const fn holds(self, wanted: Self) -> bool {
+        self.0 & wanted.0 == wanted.0
+    }
+}
+
+impl core::ops::BitOr for Buttons {
+    type Output = Self;
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl core::ops::BitOrAssign for Buttons {
+    fn bitor_assign(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+}
+
+impl core::ops::BitAnd for Buttons {
+    type Output = Self;
+    fn bitand(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+}
+
+impl core::ops::Not for Buttons {
+    type Output = Self;
+    fn not(self) -> Self {
+        Self(!self.0)
+    }
+}
+
+impl fmt::LowerHex for Buttons {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::LowerHex::fmt(&self.0, f)
+    }
+}
+
+/// A seat in the match. A *peer* is a machine; a *player* sits at one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Player {
+    /// The first seat.
+    One,
+    /// The second seat.
+    Two,
+}
+
+impl Player {
+    /// Both seats, in order.
+    pub const BOTH: [Self; 2] = [Self::One, Self::Two];
+
+    /// The other seat.
+    #[inline]
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::One => Self::Two,
+            Self::Two => Self::One,
+        }
+    }
+
+    /// 0 for the first seat, 1 for the second.
+    #[inline]
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+impl fmt::Display for Player {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::One => "player one",
+            Self::Two => "player two",
+        })
+    }
+}
+
+/// Both players' buttons for one frame.
+///
+/// ```
+/// use rebout::{Buttons, Inputs, Player};
+///
+/// let inputs = Inputs([Buttons(1), Buttons(2)]);
+/// assert_eq!(inputs[Player::Two], Buttons(2));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Inputs(pub [Buttons; 2]);
+
+impl Index<Player> for Inputs {
+    type Output = Buttons;
+    #[inline]
+    fn index(&self, player: Player) -> &Buttons {
+        &self.0[player.index()]
+    }
+}
+
+impl IndexMut<Player> for Inputs {
+    #[inline]
+    fn index_mut(&mut self, player: Player) -> &mut Buttons {
+        &mut self.0[player.index()]
+    }
+}

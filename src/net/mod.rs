@@ -1,0 +1,4 @@
+//! The outside: the only room with a socket and a clock, and a simulated network beside it.
+
+pub mod sim;
+pub mod udp;

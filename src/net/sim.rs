@@ -1,0 +1,1 @@
+//! A simulated network: seeded, pure data, bytes on the wire.

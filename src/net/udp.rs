@@ -1,0 +1,1 @@
+//! The driver on mio and socket2.

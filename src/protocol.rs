@@ -1,0 +1,31 @@
+//! The seam between the state machines and the outside: bytes and time come in as arguments.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// A state machine that speaks over datagrams.
+///
+/// Everything that talks to a peer is one of these, and knows neither a socket nor a clock: the same
+/// implementation runs on UDP ([`net::udp`](crate::net::udp)), in a simulated network
+/// ([`net::sim`](crate::net::sim)) a thousand times faster than real time, or behind another `Protocol` that
+/// wraps it.
+///
+/// The contract of a driver, in this order: hand over every datagram that is there
+/// ([`handle_datagram`](Self::handle_datagram)); then call [`poll_transmit`](Self::poll_transmit) until it
+/// answers `None`; then sleep until a datagram comes or [`poll_timeout`](Self::poll_timeout) is reached. `now`
+/// never runs backwards. A bad datagram is counted and dropped; it is never an error to the caller.
+pub trait Protocol {
+    /// Takes in one datagram that came from `from`.
+    fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]);
+
+    /// Writes the next datagram to send into `buf`, and says for whom and how long it is.
+    ///
+    /// `buf` must hold at least [`MAX_DATAGRAM`] bytes. `None` says that there is nothing to send at `now`.
+    fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)>;
+
+    /// When [`poll_transmit`](Self::poll_transmit) wants to be called again although nothing came in.
+    fn poll_timeout(&self) -> Option<Duration>;
+}
+
+/// No datagram that is sent is longer than this: it passes every common path in one piece.
+pub const MAX_DATAGRAM: usize = 1_200;

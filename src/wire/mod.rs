@@ -1,0 +1,1 @@
+//! Bytes to packets and back. No clock, no state, no allocation; nothing here panics on what it is given.
