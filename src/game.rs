@@ -3,6 +3,8 @@
 use core::fmt;
 use core::ops::{Index, IndexMut};
 
+use crate::{Cues, Fields};
+
 /// The buttons that one player holds in one frame, a bit each; what a bit means is the game's business.
 ///
 /// ```
@@ -125,5 +127,68 @@ impl IndexMut<Player> for Inputs {
     #[inline]
     fn index_mut(&mut self, player: Player) -> &mut Buttons {
         &mut self.0[player.index()]
+    }
+}
+
+/// How a game is saved and restored.
+///
+/// A `Copy` type with [`fields!`](crate::fields!) has this already: its snapshot is itself. A game with heap memory,
+/// a core behind a handle, or a proxy that borrows an engine's world implements it, and copies into the slot that it
+/// is given without allocating.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be saved and restored",
+    label = "does not implement `Save`",
+    note = "a `Copy` type needs nothing but `fields!({Self} {{ every, field }});`",
+    note = "any other type implements `rebout::Save` with a snapshot type of its own"
+)]
+pub trait Save {
+    /// The whole state of the simulation, and nothing else.
+    type Snapshot: Fields;
+
+    /// A new snapshot of the state as it is now. Called to fill the slots when a match starts.
+    fn snapshot(&self) -> Self::Snapshot;
+
+    /// Overwrites `slot` with the state as it is now.
+    fn save(&self, slot: &mut Self::Snapshot);
+
+    /// Makes the state what it was when `snapshot` was saved.
+    fn restore(&mut self, snapshot: &Self::Snapshot);
+}
+
+impl<T: Copy + Fields> Save for T {
+    type Snapshot = T;
+
+    #[inline]
+    fn snapshot(&self) -> T {
+        *self
+    }
+
+    #[inline]
+    fn save(&self, slot: &mut T) {
+        *slot = *self;
+    }
+
+    #[inline]
+    fn restore(&mut self, snapshot: &T) {
+        *self = *snapshot;
+    }
+}
+
+/// A simulation for two players.
+///
+/// The step must be a pure function of the state and the inputs: the same on every machine, however often it is
+/// run. It cannot see whether an input was predicted, because a step that branched on it would desync.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a game that the engine can run",
+    label = "does not implement `Game`",
+    note = "implement `rebout::Game`: one `fn step(&mut self, inputs: Inputs, cues: &mut Cues)`"
+)]
+pub trait Game: Save {
+    /// Drives state `f` to state `f + 1`. Side effects are asked for through `cues`, never done here.
+    fn step(&mut self, inputs: Inputs, cues: &mut Cues);
+
+    /// Whether the match is over in this state. Acted on only once the state is confirmed.
+    fn finished(&self) -> bool {
+        false
     }
 }

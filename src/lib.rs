@@ -2,13 +2,21 @@
 
 #![forbid(unsafe_code)]
 
+mod cue;
+pub mod fields;
 mod frame;
 mod game;
+mod hash;
 mod protocol;
+mod ring;
 
 pub mod net;
 pub mod wire;
 
+pub use cue::{Cue, CueChange, CueEvent, CueId, Cues};
+pub use fields::{Difference, Fields, Leaf, Visitor, checksum, diff, walk};
 pub use frame::Frame;
-pub use game::{Buttons, Inputs, Player};
+pub use game::{Buttons, Game, Inputs, Player, Save};
+pub use hash::SimHash;
 pub use protocol::{MAX_DATAGRAM, Protocol};
+pub use ring::FrameRing;

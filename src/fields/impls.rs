@@ -1,0 +1,173 @@
+//! `Fields` for the types of the language, of `fixed`, and of this crate.
+
+use super::{Fields, LARGE_BYTES, Visitor};
+use crate::{Buttons, Frame, Inputs, Player};
+use fixed::types::extra::{LeEqU8, LeEqU16, LeEqU32, LeEqU64, LeEqU128};
+
+/// Types of at most 32 bits are one word: sign-extended if they have a sign.
+macro_rules! one_word {
+    ($($type:ty: $word:ty),*) => {$(
+        impl Fields for $type {
+            #[inline]
+            fn visit<V: Visitor>(&self, visitor: &mut V) {
+                visitor.leaf(&[<$word>::from(*self) as u32], self);
+            }
+        }
+    )*};
+}
+one_word!(bool: u32, u16: u32, u32: u32, i8: i32, i16: i32, i32: i32);
+
+impl Fields for u8 {
+    #[inline]
+    fn visit<V: Visitor>(&self, visitor: &mut V) {
+        visitor.leaf(&[u32::from(*self)], self);
+    }
+
+    #[inline]
+    fn visit_items<V: Visitor>(items: &[Self], visitor: &mut V) {
+        if items.len() >= LARGE_BYTES {
+            visitor.bytes(items);
+        } else {
+            for (index, item) in items.iter().enumerate() {
+                visitor.item(index, item);
+            }
+        }
+    }
+}
+
+/// The words of a wide integer, low first.
+const fn halves(bits: u64) -> [u32; 2] {
+    [bits as u32, (bits >> 32) as u32]
+}
+
+const fn quarters(bits: u128) -> [u32; 4] {
+    let [[a, b], [c, d]] = [halves(bits as u64), halves((bits >> 64) as u64)];
+    [a, b, c, d]
+}
+
+macro_rules! wide {
+    ($($type:ty: $words:ident as $bits:ty),*) => {$(
+        impl Fields for $type {
+            #[inline]
+            fn visit<V: Visitor>(&self, visitor: &mut V) {
+                visitor.leaf(&$words(*self as $bits), self);
+            }
+        }
+    )*};
+}
+wide!(u64: halves as u64, i64: halves as u64, u128: quarters as u128, i128: quarters as u128);
+
+/// A fixed-point number counts by its bits and prints as a decimal.
+macro_rules! fixed_point {
+    ($($type:ident<$bound:ident>: |$bits:ident| $words:expr),* $(,)?) => {$(
+        impl<Frac: $bound> Fields for fixed::$type<Frac> {
+            #[inline]
+            fn visit<V: Visitor>(&self, visitor: &mut V) {
+                let $bits = self.to_bits();
+                visitor.leaf(&$words, self);
+            }
+        }
+    )*};
+}
+fixed_point!(
+    FixedI8<LeEqU8>: |bits| [i32::from(bits) as u32],
+    FixedU8<LeEqU8>: |bits| [u32::from(bits)],
+    FixedI16<LeEqU16>: |bits| [i32::from(bits) as u32],
+    FixedU16<LeEqU16>: |bits| [u32::from(bits)],
+    FixedI32<LeEqU32>: |bits| [bits as u32],
+    FixedU32<LeEqU32>: |bits| [bits],
+    FixedI64<LeEqU64>: |bits| halves(bits as u64),
+    FixedU64<LeEqU64>: |bits| halves(bits),
+    FixedI128<LeEqU128>: |bits| quarters(bits as u128),
+    FixedU128<LeEqU128>: |bits| quarters(bits),
+);
+
+impl<T: Fields, const N: usize> Fields for [T; N] {
+    #[inline]
+    fn visit<V: Visitor>(&self, visitor: &mut V) {
+        T::visit_items(self, visitor);
+    }
+}
+
+/// The length, then the items. A length beyond `u32` does not fit the memory of a game.
+impl<T: Fields> Fields for [T] {
+    #[inline]
+    fn visit<V: Visitor>(&self, visitor: &mut V) {
+        visitor.field("len", &(self.len() as u32));
+        T::visit_items(self, visitor);
+    }
+}
+
+impl<T: Fields> Fields for Vec<T> {
+    #[inline]
+    fn visit<V: Visitor>(&self, visitor: &mut V) {
+        self.as_slice().visit(visitor);
+    }
+}
+
+impl<T: Fields + ?Sized> Fields for Box<T> {
+    #[inline]
+    fn visit<V: Visitor>(&self, visitor: &mut V) {
+        (**self).visit(visitor);
+    }
+}
+
+/// A word 0 or 1, then the value.
+impl<T: Fields> Fields for Option<T> {
+    #[inline]
+    fn visit<V: Visitor>(&self, visitor: &mut V) {
+        let shown = if self.is_some() { "Some" } else { "None" };
+        visitor.leaf(&[u32::from(self.is_some())], &shown);
+        if let Some(value) = self {
+            visitor.field("0", value);
+        }
+    }
+}
+
+impl Fields for () {
+    #[inline]
+    fn visit<V: Visitor>(&self, _: &mut V) {}
+}
+
+macro_rules! tuples {
+    ($($($type:ident $index:tt)+;)*) => {$(
+        impl<$($type: Fields),+> Fields for ($($type,)+) {
+            #[inline]
+            fn visit<V: Visitor>(&self, visitor: &mut V) {
+                $(visitor.field(stringify!($index), &self.$index);)+
+            }
+        }
+    )*};
+}
+tuples!(
+    A 0;
+    A 0 B 1;
+    A 0 B 1 C 2;
+    A 0 B 1 C 2 D 3;
+    A 0 B 1 C 2 D 3 E 4;
+    A 0 B 1 C 2 D 3 E 4 F 5;
+    A 0 B 1 C 2 D 3 E 4 F 5 G 6;
+    A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7;
+);
+
+impl Fields for Frame {
+    #[inline]
+    fn visit<V: Visitor>(&self, visitor: &mut V) {
+        visitor.leaf(&[self.0], self);
+    }
+}
+
+impl Fields for Buttons {
+    #[inline]
+    fn visit<V: Visitor>(&self, visitor: &mut V) {
+        visitor.leaf(&[u32::from(self.0)], &format_args!("{self:#06x}"));
+    }
+}
+
+crate::fields!(Inputs(players));
+crate::fields!(
+    enum Player {
+        One,
+        Two,
+    }
+);

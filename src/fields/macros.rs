@@ -1,0 +1,120 @@
+//! `fields!`: the list of fields, checked by destructuring.
+
+/// Lists the fields of a struct or the variants of an enum, and implements [`Fields`](crate::Fields) from that list.
+///
+/// ```
+/// use rebout::{checksum, fields};
+///
+/// #[derive(Clone, Copy)]
+/// struct Point(i32, i32);
+/// fields!(Point(x, y));
+///
+/// #[derive(Clone, Copy)]
+/// enum Action { Idle, Attack { since: u32, hit: bool }, Stunned(u16) }
+/// fields!(enum Action { Idle, Attack { since, hit }, Stunned(frames) });
+///
+/// #[derive(Clone, Copy)]
+/// struct Fighter { at: Point, action: Action, sparks: f32 }
+/// fields!(Fighter { at, action, sparks: _ });      // `_`: only for show, not part of the state
+///
+/// #[derive(Clone, Copy)]
+/// struct Pair<T, const N: usize> { items: [T; N], open: Option<T> }
+/// fields!(Pair<T, const N: usize> { items, open });
+///
+/// let fighter = Fighter { at: Point(1, 2), action: Action::Stunned(3), sparks: 0.5 };
+/// let elsewhere = Fighter { sparks: 0.7, ..fighter };
+/// assert_eq!(checksum(&fighter), checksum(&elsewhere));
+/// # let _ = (Action::Idle, Action::Attack { since: 0, hit: false }, Pair { items: [1_u8; 2], open: None });
+/// ```
+///
+/// A field that is left out does not compile, and the error names it:
+///
+/// ```compile_fail
+/// # use rebout::fields;
+/// struct Fighter { hp: i32, meter: i32 }
+/// fields!(Fighter { hp }); // error[E0027]: pattern does not mention field `meter`
+/// ```
+///
+/// So does a variant that is left out, a `usize` and a float:
+///
+/// ```compile_fail
+/// # use rebout::fields;
+/// enum Action { Idle, Jump }
+/// fields!(enum Action { Idle }); // error[E0004]: pattern `&Action::Jump` not covered
+/// ```
+/// ```compile_fail
+/// # use rebout::fields;
+/// struct Fighter { x: f32 }
+/// fields!(Fighter { x }); // error[E0277]: `f32` cannot be part of a simulation state
+/// ```
+/// ```compile_fail
+/// # use rebout::fields;
+/// struct Fighter { target: usize }
+/// fields!(Fighter { target }); // error[E0277]: `usize` cannot be part of a simulation state
+/// ```
+#[macro_export]
+macro_rules! fields {
+    (enum $name:ident < $($rest:tt)*) => { $crate::fields!(@params enum $name [] [] $($rest)*); };
+    (enum $name:ident $body:tt) => { $crate::fields!(@impl enum $name [] [] $body); };
+
+    // Parameters: `T` (which then is `Fields` too), `'a`, `const N: usize`.
+    (@params $kind:ident $name:ident [$($gen:tt)*] [$($arg:tt)*] > $body:tt) => {
+        $crate::fields!(@impl $kind $name [$($gen)*] [$($arg)*] $body);
+    };
+    (@params $kind:ident $name:ident [$($gen:tt)*] [$($arg:tt)*] , $($rest:tt)*) => {
+        $crate::fields!(@params $kind $name [$($gen)*] [$($arg)*] $($rest)*);
+    };
+    (@params $kind:ident $name:ident [$($gen:tt)*] [$($arg:tt)*] const $param:ident : $type:ident $($rest:tt)*) => {
+        $crate::fields!(@params $kind $name [$($gen)* const $param: $type,] [$($arg)* $param,] $($rest)*);
+    };
+    (@params $kind:ident $name:ident [$($gen:tt)*] [$($arg:tt)*] $param:lifetime $($rest:tt)*) => {
+        $crate::fields!(@params $kind $name [$($gen)* $param,] [$($arg)* $param,] $($rest)*);
+    };
+    (@params $kind:ident $name:ident [$($gen:tt)*] [$($arg:tt)*] $param:ident $($rest:tt)*) => {
+        $crate::fields!(@params $kind $name [$($gen)* $param: $crate::Fields,] [$($arg)* $param,] $($rest)*);
+    };
+
+    (@impl struct $name:ident [$($gen:tt)*] [$($arg:tt)*] $body:tt) => {
+        impl<$($gen)*> $crate::Fields for $name<$($arg)*> {
+            #[inline]
+            fn visit<V: $crate::Visitor>(&self, visitor: &mut V) {
+                // The body as it was written is the pattern: so the compiler's error names what it misses.
+                let $name $body = self;
+                $crate::fields!(@body visitor $body);
+                let _ = visitor;
+            }
+        }
+    };
+    (@impl enum $name:ident [$($gen:tt)*] [$($arg:tt)*] {
+        $($variant:ident $({ $($named:tt)* })? $(( $($tuple:tt)* ))?),* $(,)?
+    }) => {
+        impl<$($gen)*> $crate::Fields for $name<$($arg)*> {
+            #[inline]
+            fn visit<V: $crate::Visitor>(&self, visitor: &mut V) {
+                #[allow(clippy::enum_variant_names)]
+                enum Position { $($variant),* }
+                // Word and name in two matches and one call: a call in every arm would become a jump table.
+                let word = match self { $($name::$variant { .. } => Position::$variant as u32),* };
+                let shown = match self { $($name::$variant { .. } => ::core::stringify!($variant)),* };
+                visitor.leaf(&[word], &shown);
+                match self {
+                    $($name::$variant $({ $($named)* })? $(( $($tuple)* ))? => {
+                        $($crate::fields!(@body visitor { $($named)* });)?
+                        $($crate::fields!(@body visitor ( $($tuple)* ));)?
+                    })*
+                }
+            }
+        }
+    };
+
+    (@body $visitor:ident { $($field:ident $(: $skip:tt)?),* $(,)? }) => {
+        $($crate::fields!(@field $visitor $field $(: $skip)?);)*
+    };
+    (@body $visitor:ident ( $($field:tt),* $(,)? )) => { $($crate::fields!(@field $visitor $field);)* };
+    (@field $visitor:ident _) => {};
+    (@field $visitor:ident $field:ident : _) => {};
+    (@field $visitor:ident $field:ident) => { $visitor.field(::core::stringify!($field), $field); };
+
+    ($name:ident < $($rest:tt)*) => { $crate::fields!(@params struct $name [] [] $($rest)*); };
+    ($name:ident $body:tt) => { $crate::fields!(@impl struct $name [] [] $body); };
+}

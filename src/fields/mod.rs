@@ -1,0 +1,74 @@
+//! One description of a state, from which come its checksum, its dump and the named difference of two states.
+
+mod diff;
+mod impls;
+mod macros;
+mod visitors;
+mod walk;
+
+pub use diff::{Difference, diff};
+pub use visitors::{checksum, collect_words, words_equal};
+pub use walk::{Leaf, Path, Segment, walk};
+
+use core::fmt::Display;
+
+/// A value whose every field is known by name and as 32-bit words, in declared order.
+///
+/// Write [`fields!`](crate::fields!) instead of implementing this by hand: it does not compile when a field is left
+/// out. Implemented for `bool`, integers of fixed width, `fixed` numbers, arrays, slices, `Vec`, `Box`, tuples and
+/// `Option`.
+///
+/// Not for `usize` and `isize`, whose width differs between machines, and not for floats, whose last bits do: what
+/// two machines cannot agree on cannot be part of a state.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be part of a simulation state: it does not implement `Fields`",
+    label = "not a `Fields` type",
+    note = "for a struct or enum of yours, write `fields!(Type {{ every, field }});` or `fields!(enum Type {{ A, B }});`",
+    note = "`usize` has another width on other machines: use `u32`; floats round differently: use a `fixed` number",
+    note = "a field that is only for show is left out visibly: `fields!(Type {{ frame, particles: _ }});`"
+)]
+pub trait Fields {
+    /// Shows every field to `visitor`, in declared order.
+    fn visit<V: Visitor>(&self, visitor: &mut V);
+
+    /// Shows the items of an array or slice of this type. Bytes override it, to be hashed by the word.
+    #[doc(hidden)]
+    #[inline]
+    fn visit_items<V: Visitor>(items: &[Self], visitor: &mut V)
+    where
+        Self: Sized,
+    {
+        for (index, item) in items.iter().enumerate() {
+            visitor.item(index, item);
+        }
+    }
+}
+
+/// What looks at the fields of a state: a hash, a walk, a comparison.
+///
+/// A visitor that needs no names ignores them at no cost: only [`leaf`](Self::leaf) and [`bytes`](Self::bytes) have
+/// to be written.
+pub trait Visitor: Sized {
+    /// A value that has no parts: its words, low first, and how its type prints it.
+    fn leaf(&mut self, words: &[u32], shown: &dyn Display);
+
+    /// A byte array of at least [`LARGE_BYTES`] bytes: little-endian words of four bytes, the last one padded with zeros.
+    fn bytes(&mut self, bytes: &[u8]);
+
+    /// A field of a struct, or of a variant.
+    #[inline]
+    fn field<T: Fields + ?Sized>(&mut self, name: &'static str, value: &T) {
+        let _ = name;
+        value.visit(self);
+    }
+
+    /// An item of an array or slice.
+    #[inline]
+    fn item<T: Fields + ?Sized>(&mut self, index: usize, value: &T) {
+        let _ = index;
+        value.visit(self);
+    }
+}
+
+/// From this length on, an array of bytes is taken by the word and not by the byte.
+pub const LARGE_BYTES: usize = 64;

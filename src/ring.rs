@@ -1,0 +1,167 @@
+//! A ring of slots, each tagged with the frame it holds.
+
+use crate::Frame;
+
+/// Holds something for each of the last few frames, in slots that are made once and then reused.
+///
+/// A slot whose tag is not the frame asked for reads as absent, never as stale data; a late write never overwrites
+/// a newer frame. The tag of frame `u32::MAX` does not exist: it reads as absent too.
+///
+/// ```
+/// use rebout::{Frame, FrameRing};
+///
+/// let mut ring = FrameRing::new(4, || 0);
+/// assert!(ring.insert(Frame(5), 50));
+/// assert_eq!(ring.get(Frame(5)), Some(&50));
+/// assert_eq!(ring.get(Frame(1)), None, "frame 1 would live in the same slot");
+/// assert!(!ring.insert(Frame(1), 10), "and comes too late for it");
+/// ```
+#[derive(Clone, Debug)]
+pub struct FrameRing<T> {
+    /// `frame + 1`; 0 is an empty slot. One comparison, where an `Option` takes two.
+    tags: Box<[u32]>,
+    slots: Box<[T]>,
+}
+
+impl<T> FrameRing<T> {
+    /// A ring for the last `capacity` frames or somewhat more: the next power of two.
+    pub fn new(capacity: u32, mut make: impl FnMut() -> T) -> Self {
+        let capacity = capacity.max(1).next_power_of_two();
+        Self { tags: (0..capacity).map(|_| 0).collect(), slots: (0..capacity).map(|_| make()).collect() }
+    }
+
+    /// For how many frames there is a slot.
+    #[must_use]
+    pub fn capacity(&self) -> u32 {
+        self.tags.len() as u32
+    }
+
+    #[inline]
+    fn index(&self, frame: Frame) -> usize {
+        frame.0 as usize & (self.tags.len() - 1)
+    }
+
+    #[inline]
+    fn holds(&self, frame: Frame) -> bool {
+        let tag = frame.0.wrapping_add(1);
+        self.tags[self.index(frame)] == tag && tag != 0
+    }
+
+    /// What is held for `frame`.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, frame: Frame) -> Option<&T> {
+        if self.holds(frame) { Some(&self.slots[self.index(frame)]) } else { None }
+    }
+
+    /// What is held for `frame`, to be changed.
+    #[inline]
+    #[must_use]
+    pub fn get_mut(&mut self, frame: Frame) -> Option<&mut T> {
+        let index = self.index(frame);
+        if self.holds(frame) { Some(&mut self.slots[index]) } else { None }
+    }
+
+    /// Makes a slot hold `frame` and hands it out with what it held before, to be overwritten in place.
+    ///
+    /// `None` if the slot holds a newer frame.
+    #[inline]
+    #[must_use = "the slot still holds what it held before"]
+    pub fn claim(&mut self, frame: Frame) -> Option<&mut T> {
+        let index = self.index(frame);
+        let tag = frame.0.wrapping_add(1);
+        if tag == 0 || self.tags[index] > tag {
+            return None;
+        }
+        self.tags[index] = tag;
+        Some(&mut self.slots[index])
+    }
+
+    /// Holds `value` for `frame`; `false` if a newer frame is in its place.
+    #[inline]
+    pub fn insert(&mut self, frame: Frame, value: T) -> bool {
+        match self.claim(frame) {
+            Some(slot) => {
+                *slot = value;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Forgets everything, for another match.
+    pub fn clear(&mut self) {
+        self.tags.fill(0);
+    }
+
+    /// Forgets every frame after `frame`, for a rewind.
+    pub fn truncate_after(&mut self, frame: Frame) {
+        for tag in &mut self.tags {
+            if *tag > frame.0.saturating_add(1) {
+                *tag = 0;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn held(ring: &FrameRing<u32>, frames: core::ops::Range<u32>) -> Vec<u32> {
+        frames.filter(|f| ring.get(Frame(*f)).is_some()).collect()
+    }
+
+    #[test]
+    fn a_ring_holds_the_last_frames_and_no_other() {
+        let mut ring = FrameRing::new(5, || 0);
+        assert_eq!(ring.capacity(), 8);
+        assert!(held(&ring, 0..20).is_empty());
+        for frame in 0..20 {
+            assert!(ring.insert(Frame(frame), frame * 2));
+        }
+        assert_eq!(held(&ring, 0..40), (12..20).collect::<Vec<_>>());
+        assert_eq!(ring.get(Frame(15)), Some(&30));
+    }
+
+    #[test]
+    fn a_late_write_changes_nothing() {
+        let mut ring = FrameRing::new(4, || 0);
+        ring.insert(Frame(9), 9);
+        assert!(ring.claim(Frame(5)).is_none());
+        assert!(!ring.insert(Frame(1), 1));
+        assert_eq!(ring.get(Frame(9)), Some(&9));
+        assert!(ring.insert(Frame(9), 10), "the same frame again is a correction");
+        assert_eq!(ring.get_mut(Frame(9)), Some(&mut 10));
+    }
+
+    #[test]
+    fn a_cleared_ring_takes_early_frames_again() {
+        let mut ring = FrameRing::new(4, || 0);
+        ring.insert(Frame(100), 1);
+        ring.clear();
+        assert!(held(&ring, 0..200).is_empty());
+        assert!(ring.insert(Frame(0), 2));
+    }
+
+    #[test]
+    fn a_rewound_ring_keeps_what_came_before() {
+        let mut ring = FrameRing::new(4, || 0);
+        for frame in 6..10 {
+            ring.insert(Frame(frame), frame);
+        }
+        ring.truncate_after(Frame(7));
+        assert_eq!(held(&ring, 0..20), [6, 7]);
+        assert!(ring.insert(Frame(8), 1));
+    }
+
+    #[test]
+    fn the_last_number_is_never_held() {
+        let mut ring = FrameRing::new(4, || 7);
+        assert_eq!(ring.get(Frame(u32::MAX)), None, "its tag would be that of an empty slot");
+        assert!(!ring.insert(Frame(u32::MAX), 1));
+        assert!(ring.insert(Frame(u32::MAX - 1), 1));
+        ring.truncate_after(Frame(u32::MAX));
+        assert_eq!(ring.get(Frame(u32::MAX - 1)), Some(&1));
+    }
+}
