@@ -9,7 +9,9 @@ mod game;
 mod hash;
 mod protocol;
 mod ring;
+mod rng;
 
+pub mod math;
 pub mod net;
 pub mod wire;
 
@@ -20,3 +22,4 @@ pub use game::{Buttons, Game, Inputs, Player, Save};
 pub use hash::SimHash;
 pub use protocol::{MAX_DATAGRAM, Protocol};
 pub use ring::FrameRing;
+pub use rng::Rng;
