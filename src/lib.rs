@@ -13,6 +13,8 @@ mod rng;
 
 pub mod math;
 pub mod net;
+pub mod rollback;
+mod session;
 pub mod wire;
 
 pub use cue::{Cue, CueChange, CueEvent, CueId, Cues};
@@ -23,3 +25,5 @@ pub use hash::SimHash;
 pub use protocol::{MAX_DATAGRAM, Protocol};
 pub use ring::FrameRing;
 pub use rng::Rng;
+pub use rollback::Prediction;
+pub use session::{SyncReport, SyncTest, SyncTestError};

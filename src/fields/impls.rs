@@ -1,7 +1,8 @@
 //! `Fields` for the types of the language, of `fixed`, and of this crate.
 
 use super::{Fields, LARGE_BYTES, Visitor};
-use crate::{Buttons, Frame, Inputs, Player};
+use crate::math::Vec2;
+use crate::{Buttons, Frame, Inputs, Player, Rng};
 use fixed::types::extra::{LeEqU8, LeEqU16, LeEqU32, LeEqU64, LeEqU128};
 
 /// Types of at most 32 bits are one word: sign-extended if they have a sign.
@@ -164,6 +165,13 @@ impl Fields for Buttons {
     }
 }
 
+impl Fields for Rng {
+    #[inline]
+    fn visit<V: Visitor>(&self, visitor: &mut V) {
+        visitor.leaf(&[self.state()], &self.state());
+    }
+}
+
 crate::fields!(Inputs(players));
 crate::fields!(
     enum Player {
@@ -171,3 +179,4 @@ crate::fields!(
         Two,
     }
 );
+crate::fields!(Vec2 { x, y });

@@ -1,0 +1,172 @@
+//! The ledger of cues: what was started, and what of it is still true after a resimulation.
+
+use crate::{Cue, CueChange, CueEvent, CueId, Cues, Frame, FrameRing};
+
+/// What the cues of one frame were when it was last stepped.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    started: [(Cue, CueId); Cues::MAX],
+    len: u8,
+    left_out: u32,
+}
+
+/// Follows every cue from its start to its end, across resimulations.
+#[derive(Clone, Debug)]
+pub(super) struct CueLedger {
+    frames: FrameRing<Entry>,
+    /// What this `advance` no longer found, and what it found anew; matched when it ends.
+    gone: Vec<(Frame, Cue, CueId)>,
+    fresh: Vec<(Frame, Cue)>,
+    events: Vec<CueEvent>,
+    next_id: u32,
+    /// A cue that is gone and is new this near to where it was, has only moved.
+    moves_within: u32,
+    left_out: u64,
+}
+
+impl CueLedger {
+    /// A ledger for resimulations of at most `window` frames.
+    pub(super) fn new(window: u32, moves_within: u32) -> Self {
+        let entry = Entry { started: Default::default(), len: 0, left_out: 0 };
+        // The frames that one `advance` can touch: a whole window again, and one new. It takes memory once, here.
+        let most = (window as usize + 1) * Cues::MAX;
+        Self {
+            frames: FrameRing::new(window + 2, || entry),
+            gone: Vec::with_capacity(most),
+            fresh: Vec::with_capacity(most),
+            events: Vec::with_capacity(4 * most),
+            next_id: 0,
+            moves_within,
+            left_out: 0,
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.frames.clear();
+        self.gone.clear();
+        self.fresh.clear();
+        self.events.clear();
+        (self.next_id, self.left_out) = (0, 0);
+    }
+
+    /// What happened since [`begin`](Self::begin): cancels, starts, confirms.
+    pub(super) fn events(&self) -> &[CueEvent] {
+        &self.events
+    }
+
+    /// How many cues confirmed frames had to leave out.
+    pub(super) fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// Begins the account of one `advance`.
+    pub(super) fn begin(&mut self) {
+        self.events.clear();
+    }
+
+    /// Takes in what the step of `frame` asked for, the first time or again.
+    #[inline]
+    pub(super) fn stepped(&mut self, frame: Frame, cues: &Cues) {
+        let known = self.frames.get(frame).map_or(0, |entry| entry.len);
+        if known == 0 && cues.as_slice().is_empty() {
+            // What nearly every frame is: nothing then, nothing now.
+            if let Some(entry) = self.frames.claim(frame) {
+                (entry.len, entry.left_out) = (0, 0);
+            }
+            return;
+        }
+        self.compare(frame, cues, usize::from(known));
+    }
+
+    fn compare(&mut self, frame: Frame, cues: &Cues, known: usize) {
+        let Some(entry) = self.frames.claim(frame) else { return };
+        let mut before = [(Cue(0), CueId(0)); Cues::MAX];
+        before[..known].copy_from_slice(&entry.started[..known]);
+        entry.len = 0;
+        entry.left_out = cues.left_out();
+        for cue in cues.as_slice() {
+            match before[..known].iter().find(|(known, _)| known == cue) {
+                Some(same) => {
+                    entry.started[usize::from(entry.len)] = *same;
+                    entry.len += 1;
+                }
+                None => self.fresh.push((frame, *cue)),
+            }
+        }
+        for (cue, id) in &before[..known] {
+            if !cues.as_slice().contains(cue) {
+                self.gone.push((frame, *cue, *id));
+            }
+        }
+    }
+
+    /// Settles what is gone and what is new, at the time of frame `now`.
+    pub(super) fn reconcile(&mut self, now: Frame) {
+        if self.gone.is_empty() && self.fresh.is_empty() {
+            return;
+        }
+        let mut fresh = core::mem::take(&mut self.fresh);
+        fresh.retain(|&(frame, cue)| !self.moved(frame, cue));
+        for (frame, cue, id) in self.gone.drain(..) {
+            self.events.push(CueEvent { id, cue, frame, change: CueChange::Cancel });
+        }
+        for (frame, cue) in fresh.drain(..) {
+            let id = CueId(self.next_id);
+            self.next_id = self.next_id.wrapping_add(1);
+            self.enter(frame, cue, id);
+            let late_by = now.since(frame);
+            self.events.push(CueEvent { id, cue, frame, change: CueChange::Start { late_by } });
+        }
+        self.fresh = fresh;
+    }
+
+    /// Whether a new cue is one that is gone nearby; then it keeps its id, and nothing is said.
+    fn moved(&mut self, frame: Frame, cue: Cue) -> bool {
+        let near = |(was, gone, _): &(Frame, Cue, CueId)| {
+            *gone == cue && was.0.abs_diff(frame.0) <= self.moves_within
+        };
+        let nearest = (0..self.gone.len())
+            .filter(|at| near(&self.gone[*at]))
+            .min_by_key(|at| self.gone[*at].0.0.abs_diff(frame.0));
+        match nearest {
+            Some(at) => {
+                let (_, _, id) = self.gone.remove(at);
+                self.enter(frame, cue, id);
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn enter(&mut self, frame: Frame, cue: Cue, id: CueId) {
+        if let Some(entry) = self.frames.get_mut(frame) {
+            entry.started[usize::from(entry.len)] = (cue, id);
+            entry.len += 1;
+        }
+    }
+
+    /// The step of `frame` will not be run again: its cues are certain.
+    #[inline]
+    pub(super) fn settled(&mut self, frame: Frame) {
+        if let Some(entry) = self.frames.get(frame)
+            && (entry.len > 0 || entry.left_out > 0)
+        {
+            self.left_out += u64::from(entry.left_out);
+            for &(cue, id) in &entry.started[..usize::from(entry.len)] {
+                self.events.push(CueEvent { id, cue, frame, change: CueChange::Confirm });
+            }
+        }
+    }
+
+    /// The frames from `end` up to `current` will never have been: their cues are taken back.
+    pub(super) fn cancel_from(&mut self, end: Frame, current: Frame) {
+        for frame in end.until(current) {
+            if let Some(entry) = self.frames.get_mut(frame) {
+                for &(cue, id) in &entry.started[..usize::from(entry.len)] {
+                    self.events.push(CueEvent { id, cue, frame, change: CueChange::Cancel });
+                }
+                entry.len = 0;
+            }
+        }
+    }
+}

@@ -1,0 +1,403 @@
+//! The engine with no network: inputs, prediction, snapshots, resimulation, cues.
+//!
+//! [`Rollback`] is what a session runs on. It can be used alone, where inputs come from somewhere else than from an
+//! RBN1 peer: [`confirm`](Rollback::confirm) what is known, [`advance`](Rollback::advance) a frame at a time.
+
+mod cues;
+mod prediction;
+mod queue;
+
+pub use prediction::Prediction;
+pub use queue::InputError;
+
+use crate::{Buttons, CueEvent, Cues, Frame, FrameRing, Game, Inputs, Player};
+use core::ops::Range;
+use cues::CueLedger;
+use queue::{InputQueue, KEPT_FRAMES};
+
+/// The most frames that can be predicted, and so resimulated.
+pub const MAX_WINDOW: u32 = 16;
+
+/// How an engine runs.
+#[derive(Clone, Copy, Debug)]
+pub struct RollbackConfig {
+    /// How many frames may be stepped on predictions, at most [`MAX_WINDOW`]; 0 is lockstep.
+    pub window: u32,
+    /// What is believed of inputs that are not here yet.
+    pub prediction: Prediction,
+    /// A cue that vanishes and reappears at most this many frames away in one rollback has moved, silently.
+    pub cue_moves_within: u32,
+}
+
+impl Default for RollbackConfig {
+    fn default() -> Self {
+        Self { window: 8, prediction: Prediction::default(), cue_moves_within: 3 }
+    }
+}
+
+/// What [`Rollback::advance`] did about the current frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Advance {
+    /// It was stepped.
+    Stepped,
+    /// It waits: the window is full of predictions.
+    Stalled,
+    /// The game is finished, and is in its last state.
+    Ended,
+}
+
+/// How much was done twice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RollbackStats {
+    /// How often a snapshot was restored.
+    pub rollbacks: u64,
+    /// How many frames were stepped again.
+    pub resimulated_frames: u64,
+    /// How many rollbacks went back by so many frames; the index is the depth.
+    pub depths: [u64; MAX_WINDOW as usize + 1],
+}
+
+/// What a step was given, and whether the game was finished after it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stepped {
+    inputs: Inputs,
+    finished: bool,
+}
+
+/// Steps a game on inputs of which some come late.
+///
+/// Generic over the *snapshot* and not over the game: the game is the caller's and is lent to
+/// [`advance`](Self::advance). It must not be changed in between.
+///
+/// ```
+/// use rebout::rollback::{Advance, Rollback, RollbackConfig};
+/// use rebout::{Buttons, Cues, Frame, Game, Inputs, Player, fields};
+///
+/// #[derive(Clone, Copy)]
+/// struct Race { at: [i32; 2] }
+/// fields!(Race { at });
+/// impl Game for Race {
+///     fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+///         for player in Player::BOTH {
+///             self.at[player.index()] += i32::from(inputs[player].0);
+///         }
+///     }
+/// }
+///
+/// let mut race = Race { at: [0, 0] };
+/// let mut engine = Rollback::new(RollbackConfig::default(), &race);
+/// engine.confirm(Player::One, Frame(0), Buttons(1))?;
+/// assert_eq!(engine.advance(&mut race), Advance::Stepped);
+/// assert_eq!(race.at, [1, 0], "player two is predicted to hold nothing");
+///
+/// engine.confirm(Player::Two, Frame(0), Buttons(5))?;
+/// engine.confirm(Player::One, Frame(1), Buttons(1))?;
+/// engine.advance(&mut race);
+/// assert_eq!(race.at, [2, 10], "frame 0 was stepped again, and frame 1 is predicted from it");
+/// # Ok::<(), rebout::rollback::InputError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Rollback<S> {
+    config: RollbackConfig,
+    /// The next frame to step; the game is in this state.
+    current: Frame,
+    /// Every frame before this one has been stepped on confirmed inputs, and has left.
+    settled: Frame,
+    newly_settled: Range<Frame>,
+    ended: Option<Frame>,
+    queues: [InputQueue; 2],
+    stepped: FrameRing<Stepped>,
+    snapshots: FrameRing<S>,
+    mispredicted: Option<Frame>,
+    cues: CueLedger,
+    scratch: Cues,
+    stats: RollbackStats,
+}
+
+impl<S> Rollback<S> {
+    /// An engine for `game` as it is now, which becomes state 0.
+    ///
+    /// A window above [`MAX_WINDOW`] is taken as [`MAX_WINDOW`]; a session's config refuses it before that.
+    pub fn new<G: Game<Snapshot = S>>(config: RollbackConfig, game: &G) -> Self {
+        let config = RollbackConfig { window: config.window.min(MAX_WINDOW), ..config };
+        Self {
+            config,
+            current: Frame::ZERO,
+            settled: Frame::ZERO,
+            newly_settled: Frame::ZERO..Frame::ZERO,
+            ended: None,
+            queues: [InputQueue::new(), InputQueue::new()],
+            stepped: FrameRing::new(config.window + 2, Stepped::default),
+            // A snapshot for each frame of the window, and one for a settled frame that is yet to be looked at.
+            snapshots: FrameRing::new(config.window + 2, || game.snapshot()),
+            mispredicted: None,
+            cues: CueLedger::new(config.window, config.cue_moves_within),
+            scratch: Cues::new(),
+            stats: RollbackStats::default(),
+        }
+    }
+
+    /// Begins another match in the same memory; the game must have been put into its first state.
+    pub fn reset(&mut self) {
+        (self.current, self.settled) = (Frame::ZERO, Frame::ZERO);
+        self.newly_settled = Frame::ZERO..Frame::ZERO;
+        (self.ended, self.mispredicted) = (None, None);
+        self.queues.iter_mut().for_each(InputQueue::clear);
+        self.stepped.clear();
+        self.snapshots.clear();
+        self.cues.clear();
+        self.stats = RollbackStats::default();
+    }
+
+    /// Takes in the input of one player for one frame. Inputs of a player come in order.
+    ///
+    /// A wrong prediction is only noted here; the next [`advance`](Self::advance) mends it, once for all inputs that
+    /// came in between. `true` if the input was new, `false` if it was known.
+    ///
+    /// # Errors
+    /// An input that leaves a gap, that conflicts with one already confirmed, or that is too far ahead is refused
+    /// and changes nothing.
+    #[inline]
+    pub fn confirm(&mut self, player: Player, frame: Frame, buttons: Buttons) -> Result<bool, InputError> {
+        let limit = Frame(self.settled.0.saturating_add(KEPT_FRAMES - 1));
+        if frame > limit {
+            return Err(InputError::TooFarAhead { frame, limit });
+        }
+        let new = self.queues[player.index()].confirm(frame, buttons)?;
+        if new
+            && frame < self.current
+            && self.stepped.get(frame).is_some_and(|stepped| stepped.inputs[player] != buttons)
+        {
+            self.mispredicted = Some(self.mispredicted.map_or(frame, |earlier| earlier.min(frame)));
+        }
+        Ok(new)
+    }
+
+    /// Takes in what a player at this machine holds now, for `delay_frames` after the current frame.
+    ///
+    /// Frames in between that have no input yet get the player's newest one, so that the delay can grow at any time
+    /// without a gap. `false` if that frame has its input already, because the delay has shrunk: the press is
+    /// the caller's to keep for the next frame.
+    #[inline]
+    pub fn press(&mut self, player: Player, delay_frames: u32, buttons: Buttons) -> bool {
+        let target = Frame(self.current.0.saturating_add(delay_frames));
+        let last = self.last_input(player);
+        while self.next_input(player) < target {
+            if self.confirm(player, self.next_input(player), last).is_err() {
+                return false;
+            }
+        }
+        self.next_input(player) == target && self.confirm(player, target, buttons).is_ok()
+    }
+
+    /// Whether the current frame may be stepped: at most a window of frames is predicted.
+    #[inline]
+    #[must_use]
+    pub fn may_step(&self) -> bool {
+        self.current.0 < self.confirmed_end().0.saturating_add(self.config.window) && self.ended.is_none()
+    }
+
+    /// Mends wrong predictions, then steps the current frame if it [may](Self::may_step) be stepped.
+    ///
+    /// The order of restore, save and step is decided here and cannot be got wrong outside.
+    #[inline]
+    pub fn advance<G: Game<Snapshot = S>>(&mut self, game: &mut G) -> Advance {
+        self.cues.begin();
+        self.newly_settled = self.settled..self.settled;
+        if self.ended.is_some() {
+            return Advance::Ended;
+        }
+        if let Some(frame) = self.mispredicted.take() {
+            self.resimulate(frame, game);
+        }
+        let now = self.current;
+        let outcome = if self.may_step() {
+            self.save(now, game);
+            self.step(now, game);
+            self.current = now.next();
+            Advance::Stepped
+        } else {
+            Advance::Stalled
+        };
+        self.cues.reconcile(now);
+        self.settle(game);
+        if self.ended.is_some() { Advance::Ended } else { outcome }
+    }
+
+    /// Goes back to `frame` and steps every frame since again, on what is known by now.
+    fn resimulate<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &mut G) {
+        let snapshot =
+            self.snapshots.get(frame).expect("a frame that can be mispredicted is within the window");
+        game.restore(snapshot);
+        self.step(frame, game);
+        for again in frame.next().until(self.current) {
+            self.save(again, game);
+            self.step(again, game);
+        }
+        let depth = self.current.since(frame);
+        self.stats.rollbacks += 1;
+        self.stats.resimulated_frames += u64::from(depth);
+        self.stats.depths[depth as usize] += 1;
+    }
+
+    #[inline]
+    fn save<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &G) {
+        if let Some(slot) = self.snapshots.claim(frame) {
+            game.save(slot);
+        }
+    }
+
+    #[inline]
+    fn step<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &mut G) {
+        let inputs = Inputs([self.gather(Player::One, frame), self.gather(Player::Two, frame)]);
+        self.scratch.clear();
+        game.step(inputs, &mut self.scratch);
+        self.stepped.insert(frame, Stepped { inputs, finished: game.finished() });
+        self.cues.stepped(frame, &self.scratch);
+    }
+
+    /// What is confirmed, or else what is predicted; a prediction is never stored as if it were real.
+    #[inline]
+    fn gather(&self, player: Player, frame: Frame) -> Buttons {
+        let queue = &self.queues[player.index()];
+        if frame < queue.next()
+            && let Some(buttons) = queue.get(frame)
+        {
+            return buttons;
+        }
+        self.config.prediction.predict(queue.last(), frame.since(queue.next()) + 1)
+    }
+
+    /// Lets the frames that are certain now leave: once, and in order.
+    #[inline]
+    fn settle<G: Game<Snapshot = S>>(&mut self, game: &mut G) {
+        let end = self.confirmed_end().min(self.current);
+        while self.settled < end {
+            let frame = self.settled;
+            self.cues.settled(frame);
+            self.settled = frame.next();
+            if self.stepped.get(frame).is_some_and(|stepped| stepped.finished) {
+                self.end(self.settled, game);
+                break;
+            }
+        }
+        self.newly_settled.end = self.settled;
+    }
+
+    /// The match is over in state `end`; what was stepped beyond it never was.
+    fn end<G: Game<Snapshot = S>>(&mut self, end: Frame, game: &mut G) {
+        if end < self.current {
+            let snapshot = self.snapshots.get(end).expect("a settled state is within the window");
+            game.restore(snapshot);
+            self.cues.cancel_from(end, self.current);
+            self.current = end;
+        } else {
+            self.save(end, game);
+        }
+        self.ended = Some(end);
+    }
+
+    /// The next frame to step; the game is in this state.
+    #[inline]
+    #[must_use]
+    pub fn current(&self) -> Frame {
+        self.current
+    }
+
+    /// The first frame of `player` whose input is not known; every frame before it is confirmed.
+    #[inline]
+    #[must_use]
+    pub fn next_input(&self, player: Player) -> Frame {
+        self.queues[player.index()].next()
+    }
+
+    /// The newest confirmed input of `player`; neutral before the first.
+    #[inline]
+    #[must_use]
+    pub fn last_input(&self, player: Player) -> Buttons {
+        self.queues[player.index()].last()
+    }
+
+    /// The confirmed input of `player` for a frame, while it is kept.
+    #[inline]
+    #[must_use]
+    pub fn input(&self, player: Player, frame: Frame) -> Option<Buttons> {
+        self.queues[player.index()].get(frame)
+    }
+
+    /// The frames that became certain in the last [`advance`](Self::advance): each leaves once, in order.
+    #[inline]
+    #[must_use]
+    pub fn newly_settled(&self) -> Range<Frame> {
+        self.newly_settled.clone()
+    }
+
+    /// Every frame before this one was stepped on confirmed inputs: the state of this frame is certain.
+    #[inline]
+    #[must_use]
+    pub fn settled(&self) -> Frame {
+        self.settled
+    }
+
+    /// The inputs of a settled frame, while they are kept.
+    #[inline]
+    #[must_use]
+    pub fn settled_inputs(&self, frame: Frame) -> Option<Inputs> {
+        let [one, two] = &self.queues;
+        Some(Inputs([one.get(frame)?, two.get(frame)?]))
+    }
+
+    /// The snapshot of a frame before the current one, or of the last state of all, while it is kept. Certain only
+    /// up to [`settled`](Self::settled).
+    #[inline]
+    #[must_use]
+    pub fn snapshot(&self, frame: Frame) -> Option<&S> {
+        self.snapshots.get(frame)
+    }
+
+    /// The state in which the game was finished, once that is certain.
+    #[inline]
+    #[must_use]
+    pub fn ended(&self) -> Option<Frame> {
+        self.ended
+    }
+
+    /// Whether the next [`advance`](Self::advance) will go back.
+    #[inline]
+    #[must_use]
+    pub fn mispredicted(&self) -> Option<Frame> {
+        self.mispredicted
+    }
+
+    /// What the last [`advance`](Self::advance) did to cues.
+    #[inline]
+    #[must_use]
+    pub fn cues(&self) -> &[CueEvent] {
+        self.cues.events()
+    }
+
+    /// How many cues the settled frames had to leave out, because a frame holds sixteen.
+    #[must_use]
+    pub fn cues_left_out(&self) -> u64 {
+        self.cues.left_out()
+    }
+
+    /// How much was done twice so far.
+    #[must_use]
+    pub fn stats(&self) -> &RollbackStats {
+        &self.stats
+    }
+
+    /// How many frames may be stepped on predictions.
+    #[must_use]
+    pub fn window(&self) -> u32 {
+        self.config.window
+    }
+
+    /// The first frame for which an input is missing.
+    #[inline]
+    fn confirmed_end(&self) -> Frame {
+        let [one, two] = &self.queues;
+        one.next().min(two.next())
+    }
+}

@@ -1,0 +1,329 @@
+//! The sync test: finds what a rollback would break, on one machine and with no network.
+
+use crate::fields::{collect_words, words_equal};
+use crate::{Buttons, Cues, Difference, Fields, Frame, FrameRing, Game, Inputs, Rng, diff};
+use core::fmt;
+
+/// How often the inputs are tried out changed, to see whether they do anything.
+const TRIAL_EVERY_FRAMES: u32 = 16;
+
+/// A run in which the state changed in fewer than one frame of this many has proved nothing.
+const FRAMES_PER_CHANGE: u64 = 20;
+
+/// Runs a game and goes back every single frame, by a depth drawn from a seed.
+///
+/// Every frame: restore a snapshot, save what was just restored and compare it; step once and restore again; then
+/// step forward to where it was, comparing every state on the way. It compares all words of the states, not their
+/// checksums. A game that passes a few thousand frames of this with lively inputs keeps its whole state in its
+/// snapshot, and its step is a function of that state and the inputs.
+///
+/// ```
+/// use rebout::{Buttons, Cues, Game, Inputs, Player, SyncTest, fields};
+///
+/// #[derive(Clone, Copy)]
+/// struct Race { at: [i32; 2] }
+/// fields!(Race { at });
+/// impl Game for Race {
+///     fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+///         for player in Player::BOTH {
+///             self.at[player.index()] += i32::from(inputs[player].0);
+///         }
+///     }
+/// }
+///
+/// let mut race = Race { at: [0, 0] };
+/// let mut test = SyncTest::new(&race, 8, 1);
+/// for frame in 0..600_u16 {
+///     test.advance(&mut race, Inputs([Buttons(frame / 7 % 3), Buttons(frame / 5 % 2)]))?;
+/// }
+/// let report = test.finish()?;
+/// assert_eq!(report.frames, 600);
+/// # Ok::<(), rebout::SyncTestError>(())
+/// ```
+#[derive(Debug)]
+pub struct SyncTest<S> {
+    depths: Depths,
+    frame: Frame,
+    /// The state of each of the last frames, as it was when it was first reached.
+    states: FrameRing<State<S>>,
+    inputs: FrameRing<Inputs>,
+    /// What a resimulation is saved into, to be compared.
+    again: S,
+    cues: Cues,
+    report: SyncReport,
+}
+
+#[derive(Debug)]
+struct State<S> {
+    snapshot: S,
+    words: Vec<u32>,
+}
+
+#[derive(Debug)]
+enum Depths {
+    Drawn { most: u32, rng: Rng },
+    Fixed(u32),
+}
+
+/// What a sync test did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SyncReport {
+    /// Frames stepped for the first time.
+    pub frames: u64,
+    /// Frames stepped again.
+    pub resimulated_frames: u64,
+    /// Frames whose inputs were not those of the frame before.
+    pub input_changes: u64,
+    /// Frames after which the state was not the one before.
+    pub state_changes: u64,
+    /// How often a frame was tried out with changed inputs.
+    pub trials: u64,
+    /// How many of those made a difference to the state.
+    pub telling_trials: u64,
+}
+
+/// Why a sync test failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SyncTestError {
+    /// What was saved right after a restore is not what was restored.
+    Restore {
+        /// The frame of the snapshot.
+        frame: Frame,
+        /// How far the test had gone back.
+        depth: u32,
+        /// Every field that differs: as it was saved, and as it came back.
+        fields: Vec<Difference>,
+    },
+    /// A state came out differently when it was reached again.
+    Resimulation {
+        /// The frame of the state.
+        frame: Frame,
+        /// How far the test had gone back.
+        depth: u32,
+        /// Every field that differs: the first time, and again.
+        fields: Vec<Difference>,
+    },
+    /// The run proved nothing: no input ever changed.
+    InputsNeverChanged {
+        /// How many frames were run.
+        frames: u64,
+    },
+    /// The run proved nothing: the state hardly changed.
+    StateHardlyChanged {
+        /// After how many frames it did.
+        changes: u64,
+        /// How many frames were run.
+        frames: u64,
+    },
+    /// The run proved nothing: whatever the players held made no difference to the state.
+    InputsWithoutEffect {
+        /// How often a frame was tried out with changed inputs.
+        trials: u64,
+    },
+}
+
+impl<S: Fields> SyncTest<S> {
+    /// A test of `game` from its present state on, which every frame goes back by 1 to `max_depth` frames.
+    ///
+    /// The depths are drawn from `seed`, so that a failure can be repeated. A `max_depth` of 0 is taken as 1.
+    pub fn new<G: Game<Snapshot = S>>(game: &G, max_depth: u32, seed: u32) -> Self {
+        let most = max_depth.max(1);
+        // Any number is a seed to the caller; the generator has one that it cannot use.
+        let rng = Rng::new(seed).or_else(|| Rng::new(1)).expect("1 is a seed");
+        Self::with_depths(game, most, Depths::Drawn { most, rng })
+    }
+
+    /// A test that goes back by the same depth every frame.
+    pub fn with_fixed_depth<G: Game<Snapshot = S>>(game: &G, depth: u32) -> Self {
+        let depth = depth.max(1);
+        Self::with_depths(game, depth, Depths::Fixed(depth))
+    }
+
+    fn with_depths<G: Game<Snapshot = S>>(game: &G, most: u32, depths: Depths) -> Self {
+        let state = || State { snapshot: game.snapshot(), words: Vec::new() };
+        Self {
+            depths,
+            frame: Frame::ZERO,
+            states: FrameRing::new(most.saturating_add(1), state),
+            inputs: FrameRing::new(most, Inputs::default),
+            again: game.snapshot(),
+            cues: Cues::new(),
+            report: SyncReport::default(),
+        }
+    }
+
+    /// Steps one frame, goes back, and comes to the same state again.
+    ///
+    /// # Errors
+    /// The frame, the depth and every field that differs, if it is not the same state. The game is then in the
+    /// state that differs.
+    #[inline]
+    pub fn advance<G: Game<Snapshot = S>>(
+        &mut self,
+        game: &mut G,
+        inputs: Inputs,
+    ) -> Result<(), SyncTestError> {
+        if self.report.frames == 0 {
+            self.keep(self.frame, game);
+        }
+        self.inputs.insert(self.frame, inputs);
+        self.step(self.frame, game);
+        self.frame = self.frame.next();
+        self.keep(self.frame, game);
+        self.report.frames += 1;
+        self.take_note(inputs);
+
+        let depth = self.depth();
+        let from = Frame(self.frame.0 - depth);
+        self.restore(from, depth, game)?;
+        if self.frame.0.is_multiple_of(TRIAL_EVERY_FRAMES) {
+            self.try_out(from, game);
+        } else {
+            // A step in between, so that the second restore has something to undo.
+            self.step(from, game);
+        }
+        self.restore(from, depth, game)?;
+        for frame in from.until(self.frame) {
+            self.step(frame, game);
+            self.compare(frame.next(), depth, game)?;
+        }
+        self.report.resimulated_frames += u64::from(depth);
+        Ok(())
+    }
+
+    /// Ends the test.
+    ///
+    /// # Errors
+    /// A run that proved nothing is a failure: no input ever changed, the state hardly did, or the inputs had no
+    /// effect on it.
+    pub fn finish(self) -> Result<SyncReport, SyncTestError> {
+        let report = self.report;
+        if report.input_changes == 0 {
+            return Err(SyncTestError::InputsNeverChanged { frames: report.frames });
+        }
+        if report.state_changes * FRAMES_PER_CHANGE < report.frames {
+            return Err(SyncTestError::StateHardlyChanged {
+                changes: report.state_changes,
+                frames: report.frames,
+            });
+        }
+        if report.telling_trials == 0 && report.trials > 0 {
+            return Err(SyncTestError::InputsWithoutEffect { trials: report.trials });
+        }
+        Ok(report)
+    }
+
+    /// What was done so far.
+    #[must_use]
+    pub fn report(&self) -> &SyncReport {
+        &self.report
+    }
+
+    #[inline]
+    fn depth(&mut self) -> u32 {
+        let depth = match &mut self.depths {
+            Depths::Drawn { most, rng } => 1 + rng.below(*most),
+            Depths::Fixed(depth) => *depth,
+        };
+        depth.min(self.frame.0)
+    }
+
+    /// Keeps the state that was just reached for the first time.
+    #[inline]
+    fn keep<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &G) {
+        if let Some(state) = self.states.claim(frame) {
+            game.save(&mut state.snapshot);
+            collect_words(&state.snapshot, &mut state.words);
+        }
+    }
+
+    #[inline]
+    fn step<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &mut G) {
+        let inputs = self.inputs.get(frame).copied().unwrap_or_default();
+        self.cues.clear();
+        game.step(inputs, &mut self.cues);
+    }
+
+    fn restore<G: Game<Snapshot = S>>(
+        &mut self,
+        frame: Frame,
+        depth: u32,
+        game: &mut G,
+    ) -> Result<(), SyncTestError> {
+        let state = self.states.get(frame).expect("kept for the greatest depth");
+        game.restore(&state.snapshot);
+        game.save(&mut self.again);
+        if words_equal(&self.again, &state.words) {
+            return Ok(());
+        }
+        Err(SyncTestError::Restore { frame, depth, fields: diff(&state.snapshot, &self.again) })
+    }
+
+    #[inline]
+    fn compare<G: Game<Snapshot = S>>(
+        &mut self,
+        frame: Frame,
+        depth: u32,
+        game: &G,
+    ) -> Result<(), SyncTestError> {
+        let state = self.states.get(frame).expect("kept for the greatest depth");
+        game.save(&mut self.again);
+        if words_equal(&self.again, &state.words) {
+            return Ok(());
+        }
+        Err(SyncTestError::Resimulation { frame, depth, fields: diff(&state.snapshot, &self.again) })
+    }
+
+    /// Notes whether this frame was worth anything as a test.
+    #[inline]
+    fn take_note(&mut self, inputs: Inputs) {
+        let Some(before) = self.frame.checked_sub(2) else { return };
+        let last = before.next();
+        self.report.input_changes += u64::from(self.inputs.get(before) != Some(&inputs));
+        let changed = match (self.states.get(last), self.states.get(self.frame)) {
+            (Some(last), Some(now)) => last.words != now.words,
+            _ => false,
+        };
+        self.report.state_changes += u64::from(changed);
+    }
+
+    /// Steps `frame` once with every button the other way round, to see whether the state depends on them.
+    fn try_out<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &mut G) {
+        let Inputs([one, two]) = self.inputs.get(frame).copied().unwrap_or_default();
+        self.cues.clear();
+        game.step(Inputs([Buttons(!one.0), Buttons(!two.0)]), &mut self.cues);
+        game.save(&mut self.again);
+        let state = self.states.get(frame.next()).expect("kept for the greatest depth");
+        self.report.trials += 1;
+        self.report.telling_trials += u64::from(!words_equal(&self.again, &state.words));
+    }
+}
+
+impl fmt::Display for SyncTestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |f: &mut fmt::Formatter<'_>, fields: &[Difference]| {
+            fields.iter().try_for_each(|field| write!(f, "\n  {field}"))
+        };
+        match self {
+            Self::Restore { frame, depth, fields } => {
+                write!(f, "frame {frame}, depth {depth}: what was restored is not what was saved")?;
+                list(f, fields)
+            }
+            Self::Resimulation { frame, depth, fields } => {
+                write!(f, "frame {frame}, depth {depth}: the same inputs led to another state")?;
+                list(f, fields)
+            }
+            Self::InputsNeverChanged { frames } => {
+                write!(f, "nothing proved: no input changed in {frames} frames")
+            }
+            Self::StateHardlyChanged { changes, frames } => {
+                write!(f, "nothing proved: the state changed in only {changes} of {frames} frames")
+            }
+            Self::InputsWithoutEffect { trials } => {
+                write!(f, "nothing proved: other inputs led to the same state in all of {trials} trials")
+            }
+        }
+    }
+}
+
+impl core::error::Error for SyncTestError {}
