@@ -130,7 +130,9 @@ impl Vec2 {
     #[inline]
     #[must_use]
     pub const fn length(self) -> Fx {
-        saturated(isqrt(length_squared(self.x.to_bits(), self.y.to_bits())) as i64)
+        saturated(
+            isqrt(length_squared(self.x.to_bits().unsigned_abs(), self.y.to_bits().unsigned_abs())) as i64
+        )
     }
 
     /// The vector of length 1 in this direction; [`Vec2::ZERO`] has none and stays.
@@ -139,15 +141,15 @@ impl Vec2 {
     #[must_use]
     pub const fn normalized(self) -> Self {
         let (x, y) = (self.x.to_bits(), self.y.to_bits());
-        let largest = if x.unsigned_abs() > y.unsigned_abs() { x.unsigned_abs() } else { y.unsigned_abs() };
-        if largest == 0 {
+        let (width, height) = (x.unsigned_abs(), y.unsigned_abs());
+        // A short vector is lengthened first, or its length would lose most of its digits.
+        let shift = (width | height).leading_zeros();
+        if shift == u32::BITS {
             return Self::ZERO;
         }
-        // A short vector is lengthened first, or its length would lose most of its digits.
-        let shift = largest.leading_zeros();
+        // Of the halves, so that the sum of the squares fits.
+        let length = isqrt(length_squared((width << shift) >> 1, (height << shift) >> 1)) as i64 * 2;
         let (x, y) = ((x as i64) << shift, (y as i64) << shift);
-        // Below 2^32 each, so that half of either is below 2^31 and the squares fit.
-        let length = isqrt(length_squared((x >> 1) as i32, (y >> 1) as i32)) as i64 * 2;
         Self::new(saturated(nearest(x << FRAC_BITS, length)), saturated(nearest(y << FRAC_BITS, length)))
     }
 }
@@ -198,9 +200,10 @@ impl SubAssign for Vec2 {
     }
 }
 
-const fn length_squared(x: i32, y: i32) -> u64 {
-    let (x, y) = (x.unsigned_abs() as u64, y.unsigned_abs() as u64);
-    x * x + y * y
+/// Of magnitudes of at most 2^31.
+const fn length_squared(width: u32, height: u32) -> u64 {
+    let (width, height) = (width as u64, height as u64);
+    width * width + height * height
 }
 
 /// `n / d` to the nearest, halves away from zero; `d` is positive and below 2^33, `n` below 2^63 - 2^33.
