@@ -1,0 +1,384 @@
+//! The four messages that bring two machines together: HELLO, CHALLENGE, OFFER, REFUSE.
+//!
+//! They are answered, never queued, numbered or acknowledged. No answer is longer than a HELLO, so that a forged
+//! address cannot be flooded with the help of a host. The kind, version, nonce and cookie of a HELLO, all of
+//! CHALLENGE and all of REFUSE keep their places in every later version: that is how two versions tell each other
+//! apart instead of falling silent.
+
+use core::fmt;
+
+use super::bytes::{Reader, Writer};
+use super::message::{DecodeError, EncodeError, Kind};
+use crate::game::Player;
+
+/// The version of everything that a HELLO leads to.
+pub const VERSION: u16 = 1;
+/// The most bytes that a game can put into its HELLO or OFFER.
+pub const MAX_USER_DATA: usize = 64;
+/// Length of every HELLO.
+pub const HELLO_LEN: usize = 44 + MAX_USER_DATA;
+/// The last first frame that can be offered: half of the range is left for the match.
+pub const MAX_FIRST_FRAME: u32 = 1 << 31;
+/// Window and delay together, so that an unacknowledged run of inputs fits one packet.
+pub const MAX_WINDOW_AND_DELAY: u8 = 16;
+
+const CHALLENGE_LEN: usize = 17;
+const OFFER_LEN: usize = 35;
+const REFUSE_LEN: usize = 26;
+const _: () =
+    assert!(CHALLENGE_LEN <= HELLO_LEN && OFFER_LEN + MAX_USER_DATA <= HELLO_LEN && REFUSE_LEN <= HELLO_LEN);
+
+/// What a joiner says. Must match the host's: version, game id, content hash, frame rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hello<'a> {
+    /// Drawn by the joiner for this attempt; every answer repeats it.
+    pub nonce: u64,
+    /// From the host's CHALLENGE; 0 before there was one.
+    pub cookie: u64,
+    /// Which game this is.
+    pub game_id: u64,
+    /// A hash of what must be alike: build, characters, stage, rules.
+    pub content_hash: u64,
+    /// Frames a second, not 0.
+    pub frame_rate: u16,
+    /// The joiner's input delay.
+    pub delay_frames: u8,
+    /// The joiner's prediction window.
+    pub window_frames: u8,
+    /// A bit for each extension that the joiner can handle.
+    pub capabilities: u32,
+    /// Whatever the game wants to say, at most 64 bytes.
+    pub user_data: &'a [u8],
+}
+
+/// What can be read of a HELLO of another version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ForeignHello {
+    /// The version it is of, not [`VERSION`].
+    pub version: u16,
+    /// Drawn by the joiner for this attempt.
+    pub nonce: u64,
+    /// From the host's CHALLENGE; 0 before there was one.
+    pub cookie: u64,
+}
+
+/// The host's first answer: say that again with this cookie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Challenge {
+    /// The joiner's.
+    pub nonce: u64,
+    /// To be repeated; not 0, which would say that there is none.
+    pub cookie: u64,
+}
+
+/// The host's yes, and all that it decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offer<'a> {
+    /// The joiner's.
+    pub nonce: u64,
+    /// What frame 0 of the match is called on the wire, 1..=2^31.
+    pub first_frame: u32,
+    /// The seed of the game, not 0.
+    pub seed: u32,
+    /// The joiner's seat.
+    pub seat: Player,
+    /// The host's input delay.
+    pub delay_frames: u8,
+    /// The host's prediction window.
+    pub window_frames: u8,
+    /// Frames from one checksum to the next, not 0.
+    pub cadence_frames: u16,
+    /// A bit for each extension that the host can handle.
+    pub capabilities: u32,
+    /// Names this match among all that the host ever had.
+    pub token: u64,
+    /// Whatever the game wants to say, at most 64 bytes.
+    pub user_data: &'a [u8],
+}
+
+/// The host's no.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refuse {
+    /// The joiner's.
+    pub nonce: u64,
+    /// What stands in the way.
+    pub field: RefuseField,
+    /// The host's value of it; 0 if it has none.
+    pub ours: u64,
+    /// The joiner's value of it; 0 if it has none.
+    pub theirs: u64,
+}
+
+/// What stands in the way of a match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum RefuseField {
+    /// Another version of the protocol.
+    Version = 1,
+    /// Another game.
+    GameId = 2,
+    /// Another build, or other characters, stage or rules.
+    ContentHash = 3,
+    /// Another frame rate.
+    FrameRate = 4,
+    /// The host has its opponent already.
+    Full = 5,
+    /// The host does not want to.
+    Declined = 6,
+}
+
+impl RefuseField {
+    /// All of them, in the order of their bytes.
+    pub const ALL: [Self; 6] =
+        [Self::Version, Self::GameId, Self::ContentHash, Self::FrameRate, Self::Full, Self::Declined];
+}
+
+impl fmt::Display for RefuseField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Version => "version",
+            Self::GameId => "game id",
+            Self::ContentHash => "content hash",
+            Self::FrameRate => "frame rate",
+            Self::Full => "full",
+            Self::Declined => "declined",
+        })
+    }
+}
+
+/// The part of a HELLO that every version shares, and whether the rest is ours to read.
+pub(super) enum AnyHello<'a> {
+    Ours(Hello<'a>),
+    Foreign(ForeignHello),
+}
+
+pub(super) fn read_hello(payload: &[u8]) -> Result<AnyHello<'_>, DecodeError> {
+    let wrong_length = DecodeError::Length { kind: Kind::Hello, len: payload.len() };
+    // Shorter than ours, it would not pay for the answer.
+    if payload.len() < HELLO_LEN {
+        return Err(wrong_length);
+    }
+    let mut reader = Reader(payload);
+    let shared = (reader.u8(), reader.u16(), reader.u64(), reader.u64());
+    let (Some(_), Some(version), Some(nonce), Some(cookie)) = shared else {
+        return Err(wrong_length);
+    };
+    if version != VERSION {
+        return Ok(AnyHello::Foreign(ForeignHello { version, nonce, cookie }));
+    }
+    let (hello, padding) = read_own_hello(reader, nonce, cookie).ok_or(wrong_length)?;
+    let Hello { frame_rate, delay_frames, window_frames, .. } = hello;
+    if frame_rate == 0 {
+        return Err(DecodeError::FrameRate);
+    }
+    check_window_and_delay(window_frames, delay_frames)?;
+    let user_data = padding.user_data()?;
+    Ok(AnyHello::Ours(Hello { user_data, ..hello }))
+}
+
+/// The 64 bytes that end a HELLO, of which the first `len` are said to be used.
+struct Padded<'a> {
+    len: u8,
+    bytes: &'a [u8],
+}
+
+impl<'a> Padded<'a> {
+    fn user_data(&self) -> Result<&'a [u8], DecodeError> {
+        let Some((used, unused)) = self.bytes.split_at_checked(usize::from(self.len)) else {
+            return Err(DecodeError::UserData { len: self.len.into() });
+        };
+        match unused.iter().find(|byte| **byte != 0) {
+            None => Ok(used),
+            Some(&byte) => Err(DecodeError::Padding { byte }),
+        }
+    }
+}
+
+fn read_own_hello(mut reader: Reader<'_>, nonce: u64, cookie: u64) -> Option<(Hello<'_>, Padded<'_>)> {
+    let hello = Hello {
+        nonce,
+        cookie,
+        game_id: reader.u64()?,
+        content_hash: reader.u64()?,
+        frame_rate: reader.u16()?,
+        delay_frames: reader.u8()?,
+        window_frames: reader.u8()?,
+        capabilities: reader.u32()?,
+        user_data: &[],
+    };
+    let padded = Padded { len: reader.u8()?, bytes: reader.slice(MAX_USER_DATA)? };
+    reader.end()?;
+    Some((hello, padded))
+}
+
+pub(super) fn read_challenge(payload: &[u8]) -> Result<Challenge, DecodeError> {
+    let read = |mut reader: Reader<'_>| {
+        reader.u8()?;
+        let challenge = Challenge { nonce: reader.u64()?, cookie: reader.u64()? };
+        reader.end()?;
+        Some(challenge)
+    };
+    let challenge =
+        read(Reader(payload)).ok_or(DecodeError::Length { kind: Kind::Challenge, len: payload.len() })?;
+    if challenge.cookie == 0 { Err(DecodeError::Cookie) } else { Ok(challenge) }
+}
+
+pub(super) fn read_offer(payload: &[u8]) -> Result<Offer<'_>, DecodeError> {
+    let wrong_length = DecodeError::Length { kind: Kind::Offer, len: payload.len() };
+    let (offer, seat, user_data_len) = read_offer_fields(payload).ok_or(wrong_length)?;
+    if usize::from(user_data_len) > MAX_USER_DATA {
+        return Err(DecodeError::UserData { len: user_data_len.into() });
+    }
+    if offer.user_data.len() != usize::from(user_data_len) {
+        return Err(wrong_length);
+    }
+    check_first_frame(offer.first_frame)?;
+    check_seed(offer.seed)?;
+    let seat = match seat {
+        1 => Player::One,
+        2 => Player::Two,
+        _ => return Err(DecodeError::Seat { seat }),
+    };
+    check_window_and_delay(offer.window_frames, offer.delay_frames)?;
+    check_cadence(offer.cadence_frames)?;
+    Ok(Offer { seat, ..offer })
+}
+
+fn read_offer_fields(payload: &[u8]) -> Option<(Offer<'_>, u8, u8)> {
+    let mut reader = Reader(payload);
+    reader.u8()?;
+    let (nonce, first_frame, seed) = (reader.u64()?, reader.u32()?, reader.u32()?);
+    let seat = reader.u8()?;
+    let (delay_frames, window_frames, cadence_frames) = (reader.u8()?, reader.u8()?, reader.u16()?);
+    let (capabilities, token, user_data_len) = (reader.u32()?, reader.u64()?, reader.u8()?);
+    let offer = Offer {
+        nonce,
+        first_frame,
+        seed,
+        seat: Player::One,
+        delay_frames,
+        window_frames,
+        cadence_frames,
+        capabilities,
+        token,
+        user_data: reader.rest(),
+    };
+    Some((offer, seat, user_data_len))
+}
+
+pub(super) fn read_refuse(payload: &[u8]) -> Result<Refuse, DecodeError> {
+    let read = |mut reader: Reader<'_>| {
+        reader.u8()?;
+        let fields = (reader.u64()?, reader.u8()?, reader.u64()?, reader.u64()?);
+        reader.end()?;
+        Some(fields)
+    };
+    let (nonce, field, ours, theirs) =
+        read(Reader(payload)).ok_or(DecodeError::Length { kind: Kind::Refuse, len: payload.len() })?;
+    match RefuseField::ALL.into_iter().find(|known| *known as u8 == field) {
+        Some(field) => Ok(Refuse { nonce, field, ours, theirs }),
+        None => Err(DecodeError::RefuseField { field }),
+    }
+}
+
+pub(super) fn put_hello(writer: &mut Writer<'_>, hello: &Hello<'_>) -> Result<(), EncodeError> {
+    let len = user_data_len(hello.user_data)?;
+    if hello.frame_rate == 0 {
+        return Err(DecodeError::FrameRate.into());
+    }
+    check_window_and_delay(hello.window_frames, hello.delay_frames)?;
+    writer.u16(VERSION);
+    writer.u64(hello.nonce);
+    writer.u64(hello.cookie);
+    writer.u64(hello.game_id);
+    writer.u64(hello.content_hash);
+    writer.u16(hello.frame_rate);
+    writer.u8(hello.delay_frames);
+    writer.u8(hello.window_frames);
+    writer.u32(hello.capabilities);
+    writer.u8(len);
+    writer.put(hello.user_data);
+    writer.zeros(MAX_USER_DATA - usize::from(len));
+    Ok(())
+}
+
+pub(super) fn put_foreign_hello(writer: &mut Writer<'_>, hello: &ForeignHello) -> Result<(), EncodeError> {
+    if hello.version == VERSION {
+        return Err(EncodeError::OwnVersion);
+    }
+    writer.u16(hello.version);
+    writer.u64(hello.nonce);
+    writer.u64(hello.cookie);
+    writer.zeros(HELLO_LEN - writer.len());
+    Ok(())
+}
+
+pub(super) fn put_challenge(writer: &mut Writer<'_>, challenge: &Challenge) -> Result<(), EncodeError> {
+    if challenge.cookie == 0 {
+        return Err(DecodeError::Cookie.into());
+    }
+    writer.u64(challenge.nonce);
+    writer.u64(challenge.cookie);
+    Ok(())
+}
+
+pub(super) fn put_offer(writer: &mut Writer<'_>, offer: &Offer<'_>) -> Result<(), EncodeError> {
+    let len = user_data_len(offer.user_data)?;
+    check_first_frame(offer.first_frame)?;
+    check_seed(offer.seed)?;
+    check_window_and_delay(offer.window_frames, offer.delay_frames)?;
+    check_cadence(offer.cadence_frames)?;
+    writer.u64(offer.nonce);
+    writer.u32(offer.first_frame);
+    writer.u32(offer.seed);
+    writer.u8(match offer.seat {
+        Player::One => 1,
+        Player::Two => 2,
+    });
+    writer.u8(offer.delay_frames);
+    writer.u8(offer.window_frames);
+    writer.u16(offer.cadence_frames);
+    writer.u32(offer.capabilities);
+    writer.u64(offer.token);
+    writer.u8(len);
+    writer.put(offer.user_data);
+    Ok(())
+}
+
+pub(super) fn put_refuse(writer: &mut Writer<'_>, refuse: &Refuse) {
+    writer.u64(refuse.nonce);
+    writer.u8(refuse.field as u8);
+    writer.u64(refuse.ours);
+    writer.u64(refuse.theirs);
+}
+
+fn user_data_len(user_data: &[u8]) -> Result<u8, DecodeError> {
+    match u8::try_from(user_data.len()) {
+        Ok(len) if user_data.len() <= MAX_USER_DATA => Ok(len),
+        _ => Err(DecodeError::UserData { len: user_data.len() }),
+    }
+}
+
+fn check_first_frame(first_frame: u32) -> Result<(), DecodeError> {
+    if (1..=MAX_FIRST_FRAME).contains(&first_frame) {
+        Ok(())
+    } else {
+        Err(DecodeError::FirstFrame { first_frame })
+    }
+}
+
+fn check_seed(seed: u32) -> Result<(), DecodeError> {
+    if seed == 0 { Err(DecodeError::Seed) } else { Ok(()) }
+}
+
+fn check_cadence(cadence_frames: u16) -> Result<(), DecodeError> {
+    if cadence_frames == 0 { Err(DecodeError::Cadence) } else { Ok(()) }
+}
+
+fn check_window_and_delay(window_frames: u8, delay_frames: u8) -> Result<(), DecodeError> {
+    if u16::from(window_frames) + u16::from(delay_frames) <= u16::from(MAX_WINDOW_AND_DELAY) {
+        Ok(())
+    } else {
+        Err(DecodeError::WindowAndDelay { window_frames, delay_frames })
+    }
+}

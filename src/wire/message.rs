@@ -1,0 +1,453 @@
+//! Messages: what the RELIABLE_EVENT of a duel carries. Big-endian, byte 0 is the kind.
+//!
+//! | kind | | after the kind |
+//! |---|---|---|
+//! | 1 | HELLO | version u16, nonce u64, cookie u64, game id u64, content hash u64, frame rate u16, delay u8, window u8, capabilities u32, length of the user data u8, 64 bytes that hold it, the rest zero |
+//! | 2 | CHALLENGE | nonce u64, cookie u64 |
+//! | 3 | OFFER | nonce u64, first frame u32, seed u32, seat u8 (1 or 2), delay u8, window u8, cadence u16, capabilities u32, token u64, length of the user data u8, user data |
+//! | 4 | REFUSE | nonce u64, field u8 (1 version, 2 game id, 3 content hash, 4 frame rate, 5 full, 6 declined), ours u64, theirs u64 |
+//! | 5 | REPORT | count of RBN1 packets received u32, newest frame received u32 |
+//! | 16 | VERDICT | number u16, last frame u32, checksum of its state u32 |
+//! | 17 | USER | number u16, up to 1,024 bytes of the game's |
+//! | 18 | DELAY | number u16, frame u32 from which it holds, new delay u8 |
+//! | 32 | AUTOPSY | number u16, up to 1,100 bytes that the desync autopsy reads |
+//!
+//! Kinds 1 to 15 stand alone: what they say is answered or said anew, so they are never queued, numbered or
+//! acknowledged. Kinds from 16 are [`Ordered`]: numbered from 0 by each side, sent until acknowledged, delivered once and
+//! in order; 16 to 31 belong to the match, 32 to 47 to the autopsy. Kinds not listed are refused. Lengths are
+//! exact. Frames are those of the wire.
+
+use core::fmt;
+
+use super::bytes::{Reader, Writer};
+use super::handshake::{self, AnyHello};
+pub use super::handshake::{
+    Challenge, ForeignHello, HELLO_LEN, Hello, MAX_FIRST_FRAME, MAX_USER_DATA, MAX_WINDOW_AND_DELAY, Offer,
+    Refuse, RefuseField, VERSION,
+};
+
+/// The most bytes in a [`Ordered::User`].
+pub const MAX_USER: usize = 1_024;
+/// The most bytes in an [`Ordered::Autopsy`].
+pub const MAX_AUTOPSY: usize = 1_100;
+/// Length of the longest message.
+pub const MAX_LEN: usize = ORDERED_HEADER_LEN + MAX_AUTOPSY;
+
+const ORDERED_HEADER_LEN: usize = 3;
+const _: () = assert!(super::game::HEADER_LEN + MAX_LEN <= crate::protocol::MAX_DATAGRAM);
+
+/// Byte 0 of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    /// A joiner introduces itself.
+    Hello = 1,
+    /// The host asks it to prove its address.
+    Challenge = 2,
+    /// The host accepts.
+    Offer = 3,
+    /// The host does not.
+    Refuse = 4,
+    /// How many input packets have arrived.
+    Report = 5,
+    /// How the match ended.
+    Verdict = 16,
+    /// The game's own.
+    User = 17,
+    /// The sender's input delay changes.
+    Delay = 18,
+    /// Part of a desync autopsy.
+    Autopsy = 32,
+}
+
+impl Kind {
+    /// All kinds, in the order of their bytes.
+    pub const ALL: [Self; 9] = [
+        Self::Hello,
+        Self::Challenge,
+        Self::Offer,
+        Self::Refuse,
+        Self::Report,
+        Self::Verdict,
+        Self::User,
+        Self::Delay,
+        Self::Autopsy,
+    ];
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Hello => "HELLO",
+            Self::Challenge => "CHALLENGE",
+            Self::Offer => "OFFER",
+            Self::Refuse => "REFUSE",
+            Self::Report => "REPORT",
+            Self::Verdict => "VERDICT",
+            Self::User => "USER",
+            Self::Delay => "DELAY",
+            Self::Autopsy => "AUTOPSY",
+        })
+    }
+}
+
+/// A message, borrowed from its datagram or about to be sent.
+///
+/// ```
+/// use rebout::wire::message::{Message, Ordered};
+///
+/// let message = Message::Ordered { number: 7, body: Ordered::User(b"gg") };
+/// let mut buf = [0; 16];
+/// let len = message.encode(&mut buf)?;
+/// assert_eq!(buf[..len], [17, 0, 7, b'g', b'g']);
+/// assert_eq!(Message::decode(&buf[..len]), Ok(message));
+/// # Ok::<(), rebout::wire::message::EncodeError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Message<'a> {
+    /// A joiner introduces itself.
+    Hello(Hello<'a>),
+    /// So does one that speaks another version.
+    ForeignHello(ForeignHello),
+    /// The host asks it to prove its address.
+    Challenge(Challenge),
+    /// The host accepts.
+    Offer(Offer<'a>),
+    /// The host does not.
+    Refuse(Refuse),
+    /// How many input packets have arrived. Both figures only grow, so an older report shows as such.
+    Report {
+        /// RBN1 packets received since the match began.
+        received: u32,
+        /// The newest frame among them.
+        newest_frame: u32,
+    },
+    /// One of those that arrive once and in order.
+    Ordered {
+        /// Its place in the order; it wraps.
+        number: u16,
+        /// What it says.
+        body: Ordered<'a>,
+    },
+}
+
+/// A message that arrives once and in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ordered<'a> {
+    /// How the match ended.
+    Verdict {
+        /// The first frame whose confirmed state is finished.
+        frame: u32,
+        /// The checksum of that state.
+        checksum: u32,
+    },
+    /// The game's own, at most [`MAX_USER`] bytes.
+    User(&'a [u8]),
+    /// The sender's input delay changes.
+    Delay {
+        /// The first frame that it holds for.
+        from_frame: u32,
+        /// The new delay, at most [`MAX_WINDOW_AND_DELAY`].
+        delay_frames: u8,
+    },
+    /// Part of a desync autopsy, at most [`MAX_AUTOPSY`] bytes.
+    Autopsy(&'a [u8]),
+}
+
+impl Ordered<'_> {
+    /// The byte that goes with it.
+    #[must_use]
+    pub const fn kind(&self) -> Kind {
+        match self {
+            Self::Verdict { .. } => Kind::Verdict,
+            Self::User(_) => Kind::User,
+            Self::Delay { .. } => Kind::Delay,
+            Self::Autopsy(_) => Kind::Autopsy,
+        }
+    }
+}
+
+impl<'a> Message<'a> {
+    /// The byte that goes with it.
+    #[must_use]
+    pub const fn kind(&self) -> Kind {
+        match self {
+            Self::Hello(_) | Self::ForeignHello(_) => Kind::Hello,
+            Self::Challenge(_) => Kind::Challenge,
+            Self::Offer(_) => Kind::Offer,
+            Self::Refuse(_) => Kind::Refuse,
+            Self::Report { .. } => Kind::Report,
+            Self::Ordered { body, .. } => body.kind(),
+        }
+    }
+
+    /// Checks the payload of a RELIABLE_EVENT and borrows what is in it.
+    ///
+    /// # Errors
+    ///
+    /// If it is empty or of an unknown kind, then if its length is wrong, then if a field is out of its range.
+    pub fn decode(payload: &'a [u8]) -> Result<Self, DecodeError> {
+        let Some(&byte) = payload.first() else {
+            return Err(DecodeError::Empty);
+        };
+        let Some(kind) = Kind::ALL.into_iter().find(|kind| *kind as u8 == byte) else {
+            return Err(DecodeError::Kind { kind: byte });
+        };
+        match kind {
+            Kind::Hello => handshake::read_hello(payload).map(|hello| match hello {
+                AnyHello::Ours(hello) => Self::Hello(hello),
+                AnyHello::Foreign(hello) => Self::ForeignHello(hello),
+            }),
+            Kind::Challenge => handshake::read_challenge(payload).map(Self::Challenge),
+            Kind::Offer => handshake::read_offer(payload).map(Self::Offer),
+            Kind::Refuse => handshake::read_refuse(payload).map(Self::Refuse),
+            Kind::Report | Kind::Verdict | Kind::User | Kind::Delay | Kind::Autopsy => {
+                let message = read_rest(kind, payload);
+                let message = message.ok_or(DecodeError::Length { kind, len: payload.len() })?;
+                message.check()?;
+                Ok(message)
+            }
+        }
+    }
+
+    /// Writes the message to the front of `buf` and answers its length. Bytes after it stay as they were.
+    ///
+    /// # Errors
+    ///
+    /// If a field holds what [`Message::decode`] would refuse, or if `buf` is too small; what `buf` holds then is
+    /// not a message.
+    pub fn encode(&self, buf: &mut [u8]) -> Result<usize, EncodeError> {
+        self.check()?;
+        let mut writer = Writer::new(buf);
+        writer.u8(self.kind() as u8);
+        match self {
+            Self::Hello(hello) => handshake::put_hello(&mut writer, hello)?,
+            Self::ForeignHello(hello) => handshake::put_foreign_hello(&mut writer, hello)?,
+            Self::Challenge(challenge) => handshake::put_challenge(&mut writer, challenge)?,
+            Self::Offer(offer) => handshake::put_offer(&mut writer, offer)?,
+            Self::Refuse(refuse) => handshake::put_refuse(&mut writer, refuse),
+            Self::Report { received, newest_frame } => {
+                writer.u32(*received);
+                writer.u32(*newest_frame);
+            }
+            Self::Ordered { number, body } => {
+                writer.u16(*number);
+                match body {
+                    Ordered::Verdict { frame, checksum } => {
+                        writer.u32(*frame);
+                        writer.u32(*checksum);
+                    }
+                    Ordered::User(bytes) | Ordered::Autopsy(bytes) => writer.put(bytes),
+                    Ordered::Delay { from_frame, delay_frames } => {
+                        writer.u32(*from_frame);
+                        writer.u8(*delay_frames);
+                    }
+                }
+            }
+        }
+        writer.finish().map_err(|(len, room)| EncodeError::Room { len, room })
+    }
+
+    /// The ranges of what is not part of the handshake.
+    fn check(&self) -> Result<(), DecodeError> {
+        let Self::Ordered { body, .. } = self else {
+            return Ok(());
+        };
+        let (bytes, limit) = match body {
+            Ordered::User(bytes) => (bytes.len(), MAX_USER),
+            Ordered::Autopsy(bytes) => (bytes.len(), MAX_AUTOPSY),
+            Ordered::Delay { delay_frames, .. } if *delay_frames > MAX_WINDOW_AND_DELAY => {
+                return Err(DecodeError::Delay { delay_frames: *delay_frames });
+            }
+            Ordered::Delay { .. } | Ordered::Verdict { .. } => (0, 0),
+        };
+        if bytes > limit {
+            Err(DecodeError::TooLong { kind: body.kind(), len: bytes, limit })
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// Everything but the handshake; `None` if the length is wrong.
+fn read_rest(kind: Kind, payload: &[u8]) -> Option<Message<'_>> {
+    let mut reader = Reader(payload);
+    reader.u8()?;
+    if kind == Kind::Report {
+        let (received, newest_frame) = (reader.u32()?, reader.u32()?);
+        reader.end()?;
+        return Some(Message::Report { received, newest_frame });
+    }
+    let number = reader.u16()?;
+    let body = match kind {
+        Kind::Verdict => Ordered::Verdict { frame: reader.u32()?, checksum: reader.u32()? },
+        Kind::Delay => Ordered::Delay { from_frame: reader.u32()?, delay_frames: reader.u8()? },
+        Kind::User => Ordered::User(reader.rest()),
+        Kind::Autopsy => Ordered::Autopsy(reader.rest()),
+        Kind::Hello | Kind::Challenge | Kind::Offer | Kind::Refuse | Kind::Report => return None,
+    };
+    reader.end()?;
+    Some(Message::Ordered { number, body })
+}
+
+/// Why a payload is not a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DecodeError {
+    /// There is not even a kind.
+    Empty,
+    /// There is no such kind.
+    Kind {
+        /// The kind found.
+        kind: u8,
+    },
+    /// A message of this kind never has this length.
+    Length {
+        /// The kind.
+        kind: Kind,
+        /// Length of the message.
+        len: usize,
+    },
+    /// More than 64 bytes of user data.
+    UserData {
+        /// The length found.
+        len: usize,
+    },
+    /// A byte after the user data of a HELLO is not 0.
+    Padding {
+        /// The byte found.
+        byte: u8,
+    },
+    /// The frame rate is 0.
+    FrameRate,
+    /// Window and delay together are more than [`MAX_WINDOW_AND_DELAY`].
+    WindowAndDelay {
+        /// The window found.
+        window_frames: u8,
+        /// The delay found.
+        delay_frames: u8,
+    },
+    /// A CHALLENGE with cookie 0, which says that there is none.
+    Cookie,
+    /// The first frame is outside 1..=2^31.
+    FirstFrame {
+        /// The frame found.
+        first_frame: u32,
+    },
+    /// The seed is 0.
+    Seed,
+    /// The seat is neither 1 nor 2.
+    Seat {
+        /// The seat found.
+        seat: u8,
+    },
+    /// The cadence is 0.
+    Cadence,
+    /// There is no such field to refuse.
+    RefuseField {
+        /// The field found.
+        field: u8,
+    },
+    /// A new delay of more than [`MAX_WINDOW_AND_DELAY`].
+    Delay {
+        /// The delay found.
+        delay_frames: u8,
+    },
+    /// More bytes than this kind may carry.
+    TooLong {
+        /// The kind.
+        kind: Kind,
+        /// How many bytes there are.
+        len: usize,
+        /// How many there may be.
+        limit: usize,
+    },
+}
+
+impl DecodeError {
+    /// A short name of the rule that was broken. It never changes.
+    #[must_use]
+    pub const fn rule(&self) -> &'static str {
+        match self {
+            Self::Empty => "message-empty",
+            Self::Kind { .. } => "message-kind",
+            Self::Length { .. } => "message-length",
+            Self::UserData { .. } => "message-user-data",
+            Self::Padding { .. } => "message-padding",
+            Self::FrameRate => "message-frame-rate",
+            Self::WindowAndDelay { .. } => "message-window-and-delay",
+            Self::Cookie => "message-cookie",
+            Self::FirstFrame { .. } => "message-first-frame",
+            Self::Seed => "message-seed",
+            Self::Seat { .. } => "message-seat",
+            Self::Cadence => "message-cadence",
+            Self::RefuseField { .. } => "message-refuse-field",
+            Self::Delay { .. } => "message-delay",
+            Self::TooLong { .. } => "message-too-long",
+        }
+    }
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("the message has 0 bytes"),
+            Self::Kind { kind } => write!(f, "there is no message of kind {kind}"),
+            Self::Length { kind, len } => write!(f, "no {kind} has {len} bytes"),
+            Self::UserData { len } => write!(f, "user data of {len} bytes is longer than {MAX_USER_DATA}"),
+            Self::Padding { byte } => write!(f, "the padding holds {byte:#04x}, not 0"),
+            Self::FrameRate => f.write_str("a frame rate of 0"),
+            Self::WindowAndDelay { window_frames, delay_frames } => write!(
+                f,
+                "a window of {window_frames} and a delay of {delay_frames} are more than {MAX_WINDOW_AND_DELAY} together"
+            ),
+            Self::Cookie => f.write_str("a cookie of 0"),
+            Self::FirstFrame { first_frame } => {
+                write!(f, "first frame {first_frame} is outside 1..={MAX_FIRST_FRAME}")
+            }
+            Self::Seed => f.write_str("a seed of 0"),
+            Self::Seat { seat } => write!(f, "seat {seat} is neither 1 nor 2"),
+            Self::Cadence => f.write_str("a cadence of 0"),
+            Self::RefuseField { field } => write!(f, "there is no field {field} to refuse"),
+            Self::Delay { delay_frames } => {
+                write!(f, "a delay of {delay_frames} is more than {MAX_WINDOW_AND_DELAY}")
+            }
+            Self::TooLong { kind, len, limit } => write!(f, "{len} bytes in a {kind} are more than {limit}"),
+        }
+    }
+}
+
+impl std::error::Error for DecodeError {}
+
+/// Why a message cannot be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EncodeError {
+    /// The buffer is too small.
+    Room {
+        /// Length of the message.
+        len: usize,
+        /// Length of the buffer.
+        room: usize,
+    },
+    /// A [`ForeignHello`] of [`VERSION`] would not be foreign.
+    OwnVersion,
+    /// It would be refused on arrival.
+    Refused(DecodeError),
+}
+
+impl From<DecodeError> for EncodeError {
+    fn from(error: DecodeError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl fmt::Display for EncodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Room { len, room } => write!(f, "a message of {len} bytes does not fit a buffer of {room}"),
+            Self::OwnVersion => write!(f, "version {VERSION} is not foreign"),
+            Self::Refused(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for EncodeError {}
