@@ -1,0 +1,213 @@
+//! Decodes one datagram: `inspect HEX` prints its format and its fields, one `name: value` a line.
+//!
+//! A datagram that is not in order ends with `refused: RULE, reason` and exit code 1; a bad argument with its
+//! reason on standard error and exit code 2. Spaces, and `0x` in front, do not matter:
+//!
+//! ```text
+//! cargo run --example inspect 52424e31 01 00 01000000 01 02000000 0300
+//! ```
+
+use std::fmt::Display;
+use std::io::Write;
+use std::process::ExitCode;
+
+use rebout::wire::game::{EntityState, Payload, PlayerInput};
+use rebout::wire::message::{Message, Ordered};
+use rebout::wire::{self, Packet, game, rbn1};
+
+/// No UDP datagram is longer.
+const MAX_LEN: usize = 65_535;
+
+fn main() -> ExitCode {
+    let args: Vec<String> =
+        std::env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let datagram = match bytes_of(&args) {
+        Ok(datagram) => datagram,
+        Err(reason) => {
+            eprintln!("inspect: {reason}");
+            return ExitCode::from(2);
+        }
+    };
+    let mut lines = Vec::new();
+    match wire::decode(&datagram) {
+        Ok(Packet::Rbn1(packet)) => describe_rbn1(&packet, &mut lines),
+        Ok(Packet::Game(packet)) => describe_game(&packet, &mut lines),
+        Err(error) => {
+            println!("refused: {}, {error}", error.rule());
+            return ExitCode::from(1);
+        }
+    }
+    let text: String = lines.iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
+    // A reader that has seen enough closes the pipe; that is no failure.
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    ExitCode::SUCCESS
+}
+
+fn bytes_of(args: &[String]) -> Result<Vec<u8>, String> {
+    if args.is_empty() {
+        return Err("usage: inspect HEX".into());
+    }
+    let mut digits = Vec::new();
+    for word in args.iter().flat_map(|arg| arg.split_whitespace()) {
+        let word = word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")).unwrap_or(word);
+        for character in word.chars() {
+            let digit = character.to_digit(16).ok_or_else(|| format!("{character:?} is not a hex digit"))?;
+            digits.push(digit as u8);
+        }
+    }
+    let (pairs, odd) = digits.as_chunks::<2>();
+    if !odd.is_empty() {
+        return Err(format!("{} hex digits are not whole bytes", digits.len()));
+    }
+    if pairs.len() > MAX_LEN {
+        return Err(format!("{} bytes are more than a datagram of {MAX_LEN}", pairs.len()));
+    }
+    Ok(pairs.iter().map(|[high, low]| high << 4 | low).collect())
+}
+
+type Lines = Vec<(String, String)>;
+
+fn line(lines: &mut Lines, name: impl Into<String>, value: impl Display) {
+    lines.push((name.into(), format!("{value}")));
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn describe_rbn1(packet: &rbn1::InputPacket<'_>, lines: &mut Lines) {
+    line(lines, "format", "RBN1");
+    line(lines, "version", rbn1::VERSION);
+    line(lines, "start_frame", packet.start_frame());
+    line(lines, "count", packet.count());
+    line(lines, "ack_frame", packet.ack_frame());
+    if let Some(checksum) = packet.checksum() {
+        line(lines, "checksum_frame", checksum.frame);
+        line(lines, "checksum", format!("{:08X}", checksum.value));
+    }
+    for (index, input) in packet.inputs().enumerate() {
+        line(lines, format!("buttons[{index}]"), format!("{input:#06x}"));
+    }
+}
+
+fn describe_game(packet: &game::Packet<'_>, lines: &mut Lines) {
+    line(lines, "format", "GAME");
+    line(lines, "type", packet.payload.packet_type());
+    line(lines, "sequence", packet.header.sequence);
+    line(lines, "ack", packet.header.ack);
+    line(lines, "ack_bits", format!("{:#010x}", packet.header.ack_bits));
+    match packet.payload {
+        Payload::ConnectReq | Payload::Disconnect | Payload::Heartbeat => {}
+        Payload::ConnectAck { client_id } => line(lines, "client_id", client_id),
+        Payload::Input(input) => describe_input("input", &input, lines),
+        Payload::Inputs(inputs) => {
+            line(lines, "count", inputs.len());
+            for (index, input) in inputs.iter().enumerate() {
+                describe_input(&format!("input[{index}]"), &input, lines);
+            }
+        }
+        Payload::Snapshot(snapshot) => {
+            line(lines, "tick", snapshot.tick);
+            line(lines, "count", snapshot.entities.len());
+            for (index, entity) in snapshot.entities.iter().enumerate() {
+                describe_entity(index, &entity, lines);
+            }
+            if let Some(last_input) = snapshot.last_input {
+                line(lines, "last_input", last_input);
+            }
+        }
+        Payload::Ping(bits) | Payload::Pong(bits) => {
+            line(lines, "timestamp", f64::from_bits(bits));
+            line(lines, "timestamp_bits", format!("{bits:#018x}"));
+        }
+        Payload::ReliableEvent(bytes) => match Message::decode(bytes) {
+            Ok(message) => describe_message(&message, lines),
+            // The packet is in order whatever it holds; only a duel asks for a message in it.
+            Err(error) => {
+                line(lines, "payload", hex(bytes));
+                line(lines, "message", format!("none, {}, {error}", error.rule()));
+            }
+        },
+    }
+}
+
+fn describe_input(name: &str, input: &PlayerInput, lines: &mut Lines) {
+    line(lines, format!("{name}.sequence"), input.sequence);
+    line(lines, format!("{name}.move_x"), input.move_x);
+    line(lines, format!("{name}.move_y"), input.move_y);
+    line(lines, format!("{name}.actions"), format!("{:#04x}", input.actions));
+}
+
+fn describe_entity(index: usize, entity: &EntityState, lines: &mut Lines) {
+    line(lines, format!("entity[{index}].id"), entity.id);
+    line(lines, format!("entity[{index}].x"), entity.x);
+    line(lines, format!("entity[{index}].y"), entity.y);
+    line(lines, format!("entity[{index}].velocity_x"), entity.velocity_x);
+    line(lines, format!("entity[{index}].velocity_y"), entity.velocity_y);
+    line(lines, format!("entity[{index}].health"), entity.health);
+}
+
+fn describe_message(message: &Message<'_>, lines: &mut Lines) {
+    line(lines, "message", message.kind());
+    match message {
+        Message::Hello(hello) => {
+            line(lines, "version", wire::message::VERSION);
+            line(lines, "nonce", format!("{:#018x}", hello.nonce));
+            line(lines, "cookie", format!("{:#018x}", hello.cookie));
+            line(lines, "game_id", format!("{:#018x}", hello.game_id));
+            line(lines, "content_hash", format!("{:#018x}", hello.content_hash));
+            line(lines, "frame_rate", hello.frame_rate);
+            line(lines, "delay_frames", hello.delay_frames);
+            line(lines, "window_frames", hello.window_frames);
+            line(lines, "capabilities", format!("{:#010x}", hello.capabilities));
+            line(lines, "user_data", hex(hello.user_data));
+        }
+        Message::ForeignHello(hello) => {
+            line(lines, "version", hello.version);
+            line(lines, "nonce", format!("{:#018x}", hello.nonce));
+            line(lines, "cookie", format!("{:#018x}", hello.cookie));
+        }
+        Message::Challenge(challenge) => {
+            line(lines, "nonce", format!("{:#018x}", challenge.nonce));
+            line(lines, "cookie", format!("{:#018x}", challenge.cookie));
+        }
+        Message::Offer(offer) => {
+            line(lines, "nonce", format!("{:#018x}", offer.nonce));
+            line(lines, "first_frame", offer.first_frame);
+            line(lines, "seed", offer.seed);
+            line(lines, "seat", offer.seat);
+            line(lines, "delay_frames", offer.delay_frames);
+            line(lines, "window_frames", offer.window_frames);
+            line(lines, "cadence_frames", offer.cadence_frames);
+            line(lines, "capabilities", format!("{:#010x}", offer.capabilities));
+            line(lines, "token", format!("{:#018x}", offer.token));
+            line(lines, "user_data", hex(offer.user_data));
+        }
+        Message::Refuse(refuse) => {
+            line(lines, "nonce", format!("{:#018x}", refuse.nonce));
+            line(lines, "field", refuse.field);
+            line(lines, "ours", format!("{:#x}", refuse.ours));
+            line(lines, "theirs", format!("{:#x}", refuse.theirs));
+        }
+        Message::Report { received, newest_frame } => {
+            line(lines, "received", received);
+            line(lines, "newest_frame", newest_frame);
+        }
+        Message::Ordered { number, body } => describe_ordered(*number, body, lines),
+    }
+}
+
+fn describe_ordered(number: u16, body: &Ordered<'_>, lines: &mut Lines) {
+    line(lines, "number", number);
+    match body {
+        Ordered::Verdict { frame, checksum } => {
+            line(lines, "frame", frame);
+            line(lines, "checksum", format!("{checksum:08X}"));
+        }
+        Ordered::User(bytes) | Ordered::Autopsy(bytes) => line(lines, "bytes", hex(bytes)),
+        Ordered::Delay { from_frame, delay_frames } => {
+            line(lines, "from_frame", from_frame);
+            line(lines, "delay_frames", delay_frames);
+        }
+    }
+}
