@@ -13,6 +13,7 @@ mod rng;
 
 pub mod math;
 pub mod net;
+mod peer;
 pub mod rollback;
 mod session;
 pub mod wire;

@@ -1,0 +1,147 @@
+//! The desk at which a host receives strangers: it answers, and keeps nothing about them.
+
+use super::cookie::Cookies;
+use super::refusal::Refusal;
+use crate::wire::game::{HEADER_LEN, Header};
+use crate::wire::message::{Challenge, HELLO_LEN, Hello, Message, Refuse, RefuseField, VERSION};
+use crate::wire::{self, message};
+use core::time::Duration;
+use std::net::SocketAddr;
+
+/// How many answers can wait to be sent; one more is not given, as if it had been lost on the way.
+const WAITING: usize = 8;
+
+/// What has to be alike on both machines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Essentials {
+    pub(crate) game_id: u64,
+    pub(crate) content_hash: u64,
+    pub(crate) frame_rate: u16,
+}
+
+/// What a HELLO has come to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Visit {
+    /// It was answered, or dropped.
+    Dealt(Option<Refusal>),
+    /// It does not fit; both values were told.
+    Mismatch(Refuse),
+    /// It comes from where it says, and fits.
+    Proven {
+        /// How long the answer took.
+        rtt: Duration,
+    },
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Answer {
+    to: SocketAddr,
+    len: usize,
+    bytes: [u8; HEADER_LEN + HELLO_LEN],
+}
+
+/// Answers HELLOs.
+#[derive(Clone, Debug)]
+pub(crate) struct Desk {
+    cookies: Cookies,
+    essentials: Essentials,
+    answers: Vec<Answer>,
+}
+
+impl Desk {
+    pub(crate) fn new(cookies: Cookies, essentials: Essentials) -> Self {
+        Self { cookies, essentials, answers: Vec::with_capacity(WAITING) }
+    }
+
+    /// Receives a HELLO: challenges it, refuses it, or says that it is proven and fits.
+    pub(crate) fn hello(
+        &mut self,
+        now: Duration,
+        from: SocketAddr,
+        header: Header,
+        hello: &Hello<'_>,
+    ) -> Visit {
+        let Some(rtt) = self.prove(now, from, header, hello.nonce, hello.cookie) else {
+            return Visit::Dealt((hello.cookie != 0).then_some(Refusal::BadCookie));
+        };
+        let Essentials { game_id, content_hash, frame_rate } = self.essentials;
+        let compared = [
+            (RefuseField::GameId, game_id, hello.game_id),
+            (RefuseField::ContentHash, content_hash, hello.content_hash),
+            (RefuseField::FrameRate, u64::from(frame_rate), u64::from(hello.frame_rate)),
+        ];
+        match compared.into_iter().find(|(_, ours, theirs)| ours != theirs) {
+            Some((field, ours, theirs)) => {
+                let refuse = Refuse { nonce: hello.nonce, field, ours, theirs };
+                self.refuse(from, header, refuse);
+                Visit::Mismatch(refuse)
+            }
+            None => Visit::Proven { rtt },
+        }
+    }
+
+    /// Receives a HELLO of another version, which is refused once its address is proven.
+    pub(crate) fn foreign_hello(
+        &mut self,
+        now: Duration,
+        from: SocketAddr,
+        header: Header,
+        hello: message::ForeignHello,
+    ) -> Visit {
+        if self.prove(now, from, header, hello.nonce, hello.cookie).is_none() {
+            return Visit::Dealt((hello.cookie != 0).then_some(Refusal::BadCookie));
+        }
+        let (ours, theirs) = (u64::from(VERSION), u64::from(hello.version));
+        let refuse = Refuse { nonce: hello.nonce, field: RefuseField::Version, ours, theirs };
+        self.refuse(from, header, refuse);
+        Visit::Mismatch(refuse)
+    }
+
+    /// How long the cookie took to come back; if it is none of ours, its address is challenged.
+    fn prove(
+        &mut self,
+        now: Duration,
+        from: SocketAddr,
+        header: Header,
+        nonce: u64,
+        cookie: u64,
+    ) -> Option<Duration> {
+        let age = self.cookies.age(now, from, nonce, cookie);
+        if age.is_none() {
+            let cookie = self.cookies.issue(now, from, nonce);
+            self.answer(from, header, &Message::Challenge(Challenge { nonce, cookie }));
+        }
+        age
+    }
+
+    /// Tells a proven address no.
+    pub(crate) fn refuse(&mut self, to: SocketAddr, header: Header, refuse: Refuse) {
+        self.answer(to, header, &Message::Refuse(refuse));
+    }
+
+    fn answer(&mut self, to: SocketAddr, heard: Header, message: &Message<'_>) {
+        if self.answers.len() == WAITING {
+            return;
+        }
+        let mut answer = Answer { to, len: 0, bytes: [0; HEADER_LEN + HELLO_LEN] };
+        // No connection, so no numbers of our own; theirs is acknowledged, which shows that we saw it.
+        let header = Header { sequence: 0, ack: heard.sequence, ack_bits: 0 };
+        if let Ok(len) = wire::encode_message(&header, message, &mut answer.bytes) {
+            answer.len = len;
+            self.answers.push(answer);
+        }
+    }
+
+    /// The next answer to send.
+    #[inline]
+    pub(crate) fn poll_transmit(&mut self, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        let Answer { to, len, bytes } = self.answers.pop()?;
+        buf.get_mut(..len)?.copy_from_slice(&bytes[..len]);
+        Some((to, len))
+    }
+
+    /// Whether an answer waits to be sent.
+    pub(crate) fn has_answers(&self) -> bool {
+        !self.answers.is_empty()
+    }
+}

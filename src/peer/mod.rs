@@ -1,0 +1,13 @@
+//! One remote machine: handshake, acknowledgements and reliable messages, round trip, loss, frame lead.
+
+pub(crate) mod cookie;
+pub(crate) mod copies;
+pub(crate) mod desk;
+pub(crate) mod entropy;
+pub(crate) mod lead;
+pub(crate) mod link;
+pub(crate) mod refusal;
+pub(crate) mod reliable;
+pub(crate) mod rtt;
+pub(crate) mod sequence;
+pub(crate) mod silence;

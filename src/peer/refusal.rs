@@ -1,0 +1,110 @@
+//! Why a datagram was dropped.
+
+use crate::wire;
+use core::fmt;
+
+macro_rules! refusals {
+    ($($(#[$doc:meta])* $name:ident = $shown:literal,)*) => {
+        /// Why a datagram was dropped. It changed nothing.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Refusal { $($(#[$doc])* $name,)* }
+
+        impl Refusal {
+            /// All of them.
+            pub const ALL: &'static [Self] = &[$(Self::$name),*];
+        }
+
+        impl fmt::Display for Refusal {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self { $(Self::$name => $shown,)* })
+            }
+        }
+    };
+}
+
+refusals! {
+    /// Shorter than any packet, or of neither format.
+    NoPacket = "no packet",
+    /// An RBN1 packet that breaks a rule of its format.
+    MalformedInput = "malformed input packet",
+    /// A GAME packet that breaks a rule of its format.
+    MalformedControl = "malformed control packet",
+    /// A RELIABLE_EVENT whose message breaks a rule.
+    MalformedMessage = "malformed message",
+    /// From an address that is not the peer's.
+    Stranger = "from a stranger",
+    /// Inputs of frames before the match, or from before it began.
+    BeforeMatch = "frames before the match",
+    /// Inputs that leave a gap after those that are here.
+    InputGap = "gap in the inputs",
+    /// Inputs further ahead than a packet reaches.
+    InputTooFarAhead = "inputs too far ahead",
+    /// An acknowledgement of inputs that were never sent.
+    InputAckUnsent = "acknowledges inputs never sent",
+    /// Inputs further beyond their acknowledgement than the peer's window and delay allow.
+    InputBeyondWindow = "inputs beyond the peer's window",
+    /// Another input for a frame that is confirmed.
+    InputConflict = "conflicting input",
+    /// A checksum of a frame that has none, or that the peer cannot have yet.
+    ImplausibleChecksum = "implausible checksum",
+    /// A GAME packet whose sequence number is far from the last.
+    FarSequence = "sequence number out of reach",
+    /// A GAME packet that acknowledges what was never sent.
+    AckUnsent = "acknowledges packets never sent",
+    /// A packet that has no place in a duel, or not now.
+    OutOfPlace = "out of place",
+    /// A pong to no ping of ours.
+    UnaskedPong = "pong to no ping",
+    /// A HELLO whose cookie is not ours, or has expired.
+    BadCookie = "bad cookie",
+    /// An answer to a HELLO that was not ours.
+    WrongNonce = "wrong nonce",
+    /// A message that is further ahead than messages can be under way, or for which there is no room.
+    NoRoom = "no room for the message",
+    /// A repeated packet.
+    Repeated = "repeated",
+}
+
+impl From<&wire::DecodeError> for Refusal {
+    fn from(error: &wire::DecodeError) -> Self {
+        match error {
+            wire::DecodeError::Rbn1(_) => Self::MalformedInput,
+            wire::DecodeError::Game(_) => Self::MalformedControl,
+            _ => Self::NoPacket,
+        }
+    }
+}
+
+/// How many datagrams were dropped, by reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusals([u64; Refusal::ALL.len()]);
+
+impl Refusals {
+    #[inline]
+    pub(crate) fn count(&mut self, refusal: Refusal) {
+        self.0[refusal as usize] += 1;
+    }
+
+    /// How many were dropped for this reason.
+    #[must_use]
+    pub fn of(&self, refusal: Refusal) -> u64 {
+        self.0[refusal as usize]
+    }
+
+    /// How many were dropped in all.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    /// The reasons for which something was dropped, and how often.
+    pub fn iter(&self) -> impl Iterator<Item = (Refusal, u64)> {
+        Refusal::ALL.iter().map(|refusal| (*refusal, self.of(*refusal))).filter(|(_, count)| *count > 0)
+    }
+}
+
+impl Default for Refusals {
+    fn default() -> Self {
+        Self([0; Refusal::ALL.len()])
+    }
+}

@@ -1,0 +1,253 @@
+//! Messages that arrive once and in order, over packets that may be lost.
+
+use super::sequence::Sequences;
+use crate::wire::game::Header;
+use crate::wire::message::{MAX_LEN, Message, Ordered};
+use core::time::Duration;
+
+/// How many messages may be under way, and how many can wait for one that is missing.
+pub(crate) const IN_FLIGHT: u16 = 16;
+
+/// How many of those may be the game's own: the rest is kept for what the match cannot do without.
+const IN_FLIGHT_FOR_GAME: u16 = 12;
+
+/// A resend comes no sooner than this.
+const RESEND_AFTER: Duration = Duration::from_millis(100);
+
+/// How many of the packets that carried a message are remembered: an acknowledgement of any of them will do.
+const REMEMBERED: usize = 4;
+
+/// Both directions of the ordered messages of one connection. All memory is taken at the start.
+#[derive(Clone, Debug)]
+pub(crate) struct Reliable {
+    outgoing: Vec<Outgoing>,
+    /// Every message before this one has been acknowledged.
+    first: u16,
+    next: u16,
+    incoming: Vec<Incoming>,
+    /// The message to be delivered next.
+    expected: u16,
+}
+
+#[derive(Clone, Debug)]
+struct Outgoing {
+    bytes: Vec<u8>,
+    sent_as: [Option<u16>; REMEMBERED],
+    sends: usize,
+    due: Duration,
+    acknowledged: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Incoming {
+    bytes: Vec<u8>,
+    here: bool,
+}
+
+/// Too many messages are under way already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct QueueFull;
+
+/// What became of a message that came in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    New,
+    Known,
+    /// Further ahead than an honest peer can be; it must not be acknowledged.
+    Beyond,
+}
+
+impl Reliable {
+    pub(crate) fn new() -> Self {
+        let outgoing = Outgoing {
+            bytes: Vec::new(),
+            sent_as: [None; REMEMBERED],
+            sends: 0,
+            due: Duration::ZERO,
+            acknowledged: true,
+        };
+        let mut this = Self {
+            outgoing: vec![outgoing; usize::from(IN_FLIGHT)],
+            first: 0,
+            next: 0,
+            incoming: vec![Incoming { bytes: Vec::new(), here: false }; usize::from(IN_FLIGHT)],
+            expected: 0,
+        };
+        // A clone of a vector keeps no spare room.
+        this.outgoing.iter_mut().for_each(|slot| slot.bytes.reserve_exact(MAX_LEN));
+        this.incoming.iter_mut().for_each(|slot| slot.bytes.reserve_exact(MAX_LEN));
+        this
+    }
+
+    /// Queues a message to be sent at once and until it is acknowledged.
+    pub(crate) fn send(&mut self, now: Duration, body: Ordered<'_>) -> Result<(), QueueFull> {
+        let under_way = self.next.wrapping_sub(self.first);
+        let limit = if matches!(body, Ordered::User(_)) { IN_FLIGHT_FOR_GAME } else { IN_FLIGHT };
+        if under_way >= limit {
+            return Err(QueueFull);
+        }
+        let slot = &mut self.outgoing[usize::from(self.next % IN_FLIGHT)];
+        slot.bytes.resize(MAX_LEN, 0);
+        let message = Message::Ordered { number: self.next, body };
+        let len = message.encode(&mut slot.bytes).map_err(|_| QueueFull)?;
+        slot.bytes.truncate(len);
+        (slot.sent_as, slot.sends, slot.due) = ([None; REMEMBERED], 0, now);
+        slot.acknowledged = false;
+        self.next = self.next.wrapping_add(1);
+        Ok(())
+    }
+
+    fn under_way(&self) -> impl Iterator<Item = usize> + use<> {
+        let first = self.first;
+        (0..self.next.wrapping_sub(first))
+            .map(move |offset| usize::from(first.wrapping_add(offset) % IN_FLIGHT))
+    }
+
+    /// When the next message is due to be sent.
+    #[inline]
+    pub(crate) fn next_due(&self) -> Option<Duration> {
+        if self.first == self.next {
+            return None;
+        }
+        self.under_way().filter(|at| !self.outgoing[*at].acknowledged).map(|at| self.outgoing[at].due).min()
+    }
+
+    /// The next message that is due, which goes out as packet `sequence`.
+    pub(crate) fn transmit(&mut self, now: Duration, sequence: u16, rtt: Duration) -> Option<&[u8]> {
+        let at =
+            self.under_way().find(|at| !self.outgoing[*at].acknowledged && self.outgoing[*at].due <= now)?;
+        let slot = &mut self.outgoing[at];
+        slot.sent_as[slot.sends % REMEMBERED] = Some(sequence);
+        slot.sends += 1;
+        slot.due = now + RESEND_AFTER.max(rtt + rtt / 2);
+        Some(&slot.bytes)
+    }
+
+    /// Takes note of what the header of a received packet acknowledges.
+    pub(crate) fn acknowledged(&mut self, header: Header) {
+        if self.first == self.next {
+            return;
+        }
+        for at in self.under_way() {
+            let slot = &mut self.outgoing[at];
+            let sent_as = slot.sent_as.iter().flatten();
+            slot.acknowledged |= sent_as.into_iter().any(|sent| Sequences::acknowledges(header, *sent));
+        }
+        while self.first != self.next && self.outgoing[usize::from(self.first % IN_FLIGHT)].acknowledged {
+            self.first = self.first.wrapping_add(1);
+        }
+    }
+
+    /// Whether everything sent has been acknowledged.
+    pub(crate) fn all_acknowledged(&self) -> bool {
+        self.first == self.next
+    }
+
+    /// Where message `number` stands, before anything is changed.
+    pub(crate) fn look_at(&self, number: u16) -> Arrival {
+        match number.wrapping_sub(self.expected) {
+            ahead @ 0..IN_FLIGHT => {
+                let _ = ahead;
+                if self.incoming[usize::from(number % IN_FLIGHT)].here {
+                    Arrival::Known
+                } else {
+                    Arrival::New
+                }
+            }
+            // Behind, as far as it can honestly be.
+            back if back >= IN_FLIGHT.wrapping_neg() => Arrival::Known,
+            _ => Arrival::Beyond,
+        }
+    }
+
+    /// Keeps a message that is [`New`](Arrival::New) until those before it are here.
+    pub(crate) fn keep(&mut self, number: u16, payload: &[u8]) {
+        let slot = &mut self.incoming[usize::from(number % IN_FLIGHT)];
+        slot.bytes.clear();
+        slot.bytes.extend_from_slice(payload);
+        slot.here = true;
+    }
+
+    /// The next message in order, if it is here.
+    pub(crate) fn deliver(&mut self) -> Option<&[u8]> {
+        let slot = &mut self.incoming[usize::from(self.expected % IN_FLIGHT)];
+        if !core::mem::take(&mut slot.here) {
+            return None;
+        }
+        self.expected = self.expected.wrapping_add(1);
+        Some(&slot.bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    const RTT: Duration = Duration::from_millis(40);
+
+    fn header(ack: u16, ack_bits: u32) -> Header {
+        Header { sequence: 0, ack, ack_bits }
+    }
+
+    fn delivered(reliable: &mut Reliable) -> Vec<Vec<u8>> {
+        std::iter::from_fn(|| reliable.deliver().map(<[u8]>::to_vec)).collect()
+    }
+
+    #[test]
+    fn a_message_is_resent_until_any_of_its_packets_is_acknowledged() {
+        let mut reliable = Reliable::new();
+        reliable.send(at(0), Ordered::User(b"hi")).unwrap();
+        assert_eq!(reliable.transmit(at(0), 7, RTT), Some(&[17, 0, 0, b'h', b'i'][..]));
+        assert_eq!(reliable.transmit(at(50), 8, RTT), None, "not due yet");
+        assert_eq!(reliable.next_due(), Some(at(100)));
+        assert!(reliable.transmit(at(100), 9, RTT).is_some());
+        reliable.acknowledged(header(8, 0));
+        assert!(!reliable.all_acknowledged());
+        reliable.acknowledged(header(8, 1));
+        assert!(reliable.all_acknowledged(), "packet 7 arrived after all");
+        assert_eq!(reliable.next_due(), None);
+    }
+
+    #[test]
+    fn messages_that_overtake_each_other_are_delivered_in_order_and_once() {
+        let mut reliable = Reliable::new();
+        assert_eq!(reliable.look_at(1), Arrival::New);
+        reliable.keep(1, b"second");
+        assert_eq!(reliable.look_at(1), Arrival::Known);
+        assert!(delivered(&mut reliable).is_empty());
+        reliable.keep(0, b"first");
+        assert_eq!(delivered(&mut reliable), [b"first".to_vec(), b"second".to_vec()]);
+        assert_eq!((reliable.look_at(0), reliable.look_at(1)), (Arrival::Known, Arrival::Known));
+        assert_eq!(reliable.look_at(2), Arrival::New);
+        assert_eq!(reliable.look_at(17), Arrival::New);
+        assert_eq!(reliable.look_at(18), Arrival::Beyond);
+        assert_eq!(reliable.look_at(40_000), Arrival::Beyond);
+    }
+
+    #[test]
+    fn the_game_cannot_fill_the_queue_for_the_match() {
+        let mut reliable = Reliable::new();
+        let sent = (0..20).filter(|_| reliable.send(at(0), Ordered::User(b"x")).is_ok()).count();
+        assert_eq!(sent, 12);
+        let verdict = Ordered::Verdict { frame: 1, checksum: 2 };
+        assert_eq!((0..20).filter(|_| reliable.send(at(0), verdict).is_ok()).count(), 4);
+    }
+
+    #[test]
+    fn numbers_wrap() {
+        let (mut a, mut b) = (Reliable::new(), Reliable::new());
+        for n in 0..70_000_u32 {
+            a.send(at(0), Ordered::User(&n.to_be_bytes())).unwrap();
+            let payload = a.transmit(at(0), n as u16, RTT).unwrap().to_vec();
+            let number = u16::from_be_bytes([payload[1], payload[2]]);
+            assert_eq!(b.look_at(number), Arrival::New, "message {n}");
+            b.keep(number, &payload);
+            assert_eq!(delivered(&mut b).len(), 1);
+            a.acknowledged(header(n as u16, 0));
+        }
+    }
+}

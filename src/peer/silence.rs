@@ -1,0 +1,163 @@
+//! How long nothing has come from the peer, counted so that a machine that was asleep does not blame the other.
+
+use core::time::Duration;
+
+/// A gap between our own calls counts for at most this much: a stopped process has heard nothing because it did not
+/// listen.
+const LONGEST_GAP: Duration = Duration::from_millis(250);
+
+/// What the silence has come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SilenceChange {
+    /// Nothing came for as long as an interruption takes.
+    Interrupted {
+        /// When it will count as lost.
+        disconnect_at: Duration,
+    },
+    /// Something came after all.
+    Resumed,
+    /// Nothing came for too long.
+    Lost,
+    /// Packets came, but no new frame for too long.
+    NoProgress,
+}
+
+/// After which silence what is said.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SilenceLimits {
+    pub(crate) interrupted: Duration,
+    pub(crate) lost: Duration,
+    pub(crate) no_progress: Duration,
+}
+
+/// A clock of what was really listened to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Silence {
+    limits: SilenceLimits,
+    last_call: Duration,
+    /// Since the last valid packet.
+    quiet: Duration,
+    /// Since the last new frame.
+    stuck: Duration,
+    interrupted: bool,
+}
+
+impl Silence {
+    pub(crate) fn new(now: Duration, limits: SilenceLimits) -> Self {
+        Self { limits, last_call: now, quiet: Duration::ZERO, stuck: Duration::ZERO, interrupted: false }
+    }
+
+    /// Lets time pass. To be called whenever the machine is running.
+    #[inline]
+    pub(crate) fn pass(&mut self, now: Duration) {
+        let gap = now.saturating_sub(self.last_call).min(LONGEST_GAP);
+        self.last_call = now;
+        self.quiet += gap;
+        self.stuck += gap;
+    }
+
+    /// A valid packet came.
+    #[inline]
+    pub(crate) fn heard(&mut self) {
+        self.quiet = Duration::ZERO;
+    }
+
+    /// A new frame came.
+    #[inline]
+    pub(crate) fn progressed(&mut self) {
+        self.stuck = Duration::ZERO;
+    }
+
+    /// How long no new frame has come.
+    #[inline]
+    pub(crate) fn stuck(&self) -> Duration {
+        self.stuck
+    }
+
+    /// What there is to say now, each change once.
+    #[inline]
+    pub(crate) fn change(&mut self) -> Option<SilenceChange> {
+        if self.quiet < self.limits.interrupted && !self.interrupted && self.stuck < self.limits.no_progress {
+            return None;
+        }
+        if self.quiet >= self.limits.lost {
+            return Some(SilenceChange::Lost);
+        }
+        if self.stuck >= self.limits.no_progress {
+            return Some(SilenceChange::NoProgress);
+        }
+        let silent = self.quiet >= self.limits.interrupted;
+        if silent == self.interrupted {
+            return None;
+        }
+        self.interrupted = silent;
+        Some(if silent {
+            SilenceChange::Interrupted { disconnect_at: self.last_call + (self.limits.lost - self.quiet) }
+        } else {
+            SilenceChange::Resumed
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: SilenceLimits = SilenceLimits {
+        interrupted: Duration::from_millis(750),
+        lost: Duration::from_secs(5),
+        no_progress: Duration::from_secs(10),
+    };
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    /// Lets time pass in steps of 50 ms and gathers what is said.
+    fn run(silence: &mut Silence, from: u64, to: u64) -> Vec<(u64, SilenceChange)> {
+        let mut said = Vec::new();
+        for at in (from..=to).step_by(50) {
+            silence.pass(ms(at));
+            said.extend(silence.change().map(|change| (at, change)));
+        }
+        said
+    }
+
+    #[test]
+    fn a_silence_is_interrupted_then_lost() {
+        let mut silence = Silence::new(ms(0), LIMITS);
+        assert_eq!(run(&mut silence, 50, 700), []);
+        let said = run(&mut silence, 750, 5_000);
+        assert_eq!(said[0], (750, SilenceChange::Interrupted { disconnect_at: ms(5_000) }));
+        assert_eq!(said[1..], [(5_000, SilenceChange::Lost)]);
+    }
+
+    #[test]
+    fn a_packet_resumes_it_once() {
+        let mut silence = Silence::new(ms(0), LIMITS);
+        run(&mut silence, 50, 900);
+        silence.heard();
+        assert_eq!(run(&mut silence, 950, 1_500), [(950, SilenceChange::Resumed)]);
+    }
+
+    #[test]
+    fn a_machine_that_slept_does_not_blame_the_other() {
+        let mut silence = Silence::new(ms(0), LIMITS);
+        silence.pass(ms(60_000));
+        assert_eq!(silence.change(), None);
+        let said = run(&mut silence, 60_050, 60_500);
+        assert!(matches!(said[..], [(60_500, SilenceChange::Interrupted { .. })]), "{said:?}");
+    }
+
+    #[test]
+    fn packets_without_new_frames_end_it_too() {
+        let mut silence = Silence::new(ms(0), LIMITS);
+        for at in (50..10_000).step_by(50) {
+            silence.pass(ms(at));
+            silence.heard();
+            assert_eq!(silence.change(), None, "at {at} ms");
+        }
+        silence.pass(ms(10_000));
+        assert_eq!(silence.change(), Some(SilenceChange::NoProgress));
+    }
+}
