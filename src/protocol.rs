@@ -25,6 +25,22 @@ pub trait Protocol {
 
     /// When [`poll_transmit`](Self::poll_transmit) wants to be called again although nothing came in.
     fn poll_timeout(&self) -> Option<Duration>;
+
+    /// Whether the owner of this machine should act at `now`, before the time it had meant to.
+    ///
+    /// A driver that sleeps until a deadline returns early when this says true: a stalled frame is due the moment
+    /// its input arrives, not a frame later. Asked after every datagram that came in and after every timeout.
+    fn wants_attention(&self, now: Duration) -> bool {
+        let _ = now;
+        false
+    }
+
+    /// Whether something still has to reach the other side before the socket may close.
+    ///
+    /// A driver that closes keeps moving packets while this says true, for as long as it was told to linger.
+    fn lingers(&self) -> bool {
+        false
+    }
 }
 
 /// No datagram that is sent is longer than this: it passes every common path in one piece.

@@ -1,4 +1,11 @@
-//! The outside: the only room with a socket and a clock, and a simulated network beside it.
+//! The outside: the only room with a socket, a clock or a thread, and a simulated network beside it.
+//!
+//! | what | for |
+//! |---|---|
+//! | [`udp::UdpDriver`] | a game: drives a [`Protocol`](crate::Protocol) over one UDP socket |
+//! | [`relay::Relay`] | feeling a bad link at home: a real UDP relay that delays, drops and damages |
+//! | [`sim::Network`], [`sim::World`] | tests and laboratories: virtual time, seeded, no socket at all |
 
 pub mod sim;
+
 pub mod udp;

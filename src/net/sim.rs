@@ -1,1 +1,0 @@
-//! A simulated network: seeded, pure data, bytes on the wire.

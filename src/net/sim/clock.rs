@@ -1,0 +1,118 @@
+//! The clock of one simulated machine, and the times at which the machine stands still.
+
+use super::nanos;
+use std::time::Duration;
+
+const MILLION: u64 = 1_000_000;
+/// A clock twice too fast or half as slow is no clock; within this both mappings stay exact.
+const MAX_SKEW_PPM: i32 = 500_000;
+
+/// How one machine sees time: `local = offset + true * (1 + skew_ppm / 1,000,000)`.
+///
+/// ```
+/// use rebout::net::sim::Clock;
+/// use std::time::Duration;
+///
+/// let fast = Clock::new(Duration::from_secs(100), 1_000);
+/// assert_eq!(fast.local(Duration::from_secs(10)), Duration::from_millis(110_010));
+/// assert_eq!(fast.true_at(Duration::from_millis(110_010)), Duration::from_secs(10));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Clock {
+    offset: u64,
+    skew_ppm: i32,
+    pauses: Vec<Pause>,
+}
+
+/// A time in which a machine does not run: its clock goes on, its datagrams wait in the socket's buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pause {
+    /// When it begins, in true time.
+    pub start: Duration,
+    /// How long it lasts, in true time.
+    pub length: Duration,
+}
+
+impl Clock {
+    /// A clock that shows `offset` at true time zero and runs `skew_ppm` parts of a million too fast, or too slow if
+    /// negative; more than half of either counts as half.
+    #[must_use]
+    pub fn new(offset: Duration, skew_ppm: i32) -> Self {
+        let skew_ppm = skew_ppm.clamp(-MAX_SKEW_PPM, MAX_SKEW_PPM);
+        Self { offset: nanos(offset), skew_ppm, pauses: Vec::new() }
+    }
+
+    /// The same clock on a machine that stands still for `length` from true time `start` on.
+    #[must_use]
+    pub fn with_pause(mut self, start: Duration, length: Duration) -> Self {
+        self.pauses.push(Pause { start, length });
+        self
+    }
+
+    /// When the machine stands still.
+    #[must_use]
+    pub fn pauses(&self) -> &[Pause] {
+        &self.pauses
+    }
+
+    /// What the clock shows at true time `time`. Never runs backwards.
+    #[must_use]
+    pub fn local(&self, time: Duration) -> Duration {
+        Duration::from_nanos(self.local_nanos(nanos(time)))
+    }
+
+    /// The first true time at which the clock shows `local` or more.
+    #[must_use]
+    pub fn true_at(&self, local: Duration) -> Duration {
+        Duration::from_nanos(self.true_nanos(nanos(local)))
+    }
+
+    /// `time`, or the end of the pause that it falls into.
+    #[must_use]
+    pub fn runs_at(&self, time: Duration) -> Duration {
+        Duration::from_nanos(self.runs_nanos(nanos(time)))
+    }
+
+    fn rate(&self) -> u64 {
+        MILLION.saturating_add_signed(i64::from(self.skew_ppm))
+    }
+
+    #[inline]
+    pub(crate) fn local_nanos(&self, time: u64) -> u64 {
+        if self.skew_ppm == 0 {
+            return self.offset.saturating_add(time);
+        }
+        let whole = (time / MILLION).saturating_mul(self.rate());
+        self.offset.saturating_add(whole).saturating_add(time % MILLION * self.rate() / MILLION)
+    }
+
+    #[inline]
+    pub(crate) fn true_nanos(&self, local: u64) -> u64 {
+        let since = local.saturating_sub(self.offset);
+        if self.skew_ppm == 0 {
+            return since;
+        }
+        let rate = self.rate();
+        (since / rate).saturating_mul(MILLION).saturating_add((since % rate * MILLION).div_ceil(rate))
+    }
+
+    #[inline]
+    pub(crate) fn runs_nanos(&self, mut time: u64) -> u64 {
+        if self.pauses.is_empty() {
+            return time;
+        }
+        // A pause may end inside another one, listed before it or after.
+        while let Some(end) = self.pauses.iter().find_map(|pause| pause.end_if_within(time)) {
+            time = end;
+        }
+        time
+    }
+}
+
+impl Pause {
+    fn end_if_within(&self, time: u64) -> Option<u64> {
+        let start = nanos(self.start);
+        let end = start.saturating_add(nanos(self.length));
+        (start..end).contains(&time).then_some(end)
+    }
+}

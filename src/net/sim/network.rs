@@ -1,0 +1,387 @@
+//! Endpoints, a link for each ordered pair of them, and the datagrams under way.
+
+use super::in_flight::InFlight;
+use super::link::{HEADER_BYTES, Link, LinkConfig};
+use super::seeded::Seeded;
+use super::transcript::{EntryKind, Recording, Transcript};
+use super::{Clock, nanos};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// What the socket of a machine that stands still holds for it; the rest is dropped. A default Linux socket buffer
+/// holds about this many small datagrams.
+const SOCKET_DATAGRAMS: u32 = 256;
+/// The longest payload of UDP over IPv4.
+const MAX_UDP_PAYLOAD: usize = 65_507;
+/// Room for the datagrams of a pair on all but the longest links, taken at the start.
+const INITIAL_IN_FLIGHT: usize = 64;
+
+/// Datagrams and their bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// How many.
+    pub datagrams: u64,
+    /// Their bytes without headers.
+    pub payload_bytes: u64,
+}
+
+impl Traffic {
+    /// The bytes with the headers of UDP and IPv4.
+    #[must_use]
+    pub fn wire_bytes(&self) -> u64 {
+        self.payload_bytes + self.datagrams * HEADER_BYTES
+    }
+
+    fn add(&mut self, len: usize) {
+        self.datagrams += 1;
+        self.payload_bytes += len as u64;
+    }
+}
+
+/// What a network did with datagrams beside what its links did. Links count for themselves: [`Network::link`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NetworkStats {
+    /// Sent to an address that nobody has.
+    pub unroutable: Traffic,
+    /// Put onto the network by [`Network::inject`].
+    pub injected: u64,
+    /// Dropped because too many were under way.
+    pub overflow: u64,
+    /// Arrived at an endpoint that was not open yet, or no more.
+    pub closed: u64,
+    /// Arrived at an address that its endpoint no longer has, or does not have yet.
+    pub stale_address: u64,
+    /// Dropped by the full socket of a machine that stood still.
+    pub socket_full: u64,
+}
+
+/// A datagram at the end of its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivery<'a> {
+    /// When it arrived.
+    pub at: Duration,
+    /// The endpoint that gets it.
+    pub to: usize,
+    /// Where it seems to come from.
+    pub from: SocketAddr,
+    /// The bytes.
+    pub datagram: &'a [u8],
+}
+
+/// What is known of a datagram under way beside its bytes.
+#[derive(Clone, Copy, Debug)]
+struct Route {
+    from: SocketAddr,
+    to: SocketAddr,
+    endpoint: u32,
+}
+
+#[derive(Debug)]
+struct Endpoint {
+    addr: SocketAddr,
+    /// The addresses it shows later, each with its time, in order of time.
+    rebinds: Vec<(u64, SocketAddr)>,
+    /// For the times at which its machine stands still.
+    clock: Clock,
+    open_from: u64,
+    open_until: u64,
+    /// How many datagrams wait for the end of the pause, and when that is.
+    waiting: (u64, u32),
+    sent: Traffic,
+    received: Traffic,
+}
+
+impl Endpoint {
+    /// The address that the others see at `now`.
+    #[inline]
+    fn shown(&self, now: u64) -> SocketAddr {
+        let rebound = self.rebinds.iter().rev().find(|(at, _)| *at <= now);
+        rebound.map_or(self.addr, |(_, addr)| *addr)
+    }
+
+    #[inline]
+    fn ever_shows(&self, addr: SocketAddr) -> bool {
+        self.addr == addr || self.rebinds.iter().any(|(_, other)| *other == addr)
+    }
+}
+
+/// A simulated network. Endpoints are named by the number that [`add`](Self::add) gave; a number that it never gave
+/// is a mistake of the caller and panics.
+#[derive(Debug)]
+pub struct Network {
+    seed: u64,
+    default_link: LinkConfig,
+    endpoints: Vec<Endpoint>,
+    /// By sender, then by receiver.
+    links: Vec<Vec<Link>>,
+    in_flight: InFlight<Route>,
+    stats: NetworkStats,
+    transcript: Transcript,
+}
+
+impl Network {
+    /// An empty network, whose every draw is a function of `seed`.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        let mut network = Self {
+            seed,
+            default_link: LinkConfig::default(),
+            endpoints: Vec::new(),
+            links: Vec::new(),
+            in_flight: InFlight::new(),
+            stats: NetworkStats::default(),
+            transcript: Transcript::default(),
+        };
+        network.reserve(INITIAL_IN_FLIGHT);
+        network
+    }
+
+    // Commands.
+
+    /// Takes the memory for `datagrams` under way at once, so that none is taken later.
+    pub fn reserve(&mut self, datagrams: usize) {
+        let nowhere = SocketAddr::from(([0, 0, 0, 0], 0));
+        self.in_flight.reserve(datagrams, Route { from: nowhere, to: nowhere, endpoint: 0 });
+    }
+
+    /// How much of the traffic the transcript keeps from now on; at first [`Recording::Digest`].
+    pub fn record(&mut self, recording: Recording) {
+        self.transcript.set_recording(recording);
+    }
+
+    /// Adds an endpoint with an address of its own, and answers its number. Numbers count up from 0.
+    pub fn add(&mut self, addr: SocketAddr) -> usize {
+        let id = self.endpoints.len();
+        self.endpoints.push(Endpoint {
+            addr,
+            rebinds: Vec::new(),
+            clock: Clock::default(),
+            open_from: 0,
+            open_until: u64::MAX,
+            waiting: (0, 0),
+            sent: Traffic::default(),
+            received: Traffic::default(),
+        });
+        // Each link has its own stream, named by its two ends: a change to one link moves no draw of another.
+        let (seed, config) = (self.seed, self.default_link);
+        let link = |from: usize, to: usize| {
+            Link::on_stream(config, Seeded::stream(seed, 1 + ((from as u64) << 32 | to as u64)))
+        };
+        for (from, row) in self.links.iter_mut().enumerate() {
+            row.push(link(from, id));
+        }
+        self.links.push((0..=id).map(|to| link(id, to)).collect());
+        id
+    }
+
+    /// The link that endpoints added from now on have to and from the others.
+    pub fn set_default_link(&mut self, config: LinkConfig) {
+        self.default_link = config;
+    }
+
+    /// Sets the link from one endpoint to another, one way.
+    pub fn set_link(&mut self, from: usize, to: usize, config: LinkConfig) {
+        self.links[from][to].set_config(config);
+    }
+
+    /// Sets the links between two endpoints, the same both ways.
+    pub fn set_links(&mut self, one: usize, two: usize, config: LinkConfig) {
+        self.set_link(one, two, config);
+        self.set_link(two, one, config);
+    }
+
+    /// Cuts one direction from `start` up to `end`: what is sent in that time is gone.
+    pub fn cut(&mut self, from: usize, to: usize, start: Duration, end: Duration) {
+        self.links[from][to].cut(start, end);
+    }
+
+    /// Cuts both directions from `start` up to `end`.
+    pub fn cut_both(&mut self, one: usize, two: usize, start: Duration, end: Duration) {
+        self.cut(one, two, start, end);
+        self.cut(two, one, start, end);
+    }
+
+    /// Takes one direction down, or up again, from this moment on.
+    pub fn set_down(&mut self, from: usize, to: usize, down: bool) {
+        self.links[from][to].set_down(down);
+    }
+
+    /// From `at` on the endpoint appears under `addr`, as behind a NAT that forgot it: what it sends comes from there,
+    /// what is sent there reaches it, and what arrives at its address of before is gone.
+    pub fn rebind(&mut self, endpoint: usize, at: Duration, addr: SocketAddr) {
+        let rebinds = &mut self.endpoints[endpoint].rebinds;
+        rebinds.push((nanos(at), addr));
+        rebinds.sort_by_key(|(at, _)| *at);
+    }
+
+    /// The endpoint stands still in the pauses of `clock`: what arrives waits for it, up to a full socket.
+    pub fn set_clock(&mut self, endpoint: usize, clock: Clock) {
+        self.endpoints[endpoint].clock = clock;
+    }
+
+    /// Nothing is delivered to the endpoint before `at`.
+    pub fn open_from(&mut self, endpoint: usize, at: Duration) {
+        self.endpoints[endpoint].open_from = nanos(at);
+    }
+
+    /// Nothing is delivered to the endpoint from `at` on.
+    pub fn close_from(&mut self, endpoint: usize, at: Duration) {
+        self.endpoints[endpoint].open_until = nanos(at);
+    }
+
+    /// From `at` on the endpoint is open, whatever was said before.
+    pub fn reopen(&mut self, endpoint: usize, at: Duration) {
+        let endpoint = &mut self.endpoints[endpoint];
+        (endpoint.open_from, endpoint.open_until) = (nanos(at), u64::MAX);
+    }
+
+    /// Sends a datagram from an endpoint to an address. `now` must not run backwards.
+    pub fn send(&mut self, now: Duration, from: usize, to: SocketAddr, datagram: &[u8]) {
+        self.send_nanos(nanos(now), from, to, datagram);
+    }
+
+    /// Lets a datagram arrive at `at`, as if from `from`, past every link: what an attacker can do who forges
+    /// addresses. Longer than UDP allows, it is cut.
+    pub fn inject(&mut self, at: Duration, from: SocketAddr, to: SocketAddr, datagram: &[u8]) {
+        self.stats.injected += 1;
+        let datagram = &datagram[..datagram.len().min(MAX_UDP_PAYLOAD)];
+        let Some(endpoint) = self.find(to) else {
+            self.stats.unroutable.add(datagram.len());
+            return;
+        };
+        let route = Route { from, to, endpoint: endpoint as u32 };
+        if self.in_flight.push(nanos(at), route, datagram).is_none() {
+            self.stats.overflow += 1;
+        }
+    }
+
+    // What a driver of the network polls.
+
+    /// When [`deliver`](Self::deliver) is worth calling next; it may still have nothing then.
+    #[must_use]
+    pub fn next_delivery_at(&self) -> Option<Duration> {
+        self.in_flight.next_at().map(Duration::from_nanos)
+    }
+
+    /// The next datagram that has arrived by `now`, in order of arrival.
+    pub fn deliver(&mut self, now: Duration) -> Option<Delivery<'_>> {
+        self.deliver_nanos(nanos(now))
+    }
+
+    // Getters.
+
+    /// The address that the endpoint began with.
+    #[must_use]
+    pub fn addr(&self, endpoint: usize) -> SocketAddr {
+        self.endpoints[endpoint].addr
+    }
+
+    /// The endpoint that has `addr` at any time.
+    #[must_use]
+    pub fn find(&self, addr: SocketAddr) -> Option<usize> {
+        self.endpoints.iter().position(|endpoint| endpoint.ever_shows(addr))
+    }
+
+    /// How many endpoints there are.
+    #[must_use]
+    pub fn endpoints(&self) -> usize {
+        self.endpoints.len()
+    }
+
+    /// What an endpoint has sent.
+    #[must_use]
+    pub fn sent(&self, endpoint: usize) -> Traffic {
+        self.endpoints[endpoint].sent
+    }
+
+    /// What was delivered to an endpoint.
+    #[must_use]
+    pub fn received(&self, endpoint: usize) -> Traffic {
+        self.endpoints[endpoint].received
+    }
+
+    /// One direction between two endpoints.
+    #[must_use]
+    pub fn link(&self, from: usize, to: usize) -> &Link {
+        &self.links[from][to]
+    }
+
+    /// How many datagrams are under way.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.in_flight.len()
+    }
+
+    /// What was dropped outside the links, by reason.
+    #[must_use]
+    pub fn stats(&self) -> &NetworkStats {
+        &self.stats
+    }
+
+    /// What went over the network so far.
+    #[must_use]
+    pub fn transcript(&self) -> &Transcript {
+        &self.transcript
+    }
+
+    // Inside.
+
+    #[inline]
+    pub(crate) fn next_nanos(&self) -> Option<u64> {
+        self.in_flight.next_at()
+    }
+
+    pub(crate) fn send_nanos(&mut self, now: u64, from: usize, to: SocketAddr, datagram: &[u8]) {
+        let sender = &mut self.endpoints[from];
+        sender.sent.add(datagram.len());
+        let shown = sender.shown(now);
+        self.transcript.note(EntryKind::Sent, now, shown, to, datagram);
+        let Some(endpoint) = self.find(to) else {
+            self.stats.unroutable.add(datagram.len());
+            return;
+        };
+        let route = Route { from: shown, to, endpoint: endpoint as u32 };
+        for arrival in self.links[from][endpoint].pass(now, datagram.len()) {
+            match self.in_flight.push(arrival.at_nanos(), route, datagram) {
+                Some(bytes) => arrival.damage(bytes),
+                None => self.stats.overflow += 1,
+            }
+        }
+    }
+
+    pub(crate) fn deliver_nanos(&mut self, now: u64) -> Option<Delivery<'_>> {
+        loop {
+            let (at, route) = self.in_flight.peek(now)?;
+            let endpoint = &mut self.endpoints[route.endpoint as usize];
+            if !(endpoint.open_from..endpoint.open_until).contains(&at) {
+                self.stats.closed += 1;
+                self.in_flight.pop();
+                continue;
+            }
+            if !endpoint.rebinds.is_empty() && endpoint.shown(at) != route.to {
+                self.stats.stale_address += 1;
+                self.in_flight.pop();
+                continue;
+            }
+            let runs_at = endpoint.clock.runs_nanos(at);
+            if runs_at > at {
+                if endpoint.waiting.0 != runs_at {
+                    endpoint.waiting = (runs_at, 0);
+                }
+                if endpoint.waiting.1 < SOCKET_DATAGRAMS {
+                    endpoint.waiting.1 += 1;
+                    self.in_flight.postpone(runs_at);
+                } else {
+                    self.stats.socket_full += 1;
+                    self.in_flight.pop();
+                }
+                continue;
+            }
+            let datagram = self.in_flight.pop()?;
+            endpoint.received.add(datagram.len());
+            self.transcript.note(EntryKind::Delivered, at, route.from, route.to, datagram);
+            let (at, to) = (Duration::from_nanos(at), route.endpoint as usize);
+            return Some(Delivery { at, to, from: route.from, datagram });
+        }
+    }
+}

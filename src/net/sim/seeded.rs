@@ -1,0 +1,34 @@
+//! The simulator's source of randomness: splitmix64, a stream for each purpose.
+
+/// A seeded stream. Independent of the game's generator, so that a change there moves no datagram.
+#[derive(Clone, Debug)]
+pub(crate) struct Seeded(u64);
+
+impl Seeded {
+    /// A stream of its own for `stream`, so that what one link draws does not shift what another draws.
+    pub(crate) fn stream(seed: u64, stream: u64) -> Self {
+        let mut mixer = Self(seed ^ stream.wrapping_mul(0xD6E8_FEB8_6659_FD93));
+        Self(mixer.next_u64())
+    }
+
+    #[inline]
+    pub(crate) fn next_u64(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// Uniform in `0..bound`; 0 when `bound` is 0.
+    #[inline]
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
+    }
+
+    /// Uniform in `0..=most`, without a draw when there is nothing to choose.
+    #[inline]
+    pub(crate) fn up_to(&mut self, most: u64) -> u64 {
+        if most == 0 { 0 } else { self.below(most.saturating_add(1)) }
+    }
+}

@@ -1,0 +1,124 @@
+//! What went over a simulated network, so that two runs can be compared.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// More entries than this are counted and hashed, but not kept.
+const MAX_ENTRIES: usize = 1 << 20;
+
+/// How much of the traffic is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Recording {
+    /// Nothing at all, not even the digest.
+    Off,
+    /// A digest of everything, which costs a few nanoseconds a datagram.
+    #[default]
+    Digest,
+    /// The digest, and every datagram with its bytes (the first million).
+    Full,
+}
+
+/// What an entry tells of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A datagram was given to the network, whatever became of it.
+    Sent,
+    /// A datagram was handed to its endpoint.
+    Delivered,
+}
+
+/// One datagram, sent or delivered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Sent or delivered.
+    pub kind: EntryKind,
+    /// When, in true time.
+    pub at: Duration,
+    /// From where, as the receiver sees it.
+    pub from: SocketAddr,
+    /// To where, as the sender wrote it.
+    pub to: SocketAddr,
+    /// The bytes, damage included where they are delivered.
+    pub datagram: Vec<u8>,
+}
+
+/// Everything that went over a network, in order: times, addresses, bytes.
+#[derive(Clone, Debug, Default)]
+pub struct Transcript {
+    recording: Recording,
+    state: u64,
+    count: u64,
+    entries: Vec<Entry>,
+}
+
+impl Transcript {
+    pub(crate) fn set_recording(&mut self, recording: Recording) {
+        self.recording = recording;
+    }
+
+    /// One number for all of it. Runs that differ in a single byte or nanosecond differ here.
+    #[must_use]
+    pub fn digest(&self) -> u64 {
+        let mixed = (self.state ^ self.count ^ (self.state >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+        mixed ^ (mixed >> 32)
+    }
+
+    /// How many datagrams were sent and delivered.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The datagrams themselves, where [`Recording::Full`] was asked for.
+    #[must_use]
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    #[inline]
+    pub(crate) fn note(
+        &mut self,
+        kind: EntryKind,
+        at: u64,
+        from: SocketAddr,
+        to: SocketAddr,
+        datagram: &[u8],
+    ) {
+        if self.recording == Recording::Off {
+            return;
+        }
+        self.count += 1;
+        self.mix(at << 1 | u64::from(kind == EntryKind::Sent));
+        self.mix_addr(from);
+        self.mix_addr(to);
+        self.mix(datagram.len() as u64);
+        let (words, rest) = datagram.as_chunks::<8>();
+        for word in words {
+            self.mix(u64::from_le_bytes(*word));
+        }
+        let mut last = [0; 8];
+        last[..rest.len()].copy_from_slice(rest);
+        self.mix(u64::from_le_bytes(last));
+        if self.recording == Recording::Full && self.entries.len() < MAX_ENTRIES {
+            let datagram = datagram.to_vec();
+            self.entries.push(Entry { kind, at: Duration::from_nanos(at), from, to, datagram });
+        }
+    }
+
+    #[inline]
+    fn mix(&mut self, word: u64) {
+        self.state = (self.state.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+
+    fn mix_addr(&mut self, addr: SocketAddr) {
+        match addr {
+            SocketAddr::V4(v4) => self.mix(u64::from(v4.ip().to_bits()) << 16 | u64::from(v4.port())),
+            SocketAddr::V6(v6) => {
+                let bits = v6.ip().to_bits();
+                self.mix(bits as u64);
+                self.mix((bits >> 64) as u64);
+                self.mix(u64::from(v6.port()) << 32 | u64::from(v6.scope_id()));
+            }
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! Machines on a simulated network, run from event to event in virtual time.
+
+use super::network::{Network, Traffic};
+use super::seeded::Seeded;
+use super::{Clock, nanos};
+use crate::{MAX_DATAGRAM, Protocol};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// More datagrams than this in one go are a machine that never stops sending; the rest waits for its next event.
+const MAX_BATCH: usize = 1_024;
+/// A machine whose timer stays in the past is served again after this long, so that virtual time moves on.
+const RETRY_NANOS: u64 = 1_000;
+/// What is kept for strangers to read; more is dropped.
+const MAX_MAIL: usize = 4_096;
+
+/// A peer as the simulator runs it: a protocol, and frames that are due at times of its own.
+///
+/// All times are the machine's own, as its [`Clock`] shows them.
+pub trait Machine: Protocol {
+    /// When the next frame is due; `None` when there is none.
+    fn next_frame_at(&self) -> Option<Duration>;
+
+    /// Does what the owner of the protocol does in a frame. Called when a frame is due, and when
+    /// [`Protocol::wants_attention`] said so.
+    fn frame(&mut self, now: Duration);
+}
+
+/// A datagram that reached an endpoint without a machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mail {
+    /// When, in true time.
+    pub at: Duration,
+    /// The endpoint.
+    pub to: usize,
+    /// The sender.
+    pub from: SocketAddr,
+    /// The bytes.
+    pub datagram: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Node<M> {
+    endpoint: usize,
+    machine: M,
+    clock: Clock,
+    start: u64,
+    stopped: bool,
+    /// When the protocol wants to be polled, and when a frame is due, in true time; `u64::MAX` is never.
+    timeout_at: u64,
+    frame_at: u64,
+    /// Something happened to the machine since the two were computed.
+    touched: bool,
+}
+
+/// Runs machines on a [`Network`].
+///
+/// At one moment of virtual time the order is: everything that arrives, then what became due by it or by a timer,
+/// then the frames, in the order in which the machines were added. After each, the machine's datagrams go out.
+#[derive(Debug)]
+pub struct World<M> {
+    network: Network,
+    nodes: Vec<Node<M>>,
+    /// The node of each endpoint.
+    node_of: Vec<Option<usize>>,
+    mail: Vec<Mail>,
+    rng: Seeded,
+    now: u64,
+    buf: Box<[u8; MAX_DATAGRAM]>,
+}
+
+impl<M: Machine> World<M> {
+    /// An empty world at time zero.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self {
+            network: Network::new(seed),
+            nodes: Vec::new(),
+            node_of: Vec::new(),
+            mail: Vec::new(),
+            rng: Seeded::stream(seed, 0),
+            now: 0,
+            buf: Box::new([0; MAX_DATAGRAM]),
+        }
+    }
+
+    // Commands.
+
+    /// Draws a time from 0 up to and without `bound`, from the seed: the start phase of a machine, say.
+    pub fn draw(&mut self, bound: Duration) -> Duration {
+        Duration::from_nanos(self.rng.below(nanos(bound)))
+    }
+
+    /// Adds a machine at `addr` that begins to run at `start` in true time; its own clock then shows
+    /// `clock.local(start)`. What arrives before finds no one. Answers the number of its endpoint.
+    pub fn add(&mut self, addr: SocketAddr, clock: Clock, start: Duration, machine: M) -> usize {
+        let endpoint = self.network.add(addr);
+        self.network.set_clock(endpoint, clock.clone());
+        self.network.open_from(endpoint, start);
+        let start = clock.runs_nanos(nanos(start).max(self.now));
+        let (timeout_at, frame_at) = (start, u64::MAX);
+        self.node_of.push(Some(self.nodes.len()));
+        let (stopped, touched) = (false, false);
+        self.nodes.push(Node { endpoint, machine, clock, start, stopped, timeout_at, frame_at, touched });
+        endpoint
+    }
+
+    /// Adds an endpoint without a machine; what reaches it can be read as [`mail`](Self::mail).
+    pub fn add_stranger(&mut self, addr: SocketAddr) -> usize {
+        self.node_of.push(None);
+        self.network.add(addr)
+    }
+
+    /// Stops a machine for good and without a word, as a kill does.
+    pub fn stop(&mut self, endpoint: usize) {
+        let now = Duration::from_nanos(self.now);
+        self.network.close_from(endpoint, now);
+        let node = self.node_mut(endpoint);
+        (node.stopped, node.timeout_at, node.frame_at) = (true, u64::MAX, u64::MAX);
+    }
+
+    /// Puts another machine in the place of one, at this moment and under the same address, as a program that is
+    /// started again. Answers the one that was there.
+    pub fn restart(&mut self, endpoint: usize, machine: M) -> M {
+        let now = self.now;
+        self.network.reopen(endpoint, Duration::from_nanos(now));
+        let node = self.node_mut(endpoint);
+        (node.stopped, node.start, node.frame_at) = (false, now, u64::MAX);
+        node.timeout_at = node.clock.runs_nanos(now);
+        std::mem::replace(&mut node.machine, machine)
+    }
+
+    /// Runs all that happens up to and at `until`.
+    pub fn run_until(&mut self, until: Duration) {
+        while self.step(until) {}
+    }
+
+    /// Runs all that happens at the next moment at which something does, unless that is after `until`; then time is
+    /// `until`, and the answer `false`.
+    pub fn step(&mut self, until: Duration) -> bool {
+        let until = nanos(until);
+        let Some(at) = self.next_event().filter(|at| *at <= until) else {
+            self.now = self.now.max(until);
+            return false;
+        };
+        self.now = self.now.max(at);
+        self.deliver_all();
+        self.serve_timers();
+        self.serve_frames();
+        true
+    }
+
+    // Getters.
+
+    /// The true time.
+    #[must_use]
+    pub fn now(&self) -> Duration {
+        Duration::from_nanos(self.now)
+    }
+
+    /// What the clock of a machine shows.
+    #[must_use]
+    pub fn local_now(&self, endpoint: usize) -> Duration {
+        Duration::from_nanos(self.node(endpoint).clock.local_nanos(self.now))
+    }
+
+    /// A machine.
+    #[must_use]
+    pub fn machine(&self, endpoint: usize) -> &M {
+        &self.node(endpoint).machine
+    }
+
+    /// A machine, to do something to it between events; what it then wants to send goes out when the world goes on.
+    pub fn machine_mut(&mut self, endpoint: usize) -> &mut M {
+        let now = self.now;
+        let node = self.node_mut(endpoint);
+        if !node.stopped {
+            node.timeout_at = node.clock.runs_nanos(now.max(node.start));
+        }
+        &mut node.machine
+    }
+
+    /// The network.
+    #[must_use]
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// The network, to change links, cut them, rebind addresses or inject datagrams. Endpoints are added through the
+    /// world.
+    pub fn network_mut(&mut self) -> &mut Network {
+        &mut self.network
+    }
+
+    /// What a machine has sent, and what was delivered to it.
+    #[must_use]
+    pub fn traffic(&self, endpoint: usize) -> (Traffic, Traffic) {
+        (self.network.sent(endpoint), self.network.received(endpoint))
+    }
+
+    /// What reached endpoints without a machine, in order; the first few thousand.
+    #[must_use]
+    pub fn mail(&self) -> &[Mail] {
+        &self.mail
+    }
+
+    /// Forgets the mail.
+    pub fn clear_mail(&mut self) {
+        self.mail.clear();
+    }
+
+    // Inside.
+
+    fn node(&self, endpoint: usize) -> &Node<M> {
+        let index = self.node_of[endpoint];
+        &self.nodes[index.expect("the endpoint has a machine")]
+    }
+
+    fn node_mut(&mut self, endpoint: usize) -> &mut Node<M> {
+        let index = self.node_of[endpoint];
+        &mut self.nodes[index.expect("the endpoint has a machine")]
+    }
+
+    fn next_event(&self) -> Option<u64> {
+        let arrival = self.network.next_nanos().unwrap_or(u64::MAX);
+        let next = self.nodes.iter().fold(arrival, |at, node| at.min(node.timeout_at).min(node.frame_at));
+        (next != u64::MAX).then_some(next)
+    }
+
+    /// Hands over what has arrived. Every delay is at least a microsecond, so this ends.
+    fn deliver_all(&mut self) {
+        while let Some(delivery) = self.network.deliver_nanos(self.now) {
+            if let Some(index) = self.node_of[delivery.to] {
+                let node = &mut self.nodes[index];
+                let now = Duration::from_nanos(node.clock.local_nanos(self.now));
+                node.machine.handle_datagram(now, delivery.from, delivery.datagram);
+                node.touched = true;
+            } else if self.mail.len() < MAX_MAIL {
+                let datagram = delivery.datagram.to_vec();
+                self.mail.push(Mail { at: delivery.at, to: delivery.to, from: delivery.from, datagram });
+            }
+        }
+    }
+
+    /// Polls the machines that got something or whose timer ran out, and finds those whose frame became due by it.
+    fn serve_timers(&mut self) {
+        for index in 0..self.nodes.len() {
+            let node = &self.nodes[index];
+            if node.touched || node.timeout_at <= self.now {
+                let now = self.transmit(index);
+                let node = &mut self.nodes[index];
+                node.touched = false;
+                // A frame that is due already is still to be served at this moment.
+                let wanted = node.machine.wants_attention(now);
+                node.frame_at =
+                    if wanted { self.now } else { node.due(node.machine.next_frame_at(), self.now) };
+            }
+        }
+    }
+
+    fn serve_frames(&mut self) {
+        for index in 0..self.nodes.len() {
+            let node = &mut self.nodes[index];
+            if node.frame_at <= self.now {
+                let now = Duration::from_nanos(node.clock.local_nanos(self.now));
+                node.machine.frame(now);
+                self.transmit(index);
+                let node = &mut self.nodes[index];
+                node.frame_at = node.due(node.machine.next_frame_at(), self.now + RETRY_NANOS);
+            }
+        }
+    }
+
+    /// Sends what a machine has to send, and computes when its protocol is to be polled next. Answers its time.
+    fn transmit(&mut self, index: usize) -> Duration {
+        let node = &mut self.nodes[index];
+        let now = Duration::from_nanos(node.clock.local_nanos(self.now));
+        for _ in 0..MAX_BATCH {
+            let Some((to, len)) = node.machine.poll_transmit(now, &mut self.buf[..]) else { break };
+            self.network.send_nanos(self.now, node.endpoint, to, &self.buf[..len]);
+        }
+        node.timeout_at = node.due(node.machine.poll_timeout(), self.now + RETRY_NANOS);
+        now
+    }
+}
+
+impl<M> Node<M> {
+    /// When a time of the machine's own comes, in true time and outside its pauses; `overdue` if it has come.
+    #[inline]
+    fn due(&self, local: Option<Duration>, overdue: u64) -> u64 {
+        local
+            .map_or(u64::MAX, |local| self.clock.runs_nanos(self.clock.true_nanos(nanos(local)).max(overdue)))
+    }
+}
