@@ -87,6 +87,6 @@ fn a_world_allocates_nothing_after_its_start_on_any_link() {
         world.run_until(Duration::from_secs(100));
         assert_eq!(ALLOCATIONS.load(Ordering::Relaxed) - before, 0, "{name}");
         let (sent, received) = world.traffic(0);
-        assert!(sent.datagrams > 5_900 && received.datagrams > 3_000, "{name}: {received:?}");
+        assert!(sent.datagrams > 5_900 && received.datagrams > 2_000, "{name}: {received:?}");
     }
 }

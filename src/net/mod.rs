@@ -6,6 +6,8 @@
 //! | [`relay::Relay`] | feeling a bad link at home: a real UDP relay that delays, drops and damages |
 //! | [`sim::Network`], [`sim::World`] | tests and laboratories: virtual time, seeded, no socket at all |
 
+pub mod relay;
 pub mod sim;
-
+mod sleep;
+mod socket;
 pub mod udp;

@@ -42,6 +42,8 @@ pub use network::{Delivery, Network, NetworkStats, Traffic};
 pub use transcript::{Entry, EntryKind, Recording, Transcript};
 pub use world::{Machine, Mail, World};
 
+pub(crate) use in_flight::InFlight;
+
 use std::time::Duration;
 
 /// Nanoseconds, the unit inside the simulator: one comparison where a `Duration` needs two.
