@@ -237,6 +237,20 @@ fn a_machine_that_stands_still_finds_its_datagrams_when_it_goes_on() {
 }
 
 #[test]
+fn a_machine_can_be_stopped_while_the_world_runs() {
+    let mut world = plain(ms(30));
+    world.run_until(ms(100));
+    world.pause(0, ms(100), ms(400));
+    world.run_until(ms(499));
+    let before = world.machine(0).seen.len();
+    assert_eq!(world.machine(0).seen.last(), Some(&Seen::Datagram(ms(30) + FRAME * 4, 4)));
+    world.run_until(ms(500));
+    assert!(world.machine(0).seen.len() > before + 20, "the datagrams that waited, and a frame");
+    assert_eq!(world.machine(0).frames().last(), Some(&(ms(500), 6)));
+    assert_eq!(world.clock(0).pauses().len(), 1);
+}
+
+#[test]
 fn the_socket_of_a_machine_that_stands_still_fills_up() {
     let mut world = World::new(1);
     let clock = Clock::default().with_pause(ms(200), ms(9_800));

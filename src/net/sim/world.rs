@@ -119,6 +119,16 @@ impl<M: Machine> World<M> {
         (node.stopped, node.timeout_at, node.frame_at) = (true, u64::MAX, u64::MAX);
     }
 
+    /// Lets a machine stand still for `length` from `start` on, in true time, as if it had been stopped by a signal.
+    pub fn pause(&mut self, endpoint: usize, start: Duration, length: Duration) {
+        let node = self.node_mut(endpoint);
+        node.clock = std::mem::take(&mut node.clock).with_pause(start, length);
+        node.timeout_at = node.clock.runs_nanos(node.timeout_at);
+        node.frame_at = node.clock.runs_nanos(node.frame_at);
+        let clock = node.clock.clone();
+        self.network.set_clock(endpoint, clock);
+    }
+
     /// Puts another machine in the place of one, at this moment and under the same address, as a program that is
     /// started again. Answers the one that was there.
     pub fn restart(&mut self, endpoint: usize, machine: M) -> M {
@@ -162,6 +172,12 @@ impl<M: Machine> World<M> {
     #[must_use]
     pub fn local_now(&self, endpoint: usize) -> Duration {
         Duration::from_nanos(self.node(endpoint).clock.local_nanos(self.now))
+    }
+
+    /// The clock of a machine.
+    #[must_use]
+    pub fn clock(&self, endpoint: usize) -> &Clock {
+        &self.node(endpoint).clock
     }
 
     /// A machine.
