@@ -130,8 +130,6 @@ fn one_socket_serves_both_families_and_shows_ipv4_as_ipv4() {
         let mut joiner = bind("[::1]:0");
         let v6 = SocketAddr::from(([0, 0, 0, 0, 0, 0, 0, 1], port));
         assert_eq!(exchange(&mut joiner, &mut host, v6), (joiner.local_addr(), v6));
-    } else {
-        assert!(host.local_addr().is_ipv4());
     }
 }
 
