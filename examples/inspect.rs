@@ -189,7 +189,8 @@ fn describe_message(message: &Message<'_>, lines: &mut Lines) {
             line(lines, "ours", format!("{:#x}", refuse.ours));
             line(lines, "theirs", format!("{:#x}", refuse.theirs));
         }
-        Message::Report { received, newest_frame } => {
+        Message::Report { sent, received, newest_frame } => {
+            line(lines, "sent", sent);
             line(lines, "received", received);
             line(lines, "newest_frame", newest_frame);
         }

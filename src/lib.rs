@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod cue;
+mod desync;
 pub mod fields;
 mod frame;
 mod game;
@@ -23,8 +24,13 @@ pub use fields::{Difference, Fields, Leaf, Visitor, checksum, diff, walk};
 pub use frame::Frame;
 pub use game::{Buttons, Game, Inputs, Player, Save};
 pub use hash::SimHash;
+pub use peer::refusal::{Refusal, Refusals};
 pub use protocol::{MAX_DATAGRAM, Protocol};
 pub use ring::FrameRing;
 pub use rng::Rng;
 pub use rollback::Prediction;
-pub use session::{SyncReport, SyncTest, SyncTestError};
+pub use session::{
+    Advanced, Agreed, Config, ConfigError, DelayAdvice, Desync, Event, Incoming, Lobby, LobbyError,
+    MAX_DELAY_FRAMES, Mismatch, OnDesync, Reason, SendError, Session, Stats, SyncReport, SyncTest,
+    SyncTestError, Verdict, advise_delay,
+};

@@ -80,8 +80,8 @@ fn golden() -> Vec<(Message<'static>, Vec<u8>)> {
             refuse,
         ),
         (
-            Message::Report { received: 0x0A0B_0C0D, newest_frame: 0x1A1B_1C1D },
-            vec![5, 0x0A, 0x0B, 0x0C, 0x0D, 0x1A, 0x1B, 0x1C, 0x1D],
+            Message::Report { sent: 0x0203_0405, received: 0x0A0B_0C0D, newest_frame: 0x1A1B_1C1D },
+            vec![5, 2, 3, 4, 5, 0x0A, 0x0B, 0x0C, 0x0D, 0x1A, 0x1B, 0x1C, 0x1D],
         ),
         (
             ordered(Ordered::Verdict { frame: 0x0A0B_0C0D, checksum: 0x41B7_3DB7 }),

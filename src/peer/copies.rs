@@ -74,6 +74,12 @@ impl Copies {
         }
     }
 
+    /// The last packet goes out once more.
+    #[inline]
+    pub(crate) fn sent_copy(&mut self) {
+        self.sent_packets = self.sent_packets.wrapping_add(1);
+    }
+
     /// The peer has all inputs up to `newest`, and said so for the first time.
     #[inline]
     pub(crate) fn acknowledged(&mut self, now: Duration, newest: Frame) {

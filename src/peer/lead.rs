@@ -17,15 +17,16 @@ pub(crate) struct FrameLead {
 }
 
 impl FrameLead {
-    /// This side steps a frame `gap` frames after the newest one that the other has acknowledged.
+    /// This side steps a frame `gap` frames after the newest input that it has of the other.
     ///
-    /// Not to be called for stalled frames, nor before the first acknowledgement.
+    /// Not to be called for stalled frames, nor before the first input.
     #[inline]
     pub(crate) fn stepped(&mut self, gap: i32) {
         self.mine.sample(gap);
     }
 
-    /// A packet with a new frame says the same of the other side, its input delay taken off.
+    /// A packet with a new frame says the same of the other side: its newest input, less its input delay, less what
+    /// it acknowledges.
     #[inline]
     pub(crate) fn heard(&mut self, gap: i32) {
         self.theirs.sample(gap);

@@ -5,7 +5,8 @@ use super::refusal::Refusal;
 use super::reliable::{Arrival, Reliable};
 use super::rtt::RoundTrip;
 use super::sequence::{HeaderError, Received, Sequences};
-use crate::wire::game::{self, HEADER_LEN, Header, Payload};
+use crate::wire::game::{self, Header, Payload};
+use core::num::NonZeroU8;
 use core::time::Duration;
 use std::net::SocketAddr;
 
@@ -23,6 +24,8 @@ pub(crate) struct Link {
     frame: Duration,
     /// A ping to be answered.
     pong: Option<u64>,
+    /// A CONNECT_REQ to be answered, with this seat.
+    connect_ack: Option<NonZeroU8>,
     /// A message has to be acknowledged by then.
     ack_due: Option<Duration>,
     last_sent: Duration,
@@ -44,6 +47,7 @@ impl Link {
             entropy,
             frame,
             pong: None,
+            connect_ack: None,
             ack_due: None,
             last_sent: now,
             farewells: 0,
@@ -69,6 +73,16 @@ impl Link {
         self.pong = Some(value);
     }
 
+    /// Whether a ping waits to be answered.
+    pub(crate) fn owes_pong(&self) -> bool {
+        self.pong.is_some()
+    }
+
+    /// The peer wants to be told that it is connected, and where it sits.
+    pub(crate) fn owe_connect_ack(&mut self, seat: NonZeroU8) {
+        self.connect_ack = Some(seat);
+    }
+
     /// Takes in an ordered message, which is acknowledged within a frame. `Err`: it must not be.
     pub(crate) fn message(&mut self, now: Duration, number: u16, payload: &[u8]) -> Result<Arrival, Refusal> {
         let arrival = self.reliable.look_at(number);
@@ -90,6 +104,11 @@ impl Link {
     #[inline]
     pub(crate) fn sent_input(&mut self, now: Duration) {
         self.last_sent = now;
+    }
+
+    /// When something last went out to the peer.
+    pub(crate) fn last_sent(&self) -> Duration {
+        self.last_sent
     }
 
     /// Writes a packet of this connection.
@@ -119,6 +138,9 @@ impl Link {
             self.farewells -= 1;
             return self.write(now, &Payload::Disconnect, buf);
         }
+        if let Some(client_id) = self.connect_ack.take() {
+            return self.write(now, &Payload::ConnectAck { client_id }, buf);
+        }
         if let Some(value) = self.pong.take() {
             return self.write(now, &Payload::Pong(value), buf);
         }
@@ -139,7 +161,7 @@ impl Link {
     /// When something is due next.
     #[inline]
     pub(crate) fn poll_timeout(&self) -> Duration {
-        if self.pong.is_some() || self.farewells > 0 {
+        if self.pong.is_some() || self.connect_ack.is_some() || self.farewells > 0 {
             return Duration::ZERO;
         }
         let mut due = self.rtt.next_ping().min(self.last_sent + KEEP_ALIVE);
@@ -155,10 +177,5 @@ impl Link {
     /// Whether farewells or messages still have to go out.
     pub(crate) fn has_unfinished(&self) -> bool {
         self.farewells > 0 || !self.reliable.all_acknowledged() || self.ack_due.is_some()
-    }
-
-    /// The shortest buffer that everything here fits into.
-    pub(crate) const fn room() -> usize {
-        HEADER_LEN + crate::wire::message::MAX_LEN
     }
 }

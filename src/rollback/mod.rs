@@ -197,13 +197,19 @@ impl<S> Rollback<S> {
         self.current.0 < self.confirmed_end().0.saturating_add(self.config.window) && self.ended.is_none()
     }
 
+    /// Whether the current frame has to wait for an input of `player`, whatever the other one's inputs are.
+    #[inline]
+    #[must_use]
+    pub fn is_waiting_for(&self, player: Player) -> bool {
+        self.current.0 >= self.next_input(player).0.saturating_add(self.config.window)
+    }
+
     /// Mends wrong predictions, then steps the current frame if it [may](Self::may_step) be stepped.
     ///
     /// The order of restore, save and step is decided here and cannot be got wrong outside.
     #[inline]
     pub fn advance<G: Game<Snapshot = S>>(&mut self, game: &mut G) -> Advance {
-        self.cues.begin();
-        self.newly_settled = self.settled..self.settled;
+        self.forget_last();
         if self.ended.is_some() {
             return Advance::Ended;
         }
@@ -222,6 +228,13 @@ impl<S> Rollback<S> {
         self.cues.reconcile(now);
         self.settle(game);
         if self.ended.is_some() { Advance::Ended } else { outcome }
+    }
+
+    /// Forgets what the last [`advance`](Self::advance) had to say: its cues and what it settled.
+    #[inline]
+    pub(crate) fn forget_last(&mut self) {
+        self.cues.begin();
+        self.newly_settled = self.settled..self.settled;
     }
 
     /// Goes back to `frame` and steps every frame since again, on what is known by now.

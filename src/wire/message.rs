@@ -6,7 +6,7 @@
 //! | 2 | CHALLENGE | nonce u64, cookie u64 |
 //! | 3 | OFFER | nonce u64, first frame u32, seed u32, seat u8 (1 or 2), delay u8, window u8, cadence u16, capabilities u32, token u64, length of the user data u8, user data |
 //! | 4 | REFUSE | nonce u64, field u8 (1 version, 2 game id, 3 content hash, 4 frame rate, 5 full, 6 declined), ours u64, theirs u64 |
-//! | 5 | REPORT | count of RBN1 packets received u32, newest frame received u32 |
+//! | 5 | REPORT | count of RBN1 packets sent u32, count of RBN1 packets received u32, newest frame received u32 |
 //! | 16 | VERDICT | number u16, last frame u32, checksum of its state u32 |
 //! | 17 | USER | number u16, up to 1,024 bytes of the game's |
 //! | 18 | DELAY | number u16, frame u32 from which it holds, new delay u8 |
@@ -115,8 +115,10 @@ pub enum Message<'a> {
     Offer(Offer<'a>),
     /// The host does not.
     Refuse(Refuse),
-    /// How many input packets have arrived. Both figures only grow, so an older report shows as such.
+    /// How many input packets have gone out and arrived. All figures only grow, so an older report shows as such.
     Report {
+        /// RBN1 packets sent since the match began.
+        sent: u32,
         /// RBN1 packets received since the match began.
         received: u32,
         /// The newest frame among them.
@@ -226,7 +228,8 @@ impl<'a> Message<'a> {
             Self::Challenge(challenge) => handshake::put_challenge(&mut writer, challenge)?,
             Self::Offer(offer) => handshake::put_offer(&mut writer, offer)?,
             Self::Refuse(refuse) => handshake::put_refuse(&mut writer, refuse),
-            Self::Report { received, newest_frame } => {
+            Self::Report { sent, received, newest_frame } => {
+                writer.u32(*sent);
                 writer.u32(*received);
                 writer.u32(*newest_frame);
             }
@@ -274,9 +277,9 @@ fn read_rest(kind: Kind, payload: &[u8]) -> Option<Message<'_>> {
     let mut reader = Reader(payload);
     reader.u8()?;
     if kind == Kind::Report {
-        let (received, newest_frame) = (reader.u32()?, reader.u32()?);
+        let (sent, received, newest_frame) = (reader.u32()?, reader.u32()?, reader.u32()?);
         reader.end()?;
-        return Some(Message::Report { received, newest_frame });
+        return Some(Message::Report { sent, received, newest_frame });
     }
     let number = reader.u16()?;
     let body = match kind {

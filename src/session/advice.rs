@@ -1,0 +1,85 @@
+//! How much input delay a link asks for, and what to expect of it.
+
+use super::config::MAX_DELAY_FRAMES;
+use core::time::Duration;
+
+/// Half a frame is lost on average until the next one is stepped.
+const HALF_A_FRAME: f64 = 0.5;
+
+/// So many predicted frames go unnoticed by most players; a delay of up to three frames is worth it to get there.
+const UNNOTICED_FRAMES: f64 = 3.0;
+const MOST_FOR_COMFORT: f64 = 3.0;
+
+/// The chance of a stall that is accepted for a frame, as a power of ten.
+const STALL_EXPONENT: f64 = 4.0;
+
+/// An input delay, and what it leaves to prediction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DelayAdvice {
+    /// The suggested input delay.
+    pub delay_frames: u8,
+    /// How many frames will be predicted on average with it.
+    pub expected_predicted_frames: f64,
+}
+
+/// Suggests an input delay for a round trip, a loss and a window.
+///
+/// The delay is as long as comfort wants (few predicted frames) or as the window needs (a run of lost packets must
+/// not stall the match), whichever is more, within 0..=8.
+///
+/// ```
+/// use core::time::Duration;
+/// use rebout::advise_delay;
+///
+/// let advice = advise_delay(Duration::from_millis(80), 0.01, 8, 60);
+/// assert_eq!(advice.delay_frames, 0);
+/// assert!((advice.expected_predicted_frames - 2.9).abs() < 0.1);
+/// assert_eq!(advise_delay(Duration::from_millis(160), 0.2, 8, 60).delay_frames, 3);
+/// ```
+#[must_use]
+pub fn advise_delay(round_trip_95: Duration, loss: f64, window_frames: u8, frame_rate: u16) -> DelayAdvice {
+    let loss = if loss.is_finite() { loss.clamp(0.0, 0.9) } else { 0.0 };
+    let one_way_frames = round_trip_95.as_secs_f64() / 2.0 * f64::from(frame_rate);
+    let comfort = (one_way_frames + HALF_A_FRAME - UNNOTICED_FRAMES).ceil().clamp(0.0, MOST_FOR_COMFORT);
+    // A run of this many lost packets is rarer than the accepted chance of a stall.
+    let run = if loss > 0.0 { (STALL_EXPONENT / -loss.log10()).ceil() } else { 0.0 };
+    let need = (one_way_frames + run - f64::from(window_frames)).ceil();
+    let delay = comfort.max(need).clamp(0.0, f64::from(MAX_DELAY_FRAMES));
+    let waiting_for_lost = loss / (1.0 - loss);
+    let predicted = one_way_frames + HALF_A_FRAME + waiting_for_lost - delay;
+    DelayAdvice { delay_frames: delay as u8, expected_predicted_frames: predicted.max(0.0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn delay(rtt_ms: u64, loss: f64, window: u8) -> u8 {
+        advise_delay(Duration::from_millis(rtt_ms), loss, window, 60).delay_frames
+    }
+
+    #[test]
+    fn comfort_asks_for_at_most_three_frames() {
+        // ceil(0.03 * rtt + 0.5 - 3), within 0..=3
+        for (rtt, expected) in [(0, 0), (83, 0), (84, 1), (116, 1), (117, 2), (150, 2), (151, 3), (180, 3)] {
+            assert_eq!(delay(rtt, 0.0, 8), expected, "{rtt} ms");
+        }
+    }
+
+    #[test]
+    fn a_small_window_and_loss_ask_for_more() {
+        // need = ceil(0.03 * rtt + k - window), k = ceil(4 / -log10 q)
+        assert_eq!(delay(100, 0.0, 0), 3, "lockstep needs the whole way");
+        assert_eq!(delay(100, 0.1, 0), 7, "k = 4");
+        assert_eq!(delay(100, 0.2, 8), 1, "k = 6: 3 + 6 - 8");
+        assert_eq!(delay(200, 0.2, 8), 4, "k = 6: 6 + 6 - 8");
+        assert_eq!(delay(5_000, 0.5, 8), 8, "never more than eight");
+    }
+
+    #[test]
+    fn nonsense_is_taken_for_no_loss() {
+        for loss in [f64::NAN, f64::INFINITY, -3.0] {
+            assert_eq!(delay(80, loss, 8), 0);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Presses that came while no frame could take them.
+
+use crate::Buttons;
+use core::time::Duration;
+
+/// A press counts for this long; what was pressed earlier in a long stall is no longer meant.
+const KEPT_FOR: Duration = Duration::from_millis(100);
+
+/// How many presses can be kept apart: one for each frame of that time, at up to 120 frames a second.
+const SLOTS: usize = 12;
+
+/// Keeps presses for the next frame that can take them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Latch {
+    /// The buttons that are kept.
+    mask: Buttons,
+    pressed: [(Duration, Buttons); SLOTS],
+    next: usize,
+    held: Buttons,
+}
+
+impl Latch {
+    pub(crate) fn new(mask: Buttons) -> Self {
+        Self { mask, pressed: [(Duration::ZERO, Buttons::NONE); SLOTS], next: 0, held: Buttons::NONE }
+    }
+
+    /// No frame takes what is held now: what is newly pressed of it is kept.
+    pub(crate) fn keep(&mut self, now: Duration, buttons: Buttons) {
+        let pressed = buttons & !self.held & self.mask;
+        self.held = buttons;
+        if pressed != Buttons::NONE {
+            self.pressed[self.next] = (now, pressed);
+            self.next = (self.next + 1) % SLOTS;
+        }
+    }
+
+    /// A frame takes what is held now, and what was kept.
+    #[inline]
+    pub(crate) fn take(&mut self, now: Duration, buttons: Buttons) -> Buttons {
+        self.held = buttons;
+        if self.next == 0 && self.pressed[0].1 == Buttons::NONE {
+            return buttons;
+        }
+        let mut taken = buttons;
+        for (at, pressed) in &mut self.pressed {
+            if now.saturating_sub(*at) <= KEPT_FOR {
+                taken |= *pressed;
+            }
+            *pressed = Buttons::NONE;
+        }
+        self.next = 0;
+        taken
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRE: Buttons = Buttons(8);
+    const LEFT: Buttons = Buttons(1);
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn a_tap_during_a_stall_is_kept_once() {
+        let mut latch = Latch::new(FIRE);
+        latch.keep(ms(0), FIRE);
+        latch.keep(ms(16), Buttons::NONE);
+        assert_eq!(latch.take(ms(32), Buttons::NONE), FIRE);
+        assert_eq!(latch.take(ms(48), Buttons::NONE), Buttons::NONE);
+    }
+
+    #[test]
+    fn directions_are_as_they_are_now() {
+        let mut latch = Latch::new(FIRE);
+        latch.keep(ms(0), LEFT | FIRE);
+        assert_eq!(latch.take(ms(16), Buttons(2)), Buttons(2) | FIRE);
+    }
+
+    #[test]
+    fn what_was_pressed_long_ago_is_no_longer_meant() {
+        let mut latch = Latch::new(FIRE);
+        latch.keep(ms(0), FIRE);
+        latch.keep(ms(16), Buttons::NONE);
+        assert_eq!(latch.take(ms(150), Buttons::NONE), Buttons::NONE);
+    }
+
+    #[test]
+    fn a_button_held_since_before_the_stall_is_not_pressed_anew() {
+        let mut latch = Latch::new(FIRE);
+        assert_eq!(latch.take(ms(0), FIRE), FIRE);
+        latch.keep(ms(16), FIRE);
+        assert_eq!(latch.take(ms(32), Buttons::NONE), Buttons::NONE, "let go during the stall");
+    }
+
+    #[test]
+    fn the_newest_presses_are_kept_when_there_are_many() {
+        let mut latch = Latch::new(Buttons(u16::MAX));
+        for press in 0..30_u16 {
+            latch.keep(ms(u64::from(press)), Buttons(1 << (press % 16)));
+            latch.keep(ms(u64::from(press)), Buttons::NONE);
+        }
+        let taken = latch.take(ms(40), Buttons::NONE);
+        assert_eq!(taken.0.count_ones(), 12);
+    }
+}

@@ -1,0 +1,363 @@
+//! A session's datagrams: what comes in is checked before it changes anything, what goes out is what is due.
+
+use super::duel::{REPORT_EVERY, Session, Stage};
+use super::event::{Event, Reason};
+use crate::peer::desk::Visit;
+use crate::peer::refusal::Refusal;
+use crate::peer::sequence::Received;
+use crate::wire::game::{self, Header, Payload};
+use crate::wire::message::{Hello, MAX_WINDOW_AND_DELAY, Message, Ordered, Refuse, RefuseField};
+use crate::wire::rbn1::{self, InputPacket};
+use crate::wire::{self, Packet};
+use crate::{Fields, Frame, Protocol};
+use core::num::NonZeroU8;
+use core::time::Duration;
+use std::net::SocketAddr;
+
+/// A HELLO with a new nonce is believed to be a restart after this long without a new frame.
+const RESTART_BELIEVED_AFTER: Duration = Duration::from_millis(500);
+
+impl<S: Fields> Session<S> {
+    fn receive(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) -> Result<(), Refusal> {
+        match wire::decode(datagram) {
+            Ok(Packet::Rbn1(packet)) if from == self.link.addr => self.inputs(now, &packet),
+            Ok(Packet::Game(packet)) => self.control(now, from, &packet),
+            Ok(Packet::Rbn1(_)) => Err(Refusal::Stranger),
+            Err(error) => Err(Refusal::from(&error)),
+        }
+    }
+
+    /// Takes in an input packet, whole or not at all.
+    #[inline]
+    fn inputs(&mut self, now: Duration, packet: &InputPacket<'_>) -> Result<(), Refusal> {
+        let first = self.agreed.first_frame;
+        let remote = self.local.other();
+        let known = self.rollback.next_input(remote);
+        let before = Refusal::BeforeMatch;
+        let start = Frame(packet.start_frame().checked_sub(first).ok_or(before)?);
+        if start > known {
+            return Err(Refusal::InputGap);
+        }
+        // At most 32 beyond what is known, so this cannot overflow.
+        let end = start.plus(packet.count() as u32);
+        let acked = Frame(packet.ack_frame().checked_sub(first - 1).ok_or(before)?);
+        if acked > self.outbox.sent {
+            return Err(Refusal::InputAckUnsent);
+        }
+        // Within window and delay of what it acknowledges: further no peer can have stepped.
+        if end.0 > acked.0 + u32::from(MAX_WINDOW_AND_DELAY) {
+            return Err(Refusal::InputBeyondWindow);
+        }
+        for (frame, buttons) in start.until(known.min(end)).zip(packet.inputs()) {
+            if let Some(confirmed) = self.rollback.input(remote, frame)
+                && confirmed != buttons
+            {
+                if !self.conflict_told {
+                    self.conflict_told = true;
+                    self.tell(Event::InputConflict { frame, confirmed, refused: buttons });
+                }
+                return Err(Refusal::InputConflict);
+            }
+        }
+        let checksum = match packet.checksum() {
+            None => None,
+            Some(checksum) => {
+                let frame = checksum.frame.checked_sub(first).map(Frame);
+                // The peer cannot have settled a state that needs inputs of ours it does not have.
+                let plausible = |frame: &Frame| *frame <= acked && self.checksums.is_due(*frame);
+                Some((frame.filter(plausible).ok_or(Refusal::ImplausibleChecksum)?, checksum.value))
+            }
+        };
+
+        self.silence.heard();
+        self.inputs_in = self.inputs_in.wrapping_add(1);
+        if end > known {
+            self.confirm(known, end, start, packet);
+            self.silence.progressed();
+            self.farewell_heard = false;
+            if acked > Frame::ZERO {
+                let gap = end.0.wrapping_sub(acked.0).wrapping_sub(self.peer_delay_frames);
+                self.lead.heard(gap.cast_signed());
+            }
+            if self.can_go_on() {
+                self.pacing.hurry(now);
+            }
+        }
+        if acked > self.outbox.acked {
+            self.outbox.acked = acked;
+            self.copies.acknowledged(now, Frame(acked.0 - 1));
+            self.checksums.acknowledged(acked);
+        }
+        if let Some((frame, value)) = checksum {
+            self.checksums.heard(frame, value);
+        }
+        Ok(())
+    }
+
+    /// Confirms the inputs of the frames from `known` up to `end`; the packet's own begin at `start`.
+    #[inline]
+    fn confirm(&mut self, known: Frame, end: Frame, start: Frame, packet: &InputPacket<'_>) {
+        let remote = self.local.other();
+        let new = packet.inputs().skip(known.since(start) as usize);
+        for (frame, buttons) in known.until(end).zip(new) {
+            // In order and bounded by the checks before: an error would be ours, and the frame simply comes again.
+            if self.rollback.confirm(remote, frame, buttons).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn control(&mut self, now: Duration, from: SocketAddr, packet: &game::Packet<'_>) -> Result<(), Refusal> {
+        let message = match packet.payload {
+            Payload::ReliableEvent(payload) => {
+                Some((Message::decode(payload).map_err(|_| Refusal::MalformedMessage)?, payload))
+            }
+            _ => None,
+        };
+        if self.agreed.is_host {
+            match &message {
+                Some((Message::Hello(hello), _)) => return self.hello(now, from, packet.header, hello),
+                Some((Message::ForeignHello(hello), _)) => {
+                    let visit = self.desk.foreign_hello(now, from, packet.header, *hello);
+                    return dealt(&visit);
+                }
+                _ => {}
+            }
+        }
+        if from != self.link.addr {
+            return Err(Refusal::Stranger);
+        }
+        self.link.check(packet.header)?;
+        match packet.payload {
+            Payload::ReliableEvent(_) => {
+                let Some((message, payload)) = message else { return Err(Refusal::OutOfPlace) };
+                return self.message(now, packet.header, &message, payload);
+            }
+            Payload::ConnectReq if self.agreed.is_host => {
+                let seat = NonZeroU8::MIN.saturating_add(self.local.other().index() as u8);
+                self.link.owe_connect_ack(seat);
+            }
+            // The answer to a CONNECT_REQ that had been answered already.
+            Payload::ConnectAck { .. } if !self.agreed.is_host => {}
+            Payload::Disconnect => self.farewell_heard = true,
+            Payload::Ping(value) => self.link.pinged(value),
+            Payload::Pong(value) if self.link.rtt.ponged(now, value) => {}
+            Payload::Pong(_) => return Err(Refusal::UnaskedPong),
+            Payload::Heartbeat => {}
+            Payload::ConnectReq
+            | Payload::ConnectAck { .. }
+            | Payload::Input(_)
+            | Payload::Inputs(_)
+            | Payload::Snapshot(_) => return Err(Refusal::OutOfPlace),
+        }
+        self.link.heard(packet.header);
+        self.silence.heard();
+        Ok(())
+    }
+
+    /// Somebody wants to play, while a match is on.
+    fn hello(
+        &mut self,
+        now: Duration,
+        from: SocketAddr,
+        header: Header,
+        hello: &Hello<'_>,
+    ) -> Result<(), Refusal> {
+        let visit = self.desk.hello(now, from, header, hello);
+        let Visit::Proven { .. } = visit else { return dealt(&visit) };
+        if from != self.link.addr {
+            let refuse = Refuse { nonce: hello.nonce, field: RefuseField::Full, ours: 0, theirs: 0 };
+            self.desk.refuse(from, header, refuse);
+        } else if hello.nonce != self.agreed.nonce && self.silence.stuck() >= RESTART_BELIEVED_AFTER {
+            self.disconnect(Reason::Restarted);
+        }
+        Ok(())
+    }
+
+    fn message(
+        &mut self,
+        now: Duration,
+        header: Header,
+        message: &Message<'_>,
+        payload: &[u8],
+    ) -> Result<(), Refusal> {
+        match *message {
+            Message::Report { sent, received, newest_frame } => {
+                if self.link.heard(header) == Received::New {
+                    self.reported(now, sent, received, newest_frame);
+                }
+            }
+            Message::Ordered { number, body } => {
+                // Not acknowledged, so it comes again when the game has made room.
+                if matches!(body, Ordered::User(_)) && !self.has_room_for_message() {
+                    return Err(Refusal::NoRoom);
+                }
+                self.link.message(now, number, payload)?;
+                self.link.heard(header);
+                self.deliver();
+            }
+            // A late answer to a HELLO or an OFFER that crossed another.
+            Message::Offer(_) if !self.agreed.is_host => {
+                self.link.heard(header);
+            }
+            _ => return Err(Refusal::OutOfPlace),
+        }
+        self.silence.heard();
+        Ok(())
+    }
+
+    fn reported(&mut self, now: Duration, sent: u32, received: u32, newest_frame: u32) {
+        if let Some(newest) = newest_frame.checked_sub(self.agreed.first_frame) {
+            self.copies.reported(now, received, Frame(newest));
+        }
+        if let Some((sent_before, here_before)) = self.peer_report.replace((sent, self.inputs_in)) {
+            let (sent, here) = (sent.wrapping_sub(sent_before), self.inputs_in.wrapping_sub(here_before));
+            if sent > 0 && sent < u32::MAX / 2 {
+                let sample = 1.0 - here.min(sent) as f32 / sent as f32;
+                self.loss_in = Some(self.loss_in.map_or(sample, |loss| loss + (sample - loss) / 4.0));
+            }
+        }
+    }
+
+    /// Acts on the messages that are next in order.
+    fn deliver(&mut self) {
+        while let Some(payload) = self.link.reliable.deliver() {
+            let Ok(Message::Ordered { body, .. }) = Message::decode(payload) else { continue };
+            match body {
+                Ordered::Verdict { frame, checksum } => {
+                    self.peer_verdict.get_or_insert((frame, checksum));
+                    self.compare_verdicts();
+                }
+                Ordered::User(bytes) => {
+                    let event = Event::Message(bytes.into());
+                    self.tell(event);
+                }
+                Ordered::Delay { delay_frames, .. } => {
+                    self.peer_delay_frames = u32::from(delay_frames);
+                    self.agreed.peer_delay_frames = delay_frames;
+                    if self.has_room_for_message() {
+                        self.tell(Event::PeerDelay { delay_frames });
+                    }
+                }
+                Ordered::Autopsy(_) => {}
+            }
+        }
+    }
+
+    /// Writes the unacknowledged run of inputs, or at least the newest input.
+    #[inline]
+    fn write_inputs(&mut self, now: Duration, buf: &mut [u8]) -> Option<usize> {
+        let first = self.agreed.first_frame;
+        let end = self.rollback.next_input(self.local);
+        let newest = end.checked_sub(1)?;
+        let start = self.outbox.acked.min(newest);
+        let known = self.rollback.next_input(self.local.other());
+        let header = rbn1::Header {
+            start_frame: first.wrapping_add(start.0),
+            ack_frame: first.wrapping_add(known.0).wrapping_sub(1),
+            checksum: self
+                .checksums
+                .carry(end)
+                .map(|(frame, value)| rbn1::Checksum { frame: first.wrapping_add(frame.0), value }),
+        };
+        let (rollback, local) = (&self.rollback, self.local);
+        let inputs = start.until(end).map(|frame| rollback.input(local, frame).unwrap_or_default());
+        let len = rbn1::encode(&header, inputs, buf).ok()?;
+        let copy_at = self.copies.on().then(|| now + self.frame / 2);
+        self.outbox.sent(&buf[..len], end, copy_at);
+        self.copies.sent(now, newest);
+        self.link.sent_input(now);
+        Some(len)
+    }
+
+    /// While the match ends nobody calls `advance`, but the inputs that lead there still have to arrive.
+    fn resend_at(&self) -> Option<Duration> {
+        let unfinished = matches!(self.stage, Stage::Ending { .. } | Stage::Over)
+            && self.rollback.ended().is_some()
+            && self.outbox.acked < self.rollback.next_input(self.local)
+            && self.peer_verdict.is_none();
+        unfinished.then(|| self.link.last_sent() + self.frame)
+    }
+
+    fn write_due(&mut self, now: Duration, buf: &mut [u8]) -> Option<usize> {
+        if self.outbox.due {
+            self.outbox.due = false;
+            if let Some(len) = self.write_inputs(now, buf) {
+                return Some(len);
+            }
+        }
+        if let Some(len) = self.outbox.take_copy(now, buf) {
+            self.link.sent_input(now);
+            self.copies.sent_copy();
+            return Some(len);
+        }
+        if self.resend_at().is_some_and(|at| at <= now) {
+            return self.write_inputs(now, buf);
+        }
+        if self.next_report <= now && self.stage == Stage::Playing {
+            self.next_report = now + REPORT_EVERY;
+            if let Some(newest) = self.rollback.next_input(self.local.other()).checked_sub(1) {
+                let report = Message::Report {
+                    sent: self.outbox.packets,
+                    received: self.inputs_in,
+                    newest_frame: self.agreed.first_frame.wrapping_add(newest.0),
+                };
+                let header = self.link.stamp(now);
+                return wire::encode_message(&header, &report, buf).ok();
+            }
+        }
+        self.link.poll_transmit(now, buf)
+    }
+}
+
+fn dealt(visit: &Visit) -> Result<(), Refusal> {
+    match visit {
+        Visit::Dealt(Some(refusal)) => Err(*refusal),
+        Visit::Dealt(None) | Visit::Mismatch(_) | Visit::Proven { .. } => Ok(()),
+    }
+}
+
+impl<S: Fields> Protocol for Session<S> {
+    fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
+        self.silence.pass(now);
+        self.stats.packets_in += 1;
+        self.stats.bytes_in += datagram.len() as u64;
+        if let Err(refusal) = self.receive(now, from, datagram) {
+            self.stats.refused.count(refusal);
+        }
+    }
+
+    #[inline]
+    fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        let (to, len) = match self.desk.poll_transmit(buf) {
+            Some(answer) => answer,
+            None => (self.link.addr, self.write_due(now, buf)?),
+        };
+        self.stats.packets_out += 1;
+        self.stats.bytes_out += len as u64;
+        Some((to, len))
+    }
+
+    #[inline]
+    fn poll_timeout(&self) -> Option<Duration> {
+        if self.outbox.due || self.desk.has_answers() {
+            return Some(Duration::ZERO);
+        }
+        let mut due = self.link.poll_timeout();
+        for other in [self.outbox.copy_at(), self.resend_at()].into_iter().flatten() {
+            due = due.min(other);
+        }
+        if self.stage == Stage::Playing {
+            due = due.min(self.next_report);
+        }
+        Some(due)
+    }
+
+    fn wants_attention(&self, now: Duration) -> bool {
+        self.can_go_on() && now >= self.pacing.due()
+    }
+
+    fn lingers(&self) -> bool {
+        self.link.has_unfinished() || self.outbox.due || self.resend_at().is_some()
+    }
+}
