@@ -15,6 +15,7 @@ mod rng;
 pub mod math;
 pub mod net;
 mod peer;
+pub mod replay;
 pub mod rollback;
 mod session;
 pub mod wire;

@@ -1,0 +1,51 @@
+//! Replays: a match as its seed and its inputs, from which every state of it follows.
+//!
+//! A [`Recorder`] takes the settled inputs out of a running engine; [`Replay::write`] and [`Replay::read`] put them
+//! into RPLK files and get them out again (the layout is in the private module `rplk`, and in full on
+//! [`Replay`]); [`play`] steps a game through one, and [`verify`] holds it against checksums that are known.
+//! Files are opened by the caller: here are only [`std::io::Read`] and [`std::io::Write`].
+
+mod playback;
+mod recorder;
+mod rplk;
+
+pub use playback::{VerifyError, play, verify};
+pub use recorder::Recorder;
+pub use rplk::{HEADER_LEN, MAX_FRAMES, ReadError, WriteError};
+
+use crate::Inputs;
+
+/// A whole match: the seed that its first state is made from, and both players' inputs for every frame.
+///
+/// On disk it is RPLK version 1, little-endian: a header of 32 bytes, then 4 bytes a frame.
+///
+/// | offset | size | field |
+/// |---|---|---|
+/// | 0 | 4 | magic, `RPLK` |
+/// | 4 | 1 | version, 1 |
+/// | 5 | 1 | flags, 0 |
+/// | 6 | 2 | header size, 32 |
+/// | 8 | 4 | seed, not 0 |
+/// | 12 | 4 | start frame, 0 |
+/// | 16 | 4 | frame count, at most [`MAX_FRAMES`] |
+/// | 20 | 4 | CRC-32 (IEEE) of everything after the header |
+/// | 24 | 8 | reserved, 0 |
+/// | 32 | 4 a frame | buttons of player one, buttons of player two |
+///
+/// ```
+/// use rebout::replay::Replay;
+/// use rebout::{Buttons, Inputs};
+///
+/// let replay = Replay { seed: 999, inputs: vec![Inputs([Buttons(1), Buttons(8)])] };
+/// let mut file = Vec::new();
+/// replay.write(&mut file)?;
+/// assert_eq!(Replay::decode(&file)?, replay);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Replay {
+    /// What the first state is made from; 0 is no seed, and is not written.
+    pub seed: u32,
+    /// The inputs of frame 0, 1, 2 and so on.
+    pub inputs: Vec<Inputs>,
+}

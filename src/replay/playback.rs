@@ -1,0 +1,129 @@
+//! Steps a game through a replay.
+
+use super::Replay;
+use crate::{Cues, Frame, Game, checksum};
+use core::fmt;
+
+/// Steps `game` through a replay, and shows every state of it to `look`: that of frame 0 as it is given, and then one
+/// after each step.
+///
+/// The game is the caller's, made from [`Replay::seed`].
+///
+/// ```
+/// use rebout::replay::{Replay, play};
+/// use rebout::{Buttons, Cues, Game, Inputs, Player, fields};
+///
+/// #[derive(Clone, Copy)]
+/// struct Count { at: u32 }
+/// fields!(Count { at });
+/// impl Game for Count {
+///     fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+///         self.at += u32::from(inputs[Player::One].0);
+///     }
+/// }
+///
+/// let replay = Replay { seed: 40, inputs: vec![Inputs([Buttons(1), Buttons(0)]); 2] };
+/// let mut seen = Vec::new();
+/// play(&replay, &mut Count { at: replay.seed }, |frame, game| seen.push((frame.0, game.at)));
+/// assert_eq!(seen, [(0, 40), (1, 41), (2, 42)]);
+/// ```
+pub fn play<G: Game>(replay: &Replay, game: &mut G, mut look: impl FnMut(Frame, &G)) {
+    let mut cues = Cues::new();
+    let mut frame = Frame::ZERO;
+    look(frame, game);
+    for inputs in &replay.inputs {
+        cues.clear();
+        game.step(*inputs, &mut cues);
+        frame = frame.next();
+        look(frame, game);
+    }
+}
+
+/// Plays a replay and holds its states against `expected` checksums, which come in the order of their frames.
+///
+/// Answers how many were compared.
+///
+/// # Errors
+/// The first checksum that is not the expected one; a frame that the replay does not reach, or that is out of
+/// order; and no checksum at all, because such a run proves nothing.
+pub fn verify<G: Game>(
+    replay: &Replay,
+    game: &mut G,
+    expected: impl IntoIterator<Item = (Frame, u32)>,
+) -> Result<u32, VerifyError> {
+    let mut expected = expected.into_iter().peekable();
+    let mut slot = game.snapshot();
+    let mut compared = 0;
+    let mut failure = None;
+    play(replay, game, |frame, game| {
+        while failure.is_none()
+            && let Some((due, stated)) = expected.next_if(|(due, _)| *due <= frame)
+        {
+            if due < frame {
+                failure = Some(VerifyError::Order { frame: due });
+                break;
+            }
+            game.save(&mut slot);
+            let found = checksum(&slot);
+            compared += 1;
+            if found != stated {
+                failure = Some(VerifyError::Checksum { frame, expected: stated, found });
+            }
+        }
+    });
+    match (failure, expected.next()) {
+        (Some(failure), _) => Err(failure),
+        (None, Some((frame, _))) => {
+            Err(VerifyError::BeyondEnd { frame, end: Frame(replay.inputs.len() as u32) })
+        }
+        (None, None) if compared == 0 => Err(VerifyError::Nothing),
+        (None, None) => Ok(compared),
+    }
+}
+
+/// Why a replay does not show what it should.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VerifyError {
+    /// A state is not the expected one.
+    Checksum {
+        /// The frame of the state.
+        frame: Frame,
+        /// What was expected.
+        expected: u32,
+        /// What the state has.
+        found: u32,
+    },
+    /// A checksum is expected of a frame that comes after the last.
+    BeyondEnd {
+        /// The frame in question.
+        frame: Frame,
+        /// The last state.
+        end: Frame,
+    },
+    /// The expected checksums are not in the order of their frames.
+    Order {
+        /// The frame that comes too late.
+        frame: Frame,
+    },
+    /// Nothing was expected, so that nothing is proved.
+    Nothing,
+}
+
+impl fmt::Display for VerifyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Checksum { frame, expected, found } => {
+                write!(f, "frame {frame}: checksum {found:08X}, expected {expected:08X}")
+            }
+            Self::BeyondEnd { frame, end } => {
+                write!(f, "frame {frame}: a checksum is expected, but the replay ends with frame {end}")
+            }
+            Self::Order { frame } => {
+                write!(f, "frame {frame}: its checksum comes after that of a later frame")
+            }
+            Self::Nothing => f.write_str("nothing proved: no checksum was expected"),
+        }
+    }
+}
+
+impl std::error::Error for VerifyError {}
