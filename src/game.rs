@@ -185,6 +185,8 @@ impl<T: Copy + Fields> Save for T {
 )]
 pub trait Game: Save {
     /// Drives state `f` to state `f + 1`. Side effects are asked for through `cues`, never done here.
+    ///
+    /// The buttons come from another machine: any of the 16 bits may be set, and the step must bear it.
     fn step(&mut self, inputs: Inputs, cues: &mut Cues);
 
     /// Whether the match is over in this state. Acted on only once the state is confirmed.

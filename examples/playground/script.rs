@@ -68,11 +68,12 @@ impl Mood {
 
     fn press(self, game: &Playground, player: Player) -> Buttons {
         let [me, other] = [player, player.other()].map(|player| game.fighters[player.index()]);
-        let (toward, away) = if me.x < other.x { (RIGHT, LEFT) } else { (LEFT, RIGHT) };
-        let near = me.x.abs_diff(other.x) < 1_200;
+        // On the same spot nobody hits: then it is player one who is on the left.
+        let on_the_left = (me.x, player.index()) < (other.x, player.other().index());
+        let (toward, away) = if on_the_left { (RIGHT, LEFT) } else { (LEFT, RIGHT) };
+        let near = (1..1_200).contains(&me.x.abs_diff(other.x)) && (me.facing > 0) == on_the_left;
         match self {
-            // Turning takes a step, so that a player who is past the other walks and strikes at once.
-            Self::Hunt if near => toward | ATTACK,
+            Self::Hunt if near => ATTACK,
             Self::Hunt => toward,
             Self::Leap => toward | JUMP,
             Self::Flee => away,

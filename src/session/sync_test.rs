@@ -181,6 +181,7 @@ impl<S: Fields> SyncTest<S> {
         } else {
             // A step in between, so that the second restore has something to undo.
             self.step(from, game);
+            self.compare(from.next(), depth, game)?;
         }
         self.restore(from, depth, game)?;
         for frame in from.until(self.frame) {

@@ -1,0 +1,282 @@
+//! Four kinds of game run on the same engine: a plain `Copy` state, one with heap memory, a core behind a handle, and a
+//! proxy that borrows an engine's world for one call.
+
+use rebout::rollback::{Rollback, RollbackConfig};
+use rebout::{Buttons, Cues, Fields, Frame, Game, Inputs, Player, Save, SyncTest, checksum, fields};
+
+const FRAMES: u32 = 400;
+const LAG: u32 = 4;
+
+fn inputs(frame: u32) -> Inputs {
+    Inputs([Buttons((frame / 5 % 4) as u16), Buttons((frame / 9 % 3) as u16)])
+}
+
+/// Runs a game through the engine with player two late, through the sync test, and directly; they agree.
+///
+/// `W` is what lasts: the game itself, or the world from which `lend` makes a game for one call.
+fn runs_everywhere<W, S: Fields>(make: impl Fn() -> W, mut host: impl Host<W, S>) {
+    let mut world = make();
+    let mut engine = host.engine(&mut world);
+    for now in 0..FRAMES + LAG {
+        if now < FRAMES {
+            engine.confirm(Player::One, Frame(now), inputs(now)[Player::One]).unwrap();
+        }
+        if let Some(late) = now.checked_sub(LAG) {
+            engine.confirm(Player::Two, Frame(late), inputs(late)[Player::Two]).unwrap();
+        }
+        host.run(&mut world, &mut engine, now < FRAMES);
+    }
+    assert!(engine.stats().rollbacks > 20, "{:?}", engine.stats());
+
+    let mut directly = make();
+    (0..FRAMES).for_each(|frame| host.step(&mut directly, inputs(frame)));
+    assert_eq!(host.checksum(&mut world), host.checksum(&mut directly));
+    assert_ne!(host.checksum(&mut world), host.checksum(&mut make()), "and something happened");
+
+    let mut tested = make();
+    let mut test = host.sync_test(&mut tested);
+    (0..FRAMES).for_each(|frame| host.test(&mut tested, &mut test, inputs(frame)));
+    assert_eq!(test.finish().unwrap().frames, u64::from(FRAMES));
+    assert_eq!(host.checksum(&mut tested), host.checksum(&mut directly));
+}
+
+/// The few calls in which an embedder touches the engine. A game that lasts is handed over; a proxy is made anew.
+trait Host<W, S> {
+    fn engine(&mut self, world: &mut W) -> Rollback<S>;
+    fn run(&mut self, world: &mut W, engine: &mut Rollback<S>, on: bool);
+    fn step(&mut self, world: &mut W, inputs: Inputs);
+    fn sync_test(&mut self, world: &mut W) -> SyncTest<S>;
+    fn test(&mut self, world: &mut W, test: &mut SyncTest<S>, inputs: Inputs);
+    fn checksum(&mut self, world: &mut W) -> u32;
+}
+
+/// Writes a `Host`, given how a game is had from what lasts.
+macro_rules! host {
+    ($host:ident, $world:ty, $snapshot:ty, |$lasting:ident| $game:expr) => {
+        struct $host;
+        impl Host<$world, $snapshot> for $host {
+            fn engine(&mut self, $lasting: &mut $world) -> Rollback<$snapshot> {
+                Rollback::new(RollbackConfig::default(), &*$game)
+            }
+            fn run(&mut self, $lasting: &mut $world, engine: &mut Rollback<$snapshot>, on: bool) {
+                if on {
+                    engine.advance($game);
+                } else {
+                    engine.mend($game);
+                }
+            }
+            fn step(&mut self, $lasting: &mut $world, inputs: Inputs) {
+                $game.step(inputs, &mut Cues::new());
+            }
+            fn sync_test(&mut self, $lasting: &mut $world) -> SyncTest<$snapshot> {
+                SyncTest::new(&*$game, 6, 3)
+            }
+            fn test(&mut self, $lasting: &mut $world, test: &mut SyncTest<$snapshot>, inputs: Inputs) {
+                test.advance($game, inputs).unwrap();
+            }
+            fn checksum(&mut self, $lasting: &mut $world) -> u32 {
+                checksum(&$game.snapshot())
+            }
+        }
+    };
+}
+
+// 1. A `Copy` game writes `fields!` and `step`, and nothing else.
+
+#[derive(Clone, Copy)]
+struct Plain {
+    at: [i32; 2],
+    score: u32,
+}
+fields!(Plain { at, score });
+
+impl Game for Plain {
+    fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+        for player in Player::BOTH {
+            self.at[player.index()] += i32::from(inputs[player].0);
+        }
+        self.score += u32::from(self.at[0] % 7 == self.at[1] % 5);
+    }
+}
+
+host!(PlainHost, Plain, Plain, |game| game);
+
+#[test]
+fn a_copy_game_writes_only_fields_and_step() {
+    runs_everywhere(|| Plain { at: [0; 2], score: 0 }, PlainHost);
+}
+
+// 2. A game with heap memory copies into the snapshot that is there, and so allocates nothing once it is large enough.
+
+#[derive(Clone)]
+struct Arrow {
+    x: i32,
+    left: u16,
+}
+fields!(Arrow { x, left });
+
+struct Archery {
+    arrows: Vec<Arrow>,
+    hits: u32,
+}
+
+#[derive(Clone)]
+struct ArcherySnapshot {
+    arrows: Vec<Arrow>,
+    hits: u32,
+}
+fields!(ArcherySnapshot { arrows, hits });
+
+impl Save for Archery {
+    type Snapshot = ArcherySnapshot;
+
+    fn snapshot(&self) -> ArcherySnapshot {
+        ArcherySnapshot { arrows: self.arrows.clone(), hits: self.hits }
+    }
+
+    fn save(&self, slot: &mut ArcherySnapshot) {
+        slot.arrows.clone_from(&self.arrows);
+        slot.hits = self.hits;
+    }
+
+    fn restore(&mut self, snapshot: &ArcherySnapshot) {
+        self.arrows.clone_from(&snapshot.arrows);
+        self.hits = snapshot.hits;
+    }
+}
+
+impl Game for Archery {
+    fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+        for player in Player::BOTH {
+            if inputs[player].0 & 1 != 0 {
+                self.arrows.push(Arrow { x: player.index() as i32 * 100, left: 5 + (inputs[player].0 & 3) });
+            }
+        }
+        for arrow in &mut self.arrows {
+            arrow.x += 3;
+            arrow.left -= 1;
+        }
+        let flying = self.arrows.len();
+        self.arrows.retain(|arrow| arrow.left > 0);
+        self.hits += (flying - self.arrows.len()) as u32;
+    }
+}
+
+host!(ArcheryHost, Archery, ArcherySnapshot, |game| game);
+
+#[test]
+fn a_game_with_heap_memory_has_its_own_snapshot() {
+    runs_everywhere(|| Archery { arrows: Vec::new(), hits: 0 }, ArcheryHost);
+}
+
+// 3. A core behind a handle: it cannot be cloned, only asked to write its memory out and to read it in again.
+
+mod core_library {
+    /// Stands for a core in another language: opaque, not `Clone`, its memory as bytes.
+    pub(crate) struct Core {
+        memory: Box<[u8]>,
+    }
+
+    pub(crate) const MEMORY_LEN: usize = 256;
+
+    impl Core {
+        pub(crate) fn open() -> Self {
+            Self { memory: vec![0; MEMORY_LEN].into_boxed_slice() }
+        }
+
+        pub(crate) fn run_frame(&mut self, pads: [u16; 2]) {
+            let [one, two] = pads.map(|pad| pad as u8);
+            let at = usize::from(self.memory[0]) % (MEMORY_LEN - 4) + 4;
+            self.memory[at] = self.memory[at].wrapping_add(one).wrapping_add(1);
+            self.memory[at / 2 + 1] ^= two;
+            self.memory[0] = self.memory[0].wrapping_mul(5).wrapping_add(one).wrapping_add(3);
+        }
+
+        pub(crate) fn write_state(&self, out: &mut [u8]) {
+            out.copy_from_slice(&self.memory);
+        }
+
+        pub(crate) fn read_state(&mut self, state: &[u8]) {
+            self.memory.copy_from_slice(state);
+        }
+    }
+}
+
+struct Handle(core_library::Core);
+
+struct Memory(Box<[u8]>);
+fields!(Memory(bytes));
+
+impl Save for Handle {
+    type Snapshot = Memory;
+
+    fn snapshot(&self) -> Memory {
+        let mut memory = Memory(vec![0; core_library::MEMORY_LEN].into_boxed_slice());
+        self.save(&mut memory);
+        memory
+    }
+
+    fn save(&self, slot: &mut Memory) {
+        self.0.write_state(&mut slot.0);
+    }
+
+    fn restore(&mut self, snapshot: &Memory) {
+        self.0.read_state(&snapshot.0);
+    }
+}
+
+impl Game for Handle {
+    fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+        self.0.run_frame(inputs.0.map(|buttons| buttons.0));
+    }
+}
+
+host!(HandleHost, Handle, Memory, |game| game);
+
+#[test]
+fn a_core_behind_a_handle_that_is_not_clonable_is_saved_by_its_own_means() {
+    runs_everywhere(|| Handle(core_library::Core::open()), HandleHost);
+}
+
+// 4. An engine owns the world, and lends it for one call: the game is a proxy that lives no longer than that.
+
+/// Stands for the world of a game engine: much in it is not part of the match.
+struct World {
+    bodies: Vec<(i32, i32)>,
+    frames_drawn: u64,
+}
+
+struct Bodies<'w>(&'w mut World);
+
+impl Save for Bodies<'_> {
+    type Snapshot = Vec<(i32, i32)>;
+
+    fn snapshot(&self) -> Vec<(i32, i32)> {
+        self.0.bodies.clone()
+    }
+
+    fn save(&self, slot: &mut Vec<(i32, i32)>) {
+        slot.clone_from(&self.0.bodies);
+    }
+
+    fn restore(&mut self, snapshot: &Vec<(i32, i32)>) {
+        self.0.bodies.clone_from(snapshot);
+    }
+}
+
+impl Game for Bodies<'_> {
+    fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+        for (at, (x, speed)) in self.0.bodies.iter_mut().enumerate() {
+            *speed += i32::from(inputs.0[at % 2].0) - 1;
+            *x = (*x + *speed).rem_euclid(1000);
+        }
+        self.0.frames_drawn += 1;
+    }
+}
+
+host!(WorldHost, World, Vec<(i32, i32)>, |world| &mut Bodies(world));
+
+#[test]
+fn a_proxy_borrows_the_world_of_an_engine_for_one_call() {
+    runs_everywhere(|| World { bodies: vec![(0, 1); 12], frames_drawn: 0 }, WorldHost);
+}

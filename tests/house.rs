@@ -1,0 +1,181 @@
+//! The house: which room may know which, and what only one room may have. Read from the sources themselves.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Know only each other.
+const LEAVES: [&str; 9] = ["frame", "ring", "hash", "rng", "math", "protocol", "fields", "game", "cue"];
+
+/// What a room may know besides itself and the leaves.
+fn may_know(room: &str) -> &'static [&'static str] {
+    match room {
+        "peer" => &["wire", "rollback"],
+        "desync" | "replay" | "session" => &["wire", "rollback", "peer", "desync", "replay", "session"],
+        _ => &[],
+    }
+}
+
+/// Only `net` has a socket, a clock, a disk or a thread.
+const OUTSIDE: [&str; 11] = [
+    "std::fs",
+    "std::thread",
+    "std::process",
+    "std::env",
+    "Instant",
+    "SystemTime",
+    "UdpSocket",
+    "TcpStream",
+    "mio::",
+    "socket2::",
+    "sleep(",
+];
+
+struct Source {
+    path: PathBuf,
+    room: String,
+    /// Without comments and without tests.
+    code: String,
+    lines_before_tests: usize,
+}
+
+fn sources() -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let (mut found, mut left) = (Vec::new(), vec![root.clone()]);
+    while let Some(dir) = left.pop() {
+        for entry in std::fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                left.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let inside = path.strip_prefix(&root).unwrap();
+                let room = inside.components().next().unwrap().as_os_str().to_str().unwrap();
+                let text = std::fs::read_to_string(&path).unwrap();
+                let text = text.split("#[cfg(test)]\nmod ").next().unwrap();
+                let code =
+                    text.lines().map(|line| line.split("//").next().unwrap()).collect::<Vec<_>>().join("\n");
+                found.push(Source {
+                    room: room.trim_end_matches(".rs").to_owned(),
+                    code,
+                    lines_before_tests: text.lines().count(),
+                    path: inside.to_owned(),
+                });
+            }
+        }
+    }
+    found
+}
+
+/// The first names after every `crate::`: of `crate::{a::B, C}` those are `a` and `C`.
+fn crate_names(code: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for (at, prefix) in code.match_indices("crate::") {
+        // Macros write `$crate::`, which is the crate as its users see it.
+        if code[..at].ends_with('$') || code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') {
+            continue;
+        }
+        let rest = &code[at + prefix.len()..];
+        let name =
+            |text: &str| text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
+        let Some(list) = rest.strip_prefix('{') else {
+            names.push(name(rest));
+            continue;
+        };
+        let (mut depth, mut expected) = (0, true);
+        for (at, c) in list.char_indices() {
+            match c {
+                '{' => depth += 1,
+                '}' if depth == 0 => break,
+                '}' => depth -= 1,
+                ',' if depth == 0 => expected = true,
+                c if depth == 0 && expected && !c.is_whitespace() => {
+                    names.push(name(&list[at..]));
+                    expected = false;
+                }
+                _ => {}
+            }
+        }
+    }
+    names
+}
+
+/// Which room the names come from that `lib.rs` re-exports, and the rooms themselves.
+fn rooms_by_name(library: &str) -> BTreeMap<String, String> {
+    let mut rooms = BTreeMap::new();
+    for statement in library.split(';') {
+        let Some(words) = statement.trim().strip_prefix("pub use ") else {
+            if let Some((_, room)) = statement.split_once("mod ") {
+                rooms.insert(room.trim().to_owned(), room.trim().to_owned());
+            }
+            continue;
+        };
+        let (room, names) = words.split_once("::").unwrap();
+        for name in names.split(['{', '}', ',', ' ', '\n']).filter(|name| !name.is_empty()) {
+            rooms.insert(name.rsplit("::").next().unwrap().to_owned(), room.to_owned());
+        }
+    }
+    // Macros live at the root, whatever room wrote them.
+    rooms.insert("fields".to_owned(), "fields".to_owned());
+    rooms
+}
+
+#[test]
+fn imports_point_one_way() {
+    let sources = sources();
+    let library = sources.iter().find(|source| source.room == "lib").expect("there is a lib.rs");
+    let rooms = rooms_by_name(&library.code);
+    let mut checked = 0;
+    for source in sources.iter().filter(|source| source.room != "lib") {
+        for name in crate_names(&source.code) {
+            let known = rooms.get(&name);
+            let known = known.unwrap_or_else(|| panic!("{:?}: where is crate::{name} from?", source.path));
+            let allowed = *known == source.room
+                || LEAVES.contains(&&**known)
+                || may_know(&source.room).contains(&&**known);
+            assert!(
+                allowed,
+                "{:?} uses crate::{name} of `{known}`, which `{}` must not know",
+                source.path, source.room
+            );
+            checked += 1;
+        }
+        assert!(!source.code.contains("super::super"), "{:?} climbs out of its room", source.path);
+    }
+    assert!(checked > 30, "only {checked} imports found: is this test still reading them?");
+}
+
+#[test]
+fn only_net_has_a_socket_a_clock_a_disk_or_a_thread() {
+    for source in sources().iter().filter(|source| source.room != "net") {
+        for word in OUTSIDE {
+            assert!(!source.code.contains(word), "{:?} has {word}", source.path);
+        }
+    }
+}
+
+#[test]
+fn the_library_forbids_unsafe_code() {
+    let sources = sources();
+    let library = sources.iter().find(|source| source.room == "lib").unwrap();
+    assert!(library.code.contains("#![forbid(unsafe_code)]"));
+}
+
+#[test]
+fn files_can_be_read_in_one_sitting() {
+    for source in sources() {
+        assert!(
+            source.lines_before_tests <= 450,
+            "{:?} has {} lines",
+            source.path,
+            source.lines_before_tests
+        );
+    }
+}
+
+#[test]
+fn the_reader_of_imports_understands_them() {
+    let code =
+        "use crate::{Frame, wire::{rbn1, game}, fields::{self}};\nuse crate::hash::SimHash; $crate::Fields";
+    assert_eq!(crate_names(code), ["Frame", "wire", "fields", "hash"]);
+    let rooms = rooms_by_name("mod cue; pub mod wire; pub use session::{A, B}; pub use frame::Frame");
+    assert_eq!((&*rooms["A"], &*rooms["Frame"], &*rooms["cue"]), ("session", "frame", "cue"));
+}

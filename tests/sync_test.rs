@@ -1,0 +1,319 @@
+//! The sync test: mistakes that would desync a match are found, and named.
+
+use rebout::{
+    Buttons, Cues, Frame, Game, Inputs, Player, Rng, Save, SyncTest, SyncTestError, checksum, fields,
+};
+use std::cell::Cell;
+
+/// A ball that is kicked about: what the games below have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Ball {
+    x: i32,
+    speed: i32,
+    bounces: u32,
+}
+fields!(Ball { x, speed, bounces });
+
+impl Ball {
+    const NEW: Self = Self { x: 0, speed: 0, bounces: 0 };
+
+    fn kick(&mut self, inputs: Inputs) {
+        self.speed += i32::from(inputs[Player::One].0 & 7) - i32::from(inputs[Player::Two].0 & 7);
+        self.speed = self.speed.clamp(-50, 50);
+        self.x += self.speed;
+        if self.x.abs() > 500 {
+            self.x = self.x.clamp(-500, 500);
+            self.speed = -self.speed;
+            self.bounces += 1;
+        }
+    }
+}
+
+/// A step with a mistake in it; whatever it keeps outside the ball is forgotten by a restore.
+struct Mistaken<F> {
+    ball: Ball,
+    step: F,
+}
+
+impl<F> Save for Mistaken<F> {
+    type Snapshot = Ball;
+    fn snapshot(&self) -> Ball {
+        self.ball
+    }
+    fn save(&self, slot: &mut Ball) {
+        *slot = self.ball;
+    }
+    fn restore(&mut self, snapshot: &Ball) {
+        self.ball = *snapshot;
+    }
+}
+
+impl<F: FnMut(&mut Ball, Inputs)> Game for Mistaken<F> {
+    fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+        (self.step)(&mut self.ball, inputs);
+    }
+}
+
+fn lively(frame: u32) -> Inputs {
+    Inputs([Buttons((frame / 3 % 5) as u16), Buttons((frame / 7 % 4) as u16)])
+}
+
+fn run<G: Game>(
+    game: &mut G,
+    frames: u32,
+    inputs: impl Fn(u32) -> Inputs,
+) -> Result<rebout::SyncReport, SyncTestError> {
+    let mut test = SyncTest::new(game, 7, 42);
+    for frame in 0..frames {
+        test.advance(game, inputs(frame))?;
+    }
+    test.finish()
+}
+
+/// The fields that a resimulation found to differ.
+fn differing(error: &SyncTestError) -> Vec<&str> {
+    let (SyncTestError::Resimulation { fields, .. } | SyncTestError::Restore { fields, .. }) = error else {
+        panic!("not a difference: {error}");
+    };
+    fields.iter().map(|field| field.path.as_str()).collect()
+}
+
+#[test]
+fn a_game_without_a_mistake_passes() {
+    let mut game = Mistaken { ball: Ball::NEW, step: |ball: &mut Ball, inputs| ball.kick(inputs) };
+    let report = run(&mut game, 500, lively).unwrap();
+    assert_eq!(report.frames, 500);
+    assert!(report.resimulated_frames > 1500 && report.resimulated_frames < 2500, "{report:?}");
+    assert!(report.input_changes > 100 && report.state_changes > 400, "{report:?}");
+    assert!(report.telling_trials > 20, "{report:?}");
+    let mut direct = Ball::NEW;
+    (0..500).for_each(|frame| direct.kick(lively(frame)));
+    assert_eq!(game.ball, direct, "and it was played as it would have been without a test");
+}
+
+#[test]
+fn a_counter_outside_the_state_is_found() {
+    let mut steps = 0;
+    let step = |ball: &mut Ball, inputs| {
+        steps += 1;
+        ball.kick(inputs);
+        if steps % 10 == 0 {
+            ball.bounces += 1;
+        }
+    };
+    let error = run(&mut Mistaken { ball: Ball::NEW, step }, 500, lively).unwrap_err();
+    assert!(matches!(error, SyncTestError::Resimulation { .. }));
+    assert_eq!(differing(&error), ["bounces"]);
+}
+
+#[test]
+fn randomness_outside_the_state_is_found() {
+    let mut rng = Rng::new(9).unwrap();
+    let step = |ball: &mut Ball, inputs| {
+        ball.kick(inputs);
+        ball.x += rng.range(-1, 1);
+    };
+    let error = run(&mut Mistaken { ball: Ball::NEW, step }, 500, lively).unwrap_err();
+    assert_eq!(differing(&error), ["x"]);
+}
+
+#[test]
+fn a_step_that_depends_on_how_often_it_was_called_is_found() {
+    thread_local!(static CALLED: Cell<bool> = const { Cell::new(false) });
+    // Something is set up in the first call, as caches are.
+    let step = |ball: &mut Ball, inputs| {
+        if !CALLED.replace(true) {
+            ball.speed += 5;
+        }
+        ball.kick(inputs);
+    };
+    let error = run(&mut Mistaken { ball: Ball::NEW, step }, 500, lively).unwrap_err();
+    let SyncTestError::Resimulation { frame, depth, ref fields } = error else { panic!("{error}") };
+    assert_eq!((frame, depth), (Frame(1), 1));
+    assert_eq!(fields.len(), 2, "{fields:?}");
+    assert_eq!((fields[1].path.as_str(), fields[1].left.as_deref()), ("speed", Some("5")));
+    let text = error.to_string();
+    assert!(text.starts_with("frame 1, depth 1: the same inputs led to another state\n  x: 5 / 0"), "{text}");
+}
+
+/// A game that copies itself by hand, and may forget a field on the way out or on the way in.
+struct Forgetful {
+    ball: Ball,
+    saves_speed: bool,
+    restores_speed: bool,
+}
+
+impl Save for Forgetful {
+    type Snapshot = Ball;
+    fn snapshot(&self) -> Ball {
+        self.ball
+    }
+    fn save(&self, slot: &mut Ball) {
+        let speed = if self.saves_speed { self.ball.speed } else { slot.speed };
+        *slot = Ball { speed, ..self.ball };
+    }
+    fn restore(&mut self, snapshot: &Ball) {
+        let speed = if self.restores_speed { snapshot.speed } else { self.ball.speed };
+        self.ball = Ball { speed, ..*snapshot };
+    }
+}
+
+impl Game for Forgetful {
+    fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+        self.ball.kick(inputs);
+    }
+}
+
+#[test]
+fn a_field_that_is_not_restored_is_named() {
+    let mut game = Forgetful { ball: Ball::NEW, saves_speed: true, restores_speed: false };
+    let error = run(&mut game, 500, lively).unwrap_err();
+    assert!(matches!(error, SyncTestError::Restore { .. }), "{error}");
+    assert_eq!(differing(&error), ["speed"]);
+    assert!(error.to_string().contains("what was restored is not what was saved\n  speed: "), "{error}");
+}
+
+#[test]
+fn a_field_that_is_not_saved_is_found_by_what_it_does() {
+    let mut game = Forgetful { ball: Ball::NEW, saves_speed: false, restores_speed: true };
+    let error = run(&mut game, 500, lively).unwrap_err();
+    assert_eq!(differing(&error), ["x"], "{error}");
+}
+
+/// Saves everything but one field, which its snapshot does not even have.
+struct Partial {
+    ball: Ball,
+    wind: i32,
+}
+
+impl Save for Partial {
+    type Snapshot = Ball;
+    fn snapshot(&self) -> Ball {
+        self.ball
+    }
+    fn save(&self, slot: &mut Ball) {
+        *slot = self.ball;
+    }
+    fn restore(&mut self, snapshot: &Ball) {
+        self.ball = *snapshot;
+    }
+}
+
+impl Game for Partial {
+    fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+        self.wind += i32::from(inputs[Player::One].0);
+        self.ball.kick(inputs);
+        self.ball.bounces = self.wind as u32;
+    }
+}
+
+#[test]
+fn a_field_that_the_snapshot_lacks_is_found_by_what_it_does() {
+    let error = run(&mut Partial { ball: Ball::NEW, wind: 0 }, 500, lively).unwrap_err();
+    assert_eq!(differing(&error), ["bounces"]);
+}
+
+/// Two words that a mistake changes in bit 31: their checksum stays the same.
+#[derive(Clone, Copy, Debug)]
+struct Twins {
+    count: u32,
+    signs: [u32; 2],
+}
+fields!(Twins { count, signs });
+
+struct Blind {
+    twins: Twins,
+    calls: u32,
+}
+
+impl Save for Blind {
+    type Snapshot = Twins;
+    fn snapshot(&self) -> Twins {
+        self.twins
+    }
+    fn save(&self, slot: &mut Twins) {
+        *slot = self.twins;
+    }
+    fn restore(&mut self, snapshot: &Twins) {
+        self.twins = *snapshot;
+    }
+}
+
+impl Game for Blind {
+    fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+        self.calls += 1;
+        self.twins.count += u32::from(inputs[Player::One].0) + u32::from(inputs[Player::Two].0);
+        if self.calls.is_multiple_of(101) {
+            self.twins.signs = self.twins.signs.map(|word| word ^ 0x8000_0000);
+        }
+    }
+}
+
+#[test]
+fn a_difference_that_the_checksum_does_not_see_is_found() {
+    let plain = Twins { count: 3, signs: [1, 2] };
+    let flipped = Twins { signs: [1 ^ 0x8000_0000, 2 ^ 0x8000_0000], ..plain };
+    assert_eq!(checksum(&plain), checksum(&flipped), "the blind spot of word-wise FNV");
+
+    let mut game = Blind { twins: Twins { count: 0, signs: [1, 2] }, calls: 0 };
+    let error = run(&mut game, 500, lively).unwrap_err();
+    assert_eq!(differing(&error), ["signs[0]", "signs[1]"]);
+}
+
+#[test]
+fn a_failure_can_be_repeated_from_its_seed() {
+    let find = |seed| {
+        let mut calls = 0;
+        let step = |ball: &mut Ball, inputs| {
+            calls += 1;
+            ball.kick(inputs);
+            ball.bounces += u32::from(calls % 307 == 0);
+        };
+        let mut game = Mistaken { ball: Ball::NEW, step };
+        let mut test = SyncTest::new(&game, 9, seed);
+        (0..500).find_map(|frame| test.advance(&mut game, lively(frame)).err()).unwrap()
+    };
+    assert_eq!(find(1), find(1));
+    assert_ne!(find(1), find(2), "another seed goes back by other depths");
+    find(0);
+}
+
+#[test]
+fn a_run_in_which_no_input_changed_proves_nothing() {
+    let mut game = Mistaken { ball: Ball::NEW, step: |ball: &mut Ball, inputs| ball.kick(inputs) };
+    let error = run(&mut game, 300, |_| Inputs([Buttons(1), Buttons(0)])).unwrap_err();
+    assert_eq!(error, SyncTestError::InputsNeverChanged { frames: 300 });
+    assert_eq!(error.to_string(), "nothing proved: no input changed in 300 frames");
+}
+
+#[test]
+fn a_run_of_no_frames_proves_nothing() {
+    let mut game = Mistaken { ball: Ball::NEW, step: |ball: &mut Ball, inputs| ball.kick(inputs) };
+    assert_eq!(run(&mut game, 0, lively), Err(SyncTestError::InputsNeverChanged { frames: 0 }));
+}
+
+#[test]
+fn a_run_in_which_the_state_hardly_changed_proves_nothing() {
+    let step =
+        |ball: &mut Ball, inputs: Inputs| ball.x = (ball.x + i32::from(inputs[Player::One].0 == 4)).min(5);
+    let error = run(&mut Mistaken { ball: Ball::NEW, step }, 300, lively).unwrap_err();
+    assert_eq!(error, SyncTestError::StateHardlyChanged { changes: 5, frames: 300 });
+}
+
+#[test]
+fn a_run_in_which_no_input_mattered_proves_nothing() {
+    let step = |ball: &mut Ball, _: Inputs| ball.x += 1;
+    let error = run(&mut Mistaken { ball: Ball::NEW, step }, 320, lively).unwrap_err();
+    assert_eq!(error, SyncTestError::InputsWithoutEffect { trials: 20 });
+}
+
+#[test]
+fn a_fixed_depth_goes_back_by_it_every_frame() {
+    let mut game = Mistaken { ball: Ball::NEW, step: |ball: &mut Ball, inputs| ball.kick(inputs) };
+    let mut test = SyncTest::with_fixed_depth(&game, 7);
+    for frame in 0..100 {
+        test.advance(&mut game, lively(frame)).unwrap();
+    }
+    // The first frames have less behind them: 1, 2, 3, 4, 5 and 6.
+    assert_eq!(test.finish().unwrap().resimulated_frames, 94 * 7 + 21);
+}
