@@ -14,25 +14,32 @@ use std::fmt;
 use std::net::SocketAddr;
 
 /// What a player holds, by the number of the frame that is being played.
-pub type Script = fn(Player, u32, seed: u32) -> Buttons;
+pub(crate) type Script = fn(Player, u32, seed: u32) -> Buttons;
 
 /// Buttons that change every fourth frame, as figures of other libraries are measured with.
-pub fn every_fourth(player: Player, frame: u32, seed: u32) -> Buttons {
-    let mixed = (frame / 4 + 1).wrapping_mul(0x9E37_79B9) ^ seed.wrapping_mul(0x85EB_CA6B) ^ player.index() as u32;
+pub(crate) fn every_fourth(player: Player, frame: u32, seed: u32) -> Buttons {
+    let mixed =
+        (frame / 4 + 1).wrapping_mul(0x9E37_79B9) ^ seed.wrapping_mul(0x85EB_CA6B) ^ player.index() as u32;
     Buttons((mixed.wrapping_mul(0xC2B2_AE35) >> 28) as u16)
 }
 
 /// A game, how it is built and what is done in it.
-#[derive(Clone, Copy)]
-pub struct Play<G> {
+pub(crate) struct Play<G> {
     /// The first state, from a seed.
-    pub build: fn(seed: u32) -> G,
+    pub(crate) build: fn(seed: u32) -> G,
     /// What the players do.
-    pub script: Script,
+    pub(crate) script: Script,
+}
+
+impl<G> Copy for Play<G> {}
+impl<G> Clone for Play<G> {
+    fn clone(&self) -> Self {
+        *self
+    }
 }
 
 /// One machine: a lobby, then a session, and the game it plays.
-pub struct Contestant<G: Game> {
+pub(crate) struct Contestant<G: Game> {
     config: Config,
     target: Option<SocketAddr>,
     play: Play<G>,
@@ -40,22 +47,22 @@ pub struct Contestant<G: Game> {
     /// Frames confirmed here that the oracle has not looked at yet.
     confirmed: VecDeque<(Frame, Inputs, u64)>,
     /// Every event, in order.
-    pub events: Vec<(Duration, Event)>,
+    pub(crate) events: Vec<(Duration, Event)>,
     /// Why there was no match.
-    pub error: Option<LobbyError>,
+    pub(crate) error: Option<LobbyError>,
     /// When the match began here.
-    pub started_at: Option<Duration>,
+    pub(crate) started_at: Option<Duration>,
     /// Called after every frame that was due.
-    pub watch: Option<Watch<G>>,
+    pub(crate) watch: Option<Watch<G>>,
     /// Leaves at this time.
-    pub leave_at: Option<Duration>,
+    pub(crate) leave_at: Option<Duration>,
     /// The least time from one frame to the next: a machine that cannot keep up.
-    pub least_frame: Duration,
+    pub(crate) least_frame: Duration,
     last_frame_at: Duration,
 }
 
 /// Looks at a machine after every frame.
-pub type Watch<G> = Box<dyn FnMut(Duration, Advanced, &Session<<G as Save>::Snapshot>, &G)>;
+pub(crate) type Watch<G> = Box<dyn FnMut(Duration, Advanced, &Session<<G as Save>::Snapshot>, &G)>;
 
 #[allow(clippy::large_enum_variant)]
 enum Stage<G: Game> {
@@ -65,7 +72,7 @@ enum Stage<G: Game> {
 
 impl<G: Game> Contestant<G> {
     /// A host, or a joiner if it has a target.
-    pub fn new(config: Config, target: Option<SocketAddr>, play: Play<G>) -> Self {
+    pub(crate) fn new(config: Config, target: Option<SocketAddr>, play: Play<G>) -> Self {
         let lobby = match target {
             None => Lobby::host(config.clone()),
             Some(target) => Lobby::join(config.clone(), target),
@@ -91,13 +98,13 @@ impl<G: Game> Contestant<G> {
     }
 
     /// The same machine, started anew.
-    pub fn anew(&self) -> Self {
+    pub(crate) fn anew(&self) -> Self {
         let config = Config { entropy: self.config.entropy ^ 0x5EED, ..self.config.clone() };
         Self::new(config, self.target, self.play)
     }
 
     /// The match, once it has begun.
-    pub fn session(&self) -> Option<&Session<G::Snapshot>> {
+    pub(crate) fn session(&self) -> Option<&Session<G::Snapshot>> {
         match &self.stage {
             Stage::Lobby(_) => None,
             Stage::Match(session, _) => Some(session),
@@ -105,7 +112,7 @@ impl<G: Game> Contestant<G> {
     }
 
     /// The match, to be acted on.
-    pub fn session_mut(&mut self) -> Option<&mut Session<G::Snapshot>> {
+    pub(crate) fn session_mut(&mut self) -> Option<&mut Session<G::Snapshot>> {
         match &mut self.stage {
             Stage::Lobby(_) => None,
             Stage::Match(session, _) => Some(session),
@@ -113,7 +120,7 @@ impl<G: Game> Contestant<G> {
     }
 
     /// The lobby, before the match.
-    pub fn lobby_mut(&mut self) -> Option<&mut Lobby> {
+    pub(crate) fn lobby_mut(&mut self) -> Option<&mut Lobby> {
         match &mut self.stage {
             Stage::Lobby(lobby) => lobby.as_mut(),
             Stage::Match(..) => None,
@@ -121,7 +128,7 @@ impl<G: Game> Contestant<G> {
     }
 
     /// The game, once it has begun.
-    pub fn game(&self) -> Option<&G> {
+    pub(crate) fn game(&self) -> Option<&G> {
         match &self.stage {
             Stage::Lobby(_) => None,
             Stage::Match(_, game) => Some(game),
@@ -129,17 +136,17 @@ impl<G: Game> Contestant<G> {
     }
 
     /// What was agreed on.
-    pub fn agreed(&self) -> Option<&Agreed> {
+    pub(crate) fn agreed(&self) -> Option<&Agreed> {
         self.session().map(Session::agreed)
     }
 
     /// The figures of the match.
-    pub fn stats(&self) -> Stats {
+    pub(crate) fn stats(&self) -> Stats {
         self.session().map(Session::stats).unwrap_or_default()
     }
 
     /// Whether the match is over here.
-    pub fn ended(&self) -> bool {
+    pub(crate) fn ended(&self) -> bool {
         self.error.is_some() || self.session().is_some_and(Session::ended)
     }
 
@@ -259,31 +266,31 @@ fn digest<S: Fields>(state: &S) -> u64 {
 
 /// A frame that came out differently from the direct simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Divergence {
+pub(crate) struct Divergence {
     /// The frame.
-    pub frame: Frame,
+    pub(crate) frame: Frame,
     /// Whose.
-    pub player: Player,
+    pub(crate) player: Player,
     /// Whether it was given other inputs, or came to another state on the same inputs.
-    pub inputs_differ: bool,
+    pub(crate) inputs_differ: bool,
 }
 
 /// How two machines are brought together.
 #[derive(Clone)]
-pub struct Setup {
+pub(crate) struct Setup {
     /// From which everything random is drawn.
-    pub seed: u64,
+    pub(crate) seed: u64,
     /// The way from the first machine to the second, and back.
-    pub links: [LinkConfig; 2],
+    pub(crate) links: [LinkConfig; 2],
     /// Both machines' configs; the first hosts.
-    pub configs: [Config; 2],
+    pub(crate) configs: [Config; 2],
     /// Both machines' clocks.
-    pub clocks: [Clock; 2],
+    pub(crate) clocks: [Clock; 2],
 }
 
 impl Setup {
     /// Two machines of the same kind on a link that is the same both ways. Delay 0, window 8.
-    pub fn new(seed: u64, link: LinkConfig) -> Self {
+    pub(crate) fn new(seed: u64, link: LinkConfig) -> Self {
         let config = |side: u64| {
             let mut config = Config::new(0xB0);
             config.entropy = seed.wrapping_mul(2).wrapping_add(side).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -291,26 +298,31 @@ impl Setup {
             config.seed = Some(seed as u32 | 1);
             config
         };
-        Self { seed, links: [link; 2], configs: [config(0), config(1)], clocks: [Clock::default(), Clock::default()] }
+        Self {
+            seed,
+            links: [link; 2],
+            configs: [config(0), config(1)],
+            clocks: [Clock::default(), Clock::default()],
+        }
     }
 
     /// Changes both configs.
     #[must_use]
-    pub fn configure(mut self, change: impl Fn(&mut Config)) -> Self {
+    pub(crate) fn configure(mut self, change: impl Fn(&mut Config)) -> Self {
         self.configs.iter_mut().for_each(change);
         self
     }
 }
 
 /// The addresses of the two machines.
-pub fn addresses() -> [SocketAddr; 2] {
+pub(crate) fn addresses() -> [SocketAddr; 2] {
     [SocketAddr::from(([192, 0, 2, 1], 7001)), SocketAddr::from(([192, 0, 2, 2], 7002))]
 }
 
 /// Two machines, the network between them, and the oracle.
-pub struct Bout<G: Game> {
+pub(crate) struct Bout<G: Game> {
     /// The simulation.
-    pub world: World<Contestant<G>>,
+    pub(crate) world: World<Contestant<G>>,
     direct: Option<G>,
     build: fn(u32) -> G,
     checked: Frame,
@@ -321,7 +333,7 @@ pub struct Bout<G: Game> {
 
 impl<G: Game> Bout<G> {
     /// Brings two machines together; nothing has happened yet.
-    pub fn new(setup: Setup, play: Play<G>) -> Self {
+    pub(crate) fn new(setup: Setup, play: Play<G>) -> Self {
         let mut world = World::new(setup.seed);
         let addresses = addresses();
         let [host, join] = setup.configs;
@@ -345,12 +357,12 @@ impl<G: Game> Bout<G> {
     }
 
     /// A machine.
-    pub fn machine(&self, id: usize) -> &Contestant<G> {
+    pub(crate) fn machine(&self, id: usize) -> &Contestant<G> {
         self.world.machine(id)
     }
 
     /// Runs for `time` of virtual time, and checks every frame that both have confirmed.
-    pub fn run_for(&mut self, time: Duration) {
+    pub(crate) fn run_for(&mut self, time: Duration) {
         let end = self.world.now() + time;
         while self.world.now() < end {
             // In short stretches, so that what waits for the oracle stays small.
@@ -361,7 +373,7 @@ impl<G: Game> Bout<G> {
     }
 
     /// Runs until `done` says so, or `limit` of virtual time is over. Whether it was done.
-    pub fn run_until(&mut self, limit: Duration, done: impl Fn(&Self) -> bool) -> bool {
+    pub(crate) fn run_until(&mut self, limit: Duration, done: impl Fn(&Self) -> bool) -> bool {
         let end = self.world.now() + limit;
         while self.world.now() < end {
             if done(self) {
@@ -373,7 +385,7 @@ impl<G: Game> Bout<G> {
     }
 
     /// Runs until both machines have confirmed this frame.
-    pub fn run_until_frame(&mut self, frame: u32) -> bool {
+    pub(crate) fn run_until_frame(&mut self, frame: u32) -> bool {
         self.run_until(Duration::from_secs(60 + u64::from(frame) / 10), |bout| bout.checked >= Frame(frame))
     }
 
@@ -397,7 +409,9 @@ impl<G: Game> Bout<G> {
             direct.step(truth, &mut cues);
             let expected = digest(&direct.snapshot());
             for ((frame, inputs, digest), seat) in [one, two].into_iter().zip(seats) {
-                if self.divergence.is_none() && (inputs != truth || digest != expected || frame != self.checked) {
+                if self.divergence.is_none()
+                    && (inputs != truth || digest != expected || frame != self.checked)
+                {
                     let player = seat.unwrap_or(Player::One);
                     self.divergence = Some(Divergence { frame, player, inputs_differ: inputs != truth });
                 }
@@ -412,22 +426,22 @@ impl<G: Game> Bout<G> {
     }
 
     /// How many frames both machines have confirmed and the oracle has checked.
-    pub fn checked(&self) -> Frame {
+    pub(crate) fn checked(&self) -> Frame {
         self.checked
     }
 
     /// The first frame that came out differently.
-    pub fn divergence(&self) -> Option<Divergence> {
+    pub(crate) fn divergence(&self) -> Option<Divergence> {
         self.divergence
     }
 
     /// After how many of the checked frames the state was another.
-    pub fn state_changes(&self) -> u64 {
+    pub(crate) fn state_changes(&self) -> u64 {
         self.state_changes
     }
 
     /// The directly simulated game.
-    pub fn direct(&self) -> Option<&G> {
+    pub(crate) fn direct(&self) -> Option<&G> {
         self.direct.as_ref()
     }
 }
