@@ -77,6 +77,18 @@ impl<T> FrameRing<T> {
         Some(&mut self.slots[index])
     }
 
+    /// Forgets `frame` and hands out its slot with what it held, to be swapped for something else.
+    #[inline]
+    #[must_use]
+    pub fn release(&mut self, frame: Frame) -> Option<&mut T> {
+        let index = self.index(frame);
+        if !self.holds(frame) {
+            return None;
+        }
+        self.tags[index] = 0;
+        Some(&mut self.slots[index])
+    }
+
     /// Holds `value` for `frame`; `false` if a newer frame is in its place.
     #[inline]
     pub fn insert(&mut self, frame: Frame, value: T) -> bool {
@@ -153,6 +165,16 @@ mod tests {
         ring.truncate_after(Frame(7));
         assert_eq!(held(&ring, 0..20), [6, 7]);
         assert!(ring.insert(Frame(8), 1));
+    }
+
+    #[test]
+    fn a_released_slot_is_forgotten_and_handed_out() {
+        let mut ring = FrameRing::new(4, || 0);
+        ring.insert(Frame(2), 20);
+        assert_eq!(ring.release(Frame(6)), None, "another frame would live there");
+        assert_eq!(ring.release(Frame(2)), Some(&mut 20));
+        assert_eq!(ring.get(Frame(2)), None);
+        assert_eq!(ring.release(Frame(2)), None);
     }
 
     #[test]

@@ -54,6 +54,8 @@ pub(crate) struct Contestant<G: Game> {
     pub(crate) started_at: Option<Duration>,
     /// Called after every frame that was due.
     pub(crate) watch: Option<Watch<G>>,
+    /// Changes the game when it has been built, for a machine that is not like the other.
+    pub(crate) tamper: Option<fn(&mut G, Player)>,
     /// Leaves at this time.
     pub(crate) leave_at: Option<Duration>,
     /// The least time from one frame to the next: a machine that cannot keep up.
@@ -91,6 +93,7 @@ impl<G: Game> Contestant<G> {
             error,
             started_at: None,
             watch: None,
+            tamper: None,
             leave_at: None,
             least_frame: Duration::ZERO,
             last_frame_at: Duration::ZERO,
@@ -160,7 +163,10 @@ impl<G: Game> Contestant<G> {
             }
             _ => return,
         };
-        let game = (self.play.build)(agreed.seed);
+        let mut game = (self.play.build)(agreed.seed);
+        if let Some(tamper) = self.tamper {
+            tamper(&mut game, agreed.seat);
+        }
         if let Some(Ok(session)) = lobby.take().map(|lobby| lobby.start(now, &game)) {
             self.stage = Stage::Match(session, game);
             self.started_at = Some(now);
@@ -173,7 +179,13 @@ impl<G: Game> Protocol for Contestant<G> {
         match &mut self.stage {
             Stage::Lobby(Some(lobby)) => lobby.handle_datagram(now, from, datagram),
             Stage::Lobby(None) => {}
-            Stage::Match(session, _) => session.handle_datagram(now, from, datagram),
+            Stage::Match(session, _) => {
+                session.handle_datagram(now, from, datagram);
+                // The last word may come in a datagram, and no frame after it.
+                if session.ended() {
+                    self.events.extend(std::iter::from_fn(|| session.poll_event()).map(|event| (now, event)));
+                }
+            }
         }
     }
 

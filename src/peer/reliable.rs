@@ -79,6 +79,11 @@ impl Reliable {
         this
     }
 
+    /// Whether an autopsy may send another message: it takes no more than half of the room.
+    pub(crate) fn has_room_for_autopsy(&self) -> bool {
+        self.next.wrapping_sub(self.first) < IN_FLIGHT / 2
+    }
+
     /// Queues a message to be sent at once and until it is acknowledged.
     pub(crate) fn send(&mut self, now: Duration, body: Ordered<'_>) -> Result<(), QueueFull> {
         let under_way = self.next.wrapping_sub(self.first);

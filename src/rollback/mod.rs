@@ -379,6 +379,12 @@ impl<S> Rollback<S> {
         self.snapshots.get(frame)
     }
 
+    /// Hands out the slot of a frame that will never be restored again, because it was stepped on confirmed inputs.
+    #[inline]
+    pub(crate) fn release_snapshot(&mut self, frame: Frame) -> Option<&mut S> {
+        if frame < self.settled { self.snapshots.release(frame) } else { None }
+    }
+
     /// The state in which the game was finished, once that is certain.
     #[inline]
     #[must_use]

@@ -71,9 +71,11 @@ pub struct Config {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnDesync {
     /// The game is told, once, and the match goes on.
-    #[default]
     GoOn,
-    /// The game is told, and the match is over.
+    /// The game is told, the two machines find out which field differs since when, and the match goes on.
+    #[default]
+    Report,
+    /// The game is told, the two machines find out which field differs since when, and the match is over.
     Stop,
 }
 
@@ -95,7 +97,7 @@ impl Config {
             kept_buttons: Buttons(u16::MAX),
             prediction: Prediction::RepeatLast,
             cue_moves_within: 3,
-            on_desync: OnDesync::GoOn,
+            on_desync: OnDesync::Report,
             interrupted_after: Duration::from_millis(750),
             lost_after: Duration::from_secs(5),
             no_progress_after: Duration::from_secs(10),

@@ -7,7 +7,7 @@ use super::lobby::{Agreed, Lobby, LobbyError};
 use super::outbox::Outbox;
 use super::pacing::Pacing;
 use super::stats::Stats;
-use crate::desync::Checksums;
+use crate::desync::{Archive, Checksums, Examiner};
 use crate::peer::copies::Copies;
 use crate::peer::desk::Desk;
 use crate::peer::lead::FrameLead;
@@ -74,6 +74,8 @@ pub struct Session<S> {
     pub(super) pacing: Pacing,
     pub(super) outbox: Outbox,
     pub(super) checksums: Checksums,
+    archive: Archive<S>,
+    pub(super) examiner: Examiner<S>,
     pub(super) next_report: Duration,
     /// Input packets received, and the two counts of the peer's last report.
     pub(super) inputs_in: u32,
@@ -160,6 +162,8 @@ impl<S: Fields> Session<S> {
             pacing: Pacing::new(first_due, frame),
             outbox: Outbox::new(),
             checksums: Checksums::new(agreed.cadence_frames),
+            archive: Archive::new(agreed.cadence_frames, || game.snapshot()),
+            examiner: Examiner::new(agreed.seat),
             next_report: now + REPORT_EVERY,
             inputs_in: 0,
             peer_report: None,
@@ -209,11 +213,16 @@ impl<S: Fields> Session<S> {
         self.silence.pass(now);
         self.look_after();
         self.rollback.forget_last();
-        if self.stage != Stage::Playing {
-            return Advanced::Ended;
-        }
-        if now < self.pacing.due() {
+        if now < self.pacing.due() && self.stage == Stage::Playing {
             return Advanced::NotDue;
+        }
+        if self.examiner.is_active() {
+            self.examine(now, game);
+        }
+        if self.stage != Stage::Playing {
+            // Nothing is stepped any more, but the verdict may take a few frames.
+            self.pacing.stalled(now);
+            return Advanced::Ended;
         }
         let remote = self.local.other();
         if self.rollback.is_waiting_for(remote) {
@@ -239,7 +248,8 @@ impl<S: Fields> Session<S> {
             }
             rollback::Advance::Ended => Advanced::Ended,
         };
-        self.take_checksums();
+        self.take_checksums(now);
+        self.archive_settled();
         if let Some(end) = self.rollback.ended() {
             self.begin_to_end(now, end);
             return Advanced::Ended;
@@ -266,7 +276,7 @@ impl<S: Fields> Session<S> {
 
     /// Hashes what has become certain, and compares what can be compared.
     #[inline]
-    fn take_checksums(&mut self) {
+    fn take_checksums(&mut self, now: Duration) {
         while self.checksums.next() <= self.rollback.settled()
             && let Some(snapshot) = self.rollback.snapshot(self.checksums.next())
         {
@@ -278,11 +288,40 @@ impl<S: Fields> Session<S> {
                 let last_match = self.checksums.newest_match();
                 let (frame, ours, theirs) = (comparison.frame, comparison.ours, comparison.theirs);
                 self.tell(Event::Desync(Desync { frame, ours, theirs, last_match }));
-                if self.on_desync == OnDesync::Stop {
-                    self.link.say_farewell();
-                    self.disconnect(Reason::Desync);
+                if self.on_desync != OnDesync::GoOn {
+                    self.examiner.begin(now, frame, last_match, &mut self.archive);
                 }
             }
+        }
+    }
+
+    /// Lets the frames that are certain leave for the archive.
+    #[inline]
+    fn archive_settled(&mut self) {
+        let settled = self.rollback.newly_settled();
+        for frame in settled.start.until(settled.end) {
+            if let Some(inputs) = self.rollback.settled_inputs(frame) {
+                self.archive.settled(frame, inputs);
+            }
+            if self.archive.wants(frame)
+                && let Some(snapshot) = self.rollback.release_snapshot(frame)
+            {
+                self.archive.swap(frame, snapshot);
+            }
+        }
+    }
+
+    /// Goes on with the autopsy, and tells the game when it is done.
+    fn examine<G: Game<Snapshot = S>>(&mut self, now: Duration, game: &mut G) {
+        let settled = self.rollback.settled();
+        let last = self.rollback.ended().and_then(|end| Some((end, self.rollback.snapshot(end)?)));
+        let Some(autopsy) = self.examiner.work(now, settled, game, &mut self.archive, last) else { return };
+        self.tell(Event::Autopsy(Box::new(autopsy)));
+        if self.stage != Stage::Playing {
+            self.compare_verdicts(now);
+        } else if self.on_desync == OnDesync::Stop {
+            self.link.say_farewell();
+            self.disconnect(Reason::Desync);
         }
     }
 
@@ -297,24 +336,41 @@ impl<S: Fields> Session<S> {
             self.disconnect(Reason::ProtocolViolation);
             return;
         }
-        self.compare_verdicts();
+        self.compare_verdicts(now);
     }
 
-    /// Ends the match once both verdicts are here.
-    pub(super) fn compare_verdicts(&mut self) {
-        let (Stage::Ending { frame, checksum }, Some((their_frame, theirs))) =
-            (self.stage, self.peer_verdict)
-        else {
+    /// Ends the match once both verdicts are here, and it is known what to make of a difference.
+    pub(super) fn compare_verdicts(&mut self, now: Duration) {
+        let (Stage::Ending { frame, .. }, Some((their_frame, _))) = (self.stage, self.peer_verdict) else {
             return;
         };
-        let same = their_frame == self.agreed.first_frame.wrapping_add(frame.0) && theirs == checksum;
-        let verdict = if same {
-            Verdict::Agreed { frame, checksum }
-        } else {
-            Verdict::Differs { frame, ours: checksum, theirs }
-        };
-        self.tell(Event::Ended(verdict));
-        self.stage = Stage::Over;
+        let verdict = self.verdict();
+        if let Some(Verdict::Differs { .. }) = verdict
+            && their_frame == self.agreed.first_frame.wrapping_add(frame.0)
+            && self.on_desync != OnDesync::GoOn
+        {
+            self.examiner.begin(now, frame, self.checksums.newest_match(), &mut self.archive);
+        }
+        if let Some(verdict) = verdict
+            && !self.examiner.is_active()
+        {
+            self.tell(Event::Ended(verdict));
+            self.stage = Stage::Over;
+        }
+    }
+
+    /// What is to be said of the last state, once it is certain here.
+    fn verdict(&self) -> Option<Verdict> {
+        let Stage::Ending { frame, checksum } = self.stage else { return None };
+        Some(match self.peer_verdict {
+            None => Verdict::Unconfirmed { frame, checksum },
+            Some((at, theirs))
+                if at == self.agreed.first_frame.wrapping_add(frame.0) && theirs == checksum =>
+            {
+                Verdict::Agreed { frame, checksum }
+            }
+            Some((_, theirs)) => Verdict::Differs { frame, ours: checksum, theirs },
+        })
     }
 
     /// What time alone brings: interruption, loss, a farewell that is believed by now.
@@ -344,13 +400,11 @@ impl<S: Fields> Session<S> {
 
     /// The match is over without the other side's verdict.
     pub(super) fn disconnect(&mut self, reason: Reason) {
-        match self.stage {
-            Stage::Playing => self.tell(Event::Disconnected { reason }),
-            Stage::Ending { frame, checksum } => {
-                self.tell(Event::Ended(Verdict::Unconfirmed { frame, checksum }));
-            }
-            Stage::Over => {}
+        if self.stage == Stage::Over {
+            return;
         }
+        let event = self.verdict().map_or(Event::Disconnected { reason }, Event::Ended);
+        self.tell(event);
         self.stage = Stage::Over;
     }
 
@@ -470,7 +524,7 @@ impl<S: Fields> Session<S> {
     /// The snapshot of a frame, while it is kept. Certain only up to [`settled`](Self::settled).
     #[must_use]
     pub fn snapshot(&self, frame: Frame) -> Option<&S> {
-        self.rollback.snapshot(frame)
+        self.rollback.snapshot(frame).or_else(|| self.archive.state(frame))
     }
 
     /// The input delay of this machine.

@@ -1,6 +1,6 @@
 //! What a session tells the game.
 
-use crate::{Buttons, Frame};
+use crate::{Autopsy, Buttons, Frame};
 use core::fmt;
 use core::time::Duration;
 
@@ -16,6 +16,8 @@ pub enum Event {
     Resumed,
     /// The machines disagree about the state of a frame. Told once.
     Desync(Desync),
+    /// What the two machines found out about a desync. Told once.
+    Autopsy(Box<Autopsy>),
     /// The other side sent another input for a frame that was confirmed; it was refused. Told once.
     InputConflict {
         /// The frame.

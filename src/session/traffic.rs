@@ -194,7 +194,7 @@ impl<S: Fields> Session<S> {
                 }
                 self.link.message(now, number, payload)?;
                 self.link.heard(header);
-                self.deliver();
+                self.deliver(now);
             }
             // A late answer to a HELLO or an OFFER that crossed another.
             Message::Offer(_) if !self.agreed.is_host => {
@@ -220,13 +220,13 @@ impl<S: Fields> Session<S> {
     }
 
     /// Acts on the messages that are next in order.
-    fn deliver(&mut self) {
+    fn deliver(&mut self, now: Duration) {
         while let Some(payload) = self.link.reliable.deliver() {
             let Ok(Message::Ordered { body, .. }) = Message::decode(payload) else { continue };
             match body {
                 Ordered::Verdict { frame, checksum } => {
                     self.peer_verdict.get_or_insert((frame, checksum));
-                    self.compare_verdicts();
+                    self.compare_verdicts(now);
                 }
                 Ordered::User(bytes) => {
                     let event = Event::Message(bytes.into());
@@ -239,7 +239,11 @@ impl<S: Fields> Session<S> {
                         self.tell(Event::PeerDelay { delay_frames });
                     }
                 }
-                Ordered::Autopsy(_) => {}
+                Ordered::Autopsy(bytes) => {
+                    if !self.examiner.receive(now, bytes) {
+                        self.stats.refused.count(Refusal::MalformedMessage);
+                    }
+                }
             }
         }
     }
@@ -306,7 +310,19 @@ impl<S: Fields> Session<S> {
                 return wire::encode_message(&header, &report, buf).ok();
             }
         }
+        if self.examiner.has_messages() {
+            self.pump_autopsy(now);
+        }
         self.link.poll_transmit(now, buf)
+    }
+
+    fn pump_autopsy(&mut self, now: Duration) {
+        while self.link.reliable.has_room_for_autopsy()
+            && let Some(message) = self.examiner.next_message()
+        {
+            // There is room, and every message of an autopsy fits.
+            let _ = self.link.reliable.send(now, Ordered::Autopsy(&message));
+        }
     }
 }
 

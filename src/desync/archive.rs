@@ -1,0 +1,91 @@
+//! What is kept of the certain past, for the case that the two machines turn out to disagree about it.
+
+use crate::fields::collect_words;
+use crate::{Fields, Frame, FrameRing, Inputs};
+use core::mem;
+
+/// How many frames of confirmed inputs are kept: several checksums and a long round trip.
+const INPUTS: u32 = 1_024;
+
+/// How many states with a checksum are kept.
+const CHECKPOINTS: u32 = 4;
+
+/// Every single state of so many frames is kept if that takes no more than so many bytes: then the first frame that
+/// differs is known exactly, even if it cannot be reproduced.
+const FRAMES: u32 = 128;
+const FRAMES_BYTES: usize = 256 * 1024;
+
+/// Settled snapshots, taken from the engine's ring by swapping: nothing is copied, whatever a snapshot is made of.
+#[derive(Clone, Debug)]
+pub(crate) struct Archive<S> {
+    cadence: u32,
+    inputs: FrameRing<Inputs>,
+    /// By frame / cadence.
+    checkpoints: FrameRing<S>,
+    frames: Option<FrameRing<S>>,
+    /// From here on nothing is taken in any more, so that what is needed is not overwritten.
+    frozen_after: Option<Frame>,
+}
+
+impl<S: Fields> Archive<S> {
+    pub(crate) fn new(cadence: u16, mut snapshot: impl FnMut() -> S) -> Self {
+        let mut words = Vec::new();
+        collect_words(&snapshot(), &mut words);
+        let small = (words.len() * 4).saturating_mul(FRAMES as usize) <= FRAMES_BYTES;
+        Self {
+            cadence: u32::from(cadence).max(1),
+            inputs: FrameRing::new(INPUTS, Inputs::default),
+            checkpoints: FrameRing::new(CHECKPOINTS, &mut snapshot),
+            frames: small.then(|| FrameRing::new(FRAMES, &mut snapshot)),
+            frozen_after: None,
+        }
+    }
+
+    /// Whether there is a place for the state of this frame.
+    #[inline]
+    pub(crate) fn wants(&self, frame: Frame) -> bool {
+        (self.frames.is_some() || frame.0.is_multiple_of(self.cadence))
+            && self.frozen_after.is_none_or(|last| frame <= last)
+    }
+
+    /// Takes in the inputs of a frame that is certain.
+    #[inline]
+    pub(crate) fn settled(&mut self, frame: Frame, inputs: Inputs) {
+        if self.frozen_after.is_none_or(|last| frame <= last) {
+            self.inputs.insert(frame, inputs);
+        }
+    }
+
+    /// Takes in the state of a frame that will not be restored any more, by swapping it with one that is forgotten.
+    #[inline]
+    pub(crate) fn swap(&mut self, frame: Frame, snapshot: &mut S) {
+        let slot = if frame.0.is_multiple_of(self.cadence) {
+            self.checkpoints.claim(Frame(frame.0 / self.cadence))
+        } else {
+            self.frames.as_mut().and_then(|frames| frames.claim(frame))
+        };
+        if let Some(slot) = slot {
+            mem::swap(slot, snapshot);
+        }
+    }
+
+    /// The state of a frame, if it is kept.
+    #[inline]
+    pub(crate) fn state(&self, frame: Frame) -> Option<&S> {
+        if frame.0.is_multiple_of(self.cadence) {
+            self.checkpoints.get(Frame(frame.0 / self.cadence))
+        } else {
+            self.frames.as_ref()?.get(frame)
+        }
+    }
+
+    /// The confirmed inputs of a frame, if they are kept.
+    pub(crate) fn inputs(&self, frame: Frame) -> Option<Inputs> {
+        self.inputs.get(frame).copied()
+    }
+
+    /// Keeps what is here, and takes in nothing after `frame`.
+    pub(crate) fn freeze_after(&mut self, frame: Frame) {
+        self.frozen_after = Some(frame);
+    }
+}

@@ -1,0 +1,122 @@
+//! What an autopsy found.
+
+use super::leaves::OwnedLeaf;
+use crate::{Frame, Inputs, Player};
+use core::fmt;
+
+/// The result of an autopsy: which frame, which field, which machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Autopsy {
+    /// The seat of the player at this machine.
+    pub local: Player,
+    /// The newest frame whose states were the same on both machines; `None` if none ever was.
+    pub last_match: Option<Frame>,
+    /// The first frame whose states differ.
+    pub first_divergence: Frame,
+    /// Whether the frame before it is known to have been the same. Otherwise the divergence began somewhere after
+    /// [`last_match`](Self::last_match).
+    pub exact: bool,
+    /// Whose fault it is, as far as that can be told.
+    pub verdict: AutopsyVerdict,
+    /// Every field that differs in that frame, as far as it was exchanged.
+    pub fields: Vec<FieldDifference>,
+    /// What is known of the state of that frame on each machine, in declared order: all of a small state, the parts
+    /// that differ of a large one.
+    pub states: [Vec<OwnedLeaf>; 2],
+    /// The inputs from the last match up to the divergence.
+    pub inputs: Vec<(Frame, Inputs)>,
+    /// Whether the other side told everything that was needed.
+    pub complete: bool,
+}
+
+/// A field that differs between the two machines. Prints as `fighters[1].hp: 75 (player one) / 100 (player two)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldDifference {
+    /// Where: `fighters[1].velocity.x`.
+    pub path: String,
+    /// The value on player one's machine; `None` if its state has no such field.
+    pub one: Option<String>,
+    /// The value on player two's machine.
+    pub two: Option<String>,
+}
+
+/// Whose fault a desync is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AutopsyVerdict {
+    /// The states of these machines are not what their own clean resimulation gives: something outside the
+    /// snapshot, memory, or a rollback gone wrong.
+    NotReproducible {
+        /// On player one's machine.
+        one: bool,
+        /// On player two's machine.
+        two: bool,
+    },
+    /// Each machine reproduces its own states: the step itself differs between them. Floats, another build, another
+    /// order of update.
+    StepDiffers,
+    /// The first states were not the same.
+    StartDiffers,
+    /// Not enough was kept, or the other side did not tell enough.
+    Unknown,
+}
+
+impl AutopsyVerdict {
+    /// A short name for programs: `player-one`, `player-two`, `both`, `step`, `start`, `unknown`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NotReproducible { one: true, two: true } => "both",
+            Self::NotReproducible { one: true, .. } => "player-one",
+            Self::NotReproducible { two: true, .. } => "player-two",
+            Self::NotReproducible { .. } | Self::Unknown => "unknown",
+            Self::StepDiffers => "step",
+            Self::StartDiffers => "start",
+        }
+    }
+}
+
+impl fmt::Display for AutopsyVerdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let outside = "is not what its own clean resimulation gives: state outside the snapshot, memory, or a \
+                       rollback gone wrong";
+        match self {
+            Self::NotReproducible { one: true, two: true } => {
+                write!(f, "the state on both machines {outside}")
+            }
+            Self::NotReproducible { one: true, .. } => write!(f, "the state on player one's machine {outside}"),
+            Self::NotReproducible { two: true, .. } => write!(f, "the state on player two's machine {outside}"),
+            Self::StepDiffers => f.write_str(
+                "each machine reproduces its own states, so the step itself differs between them: floats, another \
+                 build, or another order of update",
+            ),
+            Self::StartDiffers => f.write_str("the first states were not the same"),
+            Self::NotReproducible { .. } | Self::Unknown => {
+                f.write_str("not enough was kept or told to say whose fault it is")
+            }
+        }
+    }
+}
+
+impl fmt::Display for FieldDifference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = |side: &Option<String>| side.clone().unwrap_or_else(|| "(absent)".to_owned());
+        write!(f, "{}: {} (player one) / {} (player two)", self.path, shown(&self.one), shown(&self.two))
+    }
+}
+
+impl fmt::Display for Autopsy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.last_match {
+            Some(frame) => writeln!(f, "last matching frame: {frame}")?,
+            None => writeln!(f, "last matching frame: none")?,
+        }
+        let about = if self.exact { "" } else { " (or a frame before it, after the last match)" };
+        writeln!(f, "first diverging frame: {}{about}", self.first_divergence)?;
+        writeln!(f, "verdict: {}", self.verdict)?;
+        if !self.complete {
+            writeln!(f, "incomplete: the other machine did not tell everything")?;
+        }
+        writeln!(f, "differing fields: {}", self.fields.len())?;
+        self.fields.iter().try_for_each(|field| writeln!(f, "  {field}"))
+    }
+}
