@@ -5,7 +5,7 @@ use crate::Frame;
 /// Holds something for each of the last few frames, in slots that are made once and then reused.
 ///
 /// A slot whose tag is not the frame asked for reads as absent, never as stale data; a late write never overwrites
-/// a newer frame. The tag of frame `u32::MAX` does not exist: it reads as absent too.
+/// a newer frame.
 ///
 /// ```
 /// use rebout::{Frame, FrameRing};
@@ -18,48 +18,56 @@ use crate::Frame;
 /// ```
 #[derive(Clone, Debug)]
 pub struct FrameRing<T> {
-    /// `frame + 1`; 0 is an empty slot. One comparison, where an `Option` takes two.
-    tags: Box<[u32]>,
-    slots: Box<[T]>,
+    slots: Box<[Slot<T>]>,
+}
+
+#[derive(Clone, Debug)]
+struct Slot<T> {
+    /// `frame + 1`, which a `u64` has for every frame; 0 is an empty slot. One comparison, where an `Option` takes two.
+    tag: u64,
+    value: T,
+}
+
+#[inline]
+fn tag(frame: Frame) -> u64 {
+    u64::from(frame.0) + 1
 }
 
 impl<T> FrameRing<T> {
     /// A ring for the last `capacity` frames or somewhat more: the next power of two.
+    ///
+    /// # Panics
+    /// If `capacity` is more than 2^31.
     pub fn new(capacity: u32, mut make: impl FnMut() -> T) -> Self {
-        let capacity = capacity.max(1).next_power_of_two();
-        Self { tags: (0..capacity).map(|_| 0).collect(), slots: (0..capacity).map(|_| make()).collect() }
+        let capacity = capacity.max(1).checked_next_power_of_two().expect("a ring has at most 2^31 slots");
+        Self { slots: (0..capacity).map(|_| Slot { tag: 0, value: make() }).collect() }
     }
 
     /// For how many frames there is a slot.
     #[must_use]
     pub fn capacity(&self) -> u32 {
-        self.tags.len() as u32
+        self.slots.len() as u32
     }
 
     #[inline]
     fn index(&self, frame: Frame) -> usize {
-        frame.0 as usize & (self.tags.len() - 1)
-    }
-
-    #[inline]
-    fn holds(&self, frame: Frame) -> bool {
-        let tag = frame.0.wrapping_add(1);
-        self.tags[self.index(frame)] == tag && tag != 0
+        frame.0 as usize & (self.slots.len() - 1)
     }
 
     /// What is held for `frame`.
     #[inline]
     #[must_use]
     pub fn get(&self, frame: Frame) -> Option<&T> {
-        if self.holds(frame) { Some(&self.slots[self.index(frame)]) } else { None }
+        let slot = &self.slots[self.index(frame)];
+        if slot.tag == tag(frame) { Some(&slot.value) } else { None }
     }
 
     /// What is held for `frame`, to be changed.
     #[inline]
     #[must_use]
     pub fn get_mut(&mut self, frame: Frame) -> Option<&mut T> {
-        let index = self.index(frame);
-        if self.holds(frame) { Some(&mut self.slots[index]) } else { None }
+        let slot = &mut self.slots[self.index(frame)];
+        if slot.tag == tag(frame) { Some(&mut slot.value) } else { None }
     }
 
     /// Makes a slot hold `frame` and hands it out with what it held before, to be overwritten in place.
@@ -68,25 +76,24 @@ impl<T> FrameRing<T> {
     #[inline]
     #[must_use = "the slot still holds what it held before"]
     pub fn claim(&mut self, frame: Frame) -> Option<&mut T> {
-        let index = self.index(frame);
-        let tag = frame.0.wrapping_add(1);
-        if tag == 0 || self.tags[index] > tag {
+        let slot = &mut self.slots[self.index(frame)];
+        if slot.tag > tag(frame) {
             return None;
         }
-        self.tags[index] = tag;
-        Some(&mut self.slots[index])
+        slot.tag = tag(frame);
+        Some(&mut slot.value)
     }
 
     /// Forgets `frame` and hands out its slot with what it held, to be swapped for something else.
     #[inline]
     #[must_use]
     pub fn release(&mut self, frame: Frame) -> Option<&mut T> {
-        let index = self.index(frame);
-        if !self.holds(frame) {
+        let slot = &mut self.slots[self.index(frame)];
+        if slot.tag != tag(frame) {
             return None;
         }
-        self.tags[index] = 0;
-        Some(&mut self.slots[index])
+        slot.tag = 0;
+        Some(&mut slot.value)
     }
 
     /// Holds `value` for `frame`; `false` if a newer frame is in its place.
@@ -103,15 +110,13 @@ impl<T> FrameRing<T> {
 
     /// Forgets everything, for another match.
     pub fn clear(&mut self) {
-        self.tags.fill(0);
+        self.slots.iter_mut().for_each(|slot| slot.tag = 0);
     }
 
     /// Forgets every frame after `frame`, for a rewind.
     pub fn truncate_after(&mut self, frame: Frame) {
-        for tag in &mut self.tags {
-            if *tag > frame.0.saturating_add(1) {
-                *tag = 0;
-            }
+        for slot in self.slots.iter_mut().filter(|slot| slot.tag > tag(frame)) {
+            slot.tag = 0;
         }
     }
 }
@@ -178,12 +183,14 @@ mod tests {
     }
 
     #[test]
-    fn the_last_number_is_never_held() {
+    fn the_last_number_is_a_frame_like_any_other() {
         let mut ring = FrameRing::new(4, || 7);
-        assert_eq!(ring.get(Frame(u32::MAX)), None, "its tag would be that of an empty slot");
-        assert!(!ring.insert(Frame(u32::MAX), 1));
-        assert!(ring.insert(Frame(u32::MAX - 1), 1));
+        assert_eq!(ring.get(Frame(u32::MAX)), None, "nothing is held yet");
+        assert!(ring.insert(Frame(u32::MAX), 1));
+        assert!(!ring.insert(Frame(3), 2), "older, in the same slot");
         ring.truncate_after(Frame(u32::MAX));
-        assert_eq!(ring.get(Frame(u32::MAX - 1)), Some(&1));
+        assert_eq!(ring.get(Frame(u32::MAX)), Some(&1));
+        ring.truncate_after(Frame(u32::MAX - 1));
+        assert_eq!(ring.get(Frame(u32::MAX)), None);
     }
 }

@@ -13,6 +13,11 @@ macro_rules! one_word {
             fn visit<V: Visitor>(&self, visitor: &mut V) {
                 visitor.leaf(&[<$word>::from(*self) as u32], self);
             }
+
+            #[inline]
+            fn visit_items<V: Visitor>(items: &[Self], visitor: &mut V) {
+                visitor.word_items(items, |item| <$word>::from(*item) as u32);
+            }
         }
     )*};
 }
@@ -29,9 +34,7 @@ impl Fields for u8 {
         if items.len() >= LARGE_BYTES {
             visitor.bytes(items);
         } else {
-            for (index, item) in items.iter().enumerate() {
-                visitor.item(index, item);
-            }
+            visitor.word_items(items, |item| u32::from(*item));
         }
     }
 }

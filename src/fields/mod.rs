@@ -62,6 +62,16 @@ pub trait Visitor: Sized {
         value.visit(self);
     }
 
+    /// The items of an array or slice, each of which is one `word`. A visitor that needs no names can take them at
+    /// once.
+    #[inline]
+    fn word_items<T: Fields>(&mut self, items: &[T], word: impl Fn(&T) -> u32) {
+        let _ = word;
+        for (index, item) in items.iter().enumerate() {
+            self.item(index, item);
+        }
+    }
+
     /// An item of an array or slice.
     #[inline]
     fn item<T: Fields + ?Sized>(&mut self, index: usize, value: &T) {

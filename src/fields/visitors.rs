@@ -36,21 +36,71 @@ impl Visitor for SimHash {
 }
 
 /// Replaces what is in `words` by the words of a state, in declared order; a large byte array gives a word for four bytes.
+#[inline]
 pub fn collect_words<T: Fields + ?Sized>(state: &T, words: &mut Vec<u32>) {
-    words.clear();
-    state.visit(&mut Collect(words));
+    words.resize(count_words(state), 0);
+    state.visit(&mut Collect { words: words.as_mut_slice(), len: 0 });
 }
 
-struct Collect<'a>(&'a mut Vec<u32>);
+/// How many words a state has.
+///
+/// Where the shape of a state is fixed, this is a constant to the compiler, which then needs no check at any leaf.
+#[inline]
+fn count_words<T: Fields + ?Sized>(state: &T) -> usize {
+    let mut count = Count(0);
+    state.visit(&mut count);
+    count.0
+}
+
+struct Count(usize);
+
+impl Visitor for Count {
+    #[inline]
+    fn leaf(&mut self, words: &[u32], _: &dyn Display) {
+        self.0 += words.len();
+    }
+
+    #[inline]
+    fn word_items<T: Fields>(&mut self, items: &[T], _: impl Fn(&T) -> u32) {
+        self.0 += items.len();
+    }
+
+    #[inline]
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.0 += bytes.len().div_ceil(4);
+    }
+}
+
+struct Collect<'a> {
+    words: &'a mut [u32],
+    len: usize,
+}
+
+impl Collect<'_> {
+    #[inline]
+    fn put(&mut self, count: usize, words: impl Iterator<Item = u32>) {
+        // Both visits show the same leaves, so that there is always room.
+        if let Some(slots) = self.words.get_mut(self.len..self.len + count) {
+            slots.iter_mut().zip(words).for_each(|(slot, word)| *slot = word);
+        }
+        self.len += count;
+    }
+}
 
 impl Visitor for Collect<'_> {
     #[inline]
     fn leaf(&mut self, words: &[u32], _: &dyn Display) {
-        self.0.extend_from_slice(words);
+        self.put(words.len(), words.iter().copied());
     }
 
+    #[inline]
+    fn word_items<T: Fields>(&mut self, items: &[T], word: impl Fn(&T) -> u32) {
+        self.put(items.len(), items.iter().map(word));
+    }
+
+    #[inline]
     fn bytes(&mut self, bytes: &[u8]) {
-        self.0.extend(words_of(bytes));
+        self.put(bytes.len().div_ceil(4), words_of(bytes));
     }
 }
 
@@ -69,45 +119,48 @@ fn words_of(bytes: &[u8]) -> impl Iterator<Item = u32> {
 #[inline]
 #[must_use]
 pub fn words_equal<T: Fields + ?Sized>(state: &T, words: &[u32]) -> bool {
-    let mut compare = Compare { expected: words, different: 0 };
+    if count_words(state) != words.len() {
+        return false;
+    }
+    let mut compare = Compare { expected: words, len: 0, different: 0 };
     state.visit(&mut compare);
-    compare.different == 0 && compare.expected.is_empty()
+    compare.different == 0
 }
 
 /// Gathers differences instead of branching on each: equal states are what is expected.
 struct Compare<'a> {
     expected: &'a [u32],
+    /// A position and not a shrinking slice: in a state of fixed shape it is a constant at every leaf.
+    len: usize,
     different: u32,
+}
+
+impl Compare<'_> {
+    #[inline]
+    fn with(&mut self, count: usize, words: impl Iterator<Item = u32>) {
+        self.different |= match self.expected.get(self.len..self.len + count) {
+            Some(expected) => words.zip(expected).fold(0, |all, (word, expected)| all | (word ^ expected)),
+            None => 1,
+        };
+        self.len += count;
+    }
 }
 
 impl Visitor for Compare<'_> {
     #[inline]
     fn leaf(&mut self, words: &[u32], _: &dyn Display) {
-        match self.expected.split_at_checked(words.len()) {
-            Some((expected, rest)) => {
-                for (a, b) in words.iter().zip(expected) {
-                    self.different |= a ^ b;
-                }
-                self.expected = rest;
-            }
-            None => self.different = 1,
-        }
+        self.with(words.len(), words.iter().copied());
     }
 
+    #[inline]
+    fn word_items<T: Fields>(&mut self, items: &[T], word: impl Fn(&T) -> u32) {
+        self.with(items.len(), items.iter().map(word));
+    }
+
+    #[inline]
     fn bytes(&mut self, bytes: &[u8]) {
-        let count = bytes.len().div_ceil(4);
-        match self.expected.split_at_checked(count) {
-            Some((expected, rest)) => {
-                let (whole, tail) = bytes.as_chunks::<4>();
-                for (a, b) in whole.iter().zip(expected) {
-                    self.different |= u32::from_le_bytes(*a) ^ b;
-                }
-                if let (Some(a), Some(b)) = (words_of(tail).next(), expected.last()) {
-                    self.different |= a ^ b;
-                }
-                self.expected = rest;
-            }
-            None => self.different = 1,
-        }
+        let (whole, tail) = bytes.as_chunks::<4>();
+        self.with(whole.len(), whole.iter().map(|word| u32::from_le_bytes(*word)));
+        self.with(tail.len().div_ceil(4), words_of(tail));
     }
 }

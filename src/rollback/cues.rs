@@ -1,19 +1,21 @@
 //! The ledger of cues: what was started, and what of it is still true after a resimulation.
 
-use crate::{Cue, CueChange, CueEvent, CueId, Cues, Frame, FrameRing};
+use super::{SLOTS, slot};
+use crate::{Cue, CueChange, CueEvent, CueId, Cues, Frame};
 
 /// What the cues of one frame were when it was last stepped.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     started: [(Cue, CueId); Cues::MAX],
-    len: u8,
     left_out: u32,
 }
 
 /// Follows every cue from its start to its end, across resimulations.
 #[derive(Clone, Debug)]
 pub(super) struct CueLedger {
-    frames: FrameRing<Entry>,
+    entries: Box<[Entry; SLOTS]>,
+    /// How many cues the entry of each frame has; 0 for every frame that is settled or yet to be stepped.
+    lens: [u8; SLOTS],
     /// What this `advance` no longer found, and what it found anew; matched when it ends.
     gone: Vec<(Frame, Cue, CueId)>,
     fresh: Vec<(Frame, Cue)>,
@@ -27,11 +29,11 @@ pub(super) struct CueLedger {
 impl CueLedger {
     /// A ledger for resimulations of at most `window` frames.
     pub(super) fn new(window: u32, moves_within: u32) -> Self {
-        let entry = Entry { started: Default::default(), len: 0, left_out: 0 };
         // The frames that one `advance` can touch: a whole window again, and one new. It takes memory once, here.
         let most = (window as usize + 1) * Cues::MAX;
         Self {
-            frames: FrameRing::new(window + 2, || entry),
+            entries: Box::new([Entry::default(); SLOTS]),
+            lens: [0; SLOTS],
             gone: Vec::with_capacity(most),
             fresh: Vec::with_capacity(most),
             events: Vec::with_capacity(4 * most),
@@ -42,7 +44,7 @@ impl CueLedger {
     }
 
     pub(super) fn clear(&mut self) {
-        self.frames.clear();
+        self.lens = [0; SLOTS];
         self.gone.clear();
         self.fresh.clear();
         self.events.clear();
@@ -60,6 +62,7 @@ impl CueLedger {
     }
 
     /// Begins the account of one `advance`.
+    #[inline]
     pub(super) fn begin(&mut self) {
         self.events.clear();
     }
@@ -67,33 +70,29 @@ impl CueLedger {
     /// Takes in what the step of `frame` asked for, the first time or again.
     #[inline]
     pub(super) fn stepped(&mut self, frame: Frame, cues: &Cues) {
-        let known = self.frames.get(frame).map_or(0, |entry| entry.len);
-        if known == 0 && cues.as_slice().is_empty() {
-            // What nearly every frame is: nothing then, nothing now.
-            if let Some(entry) = self.frames.claim(frame) {
-                (entry.len, entry.left_out) = (0, 0);
-            }
-            return;
+        // What nearly every frame is: nothing then, nothing now.
+        if self.lens[slot(frame)] != 0 || !cues.as_slice().is_empty() {
+            self.compare(frame, cues);
         }
-        self.compare(frame, cues, usize::from(known));
     }
 
-    fn compare(&mut self, frame: Frame, cues: &Cues, known: usize) {
-        let Some(entry) = self.frames.claim(frame) else { return };
-        let mut before = [(Cue(0), CueId(0)); Cues::MAX];
-        before[..known].copy_from_slice(&entry.started[..known]);
-        entry.len = 0;
+    fn compare(&mut self, frame: Frame, cues: &Cues) {
+        let entry = &mut self.entries[slot(frame)];
+        let len = &mut self.lens[slot(frame)];
+        let before = entry.started;
+        let before = &before[..usize::from(*len)];
+        *len = 0;
         entry.left_out = cues.left_out();
         for cue in cues.as_slice() {
-            match before[..known].iter().find(|(known, _)| known == cue) {
+            match before.iter().find(|(known, _)| known == cue) {
                 Some(same) => {
-                    entry.started[usize::from(entry.len)] = *same;
-                    entry.len += 1;
+                    entry.started[usize::from(*len)] = *same;
+                    *len += 1;
                 }
                 None => self.fresh.push((frame, *cue)),
             }
         }
-        for (cue, id) in &before[..known] {
+        for (cue, id) in before {
             if !cues.as_slice().contains(cue) {
                 self.gone.push((frame, *cue, *id));
             }
@@ -101,10 +100,14 @@ impl CueLedger {
     }
 
     /// Settles what is gone and what is new, at the time of frame `now`.
+    #[inline]
     pub(super) fn reconcile(&mut self, now: Frame) {
-        if self.gone.is_empty() && self.fresh.is_empty() {
-            return;
+        if !self.gone.is_empty() || !self.fresh.is_empty() {
+            self.tell(now);
         }
+    }
+
+    fn tell(&mut self, now: Frame) {
         let mut fresh = core::mem::take(&mut self.fresh);
         fresh.retain(|&(frame, cue)| !self.moved(frame, cue));
         for (frame, cue, id) in self.gone.drain(..) {
@@ -139,34 +142,32 @@ impl CueLedger {
     }
 
     fn enter(&mut self, frame: Frame, cue: Cue, id: CueId) {
-        if let Some(entry) = self.frames.get_mut(frame) {
-            entry.started[usize::from(entry.len)] = (cue, id);
-            entry.len += 1;
-        }
+        let len = &mut self.lens[slot(frame)];
+        self.entries[slot(frame)].started[usize::from(*len)] = (cue, id);
+        *len += 1;
     }
 
     /// The step of `frame` will not be run again: its cues are certain.
     #[inline]
     pub(super) fn settled(&mut self, frame: Frame) {
-        if let Some(entry) = self.frames.get(frame)
-            && (entry.len > 0 || entry.left_out > 0)
-        {
-            self.left_out += u64::from(entry.left_out);
-            for &(cue, id) in &entry.started[..usize::from(entry.len)] {
-                self.events.push(CueEvent { id, cue, frame, change: CueChange::Confirm });
-            }
+        if self.lens[slot(frame)] != 0 {
+            self.left_out += u64::from(self.entries[slot(frame)].left_out);
+            self.release(frame, CueChange::Confirm);
         }
     }
 
     /// The frames from `end` up to `current` will never have been: their cues are taken back.
     pub(super) fn cancel_from(&mut self, end: Frame, current: Frame) {
         for frame in end.until(current) {
-            if let Some(entry) = self.frames.get_mut(frame) {
-                for &(cue, id) in &entry.started[..usize::from(entry.len)] {
-                    self.events.push(CueEvent { id, cue, frame, change: CueChange::Cancel });
-                }
-                entry.len = 0;
-            }
+            self.release(frame, CueChange::Cancel);
+        }
+    }
+
+    /// Says how the cues of a frame ended, and gives its entry back.
+    fn release(&mut self, frame: Frame, change: CueChange) {
+        let len = core::mem::take(&mut self.lens[slot(frame)]);
+        for &(cue, id) in &self.entries[slot(frame)].started[..usize::from(len)] {
+            self.events.push(CueEvent { id, cue, frame, change });
         }
     }
 }

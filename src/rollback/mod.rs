@@ -57,6 +57,15 @@ pub struct RollbackStats {
     pub depths: [u64; MAX_WINDOW as usize + 1],
 }
 
+/// One slot for each frame of the greatest window, and two more; a power of two, so that the compiler sees that an
+/// index fits. These slots have no tags: only frames from `settled` up to `current` are looked up in them.
+const SLOTS: usize = (MAX_WINDOW as usize + 2).next_power_of_two();
+
+#[inline]
+const fn slot(frame: Frame) -> usize {
+    frame.0 as usize % SLOTS
+}
+
 /// What a step was given, and whether the game was finished after it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stepped {
@@ -106,7 +115,7 @@ pub struct Rollback<S> {
     newly_settled: Range<Frame>,
     ended: Option<Frame>,
     queues: [InputQueue; 2],
-    stepped: FrameRing<Stepped>,
+    stepped: [Stepped; SLOTS],
     snapshots: FrameRing<S>,
     mispredicted: Option<Frame>,
     cues: CueLedger,
@@ -127,7 +136,7 @@ impl<S> Rollback<S> {
             newly_settled: Frame::ZERO..Frame::ZERO,
             ended: None,
             queues: [InputQueue::new(), InputQueue::new()],
-            stepped: FrameRing::new(config.window + 2, Stepped::default),
+            stepped: [Stepped::default(); SLOTS],
             // A snapshot for each frame of the window, and one for a settled frame that is yet to be looked at.
             snapshots: FrameRing::new(config.window + 2, || game.snapshot()),
             mispredicted: None,
@@ -143,7 +152,6 @@ impl<S> Rollback<S> {
         self.newly_settled = Frame::ZERO..Frame::ZERO;
         (self.ended, self.mispredicted) = (None, None);
         self.queues.iter_mut().for_each(InputQueue::clear);
-        self.stepped.clear();
         self.snapshots.clear();
         self.cues.clear();
         self.stats = RollbackStats::default();
@@ -159,18 +167,20 @@ impl<S> Rollback<S> {
     /// and changes nothing.
     #[inline]
     pub fn confirm(&mut self, player: Player, frame: Frame, buttons: Buttons) -> Result<bool, InputError> {
-        let limit = Frame(self.settled.0.saturating_add(KEPT_FRAMES - 1));
+        // One less than the sum, so that the last number, which has no successor, is never taken.
+        let limit = Frame(self.settled.0.saturating_add(KEPT_FRAMES) - 1);
         if frame > limit {
             return Err(InputError::TooFarAhead { frame, limit });
         }
-        let new = self.queues[player.index()].confirm(frame, buttons)?;
-        if new
-            && frame < self.current
-            && self.stepped.get(frame).is_some_and(|stepped| stepped.inputs[player] != buttons)
-        {
+        let queue = &mut self.queues[player.index()];
+        if frame != queue.next() {
+            return queue.compare(frame, buttons).map(|()| false);
+        }
+        queue.push(buttons);
+        if frame < self.current && self.stepped[slot(frame)].inputs[player] != buttons {
             self.mispredicted = Some(self.mispredicted.map_or(frame, |earlier| earlier.min(frame)));
         }
-        Ok(new)
+        Ok(true)
     }
 
     /// Takes in what a player at this machine holds now, for `delay_frames` after the current frame.
@@ -276,7 +286,7 @@ impl<S> Rollback<S> {
         let inputs = Inputs([self.gather(Player::One, frame), self.gather(Player::Two, frame)]);
         self.scratch.clear();
         game.step(inputs, &mut self.scratch);
-        self.stepped.insert(frame, Stepped { inputs, finished: game.finished() });
+        self.stepped[slot(frame)] = Stepped { inputs, finished: game.finished() };
         self.cues.stepped(frame, &self.scratch);
     }
 
@@ -284,12 +294,10 @@ impl<S> Rollback<S> {
     #[inline]
     fn gather(&self, player: Player, frame: Frame) -> Buttons {
         let queue = &self.queues[player.index()];
-        if frame < queue.next()
-            && let Some(buttons) = queue.get(frame)
-        {
-            return buttons;
+        match queue.get(frame) {
+            Some(buttons) => buttons,
+            None => self.config.prediction.predict(queue.last(), frame.since(queue.next()) + 1),
         }
-        self.config.prediction.predict(queue.last(), frame.since(queue.next()) + 1)
     }
 
     /// Lets the frames that are certain now leave: once, and in order.
@@ -300,7 +308,7 @@ impl<S> Rollback<S> {
             let frame = self.settled;
             self.cues.settled(frame);
             self.settled = frame.next();
-            if self.stepped.get(frame).is_some_and(|stepped| stepped.finished) {
+            if self.stepped[slot(frame)].finished {
                 self.end(self.settled, game);
                 break;
             }

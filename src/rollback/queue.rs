@@ -1,6 +1,6 @@
 //! The inputs of one player: those that are known, without a gap, from frame 0 on.
 
-use crate::{Buttons, Frame, FrameRing};
+use crate::{Buttons, Frame};
 use core::fmt;
 
 /// How many frames of input are kept: more than the window, the delay and a whole packet together.
@@ -8,21 +8,27 @@ pub(super) const KEPT_FRAMES: u32 = 128;
 
 /// The confirmed inputs of one player. They come in order; what is not here yet is predicted by others, and a
 /// prediction is never stored here.
+///
+/// No slot needs a tag: there is no gap, so that the newest frame says which frame every slot holds.
 #[derive(Clone, Debug)]
 pub(super) struct InputQueue {
-    inputs: FrameRing<Buttons>,
+    inputs: [Buttons; KEPT_FRAMES as usize],
     /// Every frame before this one is confirmed.
     next: Frame,
     last: Buttons,
 }
 
+#[inline]
+const fn slot(frame: Frame) -> usize {
+    (frame.0 % KEPT_FRAMES) as usize
+}
+
 impl InputQueue {
     pub(super) fn new() -> Self {
-        Self { inputs: FrameRing::new(KEPT_FRAMES, Buttons::default), next: Frame::ZERO, last: Buttons::NONE }
+        Self { inputs: [Buttons::NONE; KEPT_FRAMES as usize], next: Frame::ZERO, last: Buttons::NONE }
     }
 
     pub(super) fn clear(&mut self) {
-        self.inputs.clear();
         (self.next, self.last) = (Frame::ZERO, Buttons::NONE);
     }
 
@@ -40,25 +46,28 @@ impl InputQueue {
 
     #[inline]
     pub(super) fn get(&self, frame: Frame) -> Option<Buttons> {
-        self.inputs.get(frame).copied()
+        let kept = frame < self.next && self.next.0 - frame.0 <= KEPT_FRAMES;
+        if kept { Some(self.inputs[slot(frame)]) } else { None }
     }
 
-    /// Takes in the input of `frame`; `true` if it was new.
+    /// Takes in the input of the frame that comes next.
     #[inline]
-    pub(super) fn confirm(&mut self, frame: Frame, buttons: Buttons) -> Result<bool, InputError> {
-        if frame == self.next {
-            self.inputs.insert(frame, buttons);
-            self.next = frame.next();
-            self.last = buttons;
-            return Ok(true);
-        }
+    pub(super) fn push(&mut self, buttons: Buttons) {
+        self.inputs[slot(self.next)] = buttons;
+        self.next = self.next.next();
+        self.last = buttons;
+    }
+
+    /// What is to be said of an input that does not come next: known, in conflict, or too early.
+    #[cold]
+    pub(super) fn compare(&self, frame: Frame, buttons: Buttons) -> Result<(), InputError> {
         if frame > self.next {
             return Err(InputError::Gap { frame, expected: self.next });
         }
         match self.get(frame) {
             Some(have) if have != buttons => Err(InputError::Conflict { frame, have, got: buttons }),
             // The same again, or so old that it is no longer known: redundancy at work.
-            _ => Ok(false),
+            _ => Ok(()),
         }
     }
 }
