@@ -9,16 +9,16 @@ const OFF_BELOW: u32 = 20;
 const OFF_AFTER: Duration = Duration::from_secs(10);
 
 /// A round trip sample counts for at most so many frames above the average: one late packet is no congestion.
-const SAMPLE_CAP_FRAMES: u32 = 8;
-const RTT_WEIGHT: u32 = 16;
+const SAMPLE_CAP_FRAMES: u64 = 8;
+const RTT_WEIGHT: u64 = 16;
 
 /// The copy is blamed when the round trip has grown by this much since it was switched on.
-const BLAMED_AT_FRAMES: u32 = 2;
+const BLAMED_AT_FRAMES: u64 = 2;
 const FIRST_BLOCK: Duration = Duration::from_secs(60);
 const LONGEST_BLOCK: Duration = Duration::from_secs(16 * 60);
 
 /// Above this round trip even one packet a frame is too many.
-const EVERY_SECOND_ABOVE_FRAMES: u32 = 20;
+const EVERY_SECOND_ABOVE_FRAMES: u64 = 20;
 
 /// How many frames back the time and the count of sending are remembered: more than a round trip can be.
 const REMEMBERED: u32 = 512;
@@ -27,17 +27,17 @@ const REMEMBERED: u32 = 512;
 /// acknowledgements.
 #[derive(Clone, Debug)]
 pub(crate) struct Copies {
-    frame: Duration,
-    /// For each frame: when its first packet went out, and how many packets had gone out by then.
-    sent: FrameRing<(Duration, u32)>,
+    frame_nanos: u64,
+    /// For each frame: when its first packet went out, in nanoseconds, and how many packets had gone out by then.
+    sent: FrameRing<(u64, u32)>,
     sent_packets: u32,
     last_report: Option<Reported>,
     /// Thousandths, smoothed.
     loss: Option<u32>,
     on: bool,
     calm_since: Option<Duration>,
-    rtt: Option<Duration>,
-    rtt_at_switch: Duration,
+    rtt_nanos: Option<u64>,
+    rtt_nanos_at_switch: u64,
     blocked_until: Duration,
     next_block: Duration,
 }
@@ -51,15 +51,15 @@ struct Reported {
 impl Copies {
     pub(crate) fn new(frame: Duration) -> Self {
         Self {
-            frame,
+            frame_nanos: frame.as_nanos() as u64,
             sent: FrameRing::new(REMEMBERED, Default::default),
             sent_packets: 0,
             last_report: None,
             loss: None,
             on: false,
             calm_since: None,
-            rtt: None,
-            rtt_at_switch: Duration::ZERO,
+            rtt_nanos: None,
+            rtt_nanos_at_switch: 0,
             blocked_until: Duration::ZERO,
             next_block: FIRST_BLOCK,
         }
@@ -70,7 +70,7 @@ impl Copies {
     pub(crate) fn sent(&mut self, now: Duration, newest: Frame) {
         self.sent_packets = self.sent_packets.wrapping_add(1);
         if self.sent.get(newest).is_none() {
-            self.sent.insert(newest, (now, self.sent_packets));
+            self.sent.insert(newest, (now.as_nanos() as u64, self.sent_packets));
         }
     }
 
@@ -84,16 +84,16 @@ impl Copies {
     #[inline]
     pub(crate) fn acknowledged(&mut self, now: Duration, newest: Frame) {
         let Some(&(sent_at, _)) = self.sent.get(newest) else { return };
-        let sample = now.saturating_sub(sent_at);
-        let rtt = match self.rtt {
+        let sample = (now.as_nanos() as u64).saturating_sub(sent_at);
+        let rtt = match self.rtt_nanos {
             None => sample,
             Some(rtt) => {
-                let capped = sample.min(rtt + self.frame * SAMPLE_CAP_FRAMES);
+                let capped = sample.min(rtt + self.frame_nanos * SAMPLE_CAP_FRAMES);
                 (rtt * (RTT_WEIGHT - 1) + capped) / RTT_WEIGHT
             }
         };
-        self.rtt = Some(rtt);
-        if self.on && rtt > self.rtt_at_switch + self.frame * BLAMED_AT_FRAMES {
+        self.rtt_nanos = Some(rtt);
+        if self.on && rtt > self.rtt_nanos_at_switch + self.frame_nanos * BLAMED_AT_FRAMES {
             self.on = false;
             self.blocked_until = now + self.next_block;
             self.next_block = (self.next_block * 2).min(LONGEST_BLOCK);
@@ -121,7 +121,7 @@ impl Copies {
         if !self.on {
             if loss >= ON_AT && now >= self.blocked_until {
                 (self.on, self.calm_since) = (true, None);
-                self.rtt_at_switch = self.rtt.unwrap_or_default();
+                self.rtt_nanos_at_switch = self.rtt_nanos.unwrap_or_default();
             }
         } else if loss >= OFF_BELOW {
             self.calm_since = None;
@@ -140,7 +140,8 @@ impl Copies {
     /// Whether `frame` gets no packet of its own: the next one carries its input too.
     #[inline]
     pub(crate) fn skips(&self, frame: Frame) -> bool {
-        frame.0 % 2 == 1 && self.rtt.is_some_and(|rtt| rtt > self.frame * EVERY_SECOND_ABOVE_FRAMES)
+        frame.0 % 2 == 1
+            && self.rtt_nanos.is_some_and(|rtt| rtt > self.frame_nanos * EVERY_SECOND_ABOVE_FRAMES)
     }
 
     /// The part of our packets that is lost on the way, in thousandths; `None` before the second report.

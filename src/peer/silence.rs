@@ -4,7 +4,7 @@ use core::time::Duration;
 
 /// A gap between our own calls counts for at most this much: a stopped process has heard nothing because it did not
 /// listen.
-const LONGEST_GAP: Duration = Duration::from_millis(250);
+const LONGEST_GAP_NANOS: u64 = 250_000_000;
 
 /// What the silence has come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,73 +30,94 @@ pub(crate) struct SilenceLimits {
     pub(crate) no_progress: Duration,
 }
 
-/// A clock of what was really listened to.
+/// A clock of what was really listened to. It runs at every call, so it counts nanoseconds in one word.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Silence {
     limits: SilenceLimits,
-    last_call: Duration,
+    last_call_nanos: u64,
     /// Since the last valid packet.
-    quiet: Duration,
+    quiet_nanos: u64,
     /// Since the last new frame.
-    stuck: Duration,
+    stuck_nanos: u64,
+    /// As long as both are below this, and nothing is interrupted, there is nothing to say.
+    least_nanos: u64,
     interrupted: bool,
 }
 
 impl Silence {
     pub(crate) fn new(now: Duration, limits: SilenceLimits) -> Self {
-        Self { limits, last_call: now, quiet: Duration::ZERO, stuck: Duration::ZERO, interrupted: false }
+        Self {
+            limits,
+            last_call_nanos: nanos(now),
+            quiet_nanos: 0,
+            stuck_nanos: 0,
+            least_nanos: nanos(limits.interrupted.min(limits.no_progress)),
+            interrupted: false,
+        }
     }
 
     /// Lets time pass. To be called whenever the machine is running.
     #[inline]
     pub(crate) fn pass(&mut self, now: Duration) {
-        let gap = now.saturating_sub(self.last_call).min(LONGEST_GAP);
-        self.last_call = now;
-        self.quiet += gap;
-        self.stuck += gap;
+        let now = nanos(now);
+        let gap = now.saturating_sub(self.last_call_nanos).min(LONGEST_GAP_NANOS);
+        self.last_call_nanos = now;
+        self.quiet_nanos += gap;
+        self.stuck_nanos += gap;
     }
 
     /// A valid packet came.
     #[inline]
     pub(crate) fn heard(&mut self) {
-        self.quiet = Duration::ZERO;
+        self.quiet_nanos = 0;
     }
 
     /// A new frame came.
     #[inline]
     pub(crate) fn progressed(&mut self) {
-        self.stuck = Duration::ZERO;
+        self.stuck_nanos = 0;
     }
 
     /// How long no new frame has come.
-    #[inline]
     pub(crate) fn stuck(&self) -> Duration {
-        self.stuck
+        Duration::from_nanos(self.stuck_nanos)
     }
 
     /// What there is to say now, each change once.
     #[inline]
     pub(crate) fn change(&mut self) -> Option<SilenceChange> {
-        if self.quiet < self.limits.interrupted && !self.interrupted && self.stuck < self.limits.no_progress {
+        if self.quiet_nanos.max(self.stuck_nanos) < self.least_nanos && !self.interrupted {
             return None;
         }
-        if self.quiet >= self.limits.lost {
+        self.look()
+    }
+
+    fn look(&mut self) -> Option<SilenceChange> {
+        let quiet = Duration::from_nanos(self.quiet_nanos);
+        if quiet >= self.limits.lost {
             return Some(SilenceChange::Lost);
         }
-        if self.stuck >= self.limits.no_progress {
+        if self.stuck() >= self.limits.no_progress {
             return Some(SilenceChange::NoProgress);
         }
-        let silent = self.quiet >= self.limits.interrupted;
+        let silent = quiet >= self.limits.interrupted;
         if silent == self.interrupted {
             return None;
         }
         self.interrupted = silent;
         Some(if silent {
-            SilenceChange::Interrupted { disconnect_at: self.last_call + (self.limits.lost - self.quiet) }
+            let last_call = Duration::from_nanos(self.last_call_nanos);
+            SilenceChange::Interrupted { disconnect_at: last_call + (self.limits.lost - quiet) }
         } else {
             SilenceChange::Resumed
         })
     }
+}
+
+/// 584 years fit.
+#[inline]
+fn nanos(time: Duration) -> u64 {
+    time.as_nanos() as u64
 }
 
 #[cfg(test)]

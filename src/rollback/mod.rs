@@ -357,6 +357,29 @@ impl<S> Rollback<S> {
         self.queues[player.index()].get(frame)
     }
 
+    /// The confirmed inputs of `player` from `start` up to `end`; both within what is kept.
+    #[inline]
+    pub(crate) fn inputs(
+        &self,
+        player: Player,
+        start: Frame,
+        end: Frame,
+    ) -> impl ExactSizeIterator<Item = Buttons> {
+        self.queues[player.index()].run(start, end)
+    }
+
+    /// The first of `inputs` of `player`, which begin at `start`, that conflicts with what is confirmed: its frame,
+    /// what is confirmed, what it says.
+    #[inline]
+    pub(crate) fn conflict(
+        &self,
+        player: Player,
+        start: Frame,
+        inputs: impl Iterator<Item = Buttons>,
+    ) -> Option<(Frame, Buttons, Buttons)> {
+        self.queues[player.index()].conflict(start, inputs)
+    }
+
     /// The frames that became certain in the last [`advance`](Self::advance): each leaves once, in order.
     #[inline]
     #[must_use]

@@ -50,6 +50,31 @@ impl InputQueue {
         if kept { Some(self.inputs[slot(frame)]) } else { None }
     }
 
+    /// The inputs of the frames from `start` up to `end`, all of which are kept.
+    #[inline]
+    pub(super) fn run(&self, start: Frame, end: Frame) -> impl ExactSizeIterator<Item = Buttons> {
+        start.until(end).map(|frame| self.inputs[slot(frame)])
+    }
+
+    /// The first of `inputs`, which begin at `start`, that is not what is confirmed for its frame. Frames that are not
+    /// confirmed, or no longer kept, conflict with nothing.
+    #[inline]
+    pub(super) fn conflict(
+        &self,
+        start: Frame,
+        inputs: impl Iterator<Item = Buttons>,
+    ) -> Option<(Frame, Buttons, Buttons)> {
+        let kept = Frame(self.next.0.saturating_sub(KEPT_FRAMES)).max(start);
+        let inputs = inputs.skip(kept.since(start) as usize);
+        for (frame, got) in kept.until(self.next).zip(inputs) {
+            let have = self.inputs[slot(frame)];
+            if have != got {
+                return Some((frame, have, got));
+            }
+        }
+        None
+    }
+
     /// Takes in the input of the frame that comes next.
     #[inline]
     pub(super) fn push(&mut self, buttons: Buttons) {

@@ -81,6 +81,8 @@ pub struct Session<S> {
     pub(super) inputs_in: u32,
     pub(super) peer_report: Option<(u32, u32)>,
     pub(super) loss_in: Option<f32>,
+    /// There is nothing to send before this time; zero if that is not known.
+    pub(super) idle_until: Duration,
     stalled: bool,
     /// A DISCONNECT came, and no new frame since.
     pub(super) farewell_heard: bool,
@@ -168,6 +170,7 @@ impl<S: Fields> Session<S> {
             inputs_in: 0,
             peer_report: None,
             loss_in: None,
+            idle_until: Duration::ZERO,
             stalled: false,
             farewell_heard: false,
             stage: Stage::Playing,
@@ -191,7 +194,7 @@ impl<S: Fields> Session<S> {
     #[inline]
     #[must_use]
     pub fn frame_due(&self, now: Duration) -> bool {
-        now >= self.pacing.due() && self.stage == Stage::Playing
+        self.pacing.is_due(now) && self.stage == Stage::Playing
     }
 
     /// How far the time between the last frame and the next has gone, from 0 to 1, for drawing in between.
@@ -213,9 +216,10 @@ impl<S: Fields> Session<S> {
         self.silence.pass(now);
         self.look_after();
         self.rollback.forget_last();
-        if now < self.pacing.due() && self.stage == Stage::Playing {
+        if !self.pacing.is_due(now) && self.stage == Stage::Playing {
             return Advanced::NotDue;
         }
+        self.stir();
         if self.examiner.is_active() {
             self.examine(now, game);
         }
@@ -403,6 +407,7 @@ impl<S: Fields> Session<S> {
         if self.stage == Stage::Over {
             return;
         }
+        self.stir();
         let event = self.verdict().map_or(Event::Disconnected { reason }, Event::Ended);
         self.tell(event);
         self.stage = Stage::Over;
@@ -422,8 +427,15 @@ impl<S: Fields> Session<S> {
         self.events.len() < EVENTS / 2
     }
 
+    /// Something may be due to be sent sooner than was thought.
+    #[inline]
+    pub(super) fn stir(&mut self) {
+        self.idle_until = Duration::ZERO;
+    }
+
     /// Leaves the match, and tells the other side.
     pub fn leave(&mut self) {
+        self.stir();
         if self.stage != Stage::Over {
             self.link.say_farewell();
             self.disconnect(Reason::LeftHere);
@@ -438,6 +450,7 @@ impl<S: Fields> Session<S> {
         if message.len() > MAX_USER {
             return Err(SendError::TooLong { len: message.len() });
         }
+        self.stir();
         self.link.reliable.send(now, Ordered::User(message)).map_err(|_| SendError::QueueFull)
     }
 
@@ -455,6 +468,7 @@ impl<S: Fields> Session<S> {
         }
         if u32::from(delay_frames) != self.delay_frames {
             self.delay_frames = u32::from(delay_frames);
+            self.stir();
             let from = self.rollback.current().plus(self.delay_frames);
             let from_frame = self.agreed.first_frame.wrapping_add(from.0);
             // If the queue is full the other side's pacing is off by the difference, and nothing else.

@@ -7,52 +7,58 @@ use core::time::Duration;
 const MOST_TRIM_NANOS: i64 = 2_000_000;
 
 /// Paces frames by the frame lead. Both sides do the same, so that neither carries the whole correction.
+///
+/// Counts nanoseconds in one word: it runs every frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pacing {
-    frame: Duration,
-    due: Duration,
+    frame_nanos: u64,
+    due_nanos: u64,
     trim_nanos: i64,
 }
 
 impl Pacing {
     pub(crate) fn new(first_due: Duration, frame: Duration) -> Self {
-        Self { frame, due: first_due, trim_nanos: 0 }
+        Self { frame_nanos: nanos(frame), due_nanos: nanos(first_due), trim_nanos: 0 }
     }
 
     /// When the next frame is due.
     #[inline]
     pub(crate) fn due(&self) -> Duration {
-        self.due
+        Duration::from_nanos(self.due_nanos)
+    }
+
+    /// Whether the next frame is due.
+    #[inline]
+    pub(crate) fn is_due(&self, now: Duration) -> bool {
+        nanos(now) >= self.due_nanos
     }
 
     /// A frame was stepped at `now`.
     #[inline]
     pub(crate) fn stepped(&mut self, now: Duration, lead: Option<Fx>) {
-        // From due and not from now, so that no lateness adds up; but a machine that was away makes nothing up.
-        if now > self.due + self.frame {
-            self.due = now;
-        }
-        self.trim_nanos = lead.map_or(0, |lead| trim(self.frame, lead));
-        self.due += self.frame;
-        self.due = if self.trim_nanos < 0 {
-            self.due.saturating_sub(Duration::from_nanos(self.trim_nanos.unsigned_abs()))
-        } else {
-            self.due + Duration::from_nanos(self.trim_nanos.unsigned_abs())
-        };
+        self.trim_nanos = lead.map_or(0, |lead| trim(self.frame_nanos, lead));
+        self.move_on(now);
     }
 
     /// A frame was stalled at `now`.
     pub(crate) fn stalled(&mut self, now: Duration) {
-        if now > self.due + self.frame {
-            self.due = now;
-        }
         self.trim_nanos = 0;
-        self.due += self.frame;
+        self.move_on(now);
+    }
+
+    #[inline]
+    fn move_on(&mut self, now: Duration) {
+        // From due and not from now, so that no lateness adds up; but a machine that was away makes nothing up.
+        let now = nanos(now);
+        if now > self.due_nanos + self.frame_nanos {
+            self.due_nanos = now;
+        }
+        self.due_nanos = (self.due_nanos + self.frame_nanos).saturating_add_signed(self.trim_nanos);
     }
 
     /// What a stalled frame waited for is here: it is due at once.
     pub(crate) fn hurry(&mut self, now: Duration) {
-        self.due = self.due.min(now);
+        self.due_nanos = self.due_nanos.min(nanos(now));
     }
 
     /// By how much the last frame was made longer.
@@ -62,7 +68,7 @@ impl Pacing {
 
     /// How far the time between the last frame and the next has gone at `now`, from 0 to 1.
     pub(crate) fn phase(&self, now: Duration) -> f32 {
-        let left = self.due.saturating_sub(now).as_secs_f32() / self.frame.as_secs_f32();
+        let left = self.due_nanos.saturating_sub(nanos(now)) as f32 / self.frame_nanos as f32;
         (1.0 - left).clamp(0.0, 1.0)
     }
 }
@@ -71,12 +77,18 @@ impl Pacing {
 ///
 /// Gentle within a frame, where jitter lives; three times as strong beyond it. A tenth of the error, as one would
 /// think of first, oscillates at round trips of 200 ms.
-fn trim(frame: Duration, lead: Fx) -> i64 {
+#[inline]
+fn trim(frame_nanos: u64, lead: Fx) -> i64 {
     let lead = i64::from(lead.to_bits());
     let one = i64::from(Fx::ONE.to_bits());
     let beyond = lead - lead.clamp(-one, one);
-    let nanos = frame.as_nanos() as i64;
-    (nanos * (lead + 2 * beyond) / (32 * one)).clamp(-MOST_TRIM_NANOS, MOST_TRIM_NANOS)
+    (frame_nanos as i64 * (lead + 2 * beyond) / (32 * one)).clamp(-MOST_TRIM_NANOS, MOST_TRIM_NANOS)
+}
+
+/// 584 years fit.
+#[inline]
+fn nanos(time: Duration) -> u64 {
+    time.as_nanos() as u64
 }
 
 #[cfg(test)]
@@ -87,12 +99,12 @@ mod tests {
 
     #[test]
     fn the_trim_is_gentle_within_a_frame_and_bounded_beyond() {
-        assert_eq!(trim(FRAME, Fx::ZERO), 0);
-        assert_eq!(trim(FRAME, Fx::ONE), 16_666_667 / 32);
-        assert_eq!(trim(FRAME, -Fx::ONE), -16_666_667 / 32);
-        assert_eq!(trim(FRAME, Fx::lit("1.5")), 16_666_667 * 5 / 64, "1.5 / 32 + 0.5 / 16");
-        assert_eq!(trim(FRAME, Fx::lit("100")), 2_000_000);
-        assert_eq!(trim(FRAME, Fx::MIN), -2_000_000);
+        assert_eq!(trim(nanos(FRAME), Fx::ZERO), 0);
+        assert_eq!(trim(nanos(FRAME), Fx::ONE), 16_666_667 / 32);
+        assert_eq!(trim(nanos(FRAME), -Fx::ONE), -16_666_667 / 32);
+        assert_eq!(trim(nanos(FRAME), Fx::lit("1.5")), 16_666_667 * 5 / 64, "1.5 / 32 + 0.5 / 16");
+        assert_eq!(trim(nanos(FRAME), Fx::lit("100")), 2_000_000);
+        assert_eq!(trim(nanos(FRAME), Fx::MIN), -2_000_000);
     }
 
     #[test]

@@ -48,16 +48,12 @@ impl<S: Fields> Session<S> {
         if end.0 > acked.0 + u32::from(MAX_WINDOW_AND_DELAY) {
             return Err(Refusal::InputBeyondWindow);
         }
-        for (frame, buttons) in start.until(known.min(end)).zip(packet.inputs()) {
-            if let Some(confirmed) = self.rollback.input(remote, frame)
-                && confirmed != buttons
-            {
-                if !self.conflict_told {
-                    self.conflict_told = true;
-                    self.tell(Event::InputConflict { frame, confirmed, refused: buttons });
-                }
-                return Err(Refusal::InputConflict);
+        if let Some((frame, confirmed, refused)) = self.rollback.conflict(remote, start, packet.inputs()) {
+            if !self.conflict_told {
+                self.conflict_told = true;
+                self.tell(Event::InputConflict { frame, confirmed, refused });
             }
+            return Err(Refusal::InputConflict);
         }
         let checksum = match packet.checksum() {
             None => None,
@@ -108,6 +104,7 @@ impl<S: Fields> Session<S> {
     }
 
     fn control(&mut self, now: Duration, from: SocketAddr, packet: &game::Packet<'_>) -> Result<(), Refusal> {
+        self.stir();
         let message = match packet.payload {
             Payload::ReliableEvent(payload) => {
                 Some((Message::decode(payload).map_err(|_| Refusal::MalformedMessage)?, payload))
@@ -264,8 +261,7 @@ impl<S: Fields> Session<S> {
                 .carry(end)
                 .map(|(frame, value)| rbn1::Checksum { frame: first.wrapping_add(frame.0), value }),
         };
-        let (rollback, local) = (&self.rollback, self.local);
-        let inputs = start.until(end).map(|frame| rollback.input(local, frame).unwrap_or_default());
+        let inputs = self.rollback.inputs(self.local, start, end);
         let len = rbn1::encode(&header, inputs, buf).ok()?;
         let copy_at = self.copies.on().then(|| now + self.frame / 2);
         self.outbox.sent(&buf[..len], end, copy_at);
@@ -345,9 +341,18 @@ impl<S: Fields> Protocol for Session<S> {
 
     #[inline]
     fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        if now < self.idle_until {
+            return None;
+        }
         let (to, len) = match self.desk.poll_transmit(buf) {
             Some(answer) => answer,
-            None => (self.link.addr, self.write_due(now, buf)?),
+            None => match self.write_due(now, buf) {
+                Some(len) => (self.link.addr, len),
+                None => {
+                    self.idle_until = self.next_due().unwrap_or(Duration::MAX);
+                    return None;
+                }
+            },
         };
         self.stats.packets_out += 1;
         self.stats.bytes_out += len as u64;
@@ -356,6 +361,25 @@ impl<S: Fields> Protocol for Session<S> {
 
     #[inline]
     fn poll_timeout(&self) -> Option<Duration> {
+        match self.idle_until {
+            Duration::ZERO => self.next_due(),
+            Duration::MAX => None,
+            until => Some(until),
+        }
+    }
+
+    fn wants_attention(&self, now: Duration) -> bool {
+        self.can_go_on() && self.pacing.is_due(now)
+    }
+
+    fn lingers(&self) -> bool {
+        self.link.has_unfinished() || self.outbox.due || self.resend_at().is_some()
+    }
+}
+
+impl<S: Fields> Session<S> {
+    /// When something is due to be sent.
+    fn next_due(&self) -> Option<Duration> {
         if self.outbox.due || self.desk.has_answers() {
             return Some(Duration::ZERO);
         }
@@ -367,13 +391,5 @@ impl<S: Fields> Protocol for Session<S> {
             due = due.min(self.next_report);
         }
         Some(due)
-    }
-
-    fn wants_attention(&self, now: Duration) -> bool {
-        self.can_go_on() && now >= self.pacing.due()
-    }
-
-    fn lingers(&self) -> bool {
-        self.link.has_unfinished() || self.outbox.due || self.resend_at().is_some()
     }
 }
