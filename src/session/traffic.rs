@@ -341,22 +341,8 @@ impl<S: Fields> Protocol for Session<S> {
 
     #[inline]
     fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
-        if now < self.idle_until {
-            return None;
-        }
-        let (to, len) = match self.desk.poll_transmit(buf) {
-            Some(answer) => answer,
-            None => match self.write_due(now, buf) {
-                Some(len) => (self.link.addr, len),
-                None => {
-                    self.idle_until = self.next_due().unwrap_or(Duration::MAX);
-                    return None;
-                }
-            },
-        };
-        self.stats.packets_out += 1;
-        self.stats.bytes_out += len as u64;
-        Some((to, len))
+        // A driver asks several times a frame, and nearly always for nothing.
+        if now < self.idle_until { None } else { self.transmit(now, buf) }
     }
 
     #[inline]
@@ -378,9 +364,26 @@ impl<S: Fields> Protocol for Session<S> {
 }
 
 impl<S: Fields> Session<S> {
+    #[inline(never)]
+    fn transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        let (to, len) = match self.desk.poll_transmit(buf) {
+            Some(answer) => answer,
+            None => {
+                let len = self.write_due(now, buf);
+                // Nearly always nothing follows, and the next call need not look for it.
+                self.idle_until = self.next_due().unwrap_or(Duration::MAX);
+                (self.link.addr, len?)
+            }
+        };
+        self.stats.packets_out += 1;
+        self.stats.bytes_out += len as u64;
+        Some((to, len))
+    }
+
     /// When something is due to be sent.
     fn next_due(&self) -> Option<Duration> {
-        if self.outbox.due || self.desk.has_answers() {
+        let autopsy = self.examiner.has_messages() && self.link.reliable.has_room_for_autopsy();
+        if self.outbox.due || self.desk.has_answers() || autopsy {
             return Some(Duration::ZERO);
         }
         let mut due = self.link.poll_timeout();
