@@ -45,19 +45,20 @@ pub(crate) fn held<const CHANGE: u32>(frame: u32) -> Inputs {
 
 /// The engine as a session drives it: inputs in, a frame forward.
 pub(crate) struct WithEngine<const N: usize, const CHANGE: u32> {
-    game: Load<N>,
+    pub(crate) game: Box<Load<N>>,
     engine: Rollback<Load<N>>,
 }
 
 impl<const N: usize, const CHANGE: u32> WithEngine<N, CHANGE> {
     pub(crate) fn new() -> Self {
-        let game = Load::new();
-        Self { game, engine: Rollback::new(RollbackConfig::default(), &game) }
+        let game = Box::new(Load::new());
+        let engine = Rollback::new(RollbackConfig::default(), &*game);
+        Self { game, engine }
     }
 
     #[inline(never)]
     pub(crate) fn run(&mut self, frames: u32) -> u32 {
-        let Self { game, engine } = self;
+        let (game, engine) = (&mut *self.game, &mut self.engine);
         let from = engine.current().0;
         for now in from..from + frames {
             let one = black_box(held::<CHANGE>(now)[Player::One]);
@@ -66,7 +67,7 @@ impl<const N: usize, const CHANGE: u32> WithEngine<N, CHANGE> {
                 let two = black_box(held::<CHANGE>(late)[Player::Two]);
                 engine.confirm(Player::Two, Frame(late), two).expect("in order");
             }
-            black_box(engine.advance(black_box(game)));
+            black_box(engine.advance(black_box(&mut *game)));
             black_box((engine.cues(), engine.newly_settled()));
         }
         game.sum
@@ -79,7 +80,7 @@ impl<const N: usize, const CHANGE: u32> WithEngine<N, CHANGE> {
 
 /// The same saves, restores and steps by hand: no queues, no tags, no cues, nothing checked.
 pub(crate) struct ByHand<const N: usize, const CHANGE: u32> {
-    game: Load<N>,
+    pub(crate) game: Box<Load<N>>,
     snapshots: Box<[Load<N>]>,
     believed: Buttons,
     now: u32,
@@ -91,14 +92,14 @@ const SLOTS: usize = 16;
 
 impl<const N: usize, const CHANGE: u32> ByHand<N, CHANGE> {
     pub(crate) fn new() -> Self {
-        let game = Load::new();
-        let snapshots = (0..SLOTS).map(|_| game).collect();
+        let game = Box::new(Load::new());
+        let snapshots = (0..SLOTS).map(|_| *game).collect();
         Self { game, snapshots, believed: Buttons::NONE, now: 0, rollbacks: 0 }
     }
 
     #[inline(never)]
     pub(crate) fn run(&mut self, frames: u32) -> u32 {
-        let Self { game, snapshots, believed, .. } = self;
+        let (game, snapshots, believed) = (&mut *self.game, &mut self.snapshots, &mut self.believed);
         let mut cues = Cues::new();
         for now in self.now..self.now + frames {
             let one = black_box(held::<CHANGE>(now)[Player::One]);

@@ -6,14 +6,16 @@
 mod cues;
 mod prediction;
 mod queue;
+mod snapshots;
 
 pub use prediction::Prediction;
 pub use queue::InputError;
 
-use crate::{Buttons, CueEvent, Cues, Frame, FrameRing, Game, Inputs, Player};
+use crate::{Buttons, CueEvent, Cues, Frame, Game, Inputs, Player};
 use core::ops::Range;
 use cues::CueLedger;
 use queue::{InputQueue, KEPT_FRAMES};
+use snapshots::Snapshots;
 
 /// The most frames that can be predicted, and so resimulated.
 pub const MAX_WINDOW: u32 = 16;
@@ -116,7 +118,7 @@ pub struct Rollback<S> {
     ended: Option<Frame>,
     queues: [InputQueue; 2],
     stepped: [Stepped; SLOTS],
-    snapshots: FrameRing<S>,
+    snapshots: Snapshots<S>,
     mispredicted: Option<Frame>,
     cues: CueLedger,
     scratch: Cues,
@@ -138,7 +140,7 @@ impl<S> Rollback<S> {
             queues: [InputQueue::new(), InputQueue::new()],
             stepped: [Stepped::default(); SLOTS],
             // A snapshot for each frame of the window, and one for a settled frame that is yet to be looked at.
-            snapshots: FrameRing::new(config.window + 2, || game.snapshot()),
+            snapshots: Snapshots::new(config.window + 2, || game.snapshot()),
             mispredicted: None,
             cues: CueLedger::new(config.window, config.cue_moves_within),
             scratch: Cues::new(),
@@ -204,7 +206,7 @@ impl<S> Rollback<S> {
     #[inline]
     #[must_use]
     pub fn may_step(&self) -> bool {
-        self.current.0 < self.confirmed_end().0.saturating_add(self.config.window) && self.ended.is_none()
+        self.ended.is_none() && self.window_is_open()
     }
 
     /// Whether the current frame has to wait for an input of `player`, whatever the other one's inputs are.
@@ -238,7 +240,7 @@ impl<S> Rollback<S> {
             self.resimulate(frame, game);
         }
         let now = self.current;
-        let outcome = if on && self.may_step() {
+        let outcome = if on && self.window_is_open() {
             self.save(now, game);
             self.step(now, game);
             self.current = now.next();
@@ -247,8 +249,7 @@ impl<S> Rollback<S> {
             Advance::Stalled
         };
         self.cues.reconcile(now);
-        self.settle(game);
-        if self.ended.is_some() { Advance::Ended } else { outcome }
+        if self.settle(game) { Advance::Ended } else { outcome }
     }
 
     /// Forgets what the last [`advance`](Self::advance) had to say: its cues and what it settled.
@@ -300,20 +301,23 @@ impl<S> Rollback<S> {
         }
     }
 
-    /// Lets the frames that are certain now leave: once, and in order.
+    /// Lets the frames that are certain now leave, once and in order; whether one of them ended the match.
     #[inline]
-    fn settle<G: Game<Snapshot = S>>(&mut self, game: &mut G) {
+    fn settle<G: Game<Snapshot = S>>(&mut self, game: &mut G) -> bool {
         let end = self.confirmed_end().min(self.current);
-        while self.settled < end {
-            let frame = self.settled;
-            self.cues.settled(frame);
-            self.settled = frame.next();
-            if self.stepped[slot(frame)].finished {
-                self.end(self.settled, game);
-                break;
-            }
+        let mut settled = self.settled;
+        let mut finished = false;
+        while settled < end && !finished {
+            self.cues.settled(settled);
+            finished = self.stepped[slot(settled)].finished;
+            settled = settled.next();
         }
-        self.newly_settled.end = self.settled;
+        self.settled = settled;
+        self.newly_settled.end = settled;
+        if finished {
+            self.end(settled, game);
+        }
+        finished
     }
 
     /// The match is over in state `end`; what was stepped beyond it never was.
@@ -321,6 +325,7 @@ impl<S> Rollback<S> {
         if end < self.current {
             let snapshot = self.snapshots.get(end).expect("a settled state is within the window");
             game.restore(snapshot);
+            self.snapshots.truncate_after(end);
             self.cues.cancel_from(end, self.current);
             self.current = end;
         } else {
@@ -453,6 +458,11 @@ impl<S> Rollback<S> {
     #[must_use]
     pub fn window(&self) -> u32 {
         self.config.window
+    }
+
+    #[inline]
+    fn window_is_open(&self) -> bool {
+        self.current.0 < self.confirmed_end().0.saturating_add(self.config.window)
     }
 
     /// The first frame for which an input is missing.

@@ -1,0 +1,121 @@
+//! The snapshots of the last frames, in slots that are made once and then reused.
+
+use crate::Frame;
+
+/// Holds a snapshot for each of the last few frames, without a gap.
+///
+/// Exactly as many slots as are needed, and not a power of two: it is the size of all snapshots together that decides
+/// whether they stay in the cache. No slot needs a tag: there is no gap, so that the newest frame says which frame
+/// every slot holds.
+#[derive(Clone, Debug)]
+pub(super) struct Snapshots<S> {
+    slots: Box<[S]>,
+    /// The slot of the newest frame.
+    newest: usize,
+    /// The frame after the newest.
+    next: Frame,
+    /// How many frames are held.
+    len: u32,
+}
+
+impl<S> Snapshots<S> {
+    pub(super) fn new(capacity: u32, mut make: impl FnMut() -> S) -> Self {
+        let slots = (0..capacity).map(|_| make()).collect();
+        Self { slots, newest: 0, next: Frame::ZERO, len: 0 }
+    }
+
+    pub(super) fn clear(&mut self) {
+        (self.next, self.len) = (Frame::ZERO, 0);
+    }
+
+    /// The slot for the snapshot of `frame`, with what it held before: of a frame that is held, to be corrected, or
+    /// of the next one, for which the oldest is given up.
+    #[inline]
+    pub(super) fn claim(&mut self, frame: Frame) -> Option<&mut S> {
+        if frame != self.next {
+            return self.index(frame).and_then(|index| self.slots.get_mut(index));
+        }
+        self.newest = if self.newest + 1 < self.slots.len() { self.newest + 1 } else { 0 };
+        self.next = frame.next();
+        self.len = (self.len + 1).min(self.slots.len() as u32);
+        self.slots.get_mut(self.newest)
+    }
+
+    #[inline]
+    pub(super) fn get(&self, frame: Frame) -> Option<&S> {
+        self.index(frame).and_then(|index| self.slots.get(index))
+    }
+
+    #[inline]
+    fn index(&self, frame: Frame) -> Option<usize> {
+        if frame >= self.next || self.next.0 - frame.0 > self.len {
+            return None;
+        }
+        let back = (self.next.0 - frame.0 - 1) as usize;
+        Some(if back <= self.newest { self.newest - back } else { self.newest + self.slots.len() - back })
+    }
+
+    /// Forgets every frame after `frame`.
+    pub(super) fn truncate_after(&mut self, frame: Frame) {
+        if let Some(index) = self.index(frame) {
+            self.len -= self.next.0 - frame.0 - 1;
+            (self.newest, self.next) = (index, frame.next());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::FrameRing;
+
+    fn held(snapshots: &Snapshots<u32>) -> Vec<(u32, u32)> {
+        (0..100).filter_map(|frame| Some((frame, *snapshots.get(Frame(frame))?))).collect()
+    }
+
+    fn save(snapshots: &mut Snapshots<u32>, frame: u32, value: u32) {
+        *snapshots.claim(Frame(frame)).unwrap() = value;
+    }
+
+    #[test]
+    fn the_last_frames_are_held_whatever_was_saved_again() {
+        for capacity in 2..12 {
+            let mut snapshots = Snapshots::new(capacity, || 0);
+            let mut model = FrameRing::new(128, || 0);
+            for frame in 0..90 {
+                save(&mut snapshots, frame, frame);
+                model.insert(Frame(frame), frame);
+                let again = frame.saturating_sub(frame * 7 % capacity);
+                save(&mut snapshots, again, 1000 + frame);
+                model.insert(Frame(again), 1000 + frame);
+                let first = (frame + 1).saturating_sub(capacity);
+                let expected: Vec<_> = (first..=frame).map(|f| (f, *model.get(Frame(f)).unwrap())).collect();
+                assert_eq!(held(&snapshots), expected, "capacity {capacity}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_held_cannot_be_claimed_but_for_the_next() {
+        let mut snapshots = Snapshots::new(3, || 0);
+        (0..5).for_each(|frame| save(&mut snapshots, frame, frame));
+        assert!(snapshots.claim(Frame(1)).is_none(), "given up");
+        assert!(snapshots.claim(Frame(6)).is_none(), "would leave a gap");
+        assert!(snapshots.get(Frame(5)).is_none() && snapshots.get(Frame(u32::MAX)).is_none());
+        assert_eq!(held(&snapshots), [(2, 2), (3, 3), (4, 4)]);
+    }
+
+    #[test]
+    fn a_rewind_forgets_what_came_after_and_goes_on_from_there() {
+        let mut snapshots = Snapshots::new(4, || 0);
+        (0..6).for_each(|frame| save(&mut snapshots, frame, frame));
+        snapshots.truncate_after(Frame(3));
+        assert_eq!(held(&snapshots), [(2, 2), (3, 3)]);
+        (4..7).for_each(|frame| save(&mut snapshots, frame, 10 * frame));
+        assert_eq!(held(&snapshots), [(3, 3), (4, 40), (5, 50), (6, 60)]);
+        snapshots.clear();
+        assert!(held(&snapshots).is_empty());
+        save(&mut snapshots, 0, 9);
+        assert_eq!(held(&snapshots), [(0, 9)]);
+    }
+}
