@@ -16,16 +16,19 @@ pub(super) struct Snapshots<S> {
     next: Frame,
     /// How many frames are held.
     len: u32,
+    /// A bit for each slot whose snapshot was handed out: it reads as absent until the slot is claimed again.
+    released: u32,
 }
 
 impl<S> Snapshots<S> {
     pub(super) fn new(capacity: u32, mut make: impl FnMut() -> S) -> Self {
+        debug_assert!(capacity <= u32::BITS, "a bit for each slot");
         let slots = (0..capacity).map(|_| make()).collect();
-        Self { slots, newest: 0, next: Frame::ZERO, len: 0 }
+        Self { slots, newest: 0, next: Frame::ZERO, len: 0, released: 0 }
     }
 
     pub(super) fn clear(&mut self) {
-        (self.next, self.len) = (Frame::ZERO, 0);
+        (self.next, self.len, self.released) = (Frame::ZERO, 0, 0);
     }
 
     /// The slot for the snapshot of `frame`, with what it held before: of a frame that is held, to be corrected, or
@@ -38,6 +41,7 @@ impl<S> Snapshots<S> {
         self.newest = if self.newest + 1 < self.slots.len() { self.newest + 1 } else { 0 };
         self.next = frame.next();
         self.len = (self.len + 1).min(self.slots.len() as u32);
+        self.released &= !(1 << self.newest);
         self.slots.get_mut(self.newest)
     }
 
@@ -46,13 +50,23 @@ impl<S> Snapshots<S> {
         self.index(frame).and_then(|index| self.slots.get(index))
     }
 
+    /// Hands out the slot of a frame, to be swapped for something else; the frame reads as absent from now on.
+    #[inline]
+    pub(super) fn release(&mut self, frame: Frame) -> Option<&mut S> {
+        let index = self.index(frame)?;
+        self.released |= 1 << index;
+        self.slots.get_mut(index)
+    }
+
     #[inline]
     fn index(&self, frame: Frame) -> Option<usize> {
         if frame >= self.next || self.next.0 - frame.0 > self.len {
             return None;
         }
         let back = (self.next.0 - frame.0 - 1) as usize;
-        Some(if back <= self.newest { self.newest - back } else { self.newest + self.slots.len() - back })
+        let index =
+            if back <= self.newest { self.newest - back } else { self.newest + self.slots.len() - back };
+        if self.released >> index & 1 == 0 { Some(index) } else { None }
     }
 
     /// Forgets every frame after `frame`.
@@ -117,5 +131,20 @@ mod tests {
         assert!(held(&snapshots).is_empty());
         save(&mut snapshots, 0, 9);
         assert_eq!(held(&snapshots), [(0, 9)]);
+    }
+
+    #[test]
+    fn a_released_snapshot_is_handed_out_and_reads_as_absent() {
+        let mut snapshots = Snapshots::new(3, || 0);
+        for frame in 0..4 {
+            save(&mut snapshots, frame, frame * 10);
+        }
+        assert_eq!(snapshots.release(Frame(2)), Some(&mut 20));
+        assert_eq!(snapshots.release(Frame(2)), None);
+        assert_eq!(held(&snapshots), [(1, 10), (3, 30)]);
+        for frame in 4..6 {
+            save(&mut snapshots, frame, frame * 10);
+        }
+        assert_eq!(held(&snapshots), [(3, 30), (4, 40), (5, 50)], "its slot is used again");
     }
 }
