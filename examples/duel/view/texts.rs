@@ -1,0 +1,237 @@
+//! Bars, clock, banners, panels and the net graph, as the terminal shows them: shapes in pixels, words in characters.
+
+use rebout::Player;
+
+use super::cells::Cells;
+use super::raster::Raster;
+use crate::art::canvas::{Canvas, Color, at, rgb};
+use crate::art::glyphs::{self, Style, write_centered};
+use crate::art::hud::{health_color, tone_color};
+use crate::netgraph::NetGraph;
+use crate::picture::{Banner, Panel, Picture, banner};
+use crate::scene::Scene;
+use crate::sim::{FULL_HEALTH, ROUNDS_TO_WIN};
+
+const INK: Color = rgb(0x12_0A_1C);
+const PAPER: Color = rgb(0xFF_F6_E4);
+const GOLD: Color = rgb(0xFF_CC_4A);
+const RED: Color = rgb(0xE0_34_3E);
+/// Columns that the clock takes in the middle.
+const CLOCK_COLUMNS: f32 = 17.0;
+const PLOT_COLUMNS: usize = 60;
+const PLOT_ROWS: usize = 5;
+const NET_COLUMN: i32 = 2;
+const NET_ROW: i32 = 5;
+
+pub(super) fn too_small(cells: &mut Cells, columns: u16, rows: u16) {
+    let row = cells.rows() as i32 / 2;
+    cells.write_centered(row, &format!("at least {columns} x {rows} please"), PAPER, None);
+}
+
+/// What is drawn as pixels, under the words.
+pub(super) fn paint_pixels(raster: &mut Raster, picture: &Picture) {
+    let scene = &picture.scene;
+    for player in Player::BOTH {
+        paint_bar(raster, scene, player);
+    }
+    let middle = raster.width() / 2.0;
+    raster.rect(at(middle - 8.0, 0.0), 16.0, 9.0, INK.faded(0.85));
+    let hurry = scene.duel.seconds() <= 10 && scene.age % 30 < 15;
+    let style = Style::new(1.0, 1.0, if hurry { RED.lighter(0.2) } else { PAPER });
+    write_centered(raster, &format!("{:02}", scene.duel.seconds()), at(middle + 0.5, 1.5), style);
+    if picture.panel.is_none()
+        && let Some(banner) = banner(scene)
+    {
+        paint_banner(raster, &banner);
+    }
+    if let Some(net) = &picture.net {
+        paint_plot(raster, net);
+    }
+    if let Some(tape) = picture.tape {
+        let (width, height) = (raster.width(), raster.height());
+        let share = tape.frame as f32 / tape.frames.max(1) as f32;
+        raster.rect(at(2.0, height - 4.0), width - 4.0, 2.0, INK.faded(0.8));
+        raster.rect(at(2.0, height - 4.0), (width - 4.0) * share, 2.0, GOLD);
+    }
+}
+
+fn paint_bar(raster: &mut Raster, scene: &Scene, player: Player) {
+    let length = (raster.width() / 2.0 - CLOCK_COLUMNS / 2.0 - 2.0).floor();
+    let inner = |share: f32| {
+        let middle = raster.width() / 2.0;
+        let from = (middle - CLOCK_COLUMNS / 2.0).floor();
+        if player == Player::One {
+            (from - length * share, length * share)
+        } else {
+            (raster.width() - from, length * share)
+        }
+    };
+    let full = f32::from(FULL_HEALTH);
+    let health = f32::from(scene.duel.fighter(player).health) / full;
+    let trail = scene.sides[player.index()].trail / full;
+    let bars = [(1.0, rgb(0x3A_16_2A)), (trail, RED), (health, health_color(health))]
+        .map(|(share, color)| (inner(share), color));
+    let ((x, width), _) = bars[0];
+    raster.rect(at(x - 1.0, 1.0), width + 2.0, 4.0, INK);
+    for ((x, width), color) in bars {
+        raster.gradient(at(x, 2.0), width, 2.0, color.lighter(0.25), color);
+    }
+}
+
+fn paint_banner(raster: &mut Raster, banner: &Banner) {
+    let (width, height) = (raster.width(), raster.height());
+    let wide = glyphs::width(&banner.text, 1.0) + 4.0;
+    if wide > width {
+        return;
+    }
+    let unit = (width * 0.9 / wide).clamp(1.0, 3.0).floor();
+    let middle = (height * 0.36).floor();
+    let tall = 6.0 * unit + 7.0;
+    let top = (middle - tall / 2.0).floor();
+    raster.rect(at(0.0, top), width, tall, INK.faded(0.5));
+    raster.rect(at(0.0, top), width, 1.0, GOLD);
+    raster.rect(at(0.0, top + tall - 1.0), width, 1.0, GOLD);
+    // On the centres of pixels the strokes are crisp.
+    let half = (glyphs::width(&banner.text, unit) / 2.0).fract();
+    let place = at((width / 2.0).floor() + half + 0.5, top + 3.5);
+    let style = Style::new(unit, unit, PAPER);
+    write_centered(raster, &banner.text, place.plus(1.0, 1.0), Style { color: RED.darker(0.3), ..style });
+    write_centered(raster, &banner.text, place, style);
+}
+
+fn paint_plot(raster: &mut Raster, net: &NetGraph) {
+    const MOST: f32 = 10.0;
+    let left = NET_COLUMN as f32 + 1.0;
+    let top = (NET_ROW as f32 + 1.0 + net.lines().len() as f32) * 2.0;
+    let (wide, tall) = (PLOT_COLUMNS as f32, PLOT_ROWS as f32 * 2.0);
+    raster.rect(at(left, top), wide, tall, INK.faded(0.8));
+    let samples: Vec<_> = net.samples().collect();
+    // A column is as many frames as it must be, and shows the worst of them.
+    for (column, frames) in samples.rchunks(4).take(PLOT_COLUMNS).enumerate() {
+        let x = left + wide - 1.0 - column as f32;
+        let most = |pick: fn(&crate::netgraph::NetSample) -> u32| {
+            frames.iter().map(|sample| pick(sample)).max().unwrap_or(0) as f32
+        };
+        let bar = most(|sample| sample.rollback_frames).min(MOST) / MOST * tall;
+        let dot = most(|sample| sample.predicted_frames).min(MOST) / MOST * tall;
+        if frames.iter().any(|sample| sample.stalled) {
+            raster.rect(at(x, top), 1.0, tall, RED.faded(0.6));
+        }
+        raster.rect(at(x, top + tall - bar), 1.0, bar, rgb(0x54_C8_FF));
+        raster.rect(at(x, (top + tall - dot - 1.0).max(top)), 1.0, 1.0, rgb(0x8C_E0_8C).faded(0.8));
+        if frames.iter().any(|sample| sample.moved) {
+            raster.rect(at(x, top), 1.0, 1.0, GOLD);
+        }
+    }
+}
+
+/// The words.
+pub(super) fn paint(cells: &mut Cells, picture: &Picture) {
+    let scene = &picture.scene;
+    let columns = cells.columns() as i32;
+    for player in Player::BOTH {
+        paint_nameplate(cells, scene, player);
+        let side = &scene.sides[player.index()];
+        if side.combo_frames > 0 {
+            let text = format!(" {} HITS  {} ", side.combo_hits, side.combo_damage);
+            if player == Player::One {
+                cells.write(2, 5, &text, INK, Some(GOLD));
+            } else {
+                cells.write_ending(columns - 2, 5, &text, INK, Some(GOLD));
+            }
+        }
+    }
+    if let Some(net) = &picture.net {
+        paint_net(cells, net);
+    }
+    if picture.panel.is_none()
+        && let Some(banner) = banner(scene)
+    {
+        let height = cells.rows() as f32 * 2.0;
+        let wide = glyphs::width(&banner.text, 1.0) + 4.0;
+        if wide > columns as f32 {
+            cells.write_centered((height * 0.18) as i32, &format!("  {}  ", banner.text), PAPER, Some(INK));
+        }
+        let unit = (columns as f32 * 0.9 / wide).clamp(1.0, 3.0).floor();
+        let below = ((height * 0.36 + 3.0 * unit + 6.0) / 2.0) as i32 + 1;
+        if !banner.below.is_empty() {
+            cells.write_centered(below, &format!("  {}  ", banner.below), GOLD, Some(INK));
+        }
+    }
+    if let Some(tape) = picture.tape {
+        let state = if tape.paused { "paused".to_owned() } else { format!("{}x", tape.speed) };
+        let text = format!(" frame {} of {}  {state} ", tape.frame, tape.frames);
+        cells.write(2, cells.rows() as i32 - 3, &text, PAPER, Some(INK));
+    }
+    if let Some(panel) = &picture.panel {
+        paint_panel(cells, panel);
+    }
+    if let Some(message) = &picture.message {
+        let row = cells.rows() as i32 - 1;
+        let blank = " ".repeat(cells.columns());
+        cells.write(0, row, &blank, PAPER, Some(INK));
+        cells.write_centered(row, &message.text, tone_color(message.tone), Some(INK));
+    }
+}
+
+fn paint_nameplate(cells: &mut Cells, scene: &Scene, player: Player) {
+    let columns = cells.columns() as i32;
+    let fighter = scene.duel.fighter(player);
+    let name: String = scene.names[player.index()].chars().take(20).collect();
+    let marks: String =
+        (0..ROUNDS_TO_WIN).map(|mark| if fighter.rounds > mark { "● " } else { "○ " }).collect();
+    let score = if fighter.matches > 0 { format!("{} won", fighter.matches) } else { String::new() };
+    let gap = CLOCK_COLUMNS as i32 / 2 + 2;
+    if player == Player::One {
+        cells.write(2, 3, &name, PAPER, None);
+        cells.write_ending(columns / 2 - gap, 3, &format!("{score} {marks}"), GOLD, None);
+    } else {
+        cells.write_ending(columns - 2, 3, &name, PAPER, None);
+        cells.write(columns / 2 + gap, 3, &format!(" {marks}{score}"), GOLD, None);
+    }
+}
+
+fn paint_net(cells: &mut Cells, net: &NetGraph) {
+    let blank = " ".repeat(PLOT_COLUMNS + 2);
+    cells.write(NET_COLUMN, NET_ROW, &blank, PAPER, Some(INK));
+    for (row, (label, value)) in (NET_ROW + 1..).zip(net.lines()) {
+        cells.write(NET_COLUMN, row, &blank, PAPER, Some(INK));
+        cells.write(NET_COLUMN + 1, row, label, GOLD, Some(INK));
+        cells.write(NET_COLUMN + 13, row, &value, PAPER, Some(INK));
+    }
+}
+
+fn paint_panel(cells: &mut Cells, panel: &Panel) {
+    let wide = panel
+        .lines
+        .iter()
+        .map(
+            |(label, text)| {
+                if label.is_empty() { text.chars().count() + 4 } else { text.chars().count() + 22 }
+            },
+        )
+        .chain([panel.title.chars().count() + 4, panel.footer.chars().count() + 4])
+        .max()
+        .unwrap_or(0)
+        .clamp(44, cells.columns());
+    let tall = panel.lines.len() + 6;
+    let left = (cells.columns() as i32 - wide as i32) / 2;
+    let top = ((cells.rows() as i32 - tall as i32) / 2).max(4);
+    let blank = " ".repeat(wide);
+    for row in 0..tall as i32 {
+        cells.write(left, top + row, &blank, PAPER, Some(INK));
+    }
+    let rule = "▀".repeat(wide);
+    cells.write(left, top, &rule, GOLD, Some(INK));
+    cells.write(left, top + tall as i32, &rule, GOLD, None);
+    cells.write_centered(top + 2, &panel.title.to_uppercase(), PAPER, Some(INK));
+    for (row, (label, text)) in (top + 4..).zip(&panel.lines) {
+        if label.is_empty() {
+            cells.write_centered(row, text, PAPER, Some(INK));
+        } else {
+            cells.write_ending(left + 17, row, label, GOLD, Some(INK));
+            cells.write(left + 19, row, text, PAPER, Some(INK));
+        }
+    }
+    cells.write_centered(top + tall as i32 - 1, &panel.footer, GOLD, Some(INK));
+}
