@@ -55,7 +55,9 @@ fn play(seed: u32, mut hands: [impl FnMut(&Duel, Player) -> Buttons; 2]) -> Tall
     }
 }
 
-fn hand(mut bot: Bot) -> Box<dyn FnMut(&Duel, Player) -> Buttons> {
+type Hand = Box<dyn FnMut(&Duel, Player) -> Buttons>;
+
+fn hand(mut bot: Bot) -> Hand {
     Box::new(move |duel, player| bot.buttons(duel, player))
 }
 
@@ -66,7 +68,7 @@ fn bots(seed: u32, one: Level, two: Level) -> Tally {
 #[test]
 fn every_level_beats_someone_who_does_nothing() {
     for level in [Level::Easy, Level::Normal, Level::Hard] {
-        let idle: Box<dyn FnMut(&Duel, Player) -> Buttons> = Box::new(|_, _| Buttons::NONE);
+        let idle: Hand = Box::new(|_, _| Buttons::NONE);
         let tally = play(4, [idle, hand(Bot::new(11, level))]);
         assert_eq!(tally.winner, Some(Player::Two), "{level:?}");
     }

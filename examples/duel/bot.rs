@@ -1,6 +1,6 @@
 //! A bot that plays through the buttons only, and sees the other as late as a person would.
 
-use rebout::{Buttons, Player};
+use rebout::{Buttons, Player, Rng};
 
 use crate::sim::buttons::{DOWN, HEAVY, LEFT, LIGHT, RIGHT, SPECIAL, START, THROW, UP};
 use crate::sim::moves::{Level as Height, Move};
@@ -94,7 +94,7 @@ const MEMORY: usize = 32;
 #[derive(Clone, Debug)]
 pub struct Bot {
     skill: Skill,
-    dice: u32,
+    dice: Rng,
     /// What the last frames looked like; the bot acts on an old one.
     memory: [Duel; MEMORY],
     frames_seen: usize,
@@ -109,10 +109,9 @@ pub struct Bot {
 
 impl Bot {
     pub fn new(seed: u32, level: Level) -> Self {
-        let mut bot = Self {
+        Self {
             skill: level.skill(),
-            // Spread the seed: neighbouring seeds begin alike otherwise.
-            dice: (seed ^ 0x9E37_79B9).wrapping_mul(0x85EB_CA6B) | 1,
+            dice: dice(seed),
             memory: [Duel::new(1); MEMORY],
             frames_seen: 0,
             plan: Plan::Wait,
@@ -121,11 +120,7 @@ impl Bot {
             noticed: None,
             noticed_ball: false,
             noticed_since: 0,
-        };
-        for _ in 0..8 {
-            bot.roll(1);
         }
-        bot
     }
 
     /// What the bot holds in this frame.
@@ -158,11 +153,7 @@ impl Bot {
     }
 
     fn roll(&mut self, below: u32) -> u32 {
-        self.dice ^= self.dice << 13;
-        self.dice ^= self.dice >> 17;
-        self.dice ^= self.dice << 5;
-        // The high bits: the low ones of this generator are the weaker ones.
-        (self.dice >> 8) % below
+        self.dice.below(below)
     }
 
     fn happens(&mut self, percent: u32) -> bool {
@@ -289,7 +280,7 @@ impl Bot {
                 0..30 => (Plan::Press { button: LIGHT, low: dice < 15 }, 12),
                 30..50 => (Plan::Press { button: HEAVY, low: dice < 40 }, 26),
                 50..68 => (Plan::Grab, 18),
-                68..84 => (Plan::Guard { low: dice % 2 == 0 }, 14),
+                68..84 => (Plan::Guard { low: dice.is_multiple_of(2) }, 14),
                 84..92 => (Plan::Retreat, 16),
                 _ => (Plan::JumpBack, 40),
             },
@@ -297,7 +288,7 @@ impl Bot {
                 0..22 => (Plan::Press { button: HEAVY, low: dice < 10 }, 26),
                 22..38 => (Plan::Press { button: LIGHT, low: dice < 30 }, 14),
                 38..66 => (Plan::Advance, 8),
-                66..80 => (Plan::Guard { low: dice % 2 == 0 }, 12),
+                66..80 => (Plan::Guard { low: dice.is_multiple_of(2) }, 12),
                 80..90 => (Plan::Retreat, 12),
                 _ => (Plan::Grab, 22),
             },
@@ -359,4 +350,14 @@ struct Sight<'a> {
     foe: &'a Fighter,
     gap: i32,
     toward: Facing,
+}
+
+/// Spreads the seed, and rolls a few times: neighbouring seeds begin alike otherwise.
+fn dice(seed: u32) -> Rng {
+    let spread = (seed ^ 0x9E37_79B9).wrapping_mul(0x85EB_CA6B) | 1;
+    let mut dice = Rng::new(spread).expect("an odd number is not zero");
+    for _ in 0..8 {
+        dice.next_u32();
+    }
+    dice
 }

@@ -164,10 +164,6 @@ impl Bindings {
         .find_map(|(bound, role)| (bound == key).then_some(role))
     }
 
-    pub fn start(&self) -> Key {
-        self.0[8]
-    }
-
     pub fn shares_a_key_with(&self, other: &Self) -> Option<Key> {
         self.0.iter().find(|key| other.0.contains(key)).copied()
     }

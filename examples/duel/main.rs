@@ -192,7 +192,9 @@ fn watch_replay(common: &Common, file: &std::path::Path, every: Option<u32>) -> 
 /// The keys, said before the first blow.
 fn first_screen(seats: &[Hand; 2]) -> Panel {
     let mut lines = Vec::new();
-    for (hand, label) in seats.iter().zip(["player one", "player two"]) {
+    let alone = seats.iter().filter(|hand| matches!(hand, Hand::Keys(_))).count() < 2;
+    let labels = if alone { ["your keys"; 2] } else { ["player one", "player two"] };
+    for (hand, label) in seats.iter().zip(labels) {
         if let Hand::Keys(bindings) = hand {
             let [moves, blows] = bindings.lines();
             lines.push((label.to_owned(), moves));

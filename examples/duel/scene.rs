@@ -68,7 +68,7 @@ impl Scene {
         let sides = [0, 1].map(|seat: usize| Side {
             pose: target_of(&duel.fighters[seat], 0).pose,
             trail: f32::from(FULL_HEALTH),
-            trail_wait: 0,
+            trail_wait: TRAIL_WAIT_FRAMES,
             combo_hits: 0,
             combo_damage: 0,
             combo_frames: 0,

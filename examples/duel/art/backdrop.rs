@@ -100,7 +100,9 @@ fn paint_hills(canvas: &mut dyn Canvas, camera: &Camera, ridge: &[f32], depth: f
     };
     for index in 1..ridge.len() {
         let (left, right) = (place(index - 1), place(index));
-        canvas.polygon(&[left, right, at(right.x, base), at(left.x, base)], color);
+        // A little wider than itself: two smooth edges side by side would let the sky through.
+        canvas
+            .polygon(&[left, right, right.plus(1.0, 0.0), at(right.x + 1.0, base), at(left.x, base)], color);
     }
 }
 

@@ -4,10 +4,10 @@ use super::canvas::{Point, at};
 use crate::sim::Duel;
 
 /// How much of the stage the camera shows at least and at most, in units across.
-const NEAREST: f32 = 330.0;
+const NEAREST: f32 = 372.0;
 const FARTHEST: f32 = 500.0;
 /// Room left and right of the fighters.
-const MARGIN: f32 = 190.0;
+const MARGIN: f32 = 200.0;
 /// Where the fighters' feet are, as a share of the canvas from above.
 const FLOOR: f32 = 0.84;
 
@@ -28,7 +28,9 @@ impl Gaze {
     /// Follows both fighters, without haste.
     pub fn follow(&mut self, duel: &Duel) {
         let [one, two] = duel.fighters.map(|fighter| fighter.x.to_num::<f32>());
-        let span = ((one - two).abs() + MARGIN).clamp(NEAREST, FARTHEST);
+        let highest = duel.fighters.iter().map(|fighter| fighter.y.to_num::<f32>()).fold(0.0, f32::max);
+        // Whoever jumps stays in the picture.
+        let span = ((one - two).abs() + MARGIN).max(310.0 + highest * 1.35).clamp(NEAREST, FARTHEST);
         self.span += (span - self.span) * 0.08;
         // Nothing but the stage is ever seen.
         let room = (FARTHEST - self.span) / 2.0 + 6.0;

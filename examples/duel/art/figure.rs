@@ -15,6 +15,8 @@ const FOOT: f32 = 9.0;
 const FOOT_RADIUS: f32 = 3.6;
 /// The hips of a fighter in the air, above its feet.
 const AIR_HIPS: f32 = 44.0;
+/// The same once it is flung on its back: it must not fall through the floor when it lands.
+const LYING_HIPS: f32 = 16.0;
 
 /// The joints of a body on the stage, y upward.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +59,9 @@ impl Joints {
         joints.each(|point| turned(point, pose.turn));
         let lowest = joints.lowest();
         // On the ground the lowest part rests on it; in the air the hips lead.
-        let raise = if airborne { AIR_HIPS.max(-lowest) } else { -lowest + pose.lift };
+        let upright = pose.turn.to_radians().cos().max(0.0);
+        let hips = LYING_HIPS + (AIR_HIPS - LYING_HIPS) * upright;
+        let raise = if airborne { hips.max(-lowest) } else { -lowest + pose.lift };
         joints.each(|point| at(place.x + point.x * side, place.y + point.y + raise));
         joints
     }
@@ -140,8 +144,8 @@ pub fn paint(canvas: &mut dyn Canvas, camera: &Camera, joints: &Joints, look: &L
     for outline in [true, false] {
         brush.outline = outline;
         paint_band(&mut brush, joints, look);
-        paint_leg(&mut brush, &joints.far_leg, cloth.darker(0.34), skin.darker(0.3));
-        paint_arm(&mut brush, &joints.far_arm, cloth.darker(0.34), skin.darker(0.3), trim.darker(0.3));
+        paint_leg(&mut brush, &joints.far_leg, cloth.darker(0.3), skin.darker(0.1));
+        paint_arm(&mut brush, &joints.far_arm, cloth.darker(0.3), skin.darker(0.1), trim.darker(0.3));
         paint_leg(&mut brush, &joints.near_leg, cloth.darker(0.1), skin);
         brush.limb(joints.hips, joints.chest.toward(joints.hips, 0.12), [8.2, 10.2], cloth.darker(0.04));
         brush.limb(joints.chest, joints.head, [4.2, 3.8], skin.darker(0.15));
@@ -174,7 +178,7 @@ impl Brush<'_> {
         if scale > 1.2 {
             let up = -radii[0].min(radii[1]) * 0.34;
             let thin = radii.map(|radius| radius * 0.5);
-            self.canvas.capsule(from.plus(0.0, up), to.plus(0.0, up), thin, color.lighter(0.16).faded(0.75));
+            self.canvas.capsule(from.plus(0.0, up), to.plus(0.0, up), thin, color.lighter(0.12).faded(0.55));
         }
     }
 }

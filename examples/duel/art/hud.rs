@@ -15,6 +15,7 @@ const GOLD: Color = rgb(0xFF_CC_4A);
 const RED: Color = rgb(0xE0_34_3E);
 const BAR_WIDTH: f32 = 380.0;
 const BAR_HEIGHT: f32 = 20.0;
+const NET_HEIGHT: f32 = 84.0;
 
 pub fn tone_color(tone: Tone) -> Color {
     match tone {
@@ -161,22 +162,17 @@ fn paint_banner(canvas: &mut dyn Canvas, banner: &Banner) {
     let fits = (width * 0.8 / glyphs::width(&banner.text, 1.0).max(1.0)).min(11.0);
     let unit = fits * (1.0 + settle * settle * 0.9);
     let top = 196.0 - unit * 3.0;
-    let fade = 1.0 - settle * 0.7;
+    let fade = 1.0 - settle;
     let band = 6.0 * fits + 44.0;
     let edge = 196.0 - band / 2.0;
     canvas.rect(at(0.0, edge), width, band, INK.faded(0.42 * fade));
     canvas.rect(at(0.0, edge), width, 3.0, GOLD.faded(0.8 * fade));
     canvas.rect(at(0.0, edge + band - 3.0), width, 3.0, GOLD.faded(0.8 * fade));
-    let style = Style::new(unit, unit * 1.25, PAPER.faded(fade)).slanted(0.14);
+    let style = Style::new(unit, unit * 1.25, PAPER).slanted(0.14);
     let place = at(middle - unit * 0.4, top);
-    let ink = Style { color: INK.faded(fade), stroke: unit * 2.3, ..style };
+    let ink = Style { color: INK, stroke: unit * 2.3, ..style };
     write_centered(canvas, &banner.text, place.plus(unit * 0.3, unit * 0.4), ink);
-    write_centered(
-        canvas,
-        &banner.text,
-        place.plus(0.0, unit * 0.22),
-        Style { color: RED.faded(fade), ..style },
-    );
+    write_centered(canvas, &banner.text, place.plus(0.0, unit * 0.22), Style { color: RED, ..style });
     write_centered(canvas, &banner.text, place, style);
     if !banner.below.is_empty() {
         let style = Style::new(2.6, 3.2, GOLD);
@@ -187,41 +183,50 @@ fn paint_banner(canvas: &mut dyn Canvas, banner: &Banner) {
 }
 
 fn paint_panel(canvas: &mut dyn Canvas, panel: &Panel) {
+    const LEFT: f32 = 92.0;
+    const PITCH: f32 = 26.0;
+    /// Labels end and texts begin beside this line.
+    const SPINE: f32 = 276.0;
     let (width, height) = (canvas.width(), canvas.height());
-    canvas.rect(at(0.0, 0.0), width, height, INK.faded(0.5));
-    let middle = width / 2.0;
-    let pitch = 25.0;
-    let tall = 150.0 + pitch * panel.lines.len() as f32;
-    let top = ((height - tall) / 2.0).max(80.0);
-    canvas.rect(at(140.0, top), width - 280.0, tall, INK.faded(0.86));
-    canvas.rect(at(140.0, top), width - 280.0, 4.0, GOLD);
-    canvas.rect(at(140.0, top + tall - 4.0), width - 280.0, 4.0, GOLD);
-    let unit = (560.0 / glyphs::width(&panel.title, 1.0).max(1.0)).min(6.5);
+    canvas.rect(at(0.0, 0.0), width, height, INK.faded(0.35));
+    let (middle, wide) = (width / 2.0, width - LEFT * 2.0);
+    let tall = 164.0 + PITCH * panel.lines.len() as f32;
+    let top = ((height - tall) / 2.0).max(76.0);
+    canvas.rect(at(LEFT, top), wide, tall, INK.faded(0.88));
+    canvas.rect(at(LEFT, top), wide, 4.0, GOLD);
+    canvas.rect(at(LEFT, top + tall - 4.0), wide, 4.0, GOLD);
+    let unit = (560.0 / glyphs::width(&panel.title, 1.0).max(1.0)).min(7.0);
     let title = Style::new(unit, unit * 1.25, PAPER).slanted(0.14);
-    write_centered(canvas, &panel.title, at(middle, top + 28.0), Style { color: RED, ..title });
-    write_centered(canvas, &panel.title, at(middle, top + 25.0), title);
+    let place = at(middle - unit * 0.4, top + 26.0);
+    write_centered(canvas, &panel.title, place.plus(unit * 0.2, unit * 0.45), Style { color: RED, ..title });
+    write_centered(canvas, &panel.title, place, title);
+    // All lines in one size: that of the longest.
+    let fits = |(label, text): &(String, String)| {
+        let room = if label.is_empty() { wide - 40.0 } else { LEFT + wide - SPINE - 30.0 };
+        room / glyphs::width(text, 1.0).max(1.0)
+    };
+    let unit = panel.lines.iter().map(fits).fold(1.9, f32::min);
+    let style = Style::new(unit, unit * 1.08, PAPER);
     for (index, (label, text)) in panel.lines.iter().enumerate() {
-        let y = top + 92.0 + pitch * index as f32;
-        let style = Style::new(2.0, 2.1, PAPER);
+        let y = top + 96.0 + PITCH * index as f32;
         if label.is_empty() {
-            let unit = (620.0 / glyphs::width(text, 1.0).max(1.0)).min(2.0);
-            write_centered(canvas, text, at(middle, y), Style { unit, ..style });
+            write_centered(canvas, text, at(middle, y), style);
         } else {
-            write_ending(canvas, label, at(middle - 150.0, y), Style { color: GOLD, ..style });
-            let unit = (455.0 / glyphs::width(text, 1.0).max(1.0)).min(2.0);
-            write(canvas, text, at(middle - 130.0, y + (2.0 - unit) * 3.0), Style { unit, ..style });
+            write_ending(canvas, label, at(SPINE - 12.0, y), Style { color: GOLD, ..style });
+            write(canvas, text, at(SPINE + 12.0, y), style);
         }
     }
     let style = Style::new(2.2, 2.6, GOLD);
-    write_centered(canvas, &panel.footer, at(middle, top + tall - 38.0), style);
+    write_centered(canvas, &panel.footer, at(middle, top + tall - 36.0), style);
 }
 
 fn paint_message(canvas: &mut dyn Canvas, message: &Message) {
-    let (width, height) = (canvas.width(), canvas.height());
-    let unit = (width * 0.92 / glyphs::width(&message.text, 1.0).max(1.0)).min(2.2);
-    canvas.rect(at(0.0, height - 40.0), width, 40.0, INK.faded(0.72));
-    let style = Style::new(unit, unit * 1.1, tone_color(message.tone));
-    write_centered(canvas, &message.text, at(width / 2.0, height - 20.0 - unit * 3.0), style);
+    let middle = canvas.width() / 2.0;
+    let unit = (canvas.width() * 0.92 / glyphs::width(&message.text, 1.0).max(1.0)).min(2.0);
+    let half = glyphs::width(&message.text, unit) / 2.0 + 18.0;
+    canvas.rect(at(middle - half, 82.0), half * 2.0, 28.0, INK.faded(0.8));
+    let style = Style::new(unit, unit * 1.15, tone_color(message.tone));
+    write_centered(canvas, &message.text, at(middle, 96.0 - unit * 3.0), style);
 }
 
 fn paint_tape(canvas: &mut dyn Canvas, tape: Tape) {
@@ -235,19 +240,19 @@ fn paint_tape(canvas: &mut dyn Canvas, tape: Tape) {
     write(canvas, &text, at(40.0, height - 76.0), Style::new(1.7, 1.9, PAPER));
 }
 
+/// A strip along the floor, below the fighters' feet: figures on the left, the plot on the right.
 fn paint_net(canvas: &mut dyn Canvas, net: &NetGraph) {
-    let corner = at(20.0, 190.0);
-    let lines = net.lines();
-    let plot_height = 62.0;
-    let tall = 30.0 + lines.len() as f32 * 15.0 + plot_height;
-    canvas.rect(corner, 292.0, tall, INK.faded(0.74));
-    for (index, (label, value)) in lines.iter().enumerate() {
-        let y = corner.y + 10.0 + index as f32 * 15.0;
-        write(canvas, label, at(corner.x + 10.0, y), Style::new(1.45, 1.5, GOLD));
-        write(canvas, value, at(corner.x + 112.0, y), Style::new(1.45, 1.5, PAPER));
+    let (width, height) = (canvas.width(), canvas.height());
+    let top = height - NET_HEIGHT;
+    canvas.rect(at(0.0, top), width, NET_HEIGHT, INK.faded(0.78));
+    canvas.rect(at(0.0, top), width, 2.0, GOLD.faded(0.7));
+    for (index, (label, value)) in net.lines().iter().enumerate() {
+        let column = (index / 5) as f32 * 248.0;
+        let place = at(16.0 + column, top + 10.0 + (index % 5) as f32 * 14.0);
+        write(canvas, label, place, Style::new(1.4, 1.5, GOLD));
+        write(canvas, value, place.plus(92.0, 0.0), Style::new(1.4, 1.5, PAPER));
     }
-    let base = corner.plus(10.0, tall - 10.0);
-    paint_plot(canvas, net, base, 272.0, plot_height);
+    paint_plot(canvas, net, at(540.0, height - 8.0), 404.0, NET_HEIGHT - 18.0);
 }
 
 /// Rollback depth as bars, predicted frames as a line of dots, stalls in red, and a tick where a fighter was moved.

@@ -13,7 +13,7 @@ use crate::sim::Action;
 /// Paints everything that is on the stage. `moved` are the marks where a rollback has just put a fighter elsewhere.
 pub fn paint(canvas: &mut dyn Canvas, scene: &Scene, moved: &[Moved]) {
     let camera = Camera::new(scene.gaze, canvas.width(), canvas.height());
-    backdrop::paint(canvas, &camera, scene.duel.chance, scene.age);
+    backdrop::paint(canvas, &camera, scene.duel.chance.state(), scene.age);
     for player in Player::BOTH {
         paint_shadow(canvas, &camera, scene, player);
     }
@@ -52,8 +52,15 @@ fn paint_shadow(canvas: &mut dyn Canvas, camera: &Camera, scene: &Scene, player:
     let small = 1.0 - (y / 150.0).min(0.6);
     let lying = matches!(fighter.action, Action::Down | Action::Launched);
     let half = if lying { 40.0 } else { 22.0 } * small;
-    let (left, right) = (camera.project(at(x - half, 0.0)), camera.project(at(x + half, 0.0)));
-    canvas.capsule(left, right, [2.8 * camera.scale(); 2], rgb(0).faded(0.34 * small));
+    let center = camera.project(at(x, -1.0));
+    for (grow, dark) in [(1.25, 0.14), (0.95, 0.26)] {
+        let (wide, flat) = (half * grow * camera.scale(), 4.2 * grow * camera.scale());
+        let rim: [_; 20] = core::array::from_fn(|corner| {
+            let (sine, cosine) = (corner as f32 / 20.0 * core::f32::consts::TAU).sin_cos();
+            center.plus(cosine * wide, sine * flat)
+        });
+        canvas.polygon(&rim, rgb(0).faded(dark * small));
+    }
 }
 
 fn paint_fighter(canvas: &mut dyn Canvas, camera: &Camera, scene: &Scene, player: Player) {
@@ -63,7 +70,7 @@ fn paint_fighter(canvas: &mut dyn Canvas, camera: &Camera, scene: &Scene, player
     let mut place = at(fighter.x.to_num(), fighter.y.to_num());
     // A struck body trembles while time stands still.
     if fighter.hitstop > 0 && matches!(fighter.action, Action::Hit | Action::Launched) {
-        place.x += if scene.age % 2 == 0 { 1.6 } else { -1.6 };
+        place.x += if scene.age.is_multiple_of(2) { 1.6 } else { -1.6 };
     }
     let joints = Joints::of(&view.pose, place, side, fighter.airborne());
     let look = Look {

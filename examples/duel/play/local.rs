@@ -27,7 +27,10 @@ pub struct Seats {
 }
 
 /// The most that the second seat may be late: more than the engine predicts would only stall.
-pub const MOST_LATE_FRAMES: u32 = MAX_WINDOW - 1;
+const MOST_LATE_FRAMES: u32 = MAX_WINDOW - 1;
+
+/// From here on most players see the rollbacks.
+const FELT_LATE_FRAMES: u32 = 7;
 
 struct Match<'a> {
     duel: Duel,
@@ -100,6 +103,9 @@ impl Match<'_> {
         let advanced = self.engine.advance(&mut self.duel);
         self.recorder.record_settled(&self.engine);
         self.note(&shown, current, advanced);
+        if advanced == Advance::Stalled {
+            self.show.say(format!("waiting for {}'s buttons", self.other()), Tone::Alarm);
+        }
         self.show.frame(&self.duel, self.engine.cues());
         advanced
     }
@@ -134,10 +140,9 @@ impl Match<'_> {
             };
             self.seats.late_frames = late;
             let millis = late * 1000 / 60;
-            self.show.say(
-                format!("{}'s buttons now arrive {late} frames ({millis} ms) late", self.other()),
-                Tone::Calm,
-            );
+            let tone = if late > FELT_LATE_FRAMES { Tone::Warning } else { Tone::Calm };
+            let text = format!("{}'s buttons now arrive {late} frames ({millis} ms) late", self.other());
+            self.show.say(text, tone);
         }
     }
 

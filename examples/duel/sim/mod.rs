@@ -11,7 +11,7 @@ mod fighter;
 pub mod moves;
 mod projectile;
 
-use rebout::{Cues, Game, Inputs, Player, fields};
+use rebout::{Cues, Game, Inputs, Player, Rng, fields};
 
 pub use fighter::{Action, Facing, Fighter};
 pub use projectile::Projectile;
@@ -97,7 +97,7 @@ pub struct Duel {
     /// Steps taken since the duel began.
     pub age: u32,
     /// What chance decides: the light on the stage, and nothing that matters.
-    pub chance: u32,
+    pub chance: Rng,
 }
 fields!(Duel { fighters, one_is_left, phase, since, clock, round, rematch, age, chance });
 
@@ -113,8 +113,7 @@ impl Duel {
             round: 1,
             rematch: [false; 2],
             age: 0,
-            // Zero is the one value that the generator never leaves.
-            chance: seed.max(1),
+            chance: chance(seed),
         }
     }
 
@@ -139,7 +138,7 @@ impl Duel {
         self.one_is_left = true;
         self.clock = ROUND_SECONDS * 60;
         self.round = round;
-        self.chance = xorshift(self.chance);
+        self.chance.next_u32();
         self.go_to(Phase::Intro);
         announce(cues, Effect::RoundStart);
     }
@@ -312,8 +311,7 @@ impl Game for Duel {
     }
 }
 
-fn xorshift(mut word: u32) -> u32 {
-    word ^= word << 13;
-    word ^= word >> 17;
-    word ^ (word << 5)
+/// Zero is no seed; a caller who has none gets the light of seed 1.
+fn chance(seed: u32) -> Rng {
+    Rng::new(seed).or_else(|| Rng::new(1)).expect("1 is a seed")
 }

@@ -27,18 +27,18 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// A window where there is a display, otherwise the terminal, otherwise nothing.
-    fn fitting() -> Self {
+    /// A window where there is a display, otherwise the terminal; `None` if there is neither.
+    fn fitting() -> Option<Self> {
         let display = !cfg!(target_os = "linux")
             || ["DISPLAY", "WAYLAND_DISPLAY"]
                 .iter()
                 .any(|name| std::env::var_os(name).is_some_and(|it| !it.is_empty()));
         if display {
-            Self::Window
+            Some(Self::Window)
         } else if std::io::stdout().is_terminal() && std::io::stdin().is_terminal() {
-            Self::Terminal
+            Some(Self::Terminal)
         } else {
-            Self::None
+            None
         }
     }
 }
@@ -135,7 +135,12 @@ pub fn run<T: Send + 'static>(
     job: impl FnOnce(&Screen) -> T + Send + 'static,
 ) -> Result<T, String> {
     let job: Job<T> = Box::new(job);
-    match wanted.unwrap_or_else(Kind::fitting) {
+    let Some(kind) = wanted.or_else(Kind::fitting) else {
+        return Err(
+            "there is neither a display nor a terminal to play in; --view none shows nothing".to_owned()
+        );
+    };
+    match kind {
         Kind::None => Ok(job(&Screen::new())),
         Kind::Terminal => terminal::run(bindings, job),
         Kind::Window => match window::run(job) {

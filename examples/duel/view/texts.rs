@@ -18,10 +18,9 @@ const GOLD: Color = rgb(0xFF_CC_4A);
 const RED: Color = rgb(0xE0_34_3E);
 /// Columns that the clock takes in the middle.
 const CLOCK_COLUMNS: f32 = 17.0;
-const PLOT_COLUMNS: usize = 60;
-const PLOT_ROWS: usize = 5;
-const NET_COLUMN: i32 = 2;
-const NET_ROW: i32 = 5;
+/// The net graph is a strip of so many rows along the floor, below the fighters' feet.
+const NET_ROWS: usize = 5;
+const NET_LABEL: i32 = 12;
 
 pub(super) fn too_small(cells: &mut Cells, columns: u16, rows: u16) {
     let row = cells.rows() as i32 / 2;
@@ -46,6 +45,9 @@ pub(super) fn paint_pixels(raster: &mut Raster, picture: &Picture) {
     }
     if let Some(net) = &picture.net {
         paint_plot(raster, net);
+    }
+    if let Some(panel) = &picture.panel {
+        paint_sheet(raster, panel);
     }
     if let Some(tape) = picture.tape {
         let (width, height) = (raster.width(), raster.height());
@@ -99,16 +101,23 @@ fn paint_banner(raster: &mut Raster, banner: &Banner) {
     write_centered(raster, &banner.text, place, style);
 }
 
+/// Columns that one column of figures takes, and where the plot begins.
+fn net_columns(columns: usize) -> (i32, i32) {
+    let figures = if columns >= 110 { 33 } else { 30 };
+    (figures, figures * 2)
+}
+
 fn paint_plot(raster: &mut Raster, net: &NetGraph) {
     const MOST: f32 = 10.0;
-    let left = NET_COLUMN as f32 + 1.0;
-    let top = (NET_ROW as f32 + 1.0 + net.lines().len() as f32) * 2.0;
-    let (wide, tall) = (PLOT_COLUMNS as f32, PLOT_ROWS as f32 * 2.0);
-    raster.rect(at(left, top), wide, tall, INK.faded(0.8));
+    let (wide, tall) = (raster.width(), NET_ROWS as f32 * 2.0);
+    let top = raster.height() - tall;
+    raster.rect(at(0.0, top), wide, tall, INK.faded(0.85));
+    let left = net_columns(wide as usize).1 as f32;
+    let columns = (wide - left - 1.0).max(0.0) as usize;
     let samples: Vec<_> = net.samples().collect();
     // A column is as many frames as it must be, and shows the worst of them.
-    for (column, frames) in samples.rchunks(4).take(PLOT_COLUMNS).enumerate() {
-        let x = left + wide - 1.0 - column as f32;
+    for (column, frames) in samples.rchunks(4).take(columns).enumerate() {
+        let x = wide - 2.0 - column as f32;
         let most = |pick: fn(&crate::netgraph::NetSample) -> u32| {
             frames.iter().map(|sample| pick(sample)).max().unwrap_or(0) as f32
         };
@@ -135,9 +144,9 @@ pub(super) fn paint(cells: &mut Cells, picture: &Picture) {
         if side.combo_frames > 0 {
             let text = format!(" {} HITS  {} ", side.combo_hits, side.combo_damage);
             if player == Player::One {
-                cells.write(2, 5, &text, INK, Some(GOLD));
+                cells.write(2, 6, &text, INK, Some(GOLD));
             } else {
-                cells.write_ending(columns - 2, 5, &text, INK, Some(GOLD));
+                cells.write_ending(columns - 2, 6, &text, INK, Some(GOLD));
             }
         }
     }
@@ -167,10 +176,7 @@ pub(super) fn paint(cells: &mut Cells, picture: &Picture) {
         paint_panel(cells, panel);
     }
     if let Some(message) = &picture.message {
-        let row = cells.rows() as i32 - 1;
-        let blank = " ".repeat(cells.columns());
-        cells.write(0, row, &blank, PAPER, Some(INK));
-        cells.write_centered(row, &message.text, tone_color(message.tone), Some(INK));
+        cells.write_centered(5, &format!("  {}  ", message.text), tone_color(message.tone), Some(INK));
     }
 }
 
@@ -192,46 +198,72 @@ fn paint_nameplate(cells: &mut Cells, scene: &Scene, player: Player) {
 }
 
 fn paint_net(cells: &mut Cells, net: &NetGraph) {
-    let blank = " ".repeat(PLOT_COLUMNS + 2);
-    cells.write(NET_COLUMN, NET_ROW, &blank, PAPER, Some(INK));
-    for (row, (label, value)) in (NET_ROW + 1..).zip(net.lines()) {
-        cells.write(NET_COLUMN, row, &blank, PAPER, Some(INK));
-        cells.write(NET_COLUMN + 1, row, label, GOLD, Some(INK));
-        cells.write(NET_COLUMN + 13, row, &value, PAPER, Some(INK));
+    let top = cells.rows() - NET_ROWS;
+    let (wide, _) = net_columns(cells.columns());
+    for (index, (label, value)) in net.lines().iter().enumerate() {
+        let column = (index / NET_ROWS) as i32 * wide + 1;
+        let row = (top + index % NET_ROWS) as i32;
+        cells.write(column, row, label, GOLD, None);
+        let room = usize::try_from(wide - NET_LABEL - 1).unwrap_or(0);
+        let value: String = value.chars().take(room).collect();
+        cells.write(column + NET_LABEL, row, &value, PAPER, None);
+    }
+}
+
+/// Where a panel lies, in cells.
+struct Sheet {
+    left: i32,
+    top: i32,
+    wide: i32,
+    tall: i32,
+}
+
+/// Rows above the lines of a panel: its title, in large letters.
+const TITLE_ROWS: i32 = 6;
+
+impl Sheet {
+    fn of(panel: &Panel, columns: i32, rows: i32) -> Self {
+        let letters = |text: &str| text.chars().count() as i32;
+        let wide = panel
+            .lines
+            .iter()
+            .map(|(label, text)| letters(text) + if label.is_empty() { 4 } else { 20 })
+            .chain([glyphs::width(&panel.title, 1.0) as i32 + 6, letters(&panel.footer) + 4])
+            .fold(44, i32::max)
+            .min(columns);
+        let tall = TITLE_ROWS + panel.lines.len() as i32 + 3;
+        Self { left: (columns - wide) / 2, top: ((rows - tall) / 2).max(4), wide, tall }
+    }
+}
+
+fn paint_sheet(raster: &mut Raster, panel: &Panel) {
+    let sheet = Sheet::of(panel, raster.width() as i32, raster.height() as i32 / 2);
+    let corner = at(sheet.left as f32, sheet.top as f32 * 2.0);
+    let (wide, tall) = (sheet.wide as f32, sheet.tall as f32 * 2.0);
+    raster.rect(corner, wide, tall, INK);
+    raster.rect(corner, wide, 1.0, GOLD);
+    raster.rect(corner.plus(0.0, tall - 1.0), wide, 1.0, GOLD);
+    let letters = glyphs::width(&panel.title, 1.0);
+    let left = (corner.x + (wide - letters) / 2.0).floor() + 0.5;
+    for (shift, color) in [(1.0, RED.darker(0.2)), (0.0, PAPER)] {
+        glyphs::write(
+            raster,
+            &panel.title,
+            at(left + shift, corner.y + 2.5 + shift),
+            Style::new(1.0, 1.0, color),
+        );
     }
 }
 
 fn paint_panel(cells: &mut Cells, panel: &Panel) {
-    let wide = panel
-        .lines
-        .iter()
-        .map(
-            |(label, text)| {
-                if label.is_empty() { text.chars().count() + 4 } else { text.chars().count() + 22 }
-            },
-        )
-        .chain([panel.title.chars().count() + 4, panel.footer.chars().count() + 4])
-        .max()
-        .unwrap_or(0)
-        .clamp(44, cells.columns());
-    let tall = panel.lines.len() + 6;
-    let left = (cells.columns() as i32 - wide as i32) / 2;
-    let top = ((cells.rows() as i32 - tall as i32) / 2).max(4);
-    let blank = " ".repeat(wide);
-    for row in 0..tall as i32 {
-        cells.write(left, top + row, &blank, PAPER, Some(INK));
-    }
-    let rule = "▀".repeat(wide);
-    cells.write(left, top, &rule, GOLD, Some(INK));
-    cells.write(left, top + tall as i32, &rule, GOLD, None);
-    cells.write_centered(top + 2, &panel.title.to_uppercase(), PAPER, Some(INK));
-    for (row, (label, text)) in (top + 4..).zip(&panel.lines) {
+    let sheet = Sheet::of(panel, cells.columns() as i32, cells.rows() as i32);
+    for (row, (label, text)) in (sheet.top + TITLE_ROWS..).zip(&panel.lines) {
         if label.is_empty() {
-            cells.write_centered(row, text, PAPER, Some(INK));
+            cells.write_centered(row, text, PAPER, None);
         } else {
-            cells.write_ending(left + 17, row, label, GOLD, Some(INK));
-            cells.write(left + 19, row, text, PAPER, Some(INK));
+            cells.write_ending(sheet.left + 15, row, label, GOLD, None);
+            cells.write(sheet.left + 17, row, text, PAPER, None);
         }
     }
-    cells.write_centered(top + tall as i32 - 1, &panel.footer, GOLD, Some(INK));
+    cells.write_centered(sheet.top + sheet.tall - 2, &panel.footer, GOLD, None);
 }
