@@ -54,14 +54,21 @@ pub(crate) struct Contestant<G: Game> {
     pub(crate) started_at: Option<Duration>,
     /// Called after every frame that was due.
     pub(crate) watch: Option<Watch<G>>,
+    /// What the player holds, instead of what the script says.
+    pub(crate) hands: Option<Hands<G>>,
     /// Changes the game when it has been built, for a machine that is not like the other.
     pub(crate) tamper: Option<fn(&mut G, Player)>,
+    /// Does not begin before this time, although all is agreed on: a machine that loads for longer.
+    pub(crate) begin_at: Duration,
     /// Leaves at this time.
     pub(crate) leave_at: Option<Duration>,
     /// The least time from one frame to the next: a machine that cannot keep up.
     pub(crate) least_frame: Duration,
     last_frame_at: Duration,
 }
+
+/// What a player holds at a time.
+pub(crate) type Hands<G> = Box<dyn FnMut(Duration, &Session<<G as Save>::Snapshot>) -> Buttons>;
 
 /// Looks at a machine after every frame.
 pub(crate) type Watch<G> = Box<dyn FnMut(Duration, Advanced, &Session<<G as Save>::Snapshot>, &G)>;
@@ -93,7 +100,9 @@ impl<G: Game> Contestant<G> {
             error,
             started_at: None,
             watch: None,
+            hands: None,
             tamper: None,
+            begin_at: Duration::ZERO,
             leave_at: None,
             least_frame: Duration::ZERO,
             last_frame_at: Duration::ZERO,
@@ -206,7 +215,8 @@ impl<G: Game> Protocol for Contestant<G> {
     fn wants_attention(&self, now: Duration) -> bool {
         match &self.stage {
             Stage::Lobby(lobby) => {
-                self.error.is_none() && lobby.as_ref().is_some_and(|lobby| lobby.wants_attention(now))
+                let wants = lobby.as_ref().is_some_and(|lobby| lobby.wants_attention(now));
+                wants && self.error.is_none() && now >= self.begin_at
             }
             Stage::Match(session, _) => {
                 session.wants_attention(now) && now >= self.last_frame_at + self.least_frame
@@ -221,7 +231,15 @@ impl<G: Game> Protocol for Contestant<G> {
 
 impl<G: Game> Machine for Contestant<G> {
     fn next_frame_at(&self) -> Option<Duration> {
-        let session = self.session()?;
+        let session = match &self.stage {
+            Stage::Match(session, _) => session,
+            // Only to begin late: otherwise the lobby itself says when it is done.
+            Stage::Lobby(Some(lobby)) => {
+                let agreed = self.begin_at > Duration::ZERO && matches!(lobby.agreed(), Ok(Some(_)));
+                return agreed.then_some(self.begin_at);
+            }
+            Stage::Lobby(None) => return None,
+        };
         // A match that is over still hears what ends it; nothing is due then.
         (!session.ended()).then(|| session.next_frame_at().max(self.last_frame_at + self.least_frame))
     }
@@ -237,7 +255,10 @@ impl<G: Game> Machine for Contestant<G> {
         if self.leave_at.is_some_and(|at| now >= at) {
             session.leave();
         }
-        let buttons = (play.script)(session.local(), session.current().0, session.agreed().seed);
+        let buttons = match &mut self.hands {
+            Some(hands) => hands(now, session),
+            None => (play.script)(session.local(), session.current().0, session.agreed().seed),
+        };
         let advanced = session.advance(now, game, buttons);
         for (frame, inputs) in session.confirmed() {
             let after = frame.next();
@@ -285,6 +306,52 @@ pub(crate) struct Divergence {
     pub(crate) player: Player,
     /// Whether it was given other inputs, or came to another state on the same inputs.
     pub(crate) inputs_differ: bool,
+}
+
+/// What is wrong with a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Flaw {
+    /// The machines came to different states.
+    Diverged(Divergence),
+    /// A machine reported that they do.
+    Reported(Event),
+    /// The match was over before the run was.
+    Over(Option<Event>),
+    /// It proved nothing: the machines never met, or never confirmed a frame.
+    NoMatch,
+    /// It proved nothing: no input was predicted wrongly, so nothing was mended.
+    NoMisprediction,
+    /// It proved nothing: in hardly any frame the state became another.
+    StateStoodStill {
+        /// In how many it did.
+        changes: u64,
+    },
+}
+
+impl Flaw {
+    /// Whether the machines, or what they say of each other, differ.
+    pub(crate) fn is_divergence(&self) -> bool {
+        matches!(self, Self::Diverged(_) | Self::Reported(_))
+    }
+}
+
+impl fmt::Display for Flaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Diverged(Divergence { frame, player, inputs_differ }) => {
+                let what = if *inputs_differ { "the inputs" } else { "the state" };
+                write!(
+                    f,
+                    "{what} of frame {frame} differ at the machine of {player} from the direct simulation"
+                )
+            }
+            Self::Reported(event) => write!(f, "a machine reported {event:?}"),
+            Self::Over(event) => write!(f, "the match was over early: {event:?}"),
+            Self::NoMatch => f.write_str("there was no match"),
+            Self::NoMisprediction => f.write_str("nothing was mispredicted on a link with latency"),
+            Self::StateStoodStill { changes } => write!(f, "the state changed in {changes} frames only"),
+        }
+    }
 }
 
 /// How two machines are brought together.
@@ -450,6 +517,34 @@ impl<G: Game> Bout<G> {
     /// After how many of the checked frames the state was another.
     pub(crate) fn state_changes(&self) -> u64 {
         self.state_changes
+    }
+
+    /// What is wrong with the run so far, the worst first; `latent` says that the link has latency, so that something
+    /// must have been mispredicted.
+    pub(crate) fn flaw(&self, latent: bool) -> Option<Flaw> {
+        if let Some(divergence) = self.divergence {
+            return Some(Flaw::Diverged(divergence));
+        }
+        let machines = [self.machine(0), self.machine(1)];
+        let alarm = |event: &&Event| matches!(event, Event::Desync(_) | Event::InputConflict { .. });
+        let mut told = machines.iter().flat_map(|machine| &machine.events).map(|(_, event)| event);
+        if let Some(event) = told.find(alarm) {
+            return Some(Flaw::Reported(event.clone()));
+        }
+        if self.checked == Frame::ZERO {
+            return Some(Flaw::NoMatch);
+        }
+        if let Some(machine) = machines.iter().find(|machine| machine.ended()) {
+            return Some(Flaw::Over(machine.events.last().map(|(_, event)| event.clone())));
+        }
+        if latent && machines.iter().any(|machine| machine.stats().rollback.rollbacks == 0) {
+            return Some(Flaw::NoMisprediction);
+        }
+        // Buttons that change every few frames move something in most frames.
+        if self.state_changes < u64::from(self.checked.0) / 4 {
+            return Some(Flaw::StateStoodStill { changes: self.state_changes });
+        }
+        None
     }
 
     /// The directly simulated game.

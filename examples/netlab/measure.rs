@@ -1,0 +1,210 @@
+//! Runs matches over one link and takes their figures.
+
+use crate::bout::{Bout, Flaw, Play, Setup, every_fourth};
+use crate::sim::Playground;
+use core::time::Duration;
+use rebout::Stats;
+use rebout::net::sim::{LinkConfig, Traffic};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// Left out of the figures: the machines meet, find one clock and learn what the link loses.
+const WARM_UP: Duration = Duration::from_secs(2);
+
+/// How long two machines may take to meet.
+const LONGEST_MEETING: Duration = Duration::from_secs(12);
+
+/// From one blackout to the next: long enough for the match to be as it was before.
+const BLACKOUT_EVERY: Duration = Duration::from_secs(6);
+
+const PLAY: Play<Playground> =
+    Play { build: |seed| Playground::new(seed).expect("a bout's seed is odd"), script: every_fourth };
+
+/// A time in frames of 1/60 s.
+pub(crate) fn frames(frames: f64) -> Duration {
+    Duration::from_secs_f64(frames / 60.0)
+}
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub(crate) struct Trial {
+    pub(crate) link: LinkConfig,
+    pub(crate) blackout_frames: u32,
+    /// Of each match, after the warm-up.
+    pub(crate) seconds: u32,
+    /// One match for each.
+    pub(crate) seeds: std::ops::RangeInclusive<u64>,
+}
+
+/// The figures of a link: sums over both machines of all its matches.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Figures {
+    /// Machines times seconds.
+    seconds: f64,
+    frames: u64,
+    stalled: u64,
+    packets: u64,
+    bytes: u64,
+    rollbacks: u64,
+    resimulated: u64,
+    pub(crate) max_depth: usize,
+    /// The longest freeze that one blackout caused on one machine.
+    pub(crate) frozen_frames: u64,
+    lead_sum: f64,
+    lead_samples: u64,
+    pub(crate) lead_max: f64,
+    /// Why the figures are worth nothing, if they are, and from which seed.
+    pub(crate) flaw: Option<(u64, Flaw)>,
+}
+
+impl Figures {
+    pub(crate) fn diverged(&self) -> bool {
+        self.flaw.as_ref().is_some_and(|(_, flaw)| flaw.is_divergence())
+    }
+
+    pub(crate) fn stalled_pct(&self) -> f64 {
+        100.0 * ratio(self.stalled as f64, (self.stalled + self.frames) as f64)
+    }
+
+    pub(crate) fn packets_per_s(&self) -> f64 {
+        ratio(self.packets as f64, self.seconds)
+    }
+
+    /// With the headers of UDP and IPv4.
+    pub(crate) fn bytes_per_s(&self) -> f64 {
+        ratio(self.bytes as f64, self.seconds)
+    }
+
+    pub(crate) fn rollbacks_per_frame(&self) -> f64 {
+        ratio(self.rollbacks as f64, self.frames as f64)
+    }
+
+    pub(crate) fn mean_depth(&self) -> f64 {
+        ratio(self.resimulated as f64, self.rollbacks as f64)
+    }
+
+    pub(crate) fn frame_rate_hz(&self) -> f64 {
+        ratio(self.frames as f64, self.seconds)
+    }
+
+    /// Over both machines, so that a true lead cancels out: what is left is a bias, which bends the frame rate.
+    pub(crate) fn lead_mean(&self) -> f64 {
+        ratio(self.lead_sum, self.lead_samples as f64)
+    }
+
+    /// Machines times seconds of virtual time that the figures stand on.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.seconds
+    }
+
+    fn add(&mut self, stretch: &Stretch, seconds: f64) {
+        let (before, after) = (&stretch.before, &stretch.after);
+        self.seconds += seconds;
+        self.frames += after.frames - before.frames;
+        self.stalled += after.stalled_frames - before.stalled_frames;
+        self.packets += stretch.sent[1].datagrams - stretch.sent[0].datagrams;
+        self.bytes += stretch.sent[1].wire_bytes() - stretch.sent[0].wire_bytes();
+        self.rollbacks += after.rollback.rollbacks - before.rollback.rollbacks;
+        self.resimulated += after.rollback.resimulated_frames - before.rollback.resimulated_frames;
+        let depths = after.rollback.depths.iter().zip(before.rollback.depths);
+        let deepest = depths.enumerate().filter(|(_, (after, before))| **after > *before).last();
+        self.max_depth = self.max_depth.max(deepest.map_or(0, |(depth, _)| depth));
+    }
+
+    fn note(&mut self, seed: u64, flaw: Flaw) {
+        // That two machines differ is worse than that nothing was shown.
+        if self.flaw.is_none() || flaw.is_divergence() && !self.diverged() {
+            self.flaw = Some((seed, flaw));
+        }
+    }
+}
+
+fn ratio(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { 0.0 }
+}
+
+/// One machine's counters at both ends of the time that counts.
+struct Stretch {
+    before: Stats,
+    after: Stats,
+    sent: [Traffic; 2],
+}
+
+/// Plays every match of a trial.
+pub(crate) fn measure(trial: &Trial) -> Figures {
+    let mut figures = Figures::default();
+    for seed in trial.seeds.clone() {
+        if let Some(flaw) = play(trial, seed, &mut figures) {
+            figures.note(seed, flaw);
+        }
+    }
+    figures
+}
+
+/// Plays one match; what was wrong with it.
+fn play(trial: &Trial, seed: u64, figures: &mut Figures) -> Option<Flaw> {
+    let mut bout = Bout::new(Setup::new(seed, trial.link), PLAY);
+    if !bout.run_until(LONGEST_MEETING, |bout| (0..2).all(|id| bout.machine(id).session().is_some())) {
+        return Some(Flaw::NoMatch);
+    }
+    bout.run_for(WARM_UP);
+    let leads = watch_leads(&mut bout);
+    let before = [0, 1].map(|id| bout.machine(id).stats());
+    let sent_before = [0, 1].map(|id| bout.world.network().sent(id));
+    let begun = bout.world.now();
+    figures.frozen_frames = figures.frozen_frames.max(run(&mut bout, trial));
+    let seconds = (bout.world.now() - begun).as_secs_f64();
+    for id in 0..2 {
+        let after = bout.machine(id).stats();
+        let sent = [sent_before[id], bout.world.network().sent(id)];
+        figures.add(&Stretch { before: before[id], after, sent }, seconds);
+    }
+    let leads = leads.borrow();
+    figures.lead_sum += leads.sum;
+    figures.lead_samples += leads.samples;
+    figures.lead_max = figures.lead_max.max(leads.max);
+
+    bout.flaw(trial.link.latency >= frames(1.0))
+}
+
+/// Lets the match run, with blackouts if there are any; the longest freeze that one of them caused.
+fn run(bout: &mut Bout<Playground>, trial: &Trial) -> u64 {
+    let end = bout.world.now() + Duration::from_secs(u64::from(trial.seconds));
+    let mut longest = 0;
+    while trial.blackout_frames > 0 && bout.world.now() + BLACKOUT_EVERY <= end {
+        let stalled = [0, 1].map(|id| bout.machine(id).stats().stalled_frames);
+        // At any phase of the frames.
+        let start = bout.world.now() + bout.world.draw(frames(60.0));
+        let stop = start + frames(f64::from(trial.blackout_frames));
+        bout.world.network_mut().cut_both(0, 1, start, stop);
+        bout.run_for(BLACKOUT_EVERY);
+        for (id, before) in stalled.into_iter().enumerate() {
+            longest = longest.max(bout.machine(id).stats().stalled_frames - before);
+        }
+    }
+    bout.run_for(end.saturating_sub(bout.world.now()));
+    longest
+}
+
+#[derive(Default)]
+struct Leads {
+    sum: f64,
+    samples: u64,
+    max: f64,
+}
+
+/// Gathers the frame lead of both machines, as they see it in every frame.
+fn watch_leads(bout: &mut Bout<Playground>) -> Rc<RefCell<Leads>> {
+    let leads = Rc::new(RefCell::new(Leads::default()));
+    for id in 0..2 {
+        let leads = Rc::clone(&leads);
+        bout.world.machine_mut(id).watch = Some(Box::new(move |_, _, session, _| {
+            let lead = f64::from(session.stats().frame_lead);
+            let mut leads = leads.borrow_mut();
+            leads.sum += lead;
+            leads.samples += 1;
+            leads.max = leads.max.max(lead.abs());
+        }));
+    }
+    leads
+}
