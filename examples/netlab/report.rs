@@ -15,7 +15,7 @@ pub(crate) enum Goal {
     Traffic { packets: f64, bytes: f64 },
     /// Percent of frames that wait, less than.
     Stalled { percent: f64 },
-    /// Frames for which a blackout freezes the match, at most.
+    /// Frames for which 99 of a hundred blackouts freeze the match, at most.
     Frozen { frames: u64 },
     /// Nothing but not to diverge.
     None,
@@ -28,7 +28,7 @@ impl Goal {
                 figures.packets_per_s() <= packets && figures.bytes_per_s() <= bytes
             }
             Self::Stalled { percent } => figures.stalled_pct() < percent,
-            Self::Frozen { frames } => figures.frozen_frames <= frames,
+            Self::Frozen { frames } => figures.frozen_frames() <= frames,
             Self::None => true,
         }
     }
@@ -40,7 +40,9 @@ impl Goal {
                 format!("{:.1} packets/s, {:.0} bytes/s", figures.packets_per_s(), figures.bytes_per_s())
             }
             Self::Stalled { .. } | Self::None => format!("{:.4} % stalled", figures.stalled_pct()),
-            Self::Frozen { .. } => format!("{} frames frozen", figures.frozen_frames),
+            Self::Frozen { .. } => {
+                format!("{} frames, at worst {}", figures.frozen_frames(), figures.longest_freeze())
+            }
         }
     }
 }
@@ -210,7 +212,7 @@ fn object(row: &Row, figures: &Figures) -> String {
         ("mean_depth", number(figures.mean_depth())),
         ("max_depth", figures.max_depth.to_string()),
         ("blackout_frames", row.blackout_frames.to_string()),
-        ("frozen_frames", figures.frozen_frames.to_string()),
+        ("frozen_frames", figures.frozen_frames().to_string()),
         ("frame_rate_hz", number(figures.frame_rate_hz())),
         ("lead_mean", number(figures.lead_mean())),
         ("lead_max", number(figures.lead_max)),
