@@ -10,15 +10,12 @@
 //!
 //! Frames are those of the match. All lengths are exact, texts are UTF-8.
 
-use super::leaves::{BUCKETS, OwnedLeaf, Part};
+use super::leaves::{BUCKETS, MOST_TEXT, OwnedLeaf, Part, legible};
 use crate::Frame;
 use crate::wire::message::MAX_AUTOPSY;
 
 /// How many checksums a TRACE carries.
 const TRACE_VALUES: usize = 256;
-
-/// Texts are cut to this many bytes: a report is to be read.
-const MOST_TEXT: usize = 200;
 
 const NONE: u32 = u32::MAX;
 
@@ -171,9 +168,7 @@ impl Rest<'_> {
         let len = usize::from(self.byte()?);
         let (text, rest) = self.0.split_at_checked(len)?;
         self.0 = rest;
-        // It is going to be printed on somebody's terminal.
-        let text = core::str::from_utf8(text).ok()?;
-        Some(text.chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect())
+        core::str::from_utf8(text).ok().map(legible)
     }
 
     fn leaf(&mut self) -> Option<OwnedLeaf> {

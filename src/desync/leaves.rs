@@ -14,6 +14,26 @@ pub struct OwnedLeaf {
     pub shown: String,
 }
 
+/// Texts are cut to this many bytes: a report is to be read.
+pub(crate) const MOST_TEXT: usize = 200;
+
+impl OwnedLeaf {
+    /// The leaf as it travels, so that both machines tell it alike.
+    pub(crate) fn of(leaf: &Leaf<'_>) -> Self {
+        Self {
+            path: legible(&leaf.path.to_string()),
+            words: leaf.words.to_vec(),
+            shown: legible(&leaf.shown.to_string()),
+        }
+    }
+}
+
+/// It is going to be printed on somebody's terminal: short, and without control characters.
+pub(crate) fn legible(text: &str) -> String {
+    let text: String = text.chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect();
+    text[..text.floor_char_boundary(MOST_TEXT)].to_owned()
+}
+
 /// How many buckets a table has; each level takes eight bits of a path's hash.
 pub(crate) const BUCKETS: usize = 256;
 
@@ -104,11 +124,7 @@ pub(crate) fn gather<S: Fields>(state: &S, parts: &[Part], most: usize) -> Vec<O
         if leaves.len() < most {
             let key = key(leaf.path);
             if parts.iter().any(|part| part.contains(key)) {
-                leaves.push(OwnedLeaf {
-                    path: leaf.path.to_string(),
-                    words: leaf.words.to_vec(),
-                    shown: leaf.shown.to_string(),
-                });
+                leaves.push(OwnedLeaf::of(leaf));
             }
         }
     });

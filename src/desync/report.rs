@@ -61,6 +61,16 @@ pub enum AutopsyVerdict {
 }
 
 impl AutopsyVerdict {
+    /// All that have a [name](Self::name) of their own.
+    pub const ALL: [Self; 6] = [
+        Self::NotReproducible { one: true, two: false },
+        Self::NotReproducible { one: false, two: true },
+        Self::NotReproducible { one: true, two: true },
+        Self::StepDiffers,
+        Self::StartDiffers,
+        Self::Unknown,
+    ];
+
     /// A short name for programs: `player-one`, `player-two`, `both`, `step`, `start`, `unknown`.
     #[must_use]
     pub fn name(self) -> &'static str {

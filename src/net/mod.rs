@@ -1,11 +1,13 @@
-//! The outside: the only room with a socket, a clock or a thread, and a simulated network beside it.
+//! The outside: the only room with a socket, a clock, a disk or a thread, and a simulated network beside it.
 //!
 //! | what | for |
 //! |---|---|
 //! | [`udp::UdpDriver`] | a game: drives a [`Protocol`](crate::Protocol) over one UDP socket |
 //! | [`relay::Relay`] | feeling a bad link at home: a real UDP relay that delays, drops and damages |
 //! | [`sim::Network`], [`sim::World`] | tests and laboratories: virtual time, seeded, no socket at all |
+//! | [`folder`] | writing a desync bundle to the disk, and reading it back |
 
+pub mod folder;
 pub mod relay;
 pub mod sim;
 mod sleep;

@@ -1,0 +1,105 @@
+//! A folder of files with known names, written and read whole: how a desync bundle gets to the disk and back.
+
+use core::fmt;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Writes files into a folder, which is made if it is not there. Files of the same name are replaced.
+///
+/// # Errors
+/// A name that is not a plain file name (nothing is written then), or what the disk says.
+pub fn write<N: AsRef<str>, B: AsRef<[u8]>>(dir: &Path, files: &[(N, B)]) -> Result<(), FolderError> {
+    for (name, _) in files {
+        check(dir, name.as_ref())?;
+    }
+    fs::create_dir_all(dir).map_err(|error| FolderError::Io { path: dir.to_owned(), error })?;
+    for (name, bytes) in files {
+        let path = dir.join(name.as_ref());
+        fs::write(&path, bytes.as_ref()).map_err(|error| FolderError::Io { path, error })?;
+    }
+    Ok(())
+}
+
+/// Reads files of these names, each at most so many bytes long. Memory is taken for what is there, not for what is
+/// allowed.
+///
+/// # Errors
+/// A name that is not a plain file name, a file that is too long, or what the disk says: a file that is missing.
+pub fn read<N: AsRef<str>>(dir: &Path, names: &[(N, u64)]) -> Result<Vec<(String, Vec<u8>)>, FolderError> {
+    let mut files = Vec::with_capacity(names.len());
+    for (name, most) in names {
+        check(dir, name.as_ref())?;
+        let path = dir.join(name.as_ref());
+        let io = |error| FolderError::Io { path: path.clone(), error };
+        // To open a pipe is to wait for somebody to write into it, and a device can be read for ever.
+        if !fs::metadata(&path).map_err(io)?.is_file() {
+            return Err(FolderError::NotAFile { path });
+        }
+        let file = File::open(&path).map_err(io)?;
+        let mut bytes = Vec::new();
+        file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(io)?;
+        if bytes.len() as u64 > *most {
+            return Err(FolderError::TooLong { path, most: *most });
+        }
+        files.push((name.as_ref().to_owned(), bytes));
+    }
+    Ok(files)
+}
+
+/// A plain name stays within the folder.
+fn check(dir: &Path, name: &str) -> Result<(), FolderError> {
+    let plain = !matches!(name, "" | "." | "..") && !name.contains(['/', '\\', ':', '\0']);
+    if plain { Ok(()) } else { Err(FolderError::Name { dir: dir.to_owned(), name: name.to_owned() }) }
+}
+
+/// Why a folder was not written or read.
+#[derive(Debug)]
+pub enum FolderError {
+    /// A name that is not a plain file name.
+    Name {
+        /// The folder.
+        dir: PathBuf,
+        /// The name.
+        name: String,
+    },
+    /// A file is longer than it may be.
+    TooLong {
+        /// The file.
+        path: PathBuf,
+        /// The most bytes that it may have.
+        most: u64,
+    },
+    /// There is something of that name, but not a file.
+    NotAFile {
+        /// What it is called.
+        path: PathBuf,
+    },
+    /// What the disk says.
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+}
+
+impl fmt::Display for FolderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name { dir, name } => write!(f, "{}: {name:?} is not a plain file name", dir.display()),
+            Self::TooLong { path, most } => write!(f, "{}: longer than {most} bytes", path.display()),
+            Self::NotAFile { path } => write!(f, "{}: not a file", path.display()),
+            Self::Io { path, error } => write!(f, "{}: {error}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for FolderError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+}
