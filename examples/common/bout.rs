@@ -60,6 +60,10 @@ pub(crate) struct Contestant<G: Game> {
     pub(crate) tamper: Option<fn(&mut G, Player)>,
     /// Does not begin before this time, although all is agreed on: a machine that loads for longer.
     pub(crate) begin_at: Duration,
+    /// Makes the game instead of [`Play::build`], which still makes the oracle's.
+    pub(crate) make: Option<Make<G>>,
+    /// What the program around the game does to it before a frame, knowing what is held now.
+    pub(crate) before: Option<fn(&mut G, Frame, Buttons)>,
     /// Leaves at this time.
     pub(crate) leave_at: Option<Duration>,
     /// The least time from one frame to the next: a machine that cannot keep up.
@@ -69,6 +73,9 @@ pub(crate) struct Contestant<G: Game> {
 
 /// What a player holds at a time.
 pub(crate) type Hands<G> = Box<dyn FnMut(Duration, &Session<<G as Save>::Snapshot>) -> Buttons>;
+
+/// Makes a game from the agreed seed, for the seat that its machine was given.
+pub(crate) type Make<G> = Box<dyn FnOnce(u32, Player) -> G>;
 
 /// Looks at a machine after every frame.
 pub(crate) type Watch<G> = Box<dyn FnMut(Duration, Advanced, &Session<<G as Save>::Snapshot>, &G)>;
@@ -103,6 +110,8 @@ impl<G: Game> Contestant<G> {
             hands: None,
             tamper: None,
             begin_at: Duration::ZERO,
+            make: None,
+            before: None,
             leave_at: None,
             least_frame: Duration::ZERO,
             last_frame_at: Duration::ZERO,
@@ -147,6 +156,14 @@ impl<G: Game> Contestant<G> {
         }
     }
 
+    /// Takes the game out of a match, which is over by that.
+    pub(crate) fn take_game(&mut self) -> Option<G> {
+        match std::mem::replace(&mut self.stage, Stage::Lobby(None)) {
+            Stage::Lobby(_) => None,
+            Stage::Match(_, game) => Some(game),
+        }
+    }
+
     /// What was agreed on.
     pub(crate) fn agreed(&self) -> Option<&Agreed> {
         self.session().map(Session::agreed)
@@ -172,7 +189,10 @@ impl<G: Game> Contestant<G> {
             }
             _ => return,
         };
-        let mut game = (self.play.build)(agreed.seed);
+        let mut game = match self.make.take() {
+            None => (self.play.build)(agreed.seed),
+            Some(make) => make(agreed.seed, agreed.seat),
+        };
         if let Some(tamper) = self.tamper {
             tamper(&mut game, agreed.seat);
         }
@@ -259,6 +279,9 @@ impl<G: Game> Machine for Contestant<G> {
             Some(hands) => hands(now, session),
             None => (play.script)(session.local(), session.current().0, session.agreed().seed),
         };
+        if let Some(before) = self.before {
+            before(game, session.current(), buttons);
+        }
         let advanced = session.advance(now, game, buttons);
         for (frame, inputs) in session.confirmed() {
             let after = frame.next();
@@ -404,10 +427,14 @@ pub(crate) struct Bout<G: Game> {
     pub(crate) world: World<Contestant<G>>,
     direct: Option<G>,
     build: fn(u32) -> G,
+    /// Makes the oracle's game instead of [`Play::build`].
+    pub(crate) make_direct: Option<Box<dyn FnOnce(u32) -> G>>,
     checked: Frame,
     state_changes: u64,
     last_digest: u64,
     divergence: Option<Divergence>,
+    /// The true inputs of every checked frame, if they are wanted.
+    record: Option<Vec<Inputs>>,
 }
 
 impl<G: Game> Bout<G> {
@@ -428,10 +455,12 @@ impl<G: Game> Bout<G> {
             world,
             direct: None,
             build: play.build,
+            make_direct: None,
             checked: Frame::ZERO,
             state_changes: 0,
             last_digest: 0,
             divergence: None,
+            record: None,
         }
     }
 
@@ -469,8 +498,13 @@ impl<G: Game> Bout<G> {
     }
 
     fn check(&mut self) {
-        if self.direct.is_none() {
-            self.direct = self.machine(0).agreed().map(|agreed| (self.build)(agreed.seed));
+        if self.direct.is_none()
+            && let Some(seed) = self.machine(0).agreed().map(|agreed| agreed.seed)
+        {
+            self.direct = Some(match self.make_direct.take() {
+                None => (self.build)(seed),
+                Some(make) => make(seed),
+            });
         }
         let Some(direct) = &mut self.direct else { return };
         let mut cues = Cues::new();
@@ -486,6 +520,9 @@ impl<G: Game> Bout<G> {
             }
             cues.clear();
             direct.step(truth, &mut cues);
+            if let Some(record) = &mut self.record {
+                record.push(truth);
+            }
             let expected = digest(&direct.snapshot());
             for ((frame, inputs, digest), seat) in [one, two].into_iter().zip(seats) {
                 if self.divergence.is_none()
@@ -502,6 +539,16 @@ impl<G: Game> Bout<G> {
                 self.world.machine_mut(id).confirmed.pop_front();
             }
         }
+    }
+
+    /// Keeps the true inputs of every frame from here on.
+    pub(crate) fn record(&mut self) {
+        self.record.get_or_insert_default();
+    }
+
+    /// The true inputs that were kept.
+    pub(crate) fn take_record(&mut self) -> Vec<Inputs> {
+        self.record.take().unwrap_or_default()
     }
 
     /// How many frames both machines have confirmed and the oracle has checked.

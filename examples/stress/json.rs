@@ -1,0 +1,85 @@
+//! The same figures, for programs.
+
+use crate::planting::Planting;
+use crate::tally::{Row, Tally};
+use std::fmt::Write;
+
+/// A string in quotes.
+fn quoted(text: &str) -> String {
+    let mut shown = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => {
+                shown.push('\\');
+                shown.push(c);
+            }
+            c if u32::from(c) < 0x20 => {
+                let _ = write!(shown, "\\u{:04x}", u32::from(c));
+            }
+            c => shown.push(c),
+        }
+    }
+    shown.push('"');
+    shown
+}
+
+fn optional<T>(value: Option<T>, shown: impl Fn(T) -> String) -> String {
+    value.map_or("null".to_owned(), shown)
+}
+
+fn link(row: &Row) -> String {
+    format!(
+        "{{\"link\":{},\"matches\":{},\"frames\":{},\"rollbacks\":{},\"depth_p50\":{},\"depth_p99\":{},\
+         \"stalled_percent\":{:.4},\"bytes_per_s\":{:.1},\"refused\":{},\"divergences\":{},\"vacuous\":{}}}",
+        quoted(row.name),
+        row.matches,
+        row.figures.frames,
+        row.figures.rollbacks,
+        row.depth(50),
+        row.depth(99),
+        row.stalled_percent(),
+        row.bytes_per_s(),
+        row.figures.refused,
+        row.divergences,
+        row.vacuous,
+    )
+}
+
+fn planted(planting: &Planting) -> String {
+    let frame = |found: Option<u32>| optional(found, |frame| frame.to_string());
+    format!(
+        "{{\"name\":{},\"caught\":{},\"by\":{},\"frames\":{},\"field\":{},\"side\":{},\"right\":{},\
+         \"sync_test\":{},\"oracle\":{},\"checksum\":{}}}",
+        quoted(planting.name),
+        planting.is_caught(),
+        quoted(&planting.by().join(", ")),
+        frame(planting.frames()),
+        optional(planting.field.as_deref(), quoted),
+        optional(planting.side, quoted),
+        planting.is_right(),
+        frame(planting.sync_test),
+        frame(planting.oracle),
+        frame(planting.checksum),
+    )
+}
+
+/// Everything as one object.
+pub(crate) fn object(tally: &Tally, plantings: Option<&[Planting]>, seconds: f64) -> String {
+    let total = tally.total();
+    let links: Vec<String> = tally.rows.iter().map(link).collect();
+    let mut object = format!(
+        "{{\"matches\":{},\"frames\":{},\"divergences\":{},\"vacuous\":{},\"frames_per_s\":{:.0},\"links\":[{}]",
+        total.matches,
+        total.figures.frames,
+        total.divergences,
+        total.vacuous,
+        total.figures.frames as f64 / seconds.max(1e-6),
+        links.join(","),
+    );
+    if let Some(plantings) = plantings {
+        let planted: Vec<String> = plantings.iter().map(planted).collect();
+        let _ = write!(object, ",\"planted\":[{}]", planted.join(","));
+    }
+    object.push('}');
+    object
+}

@@ -1,0 +1,111 @@
+//! Plants a mistake, and sees who finds it: the sync test, the oracle, the checksums; and what the autopsy says.
+
+use crate::games::Trial;
+use crate::plants::{Plant, Planted};
+use crate::trial::{Outcome, Trouble};
+use rebout::{Inputs, Player, SyncTest, SyncTestError};
+
+/// How long the sync test is given, and how deep it goes.
+const SYNC_TEST_FRAMES: u32 = 600;
+const SYNC_TEST_DEPTH: u32 = 8;
+
+/// What became of one mistake in a number of matches.
+#[derive(Clone, Debug)]
+pub(crate) struct Planting {
+    pub(crate) name: &'static str,
+    pub(crate) what: &'static str,
+    pub(crate) matches: u32,
+    /// In how many of them the two machines found out that they differ.
+    pub(crate) caught: u32,
+    /// In how many of them both named the right field first and came to the right verdict.
+    pub(crate) right: u32,
+    /// After how many frames each found it, in the first match.
+    pub(crate) sync_test: Option<u32>,
+    pub(crate) oracle: Option<u32>,
+    pub(crate) checksum: Option<u32>,
+    /// What the autopsy said: of the first match that was not right, or else of the first of all.
+    pub(crate) field: Option<String>,
+    pub(crate) side: Option<&'static str>,
+    /// The number of the first match that was not right.
+    pub(crate) wrong: Option<u32>,
+}
+
+impl Planting {
+    pub(crate) fn is_caught(&self) -> bool {
+        self.caught == self.matches
+    }
+
+    pub(crate) fn is_right(&self) -> bool {
+        self.right == self.matches
+    }
+
+    /// Who found it.
+    pub(crate) fn by(&self) -> Vec<&'static str> {
+        let found = [("sync test", self.sync_test), ("oracle", self.oracle), ("checksum", self.checksum)];
+        found.into_iter().filter(|(_, found)| found.is_some()).map(|(name, _)| name).collect()
+    }
+
+    /// After how many frames the first of them did.
+    pub(crate) fn frames(&self) -> Option<u32> {
+        [self.sync_test, self.oracle, self.checksum].into_iter().flatten().min()
+    }
+
+    /// What came of the matches with a mistake in them.
+    pub(crate) fn of<'a>(plant: &'static Plant, outcomes: impl Iterator<Item = &'a Outcome>) -> Self {
+        let (name, what) = (plant.name, plant.what);
+        let (sync_test, field, side) = (sync_test(plant), None, None);
+        let (matches, caught, right, oracle, checksum, wrong) = (0, 0, 0, None, None, None);
+        let mut planting =
+            Self { name, what, matches, caught, right, sync_test, oracle, checksum, field, side, wrong };
+        for outcome in outcomes {
+            let is_right = told_right(plant, outcome);
+            let first_wrong = !is_right && planting.wrong.is_none();
+            if first_wrong {
+                planting.wrong = Some(planting.matches);
+            }
+            if first_wrong || planting.matches == 0 {
+                planting.checksum = outcome.desync.map(|frame| frame.0);
+                planting.oracle = match outcome.trouble {
+                    Some(Trouble::Diverged { frame, .. }) => Some(frame.0),
+                    _ => None,
+                };
+                let autopsy = outcome.autopsies.iter().flatten().next();
+                planting.field = autopsy.and_then(|autopsy| Some(autopsy.fields.first()?.path.clone()));
+                planting.side = autopsy.map(|autopsy| autopsy.verdict.name());
+            }
+            planting.matches += 1;
+            planting.caught += u32::from(outcome.desync.is_some());
+            planting.right += u32::from(is_right);
+        }
+        planting
+    }
+}
+
+/// Whether both machines tell the truth about a mistake.
+pub(crate) fn told_right(plant: &Plant, outcome: &Outcome) -> bool {
+    outcome.autopsies.iter().all(|autopsy| {
+        autopsy.as_ref().is_some_and(|autopsy| {
+            autopsy.complete
+                && autopsy.verdict.name() == plant.side
+                && autopsy.fields.first().is_some_and(|field| plant.lives_in(&field.path))
+        })
+    })
+}
+
+/// After how many frames the sync test finds the mistake, if it can.
+fn sync_test(plant: &Plant) -> Option<u32> {
+    let mut game = Planted::new((plant.mistake)(), 1, Some(Player::One));
+    let mut test = SyncTest::new(&game, SYNC_TEST_DEPTH, 1);
+    for frame in 0..SYNC_TEST_FRAMES {
+        let inputs = Inputs(Player::BOTH.map(|player| Planted::script(player, frame, 1)));
+        game.before_frame(rebout::Frame(frame), inputs[Player::One]);
+        match test.advance(&mut game, inputs) {
+            Ok(()) => {}
+            Err(SyncTestError::Restore { .. } | SyncTestError::Resimulation { .. }) => {
+                return Some(frame + 1);
+            }
+            Err(_) => return None,
+        }
+    }
+    None
+}

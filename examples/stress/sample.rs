@@ -1,0 +1,60 @@
+//! What happened in every frame of one match, for the plots.
+
+use core::time::Duration;
+use rebout::{Advanced, Stats};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// One due frame of one machine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment {
+    pub(crate) at: Duration,
+    /// How far this frame went back; 0 if not at all.
+    pub(crate) depth: u32,
+    pub(crate) stalled: bool,
+    pub(crate) lead: f32,
+}
+
+/// A match as one machine saw it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sample(pub(crate) Vec<Moment>);
+
+pub(crate) type Shared = Rc<RefCell<Sample>>;
+
+pub(crate) fn shared() -> Shared {
+    Rc::default()
+}
+
+pub(crate) fn taken(shared: Shared) -> Sample {
+    Rc::try_unwrap(shared).map_or_else(|shared| shared.borrow().clone(), RefCell::into_inner)
+}
+
+/// Follows a machine.
+pub(crate) struct Sampler {
+    into: Shared,
+    first: Option<Duration>,
+    resimulated: u64,
+}
+
+impl Sampler {
+    pub(crate) fn new(into: Shared) -> Self {
+        Self { into, first: None, resimulated: 0 }
+    }
+
+    pub(crate) fn look(&mut self, now: Duration, advanced: Advanced, stats: &Stats) {
+        let first = *self.first.get_or_insert(now);
+        if matches!(advanced, Advanced::NotDue | Advanced::Ended) {
+            return;
+        }
+        let depth = stats.rollback.resimulated_frames - self.resimulated;
+        self.resimulated = stats.rollback.resimulated_frames;
+        let moment = Moment {
+            at: now.saturating_sub(first),
+            // There is one rollback a frame at most, so what was resimulated is its depth.
+            depth: depth as u32,
+            stalled: advanced == Advanced::Stalled,
+            lead: stats.frame_lead,
+        };
+        self.into.borrow_mut().0.push(moment);
+    }
+}
