@@ -94,14 +94,12 @@ impl<S: Fields> Session<S> {
     #[inline]
     fn confirm(&mut self, known: Frame, end: Frame, start: Frame, packet: &InputPacket<'_>) {
         let remote = self.local.other();
-        let mut at = known.since(start) as usize;
-        for frame in known.until(end) {
+        for (at, frame) in (known.since(start) as usize..).zip(known.until(end)) {
             // In order and bounded by the checks before: an error would be ours, and the frame simply comes again.
             let Some(buttons) = packet.input(at) else { return };
             if self.rollback.confirm(remote, frame, buttons).is_err() {
                 return;
             }
-            at += 1;
         }
     }
 
