@@ -91,6 +91,9 @@ struct Common {
     /// End after so many frames
     #[arg(long, global = true, value_name = "N")]
     frames: Option<u32>,
+    /// Print at the end how evenly the view drew
+    #[arg(long, global = true)]
+    timings: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -173,6 +176,7 @@ fn run(cli: Cli) -> Result<Ending, String> {
         at_once: common.now || bindings.is_empty() || common.view == Some(view::Kind::None),
         net: common.net,
         frames: common.frames,
+        timings: common.timings,
     };
     let seats = Seats { hands: seats, late_frames };
     view::run(common.view, &bindings, move |screen| play::local(screen, &options, seats, &panel))

@@ -73,7 +73,11 @@ pub fn local(screen: &Screen, options: &Options, seats: Seats, panel: &Panel) ->
         }
         beat.wait(FRAME);
     };
-    game.ending(options, left)
+    let mut ending = game.ending(options, left);
+    if options.timings {
+        ending.lines.push(screen.timings());
+    }
+    ending
 }
 
 impl Match<'_> {
@@ -166,7 +170,9 @@ impl Match<'_> {
         });
         let replay = self.recorder.finish();
         let frames = replay.inputs.len();
-        lines.push(format!("{frames} frames, checksum {:08X}", checksum(&self.duel)));
+        // The state that the recorded inputs lead to; what comes after it is still a guess.
+        let settled = self.engine.snapshot(self.engine.settled()).unwrap_or(&self.duel);
+        lines.push(format!("{frames} frames, checksum {:08X}", checksum(settled)));
         if let Some(folder) = &options.record
             && frames > 0
         {

@@ -54,6 +54,8 @@ pub struct Options {
     pub net: bool,
     /// Ends the match after so many frames.
     pub frames: Option<u32>,
+    /// Tells at the end how evenly the view drew.
+    pub timings: bool,
 }
 
 /// How a match ended, to be printed once the screen is gone.

@@ -5,11 +5,14 @@ mod cells;
 mod raster;
 mod terminal;
 mod texts;
+mod timings;
 mod window;
 
 use std::io::IsTerminal;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
+
+use timings::Timings;
 
 use crate::keyboard::Keyboard;
 use crate::keys::{Bindings, Key};
@@ -59,6 +62,7 @@ struct Shared {
     slot: Mutex<Slot>,
     changed: Condvar,
     keyboard: Mutex<Keyboard>,
+    timings: Mutex<Timings>,
 }
 
 /// The match's end of a view: pictures go in, keys come out. Neither ever waits for the screen.
@@ -80,6 +84,7 @@ impl Screen {
             slot: Mutex::new(Slot { picture: None, version: 0, done: false, closed: false }),
             changed: Condvar::new(),
             keyboard: Mutex::new(Keyboard::new(true)),
+            timings: Mutex::default(),
         }))
     }
 
@@ -100,6 +105,15 @@ impl Screen {
         let closed = self.slot().closed;
         let mut keyboard = self.keyboard();
         Hands { held: keyboard.held(Instant::now()), presses: keyboard.presses(), closed }
+    }
+
+    /// How evenly the view has drawn so far.
+    pub fn timings(&self) -> String {
+        self.0.timings.lock().unwrap_or_else(PoisonError::into_inner).to_string()
+    }
+
+    fn note_drawn(&self, start: Instant) {
+        self.0.timings.lock().unwrap_or_else(PoisonError::into_inner).note(start);
     }
 
     fn slot(&self) -> MutexGuard<'_, Slot> {

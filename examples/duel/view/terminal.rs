@@ -159,9 +159,11 @@ fn draw_all(screen: &Screen) -> io::Result<()> {
             picture.clone_from(&slot.picture);
         }
         if let Some(picture) = &picture {
+            let start = Instant::now();
             let bytes = painter.paint(picture, terminal::size()?);
             out.write_all(bytes)?;
             out.flush()?;
+            screen.note_drawn(start);
         }
     }
 }

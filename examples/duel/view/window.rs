@@ -99,6 +99,7 @@ async fn watch(screen: &Screen) {
                 newest.clone_from(&slot.picture);
             }
         }
+        let start = Instant::now();
         mq::clear_background(mq::BLACK);
         if let Some(picture) = &newest {
             canvas.fit();
@@ -106,6 +107,7 @@ async fn watch(screen: &Screen) {
             hud::paint(&mut canvas, picture);
             canvas.close_edges();
             canvas.flush();
+            screen.note_drawn(start);
         }
         mq::next_frame().await;
     }
