@@ -93,7 +93,7 @@ pub fn banner(scene: &Scene) -> Option<Banner> {
         Phase::MatchOver { winner } => {
             let left = REMATCH_FRAMES.saturating_sub(duel.since).div_ceil(60);
             let waits = match duel.rematch {
-                [false, false] => format!("Rematch? {left}"),
+                [false, false] => format!("Rematch? start: yes, q: no  {left}"),
                 [true, _] => format!("{} wants a rematch {left}", name(Player::One)),
                 [_, true] => format!("{} wants a rematch {left}", name(Player::Two)),
             };

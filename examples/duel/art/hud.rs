@@ -161,10 +161,10 @@ fn paint_banner(canvas: &mut dyn Canvas, banner: &Banner) {
     let settle = 1.0 - (f32::from(banner.age) / 9.0).min(1.0);
     let fits = (width * 0.8 / glyphs::width(&banner.text, 1.0).max(1.0)).min(11.0);
     let unit = fits * (1.0 + settle * settle * 0.9);
-    let top = 196.0 - unit * 3.0;
+    let top = 168.0 - unit * 3.0;
     let fade = 1.0 - settle;
     let band = 6.0 * fits + 44.0;
-    let edge = 196.0 - band / 2.0;
+    let edge = 168.0 - band / 2.0;
     canvas.rect(at(0.0, edge), width, band, INK.faded(0.42 * fade));
     canvas.rect(at(0.0, edge), width, 3.0, GOLD.faded(0.8 * fade));
     canvas.rect(at(0.0, edge + band - 3.0), width, 3.0, GOLD.faded(0.8 * fade));

@@ -130,7 +130,6 @@ fn help() -> Panel {
             line("left, right", "two seconds back, two seconds on"),
             line("up, down", "faster, slower"),
             line("0", "back to the beginning"),
-            line("n or F1", "net graph"),
             line("esc", "leave"),
         ],
         footer: "any key goes on; h shows this again".to_owned(),

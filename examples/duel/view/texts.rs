@@ -87,7 +87,7 @@ fn paint_banner(raster: &mut Raster, banner: &Banner) {
         return;
     }
     let unit = (width * 0.9 / wide).clamp(1.0, 3.0).floor();
-    let middle = (height * 0.36).floor();
+    let middle = (height * 0.31).floor();
     let tall = 6.0 * unit + 7.0;
     let top = (middle - tall / 2.0).floor();
     raster.rect(at(0.0, top), width, tall, INK.faded(0.5));
@@ -159,10 +159,10 @@ pub(super) fn paint(cells: &mut Cells, picture: &Picture) {
         let height = cells.rows() as f32 * 2.0;
         let wide = glyphs::width(&banner.text, 1.0) + 4.0;
         if wide > columns as f32 {
-            cells.write_centered((height * 0.18) as i32, &format!("  {}  ", banner.text), PAPER, Some(INK));
+            cells.write_centered((height * 0.155) as i32, &format!("  {}  ", banner.text), PAPER, Some(INK));
         }
         let unit = (columns as f32 * 0.9 / wide).clamp(1.0, 3.0).floor();
-        let below = ((height * 0.36 + 3.0 * unit + 6.0) / 2.0) as i32 + 1;
+        let below = ((height * 0.31 + 3.0 * unit + 6.0) / 2.0) as i32 + 1;
         if !banner.below.is_empty() {
             cells.write_centered(below, &format!("  {}  ", banner.below), GOLD, Some(INK));
         }
