@@ -1,6 +1,7 @@
 //! Boxes on the stage: what hits, what can be hit, and what cannot be walked through.
 
-use super::fighter::{Action, Fighter};
+use super::action::Action;
+use super::fighter::Fighter;
 use super::moves::{Move, Reach};
 use super::{Facing, Fx};
 

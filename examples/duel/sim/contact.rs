@@ -5,10 +5,11 @@
 
 use rebout::{Cues, Player};
 
+use super::action::{Action, Facing};
 use super::area::Area;
 use super::buttons::{DOWN, THROW};
 use super::effects::{Effect, emit};
-use super::fighter::{Action, Facing, Fighter};
+use super::fighter::Fighter;
 use super::moves::{Level, Move, MoveData, OnHit};
 use super::{Duel, Fx, STAGE_HALF_WIDTH};
 

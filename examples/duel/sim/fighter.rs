@@ -2,6 +2,7 @@
 
 use rebout::{Cues, Player, fields};
 
+use super::action::{Action, Facing};
 use super::buttons::{Controls, DOWN, HEAVY, LIGHT, SPECIAL, THROW, UP};
 use super::effects::{Effect, emit};
 use super::moves::Move;
@@ -29,86 +30,6 @@ const RISING_SAFE_FRAMES: u16 = 7;
 const FIREBALL_DISTANCE: Fx = Fx::lit("34");
 /// Within this distance a held back button raises the guard instead of walking.
 const THREAT_DISTANCE: Fx = Fx::lit("120");
-
-/// Which way a fighter looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Facing {
-    Left,
-    Right,
-}
-fields!(
-    enum Facing {
-        Left,
-        Right,
-    }
-);
-
-impl Facing {
-    pub const fn sign(self) -> i32 {
-        match self {
-            Self::Left => -1,
-            Self::Right => 1,
-        }
-    }
-
-    pub const fn opposite(self) -> Self {
-        match self {
-            Self::Left => Self::Right,
-            Self::Right => Self::Left,
-        }
-    }
-}
-
-/// What a fighter is doing; `Fighter::since` counts the frames of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
-    Stand,
-    WalkForward,
-    WalkBack,
-    Crouch,
-    /// The guard is up because a blow is on its way.
-    Guard,
-    JumpSquat,
-    Air,
-    Land,
-    Attack(Move),
-    /// Has the other by the collar.
-    Holding,
-    /// Is held by the other.
-    Held,
-    /// Stunned by a block.
-    Block,
-    /// Stunned by a hit.
-    Hit,
-    /// Knocked off the feet.
-    Launched,
-    Down,
-    Rise,
-    Victory,
-    Defeat,
-}
-fields!(
-    enum Action {
-        Stand,
-        WalkForward,
-        WalkBack,
-        Crouch,
-        Guard,
-        JumpSquat,
-        Air,
-        Land,
-        Attack(attack),
-        Holding,
-        Held,
-        Block,
-        Hit,
-        Launched,
-        Down,
-        Rise,
-        Victory,
-        Defeat,
-    }
-);
 
 /// One fighter.
 #[derive(Clone, Copy, Debug)]

@@ -3,6 +3,7 @@
 //! Nothing here knows a clock, a network or a screen. The stage is symmetric and both fighters are worked out from
 //! the same state in every phase of a frame, so that neither seat has an advantage.
 
+mod action;
 mod area;
 pub mod buttons;
 mod contact;
@@ -13,7 +14,8 @@ mod projectile;
 
 use rebout::{Cues, Game, Inputs, Player, Rng, fields};
 
-pub use fighter::{Action, Facing, Fighter};
+pub use action::{Action, Facing};
+pub use fighter::Fighter;
 pub use projectile::Projectile;
 
 use buttons::{LEAVE, START};
