@@ -9,7 +9,8 @@ use std::hint::black_box;
 /// change is the `CHANGE` of each load: every 15 frames as people do, or in every frame.
 pub(crate) const LAG: u32 = 3;
 
-/// A state of `8 + 4 * N` bytes with a step so small that what is around it shows.
+/// A state of `8 + 4 * N` bytes, with the least step that a game of that size could have: it changes one word in every
+/// 64 bytes, so that what is around it shows.
 #[derive(Clone, Copy)]
 pub(crate) struct Load<const N: usize> {
     frame: u32,
@@ -30,9 +31,11 @@ impl<const N: usize> Game for Load<N> {
     // Both runners call it, and neither may pull it apart: they are to differ in what is around it alone.
     #[inline(never)]
     fn step(&mut self, inputs: Inputs, _: &mut Cues) {
-        let at = self.frame as usize % N;
         self.sum = self.sum.rotate_left(5) ^ u32::from(inputs.0[0].0) ^ u32::from(inputs.0[1].0) << 16;
-        self.words[at] = self.words[at].wrapping_add(self.sum);
+        for line in self.words.chunks_mut(16) {
+            line[0] = line[0].rotate_left(3).wrapping_add(self.sum);
+        }
+        self.sum ^= self.words[N - 1];
         self.frame += 1;
     }
 }

@@ -19,6 +19,8 @@ pub(super) struct CueLedger {
     /// What this `advance` no longer found, and what it found anew; matched when it ends.
     gone: Vec<(Frame, Cue, CueId)>,
     fresh: Vec<(Frame, Cue)>,
+    /// Whether there is anything in those two: one look in nearly every frame.
+    differs: bool,
     events: Vec<CueEvent>,
     next_id: u32,
     /// A cue that is gone and is new this near to where it was, has only moved.
@@ -36,6 +38,7 @@ impl CueLedger {
             lens: [0; SLOTS],
             gone: Vec::with_capacity(most),
             fresh: Vec::with_capacity(most),
+            differs: false,
             events: Vec::with_capacity(4 * most),
             next_id: 0,
             moves_within,
@@ -48,7 +51,7 @@ impl CueLedger {
         self.gone.clear();
         self.fresh.clear();
         self.events.clear();
-        (self.next_id, self.left_out) = (0, 0);
+        (self.next_id, self.left_out, self.differs) = (0, 0, false);
     }
 
     /// What happened since [`begin`](Self::begin): cancels, starts, confirms.
@@ -97,17 +100,19 @@ impl CueLedger {
                 self.gone.push((frame, *cue, *id));
             }
         }
+        self.differs |= !self.gone.is_empty() || !self.fresh.is_empty();
     }
 
     /// Settles what is gone and what is new, at the time of frame `now`.
     #[inline]
     pub(super) fn reconcile(&mut self, now: Frame) {
-        if !self.gone.is_empty() || !self.fresh.is_empty() {
+        if self.differs {
             self.tell(now);
         }
     }
 
     fn tell(&mut self, now: Frame) {
+        self.differs = false;
         let mut fresh = core::mem::take(&mut self.fresh);
         fresh.retain(|&(frame, cue)| !self.moved(frame, cue));
         for (frame, cue, id) in self.gone.drain(..) {

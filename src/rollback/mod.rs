@@ -114,7 +114,8 @@ pub struct Rollback<S> {
     current: Frame,
     /// Every frame before this one has been stepped on confirmed inputs, and has left.
     settled: Frame,
-    newly_settled: Range<Frame>,
+    /// What `settled` was before the last `advance`.
+    settled_before: Frame,
     ended: Option<Frame>,
     queues: [InputQueue; 2],
     stepped: [Stepped; SLOTS],
@@ -135,7 +136,7 @@ impl<S> Rollback<S> {
             config,
             current: Frame::ZERO,
             settled: Frame::ZERO,
-            newly_settled: Frame::ZERO..Frame::ZERO,
+            settled_before: Frame::ZERO,
             ended: None,
             queues: [InputQueue::new(), InputQueue::new()],
             stepped: [Stepped::default(); SLOTS],
@@ -150,8 +151,7 @@ impl<S> Rollback<S> {
 
     /// Begins another match in the same memory; the game must have been put into its first state.
     pub fn reset(&mut self) {
-        (self.current, self.settled) = (Frame::ZERO, Frame::ZERO);
-        self.newly_settled = Frame::ZERO..Frame::ZERO;
+        (self.current, self.settled, self.settled_before) = (Frame::ZERO, Frame::ZERO, Frame::ZERO);
         (self.ended, self.mispredicted) = (None, None);
         self.queues.iter_mut().for_each(InputQueue::clear);
         self.snapshots.clear();
@@ -169,14 +169,13 @@ impl<S> Rollback<S> {
     /// and changes nothing.
     #[inline]
     pub fn confirm(&mut self, player: Player, frame: Frame, buttons: Buttons) -> Result<bool, InputError> {
-        // One less than the sum, so that the last number, which has no successor, is never taken.
-        let limit = Frame(self.settled.0.saturating_add(KEPT_FRAMES) - 1);
-        if frame > limit {
-            return Err(InputError::TooFarAhead { frame, limit });
-        }
         let queue = &mut self.queues[player.index()];
         if frame != queue.next() {
-            return queue.compare(frame, buttons).map(|()| false);
+            return queue.compare(frame, buttons, self.settled).map(|()| false);
+        }
+        // The last number has no successor, and is never taken.
+        if frame.0 - self.settled.0 >= KEPT_FRAMES || frame.0 == u32::MAX {
+            return Err(InputError::too_far_ahead(frame, self.settled));
         }
         queue.push(buttons);
         if frame < self.current && self.stepped[slot(frame)].inputs[player] != buttons {
@@ -236,7 +235,7 @@ impl<S> Rollback<S> {
         if self.ended.is_some() {
             return Advance::Ended;
         }
-        if let Some(frame) = self.mispredicted.take() {
+        if let Some(frame) = self.mispredicted {
             self.resimulate(frame, game);
         }
         let now = self.current;
@@ -256,18 +255,24 @@ impl<S> Rollback<S> {
     #[inline]
     pub(crate) fn forget_last(&mut self) {
         self.cues.begin();
-        self.newly_settled = self.settled..self.settled;
+        self.settled_before = self.settled;
     }
 
     /// Goes back to `frame` and steps every frame since again, on what is known by now.
+    #[inline(never)]
     fn resimulate<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &mut G) {
+        self.mispredicted = None;
         let snapshot =
             self.snapshots.get(frame).expect("a frame that can be mispredicted is within the window");
         game.restore(snapshot);
-        self.step(frame, game);
-        for again in frame.next().until(self.current) {
-            self.save(again, game);
+        let mut again = frame;
+        loop {
             self.step(again, game);
+            again = again.next();
+            if again >= self.current {
+                break;
+            }
+            self.save(again, game);
         }
         let depth = self.current.since(frame);
         self.stats.rollbacks += 1;
@@ -282,7 +287,8 @@ impl<S> Rollback<S> {
         }
     }
 
-    #[inline]
+    // Both callers are loops that run every frame: a call would cost as much as half of what is done here.
+    #[inline(always)]
     fn step<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &mut G) {
         let inputs = Inputs([self.gather(Player::One, frame), self.gather(Player::Two, frame)]);
         self.scratch.clear();
@@ -295,9 +301,10 @@ impl<S> Rollback<S> {
     #[inline]
     fn gather(&self, player: Player, frame: Frame) -> Buttons {
         let queue = &self.queues[player.index()];
-        match queue.get(frame) {
-            Some(buttons) => buttons,
-            None => self.config.prediction.predict(queue.last(), frame.since(queue.next()) + 1),
+        if frame < queue.next() {
+            queue.recent(frame)
+        } else {
+            self.config.prediction.predict(queue.last(), frame.since(queue.next()) + 1)
         }
     }
 
@@ -313,7 +320,6 @@ impl<S> Rollback<S> {
             settled = settled.next();
         }
         self.settled = settled;
-        self.newly_settled.end = settled;
         if finished {
             self.end(settled, game);
         }
@@ -389,7 +395,7 @@ impl<S> Rollback<S> {
     #[inline]
     #[must_use]
     pub fn newly_settled(&self) -> Range<Frame> {
-        self.newly_settled.clone()
+        self.settled_before..self.settled
     }
 
     /// Every frame before this one was stepped on confirmed inputs: the state of this frame is certain.

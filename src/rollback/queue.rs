@@ -75,6 +75,12 @@ impl InputQueue {
         None
     }
 
+    /// The input of a frame that is confirmed and not settled, and therefore kept.
+    #[inline]
+    pub(super) fn recent(&self, frame: Frame) -> Buttons {
+        self.inputs[slot(frame)]
+    }
+
     /// Takes in the input of the frame that comes next.
     #[inline]
     pub(super) fn push(&mut self, buttons: Buttons) {
@@ -85,7 +91,10 @@ impl InputQueue {
 
     /// What is to be said of an input that does not come next: known, in conflict, or too early.
     #[cold]
-    pub(super) fn compare(&self, frame: Frame, buttons: Buttons) -> Result<(), InputError> {
+    pub(super) fn compare(&self, frame: Frame, buttons: Buttons, settled: Frame) -> Result<(), InputError> {
+        if frame.since(settled) >= KEPT_FRAMES {
+            return Err(InputError::too_far_ahead(frame, settled));
+        }
         if frame > self.next {
             return Err(InputError::Gap { frame, expected: self.next });
         }
@@ -123,6 +132,13 @@ pub enum InputError {
         /// The newest frame that would have been taken.
         limit: Frame,
     },
+}
+
+impl InputError {
+    #[cold]
+    pub(super) fn too_far_ahead(frame: Frame, settled: Frame) -> Self {
+        Self::TooFarAhead { frame, limit: Frame(settled.0.saturating_add(KEPT_FRAMES) - 1) }
+    }
 }
 
 impl fmt::Display for InputError {
