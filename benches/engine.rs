@@ -75,9 +75,9 @@ fn ratio_at<const N: usize, const CHANGE: u32>(place: usize) -> f64 {
     let (mut engine, mut by_hand) = (WithEngine::<N, CHANGE>::new(), ByHand::<N, CHANGE>::new());
     // The space lies between a state and its snapshots, which are there already.
     let _between = space(23);
-    engine.game = Box::new(*engine.game);
+    engine.move_to(Box::new(Load::new()));
     let _between = space(41);
-    by_hand.game = Box::new(*by_hand.game);
+    by_hand.move_to(Box::new(Load::new()));
     let mut times: [Vec<Duration>; 2] = Default::default();
     for _ in 0..RUNS {
         let start = Instant::now();

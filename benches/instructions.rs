@@ -20,7 +20,9 @@ const SHORT: u32 = 1_500;
 const LONG: u32 = 7_500;
 
 /// What can be counted, by the name that the run under valgrind is given.
-const LOADS: [(&str, fn(u32)); 12] = [
+type Counted = (&'static str, fn(u32));
+
+const LOADS: [Counted; 12] = [
     ("engine", |frames| {
         black_box(WithEngine::<14, 15>::new().run(frames));
     }),
@@ -51,7 +53,7 @@ const LOADS: [(&str, fn(u32)); 12] = [
     ("nothing", |frames| {
         (0..frames).for_each(|frame| {
             black_box(frame);
-        })
+        });
     }),
 ];
 

@@ -48,7 +48,7 @@ pub(crate) fn held<const CHANGE: u32>(frame: u32) -> Inputs {
 
 /// The engine as a session drives it: inputs in, a frame forward.
 pub(crate) struct WithEngine<const N: usize, const CHANGE: u32> {
-    pub(crate) game: Box<Load<N>>,
+    game: Box<Load<N>>,
     engine: Rollback<Load<N>>,
 }
 
@@ -57,6 +57,12 @@ impl<const N: usize, const CHANGE: u32> WithEngine<N, CHANGE> {
         let game = Box::new(Load::new());
         let engine = Rollback::new(RollbackConfig::default(), &*game);
         Self { game, engine }
+    }
+
+    /// Puts the state elsewhere in memory.
+    pub(crate) fn move_to(&mut self, mut game: Box<Load<N>>) {
+        *game = *self.game;
+        self.game = game;
     }
 
     #[inline(never)]
@@ -83,7 +89,7 @@ impl<const N: usize, const CHANGE: u32> WithEngine<N, CHANGE> {
 
 /// The same saves, restores and steps by hand: no queues, no tags, no cues, nothing checked.
 pub(crate) struct ByHand<const N: usize, const CHANGE: u32> {
-    pub(crate) game: Box<Load<N>>,
+    game: Box<Load<N>>,
     snapshots: Box<[Load<N>]>,
     believed: Buttons,
     now: u32,
@@ -98,6 +104,12 @@ impl<const N: usize, const CHANGE: u32> ByHand<N, CHANGE> {
         let game = Box::new(Load::new());
         let snapshots = (0..SLOTS).map(|_| *game).collect();
         Self { game, snapshots, believed: Buttons::NONE, now: 0, rollbacks: 0 }
+    }
+
+    /// Puts the state elsewhere in memory.
+    pub(crate) fn move_to(&mut self, mut game: Box<Load<N>>) {
+        *game = *self.game;
+        self.game = game;
     }
 
     #[inline(never)]
@@ -133,7 +145,7 @@ pub(crate) fn assert_alike<const N: usize, const CHANGE: u32>() {
     let (mut engine, mut by_hand) = (WithEngine::<N, CHANGE>::new(), ByHand::<N, CHANGE>::new());
     assert_eq!(engine.run(1_000), by_hand.run(1_000));
     assert_eq!(engine.rollbacks(), by_hand.rollbacks);
-    assert!(by_hand.rollbacks >= u64::from(1_000 / CHANGE) - LAG as u64 - 1);
+    assert!(by_hand.rollbacks >= u64::from(1_000 / CHANGE - LAG - 1));
 }
 
 pub(crate) type Bytes64 = Load<14>;

@@ -159,11 +159,20 @@ fn the_library_forbids_unsafe_code() {
     assert!(library.code.contains("#![forbid(unsafe_code)]"));
 }
 
+/// Lines before the tests of a file.
+const MOST_LINES: usize = 450;
+
+/// Files that are longer, and how long they may be: a list that only shrinks.
+const LONGER: [(&str, usize); 4] =
+    [("session/lobby.rs", 840), ("session/duel.rs", 640), ("wire/game.rs", 490), ("wire/message.rs", 460)];
+
 #[test]
 fn files_can_be_read_in_one_sitting() {
     for source in sources() {
+        let longer = LONGER.iter().find(|(path, _)| source.path == Path::new(path));
+        let most = longer.map_or(MOST_LINES, |(_, most)| *most);
         assert!(
-            source.lines_before_tests <= 450,
+            source.lines_before_tests <= most,
             "{:?} has {} lines",
             source.path,
             source.lines_before_tests
