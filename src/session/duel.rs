@@ -190,11 +190,13 @@ impl<S: Fields> Session<S> {
         self.pacing.due()
     }
 
-    /// Whether a frame is due at `now`.
+    /// Whether a frame is due at `now`: whether [`advance`](Self::advance) has something to do.
+    ///
+    /// So it is after the last frame, until the other side has said how the match ended or is given up.
     #[inline]
     #[must_use]
     pub fn frame_due(&self, now: Duration) -> bool {
-        self.pacing.is_due(now) && self.stage == Stage::Playing
+        self.pacing.is_due(now) && self.stage != Stage::Over
     }
 
     /// How far the time between the last frame and the next has gone, from 0 to 1, for drawing in between.

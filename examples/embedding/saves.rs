@@ -1,0 +1,160 @@
+//! Three games of `docs/EMBEDDING.md` that are not `Copy`: one with heap memory, one behind a handle, and one whose world
+//! belongs to an engine.
+
+use rebout::{Cues, Game, Inputs, Player, Save, fields};
+
+// 1. Heap memory: the snapshot has the same fields, and is overwritten in place.
+
+pub(crate) struct Swarm {
+    pub(crate) bees: Vec<(i32, i32)>,
+    pub(crate) honey: u32,
+    /// Rebuilt whenever it is drawn; no part of the state.
+    pub(crate) trails: Vec<f32>,
+}
+
+pub(crate) struct SwarmSnapshot {
+    bees: Vec<(i32, i32)>,
+    honey: u32,
+}
+fields!(SwarmSnapshot { bees, honey });
+
+impl Save for Swarm {
+    type Snapshot = SwarmSnapshot;
+
+    fn snapshot(&self) -> SwarmSnapshot {
+        SwarmSnapshot { bees: self.bees.clone(), honey: self.honey }
+    }
+
+    fn save(&self, slot: &mut SwarmSnapshot) {
+        slot.bees.clone_from(&self.bees); // into the memory that is there
+        slot.honey = self.honey;
+    }
+
+    fn restore(&mut self, snapshot: &SwarmSnapshot) {
+        self.bees.clone_from(&snapshot.bees);
+        self.honey = snapshot.honey;
+    }
+}
+
+impl Game for Swarm {
+    fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+        for player in Player::BOTH {
+            let held = i32::from(inputs[player].0);
+            for bee in self.bees.iter_mut().skip(player.index()).step_by(2) {
+                *bee = (bee.0 + held, bee.1 ^ bee.0);
+            }
+            if held > 2 && self.bees.len() < 64 {
+                self.bees.push((held, 0));
+            }
+        }
+        self.honey += self.bees.len() as u32;
+    }
+}
+
+// 2. A core behind a handle: a library, an emulator. Its own serialization fills a byte array.
+
+pub(crate) const CORE_BYTES: usize = 1_024;
+
+/// Stands for what a foreign library offers.
+pub(crate) struct Core {
+    memory: [u8; CORE_BYTES],
+}
+
+impl Core {
+    pub(crate) fn new() -> Self {
+        Self { memory: [1; CORE_BYTES] }
+    }
+
+    pub(crate) fn serialize(&self, into: &mut [u8; CORE_BYTES]) {
+        *into = self.memory;
+    }
+
+    pub(crate) fn unserialize(&mut self, from: &[u8; CORE_BYTES]) {
+        self.memory = *from;
+    }
+
+    pub(crate) fn run(&mut self, one: u16, two: u16) {
+        let at = usize::from(self.memory[0]) * 3 % CORE_BYTES;
+        self.memory[at] = self.memory[at].wrapping_add(one as u8 ^ (two << 4) as u8);
+        self.memory[0] = self.memory[0].wrapping_add(7);
+    }
+}
+
+pub(crate) struct Cabinet {
+    pub(crate) core: Core,
+}
+
+pub(crate) struct CoreState {
+    memory: Box<[u8; CORE_BYTES]>,
+}
+fields!(CoreState { memory });
+
+impl Save for Cabinet {
+    type Snapshot = CoreState;
+
+    fn snapshot(&self) -> CoreState {
+        let mut state = CoreState { memory: Box::new([0; CORE_BYTES]) };
+        self.save(&mut state);
+        state
+    }
+
+    fn save(&self, slot: &mut CoreState) {
+        self.core.serialize(&mut slot.memory);
+    }
+
+    fn restore(&mut self, snapshot: &CoreState) {
+        self.core.unserialize(&snapshot.memory);
+    }
+}
+
+impl Game for Cabinet {
+    fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+        self.core.run(inputs[Player::One].0, inputs[Player::Two].0);
+    }
+}
+
+// 3. A world that an engine owns: the game is a proxy that borrows it for the length of one call.
+
+/// Stands for an engine's world.
+pub(crate) struct World {
+    pub(crate) positions: Vec<i32>,
+    pub(crate) time: u32,
+}
+
+pub(crate) struct Lent<'a> {
+    pub(crate) world: &'a mut World,
+}
+
+#[derive(Clone)]
+pub(crate) struct WorldSnapshot {
+    positions: Vec<i32>,
+    time: u32,
+}
+fields!(WorldSnapshot { positions, time });
+
+impl Save for Lent<'_> {
+    type Snapshot = WorldSnapshot;
+
+    fn snapshot(&self) -> WorldSnapshot {
+        WorldSnapshot { positions: self.world.positions.clone(), time: self.world.time }
+    }
+
+    fn save(&self, slot: &mut WorldSnapshot) {
+        slot.positions.clone_from(&self.world.positions);
+        slot.time = self.world.time;
+    }
+
+    fn restore(&mut self, snapshot: &WorldSnapshot) {
+        self.world.positions.clone_from(&snapshot.positions);
+        self.world.time = snapshot.time;
+    }
+}
+
+impl Game for Lent<'_> {
+    fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+        for (at, position) in self.world.positions.iter_mut().enumerate() {
+            *position += i32::from(inputs[Player::BOTH[at % 2]].0);
+        }
+        self.world.time += 1;
+    }
+}
