@@ -1,4 +1,105 @@
 //! Rebout: a deterministic rollback peer-to-peer engine for two-player fighting and arcade games.
+//!
+//! A game hands over one `u16` of buttons a frame, and gets an online match that feels local: the engine predicts the
+//! other player, rolls back when it guessed wrong, paces both machines onto one clock, proves that both simulate the
+//! same state, and says *which field* diverged when they do not.
+//!
+//! # A complete game
+//!
+//! Both sides of it, over UDP on one machine. `docs/EMBEDDING.md` goes through all of this slowly.
+//!
+//! ```
+//! use rebout::net::udp::UdpDriver;
+//! use rebout::{Buttons, Config, Cues, Event, Game, Inputs, Lobby, Player, Verdict, fields};
+//! use std::{error::Error, thread, time::Duration};
+//!
+//! const PULL: Buttons = Buttons(1);
+//!
+//! /// Tug of war: every press pulls the rope by one, and five to either side win.
+//! #[derive(Clone, Copy)]
+//! struct Tug { rope: i32, held: [bool; 2] }
+//! fields!(Tug { rope, held });                               // a field left out does not compile
+//!
+//! impl Game for Tug {
+//!     fn step(&mut self, inputs: Inputs, _: &mut Cues) {     // pure: no clock, no float, nothing outside
+//!         for player in Player::BOTH {
+//!             let holds = inputs[player].holds(PULL);
+//!             let pressed = holds && !self.held[player.index()];
+//!             self.rope += i32::from(pressed) * [-1, 1][player.index()];
+//!             self.held[player.index()] = holds;
+//!         }
+//!     }
+//!     fn finished(&self) -> bool { self.rope.abs() >= 5 }
+//! }
+//!
+//! fn play(mut udp: UdpDriver, mut lobby: Lobby, every: u32) -> Result<Verdict, Box<dyn Error + Send + Sync>> {
+//!     while lobby.agreed()?.is_none() {                      // refused, incompatible, timed out: an error that says so
+//!         let deadline = udp.now() + Duration::from_millis(16);
+//!         udp.run_until(&mut lobby, deadline)?;
+//!     }
+//!     let mut game = Tug { rope: 0, held: [false; 2] };      // a game with a seed takes `agreed().seed`
+//!     let mut session = lobby.start(udp.now(), &game)?;
+//!     loop {
+//!         let due = session.next_frame_at();
+//!         udp.run_until(&mut session, due)?;                 // moves packets while it waits
+//!         let buttons = if session.current().0 % every == 0 { PULL } else { Buttons::NONE };
+//!         session.advance(udp.now(), &mut game, buttons);    // rolls back, steps, queues what to send
+//!         udp.flush(&mut session)?;                          // out before drawing, not after
+//!         while let Some(event) = session.poll_event() {
+//!             match event {
+//!                 Event::Ended(verdict) => {
+//!                     udp.close(&mut session, Duration::from_secs(2))?;
+//!                     return Ok(verdict);
+//!                 }
+//!                 Event::Disconnected { reason } => return Err(reason.to_string().into()),
+//!                 _ => {}                                    // interrupted, resumed, desync, ...
+//!             }
+//!         }                                                  // here: sounds from `session.cues()`, then draw
+//!     }
+//! }
+//!
+//! let [here, there] = [UdpDriver::bind("127.0.0.1:0".parse()?)?, UdpDriver::bind("127.0.0.1:0".parse()?)?];
+//! let host = Lobby::host(Config::new(0x7475_67))?;           // any number that names the game
+//! let join = Lobby::join(Config::new(0x7475_67), here.local_addr())?;
+//! let other = thread::spawn(move || play(there, join, 2));   // presses more often
+//! let verdict = play(here, host, 3).map_err(|error| error.to_string())?;
+//! assert!(matches!(verdict, Verdict::Agreed { .. }));
+//! assert_eq!(other.join().unwrap().unwrap(), verdict);
+//! # Ok::<(), Box<dyn Error>>(())
+//! ```
+//!
+//! # The run loop
+//!
+//! A [`Lobby`] and then a [`Session`] are state machines: no socket, no clock and no thread inside. Time comes in as an
+//! argument, on any clock that never runs backwards; bytes come in and go out through [`Protocol`]. The contract:
+//!
+//! 1. Hand over every datagram that is there: [`handle_datagram`](Protocol::handle_datagram). A bad one is counted and
+//!    dropped, and never an error.
+//! 2. Call [`poll_transmit`](Protocol::poll_transmit) until it answers `None`, and send what it wrote.
+//! 3. Sleep until a datagram comes, until [`poll_timeout`](Protocol::poll_timeout), or until
+//!    [`next_frame_at`](Session::next_frame_at); and wake when the protocol
+//!    [wants attention](Protocol::wants_attention), because a stalled frame is due the moment its input arrives.
+//! 4. When a frame is due: [`advance`](Session::advance) with the buttons that are held now, then 2 at once. Then look
+//!    at [`cues`](Session::cues), [`confirmed`](Session::confirmed) and [`poll_event`](Session::poll_event), all of the last
+//!    `advance`, and draw. The session decides when a frame is due; it paces both machines.
+//! 5. Between two `advance` calls nobody else changes the game.
+//! 6. After the end, keep doing 1 to 3 while it [lingers](Protocol::lingers): the other side has to hear it too.
+//!
+//! [`net::udp::UdpDriver`] does 1 to 3 and 6 on a UDP socket: `run_until` for a game that lets it sleep, `poll` for an
+//! engine that owns the loop (`while session.frame_due(now)`), `flush`, `close`. [`net::sim`] does them in virtual time.
+//!
+//! # What is where
+//!
+//! | | |
+//! |---|---|
+//! | [`Game`], [`Save`], [`fields!`], [`Cues`] | what a game implements |
+//! | [`SyncTest`] | finds on one machine what a rollback would break |
+//! | [`Lobby`], [`Session`], [`Config`], [`Event`], [`Stats`] | a match |
+//! | [`rollback`] | the engine alone, without a network |
+//! | [`replay`] | matches in files |
+//! | [`net`] | UDP, a relay that is a bad link, a simulated network |
+//! | [`wire`] | bytes and packets; `docs/WIRE.md` is the whole protocol |
+//! | [`math`], [`Rng`] | fixed-point numbers and randomness for a simulation |
 
 #![forbid(unsafe_code)]
 
