@@ -81,7 +81,7 @@ pub struct Session<S> {
     pub(super) inputs_in: u32,
     pub(super) peer_report: Option<(u32, u32)>,
     pub(super) loss_in: Option<f32>,
-    /// There is nothing to send before this time; zero if that is not known.
+    /// There is nothing to send before this time, but for inputs that are due; zero if that is not known.
     pub(super) idle_until: Duration,
     stalled: bool,
     /// A DISCONNECT came, and no new frame since.
@@ -221,8 +221,8 @@ impl<S: Fields> Session<S> {
         if !self.pacing.is_due(now) && self.stage == Stage::Playing {
             return Advanced::NotDue;
         }
-        self.stir();
         if self.examiner.is_active() {
+            self.stir();
             self.examine(now, game);
         }
         if self.stage != Stage::Playing {
@@ -295,6 +295,7 @@ impl<S: Fields> Session<S> {
                 let (frame, ours, theirs) = (comparison.frame, comparison.ours, comparison.theirs);
                 self.tell(Event::Desync(Desync { frame, ours, theirs, last_match }));
                 if self.on_desync != OnDesync::GoOn {
+                    self.stir();
                     self.examiner.begin(now, frame, last_match, &mut self.archive);
                 }
             }
@@ -336,6 +337,7 @@ impl<S: Fields> Session<S> {
         let Some(snapshot) = self.rollback.snapshot(end) else { return };
         let checksum = checksum(snapshot);
         self.stage = Stage::Ending { frame: end, checksum };
+        self.stir();
         self.outbox.due = true;
         let frame = self.agreed.first_frame.wrapping_add(end.0);
         if self.link.reliable.send(now, Ordered::Verdict { frame, checksum }).is_err() {

@@ -342,12 +342,17 @@ impl<S: Fields> Protocol for Session<S> {
     #[inline]
     fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
         // A driver asks several times a frame, and nearly always for nothing.
-        if now < self.idle_until { None } else { self.transmit(now, buf) }
+        match (self.outbox.due, now < self.idle_until) {
+            (false, true) => None,
+            (true, true) => self.transmit_inputs(now, buf),
+            (_, false) => self.transmit(now, buf),
+        }
     }
 
     #[inline]
     fn poll_timeout(&self) -> Option<Duration> {
         match self.idle_until {
+            _ if self.outbox.due => Some(Duration::ZERO),
             Duration::ZERO => self.next_due(),
             Duration::MAX => None,
             until => Some(until),
@@ -364,6 +369,26 @@ impl<S: Fields> Protocol for Session<S> {
 }
 
 impl<S: Fields> Session<S> {
+    /// What nearly every packet is: inputs are due, and nothing else. Apart, so that the common question of whether
+    /// there is anything at all stays short.
+    #[inline(never)]
+    fn transmit_inputs(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        self.outbox.due = false;
+        let len = self.write_inputs(now, buf)?;
+        // Whatever else is due later is so later still, now that something went out; only a copy may come sooner.
+        if let Some(at) = self.outbox.copy_at() {
+            self.idle_until = self.idle_until.min(at);
+        }
+        Some(self.count_out(self.link.addr, len))
+    }
+
+    #[inline]
+    fn count_out(&mut self, to: SocketAddr, len: usize) -> (SocketAddr, usize) {
+        self.stats.packets_out += 1;
+        self.stats.bytes_out += len as u64;
+        (to, len)
+    }
+
     #[inline(never)]
     fn transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
         let (to, len) = match self.desk.poll_transmit(buf) {
@@ -375,9 +400,7 @@ impl<S: Fields> Session<S> {
                 (self.link.addr, len?)
             }
         };
-        self.stats.packets_out += 1;
-        self.stats.bytes_out += len as u64;
-        Some((to, len))
+        Some(self.count_out(to, len))
     }
 
     /// When something is due to be sent.
