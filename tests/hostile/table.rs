@@ -1,0 +1,541 @@
+//! The rules, as a table: which datagram, to whom, from whom, when, and what becomes of it.
+
+use crate::forge::{
+    Knows, at, bent, control, event, hello, inputs, message, offer, ordered, payload, raw, with_checksum,
+};
+use crate::pair::{HOST, JOINER};
+use crate::phase::Phase::{self, Agreed, Challenged, Ending, Incoming, Offered, Over, Playing, Waiting};
+use Expect::{Refused, Taken};
+use Source::{Peer, Stranger};
+use core::num::NonZeroU8;
+use rebout::wire::game::{Entries, Header, Payload, PlayerInput, Snapshot};
+use rebout::wire::message::{Challenge, ForeignHello, Message, Ordered, Refuse, RefuseField};
+use rebout::{Buttons, Refusal};
+
+/// Who a datagram seems to come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    Peer,
+    Stranger,
+}
+
+/// What becomes of a datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Expect {
+    /// It is dropped and counted once, for this reason and no other; the match goes on as if nothing had come.
+    Refused(Refusal),
+    /// It is refused as a conflict, and the game is told, once.
+    Conflict,
+    /// It breaks no rule, and the match goes on all the same.
+    Taken,
+    /// It is believed: the other side has left, so nobody confirms the verdict.
+    EndsUnconfirmed,
+}
+
+type Make = fn(&Knows) -> Vec<u8>;
+
+/// One line of the table.
+pub(crate) struct Row {
+    pub(crate) class: String,
+    pub(crate) make: Box<dyn Fn(&Knows) -> Vec<u8>>,
+    pub(crate) phases: &'static [Phase],
+    pub(crate) victims: &'static [usize],
+    pub(crate) sources: &'static [Source],
+    pub(crate) expect: Expect,
+}
+
+const BOTH: &[usize] = &[HOST, JOINER];
+const ANYONE: &[Source] = &[Peer, Stranger];
+const ALWAYS: &[Phase] = &[Waiting, Challenged, Incoming, Offered, Agreed, Playing, Ending, Over];
+/// There is a connection, and a match on it.
+const MATCH: &[Phase] = &[Playing, Ending, Over];
+/// There is a connection between two machines that have both heard of each other.
+const CONNECTED: &[Phase] = &[Incoming, Offered, Agreed, Playing, Ending, Over];
+
+#[derive(Default)]
+struct Table(Vec<Row>);
+
+impl Table {
+    fn add(
+        &mut self,
+        class: impl Into<String>,
+        phases: &'static [Phase],
+        victims: &'static [usize],
+        sources: &'static [Source],
+        make: impl Fn(&Knows) -> Vec<u8> + 'static,
+        expect: Expect,
+    ) {
+        self.0.push(Row { class: class.into(), make: Box::new(make), phases, victims, sources, expect });
+    }
+
+    /// What breaks a rule of its format is dropped whoever sends it, whenever.
+    fn malformed(
+        &mut self,
+        refusal: Refusal,
+        class: impl Into<String>,
+        make: impl Fn(&Knows) -> Vec<u8> + 'static,
+    ) {
+        self.add(class, ALWAYS, BOTH, ANYONE, make, Refused(refusal));
+    }
+}
+
+/// The whole table.
+pub(crate) fn rows() -> Vec<Row> {
+    let mut table = Table::default();
+    no_packets(&mut table);
+    malformed_inputs(&mut table);
+    malformed_control(&mut table);
+    malformed_messages(&mut table);
+    well_formed_inputs(&mut table);
+    numbers(&mut table);
+    connection(&mut table);
+    hellos(&mut table);
+    answers(&mut table);
+    messages(&mut table);
+    strangers(&mut table);
+    table.0
+}
+
+fn no_packets(table: &mut Table) {
+    for len in [0_usize, 1, 3, 14, 15, 64, 1_200, 1_500, 2_048, 9_000] {
+        table.malformed(Refusal::NoPacket, format!("{len} zero bytes"), move |_| vec![0; len]);
+    }
+    table.malformed(Refusal::NoPacket, "magic cut short", |_| b"RBN".to_vec());
+    table.malformed(Refusal::NoPacket, "another magic", |_| b"RBN2-and-enough-of-it".to_vec());
+    table.malformed(Refusal::NoPacket, "0xff bytes", |_| vec![0xFF; 87]);
+}
+
+fn malformed_inputs(table: &mut Table) {
+    let bad = Refusal::MalformedInput;
+    for len in [4_usize, 5, 10, 14, 15, 16] {
+        table.malformed(bad, format!("RBN1 cut to {len} bytes"), move |k| bent(k, 4, 1)[..len].to_vec());
+    }
+    for version in [0, 2, 0xFF] {
+        table.malformed(bad, format!("RBN1 of version {version}"), move |k| bent(k, 4, version));
+    }
+    for flags in [2, 0x80, 0xFF] {
+        table.malformed(bad, format!("RBN1 with flags {flags:#x}"), move |k| bent(k, 5, flags));
+    }
+    table.malformed(bad, "RBN1 that promises a checksum", |k| bent(k, 5, 1));
+    for count in [0, 2, 32, 33, 0xFF] {
+        table.malformed(bad, format!("RBN1 that says {count} inputs of 1"), move |k| bent(k, 10, count));
+    }
+    for len in [18_usize, 88, 1_500, 2_048, 9_000] {
+        table.malformed(bad, format!("RBN1 made {len} bytes long"), move |k| {
+            let mut bytes = bent(k, 4, 1);
+            bytes.resize(len, 0);
+            bytes
+        });
+    }
+}
+
+fn malformed_control(table: &mut Table) {
+    let bad = Refusal::MalformedControl;
+    for len in [4_usize, 12, 14] {
+        table.malformed(bad, format!("GAME cut to {len} bytes"), move |k| raw(k.header, 9, &[])[..len].into());
+    }
+    for kind in [0, 10, 0x7F, 0xFF] {
+        table.malformed(bad, format!("GAME of type {kind}"), move |k| raw(k.header, kind, &[]));
+    }
+    for declared in [1_u8, 0xFF] {
+        table.malformed(bad, format!("HEARTBEAT that declares {declared} bytes"), move |k| {
+            let mut bytes = raw(k.header, 9, &[]);
+            bytes[14] = declared;
+            bytes
+        });
+    }
+    let wrong: &[(&str, u8, &[u8])] = &[
+        ("CONNECT_REQ with a payload", 1, &[1]),
+        ("CONNECT_ACK without a seat", 2, &[]),
+        ("CONNECT_ACK with seat 0", 2, &[0]),
+        ("CONNECT_ACK with two seats", 2, &[1, 2]),
+        ("DISCONNECT with a payload", 3, &[0]),
+        ("INPUT without inputs", 4, &[]),
+        ("INPUT with count 0", 4, &[0]),
+        ("INPUT of 12 bytes", 4, &[0; 12]),
+        ("INPUT of 14 bytes that says 2", 4, &[2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+        ("INPUT that moves by NaN", 4, &[0, 0, 0, 1, 0x7F, 0xC0, 0, 0, 0, 0, 0, 0, 0]),
+        ("INPUT that moves by 2", 4, &[0, 0, 0, 1, 0x40, 0, 0, 0, 0, 0, 0, 0, 0]),
+        ("SNAPSHOT of 4 bytes", 5, &[0; 4]),
+        ("SNAPSHOT that says 255 entities", 5, &[0, 0, 0, 1, 0xFF]),
+        ("SNAPSHOT with 3 bytes more", 5, &[0, 0, 0, 1, 0, 1, 2, 3]),
+        ("PING of 7 bytes", 6, &[0; 7]),
+        ("PING of NaN", 6, &[0x7F, 0xF8, 0, 0, 0, 0, 0, 1]),
+        ("PONG of 9 bytes", 7, &[0; 9]),
+        ("PONG of infinity", 7, &[0x7F, 0xF0, 0, 0, 0, 0, 0, 0]),
+        ("HEARTBEAT with a payload", 9, &[9]),
+        ("HEARTBEAT of 1,500 bytes", 9, &[0; 1_485]),
+        ("PING of 9,000 bytes", 6, &[0; 8_985]),
+    ];
+    for (class, kind, payload) in wrong {
+        table.malformed(bad, *class, |k| raw(k.header, *kind, payload));
+    }
+}
+
+fn malformed_messages(table: &mut Table) {
+    let bad = Refusal::MalformedMessage;
+    table.malformed(bad, "empty message", |k| event(k, &[]));
+    for kind in [0, 6, 15, 19, 31, 33, 48, 0xFF] {
+        table.malformed(bad, format!("message of kind {kind}"), move |k| event(k, &[kind, 0, 0, 0, 0, 0]));
+    }
+    let whole: [(&str, Message<'_>); 7] = [
+        ("HELLO", hello(7, 0)),
+        ("CHALLENGE", Message::Challenge(Challenge { nonce: 7, cookie: 8 })),
+        ("OFFER", offer(7, 8)),
+        ("REFUSE", Message::Refuse(Refuse { nonce: 7, field: RefuseField::Full, ours: 0, theirs: 0 })),
+        ("REPORT", Message::Report { sent: 1, received: 1, newest_frame: 1 }),
+        ("VERDICT", Message::Ordered { number: 0, body: Ordered::Verdict { frame: 1, checksum: 1 } }),
+        ("DELAY", Message::Ordered { number: 0, body: Ordered::Delay { from_frame: 1, delay_frames: 1 } }),
+    ];
+    for (name, message) in &whole {
+        let bytes = payload(message);
+        let short = bytes[..bytes.len() - 1].to_vec();
+        table.malformed(bad, format!("{name}, a byte short"), move |k| event(k, &short));
+        let mut long = bytes;
+        long.push(0);
+        table.malformed(bad, format!("{name}, a byte long"), move |k| event(k, &long));
+    }
+    table.malformed(bad, "USER without a number", |k| event(k, &[17, 0]));
+    table.malformed(bad, "AUTOPSY without a number", |k| event(k, &[32]));
+    table.malformed(bad, "USER of 1,025 bytes", |k| event(k, &[&[17, 0, 0][..], &[1; 1_025]].concat()));
+    table.malformed(bad, "AUTOPSY of 1,101 bytes", |k| event(k, &[&[32, 0, 0][..], &[1; 1_101]].concat()));
+    for len in [1_500_usize, 2_048, 9_000] {
+        table.malformed(bad, format!("USER in a datagram of {len} bytes"), move |k| {
+            event(k, &[&[17, 0, 0][..], &vec![1; len - 18]].concat())
+        });
+    }
+    // Out of range, at an offset into the payload.
+    let bent: &[(&str, &Message<'_>, usize, &[u8])] = &[
+        ("HELLO with frame rate 0", &whole[0].1, 35, &[0, 0]),
+        ("HELLO with window 255", &whole[0].1, 38, &[0xFF]),
+        ("HELLO with 65 bytes of user data", &whole[0].1, 43, &[65]),
+        ("HELLO with padding that is not 0", &whole[0].1, 107, &[1]),
+        ("CHALLENGE with cookie 0", &whole[1].1, 9, &[0; 8]),
+        ("OFFER with first frame 0", &whole[2].1, 9, &[0; 4]),
+        ("OFFER with first frame u32::MAX", &whole[2].1, 9, &[0xFF; 4]),
+        ("OFFER with seed 0", &whole[2].1, 13, &[0; 4]),
+        ("OFFER with seat 0", &whole[2].1, 17, &[0]),
+        ("OFFER with seat 3", &whole[2].1, 17, &[3]),
+        ("OFFER with delay 255", &whole[2].1, 18, &[0xFF]),
+        ("OFFER with cadence 0", &whole[2].1, 20, &[0, 0]),
+        ("OFFER with 255 bytes of user data", &whole[2].1, 34, &[0xFF]),
+        ("REFUSE of field 0", &whole[3].1, 9, &[0]),
+        ("REFUSE of field 7", &whole[3].1, 9, &[7]),
+        ("DELAY of 17", &whole[6].1, 7, &[17]),
+        ("DELAY of 255", &whole[6].1, 7, &[0xFF]),
+    ];
+    for (class, message, offset, bytes) in bent {
+        let mut changed = payload(message);
+        changed[*offset..offset + bytes.len()].copy_from_slice(bytes);
+        table.malformed(bad, *class, move |k| event(k, &changed));
+    }
+}
+
+/// Input packets in order, whose frames are not.
+fn well_formed_inputs(table: &mut Table) {
+    let none = Buttons::NONE;
+    let newest: Make = |k| inputs(k.known, k.sent.wrapping_sub(1), &[Buttons::NONE]);
+    table.add("inputs before there is a match", &[Waiting], BOTH, ANYONE, newest, Refused(Refusal::OutOfPlace));
+    table.0.pop();
+    table.add("inputs without a match", &[Waiting], &[HOST], ANYONE, newest, Refused(Refusal::Stranger));
+    table.add("inputs without a match", &[Waiting], &[JOINER], &[Peer], newest, Refused(Refusal::OutOfPlace));
+    table.add("inputs without a match", &[Challenged], &[JOINER], &[Peer], newest, Refused(Refusal::OutOfPlace));
+    table.add("inputs without a match", &[Incoming], BOTH, &[Peer], newest, Refused(Refusal::OutOfPlace));
+
+    const AGREED_ON: &[Phase] = &[Offered, Agreed, Playing, Ending, Over];
+    let starts: [(&str, fn(&Knows) -> u32, Refusal); 7] = [
+        ("the frame after the next", |k| k.known + 1, Refusal::InputGap),
+        ("a frame 1,000 ahead", |k| k.known + 1_000, Refusal::InputGap),
+        ("a frame 2^30 ahead", |k| k.known + (1 << 30), Refusal::InputGap),
+        ("frame u32::MAX", |_| u32::MAX, Refusal::InputGap),
+        ("frame u32::MAX - 31", |_| u32::MAX - 31, Refusal::InputGap),
+        ("the frame before the first", |k| k.first - 1, Refusal::BeforeMatch),
+        ("frame 0", |_| 0, Refusal::BeforeMatch),
+    ];
+    for (class, start, refusal) in starts {
+        let make = move |k: &Knows| inputs(start(k), k.first - 1, &[none]);
+        table.add(format!("inputs from {class}"), AGREED_ON, BOTH, &[Peer], make, Refused(refusal));
+        let full = move |k: &Knows| inputs(start(k), k.first - 1, &[none; 32]);
+        table.add(format!("32 inputs from {class}"), &[Playing], BOTH, &[Peer], full, Refused(refusal));
+    }
+    let acks: [(&str, fn(&Knows) -> u32, Refusal); 6] = [
+        ("the next of ours, not sent yet", |k| k.sent, Refusal::InputAckUnsent),
+        ("1,000 of ours, not sent yet", |k| k.sent + 1_000, Refusal::InputAckUnsent),
+        ("u32::MAX", |_| u32::MAX, Refusal::InputAckUnsent),
+        ("u32::MAX - 16", |_| u32::MAX - 16, Refusal::InputAckUnsent),
+        ("a frame before none at all", |k| k.first - 2, Refusal::BeforeMatch),
+        ("frame 0", |_| 0, Refusal::BeforeMatch),
+    ];
+    for (class, ack, refusal) in acks {
+        let make = move |k: &Knows| inputs(k.first, ack(k), &[none]);
+        table.add(format!("an acknowledgement of {class}"), AGREED_ON, BOTH, &[Peer], make, Refused(refusal));
+    }
+    table.add(
+        "32 inputs beyond what is known",
+        MATCH,
+        BOTH,
+        &[Peer],
+        |k| inputs(k.known, k.sent - 1, &[Buttons::NONE; 32]),
+        Refused(Refusal::InputBeyondWindow),
+    );
+    table.add(
+        "new inputs that acknowledge nothing",
+        &[Playing],
+        BOTH,
+        &[Peer],
+        |k| inputs(k.known, k.first - 1, &[Buttons::NONE]),
+        Refused(Refusal::InputBeyondWindow),
+    );
+    let conflict: Make = |k| inputs(k.known - 1, k.sent - 1, &[Buttons(k.newest.0 ^ 1)]);
+    table.add("another input for a confirmed frame", &[Playing], BOTH, &[Peer], conflict, Expect::Conflict);
+    let conflict_within: Make = |k| {
+        let other = Buttons(k.newest.0 ^ 0x8000);
+        inputs(k.known - 1, k.sent - 1, &[other, Buttons::NONE, Buttons::NONE])
+    };
+    table.add("new inputs behind a conflict", &[Playing], BOTH, &[Peer], conflict_within, Expect::Conflict);
+    let conflict_over = Refused(Refusal::InputConflict);
+    table.add("another input for a confirmed frame", &[Over], BOTH, &[Peer], conflict, conflict_over);
+    table.add("the same packet again", MATCH, BOTH, &[Peer], |k| k.last.clone(), Taken);
+    table.add(
+        "the first input again",
+        &[Playing],
+        BOTH,
+        &[Peer],
+        |k| inputs(k.first, k.first - 1, &[Buttons(0xFFFF); 8]),
+        Taken,
+    );
+    let sums: [(&str, fn(&Knows) -> (u32, u32)); 5] = [
+        ("off the cadence", |k| (k.first + 31, 5)),
+        ("not possible yet", |k| (k.first + 30 * 1_000, 5)),
+        ("before the match", |k| (k.first - 30, 5)),
+        ("of frame u32::MAX", |_| (u32::MAX, 5)),
+        ("of frame 0 on the wire", |_| (0, 0)),
+    ];
+    for (class, sum) in sums {
+        let make = move |k: &Knows| with_checksum(k.known - 1, k.sent - 1, Some(sum(k)), &[k.newest]);
+        let refused = Refused(Refusal::ImplausibleChecksum);
+        table.add(format!("a checksum {class}"), MATCH, BOTH, &[Peer], make, refused);
+    }
+    table.add(
+        "a wrong checksum of a frame that was compared long ago",
+        &[Playing],
+        BOTH,
+        &[Peer],
+        |k| with_checksum(k.known - 1, k.sent - 1, Some((k.first, 5)), &[k.newest]),
+        Taken,
+    );
+}
+
+/// Sequence numbers and acknowledgements of control packets.
+fn numbers(table: &mut Table) {
+    for off in [257, 5_000, 32_768, -300] {
+        let make = move |k: &Knows| control(at(k.header, off, 0), &Payload::Heartbeat);
+        let class = format!("HEARTBEAT with a sequence {off} off");
+        let phases = &[Agreed, Playing, Ending, Over];
+        table.add(class, phases, BOTH, &[Peer], make, Refused(Refusal::FarSequence));
+    }
+    for off in [1, 2, 200, 32_768, -300] {
+        let make = move |k: &Knows| control(at(k.header, 0, off), &Payload::Heartbeat);
+        let class = format!("HEARTBEAT with an acknowledgement {off} off");
+        table.add(class, CONNECTED, BOTH, &[Peer], make, Refused(Refusal::AckUnsent));
+    }
+    let nothing: Make =
+        |k| control(Header { ack: 0, ack_bits: 0, ..k.header }, &Payload::Disconnect);
+    const HEARD: &[Phase] = &[Challenged, Incoming, Offered, Agreed, Playing, Ending, Over];
+    let refused = Refused(Refusal::AckUnsent);
+    table.add("DISCONNECT that acknowledges nothing", HEARD, &[JOINER], &[Peer], nothing, refused);
+    table.add("DISCONNECT that acknowledges nothing", CONNECTED, &[HOST], &[Peer], nothing, refused);
+}
+
+/// Packets of the connection, with all numbers right.
+fn connection(table: &mut Table) {
+    let heartbeat: Make = |k| control(k.header, &Payload::Heartbeat);
+    table.add("HEARTBEAT", CONNECTED, BOTH, &[Peer], heartbeat, Taken);
+    table.add("PING", CONNECTED, BOTH, &[Peer], |k| control(k.header, &Payload::Ping(5)), Taken);
+    let pong: Make = |k| control(k.header, &Payload::Pong(5));
+    table.add("PONG to no ping", CONNECTED, BOTH, &[Peer], pong, Refused(Refusal::UnaskedPong));
+    let misplaced = Refused(Refusal::OutOfPlace);
+    const ONE: PlayerInput = PlayerInput { sequence: 1, move_x: 0.5, move_y: -0.5, actions: 3 };
+    let input: Make = |k| control(k.header, &Payload::Input(ONE));
+    table.add("INPUT", CONNECTED, BOTH, &[Peer], input, misplaced);
+    let many: Make = |k| control(k.header, &Payload::Inputs(Entries::from(&[ONE; 255][..])));
+    table.add("INPUT, 255 of them", CONNECTED, BOTH, &[Peer], many, misplaced);
+    let snapshot: Make = |k| {
+        let snapshot = Snapshot { tick: u32::MAX, entities: Entries::from(&[][..]), last_input: Some(u32::MAX) };
+        control(k.header, &Payload::Snapshot(snapshot))
+    };
+    table.add("SNAPSHOT", CONNECTED, BOTH, &[Peer], snapshot, misplaced);
+
+    let request: Make = |k| control(k.header, &Payload::ConnectReq);
+    table.add("CONNECT_REQ", CONNECTED, &[JOINER], &[Peer], request, misplaced);
+    table.add("CONNECT_REQ", &[Agreed, Playing, Ending, Over], &[HOST], &[Peer], request, Taken);
+    table.add("CONNECT_REQ to no OFFER", &[Incoming, Offered], &[HOST], &[Peer], request, misplaced);
+    let ack = |seat: fn(&Knows) -> u8| {
+        move |k: &Knows| {
+            let client_id = NonZeroU8::new(seat(k)).expect("not 0");
+            control(k.header, &Payload::ConnectAck { client_id })
+        }
+    };
+    table.add("CONNECT_ACK", CONNECTED, &[HOST], &[Peer], ack(|k| k.seat), misplaced);
+    const HAS_OFFER: &[Phase] = &[Offered, Agreed, Playing, Ending, Over];
+    table.add("CONNECT_ACK", &[Incoming], &[JOINER], &[Peer], ack(|k| k.seat), misplaced);
+    table.add("CONNECT_ACK", HAS_OFFER, &[JOINER], &[Peer], ack(|k| k.seat), Taken);
+    table.add("CONNECT_ACK for the other seat", HAS_OFFER, &[JOINER], &[Peer], ack(|k| 3 - k.seat), misplaced);
+    table.add("CONNECT_ACK for seat 255", HAS_OFFER, &[JOINER], &[Peer], ack(|_| 255), misplaced);
+
+    // Empty, so it can be forged: believed only if no new frame comes, and while the match ends.
+    let leave: Make = |k| control(k.header, &Payload::Disconnect);
+    const GOES_ON: &[Phase] = &[Incoming, Offered, Agreed, Playing, Over];
+    table.add("DISCONNECT", GOES_ON, BOTH, &[Peer], leave, Taken);
+    table.add("DISCONNECT", &[Ending], BOTH, &[Peer], leave, Expect::EndsUnconfirmed);
+}
+
+fn hellos(table: &mut Table) {
+    let first: Make = |k| message(Header::default(), &hello(k.nonce ^ 1, 0));
+    table.add("HELLO", ALWAYS, &[HOST], ANYONE, first, Taken);
+    table.add("HELLO", ALWAYS, &[JOINER], &[Stranger], first, Refused(Refusal::Stranger));
+    let forged: Make = |k| message(Header::default(), &hello(k.nonce ^ 1, 0xDEAD_BEEF));
+    table.add("HELLO with a forged cookie", ALWAYS, &[HOST], ANYONE, forged, Refused(Refusal::BadCookie));
+    let max: Make = |k| message(Header::default(), &hello(k.nonce ^ 1, u64::MAX));
+    table.add("HELLO with cookie u64::MAX", ALWAYS, &[HOST], ANYONE, max, Refused(Refusal::BadCookie));
+    let smaller: Make = |_| message(Header::default(), &hello(0, 0));
+    const UNDECIDED: &[Phase] = &[Waiting, Challenged, Incoming];
+    table.add("HELLO with a smaller nonce", UNDECIDED, &[JOINER], &[Peer], smaller, Taken);
+    let larger: Make = |_| message(Header::default(), &hello(u64::MAX, 0));
+    let misplaced = Refused(Refusal::OutOfPlace);
+    table.add("HELLO with a larger nonce", UNDECIDED, &[JOINER], &[Peer], larger, misplaced);
+    table.add("HELLO to a joiner with an offer", &[Offered, Agreed], &[JOINER], &[Peer], smaller, misplaced);
+    table.add("HELLO of the host started anew", MATCH, &[JOINER], &[Peer], larger, Taken);
+    for version in [0, 2, u16::MAX] {
+        let foreign = move |_: &Knows| {
+            message(Header::default(), &Message::ForeignHello(ForeignHello { version, nonce: 3, cookie: 0 }))
+        };
+        let class = format!("HELLO of version {version}");
+        table.add(class, ALWAYS, &[HOST], ANYONE, foreign, Taken);
+        let class = format!("HELLO of version {version}");
+        table.add(class, ALWAYS, &[JOINER], &[Stranger], foreign, Refused(Refusal::Stranger));
+    }
+    let foreign_cookie: Make = |_| {
+        message(Header::default(), &Message::ForeignHello(ForeignHello { version: 9, nonce: 3, cookie: 9 }))
+    };
+    let refused = Refused(Refusal::BadCookie);
+    table.add("HELLO of version 9 with a forged cookie", ALWAYS, &[HOST], ANYONE, foreign_cookie, refused);
+}
+
+/// CHALLENGE, OFFER and REFUSE: only a joiner that has asked takes them, and only with its nonce.
+fn answers(table: &mut Table) {
+    type Build = fn(u64) -> Message<'static>;
+    let kinds: [(&str, Build); 3] = [
+        ("CHALLENGE", |nonce| Message::Challenge(Challenge { nonce, cookie: 5 })),
+        ("OFFER", |nonce| offer(nonce, 5)),
+        ("REFUSE", |nonce| {
+            Message::Refuse(Refuse { nonce, field: RefuseField::Declined, ours: 0, theirs: 0 })
+        }),
+    ];
+    let misplaced = Refused(Refusal::OutOfPlace);
+    for (name, build) in kinds {
+        let right = move |k: &Knows| message(k.header, &build(k.nonce));
+        let wrong = move |k: &Knows| message(k.header, &build(k.nonce ^ 1));
+        table.add(name, &[Waiting], &[HOST], ANYONE, right, Refused(Refusal::Stranger));
+        table.add(name, CONNECTED, &[HOST], &[Peer], right, misplaced);
+        let class = format!("{name} with a wrong nonce");
+        const ASKING: &[Phase] = &[Waiting, Challenged, Incoming, Offered];
+        table.add(class, ASKING, &[JOINER], &[Peer], wrong, Refused(Refusal::WrongNonce));
+        let class = format!("{name} after another OFFER");
+        table.add(class, &[Offered, Agreed], &[JOINER], &[Peer], right, misplaced);
+        if name == "OFFER" {
+            let class = "OFFER with a wrong nonce";
+            table.add(class, MATCH, &[JOINER], &[Peer], wrong, Refused(Refusal::WrongNonce));
+            table.add("OFFER of another match", MATCH, &[JOINER], &[Peer], right, misplaced);
+            let again = |k: &Knows| message(k.header, &offer(k.nonce, k.token));
+            table.add("the OFFER again", MATCH, &[JOINER], &[Peer], again, Taken);
+        } else {
+            table.add(name, MATCH, &[JOINER], &[Peer], right, misplaced);
+        }
+    }
+    // The host is asked again with a cookie that it does not know, and challenges again.
+    let challenge: Make =
+        |k| message(k.header, &Message::Challenge(Challenge { nonce: k.nonce, cookie: 5 }));
+    table.add("CHALLENGE with a wrong cookie", &[Challenged], &[JOINER], &[Peer], challenge, Taken);
+}
+
+/// Messages with all numbers right.
+fn messages(table: &mut Table) {
+    let misplaced = Refused(Refusal::OutOfPlace);
+    let implausible = Refused(Refusal::ImplausibleChecksum);
+    let verdict = |frame: fn(&Knows) -> u32| {
+        move |k: &Knows| ordered(k, 0, Ordered::Verdict { frame: frame(k), checksum: 5 })
+    };
+    let report: Make = |k| {
+        message(k.header, &Message::Report { sent: u32::MAX, received: u32::MAX, newest_frame: u32::MAX })
+    };
+    let early: [(&str, Make); 4] = [
+        ("REPORT", report),
+        ("VERDICT", |k| ordered(k, 0, Ordered::Verdict { frame: 1, checksum: 1 })),
+        ("USER", |k| ordered(k, 0, Ordered::User(b"x"))),
+        ("DELAY", |k| ordered(k, 0, Ordered::Delay { from_frame: 1, delay_frames: 2 })),
+    ];
+    for (name, make) in early {
+        let phases = &[Incoming, Offered, Agreed];
+        table.add(format!("{name} before the match"), phases, BOTH, &[Peer], make, misplaced);
+        table.add(format!("{name} without a match"), &[Waiting], &[HOST], ANYONE, make, Refused(Refusal::Stranger));
+    }
+    table.add("REPORT of nonsense", MATCH, BOTH, &[Peer], report, Taken);
+    table.add("VERDICT of the future", &[Playing], BOTH, &[Peer], verdict(|k| k.sent + 1), implausible);
+    table.add("VERDICT of frame u32::MAX", MATCH, BOTH, &[Peer], verdict(|_| u32::MAX), implausible);
+    table.add("VERDICT of frame 0 on the wire", MATCH, BOTH, &[Peer], verdict(|_| 0), implausible);
+    table.add("VERDICT before the match", MATCH, BOTH, &[Peer], verdict(|k| k.first - 1), implausible);
+    for number in [16, 17, 1_000, 40_000, u16::MAX - 16] {
+        let make = move |k: &Knows| ordered(k, number, Ordered::User(b"x"));
+        let class = format!("USER with number {number}");
+        table.add(class, &[Playing], BOTH, &[Peer], make, Refused(Refusal::NoRoom));
+    }
+    let user: Make = |k| ordered(k, 0, Ordered::User(&[b'x'; 1_024]));
+    table.add("USER of 1,024 bytes", &[Playing], BOTH, &[Peer], user, Taken);
+    let ahead: Make = |k| ordered(k, 15, Ordered::User(&[b'x'; 1_024]));
+    table.add("USER that waits for 15 others", &[Playing], BOTH, &[Peer], ahead, Taken);
+    let delay: Make = |k| ordered(k, 0, Ordered::Delay { from_frame: u32::MAX, delay_frames: 16 });
+    table.add("DELAY of 16", &[Playing], BOTH, &[Peer], delay, Taken);
+    let bad = Refused(Refusal::MalformedMessage);
+    let autopsies: [(&str, &[u8]); 6] = [
+        ("empty", &[]),
+        ("of kind 99", &[99, 1, 2, 3]),
+        ("that starts at frame u32::MAX", &[1, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0]),
+        ("that starts at frame 2^31", &[1, 0x80, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF]),
+        ("of a subject out of the blue", &[3, 0, 0, 0, 1, 0xFF, 0xFF, 0xFF, 0xFF]),
+        ("of leaves out of the blue", &[5, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+    ];
+    for (class, bytes) in autopsies {
+        let make = |k: &Knows| ordered(k, 0, Ordered::Autopsy(bytes));
+        table.add(format!("AUTOPSY {class}"), &[Playing], BOTH, &[Peer], make, bad);
+    }
+}
+
+/// Whatever the peer could say is nobody else's to say.
+fn strangers(table: &mut Table) {
+    let all: [(&str, Make); 12] = [
+        ("inputs", |k| inputs(k.known, k.sent.wrapping_sub(1), &[Buttons::NONE])),
+        ("the peer's own packet", |k| {
+            if k.last.is_empty() { inputs(k.known, k.sent.wrapping_sub(1), &[Buttons::NONE]) } else { k.last.clone() }
+        }),
+        ("HEARTBEAT", |k| control(k.header, &Payload::Heartbeat)),
+        ("PING", |k| control(k.header, &Payload::Ping(1))),
+        ("PONG", |k| control(k.header, &Payload::Pong(1))),
+        ("DISCONNECT", |k| control(k.header, &Payload::Disconnect)),
+        ("CONNECT_REQ", |k| control(k.header, &Payload::ConnectReq)),
+        ("CONNECT_ACK", |k| {
+            control(k.header, &Payload::ConnectAck { client_id: NonZeroU8::new(k.seat).expect("not 0") })
+        }),
+        ("VERDICT", |k| ordered(k, 0, Ordered::Verdict { frame: k.known, checksum: 1 })),
+        ("USER", |k| ordered(k, 0, Ordered::User(b"hi"))),
+        ("OFFER", |k| message(k.header, &offer(k.nonce, k.token))),
+        ("REFUSE", |k| {
+            let (nonce, field) = (k.nonce, RefuseField::Full);
+            message(k.header, &Message::Refuse(Refuse { nonce, field, ours: 0, theirs: 0 }))
+        }),
+    ];
+    for (name, make) in all {
+        let refused = Refused(Refusal::Stranger);
+        table.add(format!("{name} from elsewhere"), ALWAYS, BOTH, &[Stranger], make, refused);
+    }
+}
