@@ -121,13 +121,23 @@ impl<S: Fields> Examiner<S> {
         }
     }
 
-    /// Takes in a message of the other side; `false` if it makes no sense.
-    pub(crate) fn receive(&mut self, now: Duration, payload: &[u8]) -> bool {
-        self.heard += 1;
+    /// Takes in a message of the other side; `false` if it makes no sense. The other side can have compared no frame
+    /// after `newest`.
+    pub(crate) fn receive(&mut self, now: Duration, payload: &[u8], newest: Frame) -> bool {
+        self.heard = self.heard.saturating_add(1);
         if self.heard > MOST_NOTES || self.done {
             return false;
         }
         let Some(note) = exchange::decode(payload) else { return false };
+        let in_place = match note {
+            // A frame that never was would be searched for through all numbers.
+            Note::Start { frame, .. } => frame <= newest,
+            // Whoever has something to tell says first what it is about.
+            _ => self.theirs.start.is_some(),
+        };
+        if !in_place {
+            return false;
+        }
         self.since.get_or_insert(now);
         let side = &mut self.theirs;
         match note {

@@ -13,6 +13,11 @@ use std::net::SocketAddr;
 /// Something goes out at least this often.
 const KEEP_ALIVE: Duration = Duration::from_millis(200);
 
+/// With more packets than this under way the peer does not seem to hear us, and they become seldom. Otherwise a
+/// blackout in which many messages are sent again and again would take the numbers out of the peer's reach for good.
+const CROWDED: u32 = 128;
+const WHEN_CROWDED: Duration = Duration::from_millis(500);
+
 /// One remote machine, as far as GAME packets go.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
@@ -29,6 +34,7 @@ pub(crate) struct Link {
     /// A message has to be acknowledged by then.
     ack_due: Option<Duration>,
     last_sent: Duration,
+    last_stamped: Duration,
     /// How many DISCONNECTs are still to be sent.
     farewells: u8,
 }
@@ -50,22 +56,40 @@ impl Link {
             connect_ack: None,
             ack_due: None,
             last_sent: now,
+            last_stamped: now,
             farewells: 0,
         }
     }
 
     /// Whether the numbers of a packet can be the peer's. Changes nothing.
     pub(crate) fn check(&self, header: Header) -> Result<(), Refusal> {
-        self.sequences.check(header).map_err(|error| match error {
-            HeaderError::FarSequence => Refusal::FarSequence,
-            HeaderError::AckOfNothingSent => Refusal::AckUnsent,
-        })
+        self.sequences.check(header).map_err(refusal)
+    }
+
+    /// Whether a packet acknowledges something we sent: all that can be asked while the peer's numbers are not known.
+    pub(crate) fn check_ack(&self, header: Header) -> Result<(), Refusal> {
+        self.sequences.check_ack(header).map_err(refusal)
     }
 
     /// Takes in the numbers of a packet that is believed.
     pub(crate) fn heard(&mut self, header: Header) -> Received {
-        self.reliable.acknowledged(header);
+        // A HELLO is believed for its cookie, and may acknowledge nothing.
+        if self.sequences.check_ack(header).is_ok() {
+            self.sequences.acknowledged(header.ack);
+            self.reliable.acknowledged(header);
+        }
         self.sequences.received(header.sequence)
+    }
+
+    /// Takes in the numbers of a packet that is certainly the peer's, whatever numbers came before.
+    pub(crate) fn heard_for_certain(&mut self, header: Header) {
+        self.sequences.begin_at(header.sequence);
+        self.heard(header);
+    }
+
+    /// Whether so much is under way without an acknowledgement that hardly anything should follow.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.sequences.unacknowledged() > CROWDED
     }
 
     /// The peer wants to know its round trip. A newer ping takes the place of one that waits.
@@ -120,7 +144,7 @@ impl Link {
     /// The numbers for the next packet; any packet acknowledges.
     pub(crate) fn stamp(&mut self, now: Duration) -> Header {
         self.ack_due = None;
-        self.last_sent = now;
+        (self.last_sent, self.last_stamped) = (now, now);
         self.sequences.next()
     }
 
@@ -161,7 +185,16 @@ impl Link {
     /// When something is due next.
     #[inline]
     pub(crate) fn poll_timeout(&self) -> Duration {
-        if self.pong.is_some() || self.connect_ack.is_some() || self.farewells > 0 {
+        if self.farewells > 0 {
+            return Duration::ZERO;
+        }
+        let due = self.wanted_at();
+        if self.is_crowded() { due.max(self.last_stamped + WHEN_CROWDED) } else { due }
+    }
+
+    #[inline]
+    fn wanted_at(&self) -> Duration {
+        if self.pong.is_some() || self.connect_ack.is_some() {
             return Duration::ZERO;
         }
         let mut due = self.rtt.next_ping().min(self.last_sent + KEEP_ALIVE);
@@ -177,5 +210,12 @@ impl Link {
     /// Whether farewells or messages still have to go out.
     pub(crate) fn has_unfinished(&self) -> bool {
         self.farewells > 0 || !self.reliable.all_acknowledged() || self.ack_due.is_some()
+    }
+}
+
+fn refusal(error: HeaderError) -> Refusal {
+    match error {
+        HeaderError::FarSequence => Refusal::FarSequence,
+        HeaderError::AckOfNothingSent => Refusal::AckUnsent,
     }
 }

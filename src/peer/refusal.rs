@@ -37,15 +37,13 @@ refusals! {
     BeforeMatch = "frames before the match",
     /// Inputs that leave a gap after those that are here.
     InputGap = "gap in the inputs",
-    /// Inputs further ahead than a packet reaches.
-    InputTooFarAhead = "inputs too far ahead",
     /// An acknowledgement of inputs that were never sent.
     InputAckUnsent = "acknowledges inputs never sent",
     /// Inputs further beyond their acknowledgement than the peer's window and delay allow.
     InputBeyondWindow = "inputs beyond the peer's window",
     /// Another input for a frame that is confirmed.
     InputConflict = "conflicting input",
-    /// A checksum of a frame that has none, or that the peer cannot have yet.
+    /// A checksum of a frame that has none, or of a state, be it the last, that the peer cannot have yet.
     ImplausibleChecksum = "implausible checksum",
     /// A GAME packet whose sequence number is far from the last.
     FarSequence = "sequence number out of reach",
@@ -61,8 +59,6 @@ refusals! {
     WrongNonce = "wrong nonce",
     /// A message that is further ahead than messages can be under way, or for which there is no room.
     NoRoom = "no room for the message",
-    /// A repeated packet.
-    Repeated = "repeated",
 }
 
 impl From<&wire::DecodeError> for Refusal {

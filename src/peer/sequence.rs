@@ -25,6 +25,8 @@ pub(crate) enum HeaderError {
 pub(crate) struct Sequences {
     next: u16,
     sent: u32,
+    /// The newest of ours that the peer has acknowledged.
+    acked: Option<u16>,
     /// The newest number received, and bit k for the packet k + 1 before it.
     newest: Option<u16>,
     bits: u32,
@@ -39,7 +41,7 @@ fn ahead(a: u16, b: u16) -> i16 {
 impl Sequences {
     /// `first` is the number of the first packet we send.
     pub(crate) fn new(first: u16) -> Self {
-        Self { next: first, sent: 0, newest: None, bits: 0 }
+        Self { next: first, sent: 0, acked: None, newest: None, bits: 0 }
     }
 
     /// The numbers for the next packet we send.
@@ -52,16 +54,43 @@ impl Sequences {
 
     /// Checks the numbers of a packet and changes nothing.
     pub(crate) fn check(&self, header: Header) -> Result<(), HeaderError> {
-        if let Some(newest) = self.newest
-            && ahead(header.sequence, newest).unsigned_abs() > NEAR
-        {
-            return Err(HeaderError::FarSequence);
+        match self.newest {
+            Some(newest) if ahead(header.sequence, newest).unsigned_abs() > NEAR => {
+                Err(HeaderError::FarSequence)
+            }
+            _ => self.check_ack(header),
         }
+    }
+
+    /// Checks only that a packet acknowledges something that was sent. There is no packet that acknowledges nothing:
+    /// whoever speaks on a connection has heard the other side before, and a forger would always claim not to have.
+    pub(crate) fn check_ack(&self, header: Header) -> Result<(), HeaderError> {
         let behind = self.next.wrapping_sub(header.ack);
-        // A peer that has received nothing yet acknowledges 0 and no bits.
-        let nothing = header.ack == 0 && header.ack_bits == 0;
-        let sent = behind != 0 && u32::from(behind) <= self.sent.min(u32::from(NEAR));
-        if sent || nothing { Ok(()) } else { Err(HeaderError::AckOfNothingSent) }
+        if behind != 0 && u32::from(behind) <= self.sent.min(u32::from(NEAR)) {
+            Ok(())
+        } else {
+            Err(HeaderError::AckOfNothingSent)
+        }
+    }
+
+    /// Takes note of the newest packet that the peer has received, from a header that was checked.
+    pub(crate) fn acknowledged(&mut self, ack: u16) {
+        if self.acked.is_none_or(|acked| ahead(ack, acked) > 0) {
+            self.acked = Some(ack);
+        }
+    }
+
+    /// How many packets have gone out after the newest that the peer is known to have.
+    pub(crate) fn unacknowledged(&self) -> u32 {
+        match self.acked {
+            None => self.sent,
+            Some(acked) => u32::from(self.next.wrapping_sub(acked).wrapping_sub(1)),
+        }
+    }
+
+    /// Begins to count anew at a packet that is known to be the peer's: whatever came before may not have been.
+    pub(crate) fn begin_at(&mut self, sequence: u16) {
+        (self.newest, self.bits) = (Some(sequence), 0);
     }
 
     /// Notes that a packet with this number has come. Advances only forward.
@@ -153,7 +182,7 @@ mod tests {
     fn an_acknowledgement_of_what_was_never_sent_is_refused() {
         let mut seq = Sequences::new(65_530);
         assert_eq!(seq.check(header(5, 65_530, 0)), Err(HeaderError::AckOfNothingSent));
-        assert_eq!(seq.check(header(5, 0, 0)), Ok(()), "it has received nothing yet");
+        assert_eq!(seq.check(header(5, 0, 0)), Err(HeaderError::AckOfNothingSent), "nor is nothing believed");
         for _ in 0..10 {
             seq.next();
         }
@@ -166,10 +195,30 @@ mod tests {
     #[test]
     fn a_sequence_far_from_the_last_is_refused() {
         let mut seq = Sequences::new(0);
+        seq.next();
         assert_eq!(seq.check(header(40_000, 0, 0)), Ok(()), "the first may be any");
         seq.received(40_000);
         assert_eq!(seq.check(header(40_256, 0, 0)), Ok(()));
         assert_eq!(seq.check(header(40_257, 0, 0)), Err(HeaderError::FarSequence));
         assert_eq!(seq.check(header(39_743, 0, 0)), Err(HeaderError::FarSequence));
+        seq.begin_at(7);
+        assert_eq!(seq.check(header(8, 0, 0)), Ok(()), "known to be the peer's, whatever came before");
+        assert_eq!(seq.check(header(40_000, 0, 0)), Err(HeaderError::FarSequence));
+    }
+
+    #[test]
+    fn what_is_not_acknowledged_is_counted_across_the_wrap() {
+        let mut seq = Sequences::new(65_530);
+        assert_eq!(seq.unacknowledged(), 0);
+        for _ in 0..10 {
+            seq.next();
+        }
+        assert_eq!(seq.unacknowledged(), 10);
+        seq.acknowledged(65_535);
+        assert_eq!(seq.unacknowledged(), 4);
+        seq.acknowledged(65_531);
+        assert_eq!(seq.unacknowledged(), 4, "an older acknowledgement changes nothing");
+        seq.acknowledged(3);
+        assert_eq!(seq.unacknowledged(), 0);
     }
 }

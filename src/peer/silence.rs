@@ -107,7 +107,7 @@ impl Silence {
         self.interrupted = silent;
         Some(if silent {
             let last_call = Duration::from_nanos(self.last_call_nanos);
-            SilenceChange::Interrupted { disconnect_at: last_call + (self.limits.lost - quiet) }
+            SilenceChange::Interrupted { disconnect_at: last_call.saturating_add(self.limits.lost - quiet) }
         } else {
             SilenceChange::Resumed
         })
@@ -168,6 +168,14 @@ mod tests {
         assert_eq!(silence.change(), None);
         let said = run(&mut silence, 60_050, 60_500);
         assert!(matches!(said[..], [(60_500, SilenceChange::Interrupted { .. })]), "{said:?}");
+    }
+
+    #[test]
+    fn a_limit_that_is_never_reached_does_not_overflow() {
+        let never = SilenceLimits { lost: Duration::MAX, no_progress: Duration::MAX, ..LIMITS };
+        let mut silence = Silence::new(ms(0), never);
+        let said = run(&mut silence, 50, 2_000);
+        assert_eq!(said, [(750, SilenceChange::Interrupted { disconnect_at: Duration::MAX })]);
     }
 
     #[test]

@@ -418,6 +418,9 @@ impl<S: Fields> Session<S> {
     }
 
     pub(super) fn tell(&mut self, event: Event) {
+        if self.stage == Stage::Over {
+            return;
+        }
         // What ends the match is always told; a game that never asks for the rest does not make it grow.
         let last = matches!(event, Event::Ended(_) | Event::Disconnected { .. });
         if last || self.events.len() < EVENTS - 1 {

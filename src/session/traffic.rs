@@ -2,6 +2,7 @@
 
 use super::duel::{REPORT_EVERY, Session, Stage};
 use super::event::{Event, Reason};
+use super::lobby::seat_number;
 use crate::peer::desk::Visit;
 use crate::peer::refusal::Refusal;
 use crate::peer::sequence::Received;
@@ -10,7 +11,6 @@ use crate::wire::message::{Hello, MAX_WINDOW_AND_DELAY, Message, Ordered, Refuse
 use crate::wire::rbn1::{self, InputPacket};
 use crate::wire::{self, Packet};
 use crate::{Fields, Frame, Protocol};
-use core::num::NonZeroU8;
 use core::time::Duration;
 use std::net::SocketAddr;
 
@@ -111,7 +111,8 @@ impl<S: Fields> Session<S> {
             }
             _ => None,
         };
-        if self.agreed.is_host {
+        // The host receives strangers; and whoever it is that we play with may have started anew.
+        if self.agreed.is_host || from == self.link.addr {
             match &message {
                 Some((Message::Hello(hello), _)) => return self.hello(now, from, packet.header, hello),
                 Some((Message::ForeignHello(hello), _)) => {
@@ -131,11 +132,11 @@ impl<S: Fields> Session<S> {
                 return self.message(now, packet.header, &message, payload);
             }
             Payload::ConnectReq if self.agreed.is_host => {
-                let seat = NonZeroU8::MIN.saturating_add(self.local.other().index() as u8);
-                self.link.owe_connect_ack(seat);
+                self.link.owe_connect_ack(seat_number(self.local.other()));
             }
             // The answer to a CONNECT_REQ that had been answered already.
-            Payload::ConnectAck { .. } if !self.agreed.is_host => {}
+            Payload::ConnectAck { client_id }
+                if !self.agreed.is_host && client_id == seat_number(self.local) => {}
             Payload::Disconnect => self.farewell_heard = true,
             Payload::Ping(value) => self.link.pinged(value),
             Payload::Pong(value) if self.link.rtt.ponged(now, value) => {}
@@ -189,12 +190,25 @@ impl<S: Fields> Session<S> {
                 if matches!(body, Ordered::User(_)) && !self.has_room_for_message() {
                     return Err(Refusal::NoRoom);
                 }
+                if let Ordered::Verdict { frame, .. } = body {
+                    // The last state comes after a step, and needs inputs of ours that have been sent.
+                    let last = frame.checked_sub(self.agreed.first_frame).map(Frame);
+                    if !last.is_some_and(|last| last > Frame::ZERO && last <= self.outbox.sent) {
+                        return Err(Refusal::ImplausibleChecksum);
+                    }
+                }
                 self.link.message(now, number, payload)?;
                 self.link.heard(header);
                 self.deliver(now);
             }
-            // A late answer to a HELLO or an OFFER that crossed another.
-            Message::Offer(_) if !self.agreed.is_host => {
+            // A late answer to a HELLO that was repeated.
+            Message::Offer(offer) if !self.agreed.is_host => {
+                if offer.nonce != self.agreed.nonce {
+                    return Err(Refusal::WrongNonce);
+                }
+                if offer.token != self.agreed.token {
+                    return Err(Refusal::OutOfPlace);
+                }
                 self.link.heard(header);
             }
             _ => return Err(Refusal::OutOfPlace),
@@ -237,7 +251,7 @@ impl<S: Fields> Session<S> {
                     }
                 }
                 Ordered::Autopsy(bytes) => {
-                    if !self.examiner.receive(now, bytes) {
+                    if !self.examiner.receive(now, bytes, self.outbox.sent) {
                         self.stats.refused.count(Refusal::MalformedMessage);
                     }
                 }
@@ -296,7 +310,9 @@ impl<S: Fields> Session<S> {
         }
         if self.next_report <= now && self.stage == Stage::Playing {
             self.next_report = now + REPORT_EVERY;
-            if let Some(newest) = self.rollback.next_input(self.local.other()).checked_sub(1) {
+            if !self.link.is_crowded()
+                && let Some(newest) = self.rollback.next_input(self.local.other()).checked_sub(1)
+            {
                 let report = Message::Report {
                     sent: self.outbox.packets,
                     received: self.inputs_in,

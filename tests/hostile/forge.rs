@@ -26,7 +26,8 @@ pub(crate) struct Knows {
     pub(crate) token: u64,
     /// The seat of the joiner, as a CONNECT_ACK has it.
     pub(crate) seat: u8,
-    /// The last input packet of the peer.
+    /// The first and the last input packet of the peer.
+    pub(crate) oldest: Vec<u8>,
     pub(crate) last: Vec<u8>,
 }
 
@@ -62,6 +63,7 @@ impl Knows {
             nonce,
             token,
             seat,
+            oldest: pair.sent(1 - victim, "RBN1").pop().unwrap_or_default(),
             last: there.last_input.clone(),
         }
     }

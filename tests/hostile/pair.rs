@@ -368,7 +368,9 @@ impl Pair {
                 assert_eq!(state, *direct, "the state after frame {frame}");
             }
             self.checked += 1;
-            self.sides.iter_mut().for_each(|side| drop(side.confirmed.pop_front()));
+            for side in &mut self.sides {
+                side.confirmed.pop_front();
+            }
         }
     }
 

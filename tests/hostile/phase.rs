@@ -23,17 +23,6 @@ pub(crate) enum Phase {
 }
 
 impl Phase {
-    pub(crate) const ALL: [Self; 8] = [
-        Self::Waiting,
-        Self::Challenged,
-        Self::Incoming,
-        Self::Offered,
-        Self::Agreed,
-        Self::Playing,
-        Self::Ending,
-        Self::Over,
-    ];
-
     /// A pair in this phase, as seen from the victim.
     pub(crate) fn pair(self, victim: usize) -> Pair {
         let mut configs = [config(HOST), config(JOINER)];
@@ -55,9 +44,7 @@ impl Phase {
             Self::Offered => pair.run_until(limit, |pair| !pair.sent(JOINER, "CONNECT_REQ").is_empty()),
             Self::Agreed => {
                 pair.sides.iter_mut().for_each(|side| side.loads_until = Duration::MAX);
-                let agreed = |pair: &Pair, id: usize| {
-                    matches!(&pair.sides[id].node, crate::pair::Node::Lobby(lobby) if lobby.agreed() != Ok(None))
-                };
+                let agreed = |pair: &Pair, id: usize| matches!(&pair.sides[id].node, crate::pair::Node::Lobby(lobby) if lobby.agreed() != Ok(None));
                 let both = pair.run_until(limit, |pair| agreed(pair, HOST) && agreed(pair, JOINER));
                 pair.run_for(ms(100));
                 both

@@ -1,0 +1,195 @@
+//! A host and the one it is talking to.
+
+use super::agreement::Agreed;
+use crate::peer::desk::Desk;
+use crate::peer::link::Link;
+use crate::peer::sequence::Sequences;
+use crate::session::advice::{DelayAdvice, advise_delay};
+use crate::session::config::Config;
+use crate::wire::game::Header;
+use crate::wire::message::{Hello, Message, Offer, Refuse, RefuseField};
+use crate::{Player, wire};
+use core::num::NonZeroU8;
+use core::time::Duration;
+
+/// A host that was told nothing of the delay waits for so many pongs, or so long, before it suggests one.
+const PONGS_FOR_ADVICE: u32 = 5;
+const LONGEST_FOR_ADVICE: Duration = Duration::from_secs(1);
+
+/// What a lobby without any measurement takes the loss for.
+const ASSUMED_LOSS: f64 = 0.01;
+
+/// How many OFFERs a CONNECT_REQ may be the answer to.
+const OFFERS: usize = 4;
+
+/// A DISCONNECT is empty and can be forged: it is believed after this long without another word.
+const FAREWELL_BELIEVED_AFTER: Duration = Duration::from_millis(500);
+
+/// A guest, and how far it has come.
+#[derive(Clone, Debug)]
+pub(super) struct Hosting {
+    pub(super) link: Link,
+    pub(super) nonce: u64,
+    pub(super) first_trip: Duration,
+    pub(super) user_data: Vec<u8>,
+    pub(super) delay_frames: u8,
+    pub(super) window_frames: u8,
+    since: Duration,
+    last_heard: Duration,
+    /// When it said that it leaves, if it has said nothing since.
+    farewell_at: Option<Duration>,
+    pub(super) stage: HostStage,
+}
+
+#[derive(Clone, Debug)]
+// There is one of these.
+#[allow(clippy::large_enum_variant)]
+pub(super) enum HostStage {
+    /// Somebody is here, and is not accepted yet.
+    Incoming,
+    Declined {
+        answer: bool,
+        header: Header,
+    },
+    Offered {
+        terms: Agreed,
+        /// An OFFER is to be sent.
+        due: bool,
+        sent_as: [Option<u16>; OFFERS],
+        count: usize,
+    },
+}
+
+impl HostStage {
+    pub(super) fn offered(terms: Agreed) -> Self {
+        Self::Offered { terms, due: true, sent_as: [None; OFFERS], count: 0 }
+    }
+}
+
+impl Hosting {
+    pub(super) fn new(now: Duration, link: Link, hello: &Hello<'_>, first_trip: Duration) -> Self {
+        Self {
+            link,
+            nonce: hello.nonce,
+            first_trip,
+            user_data: hello.user_data.to_vec(),
+            delay_frames: hello.delay_frames,
+            window_frames: hello.window_frames,
+            since: now,
+            last_heard: now,
+            farewell_at: None,
+            stage: HostStage::Incoming,
+        }
+    }
+
+    /// The guest said something.
+    pub(super) fn heard(&mut self, now: Duration) {
+        (self.last_heard, self.farewell_at) = (now, None);
+    }
+
+    /// The guest said that it leaves.
+    pub(super) fn farewell(&mut self, now: Duration) {
+        self.farewell_at.get_or_insert(now);
+    }
+
+    /// The guest says HELLO again.
+    pub(super) fn hello_again(&mut self, now: Duration, header: Header) {
+        self.link.heard(header);
+        self.heard(now);
+        match &mut self.stage {
+            HostStage::Incoming => {}
+            HostStage::Declined { answer, header: heard } => (*answer, *heard) = (true, header),
+            HostStage::Offered { due, .. } => *due = true,
+        }
+    }
+
+    /// Whether the guest is no longer there.
+    pub(super) fn has_gone(&self, now: Duration, lost_after: Duration) -> bool {
+        now.saturating_sub(self.last_heard) > lost_after
+            || self.farewell_at.is_some_and(|at| now.saturating_sub(at) >= FAREWELL_BELIEVED_AFTER)
+    }
+
+    pub(super) fn is_declined(&self) -> bool {
+        matches!(self.stage, HostStage::Declined { .. })
+    }
+
+    /// Whether these numbers say that an OFFER has arrived.
+    pub(super) fn offer_arrived(&self, header: Header) -> bool {
+        match &self.stage {
+            HostStage::Offered { sent_as, .. } => {
+                sent_as.iter().flatten().any(|offer| Sequences::acknowledges(header, *offer))
+            }
+            HostStage::Incoming | HostStage::Declined { .. } => false,
+        }
+    }
+
+    /// Whether enough is known of the link to suggest a delay.
+    pub(super) fn has_measured(&self, now: Duration) -> bool {
+        self.link.rtt.count() >= PONGS_FOR_ADVICE || now.saturating_sub(self.since) >= LONGEST_FOR_ADVICE
+    }
+
+    pub(super) fn round_trip(&self) -> Duration {
+        self.link.rtt.smoothed().unwrap_or(self.first_trip)
+    }
+
+    pub(super) fn advice(&self, config: &Config) -> DelayAdvice {
+        let rtt = self.link.rtt.percentile_95().unwrap_or(self.first_trip);
+        advise_delay(rtt, ASSUMED_LOSS, config.window_frames, config.frame_rate)
+    }
+
+    pub(super) fn poll_transmit(
+        &mut self,
+        now: Duration,
+        desk: &mut Desk,
+        config: &Config,
+        buf: &mut [u8],
+    ) -> Option<usize> {
+        match &mut self.stage {
+            HostStage::Declined { answer, header } if *answer => {
+                *answer = false;
+                let refuse = Refuse { nonce: self.nonce, field: RefuseField::Declined, ours: 0, theirs: 0 };
+                desk.refuse(self.link.addr, *header, refuse);
+                desk.poll_transmit(buf).map(|(_, len)| len)
+            }
+            HostStage::Offered { terms, due, sent_as, count } if *due => {
+                *due = false;
+                let header = self.link.stamp(now);
+                sent_as[*count % OFFERS] = Some(header.sequence);
+                *count = count.wrapping_add(1);
+                let offer = Offer {
+                    nonce: self.nonce,
+                    first_frame: terms.first_frame,
+                    seed: terms.seed,
+                    seat: terms.seat.other(),
+                    delay_frames: terms.delay_frames,
+                    window_frames: config.window_frames,
+                    cadence_frames: terms.cadence_frames,
+                    capabilities: 0,
+                    token: terms.token,
+                    user_data: &config.user_data,
+                };
+                wire::encode_message(&header, &Message::Offer(offer), buf).ok()
+            }
+            HostStage::Declined { .. } => None,
+            _ => self.link.poll_transmit(now, buf),
+        }
+    }
+
+    pub(super) fn poll_timeout(&self) -> Option<Duration> {
+        match &self.stage {
+            HostStage::Declined { answer: true, .. } | HostStage::Offered { due: true, .. } => {
+                Some(Duration::ZERO)
+            }
+            HostStage::Declined { .. } => None,
+            _ => Some(self.link.poll_timeout()),
+        }
+    }
+}
+
+/// A seat as a CONNECT_ACK has it.
+pub(in crate::session) fn seat_number(seat: Player) -> NonZeroU8 {
+    match seat {
+        Player::One => NonZeroU8::MIN,
+        Player::Two => NonZeroU8::MIN.saturating_add(1),
+    }
+}

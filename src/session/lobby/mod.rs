@@ -1,0 +1,291 @@
+//! The lobby: two machines find each other and agree on a match.
+
+mod agreement;
+mod hosting;
+mod joining;
+mod reception;
+
+pub use agreement::{Agreed, Incoming, LobbyError, Mismatch};
+pub(super) use hosting::seat_number;
+
+use super::config::Config;
+use crate::peer::cookie::Cookies;
+use crate::peer::desk::{Desk, Essentials};
+use crate::peer::entropy::Entropy;
+use crate::peer::link::Link;
+use crate::peer::refusal::Refusals;
+use crate::wire::game::Header;
+use crate::wire::message::MAX_FIRST_FRAME;
+use crate::{Player, Protocol};
+use core::time::Duration;
+use hosting::{HostStage, Hosting};
+use joining::Joining;
+use std::net::SocketAddr;
+
+/// The handshake: there is no game yet.
+///
+/// Drive it as any [`Protocol`], ask whether the two machines have [agreed](Self::agreed), build the game from the
+/// agreed seed, and [start](Self::start).
+#[derive(Clone, Debug)]
+pub struct Lobby {
+    pub(super) config: Config,
+    entropy: Entropy,
+    pub(super) desk: Desk,
+    role: Role,
+    /// Where a joiner knocks, and until when.
+    target: Option<SocketAddr>,
+    give_up_at: Option<Duration>,
+    mismatch: Option<Mismatch>,
+    pub(super) refused: Refusals,
+    error: Option<LobbyError>,
+}
+
+#[derive(Clone, Debug)]
+// There is one of these, and it is moved once.
+#[allow(clippy::large_enum_variant)]
+enum Role {
+    Waiting,
+    Host(Hosting),
+    Join(Joining),
+    Agreed(Link, Agreed),
+}
+
+impl Lobby {
+    /// Waits for someone to join.
+    ///
+    /// # Errors
+    /// If the config makes no sense.
+    pub fn host(config: Config) -> Result<Self, LobbyError> {
+        Self::new(config, None)
+    }
+
+    /// Joins the host at `addr`. Two that join each other also meet: the larger nonce hosts.
+    ///
+    /// # Errors
+    /// If the config makes no sense.
+    pub fn join(config: Config, addr: SocketAddr) -> Result<Self, LobbyError> {
+        Self::new(config, Some(addr))
+    }
+
+    fn new(config: Config, target: Option<SocketAddr>) -> Result<Self, LobbyError> {
+        config.check().map_err(LobbyError::Config)?;
+        let mut entropy = Entropy::new(config.entropy);
+        let Config { game_id, content_hash, frame_rate, .. } = config;
+        let essentials = Essentials { game_id, content_hash, frame_rate };
+        let desk = Desk::new(Cookies::new(&mut entropy), essentials);
+        let mut lobby = Self {
+            config,
+            entropy,
+            desk,
+            role: Role::Waiting,
+            target,
+            give_up_at: None,
+            mismatch: None,
+            refused: Refusals::default(),
+            error: None,
+        };
+        lobby.begin(Duration::ZERO);
+        Ok(lobby)
+    }
+
+    /// Waits, or knocks: at the start, and when a guest has gone again.
+    fn begin(&mut self, now: Duration) {
+        self.role = match self.target {
+            None => Role::Waiting,
+            Some(addr) => Role::Join(Joining::new(now, addr, &self.config, &mut self.entropy)),
+        };
+    }
+
+    /// Whoever waits to be accepted, if the config says to ask.
+    #[must_use]
+    pub fn incoming(&self) -> Option<Incoming> {
+        let Role::Host(hosting) = &self.role else { return None };
+        if !matches!(hosting.stage, HostStage::Incoming) {
+            return None;
+        }
+        Some(Incoming {
+            addr: hosting.link.addr,
+            round_trip: hosting.round_trip(),
+            user_data: hosting.user_data.clone(),
+            advice: hosting.advice(&self.config),
+        })
+    }
+
+    /// Accepts whoever waits. They get the seat that is not the host's.
+    pub fn accept(&mut self) {
+        let Role::Host(hosting) = &mut self.role else { return };
+        if !matches!(hosting.stage, HostStage::Incoming) {
+            return;
+        }
+        let config = &self.config;
+        let advised = || hosting.advice(config).delay_frames.min(config.most_delay());
+        let delay_frames = config.delay_frames.unwrap_or_else(advised);
+        let terms = Agreed {
+            peer: hosting.link.addr,
+            seat: config.seat,
+            seed: config.seed.unwrap_or_else(|| self.entropy.next_seed()),
+            is_host: true,
+            user_data: hosting.user_data.clone(),
+            delay_frames,
+            peer_delay_frames: hosting.delay_frames,
+            peer_window_frames: hosting.window_frames,
+            round_trip: None,
+            token: self.entropy.next_u64(),
+            // 1..=2^31, so that a match has half of all numbers before it.
+            first_frame: (self.entropy.next_u64() % u64::from(MAX_FIRST_FRAME)) as u32 + 1,
+            cadence_frames: config.cadence_frames,
+            nonce: hosting.nonce,
+            announced_delay_frames: delay_frames,
+        };
+        hosting.stage = HostStage::offered(terms);
+    }
+
+    /// Accepts whoever waits, from the other seat than the config says.
+    pub fn accept_in_seat(&mut self, own_seat: Player) {
+        self.config.seat = own_seat;
+        self.accept();
+    }
+
+    /// Sends whoever waits away.
+    pub fn decline(&mut self) {
+        if let Role::Host(hosting) = &mut self.role
+            && matches!(hosting.stage, HostStage::Incoming)
+        {
+            hosting.stage = HostStage::Declined { answer: false, header: Header::default() };
+        }
+    }
+
+    /// The last one who was refused because something did not fit. Told once.
+    pub fn take_mismatch(&mut self) -> Option<Mismatch> {
+        self.mismatch.take()
+    }
+
+    /// What was agreed on; `None` while there is nothing yet.
+    ///
+    /// # Errors
+    /// If there will be no match: nobody answered, the machines do not fit together, the host is full or declined.
+    pub fn agreed(&self) -> Result<Option<&Agreed>, LobbyError> {
+        match (&self.error, &self.role) {
+            (Some(error), _) => Err(*error),
+            (None, Role::Agreed(_, agreed)) => Ok(Some(agreed)),
+            _ => Ok(None),
+        }
+    }
+
+    /// How many datagrams were dropped, by reason.
+    #[must_use]
+    pub fn refused(&self) -> &Refusals {
+        &self.refused
+    }
+
+    pub(super) fn into_agreed(self) -> Result<(Link, Agreed, Config, Desk, Refusals), LobbyError> {
+        match (self.error, self.role) {
+            (Some(error), _) => Err(error),
+            (None, Role::Agreed(link, agreed)) => Ok((link, agreed, self.config, self.desk, self.refused)),
+            _ => Err(LobbyError::NotAgreed),
+        }
+    }
+
+    /// Accepts on its own, if nobody is to be asked and enough is known of the link.
+    fn decide(&mut self, now: Duration) {
+        let Role::Host(hosting) = &self.role else { return };
+        if self.config.ask_before_accepting || !matches!(hosting.stage, HostStage::Incoming) {
+            return;
+        }
+        if self.config.delay_frames.is_some() || hosting.has_measured(now) {
+            self.accept();
+        }
+    }
+
+    /// Both sides know all there is to know.
+    fn conclude(&mut self) {
+        self.role = match core::mem::replace(&mut self.role, Role::Waiting) {
+            Role::Host(hosting) => match hosting.stage {
+                HostStage::Offered { mut terms, .. } => {
+                    terms.round_trip = Some(hosting.link.rtt.smoothed().unwrap_or(hosting.first_trip));
+                    Role::Agreed(hosting.link, terms)
+                }
+                _ => Role::Host(hosting),
+            },
+            Role::Join(joining) => match joining.offer {
+                Some(mut terms) => {
+                    terms.round_trip = joining.link.rtt.smoothed();
+                    Role::Agreed(joining.link, terms)
+                }
+                None => Role::Join(joining),
+            },
+            role => role,
+        };
+    }
+
+    /// Lets time pass: gives up, forgets who has gone, decides.
+    fn pass(&mut self, now: Duration) {
+        let config = &self.config;
+        match &self.role {
+            Role::Join(joining) => {
+                let (addr, after) = (joining.link.addr, config.join_timeout);
+                let give_up_at = *self.give_up_at.get_or_insert(now.saturating_add(after));
+                if now >= give_up_at && self.error.is_none() {
+                    self.error = Some(LobbyError::TimedOut { addr, after });
+                }
+            }
+            Role::Host(hosting) if hosting.has_gone(now, config.lost_after) => self.begin(now),
+            _ => {}
+        }
+        self.decide(now);
+    }
+}
+
+impl Protocol for Lobby {
+    fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
+        self.pass(now);
+        if let Err(refusal) = self.receive(now, from, datagram) {
+            self.refused.count(refusal);
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        self.pass(now);
+        if let Some(answer) = self.desk.poll_transmit(buf) {
+            return Some(answer);
+        }
+        if self.error.is_some() {
+            return None;
+        }
+        match &mut self.role {
+            Role::Waiting => None,
+            Role::Host(hosting) => {
+                let len = hosting.poll_transmit(now, &mut self.desk, &self.config, buf)?;
+                Some((hosting.link.addr, len))
+            }
+            Role::Join(joining) => {
+                let len = joining.poll_transmit(now, &self.config, buf)?;
+                Some((joining.link.addr, len))
+            }
+            Role::Agreed(link, _) => Some((link.addr, link.poll_transmit(now, buf)?)),
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Duration> {
+        if self.desk.has_answers() {
+            return Some(Duration::ZERO);
+        }
+        if self.error.is_some() {
+            return None;
+        }
+        match &self.role {
+            Role::Waiting => None,
+            Role::Host(hosting) => hosting.poll_timeout(),
+            Role::Join(joining) => {
+                let give_up_at = self.give_up_at.unwrap_or(Duration::ZERO);
+                Some(joining.poll_timeout().min(give_up_at))
+            }
+            Role::Agreed(link, _) => Some(link.poll_timeout()),
+        }
+    }
+
+    fn wants_attention(&self, _: Duration) -> bool {
+        // Not a mismatch: who never asks for it would be woken without end by anyone who does not fit.
+        self.error.is_some() || matches!(self.role, Role::Agreed(..))
+    }
+}

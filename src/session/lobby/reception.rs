@@ -1,0 +1,217 @@
+//! A lobby's datagrams: what comes in is checked before it changes anything.
+
+use super::agreement::Mismatch;
+use super::hosting::{HostStage, Hosting, seat_number};
+use super::joining::Joining;
+use super::{Lobby, Role};
+use crate::peer::desk::Visit;
+use crate::peer::link::Link;
+use crate::peer::refusal::Refusal;
+use crate::wire::game::{self, Header, Payload};
+use crate::wire::message::{Hello, Message, Refuse, RefuseField};
+use crate::wire::{self, Packet};
+use core::time::Duration;
+use std::net::SocketAddr;
+
+impl Lobby {
+    pub(super) fn receive(
+        &mut self,
+        now: Duration,
+        from: SocketAddr,
+        datagram: &[u8],
+    ) -> Result<(), Refusal> {
+        match wire::decode(datagram).map_err(|error| Refusal::from(&error))? {
+            Packet::Rbn1(packet) => self.input(from, packet.start_frame(), packet.ack_frame()),
+            Packet::Game(packet) => self.control(now, from, &packet),
+        }
+    }
+
+    /// A valid input stands in for the rest of the handshake: the other side has begun.
+    fn input(&mut self, from: SocketAddr, start_frame: u32, ack_frame: u32) -> Result<(), Refusal> {
+        if !self.is_peer(from) {
+            return Err(Refusal::Stranger);
+        }
+        let terms = match &self.role {
+            Role::Host(Hosting { stage: HostStage::Offered { terms, .. }, .. }) => terms,
+            Role::Join(Joining { offer: Some(terms), .. }) => terms,
+            Role::Agreed(_, terms) => terms,
+            Role::Waiting | Role::Host(_) | Role::Join(_) => return Err(Refusal::OutOfPlace),
+        };
+        // Nothing of ours can have been acknowledged yet, so the other side's inputs begin at the first.
+        let first = terms.first_frame;
+        if start_frame < first || ack_frame < first - 1 {
+            return Err(Refusal::BeforeMatch);
+        }
+        if start_frame > first {
+            return Err(Refusal::InputGap);
+        }
+        if ack_frame > first - 1 {
+            return Err(Refusal::InputAckUnsent);
+        }
+        self.conclude();
+        Ok(())
+    }
+
+    fn control(&mut self, now: Duration, from: SocketAddr, packet: &game::Packet<'_>) -> Result<(), Refusal> {
+        if let Payload::ReliableEvent(payload) = packet.payload {
+            let message = Message::decode(payload).map_err(|_| Refusal::MalformedMessage)?;
+            match message {
+                Message::Hello(hello) if self.receives(from, hello.nonce) => {
+                    return self.hello(now, from, packet.header, &hello);
+                }
+                Message::ForeignHello(hello) if self.receives(from, hello.nonce) => {
+                    let visit = self.desk.foreign_hello(now, from, packet.header, hello);
+                    return self.visited(from, &visit);
+                }
+                _ if !self.is_peer(from) => return Err(Refusal::Stranger),
+                Message::Challenge(_) | Message::Offer(_) | Message::Refuse(_) => {
+                    return self.answer(now, packet.header, &message);
+                }
+                _ => return Err(Refusal::OutOfPlace),
+            }
+        }
+        if !self.is_peer(from) {
+            return Err(Refusal::Stranger);
+        }
+        self.connected(now, packet)
+    }
+
+    fn is_peer(&self, from: SocketAddr) -> bool {
+        self.link().is_some_and(|link| link.addr == from)
+    }
+
+    fn link(&self) -> Option<&Link> {
+        match &self.role {
+            Role::Waiting => None,
+            Role::Host(Hosting { link, .. }) | Role::Join(Joining { link, .. }) | Role::Agreed(link, _) => {
+                Some(link)
+            }
+        }
+    }
+
+    /// Whether a HELLO is ours to answer. Of two that join each other, the larger nonce hosts.
+    fn receives(&self, from: SocketAddr, nonce: u64) -> bool {
+        match &self.role {
+            Role::Waiting | Role::Host(_) => true,
+            Role::Join(joining) => {
+                joining.link.addr == from && joining.nonce > nonce && joining.offer.is_none()
+            }
+            Role::Agreed(_, agreed) => agreed.is_host,
+        }
+    }
+
+    fn visited(&mut self, from: SocketAddr, visit: &Visit) -> Result<(), Refusal> {
+        match visit {
+            Visit::Dealt(refusal) => refusal.map_or(Ok(()), Err),
+            Visit::Mismatch(Refuse { field, ours, theirs, .. }) => {
+                self.mismatch = Some(Mismatch { addr: from, field: *field, ours: *ours, theirs: *theirs });
+                Ok(())
+            }
+            Visit::Proven { .. } => Ok(()),
+        }
+    }
+
+    fn hello(
+        &mut self,
+        now: Duration,
+        from: SocketAddr,
+        header: Header,
+        hello: &Hello<'_>,
+    ) -> Result<(), Refusal> {
+        let visit = self.desk.hello(now, from, header, hello);
+        let Visit::Proven { rtt } = visit else { return self.visited(from, &visit) };
+        match &mut self.role {
+            Role::Host(hosting) if hosting.link.addr == from && hosting.nonce == hello.nonce => {
+                hosting.hello_again(now, header);
+            }
+            // The same machine with a new nonce has started anew; a declined one makes room for the next.
+            Role::Host(hosting) if hosting.link.addr != from && !hosting.is_declined() => {
+                self.refuse_full(from, header, hello.nonce);
+            }
+            Role::Agreed(_, agreed) if agreed.peer != from => {
+                self.refuse_full(from, header, hello.nonce);
+            }
+            // It has started anew, perhaps. The session will notice, and whoever asks goes on asking.
+            Role::Agreed(..) => {}
+            Role::Waiting | Role::Host(_) | Role::Join(_) => {
+                let mut link = Link::new(now, from, self.config.frame(), &mut self.entropy);
+                link.heard(header);
+                self.role = Role::Host(Hosting::new(now, link, hello, rtt));
+                self.decide(now);
+            }
+        }
+        Ok(())
+    }
+
+    fn refuse_full(&mut self, to: SocketAddr, header: Header, nonce: u64) {
+        self.desk.refuse(to, header, Refuse { nonce, field: RefuseField::Full, ours: 0, theirs: 0 });
+    }
+
+    fn answer(&mut self, now: Duration, header: Header, message: &Message<'_>) -> Result<(), Refusal> {
+        let Role::Join(joining) = &mut self.role else { return Err(Refusal::OutOfPlace) };
+        if let Err(error) = joining.answer(now, &self.config, header, message)? {
+            self.error = Some(error);
+        }
+        Ok(())
+    }
+
+    /// Whether a CONNECT_REQ or CONNECT_ACK is what the other side says at this point.
+    fn concludes(&self, packet: &game::Packet<'_>) -> bool {
+        match (&self.role, packet.payload) {
+            (Role::Host(hosting), Payload::ConnectReq) => hosting.offer_arrived(packet.header),
+            (Role::Agreed(_, agreed), Payload::ConnectReq) => agreed.is_host,
+            (Role::Join(Joining { offer: Some(terms), .. }), Payload::ConnectAck { client_id }) => {
+                client_id == seat_number(terms.seat)
+            }
+            (Role::Agreed(_, agreed), Payload::ConnectAck { client_id }) => {
+                !agreed.is_host && client_id == seat_number(agreed.seat)
+            }
+            _ => false,
+        }
+    }
+
+    /// A packet of the connection that is being made.
+    fn connected(&mut self, now: Duration, packet: &game::Packet<'_>) -> Result<(), Refusal> {
+        let concludes = self.concludes(packet);
+        let link = match &mut self.role {
+            Role::Waiting => return Err(Refusal::Stranger),
+            Role::Join(joining) => {
+                joining.check(packet.header)?;
+                &mut joining.link
+            }
+            Role::Host(Hosting { link, .. }) | Role::Agreed(link, _) => {
+                link.check(packet.header)?;
+                link
+            }
+        };
+        match packet.payload {
+            Payload::ConnectReq | Payload::ConnectAck { .. } if !concludes => {
+                return Err(Refusal::OutOfPlace);
+            }
+            Payload::Input(_) | Payload::Inputs(_) | Payload::Snapshot(_) => return Err(Refusal::OutOfPlace),
+            Payload::Pong(value) if !link.rtt.ponged(now, value) => return Err(Refusal::UnaskedPong),
+            Payload::Ping(value) => link.pinged(value),
+            _ => {}
+        }
+        link.heard(packet.header);
+        if let Role::Host(hosting) = &mut self.role {
+            match packet.payload {
+                Payload::Disconnect => hosting.farewell(now),
+                _ => hosting.heard(now),
+            }
+        }
+        match packet.payload {
+            Payload::ConnectReq => {
+                self.conclude();
+                if let Role::Agreed(link, agreed) = &mut self.role {
+                    link.owe_connect_ack(seat_number(agreed.seat.other()));
+                }
+            }
+            Payload::ConnectAck { .. } => self.conclude(),
+            // A joiner goes on asking until it is answered or gives up; what was agreed is the session's to end.
+            Payload::Disconnect => {}
+            _ => self.decide(now),
+        }
+        Ok(())
+    }
+}
