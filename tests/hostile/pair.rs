@@ -321,6 +321,22 @@ impl Pair {
         self.sides[to].protocol().handle_datagram(self.now, from, datagram);
     }
 
+    /// Puts another lobby in the place of a machine, as a program that is started again. What is under way to it
+    /// still arrives.
+    pub(crate) fn restart(&mut self, id: usize, lobby: Lobby) {
+        self.sides[id] = Side::new(lobby);
+        self.sides.iter_mut().for_each(|side| side.confirmed.clear());
+        (self.direct, self.checked) = (None, 0);
+    }
+
+    /// Whether one side has agreed, in a lobby or since.
+    pub(crate) fn agreed(&self, id: usize) -> bool {
+        match &self.sides[id].node {
+            Node::Lobby(lobby) => matches!(lobby.agreed(), Ok(Some(_))),
+            Node::Match(..) => true,
+        }
+    }
+
     /// Begins to keep what is sent.
     pub(crate) fn record(&mut self) {
         self.tape.reserve(1_024);

@@ -44,8 +44,7 @@ impl Phase {
             Self::Offered => pair.run_until(limit, |pair| !pair.sent(JOINER, "CONNECT_REQ").is_empty()),
             Self::Agreed => {
                 pair.sides.iter_mut().for_each(|side| side.loads_until = Duration::MAX);
-                let agreed = |pair: &Pair, id: usize| matches!(&pair.sides[id].node, crate::pair::Node::Lobby(lobby) if lobby.agreed() != Ok(None));
-                let both = pair.run_until(limit, |pair| agreed(pair, HOST) && agreed(pair, JOINER));
+                let both = pair.run_until(limit, |pair| pair.agreed(HOST) && pair.agreed(JOINER));
                 pair.run_for(ms(100));
                 both
             }
