@@ -27,6 +27,8 @@ use std::time::Duration;
 const SOON: Duration = Duration::from_secs(3);
 const LATE: Duration = Duration::from_secs(20);
 
+type When = fn(&Pair) -> bool;
+
 fn pair() -> Pair {
     let mut pair = Pair::new([config(HOST), config(JOINER)]);
     pair.record();
@@ -226,7 +228,7 @@ fn someone_who_does_not_fit_does_not_keep_the_host_awake() {
 
 #[test]
 fn a_third_machine_is_told_that_the_host_is_full() {
-    let reached: [(&str, fn(&Pair) -> bool); 4] = [
+    let reached: [(&str, When); 4] = [
         ("offered", |pair| !pair.sent(HOST, "OFFER").is_empty()),
         ("agreed", |pair| pair.agreed(HOST)),
         ("playing", |pair| pair.checked > 30),
@@ -483,7 +485,7 @@ fn one_side_may_load_for_eight_seconds() {
         }
         plays(&mut pair, 60);
         assert_eq!(pair.sides[1 - slow].events, [], "never interrupted");
-        let said: Vec<u8> = pair.sides[slow].events.iter().filter_map(|event| message_byte(event)).collect();
+        let said: Vec<u8> = pair.sides[slow].events.iter().filter_map(message_byte).collect();
         assert_eq!(said, (0..12).collect::<Vec<u8>>());
         let now = pair.now;
         pair.sides[slow].session().send(now, b"!").unwrap();
@@ -671,7 +673,7 @@ fn a_cookie_is_worth_nothing_elsewhere_or_later() {
 
 #[test]
 fn strangers_without_proof_cost_the_host_nothing_and_are_sent_no_more_than_they_send() {
-    let reached: [(&str, fn(&Pair) -> bool); 4] = [
+    let reached: [(&str, When); 4] = [
         ("waiting", |_| true),
         ("offered", |pair| pair.sides[HOST].sequence != 0),
         ("playing", |pair| pair.checked > 30),

@@ -1,11 +1,15 @@
 //! Datagrams that nobody honest sends: whoever sends them, and whenever they come, they are counted, they change
 //! nothing, they take no memory, and nobody is flooded with the answers.
 
+#[path = "hostile/flood.rs"]
+mod flood;
 #[path = "hostile/forge.rs"]
 #[allow(dead_code)]
 mod forge;
 #[path = "hostile/heap.rs"]
 mod heap;
+#[path = "hostile/mutate.rs"]
+mod mutate;
 #[path = "hostile/pair.rs"]
 #[allow(dead_code)]
 mod pair;
@@ -47,7 +51,7 @@ fn goes_on(pair: &mut Pair, phase: Phase, victim: usize, expect: Expect) -> Resu
     }
     match phase {
         Phase::Ending | Phase::Over => {
-            if !pair.run_until(Duration::from_secs(8), |pair| pair.sides.iter().all(|side| side.ended())) {
+            if !pair.run_until(Duration::from_secs(8), |pair| pair.sides.iter().all(pair::Side::ended)) {
                 return Err("the match does not end".into());
             }
             pair.run_for(ms(1_000));

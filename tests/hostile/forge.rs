@@ -44,21 +44,12 @@ impl Knows {
             (first, token, seat) = (offer.first_frame, offer.token, offer.seat.index() as u8 + 1);
         }
         let known = if here.heard_end == 0 { first } else { here.heard_end };
-        let mut newest = Buttons::NONE;
-        for (_, _, bytes) in pair.tape.iter().filter(|(from, ..)| *from != victim) {
-            if let Ok(Packet::Rbn1(packet)) = wire::decode(bytes)
-                && let Some(at) = (known.wrapping_sub(1)).checked_sub(packet.start_frame())
-                && let Some(buttons) = packet.input(at as usize)
-            {
-                newest = buttons;
-            }
-        }
         Self {
             host: victim == HOST,
             first,
             known,
             sent: if here.said_end == 0 { first } else { here.said_end },
-            newest,
+            newest: here.heard_newest,
             header: Header { sequence: there.sequence.wrapping_add(1), ack: here.sequence, ack_bits: 0 },
             nonce,
             token,
@@ -66,6 +57,21 @@ impl Knows {
             oldest: pair.sent(1 - victim, "RBN1").pop().unwrap_or_default(),
             last: there.last_input.clone(),
         }
+    }
+}
+
+impl Knows {
+    /// The same, after some time has passed.
+    pub(crate) fn now(mut self, pair: &Pair, victim: usize) -> Self {
+        let (here, there) = (&pair.sides[victim], &pair.sides[1 - victim]);
+        if here.heard_end != 0 {
+            (self.known, self.newest) = (here.heard_end, here.heard_newest);
+        }
+        if here.said_end != 0 {
+            self.sent = here.said_end;
+        }
+        self.header = Header { sequence: there.sequence.wrapping_add(1), ack: here.sequence, ack_bits: 0 };
+        self
     }
 }
 

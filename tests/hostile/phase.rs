@@ -1,6 +1,6 @@
 //! The moments at which a datagram can come.
 
-use crate::pair::{HOST, JOINER, Pair, config, ms};
+use crate::pair::{HOST, JOINER, Node, Pair, Side, config, ms};
 use core::time::Duration;
 
 /// How far two machines have come.
@@ -55,7 +55,7 @@ impl Phase {
                 pair.losses.push((1 - victim, "VERDICT".into(), if self == Self::Over { 0 } else { 3 }));
                 pair.run_until(limit, |pair| {
                     if self == Self::Over {
-                        pair.sides.iter().all(|side| side.ended())
+                        pair.sides.iter().all(Side::ended)
                     } else {
                         !pair.sent(victim, "VERDICT").is_empty()
                     }
@@ -76,6 +76,16 @@ impl Phase {
             Self::Incoming => pair.sides[HOST].lobby().accept(),
             Self::Agreed => pair.sides.iter_mut().for_each(|side| side.loads_until = Duration::ZERO),
             _ => {}
+        }
+    }
+
+    /// The same, where the lobby may have become something else meanwhile.
+    pub(crate) fn release_lobbies(self, pair: &mut Pair) {
+        for side in &mut pair.sides {
+            (side.asleep, side.loads_until) = (false, Duration::ZERO);
+            if let Node::Lobby(lobby) = &mut side.node {
+                lobby.accept();
+            }
         }
     }
 }

@@ -33,11 +33,14 @@ pub(crate) enum Expect {
 }
 
 type Make = fn(&Knows) -> Vec<u8>;
+type Forge = Box<dyn Fn(&Knows) -> Vec<u8>>;
+/// A frame of the wire, seen from the victim.
+type At = fn(&Knows) -> u32;
 
 /// One line of the table.
 pub(crate) struct Row {
     pub(crate) class: String,
-    pub(crate) make: Box<dyn Fn(&Knows) -> Vec<u8>>,
+    pub(crate) make: Forge,
     pub(crate) phases: &'static [Phase],
     pub(crate) victims: &'static [usize],
     pub(crate) sources: &'static [Source],
@@ -249,7 +252,7 @@ fn well_formed_inputs(table: &mut Table) {
     table.add("inputs without a match", &[Incoming], BOTH, &[Peer], newest, Refused(Refusal::OutOfPlace));
 
     const AGREED_ON: &[Phase] = &[Offered, Agreed, Playing, Ending, Over];
-    let starts: [(&str, fn(&Knows) -> u32, Refusal); 7] = [
+    let starts: [(&str, At, Refusal); 7] = [
         ("the frame after the next", |k| k.known + 1, Refusal::InputGap),
         ("a frame 1,000 ahead", |k| k.known + 1_000, Refusal::InputGap),
         ("a frame 2^30 ahead", |k| k.known + (1 << 30), Refusal::InputGap),
@@ -264,7 +267,7 @@ fn well_formed_inputs(table: &mut Table) {
         let full = move |k: &Knows| inputs(start(k), k.first - 1, &[none; 32]);
         table.add(format!("32 inputs from {class}"), &[Playing], BOTH, &[Peer], full, Refused(refusal));
     }
-    let acks: [(&str, fn(&Knows) -> u32, Refusal); 6] = [
+    let acks: [(&str, At, Refusal); 6] = [
         ("the next of ours, not sent yet", |k| k.sent, Refusal::InputAckUnsent),
         ("1,000 of ours, not sent yet", |k| k.sent + 1_000, Refusal::InputAckUnsent),
         ("u32::MAX", |_| u32::MAX, Refusal::InputAckUnsent),
@@ -303,15 +306,15 @@ fn well_formed_inputs(table: &mut Table) {
     table.add("another input for a confirmed frame", &[Over], BOTH, &[Peer], conflict, conflict_over);
     table.add("the same packet again", MATCH, BOTH, &[Peer], |k| k.last.clone(), Taken);
     table.add("the first packet again", MATCH, BOTH, &[Peer], |k| k.oldest.clone(), Taken);
-    let sums: [(&str, fn(&Knows) -> (u32, u32)); 5] = [
-        ("off the cadence", |k| (k.first + 31, 5)),
-        ("not possible yet", |k| (k.first + 30 * 1_000, 5)),
-        ("before the match", |k| (k.first - 30, 5)),
-        ("of frame u32::MAX", |_| (u32::MAX, 5)),
-        ("of frame 0 on the wire", |_| (0, 0)),
+    let sums: [(&str, At); 5] = [
+        ("off the cadence", |k| k.first + 31),
+        ("not possible yet", |k| k.first + 30 * 1_000),
+        ("before the match", |k| k.first - 30),
+        ("of frame u32::MAX", |_| u32::MAX),
+        ("of frame 0 on the wire", |_| 0),
     ];
     for (class, sum) in sums {
-        let make = move |k: &Knows| with_checksum(k.known - 1, k.sent - 1, Some(sum(k)), &[k.newest]);
+        let make = move |k: &Knows| with_checksum(k.known - 1, k.sent - 1, Some((sum(k), 5)), &[k.newest]);
         let refused = Refused(Refusal::ImplausibleChecksum);
         table.add(format!("a checksum {class}"), MATCH, BOTH, &[Peer], make, refused);
     }
