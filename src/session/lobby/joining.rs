@@ -14,14 +14,22 @@ use std::net::SocketAddr;
 /// How often a joiner says again what was not answered.
 const SAY_AGAIN: Duration = Duration::from_millis(200);
 
+/// Every so many times that a joiner confirms an offer without an answer, it says HELLO again instead: the host may
+/// have forgotten it meanwhile, or have sent so much since the offer that nothing can acknowledge it any more.
+const HELLO_AGAIN_EVERY: u32 = 5;
+
 #[derive(Clone, Debug)]
 pub(super) struct Joining {
     pub(super) link: Link,
     pub(super) nonce: u64,
     cookie: u64,
     next: Duration,
+    /// How often something was said.
+    said: u32,
     /// What the host offered, which is now to be confirmed.
     pub(super) offer: Option<Agreed>,
+    /// The token of an offer that the host has forgotten since: a late copy of it counts for nothing.
+    outdated: Option<u64>,
 }
 
 impl Joining {
@@ -31,7 +39,9 @@ impl Joining {
             nonce: entropy.next_u64(),
             cookie: 0,
             next: now,
+            said: 0,
             offer: None,
+            outdated: None,
         }
     }
 
@@ -59,22 +69,23 @@ impl Joining {
             return Err(Refusal::WrongNonce);
         }
         match (message, &self.offer) {
-            (Message::Challenge(challenge), None) => {
+            (Message::Challenge(challenge), _) => {
                 if self.cookie != challenge.cookie {
-                    (self.cookie, self.next) = (challenge.cookie, now);
+                    (self.cookie, self.next, self.said) = (challenge.cookie, now, 0);
                 }
             }
-            (Message::Offer(offer), None) => {
-                self.link.check_ack(header)?;
-                // Only the host knows our nonce, so these are its numbers.
-                self.link.heard_for_certain(header);
-                self.offer = Some(self.terms(config, offer));
-                self.next = now;
-            }
-            // The same again. Another one is not acknowledged: the host would believe that we go by that.
             (Message::Offer(offer), Some(taken)) if offer.token == taken.token => {
                 self.link.check(header)?;
                 self.link.heard(header);
+            }
+            (Message::Offer(offer), taken) if self.outdated != Some(offer.token) => {
+                self.link.check_ack(header)?;
+                // Only the host knows our nonce, so these are its numbers. If there was an offer before, it has
+                // forgotten us in between, and counts from another number on.
+                self.outdated = taken.as_ref().map(|taken| taken.token);
+                self.link.heard_for_certain(header);
+                self.offer = Some(self.terms(config, offer));
+                (self.next, self.said) = (now, 1);
             }
             (Message::Refuse(refuse), None) => {
                 return Ok(Err(match refuse.field {
@@ -121,7 +132,8 @@ impl Joining {
             };
         }
         self.next = now + SAY_AGAIN;
-        if self.offer.is_some() {
+        self.said = self.said.wrapping_add(1);
+        if self.offer.is_some() && self.said % HELLO_AGAIN_EVERY != 1 {
             return self.link.write(now, &Payload::ConnectReq, buf);
         }
         let hello = Hello {
