@@ -344,10 +344,10 @@ pub(crate) enum Flaw {
     NoMatch,
     /// It proved nothing: no input was predicted wrongly, so nothing was mended.
     NoMisprediction,
-    /// It proved nothing: in hardly any frame the state became another.
-    StateStoodStill {
-        /// In how many it did.
-        changes: u64,
+    /// It proved nothing: the inputs hardly changed the state.
+    NoInfluence {
+        /// After how many frames it was another than with nobody playing.
+        frames: u64,
     },
 }
 
@@ -372,7 +372,7 @@ impl fmt::Display for Flaw {
             Self::Over(event) => write!(f, "the match was over early: {event:?}"),
             Self::NoMatch => f.write_str("there was no match"),
             Self::NoMisprediction => f.write_str("nothing was mispredicted on a link with latency"),
-            Self::StateStoodStill { changes } => write!(f, "the state changed in {changes} frames only"),
+            Self::NoInfluence { frames } => write!(f, "inputs changed the state of {frames} frames only"),
         }
     }
 }
@@ -430,8 +430,9 @@ pub(crate) struct Bout<G: Game> {
     /// Makes the oracle's game instead of [`Play::build`].
     pub(crate) make_direct: Option<Box<dyn FnOnce(u32) -> G>>,
     checked: Frame,
-    state_changes: u64,
-    last_digest: u64,
+    /// The same game with nobody playing it; not beside an oracle of one's own making.
+    idle: Option<G>,
+    influenced: u64,
     divergence: Option<Divergence>,
     /// The true inputs of every checked frame, if they are wanted.
     record: Option<Vec<Inputs>>,
@@ -457,8 +458,8 @@ impl<G: Game> Bout<G> {
             build: play.build,
             make_direct: None,
             checked: Frame::ZERO,
-            state_changes: 0,
-            last_digest: 0,
+            idle: None,
+            influenced: 0,
             divergence: None,
             record: None,
         }
@@ -501,10 +502,10 @@ impl<G: Game> Bout<G> {
         if self.direct.is_none()
             && let Some(seed) = self.machine(0).agreed().map(|agreed| agreed.seed)
         {
-            self.direct = Some(match self.make_direct.take() {
-                None => (self.build)(seed),
-                Some(make) => make(seed),
-            });
+            (self.direct, self.idle) = match self.make_direct.take() {
+                None => (Some((self.build)(seed)), Some((self.build)(seed))),
+                Some(make) => (Some(make(seed)), None),
+            };
         }
         let Some(direct) = &mut self.direct else { return };
         let mut cues = Cues::new();
@@ -532,8 +533,10 @@ impl<G: Game> Bout<G> {
                     self.divergence = Some(Divergence { frame, player, inputs_differ: inputs != truth });
                 }
             }
-            self.state_changes += u64::from(expected != self.last_digest);
-            self.last_digest = expected;
+            if let Some(idle) = &mut self.idle {
+                idle.step(Inputs::default(), &mut cues);
+                self.influenced += u64::from(expected != digest(&idle.snapshot()));
+            }
             self.checked = self.checked.next();
             for id in 0..2 {
                 self.world.machine_mut(id).confirmed.pop_front();
@@ -561,9 +564,9 @@ impl<G: Game> Bout<G> {
         self.divergence
     }
 
-    /// After how many of the checked frames the state was another.
-    pub(crate) fn state_changes(&self) -> u64 {
-        self.state_changes
+    /// After how many of the checked frames the state was another than it would be with nobody playing.
+    pub(crate) fn influenced(&self) -> u64 {
+        self.influenced
     }
 
     /// What is wrong with the run so far, the worst first; `latent` says that the link has latency, so that something
@@ -587,9 +590,8 @@ impl<G: Game> Bout<G> {
         if latent && machines.iter().any(|machine| machine.stats().rollback.rollbacks == 0) {
             return Some(Flaw::NoMisprediction);
         }
-        // Buttons that change every few frames move something in most frames.
-        if self.state_changes < u64::from(self.checked.0) / 4 {
-            return Some(Flaw::StateStoodStill { changes: self.state_changes });
+        if self.idle.is_some() && self.influenced < u64::from(self.checked.0) / 2 {
+            return Some(Flaw::NoInfluence { frames: self.influenced });
         }
         None
     }

@@ -28,6 +28,10 @@ const EVENTS: usize = 64;
 /// A DISCONNECT is empty and can be forged: it is believed after this long without a new frame, or two round trips.
 const FAREWELL_BELIEVED_AFTER: Duration = Duration::from_millis(500);
 
+/// The host begins at most this much late: where nobody can play anyway, or where the handshake was held up and the
+/// round trip is not what it took, there is no point in waiting for it.
+const LONGEST_HEAD_START: Duration = Duration::from_millis(250);
+
 /// Frames are numbered with 32 bits on the wire, from the middle of them on in the worst case.
 const LAST_FRAME: Frame = Frame(u32::MAX / 2 - 1_000);
 
@@ -131,7 +135,7 @@ impl<S: Fields> Session<S> {
         refused: Refusals,
     ) -> Self {
         let frame = config.frame();
-        let half_trip = agreed.round_trip.unwrap_or_default() / 2;
+        let half_trip = (agreed.round_trip.unwrap_or_default() / 2).min(LONGEST_HEAD_START);
         let first_due = if agreed.is_host { now + half_trip } else { now };
         let limits = SilenceLimits {
             interrupted: config.interrupted_after,
@@ -393,8 +397,8 @@ impl<S: Fields> Session<S> {
                     self.tell(Event::Interrupted { disconnect_at });
                 }
                 SilenceChange::Resumed => self.tell(Event::Resumed),
-                SilenceChange::Lost => self.disconnect(Reason::TimedOut),
-                SilenceChange::NoProgress => self.disconnect(Reason::NoProgress),
+                SilenceChange::Lost => self.give_up(Reason::TimedOut),
+                SilenceChange::NoProgress => self.give_up(Reason::NoProgress),
             }
         }
         if self.farewell_heard {
@@ -404,6 +408,12 @@ impl<S: Fields> Session<S> {
                 self.disconnect(Reason::Left);
             }
         }
+    }
+
+    /// The match is over here, and the other side may still hear it: where only one way is cut, it would wait on.
+    fn give_up(&mut self, reason: Reason) {
+        self.link.say_farewell();
+        self.disconnect(reason);
     }
 
     /// The match is over without the other side's verdict.

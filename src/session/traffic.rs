@@ -83,6 +83,10 @@ impl<S: Fields> Session<S> {
             self.outbox.acked = acked;
             self.copies.acknowledged(now, Frame(acked.0 - 1));
             self.checksums.acknowledged(acked);
+        } else if acked < self.outbox.acked && end >= known {
+            // No older than any before it, and yet its sender has less than was acknowledged: that was forged or
+            // damaged. Back to what is missing there; at worst some inputs go out once more than they had to.
+            self.outbox.acked = acked;
         }
         if let Some((frame, value)) = checksum {
             self.checksums.heard(frame, value);
@@ -293,6 +297,11 @@ impl<S: Fields> Session<S> {
         unfinished.then(|| self.link.last_sent() + self.frame)
     }
 
+    /// A match that is over keeps nobody alive: it only finishes what it has begun to say.
+    fn is_silent(&self) -> bool {
+        self.stage == Stage::Over && !self.link.has_unfinished()
+    }
+
     fn write_due(&mut self, now: Duration, buf: &mut [u8]) -> Option<usize> {
         if self.outbox.due {
             self.outbox.due = false;
@@ -324,6 +333,9 @@ impl<S: Fields> Session<S> {
         }
         if self.examiner.has_messages() {
             self.pump_autopsy(now);
+        }
+        if self.is_silent() {
+            return None;
         }
         self.link.poll_transmit(now, buf)
     }
@@ -425,13 +437,13 @@ impl<S: Fields> Session<S> {
         if self.outbox.due || self.desk.has_answers() || autopsy {
             return Some(Duration::ZERO);
         }
-        let mut due = self.link.poll_timeout();
+        let mut due = if self.is_silent() { Duration::MAX } else { self.link.poll_timeout() };
         for other in [self.outbox.copy_at(), self.resend_at()].into_iter().flatten() {
             due = due.min(other);
         }
         if self.stage == Stage::Playing {
             due = due.min(self.next_report);
         }
-        Some(due)
+        (due != Duration::MAX).then_some(due)
     }
 }
