@@ -235,7 +235,7 @@ impl<S: Fields> Session<S> {
             return Advanced::Ended;
         }
         let remote = self.local.other();
-        if self.rollback.is_waiting_for(remote) {
+        if self.rollback.is_waiting_for(remote) && !self.owes_lockstep_input() {
             self.latch.keep(now, buttons);
         } else {
             let taken = self.latch.take(now, buttons);
@@ -268,6 +268,13 @@ impl<S: Fields> Session<S> {
             self.disconnect(Reason::FrameLimit);
         }
         advanced
+    }
+
+    /// In lockstep the other side waits for this very input, so that it is given although the frame waits too: once,
+    /// when the frame is due for the first time. What is pressed after that is for the next frame.
+    fn owes_lockstep_input(&self) -> bool {
+        let given = self.rollback.next_input(self.local);
+        self.rollback.window() == 0 && given <= self.rollback.current().plus(self.delay_frames)
     }
 
     #[inline]
