@@ -122,8 +122,8 @@ impl Figures {
         self.bytes += stretch.sent[1].wire_bytes() - stretch.sent[0].wire_bytes();
         self.rollbacks += after.rollback.rollbacks - before.rollback.rollbacks;
         self.resimulated += after.rollback.resimulated_frames - before.rollback.resimulated_frames;
-        let depths = after.rollback.depths.iter().zip(before.rollback.depths);
-        let deepest = depths.enumerate().filter(|(_, (after, before))| **after > *before).last();
+        let depths = after.rollback.depths.iter().zip(&before.rollback.depths);
+        let deepest = depths.enumerate().rfind(|(_, (after, before))| after > before);
         self.max_depth = self.max_depth.max(deepest.map_or(0, |(depth, _)| depth));
     }
 
