@@ -7,13 +7,21 @@ use core::mem;
 /// How many frames of confirmed inputs are kept: several checksums and a long round trip.
 const INPUTS: u32 = 1_024;
 
-/// How many states with a checksum are kept.
+/// How many states with a checksum are kept, at the least.
 const CHECKPOINTS: u32 = 4;
+
+/// A difference is noticed a round trip after its frame, and then the last match is a cadence before it: so many
+/// frames are covered even if checksums are taken often, as long as that takes no more than so many bytes.
+const COVERED: u32 = 48;
+const COVERED_BYTES: usize = 16 * 1024 * 1024;
 
 /// Every single state of so many frames is kept if that takes no more than so many bytes: then the first frame that
 /// differs is known exactly, even if it cannot be reproduced.
 const FRAMES: u32 = 128;
 const FRAMES_BYTES: usize = 256 * 1024;
+
+/// With more than that they are let go again.
+const GROWN_BYTES: usize = 4 * FRAMES_BYTES;
 
 /// Settled snapshots, taken from the engine's ring by swapping: nothing is copied, whatever a snapshot is made of.
 #[derive(Clone, Debug)]
@@ -23,20 +31,28 @@ pub(crate) struct Archive<S> {
     /// By frame / cadence.
     checkpoints: FrameRing<S>,
     frames: Option<FrameRing<S>>,
+    /// For measuring a state.
+    words: Vec<u32>,
     /// From here on nothing is taken in any more, so that what is needed is not overwritten.
     frozen_after: Option<Frame>,
 }
 
 impl<S: Fields> Archive<S> {
     pub(crate) fn new(cadence: u16, mut snapshot: impl FnMut() -> S) -> Self {
+        let cadence = u32::from(cadence).max(1);
         let mut words = Vec::new();
         collect_words(&snapshot(), &mut words);
-        let small = (words.len() * 4).saturating_mul(FRAMES as usize) <= FRAMES_BYTES;
+        let bytes = words.len() * 4;
+        let small = bytes.saturating_mul(FRAMES as usize) <= FRAMES_BYTES;
+        let affordable = u32::try_from(COVERED_BYTES / bytes.max(1)).unwrap_or(u32::MAX);
+        let covering = if small { FRAMES.div_ceil(cadence) } else { COVERED / cadence + 2 };
+        let checkpoints = covering.min(affordable).max(CHECKPOINTS);
         Self {
-            cadence: u32::from(cadence).max(1),
+            cadence,
             inputs: FrameRing::new(INPUTS, Inputs::default),
-            checkpoints: FrameRing::new(CHECKPOINTS, &mut snapshot),
-            frames: small.then(|| FrameRing::new(FRAMES, &mut snapshot)),
+            checkpoints: FrameRing::new(checkpoints, &mut snapshot),
+            frames: (small && cadence > 1).then(|| FrameRing::new(FRAMES, &mut snapshot)),
+            words,
             frozen_after: None,
         }
     }
@@ -60,6 +76,13 @@ impl<S: Fields> Archive<S> {
     #[inline]
     pub(crate) fn swap(&mut self, frame: Frame, snapshot: &mut S) {
         let slot = if frame.0.is_multiple_of(self.cadence) {
+            if self.frames.is_some() {
+                // A state that began small may have grown.
+                collect_words(snapshot, &mut self.words);
+                if self.words.len() * 4 * FRAMES as usize > GROWN_BYTES {
+                    self.frames = None;
+                }
+            }
             self.checkpoints.claim(Frame(frame.0 / self.cadence))
         } else {
             self.frames.as_mut().and_then(|frames| frames.claim(frame))

@@ -1,68 +1,24 @@
 //! The autopsy itself: two machines that disagree find out since when, about what, and whose fault it is.
 
 use super::archive::Archive;
+use super::evidence::{MOST_FRAMES, Side, Trace, differing_fields, first_of};
 use super::exchange::{self, Note};
-use super::leaves::{self, BUCKETS, OwnedLeaf, Part, levels_for};
-use super::report::{Autopsy, AutopsyVerdict, FieldDifference};
+use super::leaves::{self, Part, levels_for};
+use super::report::{Autopsy, AutopsyVerdict};
 use crate::{Cues, Fields, Frame, Game, Inputs, Player, checksum};
 use core::time::Duration;
-use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
 /// After this long the report is made of what is known.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The most frames that are stepped again.
-const MOST_FRAMES: u32 = 600;
-
 /// The most buckets that are followed on one level, and the most leaves that are told.
 const MOST_PARTS: usize = 8;
 const MOST_LEAVES: usize = 256;
 
-/// More messages than an honest peer has to say are not listened to.
-const MOST_NOTES: u32 = 64;
-
-/// Checksums of consecutive frames.
-#[derive(Clone, Debug, Default)]
-struct Trace {
-    first: Frame,
-    values: Vec<u32>,
-    complete: bool,
-}
-
-impl Trace {
-    fn at(&self, frame: Frame) -> Option<u32> {
-        self.values.get(frame.0.checked_sub(self.first.0)? as usize).copied()
-    }
-
-    /// The first frame, of those that both know, in which they differ; and whether the one before is known to be
-    /// the same, which is so for the frame after `base`.
-    fn first_difference(&self, other: &Self, base: Option<Frame>, target: Frame) -> Option<(Frame, bool)> {
-        let from = base.map_or(Frame::ZERO, Frame::next);
-        let mut before_known = true;
-        for frame in from.until(target.next()) {
-            match (self.at(frame), other.at(frame)) {
-                (Some(a), Some(b)) if a != b => return Some((frame, before_known)),
-                (Some(_), Some(_)) => before_known = true,
-                _ => before_known = false,
-            }
-        }
-        None
-    }
-}
-
-/// What one machine has told, or has to tell.
-#[derive(Clone, Debug, Default)]
-struct Side {
-    start: Option<(Frame, Option<Frame>)>,
-    /// As it was lived, and as it came out again.
-    lived: Trace,
-    again: Trace,
-    subject: Option<(Frame, u32)>,
-    tables: Vec<(Part, Box<[u32; BUCKETS]>)>,
-    leaves: Vec<OwnedLeaf>,
-    leaves_complete: bool,
-}
+/// More messages than an honest peer has to say are not listened to. Its leaves take the most: with the longest texts
+/// two fit a message.
+const MOST_NOTES: u32 = 32 + MOST_LEAVES as u32 / 2;
 
 /// Conducts one autopsy. It is told of a difference, or of the other side's, and then makes its way.
 #[derive(Clone, Debug)]
@@ -113,7 +69,9 @@ impl<S: Fields> Examiner<S> {
         last_match: Option<Frame>,
         archive: &mut Archive<S>,
     ) {
-        if self.ours.start.is_none() {
+        if self.ours.start.is_none() && !self.done {
+            // As the other side takes it, so that both look at the same frames.
+            let last_match = last_match.filter(|matched| *matched < frame);
             self.since.get_or_insert(now);
             self.ours.start = Some((frame, last_match));
             self.outgoing.push_back(exchange::start(frame, last_match));
@@ -121,29 +79,25 @@ impl<S: Fields> Examiner<S> {
         }
     }
 
-    /// Takes in a message of the other side; `false` if it makes no sense. The other side can have compared no frame
-    /// after `newest`.
-    pub(crate) fn receive(&mut self, now: Duration, payload: &[u8], newest: Frame) -> bool {
+    /// Takes in a message of the other side; `false` if it makes no sense.
+    ///
+    /// It differs only about what we have told, so not beyond what is `settled` here, and it says so first.
+    pub(crate) fn receive(&mut self, now: Duration, settled: Frame, payload: &[u8]) -> bool {
         self.heard = self.heard.saturating_add(1);
         if self.heard > MOST_NOTES || self.done {
             return false;
         }
         let Some(note) = exchange::decode(payload) else { return false };
-        let in_place = match note {
-            // A frame that never was would be searched for through all numbers.
-            Note::Start { frame, .. } => frame <= newest,
-            // Whoever has something to tell says first what it is about.
-            _ => self.theirs.start.is_some(),
-        };
-        if !in_place {
-            return false;
-        }
-        self.since.get_or_insert(now);
         let side = &mut self.theirs;
         match note {
             Note::Start { frame, last_match } => {
-                side.start.get_or_insert((frame, last_match.filter(|matched| *matched < frame)));
+                if side.start.is_some() || frame > settled {
+                    return false;
+                }
+                side.start = Some((frame, last_match.filter(|matched| *matched < frame)));
+                self.since.get_or_insert(now);
             }
+            _ if side.start.is_none() => return false,
             Note::Trace { again, more, first, values } => {
                 let trace = if again { &mut side.again } else { &mut side.lived };
                 if trace.complete || trace.values.len() + values.len() > MOST_FRAMES as usize + 1 {
@@ -199,7 +153,11 @@ impl<S: Fields> Examiner<S> {
     ) -> Option<Autopsy> {
         let since = self.since.filter(|_| !self.done)?;
         if now.saturating_sub(since) >= PATIENCE {
-            return Some(self.report(archive, false));
+            if !self.ours.lived.complete {
+                let (base, target) = self.scope_or_claim();
+                self.trace(base, target, game, archive, last);
+            }
+            return Some(self.conclude(archive));
         }
         if self.ours.start.is_none()
             && let Some((frame, last_match)) = self.theirs.start
@@ -221,13 +179,13 @@ impl<S: Fields> Examiner<S> {
         if self.subject.is_none() {
             self.choose(base, target, game, archive, last);
             if self.subject.is_none() {
-                return Some(self.report(archive, false));
+                return Some(self.conclude(archive));
             }
         }
         let (frame, ours) = self.ours.subject?;
         let (their_frame, theirs) = self.theirs.subject?;
         if frame != their_frame {
-            return Some(self.report(archive, false));
+            return Some(self.conclude(archive));
         }
         if self.parts.is_empty() {
             self.levels = levels_for(ours.max(theirs));
@@ -251,6 +209,14 @@ impl<S: Fields> Examiner<S> {
         Some((base, target))
     }
 
+    /// The same, or if the other side has not said anything, as this one sees it.
+    fn scope_or_claim(&self) -> (Option<Frame>, Frame) {
+        self.scope().unwrap_or_else(|| {
+            let (frame, last_match) = self.ours.start.or(self.theirs.start).unwrap_or_default();
+            (last_match, frame)
+        })
+    }
+
     fn state<'a>(archive: &'a Archive<S>, last: Option<(Frame, &'a S)>, frame: Frame) -> Option<&'a S> {
         archive.state(frame).or_else(|| last.filter(|(at, _)| *at == frame).map(|(_, state)| state))
     }
@@ -264,7 +230,7 @@ impl<S: Fields> Examiner<S> {
         archive: &Archive<S>,
         last: Option<(Frame, &S)>,
     ) {
-        let from = base.map_or(Frame::ZERO, Frame::next).max(Frame(target.0.saturating_sub(MOST_FRAMES)));
+        let from = first_of(base, target);
         // As far back as every frame is kept.
         let mut first = target.next();
         while first > from && Self::state(archive, last, Frame(first.0 - 1)).is_some() {
@@ -279,7 +245,7 @@ impl<S: Fields> Examiner<S> {
             && let Some(snapshot) = archive.state(base)
         {
             let values = &mut self.ours.again.values;
-            resimulate(game, snapshot, &inputs, |game| values.push(checksum(&game.snapshot())));
+            resimulate(game, snapshot, &inputs, |state| values.push(checksum(state)));
         }
         let Trace { first, values, .. } = &self.ours.lived;
         self.outgoing.extend(exchange::trace(false, *first, values));
@@ -297,7 +263,10 @@ impl<S: Fields> Examiner<S> {
         last: Option<(Frame, &S)>,
     ) {
         let lived = self.ours.lived.first_difference(&self.theirs.lived, base, target);
+        // What a machine cannot reproduce shows in what it lived only, and comes out differently each time.
+        let reproducible = [&self.ours, &self.theirs].iter().all(|side| !side.is_at_fault(base, target));
         let again = self.ours.again.first_difference(&self.theirs.again, base, target);
+        let again = again.filter(|_| reproducible || lived.is_none());
         let (frame, exact, from_again) = match (lived, again) {
             (Some((frame, true)), _) => (frame, true, false),
             (_, Some((frame, exact))) => (frame, exact, true),
@@ -357,33 +326,45 @@ impl<S: Fields> Examiner<S> {
         }
     }
 
+    /// The report of what is known, which is not everything.
+    ///
+    /// Our own state is told in any case, if it is kept: half of the truth is better than none.
+    pub(crate) fn conclude(&mut self, archive: &Archive<S>) -> Autopsy {
+        if self.ours.leaves.is_empty() {
+            let (_, target) = self.scope_or_claim();
+            let frame = self.ours.subject.map_or(target, |(frame, _)| frame);
+            let state = self.subject.as_ref().or_else(|| archive.state(frame));
+            self.ours.leaves = state.map_or_else(Vec::new, |s| leaves::gather(s, &[Part::ALL], MOST_LEAVES));
+        }
+        self.report(archive, false)
+    }
+
     fn report(&mut self, archive: &Archive<S>, complete: bool) -> Autopsy {
         self.done = true;
-        let (base, target) = self.scope().unwrap_or_else(|| {
-            let (frame, last_match) = self.ours.start.or(self.theirs.start).unwrap_or_default();
-            (last_match, frame)
-        });
+        let (base, target) = self.scope_or_claim();
         let first_divergence = self.ours.subject.map_or(target, |(frame, _)| frame);
-        let mut states = [core::mem::take(&mut self.ours.leaves), core::mem::take(&mut self.theirs.leaves)];
-        let mut at_fault = [&self.ours, &self.theirs].map(|side| {
-            let differs = side.lived.first_difference(&side.again, base, target);
-            (differs.is_some(), !side.again.values.is_empty())
-        });
+        // What was needed to get here is not needed any more; messages may still have to go out.
+        let (mut ours, mut theirs) = (core::mem::take(&mut self.ours), core::mem::take(&mut self.theirs));
+        (self.subject, self.parts) = (None, Vec::new());
+        let mut states = [core::mem::take(&mut ours.leaves), core::mem::take(&mut theirs.leaves)];
+        let mut at_fault = [&ours, &theirs].map(|side| side.is_at_fault(base, target));
         if self.local == Player::Two {
             states.reverse();
             at_fault.reverse();
         }
-        let [(one, one_known), (two, two_known)] = at_fault;
-        let verdict = if base.is_none() && first_divergence == Frame::ZERO && self.ours.subject.is_some() {
+        let fields = differing_fields(&states, complete);
+        let [one, two] = at_fault;
+        let again = ours.again.first_difference(&theirs.again, base, target);
+        let verdict = if base.is_none() && first_divergence == Frame::ZERO && !fields.is_empty() {
             AutopsyVerdict::StartDiffers
         } else if one || two {
             AutopsyVerdict::NotReproducible { one, two }
-        } else if one_known && two_known {
+        } else if again.is_some() {
             AutopsyVerdict::StepDiffers
         } else {
             AutopsyVerdict::Unknown
         };
-        let from = base.unwrap_or_default();
+        let from = Frame(first_of(base, target).0.saturating_sub(1));
         let inputs = from.until(target).filter_map(|frame| Some((frame, archive.inputs(frame)?))).collect();
         Autopsy {
             local: self.local,
@@ -391,7 +372,7 @@ impl<S: Fields> Examiner<S> {
             first_divergence,
             exact: self.exact,
             verdict,
-            fields: differing_fields(&states),
+            fields,
             states,
             inputs,
             complete,
@@ -413,40 +394,18 @@ fn resimulate<G: Game>(
     game: &mut G,
     from: &G::Snapshot,
     inputs: &[Inputs],
-    mut look: impl FnMut(&G),
+    mut look: impl FnMut(&G::Snapshot),
 ) -> G::Snapshot {
     let as_it_was = game.snapshot();
     game.restore(from);
+    let mut slot = game.snapshot();
     let mut cues = Cues::new();
     for inputs in inputs {
         cues.clear();
         game.step(*inputs, &mut cues);
-        look(game);
+        game.save(&mut slot);
+        look(&slot);
     }
-    let last = game.snapshot();
     game.restore(&as_it_was);
-    last
-}
-
-/// By path, in the order of player one's state; what only player two has comes last.
-fn differing_fields([one, two]: &[Vec<OwnedLeaf>; 2]) -> Vec<FieldDifference> {
-    let index = |leaves: &[OwnedLeaf]| -> FxHashMap<String, usize> {
-        leaves.iter().enumerate().map(|(at, leaf)| (leaf.path.clone(), at)).collect()
-    };
-    let (in_one, in_two) = (index(one), index(two));
-    let mut fields = Vec::new();
-    for leaf in one {
-        let other = in_two.get(&leaf.path).map(|at| &two[*at]);
-        if other.is_none_or(|other| other.words != leaf.words) {
-            let (path, one) = (leaf.path.clone(), Some(leaf.shown.clone()));
-            fields.push(FieldDifference { path, one, two: other.map(|other| other.shown.clone()) });
-        }
-    }
-    for leaf in two {
-        if !in_one.contains_key(&leaf.path) {
-            let (path, two) = (leaf.path.clone(), Some(leaf.shown.clone()));
-            fields.push(FieldDifference { path, one: None, two });
-        }
-    }
-    fields
+    slot
 }

@@ -4,6 +4,7 @@ mod archive;
 mod bundle;
 mod checksums;
 mod dump;
+mod evidence;
 mod examiner;
 mod exchange;
 mod json;

@@ -64,7 +64,7 @@ pub struct Session<S> {
     pub(super) local: Player,
     pub(super) agreed: Agreed,
     pub(super) frame: Duration,
-    on_desync: OnDesync,
+    pub(super) on_desync: OnDesync,
     pub(super) rollback: Rollback<S>,
     delay_frames: u32,
     /// The other side's input delay, as it announced it.
@@ -225,7 +225,7 @@ impl<S: Fields> Session<S> {
         if !self.pacing.is_due(now) && self.stage == Stage::Playing {
             return Advanced::NotDue;
         }
-        if self.examiner.is_active() {
+        if self.examiner.is_active() && self.stage != Stage::Over {
             self.stir();
             self.examine(now, game);
         }
@@ -429,6 +429,10 @@ impl<S: Fields> Session<S> {
             return;
         }
         self.stir();
+        if self.examiner.is_active() {
+            let autopsy = self.examiner.conclude(&self.archive);
+            self.tell(Event::Autopsy(Box::new(autopsy)));
+        }
         let event = self.verdict().map_or(Event::Disconnected { reason }, Event::Ended);
         self.tell(event);
         self.stage = Stage::Over;

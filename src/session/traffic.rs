@@ -1,5 +1,6 @@
 //! A session's datagrams: what comes in is checked before it changes anything, what goes out is what is due.
 
+use super::config::OnDesync;
 use super::duel::{REPORT_EVERY, Session, Stage};
 use super::event::{Event, Reason};
 use super::lobby::seat_number;
@@ -254,8 +255,12 @@ impl<S: Fields> Session<S> {
                         self.tell(Event::PeerDelay { delay_frames });
                     }
                 }
+                // Who does not look into a desync does not help the other side to either.
+                Ordered::Autopsy(_) if self.on_desync == OnDesync::GoOn => {
+                    self.stats.refused.count(Refusal::OutOfPlace);
+                }
                 Ordered::Autopsy(bytes) => {
-                    if !self.examiner.receive(now, bytes, self.outbox.sent) {
+                    if !self.examiner.receive(now, self.rollback.settled(), bytes) {
                         self.stats.refused.count(Refusal::MalformedMessage);
                     }
                 }
@@ -392,7 +397,10 @@ impl<S: Fields> Protocol for Session<S> {
     }
 
     fn lingers(&self) -> bool {
-        self.link.has_unfinished() || self.outbox.due || self.resend_at().is_some()
+        self.link.has_unfinished()
+            || self.outbox.due
+            || self.resend_at().is_some()
+            || self.examiner.has_messages()
     }
 }
 
