@@ -6,16 +6,21 @@
 //!
 //! Exit code: 0 if the bundle was read and re-run, 1 if it was read but there is no such game here, 2 if not.
 
+#[path = "duel/sim/mod.rs"]
+#[allow(dead_code, unreachable_pub, unused_imports)]
+mod duel;
 #[path = "playground/sim.rs"]
 #[allow(dead_code)]
 mod sim;
 
 use clap::Parser;
+use duel::Duel;
 use rebout::net::folder;
 use rebout::{Bundle, Game, OwnedLeaf, Player, Rerun, walk};
 use sim::Playground;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Reads a desync bundle, and plays its inputs again.
@@ -49,45 +54,54 @@ fn run<G: Game>(bundle: &Bundle, mut game: G) -> Option<(Rerun, BTreeMap<String,
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    let files = match folder::read(&args.dir, &Bundle::FILES) {
-        Ok(files) => files,
-        Err(error) => return refuse(&error),
-    };
-    let bundle = match Bundle::read(&files) {
-        Ok(bundle) => bundle,
-        Err(error) => return refuse(&error),
-    };
-    println!("Desync in {:?}, as {} saw it\n", bundle.game(), bundle.autopsy().local);
-    print!("{}", bundle.autopsy());
-
-    let name = args.game.as_deref().unwrap_or(bundle.game());
-    let Some((name, run)) = GAMES.iter().find(|(known, _)| *known == name) else {
-        let known = GAMES.map(|(known, _)| known).join(", ");
-        eprintln!("\nno game of the name {name:?} to re-run it with; there is: {known}");
-        return ExitCode::from(1);
-    };
-    let Some((rerun, now)) = run(&bundle) else {
-        eprintln!("\n{name} has no first state for seed {}", bundle.replay().seed);
-        return ExitCode::from(1);
-    };
-    println!("\nclean re-run of {name} from seed {}", bundle.replay().seed);
-    if let Some((frame, checksum)) = rerun.last_match {
-        println!("  frame {frame:>6}  checksum {checksum:08X}  the last that matched");
+    let mut out = String::new();
+    let done = examine(&args.dir, args.game.as_deref(), args.all, &mut out);
+    print!("{out}");
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err((code, reason)) => {
+            eprintln!("{reason}");
+            ExitCode::from(code)
+        }
     }
-    let (frame, checksum) = rerun.first_divergence;
-    println!("  frame {frame:>6}  checksum {checksum:08X}  the first that diverged\n");
-    table(&bundle, &now, args.all);
-    println!("\n{}", conclusion(&rerun));
-    ExitCode::SUCCESS
 }
 
-fn refuse(error: &dyn std::error::Error) -> ExitCode {
-    eprintln!("not a bundle: {error}");
-    ExitCode::from(2)
+/// Writes what there is to say about a bundle, or says why there is no more, with an exit code.
+pub(crate) fn examine(
+    dir: &Path,
+    game: Option<&str>,
+    all: bool,
+    out: &mut String,
+) -> Result<(), (u8, String)> {
+    let refused = |error: &dyn std::error::Error| (2, format!("not a bundle: {error}"));
+    let files = folder::read(dir, &Bundle::FILES).map_err(|error| refused(&error))?;
+    let bundle = Bundle::read(&files).map_err(|error| refused(&error))?;
+    let seed = bundle.replay().seed;
+    // Writing to a text cannot fail.
+    let _ = writeln!(out, "Desync in {:?}, as {} saw it\n", bundle.game(), bundle.autopsy().local);
+    let _ = writeln!(out, "{}", bundle.autopsy());
+
+    let name = game.unwrap_or(bundle.game());
+    let Some((name, run)) = GAMES.iter().find(|(known, _)| *known == name) else {
+        let known = GAMES.map(|(known, _)| known).join(", ");
+        return Err((1, format!("no game of the name {name:?} to re-run it with; there is: {known}")));
+    };
+    let Some((rerun, now)) = run(&bundle) else {
+        return Err((1, format!("{name} has no first state for seed {seed}")));
+    };
+    let _ = writeln!(out, "clean re-run of {name} from seed {seed}");
+    if let Some((frame, checksum)) = rerun.last_match {
+        let _ = writeln!(out, "  frame {frame:>6}  checksum {checksum:08X}  the last that matched");
+    }
+    let (frame, checksum) = rerun.first_divergence;
+    let _ = writeln!(out, "  frame {frame:>6}  checksum {checksum:08X}  the first that diverged\n");
+    table(&bundle, &now, all, out);
+    let _ = writeln!(out, "\n{}", conclusion(&rerun));
+    Ok(())
 }
 
 /// The recorded fields beside those of the re-run.
-fn table(bundle: &Bundle, now: &BTreeMap<String, String>, all: bool) {
+fn table(bundle: &Bundle, now: &BTreeMap<String, String>, all: bool, out: &mut String) {
     let [one, two] = &bundle.autopsy().states;
     let find = |leaves: &[OwnedLeaf], path: &str| {
         leaves.iter().find(|leaf| leaf.path == path).map_or("-".to_owned(), |leaf| leaf.shown.clone())
@@ -100,7 +114,7 @@ fn table(bundle: &Bundle, now: &BTreeMap<String, String>, all: bool) {
     });
     let rows: Vec<[String; 4]> = rows.filter(|[_, one, two, now]| all || one != two || one != now).collect();
     if rows.is_empty() {
-        println!("  no field that was recorded differs");
+        out.push_str("  no field that was recorded differs\n");
         return;
     }
     let heads = ["field", "player one", "player two", "re-run"].map(str::to_owned);
@@ -110,7 +124,7 @@ fn table(bundle: &Bundle, now: &BTreeMap<String, String>, all: bool) {
     for row in [&heads].into_iter().chain(&rows) {
         let cells: Vec<String> =
             row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
-        println!("  {}", cells.join("  ").trim_end());
+        let _ = writeln!(out, "  {}", cells.join("  ").trim_end());
     }
 }
 

@@ -1,0 +1,197 @@
+//! Two processes play over UDP on this machine, one of them with a fault; both find it and write a bundle, and the
+//! bundles are read and re-run.
+//!
+//! The test program starts itself twice. Nothing here depends on how fast the machine is.
+#![cfg(unix)]
+
+#[allow(dead_code)]
+#[path = "../examples/autopsy.rs"]
+mod autopsy;
+#[allow(dead_code)]
+mod faulty;
+
+use faulty::bout::every_fourth;
+use faulty::{Fault, Faulty, PLAY};
+use rebout::net::{folder, udp::UdpDriver};
+use rebout::replay::Recorder;
+use rebout::{Autopsy, AutopsyVerdict, Bundle, Config, Event, Frame, Lobby, Player};
+use std::error::Error;
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// Far enough that a test which reaches it has failed.
+const NEVER: Duration = Duration::from_secs(60);
+
+const ROLE: &str = "REBOUT_UDP_AUTOPSY";
+
+#[test]
+#[ignore = "one side of a match; the other tests start it"]
+fn side() {
+    let Ok(role) = std::env::var(ROLE) else { return };
+    // The line that the test harness has begun is not ours.
+    println!();
+    match play(&role) {
+        Ok(()) => println!("> done"),
+        Err(error) => println!("> failed {error}"),
+    }
+}
+
+/// Plays the side that `role` says: `fault host folder`, where the host itself has `-` for a host.
+fn play(role: &str) -> Result<(), Box<dyn Error>> {
+    let mut words = role.splitn(3, ' ');
+    let fault = match words.next() {
+        Some("step") => Fault::Step { into: 100 },
+        Some("outside") => Fault::Outside { from: 100 },
+        _ => Fault::None,
+    };
+    let host = words.next().filter(|host| *host != "-");
+    let host: Option<SocketAddr> = host.map(str::parse).transpose()?;
+    let dir = PathBuf::from(words.next().ok_or("no folder")?);
+    let config = Config {
+        frame_rate: 240,
+        delay_frames: Some(0),
+        lost_after: NEVER,
+        no_progress_after: NEVER,
+        ..Config::new(0x4155_544F)
+    };
+    let mut udp = UdpDriver::bind("127.0.0.1:0".parse()?)?;
+    println!("> bound {}", udp.local_addr());
+    let mut lobby = match host {
+        None => Lobby::host(config)?,
+        Some(host) => Lobby::join(config, host)?,
+    };
+    let seed = loop {
+        let deadline = udp.now() + Duration::from_millis(10);
+        udp.run_until(&mut lobby, deadline)?;
+        if let Some(agreed) = lobby.agreed()? {
+            break agreed.seed;
+        }
+        if udp.now() > NEVER {
+            return Err("nobody came".into());
+        }
+    };
+    let mut game = Faulty { fault, ..(PLAY.build)(seed) };
+    let mut session = lobby.start(udp.now(), &game)?;
+    let mut recorder = Recorder::new(seed);
+    let mut found: Option<Autopsy> = None;
+    while !session.ended() {
+        let due = session.next_frame_at();
+        udp.run_until(&mut session, due)?;
+        let buttons = every_fourth(session.local(), session.current().0, seed);
+        session.advance(udp.now(), &mut game, buttons);
+        udp.flush(&mut session)?;
+        session.confirmed().for_each(|(_, inputs)| {
+            recorder.record(inputs);
+        });
+        while let Some(event) = session.poll_event() {
+            if let Event::Autopsy(autopsy) = event {
+                found = Some(*autopsy);
+            }
+        }
+        if udp.now() > NEVER {
+            return Err("it never ended".into());
+        }
+    }
+    udp.close(&mut session, Duration::from_secs(5))?;
+    let bundle = Bundle::new("playground", found.ok_or("no autopsy was told")?, recorder.finish())?;
+    folder::write(&dir, &bundle.files()?)?;
+    Ok(())
+}
+
+/// A process that plays one side; gone when this is dropped.
+struct Side {
+    process: Child,
+    lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
+}
+
+impl Side {
+    fn start(role: &str) -> Self {
+        let mut process = Command::new(std::env::current_exe().expect("this program"))
+            .args(["--ignored", "--exact", "side", "--nocapture", "--test-threads=1"])
+            .env(ROLE, role)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("this program starts once more");
+        let out = process.stdout.take().expect("a pipe");
+        Self { process, lines: BufReader::new(out).lines() }
+    }
+
+    /// The next line that it says; a side says something, or ends, before [`NEVER`].
+    fn expect(&mut self, beginning: &str) -> String {
+        let line = self
+            .lines
+            .by_ref()
+            .map_while(Result::ok)
+            .find_map(|line| Some(line.strip_prefix("> ")?.to_owned()));
+        let line = line.unwrap_or_else(|| panic!("ended before it said {beginning:?}"));
+        line.strip_prefix(beginning)
+            .unwrap_or_else(|| panic!("{line:?} and not {beginning:?}"))
+            .trim()
+            .to_owned()
+    }
+}
+
+impl Drop for Side {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Plays a match with a fault on one side, and reads both bundles.
+fn bundles(name: &str, faults: [&str; 2], look: impl Fn(&Path, &Bundle)) {
+    let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&root);
+    let dirs = ["host", "joiner"].map(|side| root.join(side));
+    let mut host = Side::start(&format!("{} - {}", faults[0], dirs[0].display()));
+    let bound = host.expect("bound");
+    let mut joiner = Side::start(&format!("{} {bound} {}", faults[1], dirs[1].display()));
+    joiner.expect("bound");
+    for side in [&mut host, &mut joiner] {
+        side.expect("done");
+    }
+    for (dir, local) in dirs.iter().zip(Player::BOTH) {
+        let bundle = Bundle::read(&folder::read(dir, &Bundle::FILES).expect("written")).expect("a bundle");
+        assert_eq!(bundle.autopsy().local, local);
+        assert_eq!(bundle.replay().inputs.len(), 430);
+        assert!(bundle.autopsy().complete, "{}", bundle.autopsy());
+        look(dir, &bundle);
+    }
+    let _ = std::fs::remove_dir_all(&root);
+}
+
+#[test]
+fn two_processes_write_bundles_that_name_the_field_in_which_their_steps_differ() {
+    bundles("udp-step", ["none", "step"], |dir, bundle| {
+        let autopsy = bundle.autopsy();
+        assert_eq!((autopsy.first_divergence, autopsy.exact), (Frame(100), true), "{autopsy}");
+        assert_eq!(autopsy.verdict, AutopsyVerdict::StepDiffers, "{autopsy}");
+        assert_eq!(autopsy.fields[0].path, "fighters[1].hp", "{autopsy}");
+
+        let mut shown = String::new();
+        autopsy::examine(dir, None, false, &mut shown).expect("it can be re-run");
+        assert!(shown.contains("first diverging frame: 100"), "{shown}");
+        assert!(shown.contains("fighters[1].hp  "), "{shown}");
+        assert!(shown.ends_with("the clean re-run gives the state of player one's machine\n"), "{shown}");
+        let unknown = autopsy::examine(dir, Some("chess"), false, &mut String::new()).expect_err("no chess");
+        assert_eq!(
+            unknown,
+            (1, "no game of the name \"chess\" to re-run it with; there is: playground, duel".to_owned())
+        );
+        let nothing = autopsy::examine(&dir.join("nowhere"), None, false, &mut String::new());
+        assert_eq!(nothing.expect_err("nothing there").0, 2);
+    });
+}
+
+#[test]
+fn two_processes_write_bundles_that_blame_the_machine_with_state_outside_its_snapshot() {
+    bundles("udp-outside", ["outside", "none"], |_, bundle| {
+        let autopsy = bundle.autopsy();
+        assert_eq!(autopsy.verdict, AutopsyVerdict::NotReproducible { one: true, two: false }, "{autopsy}");
+        assert_eq!(autopsy.fields[0].path, "fighters[0].cooldown", "{autopsy}");
+    });
+}
