@@ -23,10 +23,11 @@ impl Failure {
         let outcome = subject.play(case, Keep { inputs: true, ..Keep::default() });
         let shrunk = shrink(subject, case, outcome);
         let mut without: Vec<&str> = args.without.iter().map(String::as_str).collect();
-        let command = command(subject, case, &without);
+        let game = format!("--game {}", subject.name());
+        let again = command(&game, case, &without);
         without.extend(&shrunk.without);
-        let shrunk_command = self::command(subject, &shrunk.case, &without);
-        Self { case: case.clone(), shrunk, commands: [command, shrunk_command] }
+        let shrunk_command = command(&game, &shrunk.case, &without);
+        Self { case: case.clone(), shrunk, commands: [again, shrunk_command] }
     }
 
     /// What went wrong, and how to see it again.
@@ -68,13 +69,10 @@ impl Failure {
 }
 
 /// What plays a match again, alone.
-pub(crate) fn command(subject: &Subject, case: &Case, without: &[&str]) -> String {
+pub(crate) fn command(what: &str, case: &Case, without: &[&str]) -> String {
     let mut command = format!(
-        "cargo run --release --example stress -- --game {} --link {} --seed {} --matches 1 --frames {}",
-        subject.name(),
-        case.link_name,
-        case.seed,
-        case.frames
+        "cargo run --release --example stress -- {what} --link {} --seed {} --matches 1 --frames {}",
+        case.link_name, case.seed, case.frames
     );
     if !without.is_empty() {
         command += &format!(" --without {}", without.join(","));

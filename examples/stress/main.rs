@@ -16,8 +16,10 @@ mod cli;
 mod failure;
 mod games;
 mod json;
+mod page;
 mod planting;
 mod plants;
+mod plot;
 mod pool;
 mod progress;
 mod roster;
@@ -34,6 +36,7 @@ mod trial;
 use clap::Parser;
 use cli::Args;
 use failure::Failure;
+use page::Page;
 use planting::Planting;
 use plants::PLANTS;
 use progress::Progress;
@@ -104,7 +107,9 @@ fn run_game(args: &Args, out: &mut impl Write) -> io::Result<bool> {
     if let Some(failure) = &failure {
         tell(args, failure)?;
     }
-    Ok(tally.failures == 0)
+    let is_well = tally.failures == 0;
+    write_page(args, &played, &tally, &[], failure.as_ref(), is_well)?;
+    Ok(is_well)
 }
 
 fn summarise(out: &mut impl Write, tally: &Tally, seconds: f64) -> io::Result<()> {
@@ -154,7 +159,27 @@ fn run_plants(args: &Args, name: &str, out: &mut impl Write) -> io::Result<bool>
         let Some(wrong) = planting.wrong else { continue };
         let case = &played.cases[wrong as usize];
         writeln!(err, "{}: expected {} and {}, in", plant.name, plant.field, plant.side)?;
-        writeln!(err, "  {}", failure::command(&Subject::Plant(plant), case, &[]))?;
+        writeln!(err, "  {}", failure::command(&format!("--plant {}", plant.name), case, &[]))?;
     }
-    Ok(plantings.iter().all(|planting| planting.is_caught() && planting.is_right()))
+    let is_well = plantings.iter().all(|planting| planting.is_caught() && planting.is_right());
+    write_page(args, &played, &tally, &plantings, None, is_well)?;
+    Ok(is_well)
+}
+
+/// Writes the report, if it is wanted.
+fn write_page(
+    args: &Args,
+    played: &Played,
+    tally: &Tally,
+    plantings: &[Planting],
+    failure: Option<&Failure>,
+    is_well: bool,
+) -> io::Result<()> {
+    let Some(dir) = &args.report else { return Ok(()) };
+    let (cases, outcomes, seconds) = (&played.cases, &played.outcomes, played.seconds);
+    let page = Page { args, tally, seconds, cases, outcomes, plantings, failure, is_well };
+    std::fs::create_dir_all(dir)?;
+    let path = dir.join("index.html");
+    std::fs::write(&path, page.html())?;
+    writeln!(io::stderr(), "report: {}", path.display())
 }

@@ -74,7 +74,8 @@ pub(crate) fn case(args: &Args, index: u32) -> Case {
         link,
         frames: args.frames,
         seed: match_seed(args.seed, index),
-        variety: has("variety"),
+        // What is planted shows in rollbacks, which a machine with an input delay may not need.
+        variety: args.plant.is_none() && has("variety"),
         rematch: has("rematch"),
     }
 }

@@ -276,7 +276,8 @@ fn examine<G: Trial>(bout: &Bout<Timed<G>>, case: &Case, life: &Life, expects_ro
     let desync = events().find_map(reported_frame);
     let conflict = events().any(|event| matches!(event, Event::InputConflict { .. }));
     let trouble = if let Some(found) = bout.divergence() {
-        let (frame, player, inputs_differ) = (found.frame, found.player, found.inputs_differ);
+        // The oracle says which step went wrong; what differs is the state after it.
+        let (frame, player, inputs_differ) = (found.frame.next(), found.player, found.inputs_differ);
         let reported = desync.is_some() || conflict;
         Some(Trouble::Diverged { frame, player, inputs_differ, reported })
     } else if let Some(frame) = desync {

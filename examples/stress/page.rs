@@ -1,0 +1,285 @@
+//! The report: one page that needs nothing but itself.
+
+use crate::cli::Args;
+use crate::failure::Failure;
+use crate::planting::Planting;
+use crate::plot::{Marks, Plot, Series, ceiling};
+use crate::sample::{Moment, Sample};
+use crate::table::{COLUMNS, cells, grouped};
+use crate::tally::{Row, Tally};
+use crate::trial::{Case, Outcome};
+use rebout::net::sim::{Chance, LinkConfig};
+use std::fmt::Write;
+
+/// Into how many stretches the time of a match is divided for a plot.
+const STRETCHES: usize = 300;
+
+const STYLE: &str = include_str!("page.css");
+
+/// What the page is made of.
+pub(crate) struct Page<'a> {
+    pub(crate) args: &'a Args,
+    pub(crate) tally: &'a Tally,
+    pub(crate) seconds: f64,
+    pub(crate) cases: &'a [Case],
+    pub(crate) outcomes: &'a [Outcome],
+    pub(crate) plantings: &'a [Planting],
+    pub(crate) failure: Option<&'a Failure>,
+    pub(crate) is_well: bool,
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+impl Page<'_> {
+    pub(crate) fn html(&self) -> String {
+        let mut html = format!(
+            "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">\
+             <meta name=\"viewport\" content=\"width=device-width\"><title>Stress report</title>\
+             <style>{STYLE}</style></head><body><main>"
+        );
+        self.head(&mut html);
+        if let Some(failure) = self.failure {
+            divergence(&mut html, failure);
+        }
+        if !self.plantings.is_empty() {
+            self.mistakes(&mut html);
+        }
+        self.table(&mut html);
+        self.plots(&mut html);
+        html.push_str("</main></body></html>\n");
+        html
+    }
+
+    fn head(&self, html: &mut String) {
+        let total = self.tally.total();
+        let game =
+            self.args.plant.as_deref().map_or(self.args.game.clone(), |name| format!("planted: {name}"));
+        let (class, word) = if self.is_well { ("good", "All is well") } else { ("bad", "Not well") };
+        let per_s = total.figures.frames as f64 / self.seconds.max(1e-6);
+        let _ = write!(html, "<h1>Stress report</h1><p class=\"verdict {class}\">{word}</p><dl>");
+        let facts = [
+            ("game", escaped(&game)),
+            ("seed", self.args.seed.to_string()),
+            ("matches", grouped(u64::from(total.matches))),
+            ("frames", grouped(total.figures.frames)),
+            ("frames a second", grouped(per_s as u64)),
+            ("resimulated", grouped(total.figures.resimulated)),
+            ("checksums compared", grouped(total.figures.checksums)),
+            ("diverged", total.divergences.to_string()),
+            ("vacuous", total.vacuous.to_string()),
+        ];
+        for (name, value) in facts {
+            let _ = write!(html, "<div><dt>{name}</dt><dd>{value}</dd></div>");
+        }
+        html.push_str("</dl>");
+    }
+
+    fn mistakes(&self, html: &mut String) {
+        html.push_str(
+            "<h2>Planted mistakes</h2><p>After how many frames each was found, and what the autopsy said.</p>\
+             <div class=\"wide\"><table class=\"words\"><thead><tr><th>mistake</th><th>what is wrong</th>\
+             <th>caught</th><th>sync test</th><th>oracle</th><th>checksum</th><th>field</th><th>side</th>\
+             <th>right</th></tr></thead><tbody>",
+        );
+        for planting in self.plantings {
+            let frame = |found: Option<u32>| found.map_or("–".to_owned(), |frame| frame.to_string());
+            let (class, right) = if planting.is_right() { ("good", "yes") } else { ("bad", "no") };
+            let _ = write!(
+                html,
+                "<tr><th>{}</th><td class=\"what\">{}</td><td>{}/{}</td><td>{}</td><td>{}</td><td>{}</td><td><code>{}</code></td>\
+                 <td>{}</td><td class=\"{class}\">{right}</td></tr>",
+                planting.name,
+                escaped(planting.what),
+                planting.caught,
+                planting.matches,
+                frame(planting.sync_test),
+                frame(planting.oracle),
+                frame(planting.checksum),
+                escaped(planting.field.as_deref().unwrap_or("–")),
+                planting.side.unwrap_or("–"),
+            );
+        }
+        html.push_str("</tbody></table></div>");
+    }
+
+    fn table(&self, html: &mut String) {
+        html.push_str("<h2>Links</h2><div class=\"wide\"><table><thead><tr>");
+        for name in COLUMNS {
+            let _ = write!(html, "<th>{name}</th>");
+        }
+        html.push_str("</tr></thead><tbody>");
+        let total = self.tally.total();
+        for row in self.tally.rows.iter().chain((self.tally.rows.len() > 1).then_some(&total)) {
+            html.push_str(if row.name == total.name { "<tr class=\"total\">" } else { "<tr>" });
+            for (at, cell) in cells(row).iter().enumerate() {
+                let tag = if at == 0 { "th" } else { "td" };
+                let _ = write!(html, "<{tag}>{cell}</{tag}>");
+            }
+            html.push_str("</tr>");
+        }
+        html.push_str(
+            "</tbody></table></div><p class=\"note\">Frames are counted on both machines. Depth: how many frames a \
+             rollback went back. Stalled: of the frames that were due, those that had to wait for the other side. \
+             Bytes/s: what one machine sends, without the headers of UDP and IP.</p>",
+        );
+    }
+
+    fn plots(&self, html: &mut String) {
+        html.push_str(
+            "<h2>A match on each link</h2><p class=\"legend\"><span class=\"one\"></span> the machine that hosts, \
+             upward <span class=\"two\"></span> the one that joins, downward <span class=\"all\"></span> all matches of the link</p>",
+        );
+        for row in &self.tally.rows {
+            let played = self.cases.iter().zip(self.outcomes);
+            let sampled = played
+                .clone()
+                .find(|(case, outcome)| case.link_name == row.name && !outcome.samples[0].0.is_empty());
+            let Some((case, outcome)) = sampled else { continue };
+            let _ = write!(
+                html,
+                "<section><h3>{}</h3><p class=\"note\">{}; seed {}</p><div class=\"plots\">",
+                row.name,
+                described(&case.link),
+                case.seed
+            );
+            over_time(html, &outcome.samples);
+            histogram(html, row);
+            html.push_str("</div></section>");
+        }
+    }
+}
+
+fn figure(html: &mut String, title: &str, plot: &Plot<'_>) {
+    let _ = write!(html, "<figure><figcaption>{title}</figcaption>{}</figure>", plot.svg());
+}
+
+/// One value for each stretch of time, from the moments in it.
+fn stretched(sample: &Sample, seconds: f64, value: impl Fn(&[Moment]) -> f64) -> Vec<(f64, f64)> {
+    let mut points = Vec::with_capacity(STRETCHES);
+    let mut rest = &sample.0[..];
+    for stretch in 0..STRETCHES {
+        let end = (stretch + 1) as f64 * seconds / STRETCHES as f64;
+        let count = rest.partition_point(|moment| moment.at.as_secs_f64() < end);
+        let (now, later) = rest.split_at(count);
+        rest = later;
+        if !now.is_empty() {
+            points.push((stretch as f64 * seconds / STRETCHES as f64, value(now)));
+        }
+    }
+    points
+}
+
+fn over_time(html: &mut String, samples: &[Sample; 2]) {
+    let last = |sample: &Sample| sample.0.last().map_or(0.0, |moment| moment.at.as_secs_f64());
+    let seconds = last(&samples[0]).max(last(&samples[1])).max(0.1);
+    let both = |marks: [Marks; 2], value: &dyn Fn(&[Moment]) -> f64| -> Vec<Series> {
+        let series = samples.iter().zip(["one", "two"]).zip(marks);
+        series
+            .map(|((sample, class), marks)| {
+                let points = stretched(sample, seconds, value);
+                Series { class, marks, points }
+            })
+            .collect()
+    };
+    let mirrored = [Marks::Bars, Marks::BarsDown];
+    let values = |series: &[Series]| -> Vec<f64> {
+        series.iter().flat_map(|series| series.points.iter().map(|(_, y)| *y)).collect()
+    };
+    let bar = seconds / STRETCHES as f64;
+    let plot = |y_label: &'static str, y: (f64, f64), series: Vec<Series>| Plot {
+        x_label: "seconds",
+        y_label,
+        x: (0.0, seconds),
+        y,
+        bar,
+        series,
+    };
+
+    let depth = both(mirrored, &|now| f64::from(now.iter().map(|moment| moment.depth).max().unwrap_or(0)));
+    let top = ceiling(values(&depth).into_iter(), 4.0);
+    let title = format!("Rollback depth, the deepest in every {bar:.1} s");
+    figure(html, &title, &plot("frames", (-top, top), depth));
+
+    let stalls = both(mirrored, &|now| {
+        now.iter().filter(|moment| moment.stalled).count() as f64 * 100.0 / now.len() as f64
+    });
+    let top = ceiling(values(&stalls).into_iter(), 10.0).min(100.0);
+    figure(html, "Stalled, of the frames that were due", &plot("%", (-top, top), stalls));
+
+    let lead = both([Marks::Line; 2], &|now| {
+        now.iter().map(|moment| f64::from(moment.lead)).sum::<f64>() / now.len() as f64
+    });
+    let reach = ceiling(values(&lead).into_iter().map(f64::abs), 1.0);
+    figure(html, "Frame lead (positive: ahead)", &plot("frames", (-reach, reach), lead));
+}
+
+fn histogram(html: &mut String, row: &Row) {
+    let total = row.figures.rollbacks.max(1) as f64;
+    let shares = row.figures.depths.iter().map(|count| *count as f64 * 100.0 / total);
+    let points: Vec<(f64, f64)> =
+        shares.enumerate().skip(1).map(|(depth, share)| (depth as f64 - 0.4, share)).collect();
+    let deepest = row.figures.depths.iter().rposition(|count| *count > 0).unwrap_or(0).max(9) as f64;
+    let top = ceiling(points.iter().map(|(_, y)| *y), 10.0).min(100.0);
+    let series = vec![Series { class: "all", marks: Marks::Bars, points }];
+    let plot = Plot {
+        x_label: "depth in frames",
+        y_label: "% of rollbacks",
+        x: (0.5, deepest + 0.5),
+        y: (0.0, top),
+        bar: 0.8,
+        series,
+    };
+    figure(html, &format!("Depths of all {} rollbacks", grouped(row.figures.rollbacks)), &plot);
+}
+
+/// What a link does, in words.
+fn described(link: &LinkConfig) -> String {
+    let millis = |time: std::time::Duration| format!("{} ms", time.as_secs_f64() * 1e3);
+    let mut parts = vec![format!("{} one way", millis(link.latency))];
+    if !link.jitter.is_zero() {
+        parts.push(format!("jitter {}", millis(link.jitter)));
+    }
+    let chances = [
+        (link.loss, "lost"),
+        (link.reorder, "held back"),
+        (link.duplicate, "doubled"),
+        (link.truncate, "cut short"),
+        (link.corrupt, "with bits flipped"),
+    ];
+    let happening = chances.iter().filter(|(chance, _)| *chance != Chance::NEVER);
+    parts.extend(happening.map(|(chance, what)| format!("{chance} {what}")));
+    if let Some(burst) = link.burst {
+        let length = 1e6 / f64::from(burst.leave.parts().max(1));
+        parts.push(format!("bursts of {length:.0} datagrams with {} lost", burst.loss));
+    }
+    if let Some(bandwidth) = link.bandwidth {
+        parts.push(format!("{} kbit/s", bandwidth.bits_per_s / 1_000));
+    }
+    parts.join(", ")
+}
+
+fn divergence(html: &mut String, failure: &Failure) {
+    let mut text = Vec::new();
+    // Writing to memory does not fail.
+    let _ = failure.describe(&mut text);
+    let text = String::from_utf8_lossy(&text);
+    let _ = write!(html, "<h2>The first failure</h2><pre>{}</pre>", escaped(&text));
+    let Some(autopsy) = failure.shrunk.outcome.autopsies.iter().flatten().next() else { return };
+    html.push_str(
+        "<div class=\"wide\"><table class=\"words\"><thead><tr><th>field</th><th>player one</th><th>player two</th>\
+         </tr></thead><tbody>",
+    );
+    for field in autopsy.fields.iter().take(50) {
+        let shown = |side: &Option<String>| escaped(side.as_deref().unwrap_or("(absent)"));
+        let _ = write!(
+            html,
+            "<tr><th><code>{}</code></th><td>{}</td><td>{}</td></tr>",
+            escaped(&field.path),
+            shown(&field.one),
+            shown(&field.two)
+        );
+    }
+    html.push_str("</tbody></table></div>");
+}
