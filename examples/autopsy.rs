@@ -12,6 +12,9 @@ mod duel;
 #[path = "playground/sim.rs"]
 #[allow(dead_code)]
 mod sim;
+#[path = "stress/swarm.rs"]
+#[allow(dead_code)]
+mod swarm;
 
 use clap::Parser;
 use duel::Duel;
@@ -22,6 +25,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use swarm::Swarm;
 
 /// Reads a desync bundle, and plays its inputs again.
 #[derive(Parser)]
@@ -40,8 +44,10 @@ struct Args {
 type Run = fn(&Bundle) -> Option<(Rerun, BTreeMap<String, String>)>;
 
 /// The games that can be re-run here, by the name in the bundle.
-const GAMES: [(&str, Run); 1] =
-    [("playground", |bundle| run(bundle, Playground::new(bundle.replay().seed)?))];
+const GAMES: [(&str, Run); 2] = [
+    ("playground", |bundle| run(bundle, Playground::new(bundle.replay().seed)?)),
+    ("swarm", |bundle| run(bundle, Swarm::new(bundle.replay().seed))),
+];
 
 fn run<G: Game>(bundle: &Bundle, mut game: G) -> Option<(Rerun, BTreeMap<String, String>)> {
     let rerun = bundle.rerun(&mut game);

@@ -4,13 +4,16 @@ use crate::cli::Args;
 use crate::roster::Subject;
 use crate::shrink::{Shrunk, shrink};
 use crate::trial::{Case, Keep};
+use rebout::Bundle;
+use rebout::net::folder;
 use rebout::replay::Replay;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::error::Error;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// A failure, shrunk.
 pub(crate) struct Failure {
+    game: &'static str,
     pub(crate) case: Case,
     pub(crate) shrunk: Shrunk,
     /// The command that plays the match again as it was, and the shrunk one.
@@ -27,7 +30,7 @@ impl Failure {
         let again = command(&game, case, &without);
         without.extend(&shrunk.without);
         let shrunk_command = command(&game, &shrunk.case, &without);
-        Self { case: case.clone(), shrunk, commands: [again, shrunk_command] }
+        Self { game: subject.name(), case: case.clone(), shrunk, commands: [again, shrunk_command] }
     }
 
     /// What went wrong, and how to see it again.
@@ -50,21 +53,31 @@ impl Failure {
         Ok(())
     }
 
-    /// Leaves behind what is needed to look into it: what was found, how to see it again, and the inputs as a replay.
+    /// Leaves behind what is needed to look into it: what was found and how to see it again, and the bundle of the
+    /// desync, or the inputs alone if there was none.
     pub(crate) fn write(&self, dir: &Path) -> io::Result<PathBuf> {
         let dir = dir.join(format!("{}-{}", self.case.link_name, self.case.seed));
-        fs::create_dir_all(&dir)?;
-        let mut report = BufWriter::new(File::create(dir.join("failure.txt"))?);
+        let mut report = Vec::new();
         self.describe(&mut report)?;
-        report.flush()?;
-        let replay =
-            Replay { seed: self.shrunk.outcome.game_seed, inputs: self.shrunk.outcome.inputs.clone() };
-        if replay.seed != 0 {
-            let mut file = BufWriter::new(File::create(dir.join("match.rplk"))?);
-            replay.write(&mut file).map_err(|error| io::Error::other(error.to_string()))?;
-            file.flush()?;
-        }
+        let mut files = vec![("failure.txt", report)];
+        files.extend(self.bundle().map_err(io::Error::other)?);
+        folder::write(&dir, &files).map_err(io::Error::other)?;
         Ok(dir)
+    }
+
+    fn bundle(&self) -> Result<Vec<(&'static str, Vec<u8>)>, Box<dyn Error + Send + Sync>> {
+        let outcome = &self.shrunk.outcome;
+        let replay = Replay { seed: outcome.game_seed, inputs: outcome.inputs.clone() };
+        if let Some(autopsy) = outcome.autopsies.iter().flatten().next() {
+            return Ok(Bundle::new(self.game, (**autopsy).clone(), replay)?.files()?);
+        }
+        if replay.seed == 0 {
+            // There was no match.
+            return Ok(Vec::new());
+        }
+        let mut file = Vec::new();
+        replay.write(&mut file)?;
+        Ok(vec![("match.rplk", file)])
     }
 }
 

@@ -260,10 +260,11 @@ fn setup(case: &Case, rematch: bool) -> Setup {
     setup
 }
 
-/// Whether the delays leave something to predict.
+/// Whether there must be something to predict: neither machine has a delay, so that the one that is ahead never has the
+/// other's input in time; or the way is longer than what the delays cover.
 fn expects_rollbacks(case: &Case, configs: &[Config; 2]) -> bool {
-    let covered = configs.iter().filter_map(|config| config.delay_frames).min().unwrap_or(0);
-    covered == 0 || case.link.latency > configs[0].frame() * (u32::from(covered) + 1)
+    let delays = configs.each_ref().map(|config| u32::from(config.delay_frames.unwrap_or(0)));
+    delays == [0, 0] || case.link.latency > configs[0].frame() * (delays[0].min(delays[1]) + 1)
 }
 
 fn examine<G: Trial>(bout: &Bout<Timed<G>>, case: &Case, life: &Life, expects_rollbacks: bool) -> Outcome {
