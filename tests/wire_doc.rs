@@ -57,6 +57,8 @@ impl Game for Count {
     }
 }
 
+// There are two of these.
+#[allow(clippy::large_enum_variant)]
 enum Machine {
     Lobby(Option<Lobby>),
     Match(Session<Count>, Count),

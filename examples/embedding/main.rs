@@ -1,7 +1,8 @@
 //! The game that `docs/EMBEDDING.md` puts online, with a bot at the keys.
 //!
 //! `cargo run --example embedding -- host`, and in another terminal
-//! `cargo run --example embedding -- join 127.0.0.1:7000`. `test` runs the sync test.
+//! `cargo run --example embedding -- join 127.0.0.1:7000`. `engine` in place of `join` does the same in a loop that is not the
+//! driver's; `test` runs the sync test.
 
 mod online;
 #[allow(dead_code)]
@@ -9,8 +10,10 @@ mod saves;
 mod volley;
 
 use rebout::net::udp::UdpDriver;
-use rebout::{Buttons, CueChange, CueEvent, Player};
+use rebout::replay::Recorder;
+use rebout::{Buttons, CueChange, CueEvent, Lobby, Player};
 use std::error::Error;
+use std::time::Duration;
 use volley::{DOWN, UP, Volley};
 
 /// A bot at the keys, and a terminal for a screen.
@@ -22,8 +25,8 @@ impl online::Stage for Terminal {
     /// Follows the ball, not always in time.
     fn buttons(&mut self, game: &Volley, seat: Player) -> Buttons {
         match game.ball.y - game.paddles[seat.index()] {
-            ..-20 => UP,
-            21.. => DOWN,
+            ..-30 => UP,
+            31.. => DOWN,
             _ => Buttons::NONE,
         }
     }
@@ -50,20 +53,41 @@ impl online::Stage for Terminal {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let (bind, host) = match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+    let (bind, host, engine) = match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["test"] => {
             online::sync_test(5_000)?;
             println!("5,000 frames, every one of them stepped again: no difference");
             return Ok(());
         }
-        ["host"] => ("[::]:7000", None),
-        ["join", addr] => ("[::]:0", Some(addr.parse()?)),
-        _ => return Err("usage: embedding host | join ADDRESS:PORT | test".into()),
+        ["host"] => ("[::]:7000", None, false),
+        ["join", addr] => ("[::]:0", Some(addr.parse()?), false),
+        ["engine", addr] => ("[::]:0", Some(addr.parse()?), true),
+        _ => return Err("usage: embedding host | join ADDRESS:PORT | engine ADDRESS:PORT | test".into()),
     };
     let mut udp = UdpDriver::bind(bind.parse()?)?;
     println!("{}", udp.local_addr());
     let lobby = online::meet(&mut udp, online::config("a bot"), host)?;
-    let played = online::play(&mut udp, lobby, &mut Terminal { drawn: 0 })?;
-    println!("{:?} after {} frames", played.game.points, played.replay.inputs.len());
+    let mut terminal = Terminal { drawn: 0 };
+    if engine {
+        return in_turns(&mut udp, lobby, &mut terminal);
+    }
+    let online::Played { verdict, game, replay } = online::play(&mut udp, lobby, &mut terminal)?;
+    println!("{:?} after {} frames, {verdict:?}", game.points, replay.inputs.len());
+    Ok(())
+}
+
+/// The loop of an engine, which turns when the screen does.
+fn in_turns(udp: &mut UdpDriver, lobby: Lobby, terminal: &mut Terminal) -> Result<(), Box<dyn Error>> {
+    let seed = lobby.agreed()?.ok_or("nobody to play with")?.seed;
+    let (mut game, mut recorder) = (Volley::new(seed), Recorder::new(seed));
+    let mut session = lobby.start(udp.now(), &game)?;
+    while !session.ended() {
+        online::turn(udp, &mut session, &mut game, &mut recorder, terminal)?;
+        std::thread::sleep(Duration::from_millis(4));
+    }
+    // The last word may have come in a datagram, and no frame after it.
+    online::attend(&mut session, &mut recorder, terminal);
+    udp.close(&mut session, Duration::from_secs(2))?;
+    println!("{:?} after {} frames", game.points, recorder.replay().inputs.len());
     Ok(())
 }

@@ -10,7 +10,7 @@ pub(crate) const POINT: Cue = Cue(2);
 
 const COURT: (i32, i32) = (400, 240);
 const REACH: i32 = 24;
-const PADDLE_SPEED: i32 = 4;
+const PADDLE_SPEED: i32 = 3;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ball {
@@ -51,6 +51,7 @@ impl Game for Volley {
         if (self.ball.y - self.paddles[defender.index()]).abs() <= REACH {
             self.ball.x = self.ball.x.clamp(0, COURT.0);
             self.ball.vx = -self.ball.vx;
+            self.ball.vy = self.rng.range(-4, 4);
             cues.emit(BOUNCE);
         } else {
             self.points[defender.other().index()] += 1;
