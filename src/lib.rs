@@ -139,3 +139,8 @@ pub use session::{
     MAX_DELAY_FRAMES, Mismatch, OnDesync, Reason, SendError, Session, Stats, SyncReport, SyncTest,
     SyncTestError, Verdict, advise_delay,
 };
+
+/// The code of the front page compiles too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -176,12 +176,12 @@ fn messages_arrive_once_and_in_order_both_ways() {
     let mut sent = [0, 0];
     let mut refused = 0;
     while bout.world.now() < secs(60) {
-        for id in 0..2 {
+        for (id, sent) in sent.iter_mut().enumerate() {
             let now = bout.world.local_now(id);
             let session = bout.world.machine_mut(id).session_mut().expect("a match");
-            while sent[id] < 100 {
-                match session.send(now, &message(id, sent[id])) {
-                    Ok(()) => sent[id] += 1,
+            while *sent < 100 {
+                match session.send(now, &message(id, *sent)) {
+                    Ok(()) => *sent += 1,
                     Err(SendError::QueueFull) => {
                         refused += 1;
                         break;
@@ -293,7 +293,7 @@ fn an_end_at_another_frame_shows_in_the_verdict() {
 fn a_peer_that_vanishes_while_the_match_ends_leaves_the_verdict_unconfirmed() {
     let mut bout = Bout::new(Setup::new(8, LinkConfig::clean()), SHORT);
     let current =
-        |bout: &Bout<Round>| bout.machine(1).session().map_or(Frame::ZERO, |session| session.current());
+        |bout: &Bout<Round>| bout.machine(1).session().map_or(Frame::ZERO, rebout::Session::current);
     while current(&bout) < Frame(601) {
         bout.run_for(ms(1));
         assert!(bout.world.now() < secs(30), "the match never came to its end");

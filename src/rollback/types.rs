@@ -22,7 +22,7 @@ impl Default for RollbackConfig {
     }
 }
 
-/// What [`Rollback::advance`] did about the current frame.
+/// What [`Rollback::advance`](super::Rollback::advance) did about the current frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advance {
     /// It was stepped.
