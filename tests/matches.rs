@@ -323,7 +323,7 @@ fn a_desync_names_the_first_frame_that_shows_it_and_the_last_that_matched() {
         });
         bout.run_for(secs(10));
         let mut checksums = [[0; 2]; 2];
-        for id in 0..2 {
+        for (id, checksums) in checksums.iter_mut().enumerate() {
             let told = events(&bout, id);
             let desyncs: Vec<_> = told
                 .iter()
@@ -331,7 +331,7 @@ fn a_desync_names_the_first_frame_that_shows_it_and_the_last_that_matched() {
                 .collect();
             let [desync] = desyncs[..] else { panic!("machine {id}: {told:?}") };
             assert_eq!((desync.frame, desync.last_match), (Frame(120), Some(Frame(90))));
-            checksums[id] = [desync.ours, desync.theirs];
+            *checksums = [desync.ours, desync.theirs];
             let ended = told.iter().any(|event| matches!(event, Event::Disconnected { .. }));
             assert_eq!(ended, on_desync == OnDesync::Stop, "{told:?}");
         }

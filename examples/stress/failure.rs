@@ -20,6 +20,9 @@ pub(crate) struct Failure {
     pub(crate) commands: [String; 2],
 }
 
+/// Their names and what is in them.
+type Files = Vec<(&'static str, Vec<u8>)>;
+
 impl Failure {
     /// Plays the match again, to see it fail again, and shrinks it.
     pub(crate) fn new(args: &Args, subject: &Subject, case: &Case) -> Self {
@@ -65,7 +68,7 @@ impl Failure {
         Ok(dir)
     }
 
-    fn bundle(&self) -> Result<Vec<(&'static str, Vec<u8>)>, Box<dyn Error + Send + Sync>> {
+    fn bundle(&self) -> Result<Files, Box<dyn Error + Send + Sync>> {
         let outcome = &self.shrunk.outcome;
         let replay = Replay { seed: outcome.game_seed, inputs: outcome.inputs.clone() };
         if let Some(autopsy) = outcome.autopsies.iter().flatten().next() {
