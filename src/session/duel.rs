@@ -1,7 +1,7 @@
 //! A match between two machines.
 
 use super::config::{Config, ConfigError, MAX_DELAY_FRAMES, OnDesync};
-use super::event::{Desync, Event, Reason, Verdict};
+use super::event::{Event, Reason};
 use super::latch::Latch;
 use super::lobby::{Agreed, Lobby, LobbyError};
 use super::outbox::Outbox;
@@ -13,10 +13,10 @@ use crate::peer::desk::Desk;
 use crate::peer::lead::FrameLead;
 use crate::peer::link::Link;
 use crate::peer::refusal::Refusals;
-use crate::peer::silence::{Silence, SilenceChange, SilenceLimits};
-use crate::rollback::{self, Rollback, RollbackConfig};
+use crate::peer::silence::{Silence, SilenceLimits};
+use crate::rollback::{Rollback, RollbackConfig};
 use crate::wire::message::{MAX_USER, MAX_WINDOW_AND_DELAY, Ordered};
-use crate::{Buttons, CueEvent, Fields, Frame, Game, Inputs, Player, checksum};
+use crate::{CueEvent, Fields, Frame, Game, Inputs, Player};
 use core::fmt;
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -25,31 +25,12 @@ use std::net::SocketAddr;
 /// How many events wait for the game; messages from the other side wait outside when it is full.
 const EVENTS: usize = 64;
 
-/// A DISCONNECT is empty and can be forged: it is believed after this long without a new frame, or two round trips.
-const FAREWELL_BELIEVED_AFTER: Duration = Duration::from_millis(500);
-
 /// The host begins at most this much late: where nobody can play anyway, or where the handshake was held up and the
 /// round trip is not what it took, there is no point in waiting for it.
 const LONGEST_HEAD_START: Duration = Duration::from_millis(250);
 
-/// Frames are numbered with 32 bits on the wire, from the middle of them on in the worst case.
-const LAST_FRAME: Frame = Frame(u32::MAX / 2 - 1_000);
-
 /// How often each side reports what it has received.
 pub(super) const REPORT_EVERY: Duration = Duration::from_secs(1);
-
-/// What [`Session::advance`] did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Advanced {
-    /// It stepped a frame.
-    Stepped,
-    /// The frame waits for the other side. Presses are kept.
-    Stalled,
-    /// No frame is due yet.
-    NotDue,
-    /// The match is over.
-    Ended,
-}
 
 /// A match, from the agreement to the verdict.
 ///
@@ -66,10 +47,10 @@ pub struct Session<S> {
     pub(super) frame: Duration,
     pub(super) on_desync: OnDesync,
     pub(super) rollback: Rollback<S>,
-    delay_frames: u32,
+    pub(super) delay_frames: u32,
     /// The other side's input delay, as it announced it.
     pub(super) peer_delay_frames: u32,
-    latch: Latch,
+    pub(super) latch: Latch,
     pub(super) link: Link,
     pub(super) desk: Desk,
     pub(super) silence: Silence,
@@ -78,7 +59,7 @@ pub struct Session<S> {
     pub(super) pacing: Pacing,
     pub(super) outbox: Outbox,
     pub(super) checksums: Checksums,
-    archive: Archive<S>,
+    pub(super) archive: Archive<S>,
     pub(super) examiner: Examiner<S>,
     pub(super) next_report: Duration,
     /// Input packets received, and the two counts of the peer's last report.
@@ -87,7 +68,7 @@ pub struct Session<S> {
     pub(super) loss_in: Option<f32>,
     /// There is nothing to send before this time, but for inputs that are due; zero if that is not known.
     pub(super) idle_until: Duration,
-    stalled: bool,
+    pub(super) stalled: bool,
     /// A DISCONNECT came, and no new frame since.
     pub(super) farewell_heard: bool,
     pub(super) stage: Stage,
@@ -95,7 +76,7 @@ pub struct Session<S> {
     pub(super) peer_verdict: Option<(u32, u32)>,
     pub(super) events: VecDeque<Event>,
     pub(super) conflict_told: bool,
-    desync_told: bool,
+    pub(super) desync_told: bool,
     pub(super) stats: Stats,
 }
 
@@ -207,235 +188,6 @@ impl<S: Fields> Session<S> {
     #[must_use]
     pub fn phase(&self, now: Duration) -> f32 {
         self.pacing.phase(now)
-    }
-
-    /// Plays a frame if one is due: mends what was predicted wrongly, steps, and queues what to send.
-    ///
-    /// `buttons` is what the local player holds now.
-    #[inline]
-    pub fn advance<G: Game<Snapshot = S>>(
-        &mut self,
-        now: Duration,
-        game: &mut G,
-        buttons: Buttons,
-    ) -> Advanced {
-        self.silence.pass(now);
-        self.look_after();
-        self.rollback.forget_last();
-        if !self.pacing.is_due(now) && self.stage == Stage::Playing {
-            return Advanced::NotDue;
-        }
-        if self.examiner.is_active() && self.stage != Stage::Over {
-            self.stir();
-            self.examine(now, game);
-        }
-        if self.stage != Stage::Playing {
-            // Nothing is stepped any more, but the verdict may take a few frames.
-            self.pacing.stalled(now);
-            return Advanced::Ended;
-        }
-        let remote = self.local.other();
-        if self.rollback.is_waiting_for(remote) && !self.owes_lockstep_input() {
-            self.latch.keep(now, buttons);
-        } else {
-            let taken = self.latch.take(now, buttons);
-            if !self.rollback.press(self.local, self.delay_frames, taken) {
-                self.latch.keep(now, taken);
-            }
-        }
-        let stepped_frame = self.rollback.current();
-        let advanced = match self.rollback.advance(game) {
-            rollback::Advance::Stepped => {
-                self.stepped(now, stepped_frame, remote);
-                Advanced::Stepped
-            }
-            rollback::Advance::Stalled => {
-                self.stalled = true;
-                self.stats.stalled_frames += 1;
-                self.pacing.stalled(now);
-                self.outbox.due = true;
-                Advanced::Stalled
-            }
-            rollback::Advance::Ended => Advanced::Ended,
-        };
-        self.take_checksums(now);
-        self.archive_settled();
-        if let Some(end) = self.rollback.ended() {
-            self.begin_to_end(now, end);
-            return Advanced::Ended;
-        }
-        if stepped_frame >= LAST_FRAME {
-            self.disconnect(Reason::FrameLimit);
-        }
-        advanced
-    }
-
-    /// In lockstep the other side waits for this very input, so that it is given although the frame waits too: once,
-    /// when the frame is due for the first time. What is pressed after that is for the next frame.
-    fn owes_lockstep_input(&self) -> bool {
-        let given = self.rollback.next_input(self.local);
-        self.rollback.window() == 0 && given <= self.rollback.current().plus(self.delay_frames)
-    }
-
-    #[inline]
-    fn stepped(&mut self, now: Duration, frame: Frame, remote: Player) {
-        self.stalled = false;
-        self.stats.frames += 1;
-        let known = self.rollback.next_input(remote);
-        if known > Frame::ZERO {
-            self.lead.stepped(frame.0.wrapping_sub(known.0).wrapping_add(1).cast_signed());
-        }
-        self.pacing.stepped(now, self.lead.frames());
-        if !self.copies.skips(frame) {
-            self.outbox.due = true;
-        }
-    }
-
-    /// Hashes what has become certain, and compares what can be compared.
-    #[inline]
-    fn take_checksums(&mut self, now: Duration) {
-        while self.checksums.next() <= self.rollback.settled()
-            && let Some(snapshot) = self.rollback.snapshot(self.checksums.next())
-        {
-            self.checksums.record(checksum(snapshot));
-        }
-        while let Some(comparison) = self.checksums.compare() {
-            if !comparison.matches() && !self.desync_told {
-                self.desync_told = true;
-                let last_match = self.checksums.newest_match();
-                let (frame, ours, theirs) = (comparison.frame, comparison.ours, comparison.theirs);
-                self.tell(Event::Desync(Desync { frame, ours, theirs, last_match }));
-                if self.on_desync != OnDesync::GoOn {
-                    self.stir();
-                    self.examiner.begin(now, frame, last_match, &mut self.archive);
-                }
-            }
-        }
-    }
-
-    /// Lets the frames that are certain leave for the archive.
-    #[inline]
-    fn archive_settled(&mut self) {
-        let settled = self.rollback.newly_settled();
-        for frame in settled.start.until(settled.end) {
-            if let Some(inputs) = self.rollback.settled_inputs(frame) {
-                self.archive.settled(frame, inputs);
-            }
-            if self.archive.wants(frame)
-                && let Some(snapshot) = self.rollback.release_snapshot(frame)
-            {
-                self.archive.swap(frame, snapshot);
-            }
-        }
-    }
-
-    /// Goes on with the autopsy, and tells the game when it is done.
-    fn examine<G: Game<Snapshot = S>>(&mut self, now: Duration, game: &mut G) {
-        let settled = self.rollback.settled();
-        let last = self.rollback.ended().and_then(|end| Some((end, self.rollback.snapshot(end)?)));
-        let Some(autopsy) = self.examiner.work(now, settled, game, &mut self.archive, last) else { return };
-        self.tell(Event::Autopsy(Box::new(autopsy)));
-        if self.stage != Stage::Playing {
-            self.compare_verdicts(now);
-        } else if self.on_desync == OnDesync::Stop {
-            self.link.say_farewell();
-            self.disconnect(Reason::Desync);
-        }
-    }
-
-    /// Our last state is certain: the other side is told, until it has acknowledged.
-    fn begin_to_end(&mut self, now: Duration, end: Frame) {
-        let Some(snapshot) = self.rollback.snapshot(end) else { return };
-        let checksum = checksum(snapshot);
-        self.stage = Stage::Ending { frame: end, checksum };
-        self.stir();
-        self.outbox.due = true;
-        let frame = self.agreed.first_frame.wrapping_add(end.0);
-        if self.link.reliable.send(now, Ordered::Verdict { frame, checksum }).is_err() {
-            self.disconnect(Reason::ProtocolViolation);
-            return;
-        }
-        self.compare_verdicts(now);
-    }
-
-    /// Ends the match once both verdicts are here, and it is known what to make of a difference.
-    pub(super) fn compare_verdicts(&mut self, now: Duration) {
-        let (Stage::Ending { frame, .. }, Some((their_frame, _))) = (self.stage, self.peer_verdict) else {
-            return;
-        };
-        let verdict = self.verdict();
-        if let Some(Verdict::Differs { .. }) = verdict
-            && their_frame == self.agreed.first_frame.wrapping_add(frame.0)
-            && self.on_desync != OnDesync::GoOn
-        {
-            self.examiner.begin(now, frame, self.checksums.newest_match(), &mut self.archive);
-        }
-        if let Some(verdict) = verdict
-            && !self.examiner.is_active()
-        {
-            self.tell(Event::Ended(verdict));
-            self.stage = Stage::Over;
-        }
-    }
-
-    /// What is to be said of the last state, once it is certain here.
-    fn verdict(&self) -> Option<Verdict> {
-        let Stage::Ending { frame, checksum } = self.stage else { return None };
-        Some(match self.peer_verdict {
-            None => Verdict::Unconfirmed { frame, checksum },
-            Some((at, theirs))
-                if at == self.agreed.first_frame.wrapping_add(frame.0) && theirs == checksum =>
-            {
-                Verdict::Agreed { frame, checksum }
-            }
-            Some((_, theirs)) => Verdict::Differs { frame, ours: checksum, theirs },
-        })
-    }
-
-    /// What time alone brings: interruption, loss, a farewell that is believed by now.
-    #[inline]
-    pub(super) fn look_after(&mut self) {
-        if self.stage == Stage::Over {
-            return;
-        }
-        if let Some(change) = self.silence.change() {
-            match change {
-                SilenceChange::Interrupted { disconnect_at } => {
-                    self.tell(Event::Interrupted { disconnect_at });
-                }
-                SilenceChange::Resumed => self.tell(Event::Resumed),
-                SilenceChange::Lost => self.give_up(Reason::TimedOut),
-                SilenceChange::NoProgress => self.give_up(Reason::NoProgress),
-            }
-        }
-        if self.farewell_heard {
-            let rtt = self.link.rtt.smoothed().unwrap_or_default();
-            let ending = matches!(self.stage, Stage::Ending { .. });
-            if ending || self.silence.stuck() >= FAREWELL_BELIEVED_AFTER.max(rtt * 2) {
-                self.disconnect(Reason::Left);
-            }
-        }
-    }
-
-    /// The match is over here, and the other side may still hear it: where only one way is cut, it would wait on.
-    fn give_up(&mut self, reason: Reason) {
-        self.link.say_farewell();
-        self.disconnect(reason);
-    }
-
-    /// The match is over without the other side's verdict.
-    pub(super) fn disconnect(&mut self, reason: Reason) {
-        if self.stage == Stage::Over {
-            return;
-        }
-        self.stir();
-        if self.examiner.is_active() {
-            let autopsy = self.examiner.conclude(&self.archive);
-            self.tell(Event::Autopsy(Box::new(autopsy)));
-        }
-        let event = self.verdict().map_or(Event::Disconnected { reason }, Event::Ended);
-        self.tell(event);
-        self.stage = Stage::Over;
     }
 
     pub(super) fn tell(&mut self, event: Event) {

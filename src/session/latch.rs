@@ -17,17 +17,34 @@ pub(crate) struct Latch {
     pressed: [(Duration, Buttons); SLOTS],
     next: usize,
     held: Buttons,
+    /// What was new in the last [`take`](Self::take): pressed then, or kept until then.
+    fresh: Buttons,
 }
 
 impl Latch {
     pub(crate) fn new(mask: Buttons) -> Self {
-        Self { mask, pressed: [(Duration::ZERO, Buttons::NONE); SLOTS], next: 0, held: Buttons::NONE }
+        Self {
+            mask,
+            pressed: [(Duration::ZERO, Buttons::NONE); SLOTS],
+            next: 0,
+            held: Buttons::NONE,
+            fresh: Buttons::NONE,
+        }
     }
 
     /// No frame takes what is held now: what is newly pressed of it is kept.
     pub(crate) fn keep(&mut self, now: Duration, buttons: Buttons) {
         let pressed = buttons & !self.held & self.mask;
         self.held = buttons;
+        self.put(now, pressed);
+    }
+
+    /// The frame could not take what it was given after all.
+    pub(crate) fn give_back(&mut self, now: Duration) {
+        self.put(now, self.fresh & self.mask);
+    }
+
+    fn put(&mut self, now: Duration, pressed: Buttons) {
         if pressed != Buttons::NONE {
             self.pressed[self.next] = (now, pressed);
             self.next = (self.next + 1) % SLOTS;
@@ -37,6 +54,7 @@ impl Latch {
     /// A frame takes what is held now, and what was kept.
     #[inline]
     pub(crate) fn take(&mut self, now: Duration, buttons: Buttons) -> Buttons {
+        self.fresh = buttons & !self.held;
         self.held = buttons;
         if self.next == 0 && self.pressed[0].1 == Buttons::NONE {
             return buttons;
@@ -45,6 +63,7 @@ impl Latch {
         for (at, pressed) in &mut self.pressed {
             if now.saturating_sub(*at) <= KEPT_FOR {
                 taken |= *pressed;
+                self.fresh |= *pressed;
             }
             *pressed = Buttons::NONE;
         }
@@ -71,6 +90,20 @@ mod tests {
         latch.keep(ms(16), Buttons::NONE);
         assert_eq!(latch.take(ms(32), Buttons::NONE), FIRE);
         assert_eq!(latch.take(ms(48), Buttons::NONE), Buttons::NONE);
+    }
+
+    #[test]
+    fn a_press_that_no_frame_could_take_is_given_to_the_next() {
+        let mut latch = Latch::new(FIRE);
+        assert_eq!(latch.take(ms(0), FIRE), FIRE);
+        latch.give_back(ms(0));
+        assert_eq!(latch.take(ms(16), Buttons::NONE), FIRE, "tapped for one frame only");
+        latch.give_back(ms(16));
+        assert_eq!(latch.take(ms(32), Buttons::NONE), FIRE, "and given back again");
+        latch.take(ms(48), FIRE);
+        latch.take(ms(64), FIRE);
+        latch.give_back(ms(64));
+        assert_eq!(latch.take(ms(80), Buttons::NONE), Buttons::NONE, "held for long: let go is let go");
     }
 
     #[test]

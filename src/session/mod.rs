@@ -3,19 +3,22 @@
 mod advice;
 mod config;
 mod duel;
+mod ending;
 mod event;
 mod latch;
 mod lobby;
 mod outbox;
 mod pacing;
+mod play;
 mod stats;
 mod sync_test;
 mod traffic;
 
 pub use advice::{DelayAdvice, advise_delay};
 pub use config::{Config, ConfigError, MAX_DELAY_FRAMES, OnDesync};
-pub use duel::{Advanced, SendError, Session};
+pub use duel::{SendError, Session};
 pub use event::{Desync, Event, Reason, Verdict};
 pub use lobby::{Agreed, Incoming, Lobby, LobbyError, Mismatch};
+pub use play::Advanced;
 pub use stats::Stats;
 pub use sync_test::{SyncReport, SyncTest, SyncTestError};
