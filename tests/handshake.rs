@@ -641,6 +641,26 @@ fn forged_numbers_before_the_offer_do_not_keep_the_hosts_out() {
 }
 
 #[test]
+fn an_offer_forged_by_someone_who_sees_everything_leads_to_no_match_and_is_told() {
+    let mut pair = pair();
+    assert!(pair.run_until(SOON, |pair| !pair.sent(JOINER, "CONNECT_REQ").is_empty()));
+    let knows = forge::Knows::of(&pair, JOINER);
+    let forged = message(knows.header, &forge::offer(knows.nonce, knows.token ^ 1));
+    pair.inject(JOINER, addr(HOST), &forged);
+    // The host's answer to the true offer was under way, so both begin; no frame is ever confirmed.
+    let over = |pair: &Pair| pair.ending(HOST).is_some() && pair.ending(JOINER).is_some();
+    assert!(pair.run_until(LATE, over), "{}, {}", pair.story(HOST), pair.story(JOINER));
+    for id in [HOST, JOINER] {
+        let reason = match pair.ending(id) {
+            Some(Event::Disconnected { reason }) => reason,
+            other => panic!("{other:?}"),
+        };
+        assert!(matches!(reason, Reason::TimedOut | Reason::NoProgress), "{reason}");
+    }
+    assert_eq!(pair.checked, 0);
+}
+
+#[test]
 fn a_cookie_is_worth_nothing_elsewhere_or_later() {
     let mut pair = pair();
     pair.sides[JOINER].asleep = true;

@@ -450,8 +450,8 @@ fn answers(table: &mut Table) {
         let class = format!("{name} with a wrong nonce");
         const ASKING: &[Phase] = &[Waiting, Challenged, Incoming, Offered];
         table.add(class, ASKING, &[JOINER], &[Peer], wrong, Refused(Refusal::WrongNonce));
-        let class = format!("{name} after another OFFER");
-        table.add(class, &[Offered, Agreed], &[JOINER], &[Peer], right, misplaced);
+        let class = format!("{name} after the handshake");
+        table.add(class, &[Agreed], &[JOINER], &[Peer], right, misplaced);
         if name == "OFFER" {
             let class = "OFFER with a wrong nonce";
             table.add(class, MATCH, &[JOINER], &[Peer], wrong, Refused(Refusal::WrongNonce));
@@ -462,9 +462,14 @@ fn answers(table: &mut Table) {
             table.add(name, MATCH, &[JOINER], &[Peer], right, misplaced);
         }
     }
+    let refuse: Make = |k| {
+        let (nonce, field) = (k.nonce, RefuseField::Full);
+        message(k.header, &Message::Refuse(Refuse { nonce, field, ours: 0, theirs: 0 }))
+    };
+    table.add("REFUSE after an OFFER", &[Offered], &[JOINER], &[Peer], refuse, misplaced);
     // The host is asked again with a cookie that it does not know, and challenges again.
     let challenge: Make = |k| message(k.header, &Message::Challenge(Challenge { nonce: k.nonce, cookie: 5 }));
-    table.add("CHALLENGE with a wrong cookie", &[Challenged], &[JOINER], &[Peer], challenge, Taken);
+    table.add("CHALLENGE with a wrong cookie", &[Challenged, Offered], &[JOINER], &[Peer], challenge, Taken);
 }
 
 /// Messages with all numbers right.
