@@ -11,6 +11,7 @@ mod entries;
 pub mod game;
 mod handshake;
 pub mod message;
+mod message_error;
 pub mod rbn1;
 
 /// A datagram that has passed all checks of its format.

@@ -1,0 +1,167 @@
+//! Why a message cannot be read or written.
+
+use core::fmt;
+
+use super::message::{Kind, MAX_FIRST_FRAME, MAX_USER_DATA, MAX_WINDOW_AND_DELAY, VERSION};
+
+/// Why a payload is not a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DecodeError {
+    /// There is not even a kind.
+    Empty,
+    /// There is no such kind.
+    Kind {
+        /// The kind found.
+        kind: u8,
+    },
+    /// A message of this kind never has this length.
+    Length {
+        /// The kind.
+        kind: Kind,
+        /// Length of the message.
+        len: usize,
+    },
+    /// More than 64 bytes of user data.
+    UserData {
+        /// The length found.
+        len: usize,
+    },
+    /// A byte after the user data of a HELLO is not 0.
+    Padding {
+        /// The byte found.
+        byte: u8,
+    },
+    /// The frame rate is 0.
+    FrameRate,
+    /// Window and delay together are more than [`MAX_WINDOW_AND_DELAY`].
+    WindowAndDelay {
+        /// The window found.
+        window_frames: u8,
+        /// The delay found.
+        delay_frames: u8,
+    },
+    /// A CHALLENGE with cookie 0, which says that there is none.
+    Cookie,
+    /// The first frame is outside 1..=2^31.
+    FirstFrame {
+        /// The frame found.
+        first_frame: u32,
+    },
+    /// The seed is 0.
+    Seed,
+    /// The seat is neither 1 nor 2.
+    Seat {
+        /// The seat found.
+        seat: u8,
+    },
+    /// The cadence is 0.
+    Cadence,
+    /// There is no such field to refuse.
+    RefuseField {
+        /// The field found.
+        field: u8,
+    },
+    /// A new delay of more than [`MAX_WINDOW_AND_DELAY`].
+    Delay {
+        /// The delay found.
+        delay_frames: u8,
+    },
+    /// More bytes than this kind may carry.
+    TooLong {
+        /// The kind.
+        kind: Kind,
+        /// How many bytes there are.
+        len: usize,
+        /// How many there may be.
+        limit: usize,
+    },
+}
+
+impl DecodeError {
+    /// A short name of the rule that was broken. It never changes.
+    #[must_use]
+    pub const fn rule(&self) -> &'static str {
+        match self {
+            Self::Empty => "message-empty",
+            Self::Kind { .. } => "message-kind",
+            Self::Length { .. } => "message-length",
+            Self::UserData { .. } => "message-user-data",
+            Self::Padding { .. } => "message-padding",
+            Self::FrameRate => "message-frame-rate",
+            Self::WindowAndDelay { .. } => "message-window-and-delay",
+            Self::Cookie => "message-cookie",
+            Self::FirstFrame { .. } => "message-first-frame",
+            Self::Seed => "message-seed",
+            Self::Seat { .. } => "message-seat",
+            Self::Cadence => "message-cadence",
+            Self::RefuseField { .. } => "message-refuse-field",
+            Self::Delay { .. } => "message-delay",
+            Self::TooLong { .. } => "message-too-long",
+        }
+    }
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("the message has 0 bytes"),
+            Self::Kind { kind } => write!(f, "there is no message of kind {kind}"),
+            Self::Length { kind, len } => write!(f, "no {kind} has {len} bytes"),
+            Self::UserData { len } => write!(f, "user data of {len} bytes is longer than {MAX_USER_DATA}"),
+            Self::Padding { byte } => write!(f, "the padding holds {byte:#04x}, not 0"),
+            Self::FrameRate => f.write_str("a frame rate of 0"),
+            Self::WindowAndDelay { window_frames, delay_frames } => write!(
+                f,
+                "a window of {window_frames} and a delay of {delay_frames} are more than {MAX_WINDOW_AND_DELAY} together"
+            ),
+            Self::Cookie => f.write_str("a cookie of 0"),
+            Self::FirstFrame { first_frame } => {
+                write!(f, "first frame {first_frame} is outside 1..={MAX_FIRST_FRAME}")
+            }
+            Self::Seed => f.write_str("a seed of 0"),
+            Self::Seat { seat } => write!(f, "seat {seat} is neither 1 nor 2"),
+            Self::Cadence => f.write_str("a cadence of 0"),
+            Self::RefuseField { field } => write!(f, "there is no field {field} to refuse"),
+            Self::Delay { delay_frames } => {
+                write!(f, "a delay of {delay_frames} is more than {MAX_WINDOW_AND_DELAY}")
+            }
+            Self::TooLong { kind, len, limit } => write!(f, "{len} bytes in a {kind} are more than {limit}"),
+        }
+    }
+}
+
+impl std::error::Error for DecodeError {}
+
+/// Why a message cannot be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EncodeError {
+    /// The buffer is too small.
+    Room {
+        /// Length of the message.
+        len: usize,
+        /// Length of the buffer.
+        room: usize,
+    },
+    /// A [`ForeignHello`] of [`VERSION`] would not be foreign.
+    OwnVersion,
+    /// It would be refused on arrival.
+    Refused(DecodeError),
+}
+
+impl From<DecodeError> for EncodeError {
+    fn from(error: DecodeError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl fmt::Display for EncodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Room { len, room } => write!(f, "a message of {len} bytes does not fit a buffer of {room}"),
+            Self::OwnVersion => write!(f, "version {VERSION} is not foreign"),
+            Self::Refused(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for EncodeError {}
