@@ -27,9 +27,6 @@ use std::io::{self, BufReader, BufWriter, ErrorKind, Write};
 use std::ops::RangeInclusive;
 use std::process::ExitCode;
 
-/// Deeper than any connection that is worth playing on.
-const MAX_DEPTH: u32 = 64;
-
 const USAGE: &str = "usage: playground golden | play FILE --every N [--lag L] | synctest FILE --depth D \
                      | record OUT --seed S --frames N";
 
@@ -67,7 +64,7 @@ fn run(args: &mut Args, out: &mut impl Write) -> Result<(), Failure> {
             }
         }
         Some("synctest") => {
-            let depth = args.required("--depth", 1..=MAX_DEPTH)?;
+            let depth = args.required("--depth", 1..=SyncTest::<Playground>::MAX_DEPTH)?;
             let replay = args.replay()?;
             let mut game = first_state(replay.seed)?;
             let mut test = SyncTest::new(&game, depth, replay.seed);

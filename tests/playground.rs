@@ -160,8 +160,11 @@ fn bad_arguments_are_refused_with_a_reason() {
         (&["play", file, "--every", "1", "--speed", "2"], "\"--speed\" is too much"),
         (&["play", file, file, "--every", "1"], "is too much"),
         (&["synctest", file], "--depth is missing"),
-        (&["synctest", file, "--depth", "0"], "--depth \"0\" is not a number from 1 to 64"),
-        (&["synctest", file, "--depth", "4000000000"], "--depth \"4000000000\" is not a number from 1 to 64"),
+        (&["synctest", file, "--depth", "0"], "--depth \"0\" is not a number from 1 to 128"),
+        (
+            &["synctest", file, "--depth", "4000000000"],
+            "--depth \"4000000000\" is not a number from 1 to 128",
+        ),
         (&["record", file, "--frames", "5"], "--seed is missing"),
         (&["record", file, "--frames", "5", "--seed", "0"], "--seed \"0\" is not a number from 1 to"),
         (&["record", file, "--frames", "16777217", "--seed", "1"], "--frames \"16777217\" is not a number"),

@@ -285,7 +285,11 @@ fn inputs_far_ahead_of_what_is_settled_are_refused_and_none_is_lost() {
     engine.confirm(Player::Two, Frame(0), LEFT).unwrap();
     engine.advance(&mut game);
     assert_eq!(engine.confirm(Player::One, Frame(taken), RIGHT), Ok(true), "frame 0 is settled");
-    assert!(!engine.press(Player::One, u32::MAX, RIGHT), "a delay without end ends");
+    let next = engine.next_input(Player::Two);
+    assert!(!engine.press(Player::Two, u32::MAX, RIGHT), "nobody waits that long");
+    assert!(!engine.press(Player::Two, 128, RIGHT));
+    assert_eq!(engine.next_input(Player::Two), next, "and nothing was changed");
+    assert!(engine.press(Player::Two, 126, RIGHT));
 }
 
 #[test]
@@ -404,4 +408,14 @@ fn a_match_that_ends_in_the_state_just_reached_keeps_its_snapshot() {
     game = FirstPress { frame: 0, pressed: false };
     assert_eq!((engine.ended(), engine.current(), engine.may_step()), (None, Frame(0), true));
     assert_eq!(engine.advance(&mut game), Advance::Stepped);
+}
+
+#[test]
+fn a_match_that_is_over_before_it_begins_ends_in_its_first_state() {
+    let mut game = FirstPress { frame: 0, pressed: true };
+    let mut engine = Rollback::new(RollbackConfig::default(), &game);
+    assert_eq!(engine.advance(&mut game), Advance::Ended);
+    assert_eq!((engine.ended(), engine.settled(), game.frame), (Some(Frame(0)), Frame(0), 0));
+    assert_eq!(engine.snapshot(Frame(0)), Some(&game));
+    assert!(engine.newly_settled().is_empty() && engine.cues().is_empty());
 }

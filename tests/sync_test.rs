@@ -317,3 +317,55 @@ fn a_fixed_depth_goes_back_by_it_every_frame() {
     // The first frames have less behind them: 1, 2, 3, 4, 5 and 6.
     assert_eq!(test.finish().unwrap().resimulated_frames, 94 * 7 + 21);
 }
+
+/// Does right in the first step after a restore, and wrong in the next: as a cache does that is filled once.
+struct Cached {
+    ball: Ball,
+    steps: u32,
+    steps_since_restore: u32,
+}
+
+impl Save for Cached {
+    type Snapshot = Ball;
+    fn snapshot(&self) -> Ball {
+        self.ball
+    }
+    fn save(&self, slot: &mut Ball) {
+        *slot = self.ball;
+    }
+    fn restore(&mut self, snapshot: &Ball) {
+        self.ball = *snapshot;
+        self.steps_since_restore = 0;
+    }
+}
+
+impl Game for Cached {
+    fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+        self.steps += 1;
+        self.steps_since_restore += 1;
+        self.ball.kick(inputs);
+        if self.steps > 100 && (2..5).contains(&self.steps_since_restore) {
+            self.ball.bounces += 1;
+        }
+    }
+}
+
+#[test]
+fn a_mistake_that_shows_only_some_steps_after_a_restore_is_found() {
+    let mut game = Cached { ball: Ball::NEW, steps: 0, steps_since_restore: 0 };
+    let mut test = SyncTest::with_fixed_depth(&game, 5);
+    let error = (0..500).find_map(|frame| test.advance(&mut game, lively(frame)).err()).unwrap();
+    assert!(matches!(error, SyncTestError::Resimulation { depth: 5, .. }), "{error}");
+    assert_eq!(differing(&error), ["bounces"]);
+}
+
+#[test]
+fn a_depth_beyond_the_greatest_is_taken_as_the_greatest() {
+    let mut game = Mistaken { ball: Ball::NEW, step: |ball: &mut Ball, inputs| ball.kick(inputs) };
+    let most = u64::from(SyncTest::<Ball>::MAX_DEPTH);
+    let mut test = SyncTest::with_fixed_depth(&game, u32::MAX);
+    for frame in 0..200 {
+        test.advance(&mut game, lively(frame)).unwrap();
+    }
+    assert_eq!(test.report().resimulated_frames, most * (most + 1) / 2 + (200 - most) * most);
+}

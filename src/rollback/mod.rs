@@ -148,17 +148,21 @@ impl<S> Rollback<S> {
     ///
     /// Frames in between that have no input yet get the player's newest one, so that the delay can grow at any time
     /// without a gap. `false` if that frame has its input already, because the delay has shrunk: the press is
-    /// the caller's to keep for the next frame.
+    /// the caller's to keep for the next frame. `false` too, and nothing is changed, if that frame is further ahead than
+    /// inputs are kept for.
     #[inline]
     pub fn press(&mut self, player: Player, delay_frames: u32, buttons: Buttons) -> bool {
         let target = Frame(self.current.0.saturating_add(delay_frames));
+        if target.since(self.settled) >= KEPT_FRAMES || target < self.next_input(player) {
+            return false;
+        }
         let last = self.last_input(player);
         while self.next_input(player) < target {
             if self.confirm(player, self.next_input(player), last).is_err() {
                 return false;
             }
         }
-        self.next_input(player) == target && self.confirm(player, target, buttons).is_ok()
+        self.confirm(player, target, buttons).is_ok()
     }
 
     /// Whether the current frame may be stepped: at most a window of frames is predicted.
@@ -193,6 +197,11 @@ impl<S> Rollback<S> {
     fn run<G: Game<Snapshot = S>>(&mut self, game: &mut G, on: bool) -> Advance {
         self.forget_last();
         if self.ended.is_some() {
+            return Advance::Ended;
+        }
+        if self.current == Frame::ZERO && game.finished() {
+            // The first state is certain from the start.
+            self.end(Frame::ZERO, game);
             return Advance::Ended;
         }
         if let Some(frame) = self.mispredicted {

@@ -17,6 +17,9 @@ const FRAMES_PER_CHANGE: u64 = 20;
 /// checksums. A game that passes a few thousand frames of this with lively inputs keeps its whole state in its
 /// snapshot, and its step is a function of that state and the inputs.
 ///
+/// Now and then the step in between is given every button that is not held, to see whether inputs matter at all. A
+/// step has to bear any of the 16 bits: another machine can send them.
+///
 /// ```
 /// use rebout::{Buttons, Cues, Game, Inputs, Player, SyncTest, fields};
 ///
@@ -123,19 +126,23 @@ pub enum SyncTestError {
 }
 
 impl<S: Fields> SyncTest<S> {
+    /// The greatest depth: several times what a match can go back by.
+    pub const MAX_DEPTH: u32 = 128;
+
     /// A test of `game` from its present state on, which every frame goes back by 1 to `max_depth` frames.
     ///
-    /// The depths are drawn from `seed`, so that a failure can be repeated. A `max_depth` of 0 is taken as 1.
+    /// The depths are drawn from `seed`, so that a failure can be repeated. A `max_depth` of 0 is taken as 1, and one
+    /// above [`MAX_DEPTH`](Self::MAX_DEPTH) as that.
     pub fn new<G: Game<Snapshot = S>>(game: &G, max_depth: u32, seed: u32) -> Self {
-        let most = max_depth.max(1);
+        let most = max_depth.clamp(1, Self::MAX_DEPTH);
         // Any number is a seed to the caller; the generator has one that it cannot use.
         let rng = Rng::new(seed).or_else(|| Rng::new(1)).expect("1 is a seed");
         Self::with_depths(game, most, Depths::Drawn { most, rng })
     }
 
-    /// A test that goes back by the same depth every frame.
+    /// A test that goes back by the same depth every frame, from 1 to [`MAX_DEPTH`](Self::MAX_DEPTH).
     pub fn with_fixed_depth<G: Game<Snapshot = S>>(game: &G, depth: u32) -> Self {
-        let depth = depth.max(1);
+        let depth = depth.clamp(1, Self::MAX_DEPTH);
         Self::with_depths(game, depth, Depths::Fixed(depth))
     }
 
@@ -144,7 +151,7 @@ impl<S: Fields> SyncTest<S> {
         Self {
             depths,
             frame: Frame::ZERO,
-            states: FrameRing::new(most.saturating_add(1), state),
+            states: FrameRing::new(most + 1, state),
             inputs: FrameRing::new(most, Inputs::default),
             again: game.snapshot(),
             cues: Cues::new(),
