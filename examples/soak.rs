@@ -1,0 +1,221 @@
+//! One very long match on a simulated link, to see whether anything grows: `cargo run --release --example soak`.
+//!
+//! Two machines play `--frames` frames in virtual time, with loss, jitter, rollbacks, second copies, reports and
+//! checksums. After a warm-up nothing may allocate any more, and resident memory may not change by more than 1 %: a
+//! container that grew would do either. With `--desync` the machines disagree from the start, make their autopsy, and
+//! go on. Exit code 0 only if all is well.
+
+#[path = "common/bout.rs"]
+#[allow(dead_code)]
+mod bout;
+#[path = "playground/sim.rs"]
+#[allow(dead_code)]
+mod sim;
+
+use bout::{Bout, Play, Setup, every_fourth};
+use clap::Parser;
+use core::time::Duration;
+use rebout::net::sim::{Chance, LinkConfig};
+use rebout::{Event, Player};
+use sim::Playground;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
+
+/// Counts what is taken and given back.
+struct Counting;
+
+static TAKEN: AtomicU64 = AtomicU64::new(0);
+static IN_USE: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: everything is left to the system's allocator; only counts are kept beside it.
+#[allow(unsafe_code)]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        TAKEN.fetch_add(1, Relaxed);
+        IN_USE.fetch_add(layout.size() as u64, Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        IN_USE.fetch_sub(layout.size() as u64, Relaxed);
+        unsafe { System.dealloc(pointer, layout) }
+    }
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        TAKEN.fetch_add(1, Relaxed);
+        IN_USE.fetch_add(size as u64, Relaxed);
+        IN_USE.fetch_sub(layout.size() as u64, Relaxed);
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// One very long match, to see whether anything grows.
+#[derive(Parser)]
+struct Args {
+    /// How many frames both machines confirm after the warm-up.
+    #[arg(long, default_value_t = 10_000_000)]
+    frames: u32,
+    /// How many frames are played before anything is measured.
+    #[arg(long, default_value_t = 100_000)]
+    warm_up: u32,
+    /// From which everything random is drawn.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The link: `clean` or `lossy`.
+    #[arg(long, default_value = "lossy")]
+    link: String,
+    /// The machines disagree from the start, and go on.
+    #[arg(long)]
+    desync: bool,
+}
+
+/// What is measured at a point of the match.
+#[derive(Clone, Copy)]
+struct Sample {
+    frame: u32,
+    in_use: u64,
+    resident: Option<u64>,
+    events: usize,
+}
+
+fn sample(bout: &Bout<Playground>) -> Sample {
+    Sample {
+        frame: bout.checked().0,
+        in_use: IN_USE.load(Relaxed),
+        resident: resident(),
+        events: (0..2).map(|id| bout.machine(id).events.len()).sum(),
+    }
+}
+
+/// Resident memory in bytes, where the system tells.
+fn resident() -> Option<u64> {
+    let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = pages.split(' ').nth(1)?.parse().ok()?;
+    Some(pages * 4096)
+}
+
+fn print(sample: &Sample, began: Instant) {
+    let resident = sample.resident.map_or("?".to_owned(), |bytes| format!("{} KiB", bytes / 1024));
+    println!(
+        "frame {:>10}  in use {:>9} B  resident {resident}  {:.1} s",
+        sample.frame,
+        sample.in_use,
+        began.elapsed().as_secs_f64(),
+    );
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let Some(link) = link(&args.link) else {
+        eprintln!("no link of the name {:?}; there are clean and lossy", args.link);
+        return ExitCode::from(2);
+    };
+    let play = Play { build: |seed| Playground::new(seed).expect("a seed is not 0"), script: every_fourth };
+    let mut bout = Bout::new(Setup::new(args.seed, link), play);
+    if args.desync {
+        for id in 0..2 {
+            bout.world.machine_mut(id).tamper = Some(|game, player| {
+                if player == Player::Two {
+                    game.fighters[1].cooldown = 1_000;
+                }
+            });
+        }
+    }
+    let began = Instant::now();
+    bout.run_until_frame(args.warm_up);
+    let first = sample(&bout);
+    print(&first, began);
+    let end = args.warm_up.saturating_add(args.frames);
+    // To take a sample allocates too, so what is between them is counted apart.
+    let mut allocations = 0;
+    for tenth in 1..=10 {
+        let frame = args.warm_up.saturating_add((u64::from(args.frames) * tenth / 10) as u32);
+        let before = TAKEN.load(Relaxed);
+        let reached = bout.run_until_frame(frame);
+        allocations += TAKEN.load(Relaxed) - before;
+        if !reached {
+            break;
+        }
+        print(&sample(&bout), began);
+    }
+    let last = sample(&bout);
+    judge(&args, &bout, [first, last], (end, allocations), began)
+}
+
+/// All figures are one way; the names are those of the other laboratories.
+fn link(name: &str) -> Option<LinkConfig> {
+    let millis = Duration::from_millis;
+    match name {
+        "clean" => Some(LinkConfig::clean()),
+        "lossy" => Some(LinkConfig {
+            loss: Chance::percent(10),
+            duplicate: Chance::percent(2),
+            jitter: millis(20),
+            ..LinkConfig::new(millis(40))
+        }),
+        _ => None,
+    }
+}
+
+fn judge(
+    args: &Args,
+    bout: &Bout<Playground>,
+    [first, last]: [Sample; 2],
+    (end, allocations): (u32, u64),
+    began: Instant,
+) -> ExitCode {
+    let seconds = began.elapsed().as_secs_f64();
+    let stats = bout.machine(0).stats();
+    println!(
+        "{} frames on both machines in {seconds:.1} s: {:.2} million peer-frames a second; {} rollbacks, {} \
+         resimulated, {} checksums compared, {} datagrams refused",
+        last.frame,
+        2.0 * f64::from(last.frame) / seconds / 1e6,
+        stats.rollback.rollbacks,
+        stats.rollback.resimulated_frames,
+        stats.checksums_compared,
+        stats.refused.total(),
+    );
+    let mut faults = Vec::new();
+    if last.frame < end {
+        faults.push(format!("the match ended at frame {} of {end}", last.frame));
+    }
+    println!("allocations after the warm-up: {allocations}");
+    if allocations > 0 {
+        faults.push(format!("{allocations} allocations after the warm-up"));
+    }
+    if let (Some(before), Some(after)) = (first.resident, last.resident) {
+        let growth = (after as f64 / before as f64 - 1.0) * 100.0;
+        println!("resident: {} KiB, then {} KiB: {growth:+.2} %", before / 1024, after / 1024);
+        if growth.abs() > 1.0 {
+            faults.push(format!("resident memory changed by {growth:+.2} %"));
+        }
+    }
+    if last.events != first.events {
+        faults.push(format!("{} events after the warm-up", last.events - first.events));
+    }
+    let autopsies = |id: usize| {
+        bout.machine(id).events.iter().filter(|(_, event)| matches!(event, Event::Autopsy(_))).count()
+    };
+    let expected = usize::from(args.desync);
+    if autopsies(0) != expected || autopsies(1) != expected || bout.divergence().is_some() != args.desync {
+        faults.push(format!(
+            "divergence {:?}, autopsies {} and {}",
+            bout.divergence(),
+            autopsies(0),
+            autopsies(1)
+        ));
+    }
+    for fault in &faults {
+        println!("FAULT: {fault}");
+    }
+    if faults.is_empty() {
+        println!("all is well: nothing grew");
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
