@@ -44,8 +44,9 @@ struct Args {
 type Run = fn(&Bundle) -> Option<(Rerun, BTreeMap<String, String>)>;
 
 /// The games that can be re-run here, by the name in the bundle.
-const GAMES: [(&str, Run); 2] = [
+const GAMES: [(&str, Run); 3] = [
     ("playground", |bundle| run(bundle, Playground::new(bundle.replay().seed)?)),
+    ("duel", |bundle| run(bundle, Duel::new(bundle.replay().seed))),
     ("swarm", |bundle| run(bundle, Swarm::new(bundle.replay().seed))),
 ];
 

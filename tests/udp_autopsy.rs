@@ -180,7 +180,11 @@ fn two_processes_write_bundles_that_name_the_field_in_which_their_steps_differ()
         let unknown = autopsy::examine(dir, Some("chess"), false, &mut String::new()).expect_err("no chess");
         assert_eq!(
             unknown,
-            (1, "no game of the name \"chess\" to re-run it with; there is: playground, duel".to_owned())
+            (
+                1,
+                "no game of the name \"chess\" to re-run it with; there is: playground, duel, swarm"
+                    .to_owned()
+            )
         );
         let nothing = autopsy::examine(&dir.join("nowhere"), None, false, &mut String::new());
         assert_eq!(nothing.expect_err("nothing there").0, 2);
