@@ -22,7 +22,7 @@ pub(crate) struct Trace {
 }
 
 impl Trace {
-    fn at(&self, frame: Frame) -> Option<u32> {
+    pub(crate) fn at(&self, frame: Frame) -> Option<u32> {
         self.values.get(frame.0.checked_sub(self.first.0)? as usize).copied()
     }
 

@@ -1,11 +1,12 @@
 //! The autopsy itself: two machines that disagree find out since when, about what, and whose fault it is.
 
+use super::again::{inputs_between, resimulate};
 use super::archive::Archive;
 use super::evidence::{MOST_FRAMES, Side, Trace, differing_fields, first_of};
 use super::exchange::{self, Note};
 use super::leaves::{self, Part, levels_for};
 use super::report::{Autopsy, AutopsyVerdict};
-use crate::{Cues, Fields, Frame, Game, Inputs, Player, checksum};
+use crate::{Fields, Frame, Game, Player, checksum};
 use core::time::Duration;
 use std::collections::VecDeque;
 
@@ -20,6 +21,16 @@ const MOST_LEAVES: usize = 256;
 /// two fit a message.
 const MOST_NOTES: u32 = 32 + MOST_LEAVES as u32 / 2;
 
+/// A state to be taken apart.
+#[derive(Clone, Debug)]
+enum Subject<S> {
+    /// As it was lived. It is looked at where it lies: the game's own restore, which may be what is wrong, has no
+    /// part in it.
+    Lived(Frame),
+    /// As it came out again.
+    Again(S),
+}
+
 /// Conducts one autopsy. It is told of a difference, or of the other side's, and then makes its way.
 #[derive(Clone, Debug)]
 pub(crate) struct Examiner<S> {
@@ -28,7 +39,7 @@ pub(crate) struct Examiner<S> {
     ours: Side,
     theirs: Side,
     /// The state that is taken apart, of the frame where it first differs.
-    subject: Option<S>,
+    subject: Option<Subject<S>>,
     exact: bool,
     /// The parts that are being looked at, and how many levels there are.
     parts: Vec<Part>,
@@ -190,9 +201,9 @@ impl<S: Fields> Examiner<S> {
         if self.parts.is_empty() {
             self.levels = levels_for(ours.max(theirs));
             self.parts = vec![Part::ALL];
-            self.show_parts();
+            self.show_parts(archive, last);
         }
-        self.narrow();
+        self.narrow(archive, last);
         if self.theirs.leaves_complete && self.ours.leaves_complete {
             return Some(self.report(archive, true));
         }
@@ -246,11 +257,38 @@ impl<S: Fields> Examiner<S> {
         {
             let values = &mut self.ours.again.values;
             resimulate(game, snapshot, &inputs, |state| values.push(checksum(state)));
+            self.step_one_by_one(base, target, game, archive);
         }
         let Trace { first, values, .. } = &self.ours.lived;
         self.outgoing.extend(exchange::trace(false, *first, values));
         let Trace { first, values, .. } = &self.ours.again;
         self.outgoing.extend(exchange::trace(true, *first, values));
+    }
+
+    /// What came out again in one go may be what was lived by chance: if a rollback began exactly at the last match,
+    /// or a cache is filled anew there. So each frame that is kept is also stepped on its own, from its own state.
+    fn step_one_by_one<G: Game<Snapshot = S>>(
+        &mut self,
+        base: Frame,
+        target: Frame,
+        game: &mut G,
+        archive: &Archive<S>,
+    ) {
+        let Side { lived, again, .. } = &mut self.ours;
+        if lived.first_difference(again, Some(base), target).is_some() {
+            return;
+        }
+        for frame in lived.first.until(target) {
+            let (Some(state), Some(inputs)) = (archive.state(frame), archive.inputs(frame)) else { return };
+            let value = checksum(&resimulate(game, state, &[inputs], |_| {}));
+            let index = frame.next().since(again.first) as usize;
+            if lived.at(frame.next()) != Some(value)
+                && let Some(known) = again.values.get_mut(index)
+            {
+                *known = value;
+                return;
+            }
+        }
     }
 
     /// Chooses the state to take apart. Both sides know the same by now, so they choose the same.
@@ -273,26 +311,28 @@ impl<S: Fields> Examiner<S> {
             (Some((frame, false)), None) => (frame, false, false),
             (None, None) => (target, false, false),
         };
-        let subject = if from_again {
+        let found = if from_again {
             base.and_then(|base| {
                 let inputs = inputs_between(archive, base, frame)?;
-                Some(resimulate(game, archive.state(base)?, &inputs, |_| {}))
+                let state = resimulate(game, archive.state(base)?, &inputs, |_| {});
+                Some((leaves::count(&state), Subject::Again(state)))
             })
         } else {
-            Self::state(archive, last, frame).map(|state| resimulate(game, state, &[], |_| {}))
+            let state = Self::state(archive, last, frame);
+            state.map(|state| (leaves::count(state), Subject::Lived(frame)))
         };
-        let Some(subject) = subject else { return };
-        let count = leaves::count(&subject);
+        let Some((count, subject)) = found else { return };
         (self.exact, self.ours.subject, self.subject) = (exact, Some((frame, count)), Some(subject));
         self.outgoing.push_back(exchange::subject(frame, count));
     }
 
     /// Tells of the parts that are being looked at: tables, or on the last level the leaves themselves.
-    fn show_parts(&mut self) {
-        let Some(subject) = &self.subject else { return };
+    fn show_parts(&mut self, archive: &Archive<S>, last: Option<(Frame, &S)>) {
+        let Some(subject) = self.subject_state(archive, last) else { return };
         let level = self.parts.first().map_or(0, |part| part.levels);
         if level < self.levels {
-            for (part, sums) in self.parts.iter().zip(leaves::tables(subject, &self.parts)) {
+            let tables = leaves::tables(subject, &self.parts);
+            for (part, sums) in self.parts.iter().zip(tables) {
                 self.outgoing.push_back(exchange::table(*part, &sums));
                 self.ours.tables.push((*part, Box::new(sums)));
             }
@@ -304,7 +344,7 @@ impl<S: Fields> Examiner<S> {
     }
 
     /// Goes on to the buckets that differ, once the other side's tables of this level are here.
-    fn narrow(&mut self) {
+    fn narrow(&mut self, archive: &Archive<S>, last: Option<(Frame, &S)>) {
         while !self.ours.leaves_complete {
             let mut differing = Vec::new();
             for part in &self.parts {
@@ -322,7 +362,14 @@ impl<S: Fields> Examiner<S> {
                 self.outgoing.extend(exchange::leaves(&[]));
                 return;
             }
-            self.show_parts();
+            self.show_parts(archive, last);
+        }
+    }
+
+    fn subject_state<'a>(&'a self, archive: &'a Archive<S>, last: Option<(Frame, &'a S)>) -> Option<&'a S> {
+        match self.subject.as_ref()? {
+            Subject::Lived(frame) => Self::state(archive, last, *frame),
+            Subject::Again(state) => Some(state),
         }
     }
 
@@ -333,7 +380,7 @@ impl<S: Fields> Examiner<S> {
         if self.ours.leaves.is_empty() {
             let (_, target) = self.scope_or_claim();
             let frame = self.ours.subject.map_or(target, |(frame, _)| frame);
-            let state = self.subject.as_ref().or_else(|| archive.state(frame));
+            let state = self.subject_state(archive, None).or_else(|| archive.state(frame));
             self.ours.leaves = state.map_or_else(Vec::new, |s| leaves::gather(s, &[Part::ALL], MOST_LEAVES));
         }
         self.report(archive, false)
@@ -378,34 +425,4 @@ impl<S: Fields> Examiner<S> {
             complete,
         }
     }
-}
-
-/// The inputs of the frames from `base` up to and without `target`, if all of them are kept.
-fn inputs_between<S: Fields>(archive: &Archive<S>, base: Frame, target: Frame) -> Option<Vec<Inputs>> {
-    if target.since(base) > MOST_FRAMES {
-        return None;
-    }
-    base.until(target).map(|frame| archive.inputs(frame)).collect()
-}
-
-/// Steps from a snapshot on, with cues off, shows every state on the way, answers the last one, and leaves the game
-/// as it was.
-fn resimulate<G: Game>(
-    game: &mut G,
-    from: &G::Snapshot,
-    inputs: &[Inputs],
-    mut look: impl FnMut(&G::Snapshot),
-) -> G::Snapshot {
-    let as_it_was = game.snapshot();
-    game.restore(from);
-    let mut slot = game.snapshot();
-    let mut cues = Cues::new();
-    for inputs in inputs {
-        cues.clear();
-        game.step(*inputs, &mut cues);
-        game.save(&mut slot);
-        look(&slot);
-    }
-    game.restore(&as_it_was);
-    slot
 }

@@ -1,5 +1,6 @@
 //! What two machines know of each other's state: checksums, and what to do when they differ.
 
+mod again;
 mod archive;
 mod bundle;
 mod checksums;
