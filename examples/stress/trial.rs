@@ -332,7 +332,8 @@ fn figures_of<G: Trial>(machine: &Contestant<Timed<G>>) -> Figures {
     let stats = machine.stats();
     let last = machine.events.last().map_or(Duration::ZERO, |(at, _)| *at);
     Figures {
-        frames: stats.frames,
+        // The step that ends a match is told as its end, and not counted there.
+        frames: stats.frames.max(machine.session().map_or(0, |session| u64::from(session.current().0))),
         stalled: stats.stalled_frames,
         rollbacks: stats.rollback.rollbacks,
         resimulated: stats.rollback.resimulated_frames,
