@@ -160,10 +160,12 @@ fn matches_on_all_links_are_well_and_the_figures_add_up() {
 }
 
 #[test]
-fn a_game_with_heap_memory_is_well_too() {
-    let (code, out, err) = stress("--game swarm --matches 13 --frames 400");
-    assert_eq!(code, Some(0), "{out}{err}");
-    assert!(out.contains("0 diverged, 0 vacuous, 0 failed"), "{out}");
+fn other_games_are_well_too() {
+    for game in ["swarm", "duel"] {
+        let (code, out, err) = stress(&format!("--game {game} --matches 13 --frames 500"));
+        assert_eq!(code, Some(0), "{game}: {out}{err}");
+        assert!(out.contains("0 diverged, 0 vacuous, 0 failed"), "{out}");
+    }
 }
 
 #[test]

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 pub(crate) const EXTRAS: [&str; 2] = ["variety", "rematch"];
 
 const AFTER_HELP: &str = "\
-A game is one of the list below, or the name of a planted mistake: then a game that has it is tested as if it were \
-yours, to see what a failure looks like.
+A game may be the name of a planted mistake: then a game that has it is tested as if it were yours, to see what a \
+failure looks like.
 
 Frames are counted as every machine steps them: a match of 3,600 frames is 7,200. A match is followed by a \
 shorter one in the same process, whose frames count, and which is not counted as a match.
@@ -39,7 +39,7 @@ pub(crate) struct Args {
     #[arg(long, default_value = "all", value_parser = link)]
     pub(crate) link: String,
 
-    /// The game: playground, swarm, or a planted mistake
+    /// The game: playground, duel, swarm, or a planted mistake
     #[arg(long, default_value = "playground", value_parser = game)]
     pub(crate) game: String,
 

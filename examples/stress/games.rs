@@ -1,5 +1,7 @@
 //! The games that matches are played with, and what the stress tester asks of one.
 
+use crate::duel::buttons as duel_buttons;
+use crate::duel::{Duel, FULL_HEALTH};
 use crate::sim::{ATTACK, JUMP, LEFT, Playground, RIGHT};
 use crate::swarm::Swarm;
 use rebout::{Buttons, Cues, Frame, Game, Inputs, Player, Save};
@@ -111,6 +113,32 @@ impl Trial for Playground {
 
     fn blows(&self) -> u32 {
         self.fighters.iter().filter(|fighter| fighter.hp < 100).count() as u32
+    }
+}
+
+impl Trial for Duel {
+    fn build(seed: u32) -> Self {
+        Self::new(seed)
+    }
+
+    /// Forward and strike, most of the time; and now and then everything else, a wish for a rematch included.
+    fn script(player: Player, frame: u32, seed: u32) -> Buttons {
+        use duel_buttons::{DOWN, HEAVY, LEFT, LIGHT, RIGHT, SPECIAL, START, THROW, UP};
+        let (toward, away) = if player == Player::One { (RIGHT, LEFT) } else { (LEFT, RIGHT) };
+        let drawn = mix(seed ^ player.index() as u32, frame / (4 + seed % 5));
+        let moves = [toward, toward, toward, toward | UP, away, away | DOWN, DOWN, Buttons::NONE];
+        let acts = [LIGHT, LIGHT, HEAVY, SPECIAL, THROW, START, Buttons::NONE, Buttons::NONE];
+        moves[(drawn >> 29) as usize] | acts[(drawn >> 20 & 7) as usize]
+    }
+
+    fn frame(&self) -> u32 {
+        self.age
+    }
+
+    fn blows(&self) -> u32 {
+        let fresh_round = u32::from(self.round) - 1;
+        let hurt = self.fighters.iter().filter(|fighter| fighter.health < FULL_HEALTH).count() as u32;
+        fresh_round + hurt
     }
 }
 

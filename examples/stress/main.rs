@@ -13,6 +13,9 @@
 #[allow(dead_code)]
 mod bout;
 mod cli;
+#[path = "../duel/sim/mod.rs"]
+#[allow(dead_code, unreachable_pub, unused_imports)]
+mod duel;
 mod failure;
 mod games;
 mod json;

@@ -1,6 +1,7 @@
 //! The games by name, and which matches make up a run.
 
 use crate::cli::{Args, links, without};
+use crate::duel::Duel;
 use crate::plants::{self, PLANTS, Planted};
 use crate::sim::Playground;
 use crate::swarm::Swarm;
@@ -15,8 +16,9 @@ pub(crate) struct Entry {
 }
 
 /// The games of which nothing bad is known.
-pub(crate) const GAMES: [Entry; 2] = [
+pub(crate) const GAMES: [Entry; 3] = [
     Entry { name: "playground", play: |case, keep| trial::play(case, keep, &plain::<Playground>()) },
+    Entry { name: "duel", play: |case, keep| trial::play(case, keep, &plain::<Duel>()) },
     Entry { name: "swarm", play: |case, keep| trial::play(case, keep, &plain::<Swarm>()) },
 ];
 
