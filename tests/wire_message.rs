@@ -146,7 +146,7 @@ fn every_kind_takes_exactly_its_own_lengths() {
                     2 => len == 17,
                     3 => len == 35 + usize::from(user_data_len),
                     4 => len == 26,
-                    5 => len == 9,
+                    5 => len == 13,
                     16 => len == 11,
                     17 => (3..=1_027).contains(&len),
                     18 => len == 8,
