@@ -3,6 +3,8 @@
 //!
 //! The test program starts itself twice. Nothing here depends on how fast the machine is.
 #![cfg(unix)]
+// The example that is tested has the reference game too.
+#![allow(clippy::duplicate_mod)]
 
 #[allow(dead_code)]
 #[path = "../examples/autopsy.rs"]

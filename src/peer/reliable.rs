@@ -14,6 +14,11 @@ const IN_FLIGHT_FOR_GAME: u16 = 12;
 /// A resend comes no sooner than this.
 const RESEND_AFTER: Duration = Duration::from_millis(100);
 
+/// After so many sends each one comes twice as late as the one before, at most 32 times: a peer that takes in
+/// everything and acknowledges nothing is not sent the same for ever at full rate.
+const PATIENT_SENDS: usize = 16;
+const MOST_DOUBLINGS: usize = 5;
+
 /// How many of the packets that carried a message are remembered: an acknowledgement of any of them will do.
 const REMEMBERED: usize = 4;
 
@@ -124,7 +129,8 @@ impl Reliable {
         let slot = &mut self.outgoing[at];
         slot.sent_as[slot.sends % REMEMBERED] = Some(sequence);
         slot.sends += 1;
-        slot.due = now + RESEND_AFTER.max(rtt + rtt / 2);
+        let slower = slot.sends.saturating_sub(PATIENT_SENDS).min(MOST_DOUBLINGS) as u32;
+        slot.due = now + RESEND_AFTER.max(rtt + rtt / 2) * (1 << slower);
         Some(&slot.bytes)
     }
 
@@ -215,6 +221,17 @@ mod tests {
         reliable.acknowledged(header(8, 1));
         assert!(reliable.all_acknowledged(), "packet 7 arrived after all");
         assert_eq!(reliable.next_due(), None);
+    }
+
+    #[test]
+    fn a_peer_that_never_acknowledges_is_sent_less_and_less() {
+        let mut reliable = Reliable::new();
+        reliable.send(at(0), Ordered::User(b"hi")).unwrap();
+        let sends = |reliable: &mut Reliable, from: u64, to: u64| {
+            (from..to).filter(|ms| reliable.transmit(at(*ms), *ms as u16, RTT).is_some()).count()
+        };
+        assert_eq!(sends(&mut reliable, 0, 1_500), 15, "at full rate, however bad the link");
+        assert!(sends(&mut reliable, 1_500, 60_000) < 25);
     }
 
     #[test]
