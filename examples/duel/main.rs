@@ -1,218 +1,239 @@
 //! A fighting game for two on the engine: what a player runs, and what an embedder copies from.
 //!
-//! `cargo run --release --example duel` plays you against a bot; `--help` tells the rest.
+//! `cargo run --release --example duel` plays you against a bot; `--help` tells the rest. The match loop is in
+//! `play/online.rs`, the game itself in `sim/`.
 
 // Nothing in a program can be reached from outside: here `pub` says what a module offers to the others.
 #![allow(unreachable_pub)]
 
 mod art;
 mod bot;
+mod cli;
 mod keyboard;
 mod keys;
 mod netgraph;
 mod picture;
 mod play;
 mod scene;
+mod signals;
 mod sim;
 mod view;
 
-use std::path::PathBuf;
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::Parser;
+use rebout::net::local_addresses;
+use rebout::net::udp::UdpDriver;
 
-use bot::{Bot, Level};
+use bot::Bot;
+use cli::{Cli, Command, Solo};
 use keys::Bindings;
 use picture::Panel;
-use play::{Ending, Hand, Options, Seats};
-
-/// A fighting game for two, with rollback.
-///
-/// Without a command it is you against a bot. Esc leaves, F1 or n opens the net graph.
-#[derive(Debug, Parser)]
-#[command(name = "duel", max_term_width = 100)]
-struct Cli {
-    #[command(subcommand)]
-    command: Option<Command>,
-    #[command(flatten)]
-    common: Common,
-}
-
-#[derive(Clone, Debug, Subcommand)]
-enum Command {
-    /// Two players at one keyboard
-    Local,
-    /// Watch two bots
-    Demo,
-    /// Play a recorded match: pause, step, seek, speed
-    Replay {
-        /// The RPLK file to play
-        file: PathBuf,
-        /// Print the checksum of every Nth state instead of showing the match
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-        every: Option<u32>,
-    },
-}
-
-#[derive(Clone, Debug, Args)]
-struct Common {
-    /// Where to show it [default: a window where there is a display, otherwise the terminal]
-    #[arg(long, global = true, value_enum)]
-    view: Option<view::Kind>,
-    /// Your name
-    #[arg(long, global = true, value_name = "NAME", default_value = "You", value_parser = name)]
-    name: String,
-    /// How well the bot plays
-    #[arg(long, global = true, value_enum, default_value_t = BotLevel::Normal)]
-    level: BotLevel,
-    /// By how many frames the bot's buttons are late; - and + change it in the game
-    #[arg(long, global = true, value_name = "FRAMES", default_value_t = 3,
-          value_parser = clap::value_parser!(u32).range(0..=15))]
-    late: u32,
-    /// What chance is made of, not 0 [default: the time]
-    #[arg(long, global = true, value_name = "SEED", value_parser = clap::value_parser!(u32).range(1..))]
-    seed: Option<u32>,
-    /// The folder to record matches in, or "off"
-    #[arg(long, global = true, value_name = "DIR|off", default_value = "replays")]
-    record: String,
-    /// Player one's keys: left,right,up,down,light,heavy,special,throw,start
-    #[arg(long, global = true, value_name = "KEYS")]
-    keys1: Option<Bindings>,
-    /// Player two's keys, in the same order
-    #[arg(long, global = true, value_name = "KEYS")]
-    keys2: Option<Bindings>,
-    /// Begin at once, without the first screen
-    #[arg(long, global = true)]
-    now: bool,
-    /// Open the net graph at the start
-    #[arg(long, global = true)]
-    net: bool,
-    /// End after so many frames
-    #[arg(long, global = true, value_name = "N")]
-    frames: Option<u32>,
-    /// Print at the end how evenly the view drew
-    #[arg(long, global = true)]
-    timings: bool,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum BotLevel {
-    Easy,
-    Normal,
-    Hard,
-}
-
-impl BotLevel {
-    const fn level(self) -> Level {
-        match self {
-            Self::Easy => Level::Easy,
-            Self::Normal => Level::Normal,
-            Self::Hard => Level::Hard,
-        }
-    }
-}
-
-/// A name is shown in large letters and sent to the other side: short, and nothing that moves a cursor.
-fn name(text: &str) -> Result<String, String> {
-    let text = text.trim();
-    let count = text.chars().count();
-    if !(1..=16).contains(&count) {
-        Err(format!("a name has 1 to 16 characters, this one has {count}"))
-    } else if let Some(bad) = text.chars().find(|letter| letter.is_control()) {
-        Err(format!("a name has no control characters, this one has {bad:?}"))
-    } else {
-        Ok(text.to_owned())
-    }
-}
+use play::{Ending, Failure, Hand, Opponent, Options, Rules, Seat, Way, exit, print_line};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     match run(cli) {
         Ok(ending) => {
-            ending.lines.iter().for_each(|line| println!("{line}"));
-            ExitCode::SUCCESS
+            ending.lines.iter().for_each(|line| print_line(line));
+            ending.code.into()
         }
-        Err(error) => {
-            eprintln!("duel: {error}");
-            ExitCode::FAILURE
+        Err(failure) => {
+            eprintln!("duel: {}", failure.text);
+            failure.code.into()
         }
     }
 }
 
-fn run(cli: Cli) -> Result<Ending, String> {
-    let common = cli.common;
-    let seed = common.seed.unwrap_or_else(seed_of_now);
-    let bot = |salt: u32| Hand::Bot(Box::new(Bot::new(seed ^ salt, common.level.level())));
-    let (seats, names, late_frames) = match cli.command {
-        None => {
-            let keys = common.keys1.clone().unwrap_or(Bindings::ALONE);
-            ([Hand::Keys(keys), bot(0xB07)], [common.name.clone(), "Bot".to_owned()], common.late)
+fn run(cli: Cli) -> Result<Ending, Failure> {
+    match cli.command {
+        None => solo(cli.solo, false),
+        Some(Command::Demo { solo: demo }) => solo(demo, true),
+        Some(Command::Local { shown, keys, keys2, round }) => local(&shown, &keys, keys2, &round),
+        Some(Command::Host { port, player }) => {
+            let udp = UdpDriver::bind((Ipv6Addr::UNSPECIFIED, port).into()).map_err(|error| {
+                match error.kind() {
+                    io::ErrorKind::AddrInUse => unusable(format!(
+                        "UDP port {port} is taken: --port picks another, --port 0 any free one"
+                    )),
+                    _ => Failure::of(format!("UDP port {port}: {error}")),
+                }
+            })?;
+            let port = udp.local_addr().port();
+            let way = Way::Host { addresses: local_addresses(), port };
+            if let Way::Host { addresses, port } = &way {
+                print_line(&format!("Waiting at UDP port {port}"));
+                for (label, text) in play::host_lines(addresses, *port) {
+                    print_line(&format!("  {label}: {text}"));
+                }
+            }
+            versus(player, udp, way, "Host")
         }
-        Some(Command::Local) => {
-            let one = common.keys1.clone().unwrap_or(Bindings::LEFT_HALF);
-            let two = common.keys2.clone().unwrap_or(Bindings::RIGHT_HALF);
-            if let Some(key) = one.shares_a_key_with(&two) {
-                return Err(format!("'{key}' is a key of both players"));
+        Some(Command::Join { host, player }) => {
+            let addr = cli::resolve(&host).map_err(unusable)?;
+            let udp = UdpDriver::bind((Ipv6Addr::UNSPECIFIED, 0).into())?;
+            print_line(&format!("Joining {addr}"));
+            versus(player, udp, Way::Join(addr), "Guest")
+        }
+        Some(Command::Bots(args)) => bots(&args),
+        Some(Command::Replay { file, every, shown }) => {
+            let replay = play::load(&file).map_err(Failure::of)?;
+            if let Some(every) = every {
+                play::checksums(&replay, every);
+                return Ok(Ending::of([]));
             }
             let names = ["Player one".to_owned(), "Player two".to_owned()];
-            ([Hand::Keys(one), Hand::Keys(two)], names, 0)
+            let at_once = shown.in_haste();
+            view::run(shown.view, &[], move |screen| play::replay(screen, replay, names, at_once))
+                .map_err(unseen)
         }
-        Some(Command::Demo) => ([bot(1), bot(2)], ["Kaito".to_owned(), "Rai".to_owned()], common.late),
-        Some(Command::Replay { file, every }) => return watch_replay(&common, &file, every),
-    };
-    let panel = first_screen(&seats);
-    let bindings: Vec<_> = seats
-        .iter()
-        .filter_map(|hand| match hand {
-            Hand::Keys(bindings) => Some(bindings.clone()),
-            Hand::Bot(_) => None,
-        })
-        .collect();
-    let options = Options {
-        seed,
-        names,
-        record: (common.record != "off").then(|| PathBuf::from(&common.record)),
-        at_once: common.now || bindings.is_empty() || common.view == Some(view::Kind::None),
-        net: common.net,
-        frames: common.frames,
-        timings: common.timings,
-    };
-    let seats = Seats { hands: seats, late_frames };
-    view::run(common.view, &bindings, move |screen| play::local(screen, &options, seats, &panel))
+    }
 }
 
-fn watch_replay(common: &Common, file: &std::path::Path, every: Option<u32>) -> Result<Ending, String> {
-    let replay = play::load(file)?;
-    if let Some(every) = every {
-        play::checksums(&replay, every);
-        return Ok(Ending { lines: Vec::new() });
+/// You, or a bot at your controls, against the bot behind its bad link.
+fn solo(args: Solo, demo: bool) -> Result<Ending, Failure> {
+    let seed = args.round.seed.unwrap_or_else(seed_of_now);
+    let level = args.who.level.level();
+    let rules = Rules { frames: args.round.frames, desync_at: None };
+    let name = args.who.name.as_deref().unwrap_or(if demo { "Kaito" } else { "You" });
+    let wishes = args.engine.wishes(name, None, 60, rules).map_err(unusable)?;
+    let setting = args.link.setting().map_err(unusable)?;
+    let mut theirs = wishes.clone();
+    theirs.name = if demo { "Rai".to_owned() } else { "Bot".to_owned() };
+    theirs.seed = Some(seed);
+    theirs.rules.desync_at = args.desync;
+    let bindings = args.keys.keys1.unwrap_or(Bindings::ALONE);
+    let hand =
+        if demo { Hand::Bot(Box::new(Bot::new(seed ^ 1, level))) } else { Hand::Keys(bindings.clone()) };
+    let in_haste = args.shown.in_haste();
+    let panel = first_screen(&[&bindings], true);
+    let names = [name.to_owned(), theirs.name.clone()];
+    let seat = Seat {
+        hand,
+        wishes,
+        record: cli::folder(&args.round.record),
+        net: args.shown.net,
+        in_haste: in_haste || demo,
+        timings: args.shown.timings,
+    };
+    let match_of = move |screen: &view::Screen| {
+        let wait = !in_haste && !demo;
+        if wait && !play::wait(screen, &panel, std::slice::from_ref(&seat.hand), seed, &names) {
+            return Ok(Ending::of([]));
+        }
+        let other = rebout::Player::Two;
+        let bot = Bot::new(seed ^ 0xB07, level);
+        let opponent = Opponent::start(theirs.config(), other, bot, theirs.rules, setting)?;
+        let udp = UdpDriver::bind((Ipv4Addr::LOCALHOST, 0).into())?;
+        let link = opponent.link();
+        let ending = play::online(screen, seat, udp, &Way::Bot(opponent.addr()), Some(link));
+        // What it says of the match is what we have said already.
+        let _ = opponent.finish(true);
+        ending
+    };
+    view::run(args.shown.view, &[bindings], match_of).map_err(unseen)?
+}
+
+fn versus(args: cli::Player, udp: UdpDriver, way: Way, nameless: &str) -> Result<Ending, Failure> {
+    let seed = args.round.seed.unwrap_or_else(seed_of_now);
+    let rules = Rules { frames: args.round.frames, desync_at: None };
+    let name = args.who.name.as_deref().unwrap_or(nameless);
+    let wishes = args.engine.wishes(name, Some(seed), args.frame_rate, rules).map_err(unusable)?;
+    let bindings = args.keys.keys1.unwrap_or(Bindings::ALONE);
+    let hand = if args.bot {
+        // Two bots of one seed would dance in step.
+        let salt = std::process::id();
+        Hand::Bot(Box::new(Bot::new(seed ^ salt, args.who.level.level())))
+    } else {
+        Hand::Keys(bindings.clone())
+    };
+    let seat = Seat {
+        hand,
+        wishes,
+        record: cli::folder(&args.round.record),
+        net: args.shown.net,
+        in_haste: args.shown.in_haste(),
+        timings: args.shown.timings,
+    };
+    view::run(args.shown.view, &[bindings], move |screen| play::online(screen, seat, udp, &way, None))
+        .map_err(unseen)?
+}
+
+fn local(
+    shown: &cli::Shown,
+    keys: &cli::Keys,
+    keys2: Option<Bindings>,
+    round: &cli::Round,
+) -> Result<Ending, Failure> {
+    let one = keys.keys1.clone().unwrap_or(Bindings::LEFT_HALF);
+    let two = keys2.unwrap_or(Bindings::RIGHT_HALF);
+    if let Some(key) = one.shares_a_key_with(&two) {
+        return Err(unusable(format!("'{key}' is a key of both players")));
     }
-    let names = ["Player one".to_owned(), "Player two".to_owned()];
-    let at_once = common.now || common.view == Some(view::Kind::None);
-    view::run(common.view, &[], move |screen| play::replay(screen, replay, names, at_once))
+    let options = Options {
+        seed: round.seed.unwrap_or_else(seed_of_now),
+        names: ["Player one".to_owned(), "Player two".to_owned()],
+        record: cli::folder(&round.record),
+        net: shown.net,
+        rules: Rules { frames: round.frames, desync_at: None },
+        timings: shown.timings,
+    };
+    let panel = first_screen(&[&one, &two], false);
+    let in_haste = shown.in_haste();
+    let bindings = [one.clone(), two.clone()];
+    let hands = [Hand::Keys(one), Hand::Keys(two)];
+    let match_of = move |screen: &view::Screen| {
+        if !in_haste && !play::wait(screen, &panel, &hands, options.seed, &options.names) {
+            return Ending::of([]);
+        }
+        play::local(screen, &options, hands)
+    };
+    view::run(shown.view, &bindings, match_of).map_err(unseen)
+}
+
+fn bots(args: &cli::Bots) -> Result<Ending, Failure> {
+    let seed = args.seed.unwrap_or_else(seed_of_now);
+    let rules = Rules { frames: Some(args.frames), desync_at: args.desync };
+    let wishes = args.engine.wishes("bot", Some(seed), args.frame_rate, rules).map_err(unusable)?;
+    let setting = args.link.setting().map_err(unusable)?;
+    let bots = [1, 2].map(|salt| Bot::new(seed ^ salt, args.level.level()));
+    play::bots(&wishes, bots, setting, cli::folder(&args.record).as_deref(), args.json)
+}
+
+fn unusable(text: String) -> Failure {
+    Failure { text, code: exit::UNUSABLE }
+}
+
+// Made for `map_err`, which hands errors over by value.
+#[allow(clippy::needless_pass_by_value)]
+fn unseen(error: view::ViewError) -> Failure {
+    unusable(error.to_string())
 }
 
 /// The keys, said before the first blow.
-fn first_screen(seats: &[Hand; 2]) -> Panel {
+fn first_screen(players: &[&Bindings], against_bot: bool) -> Panel {
     let mut lines = Vec::new();
-    let alone = seats.iter().filter(|hand| matches!(hand, Hand::Keys(_))).count() < 2;
-    let labels = if alone { ["your keys"; 2] } else { ["player one", "player two"] };
-    for (hand, label) in seats.iter().zip(labels) {
-        if let Hand::Keys(bindings) = hand {
-            let [moves, blows] = bindings.lines();
-            lines.push((label.to_owned(), moves));
-            lines.push((" ".to_owned(), blows));
-        }
+    let labels = if players.len() < 2 { ["your keys"; 2] } else { ["player one", "player two"] };
+    for (bindings, label) in players.iter().zip(labels) {
+        let [moves, blows] = bindings.lines();
+        lines.push((label.to_owned(), moves));
+        lines.push((" ".to_owned(), blows));
     }
     let tips = [
         ("block", "hold back; crouch against low blows, stand against jumps"),
         ("special", "a fireball; with down, a rising strike"),
         ("throw", "close up, beats a block; throw back to slip out"),
         ("combo", "light, heavy, special: one into the next"),
-        ("n or F1", "net graph    - and +: how late the other's buttons are"),
+        ("n or F1", "net graph"),
     ];
     lines.extend(tips.map(|(label, text)| (label.to_owned(), text.to_owned())));
+    if against_bot {
+        let text = "- + round trip   [ ] loss   , . jitter   x cut the line";
+        lines.push(("the link".to_owned(), text.to_owned()));
+    }
     Panel { title: "Rebout duel".to_owned(), lines, footer: "press enter to fight, esc to leave".to_owned() }
 }
 

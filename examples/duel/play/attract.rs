@@ -1,4 +1,4 @@
-//! The first screen: the keys, over two bots who show what can be done with them.
+//! What is seen behind a sheet of words: two bots who show what can be done.
 
 use rebout::rollback::{Rollback, RollbackConfig};
 use rebout::{Game, Player};
@@ -10,32 +10,57 @@ use crate::picture::Panel;
 use crate::sim::Duel;
 use crate::view::Screen;
 
-/// Shows the first screen until someone wants to begin; `false` if they leave instead.
-pub(super) fn wait(screen: &Screen, panel: &Panel, seats: &[Hand], seed: u32, names: &[String; 2]) -> bool {
-    let mut duel = Duel::new(seed);
-    let mut bots = [Bot::new(seed, Level::Normal), Bot::new(seed.wrapping_add(1), Level::Hard)];
-    let mut engine = Rollback::new(RollbackConfig::default(), &duel);
-    let mut show = Show::new(screen, &duel, names.clone(), false);
-    show.panel(Some(panel.clone()));
+/// Two bots on the stage, until something better happens there.
+pub struct Exhibition<'a> {
+    pub show: Show<'a>,
+    duel: Duel,
+    bots: [Bot; 2],
+    engine: Rollback<Duel>,
+    seed: u32,
+}
+
+impl<'a> Exhibition<'a> {
+    pub fn new(screen: &'a Screen, seed: u32, names: [String; 2], panel: Panel) -> Self {
+        let duel = Duel::new(seed);
+        let mut show = Show::new(screen, &duel, names, false);
+        show.panel(Some(panel));
+        Self {
+            show,
+            duel,
+            bots: [Bot::new(seed, Level::Normal), Bot::new(seed.wrapping_add(1), Level::Hard)],
+            engine: Rollback::new(RollbackConfig::default(), &duel),
+            seed,
+        }
+    }
+
+    /// One frame of it.
+    pub fn frame(&mut self) {
+        for player in Player::BOTH {
+            let buttons = self.bots[player.index()].buttons(&self.duel, player);
+            self.engine.press(player, 0, buttons);
+        }
+        self.engine.advance(&mut self.duel);
+        self.show.frame(&self.duel, self.engine.cues());
+        if self.duel.finished() {
+            self.duel = Duel::new(self.seed.wrapping_add(self.duel.age));
+            self.engine.reset();
+        }
+    }
+}
+
+/// Shows a sheet of words until someone wants to go on; `false` if they leave instead.
+pub fn wait(screen: &Screen, panel: &Panel, seats: &[Hand], seed: u32, names: &[String; 2]) -> bool {
+    let mut exhibition = Exhibition::new(screen, seed, names.clone(), panel.clone());
     let mut beat = Beat::start();
     loop {
-        let hands = show.hands();
+        let hands = exhibition.show.hands();
         if leaves(&hands) {
             return false;
         }
         if wants_to_start(&hands, seats) {
             return true;
         }
-        for player in Player::BOTH {
-            let buttons = bots[player.index()].buttons(&duel, player);
-            engine.press(player, 0, buttons);
-        }
-        engine.advance(&mut duel);
-        show.frame(&duel, engine.cues());
-        if duel.finished() {
-            duel = Duel::new(seed.wrapping_add(duel.age));
-            engine.reset();
-        }
+        exhibition.frame();
         beat.wait(FRAME);
     }
 }

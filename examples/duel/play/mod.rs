@@ -1,16 +1,32 @@
 //! The match loop: sixty times a second, hands to buttons, buttons to the engine, the state to the screen.
 
 mod attract;
+mod bots;
+mod link;
 mod local;
+mod meet;
+mod online;
+mod opponent;
+mod record;
+mod rules;
 mod show;
+mod table;
 mod tape;
+mod words;
 
-use std::path::PathBuf;
+use std::io::Write;
 use std::time::{Duration, Instant};
 
 use rebout::{Buttons, Player};
 
-pub use local::{Seats, local};
+pub use attract::wait;
+pub use bots::bots;
+pub use link::{LinkSetting, MOST_MILLIS};
+pub use local::{Options, local};
+pub use meet::{Way, host_lines};
+pub use online::{Seat, online};
+pub use opponent::Opponent;
+pub use rules::{Rules, Wishes};
 pub use tape::{checksums, load, replay};
 
 use crate::bot::Bot;
@@ -28,6 +44,14 @@ pub enum Hand {
 }
 
 impl Hand {
+    /// Whether `key` is one of the player's buttons.
+    fn uses(&self, key: crate::keys::Key) -> bool {
+        match self {
+            Self::Keys(bindings) => bindings.buttons(&[key]) != Buttons::NONE,
+            Self::Bot(_) => false,
+        }
+    }
+
     fn buttons(&mut self, duel: &Duel, player: Player, hands: &Hands) -> Buttons {
         match self {
             Self::Keys(bindings) => {
@@ -41,27 +65,59 @@ impl Hand {
     }
 }
 
-/// How a match is played.
-#[derive(Clone, Debug)]
-pub struct Options {
-    pub seed: u32,
-    pub names: [String; 2],
-    /// Where the match is recorded, if it is.
-    pub record: Option<PathBuf>,
-    /// Whether to begin without a key being pressed.
-    pub at_once: bool,
-    /// The net graph is open from the beginning.
-    pub net: bool,
-    /// Ends the match after so many frames.
-    pub frames: Option<u32>,
-    /// Tells at the end how evenly the view drew.
-    pub timings: bool,
+/// How a program of its own tells how it went.
+pub mod exit {
+    /// Played to its end, watched to its end, or left by choice.
+    pub const PLAYED: u8 = 0;
+    /// No match came about, or the two machines ended with different states.
+    pub const FAILED: u8 = 1;
+    /// Bad arguments, or no place to play in; clap uses the same.
+    pub const UNUSABLE: u8 = 2;
+    /// The other machine left or was lost before the end.
+    pub const LOST: u8 = 3;
 }
 
 /// How a match ended, to be printed once the screen is gone.
 #[derive(Clone, Debug)]
 pub struct Ending {
     pub lines: Vec<String>,
+    pub code: u8,
+}
+
+impl Ending {
+    pub fn of<const N: usize>(lines: [String; N]) -> Self {
+        Self { lines: lines.into(), code: exit::PLAYED }
+    }
+}
+
+/// Why there was no match, in words for the player.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    pub text: String,
+    pub code: u8,
+}
+
+impl Failure {
+    // Made for `map_err`, which hands errors over by value.
+    #[allow(clippy::needless_pass_by_value)]
+    pub fn of(error: impl ToString) -> Self {
+        Self { text: error.to_string(), code: exit::FAILED }
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self::of(format!("the network is broken: {error}"))
+    }
+}
+
+/// The longest name that is shown.
+pub const NAME_LETTERS: usize = 16;
+
+/// Prints at once, and bears that nobody listens any more.
+pub fn print_line(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = writeln!(out, "{text}").and_then(|()| out.flush());
 }
 
 /// Sixty frames a second, from frame to frame and not from now, so that a late one is not made later.

@@ -12,30 +12,30 @@ use crate::view::{Hands, Screen};
 const MESSAGE_FRAMES: u32 = 240;
 
 /// The picture as it is built up, and the screen it goes to.
-pub(super) struct Show<'a> {
+pub struct Show<'a> {
     screen: &'a Screen,
     picture: Picture,
     /// Filled in all the time; shown while it is open.
-    pub(super) net: NetGraph,
+    pub net: NetGraph,
     net_open: bool,
     message_frames: u32,
 }
 
 impl<'a> Show<'a> {
-    pub(super) fn new(screen: &'a Screen, duel: &Duel, names: [String; 2], net_open: bool) -> Self {
+    pub fn new(screen: &'a Screen, duel: &Duel, names: [String; 2], net_open: bool) -> Self {
         let scene = Scene::new(duel, names);
         let picture = Picture { scene, net: None, message: None, panel: None, tape: None };
         Self { screen, picture, net: NetGraph::default(), net_open, message_frames: 0 }
     }
 
     /// Shows the state of one frame.
-    pub(super) fn frame(&mut self, duel: &Duel, cues: &[CueEvent]) {
+    pub fn frame(&mut self, duel: &Duel, cues: &[CueEvent]) {
         self.picture.scene.advance(duel, cues);
         self.refresh();
     }
 
     /// Shows the same state again: nothing moves, but the words may have changed.
-    pub(super) fn refresh(&mut self) {
+    pub fn refresh(&mut self) {
         self.message_frames = self.message_frames.saturating_sub(1);
         if self.message_frames == 0 {
             self.picture.message = None;
@@ -45,7 +45,7 @@ impl<'a> Show<'a> {
     }
 
     /// Shows another state, as after a jump in a replay: no spark of the old one stays.
-    pub(super) fn jump(&mut self, duel: &Duel) {
+    pub fn jump(&mut self, duel: &Duel) {
         let scene = &mut self.picture.scene;
         let gaze = scene.gaze;
         *scene = Scene::new(duel, scene.names.clone());
@@ -57,21 +57,35 @@ impl<'a> Show<'a> {
             .for_each(|(side, fighter)| side.trail = f32::from(fighter.health));
     }
 
-    pub(super) fn say(&mut self, text: impl Into<String>, tone: Tone) {
+    pub fn say(&mut self, text: impl Into<String>, tone: Tone) {
         self.picture.message = Some(Message { text: text.into(), tone });
         self.message_frames = MESSAGE_FRAMES;
     }
 
-    pub(super) fn panel(&mut self, panel: Option<Panel>) {
+    /// Says it on the screen, or prints it where there is none.
+    pub fn tell(&mut self, text: impl Into<String>, tone: Tone) {
+        let text = text.into();
+        self.tell_aside(&text);
+        self.say(text, tone);
+    }
+
+    /// Prints what a screen shows anyway, where there is none.
+    pub fn tell_aside(&self, text: &str) {
+        if !self.screen.is_seen() {
+            super::print_line(text);
+        }
+    }
+
+    pub fn panel(&mut self, panel: Option<Panel>) {
         self.picture.panel = panel;
     }
 
-    pub(super) fn tape(&mut self, tape: crate::picture::Tape) {
+    pub fn tape(&mut self, tape: crate::picture::Tape) {
         self.picture.tape = Some(tape);
     }
 
     /// The hands, with the keys that belong to the screen acted on: F1 or `n` opens the net graph.
-    pub(super) fn hands(&mut self) -> Hands {
+    pub fn hands(&mut self) -> Hands {
         let hands = self.screen.hands();
         for key in &hands.presses {
             if matches!(key, Key::F(1) | Key::Char('n')) {
@@ -83,6 +97,6 @@ impl<'a> Show<'a> {
 }
 
 /// Whether the player wants to leave.
-pub(super) fn leaves(hands: &Hands) -> bool {
+pub fn leaves(hands: &Hands) -> bool {
     hands.closed || hands.presses.contains(&Key::Escape)
 }

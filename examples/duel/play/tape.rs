@@ -32,7 +32,7 @@ pub fn checksums(replay: &Replay, every: u32) {
     let last = Frame(replay.inputs.len() as u32);
     rebout::replay::play(replay, &mut Duel::new(replay.seed), |frame, duel| {
         if frame.0 % every == 0 || frame == last {
-            println!("frame {frame}: {:08X}", checksum(duel));
+            super::print_line(&format!("frame {frame}: {:08X}", checksum(duel)));
         }
     });
 }
@@ -191,5 +191,5 @@ pub fn replay(screen: &Screen, replay: Replay, names: [String; 2], at_once: bool
         beat.wait(FRAME);
     }
     let line = format!("Frame {} of {}, checksum {:08X}", deck.frame, deck.frames(), checksum(&deck.duel));
-    Ending { lines: vec![line] }
+    Ending::of([line])
 }

@@ -17,6 +17,7 @@ use timings::Timings;
 use crate::keyboard::Keyboard;
 use crate::keys::{Bindings, Key};
 use crate::picture::Picture;
+use crate::signals;
 
 /// Where a match is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -38,7 +39,7 @@ impl Kind {
                 .any(|name| std::env::var_os(name).is_some_and(|it| !it.is_empty()));
         if display {
             Some(Self::Window)
-        } else if std::io::stdout().is_terminal() && std::io::stdin().is_terminal() {
+        } else if on_terminal() {
             Some(Self::Terminal)
         } else {
             None
@@ -59,6 +60,8 @@ struct Slot {
 
 #[derive(Debug)]
 struct Shared {
+    /// Whether there is anyone to see the pictures.
+    seen: bool,
     slot: Mutex<Slot>,
     changed: Condvar,
     keyboard: Mutex<Keyboard>,
@@ -74,13 +77,14 @@ pub struct Screen(Arc<Shared>);
 pub struct Hands {
     pub held: Vec<Key>,
     pub presses: Vec<Key>,
-    /// The window was closed, or Ctrl-C was pressed.
+    /// The window was closed, Ctrl-C was pressed, or the program was asked to end.
     pub closed: bool,
 }
 
 impl Screen {
-    fn new() -> Self {
+    fn new(seen: bool) -> Self {
         Self(Arc::new(Shared {
+            seen,
             slot: Mutex::new(Slot { picture: None, version: 0, done: false, closed: false }),
             changed: Condvar::new(),
             keyboard: Mutex::new(Keyboard::new(true)),
@@ -88,8 +92,16 @@ impl Screen {
         }))
     }
 
+    /// Whether there is a view at all.
+    pub fn is_seen(&self) -> bool {
+        self.0.seen
+    }
+
     /// Hands the view a new picture. One that was not drawn yet is replaced.
     pub fn show(&self, picture: &Picture) {
+        if !self.0.seen {
+            return;
+        }
         let mut slot = self.slot();
         match &mut slot.picture {
             Some(shown) => shown.clone_from(picture),
@@ -102,7 +114,7 @@ impl Screen {
 
     /// What the player holds and has pressed.
     pub fn hands(&self) -> Hands {
-        let closed = self.slot().closed;
+        let closed = self.slot().closed || signals::asked_to_stop();
         let mut keyboard = self.keyboard();
         Hands { held: keyboard.held(Instant::now()), presses: keyboard.presses(), closed }
     }
@@ -137,6 +149,29 @@ impl Screen {
 /// The match, waiting for a screen.
 type Job<T> = Box<dyn FnOnce(&Screen) -> T + Send>;
 
+/// Why nothing can be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ViewError {
+    /// There is neither a display nor a terminal.
+    Nowhere,
+    /// The wanted kind of view is not to be had here.
+    Unfit(String),
+}
+
+impl core::fmt::Display for ViewError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Nowhere => f.write_str(
+                "there is neither a display nor a terminal to play in. Run it from a terminal or a desktop; or let two \
+                 bots play unseen: duel bots",
+            ),
+            Self::Unfit(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for ViewError {}
+
 /// Runs `job` in a thread with a screen of the wanted kind, and the view on this one. A window that cannot be opened
 /// gives way to the terminal, unless a window was asked for.
 ///
@@ -147,20 +182,23 @@ pub fn run<T: Send + 'static>(
     wanted: Option<Kind>,
     bindings: &[Bindings],
     job: impl FnOnce(&Screen) -> T + Send + 'static,
-) -> Result<T, String> {
+) -> Result<T, ViewError> {
     let job: Job<T> = Box::new(job);
-    let Some(kind) = wanted.or_else(Kind::fitting) else {
-        return Err(
-            "there is neither a display nor a terminal to play in; --view none shows nothing".to_owned()
-        );
-    };
+    let kind = wanted.or_else(Kind::fitting).ok_or(ViewError::Nowhere)?;
+    signals::listen();
+    let terminal = |job| terminal::run(bindings, job).map_err(ViewError::Unfit);
     match kind {
-        Kind::None => Ok(job(&Screen::new())),
-        Kind::Terminal => terminal::run(bindings, job),
+        Kind::None => Ok(job(&Screen::new(false))),
+        Kind::Terminal => terminal(job),
         Kind::Window => match window::run(job) {
             Ok(result) => Ok(result),
-            Err(job) if wanted.is_none() && std::io::stdout().is_terminal() => terminal::run(bindings, job),
-            Err(_) => Err("no window could be opened here; try --view terminal".to_owned()),
+            Err(job) if wanted.is_none() && on_terminal() => terminal(job),
+            Err(_) if wanted.is_none() => Err(ViewError::Nowhere),
+            Err(_) => Err(ViewError::Unfit("no window can be opened here; try --view terminal".to_owned())),
         },
     }
+}
+
+fn on_terminal() -> bool {
+    std::io::stdout().is_terminal() && std::io::stdin().is_terminal()
 }

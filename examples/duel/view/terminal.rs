@@ -33,7 +33,7 @@ pub(super) fn run<T: Send + 'static>(bindings: &[Bindings], job: Job<T>) -> Resu
     }
     let takeover =
         Takeover::begin().map_err(|error| format!("the terminal cannot be taken over: {error}"))?;
-    let screen = Screen::new();
+    let screen = Screen::new(true);
     *screen.keyboard() = Keyboard::new(takeover.releases);
     let (reader, bindings) = (screen.clone(), bindings.to_vec());
     // It waits for keys for ever; the end of the process is its end.

@@ -85,7 +85,7 @@ pub(super) fn run<T: Send + 'static>(job: Job<T>) -> Result<T, Job<T>> {
         opened.store(true, Ordering::Relaxed);
         let job = taken.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(job) = job else { return };
-        let screen = Screen::new();
+        let screen = Screen::new(true);
         let worker = screen.clone();
         let thread = std::thread::spawn(move || {
             // Whatever becomes of the match, the window must learn that it is over.
