@@ -11,6 +11,7 @@ mod sim;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -26,21 +27,41 @@ const ONE_ROUND: &str = "3800";
 /// Fast, so that a match is short.
 const FRAME_RATE: &str = "480";
 
-/// The example, which cargo builds before it runs the tests.
+/// The program, built if it is not: `cargo test --test duel_online` alone does not build examples.
 fn duel() -> Command {
-    let tests = std::env::current_exe().expect("this program is somewhere");
-    let built = tests.parent().and_then(Path::parent).expect("target/debug/deps");
-    let mut command = Command::new(built.join("examples").join("duel"));
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    let program = PROGRAM.get_or_init(|| {
+        let release: &[&str] = if cfg!(debug_assertions) { &[] } else { &["--release"] };
+        let built = Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "--example", "duel"])
+            .args(release)
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .status();
+        assert!(built.expect("cargo runs").success());
+        let test = std::env::current_exe().expect("this program is somewhere");
+        let profile = test.ancestors().nth(2).expect("target/debug/deps");
+        profile.join("examples").join(format!("duel{}", std::env::consts::EXE_SUFFIX))
+    });
+    let mut command = Command::new(program);
     command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").stdin(Stdio::null());
     command
 }
 
-/// A folder for the recordings of one test.
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("duel-{name}-{}", std::process::id()));
-    // A process of the same number may have left one.
-    let _ = std::fs::remove_dir_all(&folder);
-    folder
+/// A folder for the recordings of one test; gone when this is dropped.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let name = format!("duel-{name}-{}", std::process::id());
+        Self(Path::new(env!("CARGO_TARGET_TMPDIR")).join(name))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // There is none if nothing was recorded.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }
 
 /// A player's process; gone when this is dropped.
@@ -154,8 +175,8 @@ fn watch(replay: &Replay) -> Seen {
 
 #[test]
 fn a_host_and_a_joiner_fight_and_agree_on_every_frame() {
-    let record = folder("agree");
-    let mut sides = match_of(&record, &["--frames", ONE_ROUND]);
+    let folder = Folder::new("agree");
+    let mut sides = match_of(&folder.0, &["--frames", ONE_ROUND]);
     let codes = sides.each_mut().map(Side::exit_code);
     let said = sides.each_ref().map(|side| side.said.join("\n"));
     assert_eq!(codes, [Some(0); 2], "{said:#?}");
@@ -178,16 +199,14 @@ fn a_host_and_a_joiner_fight_and_agree_on_every_frame() {
             assert!(side.has_said(round), "{round:?} is not in {said:#?}");
         }
     }
-    std::fs::remove_dir_all(record).expect("it was made");
 }
 
 #[test]
 fn whoever_is_left_alone_says_so_and_exits_with_a_reason() {
-    let record = folder("alone");
-    let mut sides = match_of(&record, &[]);
-    // Well under way: the fight has begun on both machines, and something was recorded.
+    let folder = Folder::new("alone");
+    let mut sides = match_of(&folder.0, &[]);
     let [host, joiner] = &mut sides;
-    joiner.expect("Round 1:");
+    joiner.expect("Round 1 begins");
     joiner.process.kill().expect("it runs");
     host.expect("no word from Ben: the match ends in");
     assert_eq!(host.exit_code(), Some(3), "{:#?}", host.said);
@@ -195,28 +214,27 @@ fn whoever_is_left_alone_says_so_and_exits_with_a_reason() {
     let file = host.said.iter().find_map(|line| line.strip_prefix("Recorded to ")).expect("the file's name");
     let seen = watch(&read(file));
     assert!(host.has_said(&format!("checksum {}", seen.checksum)), "{:#?}", host.said);
-    std::fs::remove_dir_all(record).expect("it was made");
 }
 
 #[cfg(unix)]
 #[test]
 fn whoever_is_asked_to_stop_leaves_and_the_other_is_told_at_once() {
-    let record = folder("stop");
-    let mut sides = match_of(&record, &[]);
+    let folder = Folder::new("stop");
+    let mut sides = match_of(&folder.0, &[]);
     let [host, joiner] = &mut sides;
+    host.expect("Round 1 begins");
     let kill = format!("kill -INT {}", host.process.id());
     assert!(Command::new("sh").args(["-c", &kill]).status().expect("a shell").success());
     assert_eq!(host.exit_code(), Some(0), "{:#?}", host.said);
     assert!(host.has_said("You left and forfeit the match: Ben wins."), "{:#?}", host.said);
     assert_eq!(joiner.exit_code(), Some(3), "{:#?}", joiner.said);
     assert!(joiner.has_said("Ann left and forfeits the match: Ben wins."), "{:#?}", joiner.said);
-    std::fs::remove_dir_all(record).expect("it was made");
 }
 
 #[test]
 fn a_full_and_an_incompatible_host_are_named_as_such() {
-    let record = folder("refused");
-    let mut host = Side::start("Ann", &["host", "--port", "0", "--frames", "77"], &record);
+    let folder = Folder::new("refused");
+    let mut host = Side::start("Ann", &["host", "--port", "0", "--frames", "77"], &folder.0);
     let address = format!("127.0.0.1:{}", host.expect("Waiting at UDP port"));
     let refused = |args: &[&str]| {
         let mut command = duel();
@@ -230,14 +248,13 @@ fn a_full_and_an_incompatible_host_are_named_as_such() {
     host.expect("was sent away: it plays by other rules");
     drop(host);
 
-    let sides = match_of(&record, &[]);
+    let sides = match_of(&folder.0, &[]);
     let port = sides[0].said.iter().find_map(|line| line.strip_prefix("Waiting at UDP port ")).expect("said");
     let address = format!("127.0.0.1:{port}");
-    let mut third = Side::start("Cid", &["join", &address], &record);
+    let mut third = Side::start("Cid", &["join", &address], &folder.0);
     // What goes to the error output is for the player; here the code is enough.
     assert_eq!(third.exit_code(), Some(1), "{:#?}", third.said);
     drop(sides);
-    let _ = std::fs::remove_dir_all(record);
 }
 
 /// A value of a flat JSON object, as it is written there.
@@ -264,8 +281,8 @@ fn bots(record: &Path, args: &[&str]) -> (Option<i32>, String) {
 
 #[test]
 fn two_bots_agree_and_their_figures_can_be_read_by_programs() {
-    let record = folder("bots");
-    let (code, json) = bots(&record, &["--frames", "900"]);
+    let folder = Folder::new("bots");
+    let (code, json) = bots(&folder.0, &["--frames", "900"]);
     assert_eq!(code, Some(0), "{json}");
     let number = |key: &str| value(&json, key).parse::<f64>().unwrap_or_else(|_| panic!("{key} in {json}"));
     assert_eq!((number("frames"), value(&json, "verdict"), number("desyncs")), (900.0, "agreed", 0.0));
@@ -275,18 +292,16 @@ fn two_bots_agree_and_their_figures_can_be_read_by_programs() {
     let seen = watch(&read(value(&json, "replay")));
     assert_eq!([value(&json, "checksum_one"), value(&json, "checksum_two")], [&seen.checksum; 2]);
     assert!(seen.blows.iter().any(|blows| *blows > 0), "{:?}", seen.blows);
-    std::fs::remove_dir_all(record).expect("it was made");
 }
 
 #[test]
 fn a_state_changed_on_one_machine_is_found_named_and_punished_by_the_exit_code() {
-    let record = folder("desync");
-    let (code, json) = bots(&record, &["--frames", "400", "--desync", "200"]);
+    let folder = Folder::new("desync");
+    let (code, json) = bots(&folder.0, &["--frames", "400", "--desync", "200"]);
     assert_eq!(code, Some(1), "{json}");
     assert_eq!((value(&json, "verdict"), value(&json, "desyncs")), ("differs", "1"), "{json}");
     assert_ne!(value(&json, "checksum_one"), value(&json, "checksum_two"));
     assert!(value(&json, "first_field").starts_with("fighters[1].health: "), "{json}");
-    std::fs::remove_dir_all(record).expect("it was made");
 }
 
 #[test]

@@ -46,7 +46,8 @@ struct Match<'a> {
     stalled_in_a_row: u32,
     /// The rematch has been declined, or the game is to be left once the match is decided.
     declines: bool,
-    told_round: Option<(u16, u8)>,
+    /// What was last said of the rounds.
+    told_round: Option<String>,
     autopsy: Option<Autopsy>,
     over: Option<Over>,
 }
@@ -224,13 +225,10 @@ impl Match<'_> {
         } else {
             self.stalled_in_a_row = 0;
         }
-        let certain = self.table.certain();
-        let round = Some((certain.fighters[0].matches + certain.fighters[1].matches, certain.round));
-        if let Some(text) = self.cast.round(certain)
-            && self.told_round != round
-        {
-            self.told_round = round;
-            self.show.tell_aside(&text);
+        let told = self.cast.round(self.table.certain());
+        if told.is_some() && told != self.told_round {
+            self.show.tell_aside(told.as_deref().unwrap_or_default());
+            self.told_round = told;
         }
     }
 

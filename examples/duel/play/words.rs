@@ -103,16 +103,21 @@ impl Cast {
         format!("no word from {}: the match ends in {seconds} s", self.other())
     }
 
-    /// A round that has been decided.
+    /// A round that has begun or has been decided.
     pub fn round(&self, duel: &Duel) -> Option<String> {
-        let Phase::RoundOver { winner, end } = duel.phase else { return None };
+        let round = duel.round;
+        let (winner, end) = match duel.phase {
+            Phase::RoundOver { winner, end } => (winner, end),
+            Phase::Fight => return Some(format!("Round {round} begins")),
+            _ => return None,
+        };
         let how = match end {
             RoundEnd::Ko => "by knockout",
             RoundEnd::Time => "on time",
         };
         Some(match winner {
-            Some(player) => format!("Round {}: {} wins {how}", duel.round, self.name(player)),
-            None => format!("Round {}: a draw {how}", duel.round),
+            Some(player) => format!("Round {round}: {} wins {how}", self.name(player)),
+            None => format!("Round {round}: a draw {how}"),
         })
     }
 
