@@ -108,7 +108,7 @@ impl Text {
                 p.vy = 500;
                 p.action = JUMPING;
             }
-            p.x = p.x.max(0).min(19400);
+            p.x = p.x.clamp(0, 19400);
         }
         // E
         for p in &mut self.p {
