@@ -112,3 +112,56 @@ impl<S: Fields> Archive<S> {
         self.frozen_after = Some(frame);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(archive: &Archive<Vec<u32>>, until: u32) -> Vec<u32> {
+        (0..until).filter(|frame| archive.state(Frame(*frame)).is_some()).collect()
+    }
+
+    fn fill(archive: &mut Archive<Vec<u32>>, frames: core::ops::Range<u32>, words: usize) {
+        for frame in frames.map(Frame) {
+            archive.settled(frame, Inputs::default());
+            if archive.wants(frame) {
+                archive.swap(frame, &mut vec![frame.0; words]);
+            }
+        }
+    }
+
+    #[test]
+    fn every_state_of_the_last_frames_is_kept_however_often_checksums_are_taken() {
+        for cadence in [1, 2, 7, 30, 200] {
+            let mut archive = Archive::new(cadence, || vec![0; 24]);
+            fill(&mut archive, 0..1_000, 24);
+            let kept = kept(&archive, 1_000);
+            assert!((873..1_000).all(|frame| kept.contains(&frame)), "cadence {cadence}: {kept:?}");
+            assert!(archive.state(Frame(900)).is_some_and(|state| state[0] == 900));
+        }
+    }
+
+    #[test]
+    fn of_a_state_that_has_grown_only_the_checkpoints_are_kept() {
+        let mut archive = Archive::new(30, || vec![0; 24]);
+        fill(&mut archive, 0..300, 24);
+        fill(&mut archive, 300..600, 50_000);
+        assert!(
+            kept(&archive, 600).iter().all(|frame| frame.is_multiple_of(30)),
+            "{:?}",
+            kept(&archive, 600)
+        );
+        assert!(archive.state(Frame(570)).is_some());
+        assert_eq!(archive.inputs(Frame(1)), Some(Inputs::default()));
+    }
+
+    #[test]
+    fn what_is_frozen_stays() {
+        let mut archive = Archive::new(30, || vec![0; 24]);
+        fill(&mut archive, 0..100, 24);
+        archive.freeze_after(Frame(90));
+        fill(&mut archive, 100..5_000, 24);
+        assert!(archive.state(Frame(60)).is_some() && archive.state(Frame(75)).is_some());
+        assert_eq!((archive.inputs(Frame(0)), archive.inputs(Frame(101))), (Some(Inputs::default()), None));
+    }
+}
