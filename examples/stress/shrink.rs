@@ -33,8 +33,7 @@ impl Shrunk {
     fn attempt(&mut self, subject: &Subject, case: Case) -> bool {
         self.tries += 1;
         let outcome = subject.play(&case, Keep { inputs: true, ..Keep::default() });
-        let kind = |outcome: &Outcome| outcome.trouble.as_ref().map(Trouble::kind);
-        let same = outcome.failed() && kind(&outcome) == kind(&self.outcome);
+        let same = outcome.failed() && manner(&outcome) == manner(&self.outcome);
         if same {
             (self.case, self.outcome) = (case, outcome);
         }
@@ -77,4 +76,16 @@ impl Shrunk {
         }
         self.without.len() > before
     }
+}
+
+/// In what way a match failed: what kind of trouble, and what the autopsy says of it. A smaller match that fails in
+/// another way is another failure.
+fn manner(outcome: &Outcome) -> (Option<u8>, Option<(&str, Option<&str>)>) {
+    let told = outcome
+        .autopsies
+        .iter()
+        .flatten()
+        .next()
+        .map(|autopsy| (autopsy.verdict.name(), autopsy.fields.first().map(|field| field.path.as_str())));
+    (outcome.trouble.as_ref().map(Trouble::kind), told)
 }

@@ -73,24 +73,27 @@ impl Mistake for StepCount {
     }
 }
 
-/// Asks the gamepad inside the step. It answers what is held now, also when the past is stepped again: as near to a
-/// dependence on predictions as a step can come, which is never told of them.
+/// Asks the gamepad inside the step. It answers what is held now, and how often that has changed so far, also when the
+/// past is stepped again: as near to a dependence on predictions as a step can come, which is never told of them.
 #[derive(Default)]
 pub(super) struct LiveInput {
     pad: Buttons,
+    changes: u32,
 }
 
 impl Mistake for LiveInput {
     fn step(&mut self, arena: &mut Arena, _: Inputs, _: Option<Player>) {
-        arena.charge = arena.charge.wrapping_mul(31).wrapping_add(u32::from(self.pad.0));
+        let held = u32::from(self.pad.0) + self.changes;
+        arena.charge = arena.charge.wrapping_mul(31).wrapping_add(held);
     }
 
     fn before_frame(&mut self, _: &mut Arena, _: Frame, held: Buttons, _: Option<Player>) {
+        self.changes += u32::from(self.pad != held);
         self.pad = held;
     }
 }
 
-/// The weather is costly to work out, and changes every sixteen frames only: so it is kept, without what it was
+/// The weather is costly to work out, and changes every thirteen frames only: so it is kept, without what it was
 /// worked out from. After a restore to before the change it is that of the future.
 #[derive(Default)]
 pub(super) struct HiddenCache {
@@ -99,11 +102,11 @@ pub(super) struct HiddenCache {
 
 impl HiddenCache {
     fn weather(&self, frame: u32) -> i32 {
-        if frame % 16 == 7 {
+        if frame % 13 == 7 {
             self.weather.set(None);
         }
         let weather = self.weather.get().unwrap_or_else(|| {
-            let front = (frame + 9) / 16;
+            let front = (frame + 6) / 13;
             (front.wrapping_mul(0x9E37_79B9) >> 20).cast_signed()
         });
         self.weather.set(Some(weather));
@@ -142,8 +145,8 @@ impl Mistake for TouchedOutside {
         arena.shake = arena.shake.saturating_sub(1);
     }
 
-    fn before_frame(&mut self, arena: &mut Arena, frame: Frame, _: Buttons, seat: Option<Player>) {
-        if frame.0.is_multiple_of(16) && seat == Some(Player::One) {
+    fn before_frame(&mut self, arena: &mut Arena, _: Frame, _: Buttons, seat: Option<Player>) {
+        if seat == Some(Player::One) {
             arena.shake = 0;
         }
     }
