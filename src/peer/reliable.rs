@@ -14,10 +14,10 @@ const IN_FLIGHT_FOR_GAME: u16 = 12;
 /// A resend comes no sooner than this.
 const RESEND_AFTER: Duration = Duration::from_millis(100);
 
-/// After so many sends each one comes twice as late as the one before, at most 32 times: a peer that takes in
+/// After so many sends each one comes twice as late as the one before, at most 8 times: a peer that takes in
 /// everything and acknowledges nothing is not sent the same for ever at full rate.
 const PATIENT_SENDS: usize = 16;
-const MOST_DOUBLINGS: usize = 5;
+const MOST_DOUBLINGS: usize = 3;
 
 /// How many of the packets that carried a message are remembered: an acknowledgement of any of them will do.
 const REMEMBERED: usize = 4;
@@ -231,7 +231,7 @@ mod tests {
             (from..to).filter(|ms| reliable.transmit(at(*ms), *ms as u16, RTT).is_some()).count()
         };
         assert_eq!(sends(&mut reliable, 0, 1_500), 15, "at full rate, however bad the link");
-        assert!(sends(&mut reliable, 1_500, 60_000) < 25);
+        assert!(sends(&mut reliable, 1_500, 60_000) < 80, "where 585 would come at full rate");
     }
 
     #[test]
