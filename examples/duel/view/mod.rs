@@ -2,6 +2,7 @@
 //! in a thread of its own, so that no slow screen ever holds up a packet.
 
 mod cells;
+mod pixels;
 mod raster;
 mod terminal;
 mod texts;
