@@ -1,75 +1,15 @@
 //! When two machines disagree, they find out since which frame, about which field, and whose fault it is.
 
-#[path = "../examples/common/bout.rs"]
 #[allow(dead_code)]
-mod bout;
-#[path = "../examples/playground/sim.rs"]
-#[allow(dead_code)]
-mod sim;
+mod faulty;
 
-use bout::{Bout, Play, Setup, every_fourth};
 use core::time::Duration;
+use faulty::bout::{Bout, Play, Setup, every_fourth};
+use faulty::{Fault, Faulty, PLAY};
 use rebout::net::sim::{Chance, LinkConfig};
 use rebout::{
     Autopsy, AutopsyVerdict, Config, Cues, Event, Frame, Game, Inputs, OnDesync, Player, Reason, Save,
     Verdict, fields,
-};
-use sim::Playground;
-
-/// What is wrong with a game.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Fault {
-    None,
-    /// The step does something else on this machine, from frame 100 on.
-    StepDiffers,
-    /// A counter outside the snapshot leaks into the state, from frame 100 on.
-    OutsideSnapshot,
-    /// The last frames are different, after the last checksum.
-    LateStep,
-}
-
-/// The reference game, with or without a fault. Finishes at frame 430.
-struct Faulty {
-    inner: Playground,
-    fault: Fault,
-    steps: u32,
-}
-
-impl Save for Faulty {
-    type Snapshot = Playground;
-    fn snapshot(&self) -> Playground {
-        self.inner
-    }
-    fn save(&self, slot: &mut Playground) {
-        *slot = self.inner;
-    }
-    fn restore(&mut self, snapshot: &Playground) {
-        self.inner = *snapshot;
-    }
-}
-
-impl Game for Faulty {
-    fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
-        self.inner.step(inputs, cues);
-        self.steps += 1;
-        let frame = self.inner.frame;
-        match self.fault {
-            Fault::StepDiffers if frame == 100 => self.inner.fighters[1].hp -= 1,
-            Fault::OutsideSnapshot if frame >= 100 => {
-                self.inner.fighters[0].cooldown += i32::from(self.steps.is_multiple_of(3));
-            }
-            Fault::LateStep if frame == 428 => self.inner.fighters[0].hp += 1,
-            _ => {}
-        }
-    }
-    fn finished(&self) -> bool {
-        self.inner.frame >= 430
-    }
-}
-
-const PLAY: Play<Faulty> = Play {
-    build: |seed| Faulty { inner: Playground::new(seed).expect("a seed"), fault: Fault::None, steps: 0 },
-    script: every_fourth,
 };
 
 fn play(tamper: fn(&mut Faulty, Player), link: LinkConfig, change: impl Fn(&mut Config)) -> Bout<Faulty> {
@@ -101,7 +41,7 @@ fn a_step_that_differs_is_told_with_the_frame_and_the_field() {
     let bout = play(
         |game, player| {
             if player == Player::Two {
-                game.fault = Fault::StepDiffers;
+                game.fault = Fault::Step { into: 100 };
             }
         },
         LINK,
@@ -131,12 +71,12 @@ fn state_outside_the_snapshot_is_blamed_on_the_machine_that_has_it() {
         let tamper: fn(&mut Faulty, Player) = match player {
             Player::One => |game, seat| {
                 if seat == Player::One {
-                    game.fault = Fault::OutsideSnapshot;
+                    game.fault = Fault::Outside { from: 100 };
                 }
             },
             Player::Two => |game, seat| {
                 if seat == Player::Two {
-                    game.fault = Fault::OutsideSnapshot;
+                    game.fault = Fault::Outside { from: 100 };
                 }
             },
         };
@@ -147,7 +87,7 @@ fn state_outside_the_snapshot_is_blamed_on_the_machine_that_has_it() {
             assert!(autopsy.exact);
         }
     }
-    let bout = play(|game, _| game.fault = Fault::OutsideSnapshot, LINK, |_| {});
+    let bout = play(|game, _| game.fault = Fault::Outside { from: 100 }, LINK, |_| {});
     for autopsy in autopsies(&bout) {
         assert_eq!(autopsy.verdict, AutopsyVerdict::NotReproducible { one: true, two: true }, "{autopsy}");
     }
@@ -176,7 +116,7 @@ fn a_difference_after_the_last_checksum_is_found_by_the_verdict() {
     let bout = play(
         |game, player| {
             if player == Player::One {
-                game.fault = Fault::LateStep;
+                game.fault = Fault::Step { into: 428 };
             }
         },
         LINK,
@@ -184,7 +124,7 @@ fn a_difference_after_the_last_checksum_is_found_by_the_verdict() {
     );
     for (id, autopsy) in autopsies(&bout).into_iter().enumerate() {
         assert_eq!((autopsy.first_divergence, autopsy.exact), (Frame(428), true), "{autopsy}");
-        assert_eq!(autopsy.fields[0].path, "fighters[0].hp", "{autopsy}");
+        assert_eq!(autopsy.fields[0].path, "fighters[1].hp", "{autopsy}");
         let last = bout.machine(id).events.last().map(|(_, event)| event.clone());
         assert!(matches!(last, Some(Event::Ended(Verdict::Differs { .. }))), "{last:?}");
     }
@@ -200,7 +140,7 @@ fn loss_and_reordering_do_not_keep_the_truth_from_coming_out() {
     let bout = play(
         |game, player| {
             if player == Player::Two {
-                game.fault = Fault::StepDiffers;
+                game.fault = Fault::Step { into: 100 };
             }
         },
         link,
@@ -216,7 +156,7 @@ fn loss_and_reordering_do_not_keep_the_truth_from_coming_out() {
 fn the_config_says_whether_to_look_and_whether_to_stop() {
     let tamper: fn(&mut Faulty, Player) = |game, player| {
         if player == Player::Two {
-            game.fault = Fault::StepDiffers;
+            game.fault = Fault::Step { into: 100 };
         }
     };
     let bout = play(tamper, LINK, |config| config.on_desync = OnDesync::GoOn);
@@ -249,7 +189,7 @@ fn the_game_is_left_as_it_was() {
     let bout = play(
         |game, player| {
             if player == Player::Two {
-                game.fault = Fault::StepDiffers;
+                game.fault = Fault::Step { into: 100 };
             }
         },
         LINK,
