@@ -228,7 +228,7 @@ fn the_banner_says_where_the_match_is() {
     assert_eq!(says(Phase::RoundOver { winner, end: RoundEnd::Ko }, 90).as_deref(), Some("Ben wins|Perfect"));
     assert_eq!(
         says(Phase::MatchOver { winner }, 1).as_deref(),
-        Some("Ben is the winner|Rematch? start: yes, q: no  10")
+        Some("Ben is the winner|Rematch?  start: yes, q: no  10")
     );
 }
 

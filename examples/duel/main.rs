@@ -98,7 +98,7 @@ fn solo(args: Solo, demo: bool) -> Result<Ending, Failure> {
     let seed = args.round.seed.unwrap_or_else(seed_of_now);
     let level = args.who.level.level();
     let rules = Rules { frames: args.round.frames, desync_at: None };
-    let name = args.who.name.as_deref().unwrap_or(if demo { "Kaito" } else { "You" });
+    let name = args.who.name.as_deref().unwrap_or(if demo { "Kaito" } else { picture::YOU });
     let wishes = args.engine.wishes(name, None, 60, rules).map_err(unusable)?;
     let setting = args.link.setting().map_err(unusable)?;
     let mut theirs = wishes.clone();

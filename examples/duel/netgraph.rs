@@ -100,8 +100,8 @@ impl NetGraph {
         let mut lines = vec![
             ("round trip", format!("{:.0} ms", self.round_trip_millis)),
             ("frame lead", format!("{:+.1}", self.lead_frames)),
-            ("delay", format!("{} frames", self.delay_frames)),
-            ("predicted", format!("{} frames", last.predicted_frames)),
+            ("delay", frames(self.delay_frames)),
+            ("predicted", frames(last.predicted_frames)),
             ("rollbacks", format!("{}, deepest {}", self.rollbacks, self.deepest_frames)),
             ("stalls", self.stalls.to_string()),
             ("lost", format!("{:.1}% out {:.1}% in", self.lost_out_percent, self.lost_in_percent)),
@@ -113,6 +113,10 @@ impl NetGraph {
         }
         lines
     }
+}
+
+fn frames(count: u32) -> String {
+    format!("{count} frame{}", if count == 1 { "" } else { "s" })
 }
 
 fn kilobytes(bytes: u64) -> String {

@@ -51,6 +51,19 @@ pub struct Picture {
     pub tape: Option<Tape>,
 }
 
+/// What someone does, said of them or to them: the only player at a keyboard is called "You".
+pub fn says(name: &str, of_them: &str, to_you: &str) -> String {
+    if name == YOU { format!("{name} {to_you}") } else { format!("{name} {of_them}") }
+}
+
+/// What is whose.
+pub fn possessive(name: &str) -> String {
+    if name == YOU { "your".to_owned() } else { format!("{name}'s") }
+}
+
+/// The name of a player who has given none, at their own machine.
+pub const YOU: &str = "You";
+
 /// Big words across the stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Banner {
@@ -65,7 +78,11 @@ pub fn banner(scene: &Scene) -> Option<Banner> {
     let duel = &scene.duel;
     let name = |player: Player| scene.names[player.index()].clone();
     let wins = |winner: Option<Player>| match winner {
-        Some(player) => format!("{} wins", name(player)),
+        Some(player) => says(&name(player), "wins", "win"),
+        None => "Draw".to_owned(),
+    };
+    let decided = |winner: Option<Player>| match winner {
+        Some(player) => says(&name(player), "is the winner", "are the winner"),
         None => "Draw".to_owned(),
     };
     let plain = |text: &str, age: u16| Some(Banner { text: text.to_owned(), below: String::new(), age });
@@ -92,19 +109,16 @@ pub fn banner(scene: &Scene) -> Option<Banner> {
         }
         Phase::MatchOver { winner } => {
             let left = REMATCH_FRAMES.saturating_sub(duel.since).div_ceil(60);
+            let asks = |player: Player| says(&name(player), "wants a rematch", "want a rematch");
             let waits = match duel.rematch {
-                [false, false] => format!("Rematch? start: yes, q: no  {left}"),
-                [true, _] => format!("{} wants a rematch {left}", name(Player::One)),
-                [_, true] => format!("{} wants a rematch {left}", name(Player::Two)),
+                [false, false] => "Rematch?".to_owned(),
+                [true, _] => asks(Player::One),
+                [_, true] => asks(Player::Two),
             };
-            let text =
-                winner.map_or_else(|| "Draw".to_owned(), |player| format!("{} is the winner", name(player)));
+            let waits = format!("{waits}  start: yes, q: no  {left}");
+            let text = decided(winner);
             Some(Banner { text, below: waits, age: duel.since })
         }
-        Phase::Done { winner } => {
-            let text =
-                winner.map_or_else(|| "Draw".to_owned(), |player| format!("{} is the winner", name(player)));
-            Some(Banner { text, below: String::new(), age: 60 })
-        }
+        Phase::Done { winner } => Some(Banner { text: decided(winner), below: String::new(), age: 60 }),
     }
 }

@@ -58,7 +58,11 @@ impl LinkSetting {
 impl fmt::Display for LinkSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { round_trip_millis, loss_percent, jitter_millis, .. } = self;
-        write!(f, "{round_trip_millis} ms, {loss_percent}% lost, +{jitter_millis} ms")
+        write!(f, "{round_trip_millis}")?;
+        if *jitter_millis > 0 {
+            write!(f, "+{jitter_millis}")?;
+        }
+        write!(f, " ms, {loss_percent}% lost")
     }
 }
 

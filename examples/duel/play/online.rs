@@ -73,7 +73,8 @@ pub fn online(
         Ok(None) => return Ok(Ending::of(["Left before the match began.".to_owned()])),
         Err(failure) => {
             if !seat.in_haste {
-                show_last(screen, "No match", vec![failure.text.clone()], here, None);
+                let mut show = Show::new(screen, &Duel::new(1), here, false);
+                show_last(&mut show, "No match", std::slice::from_ref(&failure.text));
             }
             return Err(failure);
         }
@@ -100,8 +101,7 @@ pub fn online(
     let mut ending = game.ending(over, seat.record.as_deref());
     if !seat.in_haste && !over.is_own_choice() {
         let title = if ending.code == super::exit::PLAYED { "Match over" } else { "Match ended" };
-        let duel = *game.table.certain();
-        show_last(screen, title, ending.lines.clone(), game.cast.names, Some(&duel));
+        show_last(&mut game.show, title, &ending.lines);
     }
     if seat.timings {
         ending.lines.push(screen.timings());
@@ -280,18 +280,14 @@ impl Match<'_> {
 }
 
 /// A last sheet of words, until it has been read.
-fn show_last(screen: &Screen, title: &str, lines: Vec<String>, names: [String; 2], duel: Option<&Duel>) {
-    if !screen.is_seen() {
+fn show_last(show: &mut Show<'_>, title: &str, lines: &[String]) {
+    if !show.is_seen() {
         return;
     }
-    let lines = lines.into_iter().map(|line| (String::new(), line)).collect();
+    let lines = lines.iter().flat_map(|line| wrapped(line)).map(|line| (String::new(), line)).collect();
     let footer = "enter or esc to leave".to_owned();
-    let panel = Panel { title: title.to_owned(), lines, footer };
-    let new = Duel::new(1);
-    let duel = duel.unwrap_or(&new);
-    let mut show = Show::new(screen, duel, names, false);
-    show.jump(duel);
-    show.panel(Some(panel));
+    show.hush();
+    show.panel(Some(Panel { title: title.to_owned(), lines, footer }));
     let mut beat = super::Beat::start();
     loop {
         let hands = show.hands();
@@ -301,4 +297,20 @@ fn show_last(screen: &Screen, title: &str, lines: Vec<String>, names: [String; 2
         show.refresh();
         beat.wait(super::FRAME);
     }
+}
+
+/// Lines that a sheet of words has room for.
+fn wrapped(text: &str) -> Vec<String> {
+    const ROOM: usize = 72;
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("there is one from the start");
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > ROOM {
+            lines.push(word.to_owned());
+        } else {
+            line.push_str(if line.is_empty() { "" } else { " " });
+            line.push_str(word);
+        }
+    }
+    lines
 }

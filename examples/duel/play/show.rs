@@ -76,6 +76,15 @@ impl<'a> Show<'a> {
         }
     }
 
+    /// Takes back what was said.
+    pub fn hush(&mut self) {
+        self.picture.message = None;
+    }
+
+    pub fn is_seen(&self) -> bool {
+        self.screen.is_seen()
+    }
+
     pub fn panel(&mut self, panel: Option<Panel>) {
         self.picture.panel = panel;
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use rebout::{Autopsy, AutopsyVerdict, FieldDifference, Player, Reason, Verdict};
 
 use super::exit;
+use crate::picture::{possessive, says};
 use crate::sim::{Duel, Phase, RoundEnd};
 
 /// How a match ended, as far as its session knows.
@@ -55,7 +56,7 @@ impl Cast {
             _ => None,
         };
         let wins = |winner: Option<Player>| match winner {
-            Some(player) => format!("{} wins.", self.name(player)),
+            Some(player) => says(self.name(player), "wins.", "win."),
             None => "A draw.".to_owned(),
         };
         match (winner, over) {
@@ -116,7 +117,7 @@ impl Cast {
             RoundEnd::Time => "on time",
         };
         Some(match winner {
-            Some(player) => format!("Round {round}: {} wins {how}", self.name(player)),
+            Some(player) => format!("Round {round}: {} {how}", says(self.name(player), "wins", "win")),
             None => format!("Round {round}: a draw {how}"),
         })
     }
@@ -136,11 +137,11 @@ impl Cast {
         }
         lines.push(match autopsy.verdict {
             AutopsyVerdict::NotReproducible { one: true, two: true } => {
-                "Both machines computed wrongly.".to_owned()
+                "The states on both machines are not what their rules give.".to_owned()
             }
             AutopsyVerdict::NotReproducible { one, .. } => {
                 let player = if one { Player::One } else { Player::Two };
-                format!("{}'s machine computed wrongly.", self.name(player))
+                format!("The state on {} machine is not what its rules give.", possessive(self.name(player)))
             }
             AutopsyVerdict::StepDiffers => "The two programs do not play by the same rules.".to_owned(),
             AutopsyVerdict::StartDiffers => "They did not begin from the same state.".to_owned(),
@@ -160,11 +161,12 @@ impl Cast {
                     "vx" | "vy" => "speed",
                     other => other,
                 };
-                what = format!("{}'s {rest}", self.name(player));
+                what = format!("{} {rest}", possessive(self.name(player)));
             }
         }
         let value = |side: &Option<String>| side.clone().unwrap_or_else(|| "nothing".to_owned());
         let (one, two) = (value(&field.one), value(&field.two));
-        format!("{what} is {one} on {}'s machine and {two} on {}'s", self.names[0], self.names[1])
+        let machines = Player::BOTH.map(|player| possessive(self.name(player)));
+        format!("{what} is {one} on {} machine and {two} on {}", machines[0], machines[1])
     }
 }
