@@ -420,3 +420,72 @@ mod view {
         }
     }
 }
+
+#[path = "../examples/duel/view/pixels.rs"]
+mod pixels;
+
+/// A canvas of 960 by 540 pixels, black, and the red of one of them.
+fn sheet() -> pixels::Pixels {
+    let mut sheet = pixels::Pixels::default();
+    sheet.fit(960.0, 540.0);
+    sheet
+}
+
+fn red(sheet: &pixels::Pixels, x: usize, y: usize) -> u8 {
+    sheet.bytes()[(y * 960 + x) * 4]
+}
+
+/// How many whole red pixels all of it is worth.
+fn red_area(sheet: &pixels::Pixels) -> f64 {
+    sheet.bytes().chunks_exact(4).map(|pixel| f64::from(pixel[0]) / 255.0).sum()
+}
+
+#[test]
+fn a_rectangle_covers_whole_pixels_and_parts_of_those_at_its_edges() {
+    let mut sheet = sheet();
+    sheet.rect(at(10.5, 20.0), 4.0, 2.25, rgb(0xFF_00_00));
+    let row = |y| [9, 10, 11, 13, 14, 15].map(|x| red(&sheet, x, y));
+    assert_eq!(row(19), [0; 6]);
+    for (y, share) in [(20, 1.0), (21, 1.0), (22, 0.25)] {
+        let expected = [0.0, 0.5, 1.0, 1.0, 0.5, 0.0].map(|part: f64| part * share * 255.0);
+        for (found, expected) in row(y).into_iter().zip(expected) {
+            assert!((f64::from(found) - expected).abs() <= 2.0, "row {y}: {:?}", row(y));
+        }
+    }
+    assert!(
+        sheet.bytes().chunks_exact(4).all(|pixel| pixel[3] == 255),
+        "the window is not to be looked through"
+    );
+}
+
+#[test]
+fn shapes_cover_as_much_as_they_are_large_wherever_they_lie() {
+    let pi = core::f64::consts::PI;
+    for shift in [0.0, 0.3, 0.5, 0.85] {
+        let color = rgb(0xFF_00_00);
+        let mut disc = sheet();
+        disc.disc(at(100.0 + shift, 100.0 - shift), 20.0, color);
+        let mut capsule = sheet();
+        capsule.capsule(at(50.0 + shift, 50.0), at(80.0 + shift, 90.0), [5.0; 2], color);
+        let mut triangle = sheet();
+        triangle.polygon(&[at(10.0, 10.0 + shift), at(50.0, 20.0 + shift), at(20.0, 60.0)], color);
+        let triangle_area = f64::from((40.0 * (50.0 - shift) - 10.0 * 10.0) / 2.0);
+        let expected = [pi * 400.0, pi * 25.0 + 500.0, triangle_area];
+        for (sheet, expected) in [disc, capsule, triangle].iter().zip(expected) {
+            let found = red_area(sheet);
+            assert!((found / expected - 1.0).abs() < 0.03, "{found} instead of {expected}, at {shift}");
+        }
+    }
+}
+
+#[test]
+fn shapes_beyond_the_edges_are_cut_and_half_opacity_is_half() {
+    let mut sheet = sheet();
+    sheet.rect(at(-50.0, -50.0), 5_000.0, 5_000.0, rgb(0xFF_00_00).faded(0.5));
+    sheet.disc(at(-30.0, 700.0), 60.0, rgb(0));
+    sheet.capsule(at(-1e6, 3.0), at(1e6, 3.0), [1.0; 2], rgb(0));
+    sheet.polygon(&[at(f32::NAN, 0.0), at(9.0, f32::INFINITY), at(1.0, 5.0)], rgb(0));
+    let half = red(&sheet, 480, 270);
+    assert!((126..=129).contains(&half), "{half}");
+    assert!(red(&sheet, 480, 3) < 16, "a line from far left to far right crosses the window");
+}

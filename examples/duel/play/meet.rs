@@ -55,8 +55,8 @@ pub fn host_lines(addresses: &[IpAddr], port: u16) -> Vec<(String, String)> {
     if lines.is_empty() {
         lines.push(("address".to_owned(), format!("none found; on this machine 127.0.0.1:{port}")));
     }
-    lines.push(("the other types".to_owned(), "duel join ADDRESS".to_owned()));
-    lines.push(("over the internet".to_owned(), format!("forward UDP port {port} to this machine")));
+    lines.push(("other player".to_owned(), "duel join ADDRESS".to_owned()));
+    lines.push(("internet".to_owned(), format!("the router must forward UDP port {port} to this machine")));
     lines
 }
 

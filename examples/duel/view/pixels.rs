@@ -124,7 +124,7 @@ impl Pixels {
 
     /// As many corners as a circle of this size needs to look round.
     fn corners(&self, radius: f32) -> u16 {
-        ((radius * self.scale).sqrt() * 4.2).clamp(4.0, 48.0) as u16
+        ((radius * self.scale).sqrt() * 4.2).clamp(8.0, 48.0) as u16
     }
 }
 
