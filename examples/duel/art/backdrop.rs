@@ -56,8 +56,9 @@ pub fn paint(canvas: &mut dyn Canvas, camera: &Camera, chance: u32, age: u32) {
     };
     let (width, height, horizon) = (canvas.width(), canvas.height(), camera.horizon());
     let middle = horizon * 0.58;
-    canvas.gradient(at(0.0, 0.0), width, middle, light.sky[0], light.sky[1]);
-    canvas.gradient(at(0.0, middle), width, horizon - middle + 1.0, light.sky[1], light.sky[2]);
+    // A little longer than itself: where two of them meet within a row of pixels nothing else must shine through.
+    canvas.gradient(at(0.0, 0.0), width, middle + 2.0, light.sky[0], light.sky[1]);
+    canvas.gradient(at(0.0, middle), width, horizon - middle + 2.0, light.sky[1], light.sky[2]);
     if light.stars {
         paint_stars(canvas, horizon);
     }
