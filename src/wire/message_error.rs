@@ -142,7 +142,7 @@ pub enum EncodeError {
         /// Length of the buffer.
         room: usize,
     },
-    /// A [`ForeignHello`] of [`VERSION`] would not be foreign.
+    /// A [`ForeignHello`](super::message::ForeignHello) of [`VERSION`] would not be foreign.
     OwnVersion,
     /// It would be refused on arrival.
     Refused(DecodeError),

@@ -90,7 +90,7 @@ pub enum LobbyError {
     Full,
     /// The host does not want to.
     Declined,
-    /// [`start`](Lobby::start) came before the two machines have [agreed](Lobby::agreed).
+    /// [`start`](crate::Lobby::start) came before the two machines have [agreed](crate::Lobby::agreed).
     NotAgreed,
 }
 
