@@ -180,7 +180,9 @@ impl Canvas for Strokes {
         100.0
     }
     fn gradient(&mut self, _: Point, _: f32, _: f32, _: Color, _: Color) {}
-    fn disc(&mut self, _: Point, _: f32, _: Color) {}
+    fn disc(&mut self, center: Point, _: f32, _: Color) {
+        self.0.push((center, center));
+    }
     fn capsule(&mut self, from: Point, to: Point, _: [f32; 2], _: Color) {
         self.0.push((from, to));
     }

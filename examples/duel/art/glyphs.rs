@@ -111,7 +111,13 @@ pub fn write(canvas: &mut dyn Canvas, text: &str, corner: Point, style: Style) {
         for run in strokes(letter.to_ascii_uppercase()).split_ascii_whitespace() {
             let digits = run.as_bytes();
             for ends in digits.windows(4).step_by(2) {
-                canvas.line(point(&ends[..2], origin), point(&ends[2..], origin), style.stroke, style.color);
+                let (from, to) = (point(&ends[..2], origin), point(&ends[2..], origin));
+                if from == to {
+                    // A dot as thin as a stroke would hardly be seen.
+                    canvas.disc(from, style.stroke * 0.7, style.color);
+                } else {
+                    canvas.line(from, to, style.stroke, style.color);
+                }
             }
         }
     }

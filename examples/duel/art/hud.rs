@@ -13,6 +13,8 @@ const INK: Color = rgb(0x12_0A_1C);
 const PAPER: Color = rgb(0xFF_F6_E4);
 const GOLD: Color = rgb(0xFF_CC_4A);
 const RED: Color = rgb(0xE0_34_3E);
+const ROLLED_BACK: Color = rgb(0x54_C8_FF);
+const PREDICTED: Color = rgb(0x8C_E0_8C);
 const BAR_WIDTH: f32 = 380.0;
 const BAR_HEIGHT: f32 = 20.0;
 const NET_HEIGHT: f32 = 84.0;
@@ -272,11 +274,16 @@ fn paint_plot(canvas: &mut dyn Canvas, net: &NetGraph, base: Point, wide: f32, t
         }
         if sample.rollback_frames > 0 {
             let height = up(sample.rollback_frames);
-            canvas.rect(at(x, base.y - height), step.max(1.0), height, rgb(0x54_C8_FF));
+            canvas.rect(at(x, base.y - height), step.max(1.0), height, ROLLED_BACK);
         }
-        canvas.rect(at(x, base.y - up(sample.predicted_frames) - 1.0), step, 1.6, rgb(0x8C_E0_8C).faded(0.8));
+        canvas.rect(at(x, base.y - up(sample.predicted_frames) - 1.0), step, 1.6, PREDICTED.faded(0.8));
         if sample.moved {
             canvas.rect(at(x - 0.5, base.y - tall), 2.0, 7.0, GOLD);
         }
+    }
+    let mut place = base.plus(6.0, 12.0 - tall);
+    for (text, color) in [("rollback depth", ROLLED_BACK), ("predicted", PREDICTED), ("moved", GOLD)] {
+        write(canvas, text, place, Style::new(1.1, 1.2, color));
+        place.x += glyphs::width(text, 1.1) + 18.0;
     }
 }
