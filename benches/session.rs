@@ -141,7 +141,12 @@ fn pump<P: Protocol>(now: Duration, latency: Duration, sides: &mut [Side<P>; 2],
 }
 
 fn lobbies() -> [Side<Lobby>; 2] {
-    let config = |entropy: u64| Config { delay_frames: Some(0), seed: Some(7), entropy, ..Config::new(0xB0) };
+    let config = |entropy: u64| Config {
+        delay_frames: Some(0),
+        seed: Some(7),
+        entropy: Some(entropy),
+        ..Config::new(0xB0)
+    };
     let addrs: [SocketAddr; 2] = [([192, 0, 2, 1], 7001).into(), ([192, 0, 2, 2], 7002).into()];
     let side = |protocol, addr| Side { protocol, addr, incoming: DelayLine::new(), out: [0; MAX_DATAGRAM] };
     let host = Lobby::host(config(1)).expect("a config");

@@ -45,3 +45,25 @@ pub trait Protocol {
 
 /// No datagram that is sent is longer than this: it passes every common path in one piece.
 pub const MAX_DATAGRAM: usize = 1_200;
+
+/// The address under which the same socket always appears: an IPv4 address inside IPv6 becomes plain IPv4, and a flow
+/// label is left out. Addresses that a driver hands over are of this form.
+///
+/// ```
+/// use rebout::canonical;
+///
+/// assert_eq!(canonical("[::ffff:192.0.2.7]:7000".parse().unwrap()), "192.0.2.7:7000".parse().unwrap());
+/// ```
+#[must_use]
+pub fn canonical(addr: SocketAddr) -> SocketAddr {
+    match addr {
+        SocketAddr::V4(_) => addr,
+        SocketAddr::V6(mut v6) => match v6.ip().to_ipv4_mapped() {
+            Some(ip) => SocketAddr::from((ip, v6.port())),
+            None => {
+                v6.set_flowinfo(0);
+                SocketAddr::V6(v6)
+            }
+        },
+    }
+}

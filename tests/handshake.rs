@@ -266,7 +266,7 @@ fn a_joiner_is_told_that_the_host_is_full_or_declines() {
     declined.run_until(SOON, |pair| pair.sides[JOINER].error.is_some());
     assert_eq!(declined.sides[JOINER].error, Some(LobbyError::Declined));
     assert_eq!(declined.sides[HOST].lobby().incoming(), None);
-    let again = rebout::Config { entropy: 5, ..config(JOINER) };
+    let again = rebout::Config { entropy: Some(5), ..config(JOINER) };
     declined.restart(JOINER, Lobby::join(again, addr(HOST)).unwrap());
     declined.run_for(ms(500));
     let incoming = declined.sides[HOST].lobby().incoming();
@@ -341,8 +341,11 @@ fn two_that_join_each_other_meet() {
     for entropy in 0..8 {
         for delay in [Some(0), None] {
             let lobbies = [HOST, JOINER].map(|id| {
-                let config =
-                    rebout::Config { entropy: entropy * 2 + id as u64, delay_frames: delay, ..config(id) };
+                let config = rebout::Config {
+                    entropy: Some(entropy * 2 + id as u64),
+                    delay_frames: delay,
+                    ..config(id)
+                };
                 Lobby::join(config, addr(1 - id)).unwrap()
             });
             let mut pair = Pair::of(lobbies);
@@ -356,7 +359,7 @@ fn two_that_join_each_other_meet() {
 #[test]
 fn one_of_two_that_join_each_other_goes_on_knocking_when_the_other_has_gone() {
     let lobbies = [HOST, JOINER].map(|id| {
-        let config = rebout::Config { entropy: id as u64, ask_before_accepting: true, ..config(id) };
+        let config = rebout::Config { entropy: Some(id as u64), ask_before_accepting: true, ..config(id) };
         Lobby::join(config, addr(1 - id)).unwrap()
     });
     let mut pair = Pair::of(lobbies);
@@ -543,7 +546,7 @@ fn messages_survive_any_blackout_that_the_match_survives() {
 fn a_joiner_started_anew_is_believed_when_no_more_frames_come() {
     let mut pair = pair();
     plays(&mut pair, 60);
-    let again = rebout::Config { entropy: 99, ..config(JOINER) };
+    let again = rebout::Config { entropy: Some(99), ..config(JOINER) };
     pair.restart(JOINER, Lobby::join(again, addr(HOST)).unwrap());
     let at = pair.now;
     assert!(pair.run_until(SOON, |pair| pair.ending(HOST).is_some()), "{}", pair.story(HOST));
@@ -551,7 +554,7 @@ fn a_joiner_started_anew_is_believed_when_no_more_frames_come() {
     assert!(pair.now - at >= ms(500), "{:?}", pair.now - at);
     assert!(pair.now - at < ms(900), "{:?}", pair.now - at);
     assert_eq!(pair.sides[JOINER].error, None, "and goes on knocking");
-    pair.restart(HOST, Lobby::host(rebout::Config { entropy: 98, ..config(HOST) }).unwrap());
+    pair.restart(HOST, Lobby::host(rebout::Config { entropy: Some(98), ..config(HOST) }).unwrap());
     plays(&mut pair, 60);
 }
 
@@ -571,18 +574,22 @@ fn a_restart_is_not_believed_while_frames_come() {
 fn a_host_started_anew_leaves_the_joiner_alone_and_takes_it_again() {
     let mut pair = pair();
     plays(&mut pair, 60);
-    pair.restart(HOST, Lobby::host(rebout::Config { entropy: 99, ..config(HOST) }).unwrap());
+    pair.restart(HOST, Lobby::host(rebout::Config { entropy: Some(99), ..config(HOST) }).unwrap());
     assert!(pair.run_until(LATE, |pair| pair.ending(JOINER).is_some()));
     assert_eq!(pair.ending(JOINER), Some(&Event::Disconnected { reason: Reason::TimedOut }));
     assert_eq!(pair.sides[HOST].lobby().agreed(), Ok(None), "packets of the old match bring about nothing");
-    pair.restart(JOINER, Lobby::join(rebout::Config { entropy: 97, ..config(JOINER) }, addr(HOST)).unwrap());
+    pair.restart(
+        JOINER,
+        Lobby::join(rebout::Config { entropy: Some(97), ..config(JOINER) }, addr(HOST)).unwrap(),
+    );
     plays(&mut pair, 60);
 }
 
 #[test]
 fn the_host_of_two_that_join_each_other_may_start_anew_too() {
-    let join =
-        |id: usize, entropy| Lobby::join(rebout::Config { entropy, ..config(id) }, addr(1 - id)).unwrap();
+    let join = |id: usize, entropy| {
+        Lobby::join(rebout::Config { entropy: Some(entropy), ..config(id) }, addr(1 - id)).unwrap()
+    };
     let mut pair = Pair::of([join(HOST, 1), join(JOINER, 2)]);
     plays(&mut pair, 60);
     let host = (0..2).find(|id| pair.sides[*id].session().agreed().is_host).unwrap();
@@ -598,7 +605,7 @@ fn a_host_started_anew_during_the_handshake_is_found() {
     pair.run_for(ms(700));
     assert!(pair.sides[HOST].lobby().incoming().is_some());
     // The joiner has heard the pings of the one before, with other numbers.
-    pair.restart(HOST, Lobby::host(rebout::Config { entropy: 99, ..config(HOST) }).unwrap());
+    pair.restart(HOST, Lobby::host(rebout::Config { entropy: Some(99), ..config(HOST) }).unwrap());
     plays(&mut pair, 60);
 }
 
@@ -612,14 +619,14 @@ fn a_joiner_started_anew_during_the_handshake_is_taken() {
         assert!(pair.run_until(SOON, reached));
         pair.restart(
             JOINER,
-            Lobby::join(rebout::Config { entropy: 97, ..config(JOINER) }, addr(HOST)).unwrap(),
+            Lobby::join(rebout::Config { entropy: Some(97), ..config(JOINER) }, addr(HOST)).unwrap(),
         );
         if loads {
             // The host has agreed with the one before, and finds out when it plays.
             assert!(pair.run_until(LATE, |pair| pair.ending(HOST).is_some()));
             assert_eq!(pair.ending(HOST), Some(&Event::Disconnected { reason: Reason::Restarted }));
             assert_eq!(pair.sides[JOINER].error, None, "the new one was not sent away");
-            pair.restart(HOST, Lobby::host(rebout::Config { entropy: 96, ..config(HOST) }).unwrap());
+            pair.restart(HOST, Lobby::host(rebout::Config { entropy: Some(96), ..config(HOST) }).unwrap());
         }
         plays(&mut pair, 60);
     }
@@ -765,4 +772,37 @@ fn a_match_is_played_to_its_end_and_both_know_it() {
         assert_eq!(verdict(&pair, HOST), verdict(&pair, JOINER));
         assert_eq!((verdict(&pair, HOST).0, pair.checked), (90, 90));
     }
+}
+
+#[test]
+fn a_joiner_waits_for_a_host_that_answers_but_takes_its_time() {
+    let mut configs = [config(HOST), config(JOINER)];
+    configs[HOST].ask_before_accepting = true;
+    let mut pair = Pair::new(configs);
+    pair.record();
+    pair.run_for(Duration::from_secs(25));
+    assert_eq!(pair.sides[JOINER].lobby().agreed(), Ok(None), "the host is there and thinks");
+    pair.sides[HOST].lobby().accept();
+    plays(&mut pair, 60);
+}
+
+#[test]
+fn every_lobby_of_one_config_is_another() {
+    let config = rebout::Config { entropy: None, ..config(JOINER) };
+    let hellos = [0, 1].map(|_| {
+        let mut lobby = Lobby::join(config.clone(), addr(HOST)).unwrap();
+        let mut buf = [0; 1_200];
+        let (_, len) = lobby.poll_transmit(ms(1), &mut buf).expect("a HELLO");
+        buf[..len].to_vec()
+    });
+    assert_ne!(hellos[0], hellos[1], "the nonce of a rematch is a new one");
+}
+
+#[test]
+fn an_address_of_ipv4_inside_ipv6_is_the_same_as_plain_ipv4() {
+    let SocketAddr::V4(plain) = addr(HOST) else { panic!("the pair has plain addresses") };
+    let mapped = SocketAddr::from((plain.ip().to_ipv6_mapped(), plain.port()));
+    let mut lobby = Lobby::join(config(JOINER), mapped).unwrap();
+    let (to, _) = lobby.poll_transmit(ms(1), &mut [0; 1_200]).expect("a HELLO");
+    assert_eq!(to, addr(HOST));
 }

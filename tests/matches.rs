@@ -228,6 +228,39 @@ fn whoever_leaves_the_other_is_told_so() {
 }
 
 #[test]
+fn a_match_that_is_over_before_it_begins_is_agreed_on_too() {
+    let mut bout =
+        Bout::new(Setup::new(3, link()), Play { build: |seed| round(seed, 0), script: every_fourth });
+    assert!(bout.run_until(secs(5), |bout| (0..2).all(|id| bout.machine(id).ended())));
+    for id in 0..2 {
+        let told = events(&bout, id);
+        assert!(
+            matches!(told[..], [Event::Ended(Verdict::Agreed { frame: Frame(0), .. })]),
+            "machine {id}: {told:?}"
+        );
+    }
+}
+
+#[test]
+fn asking_often_while_a_match_ends_does_not_put_the_next_frame_off() {
+    let mut bout = Bout::new(Setup::new(3, link()), SHORT);
+    bout.world.machine_mut(0).watch = Some(Box::new(|now, advanced, session, _| {
+        if advanced == rebout::Advanced::Ended {
+            assert!(session.next_frame_at() <= now + ms(17), "{:?} at {now:?}", session.next_frame_at());
+        }
+    }));
+    assert!(bout.run_until(secs(30), |bout| (0..2).all(|id| bout.machine(id).ended())));
+    let now = bout.world.local_now(0);
+    let due = bout.machine(0).session().expect("a match").next_frame_at();
+    let mut game = round(7, 601);
+    let session = bout.world.machine_mut(0).session_mut().expect("a match");
+    for _ in 0..200 {
+        session.advance(now, &mut game, Buttons::NONE);
+    }
+    assert!(session.next_frame_at() <= due.max(now) + ms(17));
+}
+
+#[test]
 fn a_match_that_is_played_to_its_end_is_agreed_on() {
     for seed in 1..=6 {
         let link = if seed % 2 == 0 { link() } else { LinkConfig::lossy() };
@@ -266,27 +299,53 @@ fn a_cheat_just_before_the_end_shows_in_the_verdict() {
 #[test]
 fn an_end_at_another_frame_shows_in_the_verdict() {
     let mut bout = Bout::new(Setup::new(7, LinkConfig::clean()), SHORT);
-    bout.world.machine_mut(1).tamper = Some(|game, _| game.ends_at = 599);
+    bout.world.machine_mut(1).tamper = Some(|game, _| game.ends_at = u32::MAX);
     bout.run_for(secs(30));
-    let told = [0, 1].map(|id| events(&bout, id));
-    assert!(
-        matches!(
-            told[1][..],
-            [
-                ..,
-                Event::Ended(
-                    Verdict::Differs { frame: Frame(599), .. }
-                        | Verdict::Unconfirmed { frame: Frame(599), .. }
-                )
-            ]
-        ),
-        "{told:?}"
-    );
-    // The other never gets the inputs that its own end needs.
-    assert!(
-        matches!(told[0][..], [.., Event::Ended(Verdict::Differs { .. }) | Event::Disconnected { .. }]),
-        "{told:?}"
-    );
+    for told in [0, 1].map(|id| events(&bout, id)) {
+        assert!(
+            matches!(told[..], [Event::Ended(Verdict::Differs { frame: Frame(601), .. })]),
+            "the states are the same, and yet only one is finished: {told:?}"
+        );
+    }
+}
+
+#[test]
+fn a_blow_that_one_machine_missed_at_the_end_is_told_with_its_field() {
+    // Machine 1 has another state from the step into 590 on, after the last checksum, and so never ends at 601.
+    let mut bout = Bout::new(Setup::new(7, LinkConfig::clean()), SHORT);
+    bout.world.machine_mut(1).tamper = Some(|game, _| (game.cheats_at, game.ends_at) = (590, u32::MAX));
+    bout.run_for(secs(30));
+    for id in 0..2 {
+        let told = events(&bout, id);
+        let Some(Event::Autopsy(autopsy)) = told.iter().find(|event| matches!(event, Event::Autopsy(_)))
+        else {
+            panic!("machine {id}: {told:?}");
+        };
+        assert_eq!(autopsy.first_divergence, Frame(590), "{autopsy}");
+        assert_eq!(autopsy.fields[0].path, "play.fighters[0].hp", "{autopsy}");
+        assert!(matches!(told.last(), Some(Event::Ended(Verdict::Differs { .. }))), "machine {id}: {told:?}");
+    }
+}
+
+#[test]
+fn many_changes_of_the_delay_at_the_end_leave_room_for_the_verdict() {
+    let mut bout = Bout::new(Setup::new(8, link()), SHORT);
+    assert!(bout.run_until(secs(20), |bout| bout.checked() >= Frame(560)));
+    for change in 0..40 {
+        let now = bout.world.local_now(0);
+        let session = bout.world.machine_mut(0).session_mut().expect("a match");
+        session.set_delay(now, change % 9).expect("a delay");
+    }
+    assert!(bout.run_until(secs(10), |bout| (0..2).all(|id| bout.machine(id).ended())));
+    for id in 0..2 {
+        let told = events(&bout, id);
+        assert!(matches!(told.last(), Some(Event::Ended(Verdict::Agreed { .. }))), "machine {id}: {told:?}");
+    }
+    let believed = bout.machine(1).agreed().expect("a match").peer_delay_frames;
+    assert_eq!(believed, bout.machine(0).session().expect("a match").delay_frames());
+    let now = bout.world.local_now(0);
+    let session = bout.world.machine_mut(0).session_mut().expect("a match");
+    assert_eq!(session.send(now, b"gg"), Err(SendError::Over));
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn config(entropy: u64, delay_frames: u8, user_data: &[u8]) -> Config {
         delay_frames: Some(delay_frames),
         seed: Some(42),
         user_data: user_data.to_vec(),
-        entropy,
+        entropy: Some(entropy),
         ..Config::new(0x6475_656C)
     }
 }

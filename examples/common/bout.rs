@@ -90,7 +90,8 @@ impl Setup {
     pub(crate) fn new(seed: u64, link: LinkConfig) -> Self {
         let config = |side: u64| {
             let mut config = Config::new(0xB0);
-            config.entropy = seed.wrapping_mul(2).wrapping_add(side).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            config.entropy =
+                Some(seed.wrapping_mul(2).wrapping_add(side).wrapping_mul(0x9E37_79B9_7F4A_7C15));
             config.delay_frames = Some(0);
             config.seed = Some(seed as u32 | 1);
             config

@@ -117,7 +117,8 @@ impl<G: Game> Contestant<G> {
 
     /// The same machine, started anew.
     pub(crate) fn anew(&self) -> Self {
-        let config = Config { entropy: self.config.entropy ^ 0x5EED, ..self.config.clone() };
+        let entropy = self.config.entropy.map(|entropy| entropy ^ 0x5EED);
+        let config = Config { entropy, ..self.config.clone() };
         Self::new(config, self.target, self.play)
     }
 

@@ -2,7 +2,8 @@
 
 use super::sim::{InFlight, Link, LinkConfig, LinkStats, nanos};
 use super::sleep::sleep;
-use super::socket::{DatagramSocket, RECEIVE_BYTES, Received, canonical};
+use super::socket::{DatagramSocket, RECEIVE_BYTES, Received};
+use crate::canonical;
 use mio::{Events, Interest, Poll, Token, Waker};
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};

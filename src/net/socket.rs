@@ -1,6 +1,6 @@
 //! One UDP socket that never blocks, whose errors are counted instead of raised.
 
-use crate::MAX_DATAGRAM;
+use crate::{MAX_DATAGRAM, canonical};
 use mio::net::UdpSocket;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, ErrorKind};
@@ -57,28 +57,6 @@ pub struct UdpOptions {
     pub receive_buffer_bytes: Option<usize>,
     /// The send buffer as the system reports it, in bytes.
     pub send_buffer_bytes: Option<usize>,
-}
-
-/// The address under which the same socket always appears: an IPv4 address inside IPv6 becomes plain IPv4, and a flow
-/// label is left out. Addresses that a driver hands over are of this form.
-///
-/// ```
-/// use rebout::net::udp::canonical;
-///
-/// assert_eq!(canonical("[::ffff:192.0.2.7]:7000".parse().unwrap()), "192.0.2.7:7000".parse().unwrap());
-/// ```
-#[must_use]
-pub fn canonical(addr: SocketAddr) -> SocketAddr {
-    match addr {
-        SocketAddr::V4(_) => addr,
-        SocketAddr::V6(mut v6) => match v6.ip().to_ipv4_mapped() {
-            Some(ip) => SocketAddr::from((ip, v6.port())),
-            None => {
-                v6.set_flowinfo(0);
-                SocketAddr::V6(v6)
-            }
-        },
-    }
 }
 
 /// What became of one attempt to receive.

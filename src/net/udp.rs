@@ -8,7 +8,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-pub use super::socket::{UdpOptions, UdpStats, canonical};
+pub use super::socket::{UdpOptions, UdpStats};
 
 /// Datagrams taken in one go. Thirty times what a peer sends in a frame's wait, and still under a millisecond when
 /// somebody floods the port.

@@ -1,14 +1,10 @@
 //! Cookies: a host that keeps nothing recognises what it said to an address.
 
-// The keyed SipHash of the standard library is deprecated in favour of hashers that choose their own key; a cookie
-// needs one key for all.
-#[allow(deprecated)]
-use core::hash::SipHasher;
-use core::hash::{Hash, Hasher};
 use core::time::Duration;
 use std::net::SocketAddr;
 
 use super::entropy::Entropy;
+use super::keyed_hash;
 
 /// A cookie is good for this long.
 const LIFETIME: Duration = Duration::from_secs(10);
@@ -35,11 +31,8 @@ impl Cookies {
     }
 
     fn seal(&self, from: SocketAddr, nonce: u64, stamp: u64) -> u64 {
-        #[allow(deprecated)]
-        let mut hasher = SipHasher::new_with_keys(self.key.0, self.key.1);
-        (from, nonce, stamp).hash(&mut hasher);
         // Never 0: that would say that there is no cookie.
-        (hasher.finish() | 1 << 63) & !TIME_MASK | stamp
+        (keyed_hash(self.key, &(from, nonce, stamp)) | 1 << 63) & !TIME_MASK | stamp
     }
 
     /// A cookie for whoever can receive at `from`.

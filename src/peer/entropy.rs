@@ -1,20 +1,23 @@
 //! Random numbers for nonces, cookies and pings, from the seed that a config brings.
 
-/// SplitMix64: every number a function of the seed, so that a simulated run can be repeated.
+use super::keyed_hash;
+
+/// The keyed hash of a counter: every number a function of the seed, so that a simulated run can be repeated, and no
+/// number tells another. A host's token and first frame travel in the open, and must not give away its cookies' key.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Entropy(u64);
+pub(crate) struct Entropy {
+    key: (u64, u64),
+    count: u64,
+}
 
 impl Entropy {
     pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
+        Self { key: (seed, seed.rotate_left(32) ^ 0x9E37_79B9_7F4A_7C15), count: 0 }
     }
 
     pub(crate) fn next_u64(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        self.count = self.count.wrapping_add(1);
+        keyed_hash(self.key, &self.count)
     }
 
     /// Never 0.

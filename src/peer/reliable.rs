@@ -84,8 +84,9 @@ impl Reliable {
         this
     }
 
-    /// Whether an autopsy may send another message: it takes no more than half of the room.
-    pub(crate) fn has_room_for_autopsy(&self) -> bool {
+    /// Whether there is room for what the session itself has to say, an autopsy or a change of the delay: it takes no
+    /// more than half, so that the verdict always finds a place.
+    pub(crate) fn has_room_for_session(&self) -> bool {
         self.next.wrapping_sub(self.first) < IN_FLIGHT / 2
     }
 

@@ -4,6 +4,7 @@
 //! RBN1 peer: [`confirm`](Rollback::confirm) what is known, [`advance`](Rollback::advance) a frame at a time.
 
 mod cues;
+mod inside;
 mod prediction;
 mod queue;
 mod snapshots;
@@ -220,13 +221,6 @@ impl<S> Rollback<S> {
         if self.settle(game) { Advance::Ended } else { outcome }
     }
 
-    /// Forgets what the last [`advance`](Self::advance) had to say: its cues and what it settled.
-    #[inline]
-    pub(crate) fn forget_last(&mut self) {
-        self.cues.begin();
-        self.settled_before = self.settled;
-    }
-
     /// Goes back to `frame` and steps every frame since again, on what is known by now.
     #[inline(never)]
     fn resimulate<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &mut G) {
@@ -337,29 +331,6 @@ impl<S> Rollback<S> {
         self.queues[player.index()].get(frame)
     }
 
-    /// The confirmed inputs of `player` from `start` up to `end`; both within what is kept.
-    #[inline]
-    pub(crate) fn inputs(
-        &self,
-        player: Player,
-        start: Frame,
-        end: Frame,
-    ) -> impl ExactSizeIterator<Item = Buttons> {
-        self.queues[player.index()].run(start, end)
-    }
-
-    /// The first of `inputs` of `player`, which begin at `start`, that conflicts with what is confirmed: its frame,
-    /// what is confirmed, what it says.
-    #[inline]
-    pub(crate) fn conflict(
-        &self,
-        player: Player,
-        start: Frame,
-        inputs: impl Iterator<Item = Buttons>,
-    ) -> Option<(Frame, Buttons, Buttons)> {
-        self.queues[player.index()].conflict(start, inputs)
-    }
-
     /// The frames that became certain in the last [`advance`](Self::advance): each leaves once, in order.
     #[inline]
     #[must_use]
@@ -388,12 +359,6 @@ impl<S> Rollback<S> {
     #[must_use]
     pub fn snapshot(&self, frame: Frame) -> Option<&S> {
         self.snapshots.get(frame)
-    }
-
-    /// Hands out the slot of a frame that will never be restored again, because it was stepped on confirmed inputs.
-    #[inline]
-    pub(crate) fn release_snapshot(&mut self, frame: Frame) -> Option<&mut S> {
-        if frame < self.settled { self.snapshots.release(frame) } else { None }
     }
 
     /// The state in which the game was finished, once that is certain.

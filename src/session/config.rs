@@ -4,7 +4,6 @@ use crate::rollback::MAX_WINDOW;
 use crate::wire::message::{MAX_USER_DATA, MAX_WINDOW_AND_DELAY};
 use crate::{Buttons, Player, Prediction};
 use core::fmt;
-use core::hash::BuildHasher;
 use core::time::Duration;
 
 /// The greatest input delay that is ever suggested or taken.
@@ -62,9 +61,9 @@ pub struct Config {
     pub no_progress_after: Duration,
     /// A joiner gives up after this long without an answer.
     pub join_timeout: Duration,
-    /// What nonces, cookies and random seeds are drawn from. Random by default; a simulation sets it, and is then a
-    /// pure function of its seeds.
-    pub entropy: u64,
+    /// What nonces, cookies and random seeds are drawn from. `None`: from the system, anew for every lobby. A
+    /// simulation sets it, and is then a pure function of its seeds.
+    pub entropy: Option<u64>,
 }
 
 /// What happens when the machines disagree about the state.
@@ -102,8 +101,7 @@ impl Config {
             lost_after: Duration::from_secs(5),
             no_progress_after: Duration::from_secs(10),
             join_timeout: Duration::from_secs(10),
-            // The keys of a hash map are the standard library's way to random numbers.
-            entropy: std::hash::RandomState::new().hash_one(game_id),
+            entropy: None,
         }
     }
 

@@ -48,8 +48,12 @@ pub struct Session<S> {
     pub(super) on_desync: OnDesync,
     pub(super) rollback: Rollback<S>,
     pub(super) delay_frames: u32,
+    /// What the other side was last told of it.
+    pub(super) told_delay_frames: u32,
     /// The other side's input delay, as it announced it.
     pub(super) peer_delay_frames: u32,
+    /// Another one that it announced, and the frame from which on that holds.
+    pub(super) peer_delay_from: Option<(Frame, u32)>,
     pub(super) latch: Latch,
     pub(super) link: Link,
     pub(super) desk: Desk,
@@ -69,6 +73,10 @@ pub struct Session<S> {
     /// There is nothing to send before this time, but for inputs that are due; zero if that is not known.
     pub(super) idle_until: Duration,
     pub(super) stalled: bool,
+    /// The match has ended because the other side's has: the game here is not finished.
+    pub(super) followed: bool,
+    /// The cues of frames that will never be certain have been taken back.
+    pub(super) cues_closed: bool,
     /// A DISCONNECT came, and no new frame since.
     pub(super) farewell_heard: bool,
     pub(super) stage: Stage,
@@ -109,7 +117,7 @@ impl<S: Fields> Session<S> {
     fn new<G: Game<Snapshot = S>>(
         now: Duration,
         game: &G,
-        mut link: Link,
+        link: Link,
         agreed: Agreed,
         config: &Config,
         desk: Desk,
@@ -128,18 +136,15 @@ impl<S: Fields> Session<S> {
             prediction: config.prediction,
             cue_moves_within: config.cue_moves_within,
         };
-        if agreed.delay_frames != agreed.announced_delay_frames {
-            let delay = Ordered::Delay { from_frame: agreed.first_frame, delay_frames: agreed.delay_frames };
-            // The queue is empty: nothing has been sent yet.
-            let _ = link.reliable.send(now, delay);
-        }
         Self {
             local: agreed.seat,
             frame,
             on_desync: config.on_desync,
             rollback: Rollback::new(rollback_config, game),
             delay_frames: u32::from(agreed.delay_frames),
+            told_delay_frames: u32::from(agreed.announced_delay_frames),
             peer_delay_frames: u32::from(agreed.peer_delay_frames),
+            peer_delay_from: None,
             latch: Latch::new(config.kept_buttons),
             link,
             desk,
@@ -157,6 +162,8 @@ impl<S: Fields> Session<S> {
             loss_in: None,
             idle_until: Duration::ZERO,
             stalled: false,
+            followed: false,
+            cues_closed: false,
             farewell_heard: false,
             stage: Stage::Playing,
             peer_verdict: None,
@@ -225,8 +232,11 @@ impl<S: Fields> Session<S> {
     /// Sends a message of the game's own: at most 1,024 bytes, delivered once and in order.
     ///
     /// # Errors
-    /// If it is too long, or if twelve messages are under way already.
+    /// If it is too long, if twelve messages are under way already, or if the match is over.
     pub fn send(&mut self, now: Duration, message: &[u8]) -> Result<(), SendError> {
+        if self.stage == Stage::Over {
+            return Err(SendError::Over);
+        }
         if message.len() > MAX_USER {
             return Err(SendError::TooLong { len: message.len() });
         }
@@ -246,15 +256,23 @@ impl<S: Fields> Session<S> {
         if window_frames + delay_frames > MAX_WINDOW_AND_DELAY {
             return Err(ConfigError::WindowAndDelay { window_frames, delay_frames });
         }
-        if u32::from(delay_frames) != self.delay_frames {
-            self.delay_frames = u32::from(delay_frames);
-            self.stir();
-            let from = self.rollback.current().plus(self.delay_frames);
-            let from_frame = self.agreed.first_frame.wrapping_add(from.0);
-            // If the queue is full the other side's pacing is off by the difference, and nothing else.
-            let _ = self.link.reliable.send(now, Ordered::Delay { from_frame, delay_frames });
-        }
+        self.delay_frames = u32::from(delay_frames);
+        self.tell_delay(now);
         Ok(())
+    }
+
+    /// Tells the other side of the delay, if there is room for that; otherwise it is told with a later frame.
+    pub(super) fn tell_delay(&mut self, now: Duration) {
+        let delay_frames = self.delay_frames as u8;
+        if self.told_delay_frames == self.delay_frames || !self.link.reliable.has_room_for_session() {
+            return;
+        }
+        let from = self.rollback.current().plus(self.delay_frames);
+        let from_frame = self.agreed.first_frame.wrapping_add(from.0);
+        if self.link.reliable.send(now, Ordered::Delay { from_frame, delay_frames }).is_ok() {
+            self.told_delay_frames = self.delay_frames;
+            self.stir();
+        }
     }
 
     /// The next thing that the game should know.
@@ -371,6 +389,8 @@ pub enum SendError {
     },
     /// Too many are under way; the other side has to acknowledge some first.
     QueueFull,
+    /// The match is over: nobody listens any more.
+    Over,
 }
 
 impl fmt::Display for SendError {
@@ -378,6 +398,7 @@ impl fmt::Display for SendError {
         match self {
             Self::TooLong { len } => write!(f, "a message of {len} bytes is more than {MAX_USER}"),
             Self::QueueFull => f.write_str("too many messages are under way"),
+            Self::Over => f.write_str("the match is over"),
         }
     }
 }

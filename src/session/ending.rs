@@ -14,12 +14,15 @@ const FAREWELL_BELIEVED_AFTER: Duration = Duration::from_millis(500);
 impl<S: Fields> Session<S> {
     /// Our last state is certain: the other side is told, until it has acknowledged.
     pub(super) fn begin_to_end(&mut self, now: Duration, end: Frame) {
-        let Some(snapshot) = self.rollback.snapshot(end) else { return };
+        let Some(snapshot) = self.snapshot(end) else { return };
         let checksum = checksum(snapshot);
         self.stage = Stage::Ending { frame: end, checksum };
         self.stir();
         self.outbox.due = true;
-        let frame = self.agreed.first_frame.wrapping_add(end.0);
+        // A side that is not finished there does not agree, even if it has the same state: frame 0 says so.
+        let same = self.peer_verdict.is_some_and(|(_, theirs)| theirs == checksum);
+        let told = if self.followed && same { Frame::ZERO } else { end };
+        let frame = self.agreed.first_frame.wrapping_add(told.0);
         if self.link.reliable.send(now, Ordered::Verdict { frame, checksum }).is_err() {
             self.disconnect(Reason::ProtocolViolation);
             return;
@@ -29,11 +32,13 @@ impl<S: Fields> Session<S> {
 
     /// Ends the match once both verdicts are here, and it is known what to make of a difference.
     pub(super) fn compare_verdicts(&mut self, now: Duration) {
-        let (Stage::Ending { frame, .. }, Some((their_frame, _))) = (self.stage, self.peer_verdict) else {
+        let (Stage::Ending { frame, checksum }, Some((their_frame, theirs))) =
+            (self.stage, self.peer_verdict)
+        else {
             return;
         };
         let verdict = self.verdict();
-        if let Some(Verdict::Differs { .. }) = verdict
+        if theirs != checksum
             && their_frame == self.agreed.first_frame.wrapping_add(frame.0)
             && self.on_desync != OnDesync::GoOn
         {
@@ -53,7 +58,9 @@ impl<S: Fields> Session<S> {
         Some(match self.peer_verdict {
             None => Verdict::Unconfirmed { frame, checksum },
             Some((at, theirs))
-                if at == self.agreed.first_frame.wrapping_add(frame.0) && theirs == checksum =>
+                if at == self.agreed.first_frame.wrapping_add(frame.0)
+                    && theirs == checksum
+                    && !self.followed =>
             {
                 Verdict::Agreed { frame, checksum }
             }

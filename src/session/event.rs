@@ -66,7 +66,7 @@ pub enum Verdict {
         /// Its checksum.
         checksum: u32,
     },
-    /// The machines have different last states.
+    /// The machines have different last states, or one of them is not finished where the other is.
     Differs {
         /// The frame of the last state here.
         frame: Frame,

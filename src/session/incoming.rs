@@ -78,6 +78,11 @@ impl<S: Fields> Session<S> {
             self.silence.progressed();
             self.farewell_heard = false;
             if acked > Frame::ZERO {
+                if let Some((from, delay_frames)) = self.peer_delay_from
+                    && end > from
+                {
+                    (self.peer_delay_frames, self.peer_delay_from) = (delay_frames, None);
+                }
                 let gap = end.0.wrapping_sub(acked.0).wrapping_sub(self.peer_delay_frames);
                 self.lead.heard(gap.cast_signed());
             }
@@ -87,11 +92,15 @@ impl<S: Fields> Session<S> {
         }
         if acked > self.outbox.acked {
             self.outbox.acked = acked;
-            self.copies.acknowledged(now, Frame(acked.0 - 1));
-            self.checksums.acknowledged(acked);
+            if acked > self.outbox.most_acked {
+                self.outbox.most_acked = acked;
+                self.copies.acknowledged(now, Frame(acked.0 - 1));
+                self.checksums.acknowledged(acked);
+            }
         } else if acked < self.outbox.acked && end >= known {
-            // No older than any before it, and yet its sender has less than was acknowledged: that was forged or
-            // damaged. Back to what is missing there; at worst some inputs go out once more than they had to.
+            // Its sender may have less than was acknowledged before: then that was forged or damaged, and without this
+            // it would never get what it misses. Or it stalls, and this is an earlier one of the packets that it repeats:
+            // then some inputs go out once more than they had to.
             self.outbox.acked = acked;
         }
         if let Some((frame, value)) = checksum {
@@ -201,9 +210,9 @@ impl<S: Fields> Session<S> {
                     return Err(Refusal::NoRoom);
                 }
                 if let Ordered::Verdict { frame, .. } = body {
-                    // The last state comes after a step, and needs inputs of ours that have been sent.
+                    // The last state needs inputs of ours that have been sent.
                     let last = frame.checked_sub(self.agreed.first_frame).map(Frame);
-                    if !last.is_some_and(|last| last > Frame::ZERO && last <= self.outbox.sent) {
+                    if last.is_none_or(|last| last > self.outbox.sent) {
                         return Err(Refusal::ImplausibleChecksum);
                     }
                 }
@@ -253,8 +262,9 @@ impl<S: Fields> Session<S> {
                     let event = Event::Message(bytes.into());
                     self.tell(event);
                 }
-                Ordered::Delay { delay_frames, .. } => {
-                    self.peer_delay_frames = u32::from(delay_frames);
+                Ordered::Delay { from_frame, delay_frames } => {
+                    let from = Frame(from_frame.wrapping_sub(self.agreed.first_frame));
+                    self.peer_delay_from = Some((from, u32::from(delay_frames)));
                     self.agreed.peer_delay_frames = delay_frames;
                     if self.has_room_for_message() {
                         self.tell(Event::PeerDelay { delay_frames });

@@ -9,6 +9,8 @@ use core::time::Duration;
 pub(super) struct Outbox {
     /// The peer has all our inputs before this frame.
     pub(super) acked: Frame,
+    /// The most that was ever acknowledged: only what is new tells a round trip.
+    pub(super) most_acked: Frame,
     /// All our inputs before this frame have been sent at least once.
     pub(super) sent: Frame,
     /// A packet is to be sent.
@@ -25,6 +27,7 @@ impl Outbox {
     pub(super) fn new() -> Self {
         Self {
             acked: Frame::ZERO,
+            most_acked: Frame::ZERO,
             sent: Frame::ZERO,
             due: false,
             copy_at: None,

@@ -86,7 +86,7 @@ impl<S: Fields> Session<S> {
     }
 
     fn pump_autopsy(&mut self, now: Duration) {
-        while self.link.reliable.has_room_for_autopsy()
+        while self.link.reliable.has_room_for_session()
             && let Some(message) = self.examiner.next_message()
         {
             // There is room, and every message of an autopsy fits.
@@ -130,7 +130,7 @@ impl<S: Fields> Session<S> {
 
     /// When something is due to be sent.
     pub(super) fn next_due(&self) -> Option<Duration> {
-        let autopsy = self.examiner.has_messages() && self.link.reliable.has_room_for_autopsy();
+        let autopsy = self.examiner.has_messages() && self.link.reliable.has_room_for_session();
         if self.outbox.due || self.desk.has_answers() || autopsy {
             return Some(Duration::ZERO);
         }

@@ -45,7 +45,12 @@ impl<S: Fields> Session<S> {
         }
         if self.stage != Stage::Playing {
             // Nothing is stepped any more, but the verdict may take a few frames.
-            self.pacing.stalled(now);
+            if self.pacing.is_due(now) {
+                self.pacing.stalled(now);
+            }
+            if self.stage == Stage::Over && !core::mem::replace(&mut self.cues_closed, true) {
+                self.rollback.cancel_cues();
+            }
             return Advanced::Ended;
         }
         let remote = self.local.other();
@@ -74,6 +79,9 @@ impl<S: Fields> Session<S> {
         };
         self.take_checksums(now);
         self.archive_settled();
+        if self.peer_verdict.is_some() && self.rollback.ended().is_none() {
+            self.follow_to_the_end(game);
+        }
         if let Some(end) = self.rollback.ended() {
             self.begin_to_end(now, end);
             return Advanced::Ended;
@@ -82,6 +90,15 @@ impl<S: Fields> Session<S> {
             self.disconnect(Reason::FrameLimit);
         }
         advanced
+    }
+
+    /// The other side has come to its end. If this one has the same state behind it and did not end there, it ends there
+    /// too, and the verdicts are compared: otherwise it would wait for inputs that never come.
+    fn follow_to_the_end<G: Game<Snapshot = S>>(&mut self, game: &mut G) {
+        if let Some((at, _)) = self.peer_verdict {
+            let end = Frame(at.wrapping_sub(self.agreed.first_frame));
+            self.followed = self.rollback.end_at(end, game, self.archive.state(end));
+        }
     }
 
     /// In lockstep the other side waits for this very input, so that it is given although the frame waits too: once,
@@ -100,6 +117,9 @@ impl<S: Fields> Session<S> {
             self.lead.stepped(frame.0.wrapping_sub(known.0).wrapping_add(1).cast_signed());
         }
         self.pacing.stepped(now, self.lead.frames());
+        if self.told_delay_frames != self.delay_frames {
+            self.tell_delay(now);
+        }
         if !self.copies.skips(frame) {
             self.outbox.due = true;
         }

@@ -76,7 +76,7 @@ fn floods_of_anything_leave_a_match_as_it_is() {
 
 /// Everything that was said in a match, handshake and end included.
 fn earlier_match(entropy: u64) -> Vec<(usize, Vec<u8>)> {
-    let configs = [HOST, JOINER].map(|id| Config { entropy: entropy * 2 + id as u64, ..config(id) });
+    let configs = [HOST, JOINER].map(|id| Config { entropy: Some(entropy * 2 + id as u64), ..config(id) });
     let mut pair = Pair::new(configs);
     pair.record();
     pair.last_frame = 90;

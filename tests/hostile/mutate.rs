@@ -211,7 +211,7 @@ fn other_match() -> Rc<Tape> {
     }
     TAPE.with(|tape| {
         let record = || {
-            let configs = [HOST, JOINER].map(|id| Config { entropy: 500 + id as u64, ..config(id) });
+            let configs = [HOST, JOINER].map(|id| Config { entropy: Some(500 + id as u64), ..config(id) });
             let mut pair = Pair::new(configs);
             pair.record();
             pair.last_frame = 60;

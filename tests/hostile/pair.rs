@@ -219,7 +219,7 @@ pub(crate) struct Pair {
 
 pub(crate) fn config(side: usize) -> Config {
     let mut config = Config::new(0xB0);
-    config.entropy = 0x1234_5678_9ABC_DEF0 ^ (side as u64 + 1) << 40;
+    config.entropy = Some(0x1234_5678_9ABC_DEF0 ^ (side as u64 + 1) << 40);
     config.delay_frames = Some(0);
     config.seed = Some(77);
     config.user_data = if side == HOST { b"host".to_vec() } else { b"joiner".to_vec() };

@@ -16,10 +16,12 @@ use crate::peer::link::Link;
 use crate::peer::refusal::Refusals;
 use crate::wire::game::Header;
 use crate::wire::message::MAX_FIRST_FRAME;
-use crate::{Player, Protocol};
+use crate::{Player, Protocol, canonical};
+use core::hash::BuildHasher;
 use core::time::Duration;
 use hosting::{HostStage, Hosting};
 use joining::Joining;
+use std::hash::RandomState;
 use std::net::SocketAddr;
 
 /// The handshake: there is no game yet.
@@ -64,12 +66,14 @@ impl Lobby {
     /// # Errors
     /// If the config makes no sense.
     pub fn join(config: Config, addr: SocketAddr) -> Result<Self, LobbyError> {
-        Self::new(config, Some(addr))
+        Self::new(config, Some(canonical(addr)))
     }
 
     fn new(config: Config, target: Option<SocketAddr>) -> Result<Self, LobbyError> {
         config.check().map_err(LobbyError::Config)?;
-        let mut entropy = Entropy::new(config.entropy);
+        // The keys of a hash map are the standard library's way to random numbers.
+        let drawn = || RandomState::new().hash_one(config.game_id);
+        let mut entropy = Entropy::new(config.entropy.unwrap_or_else(drawn));
         let Config { game_id, content_hash, frame_rate, .. } = config;
         let essentials = Essentials { game_id, content_hash, frame_rate };
         let desk = Desk::new(Cookies::new(&mut entropy), essentials);
@@ -216,6 +220,13 @@ impl Lobby {
             },
             role => role,
         };
+    }
+
+    /// The host has answered: a joiner that waits to be accepted does not give up on it.
+    fn answered(&mut self, now: Duration) {
+        if matches!(self.role, Role::Join(_)) {
+            self.give_up_at = Some(now.saturating_add(self.config.join_timeout));
+        }
     }
 
     /// Lets time pass: gives up, forgets who has gone, decides.

@@ -152,6 +152,7 @@ impl Lobby {
         if let Err(error) = joining.answer(now, &self.config, header, message)? {
             self.error = Some(error);
         }
+        self.answered(now);
         Ok(())
     }
 
@@ -194,6 +195,7 @@ impl Lobby {
             _ => {}
         }
         link.heard(packet.header);
+        self.answered(now);
         if let Role::Host(hosting) = &mut self.role {
             match packet.payload {
                 Payload::Disconnect => hosting.farewell(now),
