@@ -19,7 +19,7 @@ use forge::{control, hello, message, message_of};
 use pair::{HOST, JOINER, Pair, addr, config, label, ms, stranger};
 use rebout::net::sim::{Chance, LinkConfig};
 use rebout::wire::game::{Header, Payload};
-use rebout::wire::message::{ForeignHello, Message, Refuse, RefuseField};
+use rebout::wire::message::{ForeignHello, Message, Ordered, Refuse, RefuseField};
 use rebout::{Event, Lobby, LobbyError, Player, Protocol, Reason, Refusal, Verdict};
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -805,4 +805,28 @@ fn an_address_of_ipv4_inside_ipv6_is_the_same_as_plain_ipv4() {
     let mut lobby = Lobby::join(config(JOINER), mapped).unwrap();
     let (to, _) = lobby.poll_transmit(ms(1), &mut [0; 1_200]).expect("a HELLO");
     assert_eq!(to, addr(HOST));
+}
+
+#[test]
+fn a_verdict_about_long_ago_does_not_wind_a_match_back() {
+    let mut pair = pair();
+    plays(&mut pair, 120);
+    let knows = forge::Knows::of(&pair, HOST).now(&pair, HOST);
+    let verdict = Ordered::Verdict { frame: knows.first + 60, checksum: 1 };
+    let forged = message(knows.header, &Message::Ordered { number: 0, body: verdict });
+    pair.inject(HOST, addr(JOINER), &forged);
+    plays(&mut pair, 120);
+    assert_eq!(pair.sides[HOST].events, [], "an honest end is at most window and delay behind");
+}
+
+#[test]
+fn a_forged_verdict_does_not_end_a_match_that_goes_on() {
+    let mut pair = pair();
+    plays(&mut pair, 120);
+    let knows = forge::Knows::of(&pair, HOST).now(&pair, HOST);
+    let verdict = Ordered::Verdict { frame: knows.known - 5, checksum: 1 };
+    let forged = message(knows.header, &Message::Ordered { number: 0, body: verdict });
+    pair.inject(HOST, addr(JOINER), &forged);
+    plays(&mut pair, 240);
+    assert_eq!(pair.sides[HOST].events, [], "new frames came all the time");
 }

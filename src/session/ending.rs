@@ -9,7 +9,7 @@ use crate::{Fields, Frame, checksum};
 use core::time::Duration;
 
 /// A DISCONNECT is empty and can be forged: it is believed after this long without a new frame, or two round trips.
-const FAREWELL_BELIEVED_AFTER: Duration = Duration::from_millis(500);
+pub(super) const FAREWELL_BELIEVED_AFTER: Duration = Duration::from_millis(500);
 
 impl<S: Fields> Session<S> {
     /// Our last state is certain: the other side is told, until it has acknowledged.

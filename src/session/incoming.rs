@@ -1,7 +1,7 @@
 //! What a session is sent: checked whole before it changes anything.
 
 use super::config::OnDesync;
-use super::duel::Session;
+use super::duel::{Session, Stage};
 use super::event::{Event, Reason};
 use super::lobby::seat_number;
 use crate::peer::desk::Visit;
@@ -210,9 +210,13 @@ impl<S: Fields> Session<S> {
                     return Err(Refusal::NoRoom);
                 }
                 if let Ordered::Verdict { frame, .. } = body {
-                    // The last state needs inputs of ours that have been sent.
+                    // The last state needs inputs of ours that have been sent, and no input comes after it but those of
+                    // the delay: a match that goes on is not over.
                     let last = frame.checked_sub(self.agreed.first_frame).map(Frame);
-                    if last.is_none_or(|last| last > self.outbox.sent) {
+                    let settled =
+                        if self.stage == Stage::Playing { self.rollback.settled() } else { Frame::ZERO };
+                    let outdated = |last: Frame| settled.since(last) > u32::from(MAX_WINDOW_AND_DELAY);
+                    if last.is_none_or(|last| last > self.outbox.sent || outdated(last)) {
                         return Err(Refusal::ImplausibleChecksum);
                     }
                 }

@@ -2,6 +2,7 @@
 
 use super::config::OnDesync;
 use super::duel::{Session, Stage};
+use super::ending::FAREWELL_BELIEVED_AFTER;
 use super::event::{Desync, Event, Reason};
 use crate::{Buttons, Fields, Frame, Game, Player, checksum, rollback};
 use core::time::Duration;
@@ -79,7 +80,10 @@ impl<S: Fields> Session<S> {
         };
         self.take_checksums(now);
         self.archive_settled();
-        if self.peer_verdict.is_some() && self.rollback.ended().is_none() {
+        if self.peer_verdict.is_some()
+            && self.rollback.ended().is_none()
+            && self.silence.stuck() >= FAREWELL_BELIEVED_AFTER
+        {
             self.follow_to_the_end(game);
         }
         if let Some(end) = self.rollback.ended() {
@@ -93,7 +97,8 @@ impl<S: Fields> Session<S> {
     }
 
     /// The other side has come to its end. If this one has the same state behind it and did not end there, it ends there
-    /// too, and the verdicts are compared: otherwise it would wait for inputs that never come.
+    /// too, and the verdicts are compared: otherwise it would wait for inputs that never come. Believed, as a farewell
+    /// is, only when new frames have stopped coming: while they come, a forged verdict ends nothing.
     fn follow_to_the_end<G: Game<Snapshot = S>>(&mut self, game: &mut G) {
         if let Some((at, _)) = self.peer_verdict {
             let end = Frame(at.wrapping_sub(self.agreed.first_frame));
