@@ -11,9 +11,9 @@ use std::fmt::Display;
 use std::io::Write;
 use std::process::ExitCode;
 
-use rebout::wire::game::{EntityState, Payload, PlayerInput};
+use rebout::wire::control::{EntityState, Payload, PlayerInput};
 use rebout::wire::message::{Message, Ordered};
-use rebout::wire::{self, Packet, game, rbn1};
+use rebout::wire::{self, Packet, control, rbn1};
 
 /// No UDP datagram is longer.
 const MAX_LEN: usize = 65_535;
@@ -90,7 +90,7 @@ fn describe_rbn1(packet: &rbn1::InputPacket<'_>, lines: &mut Lines) {
     }
 }
 
-fn describe_game(packet: &game::Packet<'_>, lines: &mut Lines) {
+fn describe_game(packet: &control::Packet<'_>, lines: &mut Lines) {
     line(lines, "format", "GAME");
     line(lines, "type", packet.payload.packet_type());
     line(lines, "sequence", packet.header.sequence);

@@ -8,7 +8,7 @@ use faulty::bout::{Bout, Contestant, Setup, addresses};
 use faulty::{Fault, Faulty, LINK, PLAY, autopsies, bout, play_out, step_differs};
 use proptest::prelude::*;
 use rebout::net::sim::{Chance, Clock, LinkConfig, Machine, World};
-use rebout::wire::game::{self, Payload};
+use rebout::wire::control::{self, Payload};
 use rebout::wire::{self, Packet};
 use rebout::{
     Autopsy, AutopsyVerdict, Config, Event, Frame, OnDesync, Player, Protocol, Reason, Refusal, Verdict,
@@ -37,7 +37,7 @@ impl Liar {
         let Payload::ReliableEvent([USER, high, low, ..]) = packet.payload else { return None };
         let lie = self.lies.get(usize::from(u16::from_be_bytes([*high, *low])))?;
         let message = [&[AUTOPSY, *high, *low], &lie[..]].concat();
-        game::encode(&packet.header, &Payload::ReliableEvent(&message), buf).ok()
+        control::encode(&packet.header, &Payload::ReliableEvent(&message), buf).ok()
     }
 }
 

@@ -18,7 +18,7 @@ mod sim;
 use forge::{control, hello, message, message_of};
 use pair::{HOST, JOINER, Pair, addr, config, label, ms, stranger};
 use rebout::net::sim::{Chance, LinkConfig};
-use rebout::wire::game::{Header, Payload};
+use rebout::wire::control::{Header, Payload};
 use rebout::wire::message::{ForeignHello, Message, Ordered, Refuse, RefuseField};
 use rebout::{Event, Lobby, LobbyError, Player, Protocol, Reason, Refusal, Verdict};
 use std::net::SocketAddr;

@@ -163,7 +163,7 @@ fn the_library_forbids_unsafe_code() {
 const MOST_LINES: usize = 460;
 
 /// Files that are longer, and how long they may be: a list that only shrinks.
-const LONGER: [(&str, usize); 2] = [("session/duel.rs", 640), ("wire/game.rs", 490)];
+const LONGER: [(&str, usize); 2] = [("session/duel.rs", 640), ("wire/control.rs", 490)];
 
 #[test]
 fn files_can_be_read_in_one_sitting() {
@@ -181,8 +181,7 @@ fn files_can_be_read_in_one_sitting() {
 
 #[test]
 fn the_reader_of_imports_understands_them() {
-    let code =
-        "use crate::{Frame, wire::{rbn1, game}, fields::{self}};\nuse crate::hash::SimHash; $crate::Fields";
+    let code = "use crate::{Frame, wire::{rbn1, control}, fields::{self}};\nuse crate::hash::SimHash; $crate::Fields";
     assert_eq!(crate_names(code), ["Frame", "wire", "fields", "hash"]);
     let rooms = rooms_by_name("mod cue; pub mod wire; pub use session::{A, B}; pub use frame::Frame");
     assert_eq!((&*rooms["A"], &*rooms["Frame"], &*rooms["cue"]), ("session", "frame", "cue"));

@@ -1,7 +1,7 @@
 //! What `docs/WIRE.md` shows is what the code sends: every block of bytes on the page, every hash.
 
 use core::time::Duration;
-use rebout::wire::game::{self, Header, Payload};
+use rebout::wire::control::{self, Header, Payload};
 use rebout::wire::message::{Message, Ordered, Refuse, RefuseField};
 use rebout::wire::rbn1::{self, Checksum};
 use rebout::wire::{self, Packet};
@@ -164,7 +164,7 @@ fn every_block_of_bytes_on_the_page_is_what_the_code_sends() {
     let mut buf = [0; MAX_DATAGRAM];
     let header = Header { sequence: 0x0102, ack: 0x8001, ack_bits: 0b101 };
     for (name, payload) in [("heartbeat", Payload::Heartbeat), ("disconnect", Payload::Disconnect)] {
-        let len = game::encode(&header, &payload, &mut buf).unwrap();
+        let len = control::encode(&header, &payload, &mut buf).unwrap();
         put(name, &buf[..len]);
     }
     let refuse = Refuse { nonce: 0x1122_3344_5566_7788, field: RefuseField::FrameRate, ours: 60, theirs: 50 };

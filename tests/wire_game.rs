@@ -3,7 +3,7 @@
 use core::num::NonZeroU8;
 
 use proptest::prelude::*;
-use rebout::wire::game::{
+use rebout::wire::control::{
     self, DecodeError, EncodeError, EntityState, Entries, Header, PacketType, Payload, PlayerInput, Snapshot,
     ValueError,
 };
@@ -60,14 +60,14 @@ fn golden() -> Vec<(Payload<'static>, Vec<u8>)> {
 }
 
 fn refusal(kind: u8, payload: &[u8]) -> DecodeError {
-    game::decode(&datagram(kind, payload)).unwrap_err()
+    control::decode(&datagram(kind, payload)).unwrap_err()
 }
 
 #[test]
 fn every_form_is_written_with_its_golden_bytes() {
     for (payload, bytes) in golden() {
         let mut buf = [0xA5; 256];
-        let len = game::encode(&HEADER, &payload, &mut buf).unwrap();
+        let len = control::encode(&HEADER, &payload, &mut buf).unwrap();
         assert_eq!(&buf[..len], bytes, "{payload:?}");
         assert!(buf[len..].iter().all(|&byte| byte == 0xA5), "{payload:?} wrote past its end");
     }
@@ -76,7 +76,7 @@ fn every_form_is_written_with_its_golden_bytes() {
 #[test]
 fn every_form_is_read_from_its_golden_bytes() {
     for (payload, bytes) in golden() {
-        let packet = game::decode(&bytes).unwrap();
+        let packet = control::decode(&bytes).unwrap();
         assert_eq!(packet.header, HEADER);
         assert_eq!(packet.payload, payload);
         assert_eq!(packet.payload.packet_type(), PacketType::ALL[usize::from(bytes[12]) - 1]);
@@ -87,16 +87,16 @@ fn every_form_is_read_from_its_golden_bytes() {
 fn every_cut_and_every_extension_of_a_packet_is_refused() {
     for (payload, bytes) in golden() {
         for len in 0..15 {
-            assert_eq!(game::decode(&bytes[..len]), Err(DecodeError::TooShort { len }));
+            assert_eq!(control::decode(&bytes[..len]), Err(DecodeError::TooShort { len }));
         }
         for len in 15..bytes.len() {
             let declared = u16::try_from(bytes.len() - 15).unwrap();
             let expected = DecodeError::Length { declared, len: len - 15 };
-            assert_eq!(game::decode(&bytes[..len]), Err(expected), "{payload:?}");
+            assert_eq!(control::decode(&bytes[..len]), Err(expected), "{payload:?}");
         }
         let mut longer = bytes.clone();
         longer.push(0);
-        assert!(matches!(game::decode(&longer), Err(DecodeError::Length { .. })), "{payload:?}");
+        assert!(matches!(control::decode(&longer), Err(DecodeError::Length { .. })), "{payload:?}");
     }
 }
 
@@ -125,7 +125,7 @@ fn every_type_takes_exactly_its_own_payload_lengths() {
                 if (kind == 2 || kind == 4 || kind == 5) && len > count_at {
                     payload[count_at] = count.max(u8::from(kind == 2));
                 }
-                let got = game::decode(&datagram(kind, &payload)).is_ok();
+                let got = control::decode(&datagram(kind, &payload)).is_ok();
                 assert_eq!(
                     got,
                     length_fits(kind, count.into(), len),
@@ -169,7 +169,7 @@ fn refusals_name_the_rule_and_the_bad_value() {
     let magic = DecodeError::Magic { magic: *b"GAMF" };
     let mut bytes = datagram(1, &[]);
     bytes[3] = b'F';
-    assert_eq!(game::decode(&bytes), Err(magic));
+    assert_eq!(control::decode(&bytes), Err(magic));
     assert!(magic.to_string().contains("47, 41, 4D, 46"));
 }
 
@@ -197,17 +197,17 @@ fn moves_reach_from_minus_one_to_one_and_no_further() {
     {
         let input = PlayerInput { move_y: value, ..INPUTS[0] };
         let mut buf = [0; 64];
-        assert_eq!(game::encode(&HEADER, &Payload::Input(input), &mut buf).is_ok(), fine, "{value}");
+        assert_eq!(control::encode(&HEADER, &Payload::Input(input), &mut buf).is_ok(), fine, "{value}");
         let mut bytes = INPUT_7;
         bytes[8..12].copy_from_slice(&value.to_be_bytes());
-        assert_eq!(game::decode(&datagram(4, &bytes)).is_ok(), fine, "{value}");
+        assert_eq!(control::decode(&datagram(4, &bytes)).is_ok(), fine, "{value}");
     }
 }
 
 #[test]
 fn what_decoding_would_refuse_is_not_encoded() {
     let mut buf = [0; 70_000];
-    let mut refused = |payload: Payload<'_>| game::encode(&HEADER, &payload, &mut buf).unwrap_err();
+    let mut refused = |payload: Payload<'_>| control::encode(&HEADER, &payload, &mut buf).unwrap_err();
     let count = |kind, count| EncodeError::Count { kind, count };
     assert_eq!(refused(Payload::Inputs(Entries::from(&[][..]))), count(PacketType::Input, 0));
     assert_eq!(refused(Payload::Inputs(Entries::from(&[INPUTS[0]; 256][..]))), count(PacketType::Input, 256));
@@ -223,11 +223,11 @@ fn what_decoding_would_refuse_is_not_encoded() {
 fn every_buffer_that_is_too_small_is_refused() {
     for (payload, bytes) in golden() {
         for room in 0..bytes.len() {
-            let result = game::encode(&HEADER, &payload, &mut vec![0; room]);
+            let result = control::encode(&HEADER, &payload, &mut vec![0; room]);
             assert_eq!(result, Err(EncodeError::Room { len: bytes.len(), room }), "{payload:?}");
         }
         let mut exact = vec![0xA5; bytes.len()];
-        assert_eq!(game::encode(&HEADER, &payload, &mut exact), Ok(bytes.len()));
+        assert_eq!(control::encode(&HEADER, &payload, &mut exact), Ok(bytes.len()));
         assert_eq!(exact, bytes);
     }
 }
@@ -235,9 +235,9 @@ fn every_buffer_that_is_too_small_is_refused() {
 #[test]
 fn a_ping_value_is_a_finite_number_whatever_the_random_bits() {
     for random in [0, 1, u64::MAX, f64::NAN.to_bits(), f64::NEG_INFINITY.to_bits(), 1 << 62] {
-        assert!(f64::from_bits(game::ping_value(random)).is_finite());
+        assert!(f64::from_bits(control::ping_value(random)).is_finite());
     }
-    assert_eq!(game::ping_value(0x8123_4567_89AB_CDEF), 0x8123_4567_89AB_CDEF);
+    assert_eq!(control::ping_value(0x8123_4567_89AB_CDEF), 0x8123_4567_89AB_CDEF);
 }
 
 proptest! {
@@ -253,8 +253,8 @@ proptest! {
             .collect();
         let payload = Payload::Inputs(Entries::from(&inputs[..]));
         let mut buf = [0xA5; 4_000];
-        let len = game::encode(&header, &payload, &mut buf).unwrap();
-        let packet = game::decode(&buf[..len]).unwrap();
+        let len = control::encode(&header, &payload, &mut buf).unwrap();
+        let packet = control::decode(&buf[..len]).unwrap();
         prop_assert_eq!(packet.header, header);
         prop_assert_eq!(packet.payload, payload);
     }
@@ -274,9 +274,9 @@ proptest! {
             payload[4] = count;
         }
         let bytes = datagram(kind, &payload);
-        if let Ok(packet) = game::decode(&bytes) {
+        if let Ok(packet) = control::decode(&bytes) {
             let mut buf = [0xA5; 1_200];
-            let len = game::encode(&packet.header, &packet.payload, &mut buf).unwrap();
+            let len = control::encode(&packet.header, &packet.payload, &mut buf).unwrap();
             prop_assert_eq!(&buf[..len], &bytes[..]);
         }
     }
@@ -287,7 +287,7 @@ proptest! {
         if genuine && bytes.len() >= 4 {
             bytes[..4].copy_from_slice(b"GAME");
         }
-        if let Err(error) = game::decode(&bytes) {
+        if let Err(error) = control::decode(&bytes) {
             prop_assert!(error.rule().starts_with("game-") && !error.to_string().is_empty());
         }
     }

@@ -5,7 +5,7 @@ use rebout::wire::message::{
     Challenge, DecodeError, EncodeError, ForeignHello, HELLO_LEN, Hello, Kind, MAX_AUTOPSY, MAX_LEN,
     MAX_USER, Message, Offer, Ordered, Refuse, RefuseField,
 };
-use rebout::wire::{self, game};
+use rebout::wire::{self, control};
 use rebout::{MAX_DATAGRAM, Player};
 
 const NONCE: u64 = 0x0102_0304_0506_0708;
@@ -221,7 +221,7 @@ fn a_hello_of_another_version_shows_its_version_whatever_follows() {
 fn no_answer_to_a_hello_is_longer_than_it() {
     let mut buf = [0; MAX_DATAGRAM];
     let user_data = [7; 64];
-    let header = game::Header::default();
+    let header = control::Header::default();
     let mut sent = |message| wire::encode_message(&header, &message, &mut buf).unwrap();
     let shortest = sent(Message::Hello(Hello { user_data: b"", ..HELLO }));
     assert_eq!(shortest, sent(Message::Hello(Hello { user_data: &user_data, ..HELLO })));
@@ -259,7 +259,7 @@ fn what_decoding_would_refuse_is_not_encoded() {
 
 #[test]
 fn every_buffer_that_is_too_small_is_refused_with_the_length_needed() {
-    let header = game::Header { sequence: 1, ack: 2, ack_bits: 3 };
+    let header = control::Header { sequence: 1, ack: 2, ack_bits: 3 };
     for (message, bytes) in golden() {
         for room in 0..bytes.len() {
             let error = EncodeError::Room { len: bytes.len(), room };
@@ -272,7 +272,7 @@ fn every_buffer_that_is_too_small_is_refused_with_the_length_needed() {
         }
         let mut exact = vec![0xA5; len];
         assert_eq!(wire::encode_message(&header, &message, &mut exact), Ok(len));
-        let packet = game::Packet { header, payload: game::Payload::ReliableEvent(&bytes) };
+        let packet = control::Packet { header, payload: control::Payload::ReliableEvent(&bytes) };
         assert_eq!(wire::decode(&exact), Ok(wire::Packet::Game(packet)));
     }
 }
@@ -282,7 +282,7 @@ fn the_longest_message_fits_a_datagram() {
     let mut buf = [0; MAX_DATAGRAM];
     let bytes = [1; MAX_AUTOPSY];
     let message = Message::Ordered { number: 0, body: Ordered::Autopsy(&bytes) };
-    assert_eq!(wire::encode_message(&game::Header::default(), &message, &mut buf), Ok(15 + MAX_LEN));
+    assert_eq!(wire::encode_message(&control::Header::default(), &message, &mut buf), Ok(15 + MAX_LEN));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::cookie::Cookies;
 use super::refusal::Refusal;
-use crate::wire::game::{HEADER_LEN, Header};
+use crate::wire::control::{HEADER_LEN, Header};
 use crate::wire::message::{Challenge, HELLO_LEN, Hello, Message, Refuse, RefuseField, VERSION};
 use crate::wire::{self, message};
 use core::time::Duration;

@@ -5,7 +5,7 @@ use super::refusal::Refusal;
 use super::reliable::{Arrival, Reliable};
 use super::rtt::RoundTrip;
 use super::sequence::{HeaderError, Received, Sequences};
-use crate::wire::game::{self, Header, Payload};
+use crate::wire::control::{self, Header, Payload};
 use core::num::NonZeroU8;
 use core::time::Duration;
 use std::net::SocketAddr;
@@ -138,7 +138,7 @@ impl Link {
     /// Writes a packet of this connection.
     pub(crate) fn write(&mut self, now: Duration, payload: &Payload<'_>, buf: &mut [u8]) -> Option<usize> {
         let header = self.stamp(now);
-        game::encode(&header, payload, buf).ok()
+        control::encode(&header, payload, buf).ok()
     }
 
     /// The numbers for the next packet; any packet acknowledges.
@@ -172,10 +172,10 @@ impl Link {
             let header = self.stamp(now);
             let rtt = self.rtt.smoothed().unwrap_or_default();
             let message = self.reliable.transmit(now, header.sequence, rtt)?;
-            return game::encode(&header, &Payload::ReliableEvent(message), buf).ok();
+            return control::encode(&header, &Payload::ReliableEvent(message), buf).ok();
         }
         if self.rtt.next_ping() <= now {
-            let value = game::ping_value(self.entropy.next_u64());
+            let value = control::ping_value(self.entropy.next_u64());
             self.rtt.pinged(now, value);
             return self.write(now, &Payload::Ping(value), buf);
         }

@@ -1,7 +1,7 @@
 //! Messages that arrive once and in order, over packets that may be lost.
 
 use super::sequence::Sequences;
-use crate::wire::game::Header;
+use crate::wire::control::Header;
 use crate::wire::message::{MAX_LEN, Message, Ordered};
 use core::time::Duration;
 

@@ -1,6 +1,6 @@
 //! Sequence numbers of GAME packets: what we sent, what we have received, what the peer acknowledges.
 
-use crate::wire::game::Header;
+use crate::wire::control::Header;
 
 /// A packet whose numbers are further than this from what is expected is not taken for the peer's. It bounds what a
 /// blind forger has to guess, and is more than can be under way.

@@ -7,7 +7,7 @@ use super::lobby::seat_number;
 use crate::peer::desk::Visit;
 use crate::peer::refusal::Refusal;
 use crate::peer::sequence::Received;
-use crate::wire::game::{self, Header, Payload};
+use crate::wire::control::{self, Header, Payload};
 use crate::wire::message::{Hello, MAX_WINDOW_AND_DELAY, Message, Ordered, Refuse, RefuseField};
 use crate::wire::rbn1::InputPacket;
 use crate::wire::{self, Packet};
@@ -122,7 +122,12 @@ impl<S: Fields> Session<S> {
         }
     }
 
-    fn control(&mut self, now: Duration, from: SocketAddr, packet: &game::Packet<'_>) -> Result<(), Refusal> {
+    fn control(
+        &mut self,
+        now: Duration,
+        from: SocketAddr,
+        packet: &control::Packet<'_>,
+    ) -> Result<(), Refusal> {
         self.stir();
         let message = match packet.payload {
             Payload::ReliableEvent(payload) => {

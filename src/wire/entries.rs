@@ -118,7 +118,7 @@ fn finite(field: &'static str, value: f32) -> Result<(), ValueError> {
 /// A list of records: borrowed from a datagram once it was checked, or from a slice that is to be sent.
 ///
 /// ```
-/// use rebout::wire::game::{Entries, PlayerInput};
+/// use rebout::wire::control::{Entries, PlayerInput};
 ///
 /// let inputs = [PlayerInput { sequence: 7, move_x: 1.0, move_y: 0.0, actions: 1 }];
 /// let entries = Entries::from(&inputs[..]);

@@ -35,7 +35,7 @@ pub const MAX_AUTOPSY: usize = 1_100;
 pub const MAX_LEN: usize = ORDERED_HEADER_LEN + MAX_AUTOPSY;
 
 const ORDERED_HEADER_LEN: usize = 3;
-const _: () = assert!(super::game::HEADER_LEN + MAX_LEN <= crate::protocol::MAX_DATAGRAM);
+const _: () = assert!(super::control::HEADER_LEN + MAX_LEN <= crate::protocol::MAX_DATAGRAM);
 
 /// Byte 0 of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,14 +1,14 @@
 //! Bytes to packets and back. No clock, no state, no allocation; nothing here panics on what it is given.
 //!
-//! Two formats share a socket and are told apart by their first four bytes: [`rbn1`] carries inputs, [`game`]
+//! Two formats share a socket and are told apart by their first four bytes: [`rbn1`] carries inputs, [`control`]
 //! everything else, and a [`message`] is what the RELIABLE_EVENT of a duel holds. A datagram is checked once, when
 //! it is decoded; what comes out borrows its bytes and can be read without a further check.
 
 use core::fmt;
 
 mod bytes;
+pub mod control;
 mod entries;
-pub mod game;
 mod handshake;
 pub mod message;
 mod message_error;
@@ -20,7 +20,7 @@ pub enum Packet<'a> {
     /// Inputs.
     Rbn1(rbn1::InputPacket<'a>),
     /// Control.
-    Game(game::Packet<'a>),
+    Game(control::Packet<'a>),
 }
 
 /// Decodes a datagram of whichever format it begins as.
@@ -40,7 +40,7 @@ pub enum Packet<'a> {
 pub fn decode(datagram: &[u8]) -> Result<Packet<'_>, DecodeError> {
     match datagram.first_chunk() {
         Some(&rbn1::MAGIC) => rbn1::decode(datagram).map(Packet::Rbn1).map_err(DecodeError::Rbn1),
-        Some(&game::MAGIC) => game::decode(datagram).map(Packet::Game).map_err(DecodeError::Game),
+        Some(&control::MAGIC) => control::decode(datagram).map(Packet::Game).map_err(DecodeError::Game),
         // Both formats ask for the length before the magic, and their headers are equally long.
         Some(&magic) if datagram.len() >= rbn1::HEADER_LEN => Err(DecodeError::Magic { magic }),
         _ => Err(DecodeError::TooShort { len: datagram.len() }),
@@ -54,20 +54,20 @@ pub fn decode(datagram: &[u8]) -> Result<Packet<'_>, DecodeError> {
 /// If the message holds what would be refused on arrival, or if `buf` is too small; what `buf` holds then is not
 /// a packet.
 pub fn encode_message(
-    header: &game::Header,
+    header: &control::Header,
     message: &message::Message<'_>,
     buf: &mut [u8],
 ) -> Result<usize, message::EncodeError> {
     let room = buf.len();
-    let (head, body) = buf.split_at_mut(room.min(game::HEADER_LEN));
+    let (head, body) = buf.split_at_mut(room.min(control::HEADER_LEN));
     let payload_len = message.encode(body).map_err(|error| match error {
         message::EncodeError::Room { len, .. } => {
-            message::EncodeError::Room { len: game::HEADER_LEN + len, room }
+            message::EncodeError::Room { len: control::HEADER_LEN + len, room }
         }
         other => other,
     })?;
-    let len = game::HEADER_LEN + payload_len;
-    game::put_header(header, game::PacketType::ReliableEvent, payload_len, head, room)
+    let len = control::HEADER_LEN + payload_len;
+    control::put_header(header, control::PacketType::ReliableEvent, payload_len, head, room)
         .map_err(|_| message::EncodeError::Room { len, room })
 }
 
@@ -87,7 +87,7 @@ pub enum DecodeError {
     /// An RBN1 packet that is not in order.
     Rbn1(rbn1::DecodeError),
     /// A GAME packet that is not in order.
-    Game(game::DecodeError),
+    Game(control::DecodeError),
 }
 
 impl DecodeError {

@@ -1,7 +1,7 @@
 //! What an attacker can write, who knows as much as he possibly can.
 
 use crate::pair::{HOST, JOINER, Pair, addr};
-use rebout::wire::game::{self, Header, Payload};
+use rebout::wire::control::{self, Header, Payload};
 use rebout::wire::message::{Hello, Message, Offer, Ordered};
 use rebout::wire::rbn1;
 use rebout::wire::{self, Packet};
@@ -111,7 +111,7 @@ pub(crate) fn bent(k: &Knows, at: usize, byte: u8) -> Vec<u8> {
 /// A control packet.
 pub(crate) fn control(header: Header, payload: &Payload<'_>) -> Vec<u8> {
     let mut buf = vec![0; 9_000];
-    let len = game::encode(&header, payload, &mut buf).unwrap();
+    let len = control::encode(&header, payload, &mut buf).unwrap();
     buf.truncate(len);
     buf
 }

@@ -3,7 +3,7 @@
 
 use crate::sim::Playground;
 use core::time::Duration;
-use rebout::wire::{self, Packet, game, message::Message};
+use rebout::wire::{self, Packet, control, message::Message};
 use rebout::{
     Advanced, Buttons, Config, Cues, Event, Frame, Game, Inputs, Lobby, LobbyError, Player, Protocol,
     Refusals, Session, fields,
@@ -187,7 +187,7 @@ pub(crate) fn label(datagram: &[u8]) -> String {
         Err(error) => format!("{error}"),
         Ok(Packet::Rbn1(_)) => "RBN1".into(),
         Ok(Packet::Game(packet)) => match packet.payload {
-            game::Payload::ReliableEvent(payload) => match Message::decode(payload) {
+            control::Payload::ReliableEvent(payload) => match Message::decode(payload) {
                 Ok(message) => message.kind().to_string(),
                 Err(error) => format!("{error}"),
             },

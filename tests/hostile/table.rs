@@ -8,7 +8,7 @@ use crate::phase::Phase::{self, Agreed, Challenged, Ending, Incoming, Offered, O
 use Expect::{Refused, Taken};
 use Source::{Peer, Stranger};
 use core::num::NonZeroU8;
-use rebout::wire::game::{Entries, Header, Payload, PlayerInput, Snapshot};
+use rebout::wire::control::{Entries, Header, Payload, PlayerInput, Snapshot};
 use rebout::wire::message::{Challenge, ForeignHello, Message, Ordered, Refuse, RefuseField};
 use rebout::{Buttons, Refusal};
 

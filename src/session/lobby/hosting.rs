@@ -6,7 +6,7 @@ use crate::peer::link::Link;
 use crate::peer::sequence::Sequences;
 use crate::session::advice::{DelayAdvice, advise_delay};
 use crate::session::config::Config;
-use crate::wire::game::Header;
+use crate::wire::control::Header;
 use crate::wire::message::{Hello, Message, Offer, Refuse, RefuseField};
 use crate::{Player, wire};
 use core::num::NonZeroU8;

@@ -6,7 +6,7 @@ use crate::peer::link::Link;
 use crate::peer::refusal::Refusal;
 use crate::session::config::Config;
 use crate::wire;
-use crate::wire::game::{Header, Payload};
+use crate::wire::control::{Header, Payload};
 use crate::wire::message::{Challenge, Hello, Message, Offer, Refuse, RefuseField};
 use core::time::Duration;
 use std::net::SocketAddr;

@@ -14,7 +14,7 @@ use crate::peer::desk::{Desk, Essentials};
 use crate::peer::entropy::Entropy;
 use crate::peer::link::Link;
 use crate::peer::refusal::Refusals;
-use crate::wire::game::Header;
+use crate::wire::control::Header;
 use crate::wire::message::MAX_FIRST_FRAME;
 use crate::{Player, Protocol, canonical};
 use core::hash::BuildHasher;

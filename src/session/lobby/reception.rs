@@ -7,7 +7,7 @@ use super::{Lobby, Role};
 use crate::peer::desk::Visit;
 use crate::peer::link::Link;
 use crate::peer::refusal::Refusal;
-use crate::wire::game::{self, Header, Payload};
+use crate::wire::control::{self, Header, Payload};
 use crate::wire::message::{Hello, Message, Refuse, RefuseField};
 use crate::wire::{self, Packet};
 use core::time::Duration;
@@ -52,7 +52,12 @@ impl Lobby {
         Ok(())
     }
 
-    fn control(&mut self, now: Duration, from: SocketAddr, packet: &game::Packet<'_>) -> Result<(), Refusal> {
+    fn control(
+        &mut self,
+        now: Duration,
+        from: SocketAddr,
+        packet: &control::Packet<'_>,
+    ) -> Result<(), Refusal> {
         if let Payload::ReliableEvent(payload) = packet.payload {
             let message = Message::decode(payload).map_err(|_| Refusal::MalformedMessage)?;
             match message {
@@ -157,7 +162,7 @@ impl Lobby {
     }
 
     /// Whether a CONNECT_REQ or CONNECT_ACK is what the other side says at this point.
-    fn concludes(&self, packet: &game::Packet<'_>) -> bool {
+    fn concludes(&self, packet: &control::Packet<'_>) -> bool {
         match (&self.role, packet.payload) {
             (Role::Host(hosting), Payload::ConnectReq) => hosting.offer_arrived(packet.header),
             (Role::Agreed(_, agreed), Payload::ConnectReq) => agreed.is_host,
@@ -172,7 +177,7 @@ impl Lobby {
     }
 
     /// A packet of the connection that is being made.
-    fn connected(&mut self, now: Duration, packet: &game::Packet<'_>) -> Result<(), Refusal> {
+    fn connected(&mut self, now: Duration, packet: &control::Packet<'_>) -> Result<(), Refusal> {
         let concludes = self.concludes(packet);
         let link = match &mut self.role {
             Role::Waiting => return Err(Refusal::Stranger),
