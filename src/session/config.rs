@@ -144,9 +144,9 @@ impl Config {
         Ok(())
     }
 
-    /// How long a frame is.
+    /// The length of a frame: a second divided by the frame rate.
     #[must_use]
-    pub fn frame(&self) -> Duration {
+    pub fn frame_length(&self) -> Duration {
         Duration::from_secs(1) / u32::from(self.frame_rate.max(1))
     }
 

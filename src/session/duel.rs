@@ -123,7 +123,7 @@ impl<S: Fields> Session<S> {
         desk: Desk,
         refused: Refusals,
     ) -> Self {
-        let frame = config.frame();
+        let frame = config.frame_length();
         let half_trip = (agreed.round_trip.unwrap_or_default() / 2).min(LONGEST_HEAD_START);
         let first_due = if agreed.is_host { now + half_trip } else { now };
         let limits = SilenceLimits {

@@ -35,7 +35,7 @@ pub(super) struct Joining {
 impl Joining {
     pub(super) fn new(now: Duration, addr: SocketAddr, config: &Config, entropy: &mut Entropy) -> Self {
         Self {
-            link: Link::new(now, addr, config.frame(), entropy),
+            link: Link::new(now, addr, config.frame_length(), entropy),
             nonce: entropy.next_u64(),
             cookie: 0,
             next: now,

@@ -139,7 +139,7 @@ impl Lobby {
             // It has started anew, perhaps. The session will notice, and whoever asks goes on asking.
             Role::Agreed(..) => {}
             Role::Waiting | Role::Host(_) | Role::Join(_) => {
-                let mut link = Link::new(now, from, self.config.frame(), &mut self.entropy);
+                let mut link = Link::new(now, from, self.config.frame_length(), &mut self.entropy);
                 link.heard(header);
                 self.role = Role::Host(Hosting::new(now, link, hello, rtt));
                 self.decide(now);
