@@ -28,7 +28,7 @@ pub fn write<N: AsRef<str>, B: AsRef<[u8]>>(dir: &Path, files: &[(N, B)]) -> Res
 /// A name that is not a plain file name, a file that is too long, or what the disk says: a file that is missing.
 pub fn read<N: AsRef<str>>(dir: &Path, names: &[(N, u64)]) -> Result<Vec<(String, Vec<u8>)>, FolderError> {
     let mut files = Vec::with_capacity(names.len());
-    for (name, most) in names {
+    for (name, max_bytes) in names {
         check(dir, name.as_ref())?;
         let path = dir.join(name.as_ref());
         let io = |error| FolderError::Io { path: path.clone(), error };
@@ -38,9 +38,9 @@ pub fn read<N: AsRef<str>>(dir: &Path, names: &[(N, u64)]) -> Result<Vec<(String
         }
         let file = File::open(&path).map_err(io)?;
         let mut bytes = Vec::new();
-        file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(io)?;
-        if bytes.len() as u64 > *most {
-            return Err(FolderError::TooLong { path, most: *most });
+        file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes).map_err(io)?;
+        if bytes.len() as u64 > *max_bytes {
+            return Err(FolderError::TooLong { path, max_bytes: *max_bytes });
         }
         files.push((name.as_ref().to_owned(), bytes));
     }
@@ -68,7 +68,7 @@ pub enum FolderError {
         /// The file.
         path: PathBuf,
         /// The most bytes that it may have.
-        most: u64,
+        max_bytes: u64,
     },
     /// There is something of that name, but not a file.
     NotAFile {
@@ -88,7 +88,9 @@ impl fmt::Display for FolderError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Name { dir, name } => write!(f, "{}: {name:?} is not a plain file name", dir.display()),
-            Self::TooLong { path, most } => write!(f, "{}: longer than {most} bytes", path.display()),
+            Self::TooLong { path, max_bytes } => {
+                write!(f, "{}: longer than {max_bytes} bytes", path.display())
+            }
             Self::NotAFile { path } => write!(f, "{}: not a file", path.display()),
             Self::Io { path, error } => write!(f, "{}: {error}", path.display()),
         }

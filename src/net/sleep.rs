@@ -10,7 +10,7 @@ const POLLER_GRAIN: Duration = Duration::from_millis(1);
 /// it is a busy loop (at most four naps a frame).
 pub(super) const NAP: Duration = Duration::from_micros(250);
 /// An hour at a time is as good as any longer one, and fits the poller's counter.
-const LONGEST: Duration = Duration::from_secs(3_600);
+const MAX_POLL: Duration = Duration::from_secs(3_600);
 
 /// What ended a sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub(super) fn sleep(poll: &mut Poll, events: &mut Events, time: Duration) -> io:
         return Ok(Woken::Up);
     }
     // Rounded down here, or the poller would round it up past the deadline.
-    let whole = Duration::from_millis(time.min(LONGEST).as_millis() as u64);
+    let whole = Duration::from_millis(time.min(MAX_POLL).as_millis() as u64);
     match poll.poll(events, Some(whole)) {
         Ok(()) => Ok(Woken::Up),
         Err(error) if error.kind() == ErrorKind::Interrupted => Ok(Woken::Interrupted),

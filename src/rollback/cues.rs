@@ -32,14 +32,14 @@ impl CueLedger {
     /// A ledger for resimulations of at most `window` frames.
     pub(super) fn new(window: u32, moves_within: u32) -> Self {
         // The frames that one `advance` can touch: a whole window again, and one new. It takes memory once, here.
-        let most = (window as usize + 1) * Cues::MAX;
+        let max_changes = (window as usize + 1) * Cues::MAX;
         Self {
             entries: Box::new([Entry::default(); SLOTS]),
             lens: [0; SLOTS],
-            gone: Vec::with_capacity(most),
-            fresh: Vec::with_capacity(most),
+            gone: Vec::with_capacity(max_changes),
+            fresh: Vec::with_capacity(max_changes),
             differs: false,
-            events: Vec::with_capacity(4 * most),
+            events: Vec::with_capacity(4 * max_changes),
             next_id: 0,
             moves_within,
             left_out: 0,

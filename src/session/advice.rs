@@ -8,7 +8,7 @@ const HALF_A_FRAME: f64 = 0.5;
 
 /// So many predicted frames go unnoticed by most players; a delay of up to three frames is worth it to get there.
 const UNNOTICED_FRAMES: f64 = 3.0;
-const MOST_FOR_COMFORT: f64 = 3.0;
+const MAX_FOR_COMFORT: f64 = 3.0;
 
 /// The chance of a stall that is accepted for a frame, as a power of ten.
 const STALL_EXPONENT: f64 = 4.0;
@@ -40,7 +40,7 @@ pub struct DelayAdvice {
 pub fn advise_delay(round_trip_95: Duration, loss: f64, window_frames: u8, frame_rate: u16) -> DelayAdvice {
     let loss = if loss.is_finite() { loss.clamp(0.0, 0.9) } else { 0.0 };
     let one_way_frames = round_trip_95.as_secs_f64() / 2.0 * f64::from(frame_rate);
-    let comfort = (one_way_frames + HALF_A_FRAME - UNNOTICED_FRAMES).ceil().clamp(0.0, MOST_FOR_COMFORT);
+    let comfort = (one_way_frames + HALF_A_FRAME - UNNOTICED_FRAMES).ceil().clamp(0.0, MAX_FOR_COMFORT);
     // A run of this many lost packets is rarer than the accepted chance of a stall.
     let run = if loss > 0.0 { (STALL_EXPONENT / -loss.log10()).ceil() } else { 0.0 };
     let need = (one_way_frames + run - f64::from(window_frames)).ceil();

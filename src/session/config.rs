@@ -152,7 +152,7 @@ impl Config {
 
     /// The greatest delay that goes with the window.
     #[must_use]
-    pub(crate) fn most_delay(&self) -> u8 {
+    pub(crate) fn max_delay_frames(&self) -> u8 {
         MAX_DELAY_FRAMES.min(MAX_WINDOW_AND_DELAY.saturating_sub(self.window_frames))
     }
 }

@@ -64,7 +64,7 @@ struct State<S> {
 
 #[derive(Debug)]
 enum Depths {
-    Drawn { most: u32, rng: Rng },
+    Drawn { max: u32, rng: Rng },
     Fixed(u32),
 }
 
@@ -134,10 +134,10 @@ impl<S: Fields> SyncTest<S> {
     /// The depths are drawn from `seed`, so that a failure can be repeated. A `max_depth` of 0 is taken as 1, and one
     /// above [`MAX_DEPTH`](Self::MAX_DEPTH) as that.
     pub fn new<G: Game<Snapshot = S>>(game: &G, max_depth: u32, seed: u32) -> Self {
-        let most = max_depth.clamp(1, Self::MAX_DEPTH);
+        let max = max_depth.clamp(1, Self::MAX_DEPTH);
         // Any number is a seed to the caller; the generator has one that it cannot use.
         let rng = Rng::new(seed).or_else(|| Rng::new(1)).expect("1 is a seed");
-        Self::with_depths(game, most, Depths::Drawn { most, rng })
+        Self::with_depths(game, max, Depths::Drawn { max, rng })
     }
 
     /// A test that goes back by the same depth every frame, from 1 to [`MAX_DEPTH`](Self::MAX_DEPTH).
@@ -146,13 +146,13 @@ impl<S: Fields> SyncTest<S> {
         Self::with_depths(game, depth, Depths::Fixed(depth))
     }
 
-    fn with_depths<G: Game<Snapshot = S>>(game: &G, most: u32, depths: Depths) -> Self {
+    fn with_depths<G: Game<Snapshot = S>>(game: &G, max: u32, depths: Depths) -> Self {
         let state = || State { snapshot: game.snapshot(), words: Vec::new() };
         Self {
             depths,
             frame: Frame::ZERO,
-            states: FrameRing::new(most + 1, state),
-            inputs: FrameRing::new(most, Inputs::default),
+            states: FrameRing::new(max + 1, state),
+            inputs: FrameRing::new(max, Inputs::default),
             again: game.snapshot(),
             cues: Cues::new(),
             report: SyncReport::default(),
@@ -230,7 +230,7 @@ impl<S: Fields> SyncTest<S> {
     #[inline]
     fn depth(&mut self) -> u32 {
         let depth = match &mut self.depths {
-            Depths::Drawn { most, rng } => 1 + rng.below(*most),
+            Depths::Drawn { max, rng } => 1 + rng.below(*max),
             Depths::Fixed(depth) => *depth,
         };
         depth.min(self.frame.0)

@@ -10,7 +10,7 @@ pub const HEADER_BYTES: u64 = 28;
 
 /// Nothing arrives sooner than this after it was sent, so that virtual time moves on even when two machines answer
 /// each other at once over a link without latency.
-const LEAST_DELAY_NANOS: u64 = 1_000;
+const MIN_DELAY_NANOS: u64 = 1_000;
 
 /// One direction of a path. The fields are independent of each other; [`LinkConfig::new`] has none of the faults, so
 /// name what you want:
@@ -245,7 +245,7 @@ impl Link {
     fn arrival(&mut self, leaves_at: u64, len: usize) -> Arrival {
         self.stats.arriving += 1;
         let travel = nanos(self.config.latency).saturating_add(self.rng.up_to(nanos(self.config.jitter)));
-        let mut at = leaves_at.saturating_add(travel.max(LEAST_DELAY_NANOS));
+        let mut at = leaves_at.saturating_add(travel.max(MIN_DELAY_NANOS));
         if self.config.reorder.hits(&mut self.rng) {
             self.stats.reordered += 1;
             at = at.saturating_add(self.rng.up_to(nanos(self.config.reorder_delay)));

@@ -26,9 +26,9 @@ impl Seeded {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// Uniform in `0..=most`, without a draw when there is nothing to choose.
+    /// Uniform in `0..=max`, without a draw when there is nothing to choose.
     #[inline]
-    pub(crate) fn up_to(&mut self, most: u64) -> u64 {
-        if most == 0 { 0 } else { self.below(most.saturating_add(1)) }
+    pub(crate) fn up_to(&mut self, max: u64) -> u64 {
+        if max == 0 { 0 } else { self.below(max.saturating_add(1)) }
     }
 }

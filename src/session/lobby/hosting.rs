@@ -14,7 +14,7 @@ use core::time::Duration;
 
 /// A host that was told nothing of the delay waits for so many pongs, or so long, before it suggests one.
 const PONGS_FOR_ADVICE: u32 = 5;
-const LONGEST_FOR_ADVICE: Duration = Duration::from_secs(1);
+const MAX_WAIT_FOR_ADVICE: Duration = Duration::from_secs(1);
 
 /// What a lobby without any measurement takes the loss for.
 const ASSUMED_LOSS: f64 = 0.01;
@@ -125,7 +125,7 @@ impl Hosting {
 
     /// Whether enough is known of the link to suggest a delay.
     pub(super) fn has_measured(&self, now: Duration) -> bool {
-        self.link.rtt.count() >= PONGS_FOR_ADVICE || now.saturating_sub(self.since) >= LONGEST_FOR_ADVICE
+        self.link.rtt.count() >= PONGS_FOR_ADVICE || now.saturating_sub(self.since) >= MAX_WAIT_FOR_ADVICE
     }
 
     pub(super) fn round_trip(&self) -> Duration {

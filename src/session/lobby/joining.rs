@@ -110,7 +110,7 @@ impl Joining {
             is_host: false,
             user_data: offer.user_data.to_vec(),
             // The host has measured the link: without a wish of its own, a joiner does as the host does.
-            delay_frames: config.delay_frames.unwrap_or(offer.delay_frames).min(config.most_delay()),
+            delay_frames: config.delay_frames.unwrap_or(offer.delay_frames).min(config.max_delay_frames()),
             peer_delay_frames: offer.delay_frames,
             peer_window_frames: offer.window_frames,
             round_trip: None,

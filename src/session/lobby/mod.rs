@@ -122,7 +122,7 @@ impl Lobby {
             return;
         }
         let config = &self.config;
-        let advised = || hosting.advice(config).delay_frames.min(config.most_delay());
+        let advised = || hosting.advice(config).delay_frames.min(config.max_delay_frames());
         let delay_frames = config.delay_frames.unwrap_or_else(advised);
         let terms = Agreed {
             peer: hosting.link.addr,
