@@ -131,7 +131,7 @@ pub use game::{Buttons, Game, Inputs, Player, Save};
 pub use hash::SimHash;
 pub use peer::refusal::{Refusal, Refusals};
 pub use protocol::{MAX_DATAGRAM, Protocol, canonical};
-pub use ring::FrameRing;
+pub(crate) use ring::FrameRing;
 pub use rng::Rng;
 pub use rollback::Prediction;
 pub use session::{

@@ -6,18 +6,8 @@ use crate::Frame;
 ///
 /// A slot whose tag is not the frame asked for reads as absent, never as stale data; a late write never overwrites
 /// a newer frame.
-///
-/// ```
-/// use rebout::{Frame, FrameRing};
-///
-/// let mut ring = FrameRing::new(4, || 0);
-/// assert!(ring.insert(Frame(5), 50));
-/// assert_eq!(ring.get(Frame(5)), Some(&50));
-/// assert_eq!(ring.get(Frame(1)), None, "frame 1 would live in the same slot");
-/// assert!(!ring.insert(Frame(1), 10), "and comes too late for it");
-/// ```
 #[derive(Clone, Debug)]
-pub struct FrameRing<T> {
+pub(crate) struct FrameRing<T> {
     slots: Box<[Slot<T>]>,
 }
 
@@ -38,15 +28,9 @@ impl<T> FrameRing<T> {
     ///
     /// # Panics
     /// If `capacity` is more than 2^31.
-    pub fn new(capacity: u32, mut make: impl FnMut() -> T) -> Self {
+    pub(crate) fn new(capacity: u32, mut make: impl FnMut() -> T) -> Self {
         let capacity = capacity.max(1).checked_next_power_of_two().expect("a ring has at most 2^31 slots");
         Self { slots: (0..capacity).map(|_| Slot { tag: 0, value: make() }).collect() }
-    }
-
-    /// For how many frames there is a slot.
-    #[must_use]
-    pub fn capacity(&self) -> u32 {
-        self.slots.len() as u32
     }
 
     #[inline]
@@ -57,17 +41,9 @@ impl<T> FrameRing<T> {
     /// What is held for `frame`.
     #[inline]
     #[must_use]
-    pub fn get(&self, frame: Frame) -> Option<&T> {
+    pub(crate) fn get(&self, frame: Frame) -> Option<&T> {
         let slot = &self.slots[self.index(frame)];
         if slot.tag == tag(frame) { Some(&slot.value) } else { None }
-    }
-
-    /// What is held for `frame`, to be changed.
-    #[inline]
-    #[must_use]
-    pub fn get_mut(&mut self, frame: Frame) -> Option<&mut T> {
-        let slot = &mut self.slots[self.index(frame)];
-        if slot.tag == tag(frame) { Some(&mut slot.value) } else { None }
     }
 
     /// Makes a slot hold `frame` and hands it out with what it held before, to be overwritten in place.
@@ -75,7 +51,7 @@ impl<T> FrameRing<T> {
     /// `None` if the slot holds a newer frame.
     #[inline]
     #[must_use = "the slot still holds what it held before"]
-    pub fn claim(&mut self, frame: Frame) -> Option<&mut T> {
+    pub(crate) fn claim(&mut self, frame: Frame) -> Option<&mut T> {
         let slot = &mut self.slots[self.index(frame)];
         if slot.tag > tag(frame) {
             return None;
@@ -84,39 +60,15 @@ impl<T> FrameRing<T> {
         Some(&mut slot.value)
     }
 
-    /// Forgets `frame` and hands out its slot with what it held, to be swapped for something else.
-    #[inline]
-    #[must_use]
-    pub fn release(&mut self, frame: Frame) -> Option<&mut T> {
-        let slot = &mut self.slots[self.index(frame)];
-        if slot.tag != tag(frame) {
-            return None;
-        }
-        slot.tag = 0;
-        Some(&mut slot.value)
-    }
-
     /// Holds `value` for `frame`; `false` if a newer frame is in its place.
     #[inline]
-    pub fn insert(&mut self, frame: Frame, value: T) -> bool {
+    pub(crate) fn insert(&mut self, frame: Frame, value: T) -> bool {
         match self.claim(frame) {
             Some(slot) => {
                 *slot = value;
                 true
             }
             None => false,
-        }
-    }
-
-    /// Forgets everything, for another match.
-    pub fn clear(&mut self) {
-        self.slots.iter_mut().for_each(|slot| slot.tag = 0);
-    }
-
-    /// Forgets every frame after `frame`, for a rewind.
-    pub fn truncate_after(&mut self, frame: Frame) {
-        for slot in self.slots.iter_mut().filter(|slot| slot.tag > tag(frame)) {
-            slot.tag = 0;
         }
     }
 }
@@ -132,7 +84,6 @@ mod tests {
     #[test]
     fn a_ring_holds_the_last_frames_and_no_other() {
         let mut ring = FrameRing::new(5, || 0);
-        assert_eq!(ring.capacity(), 8);
         assert!(held(&ring, 0..20).is_empty());
         for frame in 0..20 {
             assert!(ring.insert(Frame(frame), frame * 2));
@@ -149,37 +100,7 @@ mod tests {
         assert!(!ring.insert(Frame(1), 1));
         assert_eq!(ring.get(Frame(9)), Some(&9));
         assert!(ring.insert(Frame(9), 10), "the same frame again is a correction");
-        assert_eq!(ring.get_mut(Frame(9)), Some(&mut 10));
-    }
-
-    #[test]
-    fn a_cleared_ring_takes_early_frames_again() {
-        let mut ring = FrameRing::new(4, || 0);
-        ring.insert(Frame(100), 1);
-        ring.clear();
-        assert!(held(&ring, 0..200).is_empty());
-        assert!(ring.insert(Frame(0), 2));
-    }
-
-    #[test]
-    fn a_rewound_ring_keeps_what_came_before() {
-        let mut ring = FrameRing::new(4, || 0);
-        for frame in 6..10 {
-            ring.insert(Frame(frame), frame);
-        }
-        ring.truncate_after(Frame(7));
-        assert_eq!(held(&ring, 0..20), [6, 7]);
-        assert!(ring.insert(Frame(8), 1));
-    }
-
-    #[test]
-    fn a_released_slot_is_forgotten_and_handed_out() {
-        let mut ring = FrameRing::new(4, || 0);
-        ring.insert(Frame(2), 20);
-        assert_eq!(ring.release(Frame(6)), None, "another frame would live there");
-        assert_eq!(ring.release(Frame(2)), Some(&mut 20));
-        assert_eq!(ring.get(Frame(2)), None);
-        assert_eq!(ring.release(Frame(2)), None);
+        assert_eq!(ring.get(Frame(9)), Some(&10));
     }
 
     #[test]
@@ -188,9 +109,6 @@ mod tests {
         assert_eq!(ring.get(Frame(u32::MAX)), None, "nothing is held yet");
         assert!(ring.insert(Frame(u32::MAX), 1));
         assert!(!ring.insert(Frame(3), 2), "older, in the same slot");
-        ring.truncate_after(Frame(u32::MAX));
         assert_eq!(ring.get(Frame(u32::MAX)), Some(&1));
-        ring.truncate_after(Frame(u32::MAX - 1));
-        assert_eq!(ring.get(Frame(u32::MAX)), None);
     }
 }
