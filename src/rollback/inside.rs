@@ -1,23 +1,33 @@
 //! What a session asks of the engine beyond what an embedder can.
 
-use super::Rollback;
+use super::{Advance, Rollback};
 use crate::{Buttons, Frame, Game, Player};
 
 impl<S> Rollback<S> {
-    /// Forgets what the last [`advance`](Self::advance) had to say: its cues and what it settled.
+    /// Clears the results of the last [`advance`](Self::advance): its cue events and the range of frames it settled.
+    ///
+    /// A session clears them in every call, also when no frame is due, or the game would be told of them twice.
     #[inline]
     pub(crate) fn forget_last(&mut self) {
         self.cues.begin();
         self.settled_before = self.settled;
     }
 
-    /// Ends the match in a settled state, although the game is not finished in it. `elsewhere` is that state, if it
-    /// was handed out. `false` if the state is not kept any more.
+    /// [`advance`](Self::advance) for a caller that has just called [`forget_last`](Self::forget_last).
+    #[inline]
+    pub(crate) fn advance_cleared<G: Game<Snapshot = S>>(&mut self, game: &mut G) -> Advance {
+        self.run(game, true)
+    }
+
+    /// Ends the match in the settled state `end`, although the game is not finished in it.
+    ///
+    /// `archived` is the archive's copy of that state, for when the engine has released its own snapshot of it. `false`
+    /// if neither has it.
     pub(crate) fn end_at<G: Game<Snapshot = S>>(
         &mut self,
         end: Frame,
         game: &mut G,
-        elsewhere: Option<&S>,
+        archived: Option<&S>,
     ) -> bool {
         if end > self.settled || self.ended.is_some() {
             return false;
@@ -26,7 +36,7 @@ impl<S> Rollback<S> {
             self.end(end, game);
             return true;
         }
-        let Some(snapshot) = elsewhere else { return false };
+        let Some(snapshot) = archived else { return false };
         game.restore(snapshot);
         self.cues.cancel_from(end, self.current);
         (self.current, self.settled, self.ended) = (end, end, Some(end));

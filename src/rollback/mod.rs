@@ -185,18 +185,19 @@ impl<S> Rollback<S> {
     /// The order of restore, save and step is decided here and cannot be got wrong outside.
     #[inline]
     pub fn advance<G: Game<Snapshot = S>>(&mut self, game: &mut G) -> Advance {
+        self.forget_last();
         self.run(game, true)
     }
 
     /// Mends wrong predictions and settles what is certain now, but steps no further: for the end of a recorded
     /// match, or a pause.
     pub fn mend<G: Game<Snapshot = S>>(&mut self, game: &mut G) {
+        self.forget_last();
         self.run(game, false);
     }
 
     #[inline]
     fn run<G: Game<Snapshot = S>>(&mut self, game: &mut G, on: bool) -> Advance {
-        self.forget_last();
         if self.ended.is_some() {
             return Advance::Ended;
         }

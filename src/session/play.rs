@@ -64,7 +64,7 @@ impl<S: Fields> Session<S> {
             }
         }
         let stepped_frame = self.rollback.current();
-        let advanced = match self.rollback.advance(game) {
+        let advanced = match self.rollback.advance_cleared(game) {
             rollback::Advance::Stepped => {
                 self.stepped(now, stepped_frame, remote);
                 Advanced::Stepped
