@@ -112,6 +112,7 @@ mod hash;
 mod protocol;
 mod ring;
 mod rng;
+mod time;
 
 pub mod math;
 pub mod net;

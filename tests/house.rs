@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Know only each other.
-const LEAVES: [&str; 9] = ["frame", "ring", "hash", "rng", "math", "protocol", "fields", "game", "cue"];
+const LEAVES: [&str; 10] =
+    ["time", "frame", "ring", "hash", "rng", "math", "protocol", "fields", "game", "cue"];
 
 /// What a room may know besides itself and the leaves.
 fn may_know(room: &str) -> &'static [&'static str] {
@@ -163,7 +164,7 @@ fn the_library_forbids_unsafe_code() {
 const MOST_LINES: usize = 460;
 
 /// Files that are longer, and how long they may be: a list that only shrinks.
-const LONGER: [(&str, usize); 2] = [("session/duel.rs", 640), ("wire/control.rs", 490)];
+const LONGER: [(&str, usize); 1] = [("wire/control.rs", 490)];
 
 #[test]
 fn files_can_be_read_in_one_sitting() {

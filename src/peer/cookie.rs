@@ -1,24 +1,23 @@
-//! Cookies: a host that keeps nothing recognises what it said to an address.
-
-use core::time::Duration;
-use std::net::SocketAddr;
+//! Cookies: proof that somebody receives at an address, without state at the host.
 
 use super::entropy::Entropy;
-use super::keyed_hash;
+use super::keyed_hash::{Key, keyed_hash};
+use crate::time::{Span, Time};
+use std::net::SocketAddr;
 
 /// A cookie is good for this long.
-const LIFETIME: Duration = Duration::from_secs(10);
+const LIFETIME: Span = Span::from_secs(10);
 
-/// The low bits of a cookie are the time of its issue, in units of 100 µs, which wraps after 28 minutes; the rest is the
-/// keyed hash. So the cookie that comes back tells the round trip too, and the host has kept nothing.
+/// The low bits of a cookie are its time of issue, in units of 100 µs, which wraps after 28 minutes; the high bits are
+/// the keyed hash. A cookie that comes back therefore tells the round trip too, though the host has kept nothing.
 const TIME_BITS: u32 = 24;
 const TIME_MASK: u64 = (1 << TIME_BITS) - 1;
-const TIME_UNIT: Duration = Duration::from_micros(100);
+const TIME_UNIT: Span = Span::from_micros(100);
 
 /// Issues and recognises cookies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cookies {
-    key: (u64, u64),
+    key: Key,
 }
 
 impl Cookies {
@@ -26,27 +25,42 @@ impl Cookies {
         Self { key: (entropy.next_u64(), entropy.next_u64()) }
     }
 
-    fn stamp(now: Duration) -> u64 {
-        (now.as_nanos() / TIME_UNIT.as_nanos()) as u64 & TIME_MASK
+    fn stamp(now: Time) -> u64 {
+        (now.since(Time::ZERO).nanos() / TIME_UNIT.nanos()) & TIME_MASK
     }
 
     fn seal(&self, from: SocketAddr, nonce: u64, stamp: u64) -> u64 {
         // Never 0: that would say that there is no cookie.
-        (keyed_hash(self.key, &(from, nonce, stamp)) | 1 << 63) & !TIME_MASK | stamp
+        (keyed_hash(self.key, &bound(from, nonce, stamp)) | 1 << 63) & !TIME_MASK | stamp
     }
 
     /// A cookie for whoever can receive at `from`.
-    pub(crate) fn issue(&self, now: Duration, from: SocketAddr, nonce: u64) -> u64 {
+    pub(crate) fn issue(&self, now: Time, from: SocketAddr, nonce: u64) -> u64 {
         self.seal(from, nonce, Self::stamp(now))
     }
 
     /// How long ago this cookie was issued to this address for this nonce; `None` if it was not, or has expired.
-    pub(crate) fn age(&self, now: Duration, from: SocketAddr, nonce: u64, cookie: u64) -> Option<Duration> {
+    pub(crate) fn age(&self, now: Time, from: SocketAddr, nonce: u64, cookie: u64) -> Option<Span> {
         let stamp = cookie & TIME_MASK;
         let units = Self::stamp(now).wrapping_sub(stamp) & TIME_MASK;
         let age = TIME_UNIT * units as u32;
         (cookie == self.seal(from, nonce, stamp) && age <= LIFETIME).then_some(age)
     }
+}
+
+/// All that a cookie is bound to, as bytes: address, scope, port, nonce, time of issue.
+fn bound(from: SocketAddr, nonce: u64, stamp: u64) -> [u8; 38] {
+    let (ip, scope) = match from {
+        SocketAddr::V4(v4) => (v4.ip().to_ipv6_mapped(), 0),
+        SocketAddr::V6(v6) => (*v6.ip(), v6.scope_id()),
+    };
+    let mut bytes = [0; 38];
+    bytes[..16].copy_from_slice(&ip.octets());
+    bytes[16..20].copy_from_slice(&scope.to_be_bytes());
+    bytes[20..22].copy_from_slice(&from.port().to_be_bytes());
+    bytes[22..30].copy_from_slice(&nonce.to_be_bytes());
+    bytes[30..].copy_from_slice(&stamp.to_be_bytes());
+    bytes
 }
 
 #[cfg(test)]
@@ -58,13 +72,13 @@ mod tests {
         let cookies = Cookies::new(&mut Entropy::new(3));
         let (here, there): (SocketAddr, SocketAddr) =
             ("192.0.2.1:5".parse().unwrap(), "192.0.2.1:6".parse().unwrap());
-        let at = Duration::from_secs(2_000);
+        let at = Time::ZERO + Span::from_secs(2_000);
         let cookie = cookies.issue(at, here, 9);
-        let later = at + Duration::from_millis(80);
-        assert_eq!(cookies.age(later, here, 9, cookie), Some(Duration::from_millis(80)), "the round trip");
+        let later = at + Span::from_millis(80);
+        assert_eq!(cookies.age(later, here, 9, cookie), Some(Span::from_millis(80)), "the round trip");
         assert_eq!(cookies.age(later, there, 9, cookie), None);
         assert_eq!(cookies.age(later, here, 8, cookie), None);
-        assert_eq!(cookies.age(at + Duration::from_secs(11), here, 9, cookie), None);
+        assert_eq!(cookies.age(at + Span::from_secs(11), here, 9, cookie), None);
         for bit in 0..64 {
             assert_eq!(cookies.age(later, here, 9, cookie ^ 1 << bit), None, "bit {bit}");
         }

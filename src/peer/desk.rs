@@ -1,14 +1,15 @@
-//! The desk at which a host receives strangers: it answers, and keeps nothing about them.
+//! The desk at which a host answers HELLOs of strangers; it keeps no state about them.
 
 use super::cookie::Cookies;
 use super::refusal::Refusal;
+use crate::time::{Span, Time};
 use crate::wire::control::{HEADER_LEN, Header};
 use crate::wire::message::{Challenge, HELLO_LEN, Hello, Message, Refuse, RefuseField, VERSION};
 use crate::wire::{self, message};
-use core::time::Duration;
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-/// How many answers can wait to be sent; one more is not given, as if it had been lost on the way.
+/// How many answers can wait to be sent. One more is dropped, as the network might have: the stranger asks again.
 const WAITING: usize = 8;
 
 /// What has to be alike on both machines.
@@ -29,7 +30,7 @@ pub(crate) enum Visit {
     /// It comes from where it says, and fits.
     Proven {
         /// How long the answer took.
-        rtt: Duration,
+        rtt: Span,
     },
 }
 
@@ -45,22 +46,16 @@ struct Answer {
 pub(crate) struct Desk {
     cookies: Cookies,
     essentials: Essentials,
-    answers: Vec<Answer>,
+    answers: VecDeque<Answer>,
 }
 
 impl Desk {
     pub(crate) fn new(cookies: Cookies, essentials: Essentials) -> Self {
-        Self { cookies, essentials, answers: Vec::with_capacity(WAITING) }
+        Self { cookies, essentials, answers: VecDeque::with_capacity(WAITING) }
     }
 
     /// Receives a HELLO: challenges it, refuses it, or says that it is proven and fits.
-    pub(crate) fn hello(
-        &mut self,
-        now: Duration,
-        from: SocketAddr,
-        header: Header,
-        hello: &Hello<'_>,
-    ) -> Visit {
+    pub(crate) fn hello(&mut self, now: Time, from: SocketAddr, header: Header, hello: &Hello<'_>) -> Visit {
         let Some(rtt) = self.prove(now, from, header, hello.nonce, hello.cookie) else {
             return Visit::Dealt((hello.cookie != 0).then_some(Refusal::BadCookie));
         };
@@ -83,7 +78,7 @@ impl Desk {
     /// Receives a HELLO of another version, which is refused once its address is proven.
     pub(crate) fn foreign_hello(
         &mut self,
-        now: Duration,
+        now: Time,
         from: SocketAddr,
         header: Header,
         hello: message::ForeignHello,
@@ -100,12 +95,12 @@ impl Desk {
     /// How long the cookie took to come back; if it is none of ours, its address is challenged.
     fn prove(
         &mut self,
-        now: Duration,
+        now: Time,
         from: SocketAddr,
         header: Header,
         nonce: u64,
         cookie: u64,
-    ) -> Option<Duration> {
+    ) -> Option<Span> {
         let age = self.cookies.age(now, from, nonce, cookie);
         if age.is_none() {
             let cookie = self.cookies.issue(now, from, nonce);
@@ -128,14 +123,14 @@ impl Desk {
         let header = Header { sequence: 0, ack: heard.sequence, ack_bits: 0 };
         if let Ok(len) = wire::encode_message(&header, message, &mut answer.bytes) {
             answer.len = len;
-            self.answers.push(answer);
+            self.answers.push_back(answer);
         }
     }
 
     /// The next answer to send.
     #[inline]
     pub(crate) fn poll_transmit(&mut self, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
-        let Answer { to, len, bytes } = self.answers.pop()?;
+        let Answer { to, len, bytes } = self.answers.pop_front()?;
         buf.get_mut(..len)?.copy_from_slice(&bytes[..len]);
         Some((to, len))
     }

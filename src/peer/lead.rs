@@ -1,4 +1,4 @@
-//! The frame lead: how far this machine runs ahead of the other, measured on the input packets alone.
+//! The frame lead: how far this machine runs ahead of the peer, measured on input packets alone.
 
 use crate::math::Fx;
 
@@ -6,10 +6,12 @@ use crate::math::Fx;
 /// a frame of jitter.
 const WEIGHT: i32 = 8;
 
-/// Half the difference of two gaps: what each side has stepped beyond what it has of the other.
+/// The frame lead: half the difference of two gaps. A side's gap is how many frames it has stepped beyond the newest
+/// input of the other that it has.
 ///
-/// Each side's gap is averaged apart. Compared at the arrival of packets instead, both sides would believe that they
-/// trail, and the match would run too fast with every other figure looking right.
+/// Each gap is sampled where it is complete: ours when a frame is stepped, the peer's from its packets. If ours were
+/// sampled when a packet arrives, just after the newest input has come, both sides would find their own gap too small,
+/// believe that they trail, and run too fast.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FrameLead {
     mine: Average,
@@ -17,7 +19,7 @@ pub(crate) struct FrameLead {
 }
 
 impl FrameLead {
-    /// This side steps a frame `gap` frames after the newest input that it has of the other.
+    /// Samples our own gap: a frame was stepped `gap` frames after the newest input of the peer.
     ///
     /// Not to be called for stalled frames, nor before the first input.
     #[inline]
@@ -25,8 +27,7 @@ impl FrameLead {
         self.mine.sample(gap);
     }
 
-    /// A packet with a new frame says the same of the other side: its newest input, less its input delay, less what
-    /// it acknowledges.
+    /// Samples the peer's gap, from a packet with a new frame: its newest input, less its input delay, less its ack.
     #[inline]
     pub(crate) fn heard(&mut self, gap: i32) {
         self.theirs.sample(gap);
@@ -42,7 +43,7 @@ impl FrameLead {
     }
 }
 
-/// Sixteen fractional bits: in whole frames an average would stick short of its goal.
+/// An exponential average with sixteen fractional bits: in whole frames it would stick short of its goal.
 #[derive(Clone, Copy, Debug, Default)]
 struct Average {
     value: Option<i32>,

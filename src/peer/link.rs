@@ -1,24 +1,24 @@
-//! The control channel to one remote machine: numbers, reliable messages, round trip, keeping alive.
+//! The control channel to one remote machine: sequence numbers, acks, reliable messages, RTT, keep-alive.
 
 use super::entropy::Entropy;
 use super::refusal::Refusal;
 use super::reliable::{Arrival, Reliable};
 use super::rtt::RoundTrip;
 use super::sequence::{HeaderError, Received, Sequences};
+use crate::time::{Span, Time};
 use crate::wire::control::{self, Header, Payload};
 use core::num::NonZeroU8;
-use core::time::Duration;
 use std::net::SocketAddr;
 
-/// Something goes out at least this often.
-const KEEP_ALIVE: Duration = Duration::from_millis(200);
+/// The longest pause between two packets: it keeps the peer from hearing silence, and NAT mappings open.
+const KEEP_ALIVE: Span = Span::from_millis(200);
 
-/// With more packets than this under way the peer does not seem to hear us, and they become seldom. Otherwise a
-/// blackout in which many messages are sent again and again would take the numbers out of the peer's reach for good.
+/// With more unacknowledged packets than this the peer does not seem to hear us, and the send rate drops. Otherwise a
+/// blackout full of retransmissions would move our sequence numbers out of the peer's reach for good.
 const CROWDED: u32 = 128;
-const WHEN_CROWDED: Duration = Duration::from_millis(500);
+const WHEN_CROWDED: Span = Span::from_millis(500);
 
-/// One remote machine, as far as GAME packets go.
+/// The GAME packets to and from one remote machine.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     pub(crate) addr: SocketAddr,
@@ -26,24 +26,24 @@ pub(crate) struct Link {
     pub(crate) rtt: RoundTrip,
     sequences: Sequences,
     entropy: Entropy,
-    frame: Duration,
+    frame_length: Span,
     /// A ping to be answered.
     pong: Option<u64>,
     /// A CONNECT_REQ to be answered, with this seat.
     connect_ack: Option<NonZeroU8>,
     /// A message has to be acknowledged by then.
-    ack_due: Option<Duration>,
-    last_sent: Duration,
-    last_stamped: Duration,
+    ack_due: Option<Time>,
+    last_sent: Time,
+    last_stamped: Time,
     /// How many DISCONNECTs are still to be sent.
     farewells: u8,
 }
 
-/// A DISCONNECT is not acknowledged, so it is said more than once.
+/// How often a DISCONNECT is sent: it is not acknowledged.
 const FAREWELLS: u8 = 3;
 
 impl Link {
-    pub(crate) fn new(now: Duration, addr: SocketAddr, frame: Duration, entropy: &mut Entropy) -> Self {
+    pub(crate) fn new(now: Time, addr: SocketAddr, frame_length: Span, entropy: &mut Entropy) -> Self {
         let mut entropy = Entropy::new(entropy.next_u64());
         Self {
             addr,
@@ -51,7 +51,7 @@ impl Link {
             rtt: RoundTrip::new(now),
             sequences: Sequences::new(entropy.next_u64() as u16),
             entropy,
-            frame,
+            frame_length,
             pong: None,
             connect_ack: None,
             ack_due: None,
@@ -61,17 +61,18 @@ impl Link {
         }
     }
 
-    /// Whether the numbers of a packet can be the peer's. Changes nothing.
+    /// Checks whether sequence and ack of a packet can be the peer's; changes nothing.
     pub(crate) fn check(&self, header: Header) -> Result<(), Refusal> {
         self.sequences.check(header).map_err(refusal)
     }
 
-    /// Whether a packet acknowledges something we sent: all that can be asked while the peer's numbers are not known.
+    /// Checks only that a packet acknowledges something we sent. Nothing more can be asked while the peer's sequence
+    /// numbers are not known.
     pub(crate) fn check_ack(&self, header: Header) -> Result<(), Refusal> {
         self.sequences.check_ack(header).map_err(refusal)
     }
 
-    /// Takes in the numbers of a packet that is believed.
+    /// Takes in sequence and acks of a packet that passed its checks.
     pub(crate) fn heard(&mut self, header: Header) -> Received {
         // A HELLO is believed for its cookie, and may acknowledge nothing.
         if self.sequences.check_ack(header).is_ok() {
@@ -81,18 +82,18 @@ impl Link {
         self.sequences.received(header.sequence)
     }
 
-    /// Takes in the numbers of a packet that is certainly the peer's, whatever numbers came before.
+    /// Takes in sequence and acks of a packet that is proven to be the peer's, and forgets earlier sequence numbers.
     pub(crate) fn heard_for_certain(&mut self, header: Header) {
         self.sequences.begin_at(header.sequence);
         self.heard(header);
     }
 
-    /// Whether so much is under way without an acknowledgement that hardly anything should follow.
+    /// Whether so many packets are unacknowledged that hardly anything should follow.
     pub(crate) fn is_crowded(&self) -> bool {
         self.sequences.unacknowledged() > CROWDED
     }
 
-    /// The peer wants to know its round trip. A newer ping takes the place of one that waits.
+    /// Takes in a ping, to be answered by a pong. A newer ping replaces one that waits.
     pub(crate) fn pinged(&mut self, value: u64) {
         self.pong = Some(value);
     }
@@ -102,62 +103,62 @@ impl Link {
         self.pong.is_some()
     }
 
-    /// The peer wants to be told that it is connected, and where it sits.
+    /// Queues a CONNECT_ACK that tells the peer its seat.
     pub(crate) fn owe_connect_ack(&mut self, seat: NonZeroU8) {
         self.connect_ack = Some(seat);
     }
 
-    /// Takes in an ordered message, which is acknowledged within a frame. `Err`: it must not be.
-    pub(crate) fn message(&mut self, now: Duration, number: u16, payload: &[u8]) -> Result<Arrival, Refusal> {
+    /// Takes in an ordered message and schedules its ack within a frame. A refused one must not be acknowledged.
+    pub(crate) fn message(&mut self, now: Time, number: u16, payload: &[u8]) -> Result<Arrival, Refusal> {
         let arrival = self.reliable.look_at(number);
         match arrival {
             Arrival::Beyond => return Err(Refusal::NoRoom),
             Arrival::New => self.reliable.keep(number, payload),
             Arrival::Known => {}
         }
-        self.ack_due = Some(self.ack_due.unwrap_or(now + self.frame));
+        self.ack_due = Some(self.ack_due.unwrap_or(now + self.frame_length));
         Ok(arrival)
     }
 
-    /// Says that this machine is leaving.
+    /// Queues the DISCONNECTs that say that this machine leaves.
     pub(crate) fn say_farewell(&mut self) {
         self.farewells = FAREWELLS;
     }
 
-    /// Notes that something else went out to the peer, so that it need not be kept alive.
+    /// Notes that an input packet went out, which serves as a keep-alive too.
     #[inline]
-    pub(crate) fn sent_input(&mut self, now: Duration) {
+    pub(crate) fn sent_input(&mut self, now: Time) {
         self.last_sent = now;
     }
 
     /// When something last went out to the peer.
-    pub(crate) fn last_sent(&self) -> Duration {
+    pub(crate) fn last_sent(&self) -> Time {
         self.last_sent
     }
 
     /// Writes a packet of this connection.
-    pub(crate) fn write(&mut self, now: Duration, payload: &Payload<'_>, buf: &mut [u8]) -> Option<usize> {
+    pub(crate) fn write(&mut self, now: Time, payload: &Payload<'_>, buf: &mut [u8]) -> Option<usize> {
         let header = self.stamp(now);
         control::encode(&header, payload, buf).ok()
     }
 
-    /// The numbers for the next packet; any packet acknowledges.
-    pub(crate) fn stamp(&mut self, now: Duration) -> Header {
+    /// The header for the next packet. Every packet carries the acks that are due.
+    pub(crate) fn stamp(&mut self, now: Time) -> Header {
         self.ack_due = None;
         (self.last_sent, self.last_stamped) = (now, now);
         self.sequences.next()
     }
 
-    /// Writes what is due: farewell, pong, message, ping, acknowledgement.
+    /// Writes the next packet that is due: DISCONNECT, CONNECT_ACK, PONG, message, PING, or a HEARTBEAT as an ack.
     #[inline]
-    pub(crate) fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<usize> {
+    pub(crate) fn poll_transmit(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
         if self.poll_timeout() > now {
             return None;
         }
         self.transmit(now, buf)
     }
 
-    fn transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<usize> {
+    fn transmit(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
         if self.farewells > 0 {
             self.farewells -= 1;
             return self.write(now, &Payload::Disconnect, buf);
@@ -184,18 +185,18 @@ impl Link {
 
     /// When something is due next.
     #[inline]
-    pub(crate) fn poll_timeout(&self) -> Duration {
+    pub(crate) fn poll_timeout(&self) -> Time {
         if self.farewells > 0 {
-            return Duration::ZERO;
+            return Time::ZERO;
         }
         let due = self.wanted_at();
         if self.is_crowded() { due.max(self.last_stamped + WHEN_CROWDED) } else { due }
     }
 
     #[inline]
-    fn wanted_at(&self) -> Duration {
+    fn wanted_at(&self) -> Time {
         if self.pong.is_some() || self.connect_ack.is_some() {
-            return Duration::ZERO;
+            return Time::ZERO;
         }
         let mut due = self.rtt.next_ping().min(self.last_sent + KEEP_ALIVE);
         if let Some(ack) = self.ack_due {

@@ -1,6 +1,7 @@
 //! Why a datagram was dropped.
 
-use crate::wire;
+use crate::wire::{self, message};
+use crate::{Buttons, Frame};
 use core::fmt;
 
 macro_rules! refusals {
@@ -61,12 +62,71 @@ refusals! {
     NoRoom = "no room for the message",
 }
 
-impl From<&wire::DecodeError> for Refusal {
-    fn from(error: &wire::DecodeError) -> Self {
-        match error {
-            wire::DecodeError::Rbn1(_) => Self::MalformedInput,
-            wire::DecodeError::Game(_) => Self::MalformedControl,
-            _ => Self::NoPacket,
+/// A datagram that is dropped: the reason, which is counted, and the detail behind it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rejected {
+    pub(crate) refusal: Refusal,
+    pub(crate) detail: Detail,
+}
+
+/// More than the reason of a refusal.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Detail {
+    None,
+    /// The rule of the format that the datagram breaks.
+    Datagram(wire::DecodeError),
+    /// The rule that the message of a RELIABLE_EVENT breaks.
+    Message(message::DecodeError),
+    /// The input that is not the confirmed one.
+    Conflict(Conflict),
+}
+
+/// Another input than the one that is confirmed for a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Conflict {
+    pub(crate) frame: Frame,
+    pub(crate) confirmed: Buttons,
+    pub(crate) refused: Buttons,
+}
+
+impl From<Refusal> for Rejected {
+    fn from(refusal: Refusal) -> Self {
+        Self { refusal, detail: Detail::None }
+    }
+}
+
+impl From<wire::DecodeError> for Rejected {
+    fn from(error: wire::DecodeError) -> Self {
+        let refusal = match error {
+            wire::DecodeError::Rbn1(_) => Refusal::MalformedInput,
+            wire::DecodeError::Game(_) => Refusal::MalformedControl,
+            _ => Refusal::NoPacket,
+        };
+        Self { refusal, detail: Detail::Datagram(error) }
+    }
+}
+
+impl From<message::DecodeError> for Rejected {
+    fn from(error: message::DecodeError) -> Self {
+        Self { refusal: Refusal::MalformedMessage, detail: Detail::Message(error) }
+    }
+}
+
+impl From<Conflict> for Rejected {
+    fn from(conflict: Conflict) -> Self {
+        Self { refusal: Refusal::InputConflict, detail: Detail::Conflict(conflict) }
+    }
+}
+
+impl fmt::Display for Detail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => Ok(()),
+            Self::Datagram(error) => error.fmt(f),
+            Self::Message(error) => error.fmt(f),
+            Self::Conflict(Conflict { frame, confirmed, refused }) => {
+                write!(f, "frame {frame} is confirmed as {confirmed:#06x}, not {refused:#06x}")
+            }
         }
     }
 }

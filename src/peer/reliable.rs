@@ -1,9 +1,9 @@
-//! Messages that arrive once and in order, over packets that may be lost.
+//! Reliable messages: retransmitted until acknowledged, delivered once and in order.
 
 use super::sequence::Sequences;
+use crate::time::{Span, Time};
 use crate::wire::control::Header;
 use crate::wire::message::{MAX_LEN, Message, Ordered};
-use core::time::Duration;
 
 /// How many messages may be under way, and how many can wait for one that is missing.
 pub(crate) const IN_FLIGHT: u16 = 16;
@@ -11,15 +11,15 @@ pub(crate) const IN_FLIGHT: u16 = 16;
 /// How many of those may be the game's own: the rest is kept for what the match cannot do without.
 const IN_FLIGHT_FOR_GAME: u16 = 12;
 
-/// A resend comes no sooner than this.
-const RESEND_AFTER: Duration = Duration::from_millis(100);
+/// The shortest retransmission timeout.
+const RESEND_AFTER: Span = Span::from_millis(100);
 
-/// After so many sends each one comes twice as late as the one before, at most 8 times: a peer that takes in
-/// everything and acknowledges nothing is not sent the same for ever at full rate.
+/// After this many sends the timeout doubles with each, up to 8 times its length: a peer that receives everything
+/// and acknowledges nothing is not sent the same at full rate for ever.
 const PATIENT_SENDS: usize = 16;
-const MOST_DOUBLINGS: usize = 3;
+const MAX_DOUBLINGS: usize = 3;
 
-/// How many of the packets that carried a message are remembered: an acknowledgement of any of them will do.
+/// How many of the packets that carried a message are remembered: an ack of any of them acknowledges the message.
 const REMEMBERED: usize = 4;
 
 /// Both directions of the ordered messages of one connection. All memory is taken at the start.
@@ -39,7 +39,7 @@ struct Outgoing {
     bytes: Vec<u8>,
     sent_as: [Option<u16>; REMEMBERED],
     sends: usize,
-    due: Duration,
+    due: Time,
     acknowledged: bool,
 }
 
@@ -53,7 +53,7 @@ struct Incoming {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QueueFull;
 
-/// What became of a message that came in.
+/// How an incoming message number relates to those that were delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
     New,
@@ -68,7 +68,7 @@ impl Reliable {
             bytes: Vec::new(),
             sent_as: [None; REMEMBERED],
             sends: 0,
-            due: Duration::ZERO,
+            due: Time::ZERO,
             acknowledged: true,
         };
         let mut this = Self {
@@ -84,14 +84,14 @@ impl Reliable {
         this
     }
 
-    /// Whether there is room for what the session itself has to say, an autopsy or a change of the delay: it takes no
-    /// more than half, so that the verdict always finds a place.
+    /// Whether there is room for messages of the session itself, an autopsy or a change of the delay. They take at most
+    /// half of the queue, so that the verdict always finds a place.
     pub(crate) fn has_room_for_session(&self) -> bool {
         self.next.wrapping_sub(self.first) < IN_FLIGHT / 2
     }
 
-    /// Queues a message to be sent at once and until it is acknowledged.
-    pub(crate) fn send(&mut self, now: Duration, body: Ordered<'_>) -> Result<(), QueueFull> {
+    /// Queues a message: sent at once, and again until it is acknowledged.
+    pub(crate) fn send(&mut self, now: Time, body: Ordered<'_>) -> Result<(), QueueFull> {
         let under_way = self.next.wrapping_sub(self.first);
         let limit = if matches!(body, Ordered::User(_)) { IN_FLIGHT_FOR_GAME } else { IN_FLIGHT };
         if under_way >= limit {
@@ -116,7 +116,7 @@ impl Reliable {
 
     /// When the next message is due to be sent.
     #[inline]
-    pub(crate) fn next_due(&self) -> Option<Duration> {
+    pub(crate) fn next_due(&self) -> Option<Time> {
         if self.first == self.next {
             return None;
         }
@@ -124,18 +124,18 @@ impl Reliable {
     }
 
     /// The next message that is due, which goes out as packet `sequence`.
-    pub(crate) fn transmit(&mut self, now: Duration, sequence: u16, rtt: Duration) -> Option<&[u8]> {
+    pub(crate) fn transmit(&mut self, now: Time, sequence: u16, rtt: Span) -> Option<&[u8]> {
         let at =
             self.under_way().find(|at| !self.outgoing[*at].acknowledged && self.outgoing[*at].due <= now)?;
         let slot = &mut self.outgoing[at];
         slot.sent_as[slot.sends % REMEMBERED] = Some(sequence);
         slot.sends += 1;
-        let slower = slot.sends.saturating_sub(PATIENT_SENDS).min(MOST_DOUBLINGS) as u32;
+        let slower = slot.sends.saturating_sub(PATIENT_SENDS).min(MAX_DOUBLINGS) as u32;
         slot.due = now + RESEND_AFTER.max(rtt + rtt / 2) * (1 << slower);
         Some(&slot.bytes)
     }
 
-    /// Takes note of what the header of a received packet acknowledges.
+    /// Takes in the acks in the header of a received packet.
     pub(crate) fn acknowledged(&mut self, header: Header) {
         if self.first == self.next {
             return;
@@ -155,11 +155,10 @@ impl Reliable {
         self.first == self.next
     }
 
-    /// Where message `number` stands, before anything is changed.
+    /// Classifies message `number`; changes nothing.
     pub(crate) fn look_at(&self, number: u16) -> Arrival {
         match number.wrapping_sub(self.expected) {
-            ahead @ 0..IN_FLIGHT => {
-                let _ = ahead;
+            0..IN_FLIGHT => {
                 if self.incoming[usize::from(number % IN_FLIGHT)].here {
                     Arrival::Known
                 } else {
@@ -195,11 +194,11 @@ impl Reliable {
 mod tests {
     use super::*;
 
-    fn at(ms: u64) -> Duration {
-        Duration::from_millis(ms)
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
     }
 
-    const RTT: Duration = Duration::from_millis(40);
+    const RTT: Span = Span::from_millis(40);
 
     fn header(ack: u16, ack_bits: u32) -> Header {
         Header { sequence: 0, ack, ack_bits }

@@ -1,6 +1,6 @@
-//! The round trip, by PING and PONG on values that only this side knows.
+//! The RTT, measured by PING and PONG on random values that only this side knows.
 
-use core::time::Duration;
+use crate::time::{Span, Time};
 
 /// How many of our own pings may be under way; an older one is forgotten.
 const OUTSTANDING: usize = 4;
@@ -8,56 +8,56 @@ const OUTSTANDING: usize = 4;
 /// How many round trips the 95th percentile is taken of.
 const SAMPLES: usize = 32;
 
-/// So many pings come quickly, so that there is an estimate before a match starts.
+/// The first pings come quickly, so that there is an estimate before a match starts.
 const QUICK_PINGS: u32 = 8;
-const QUICK_EVERY: Duration = Duration::from_millis(100);
+const QUICK_EVERY: Span = Span::from_millis(100);
 
-/// Then seldom: inputs are acknowledged all the time, and a ping costs as much on the wire as an input packet.
-const SLOW_EVERY: Duration = Duration::from_millis(2_500);
+/// Later pings are rare: inputs are acknowledged all the time, and a ping costs as much as an input packet.
+const SLOW_EVERY: Span = Span::from_millis(2_500);
 
-/// Measures how long it takes there and back.
+/// Measures the RTT: smoothed, its jitter, and its 95th percentile.
 #[derive(Clone, Debug)]
 pub(crate) struct RoundTrip {
-    outstanding: [Option<(u64, Duration)>; OUTSTANDING],
+    outstanding: [Option<(u64, Time)>; OUTSTANDING],
     sent: u32,
-    next_ping: Duration,
-    samples: [Duration; SAMPLES],
+    next_ping: Time,
+    samples: [Span; SAMPLES],
     count: u32,
-    smoothed: Duration,
-    jitter: Duration,
+    smoothed: Span,
+    jitter: Span,
 }
 
 impl RoundTrip {
-    pub(crate) fn new(now: Duration) -> Self {
+    pub(crate) fn new(now: Time) -> Self {
         Self {
             outstanding: [None; OUTSTANDING],
             sent: 0,
             next_ping: now,
-            samples: [Duration::ZERO; SAMPLES],
+            samples: [Span::ZERO; SAMPLES],
             count: 0,
-            smoothed: Duration::ZERO,
-            jitter: Duration::ZERO,
+            smoothed: Span::ZERO,
+            jitter: Span::ZERO,
         }
     }
 
     /// When the next ping is due.
     #[inline]
-    pub(crate) fn next_ping(&self) -> Duration {
+    pub(crate) fn next_ping(&self) -> Time {
         self.next_ping
     }
 
     /// Notes that a ping with this value goes out now.
-    pub(crate) fn pinged(&mut self, now: Duration, value: u64) {
+    pub(crate) fn pinged(&mut self, now: Time, value: u64) {
         self.outstanding[self.sent as usize % OUTSTANDING] = Some((value, now));
         self.sent = self.sent.wrapping_add(1);
         self.next_ping = now + if self.sent < QUICK_PINGS { QUICK_EVERY } else { SLOW_EVERY };
     }
 
-    /// Takes in a pong; `false` if it answers no ping of ours.
-    pub(crate) fn ponged(&mut self, now: Duration, value: u64) -> bool {
+    /// Takes in a pong: an RTT sample. `false` if it answers no ping of ours.
+    pub(crate) fn ponged(&mut self, now: Time, value: u64) -> bool {
         let answered = self.outstanding.iter_mut().find(|ping| ping.is_some_and(|(sent, _)| sent == value));
         let Some((_, sent_at)) = answered.and_then(Option::take) else { return false };
-        let sample = now.saturating_sub(sent_at);
+        let sample = now.since(sent_at);
         if self.count == 0 {
             (self.smoothed, self.jitter) = (sample, sample / 2);
         } else {
@@ -71,17 +71,17 @@ impl RoundTrip {
 
     /// The smoothed round trip; `None` before the first pong.
     #[inline]
-    pub(crate) fn smoothed(&self) -> Option<Duration> {
+    pub(crate) fn smoothed(&self) -> Option<Span> {
         (self.count > 0).then_some(self.smoothed)
     }
 
-    /// How much it varies.
-    pub(crate) fn jitter(&self) -> Duration {
-        if self.count > 1 { self.jitter } else { Duration::ZERO }
+    /// The mean deviation from the smoothed RTT.
+    pub(crate) fn jitter(&self) -> Span {
+        if self.count > 1 { self.jitter } else { Span::ZERO }
     }
 
-    /// Of twenty round trips, nineteen are not longer than this.
-    pub(crate) fn percentile_95(&self) -> Option<Duration> {
+    /// The 95th percentile of the last samples.
+    pub(crate) fn percentile_95(&self) -> Option<Span> {
         let mut samples = self.samples;
         let kept = &mut samples[..(self.count as usize).min(SAMPLES)];
         kept.sort_unstable();
@@ -98,8 +98,12 @@ impl RoundTrip {
 mod tests {
     use super::*;
 
-    fn ms(ms: u64) -> Duration {
-        Duration::from_millis(ms)
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + span(ms)
+    }
+
+    fn span(ms: u64) -> Span {
+        Span::from_millis(ms)
     }
 
     #[test]
@@ -110,7 +114,7 @@ mod tests {
         assert_eq!(rtt.smoothed(), None);
         assert!(rtt.ponged(ms(40), 77));
         assert!(!rtt.ponged(ms(90), 77), "a copy");
-        assert_eq!(rtt.smoothed(), Some(ms(40)));
+        assert_eq!(rtt.smoothed(), Some(span(40)));
     }
 
     #[test]
@@ -134,7 +138,7 @@ mod tests {
             rtt.pinged(ms(1_000 * at), at);
             rtt.ponged(ms(1_000 * at + if at == 7 { 500 } else { 60 }), at);
         }
-        assert_eq!(rtt.percentile_95(), Some(ms(60)));
-        assert!(rtt.jitter() < ms(60), "the outlier has faded: {:?}", rtt.jitter());
+        assert_eq!(rtt.percentile_95(), Some(span(60)));
+        assert!(rtt.jitter() < span(60), "the outlier has faded: {:?}", rtt.jitter());
     }
 }

@@ -1,9 +1,9 @@
-//! Sequence numbers of GAME packets: what we sent, what we have received, what the peer acknowledges.
+//! Sequence numbers and acks of GAME packets, in both directions of one connection.
 
 use crate::wire::control::Header;
 
-/// A packet whose numbers are further than this from what is expected is not taken for the peer's. It bounds what a
-/// blind forger has to guess, and is more than can be under way.
+/// The farthest that a sequence or an ack may be from the newest. More than can be under way; it bounds how easily a
+/// blind forger guesses.
 const NEAR: u16 = 256;
 
 /// Whether a received packet was seen before.
@@ -13,7 +13,7 @@ pub(crate) enum Received {
     Duplicate,
 }
 
-/// Why a packet's numbers were not believed.
+/// Why sequence or ack of a packet were refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HeaderError {
     FarSequence,
@@ -44,7 +44,7 @@ impl Sequences {
         Self { next: first, sent: 0, acked: None, newest: None, bits: 0 }
     }
 
-    /// The numbers for the next packet we send.
+    /// The header for the next packet we send.
     pub(crate) fn next(&mut self) -> Header {
         let sequence = self.next;
         self.next = sequence.wrapping_add(1);
@@ -52,7 +52,7 @@ impl Sequences {
         Header { sequence, ack: self.newest.unwrap_or(0), ack_bits: self.bits }
     }
 
-    /// Checks the numbers of a packet and changes nothing.
+    /// Checks sequence and ack of a packet; changes nothing.
     pub(crate) fn check(&self, header: Header) -> Result<(), HeaderError> {
         match self.newest {
             Some(newest) if ahead(header.sequence, newest).unsigned_abs() > NEAR => {
@@ -62,8 +62,10 @@ impl Sequences {
         }
     }
 
-    /// Checks only that a packet acknowledges something that was sent. There is no packet that acknowledges nothing:
-    /// whoever speaks on a connection has heard the other side before, and a forger would always claim not to have.
+    /// Checks only that a packet acknowledges something that was sent.
+    ///
+    /// Every packet of a connection acknowledges something, because its sender has heard the other side before. An "ack
+    /// of nothing" is refused: a forger would always claim it.
     pub(crate) fn check_ack(&self, header: Header) -> Result<(), HeaderError> {
         let behind = self.next.wrapping_sub(header.ack);
         if behind != 0 && u32::from(behind) <= self.sent.min(u32::from(NEAR)) {
@@ -73,7 +75,7 @@ impl Sequences {
         }
     }
 
-    /// Takes note of the newest packet that the peer has received, from a header that was checked.
+    /// Takes in the newest packet that the peer has received, from a header that was checked.
     pub(crate) fn acknowledged(&mut self, ack: u16) {
         if self.acked.is_none_or(|acked| ahead(ack, acked) > 0) {
             self.acked = Some(ack);
@@ -88,7 +90,8 @@ impl Sequences {
         }
     }
 
-    /// Begins to count anew at a packet that is known to be the peer's: whatever came before may not have been.
+    /// Forgets what was received and counts from this packet on, which is proven to be the peer's: earlier ones may
+    /// have been forged.
     pub(crate) fn begin_at(&mut self, sequence: u16) {
         (self.newest, self.bits) = (Some(sequence), 0);
     }

@@ -1,18 +1,18 @@
-//! How long nothing has come from the peer, counted so that a machine that was asleep does not blame the other.
+//! Silence of the peer, measured in time that this machine spent listening.
 
-use core::time::Duration;
+use crate::time::{Span, Time};
 
-/// A gap between our own calls counts for at most this much: a stopped process has heard nothing because it did not
-/// listen.
-const LONGEST_GAP_NANOS: u64 = 250_000_000;
+/// A gap between our own calls counts for at most this much: a process that was stopped heard nothing because it did
+/// not listen, and must not blame the peer.
+const MAX_GAP: Span = Span::from_millis(250);
 
-/// What the silence has come to.
+/// A change that the game should know about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SilenceChange {
     /// Nothing came for as long as an interruption takes.
     Interrupted {
         /// When it will count as lost.
-        disconnect_at: Duration,
+        disconnect_at: Time,
     },
     /// Something came after all.
     Resumed,
@@ -22,116 +22,108 @@ pub(crate) enum SilenceChange {
     NoProgress,
 }
 
-/// After which silence what is said.
+/// How much silence leads to which change.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SilenceLimits {
-    pub(crate) interrupted: Duration,
-    pub(crate) lost: Duration,
-    pub(crate) no_progress: Duration,
+    pub(crate) interrupted: Span,
+    pub(crate) lost: Span,
+    pub(crate) no_progress: Span,
 }
 
-/// A clock of what was really listened to. It runs at every call, so it counts nanoseconds in one word.
+/// A stopwatch for silence: since the last valid packet, and since the last new frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Silence {
     limits: SilenceLimits,
-    last_call_nanos: u64,
+    last_call: Time,
     /// Since the last valid packet.
-    quiet_nanos: u64,
+    quiet: Span,
     /// Since the last new frame.
-    stuck_nanos: u64,
-    /// As long as both are below this, and nothing is interrupted, there is nothing to say.
-    least_nanos: u64,
+    stuck: Span,
+    /// The lowest limit. While both are below it, and nothing is interrupted, there is nothing to say.
+    lowest_limit: Span,
     interrupted: bool,
 }
 
 impl Silence {
-    pub(crate) fn new(now: Duration, limits: SilenceLimits) -> Self {
+    pub(crate) fn new(now: Time, limits: SilenceLimits) -> Self {
         Self {
             limits,
-            last_call_nanos: nanos(now),
-            quiet_nanos: 0,
-            stuck_nanos: 0,
-            least_nanos: nanos(limits.interrupted.min(limits.no_progress)),
+            last_call: now,
+            quiet: Span::ZERO,
+            stuck: Span::ZERO,
+            lowest_limit: limits.interrupted.min(limits.no_progress),
             interrupted: false,
         }
     }
 
-    /// Lets time pass. To be called whenever the machine is running.
+    /// Lets time pass. To be called whenever this machine runs.
     #[inline]
-    pub(crate) fn pass(&mut self, now: Duration) {
-        let now = nanos(now);
-        let gap = now.saturating_sub(self.last_call_nanos).min(LONGEST_GAP_NANOS);
-        self.last_call_nanos = now;
-        self.quiet_nanos += gap;
-        self.stuck_nanos += gap;
+    pub(crate) fn pass(&mut self, now: Time) {
+        let gap = now.since(self.last_call).min(MAX_GAP);
+        self.last_call = now;
+        self.quiet = self.quiet + gap;
+        self.stuck = self.stuck + gap;
     }
 
-    /// A valid packet came.
+    /// Notes that a valid packet came.
     #[inline]
     pub(crate) fn heard(&mut self) {
-        self.quiet_nanos = 0;
+        self.quiet = Span::ZERO;
     }
 
-    /// A new frame came.
+    /// Notes that a new frame came.
     #[inline]
     pub(crate) fn progressed(&mut self) {
-        self.stuck_nanos = 0;
+        self.stuck = Span::ZERO;
     }
 
-    /// How long no new frame has come.
-    pub(crate) fn stuck(&self) -> Duration {
-        Duration::from_nanos(self.stuck_nanos)
+    /// The time since the last new frame.
+    pub(crate) fn stuck(&self) -> Span {
+        self.stuck
     }
 
-    /// What there is to say now, each change once.
+    /// The change to tell of now, each once.
     #[inline]
     pub(crate) fn change(&mut self) -> Option<SilenceChange> {
-        if self.quiet_nanos.max(self.stuck_nanos) < self.least_nanos && !self.interrupted {
+        if self.quiet.max(self.stuck) < self.lowest_limit && !self.interrupted {
             return None;
         }
         self.look()
     }
 
     fn look(&mut self) -> Option<SilenceChange> {
-        let quiet = Duration::from_nanos(self.quiet_nanos);
-        if quiet >= self.limits.lost {
+        if self.quiet >= self.limits.lost {
             return Some(SilenceChange::Lost);
         }
-        if self.stuck() >= self.limits.no_progress {
+        if self.stuck >= self.limits.no_progress {
             return Some(SilenceChange::NoProgress);
         }
-        let silent = quiet >= self.limits.interrupted;
+        let silent = self.quiet >= self.limits.interrupted;
         if silent == self.interrupted {
             return None;
         }
         self.interrupted = silent;
         Some(if silent {
-            let last_call = Duration::from_nanos(self.last_call_nanos);
-            SilenceChange::Interrupted { disconnect_at: last_call.saturating_add(self.limits.lost - quiet) }
+            SilenceChange::Interrupted { disconnect_at: self.last_call + (self.limits.lost - self.quiet) }
         } else {
             SilenceChange::Resumed
         })
     }
 }
 
-/// 584 years fit.
-#[inline]
-fn nanos(time: Duration) -> u64 {
-    time.as_nanos() as u64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core::time::Duration;
 
     const LIMITS: SilenceLimits = SilenceLimits {
-        interrupted: Duration::from_millis(750),
-        lost: Duration::from_secs(5),
-        no_progress: Duration::from_secs(10),
+        interrupted: Span::from_millis(750),
+        lost: Span::from_secs(5),
+        no_progress: Span::from_secs(10),
     };
 
-    fn ms(ms: u64) -> Duration {
-        Duration::from_millis(ms)
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
     }
 
     /// Lets time pass in steps of 50 ms and gathers what is said.
@@ -172,10 +164,10 @@ mod tests {
 
     #[test]
     fn a_limit_that_is_never_reached_does_not_overflow() {
-        let never = SilenceLimits { lost: Duration::MAX, no_progress: Duration::MAX, ..LIMITS };
+        let never = SilenceLimits { lost: Duration::MAX.into(), no_progress: Duration::MAX.into(), ..LIMITS };
         let mut silence = Silence::new(ms(0), never);
         let said = run(&mut silence, 50, 2_000);
-        assert_eq!(said, [(750, SilenceChange::Interrupted { disconnect_at: Duration::MAX })]);
+        assert_eq!(said, [(750, SilenceChange::Interrupted { disconnect_at: Time::NEVER })]);
     }
 
     #[test]

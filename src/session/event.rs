@@ -1,5 +1,6 @@
 //! What a session tells the game.
 
+use crate::wire::message::MAX_USER;
 use crate::{Autopsy, Buttons, Frame};
 use core::fmt;
 use core::time::Duration;
@@ -119,6 +120,33 @@ impl fmt::Display for Reason {
         })
     }
 }
+
+/// Why a message was not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SendError {
+    /// It does not fit a packet.
+    TooLong {
+        /// Its length.
+        len: usize,
+    },
+    /// Too many are under way; the other side has to acknowledge some first.
+    QueueFull,
+    /// The match is over: nobody listens any more.
+    Over,
+}
+
+impl fmt::Display for SendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLong { len } => write!(f, "a message of {len} bytes is more than {MAX_USER}"),
+            Self::QueueFull => f.write_str("too many messages are under way"),
+            Self::Over => f.write_str("the match is over"),
+        }
+    }
+}
+
+impl core::error::Error for SendError {}
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

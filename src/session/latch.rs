@@ -1,59 +1,59 @@
-//! Presses that came while no frame could take them.
+//! The input latch: button presses that came during a stall, for the next frame that takes an input.
 
 use crate::Buttons;
-use core::time::Duration;
+use crate::time::{Span, Time};
 
-/// A press counts for this long; what was pressed earlier in a long stall is no longer meant.
-const KEPT_FOR: Duration = Duration::from_millis(100);
+/// A press is kept for this long: an older one, of a long stall, is no longer meant.
+const KEPT_FOR: Span = Span::from_millis(100);
 
 /// How many presses can be kept apart: one for each frame of that time, at up to 120 frames a second.
 const SLOTS: usize = 12;
 
-/// Keeps presses for the next frame that can take them.
+/// Keeps presses for the next frame that takes an input.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Latch {
-    /// The buttons that are kept.
+pub(super) struct Latch {
+    /// The buttons whose presses are kept.
     mask: Buttons,
-    pressed: [(Duration, Buttons); SLOTS],
+    pressed: [(Time, Buttons); SLOTS],
     next: usize,
     held: Buttons,
-    /// What was new in the last [`take`](Self::take): pressed then, or kept until then.
+    /// The presses of the last [`take`](Self::take): new then, or kept until then.
     fresh: Buttons,
 }
 
 impl Latch {
-    pub(crate) fn new(mask: Buttons) -> Self {
+    pub(super) fn new(mask: Buttons) -> Self {
         Self {
             mask,
-            pressed: [(Duration::ZERO, Buttons::NONE); SLOTS],
+            pressed: [(Time::ZERO, Buttons::NONE); SLOTS],
             next: 0,
             held: Buttons::NONE,
             fresh: Buttons::NONE,
         }
     }
 
-    /// No frame takes what is held now: what is newly pressed of it is kept.
-    pub(crate) fn keep(&mut self, now: Duration, buttons: Buttons) {
+    /// Keeps the new presses among `buttons`: no frame takes an input now.
+    pub(super) fn keep(&mut self, now: Time, buttons: Buttons) {
         let pressed = buttons & !self.held & self.mask;
         self.held = buttons;
         self.put(now, pressed);
     }
 
-    /// The frame could not take what it was given after all.
-    pub(crate) fn give_back(&mut self, now: Duration) {
+    /// Keeps the presses of the last [`take`](Self::take) again: its frame had an input already.
+    pub(super) fn give_back(&mut self, now: Time) {
         self.put(now, self.fresh & self.mask);
     }
 
-    fn put(&mut self, now: Duration, pressed: Buttons) {
+    fn put(&mut self, now: Time, pressed: Buttons) {
         if pressed != Buttons::NONE {
             self.pressed[self.next] = (now, pressed);
             self.next = (self.next + 1) % SLOTS;
         }
     }
 
-    /// A frame takes what is held now, and what was kept.
+    /// The input for a frame: the buttons held now, and the presses that were kept.
     #[inline]
-    pub(crate) fn take(&mut self, now: Duration, buttons: Buttons) -> Buttons {
+    pub(super) fn take(&mut self, now: Time, buttons: Buttons) -> Buttons {
         self.fresh = buttons & !self.held;
         self.held = buttons;
         if self.next == 0 && self.pressed[0].1 == Buttons::NONE {
@@ -61,7 +61,7 @@ impl Latch {
         }
         let mut taken = buttons;
         for (at, pressed) in &mut self.pressed {
-            if now.saturating_sub(*at) <= KEPT_FOR {
+            if now.since(*at) <= KEPT_FOR {
                 taken |= *pressed;
                 self.fresh |= *pressed;
             }
@@ -79,8 +79,8 @@ mod tests {
     const FIRE: Buttons = Buttons(8);
     const LEFT: Buttons = Buttons(1);
 
-    fn ms(ms: u64) -> Duration {
-        Duration::from_millis(ms)
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
     }
 
     #[test]

@@ -1,26 +1,284 @@
 //! What the embedder holds: first a lobby, then a session; and the sync test.
+//!
+//! [`Session`] is made of parts. Each owns its state and offers a few calls; the files that make a session of them
+//! (`play`, `incoming`, `outgoing`, `traffic`) see the parts, never what is inside.
 
+// The parts of a session.
+mod ending;
+mod event_queue;
+mod liveness;
+mod pace;
+mod simulation;
+mod stream;
+mod traffic;
+// What the parts are made of.
+mod latch;
+mod outbox;
+mod pacing;
+// The session's work.
+mod incoming;
+mod outgoing;
+mod play;
+// What the embedder sees.
 mod advice;
 mod config;
-mod duel;
-mod ending;
 mod event;
-mod incoming;
-mod latch;
 mod lobby;
-mod outbox;
-mod outgoing;
-mod pacing;
-mod play;
 mod stats;
 mod sync_test;
-mod traffic;
 
 pub use advice::{DelayAdvice, advise_delay};
 pub use config::{Config, ConfigError, MAX_DELAY_FRAMES, OnDesync};
-pub use duel::{SendError, Session};
-pub use event::{Desync, Event, Reason, Verdict};
+pub use event::{Desync, Event, Reason, SendError, Verdict};
 pub use lobby::{Agreed, Incoming, Lobby, LobbyError, Mismatch};
 pub use play::Advanced;
 pub use stats::Stats;
 pub use sync_test::{SyncReport, SyncTest, SyncTestError};
+
+use crate::desync::{Archive, Checksums, Examiner};
+use crate::peer::desk::Desk;
+use crate::peer::link::Link;
+use crate::time::{Span, Time};
+use crate::wire::message::{MAX_USER, MAX_WINDOW_AND_DELAY, Ordered};
+use crate::{CueEvent, Fields, Frame, Game, Inputs, Player};
+use core::time::Duration;
+use ending::Ending;
+use event_queue::Events;
+use liveness::Liveness;
+use lobby::Handover;
+use pace::Pace;
+use simulation::Simulation;
+use std::net::SocketAddr;
+use stream::InputStream;
+use traffic::Traffic;
+
+/// A match, from the agreement to the verdict.
+///
+/// Generic over the *snapshot* of the game. The game is the embedder's, and is lent to [`advance`](Self::advance).
+///
+/// # Order of calls
+/// Hand datagrams in and out through [`Protocol`](crate::Protocol) (a driver does that); when
+/// [`next_frame_at`](Self::next_frame_at) has come, [`advance`](Self::advance); send what is ready; then look at
+/// [`cues`](Self::cues), [`poll_event`](Self::poll_event) and the game, and draw.
+#[derive(Clone, Debug)]
+pub struct Session<S> {
+    agreed: Agreed,
+    frame_length: Span,
+    on_desync: OnDesync,
+    /// The control channel to the peer.
+    link: Link,
+    /// Answers strangers while the match is on.
+    desk: Desk,
+    simulation: Simulation<S>,
+    stream: InputStream,
+    pace: Pace,
+    liveness: Liveness,
+    checksums: Checksums,
+    archive: Archive<S>,
+    examiner: Examiner<S>,
+    desync_told: bool,
+    ending: Ending,
+    events: Events,
+    traffic: Traffic,
+}
+
+impl Lobby {
+    /// Begins the match that was agreed on. `game` is in its first state, built from the agreed seed.
+    ///
+    /// The host begins half a round trip late, when the joiner learns that it may begin, so that the opening does not
+    /// roll back.
+    ///
+    /// # Errors
+    /// If nothing was [agreed](Lobby::agreed) on.
+    pub fn start<G: Game>(self, now: Duration, game: &G) -> Result<Session<G::Snapshot>, LobbyError> {
+        Ok(Session::new(now.into(), game, self.hand_over()?))
+    }
+}
+
+impl<S: Fields> Session<S> {
+    fn new<G: Game<Snapshot = S>>(now: Time, game: &G, handover: Handover) -> Self {
+        let Handover { link, agreed, config, desk, refused } = handover;
+        let frame_length = Span::from(config.frame_length());
+        Self {
+            frame_length,
+            on_desync: config.on_desync,
+            link,
+            desk,
+            simulation: Simulation::new(agreed.seat, &config, game),
+            stream: InputStream::new(now, frame_length, agreed.numbering),
+            pace: Pace::new(now, frame_length, &agreed),
+            liveness: Liveness::new(now, &config),
+            checksums: Checksums::new(agreed.cadence_frames),
+            archive: Archive::new(agreed.cadence_frames, || game.snapshot()),
+            examiner: Examiner::new(agreed.seat),
+            desync_told: false,
+            ending: Ending::new(),
+            events: Events::new(),
+            traffic: Traffic::new(refused),
+            agreed,
+        }
+    }
+
+    /// Leaves the match, and tells the other side.
+    pub fn leave(&mut self) {
+        self.traffic.stir();
+        if !self.ending.is_over() {
+            self.link.say_farewell();
+            self.disconnect(Reason::LeftHere);
+        }
+    }
+
+    /// Sends a message of the game's own: at most 1,024 bytes, delivered once and in order.
+    ///
+    /// # Errors
+    /// If it is too long, if twelve messages are under way already, or if the match is over.
+    pub fn send(&mut self, now: Duration, message: &[u8]) -> Result<(), SendError> {
+        if self.ending.is_over() {
+            return Err(SendError::Over);
+        }
+        if message.len() > MAX_USER {
+            return Err(SendError::TooLong { len: message.len() });
+        }
+        self.traffic.stir();
+        self.link.reliable.send(now.into(), Ordered::User(message)).map_err(|_| SendError::QueueFull)
+    }
+
+    /// Changes the input delay from the next frame on. No input is lost, and no frame left without one.
+    ///
+    /// # Errors
+    /// If the delay is more than 8, or more than 16 together with the window.
+    pub fn set_delay(&mut self, now: Duration, delay_frames: u8) -> Result<(), ConfigError> {
+        let window_frames = self.simulation.window_frames() as u8;
+        if delay_frames > MAX_DELAY_FRAMES {
+            return Err(ConfigError::Delay { delay_frames });
+        }
+        if window_frames + delay_frames > MAX_WINDOW_AND_DELAY {
+            return Err(ConfigError::WindowAndDelay { window_frames, delay_frames });
+        }
+        self.pace.set_delay(delay_frames);
+        self.tell_delay(now.into());
+        Ok(())
+    }
+
+    /// The next event for the game.
+    #[inline]
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.poll()
+    }
+
+    /// When the next frame is due.
+    #[inline]
+    #[must_use]
+    pub fn next_frame_at(&self) -> Duration {
+        self.pace.due().into()
+    }
+
+    /// Whether a frame is due at `now`: whether [`advance`](Self::advance) has something to do.
+    ///
+    /// Frames are due after the last one too, until the other side has said how the match ended or is given up.
+    #[inline]
+    #[must_use]
+    pub fn frame_due(&self, now: Duration) -> bool {
+        self.pace.is_due(now.into()) && !self.ending.is_over()
+    }
+
+    /// How far the time between the last frame and the next has gone, from 0 to 1, for drawing in between.
+    #[must_use]
+    pub fn phase(&self, now: Duration) -> f32 {
+        self.pace.phase(now.into())
+    }
+
+    /// What the last [`advance`](Self::advance) did to cues.
+    #[inline]
+    #[must_use]
+    pub fn cues(&self) -> &[CueEvent] {
+        self.simulation.cues()
+    }
+
+    /// The frames that became certain in the last [`advance`](Self::advance), with their inputs: for a replay.
+    pub fn confirmed(&self) -> impl Iterator<Item = (Frame, Inputs)> {
+        self.simulation.confirmed()
+    }
+
+    /// Whether the match is over: the last event has been told, or waits to be polled.
+    #[inline]
+    #[must_use]
+    pub fn ended(&self) -> bool {
+        self.ending.is_over()
+    }
+
+    /// What was agreed on in the lobby.
+    #[must_use]
+    pub fn agreed(&self) -> &Agreed {
+        &self.agreed
+    }
+
+    /// The seat of the player at this machine.
+    #[must_use]
+    pub fn local(&self) -> Player {
+        self.simulation.local()
+    }
+
+    /// The other machine.
+    #[must_use]
+    pub fn peer(&self) -> SocketAddr {
+        self.link.addr
+    }
+
+    /// The next frame to step; the game is in this state.
+    #[inline]
+    #[must_use]
+    pub fn current(&self) -> Frame {
+        self.simulation.current()
+    }
+
+    /// The state of this frame is certain, and every one before it.
+    #[inline]
+    #[must_use]
+    pub fn settled(&self) -> Frame {
+        self.simulation.settled()
+    }
+
+    /// The snapshot of a frame, while it is kept. Certain only up to [`settled`](Self::settled).
+    #[must_use]
+    pub fn snapshot(&self, frame: Frame) -> Option<&S> {
+        self.simulation.snapshot(frame).or_else(|| self.archive.state(frame))
+    }
+
+    /// The input delay of this machine.
+    #[must_use]
+    pub fn delay_frames(&self) -> u8 {
+        self.pace.delay_frames() as u8
+    }
+
+    /// Whether the match waits for the other side.
+    #[inline]
+    #[must_use]
+    pub fn is_stalled(&self) -> bool {
+        self.simulation.is_stalled()
+    }
+
+    /// The figures of the match so far.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        let (frames, stalled_frames) = self.simulation.frame_counts();
+        let mut stats = Stats {
+            round_trip: self.link.rtt.smoothed().map(Duration::from),
+            jitter: self.link.rtt.jitter().into(),
+            loss_out: self.stream.loss_out(),
+            loss_in: self.stream.loss_in(),
+            frame_lead: self.pace.lead_frames(),
+            trim_micros: self.pace.trim_micros(),
+            frames,
+            stalled_frames,
+            predicted_frames: self.current().since(self.settled()),
+            rollback: *self.simulation.rollback_stats(),
+            cues_left_out: self.simulation.cues_left_out(),
+            checksums_compared: self.checksums.compared(),
+            copies_out: self.stream.copies(),
+            ..Stats::default()
+        };
+        self.traffic.fill(&mut stats);
+        stats
+    }
+}

@@ -1,49 +1,74 @@
-//! The inputs on their way to the peer: the unacknowledged run, and the packet that carries it.
+//! The outbox of inputs: what the peer has acknowledged, and the packet to send next.
 
 use crate::Frame;
+use crate::time::Time;
 use crate::wire::rbn1;
-use core::time::Duration;
 
-/// What is to be sent, and what has arrived.
+/// The unacknowledged run of our inputs, and the last packet for a second copy.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outbox {
     /// The peer has all our inputs before this frame.
-    pub(super) acked: Frame,
-    /// The most that was ever acknowledged: only what is new tells a round trip.
-    pub(super) most_acked: Frame,
+    acked: Frame,
+    /// The highest ack so far. An ack may go back, and only a new one is an RTT sample.
+    max_acked: Frame,
     /// All our inputs before this frame have been sent at least once.
-    pub(super) sent: Frame,
-    /// A packet is to be sent.
-    pub(super) due: bool,
-    /// A second copy of the last packet is to be sent then.
-    copy_at: Option<Duration>,
+    sent_end: Frame,
+    due: bool,
+    /// When a second copy of the last packet is due.
+    copy_at: Option<Time>,
     last: [u8; rbn1::MAX_LEN],
     last_len: u8,
-    pub(super) packets: u32,
-    pub(super) copies: u64,
+    copies: u64,
 }
 
 impl Outbox {
     pub(super) fn new() -> Self {
         Self {
             acked: Frame::ZERO,
-            most_acked: Frame::ZERO,
-            sent: Frame::ZERO,
+            max_acked: Frame::ZERO,
+            sent_end: Frame::ZERO,
             due: false,
             copy_at: None,
             last: [0; rbn1::MAX_LEN],
             last_len: 0,
-            packets: 0,
             copies: 0,
         }
     }
 
-    /// A packet went out, with inputs up to `end`.
+    /// Asks for a packet to be sent.
     #[inline]
-    pub(super) fn sent(&mut self, packet: &[u8], end: Frame, copy_at: Option<Duration>) {
+    pub(super) fn ask(&mut self) {
+        self.due = true;
+    }
+
+    #[inline]
+    pub(super) fn is_due(&self) -> bool {
+        self.due
+    }
+
+    /// Whether a packet was asked for; asked for no longer.
+    #[inline]
+    pub(super) fn take_due(&mut self) -> bool {
+        core::mem::take(&mut self.due)
+    }
+
+    /// The peer has all our inputs before this frame.
+    #[inline]
+    pub(super) fn acked(&self) -> Frame {
+        self.acked
+    }
+
+    /// All our inputs before this frame have been sent.
+    #[inline]
+    pub(super) fn sent_end(&self) -> Frame {
+        self.sent_end
+    }
+
+    /// Notes a packet that went out, with inputs up to `end`.
+    #[inline]
+    pub(super) fn sent(&mut self, packet: &[u8], end: Frame, copy_at: Option<Time>) {
         self.due = false;
-        self.sent = self.sent.max(end);
-        self.packets = self.packets.wrapping_add(1);
+        self.sent_end = self.sent_end.max(end);
         self.copy_at = copy_at;
         if copy_at.is_some() {
             self.last[..packet.len()].copy_from_slice(packet);
@@ -51,23 +76,41 @@ impl Outbox {
         }
     }
 
-    /// When the copy is due.
+    /// Takes in an ack from a packet that is as new as any. `Some` if it is higher than every ack before.
+    ///
+    /// A lower ack is believed too: if the one before was forged or damaged, the peer misses inputs that would never
+    /// be sent again. If this packet only arrived late, some inputs are sent once more than needed.
     #[inline]
-    pub(super) fn copy_at(&self) -> Option<Duration> {
+    pub(super) fn acknowledged(&mut self, acked: Frame) -> Option<Frame> {
+        self.acked = acked;
+        if acked > self.max_acked {
+            self.max_acked = acked;
+            return Some(acked);
+        }
+        None
+    }
+
+    /// When the second copy is due.
+    #[inline]
+    pub(super) fn copy_at(&self) -> Option<Time> {
         self.copy_at
     }
 
-    /// The copy, byte for byte, if it is due.
+    /// Writes the second copy, byte for byte, if it is due.
     #[inline]
-    pub(super) fn take_copy(&mut self, now: Duration, buf: &mut [u8]) -> Option<usize> {
+    pub(super) fn take_copy(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
         if self.copy_at? > now {
             return None;
         }
         self.copy_at = None;
         let packet = &self.last[..usize::from(self.last_len)];
         buf.get_mut(..packet.len())?.copy_from_slice(packet);
-        self.packets = self.packets.wrapping_add(1);
         self.copies += 1;
         Some(packet.len())
+    }
+
+    /// Second copies sent so far.
+    pub(super) fn copies(&self) -> u64 {
+        self.copies
     }
 }

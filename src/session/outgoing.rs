@@ -1,83 +1,97 @@
-//! What a session sends: the inputs of every frame, and whatever else is due.
+//! What a session sends: the inputs of every frame, and control packets when they are due.
 
-use super::duel::{REPORT_EVERY, Session, Stage};
+use super::Session;
 use crate::Fields;
-use crate::wire::message::{Message, Ordered};
-use crate::wire::{self, rbn1};
-use core::time::Duration;
+use crate::time::Time;
+use crate::wire;
+use crate::wire::message::Ordered;
 use std::net::SocketAddr;
 
 impl<S: Fields> Session<S> {
-    /// Writes the unacknowledged run of inputs, or at least the newest input.
-    #[inline]
-    fn write_inputs(&mut self, now: Duration, buf: &mut [u8]) -> Option<usize> {
-        let first = self.agreed.first_frame;
-        let end = self.rollback.next_input(self.local);
-        let newest = end.checked_sub(1)?;
-        let start = self.outbox.acked.min(newest);
-        let known = self.rollback.next_input(self.local.other());
-        let header = rbn1::Header {
-            start_frame: first.wrapping_add(start.0),
-            ack_frame: first.wrapping_add(known.0).wrapping_sub(1),
-            checksum: self
-                .checksums
-                .carry(end)
-                .map(|(frame, value)| rbn1::Checksum { frame: first.wrapping_add(frame.0), value }),
-        };
-        let inputs = self.rollback.inputs(self.local, start, end);
-        let len = rbn1::encode(&header, inputs, buf).ok()?;
-        let copy_at = self.copies.on().then(|| now + self.frame / 2);
-        self.outbox.sent(&buf[..len], end, copy_at);
-        self.copies.sent(now, newest);
-        self.link.sent_input(now);
-        Some(len)
-    }
-
-    /// While the match ends nobody calls `advance`, but the inputs that lead there still have to arrive.
-    pub(super) fn resend_at(&self) -> Option<Duration> {
-        let unfinished = matches!(self.stage, Stage::Ending { .. } | Stage::Over)
-            && self.rollback.ended().is_some()
-            && self.outbox.acked < self.rollback.next_input(self.local)
-            && self.peer_verdict.is_none();
-        unfinished.then(|| self.link.last_sent() + self.frame)
-    }
-
-    /// A match that is over keeps nobody alive: it only finishes what it has begun to say.
-    fn is_silent(&self) -> bool {
-        self.stage == Stage::Over && !self.link.has_unfinished()
-    }
-
-    fn write_due(&mut self, now: Duration, buf: &mut [u8]) -> Option<usize> {
-        if self.outbox.due {
-            self.outbox.due = false;
-            if let Some(len) = self.write_inputs(now, buf) {
-                return Some(len);
-            }
+    /// Writes an input packet and nothing else: nearly every packet is one, and nothing else is due before
+    /// `idle_until`. A function of its own keeps the common case of `poll_transmit` short.
+    #[inline(never)]
+    pub(super) fn transmit_inputs(&mut self, now: Time, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        self.stream.take_due();
+        let len = self.write_inputs(now, buf)?;
+        // Sending moved the keep-alive back, so `idle_until` still holds; only a second copy may be due before it.
+        if let Some(at) = self.stream.copy_at() {
+            self.traffic.due_at(at);
         }
-        if let Some(len) = self.outbox.take_copy(now, buf) {
+        self.traffic.sent(len);
+        Some((self.link.addr, len))
+    }
+
+    /// Writes the next packet that is due, of any kind.
+    #[inline(never)]
+    pub(super) fn transmit(&mut self, now: Time, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        let (to, len) = match self.desk.poll_transmit(buf) {
+            Some(answer) => answer,
+            None => {
+                let len = self.write_due(now, buf);
+                // Nearly always nothing follows, and the next call need not look for it.
+                self.traffic.idle_until(self.next_due());
+                (self.link.addr, len?)
+            }
+        };
+        self.traffic.sent(len);
+        Some((to, len))
+    }
+
+    /// When something is due to be sent.
+    pub(super) fn next_due(&self) -> Time {
+        let autopsy = self.examiner.has_messages() && self.link.reliable.has_room_for_session();
+        if self.stream.is_due() || self.desk.has_answers() || autopsy {
+            return Time::ZERO;
+        }
+        let mut due = if self.is_silent() { Time::NEVER } else { self.link.poll_timeout() };
+        for other in [self.stream.copy_at(), self.resend_at()].into_iter().flatten() {
+            due = due.min(other);
+        }
+        if self.ending.is_playing() {
+            due = due.min(self.stream.next_report());
+        }
+        due
+    }
+
+    /// When the last inputs are sent again. While the match ends nobody calls `advance`, but they have to arrive.
+    pub(super) fn resend_at(&self) -> Option<Time> {
+        let unfinished = !self.ending.is_playing()
+            && self.simulation.ended().is_some()
+            && !self.stream.has_acked(self.simulation.own_end())
+            && self.ending.their_frame().is_none();
+        unfinished.then(|| self.link.last_sent() + self.frame_length)
+    }
+
+    /// Whether the control channel falls silent: a match that is over keeps nobody alive, and only delivers the
+    /// messages that it has begun to send.
+    fn is_silent(&self) -> bool {
+        self.ending.is_over() && !self.link.has_unfinished()
+    }
+
+    fn write_due(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
+        if self.stream.take_due()
+            && let Some(len) = self.write_inputs(now, buf)
+        {
+            return Some(len);
+        }
+        if let Some(len) = self.stream.write_copy(now, buf) {
             self.link.sent_input(now);
-            self.copies.sent_copy();
             return Some(len);
         }
         if self.resend_at().is_some_and(|at| at <= now) {
             return self.write_inputs(now, buf);
         }
-        if self.next_report <= now && self.stage == Stage::Playing {
-            self.next_report = now + REPORT_EVERY;
-            if !self.link.is_crowded()
-                && let Some(newest) = self.rollback.next_input(self.local.other()).checked_sub(1)
-            {
-                let report = Message::Report {
-                    sent: self.outbox.packets,
-                    received: self.inputs_in,
-                    newest_frame: self.agreed.first_frame.wrapping_add(newest.0),
-                };
-                let header = self.link.stamp(now);
-                return wire::encode_message(&header, &report, buf).ok();
-            }
+        if self.stream.next_report() <= now
+            && self.ending.is_playing()
+            && let Some(report) = self.stream.take_report(now, self.simulation.known())
+            && !self.link.is_crowded()
+        {
+            let header = self.link.stamp(now);
+            return wire::encode_message(&header, &report, buf).ok();
         }
         if self.examiner.has_messages() {
-            self.pump_autopsy(now);
+            self.queue_autopsy(now);
         }
         if self.is_silent() {
             return None;
@@ -85,7 +99,18 @@ impl<S: Fields> Session<S> {
         self.link.poll_transmit(now, buf)
     }
 
-    fn pump_autopsy(&mut self, now: Duration) {
+    /// Writes the unacknowledged inputs, or at least the newest one.
+    #[inline]
+    fn write_inputs(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
+        let run = self.stream.unacknowledged(self.simulation.own_end())?;
+        let inputs = self.simulation.own_inputs(run.start, run.end);
+        let checksum = self.checksums.carry(run.end);
+        let len = self.stream.write(now, &run, inputs, self.simulation.known(), checksum, buf)?;
+        self.link.sent_input(now);
+        Some(len)
+    }
+
+    fn queue_autopsy(&mut self, now: Time) {
         while self.link.reliable.has_room_for_session()
             && let Some(message) = self.examiner.next_message()
         {
@@ -94,53 +119,17 @@ impl<S: Fields> Session<S> {
         }
     }
 
-    /// What nearly every packet is: inputs are due, and nothing else. Apart, so that the common question of whether
-    /// there is anything at all stays short.
-    #[inline(never)]
-    pub(super) fn transmit_inputs(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
-        self.outbox.due = false;
-        let len = self.write_inputs(now, buf)?;
-        // Whatever else is due later is so later still, now that something went out; only a copy may come sooner.
-        if let Some(at) = self.outbox.copy_at() {
-            self.idle_until = self.idle_until.min(at);
+    /// Tells the peer of our input delay, if it has changed and a message fits; otherwise after a later frame.
+    pub(super) fn tell_delay(&mut self, now: Time) {
+        let Some(delay_frames) = self.pace.untold_delay() else { return };
+        if !self.link.reliable.has_room_for_session() {
+            return;
         }
-        Some(self.count_out(self.link.addr, len))
-    }
-
-    #[inline]
-    fn count_out(&mut self, to: SocketAddr, len: usize) -> (SocketAddr, usize) {
-        self.stats.packets_out += 1;
-        self.stats.bytes_out += len as u64;
-        (to, len)
-    }
-
-    #[inline(never)]
-    pub(super) fn transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
-        let (to, len) = match self.desk.poll_transmit(buf) {
-            Some(answer) => answer,
-            None => {
-                let len = self.write_due(now, buf);
-                // Nearly always nothing follows, and the next call need not look for it.
-                self.idle_until = self.next_due().unwrap_or(Duration::MAX);
-                (self.link.addr, len?)
-            }
-        };
-        Some(self.count_out(to, len))
-    }
-
-    /// When something is due to be sent.
-    pub(super) fn next_due(&self) -> Option<Duration> {
-        let autopsy = self.examiner.has_messages() && self.link.reliable.has_room_for_session();
-        if self.outbox.due || self.desk.has_answers() || autopsy {
-            return Some(Duration::ZERO);
+        let from = self.simulation.current().plus(u32::from(delay_frames));
+        let from_frame = self.stream.numbering().wire(from).0;
+        if self.link.reliable.send(now, Ordered::Delay { from_frame, delay_frames }).is_ok() {
+            self.pace.told_delay();
+            self.traffic.stir();
         }
-        let mut due = if self.is_silent() { Duration::MAX } else { self.link.poll_timeout() };
-        for other in [self.outbox.copy_at(), self.resend_at()].into_iter().flatten() {
-            due = due.min(other);
-        }
-        if self.stage == Stage::Playing {
-            due = due.min(self.next_report);
-        }
-        (due != Duration::MAX).then_some(due)
     }
 }

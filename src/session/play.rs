@@ -1,16 +1,21 @@
-//! One frame of a match: what is pressed, what is stepped, what has become certain.
+//! One frame of a match: step, compare what has become certain, and end.
 
+use super::Session;
 use super::config::OnDesync;
-use super::duel::{Session, Stage};
-use super::ending::FAREWELL_BELIEVED_AFTER;
+use super::ending::OurVerdict;
 use super::event::{Desync, Event, Reason};
-use crate::{Buttons, Fields, Frame, Game, Player, checksum, rollback};
+use super::liveness::Claim;
+use crate::peer::silence::SilenceChange;
+use crate::rollback::Advance;
+use crate::time::Time;
+use crate::wire::message::Ordered;
+use crate::{Buttons, Fields, Frame, Game, checksum};
 use core::time::Duration;
 
-/// Frames are numbered with 32 bits on the wire, from the middle of them on in the worst case.
+/// The last frame of a match. Wire numbers have 32 bits and begin in the middle of them in the worst case.
 const LAST_FRAME: Frame = Frame(u32::MAX / 2 - 1_000);
 
-/// What [`Session::advance`] did.
+/// The outcome of [`Session::advance`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advanced {
     /// It stepped a frame.
@@ -34,60 +39,47 @@ impl<S: Fields> Session<S> {
         game: &mut G,
         buttons: Buttons,
     ) -> Advanced {
-        self.silence.pass(now);
+        // Time passes: silence, interruption, a farewell.
+        let now = Time::from(now);
+        self.liveness.pass(now);
         self.look_after();
-        self.rollback.forget_last();
-        if !self.pacing.is_due(now) && self.stage == Stage::Playing {
+        self.simulation.begin();
+        if !self.pace.is_due(now) && self.ending.is_playing() {
             return Advanced::NotDue;
         }
-        if self.examiner.is_active() && self.stage != Stage::Over {
-            self.stir();
+
+        // A desync is looked into, also when nothing is stepped any more.
+        if self.examiner.is_active() && !self.ending.is_over() {
+            self.traffic.stir();
             self.examine(now, game);
         }
-        if self.stage != Stage::Playing {
-            // Nothing is stepped any more, but the verdict may take a few frames.
-            if self.pacing.is_due(now) {
-                self.pacing.stalled(now);
-            }
-            if self.stage == Stage::Over && !core::mem::replace(&mut self.cues_closed, true) {
-                self.rollback.cancel_cues();
-            }
-            return Advanced::Ended;
+        if !self.ending.is_playing() {
+            return self.idle(now);
         }
-        let remote = self.local.other();
-        if self.rollback.is_waiting_for(remote) && !self.owes_lockstep_input() {
-            self.latch.keep(now, buttons);
-        } else {
-            let taken = self.latch.take(now, buttons);
-            if !self.rollback.press(self.local, self.delay_frames, taken) {
-                self.latch.give_back(now);
-            }
-        }
-        let stepped_frame = self.rollback.current();
-        let advanced = match self.rollback.advance_cleared(game) {
-            rollback::Advance::Stepped => {
-                self.stepped(now, stepped_frame, remote);
+
+        // The frame itself.
+        let stepped_frame = self.simulation.current();
+        let advanced = match self.simulation.advance(now, game, buttons, self.pace.delay_frames()) {
+            Advance::Stepped => {
+                self.stepped(now, stepped_frame);
                 Advanced::Stepped
             }
-            rollback::Advance::Stalled => {
-                self.stalled = true;
-                self.stats.stalled_frames += 1;
-                self.pacing.stalled(now);
-                self.outbox.due = true;
+            Advance::Stalled => {
+                self.pace.stalled(now);
+                self.stream.ask();
                 Advanced::Stalled
             }
-            rollback::Advance::Ended => Advanced::Ended,
+            Advance::Ended => Advanced::Ended,
         };
+
+        // What has become certain.
         self.take_checksums(now);
         self.archive_settled();
-        if self.peer_verdict.is_some()
-            && self.rollback.ended().is_none()
-            && self.silence.stuck() >= FAREWELL_BELIEVED_AFTER
-        {
-            self.follow_to_the_end(game);
-        }
-        if let Some(end) = self.rollback.ended() {
-            self.begin_to_end(now, end);
+
+        // The end of the match: here, at the peer, or of the numbers.
+        let followed = self.ending.their_frame().is_some_and(|end| self.follow(end, game));
+        if let Some(end) = self.simulation.ended() {
+            self.begin_to_end(now, end, followed);
             return Advanced::Ended;
         }
         if stepped_frame >= LAST_FRAME {
@@ -96,45 +88,37 @@ impl<S: Fields> Session<S> {
         advanced
     }
 
-    /// The other side has come to its end. If this one has the same state behind it and did not end there, it ends there
-    /// too, and the verdicts are compared: otherwise it would wait for inputs that never come. Believed, as a farewell
-    /// is, only when new frames have stopped coming: while they come, a forged verdict ends nothing.
-    fn follow_to_the_end<G: Game<Snapshot = S>>(&mut self, game: &mut G) {
-        if let Some((at, _)) = self.peer_verdict {
-            let end = Frame(at.wrapping_sub(self.agreed.first_frame));
-            self.followed = self.rollback.end_at(end, game, self.archive.state(end));
+    /// Lets a frame pass in which nothing is stepped any more: the verdict may take a few.
+    fn idle(&mut self, now: Time) -> Advanced {
+        if self.pace.is_due(now) {
+            self.pace.stalled(now);
         }
-    }
-
-    /// In lockstep the other side waits for this very input, so that it is given although the frame waits too: once,
-    /// when the frame is due for the first time. What is pressed after that is for the next frame.
-    fn owes_lockstep_input(&self) -> bool {
-        let given = self.rollback.next_input(self.local);
-        self.rollback.window() == 0 && given <= self.rollback.current().plus(self.delay_frames)
+        if self.ending.is_over() {
+            self.simulation.close_cues();
+        }
+        Advanced::Ended
     }
 
     #[inline]
-    fn stepped(&mut self, now: Duration, frame: Frame, remote: Player) {
-        self.stalled = false;
-        self.stats.frames += 1;
-        let known = self.rollback.next_input(remote);
-        if known > Frame::ZERO {
-            self.lead.stepped(frame.0.wrapping_sub(known.0).wrapping_add(1).cast_signed());
-        }
-        self.pacing.stepped(now, self.lead.frames());
-        if self.told_delay_frames != self.delay_frames {
+    fn stepped(&mut self, now: Time, frame: Frame) {
+        self.pace.stepped(now, frame, self.simulation.known());
+        if self.pace.untold_delay().is_some() {
             self.tell_delay(now);
         }
-        if !self.copies.skips(frame) {
-            self.outbox.due = true;
-        }
+        self.stream.stepped(frame);
+    }
+
+    /// Whether a stalled frame could be stepped by now.
+    #[inline]
+    pub(super) fn can_go_on(&self) -> bool {
+        self.simulation.can_go_on() && self.ending.is_playing()
     }
 
     /// Hashes what has become certain, and compares what can be compared.
     #[inline]
-    fn take_checksums(&mut self, now: Duration) {
-        while self.checksums.next() <= self.rollback.settled()
-            && let Some(snapshot) = self.rollback.snapshot(self.checksums.next())
+    fn take_checksums(&mut self, now: Time) {
+        while self.checksums.next() <= self.simulation.settled()
+            && let Some(snapshot) = self.simulation.snapshot(self.checksums.next())
         {
             self.checksums.record(checksum(snapshot));
         }
@@ -143,10 +127,10 @@ impl<S: Fields> Session<S> {
                 self.desync_told = true;
                 let last_match = self.checksums.newest_match();
                 let (frame, ours, theirs) = (comparison.frame, comparison.ours, comparison.theirs);
-                self.tell(Event::Desync(Desync { frame, ours, theirs, last_match }));
+                self.events.tell(Event::Desync(Desync { frame, ours, theirs, last_match }));
                 if self.on_desync != OnDesync::GoOn {
-                    self.stir();
-                    self.examiner.begin(now, frame, last_match, &mut self.archive);
+                    self.traffic.stir();
+                    self.examiner.begin(now.into(), frame, last_match, &mut self.archive);
                 }
             }
         }
@@ -155,13 +139,14 @@ impl<S: Fields> Session<S> {
     /// Lets the frames that are certain leave for the archive.
     #[inline]
     fn archive_settled(&mut self) {
-        let settled = self.rollback.newly_settled();
+        let rollback = self.simulation.rollback();
+        let settled = rollback.newly_settled();
         for frame in settled.start.until(settled.end) {
-            if let Some(inputs) = self.rollback.settled_inputs(frame) {
+            if let Some(inputs) = rollback.settled_inputs(frame) {
                 self.archive.settled(frame, inputs);
             }
             if self.archive.wants(frame)
-                && let Some(snapshot) = self.rollback.release_snapshot(frame)
+                && let Some(snapshot) = rollback.release_snapshot(frame)
             {
                 self.archive.swap(frame, snapshot);
             }
@@ -169,16 +154,105 @@ impl<S: Fields> Session<S> {
     }
 
     /// Goes on with the autopsy, and tells the game when it is done.
-    fn examine<G: Game<Snapshot = S>>(&mut self, now: Duration, game: &mut G) {
-        let settled = self.rollback.settled();
-        let last = self.rollback.ended().and_then(|end| Some((end, self.rollback.snapshot(end)?)));
-        let Some(autopsy) = self.examiner.work(now, settled, game, &mut self.archive, last) else { return };
-        self.tell(Event::Autopsy(Box::new(autopsy)));
-        if self.stage != Stage::Playing {
+    fn examine<G: Game<Snapshot = S>>(&mut self, now: Time, game: &mut G) {
+        let settled = self.simulation.settled();
+        let last = self.simulation.ended().and_then(|end| Some((end, self.simulation.snapshot(end)?)));
+        let Some(autopsy) = self.examiner.work(now.into(), settled, game, &mut self.archive, last) else {
+            return;
+        };
+        self.events.tell(Event::Autopsy(Box::new(autopsy)));
+        if !self.ending.is_playing() {
             self.compare_verdicts(now);
         } else if self.on_desync == OnDesync::Stop {
             self.link.say_farewell();
             self.disconnect(Reason::Desync);
         }
+    }
+
+    /// Ends the match where the peer's has ended, although the game is not finished there: otherwise this side would
+    /// wait for inputs that never come. Only when new frames have stopped coming: until then the verdict may be forged.
+    fn follow<G: Game<Snapshot = S>>(&mut self, end: Frame, game: &mut G) -> bool {
+        self.simulation.ended().is_none()
+            && self.liveness.believes(Claim::Verdict)
+            && self.simulation.end_at(end, game, self.archive.state(end))
+    }
+
+    /// Our last state is certain: tells the peer, and compares if the peer has told.
+    fn begin_to_end(&mut self, now: Time, end: Frame, followed: bool) {
+        let Some(snapshot) = self.snapshot(end) else { return };
+        let checksum = checksum(snapshot);
+        self.traffic.stir();
+        self.stream.ask();
+        let frame = match self.ending.ours(end, checksum, followed) {
+            OurVerdict::Finished(frame) => frame,
+            // On the wire a side that is not finished in the peer's last state names frame 0 instead of it.
+            OurVerdict::NotFinished => Frame::ZERO,
+        };
+        let frame = self.stream.numbering().wire(frame).0;
+        if self.link.reliable.send(now, Ordered::Verdict { frame, checksum }).is_err() {
+            self.disconnect(Reason::ProtocolViolation);
+            return;
+        }
+        self.compare_verdicts(now);
+    }
+
+    /// Ends the match once both verdicts are here, and a difference has been looked into.
+    pub(super) fn compare_verdicts(&mut self, now: Time) {
+        let Some(verdict) = self.ending.outcome() else { return };
+        if let Some(frame) = self.ending.disputed()
+            && self.on_desync != OnDesync::GoOn
+        {
+            self.examiner.begin(now.into(), frame, self.checksums.newest_match(), &mut self.archive);
+        }
+        if !self.examiner.is_active() {
+            self.events.tell(Event::Ended(verdict));
+            self.ending.close();
+        }
+    }
+
+    /// Acts on what time alone brings: interruption, loss, a farewell that is believed by now.
+    #[inline]
+    fn look_after(&mut self) {
+        if self.ending.is_over() {
+            return;
+        }
+        if let Some(change) = self.liveness.change() {
+            match change {
+                SilenceChange::Interrupted { disconnect_at } => {
+                    self.events.tell(Event::Interrupted { disconnect_at: disconnect_at.into() });
+                }
+                SilenceChange::Resumed => self.events.tell(Event::Resumed),
+                SilenceChange::Lost => self.give_up(Reason::TimedOut),
+                SilenceChange::NoProgress => self.give_up(Reason::NoProgress),
+            }
+        }
+        if self.liveness.farewell_heard() {
+            let rtt = self.link.rtt.smoothed().unwrap_or_default();
+            if self.ending.is_ending() || self.liveness.believes(Claim::Farewell { rtt }) {
+                self.disconnect(Reason::Left);
+            }
+        }
+    }
+
+    /// Ends the match here and tells the peer, which may still hear us: where only one direction is cut, it would wait
+    /// on.
+    fn give_up(&mut self, reason: Reason) {
+        self.link.say_farewell();
+        self.disconnect(reason);
+    }
+
+    /// Ends the match without the peer's verdict.
+    pub(super) fn disconnect(&mut self, reason: Reason) {
+        if self.ending.is_over() {
+            return;
+        }
+        self.traffic.stir();
+        if self.examiner.is_active() {
+            let autopsy = self.examiner.conclude(&self.archive);
+            self.events.tell(Event::Autopsy(Box::new(autopsy)));
+        }
+        let verdict = self.ending.verdict();
+        self.events.tell(verdict.map_or(Event::Disconnected { reason }, Event::Ended));
+        self.ending.close();
     }
 }

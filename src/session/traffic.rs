@@ -1,24 +1,95 @@
-//! A session as a protocol: the seam to whatever moves its datagrams.
+//! A session as a protocol: its datagrams counted, and the time until which it has nothing to send.
 
-use super::duel::Session;
+use super::Session;
+use super::event::Event;
+use super::stats::Stats;
+use crate::peer::refusal::{Conflict, Detail, Refusal, Refusals, Rejected};
+use crate::time::Time;
 use crate::{Fields, Protocol};
 use core::time::Duration;
 use std::net::SocketAddr;
 
+/// Counts datagrams, and remembers until when nothing is due.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Traffic {
+    packets_out: u64,
+    bytes_out: u64,
+    packets_in: u64,
+    bytes_in: u64,
+    refused: Refusals,
+    /// Nothing is due before this time but inputs. `ZERO` if that is not known.
+    idle_until: Time,
+}
+
+impl Traffic {
+    pub(super) fn new(refused: Refusals) -> Self {
+        Self { packets_out: 0, bytes_out: 0, packets_in: 0, bytes_in: 0, refused, idle_until: Time::ZERO }
+    }
+
+    /// Counts a datagram that came in.
+    #[inline]
+    fn received(&mut self, len: usize) {
+        self.packets_in += 1;
+        self.bytes_in += len as u64;
+    }
+
+    /// Counts a datagram that goes out.
+    #[inline]
+    pub(super) fn sent(&mut self, len: usize) {
+        self.packets_out += 1;
+        self.bytes_out += len as u64;
+    }
+
+    /// Counts a datagram that was dropped.
+    pub(super) fn refuse(&mut self, refusal: Refusal) {
+        self.refused.count(refusal);
+    }
+
+    /// Something may be due sooner than was known.
+    #[inline]
+    pub(super) fn stir(&mut self) {
+        self.idle_until = Time::ZERO;
+    }
+
+    /// Nothing but inputs is due before `until`.
+    #[inline]
+    pub(super) fn idle_until(&mut self, until: Time) {
+        self.idle_until = until;
+    }
+
+    /// Something is due at `at`, perhaps sooner than was known.
+    #[inline]
+    pub(super) fn due_at(&mut self, at: Time) {
+        self.idle_until = self.idle_until.min(at);
+    }
+
+    /// Writes the counts into the statistics.
+    pub(super) fn fill(&self, stats: &mut Stats) {
+        let Self { packets_out, bytes_out, packets_in, bytes_in, refused, idle_until: _ } = *self;
+        (stats.packets_out, stats.bytes_out) = (packets_out, bytes_out);
+        (stats.packets_in, stats.bytes_in) = (packets_in, bytes_in);
+        stats.refused = refused;
+    }
+}
+
 impl<S: Fields> Protocol for Session<S> {
     fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
-        self.silence.pass(now);
-        self.stats.packets_in += 1;
-        self.stats.bytes_in += datagram.len() as u64;
-        if let Err(refusal) = self.receive(now, from, datagram) {
-            self.stats.refused.count(refusal);
+        let now = Time::from(now);
+        self.liveness.pass(now);
+        self.traffic.received(datagram.len());
+        if let Err(Rejected { refusal, detail }) = self.receive(now, from, datagram) {
+            self.traffic.refuse(refusal);
+            if let Detail::Conflict(Conflict { frame, confirmed, refused }) = detail {
+                self.events.tell(Event::InputConflict { frame, confirmed, refused });
+            }
         }
     }
 
     #[inline]
     fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
-        // A driver asks several times a frame, and nearly always for nothing.
-        match (self.outbox.due, now < self.idle_until) {
+        // A driver asks several times a frame, and nearly always there is nothing.
+        let now = Time::from(now);
+        match (self.stream.is_due(), now < self.traffic.idle_until) {
             (false, true) => None,
             (true, true) => self.transmit_inputs(now, buf),
             (_, false) => self.transmit(now, buf),
@@ -27,21 +98,20 @@ impl<S: Fields> Protocol for Session<S> {
 
     #[inline]
     fn poll_timeout(&self) -> Option<Duration> {
-        match self.idle_until {
-            _ if self.outbox.due => Some(Duration::ZERO),
-            Duration::ZERO => self.next_due(),
-            Duration::MAX => None,
-            until => Some(until),
+        match self.traffic.idle_until {
+            _ if self.stream.is_due() => Some(Duration::ZERO),
+            Time::ZERO => self.next_due().deadline(),
+            until => until.deadline(),
         }
     }
 
     fn wants_attention(&self, now: Duration) -> bool {
-        self.can_go_on() && self.pacing.is_due(now)
+        self.can_go_on() && self.pace.is_due(now.into())
     }
 
     fn lingers(&self) -> bool {
         self.link.has_unfinished()
-            || self.outbox.due
+            || self.stream.is_due()
             || self.resend_at().is_some()
             || self.examiner.has_messages()
     }

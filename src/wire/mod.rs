@@ -6,12 +6,15 @@
 
 use core::fmt;
 
+pub use numbering::{Numbering, WireFrame};
+
 mod bytes;
 pub mod control;
 mod entries;
 mod handshake;
 pub mod message;
 mod message_error;
+mod numbering;
 pub mod rbn1;
 
 /// A datagram that has passed all checks of its format.

@@ -3,6 +3,7 @@
 use crate::Player;
 use crate::session::advice::DelayAdvice;
 use crate::session::config::ConfigError;
+use crate::wire::Numbering;
 use crate::wire::message::RefuseField;
 use core::fmt;
 use core::time::Duration;
@@ -44,7 +45,7 @@ pub struct Agreed {
     pub round_trip: Option<Duration>,
     /// Names this match among all that the host ever had.
     pub token: u64,
-    pub(crate) first_frame: u32,
+    pub(crate) numbering: Numbering,
     pub(crate) cadence_frames: u16,
     /// The joiner's nonce, by which a repeated HELLO is told from a restart.
     pub(crate) nonce: u64,

@@ -6,15 +6,15 @@ use crate::peer::link::Link;
 use crate::peer::sequence::Sequences;
 use crate::session::advice::{DelayAdvice, advise_delay};
 use crate::session::config::Config;
+use crate::time::{Span, Time};
 use crate::wire::control::Header;
 use crate::wire::message::{Hello, Message, Offer, Refuse, RefuseField};
 use crate::{Player, wire};
 use core::num::NonZeroU8;
-use core::time::Duration;
 
 /// A host that was told nothing of the delay waits for so many pongs, or so long, before it suggests one.
 const PONGS_FOR_ADVICE: u32 = 5;
-const MAX_WAIT_FOR_ADVICE: Duration = Duration::from_secs(1);
+const MAX_WAIT_FOR_ADVICE: Span = Span::from_secs(1);
 
 /// What a lobby without any measurement takes the loss for.
 const ASSUMED_LOSS: f64 = 0.01;
@@ -23,21 +23,21 @@ const ASSUMED_LOSS: f64 = 0.01;
 const OFFERS: usize = 4;
 
 /// A DISCONNECT is empty and can be forged: it is believed after this long without another word.
-const FAREWELL_BELIEVED_AFTER: Duration = Duration::from_millis(500);
+const FAREWELL_BELIEVED_AFTER: Span = Span::from_millis(500);
 
 /// A guest, and how far it has come.
 #[derive(Clone, Debug)]
 pub(super) struct Hosting {
     pub(super) link: Link,
     pub(super) nonce: u64,
-    pub(super) first_trip: Duration,
+    pub(super) first_trip: Span,
     pub(super) user_data: Vec<u8>,
     pub(super) delay_frames: u8,
     pub(super) window_frames: u8,
-    since: Duration,
-    last_heard: Duration,
+    since: Time,
+    last_heard: Time,
     /// When it said that it leaves, if it has said nothing since.
-    farewell_at: Option<Duration>,
+    farewell_at: Option<Time>,
     pub(super) stage: HostStage,
 }
 
@@ -67,7 +67,7 @@ impl HostStage {
 }
 
 impl Hosting {
-    pub(super) fn new(now: Duration, link: Link, hello: &Hello<'_>, first_trip: Duration) -> Self {
+    pub(super) fn new(now: Time, link: Link, hello: &Hello<'_>, first_trip: Span) -> Self {
         Self {
             link,
             nonce: hello.nonce,
@@ -83,17 +83,17 @@ impl Hosting {
     }
 
     /// The guest said something.
-    pub(super) fn heard(&mut self, now: Duration) {
+    pub(super) fn heard(&mut self, now: Time) {
         (self.last_heard, self.farewell_at) = (now, None);
     }
 
     /// The guest said that it leaves.
-    pub(super) fn farewell(&mut self, now: Duration) {
+    pub(super) fn farewell(&mut self, now: Time) {
         self.farewell_at.get_or_insert(now);
     }
 
     /// The guest says HELLO again.
-    pub(super) fn hello_again(&mut self, now: Duration, header: Header) {
+    pub(super) fn hello_again(&mut self, now: Time, header: Header) {
         self.link.heard(header);
         self.heard(now);
         match &mut self.stage {
@@ -104,9 +104,9 @@ impl Hosting {
     }
 
     /// Whether the guest is no longer there.
-    pub(super) fn has_gone(&self, now: Duration, lost_after: Duration) -> bool {
-        now.saturating_sub(self.last_heard) > lost_after
-            || self.farewell_at.is_some_and(|at| now.saturating_sub(at) >= FAREWELL_BELIEVED_AFTER)
+    pub(super) fn has_gone(&self, now: Time, lost_after: Span) -> bool {
+        now.since(self.last_heard) > lost_after
+            || self.farewell_at.is_some_and(|at| now.since(at) >= FAREWELL_BELIEVED_AFTER)
     }
 
     pub(super) fn is_declined(&self) -> bool {
@@ -124,22 +124,22 @@ impl Hosting {
     }
 
     /// Whether enough is known of the link to suggest a delay.
-    pub(super) fn has_measured(&self, now: Duration) -> bool {
-        self.link.rtt.count() >= PONGS_FOR_ADVICE || now.saturating_sub(self.since) >= MAX_WAIT_FOR_ADVICE
+    pub(super) fn has_measured(&self, now: Time) -> bool {
+        self.link.rtt.count() >= PONGS_FOR_ADVICE || now.since(self.since) >= MAX_WAIT_FOR_ADVICE
     }
 
-    pub(super) fn round_trip(&self) -> Duration {
+    pub(super) fn round_trip(&self) -> Span {
         self.link.rtt.smoothed().unwrap_or(self.first_trip)
     }
 
     pub(super) fn advice(&self, config: &Config) -> DelayAdvice {
         let rtt = self.link.rtt.percentile_95().unwrap_or(self.first_trip);
-        advise_delay(rtt, ASSUMED_LOSS, config.window_frames, config.frame_rate)
+        advise_delay(rtt.into(), ASSUMED_LOSS, config.window_frames, config.frame_rate)
     }
 
     pub(super) fn poll_transmit(
         &mut self,
-        now: Duration,
+        now: Time,
         desk: &mut Desk,
         config: &Config,
         buf: &mut [u8],
@@ -158,7 +158,7 @@ impl Hosting {
                 *count = count.wrapping_add(1);
                 let offer = Offer {
                     nonce: self.nonce,
-                    first_frame: terms.first_frame,
+                    first_frame: terms.numbering.first().0,
                     seed: terms.seed,
                     seat: terms.seat.other(),
                     delay_frames: terms.delay_frames,
@@ -175,13 +175,11 @@ impl Hosting {
         }
     }
 
-    pub(super) fn poll_timeout(&self) -> Option<Duration> {
+    pub(super) fn poll_timeout(&self) -> Time {
         match &self.stage {
-            HostStage::Declined { answer: true, .. } | HostStage::Offered { due: true, .. } => {
-                Some(Duration::ZERO)
-            }
-            HostStage::Declined { .. } => None,
-            _ => Some(self.link.poll_timeout()),
+            HostStage::Declined { answer: true, .. } | HostStage::Offered { due: true, .. } => Time::ZERO,
+            HostStage::Declined { .. } => Time::NEVER,
+            _ => self.link.poll_timeout(),
         }
     }
 }

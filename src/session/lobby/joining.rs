@@ -5,14 +5,14 @@ use crate::peer::entropy::Entropy;
 use crate::peer::link::Link;
 use crate::peer::refusal::Refusal;
 use crate::session::config::Config;
-use crate::wire;
+use crate::time::{Span, Time};
 use crate::wire::control::{Header, Payload};
 use crate::wire::message::{Challenge, Hello, Message, Offer, Refuse, RefuseField};
-use core::time::Duration;
+use crate::wire::{self, Numbering, WireFrame};
 use std::net::SocketAddr;
 
 /// How often a joiner says again what was not answered.
-const SAY_AGAIN: Duration = Duration::from_millis(200);
+const SAY_AGAIN: Span = Span::from_millis(200);
 
 /// Every so many times that a joiner confirms an offer without an answer, it says HELLO again instead: the host may
 /// have forgotten it meanwhile, or have sent so much since the offer that nothing can acknowledge it any more.
@@ -23,7 +23,7 @@ pub(super) struct Joining {
     pub(super) link: Link,
     pub(super) nonce: u64,
     cookie: u64,
-    next: Duration,
+    next: Time,
     /// How often something was said.
     said: u32,
     /// What the host offered, which is now to be confirmed.
@@ -33,9 +33,9 @@ pub(super) struct Joining {
 }
 
 impl Joining {
-    pub(super) fn new(now: Duration, addr: SocketAddr, config: &Config, entropy: &mut Entropy) -> Self {
+    pub(super) fn new(now: Time, addr: SocketAddr, config: &Config, entropy: &mut Entropy) -> Self {
         Self {
-            link: Link::new(now, addr, config.frame_length(), entropy),
+            link: Link::new(now, addr, config.frame_length().into(), entropy),
             nonce: entropy.next_u64(),
             cookie: 0,
             next: now,
@@ -54,7 +54,7 @@ impl Joining {
     /// Takes in an answer to our HELLO, if it is one; `Err` within is the host's no.
     pub(super) fn answer(
         &mut self,
-        now: Duration,
+        now: Time,
         config: &Config,
         header: Header,
         message: &Message<'_>,
@@ -115,14 +115,14 @@ impl Joining {
             peer_window_frames: offer.window_frames,
             round_trip: None,
             token: offer.token,
-            first_frame: offer.first_frame,
+            numbering: Numbering::new(WireFrame(offer.first_frame)),
             cadence_frames: offer.cadence_frames,
             nonce: self.nonce,
             announced_delay_frames,
         }
     }
 
-    pub(super) fn poll_transmit(&mut self, now: Duration, config: &Config, buf: &mut [u8]) -> Option<usize> {
+    pub(super) fn poll_transmit(&mut self, now: Time, config: &Config, buf: &mut [u8]) -> Option<usize> {
         if now < self.next {
             // Nothing but pongs before there is an offer: the host's pings are answered, not rivalled.
             return if self.offer.is_some() || self.link.owes_pong() {
@@ -151,7 +151,7 @@ impl Joining {
         wire::encode_message(&header, &Message::Hello(hello), buf).ok()
     }
 
-    pub(super) fn poll_timeout(&self) -> Duration {
+    pub(super) fn poll_timeout(&self) -> Time {
         if self.offer.is_some() || self.link.owes_pong() {
             self.next.min(self.link.poll_timeout())
         } else {

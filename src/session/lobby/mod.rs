@@ -14,8 +14,10 @@ use crate::peer::desk::{Desk, Essentials};
 use crate::peer::entropy::Entropy;
 use crate::peer::link::Link;
 use crate::peer::refusal::Refusals;
+use crate::time::{Span, Time};
 use crate::wire::control::Header;
 use crate::wire::message::MAX_FIRST_FRAME;
+use crate::wire::{Numbering, WireFrame};
 use crate::{Player, Protocol, canonical};
 use core::hash::BuildHasher;
 use core::time::Duration;
@@ -30,16 +32,25 @@ use std::net::SocketAddr;
 /// agreed seed, and [start](Self::start).
 #[derive(Clone, Debug)]
 pub struct Lobby {
-    pub(super) config: Config,
+    config: Config,
     entropy: Entropy,
-    pub(super) desk: Desk,
+    desk: Desk,
     role: Role,
     /// Where a joiner knocks, and until when.
     target: Option<SocketAddr>,
-    give_up_at: Option<Duration>,
+    give_up_at: Option<Time>,
     mismatch: Option<Mismatch>,
-    pub(super) refused: Refusals,
+    refused: Refusals,
     error: Option<LobbyError>,
+}
+
+/// All that a session takes over from its lobby.
+pub(super) struct Handover {
+    pub(super) link: Link,
+    pub(super) agreed: Agreed,
+    pub(super) config: Config,
+    pub(super) desk: Desk,
+    pub(super) refused: Refusals,
 }
 
 #[derive(Clone, Debug)]
@@ -88,12 +99,12 @@ impl Lobby {
             refused: Refusals::default(),
             error: None,
         };
-        lobby.begin(Duration::ZERO);
+        lobby.begin(Time::ZERO);
         Ok(lobby)
     }
 
     /// Waits, or knocks: at the start, and when a guest has gone again.
-    fn begin(&mut self, now: Duration) {
+    fn begin(&mut self, now: Time) {
         self.role = match self.target {
             None => Role::Waiting,
             Some(addr) => Role::Join(Joining::new(now, addr, &self.config, &mut self.entropy)),
@@ -109,7 +120,7 @@ impl Lobby {
         }
         Some(Incoming {
             addr: hosting.link.addr,
-            round_trip: hosting.round_trip(),
+            round_trip: hosting.round_trip().into(),
             user_data: hosting.user_data.clone(),
             advice: hosting.advice(&self.config),
         })
@@ -136,7 +147,9 @@ impl Lobby {
             round_trip: None,
             token: self.entropy.next_u64(),
             // 1..=2^31, so that a match has half of all numbers before it.
-            first_frame: (self.entropy.next_u64() % u64::from(MAX_FIRST_FRAME)) as u32 + 1,
+            numbering: Numbering::new(WireFrame(
+                (self.entropy.next_u64() % u64::from(MAX_FIRST_FRAME)) as u32 + 1,
+            )),
             cadence_frames: config.cadence_frames,
             nonce: hosting.nonce,
             announced_delay_frames: delay_frames,
@@ -182,16 +195,18 @@ impl Lobby {
         &self.refused
     }
 
-    pub(super) fn into_agreed(self) -> Result<(Link, Agreed, Config, Desk, Refusals), LobbyError> {
+    /// Hands over to the session, once there is an agreement.
+    pub(super) fn hand_over(self) -> Result<Handover, LobbyError> {
+        let Self { config, desk, refused, .. } = self;
         match (self.error, self.role) {
             (Some(error), _) => Err(error),
-            (None, Role::Agreed(link, agreed)) => Ok((link, agreed, self.config, self.desk, self.refused)),
+            (None, Role::Agreed(link, agreed)) => Ok(Handover { link, agreed, config, desk, refused }),
             _ => Err(LobbyError::NotAgreed),
         }
     }
 
     /// Accepts on its own, if nobody is to be asked and enough is known of the link.
-    fn decide(&mut self, now: Duration) {
+    fn decide(&mut self, now: Time) {
         let Role::Host(hosting) = &self.role else { return };
         if self.config.ask_before_accepting || !matches!(hosting.stage, HostStage::Incoming) {
             return;
@@ -206,14 +221,15 @@ impl Lobby {
         self.role = match core::mem::replace(&mut self.role, Role::Waiting) {
             Role::Host(hosting) => match hosting.stage {
                 HostStage::Offered { mut terms, .. } => {
-                    terms.round_trip = Some(hosting.link.rtt.smoothed().unwrap_or(hosting.first_trip));
+                    let round_trip = hosting.link.rtt.smoothed().unwrap_or(hosting.first_trip);
+                    terms.round_trip = Some(round_trip.into());
                     Role::Agreed(hosting.link, terms)
                 }
                 _ => Role::Host(hosting),
             },
             Role::Join(joining) => match joining.offer {
                 Some(mut terms) => {
-                    terms.round_trip = joining.link.rtt.smoothed();
+                    terms.round_trip = joining.link.rtt.smoothed().map(Duration::from);
                     Role::Agreed(joining.link, terms)
                 }
                 None => Role::Join(joining),
@@ -223,24 +239,24 @@ impl Lobby {
     }
 
     /// The host has answered: a joiner that waits to be accepted does not give up on it.
-    fn answered(&mut self, now: Duration) {
+    fn answered(&mut self, now: Time) {
         if matches!(self.role, Role::Join(_)) {
-            self.give_up_at = Some(now.saturating_add(self.config.join_timeout));
+            self.give_up_at = Some(now + Span::from(self.config.join_timeout));
         }
     }
 
     /// Lets time pass: gives up, forgets who has gone, decides.
-    fn pass(&mut self, now: Duration) {
+    fn pass(&mut self, now: Time) {
         let config = &self.config;
         match &self.role {
             Role::Join(joining) => {
                 let (addr, after) = (joining.link.addr, config.join_timeout);
-                let give_up_at = *self.give_up_at.get_or_insert(now.saturating_add(after));
+                let give_up_at = *self.give_up_at.get_or_insert(now + Span::from(after));
                 if now >= give_up_at && self.error.is_none() {
                     self.error = Some(LobbyError::TimedOut { addr, after });
                 }
             }
-            Role::Host(hosting) if hosting.has_gone(now, config.lost_after) => self.begin(now),
+            Role::Host(hosting) if hosting.has_gone(now, config.lost_after.into()) => self.begin(now),
             _ => {}
         }
         self.decide(now);
@@ -249,13 +265,15 @@ impl Lobby {
 
 impl Protocol for Lobby {
     fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
+        let now = Time::from(now);
         self.pass(now);
-        if let Err(refusal) = self.receive(now, from, datagram) {
-            self.refused.count(refusal);
+        if let Err(rejected) = self.receive(now, from, datagram) {
+            self.refused.count(rejected.refusal);
         }
     }
 
     fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        let now = Time::from(now);
         self.pass(now);
         if let Some(answer) = self.desk.poll_transmit(buf) {
             return Some(answer);
@@ -286,12 +304,12 @@ impl Protocol for Lobby {
         }
         match &self.role {
             Role::Waiting => None,
-            Role::Host(hosting) => hosting.poll_timeout(),
+            Role::Host(hosting) => hosting.poll_timeout().deadline(),
             Role::Join(joining) => {
-                let give_up_at = self.give_up_at.unwrap_or(Duration::ZERO);
-                Some(joining.poll_timeout().min(give_up_at))
+                let give_up_at = self.give_up_at.unwrap_or(Time::ZERO);
+                joining.poll_timeout().min(give_up_at).deadline()
             }
-            Role::Agreed(link, _) => Some(link.poll_timeout()),
+            Role::Agreed(link, _) => link.poll_timeout().deadline(),
         }
     }
 

@@ -4,30 +4,27 @@ use super::agreement::Mismatch;
 use super::hosting::{HostStage, Hosting, seat_number};
 use super::joining::Joining;
 use super::{Lobby, Role};
+use crate::Frame;
 use crate::peer::desk::Visit;
 use crate::peer::link::Link;
-use crate::peer::refusal::Refusal;
+use crate::peer::refusal::{Refusal, Rejected};
+use crate::time::Time;
 use crate::wire::control::{self, Header, Payload};
 use crate::wire::message::{Hello, Message, Refuse, RefuseField};
-use crate::wire::{self, Packet};
-use core::time::Duration;
+use crate::wire::rbn1::InputPacket;
+use crate::wire::{self, Packet, WireFrame};
 use std::net::SocketAddr;
 
 impl Lobby {
-    pub(super) fn receive(
-        &mut self,
-        now: Duration,
-        from: SocketAddr,
-        datagram: &[u8],
-    ) -> Result<(), Refusal> {
-        match wire::decode(datagram).map_err(|error| Refusal::from(&error))? {
-            Packet::Rbn1(packet) => self.input(from, packet.start_frame(), packet.ack_frame()),
+    pub(super) fn receive(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) -> Result<(), Rejected> {
+        match wire::decode(datagram)? {
+            Packet::Rbn1(packet) => Ok(self.input(from, &packet)?),
             Packet::Game(packet) => self.control(now, from, &packet),
         }
     }
 
-    /// A valid input stands in for the rest of the handshake: the other side has begun.
-    fn input(&mut self, from: SocketAddr, start_frame: u32, ack_frame: u32) -> Result<(), Refusal> {
+    /// Takes in an input packet: the other side has begun, which stands in for the rest of the handshake.
+    fn input(&mut self, from: SocketAddr, packet: &InputPacket<'_>) -> Result<(), Refusal> {
         if !self.is_peer(from) {
             return Err(Refusal::Stranger);
         }
@@ -37,48 +34,50 @@ impl Lobby {
             Role::Agreed(_, terms) => terms,
             Role::Waiting | Role::Host(_) | Role::Join(_) => return Err(Refusal::OutOfPlace),
         };
-        // Nothing of ours can have been acknowledged yet, so the other side's inputs begin at the first.
-        let first = terms.first_frame;
-        if start_frame < first || ack_frame < first - 1 {
-            return Err(Refusal::BeforeMatch);
-        }
-        if start_frame > first {
+        // Nothing of ours can have been acknowledged yet, and the other side's inputs begin at the first.
+        let numbering = terms.numbering;
+        let start = numbering.frame(WireFrame(packet.start_frame())).ok_or(Refusal::BeforeMatch)?;
+        let acked = numbering.acked(WireFrame(packet.ack_frame())).ok_or(Refusal::BeforeMatch)?;
+        if start > Frame::ZERO {
             return Err(Refusal::InputGap);
         }
-        if ack_frame > first - 1 {
+        if acked > Frame::ZERO {
             return Err(Refusal::InputAckUnsent);
         }
         self.conclude();
         Ok(())
     }
 
-    fn control(
-        &mut self,
-        now: Duration,
-        from: SocketAddr,
-        packet: &control::Packet<'_>,
-    ) -> Result<(), Refusal> {
+    fn control(&mut self, now: Time, from: SocketAddr, packet: &control::Packet<'_>) -> Result<(), Rejected> {
         if let Payload::ReliableEvent(payload) = packet.payload {
-            let message = Message::decode(payload).map_err(|_| Refusal::MalformedMessage)?;
-            match message {
-                Message::Hello(hello) if self.receives(from, hello.nonce) => {
-                    return self.hello(now, from, packet.header, &hello);
-                }
-                Message::ForeignHello(hello) if self.receives(from, hello.nonce) => {
-                    let visit = self.desk.foreign_hello(now, from, packet.header, hello);
-                    return self.visited(from, &visit);
-                }
-                _ if !self.is_peer(from) => return Err(Refusal::Stranger),
-                Message::Challenge(_) | Message::Offer(_) | Message::Refuse(_) => {
-                    return self.answer(now, packet.header, &message);
-                }
-                _ => return Err(Refusal::OutOfPlace),
-            }
+            let message = Message::decode(payload)?;
+            return Ok(self.message(now, from, packet.header, &message)?);
         }
         if !self.is_peer(from) {
-            return Err(Refusal::Stranger);
+            return Err(Refusal::Stranger.into());
         }
-        self.connected(now, packet)
+        Ok(self.connected(now, packet)?)
+    }
+
+    fn message(
+        &mut self,
+        now: Time,
+        from: SocketAddr,
+        header: Header,
+        message: &Message<'_>,
+    ) -> Result<(), Refusal> {
+        match message {
+            Message::Hello(hello) if self.receives(from, hello.nonce) => self.hello(now, from, header, hello),
+            Message::ForeignHello(hello) if self.receives(from, hello.nonce) => {
+                let visit = self.desk.foreign_hello(now, from, header, *hello);
+                self.visited(from, &visit)
+            }
+            _ if !self.is_peer(from) => Err(Refusal::Stranger),
+            Message::Challenge(_) | Message::Offer(_) | Message::Refuse(_) => {
+                self.answer(now, header, message)
+            }
+            _ => Err(Refusal::OutOfPlace),
+        }
     }
 
     fn is_peer(&self, from: SocketAddr) -> bool {
@@ -118,7 +117,7 @@ impl Lobby {
 
     fn hello(
         &mut self,
-        now: Duration,
+        now: Time,
         from: SocketAddr,
         header: Header,
         hello: &Hello<'_>,
@@ -139,7 +138,7 @@ impl Lobby {
             // It has started anew, perhaps. The session will notice, and whoever asks goes on asking.
             Role::Agreed(..) => {}
             Role::Waiting | Role::Host(_) | Role::Join(_) => {
-                let mut link = Link::new(now, from, self.config.frame_length(), &mut self.entropy);
+                let mut link = Link::new(now, from, self.config.frame_length().into(), &mut self.entropy);
                 link.heard(header);
                 self.role = Role::Host(Hosting::new(now, link, hello, rtt));
                 self.decide(now);
@@ -152,7 +151,7 @@ impl Lobby {
         self.desk.refuse(to, header, Refuse { nonce, field: RefuseField::Full, ours: 0, theirs: 0 });
     }
 
-    fn answer(&mut self, now: Duration, header: Header, message: &Message<'_>) -> Result<(), Refusal> {
+    fn answer(&mut self, now: Time, header: Header, message: &Message<'_>) -> Result<(), Refusal> {
         let Role::Join(joining) = &mut self.role else { return Err(Refusal::OutOfPlace) };
         if let Err(error) = joining.answer(now, &self.config, header, message)? {
             self.error = Some(error);
@@ -177,7 +176,7 @@ impl Lobby {
     }
 
     /// A packet of the connection that is being made.
-    fn connected(&mut self, now: Duration, packet: &control::Packet<'_>) -> Result<(), Refusal> {
+    fn connected(&mut self, now: Time, packet: &control::Packet<'_>) -> Result<(), Refusal> {
         let concludes = self.concludes(packet);
         let link = match &mut self.role {
             Role::Waiting => return Err(Refusal::Stranger),

@@ -1,0 +1,241 @@
+//! The send rate of input packets: one a frame, two on a lossy link, every second frame on a very slow one.
+
+use crate::time::{Span, Time};
+use crate::{Frame, FrameRing};
+
+/// Loss at which the second copy is switched on, and below which it is switched off, in thousandths.
+const ON_AT: u32 = 50;
+const OFF_BELOW: u32 = 20;
+const OFF_AFTER: Span = Span::from_secs(10);
+
+/// An RTT sample counts for at most this many frames above the average: one late packet is no congestion.
+const SAMPLE_CAP_FRAMES: u32 = 8;
+const RTT_WEIGHT: u32 = 16;
+
+/// Growth of the RTT since the copy was switched on at which the copy is taken for the cause of congestion.
+const BLAMED_AT_FRAMES: u32 = 2;
+const FIRST_BLOCK: Span = Span::from_secs(60);
+const MAX_BLOCK: Span = Span::from_secs(16 * 60);
+
+/// Above this RTT even one packet a frame is too many.
+const EVERY_SECOND_ABOVE_FRAMES: u32 = 20;
+
+/// How many frames back the time and the count of sending are remembered: more than an RTT can be.
+const REMEMBERED: u32 = 512;
+
+/// A rate controller: decides how many packets go out for a frame, from the loss that the peer reports and from the
+/// RTT of input acks.
+#[derive(Clone, Debug)]
+pub(crate) struct SendRate {
+    frame_length: Span,
+    /// For each frame: when its first packet went out, and how many packets had gone out by then.
+    first_sends: FrameRing<(Time, u32)>,
+    sent_packets: u32,
+    last_report: Option<Reported>,
+    /// Thousandths, smoothed.
+    loss: Option<u32>,
+    copying: bool,
+    calm_since: Option<Time>,
+    rtt: Option<Span>,
+    rtt_at_switch: Span,
+    blocked_until: Time,
+    next_block: Span,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Reported {
+    received: u32,
+    sent: u32,
+}
+
+impl SendRate {
+    pub(crate) fn new(frame_length: Span) -> Self {
+        Self {
+            frame_length,
+            first_sends: FrameRing::new(REMEMBERED, Default::default),
+            sent_packets: 0,
+            last_report: None,
+            loss: None,
+            copying: false,
+            calm_since: None,
+            rtt: None,
+            rtt_at_switch: Span::ZERO,
+            blocked_until: Time::ZERO,
+            next_block: FIRST_BLOCK,
+        }
+    }
+
+    /// Notes that a packet goes out whose newest input is that of `newest`.
+    #[inline]
+    pub(crate) fn sent(&mut self, now: Time, newest: Frame) {
+        self.sent_packets = self.sent_packets.wrapping_add(1);
+        if self.first_sends.get(newest).is_none() {
+            self.first_sends.insert(newest, (now, self.sent_packets));
+        }
+    }
+
+    /// Notes that the last packet goes out once more.
+    #[inline]
+    pub(crate) fn sent_copy(&mut self) {
+        self.sent_packets = self.sent_packets.wrapping_add(1);
+    }
+
+    /// How many packets have gone out, copies included; it wraps.
+    pub(crate) fn sent_packets(&self) -> u32 {
+        self.sent_packets
+    }
+
+    /// Takes in the first ack of all inputs up to `newest`: an RTT sample.
+    #[inline]
+    pub(crate) fn acknowledged(&mut self, now: Time, newest: Frame) {
+        let Some(&(sent_at, _)) = self.first_sends.get(newest) else { return };
+        let sample = now.since(sent_at);
+        let rtt = match self.rtt {
+            None => sample,
+            Some(rtt) => {
+                let capped = sample.min(rtt + self.frame_length * SAMPLE_CAP_FRAMES);
+                (rtt * (RTT_WEIGHT - 1) + capped) / RTT_WEIGHT
+            }
+        };
+        self.rtt = Some(rtt);
+        if self.copying && rtt > self.rtt_at_switch + self.frame_length * BLAMED_AT_FRAMES {
+            self.copying = false;
+            self.blocked_until = now + self.next_block;
+            self.next_block = (self.next_block * 2).min(MAX_BLOCK);
+        }
+    }
+
+    /// Takes in the peer's report: it has received this many input packets in all, and `newest` was the newest frame
+    /// among them.
+    pub(crate) fn reported(&mut self, now: Time, received: u32, newest: Frame) {
+        let Some(&(_, sent)) = self.first_sends.get(newest) else { return };
+        let last = self.last_report.replace(Reported { received, sent });
+        let Some(last) = last else { return };
+        let sent = sent.wrapping_sub(last.sent);
+        // Nothing new since the last report, or an older one that was overtaken.
+        if sent == 0 || sent > u32::MAX / 2 {
+            return;
+        }
+        let arrived = received.wrapping_sub(last.received).min(sent);
+        let sample = ((u64::from(sent - arrived) * 1_000) / u64::from(sent)) as u32;
+        let loss = self.loss.map_or(sample, |loss| (loss * 3 + sample) / 4);
+        self.loss = Some(loss);
+        self.switch(now, loss);
+    }
+
+    fn switch(&mut self, now: Time, loss: u32) {
+        if !self.copying {
+            if loss >= ON_AT && now >= self.blocked_until {
+                (self.copying, self.calm_since) = (true, None);
+                self.rtt_at_switch = self.rtt.unwrap_or_default();
+            }
+        } else if loss >= OFF_BELOW {
+            self.calm_since = None;
+        } else {
+            let since = *self.calm_since.get_or_insert(now);
+            self.copying = now.since(since) < OFF_AFTER;
+        }
+    }
+
+    /// Whether each packet is sent once more, half a frame later.
+    #[inline]
+    pub(crate) fn sends_copies(&self) -> bool {
+        self.copying
+    }
+
+    /// Whether `frame` gets no packet of its own: the packet of the next frame carries its input too.
+    #[inline]
+    pub(crate) fn skips(&self, frame: Frame) -> bool {
+        frame.0 % 2 == 1 && self.rtt.is_some_and(|rtt| rtt > self.frame_length * EVERY_SECOND_ABOVE_FRAMES)
+    }
+
+    /// The share of our packets that is lost on the way, in thousandths; `None` before the second report.
+    pub(crate) fn loss_permille(&self) -> Option<u32> {
+        self.loss
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FRAME: Span = Span::from_micros(16_667);
+
+    fn at(frame: u32) -> Time {
+        Time::ZERO + FRAME * frame
+    }
+
+    /// A link that loses every `lost`-th packet and takes `rtt` frames there and back, `rtt_with_copy` with copies on.
+    struct Link {
+        rate: SendRate,
+        received: u32,
+        packets: u32,
+    }
+
+    impl Link {
+        fn new() -> Self {
+            Self { rate: SendRate::new(FRAME), received: 0, packets: 0 }
+        }
+
+        fn run(&mut self, frames: core::ops::Range<u32>, lost: u32, rtt: u32, rtt_with_copy: u32) -> u32 {
+            let mut with_copy = 0;
+            for frame in frames {
+                let copies = 1 + u32::from(self.rate.sends_copies());
+                with_copy += copies - 1;
+                for _ in 0..copies {
+                    self.rate.sent(at(frame), Frame(frame));
+                    self.packets += 1;
+                    self.received += u32::from(lost == 0 || !self.packets.is_multiple_of(lost));
+                }
+                let rtt = if self.rate.sends_copies() { rtt_with_copy } else { rtt };
+                if frame > rtt {
+                    self.rate.acknowledged(at(frame), Frame(frame - rtt));
+                }
+                if frame % 60 == 59 {
+                    self.rate.reported(at(frame), self.received, Frame(frame));
+                }
+            }
+            with_copy
+        }
+    }
+
+    #[test]
+    fn a_clean_link_gets_one_packet_a_frame() {
+        let mut link = Link::new();
+        assert_eq!(link.run(0..6_000, 0, 8, 8), 0);
+        assert_eq!(link.rate.loss_permille(), Some(0));
+    }
+
+    #[test]
+    fn loss_switches_the_copy_on_and_ten_calm_seconds_switch_it_off() {
+        let mut link = Link::new();
+        let with_copy = link.run(0..1_200, 5, 8, 8);
+        assert!(with_copy > 1_000, "on after the second report: {with_copy}");
+        assert!(link.rate.loss_permille().unwrap().abs_diff(200) < 20, "{:?}", link.rate.loss_permille());
+        link.run(1_200..2_000, 0, 8, 8);
+        assert!(link.rate.sends_copies(), "not calm for ten seconds yet");
+        link.run(2_000..3_000, 0, 8, 8);
+        assert!(!link.rate.sends_copies());
+    }
+
+    #[test]
+    fn a_copy_that_fills_the_link_is_stopped_and_blocked_longer_each_time() {
+        let mut link = Link::new();
+        let first = link.run(0..1_800, 5, 8, 14);
+        assert!(first > 0 && first < 120, "stopped within seconds: {first}");
+        assert_eq!(link.run(1_800..3_600, 5, 8, 14), 0, "blocked for a minute");
+        let second = link.run(3_600..5_400, 5, 8, 14);
+        assert!(second > 0 && second < 120, "tried again: {second}");
+        assert_eq!(link.run(5_400..9_000, 5, 8, 14), 0, "blocked for two");
+    }
+
+    #[test]
+    fn a_very_long_round_trip_halves_the_packets() {
+        let mut link = Link::new();
+        link.run(0..600, 0, 12, 12);
+        assert!(!link.rate.skips(Frame(601)));
+        link.run(600..1_800, 0, 24, 24);
+        assert!(link.rate.skips(Frame(1_801)));
+        assert!(!link.rate.skips(Frame(1_802)));
+    }
+}

@@ -1,0 +1,127 @@
+//! The pace of a match: the frame clock, the frame lead that trims it, and the input delays of both sides.
+
+use super::lobby::Agreed;
+use super::pacing::Pacing;
+use crate::Frame;
+use crate::peer::lead::FrameLead;
+use crate::time::{Span, Time};
+
+/// The host begins at most this much late. A longer round trip is unplayable anyway, or the handshake was held up.
+const MAX_HEAD_START: Span = Span::from_millis(250);
+
+/// Decides when frames are due.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    clock: Pacing,
+    lead: FrameLead,
+    delay_frames: u32,
+    /// Our delay as the peer was last told.
+    told_delay_frames: u32,
+    peer_delay_frames: u32,
+    /// A delay that the peer has announced, and the frame from which on it holds.
+    announced: Option<(Frame, u32)>,
+}
+
+impl Pace {
+    /// A clock that starts now; at the host half a round trip later, when the joiner learns that it may begin, so that
+    /// the opening does not roll back.
+    pub(super) fn new(now: Time, frame_length: Span, agreed: &Agreed) -> Self {
+        let half_trip = (Span::from(agreed.round_trip.unwrap_or_default()) / 2).min(MAX_HEAD_START);
+        let first_due = if agreed.is_host { now + half_trip } else { now };
+        Self {
+            clock: Pacing::new(first_due, frame_length),
+            lead: FrameLead::default(),
+            delay_frames: u32::from(agreed.delay_frames),
+            told_delay_frames: u32::from(agreed.announced_delay_frames),
+            peer_delay_frames: u32::from(agreed.peer_delay_frames),
+            announced: None,
+        }
+    }
+
+    /// When the next frame is due.
+    #[inline]
+    pub(super) fn due(&self) -> Time {
+        self.clock.due()
+    }
+
+    #[inline]
+    pub(super) fn is_due(&self, now: Time) -> bool {
+        self.clock.is_due(now)
+    }
+
+    /// Frame `stepped` was stepped at `now`, and the peer's inputs before `known` are here.
+    #[inline]
+    pub(super) fn stepped(&mut self, now: Time, stepped: Frame, known: Frame) {
+        if known > Frame::ZERO {
+            self.lead.stepped(stepped.0.wrapping_sub(known.0).wrapping_add(1).cast_signed());
+        }
+        self.clock.stepped(now, self.lead.frames());
+    }
+
+    /// A frame was due at `now` and was not stepped.
+    pub(super) fn stalled(&mut self, now: Time) {
+        self.clock.stalled(now);
+    }
+
+    /// The peer's inputs before `end` came with an ack of ours before `acked`: a sample of its gap.
+    #[inline]
+    pub(super) fn heard(&mut self, end: Frame, acked: Frame) {
+        if acked == Frame::ZERO {
+            return;
+        }
+        if let Some((from, delay_frames)) = self.announced
+            && end > from
+        {
+            (self.peer_delay_frames, self.announced) = (delay_frames, None);
+        }
+        let gap = end.0.wrapping_sub(acked.0).wrapping_sub(self.peer_delay_frames);
+        self.lead.heard(gap.cast_signed());
+    }
+
+    /// A stalled frame has its input now, and is due at once.
+    pub(super) fn hurry(&mut self, now: Time) {
+        self.clock.hurry(now);
+    }
+
+    /// The input delay of this machine.
+    #[inline]
+    pub(super) fn delay_frames(&self) -> u32 {
+        self.delay_frames
+    }
+
+    /// Changes the input delay of this machine.
+    pub(super) fn set_delay(&mut self, delay_frames: u8) {
+        self.delay_frames = u32::from(delay_frames);
+    }
+
+    /// Our delay, if it is not what the peer was last told.
+    #[inline]
+    pub(super) fn untold_delay(&self) -> Option<u8> {
+        (self.told_delay_frames != self.delay_frames).then_some(self.delay_frames as u8)
+    }
+
+    /// The peer was told our delay.
+    pub(super) fn told_delay(&mut self) {
+        self.told_delay_frames = self.delay_frames;
+    }
+
+    /// The peer's delay is another one from frame `from` on.
+    pub(super) fn peer_delay(&mut self, from: Frame, delay_frames: u8) {
+        self.announced = Some((from, u32::from(delay_frames)));
+    }
+
+    /// How many frames this machine is ahead; negative if it is behind.
+    pub(super) fn lead_frames(&self) -> f32 {
+        self.lead.frames().map_or(0.0, fixed::traits::LossyInto::lossy_into)
+    }
+
+    /// By how much the last frame was made longer.
+    pub(super) fn trim_micros(&self) -> i32 {
+        self.clock.trim_micros()
+    }
+
+    /// How far the time between the last frame and the next has gone, from 0 to 1.
+    pub(super) fn phase(&self, now: Time) -> f32 {
+        self.clock.phase(now)
+    }
+}

@@ -1,0 +1,232 @@
+//! The simulated match: the engine, and the presses of the player at this machine.
+
+use super::config::Config;
+use super::latch::Latch;
+use crate::peer::refusal::Conflict;
+use crate::rollback::{Advance, Rollback, RollbackConfig, RollbackStats};
+use crate::time::Time;
+use crate::{Buttons, CueEvent, Frame, Game, Inputs, Player};
+
+/// Steps the game on both players' inputs, and keeps presses while it stalls.
+#[derive(Clone, Debug)]
+pub(super) struct Simulation<S> {
+    rollback: Rollback<S>,
+    latch: Latch,
+    local: Player,
+    stalled: bool,
+    /// The cues of frames that will never be certain have been cancelled.
+    cues_closed: bool,
+    frames: u64,
+    stalled_frames: u64,
+}
+
+impl<S> Simulation<S> {
+    pub(super) fn new<G: Game<Snapshot = S>>(local: Player, config: &Config, game: &G) -> Self {
+        let rollback = RollbackConfig {
+            window: u32::from(config.window_frames),
+            prediction: config.prediction,
+            cue_moves_within: config.cue_moves_within,
+        };
+        Self {
+            rollback: Rollback::new(rollback, game),
+            latch: Latch::new(config.kept_buttons),
+            local,
+            stalled: false,
+            cues_closed: false,
+            frames: 0,
+            stalled_frames: 0,
+        }
+    }
+
+    /// Forgets the cues and the settled frames of the last step.
+    #[inline]
+    pub(super) fn begin(&mut self) {
+        self.rollback.forget_last();
+    }
+
+    /// Mends wrong predictions and steps the current frame, if the other player's inputs allow it.
+    #[inline]
+    pub(super) fn advance<G: Game<Snapshot = S>>(
+        &mut self,
+        now: Time,
+        game: &mut G,
+        buttons: Buttons,
+        delay_frames: u32,
+    ) -> Advance {
+        self.press(now, buttons, delay_frames);
+        let advance = self.rollback.advance_cleared(game);
+        match advance {
+            Advance::Stepped => {
+                self.stalled = false;
+                self.frames += 1;
+            }
+            Advance::Stalled => {
+                self.stalled = true;
+                self.stalled_frames += 1;
+            }
+            Advance::Ended => {}
+        }
+        advance
+    }
+
+    /// Gives the local player's buttons to their frame, or keeps new presses while no frame takes them.
+    #[inline]
+    fn press(&mut self, now: Time, buttons: Buttons, delay_frames: u32) {
+        if self.is_waiting() && !self.owes_lockstep_input(delay_frames) {
+            self.latch.keep(now, buttons);
+            return;
+        }
+        let taken = self.latch.take(now, buttons);
+        if !self.rollback.press(self.local, delay_frames, taken) {
+            self.latch.give_back(now);
+        }
+    }
+
+    /// Whether a waiting frame of a lockstep match still needs the local input.
+    ///
+    /// The peer waits for this very input too, so it is given once, when the frame is due for the first time. Later
+    /// presses are for the next frame.
+    fn owes_lockstep_input(&self, delay_frames: u32) -> bool {
+        self.rollback.window() == 0 && self.own_end() <= self.rollback.current().plus(delay_frames)
+    }
+
+    #[inline]
+    fn is_waiting(&self) -> bool {
+        self.rollback.is_waiting_for(self.local.other())
+    }
+
+    /// The first of the other player's `inputs`, which begin at `start`, that is not what is confirmed.
+    #[inline]
+    pub(super) fn conflict(&self, start: Frame, inputs: impl Iterator<Item = Buttons>) -> Option<Conflict> {
+        let (frame, confirmed, refused) = self.rollback.conflict(self.local.other(), start, inputs)?;
+        Some(Conflict { frame, confirmed, refused })
+    }
+
+    /// Confirms the other player's inputs that begin at `start` and end before `end`; those known already are passed
+    /// over. They were checked: an error would be ours, and then the input simply comes again.
+    #[inline]
+    pub(super) fn confirm(&mut self, start: Frame, end: Frame, input: impl Fn(usize) -> Option<Buttons>) {
+        let (remote, known) = (self.local.other(), self.known());
+        for (at, frame) in (known.since(start) as usize..).zip(known.until(end)) {
+            let Some(buttons) = input(at) else { return };
+            if self.rollback.confirm(remote, frame, buttons).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Ends the match in the settled state `end`, although the game is not finished in it. `archived` is that state, if
+    /// it has left the engine. `false` if the state is not kept any more.
+    pub(super) fn end_at<G: Game<Snapshot = S>>(
+        &mut self,
+        end: Frame,
+        game: &mut G,
+        archived: Option<&S>,
+    ) -> bool {
+        self.rollback.end_at(end, game, archived)
+    }
+
+    /// Cancels the cues of frames that will never be certain. Once: a match is over only once.
+    pub(super) fn close_cues(&mut self) {
+        if !core::mem::replace(&mut self.cues_closed, true) {
+            self.rollback.cancel_cues();
+        }
+    }
+
+    /// The seat of the player at this machine.
+    #[inline]
+    pub(super) fn local(&self) -> Player {
+        self.local
+    }
+
+    /// The next frame to step.
+    #[inline]
+    pub(super) fn current(&self) -> Frame {
+        self.rollback.current()
+    }
+
+    /// Every frame before this one was stepped on confirmed inputs.
+    #[inline]
+    pub(super) fn settled(&self) -> Frame {
+        self.rollback.settled()
+    }
+
+    /// The last frame, once the game is finished in it for certain.
+    #[inline]
+    pub(super) fn ended(&self) -> Option<Frame> {
+        self.rollback.ended()
+    }
+
+    /// The first frame of the other player whose input is not here.
+    #[inline]
+    pub(super) fn known(&self) -> Frame {
+        self.rollback.next_input(self.local.other())
+    }
+
+    /// The first frame of the local player that has no input yet.
+    #[inline]
+    pub(super) fn own_end(&self) -> Frame {
+        self.rollback.next_input(self.local)
+    }
+
+    /// The local player's inputs of the frames from `start` up to `end`, all of which are kept.
+    #[inline]
+    pub(super) fn own_inputs(&self, start: Frame, end: Frame) -> impl ExactSizeIterator<Item = Buttons> {
+        self.rollback.inputs(self.local, start, end)
+    }
+
+    /// The prediction window.
+    pub(super) fn window_frames(&self) -> u32 {
+        self.rollback.window()
+    }
+
+    /// Whether the last frame that was due had to wait for the other player.
+    #[inline]
+    pub(super) fn is_stalled(&self) -> bool {
+        self.stalled
+    }
+
+    /// Whether a stalled frame could be stepped by now.
+    #[inline]
+    pub(super) fn can_go_on(&self) -> bool {
+        self.stalled && !self.is_waiting()
+    }
+
+    /// The snapshot of a frame, while the engine keeps it.
+    #[inline]
+    pub(super) fn snapshot(&self, frame: Frame) -> Option<&S> {
+        self.rollback.snapshot(frame)
+    }
+
+    /// The engine, for the desync watch: it takes settled snapshots out of the engine by swapping.
+    #[inline]
+    pub(super) fn rollback(&mut self) -> &mut Rollback<S> {
+        &mut self.rollback
+    }
+
+    /// What the last step did to cues.
+    pub(super) fn cues(&self) -> &[CueEvent] {
+        self.rollback.cues()
+    }
+
+    /// The frames that settled in the last step, with their inputs.
+    pub(super) fn confirmed(&self) -> impl Iterator<Item = (Frame, Inputs)> {
+        let settled = self.rollback.newly_settled();
+        settled.start.until(settled.end).filter_map(|f| Some((f, self.rollback.settled_inputs(f)?)))
+    }
+
+    /// Frames stepped, each counted once; and frames that had to wait.
+    pub(super) fn frame_counts(&self) -> (u64, u64) {
+        (self.frames, self.stalled_frames)
+    }
+
+    /// Rollbacks so far.
+    pub(super) fn rollback_stats(&self) -> &RollbackStats {
+        self.rollback.stats()
+    }
+
+    /// Cues that settled frames had no room for.
+    pub(super) fn cues_left_out(&self) -> u64 {
+        self.rollback.cues_left_out()
+    }
+}
