@@ -127,7 +127,8 @@ pub(crate) fn attend(
             Event::Desync(desync) => stage.say(&format!("{desync:?}")),
             Event::Autopsy(autopsy) => stage.say(&autopsy.to_string()),
             Event::InputConflict { frame, .. } => stage.say(&format!("two inputs for frame {frame}")),
-            Event::PeerDelay { .. } => {}
+            // `PeerDelay`, and the events of later versions.
+            _ => {}
         }
     }
     verdict

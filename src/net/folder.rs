@@ -55,6 +55,7 @@ fn check(dir: &Path, name: &str) -> Result<(), FolderError> {
 
 /// Why a folder was not written or read.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum FolderError {
     /// A name that is not a plain file name.
     Name {

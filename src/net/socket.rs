@@ -19,6 +19,7 @@ const MAX_FAILURES_IN_A_ROW: u32 = 1_024;
 
 /// What a socket has done and survived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UdpStats {
     /// Datagrams received.
     pub received: u64,
@@ -48,6 +49,7 @@ pub struct UdpStats {
 
 /// What the operating system granted to a socket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UdpOptions {
     /// Whether one IPv6 socket serves IPv4 too.
     pub dual_stack: bool,

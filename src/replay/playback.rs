@@ -83,6 +83,7 @@ pub fn verify<G: Game>(
 
 /// Why a replay does not show what it should.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum VerifyError {
     /// A state is not the expected one.
     Checksum {

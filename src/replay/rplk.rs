@@ -188,6 +188,7 @@ fn fill(reader: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
 
 /// Why a file is not a replay. The rules are tried in this order, and the first one broken is named.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum ReadError {
     /// The reader failed.
     Io(io::Error),
@@ -296,6 +297,7 @@ impl From<io::Error> for ReadError {
 
 /// Why a replay was not written.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum WriteError {
     /// The writer failed.
     Io(io::Error),

@@ -108,6 +108,7 @@ impl InputQueue {
 
 /// Why an input was refused. Nothing was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum InputError {
     /// Frames before this one are missing.
     Gap {

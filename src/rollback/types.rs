@@ -35,6 +35,7 @@ pub enum Advance {
 
 /// How much was done twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RollbackStats {
     /// How often a snapshot was restored.
     pub rollbacks: u64,

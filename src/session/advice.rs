@@ -15,6 +15,7 @@ const STALL_EXPONENT: f64 = 4.0;
 
 /// An input delay, and what it leaves to prediction.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct DelayAdvice {
     /// The suggested input delay.
     pub delay_frames: u8,

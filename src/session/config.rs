@@ -159,6 +159,7 @@ impl Config {
 
 /// Which value of a [`Config`] makes no sense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ConfigError {
     /// No frames a second.
     FrameRate,

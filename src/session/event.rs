@@ -7,6 +7,7 @@ use core::time::Duration;
 
 /// Something that the game, or the player, should know.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Event {
     /// Nothing has come from the other side for a while. The match is over at `disconnect_at` if that stays so.
     Interrupted {
@@ -46,6 +47,7 @@ pub enum Event {
 
 /// Two checksums that should be the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Desync {
     /// The frame whose state differs.
     pub frame: Frame,
@@ -87,6 +89,7 @@ pub enum Verdict {
 
 /// Why a match is over before its end, in terms that a player can be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Reason {
     /// The other player left.
     Left,

@@ -6,6 +6,7 @@ use core::time::Duration;
 
 /// What a match has measured so far.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct Stats {
     /// The round trip, smoothed; `None` before the first pong.
     pub round_trip: Option<Duration>,

@@ -70,6 +70,7 @@ enum Depths {
 
 /// What a sync test did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SyncReport {
     /// Frames stepped for the first time.
     pub frames: u64,
@@ -87,6 +88,7 @@ pub struct SyncReport {
 
 /// Why a sync test failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SyncTestError {
     /// What was saved right after a restore is not what was restored.
     Restore {

@@ -354,6 +354,7 @@ pub(super) fn put_header(
 
 /// Why a datagram is not a GAME packet. The rules are tried in this order, and the first one broken is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum DecodeError {
     /// Shorter than a header.
     TooShort {
@@ -445,6 +446,7 @@ impl std::error::Error for DecodeError {}
 
 /// Why a packet cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum EncodeError {
     /// The buffer is too small.
     Room {

@@ -197,6 +197,7 @@ impl<T: Record> fmt::Debug for Entries<'_, T> {
 
 /// A number that has no place in a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ValueError {
     /// Infinite, or not a number.
     NotFinite {

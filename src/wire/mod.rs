@@ -76,6 +76,7 @@ pub fn encode_message(
 
 /// Why a datagram was refused: which format it is of, and which rule it breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum DecodeError {
     /// Shorter than any header, and of no known format.
     TooShort {

@@ -224,6 +224,7 @@ impl<'a> InputPacket<'a> {
 
 /// Why a datagram is not an RBN1 packet. The rules are tried in this order, and the first one broken is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum DecodeError {
     /// Shorter than a header.
     TooShort {
@@ -293,6 +294,7 @@ impl std::error::Error for DecodeError {}
 
 /// Why a packet cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum EncodeError {
     /// No inputs, or more than [`MAX_INPUTS`].
     Count {

@@ -117,13 +117,13 @@ fn refused(error: &LobbyError) -> String {
             "Incompatible: another game is waiting there.".to_owned()
         }
         LobbyError::Incompatible { .. } => format!("Incompatible: {error}."),
-        LobbyError::Config(_) | LobbyError::NotAgreed => error.to_string(),
+        _ => error.to_string(),
     }
 }
 
 /// Who could not be let in, for the host.
 fn sent_away(mismatch: &Mismatch) -> String {
-    let Mismatch { addr, field, ours, theirs } = mismatch;
+    let Mismatch { addr, field, ours, theirs, .. } = mismatch;
     match field {
         RefuseField::ContentHash => format!("{addr} was sent away: it plays by other rules"),
         RefuseField::GameId => format!("{addr} was sent away: it plays another game"),

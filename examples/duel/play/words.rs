@@ -95,6 +95,7 @@ impl Cast {
                 format!("{other}'s program broke the rules of the protocol.")
             }
             Over::Early(Reason::FrameLimit) => "The match has reached its last possible frame.".to_owned(),
+            Over::Early(reason) => format!("The match is over: {reason}."),
         }
     }
 

@@ -95,6 +95,7 @@ impl LinkConfig {
 
 /// What a link has done so far, in datagrams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LinkStats {
     /// Given to the link.
     pub sent: u64,

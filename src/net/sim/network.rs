@@ -40,6 +40,7 @@ impl Traffic {
 
 /// What a network did with datagrams beside what its links did. Links count for themselves: [`Network::link`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NetworkStats {
     /// Sent to an address that nobody has.
     pub unroutable: Traffic,

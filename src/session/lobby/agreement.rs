@@ -11,6 +11,7 @@ use std::net::SocketAddr;
 
 /// Someone who wants to play, and has proven to be reachable at the address they write from.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Incoming {
     /// Where they are.
     pub addr: SocketAddr,
@@ -24,6 +25,7 @@ pub struct Incoming {
 
 /// What two machines have agreed on.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Agreed {
     /// The other machine.
     pub peer: SocketAddr,
@@ -55,6 +57,7 @@ pub struct Agreed {
 
 /// A host refused someone, because something did not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Mismatch {
     /// Who came.
     pub addr: SocketAddr,
@@ -68,6 +71,7 @@ pub struct Mismatch {
 
 /// Why there will be no match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LobbyError {
     /// The config makes no sense.
     Config(ConfigError),
