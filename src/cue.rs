@@ -1,15 +1,15 @@
-//! Cues: the side effects a frame asks for, such as a sound or a flash.
+//! Cues: the side effects that a frame requests, such as a sound or a flash.
 
 use crate::Frame;
 
-/// A side effect that a step asks for, named by a number of the game's own.
+/// A side effect that a step requests, identified by a number of the game's own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cue(pub u32);
 
-/// The set of cues that one step asks for.
+/// The set of cues that one step requests.
 ///
-/// A step may run several times for one frame; it always emits, and the engine works out what is new, what is gone
-/// and what is certain ([`CueEvent`]).
+/// A step may run several times for one frame and emits its cues every time; the engine works out which of them are
+/// new, cancelled or certain ([`CueEvent`]).
 #[derive(Clone, Debug, Default)]
 pub struct Cues {
     cues: [Cue; Self::MAX],
@@ -18,17 +18,17 @@ pub struct Cues {
 }
 
 impl Cues {
-    /// How many different cues a frame can hold.
+    /// The most different cues that a frame can hold.
     pub const MAX: usize = 16;
 
-    /// No cues. A game that is stepped without an engine passes one of these.
+    /// An empty set, for a game that is stepped without an engine.
     #[must_use]
     pub const fn new() -> Self {
         Self { cues: [Cue(0); Self::MAX], len: 0, left_out: 0 }
     }
 
-    /// Asks for `cue`. Asking twice in one frame is asking once; what comes after sixteen different ones is left
-    /// out and counted, the same ones every time.
+    /// Requests `cue`. A second request in the same frame changes nothing; from the seventeenth different cue on, cues
+    /// are left out and counted, the same ones in every resimulation.
     #[inline]
     pub fn emit(&mut self, cue: Cue) {
         if self.as_slice().contains(&cue) {
@@ -43,21 +43,21 @@ impl Cues {
         }
     }
 
-    /// What has been asked for.
+    /// The requested cues, in the order of their first request.
     #[inline]
     #[must_use]
     pub fn as_slice(&self) -> &[Cue] {
         &self.cues[..usize::from(self.len)]
     }
 
-    /// How many were left out because the frame was full.
+    /// How many requests were left out because the frame was full.
     #[inline]
     #[must_use]
     pub const fn left_out(&self) -> u32 {
         self.left_out
     }
 
-    /// Forgets everything, for the next step.
+    /// Empties the set, for the next step.
     #[inline]
     pub const fn clear(&mut self) {
         self.len = 0;
@@ -65,33 +65,33 @@ impl Cues {
     }
 }
 
-/// Names one start of a cue, so that its end can be matched to it: a sound to stop, a flash to cut.
+/// Identifies one start of a cue, so that its cancel can be matched to it: a sound to stop, a flash to cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CueId(pub u32);
 
-/// What happened to a cue in the last `advance`.
+/// A change to a cue in the last `advance`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CueEvent {
-    /// Which start this is about.
+    /// The start that this change belongs to.
     pub id: CueId,
-    /// What the step asked for.
+    /// The requested cue.
     pub cue: Cue,
-    /// The frame that asked for it.
+    /// The frame whose step requested it.
     pub frame: Frame,
-    /// What happened.
+    /// Started, cancelled or confirmed.
     pub change: CueChange,
 }
 
 /// The life of a cue: one start, and then either a cancel or a confirm, each exactly once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CueChange {
-    /// Begin it. A rollback found it `late_by` frames after its frame; 0 if it is on time.
+    /// The cue begins. `late_by` is more than 0 if a rollback found it after its frame was first stepped.
     Start {
-        /// How many frames ago it should have begun.
+        /// How many frames ago the cue should have begun.
         late_by: u32,
     },
-    /// It did not happen after all.
+    /// The cue was mispredicted: after a resimulation its frame no longer requests it.
     Cancel,
-    /// It is certain now.
+    /// The frame of the cue has settled: the cue is certain.
     Confirm,
 }

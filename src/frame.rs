@@ -19,7 +19,7 @@ use core::fmt;
 pub struct Frame(pub u32);
 
 impl Frame {
-    /// The frame a match begins with.
+    /// The first frame of a match.
     pub const ZERO: Self = Self(0);
 
     /// The frame after this one.
@@ -53,7 +53,7 @@ impl Frame {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// The frames from this one up to and without `end`, in order.
+    /// The frames from this one up to, but not including, `end`.
     #[inline]
     pub fn until(self, end: Self) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator {
         (self.0..end.0).map(Self)

@@ -1,11 +1,11 @@
-//! What an embedder implements, and what a step is given.
+//! The traits that an embedder implements, and the inputs that a step is given.
 
 use core::fmt;
 use core::ops::{Index, IndexMut};
 
 use crate::{Cues, Fields};
 
-/// The buttons that one player holds in one frame, a bit each; what a bit means is the game's business.
+/// The buttons that one player holds in one frame, one bit for each. The game decides what each bit means.
 ///
 /// ```
 /// use rebout::Buttons;
@@ -20,7 +20,7 @@ use crate::{Cues, Fields};
 pub struct Buttons(pub u16);
 
 impl Buttons {
-    /// Nothing is held.
+    /// No button held: the neutral input.
     pub const NONE: Self = Self(0);
 
     /// Whether every button of `wanted` is held.
@@ -130,11 +130,11 @@ impl IndexMut<Player> for Inputs {
     }
 }
 
-/// How a game is saved and restored.
+/// Saves a game's state into a snapshot and restores it from one.
 ///
-/// A `Copy` type with [`fields!`](crate::fields!) has this already: its snapshot is itself. A game with heap memory,
-/// a core behind a handle, or a proxy that borrows an engine's world implements it, and copies into the slot that it
-/// is given without allocating.
+/// A `Copy` type with [`fields!`](crate::fields!) has this already: its snapshot is a copy of itself. A game with heap
+/// memory, an emulator core behind a handle, or a proxy that borrows an engine's world implements it, and copies into
+/// the slot that it is given without allocating.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be saved and restored",
     label = "does not implement `Save`",
@@ -145,13 +145,13 @@ pub trait Save {
     /// The whole state of the simulation, and nothing else.
     type Snapshot: Fields;
 
-    /// A new snapshot of the state as it is now. Called to fill the slots when a match starts.
+    /// A new snapshot of the current state. Called to fill the slots when a match starts.
     fn snapshot(&self) -> Self::Snapshot;
 
-    /// Overwrites `slot` with the state as it is now.
+    /// Overwrites `slot` with the current state.
     fn save(&self, slot: &mut Self::Snapshot);
 
-    /// Makes the state what it was when `snapshot` was saved.
+    /// Sets the state back to the one in `snapshot`.
     fn restore(&mut self, snapshot: &Self::Snapshot);
 }
 
@@ -174,22 +174,23 @@ impl<T: Copy + Fields> Save for T {
     }
 }
 
-/// A simulation for two players.
+/// A deterministic simulation for two players.
 ///
 /// The step must be a pure function of the state and the inputs: the same on every machine, however often it is
-/// run. It cannot see whether an input was predicted, because a step that branched on it would desync.
+/// run. It is not told whether an input is predicted, because a step that branched on that would desync.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a game that the engine can run",
     label = "does not implement `Game`",
     note = "implement `rebout::Game`: one `fn step(&mut self, inputs: Inputs, cues: &mut Cues)`"
 )]
 pub trait Game: Save {
-    /// Drives state `f` to state `f + 1`. Side effects are asked for through `cues`, never done here.
+    /// Steps state `f` to state `f + 1`. Side effects are requested through `cues` and never carried out here, because
+    /// a frame may be resimulated.
     ///
-    /// The buttons come from another machine: any of the 16 bits may be set, and the step must bear it.
+    /// The step must handle every pattern of the 16 bits: the buttons of one player come from another machine.
     fn step(&mut self, inputs: Inputs, cues: &mut Cues);
 
-    /// Whether the match is over in this state. Acted on only once the state is confirmed.
+    /// Whether the match is over in this state. The engine acts on it only once the state is settled.
     fn finished(&self) -> bool {
         false
     }

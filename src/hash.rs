@@ -2,8 +2,8 @@
 
 /// FNV-1a with 32 bits, fed a whole word at a time: `h ^= word; h *= 16777619`.
 ///
-/// Word-wise FNV never spreads bit 31, so that two flips of that bit can cancel. A checksum is therefore a cheap
-/// alarm between peers; where both states are at hand (the sync test, the autopsy) the words themselves are compared.
+/// Word-wise FNV never spreads bit 31, and two flips of that bit can cancel. A checksum is therefore a cheap alarm
+/// between peers; where both states are at hand (the sync test, the autopsy) the words themselves are compared.
 ///
 /// ```
 /// use rebout::SimHash;
@@ -18,15 +18,16 @@ pub struct SimHash(u32);
 const OFFSET: u32 = 2_166_136_261;
 const PRIME: u32 = 16_777_619;
 
-/// How many independent chains a large byte array is hashed in. One chain waits for a multiplication at every word;
-/// eight keep the multiplier busy and fit the vector registers of every common target.
+/// The number of independent chains in which a large byte array is hashed. A single chain waits for a multiplication
+/// at every word; eight keep the multiplier busy and fit the vector registers of every common target.
 const LANES: usize = 8;
 
-/// Carries bit 31 down to where the next multiplication spreads it, which plain FNV-1a never does.
+/// The rotation of a lane after each word. It moves bit 31 to where the next multiplication spreads it, which plain
+/// FNV-1a never does.
 const LANE_ROTATION: u32 = 13;
 
 impl SimHash {
-    /// The hash of nothing.
+    /// The hash of no words: the offset basis of FNV-1a.
     #[inline]
     #[must_use]
     pub const fn new() -> Self {
@@ -66,7 +67,7 @@ impl SimHash {
         }
     }
 
-    /// The checksum of all that was mixed in.
+    /// The checksum of all words mixed in so far.
     #[inline]
     #[must_use]
     pub const fn finish(self) -> u32 {

@@ -1,11 +1,11 @@
 //! Fixed-point numbers for a simulation: the same bits on every machine, in every build profile.
 //!
 //! [`Fx`] has 16 bits before the point and 16 after: one 32-bit word in the state and in its checksum, room for a
-//! stage of 65,536 units with steps of 1/65,536, and products that fit an `i64` with nothing lost.
+//! stage of 65,536 units with steps of 1/65,536, and products that fit an `i64` without loss.
 //!
-//! Nothing in this module panics. What is too large *saturates* at [`Fx::MAX`] or [`Fx::MIN`]; what falls between
-//! two numbers is *rounded to the nearest, halves away from zero*, so that what is mirrored stays mirrored and
-//! neither player is favoured by a rounding. Angles are turns in 1/65,536: a `u16` that *wraps* as angles do.
+//! Nothing in this module panics. Results that are too large *saturate* at [`Fx::MAX`] or [`Fx::MIN`]; results between
+//! two numbers are *rounded to the nearest, halves away from zero*. Rounding is therefore symmetric, and a mirrored
+//! stage favours neither player. Angles are in 1/65,536 of a turn: a `u16` *wraps* as angles do.
 //!
 //! The operators of [`Fx`] itself come from the `fixed` crate: `+`, `-` and `*` panic on overflow in a debug build
 //! and wrap in a release build, and `*` and `/` round down. Where an overflow is possible, use [`mul`], [`div`],
@@ -31,7 +31,7 @@ const FRAC_BITS: u32 = 16;
 #[inline]
 #[must_use]
 pub const fn isqrt(n: u64) -> u32 {
-    // Exact by definition, and at most u32::MAX.
+    // The root of a u64 is at most u32::MAX.
     n.isqrt() as u32
 }
 
@@ -47,14 +47,14 @@ pub const fn sqrt(x: Fx) -> Fx {
     Fx::from_bits(isqrt((bits as u64) << FRAC_BITS) as i32)
 }
 
-/// `a * b`, to the nearest, saturating.
+/// `a * b`, rounded to the nearest and saturating.
 #[inline]
 #[must_use]
 pub const fn mul(a: Fx, b: Fx) -> Fx {
     saturated(nearest(a.to_bits() as i64 * b.to_bits() as i64, 1 << FRAC_BITS))
 }
 
-/// `a / b`, to the nearest, saturating. Division by zero saturates in the direction of `a`, and 0 / 0 is 0.
+/// `a / b`, rounded to the nearest and saturating. Division by 0 saturates with the sign of `a`, and 0 / 0 is 0.
 #[inline]
 #[must_use]
 pub const fn div(a: Fx, b: Fx) -> Fx {
@@ -65,7 +65,7 @@ pub const fn div(a: Fx, b: Fx) -> Fx {
     saturated(nearest(if b < 0 { -a } else { a } << FRAC_BITS, b.abs()))
 }
 
-/// `x` where it is from `low` to `high`, else the nearer of them; `low` if `high` is less than `low`.
+/// `x` limited to `low..=high`; `low` if `high` is less than `low`.
 #[inline]
 #[must_use]
 pub fn clamp(x: Fx, low: Fx, high: Fx) -> Fx {
@@ -99,10 +99,10 @@ pub struct Vec2 {
 }
 
 impl Vec2 {
-    /// No length, no direction.
+    /// The vector of length 0.
     pub const ZERO: Self = Self::new(Fx::ZERO, Fx::ZERO);
 
-    /// A vector of its parts.
+    /// A vector from its two parts.
     #[inline]
     #[must_use]
     pub const fn new(x: Fx, y: Fx) -> Self {
@@ -135,19 +135,19 @@ impl Vec2 {
         )
     }
 
-    /// The vector of length 1 in this direction; [`Vec2::ZERO`] has none and stays.
+    /// The vector of length 1 in this direction; [`Vec2::ZERO`] has no direction and stays as it is.
     ///
     /// Each part is within 1/65,536 of the true value, for the shortest and for the longest vector.
     #[must_use]
     pub const fn normalized(self) -> Self {
         let (x, y) = (self.x.to_bits(), self.y.to_bits());
         let (width, height) = (x.unsigned_abs(), y.unsigned_abs());
-        // A short vector is lengthened first, or its length would lose most of its digits.
+        // Scale a short vector up, or its length would lose most of its digits.
         let shift = (width | height).leading_zeros();
         if shift == u32::BITS {
             return Self::ZERO;
         }
-        // Of the halves, so that the sum of the squares fits.
+        // Take the length of half the vector, whose sum of squares fits a u64.
         let length = isqrt(length_squared((width << shift) >> 1, (height << shift) >> 1)) as i64 * 2;
         let (x, y) = ((x as i64) << shift, (y as i64) << shift);
         Self::new(saturated(nearest(x << FRAC_BITS, length)), saturated(nearest(y << FRAC_BITS, length)))
@@ -200,13 +200,14 @@ impl SubAssign for Vec2 {
     }
 }
 
-/// Of magnitudes of at most 2^31.
+/// The sum of the squares of two magnitudes of at most 2^31; for larger ones it would overflow.
 const fn length_squared(width: u32, height: u32) -> u64 {
     let (width, height) = (width as u64, height as u64);
     width * width + height * height
 }
 
-/// `n / d` to the nearest, halves away from zero; `d` is positive and below 2^33, `n` below 2^63 - 2^33.
+/// `n / d` rounded to the nearest, halves away from zero. Exact for `d` from 1 to 2^33 and `n` below 2^63 - 2^33;
+/// larger `n` saturate.
 const fn nearest(n: i64, d: i64) -> i64 {
     let half = d / 2;
     if n < 0 { n.saturating_sub(half) / d } else { n.saturating_add(half) / d }
@@ -228,8 +229,8 @@ const TABLE_STEPS: usize = 256;
 const TABLE_STEP: u16 = QUARTER_TURN / TABLE_STEPS as u16;
 const TABLE_BITS: u32 = 30;
 
-/// The sine of the first quarter turn with 30 bits after the point; 256 steps keep the straight line between
-/// two of them within a third of 1/65,536 of the curve.
+/// The sine of the first quarter turn, with 30 bits after the point. 256 steps keep linear interpolation within a
+/// third of 1/65,536 of the curve.
 static QUARTER_SINE: [u32; TABLE_STEPS + 1] = quarter_sine_table();
 
 /// The sine of an angle of at most a quarter turn, with 16 bits after the point.
@@ -242,7 +243,8 @@ const fn quarter_sine(angle: u16) -> i32 {
     ((value + (1 << (drop - 1))) >> drop) as i32
 }
 
-/// The table from the power series in integers with 60 bits after the point: no float, so no target differs.
+/// Computes the table from the power series, in integers with 60 bits after the point. Without floats, every target
+/// computes the same table.
 const fn quarter_sine_table() -> [u32; TABLE_STEPS + 1] {
     const BITS: u32 = 60;
     // pi / 2 with 60 bits after the point.

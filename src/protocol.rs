@@ -1,53 +1,52 @@
-//! The seam between the state machines and the outside: bytes and time come in as arguments.
+//! The interface between the state machines and their driver: bytes and time come in as arguments.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// A state machine that speaks over datagrams.
+/// A state machine that communicates by datagrams, without a socket or a clock of its own.
 ///
-/// Everything that talks to a peer is one of these, and knows neither a socket nor a clock: the same
-/// implementation runs on UDP ([`net::udp`](crate::net::udp)), in a simulated network
-/// ([`net::sim`](crate::net::sim)) a thousand times faster than real time, or behind another `Protocol` that
-/// wraps it.
+/// Everything that talks to a peer implements it. The same implementation runs on UDP
+/// ([`net::udp`](crate::net::udp)), in a simulated network ([`net::sim`](crate::net::sim)) a thousand times faster
+/// than real time, or behind another `Protocol` that wraps it.
 ///
-/// The contract of a driver, in this order: hand over every datagram that is there
-/// ([`handle_datagram`](Self::handle_datagram)); then call [`poll_transmit`](Self::poll_transmit) until it
-/// answers `None`; then sleep until a datagram comes or [`poll_timeout`](Self::poll_timeout) is reached. `now`
-/// never runs backwards. A bad datagram is counted and dropped; it is never an error to the caller.
+/// A driver repeats three things in this order: hand over every datagram that has arrived
+/// ([`handle_datagram`](Self::handle_datagram)); call [`poll_transmit`](Self::poll_transmit) until it returns `None`;
+/// sleep until a datagram arrives or the time of [`poll_timeout`](Self::poll_timeout) is reached. `now` never runs
+/// backwards. A bad datagram is counted and dropped; it is never an error to the caller.
 pub trait Protocol {
-    /// Takes in one datagram that came from `from`.
+    /// Handles one datagram received from `from`.
     fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]);
 
-    /// Writes the next datagram to send into `buf`, and says for whom and how long it is.
+    /// Writes the next datagram to send into `buf`, and returns its destination and its length.
     ///
-    /// `buf` must hold at least [`MAX_DATAGRAM`] bytes. `None` says that there is nothing to send at `now`.
+    /// `buf` must hold at least [`MAX_DATAGRAM`] bytes. `None` if there is nothing to send at `now`.
     fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)>;
 
-    /// When [`poll_transmit`](Self::poll_transmit) wants to be called again although nothing came in.
+    /// When to call [`poll_transmit`](Self::poll_transmit) again if no datagram arrives before.
     fn poll_timeout(&self) -> Option<Duration>;
 
-    /// Whether the owner of this machine should act at `now`, before the time it had meant to.
+    /// Whether the owner of this state machine should act at `now` instead of waiting for its deadline.
     ///
-    /// A driver that sleeps until a deadline returns early when this says true: a stalled frame is due the moment
-    /// its input arrives, not a frame later. Asked after every datagram that came in and after every timeout.
+    /// A driver that sleeps until a deadline returns early if this is true: a stalled frame is due the moment its
+    /// input arrives, not a frame later. Drivers ask after every received datagram and after every timeout.
     fn wants_attention(&self, now: Duration) -> bool {
         let _ = now;
         false
     }
 
-    /// Whether something still has to reach the other side before the socket may close.
+    /// Whether something still has to reach the peer before the socket may close.
     ///
-    /// A driver that closes keeps moving packets while this says true, for as long as it was told to linger.
+    /// A driver that closes keeps sending and receiving while this is true, for as long as it was told to linger.
     fn lingers(&self) -> bool {
         false
     }
 }
 
-/// No datagram that is sent is longer than this: it passes every common path in one piece.
+/// The length of the longest datagram that is ever sent. It passes every common path without fragmentation.
 pub const MAX_DATAGRAM: usize = 1_200;
 
-/// The address under which the same socket always appears: an IPv4 address inside IPv6 becomes plain IPv4, and a flow
-/// label is left out. Addresses that a driver hands over are of this form.
+/// The canonical form of an address, equal for every appearance of the same socket: an IPv4-mapped IPv6 address
+/// becomes IPv4, and a flow label is cleared. A driver hands over addresses in this form.
 ///
 /// ```
 /// use rebout::canonical;

@@ -2,9 +2,9 @@
 
 use crate::Frame;
 
-/// Holds something for each of the last few frames, in slots that are made once and then reused.
+/// A ring buffer with one value for each of the last few frames. Its slots are allocated once and reused.
 ///
-/// A slot whose tag is not the frame asked for reads as absent, never as stale data; a late write never overwrites
+/// A slot whose tag is not the requested frame reads as absent, never as stale data; a late write never overwrites
 /// a newer frame.
 #[derive(Clone, Debug)]
 pub(crate) struct FrameRing<T> {
@@ -13,7 +13,8 @@ pub(crate) struct FrameRing<T> {
 
 #[derive(Clone, Debug)]
 struct Slot<T> {
-    /// `frame + 1`, which a `u64` has for every frame; 0 is an empty slot. One comparison, where an `Option` takes two.
+    /// `frame + 1`, which fits a `u64` for every frame; 0 marks an empty slot. One comparison, where an
+    /// `Option<Frame>` would take two.
     tag: u64,
     value: T,
 }
@@ -24,7 +25,7 @@ fn tag(frame: Frame) -> u64 {
 }
 
 impl<T> FrameRing<T> {
-    /// A ring for the last `capacity` frames or somewhat more: the next power of two.
+    /// A ring for the last `capacity` frames, rounded up to a power of two.
     ///
     /// # Panics
     /// If `capacity` is more than 2^31.
@@ -38,7 +39,7 @@ impl<T> FrameRing<T> {
         frame.0 as usize & (self.slots.len() - 1)
     }
 
-    /// What is held for `frame`.
+    /// The value of `frame`, if the ring still holds it.
     #[inline]
     #[must_use]
     pub(crate) fn get(&self, frame: Frame) -> Option<&T> {
@@ -46,11 +47,11 @@ impl<T> FrameRing<T> {
         if slot.tag == tag(frame) { Some(&slot.value) } else { None }
     }
 
-    /// Makes a slot hold `frame` and hands it out with what it held before, to be overwritten in place.
+    /// Tags the slot of `frame` and returns it with its old value, to be overwritten in place.
     ///
     /// `None` if the slot holds a newer frame.
     #[inline]
-    #[must_use = "the slot still holds what it held before"]
+    #[must_use = "the slot still holds its old value"]
     pub(crate) fn claim(&mut self, frame: Frame) -> Option<&mut T> {
         let slot = &mut self.slots[self.index(frame)];
         if slot.tag > tag(frame) {
@@ -60,7 +61,7 @@ impl<T> FrameRing<T> {
         Some(&mut slot.value)
     }
 
-    /// Holds `value` for `frame`; `false` if a newer frame is in its place.
+    /// Stores `value` for `frame`; `false` if the slot holds a newer frame.
     #[inline]
     pub(crate) fn insert(&mut self, frame: Frame, value: T) -> bool {
         match self.claim(frame) {

@@ -1,9 +1,9 @@
-//! Randomness that is part of the state: saved, restored and hashed with everything else.
+//! A random number generator that is part of the state: saved, restored and hashed with the rest.
 
 /// A seeded xorshift32 (13, 17, 5): 32 bits of state, every draw a pure function of it.
 ///
-/// Keep it inside the game's state and draw from it in `step` only. Each method draws exactly once, whatever its
-/// arguments, so that the sequence never depends on how a draw is used. It is no source of secrets.
+/// Keep it inside the game's state and draw from it in `step` only. Each method draws exactly once for any
+/// arguments, and the sequence never depends on how a draw is used. It is not cryptographic.
 ///
 /// ```
 /// use rebout::Rng;
@@ -15,19 +15,19 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rng {
-    // Never zero.
+    // Never 0, from which xorshift never moves.
     state: u32,
 }
 
 impl Rng {
-    /// A generator that starts from `seed`; `None` for 0, from which xorshift never moves.
+    /// A generator that starts from `seed`; `None` if that is 0, from which xorshift never moves.
     #[inline]
     #[must_use]
     pub const fn new(seed: u32) -> Option<Self> {
         if seed == 0 { None } else { Some(Self { state: seed }) }
     }
 
-    /// The whole state, which is the seed before the first draw and the last draw after it.
+    /// The whole state: the seed before the first draw, after that the result of the last [`next_u32`](Self::next_u32).
     #[inline]
     #[must_use]
     pub const fn state(&self) -> u32 {
@@ -45,7 +45,7 @@ impl Rng {
         x
     }
 
-    /// A number from 0 up to and without `limit`; 0 if `limit` is 0.
+    /// A number from 0 up to, but not including, `limit`; 0 if `limit` is 0.
     ///
     /// The bias is at most `limit` in 2^32.
     #[inline]
@@ -67,7 +67,8 @@ impl Rng {
         self.below(of) < wins
     }
 
-    // A product takes its size from the high bits, and after a small seed those are zero for the first draws.
+    // Spreads a draw over all 32 bits. The methods above use the high bits, which are 0 in the first draws after a
+    // small seed.
     const fn scrambled(&mut self) -> u32 {
         self.next_u32().wrapping_mul(0x9E37_79B9)
     }
