@@ -8,11 +8,11 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 /// A leaf in which two states differ. Prints as `fighters[1].hp: 75 / 100`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Where: `fighters[1].velocity.x`.
+    /// The path of the leaf: `fighters[1].velocity.x`.
     pub path: String,
-    /// What the first state has there, as its type prints it; `None` if it has no such leaf.
+    /// The value in the first state, as its type prints it; `None` if it has no such leaf.
     pub left: Option<String>,
-    /// What the second state has there.
+    /// The value in the second state.
     pub right: Option<String>,
 }
 
@@ -26,7 +26,7 @@ impl fmt::Display for Difference {
 /// Every leaf in which two states differ, in declared order, with both values; leaves that only the second state has
 /// come last.
 ///
-/// States of different shape compare too: another variant, another length.
+/// The states may differ in shape: in a variant, or in the length of a list.
 ///
 /// ```
 /// use rebout::{diff, fields};
@@ -43,11 +43,13 @@ impl fmt::Display for Difference {
 /// ```
 #[must_use]
 pub fn diff<T: Fields + ?Sized, U: Fields + ?Sized>(left: &T, right: &U) -> Vec<Difference> {
-    // Names and values are made only for what differs: a state can have a million leaves.
+    // Index the leaves of the left state by a hash of their path. Paths and values are formatted only for leaves that
+    // differ: a state can have a million of them.
     let mut words = FxHashMap::default();
     walk(left, |leaf| {
         words.insert(key(leaf.path), digest(leaf.words));
     });
+    // Sort the leaves of the right state into equal ones and others.
     let mut same = FxHashSet::default();
     let mut theirs = Vec::new();
     walk(right, |leaf| {
@@ -59,6 +61,7 @@ pub fn diff<T: Fields + ?Sized, U: Fields + ?Sized>(left: &T, right: &U) -> Vec<
         }
     });
 
+    // List the left leaves that are not equal, then add the right values to them.
     let mut differences: Vec<Difference> = Vec::new();
     let mut position = FxHashMap::default();
     walk(left, |leaf| {
@@ -84,7 +87,7 @@ fn key(path: &Path) -> u64 {
     hasher.finish()
 }
 
-/// At most four words: all of them.
+/// All words of a leaf in one number. A leaf has at most four.
 fn digest(words: &[u32]) -> u128 {
     words.iter().rev().fold(0, |all, word| all << 32 | u128::from(*word))
 }

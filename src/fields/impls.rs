@@ -1,11 +1,11 @@
-//! `Fields` for the types of the language, of `fixed`, and of this crate.
+//! `Fields` for primitive and standard types, for the numbers of `fixed`, and for types of this crate.
 
 use super::{Fields, LARGE_BYTES, Visitor};
 use crate::math::Vec2;
 use crate::{Buttons, Frame, Inputs, Player, Rng};
 use fixed::types::extra::{LeEqU8, LeEqU16, LeEqU32, LeEqU64, LeEqU128};
 
-/// Types of at most 32 bits are one word: sign-extended if they have a sign.
+/// A type of at most 32 bits is one word, sign-extended if it is signed.
 macro_rules! one_word {
     ($($type:ty: $word:ty),*) => {$(
         impl Fields for $type {
@@ -39,11 +39,12 @@ impl Fields for u8 {
     }
 }
 
-/// The words of a wide integer, low first.
+/// The two words of a 64-bit integer, low first.
 const fn halves(bits: u64) -> [u32; 2] {
     [bits as u32, (bits >> 32) as u32]
 }
 
+/// The four words of a 128-bit integer, low first.
 const fn quarters(bits: u128) -> [u32; 4] {
     let [[a, b], [c, d]] = [halves(bits as u64), halves((bits >> 64) as u64)];
     [a, b, c, d]
@@ -61,7 +62,7 @@ macro_rules! wide {
 }
 wide!(u64: halves as u64, i64: halves as u64, u128: quarters as u128, i128: quarters as u128);
 
-/// A fixed-point number counts by its bits and prints as a decimal.
+/// A fixed-point number is hashed by its bits and printed as a decimal.
 macro_rules! fixed_point {
     ($($type:ident<$bound:ident>: |$bits:ident| $words:expr),* $(,)?) => {$(
         impl<Frac: $bound> Fields for fixed::$type<Frac> {
@@ -93,7 +94,7 @@ impl<T: Fields, const N: usize> Fields for [T; N] {
     }
 }
 
-/// The length, then the items. A length beyond `u32` does not fit the memory of a game.
+/// The length as one word, then the items. No state is large enough for a length beyond `u32`.
 impl<T: Fields> Fields for [T] {
     #[inline]
     fn visit<V: Visitor>(&self, visitor: &mut V) {
@@ -116,7 +117,7 @@ impl<T: Fields + ?Sized> Fields for Box<T> {
     }
 }
 
-/// A word 0 or 1, then the value.
+/// A word 0 for `None`; a word 1 and then the value for `Some`.
 impl<T: Fields> Fields for Option<T> {
     #[inline]
     fn visit<V: Visitor>(&self, visitor: &mut V) {

@@ -1,4 +1,4 @@
-//! `fields!`: the list of fields, checked by destructuring.
+//! `fields!`: lists the fields of a type, and checks the list by destructuring.
 
 /// Lists the fields of a struct or the variants of an enum, and implements [`Fields`](crate::Fields) from that list.
 ///
@@ -27,7 +27,7 @@
 /// # let _ = (Action::Idle, Action::Attack { since: 0, hit: false }, Pair { items: [1_u8; 2], open: None });
 /// ```
 ///
-/// A field that is left out does not compile, and the error names it:
+/// A list that misses a field does not compile, and the error names the field:
 ///
 /// ```compile_fail
 /// # use rebout::fields;
@@ -35,7 +35,7 @@
 /// fields!(Fighter { hp }); // error[E0027]: pattern does not mention field `meter`
 /// ```
 ///
-/// So does a variant that is left out, a `usize` and a float:
+/// A missing variant, an `f32` field and a `usize` field do not compile either:
 ///
 /// ```compile_fail
 /// # use rebout::fields;
@@ -57,7 +57,7 @@ macro_rules! fields {
     (enum $name:ident < $($rest:tt)*) => { $crate::fields!(@params enum $name [] [] $($rest)*); };
     (enum $name:ident $body:tt) => { $crate::fields!(@impl enum $name [] [] $body); };
 
-    // Parameters: `T` (which then is `Fields` too), `'a`, `const N: usize`.
+    // Generic parameters: `T` (bounded by `Fields`), `'a`, `const N: usize`.
     (@params $kind:ident $name:ident [$($gen:tt)*] [$($arg:tt)*] > $body:tt) => {
         $crate::fields!(@impl $kind $name [$($gen)*] [$($arg)*] $body);
     };
@@ -78,7 +78,7 @@ macro_rules! fields {
         impl<$($gen)*> $crate::Fields for $name<$($arg)*> {
             #[inline]
             fn visit<V: $crate::Visitor>(&self, visitor: &mut V) {
-                // The body as it was written is the pattern: so the compiler's error names what it misses.
+                // The body is used as the pattern as it was written, and the compiler's error names a missing field.
                 let $name $body = self;
                 $crate::fields!(@body visitor $body);
                 let _ = visitor;
@@ -93,7 +93,7 @@ macro_rules! fields {
             fn visit<V: $crate::Visitor>(&self, visitor: &mut V) {
                 #[allow(clippy::enum_variant_names)]
                 enum Position { $($variant),* }
-                // Word and name in two matches and one call: a call in every arm would become a jump table.
+                // Two matches and one call for word and name: a call in every arm would compile to a jump table.
                 let word = match self { $($name::$variant { .. } => Position::$variant as u32),* };
                 let shown = match self { $($name::$variant { .. } => ::core::stringify!($variant)),* };
                 visitor.leaf(&[word], &shown);

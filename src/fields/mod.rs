@@ -1,4 +1,4 @@
-//! One description of a state, from which come its checksum, its dump and the named difference of two states.
+//! One description of a state, which its checksum, its dump and the named difference of two states are made from.
 
 mod diff;
 mod impls;
@@ -12,14 +12,14 @@ pub use walk::{Leaf, Path, Segment, walk};
 
 use core::fmt::Display;
 
-/// A value whose every field is known by name and as 32-bit words, in declared order.
+/// A value that shows every field to a [`Visitor`] by name and as 32-bit words, in declared order.
 ///
 /// Write [`fields!`](crate::fields!) instead of implementing this by hand: it does not compile when a field is left
 /// out. Implemented for `bool`, integers of fixed width, `fixed` numbers, arrays, slices, `Vec`, `Box`, tuples and
 /// `Option`.
 ///
-/// Not for `usize` and `isize`, whose width differs between machines, and not for floats, whose last bits do: what
-/// two machines cannot agree on cannot be part of a state.
+/// Not implemented for `usize` and `isize`, whose width differs between machines, nor for floats, whose last bits
+/// differ: two machines must agree on every bit of a state.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be part of a simulation state: it does not implement `Fields`",
     label = "not a `Fields` type",
@@ -31,7 +31,8 @@ pub trait Fields {
     /// Shows every field to `visitor`, in declared order.
     fn visit<V: Visitor>(&self, visitor: &mut V);
 
-    /// Shows the items of an array or slice of this type. Bytes override it, to be hashed by the word.
+    /// Shows the items of an array or slice of this type. `u8` overrides it, because large byte arrays are hashed in
+    /// words.
     #[doc(hidden)]
     #[inline]
     fn visit_items<V: Visitor>(items: &[Self], visitor: &mut V)
@@ -44,7 +45,7 @@ pub trait Fields {
     }
 }
 
-/// What looks at the fields of a state: a hash, a walk, a comparison.
+/// An operation over the fields of a state: a hash, a walk, a comparison.
 ///
 /// A visitor that needs no names ignores them at no cost: only [`leaf`](Self::leaf) and [`bytes`](Self::bytes) have
 /// to be written.
@@ -52,7 +53,8 @@ pub trait Visitor: Sized {
     /// A value that has no parts: its words, low first, and how its type prints it.
     fn leaf(&mut self, words: &[u32], shown: &dyn Display);
 
-    /// A byte array of at least [`LARGE_BYTES`] bytes: little-endian words of four bytes, the last one padded with zeros.
+    /// A byte array of at least [`LARGE_BYTES`] bytes: little-endian words of four bytes, the last one padded with
+    /// zeros.
     fn bytes(&mut self, bytes: &[u8]);
 
     /// A field of a struct, or of a variant.
@@ -62,8 +64,8 @@ pub trait Visitor: Sized {
         value.visit(self);
     }
 
-    /// The items of an array or slice, each of which is one `word`. A visitor that needs no names can take them at
-    /// once.
+    /// The items of an array or slice, each of which is one word, given by `word`. A visitor that needs no names can
+    /// handle them in one loop.
     #[inline]
     fn word_items<T: Fields>(&mut self, items: &[T], word: impl Fn(&T) -> u32) {
         let _ = word;
@@ -80,5 +82,5 @@ pub trait Visitor: Sized {
     }
 }
 
-/// From this length on, an array of bytes is taken by the word and not by the byte.
+/// The length from which on a byte array is visited as words of four bytes instead of byte by byte.
 pub const LARGE_BYTES: usize = 64;

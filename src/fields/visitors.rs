@@ -35,16 +35,17 @@ impl Visitor for SimHash {
     }
 }
 
-/// Replaces what is in `words` by the words of a state, in declared order; a large byte array gives a word for four bytes.
+/// Replaces the contents of `words` by the words of a state, in declared order; a large byte array gives one word for
+/// every four bytes.
 #[inline]
 pub fn collect_words<T: Fields + ?Sized>(state: &T, words: &mut Vec<u32>) {
     words.resize(count_words(state), 0);
     state.visit(&mut Collect { words: words.as_mut_slice(), len: 0 });
 }
 
-/// How many words a state has.
+/// The number of words of a state.
 ///
-/// Where the shape of a state is fixed, this is a constant to the compiler, which then needs no check at any leaf.
+/// For a state of fixed shape the compiler evaluates it to a constant, and drops the bounds check at every leaf.
 #[inline]
 fn count_words<T: Fields + ?Sized>(state: &T) -> usize {
     let mut count = Count(0);
@@ -79,7 +80,7 @@ struct Collect<'a> {
 impl Collect<'_> {
     #[inline]
     fn put(&mut self, count: usize, words: impl Iterator<Item = u32>) {
-        // Both visits show the same leaves, so that there is always room.
+        // There is always room: `count_words` was shown the same leaves.
         if let Some(slots) = self.words.get_mut(self.len..self.len + count) {
             slots.iter_mut().zip(words).for_each(|(slot, word)| *slot = word);
         }
@@ -104,7 +105,7 @@ impl Visitor for Collect<'_> {
     }
 }
 
-/// Little-endian words, the last one padded with zeros.
+/// The little-endian words of a byte array, the last one padded with zeros.
 fn words_of(bytes: &[u8]) -> impl Iterator<Item = u32> {
     bytes.chunks(4).map(|chunk| {
         let mut word = [0; 4];
@@ -115,7 +116,7 @@ fn words_of(bytes: &[u8]) -> impl Iterator<Item = u32> {
 
 /// Whether a state has exactly these words, as [`collect_words`] gives them.
 ///
-/// Unlike a checksum this misses nothing.
+/// Unlike a comparison of checksums, this finds every difference.
 #[inline]
 #[must_use]
 pub fn words_equal<T: Fields + ?Sized>(state: &T, words: &[u32]) -> bool {
@@ -127,10 +128,12 @@ pub fn words_equal<T: Fields + ?Sized>(state: &T, words: &[u32]) -> bool {
     compare.different == 0
 }
 
-/// Gathers differences instead of branching on each: equal states are what is expected.
+/// Compares words, and collects their differences in one number instead of branching at each: states are nearly
+/// always equal.
 struct Compare<'a> {
     expected: &'a [u32],
-    /// A position and not a shrinking slice: in a state of fixed shape it is a constant at every leaf.
+    /// How many words were compared. A position rather than a shrinking slice, because it is a constant at every leaf
+    /// of a state of fixed shape.
     len: usize,
     different: u32,
 }

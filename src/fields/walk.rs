@@ -12,7 +12,7 @@ pub enum Segment {
     Index(u32),
 }
 
-/// Where in a state a leaf is: `fighters[1].velocity.x`.
+/// The path of a leaf within a state: `fighters[1].velocity.x`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Path(Vec<Segment>);
 
@@ -37,13 +37,13 @@ impl Display for Path {
     }
 }
 
-/// A value that has no parts, and where it is. Prints as `path = 0x00012000`.
+/// A value that has no parts, and its path. Prints as `path = 0x00012000`.
 pub struct Leaf<'a> {
-    /// Where it is.
+    /// The path of the leaf.
     pub path: &'a Path,
-    /// Its words, low first.
+    /// The words of the value, low first.
     pub words: &'a [u32],
-    /// As its type prints it: a fixed-point number as a decimal, an enum by its variant.
+    /// The value as its type prints it: a fixed-point number as a decimal, an enum by its variant.
     pub shown: &'a dyn Display,
 }
 
@@ -92,7 +92,7 @@ impl Visitor for Walk<'_> {
         (self.look)(&Leaf { path: &self.path, words, shown });
     }
 
-    /// By the byte: a difference should name the byte that differs.
+    /// Shows byte by byte, because a difference should name the byte that differs.
     fn bytes(&mut self, bytes: &[u8]) {
         for (index, byte) in bytes.iter().enumerate() {
             self.item(index, byte);
