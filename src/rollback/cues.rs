@@ -1,29 +1,30 @@
-//! The ledger of cues: what was started, and what of it is still true after a resimulation.
+//! The ledger of cues: which were started, and which of them still hold after a resimulation.
 
 use super::{SLOTS, slot};
 use crate::{Cue, CueChange, CueEvent, CueId, Cues, Frame};
 
-/// What the cues of one frame were when it was last stepped.
+/// The cues of one frame from when it was last stepped.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     started: [(Cue, CueId); Cues::MAX],
     left_out: u32,
 }
 
-/// Follows every cue from its start to its end, across resimulations.
+/// Tracks every cue from its start to its cancel or confirm, across resimulations.
 #[derive(Clone, Debug)]
 pub(super) struct CueLedger {
     entries: Box<[Entry; SLOTS]>,
-    /// How many cues the entry of each frame has; 0 for every frame that is settled or yet to be stepped.
+    /// The number of cues in the entry of each frame; 0 for every frame that is settled or not stepped yet.
     lens: [u8; SLOTS],
-    /// What this `advance` no longer found, and what it found anew; matched when it ends.
+    /// Cues that a resimulated step of this `advance` no longer requested.
     gone: Vec<(Frame, Cue, CueId)>,
+    /// Cues that a step of this `advance` requested for the first time. Matched with `gone` at its end.
     fresh: Vec<(Frame, Cue)>,
-    /// Whether there is anything in those two: one look in nearly every frame.
+    /// Whether `gone` or `fresh` has anything. In nearly every frame this is all that is checked.
     differs: bool,
     events: Vec<CueEvent>,
     next_id: u32,
-    /// A cue that is gone and is new this near to where it was, has only moved.
+    /// A cue that is gone in one frame and fresh in another at most this many frames away has only moved.
     moves_within: u32,
     left_out: u64,
 }
@@ -31,7 +32,7 @@ pub(super) struct CueLedger {
 impl CueLedger {
     /// A ledger for resimulations of at most `window` frames.
     pub(super) fn new(window: u32, moves_within: u32) -> Self {
-        // The frames that one `advance` can touch: a whole window again, and one new. It takes memory once, here.
+        // One `advance` can step a whole window of frames again, and one new. All memory is allocated here.
         let max_changes = (window as usize + 1) * Cues::MAX;
         Self {
             entries: Box::new([Entry::default(); SLOTS]),
@@ -54,31 +55,33 @@ impl CueLedger {
         (self.next_id, self.left_out, self.differs) = (0, 0, false);
     }
 
-    /// What happened since [`begin`](Self::begin): cancels, starts, confirms.
+    /// The events since [`begin`](Self::begin): cancels, starts, confirms.
     pub(super) fn events(&self) -> &[CueEvent] {
         &self.events
     }
 
-    /// How many cues confirmed frames had to leave out.
+    /// How many cues settled frames had to leave out.
     pub(super) fn left_out(&self) -> u64 {
         self.left_out
     }
 
-    /// Begins the account of one `advance`.
+    /// Clears the events, for the next `advance`.
     #[inline]
     pub(super) fn begin(&mut self) {
         self.events.clear();
     }
 
-    /// Takes in what the step of `frame` asked for, the first time or again.
+    /// Records the cues that the step of `frame` requested, the first time or in a resimulation.
     #[inline]
     pub(super) fn stepped(&mut self, frame: Frame, cues: &Cues) {
-        // What nearly every frame is: nothing then, nothing now.
+        // Most frames have no cues, neither before nor now.
         if self.lens[slot(frame)] != 0 || !cues.as_slice().is_empty() {
             self.compare(frame, cues);
         }
     }
 
+    /// Compares the cues of `frame` with those of its last step: equal ones keep their id, the others go to `fresh`
+    /// and `gone`.
     fn compare(&mut self, frame: Frame, cues: &Cues) {
         let entry = &mut self.entries[slot(frame)];
         let len = &mut self.lens[slot(frame)];
@@ -103,7 +106,7 @@ impl CueLedger {
         self.differs |= !self.gone.is_empty() || !self.fresh.is_empty();
     }
 
-    /// Settles what is gone and what is new, at the time of frame `now`.
+    /// Emits the cancels and starts of this `advance`, whose current frame is `now`.
     #[inline]
     pub(super) fn reconcile(&mut self, now: Frame) {
         if self.differs {
@@ -128,7 +131,7 @@ impl CueLedger {
         self.fresh = fresh;
     }
 
-    /// Whether a new cue is one that is gone nearby; then it keeps its id, and nothing is said.
+    /// Whether a fresh cue is one that is gone from a nearby frame. It then keeps its id, without an event.
     fn moved(&mut self, frame: Frame, cue: Cue) -> bool {
         let near = |(was, gone, _): &(Frame, Cue, CueId)| {
             *gone == cue && was.0.abs_diff(frame.0) <= self.moves_within
@@ -152,7 +155,7 @@ impl CueLedger {
         *len += 1;
     }
 
-    /// The step of `frame` will not be run again: its cues are certain.
+    /// Confirms the cues of `frame`, which has settled and will not be stepped again.
     #[inline]
     pub(super) fn settled(&mut self, frame: Frame) {
         if self.lens[slot(frame)] != 0 {
@@ -161,14 +164,14 @@ impl CueLedger {
         }
     }
 
-    /// The frames from `end` up to `current` will never have been: their cues are taken back.
+    /// Cancels the cues of the frames from `end` up to, but not including, `current`, which never settle.
     pub(super) fn cancel_from(&mut self, end: Frame, current: Frame) {
         for frame in end.until(current) {
             self.release(frame, CueChange::Cancel);
         }
     }
 
-    /// Says how the cues of a frame ended, and gives its entry back.
+    /// Emits `change` for every cue of a frame, and frees its entry.
     fn release(&mut self, frame: Frame, change: CueChange) {
         let len = core::mem::take(&mut self.lens[slot(frame)]);
         for &(cue, id) in &self.entries[slot(frame)].started[..usize::from(len)] {

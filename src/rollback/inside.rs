@@ -1,4 +1,4 @@
-//! What a session asks of the engine beyond what an embedder can.
+//! The calls of the engine that only a session needs.
 
 use super::{Advance, Rollback};
 use crate::{Buttons, Frame, Game, Player};
@@ -21,8 +21,8 @@ impl<S> Rollback<S> {
 
     /// Ends the match in the settled state `end`, although the game is not finished in it.
     ///
-    /// `archived` is the archive's copy of that state, for when the engine has released its own snapshot of it. `false`
-    /// if neither has it.
+    /// `archived` is the archive's copy of that state, for when the engine has released its own snapshot of it.
+    /// `false`, and nothing changes, if neither has it, if `end` is not settled, or if the match has ended already.
     pub(crate) fn end_at<G: Game<Snapshot = S>>(
         &mut self,
         end: Frame,
@@ -43,12 +43,12 @@ impl<S> Rollback<S> {
         true
     }
 
-    /// Takes back the cues of frames that will never be certain.
+    /// Cancels the cues of all frames that are not settled, when they never will be.
     pub(crate) fn cancel_cues(&mut self) {
         self.cues.cancel_from(self.settled, self.current);
     }
 
-    /// The confirmed inputs of `player` from `start` up to `end`; both within what is kept.
+    /// The confirmed inputs of `player` from `start` up to, but not including, `end`, all of which must be kept.
     #[inline]
     pub(crate) fn inputs(
         &self,
@@ -59,8 +59,8 @@ impl<S> Rollback<S> {
         self.queues[player.index()].run(start, end)
     }
 
-    /// The first of `inputs` of `player`, which begin at `start`, that conflicts with what is confirmed: its frame,
-    /// what is confirmed, what it says.
+    /// The first conflict between `inputs`, which begin at frame `start`, and the confirmed inputs of `player`: its
+    /// frame, the confirmed buttons, the conflicting buttons.
     #[inline]
     pub(crate) fn conflict(
         &self,
@@ -71,7 +71,7 @@ impl<S> Rollback<S> {
         self.queues[player.index()].conflict(start, inputs)
     }
 
-    /// Hands out the slot of a frame that will never be restored again, because it was stepped on confirmed inputs.
+    /// Releases the snapshot of a settled frame, which is never restored again. The caller may swap its contents.
     #[inline]
     pub(crate) fn release_snapshot(&mut self, frame: Frame) -> Option<&mut S> {
         if frame < self.settled { self.snapshots.release(frame) } else { None }

@@ -1,7 +1,7 @@
-//! The engine with no network: inputs, prediction, snapshots, resimulation, cues.
+//! The rollback engine, without a network: inputs, prediction, snapshots, resimulation, cues.
 //!
-//! [`Rollback`] is what a session runs on. It can be used alone, where inputs come from somewhere else than from an
-//! RBN1 peer: [`confirm`](Rollback::confirm) what is known, [`advance`](Rollback::advance) a frame at a time.
+//! A session runs on a [`Rollback`]. The engine can also be used alone, where inputs do not come from an RBN1 peer:
+//! [`confirm`](Rollback::confirm) inputs as they become known, [`advance`](Rollback::advance) a frame at a time.
 
 mod cues;
 mod inside;
@@ -20,8 +20,9 @@ use cues::CueLedger;
 use queue::{InputQueue, KEPT_FRAMES};
 use snapshots::Snapshots;
 
-/// One slot for each frame of the greatest window, and two more; a power of two, so that the compiler sees that an
-/// index fits. These slots have no tags: only frames from `settled` up to `current` are looked up in them.
+/// The number of slots for frames that are not settled: one for each frame of the greatest window and two more,
+/// rounded up to a power of two, with which the compiler can drop bounds checks. The slots need no tags, because only
+/// frames from `settled` up to `current` are looked up.
 const SLOTS: usize = (MAX_WINDOW as usize + 2).next_power_of_two();
 
 #[inline]
@@ -29,17 +30,17 @@ const fn slot(frame: Frame) -> usize {
     frame.0 as usize % SLOTS
 }
 
-/// What a step was given, and whether the game was finished after it.
+/// The inputs that a step was given, and whether the game was finished after it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stepped {
     inputs: Inputs,
     finished: bool,
 }
 
-/// Steps a game on inputs of which some come late.
+/// Steps a game on confirmed and predicted inputs, and resimulates when a prediction was wrong.
 ///
-/// Generic over the *snapshot* and not over the game: the game is the caller's and is lent to
-/// [`advance`](Self::advance). It must not be changed in between.
+/// Generic over the *snapshot* and not over the game: the game belongs to the caller and is lent to
+/// [`advance`](Self::advance). The caller must not change it between calls.
 ///
 /// ```
 /// use rebout::rollback::{Advance, Rollback, RollbackConfig};
@@ -73,9 +74,9 @@ pub struct Rollback<S> {
     config: RollbackConfig,
     /// The next frame to step; the game is in this state.
     current: Frame,
-    /// Every frame before this one has been stepped on confirmed inputs, and has left.
+    /// Every frame before this one has been stepped on confirmed inputs.
     settled: Frame,
-    /// What `settled` was before the last `advance`.
+    /// The value of `settled` before the last `advance`.
     settled_before: Frame,
     ended: Option<Frame>,
     queues: [InputQueue; 2],
@@ -101,7 +102,8 @@ impl<S> Rollback<S> {
             ended: None,
             queues: [InputQueue::new(), InputQueue::new()],
             stepped: [Stepped::default(); SLOTS],
-            // A snapshot for each frame of the window, and one for a settled frame that is yet to be looked at.
+            // One snapshot for each frame of the window and the current one, and one for a settled frame that the
+            // caller has not looked at yet.
             snapshots: Snapshots::new(config.window + 2, || game.snapshot()),
             mispredicted: None,
             cues: CueLedger::new(config.window, config.cue_moves_within),
@@ -120,10 +122,10 @@ impl<S> Rollback<S> {
         self.stats = RollbackStats::default();
     }
 
-    /// Takes in the input of one player for one frame. Inputs of a player come in order.
+    /// Records the confirmed input of one player for one frame. The inputs of a player must come in order.
     ///
-    /// A wrong prediction is only noted here; the next [`advance`](Self::advance) mends it, once for all inputs that
-    /// came in between. `true` if the input was new, `false` if it was known.
+    /// A misprediction is only noted here; the next [`advance`](Self::advance) resimulates, once for all inputs that
+    /// were confirmed in between. `true` if the input was new, `false` if it was known.
     ///
     /// # Errors
     /// An input that leaves a gap, that conflicts with one already confirmed, or that is too far ahead is refused
@@ -134,7 +136,7 @@ impl<S> Rollback<S> {
         if frame != queue.next() {
             return queue.compare(frame, buttons, self.settled).map(|()| false);
         }
-        // The last number has no successor, and is never taken.
+        // The last frame number is refused, because it has no successor.
         if frame.0 - self.settled.0 >= KEPT_FRAMES || frame.0 == u32::MAX {
             return Err(InputError::too_far_ahead(frame, self.settled));
         }
@@ -145,11 +147,12 @@ impl<S> Rollback<S> {
         Ok(true)
     }
 
-    /// Takes in what a player at this machine holds now, for `delay_frames` after the current frame.
+    /// Confirms the buttons that a local player holds now, as the input of the frame `delay_frames` after the current
+    /// one.
     ///
-    /// Frames in between that have no input yet get the player's newest one, so that the delay can grow at any time
-    /// without a gap. `false` if that frame has its input already, because the delay has shrunk: the press is
-    /// the caller's to keep for the next frame. `false` too, and nothing is changed, if that frame is further ahead than
+    /// Frames in between that have no input yet get the player's newest one, and the delay can therefore grow at any
+    /// time without a gap. `false` if the target frame has its input already, because the delay has shrunk: the caller
+    /// must keep the press for the next frame. Also `false`, with no change, if the target frame is further ahead than
     /// inputs are kept for.
     #[inline]
     pub fn press(&mut self, player: Player, delay_frames: u32, buttons: Buttons) -> bool {
@@ -166,21 +169,23 @@ impl<S> Rollback<S> {
         self.confirm(player, target, buttons).is_ok()
     }
 
-    /// Whether the current frame may be stepped: at most a window of frames is predicted.
+    /// Whether the current frame may be stepped: the match has not ended, and at most a window of frames would be
+    /// predicted after it.
     #[inline]
     #[must_use]
     pub fn may_step(&self) -> bool {
         self.ended.is_none() && self.window_is_open()
     }
 
-    /// Whether the current frame has to wait for an input of `player`, whatever the other one's inputs are.
+    /// Whether the current frame has to wait for an input of `player`, regardless of the other player's inputs.
     #[inline]
     #[must_use]
     pub fn is_waiting_for(&self, player: Player) -> bool {
         self.current.0 >= self.next_input(player).0.saturating_add(self.config.window)
     }
 
-    /// Mends wrong predictions, then steps the current frame if it [may](Self::may_step) be stepped.
+    /// Resimulates from the earliest misprediction, then steps the current frame if it [may](Self::may_step) be
+    /// stepped.
     ///
     /// The order of restore, save and step is decided here and cannot be got wrong outside.
     #[inline]
@@ -189,20 +194,22 @@ impl<S> Rollback<S> {
         self.run(game, true)
     }
 
-    /// Mends wrong predictions and settles what is certain now, but steps no further: for the end of a recorded
-    /// match, or a pause.
+    /// Resimulates from the earliest misprediction and settles the frames that are certain, without stepping the
+    /// current frame: for the end of a recorded match, or a pause.
     pub fn mend<G: Game<Snapshot = S>>(&mut self, game: &mut G) {
         self.forget_last();
         self.run(game, false);
     }
 
+    /// Resimulates, steps the current frame if `step_current` says so and the window allows it, reconciles cues, and
+    /// settles.
     #[inline]
-    fn run<G: Game<Snapshot = S>>(&mut self, game: &mut G, on: bool) -> Advance {
+    fn run<G: Game<Snapshot = S>>(&mut self, game: &mut G, step_current: bool) -> Advance {
         if self.ended.is_some() {
             return Advance::Ended;
         }
         if self.current == Frame::ZERO && game.finished() {
-            // The first state is certain from the start.
+            // State 0 is settled from the start.
             self.end(Frame::ZERO, game);
             return Advance::Ended;
         }
@@ -210,7 +217,7 @@ impl<S> Rollback<S> {
             self.resimulate(frame, game);
         }
         let now = self.current;
-        let outcome = if on && self.window_is_open() {
+        let outcome = if step_current && self.window_is_open() {
             self.save(now, game);
             self.step(now, game);
             self.current = now.next();
@@ -222,7 +229,8 @@ impl<S> Rollback<S> {
         if self.settle(game) { Advance::Ended } else { outcome }
     }
 
-    /// Goes back to `frame` and steps every frame since again, on what is known by now.
+    /// Restores the snapshot of `frame`, and steps again from there up to the current frame on the inputs known by
+    /// now.
     #[inline(never)]
     fn resimulate<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &mut G) {
         self.mispredicted = None;
@@ -251,7 +259,7 @@ impl<S> Rollback<S> {
         }
     }
 
-    // Both callers are loops that run every frame: a call would cost as much as half of what is done here.
+    // Always inlined: it runs every frame, and a call would cost as much as half of its work.
     #[inline(always)]
     fn step<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &mut G) {
         let inputs = Inputs([self.gather(Player::One, frame), self.gather(Player::Two, frame)]);
@@ -261,7 +269,7 @@ impl<S> Rollback<S> {
         self.cues.stepped(frame, &self.scratch);
     }
 
-    /// What is confirmed, or else what is predicted; a prediction is never stored as if it were real.
+    /// The confirmed input of a player for a frame, or else a prediction. A prediction is never stored in the queue.
     #[inline]
     fn gather(&self, player: Player, frame: Frame) -> Buttons {
         let queue = &self.queues[player.index()];
@@ -272,7 +280,7 @@ impl<S> Rollback<S> {
         }
     }
 
-    /// Lets the frames that are certain now leave, once and in order; whether one of them ended the match.
+    /// Settles the frames that are certain now, each once and in order; returns whether one of them ended the match.
     #[inline]
     fn settle<G: Game<Snapshot = S>>(&mut self, game: &mut G) -> bool {
         let end = self.confirmed_end().min(self.current);
@@ -290,7 +298,8 @@ impl<S> Rollback<S> {
         finished
     }
 
-    /// The match is over in state `end`; what was stepped beyond it never was.
+    /// Ends the match in state `end`. Frames stepped beyond it are undone: the state is restored, their cues are
+    /// cancelled.
     fn end<G: Game<Snapshot = S>>(&mut self, end: Frame, game: &mut G) {
         if end < self.current {
             let snapshot = self.snapshots.get(end).expect("a settled state is within the window");
@@ -332,14 +341,15 @@ impl<S> Rollback<S> {
         self.queues[player.index()].get(frame)
     }
 
-    /// The frames that became certain in the last [`advance`](Self::advance): each leaves once, in order.
+    /// The frames that settled in the last [`advance`](Self::advance). Every frame settles once, in order.
     #[inline]
     #[must_use]
     pub fn newly_settled(&self) -> Range<Frame> {
         self.settled_before..self.settled
     }
 
-    /// Every frame before this one was stepped on confirmed inputs: the state of this frame is certain.
+    /// The first frame that is not settled. Every frame before it was stepped on confirmed inputs, which makes the
+    /// state of this frame certain.
     #[inline]
     #[must_use]
     pub fn settled(&self) -> Frame {
@@ -354,42 +364,42 @@ impl<S> Rollback<S> {
         Some(Inputs([one.get(frame)?, two.get(frame)?]))
     }
 
-    /// The snapshot of a frame before the current one, or of the last state of all, while it is kept. Certain only
-    /// up to [`settled`](Self::settled).
+    /// The snapshot of a frame before the current one, or of the state in which the match ended, while it is kept.
+    /// Later snapshots than that of [`settled`](Self::settled) may be mispredicted.
     #[inline]
     #[must_use]
     pub fn snapshot(&self, frame: Frame) -> Option<&S> {
         self.snapshots.get(frame)
     }
 
-    /// The state in which the game was finished, once that is certain.
+    /// The frame of the state in which the match ended, once that is settled.
     #[inline]
     #[must_use]
     pub fn ended(&self) -> Option<Frame> {
         self.ended
     }
 
-    /// Whether the next [`advance`](Self::advance) will go back.
+    /// The frame to which the next [`advance`](Self::advance) will roll back, if it will.
     #[inline]
     #[must_use]
     pub fn mispredicted(&self) -> Option<Frame> {
         self.mispredicted
     }
 
-    /// What the last [`advance`](Self::advance) did to cues.
+    /// The cue events of the last [`advance`](Self::advance).
     #[inline]
     #[must_use]
     pub fn cues(&self) -> &[CueEvent] {
         self.cues.events()
     }
 
-    /// How many cues the settled frames had to leave out, because a frame holds sixteen.
+    /// How many cues the settled frames had to leave out, because a frame holds at most [`Cues::MAX`].
     #[must_use]
     pub fn cues_left_out(&self) -> u64 {
         self.cues.left_out()
     }
 
-    /// How much was done twice so far.
+    /// The rollbacks and resimulated frames so far.
     #[must_use]
     pub fn stats(&self) -> &RollbackStats {
         &self.stats

@@ -1,19 +1,19 @@
-//! What a player is believed to hold in a frame whose input is not here yet.
+//! The prediction of inputs that are not confirmed yet.
 
 use crate::Buttons;
 
-/// How a missing input is predicted.
+/// The policy that predicts a missing input.
 ///
-/// The policy is a matter of taste and never of correctness: every policy ends in the same confirmed states.
+/// It affects how often a rollback happens and never correctness: every policy leads to the same settled states.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Prediction {
-    /// The player goes on holding what was last confirmed. Right for most frames: people hold a button far longer
-    /// than a frame.
+    /// Repeats the last confirmed input. It is right for most frames, because people hold a button far longer than a
+    /// frame.
     #[default]
     RepeatLast,
-    /// The player lets go of everything.
+    /// Predicts no buttons.
     Neutral,
-    /// Whatever this says of the last confirmed input and how many frames after it the predicted frame is (1 or more).
+    /// Calls a function with the last confirmed input and the distance of the predicted frame from it (1 or more).
     ///
     /// ```
     /// use rebout::{Buttons, Prediction};

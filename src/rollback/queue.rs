@@ -1,15 +1,14 @@
-//! The inputs of one player: those that are known, without a gap, from frame 0 on.
+//! The queue of confirmed inputs of one player.
 
 use crate::{Buttons, Frame};
 use core::fmt;
 
-/// How many frames of input are kept: more than the window, the delay and a whole packet together.
+/// The number of frames whose input is kept: more than the window, the delay and a whole packet together.
 pub(super) const KEPT_FRAMES: u32 = 128;
 
-/// The confirmed inputs of one player. They come in order; what is not here yet is predicted by others, and a
-/// prediction is never stored here.
+/// The confirmed inputs of one player, from frame 0 on and without a gap. Predictions are never stored here.
 ///
-/// No slot needs a tag: there is no gap, so that the newest frame says which frame every slot holds.
+/// The slots need no tags: without a gap, the newest frame tells which frame each slot holds.
 #[derive(Clone, Debug)]
 pub(super) struct InputQueue {
     inputs: [Buttons; KEPT_FRAMES as usize],
@@ -50,14 +49,14 @@ impl InputQueue {
         if kept { Some(self.inputs[slot(frame)]) } else { None }
     }
 
-    /// The inputs of the frames from `start` up to `end`, all of which are kept.
+    /// The inputs of the frames from `start` up to, but not including, `end`, all of which must be kept.
     #[inline]
     pub(super) fn run(&self, start: Frame, end: Frame) -> impl ExactSizeIterator<Item = Buttons> {
         start.until(end).map(|frame| self.inputs[slot(frame)])
     }
 
-    /// The first of `inputs`, which begin at `start`, that is not what is confirmed for its frame. Frames that are not
-    /// confirmed, or no longer kept, conflict with nothing.
+    /// The first conflict between `inputs`, which begin at frame `start`, and the confirmed inputs: its frame, the
+    /// confirmed buttons, the conflicting buttons. Frames that are not confirmed or no longer kept are skipped.
     #[inline]
     pub(super) fn conflict(
         &self,
@@ -75,13 +74,13 @@ impl InputQueue {
         None
     }
 
-    /// The input of a frame that is confirmed and not settled, and therefore kept.
+    /// The input of a frame that is confirmed and not settled; such a frame is always kept.
     #[inline]
     pub(super) fn recent(&self, frame: Frame) -> Buttons {
         self.inputs[slot(frame)]
     }
 
-    /// Takes in the input of the frame that comes next.
+    /// Appends the input of the next frame.
     #[inline]
     pub(super) fn push(&mut self, buttons: Buttons) {
         self.inputs[slot(self.next)] = buttons;
@@ -89,7 +88,7 @@ impl InputQueue {
         self.last = buttons;
     }
 
-    /// What is to be said of an input that does not come next: known, in conflict, or too early.
+    /// Checks an input that is not for the next frame: `Ok` if it repeats a known one, else why it is refused.
     #[cold]
     pub(super) fn compare(&self, frame: Frame, buttons: Buttons, settled: Frame) -> Result<(), InputError> {
         if frame.since(settled) >= KEPT_FRAMES {
@@ -100,37 +99,37 @@ impl InputQueue {
         }
         match self.get(frame) {
             Some(have) if have != buttons => Err(InputError::Conflict { frame, have, got: buttons }),
-            // The same again, or so old that it is no longer known: redundancy at work.
+            // The same input again, or one too old to be kept: a redundant copy from a packet.
             _ => Ok(()),
         }
     }
 }
 
-/// Why an input was refused. Nothing was changed.
+/// Why an input was refused. A refused input changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InputError {
-    /// Frames before this one are missing.
+    /// Inputs of earlier frames are missing.
     Gap {
         /// The frame of the refused input.
         frame: Frame,
         /// The frame whose input has to come next.
         expected: Frame,
     },
-    /// Another input was confirmed for this frame before.
+    /// A different input is confirmed for this frame already.
     Conflict {
-        /// The frame in question.
+        /// The frame of the refused input.
         frame: Frame,
-        /// What is confirmed.
+        /// The confirmed input.
         have: Buttons,
-        /// What was refused.
+        /// The refused input.
         got: Buttons,
     },
-    /// Further ahead of the simulation than inputs are kept for.
+    /// The frame is further ahead of the simulation than inputs are kept for.
     TooFarAhead {
         /// The frame of the refused input.
         frame: Frame,
-        /// The newest frame that would have been taken.
+        /// The newest frame that would have been accepted.
         limit: Frame,
     },
 }

@@ -1,12 +1,12 @@
-//! The snapshots of the last frames, in slots that are made once and then reused.
+//! The snapshots of the last frames, in slots that are allocated once and reused.
 
 use crate::Frame;
 
 /// Holds a snapshot for each of the last few frames, without a gap.
 ///
-/// Exactly as many slots as are needed, and not a power of two: it is the size of all snapshots together that decides
-/// whether they stay in the cache. No slot needs a tag: there is no gap, so that the newest frame says which frame
-/// every slot holds.
+/// The number of slots is exactly the number needed, and not a power of two: the size of all snapshots together
+/// decides whether they stay in the cache. The slots need no tags: without a gap, the newest frame tells which frame
+/// each slot holds.
 #[derive(Clone, Debug)]
 pub(super) struct Snapshots<S> {
     slots: Box<[S]>,
@@ -16,7 +16,7 @@ pub(super) struct Snapshots<S> {
     next: Frame,
     /// How many frames are held.
     len: u32,
-    /// A bit for each slot whose snapshot was handed out: it reads as absent until the slot is claimed again.
+    /// A bit for each slot whose snapshot was released. Its frame reads as absent until the slot is claimed again.
     released: u32,
 }
 
@@ -31,8 +31,8 @@ impl<S> Snapshots<S> {
         (self.next, self.len, self.released) = (Frame::ZERO, 0, 0);
     }
 
-    /// The slot for the snapshot of `frame`, with what it held before: of a frame that is held, to be corrected, or
-    /// of the next one, for which the oldest is given up.
+    /// The slot for the snapshot of `frame`, with its old contents, to be overwritten. `frame` is one that is held,
+    /// or the next one, which takes the slot of the oldest.
     #[inline]
     pub(super) fn claim(&mut self, frame: Frame) -> Option<&mut S> {
         if frame != self.next {
@@ -50,7 +50,7 @@ impl<S> Snapshots<S> {
         self.index(frame).and_then(|index| self.slots.get(index))
     }
 
-    /// Hands out the slot of a frame, to be swapped for something else; the frame reads as absent from now on.
+    /// Releases the slot of a frame, whose contents the caller may swap. The frame reads as absent from now on.
     #[inline]
     pub(super) fn release(&mut self, frame: Frame) -> Option<&mut S> {
         let index = self.index(frame)?;
@@ -58,6 +58,7 @@ impl<S> Snapshots<S> {
         self.slots.get_mut(index)
     }
 
+    /// The slot of a frame that is held and was not released.
     #[inline]
     fn index(&self, frame: Frame) -> Option<usize> {
         if frame >= self.next || self.next.0 - frame.0 > self.len {
@@ -69,7 +70,7 @@ impl<S> Snapshots<S> {
         if self.released >> index & 1 == 0 { Some(index) } else { None }
     }
 
-    /// Forgets every frame after `frame`.
+    /// Drops every frame after `frame`, if `frame` is held.
     pub(super) fn truncate_after(&mut self, frame: Frame) {
         if let Some(index) = self.index(frame) {
             self.len -= self.next.0 - frame.0 - 1;

@@ -1,18 +1,18 @@
-//! How an engine runs, and what it says of itself.
+//! The configuration, the outcomes and the statistics of an engine.
 
 use super::Prediction;
 
-/// The most frames that can be predicted, and so resimulated.
+/// The most frames that can be predicted, and therefore resimulated.
 pub const MAX_WINDOW: u32 = 16;
 
-/// How an engine runs.
+/// The configuration of an engine.
 #[derive(Clone, Copy, Debug)]
 pub struct RollbackConfig {
     /// How many frames may be stepped on predictions, at most [`MAX_WINDOW`]; 0 is lockstep.
     pub window: u32,
-    /// What is believed of inputs that are not here yet.
+    /// The policy that predicts inputs that are not confirmed yet.
     pub prediction: Prediction,
-    /// A cue that vanishes and reappears at most this many frames away in one rollback has moved, silently.
+    /// A cue that a rollback moves by at most this many frames is the same cue: no event tells of the move.
     pub cue_moves_within: u32,
 }
 
@@ -22,25 +22,25 @@ impl Default for RollbackConfig {
     }
 }
 
-/// What [`Rollback::advance`](super::Rollback::advance) did about the current frame.
+/// The outcome of [`Rollback::advance`](super::Rollback::advance).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advance {
-    /// It was stepped.
+    /// The current frame was stepped.
     Stepped,
-    /// It waits: the window is full of predictions.
+    /// The current frame waits for a missing input: the window is full of predictions.
     Stalled,
-    /// The game is finished, and is in its last state.
+    /// The match has ended, and the game is in its last state.
     Ended,
 }
 
-/// How much was done twice.
+/// The rollbacks and resimulated frames of an engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RollbackStats {
-    /// How often a snapshot was restored.
+    /// The number of rollbacks.
     pub rollbacks: u64,
-    /// How many frames were stepped again.
+    /// The number of frames that were stepped again.
     pub resimulated_frames: u64,
-    /// How many rollbacks went back by so many frames; the index is the depth.
+    /// The number of rollbacks by depth: `depths[n]` rollbacks resimulated `n` frames.
     pub depths: [u64; MAX_WINDOW as usize + 1],
 }
