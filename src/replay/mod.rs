@@ -1,9 +1,8 @@
-//! Replays: a match as its seed and its inputs, from which every state of it follows.
+//! Replays: a match as its seed and its inputs, from which every state can be recomputed.
 //!
-//! A [`Recorder`] takes the settled inputs out of a running engine; [`Replay::write`] and [`Replay::read`] put them
-//! into RPLK files and get them out again (the layout is in the private module `rplk`, and in full on
-//! [`Replay`]); [`play`] steps a game through one, and [`verify`] holds it against checksums that are known.
-//! Files are opened by the caller: here are only [`std::io::Read`] and [`std::io::Write`].
+//! A [`Recorder`] copies the settled inputs out of a running engine; [`Replay::write`] and [`Replay::read`] store them
+//! in RPLK files (the layout is on [`Replay`]); [`play`] steps a game through a replay, and [`verify`] compares its
+//! states with known checksums. The caller opens the files and passes [`std::io::Read`] and [`std::io::Write`].
 
 mod playback;
 mod recorder;
@@ -15,9 +14,9 @@ pub use rplk::{HEADER_LEN, MAX_FRAMES, ReadError, WriteError};
 
 use crate::Inputs;
 
-/// A whole match: the seed that its first state is made from, and both players' inputs for every frame.
+/// A whole match: the seed of its first state, and both players' inputs for every frame.
 ///
-/// On disk it is RPLK version 1, little-endian: a header of 32 bytes, then 4 bytes a frame.
+/// The file format is RPLK version 1, little-endian: a header of 32 bytes, then 4 bytes a frame.
 ///
 /// | offset | size | field |
 /// |---|---|---|
@@ -44,8 +43,8 @@ use crate::Inputs;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replay {
-    /// What the first state is made from; 0 is no seed, and is not written.
+    /// The seed of the first state. A seed of 0 is invalid and cannot be written.
     pub seed: u32,
-    /// The inputs of frame 0, 1, 2 and so on.
+    /// The inputs of all frames, from frame 0 on.
     pub inputs: Vec<Inputs>,
 }

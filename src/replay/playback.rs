@@ -1,13 +1,13 @@
-//! Steps a game through a replay.
+//! Stepping a game through a replay.
 
 use super::Replay;
 use crate::{Cues, Frame, Game, checksum};
 use core::fmt;
 
-/// Steps `game` through a replay, and shows every state of it to `look`: that of frame 0 as it is given, and then one
-/// after each step.
+/// Steps `game` through a replay, and passes every state to `look`: state 0 before the first step, then one after
+/// each step.
 ///
-/// The game is the caller's, made from [`Replay::seed`].
+/// The caller makes the game from [`Replay::seed`].
 ///
 /// ```
 /// use rebout::replay::{Replay, play};
@@ -39,13 +39,13 @@ pub fn play<G: Game>(replay: &Replay, game: &mut G, mut look: impl FnMut(Frame, 
     }
 }
 
-/// Plays a replay and holds its states against `expected` checksums, which come in the order of their frames.
+/// Plays a replay and compares its states with `expected` checksums, which must be in the order of their frames.
 ///
-/// Answers how many were compared.
+/// Returns how many were compared.
 ///
 /// # Errors
-/// The first checksum that is not the expected one; a frame that the replay does not reach, or that is out of
-/// order; and no checksum at all, because such a run proves nothing.
+/// The first checksum that differs; an expected frame that the replay does not reach, or that is out of order; and an
+/// empty list, because such a run proves nothing.
 pub fn verify<G: Game>(
     replay: &Replay,
     game: &mut G,
@@ -81,32 +81,32 @@ pub fn verify<G: Game>(
     }
 }
 
-/// Why a replay does not show what it should.
+/// Why a replay could not be verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum VerifyError {
-    /// A state is not the expected one.
+    /// The checksum of a state is not the expected one.
     Checksum {
         /// The frame of the state.
         frame: Frame,
-        /// What was expected.
+        /// The expected checksum.
         expected: u32,
-        /// What the state has.
+        /// The checksum of the state.
         found: u32,
     },
-    /// A checksum is expected of a frame that comes after the last.
+    /// A checksum is expected for a frame after the last one of the replay.
     BeyondEnd {
-        /// The frame in question.
+        /// The frame of the expected checksum.
         frame: Frame,
-        /// The last state.
+        /// The frame of the last state.
         end: Frame,
     },
     /// The expected checksums are not in the order of their frames.
     Order {
-        /// The frame that comes too late.
+        /// The frame that comes after a later one.
         frame: Frame,
     },
-    /// Nothing was expected, so that nothing is proved.
+    /// No checksum was expected, and nothing is proved.
     Nothing,
 }
 

@@ -1,4 +1,4 @@
-//! Takes the settled inputs out of a running match.
+//! Recording of the settled inputs of a running match.
 
 use super::{MAX_FRAMES, Replay};
 use crate::Inputs;
@@ -6,8 +6,8 @@ use crate::rollback::Rollback;
 
 /// Records a match while it runs.
 ///
-/// Memory for [`RESERVED_FRAMES`](Self::RESERVED_FRAMES) is taken at the start, so that a match of that length is
-/// recorded without another allocation; a longer one doubles it, once.
+/// Memory for [`RESERVED_FRAMES`](Self::RESERVED_FRAMES) is allocated at the start, and a match of that length is
+/// recorded without another allocation; a longer one doubles the memory when it is full.
 ///
 /// ```
 /// use rebout::replay::Recorder;
@@ -59,10 +59,11 @@ impl Recorder {
         Self { replay: Replay { seed, inputs: Vec::with_capacity(frames) } }
     }
 
-    /// Takes in the frames that the last `advance` of `engine` settled. To be called after every `advance`.
+    /// Records the frames that the last `advance` of `engine` settled. Call it after every `advance`.
     ///
-    /// `false` if frames are missing, because a call was left out or the recorder was not there from frame 0 on, or
-    /// if the replay is full: then nothing of it is recorded, and what was recorded before stays a true beginning.
+    /// `false` if frames are missing, because a call was left out or the recorder did not start at frame 0, or if the
+    /// replay is full. The recording then ends before the first frame that is missing, and remains a valid beginning of
+    /// the match.
     pub fn record_settled<S>(&mut self, engine: &Rollback<S>) -> bool {
         let settled = engine.newly_settled();
         settled.start.until(settled.end).all(|frame| {
@@ -71,7 +72,7 @@ impl Recorder {
         })
     }
 
-    /// Takes in the inputs of the next frame; `false` if the replay has [`MAX_FRAMES`] already.
+    /// Records the inputs of the next frame; `false` if the replay has [`MAX_FRAMES`] already.
     #[inline]
     pub fn record(&mut self, inputs: Inputs) -> bool {
         let room = self.replay.inputs.len() < MAX_FRAMES as usize;
@@ -81,19 +82,19 @@ impl Recorder {
         room
     }
 
-    /// Forgets what was recorded and begins another match in the same memory.
+    /// Discards the recording and begins another match in the same memory.
     pub fn reset(&mut self, seed: u32) {
         self.replay.seed = seed;
         self.replay.inputs.clear();
     }
 
-    /// What was recorded so far.
+    /// The recording so far.
     #[must_use]
     pub fn replay(&self) -> &Replay {
         &self.replay
     }
 
-    /// The whole recording.
+    /// Ends the recording and returns it.
     #[must_use]
     pub fn finish(self) -> Replay {
         self.replay

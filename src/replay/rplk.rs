@@ -1,4 +1,4 @@
-//! RPLK version 1: the bytes of a replay.
+//! RPLK version 1: the file format of replays.
 
 use super::Replay;
 use crate::{Buttons, Inputs};
@@ -8,18 +8,19 @@ use std::io::{self, Read, Write};
 /// Length of the header.
 pub const HEADER_LEN: usize = 32;
 
-/// The most frames that a file may hold: three days at 60 a second, 64 MiB. A header that asks for more is a broken
-/// or a hostile one.
+/// The most frames that a file may hold: three days at 60 a second, 64 MiB. A header that declares more is broken or
+/// hostile.
 pub const MAX_FRAMES: u32 = 1 << 24;
 
 const MAGIC: [u8; 4] = *b"RPLK";
 const VERSION: u8 = 1;
 const FRAME_LEN: usize = 4;
 
-/// Frames that are read or written at once: a stack buffer, so that memory is taken only for what is really there.
+/// The number of frames that are read or written at once, through a buffer on the stack. Memory is therefore allocated
+/// only for frames that the file really has.
 const CHUNK_FRAMES: usize = 1024;
 
-/// What a header says, once it has passed all checks that need nothing else.
+/// The fields of a header that has passed every check that needs the header alone.
 struct Header {
     seed: u32,
     frames: u32,
@@ -38,7 +39,7 @@ impl Header {
         bytes
     }
 
-    /// The checks come in the order of the fields; the first rule that is broken is named.
+    /// Checks the fields in their order, and returns the first rule that is broken.
     fn decode(bytes: &[u8; HEADER_LEN]) -> Result<Self, ReadError> {
         let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let magic = [bytes[0], bytes[1], bytes[2], bytes[3]];
@@ -72,18 +73,18 @@ impl Header {
         Ok(Self { seed, frames, crc })
     }
 
-    /// Length of the whole file.
+    /// The length of the whole file that the header declares.
     fn file_len(&self) -> u64 {
         HEADER_LEN as u64 + u64::from(self.frames) * FRAME_LEN as u64
     }
 }
 
 impl Replay {
-    /// Writes an RPLK file. A `writer` that is a file is best buffered.
+    /// Writes an RPLK file. Wrap a file in a [`BufWriter`](io::BufWriter).
     ///
     /// # Errors
-    /// A replay that could not be read again is not written: seed 0, or more than [`MAX_FRAMES`]. Nothing has been
-    /// written then.
+    /// A replay that could not be read again, with seed 0 or more than [`MAX_FRAMES`], before anything is written; and
+    /// errors of the writer.
     pub fn write(&self, writer: &mut impl Write) -> Result<(), WriteError> {
         if self.seed == 0 {
             return Err(WriteError::Seed);
@@ -102,7 +103,7 @@ impl Replay {
         Ok(())
     }
 
-    /// The bytes of the inputs, some at a time.
+    /// Passes the encoded inputs to `take`, [`CHUNK_FRAMES`] at a time.
     fn chunks(&self, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         let mut bytes = [0; CHUNK_FRAMES * FRAME_LEN];
         for inputs in self.inputs.chunks(CHUNK_FRAMES) {
@@ -118,7 +119,7 @@ impl Replay {
     /// Reads an RPLK file that is in memory.
     ///
     /// # Errors
-    /// The first rule that the file breaks; its length is held against the header before memory is taken.
+    /// The first rule that the file breaks; its length is compared with the header before memory is allocated.
     pub fn decode(file: &[u8]) -> Result<Self, ReadError> {
         let Some((header, _)) = file.split_first_chunk() else {
             return Err(ReadError::TooShort { len: file.len() });
@@ -132,8 +133,8 @@ impl Replay {
 
     /// Reads an RPLK file from its beginning to its end.
     ///
-    /// The header is checked before anything else is read, and memory grows only with what is really there: a short
-    /// file that promises millions of frames costs nothing.
+    /// The header is checked before anything else is read, and memory grows only with the frames that are really there:
+    /// a short file that declares millions of frames costs nothing.
     ///
     /// # Errors
     /// The first rule that the file breaks.
@@ -172,7 +173,7 @@ impl Replay {
     }
 }
 
-/// Reads until `bytes` is full or the file is at its end, and answers how much that was.
+/// Reads until `bytes` is full or the file is at its end, and returns the number of bytes read.
 fn fill(reader: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
     let mut len = 0;
     while len < bytes.len() {
@@ -186,13 +187,13 @@ fn fill(reader: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
     Ok(len)
 }
 
-/// Why a file is not a replay. The rules are tried in this order, and the first one broken is named.
+/// Why a file is not a replay. The rules are checked in this order, and the first one broken is reported.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReadError {
     /// The reader failed.
     Io(io::Error),
-    /// Shorter than a header.
+    /// The file is shorter than a header.
     TooShort {
         /// Length of the file.
         len: usize,
@@ -207,24 +208,24 @@ pub enum ReadError {
         /// The version found.
         version: u8,
     },
-    /// A flag is set, and version 1 has none.
+    /// A flag is set; version 1 has no flags.
     Flags {
         /// The flags found.
         flags: u8,
     },
-    /// The header does not have the size of version 1.
+    /// The header size is not 32.
     HeaderSize {
         /// The size found.
         size: u16,
     },
-    /// The seed is 0, which is no seed.
+    /// The seed is 0, which is invalid.
     Seed,
     /// The replay does not begin with frame 0.
     StartFrame {
         /// The frame found.
         start_frame: u32,
     },
-    /// More than [`MAX_FRAMES`].
+    /// The replay has more than [`MAX_FRAMES`].
     TooManyFrames {
         /// The count found.
         frames: u32,
@@ -234,18 +235,18 @@ pub enum ReadError {
         /// The bytes found.
         reserved: [u8; 8],
     },
-    /// The length is not what the frame count asks for.
+    /// The length is not the one that the frame count requires.
     Length {
         /// Length of the file; one byte more than `expected` stands for any length above it.
         len: u64,
-        /// The length that the header asks for.
+        /// The length that the header requires.
         expected: u64,
     },
-    /// The contents are not those that were written.
+    /// The contents do not match the CRC in the header: they were damaged.
     Crc {
-        /// What the header says.
+        /// The CRC in the header.
         stated: u32,
-        /// What the contents have.
+        /// The CRC of the contents.
         found: u32,
     },
 }
@@ -301,11 +302,11 @@ impl From<io::Error> for ReadError {
 pub enum WriteError {
     /// The writer failed.
     Io(io::Error),
-    /// The seed is 0, which is no seed.
+    /// The seed is 0, which is invalid.
     Seed,
-    /// More than [`MAX_FRAMES`].
+    /// The replay has more than [`MAX_FRAMES`].
     TooManyFrames {
-        /// How many the replay has.
+        /// The number of frames of the replay.
         frames: usize,
     },
 }
