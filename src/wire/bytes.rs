@@ -1,6 +1,6 @@
-//! A cursor over big-endian bytes each way, for the formats that are not on the hot path.
+//! Cursors that read and write big-endian bytes, for the formats that are not on the hot path.
 
-/// Takes fields off the front of a payload; `None` where it ends too early.
+/// Reads fields from the front of a payload; `None` where it ends too early.
 #[derive(Clone, Copy)]
 pub(super) struct Reader<'a>(pub(super) &'a [u8]);
 
@@ -44,7 +44,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Puts fields one after the other into a buffer. What does not fit is counted but not written, so that the
+/// Writes fields one after the other into a buffer. A field that does not fit is counted but not written, and the
 /// length that would have been needed is known at the end.
 pub(super) struct Writer<'a> {
     buf: &'a mut [u8],
@@ -86,12 +86,12 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// How many bytes were put, whether they fitted or not.
+    /// The number of bytes put so far, including those that did not fit.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// The length of what was written, or the length needed and the room there was.
+    /// The number of bytes written, or the length needed and the room that there was.
     pub(super) fn finish(self) -> Result<usize, (usize, usize)> {
         if self.len <= self.buf.len() { Ok(self.len) } else { Err((self.len, self.buf.len())) }
     }

@@ -1,10 +1,10 @@
-//! GAME: the packets around the inputs of a duel, and those between a server and its clients. Big-endian.
+//! GAME: the control packets of a duel, and the packets between a server and its clients. Big-endian.
 //!
 //! | offset | size | field |
 //! |---|---|---|
 //! | 0 | 4 | magic, `47 41 4D 45` |
-//! | 4 | 2 | sequence of this packet |
-//! | 6 | 2 | acknowledged sequence |
+//! | 4 | 2 | sequence number of this packet |
+//! | 6 | 2 | acknowledged sequence number |
 //! | 8 | 4 | bit k: the packet `acknowledged - 1 - k` was received |
 //! | 12 | 1 | type, 1..=9 |
 //! | 13 | 2 | length of the payload |
@@ -21,13 +21,13 @@
 //! | 8 | RELIABLE_EVENT | anything; in a duel a [message](super::message) |
 //! | 9 | HEARTBEAT | empty |
 //!
-//! An input is a sequence u32, two moves as `f32` from -1 to 1, and a byte of actions; an entity is an id and five
-//! `f32`: position, velocity, health. The two forms of INPUT never have the same length, and that tells them
-//! apart. The 4 bytes that may end a SNAPSHOT are the sequence of the last input that the server has processed:
-//! the document does not have them, peers in the field do. Lengths are exact, floats are finite; a PING that is
-//! not is refused like any other float although nothing computes with it, so that the rule has no exception.
+//! An input is a sequence number u32, two moves as `f32` from -1 to 1, and a byte of actions; an entity is an id and
+//! five `f32`: position, velocity, health. The two forms of INPUT are told apart by their length, which is never the
+//! same. The 4 bytes that may end a SNAPSHOT are the sequence number of the last input that the server has processed;
+//! the format's description does not have them, but peers in the field send them. Lengths are exact, and floats are
+//! finite: the value of a PING must be finite too, although nothing computes with it.
 //!
-//! [`decode`] checks all of that once, and what it answers can be read without a further check.
+//! [`decode`] checks all of that once, and the [`Packet`] can be read without further checks.
 
 use core::fmt;
 use core::num::NonZeroU8;
@@ -41,24 +41,24 @@ pub const MAGIC: [u8; 4] = *b"GAME";
 /// Length of the header.
 pub const HEADER_LEN: usize = 15;
 
-/// What every packet begins with.
+/// The sequence number and the acks of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
-    /// The sender's number of this packet; it wraps.
+    /// The sender's sequence number of this packet; it wraps around.
     pub sequence: u16,
-    /// The newest number received from the other side.
+    /// Ack: the newest sequence number received from the other side.
     pub ack: u16,
-    /// Bit k says that `ack - 1 - k` was received too.
+    /// Selective acks: bit k is set if `ack - 1 - k` was received too.
     pub ack_bits: u32,
 }
 
-/// The type byte.
+/// The type byte of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum PacketType {
-    /// A client wants to join.
+    /// A client asks to join.
     ConnectReq = 1,
-    /// It may, and this is its number.
+    /// The client is accepted and gets its number.
     ConnectAck = 2,
     /// The sender leaves.
     Disconnect = 3,
@@ -66,13 +66,13 @@ pub enum PacketType {
     Input = 4,
     /// The state of a server's world.
     Snapshot = 5,
-    /// A question for the round trip.
+    /// A request to measure the RTT.
     Ping = 6,
-    /// Its answer.
+    /// The answer to a ping.
     Pong = 7,
-    /// Something that must arrive.
+    /// A payload that is retransmitted until it is acked.
     ReliableEvent = 8,
-    /// Still here.
+    /// A keep-alive, which also carries acks.
     Heartbeat = 9,
 }
 
@@ -111,23 +111,23 @@ impl fmt::Display for PacketType {
     }
 }
 
-/// The state of a server's world at one of its ticks.
+/// The state of a server's world at one moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Snapshot<'a> {
     /// The server's number of this state.
     pub tick: u32,
-    /// At most 255 entities.
+    /// The entities, at most 255.
     pub entities: Entries<'a, EntityState>,
-    /// The sequence of the receiver's last input that went into it, if the server says so.
+    /// The sequence number of the receiver's last input that the server has processed, if the server sends it.
     pub last_input: Option<u32>,
 }
 
-/// What a packet carries.
+/// The payload of a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Payload<'a> {
-    /// A client wants to join.
+    /// A client asks to join.
     ConnectReq,
-    /// It may, and this is its number.
+    /// The client is accepted and gets its number.
     ConnectAck {
         /// The client's number.
         client_id: NonZeroU8,
@@ -140,18 +140,18 @@ pub enum Payload<'a> {
     Inputs(Entries<'a, PlayerInput>),
     /// The state of a server's world.
     Snapshot(Snapshot<'a>),
-    /// A question for the round trip: the bits of a finite `f64`, opaque to the other side.
+    /// A request to measure the RTT: the bits of a finite `f64`, opaque to the receiver.
     Ping(u64),
-    /// Its answer: the same bits.
+    /// The answer to a ping: the same bits.
     Pong(u64),
-    /// Something that must arrive.
+    /// A payload that is retransmitted until it is acked; in a duel a [message](super::message).
     ReliableEvent(&'a [u8]),
-    /// Still here.
+    /// A keep-alive, which also carries acks.
     Heartbeat,
 }
 
 impl Payload<'_> {
-    /// The type byte that goes with it.
+    /// The type of a packet with this payload.
     #[must_use]
     pub const fn packet_type(&self) -> PacketType {
         match self {
@@ -171,24 +171,23 @@ impl Payload<'_> {
 /// A packet that has passed all checks, borrowed from its datagram.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Packet<'a> {
-    /// What every packet begins with.
+    /// The sequence number and the acks.
     pub header: Header,
-    /// What it carries.
+    /// The payload.
     pub payload: Payload<'a>,
 }
 
-/// The bits of a finite `f64` made of 63 of the 64 random bits: something to send in a PING.
+/// Makes the value of a PING from random bits: the bits of a finite `f64`, with 63 of them random.
 #[inline]
 #[must_use]
 pub const fn ping_value(random: u64) -> u64 {
-    // A float is infinite or none only if all bits of its exponent are set, and bit 62 is one of them.
+    // An f64 is infinite or NaN only if all bits of its exponent are set, and bit 62 is one of them.
     random & !(1 << 62)
 }
 
-/// Checks a datagram and borrows what is in it. The rules are tried in the order of [`DecodeError`]'s variants.
+/// Decodes a datagram without copying it. The rules are checked in the order of [`DecodeError`]'s variants.
 ///
 /// # Errors
-///
 /// The first rule that the datagram breaks.
 pub fn decode(datagram: &[u8]) -> Result<Packet<'_>, DecodeError> {
     let Some((head, payload)) = datagram.split_first_chunk::<HEADER_LEN>() else {
@@ -276,11 +275,10 @@ fn check_timestamp(bits: u64) -> Result<(), ValueError> {
     if f64::from_bits(bits).is_finite() { Ok(()) } else { Err(ValueError::Timestamp { bits }) }
 }
 
-/// Writes a packet to the front of `buf` and answers its length. Bytes after it stay as they were.
+/// Writes a packet to the front of `buf` and returns its length. Bytes after the packet stay as they were.
 ///
 /// # Errors
-///
-/// If `payload` holds what [`decode`] would refuse, or if `buf` is too small; what `buf` holds then is not a packet.
+/// If `payload` has a value that [`decode`] would refuse, or if `buf` is too small; `buf` then holds no packet.
 pub fn encode(header: &Header, payload: &Payload<'_>, buf: &mut [u8]) -> Result<usize, EncodeError> {
     let room = buf.len();
     let (head, body) = buf.split_at_mut(room.min(HEADER_LEN));
@@ -328,8 +326,8 @@ fn put_entries<T: Record>(
     Ok(())
 }
 
-/// Writes the header of a packet whose payload of `payload_len` bytes is already behind it, and answers the
-/// length of the whole. `room` is the length of the buffer that holds both.
+/// Writes the header of a packet whose payload of `payload_len` bytes is already behind it, and returns the length of
+/// the packet. `room` is the length of the buffer that holds both.
 pub(super) fn put_header(
     header: &Header,
     kind: PacketType,
@@ -352,11 +350,11 @@ pub(super) fn put_header(
     Ok(len)
 }
 
-/// Why a datagram is not a GAME packet. The rules are tried in this order, and the first one broken is named.
+/// Why a datagram is not a GAME packet. The rules are checked in this order, and the first one broken is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// Shorter than a header.
+    /// The datagram is shorter than a header.
     TooShort {
         /// Length of the datagram.
         len: usize,
@@ -366,26 +364,26 @@ pub enum DecodeError {
         /// The bytes found.
         magic: [u8; 4],
     },
-    /// There is no such type.
+    /// The type is outside 1..=9.
     Type {
         /// The type found.
         kind: u8,
     },
-    /// The header declares another length than the payload has.
+    /// The declared length is not that of the payload.
     Length {
         /// The length declared.
         declared: u16,
         /// The length found.
         len: usize,
     },
-    /// A payload of this type never has this length.
+    /// The length is impossible for a payload of this type.
     PayloadLength {
         /// The type.
         kind: PacketType,
         /// Length of the payload.
         len: usize,
     },
-    /// The count of records does not go with the length of the payload.
+    /// The count of records does not match the length of the payload.
     Count {
         /// The type.
         kind: PacketType,
@@ -396,12 +394,12 @@ pub enum DecodeError {
     },
     /// The client id is 0.
     ClientId,
-    /// A number that has no place in a packet.
+    /// A number is not finite or out of range.
     Value(ValueError),
 }
 
 impl DecodeError {
-    /// A short name of the rule that was broken. It never changes.
+    /// A short name of the broken rule. Names never change.
     #[must_use]
     pub const fn rule(&self) -> &'static str {
         match self {
@@ -460,14 +458,14 @@ pub enum EncodeError {
         /// Length of the payload.
         len: usize,
     },
-    /// No inputs, or more than 255 records.
+    /// There are no inputs, or more than 255 records.
     Count {
         /// The type.
         kind: PacketType,
-        /// How many there are.
+        /// The number of records.
         count: usize,
     },
-    /// A number that has no place in a packet.
+    /// A number is not finite or out of range.
     Value(ValueError),
 }
 

@@ -1,4 +1,4 @@
-//! The records of fixed length that GAME packets list: player inputs and entity states.
+//! The records of fixed length in GAME packets: player inputs and entity states.
 
 use core::fmt;
 
@@ -12,35 +12,35 @@ mod sealed {
 }
 pub(super) use sealed::Record as RecordCodec;
 
-/// A record that [`Entries`] can list: [`PlayerInput`] or [`EntityState`].
+/// A record of fixed length in a GAME packet: [`PlayerInput`] or [`EntityState`].
 pub trait Record: sealed::Record {}
 impl<T: sealed::Record> Record for T {}
 
-/// One input of a client: which way it moves and what it does.
+/// One input of a client: a direction and actions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlayerInput {
-    /// The client's number of this input.
+    /// The client's sequence number of this input.
     pub sequence: u32,
-    /// From -1 to 1.
+    /// The horizontal direction, from -1 to 1.
     pub move_x: f32,
-    /// From -1 to 1.
+    /// The vertical direction, from -1 to 1.
     pub move_y: f32,
-    /// A bit for each action.
+    /// The actions, one bit for each.
     pub actions: u8,
 }
 
 /// One entity of a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EntityState {
-    /// Which entity it is.
+    /// The number of the entity.
     pub id: u8,
-    /// Position.
+    /// Horizontal position.
     pub x: f32,
-    /// Position.
+    /// Vertical position.
     pub y: f32,
-    /// Velocity.
+    /// Horizontal velocity.
     pub velocity_x: f32,
-    /// Velocity.
+    /// Vertical velocity.
     pub velocity_y: f32,
     /// Health.
     pub health: f32,
@@ -115,7 +115,7 @@ fn finite(field: &'static str, value: f32) -> Result<(), ValueError> {
     if value.is_finite() { Ok(()) } else { Err(ValueError::NotFinite { field, bits: value.to_bits() }) }
 }
 
-/// A list of records: borrowed from a datagram once it was checked, or from a slice that is to be sent.
+/// A list of records, borrowed from the checked bytes of a datagram or from a slice to be sent.
 ///
 /// ```
 /// use rebout::wire::control::{Entries, PlayerInput};
@@ -130,12 +130,12 @@ pub struct Entries<'a, T: Record>(Source<'a, T>);
 #[derive(Clone, Copy)]
 enum Source<'a, T: Record> {
     Values(&'a [T]),
-    /// Every record of it has passed its check.
+    /// Received bytes; every record has passed its check.
     Bytes(&'a [T::Bytes]),
 }
 
 impl<'a, T: Record> Entries<'a, T> {
-    /// A list on received bytes, if every record of it is in order.
+    /// A list over received bytes, if every record passes its check.
     pub(super) fn checked(bytes: &'a [T::Bytes]) -> Result<Self, ValueError> {
         let entries = Self(Source::Bytes(bytes));
         entries.check()?;
@@ -195,25 +195,25 @@ impl<T: Record> fmt::Debug for Entries<'_, T> {
     }
 }
 
-/// A number that has no place in a packet.
+/// A number in a packet that is not finite or out of range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ValueError {
-    /// Infinite, or not a number.
+    /// A value is infinite or not a number.
     NotFinite {
-        /// Which field.
+        /// The name of the field.
         field: &'static str,
         /// The bits of the `f32`.
         bits: u32,
     },
-    /// A move outside -1..=1.
+    /// A direction is outside -1..=1.
     Move {
-        /// Which field.
+        /// The name of the field.
         field: &'static str,
         /// The bits of the `f32`.
         bits: u32,
     },
-    /// A timestamp that is infinite or not a number.
+    /// A timestamp is infinite or not a number.
     Timestamp {
         /// The bits of the `f64`.
         bits: u64,
@@ -221,7 +221,7 @@ pub enum ValueError {
 }
 
 impl ValueError {
-    /// A short name of the rule that was broken. It never changes.
+    /// A short name of the broken rule. Names never change.
     #[must_use]
     pub const fn rule(&self) -> &'static str {
         match self {

@@ -1,8 +1,8 @@
-//! Bytes to packets and back. No clock, no state, no allocation; nothing here panics on what it is given.
+//! Encoding and decoding of packets, without a clock, state or allocation. No input makes it panic.
 //!
 //! Two formats share a socket and are told apart by their first four bytes: [`rbn1`] carries inputs, [`control`]
-//! everything else, and a [`message`] is what the RELIABLE_EVENT of a duel holds. A datagram is checked once, when
-//! it is decoded; what comes out borrows its bytes and can be read without a further check.
+//! everything else; the payload of a RELIABLE_EVENT is a [`message`]. A datagram is checked once, when it is decoded;
+//! the packet borrows its bytes and can be read without further checks.
 
 use core::fmt;
 
@@ -17,16 +17,16 @@ mod message_error;
 mod numbering;
 pub mod rbn1;
 
-/// A datagram that has passed all checks of its format.
+/// A decoded datagram, which has passed all checks of its format.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Packet<'a> {
-    /// Inputs.
+    /// An RBN1 packet: inputs.
     Rbn1(rbn1::InputPacket<'a>),
-    /// Control.
+    /// A GAME packet: control.
     Game(control::Packet<'a>),
 }
 
-/// Decodes a datagram of whichever format it begins as.
+/// Decodes a datagram by the format that its first four bytes name.
 ///
 /// ```
 /// use rebout::wire;
@@ -37,25 +37,22 @@ pub enum Packet<'a> {
 /// ```
 ///
 /// # Errors
-///
-/// The first rule that the datagram breaks: of its format, if it begins as one.
+/// The first rule that the datagram breaks.
 #[inline]
 pub fn decode(datagram: &[u8]) -> Result<Packet<'_>, DecodeError> {
     match datagram.first_chunk() {
         Some(&rbn1::MAGIC) => rbn1::decode(datagram).map(Packet::Rbn1).map_err(DecodeError::Rbn1),
         Some(&control::MAGIC) => control::decode(datagram).map(Packet::Game).map_err(DecodeError::Game),
-        // Both formats ask for the length before the magic, and their headers are equally long.
+        // Both formats check the length before the magic, and their headers are equally long.
         Some(&magic) if datagram.len() >= rbn1::HEADER_LEN => Err(DecodeError::Magic { magic }),
         _ => Err(DecodeError::TooShort { len: datagram.len() }),
     }
 }
 
-/// Writes a RELIABLE_EVENT that carries `message` to the front of `buf` and answers its length.
+/// Writes a RELIABLE_EVENT that carries `message` to the front of `buf` and returns its length.
 ///
 /// # Errors
-///
-/// If the message holds what would be refused on arrival, or if `buf` is too small; what `buf` holds then is not
-/// a packet.
+/// If the message has a value that would be refused on arrival, or if `buf` is too small; `buf` then holds no packet.
 pub fn encode_message(
     header: &control::Header,
     message: &message::Message<'_>,
@@ -74,28 +71,28 @@ pub fn encode_message(
         .map_err(|_| message::EncodeError::Room { len, room })
 }
 
-/// Why a datagram was refused: which format it is of, and which rule it breaks.
+/// Why a datagram was refused: its format, and the rule that it breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// Shorter than any header, and of no known format.
+    /// The datagram has no known magic and is shorter than any header.
     TooShort {
         /// Length of the datagram.
         len: usize,
     },
-    /// Of no known format.
+    /// The datagram begins with no known magic.
     Magic {
-        /// Its first four bytes.
+        /// The first four bytes.
         magic: [u8; 4],
     },
-    /// An RBN1 packet that is not in order.
+    /// The datagram breaks a rule of RBN1.
     Rbn1(rbn1::DecodeError),
-    /// A GAME packet that is not in order.
+    /// The datagram breaks a rule of GAME.
     Game(control::DecodeError),
 }
 
 impl DecodeError {
-    /// The format that the datagram begins as.
+    /// The format that the first four bytes of the datagram name.
     #[must_use]
     pub const fn format(&self) -> Option<&'static str> {
         match self {
@@ -105,7 +102,7 @@ impl DecodeError {
         }
     }
 
-    /// A short name of the rule that was broken, unlike that of any other rule. It never changes.
+    /// A short name of the broken rule, unique among the rules of both formats. Names never change.
     #[must_use]
     pub const fn rule(&self) -> &'static str {
         match self {

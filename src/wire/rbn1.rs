@@ -1,4 +1,4 @@
-//! RBN1 version 1: a run of inputs, an acknowledgement, sometimes a checksum. Little-endian.
+//! RBN1 version 1: packets with a run of inputs, an ack, and sometimes a checksum. Little-endian.
 //!
 //! | offset | size | field |
 //! |---|---|---|
@@ -12,8 +12,8 @@
 //! | 19 | 4 | checksum, only with flag bit 0 |
 //! | 15 or 23 | 2 a frame | buttons, oldest first |
 //!
-//! [`decode`] checks all of that once; after it no accessor of [`InputPacket`] can fail or panic. Frame numbers
-//! are those of the wire, which are offset from those of the match: here they are opaque.
+//! [`decode`] checks all of that once, and the accessors of [`InputPacket`] can neither fail nor panic. Frame numbers
+//! are those on the wire, which are offset from those of the match; here they are opaque.
 
 use core::fmt;
 
@@ -21,7 +21,7 @@ use crate::game::Buttons;
 
 /// The first four bytes of every packet.
 pub const MAGIC: [u8; 4] = *b"RBN1";
-/// The only version there is.
+/// The version of the format.
 pub const VERSION: u8 = 1;
 /// Length of the header without a checksum block.
 pub const HEADER_LEN: usize = 15;
@@ -41,27 +41,27 @@ const AT_START_FRAME: usize = 6;
 const AT_COUNT: usize = 10;
 const AT_ACK_FRAME: usize = 11;
 
-/// A checksum of the state before frame `frame` is stepped.
+/// The checksum of the state before frame `frame` is stepped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checksum {
-    /// The frame whose state was hashed, as numbered on the wire.
+    /// The frame of the state, as numbered on the wire.
     pub frame: u32,
-    /// The hash.
+    /// The checksum of the state.
     pub value: u32,
 }
 
-/// What a packet says besides its inputs.
+/// The fields of a packet before its inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// The frame of the first input, as numbered on the wire.
     pub start_frame: u32,
-    /// The newest frame up to which all the receiver's inputs are here, as numbered on the wire.
+    /// Ack: the newest frame up to which the sender has all of the receiver's inputs, as numbered on the wire.
     pub ack_frame: u32,
-    /// A checksum to compare, if one is due.
+    /// The checksum block, if there is one.
     pub checksum: Option<Checksum>,
 }
 
-/// Writes a packet to the front of `buf` and answers its length. Bytes after it stay as they were.
+/// Writes a packet to the front of `buf` and returns its length. Bytes after the packet stay as they were.
 ///
 /// ```
 /// use rebout::Buttons;
@@ -76,8 +76,7 @@ pub struct Header {
 /// ```
 ///
 /// # Errors
-///
-/// If there are no inputs or more than [`MAX_INPUTS`], or if `buf` is too small; `buf` is untouched then.
+/// If there are no inputs or more than [`MAX_INPUTS`], or if `buf` is too small. `buf` is then unchanged.
 #[inline]
 pub fn encode<I>(header: &Header, inputs: I, buf: &mut [u8]) -> Result<usize, EncodeError>
 where
@@ -114,7 +113,7 @@ where
         *slot = input.0.to_le_bytes();
         written += 1;
     }
-    // An iterator that promised more than it has leaves neutral inputs, not what was in the buffer.
+    // Fill up with neutral inputs, if the iterator was shorter than it said, rather than send old bytes of the buffer.
     for slot in slots.iter_mut().skip(written) {
         *slot = [0; INPUT_LEN];
     }
@@ -128,10 +127,9 @@ pub struct InputPacket<'a> {
     inputs: &'a [[u8; INPUT_LEN]],
 }
 
-/// Checks a datagram against the six rules of the format, in the order of [`DecodeError`]'s variants.
+/// Decodes a datagram without copying it. The six rules are checked in the order of [`DecodeError`]'s variants.
 ///
 /// # Errors
-///
 /// The first rule that the datagram breaks.
 #[inline]
 pub fn decode(datagram: &[u8]) -> Result<InputPacket<'_>, DecodeError> {
@@ -173,7 +171,7 @@ pub fn decode(datagram: &[u8]) -> Result<InputPacket<'_>, DecodeError> {
 }
 
 impl<'a> InputPacket<'a> {
-    /// What the packet says besides its inputs.
+    /// The fields of the packet before its inputs.
     #[inline]
     #[must_use]
     pub const fn header(&self) -> &Header {
@@ -187,7 +185,7 @@ impl<'a> InputPacket<'a> {
         self.header.start_frame
     }
 
-    /// The newest frame that the sender acknowledges, as numbered on the wire.
+    /// The ack of the packet, as numbered on the wire.
     #[inline]
     #[must_use]
     pub const fn ack_frame(&self) -> u32 {
@@ -201,7 +199,7 @@ impl<'a> InputPacket<'a> {
         self.header.checksum
     }
 
-    /// How many inputs there are, 1..=32.
+    /// The number of inputs, 1..=32.
     #[inline]
     #[must_use]
     pub const fn count(&self) -> usize {
@@ -222,11 +220,11 @@ impl<'a> InputPacket<'a> {
     }
 }
 
-/// Why a datagram is not an RBN1 packet. The rules are tried in this order, and the first one broken is named.
+/// Why a datagram is not an RBN1 packet. The rules are checked in this order, and the first one broken is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// Shorter than a header.
+    /// The datagram is shorter than a header.
     TooShort {
         /// Length of the datagram.
         len: usize,
@@ -241,7 +239,7 @@ pub enum DecodeError {
         /// The version found.
         version: u8,
     },
-    /// A flag bit is set that version 1 does not know.
+    /// A flag bit other than bit 0 is set.
     Flags {
         /// The flags found.
         flags: u8,
@@ -251,17 +249,17 @@ pub enum DecodeError {
         /// The count found.
         count: u8,
     },
-    /// The length is not what flags and count ask for.
+    /// The length is not the one that flags and count require.
     Length {
         /// Length of the datagram.
         len: usize,
-        /// The length that flags and count ask for.
+        /// The length that flags and count require.
         expected: usize,
     },
 }
 
 impl DecodeError {
-    /// A short name of the rule that was broken. It never changes.
+    /// A short name of the broken rule. Names never change.
     #[must_use]
     pub const fn rule(&self) -> &'static str {
         match self {
@@ -296,9 +294,9 @@ impl std::error::Error for DecodeError {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EncodeError {
-    /// No inputs, or more than [`MAX_INPUTS`].
+    /// There are no inputs, or more than [`MAX_INPUTS`].
     Count {
-        /// How many there are.
+        /// The number of inputs.
         count: usize,
     },
     /// The buffer is too small.
