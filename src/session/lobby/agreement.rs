@@ -1,4 +1,4 @@
-//! What a lobby comes to: who is there, what was agreed on, or why there is no match.
+//! The results of a lobby: a waiting guest, the agreed terms of a match, or why there is none.
 
 use crate::Player;
 use crate::session::advice::DelayAdvice;
@@ -9,63 +9,63 @@ use core::fmt;
 use core::time::Duration;
 use std::net::SocketAddr;
 
-/// Someone who wants to play, and has proven to be reachable at the address they write from.
+/// A guest who wants to play, and whose address has been verified by a cookie.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Incoming {
-    /// Where they are.
+    /// The guest's address.
     pub addr: SocketAddr,
-    /// How long it takes to them and back.
+    /// The RTT to the guest.
     pub round_trip: Duration,
-    /// What they say of themselves.
+    /// The guest's [`Config::user_data`](crate::Config::user_data).
     pub user_data: Vec<u8>,
-    /// The delay that the link suggests so far.
+    /// The delay to suggest for the link, as measured so far.
     pub advice: DelayAdvice,
 }
 
-/// What two machines have agreed on.
+/// The terms of a match that two machines have agreed on.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Agreed {
-    /// The other machine.
+    /// The address of the peer.
     pub peer: SocketAddr,
     /// The seat of the player at this machine.
     pub seat: Player,
     /// The seed to build the game from, the same on both machines. Never 0.
     pub seed: u32,
-    /// Whether this machine decided about seed and seats.
+    /// Whether this machine is the host, which decides about seed and seats.
     pub is_host: bool,
-    /// What the other side says of itself.
+    /// The peer's [`Config::user_data`](crate::Config::user_data).
     pub user_data: Vec<u8>,
     /// The input delay of this machine.
     pub delay_frames: u8,
-    /// The input delay of the other.
+    /// The input delay of the peer.
     pub peer_delay_frames: u8,
-    /// The prediction window of the other.
+    /// The prediction window of the peer.
     pub peer_window_frames: u8,
-    /// How long it takes there and back, as far as it was measured.
+    /// The RTT, if it was measured.
     pub round_trip: Option<Duration>,
-    /// Names this match among all that the host ever had.
+    /// A random number that identifies this match among all of the host's.
     pub token: u64,
     pub(crate) numbering: Numbering,
     pub(crate) cadence_frames: u16,
-    /// The joiner's nonce, by which a repeated HELLO is told from a restart.
+    /// The joiner's nonce, which distinguishes a repeated HELLO from a restart.
     pub(crate) nonce: u64,
-    /// What the other side was told about our delay.
+    /// The input delay of this machine that the handshake told the peer.
     pub(crate) announced_delay_frames: u8,
 }
 
-/// A host refused someone, because something did not fit.
+/// A guest that a host refused because their configurations are incompatible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Mismatch {
-    /// Who came.
+    /// The guest's address.
     pub addr: SocketAddr,
-    /// What does not fit.
+    /// The field that differs.
     pub field: RefuseField,
-    /// The value here.
+    /// The host's value.
     pub ours: u64,
-    /// The value there.
+    /// The guest's value.
     pub theirs: u64,
 }
 
@@ -73,29 +73,29 @@ pub struct Mismatch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LobbyError {
-    /// The config makes no sense.
+    /// The config is not valid.
     Config(ConfigError),
-    /// Nobody answered.
+    /// The host did not answer.
     TimedOut {
-        /// Where.
+        /// The host's address.
         addr: SocketAddr,
-        /// For how long.
+        /// How long the joiner waited.
         after: Duration,
     },
-    /// The two machines do not fit together.
+    /// The configurations of the two machines are incompatible.
     Incompatible {
-        /// What differs.
+        /// The field that differs.
         field: RefuseField,
-        /// The value here.
+        /// The value on this machine.
         ours: u64,
         /// The value at the host.
         theirs: u64,
     },
     /// The host has its opponent already.
     Full,
-    /// The host does not want to.
+    /// The host declined.
     Declined,
-    /// [`start`](crate::Lobby::start) came before the two machines have [agreed](crate::Lobby::agreed).
+    /// [`start`](crate::Lobby::start) was called before the two machines have [agreed](crate::Lobby::agreed).
     NotAgreed,
 }
 

@@ -1,4 +1,4 @@
-//! A host and the one it is talking to.
+//! The host's side of the handshake with one guest.
 
 use super::agreement::Agreed;
 use crate::peer::desk::Desk;
@@ -12,20 +12,21 @@ use crate::wire::message::{Hello, Message, Offer, Refuse, RefuseField};
 use crate::{Player, wire};
 use core::num::NonZeroU8;
 
-/// A host that was told nothing of the delay waits for so many pongs, or so long, before it suggests one.
+/// The number of pongs that a host without a configured delay waits for before it suggests one.
 const PONGS_FOR_ADVICE: u32 = 5;
+/// The longest wait for those pongs.
 const MAX_WAIT_FOR_ADVICE: Span = Span::from_secs(1);
 
-/// What a lobby without any measurement takes the loss for.
+/// The packet loss that a lobby assumes, because it cannot measure it.
 const ASSUMED_LOSS: f64 = 0.01;
 
-/// How many OFFERs a CONNECT_REQ may be the answer to.
+/// The number of newest OFFERs that a CONNECT_REQ may ack.
 const OFFERS: usize = 4;
 
-/// A DISCONNECT is empty and can be forged: it is believed after this long without another word.
+/// The silence after a DISCONNECT until it is believed. A DISCONNECT is empty and can be forged.
 const FAREWELL_BELIEVED_AFTER: Span = Span::from_millis(500);
 
-/// A guest, and how far it has come.
+/// A guest, and the stage of its handshake.
 #[derive(Clone, Debug)]
 pub(super) struct Hosting {
     pub(super) link: Link,
@@ -36,26 +37,29 @@ pub(super) struct Hosting {
     pub(super) window_frames: u8,
     since: Time,
     last_heard: Time,
-    /// When it said that it leaves, if it has said nothing since.
+    /// When the guest sent a DISCONNECT, if no other packet came from it since.
     farewell_at: Option<Time>,
     pub(super) stage: HostStage,
 }
 
 #[derive(Clone, Debug)]
-// There is one of these.
+// A lobby has only one of these.
 #[allow(clippy::large_enum_variant)]
 pub(super) enum HostStage {
-    /// Somebody is here, and is not accepted yet.
+    /// The guest is not accepted yet.
     Incoming,
     Declined {
+        /// Whether a REFUSE is to be sent, in answer to the HELLO with `header`.
         answer: bool,
         header: Header,
     },
     Offered {
         terms: Agreed,
-        /// An OFFER is to be sent.
+        /// Whether an OFFER is to be sent.
         due: bool,
+        /// The sequence numbers of the newest OFFERs.
         sent_as: [Option<u16>; OFFERS],
+        /// The number of OFFERs sent.
         count: usize,
     },
 }
@@ -82,17 +86,17 @@ impl Hosting {
         }
     }
 
-    /// The guest said something.
+    /// Notes a packet from the guest, which takes back an earlier DISCONNECT.
     pub(super) fn heard(&mut self, now: Time) {
         (self.last_heard, self.farewell_at) = (now, None);
     }
 
-    /// The guest said that it leaves.
+    /// Notes a DISCONNECT from the guest.
     pub(super) fn farewell(&mut self, now: Time) {
         self.farewell_at.get_or_insert(now);
     }
 
-    /// The guest says HELLO again.
+    /// Notes a repeated HELLO of the guest, and sends the REFUSE or OFFER again if there was one.
     pub(super) fn hello_again(&mut self, now: Time, header: Header) {
         self.link.heard(header);
         self.heard(now);
@@ -103,7 +107,7 @@ impl Hosting {
         }
     }
 
-    /// Whether the guest is no longer there.
+    /// Whether the guest has been silent for too long, or has left.
     pub(super) fn has_gone(&self, now: Time, lost_after: Span) -> bool {
         now.since(self.last_heard) > lost_after
             || self.farewell_at.is_some_and(|at| now.since(at) >= FAREWELL_BELIEVED_AFTER)
@@ -113,7 +117,7 @@ impl Hosting {
         matches!(self.stage, HostStage::Declined { .. })
     }
 
-    /// Whether these numbers say that an OFFER has arrived.
+    /// Whether this header acks one of the newest OFFERs.
     pub(super) fn offer_arrived(&self, header: Header) -> bool {
         match &self.stage {
             HostStage::Offered { sent_as, .. } => {
@@ -123,7 +127,7 @@ impl Hosting {
         }
     }
 
-    /// Whether enough is known of the link to suggest a delay.
+    /// Whether the RTT has been measured often or long enough to suggest a delay.
     pub(super) fn has_measured(&self, now: Time) -> bool {
         self.link.rtt.count() >= PONGS_FOR_ADVICE || now.since(self.since) >= MAX_WAIT_FOR_ADVICE
     }
@@ -184,7 +188,7 @@ impl Hosting {
     }
 }
 
-/// A seat as a CONNECT_ACK has it.
+/// The number of a seat in a CONNECT_ACK.
 pub(in crate::session) fn seat_number(seat: Player) -> NonZeroU8 {
     match seat {
         Player::One => NonZeroU8::MIN,

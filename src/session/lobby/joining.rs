@@ -1,4 +1,4 @@
-//! A joiner and the host it knocks at.
+//! The joiner's side of the handshake.
 
 use super::agreement::{Agreed, LobbyError};
 use crate::peer::entropy::Entropy;
@@ -11,11 +11,11 @@ use crate::wire::message::{Challenge, Hello, Message, Offer, Refuse, RefuseField
 use crate::wire::{self, Numbering, WireFrame};
 use std::net::SocketAddr;
 
-/// How often a joiner says again what was not answered.
-const SAY_AGAIN: Span = Span::from_millis(200);
+/// The interval at which a joiner retransmits HELLO or CONNECT_REQ.
+const RETRANSMIT_AFTER: Span = Span::from_millis(200);
 
-/// Every so many times that a joiner confirms an offer without an answer, it says HELLO again instead: the host may
-/// have forgotten it meanwhile, or have sent so much since the offer that nothing can acknowledge it any more.
+/// One in this many sends of a joiner with an offer is a HELLO instead of a CONNECT_REQ. The host may have forgotten
+/// the joiner, or have sent so many packets since the OFFER that its sequence number can no longer be acked.
 const HELLO_AGAIN_EVERY: u32 = 5;
 
 #[derive(Clone, Debug)]
@@ -24,11 +24,11 @@ pub(super) struct Joining {
     pub(super) nonce: u64,
     cookie: u64,
     next: Time,
-    /// How often something was said.
-    said: u32,
-    /// What the host offered, which is now to be confirmed.
+    /// Counts sends: from 0 on after a CHALLENGE, from 1 on after an OFFER, which makes the next four CONNECT_REQs.
+    sends: u32,
+    /// The terms of the host's OFFER, to be confirmed by a CONNECT_REQ.
     pub(super) offer: Option<Agreed>,
-    /// The token of an offer that the host has forgotten since: a late copy of it counts for nothing.
+    /// The token of an earlier OFFER that the host has replaced; late copies of it are refused.
     outdated: Option<u64>,
 }
 
@@ -39,19 +39,19 @@ impl Joining {
             nonce: entropy.next_u64(),
             cookie: 0,
             next: now,
-            said: 0,
+            sends: 0,
             offer: None,
             outdated: None,
         }
     }
 
-    /// Whether numbers can be the host's. Before there is an OFFER nobody knows at which it counts, and a forged
-    /// packet must not settle that.
+    /// Checks the sequence number and the acks of a packet from the host. Before the first OFFER only the acks are
+    /// checked: the host's sequence numbers are unknown until then, and a forged packet must not set them.
     pub(super) fn check(&self, header: Header) -> Result<(), Refusal> {
         if self.offer.is_some() { self.link.check(header) } else { self.link.check_ack(header) }
     }
 
-    /// Takes in an answer to our HELLO, if it is one; `Err` within is the host's no.
+    /// Handles an answer to our HELLO. The outer `Err` refuses the packet; the inner one is the host's refusal.
     pub(super) fn answer(
         &mut self,
         now: Time,
@@ -71,7 +71,7 @@ impl Joining {
         match (message, &self.offer) {
             (Message::Challenge(challenge), _) => {
                 if self.cookie != challenge.cookie {
-                    (self.cookie, self.next, self.said) = (challenge.cookie, now, 0);
+                    (self.cookie, self.next, self.sends) = (challenge.cookie, now, 0);
                 }
             }
             (Message::Offer(offer), Some(taken)) if offer.token == taken.token => {
@@ -80,18 +80,18 @@ impl Joining {
             }
             (Message::Offer(offer), taken) if self.outdated != Some(offer.token) => {
                 self.link.check_ack(header)?;
-                // Only the host knows our nonce, so these are its numbers. If there was an offer before, it has
-                // forgotten us in between, and counts from another number on.
+                // The OFFER proves its sequence number, because only the host knows our nonce. After an earlier offer
+                // the host has forgotten us in between, and its sequence numbers begin anew.
                 self.outdated = taken.as_ref().map(|taken| taken.token);
                 self.link.heard_for_certain(header);
                 self.offer = Some(self.terms(config, offer));
-                (self.next, self.said) = (now, 1);
+                (self.next, self.sends) = (now, 1);
             }
             (Message::Refuse(refuse), None) => {
                 return Ok(Err(match refuse.field {
                     RefuseField::Full => LobbyError::Full,
                     RefuseField::Declined => LobbyError::Declined,
-                    // The host's "ours" is "theirs" here.
+                    // The host's `ours` is our `theirs`.
                     field => LobbyError::Incompatible { field, ours: refuse.theirs, theirs: refuse.ours },
                 }));
             }
@@ -100,7 +100,7 @@ impl Joining {
         Ok(Ok(()))
     }
 
-    /// What the host offers, as seen from here.
+    /// The terms of the host's offer, from the joiner's point of view.
     fn terms(&self, config: &Config, offer: &Offer<'_>) -> Agreed {
         let announced_delay_frames = config.delay_frames.unwrap_or(0);
         Agreed {
@@ -109,7 +109,7 @@ impl Joining {
             seed: offer.seed,
             is_host: false,
             user_data: offer.user_data.to_vec(),
-            // The host has measured the link: without a wish of its own, a joiner does as the host does.
+            // Without a configured delay the joiner takes the host's, because the host has measured the link.
             delay_frames: config.delay_frames.unwrap_or(offer.delay_frames).min(config.max_delay_frames()),
             peer_delay_frames: offer.delay_frames,
             peer_window_frames: offer.window_frames,
@@ -124,16 +124,16 @@ impl Joining {
 
     pub(super) fn poll_transmit(&mut self, now: Time, config: &Config, buf: &mut [u8]) -> Option<usize> {
         if now < self.next {
-            // Nothing but pongs before there is an offer: the host's pings are answered, not rivalled.
+            // Before there is an offer only pongs are sent: the host measures the RTT, the joiner does not yet.
             return if self.offer.is_some() || self.link.owes_pong() {
                 self.link.poll_transmit(now, buf)
             } else {
                 None
             };
         }
-        self.next = now + SAY_AGAIN;
-        self.said = self.said.wrapping_add(1);
-        if self.offer.is_some() && self.said % HELLO_AGAIN_EVERY != 1 {
+        self.next = now + RETRANSMIT_AFTER;
+        self.sends = self.sends.wrapping_add(1);
+        if self.offer.is_some() && self.sends % HELLO_AGAIN_EVERY != 1 {
             return self.link.write(now, &Payload::ConnectReq, buf);
         }
         let hello = Hello {

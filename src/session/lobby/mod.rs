@@ -26,7 +26,7 @@ use joining::Joining;
 use std::hash::RandomState;
 use std::net::SocketAddr;
 
-/// The handshake: there is no game yet.
+/// The handshake of two machines, before there is a game.
 ///
 /// Drive it as any [`Protocol`], ask whether the two machines have [agreed](Self::agreed), build the game from the
 /// agreed seed, and [start](Self::start).
@@ -36,8 +36,9 @@ pub struct Lobby {
     entropy: Entropy,
     desk: Desk,
     role: Role,
-    /// Where a joiner knocks, and until when.
+    /// The host's address, for a joiner.
     target: Option<SocketAddr>,
+    /// When a joiner gives up, if the host does not answer before.
     give_up_at: Option<Time>,
     mismatch: Option<Mismatch>,
     refused: Refusals,
@@ -54,7 +55,7 @@ pub(super) struct Handover {
 }
 
 #[derive(Clone, Debug)]
-// There is one of these, and it is moved once.
+// A lobby has only one of these, and moves it once.
 #[allow(clippy::large_enum_variant)]
 enum Role {
     Waiting,
@@ -64,25 +65,26 @@ enum Role {
 }
 
 impl Lobby {
-    /// Waits for someone to join.
+    /// A lobby that waits for a guest to join.
     ///
     /// # Errors
-    /// If the config makes no sense.
+    /// If the config is not valid.
     pub fn host(config: Config) -> Result<Self, LobbyError> {
         Self::new(config, None)
     }
 
-    /// Joins the host at `addr`. Two that join each other also meet: the larger nonce hosts.
+    /// A lobby that joins the host at `addr`. If two machines join each other, the one with the larger nonce becomes
+    /// the host.
     ///
     /// # Errors
-    /// If the config makes no sense.
+    /// If the config is not valid.
     pub fn join(config: Config, addr: SocketAddr) -> Result<Self, LobbyError> {
         Self::new(config, Some(canonical(addr)))
     }
 
     fn new(config: Config, target: Option<SocketAddr>) -> Result<Self, LobbyError> {
         config.check().map_err(LobbyError::Config)?;
-        // The keys of a hash map are the standard library's way to random numbers.
+        // The standard library gives random numbers only as the keys of a hash map.
         let drawn = || RandomState::new().hash_one(config.game_id);
         let mut entropy = Entropy::new(config.entropy.unwrap_or_else(drawn));
         let Config { game_id, content_hash, frame_rate, .. } = config;
@@ -103,7 +105,7 @@ impl Lobby {
         Ok(lobby)
     }
 
-    /// Waits, or knocks: at the start, and when a guest has gone again.
+    /// Begins to wait for a guest or to join a host: at the start, and after a guest has left.
     fn begin(&mut self, now: Time) {
         self.role = match self.target {
             None => Role::Waiting,
@@ -111,7 +113,7 @@ impl Lobby {
         };
     }
 
-    /// Whoever waits to be accepted, if the config says to ask.
+    /// The guest that waits to be accepted.
     #[must_use]
     pub fn incoming(&self) -> Option<Incoming> {
         let Role::Host(hosting) = &self.role else { return None };
@@ -126,7 +128,7 @@ impl Lobby {
         })
     }
 
-    /// Accepts whoever waits. They get the seat that is not the host's.
+    /// Accepts the waiting guest, who gets the seat that is not the host's.
     pub fn accept(&mut self) {
         let Role::Host(hosting) = &mut self.role else { return };
         if !matches!(hosting.stage, HostStage::Incoming) {
@@ -146,7 +148,7 @@ impl Lobby {
             peer_window_frames: hosting.window_frames,
             round_trip: None,
             token: self.entropy.next_u64(),
-            // 1..=2^31, so that a match has half of all numbers before it.
+            // 1..=2^31, which leaves half of all frame numbers for the match.
             numbering: Numbering::new(WireFrame(
                 (self.entropy.next_u64() % u64::from(MAX_FIRST_FRAME)) as u32 + 1,
             )),
@@ -157,13 +159,14 @@ impl Lobby {
         hosting.stage = HostStage::offered(terms);
     }
 
-    /// Accepts whoever waits, from the other seat than the config says.
+    /// Accepts the waiting guest, with the host in `own_seat` instead of the config's seat. The guest gets the other
+    /// one.
     pub fn accept_in_seat(&mut self, own_seat: Player) {
         self.config.seat = own_seat;
         self.accept();
     }
 
-    /// Sends whoever waits away.
+    /// Declines the waiting guest.
     pub fn decline(&mut self) {
         if let Role::Host(hosting) = &mut self.role
             && matches!(hosting.stage, HostStage::Incoming)
@@ -172,15 +175,15 @@ impl Lobby {
         }
     }
 
-    /// The last one who was refused because something did not fit. Told once.
+    /// The last guest that was refused because of an incompatible configuration. Told once.
     pub fn take_mismatch(&mut self) -> Option<Mismatch> {
         self.mismatch.take()
     }
 
-    /// What was agreed on; `None` while there is nothing yet.
+    /// The agreed terms; `None` before there are any.
     ///
     /// # Errors
-    /// If there will be no match: nobody answered, the machines do not fit together, the host is full or declined.
+    /// If there will be no match: the host did not answer, is incompatible, has an opponent already, or declined.
     pub fn agreed(&self) -> Result<Option<&Agreed>, LobbyError> {
         match (&self.error, &self.role) {
             (Some(error), _) => Err(*error),
@@ -189,7 +192,7 @@ impl Lobby {
         }
     }
 
-    /// How many datagrams were dropped, by reason.
+    /// The number of dropped datagrams by reason.
     #[must_use]
     pub fn refused(&self) -> &Refusals {
         &self.refused
@@ -205,7 +208,7 @@ impl Lobby {
         }
     }
 
-    /// Accepts on its own, if nobody is to be asked and enough is known of the link.
+    /// Accepts the waiting guest, unless the game is to be asked or the link must be measured first.
     fn decide(&mut self, now: Time) {
         let Role::Host(hosting) = &self.role else { return };
         if self.config.ask_before_accepting || !matches!(hosting.stage, HostStage::Incoming) {
@@ -216,7 +219,7 @@ impl Lobby {
         }
     }
 
-    /// Both sides know all there is to know.
+    /// Ends the handshake, if there is an offer: its terms are agreed.
     fn conclude(&mut self) {
         self.role = match core::mem::replace(&mut self.role, Role::Waiting) {
             Role::Host(hosting) => match hosting.stage {
@@ -238,14 +241,14 @@ impl Lobby {
         };
     }
 
-    /// The host has answered: a joiner that waits to be accepted does not give up on it.
+    /// Extends a joiner's timeout, because the host has answered.
     fn answered(&mut self, now: Time) {
         if matches!(self.role, Role::Join(_)) {
             self.give_up_at = Some(now + Span::from(self.config.join_timeout));
         }
     }
 
-    /// Lets time pass: gives up, forgets who has gone, decides.
+    /// Handles what is due by `now`: a joiner gives up, a host drops a guest that has gone or accepts one.
     fn pass(&mut self, now: Time) {
         let config = &self.config;
         match &self.role {
@@ -314,7 +317,7 @@ impl Protocol for Lobby {
     }
 
     fn wants_attention(&self, _: Duration) -> bool {
-        // Not a mismatch: who never asks for it would be woken without end by anyone who does not fit.
+        // A mismatch does not count: a host that never takes it would be woken on and on.
         self.error.is_some() || matches!(self.role, Role::Agreed(..))
     }
 }

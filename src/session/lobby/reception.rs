@@ -1,4 +1,4 @@
-//! A lobby's datagrams: what comes in is checked before it changes anything.
+//! Handling of a lobby's datagrams. Each is checked as a whole before it changes anything.
 
 use super::agreement::Mismatch;
 use super::hosting::{HostStage, Hosting, seat_number};
@@ -23,7 +23,8 @@ impl Lobby {
         }
     }
 
-    /// Takes in an input packet: the other side has begun, which stands in for the rest of the handshake.
+    /// Concludes the handshake on a valid input packet: the peer has begun the match, and the rest of the handshake may
+    /// have been lost.
     fn input(&mut self, from: SocketAddr, packet: &InputPacket<'_>) -> Result<(), Refusal> {
         if !self.is_peer(from) {
             return Err(Refusal::Stranger);
@@ -34,7 +35,8 @@ impl Lobby {
             Role::Agreed(_, terms) => terms,
             Role::Waiting | Role::Host(_) | Role::Join(_) => return Err(Refusal::OutOfPlace),
         };
-        // Nothing of ours can have been acknowledged yet, and the other side's inputs begin at the first.
+        // We have sent no input that could be acked yet; without an ack from us, the peer's run begins at the first
+        // frame.
         let numbering = terms.numbering;
         let start = numbering.frame(WireFrame(packet.start_frame())).ok_or(Refusal::BeforeMatch)?;
         let acked = numbering.acked(WireFrame(packet.ack_frame())).ok_or(Refusal::BeforeMatch)?;
@@ -93,7 +95,7 @@ impl Lobby {
         }
     }
 
-    /// Whether a HELLO is ours to answer. Of two that join each other, the larger nonce hosts.
+    /// Whether to answer a HELLO as its host. If two machines join each other, the one with the larger nonce does.
     fn receives(&self, from: SocketAddr, nonce: u64) -> bool {
         match &self.role {
             Role::Waiting | Role::Host(_) => true,
@@ -128,14 +130,15 @@ impl Lobby {
             Role::Host(hosting) if hosting.link.addr == from && hosting.nonce == hello.nonce => {
                 hosting.hello_again(now, header);
             }
-            // The same machine with a new nonce has started anew; a declined one makes room for the next.
+            // Another guest is refused, unless ours was declined. Ours with a new nonce has restarted, and begins
+            // again.
             Role::Host(hosting) if hosting.link.addr != from && !hosting.is_declined() => {
                 self.refuse_full(from, header, hello.nonce);
             }
             Role::Agreed(_, agreed) if agreed.peer != from => {
                 self.refuse_full(from, header, hello.nonce);
             }
-            // It has started anew, perhaps. The session will notice, and whoever asks goes on asking.
+            // A HELLO after the agreement may be a restart. The session handles that, and the joiner retransmits.
             Role::Agreed(..) => {}
             Role::Waiting | Role::Host(_) | Role::Join(_) => {
                 let mut link = Link::new(now, from, self.config.frame_length().into(), &mut self.entropy);
@@ -160,7 +163,7 @@ impl Lobby {
         Ok(())
     }
 
-    /// Whether a CONNECT_REQ or CONNECT_ACK is what the other side says at this point.
+    /// Whether a CONNECT_REQ or CONNECT_ACK is expected from the peer at this point.
     fn concludes(&self, packet: &control::Packet<'_>) -> bool {
         match (&self.role, packet.payload) {
             (Role::Host(hosting), Payload::ConnectReq) => hosting.offer_arrived(packet.header),
@@ -175,8 +178,9 @@ impl Lobby {
         }
     }
 
-    /// A packet of the connection that is being made.
+    /// Handles any packet from the peer but messages.
     fn connected(&mut self, now: Time, packet: &control::Packet<'_>) -> Result<(), Refusal> {
+        // Check the packet as a whole: sequence number and acks, then its payload.
         let concludes = self.concludes(packet);
         let link = match &mut self.role {
             Role::Waiting => return Err(Refusal::Stranger),
@@ -198,6 +202,7 @@ impl Lobby {
             Payload::Ping(value) => link.pinged(value),
             _ => {}
         }
+        // Record that the peer is there, or that it leaves.
         link.heard(packet.header);
         self.answered(now);
         if let Role::Host(hosting) = &mut self.role {
@@ -206,6 +211,7 @@ impl Lobby {
                 _ => hosting.heard(now),
             }
         }
+        // Conclude the handshake, or accept the guest if this packet completed the measurement.
         match packet.payload {
             Payload::ConnectReq => {
                 self.conclude();
@@ -214,7 +220,8 @@ impl Lobby {
                 }
             }
             Payload::ConnectAck { .. } => self.conclude(),
-            // A joiner goes on asking until it is answered or gives up; what was agreed is the session's to end.
+            // A joiner retransmits until it is answered or gives up; after the agreement only the session ends the
+            // match.
             Payload::Disconnect => {}
             _ => self.decide(now),
         }
