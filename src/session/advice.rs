@@ -1,32 +1,33 @@
-//! How much input delay a link asks for, and what to expect of it.
+//! The input delay to suggest for a link.
 
 use super::config::MAX_DELAY_FRAMES;
 use core::time::Duration;
 
-/// Half a frame is lost on average until the next one is stepped.
+/// The average wait of an arrived input until the next frame is stepped.
 const HALF_A_FRAME: f64 = 0.5;
 
-/// So many predicted frames go unnoticed by most players; a delay of up to three frames is worth it to get there.
+/// The number of predicted frames that most players do not notice.
 const UNNOTICED_FRAMES: f64 = 3.0;
+/// The most frames of delay that are suggested to reach [`UNNOTICED_FRAMES`].
 const MAX_FOR_COMFORT: f64 = 3.0;
 
-/// The chance of a stall that is accepted for a frame, as a power of ten.
+/// The accepted chance of a stall in a frame, as a negative power of ten.
 const STALL_EXPONENT: f64 = 4.0;
 
-/// An input delay, and what it leaves to prediction.
+/// A suggested input delay, and the prediction that remains with it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct DelayAdvice {
     /// The suggested input delay.
     pub delay_frames: u8,
-    /// How many frames will be predicted on average with it.
+    /// The number of frames that will be predicted on average with this delay.
     pub expected_predicted_frames: f64,
 }
 
-/// Suggests an input delay for a round trip, a loss and a window.
+/// Suggests an input delay for the 95th percentile of the RTT, a packet loss from 0 to 1, and a window.
 ///
-/// The delay is as long as comfort wants (few predicted frames) or as the window needs (a run of lost packets must
-/// not stall the match), whichever is more, within 0..=8.
+/// The delay is the greater of two: the one that leaves few frames predicted, and the one with which a run of lost
+/// packets does not exhaust the window and stall the match. It is within 0..=8.
 ///
 /// ```
 /// use core::time::Duration;

@@ -1,4 +1,4 @@
-//! How a match is to be played, checked before anything is sent.
+//! The configuration of a match, checked before anything is sent.
 
 use crate::rollback::MAX_WINDOW;
 use crate::wire::message::{MAX_USER_DATA, MAX_WINDOW_AND_DELAY};
@@ -6,10 +6,10 @@ use crate::{Buttons, Player, Prediction};
 use core::fmt;
 use core::time::Duration;
 
-/// The greatest input delay that is ever suggested or taken.
+/// The greatest input delay that is suggested or accepted.
 pub const MAX_DELAY_FRAMES: u8 = 8;
 
-/// How a match is to be played.
+/// The configuration of a match.
 ///
 /// ```
 /// use rebout::Config;
@@ -22,64 +22,66 @@ pub const MAX_DELAY_FRAMES: u8 = 8;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Which game this is. Must be alike on both machines.
+    /// The number of the game. Must be equal on both machines.
     pub game_id: u64,
-    /// A hash of what must be alike besides: build, characters, stage, rules.
+    /// A hash of everything else that must be equal on both machines: build, characters, stage, rules.
     pub content_hash: u64,
-    /// Frames a second. Must be alike on both machines.
+    /// Frames a second. Must be equal on both machines.
     pub frame_rate: u16,
-    /// How many frames may be stepped on predictions; 0 is lockstep. Each machine has its own.
+    /// The most frames that may be stepped on predictions; 0 is lockstep. Each machine has its own.
     pub window_frames: u8,
-    /// How many frames after a press it acts. `None`: what the measured link suggests. Each machine has its own.
+    /// The input delay: a press acts this many frames later. `None` takes the delay that the measured link suggests.
+    /// Each machine has its own.
     ///
-    /// Together with the window at most 16, so that all inputs under way fit one packet.
+    /// Delay and window are together at most 16, because all unacked inputs must fit one packet.
     pub delay_frames: Option<u8>,
-    /// A checksum is compared every so many frames. The host's counts.
+    /// The number of frames from one compared checksum to the next. The host's value is used.
     pub cadence_frames: u16,
     /// The host's own seat; the joiner gets the other.
     pub seat: Player,
-    /// The seed of the game, not 0. `None`: a random one. The host's counts.
+    /// The seed of the game, not 0. `None` draws a random one. The host's value is used.
     pub seed: Option<u32>,
     /// Up to 64 bytes that the other side sees before the match: a name, a pick.
     pub user_data: Vec<u8>,
-    /// Whether a host is asked about everyone who comes ([`Lobby::incoming`](crate::Lobby::incoming)).
+    /// Whether the host's game decides about each guest ([`Lobby::incoming`](crate::Lobby::incoming)); otherwise the
+    /// lobby accepts on its own.
     pub ask_before_accepting: bool,
-    /// The buttons whose presses are kept while the match stalls. Directions are better left out: held one after
-    /// the other they would become nonsense.
+    /// The buttons whose presses are kept while the match stalls. Leave out directions: opposite ones pressed during
+    /// one stall would be held together.
     pub kept_buttons: Buttons,
-    /// What is believed of inputs that are not here yet.
+    /// The policy that predicts inputs that are not confirmed yet.
     pub prediction: Prediction,
-    /// A cue that moves by at most this many frames in a rollback is the same cue.
+    /// A cue that a rollback moves by at most this many frames is the same cue.
     pub cue_moves_within: u32,
-    /// What happens when the machines disagree about the state.
+    /// The reaction to a desync.
     pub on_desync: OnDesync,
-    /// After this silence the game is told that the match is interrupted.
+    /// The silence after which the game is told that the match is interrupted.
     pub interrupted_after: Duration,
-    /// After this silence the match is over.
+    /// The silence after which the match is over.
     pub lost_after: Duration,
-    /// After this long without a new frame the match is over, whatever else comes.
+    /// The time without a new frame after which the match is over, even if other packets arrive.
     pub no_progress_after: Duration,
-    /// A joiner gives up after this long without an answer.
+    /// The time without an answer after which a joiner gives up.
     pub join_timeout: Duration,
-    /// What nonces, cookies and random seeds are drawn from. `None`: from the system, anew for every lobby. A
-    /// simulation sets it, and is then a pure function of its seeds.
+    /// The seed of nonces, cookies and random game seeds. `None` takes one from the system, anew for every lobby. A
+    /// simulation sets it, and becomes a pure function of its seeds.
     pub entropy: Option<u64>,
 }
 
-/// What happens when the machines disagree about the state.
+/// The reaction to a desync.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnDesync {
     /// The game is told, once, and the match goes on.
     GoOn,
-    /// The game is told, the two machines find out which field differs since when, and the match goes on.
+    /// The game is told, the two machines find out which field differs since which frame, and the match goes on.
     #[default]
     Report,
-    /// The game is told, the two machines find out which field differs since when, and the match is over.
+    /// The game is told, the two machines find out which field differs since which frame, and the match is over.
     Stop,
 }
 
 impl Config {
-    /// Sensible values for a game at 60 frames a second.
+    /// The default configuration, for a game at 60 frames a second.
     #[must_use]
     pub fn new(game_id: u64) -> Self {
         Self {
@@ -105,10 +107,10 @@ impl Config {
         }
     }
 
-    /// Whether all values make sense together.
+    /// Checks that all values are valid and fit together.
     ///
     /// # Errors
-    /// The first one that does not, with its value.
+    /// The first value that is not valid.
     pub fn check(&self) -> Result<(), ConfigError> {
         let delay = self.delay_frames.unwrap_or(0);
         if self.frame_rate == 0 {
@@ -150,50 +152,50 @@ impl Config {
         Duration::from_secs(1) / u32::from(self.frame_rate.max(1))
     }
 
-    /// The greatest delay that goes with the window.
+    /// The greatest delay that fits one packet together with the window.
     #[must_use]
     pub(crate) fn max_delay_frames(&self) -> u8 {
         MAX_DELAY_FRAMES.min(MAX_WINDOW_AND_DELAY.saturating_sub(self.window_frames))
     }
 }
 
-/// Which value of a [`Config`] makes no sense.
+/// Why a [`Config`] is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// No frames a second.
+    /// The frame rate is 0.
     FrameRate,
-    /// More frames of prediction than snapshots are kept for.
+    /// The window is greater than [`MAX_WINDOW`].
     Window {
-        /// The value.
+        /// The window.
         window_frames: u8,
     },
-    /// More delay than anyone could play with.
+    /// The delay is greater than [`MAX_DELAY_FRAMES`].
     Delay {
-        /// The value.
+        /// The delay.
         delay_frames: u8,
     },
-    /// The inputs under way would not fit one packet.
+    /// Window and delay are together more than 16: the unacked inputs would not fit one packet.
     WindowAndDelay {
         /// The window.
         window_frames: u8,
         /// The delay.
         delay_frames: u8,
     },
-    /// No frames between checksums.
+    /// The cadence of checksums is 0.
     Cadence,
     /// The seed is 0.
     Seed,
-    /// The user data is too long.
+    /// The user data is longer than 64 bytes.
     UserData {
-        /// Its length.
+        /// The length of the user data.
         len: usize,
     },
-    /// A match would be lost before it is interrupted.
+    /// The match would be lost before it is interrupted.
     Silence {
-        /// When it is interrupted.
+        /// The silence after which it is interrupted.
         interrupted_after: Duration,
-        /// When it is lost.
+        /// The silence after which it is lost.
         lost_after: Duration,
     },
 }

@@ -1,51 +1,51 @@
-//! What a session tells the game.
+//! The events that a session tells the game.
 
 use crate::wire::message::MAX_USER;
 use crate::{Autopsy, Buttons, Frame};
 use core::fmt;
 use core::time::Duration;
 
-/// Something that the game, or the player, should know.
+/// An event of a match that the game or the player should know of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
-    /// Nothing has come from the other side for a while. The match is over at `disconnect_at` if that stays so.
+    /// No packet has come from the peer for a while. The match is over at `disconnect_at` if none comes.
     Interrupted {
-        /// On the clock of the calls to the session.
+        /// The time of the disconnect, on the clock of the calls to the session.
         disconnect_at: Duration,
     },
-    /// It has come back.
+    /// Packets come from the peer again.
     Resumed,
     /// The machines disagree about the state of a frame. Told once.
     Desync(Desync),
-    /// What the two machines found out about a desync. Told once.
+    /// The report of the two machines about a desync. Told once.
     Autopsy(Box<Autopsy>),
-    /// The other side sent another input for a frame that was confirmed; it was refused. Told once.
+    /// The peer sent a different input for a confirmed frame, which was refused. Told once.
     InputConflict {
         /// The frame.
         frame: Frame,
-        /// What is confirmed.
+        /// The confirmed input.
         confirmed: Buttons,
-        /// What was refused.
+        /// The refused input.
         refused: Buttons,
     },
-    /// A message of the game's own, from the other side.
+    /// A message of the game's own, from the peer.
     Message(Box<[u8]>),
-    /// The other side's input delay is another now.
+    /// The peer has changed its input delay.
     PeerDelay {
-        /// What it is.
+        /// The new delay.
         delay_frames: u8,
     },
-    /// The match was played to its end. The last event.
+    /// The match was played to its end. No event follows.
     Ended(Verdict),
-    /// The match is over before its end. The last event.
+    /// The match is over before its end. No event follows.
     Disconnected {
-        /// Why.
+        /// The reason.
         reason: Reason,
     },
 }
 
-/// Two checksums that should be the same.
+/// A desync: two checksums of the same frame that differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Desync {
@@ -53,36 +53,36 @@ pub struct Desync {
     pub frame: Frame,
     /// The checksum on this machine.
     pub ours: u32,
-    /// The checksum on the other.
+    /// The checksum on the peer.
     pub theirs: u32,
-    /// The newest frame before it whose states were the same, if any was compared.
+    /// The newest earlier frame whose checksums were equal, if any were compared.
     pub last_match: Option<Frame>,
 }
 
-/// How a match ended that was played to its end.
+/// The outcome of a match that was played to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Both machines have the same last state.
     Agreed {
-        /// The frame of that state.
+        /// The frame of the last state.
         frame: Frame,
-        /// Its checksum.
+        /// The checksum of the last state.
         checksum: u32,
     },
     /// The machines have different last states, or one of them is not finished where the other is.
     Differs {
-        /// The frame of the last state here.
+        /// The frame of the last state on this machine.
         frame: Frame,
-        /// Its checksum.
+        /// The checksum of the last state on this machine.
         ours: u32,
-        /// The checksum of the last state there.
+        /// The checksum of the last state on the peer.
         theirs: u32,
     },
-    /// The other side was gone before it could say.
+    /// The peer was gone before its verdict arrived.
     Unconfirmed {
-        /// The frame of the last state here.
+        /// The frame of the last state on this machine.
         frame: Frame,
-        /// Its checksum.
+        /// The checksum of the last state on this machine.
         checksum: u32,
     },
 }
@@ -95,17 +95,17 @@ pub enum Reason {
     Left,
     /// This player left.
     LeftHere,
-    /// Nothing came from the other side for too long.
+    /// No packet came from the peer for too long.
     TimedOut,
-    /// Packets came, but the other side's game stood still for too long.
+    /// Packets came from the peer, but no new frame for too long.
     NoProgress,
-    /// The other player's program was started anew.
+    /// The other player's program was restarted.
     Restarted,
-    /// The machines disagreed about the state, and the config says to stop then.
+    /// The machines desynced, and the config says to stop then.
     Desync,
-    /// The other side broke the rules of the protocol.
+    /// The peer broke the rules of the protocol.
     ProtocolViolation,
-    /// The match has run for as many frames as can be numbered: over a year.
+    /// The match has reached the last frame number, after more than a year.
     FrameLimit,
 }
 

@@ -1,47 +1,47 @@
-//! The figures of a match.
+//! The statistics of a match.
 
 use crate::Refusals;
 use crate::rollback::RollbackStats;
 use core::time::Duration;
 
-/// What a match has measured so far.
+/// The statistics of a match so far.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct Stats {
-    /// The round trip, smoothed; `None` before the first pong.
+    /// The smoothed RTT; `None` before the first pong.
     pub round_trip: Option<Duration>,
-    /// How much the round trip varies.
+    /// The variation of the RTT.
     pub jitter: Duration,
-    /// The part of our input packets that is lost on the way, 0 to 1; `None` before it has been reported.
+    /// The loss of our input packets, 0 to 1; `None` before the peer has reported it.
     pub loss_out: Option<f32>,
-    /// The part of the other side's input packets that is lost on the way here.
+    /// The loss of the peer's input packets, 0 to 1.
     pub loss_in: Option<f32>,
-    /// How many frames this machine is ahead; negative if it is behind.
+    /// The frame lead: how many frames this machine is ahead of the peer, negative if it is behind.
     pub frame_lead: f32,
-    /// By how much the last frame was made longer to correct that.
+    /// The time by which the last frame was made longer to reduce the lead, negative if it was made shorter.
     pub trim_micros: i32,
-    /// Frames stepped, each once.
+    /// Frames stepped, without resimulations.
     pub frames: u64,
-    /// Frames that had to wait.
+    /// Frames that had to wait for a missing input.
     pub stalled_frames: u64,
-    /// How many of the frames stepped so far are still predicted.
+    /// The number of stepped frames that are predicted at present.
     pub predicted_frames: u32,
-    /// Rollbacks, resimulated frames, and how deep.
+    /// Rollbacks and resimulated frames.
     pub rollback: RollbackStats,
     /// Cues that settled frames had to leave out.
     pub cues_left_out: u64,
-    /// Checksums compared with the other side's.
+    /// Checksums compared with the peer's.
     pub checksums_compared: u64,
-    /// Datagrams sent, and bytes in them.
+    /// Datagrams sent.
     pub packets_out: u64,
     /// Bytes sent, without the headers of UDP and IP.
     pub bytes_out: u64,
-    /// Datagrams received, whatever they were.
+    /// Datagrams received, including dropped ones.
     pub packets_in: u64,
     /// Bytes received, without the headers of UDP and IP.
     pub bytes_in: u64,
-    /// Second copies of input packets among those sent.
+    /// Second copies of input packets, counted in `packets_out` too.
     pub copies_out: u64,
-    /// Datagrams that were dropped, by reason.
+    /// Dropped datagrams by reason.
     pub refused: Refusals,
 }

@@ -1,24 +1,24 @@
-//! The sync test: finds what a rollback would break, on one machine and with no network.
+//! The sync test: finds games that a rollback would break, on one machine and without a network.
 
 use crate::fields::{collect_words, words_equal};
 use crate::{Buttons, Cues, Difference, Fields, Frame, FrameRing, Game, Inputs, Rng, diff};
 use core::fmt;
 
-/// How often the inputs are tried out changed, to see whether they do anything.
+/// The number of frames from one trial with changed inputs to the next.
 const TRIAL_EVERY_FRAMES: u32 = 16;
 
-/// A run in which the state changed in fewer than one frame of this many has proved nothing.
+/// The state must change in at least one frame of this many, or the run has proved nothing.
 const FRAMES_PER_CHANGE: u64 = 20;
 
-/// Runs a game and goes back every single frame, by a depth drawn from a seed.
+/// Runs a game and rolls it back in every frame, by a depth drawn from a seed.
 ///
-/// Every frame: restore a snapshot, save what was just restored and compare it; step once and restore again; then
-/// step forward to where it was, comparing every state on the way. It compares all words of the states, not their
-/// checksums. A game that passes a few thousand frames of this with lively inputs keeps its whole state in its
+/// Every frame it restores an earlier snapshot, saves it again and compares the two; steps once and restores again;
+/// then resimulates up to the current frame and compares every state on the way. It compares all words of the states,
+/// not their checksums. A game that passes a few thousand frames with varied inputs keeps its whole state in its
 /// snapshot, and its step is a function of that state and the inputs.
 ///
-/// Now and then the step in between is given every button that is not held, to see whether inputs matter at all. A
-/// step has to bear any of the 16 bits: another machine can send them.
+/// Every sixteenth frame the single step is a trial with all buttons inverted, to see whether inputs have any effect.
+/// The step must handle every pattern of the 16 bits: another machine can send them.
 ///
 /// ```
 /// use rebout::{Buttons, Cues, Game, Inputs, Player, SyncTest, fields};
@@ -47,10 +47,10 @@ const FRAMES_PER_CHANGE: u64 = 20;
 pub struct SyncTest<S> {
     depths: Depths,
     frame: Frame,
-    /// The state of each of the last frames, as it was when it was first reached.
+    /// The state of each of the last frames, from when it was first reached.
     states: FrameRing<State<S>>,
     inputs: FrameRing<Inputs>,
-    /// What a resimulation is saved into, to be compared.
+    /// The slot that a restored or resimulated state is saved into, to be compared.
     again: S,
     cues: Cues,
     report: SyncReport,
@@ -68,21 +68,21 @@ enum Depths {
     Fixed(u32),
 }
 
-/// What a sync test did.
+/// The statistics of a sync test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SyncReport {
-    /// Frames stepped for the first time.
+    /// Frames stepped, without resimulations.
     pub frames: u64,
-    /// Frames stepped again.
+    /// Frames resimulated.
     pub resimulated_frames: u64,
-    /// Frames whose inputs were not those of the frame before.
+    /// Frames whose inputs differ from those of the frame before.
     pub input_changes: u64,
-    /// Frames after which the state was not the one before.
+    /// Frames whose step changed the state.
     pub state_changes: u64,
-    /// How often a frame was tried out with changed inputs.
+    /// Trials of a frame with changed inputs.
     pub trials: u64,
-    /// How many of those made a difference to the state.
+    /// Trials that led to a different state.
     pub telling_trials: u64,
 }
 
@@ -90,59 +90,59 @@ pub struct SyncReport {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SyncTestError {
-    /// What was saved right after a restore is not what was restored.
+    /// A snapshot saved right after a restore differs from the one that was restored.
     Restore {
         /// The frame of the snapshot.
         frame: Frame,
-        /// How far the test had gone back.
+        /// How many frames the test had gone back.
         depth: u32,
-        /// Every field that differs: as it was saved, and as it came back.
+        /// Every field that differs: in the restored snapshot, and in the one saved after it.
         fields: Vec<Difference>,
     },
-    /// A state came out differently when it was reached again.
+    /// A resimulation led to a different state.
     Resimulation {
         /// The frame of the state.
         frame: Frame,
-        /// How far the test had gone back.
+        /// How many frames the test had gone back.
         depth: u32,
-        /// Every field that differs: the first time, and again.
+        /// Every field that differs: the first time, and in the resimulation.
         fields: Vec<Difference>,
     },
     /// The run proved nothing: no input ever changed.
     InputsNeverChanged {
-        /// How many frames were run.
+        /// The number of frames run.
         frames: u64,
     },
     /// The run proved nothing: the state hardly changed.
     StateHardlyChanged {
-        /// After how many frames it did.
+        /// The number of frames in which the state changed.
         changes: u64,
-        /// How many frames were run.
+        /// The number of frames run.
         frames: u64,
     },
-    /// The run proved nothing: whatever the players held made no difference to the state.
+    /// The run proved nothing: different inputs never led to a different state.
     InputsWithoutEffect {
-        /// How often a frame was tried out with changed inputs.
+        /// The number of trials with changed inputs.
         trials: u64,
     },
 }
 
 impl<S: Fields> SyncTest<S> {
-    /// The greatest depth: several times what a match can go back by.
+    /// The greatest depth, several times the greatest rollback of a match.
     pub const MAX_DEPTH: u32 = 128;
 
-    /// A test of `game` from its present state on, which every frame goes back by 1 to `max_depth` frames.
+    /// A test of `game` from its current state on, which goes back by 1 to `max_depth` frames in every frame.
     ///
-    /// The depths are drawn from `seed`, so that a failure can be repeated. A `max_depth` of 0 is taken as 1, and one
-    /// above [`MAX_DEPTH`](Self::MAX_DEPTH) as that.
+    /// The depths are drawn from `seed`, and a failure can be repeated with the same seed. `max_depth` is limited to
+    /// 1..=[`MAX_DEPTH`](Self::MAX_DEPTH).
     pub fn new<G: Game<Snapshot = S>>(game: &G, max_depth: u32, seed: u32) -> Self {
         let max = max_depth.clamp(1, Self::MAX_DEPTH);
-        // Any number is a seed to the caller; the generator has one that it cannot use.
+        // A seed of 0, which the generator cannot use, is replaced by 1.
         let rng = Rng::new(seed).or_else(|| Rng::new(1)).expect("1 is a seed");
         Self::with_depths(game, max, Depths::Drawn { max, rng })
     }
 
-    /// A test that goes back by the same depth every frame, from 1 to [`MAX_DEPTH`](Self::MAX_DEPTH).
+    /// A test that goes back by the same depth in every frame, limited to 1..=[`MAX_DEPTH`](Self::MAX_DEPTH).
     pub fn with_fixed_depth<G: Game<Snapshot = S>>(game: &G, depth: u32) -> Self {
         let depth = depth.clamp(1, Self::MAX_DEPTH);
         Self::with_depths(game, depth, Depths::Fixed(depth))
@@ -161,11 +161,11 @@ impl<S: Fields> SyncTest<S> {
         }
     }
 
-    /// Steps one frame, goes back, and comes to the same state again.
+    /// Steps one frame, rolls back, and resimulates up to the same state.
     ///
     /// # Errors
-    /// The frame, the depth and every field that differs, if it is not the same state. The game is then in the
-    /// state that differs.
+    /// The frame, the depth and every field that differs, if a state is not the same as before. The game is then in
+    /// the state that differs.
     #[inline]
     pub fn advance<G: Game<Snapshot = S>>(
         &mut self,
@@ -188,7 +188,7 @@ impl<S: Fields> SyncTest<S> {
         if self.frame.0.is_multiple_of(TRIAL_EVERY_FRAMES) {
             self.try_out(from, game);
         } else {
-            // A step in between, so that the second restore has something to undo.
+            // Step once between the two restores, to give the second one something to undo.
             self.step(from, game);
             self.compare(from.next(), depth, game)?;
         }
@@ -204,7 +204,7 @@ impl<S: Fields> SyncTest<S> {
     /// Ends the test.
     ///
     /// # Errors
-    /// A run that proved nothing is a failure: no input ever changed, the state hardly did, or the inputs had no
+    /// A run that proved nothing is a failure: no input ever changed, the state hardly changed, or the inputs had no
     /// effect on it.
     pub fn finish(self) -> Result<SyncReport, SyncTestError> {
         let report = self.report;
@@ -223,12 +223,13 @@ impl<S: Fields> SyncTest<S> {
         Ok(report)
     }
 
-    /// What was done so far.
+    /// The statistics so far.
     #[must_use]
     pub fn report(&self) -> &SyncReport {
         &self.report
     }
 
+    /// The depth of the next rollback, which does not go back beyond frame 0.
     #[inline]
     fn depth(&mut self) -> u32 {
         let depth = match &mut self.depths {
@@ -238,7 +239,7 @@ impl<S: Fields> SyncTest<S> {
         depth.min(self.frame.0)
     }
 
-    /// Keeps the state that was just reached for the first time.
+    /// Stores a state that was reached for the first time.
     #[inline]
     fn keep<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &G) {
         if let Some(state) = self.states.claim(frame) {
@@ -254,6 +255,7 @@ impl<S: Fields> SyncTest<S> {
         game.step(inputs, &mut self.cues);
     }
 
+    /// Restores the snapshot of `frame`, saves it again and compares the two.
     fn restore<G: Game<Snapshot = S>>(
         &mut self,
         frame: Frame,
@@ -269,6 +271,7 @@ impl<S: Fields> SyncTest<S> {
         Err(SyncTestError::Restore { frame, depth, fields: diff(&state.snapshot, &self.again) })
     }
 
+    /// Compares the state of the game with the stored state of `frame`.
     #[inline]
     fn compare<G: Game<Snapshot = S>>(
         &mut self,
@@ -284,7 +287,7 @@ impl<S: Fields> SyncTest<S> {
         Err(SyncTestError::Resimulation { frame, depth, fields: diff(&state.snapshot, &self.again) })
     }
 
-    /// Notes whether this frame was worth anything as a test.
+    /// Counts whether this frame changed the inputs and the state.
     #[inline]
     fn take_note(&mut self, inputs: Inputs) {
         let Some(before) = self.frame.checked_sub(2) else { return };
@@ -297,7 +300,7 @@ impl<S: Fields> SyncTest<S> {
         self.report.state_changes += u64::from(changed);
     }
 
-    /// Steps `frame` once with every button the other way round, to see whether the state depends on them.
+    /// Steps `frame` once with all buttons inverted, and counts whether that leads to a different state.
     fn try_out<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &mut G) {
         let Inputs([one, two]) = self.inputs.get(frame).copied().unwrap_or_default();
         self.cues.clear();
