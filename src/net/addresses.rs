@@ -1,9 +1,9 @@
-//! Under which addresses others may reach this machine.
+//! The addresses under which others may reach this machine.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
-/// Places in the networks that machines are usually on: the internet (ranges that are kept for documentation, where
-/// nobody is), the private ranges and their like. Only the way there is asked for; nothing is sent.
+/// One address in each network that machines are usually on: the internet (ranges reserved for documentation), the
+/// private ranges and the like. Only the route to them is looked up; nothing is sent.
 const PROBES: [IpAddr; 7] = [
     IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)),
     IpAddr::V4(Ipv4Addr::new(192, 168, 0, 1)),
@@ -14,11 +14,11 @@ const PROBES: [IpAddr; 7] = [
     IpAddr::V6(Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1)),
 ];
 
-/// The addresses of this machine from which it would speak to the internet and to the common private networks, each
-/// once, those for the internet first within their family.
+/// The source addresses of this machine for the internet and the common private networks, each once, and those for the
+/// internet first within their family.
 ///
-/// The system is asked for its routes by connecting UDP sockets, which sends nothing. An interface that no such route
-/// uses is not found; whether a router or a firewall lets others in is not known. Empty on a machine without a network.
+/// Routes are looked up by connecting UDP sockets, which sends nothing. An interface that no such route uses is not
+/// found, and whether a router or a firewall lets others in is not known. Empty on a machine without a network.
 ///
 /// ```
 /// for address in rebout::net::local_addresses() {
@@ -36,14 +36,14 @@ pub fn local_addresses() -> Vec<IpAddr> {
     found
 }
 
-/// The address from which this machine would speak to `remote`, if it knows a way there.
+/// The source address of this machine for datagrams to `remote`, if there is a route.
 fn source_toward(remote: IpAddr) -> Option<IpAddr> {
     let any: SocketAddr = match remote {
         IpAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
         IpAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
     };
     let socket = UdpSocket::bind(any).ok()?;
-    // To a UDP socket this only says where what it sends would go; the port is that of "discard".
+    // Connecting a UDP socket only sets its destination, and sends nothing. Port 9 is "discard".
     socket.connect((remote, 9)).ok()?;
     let address = socket.local_addr().ok()?.ip();
     (!address.is_loopback() && !address.is_unspecified()).then_some(address)

@@ -1,14 +1,14 @@
-//! A folder of files with known names, written and read whole: how a desync bundle gets to the disk and back.
+//! Writing and reading of a folder of named files, which is how a desync bundle is stored on disk.
 
 use core::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Writes files into a folder, which is made if it is not there. Files of the same name are replaced.
+/// Writes files into a folder, which is created if it does not exist. Files of the same name are replaced.
 ///
 /// # Errors
-/// A name that is not a plain file name (nothing is written then), or what the disk says.
+/// A name that is not a plain file name (nothing is written then), or an error of the file system.
 pub fn write<N: AsRef<str>, B: AsRef<[u8]>>(dir: &Path, files: &[(N, B)]) -> Result<(), FolderError> {
     for (name, _) in files {
         check(dir, name.as_ref())?;
@@ -21,18 +21,19 @@ pub fn write<N: AsRef<str>, B: AsRef<[u8]>>(dir: &Path, files: &[(N, B)]) -> Res
     Ok(())
 }
 
-/// Reads files of these names, each at most so many bytes long. Memory is taken for what is there, not for what is
-/// allowed.
+/// Reads the files of these names, each at most as long as the number beside its name. Memory is allocated for the
+/// bytes that are there, not for the bound.
 ///
 /// # Errors
-/// A name that is not a plain file name, a file that is too long, or what the disk says: a file that is missing.
+/// A name that is not a plain file name, a file that is too long, or an error of the file system, such as a missing
+/// file.
 pub fn read<N: AsRef<str>>(dir: &Path, names: &[(N, u64)]) -> Result<Vec<(String, Vec<u8>)>, FolderError> {
     let mut files = Vec::with_capacity(names.len());
     for (name, max_bytes) in names {
         check(dir, name.as_ref())?;
         let path = dir.join(name.as_ref());
         let io = |error| FolderError::Io { path: path.clone(), error };
-        // To open a pipe is to wait for somebody to write into it, and a device can be read for ever.
+        // Refuse pipes, which block when opened, and devices, which may never end.
         if !fs::metadata(&path).map_err(io)?.is_file() {
             return Err(FolderError::NotAFile { path });
         }
@@ -47,7 +48,7 @@ pub fn read<N: AsRef<str>>(dir: &Path, names: &[(N, u64)]) -> Result<Vec<(String
     Ok(files)
 }
 
-/// A plain name stays within the folder.
+/// Checks that `name` is a plain file name, which cannot leave the folder.
 fn check(dir: &Path, name: &str) -> Result<(), FolderError> {
     let plain = !matches!(name, "" | "." | "..") && !name.contains(['/', '\\', ':', '\0']);
     if plain { Ok(()) } else { Err(FolderError::Name { dir: dir.to_owned(), name: name.to_owned() }) }
@@ -57,7 +58,7 @@ fn check(dir: &Path, name: &str) -> Result<(), FolderError> {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FolderError {
-    /// A name that is not a plain file name.
+    /// A name is not a plain file name.
     Name {
         /// The folder.
         dir: PathBuf,
@@ -68,19 +69,19 @@ pub enum FolderError {
     TooLong {
         /// The file.
         path: PathBuf,
-        /// The most bytes that it may have.
+        /// The greatest length allowed.
         max_bytes: u64,
     },
-    /// There is something of that name, but not a file.
+    /// The path is not a regular file.
     NotAFile {
-        /// What it is called.
+        /// The path.
         path: PathBuf,
     },
-    /// What the disk says.
+    /// The file system failed.
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The error.
         error: io::Error,
     },
 }

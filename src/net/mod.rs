@@ -1,12 +1,12 @@
-//! The outside: the only room with a socket, a clock, a disk or a thread, and a simulated network beside it.
+//! Input and output: the only module with sockets, clocks, files and threads, and a simulated network.
 //!
-//! | what | for |
+//! | item | purpose |
 //! |---|---|
 //! | [`udp::UdpDriver`] | a game: drives a [`Protocol`](crate::Protocol) over one UDP socket |
-//! | [`relay::Relay`] | feeling a bad link at home: a real UDP relay that delays, drops and damages |
-//! | [`sim::Network`], [`sim::World`] | tests and laboratories: virtual time, seeded, no socket at all |
-//! | [`local_addresses`] | telling a host's player which address to give to the other |
-//! | [`folder`] | writing a desync bundle to the disk, and reading it back |
+//! | [`relay::Relay`] | playing over a bad link at home: a UDP relay that delays, drops and corrupts |
+//! | [`sim::Network`], [`sim::World`] | tests and experiments: virtual time, seeded, without a socket |
+//! | [`local_addresses`] | showing a host the addresses that a guest may join |
+//! | [`folder`] | writing a desync bundle to disk, and reading it back |
 
 mod addresses;
 pub mod folder;

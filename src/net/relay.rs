@@ -1,4 +1,4 @@
-//! A UDP relay that behaves like a bad link: to play against somebody far away on one machine.
+//! A UDP relay that behaves like a bad link, to test a game against a distant peer on one machine.
 
 use super::sim::{InFlight, Link, LinkConfig, LinkStats, nanos};
 use super::sleep::sleep;
@@ -14,12 +14,13 @@ use std::time::{Duration, Instant};
 const FRONT: Token = Token(0);
 const BACK: Token = Token(1);
 const WAKE: Token = Token(2);
-/// Datagrams taken from one socket before the other gets its turn.
+/// The most datagrams received from one socket before the other gets its turn.
 const RECEIVES_A_TURN: usize = 256;
-/// A relay between a client and a fixed target. The client sends to [`addr`](Self::addr); the target sees the relay's
-/// own address, and what others than the target send there is ignored. Whoever sent last to the relay is the client.
+
+/// A relay between a client and a fixed target.
 ///
-/// It runs in a thread of its own, which ends when the relay is dropped.
+/// The client is the last sender to [`addr`](Self::addr). The target sees a second address of the relay, where
+/// datagrams from anyone else are ignored. The relay runs in a thread of its own, which ends when it is dropped.
 ///
 /// ```
 /// use rebout::net::relay::Relay;
@@ -50,7 +51,7 @@ pub struct RelayHandle {
 
 #[derive(Debug)]
 struct Shared {
-    /// From the client to the target, and back.
+    /// The links from the client to the target, and back.
     links: [Link; 2],
     stop: bool,
     error: Option<ErrorKind>,
@@ -60,7 +61,7 @@ impl Relay {
     /// Starts a relay at `addr` (port 0 lets the system choose) with the same link both ways.
     ///
     /// # Errors
-    /// What the system says to binding a socket or starting a thread.
+    /// If a socket cannot be bound or a thread cannot be started.
     pub fn start(addr: SocketAddr, target: SocketAddr, config: LinkConfig, seed: u64) -> io::Result<Self> {
         let mut front = DatagramSocket::bind(addr)?;
         let mut back = DatagramSocket::bind(source_for(target))?;
@@ -91,7 +92,7 @@ impl Relay {
         Ok(Self { addr, handle, thread: Some(thread) })
     }
 
-    /// Where the client has to send to.
+    /// The address to which the client sends.
     #[must_use]
     pub fn addr(&self) -> SocketAddr {
         self.addr
@@ -109,19 +110,19 @@ impl Drop for Relay {
         self.handle.lock().stop = true;
         let woken = self.handle.waker.wake().is_ok();
         if let Some(thread) = self.thread.take().filter(|_| woken) {
-            // A panic in there has been reported already, and ends nothing here.
+            // A panic of the thread has been reported already.
             let _ = thread.join();
         }
     }
 }
 
 impl RelayHandle {
-    /// Sets both directions, for what is sent from now on.
+    /// Configures both directions, for datagrams sent from now on.
     pub fn set(&self, config: LinkConfig) {
         self.set_each(config, config);
     }
 
-    /// Sets each direction: from the client to the target, and back.
+    /// Configures each direction: from the client to the target, and back.
     pub fn set_each(&self, to_target: LinkConfig, to_client: LinkConfig) {
         let mut shared = self.lock();
         shared.links[0].set_config(to_target);
@@ -133,31 +134,31 @@ impl RelayHandle {
         self.lock().links.iter_mut().for_each(|link| link.set_down(down));
     }
 
-    /// What each direction does at present: from the client to the target, and back.
+    /// The configuration of each direction: from the client to the target, and back.
     #[must_use]
     pub fn configs(&self) -> [LinkConfig; 2] {
         self.lock().links.each_ref().map(|link| *link.config())
     }
 
-    /// What each direction has done so far.
+    /// The statistics of each direction: from the client to the target, and back.
     #[must_use]
     pub fn stats(&self) -> [LinkStats; 2] {
         self.lock().links.each_ref().map(|link| *link.stats())
     }
 
-    /// Why the relay stopped on its own, if it did: its sockets are broken.
+    /// The error of a broken socket that stopped the relay, if one did.
     #[must_use]
     pub fn error(&self) -> Option<ErrorKind> {
         self.lock().error
     }
 
     fn lock(&self) -> MutexGuard<'_, Shared> {
-        // Nothing is left half done under this lock, so a panic elsewhere does not spoil it.
+        // A poisoned lock is usable: no change under it is ever left half done.
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// An address to send from that can reach `target`, and is not open to the world where it need not be.
+/// A source address that can reach `target`: loopback only, if the target is on this machine.
 fn source_for(target: SocketAddr) -> SocketAddr {
     let ip: IpAddr = match target.ip() {
         IpAddr::V4(ip) if ip.is_loopback() => Ipv4Addr::LOCALHOST.into(),
@@ -168,7 +169,8 @@ fn source_for(target: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, 0)
 }
 
-/// What the thread owns. Direction 0 comes in at the front and leaves at the back, direction 1 the other way.
+/// The state of the relay's thread. Direction 0 is received at the front socket and sent from the back, direction 1
+/// the other way.
 struct Engine {
     sockets: [DatagramSocket; 2],
     target: SocketAddr,
@@ -199,7 +201,7 @@ impl Engine {
         nanos(self.epoch.elapsed())
     }
 
-    /// Takes in what came for one direction; answers whether there may be more.
+    /// Receives the datagrams of one direction; returns whether there may be more.
     fn receive(&mut self, direction: usize) -> io::Result<bool> {
         for _ in 0..RECEIVES_A_TURN {
             let (from, len) = match self.sockets[direction].receive(&mut self.inbox)? {
@@ -209,7 +211,7 @@ impl Engine {
             };
             match direction {
                 0 => self.client = Some(from),
-                // Somebody else found the port.
+                // Not from the target.
                 _ if from != self.target => continue,
                 _ => {}
             }
@@ -224,6 +226,7 @@ impl Engine {
         Ok(true)
     }
 
+    /// Sends the datagrams that are due.
     fn forward(&mut self) {
         let now = self.now();
         while let Some((_, direction)) = self.in_flight.peek(now) {

@@ -1,34 +1,34 @@
-//! Sleeping until a time below the poller's grain, without missing what comes in.
+//! Sleeping with a finer resolution than the poller's, without missing datagrams.
 
 use mio::{Events, Poll};
 use std::io::{self, ErrorKind};
 use std::time::Duration;
 
-/// The poller counts in milliseconds and rounds up.
+/// The resolution of the poller, which rounds up to whole milliseconds.
 const POLLER_GRAIN: Duration = Duration::from_millis(1);
-/// What is left below that is slept in naps: short, so that a datagram waits no longer than this; not so short that
-/// it is a busy loop (at most four naps a frame).
+/// The longest sleep outside the poller, for times below its resolution. A datagram waits no longer than this; at most
+/// four naps a frame are not a busy loop.
 pub(super) const NAP: Duration = Duration::from_micros(250);
-/// An hour at a time is as good as any longer one, and fits the poller's counter.
+/// The longest single sleep, which fits the poller's counter.
 const MAX_POLL: Duration = Duration::from_secs(3_600);
 
-/// What ended a sleep.
+/// The cause that ended a sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Woken {
-    /// Time, a datagram or a waker. It need not be the time that was asked for.
+    /// The time was over, or a datagram or a waker came; perhaps before the requested time.
     Up,
-    /// A signal.
+    /// A signal interrupted it.
     Interrupted,
 }
 
-/// Sleeps for at most `time`: whole milliseconds in the poller, where a datagram ends them, or one nap. The caller looks
-/// what has come and sleeps again until its time is reached.
+/// Sleeps for at most `time`: whole milliseconds in the poller, where a datagram ends the sleep, or else one nap. The
+/// caller checks its socket and sleeps again until its deadline.
 pub(super) fn sleep(poll: &mut Poll, events: &mut Events, time: Duration) -> io::Result<Woken> {
     if time < POLLER_GRAIN {
         std::thread::sleep(time.min(NAP));
         return Ok(Woken::Up);
     }
-    // Rounded down here, or the poller would round it up past the deadline.
+    // Round down here, or the poller would round up past the deadline.
     let whole = Duration::from_millis(time.min(MAX_POLL).as_millis() as u64);
     match poll.poll(events, Some(whole)) {
         Ok(()) => Ok(Woken::Up),

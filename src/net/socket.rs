@@ -1,4 +1,4 @@
-//! One UDP socket that never blocks, whose errors are counted instead of raised.
+//! A UDP socket that never blocks, and counts its errors instead of returning them.
 
 use crate::{MAX_DATAGRAM, canonical};
 use mio::net::UdpSocket;
@@ -6,48 +6,50 @@ use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, SocketAddr};
 
-/// Longer than any datagram that we take, so that one that is too long shows as such instead of as a whole one.
+/// The length of the buffer for one datagram. It is longer than [`MAX_DATAGRAM`], which shows datagrams that are too
+/// long as such instead of truncating them to a valid length.
 pub(crate) const RECEIVE_BYTES: usize = 2_048;
-/// Some seconds of a match, or a short flood, while the process is not scheduled.
+/// The least receive buffer to request: some seconds of a match, or a short flood, while the process is not scheduled.
 const RECEIVE_BUFFER_BYTES: usize = 256 * 1024;
-/// A match sends a few kilobytes a second; what does not fit here would be too old when it left.
+/// The least send buffer to request. A match sends a few kilobytes a second; datagrams that do not fit would be too
+/// old when they left.
 const SEND_BUFFER_BYTES: usize = 64 * 1024;
-/// Expedited forwarding (DSCP 46): wireless access points put it into the queue for voice.
+/// The traffic class of expedited forwarding (DSCP 46), for which wireless access points use their queue for voice.
 const EXPEDITED_FORWARDING: u32 = 46 << 2;
-/// A socket that fails this often in a row is broken, not unlucky.
+/// The most failures in a row after which a socket is still tried again; beyond, it counts as broken.
 const MAX_FAILURES_IN_A_ROW: u32 = 1_024;
 
-/// What a socket has done and survived.
+/// The statistics of a socket: datagrams, and errors that were ignored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UdpStats {
     /// Datagrams received.
     pub received: u64,
-    /// Their bytes, without headers.
+    /// Bytes received, without headers.
     pub received_bytes: u64,
-    /// Received ones longer than [`MAX_DATAGRAM`]; they are passed on, cut at 2,048 bytes.
+    /// Received datagrams longer than [`MAX_DATAGRAM`]; they are passed on, truncated to 2,048 bytes.
     pub oversize: u64,
     /// Datagrams handed to the operating system.
     pub sent: u64,
-    /// Their bytes, without headers.
+    /// Bytes sent, without headers.
     pub sent_bytes: u64,
-    /// Not sent: the send buffer was full.
+    /// Datagrams not sent because the send buffer was full.
     pub buffer_full: u64,
-    /// The other side's machine said that nobody listens there. Not every system reports it.
+    /// Errors which report that nobody listens at the destination (ICMP port unreachable). Not every system has them.
     pub refused: u64,
-    /// Not sent: no way there, or none for this family of addresses.
+    /// Datagrams not sent because there was no route, or none for this address family.
     pub unreachable: u64,
-    /// Not sent: longer than the network takes.
+    /// Datagrams not sent because they were longer than the network allows.
     pub too_long: u64,
-    /// Calls that a signal interrupted; they were made again.
+    /// Calls interrupted by a signal; they were made again.
     pub interrupted: u64,
     /// Errors of any other kind.
     pub other_errors: u64,
-    /// Receiving that stopped at its bound with more to come.
+    /// Polls that stopped at their bound of datagrams with more to receive.
     pub cut_short: u64,
 }
 
-/// What the operating system granted to a socket.
+/// The socket options that the operating system granted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UdpOptions {
@@ -61,11 +63,12 @@ pub struct UdpOptions {
     pub send_buffer_bytes: Option<usize>,
 }
 
-/// What became of one attempt to receive.
+/// The result of one attempt to receive.
 pub(crate) enum Received {
     Datagram(SocketAddr, usize),
-    /// An error that says nothing about the next attempt.
+    /// An error after which the next attempt may succeed.
     Nothing,
+    /// No datagram is waiting.
     Empty,
 }
 
@@ -79,7 +82,7 @@ pub(crate) struct DatagramSocket {
 }
 
 impl DatagramSocket {
-    /// Binds; `[::]` serves both families, or IPv4 alone where there is no IPv6.
+    /// Binds a socket. `[::]` serves both address families, or IPv4 alone where there is no IPv6.
     pub(crate) fn bind(addr: SocketAddr) -> io::Result<Self> {
         match Self::bind_one(addr) {
             Err(error) if is_any_v6(addr) && lacks_ipv6(&error) => {
@@ -93,7 +96,7 @@ impl DatagramSocket {
         let socket = Socket::new(Domain::for_address(addr), Type::DGRAM, Some(Protocol::UDP))?;
         let mut options = UdpOptions::default();
         if addr.is_ipv6() {
-            // A system may refuse, and then serves IPv6 alone.
+            // If the system refuses a dual-stack socket, it serves IPv6 alone.
             let only_v6 = socket.set_only_v6(!is_any_v6(addr)).and_then(|()| socket.only_v6());
             options.dual_stack = matches!(only_v6, Ok(false));
         }
@@ -122,7 +125,7 @@ impl DatagramSocket {
         &self.options
     }
 
-    /// Receives one datagram. An error only from a socket that does nothing but fail.
+    /// Receives one datagram. An error means that the socket has failed more than [`MAX_FAILURES_IN_A_ROW`] times.
     pub(crate) fn receive(&mut self, buf: &mut [u8; RECEIVE_BYTES]) -> io::Result<Received> {
         match self.mio.recv_from(buf) {
             Ok((len, from)) => {
@@ -148,7 +151,7 @@ impl DatagramSocket {
         }
     }
 
-    /// Sends one datagram, or counts why not: to the protocol it is lost like any other.
+    /// Sends one datagram, or counts why it could not be sent. To the protocol such a datagram is packet loss.
     pub(crate) fn send(&mut self, to: SocketAddr, datagram: &[u8]) {
         let to = match (self.local, canonical(to)) {
             (SocketAddr::V6(_), SocketAddr::V4(v4)) => {
@@ -160,7 +163,7 @@ impl DatagramSocket {
             }
             (_, same) => same,
         };
-        // An error left behind by an earlier datagram is reported at the next call, which then sends nothing.
+        // Try twice: an error of an earlier datagram is reported by the next call, which then sends nothing.
         for _ in 0..2 {
             match self.mio.send_to(datagram, to) {
                 Ok(_) => {
@@ -179,7 +182,7 @@ impl DatagramSocket {
     }
 }
 
-/// Errors that say nothing about the datagram at hand.
+/// Whether an error is not about the datagram being sent, but about a signal or an earlier datagram.
 fn is_of_another(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Interrupted | ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset)
 }
@@ -188,7 +191,7 @@ fn is_any_v6(addr: SocketAddr) -> bool {
     addr.is_ipv6() && addr.ip().is_unspecified()
 }
 
-/// Whether binding `[::]` failed for want of IPv6, rather than because of the port.
+/// Whether binding `[::]` failed because the system has no IPv6, rather than because of the port.
 fn lacks_ipv6(error: &io::Error) -> bool {
     !matches!(error.kind(), ErrorKind::AddrInUse | ErrorKind::PermissionDenied)
 }
@@ -209,7 +212,7 @@ fn count(stats: &mut UdpStats, error: &io::Error) {
     *counter += 1;
 }
 
-// The two errors that the standard library has no kind for.
+// The codes of two errors for which the standard library has no kind.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const MESSAGE_TOO_LONG: Option<i32> = Some(90);
 #[cfg(any(target_os = "linux", target_os = "android"))]

@@ -1,4 +1,4 @@
-//! The driver on mio and socket2: runs a [`Protocol`] on one UDP socket and the machine's clock.
+//! The UDP driver: runs a [`Protocol`] on one UDP socket and the monotonic clock, with mio and socket2.
 
 use super::sleep::{NAP, Woken, sleep};
 use super::socket::{DatagramSocket, RECEIVE_BYTES, Received};
@@ -10,21 +10,22 @@ use std::time::{Duration, Instant};
 
 pub use super::socket::{UdpOptions, UdpStats};
 
-/// Datagrams taken in one go. Thirty times what a peer sends in a frame's wait, and still under a millisecond when
-/// somebody floods the port.
+/// The most datagrams received in one poll: thirty times as many as a peer sends in a frame, and still less than a
+/// millisecond of work when somebody floods the port.
 const RECEIVES_A_POLL: usize = 256;
-/// Datagrams sent in one go; a protocol that has more than this to say at once never stops.
+/// The most datagrams sent in one poll, against a protocol that never stops sending.
 const SENDS_A_POLL: usize = 256;
-/// One UDP socket, a clock and a place to sleep.
+
+/// A driver that runs a [`Protocol`] on one UDP socket, with a monotonic clock.
 ///
 /// - A game that lets the driver sleep: [`run_until`](Self::run_until) the next frame is due, then advance, then
 ///   [`flush`](Self::flush).
 /// - An engine that owns the loop: [`poll`](Self::poll) once in every turn, which never blocks.
-/// - At the end: [`close`](Self::close), so that the last word gets through.
+/// - At the end: [`close`](Self::close), which delivers the last messages.
 ///
 /// All three take any [`Protocol`], and the same driver may serve one after the other (a lobby, then its session).
-/// Times are those of [`now`](Self::now). What goes wrong with single datagrams is counted in [`stats`](Self::stats) and
-/// survived: to a protocol it is loss. An error means that the socket or the poller itself is broken.
+/// Times are those of [`now`](Self::now). Errors of single datagrams are counted in [`stats`](Self::stats) and
+/// treated as packet loss. A returned error means that the socket or the poller itself is broken.
 ///
 /// ```
 /// use rebout::net::udp::UdpDriver;
@@ -39,7 +40,8 @@ pub struct UdpDriver {
     poll: Poll,
     events: Events,
     epoch: Instant,
-    /// Receiving stopped with more to come. The poller tells of changes only, so it would not tell of this.
+    /// Whether receiving stopped with more datagrams waiting. The poller is edge-triggered and does not report them
+    /// again.
     more: bool,
     inbox: Box<[u8; RECEIVE_BYTES]>,
     outbox: Box<[u8; MAX_DATAGRAM]>,
@@ -50,7 +52,7 @@ impl UdpDriver {
     /// there is no IPv6; any other address serves its own family.
     ///
     /// # Errors
-    /// What the system says, above all [`AddrInUse`](io::ErrorKind::AddrInUse).
+    /// If the system cannot bind the address, most often [`AddrInUse`](io::ErrorKind::AddrInUse).
     pub fn bind(addr: SocketAddr) -> io::Result<Self> {
         let mut socket = DatagramSocket::bind(addr)?;
         let poll = Poll::new()?;
@@ -60,7 +62,7 @@ impl UdpDriver {
             poll,
             events: Events::with_capacity(4),
             epoch: Instant::now(),
-            // A datagram that came before the registration may not be told of.
+            // The poller may not report a datagram that arrived before the registration.
             more: true,
             inbox: Box::new([0; RECEIVE_BYTES]),
             outbox: Box::new([0; MAX_DATAGRAM]),
@@ -69,8 +71,8 @@ impl UdpDriver {
 
     // Commands.
 
-    /// Moves packets until `deadline`, or until the protocol [wants attention](Protocol::wants_attention). Sleeps in
-    /// between; takes in all that has come and sends all that is ready before it returns, however late it is.
+    /// Receives and sends until `deadline`, or until the protocol [wants attention](Protocol::wants_attention), and
+    /// sleeps in between. Also after the deadline it receives and sends once before it returns.
     ///
     /// # Errors
     /// A broken socket or poller.
@@ -78,7 +80,7 @@ impl UdpDriver {
         self.pump(protocol, deadline, P::wants_attention)
     }
 
-    /// Takes in what has come, up to a bound, and sends what is ready. Never blocks.
+    /// Receives waiting datagrams, up to a bound, and sends those that are due. Never blocks.
     ///
     /// # Errors
     /// A broken socket.
@@ -88,17 +90,17 @@ impl UdpDriver {
         Ok(())
     }
 
-    /// Sends what is ready, and takes nothing in. Never blocks.
+    /// Sends the datagrams that are due, without receiving. Never blocks.
     ///
     /// # Errors
-    /// None at present; what cannot be sent is counted.
+    /// None at present; datagrams that cannot be sent are counted.
     pub fn flush<P: Protocol>(&mut self, protocol: &mut P) -> io::Result<()> {
         self.transmit(protocol);
         Ok(())
     }
 
-    /// Moves packets for at most `linger`, until the protocol has nothing left to deliver
-    /// ([`Protocol::lingers`]). Answers whether it has not. The driver can still be used afterwards.
+    /// Receives and sends for at most `linger`, until the protocol has nothing left to deliver
+    /// ([`Protocol::lingers`]). Returns whether everything was delivered. The driver can still be used afterwards.
     ///
     /// # Errors
     /// A broken socket or poller.
@@ -110,7 +112,7 @@ impl UdpDriver {
 
     // Getters.
 
-    /// The time since the driver was made. Never runs backwards, and knows nothing of the wall clock.
+    /// The time since the driver was made, on a monotonic clock.
     #[must_use]
     pub fn now(&self) -> Duration {
         self.epoch.elapsed()
@@ -122,19 +124,19 @@ impl UdpDriver {
         self.socket.local_addr()
     }
 
-    /// What the operating system granted.
+    /// The socket options that the operating system granted.
     #[must_use]
     pub fn options(&self) -> &UdpOptions {
         self.socket.options()
     }
 
-    /// What was sent, received and survived so far.
+    /// The statistics of the socket so far.
     #[must_use]
     pub fn stats(&self) -> &UdpStats {
         &self.socket.stats
     }
 
-    // Inside.
+    // Internal.
 
     fn pump<P: Protocol>(
         &mut self,
@@ -153,7 +155,7 @@ impl UdpDriver {
             if !self.more {
                 let until = match protocol.poll_timeout() {
                     None => deadline,
-                    // It was served and has not moved: it must not turn sleep into a busy loop.
+                    // A timeout that stays in the past after it was served must not become a busy loop.
                     Some(at) if at <= served => now + NAP,
                     Some(at) => at,
                 };
