@@ -1,9 +1,9 @@
-//! A probability as an integer, so that a seed means the same on every machine.
+//! A probability as an integer, with which a seed gives the same draws on every machine.
 
 use super::seeded::Seeded;
 use std::fmt;
 
-/// How often something happens, in parts of a million.
+/// A probability in parts of a million.
 ///
 /// ```
 /// use rebout::net::sim::Chance;
@@ -21,9 +21,9 @@ pub struct Chance(u32);
 const CERTAIN: u32 = 1_000_000;
 
 impl Chance {
-    /// It never happens.
+    /// Probability 0.
     pub const NEVER: Self = Self(0);
-    /// It always happens.
+    /// Probability 1.
     pub const ALWAYS: Self = Self(CERTAIN);
 
     /// `parts` of a million; a million and more is always.
@@ -38,7 +38,7 @@ impl Chance {
         Self::per_million(percent.saturating_mul(10_000))
     }
 
-    /// Percent as a person types it, to the nearest part of a million.
+    /// Percent as a float, rounded to the nearest part of a million.
     ///
     /// # Errors
     /// [`BadChance`] for anything outside 0 to 100, NaN included.
@@ -55,7 +55,7 @@ impl Chance {
         self.0
     }
 
-    /// Draws once, or not at all where there is nothing to decide.
+    /// Draws whether it happens. [`NEVER`](Self::NEVER) consumes no draw.
     #[inline]
     pub(crate) fn hits(self, rng: &mut Seeded) -> bool {
         self.0 != 0 && rng.below(u64::from(CERTAIN)) < u64::from(self.0)
@@ -68,10 +68,10 @@ impl fmt::Display for Chance {
     }
 }
 
-/// A percentage that is none.
+/// A percentage that is not from 0 to 100.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BadChance(
-    /// What was given.
+    /// The percentage.
     pub f64,
 );
 

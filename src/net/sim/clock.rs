@@ -1,13 +1,13 @@
-//! The clock of one simulated machine, and the times at which the machine stands still.
+//! The clock of one simulated machine, and the pauses of the machine.
 
 use super::nanos;
 use std::time::Duration;
 
 const MILLION: u64 = 1_000_000;
-/// A clock twice too fast or half as slow is no clock; within this both mappings stay exact.
+/// The greatest skew in either direction. Within it both mappings are exact.
 const MAX_SKEW_PPM: i32 = 500_000;
 
-/// How one machine sees time: `local = offset + true * (1 + skew_ppm / 1,000,000)`.
+/// The clock of one machine: `local = offset + true * (1 + skew_ppm / 1,000,000)`.
 ///
 /// ```
 /// use rebout::net::sim::Clock;
@@ -24,38 +24,38 @@ pub struct Clock {
     pauses: Vec<Pause>,
 }
 
-/// A time in which a machine does not run: its clock goes on, its datagrams wait in the socket's buffer.
+/// A time in which a machine does not run. Its clock goes on, and its datagrams wait in the socket's buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pause {
-    /// When it begins, in true time.
+    /// The start, in true time.
     pub start: Duration,
-    /// How long it lasts, in true time.
+    /// The length, in true time.
     pub length: Duration,
 }
 
 impl Clock {
     /// A clock that shows `offset` at true time zero and runs `skew_ppm` parts of a million too fast, or too slow if
-    /// negative; more than half of either counts as half.
+    /// negative. The skew is limited to half a million either way.
     #[must_use]
     pub fn new(offset: Duration, skew_ppm: i32) -> Self {
         let skew_ppm = skew_ppm.clamp(-MAX_SKEW_PPM, MAX_SKEW_PPM);
         Self { offset: nanos(offset), skew_ppm, pauses: Vec::new() }
     }
 
-    /// The same clock on a machine that stands still for `length` from true time `start` on.
+    /// The same clock on a machine that pauses for `length` from true time `start` on.
     #[must_use]
     pub fn with_pause(mut self, start: Duration, length: Duration) -> Self {
         self.pauses.push(Pause { start, length });
         self
     }
 
-    /// When the machine stands still.
+    /// The pauses of the machine.
     #[must_use]
     pub fn pauses(&self) -> &[Pause] {
         &self.pauses
     }
 
-    /// What the clock shows at true time `time`. Never runs backwards.
+    /// The time that the clock shows at true time `time`. Never runs backwards.
     #[must_use]
     pub fn local(&self, time: Duration) -> Duration {
         Duration::from_nanos(self.local_nanos(nanos(time)))
@@ -101,7 +101,7 @@ impl Clock {
         if self.pauses.is_empty() {
             return time;
         }
-        // A pause may end inside another one, listed before it or after.
+        // Repeat, because a pause may end inside another one, listed before it or after.
         while let Some(end) = self.pauses.iter().find_map(|pause| pause.end_if_within(time)) {
             time = end;
         }

@@ -1,17 +1,17 @@
-//! The datagrams under way, ordered by arrival.
+//! The datagrams in flight, ordered by arrival.
 
 use crate::MAX_DATAGRAM;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// More than this is not kept under way: a flood must not eat the memory of the machine that simulates it.
+/// The most datagrams in flight, which bounds the memory that a simulated flood takes.
 const MAX_IN_FLIGHT: usize = 1 << 16;
 
-/// Datagrams that wait for their time, each with a tag. Buffers are kept and used again, so that nothing is
-/// allocated once the greatest number under way has been seen.
+/// A queue of datagrams by time of arrival, each with a tag. Buffers are reused, and nothing is allocated once the
+/// greatest number in flight has been seen.
 #[derive(Debug)]
 pub(crate) struct InFlight<T> {
-    /// Time, then order of insertion: equal times are resolved the same way in every run.
+    /// Time, order of insertion, slot. The order of insertion makes equal times deterministic.
     order: BinaryHeap<Reverse<(u64, u64, u32)>>,
     slots: Vec<Slot<T>>,
     free: Vec<u32>,
@@ -29,7 +29,7 @@ impl<T: Copy> InFlight<T> {
         Self { order: BinaryHeap::new(), slots: Vec::new(), free: Vec::new(), inserted: 0 }
     }
 
-    /// Takes the memory for `count` datagrams under way at once.
+    /// Allocates the memory for `count` datagrams in flight at once.
     pub(crate) fn reserve(&mut self, count: usize, tag: T) {
         let count = count.min(MAX_IN_FLIGHT);
         self.order.reserve(count.saturating_sub(self.order.len()));
@@ -40,7 +40,7 @@ impl<T: Copy> InFlight<T> {
         }
     }
 
-    /// Puts a copy of `datagram` under way and gives it back to be damaged; `None` when too many are.
+    /// Adds a copy of `datagram`, and returns its bytes, to be corrupted; `None` if too many are in flight.
     pub(crate) fn push(&mut self, at: u64, tag: T, datagram: &[u8]) -> Option<&mut Vec<u8>> {
         if self.free.is_empty() {
             self.reserve((self.slots.len() * 2).max(16), tag);
@@ -59,21 +59,21 @@ impl<T: Copy> InFlight<T> {
         self.order.peek().map(|Reverse((at, ..))| *at)
     }
 
-    /// When the next one arrives and its tag, if it has arrived by `now`.
+    /// The arrival time and the tag of the next datagram, if it has arrived by `now`.
     #[inline]
     pub(crate) fn peek(&self, now: u64) -> Option<(u64, T)> {
         let Reverse((at, _, index)) = *self.order.peek()?;
         (at <= now).then(|| (at, self.slots[index as usize].tag))
     }
 
-    /// Takes the next one out. Its buffer stays readable until the next change.
+    /// Removes the next datagram. Its bytes stay readable until the next change.
     pub(crate) fn pop(&mut self) -> Option<&[u8]> {
         let Reverse((_, _, index)) = self.order.pop()?;
         self.free.push(index);
         Some(&self.slots[index as usize].bytes)
     }
 
-    /// Makes the next one arrive at `at` instead, behind all that already arrive then.
+    /// Reschedules the next datagram to `at`, behind all that arrive then already.
     pub(crate) fn postpone(&mut self, at: u64) {
         if let Some(Reverse((_, _, index))) = self.order.pop() {
             self.schedule(at, index);

@@ -1,19 +1,19 @@
-//! One direction of a path: what it does to a datagram, decided at the moment it is sent.
+//! One direction of a simulated path. The fate of a datagram is decided at the moment it is sent.
 
 use super::chance::Chance;
 use super::nanos;
 use super::seeded::Seeded;
 use std::time::Duration;
 
-/// What IPv4 and UDP add to every datagram on the wire.
+/// The length of the IPv4 and UDP headers of a datagram.
 pub const HEADER_BYTES: u64 = 28;
 
-/// Nothing arrives sooner than this after it was sent, so that virtual time moves on even when two machines answer
-/// each other at once over a link without latency.
+/// The shortest delay of a datagram. Virtual time therefore moves on even when two machines answer each other at once
+/// over a link without latency.
 const MIN_DELAY_NANOS: u64 = 1_000;
 
-/// One direction of a path. The fields are independent of each other; [`LinkConfig::new`] has none of the faults, so
-/// name what you want:
+/// The configuration of one direction of a path. The fields are independent of each other. [`LinkConfig::new`] has no
+/// impairment; add those that you want:
 ///
 /// ```
 /// use rebout::net::sim::{Chance, LinkConfig};
@@ -23,58 +23,57 @@ const MIN_DELAY_NANOS: u64 = 1_000;
 /// assert_eq!(link.jitter, Duration::ZERO);
 /// ```
 ///
-/// A datagram first goes through the bottleneck ([`bandwidth`](Self::bandwidth)), where a full queue drops it; what
-/// is lost, doubled or damaged after that has used the bandwidth all the same.
+/// A datagram first passes the bottleneck ([`bandwidth`](Self::bandwidth)), where a full queue drops it. Datagrams
+/// that are lost, duplicated or corrupted after that have used the bandwidth too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkConfig {
-    /// The least time from sending to arrival; 1 us if less.
+    /// The shortest time from sending to arrival, at least 1 us.
     pub latency: Duration,
-    /// Each datagram takes up to this much longer, uniformly from 0 to `jitter`, independent of the others.
+    /// The greatest additional delay of a datagram, drawn uniformly from 0 to `jitter` for each.
     pub jitter: Duration,
     /// Whether jitter keeps the order, as a queue does: a datagram then waits for the one before it. Otherwise jitter
     /// longer than the gap between datagrams reorders them, as parallel paths do.
     pub keep_order: bool,
-    /// How often a datagram is held back, and overtaken by later ones whatever `keep_order` says.
+    /// The chance that a datagram is held back and may be overtaken by later ones, even with `keep_order`.
     pub reorder: Chance,
-    /// A datagram held back takes up to this much longer, uniformly from 0.
+    /// The greatest additional delay of a datagram that is held back, drawn uniformly from 0.
     pub reorder_delay: Duration,
-    /// How often a datagram is lost, independent of the others.
+    /// The chance that a datagram is lost, independent of the others.
     pub loss: Chance,
-    /// Loss that comes in bursts, in addition to `loss`.
+    /// Loss in bursts, in addition to `loss`.
     pub burst: Option<Burst>,
-    /// How often a datagram arrives twice. The copy draws its own jitter and its own damage.
+    /// The chance that a datagram arrives twice. The copy has its own jitter and corruption.
     pub duplicate: Chance,
-    /// How often one to three different bits are flipped: damage that UDP's checksum did not see.
+    /// The chance that one to three different bits are flipped, undetected by UDP's checksum.
     pub corrupt: Chance,
-    /// How often a datagram is cut short, to any lesser length, 0 included.
+    /// The chance that a datagram is truncated, to any shorter length, 0 included.
     pub truncate: Chance,
     /// The bottleneck, if there is one.
     pub bandwidth: Option<Bandwidth>,
 }
 
-/// Bursts of loss after Gilbert and Elliott: two states, and a draw at every datagram whether to change between them.
+/// Burst loss by the Gilbert-Elliott model: two states, and a draw at every datagram whether to change between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Burst {
-    /// The chance, at a datagram outside a burst, that a burst begins with it.
+    /// The chance that a burst begins with a datagram outside one.
     pub enter: Chance,
-    /// The chance, at a datagram inside a burst, that the burst is over before it: bursts last `1 / leave` datagrams
-    /// on average.
+    /// The chance that a burst ends before a datagram inside it: bursts last `1 / leave` datagrams on average.
     pub leave: Chance,
-    /// How often a datagram is lost inside a burst.
+    /// The chance that a datagram inside a burst is lost.
     pub loss: Chance,
 }
 
-/// A bottleneck with a queue that drops what does not fit.
+/// A bottleneck with a queue that drops datagrams when it is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bandwidth {
     /// Bits a second, headers included. 0 counts as 1.
     pub bits_per_s: u64,
-    /// What may wait, in bytes with headers. A datagram always passes when nothing waits.
+    /// The length of the queue in bytes, headers included. A datagram always passes an empty queue.
     pub queue_bytes: u64,
 }
 
 impl LinkConfig {
-    /// A link that does nothing but take `latency`.
+    /// A link with `latency` and no impairment.
     #[must_use]
     pub const fn new(latency: Duration) -> Self {
         Self {
@@ -93,50 +92,50 @@ impl LinkConfig {
     }
 }
 
-/// What a link has done so far, in datagrams.
+/// The statistics of a link, in datagrams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LinkStats {
-    /// Given to the link.
+    /// Sent over the link.
     pub sent: u64,
-    /// Left the link, copies included.
+    /// Arriving, duplicates included.
     pub arriving: u64,
-    /// Sent into a partition.
+    /// Dropped by a partition.
     pub cut: u64,
     /// Dropped by the full queue of the bottleneck.
     pub queue_full: u64,
-    /// Lost on their own.
+    /// Lost independently of bursts.
     pub lost: u64,
     /// Lost inside a burst.
     pub lost_in_burst: u64,
-    /// Arriving twice.
+    /// Duplicated.
     pub duplicated: u64,
     /// Held back.
     pub reordered: u64,
-    /// With bits flipped.
+    /// Arriving with bits flipped.
     pub corrupted: u64,
-    /// Cut short.
+    /// Arriving truncated.
     pub truncated: u64,
 }
 
-/// One direction of a path at work: a time and a length in, arrivals out. It holds no bytes.
+/// One direction of a path. It maps the time and the length of a datagram to its arrivals, and holds no bytes.
 #[derive(Clone, Debug)]
 pub struct Link {
     config: LinkConfig,
     rng: Seeded,
     in_burst: bool,
-    /// When the bottleneck has sent all that waits.
+    /// When the bottleneck has sent its whole queue.
     busy_until: u64,
-    /// The latest arrival of those that keep the order.
+    /// The latest arrival of the datagrams that keep the order.
     last_arrival: u64,
     down: bool,
-    /// Times of scheduled partitions, from and up to.
+    /// The start and end of each scheduled partition.
     cuts: Vec<(u64, u64)>,
     stats: LinkStats,
 }
 
 impl Link {
-    /// A link whose draws are a function of `seed`.
+    /// A link whose random draws are a function of `seed`.
     #[must_use]
     pub fn new(config: LinkConfig, seed: u64) -> Self {
         Self::on_stream(config, Seeded::stream(seed, 0))
@@ -155,35 +154,35 @@ impl Link {
         }
     }
 
-    /// What the link does at present.
+    /// The current configuration.
     #[must_use]
     pub fn config(&self) -> &LinkConfig {
         &self.config
     }
 
-    /// Changes what happens to the datagrams sent from now on; those under way keep their fate.
+    /// Changes the configuration for datagrams sent from now on; those in flight are not affected.
     pub fn set_config(&mut self, config: LinkConfig) {
         self.config = config;
         self.in_burst &= config.burst.is_some();
     }
 
-    /// Takes the link down or up again. What is sent while it is down is gone; what is under way still arrives.
+    /// Takes the link down or up again. Datagrams sent while it is down are lost; those in flight still arrive.
     pub fn set_down(&mut self, down: bool) {
         self.down = down;
     }
 
-    /// Takes the link down from `start` up to and without `end`.
+    /// Takes the link down from `start` up to, but not including, `end`.
     pub fn cut(&mut self, start: Duration, end: Duration) {
         self.cuts.push((nanos(start), nanos(end)));
     }
 
-    /// What the link has done so far.
+    /// The statistics so far.
     #[must_use]
     pub fn stats(&self) -> &LinkStats {
         &self.stats
     }
 
-    /// Sends a datagram of `len` bytes: it arrives not at all, once or twice. `now` must not run backwards.
+    /// Sends a datagram of `len` bytes, which arrives never, once or twice. `now` must not run backwards.
     pub fn send(&mut self, now: Duration, len: usize) -> Passage {
         self.pass(nanos(now), len)
     }
@@ -217,7 +216,7 @@ impl Link {
         Passage { first: Some(first), second }
     }
 
-    /// When the bottleneck has sent the datagram; `None` when its queue is full.
+    /// The time at which the bottleneck has sent the datagram; `None` if its queue is full.
     fn through_bottleneck(&mut self, now: u64, len: usize) -> Option<u64> {
         let Some(Bandwidth { bits_per_s, queue_bytes }) = self.config.bandwidth else {
             return Some(now);
@@ -234,6 +233,7 @@ impl Link {
         Some(self.busy_until)
     }
 
+    /// Draws whether a burst begins or ends, and whether a datagram is lost in it.
     fn lost_in_burst(&mut self) -> bool {
         let Some(burst) = self.config.burst else {
             return false;
@@ -243,6 +243,7 @@ impl Link {
         self.in_burst && burst.loss.hits(&mut self.rng)
     }
 
+    /// Draws the arrival time, truncation and bit flips of a datagram.
     fn arrival(&mut self, leaves_at: u64, len: usize) -> Arrival {
         self.stats.arriving += 1;
         let travel = nanos(self.config.latency).saturating_add(self.rng.up_to(nanos(self.config.jitter)));
@@ -267,13 +268,13 @@ impl Link {
     }
 }
 
-/// One to three different bits of `bits`: evenly spaced from a random one on, so that none is hit twice.
+/// The positions of one to three different bits of `bits`, evenly spaced from a random one on.
 fn flips(rng: &mut Seeded, bits: u64) -> [Option<u64>; 3] {
     let (first, step, count) = (rng.below(bits), 1 + rng.below((bits - 1) / 2), 1 + rng.below(3));
     [0, 1, 2].map(|k| (k < count).then(|| (first + k * step) % bits))
 }
 
-/// What became of a datagram: its arrivals, at most two.
+/// The arrivals of a datagram, at most two.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Passage {
     first: Option<Arrival>,
@@ -289,7 +290,7 @@ impl IntoIterator for Passage {
     }
 }
 
-/// One arrival of a datagram: when, and how damaged.
+/// One arrival of a datagram: its time and its corruption.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
     at: u64,
@@ -298,7 +299,7 @@ pub struct Arrival {
 }
 
 impl Arrival {
-    /// When it arrives.
+    /// The time of arrival.
     #[must_use]
     pub fn at(&self) -> Duration {
         Duration::from_nanos(self.at)
@@ -309,7 +310,7 @@ impl Arrival {
         self.at
     }
 
-    /// Does to the bytes that were sent what the link did to them.
+    /// Applies the truncation and bit flips of this arrival to the bytes that were sent.
     #[inline]
     pub fn damage(&self, datagram: &mut Vec<u8>) {
         datagram.truncate(self.len);

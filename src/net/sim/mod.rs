@@ -1,9 +1,9 @@
-//! A simulated network: seeded, in virtual time, with the real bytes on the wire and no socket.
+//! A simulated network: seeded, in virtual time, with the real bytes of the wire and no socket.
 //!
-//! - [`LinkConfig`] says what one direction of a path does to datagrams, and [`Link`] does it: a datagram and a time
-//!   in, arrivals out. [`LinkConfig::presets`] has the paths that players sit behind.
-//! - [`Network`] is a set of endpoints with a link for each ordered pair, and everything that happens to paths as a
-//!   whole: partitions, rebound addresses, injected datagrams.
+//! - [`LinkConfig`] describes one direction of a path: latency, jitter, loss, corruption, bandwidth; [`Link`] applies
+//!   it to datagrams. [`LinkConfig::presets`] has the links of real players.
+//! - [`Network`] is a set of endpoints with a link for each ordered pair, and has partitions, rebound addresses and
+//!   injected datagrams.
 //! - [`World`] runs machines on a network, each with its own [`Clock`], from event to event.
 //!
 //! Everything is a pure function of the seed and of the calls: two runs with one seed give the same [`Transcript`].
@@ -46,7 +46,8 @@ pub(crate) use in_flight::InFlight;
 
 use std::time::Duration;
 
-/// Nanoseconds, the unit inside the simulator: one comparison where a `Duration` needs two.
+/// Converts a time to nanoseconds, the unit inside the simulator. They compare faster than a `Duration`, which has two
+/// fields.
 pub(crate) fn nanos(time: Duration) -> u64 {
     time.as_secs().saturating_mul(1_000_000_000).saturating_add(u64::from(time.subsec_nanos()))
 }

@@ -1,4 +1,4 @@
-//! Endpoints, a link for each ordered pair of them, and the datagrams under way.
+//! Endpoints, a link for each ordered pair of them, and the datagrams in flight.
 
 use super::in_flight::InFlight;
 use super::link::{HEADER_BYTES, Link, LinkConfig};
@@ -8,20 +8,20 @@ use super::{Clock, nanos};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// What the socket of a machine that stands still holds for it; the rest is dropped. A default Linux socket buffer
+/// The number of datagrams that the socket of a paused machine holds; more are dropped. A default Linux socket buffer
 /// holds about this many small datagrams.
 const SOCKET_DATAGRAMS: u32 = 256;
 /// The longest payload of UDP over IPv4.
 const MAX_UDP_PAYLOAD: usize = 65_507;
-/// Room for the datagrams of a pair on all but the longest links, taken at the start.
+/// The datagrams for which memory is allocated at the start: enough for a pair on all but the longest links.
 const INITIAL_IN_FLIGHT: usize = 64;
 
-/// Datagrams and their bytes.
+/// A number of datagrams and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// How many.
+    /// The number of datagrams.
     pub datagrams: u64,
-    /// Their bytes without headers.
+    /// The bytes without headers.
     pub payload_bytes: u64,
 }
 
@@ -38,38 +38,38 @@ impl Traffic {
     }
 }
 
-/// What a network did with datagrams beside what its links did. Links count for themselves: [`Network::link`].
+/// The statistics of a network outside its links, which have their own: [`Network::link`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NetworkStats {
-    /// Sent to an address that nobody has.
+    /// Datagrams sent to an address that no endpoint has.
     pub unroutable: Traffic,
-    /// Put onto the network by [`Network::inject`].
+    /// Datagrams injected by [`Network::inject`].
     pub injected: u64,
-    /// Dropped because too many were under way.
+    /// Datagrams dropped because too many were in flight.
     pub overflow: u64,
-    /// Arrived at an endpoint that was not open yet, or no more.
+    /// Datagrams dropped because their endpoint was not open yet, or no longer.
     pub closed: u64,
-    /// Arrived at an address that its endpoint no longer has, or does not have yet.
+    /// Datagrams dropped because their endpoint no longer had their address, or did not have it yet.
     pub stale_address: u64,
-    /// Dropped by the full socket of a machine that stood still.
+    /// Datagrams dropped by the full socket of a paused machine.
     pub socket_full: u64,
 }
 
-/// A datagram at the end of its way.
+/// A datagram that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery<'a> {
-    /// When it arrived.
+    /// The time of arrival.
     pub at: Duration,
-    /// The endpoint that gets it.
+    /// The endpoint that receives it.
     pub to: usize,
-    /// Where it seems to come from.
+    /// The source address, which may be forged.
     pub from: SocketAddr,
     /// The bytes.
     pub datagram: &'a [u8],
 }
 
-/// What is known of a datagram under way beside its bytes.
+/// The addresses and the receiving endpoint of a datagram in flight.
 #[derive(Clone, Copy, Debug)]
 struct Route {
     from: SocketAddr,
@@ -80,20 +80,20 @@ struct Route {
 #[derive(Debug)]
 struct Endpoint {
     addr: SocketAddr,
-    /// The addresses it shows later, each with its time, in order of time.
+    /// The later addresses, each with the time from which it is used, in order of time.
     rebinds: Vec<(u64, SocketAddr)>,
-    /// For the times at which its machine stands still.
+    /// The clock of the machine, for its pauses.
     clock: Clock,
     open_from: u64,
     open_until: u64,
-    /// How many datagrams wait for the end of the pause, and when that is.
+    /// The end of a pause, and the number of datagrams that wait for it.
     waiting: (u64, u32),
     sent: Traffic,
     received: Traffic,
 }
 
 impl Endpoint {
-    /// The address that the others see at `now`.
+    /// The address that others see at `now`.
     #[inline]
     fn shown(&self, now: u64) -> SocketAddr {
         let rebound = self.rebinds.iter().rev().find(|(at, _)| *at <= now);
@@ -106,14 +106,14 @@ impl Endpoint {
     }
 }
 
-/// A simulated network. Endpoints are named by the number that [`add`](Self::add) gave; a number that it never gave
-/// is a mistake of the caller and panics.
+/// A simulated network. Endpoints are identified by the number that [`add`](Self::add) returned; any other number
+/// panics.
 #[derive(Debug)]
 pub struct Network {
     seed: u64,
     default_link: LinkConfig,
     endpoints: Vec<Endpoint>,
-    /// By sender, then by receiver.
+    /// The links, by sender and then by receiver.
     links: Vec<Vec<Link>>,
     in_flight: InFlight<Route>,
     stats: NetworkStats,
@@ -121,7 +121,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// An empty network, whose every draw is a function of `seed`.
+    /// An empty network, whose random draws are a function of `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         let mut network = Self {
@@ -139,18 +139,18 @@ impl Network {
 
     // Commands.
 
-    /// Takes the memory for `datagrams` under way at once, so that none is taken later.
+    /// Allocates the memory for `datagrams` in flight at once, instead of when they are sent.
     pub fn reserve(&mut self, datagrams: usize) {
         let nowhere = SocketAddr::from(([0, 0, 0, 0], 0));
         self.in_flight.reserve(datagrams, Route { from: nowhere, to: nowhere, endpoint: 0 });
     }
 
-    /// How much of the traffic the transcript keeps from now on; at first [`Recording::Digest`].
+    /// Sets how much of the traffic the transcript records from now on. The default is [`Recording::Digest`].
     pub fn record(&mut self, recording: Recording) {
         self.transcript.set_recording(recording);
     }
 
-    /// Adds an endpoint with an address of its own, and answers its number. Numbers count up from 0.
+    /// Adds an endpoint with an address of its own, and returns its number. Numbers count up from 0.
     pub fn add(&mut self, addr: SocketAddr) -> usize {
         let id = self.endpoints.len();
         self.endpoints.push(Endpoint {
@@ -163,7 +163,8 @@ impl Network {
             sent: Traffic::default(),
             received: Traffic::default(),
         });
-        // Each link has its own stream, named by its two ends: a change to one link moves no draw of another.
+        // Each link has its own random stream, numbered by its two ends: a change to one link moves no draw of
+        // another.
         let (seed, config) = (self.seed, self.default_link);
         let link = |from: usize, to: usize| {
             Link::on_stream(config, Seeded::stream(seed, 1 + ((from as u64) << 32 | to as u64)))
@@ -175,23 +176,23 @@ impl Network {
         id
     }
 
-    /// The link that endpoints added from now on have to and from the others.
+    /// Configures the links of endpoints that are added from now on, to and from all others.
     pub fn set_default_link(&mut self, config: LinkConfig) {
         self.default_link = config;
     }
 
-    /// Sets the link from one endpoint to another, one way.
+    /// Configures the link from one endpoint to another, one way.
     pub fn set_link(&mut self, from: usize, to: usize, config: LinkConfig) {
         self.links[from][to].set_config(config);
     }
 
-    /// Sets the links between two endpoints, the same both ways.
+    /// Configures the links between two endpoints, the same both ways.
     pub fn set_links(&mut self, one: usize, two: usize, config: LinkConfig) {
         self.set_link(one, two, config);
         self.set_link(two, one, config);
     }
 
-    /// Cuts one direction from `start` up to `end`: what is sent in that time is gone.
+    /// Cuts one direction from `start` up to `end`: datagrams sent in that time are lost.
     pub fn cut(&mut self, from: usize, to: usize, start: Duration, end: Duration) {
         self.links[from][to].cut(start, end);
     }
@@ -207,30 +208,30 @@ impl Network {
         self.links[from][to].set_down(down);
     }
 
-    /// From `at` on the endpoint appears under `addr`, as behind a NAT that forgot it: what it sends comes from there,
-    /// what is sent there reaches it, and what arrives at its address of before is gone.
+    /// Rebinds an endpoint to `addr` from `at` on, like a NAT whose mapping has expired. Its datagrams come from
+    /// `addr` and those sent to `addr` reach it; those that arrive at its old address are dropped.
     pub fn rebind(&mut self, endpoint: usize, at: Duration, addr: SocketAddr) {
         let rebinds = &mut self.endpoints[endpoint].rebinds;
         rebinds.push((nanos(at), addr));
         rebinds.sort_by_key(|(at, _)| *at);
     }
 
-    /// The endpoint stands still in the pauses of `clock`: what arrives waits for it, up to a full socket.
+    /// Pauses an endpoint in the pauses of `clock`: arriving datagrams wait in its socket until that is full.
     pub fn set_clock(&mut self, endpoint: usize, clock: Clock) {
         self.endpoints[endpoint].clock = clock;
     }
 
-    /// Nothing is delivered to the endpoint before `at`.
+    /// Opens an endpoint at `at`: nothing is delivered to it before.
     pub fn open_from(&mut self, endpoint: usize, at: Duration) {
         self.endpoints[endpoint].open_from = nanos(at);
     }
 
-    /// Nothing is delivered to the endpoint from `at` on.
+    /// Closes an endpoint at `at`: nothing is delivered to it from then on.
     pub fn close_from(&mut self, endpoint: usize, at: Duration) {
         self.endpoints[endpoint].open_until = nanos(at);
     }
 
-    /// From `at` on the endpoint is open, whatever was said before.
+    /// Opens an endpoint at `at`, for good, and replaces earlier openings and closings.
     pub fn reopen(&mut self, endpoint: usize, at: Duration) {
         let endpoint = &mut self.endpoints[endpoint];
         (endpoint.open_from, endpoint.open_until) = (nanos(at), u64::MAX);
@@ -241,8 +242,8 @@ impl Network {
         self.send_nanos(nanos(now), from, to, datagram);
     }
 
-    /// Lets a datagram arrive at `at`, as if from `from`, past every link: what an attacker can do who forges
-    /// addresses. Longer than UDP allows, it is cut.
+    /// Injects a datagram that arrives at `at` with source address `from`, without passing a link, like an attacker
+    /// who forges addresses. A datagram longer than UDP allows is truncated.
     pub fn inject(&mut self, at: Duration, from: SocketAddr, to: SocketAddr, datagram: &[u8]) {
         self.stats.injected += 1;
         let datagram = &datagram[..datagram.len().min(MAX_UDP_PAYLOAD)];
@@ -256,9 +257,9 @@ impl Network {
         }
     }
 
-    // What a driver of the network polls.
+    // Polled by a driver of the network.
 
-    /// When [`deliver`](Self::deliver) is worth calling next; it may still have nothing then.
+    /// When to call [`deliver`](Self::deliver) next; it may still return `None` then.
     #[must_use]
     pub fn next_delivery_at(&self) -> Option<Duration> {
         self.in_flight.next_at().map(Duration::from_nanos)
@@ -277,55 +278,55 @@ impl Network {
         self.endpoints[endpoint].addr
     }
 
-    /// The endpoint that has `addr` at any time.
+    /// The endpoint that has `addr` at any time, now or after a rebind.
     #[must_use]
     pub fn find(&self, addr: SocketAddr) -> Option<usize> {
         self.endpoints.iter().position(|endpoint| endpoint.ever_shows(addr))
     }
 
-    /// How many endpoints there are.
+    /// The number of endpoints.
     #[must_use]
     pub fn endpoints(&self) -> usize {
         self.endpoints.len()
     }
 
-    /// What an endpoint has sent.
+    /// The traffic that an endpoint has sent.
     #[must_use]
     pub fn sent(&self, endpoint: usize) -> Traffic {
         self.endpoints[endpoint].sent
     }
 
-    /// What was delivered to an endpoint.
+    /// The traffic that was delivered to an endpoint.
     #[must_use]
     pub fn received(&self, endpoint: usize) -> Traffic {
         self.endpoints[endpoint].received
     }
 
-    /// One direction between two endpoints.
+    /// The link from one endpoint to another.
     #[must_use]
     pub fn link(&self, from: usize, to: usize) -> &Link {
         &self.links[from][to]
     }
 
-    /// How many datagrams are under way.
+    /// The number of datagrams in flight.
     #[must_use]
     pub fn in_flight(&self) -> usize {
         self.in_flight.len()
     }
 
-    /// What was dropped outside the links, by reason.
+    /// The datagrams dropped outside the links, by reason.
     #[must_use]
     pub fn stats(&self) -> &NetworkStats {
         &self.stats
     }
 
-    /// What went over the network so far.
+    /// The transcript of the traffic so far.
     #[must_use]
     pub fn transcript(&self) -> &Transcript {
         &self.transcript
     }
 
-    // Inside.
+    // Internal.
 
     #[inline]
     pub(crate) fn next_nanos(&self) -> Option<u64> {
@@ -354,6 +355,7 @@ impl Network {
         loop {
             let (at, route) = self.in_flight.peek(now)?;
             let endpoint = &mut self.endpoints[route.endpoint as usize];
+            // Drop a datagram whose endpoint is closed or has another address.
             if !(endpoint.open_from..endpoint.open_until).contains(&at) {
                 self.stats.closed += 1;
                 self.in_flight.pop();
@@ -364,6 +366,7 @@ impl Network {
                 self.in_flight.pop();
                 continue;
             }
+            // Hold a datagram for a paused machine until the pause ends, while its socket has room.
             let runs_at = endpoint.clock.runs_nanos(at);
             if runs_at > at {
                 if endpoint.waiting.0 != runs_at {

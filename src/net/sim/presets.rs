@@ -1,4 +1,4 @@
-//! Links by name: the paths that players sit behind, and the ones that break engines.
+//! Named links: those of real players, and those that break engines.
 
 use super::chance::Chance;
 use super::link::{Bandwidth, Burst, LinkConfig};
@@ -14,13 +14,14 @@ const fn micros(us: u64) -> Duration {
 
 /// All figures are one way.
 impl LinkConfig {
-    /// Nothing but 30 ms: a round trip across a continent on a perfect path. The line to compare the others with.
+    /// A latency of 30 ms and nothing else: a perfect path across a continent, as a baseline for the others.
     #[must_use]
     pub const fn clean() -> Self {
         Self::new(millis(30))
     }
 
-    /// A cable in one house: switches add microseconds, an operating system's scheduling a few hundred.
+    /// A wired local network: switches add microseconds of jitter, the scheduling of an operating system a few
+    /// hundred.
     #[must_use]
     pub const fn lan() -> Self {
         Self { jitter: micros(200), keep_order: true, ..Self::new(micros(300)) }
@@ -32,8 +33,8 @@ impl LinkConfig {
         Self { jitter: millis(2), keep_order: true, loss: Chance::per_million(500), ..Self::new(millis(9)) }
     }
 
-    /// Wireless in a busy house behind broadband. The radio retries, so that trouble shows as jitter in order rather
-    /// than as loss; once in a while a neighbour's traffic takes the channel for a few datagrams.
+    /// Wi-Fi in a busy house behind broadband. The radio retransmits, which turns loss into jitter that keeps the
+    /// order; once in a while a neighbour's traffic takes the channel for a few datagrams.
     #[must_use]
     pub const fn wifi() -> Self {
         Self {
@@ -51,7 +52,7 @@ impl LinkConfig {
         }
     }
 
-    /// A telephone on a loaded cell: scheduled in slots of some 10 ms, hand-overs that swallow a dozen datagrams, a
+    /// A phone in a loaded mobile cell: scheduling slots of some 10 ms, hand-overs that lose a dozen datagrams, a
     /// narrow uplink with a deep queue.
     #[must_use]
     pub const fn mobile() -> Self {
@@ -69,7 +70,7 @@ impl LinkConfig {
         }
     }
 
-    /// Satellites in low orbit: the path changes every few seconds, which costs a short burst and moves the latency.
+    /// Satellites in low orbit: the path changes every few seconds, with a short burst of loss and another latency.
     #[must_use]
     pub const fn satellite() -> Self {
         Self {
@@ -85,14 +86,14 @@ impl LinkConfig {
         }
     }
 
-    /// A satellite over the equator: light alone needs 240 ms. Far outside any window: a match crawls, and must still
-    /// be right.
+    /// A geostationary satellite: light alone needs 240 ms. The latency exceeds any window: a match is slow, and must
+    /// still be correct.
     #[must_use]
     pub const fn geostationary() -> Self {
         Self { jitter: millis(10), keep_order: true, loss: Chance::percent(1), ..Self::new(millis(280)) }
     }
 
-    /// Another continent: 180 ms round trip, which a window of 8 frames and some delay just covers.
+    /// A peer on another continent: an RTT of 180 ms, which a window of 8 frames and some delay just covers.
     #[must_use]
     pub const fn distant() -> Self {
         Self {
@@ -103,13 +104,13 @@ impl LinkConfig {
         }
     }
 
-    /// One datagram in five lost on its own: what redundancy has to carry without a stall.
+    /// Independent loss of one datagram in five, which redundant inputs must cover without a stall.
     #[must_use]
     pub const fn lossy() -> Self {
         Self { jitter: millis(5), loss: Chance::percent(20), ..Self::new(millis(30)) }
     }
 
-    /// Bursts of a dozen datagrams (a fifth of a second) every few seconds: no redundancy of the last few helps.
+    /// Bursts of a dozen lost datagrams (a fifth of a second) every few seconds, too long for a few redundant inputs.
     #[must_use]
     pub const fn bursty() -> Self {
         Self {
@@ -122,7 +123,7 @@ impl LinkConfig {
         }
     }
 
-    /// A link on which sending more is the problem: 64 kbit/s and a queue of half a second.
+    /// A congested link, on which sending more makes it worse: 64 kbit/s and a queue of half a second.
     #[must_use]
     pub const fn narrow() -> Self {
         Self {
@@ -132,7 +133,7 @@ impl LinkConfig {
         }
     }
 
-    /// Parallel paths of different length: a third of the datagrams is overtaken by up to 200 ms, a fifth comes twice.
+    /// Parallel paths of different length: a third of the datagrams is late by up to 200 ms, a fifth arrives twice.
     #[must_use]
     pub const fn reordering() -> Self {
         Self {
@@ -144,7 +145,7 @@ impl LinkConfig {
         }
     }
 
-    /// Everything at once that a bare link survives, each as bad as it may get with the match still alive.
+    /// All impairments but bit flips and a bottleneck at once, each as bad as a match survives.
     #[must_use]
     pub const fn hostile() -> Self {
         Self {
@@ -163,14 +164,15 @@ impl LinkConfig {
         }
     }
 
-    /// Bits that flip past UDP's checksum. Not among the [`presets`](Self::presets): without authentication a flipped
-    /// button is an input like any other, so that a match here may differ, and has to say so.
+    /// Bit flips that UDP's checksum does not detect. Not among the [`presets`](Self::presets): without
+    /// authentication a corrupted input is accepted like any other, and a match may desync, which must then be
+    /// reported.
     #[must_use]
     pub const fn corrupting() -> Self {
         Self { corrupt: Chance::percent(2), ..Self::new(millis(30)) }
     }
 
-    /// The links on which a match must never diverge, by name.
+    /// The links on which a match must never desync, by name.
     #[must_use]
     pub const fn presets() -> [(&'static str, Self); 13] {
         [
@@ -190,14 +192,15 @@ impl LinkConfig {
         ]
     }
 
-    /// The preset of that name; `corrupting` too.
+    /// The preset of that name, or [`corrupting`](Self::corrupting).
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let more = [("corrupting", Self::corrupting())];
         Self::presets().into_iter().chain(more).find(|(known, _)| *known == name).map(|(_, config)| config)
     }
 
-    /// This link with each one of its impairments taken away, by name: the next steps when a failure is shrunk.
+    /// Copies of this link, each without one of its impairments, by name. They are the next steps when a failure is
+    /// shrunk.
     ///
     /// ```
     /// use rebout::net::sim::LinkConfig;

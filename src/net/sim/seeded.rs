@@ -1,11 +1,11 @@
-//! The simulator's source of randomness: splitmix64, a stream for each purpose.
+//! The simulator's random number generator: splitmix64, with a stream for each purpose.
 
-/// A seeded stream. Independent of the game's generator, so that a change there moves no datagram.
+/// A seeded stream of random numbers. It is independent of the game's generator, whose changes move no datagram.
 #[derive(Clone, Debug)]
 pub(crate) struct Seeded(u64);
 
 impl Seeded {
-    /// A stream of its own for `stream`, so that what one link draws does not shift what another draws.
+    /// The stream of that number. Draws from one stream do not shift those of another.
     pub(crate) fn stream(seed: u64, stream: u64) -> Self {
         let mut mixer = Self(seed ^ stream.wrapping_mul(0xD6E8_FEB8_6659_FD93));
         Self(mixer.next_u64())
@@ -26,7 +26,7 @@ impl Seeded {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// Uniform in `0..=max`, without a draw when there is nothing to choose.
+    /// Uniform in `0..=max`; consumes no draw if `max` is 0.
     #[inline]
     pub(crate) fn up_to(&mut self, max: u64) -> u64 {
         if max == 0 { 0 } else { self.below(max.saturating_add(1)) }

@@ -1,29 +1,29 @@
-//! What went over a simulated network, so that two runs can be compared.
+//! The recorded traffic of a simulated network, with which two runs can be compared.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// More entries than this are counted and hashed, but not kept.
+/// The most entries that are stored; more are only counted and hashed.
 const MAX_ENTRIES: usize = 1 << 20;
 
-/// How much of the traffic is kept.
+/// How much of the traffic is recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recording {
     /// Nothing at all, not even the digest.
     Off,
-    /// A digest of everything, which costs a few nanoseconds a datagram.
+    /// A digest of all traffic, which costs a few nanoseconds a datagram.
     #[default]
     Digest,
-    /// The digest, and every datagram with its bytes (the first million).
+    /// The digest, and the first million datagrams with their bytes.
     Full,
 }
 
-/// What an entry tells of.
+/// The kind of an [`Entry`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
-    /// A datagram was given to the network, whatever became of it.
+    /// A datagram was sent, even if it was lost later.
     Sent,
-    /// A datagram was handed to its endpoint.
+    /// A datagram was delivered to its endpoint.
     Delivered,
 }
 
@@ -32,17 +32,17 @@ pub enum EntryKind {
 pub struct Entry {
     /// Sent or delivered.
     pub kind: EntryKind,
-    /// When, in true time.
+    /// The true time.
     pub at: Duration,
-    /// From where, as the receiver sees it.
+    /// The source address, as the receiver sees it.
     pub from: SocketAddr,
-    /// To where, as the sender wrote it.
+    /// The destination address, as the sender wrote it.
     pub to: SocketAddr,
-    /// The bytes, damage included where they are delivered.
+    /// The bytes, with their corruption if the datagram was delivered.
     pub datagram: Vec<u8>,
 }
 
-/// Everything that went over a network, in order: times, addresses, bytes.
+/// The traffic of a network in order: times, addresses, bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Transcript {
     recording: Recording,
@@ -56,20 +56,20 @@ impl Transcript {
         self.recording = recording;
     }
 
-    /// One number for all of it. Runs that differ in a single byte or nanosecond differ here.
+    /// A hash of the whole traffic. Runs that differ in a single byte or nanosecond have different digests.
     #[must_use]
     pub fn digest(&self) -> u64 {
         let mixed = (self.state ^ self.count ^ (self.state >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
         mixed ^ (mixed >> 32)
     }
 
-    /// How many datagrams were sent and delivered.
+    /// The number of datagrams sent plus those delivered.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The datagrams themselves, where [`Recording::Full`] was asked for.
+    /// The recorded datagrams; none without [`Recording::Full`].
     #[must_use]
     pub fn entries(&self) -> &[Entry] {
         &self.entries

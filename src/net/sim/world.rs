@@ -1,4 +1,4 @@
-//! Machines on a simulated network, run from event to event in virtual time.
+//! Machines on a simulated network, run in virtual time from event to event.
 
 use super::network::{Network, Traffic};
 use super::seeded::Seeded;
@@ -7,33 +7,34 @@ use crate::{MAX_DATAGRAM, Protocol};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// More datagrams than this in one go are a machine that never stops sending; the rest waits for its next event.
+/// The most datagrams that a machine sends at one event, against one that never stops; the rest waits for its next
+/// event.
 const MAX_BATCH: usize = 1_024;
-/// A machine whose timer stays in the past is served again after this long, so that virtual time moves on.
+/// The delay until a machine whose timer stays in the past is served again. Virtual time therefore moves on.
 const RETRY_NANOS: u64 = 1_000;
-/// What is kept for strangers to read; more is dropped.
+/// The most datagrams that are stored for endpoints without a machine; more are dropped.
 const MAX_MAIL: usize = 4_096;
 
-/// A peer as the simulator runs it: a protocol, and frames that are due at times of its own.
+/// A simulated machine: a protocol, and the frames of its owner.
 ///
-/// All times are the machine's own, as its [`Clock`] shows them.
+/// All times are local, as its [`Clock`] shows them.
 pub trait Machine: Protocol {
-    /// When the next frame is due; `None` when there is none.
+    /// When the next frame is due; `None` if none is.
     fn next_frame_at(&self) -> Option<Duration>;
 
-    /// Does what the owner of the protocol does in a frame. Called when a frame is due, and when
-    /// [`Protocol::wants_attention`] said so.
+    /// Runs one frame of the owner of the protocol. Called when a frame is due, and when
+    /// [`Protocol::wants_attention`] is true.
     fn frame(&mut self, now: Duration);
 }
 
 /// A datagram that reached an endpoint without a machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mail {
-    /// When, in true time.
+    /// The true time of arrival.
     pub at: Duration,
     /// The endpoint.
     pub to: usize,
-    /// The sender.
+    /// The source address.
     pub from: SocketAddr,
     /// The bytes.
     pub datagram: Vec<u8>,
@@ -46,17 +47,19 @@ struct Node<M> {
     clock: Clock,
     start: u64,
     stopped: bool,
-    /// When the protocol wants to be polled, and when a frame is due, in true time; `u64::MAX` is never.
+    /// When the protocol is to be polled, in true time; `u64::MAX` is never.
     timeout_at: u64,
+    /// When a frame is due, in true time; `u64::MAX` is never.
     frame_at: u64,
-    /// Something happened to the machine since the two were computed.
+    /// Whether a datagram was delivered since those two were computed.
     touched: bool,
 }
 
 /// Runs machines on a [`Network`].
 ///
-/// At one moment of virtual time the order is: everything that arrives, then what became due by it or by a timer,
-/// then the frames, in the order in which the machines were added. After each, the machine's datagrams go out.
+/// At one moment of virtual time the order is: all deliveries; then the machines that received something or whose
+/// timer has run out, then the frames that are due, both in the order in which the machines were added. The datagrams
+/// of a machine are sent right after it was served.
 #[derive(Debug)]
 pub struct World<M> {
     network: Network,
@@ -86,13 +89,13 @@ impl<M: Machine> World<M> {
 
     // Commands.
 
-    /// Draws a time from 0 up to and without `bound`, from the seed: the start phase of a machine, say.
+    /// Draws a time from 0 up to, but not including, `bound`, from the seed, for example the start of a machine.
     pub fn draw(&mut self, bound: Duration) -> Duration {
         Duration::from_nanos(self.rng.below(nanos(bound)))
     }
 
-    /// Adds a machine at `addr` that begins to run at `start` in true time; its own clock then shows
-    /// `clock.local(start)`. What arrives before finds no one. Answers the number of its endpoint.
+    /// Adds a machine at `addr` that starts at true time `start`, when its own clock shows `clock.local(start)`.
+    /// Datagrams that arrive before are dropped. Returns the number of its endpoint.
     pub fn add(&mut self, addr: SocketAddr, clock: Clock, start: Duration, machine: M) -> usize {
         let endpoint = self.network.add(addr);
         self.network.set_clock(endpoint, clock.clone());
@@ -105,13 +108,13 @@ impl<M: Machine> World<M> {
         endpoint
     }
 
-    /// Adds an endpoint without a machine; what reaches it can be read as [`mail`](Self::mail).
+    /// Adds an endpoint without a machine. Datagrams that reach it are stored as [`mail`](Self::mail).
     pub fn add_stranger(&mut self, addr: SocketAddr) -> usize {
         self.node_of.push(None);
         self.network.add(addr)
     }
 
-    /// Stops a machine for good and without a word, as a kill does.
+    /// Stops a machine for good without letting it send anything, like a killed process.
     pub fn stop(&mut self, endpoint: usize) {
         let now = Duration::from_nanos(self.now);
         self.network.close_from(endpoint, now);
@@ -119,7 +122,7 @@ impl<M: Machine> World<M> {
         (node.stopped, node.timeout_at, node.frame_at) = (true, u64::MAX, u64::MAX);
     }
 
-    /// Lets a machine stand still for `length` from `start` on, in true time, as if it had been stopped by a signal.
+    /// Pauses a machine for `length` from `start` on, in true time, like a process stopped by a signal.
     pub fn pause(&mut self, endpoint: usize, start: Duration, length: Duration) {
         let node = self.node_mut(endpoint);
         node.clock = std::mem::take(&mut node.clock).with_pause(start, length);
@@ -129,8 +132,8 @@ impl<M: Machine> World<M> {
         self.network.set_clock(endpoint, clock);
     }
 
-    /// Puts another machine in the place of one, at this moment and under the same address, as a program that is
-    /// started again. Answers the one that was there.
+    /// Replaces a machine by another one now, under the same address, like a program that is restarted. Returns the
+    /// old machine.
     pub fn restart(&mut self, endpoint: usize, machine: M) -> M {
         let now = self.now;
         self.network.reopen(endpoint, Duration::from_nanos(now));
@@ -140,13 +143,13 @@ impl<M: Machine> World<M> {
         std::mem::replace(&mut node.machine, machine)
     }
 
-    /// Runs all that happens up to and at `until`.
+    /// Runs all events up to and including `until`.
     pub fn run_until(&mut self, until: Duration) {
         while self.step(until) {}
     }
 
-    /// Runs all that happens at the next moment at which something does, unless that is after `until`; then time is
-    /// `until`, and the answer `false`.
+    /// Runs all events of the next moment that has any. If that is after `until`, only the time is set to `until`, and
+    /// the result is `false`.
     pub fn step(&mut self, until: Duration) -> bool {
         let until = nanos(until);
         let Some(at) = self.next_event().filter(|at| *at <= until) else {
@@ -168,7 +171,7 @@ impl<M: Machine> World<M> {
         Duration::from_nanos(self.now)
     }
 
-    /// What the clock of a machine shows.
+    /// The local time of a machine.
     #[must_use]
     pub fn local_now(&self, endpoint: usize) -> Duration {
         Duration::from_nanos(self.node(endpoint).clock.local_nanos(self.now))
@@ -186,7 +189,7 @@ impl<M: Machine> World<M> {
         &self.node(endpoint).machine
     }
 
-    /// A machine, to do something to it between events; what it then wants to send goes out when the world goes on.
+    /// A machine, to be changed between events. Datagrams that it then has to send go out at the next step.
     pub fn machine_mut(&mut self, endpoint: usize) -> &mut M {
         let now = self.now;
         let node = self.node_mut(endpoint);
@@ -202,30 +205,30 @@ impl<M: Machine> World<M> {
         &self.network
     }
 
-    /// The network, to change links, cut them, rebind addresses or inject datagrams. Endpoints are added through the
+    /// The network, to change or cut links, rebind addresses or inject datagrams. Endpoints must be added through the
     /// world.
     pub fn network_mut(&mut self) -> &mut Network {
         &mut self.network
     }
 
-    /// What a machine has sent, and what was delivered to it.
+    /// The traffic that a machine has sent, and the traffic delivered to it.
     #[must_use]
     pub fn traffic(&self, endpoint: usize) -> (Traffic, Traffic) {
         (self.network.sent(endpoint), self.network.received(endpoint))
     }
 
-    /// What reached endpoints without a machine, in order; the first few thousand.
+    /// The first few thousand datagrams that reached endpoints without a machine, in order.
     #[must_use]
     pub fn mail(&self) -> &[Mail] {
         &self.mail
     }
 
-    /// Forgets the mail.
+    /// Clears the mail.
     pub fn clear_mail(&mut self) {
         self.mail.clear();
     }
 
-    // Inside.
+    // Internal.
 
     fn node(&self, endpoint: usize) -> &Node<M> {
         let index = self.node_of[endpoint];
@@ -243,7 +246,7 @@ impl<M: Machine> World<M> {
         (next != u64::MAX).then_some(next)
     }
 
-    /// Hands over what has arrived. Every delay is at least a microsecond, so this ends.
+    /// Delivers all datagrams that have arrived. It ends, because every delay is at least a microsecond.
     fn deliver_all(&mut self) {
         while let Some(delivery) = self.network.deliver_nanos(self.now) {
             if let Some(index) = self.node_of[delivery.to] {
@@ -258,7 +261,8 @@ impl<M: Machine> World<M> {
         }
     }
 
-    /// Polls the machines that got something or whose timer ran out, and finds those whose frame became due by it.
+    /// Polls the machines that received something or whose timer has run out, and computes when their next frame is
+    /// due.
     fn serve_timers(&mut self) {
         for index in 0..self.nodes.len() {
             let node = &self.nodes[index];
@@ -266,7 +270,7 @@ impl<M: Machine> World<M> {
                 let now = self.transmit(index);
                 let node = &mut self.nodes[index];
                 node.touched = false;
-                // A frame that is due already is still to be served at this moment.
+                // A machine that wants attention gets a frame at this moment, as does one whose frame is due already.
                 let wanted = node.machine.wants_attention(now);
                 node.frame_at =
                     if wanted { self.now } else { node.due(node.machine.next_frame_at(), self.now) };
@@ -274,6 +278,7 @@ impl<M: Machine> World<M> {
         }
     }
 
+    /// Runs the frames that are due.
     fn serve_frames(&mut self) {
         for index in 0..self.nodes.len() {
             let node = &mut self.nodes[index];
@@ -287,7 +292,7 @@ impl<M: Machine> World<M> {
         }
     }
 
-    /// Sends what a machine has to send, and computes when its protocol is to be polled next. Answers its time.
+    /// Sends the datagrams of a machine, and computes when its protocol is to be polled next. Returns its local time.
     fn transmit(&mut self, index: usize) -> Duration {
         let node = &mut self.nodes[index];
         let now = Duration::from_nanos(node.clock.local_nanos(self.now));
@@ -301,7 +306,7 @@ impl<M: Machine> World<M> {
 }
 
 impl<M> Node<M> {
-    /// When a time of the machine's own comes, in true time and outside its pauses; `overdue` if it has come.
+    /// Converts a local time of the machine to the true time outside its pauses, at least `overdue`; `None` is never.
     #[inline]
     fn due(&self, local: Option<Duration>, overdue: u64) -> u64 {
         local
