@@ -113,6 +113,7 @@ mod protocol;
 mod ring;
 mod rng;
 mod time;
+mod trace;
 
 pub mod math;
 pub mod net;

@@ -1,7 +1,8 @@
 //! The send rate of input packets: one a frame, two on a lossy link, every second frame on a very slow one.
 
+use crate::ring::FrameRing;
 use crate::time::{Span, Time};
-use crate::{Frame, FrameRing};
+use crate::{Frame, trace};
 
 /// Loss at which the second copy is switched on, and below which it is switched off, in thousandths.
 const ON_AT: u32 = 50;
@@ -100,6 +101,7 @@ impl SendRate {
         self.rtt = Some(rtt);
         if self.copying && rtt > self.rtt_at_switch + self.frame_length * BLAMED_AT_FRAMES {
             self.copying = false;
+            trace::congested(rtt.nanos() / 1_000);
             self.blocked_until = now + self.next_block;
             self.next_block = (self.next_block * 2).min(MAX_BLOCK);
         }
@@ -128,12 +130,16 @@ impl SendRate {
             if loss >= ON_AT && now >= self.blocked_until {
                 (self.copying, self.calm_since) = (true, None);
                 self.rtt_at_switch = self.rtt.unwrap_or_default();
+                trace::copies(true, loss);
             }
         } else if loss >= OFF_BELOW {
             self.calm_since = None;
         } else {
             let since = *self.calm_since.get_or_insert(now);
             self.copying = now.since(since) < OFF_AFTER;
+            if !self.copying {
+                trace::copies(false, loss);
+            }
         }
     }
 

@@ -14,7 +14,7 @@ pub use prediction::Prediction;
 pub use queue::InputError;
 pub use types::{Advance, MAX_WINDOW, RollbackConfig, RollbackStats};
 
-use crate::{Buttons, CueEvent, Cues, Frame, Game, Inputs, Player};
+use crate::{Buttons, CueEvent, Cues, Frame, Game, Inputs, Player, trace};
 use core::ops::Range;
 use cues::CueLedger;
 use queue::{InputQueue, KEPT_FRAMES};
@@ -247,6 +247,7 @@ impl<S> Rollback<S> {
             self.save(again, game);
         }
         let depth = self.current.since(frame);
+        trace::rolled_back(frame, depth);
         self.stats.rollbacks += 1;
         self.stats.resimulated_frames += u64::from(depth);
         self.stats.depths[depth as usize] += 1;

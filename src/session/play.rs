@@ -9,7 +9,7 @@ use crate::peer::silence::SilenceChange;
 use crate::rollback::Advance;
 use crate::time::Time;
 use crate::wire::message::Ordered;
-use crate::{Buttons, Fields, Frame, Game, checksum};
+use crate::{Buttons, Fields, Frame, Game, checksum, trace};
 use core::time::Duration;
 
 /// The last frame of a match. Wire numbers have 32 bits and begin in the middle of them in the worst case.
@@ -127,6 +127,7 @@ impl<S: Fields> Session<S> {
                 self.desync_told = true;
                 let last_match = self.checksums.newest_match();
                 let (frame, ours, theirs) = (comparison.frame, comparison.ours, comparison.theirs);
+                trace::desync(frame, ours, theirs);
                 self.events.tell(Event::Desync(Desync { frame, ours, theirs, last_match }));
                 if self.on_desync != OnDesync::GoOn {
                     self.traffic.stir();
@@ -205,6 +206,7 @@ impl<S: Fields> Session<S> {
             self.examiner.begin(now.into(), frame, self.checksums.newest_match(), &mut self.archive);
         }
         if !self.examiner.is_active() {
+            trace::over(self.link.addr, &verdict);
             self.events.tell(Event::Ended(verdict));
             self.ending.close();
         }
@@ -219,9 +221,13 @@ impl<S: Fields> Session<S> {
         if let Some(change) = self.liveness.change() {
             match change {
                 SilenceChange::Interrupted { disconnect_at } => {
+                    trace::silence(self.link.addr, "interrupted");
                     self.events.tell(Event::Interrupted { disconnect_at: disconnect_at.into() });
                 }
-                SilenceChange::Resumed => self.events.tell(Event::Resumed),
+                SilenceChange::Resumed => {
+                    trace::silence(self.link.addr, "resumed");
+                    self.events.tell(Event::Resumed);
+                }
                 SilenceChange::Lost => self.give_up(Reason::TimedOut),
                 SilenceChange::NoProgress => self.give_up(Reason::NoProgress),
             }
@@ -251,6 +257,7 @@ impl<S: Fields> Session<S> {
             let autopsy = self.examiner.conclude(&self.archive);
             self.events.tell(Event::Autopsy(Box::new(autopsy)));
         }
+        trace::over(self.link.addr, &reason);
         let verdict = self.ending.verdict();
         self.events.tell(verdict.map_or(Event::Disconnected { reason }, Event::Ended));
         self.ending.close();

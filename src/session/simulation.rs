@@ -5,7 +5,7 @@ use super::latch::Latch;
 use crate::peer::refusal::Conflict;
 use crate::rollback::{Advance, Rollback, RollbackConfig, RollbackStats};
 use crate::time::Time;
-use crate::{Buttons, CueEvent, Frame, Game, Inputs, Player};
+use crate::{Buttons, CueEvent, Frame, Game, Inputs, Player, trace};
 
 /// Steps the game on both players' inputs, and keeps presses while it stalls.
 #[derive(Clone, Debug)]
@@ -57,11 +57,15 @@ impl<S> Simulation<S> {
         let advance = self.rollback.advance_cleared(game);
         match advance {
             Advance::Stepped => {
-                self.stalled = false;
+                if core::mem::take(&mut self.stalled) {
+                    trace::went_on(self.rollback.current());
+                }
                 self.frames += 1;
             }
             Advance::Stalled => {
-                self.stalled = true;
+                if !core::mem::replace(&mut self.stalled, true) {
+                    trace::stalled(self.rollback.current());
+                }
                 self.stalled_frames += 1;
             }
             Advance::Ended => {}

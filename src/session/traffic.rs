@@ -5,7 +5,7 @@ use super::event::Event;
 use super::stats::Stats;
 use crate::peer::refusal::{Conflict, Detail, Refusal, Refusals, Rejected};
 use crate::time::Time;
-use crate::{Fields, Protocol};
+use crate::{Fields, Protocol, trace};
 use core::time::Duration;
 use std::net::SocketAddr;
 
@@ -79,6 +79,7 @@ impl<S: Fields> Protocol for Session<S> {
         self.traffic.received(datagram.len());
         if let Err(Rejected { refusal, detail }) = self.receive(now, from, datagram) {
             self.traffic.refuse(refusal);
+            trace::refused(from, &refusal, &detail);
             if let Detail::Conflict(Conflict { frame, confirmed, refused }) = detail {
                 self.events.tell(Event::InputConflict { frame, confirmed, refused });
             }

@@ -6,6 +6,7 @@ use crate::peer::link::Link;
 use crate::peer::refusal::Refusal;
 use crate::session::config::Config;
 use crate::time::{Span, Time};
+use crate::trace;
 use crate::wire::control::{Header, Payload};
 use crate::wire::message::{Challenge, Hello, Message, Offer, Refuse, RefuseField};
 use crate::wire::{self, Numbering, WireFrame};
@@ -72,6 +73,7 @@ impl Joining {
             (Message::Challenge(challenge), _) => {
                 if self.cookie != challenge.cookie {
                     (self.cookie, self.next, self.sends) = (challenge.cookie, now, 0);
+                    trace::handshake(self.link.addr, "challenged");
                 }
             }
             (Message::Offer(offer), Some(taken)) if offer.token == taken.token => {
@@ -86,8 +88,10 @@ impl Joining {
                 self.link.heard_for_certain(header);
                 self.offer = Some(self.terms(config, offer));
                 (self.next, self.sends) = (now, 1);
+                trace::handshake(self.link.addr, "offer received");
             }
             (Message::Refuse(refuse), None) => {
+                trace::handshake(self.link.addr, "refused by the host");
                 return Ok(Err(match refuse.field {
                     RefuseField::Full => LobbyError::Full,
                     RefuseField::Declined => LobbyError::Declined,

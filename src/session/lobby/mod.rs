@@ -18,7 +18,7 @@ use crate::time::{Span, Time};
 use crate::wire::control::Header;
 use crate::wire::message::MAX_FIRST_FRAME;
 use crate::wire::{Numbering, WireFrame};
-use crate::{Player, Protocol, canonical};
+use crate::{Player, Protocol, canonical, trace};
 use core::hash::BuildHasher;
 use core::time::Duration;
 use hosting::{HostStage, Hosting};
@@ -156,6 +156,7 @@ impl Lobby {
             nonce: hosting.nonce,
             announced_delay_frames: delay_frames,
         };
+        trace::handshake(hosting.link.addr, "offered");
         hosting.stage = HostStage::offered(terms);
     }
 
@@ -239,6 +240,9 @@ impl Lobby {
             },
             role => role,
         };
+        if let Role::Agreed(link, _) = &self.role {
+            trace::handshake(link.addr, "agreed");
+        }
     }
 
     /// Extends a joiner's timeout, because the host has answered.
@@ -256,10 +260,14 @@ impl Lobby {
                 let (addr, after) = (joining.link.addr, config.join_timeout);
                 let give_up_at = *self.give_up_at.get_or_insert(now + Span::from(after));
                 if now >= give_up_at && self.error.is_none() {
+                    trace::handshake(addr, "timed out");
                     self.error = Some(LobbyError::TimedOut { addr, after });
                 }
             }
-            Role::Host(hosting) if hosting.has_gone(now, config.lost_after.into()) => self.begin(now),
+            Role::Host(hosting) if hosting.has_gone(now, config.lost_after.into()) => {
+                trace::handshake(hosting.link.addr, "guest gone");
+                self.begin(now);
+            }
             _ => {}
         }
         self.decide(now);
@@ -272,6 +280,7 @@ impl Protocol for Lobby {
         self.pass(now);
         if let Err(rejected) = self.receive(now, from, datagram) {
             self.refused.count(rejected.refusal);
+            trace::refused(from, &rejected.refusal, &rejected.detail);
         }
     }
 

@@ -4,7 +4,6 @@ use super::agreement::Mismatch;
 use super::hosting::{HostStage, Hosting, seat_number};
 use super::joining::Joining;
 use super::{Lobby, Role};
-use crate::Frame;
 use crate::peer::desk::Visit;
 use crate::peer::link::Link;
 use crate::peer::refusal::{Refusal, Rejected};
@@ -13,6 +12,7 @@ use crate::wire::control::{self, Header, Payload};
 use crate::wire::message::{Hello, Message, Refuse, RefuseField};
 use crate::wire::rbn1::InputPacket;
 use crate::wire::{self, Packet, WireFrame};
+use crate::{Frame, trace};
 use std::net::SocketAddr;
 
 impl Lobby {
@@ -144,6 +144,7 @@ impl Lobby {
                 let mut link = Link::new(now, from, self.config.frame_length().into(), &mut self.entropy);
                 link.heard(header);
                 self.role = Role::Host(Hosting::new(now, link, hello, rtt));
+                trace::handshake(from, "guest proven");
                 self.decide(now);
             }
         }

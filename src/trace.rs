@@ -1,0 +1,44 @@
+//! Diagnostics for a developer: each function tells a `tracing` subscriber of one thing that happened.
+//!
+//! Without the feature `tracing` every function is empty and costs nothing. All texts and levels stand here, under the
+//! target `rebout`; a game's own log filters by it.
+
+use crate::Frame;
+use core::fmt::Display;
+use std::net::SocketAddr;
+
+macro_rules! told {
+    ($($(#[$doc:meta])* $level:ident $name:ident($($arg:ident: $type:ty),*) $text:literal;)*) => {$(
+        $(#[$doc])*
+        #[inline(always)]
+        pub(crate) fn $name($($arg: $type),*) {
+            #[cfg(feature = "tracing")]
+            tracing::$level!(target: "rebout", $($arg = %$arg,)* $text);
+            #[cfg(not(feature = "tracing"))]
+            let _ = ($($arg,)*);
+        }
+    )*};
+}
+
+told! {
+    /// A datagram was dropped.
+    debug refused(from: SocketAddr, reason: &dyn Display, detail: &dyn Display) "datagram refused";
+    /// The handshake has come one step further.
+    debug handshake(peer: SocketAddr, step: &str) "handshake";
+    /// A frame has to wait for the peer's input.
+    debug stalled(frame: Frame) "stalled";
+    /// The stalled frame was stepped.
+    debug went_on(frame: Frame) "stall over";
+    /// Mispredicted frames were stepped again.
+    trace rolled_back(to: Frame, frames: u32) "rolled back";
+    /// The second copy of input packets was switched on or off.
+    info copies(on: bool, loss_permille: u32) "second copy of input packets";
+    /// The second copy fills the link and was switched off for a while.
+    info congested(rtt_micros: u64) "second copy blamed for congestion";
+    /// The peer has fallen silent, or has come back.
+    info silence(peer: SocketAddr, change: &str) "silence";
+    /// The machines disagree about the state of a frame.
+    warn desync(frame: Frame, ours: u32, theirs: u32) "desync";
+    /// The match is over.
+    info over(peer: SocketAddr, how: &dyn Display) "match over";
+}
