@@ -1,22 +1,17 @@
 //! The calls of the engine that only a session needs.
 
-use super::{Advance, Rollback};
+use super::Rollback;
 use crate::{Buttons, Frame, Game, Player};
 
 impl<S> Rollback<S> {
     /// Clears the results of the last [`advance`](Self::advance): its cue events and the range of frames it settled.
     ///
-    /// A session clears them in every call, also when no frame is due, or the game would be told of them twice.
+    /// [`advance`](Self::advance) does so itself. A session also does when it does not advance, or the game would be
+    /// told of them twice.
     #[inline]
     pub(crate) fn forget_last(&mut self) {
         self.cues.begin();
         self.settled_before = self.settled;
-    }
-
-    /// [`advance`](Self::advance) for a caller that has just called [`forget_last`](Self::forget_last).
-    #[inline]
-    pub(crate) fn advance_cleared<G: Game<Snapshot = S>>(&mut self, game: &mut G) -> Advance {
-        self.run(game, true)
     }
 
     /// Ends the match in the settled state `end`, although the game is not finished in it.

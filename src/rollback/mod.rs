@@ -190,14 +190,12 @@ impl<S> Rollback<S> {
     /// The order of restore, save and step is decided here and cannot be got wrong outside.
     #[inline]
     pub fn advance<G: Game<Snapshot = S>>(&mut self, game: &mut G) -> Advance {
-        self.forget_last();
         self.run(game, true)
     }
 
     /// Resimulates from the earliest misprediction and settles the frames that are certain, without stepping the
     /// current frame: for the end of a recorded match, or a pause.
     pub fn mend<G: Game<Snapshot = S>>(&mut self, game: &mut G) {
-        self.forget_last();
         self.run(game, false);
     }
 
@@ -205,6 +203,7 @@ impl<S> Rollback<S> {
     /// settles.
     #[inline]
     fn run<G: Game<Snapshot = S>>(&mut self, game: &mut G, step_current: bool) -> Advance {
+        self.forget_last();
         if self.ended.is_some() {
             return Advance::Ended;
         }

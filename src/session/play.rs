@@ -43,8 +43,8 @@ impl<S: Fields> Session<S> {
         let now = Time::from(now);
         self.liveness.pass(now);
         self.look_after();
-        self.simulation.begin();
         if !self.pace.is_due(now) && self.ending.is_playing() {
+            self.simulation.forget_last();
             return Advanced::NotDue;
         }
 
@@ -90,6 +90,7 @@ impl<S: Fields> Session<S> {
 
     /// Lets a frame pass in which nothing is stepped any more: the verdict may take a few.
     fn idle(&mut self, now: Time) -> Advanced {
+        self.simulation.forget_last();
         if self.pace.is_due(now) {
             self.pace.stalled(now);
         }

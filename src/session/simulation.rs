@@ -38,9 +38,9 @@ impl<S> Simulation<S> {
         }
     }
 
-    /// Forgets the cues and the settled frames of the last step.
+    /// Clears the cues and the settled frames of the last advance, for a call of the session that does not advance.
     #[inline]
-    pub(super) fn begin(&mut self) {
+    pub(super) fn forget_last(&mut self) {
         self.rollback.forget_last();
     }
 
@@ -54,7 +54,7 @@ impl<S> Simulation<S> {
         delay_frames: u32,
     ) -> Advance {
         self.press(now, buttons, delay_frames);
-        let advance = self.rollback.advance_cleared(game);
+        let advance = self.rollback.advance(game);
         match advance {
             Advance::Stepped => {
                 if core::mem::take(&mut self.stalled) {
