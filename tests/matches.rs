@@ -261,6 +261,21 @@ fn asking_often_while_a_match_ends_does_not_put_the_next_frame_off() {
 }
 
 #[test]
+fn a_call_before_a_frame_is_due_tells_nothing_twice() {
+    let mut bout = Bout::new(Setup::new(3, LinkConfig::clean()), ENDLESS);
+    let told = |bout: &Bout<Round>| {
+        let session = bout.machine(0).session();
+        session.is_some_and(|session| session.confirmed().next().is_some() && !session.cues().is_empty())
+    };
+    assert!(bout.run_until(secs(60), told), "frames settle and cues start");
+    let now = bout.world.local_now(0);
+    let session = bout.world.machine_mut(0).session_mut().expect("a match");
+    let advanced = session.advance(now, &mut round(7, u32::MAX), Buttons::NONE);
+    assert_eq!(advanced, rebout::Advanced::NotDue);
+    assert_eq!((session.confirmed().count(), session.cues()), (0, &[][..]));
+}
+
+#[test]
 fn a_match_that_is_played_to_its_end_is_agreed_on() {
     for seed in 1..=6 {
         let link = if seed % 2 == 0 { link() } else { LinkConfig::lossy() };
