@@ -1,23 +1,11 @@
-//! What two machines know of each other's state: checksums, and what to do when they differ.
+//! Desync detection: checksums of certain states, the autopsy that two machines make when they differ, and the bundle
+//! that keeps what they found.
 
-mod again;
-mod archive;
+mod autopsy;
 mod bundle;
-mod checksums;
-mod dump;
-mod evidence;
-mod examiner;
-mod exchange;
-mod json;
-mod leaves;
-mod report;
-mod rerun;
+mod watch;
 
-pub(crate) use archive::Archive;
-pub use bundle::{Bundle, BundleError};
-pub(crate) use checksums::Checksums;
-pub(crate) use examiner::Examiner;
-pub use json::JsonError;
-pub use leaves::OwnedLeaf;
-pub use report::{Autopsy, AutopsyVerdict, FieldDifference};
-pub use rerun::Rerun;
+pub(crate) use autopsy::Examiner;
+pub use autopsy::{Autopsy, AutopsyVerdict, FieldDifference, OwnedLeaf};
+pub use bundle::{Bundle, BundleError, JsonError, Rerun};
+pub(crate) use watch::{Archive, Checksums};

@@ -7,9 +7,15 @@
 //! | `state_one.txt`, `state_two.txt` | what is known of the first diverging state on each player's machine, field by field |
 //! | `inputs.rplk` | the whole match as a replay |
 
-use super::dump;
-use super::json::{Json, JsonError, quoted};
-use super::report::{Autopsy, AutopsyVerdict, FieldDifference};
+mod dump;
+mod json;
+mod rerun;
+
+pub use json::JsonError;
+pub use rerun::Rerun;
+
+use json::{Json, quoted};
+use crate::desync::autopsy::{Autopsy, AutopsyVerdict, FieldDifference};
 use crate::replay::{ReadError, Replay, WriteError};
 use crate::{Frame, Inputs, Player};
 use core::fmt::{self, Write};
@@ -213,7 +219,7 @@ impl Bundle {
 struct Facts<'a>(&'a Json);
 
 impl<'a> Facts<'a> {
-    fn autopsy(&self, states: [Vec<super::OwnedLeaf>; 2], replay: &Replay) -> Result<Autopsy, BundleError> {
+    fn autopsy(&self, states: [Vec<crate::OwnedLeaf>; 2], replay: &Replay) -> Result<Autopsy, BundleError> {
         let format = self.number("format")?;
         if format != FORMAT {
             return Err(BundleError::Format { format });

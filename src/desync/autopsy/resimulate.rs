@@ -1,6 +1,6 @@
 //! Stepping again what was lived.
 
-use super::archive::Archive;
+use crate::desync::watch::Archive;
 use super::evidence::MOST_FRAMES;
 use crate::{Cues, Fields, Frame, Game, Inputs};
 

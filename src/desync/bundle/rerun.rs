@@ -1,7 +1,7 @@
 //! Plays the inputs of a bundle again, and says which machine's state comes out.
 
-use super::bundle::Bundle;
-use super::leaves::OwnedLeaf;
+use super::Bundle;
+use crate::desync::autopsy::OwnedLeaf;
 use crate::{Cues, Difference, Fields, Frame, Game, Player, checksum, walk};
 use rustc_hash::FxHashMap;
 

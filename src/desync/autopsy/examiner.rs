@@ -1,7 +1,7 @@
 //! The autopsy itself: two machines that disagree find out since when, about what, and whose fault it is.
 
-use super::again::{inputs_between, resimulate};
-use super::archive::Archive;
+use super::resimulate::{inputs_between, resimulate};
+use crate::desync::watch::Archive;
 use super::evidence::{MOST_FRAMES, Side, Trace, differing_fields, first_of};
 use super::exchange::{self, Note};
 use super::leaves::{self, Part, levels_for};

@@ -1,6 +1,6 @@
 //! A state as text, field by field: `fighters[1].hp = 75  # 0x0000004b`, a line each, that can be read again.
 
-use super::leaves::OwnedLeaf;
+use crate::desync::autopsy::OwnedLeaf;
 use core::fmt::Write;
 
 /// Stands for the path of a state that is a single value.
