@@ -112,6 +112,7 @@ mod hash;
 mod protocol;
 mod ring;
 mod rng;
+mod shown;
 mod time;
 mod trace;
 
@@ -141,6 +142,7 @@ pub use session::{
     MAX_DELAY_FRAMES, Mismatch, OnDesync, Reason, SendError, Session, Stats, SyncReport, SyncTest,
     SyncTestError, Verdict, advise_delay,
 };
+pub use shown::shown;
 
 /// The code of the front page compiles too.
 #[cfg(doctest)]

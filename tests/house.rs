@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Know only each other.
-const LEAVES: [&str; 11] =
-    ["time", "trace", "frame", "ring", "hash", "rng", "math", "protocol", "fields", "game", "cue"];
+const LEAVES: [&str; 12] =
+    ["time", "trace", "frame", "ring", "hash", "rng", "math", "protocol", "fields", "game", "cue", "shown"];
 
 /// What a room may know besides itself and the leaves.
 fn may_know(room: &str) -> &'static [&'static str] {

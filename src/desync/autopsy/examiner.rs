@@ -1,11 +1,11 @@
 //! The autopsy itself: two machines that disagree find out since when, about what, and whose fault it is.
 
-use super::resimulate::{inputs_between, resimulate};
-use crate::desync::watch::Archive;
 use super::evidence::{MOST_FRAMES, Side, Trace, differing_fields, first_of};
 use super::exchange::{self, Note};
 use super::leaves::{self, Part, levels_for};
 use super::report::{Autopsy, AutopsyVerdict};
+use super::resimulate::{inputs_between, resimulate};
+use crate::desync::watch::Archive;
 use crate::{Fields, Frame, Game, Player, checksum};
 use core::time::Duration;
 use std::collections::VecDeque;

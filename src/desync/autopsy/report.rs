@@ -1,7 +1,7 @@
 //! What an autopsy found.
 
 use super::leaves::OwnedLeaf;
-use crate::{Frame, Inputs, Player};
+use crate::{Frame, Inputs, Player, shown};
 use core::fmt;
 
 /// The result of an autopsy: which frame, which field, which machine.
@@ -109,8 +109,12 @@ impl fmt::Display for AutopsyVerdict {
 
 impl fmt::Display for FieldDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = |side: &Option<String>| side.clone().unwrap_or_else(|| "(absent)".to_owned());
-        write!(f, "{}: {} (player one) / {} (player two)", self.path, shown(&self.one), shown(&self.two))
+        let value = |side: &Option<String>| match side {
+            Some(text) => shown(text).into_owned(),
+            None => "(absent)".to_owned(),
+        };
+        let (one, two) = (value(&self.one), value(&self.two));
+        write!(f, "{}: {one} (player one) / {two} (player two)", shown(&self.path))
     }
 }
 
@@ -128,5 +132,20 @@ impl fmt::Display for Autopsy {
         }
         writeln!(f, "differing fields: {}", self.fields.len())?;
         self.fields.iter().try_for_each(|field| writeln!(f, "  {field}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_with_control_characters_is_shown_escaped() {
+        let field = FieldDifference {
+            path: "hp\u{1b}[2J".into(),
+            one: Some("1\n2".into()),
+            two: Some("\u{202e}3".into()),
+        };
+        assert_eq!(field.to_string(), r"hp\u{1b}[2J: 1\u{a}2 (player one) / \u{202e}3 (player two)");
     }
 }

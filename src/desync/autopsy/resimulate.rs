@@ -1,7 +1,7 @@
 //! Stepping again what was lived.
 
-use crate::desync::watch::Archive;
 use super::evidence::MOST_FRAMES;
+use crate::desync::watch::Archive;
 use crate::{Cues, Fields, Frame, Game, Inputs};
 
 /// The inputs of the frames from `base` up to and without `target`, if all of them are kept.

@@ -14,11 +14,11 @@ mod rerun;
 pub use json::JsonError;
 pub use rerun::Rerun;
 
-use json::{Json, quoted};
 use crate::desync::autopsy::{Autopsy, AutopsyVerdict, FieldDifference};
 use crate::replay::{ReadError, Replay, WriteError};
 use crate::{Frame, Inputs, Player};
 use core::fmt::{self, Write};
+use json::{Json, quoted};
 
 /// The format of `report.json`.
 const FORMAT: u64 = 1;

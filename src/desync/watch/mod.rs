@@ -1,0 +1,7 @@
+//! The certain past: its checksums, which the two machines compare, and its states and inputs, which an autopsy needs.
+
+mod archive;
+mod checksums;
+
+pub(crate) use archive::Archive;
+pub(crate) use checksums::Checksums;
