@@ -5,7 +5,202 @@ mod autopsy;
 mod bundle;
 mod watch;
 
-pub(crate) use autopsy::Examiner;
 pub use autopsy::{Autopsy, AutopsyVerdict, FieldDifference, OwnedLeaf};
 pub use bundle::{Bundle, BundleError, JsonError, Rerun};
-pub(crate) use watch::{Archive, Checksums};
+pub(crate) use watch::CheckedChecksum;
+
+use crate::peer::refusal::Refusal;
+use crate::rollback::Rollback;
+use crate::time::Time;
+use crate::{Desync, Fields, Frame, Game, OnDesync, Player, checksum};
+use autopsy::{Examiner, Past};
+use watch::{Archive, Checksums};
+
+/// Watches over one match: compares the checksums of both machines, keeps the certain past, and conducts the autopsy.
+#[derive(Clone, Debug)]
+pub(crate) struct Watch<S> {
+    on_desync: OnDesync,
+    checksums: Checksums,
+    archive: Archive<S>,
+    examiner: Examiner<S>,
+    /// Whether a desync was told. States that differ go on to differ, and that is no news.
+    told: bool,
+}
+
+impl<S: Fields> Watch<S> {
+    pub(crate) fn new(
+        local: Player,
+        cadence_frames: u16,
+        on_desync: OnDesync,
+        snapshot: impl FnMut() -> S,
+    ) -> Self {
+        Self {
+            on_desync,
+            checksums: Checksums::new(cadence_frames),
+            archive: Archive::new(cadence_frames, snapshot),
+            examiner: Examiner::new(local),
+            told: false,
+        }
+    }
+
+    /// Hashes the states that have become certain, compares the checksums that are complete, and takes the settled frames
+    /// out of the engine. Returns the desync if one was found, once a match. An autopsy has begun then, unless the match
+    /// is to go on without one.
+    #[inline]
+    pub(crate) fn settle(&mut self, now: Time, rollback: &mut Rollback<S>) -> Option<Desync> {
+        while self.checksums.next() <= rollback.settled()
+            && let Some(snapshot) = rollback.snapshot(self.checksums.next())
+        {
+            self.checksums.record(checksum(snapshot));
+        }
+        // Nearly every frame has nothing to compare. A difference closes the archive before more frames come in.
+        let desync = if self.checksums.has_waiting() { self.compare(now) } else { None };
+        let settled = rollback.newly_settled();
+        for frame in settled.start.until(settled.end) {
+            self.take(frame, rollback);
+        }
+        desync
+    }
+
+    #[inline(never)]
+    fn compare(&mut self, now: Time) -> Option<Desync> {
+        let mut desync = None;
+        while let Some(comparison) = self.checksums.compare() {
+            if !comparison.matches() && !self.told {
+                self.told = true;
+                let last_match = self.checksums.newest_match();
+                let watch::Comparison { frame, ours, theirs } = comparison;
+                desync = Some(Desync { frame, ours, theirs, last_match });
+                self.begin(now, frame);
+            }
+        }
+        desync
+    }
+
+    /// Takes one settled frame into the archive. Mostly one frame settles at a time, so that a loop which prepares for
+    /// several would cost more than the call.
+    #[inline(never)]
+    fn take(&mut self, frame: Frame, rollback: &mut Rollback<S>) {
+        if self.archive.is_closed_to(frame) {
+            return;
+        }
+        if let Some(inputs) = rollback.settled_inputs(frame) {
+            self.archive.settled(frame, inputs);
+        }
+        if self.archive.wants(frame)
+            && let Some(snapshot) = rollback.release_snapshot(frame)
+        {
+            self.archive.swap(frame, snapshot);
+        }
+    }
+
+    /// The two machines end with different states of the same last frame.
+    pub(crate) fn verdicts_differ(&mut self, now: Time, frame: Frame) {
+        self.begin(now, frame);
+    }
+
+    fn begin(&mut self, now: Time, frame: Frame) {
+        if self.on_desync != OnDesync::GoOn {
+            self.examiner.begin(now, frame, self.checksums.newest_match());
+            self.freeze();
+        }
+    }
+
+    /// Stops the archive after the last frame that the autopsy needs.
+    fn freeze(&mut self) {
+        if let Some(frame) = self.examiner.target() {
+            self.archive.freeze_after(frame);
+        }
+    }
+
+    /// The checksum that the next input packet carries, with its frame. The inputs of the packet end before `inputs_end`.
+    #[inline]
+    pub(crate) fn carry(&mut self, inputs_end: Frame) -> Option<(Frame, u32)> {
+        self.checksums.carry(inputs_end)
+    }
+
+    /// The peer has acked all our inputs before `inputs_end`.
+    #[inline]
+    pub(crate) fn acknowledged(&mut self, inputs_end: Frame) {
+        self.checksums.acknowledged(inputs_end);
+    }
+
+    /// Checks a checksum from an input packet that acks our inputs before `acked`. Changes nothing, so that the packet
+    /// can still be refused as a whole; [`heard`](Self::heard) applies what this returns.
+    ///
+    /// # Errors
+    /// A frame that has no checksum, or that the peer cannot have settled.
+    #[inline]
+    pub(crate) fn check(&self, frame: Frame, value: u32, acked: Frame) -> Result<CheckedChecksum, Refusal> {
+        self.checksums.check(frame, value, acked).ok_or(Refusal::ImplausibleChecksum)
+    }
+
+    /// Takes in a checksum of the peer. [`settle`](Self::settle) compares it once our own is certain.
+    #[inline]
+    pub(crate) fn heard(&mut self, checksum: CheckedChecksum) {
+        self.checksums.heard(checksum);
+    }
+
+    /// Takes in the payload of an AUTOPSY message. `settled` is the newest certain frame.
+    ///
+    /// # Errors
+    /// A payload that is malformed or not bounded, or any at all if this machine does not make autopsies: then it does
+    /// not help the peer to make one either.
+    pub(crate) fn receive(&mut self, now: Time, settled: Frame, payload: &[u8]) -> Result<(), Refusal> {
+        if self.on_desync == OnDesync::GoOn {
+            Err(Refusal::OutOfPlace)
+        } else if self.examiner.receive(now, settled, payload) {
+            Ok(())
+        } else {
+            Err(Refusal::MalformedMessage)
+        }
+    }
+
+    /// Goes on with the autopsy and returns its report when it is done. The game is left as it was.
+    pub(crate) fn work<G: Game<Snapshot = S>>(
+        &mut self,
+        now: Time,
+        game: &mut G,
+        rollback: &Rollback<S>,
+    ) -> Option<Autopsy> {
+        self.examiner.answer(now);
+        self.freeze();
+        self.examiner.work(now, game, Past::new(&self.archive, rollback))
+    }
+
+    /// Ends an autopsy that is under way and returns the report of what is known.
+    pub(crate) fn conclude(&mut self, rollback: &Rollback<S>) -> Option<Autopsy> {
+        self.examiner.conclude(Past::new(&self.archive, rollback))
+    }
+
+    /// Whether an autopsy is under way.
+    #[inline]
+    pub(crate) fn is_active(&self) -> bool {
+        self.examiner.is_active()
+    }
+
+    /// Whether the match is to end once the autopsy is done.
+    pub(crate) fn stops_match(&self) -> bool {
+        self.on_desync == OnDesync::Stop
+    }
+
+    /// The payload of the next AUTOPSY message to send.
+    pub(crate) fn next_message(&mut self) -> Option<Vec<u8>> {
+        self.examiner.next_message()
+    }
+
+    #[inline]
+    pub(crate) fn has_messages(&self) -> bool {
+        self.examiner.has_messages()
+    }
+
+    /// The state of a settled frame, if it is kept.
+    pub(crate) fn state(&self, frame: Frame) -> Option<&S> {
+        self.archive.state(frame)
+    }
+
+    /// How many checksums were compared.
+    pub(crate) fn compared(&self) -> u64 {
+        self.checksums.compared()
+    }
+}

@@ -1,11 +1,11 @@
 //! What a session is sent: every packet is checked whole before it changes anything.
 
 use super::Session;
-use super::config::OnDesync;
 use super::event::{Event, Reason};
 use super::liveness::Claim;
 use super::lobby::seat_number;
 use super::stream::Run;
+use crate::desync::CheckedChecksum;
 use crate::peer::desk::Visit;
 use crate::peer::refusal::{Refusal, Rejected};
 use crate::peer::sequence::Received;
@@ -22,7 +22,7 @@ use std::net::SocketAddr;
 struct Checked<'a> {
     packet: &'a InputPacket<'a>,
     run: Run,
-    checksum: Option<(Frame, u32)>,
+    checksum: Option<CheckedChecksum>,
 }
 
 impl<S: Fields> Session<S> {
@@ -49,9 +49,8 @@ impl<S: Fields> Session<S> {
             None => None,
             Some(checksum) => {
                 let frame = self.stream.numbering().frame(WireFrame(checksum.frame));
-                // The peer cannot have settled a state that needs inputs of ours that it does not have.
-                let plausible = |frame: &Frame| *frame <= run.acked && self.checksums.is_due(*frame);
-                Some((frame.filter(plausible).ok_or(Refusal::ImplausibleChecksum)?, checksum.value))
+                let frame = frame.ok_or(Refusal::ImplausibleChecksum)?;
+                Some(self.watch.check(frame, checksum.value, run.acked)?)
             }
         };
         Ok(Checked { packet, run, checksum })
@@ -71,10 +70,10 @@ impl<S: Fields> Session<S> {
             }
         }
         if let Some(acked) = self.stream.apply(now, *run, known) {
-            self.checksums.acknowledged(acked);
+            self.watch.acknowledged(acked);
         }
-        if let Some((frame, value)) = *checksum {
-            self.checksums.heard(frame, value);
+        if let Some(checksum) = *checksum {
+            self.watch.heard(checksum);
         }
     }
 
@@ -226,13 +225,9 @@ impl<S: Fields> Session<S> {
                         self.events.tell(Event::PeerDelay { delay_frames });
                     }
                 }
-                // A side that does not look into desyncs does not help the peer with its autopsy either.
-                Ordered::Autopsy(_) if self.on_desync == OnDesync::GoOn => {
-                    self.traffic.refuse(Refusal::OutOfPlace);
-                }
                 Ordered::Autopsy(bytes) => {
-                    if !self.examiner.receive(now.into(), self.simulation.settled(), bytes) {
-                        self.traffic.refuse(Refusal::MalformedMessage);
+                    if let Err(refusal) = self.watch.receive(now, self.simulation.settled(), bytes) {
+                        self.traffic.refuse(refusal);
                     }
                 }
             }

@@ -35,7 +35,7 @@ pub use play::Advanced;
 pub use stats::Stats;
 pub use sync_test::{SyncReport, SyncTest, SyncTestError};
 
-use crate::desync::{Archive, Checksums, Examiner};
+use crate::desync::Watch;
 use crate::peer::desk::Desk;
 use crate::peer::link::Link;
 use crate::time::{Span, Time};
@@ -64,7 +64,6 @@ use traffic::Traffic;
 pub struct Session<S> {
     agreed: Agreed,
     frame_length: Span,
-    on_desync: OnDesync,
     /// The control channel to the peer.
     link: Link,
     /// Answers strangers while the match is on.
@@ -73,10 +72,7 @@ pub struct Session<S> {
     stream: InputStream,
     pace: Pace,
     liveness: Liveness,
-    checksums: Checksums,
-    archive: Archive<S>,
-    examiner: Examiner<S>,
-    desync_told: bool,
+    watch: Watch<S>,
     ending: Ending,
     events: Events,
     traffic: Traffic,
@@ -101,17 +97,13 @@ impl<S: Fields> Session<S> {
         let frame_length = Span::from(config.frame_length());
         Self {
             frame_length,
-            on_desync: config.on_desync,
             link,
             desk,
             simulation: Simulation::new(agreed.seat, &config, game),
             stream: InputStream::new(now, frame_length, agreed.numbering),
             pace: Pace::new(now, frame_length, &agreed),
             liveness: Liveness::new(now, &config),
-            checksums: Checksums::new(agreed.cadence_frames),
-            archive: Archive::new(agreed.cadence_frames, || game.snapshot()),
-            examiner: Examiner::new(agreed.seat),
-            desync_told: false,
+            watch: Watch::new(agreed.seat, agreed.cadence_frames, config.on_desync, || game.snapshot()),
             ending: Ending::new(),
             events: Events::new(),
             traffic: Traffic::new(refused),
@@ -242,7 +234,7 @@ impl<S: Fields> Session<S> {
     /// The snapshot of a frame, while it is kept. Certain only up to [`settled`](Self::settled).
     #[must_use]
     pub fn snapshot(&self, frame: Frame) -> Option<&S> {
-        self.simulation.snapshot(frame).or_else(|| self.archive.state(frame))
+        self.simulation.snapshot(frame).or_else(|| self.watch.state(frame))
     }
 
     /// The input delay of this machine.
@@ -274,7 +266,7 @@ impl<S: Fields> Session<S> {
             predicted_frames: self.current().since(self.settled()),
             rollback: *self.simulation.rollback_stats(),
             cues_left_out: self.simulation.cues_left_out(),
-            checksums_compared: self.checksums.compared(),
+            checksums_compared: self.watch.compared(),
             copies_out: self.stream.copies(),
             ..Stats::default()
         };

@@ -40,7 +40,7 @@ impl<S: Fields> Session<S> {
 
     /// When something is due to be sent.
     pub(super) fn next_due(&self) -> Time {
-        let autopsy = self.examiner.has_messages() && self.link.reliable.has_room_for_session();
+        let autopsy = self.watch.has_messages() && self.link.reliable.has_room_for_session();
         if self.stream.is_due() || self.desk.has_answers() || autopsy {
             return Time::ZERO;
         }
@@ -90,7 +90,7 @@ impl<S: Fields> Session<S> {
             let header = self.link.stamp(now);
             return wire::encode_message(&header, &report, buf).ok();
         }
-        if self.examiner.has_messages() {
+        if self.watch.has_messages() {
             self.queue_autopsy(now);
         }
         if self.is_silent() {
@@ -104,7 +104,7 @@ impl<S: Fields> Session<S> {
     fn write_inputs(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
         let run = self.stream.unacknowledged(self.simulation.own_end())?;
         let inputs = self.simulation.own_inputs(run.start, run.end);
-        let checksum = self.checksums.carry(run.end);
+        let checksum = self.watch.carry(run.end);
         let len = self.stream.write(now, &run, inputs, self.simulation.known(), checksum, buf)?;
         self.link.sent_input(now);
         Some(len)
@@ -112,7 +112,7 @@ impl<S: Fields> Session<S> {
 
     fn queue_autopsy(&mut self, now: Time) {
         while self.link.reliable.has_room_for_session()
-            && let Some(message) = self.examiner.next_message()
+            && let Some(message) = self.watch.next_message()
         {
             // There is room, and every message of an autopsy fits.
             let _ = self.link.reliable.send(now, Ordered::Autopsy(&message));

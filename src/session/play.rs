@@ -1,9 +1,8 @@
 //! One frame of a match: step, compare what has become certain, and end.
 
 use super::Session;
-use super::config::OnDesync;
 use super::ending::OurVerdict;
-use super::event::{Desync, Event, Reason};
+use super::event::{Event, Reason};
 use super::liveness::Claim;
 use crate::peer::silence::SilenceChange;
 use crate::rollback::Advance;
@@ -49,7 +48,7 @@ impl<S: Fields> Session<S> {
         }
 
         // A desync is looked into, also when nothing is stepped any more.
-        if self.examiner.is_active() && !self.ending.is_over() {
+        if !self.ending.is_over() && self.watch.is_active() {
             self.traffic.stir();
             self.examine(now, game);
         }
@@ -73,8 +72,7 @@ impl<S: Fields> Session<S> {
         };
 
         // What has become certain.
-        self.take_checksums(now);
-        self.archive_settled();
+        self.settle(now);
 
         // The end of the match: here, at the peer, or of the numbers.
         let followed = self.ending.their_frame().is_some_and(|end| self.follow(end, game));
@@ -115,57 +113,23 @@ impl<S: Fields> Session<S> {
         self.simulation.can_go_on() && self.ending.is_playing()
     }
 
-    /// Hashes what has become certain, and compares what can be compared.
+    /// Lets the settled frames leave the engine, and tells of a desync.
     #[inline]
-    fn take_checksums(&mut self, now: Time) {
-        while self.checksums.next() <= self.simulation.settled()
-            && let Some(snapshot) = self.simulation.snapshot(self.checksums.next())
-        {
-            self.checksums.record(checksum(snapshot));
-        }
-        while let Some(comparison) = self.checksums.compare() {
-            if !comparison.matches() && !self.desync_told {
-                self.desync_told = true;
-                let last_match = self.checksums.newest_match();
-                let (frame, ours, theirs) = (comparison.frame, comparison.ours, comparison.theirs);
-                trace::desync(frame, ours, theirs);
-                self.events.tell(Event::Desync(Desync { frame, ours, theirs, last_match }));
-                if self.on_desync != OnDesync::GoOn {
-                    self.traffic.stir();
-                    self.examiner.begin(now.into(), frame, last_match, &mut self.archive);
-                }
-            }
-        }
-    }
-
-    /// Lets the frames that are certain leave for the archive.
-    #[inline]
-    fn archive_settled(&mut self) {
-        let rollback = self.simulation.rollback();
-        let settled = rollback.newly_settled();
-        for frame in settled.start.until(settled.end) {
-            if let Some(inputs) = rollback.settled_inputs(frame) {
-                self.archive.settled(frame, inputs);
-            }
-            if self.archive.wants(frame)
-                && let Some(snapshot) = rollback.release_snapshot(frame)
-            {
-                self.archive.swap(frame, snapshot);
-            }
+    fn settle(&mut self, now: Time) {
+        if let Some(desync) = self.watch.settle(now, self.simulation.rollback()) {
+            trace::desync(desync.frame, desync.ours, desync.theirs);
+            self.events.tell(Event::Desync(desync));
+            self.traffic.stir();
         }
     }
 
     /// Goes on with the autopsy, and tells the game when it is done.
     fn examine<G: Game<Snapshot = S>>(&mut self, now: Time, game: &mut G) {
-        let settled = self.simulation.settled();
-        let last = self.simulation.ended().and_then(|end| Some((end, self.simulation.snapshot(end)?)));
-        let Some(autopsy) = self.examiner.work(now.into(), settled, game, &mut self.archive, last) else {
-            return;
-        };
+        let Some(autopsy) = self.watch.work(now, game, self.simulation.rollback()) else { return };
         self.events.tell(Event::Autopsy(Box::new(autopsy)));
         if !self.ending.is_playing() {
             self.compare_verdicts(now);
-        } else if self.on_desync == OnDesync::Stop {
+        } else if self.watch.stops_match() {
             self.link.say_farewell();
             self.disconnect(Reason::Desync);
         }
@@ -176,7 +140,7 @@ impl<S: Fields> Session<S> {
     fn follow<G: Game<Snapshot = S>>(&mut self, end: Frame, game: &mut G) -> bool {
         self.simulation.ended().is_none()
             && self.liveness.believes(Claim::Verdict)
-            && self.simulation.end_at(end, game, self.archive.state(end))
+            && self.simulation.end_at(end, game, self.watch.state(end))
     }
 
     /// Our last state is certain: tells the peer, and compares if the peer has told.
@@ -201,12 +165,10 @@ impl<S: Fields> Session<S> {
     /// Ends the match once both verdicts are here, and a difference has been looked into.
     pub(super) fn compare_verdicts(&mut self, now: Time) {
         let Some(verdict) = self.ending.outcome() else { return };
-        if let Some(frame) = self.ending.disputed()
-            && self.on_desync != OnDesync::GoOn
-        {
-            self.examiner.begin(now.into(), frame, self.checksums.newest_match(), &mut self.archive);
+        if let Some(frame) = self.ending.disputed() {
+            self.watch.verdicts_differ(now, frame);
         }
-        if !self.examiner.is_active() {
+        if !self.watch.is_active() {
             trace::over(self.link.addr, &verdict);
             self.events.tell(Event::Ended(verdict));
             self.ending.close();
@@ -254,8 +216,7 @@ impl<S: Fields> Session<S> {
             return;
         }
         self.traffic.stir();
-        if self.examiner.is_active() {
-            let autopsy = self.examiner.conclude(&self.archive);
+        if let Some(autopsy) = self.watch.conclude(self.simulation.rollback()) {
             self.events.tell(Event::Autopsy(Box::new(autopsy)));
         }
         trace::over(self.link.addr, &reason);

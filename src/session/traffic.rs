@@ -114,6 +114,6 @@ impl<S: Fields> Protocol for Session<S> {
         self.link.has_unfinished()
             || self.stream.is_due()
             || self.resend_at().is_some()
-            || self.examiner.has_messages()
+            || self.watch.has_messages()
     }
 }

@@ -8,6 +8,7 @@ use core::fmt;
 
 pub use numbering::{Numbering, WireFrame};
 
+pub(crate) mod autopsy;
 mod bytes;
 pub mod control;
 mod entries;

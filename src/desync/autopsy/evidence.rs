@@ -1,16 +1,70 @@
-//! What each machine has to tell in an autopsy: checksums of what it lived and of what came out again, tables, leaves.
+//! The evidence of an autopsy: the frames that it is about, their checksums on each machine, and the differing fields.
 
-use super::leaves::{BUCKETS, OwnedLeaf, Part};
+use super::leaves::OwnedLeaf;
 use super::report::FieldDifference;
 use crate::Frame;
-use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
-/// The most frames that are stepped again, and looked at at all: whatever the other side claims, the work is bounded.
-pub(crate) const MOST_FRAMES: u32 = 600;
+/// The most frames that are resimulated and compared, whatever the peer claims.
+pub(crate) const MAX_FRAMES: u32 = 600;
 
-/// The frames that an autopsy is about: those after `base` up to and with `target`, the newest ones if they are many.
-pub(crate) fn first_of(base: Option<Frame>, target: Frame) -> Frame {
-    base.map_or(Frame::ZERO, Frame::next).max(Frame(target.0.saturating_sub(MOST_FRAMES)))
+/// The START of one machine: a frame that differs, and the last frame before it that matched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Claim {
+    frame: Frame,
+    last_match: Option<Frame>,
+}
+
+impl Claim {
+    /// A match that is not before `frame` counts as none, on both machines alike.
+    pub(crate) fn new(frame: Frame, last_match: Option<Frame>) -> Self {
+        Self { frame, last_match: last_match.filter(|matched| *matched < frame) }
+    }
+
+    pub(crate) fn frame(self) -> Frame {
+        self.frame
+    }
+
+    pub(crate) fn last_match(self) -> Option<Frame> {
+        self.last_match
+    }
+}
+
+/// The frames that an autopsy compares: those after `base`, up to and with `target`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Scope {
+    /// The last frame on which both machines agreed.
+    pub(crate) base: Option<Frame>,
+    /// The first frame that is known to differ.
+    pub(crate) target: Frame,
+}
+
+impl Scope {
+    /// The frames on which both claims agree, so that both machines compare the same ones.
+    pub(crate) fn of_both(one: Claim, other: Claim) -> Self {
+        let target = one.frame.min(other.frame);
+        let base = one.last_match.zip(other.last_match).map(|(a, b)| a.min(b));
+        Self { base: base.filter(|base| *base < target), target }
+    }
+
+    /// The frames of a claim that the other machine has not answered.
+    pub(crate) fn of_one(claim: Claim) -> Self {
+        Self { base: claim.last_match, target: claim.frame }
+    }
+
+    /// The first frame that is compared. Only the newest are compared if there are more than [`MAX_FRAMES`].
+    pub(crate) fn first(self) -> Frame {
+        self.after_base().max(Frame(self.target.0.saturating_sub(MAX_FRAMES)))
+    }
+
+    /// The frames that are compared.
+    pub(crate) fn frames(self) -> impl Iterator<Item = Frame> {
+        self.first().until(self.target.next())
+    }
+
+    fn after_base(self) -> Frame {
+        self.base.map_or(Frame::ZERO, Frame::next)
+    }
 }
 
 /// Checksums of consecutive frames.
@@ -18,6 +72,7 @@ pub(crate) fn first_of(base: Option<Frame>, target: Frame) -> Frame {
 pub(crate) struct Trace {
     pub(crate) first: Frame,
     pub(crate) values: Vec<u32>,
+    /// Whether the last value is here. The peer's arrive in several messages.
     pub(crate) complete: bool,
 }
 
@@ -26,17 +81,11 @@ impl Trace {
         self.values.get(frame.0.checked_sub(self.first.0)? as usize).copied()
     }
 
-    /// The first frame, of those that both know, in which they differ; and whether the one before is known to be
-    /// the same, which is so for the frame after `base`.
-    pub(crate) fn first_difference(
-        &self,
-        other: &Self,
-        base: Option<Frame>,
-        target: Frame,
-    ) -> Option<(Frame, bool)> {
-        let from = first_of(base, target);
-        let mut before_known = from == base.map_or(Frame::ZERO, Frame::next);
-        for frame in from.until(target.next()) {
+    /// The first frame that both traces have and in which they differ, and whether that is exact: whether the frame
+    /// before it is known to be the same.
+    pub(crate) fn first_difference(&self, other: &Self, scope: Scope) -> Option<(Frame, bool)> {
+        let mut before_known = scope.first() == scope.after_base();
+        for frame in scope.frames() {
             match (self.at(frame), other.at(frame)) {
                 (Some(a), Some(b)) if a != b => return Some((frame, before_known)),
                 (Some(_), Some(_)) => before_known = true,
@@ -47,46 +96,48 @@ impl Trace {
     }
 }
 
-/// What one machine has told, or has to tell.
+/// The checksums that one machine has of the frames in question.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Side {
-    /// The frame that differs, and the last that matched before it.
-    pub(crate) start: Option<(Frame, Option<Frame>)>,
-    /// As it was lived, and as it came out again.
+pub(crate) struct Traces {
+    /// Of the states that were played.
     pub(crate) lived: Trace,
-    pub(crate) again: Trace,
-    pub(crate) subject: Option<(Frame, u32)>,
-    pub(crate) tables: Vec<(Part, Box<[u32; BUCKETS]>)>,
-    pub(crate) leaves: Vec<OwnedLeaf>,
-    pub(crate) leaves_complete: bool,
+    /// Of the states that stepping the same inputs again gives.
+    pub(crate) resimulated: Trace,
 }
 
-impl Side {
-    /// Whether what this machine lived is not what came out again.
-    pub(crate) fn is_at_fault(&self, base: Option<Frame>, target: Frame) -> bool {
-        self.lived.first_difference(&self.again, base, target).is_some()
+impl Traces {
+    pub(crate) fn are_complete(&self) -> bool {
+        self.lived.complete && self.resimulated.complete
+    }
+
+    /// Whether this machine does not reproduce its own states.
+    pub(crate) fn is_at_fault(&self, scope: Scope) -> bool {
+        self.lived.first_difference(&self.resimulated, scope).is_some()
     }
 }
 
-/// By path, in the order of player one's state; what only player two has comes last.
+/// The fields that differ between the states of player one and two, in the order of player one's state; fields that
+/// only player two has come last.
 ///
-/// Unless both told `all`, a field that one side did not tell of is not taken for one that it does not have.
+/// A field that one side does not have differs only if both told `all` of theirs: otherwise it may not have been told.
 pub(crate) fn differing_fields([one, two]: &[Vec<OwnedLeaf>; 2], all: bool) -> Vec<FieldDifference> {
-    let index = |leaves: &[OwnedLeaf]| -> FxHashMap<String, usize> {
-        leaves.iter().enumerate().map(|(at, leaf)| (leaf.path.clone(), at)).collect()
-    };
-    let (in_one, in_two) = (index(one), index(two));
+    let (in_one, in_two) = (by_path(one), by_path(two));
     let mut fields = Vec::new();
     for leaf in one {
-        let other = in_two.get(&leaf.path).map(|at| &two[*at]);
+        let other = in_two.get(leaf.path.as_str()).map(|at| &two[*at]);
         if other.map_or(all, |other| other.words != leaf.words) {
             let (path, one) = (leaf.path.clone(), Some(leaf.shown.clone()));
             fields.push(FieldDifference { path, one, two: other.map(|other| other.shown.clone()) });
         }
     }
-    for leaf in two.iter().filter(|leaf| all && !in_one.contains_key(&leaf.path)) {
+    for leaf in two.iter().filter(|leaf| all && !in_one.contains_key(leaf.path.as_str())) {
         let (path, two) = (leaf.path.clone(), Some(leaf.shown.clone()));
         fields.push(FieldDifference { path, one: None, two });
     }
     fields
+}
+
+/// The position of each leaf by its path. An ordered map, because paths chosen by a peer could all collide in a hash map.
+pub(crate) fn by_path(leaves: &[OwnedLeaf]) -> BTreeMap<&str, usize> {
+    leaves.iter().enumerate().map(|(at, leaf)| (leaf.path.as_str(), at)).collect()
 }

@@ -1,428 +1,333 @@
-//! The autopsy itself: two machines that disagree find out since when, about what, and whose fault it is.
+//! The course of an autopsy on one machine, phase by phase.
 
-use super::evidence::{MOST_FRAMES, Side, Trace, differing_fields, first_of};
-use super::exchange::{self, Note};
-use super::leaves::{self, Part, levels_for};
-use super::report::{Autopsy, AutopsyVerdict};
-use super::resimulate::{inputs_between, resimulate};
-use crate::desync::watch::Archive;
-use crate::{Fields, Frame, Game, Player, checksum};
-use core::time::Duration;
-use std::collections::VecDeque;
+use super::evidence::{Claim, Scope, Traces};
+use super::exchange::Exchange;
+use super::findings::Findings;
+use super::leaves::{self, MAX_PARTS, OwnedLeaf, Part, Sums, levels_for};
+use super::past::Past;
+use super::report::Autopsy;
+use super::resimulate;
+use super::subject::Subject;
+use super::testimony::Testimony;
+use crate::time::{Span, Time};
+use crate::{Fields, Frame, Game, Player};
+use core::mem;
 
-/// After this long the report is made of what is known.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long the peer has to tell everything. After that the report is made of what is known.
+const PATIENCE: Span = Span::from_secs(10);
 
-/// The most buckets that are followed on one level, and the most leaves that are told.
-const MOST_PARTS: usize = 8;
-const MOST_LEAVES: usize = 256;
-
-/// More messages than an honest peer has to say are not listened to. Its leaves take the most: with the longest texts
-/// two fit a message.
-const MOST_NOTES: u32 = 32 + MOST_LEAVES as u32 / 2;
-
-/// A state to be taken apart.
-#[derive(Clone, Debug)]
-enum Subject<S> {
-    /// As it was lived. It is looked at where it lies: the game's own restore, which may be what is wrong, has no
-    /// part in it.
-    Lived(Frame),
-    /// As it came out again.
-    Again(S),
-}
-
-/// Conducts one autopsy. It is told of a difference, or of the other side's, and then makes its way.
+/// Conducts one autopsy: the first difference of a match that either machine finds.
 #[derive(Clone, Debug)]
 pub(crate) struct Examiner<S> {
     local: Player,
-    since: Option<Duration>,
-    ours: Side,
-    theirs: Side,
-    /// The state that is taken apart, of the frame where it first differs.
-    subject: Option<Subject<S>>,
-    exact: bool,
-    /// The parts that are being looked at, and how many levels there are.
-    parts: Vec<Part>,
+    exchange: Exchange,
+    theirs: Testimony,
+    phase: Phase<S>,
+}
+
+/// How far the autopsy is on this machine. The peer may be a phase ahead or behind.
+///
+/// The tag is a byte of its own, because every frame asks whether an autopsy is under way.
+#[derive(Clone, Debug)]
+#[repr(u8)]
+enum Phase<S> {
+    /// No difference is known.
+    Idle,
+    /// The report is made. Messages may still have to go out.
+    Closed,
+    /// A difference is known. Ends when both machines have sent START and the frames are settled here.
+    Opening { since: Time, ours: Option<Claim> },
+    /// Our TRACEs are sent. Ends with the last of the peer's.
+    Tracing(Case),
+    /// Our SUBJECT is sent. Ends with the peer's.
+    Choosing(Case, Subject<S>),
+    /// Our TABLEs of one level are sent. Ends with the peer's tables of the same parts.
+    Narrowing(Case, Subject<S>, Level),
+    /// Our LEAVES are sent. Ends with the last of the peer's.
+    Telling(Case, Subject<S>, Vec<OwnedLeaf>),
+}
+
+/// What is known from the traces on.
+#[derive(Clone, Debug)]
+struct Case {
+    since: Time,
+    scope: Scope,
+    ours: Traces,
+}
+
+/// The tables of one level.
+#[derive(Clone, Debug)]
+struct Level {
+    /// How many levels there are before the leaves.
     levels: u8,
-    outgoing: VecDeque<Vec<u8>>,
-    heard: u32,
-    done: bool,
+    ours: Vec<(Part, Sums)>,
+}
+
+/// The outcome of one look at a phase.
+enum Turn<S> {
+    /// The phase goes on: the peer, or the match, has to come further first.
+    Wait(Phase<S>),
+    /// The next phase has begun.
+    Next(Phase<S>),
+    /// There is no way on: the report is made of what is known.
+    Conclude(Phase<S>),
+    /// Everything has been told.
+    Done(Findings),
 }
 
 impl<S: Fields> Examiner<S> {
     pub(crate) fn new(local: Player) -> Self {
-        Self {
-            local,
-            since: None,
-            ours: Side::default(),
-            theirs: Side::default(),
-            subject: None,
-            exact: false,
-            parts: Vec::new(),
-            levels: 0,
-            outgoing: VecDeque::new(),
-            heard: 0,
-            done: false,
-        }
+        Self { local, exchange: Exchange::default(), theirs: Testimony::default(), phase: Phase::Idle }
     }
 
-    /// Whether there is something to find out, and it is not found out yet.
+    /// Whether a difference is known and the report is not made yet.
     #[inline]
     pub(crate) fn is_active(&self) -> bool {
-        self.since.is_some() && !self.done
+        !matches!(self.phase, Phase::Idle | Phase::Closed)
     }
 
-    /// The two machines differ in `frame`. Only the first time counts.
-    pub(crate) fn begin(
-        &mut self,
-        now: Duration,
-        frame: Frame,
-        last_match: Option<Frame>,
-        archive: &mut Archive<S>,
-    ) {
-        if self.ours.start.is_none() && !self.done {
-            // As the other side takes it, so that both look at the same frames.
-            let last_match = last_match.filter(|matched| *matched < frame);
-            self.since.get_or_insert(now);
-            self.ours.start = Some((frame, last_match));
-            self.outgoing.push_back(exchange::start(frame, last_match));
-            archive.freeze_after(self.scope().map_or(frame, |(_, target)| target));
+    /// The two machines differ in `frame`. Only the first difference counts.
+    pub(crate) fn begin(&mut self, now: Time, frame: Frame, last_match: Option<Frame>) {
+        let since = match self.phase {
+            Phase::Idle => now,
+            Phase::Opening { since, ours: None } => since,
+            _ => return,
+        };
+        let claim = Claim::new(frame, last_match);
+        self.exchange.start(claim);
+        self.phase = Phase::Opening { since, ours: Some(claim) };
+    }
+
+    /// Sends our own START if the peer's has come first.
+    pub(crate) fn answer(&mut self, now: Time) {
+        if let Phase::Opening { ours: None, .. } = self.phase
+            && let Some(claim) = self.theirs.claim
+        {
+            self.begin(now, claim.frame(), claim.last_match());
         }
     }
 
-    /// Takes in a message of the other side; `false` if it makes no sense.
-    ///
-    /// It differs only about what we have told, so not beyond what is `settled` here, and it says so first.
-    pub(crate) fn receive(&mut self, now: Duration, settled: Frame, payload: &[u8]) -> bool {
-        self.heard = self.heard.saturating_add(1);
-        if self.heard > MOST_NOTES || self.done {
+    /// Takes in a message of the peer; `false` if it is refused. `settled` is the newest certain frame here.
+    pub(crate) fn receive(&mut self, now: Time, settled: Frame, payload: &[u8]) -> bool {
+        let note = self.exchange.hear(payload);
+        if matches!(self.phase, Phase::Closed) {
             return false;
         }
-        let Some(note) = exchange::decode(payload) else { return false };
-        let side = &mut self.theirs;
-        match note {
-            Note::Start { frame, last_match } => {
-                if side.start.is_some() || frame > settled {
-                    return false;
-                }
-                side.start = Some((frame, last_match.filter(|matched| *matched < frame)));
-                self.since.get_or_insert(now);
-            }
-            _ if side.start.is_none() => return false,
-            Note::Trace { again, more, first, values } => {
-                let trace = if again { &mut side.again } else { &mut side.lived };
-                if trace.complete || trace.values.len() + values.len() > MOST_FRAMES as usize + 1 {
-                    return false;
-                }
-                if trace.values.is_empty() {
-                    trace.first = first;
-                }
-                trace.values.extend(values);
-                trace.complete = !more;
-            }
-            Note::Subject { frame, leaves } => {
-                side.subject.get_or_insert((frame, leaves));
-            }
-            Note::Table { part, sums } => {
-                if side.tables.len() < 3 * MOST_PARTS && !side.tables.iter().any(|(known, _)| *known == part)
-                {
-                    side.tables.push((part, sums));
-                }
-            }
-            Note::Leaves { more, leaves } => {
-                if side.leaves_complete || side.leaves.len() + leaves.len() > MOST_LEAVES {
-                    return false;
-                }
-                side.leaves.extend(leaves);
-                side.leaves_complete = !more;
-            }
+        let taken = note.is_some_and(|note| self.theirs.take(note, settled));
+        if taken && matches!(self.phase, Phase::Idle) {
+            self.phase = Phase::Opening { since: now, ours: None };
         }
-        true
+        taken
     }
 
     /// The next message to send.
     pub(crate) fn next_message(&mut self) -> Option<Vec<u8>> {
-        self.outgoing.pop_front()
+        self.exchange.next_message()
     }
 
-    /// Whether there are messages to send.
     #[inline]
     pub(crate) fn has_messages(&self) -> bool {
-        !self.outgoing.is_empty()
+        self.exchange.has_messages()
     }
 
-    /// Goes as far as it can with what is here, and answers the report when it is done. The game is left as it was.
-    ///
-    /// `last` is the last state of all, if the match has come to it.
+    /// The last frame whose state and inputs are needed, once one is known to differ here.
+    pub(crate) fn target(&self) -> Option<Frame> {
+        match &self.phase {
+            Phase::Idle | Phase::Closed | Phase::Opening { ours: None, .. } => None,
+            Phase::Opening { ours: Some(ours), .. } => Some(self.scope(*ours).target),
+            Phase::Tracing(case)
+            | Phase::Choosing(case, _)
+            | Phase::Narrowing(case, ..)
+            | Phase::Telling(case, ..) => Some(case.scope.target),
+        }
+    }
+
+    /// The frames to compare, as far as the claims of both are known.
+    fn scope(&self, ours: Claim) -> Scope {
+        self.theirs.claim.map_or(Scope::of_one(ours), |theirs| Scope::of_both(ours, theirs))
+    }
+
+    /// Goes as far as possible with what is known and returns the report when it is made. The game is left as it was.
     pub(crate) fn work<G: Game<Snapshot = S>>(
         &mut self,
-        now: Duration,
-        settled: Frame,
+        now: Time,
         game: &mut G,
-        archive: &mut Archive<S>,
-        last: Option<(Frame, &S)>,
+        past: Past<'_, S>,
     ) -> Option<Autopsy> {
-        let since = self.since.filter(|_| !self.done)?;
-        if now.saturating_sub(since) >= PATIENCE {
-            if !self.ours.lived.complete {
-                let (base, target) = self.scope_or_claim();
-                self.trace(base, target, game, archive, last);
+        if self.since().is_some_and(|since| now.since(since) >= PATIENCE) {
+            if let Phase::Opening { since, ours: Some(ours) } = self.phase {
+                self.phase = self.trace(since, self.scope(ours), game, past);
             }
-            return Some(self.conclude(archive));
+            return self.conclude(past);
         }
-        if self.ours.start.is_none()
-            && let Some((frame, last_match)) = self.theirs.start
-        {
-            self.begin(now, frame, last_match, archive);
-        }
-        let (base, target) = self.scope()?;
-        if !self.ours.lived.complete {
-            let here = target < settled || last.is_some_and(|(frame, _)| frame == target);
-            if !here {
-                return None;
-            }
-            archive.freeze_after(target);
-            self.trace(base, target, game, archive, last);
-        }
-        if !(self.theirs.lived.complete && self.theirs.again.complete) {
-            return None;
-        }
-        if self.subject.is_none() {
-            self.choose(base, target, game, archive, last);
-            if self.subject.is_none() {
-                return Some(self.conclude(archive));
+        loop {
+            let turn = match mem::replace(&mut self.phase, Phase::Closed) {
+                Phase::Opening { since, ours } => self.open(since, ours, game, past),
+                Phase::Tracing(case) => self.choose(case, game, past),
+                Phase::Choosing(case, subject) => self.agree(case, subject, past),
+                Phase::Narrowing(case, subject, level) => self.narrow(case, subject, level, past),
+                Phase::Telling(case, subject, leaves) => self.finish(case, subject, leaves),
+                outside @ (Phase::Idle | Phase::Closed) => Turn::Wait(outside),
+            };
+            match turn {
+                Turn::Next(phase) => self.phase = phase,
+                Turn::Wait(phase) => {
+                    self.phase = phase;
+                    return None;
+                }
+                Turn::Conclude(phase) => {
+                    self.phase = phase;
+                    return self.conclude(past);
+                }
+                Turn::Done(findings) => return Some(self.report(findings, past)),
             }
         }
-        let (frame, ours) = self.ours.subject?;
-        let (their_frame, theirs) = self.theirs.subject?;
-        if frame != their_frame {
-            return Some(self.conclude(archive));
+    }
+
+    fn since(&self) -> Option<Time> {
+        match &self.phase {
+            Phase::Idle | Phase::Closed => None,
+            Phase::Opening { since, .. } => Some(*since),
+            Phase::Tracing(case)
+            | Phase::Choosing(case, _)
+            | Phase::Narrowing(case, ..)
+            | Phase::Telling(case, ..) => Some(case.since),
         }
-        if self.parts.is_empty() {
-            self.levels = levels_for(ours.max(theirs));
-            self.parts = vec![Part::ALL];
-            self.show_parts(archive, last);
+    }
+
+    fn open<G: Game<Snapshot = S>>(
+        &mut self,
+        since: Time,
+        ours: Option<Claim>,
+        game: &mut G,
+        past: Past<'_, S>,
+    ) -> Turn<S> {
+        if let (Some(ours), Some(theirs)) = (ours, self.theirs.claim) {
+            let scope = Scope::of_both(ours, theirs);
+            if past.reaches(scope.target) {
+                return Turn::Next(self.trace(since, scope, game, past));
+            }
         }
-        self.narrow(archive, last);
-        if self.theirs.leaves_complete && self.ours.leaves_complete {
-            return Some(self.report(archive, true));
-        }
-        None
+        Turn::Wait(Phase::Opening { since, ours })
     }
 
-    /// From the last frame on which both agreed to the first on which they are known to differ, both sides taken
-    /// together.
-    fn scope(&self) -> Option<(Option<Frame>, Frame)> {
-        let (ours, our_match) = self.ours.start?;
-        let (theirs, their_match) = self.theirs.start?;
-        let target = ours.min(theirs);
-        let base = our_match.zip(their_match).map(|(a, b)| a.min(b)).filter(|base| *base < target);
-        Some((base, target))
-    }
-
-    /// The same, or if the other side has not said anything, as this one sees it.
-    fn scope_or_claim(&self) -> (Option<Frame>, Frame) {
-        self.scope().unwrap_or_else(|| {
-            let (frame, last_match) = self.ours.start.or(self.theirs.start).unwrap_or_default();
-            (last_match, frame)
-        })
-    }
-
-    fn state<'a>(archive: &'a Archive<S>, last: Option<(Frame, &'a S)>, frame: Frame) -> Option<&'a S> {
-        archive.state(frame).or_else(|| last.filter(|(at, _)| *at == frame).map(|(_, state)| state))
-    }
-
-    /// Takes the checksums of what was lived, and steps it again from the last match to compare.
+    /// Takes the checksums of the frames in question and sends them.
     fn trace<G: Game<Snapshot = S>>(
         &mut self,
-        base: Option<Frame>,
-        target: Frame,
+        since: Time,
+        scope: Scope,
         game: &mut G,
-        archive: &Archive<S>,
-        last: Option<(Frame, &S)>,
-    ) {
-        let from = first_of(base, target);
-        // As far back as every frame is kept.
-        let mut first = target.next();
-        while first > from && Self::state(archive, last, Frame(first.0 - 1)).is_some() {
-            first = Frame(first.0 - 1);
-        }
-        let lived = first.until(target.next()).filter_map(|frame| Self::state(archive, last, frame));
-        self.ours.lived =
-            Trace { first, values: lived.map(|state| checksum(state)).collect(), complete: true };
-        self.ours.again = Trace { first: from, values: Vec::new(), complete: true };
-        if let Some(base) = base
-            && let Some(inputs) = inputs_between(archive, base, target)
-            && let Some(snapshot) = archive.state(base)
-        {
-            let values = &mut self.ours.again.values;
-            resimulate(game, snapshot, &inputs, |state| values.push(checksum(state)));
-            self.step_one_by_one(base, target, game, archive);
-        }
-        let Trace { first, values, .. } = &self.ours.lived;
-        self.outgoing.extend(exchange::trace(false, *first, values));
-        let Trace { first, values, .. } = &self.ours.again;
-        self.outgoing.extend(exchange::trace(true, *first, values));
+        past: Past<'_, S>,
+    ) -> Phase<S> {
+        let ours = resimulate::traces(game, past, scope);
+        self.exchange.trace(false, &ours.lived);
+        self.exchange.trace(true, &ours.resimulated);
+        Phase::Tracing(Case { since, scope, ours })
     }
 
-    /// What came out again in one go may be what was lived by chance: if a rollback began exactly at the last match,
-    /// or a cache is filled anew there. So each frame that is kept is also stepped on its own, from its own state.
-    fn step_one_by_one<G: Game<Snapshot = S>>(
-        &mut self,
-        base: Frame,
-        target: Frame,
-        game: &mut G,
-        archive: &Archive<S>,
-    ) {
-        let Side { lived, again, .. } = &mut self.ours;
-        if lived.first_difference(again, Some(base), target).is_some() {
-            return;
+    fn choose<G: Game<Snapshot = S>>(&mut self, case: Case, game: &mut G, past: Past<'_, S>) -> Turn<S> {
+        let theirs = &self.theirs.traces;
+        if !theirs.are_complete() {
+            return Turn::Wait(Phase::Tracing(case));
         }
-        for frame in lived.first.until(target) {
-            let (Some(state), Some(inputs)) = (archive.state(frame), archive.inputs(frame)) else { return };
-            let value = checksum(&resimulate(game, state, &[inputs], |_| {}));
-            let index = frame.next().since(again.first) as usize;
-            if lived.at(frame.next()) != Some(value)
-                && let Some(known) = again.values.get_mut(index)
-            {
-                *known = value;
-                return;
-            }
-        }
-    }
-
-    /// Chooses the state to take apart. Both sides know the same by now, so they choose the same.
-    fn choose<G: Game<Snapshot = S>>(
-        &mut self,
-        base: Option<Frame>,
-        target: Frame,
-        game: &mut G,
-        archive: &Archive<S>,
-        last: Option<(Frame, &S)>,
-    ) {
-        let lived = self.ours.lived.first_difference(&self.theirs.lived, base, target);
-        // What a machine cannot reproduce shows in what it lived only, and comes out differently each time.
-        let reproducible = [&self.ours, &self.theirs].iter().all(|side| !side.is_at_fault(base, target));
-        let again = self.ours.again.first_difference(&self.theirs.again, base, target);
-        let again = again.filter(|_| reproducible || lived.is_none());
-        let (frame, exact, from_again) = match (lived, again) {
-            (Some((frame, true)), _) => (frame, true, false),
-            (_, Some((frame, exact))) => (frame, exact, true),
-            (Some((frame, false)), None) => (frame, false, false),
-            (None, None) => (target, false, false),
+        let Some(subject) = Subject::choose(case.scope, &case.ours, theirs, game, past) else {
+            return Turn::Conclude(Phase::Tracing(case));
         };
-        let found = if from_again {
-            base.and_then(|base| {
-                let inputs = inputs_between(archive, base, frame)?;
-                let state = resimulate(game, archive.state(base)?, &inputs, |_| {});
-                Some((leaves::count(&state), Subject::Again(state)))
-            })
-        } else {
-            let state = Self::state(archive, last, frame);
-            state.map(|state| (leaves::count(state), Subject::Lived(frame)))
+        self.exchange.subject(subject.frame, subject.leaves);
+        Turn::Next(Phase::Choosing(case, subject))
+    }
+
+    /// Begins to compare the states, if the peer has chosen the same frame.
+    fn agree(&mut self, case: Case, subject: Subject<S>, past: Past<'_, S>) -> Turn<S> {
+        match self.theirs.subject {
+            None => Turn::Wait(Phase::Choosing(case, subject)),
+            Some((frame, _)) if frame != subject.frame => Turn::Conclude(Phase::Choosing(case, subject)),
+            Some((_, leaves)) => {
+                let levels = levels_for(subject.leaves.max(leaves));
+                self.show(case, subject, levels, &[Part::ALL], past)
+            }
+        }
+    }
+
+    /// Sends the tables of some parts of the state, or after the last level their leaves.
+    fn show(
+        &mut self,
+        case: Case,
+        subject: Subject<S>,
+        levels: u8,
+        parts: &[Part],
+        past: Past<'_, S>,
+    ) -> Turn<S> {
+        let Some(state) = subject.state(past) else {
+            return Turn::Conclude(Phase::Choosing(case, subject));
         };
-        let Some((count, subject)) = found else { return };
-        (self.exact, self.ours.subject, self.subject) = (exact, Some((frame, count)), Some(subject));
-        self.outgoing.push_back(exchange::subject(frame, count));
-    }
-
-    /// Tells of the parts that are being looked at: tables, or on the last level the leaves themselves.
-    fn show_parts(&mut self, archive: &Archive<S>, last: Option<(Frame, &S)>) {
-        let Some(subject) = self.subject_state(archive, last) else { return };
-        let level = self.parts.first().map_or(0, |part| part.levels);
-        if level < self.levels {
-            let tables = leaves::tables(subject, &self.parts);
-            for (part, sums) in self.parts.iter().zip(tables) {
-                self.outgoing.push_back(exchange::table(*part, &sums));
-                self.ours.tables.push((*part, Box::new(sums)));
-            }
-        } else {
-            self.ours.leaves = leaves::gather(subject, &self.parts, MOST_LEAVES);
-            self.ours.leaves_complete = true;
-            self.outgoing.extend(exchange::leaves(&self.ours.leaves));
+        if parts.first().is_some_and(|part| part.levels < levels) {
+            let ours: Vec<(Part, Sums)> = parts.iter().copied().zip(leaves::tables(state, parts)).collect();
+            ours.iter().for_each(|(part, sums)| self.exchange.table(*part, sums));
+            return Turn::Next(Phase::Narrowing(case, subject, Level { levels, ours }));
         }
+        // Without a part there is no leaf to tell: nothing differs after all, or the difference hides in a sum.
+        let leaves = leaves::gather(state, parts);
+        self.exchange.leaves(&leaves);
+        Turn::Next(Phase::Telling(case, subject, leaves))
     }
 
-    /// Goes on to the buckets that differ, once the other side's tables of this level are here.
-    fn narrow(&mut self, archive: &Archive<S>, last: Option<(Frame, &S)>) {
-        while !self.ours.leaves_complete {
-            let mut differing = Vec::new();
-            for part in &self.parts {
-                let table = |side: &Side| side.tables.iter().position(|(known, _)| known == part);
-                let (Some(ours), Some(theirs)) = (table(&self.ours), table(&self.theirs)) else { return };
-                let pairs = self.ours.tables[ours].1.iter().zip(self.theirs.tables[theirs].1.iter());
-                let buckets = pairs.enumerate().filter(|(_, (a, b))| a != b);
-                differing.extend(buckets.map(|(index, _)| part.bucket(index)));
-            }
-            differing.truncate(MOST_PARTS);
-            self.parts = differing;
-            if self.parts.is_empty() {
-                // Nothing differs after all, or it hides in a sum: there are no leaves to tell.
-                self.ours.leaves_complete = true;
-                self.outgoing.extend(exchange::leaves(&[]));
-                return;
-            }
-            self.show_parts(archive, last);
+    /// Goes on to the buckets that differ, once the peer's tables of this level are here.
+    fn narrow(&mut self, case: Case, subject: Subject<S>, level: Level, past: Past<'_, S>) -> Turn<S> {
+        let mut differing = Vec::new();
+        for (part, ours) in &level.ours {
+            let Some(theirs) = self.theirs.table(*part) else {
+                return Turn::Wait(Phase::Narrowing(case, subject, level));
+            };
+            let buckets = ours.iter().zip(theirs).enumerate().filter(|(_, (a, b))| a != b);
+            differing.extend(buckets.map(|(index, _)| part.bucket(index)));
         }
+        differing.truncate(MAX_PARTS);
+        self.show(case, subject, level.levels, &differing, past)
     }
 
-    fn subject_state<'a>(&'a self, archive: &'a Archive<S>, last: Option<(Frame, &'a S)>) -> Option<&'a S> {
-        match self.subject.as_ref()? {
-            Subject::Lived(frame) => Self::state(archive, last, *frame),
-            Subject::Again(state) => Some(state),
+    fn finish(&mut self, case: Case, subject: Subject<S>, leaves: Vec<OwnedLeaf>) -> Turn<S> {
+        if !self.theirs.leaves_complete {
+            return Turn::Wait(Phase::Telling(case, subject, leaves));
         }
+        let subject = Some((subject.frame, subject.exact));
+        Turn::Done(Findings { scope: case.scope, ours: case.ours, subject, leaves, complete: true })
     }
 
-    /// The report of what is known, which is not everything.
+    /// The report of what is known by now; `None` if there is no autopsy, or if it is made already.
     ///
-    /// Our own state is told in any case, if it is kept: half of the truth is better than none.
-    pub(crate) fn conclude(&mut self, archive: &Archive<S>) -> Autopsy {
-        if self.ours.leaves.is_empty() {
-            let (_, target) = self.scope_or_claim();
-            let frame = self.ours.subject.map_or(target, |(frame, _)| frame);
-            let state = self.subject_state(archive, None).or_else(|| archive.state(frame));
-            self.ours.leaves = state.map_or_else(Vec::new, |s| leaves::gather(s, &[Part::ALL], MOST_LEAVES));
+    /// Our own state is told in any case if it is kept, because half of the evidence is better than none.
+    pub(crate) fn conclude(&mut self, past: Past<'_, S>) -> Option<Autopsy> {
+        let (case, subject, mut leaves) = match mem::replace(&mut self.phase, Phase::Closed) {
+            outside @ (Phase::Idle | Phase::Closed) => {
+                self.phase = outside;
+                return None;
+            }
+            Phase::Opening { since, ours } => {
+                let scope = self.scope(ours.or(self.theirs.claim)?);
+                (Case { since, scope, ours: Traces::default() }, None, Vec::new())
+            }
+            Phase::Tracing(case) => (case, None, Vec::new()),
+            Phase::Choosing(case, subject) | Phase::Narrowing(case, subject, _) => {
+                (case, Some(subject), Vec::new())
+            }
+            Phase::Telling(case, subject, leaves) => (case, Some(subject), leaves),
+        };
+        if leaves.is_empty() {
+            let state = match &subject {
+                Some(subject) => subject.state(past),
+                None => past.state(case.scope.target),
+            };
+            leaves = state.map_or_else(Vec::new, |state| leaves::gather(state, &[Part::ALL]));
         }
-        self.report(archive, false)
+        let subject = subject.map(|subject| (subject.frame, subject.exact));
+        let findings = Findings { scope: case.scope, ours: case.ours, subject, leaves, complete: false };
+        Some(self.report(findings, past))
     }
 
-    fn report(&mut self, archive: &Archive<S>, complete: bool) -> Autopsy {
-        self.done = true;
-        let (base, target) = self.scope_or_claim();
-        let first_divergence = self.ours.subject.map_or(target, |(frame, _)| frame);
-        // What was needed to get here is not needed any more; messages may still have to go out.
-        let (mut ours, mut theirs) = (core::mem::take(&mut self.ours), core::mem::take(&mut self.theirs));
-        (self.subject, self.parts) = (None, Vec::new());
-        let mut states = [core::mem::take(&mut ours.leaves), core::mem::take(&mut theirs.leaves)];
-        let mut at_fault = [&ours, &theirs].map(|side| side.is_at_fault(base, target));
-        if self.local == Player::Two {
-            states.reverse();
-            at_fault.reverse();
-        }
-        let fields = differing_fields(&states, complete);
-        let [one, two] = at_fault;
-        let again = ours.again.first_difference(&theirs.again, base, target);
-        let verdict = if base.is_none() && first_divergence == Frame::ZERO && !fields.is_empty() {
-            AutopsyVerdict::StartDiffers
-        } else if one || two {
-            AutopsyVerdict::NotReproducible { one, two }
-        } else if again.is_some() {
-            AutopsyVerdict::StepDiffers
-        } else {
-            AutopsyVerdict::Unknown
-        };
-        let from = Frame(first_of(base, target).0.saturating_sub(1));
-        let inputs = from.until(target).filter_map(|frame| Some((frame, archive.inputs(frame)?))).collect();
-        Autopsy {
-            local: self.local,
-            last_match: base,
-            first_divergence,
-            exact: self.exact,
-            verdict,
-            fields,
-            states,
-            inputs,
-            complete,
-        }
+    /// Closes the autopsy with a report. The peer's testimony is not needed any more.
+    fn report(&mut self, findings: Findings, past: Past<'_, S>) -> Autopsy {
+        self.phase = Phase::Closed;
+        findings.report(self.local, mem::take(&mut self.theirs), past)
     }
 }

@@ -1,9 +1,11 @@
-//! The leaves of a state by path and value, and how two machines find the few that differ among a million.
+//! The leaves of a state by path and value, and the tables by which two machines find the few that differ.
 
 use crate::fields::{Leaf, Path, Segment};
-use crate::{Fields, walk};
+use crate::shown::is_disruptive;
+use crate::wire::autopsy::{self, LeafWords};
+use crate::{Fields, SimHash, walk};
 
-/// A leaf that can travel.
+/// A leaf of a state, apart from the state: its path, its words and its value as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnedLeaf {
     /// Where it is: `fighters[1].velocity.x`.
@@ -14,31 +16,49 @@ pub struct OwnedLeaf {
     pub shown: String,
 }
 
-/// Texts are cut to this many bytes: a report is to be read.
-pub(crate) const MOST_TEXT: usize = 200;
+/// The most leaves that a machine tells of.
+pub(crate) const MAX_LEAVES: usize = 256;
+
+/// The most buckets that are followed on one level.
+pub(crate) const MAX_PARTS: usize = 8;
+
+/// The most levels of tables.
+pub(crate) const MAX_DEPTH: usize = 3;
 
 impl OwnedLeaf {
-    /// The leaf as it travels, so that both machines tell it alike.
+    /// A leaf of a state here, as the peer would receive it, so that both machines report it alike.
     pub(crate) fn of(leaf: &Leaf<'_>) -> Self {
         Self {
             path: legible(&leaf.path.to_string()),
-            words: leaf.words.to_vec(),
+            words: LeafWords::new(leaf.words).as_slice().to_vec(),
             shown: legible(&leaf.shown.to_string()),
         }
     }
+
+    /// A leaf that the peer told of.
+    pub(crate) fn received(leaf: autopsy::Leaf<'_>) -> Self {
+        Self { path: legible(leaf.path), words: leaf.words.as_slice().to_vec(), shown: legible(leaf.shown) }
+    }
+
+    /// The leaf as it is sent.
+    pub(crate) fn as_sent(&self) -> autopsy::Leaf<'_> {
+        autopsy::Leaf { path: &self.path, words: LeafWords::new(&self.words), shown: &self.shown }
+    }
 }
 
-/// It is going to be printed on somebody's terminal: short, and without control characters.
-pub(crate) fn legible(text: &str) -> String {
-    let text: String = text.chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect();
-    text[..text.floor_char_boundary(MOST_TEXT)].to_owned()
+/// A text that is short and safe to print: what [`shown`](crate::shown) would escape is replaced, because embedders
+/// print these texts as they are.
+fn legible(text: &str) -> String {
+    let text: String = text.chars().map(|c| if is_disruptive(c) { '\u{FFFD}' } else { c }).collect();
+    autopsy::cut(&text).to_owned()
 }
 
-/// How many buckets a table has; each level takes eight bits of a path's hash.
-pub(crate) const BUCKETS: usize = 256;
+/// A table: for each bucket the sum of the digests of its leaves.
+pub(crate) type Sums = [u32; autopsy::TABLE_SUMS];
 
-/// A part of all leaves: those whose path hashes to `prefix` in its first `levels` times eight bits. By the hash of
-/// the path and not by position, so that states of different shape still line up.
+/// The leaves whose path hashes to `prefix` in the first `levels` times eight bits.
+///
+/// Leaves are grouped by the hash of their path and not by their position, so that states of different shape line up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) levels: u8,
@@ -48,7 +68,7 @@ pub(crate) struct Part {
 impl Part {
     pub(crate) const ALL: Self = Self { levels: 0, prefix: 0 };
 
-    /// The part of this one that falls into a bucket.
+    /// The leaves of this part that fall into a bucket of its table.
     pub(crate) fn bucket(self, index: usize) -> Self {
         Self { levels: self.levels + 1, prefix: self.prefix << 8 | index as u32 }
     }
@@ -62,7 +82,7 @@ impl Part {
     }
 }
 
-/// How many levels of tables it takes until a bucket of so many leaves has but a few.
+/// How many levels of tables narrow so many leaves down to a few in each bucket.
 pub(crate) fn levels_for(leaves: u32) -> u8 {
     match leaves {
         0..=256 => 0,
@@ -72,17 +92,17 @@ pub(crate) fn levels_for(leaves: u32) -> u8 {
     }
 }
 
-/// The same on every machine: FNV-1a over what the path is made of, then spread.
+/// The hash of a path, the same on every machine: FNV-1a over the bytes of its segments, then spread.
 fn key(path: &Path) -> u32 {
-    let mut hash = 2_166_136_261_u32;
-    let mut mix = |byte: u8| hash = (hash ^ u32::from(byte)).wrapping_mul(16_777_619);
+    let mut hash = SimHash::new();
+    let mut mix = |byte: u8| hash.word(u32::from(byte));
     for segment in path.segments() {
         match segment {
             Segment::Field(name) => name.bytes().chain([b'.']).for_each(&mut mix),
             Segment::Index(index) => index.to_le_bytes().into_iter().chain([b'[']).for_each(&mut mix),
         }
     }
-    spread(hash)
+    spread(hash.finish())
 }
 
 fn spread(mut hash: u32) -> u32 {
@@ -102,9 +122,9 @@ pub(crate) fn count<S: Fields>(state: &S) -> u32 {
     count
 }
 
-/// For each of `parts` a table of sums: a bucket whose sums differ holds a leaf that differs. One walk for all.
-pub(crate) fn tables<S: Fields>(state: &S, parts: &[Part]) -> Vec<[u32; BUCKETS]> {
-    let mut tables = vec![[0_u32; BUCKETS]; parts.len()];
+/// The tables of several parts, made in one walk. A bucket whose sums differ holds a leaf that differs.
+pub(crate) fn tables<S: Fields>(state: &S, parts: &[Part]) -> Vec<Sums> {
+    let mut tables = vec![[0_u32; autopsy::TABLE_SUMS]; parts.len()];
     walk(state, |leaf| {
         let key = key(leaf.path);
         for (part, table) in parts.iter().zip(&mut tables) {
@@ -117,11 +137,11 @@ pub(crate) fn tables<S: Fields>(state: &S, parts: &[Part]) -> Vec<[u32; BUCKETS]
     tables
 }
 
-/// The leaves of all `parts`, in declared order, at most `most`.
-pub(crate) fn gather<S: Fields>(state: &S, parts: &[Part], most: usize) -> Vec<OwnedLeaf> {
+/// The leaves of all `parts`, in declared order, at most [`MAX_LEAVES`].
+pub(crate) fn gather<S: Fields>(state: &S, parts: &[Part]) -> Vec<OwnedLeaf> {
     let mut leaves = Vec::new();
     walk(state, |leaf| {
-        if leaves.len() < most {
+        if leaves.len() < MAX_LEAVES {
             let key = key(leaf.path);
             if parts.iter().any(|part| part.contains(key)) {
                 leaves.push(OwnedLeaf::of(leaf));
@@ -129,4 +149,25 @@ pub(crate) fn gather<S: Fields>(state: &S, parts: &[Part], most: usize) -> Vec<O
         }
     });
     leaves
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Fighter {
+        hp: u8,
+        at: [i32; 2],
+    }
+    crate::fields!(Fighter { hp, at });
+
+    /// The peer sums up its own state, on whatever machine and with whatever build: the sums are part of the protocol.
+    #[test]
+    fn the_table_of_a_known_state_has_known_sums() {
+        let state = Fighter { hp: 75, at: [-2, 3] };
+        let [table] = &tables(&state, &[Part::ALL])[..] else { panic!("one part, one table") };
+        let filled: Vec<(usize, u32)> =
+            table.iter().copied().enumerate().filter(|(_, sum)| *sum != 0).collect();
+        assert_eq!(filled, [(56, 2_065_367_006), (133, 930_687_033), (203, 1_926_257_808)]);
+    }
 }

@@ -3,10 +3,15 @@
 mod evidence;
 mod examiner;
 mod exchange;
+mod findings;
 mod leaves;
+mod past;
 mod report;
 mod resimulate;
+mod subject;
+mod testimony;
 
 pub(crate) use examiner::Examiner;
 pub use leaves::OwnedLeaf;
+pub(crate) use past::Past;
 pub use report::{Autopsy, AutopsyVerdict, FieldDifference};

@@ -1,23 +1,12 @@
-//! Stepping again what was lived.
+//! Resimulation: stepping the confirmed inputs again from a kept state, to compare with what was played.
 
-use super::evidence::MOST_FRAMES;
-use crate::desync::watch::Archive;
-use crate::{Cues, Fields, Frame, Game, Inputs};
+use super::evidence::{Scope, Trace, Traces};
+use super::past::Past;
+use crate::{Cues, Frame, Game, Inputs, checksum};
 
-/// The inputs of the frames from `base` up to and without `target`, if all of them are kept.
-pub(crate) fn inputs_between<S: Fields>(
-    archive: &Archive<S>,
-    base: Frame,
-    target: Frame,
-) -> Option<Vec<Inputs>> {
-    if target.since(base) > MOST_FRAMES {
-        return None;
-    }
-    base.until(target).map(|frame| archive.inputs(frame)).collect()
-}
-
-/// Steps from a snapshot on, with cues off, shows every state on the way, answers the last one, and leaves the game
-/// as it was.
+/// Steps `inputs` from a snapshot on with cues off, shows every state to `look` and returns the last one.
+///
+/// The game is left as it was.
 pub(crate) fn resimulate<G: Game>(
     game: &mut G,
     from: &G::Snapshot,
@@ -36,4 +25,49 @@ pub(crate) fn resimulate<G: Game>(
     }
     game.restore(&as_it_was);
     slot
+}
+
+/// The checksums of the states that were played, and of those that come out of a resimulation from the last match.
+pub(crate) fn traces<G: Game>(game: &mut G, past: Past<'_, G::Snapshot>, scope: Scope) -> Traces {
+    let Scope { base, target } = scope;
+    // As far back as every frame is kept.
+    let mut first = target.next();
+    while first > scope.first() && past.state(Frame(first.0 - 1)).is_some() {
+        first = Frame(first.0 - 1);
+    }
+    let lived = first.until(target.next()).filter_map(|frame| past.state(frame));
+    let mut traces = Traces {
+        lived: Trace { first, values: lived.map(checksum).collect(), complete: true },
+        resimulated: Trace { first: scope.first(), values: Vec::new(), complete: true },
+    };
+    if let Some(base) = base
+        && let Some(inputs) = past.inputs_between(base, target)
+        && let Some(snapshot) = past.state(base)
+    {
+        let values = &mut traces.resimulated.values;
+        resimulate(game, snapshot, &inputs, |state| values.push(checksum(state)));
+        if !traces.is_at_fault(scope) {
+            step_one_by_one(game, past, target, &mut traces);
+        }
+    }
+    traces
+}
+
+/// Steps each kept frame on its own, from its own state, and puts the first checksum that differs into the trace.
+///
+/// A resimulation in one go can give what was played by chance: if a rollback began exactly at the last match, or if a
+/// cache is filled anew there.
+fn step_one_by_one<G: Game>(game: &mut G, past: Past<'_, G::Snapshot>, target: Frame, traces: &mut Traces) {
+    let Traces { lived, resimulated } = traces;
+    for frame in lived.first.until(target) {
+        let (Some(state), Some(inputs)) = (past.state(frame), past.inputs(frame)) else { return };
+        let value = checksum(&resimulate(game, state, &[inputs], |_| {}));
+        let index = frame.next().since(resimulated.first) as usize;
+        if lived.at(frame.next()) != Some(value)
+            && let Some(known) = resimulated.values.get_mut(index)
+        {
+            *known = value;
+            return;
+        }
+    }
 }

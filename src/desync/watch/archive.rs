@@ -1,91 +1,104 @@
-//! What is kept of the certain past, for the case that the two machines turn out to disagree about it.
+//! The archive: the states and inputs of the certain past, kept for an autopsy.
 
+use super::kept::Kept;
 use crate::fields::collect_words;
 use crate::{Fields, Frame, FrameRing, Inputs};
 use core::mem;
+use core::num::NonZero;
 
-/// How many frames of confirmed inputs are kept: several checksums and a long round trip.
+/// How many frames of confirmed inputs are kept: those of several checksums and of a long round trip.
 const INPUTS: u32 = 1_024;
 
-/// How many states with a checksum are kept, at the least.
-const CHECKPOINTS: u32 = 4;
+/// The fewest states with a checksum that are kept.
+const MIN_CHECKPOINTS: u32 = 4;
 
-/// A difference is noticed a round trip after its frame, and then the last match is a cadence before it: so many
-/// frames are covered even if checksums are taken often, as long as that takes no more than so many bytes.
-const COVERED: u32 = 48;
-const COVERED_BYTES: usize = 16 * 1024 * 1024;
+/// How many frames back states with a checksum are kept, as long as they fit into [`MAX_COVERED_BYTES`]. A difference
+/// is noticed a round trip after its frame, and an autopsy needs the last state that matched, a cadence before it.
+const COVERED_FRAMES: u32 = 48;
+const MAX_COVERED_BYTES: usize = 16 * 1024 * 1024;
 
-/// Every single state of so many frames is kept if that takes no more than so many bytes: then the first frame that
+/// How many frames back every state is kept, if all of them fit into [`MAX_EVERY_BYTES`]. Then the first frame that
 /// differs is known exactly, even if it cannot be reproduced.
-const FRAMES: u32 = 128;
-const FRAMES_BYTES: usize = 256 * 1024;
+const EVERY_FRAMES: u32 = 128;
+const MAX_EVERY_BYTES: usize = 256 * 1024;
 
-/// With more than that they are let go again.
-const GROWN_BYTES: usize = 4 * FRAMES_BYTES;
+/// The states of every frame are dropped when they have grown to more than this.
+const MAX_GROWN_BYTES: usize = 4 * MAX_EVERY_BYTES;
 
-/// Settled snapshots, taken from the engine's ring by swapping: nothing is copied, whatever a snapshot is made of.
+/// Snapshots of settled frames, taken from the engine by swapping, so that nothing is copied.
 #[derive(Clone, Debug)]
 pub(crate) struct Archive<S> {
-    cadence: u32,
+    cadence: NonZero<u32>,
     inputs: FrameRing<Inputs>,
-    /// By frame / cadence.
-    checkpoints: FrameRing<S>,
-    frames: Option<FrameRing<S>>,
-    /// For measuring a state.
+    /// The states of frames with a checksum.
+    checkpoints: Kept<S>,
+    /// The states of the frames in between, if states are small.
+    between: Option<FrameRing<S>>,
+    /// Scratch space for measuring a state.
     words: Vec<u32>,
-    /// From here on nothing is taken in any more, so that what is needed is not overwritten.
+    /// The last frame that is taken in. Later ones would overwrite what an autopsy needs.
     frozen_after: Option<Frame>,
 }
 
 impl<S: Fields> Archive<S> {
     pub(crate) fn new(cadence: u16, mut snapshot: impl FnMut() -> S) -> Self {
-        let cadence = u32::from(cadence).max(1);
+        let cadence = NonZero::new(u32::from(cadence)).unwrap_or(NonZero::<u32>::MIN);
         let mut words = Vec::new();
         collect_words(&snapshot(), &mut words);
         let bytes = words.len() * 4;
-        let small = bytes.saturating_mul(FRAMES as usize) <= FRAMES_BYTES;
-        let affordable = u32::try_from(COVERED_BYTES / bytes.max(1)).unwrap_or(u32::MAX);
-        let covering = if small { FRAMES.div_ceil(cadence) } else { COVERED / cadence + 2 };
-        let checkpoints = covering.min(affordable).max(CHECKPOINTS);
+        let small = bytes.saturating_mul(EVERY_FRAMES as usize) <= MAX_EVERY_BYTES;
+        let affordable = u32::try_from(MAX_COVERED_BYTES / bytes.max(1)).unwrap_or(u32::MAX);
+        let covering =
+            if small { EVERY_FRAMES.div_ceil(cadence.get()) } else { COVERED_FRAMES / cadence + 2 };
+        let checkpoints = covering.min(affordable).max(MIN_CHECKPOINTS);
         Self {
             cadence,
             inputs: FrameRing::new(INPUTS, Inputs::default),
-            checkpoints: FrameRing::new(checkpoints, &mut snapshot),
-            frames: (small && cadence > 1).then(|| FrameRing::new(FRAMES, &mut snapshot)),
+            checkpoints: Kept::new(checkpoints, &mut snapshot),
+            between: (small && cadence.get() > 1).then(|| FrameRing::new(EVERY_FRAMES, &mut snapshot)),
             words,
             frozen_after: None,
         }
     }
 
+    /// Whether the archive was frozen before this frame and takes in nothing of it.
+    #[inline]
+    pub(crate) fn is_closed_to(&self, frame: Frame) -> bool {
+        self.frozen_after.is_some_and(|last| frame > last)
+    }
+
+    /// Whether frames of this number have a checksum.
+    #[inline]
+    fn is_checkpoint(&self, frame: Frame) -> bool {
+        frame.0 % self.cadence == 0
+    }
+
     /// Whether there is a place for the state of this frame.
     #[inline]
     pub(crate) fn wants(&self, frame: Frame) -> bool {
-        (self.frames.is_some() || frame.0.is_multiple_of(self.cadence))
-            && self.frozen_after.is_none_or(|last| frame <= last)
+        self.between.is_some() || self.is_checkpoint(frame)
     }
 
-    /// Takes in the inputs of a frame that is certain.
+    /// Takes in the confirmed inputs of a settled frame.
     #[inline]
     pub(crate) fn settled(&mut self, frame: Frame, inputs: Inputs) {
-        if self.frozen_after.is_none_or(|last| frame <= last) {
-            self.inputs.insert(frame, inputs);
-        }
+        self.inputs.insert(frame, inputs);
     }
 
-    /// Takes in the state of a frame that will not be restored any more, by swapping it with one that is forgotten.
+    /// Takes in the state of a settled frame and leaves in `snapshot` one that is no longer needed.
     #[inline]
     pub(crate) fn swap(&mut self, frame: Frame, snapshot: &mut S) {
-        let slot = if frame.0.is_multiple_of(self.cadence) {
-            if self.frames.is_some() {
+        let slot = if self.is_checkpoint(frame) {
+            if self.between.is_some() {
                 // A state that began small may have grown.
                 collect_words(snapshot, &mut self.words);
-                if self.words.len() * 4 * FRAMES as usize > GROWN_BYTES {
-                    self.frames = None;
+                if self.words.len() * 4 * EVERY_FRAMES as usize > MAX_GROWN_BYTES {
+                    self.between = None;
                 }
             }
-            self.checkpoints.claim(Frame(frame.0 / self.cadence))
+            self.checkpoints.claim(frame)
         } else {
-            self.frames.as_mut().and_then(|frames| frames.claim(frame))
+            self.between.as_mut().and_then(|between| between.claim(frame))
         };
         if let Some(slot) = slot {
             mem::swap(slot, snapshot);
@@ -93,13 +106,9 @@ impl<S: Fields> Archive<S> {
     }
 
     /// The state of a frame, if it is kept.
-    #[inline]
     pub(crate) fn state(&self, frame: Frame) -> Option<&S> {
-        if frame.0.is_multiple_of(self.cadence) {
-            self.checkpoints.get(Frame(frame.0 / self.cadence))
-        } else {
-            self.frames.as_ref()?.get(frame)
-        }
+        let between = || self.between.as_ref()?.get(frame);
+        self.checkpoints.get(frame).or_else(between)
     }
 
     /// The confirmed inputs of a frame, if they are kept.
@@ -107,7 +116,7 @@ impl<S: Fields> Archive<S> {
         self.inputs.get(frame).copied()
     }
 
-    /// Keeps what is here, and takes in nothing after `frame`.
+    /// Closes the archive to the frames after `frame`, so that what is here stays.
     pub(crate) fn freeze_after(&mut self, frame: Frame) {
         self.frozen_after = Some(frame);
     }
@@ -123,6 +132,9 @@ mod tests {
 
     fn fill(archive: &mut Archive<Vec<u32>>, frames: core::ops::Range<u32>, words: usize) {
         for frame in frames.map(Frame) {
+            if archive.is_closed_to(frame) {
+                continue;
+            }
             archive.settled(frame, Inputs::default());
             if archive.wants(frame) {
                 archive.swap(frame, &mut vec![frame.0; words]);
@@ -163,5 +175,26 @@ mod tests {
         fill(&mut archive, 100..5_000, 24);
         assert!(archive.state(Frame(60)).is_some() && archive.state(Frame(75)).is_some());
         assert_eq!((archive.inputs(Frame(0)), archive.inputs(Frame(101))), (Some(Inputs::default()), None));
+    }
+
+    /// The cadence is fixed today; states are found by their frame all the same, and not by their place in a series.
+    #[test]
+    fn a_changed_cadence_never_returns_the_state_of_another_frame() {
+        for (before, after) in [(30, 20), (30, 7), (7, 30), (1, 30), (30, 1)] {
+            let mut archive = Archive::new(before, || vec![0; 24]);
+            fill(&mut archive, 0..200, 24);
+            archive.cadence = NonZero::new(after).unwrap();
+            for until in [200, 211, 260, 400] {
+                fill(&mut archive, 200..until, 24);
+                for frame in 0..until {
+                    let kept = archive.state(Frame(frame)).map(|state| state[0]);
+                    assert!(
+                        kept.is_none_or(|kept| kept == frame),
+                        "{before} to {after}: {frame} gave {kept:?}"
+                    );
+                }
+                assert!(!self::kept(&archive, until).is_empty());
+            }
+        }
     }
 }

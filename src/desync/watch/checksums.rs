@@ -1,14 +1,15 @@
-//! The history of checksums: our own, those to send, those to compare.
+//! The checksums of a match: our own, the one to send, and the peer's that wait to be compared.
 
-use crate::{Frame, FrameRing};
+use super::kept::Kept;
+use crate::Frame;
 
-/// How many of the peer's checksums can wait to be compared: no peer is further ahead than window and delay.
-const WAITING: usize = 32;
+/// The most checksums of the peer that wait to be compared. No peer is further ahead than window and delay.
+const MAX_WAITING: usize = 32;
 
-/// How many of our own are kept, for a peer that is late.
+/// How many of our own checksums are kept for a peer that is late.
 const KEPT: u32 = 64;
 
-/// The outcome of comparing two checksums of one frame.
+/// Two checksums of one frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Comparison {
     pub(crate) frame: Frame,
@@ -22,26 +23,34 @@ impl Comparison {
     }
 }
 
+/// A checksum of the peer that passed [`Checksums::check`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CheckedChecksum {
+    frame: Frame,
+    value: u32,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct ToSend {
     frame: Frame,
     value: u32,
-    /// The end of the inputs in the first packet that carried it: any acknowledgement of those proves its arrival.
+    /// The end of the inputs in the first packet that carried it. An ack of those inputs proves that it has arrived.
     carried_with: Option<Frame>,
 }
 
-/// Checksums of every frame that is a multiple of the cadence. Our own are taken of certain states only, and a
-/// peer's is compared only once our own is here: predicted states would raise false alarms.
+/// The checksums of every frame that is a multiple of the cadence.
+///
+/// Our own are taken of certain states only, and a peer's is compared only once our own is here: checksums of predicted
+/// states would raise false alarms.
 #[derive(Clone, Debug)]
 pub(crate) struct Checksums {
     cadence: u32,
     next: Frame,
-    /// By frame / cadence.
-    ours: FrameRing<u32>,
-    /// The newest, until it has arrived. One before it has been under way for a whole cadence by then, and what
-    /// differs goes on to differ: to wait for its acknowledgement would only make the news older.
+    ours: Kept<u32>,
+    /// Our newest checksum, until it is acked. It replaces an older one that is not acked: two states that differ go
+    /// on to differ, so that retransmitting the older one would only delay the news.
     to_send: Option<ToSend>,
-    theirs: Vec<(Frame, u32)>,
+    theirs: Vec<CheckedChecksum>,
     newest_compared: Option<Frame>,
     newest_match: Option<Frame>,
     compared: u64,
@@ -52,9 +61,9 @@ impl Checksums {
         Self {
             cadence: u32::from(cadence).max(1),
             next: Frame::ZERO,
-            ours: FrameRing::new(KEPT, || 0),
+            ours: Kept::new(KEPT, || 0),
             to_send: None,
-            theirs: Vec::with_capacity(WAITING),
+            theirs: Vec::with_capacity(MAX_WAITING),
             newest_compared: None,
             newest_match: None,
             compared: 0,
@@ -67,25 +76,17 @@ impl Checksums {
         self.next
     }
 
-    /// Whether frames of this number have a checksum.
-    #[inline]
-    pub(crate) fn is_due(&self, frame: Frame) -> bool {
-        frame.0.is_multiple_of(self.cadence)
-    }
-
-    fn index(&self, frame: Frame) -> Frame {
-        Frame(frame.0 / self.cadence)
-    }
-
     /// Takes in our own checksum of the [`next`](Self::next) frame.
     pub(crate) fn record(&mut self, value: u32) {
         let frame = self.next;
-        self.ours.insert(self.index(frame), value);
+        if let Some(slot) = self.ours.claim(frame) {
+            *slot = value;
+        }
         self.to_send = Some(ToSend { frame, value, carried_with: None });
         self.next = frame.plus(self.cadence);
     }
 
-    /// The checksum that the next packet carries; its inputs end at `inputs_end`.
+    /// The checksum that the next input packet carries. Its inputs end before `inputs_end`.
     #[inline]
     pub(crate) fn carry(&mut self, inputs_end: Frame) -> Option<(Frame, u32)> {
         let newest = self.to_send.as_mut()?;
@@ -93,7 +94,7 @@ impl Checksums {
         Some((newest.frame, newest.value))
     }
 
-    /// The peer has all our inputs before `inputs_end`.
+    /// The peer has acked all our inputs before `inputs_end`.
     #[inline]
     pub(crate) fn acknowledged(&mut self, inputs_end: Frame) {
         if self.to_send.is_some_and(|newest| newest.carried_with.is_some_and(|end| end <= inputs_end)) {
@@ -101,28 +102,40 @@ impl Checksums {
         }
     }
 
-    /// Takes in the peer's checksum of a frame, once however often it comes.
-    pub(crate) fn heard(&mut self, frame: Frame, value: u32) {
-        let known = self.newest_compared.is_some_and(|newest| frame <= newest)
-            || self.theirs.iter().any(|(waiting, _)| *waiting == frame);
-        if !known && self.theirs.len() < WAITING {
-            self.theirs.push((frame, value));
+    /// Checks a checksum of a peer that has acked our inputs before `acked`; `None` if it is implausible.
+    ///
+    /// Plausible is a frame that has a checksum, and whose state needs no input of ours that the peer does not have.
+    #[inline]
+    pub(crate) fn check(&self, frame: Frame, value: u32, acked: Frame) -> Option<CheckedChecksum> {
+        let plausible = frame <= acked && frame.0.is_multiple_of(self.cadence);
+        plausible.then_some(CheckedChecksum { frame, value })
+    }
+
+    /// Takes in a checksum of the peer. Repetitions change nothing.
+    pub(crate) fn heard(&mut self, checksum: CheckedChecksum) {
+        let known = self.newest_compared.is_some_and(|newest| checksum.frame <= newest)
+            || self.theirs.iter().any(|waiting| waiting.frame == checksum.frame);
+        if !known && self.theirs.len() < MAX_WAITING {
+            self.theirs.push(checksum);
         }
+    }
+
+    /// Whether a checksum of the peer waits to be compared.
+    #[inline]
+    pub(crate) fn has_waiting(&self) -> bool {
+        !self.theirs.is_empty()
     }
 
     /// Compares the next pair that is complete.
     #[inline]
     pub(crate) fn compare(&mut self) -> Option<Comparison> {
-        if self.theirs.is_empty() {
-            return None;
-        }
-        let at = self.theirs.iter().position(|(frame, _)| *frame < self.next)?;
-        let (frame, theirs) = self.theirs.remove(at);
-        self.newest_compared = Some(self.newest_compared.map_or(frame, |newest| newest.max(frame)));
-        let ours = *self.ours.get(self.index(frame))?;
+        let at = self.theirs.iter().position(|checksum| checksum.frame < self.next)?;
+        let CheckedChecksum { frame, value: theirs } = self.theirs.remove(at);
+        self.newest_compared = self.newest_compared.max(Some(frame));
+        let ours = *self.ours.get(frame)?;
         self.compared += 1;
         if ours == theirs {
-            self.newest_match = Some(self.newest_match.map_or(frame, |newest| newest.max(frame)));
+            self.newest_match = self.newest_match.max(Some(frame));
         }
         Some(Comparison { frame, ours, theirs })
     }
@@ -141,6 +154,12 @@ impl Checksums {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// As the peer tells it once it has all our inputs.
+    fn hear(checksums: &mut Checksums, frame: Frame, value: u32) {
+        let checked = checksums.check(frame, value, Frame(u32::MAX)).expect("plausible");
+        checksums.heard(checked);
+    }
 
     #[test]
     fn a_checksum_goes_into_every_packet_until_one_that_carried_it_has_arrived() {
@@ -177,12 +196,12 @@ mod tests {
     fn nothing_is_compared_before_our_own_is_certain_and_then_once() {
         let mut checksums = Checksums::new(30);
         checksums.record(7);
-        checksums.heard(Frame(30), 9);
-        checksums.heard(Frame(0), 7);
-        checksums.heard(Frame(0), 8);
+        hear(&mut checksums, Frame(30), 9);
+        hear(&mut checksums, Frame(0), 7);
+        hear(&mut checksums, Frame(0), 8);
         assert_eq!(checksums.compare().map(|c| (c.frame, c.matches())), Some((Frame(0), true)));
         assert_eq!(checksums.compare(), None);
-        checksums.heard(Frame(0), 8);
+        hear(&mut checksums, Frame(0), 8);
         assert_eq!(checksums.compare(), None, "settled long ago");
         checksums.record(8);
         assert_eq!(checksums.compare(), Some(Comparison { frame: Frame(30), ours: 8, theirs: 9 }));
@@ -193,9 +212,32 @@ mod tests {
     fn a_flood_of_checksums_takes_no_memory() {
         let mut checksums = Checksums::new(1);
         for frame in 0..10_000 {
-            checksums.heard(Frame(frame), 0);
+            hear(&mut checksums, Frame(frame), 0);
         }
-        assert_eq!(checksums.theirs.len(), WAITING);
-        assert_eq!(checksums.theirs.capacity(), WAITING);
+        assert_eq!(checksums.theirs.len(), MAX_WAITING);
+        assert_eq!(checksums.theirs.capacity(), MAX_WAITING);
+    }
+
+    #[test]
+    fn a_checksum_that_the_peer_cannot_have_is_implausible() {
+        let checksums = Checksums::new(30);
+        assert!(checksums.check(Frame(30), 1, Frame(30)).is_some());
+        assert_eq!(checksums.check(Frame(30), 1, Frame(29)), None, "needs inputs that it does not have");
+        assert_eq!(checksums.check(Frame(31), 1, Frame(90)), None, "no frame with a checksum");
+    }
+
+    #[test]
+    fn a_changed_cadence_does_not_mistake_one_frame_for_another() {
+        let mut checksums = Checksums::new(30);
+        (0..4).for_each(|at| checksums.record(at * 30));
+        checksums.cadence = 20;
+        (0..2).for_each(|at| checksums.record(120 + at * 20));
+        for frame in [0, 30, 60, 90, 120, 140] {
+            assert_eq!(checksums.ours.get(Frame(frame)), Some(&frame));
+        }
+        hear(&mut checksums, Frame(20), 1);
+        assert_eq!(checksums.compare(), None, "frame 20 was never hashed");
+        hear(&mut checksums, Frame(120), 120);
+        assert_eq!(checksums.compare().map(|c| (c.frame, c.matches())), Some((Frame(120), true)));
     }
 }

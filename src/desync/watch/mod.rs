@@ -2,6 +2,7 @@
 
 mod archive;
 mod checksums;
+mod kept;
 
 pub(crate) use archive::Archive;
-pub(crate) use checksums::Checksums;
+pub(crate) use checksums::{CheckedChecksum, Checksums, Comparison};

@@ -1,0 +1,59 @@
+//! The findings of an autopsy, and the report that is made of them.
+
+use super::evidence::{Scope, Traces, differing_fields};
+use super::leaves::OwnedLeaf;
+use super::past::Past;
+use super::report::{Autopsy, AutopsyVerdict};
+use super::testimony::Testimony;
+use crate::{Fields, Frame, Player};
+
+/// Everything that this machine has found out.
+pub(crate) struct Findings {
+    pub(crate) scope: Scope,
+    pub(crate) ours: Traces,
+    /// The frame of the state that was taken apart, and whether it is exactly the first that differs.
+    pub(crate) subject: Option<(Frame, bool)>,
+    /// Our leaves of that state.
+    pub(crate) leaves: Vec<OwnedLeaf>,
+    /// Whether the peer has told everything.
+    pub(crate) complete: bool,
+}
+
+impl Findings {
+    /// Puts our findings and the peer's testimony together.
+    pub(crate) fn report<S: Fields>(self, local: Player, theirs: Testimony, past: Past<'_, S>) -> Autopsy {
+        let Self { scope, ours, subject, leaves, complete } = self;
+        let (first_divergence, exact) = subject.unwrap_or((scope.target, false));
+        let mut states = [leaves, theirs.leaves];
+        let mut at_fault = [&ours, &theirs.traces].map(|traces| traces.is_at_fault(scope));
+        if local == Player::Two {
+            states.reverse();
+            at_fault.reverse();
+        }
+        let fields = differing_fields(&states, complete);
+        let [one, two] = at_fault;
+        let verdict = if scope.base.is_none() && first_divergence == Frame::ZERO && !fields.is_empty() {
+            AutopsyVerdict::StartDiffers
+        } else if one || two {
+            AutopsyVerdict::NotReproducible { one, two }
+        } else if ours.resimulated.first_difference(&theirs.traces.resimulated, scope).is_some() {
+            AutopsyVerdict::StepDiffers
+        } else {
+            AutopsyVerdict::Unknown
+        };
+        let from = Frame(scope.first().0.saturating_sub(1));
+        let inputs =
+            from.until(scope.target).filter_map(|frame| Some((frame, past.inputs(frame)?))).collect();
+        Autopsy {
+            local,
+            last_match: scope.base,
+            first_divergence,
+            exact,
+            verdict,
+            fields,
+            states,
+            inputs,
+            complete,
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! The certain past as an autopsy reads it.
+
+use super::evidence::MAX_FRAMES;
+use crate::desync::watch::Archive;
+use crate::rollback::Rollback;
+use crate::{Fields, Frame, Inputs};
+
+/// The archive together with the last state of a match, which never leaves the engine.
+pub(crate) struct Past<'a, S> {
+    archive: &'a Archive<S>,
+    settled: Frame,
+    last: Option<(Frame, &'a S)>,
+}
+
+// Derived, these would ask for `S: Copy`.
+impl<S> Clone for Past<'_, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S> Copy for Past<'_, S> {}
+
+impl<'a, S: Fields> Past<'a, S> {
+    pub(crate) fn new(archive: &'a Archive<S>, rollback: &'a Rollback<S>) -> Self {
+        let last = rollback.ended().and_then(|end| Some((end, rollback.snapshot(end)?)));
+        Self { archive, settled: rollback.settled(), last }
+    }
+
+    /// Whether the state of `frame` is certain and has left the engine, or is the last one.
+    pub(crate) fn reaches(&self, frame: Frame) -> bool {
+        frame < self.settled || self.last.is_some_and(|(last, _)| last == frame)
+    }
+
+    /// The state of a frame, if it is kept.
+    pub(crate) fn state(&self, frame: Frame) -> Option<&'a S> {
+        self.archive.state(frame).or_else(|| self.last.filter(|(at, _)| *at == frame).map(|(_, state)| state))
+    }
+
+    /// The confirmed inputs of a frame, if they are kept.
+    pub(crate) fn inputs(&self, frame: Frame) -> Option<Inputs> {
+        self.archive.inputs(frame)
+    }
+
+    /// The inputs that lead from state `base` to state `target`, if all of them are kept and there are not too many.
+    pub(crate) fn inputs_between(&self, base: Frame, target: Frame) -> Option<Vec<Inputs>> {
+        if target.since(base) > MAX_FRAMES {
+            return None;
+        }
+        base.until(target).map(|frame| self.inputs(frame)).collect()
+    }
+}

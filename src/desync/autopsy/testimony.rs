@@ -1,0 +1,72 @@
+//! The testimony of the peer: everything that it has told in an autopsy, within bounds.
+
+use super::evidence::{Claim, MAX_FRAMES, Traces};
+use super::leaves::{MAX_DEPTH, MAX_LEAVES, MAX_PARTS, OwnedLeaf, Part, Sums};
+use crate::Frame;
+use crate::wire::autopsy::Note;
+
+/// What the peer has told. It may be ahead of us, so each note is kept until our own phase needs it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Testimony {
+    pub(crate) claim: Option<Claim>,
+    pub(crate) traces: Traces,
+    /// The frame of its state, and how many leaves that has.
+    pub(crate) subject: Option<(Frame, u32)>,
+    tables: Vec<(Part, Box<Sums>)>,
+    pub(crate) leaves: Vec<OwnedLeaf>,
+    pub(crate) leaves_complete: bool,
+}
+
+impl Testimony {
+    /// Takes in a note; `false` if it is refused.
+    ///
+    /// START comes first, and its frame is at most `settled`: the peer differs only about a checksum that we have sent.
+    pub(crate) fn take(&mut self, note: Note<'_>, settled: Frame) -> bool {
+        match note {
+            Note::Start { frame, last_match } => {
+                let acceptable = self.claim.is_none() && frame <= settled;
+                if acceptable {
+                    self.claim = Some(Claim::new(frame, last_match));
+                }
+                return acceptable;
+            }
+            _ if self.claim.is_none() => return false,
+            Note::Trace { resimulated, more, first, values } => {
+                let Traces { lived, resimulated: again } = &mut self.traces;
+                let trace = if resimulated { again } else { lived };
+                if trace.complete || trace.values.len() + values.len() > MAX_FRAMES as usize + 1 {
+                    return false;
+                }
+                if trace.values.is_empty() {
+                    trace.first = first;
+                }
+                trace.values.extend(values.iter());
+                trace.complete = !more;
+            }
+            Note::Subject { frame, leaves } => {
+                self.subject.get_or_insert((frame, leaves));
+            }
+            Note::Table { levels, prefix, sums } => {
+                let part = Part { levels, prefix };
+                if self.tables.len() < MAX_DEPTH * MAX_PARTS && self.table(part).is_none() {
+                    let mut table = Box::new([0; _]);
+                    table.iter_mut().zip(sums.iter()).for_each(|(slot, sum)| *slot = sum);
+                    self.tables.push((part, table));
+                }
+            }
+            Note::Leaves { more, leaves } => {
+                if self.leaves_complete || self.leaves.len() + leaves.iter().count() > MAX_LEAVES {
+                    return false;
+                }
+                self.leaves.extend(leaves.iter().map(OwnedLeaf::received));
+                self.leaves_complete = !more;
+            }
+        }
+        true
+    }
+
+    /// Its table of a part, if it has told that.
+    pub(crate) fn table(&self, part: Part) -> Option<&Sums> {
+        self.tables.iter().find(|(known, _)| *known == part).map(|(_, sums)| &**sums)
+    }
+}
