@@ -19,7 +19,7 @@ mod swarm;
 use clap::Parser;
 use duel::Duel;
 use rebout::net::folder;
-use rebout::{Bundle, Game, OwnedLeaf, Player, Rerun, walk};
+use rebout::{Bundle, Game, OwnedLeaf, Player, Rerun, shown, walk};
 use sim::Playground;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -107,17 +107,20 @@ pub(crate) fn examine(
     Ok(())
 }
 
-/// The recorded fields beside those of the re-run.
+/// Prints the recorded fields beside those of the re-run.
 fn table(bundle: &Bundle, now: &BTreeMap<String, String>, all: bool, out: &mut String) {
-    let [one, two] = &bundle.autopsy().states;
-    let find = |leaves: &[OwnedLeaf], path: &str| {
-        leaves.iter().find(|leaf| leaf.path == path).map_or("-".to_owned(), |leaf| leaf.shown.clone())
+    let states = &bundle.autopsy().states;
+    let values = |leaves: &[OwnedLeaf]| -> BTreeMap<String, String> {
+        leaves.iter().map(|leaf| (leaf.path.clone(), leaf.shown.clone())).collect()
     };
-    let mut paths: Vec<&str> = one.iter().map(|leaf| leaf.path.as_str()).collect();
-    paths.extend(two.iter().map(|leaf| leaf.path.as_str()).filter(|path| find(one, path) == "-"));
-    let rows = paths.into_iter().map(|path| {
-        let now = now.get(path).map_or("-", String::as_str).to_owned();
-        [path.to_owned(), find(one, path), find(two, path), now]
+    let [one, two] = [values(&states[0]), values(&states[1])];
+    let only_two = states[1].iter().filter(|leaf| !one.contains_key(&leaf.path));
+    let rows = states[0].iter().chain(only_two).map(|leaf| {
+        // A bundle comes from somebody else: nothing of it reaches the terminal as it is.
+        let value = |side: &BTreeMap<String, String>| {
+            side.get(&leaf.path).map_or("-".into(), |text| shown(text).into_owned())
+        };
+        [shown(&leaf.path).into_owned(), value(&one), value(&two), value(now)]
     });
     let rows: Vec<[String; 4]> = rows.filter(|[_, one, two, now]| all || one != two || one != now).collect();
     if rows.is_empty() {

@@ -125,9 +125,7 @@ mod session;
 pub mod wire;
 
 pub use cue::{Cue, CueChange, CueEvent, CueId, Cues};
-pub use desync::{
-    Autopsy, AutopsyVerdict, Bundle, BundleError, FieldDifference, JsonError, OwnedLeaf, Rerun,
-};
+pub use desync::{Autopsy, AutopsyVerdict, Bundle, BundleError, FieldDifference, OwnedLeaf, Rerun};
 pub use fields::{Difference, Fields, Leaf, Visitor, checksum, diff, walk};
 pub use frame::Frame;
 pub use game::{Buttons, Game, Inputs, Player, Save};

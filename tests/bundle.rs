@@ -100,14 +100,28 @@ fn the_report_is_json_that_another_reader_understands() {
 
     // A name that would break out of its quotes does not.
     let mut autopsy = bundle.autopsy().clone();
-    autopsy.fields[0].path = "a\"},{\\\n\u{1b}".to_owned();
-    autopsy.fields[0].two = None;
+    let odd = "a\"},{\\\n\u{1b}\u{202e}".to_owned();
+    let place = autopsy.states[0].iter().position(|leaf| leaf.path == "fighters[1].hp").expect("the field");
+    autopsy.states[0][place].path.clone_from(&odd);
+    autopsy.states[1].remove(place);
+    (autopsy.fields[0].path, autopsy.fields[0].two) = (odd, None);
     let odd = Bundle::new("\"quoted\\", autopsy, bundle.replay().clone()).unwrap();
     let text = String::from_utf8(odd.files().unwrap()[1].1.clone()).unwrap();
     let facts = read_json(&text);
-    assert_eq!(facts["fields[0].path"], r#""a\"},{\\\n\u001b""#);
+    assert_eq!(facts["fields[0].path"], r#""a\"},{\\\n\u001b\u202e""#);
     assert_eq!(facts["fields[0].two"], "null");
     assert_eq!(Bundle::read(&odd.files().unwrap()).unwrap(), odd);
+}
+
+/// The reports are for people and for other programs; they may be edited without harm.
+#[test]
+fn a_bundle_is_read_from_its_facts_states_and_replay_alone() {
+    let [bundle, _] = bundles();
+    let mut edited = files(&bundle);
+    for name in ["report.txt", "report.json"] {
+        edited = with(&edited, name, |_| "edited".to_owned());
+    }
+    assert_eq!(Bundle::read(&edited).unwrap(), bundle);
 }
 
 /// Every value of a JSON text by its path, as it is written. Knows nothing of how the crate does it.
@@ -207,36 +221,41 @@ fn every_broken_file_is_refused_with_its_reason() {
         }
     }
 
-    let json = |from: &str, to: &str| refused(&with(&good, "report.json", |text| text.replace(from, to)));
-    assert_eq!(json("\"format\": 1", "\"format\": 2"), "report.json: format 2 is not 1");
-    assert_eq!(json("\"format\": 1,", "\"format\": 1"), "report.json: byte 18: expected ',' or '}'");
-    assert_eq!(json("\"seed\": 5", "\"seed\": 6"), "report.json: \"seed\" is 6, but inputs.rplk has 5");
+    let facts = |from: &str, to: &str| refused(&with(&good, "bundle.txt", |text| text.replace(from, to)));
+    assert_eq!(facts("format: 2", "format: 1"), "bundle.txt: format 1 is not 2");
+    assert_eq!(facts("format: 2", "format 2"), "bundle.txt: line 1: expected 'format: ' and a number");
+    assert_eq!(facts("seed: 5", "seed: 6"), "bundle.txt: seed is 6, but inputs.rplk has 5");
+    assert_eq!(facts("frames: 430", "frames: 9"), "bundle.txt: frames is 9, but inputs.rplk has 430");
+    assert_eq!(facts("local: 1", "local: 3"), "bundle.txt: line 5: expected 'local: ' and 1 or 2");
     assert_eq!(
-        json("\"frames\": 430", "\"frames\": 9"),
-        "report.json: \"frames\" is 9, but inputs.rplk has 430"
+        facts("verdict: step", "verdict: aliens"),
+        "bundle.txt: line 10: expected 'verdict: ' and player-one, player-two, both, step, start or unknown"
     );
-    assert_eq!(json("\"local\": 1", "\"local\": 3"), "report.json: expected \"local\": 1 or 2");
+    assert_eq!(facts("exact: true", "exact: 1"), "bundle.txt: line 8: expected 'exact: ' and true or false");
     assert_eq!(
-        json("\"verdict\": \"step\"", "\"verdict\": \"aliens\""),
-        "report.json: expected \"verdict\": player-one, player-two, both, step, start or unknown"
-    );
-    assert_eq!(json("\"exact\": true", "\"exact\": 1"), "report.json: expected \"exact\": true or false");
-    assert_eq!(json("\"exact\"", "\"exakt\""), "report.json: expected \"exact\": to be there");
-    assert_eq!(
-        json("\"inputs_from\": 90", "\"inputs_from\": 420"),
-        "report.json: expected \"inputs\": a range within the replay"
+        facts("exact: true\n", ""),
+        "bundle.txt: line 8: expected 'exact: ' and true or false",
+        "a fact that is missing"
     );
     assert_eq!(
-        json("\"first_divergence\": 100", "\"first_divergence\": 431"),
+        facts("inputs_from: 90", "inputs_from: 420"),
+        "bundle.txt: inputs of 30 frames from frame 420 on, but inputs.rplk has 430 frames"
+    );
+    assert_eq!(
+        facts("inputs_from: 90", "inputs_from: 4294967295"),
+        "bundle.txt: inputs of 30 frames from frame 4294967295 on, but inputs.rplk has 430 frames"
+    );
+    assert_eq!(
+        facts("first_divergence: 100", "first_divergence: 431"),
         "the replay ends after 430 frames, before frame 431 that diverges"
     );
     assert_eq!(
-        json("\"first_divergence\": 100", "\"first_divergence\": 4294967296"),
-        "report.json: expected \"first_divergence\": a number below 2^32"
+        facts("first_divergence: 100", "first_divergence: 4294967296"),
+        "bundle.txt: line 7: expected 'first_divergence: ' and a number"
     );
     assert_eq!(
-        json("\"path\": \"fighters[1].hp\"", "\"path\": null"),
-        "report.json: expected \"path\": a text in each of the fields"
+        facts("game: playground", "game: \\u{a}"),
+        "the name of a game is at most 64 bytes without control characters: \"\\n\""
     );
     let state = with(&good, "state_two.txt", |text| text.replace("rng = ", "rng : "));
     assert_eq!(refused(&state), "state_two.txt: line 25: expected ' = ' after a path");
@@ -257,7 +276,10 @@ fn a_replay_of_another_match_makes_no_bundle() {
         Bundle::new("playground", autopsy.clone(), other),
         Err(BundleError::OtherMatch { frame: Frame(95), .. })
     ));
-    assert!(matches!(Bundle::new("a\nb", autopsy, replay), Err(BundleError::Name { .. })));
+    assert!(matches!(Bundle::new("a\nb", autopsy.clone(), replay.clone()), Err(BundleError::Name { .. })));
+    let mut changed = autopsy;
+    changed.fields.clear();
+    assert!(matches!(Bundle::new("playground", changed, replay), Err(BundleError::OtherFields)));
 }
 
 #[test]

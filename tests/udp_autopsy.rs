@@ -201,3 +201,53 @@ fn two_processes_write_bundles_that_blame_the_machine_with_state_outside_its_sna
         assert_eq!(autopsy.fields[0].path, "fighters[0].cooldown", "{autopsy}");
     });
 }
+
+/// Writes a bundle with other states, runs the tool on it, and returns what that prints.
+fn examined(name: &str, game: &str, states: [String; 2]) -> Result<String, (u8, String)> {
+    let [(autopsy, replay), _] = faulty::recorded(faulty::step_differs);
+    let mut files = Bundle::new(game, autopsy, replay).expect("it fits").files().expect("written");
+    for ((_, bytes), state) in files.iter_mut().skip(3).zip(states) {
+        *bytes = state.into_bytes();
+    }
+    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+    folder::write(&dir, &files).expect("the disk");
+    let mut out = String::new();
+    let done = autopsy::examine(&dir, None, false, &mut out);
+    std::fs::remove_dir_all(&dir).expect("the disk");
+    done.map(|()| out)
+}
+
+#[test]
+fn a_bundle_of_16000_leaves_is_read_and_shown_in_a_moment() {
+    // No path is on both machines, and all of them begin alike: the worst that a search by path can meet.
+    let state = |name: &str| {
+        let lines = (0..16_000).map(|at| format!("projectiles[{at:05}].{name} = 1  # 0x00000001\n"));
+        ["# a state\n".to_owned()].into_iter().chain(lines).collect::<String>()
+    };
+    let states = [state("one"), state("two")];
+    let begun = std::time::Instant::now();
+    let shown = examined("many-leaves", "playground", states).expect("it can be re-run");
+    // It takes a tenth of a second, with the match that is recorded first; a search for each path takes thirty times that.
+    assert!(begun.elapsed() < Duration::from_millis(1_500), "{:?}", begun.elapsed());
+    assert!(shown.contains("differing fields: 32000\n"));
+    assert!(shown.contains("\n  projectiles[15999].two  -           1           -\n"));
+}
+
+#[test]
+fn a_hostile_bundle_cannot_play_with_the_terminal() {
+    let state = |value: &str| {
+        format!("# t\na\u{1b}[2J = {value}\u{85}  # 0x00000001\nb\\u{{202e}} = \\u{{7}}  # 0x00000002\n")
+    };
+    let states = [state("x\u{2028}"), state("y\u{61c}").replace("01\n", "07\n")];
+    let shown = examined("hostile", "playground", states.clone()).expect("it can be re-run");
+    let disruptive =
+        |text: &str| text.chars().any(|c| c != '\n' && rebout::shown(c.encode_utf8(&mut [0; 4])).len() > 4);
+    assert!(!disruptive(&shown), "{shown:?}");
+    assert!(
+        shown.contains(r"a\u{1b}[2J: x\u{2028}\u{85} (player one) / y\u{61c}\u{85} (player two)"),
+        "{shown}"
+    );
+    assert!(shown.contains(r"  b\u{202e}   \u{7}  "), "{shown}");
+    let (code, reason) = examined("hostile-name", "a\u{202e}\u{200f}b", states).expect_err("no such game");
+    assert!(code == 1 && !disruptive(&reason), "{reason:?}");
+}

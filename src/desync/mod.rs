@@ -6,7 +6,7 @@ mod bundle;
 mod watch;
 
 pub use autopsy::{Autopsy, AutopsyVerdict, FieldDifference, OwnedLeaf};
-pub use bundle::{Bundle, BundleError, JsonError, Rerun};
+pub use bundle::{Bundle, BundleError, Rerun};
 pub(crate) use watch::CheckedChecksum;
 
 use crate::peer::refusal::Refusal;

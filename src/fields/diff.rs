@@ -1,6 +1,7 @@
 //! The named difference of two states.
 
 use super::{Fields, Path, walk};
+use crate::shown;
 use core::fmt;
 use core::hash::{Hash, Hasher};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
@@ -18,8 +19,11 @@ pub struct Difference {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = |side: &Option<String>| side.clone().unwrap_or_else(|| "(absent)".to_owned());
-        write!(f, "{}: {} / {}", self.path, shown(&self.left), shown(&self.right))
+        let value = |side: &Option<String>| match side {
+            Some(text) => shown(text).into_owned(),
+            None => "(absent)".to_owned(),
+        };
+        write!(f, "{}: {} / {}", shown(&self.path), value(&self.left), value(&self.right))
     }
 }
 

@@ -146,7 +146,7 @@ impl Cast {
             }
             AutopsyVerdict::StepDiffers => "The two programs do not play by the same rules.".to_owned(),
             AutopsyVerdict::StartDiffers => "They did not begin from the same state.".to_owned(),
-            AutopsyVerdict::Unknown => "It is not known whose fault that is.".to_owned(),
+            _ => "It is not known whose fault that is.".to_owned(),
         });
         lines
     }

@@ -7,6 +7,7 @@ use crate::{Fields, SimHash, walk};
 
 /// A leaf of a state, apart from the state: its path, its words and its value as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct OwnedLeaf {
     /// Where it is: `fighters[1].velocity.x`.
     pub path: String,

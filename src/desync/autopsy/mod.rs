@@ -11,6 +11,7 @@ mod resimulate;
 mod subject;
 mod testimony;
 
+pub(crate) use evidence::{by_path, differing_fields};
 pub(crate) use examiner::Examiner;
 pub use leaves::OwnedLeaf;
 pub(crate) use past::Past;

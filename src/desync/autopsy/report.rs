@@ -1,4 +1,4 @@
-//! What an autopsy found.
+//! The report of an autopsy.
 
 use super::leaves::OwnedLeaf;
 use crate::{Frame, Inputs, Player, shown};
@@ -6,6 +6,7 @@ use core::fmt;
 
 /// The result of an autopsy: which frame, which field, which machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Autopsy {
     /// The seat of the player at this machine.
     pub local: Player,
@@ -16,21 +17,22 @@ pub struct Autopsy {
     /// Whether the frame before it is known to have been the same. Otherwise the divergence began somewhere after
     /// [`last_match`](Self::last_match).
     pub exact: bool,
-    /// Whose fault it is, as far as that can be told.
+    /// The cause, as far as it can be told.
     pub verdict: AutopsyVerdict,
     /// Every field that differs in that frame, as far as it was exchanged.
     pub fields: Vec<FieldDifference>,
-    /// What is known of the state of that frame on each machine, in declared order: all of a small state, the parts
-    /// that differ of a large one.
+    /// The state of that frame on each machine, in declared order: all leaves of a small state, those of the parts that
+    /// differ of a large one.
     pub states: [Vec<OwnedLeaf>; 2],
     /// The inputs from the last match up to the divergence.
     pub inputs: Vec<(Frame, Inputs)>,
-    /// Whether the other side told everything that was needed.
+    /// Whether the peer told everything that was needed.
     pub complete: bool,
 }
 
 /// A field that differs between the two machines. Prints as `fighters[1].hp: 75 (player one) / 100 (player two)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FieldDifference {
     /// Where: `fighters[1].velocity.x`.
     pub path: String,
@@ -40,8 +42,9 @@ pub struct FieldDifference {
     pub two: Option<String>,
 }
 
-/// Whose fault a desync is.
+/// The cause of a desync.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum AutopsyVerdict {
     /// The states of these machines are not what their own clean resimulation gives: something outside the
     /// snapshot, memory, or a rollback gone wrong.
@@ -56,7 +59,7 @@ pub enum AutopsyVerdict {
     StepDiffers,
     /// The first states were not the same.
     StartDiffers,
-    /// Not enough was kept, or the other side did not tell enough.
+    /// Not enough was kept, or the peer did not tell enough.
     Unknown,
 }
 

@@ -1,18 +1,24 @@
-//! A state as text, field by field: `fighters[1].hp = 75  # 0x0000004b`, a line each, that can be read again.
+//! `state_one.txt` and `state_two.txt`: a title, then a field a line, `fighters[1].hp = 75  # 0x0000004b`.
 
-use crate::desync::autopsy::OwnedLeaf;
+use super::escape::{escaped, unescaped};
+use crate::OwnedLeaf;
 use core::fmt::Write;
 
-/// Stands for the path of a state that is a single value.
+/// The path that is written for a state that is a single value, whose path is empty.
 const WHOLE: &str = ".";
 
-/// Writes a leaf a line, after a first line that says what this is.
+/// Writes a title and then a leaf a line.
 pub(crate) fn render(title: &str, leaves: &[OwnedLeaf]) -> String {
     let mut out = String::new();
-    // Writing to a text cannot fail.
+    // Writing to a string cannot fail.
     let _ = writeln!(out, "# {}", escaped(title));
     for leaf in leaves {
-        let path = if leaf.path.is_empty() { WHOLE.to_owned() } else { escaped(&leaf.path) };
+        let path = match leaf.path.as_str() {
+            "" => WHOLE.to_owned(),
+            // A path that could be taken for the one of a single value.
+            WHOLE => "\\u{2e}".to_owned(),
+            path => escaped(path),
+        };
         let _ = write!(out, "{path} = {}  # 0x", escaped(&leaf.shown));
         leaf.words.iter().rev().for_each(|word| {
             let _ = write!(out, "{word:08x}");
@@ -22,29 +28,15 @@ pub(crate) fn render(title: &str, leaves: &[OwnedLeaf]) -> String {
     out
 }
 
-/// What separates the parts of a line, and what would play with a terminal, is written as `\u{..}`.
-fn escaped(text: &str) -> String {
-    let whole = text == WHOLE;
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if whole || c.is_control() || matches!(c, '\\' | '=' | '#' | '\u{2028}' | '\u{2029}') {
-            let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
-        } else {
-            out.push(c);
-        }
-    }
-    out
-}
-
-/// Which line is not one, and why.
+/// A line that is malformed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BadLine {
-    /// From 1.
+    /// Its number, from 1.
     pub(crate) line: usize,
     pub(crate) expected: &'static str,
 }
 
-/// Reads what [`render`] wrote. Memory is in proportion to the text.
+/// Reads what [`render`] wrote. Memory and time are in proportion to the text.
 pub(crate) fn parse(text: &str) -> Result<Vec<OwnedLeaf>, BadLine> {
     let mut leaves = Vec::new();
     for (at, line) in text.lines().enumerate() {
@@ -77,20 +69,6 @@ fn leaf(line: &str) -> Result<OwnedLeaf, &'static str> {
     Ok(OwnedLeaf { path, words, shown: unescaped(shown)? })
 }
 
-fn unescaped(text: &str) -> Result<String, &'static str> {
-    const RULE: &str = "'\\u{..}' after a backslash";
-    let mut out = String::with_capacity(text.len());
-    let mut parts = text.split('\\');
-    out.push_str(parts.next().unwrap_or_default());
-    for part in parts {
-        let (digits, rest) = part.strip_prefix("u{").and_then(|part| part.split_once('}')).ok_or(RULE)?;
-        let code = if digits.len() <= 6 { u32::from_str_radix(digits, 16).ok() } else { None };
-        out.push(code.and_then(char::from_u32).ok_or(RULE)?);
-        out.push_str(rest);
-    }
-    Ok(out)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,7 +94,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_the_names_and_values_are_they_come_back(
+        fn all_names_and_values_are_read_back(
             leaves in proptest::collection::vec((".*", proptest::collection::vec(any::<u32>(), 0..=4), ".*"), 0..8),
             odd in "[.=# \\\\u{}\n]{0,6}",
         ) {
@@ -128,13 +106,13 @@ mod tests {
         }
 
         #[test]
-        fn no_text_is_too_odd_to_be_refused(text in "(# \n)?([a=#\\\\u{}0x \n]|.)*") {
+        fn any_text_is_read_or_refused(text in "(# \n)?([a=#\\\\u{}0x \n]|.)*") {
             let _ = parse(&text);
         }
     }
 
     #[test]
-    fn a_line_that_is_none_is_named() {
+    fn a_malformed_line_is_named() {
         for (line, expected) in [
             ("hp 75", "' = ' after a path"),
             ("hp = 75", "'  # 0x' after a value"),

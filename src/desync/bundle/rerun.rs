@@ -1,26 +1,26 @@
-//! Plays the inputs of a bundle again, and says which machine's state comes out.
+//! The clean re-run of a bundle: plays its inputs again and compares the state that comes out with both machines'.
 
 use super::Bundle;
-use crate::desync::autopsy::OwnedLeaf;
-use crate::{Cues, Difference, Fields, Frame, Game, Player, checksum, walk};
-use rustc_hash::FxHashMap;
+use crate::desync::autopsy::by_path;
+use crate::{Cues, Difference, Fields, Frame, Game, OwnedLeaf, Player, checksum, walk};
 
-/// What a clean run of a bundle's inputs came to.
+/// The outcome of a clean run of a bundle's inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Rerun {
     /// The checksum of the last matching frame, and which that is.
     pub last_match: Option<(Frame, u32)>,
     /// The checksum of the first diverging frame, and which that is.
     pub first_divergence: (Frame, u32),
-    /// What the state recorded on each player's machine has otherwise in that frame: left what was recorded, right
-    /// what came out now.
+    /// The fields of the state recorded on each player's machine that differ from the re-run: left as recorded, right as
+    /// re-run.
     pub differs: [Vec<Difference>; 2],
     /// How many leaves were recorded on each player's machine, and so compared.
     pub compared: [usize; 2],
 }
 
 impl Rerun {
-    /// Whether what was recorded on a player's machine is what came out now; `None` if nothing was recorded.
+    /// Whether the re-run gives the state recorded on a player's machine; `None` if none was recorded.
     #[must_use]
     pub fn matches(&self, player: Player) -> Option<bool> {
         (self.compared[player.index()] > 0).then(|| self.differs[player.index()].is_empty())
@@ -57,10 +57,9 @@ impl Bundle {
     }
 }
 
-/// The recorded leaves that are otherwise in `state`.
+/// The recorded leaves that differ from those of `state`.
 fn differences<S: Fields>(recorded: &[OwnedLeaf], state: &S) -> Vec<Difference> {
-    let paths: FxHashMap<&str, usize> =
-        recorded.iter().enumerate().map(|(at, leaf)| (leaf.path.as_str(), at)).collect();
+    let paths = by_path(recorded);
     let mut found: Vec<Option<OwnedLeaf>> = vec![None; recorded.len()];
     walk(state, |leaf| {
         let now = OwnedLeaf::of(leaf);
