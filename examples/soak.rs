@@ -15,7 +15,7 @@ mod sim;
 use bout::{Bout, Play, Setup, every_fourth};
 use clap::Parser;
 use core::time::Duration;
-use rebout::net::sim::{Chance, LinkConfig};
+use rebout::net::link::{Chance, LinkConfig};
 use rebout::{Event, Player};
 use sim::Playground;
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -86,7 +86,7 @@
 //! 6. After the end, keep doing 1 to 3 while it [lingers](Protocol::lingers): the other side has to hear it too.
 //!
 //! [`net::udp::UdpDriver`] does 1 to 3 and 6 on a UDP socket: `run_until` for a game that lets it sleep, `poll` for an
-//! engine that owns the loop (`while session.frame_due(now)`), `flush`, `close`. [`net::sim`] does them in virtual time.
+//! engine that owns the loop (`while session.frame_due(now)`), `flush`, `close`. `lab::sim` does them in virtual time.
 //!
 //! # What is where
 //!
@@ -97,7 +97,8 @@
 //! | [`Lobby`], [`Session`], [`Config`], [`Event`], [`Stats`] | a match |
 //! | [`rollback`] | the engine alone, without a network |
 //! | [`replay`] | matches in files |
-//! | [`net`] | UDP, a relay that is a bad link, a simulated network |
+//! | [`net`] | UDP, a relay that is a bad link |
+//! | `lab` | with the feature `lab`: a simulated network, matches with an oracle, forged datagrams; for tests |
 //! | [`wire`] | bytes and packets; `docs/WIRE.md` is the whole protocol |
 //! | [`math`], [`Rng`] | fixed-point numbers and randomness for a simulation |
 
@@ -116,6 +117,8 @@ mod shown;
 mod time;
 mod trace;
 
+#[cfg(feature = "lab")]
+pub mod lab;
 pub mod math;
 pub mod net;
 mod peer;

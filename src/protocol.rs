@@ -6,7 +6,7 @@ use std::time::Duration;
 /// A state machine that communicates by datagrams, without a socket or a clock of its own.
 ///
 /// Everything that talks to a peer implements it. The same implementation runs on UDP
-/// ([`net::udp`](crate::net::udp)), in a simulated network ([`net::sim`](crate::net::sim)) a thousand times faster
+/// ([`net::udp`](crate::net::udp)), in a simulated network (`lab::sim`) a thousand times faster
 /// than real time, or behind another `Protocol` that wraps it.
 ///
 /// A driver repeats three things in this order: hand over every datagram that has arrived

@@ -6,7 +6,7 @@ mod faulty;
 use core::time::Duration;
 use faulty::bout::{Bout, Play, Setup, every_fourth};
 use faulty::{Fault, Faulty, PLAY};
-use rebout::net::sim::{Chance, LinkConfig};
+use rebout::net::link::{Chance, LinkConfig};
 use rebout::{
     Autopsy, AutopsyVerdict, Config, Cues, Event, Frame, Game, Inputs, OnDesync, Player, Reason, Save,
     Verdict, fields,

@@ -7,7 +7,8 @@ use core::time::Duration;
 use faulty::bout::{Bout, Contestant, Setup, addresses};
 use faulty::{Fault, Faulty, LINK, PLAY, autopsies, bout, play_out, step_differs};
 use proptest::prelude::*;
-use rebout::net::sim::{Chance, Clock, LinkConfig, Machine, World};
+use rebout::lab::sim::{Clock, Machine, World};
+use rebout::net::link::{Chance, LinkConfig};
 use rebout::wire::control::{self, Payload};
 use rebout::wire::{self, Packet};
 use rebout::{

@@ -6,7 +6,7 @@ mod faulty;
 use core::time::Duration;
 use faulty::bout::{Bout, Play, Setup, every_fourth};
 use faulty::{Fault, LINK, autopsies, bout, play_out, step_differs};
-use rebout::net::sim::{Chance, LinkConfig};
+use rebout::net::link::{Chance, LinkConfig};
 use rebout::{AutopsyVerdict, Cues, Event, Frame, Game, Inputs, Player, Save, Verdict, fields};
 
 #[test]

@@ -8,7 +8,7 @@ use core::time::Duration;
 use faulty::bout::{Bout, Setup};
 use faulty::sim::Playground;
 use faulty::{Fault, Faulty, PLAY};
-use rebout::net::sim::{Chance, LinkConfig};
+use rebout::net::link::{Chance, LinkConfig};
 use rebout::{Event, Frame, Player, Rng, Session};
 use std::cell::Cell;
 use std::rc::Rc;

@@ -17,7 +17,7 @@ mod sim;
 
 use forge::{control, hello, message, message_of};
 use pair::{HOST, JOINER, Pair, addr, config, label, ms, stranger};
-use rebout::net::sim::{Chance, LinkConfig};
+use rebout::net::link::{Chance, LinkConfig};
 use rebout::wire::control::{Header, Payload};
 use rebout::wire::message::{ForeignHello, Message, Ordered, Refuse, RefuseField};
 use rebout::{Event, Lobby, LobbyError, Player, Protocol, Reason, Refusal, Verdict};

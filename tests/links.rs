@@ -9,7 +9,8 @@ mod sim;
 
 use bout::{Bout, Flaw, Play, Setup, addresses, every_fourth};
 use core::time::Duration;
-use rebout::net::sim::{Burst, Chance, EntryKind, LinkConfig, Recording};
+use rebout::lab::sim::{EntryKind, Recording};
+use rebout::net::link::{Burst, Chance, LinkConfig};
 use rebout::wire::rbn1;
 use rebout::{Buttons, Event, Frame, Reason};
 use sim::{LEFT, Playground};

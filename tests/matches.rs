@@ -9,7 +9,7 @@ mod sim;
 
 use bout::{Bout, Play, Setup, every_fourth};
 use core::time::Duration;
-use rebout::net::sim::{Chance, LinkConfig};
+use rebout::net::link::{Chance, LinkConfig};
 use rebout::{
     Buttons, Cues, Event, Frame, Game, Inputs, OnDesync, Player, Reason, SendError, Verdict, fields,
 };

@@ -2,7 +2,8 @@
 //! allocation, and a harness allocates when it likes.
 
 use rebout::Protocol;
-use rebout::net::sim::{Clock, LinkConfig, Machine, World};
+use rebout::lab::sim::{Clock, Machine, World};
+use rebout::net::link::LinkConfig;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,6 +1,7 @@
 //! The simulated network does what its configuration says, and the same thing every time.
 
-use rebout::net::sim::{Bandwidth, Burst, Chance, Clock, HEADER_BYTES, Link, LinkConfig, LinkStats, Network};
+use rebout::lab::sim::{Clock, Network};
+use rebout::net::link::{Bandwidth, Burst, Chance, HEADER_BYTES, Link, LinkConfig, LinkStats};
 use std::net::SocketAddr;
 use std::time::Duration;
 

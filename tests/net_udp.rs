@@ -1,7 +1,7 @@
 //! The driver and the relay on real sockets of this machine.
 
+use rebout::net::link::{Chance, LinkConfig};
 use rebout::net::relay::Relay;
-use rebout::net::sim::{Chance, LinkConfig};
 use rebout::net::udp::UdpDriver;
 use rebout::{MAX_DATAGRAM, Protocol};
 use std::net::{SocketAddr, UdpSocket};

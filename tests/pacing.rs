@@ -9,7 +9,8 @@ mod sim;
 
 use bout::{Bout, Play, Setup, every_fourth};
 use core::time::Duration;
-use rebout::net::sim::{Chance, Clock, LinkConfig};
+use rebout::lab::sim::Clock;
+use rebout::net::link::{Chance, LinkConfig};
 use rebout::{Advanced, Event};
 use sim::Playground;
 use std::cell::RefCell;

@@ -9,7 +9,7 @@ mod sim;
 
 use bout::{Bout, Play, Setup, every_fourth};
 use core::time::Duration;
-use rebout::net::sim::LinkConfig;
+use rebout::net::link::LinkConfig;
 use sim::Playground;
 
 const PLAY: Play<Playground> =

@@ -10,7 +10,7 @@ mod sim;
 
 use bout::{Bout, Play, Setup, every_fourth};
 use core::time::Duration;
-use rebout::net::sim::{Chance, LinkConfig};
+use rebout::net::link::{Chance, LinkConfig};
 use sim::Playground;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

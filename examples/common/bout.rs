@@ -10,7 +10,8 @@ pub(crate) use contestant::{Contestant, Hands, Make, Play, Script, Watch, every_
 
 use contestant::digest;
 use core::time::Duration;
-use rebout::net::sim::{Clock, LinkConfig, World};
+use rebout::lab::sim::{Clock, World};
+use rebout::net::link::LinkConfig;
 use rebout::{Config, Cues, Event, Frame, Game, Inputs, Player, Session};
 use std::fmt;
 use std::net::SocketAddr;

@@ -1,7 +1,7 @@
 //! One machine of a bout: a lobby, then a session, and the game it plays.
 
 use core::time::Duration;
-use rebout::net::sim::Machine;
+use rebout::lab::sim::Machine;
 use rebout::{
     Advanced, Agreed, Buttons, Config, Event, Fields, Frame, Game, Inputs, Lobby, LobbyError, Player,
     Protocol, Save, Session, Stats, Visitor,

@@ -4,7 +4,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use rebout::net::sim::Chance;
+use rebout::net::link::Chance;
 use rebout::rollback::MAX_WINDOW;
 use rebout::{Config, MAX_DELAY_FRAMES};
 

@@ -4,7 +4,8 @@ use crate::bout::{Bout, Flaw, Play, Setup, every_fourth};
 use crate::sim::Playground;
 use core::time::Duration;
 use rebout::Stats;
-use rebout::net::sim::{LinkConfig, Traffic};
+use rebout::lab::sim::Traffic;
+use rebout::net::link::LinkConfig;
 use std::cell::RefCell;
 use std::rc::Rc;
 

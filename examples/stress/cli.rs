@@ -3,7 +3,7 @@
 use crate::plants::PLANTS;
 use crate::roster::GAMES;
 use clap::Parser;
-use rebout::net::sim::LinkConfig;
+use rebout::net::link::LinkConfig;
 use std::path::PathBuf;
 
 /// Everything that can be taken away from a match besides what its link does to it.

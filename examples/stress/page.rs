@@ -8,7 +8,7 @@ use crate::sample::{Moment, Sample};
 use crate::table::{COLUMNS, cells, grouped};
 use crate::tally::{Row, Tally};
 use crate::trial::{Case, Outcome};
-use rebout::net::sim::{Chance, LinkConfig};
+use rebout::net::link::{Chance, LinkConfig};
 use std::fmt::Write;
 
 /// Into how many stretches the time of a match is divided for a plot.

@@ -1,6 +1,6 @@
 //! A UDP relay that behaves like a bad link, to test a game against a distant peer on one machine.
 
-use super::sim::{InFlight, Link, LinkConfig, LinkStats, nanos};
+use super::link::{InFlight, Link, LinkConfig, LinkStats, nanos};
 use super::sleep::sleep;
 use super::socket::{DatagramSocket, RECEIVE_BYTES, Received};
 use crate::canonical;
@@ -24,7 +24,7 @@ const RECEIVES_A_TURN: usize = 256;
 ///
 /// ```
 /// use rebout::net::relay::Relay;
-/// use rebout::net::sim::{Chance, LinkConfig};
+/// use rebout::net::link::{Chance, LinkConfig};
 /// use std::time::Duration;
 ///
 /// let target = "127.0.0.1:7000".parse().unwrap();

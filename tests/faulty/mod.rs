@@ -7,7 +7,7 @@ pub(crate) mod sim;
 
 use bout::{Bout, Play, Setup, every_fourth};
 use core::time::Duration;
-use rebout::net::sim::LinkConfig;
+use rebout::net::link::LinkConfig;
 use rebout::replay::{Recorder, Replay};
 use rebout::{Autopsy, Config, Cues, Event, Game, Inputs, Player, Save, Session};
 use sim::Playground;

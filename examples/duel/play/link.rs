@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use rebout::net::link::{Chance, LinkConfig};
 use rebout::net::relay::RelayHandle;
-use rebout::net::sim::{Chance, LinkConfig};
 
 use crate::keys::Key;
 

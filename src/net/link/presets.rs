@@ -1,7 +1,6 @@
 //! Named links: those of real players, and those that break engines.
 
-use super::chance::Chance;
-use super::link::{Bandwidth, Burst, LinkConfig};
+use super::{Bandwidth, Burst, Chance, LinkConfig};
 use std::time::Duration;
 
 const fn millis(ms: u64) -> Duration {
@@ -203,7 +202,7 @@ impl LinkConfig {
     /// shrunk.
     ///
     /// ```
-    /// use rebout::net::sim::LinkConfig;
+    /// use rebout::net::link::LinkConfig;
     ///
     /// let names: Vec<_> = LinkConfig::lossy().simpler().map(|(name, _)| name).collect();
     /// assert_eq!(names, ["latency", "jitter", "loss"]);

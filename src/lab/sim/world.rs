@@ -1,8 +1,8 @@
 //! Machines on a simulated network, run in virtual time from event to event.
 
+use super::Clock;
 use super::network::{Network, Traffic};
-use super::seeded::Seeded;
-use super::{Clock, nanos};
+use crate::net::link::{Seeded, nanos};
 use crate::{MAX_DATAGRAM, Protocol};
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! The clock of one simulated machine, and the pauses of the machine.
 
-use super::nanos;
+use crate::net::link::nanos;
 use std::time::Duration;
 
 const MILLION: u64 = 1_000_000;
@@ -10,7 +10,7 @@ const MAX_SKEW_PPM: i32 = 500_000;
 /// The clock of one machine: `local = offset + true * (1 + skew_ppm / 1,000,000)`.
 ///
 /// ```
-/// use rebout::net::sim::Clock;
+/// use rebout::lab::sim::Clock;
 /// use std::time::Duration;
 ///
 /// let fast = Clock::new(Duration::from_secs(100), 1_000);

@@ -1,10 +1,8 @@
 //! Endpoints, a link for each ordered pair of them, and the datagrams in flight.
 
-use super::in_flight::InFlight;
-use super::link::{HEADER_BYTES, Link, LinkConfig};
-use super::seeded::Seeded;
+use super::Clock;
 use super::transcript::{EntryKind, Recording, Transcript};
-use super::{Clock, nanos};
+use crate::net::link::{HEADER_BYTES, InFlight, Link, LinkConfig, Seeded, nanos};
 use std::net::SocketAddr;
 use std::time::Duration;
 

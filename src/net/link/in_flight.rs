@@ -74,12 +74,14 @@ impl<T: Copy> InFlight<T> {
     }
 
     /// Reschedules the next datagram to `at`, behind all that arrive then already.
+    #[cfg(feature = "lab")]
     pub(crate) fn postpone(&mut self, at: u64) {
         if let Some(Reverse((_, _, index))) = self.order.pop() {
             self.schedule(at, index);
         }
     }
 
+    #[cfg(feature = "lab")]
     pub(crate) fn len(&self) -> usize {
         self.order.len()
     }

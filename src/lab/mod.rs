@@ -1,0 +1,3 @@
+//! The lab: a simulated network for tests and measurements.
+
+pub mod sim;
