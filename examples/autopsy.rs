@@ -6,26 +6,16 @@
 //!
 //! Exit code: 0 if the bundle was read and re-run, 1 if it was read but there is no such game here, 2 if not.
 
-#[path = "duel/sim/mod.rs"]
-#[allow(dead_code, unreachable_pub, unused_imports)]
-mod duel;
-#[path = "playground/sim.rs"]
-#[allow(dead_code)]
-mod sim;
-#[path = "stress/swarm.rs"]
-#[allow(dead_code)]
-mod swarm;
-
 use clap::Parser;
-use duel::Duel;
+use games::duel::Duel;
+use games::playground::Playground;
+use games::swarm::Swarm;
 use rebout::net::folder;
 use rebout::{Bundle, Game, OwnedLeaf, Player, Rerun, shown, walk};
-use sim::Playground;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use swarm::Swarm;
 
 /// Reads a desync bundle, and plays its inputs again.
 #[derive(Parser)]
@@ -74,12 +64,7 @@ fn main() -> ExitCode {
 }
 
 /// Writes what there is to say about a bundle, or says why there is no more, with an exit code.
-pub(crate) fn examine(
-    dir: &Path,
-    game: Option<&str>,
-    all: bool,
-    out: &mut String,
-) -> Result<(), (u8, String)> {
+fn examine(dir: &Path, game: Option<&str>, all: bool, out: &mut String) -> Result<(), (u8, String)> {
     let refused = |error: &dyn std::error::Error| (2, format!("not a bundle: {error}"));
     let files = folder::read(dir, &Bundle::FILES).map_err(|error| refused(&error))?;
     let bundle = Bundle::read(&files).map_err(|error| refused(&error))?;

@@ -11,15 +11,10 @@
 //! playground record OUT --seed S --frames N        writes a replay of two scripted players
 //! ```
 
-#[path = "playground/script.rs"]
-mod script;
-#[path = "playground/sim.rs"]
-mod sim;
-
+use games::playground::Playground;
 use rebout::replay::{MAX_FRAMES, Replay, WriteError, play};
 use rebout::rollback::{InputError, Rollback, RollbackConfig};
 use rebout::{Frame, Player, SyncTest, SyncTestError, checksum};
-use sim::Playground;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::fs::File;
@@ -50,7 +45,8 @@ fn run(args: &mut Args, out: &mut impl Write) -> Result<(), Failure> {
     match args.word("a command")?.to_str() {
         Some("golden") => {
             args.end()?;
-            let replay = Replay { seed: 1, inputs: (0..1000).map(script::golden).collect() };
+            let replay =
+                Replay { seed: 1, inputs: (0..1000).map(games::playground::script::golden).collect() };
             let mut game = first_state(replay.seed)?;
             play(&replay, &mut game, |_, _| {});
             print(out, Frame(1000), &game)
@@ -77,7 +73,8 @@ fn run(args: &mut Args, out: &mut impl Write) -> Result<(), Failure> {
             let frames = args.required("--frames", 0..=MAX_FRAMES)?;
             let path = args.word("a file")?;
             args.end()?;
-            let inputs = script::fight(seed, frames).ok_or_else(|| refused("--seed 0 is no seed"))?;
+            let inputs = games::playground::script::fight(seed, frames)
+                .ok_or_else(|| refused("--seed 0 is no seed"))?;
             let write = || {
                 let mut file = BufWriter::new(File::create(&path)?);
                 Replay { seed, inputs }.write(&mut file)?;

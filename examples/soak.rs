@@ -5,19 +5,12 @@
 //! container that grew would do either. With `--desync` the machines disagree from the start, make their autopsy, and
 //! go on. Exit code 0 only if all is well.
 
-#[path = "common/bout.rs"]
-#[allow(dead_code)]
-mod bout;
-#[path = "playground/sim.rs"]
-#[allow(dead_code)]
-mod sim;
-
-use bout::{Bout, Play, Setup, every_fourth};
 use clap::Parser;
 use core::time::Duration;
+use games::playground::Playground;
+use rebout::lab::{Bout, Play, Setup, every_fourth};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::{Event, Player};
-use sim::Playground;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -103,6 +103,7 @@
 //! | [`math`], [`Rng`] | fixed-point numbers and randomness for a simulation |
 
 #![forbid(unsafe_code)]
+#![deny(missing_docs)]
 
 mod cue;
 mod desync;

@@ -5,8 +5,10 @@
 //! driver's; `test` runs the sync test.
 
 mod online;
-#[allow(dead_code)]
+#[cfg(test)]
 mod saves;
+#[cfg(test)]
+mod tests;
 mod volley;
 
 use rebout::net::udp::UdpDriver;

@@ -1,10 +1,10 @@
 //! Runs matches over one link and takes their figures.
 
-use crate::bout::{Bout, Flaw, Play, Setup, every_fourth};
-use crate::sim::Playground;
 use core::time::Duration;
+use games::playground::Playground;
 use rebout::Stats;
 use rebout::lab::sim::Traffic;
+use rebout::lab::{Bout, Flaw, Play, Setup, every_fourth};
 use rebout::net::link::LinkConfig;
 use std::cell::RefCell;
 use std::rc::Rc;

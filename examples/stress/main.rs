@@ -9,15 +9,8 @@
 //! stress --game hidden-cache                       what a failure looks like
 //! ```
 
-#[path = "../common/bout.rs"]
-#[allow(dead_code)]
-mod bout;
 mod cli;
-#[path = "../duel/sim/mod.rs"]
-#[allow(dead_code, unreachable_pub, unused_imports)]
-mod duel;
 mod failure;
-mod games;
 mod json;
 mod page;
 mod planting;
@@ -28,10 +21,7 @@ mod progress;
 mod roster;
 mod sample;
 mod shrink;
-#[path = "../playground/sim.rs"]
-#[allow(dead_code)]
-mod sim;
-mod swarm;
+mod subjects;
 mod table;
 mod tally;
 mod trial;

@@ -1,7 +1,7 @@
 //! Plants a mistake, and sees who finds it: the sync test, the oracle, the checksums; and what the autopsy says.
 
-use crate::games::Trial;
 use crate::plants::{Plant, Planted};
+use crate::subjects::Trial;
 use crate::trial::{Outcome, Trouble};
 use rebout::{Inputs, Player, SyncTest, SyncTestError};
 

@@ -1,11 +1,11 @@
 //! The games by name, and which matches make up a run.
 
 use crate::cli::{Args, links, without};
-use crate::duel::Duel;
 use crate::plants::{self, PLANTS, Planted};
-use crate::sim::Playground;
-use crate::swarm::Swarm;
 use crate::trial::{self, Case, Keep, Outcome};
+use games::duel::Duel;
+use games::playground::Playground;
+use games::swarm::Swarm;
 use std::rc::Rc;
 
 /// A game that can be chosen.
@@ -22,7 +22,7 @@ pub(crate) const GAMES: [Entry; 3] = [
     Entry { name: "swarm", play: |case, keep| trial::play(case, keep, &plain::<Swarm>()) },
 ];
 
-fn plain<G: crate::games::Trial>() -> trial::Maker<G> {
+fn plain<G: crate::subjects::Trial>() -> trial::Maker<G> {
     Rc::new(|seed, _| G::build(seed))
 }
 

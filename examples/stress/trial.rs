@@ -1,10 +1,10 @@
 //! One match and its rematch: what is played, and what came of it.
 
-use crate::bout::{Bout, Contestant, Play, Setup};
-use crate::games::{Timed, Trial, mix};
 use crate::sample::{self, Sample, Sampler};
+use crate::subjects::{Timed, Trial, mix};
 use core::time::Duration;
 use rebout::lab::sim::Clock;
+use rebout::lab::{Bout, Contestant, Play, Setup};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::rollback::MAX_WINDOW;
 use rebout::{Autopsy, Config, Event, Fields, Frame, Inputs, Player, Session, Verdict, Visitor};

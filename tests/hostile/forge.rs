@@ -10,8 +10,6 @@ use rebout::{Buttons, Player};
 /// What an attacker knows of a connection who has seen all of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Knows {
-    /// Whether the victim is the host.
-    pub(crate) host: bool,
     /// The first frame of the match on the wire; 1000 if there is none yet.
     pub(crate) first: u32,
     /// The next input that the victim expects, and the end of those it has sent.
@@ -45,7 +43,6 @@ impl Knows {
         }
         let known = if here.heard_end == 0 { first } else { here.heard_end };
         Self {
-            host: victim == HOST,
             first,
             known,
             sent: if here.said_end == 0 { first } else { here.said_end },

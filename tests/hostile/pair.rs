@@ -1,8 +1,8 @@
 //! Two machines on a virtual clock, by hand: everything that goes over the wire can be seen, withheld and forged, and
 //! the whole can be cloned at any moment. Every frame that both have confirmed is compared with a direct simulation.
 
-use crate::sim::Playground;
 use core::time::Duration;
+use games::playground::Playground;
 use rebout::wire::{self, Packet, control, message::Message};
 use rebout::{
     Advanced, Buttons, Config, Cues, Event, Frame, Game, Inputs, Lobby, LobbyError, Player, Protocol,
@@ -127,20 +127,8 @@ impl Side {
         }
     }
 
-    pub(crate) fn playing(&self) -> bool {
-        matches!(self.node, Node::Match(..))
-    }
-
     pub(crate) fn ended(&self) -> bool {
         matches!(&self.node, Node::Match(session, _) if session.ended())
-    }
-
-    /// Where the match is here.
-    pub(crate) fn current(&self) -> Frame {
-        match &self.node {
-            Node::Lobby(_) => Frame::ZERO,
-            Node::Match(session, _) => session.current(),
-        }
     }
 
     fn frame(&mut self, now: Duration, last_frame: u32) -> Option<Advanced> {

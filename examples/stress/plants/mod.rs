@@ -8,8 +8,8 @@ mod outside;
 mod saving;
 mod stepping;
 
-use crate::games::{Trial, brawl};
-use crate::sim::Playground;
+use crate::subjects::{Trial, brawl};
+use games::playground::Playground;
 use rebout::{Buttons, Cues, Frame, Game, Inputs, Player, Save, fields};
 
 /// The fight, and around it the sort of thing that mistakes are made with.

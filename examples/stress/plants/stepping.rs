@@ -1,7 +1,7 @@
 //! Mistakes in the step itself: on each machine it is a function of the state and the inputs, but not the same one.
 
 use super::{Arena, Mistake};
-use crate::sim::ATTACK;
+use games::playground::ATTACK;
 use rebout::{Inputs, Player};
 use std::collections::HashMap;
 

@@ -1,0 +1,289 @@
+//! Bars, clock, banners, panels and the net graph, as the window shows them.
+
+use rebout::Player;
+
+use crate::netgraph::{NetGraph, PLOTTED_FRAMES};
+use crate::picture::{Banner, Message, Panel, Picture, Tape, Tone, banner};
+use crate::scene::Scene;
+use games::duel::{FULL_HEALTH, Phase, ROUNDS_TO_WIN};
+use stage::glyphs::{self, Style, write, write_centered, write_ending};
+use stage::{Canvas, Color, Point, at, rgb};
+
+const INK: Color = rgb(0x12_0A_1C);
+const PAPER: Color = rgb(0xFF_F6_E4);
+const GOLD: Color = rgb(0xFF_CC_4A);
+const RED: Color = rgb(0xE0_34_3E);
+const ROLLED_BACK: Color = rgb(0x54_C8_FF);
+const PREDICTED: Color = rgb(0x8C_E0_8C);
+const BAR_WIDTH: f32 = 380.0;
+const BAR_HEIGHT: f32 = 20.0;
+const NET_HEIGHT: f32 = 84.0;
+
+pub fn tone_color(tone: Tone) -> Color {
+    match tone {
+        Tone::Calm => PAPER,
+        Tone::Warning => GOLD,
+        Tone::Alarm => rgb(0xFF_6A_5E),
+    }
+}
+
+/// Green when full, through yellow, to red.
+pub fn health_color(share: f32) -> Color {
+    if share > 0.5 {
+        rgb(0xF2_C8_3A).mix(rgb(0x58_D0_6A), (share - 0.5) * 2.0)
+    } else {
+        rgb(0xE8_4A_3A).mix(rgb(0xF2_C8_3A), share * 2.0)
+    }
+}
+
+/// Paints what lies over the stage, on a canvas of 960 by 540.
+pub fn paint(canvas: &mut dyn Canvas, picture: &Picture) {
+    let scene = &picture.scene;
+    for player in Player::BOTH {
+        paint_bar(canvas, scene, player);
+        paint_combo(canvas, scene, player);
+    }
+    paint_clock(canvas, scene);
+    if let Some(net) = &picture.net {
+        paint_net(canvas, net);
+    }
+    if picture.panel.is_none()
+        && let Some(banner) = banner(scene)
+    {
+        paint_banner(canvas, &banner);
+    }
+    if let Some(tape) = picture.tape {
+        paint_tape(canvas, tape);
+    }
+    if let Some(panel) = &picture.panel {
+        paint_panel(canvas, panel);
+    }
+    if let Some(message) = &picture.message {
+        paint_message(canvas, message);
+    }
+}
+
+fn paint_bar(canvas: &mut dyn Canvas, scene: &Scene, player: Player) {
+    let middle = canvas.width() / 2.0;
+    let outward = if player == Player::One { -1.0 } else { 1.0 };
+    // Bars empty toward the clock; every shape leans the way its fighter looks.
+    let inner = middle + outward * 48.0;
+    let bar = |canvas: &mut dyn Canvas, from: f32, to: f32, grow: f32, color: Color| {
+        let x = |share: f32| inner + outward * BAR_WIDTH * share;
+        let (top, bottom, lean) = (26.0 - grow, 26.0 + BAR_HEIGHT + grow, 7.0 * outward);
+        let (a, b) = (x(from) - outward * grow, x(to) + outward * grow);
+        canvas.polygon(&[at(a + lean, top), at(b + lean, top), at(b, bottom), at(a, bottom)], color);
+    };
+    let fighter = scene.duel.fighter(player);
+    let side = &scene.sides[player.index()];
+    let full = f32::from(FULL_HEALTH);
+    let (health, trail) = (f32::from(fighter.health) / full, side.trail / full);
+    bar(canvas, 0.0, 1.0, 4.0, INK);
+    bar(canvas, 0.0, 1.0, 2.0, PAPER);
+    bar(canvas, 0.0, 1.0, 0.0, rgb(0x3A_16_2A));
+    bar(canvas, 0.0, trail, 0.0, RED);
+    let color = health_color(health);
+    if health > 0.0 {
+        let low = health < 0.25 && scene.age % 24 < 12;
+        bar(canvas, 0.0, health, 0.0, if low { color.lighter(0.4) } else { color });
+        bar(canvas, 0.0, health, -6.5, color.lighter(0.35));
+    }
+    paint_nameplate(canvas, scene, player, outward, inner);
+}
+
+fn paint_nameplate(canvas: &mut dyn Canvas, scene: &Scene, player: Player, outward: f32, inner: f32) {
+    let fighter = scene.duel.fighter(player);
+    let style = Style::new(2.0, 2.4, PAPER).slanted(0.12);
+    let name: String = scene.names[player.index()].chars().take(18).collect();
+    let edge = at(inner + outward * (BAR_WIDTH - 2.0), 57.0);
+    let shadow = Style { color: INK, stroke: 5.4, ..style };
+    for style in [shadow, style] {
+        if player == Player::One {
+            write(canvas, &name, edge, style);
+        } else {
+            write_ending(canvas, &name, edge, style);
+        }
+    }
+    for mark in 0..ROUNDS_TO_WIN {
+        let center = at(inner + outward * (12.0 + f32::from(mark) * 20.0), 63.0);
+        canvas.disc(center, 8.0, INK);
+        let won = fighter.rounds > mark;
+        canvas.disc(center, 6.0, if won { GOLD } else { rgb(0x4A_2A_40) });
+        if won {
+            canvas.disc(center.plus(-1.6, -1.8), 2.2, PAPER);
+        }
+    }
+    if fighter.matches > 0 {
+        let text = format!("{} won", fighter.matches);
+        let place = at(inner + outward * 52.0, 59.0);
+        let style = Style::new(1.5, 1.8, GOLD);
+        if player == Player::One {
+            write_ending(canvas, &text, place, style);
+        } else {
+            write(canvas, &text, place, style);
+        }
+    }
+}
+
+fn paint_clock(canvas: &mut dyn Canvas, scene: &Scene) {
+    let middle = canvas.width() / 2.0;
+    canvas.polygon(
+        &[at(middle - 38.0, 16.0), at(middle + 38.0, 16.0), at(middle + 30.0, 60.0), at(middle - 30.0, 60.0)],
+        INK,
+    );
+    let seconds = scene.duel.seconds();
+    let hurry = seconds <= 10 && scene.duel.phase == Phase::Fight;
+    let color = if hurry && scene.age % 30 < 15 { RED.lighter(0.2) } else { PAPER };
+    let style = Style::new(4.2, 5.0, color);
+    write_centered(canvas, &format!("{seconds:02}"), at(middle, 25.0), style);
+}
+
+fn paint_combo(canvas: &mut dyn Canvas, scene: &Scene, player: Player) {
+    let side = &scene.sides[player.index()];
+    if side.combo_frames == 0 {
+        return;
+    }
+    let fade = (f32::from(side.combo_frames) / 20.0).min(1.0);
+    let place = |width: f32| if player == Player::One { 46.0 } else { 914.0 - width };
+    let count = format!("{} hits", side.combo_hits);
+    let damage = format!("{} damage", side.combo_damage);
+    let big = Style::new(4.4, 5.6, GOLD.faded(fade)).slanted(0.16);
+    let x = place(glyphs::width(&count, big.unit));
+    write(canvas, &count, at(x + 2.5, 106.0), Style { color: INK.faded(fade), stroke: 10.5, ..big });
+    write(canvas, &count, at(x, 104.0), big);
+    let small = Style::new(2.0, 2.3, PAPER.faded(fade)).slanted(0.16);
+    let x = place(glyphs::width(&damage, small.unit));
+    write(canvas, &damage, at(x, 142.0), Style { color: INK.faded(fade), stroke: 5.0, ..small });
+    write(canvas, &damage, at(x, 142.0), small);
+}
+
+fn paint_banner(canvas: &mut dyn Canvas, banner: &Banner) {
+    let (width, middle) = (canvas.width(), canvas.width() / 2.0);
+    // It slams in large and settles.
+    let settle = 1.0 - (f32::from(banner.age) / 9.0).min(1.0);
+    let fits = (width * 0.8 / glyphs::width(&banner.text, 1.0).max(1.0)).min(11.0);
+    let unit = fits * (1.0 + settle * settle * 0.9);
+    let top = 168.0 - unit * 3.0;
+    let fade = 1.0 - settle;
+    let band = 6.0 * fits + 44.0;
+    let edge = 168.0 - band / 2.0;
+    canvas.rect(at(0.0, edge), width, band, INK.faded(0.42 * fade));
+    canvas.rect(at(0.0, edge), width, 3.0, GOLD.faded(0.8 * fade));
+    canvas.rect(at(0.0, edge + band - 3.0), width, 3.0, GOLD.faded(0.8 * fade));
+    let style = Style::new(unit, unit * 1.25, PAPER).slanted(0.14);
+    let place = at(middle - unit * 0.4, top);
+    let ink = Style { color: INK, stroke: unit * 2.3, ..style };
+    write_centered(canvas, &banner.text, place.plus(unit * 0.3, unit * 0.4), ink);
+    write_centered(canvas, &banner.text, place.plus(0.0, unit * 0.22), Style { color: RED, ..style });
+    write_centered(canvas, &banner.text, place, style);
+    if !banner.below.is_empty() {
+        let style = Style::new(2.6, 3.2, GOLD);
+        let place = at(middle, edge + band + 14.0);
+        write_centered(canvas, &banner.below, place, Style { color: INK, stroke: 7.5, ..style });
+        write_centered(canvas, &banner.below, place, style);
+    }
+}
+
+fn paint_panel(canvas: &mut dyn Canvas, panel: &Panel) {
+    const LEFT: f32 = 92.0;
+    const PITCH: f32 = 26.0;
+    /// Labels end and texts begin beside this line.
+    const SPINE: f32 = 276.0;
+    let (width, height) = (canvas.width(), canvas.height());
+    canvas.rect(at(0.0, 0.0), width, height, INK.faded(0.35));
+    let (middle, wide) = (width / 2.0, width - LEFT * 2.0);
+    let tall = 164.0 + PITCH * panel.lines.len() as f32;
+    let top = ((height - tall) / 2.0).max(76.0);
+    canvas.rect(at(LEFT, top), wide, tall, INK.faded(0.88));
+    canvas.rect(at(LEFT, top), wide, 4.0, GOLD);
+    canvas.rect(at(LEFT, top + tall - 4.0), wide, 4.0, GOLD);
+    let unit = (560.0 / glyphs::width(&panel.title, 1.0).max(1.0)).min(7.0);
+    let title = Style::new(unit, unit * 1.25, PAPER).slanted(0.14);
+    let place = at(middle - unit * 0.4, top + 26.0);
+    write_centered(canvas, &panel.title, place.plus(unit * 0.2, unit * 0.45), Style { color: RED, ..title });
+    write_centered(canvas, &panel.title, place, title);
+    // All lines in one size: that of the longest.
+    let fits = |(label, text): &(String, String)| {
+        let room = if label.is_empty() { wide - 40.0 } else { LEFT + wide - SPINE - 30.0 };
+        room / glyphs::width(text, 1.0).max(1.0)
+    };
+    let unit = panel.lines.iter().map(fits).fold(1.9, f32::min);
+    let style = Style::new(unit, unit * 1.08, PAPER);
+    for (index, (label, text)) in panel.lines.iter().enumerate() {
+        let y = top + 96.0 + PITCH * index as f32;
+        if label.is_empty() {
+            write_centered(canvas, text, at(middle, y), style);
+        } else {
+            write_ending(canvas, label, at(SPINE - 12.0, y), Style { color: GOLD, ..style });
+            write(canvas, text, at(SPINE + 12.0, y), style);
+        }
+    }
+    let style = Style::new(2.2, 2.6, GOLD);
+    write_centered(canvas, &panel.footer, at(middle, top + tall - 36.0), style);
+}
+
+fn paint_message(canvas: &mut dyn Canvas, message: &Message) {
+    let middle = canvas.width() / 2.0;
+    let unit = (canvas.width() * 0.92 / glyphs::width(&message.text, 1.0).max(1.0)).min(2.0);
+    let half = glyphs::width(&message.text, unit) / 2.0 + 18.0;
+    canvas.rect(at(middle - half, 82.0), half * 2.0, 28.0, INK.faded(0.8));
+    let style = Style::new(unit, unit * 1.15, tone_color(message.tone));
+    write_centered(canvas, &message.text, at(middle, 96.0 - unit * 3.0), style);
+}
+
+fn paint_tape(canvas: &mut dyn Canvas, tape: Tape) {
+    let (width, height) = (canvas.width(), canvas.height());
+    let share = tape.frame as f32 / tape.frames.max(1) as f32;
+    canvas.rect(at(40.0, height - 58.0), width - 80.0, 8.0, INK.faded(0.8));
+    canvas.rect(at(40.0, height - 58.0), (width - 80.0) * share, 8.0, GOLD);
+    canvas.disc(at(40.0 + (width - 80.0) * share, height - 54.0), 7.0, PAPER);
+    let state = if tape.paused { "paused".to_owned() } else { format!("{}x", tape.speed) };
+    let text = format!("frame {} of {}  {state}", tape.frame, tape.frames);
+    write(canvas, &text, at(40.0, height - 76.0), Style::new(1.7, 1.9, PAPER));
+}
+
+/// A strip along the floor, below the fighters' feet: figures on the left, the plot on the right.
+fn paint_net(canvas: &mut dyn Canvas, net: &NetGraph) {
+    let (width, height) = (canvas.width(), canvas.height());
+    let top = height - NET_HEIGHT;
+    canvas.rect(at(0.0, top), width, NET_HEIGHT, INK.faded(0.78));
+    canvas.rect(at(0.0, top), width, 2.0, GOLD.faded(0.7));
+    for (index, (label, value)) in net.lines().iter().enumerate() {
+        let column = (index / 5) as f32 * 248.0;
+        let place = at(16.0 + column, top + 10.0 + (index % 5) as f32 * 14.0);
+        write(canvas, label, place, Style::new(1.4, 1.5, GOLD));
+        write(canvas, value, place.plus(92.0, 0.0), Style::new(1.4, 1.5, PAPER));
+    }
+    paint_plot(canvas, net, at(540.0, height - 8.0), 404.0, NET_HEIGHT - 18.0);
+}
+
+/// Rollback depth as bars, predicted frames as a line of dots, stalls in red, and a tick where a fighter was moved.
+fn paint_plot(canvas: &mut dyn Canvas, net: &NetGraph, base: Point, wide: f32, tall: f32) {
+    const MOST: f32 = 12.0;
+    let step = wide / PLOTTED_FRAMES as f32;
+    canvas.rect(base.plus(0.0, -tall), wide, tall, INK.faded(0.6));
+    for rule in [4.0, 8.0] {
+        canvas.rect(base.plus(0.0, -tall * rule / MOST), wide, 1.0, PAPER.faded(0.16));
+    }
+    let offset = PLOTTED_FRAMES - net.samples().len();
+    for (index, sample) in net.samples().enumerate() {
+        let x = base.x + (offset + index) as f32 * step;
+        let up = |frames: u32| (frames as f32).min(MOST) / MOST * tall;
+        if sample.stalled {
+            canvas.rect(at(x, base.y - tall), step + 0.4, tall, RED.faded(0.55));
+        }
+        if sample.rollback_frames > 0 {
+            let height = up(sample.rollback_frames);
+            canvas.rect(at(x, base.y - height), step.max(1.0), height, ROLLED_BACK);
+        }
+        canvas.rect(at(x, base.y - up(sample.predicted_frames) - 1.0), step, 1.6, PREDICTED.faded(0.8));
+        if sample.moved {
+            canvas.rect(at(x - 0.5, base.y - tall), 2.0, 7.0, GOLD);
+        }
+    }
+    let mut place = base.plus(6.0, 12.0 - tall);
+    for (text, color) in [("rollback depth", ROLLED_BACK), ("predicted", PREDICTED), ("moved", GOLD)] {
+        write(canvas, text, place, Style::new(1.1, 1.2, color));
+        place.x += glyphs::width(text, 1.1) + 18.0;
+    }
+}

@@ -1,0 +1,10 @@
+//! How a duel looks, on any canvas.
+
+pub mod backdrop;
+pub mod camera;
+pub mod figure;
+pub mod hud;
+pub mod pose;
+pub mod sparks;
+pub mod stage;
+pub mod texts;

@@ -1,0 +1,330 @@
+//! The command line.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use rebout::net::link::Chance;
+use rebout::rollback::MAX_WINDOW;
+use rebout::{Config, MAX_DELAY_FRAMES};
+
+use crate::keys::Bindings;
+use crate::play::{LinkSetting, MOST_MILLIS, NAME_LETTERS, Rules, Wishes};
+use crate::view;
+use games::duel::bot::Level;
+
+const AFTER_HELP: &str = "\
+In the game: Esc leaves, F1 or n opens the net graph, F2 and F3 change your input delay.
+Against the bot: - and + change the round trip, [ and ] the loss, , and . the jitter, x cuts the line.
+
+Exit codes: 0 played to its end or left by choice; 1 no match came about, or the two machines ended
+with different states; 2 bad arguments, or no display and no terminal to play in; 3 the other machine
+left or was lost before the end.";
+
+/// A fighting game for two, with rollback. Without a command it is you against a bot: a second peer with a UDP socket of
+/// its own, behind a link of 80 ms round trip and 3 % loss.
+#[derive(Debug, Parser)]
+#[command(name = "duel", max_term_width = 100, args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    #[command(flatten)]
+    pub solo: Solo,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub enum Command {
+    /// Two players at one keyboard
+    Local {
+        #[command(flatten)]
+        shown: Shown,
+        #[command(flatten)]
+        keys: Keys,
+        /// Player two's keys, in the same order
+        #[arg(long, value_name = "KEYS")]
+        keys2: Option<Bindings>,
+        #[command(flatten)]
+        round: Round,
+    },
+    /// Wait for another machine to join
+    Host {
+        /// The UDP port to wait at; 0 lets the system choose
+        #[arg(long, default_value_t = DEFAULT_PORT)]
+        port: u16,
+        #[command(flatten)]
+        player: Player,
+    },
+    /// Join the machine that hosts
+    Join {
+        /// Where the host is: 192.168.1.5, a name, [2001:db8::7]:7000
+        #[arg(value_name = "ADDRESS")]
+        host: String,
+        #[command(flatten)]
+        player: Player,
+    },
+    /// Watch a bot play your side
+    Demo {
+        #[command(flatten)]
+        solo: Solo,
+    },
+    /// Two bots over loopback UDP, unseen: prints a summary and both final checksums
+    Bots(Bots),
+    /// Play a recorded match: pause, step, seek, speed
+    Replay {
+        /// The RPLK file to play
+        file: PathBuf,
+        /// Print the checksum of every Nth state instead of showing the match
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+        every: Option<u32>,
+        #[command(flatten)]
+        shown: Shown,
+    },
+}
+
+pub const DEFAULT_PORT: u16 = 7000;
+
+/// You against the bot.
+#[derive(Clone, Debug, Args)]
+pub struct Solo {
+    #[command(flatten)]
+    pub shown: Shown,
+    #[command(flatten)]
+    pub keys: Keys,
+    #[command(flatten)]
+    pub who: Who,
+    #[command(flatten)]
+    pub link: LinkArgs,
+    #[command(flatten)]
+    pub engine: Engine,
+    #[command(flatten)]
+    pub round: Round,
+    /// Change the state on the bot's machine in frame N, to see what a desync looks like
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub desync: Option<u32>,
+}
+
+/// You against another machine.
+#[derive(Clone, Debug, Args)]
+pub struct Player {
+    #[command(flatten)]
+    pub shown: Shown,
+    #[command(flatten)]
+    pub keys: Keys,
+    #[command(flatten)]
+    pub who: Who,
+    #[command(flatten)]
+    pub engine: Engine,
+    #[command(flatten)]
+    pub round: Round,
+    /// Let a bot play for you
+    #[arg(long, help_heading = "Match")]
+    pub bot: bool,
+    /// Frames a second, alike on both machines
+    #[arg(long, value_name = "N", default_value_t = 60, help_heading = "Match",
+          value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub frame_rate: u16,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct Bots {
+    /// How many frames to play
+    #[arg(long, value_name = "N", default_value_t = 1800, value_parser = clap::value_parser!(u32).range(1..))]
+    pub frames: u32,
+    /// Frames a second; at 60 it takes as long as a match does
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub frame_rate: u16,
+    /// What chance is made of, not 0 [default: the time]
+    #[arg(long, value_name = "SEED", value_parser = clap::value_parser!(u32).range(1..))]
+    pub seed: Option<u32>,
+    /// How well the bots play: easy, normal or hard
+    #[arg(long, value_enum, hide_possible_values = true, default_value_t = BotLevel::Hard)]
+    pub level: BotLevel,
+    /// Change the state on player two's machine in frame N, to see what a desync looks like
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub desync: Option<u32>,
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// The folder to record the match in, or "off"
+    #[arg(long, value_name = "DIR|off", default_value = "replays")]
+    pub record: String,
+    #[command(flatten)]
+    pub link: LinkArgs,
+    #[command(flatten)]
+    pub engine: Engine,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct Shown {
+    /// Where to show it: window, terminal or none [default: a window where there is a display]
+    #[arg(long, value_enum, hide_possible_values = true)]
+    pub view: Option<view::Kind>,
+    /// Begin at once, without the first screen and without the last
+    #[arg(long)]
+    pub now: bool,
+    /// Open the net graph at the start
+    #[arg(long)]
+    pub net: bool,
+    /// Print at the end how evenly the view drew
+    #[arg(long)]
+    pub timings: bool,
+}
+
+impl Shown {
+    /// Whether nobody is there to read a sheet of words.
+    pub fn in_haste(&self) -> bool {
+        self.now || self.view == Some(view::Kind::None)
+    }
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct Keys {
+    /// Your keys: left,right,up,down,light,heavy,special,throw,start
+    #[arg(long, value_name = "KEYS", alias = "keys")]
+    pub keys1: Option<Bindings>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct Who {
+    /// Your name, at most 16 letters
+    #[arg(long, value_name = "NAME", value_parser = name)]
+    pub name: Option<String>,
+    /// How well the bot plays: easy, normal or hard
+    #[arg(long, value_enum, hide_possible_values = true, default_value_t = BotLevel::Normal)]
+    pub level: BotLevel,
+}
+
+/// How the engine bridges the way.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Rollback")]
+pub struct Engine {
+    /// Frames from your press to the blow [default: what the measured link suggests]
+    #[arg(long, value_name = "FRAMES",
+          value_parser = clap::value_parser!(u8).range(0..=i64::from(MAX_DELAY_FRAMES)))]
+    pub delay: Option<u8>,
+    /// How many frames may be played on predictions; with the delay at most 16
+    #[arg(long, value_name = "FRAMES", default_value_t = 8,
+          value_parser = clap::value_parser!(u8).range(0..=i64::from(MAX_WINDOW)))]
+    pub window: u8,
+    /// Predict nothing and wait for the other side: the same as --window 0
+    #[arg(long, conflicts_with = "window")]
+    pub lockstep: bool,
+}
+
+/// The link to the bot.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Link")]
+pub struct LinkArgs {
+    /// Round trip of the link, in milliseconds
+    #[arg(long, value_name = "MS", default_value_t = 80,
+          value_parser = clap::value_parser!(u32).range(0..=i64::from(MOST_MILLIS)))]
+    rtt: u32,
+    /// Packets that are lost, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 3.0)]
+    loss: f64,
+    /// How much longer a packet may take each way, in milliseconds
+    #[arg(long, value_name = "MS", default_value_t = 0,
+          value_parser = clap::value_parser!(u32).range(0..=i64::from(MOST_MILLIS)))]
+    jitter: u32,
+}
+
+impl LinkArgs {
+    pub fn setting(&self) -> Result<LinkSetting, String> {
+        let loss = Chance::from_percent(self.loss).map_err(|error| format!("--loss: {error}"))?;
+        Ok(LinkSetting {
+            round_trip_millis: self.rtt,
+            loss,
+            loss_percent: self.loss,
+            jitter_millis: self.jitter,
+        })
+    }
+}
+
+/// What is played, and where it is kept.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Match")]
+pub struct Round {
+    /// What chance is made of, not 0; the host's counts [default: the time]
+    #[arg(long, value_name = "SEED", value_parser = clap::value_parser!(u32).range(1..))]
+    pub seed: Option<u32>,
+    /// The folder to record matches in, or "off"
+    #[arg(long, value_name = "DIR|off", default_value = "replays")]
+    pub record: String,
+    /// End after so many frames, alike on both machines
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub frames: Option<u32>,
+}
+
+/// The folder that `--record` names, if it names one.
+pub fn folder(record: &str) -> Option<PathBuf> {
+    (record != "off").then(|| PathBuf::from(record))
+}
+
+impl Engine {
+    /// What this machine wants of a match; an error if that does not fit together.
+    pub fn wishes(
+        &self,
+        name: &str,
+        seed: Option<u32>,
+        frame_rate: u16,
+        rules: Rules,
+    ) -> Result<Wishes, String> {
+        let window_frames = if self.lockstep { 0 } else { self.window };
+        let wishes = Wishes {
+            name: name.to_owned(),
+            seed,
+            frame_rate,
+            window_frames,
+            delay_frames: self.delay,
+            rules,
+        };
+        let config: Config = wishes.config();
+        config.check().map_err(|error| error.to_string())?;
+        Ok(wishes)
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum BotLevel {
+    Easy,
+    Normal,
+    Hard,
+}
+
+impl BotLevel {
+    pub const fn level(self) -> Level {
+        match self {
+            Self::Easy => Level::Easy,
+            Self::Normal => Level::Normal,
+            Self::Hard => Level::Hard,
+        }
+    }
+}
+
+/// A name is shown in large letters and sent to the other side: short, and nothing that moves a cursor.
+fn name(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    let count = text.chars().count();
+    if !(1..=NAME_LETTERS).contains(&count) {
+        Err(format!("a name has 1 to {NAME_LETTERS} characters, this one has {count}"))
+    } else if let Some(bad) = text.chars().find(|letter| letter.is_control()) {
+        Err(format!("a name has no control characters, this one has {bad:?}"))
+    } else {
+        Ok(text.to_owned())
+    }
+}
+
+/// Where a joiner is to knock: an address or a name, with the usual port if none is said.
+pub fn resolve(host: &str) -> Result<SocketAddr, String> {
+    let with_port = match host.parse::<std::net::IpAddr>() {
+        // A bare IPv6 address has colons of its own.
+        Ok(ip) => SocketAddr::new(ip, DEFAULT_PORT).to_string(),
+        Err(_) if host.rsplit_once(':').is_none() => format!("{host}:{DEFAULT_PORT}"),
+        Err(_) => host.to_owned(),
+    };
+    let found = with_port.to_socket_addrs().map_err(|error| format!("'{host}' is no address: {error}"))?;
+    let mut found: Vec<_> = found.collect();
+    // Where a name has both, most hosts at home are reached by IPv4.
+    found.sort_by_key(SocketAddr::is_ipv6);
+    found.first().copied().ok_or_else(|| format!("'{host}' has no address"))
+}

@@ -1,0 +1,145 @@
+//! Which keys are whose buttons.
+
+use core::fmt;
+use core::str::FromStr;
+
+use games::duel::buttons::{DOWN, HEAVY, LEFT, LIGHT, RIGHT, SPECIAL, START, THROW, UP};
+use rebout::Buttons;
+use stage::{Key, Role, UnknownKey};
+
+/// What is wrong with a list of keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeysError {
+    Unknown(UnknownKey),
+    Count(usize),
+    Twice(Key),
+    Reserved(Key),
+}
+
+impl fmt::Display for KeysError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown(unknown) => write!(f, "{unknown}"),
+            Self::Count(count) => write!(
+                f,
+                "{count} keys given, but a player has nine: left, right, up, down, light, heavy, special, throw, start"
+            ),
+            Self::Twice(key) => write!(f, "'{key}' is given twice"),
+            Self::Reserved(key) => write!(f, "'{key}' belongs to the game itself and cannot be bound"),
+        }
+    }
+}
+
+impl std::error::Error for KeysError {}
+
+impl From<UnknownKey> for KeysError {
+    fn from(unknown: UnknownKey) -> Self {
+        Self::Unknown(unknown)
+    }
+}
+
+/// The nine buttons in the order of `--keys1`.
+const ORDER: [Buttons; 9] = [LEFT, RIGHT, UP, DOWN, LIGHT, HEAVY, SPECIAL, THROW, START];
+
+/// Which key is which button, for one player.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bindings([Key; 9]);
+
+impl Bindings {
+    /// For the only player at this keyboard: one hand moves, the other strikes.
+    pub const ALONE: Self = Self([
+        Key::Char('a'),
+        Key::Char('d'),
+        Key::Char('w'),
+        Key::Char('s'),
+        Key::Char('j'),
+        Key::Char('k'),
+        Key::Char('l'),
+        Key::Char('i'),
+        Key::Enter,
+    ]);
+
+    /// For two at one keyboard, the one on the left.
+    pub const LEFT_HALF: Self = Self([
+        Key::Char('a'),
+        Key::Char('d'),
+        Key::Char('w'),
+        Key::Char('s'),
+        Key::Char('f'),
+        Key::Char('g'),
+        Key::Char('h'),
+        Key::Char('t'),
+        Key::Char('r'),
+    ]);
+
+    /// For two at one keyboard, the one on the right.
+    pub const RIGHT_HALF: Self = Self([
+        Key::Left,
+        Key::Right,
+        Key::Up,
+        Key::Down,
+        Key::Char('u'),
+        Key::Char('i'),
+        Key::Char('o'),
+        Key::Char('p'),
+        Key::Enter,
+    ]);
+
+    pub fn buttons(&self, held: &[Key]) -> Buttons {
+        let mut buttons = Buttons::NONE;
+        for (key, button) in self.0.iter().zip(ORDER) {
+            if held.contains(key) {
+                buttons |= button;
+            }
+        }
+        buttons
+    }
+
+    fn role(&self, key: Key) -> Option<Role> {
+        let [left, right, up, down, ..] = self.0;
+        [
+            (left, Role::Direction(right)),
+            (right, Role::Direction(left)),
+            (up, Role::Jump),
+            (down, Role::Direction(up)),
+        ]
+        .into_iter()
+        .find_map(|(bound, role)| (bound == key).then_some(role))
+    }
+
+    pub fn shares_a_key_with(&self, other: &Self) -> Option<Key> {
+        self.0.iter().find(|key| other.0.contains(key)).copied()
+    }
+
+    /// The keys in words, for the first screen.
+    pub fn lines(&self) -> [String; 2] {
+        let [left, right, up, down, light, heavy, special, throw, start] = &self.0;
+        [
+            format!("{left} {right} walk  {up} jump  {down} crouch"),
+            format!("{light} light  {heavy} heavy  {special} special  {throw} throw  {start} start"),
+        ]
+    }
+}
+
+/// What `key` does while it is held.
+pub fn role_of(bindings: &[Bindings], key: Key) -> Role {
+    bindings.iter().find_map(|bindings| bindings.role(key)).unwrap_or(Role::Tap)
+}
+
+impl FromStr for Bindings {
+    type Err = KeysError;
+
+    fn from_str(list: &str) -> Result<Self, KeysError> {
+        let keys = list.split(',').map(Key::from_str).collect::<Result<Vec<_>, _>>()?;
+        for (index, key) in keys.iter().enumerate() {
+            if keys[..index].contains(key) {
+                return Err(KeysError::Twice(*key));
+            }
+            if matches!(key, Key::Escape | Key::F(_)) {
+                return Err(KeysError::Reserved(*key));
+            }
+        }
+        let count = keys.len();
+        Ok(Self(keys.try_into().map_err(|_| KeysError::Count(count))?))
+    }
+}

@@ -1,0 +1,12 @@
+//! The duel: what a player runs, apart from its `main`, so that its tests can look at every part.
+//!
+//! The simulation and the bot are in the package `games`, windows and keys in `stage`.
+
+pub mod art;
+pub mod cli;
+pub mod keys;
+pub mod netgraph;
+pub mod picture;
+pub mod play;
+pub mod scene;
+pub mod view;

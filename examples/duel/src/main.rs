@@ -1,0 +1,229 @@
+//! A fighting game for two on the engine: what a player runs, and what an embedder copies from.
+//!
+//! `cargo run --release --example duel` plays you against a bot; `--help` tells the rest. The match loop is in
+//! `play/online.rs`, the game itself in `examples/games`.
+
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::Parser;
+use rebout::net::local_addresses;
+use rebout::net::udp::UdpDriver;
+
+use duel::cli::{self, Cli, Command, Solo};
+use duel::keys::Bindings;
+use duel::picture::{self, Panel};
+use duel::play::{self, Ending, Failure, Hand, Opponent, Options, Rules, Seat, Way, exit, print_line};
+use duel::view;
+use games::duel::bot::Bot;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match run(cli) {
+        Ok(ending) => {
+            ending.lines.iter().for_each(|line| print_line(line));
+            ending.code.into()
+        }
+        Err(failure) => {
+            eprintln!("duel: {}", failure.text);
+            failure.code.into()
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<Ending, Failure> {
+    match cli.command {
+        None => solo(cli.solo, false),
+        Some(Command::Demo { solo: demo }) => solo(demo, true),
+        Some(Command::Local { shown, keys, keys2, round }) => local(&shown, &keys, keys2, &round),
+        Some(Command::Host { port, player }) => {
+            let udp = UdpDriver::bind((Ipv6Addr::UNSPECIFIED, port).into()).map_err(|error| {
+                match error.kind() {
+                    io::ErrorKind::AddrInUse => unusable(format!(
+                        "UDP port {port} is taken: --port picks another, --port 0 any free one"
+                    )),
+                    _ => Failure::of(format!("UDP port {port}: {error}")),
+                }
+            })?;
+            let port = udp.local_addr().port();
+            let way = Way::Host { addresses: local_addresses(), port };
+            if let Way::Host { addresses, port } = &way {
+                print_line(&format!("Waiting at UDP port {port}"));
+                for (label, text) in play::host_lines(addresses, *port) {
+                    print_line(&format!("  {label}: {text}"));
+                }
+            }
+            versus(player, udp, way, "Host")
+        }
+        Some(Command::Join { host, player }) => {
+            let addr = cli::resolve(&host).map_err(unusable)?;
+            let udp = UdpDriver::bind((Ipv6Addr::UNSPECIFIED, 0).into())?;
+            print_line(&format!("Joining {addr}"));
+            versus(player, udp, Way::Join(addr), "Guest")
+        }
+        Some(Command::Bots(args)) => bots(&args),
+        Some(Command::Replay { file, every, shown }) => {
+            let replay = play::load(&file).map_err(Failure::of)?;
+            if let Some(every) = every {
+                play::checksums(&replay, every);
+                return Ok(Ending::of([]));
+            }
+            let names = ["Player one".to_owned(), "Player two".to_owned()];
+            let at_once = shown.in_haste();
+            view::run(shown.view, &[], move |screen| play::replay(screen, replay, names, at_once))
+                .map_err(unseen)
+        }
+    }
+}
+
+/// You, or a bot at your controls, against the bot behind its bad link.
+fn solo(args: Solo, demo: bool) -> Result<Ending, Failure> {
+    let seed = args.round.seed.unwrap_or_else(seed_of_now);
+    let level = args.who.level.level();
+    let rules = Rules { frames: args.round.frames, desync_at: None };
+    let name = args.who.name.as_deref().unwrap_or(if demo { "Kaito" } else { picture::YOU });
+    let wishes = args.engine.wishes(name, None, 60, rules).map_err(unusable)?;
+    let setting = args.link.setting().map_err(unusable)?;
+    let mut theirs = wishes.clone();
+    theirs.name = if demo { "Rai".to_owned() } else { "Bot".to_owned() };
+    theirs.seed = Some(seed);
+    theirs.rules.desync_at = args.desync;
+    let bindings = args.keys.keys1.unwrap_or(Bindings::ALONE);
+    let hand =
+        if demo { Hand::Bot(Box::new(Bot::new(seed ^ 1, level))) } else { Hand::Keys(bindings.clone()) };
+    let in_haste = args.shown.in_haste();
+    let panel = first_screen(&[&bindings], true);
+    let names = [name.to_owned(), theirs.name.clone()];
+    let seat = Seat {
+        hand,
+        wishes,
+        record: cli::folder(&args.round.record),
+        net: args.shown.net,
+        in_haste: in_haste || demo,
+        timings: args.shown.timings,
+    };
+    let match_of = move |screen: &view::Screen| {
+        let wait = !in_haste && !demo;
+        if wait && !play::wait(screen, &panel, std::slice::from_ref(&seat.hand), seed, &names) {
+            return Ok(Ending::of([]));
+        }
+        let other = rebout::Player::Two;
+        let bot = Bot::new(seed ^ 0xB07, level);
+        let opponent = Opponent::start(theirs.config(), other, bot, theirs.rules, setting)?;
+        let udp = UdpDriver::bind((Ipv4Addr::LOCALHOST, 0).into())?;
+        let link = opponent.link();
+        let ending = play::online(screen, seat, udp, &Way::Bot(opponent.addr()), Some(link));
+        // What it says of the match is what we have said already.
+        let _ = opponent.finish(true);
+        ending
+    };
+    view::run(args.shown.view, &[bindings], match_of).map_err(unseen)?
+}
+
+fn versus(args: cli::Player, udp: UdpDriver, way: Way, nameless: &str) -> Result<Ending, Failure> {
+    let seed = args.round.seed.unwrap_or_else(seed_of_now);
+    let rules = Rules { frames: args.round.frames, desync_at: None };
+    let name = args.who.name.as_deref().unwrap_or(nameless);
+    let wishes = args.engine.wishes(name, Some(seed), args.frame_rate, rules).map_err(unusable)?;
+    let bindings = args.keys.keys1.unwrap_or(Bindings::ALONE);
+    let hand = if args.bot {
+        // Two bots of one seed would dance in step.
+        let salt = std::process::id();
+        Hand::Bot(Box::new(Bot::new(seed ^ salt, args.who.level.level())))
+    } else {
+        Hand::Keys(bindings.clone())
+    };
+    let seat = Seat {
+        hand,
+        wishes,
+        record: cli::folder(&args.round.record),
+        net: args.shown.net,
+        in_haste: args.shown.in_haste(),
+        timings: args.shown.timings,
+    };
+    view::run(args.shown.view, &[bindings], move |screen| play::online(screen, seat, udp, &way, None))
+        .map_err(unseen)?
+}
+
+fn local(
+    shown: &cli::Shown,
+    keys: &cli::Keys,
+    keys2: Option<Bindings>,
+    round: &cli::Round,
+) -> Result<Ending, Failure> {
+    let one = keys.keys1.clone().unwrap_or(Bindings::LEFT_HALF);
+    let two = keys2.unwrap_or(Bindings::RIGHT_HALF);
+    if let Some(key) = one.shares_a_key_with(&two) {
+        return Err(unusable(format!("'{key}' is a key of both players")));
+    }
+    let options = Options {
+        seed: round.seed.unwrap_or_else(seed_of_now),
+        names: ["Player one".to_owned(), "Player two".to_owned()],
+        record: cli::folder(&round.record),
+        net: shown.net,
+        rules: Rules { frames: round.frames, desync_at: None },
+        timings: shown.timings,
+    };
+    let panel = first_screen(&[&one, &two], false);
+    let in_haste = shown.in_haste();
+    let bindings = [one.clone(), two.clone()];
+    let hands = [Hand::Keys(one), Hand::Keys(two)];
+    let match_of = move |screen: &view::Screen| {
+        if !in_haste && !play::wait(screen, &panel, &hands, options.seed, &options.names) {
+            return Ending::of([]);
+        }
+        play::local(screen, &options, hands)
+    };
+    view::run(shown.view, &bindings, match_of).map_err(unseen)
+}
+
+fn bots(args: &cli::Bots) -> Result<Ending, Failure> {
+    let seed = args.seed.unwrap_or_else(seed_of_now);
+    let rules = Rules { frames: Some(args.frames), desync_at: args.desync };
+    let wishes = args.engine.wishes("bot", Some(seed), args.frame_rate, rules).map_err(unusable)?;
+    let setting = args.link.setting().map_err(unusable)?;
+    let bots = [1, 2].map(|salt| Bot::new(seed ^ salt, args.level.level()));
+    play::bots(&wishes, bots, setting, cli::folder(&args.record).as_deref(), args.json)
+}
+
+fn unusable(text: String) -> Failure {
+    Failure { text, code: exit::UNUSABLE }
+}
+
+// Made for `map_err`, which hands errors over by value.
+#[allow(clippy::needless_pass_by_value)]
+fn unseen(error: view::ViewError) -> Failure {
+    let hint = "; or let two bots play unseen: duel bots";
+    unusable(format!("{error}{}", if error == view::ViewError::Nowhere { hint } else { "" }))
+}
+
+/// The keys, said before the first blow.
+fn first_screen(players: &[&Bindings], against_bot: bool) -> Panel {
+    let mut lines = Vec::new();
+    let labels = if players.len() < 2 { ["your keys"; 2] } else { ["player one", "player two"] };
+    for (bindings, label) in players.iter().zip(labels) {
+        let [moves, blows] = bindings.lines();
+        lines.push((label.to_owned(), moves));
+        lines.push((" ".to_owned(), blows));
+    }
+    let tips = [
+        ("block", "hold back; crouch against low blows, stand against jumps"),
+        ("special", "a fireball; with down, a rising strike"),
+        ("throw", "close up, beats a block; throw back to slip out"),
+        ("combo", "light, heavy, special: one into the next"),
+        ("n or F1", "net graph"),
+    ];
+    lines.extend(tips.map(|(label, text)| (label.to_owned(), text.to_owned())));
+    if against_bot {
+        let text = "- + round trip   [ ] loss   , . jitter   x cut the line";
+        lines.push(("the link".to_owned(), text.to_owned()));
+    }
+    Panel { title: "Rebout duel".to_owned(), lines, footer: "press enter to fight, esc to leave".to_owned() }
+}
+
+fn seed_of_now() -> u32 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    (now.subsec_nanos() ^ now.as_secs() as u32).max(1)
+}

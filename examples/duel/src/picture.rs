@@ -1,0 +1,131 @@
+//! Everything that a view is told to show in one frame.
+
+use rebout::Player;
+
+use crate::netgraph::{Moved, NetGraph};
+use crate::scene::Scene;
+use games::duel::{CALL_FRAME, Phase, REMATCH_FRAMES, RoundEnd};
+
+/// How urgent a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    Calm,
+    Warning,
+    Alarm,
+}
+
+/// A line to the player, in a player's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    pub text: String,
+    pub tone: Tone,
+}
+
+/// A sheet over the stage: the first screen, the wait for the other, the end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Panel {
+    pub title: String,
+    /// A label and what belongs to it; an empty label makes a plain line.
+    pub lines: Vec<(String, String)>,
+    /// What to press.
+    pub footer: String,
+}
+
+/// Where a replay is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tape {
+    pub frame: u32,
+    pub frames: u32,
+    pub paused: bool,
+    pub speed: f32,
+}
+
+/// One frame for a view.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    pub scene: Scene,
+    /// The net graph, while it is open.
+    pub net: Option<NetGraph>,
+    pub message: Option<Message>,
+    pub panel: Option<Panel>,
+    pub tape: Option<Tape>,
+}
+
+impl Picture {
+    /// The fighters that a rollback has moved, while the net graph marks them.
+    pub fn moved(&self) -> &[Moved] {
+        self.net.as_ref().map_or(&[], |net| net.moved())
+    }
+}
+
+/// What someone does, said of them or to them: the only player at a keyboard is called "You".
+pub fn says(name: &str, of_them: &str, to_you: &str) -> String {
+    if name == YOU { format!("{name} {to_you}") } else { format!("{name} {of_them}") }
+}
+
+/// What is whose.
+pub fn possessive(name: &str) -> String {
+    if name == YOU { "your".to_owned() } else { format!("{name}'s") }
+}
+
+/// The name of a player who has given none, at their own machine.
+pub const YOU: &str = "You";
+
+/// Big words across the stage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Banner {
+    pub text: String,
+    pub below: String,
+    /// Frames since it came up, and until it goes.
+    pub age: u16,
+}
+
+/// The banner that the state of the match calls for.
+pub fn banner(scene: &Scene) -> Option<Banner> {
+    let duel = &scene.duel;
+    let name = |player: Player| scene.names[player.index()].clone();
+    let wins = |winner: Option<Player>| match winner {
+        Some(player) => says(&name(player), "wins", "win"),
+        None => "Draw".to_owned(),
+    };
+    let decided = |winner: Option<Player>| match winner {
+        Some(player) => says(&name(player), "is the winner", "are the winner"),
+        None => "Draw".to_owned(),
+    };
+    let plain = |text: &str, age: u16| Some(Banner { text: text.to_owned(), below: String::new(), age });
+    match duel.phase {
+        Phase::Intro if duel.since < 8 => None,
+        Phase::Intro if duel.since < CALL_FRAME => plain(&format!("Round {}", duel.round), duel.since - 8),
+        Phase::Intro => plain("Fight!", duel.since - CALL_FRAME),
+        Phase::Fight => None,
+        Phase::RoundOver { end, winner } if duel.since < 80 => {
+            let text = match end {
+                RoundEnd::Ko if winner.is_none() => "Double KO",
+                RoundEnd::Ko => "KO",
+                RoundEnd::Time => "Time",
+            };
+            plain(text, duel.since)
+        }
+        Phase::RoundOver { winner, .. } => {
+            let flawless = winner.is_some_and(|player| {
+                let fighter = duel.fighter(player);
+                fighter.health == games::duel::FULL_HEALTH
+            });
+            let below = if flawless { "Perfect" } else { "" };
+            Some(Banner { text: wins(winner), below: below.to_owned(), age: duel.since - 80 })
+        }
+        Phase::MatchOver { winner } => {
+            let left = REMATCH_FRAMES.saturating_sub(duel.since).div_ceil(60);
+            let asks = |player: Player| says(&name(player), "wants a rematch", "want a rematch");
+            let waits = match duel.rematch {
+                [false, false] => "Rematch?".to_owned(),
+                [true, _] => asks(Player::One),
+                [_, true] => asks(Player::Two),
+            };
+            let waits = format!("{waits}  start: yes, q: no  {left}");
+            let text = decided(winner);
+            Some(Banner { text, below: waits, age: duel.since })
+        }
+        Phase::Done { winner } => Some(Banner { text: decided(winner), below: String::new(), age: 60 }),
+    }
+}

@@ -1,0 +1,66 @@
+//! What is seen behind a sheet of words: two bots who show what can be done.
+
+use rebout::rollback::{Rollback, RollbackConfig};
+use rebout::{Game, Player};
+
+use super::show::{Show, leaves};
+use super::{Beat, FRAME, Hand, wants_to_start};
+use crate::picture::Panel;
+use crate::view::Screen;
+use games::duel::Duel;
+use games::duel::bot::{Bot, Level};
+
+/// Two bots on the stage, until something better happens there.
+pub(super) struct Exhibition<'a> {
+    pub show: Show<'a>,
+    duel: Duel,
+    bots: [Bot; 2],
+    engine: Rollback<Duel>,
+    seed: u32,
+}
+
+impl<'a> Exhibition<'a> {
+    pub(super) fn new(screen: &'a Screen, seed: u32, names: [String; 2], panel: Panel) -> Self {
+        let duel = Duel::new(seed);
+        let mut show = Show::new(screen, &duel, names, false);
+        show.panel(Some(panel));
+        Self {
+            show,
+            duel,
+            bots: [Bot::new(seed, Level::Normal), Bot::new(seed.wrapping_add(1), Level::Hard)],
+            engine: Rollback::new(RollbackConfig::default(), &duel),
+            seed,
+        }
+    }
+
+    /// One frame of it.
+    pub(super) fn frame(&mut self) {
+        for player in Player::BOTH {
+            let buttons = self.bots[player.index()].buttons(&self.duel, player);
+            self.engine.press(player, 0, buttons);
+        }
+        self.engine.advance(&mut self.duel);
+        self.show.frame(&self.duel, self.engine.cues());
+        if self.duel.finished() {
+            self.duel = Duel::new(self.seed.wrapping_add(self.duel.age));
+            self.engine.reset();
+        }
+    }
+}
+
+/// Shows a sheet of words until someone wants to go on; `false` if they leave instead.
+pub fn wait(screen: &Screen, panel: &Panel, seats: &[Hand], seed: u32, names: &[String; 2]) -> bool {
+    let mut exhibition = Exhibition::new(screen, seed, names.clone(), panel.clone());
+    let mut beat = Beat::start();
+    loop {
+        let hands = exhibition.show.hands();
+        if leaves(&hands) {
+            return false;
+        }
+        if wants_to_start(&hands, seats) {
+            return true;
+        }
+        exhibition.frame();
+        beat.wait(FRAME);
+    }
+}

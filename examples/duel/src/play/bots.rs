@@ -1,0 +1,170 @@
+//! Two bots over loopback UDP, with nothing to see but the figures at the end.
+
+use std::net::Ipv4Addr;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use rebout::net::udp::UdpDriver;
+use rebout::{Lobby, Player, Verdict};
+
+use super::link::LinkSetting;
+use super::opponent::{self, Opponent, Report};
+use super::record;
+use super::rules::{Rules, Wishes};
+use super::{Ending, Failure, exit};
+use games::duel::bot::Bot;
+
+/// Plays the match and sums it up, for people or for programs.
+///
+/// # Errors
+/// If there was no match.
+pub fn bots(
+    wishes: &Wishes,
+    bots: [Bot; 2],
+    setting: LinkSetting,
+    record: Option<&Path>,
+    json: bool,
+) -> Result<Ending, Failure> {
+    let [one, two] = bots;
+    let honest = Rules { desync_at: None, ..wishes.rules };
+    let host = Opponent::start(wishes.config(), Player::One, one, honest, setting)?;
+    let udp = UdpDriver::bind((Ipv4Addr::LOCALHOST, 0).into())?;
+    let lobby = Lobby::join(wishes.config(), host.addr()).map_err(Failure::of)?;
+    let joined = opponent::play(udp, lobby, two, wishes.rules, &AtomicBool::new(false));
+    // A host whose joiner failed would wait for ever.
+    let hosted = host.finish(joined.is_err());
+    let reports = [hosted.map_err(Failure::of)?, joined.map_err(Failure::of)?];
+    let code = if agree(&reports) { exit::PLAYED } else { exit::FAILED };
+    if json {
+        let file = record.map(|folder| record::write(&reports[0].replay, folder)).transpose();
+        let file = file.map_err(|error| Failure::of(format!("not recorded: {error}")))?;
+        return Ok(Ending { lines: vec![to_json(wishes, &reports, file.as_deref())], code });
+    }
+    let mut lines = to_lines(wishes, &reports);
+    if let Some(folder) = record {
+        lines.push(record::save(&reports[0].replay, folder));
+        if let Some(autopsy) = &reports[0].autopsy {
+            lines.push(record::save_desync(autopsy, &reports[0].replay, folder));
+        }
+    }
+    Ok(Ending { lines, code })
+}
+
+fn agree([one, two]: &[Report; 2]) -> bool {
+    one.checksum == two.checksum
+        && one.replay == two.replay
+        && [one, two].iter().all(|side| matches!(side.verdict, Some(Verdict::Agreed { .. })))
+}
+
+fn verdict(report: &Report) -> &'static str {
+    match (report.verdict, report.reason) {
+        (Some(Verdict::Agreed { .. }), _) => "agreed",
+        (Some(Verdict::Differs { .. }), _) => "differs",
+        (Some(Verdict::Unconfirmed { .. }), _) => "unconfirmed",
+        (None, _) => "disconnected",
+    }
+}
+
+/// The worse of the two: a match is as good as what both say of it.
+fn joint_verdict(reports: &[Report; 2]) -> &'static str {
+    let words = ["differs", "disconnected", "unconfirmed"];
+    let told = reports.each_ref().map(verdict);
+    words.into_iter().find(|word| told.contains(word)).unwrap_or("agreed")
+}
+
+struct Figures {
+    frames: usize,
+    rollbacks: u64,
+    resimulated: u64,
+    max_depth: usize,
+    stalled_percent: f64,
+    round_trip_millis: f64,
+    desyncs: u32,
+}
+
+impl Figures {
+    fn of(reports: &[Report; 2]) -> Self {
+        let [one, two] = reports.each_ref().map(|report| &report.stats);
+        let deepest = |depths: &[u64]| depths.iter().rposition(|count| *count > 0).unwrap_or(0);
+        let (stalled, stepped) = (one.stalled_frames + two.stalled_frames, one.frames + two.frames);
+        let millis = |trip: Option<core::time::Duration>| trip.unwrap_or_default().as_secs_f64() * 1e3;
+        Self {
+            frames: reports[0].replay.inputs.len().min(reports[1].replay.inputs.len()),
+            rollbacks: one.rollback.rollbacks + two.rollback.rollbacks,
+            resimulated: one.rollback.resimulated_frames + two.rollback.resimulated_frames,
+            max_depth: deepest(&one.rollback.depths).max(deepest(&two.rollback.depths)),
+            stalled_percent: stalled as f64 / (stalled + stepped).max(1) as f64 * 100.0,
+            round_trip_millis: f64::midpoint(millis(one.round_trip), millis(two.round_trip)),
+            desyncs: reports[0].desyncs.max(reports[1].desyncs),
+        }
+    }
+}
+
+fn to_json(wishes: &Wishes, reports: &[Report; 2], file: Option<&Path>) -> String {
+    let figures = Figures::of(reports);
+    let [one, two] = reports.each_ref().map(|report| report.checksum);
+    let field = reports.iter().find_map(|report| report.autopsy.as_ref()?.fields.first());
+    let or_null = |text: Option<String>| text.map_or_else(|| "null".to_owned(), |text| quoted(&text));
+    let field = or_null(field.map(ToString::to_string));
+    let file = or_null(file.map(|path| path.display().to_string()));
+    format!(
+        "{{\"frames\":{},\"checksum_one\":\"{one:08X}\",\"checksum_two\":\"{two:08X}\",\"verdict\":\"{}\",\
+         \"rollbacks\":{},\"resimulated\":{},\"max_depth\":{},\"stalled_pct\":{:.3},\"rtt_ms\":{:.2},\
+         \"desyncs\":{},\"first_field\":{field},\"replay\":{file},\"seed\":{},\"frame_rate\":{}}}",
+        figures.frames,
+        joint_verdict(reports),
+        figures.rollbacks,
+        figures.resimulated,
+        figures.max_depth,
+        figures.stalled_percent,
+        figures.round_trip_millis,
+        figures.desyncs,
+        reports[0].replay.seed,
+        wishes.frame_rate,
+    )
+}
+
+/// A string of JSON.
+fn quoted(text: &str) -> String {
+    let mut shown = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => shown.extend(['\\', letter]),
+            _ if u32::from(letter) < 0x20 => shown.push_str(&format!("\\u{:04x}", u32::from(letter))),
+            _ => shown.push(letter),
+        }
+    }
+    shown.push('"');
+    shown
+}
+
+fn to_lines(wishes: &Wishes, reports: &[Report; 2]) -> Vec<String> {
+    let figures = Figures::of(reports);
+    let mut lines = vec![format!(
+        "{} frames at {} a second, seed {}: {}",
+        figures.frames,
+        wishes.frame_rate,
+        reports[0].replay.seed,
+        joint_verdict(reports)
+    )];
+    for (report, name) in reports.iter().zip(["one", "two"]) {
+        let stats = &report.stats;
+        lines.push(format!(
+            "player {name}: checksum {:08X}, {} rollbacks, {} frames resimulated, {} stalled, {} packets out, {} in",
+            report.checksum,
+            stats.rollback.rollbacks,
+            stats.rollback.resimulated_frames,
+            stats.stalled_frames,
+            stats.packets_out,
+            stats.packets_in,
+        ));
+    }
+    lines.push(format!(
+        "round trip {:.1} ms, deepest rollback {} frames, {:.2} % of frames stalled, {} desyncs",
+        figures.round_trip_millis, figures.max_depth, figures.stalled_percent, figures.desyncs
+    ));
+    if let Some(autopsy) = reports.iter().find_map(|report| report.autopsy.as_ref()) {
+        lines.extend(autopsy.to_string().lines().map(str::to_owned));
+    }
+    lines
+}

@@ -1,0 +1,154 @@
+//! The match loop: sixty times a second, hands to buttons, buttons to the engine, the state to the screen.
+
+mod attract;
+mod bots;
+mod link;
+mod local;
+mod meet;
+mod online;
+mod opponent;
+mod record;
+mod rules;
+mod show;
+mod table;
+mod tape;
+mod words;
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use rebout::{Buttons, Player};
+
+pub use attract::wait;
+pub use bots::bots;
+pub use link::{LinkSetting, MOST_MILLIS};
+pub use local::{Options, local};
+pub use meet::{Way, host_lines};
+pub use online::{Seat, online};
+pub use opponent::Opponent;
+pub use rules::{Rules, Wishes};
+pub use tape::{checksums, load, replay};
+
+use crate::keys::Bindings;
+use crate::view::Hands;
+use games::duel::Duel;
+use games::duel::bot::Bot;
+use games::duel::buttons::START;
+
+/// Who sits at a seat.
+#[derive(Clone, Debug)]
+pub enum Hand {
+    /// Someone at this keyboard.
+    Keys(Bindings),
+    Bot(Box<Bot>),
+}
+
+impl Hand {
+    /// Whether `key` is one of the player's buttons.
+    fn uses(&self, key: stage::Key) -> bool {
+        match self {
+            Self::Keys(bindings) => bindings.buttons(&[key]) != Buttons::NONE,
+            Self::Bot(_) => false,
+        }
+    }
+
+    fn buttons(&mut self, duel: &Duel, player: Player, hands: &Hands) -> Buttons {
+        match self {
+            Self::Keys(bindings) => {
+                let mut buttons = bindings.buttons(&hands.held);
+                // A tap between two frames counts too.
+                buttons |= bindings.buttons(&hands.presses);
+                buttons
+            }
+            Self::Bot(bot) => bot.buttons(duel, player),
+        }
+    }
+}
+
+/// How a program of its own tells how it went.
+pub mod exit {
+    /// Played to its end, watched to its end, or left by choice.
+    pub const PLAYED: u8 = 0;
+    /// No match came about, or the two machines ended with different states.
+    pub const FAILED: u8 = 1;
+    /// Bad arguments, or no place to play in; clap uses the same.
+    pub const UNUSABLE: u8 = 2;
+    /// The other machine left or was lost before the end.
+    pub const LOST: u8 = 3;
+}
+
+/// How a match ended, to be printed once the screen is gone.
+#[derive(Clone, Debug)]
+pub struct Ending {
+    pub lines: Vec<String>,
+    pub code: u8,
+}
+
+impl Ending {
+    pub fn of<const N: usize>(lines: [String; N]) -> Self {
+        Self { lines: lines.into(), code: exit::PLAYED }
+    }
+}
+
+/// Why there was no match, in words for the player.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    pub text: String,
+    pub code: u8,
+}
+
+impl Failure {
+    // Made for `map_err`, which hands errors over by value.
+    #[allow(clippy::needless_pass_by_value)]
+    pub fn of(error: impl ToString) -> Self {
+        Self { text: error.to_string(), code: exit::FAILED }
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self::of(format!("the network is broken: {error}"))
+    }
+}
+
+/// The longest name that is shown.
+pub const NAME_LETTERS: usize = 16;
+
+/// Prints at once, and bears that nobody listens any more.
+pub fn print_line(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = writeln!(out, "{text}").and_then(|()| out.flush());
+}
+
+/// Sixty frames a second, from frame to frame and not from now, so that a late one is not made later.
+struct Beat {
+    due: Instant,
+}
+
+const FRAME: Duration = Duration::from_nanos(16_666_667);
+
+impl Beat {
+    fn start() -> Self {
+        Self { due: Instant::now() }
+    }
+
+    fn wait(&mut self, frame: Duration) {
+        self.due += frame;
+        let now = Instant::now();
+        match self.due.checked_duration_since(now) {
+            Some(rest) => std::thread::sleep(rest),
+            // Too late by more than a frame: nothing is made up.
+            None if now - self.due > frame => self.due = now,
+            None => {}
+        }
+    }
+}
+
+/// Whether someone at the keyboard asks to go on.
+fn wants_to_start(hands: &Hands, seats: &[Hand]) -> bool {
+    hands.presses.iter().any(|key| matches!(key, stage::Key::Enter | stage::Key::Char(' ')))
+        || seats.iter().any(|seat| match seat {
+            Hand::Keys(bindings) => bindings.buttons(&hands.presses).holds(START),
+            Hand::Bot(_) => false,
+        })
+}

@@ -1,0 +1,317 @@
+//! A match against another machine, with a player at this one: the loop that an embedder copies.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rebout::net::udp::UdpDriver;
+use rebout::{Advanced, Agreed, Autopsy, Event, OnDesync};
+
+use super::link::Link;
+use super::meet::{Way, meet, names_by_seat};
+use super::rules::Wishes;
+use super::show::{Show, leaves};
+use super::table::{Played, Table};
+use super::words::{Cast, Over};
+use super::{Ending, Failure, Hand, record, wants_to_start};
+use crate::netgraph::NetSample;
+use crate::picture::{Panel, Tone};
+use crate::view::{Hands, Screen};
+use games::duel::buttons::LEAVE;
+use games::duel::{Duel, Phase};
+use stage::Key;
+
+/// A stall shorter than this is not worth a word.
+const FELT_STALL_FRAMES: u32 = 10;
+
+/// What this machine brings to the match.
+pub struct Seat {
+    pub hand: Hand,
+    pub wishes: Wishes,
+    /// Where the match is recorded, if it is.
+    pub record: Option<PathBuf>,
+    /// The net graph is open from the beginning.
+    pub net: bool,
+    /// Nobody looks at a last sheet of words.
+    pub in_haste: bool,
+    pub timings: bool,
+}
+
+struct Match<'a> {
+    table: Table,
+    hand: Hand,
+    cast: Cast,
+    show: Show<'a>,
+    link: Option<Link>,
+    disconnect_at: Option<Duration>,
+    stalled_in_a_row: u32,
+    /// The rematch has been declined, or the game is to be left once the match is decided.
+    declines: bool,
+    /// What was last said of the rounds.
+    told_round: Option<String>,
+    autopsy: Option<Autopsy>,
+    over: Option<Over>,
+}
+
+/// Finds the other machine and plays until the match is over or someone leaves.
+///
+/// # Errors
+/// If there was no match, in words for the player.
+pub fn online(
+    screen: &Screen,
+    seat: Seat,
+    mut udp: UdpDriver,
+    way: &Way,
+    link: Option<Link>,
+) -> Result<Ending, Failure> {
+    let mut config = seat.wishes.config();
+    // A match that means something different on each screen is no match.
+    config.on_desync = OnDesync::Stop;
+    let mut lobby = way.lobby(config).map_err(Failure::of)?;
+    let here = [seat.wishes.name.clone(), "?".to_owned()];
+    let agreed = match meet(screen, &mut udp, &mut lobby, way, &here) {
+        Ok(Some(agreed)) => agreed,
+        Ok(None) => return Ok(Ending::of(["Left before the match began.".to_owned()])),
+        Err(failure) => {
+            if !seat.in_haste {
+                let mut show = Show::new(screen, &Duel::new(1), here, false);
+                show_last(&mut show, "No match", std::slice::from_ref(&failure.text));
+            }
+            return Err(failure);
+        }
+    };
+    let table = Table::begin(udp, lobby, seat.wishes.rules).map_err(Failure::of)?;
+    let cast = Cast { names: names_by_seat(agreed.seat, &seat.wishes.name, &agreed), local: agreed.seat };
+    let mut show = Show::new(screen, &table.duel, cast.names.clone(), seat.net);
+    show.tell(welcome(&cast, &agreed), Tone::Calm);
+    let mut game = Match {
+        table,
+        hand: seat.hand,
+        cast,
+        show,
+        link,
+        disconnect_at: None,
+        stalled_in_a_row: 0,
+        declines: false,
+        told_round: None,
+        autopsy: None,
+        over: None,
+    };
+    let over = game.play()?;
+    game.table.close();
+    let mut ending = game.ending(over, seat.record.as_deref());
+    if !seat.in_haste && !over.is_own_choice() {
+        let title = if ending.code == super::exit::PLAYED { "Match over" } else { "Match ended" };
+        show_last(&mut game.show, title, &ending.lines);
+    }
+    if seat.timings {
+        ending.lines.push(screen.timings());
+    }
+    Ok(ending)
+}
+
+fn welcome(cast: &Cast, agreed: &Agreed) -> String {
+    let side = if cast.local.index() == 0 { "left" } else { "right" };
+    let trip = match agreed.round_trip {
+        Some(trip) => format!("round trip {} ms, ", trip.as_millis()),
+        None => String::new(),
+    };
+    let frames = if agreed.delay_frames == 1 { "frame" } else { "frames" };
+    format!(
+        "{} on the {side} against {}: {trip}input delay {} {frames}",
+        cast.name(cast.local),
+        cast.other(),
+        agreed.delay_frames
+    )
+}
+
+impl Match<'_> {
+    fn play(&mut self) -> Result<Over, Failure> {
+        loop {
+            self.hear();
+            if let Some(over) = self.over {
+                return Ok(over);
+            }
+            self.table.wait()?;
+            let hands = self.show.hands();
+            self.obey(&hands);
+            let mut buttons = self.hand.buttons(&self.table.duel, self.table.seat(), &hands);
+            if self.declines {
+                buttons |= LEAVE;
+            }
+            let played = self.table.advance(buttons)?;
+            if played.advanced != Advanced::NotDue {
+                self.note(&played);
+                self.warn(&played);
+                self.show.frame(&self.table.duel, self.table.session.cues());
+            }
+        }
+    }
+
+    /// What the session has to tell.
+    fn hear(&mut self) {
+        while let Some(event) = self.table.session.poll_event() {
+            match event {
+                Event::Interrupted { disconnect_at } => {
+                    self.disconnect_at = Some(disconnect_at);
+                    let left = disconnect_at.saturating_sub(self.table.udp.now());
+                    self.show.tell(self.cast.interrupted(left), Tone::Alarm);
+                }
+                Event::Resumed => {
+                    self.disconnect_at = None;
+                    self.show.tell(format!("{} is back", self.cast.other()), Tone::Calm);
+                }
+                Event::Desync(desync) => {
+                    let text = format!("the two machines disagree about frame {}", desync.frame);
+                    self.show.tell(text, Tone::Alarm);
+                }
+                Event::Autopsy(autopsy) => self.autopsy = Some(*autopsy),
+                Event::InputConflict { frame, .. } => {
+                    let other = self.cast.other();
+                    let text = format!(
+                        "{other}'s machine changed its mind about frame {frame}: the first word counts"
+                    );
+                    self.show.tell(text, Tone::Warning);
+                }
+                Event::PeerDelay { delay_frames } => {
+                    let text = format!("{} now plays with {delay_frames} frames of delay", self.cast.other());
+                    self.show.tell(text, Tone::Calm);
+                }
+                Event::Ended(verdict) => self.over = Some(Over::Played(verdict)),
+                Event::Disconnected { reason } => self.over = Some(Over::Early(reason)),
+                // Messages of the game's own, which the duel does not send, and the events of later versions.
+                _ => {}
+            }
+        }
+    }
+
+    /// Keys that are not buttons: leaving, the delay, the link.
+    fn obey(&mut self, hands: &Hands) {
+        let decided = matches!(self.table.certain().phase, Phase::MatchOver { .. });
+        let says_no = leaves(hands) || hands.presses.contains(&Key::Char('q'));
+        if decided && says_no && !hands.closed && !self.declines {
+            // Nobody forfeits a match that is over: the rematch is declined, and both machines come to the same end.
+            self.declines = true;
+        } else if leaves(hands) {
+            self.table.session.leave();
+        }
+        for key in hands.presses.iter().filter(|key| !self.hand.uses(**key)) {
+            if let Some(text) = self.link.as_mut().and_then(|link| link.press(*key)) {
+                self.show.tell(text, Tone::Calm);
+            }
+            let delay = self.table.session.delay_frames();
+            let delay = match key {
+                Key::F(2) => delay.saturating_sub(1),
+                Key::F(3) => delay + 1,
+                _ => continue,
+            };
+            let now = self.table.udp.now();
+            let text = match self.table.session.set_delay(now, delay) {
+                Ok(()) => format!("your input delay: {delay} frames"),
+                Err(error) => error.to_string(),
+            };
+            self.show.tell(text, Tone::Calm);
+        }
+    }
+
+    /// What a player would otherwise wonder about.
+    fn warn(&mut self, played: &Played) {
+        if let Some(disconnect_at) = self.disconnect_at {
+            let left = disconnect_at.saturating_sub(self.table.udp.now());
+            self.show.say(self.cast.interrupted(left), Tone::Alarm);
+        } else if played.advanced == Advanced::Stalled {
+            self.stalled_in_a_row += 1;
+            if self.stalled_in_a_row == FELT_STALL_FRAMES {
+                self.show.say(format!("waiting for {}", self.cast.other()), Tone::Warning);
+            }
+        } else {
+            self.stalled_in_a_row = 0;
+        }
+        let told = self.cast.round(self.table.certain());
+        if told.is_some() && told != self.told_round {
+            self.show.tell_aside(told.as_deref().unwrap_or_default());
+            self.told_round = told;
+        }
+    }
+
+    /// Fills in the net graph.
+    fn note(&mut self, played: &Played) {
+        let session = &self.table.session;
+        let stats = session.stats();
+        let percent = |part: Option<f32>| part.unwrap_or(0.0) * 100.0;
+        let net = &mut self.show.net;
+        net.round_trip_millis = stats.round_trip.unwrap_or_default().as_secs_f32() * 1e3;
+        net.lead_frames = stats.frame_lead;
+        net.delay_frames = session.delay_frames().into();
+        (net.lost_out_percent, net.lost_in_percent) = (percent(stats.loss_out), percent(stats.loss_in));
+        (net.packets_out, net.packets_in) = (stats.packets_out, stats.packets_in);
+        (net.bytes_out, net.bytes_in) = (stats.bytes_out, stats.bytes_in);
+        net.rollbacks = stats.rollback.rollbacks;
+        net.deepest_frames = net.deepest_frames.max(played.resimulated_frames);
+        net.stalls = stats.stalled_frames;
+        net.link = self.link.as_ref().map_or_else(String::new, ToString::to_string);
+        let moved = played.resimulated_frames > 0
+            && session.snapshot(played.frame).is_some_and(|truth| net.mark_moved(&played.shown, truth));
+        net.push(NetSample {
+            rollback_frames: played.resimulated_frames,
+            predicted_frames: stats.predicted_frames,
+            stalled: played.advanced == Advanced::Stalled,
+            moved,
+        });
+    }
+
+    fn ending(&self, over: Over, folder: Option<&std::path::Path>) -> Ending {
+        let certain = self.table.certain();
+        let mut lines = vec![self.cast.result(certain, over), self.cast.connection(over)];
+        let replay = self.table.replay();
+        if let Some(autopsy) = &self.autopsy {
+            lines.extend(self.cast.autopsy(autopsy));
+            if let Some(folder) = folder {
+                lines.push(record::save_desync(autopsy, replay, folder));
+            }
+        }
+        let frames = replay.inputs.len();
+        lines.push(format!("{frames} frames, checksum {:08X}", self.table.checksum()));
+        if let Some(folder) = folder
+            && frames > 0
+        {
+            lines.push(record::save(replay, folder));
+        }
+        Ending { lines, code: over.exit_code() }
+    }
+}
+
+/// A last sheet of words, until it has been read.
+fn show_last(show: &mut Show<'_>, title: &str, lines: &[String]) {
+    if !show.is_seen() {
+        return;
+    }
+    let lines = lines.iter().flat_map(|line| wrapped(line)).map(|line| (String::new(), line)).collect();
+    let footer = "enter or esc to leave".to_owned();
+    show.hush();
+    show.panel(Some(Panel { title: title.to_owned(), lines, footer }));
+    let mut beat = super::Beat::start();
+    loop {
+        let hands = show.hands();
+        if leaves(&hands) || wants_to_start(&hands, &[]) {
+            return;
+        }
+        show.refresh();
+        beat.wait(super::FRAME);
+    }
+}
+
+/// Lines that a sheet of words has room for.
+fn wrapped(text: &str) -> Vec<String> {
+    const ROOM: usize = 72;
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("there is one from the start");
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > ROOM {
+            lines.push(word.to_owned());
+        } else {
+            line.push_str(if line.is_empty() { "" } else { " " });
+            line.push_str(word);
+        }
+    }
+    lines
+}

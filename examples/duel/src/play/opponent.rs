@@ -1,0 +1,133 @@
+//! A bot as a machine of its own: a thread with its own socket, lobby and session. It knows of the match what came
+//! over the network, and nothing else.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rebout::net::relay::Relay;
+use rebout::net::udp::UdpDriver;
+use rebout::replay::Replay;
+use rebout::{Autopsy, Config, Event, Lobby, Player, Reason, Stats, Verdict};
+
+use super::link::{Link, LinkSetting};
+use super::rules::Rules;
+use super::table::Table;
+use games::duel::bot::Bot;
+
+/// A bot looks up from a wait this often.
+const LOOK_UP: Duration = Duration::from_millis(16);
+
+/// How a match of a bot went.
+#[derive(Clone, Debug)]
+pub struct Report {
+    pub verdict: Option<Verdict>,
+    pub reason: Option<Reason>,
+    pub checksum: u32,
+    pub stats: Stats,
+    pub desyncs: u32,
+    pub autopsy: Option<Autopsy>,
+    pub replay: Replay,
+}
+
+/// Plays a whole match with a bot at the controls.
+///
+/// # Errors
+/// If there is no match, or the socket breaks.
+pub(super) fn play(
+    mut udp: UdpDriver,
+    mut lobby: Lobby,
+    mut bot: Bot,
+    rules: Rules,
+    stop: &AtomicBool,
+) -> Result<Report, String> {
+    while lobby.agreed().map_err(|error| error.to_string())?.is_none() {
+        if stop.load(Ordering::Relaxed) {
+            return Err("nobody came".to_owned());
+        }
+        let deadline = udp.now() + LOOK_UP;
+        udp.run_until(&mut lobby, deadline).map_err(|error| error.to_string())?;
+    }
+    let mut table = Table::begin(udp, lobby, rules).map_err(|error| error.to_string())?;
+    let (mut verdict, mut reason, mut desyncs, mut autopsy) = (None, None, 0, None);
+    loop {
+        while let Some(event) = table.session.poll_event() {
+            match event {
+                Event::Ended(how) => verdict = Some(how),
+                Event::Disconnected { reason: why } => reason = Some(why),
+                Event::Desync(_) => desyncs += 1,
+                Event::Autopsy(found) => autopsy = Some(*found),
+                _ => {}
+            }
+        }
+        if table.session.ended() {
+            break;
+        }
+        if stop.load(Ordering::Relaxed) {
+            table.session.leave();
+            continue;
+        }
+        table.wait().map_err(|error| error.to_string())?;
+        let buttons = bot.buttons(&table.duel, table.seat());
+        table.advance(buttons).map_err(|error| error.to_string())?;
+    }
+    table.close();
+    let (checksum, stats, replay) = (table.checksum(), table.session.stats(), table.replay().clone());
+    Ok(Report { verdict, reason, checksum, stats, desyncs, autopsy, replay })
+}
+
+/// A bot that hosts in a thread, behind a bad link.
+pub struct Opponent {
+    relay: Relay,
+    setting: LinkSetting,
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<Result<Report, String>>,
+}
+
+impl Opponent {
+    /// Puts a bot on `seat`.
+    ///
+    /// # Errors
+    /// What the system says to sockets and threads, or the lobby to the config.
+    pub fn start(
+        mut config: Config,
+        seat: Player,
+        bot: Bot,
+        rules: Rules,
+        setting: LinkSetting,
+    ) -> io::Result<Self> {
+        let here = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        config.seat = seat;
+        let seed = config.seed.unwrap_or(1).into();
+        let udp = UdpDriver::bind(here)?;
+        let relay = Relay::start(here, udp.local_addr(), setting.config(), seed)?;
+        let lobby = Lobby::host(config).map_err(io::Error::other)?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let heard = Arc::clone(&stop);
+        let thread = std::thread::Builder::new()
+            .name("bot".to_owned())
+            .spawn(move || play(udp, lobby, bot, rules, &heard))?;
+        Ok(Self { relay, setting, stop, thread })
+    }
+
+    /// Where it is to be found, at the other end of the bad link.
+    pub fn addr(&self) -> SocketAddr {
+        self.relay.addr()
+    }
+
+    pub fn link(&self) -> Link {
+        Link::new(self.setting, self.relay.handle())
+    }
+
+    /// Waits until its match is over, or sends it home if it is to `leave`.
+    ///
+    /// # Errors
+    /// If it had no match.
+    pub fn finish(self, leave: bool) -> Result<Report, String> {
+        self.stop.fetch_or(leave, Ordering::Relaxed);
+        self.thread.join().unwrap_or_else(|_| Err("the bot's thread is broken".to_owned()))
+    }
+}

@@ -1,0 +1,97 @@
+//! What two machines must agree on before they play, and the duel as a session steps it.
+
+use rebout::{Buttons, Config, Cues, Game, Inputs, Player, Save, checksum};
+
+use games::duel::Duel;
+use games::duel::bot::{Bot, Level};
+use games::duel::buttons::{DOWN, LEFT, RIGHT, UP};
+
+/// "duel" in letters.
+const GAME_ID: u64 = 0x6475_656C;
+
+/// What one machine wants of a match.
+#[derive(Clone, Debug)]
+pub struct Wishes {
+    pub name: String,
+    /// The host's counts.
+    pub seed: Option<u32>,
+    pub frame_rate: u16,
+    pub window_frames: u8,
+    /// `None`: what the measured link suggests.
+    pub delay_frames: Option<u8>,
+    pub rules: Rules,
+}
+
+/// What can be different about a duel for a trial.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rules {
+    /// The match is over after so many frames, decided or not.
+    pub frames: Option<u32>,
+    /// In this frame the state on this machine is changed behind the engine's back.
+    pub desync_at: Option<u32>,
+}
+
+impl Wishes {
+    pub fn config(&self) -> Config {
+        let mut config = Config::new(GAME_ID);
+        config.content_hash = content_hash(self.rules.frames);
+        config.frame_rate = self.frame_rate;
+        config.window_frames = self.window_frames;
+        config.delay_frames = self.delay_frames;
+        config.seed = self.seed;
+        config.user_data = self.name.as_bytes().to_vec();
+        // Directions that were held one after the other during a stall must not become both at once.
+        config.kept_buttons = !(LEFT | RIGHT | UP | DOWN);
+        config
+    }
+}
+
+/// A number that is the same only where the rules are: what becomes of a fight of two bots under them. Nobody can forget
+/// to count it up.
+fn content_hash(frames: Option<u32>) -> u64 {
+    let mut duel = Duel::new(1);
+    let mut bots = [Bot::new(1, Level::Hard), Bot::new(2, Level::Hard)];
+    let mut cues = Cues::new();
+    for _ in 0..1_200 {
+        let buttons: [Buttons; 2] = Player::BOTH.map(|player| bots[player.index()].buttons(&duel, player));
+        cues.clear();
+        duel.step(Inputs(buttons), &mut cues);
+    }
+    u64::from(checksum(&duel)) << 32 | u64::from(frames.unwrap_or(0))
+}
+
+/// The duel, lent to a session for one call, with the rules of this match.
+pub(super) struct Bout<'a> {
+    pub duel: &'a mut Duel,
+    pub rules: Rules,
+}
+
+impl Save for Bout<'_> {
+    type Snapshot = Duel;
+
+    fn snapshot(&self) -> Duel {
+        *self.duel
+    }
+
+    fn save(&self, slot: &mut Duel) {
+        *slot = *self.duel;
+    }
+
+    fn restore(&mut self, snapshot: &Duel) {
+        *self.duel = *snapshot;
+    }
+}
+
+impl Game for Bout<'_> {
+    fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
+        self.duel.step(inputs, cues);
+        if self.rules.desync_at == Some(self.duel.age) {
+            let health = &mut self.duel.fighters[Player::Two.index()].health;
+            *health = (*health - 7).max(1);
+        }
+    }
+
+    fn finished(&self) -> bool {
+        self.duel.finished() || self.rules.frames.is_some_and(|frames| self.duel.age >= frames)
+    }
+}

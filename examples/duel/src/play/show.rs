@@ -1,0 +1,111 @@
+//! What the match loop tells the screen.
+
+use rebout::CueEvent;
+
+use crate::netgraph::NetGraph;
+use crate::picture::{Message, Panel, Picture, Tone};
+use crate::scene::Scene;
+use crate::view::{Hands, Screen};
+use games::duel::Duel;
+use stage::Key;
+
+const MESSAGE_FRAMES: u32 = 240;
+
+/// The picture as it is built up, and the screen it goes to.
+pub(super) struct Show<'a> {
+    screen: &'a Screen,
+    picture: Picture,
+    /// Filled in all the time; shown while it is open.
+    pub net: NetGraph,
+    net_open: bool,
+    message_frames: u32,
+}
+
+impl<'a> Show<'a> {
+    pub(super) fn new(screen: &'a Screen, duel: &Duel, names: [String; 2], net_open: bool) -> Self {
+        let scene = Scene::new(duel, names);
+        let picture = Picture { scene, net: None, message: None, panel: None, tape: None };
+        Self { screen, picture, net: NetGraph::default(), net_open, message_frames: 0 }
+    }
+
+    /// Shows the state of one frame.
+    pub(super) fn frame(&mut self, duel: &Duel, cues: &[CueEvent]) {
+        self.picture.scene.advance(duel, cues);
+        self.refresh();
+    }
+
+    /// Shows the same state again: nothing moves, but the words may have changed.
+    pub(super) fn refresh(&mut self) {
+        self.message_frames = self.message_frames.saturating_sub(1);
+        if self.message_frames == 0 {
+            self.picture.message = None;
+        }
+        self.picture.net = self.net_open.then(|| self.net.clone());
+        self.screen.show(&self.picture);
+    }
+
+    /// Shows another state, as after a jump in a replay: no spark of the old one stays.
+    pub(super) fn jump(&mut self, duel: &Duel) {
+        let scene = &mut self.picture.scene;
+        let gaze = scene.gaze;
+        *scene = Scene::new(duel, scene.names.clone());
+        scene.gaze = gaze;
+        scene
+            .sides
+            .iter_mut()
+            .zip(&duel.fighters)
+            .for_each(|(side, fighter)| side.trail = f32::from(fighter.health));
+    }
+
+    pub(super) fn say(&mut self, text: impl Into<String>, tone: Tone) {
+        self.picture.message = Some(Message { text: text.into(), tone });
+        self.message_frames = MESSAGE_FRAMES;
+    }
+
+    /// Says it on the screen, or prints it where there is none.
+    pub(super) fn tell(&mut self, text: impl Into<String>, tone: Tone) {
+        let text = text.into();
+        self.tell_aside(&text);
+        self.say(text, tone);
+    }
+
+    /// Prints what a screen shows anyway, where there is none.
+    pub(super) fn tell_aside(&self, text: &str) {
+        if !self.screen.is_seen() {
+            super::print_line(text);
+        }
+    }
+
+    /// Takes back what was said.
+    pub(super) fn hush(&mut self) {
+        self.picture.message = None;
+    }
+
+    pub(super) fn is_seen(&self) -> bool {
+        self.screen.is_seen()
+    }
+
+    pub(super) fn panel(&mut self, panel: Option<Panel>) {
+        self.picture.panel = panel;
+    }
+
+    pub(super) fn tape(&mut self, tape: crate::picture::Tape) {
+        self.picture.tape = Some(tape);
+    }
+
+    /// The hands, with the keys that belong to the screen acted on: F1 or `n` opens the net graph.
+    pub(super) fn hands(&mut self) -> Hands {
+        let hands = self.screen.hands();
+        for key in &hands.presses {
+            if matches!(key, Key::F(1) | Key::Char('n')) {
+                self.net_open = !self.net_open;
+            }
+        }
+        hands
+    }
+}
+
+/// Whether the player wants to leave.
+pub(super) fn leaves(hands: &Hands) -> bool {
+    hands.closed || hands.presses.contains(&Key::Escape)
+}

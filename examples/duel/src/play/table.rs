@@ -1,0 +1,89 @@
+//! One machine's end of a match: the socket, the session, the state and the recording.
+
+use std::io;
+use std::time::Duration;
+
+use rebout::net::udp::UdpDriver;
+use rebout::replay::{Recorder, Replay};
+use rebout::{Advanced, Buttons, Frame, Lobby, LobbyError, Player, Session, checksum};
+
+use super::rules::{Bout, Rules};
+use games::duel::Duel;
+
+/// How long the last word may take to get through.
+const LINGER: Duration = Duration::from_secs(2);
+
+pub(super) struct Table {
+    pub udp: UdpDriver,
+    pub session: Session<Duel>,
+    pub duel: Duel,
+    rules: Rules,
+    recorder: Recorder,
+}
+
+/// What a frame came to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Played {
+    pub advanced: Advanced,
+    /// The state as it was last shown, and its frame.
+    pub shown: Duel,
+    pub frame: Frame,
+    pub resimulated_frames: u32,
+}
+
+impl Table {
+    /// Begins the match that the lobby has agreed on.
+    ///
+    /// # Errors
+    /// If it has not.
+    pub(super) fn begin(udp: UdpDriver, lobby: Lobby, rules: Rules) -> Result<Self, LobbyError> {
+        let seed = lobby.agreed()?.ok_or(LobbyError::NotAgreed)?.seed;
+        let mut duel = Duel::new(seed);
+        let session = lobby.start(udp.now(), &Bout { duel: &mut duel, rules })?;
+        Ok(Self { udp, session, duel, rules, recorder: Recorder::new(seed) })
+    }
+
+    pub(super) fn seat(&self) -> Player {
+        self.session.local()
+    }
+
+    /// Moves packets until the next frame is due.
+    pub(super) fn wait(&mut self) -> io::Result<()> {
+        let due = self.session.next_frame_at();
+        self.udp.run_until(&mut self.session, due)
+    }
+
+    /// Plays a frame, sends what it has to say, and records what became certain.
+    pub(super) fn advance(&mut self, buttons: Buttons) -> io::Result<Played> {
+        let (shown, frame) = (self.duel, self.session.current());
+        let before = self.session.stats().rollback.resimulated_frames;
+        let now = self.udp.now();
+        let mut bout = Bout { duel: &mut self.duel, rules: self.rules };
+        let advanced = self.session.advance(now, &mut bout, buttons);
+        self.udp.flush(&mut self.session)?;
+        for (_, inputs) in self.session.confirmed() {
+            self.recorder.record(inputs);
+        }
+        let resimulated_frames = (self.session.stats().rollback.resimulated_frames - before) as u32;
+        Ok(Played { advanced, shown, frame, resimulated_frames })
+    }
+
+    /// Sees to it that the last word gets through.
+    pub(super) fn close(&mut self) {
+        // If it does not, the other side learns it by our silence.
+        let _ = self.udp.close(&mut self.session, LINGER);
+    }
+
+    /// The newest state that is certain: what the recorded inputs lead to.
+    pub(super) fn certain(&self) -> &Duel {
+        self.session.snapshot(self.session.settled()).unwrap_or(&self.duel)
+    }
+
+    pub(super) fn checksum(&self) -> u32 {
+        checksum(self.certain())
+    }
+
+    pub(super) fn replay(&self) -> &Replay {
+        self.recorder.replay()
+    }
+}

@@ -1,0 +1,173 @@
+//! What happens in a match, in words that a player understands.
+
+use std::time::Duration;
+
+use rebout::{Autopsy, AutopsyVerdict, FieldDifference, Player, Reason, Verdict};
+
+use super::exit;
+use crate::picture::{possessive, says};
+use games::duel::{Duel, Phase, RoundEnd};
+
+/// How a match ended, as far as its session knows.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Over {
+    Played(Verdict),
+    Early(Reason),
+}
+
+impl Over {
+    /// Whether the player at this machine left.
+    pub(super) fn is_own_choice(self) -> bool {
+        matches!(self, Self::Early(Reason::LeftHere))
+    }
+
+    pub(super) fn exit_code(self) -> u8 {
+        match self {
+            Self::Played(Verdict::Agreed { .. }) | Self::Early(Reason::LeftHere | Reason::FrameLimit) => {
+                exit::PLAYED
+            }
+            Self::Played(Verdict::Differs { .. })
+            | Self::Early(Reason::Desync | Reason::ProtocolViolation) => exit::FAILED,
+            Self::Played(Verdict::Unconfirmed { .. }) | Self::Early(_) => exit::LOST,
+        }
+    }
+}
+
+/// Who plays, and from which seat it is told.
+#[derive(Clone, Debug)]
+pub(super) struct Cast {
+    pub names: [String; 2],
+    pub local: Player,
+}
+
+impl Cast {
+    pub(super) fn name(&self, player: Player) -> &str {
+        &self.names[player.index()]
+    }
+
+    pub(super) fn other(&self) -> &str {
+        self.name(self.local.other())
+    }
+
+    /// Who won, or who would have to be said to have.
+    pub(super) fn result(&self, duel: &Duel, over: Over) -> String {
+        let winner = match duel.phase {
+            Phase::Done { winner } | Phase::MatchOver { winner } => Some(winner),
+            _ => None,
+        };
+        let wins = |winner: Option<Player>| match winner {
+            Some(player) => says(self.name(player), "wins.", "win."),
+            None => "A draw.".to_owned(),
+        };
+        match (winner, over) {
+            (Some(winner), _) => wins(winner),
+            (None, Over::Early(Reason::LeftHere)) => {
+                format!("You left and forfeit the match: {}", wins(Some(self.local.other())))
+            }
+            (None, Over::Early(Reason::Left | Reason::Restarted)) => {
+                format!("{} left and forfeits the match: {}", self.other(), wins(Some(self.local)))
+            }
+            (None, Over::Early(_)) => "The match was not decided.".to_owned(),
+            (None, Over::Played(_)) => "Stopped before the match was decided.".to_owned(),
+        }
+    }
+
+    /// What became of the connection.
+    pub(super) fn connection(&self, over: Over) -> String {
+        let other = self.other();
+        match over {
+            Over::Played(Verdict::Agreed { .. }) => "Both machines agree on every frame.".to_owned(),
+            Over::Played(Verdict::Differs { .. }) => {
+                "The two machines ended with different results: this match does not count.".to_owned()
+            }
+            Over::Played(Verdict::Unconfirmed { .. }) => {
+                format!("{other} was gone before the result could be compared.")
+            }
+            Over::Early(Reason::Left) => format!("{other} left."),
+            Over::Early(Reason::LeftHere) => format!("{other} has been told that you left."),
+            Over::Early(Reason::TimedOut) => format!("The connection to {other} was lost."),
+            Over::Early(Reason::NoProgress) => format!("{other}'s game stood still for too long."),
+            Over::Early(Reason::Restarted) => format!("{other} has started the game anew."),
+            Over::Early(Reason::Desync) => {
+                "The two machines no longer agree about the match, so it was stopped.".to_owned()
+            }
+            Over::Early(Reason::ProtocolViolation) => {
+                format!("{other}'s program broke the rules of the protocol.")
+            }
+            Over::Early(Reason::FrameLimit) => "The match has reached its last possible frame.".to_owned(),
+            Over::Early(reason) => format!("The match is over: {reason}."),
+        }
+    }
+
+    /// A connection that has gone quiet, with what is left until it counts as lost.
+    pub(super) fn interrupted(&self, left: Duration) -> String {
+        let seconds = left.as_millis().div_ceil(1_000);
+        format!("no word from {}: the match ends in {seconds} s", self.other())
+    }
+
+    /// A round that has begun or has been decided.
+    pub(super) fn round(&self, duel: &Duel) -> Option<String> {
+        let round = duel.round;
+        let (winner, end) = match duel.phase {
+            Phase::RoundOver { winner, end } => (winner, end),
+            Phase::Fight => return Some(format!("Round {round} begins")),
+            _ => return None,
+        };
+        let how = match end {
+            RoundEnd::Ko => "by knockout",
+            RoundEnd::Time => "on time",
+        };
+        Some(match winner {
+            Some(player) => format!("Round {round}: {} {how}", says(self.name(player), "wins", "win")),
+            None => format!("Round {round}: a draw {how}"),
+        })
+    }
+
+    /// What the two machines found out about a desync: since when, and what differs first.
+    pub(super) fn autopsy(&self, autopsy: &Autopsy) -> Vec<String> {
+        let mut lines = vec![match autopsy.fields.first() {
+            Some(field) => {
+                let since = if autopsy.exact { "since frame" } else { "at the latest since frame" };
+                format!("The machines disagree {since} {}: {}", autopsy.first_divergence, self.field(field))
+            }
+            None => format!("The machines disagree since frame {}.", autopsy.first_divergence),
+        }];
+        let more = autopsy.fields.len().saturating_sub(1);
+        if more > 0 {
+            lines.push(format!("{more} more things differ; the report lists them."));
+        }
+        lines.push(match autopsy.verdict {
+            AutopsyVerdict::NotReproducible { one: true, two: true } => {
+                "The states on both machines are not what their rules give.".to_owned()
+            }
+            AutopsyVerdict::NotReproducible { one, .. } => {
+                let player = if one { Player::One } else { Player::Two };
+                format!("The state on {} machine is not what its rules give.", possessive(self.name(player)))
+            }
+            AutopsyVerdict::StepDiffers => "The two programs do not play by the same rules.".to_owned(),
+            AutopsyVerdict::StartDiffers => "They did not begin from the same state.".to_owned(),
+            _ => "It is not known whose fault that is.".to_owned(),
+        });
+        lines
+    }
+
+    /// `fighters[1].health: 993 / 1000` as `Ben's health is 993 on Ann's machine and 1000 on Ben's`.
+    fn field(&self, field: &FieldDifference) -> String {
+        let mut what = field.path.clone();
+        for player in Player::BOTH {
+            let path = format!("fighters[{}].", player.index());
+            if let Some(rest) = field.path.strip_prefix(&path) {
+                let rest = match rest {
+                    "x" | "y" => "place",
+                    "vx" | "vy" => "speed",
+                    other => other,
+                };
+                what = format!("{} {rest}", possessive(self.name(player)));
+            }
+        }
+        let value = |side: &Option<String>| side.clone().unwrap_or_else(|| "nothing".to_owned());
+        let (one, two) = (value(&field.one), value(&field.two));
+        let machines = Player::BOTH.map(|player| possessive(self.name(player)));
+        format!("{what} is {one} on {} machine and {two} on {}", machines[0], machines[1])
+    }
+}

@@ -1,0 +1,4 @@
+//! The duel's views, and the program as players run it.
+
+mod online;
+mod view;

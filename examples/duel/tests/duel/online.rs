@@ -1,0 +1,310 @@
+//! The duel as players run it: two processes over UDP with bots at the controls, and the match of two bots.
+//!
+//! Nothing here depends on how fast the machine is: a match is a number of frames, and what came out of it is held
+//! against its recording.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use games::duel::{Duel, FULL_HEALTH, Phase};
+use rebout::replay::{Replay, play};
+use rebout::{Player, checksum};
+
+/// Far enough that a test which reaches it has failed.
+const NEVER: Duration = Duration::from_secs(60);
+
+/// A round is decided within 60 seconds on its clock, whatever happens in it: that is, before this frame.
+const ONE_ROUND: &str = "3800";
+/// Fast, so that a match is short.
+const FRAME_RATE: &str = "480";
+
+/// The program, built if it is not: `cargo test --test duel` alone does not build examples.
+fn duel() -> Command {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    let program = PROGRAM.get_or_init(|| {
+        let release: &[&str] = if cfg!(debug_assertions) { &[] } else { &["--release"] };
+        let built = Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "--example", "duel"])
+            .args(release)
+            // The whole workspace has the features that this program was built with.
+            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+            .status();
+        assert!(built.expect("cargo runs").success());
+        let test = std::env::current_exe().expect("this program is somewhere");
+        let profile = test.ancestors().nth(2).expect("target/debug/deps");
+        profile.join("examples").join(format!("duel{}", std::env::consts::EXE_SUFFIX))
+    });
+    let mut command = Command::new(program);
+    command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").stdin(Stdio::null());
+    command
+}
+
+/// A folder for the recordings of one test; gone when this is dropped.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let name = format!("duel-{name}-{}", std::process::id());
+        Self(Path::new(env!("CARGO_TARGET_TMPDIR")).join(name))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // There is none if nothing was recorded.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A player's process; gone when this is dropped.
+struct Side {
+    name: &'static str,
+    process: Child,
+    lines: Receiver<String>,
+    said: Vec<String>,
+}
+
+impl Side {
+    fn start(name: &'static str, args: &[&str], record: &Path) -> Self {
+        let mut process = duel()
+            .args(args)
+            .args(["--name", name, "--bot", "--view", "none", "--frame-rate", FRAME_RATE, "--record"])
+            .arg(record)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the example is built");
+        let out = process.stdout.take().expect("a pipe");
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(out).lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { name, process, lines, said: Vec::new() }
+    }
+
+    /// Waits for a line that has this in it, and answers what follows.
+    fn expect(&mut self, part: &str) -> String {
+        loop {
+            let Ok(line) = self.lines.recv_timeout(NEVER) else {
+                panic!("{} never said {part:?}, but {:#?}", self.name, self.said);
+            };
+            self.said.push(line.clone());
+            if let Some((_, rest)) = line.split_once(part) {
+                return rest.trim().to_owned();
+            }
+        }
+    }
+
+    fn has_said(&self, part: &str) -> bool {
+        self.said.iter().any(|line| line.contains(part))
+    }
+
+    /// Waits for the process to end by itself, and answers its exit code.
+    fn exit_code(&mut self) -> Option<i32> {
+        while let Ok(line) = self.lines.recv_timeout(NEVER) {
+            self.said.push(line);
+        }
+        self.process.wait().expect("it was started").code()
+    }
+}
+
+impl Drop for Side {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// A host and a joiner that have found each other.
+fn match_of(record: &Path, more: &[&str]) -> [Side; 2] {
+    let mut args = vec!["host", "--port", "0", "--level", "hard"];
+    args.extend(more);
+    let mut host = Side::start("Ann", &args, &record.join("host"));
+    let port = host.expect("Waiting at UDP port");
+    let address = format!("127.0.0.1:{port}");
+    let mut args = vec!["join", &address, "--level", "normal"];
+    args.extend(more);
+    let mut joiner = Side::start("Ben", &args, &record.join("join"));
+    host.expect("Ann on the left against Ben");
+    joiner.expect("Ben on the right against Ann");
+    [host, joiner]
+}
+
+fn read(path: &str) -> Replay {
+    let file = std::fs::read(path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    Replay::decode(&file).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// What a recording shows: the rounds that were decided, the blows that landed, and the last checksum.
+struct Seen {
+    rounds: Vec<String>,
+    blows: [u32; 2],
+    checksum: String,
+}
+
+fn watch(replay: &Replay) -> Seen {
+    let mut seen = Seen { rounds: Vec::new(), blows: [0; 2], checksum: String::new() };
+    let mut health = [FULL_HEALTH; 2];
+    play(replay, &mut Duel::new(replay.seed), |_, duel| {
+        for player in Player::BOTH {
+            let now = duel.fighter(player).health;
+            seen.blows[player.index()] += u32::from(now < health[player.index()]);
+            health[player.index()] = now;
+        }
+        if let Phase::RoundOver { winner, .. } = duel.phase
+            && duel.since == 0
+        {
+            let words = winner.map_or("a draw", |player| ["Ann wins", "Ben wins"][player.index()]);
+            seen.rounds.push(format!("Round {}: {words}", duel.round));
+        }
+        seen.checksum = format!("{:08X}", checksum(duel));
+    });
+    seen
+}
+
+#[test]
+fn a_host_and_a_joiner_fight_and_agree_on_every_frame() {
+    let folder = Folder::new("agree");
+    let mut sides = match_of(&folder.0, &["--frames", ONE_ROUND]);
+    let codes = sides.each_mut().map(Side::exit_code);
+    let said = sides.each_ref().map(|side| side.said.join("\n"));
+    assert_eq!(codes, [Some(0); 2], "{said:#?}");
+
+    let replays = sides.each_ref().map(|side| {
+        assert!(side.has_said("Both machines agree on every frame."), "{said:#?}");
+        let file =
+            side.said.iter().find_map(|line| line.strip_prefix("Recorded to ")).expect("the file's name");
+        read(file)
+    });
+    assert_eq!(replays[0], replays[1], "one match, two recordings");
+    assert_eq!(replays[0].inputs.len().to_string(), ONE_ROUND);
+
+    let seen = watch(&replays[0]);
+    assert!(seen.blows.iter().all(|blows| *blows > 0), "blows taken: {:?}", seen.blows);
+    assert!(!seen.rounds.is_empty(), "no round was decided");
+    for side in &sides {
+        assert!(side.has_said(&format!("{ONE_ROUND} frames, checksum {}", seen.checksum)), "{said:#?}");
+        for round in &seen.rounds {
+            assert!(side.has_said(round), "{round:?} is not in {said:#?}");
+        }
+    }
+}
+
+#[test]
+fn whoever_is_left_alone_says_so_and_exits_with_a_reason() {
+    let folder = Folder::new("alone");
+    let mut sides = match_of(&folder.0, &[]);
+    let [host, joiner] = &mut sides;
+    joiner.expect("Round 1 begins");
+    joiner.process.kill().expect("it runs");
+    host.expect("no word from Ben: the match ends in");
+    assert_eq!(host.exit_code(), Some(3), "{:#?}", host.said);
+    assert!(host.has_said("The connection to Ben was lost."), "{:#?}", host.said);
+    let file = host.said.iter().find_map(|line| line.strip_prefix("Recorded to ")).expect("the file's name");
+    let seen = watch(&read(file));
+    assert!(host.has_said(&format!("checksum {}", seen.checksum)), "{:#?}", host.said);
+}
+
+#[cfg(unix)]
+#[test]
+fn whoever_is_asked_to_stop_leaves_and_the_other_is_told_at_once() {
+    let folder = Folder::new("stop");
+    let mut sides = match_of(&folder.0, &[]);
+    let [host, joiner] = &mut sides;
+    host.expect("Round 1 begins");
+    let kill = format!("kill -INT {}", host.process.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().expect("a shell").success());
+    assert_eq!(host.exit_code(), Some(0), "{:#?}", host.said);
+    assert!(host.has_said("You left and forfeit the match: Ben wins."), "{:#?}", host.said);
+    assert_eq!(joiner.exit_code(), Some(3), "{:#?}", joiner.said);
+    assert!(joiner.has_said("Ann left and forfeits the match: Ben wins."), "{:#?}", joiner.said);
+}
+
+#[test]
+fn a_full_and_an_incompatible_host_are_named_as_such() {
+    let folder = Folder::new("refused");
+    let mut host = Side::start("Ann", &["host", "--port", "0", "--frames", "77"], &folder.0);
+    let address = format!("127.0.0.1:{}", host.expect("Waiting at UDP port"));
+    let refused = |args: &[&str]| {
+        let mut command = duel();
+        command.args(["join", &address, "--view", "none", "--record", "off", "--frame-rate", FRAME_RATE]);
+        let Output { status, stderr, .. } = command.args(args).output().expect("the example is built");
+        assert_eq!(status.code(), Some(1));
+        String::from_utf8(stderr).expect("words")
+    };
+    let words = refused(&[]);
+    assert!(words.contains("Incompatible: the host plays by other rules"), "{words}");
+    host.expect("was sent away: it plays by other rules");
+    drop(host);
+
+    let sides = match_of(&folder.0, &[]);
+    let port = sides[0].said.iter().find_map(|line| line.strip_prefix("Waiting at UDP port ")).expect("said");
+    let address = format!("127.0.0.1:{port}");
+    let mut third = Side::start("Cid", &["join", &address], &folder.0);
+    // What goes to the error output is for the player; here the code is enough.
+    assert_eq!(third.exit_code(), Some(1), "{:#?}", third.said);
+    drop(sides);
+}
+
+/// A value of a flat JSON object, as it is written there.
+fn value<'a>(json: &'a str, key: &str) -> &'a str {
+    let (_, rest) = json.split_once(&format!("\"{key}\":")).unwrap_or_else(|| panic!("no {key} in {json}"));
+    let end = if let Some(text) = rest.strip_prefix('"') {
+        text.find('"').expect("the end of a string") + 2
+    } else {
+        rest.find([',', '}']).expect("the end of a value")
+    };
+    rest[..end].trim_matches('"')
+}
+
+fn bots(record: &Path, args: &[&str]) -> (Option<i32>, String) {
+    let Output { status, stdout, stderr } = duel()
+        .args(["bots", "--json", "--seed", "5", "--frame-rate", FRAME_RATE, "--rtt", "10", "--record"])
+        .arg(record)
+        .args(args)
+        .output()
+        .expect("the example is built");
+    assert!(stderr.is_empty(), "{}", String::from_utf8_lossy(&stderr));
+    (status.code(), String::from_utf8(stdout).expect("JSON is text"))
+}
+
+#[test]
+fn two_bots_agree_and_their_figures_can_be_read_by_programs() {
+    let folder = Folder::new("bots");
+    let (code, json) = bots(&folder.0, &["--frames", "900"]);
+    assert_eq!(code, Some(0), "{json}");
+    let number = |key: &str| value(&json, key).parse::<f64>().unwrap_or_else(|_| panic!("{key} in {json}"));
+    assert_eq!((number("frames"), value(&json, "verdict"), number("desyncs")), (900.0, "agreed", 0.0));
+    assert!(number("rollbacks") > 0.0 && number("max_depth") > 0.0, "{json}");
+    assert!((0.0..100.0).contains(&number("stalled_pct")), "{json}");
+    assert!(number("rtt_ms") >= 10.0, "the link alone takes 10 ms: {json}");
+    let seen = watch(&read(value(&json, "replay")));
+    assert_eq!([value(&json, "checksum_one"), value(&json, "checksum_two")], [&seen.checksum; 2]);
+    assert!(seen.blows.iter().any(|blows| *blows > 0), "{:?}", seen.blows);
+}
+
+#[test]
+fn a_state_changed_on_one_machine_is_found_named_and_punished_by_the_exit_code() {
+    let folder = Folder::new("desync");
+    let (code, json) = bots(&folder.0, &["--frames", "400", "--desync", "200"]);
+    assert_eq!(code, Some(1), "{json}");
+    assert_eq!((value(&json, "verdict"), value(&json, "desyncs")), ("differs", "1"), "{json}");
+    assert_ne!(value(&json, "checksum_one"), value(&json, "checksum_two"));
+    assert!(value(&json, "first_field").starts_with("fighters[1].health: "), "{json}");
+}
+
+#[test]
+fn without_a_display_and_without_a_terminal_it_says_what_to_do() {
+    let Output { status, stdout, stderr } = duel().output().expect("the example is built");
+    let words = String::from_utf8(stderr).expect("words");
+    assert_eq!((status.code(), stdout.len()), (Some(2), 0), "{words}");
+    assert!(words.contains("neither a display nor a terminal") && words.contains("duel bots"), "{words}");
+    assert!(!words.contains("panicked"), "{words}");
+}

@@ -1,0 +1,202 @@
+//! What `docs/EMBEDDING.md` says is true: its code is that of the example, and the example works.
+
+use crate::online::Stage;
+use crate::volley::{DOWN, Volley};
+use rebout::net::udp::UdpDriver;
+use rebout::replay::{self, Recorder};
+use rebout::{
+    Advanced, Buttons, CueChange, CueEvent, Event, Game, Inputs, Lobby, Player, Protocol, Session, SyncTest,
+    Verdict, checksum,
+};
+use std::collections::HashMap;
+use std::time::Duration;
+
+const PAGE: &str = include_str!("../../docs/EMBEDDING.md");
+const SOURCES: [(&str, &str); 3] = [
+    ("volley.rs", include_str!("volley.rs")),
+    ("online.rs", include_str!("online.rs")),
+    ("saves.rs", include_str!("saves.rs")),
+];
+
+/// Lines without what is left of all of them.
+fn dedent<'a>(lines: &[&'a str]) -> Vec<&'a str> {
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let least =
+        lines.iter().filter(|line| !line.trim().is_empty()).map(|line| indent(line)).min().unwrap_or(0);
+    lines.iter().map(|line| line.get(least..).unwrap_or("").trim_end()).collect()
+}
+
+/// Whether a source has these lines one after the other, however deep.
+fn quotes(source: &str, block: &[&str]) -> bool {
+    let lines: Vec<&str> = source.lines().collect();
+    lines.windows(block.len()).any(|window| dedent(window) == block)
+}
+
+#[test]
+fn every_line_of_rust_on_the_page_is_compiled() {
+    let mut blocks = 0;
+    for part in PAGE.split("```rust\n").skip(1) {
+        let block = dedent(&part.split("```").next().unwrap().lines().collect::<Vec<_>>());
+        // A line of dots stands for what the page leaves out.
+        for piece in block.split(|line| line.trim() == "// ...") {
+            let piece = dedent(piece);
+            assert!(
+                piece.is_empty() || SOURCES.iter().any(|(_, source)| quotes(source, &piece)),
+                "not in examples/embedding:\n{}",
+                piece.join("\n")
+            );
+        }
+        blocks += 1;
+    }
+    assert!(blocks >= 10, "{blocks} blocks of code");
+}
+
+/// Holds one button for ever, and keeps what it is told.
+#[derive(Default)]
+struct Silent {
+    held: Buttons,
+    said: Vec<String>,
+    cues: HashMap<u32, i32>,
+    confirmed: u32,
+}
+
+impl Stage for Silent {
+    fn buttons(&mut self, _: &Volley, _: Player) -> Buttons {
+        self.held
+    }
+
+    fn cue(&mut self, event: &CueEvent) {
+        let open = self.cues.entry(event.id.0).or_default();
+        match event.change {
+            CueChange::Start { .. } => *open += 1,
+            CueChange::Cancel => *open -= 1,
+            CueChange::Confirm => {
+                *open -= 1;
+                self.confirmed += 1;
+            }
+        }
+    }
+
+    fn say(&mut self, text: &str) {
+        self.said.push(text.to_owned());
+    }
+
+    fn draw(&mut self, _: &Volley, _: f32) {}
+}
+
+#[test]
+fn the_game_of_the_page_plays_over_udp_and_its_replay_gives_the_same_match() {
+    let config = |name: &str| rebout::Config { frame_rate: 480, ..crate::online::config(name) };
+    let local = "127.0.0.1:0".parse().unwrap();
+    let mut here = UdpDriver::bind(local).unwrap();
+    let host = here.local_addr();
+    let there = std::thread::spawn(move || {
+        let mut udp = UdpDriver::bind(local).unwrap();
+        let lobby = crate::online::meet(&mut udp, config("two"), Some(host)).unwrap();
+        let mut stage = Silent { held: DOWN, ..Silent::default() };
+        crate::online::play(&mut udp, lobby, &mut stage).unwrap().verdict
+    });
+    let lobby = crate::online::meet(&mut here, config("one"), None).unwrap();
+    assert_eq!(lobby.agreed().unwrap().unwrap().user_data, b"two");
+    let mut stage = Silent::default();
+    let played = crate::online::play(&mut here, lobby, &mut stage).unwrap();
+    assert_eq!(played.verdict, there.join().unwrap(), "{:?}", stage.said);
+    let Some(Verdict::Agreed { frame, checksum: agreed }) = played.verdict else {
+        panic!("{:?}", stage.said)
+    };
+    assert_eq!(checksum(&played.game), agreed);
+
+    let mut again = Volley::new(played.replay.seed);
+    replay::play(&played.replay, &mut again, |_, _| ());
+    assert_eq!((played.replay.inputs.len(), checksum(&again)), (frame.0 as usize, agreed));
+    assert!(stage.confirmed >= 3 && stage.cues.values().all(|open| *open == 0), "every cue comes to its end");
+}
+
+#[test]
+fn the_games_of_the_page_pass_the_sync_test() {
+    crate::online::sync_test(2_000).unwrap();
+    let mut swarm = crate::saves::Swarm { bees: vec![(1, 2); 3], honey: 0, trails: vec![0.5] };
+    passes(&mut swarm);
+    assert_eq!(swarm.trails.len(), 1, "no part of the state: nothing saves or restores it");
+    passes(&mut crate::saves::Cabinet { core: crate::saves::Core::new() });
+    let mut world = crate::saves::World { positions: vec![5; 4], time: 0 };
+    let mut test = SyncTest::new(&crate::saves::Lent { world: &mut world }, 8, 1);
+    for frame in 0..600 {
+        test.advance(&mut crate::saves::Lent { world: &mut world }, inputs(frame)).unwrap();
+    }
+    test.finish().unwrap();
+}
+
+fn inputs(frame: u32) -> Inputs {
+    Inputs([Buttons((frame / 5 % 4) as u16), Buttons((frame / 9 % 3) as u16)])
+}
+
+fn passes<G: Game>(game: &mut G) {
+    let mut test = SyncTest::new(&*game, 8, 1);
+    for frame in 0..600 {
+        test.advance(game, inputs(frame)).unwrap();
+    }
+    test.finish().unwrap();
+}
+
+/// Two protocols with nothing between them, on one clock.
+fn exchange<P: Protocol>(now: Duration, pair: &mut [P; 2]) {
+    let addrs = ["192.0.2.1:7".parse().unwrap(), "192.0.2.2:7".parse().unwrap()];
+    let mut buf = [0; rebout::MAX_DATAGRAM];
+    for _ in 0..8 {
+        for from in 0..2 {
+            while let Some((_, len)) = pair[from].poll_transmit(now, &mut buf) {
+                pair[1 - from].handle_datagram(now, addrs[from], &buf[..len]);
+            }
+        }
+    }
+}
+
+/// Two sessions at the start of their match, at this time.
+fn two_sessions() -> (Duration, [Session<Volley>; 2], Volley) {
+    let config = rebout::Config { delay_frames: Some(0), ..crate::online::config("x") };
+    let host = Lobby::host(config.clone()).unwrap();
+    let join = Lobby::join(config, "192.0.2.1:7".parse().unwrap()).unwrap();
+    let mut lobbies = [host, join];
+    let mut now = Duration::from_secs(1);
+    while !lobbies.iter().all(|lobby| lobby.agreed().unwrap().is_some()) {
+        exchange(now, &mut lobbies);
+        now += Duration::from_millis(10);
+    }
+    let game = Volley::new(lobbies[0].agreed().unwrap().unwrap().seed);
+    (now, lobbies.map(|lobby| lobby.start(now, &game).unwrap()), game)
+}
+
+#[test]
+fn an_engine_that_owns_the_loop_hears_of_the_end_even_if_the_other_side_is_gone() {
+    let (mut now, mut sessions, game) = two_sessions();
+    let mut games = [game; 2];
+    let mut last = [Advanced::NotDue; 2];
+    // Until the first of them knows its last state; then the other is never heard of again.
+    while last[0] != Advanced::Ended {
+        now += Duration::from_millis(4);
+        exchange(now, &mut sessions);
+        for (at, session) in sessions.iter_mut().enumerate() {
+            while session.frame_due(now) {
+                last[at] = session.advance(now, &mut games[at], Buttons::NONE);
+            }
+        }
+        assert!(now < Duration::from_secs(600), "a match without an end");
+    }
+    let [session, _] = &mut sessions;
+    assert!(!session.ended(), "the other side has not said anything yet");
+    let (mut stage, mut recorder) = (Silent::default(), Recorder::new(1));
+    let mut buf = [0; rebout::MAX_DATAGRAM];
+    let mut verdict = None;
+    for _ in 0..20_000 {
+        now += Duration::from_millis(4);
+        while session.poll_transmit(now, &mut buf).is_some() {}
+        while session.frame_due(now) {
+            assert_eq!(session.advance(now, &mut games[0], Buttons::NONE), Advanced::Ended);
+            verdict = crate::online::attend(session, &mut recorder, &mut stage).or(verdict);
+        }
+    }
+    assert!(session.ended() && !session.frame_due(now));
+    assert!(matches!(verdict, Some(Verdict::Unconfirmed { .. })), "{verdict:?}");
+    assert!(!matches!(session.poll_event(), Some(Event::Disconnected { .. })), "told once");
+}

@@ -1,0 +1,136 @@
+//! The reference game with something wrong in it, and how two machines play it. Needs the feature `lab`.
+
+use crate::playground::Playground;
+use core::time::Duration;
+use rebout::lab::{Bout, Play, Setup, every_fourth};
+use rebout::net::link::LinkConfig;
+use rebout::replay::{Recorder, Replay};
+use rebout::{Autopsy, Config, Cues, Event, Game, Inputs, Player, Save, Session};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// What is wrong with a game, on the machine where it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fault {
+    None,
+    /// The step does something else from the step into this frame on: a point of health less, once.
+    Step {
+        into: u32,
+    },
+    /// A count of steps, which is not in the snapshot, leaks into the state from this frame on.
+    Outside {
+        from: u32,
+    },
+}
+
+/// The reference game, with or without a fault; it finishes when it has come to frame `last`.
+pub struct Faulty {
+    pub inner: Playground,
+    pub fault: Fault,
+    pub steps: u32,
+    pub last: u32,
+}
+
+impl Save for Faulty {
+    type Snapshot = Playground;
+    fn snapshot(&self) -> Playground {
+        self.inner
+    }
+    fn save(&self, slot: &mut Playground) {
+        *slot = self.inner;
+    }
+    fn restore(&mut self, snapshot: &Playground) {
+        self.inner = *snapshot;
+    }
+}
+
+impl Game for Faulty {
+    fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
+        self.inner.step(inputs, cues);
+        self.steps = self.steps.wrapping_add(1);
+        let frame = self.inner.frame;
+        match self.fault {
+            Fault::Step { into } if frame == into => self.inner.fighters[1].hp -= 1,
+            Fault::Outside { from } if frame >= from => {
+                self.inner.fighters[0].cooldown += i32::from(self.steps.is_multiple_of(3));
+            }
+            _ => {}
+        }
+    }
+    fn finished(&self) -> bool {
+        self.inner.frame >= self.last
+    }
+}
+
+impl Faulty {
+    /// The game as it should be, which finishes at frame 430; `None` if the seed is 0.
+    pub fn new(seed: u32) -> Option<Self> {
+        Some(Self { inner: Playground::new(seed)?, fault: Fault::None, steps: 0, last: 430 })
+    }
+}
+
+/// The game as it should be; it finishes at frame 430.
+pub const PLAY: Play<Faulty> =
+    Play { build: |seed| Faulty::new(seed).expect("a seed"), script: every_fourth };
+
+pub const LINK: LinkConfig = LinkConfig::new(Duration::from_millis(50));
+
+/// Two machines that have not begun, of which the ones that `tamper` says are faulty.
+pub fn bout(
+    seed: u64,
+    tamper: fn(&mut Faulty, Player),
+    link: LinkConfig,
+    change: impl Fn(&mut Config),
+) -> Bout<Faulty> {
+    let mut bout = Bout::new(Setup::new(seed, link).configure(change), PLAY);
+    for id in 0..2 {
+        bout.world.machine_mut(id).tamper = Some(tamper);
+    }
+    bout
+}
+
+/// Plays to the end on both machines.
+pub fn play_out(bout: &mut Bout<Faulty>) {
+    assert!(bout.run_until(Duration::from_secs(60), |bout| (0..2).all(|id| bout.machine(id).ended())));
+}
+
+/// Player two's step differs into frame 100.
+pub fn step_differs(game: &mut Faulty, player: Player) {
+    if player == Player::Two {
+        game.fault = Fault::Step { into: 100 };
+    }
+}
+
+/// All autopsies that a machine told of.
+pub fn autopsies<G: Game>(bout: &Bout<G>, id: usize) -> Vec<Autopsy> {
+    let told = bout.machine(id).events.iter().filter_map(|(_, event)| match event {
+        Event::Autopsy(autopsy) => Some((**autopsy).clone()),
+        _ => None,
+    });
+    told.collect()
+}
+
+/// Records what a machine confirms.
+pub fn record(bout: &mut Bout<Faulty>, id: usize) -> Rc<RefCell<Recorder>> {
+    let recorder = Rc::new(RefCell::new(Recorder::with_capacity(0, 600)));
+    let kept = Rc::clone(&recorder);
+    bout.world.machine_mut(id).watch = Some(Box::new(move |_, _, session: &Session<Playground>, _| {
+        let mut recorder = kept.borrow_mut();
+        if recorder.replay().seed == 0 {
+            recorder.reset(session.agreed().seed);
+        }
+        session.confirmed().for_each(|(_, inputs)| assert!(recorder.record(inputs)));
+    }));
+    recorder
+}
+
+/// A match with an autopsy on both machines, and the replay that each recorded.
+pub fn recorded(tamper: fn(&mut Faulty, Player)) -> [(Autopsy, Replay); 2] {
+    let mut bout = bout(5, tamper, LINK, |_| {});
+    let recorders = [0, 1].map(|id| record(&mut bout, id));
+    play_out(&mut bout);
+    [0, 1].map(|id| {
+        let [autopsy] = &autopsies(&bout, id)[..] else { panic!("machine {id} made no autopsy") };
+        (autopsy.clone(), recorders[id].borrow().replay().clone())
+    })
+}

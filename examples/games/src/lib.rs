@@ -1,0 +1,16 @@
+//! The games that the tools, tests and benches of the engine play: simulations alone, without a window or a socket.
+//!
+//! | | |
+//! |---|---|
+//! | [`playground`] | the reference game: two fighters on a line in whole numbers, with a published checksum |
+//! | [`duel`] | a fighting game in fixed point, and the bot that plays it; `examples/duel` puts it into a window |
+//! | `faulty` | the playground with a mistake in it, and matches that find it; needs the feature `lab` |
+//! | [`swarm`] | a game with heap memory, whose snapshot grows and shrinks |
+
+#![forbid(unsafe_code)]
+
+pub mod duel;
+#[cfg(feature = "lab")]
+pub mod faulty;
+pub mod playground;
+pub mod swarm;

@@ -1,0 +1,4 @@
+//! The duel's simulation and its bot.
+
+mod bot;
+mod sim;

@@ -1,0 +1,91 @@
+//! What a match costs and how it fares on bad links, measured in a simulated network in virtual time.
+//!
+//! ```text
+//! netlab                                                     the table, beside the figures of other libraries
+//! netlab --json                                              the same as one array of objects
+//! netlab --latency 5 --jitter 2 --loss 3 --seconds 60 --seed 7   one link of your own
+//! ```
+//!
+//! Exit code 0: all well. 1: machines diverged, a run proved nothing, or a goal was missed. 2: bad arguments.
+
+mod measure;
+mod report;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+use report::{Row, report};
+use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+
+/// Measures matches in a simulated network. Without options: the table of links, beside the figures of others.
+#[derive(Parser, Debug)]
+#[command(name = "netlab")]
+struct Args {
+    /// Print one array of objects instead of a table.
+    #[arg(long)]
+    json: bool,
+    /// One link: how long a datagram takes one way, in frames of 1/60 s [default: 4]
+    #[arg(long, value_name = "FRAMES", value_parser = within::<120>, allow_hyphen_values = true)]
+    latency: Option<f64>,
+    /// One link: how much longer some take, uniformly from 0 up to this, in frames [default: 0]
+    #[arg(long, value_name = "FRAMES", value_parser = within::<120>, allow_hyphen_values = true)]
+    jitter: Option<f64>,
+    /// One link: how many datagrams are lost each way, in percent [default: 0]
+    #[arg(long, value_name = "PERCENT", value_parser = within::<100>, allow_hyphen_values = true)]
+    loss: Option<f64>,
+    /// One link: how long the match lasts after its first 2 s [default: 60]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=86_400), allow_hyphen_values = true)]
+    seconds: Option<u32>,
+    /// One link: from which everything random is drawn [default: 1]
+    #[arg(long, allow_hyphen_values = true)]
+    seed: Option<u64>,
+}
+
+/// A number from 0 up to `MAX`, fractions included.
+fn within<const MAX: u32>(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if (0.0..=f64::from(MAX)).contains(&value) => Ok(value),
+        Ok(_) => Err(format!("not between 0 and {MAX}")),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+impl Args {
+    /// The caller's own link, if there is one, or the table.
+    fn rows(&self) -> Vec<Row> {
+        let Self { latency, jitter, loss, seconds, seed, .. } = *self;
+        let own = latency.or(jitter).or(loss).is_some() || seconds.is_some() || seed.is_some();
+        if !own {
+            return Row::all();
+        }
+        let row = Row::new(latency.unwrap_or(4.0), jitter.unwrap_or(0.0), loss.unwrap_or(0.0));
+        let seed = seed.unwrap_or(1);
+        vec![Row { seconds: seconds.unwrap_or(60), seeds: seed..=seed, ..row }]
+    }
+}
+
+fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(help) if help.kind() == ErrorKind::DisplayHelp => {
+            let _ = write!(io::stdout(), "{help}");
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => {
+            // The first line says what is wrong; the rest is about how to ask for help.
+            let text = error.to_string();
+            let _ = writeln!(io::stderr(), "{}", text.lines().next().unwrap_or("error: bad arguments"));
+            return ExitCode::from(2);
+        }
+    };
+    let mut out = BufWriter::new(io::stdout().lock());
+    let failures = match report(&args.rows(), args.json, &mut out) {
+        Ok(failures) => failures,
+        // Whoever reads this has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
+        Err(error) => vec![format!("cannot write the output: {error}")],
+    };
+    // Not `eprintln!`, which would panic if nobody listens there either.
+    failures.iter().for_each(|failure| drop(writeln!(io::stderr(), "{failure}")));
+    if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

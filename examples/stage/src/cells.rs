@@ -1,0 +1,198 @@
+//! The terminal as a grid of cells: only what changed is written, in one piece.
+
+use std::fmt::Write as _;
+
+use crate::{Color, Raster};
+
+type Rgb = [u8; 3];
+
+/// One character with its colours. An upper half block makes two pixels of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Cell {
+    letter: char,
+    ink: Rgb,
+    paper: Rgb,
+}
+
+const BLANK: Cell = Cell { letter: ' ', ink: [0; 3], paper: [0; 3] };
+
+/// Which colours the terminal knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    Full,
+    /// The fixed palette of 256.
+    Palette,
+}
+
+impl Depth {
+    pub fn of_environment() -> Self {
+        let says = |name: &str, words: &[&str]| {
+            std::env::var(name).is_ok_and(|value| words.iter().any(|word| value.contains(word)))
+        };
+        if says("COLORTERM", &["truecolor", "24bit"]) || says("TERM", &["direct", "kitty", "alacritty"]) {
+            Self::Full
+        } else {
+            Self::Palette
+        }
+    }
+}
+
+/// What is shown, and what is to be.
+#[derive(Debug)]
+pub struct Cells {
+    columns: usize,
+    rows: usize,
+    shown: Vec<Cell>,
+    next: Vec<Cell>,
+    depth: Depth,
+    fresh: bool,
+    out: String,
+}
+
+impl Cells {
+    pub fn new(depth: Depth) -> Self {
+        Self {
+            columns: 0,
+            rows: 0,
+            shown: Vec::new(),
+            next: Vec::new(),
+            depth,
+            fresh: true,
+            out: String::new(),
+        }
+    }
+
+    pub const fn columns(&self) -> usize {
+        self.columns
+    }
+
+    pub const fn rows(&self) -> usize {
+        self.rows
+    }
+
+    pub fn resize(&mut self, columns: usize, rows: usize) {
+        if (self.columns, self.rows) != (columns, rows) {
+            (self.columns, self.rows) = (columns, rows);
+            self.shown = vec![BLANK; columns * rows];
+            self.next = vec![BLANK; columns * rows];
+            self.fresh = true;
+        }
+    }
+
+    /// Takes over the pixels, two to a cell.
+    pub fn take_pixels(&mut self, raster: &Raster) {
+        let depth = self.depth;
+        for row in 0..self.rows {
+            for column in 0..self.columns {
+                let ink = coarse(raster.pixel(column, row * 2), depth);
+                let paper = coarse(raster.pixel(column, row * 2 + 1), depth);
+                let cell = if ink == paper {
+                    // A cell of one colour is a space: its ink does not count.
+                    Cell { letter: ' ', ink: [0; 3], paper }
+                } else {
+                    Cell { letter: '▀', ink, paper }
+                };
+                self.next[row * self.columns + column] = cell;
+            }
+        }
+    }
+
+    /// Writes a line of text over the pixels; without paper, on what is there. What does not fit is cut.
+    pub fn write(&mut self, column: i32, row: i32, text: &str, ink: Color, paper: Option<Color>) {
+        let Some(row) = usize::try_from(row).ok().filter(|row| *row < self.rows) else { return };
+        for (offset, letter) in text.chars().enumerate() {
+            let Ok(place) = usize::try_from(column + offset as i32) else { continue };
+            if place >= self.columns {
+                return;
+            }
+            let cell = &mut self.next[row * self.columns + place];
+            let under = cell.paper;
+            *cell = Cell {
+                // A control character would move the cursor.
+                letter: if letter.is_control() { '?' } else { letter },
+                ink: coarse([ink.r, ink.g, ink.b], self.depth),
+                paper: paper.map_or(under, |paper| coarse([paper.r, paper.g, paper.b], self.depth)),
+            };
+        }
+    }
+
+    pub fn write_centered(&mut self, row: i32, text: &str, ink: Color, paper: Option<Color>) {
+        let column = (self.columns as i32 - text.chars().count() as i32) / 2;
+        self.write(column, row, text, ink, paper);
+    }
+
+    pub fn write_ending(&mut self, column: i32, row: i32, text: &str, ink: Color, paper: Option<Color>) {
+        self.write(column - text.chars().count() as i32, row, text, ink, paper);
+    }
+
+    /// The bytes that turn what is shown into what is to be.
+    pub fn changes(&mut self) -> &[u8] {
+        self.out.clear();
+        // Between these two marks a terminal that knows them shows nothing half done.
+        self.out.push_str("\x1b[?2026h");
+        if self.fresh {
+            self.out.push_str("\x1b[0m\x1b[2J");
+        }
+        let (mut ink, mut paper) = (None, None);
+        for row in 0..self.rows {
+            let mut cursor = usize::MAX;
+            for column in 0..self.columns {
+                let index = row * self.columns + column;
+                let cell = self.next[index];
+                if cell == self.shown[index] && !self.fresh {
+                    continue;
+                }
+                self.shown[index] = cell;
+                if cursor != column {
+                    let _ = write!(self.out, "\x1b[{};{}H", row + 1, column + 1);
+                }
+                if cell.letter != ' ' && ink != Some(cell.ink) {
+                    ink = Some(cell.ink);
+                    push_color(&mut self.out, 38, cell.ink, self.depth);
+                }
+                if paper != Some(cell.paper) {
+                    paper = Some(cell.paper);
+                    push_color(&mut self.out, 48, cell.paper, self.depth);
+                }
+                self.out.push(cell.letter);
+                cursor = column + 1;
+            }
+        }
+        self.fresh = false;
+        self.out.push_str("\x1b[?2026l");
+        self.out.as_bytes()
+    }
+}
+
+/// Colours in steps that the eye hardly sees, so that a slow gradient is not a new picture every frame.
+fn coarse(color: Rgb, depth: Depth) -> Rgb {
+    match depth {
+        Depth::Full => color.map(|part| part & 0xFC),
+        Depth::Palette => color.map(|part| CUBE[usize::from(cube_step(part))]),
+    }
+}
+
+/// The six levels of the palette's colour cube.
+const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
+
+const fn cube_step(part: u8) -> u8 {
+    match part {
+        0..48 => 0,
+        48..115 => 1,
+        115..155 => 2,
+        155..195 => 3,
+        195..235 => 4,
+        235.. => 5,
+    }
+}
+
+fn push_color(out: &mut String, target: u8, [r, g, b]: Rgb, depth: Depth) {
+    let _ = match depth {
+        Depth::Full => write!(out, "\x1b[{target};2;{r};{g};{b}m"),
+        Depth::Palette => {
+            let index =
+                16 + 36 * u16::from(cube_step(r)) + 6 * u16::from(cube_step(g)) + u16::from(cube_step(b));
+            write!(out, "\x1b[{target};5;{index}m")
+        }
+    };
+}

@@ -1,0 +1,221 @@
+//! The views: a window, a terminal, or none. A view owns the main thread and draws the newest picture; the match runs
+//! in a thread of its own, so that no slow screen ever holds up a packet.
+
+use std::io::IsTerminal;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::timings::Timings;
+use crate::{Cells, Key, Keyboard, Pixels, Raster, Role, signals, terminal, window};
+
+/// One frame of a game as its views show it.
+pub trait Picture: Clone + core::fmt::Debug + Send + 'static {
+    /// The title of the window.
+    const TITLE: &'static str;
+
+    /// Paints all of it into the window.
+    fn paint(&self, window: &mut Pixels);
+
+    /// Paints the shapes of it, two to a cell of the terminal.
+    fn paint_shapes(&self, raster: &mut Raster);
+
+    /// Writes the words of it over the shapes in the terminal.
+    fn write_words(&self, cells: &mut Cells);
+}
+
+/// Where a match is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Kind {
+    /// A window of its own
+    Window,
+    /// The terminal, in half blocks and 24-bit colour
+    Terminal,
+    /// Nowhere: only what is printed
+    None,
+}
+
+impl Kind {
+    /// A window where there is a display, otherwise the terminal; `None` if there is neither.
+    fn fitting() -> Option<Self> {
+        let display = !cfg!(target_os = "linux")
+            || ["DISPLAY", "WAYLAND_DISPLAY"]
+                .iter()
+                .any(|name| std::env::var_os(name).is_some_and(|it| !it.is_empty()));
+        if display {
+            Some(Self::Window)
+        } else if on_terminal() {
+            Some(Self::Terminal)
+        } else {
+            None
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Slot<P> {
+    pub(crate) picture: Option<P>,
+    /// Counts pictures, so that a view knows a new one.
+    pub(crate) version: u64,
+    /// The match is over: the view may go.
+    pub(crate) done: bool,
+    /// The player has closed the view: the match should end.
+    closed: bool,
+}
+
+#[derive(Debug)]
+struct Shared<P> {
+    /// Whether there is anyone to see the pictures.
+    seen: bool,
+    slot: Mutex<Slot<P>>,
+    changed: Condvar,
+    keyboard: Mutex<Keyboard>,
+    timings: Mutex<Timings>,
+}
+
+/// The match's end of a view: pictures go in, keys come out. Neither ever waits for the screen.
+#[derive(Clone, Debug)]
+pub struct Screen<P>(Arc<Shared<P>>);
+
+/// What the hands did since the last frame.
+#[derive(Clone, Debug, Default)]
+pub struct Hands {
+    pub held: Vec<Key>,
+    pub presses: Vec<Key>,
+    /// The window was closed, Ctrl-C was pressed, or the program was asked to end.
+    pub closed: bool,
+}
+
+impl<P: Picture> Screen<P> {
+    pub(crate) fn new(seen: bool) -> Self {
+        Self(Arc::new(Shared {
+            seen,
+            slot: Mutex::new(Slot { picture: None, version: 0, done: false, closed: false }),
+            changed: Condvar::new(),
+            keyboard: Mutex::new(Keyboard::new(true)),
+            timings: Mutex::default(),
+        }))
+    }
+
+    /// Whether there is a view at all.
+    pub fn is_seen(&self) -> bool {
+        self.0.seen
+    }
+
+    /// Hands the view a new picture. One that was not drawn yet is replaced.
+    pub fn show(&self, picture: &P) {
+        if !self.0.seen {
+            return;
+        }
+        let mut slot = self.slot();
+        match &mut slot.picture {
+            Some(shown) => shown.clone_from(picture),
+            none => *none = Some(picture.clone()),
+        }
+        slot.version += 1;
+        drop(slot);
+        self.0.changed.notify_all();
+    }
+
+    /// Waits until there is a new picture or the match is over, for at most `patience` if it is given.
+    pub(crate) fn wait_for(&self, version: u64, patience: Option<Duration>) -> MutexGuard<'_, Slot<P>> {
+        let waits = |slot: &mut Slot<P>| slot.version == version && !slot.done;
+        let (slot, changed) = (self.slot(), &self.0.changed);
+        match patience {
+            None => changed.wait_while(slot, waits).unwrap_or_else(PoisonError::into_inner),
+            Some(patience) => {
+                let waited = changed.wait_timeout_while(slot, patience, waits);
+                waited.unwrap_or_else(PoisonError::into_inner).0
+            }
+        }
+    }
+
+    /// What the player holds and has pressed.
+    pub fn hands(&self) -> Hands {
+        let closed = self.slot().closed || signals::asked_to_stop();
+        let mut keyboard = self.keyboard();
+        Hands { held: keyboard.held(Instant::now()), presses: keyboard.presses(), closed }
+    }
+
+    /// How evenly the view has drawn so far.
+    pub fn timings(&self) -> String {
+        self.0.timings.lock().unwrap_or_else(PoisonError::into_inner).to_string()
+    }
+
+    pub(crate) fn note_drawn(&self, start: Instant) {
+        self.0.timings.lock().unwrap_or_else(PoisonError::into_inner).note(start);
+    }
+
+    pub(crate) fn slot(&self) -> MutexGuard<'_, Slot<P>> {
+        self.0.slot.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn keyboard(&self) -> MutexGuard<'_, Keyboard> {
+        self.0.keyboard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn close(&self) {
+        self.slot().closed = true;
+    }
+
+    pub(crate) fn finish(&self) {
+        self.slot().done = true;
+        self.0.changed.notify_all();
+    }
+}
+
+/// The match, waiting for a screen.
+pub(crate) type Job<P, T> = Box<dyn FnOnce(&Screen<P>) -> T + Send>;
+
+/// Why nothing can be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ViewError {
+    /// There is neither a display nor a terminal.
+    Nowhere,
+    /// The wanted kind of view is not to be had here.
+    Unfit(String),
+}
+
+impl core::fmt::Display for ViewError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Nowhere => f.write_str(
+                "there is neither a display nor a terminal to play in. Run it from a terminal or a desktop",
+            ),
+            Self::Unfit(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for ViewError {}
+
+/// Runs `job` in a thread with a screen of the wanted kind, and the view on this one. A window that cannot be opened
+/// gives way to the terminal, unless a window was asked for. `roles` says what each key does while it is held; only a
+/// terminal that does not tell releases has to know.
+///
+/// # Errors
+///
+/// When no view of the wanted kind can be opened; the job has not run then.
+pub fn run<P: Picture, T: Send + 'static>(
+    wanted: Option<Kind>,
+    roles: impl Fn(Key) -> Role + Send + 'static,
+    job: impl FnOnce(&Screen<P>) -> T + Send + 'static,
+) -> Result<T, ViewError> {
+    let job: Job<P, T> = Box::new(job);
+    let kind = wanted.or_else(Kind::fitting).ok_or(ViewError::Nowhere)?;
+    signals::listen();
+    let terminal = |job| terminal::run(roles, job).map_err(ViewError::Unfit);
+    match kind {
+        Kind::None => Ok(job(&Screen::new(false))),
+        Kind::Terminal => terminal(job),
+        Kind::Window => match window::run(job) {
+            Ok(result) => Ok(result),
+            Err(job) if wanted.is_none() && on_terminal() => terminal(job),
+            Err(_) if wanted.is_none() => Err(ViewError::Nowhere),
+            Err(_) => Err(ViewError::Unfit("no window can be opened here; try --view terminal".to_owned())),
+        },
+    }
+}
+
+fn on_terminal() -> bool {
+    std::io::stdout().is_terminal() && std::io::stdin().is_terminal()
+}

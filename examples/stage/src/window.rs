@@ -1,0 +1,205 @@
+//! The window, on macroquad, which opens it, shows one texture and tells the keys.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use macroquad::miniquad;
+use macroquad::prelude as mq;
+
+use crate::pixels::{HEIGHT, Pixels, WIDTH};
+use crate::screen::Job;
+use crate::{Key, Picture, Role, Screen};
+
+fn conf(title: &str) -> mq::Conf {
+    mq::Conf {
+        window_title: title.to_owned(),
+        window_width: WIDTH as i32,
+        window_height: HEIGHT as i32,
+        high_dpi: true,
+        sample_count: 1,
+        platform: miniquad::conf::Platform { swap_interval: Some(1), ..Default::default() },
+        ..Default::default()
+    }
+}
+
+/// The texture as it is: the library's own shader mixes a colour in and blends, and a software renderer pays for it.
+const VERTEX_SHADER: &str = "#version 100
+attribute vec3 position;
+attribute vec2 texcoord;
+varying lowp vec2 uv;
+uniform mat4 Model;
+uniform mat4 Projection;
+void main() {
+    gl_Position = Projection * Model * vec4(position, 1.0);
+    uv = texcoord;
+}";
+
+const FRAGMENT_SHADER: &str = "#version 100
+varying lowp vec2 uv;
+uniform sampler2D Texture;
+void main() {
+    gl_FragColor = texture2D(Texture, uv);
+}";
+
+/// How the picture gets into the window; the library's own way if this machine cannot make another.
+fn plain() -> Option<mq::Material> {
+    let source = mq::ShaderSource::Glsl { vertex: VERTEX_SHADER, fragment: FRAGMENT_SHADER };
+    mq::load_material(source, mq::MaterialParams::default()).ok()
+}
+
+/// Opens a window and runs the job beside it; gives the job back if no window can be opened.
+pub(crate) fn run<P: Picture, T: Send + 'static>(job: Job<P, T>) -> Result<T, Job<P, T>> {
+    let waiting = Arc::new(Mutex::new(Some(job)));
+    let result = Arc::new(Mutex::new(None));
+    let (taken, given) = (Arc::clone(&waiting), Arc::clone(&result));
+    let open = Arc::new(AtomicBool::new(false));
+    let opened = Arc::clone(&open);
+    let main = async move {
+        opened.store(true, Ordering::Relaxed);
+        let job = taken.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(job) = job else { return };
+        let screen = Screen::new(true);
+        let worker = screen.clone();
+        let thread = std::thread::spawn(move || {
+            // Whatever becomes of the match, the window must learn that it is over.
+            let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| job(&worker)));
+            worker.finish();
+            outcome
+        });
+        watch(&screen).await;
+        *given.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread.join());
+    };
+    // Without a display the library below panics. That is no fault of the player's: no backtrace, but the terminal.
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if open.load(Ordering::Relaxed) {
+            hook(info);
+        }
+    }));
+    let opened =
+        std::panic::catch_unwind(AssertUnwindSafe(|| macroquad::Window::from_config(conf(P::TITLE), main)));
+    let outcome = result.lock().unwrap_or_else(PoisonError::into_inner).take();
+    match outcome {
+        Some(Ok(Ok(value))) => Ok(value),
+        Some(Ok(Err(panic)) | Err(panic)) => std::panic::resume_unwind(panic),
+        None => match waiting.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(job) => Err(job),
+            None => match opened {
+                Err(panic) => std::panic::resume_unwind(panic),
+                Ok(()) => unreachable!("the window took the match and ended without it"),
+            },
+        },
+    }
+}
+
+/// A display that does not say when it is ready for the next picture is not asked more often than this.
+const PATIENCE: Duration = Duration::from_millis(17);
+
+/// Draws every new picture until the match is over.
+async fn watch<P: Picture>(screen: &Screen<P>) {
+    mq::prevent_quit();
+    let mut pixels = Pixels::default();
+    let mut texture: Option<mq::Texture2D> = None;
+    // It must outlive the last picture: the library keeps no more than its number.
+    let plain = plain();
+    if let Some(plain) = &plain {
+        mq::gl_use_material(plain);
+    }
+    let mut newest: Option<P> = None;
+    let mut version = 0;
+    loop {
+        if mq::is_quit_requested() {
+            screen.close();
+        }
+        read_keys(screen);
+        {
+            let slot = screen.wait_for(version, Some(PATIENCE));
+            if slot.done {
+                return;
+            }
+            if slot.version != version {
+                version = slot.version;
+                newest.clone_from(&slot.picture);
+            }
+        }
+        let start = Instant::now();
+        if let Some(picture) = &newest {
+            pixels.fit(
+                mq::screen_width() * mq::screen_dpi_scale(),
+                mq::screen_height() * mq::screen_dpi_scale(),
+            );
+            picture.paint(&mut pixels);
+            present(&pixels, &mut texture);
+            screen.note_drawn(start);
+        }
+        mq::next_frame().await;
+    }
+}
+
+/// Puts the pixels into the middle of the window, as large as it allows.
+fn present(pixels: &Pixels, texture: &mut Option<mq::Texture2D>) {
+    let (width, height) = pixels.size();
+    let fits = |texture: &mq::Texture2D| (texture.width() as u16, texture.height() as u16) == (width, height);
+    let texture = match texture {
+        Some(texture) if fits(texture) => {
+            texture.update_from_bytes(width.into(), height.into(), pixels.bytes());
+            texture
+        }
+        _ => texture.insert(mq::Texture2D::from_rgba8(width, height, pixels.bytes())),
+    };
+    let window = (mq::screen_width(), mq::screen_height());
+    let scale = (window.0 / WIDTH).min(window.1 / HEIGHT);
+    let size = mq::vec2(WIDTH * scale, HEIGHT * scale);
+    let (x, y) = (((window.0 - size.x) / 2.0).round(), ((window.1 - size.y) / 2.0).round());
+    if x > 0.0 || y > 0.0 {
+        mq::clear_background(mq::BLACK);
+    }
+    // Pixel for pixel there is nothing to smooth.
+    let same = (size.x - f32::from(width)).abs() < 0.5;
+    texture.set_filter(if same { mq::FilterMode::Nearest } else { mq::FilterMode::Linear });
+    let params = mq::DrawTextureParams { dest_size: Some(size), ..Default::default() };
+    mq::draw_texture_ex(texture, x, y, mq::WHITE, params);
+}
+
+fn read_keys<P: Picture>(screen: &Screen<P>) {
+    let mut keyboard = screen.keyboard();
+    for code in mq::get_keys_pressed() {
+        if let Some(key) = key_of(code) {
+            keyboard.press(key, Role::Tap, Instant::now());
+        }
+    }
+    for code in mq::get_keys_released() {
+        if let Some(key) = key_of(code) {
+            keyboard.release(key);
+        }
+    }
+}
+
+fn key_of(code: mq::KeyCode) -> Option<Key> {
+    use mq::KeyCode as Code;
+    Some(match code {
+        Code::Left => Key::Left,
+        Code::Right => Key::Right,
+        Code::Up => Key::Up,
+        Code::Down => Key::Down,
+        Code::Enter | Code::KpEnter => Key::Enter,
+        Code::Escape => Key::Escape,
+        Code::Tab => Key::Tab,
+        Code::Backspace => Key::Backspace,
+        Code::F1 => Key::F(1),
+        Code::F2 => Key::F(2),
+        Code::F3 => Key::F(3),
+        Code::F4 => Key::F(4),
+        Code::KpAdd => Key::Char('+'),
+        Code::KpSubtract => Key::Char('-'),
+        // Letters, digits and signs have the number of their character.
+        other => {
+            let number = other as u32;
+            let letter =
+                char::from_u32(number).filter(|letter| letter.is_ascii_graphic() || *letter == ' ')?;
+            Key::Char(letter.to_ascii_lowercase())
+        }
+    })
+}

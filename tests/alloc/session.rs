@@ -1,0 +1,55 @@
+//! A match takes its memory at the start and none afterwards, with everything going on that goes on in a match.
+
+use crate::counted;
+use core::time::Duration;
+use games::playground::Playground;
+use rebout::lab::{Bout, Play, Setup, every_fourth};
+use rebout::net::link::{Chance, LinkConfig};
+
+const PLAY: Play<Playground> =
+    Play { build: |seed| Playground::new(seed).expect("a seed"), script: every_fourth };
+
+pub(crate) fn all() {
+    a_match_on_a_lossy_link(1);
+    a_match_on_a_lossy_link(2);
+    println!("nothing is allocated once two machines play: ok");
+}
+
+/// Two machines, the simulated network between them and the oracle, all counted together.
+fn a_match_on_a_lossy_link(seed: u64) {
+    let frame = Duration::from_secs(1) / 60;
+    let mut link = LinkConfig::new(frame * 4);
+    link.jitter = frame;
+    link.loss = Chance::percent(10);
+    let mut bout = Bout::new(Setup::new(seed, link), PLAY);
+    for id in 0..2 {
+        bout.world.machine_mut(id).events.reserve(1_000);
+    }
+    // Until both have measured the loss and send a second copy, and every queue has been as long as it gets.
+    bout.run_for(Duration::from_secs(10));
+    let before = [0, 1].map(|id| bout.machine(id).stats());
+
+    let (calls, ..) = counted(|| {
+        bout.run_for(Duration::from_secs(5));
+        for id in 0..2 {
+            let now = bout.world.local_now(id);
+            let session = bout.world.machine_mut(id).session_mut().expect("a match");
+            session.set_delay(now, 3 - id as u8).expect("a delay that fits");
+        }
+        bout.run_for(Duration::from_secs(10));
+    });
+
+    assert_eq!(bout.divergence(), None);
+    for (id, before) in before.iter().enumerate() {
+        let machine = bout.machine(id);
+        let stats = machine.stats();
+        assert!(stats.rollback.rollbacks - before.rollback.rollbacks >= 100, "{stats:?}");
+        assert!(stats.checksums_compared - before.checksums_compared >= 10, "{stats:?}");
+        assert!(stats.copies_out - before.copies_out >= 500, "{stats:?}");
+        let delays =
+            machine.session().map(|session| (session.delay_frames(), session.agreed().peer_delay_frames));
+        assert_eq!(delays, Some((3 - id as u8, 2 + id as u8)), "both know of both");
+        assert!(stats.stalled_frames < 60 && stats.frames - before.frames > 800, "{stats:?}");
+    }
+    assert_eq!(calls, 0, "allocations in {} frames", bout.machine(0).stats().frames - before[0].frames);
+}

@@ -1,0 +1,371 @@
+//! What a peer that lies, vanishes or keeps silent can do to an autopsy: spoil the report, and nothing else.
+
+use core::time::Duration;
+use games::faulty::{Fault, Faulty};
+use games::faulty::{LINK, PLAY, autopsies, bout, play_out, step_differs};
+use proptest::prelude::*;
+use rebout::lab::sim::{Clock, Machine, World};
+use rebout::lab::{Bout, Contestant, Setup, addresses};
+use rebout::net::link::{Chance, LinkConfig};
+use rebout::wire::control::{self, Payload};
+use rebout::wire::{self, Packet};
+use rebout::{
+    Autopsy, AutopsyVerdict, Config, Event, Frame, OnDesync, Player, Protocol, Reason, Refusal, Verdict,
+};
+use std::net::SocketAddr;
+
+/// A machine whose messages of the game's own become messages of an autopsy on their way out.
+struct Liar {
+    inner: Contestant<Faulty>,
+    /// What the messages say, by their number.
+    lies: Vec<Vec<u8>>,
+    from: Duration,
+    said: usize,
+}
+
+const USER: u8 = 17;
+const AUTOPSY: u8 = 32;
+
+impl Liar {
+    fn new(inner: Contestant<Faulty>, from: Duration, lies: Vec<Vec<u8>>) -> Self {
+        Self { inner, lies, from, said: 0 }
+    }
+
+    fn twist(&self, datagram: &[u8], buf: &mut [u8]) -> Option<usize> {
+        let Ok(Packet::Game(packet)) = wire::decode(datagram) else { return None };
+        let Payload::ReliableEvent([USER, high, low, ..]) = packet.payload else { return None };
+        let lie = self.lies.get(usize::from(u16::from_be_bytes([*high, *low])))?;
+        let message = [&[AUTOPSY, *high, *low], &lie[..]].concat();
+        control::encode(&packet.header, &Payload::ReliableEvent(&message), buf).ok()
+    }
+}
+
+impl Protocol for Liar {
+    fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
+        self.inner.handle_datagram(now, from, datagram);
+    }
+    fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        let (to, len) = self.inner.poll_transmit(now, buf)?;
+        let datagram = buf[..len].to_vec();
+        Some((to, self.twist(&datagram, buf).unwrap_or(len)))
+    }
+    fn poll_timeout(&self) -> Option<Duration> {
+        self.inner.poll_timeout()
+    }
+    fn wants_attention(&self, now: Duration) -> bool {
+        self.inner.wants_attention(now)
+    }
+    fn lingers(&self) -> bool {
+        self.inner.lingers()
+    }
+}
+
+impl Machine for Liar {
+    fn next_frame_at(&self) -> Option<Duration> {
+        self.inner.next_frame_at()
+    }
+    fn frame(&mut self, now: Duration) {
+        self.inner.frame(now);
+        if let Some(session) = self.inner.session_mut()
+            && now >= self.from
+        {
+            while self.said < self.lies.len() && session.send(now, b"-").is_ok() {
+                self.said += 1;
+            }
+        }
+    }
+}
+
+/// A victim, which hosts, and a liar. `tamper` says which of them is faulty.
+fn world(
+    tamper: Option<fn(&mut Faulty, Player)>,
+    from: Duration,
+    lies: Vec<Vec<u8>>,
+    change: impl Fn(&mut Config),
+) -> World<Liar> {
+    let setup = Setup::new(9, LINK);
+    let [mut host, mut join] = setup.configs;
+    change(&mut host);
+    // It takes no part in the honest way.
+    join.on_desync = OnDesync::GoOn;
+    let mut play = PLAY;
+    play.build = |seed| Faulty { last: u32::MAX, ..(PLAY.build)(seed) };
+    let mut world = World::new(setup.seed);
+    let [victim, liar] = addresses();
+    let mut contestants = [Contestant::new(host, None, play), Contestant::new(join, Some(victim), play)];
+    contestants.iter_mut().for_each(|contestant| contestant.tamper = tamper);
+    let [one, two] = contestants;
+    world.add(victim, Clock::default(), Duration::ZERO, Liar::new(one, Duration::MAX, Vec::new()));
+    world.add(liar, Clock::default(), Duration::ZERO, Liar::new(two, from, lies));
+    world.network_mut().set_link(0, 1, LINK);
+    world.network_mut().set_link(1, 0, LINK);
+    world
+}
+
+fn victim(world: &World<Liar>) -> &Contestant<Faulty> {
+    &world.machine(0).inner
+}
+
+fn told(world: &World<Liar>) -> Vec<(Duration, Autopsy)> {
+    let told = victim(world).events.iter().filter_map(|(at, event)| match event {
+        Event::Autopsy(autopsy) => Some((*at, (**autopsy).clone())),
+        _ => None,
+    });
+    told.collect()
+}
+
+fn words(head: &[u8], words: &[u32]) -> Vec<u8> {
+    let mut bytes = head.to_vec();
+    bytes.extend(words.iter().flat_map(|word| word.to_be_bytes()));
+    bytes
+}
+
+fn start(frame: u32, last_match: u32) -> Vec<u8> {
+    words(&[1], &[frame, last_match])
+}
+
+/// Messages that look like those of an autopsy, with anything in them; and some that do not.
+fn lie() -> impl Strategy<Value = Vec<u8>> {
+    let frame = || prop_oneof![0..200_u32, any::<u32>(), Just(u32::MAX), Just(90), Just(120)];
+    let text = || prop::collection::vec(any::<u8>(), 0..40);
+    let leaf = (
+        prop_oneof![Just(b"fighters[1].hp".to_vec()), Just(Vec::new()), text()],
+        prop::collection::vec(any::<u32>(), 0..=4),
+        text(),
+    );
+    let leaf = leaf.prop_map(|(path, values, shown)| {
+        let mut bytes = vec![path.len() as u8];
+        bytes.extend(&path);
+        bytes.extend(words(&[values.len() as u8], &values));
+        bytes.push(shown.len() as u8);
+        bytes.extend(shown);
+        bytes
+    });
+    prop_oneof![
+        (frame(), frame()).prop_map(|(frame, matched)| start(frame, matched)),
+        Just(start(120, 90)),
+        (0..2_u8, 0..2_u8, frame(), prop::collection::vec(any::<u32>(), 0..=256))
+            .prop_map(|(again, more, first, values)| words(&words(&[2, again, more], &[first]), &values)),
+        (frame(), prop_oneof![0..30_u32, any::<u32>()])
+            .prop_map(|(frame, leaves)| words(&[3], &[frame, leaves])),
+        (0..5_u8, prop_oneof![0..256_u32, any::<u32>()], prop::collection::vec(any::<u32>(), 256))
+            .prop_map(|(levels, prefix, sums)| words(&words(&[4, levels], &[prefix]), &sums)),
+        (0..2_u8, prop::collection::vec(leaf, 0..10)).prop_map(|(more, leaves)| [
+            &[5, more],
+            &leaves.concat()[..]
+        ]
+        .concat()),
+        prop::collection::vec(any::<u8>(), 0..1_100),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+    #[test]
+    fn a_liar_spoils_the_report_and_nothing_else(
+        lies in prop::collection::vec(lie(), 0..40),
+        begins_properly: bool,
+        differs: bool,
+        at in 100..4_000_u64,
+    ) {
+        let mut lies = lies;
+        if begins_properly {
+            lies.insert(0, start(120, 90));
+        }
+        let count = lies.len();
+        let tamper: Option<fn(&mut Faulty, Player)> = if differs { Some(step_differs) } else { None };
+        let mut world = world(tamper, Duration::from_millis(at), lies, |_| {});
+        world.run_until(Duration::from_secs(20));
+        prop_assert_eq!(world.machine(1).said, count, "everything was said");
+        let victim = victim(&world);
+        // The match goes on as if nothing had been said: 20 seconds less the time to find each other.
+        prop_assert!(victim.session().unwrap().current() > Frame(1_150), "{}", victim.session().unwrap().current());
+        let clean = victim.game().unwrap().fault == Fault::None;
+        prop_assert!(clean && !victim.ended());
+        let told = told(&world);
+        prop_assert!(told.len() <= 1);
+        for (_, autopsy) in &told {
+            prop_assert!(autopsy.states.iter().all(|leaves| leaves.len() <= 256));
+            prop_assert!(autopsy.inputs.len() <= 600);
+            prop_assert!(autopsy.first_divergence <= victim.session().unwrap().settled());
+            let shown = autopsy.to_string();
+            prop_assert!(shown.chars().all(|c| c == '\n' || !c.is_control()));
+        }
+        if differs {
+            prop_assert_eq!(told.len(), 1, "it noticed by itself");
+        }
+        // Traffic: beside the inputs, with their headers and pings, at most the evidence itself.
+        let stats = victim.stats();
+        prop_assert!(stats.bytes_out < stats.packets_out * 60 + 40_000, "{:?}", stats);
+    }
+}
+
+#[test]
+fn a_peer_that_never_answers_is_waited_for_ten_seconds_and_then_half_of_the_truth_is_told() {
+    let mut world = world(Some(step_differs), Duration::MAX, Vec::new(), |_| {});
+    world.run_until(Duration::from_secs(30));
+    let events = &victim(&world).events;
+    let desync = events.iter().find(|(_, event)| matches!(event, Event::Desync(_))).expect("noticed").0;
+    let [(at, autopsy)] = &told(&world)[..] else { panic!("{events:?}") };
+    let waited = *at - desync;
+    assert!(waited >= Duration::from_secs(10) && waited < Duration::from_millis(10_050), "{waited:?}");
+    assert!(!autopsy.complete && !autopsy.exact);
+    assert_eq!((autopsy.last_match, autopsy.first_divergence), (Some(Frame(90)), Frame(120)));
+    assert_eq!(autopsy.verdict, AutopsyVerdict::Unknown);
+    assert_eq!(autopsy.fields, [], "what the other side did not tell is not a difference");
+    assert_eq!((autopsy.states[0].len(), autopsy.states[1].len()), (24, 0));
+    assert_eq!(autopsy.inputs.len(), 30);
+    assert_eq!(events.len(), 2, "told once, although the states went on to differ: {events:?}");
+    assert!(victim(&world).session().unwrap().current() > Frame(1_700), "the match goes on");
+}
+
+#[test]
+fn a_machine_that_blames_itself_needs_no_answer_for_that() {
+    let outside: fn(&mut Faulty, Player) = |game, player| {
+        if player == Player::One {
+            game.fault = Fault::Outside { from: 100 };
+        }
+    };
+    let mut world = world(Some(outside), Duration::MAX, Vec::new(), |_| {});
+    world.run_until(Duration::from_secs(15));
+    let [(_, autopsy)] = &told(&world)[..] else { panic!("{:?}", victim(&world).events) };
+    assert_eq!(autopsy.verdict, AutopsyVerdict::NotReproducible { one: true, two: false }, "{autopsy}");
+}
+
+#[test]
+fn an_autopsy_without_a_difference_finds_none_and_blames_nobody() {
+    for lies in [
+        vec![start(120, 90)],
+        // As a peer would that has the same states, as far as it can know them: nothing to tell.
+        vec![
+            start(120, 90),
+            words(&[2, 0, 0], &[91]),
+            words(&[2, 1, 0], &[91]),
+            words(&[3], &[120, 24]),
+            vec![5, 0],
+        ],
+    ] {
+        let complete = lies.len() > 1;
+        let mut world = world(None, Duration::from_secs(3), lies, |_| {});
+        world.run_until(Duration::from_secs(16));
+        let [(_, autopsy)] = &told(&world)[..] else { panic!("{:?}", victim(&world).events) };
+        assert_eq!(autopsy.verdict, AutopsyVerdict::Unknown, "{autopsy}");
+        assert_eq!(autopsy.complete, complete);
+        assert!(!victim(&world).events.iter().any(|(_, event)| matches!(event, Event::Desync(_))));
+    }
+}
+
+#[test]
+fn a_start_in_the_future_and_talk_before_a_start_are_refused() {
+    let lies = vec![
+        start(u32::MAX, u32::MAX),
+        start(u32::MAX - 1, 0),
+        start(1_000_000, 999_000),
+        words(&[3], &[120, 24]),
+        vec![5, 0],
+    ];
+    let refused = lies.len() as u64;
+    let mut world = world(None, Duration::from_secs(1), lies, |_| {});
+    world.run_until(Duration::from_secs(14));
+    assert_eq!(told(&world), []);
+    let stats = victim(&world).stats();
+    assert_eq!(stats.refused.of(Refusal::MalformedMessage), refused);
+}
+
+#[test]
+fn more_talk_than_an_honest_peer_has_is_not_listened_to() {
+    let lies = (0..400).map(|_| words(&[2, 0, 1], &[91])).collect();
+    let mut world = world(Some(step_differs), Duration::from_secs(3), lies, |_| {});
+    world.run_until(Duration::from_secs(40));
+    assert_eq!(world.machine(1).said, 400);
+    assert_eq!(told(&world).len(), 1);
+    assert_eq!(victim(&world).stats().refused.of(Refusal::MalformedMessage), 400, "there was no start");
+}
+
+#[test]
+fn a_peer_that_vanishes_leaves_half_of_the_truth_before_the_last_event() {
+    let mut bout = bout(5, step_differs, LINK, |_| {});
+    let noticed = |bout: &Bout<Faulty>| {
+        bout.machine(0).events.iter().any(|(_, event)| matches!(event, Event::Desync(_)))
+    };
+    while !noticed(&bout) {
+        let next = bout.world.now() + Duration::from_millis(1);
+        bout.world.run_until(next);
+    }
+    bout.world.stop(1);
+    assert!(bout.run_until(Duration::from_secs(20), |bout| bout.machine(0).ended()));
+    let events: Vec<&Event> = bout.machine(0).events.iter().map(|(_, event)| event).collect();
+    let [Event::Desync(_), .., Event::Autopsy(autopsy), Event::Disconnected { reason: Reason::TimedOut }] =
+        &events[..]
+    else {
+        panic!("{events:?}")
+    };
+    assert!(!autopsy.complete);
+    assert_eq!(autopsy.states[0].len(), 24);
+    assert_eq!(autopsy.inputs.len(), 30);
+}
+
+#[test]
+fn a_side_that_does_not_look_is_not_made_to() {
+    let mut setup = Setup::new(5, LINK);
+    setup.configs[0].on_desync = OnDesync::GoOn;
+    let mut bout = Bout::new(setup, PLAY);
+    for id in 0..2 {
+        bout.world.machine_mut(id).tamper = Some(step_differs);
+    }
+    play_out(&mut bout);
+    assert_eq!(autopsies(&bout, 0), []);
+    let [autopsy] = &autopsies(&bout, 1)[..] else { panic!("it looked") };
+    assert!(!autopsy.complete);
+    let last = bout.machine(1).events.last().map(|(_, event)| event.clone());
+    assert!(matches!(last, Some(Event::Ended(Verdict::Differs { .. }))), "{last:?}");
+}
+
+#[test]
+fn loss_duplication_and_reordering_never_change_what_is_found() {
+    for seed in 0..40 {
+        let link = LinkConfig {
+            loss: Chance::percent(15 + seed as u32 % 3 * 10),
+            duplicate: Chance::percent(20),
+            reorder: Chance::percent(20),
+            reorder_delay: Duration::from_millis(80),
+            jitter: Duration::from_millis(30),
+            ..LinkConfig::new(Duration::from_millis(10 + seed % 5 * 15))
+        };
+        let mut bout = bout(seed, step_differs, link, |config| config.cadence_frames = 20);
+        play_out(&mut bout);
+        for id in 0..2 {
+            let [autopsy] = &autopsies(&bout, id)[..] else {
+                panic!("seed {seed}, machine {id}: {:?}", bout.machine(id).events)
+            };
+            assert!(autopsy.complete, "seed {seed}: {autopsy}");
+            assert_eq!(
+                (autopsy.first_divergence, autopsy.exact),
+                (Frame(100), true),
+                "seed {seed}: {autopsy}"
+            );
+            assert_eq!(autopsy.verdict, AutopsyVerdict::StepDiffers, "seed {seed}: {autopsy}");
+            assert_eq!(autopsy.fields[0].path, "fighters[1].hp", "seed {seed}");
+            assert_eq!(autopsy.fields.len(), 1, "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn a_match_that_stops_at_a_desync_tells_both_sides_even_over_a_bad_link() {
+    for seed in 0..30 {
+        let link = LinkConfig { loss: Chance::percent(25), ..LINK };
+        let mut bout = bout(seed, step_differs, link, |config| config.on_desync = OnDesync::Stop);
+        play_out(&mut bout);
+        for id in 0..2 {
+            assert_eq!(autopsies(&bout, id).len(), 1, "seed {seed}, machine {id}");
+            let last = bout.machine(id).events.last().map(|(_, event)| event.clone());
+            let expected = matches!(
+                last,
+                Some(Event::Disconnected { reason: Reason::Desync | Reason::Left | Reason::TimedOut })
+            );
+            assert!(expected, "seed {seed}, machine {id}: {last:?}");
+        }
+        assert!((0..2).any(|id| autopsies(&bout, id)[0].complete), "seed {seed}");
+    }
+}

@@ -1,0 +1,9 @@
+//! The engine without a network: state, rollback, cues, the sync test, replays, and the games it is tested with.
+
+mod cues;
+mod fields;
+mod games;
+mod playground;
+mod replay;
+mod rollback;
+mod sync_test;

@@ -1,0 +1,384 @@
+//! Bad links: loss, bursts, reordering, duplicates, damage, forgeries and partitions.
+
+use core::time::Duration;
+use games::playground::{LEFT, Playground};
+use rebout::lab::sim::{EntryKind, Recording};
+use rebout::lab::{Bout, Flaw, Play, Setup, addresses, every_fourth};
+use rebout::net::link::{Burst, Chance, LinkConfig};
+use rebout::wire::rbn1;
+use rebout::{Buttons, Event, Frame, Reason};
+
+const PLAY: Play<Playground> =
+    Play { build: |seed| Playground::new(seed).expect("a seed"), script: every_fourth };
+
+const fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+const fn secs(secs: u64) -> Duration {
+    Duration::from_secs(secs)
+}
+
+fn events(bout: &Bout<Playground>, id: usize) -> Vec<Event> {
+    bout.machine(id).events.iter().map(|(_, event)| event.clone()).collect()
+}
+
+/// Both machines play, and have done so for a while.
+fn playing(setup: Setup) -> Bout<Playground> {
+    let mut bout = Bout::new(setup, PLAY);
+    assert!(bout.run_until_frame(120), "the match never began");
+    bout
+}
+
+#[test]
+fn nothing_that_a_link_loses_doubles_cuts_or_mixes_up_makes_the_machines_differ() {
+    let loss = |percent| LinkConfig { loss: Chance::percent(percent), ..LinkConfig::clean() };
+    // 120 datagrams on average, which is two seconds of a match.
+    let burst =
+        Burst { enter: Chance::per_million(1_000), leave: Chance::per_million(8_333), loss: Chance::ALWAYS };
+    let everything =
+        LinkConfig { burst: Some(burst), truncate: Chance::percent(10), ..LinkConfig::hostile() };
+    let links = [
+        ("loss 10 %", loss(10)),
+        ("loss 50 %", loss(50)),
+        ("duplicates", LinkConfig { duplicate: Chance::percent(20), ..LinkConfig::clean() }),
+        // 200 ms, give or take 200 ms.
+        ("mixed up", LinkConfig { jitter: ms(400), ..LinkConfig::new(Duration::ZERO) }),
+        ("bursts", LinkConfig { burst: Some(burst), ..LinkConfig::clean() }),
+        ("truncated", LinkConfig { truncate: Chance::percent(20), ..LinkConfig::clean() }),
+        ("everything", everything),
+    ];
+    for (name, link) in links.into_iter().chain(LinkConfig::presets()) {
+        for seed in 1..=3 {
+            // A match that waits out the longest bursts.
+            let setup = Setup::new(seed, link).configure(|config| {
+                (config.lost_after, config.no_progress_after) = (secs(120), secs(120));
+                config.join_timeout = secs(300);
+            });
+            let mut bout = Bout::new(setup, PLAY);
+            // A burst is so many datagrams, of which a lobby sends few.
+            bout.run_until(secs(300), |bout| bout.checked() > Frame::ZERO);
+            bout.run_for(secs(60));
+            assert_eq!(bout.flaw(link.latency > ms(20)), None, "{name}, seed {seed}");
+            assert!(bout.checked() > Frame(200), "{name}, seed {seed}: only {:?}", bout.checked());
+            let compared = bout.machine(0).stats().checksums_compared;
+            assert!(compared > 4, "{name}, seed {seed}: {compared} checksums compared");
+        }
+    }
+}
+
+#[test]
+fn a_match_is_alive_where_three_in_ten_are_lost() {
+    for seed in 1..=3 {
+        let link = LinkConfig { loss: Chance::percent(30), ..LinkConfig::new(ms(50)) };
+        let mut bout = playing(Setup::new(seed, link));
+        let before = bout.checked();
+        bout.run_for(secs(60));
+        assert_eq!(bout.flaw(true), None);
+        let frames = bout.checked().since(before);
+        assert!(frames > 3_500, "{frames} frames in a minute");
+        for id in 0..2 {
+            assert_eq!(events(&bout, id), [], "nothing to worry the player with");
+            let (out, back) = (bout.machine(id).stats().loss_out, bout.machine(id).stats().loss_in);
+            for loss in [out, back] {
+                assert!((loss.expect("reported") - 0.3).abs() < 0.15, "measured {loss:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn bits_that_flip_past_the_checksum_of_udp_are_reported() {
+    let (mut differed, mut reported) = (0, 0);
+    for seed in 1..=40 {
+        let mut bout = Bout::new(Setup::new(seed, LinkConfig::corrupting()), PLAY);
+        bout.run_for(secs(10));
+        // What was damaged last has time to be found out.
+        bout.world.network_mut().set_links(0, 1, LinkConfig::clean());
+        bout.run_for(secs(12));
+        let told = |id| {
+            events(&bout, id).iter().any(|event| {
+                matches!(event, Event::InputConflict { .. } | Event::Desync(_) | Event::Disconnected { .. })
+            })
+        };
+        let somebody_told = told(0) || told(1) || bout.machine(1).error.is_some();
+        differed += u32::from(bout.divergence().is_some());
+        reported += u32::from(somebody_told);
+        let stuck = bout.checked() < Frame(600);
+        if bout.divergence().is_some() || stuck {
+            assert!(
+                somebody_told,
+                "seed {seed}: {:?}, {:?}, and nobody says so",
+                bout.divergence(),
+                bout.checked()
+            );
+        }
+    }
+    assert!(differed >= 10 && reported >= differed, "{differed} differed, {reported} were reported");
+}
+
+/// What someone who sees the traffic knows: the last input packet that the second machine sent.
+fn overheard(bout: &Bout<Playground>) -> (rbn1::Header, Vec<Buttons>) {
+    let entries = bout.world.network().transcript().entries().iter().rev();
+    let mut sent = entries.filter(|entry| entry.kind == EntryKind::Sent && entry.from == addresses()[1]);
+    let packet = sent.find_map(|entry| rbn1::decode(&entry.datagram).ok()).expect("inputs were sent");
+    (*packet.header(), packet.inputs().collect())
+}
+
+/// Sends the first machine a packet in the name of the second.
+fn forge(bout: &mut Bout<Playground>, header: &rbn1::Header, inputs: &[Buttons]) {
+    let mut datagram = [0; rbn1::MAX_LEN];
+    let len = rbn1::encode(header, inputs.iter().copied(), &mut datagram).expect("a packet");
+    let (at, [to, from]) = (bout.world.now() + Duration::from_micros(1), addresses());
+    bout.world.network_mut().inject(at, from, to, &datagram[..len]);
+}
+
+/// A bout whose traffic is overheard, at a moment at which a packet of the second machine carries several inputs.
+fn overheard_bout(seed: u64, cadence_frames: u16) -> Bout<Playground> {
+    let link = LinkConfig::new(ms(60));
+    let setup = Setup::new(seed, link).configure(|config| config.cadence_frames = cadence_frames);
+    let mut bout = Bout::new(setup, PLAY);
+    bout.world.network_mut().record(Recording::Full);
+    assert!(bout.run_until_frame(100), "the match never began");
+    bout
+}
+
+fn is_conflict(event: &Event) -> bool {
+    matches!(event, Event::InputConflict { .. })
+}
+
+#[test]
+fn a_forged_input_for_a_frame_to_come_is_reported_as_conflict_and_desync() {
+    let mut desyncs = 0;
+    for seed in 1..=8 {
+        // Checksums are taken so often that a difference cannot come and go in between.
+        let mut bout = overheard_bout(seed, 5);
+        let (header, mut inputs) = overheard(&bout);
+        inputs.extend([Buttons(0x8000) | LEFT; 4]);
+        forge(&mut bout, &header, &inputs);
+        bout.run_for(secs(5));
+        assert!(bout.divergence().is_some(), "the forgery was not taken: this test shows nothing");
+        assert!(events(&bout, 0).iter().any(is_conflict), "{:?}", events(&bout, 0));
+        // At the edge of the stage two histories can come to one state again: then there is nothing to report.
+        let [one, two] = [0, 1].map(|id| bout.machine(id).session().expect("a match"));
+        let frame =
+            one.settled().min(two.settled()).min(one.current().min(two.current()).checked_sub(1).unwrap());
+        let same = one.snapshot(frame).expect("kept") == two.snapshot(frame).expect("kept");
+        let told = [0, 1].map(|id| events(&bout, id).iter().any(|event| matches!(event, Event::Desync(_))));
+        assert!(same || told == [true, true], "seed {seed}: states differ and {told:?} say so");
+        desyncs += u32::from(told == [true, true]);
+    }
+    assert!(desyncs > 3, "only {desyncs} of 8 made a difference");
+}
+
+#[test]
+fn a_forged_input_for_a_confirmed_frame_is_refused_and_reported() {
+    let mut bout = overheard_bout(2, 30);
+    bout.run_for(ms(90));
+    let (header, mut inputs) = overheard(&bout);
+    assert!(inputs.len() > 4, "{inputs:?}");
+    inputs[0] = Buttons(inputs[0].0 ^ 0x8000);
+    forge(&mut bout, &header, &inputs);
+    bout.run_for(secs(5));
+    assert_eq!(bout.divergence(), None, "what is confirmed stays");
+    let told = events(&bout, 0);
+    assert!(
+        matches!(told[..], [Event::InputConflict { refused, .. }] if refused.0 & 0x8000 != 0),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn a_forged_checksum_is_reported_as_desync() {
+    let mut bout = overheard_bout(3, 30);
+    // The moment at which the true one sets out: the forged one is there before it.
+    for sets_out in [false, true] {
+        let waits = (0..200).take_while(|_| {
+            bout.run_for(ms(5));
+            overheard(&bout).0.checksum.is_some() != sets_out
+        });
+        assert!(waits.count() < 200, "no checksum was ever sent, or always");
+    }
+    let (header, inputs) = overheard(&bout);
+    let checksum = header.checksum.map(|true_one| rbn1::Checksum { value: 0x0BAD_C0DE, ..true_one });
+    forge(&mut bout, &rbn1::Header { checksum, ..header }, &inputs);
+    bout.run_for(secs(5));
+    let told = events(&bout, 0);
+    assert!(
+        told.iter().any(|event| matches!(event, Event::Desync(desync) if desync.theirs == 0x0BAD_C0DE)),
+        "{told:?}"
+    );
+    assert_eq!(bout.divergence(), None);
+}
+
+#[test]
+fn a_forged_acknowledgement_is_found_out_and_mended() {
+    let mut bout = overheard_bout(4, 30);
+    let current = |bout: &Bout<Playground>, id| bout.machine(id).session().expect("a match").current().0;
+    // What the first machine sends now is lost, and a forger says that it has arrived.
+    bout.world.network_mut().set_down(0, 1, true);
+    bout.run_for(ms(80));
+    let (header, inputs) = overheard(&bout);
+    let first = header.start_frame + inputs.len() as u32 - current(&bout, 1);
+    let ack_frame = first + current(&bout, 0) - 1;
+    assert!(ack_frame > header.ack_frame + 4, "more than has arrived");
+    forge(&mut bout, &rbn1::Header { ack_frame, ..header }, &inputs);
+    bout.run_for(ms(5));
+    bout.world.network_mut().set_down(0, 1, false);
+    let before = bout.checked();
+    bout.run_for(secs(10));
+    assert_eq!(bout.flaw(true), None);
+    assert!(
+        bout.checked().since(before) > 500,
+        "the match stood still: {:?} after {before:?}",
+        bout.checked()
+    );
+}
+
+/// Which ways are cut: from the first machine to the second, and back.
+const WAYS: [[bool; 2]; 3] = [[true, true], [true, false], [false, true]];
+
+fn cut(bout: &mut Bout<Playground>, ways: [bool; 2], length: Duration) {
+    let (start, end) = (bout.world.now(), bout.world.now() + length);
+    for (from, cut) in ways.into_iter().enumerate() {
+        if cut {
+            bout.world.network_mut().cut(from, 1 - from, start, end);
+        }
+    }
+}
+
+#[test]
+fn two_machines_meet_although_the_link_fails_in_the_middle_of_the_handshake() {
+    let mut met = 0;
+    // From every moment of the handshake on, one way or both: long enough for the host to forget the joiner.
+    for ways in WAYS {
+        for start_ms in (0..400).step_by(25) {
+            for length in [secs(1), secs(9)] {
+                let setup = Setup::new(start_ms, LinkConfig::clean())
+                    .configure(|config| config.join_timeout = secs(20));
+                let mut bout = Bout::new(setup, PLAY);
+                bout.run_for(ms(start_ms));
+                cut(&mut bout, ways, length);
+                bout.run_for(length + secs(5));
+                let what = format!("{ways:?} cut for {length:?} from {start_ms} ms on");
+                assert_eq!(bout.machine(1).error, None, "{what}");
+                // Where the host had begun already, its silence has ended the match: there is nobody to meet.
+                let over = (0..2).any(|id| bout.machine(id).ended());
+                met += u32::from(!over);
+                assert!(over || bout.checked() > Frame(60), "{what}: {:?}", bout.checked());
+                assert_eq!(bout.divergence(), None, "{what}");
+            }
+        }
+    }
+    assert!(met > 60, "only {met} of 96 were about the handshake");
+}
+
+#[test]
+fn a_partition_of_up_to_four_seconds_resumes_with_nothing_lost() {
+    for ways in WAYS {
+        for length_ms in [100, 500, 1_000, 2_500, 4_000] {
+            let mut bout = playing(Setup::new(length_ms, LinkConfig::clean()));
+            let cut_at = bout.world.now();
+            cut(&mut bout, ways, ms(length_ms));
+            bout.run_for(ms(length_ms) + secs(1));
+            let before = bout.checked();
+            bout.run_for(secs(5));
+            assert_eq!(bout.flaw(true), None, "{ways:?}, {length_ms} ms");
+            let frames = bout.checked().since(before);
+            assert!((290..=315).contains(&frames), "{ways:?}, {length_ms} ms: {frames} frames in 5 s");
+            for id in 0..2 {
+                let told = &bout.machine(id).events;
+                // A machine that hears the other has nothing to say, even if it has to wait.
+                if !ways[1 - id] || length_ms < 700 {
+                    assert_eq!(*told, [], "{ways:?}, {length_ms} ms, machine {id}");
+                    continue;
+                }
+                let [(interrupted_at, Event::Interrupted { disconnect_at }), (resumed_at, Event::Resumed)] =
+                    told[..]
+                else {
+                    panic!("{ways:?}, {length_ms} ms, machine {id}: {told:?}");
+                };
+                // The last packet came 30 ms after the cut, and up to a frame before or after.
+                let silent_since = cut_at + ms(30);
+                let within = |a: Duration, b: Duration| a.abs_diff(b) <= ms(40);
+                assert!(
+                    within(interrupted_at, silent_since + ms(750)),
+                    "{interrupted_at:?} after {cut_at:?}"
+                );
+                assert!(within(disconnect_at, silent_since + secs(5)), "{disconnect_at:?} after {cut_at:?}");
+                assert!(within(resumed_at, silent_since + ms(length_ms)), "{resumed_at:?} after {cut_at:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_partition_of_thirty_seconds_ends_the_match_with_one_event_on_each_side() {
+    for ways in WAYS {
+        let mut bout = playing(Setup::new(7, LinkConfig::clean()));
+        let cut_at = bout.world.now();
+        cut(&mut bout, ways, secs(30));
+        bout.run_for(secs(40));
+        assert_eq!(bout.divergence(), None);
+        for id in 0..2 {
+            let told = &bout.machine(id).events;
+            let ends: Vec<_> =
+                told.iter().filter(|(_, event)| matches!(event, Event::Disconnected { .. })).collect();
+            let [(ended_at, Event::Disconnected { reason })] = ends[..] else { panic!("{ways:?}: {told:?}") };
+            assert_eq!(told.last(), Some(ends[0]), "nothing comes after the end");
+            // Who hears nothing gives up after five seconds, and tells the other if that way is open.
+            let expected = if ways[1 - id] { Reason::TimedOut } else { Reason::Left };
+            assert_eq!(*reason, expected, "{ways:?}, machine {id}");
+            let after = *ended_at - cut_at;
+            assert!((secs(5)..ms(5_700)).contains(&after), "{ways:?}, machine {id}: over after {after:?}");
+        }
+    }
+}
+
+#[test]
+fn a_match_that_is_over_is_silent() {
+    let mut bout = playing(Setup::new(8, LinkConfig::clean()));
+    cut(&mut bout, [true, true], secs(1_000));
+    bout.run_for(secs(10));
+    assert!((0..2).all(|id| bout.machine(id).ended()));
+    let sent = bout.world.network().transcript().count();
+    bout.run_for(secs(60));
+    assert_eq!(bout.world.network().transcript().count(), sent);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_transcript_of_a_match_and_another_does_not() {
+    let digest = |seed| {
+        let mut bout = Bout::new(Setup::new(seed, LinkConfig::hostile()), PLAY);
+        bout.run_for(secs(20));
+        assert!(bout.checked() > Frame(100));
+        let transcript = bout.world.network().transcript();
+        (transcript.count(), transcript.digest())
+    };
+    assert_eq!(digest(1), digest(1));
+    assert_ne!(digest(1), digest(2));
+}
+
+#[test]
+fn a_run_that_proved_nothing_is_found_out() {
+    let idle = Play { script: |_, _, _| Buttons::NONE, ..PLAY };
+    let mut bout = Bout::new(Setup::new(1, LinkConfig::clean()), idle);
+    bout.run_for(secs(10));
+    assert_eq!(bout.flaw(true), Some(Flaw::NoMisprediction));
+    assert_eq!(bout.flaw(false), Some(Flaw::NoInfluence { frames: 0 }));
+
+    let mut bout = Bout::new(Setup::new(1, LinkConfig::new(Duration::ZERO)), PLAY);
+    bout.run_for(secs(10));
+    assert_eq!(bout.flaw(false), None);
+
+    // Buttons that the game knows nothing of are mispredicted like any others, and change nothing.
+    let unknown = Play { script: |_, frame, _| Buttons(0x100 << (frame / 4 % 4)), ..PLAY };
+    let mut bout = Bout::new(Setup::new(1, LinkConfig::clean()), unknown);
+    bout.run_for(secs(10));
+    assert_eq!(bout.flaw(true), Some(Flaw::NoInfluence { frames: 0 }));
+
+    let cut = LinkConfig { loss: Chance::ALWAYS, ..LinkConfig::clean() };
+    let mut bout = Bout::new(Setup::new(1, cut), PLAY);
+    bout.run_for(secs(10));
+    assert_eq!(bout.flaw(true), Some(Flaw::NoMatch));
+}

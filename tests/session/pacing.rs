@@ -1,0 +1,328 @@
+//! Two machines on one clock: the lead goes away and stays away, fairly, on any link that can be played on.
+
+use core::time::Duration;
+use games::playground::Playground;
+use rebout::lab::sim::Clock;
+use rebout::lab::{Bout, Play, Setup, every_fourth};
+use rebout::net::link::{Chance, LinkConfig};
+use rebout::{Advanced, Event};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+const PLAY: Play<Playground> =
+    Play { build: |seed| Playground::new(seed).expect("a seed"), script: every_fourth };
+
+const FRAME: Duration = Duration::from_nanos(16_666_667);
+
+const fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+const fn secs(secs: u64) -> Duration {
+    Duration::from_secs(secs)
+}
+
+/// A round trip of 60 ms, and up to 10 ms more each way.
+fn usual() -> LinkConfig {
+    LinkConfig { jitter: ms(10), ..LinkConfig::new(ms(30)) }
+}
+
+/// Clocks that run this many parts of a million too fast.
+fn clocks(skews_ppm: [i32; 2]) -> [Clock; 2] {
+    skews_ppm.map(|skew| Clock::new(Duration::ZERO, skew))
+}
+
+/// What a machine saw in a frame that was due.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    /// On its own clock.
+    at: Duration,
+    stepped: bool,
+    lead: f32,
+    trim_micros: i32,
+    /// How many frames were predicted after it.
+    gap: u32,
+}
+
+type Log = Rc<RefCell<Vec<Sample>>>;
+
+/// A bout and what both machines saw.
+struct Watched {
+    bout: Bout<Playground>,
+    logs: [Log; 2],
+}
+
+impl Watched {
+    fn new(setup: Setup) -> Self {
+        let mut bout = Bout::new(setup, PLAY);
+        let logs = [0, 1].map(|id| {
+            let log = Log::default();
+            let writer = Rc::clone(&log);
+            bout.world.machine_mut(id).watch = Some(Box::new(move |at, advanced, session, _| {
+                let stats = session.stats();
+                writer.borrow_mut().push(Sample {
+                    at,
+                    stepped: advanced == Advanced::Stepped,
+                    lead: stats.frame_lead,
+                    trim_micros: stats.trim_micros,
+                    gap: stats.predicted_frames,
+                });
+            }));
+            log
+        });
+        Self { bout, logs }
+    }
+
+    /// One machine begins so late that the other has gone as far ahead as its window lets it.
+    fn with_late(setup: Setup, late: usize) -> Self {
+        let mut watched = Self::new(setup);
+        watched.bout.world.machine_mut(late).begin_at = secs(3);
+        watched
+    }
+
+    /// Runs until both machines have stepped their first frame.
+    fn run_until_both_play(&mut self) {
+        let playing = |bout: &Bout<Playground>| (0..2).all(|id| bout.machine(id).stats().frames > 0);
+        assert!(self.bout.run_until(secs(10), playing), "the match never began");
+    }
+
+    /// How many frames the first machine is ahead of the second at this very moment, fractions included.
+    fn true_lead(&self) -> f64 {
+        let [one, two] = [0, 1].map(|id| self.position(id));
+        one - two
+    }
+
+    /// How far a machine has come.
+    fn position(&self, id: usize) -> f64 {
+        let session = self.bout.machine(id).session().expect("a match");
+        f64::from(session.current().0) + f64::from(session.phase(self.bout.world.local_now(id)))
+    }
+
+    /// Runs for `time`; the largest true lead met on the way, to either side.
+    fn largest_true_lead(&mut self, time: Duration) -> f64 {
+        let end = self.bout.world.now() + time;
+        let mut largest: f64 = 0.0;
+        while self.bout.world.now() < end {
+            self.bout.run_for(ms(53));
+            largest = largest.max(self.true_lead().abs());
+        }
+        largest
+    }
+
+    fn forget(&self) {
+        self.logs.iter().for_each(|log| log.borrow_mut().clear());
+    }
+
+    fn largest_lead(&self) -> f32 {
+        self.fold(0.0, |largest, sample| largest.max(sample.lead.abs()))
+    }
+
+    fn largest_trim_micros(&self) -> i32 {
+        self.fold(0, |largest, sample| largest.max(sample.trim_micros.abs()))
+    }
+
+    fn fold<T>(&self, init: T, mut with: impl FnMut(T, &Sample) -> T) -> T {
+        self.logs.iter().fold(init, |value, log| log.borrow().iter().fold(value, &mut with))
+    }
+
+    fn mean_gap(&self, id: usize) -> f64 {
+        let log = self.logs[id].borrow();
+        let stepped = log.iter().filter(|sample| sample.stepped);
+        let (sum, count) = stepped.fold((0, 0), |(sum, count), sample| (sum + sample.gap, count + 1));
+        f64::from(sum) / f64::from(count)
+    }
+
+    /// Frames a second of true time over the next `seconds`, for both machines.
+    fn frame_rates(&mut self, seconds: u32) -> [f64; 2] {
+        let before = [0, 1].map(|id| self.position(id));
+        self.bout.run_for(secs(u64::from(seconds)));
+        [0, 1].map(|id| (self.position(id) - before[id]) / f64::from(seconds))
+    }
+
+    fn assert_sound(&self) {
+        assert_eq!(self.bout.flaw(true), None);
+    }
+}
+
+#[test]
+fn within_two_seconds_the_lead_is_inside_half_a_frame_and_stays_there() {
+    for (seed, skews) in [[1_000, -1_000], [-1_000, 1_000], [1_000, 0]].into_iter().enumerate() {
+        for late in 0..2 {
+            let setup = Setup { clocks: clocks(skews), ..Setup::new(seed as u64, usual()) };
+            let mut watched = Watched::with_late(setup, late);
+            watched.run_until_both_play();
+            let begun = watched.bout.machine(late).started_at.expect("a match");
+            watched.bout.run_for((begun + secs(2)).saturating_sub(watched.bout.world.local_now(late)));
+            assert!(watched.largest_lead() > 3.0, "no offset to begin with: {}", watched.largest_lead());
+            assert_eq!(watched.largest_trim_micros(), 2_000, "as fast as is allowed, and no faster");
+            watched.forget();
+            let true_lead = watched.largest_true_lead(secs(60));
+            let lead = watched.largest_lead();
+            assert!(lead < 0.5, "seed {seed}, {skews:?}, {late} late: the machines see a lead of {lead}");
+            assert!(true_lead < 0.5, "seed {seed}, {skews:?}, {late} late: the lead is {true_lead}");
+            watched.assert_sound();
+        }
+    }
+}
+
+#[test]
+fn both_sides_resimulate_as_much() {
+    let setup = Setup { clocks: clocks([1_000, -1_000]), ..Setup::new(5, usual()) };
+    let mut watched = Watched::with_late(setup, 1);
+    watched.run_until_both_play();
+    watched.bout.run_for(secs(300));
+    watched.assert_sound();
+    let [one, two] = [0, 1].map(|id| watched.bout.machine(id).stats().rollback.resimulated_frames as f64);
+    assert!(one > 5_000.0, "hardly any: {one}");
+    assert!((one - two).abs() < 0.1 * one.min(two), "{one} and {two}");
+    assert!(watched.largest_trim_micros() <= 2_000);
+}
+
+#[test]
+fn the_frame_rate_of_both_sides_is_the_mean_of_both_clocks() {
+    let lossy = LinkConfig { loss: Chance::percent(20), ..usual() };
+    for (name, link) in [("usual", usual()), ("clean", LinkConfig::clean()), ("lossy", lossy)] {
+        for skews in [[1_000, -1_000], [1_000, 1_000], [-1_000, 0], [0, 0]] {
+            let setup = Setup { clocks: clocks(skews), ..Setup::new(9, link) };
+            let mut watched = Watched::new(setup);
+            watched.run_until_both_play();
+            watched.bout.run_for(secs(3));
+            let expected = 60.0 * (1.0 + f64::from(skews[0] + skews[1]) / 2e6);
+            for rate in watched.frame_rates(60) {
+                let off_percent = (rate / expected - 1.0) * 100.0;
+                assert!(
+                    off_percent.abs() < 0.1,
+                    "{name}, {skews:?}: {rate} Hz instead of {expected}, {off_percent:+.3} %"
+                );
+            }
+            watched.assert_sound();
+        }
+    }
+}
+
+#[test]
+fn no_round_trip_makes_the_pacing_oscillate() {
+    for rtt_micros in [500, 5_000, 20_000, 60_000, 100_000, 150_000, 200_000, 250_000] {
+        let link = LinkConfig::new(Duration::from_micros(rtt_micros / 2));
+        // The delay that the link asks for: a round trip of 250 ms alone fills the window.
+        let setup = Setup::new(rtt_micros, link).configure(|config| config.delay_frames = None);
+        let mut watched = Watched::with_late(setup, (rtt_micros / 500 % 2) as usize);
+        watched.run_until_both_play();
+        watched.bout.run_for(secs(4));
+        watched.forget();
+        let first = watched.largest_true_lead(secs(10));
+        let (first_lead, first_trim) = (watched.largest_lead(), watched.largest_trim_micros());
+        watched.forget();
+        let second = watched.largest_true_lead(secs(20));
+        let (second_lead, second_trim) = (watched.largest_lead(), watched.largest_trim_micros());
+        let figures = format!(
+            "{rtt_micros} us: true lead {first:.3} then {second:.3}, seen {first_lead:.3} then {second_lead:.3}, \
+             trim {first_trim} then {second_trim} us"
+        );
+        assert!(first < 0.5 && second < 0.5, "{figures}");
+        assert!(first_lead < 0.6 && second_lead < 0.6, "{figures}");
+        assert!(second_trim <= 330, "{figures}");
+        assert_eq!(watched.bout.divergence(), None);
+    }
+}
+
+#[test]
+fn unequal_delays_and_paths_leave_both_sides_with_equal_gaps() {
+    for (delays, there, back) in
+        [([0, 0], 30, 90), ([0, 0], 90, 30), ([4, 0], 60, 60), ([0, 3], 30, 90), ([3, 1], 90, 30)]
+    {
+        let jitter = |latency| LinkConfig { jitter: ms(4), ..LinkConfig::new(ms(latency)) };
+        let mut setup =
+            Setup { links: [jitter(there), jitter(back)], ..Setup::new(there + back * 2, usual()) };
+        for (config, delay) in setup.configs.iter_mut().zip(delays) {
+            config.delay_frames = Some(delay);
+        }
+        let mut watched = Watched::new(setup);
+        watched.run_until_both_play();
+        watched.bout.run_for(secs(4));
+        watched.forget();
+        watched.bout.run_for(secs(60));
+        let [one, two] = [0, 1].map(|id| watched.mean_gap(id));
+        assert!(
+            (one - two).abs() < 0.25,
+            "delays {delays:?}, {there} ms and {back} ms: gaps {one} and {two}"
+        );
+        // Half of what the path and the delays take, each: nobody gets the better part.
+        let expected = (there + back) as f64 / 2_000.0 * 60.0 - f64::from(delays[0] + delays[1]) / 2.0;
+        assert!((one - expected).abs() < 1.2, "delays {delays:?}: a gap of {one}, not about {expected}");
+        watched.assert_sound();
+    }
+}
+
+#[test]
+fn a_pause_causes_no_catch_up_spiral() {
+    for (seed, pause_ms) in [100, 300, 700, 2_000, 10_000].into_iter().enumerate() {
+        let setup = Setup::new(seed as u64, usual()).configure(|config| {
+            // A match that waits: what happens when it does not is another matter.
+            (config.lost_after, config.no_progress_after) = (secs(30), secs(30));
+        });
+        let mut watched = Watched::new(setup);
+        watched.run_until_both_play();
+        watched.bout.run_for(secs(3));
+        watched.forget();
+        let (paused, at) = (seed % 2, watched.bout.world.now() + ms(5));
+        watched.bout.world.pause(paused, at, ms(pause_ms));
+        watched.bout.run_for(ms(pause_ms) + secs(3));
+        for (id, log) in watched.logs.iter().enumerate() {
+            let log = log.borrow();
+            let stepped: Vec<Duration> =
+                log.iter().filter(|sample| sample.stepped).map(|sample| sample.at).collect();
+            // No frame is shorter than the greatest trim allows, but for one that had waited.
+            let fastest = stepped.windows(60).map(|second| second[59] - second[0]).min().expect("a second");
+            assert!(
+                fastest >= (FRAME - ms(2)) * 57,
+                "{pause_ms} ms: 60 frames in {fastest:?} at machine {id}"
+            );
+        }
+        watched.forget();
+        let true_lead = watched.largest_true_lead(secs(5));
+        assert!(true_lead < 0.5, "{pause_ms} ms: a lead of {true_lead} is left");
+        let rates = watched.frame_rates(10);
+        assert!(rates.iter().all(|rate| (rate - 60.0).abs() < 0.1), "{pause_ms} ms: {rates:?}");
+        watched.assert_sound();
+        let told = (0..2).flat_map(|id| watched.bout.machine(id).events.iter());
+        let interrupted = told.filter(|(_, event)| matches!(event, Event::Interrupted { .. })).count();
+        // Only the machine that ran has waited, and it says so only if it was long.
+        assert_eq!(interrupted, usize::from(pause_ms > 750), "{pause_ms} ms");
+    }
+}
+
+#[test]
+fn a_machine_that_manages_only_55_frames_a_second_slows_the_match_to_that() {
+    for slow in 0..2 {
+        let mut watched = Watched::new(Setup::new(11, usual()));
+        watched.bout.world.machine_mut(slow).least_frame = secs(1) / 55;
+        watched.run_until_both_play();
+        watched.bout.run_for(secs(5));
+        for rate in watched.frame_rates(60) {
+            assert!((rate - 55.0).abs() < 0.1, "machine {slow} is slow: {rate} Hz");
+        }
+        let stalled = watched.bout.machine(1 - slow).stats().stalled_frames;
+        assert_eq!(stalled, 0, "the fast one slows down before it has to wait");
+        watched.assert_sound();
+    }
+}
+
+#[test]
+fn what_a_clock_shows_does_not_matter_only_that_it_runs() {
+    let figures = |offsets: [Duration; 2]| {
+        let clocks = [Clock::new(offsets[0], 300), Clock::new(offsets[1], -200)];
+        let mut watched = Watched::new(Setup { clocks, ..Setup::new(4, usual()) });
+        watched.run_until_both_play();
+        watched.bout.run_for(secs(20));
+        watched.assert_sound();
+        [0, 1].map(|id| {
+            let stats = watched.bout.machine(id).stats();
+            (stats.frames, stats.rollback.resimulated_frames, stats.frame_lead.to_bits())
+        })
+    };
+    let at_zero = figures([Duration::ZERO; 2]);
+    assert!(at_zero[0].0 > 1_000);
+    assert_eq!(figures([secs(1_000_000), Duration::ZERO]), at_zero);
+    assert_eq!(figures([Duration::from_nanos(123_456_789), secs(77_777)]), at_zero);
+}

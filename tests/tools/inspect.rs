@@ -1,0 +1,76 @@
+//! What `inspect` prints, run as a program.
+
+use crate::program::program;
+use std::process::Command;
+
+/// Exit code, standard output, standard error.
+fn inspect(args: &[&str]) -> (i32, String, String) {
+    let output = Command::new(program("inspect")).args(args).output().expect("inspect runs");
+    let text = |bytes| String::from_utf8(bytes).expect("text");
+    (output.status.code().expect("an exit code"), text(output.stdout), text(output.stderr))
+}
+
+const RBN1: &str = "52424e3101000100000001020000000300";
+
+#[test]
+fn an_input_packet_is_printed_field_by_field() {
+    let expected =
+        "format: RBN1\nversion: 1\nstart_frame: 1\ncount: 1\nack_frame: 2\nbuttons[0]: 0x0003\n".to_owned();
+    assert_eq!(inspect(&[RBN1]), (0, expected, String::new()));
+}
+
+#[test]
+fn a_checksum_is_printed_where_there_is_one() {
+    let (code, out, _) = inspect(&["52424e3101010100000001020000001e000000b73db7410300"]);
+    assert_eq!(code, 0);
+    assert!(out.contains("checksum_frame: 30\nchecksum: 41B73DB7\n"), "{out}");
+}
+
+#[test]
+fn spaces_prefix_and_case_do_not_matter() {
+    let plain = inspect(&[RBN1]);
+    assert_eq!(inspect(&[&format!("0x{}", RBN1.to_uppercase())]), plain);
+    assert_eq!(inspect(&["52 42 4E 31 01 00 01000000 01 02000000 0300"]), plain);
+    assert_eq!(inspect(&["52424e31", "0100", "0x01000000", "01", "02000000", "0300"]), plain);
+}
+
+#[test]
+fn a_refusal_names_the_rule_and_the_reason() {
+    let mut bytes = RBN1.to_owned();
+    bytes.replace_range(20..22, "21");
+    let expected = "refused: rbn1-count, a count of 33 is outside 1..=32\n".to_owned();
+    assert_eq!(inspect(&[&bytes]), (1, expected, String::new()));
+    let (code, out, _) = inspect(&["00112233445566778899aabbccddeeff"]);
+    assert_eq!((code, out.as_str()), (1, "refused: magic, no format begins with [00, 11, 22, 33]\n"));
+    let (code, out, _) = inspect(&[""]);
+    assert_eq!((code, out.as_str()), (1, "refused: too-short, 0 bytes are less than a header of 15\n"));
+}
+
+#[test]
+fn control_packets_and_the_messages_inside_are_printed() {
+    let expected = "format: GAME\ntype: RELIABLE_EVENT\nsequence: 1\nack: 2\nack_bits: 0x00000003\nmessage: VERDICT\n\
+                    number: 7\nframe: 100\nchecksum: 41B73DB7\n";
+    let (code, out, _) = inspect(&["47414d45 0001 0002 00000003 08 000b 10 0007 00000064 41b73db7"]);
+    assert_eq!((code, out.as_str()), (0, expected));
+    let (code, out, _) = inspect(&["47414d45 0001 0002 00000003 06 0008 3ff8000000000000"]);
+    assert_eq!(code, 0);
+    assert!(out.ends_with("timestamp: 1.5\ntimestamp_bits: 0x3ff8000000000000\n"), "{out}");
+}
+
+#[test]
+fn an_event_that_is_no_message_says_why_but_is_a_packet() {
+    let (code, out, _) = inspect(&["47414d45 0001 0002 00000003 08 0001 63"]);
+    assert_eq!(code, 0);
+    assert!(
+        out.ends_with("payload: 63\nmessage: none, message-kind, there is no message of kind 99\n"),
+        "{out}"
+    );
+}
+
+#[test]
+fn a_bad_argument_ends_with_its_reason_on_standard_error() {
+    let said = |reason: &str| (2, String::new(), format!("inspect: {reason}\n"));
+    assert_eq!(inspect(&[]), said("usage: inspect HEX"));
+    assert_eq!(inspect(&["52zz"]), said("'z' is not a hex digit"));
+    assert_eq!(inspect(&["524"]), said("3 hex digits are not whole bytes"));
+}

@@ -1,0 +1,8 @@
+//! The tools as programs: what they print, what they refuse, and how they end.
+
+#[cfg(unix)]
+mod autopsy;
+mod inspect;
+mod playground;
+mod program;
+mod stress;

@@ -1,0 +1,224 @@
+//! What `docs/WIRE.md` shows is what the code sends: every block of bytes on the page, every hash.
+
+use core::time::Duration;
+use rebout::wire::control::{self, Header, Payload};
+use rebout::wire::message::{Message, Ordered, Refuse, RefuseField};
+use rebout::wire::rbn1::{self, Checksum};
+use rebout::wire::{self, Packet};
+use rebout::{
+    Buttons, Config, Cues, Game, Inputs, Lobby, MAX_DATAGRAM, Player, Protocol, Session, SimHash, checksum,
+    fields,
+};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+const PAGE: &str = include_str!("../../docs/WIRE.md");
+
+/// The blocks of the page that are called `kind name`, each with its lines.
+fn blocks(kind: &str) -> Vec<(String, Vec<String>)> {
+    let mut found = Vec::new();
+    let mut lines = PAGE.lines();
+    while let Some(line) = lines.next() {
+        let Some(info) = line.strip_prefix("```") else { continue };
+        let body: Vec<String> =
+            lines.by_ref().take_while(|line| !line.starts_with("```")).map(str::to_owned).collect();
+        if let Some(name) = info.strip_prefix(kind) {
+            found.push((name.trim().to_owned(), body));
+        }
+    }
+    found
+}
+
+/// Bytes in hex; what comes after a semicolon is for the reader.
+fn bytes_of(lines: &[String]) -> Vec<u8> {
+    let bytes = lines.iter().flat_map(|line| line.split(';').next().unwrap().split_whitespace());
+    bytes.map(|byte| u8::from_str_radix(byte, 16).unwrap_or_else(|_| panic!("{byte:?} is no byte"))).collect()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.chunks(16).map(|line| line.iter().map(|b| format!("{b:02X} ")).collect::<String>() + "\n").collect()
+}
+
+// The match of the page: Ada hosts at 192.0.2.1:7001, Bob joins from 192.0.2.2:7002, ten milliseconds away.
+
+#[derive(Clone, Copy)]
+struct Count {
+    at: u32,
+}
+fields!(Count { at });
+
+impl Game for Count {
+    fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+        self.at += u32::from(inputs[Player::One].0 + inputs[Player::Two].0);
+    }
+
+    fn finished(&self) -> bool {
+        self.at >= 40
+    }
+}
+
+// There are two of these.
+#[allow(clippy::large_enum_variant)]
+enum Machine {
+    Lobby(Option<Lobby>),
+    Match(Session<Count>, Count),
+}
+
+impl Machine {
+    fn protocol(&mut self) -> &mut dyn Protocol {
+        match self {
+            Self::Lobby(lobby) => lobby.as_mut().expect("not started yet"),
+            Self::Match(session, _) => session,
+        }
+    }
+
+    /// Starts the match when there is one, and plays what is due.
+    fn turn(&mut self, now: Duration, buttons: Buttons) {
+        if let Self::Lobby(lobby) = self
+            && lobby.as_ref().unwrap().agreed().unwrap().is_some()
+        {
+            let game = Count { at: 0 };
+            *self = Self::Match(lobby.take().unwrap().start(now, &game).unwrap(), game);
+        }
+        if let Self::Match(session, game) = self {
+            while session.frame_due(now) {
+                session.advance(now, game, buttons);
+            }
+        }
+    }
+}
+
+fn addrs() -> [SocketAddr; 2] {
+    [([192, 0, 2, 1], 7001).into(), ([192, 0, 2, 2], 7002).into()]
+}
+
+fn config(entropy: u64, delay_frames: u8, user_data: &[u8]) -> Config {
+    Config {
+        content_hash: 0x0123_4567_89AB_CDEF,
+        delay_frames: Some(delay_frames),
+        seed: Some(42),
+        user_data: user_data.to_vec(),
+        entropy: Some(entropy),
+        ..Config::new(0x6475_656C)
+    }
+}
+
+/// Every datagram of the match, in order: when, from whom, what.
+fn transcript() -> Vec<(Duration, usize, Vec<u8>)> {
+    let latency = Duration::from_millis(10);
+    let host = Lobby::host(config(1, 2, b"Ada")).unwrap();
+    let join = Lobby::join(config(2, 1, b"Bob"), addrs()[0]).unwrap();
+    let mut machines = [Machine::Lobby(Some(host)), Machine::Lobby(Some(join))];
+    let mut sent: Vec<(Duration, usize, Vec<u8>)> = Vec::new();
+    let mut arrived = 0;
+    let mut buf = [0; MAX_DATAGRAM];
+    for millis in 1..600 {
+        let now = Duration::from_millis(millis);
+        while let Some((at, from, bytes)) = sent.get(arrived)
+            && *at + latency <= now
+        {
+            machines[1 - from].protocol().handle_datagram(now, addrs()[*from], bytes);
+            arrived += 1;
+        }
+        for (at, machine) in machines.iter_mut().enumerate() {
+            machine.turn(now, Buttons([1, 2][at]));
+            while let Some((_, len)) = machine.protocol().poll_transmit(now, &mut buf) {
+                sent.push((now, at, buf[..len].to_vec()));
+            }
+        }
+    }
+    sent
+}
+
+/// The datagrams that the page shows, by the name of their block.
+fn shown() -> BTreeMap<String, Vec<u8>> {
+    let sent = transcript();
+    let mut shown = BTreeMap::new();
+    let mut keep = |name: &str, wanted: &dyn Fn(&Packet<'_>) -> bool, from: usize, skip: usize| {
+        let found = sent
+            .iter()
+            .filter(|(_, by, bytes)| *by == from && wanted(&wire::decode(bytes).unwrap()))
+            .nth(skip);
+        shown.insert(name.to_owned(), found.unwrap_or_else(|| panic!("no {name}")).2.clone());
+    };
+    let kind = |kind: u8| move |packet: &Packet<'_>| matches!(packet, Packet::Game(p) if p.payload.packet_type() as u8 == kind);
+    let message = |byte: u8| move |packet: &Packet<'_>| matches!(packet, Packet::Game(p) if matches!(p.payload, Payload::ReliableEvent(m) if m[0] == byte));
+    keep("hello", &message(1), 1, 0);
+    keep("challenge", &message(2), 0, 0);
+    keep("hello-with-cookie", &message(1), 1, 1);
+    keep("offer", &message(3), 0, 0);
+    keep("connect-req", &kind(1), 1, 0);
+    keep("connect-ack", &kind(2), 0, 0);
+    keep("ping", &kind(6), 0, 0);
+    keep("pong", &kind(7), 1, 0);
+    keep("inputs", &|packet| matches!(packet, Packet::Rbn1(_)), 1, 0);
+    keep("inputs-later", &|packet| matches!(packet, Packet::Rbn1(p) if p.checksum().is_none()), 0, 0);
+    keep("verdict", &message(16), 0, 0);
+    shown
+}
+
+#[test]
+fn every_block_of_bytes_on_the_page_is_what_the_code_sends() {
+    let mut expected = shown();
+    let mut put = |name: &str, bytes: &[u8]| expected.insert(name.to_owned(), bytes.to_vec());
+    let mut buf = [0; MAX_DATAGRAM];
+    let header = Header { sequence: 0x0102, ack: 0x8001, ack_bits: 0b101 };
+    for (name, payload) in [("heartbeat", Payload::Heartbeat), ("disconnect", Payload::Disconnect)] {
+        let len = control::encode(&header, &payload, &mut buf).unwrap();
+        put(name, &buf[..len]);
+    }
+    let refuse = Refuse { nonce: 0x1122_3344_5566_7788, field: RefuseField::FrameRate, ours: 60, theirs: 50 };
+    for (name, message) in [
+        ("refuse", Message::Refuse(refuse)),
+        ("report", Message::Report { sent: 61, received: 58, newest_frame: 0x0100_0039 }),
+        ("user", Message::Ordered { number: 0, body: Ordered::User(b"gg") }),
+        (
+            "delay",
+            Message::Ordered { number: 1, body: Ordered::Delay { from_frame: 0x0100_0050, delay_frames: 3 } },
+        ),
+    ] {
+        let len = message.encode(&mut buf).unwrap();
+        put(name, &buf[..len]);
+    }
+    let header = rbn1::Header {
+        start_frame: 0x0100_001E,
+        ack_frame: 0x0100_001C,
+        checksum: Some(Checksum { frame: 0x0100_001E, value: 0x41B7_3DB7 }),
+    };
+    let len = rbn1::encode(&header, [Buttons(1), Buttons(0x8009)], &mut buf).unwrap();
+    put("rbn1", &buf[..len]);
+
+    let on_page: BTreeMap<String, Vec<u8>> =
+        blocks("hex").into_iter().map(|(name, lines)| (name, bytes_of(&lines))).collect();
+    let wrong: String = expected
+        .iter()
+        .filter(|(name, bytes)| on_page.get(*name) != Some(*bytes))
+        .map(|(name, bytes)| format!("```hex {name}\n{}```\n", hex(bytes)))
+        .collect();
+    assert!(wrong.is_empty(), "the page should have\n{wrong}");
+    assert_eq!(on_page.len(), expected.len(), "a block of the page is not held against anything");
+}
+
+#[test]
+fn every_hash_on_the_page_is_what_the_code_computes() {
+    let mut checked = 0;
+    for (_, lines) in blocks("simhash") {
+        for line in &lines {
+            let (words, hash) = line.split_once("->").expect("words -> hash");
+            let number = |text: &str| u32::from_str_radix(text, 16).expect("a word in hex");
+            let expected = number(hash.trim());
+            let mut simhash = SimHash::new();
+            match words.trim().strip_prefix("bytes 00..") {
+                Some(last) => simhash.bytes(&(0..=number(last) as u8).collect::<Vec<_>>()),
+                None => words.split_whitespace().for_each(|word| simhash.word(number(word))),
+            }
+            assert_eq!(simhash.finish(), expected, "{line}: {:08X}", simhash.finish());
+            checked += 1;
+        }
+    }
+    assert!(checked >= 4);
+    let bytes: [u8; 100] = core::array::from_fn(|i| i as u8);
+    let mut simhash = SimHash::new();
+    simhash.bytes(&bytes);
+    assert_eq!(checksum(&bytes), simhash.finish(), "a field of that many bytes is hashed like that");
+}

@@ -1,0 +1,6 @@
+//! Bytes to packets and back, and the document that describes them.
+
+mod control;
+mod doc;
+mod message;
+mod rbn1;
