@@ -165,7 +165,7 @@ fn play_one<G: Trial>(case: &Case, keep: Keep, make: &Maker<G>, before: Option<G
     let mut bout = Bout::new(setup, play);
     let end = case.frames;
     let direct = make.clone();
-    bout.make_direct = Some(Box::new(move |seed| Timed { game: direct(seed, None), end }));
+    bout.make_direct(move |seed| Timed { game: direct(seed, None), end });
     let mut before = before;
     let mut samplers = [None, None];
     for (id, slot) in samplers.iter_mut().enumerate() {

@@ -1,44 +1,24 @@
 //! One machine of a bout: a lobby, then a session, and the game it plays.
 
+use super::oracle::digest;
 use super::sim::Machine;
+use super::{Overheard, Play};
 use crate::{
-    Advanced, Agreed, Buttons, Config, Event, Fields, Frame, Game, Inputs, Lobby, LobbyError, Player,
-    Protocol, Save, Session, Stats, Visitor,
+    Advanced, Agreed, Buttons, Config, Event, Frame, Game, Inputs, Lobby, LobbyError, Player, Protocol,
+    Refusals, Save, Session, Stats,
 };
 use std::collections::VecDeque;
 use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// What a player holds, by the number of the frame that is being played.
-pub type Script = fn(Player, u32, seed: u32) -> Buttons;
-
-/// Buttons that change every fourth frame, as figures of other libraries are measured with.
-pub fn every_fourth(player: Player, frame: u32, seed: u32) -> Buttons {
-    let mixed =
-        (frame / 4 + 1).wrapping_mul(0x9E37_79B9) ^ seed.wrapping_mul(0x85EB_CA6B) ^ player.index() as u32;
-    Buttons((mixed.wrapping_mul(0xC2B2_AE35) >> 28) as u16)
-}
-
-/// A game, how it is built and what is done in it.
-pub struct Play<G> {
-    /// The first state, from a seed.
-    pub build: fn(seed: u32) -> G,
-    /// What the players do.
-    pub script: Script,
-}
-
-impl<G> Copy for Play<G> {}
-impl<G> Clone for Play<G> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
+/// Frames that may be confirmed before the oracle looks, without taking more memory.
+const CONFIRMED_FRAMES: usize = 256;
 
 /// One machine: a lobby, then a session, and the game it plays.
 pub struct Contestant<G: Game> {
-    config: Config,
-    target: Option<SocketAddr>,
+    /// How the lobby was made: anew it is made the same way.
+    entry: Option<(Config, Option<SocketAddr>)>,
     play: Play<G>,
     stage: Stage<G>,
     /// Frames confirmed here that the oracle has not looked at yet.
@@ -63,6 +43,10 @@ pub struct Contestant<G: Game> {
     pub before: Option<fn(&mut G, Frame, Buttons)>,
     /// Leaves at this time.
     pub leave_at: Option<Duration>,
+    /// Does nothing and hears nothing: a program that is not started yet, or gone.
+    pub asleep: bool,
+    /// The newest numbers in its traffic, if somebody [listens](super::Bout::eavesdrop).
+    pub overheard: Option<Overheard>,
     /// The least time from one frame to the next: a machine that cannot keep up.
     pub least_frame: Duration,
     last_frame_at: Duration,
@@ -90,16 +74,24 @@ impl<G: Game> Contestant<G> {
             None => Lobby::host(config.clone()),
             Some(target) => Lobby::join(config.clone(), target),
         };
+        Self { entry: Some((config, target)), ..Self::in_stage(lobby, play) }
+    }
+
+    /// A machine in a lobby of one's own making.
+    pub fn in_lobby(lobby: Lobby, play: Play<G>) -> Self {
+        Self::in_stage(Ok(lobby), play)
+    }
+
+    fn in_stage(lobby: Result<Lobby, LobbyError>, play: Play<G>) -> Self {
         let (lobby, error) = match lobby {
             Ok(lobby) => (Some(lobby), None),
             Err(error) => (None, Some(error)),
         };
         Self {
-            config,
-            target,
+            entry: None,
             play,
             stage: Stage::Lobby(lobby),
-            confirmed: VecDeque::with_capacity(256),
+            confirmed: VecDeque::with_capacity(CONFIRMED_FRAMES),
             events: Vec::new(),
             error,
             started_at: None,
@@ -110,16 +102,50 @@ impl<G: Game> Contestant<G> {
             make: None,
             before: None,
             leave_at: None,
+            asleep: false,
+            overheard: None,
             least_frame: Duration::ZERO,
             last_frame_at: Duration::ZERO,
         }
     }
 
-    /// The same machine, started anew.
+    /// The same machine, started anew with other randomness.
+    ///
+    /// # Panics
+    ///
+    /// When its lobby was not of its own making.
+    #[must_use]
     pub fn anew(&self) -> Self {
-        let entropy = self.config.entropy.map(|entropy| entropy ^ 0x5EED);
-        let config = Config { entropy, ..self.config.clone() };
-        Self::new(config, self.target, self.play)
+        let (config, target) = self.entry.as_ref().expect("the machine made its lobby itself");
+        let entropy = config.entropy.map(|entropy| entropy ^ 0x5EED);
+        Self::new(Config { entropy, ..config.clone() }, *target, self.play)
+    }
+
+    /// The same machine a second time.
+    pub(super) fn fork(&self) -> Self
+    where
+        G: Clone,
+        G::Snapshot: Clone,
+    {
+        let closures = self.watch.is_some() || self.hands.is_some() || self.make.is_some();
+        assert!(!closures, "the closures of a machine cannot be copied");
+        let mut confirmed = VecDeque::with_capacity(self.confirmed.capacity());
+        confirmed.extend(&self.confirmed);
+        Self {
+            entry: self.entry.clone(),
+            play: self.play,
+            stage: match &self.stage {
+                Stage::Lobby(lobby) => Stage::Lobby(lobby.clone()),
+                Stage::Match(session, game) => Stage::Match(session.clone(), game.clone()),
+            },
+            confirmed,
+            events: self.events.clone(),
+            overheard: self.overheard.clone(),
+            watch: None,
+            hands: None,
+            make: None,
+            ..*self
+        }
     }
 
     /// The match, once it has begun.
@@ -162,6 +188,22 @@ impl<G: Game> Contestant<G> {
         }
     }
 
+    /// What refuses to be read, counted by reason.
+    pub fn refused(&self) -> Refusals {
+        match &self.stage {
+            Stage::Lobby(lobby) => lobby.as_ref().map(|lobby| *lobby.refused()).unwrap_or_default(),
+            Stage::Match(session, _) => session.stats().refused,
+        }
+    }
+
+    /// Whether it has agreed on a match, in the lobby or since.
+    pub fn has_agreed(&self) -> bool {
+        match &self.stage {
+            Stage::Lobby(lobby) => lobby.as_ref().is_some_and(|lobby| matches!(lobby.agreed(), Ok(Some(_)))),
+            Stage::Match(..) => true,
+        }
+    }
+
     /// What was agreed on.
     pub fn agreed(&self) -> Option<&Agreed> {
         self.session().map(Session::agreed)
@@ -201,8 +243,20 @@ impl<G: Game> Contestant<G> {
     }
 }
 
-impl<G: Game> Protocol for Contestant<G> {
-    fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
+impl<G: Game> fmt::Debug for Contestant<G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let stage = match &self.stage {
+            Stage::Lobby(lobby) => format!("{:?}", lobby.as_ref().map(Lobby::agreed)),
+            Stage::Match(session, _) => format!("frame {}", session.current()),
+        };
+        let refused: Vec<_> = self.refused().iter().collect();
+        write!(f, "{stage}, {:?}, refused {refused:?}", self.events)
+    }
+}
+
+impl<G: Game> Contestant<G> {
+    /// Hands over a datagram, whoever brought it.
+    pub(super) fn take_in(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
         match &mut self.stage {
             Stage::Lobby(Some(lobby)) => lobby.handle_datagram(now, from, datagram),
             Stage::Lobby(None) => {}
@@ -215,15 +269,37 @@ impl<G: Game> Protocol for Contestant<G> {
             }
         }
     }
+}
+
+impl<G: Game> Protocol for Contestant<G> {
+    fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
+        if self.asleep {
+            return;
+        }
+        if let Some(overheard) = &mut self.overheard {
+            overheard.delivered(datagram);
+        }
+        self.take_in(now, from, datagram);
+    }
 
     fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
-        match &mut self.stage {
+        if self.asleep {
+            return None;
+        }
+        let (to, len) = match &mut self.stage {
             Stage::Lobby(lobby) => lobby.as_mut()?.poll_transmit(now, buf),
             Stage::Match(session, _) => session.poll_transmit(now, buf),
+        }?;
+        if let Some(overheard) = &mut self.overheard {
+            overheard.sent(&buf[..len]);
         }
+        Some((to, len))
     }
 
     fn poll_timeout(&self) -> Option<Duration> {
+        if self.asleep {
+            return None;
+        }
         match &self.stage {
             Stage::Lobby(lobby) => lobby.as_ref()?.poll_timeout(),
             Stage::Match(session, _) => session.poll_timeout(),
@@ -231,6 +307,9 @@ impl<G: Game> Protocol for Contestant<G> {
     }
 
     fn wants_attention(&self, now: Duration) -> bool {
+        if self.asleep {
+            return false;
+        }
         match &self.stage {
             Stage::Lobby(lobby) => {
                 let wants = lobby.as_ref().is_some_and(|lobby| lobby.wants_attention(now));
@@ -249,6 +328,9 @@ impl<G: Game> Protocol for Contestant<G> {
 
 impl<G: Game> Machine for Contestant<G> {
     fn next_frame_at(&self) -> Option<Duration> {
+        if self.asleep {
+            return None;
+        }
         let session = match &self.stage {
             Stage::Match(session, _) => session,
             // Only to begin late: otherwise the lobby itself says when it is done.
@@ -296,24 +378,4 @@ impl<G: Game> Machine for Contestant<G> {
             watch(now, advanced, session, game);
         }
     }
-}
-
-/// A stronger digest than the checksum that travels: a difference must not hide from the oracle.
-pub(super) fn digest<S: Fields>(state: &S) -> u64 {
-    struct Digest(u64);
-    impl Visitor for Digest {
-        fn leaf(&mut self, words: &[u32], _: &dyn fmt::Display) {
-            for word in words {
-                self.0 = (self.0.rotate_left(5) ^ u64::from(*word)).wrapping_mul(0x517C_C1B7_2722_0A95);
-            }
-        }
-        fn bytes(&mut self, bytes: &[u8]) {
-            for byte in bytes {
-                self.leaf(&[u32::from(*byte)], &"");
-            }
-        }
-    }
-    let mut digest = Digest(0);
-    state.visit(&mut digest);
-    digest.0
 }

@@ -1,8 +1,59 @@
-//! The lab: a simulated network for tests and measurements, and matches on it with an oracle.
+//! The lab: simulated matches with an oracle, for the tests of a game and for measurements. Needs the feature `lab`.
+//!
+//! | what | for |
+//! |---|---|
+//! | [`Bout`] | two machines that play one match, beside an oracle that knows what should come out |
+//! | [`sim`] | the network below it: seeded, in virtual time, with the real bytes and no socket |
+//! | [`forge`] | datagrams that nobody honest sends |
+//!
+//! Everything runs in the calling thread, without a clock and without a disk, a thousand times faster than real time. A
+//! run is a pure function of its seeds: the same on every machine, so that a failure can be played again.
+//!
+//! # A match with an oracle
+//!
+//! Both machines run the whole engine: the handshake, prediction, rollback, checksums. The oracle steps a third copy of
+//! the game directly on the true inputs. [`Bout::flaw`] says what is wrong, and also when the run proved nothing:
+//! nothing was mispredicted, or the inputs did not matter.
+//!
+//! ```
+//! use rebout::lab::{Bout, Play, Setup, every_fourth};
+//! use rebout::net::link::{Chance, LinkConfig};
+//! use rebout::{Cues, Game, Inputs, Player, fields};
+//! use std::time::Duration;
+//!
+//! /// Two dots on a line.
+//! #[derive(Clone, Copy)]
+//! struct Dots { at: [i32; 2] }
+//! fields!(Dots { at });
+//!
+//! impl Game for Dots {
+//!     fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+//!         for player in Player::BOTH {
+//!             self.at[player.index()] += i32::from(inputs[player].0) - 7;
+//!         }
+//!     }
+//! }
+//!
+//! let mut link = LinkConfig::new(Duration::from_millis(50));
+//! link.loss = Chance::percent(5);
+//! let play = Play { build: |seed| Dots { at: [seed as i32, 0] }, script: every_fourth };
+//! let mut bout = Bout::new(Setup::new(7, link), play);
+//! assert!(bout.run_until_frame(600), "{bout:?}");
+//! assert_eq!(bout.flaw(true), None);
+//! assert!(bout.machine(0).stats().rollback.rollbacks > 50);
+//! ```
 
 mod bout;
 mod contestant;
+mod flaw;
+pub mod forge;
+mod oracle;
+mod overheard;
+mod setup;
 pub mod sim;
 
-pub use bout::{Bout, Divergence, Flaw, Setup, addresses};
-pub use contestant::{Contestant, Hands, Make, Play, Script, Watch, every_fourth};
+pub use bout::{Bout, Said};
+pub use contestant::{Contestant, Hands, Make, Watch};
+pub use flaw::{Divergence, Flaw};
+pub use overheard::Overheard;
+pub use setup::{HOST, JOINER, Play, Script, Setup, addresses, every_fourth};

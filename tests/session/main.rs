@@ -1,5 +1,10 @@
-//! Two machines over a simulated network: how they meet, play, keep pace and part.
+//! Two machines over a simulated network: how they meet, play, keep pace and part, and what they bear.
 
+mod handshake;
+mod heap;
+mod hostile;
+mod lab;
 mod links;
 mod matches;
 mod pacing;
+mod pair;

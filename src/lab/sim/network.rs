@@ -3,7 +3,9 @@
 use super::Clock;
 use super::transcript::{EntryKind, Recording, Transcript};
 use crate::net::link::{HEADER_BYTES, InFlight, Link, LinkConfig, Seeded, nanos};
+use std::fmt;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The number of datagrams that the socket of a paused machine holds; more are dropped. A default Linux socket buffer
@@ -44,6 +46,8 @@ pub struct NetworkStats {
     pub unroutable: Traffic,
     /// Datagrams injected by [`Network::inject`].
     pub injected: u64,
+    /// Datagrams lost because [`Network::lose`] chose them.
+    pub chosen: u64,
     /// Datagrams dropped because too many were in flight.
     pub overflow: u64,
     /// Datagrams dropped because their endpoint was not open yet, or no longer.
@@ -75,7 +79,7 @@ struct Route {
     endpoint: u32,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Endpoint {
     addr: SocketAddr,
     /// The later addresses, each with the time from which it is used, in order of time.
@@ -106,16 +110,31 @@ impl Endpoint {
 
 /// A simulated network. Endpoints are identified by the number that [`add`](Self::add) returned; any other number
 /// panics.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Network {
     seed: u64,
     default_link: LinkConfig,
     endpoints: Vec<Endpoint>,
     /// The links, by sender and then by receiver.
     links: Vec<Vec<Link>>,
+    losses: Vec<Loss>,
     in_flight: InFlight<Route>,
     stats: NetworkStats,
     transcript: Transcript,
+}
+
+/// Chosen datagrams of one endpoint that are lost, so many of them.
+#[derive(Clone)]
+struct Loss {
+    from: usize,
+    left: u32,
+    which: Arc<dyn Fn(&[u8]) -> bool + Send + Sync>,
+}
+
+impl fmt::Debug for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loss").field("from", &self.from).field("left", &self.left).finish_non_exhaustive()
+    }
 }
 
 impl Network {
@@ -127,6 +146,7 @@ impl Network {
             default_link: LinkConfig::default(),
             endpoints: Vec::new(),
             links: Vec::new(),
+            losses: Vec::new(),
             in_flight: InFlight::new(),
             stats: NetworkStats::default(),
             transcript: Transcript::default(),
@@ -204,6 +224,17 @@ impl Network {
     /// Takes one direction down, or up again, from this moment on.
     pub fn set_down(&mut self, from: usize, to: usize, down: bool) {
         self.links[from][to].set_down(down);
+    }
+
+    /// Loses the next `times` datagrams from an endpoint that `which` chooses, before its link sees them. The transcript
+    /// has them as sent.
+    pub fn lose(&mut self, from: usize, times: u32, which: impl Fn(&[u8]) -> bool + Send + Sync + 'static) {
+        self.losses.push(Loss { from, left: times, which: Arc::new(which) });
+    }
+
+    /// Cancels every [`lose`](Self::lose).
+    pub fn lose_nothing(&mut self) {
+        self.losses.clear();
     }
 
     /// Rebinds an endpoint to `addr` from `at` on, like a NAT whose mapping has expired. Its datagrams come from
@@ -318,6 +349,11 @@ impl Network {
         &self.stats
     }
 
+    /// Drops the datagrams that the transcript has recorded, and records no more.
+    pub fn drop_recording(&mut self) {
+        self.transcript.drop_entries();
+    }
+
     /// The transcript of the traffic so far.
     #[must_use]
     pub fn transcript(&self) -> &Transcript {
@@ -340,6 +376,10 @@ impl Network {
             self.stats.unroutable.add(datagram.len());
             return;
         };
+        if self.is_lost(from, datagram) {
+            self.stats.chosen += 1;
+            return;
+        }
         let route = Route { from: shown, to, endpoint: endpoint as u32 };
         for arrival in self.links[from][endpoint].pass(now, datagram.len()) {
             match self.in_flight.push(arrival.at_nanos(), route, datagram) {
@@ -347,6 +387,13 @@ impl Network {
                 None => self.stats.overflow += 1,
             }
         }
+    }
+
+    fn is_lost(&mut self, from: usize, datagram: &[u8]) -> bool {
+        let fits = |loss: &&mut Loss| loss.from == from && loss.left > 0 && (loss.which)(datagram);
+        let Some(loss) = self.losses.iter_mut().find(fits) else { return false };
+        loss.left -= 1;
+        true
     }
 
     pub(crate) fn deliver_nanos(&mut self, now: u64) -> Option<Delivery<'_>> {

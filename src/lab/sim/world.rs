@@ -163,6 +163,24 @@ impl<M: Machine> World<M> {
         true
     }
 
+    /// A second world that goes on from this moment, with copies of the machines.
+    pub(crate) fn fork(&self, mut copy: impl FnMut(&M) -> M) -> Self {
+        let nodes = self.nodes.iter().map(|node| Node {
+            machine: copy(&node.machine),
+            clock: node.clock.clone(),
+            ..*node
+        });
+        Self {
+            network: self.network.clone(),
+            nodes: nodes.collect(),
+            node_of: self.node_of.clone(),
+            mail: self.mail.clone(),
+            rng: self.rng.clone(),
+            now: self.now,
+            buf: self.buf.clone(),
+        }
+    }
+
     // Getters.
 
     /// The true time.

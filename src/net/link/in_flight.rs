@@ -24,6 +24,25 @@ struct Slot<T> {
     bytes: Vec<u8>,
 }
 
+/// Keeps the room: a copied network takes no memory later either.
+impl<T: Copy> Clone for Slot<T> {
+    fn clone(&self) -> Self {
+        let mut bytes = Vec::with_capacity(self.bytes.capacity());
+        bytes.extend_from_slice(&self.bytes);
+        Self { tag: self.tag, bytes }
+    }
+}
+
+impl<T: Copy> Clone for InFlight<T> {
+    fn clone(&self) -> Self {
+        let (mut order, mut free) =
+            (BinaryHeap::with_capacity(self.order.capacity()), Vec::with_capacity(self.free.capacity()));
+        order.extend(self.order.iter().copied());
+        free.extend_from_slice(&self.free);
+        Self { order, slots: self.slots.clone(), free, inserted: self.inserted }
+    }
+}
+
 impl<T: Copy> InFlight<T> {
     pub(crate) fn new() -> Self {
         Self { order: BinaryHeap::new(), slots: Vec::new(), free: Vec::new(), inserted: 0 }

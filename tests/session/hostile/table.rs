@@ -1,13 +1,13 @@
 //! The rules, as a table: which datagram, to whom, from whom, when, and what becomes of it.
 
-use crate::forge::{
-    Knows, at, bent, control, event, hello, inputs, message, offer, ordered, payload, raw, with_checksum,
-};
-use crate::pair::{HOST, JOINER};
-use crate::phase::Phase::{self, Agreed, Challenged, Ending, Incoming, Offered, Over, Playing, Waiting};
+use super::forged::{bent, event, ordered};
+use super::phase::Phase::{self, Agreed, Challenged, Ending, Incoming, Offered, Over, Playing, Waiting};
+use crate::pair::{hello, offer};
 use Expect::{Refused, Taken};
 use Source::{Peer, Stranger};
 use core::num::NonZeroU8;
+use rebout::lab::forge::{Knows, control, inputs, inputs_with_checksum, message, payload, raw, shifted};
+use rebout::lab::{HOST, JOINER};
 use rebout::wire::control::{Entries, Header, Payload, PlayerInput, Snapshot};
 use rebout::wire::message::{Challenge, ForeignHello, Message, Ordered, Refuse, RefuseField};
 use rebout::{Buttons, Refusal};
@@ -314,7 +314,8 @@ fn well_formed_inputs(table: &mut Table) {
         ("of frame 0 on the wire", |_| 0),
     ];
     for (class, sum) in sums {
-        let make = move |k: &Knows| with_checksum(k.known - 1, k.sent - 1, Some((sum(k), 5)), &[k.newest]);
+        let make =
+            move |k: &Knows| inputs_with_checksum(k.known - 1, k.sent - 1, Some((sum(k), 5)), &[k.newest]);
         let refused = Refused(Refusal::ImplausibleChecksum);
         table.add(format!("a checksum {class}"), MATCH, BOTH, &[Peer], make, refused);
     }
@@ -323,7 +324,7 @@ fn well_formed_inputs(table: &mut Table) {
         &[Playing],
         BOTH,
         &[Peer],
-        |k| with_checksum(k.known - 1, k.sent - 1, Some((k.first, 5)), &[k.newest]),
+        |k| inputs_with_checksum(k.known - 1, k.sent - 1, Some((k.first, 5)), &[k.newest]),
         Taken,
     );
 }
@@ -331,13 +332,13 @@ fn well_formed_inputs(table: &mut Table) {
 /// Sequence numbers and acknowledgements of control packets.
 fn numbers(table: &mut Table) {
     for off in [257, 5_000, 32_768, -300] {
-        let make = move |k: &Knows| control(at(k.header, off, 0), &Payload::Heartbeat);
+        let make = move |k: &Knows| control(shifted(k.header, off, 0), &Payload::Heartbeat);
         let class = format!("HEARTBEAT with a sequence {off} off");
         let phases = &[Agreed, Playing, Ending, Over];
         table.add(class, phases, BOTH, &[Peer], make, Refused(Refusal::FarSequence));
     }
     for off in [1, 2, 200, 32_768, -300] {
-        let make = move |k: &Knows| control(at(k.header, 0, off), &Payload::Heartbeat);
+        let make = move |k: &Knows| control(shifted(k.header, 0, off), &Payload::Heartbeat);
         let class = format!("HEARTBEAT with an acknowledgement {off} off");
         table.add(class, CONNECTED, BOTH, &[Peer], make, Refused(Refusal::AckUnsent));
     }

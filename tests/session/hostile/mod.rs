@@ -2,27 +2,26 @@
 //! nothing, they take no memory, and nobody is flooded with the answers.
 
 mod flood;
-mod forge;
-mod handshake;
-mod heap;
+mod forged;
 mod mutate;
-mod pair;
 mod phase;
 mod table;
 
-use forge::{Knows, peer};
-use pair::{HOST, JOINER, Pair, ms, stranger};
+use crate::heap;
+use crate::pair::{Pair, addr, both_ended, ms, stranger};
 use phase::Phase;
+use rebout::lab::forge::Knows;
+use rebout::lab::{HOST, JOINER};
 use rebout::{Event, Refusal, Verdict};
 use std::time::Duration;
 use table::{Expect, Row, Source, rows};
 
 /// What a single datagram may cost for good.
-const MOST_BYTES: i64 = 4_096;
+const MAX_BYTES: i64 = 4_096;
 
 fn from(source: Source, victim: usize) -> std::net::SocketAddr {
     match source {
-        Source::Peer => peer(victim),
+        Source::Peer => addr(1 - victim),
         Source::Stranger => stranger(),
     }
 }
@@ -30,7 +29,7 @@ fn from(source: Source, victim: usize) -> std::net::SocketAddr {
 /// The match is played on, or to its end, as if nothing had happened.
 fn goes_on(pair: &mut Pair, phase: Phase, victim: usize, expect: Expect) -> Result<(), String> {
     let told = |pair: &Pair, what: fn(&Event) -> bool| {
-        [HOST, JOINER].map(|id| pair.sides[id].events.iter().filter(|event| what(event)).count())
+        [HOST, JOINER].map(|id| pair.told(id).filter(|event| what(event)).count())
     };
     let conflicts = told(pair, |event| matches!(event, Event::InputConflict { .. }));
     let mut expected = [0, 0];
@@ -40,7 +39,7 @@ fn goes_on(pair: &mut Pair, phase: Phase, victim: usize, expect: Expect) -> Resu
     }
     match phase {
         Phase::Ending | Phase::Over => {
-            if !pair.run_until(Duration::from_secs(8), |pair| pair.sides.iter().all(pair::Side::ended)) {
+            if !pair.step_until(Duration::from_secs(8), both_ended) {
                 return Err("the match does not end".into());
             }
             pair.run_for(ms(1_000));
@@ -53,20 +52,20 @@ fn goes_on(pair: &mut Pair, phase: Phase, victim: usize, expect: Expect) -> Resu
             if expect == Expect::EndsUnconfirmed {
                 right[victim] += 1_000_000;
             }
-            if verdicts != right || pair.checked != 60 {
-                return Err(format!("verdicts {verdicts:?} after {} frames", pair.checked));
+            if verdicts != right || pair.checked().0 != 60 {
+                return Err(format!("verdicts {verdicts:?} after {} frames", pair.checked().0));
             }
             for id in [HOST, JOINER] {
-                let last = pair.sides[id].events.last();
+                let last = pair.told(id).last();
                 if !matches!(last, Some(Event::Ended(_))) {
                     return Err(format!("after the last event: {last:?}"));
                 }
             }
         }
         _ => {
-            let goal = pair.checked + 60;
-            if !pair.run_until(Duration::from_secs(9), |pair| pair.checked >= goal) {
-                return Err(format!("only {} of {goal} frames", pair.checked));
+            let goal = pair.checked().0 + 60;
+            if !pair.step_until(Duration::from_secs(9), |pair| pair.checked().0 >= goal) {
+                return Err(format!("only {} of {goal} frames", pair.checked().0));
             }
             let bad = told(pair, |event| {
                 !matches!(event, Event::InputConflict { .. } | Event::PeerDelay { .. } | Event::Message(_))
@@ -81,8 +80,8 @@ fn goes_on(pair: &mut Pair, phase: Phase, victim: usize, expect: Expect) -> Resu
 
 /// A clone that does not keep what is sent.
 fn twin(prepared: &Pair) -> Pair {
-    let mut pair = prepared.clone();
-    pair.tape = Vec::new();
+    let mut pair = prepared.fork();
+    pair.world.network_mut().drop_recording();
     pair
 }
 
@@ -92,7 +91,7 @@ fn undisturbed_growth(phase: Phase, victim: usize, prepared: &Pair) -> i64 {
     let mut pair = twin(prepared);
     let heap = heap::live();
     phase.release(&mut pair);
-    pair.step();
+    pair.run_for(ms(1));
     goes_on(&mut pair, phase, victim, Expect::Taken).expect("a match that nobody attacks");
     heap::live() - heap
 }
@@ -107,10 +106,10 @@ fn judge(
     let knows = Knows::of(prepared, victim);
     let mut pair = twin(prepared);
     let datagram = (row.make)(&knows);
-    let before = pair.sides[victim].refused();
+    let before = pair.machine(victim).refused();
     let heap = heap::live();
     pair.inject(victim, from(source, victim), &datagram);
-    let after = pair.sides[victim].refused();
+    let after = pair.machine(victim).refused();
     let risen: Vec<(Refusal, u64)> = Refusal::ALL
         .iter()
         .map(|refusal| (*refusal, after.of(*refusal) - before.of(*refusal)))
@@ -125,23 +124,22 @@ fn judge(
         return Err(format!("counted {risen:?}, not {expected:?}"));
     }
     phase.release(&mut pair);
-    pair.step();
+    pair.run_for(ms(1));
     if row.expect == Expect::Conflict {
         pair.run_for(ms(40));
     }
-    goes_on(&mut pair, phase, victim, row.expect)
-        .map_err(|error| format!("{error}\n  {}\n  {}", pair.story(HOST), pair.story(JOINER)))?;
+    goes_on(&mut pair, phase, victim, row.expect).map_err(|error| format!("{error}\n  {pair:?}"))?;
     if matches!(row.expect, Expect::Refused(_)) && phase == Phase::Playing {
-        let total = pair.sides[victim].refused().total() - before.total();
+        let total = pair.machine(victim).refused().total() - before.total();
         if total != 1 {
             return Err(format!("{total} refused in the end"));
         }
     }
-    if pair.to_strangers > pair.from_strangers {
-        return Err(format!("{} bytes for {}", pair.to_strangers, pair.from_strangers));
+    if pair.to_strangers() > pair.from_strangers() {
+        return Err(format!("{} bytes for {}", pair.to_strangers(), pair.from_strangers()));
     }
     let grown = heap::live() - heap - undisturbed;
-    if grown > MOST_BYTES {
+    if grown > MAX_BYTES {
         return Err(format!("{grown} bytes of memory"));
     }
     Ok(())

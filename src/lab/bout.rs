@@ -1,0 +1,336 @@
+//! A bout: two machines in a simulated network, and an oracle that knows what should have happened.
+
+use super::contestant::Contestant;
+use super::oracle::Oracle;
+use super::sim::{EntryKind, Recording, World};
+use super::{Divergence, Flaw, Play, Setup, addresses, forge};
+use crate::{Event, Frame, Game, Inputs, Lobby, Session};
+use std::fmt;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// A datagram that a machine of a bout sent, whatever became of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Said<'a> {
+    /// The machine.
+    pub by: usize,
+    /// To whom.
+    pub to: SocketAddr,
+    /// The bytes.
+    pub datagram: &'a [u8],
+}
+
+/// Two machines, the network between them, and the oracle.
+///
+/// Every frame that both machines have confirmed is compared with a direct simulation of the true inputs. What is wrong
+/// with a run is its [`flaw`](Self::flaw).
+pub struct Bout<G: Game> {
+    /// The machines and the network: to change links, cut them, or reach into a machine.
+    pub world: World<Contestant<G>>,
+    oracle: Oracle<G>,
+    play: Play<G>,
+    strict: bool,
+    from_strangers: u64,
+}
+
+impl<G: Game> Bout<G> {
+    /// Brings two machines together; nothing has happened yet.
+    #[must_use]
+    pub fn new(setup: Setup, play: Play<G>) -> Self {
+        let [host, join] = setup.configs.clone();
+        let machines = [Contestant::new(host, None, play), Contestant::new(join, Some(addresses()[0]), play)];
+        Self::of(setup, machines, play)
+    }
+
+    /// Brings two machines together that are in lobbies of one's own making. The configs of the setup do not count.
+    #[must_use]
+    pub fn of_lobbies(setup: Setup, lobbies: [Lobby; 2], play: Play<G>) -> Self {
+        Self::of(setup, lobbies.map(|lobby| Contestant::in_lobby(lobby, play)), play)
+    }
+
+    fn of(setup: Setup, machines: [Contestant<G>; 2], play: Play<G>) -> Self {
+        let mut world = World::new(setup.seed);
+        for ((machine, clock), addr) in machines.into_iter().zip(setup.clocks).zip(addresses()) {
+            let start = world.draw(setup.start_within);
+            world.add(addr, clock, start, machine);
+        }
+        world.network_mut().set_link(0, 1, setup.links[0]);
+        world.network_mut().set_link(1, 0, setup.links[1]);
+        world.network_mut().reserve(512);
+        Self { world, oracle: Oracle::new(play), play, strict: false, from_strangers: 0 }
+    }
+
+    /// A second bout that goes on from this moment.
+    ///
+    /// # Panics
+    ///
+    /// When a machine or the oracle has closures ([`Contestant::hands`], [`Contestant::watch`], ...), which cannot be
+    /// copied.
+    #[must_use]
+    pub fn fork(&self) -> Self
+    where
+        G: Clone,
+        G::Snapshot: Clone,
+    {
+        Self {
+            world: self.world.fork(Contestant::fork),
+            oracle: self.oracle.fork(),
+            play: self.play,
+            strict: self.strict,
+            from_strangers: self.from_strangers,
+        }
+    }
+
+    // Commands.
+
+    /// Panics from now on at the first frame that differs from the direct simulation, instead of noting it.
+    pub fn set_strict(&mut self, strict: bool) {
+        self.strict = strict;
+    }
+
+    /// Lets the oracle make its game with `make` instead of [`Play::build`]. It then does not know what would have
+    /// happened with nobody playing.
+    pub fn make_direct(&mut self, make: impl FnOnce(u32) -> G + 'static) {
+        self.oracle.make = Some(Box::new(make));
+    }
+
+    /// Keeps every datagram that is sent from now on, and follows the numbers in the traffic of both machines: all that
+    /// [`forge::Knows`] is made of.
+    pub fn eavesdrop(&mut self) {
+        self.world.network_mut().record(Recording::Full);
+        for id in 0..2 {
+            self.world.machine_mut(id).overheard.get_or_insert_with(super::Overheard::new);
+        }
+    }
+
+    /// Loses the next `times` datagrams of a machine that have this [label](forge::label).
+    pub fn lose(&mut self, by: usize, label: &str, times: u32) {
+        let label = label.to_owned();
+        self.world.network_mut().lose(by, times, move |datagram| forge::label(datagram) == label);
+    }
+
+    /// Lets a datagram arrive at a machine at once, as if from `from`.
+    pub fn inject(&mut self, to: usize, from: SocketAddr, datagram: &[u8]) {
+        if !addresses().contains(&from) {
+            self.from_strangers += datagram.len() as u64;
+        }
+        let now = self.world.local_now(to);
+        self.world.machine_mut(to).take_in(now, from, datagram);
+    }
+
+    /// Puts another lobby in the place of a machine, as a program that is started again. The match before it is
+    /// forgotten; what is under way still arrives.
+    pub fn restart(&mut self, id: usize, lobby: Lobby) {
+        let mut machine = Contestant::in_lobby(lobby, self.play);
+        let before = self.world.machine(id);
+        machine.overheard = before.overheard.is_some().then(super::Overheard::new);
+        self.world.restart(id, machine);
+        for id in 0..2 {
+            self.world.machine_mut(id).confirmed.clear();
+        }
+        self.oracle.anew();
+    }
+
+    /// Runs for `time` of virtual time, and checks every frame that both have confirmed.
+    pub fn run_for(&mut self, time: Duration) {
+        let end = self.world.now() + time;
+        while self.world.now() < end {
+            // In short stretches, so that what waits for the oracle stays small.
+            let stretch = (self.world.now() + Duration::from_millis(500)).min(end);
+            self.world.run_until(stretch);
+            self.check();
+        }
+    }
+
+    /// Runs until `done` says so, or `limit` of virtual time is over; looks every 100 ms. Whether it was done.
+    pub fn run_until(&mut self, limit: Duration, done: impl Fn(&Self) -> bool) -> bool {
+        self.run_looking(limit, Duration::from_millis(100), done)
+    }
+
+    /// The same, but looks every millisecond.
+    pub fn step_until(&mut self, limit: Duration, done: impl Fn(&Self) -> bool) -> bool {
+        self.run_looking(limit, Duration::from_millis(1), done)
+    }
+
+    /// Runs until both machines have confirmed this frame.
+    pub fn run_until_frame(&mut self, frame: u32) -> bool {
+        self.run_until(Duration::from_secs(60 + u64::from(frame) / 10), |bout| bout.checked() >= Frame(frame))
+    }
+
+    /// Keeps the true inputs of every frame from here on.
+    pub fn record(&mut self) {
+        self.oracle.record.get_or_insert_default();
+    }
+
+    /// The true inputs that were kept.
+    pub fn take_record(&mut self) -> Vec<Inputs> {
+        self.oracle.record.take().unwrap_or_default()
+    }
+
+    // Getters.
+
+    /// A machine.
+    #[must_use]
+    pub fn machine(&self, id: usize) -> &Contestant<G> {
+        self.world.machine(id)
+    }
+
+    /// A machine, to be acted on.
+    pub fn machine_mut(&mut self, id: usize) -> &mut Contestant<G> {
+        self.world.machine_mut(id)
+    }
+
+    /// The match of a machine, to be acted on.
+    ///
+    /// # Panics
+    ///
+    /// When it has not begun.
+    pub fn session_mut(&mut self, id: usize) -> &mut Session<G::Snapshot> {
+        self.machine_mut(id).session_mut().expect("the match has begun")
+    }
+
+    /// The lobby of a machine, to be acted on.
+    ///
+    /// # Panics
+    ///
+    /// When the match has begun.
+    pub fn lobby_mut(&mut self, id: usize) -> &mut Lobby {
+        self.machine_mut(id).lobby_mut().expect("the match has not begun")
+    }
+
+    /// What the clock of a machine shows.
+    #[must_use]
+    pub fn local_now(&self, id: usize) -> Duration {
+        self.world.local_now(id)
+    }
+
+    /// What a machine was told, in order.
+    pub fn told(&self, id: usize) -> impl Iterator<Item = &Event> {
+        self.machine(id).events.iter().map(|(_, event)| event)
+    }
+
+    /// How the match ended for a machine, if it did.
+    #[must_use]
+    pub fn ending(&self, id: usize) -> Option<&Event> {
+        self.told(id).find(|event| matches!(event, Event::Ended(_) | Event::Disconnected { .. }))
+    }
+
+    /// Every datagram that the machines have sent since somebody [listens](Self::eavesdrop).
+    pub fn said(&self) -> impl DoubleEndedIterator<Item = Said<'_>> {
+        let network = self.world.network();
+        network.transcript().entries().iter().filter(|entry| entry.kind == EntryKind::Sent).filter_map(
+            |entry| {
+                let by = network.find(entry.from)?;
+                Some(Said { by, to: entry.to, datagram: &entry.datagram })
+            },
+        )
+    }
+
+    /// What a machine has sent under this [label](forge::label), the newest first.
+    #[must_use]
+    pub fn said_by(&self, id: usize, label: &str) -> Vec<&[u8]> {
+        let by = |said: &Said<'_>| said.by == id && forge::label(said.datagram) == label;
+        self.said().rev().filter(by).map(|said| said.datagram).collect()
+    }
+
+    /// How many bytes were [injected](Self::inject) from addresses that are neither machine's.
+    #[must_use]
+    pub fn from_strangers(&self) -> u64 {
+        self.from_strangers
+    }
+
+    /// How many bytes the machines sent to addresses that are neither machine's.
+    #[must_use]
+    pub fn to_strangers(&self) -> u64 {
+        self.world.network().stats().unroutable.payload_bytes
+    }
+
+    /// How many frames both machines have confirmed and the oracle has checked.
+    #[must_use]
+    pub fn checked(&self) -> Frame {
+        self.oracle.checked
+    }
+
+    /// The first frame that came out differently.
+    #[must_use]
+    pub fn divergence(&self) -> Option<Divergence> {
+        self.oracle.divergence
+    }
+
+    /// After how many of the checked frames the state was another than it would be with nobody playing.
+    #[must_use]
+    pub fn influenced(&self) -> u64 {
+        self.oracle.influenced
+    }
+
+    /// The directly simulated game.
+    #[must_use]
+    pub fn direct(&self) -> Option<&G> {
+        self.oracle.direct()
+    }
+
+    /// What is wrong with the run so far, the worst first; `latent` says that the link has latency, so that something
+    /// must have been mispredicted.
+    #[must_use]
+    pub fn flaw(&self, latent: bool) -> Option<Flaw> {
+        if let Some(divergence) = self.divergence() {
+            return Some(Flaw::Diverged(divergence));
+        }
+        let machines = [self.machine(0), self.machine(1)];
+        let alarm = |event: &&Event| matches!(event, Event::Desync(_) | Event::InputConflict { .. });
+        let mut told = machines.iter().flat_map(|machine| &machine.events).map(|(_, event)| event);
+        if let Some(event) = told.find(alarm) {
+            return Some(Flaw::Reported(event.clone()));
+        }
+        if self.checked() == Frame::ZERO {
+            return Some(Flaw::NoMatch);
+        }
+        if let Some(machine) = machines.iter().find(|machine| machine.ended()) {
+            return Some(Flaw::Over(machine.events.last().map(|(_, event)| event.clone())));
+        }
+        if latent && machines.iter().any(|machine| machine.stats().rollback.rollbacks == 0) {
+            return Some(Flaw::NoMisprediction);
+        }
+        if self.oracle.knows_idle() && self.influenced() < u64::from(self.checked().0) / 2 {
+            return Some(Flaw::NoInfluence { frames: self.influenced() });
+        }
+        None
+    }
+
+    // Inside.
+
+    fn run_looking(&mut self, limit: Duration, every: Duration, done: impl Fn(&Self) -> bool) -> bool {
+        let end = self.world.now() + limit;
+        while self.world.now() < end {
+            if done(self) {
+                return true;
+            }
+            self.run_for(every);
+        }
+        done(self)
+    }
+
+    fn check(&mut self) {
+        if let Some(agreed) = self.machine(0).agreed() {
+            let seed = agreed.seed;
+            self.oracle.begin(seed);
+        }
+        while self.oracle.check([0, 1].map(|id| self.world.machine(id))) {
+            for id in 0..2 {
+                self.world.machine_mut(id).confirmed.pop_front();
+            }
+        }
+        if self.strict
+            && let Some(divergence) = self.divergence()
+        {
+            panic!("{}", Flaw::Diverged(divergence));
+        }
+    }
+}
+
+impl<G: Game> fmt::Debug for Bout<G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [host, joiner] = [0, 1].map(|id| self.machine(id));
+        write!(f, "{} frames checked; host: {host:?}; joiner: {joiner:?}", self.checked())
+    }
+}

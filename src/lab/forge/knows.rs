@@ -1,0 +1,91 @@
+//! What an attacker knows of a connection.
+
+use super::message_of;
+use crate::lab::{Bout, HOST, JOINER, Overheard};
+use crate::wire::control::Header;
+use crate::wire::message::Message;
+use crate::{Buttons, Game};
+
+/// What an attacker knows of a connection who has seen all of it. Made of a bout that is
+/// [eavesdropped on](Bout::eavesdrop) from its start.
+#[derive(Clone, Debug)]
+pub struct Knows {
+    /// The first frame of the match on the wire; 1000 if there is none yet.
+    pub first: u32,
+    /// The next input that the victim expects.
+    pub known: u32,
+    /// One past the newest input that the victim has sent.
+    pub sent: u32,
+    /// The buttons of the newest input that the victim has.
+    pub newest: Buttons,
+    /// Numbers that the victim takes for its peer's next.
+    pub header: Header,
+    /// The joiner's nonce.
+    pub nonce: u64,
+    /// The token of the match.
+    pub token: u64,
+    /// The seat of the joiner, as a CONNECT_ACK has it.
+    pub seat: u8,
+    /// The first input packet of the peer.
+    pub oldest: Vec<u8>,
+    /// The newest input packet of the peer.
+    pub last: Vec<u8>,
+}
+
+impl Knows {
+    /// What there is to know about an attack on the machine `victim`.
+    ///
+    /// # Panics
+    ///
+    /// When nobody eavesdrops on the bout.
+    #[must_use]
+    pub fn of<G: Game>(bout: &Bout<G>, victim: usize) -> Self {
+        let (here, there) = overheard(bout, victim);
+        let newest = |id, label| bout.said_by(id, label).first().copied().and_then(message_of);
+        let nonce = match newest(JOINER, "HELLO") {
+            Some(Message::Hello(hello)) => hello.nonce,
+            _ => 0,
+        };
+        let (first, token, seat) = match newest(HOST, "OFFER") {
+            Some(Message::Offer(offer)) => (offer.first_frame, offer.token, offer.seat.index() as u8 + 1),
+            _ => (1_000, 0, 2),
+        };
+        Self {
+            first,
+            known: first,
+            sent: first,
+            newest: here.heard_newest,
+            header: Header::default(),
+            nonce,
+            token,
+            seat,
+            oldest: bout.said_by(1 - victim, "RBN1").pop().map(<[u8]>::to_vec).unwrap_or_default(),
+            last: there.last_input.clone(),
+        }
+        .now(bout, victim)
+    }
+
+    /// The same after some time has passed, even if nothing has been kept of it but numbers.
+    ///
+    /// # Panics
+    ///
+    /// When nobody eavesdrops on the bout.
+    #[must_use]
+    pub fn now<G: Game>(mut self, bout: &Bout<G>, victim: usize) -> Self {
+        let (here, there) = overheard(bout, victim);
+        if here.heard_end != 0 {
+            (self.known, self.newest) = (here.heard_end, here.heard_newest);
+        }
+        if here.said_end != 0 {
+            self.sent = here.said_end;
+        }
+        self.header = Header { sequence: there.sequence.wrapping_add(1), ack: here.sequence, ack_bits: 0 };
+        self
+    }
+}
+
+/// Of the victim, and of its peer.
+fn overheard<G: Game>(bout: &Bout<G>, victim: usize) -> (&Overheard, &Overheard) {
+    let of = |id: usize| bout.machine(id).overheard.as_ref().expect("somebody eavesdrops on the bout");
+    (of(victim), of(1 - victim))
+}

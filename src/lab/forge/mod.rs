@@ -1,0 +1,15 @@
+//! Forged datagrams: what an attacker can write who knows as much as he possibly can.
+//!
+//! [`Knows`] holds what such an attacker has overheard of a [bout](super::Bout). The functions write packets of every
+//! kind with any numbers in them, and a [`Change`] damages a real one. Hand the result to
+//! [`Bout::inject`](super::Bout::inject).
+
+mod change;
+mod knows;
+mod packets;
+
+pub use change::Change;
+pub use knows::Knows;
+pub use packets::{
+    control, hello, inputs, inputs_with_checksum, label, message, message_of, offer, payload, raw, shifted,
+};

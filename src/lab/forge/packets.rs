@@ -1,0 +1,135 @@
+//! Packets of every kind, with any numbers in them.
+//!
+//! A forger is a test: whatever cannot be encoded at all is a mistake of the test and panics.
+
+use crate::wire::control::{self, Header, Payload};
+use crate::wire::message::{Hello, Message, Offer};
+use crate::wire::rbn1;
+use crate::wire::{self, Packet};
+use crate::{Buttons, Config, MAX_DATAGRAM, Player};
+
+/// What a datagram is called: `RBN1`, the type of a control packet, the kind of a message, or why it is none.
+///
+/// ```
+/// use rebout::Buttons;
+/// use rebout::lab::forge;
+///
+/// assert_eq!(forge::label(&forge::inputs(5, 4, &[Buttons(1)])), "RBN1");
+/// ```
+#[must_use]
+pub fn label(datagram: &[u8]) -> String {
+    match wire::decode(datagram) {
+        Err(error) => error.to_string(),
+        Ok(Packet::Rbn1(_)) => "RBN1".into(),
+        Ok(Packet::Game(packet)) => match packet.payload {
+            Payload::ReliableEvent(payload) => match Message::decode(payload) {
+                Ok(message) => message.kind().to_string(),
+                Err(error) => error.to_string(),
+            },
+            payload => payload.packet_type().to_string(),
+        },
+    }
+}
+
+/// The message in a datagram.
+#[must_use]
+pub fn message_of(datagram: &[u8]) -> Option<Message<'_>> {
+    let Ok(Packet::Game(packet)) = wire::decode(datagram) else { return None };
+    let Payload::ReliableEvent(payload) = packet.payload else { return None };
+    Message::decode(payload).ok()
+}
+
+/// An input packet.
+#[must_use]
+pub fn inputs(start: u32, ack: u32, buttons: &[Buttons]) -> Vec<u8> {
+    inputs_with_checksum(start, ack, None, buttons)
+}
+
+/// An input packet with a checksum: its frame and its value.
+#[must_use]
+pub fn inputs_with_checksum(
+    start: u32,
+    ack: u32,
+    checksum: Option<(u32, u32)>,
+    buttons: &[Buttons],
+) -> Vec<u8> {
+    let checksum = checksum.map(|(frame, value)| rbn1::Checksum { frame, value });
+    let header = rbn1::Header { start_frame: start, ack_frame: ack, checksum };
+    written(rbn1::MAX_LEN, |buf| rbn1::encode(&header, buttons.iter().copied(), buf).expect("a few inputs"))
+}
+
+/// A control packet.
+#[must_use]
+pub fn control(header: Header, payload: &Payload<'_>) -> Vec<u8> {
+    written(9_000, |buf| control::encode(&header, payload, buf).expect("a payload that fits"))
+}
+
+/// A control packet of any type with any payload, whether it may have it or not.
+#[must_use]
+pub fn raw(header: Header, kind: u8, payload: &[u8]) -> Vec<u8> {
+    let mut bytes = control(header, &Payload::ReliableEvent(payload));
+    bytes[12] = kind;
+    bytes
+}
+
+/// A message in a control packet.
+#[must_use]
+pub fn message(header: Header, message: &Message<'_>) -> Vec<u8> {
+    written(MAX_DATAGRAM, |buf| wire::encode_message(&header, message, buf).expect("a message that fits"))
+}
+
+/// The payload of a message alone, to be damaged.
+#[must_use]
+pub fn payload(message: &Message<'_>) -> Vec<u8> {
+    written(MAX_DATAGRAM, |buf| message.encode(buf).expect("a message that fits"))
+}
+
+/// A HELLO as a machine with this config says it.
+#[must_use]
+pub fn hello(config: &Config, nonce: u64, cookie: u64) -> Message<'_> {
+    Message::Hello(Hello {
+        nonce,
+        cookie,
+        game_id: config.game_id,
+        content_hash: config.content_hash,
+        frame_rate: config.frame_rate,
+        delay_frames: config.delay_frames.unwrap_or(0),
+        window_frames: config.window_frames,
+        capabilities: 0,
+        user_data: &config.user_data,
+    })
+}
+
+/// An OFFER that could be that of a host with this config: the joiner is player two, from frame 5000 on the wire.
+#[must_use]
+pub fn offer(config: &Config, nonce: u64, token: u64) -> Message<'_> {
+    Message::Offer(Offer {
+        nonce,
+        first_frame: 5_000,
+        seed: 99,
+        seat: Player::Two,
+        delay_frames: config.delay_frames.unwrap_or(0),
+        window_frames: config.window_frames,
+        cadence_frames: 30,
+        capabilities: 0,
+        token,
+        user_data: &config.user_data,
+    })
+}
+
+/// A header with its numbers moved.
+#[must_use]
+pub fn shifted(header: Header, sequence: i32, ack: i32) -> Header {
+    Header {
+        sequence: header.sequence.wrapping_add(sequence as u16),
+        ack: header.ack.wrapping_add(ack as u16),
+        ..header
+    }
+}
+
+fn written(room: usize, write: impl FnOnce(&mut [u8]) -> usize) -> Vec<u8> {
+    let mut buf = vec![0; room];
+    let len = write(&mut buf);
+    buf.truncate(len);
+    buf
+}

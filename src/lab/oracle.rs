@@ -1,0 +1,139 @@
+//! The oracle: a direct simulation of the true inputs, which every confirmed frame is compared with.
+
+use super::contestant::Contestant;
+use super::{Divergence, Play};
+use crate::{Cues, Fields, Frame, Game, Inputs, Player, Session, Visitor};
+use std::fmt;
+
+/// Makes the oracle's game from the agreed seed.
+pub(super) type MakeDirect<G> = Box<dyn FnOnce(u32) -> G>;
+
+/// Steps the game directly on the true inputs: those that each machine confirmed of its own player.
+pub(super) struct Oracle<G> {
+    build: fn(u32) -> G,
+    /// Makes the game instead of `build`.
+    pub(super) make: Option<MakeDirect<G>>,
+    direct: Option<G>,
+    /// The same game with nobody playing it; not beside a game of one's own making.
+    idle: Option<G>,
+    pub(super) checked: Frame,
+    pub(super) influenced: u64,
+    pub(super) divergence: Option<Divergence>,
+    /// The true inputs of every checked frame, if they are wanted.
+    pub(super) record: Option<Vec<Inputs>>,
+}
+
+impl<G: Game> Oracle<G> {
+    pub(super) fn new(play: Play<G>) -> Self {
+        Self {
+            build: play.build,
+            make: None,
+            direct: None,
+            idle: None,
+            checked: Frame::ZERO,
+            influenced: 0,
+            divergence: None,
+            record: None,
+        }
+    }
+
+    /// The oracle of another match of the same machines.
+    pub(super) fn anew(&mut self) {
+        (self.direct, self.idle, self.checked) = (None, None, Frame::ZERO);
+    }
+
+    pub(super) fn direct(&self) -> Option<&G> {
+        self.direct.as_ref()
+    }
+
+    /// Whether it knows what would have happened with nobody playing.
+    pub(super) fn knows_idle(&self) -> bool {
+        self.idle.is_some()
+    }
+
+    /// The same oracle a second time.
+    ///
+    /// # Panics
+    ///
+    /// When it is to make its game in a way of its own and has not yet.
+    pub(super) fn fork(&self) -> Self
+    where
+        G: Clone,
+    {
+        assert!(self.make.is_none(), "a closure that makes the oracle's game cannot be copied");
+        Self {
+            build: self.build,
+            make: None,
+            direct: self.direct.clone(),
+            idle: self.idle.clone(),
+            checked: self.checked,
+            influenced: self.influenced,
+            divergence: self.divergence,
+            record: self.record.clone(),
+        }
+    }
+
+    /// Begins when the match has begun.
+    pub(super) fn begin(&mut self, seed: u32) {
+        if self.direct.is_some() {
+            return;
+        }
+        (self.direct, self.idle) = match self.make.take() {
+            None => (Some((self.build)(seed)), Some((self.build)(seed))),
+            Some(make) => (Some(make(seed)), None),
+        };
+    }
+
+    /// Compares the oldest frame that both machines have confirmed and nobody has looked at; whether there was one.
+    pub(super) fn check(&mut self, machines: [&Contestant<G>; 2]) -> bool {
+        let Some(direct) = &mut self.direct else { return false };
+        let [Some(one), Some(two)] = machines.map(|machine| machine.confirmed.front().copied()) else {
+            return false;
+        };
+        let seats = machines.map(|machine| machine.session().map(Session::local));
+        let mut truth = Inputs::default();
+        for (seat, (_, inputs, _)) in seats.iter().zip([one, two]) {
+            if let Some(player) = *seat {
+                truth[player] = inputs[player];
+            }
+        }
+        let mut cues = Cues::new();
+        direct.step(truth, &mut cues);
+        if let Some(record) = &mut self.record {
+            record.push(truth);
+        }
+        let expected = digest(&direct.snapshot());
+        for ((frame, inputs, digest), seat) in [one, two].into_iter().zip(seats) {
+            if self.divergence.is_none() && (inputs != truth || digest != expected || frame != self.checked) {
+                let player = seat.unwrap_or(Player::One);
+                self.divergence = Some(Divergence { frame, player, inputs_differ: inputs != truth });
+            }
+        }
+        if let Some(idle) = &mut self.idle {
+            idle.step(Inputs::default(), &mut cues);
+            self.influenced += u64::from(expected != digest(&idle.snapshot()));
+        }
+        self.checked = self.checked.next();
+        true
+    }
+}
+
+/// A stronger digest than the checksum that travels: a difference must not hide from the oracle.
+pub(super) fn digest<S: Fields>(state: &S) -> u64 {
+    struct Digest(u64);
+    impl Visitor for Digest {
+        fn leaf(&mut self, words: &[u32], _: &dyn fmt::Display) {
+            for word in words {
+                self.0 = (self.0.rotate_left(5) ^ u64::from(*word)).wrapping_mul(0x517C_C1B7_2722_0A95);
+            }
+        }
+        fn bytes(&mut self, bytes: &[u8]) {
+            for byte in bytes {
+                self.leaf(&[u32::from(*byte)], &"");
+            }
+        }
+    }
+    let mut digest = Digest(0);
+    state.visit(&mut digest);
+    digest.0
+}

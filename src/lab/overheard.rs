@@ -1,0 +1,59 @@
+//! What somebody learns of a machine who sees all of its datagrams.
+
+use crate::wire::{self, Packet};
+use crate::{Buttons, MAX_DATAGRAM};
+
+/// The newest numbers in a machine's traffic. A forger needs them to write what the machine takes for its peer's.
+#[derive(Clone, Debug)]
+pub struct Overheard {
+    /// One past the newest input frame delivered to the machine, as on the wire; 0 if there is none.
+    pub heard_end: u32,
+    /// The buttons of that input.
+    pub heard_newest: Buttons,
+    /// One past the newest input frame that the machine sent, as on the wire; 0 if there is none.
+    pub said_end: u32,
+    /// The number of its newest control packet.
+    pub sequence: u16,
+    /// Its newest input packet.
+    pub last_input: Vec<u8>,
+}
+
+impl Overheard {
+    pub(super) fn new() -> Self {
+        Self {
+            heard_end: 0,
+            heard_newest: Buttons::NONE,
+            said_end: 0,
+            sequence: 0,
+            last_input: Vec::with_capacity(MAX_DATAGRAM),
+        }
+    }
+
+    pub(super) fn delivered(&mut self, datagram: &[u8]) {
+        if let Ok(Packet::Rbn1(packet)) = wire::decode(datagram) {
+            let end = packet.start_frame().wrapping_add(packet.count() as u32);
+            if end > self.heard_end {
+                (self.heard_end, self.heard_newest) =
+                    (end, packet.input(packet.count() - 1).unwrap_or_default());
+            }
+        }
+    }
+
+    /// # Panics
+    ///
+    /// When the machine sent what breaks the rules of its format.
+    pub(super) fn sent(&mut self, datagram: &[u8]) {
+        assert!(datagram.len() <= MAX_DATAGRAM, "a machine sent {} bytes", datagram.len());
+        match wire::decode(datagram) {
+            Ok(Packet::Rbn1(packet)) => {
+                self.said_end = packet.start_frame().wrapping_add(packet.count() as u32);
+                self.last_input.clear();
+                self.last_input.extend_from_slice(datagram);
+            }
+            // A host answers addresses that it keeps nothing about without numbers.
+            Ok(Packet::Game(packet)) if packet.header.sequence == 0 && packet.header.ack_bits == 0 => {}
+            Ok(Packet::Game(packet)) => self.sequence = packet.header.sequence,
+            Err(error) => panic!("a machine sent what it would refuse itself: {error}"),
+        }
+    }
+}

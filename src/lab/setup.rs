@@ -1,0 +1,96 @@
+//! How two machines are brought together, and what they play.
+
+use super::sim::Clock;
+use crate::net::link::LinkConfig;
+use crate::{Buttons, Config, Player};
+use std::fmt;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// The number of the machine that hosts.
+pub const HOST: usize = 0;
+/// The number of the machine that joins.
+pub const JOINER: usize = 1;
+
+/// How two machines are brought together.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// From which everything random is drawn.
+    pub seed: u64,
+    /// The link from the host to the joiner, and back.
+    pub links: [LinkConfig; 2],
+    /// The configs of the host and of the joiner.
+    pub configs: [Config; 2],
+    /// The clocks of the host and of the joiner.
+    pub clocks: [Clock; 2],
+    /// Each machine is started at a time drawn from zero up to this.
+    pub start_within: Duration,
+}
+
+impl Setup {
+    /// Two machines of the same kind on a link that is the same both ways, with an input delay of 0. They start within
+    /// one frame of each other.
+    #[must_use]
+    pub fn new(seed: u64, link: LinkConfig) -> Self {
+        let config = |side: u64| {
+            let mut config = Config::new(0xB0);
+            config.entropy =
+                Some(seed.wrapping_mul(2).wrapping_add(side).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+            config.delay_frames = Some(0);
+            config.seed = Some(seed as u32 | 1);
+            config
+        };
+        Self {
+            seed,
+            links: [link; 2],
+            configs: [config(0), config(1)],
+            clocks: [Clock::default(), Clock::default()],
+            start_within: Duration::from_millis(17),
+        }
+    }
+
+    /// Changes both configs.
+    #[must_use]
+    pub fn configure(mut self, change: impl Fn(&mut Config)) -> Self {
+        self.configs.iter_mut().for_each(change);
+        self
+    }
+}
+
+/// The addresses of the two machines of a bout.
+#[must_use]
+pub fn addresses() -> [SocketAddr; 2] {
+    [SocketAddr::from(([192, 0, 2, 1], 7001)), SocketAddr::from(([192, 0, 2, 2], 7002))]
+}
+
+/// The buttons that a player holds, by the number of the frame that is being played and the agreed seed.
+pub type Script = fn(player: Player, frame: u32, seed: u32) -> Buttons;
+
+/// A [`Script`] whose buttons change every fourth frame, as figures of other libraries are measured with.
+#[must_use]
+pub fn every_fourth(player: Player, frame: u32, seed: u32) -> Buttons {
+    let mixed =
+        (frame / 4 + 1).wrapping_mul(0x9E37_79B9) ^ seed.wrapping_mul(0x85EB_CA6B) ^ player.index() as u32;
+    Buttons((mixed.wrapping_mul(0xC2B2_AE35) >> 28) as u16)
+}
+
+/// A game, how it is built and what is done in it.
+pub struct Play<G> {
+    /// Makes the first state from a seed.
+    pub build: fn(seed: u32) -> G,
+    /// What the players do.
+    pub script: Script,
+}
+
+impl<G> Copy for Play<G> {}
+impl<G> Clone for Play<G> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<G> fmt::Debug for Play<G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Play").finish_non_exhaustive()
+    }
+}

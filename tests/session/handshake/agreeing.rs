@@ -1,0 +1,184 @@
+//! What two machines agree on, over any link.
+
+use crate::pair::{SOON, addr, config, events, ms, pair, pair_of, pair_with, plays, set_latency};
+use core::time::Duration;
+use rebout::lab::{Bout, HOST, JOINER, Play, Setup, every_fourth};
+use rebout::net::link::{Chance, LinkConfig};
+use rebout::{Config, Event, Lobby, LobbyError, Player, Protocol};
+use std::net::SocketAddr;
+
+#[test]
+fn two_machines_agree_and_play() {
+    let mut pair = pair();
+    plays(&mut pair, 60);
+    let agreed = [HOST, JOINER].map(|id| pair.session_mut(id).agreed().clone());
+    assert_eq!(agreed.each_ref().map(|agreed| agreed.seat), [Player::One, Player::Two]);
+    assert_eq!(agreed.each_ref().map(|agreed| agreed.seed), [77, 77]);
+    assert_eq!(agreed.each_ref().map(|agreed| agreed.is_host), [true, false]);
+    assert_eq!(agreed[0].token, agreed[1].token);
+    assert_eq!(agreed.each_ref().map(|agreed| agreed.peer), [addr(JOINER), addr(HOST)]);
+    assert_eq!(agreed.each_ref().map(|agreed| &agreed.user_data[..]), [&b"joiner"[..], b"host"]);
+    assert_eq!(
+        [HOST, JOINER].map(|id| pair.machine(id).refused().total()),
+        [0, 0],
+        "nothing is out of order"
+    );
+}
+
+#[test]
+fn they_agree_over_every_kind_of_link() {
+    let percent = |percent| Chance::from_percent(percent).unwrap();
+    let base = LinkConfig::new(ms(40));
+    let links = [
+        ("lossy", LinkConfig { loss: percent(50.0), ..base }),
+        ("duplicating", LinkConfig { duplicate: percent(50.0), ..base }),
+        ("reordering", LinkConfig { reorder: percent(30.0), reorder_delay: ms(200), ..base }),
+        ("jittering", LinkConfig { jitter: ms(80), keep_order: false, ..base }),
+        ("truncating", LinkConfig { truncate: percent(20.0), ..base }),
+    ];
+    let play = Play {
+        build: |seed| games::playground::Playground::new(seed).expect("a seed"),
+        script: every_fourth,
+    };
+    for (name, link) in links {
+        for seed in 0..6 {
+            for delay in [Some(0), None] {
+                let setup = Setup::new(seed, link).configure(|config| config.delay_frames = delay);
+                let mut bout = Bout::new(setup, play);
+                let agreed = bout.run_until(Duration::from_secs(10), |bout| {
+                    (0..2).all(|id| bout.machine(id).session().is_some())
+                });
+                let errors = [0, 1].map(|id| bout.machine(id).error);
+                assert!(agreed, "{name}, seed {seed}, delay {delay:?}: {errors:?}");
+                let [one, two] = [0, 1].map(|id| bout.machine(id).agreed().cloned().expect("agreed"));
+                assert_eq!(
+                    (one.token, one.seed, one.seat.other()),
+                    (two.token, two.seed, two.seat),
+                    "{name}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn any_message_of_the_handshake_may_be_lost() {
+    let messages = [
+        (JOINER, "HELLO"),
+        (HOST, "CHALLENGE"),
+        (HOST, "OFFER"),
+        (JOINER, "CONNECT_REQ"),
+        (HOST, "CONNECT_ACK"),
+        (HOST, "PING"),
+        (JOINER, "PONG"),
+        (HOST, "HEARTBEAT"),
+        (JOINER, "RBN1"),
+        (HOST, "RBN1"),
+        (JOINER, "DELAY"),
+    ];
+    for (from, what) in messages {
+        for times in [1, 2, 5] {
+            for delay in [Some(0), None] {
+                let configs = [HOST, JOINER].map(|id| Config { delay_frames: delay, ..config(id) });
+                let mut pair = pair_with(configs);
+                set_latency(&mut pair, ms(60));
+                pair.lose(from, what, times);
+                let agreed = pair.step_until(SOON + SOON, |pair| {
+                    pair.machine(HOST).has_agreed() && pair.machine(JOINER).has_agreed()
+                });
+                assert!(
+                    agreed,
+                    "{what} lost {times} times: {}, {}",
+                    format!("{:?}", pair.machine(HOST)),
+                    format!("{:?}", pair.machine(JOINER))
+                );
+                plays(&mut pair, 30);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_valid_input_stands_in_for_a_connect_ack_that_never_comes() {
+    let mut pair = pair();
+    pair.lose(HOST, "CONNECT_ACK", u32::MAX);
+    plays(&mut pair, 60);
+    assert!(!pair.said_by(HOST, "CONNECT_ACK").is_empty(), "it was sent, and lost");
+}
+
+#[test]
+fn without_a_wish_both_play_with_the_delay_that_the_host_has_measured() {
+    let configs = [HOST, JOINER].map(|id| Config { delay_frames: None, ..config(id) });
+    let mut pair = pair_with(configs);
+    set_latency(&mut pair, ms(60));
+    plays(&mut pair, 60);
+    // ceil(0.03 * 121 + 0.5 - 3)
+    assert_eq!([HOST, JOINER].map(|id| pair.session_mut(id).delay_frames()), [2, 2]);
+    assert_eq!([HOST, JOINER].map(|id| pair.session_mut(id).agreed().peer_delay_frames), [2, 2]);
+    assert_eq!(events(&pair, HOST), [Event::PeerDelay { delay_frames: 2 }], "the joiner says so");
+}
+
+#[test]
+fn each_side_may_have_its_own_delay_and_the_host_has_its_seat() {
+    let mut configs = [config(HOST), config(JOINER)];
+    (configs[HOST].delay_frames, configs[HOST].seat) = (Some(1), Player::Two);
+    configs[JOINER].delay_frames = Some(4);
+    let mut pair = pair_with(configs);
+    plays(&mut pair, 60);
+    let [host, joiner] = [HOST, JOINER].map(|id| pair.session_mut(id).agreed().clone());
+    assert_eq!((host.delay_frames, host.peer_delay_frames, host.seat), (1, 4, Player::Two));
+    assert_eq!((joiner.delay_frames, joiner.peer_delay_frames, joiner.seat), (4, 1, Player::One));
+    assert_eq!(events(&pair, HOST), [], "everybody knew from the start");
+}
+
+#[test]
+fn user_data_of_any_allowed_length_arrives() {
+    for len in [0, 1, 63, 64] {
+        let data = |id: usize| vec![id as u8 + 1; len];
+        let configs = [HOST, JOINER].map(|id| Config { user_data: data(id), ..config(id) });
+        let mut pair = pair_with(configs);
+        plays(&mut pair, 10);
+        assert_eq!(pair.session_mut(HOST).agreed().user_data, data(JOINER));
+        assert_eq!(pair.session_mut(JOINER).agreed().user_data, data(HOST));
+    }
+    let long = Config { user_data: vec![0; 65], ..config(HOST) };
+    assert!(matches!(Lobby::host(long), Err(LobbyError::Config(_))));
+}
+
+#[test]
+fn two_that_join_each_other_meet() {
+    for entropy in 0..8 {
+        for delay in [Some(0), None] {
+            let lobbies = [HOST, JOINER].map(|id| {
+                let config =
+                    Config { entropy: Some(entropy * 2 + id as u64), delay_frames: delay, ..config(id) };
+                Lobby::join(config, addr(1 - id)).unwrap()
+            });
+            let mut pair = pair_of(lobbies);
+            plays(&mut pair, 60);
+            let hosts = [HOST, JOINER].map(|id| pair.session_mut(id).agreed().is_host);
+            assert!(hosts[0] != hosts[1], "one hosts: {hosts:?}");
+        }
+    }
+}
+
+#[test]
+fn every_lobby_of_one_config_is_another() {
+    let config = Config { entropy: None, ..config(JOINER) };
+    let hellos = [0, 1].map(|_| {
+        let mut lobby = Lobby::join(config.clone(), addr(HOST)).unwrap();
+        let mut buf = [0; 1_200];
+        let (_, len) = lobby.poll_transmit(ms(1), &mut buf).expect("a HELLO");
+        buf[..len].to_vec()
+    });
+    assert_ne!(hellos[0], hellos[1], "the nonce of a rematch is a new one");
+}
+
+#[test]
+fn an_address_of_ipv4_inside_ipv6_is_the_same_as_plain_ipv4() {
+    let SocketAddr::V4(plain) = addr(HOST) else { panic!("the pair has plain addresses") };
+    let mapped = SocketAddr::from((plain.ip().to_ipv6_mapped(), plain.port()));
+    let mut lobby = Lobby::join(config(JOINER), mapped).unwrap();
+    let (to, _) = lobby.poll_transmit(ms(1), &mut [0; 1_200]).expect("a HELLO");
+    assert_eq!(to, addr(HOST));
+}

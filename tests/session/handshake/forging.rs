@@ -1,0 +1,154 @@
+//! Forged datagrams during the handshake and about the end.
+
+use super::{When, cookie_for};
+use crate::heap;
+use crate::pair::{
+    LATE, Pair, SOON, addr, config, events, hello, ms, offer, pair, pair_until, plays, stranger,
+};
+use core::time::Duration;
+use rebout::lab::forge::{Knows, control, label, message};
+use rebout::lab::{HOST, JOINER};
+use rebout::wire::control::{Header, Payload};
+use rebout::wire::message::{Message, Ordered};
+use rebout::{Event, Reason, Refusal};
+use std::net::SocketAddr;
+
+#[test]
+fn forged_numbers_before_the_offer_do_not_keep_the_hosts_out() {
+    let mut pair = pair();
+    pair.run_for(ms(1));
+    let bytes = pair.said_by(JOINER, "HELLO").remove(0);
+    let ack = u16::from_be_bytes([bytes[4], bytes[5]]);
+    for sequence in [0, 20_000, 40_000, 60_000] {
+        // Even one who has seen the HELLO and knows what to acknowledge.
+        let header = Header { sequence, ack, ack_bits: 0 };
+        pair.inject(JOINER, addr(HOST), &control(header, &Payload::Heartbeat));
+        pair.inject(JOINER, addr(HOST), &control(header, &Payload::Ping(1)));
+    }
+    plays(&mut pair, 60);
+}
+
+#[test]
+fn an_offer_forged_by_someone_who_sees_everything_leads_to_no_match_and_is_told() {
+    let mut pair = pair();
+    assert!(pair.step_until(SOON, |pair| !pair.said_by(JOINER, "CONNECT_REQ").is_empty()));
+    let knows = Knows::of(&pair, JOINER);
+    let forged = message(knows.header, &offer(knows.nonce, knows.token ^ 1));
+    pair.inject(JOINER, addr(HOST), &forged);
+    // The host's answer to the true offer was under way, so both begin; no frame is ever confirmed.
+    let over = |pair: &Pair| pair.ending(HOST).is_some() && pair.ending(JOINER).is_some();
+    assert!(
+        pair.step_until(LATE, over),
+        "{}, {}",
+        format!("{:?}", pair.machine(HOST)),
+        format!("{:?}", pair.machine(JOINER))
+    );
+    for id in [HOST, JOINER] {
+        let reason = match pair.ending(id) {
+            Some(Event::Disconnected { reason }) => reason,
+            other => panic!("{other:?}"),
+        };
+        assert!(matches!(reason, Reason::TimedOut | Reason::NoProgress), "{reason}");
+    }
+    assert_eq!(pair.checked().0, 0);
+}
+
+#[test]
+fn a_cookie_is_worth_nothing_elsewhere_or_later() {
+    let mut pair = pair();
+    pair.machine_mut(JOINER).asleep = true;
+    pair.inject(HOST, stranger(), &message(Header::default(), &hello(5, 0)));
+    pair.run_for(ms(1));
+    let cookie = cookie_for(&pair, stranger()).unwrap();
+    let proof = message(Header::default(), &hello(5, cookie));
+    let elsewhere = [
+        SocketAddr::from(([203, 0, 113, 9], 9_998)),
+        SocketAddr::from(([203, 0, 113, 8], 9_999)),
+        addr(JOINER),
+    ];
+    let bad_cookies = |pair: &Pair| pair.machine(HOST).refused().of(Refusal::BadCookie);
+    for (n, from) in elsewhere.into_iter().enumerate() {
+        pair.inject(HOST, from, &proof);
+        pair.run_for(ms(1));
+        assert_eq!(bad_cookies(&pair), n as u64 + 1);
+    }
+    pair.inject(HOST, stranger(), &message(Header::default(), &hello(6, cookie)));
+    assert_eq!(bad_cookies(&pair), 4, "nor with another nonce");
+    let mut late = pair.fork();
+    late.run_for(Duration::from_secs(11));
+    late.inject(HOST, stranger(), &proof);
+    assert_eq!(bad_cookies(&late), 5, "nor after ten seconds");
+    assert!(!late.said().any(|said| label(said.datagram) == "OFFER"));
+    pair.inject(HOST, stranger(), &proof);
+    pair.run_for(ms(1));
+    assert!(pair.said().any(|said| said.to == stranger() && label(said.datagram) == "OFFER"));
+}
+
+#[test]
+fn strangers_without_proof_cost_the_host_nothing_and_are_sent_no_more_than_they_send() {
+    let reached: [(&str, When); 4] = [
+        ("waiting", |_| true),
+        ("offered", |pair| pair.machine(HOST).overheard.as_ref().unwrap().sequence != 0),
+        ("playing", |pair| pair.checked().0 > 30),
+        ("over", |pair| pair.machine(HOST).ended()),
+    ];
+    for (when, reached) in reached {
+        let mut pair = pair_until::<60>([config(HOST), config(JOINER)]);
+        pair.world.network_mut().drop_recording();
+        pair.machine_mut(JOINER).asleep = when == "waiting";
+        assert!(pair.step_until(LATE, reached), "{when}");
+        let knock = |pair: &mut Pair, n: u32| {
+            let [_, a, b, c] = n.to_be_bytes();
+            let from = SocketAddr::from(([10, a, b, c], 1_000));
+            let cookie = if n.is_multiple_of(3) { 0 } else { u64::from(n) };
+            let before = (pair.to_strangers(), pair.from_strangers());
+            pair.inject(HOST, from, &message(Header::default(), &hello(u64::from(n), cookie)));
+            if n.is_multiple_of(16) {
+                pair.run_for(ms(1));
+            }
+            (pair.to_strangers() - before.0, pair.from_strangers() - before.1)
+        };
+        knock(&mut pair, 0);
+        let heap = heap::live();
+        // With the joiner aside, and no frames: whatever memory there is goes to strangers.
+        let mut quiet = pair.fork();
+        quiet.machine_mut(JOINER).asleep = true;
+        let cloned = heap::live();
+        for n in 1..5_000 {
+            knock(&mut quiet, n);
+            assert!(quiet.to_strangers() <= quiet.from_strangers(), "{when}, stranger {n}");
+        }
+        assert!(quiet.to_strangers() > 0, "{when}: some were answered");
+        assert!(heap::live() - cloned < 4_096, "{when}: {} bytes", heap::live() - cloned);
+        drop(quiet);
+        assert!(heap::live() <= heap);
+        pair.machine_mut(JOINER).asleep = false;
+        if when != "over" {
+            plays(&mut pair, 20);
+        }
+    }
+}
+
+#[test]
+fn a_verdict_about_long_ago_does_not_wind_a_match_back() {
+    let mut pair = pair();
+    plays(&mut pair, 120);
+    let knows = Knows::of(&pair, HOST).now(&pair, HOST);
+    let verdict = Ordered::Verdict { frame: knows.first + 60, checksum: 1 };
+    let forged = message(knows.header, &Message::Ordered { number: 0, body: verdict });
+    pair.inject(HOST, addr(JOINER), &forged);
+    plays(&mut pair, 120);
+    assert_eq!(events(&pair, HOST), [], "an honest end is at most window and delay behind");
+}
+
+#[test]
+fn a_forged_verdict_does_not_end_a_match_that_goes_on() {
+    let mut pair = pair();
+    plays(&mut pair, 120);
+    let knows = Knows::of(&pair, HOST).now(&pair, HOST);
+    let verdict = Ordered::Verdict { frame: knows.known - 5, checksum: 1 };
+    let forged = message(knows.header, &Message::Ordered { number: 0, body: verdict });
+    pair.inject(HOST, addr(JOINER), &forged);
+    plays(&mut pair, 240);
+    assert_eq!(events(&pair, HOST), [], "new frames came all the time");
+}

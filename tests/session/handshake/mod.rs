@@ -1,0 +1,42 @@
+//! How two machines come to a match: what is agreed on, what is lost on the way, who vanishes, who does not fit.
+
+mod agreeing;
+mod forging;
+mod refusing;
+mod restarting;
+mod vanishing;
+
+use crate::pair::{Pair, hello, ms};
+use rebout::lab::HOST;
+use rebout::lab::forge::{message, message_of};
+use rebout::wire::control::Header;
+use rebout::wire::message::{Message, Refuse};
+use std::net::SocketAddr;
+
+/// Whether a pair has come to some point.
+type When = fn(&Pair) -> bool;
+
+/// The last CHALLENGE that a host has sent to an address: its cookie.
+pub(super) fn cookie_for(pair: &Pair, to: SocketAddr) -> Option<u64> {
+    pair.said().rev().filter(|said| said.to == to).find_map(|said| match message_of(said.datagram)? {
+        Message::Challenge(challenge) => Some(challenge.cookie),
+        _ => None,
+    })
+}
+
+/// Says HELLO from an address, and again with the cookie that comes back.
+pub(super) fn prove(pair: &mut Pair, from: SocketAddr, nonce: u64) {
+    pair.inject(HOST, from, &message(Header::default(), &hello(nonce, 0)));
+    pair.run_for(ms(1));
+    let cookie = cookie_for(pair, from).expect("a challenge");
+    pair.inject(HOST, from, &message(Header::default(), &hello(nonce, cookie)));
+    pair.run_for(ms(1));
+}
+
+/// What a host refused an address for, last.
+pub(super) fn refusal_to(pair: &Pair, to: SocketAddr) -> Option<Refuse> {
+    pair.said().rev().filter(|said| said.to == to).find_map(|said| match message_of(said.datagram)? {
+        Message::Refuse(refuse) => Some(refuse),
+        _ => None,
+    })
+}

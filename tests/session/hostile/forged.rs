@@ -1,0 +1,21 @@
+//! Shorthands for what is forged in the table.
+
+use rebout::lab::forge::{Knows, control, inputs, message};
+use rebout::wire::control::Payload;
+use rebout::wire::message::{Message, Ordered};
+
+/// A well-formed input packet with one of its bytes replaced.
+pub(crate) fn bent(k: &Knows, at: usize, byte: u8) -> Vec<u8> {
+    let mut bytes = inputs(k.known, k.sent.wrapping_sub(1), &[k.newest]);
+    bytes[at] = byte;
+    bytes
+}
+
+/// A reliable event with any payload.
+pub(crate) fn event(k: &Knows, payload: &[u8]) -> Vec<u8> {
+    control(k.header, &Payload::ReliableEvent(payload))
+}
+
+pub(crate) fn ordered(k: &Knows, number: u16, body: Ordered<'_>) -> Vec<u8> {
+    message(k.header, &Message::Ordered { number, body })
+}

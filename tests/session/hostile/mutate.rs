@@ -1,0 +1,224 @@
+//! Real datagrams, changed at random and thrown back at random moments: nothing panics, nothing grows, and what cannot
+//! be kept out of a bare link is told.
+
+use super::phase::Phase;
+use super::twin;
+use crate::heap;
+use crate::pair::{Pair, addr, both_ended, config, ms, pair_until, stranger};
+use proptest::prelude::*;
+use rebout::lab::forge::{Change, Knows};
+use rebout::lab::{HOST, JOINER};
+use rebout::{Config, Event};
+use std::cell::OnceCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+#[derive(Clone, Debug)]
+struct Shot {
+    pick: u16,
+    changes: Vec<Change>,
+    to_host: bool,
+    from_peer: bool,
+    wait_ms: u8,
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    prop_oneof![
+        2 => Just(Change::Nothing),
+        3 => prop::collection::vec((any::<u16>(), 0..8_u8), 1..5).prop_map(Change::Flip),
+        1 => any::<u16>().prop_map(Change::Cut),
+        1 => (0..1_500_u16, any::<u8>()).prop_map(|(len, byte)| Change::Grow(len, byte)),
+        1 => (any::<u16>(), any::<u16>()).prop_map(|(with, at)| Change::Splice(with, at)),
+        3 => Just(Change::RightNumbers),
+        3 => (-3..=3_i8, -20..=3_i8).prop_map(|(start, ack)| Change::RightFrames(start, ack)),
+        2 => (any::<u16>(), prop_oneof![Just(u32::MAX), Just(0), any::<u32>()])
+            .prop_map(|(at, word)| Change::Set(at, word)),
+    ]
+}
+
+fn shot() -> impl Strategy<Value = Shot> {
+    (any::<u16>(), prop::collection::vec(change(), 1..4), any::<bool>(), prop::bool::weighted(0.9), 0..20_u8)
+        .prop_map(|(pick, changes, to_host, from_peer, wait_ms)| Shot {
+            pick,
+            changes,
+            to_host,
+            from_peer,
+            wait_ms,
+        })
+}
+
+/// What somebody can do who sees nothing of this match.
+fn blind_change() -> impl Strategy<Value = Change> {
+    change().prop_map(|change| match change {
+        Change::RightNumbers | Change::RightFrames(..) => Change::Nothing,
+        other => other,
+    })
+}
+
+fn blind_shot() -> impl Strategy<Value = Shot> {
+    (shot(), prop::collection::vec(blind_change(), 1..4)).prop_map(|(shot, changes)| Shot { changes, ..shot })
+}
+
+/// Whether somebody was told that something is wrong, or that it is over.
+fn told(pair: &Pair) -> bool {
+    let tells = |event: &Event| {
+        matches!(
+            event,
+            Event::InputConflict { .. } | Event::Desync(_) | Event::Disconnected { .. } | Event::Ended(_)
+        )
+    };
+    [HOST, JOINER].iter().any(|id| pair.machine(*id).error.is_some() || pair.told(*id).any(tells))
+}
+
+fn shoot(Prepared { pair: prepared, tape }: &Prepared, shots: &[Shot]) -> Result<(), TestCaseError> {
+    let mut pair = twin(prepared);
+    pair.set_strict(false);
+    let known = [HOST, JOINER].map(|victim| Knows::of(prepared, victim));
+    let heap = heap::live();
+    for shot in shots {
+        let victim = if shot.to_host { HOST } else { JOINER };
+        let knows = known[victim].clone().now(&pair, victim);
+        let mut bytes = tape[usize::from(shot.pick) % tape.len()].clone();
+        for change in &shot.changes {
+            change.apply(&mut bytes, tape, &knows);
+        }
+        let from = if shot.from_peer { addr(1 - victim) } else { stranger() };
+        pair.inject(victim, from, &bytes);
+        pair.run_for(ms(shot.wait_ms.into()));
+    }
+    Phase::release_lobbies(&mut pair);
+    let goal = pair.checked().0 + 120;
+    pair.step_until(Duration::from_secs(25), |pair| {
+        pair.checked().0 >= goal && (pair.divergence().is_none() || told(pair))
+    });
+    prop_assert!(
+        pair.checked().0 >= goal || told(&pair),
+        "neither played nor told: {} of {goal}\n{:?}",
+        pair.checked().0,
+        pair
+    );
+    prop_assert!(
+        pair.divergence().is_none() || told(&pair),
+        "diverged in silence: {:?}\n{:?}",
+        pair.divergence(),
+        pair
+    );
+    prop_assert!(pair.to_strangers() <= pair.from_strangers());
+    let grown = heap::live() - heap;
+    prop_assert!(grown < 512 * 1_024, "{grown} bytes");
+    Ok(())
+}
+
+/// Throws what was said in another match, and requires that it leaves no trace.
+fn shoot_blindly(Prepared { pair: prepared, .. }: &Prepared, shots: &[Shot]) -> Result<(), TestCaseError> {
+    let mut pair = twin(prepared);
+    let tape = other_match();
+    let knows = Knows::of(prepared, HOST);
+    for shot in shots {
+        let victim = if shot.to_host { HOST } else { JOINER };
+        let mut bytes = tape[usize::from(shot.pick) % tape.len()].clone();
+        for change in &shot.changes {
+            change.apply(&mut bytes, &tape, &knows);
+        }
+        let from = if shot.from_peer { addr(1 - victim) } else { stranger() };
+        if !pair.machine(victim).asleep {
+            pair.inject(victim, from, &bytes);
+        }
+        pair.run_for(ms(shot.wait_ms.into()));
+    }
+    Phase::release_lobbies(&mut pair);
+    let goal = pair.checked().0 + 60;
+    pair.step_until(Duration::from_secs(12), |pair| pair.checked().0 >= goal);
+    prop_assert!(
+        pair.checked().0 >= goal && [HOST, JOINER].iter().all(|id| pair.told(*id).count() == 0),
+        "{} of {goal} frames\n{:?}",
+        pair.checked().0,
+        pair
+    );
+    prop_assert!(pair.to_strangers() <= pair.from_strangers());
+    Ok(())
+}
+
+type Tape = Vec<Vec<u8>>;
+
+fn tape_of(pair: &Pair) -> Tape {
+    pair.said().map(|said| said.datagram.to_vec()).collect()
+}
+
+/// Everything that was said in another match between the same two addresses.
+fn other_match() -> Rc<Tape> {
+    thread_local! {
+        static TAPE: OnceCell<Rc<Tape>> = const { OnceCell::new() };
+    }
+    TAPE.with(|tape| {
+        let record = || {
+            let configs = [HOST, JOINER].map(|id| Config { entropy: Some(500 + id as u64), ..config(id) });
+            let mut pair = pair_until::<60>(configs);
+            assert!(pair.step_until(Duration::from_secs(9), both_ended));
+            Rc::new(tape_of(&pair))
+        };
+        Rc::clone(tape.get_or_init(record))
+    })
+}
+
+/// A pair in a phase, and real datagrams to throw at it.
+struct Prepared {
+    pair: Pair,
+    tape: Tape,
+}
+
+/// Pairs are costly to bring into a phase, and cheap to fork.
+fn prepared(phase: Phase) -> Rc<Prepared> {
+    thread_local! {
+        static PAIRS: [OnceCell<Rc<Prepared>>; 8] = const { [const { OnceCell::new() }; 8] };
+    }
+    PAIRS.with(|pairs| {
+        let prepare = || {
+            let pair = phase.pair(HOST);
+            // Whatever a match ever says can be said early.
+            let mut tape = tape_of(&pair);
+            tape.extend(tape_of(&Phase::Over.pair(HOST)));
+            Rc::new(Prepared { pair, tape })
+        };
+        Rc::clone(pairs[phase as usize].get_or_init(prepare))
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn changed_datagrams_during_a_match_are_refused_or_told(shots in prop::collection::vec(shot(), 1..40)) {
+        shoot(&prepared(Phase::Playing), &shots)?;
+    }
+
+    #[test]
+    fn changed_datagrams_during_the_handshake_are_refused_or_told(
+        phase in prop_oneof![
+            Just(Phase::Waiting), Just(Phase::Challenged), Just(Phase::Incoming), Just(Phase::Offered),
+            Just(Phase::Agreed),
+        ],
+        shots in prop::collection::vec(shot(), 1..30),
+    ) {
+        shoot(&prepared(phase), &shots)?;
+    }
+
+    #[test]
+    fn changed_datagrams_of_another_match_leave_no_trace(
+        phase in prop_oneof![
+            Just(Phase::Waiting), Just(Phase::Challenged), Just(Phase::Incoming), Just(Phase::Offered),
+            Just(Phase::Agreed), Just(Phase::Playing),
+        ],
+        shots in prop::collection::vec(blind_shot(), 1..60),
+    ) {
+        shoot_blindly(&prepared(phase), &shots)?;
+    }
+
+    #[test]
+    fn changed_datagrams_at_the_end_are_refused_or_told(
+        phase in prop_oneof![Just(Phase::Ending), Just(Phase::Over)],
+        shots in prop::collection::vec(shot(), 1..30),
+    ) {
+        shoot(&prepared(phase), &shots)?;
+    }
+}
