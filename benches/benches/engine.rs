@@ -47,9 +47,9 @@ fn size<const N: usize>(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group(format!("{FRAMES} frames"));
     group.throughput(Throughput::Elements(u64::from(FRAMES)));
     let bytes = Load::<N>::BYTES;
-    let mut by_hand = ByHand::<N, 15>::new();
+    let mut by_hand = ByHand::<N, 15>::start();
     group.bench_function(BenchmarkId::new("by hand", bytes), |b| b.iter(|| by_hand.run(black_box(FRAMES))));
-    let mut engine = WithEngine::<N, 15>::new();
+    let mut engine = WithEngine::<N, 15>::start();
     group.bench_function(BenchmarkId::new("engine", bytes), |b| b.iter(|| engine.run(black_box(FRAMES))));
     group.finish();
 }
@@ -68,12 +68,12 @@ fn ratio<const N: usize, const CHANGE: u32>() {
 /// The ratio of the medians of both, somewhere in memory.
 fn ratio_at<const N: usize, const CHANGE: u32>(place: usize) -> f64 {
     let space = |step: usize| black_box(vec![0_u8; 16 * (place * step % 256)]);
-    let (mut engine, mut by_hand) = (WithEngine::<N, CHANGE>::new(), ByHand::<N, CHANGE>::new());
+    let (mut engine, mut by_hand) = (WithEngine::<N, CHANGE>::start(), ByHand::<N, CHANGE>::start());
     // The space lies between a state and its snapshots, which are there already.
     let _between = space(23);
-    engine.move_to(Box::new(Load::new()));
+    engine.move_to(Box::new(Load::start()));
     let _between = space(41);
-    by_hand.move_to(Box::new(Load::new()));
+    by_hand.move_to(Box::new(Load::start()));
     let mut times: [Vec<Duration>; 2] = Default::default();
     for _ in 0..RUNS {
         let start = Instant::now();

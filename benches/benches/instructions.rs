@@ -18,24 +18,24 @@ type Counted = (&'static str, fn(u32));
 
 const LOADS: [Counted; 12] = [
     ("engine", |frames| {
-        black_box(WithEngine::<14, 15>::new().run(frames));
+        black_box(WithEngine::<14, 15>::start().run(frames));
     }),
     ("by-hand", |frames| {
-        black_box(ByHand::<14, 15>::new().run(frames));
+        black_box(ByHand::<14, 15>::start().run(frames));
     }),
     ("engine-always", |frames| {
-        black_box(WithEngine::<14, 1>::new().run(frames));
+        black_box(WithEngine::<14, 1>::start().run(frames));
     }),
     ("by-hand-always", |frames| {
-        black_box(ByHand::<14, 1>::new().run(frames));
+        black_box(ByHand::<14, 1>::start().run(frames));
     }),
     ("engine-4k", |frames| {
-        black_box(WithEngine::<1022, 15>::new().run(frames));
+        black_box(WithEngine::<1022, 15>::start().run(frames));
     }),
     ("by-hand-4k", |frames| {
-        black_box(ByHand::<1022, 15>::new().run(frames));
+        black_box(ByHand::<1022, 15>::start().run(frames));
     }),
-    ("sync-test", |frames| sync_test(frames, Bytes64::new())),
+    ("sync-test", |frames| sync_test(frames, Bytes64::start())),
     ("sync-test-fields", |frames| sync_test(frames, Playground::new(1).expect("1 is a seed"))),
     ("steps-fields", |frames| {
         let mut game = Playground::new(1).expect("1 is a seed");

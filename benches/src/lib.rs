@@ -22,7 +22,7 @@ fields!(Load<const N: usize> { frame, sum, words });
 impl<const N: usize> Load<N> {
     pub const BYTES: usize = size_of::<Self>();
 
-    pub fn new() -> Self {
+    pub fn start() -> Self {
         Self { frame: 0, sum: 1, words: [7; N] }
     }
 }
@@ -53,8 +53,8 @@ pub struct WithEngine<const N: usize, const CHANGE: u32> {
 }
 
 impl<const N: usize, const CHANGE: u32> WithEngine<N, CHANGE> {
-    pub fn new() -> Self {
-        let game = Box::new(Load::new());
+    pub fn start() -> Self {
+        let game = Box::new(Load::start());
         let engine = Rollback::new(RollbackConfig::default(), &*game);
         Self { game, engine }
     }
@@ -100,8 +100,8 @@ pub struct ByHand<const N: usize, const CHANGE: u32> {
 const SLOTS: usize = 16;
 
 impl<const N: usize, const CHANGE: u32> ByHand<N, CHANGE> {
-    pub fn new() -> Self {
-        let game = Box::new(Load::new());
+    pub fn start() -> Self {
+        let game = Box::new(Load::start());
         let snapshots = (0..SLOTS).map(|_| *game).collect();
         Self { game, snapshots, believed: Buttons::NONE, now: 0, rollbacks: 0 }
     }
@@ -142,7 +142,7 @@ impl<const N: usize, const CHANGE: u32> ByHand<N, CHANGE> {
 
 /// Whether both play the same match with as many rollbacks: otherwise nothing is compared.
 pub fn assert_alike<const N: usize, const CHANGE: u32>() {
-    let (mut engine, mut by_hand) = (WithEngine::<N, CHANGE>::new(), ByHand::<N, CHANGE>::new());
+    let (mut engine, mut by_hand) = (WithEngine::<N, CHANGE>::start(), ByHand::<N, CHANGE>::start());
     assert_eq!(engine.run(1_000), by_hand.run(1_000));
     assert_eq!(engine.rollbacks(), by_hand.rollbacks);
     assert!(by_hand.rollbacks >= u64::from(1_000 / CHANGE - LAG - 1));

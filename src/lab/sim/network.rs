@@ -123,12 +123,15 @@ pub struct Network {
     transcript: Transcript,
 }
 
+/// Picks datagrams by their bytes.
+type Choice = Arc<dyn Fn(&[u8]) -> bool + Send + Sync>;
+
 /// Chosen datagrams of one endpoint that are lost, so many of them.
 #[derive(Clone)]
 struct Loss {
     from: usize,
     left: u32,
-    which: Arc<dyn Fn(&[u8]) -> bool + Send + Sync>,
+    which: Choice,
 }
 
 impl fmt::Debug for Loss {

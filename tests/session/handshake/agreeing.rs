@@ -86,12 +86,7 @@ fn any_message_of_the_handshake_may_be_lost() {
                 let agreed = pair.step_until(SOON + SOON, |pair| {
                     pair.machine(HOST).has_agreed() && pair.machine(JOINER).has_agreed()
                 });
-                assert!(
-                    agreed,
-                    "{what} lost {times} times: {}, {}",
-                    format!("{:?}", pair.machine(HOST)),
-                    format!("{:?}", pair.machine(JOINER))
-                );
+                assert!(agreed, "{what} lost {times} times: {pair:?}");
                 plays(&mut pair, 30);
             }
         }

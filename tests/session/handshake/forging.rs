@@ -37,12 +37,7 @@ fn an_offer_forged_by_someone_who_sees_everything_leads_to_no_match_and_is_told(
     pair.inject(JOINER, addr(HOST), &forged);
     // The host's answer to the true offer was under way, so both begin; no frame is ever confirmed.
     let over = |pair: &Pair| pair.ending(HOST).is_some() && pair.ending(JOINER).is_some();
-    assert!(
-        pair.step_until(LATE, over),
-        "{}, {}",
-        format!("{:?}", pair.machine(HOST)),
-        format!("{:?}", pair.machine(JOINER))
-    );
+    assert!(pair.step_until(LATE, over), "{pair:?}");
     for id in [HOST, JOINER] {
         let reason = match pair.ending(id) {
             Some(Event::Disconnected { reason }) => reason,

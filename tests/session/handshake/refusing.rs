@@ -61,7 +61,7 @@ fn another_version_is_told_once_its_address_is_proven() {
     pair.machine_mut(HOST).asleep = true;
     pair.run_for(ms(10));
     let bytes = pair.said_by(JOINER, "HELLO").remove(0);
-    let Some(Message::Hello(said)) = message_of(&bytes) else { panic!() };
+    let Some(Message::Hello(said)) = message_of(bytes) else { panic!() };
     let refuse = Refuse { nonce: said.nonce, field: RefuseField::Version, ours: 7, theirs: 1 };
     pair.inject(JOINER, addr(HOST), &message(Header::default(), &Message::Refuse(refuse)));
     pair.run_for(ms(1));

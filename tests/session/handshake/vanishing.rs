@@ -197,8 +197,8 @@ fn messages_survive_any_blackout_that_the_match_survives() {
             assert_eq!(
                 said,
                 (0..12).collect::<Vec<u8>>(),
-                "{seconds} s, one way {one_way}: {}",
-                format!("{:?}", pair.machine(id))
+                "{seconds} s, one way {one_way}: {:?}",
+                pair.machine(id)
             );
             assert_eq!(pair.machine(id).refused().of(Refusal::FarSequence), 0);
         }
