@@ -23,7 +23,6 @@ static TAKEN: AtomicU64 = AtomicU64::new(0);
 static IN_USE: AtomicU64 = AtomicU64::new(0);
 
 // SAFETY: everything is left to the system's allocator; only counts are kept beside it.
-#[allow(unsafe_code)]
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         TAKEN.fetch_add(1, Relaxed);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const LEAVES: [&str; 12] =
     ["time", "trace", "frame", "ring", "hash", "rng", "math", "protocol", "fields", "game", "cue", "shown"];
 
-/// What a room may know besides itself and the leaves.
+/// What a room may know besides itself and the leaves. Nobody knows the lab.
 fn may_know(room: &str) -> &'static [&'static str] {
     match room {
         "peer" => &["wire", "rollback"],
@@ -40,8 +40,9 @@ struct Source {
     lines_before_tests: usize,
 }
 
-fn sources() -> Vec<Source> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+/// Every source file under a folder of the workspace: its path from there, and its text.
+fn files(folder: &str) -> Vec<(PathBuf, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let (mut found, mut left) = (Vec::new(), vec![root.clone()]);
     while let Some(dir) = left.pop() {
         for entry in std::fs::read_dir(dir).unwrap() {
@@ -49,22 +50,30 @@ fn sources() -> Vec<Source> {
             if path.is_dir() {
                 left.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let inside = path.strip_prefix(&root).unwrap();
-                let room = inside.components().next().unwrap().as_os_str().to_str().unwrap();
                 let text = std::fs::read_to_string(&path).unwrap();
-                let text = text.split("#[cfg(test)]\nmod ").next().unwrap();
-                let code =
-                    text.lines().map(|line| line.split("//").next().unwrap()).collect::<Vec<_>>().join("\n");
-                found.push(Source {
-                    room: room.trim_end_matches(".rs").to_owned(),
-                    code,
-                    lines_before_tests: text.lines().count(),
-                    path: inside.to_owned(),
-                });
+                found.push((path.strip_prefix(&root).unwrap().to_owned(), text));
             }
         }
     }
     found
+}
+
+fn without_comments(text: &str) -> String {
+    text.lines().map(|line| line.split("//").next().unwrap()).collect::<Vec<_>>().join("\n")
+}
+
+fn sources() -> Vec<Source> {
+    let source = |(path, text): (PathBuf, String)| {
+        let room = path.components().next().unwrap().as_os_str().to_str().unwrap();
+        let text = text.split("#[cfg(test)]\nmod ").next().unwrap();
+        Source {
+            room: room.trim_end_matches(".rs").to_owned(),
+            code: without_comments(text),
+            lines_before_tests: text.lines().count(),
+            path,
+        }
+    };
+    files("src").into_iter().map(source).collect()
 }
 
 /// The first names after every `crate::`: of `crate::{a::B, C}` those are `a` and `C`.
@@ -162,7 +171,7 @@ fn the_library_forbids_unsafe_code() {
 }
 
 /// Lines before the tests of a file.
-const MOST_LINES: usize = 460;
+const MAX_LINES: usize = 460;
 
 /// Files that are longer, and how long they may be: a list that only shrinks.
 const LONGER: [(&str, usize); 1] = [("wire/control.rs", 490)];
@@ -171,13 +180,54 @@ const LONGER: [(&str, usize); 1] = [("wire/control.rs", 490)];
 fn files_can_be_read_in_one_sitting() {
     for source in sources() {
         let longer = LONGER.iter().find(|(path, _)| source.path == Path::new(path));
-        let most = longer.map_or(MOST_LINES, |(_, most)| *most);
+        let max = longer.map_or(MAX_LINES, |(_, max)| *max);
         assert!(
-            source.lines_before_tests <= most,
+            source.lines_before_tests <= max,
             "{:?} has {} lines",
             source.path,
             source.lines_before_tests
         );
+    }
+}
+
+/// Lines of a file of tests, tools or games.
+const MAX_OTHER_LINES: usize = 490;
+
+/// Where the workspace has sources beside the library's.
+const OTHERS: [&str; 3] = ["tests", "examples", "benches"];
+
+#[test]
+fn tests_and_tools_can_be_read_in_one_sitting() {
+    for (path, text) in OTHERS.into_iter().flat_map(files) {
+        let lines = text.lines().count();
+        assert!(lines <= MAX_OTHER_LINES, "{path:?} has {lines} lines");
+    }
+}
+
+#[test]
+fn no_target_includes_files_of_another() {
+    // In two parts, so that this file has none of them.
+    let words = [concat!("#[pa", "th"), concat!("inclu", "de!(")];
+    for (path, text) in OTHERS.into_iter().chain(["src"]).flat_map(files) {
+        let code = without_comments(&text);
+        for word in words {
+            assert!(!code.contains(word), "{path:?} has {word}: share it through a package");
+        }
+    }
+}
+
+#[test]
+fn nothing_unused_is_allowed_wholesale() {
+    let lints = ["dead_code", "unused", "unreachable_pub", "warnings", "missing_docs", "clippy::all"];
+    for (path, text) in OTHERS.into_iter().chain(["src"]).flat_map(files) {
+        let code = without_comments(&text);
+        for (at, start) in code.match_indices(concat!("allo", "w(")) {
+            let list = code[at + start.len()..].split(')').next().unwrap();
+            for lint in list.split(',').map(str::trim) {
+                assert!(!lints.iter().any(|bad| lint.starts_with(bad)), "{path:?} allows {lint}");
+            }
+            assert!(!code[..at].ends_with("#!["), "{path:?} allows {list} everywhere");
+        }
     }
 }
 

@@ -1,8 +1,5 @@
 //! What `fields!` makes of a state: words, checksum, paths and named differences.
 
-// Some fields here are only for show, and so are never read.
-#![allow(dead_code)]
-
 use fixed::types::{I8F8, I16F16, I32F32, U4F4};
 use rebout::fields::{collect_words, words_equal};
 use rebout::{SimHash, checksum, diff, fields, walk};
@@ -22,8 +19,12 @@ fields!(Grid<T, const N: usize>(cells, depth));
 enum Action {
     None,
     Some,
-    Attack { since: u32, shown: u8 },
-    Hurt(i16, bool),
+    Attack {
+        since: u32,
+        #[expect(dead_code, reason = "left out of the fields")]
+        shown: u8,
+    },
+    Hurt(i16, #[expect(dead_code, reason = "left out of the fields")] bool),
 }
 fields!(enum Action { None, Some, Attack { since, shown: _ }, Hurt(frames, _) });
 
@@ -56,6 +57,7 @@ struct Everything {
     shut: Option<i32>,
     pair: Pair<u32>,
     grid: Grid<i8, 3>,
+    #[expect(dead_code, reason = "left out of the fields")]
     only_shown: f32,
 }
 fields!(Everything { small, wide, points, action, open, shut, pair, grid, only_shown: _ });

@@ -25,11 +25,14 @@
 //! ```
 
 mod clock;
+mod losses;
 mod network;
+mod traffic;
 mod transcript;
 mod world;
 
 pub use clock::{Clock, Pause};
-pub use network::{Delivery, Network, NetworkStats, Traffic};
+pub use network::{Delivery, Network};
+pub use traffic::{NetworkStats, Traffic};
 pub use transcript::{Entry, EntryKind, Recording, Transcript};
 pub use world::{Machine, Mail, World};

@@ -1,11 +1,11 @@
 //! Endpoints, a link for each ordered pair of them, and the datagrams in flight.
 
 use super::Clock;
+use super::losses::Losses;
+use super::traffic::{NetworkStats, Traffic};
 use super::transcript::{EntryKind, Recording, Transcript};
-use crate::net::link::{HEADER_BYTES, InFlight, Link, LinkConfig, Seeded, nanos};
-use std::fmt;
+use crate::net::link::{InFlight, Link, LinkConfig, Seeded, nanos};
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// The number of datagrams that the socket of a paused machine holds; more are dropped. A default Linux socket buffer
@@ -15,48 +15,6 @@ const SOCKET_DATAGRAMS: u32 = 256;
 const MAX_UDP_PAYLOAD: usize = 65_507;
 /// The datagrams for which memory is allocated at the start: enough for a pair on all but the longest links.
 const INITIAL_IN_FLIGHT: usize = 64;
-
-/// A number of datagrams and their bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Traffic {
-    /// The number of datagrams.
-    pub datagrams: u64,
-    /// The bytes without headers.
-    pub payload_bytes: u64,
-}
-
-impl Traffic {
-    /// The bytes with the headers of UDP and IPv4.
-    #[must_use]
-    pub fn wire_bytes(&self) -> u64 {
-        self.payload_bytes + self.datagrams * HEADER_BYTES
-    }
-
-    fn add(&mut self, len: usize) {
-        self.datagrams += 1;
-        self.payload_bytes += len as u64;
-    }
-}
-
-/// The statistics of a network outside its links, which have their own: [`Network::link`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct NetworkStats {
-    /// Datagrams sent to an address that no endpoint has.
-    pub unroutable: Traffic,
-    /// Datagrams injected by [`Network::inject`].
-    pub injected: u64,
-    /// Datagrams lost because [`Network::lose`] chose them.
-    pub chosen: u64,
-    /// Datagrams dropped because too many were in flight.
-    pub overflow: u64,
-    /// Datagrams dropped because their endpoint was not open yet, or no longer.
-    pub closed: u64,
-    /// Datagrams dropped because their endpoint no longer had their address, or did not have it yet.
-    pub stale_address: u64,
-    /// Datagrams dropped by the full socket of a paused machine.
-    pub socket_full: u64,
-}
 
 /// A datagram that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,27 +75,10 @@ pub struct Network {
     endpoints: Vec<Endpoint>,
     /// The links, by sender and then by receiver.
     links: Vec<Vec<Link>>,
-    losses: Vec<Loss>,
+    losses: Losses,
     in_flight: InFlight<Route>,
     stats: NetworkStats,
     transcript: Transcript,
-}
-
-/// Picks datagrams by their bytes.
-type Choice = Arc<dyn Fn(&[u8]) -> bool + Send + Sync>;
-
-/// Chosen datagrams of one endpoint that are lost, so many of them.
-#[derive(Clone)]
-struct Loss {
-    from: usize,
-    left: u32,
-    which: Choice,
-}
-
-impl fmt::Debug for Loss {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Loss").field("from", &self.from).field("left", &self.left).finish_non_exhaustive()
-    }
 }
 
 impl Network {
@@ -149,7 +90,7 @@ impl Network {
             default_link: LinkConfig::default(),
             endpoints: Vec::new(),
             links: Vec::new(),
-            losses: Vec::new(),
+            losses: Losses::default(),
             in_flight: InFlight::new(),
             stats: NetworkStats::default(),
             transcript: Transcript::default(),
@@ -232,7 +173,7 @@ impl Network {
     /// Loses the next `times` datagrams from an endpoint that `which` chooses, before its link sees them. The transcript
     /// has them as sent.
     pub fn lose(&mut self, from: usize, times: u32, which: impl Fn(&[u8]) -> bool + Send + Sync + 'static) {
-        self.losses.push(Loss { from, left: times, which: Arc::new(which) });
+        self.losses.add(from, times, which);
     }
 
     /// Cancels every [`lose`](Self::lose).
@@ -379,7 +320,7 @@ impl Network {
             self.stats.unroutable.add(datagram.len());
             return;
         };
-        if self.is_lost(from, datagram) {
+        if self.losses.take(from, datagram) {
             self.stats.chosen += 1;
             return;
         }
@@ -390,13 +331,6 @@ impl Network {
                 None => self.stats.overflow += 1,
             }
         }
-    }
-
-    fn is_lost(&mut self, from: usize, datagram: &[u8]) -> bool {
-        let fits = |loss: &&mut Loss| loss.from == from && loss.left > 0 && (loss.which)(datagram);
-        let Some(loss) = self.losses.iter_mut().find(fits) else { return false };
-        loss.left -= 1;
-        true
     }
 
     pub(crate) fn deliver_nanos(&mut self, now: u64) -> Option<Delivery<'_>> {

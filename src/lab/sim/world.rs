@@ -1,7 +1,7 @@
 //! Machines on a simulated network, run in virtual time from event to event.
 
 use super::Clock;
-use super::network::{Network, Traffic};
+use super::{Network, Traffic};
 use crate::net::link::{Seeded, nanos};
 use crate::{MAX_DATAGRAM, Protocol};
 use std::net::SocketAddr;
