@@ -1,7 +1,7 @@
 //! The smallest complete game on the engine: a simulation, played directly, with late inputs, and sync-tested.
 //!
-//! `playground/sim.rs` is the game itself: its state, `fields!` and `step`. `playground/script.rs` has players
-//! without hands. This file runs it:
+//! `games/src/playground` has the game itself (its state, `fields!` and `step`) and players without hands. This file
+//! runs it:
 //!
 //! ```text
 //! playground golden                                the published checksum of 1000 scripted frames

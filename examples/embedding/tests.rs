@@ -85,7 +85,7 @@ impl Stage for Silent {
 }
 
 #[test]
-fn the_game_of_the_page_plays_over_udp_and_its_replay_gives_the_same_match() {
+fn the_game_of_the_page_plays_over_udp_and_replays() {
     let config = |name: &str| rebout::Config { frame_rate: 480, ..crate::online::config(name) };
     let local = "127.0.0.1:0".parse().unwrap();
     let mut here = UdpDriver::bind(local).unwrap();
@@ -168,7 +168,7 @@ fn two_sessions() -> (Duration, [Session<Volley>; 2], Volley) {
 }
 
 #[test]
-fn an_engine_that_owns_the_loop_hears_of_the_end_even_if_the_other_side_is_gone() {
+fn an_engine_loop_hears_of_the_end_without_a_peer() {
     let (mut now, mut sessions, game) = two_sessions();
     let mut games = [game; 2];
     let mut last = [Advanced::NotDue; 2];

@@ -201,7 +201,7 @@ proptest! {
 }
 
 #[test]
-fn a_peer_that_never_answers_is_waited_for_ten_seconds_and_then_half_of_the_truth_is_told() {
+fn a_silent_peer_leaves_half_an_autopsy_after_ten_seconds() {
     let mut world = world(Some(step_differs), Duration::MAX, Vec::new(), |_| {});
     world.run_until(Duration::from_secs(30));
     let events = &victim(&world).events;

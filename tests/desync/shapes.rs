@@ -238,7 +238,7 @@ fn what_is_kept_for_an_autopsy_does_not_change_the_match() {
 
 /// What went wrong goes on to be wrong, and other things go wrong after it: that is not told again.
 #[test]
-fn a_match_that_goes_on_after_an_autopsy_is_played_to_its_end_and_tells_nothing_twice() {
+fn a_match_after_an_autopsy_tells_nothing_twice() {
     let mut setup = Setup::new(3, LINK);
     setup.seed = 3;
     let mut play = PLAY;

@@ -126,7 +126,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
 
     #[test]
-    fn every_cue_of_the_final_history_is_started_and_confirmed_once_and_every_other_one_cancelled_once(
+    fn cues_start_and_confirm_once_and_all_others_cancel_once(
         inputs in inputs(),
         arrivals in prop::collection::vec([0_u8..4, 0_u8..4], 0..120),
         window in 0_u32..=16,
@@ -186,7 +186,7 @@ fn a_cue_of_a_late_input_starts_late_and_says_how_late() {
 }
 
 #[test]
-fn a_cue_that_only_moves_says_nothing_within_the_limit_and_is_another_one_beyond_it() {
+fn a_cue_that_moves_is_silent_within_the_limit() {
     let inputs = |lit: usize| (0..12).map(|f| if f == lit { 4 } else { 0 }).collect::<Vec<u16>>();
     let mut game = Noisy::NEW;
     for (cue_moves_within, silent) in [(3, true), (2, false), (0, false)] {

@@ -180,7 +180,7 @@ fn a_large_byte_array_is_taken_by_the_word_and_named_by_the_byte() {
 }
 
 #[test]
-fn every_single_flipped_bit_is_seen_by_the_comparison_and_named_by_the_difference() {
+fn every_flipped_bit_is_seen_and_named() {
     #[derive(Clone, Copy)]
     struct State {
         hp: [i16; 3],

@@ -342,7 +342,7 @@ impl Game for FirstPress {
 }
 
 #[test]
-fn a_match_ends_in_its_first_confirmed_finished_state_and_what_came_after_never_was() {
+fn a_match_ends_in_its_first_confirmed_finished_state() {
     use rebout::CueChange::{Cancel, Confirm};
     let mut game = FirstPress { frame: 0, pressed: false };
     let mut engine = Rollback::new(config(8, Prediction::RepeatLast), &game);

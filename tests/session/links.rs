@@ -31,7 +31,7 @@ fn playing(setup: Setup) -> Bout<Playground> {
 }
 
 #[test]
-fn nothing_that_a_link_loses_doubles_cuts_or_mixes_up_makes_the_machines_differ() {
+fn no_impairment_of_a_link_makes_the_machines_differ() {
     let loss = |percent| LinkConfig { loss: Chance::percent(percent), ..LinkConfig::clean() };
     // 120 datagrams on average, which is two seconds of a match.
     let burst =
@@ -248,7 +248,7 @@ fn cut(bout: &mut Bout<Playground>, ways: [bool; 2], length: Duration) {
 }
 
 #[test]
-fn two_machines_meet_although_the_link_fails_in_the_middle_of_the_handshake() {
+fn two_machines_meet_over_a_link_that_fails_in_the_handshake() {
     let mut met = 0;
     // From every moment of the handshake on, one way or both: long enough for the host to forget the joiner.
     for ways in WAYS {
@@ -313,7 +313,7 @@ fn a_partition_of_up_to_four_seconds_resumes_with_nothing_lost() {
 }
 
 #[test]
-fn a_partition_of_thirty_seconds_ends_the_match_with_one_event_on_each_side() {
+fn a_long_partition_ends_the_match_with_one_event_each() {
     for ways in WAYS {
         let mut bout = playing(Setup::new(7, LinkConfig::clean()));
         let cut_at = bout.world.now();
@@ -347,7 +347,7 @@ fn a_match_that_is_over_is_silent() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_transcript_of_a_match_and_another_does_not() {
+fn one_seed_gives_one_transcript() {
     let digest = |seed| {
         let mut bout = Bout::new(Setup::new(seed, LinkConfig::hostile()), PLAY);
         bout.run_for(secs(20));

@@ -388,7 +388,7 @@ fn many_changes_of_the_delay_at_the_end_leave_room_for_the_verdict() {
 }
 
 #[test]
-fn a_peer_that_vanishes_while_the_match_ends_leaves_the_verdict_unconfirmed() {
+fn a_peer_that_vanishes_at_the_end_leaves_it_unconfirmed() {
     let mut bout = Bout::new(Setup::new(8, LinkConfig::clean()), SHORT);
     let current =
         |bout: &Bout<Round>| bout.machine(1).session().map_or(Frame::ZERO, rebout::Session::current);
@@ -411,7 +411,7 @@ fn a_peer_that_vanishes_while_the_match_ends_leaves_the_verdict_unconfirmed() {
 }
 
 #[test]
-fn a_desync_names_the_first_frame_that_shows_it_and_the_last_that_matched() {
+fn a_desync_names_its_first_frame_and_the_last_match() {
     for (on_desync, seed) in [(OnDesync::GoOn, 9), (OnDesync::Stop, 10)] {
         let setup = Setup::new(seed, link()).configure(|config| config.on_desync = on_desync);
         let mut bout = Bout::new(setup, ENDLESS);

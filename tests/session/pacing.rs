@@ -293,7 +293,7 @@ fn a_pause_causes_no_catch_up_spiral() {
 }
 
 #[test]
-fn a_machine_that_manages_only_55_frames_a_second_slows_the_match_to_that() {
+fn a_machine_at_55_frames_a_second_slows_the_match() {
     for slow in 0..2 {
         let mut watched = Watched::new(Setup::new(11, usual()));
         watched.bout.world.machine_mut(slow).least_frame = secs(1) / 55;

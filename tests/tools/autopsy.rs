@@ -166,7 +166,7 @@ fn bundles(name: &str, faults: [&str; 2], look: impl Fn(&Path, &Bundle)) {
 }
 
 #[test]
-fn two_processes_write_bundles_that_name_the_field_in_which_their_steps_differ() {
+fn two_processes_name_the_field_in_which_steps_differ() {
     bundles("udp-step", ["none", "step"], |dir, bundle| {
         let autopsy = bundle.autopsy();
         assert_eq!((autopsy.first_divergence, autopsy.exact), (Frame(100), true), "{autopsy}");
@@ -187,7 +187,7 @@ fn two_processes_write_bundles_that_name_the_field_in_which_their_steps_differ()
 }
 
 #[test]
-fn two_processes_write_bundles_that_blame_the_machine_with_state_outside_its_snapshot() {
+fn two_processes_blame_state_outside_the_snapshot() {
     bundles("udp-outside", ["outside", "none"], |_, bundle| {
         let autopsy = bundle.autopsy();
         assert_eq!(autopsy.verdict, AutopsyVerdict::NotReproducible { one: true, two: false }, "{autopsy}");

@@ -222,7 +222,7 @@ fn every_planted_mistake_is_caught_with_its_field_and_its_side() {
 }
 
 #[test]
-fn an_autopsy_is_not_fooled_by_a_restore_that_is_broken_or_a_resimulation_that_fits_by_chance() {
+fn a_broken_restore_does_not_fool_the_autopsy() {
     for args in [
         // The state that differs was looked at through the restore that forgets the field.
         "--plant field-not-copied --link fibre --seed 5837671141798688312",

@@ -29,7 +29,7 @@ fn forged_numbers_before_the_offer_do_not_keep_the_hosts_out() {
 }
 
 #[test]
-fn an_offer_forged_by_someone_who_sees_everything_leads_to_no_match_and_is_told() {
+fn a_forged_offer_leads_to_no_match_and_is_told() {
     let mut pair = pair();
     assert!(pair.step_until(SOON, |pair| !pair.said_by(JOINER, "CONNECT_REQ").is_empty()));
     let knows = Knows::of(&pair, JOINER);
@@ -80,7 +80,7 @@ fn a_cookie_is_worth_nothing_elsewhere_or_later() {
 }
 
 #[test]
-fn strangers_without_proof_cost_the_host_nothing_and_are_sent_no_more_than_they_send() {
+fn unproven_strangers_cost_nothing_and_are_not_amplified() {
     let reached: [(&str, When); 4] = [
         ("waiting", |_| true),
         ("offered", |pair| pair.machine(HOST).overheard.as_ref().unwrap().sequence != 0),

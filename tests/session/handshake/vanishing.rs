@@ -19,7 +19,7 @@ fn forget_said(pair: &mut Pair) {
 }
 
 #[test]
-fn one_of_two_that_join_each_other_goes_on_knocking_when_the_other_has_gone() {
+fn a_mutual_joiner_goes_on_knocking_when_the_other_is_gone() {
     let lobbies = [HOST, JOINER].map(|id| {
         let config = Config { entropy: Some(id as u64), ask_before_accepting: true, ..config(id) };
         Lobby::join(config, addr(1 - id)).unwrap()

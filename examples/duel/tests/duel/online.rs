@@ -291,7 +291,7 @@ fn two_bots_agree_and_their_figures_can_be_read_by_programs() {
 }
 
 #[test]
-fn a_state_changed_on_one_machine_is_found_named_and_punished_by_the_exit_code() {
+fn a_changed_state_is_named_and_sets_the_exit_code() {
     let folder = Folder::new("desync");
     let (code, json) = bots(&folder.0, &["--frames", "400", "--desync", "200"]);
     assert_eq!(code, Some(1), "{json}");

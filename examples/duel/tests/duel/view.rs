@@ -275,7 +275,7 @@ fn without_releases_a_held_direction_stays_held_and_ends_soon_after() {
 }
 
 #[test]
-fn without_releases_a_blow_does_not_end_a_guard_but_the_other_direction_does() {
+fn without_releases_only_the_other_direction_ends_a_guard() {
     let mut terminal = Terminal::new();
     terminal.hold(Key::Left, BACK, 0, 1000);
     terminal.press(Key::Char('j'), Role::Tap, 1010);
@@ -296,7 +296,7 @@ fn without_releases_hammering_a_blow_gives_as_many_presses() {
 }
 
 #[test]
-fn without_releases_a_tap_grows_shorter_once_the_keyboard_is_known_to_be_quick() {
+fn without_releases_a_tap_gets_shorter_on_a_quick_keyboard() {
     let mut terminal = Terminal::new();
     terminal.press(Key::Left, BACK, 0);
     assert_eq!(terminal.held(440), [Key::Left]);
@@ -321,7 +321,7 @@ fn keys_are_read_from_a_list_and_bad_lists_are_quoted() {
 }
 
 #[test]
-fn the_net_graph_marks_a_fighter_that_a_rollback_moved_and_forgets_it_soon() {
+fn the_net_graph_marks_a_fighter_moved_by_a_rollback() {
     let mut net = NetGraph::default();
     let shown = Duel::new(1);
     let mut truth = shown;

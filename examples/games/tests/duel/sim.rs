@@ -112,7 +112,7 @@ fn a_war_of_fireballs_reaches_its_golden_checksum() {
 }
 
 #[test]
-fn a_match_in_which_nobody_moves_is_drawn_on_time_and_reaches_its_golden_checksum() {
+fn an_idle_match_is_drawn_and_has_its_golden_checksum() {
     let duel = play(3, &[(60, NONE, NONE)]);
     assert_eq!(duel.phase, Phase::Done { winner: None });
     assert_eq!(duel.round, 5);
@@ -120,7 +120,7 @@ fn a_match_in_which_nobody_moves_is_drawn_on_time_and_reaches_its_golden_checksu
 }
 
 #[test]
-fn the_light_blow_leaves_the_attacker_ahead_and_the_sweep_on_block_behind() {
+fn light_is_plus_on_hit_and_sweep_minus_on_block() {
     let cases = [
         (LIGHT, NONE, 5),
         (LIGHT, RIGHT, 2),
