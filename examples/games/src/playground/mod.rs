@@ -69,7 +69,6 @@ fields!(Playground { frame, fighters, rng });
 
 impl Game for Playground {
     /// A pure function of the state and the inputs. Player one comes before player two within each phase.
-    #[inline]
     fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
         self.frame = self.frame.wrapping_add(1);
         self.fighters.iter_mut().for_each(Fighter::recover);
