@@ -22,8 +22,8 @@ pub struct Said<'a> {
 
 /// Two machines, the network between them, and the oracle.
 ///
-/// Every frame that both machines have confirmed is compared with a direct simulation of the true inputs. What is wrong
-/// with a run is its [`flaw`](Self::flaw).
+/// Every frame that both machines have confirmed is compared with a direct simulation of the true inputs. [`flaw`](Self::flaw)
+/// reports a difference, and a run that proved nothing.
 pub struct Bout<G: Game> {
     /// The machines and the network: to change links, cut them, or reach into a machine.
     pub world: World<Contestant<G>>,
@@ -198,13 +198,13 @@ impl<G: Game> Bout<G> {
         self.machine_mut(id).lobby_mut().expect("the match has not begun")
     }
 
-    /// What the clock of a machine shows.
+    /// The time on the clock of a machine.
     #[must_use]
     pub fn local_now(&self, id: usize) -> Duration {
         self.world.local_now(id)
     }
 
-    /// What a machine was told, in order.
+    /// The events of a machine, in order.
     pub fn told(&self, id: usize) -> impl Iterator<Item = &Event> {
         self.machine(id).events.iter().map(|(_, event)| event)
     }
@@ -226,7 +226,7 @@ impl<G: Game> Bout<G> {
         )
     }
 
-    /// What a machine has sent under this [label](forge::label), the newest first.
+    /// The datagrams that a machine has sent under this [label](forge::label), the newest first.
     #[must_use]
     pub fn said_by(&self, id: usize, label: &str) -> Vec<&[u8]> {
         let by = |said: &Said<'_>| said.by == id && forge::label(said.datagram) == label;
@@ -269,7 +269,7 @@ impl<G: Game> Bout<G> {
         self.oracle.direct()
     }
 
-    /// What is wrong with the run so far, the worst first; `latent` says that the link has latency, so that something
+    /// The worst flaw of the run so far; `latent` says that the link has latency, so that something
     /// must have been mispredicted.
     #[must_use]
     pub fn flaw(&self, latent: bool) -> Option<Flaw> {

@@ -31,7 +31,7 @@ pub struct Contestant<G: Game> {
     pub started_at: Option<Duration>,
     /// Called after every frame that was due.
     pub watch: Option<Watch<G>>,
-    /// What the player holds, instead of what the script says.
+    /// Chooses the buttons that the player holds, instead of the script.
     pub hands: Option<Hands<G>>,
     /// Changes the game when it has been built, for a machine that is not like the other.
     pub tamper: Option<fn(&mut G, Player)>,
@@ -39,7 +39,7 @@ pub struct Contestant<G: Game> {
     pub begin_at: Duration,
     /// Makes the game instead of [`Play::build`], which still makes the oracle's.
     pub make: Option<Make<G>>,
-    /// What the program around the game does to it before a frame, knowing what is held now.
+    /// Changes the game before a frame, as the program around it might, given the buttons that are held.
     pub before: Option<fn(&mut G, Frame, Buttons)>,
     /// Leaves at this time.
     pub leave_at: Option<Duration>,
@@ -52,7 +52,7 @@ pub struct Contestant<G: Game> {
     last_frame_at: Duration,
 }
 
-/// What a player holds at a time.
+/// Chooses the buttons that a player holds.
 pub type Hands<G> = Box<dyn FnMut(Duration, &Session<<G as Save>::Snapshot>) -> Buttons>;
 
 /// Makes a game from the agreed seed, for the seat that its machine was given.
@@ -188,7 +188,7 @@ impl<G: Game> Contestant<G> {
         }
     }
 
-    /// What refuses to be read, counted by reason.
+    /// The refused datagrams, counted by reason.
     pub fn refused(&self) -> Refusals {
         match &self.stage {
             Stage::Lobby(lobby) => lobby.as_ref().map(|lobby| *lobby.refused()).unwrap_or_default(),
@@ -204,7 +204,7 @@ impl<G: Game> Contestant<G> {
         }
     }
 
-    /// What was agreed on.
+    /// The terms of the match, once it has begun.
     pub fn agreed(&self) -> Option<&Agreed> {
         self.session().map(Session::agreed)
     }

@@ -1,4 +1,4 @@
-//! What can be wrong with a simulated match.
+//! Flaws of a simulated match.
 
 use crate::{Event, Frame, Player};
 use std::fmt;
@@ -14,7 +14,7 @@ pub struct Divergence {
     pub inputs_differ: bool,
 }
 
-/// What is wrong with a run.
+/// A reason to distrust a run: it went wrong, or it proved nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Flaw {
     /// The machines came to different states.

@@ -1,4 +1,4 @@
-//! What somebody learns of a machine who sees all of its datagrams.
+//! The numbers in a machine's traffic, as an eavesdropper learns them.
 
 use crate::wire::{self, Packet};
 use crate::{Buttons, MAX_DATAGRAM};

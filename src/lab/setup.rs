@@ -78,7 +78,7 @@ pub fn every_fourth(player: Player, frame: u32, seed: u32) -> Buttons {
 pub struct Play<G> {
     /// Makes the first state from a seed.
     pub build: fn(seed: u32) -> G,
-    /// What the players do.
+    /// Chooses the buttons of both players.
     pub script: Script,
 }
 

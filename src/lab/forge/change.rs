@@ -2,7 +2,7 @@
 
 use super::Knows;
 
-/// What is done to a datagram before it is thrown back. Positions are taken modulo its length, so that any number fits.
+/// One way to damage a datagram before it is sent again. Positions are taken modulo its length, so that any number fits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     /// It stays as it is.

@@ -1,4 +1,4 @@
-//! What an attacker knows of a connection.
+//! The knowledge of an attacker about a connection.
 
 use super::message_of;
 use crate::lab::{Bout, HOST, JOINER, Overheard};
@@ -6,7 +6,7 @@ use crate::wire::control::Header;
 use crate::wire::message::Message;
 use crate::{Buttons, Game};
 
-/// What an attacker knows of a connection who has seen all of it. Made of a bout that is
+/// The knowledge of an attacker who has seen all datagrams of a connection. Made of a bout that is
 /// [eavesdropped on](Bout::eavesdrop) from its start.
 #[derive(Clone, Debug)]
 pub struct Knows {
@@ -33,7 +33,7 @@ pub struct Knows {
 }
 
 impl Knows {
-    /// What there is to know about an attack on the machine `victim`.
+    /// All that helps in an attack on the machine `victim`.
     ///
     /// # Panics
     ///

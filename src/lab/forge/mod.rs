@@ -1,4 +1,4 @@
-//! Forged datagrams: what an attacker can write who knows as much as he possibly can.
+//! Forged datagrams, as an attacker writes them who has seen the whole connection.
 //!
 //! [`Knows`] holds what such an attacker has overheard of a [bout](super::Bout). The functions write packets of every
 //! kind with any numbers in them, and a [`Change`] damages a real one. Hand the result to

@@ -1,6 +1,6 @@
 //! Packets of every kind, with any numbers in them.
 //!
-//! A forger is a test: whatever cannot be encoded at all is a mistake of the test and panics.
+//! Only tests forge: a packet that cannot be encoded at all is a mistake of the test, and panics.
 
 use crate::wire::control::{self, Header, Payload};
 use crate::wire::message::{Hello, Message, Offer};
@@ -8,7 +8,7 @@ use crate::wire::rbn1;
 use crate::wire::{self, Packet};
 use crate::{Buttons, Config, MAX_DATAGRAM, Player};
 
-/// What a datagram is called: `RBN1`, the type of a control packet, the kind of a message, or why it is none.
+/// The name of a datagram: `RBN1`, the type of a control packet, the kind of a message, or why it is none.
 ///
 /// ```
 /// use rebout::Buttons;
