@@ -194,6 +194,16 @@ fn describe_message(message: &Message<'_>, lines: &mut Lines) {
             line(lines, "received", received);
             line(lines, "newest_frame", newest_frame);
         }
+        Message::Resync(resync) => {
+            line(lines, "token", format!("{:#018x}", resync.token));
+            line(lines, "expected", resync.expected);
+            line(lines, "asks", resync.asks);
+        }
+        Message::Leaving(leaving) => {
+            line(lines, "token", format!("{:#018x}", leaving.token));
+            line(lines, "end", leaving.end);
+            line(lines, "why", leaving.why);
+        }
         Message::Ordered { number, body } => describe_ordered(*number, body, lines),
     }
 }
@@ -201,8 +211,9 @@ fn describe_message(message: &Message<'_>, lines: &mut Lines) {
 fn describe_ordered(number: u16, body: &Ordered<'_>, lines: &mut Lines) {
     line(lines, "number", number);
     match body {
-        Ordered::Verdict { frame, checksum } => {
+        Ordered::Verdict { frame, checksum, finished } => {
             line(lines, "frame", frame);
+            line(lines, "finished", finished);
             line(lines, "checksum", format!("{checksum:08X}"));
         }
         Ordered::User(bytes) | Ordered::Autopsy(bytes) => line(lines, "bytes", hex(bytes)),

@@ -5,6 +5,7 @@
 
 use benches::{ByHand, Bytes64, WithEngine, assert_alike, held};
 use games::playground::Playground;
+use rebout::wire::WireFrame;
 use rebout::wire::rbn1::{self, Header};
 use rebout::{Buttons, Cues, Game, SyncTest};
 use std::hint::black_box;
@@ -144,7 +145,7 @@ const INPUTS: [Buttons; 8] =
 fn encode(packets: u32) {
     let mut buf = [0; rbn1::MAX_LEN];
     for packet in 0..packets {
-        let header = Header { start_frame: packet, ack_frame: packet, checksum: None };
+        let header = Header { start_frame: WireFrame(packet), ack_frame: WireFrame(packet), checksum: None };
         let len = rbn1::encode(black_box(&header), black_box(INPUTS), &mut buf).expect("there is room");
         black_box(&buf[..len]);
     }
@@ -152,7 +153,7 @@ fn encode(packets: u32) {
 
 fn decode(packets: u32) {
     let mut buf = [0; rbn1::MAX_LEN];
-    let header = Header { start_frame: 5, ack_frame: 4, checksum: None };
+    let header = Header { start_frame: WireFrame(5), ack_frame: WireFrame(4), checksum: None };
     let len = rbn1::encode(&header, INPUTS, &mut buf).expect("there is room");
     for _ in 0..packets {
         let packet = rbn1::decode(black_box(&buf[..len])).expect("what was encoded");

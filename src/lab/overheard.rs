@@ -1,5 +1,6 @@
 //! The numbers in a machine's traffic, as an eavesdropper learns them.
 
+use crate::wire::control::Header;
 use crate::wire::{self, Packet};
 use crate::{Buttons, MAX_DATAGRAM};
 
@@ -12,8 +13,8 @@ pub struct Overheard {
     pub heard_newest: Buttons,
     /// One past the newest input frame that the machine sent, as on the wire; 0 if there is none.
     pub said_end: u32,
-    /// The number of its newest control packet.
-    pub sequence: u16,
+    /// The header of its newest control packet of the connection.
+    pub header: Option<Header>,
     /// Its newest input packet.
     pub last_input: Vec<u8>,
 }
@@ -24,14 +25,14 @@ impl Overheard {
             heard_end: 0,
             heard_newest: Buttons::NONE,
             said_end: 0,
-            sequence: 0,
+            header: None,
             last_input: Vec::with_capacity(MAX_DATAGRAM),
         }
     }
 
     pub(super) fn delivered(&mut self, datagram: &[u8]) {
         if let Ok(Packet::Rbn1(packet)) = wire::decode(datagram) {
-            let end = packet.start_frame().wrapping_add(packet.count() as u32);
+            let end = packet.start_frame().0.wrapping_add(packet.count() as u32);
             if end > self.heard_end {
                 (self.heard_end, self.heard_newest) =
                     (end, packet.input(packet.count() - 1).unwrap_or_default());
@@ -46,13 +47,13 @@ impl Overheard {
         assert!(datagram.len() <= MAX_DATAGRAM, "a machine sent {} bytes", datagram.len());
         match wire::decode(datagram) {
             Ok(Packet::Rbn1(packet)) => {
-                self.said_end = packet.start_frame().wrapping_add(packet.count() as u32);
+                self.said_end = packet.start_frame().0.wrapping_add(packet.count() as u32);
                 self.last_input.clear();
                 self.last_input.extend_from_slice(datagram);
             }
             // A host answers addresses that it keeps nothing about without numbers.
             Ok(Packet::Game(packet)) if packet.header.sequence == 0 && packet.header.ack_bits == 0 => {}
-            Ok(Packet::Game(packet)) => self.sequence = packet.header.sequence,
+            Ok(Packet::Game(packet)) => self.header = Some(packet.header),
             Err(error) => panic!("a machine sent what it would refuse itself: {error}"),
         }
     }

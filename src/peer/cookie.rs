@@ -9,7 +9,8 @@ use std::net::SocketAddr;
 const LIFETIME: Span = Span::from_secs(10);
 
 /// The low bits of a cookie are its time of issue, in units of 100 µs, which wraps after 28 minutes; the high bits are
-/// the keyed hash. A cookie that comes back therefore tells the round trip too, though the host has kept nothing.
+/// the keyed hash, which covers the full time and so does not wrap. A cookie that comes back tells the round trip too,
+/// though the host has kept nothing.
 const TIME_BITS: u32 = 24;
 const TIME_MASK: u64 = (1 << TIME_BITS) - 1;
 const TIME_UNIT: Span = Span::from_micros(100);
@@ -25,13 +26,14 @@ impl Cookies {
         Self { key: (entropy.next_u64(), entropy.next_u64()) }
     }
 
+    /// The time in units of a cookie, in full.
     fn stamp(now: Time) -> u64 {
-        (now.since(Time::ZERO).nanos() / TIME_UNIT.nanos()) & TIME_MASK
+        now.since(Time::ZERO).nanos() / TIME_UNIT.nanos()
     }
 
     fn seal(&self, from: SocketAddr, nonce: u64, stamp: u64) -> u64 {
         // Never 0: that would say that there is no cookie.
-        (keyed_hash(self.key, &bound(from, nonce, stamp)) | 1 << 63) & !TIME_MASK | stamp
+        (keyed_hash(self.key, &bound(from, nonce, stamp)) | 1 << 63) & !TIME_MASK | stamp & TIME_MASK
     }
 
     /// A cookie for whoever can receive at `from`.
@@ -41,8 +43,9 @@ impl Cookies {
 
     /// How long ago this cookie was issued to this address for this nonce; `None` if it was not, or has expired.
     pub(crate) fn age(&self, now: Time, from: SocketAddr, nonce: u64, cookie: u64) -> Option<Span> {
-        let stamp = cookie & TIME_MASK;
-        let units = Self::stamp(now).wrapping_sub(stamp) & TIME_MASK;
+        let now = Self::stamp(now);
+        let units = now.wrapping_sub(cookie) & TIME_MASK;
+        let stamp = now.wrapping_sub(units);
         let age = TIME_UNIT * units as u32;
         (cookie == self.seal(from, nonce, stamp) && age <= LIFETIME).then_some(age)
     }
@@ -79,6 +82,12 @@ mod tests {
         assert_eq!(cookies.age(later, there, 9, cookie), None);
         assert_eq!(cookies.age(later, here, 8, cookie), None);
         assert_eq!(cookies.age(at + Span::from_secs(11), here, 9, cookie), None);
+        let wrapped = at + TIME_UNIT * (1 << TIME_BITS);
+        assert_eq!(
+            cookies.age(wrapped, here, 9, cookie),
+            None,
+            "the low bits of the time are the same again"
+        );
         for bit in 0..64 {
             assert_eq!(cookies.age(later, here, 9, cookie ^ 1 << bit), None, "bit {bit}");
         }

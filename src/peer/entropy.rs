@@ -1,6 +1,7 @@
 //! Random numbers for nonces, cookies and pings, from the seed that a config brings.
 
 use super::keyed_hash::{Key, keyed_hash};
+use std::net::{IpAddr, SocketAddr};
 
 /// A generator: the keyed hash of a counter.
 ///
@@ -15,6 +16,18 @@ pub(crate) struct Entropy {
 impl Entropy {
     pub(crate) fn new(seed: u64) -> Self {
         Self { key: (seed, seed.rotate_left(32) ^ 0x9E37_79B9_7F4A_7C15), count: 0 }
+    }
+
+    /// Mixes in the address that this side joins: two sides with the same seed that join each other draw other nonces.
+    pub(crate) fn mix(&mut self, addr: SocketAddr) {
+        let ip = match addr.ip() {
+            IpAddr::V4(ip) => ip.to_ipv6_mapped(),
+            IpAddr::V6(ip) => ip,
+        };
+        let mut bytes = [0; 18];
+        bytes[..16].copy_from_slice(&ip.octets());
+        bytes[16..].copy_from_slice(&addr.port().to_be_bytes());
+        *self = Self::new(keyed_hash(self.key, &bytes));
     }
 
     pub(crate) fn next_u64(&mut self) -> u64 {

@@ -33,6 +33,11 @@ impl FrameLead {
         self.theirs.sample(gap);
     }
 
+    /// Our own gap, which no claim of the peer has a part in.
+    pub(crate) fn own_gap(&self) -> Option<Fx> {
+        self.mine.value.map(Fx::from_bits)
+    }
+
     /// Positive: this machine is ahead. `None` until both gaps have been seen.
     ///
     /// On paths of unequal length zero means equal gaps: both players predict as much.

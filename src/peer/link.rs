@@ -1,21 +1,25 @@
 //! The control channel to one remote machine: sequence numbers, acks, reliable messages, RTT, keep-alive.
 
 use super::entropy::Entropy;
+use super::farewell::{Farewell, FarewellPart};
 use super::refusal::Refusal;
 use super::reliable::{Arrival, Reliable};
+use super::resync::Resync;
 use super::rtt::RoundTrip;
 use super::sequence::{HeaderError, Received, Sequences};
 use crate::time::{Span, Time};
 use crate::wire::control::{self, Header, Payload};
+use crate::wire::message::{Leaving, Message};
+use crate::wire::{self, message};
 use core::num::NonZeroU8;
 use std::net::SocketAddr;
 
 /// The longest pause between two packets: it keeps the peer from hearing silence, and NAT mappings open.
 const KEEP_ALIVE: Span = Span::from_millis(200);
 
-/// With more unacknowledged packets than this the peer does not seem to hear us, and the send rate drops. Otherwise a
-/// blackout full of retransmissions would move our sequence numbers out of the peer's reach for good.
-const CROWDED: u32 = 128;
+/// With more unacknowledged numbers than this the peer does not seem to hear us, and the send rate drops. Otherwise a
+/// blackout full of retransmissions would move our sequence numbers out of the peer's reach.
+const CROWDED: u32 = 32;
 const WHEN_CROWDED: Span = Span::from_millis(500);
 
 /// The GAME packets to and from one remote machine.
@@ -35,12 +39,10 @@ pub(crate) struct Link {
     ack_due: Option<Time>,
     last_sent: Time,
     last_stamped: Time,
-    /// How many DISCONNECTs are still to be sent.
-    farewells: u8,
+    farewell: Option<Farewell>,
+    skip_bits: u64,
+    resync: Resync,
 }
-
-/// How often a DISCONNECT is sent: it is not acknowledged.
-const FAREWELLS: u8 = 3;
 
 impl Link {
     pub(crate) fn new(now: Time, addr: SocketAddr, frame_length: Span, entropy: &mut Entropy) -> Self {
@@ -57,13 +59,50 @@ impl Link {
             ack_due: None,
             last_sent: now,
             last_stamped: now,
-            farewells: 0,
+            farewell: None,
+            skip_bits: 0,
+            resync: Resync::default(),
         }
     }
 
     /// Checks whether sequence and ack of a packet can be the peer's; changes nothing.
     pub(crate) fn check(&self, header: Header) -> Result<(), Refusal> {
         self.sequences.check(header).map_err(refusal)
+    }
+
+    /// The match is agreed on: ordered messages are numbered by its token, and acks count from our packet `first` on.
+    pub(crate) fn begin(&mut self, token: u64, is_host: bool, first: Option<u16>) {
+        self.sequences.settle(first);
+        self.resync.begin(token);
+        let (hosts, joiners) = (token as u16, (token >> 16) as u16);
+        let (ours, theirs) = if is_host { (hosts, joiners) } else { (joiners, hosts) };
+        self.reliable.begin(ours, theirs);
+    }
+
+    /// Notes that a packet from the peer's address was refused for its numbers.
+    pub(crate) fn refused_numbers(&mut self) {
+        self.resync.refused();
+    }
+
+    /// Takes in a RESYNC, whose token proves it: the numbers begin anew at those of its packet.
+    pub(crate) fn resynced(
+        &mut self,
+        now: Time,
+        header: Header,
+        resync: message::Resync,
+    ) -> Result<(), Refusal> {
+        let message::Resync { token, expected, asks } = resync;
+        self.resync.received(token, asks)?;
+        self.sequences.begin_at(header.sequence);
+        self.sequences.forget_acks();
+        self.reliable.resume_at(now, expected);
+        Ok(())
+    }
+
+    /// When a RESYNC is due.
+    #[inline]
+    fn resync_at(&self) -> Option<Time> {
+        self.resync.due(self.reliable.missing_since())
     }
 
     /// Checks only that a packet acknowledges something we sent. Nothing more can be asked while the peer's sequence
@@ -79,6 +118,7 @@ impl Link {
             self.sequences.acknowledged(header.ack);
             self.reliable.acknowledged(header);
         }
+        self.resync.heard();
         self.sequences.received(header.sequence)
     }
 
@@ -113,16 +153,16 @@ impl Link {
         let arrival = self.reliable.look_at(number);
         match arrival {
             Arrival::Beyond => return Err(Refusal::NoRoom),
-            Arrival::New => self.reliable.keep(number, payload),
+            Arrival::New => self.reliable.keep(now, number, payload),
             Arrival::Known => {}
         }
         self.ack_due = Some(self.ack_due.unwrap_or(now + self.frame_length));
         Ok(arrival)
     }
 
-    /// Queues the DISCONNECTs that say that this machine leaves.
-    pub(crate) fn say_farewell(&mut self) {
-        self.farewells = FAREWELLS;
+    /// Queues the packets that say that this machine leaves.
+    pub(crate) fn say_farewell(&mut self, leaving: Leaving) {
+        self.farewell.get_or_insert(Farewell::new(leaving));
     }
 
     /// Notes that an input packet went out, which serves as a keep-alive too.
@@ -146,7 +186,20 @@ impl Link {
     pub(crate) fn stamp(&mut self, now: Time) -> Header {
         self.ack_due = None;
         (self.last_sent, self.last_stamped) = (now, now);
-        self.sequences.next()
+        let skip = self.skips();
+        self.sequences.next(skip)
+    }
+
+    /// Whether the number after the next one is skipped: one in four, by two random bits. A stranger who acknowledges all
+    /// numbers is found out.
+    fn skips(&mut self) -> bool {
+        if self.skip_bits <= 1 {
+            // The top bit says when the others are used up.
+            self.skip_bits = self.entropy.next_u64() | 1 << 63;
+        }
+        let skips = self.skip_bits & 3 == 0;
+        self.skip_bits >>= 2;
+        skips
     }
 
     /// Writes the next packet that is due: DISCONNECT, CONNECT_ACK, PONG, message, PING, or a HEARTBEAT as an ack.
@@ -159,9 +212,14 @@ impl Link {
     }
 
     fn transmit(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
-        if self.farewells > 0 {
-            self.farewells -= 1;
-            return self.write(now, &Payload::Disconnect, buf);
+        if let Some(part) = self.farewell.as_mut().and_then(|farewell| farewell.say(now)) {
+            return match part {
+                FarewellPart::Leaving(leaving) => self.write_message(now, &Message::Leaving(leaving), buf),
+                FarewellPart::Disconnect => self.write(now, &Payload::Disconnect, buf),
+            };
+        }
+        if self.resync_at().is_some_and(|due| due <= now) {
+            return self.write_resync(now, buf);
         }
         if let Some(client_id) = self.connect_ack.take() {
             return self.write(now, &Payload::ConnectAck { client_id }, buf);
@@ -183,14 +241,35 @@ impl Link {
         self.write(now, &Payload::Heartbeat, buf)
     }
 
+    fn write_resync(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
+        let (token, asks) = self.resync.said(now)?;
+        // The peer begins its record of our packets anew at this one.
+        self.sequences.forget_acks();
+        let expected = self.reliable.expected();
+        self.write_message(now, &Message::Resync(message::Resync { token, expected, asks }), buf)
+    }
+
+    /// Writes a message outside the order.
+    pub(crate) fn write_message(
+        &mut self,
+        now: Time,
+        message: &Message<'_>,
+        buf: &mut [u8],
+    ) -> Option<usize> {
+        let header = self.stamp(now);
+        wire::encode_message(&header, message, buf).ok()
+    }
+
     /// When something is due next.
     #[inline]
     pub(crate) fn poll_timeout(&self) -> Time {
-        if self.farewells > 0 {
-            return Time::ZERO;
-        }
         let due = self.wanted_at();
-        if self.is_crowded() { due.max(self.last_stamped + WHEN_CROWDED) } else { due }
+        let due = if self.is_crowded() { due.max(self.last_stamped + WHEN_CROWDED) } else { due };
+        // Neither waits for a peer that acknowledges nothing.
+        match (self.farewell.as_ref().and_then(Farewell::due), self.resync_at()) {
+            (None, None) => due,
+            (farewell, resync) => farewell.into_iter().chain(resync).fold(due, Time::min),
+        }
     }
 
     #[inline]
@@ -208,9 +287,14 @@ impl Link {
         due
     }
 
+    /// Whether the farewell has still to be said, once more at least.
+    fn is_saying_farewell(&self) -> bool {
+        self.farewell.as_ref().is_some_and(|farewell| farewell.due().is_some())
+    }
+
     /// Whether farewells or messages still have to go out.
     pub(crate) fn has_unfinished(&self) -> bool {
-        self.farewells > 0 || !self.reliable.all_acknowledged() || self.ack_due.is_some()
+        self.is_saying_farewell() || !self.reliable.all_acknowledged() || self.ack_due.is_some()
     }
 }
 

@@ -38,6 +38,8 @@ refusals! {
     BeforeMatch = "frames before the match",
     /// Inputs that leave a gap after those that are here.
     InputGap = "gap in the inputs",
+    /// Inputs, or an acknowledgement, of more than 31 frames ago.
+    InputOutdated = "input of long ago",
     /// An acknowledgement of inputs that were never sent.
     InputAckUnsent = "acknowledges inputs never sent",
     /// Inputs further beyond their acknowledgement than the peer's window and delay allow.
@@ -58,6 +60,8 @@ refusals! {
     BadCookie = "bad cookie",
     /// An answer to a HELLO that was not ours.
     WrongNonce = "wrong nonce",
+    /// A RESYNC or LEAVING with another token than that of the match.
+    WrongToken = "wrong token",
     /// A message that is further ahead than messages can be under way, or for which there is no room.
     NoRoom = "no room for the message",
 }

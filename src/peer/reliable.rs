@@ -32,6 +32,8 @@ pub(crate) struct Reliable {
     incoming: Vec<Incoming>,
     /// The message to be delivered next.
     expected: u16,
+    /// Since when a later message waits for the expected one.
+    missing_since: Option<Time>,
 }
 
 #[derive(Clone, Debug)]
@@ -77,11 +79,40 @@ impl Reliable {
             next: 0,
             incoming: vec![Incoming { bytes: Vec::new(), here: false }; usize::from(IN_FLIGHT)],
             expected: 0,
+            missing_since: None,
         };
         // A clone of a vector keeps no spare room.
         this.outgoing.iter_mut().for_each(|slot| slot.bytes.reserve_exact(MAX_LEN));
         this.incoming.iter_mut().for_each(|slot| slot.bytes.reserve_exact(MAX_LEN));
         this
+    }
+
+    /// Begins both directions at these numbers. They come from the token, so that a stranger has to guess them.
+    pub(crate) fn begin(&mut self, outgoing: u16, incoming: u16) {
+        (self.first, self.next, self.expected) = (outgoing, outgoing, incoming);
+    }
+
+    /// The number of the message to be delivered next.
+    pub(crate) fn expected(&self) -> u16 {
+        self.expected
+    }
+
+    /// Sends everything from `expected` on again, which the peer has proven to miss. An ack of it may have been forged.
+    pub(crate) fn resume_at(&mut self, now: Time, expected: u16) {
+        // The slots keep a message until its number comes around again.
+        if self.next.wrapping_sub(expected) > IN_FLIGHT {
+            return;
+        }
+        self.first = expected;
+        for at in self.under_way() {
+            let slot = &mut self.outgoing[at];
+            (slot.acknowledged, slot.sends, slot.due) = (false, 0, now);
+        }
+    }
+
+    /// Since when a later message waits for the one expected next.
+    pub(crate) fn missing_since(&self) -> Option<Time> {
+        self.missing_since
     }
 
     /// Whether there is room for messages of the session itself, an autopsy or a change of the delay. They take at most
@@ -172,7 +203,10 @@ impl Reliable {
     }
 
     /// Keeps a message that is [`New`](Arrival::New) until those before it are here.
-    pub(crate) fn keep(&mut self, number: u16, payload: &[u8]) {
+    pub(crate) fn keep(&mut self, now: Time, number: u16, payload: &[u8]) {
+        if number != self.expected {
+            self.missing_since.get_or_insert(now);
+        }
         let slot = &mut self.incoming[usize::from(number % IN_FLIGHT)];
         slot.bytes.clear();
         slot.bytes.extend_from_slice(payload);
@@ -186,6 +220,7 @@ impl Reliable {
             return None;
         }
         self.expected = self.expected.wrapping_add(1);
+        self.missing_since = None;
         Some(&slot.bytes)
     }
 }
@@ -238,10 +273,10 @@ mod tests {
     fn messages_that_overtake_each_other_are_delivered_in_order_and_once() {
         let mut reliable = Reliable::new();
         assert_eq!(reliable.look_at(1), Arrival::New);
-        reliable.keep(1, b"second");
+        reliable.keep(at(0), 1, b"second");
         assert_eq!(reliable.look_at(1), Arrival::Known);
         assert!(delivered(&mut reliable).is_empty());
-        reliable.keep(0, b"first");
+        reliable.keep(at(0), 0, b"first");
         assert_eq!(delivered(&mut reliable), [b"first".to_vec(), b"second".to_vec()]);
         assert_eq!((reliable.look_at(0), reliable.look_at(1)), (Arrival::Known, Arrival::Known));
         assert_eq!(reliable.look_at(2), Arrival::New);
@@ -255,7 +290,7 @@ mod tests {
         let mut reliable = Reliable::new();
         let sent = (0..20).filter(|_| reliable.send(at(0), Ordered::User(b"x")).is_ok()).count();
         assert_eq!(sent, 12);
-        let verdict = Ordered::Verdict { frame: 1, checksum: 2 };
+        let verdict = Ordered::Verdict { frame: crate::wire::WireFrame(1), checksum: 2, finished: true };
         assert_eq!((0..20).filter(|_| reliable.send(at(0), verdict).is_ok()).count(), 4);
     }
 
@@ -267,7 +302,7 @@ mod tests {
             let payload = a.transmit(at(0), n as u16, RTT).unwrap().to_vec();
             let number = u16::from_be_bytes([payload[1], payload[2]]);
             assert_eq!(b.look_at(number), Arrival::New, "message {n}");
-            b.keep(number, &payload);
+            b.keep(at(0), number, &payload);
             assert_eq!(delivered(&mut b).len(), 1);
             a.acknowledged(header(n as u16, 0));
         }

@@ -3,7 +3,7 @@
 use crate::time::{Span, Time};
 
 /// How many of our own pings may be under way; an older one is forgotten.
-const OUTSTANDING: usize = 4;
+const OUTSTANDING: usize = 32;
 
 /// How many round trips the 95th percentile is taken of.
 const SAMPLES: usize = 32;

@@ -1,10 +1,17 @@
 //! Sequence numbers and acks of GAME packets, in both directions of one connection.
+//!
+//! Both are checked closely, because they are all that tells a packet of the peer from one that a stranger sends blindly
+//! from the peer's address: 64 of 65,536 sequences are taken, and about as few acks.
 
 use crate::wire::control::Header;
 
-/// The farthest that a sequence or an ack may be from the newest. More than can be under way; it bounds how easily a
-/// blind forger guesses.
-const NEAR: u16 = 256;
+/// How far a sequence may be behind the newest, and an ack behind the newest ack. A packet that comes later than this
+/// brings nothing that a newer one did not bring.
+const MAX_BEHIND: i16 = 16;
+
+/// How far a sequence may be ahead of the newest: more than an honest peer sends without an ack
+/// (see `CROWDED` of the link).
+const MAX_AHEAD: i16 = 47;
 
 /// Whether a received packet was seen before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,12 +31,15 @@ pub(crate) enum HeaderError {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sequences {
     next: u16,
-    sent: u32,
+    /// Bit k: the number `next - 1 - k` was sent. The others were skipped, or come from before the connection.
+    sent: u128,
     /// The newest of ours that the peer has acknowledged.
     acked: Option<u16>,
     /// The newest number received, and bit k for the packet k + 1 before it.
     newest: Option<u16>,
     bits: u32,
+    /// The handshake is over: the peer has kept its record of our packets since the last ack.
+    settled: bool,
 }
 
 /// How far `a` is ahead of `b`, across the wrap.
@@ -41,37 +51,55 @@ fn ahead(a: u16, b: u16) -> i16 {
 impl Sequences {
     /// `first` is the number of the first packet we send.
     pub(crate) fn new(first: u16) -> Self {
-        Self { next: first, sent: 0, acked: None, newest: None, bits: 0 }
+        Self { next: first, sent: 0, acked: None, newest: None, bits: 0, settled: false }
     }
 
     /// The header for the next packet we send.
-    pub(crate) fn next(&mut self) -> Header {
+    ///
+    /// `skip` leaves out the number after it. Only an honest peer knows which numbers it received; who acknowledges a
+    /// number that was skipped is forging.
+    pub(crate) fn next(&mut self, skip: bool) -> Header {
         let sequence = self.next;
-        self.next = sequence.wrapping_add(1);
-        self.sent = self.sent.saturating_add(1);
+        self.next = sequence.wrapping_add(1 + u16::from(skip));
+        self.sent = (self.sent << 1 | 1) << u32::from(skip);
         Header { sequence, ack: self.newest.unwrap_or(0), ack_bits: self.bits }
     }
 
     /// Checks sequence and ack of a packet; changes nothing.
     pub(crate) fn check(&self, header: Header) -> Result<(), HeaderError> {
-        match self.newest {
-            Some(newest) if ahead(header.sequence, newest).unsigned_abs() > NEAR => {
-                Err(HeaderError::FarSequence)
-            }
-            _ => self.check_ack(header),
+        if let Some(newest) = self.newest
+            && !(-MAX_BEHIND..=MAX_AHEAD).contains(&ahead(header.sequence, newest))
+        {
+            return Err(HeaderError::FarSequence);
+        }
+        self.check_ack(header)?;
+        match self.acked {
+            Some(acked) if self.settled => Self::check_newest_ack(header, acked),
+            _ => Ok(()),
         }
     }
 
-    /// Checks only that a packet acknowledges something that was sent.
+    /// Checks only that a packet acknowledges numbers that were sent.
     ///
     /// Every packet of a connection acknowledges something, because its sender has heard the other side before. An "ack
     /// of nothing" is refused: a forger would always claim it.
     pub(crate) fn check_ack(&self, header: Header) -> Result<(), HeaderError> {
-        let behind = self.next.wrapping_sub(header.ack);
-        if behind != 0 && u32::from(behind) <= self.sent.min(u32::from(NEAR)) {
+        let behind = u32::from(self.next.wrapping_sub(header.ack));
+        let newest = behind.checked_sub(1).and_then(|at| self.sent.checked_shr(at)).unwrap_or(0);
+        // Bit 0 is the acknowledged number, bit k + 1 that of bit k of the header.
+        if newest & 1 == 1 && u128::from(header.ack_bits) & !(newest >> 1) == 0 {
             Ok(())
         } else {
             Err(HeaderError::AckOfNothingSent)
+        }
+    }
+
+    /// Checks an ack against the newest one: a peer that has received more has not forgotten that packet.
+    fn check_newest_ack(header: Header, acked: u16) -> Result<(), HeaderError> {
+        match ahead(header.ack, acked) {
+            1..=32 if !Self::acknowledges(header, acked) => Err(HeaderError::AckOfNothingSent),
+            newer if newer < -MAX_BEHIND => Err(HeaderError::AckOfNothingSent),
+            _ => Ok(()),
         }
     }
 
@@ -82,10 +110,10 @@ impl Sequences {
         }
     }
 
-    /// How many packets have gone out after the newest that the peer is known to have.
+    /// How many numbers were used after the newest that the peer is known to have.
     pub(crate) fn unacknowledged(&self) -> u32 {
         match self.acked {
-            None => self.sent,
+            None => self.sent.count_ones(),
             Some(acked) => u32::from(self.next.wrapping_sub(acked).wrapping_sub(1)),
         }
     }
@@ -94,6 +122,22 @@ impl Sequences {
     /// have been forged.
     pub(crate) fn begin_at(&mut self, sequence: u16) {
         (self.newest, self.bits) = (Some(sequence), 0);
+    }
+
+    /// The handshake is over. The peer may have begun its record of our packets anew at `first`: no ack of an earlier
+    /// one is taken from now on.
+    pub(crate) fn settle(&mut self, first: Option<u16>) {
+        self.settled = true;
+        if let Some(first) = first {
+            let count = u32::from(self.next.wrapping_sub(first));
+            self.sent &= 1_u128.checked_shl(count).map_or(u128::MAX, |bit| bit - 1);
+        }
+        self.forget_acks();
+    }
+
+    /// Forgets the newest ack: the peer may begin its record of our packets anew.
+    pub(crate) fn forget_acks(&mut self) {
+        self.acked = None;
     }
 
     /// Notes that a packet with this number has come. Advances only forward.
@@ -142,13 +186,22 @@ mod tests {
         Header { sequence, ack, ack_bits }
     }
 
+    /// A side that has sent `count` packets from number `first` on and received none.
+    fn sent(first: u16, count: u32) -> Sequences {
+        let mut seq = Sequences::new(first);
+        for _ in 0..count {
+            seq.next(false);
+        }
+        seq
+    }
+
     #[test]
     fn bit_k_is_the_packet_k_plus_1_before_the_acknowledged_one() {
         let mut seq = Sequences::new(0);
         for received in [10, 11, 13, 9] {
             assert_eq!(seq.received(received), Received::New);
         }
-        let Header { ack, ack_bits, .. } = seq.next();
+        let Header { ack, ack_bits, .. } = seq.next(false);
         assert_eq!((ack, ack_bits), (13, 0b1110));
         for (sequence, known) in [(13, true), (12, false), (11, true), (10, true), (9, true), (8, false)] {
             assert_eq!(Sequences::acknowledges(header(0, ack, ack_bits), sequence), known, "{sequence}");
@@ -164,8 +217,8 @@ mod tests {
             assert_eq!(seq.received(received), Received::New, "{received}");
             assert_eq!(seq.received(received), Received::Duplicate, "{received} again");
         }
-        assert_eq!(seq.next().ack, 1, "a late packet does not move it back");
-        assert_eq!(seq.next().ack_bits, 0b111);
+        assert_eq!(seq.next(false).ack, 1, "a late packet does not move it back");
+        assert_eq!(seq.next(false).ack_bits, 0b111);
     }
 
     #[test]
@@ -173,48 +226,108 @@ mod tests {
         let mut seq = Sequences::new(0);
         seq.received(0);
         seq.received(32);
-        assert_eq!(seq.next().ack_bits, 1 << 31);
+        assert_eq!(seq.next(false).ack_bits, 1 << 31);
         seq.received(65);
-        assert_eq!(seq.next().ack_bits, 0);
+        assert_eq!(seq.next(false).ack_bits, 0);
         seq.received(66);
-        assert_eq!(seq.next().ack_bits, 1);
+        assert_eq!(seq.next(false).ack_bits, 1);
         assert_eq!(seq.received(30), Received::Duplicate, "too old to tell");
     }
 
     #[test]
-    fn an_acknowledgement_of_what_was_never_sent_is_refused() {
-        let mut seq = Sequences::new(65_530);
-        assert_eq!(seq.check(header(5, 65_530, 0)), Err(HeaderError::AckOfNothingSent));
-        assert_eq!(seq.check(header(5, 0, 0)), Err(HeaderError::AckOfNothingSent), "nor is nothing believed");
-        for _ in 0..10 {
-            seq.next();
-        }
+    fn an_ack_of_what_was_never_sent_is_refused() {
+        let refused = Err(HeaderError::AckOfNothingSent);
+        assert_eq!(Sequences::new(65_530).check(header(5, 65_530, 0)), refused);
+        assert_eq!(Sequences::new(65_530).check(header(5, 0, 0)), refused, "nor is an ack of nothing taken");
+        let seq = sent(65_530, 10);
         assert_eq!(seq.check(header(5, 65_530, 0)), Ok(()));
         assert_eq!(seq.check(header(5, 3, 0)), Ok(()), "the newest, after the wrap");
-        assert_eq!(seq.check(header(5, 4, 0)), Err(HeaderError::AckOfNothingSent));
-        assert_eq!(seq.check(header(5, 65_529, 0)), Err(HeaderError::AckOfNothingSent));
+        assert_eq!(seq.check(header(5, 4, 0)), refused);
+        assert_eq!(seq.check(header(5, 65_529, 0)), refused);
+        assert_eq!(seq.check(header(5, 65_532, 0b11)), Ok(()), "and the two before it");
+        assert_eq!(seq.check(header(5, 65_532, 0b111)), refused, "one before the first");
+        let long = sent(0, 1_000);
+        assert_eq!((long.check(header(5, 872, 0)), long.check(header(5, 871, 0))), (Ok(()), refused));
     }
 
     #[test]
-    fn a_sequence_far_from_the_last_is_refused() {
-        let mut seq = Sequences::new(0);
-        seq.next();
+    fn a_skipped_number_cannot_be_acknowledged() {
+        let mut seq = Sequences::new(100);
+        let numbers: Vec<u16> =
+            [false, true, false, true].iter().map(|skip| seq.next(*skip).sequence).collect();
+        assert_eq!(numbers, [100, 101, 103, 104]);
+        let refused = Err(HeaderError::AckOfNothingSent);
+        for (ack, taken) in [(99, refused), (100, Ok(())), (101, Ok(())), (102, refused), (104, Ok(()))] {
+            assert_eq!(seq.check(header(0, ack, 0)), taken, "{ack}");
+        }
+        assert_eq!(seq.check(header(0, 105, 0)), refused, "skipped after the newest");
+        assert_eq!(seq.check(header(0, 104, 0b1101)), Ok(()), "103, 101 and 100");
+        assert_eq!(seq.check(header(0, 104, 0b1111)), refused, "102 too: a full bit field is a guess");
+    }
+
+    #[test]
+    fn an_ack_stays_close_to_the_newest_and_keeps_its_bit() {
+        let mut seq = sent(0, 100);
+        seq.settle(None);
+        seq.acknowledged(50);
+        let refused = Err(HeaderError::AckOfNothingSent);
+        assert_eq!((seq.check(header(0, 34, 0)), seq.check(header(0, 33, 0))), (Ok(()), refused));
+        assert_eq!(seq.check(header(0, 50, 0)), Ok(()), "the same, without any bits");
+        assert_eq!(seq.check(header(0, 60, 0)), refused, "more has arrived, and 50 is forgotten");
+        assert_eq!(seq.check(header(0, 60, 1 << 9)), Ok(()));
+        assert_eq!(seq.check(header(0, 82, 0)), refused);
+        assert_eq!(seq.check(header(0, 83, 0)), Ok(()), "beyond the bits");
+        seq.forget_acks();
+        assert_eq!(seq.check(header(0, 60, 0)), Ok(()));
+    }
+
+    #[test]
+    fn a_settled_handshake_takes_no_ack_from_before_it() {
+        let mut seq = sent(0, 10);
+        seq.acknowledged(3);
+        seq.settle(Some(7));
+        let refused = Err(HeaderError::AckOfNothingSent);
+        assert_eq!((seq.check(header(0, 7, 0)), seq.check(header(0, 6, 0))), (Ok(()), refused));
+        assert_eq!((seq.check(header(0, 8, 1)), seq.check(header(0, 8, 3))), (Ok(()), refused));
+    }
+
+    #[test]
+    fn a_sequence_far_from_the_newest_is_refused() {
+        let mut seq = sent(0, 1);
         assert_eq!(seq.check(header(40_000, 0, 0)), Ok(()), "the first may be any");
         seq.received(40_000);
-        assert_eq!(seq.check(header(40_256, 0, 0)), Ok(()));
-        assert_eq!(seq.check(header(40_257, 0, 0)), Err(HeaderError::FarSequence));
-        assert_eq!(seq.check(header(39_743, 0, 0)), Err(HeaderError::FarSequence));
+        assert_eq!(seq.check(header(40_047, 0, 0)), Ok(()));
+        assert_eq!(seq.check(header(40_048, 0, 0)), Err(HeaderError::FarSequence));
+        assert_eq!(seq.check(header(39_984, 0, 0)), Ok(()));
+        assert_eq!(seq.check(header(39_983, 0, 0)), Err(HeaderError::FarSequence));
         seq.begin_at(7);
-        assert_eq!(seq.check(header(8, 0, 0)), Ok(()), "known to be the peer's, whatever came before");
+        assert_eq!(seq.check(header(8, 0, 0)), Ok(()), "proven to be the peer's, and all before forgotten");
         assert_eq!(seq.check(header(40_000, 0, 0)), Err(HeaderError::FarSequence));
     }
 
+    /// The cost of a blind guess, as WIRE.md states it: sequences times acks that are taken, of 2^32.
     #[test]
-    fn what_is_not_acknowledged_is_counted_across_the_wrap() {
+    fn a_blind_guess_costs_two_to_the_22() {
+        let mut seq = Sequences::new(0);
+        for packet in 0..200_u32 {
+            seq.next(packet % 4 == 0);
+        }
+        let newest = seq.next.wrapping_sub(1);
+        seq.received(1_000);
+        seq.settle(None);
+        seq.acknowledged(newest);
+        let sequences = (0..=u16::MAX).filter(|s| seq.check(header(*s, newest, 0)).is_ok()).count();
+        let acks = (0..=u16::MAX).filter(|ack| seq.check(header(1_000, *ack, 0)).is_ok()).count();
+        assert_eq!(sequences, 64);
+        assert!((2_u64.pow(32) / (sequences * acks) as u64) >= 2_u64.pow(22), "{sequences} * {acks}");
+    }
+
+    #[test]
+    fn unacknowledged_numbers_are_counted_across_the_wrap() {
         let mut seq = Sequences::new(65_530);
         assert_eq!(seq.unacknowledged(), 0);
         for _ in 0..10 {
-            seq.next();
+            seq.next(false);
         }
         assert_eq!(seq.unacknowledged(), 10);
         seq.acknowledged(65_535);

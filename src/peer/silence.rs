@@ -6,6 +6,13 @@ use crate::time::{Span, Time};
 /// not listen, and must not blame the peer.
 const MAX_GAP: Span = Span::from_millis(250);
 
+/// A gap of our own of this length means that this machine was away, for as long as `AWAY_REMEMBERED`.
+const AWAY_GAP: Span = Span::from_secs(1);
+const AWAY_REMEMBERED: Span = Span::from_secs(15);
+
+/// Each new frame makes up for this many frames of time: a peer that sends fewer than one frame in four falls behind.
+const FRAMES_MADE_UP: u32 = 4;
+
 /// A change that the game should know about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SilenceChange {
@@ -20,6 +27,8 @@ pub(crate) enum SilenceChange {
     Lost,
     /// Packets came, but no new frame for too long.
     NoProgress,
+    /// New frames came, but at less than a quarter of their rate for too long.
+    TooSlow,
 }
 
 /// How much silence leads to which change.
@@ -28,30 +37,42 @@ pub(crate) struct SilenceLimits {
     pub(crate) interrupted: Span,
     pub(crate) lost: Span,
     pub(crate) no_progress: Span,
+    pub(crate) too_slow: Span,
 }
 
-/// A stopwatch for silence: since the last valid packet, and since the last new frame.
+/// A stopwatch for silence: since the last valid packet, since the last new frame, and the time that new frames have
+/// not made up for. All are marks on one clock of the time that was spent listening.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Silence {
     limits: SilenceLimits,
     last_call: Time,
-    /// Since the last valid packet.
-    quiet: Span,
-    /// Since the last new frame.
-    stuck: Span,
-    /// The lowest limit. While both are below it, and nothing is interrupted, there is nothing to say.
+    /// The time spent listening so far.
+    listened: Time,
+    /// When the last valid packet came, and the last new frame, on that clock.
+    heard_at: Time,
+    progressed_at: Time,
+    /// Up to where new frames have made up for the time, on that clock: one frame now and then is no progress. Never
+    /// later than the last new frame, which is never later than the last valid packet.
+    made_up_to: Time,
+    made_up: Span,
+    away_at: Option<Time>,
+    /// The lowest limit. While less than this is to be made up for, and nothing is interrupted, there is nothing to say.
     lowest_limit: Span,
     interrupted: bool,
 }
 
 impl Silence {
-    pub(crate) fn new(now: Time, limits: SilenceLimits) -> Self {
+    pub(crate) fn new(now: Time, limits: SilenceLimits, frame_length: Span) -> Self {
         Self {
             limits,
             last_call: now,
-            quiet: Span::ZERO,
-            stuck: Span::ZERO,
-            lowest_limit: limits.interrupted.min(limits.no_progress),
+            listened: Time::ZERO,
+            heard_at: Time::ZERO,
+            progressed_at: Time::ZERO,
+            made_up_to: Time::ZERO,
+            made_up: frame_length * FRAMES_MADE_UP,
+            away_at: None,
+            lowest_limit: limits.interrupted.min(limits.no_progress).min(limits.too_slow),
             interrupted: false,
         }
     }
@@ -59,52 +80,72 @@ impl Silence {
     /// Lets time pass. To be called whenever this machine runs.
     #[inline]
     pub(crate) fn pass(&mut self, now: Time) {
-        let gap = now.since(self.last_call).min(MAX_GAP);
+        let mut gap = now.since(self.last_call);
+        if gap > MAX_GAP {
+            gap = self.was_stopped(now, gap);
+        }
         self.last_call = now;
-        self.quiet = self.quiet + gap;
-        self.stuck = self.stuck + gap;
+        self.listened = self.listened + gap;
+    }
+
+    #[cold]
+    fn was_stopped(&mut self, now: Time, gap: Span) -> Span {
+        if gap >= AWAY_GAP {
+            self.away_at = Some(now);
+        }
+        MAX_GAP
     }
 
     /// Notes that a valid packet came.
     #[inline]
     pub(crate) fn heard(&mut self) {
-        self.quiet = Span::ZERO;
+        self.heard_at = self.listened;
     }
 
-    /// Notes that a new frame came.
+    /// Notes that new frames came, in a valid packet.
     #[inline]
-    pub(crate) fn progressed(&mut self) {
-        self.stuck = Span::ZERO;
+    pub(crate) fn progressed(&mut self, frames: u32) {
+        self.progressed_at = self.listened;
+        self.made_up_to = (self.made_up_to + self.made_up * frames).min(self.listened);
+    }
+
+    /// Whether this machine was away lately: it did not run for a second or more.
+    pub(crate) fn was_away(&self, now: Time) -> bool {
+        self.away_at.is_some_and(|at| now.since(at) <= AWAY_REMEMBERED)
     }
 
     /// The time since the last new frame.
     pub(crate) fn stuck(&self) -> Span {
-        self.stuck
+        self.listened.since(self.progressed_at)
     }
 
     /// The change to tell of now, each once.
     #[inline]
     pub(crate) fn change(&mut self) -> Option<SilenceChange> {
-        if self.quiet.max(self.stuck) < self.lowest_limit && !self.interrupted {
+        if self.listened.since(self.made_up_to) < self.lowest_limit && !self.interrupted {
             return None;
         }
         self.look()
     }
 
     fn look(&mut self) -> Option<SilenceChange> {
-        if self.quiet >= self.limits.lost {
+        let quiet = self.listened.since(self.heard_at);
+        if quiet >= self.limits.lost {
             return Some(SilenceChange::Lost);
         }
-        if self.stuck >= self.limits.no_progress {
+        if self.stuck() >= self.limits.no_progress {
             return Some(SilenceChange::NoProgress);
         }
-        let silent = self.quiet >= self.limits.interrupted;
+        if self.listened.since(self.made_up_to) >= self.limits.too_slow {
+            return Some(SilenceChange::TooSlow);
+        }
+        let silent = quiet >= self.limits.interrupted;
         if silent == self.interrupted {
             return None;
         }
         self.interrupted = silent;
         Some(if silent {
-            SilenceChange::Interrupted { disconnect_at: self.last_call + (self.limits.lost - self.quiet) }
+            SilenceChange::Interrupted { disconnect_at: self.last_call + (self.limits.lost - quiet) }
         } else {
             SilenceChange::Resumed
         })
@@ -120,7 +161,10 @@ mod tests {
         interrupted: Span::from_millis(750),
         lost: Span::from_secs(5),
         no_progress: Span::from_secs(10),
+        too_slow: Span::from_secs(30),
     };
+
+    const FRAME: Span = Span::from_micros(16_667);
 
     fn ms(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
@@ -138,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_silence_is_interrupted_then_lost() {
-        let mut silence = Silence::new(ms(0), LIMITS);
+        let mut silence = Silence::new(ms(0), LIMITS, FRAME);
         assert_eq!(run(&mut silence, 50, 700), []);
         let said = run(&mut silence, 750, 5_000);
         assert_eq!(said[0], (750, SilenceChange::Interrupted { disconnect_at: ms(5_000) }));
@@ -147,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_packet_resumes_it_once() {
-        let mut silence = Silence::new(ms(0), LIMITS);
+        let mut silence = Silence::new(ms(0), LIMITS, FRAME);
         run(&mut silence, 50, 900);
         silence.heard();
         assert_eq!(run(&mut silence, 950, 1_500), [(950, SilenceChange::Resumed)]);
@@ -155,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_machine_that_slept_does_not_blame_the_other() {
-        let mut silence = Silence::new(ms(0), LIMITS);
+        let mut silence = Silence::new(ms(0), LIMITS, FRAME);
         silence.pass(ms(60_000));
         assert_eq!(silence.change(), None);
         let said = run(&mut silence, 60_050, 60_500);
@@ -164,15 +208,20 @@ mod tests {
 
     #[test]
     fn a_limit_that_is_never_reached_does_not_overflow() {
-        let never = SilenceLimits { lost: Duration::MAX.into(), no_progress: Duration::MAX.into(), ..LIMITS };
-        let mut silence = Silence::new(ms(0), never);
+        let never = SilenceLimits {
+            lost: Duration::MAX.into(),
+            no_progress: Duration::MAX.into(),
+            too_slow: Duration::MAX.into(),
+            ..LIMITS
+        };
+        let mut silence = Silence::new(ms(0), never, FRAME);
         let said = run(&mut silence, 50, 2_000);
         assert_eq!(said, [(750, SilenceChange::Interrupted { disconnect_at: Time::NEVER })]);
     }
 
     #[test]
     fn packets_without_new_frames_end_it_too() {
-        let mut silence = Silence::new(ms(0), LIMITS);
+        let mut silence = Silence::new(ms(0), LIMITS, FRAME);
         for at in (50..10_000).step_by(50) {
             silence.pass(ms(at));
             silence.heard();
@@ -180,5 +229,40 @@ mod tests {
         }
         silence.pass(ms(10_000));
         assert_eq!(silence.change(), Some(SilenceChange::NoProgress));
+    }
+
+    /// Sends a new frame every `every` ms for a minute, and answers when the match is ended as too slow.
+    fn ended_at(every: u64) -> Option<u64> {
+        let mut silence = Silence::new(ms(0), LIMITS, FRAME);
+        for at in (0..60_000).step_by(10) {
+            silence.pass(ms(at));
+            silence.heard();
+            if at % every == 0 {
+                silence.progressed(1);
+            }
+            match silence.change() {
+                None => {}
+                Some(SilenceChange::TooSlow) => return Some(at),
+                Some(change) => panic!("{change:?} at {at}"),
+            }
+        }
+        None
+    }
+
+    #[test]
+    fn a_frame_now_and_then_is_no_progress() {
+        assert_eq!(ended_at(60), None, "a little over a quarter of the rate");
+        assert!(ended_at(9_500).is_some_and(|at| at < 31_000), "{:?}", ended_at(9_500));
+        assert!(ended_at(140).is_some_and(|at| at > 50_000), "half of that: {:?}", ended_at(140));
+    }
+
+    #[test]
+    fn a_machine_that_slept_knows_it_for_a_while() {
+        let mut silence = Silence::new(ms(0), LIMITS, FRAME);
+        silence.pass(ms(900));
+        assert!(!silence.was_away(ms(900)));
+        silence.pass(ms(3_000));
+        assert!(silence.was_away(ms(3_000)) && silence.was_away(ms(18_000)));
+        assert!(!silence.was_away(ms(18_001)));
     }
 }

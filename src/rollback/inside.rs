@@ -61,7 +61,7 @@ impl<S> Rollback<S> {
         &self,
         player: Player,
         start: Frame,
-        inputs: impl Iterator<Item = Buttons>,
+        inputs: impl Iterator<Item = Buttons> + Clone,
     ) -> Option<(Frame, Buttons, Buttons)> {
         self.queues[player.index()].conflict(start, inputs)
     }

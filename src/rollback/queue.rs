@@ -61,17 +61,28 @@ impl InputQueue {
     pub(super) fn conflict(
         &self,
         start: Frame,
+        inputs: impl Iterator<Item = Buttons> + Clone,
+    ) -> Option<(Frame, Buttons, Buttons)> {
+        // Nearly always all of them are kept and lie in one piece: then no slot has to be computed.
+        let count = self.next.since(start) as usize;
+        let at = slot(start);
+        match self.inputs.get(at..at + count) {
+            Some(kept) if kept.iter().copied().zip(inputs.clone()).all(|(have, got)| have == got) => None,
+            _ => self.find_conflict(start, inputs),
+        }
+    }
+
+    /// The same for inputs of which one conflicts, that lie across the end of the ring, or are no longer kept.
+    #[cold]
+    fn find_conflict(
+        &self,
+        start: Frame,
         inputs: impl Iterator<Item = Buttons>,
     ) -> Option<(Frame, Buttons, Buttons)> {
         let kept = Frame(self.next.0.saturating_sub(KEPT_FRAMES)).max(start);
         let inputs = inputs.skip(kept.since(start) as usize);
-        for (frame, got) in kept.until(self.next).zip(inputs) {
-            let have = self.inputs[slot(frame)];
-            if have != got {
-                return Some((frame, have, got));
-            }
-        }
-        None
+        let pairs = kept.until(self.next).zip(inputs);
+        pairs.map(|(frame, got)| (frame, self.recent(frame), got)).find(|(_, have, got)| have != got)
     }
 
     /// The input of a frame that is confirmed and not settled; such a frame is always kept.

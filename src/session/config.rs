@@ -1,7 +1,7 @@
 //! The configuration of a match, checked before anything is sent.
 
 use crate::rollback::MAX_WINDOW;
-use crate::wire::message::{MAX_USER_DATA, MAX_WINDOW_AND_DELAY};
+use crate::wire::message::{MAX_CADENCE, MAX_USER_DATA, MAX_WINDOW_AND_DELAY};
 use crate::{Buttons, Player, Prediction};
 use core::fmt;
 use core::time::Duration;
@@ -61,6 +61,9 @@ pub struct Config {
     pub lost_after: Duration,
     /// The time without a new frame after which the match is over, even if other packets arrive.
     pub no_progress_after: Duration,
+    /// The match is over when new frames have come at less than a quarter of the frame rate for this long, all such
+    /// times taken together: one frame now and then must not keep a match at a standstill for ever.
+    pub too_slow_after: Duration,
     /// The time without an answer after which a joiner gives up.
     pub join_timeout: Duration,
     /// The seed of nonces, cookies and random game seeds. `None` takes one from the system, anew for every lobby. A
@@ -102,6 +105,7 @@ impl Config {
             interrupted_after: Duration::from_millis(750),
             lost_after: Duration::from_secs(5),
             no_progress_after: Duration::from_secs(10),
+            too_slow_after: Duration::from_secs(30),
             join_timeout: Duration::from_secs(10),
             entropy: None,
         }
@@ -128,14 +132,24 @@ impl Config {
                 delay_frames: delay,
             });
         }
-        if self.cadence_frames == 0 {
-            return Err(ConfigError::Cadence);
+        if !(1..=MAX_CADENCE).contains(&self.cadence_frames) {
+            return Err(ConfigError::Cadence { cadence_frames: self.cadence_frames });
         }
         if self.seed == Some(0) {
             return Err(ConfigError::Seed);
         }
         if self.user_data.len() > MAX_USER_DATA {
             return Err(ConfigError::UserData { len: self.user_data.len() });
+        }
+        for (limit, value) in [
+            ("lost_after", self.lost_after),
+            ("no_progress_after", self.no_progress_after),
+            ("too_slow_after", self.too_slow_after),
+            ("join_timeout", self.join_timeout),
+        ] {
+            if value.is_zero() {
+                return Err(ConfigError::NoPatience { limit });
+            }
         }
         if self.interrupted_after > self.lost_after {
             return Err(ConfigError::Silence {
@@ -182,8 +196,16 @@ pub enum ConfigError {
         /// The delay.
         delay_frames: u8,
     },
-    /// The cadence of checksums is 0.
-    Cadence,
+    /// No frames between checksums, or more than 600: a desync would not be noticed.
+    Cadence {
+        /// The value.
+        cadence_frames: u16,
+    },
+    /// A time limit of 0: the match would be over before it begins.
+    NoPatience {
+        /// The name of the field.
+        limit: &'static str,
+    },
     /// The seed is 0.
     Seed,
     /// The user data is longer than 64 bytes.
@@ -215,7 +237,10 @@ impl fmt::Display for ConfigError {
                 "a window of {window_frames} and an input delay of {delay_frames} frames are together more than \
                  {MAX_WINDOW_AND_DELAY}"
             ),
-            Self::Cadence => f.write_str("the cadence of checksums is 0 frames"),
+            Self::Cadence { cadence_frames } => {
+                write!(f, "a cadence of {cadence_frames} frames is outside 1..={MAX_CADENCE}")
+            }
+            Self::NoPatience { limit } => write!(f, "{limit} is 0"),
             Self::Seed => f.write_str("the seed is 0"),
             Self::UserData { len } => {
                 write!(f, "user data of {len} bytes is more than {MAX_USER_DATA}")

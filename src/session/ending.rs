@@ -2,34 +2,27 @@
 
 use super::event::Verdict;
 use crate::Frame;
+use crate::wire::message::MAX_WINDOW_AND_DELAY;
 
 /// The last state of one side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct LastState {
-    frame: Frame,
-    checksum: u32,
+pub(super) struct LastState {
+    pub(super) frame: Frame,
+    pub(super) checksum: u32,
+    /// Whether its game is finished in it. A side that only follows the other to its end is not.
+    pub(super) finished: bool,
 }
+
+/// A match that settles this many frames beyond the peer's last one is not over: that verdict was wrong.
+const MAX_BEYOND_FRAMES: u32 = MAX_WINDOW_AND_DELAY as u32;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Playing,
     /// Our last state is certain, and the peer has been told.
-    Ending {
-        ours: LastState,
-        /// The match ended here because the peer's ended: the game is not finished in this state.
-        followed: bool,
-    },
+    Ending(LastState),
     /// The last event has been told.
     Over,
-}
-
-/// What the peer is to be told of our last state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum OurVerdict {
-    /// The game is finished in this frame's state.
-    Finished(Frame),
-    /// The state is the peer's, but the game is not finished in it here.
-    NotFinished,
 }
 
 /// The end of a match, from playing over our own last state to the verdict. No clock and no packets: a pure record.
@@ -52,7 +45,7 @@ impl Ending {
     /// Whether our last state is certain and the peer's verdict is still missing.
     #[inline]
     pub(super) fn is_ending(&self) -> bool {
-        matches!(self.stage, Stage::Ending { .. })
+        matches!(self.stage, Stage::Ending(_))
     }
 
     #[inline]
@@ -60,16 +53,31 @@ impl Ending {
         self.stage == Stage::Over
     }
 
-    /// Takes in our own last state, and answers what to tell the peer. `followed`: the game is not finished in it.
-    pub(super) fn ours(&mut self, frame: Frame, checksum: u32, followed: bool) -> OurVerdict {
-        self.stage = Stage::Ending { ours: LastState { frame, checksum }, followed };
-        let same = self.theirs.is_some_and(|theirs| theirs.checksum == checksum);
-        if followed && same { OurVerdict::NotFinished } else { OurVerdict::Finished(frame) }
+    /// Takes in our own last state.
+    pub(super) fn ours(&mut self, ours: LastState) {
+        self.stage = Stage::Ending(ours);
     }
 
-    /// Takes in the peer's last state. Only the first one counts.
-    pub(super) fn theirs(&mut self, frame: Frame, checksum: u32) {
-        self.theirs.get_or_insert(LastState { frame, checksum });
+    /// Takes in the peer's last state. Only the first one counts, unless the match goes on past it.
+    pub(super) fn theirs(&mut self, theirs: LastState) {
+        self.theirs.get_or_insert(theirs);
+    }
+
+    /// Whether the peer's match can have ended in `frame`, when every frame before `settled` is certain here.
+    ///
+    /// After its last frame only the inputs of its delay follow: a match that goes on past that is not over.
+    pub(super) fn can_be_theirs(&self, frame: Frame, settled: Frame) -> bool {
+        !self.is_playing() || settled.since(frame) <= MAX_BEYOND_FRAMES
+    }
+
+    /// Forgets the peer's last state when the match has gone on past it.
+    #[inline]
+    pub(super) fn settled(&mut self, settled: Frame) {
+        if let Some(theirs) = self.theirs
+            && !self.can_be_theirs(theirs.frame, settled)
+        {
+            self.theirs = None;
+        }
     }
 
     /// The frame of the peer's last state, once it has told.
@@ -79,18 +87,18 @@ impl Ending {
 
     /// The frame in which both sides ended with different states.
     pub(super) fn disputed(&self) -> Option<Frame> {
-        let Stage::Ending { ours, .. } = self.stage else { return None };
+        let Stage::Ending(ours) = self.stage else { return None };
         let theirs = self.theirs?;
         (theirs.frame == ours.frame && theirs.checksum != ours.checksum).then_some(ours.frame)
     }
 
     /// The verdict on what is known now; `None` before our own last state is certain.
     pub(super) fn verdict(&self) -> Option<Verdict> {
-        let Stage::Ending { ours, followed } = self.stage else { return None };
-        let LastState { frame, checksum } = ours;
+        let Stage::Ending(ours) = self.stage else { return None };
+        let LastState { frame, checksum, .. } = ours;
         Some(match self.theirs {
             None => Verdict::Unconfirmed { frame, checksum },
-            Some(theirs) if theirs == ours && !followed => Verdict::Agreed { frame, checksum },
+            Some(theirs) if theirs == ours && ours.finished => Verdict::Agreed { frame, checksum },
             Some(theirs) => Verdict::Differs { frame, ours: checksum, theirs: theirs.checksum },
         })
     }
@@ -112,61 +120,82 @@ mod tests {
 
     const END: Frame = Frame(90);
 
-    fn ended(followed: bool, theirs: Option<(Frame, u32)>) -> Ending {
+    fn last(frame: Frame, checksum: u32) -> LastState {
+        LastState { frame, checksum, finished: true }
+    }
+
+    fn ended(ours: LastState, theirs: Option<LastState>) -> Ending {
         let mut ending = Ending::new();
-        if let Some((frame, checksum)) = theirs {
-            ending.theirs(frame, checksum);
+        if let Some(theirs) = theirs {
+            ending.theirs(theirs);
         }
-        ending.ours(END, 7, followed);
+        ending.ours(ours);
         ending
     }
 
     #[test]
     fn there_is_no_verdict_before_our_own_last_state() {
         let mut ending = Ending::new();
-        ending.theirs(END, 7);
+        ending.theirs(last(END, 7));
         assert_eq!((ending.verdict(), ending.outcome()), (None, None));
         assert!(ending.is_playing());
     }
 
     #[test]
     fn equal_last_states_are_agreed() {
-        assert_eq!(ended(false, Some((END, 7))).outcome(), Some(Verdict::Agreed { frame: END, checksum: 7 }));
+        let ending = ended(last(END, 7), Some(last(END, 7)));
+        assert_eq!(ending.outcome(), Some(Verdict::Agreed { frame: END, checksum: 7 }));
     }
 
     #[test]
     fn another_state_or_another_frame_differs() {
         let differs = |theirs| Some(Verdict::Differs { frame: END, ours: 7, theirs });
-        let other_state = ended(false, Some((END, 8)));
+        let other_state = ended(last(END, 7), Some(last(END, 8)));
         assert_eq!((other_state.outcome(), other_state.disputed()), (differs(8), Some(END)));
-        let other_frame = ended(false, Some((Frame(60), 7)));
+        let other_frame = ended(last(END, 7), Some(last(Frame(60), 7)));
         assert_eq!((other_frame.outcome(), other_frame.disputed()), (differs(7), None));
     }
 
     #[test]
-    fn a_side_that_followed_does_not_agree_and_says_so() {
-        let mut ending = Ending::new();
-        ending.theirs(END, 7);
-        assert_eq!(ending.ours(END, 7, true), OurVerdict::NotFinished);
-        assert_eq!(ending.outcome(), Some(Verdict::Differs { frame: END, ours: 7, theirs: 7 }));
-        let mut ending = Ending::new();
-        ending.theirs(END, 8);
-        assert_eq!(ending.ours(END, 7, true), OurVerdict::Finished(END), "the checksum says it already");
+    fn a_side_that_is_not_finished_in_the_same_state_does_not_agree() {
+        let follower = LastState { finished: false, ..last(END, 7) };
+        for (ours, theirs) in [(follower, last(END, 7)), (last(END, 7), follower)] {
+            let outcome = ended(ours, Some(theirs)).outcome();
+            assert_eq!(outcome, Some(Verdict::Differs { frame: END, ours: 7, theirs: 7 }));
+        }
     }
 
     #[test]
     fn without_the_peer_the_verdict_is_unconfirmed() {
-        let ending = ended(false, None);
+        let ending = ended(last(END, 7), None);
         assert_eq!(ending.outcome(), None, "the peer may still tell");
         assert_eq!(ending.verdict(), Some(Verdict::Unconfirmed { frame: END, checksum: 7 }));
     }
 
     #[test]
     fn the_peer_decides_once() {
-        let mut ending = ended(false, Some((END, 7)));
-        ending.theirs(END, 9);
+        let mut ending = ended(last(END, 7), Some(last(END, 7)));
+        ending.theirs(last(END, 9));
         assert!(matches!(ending.outcome(), Some(Verdict::Agreed { .. })));
         ending.close();
         assert!(ending.is_over() && ending.verdict().is_none());
+    }
+
+    #[test]
+    fn a_verdict_that_the_match_goes_on_past_is_forgotten() {
+        let mut ending = Ending::new();
+        ending.theirs(last(END, 7));
+        ending.settled(Frame(106));
+        assert_eq!(ending.their_frame(), Some(END), "the inputs of its delay");
+        ending.settled(Frame(107));
+        assert_eq!(ending.their_frame(), None);
+        ending.theirs(last(Frame(200), 8));
+        assert_eq!(ending.their_frame(), Some(Frame(200)), "the true one");
+        ending.ours(last(Frame(200), 8));
+        ending.settled(Frame(900));
+        assert!(
+            matches!(ending.outcome(), Some(Verdict::Agreed { .. })),
+            "nothing goes on after our own end"
+        );
     }
 }

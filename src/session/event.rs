@@ -36,6 +36,13 @@ pub enum Event {
         /// The new delay.
         delay_frames: u8,
     },
+    /// The other machine is slower than agreed, and this one follows it.
+    PeerSlow {
+        /// The rate of the match now, in thousandths of the agreed one.
+        rate_permille: u16,
+    },
+    /// The match runs at the agreed rate again.
+    PeerRecovered,
     /// The match was played to its end. No event follows.
     Ended(Verdict),
     /// The match is over before its end. No event follows.
@@ -99,6 +106,10 @@ pub enum Reason {
     TimedOut,
     /// Packets came from the peer, but no new frame for too long.
     NoProgress,
+    /// New frames came, but far too slowly for too long.
+    TooSlow,
+    /// The other side heard nothing new of this machine for too long, and gave up on it. Nobody left.
+    GaveUp,
     /// The other player's program was restarted.
     Restarted,
     /// The machines desynced, and the config says to stop then.
@@ -116,6 +127,8 @@ impl fmt::Display for Reason {
             Self::LeftHere => "you left",
             Self::TimedOut => "the connection to the other player was lost",
             Self::NoProgress => "the other player's game stood still for too long",
+            Self::TooSlow => "the other player's game ran too slowly",
+            Self::GaveUp => "the other player's machine heard nothing of yours and gave up",
             Self::Restarted => "the other player started anew",
             Self::Desync => "the two machines no longer agree about the match",
             Self::ProtocolViolation => "the other player's program broke the rules of the protocol",

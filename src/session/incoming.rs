@@ -1,20 +1,21 @@
 //! What a session is sent: every packet is checked whole before it changes anything.
 
 use super::Session;
+use super::ending::LastState;
 use super::event::{Event, Reason};
 use super::liveness::Claim;
 use super::lobby::seat_number;
 use super::stream::Run;
+use crate::Fields;
 use crate::desync::CheckedChecksum;
 use crate::peer::desk::Visit;
 use crate::peer::refusal::{Refusal, Rejected};
 use crate::peer::sequence::Received;
 use crate::time::Time;
 use crate::wire::control::{self, Header, Payload};
-use crate::wire::message::{Hello, MAX_WINDOW_AND_DELAY, Message, Ordered, Refuse, RefuseField};
+use crate::wire::message::{Hello, Leaving, Message, Ordered, Refuse, RefuseField};
 use crate::wire::rbn1::InputPacket;
 use crate::wire::{self, Packet, WireFrame};
-use crate::{Fields, Frame};
 use std::net::SocketAddr;
 
 /// An input packet that passed every check. Only a value of this type is applied: a packet is taken in whole or not
@@ -48,7 +49,7 @@ impl<S: Fields> Session<S> {
         let checksum = match packet.checksum() {
             None => None,
             Some(checksum) => {
-                let frame = self.stream.numbering().frame(WireFrame(checksum.frame));
+                let frame = self.stream.numbering().frame(checksum.frame);
                 let frame = frame.ok_or(Refusal::ImplausibleChecksum)?;
                 Some(self.watch.check(frame, checksum.value, run.acked)?)
             }
@@ -59,17 +60,22 @@ impl<S: Fields> Session<S> {
     /// Takes in a checked input packet: inputs, ack, checksum.
     #[inline]
     fn apply_inputs(&mut self, now: Time, Checked { packet, run, checksum }: &Checked<'_>) {
-        self.liveness.heard();
         let known = self.simulation.known();
+        if run.end < known {
+            // A late packet says nothing that a newer one did not. It must not even keep a silent match alive.
+            self.stream.late();
+            return;
+        }
+        self.liveness.heard();
         if run.end > known {
             self.simulation.confirm(run.start, run.end, |at| packet.input(at));
-            self.liveness.progressed();
-            self.pace.heard(run.end, run.acked);
+            self.liveness.progressed(now, run.end.since(known), run.end);
+            self.pace.heard(now, run.end.since(known), run.end, run.acked);
             if self.can_go_on() {
                 self.pace.hurry(now);
             }
         }
-        if let Some(acked) = self.stream.apply(now, *run, known) {
+        if let Some(acked) = self.stream.apply(now, *run) {
             self.watch.acknowledged(acked);
         }
         if let Some(checksum) = *checksum {
@@ -96,11 +102,23 @@ impl<S: Fields> Session<S> {
                 _ => {}
             }
         }
-        // Anything else: only from the peer, and only with its numbers.
+        // Anything else: only from the peer, and only with its numbers or the token of the match.
         if from != self.link.addr {
             return Err(Refusal::Stranger.into());
         }
-        self.link.check(packet.header)?;
+        match message {
+            Some((Message::Resync(resync), _)) => {
+                self.link.resynced(now, packet.header, resync)?;
+                self.liveness.heard();
+                return Ok(());
+            }
+            Some((Message::Leaving(leaving), _)) => return Ok(self.leaving(now, leaving)?),
+            _ => {}
+        }
+        if let Err(refusal) = self.link.check(packet.header) {
+            self.link.refused_numbers();
+            return Err(refusal.into());
+        }
         match packet.payload {
             Payload::ReliableEvent(_) => {
                 let Some((message, payload)) = message else { return Err(Refusal::OutOfPlace.into()) };
@@ -112,7 +130,7 @@ impl<S: Fields> Session<S> {
             // The answer to a CONNECT_REQ that had been answered already.
             Payload::ConnectAck { client_id }
                 if !self.agreed.is_host && client_id == seat_number(self.local()) => {}
-            Payload::Disconnect => self.liveness.heard_farewell(),
+            Payload::Disconnect => self.liveness.heard_disconnect(now),
             Payload::Ping(value) => self.link.pinged(value),
             Payload::Pong(value) if self.link.rtt.ponged(now, value) => {}
             Payload::Pong(_) => return Err(Refusal::UnaskedPong.into()),
@@ -125,6 +143,16 @@ impl<S: Fields> Session<S> {
         }
         self.link.heard(packet.header);
         self.liveness.heard();
+        Ok(())
+    }
+
+    /// Takes in the peer's farewell, whatever the header's numbers: its token proves it.
+    fn leaving(&mut self, now: Time, leaving: Leaving) -> Result<(), Refusal> {
+        if leaving.token != self.agreed.token {
+            return Err(Refusal::WrongToken);
+        }
+        let end = self.stream.numbering().frame(leaving.end).ok_or(Refusal::BeforeMatch)?;
+        self.liveness.heard_leaving(now, end, leaving.why);
         Ok(())
     }
 
@@ -157,7 +185,7 @@ impl<S: Fields> Session<S> {
         match *message {
             Message::Report { sent, received, newest_frame } => {
                 if self.link.heard(header) == Received::New {
-                    self.stream.reported(now, sent, received, WireFrame(newest_frame));
+                    self.stream.reported(now, sent, received, newest_frame);
                 }
             }
             Message::Ordered { number, body } => {
@@ -186,7 +214,7 @@ impl<S: Fields> Session<S> {
     fn check_ordered(&self, body: Ordered<'_>) -> Result<(), Refusal> {
         match body {
             Ordered::User(_) if !self.events.has_room_for_message() => Err(Refusal::NoRoom),
-            Ordered::Verdict { frame, .. } if !self.is_plausible_end(WireFrame(frame)) => {
+            Ordered::Verdict { frame, .. } if !self.is_plausible_end(frame) => {
                 Err(Refusal::ImplausibleChecksum)
             }
             _ => Ok(()),
@@ -195,13 +223,10 @@ impl<S: Fields> Session<S> {
 
     /// Whether the peer's match can have ended in this frame.
     ///
-    /// Its last state needs inputs of ours that have been sent. And after its last frame only the inputs of its delay
-    /// follow: a match that goes on past that is not over.
+    /// Its last state needs inputs of ours that have been sent, and the match must not have gone on past it.
     fn is_plausible_end(&self, frame: WireFrame) -> bool {
-        let settled = if self.ending.is_playing() { self.settled() } else { Frame::ZERO };
-        self.stream.numbering().frame(frame).is_some_and(|last| {
-            self.stream.has_sent(last) && settled.since(last) <= u32::from(MAX_WINDOW_AND_DELAY)
-        })
+        let last = self.stream.numbering().frame(frame);
+        last.is_some_and(|last| self.stream.has_sent(last) && self.ending.can_be_theirs(last, self.settled()))
     }
 
     /// Acts on the messages that are next in order.
@@ -209,15 +234,15 @@ impl<S: Fields> Session<S> {
         while let Some(payload) = self.link.reliable.deliver() {
             let Ok(Message::Ordered { body, .. }) = Message::decode(payload) else { continue };
             match body {
-                Ordered::Verdict { frame, checksum } => {
-                    if let Some(frame) = self.stream.numbering().frame(WireFrame(frame)) {
-                        self.ending.theirs(frame, checksum);
+                Ordered::Verdict { frame, checksum, finished } => {
+                    if let Some(frame) = self.stream.numbering().frame(frame) {
+                        self.ending.theirs(LastState { frame, checksum, finished });
                     }
                     self.compare_verdicts(now);
                 }
                 Ordered::User(bytes) => self.events.tell(Event::Message(bytes.into())),
                 Ordered::Delay { from_frame, delay_frames } => {
-                    if let Some(from) = self.stream.numbering().frame(WireFrame(from_frame)) {
+                    if let Some(from) = self.stream.numbering().frame(from_frame) {
                         self.pace.peer_delay(from, delay_frames);
                     }
                     self.agreed.peer_delay_frames = delay_frames;

@@ -1,12 +1,21 @@
-//! Whether the peer is still there, and which unproven claims about its end are believed.
+//! Whether the peer is still there, and which claims about its end are believed.
 
 use super::config::Config;
+use super::event::Reason;
+use crate::Frame;
 use crate::peer::silence::{Silence, SilenceChange, SilenceLimits};
 use crate::time::{Span, Time};
+use crate::wire::message::LeavingWhy;
 
 /// A claim that the peer's match is over is believed after this long without a new frame. Its packet could be forged,
 /// but a forger cannot keep the real peer's inputs from arriving.
 const BELIEVED_AFTER: Span = Span::from_millis(500);
+
+/// Inputs that were sent before a DISCONNECT may come this much after it; newer ones contradict it.
+const LATE_INPUTS: Span = Span::from_secs(1);
+
+/// A peer that says that it gave up on us is believed if no new frame had come for this long, or if this machine was away.
+const GIVEN_UP_AFTER: Span = Span::from_secs(1);
 
 /// A claim that the peer's match is over, by a packet that proves nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,12 +31,26 @@ pub(super) enum Claim {
     Verdict,
 }
 
-/// The silence of the peer, and the farewell that it may have sent.
+/// What the peer has said about leaving.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Farewell {
+    None,
+    /// A DISCONNECT came at this time.
+    Unproven {
+        heard_at: Time,
+    },
+    /// A LEAVING came, which its token proves: the peer's inputs end before this frame.
+    Proven {
+        end: Frame,
+        reason: Reason,
+    },
+}
+
+/// The silence of the peer, and its farewell.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Liveness {
     silence: Silence,
-    /// A DISCONNECT came, and no new frame since.
-    farewell_heard: bool,
+    farewell: Farewell,
 }
 
 impl Liveness {
@@ -36,8 +59,10 @@ impl Liveness {
             interrupted: config.interrupted_after.into(),
             lost: config.lost_after.into(),
             no_progress: config.no_progress_after.into(),
+            too_slow: config.too_slow_after.into(),
         };
-        Self { silence: Silence::new(now, limits), farewell_heard: false }
+        let silence = Silence::new(now, limits, config.frame_length().into());
+        Self { silence, farewell: Farewell::None }
     }
 
     /// Lets time pass.
@@ -52,22 +77,66 @@ impl Liveness {
         self.silence.heard();
     }
 
-    /// Notes a new frame of the peer. It contradicts a farewell.
+    /// Notes `frames` new frames of the peer, the last before `known`. They contradict a farewell that was before them.
     #[inline]
-    pub(super) fn progressed(&mut self) {
-        self.silence.progressed();
-        self.farewell_heard = false;
+    pub(super) fn progressed(&mut self, now: Time, frames: u32, known: Frame) {
+        self.silence.progressed(frames);
+        if self.farewell != Farewell::None {
+            self.reconsider(now, known);
+        }
+    }
+
+    #[cold]
+    fn reconsider(&mut self, now: Time, known: Frame) {
+        let contradicted = match self.farewell {
+            Farewell::None => false,
+            Farewell::Unproven { heard_at } => now.since(heard_at) > LATE_INPUTS,
+            Farewell::Proven { end, .. } => known > end,
+        };
+        if contradicted {
+            self.farewell = Farewell::None;
+        }
     }
 
     /// Notes a DISCONNECT.
-    pub(super) fn heard_farewell(&mut self) {
-        self.farewell_heard = true;
+    pub(super) fn heard_disconnect(&mut self, now: Time) {
+        if self.farewell == Farewell::None {
+            self.farewell = Farewell::Unproven { heard_at: now };
+        }
     }
 
-    /// Whether a DISCONNECT came, and no new frame since.
+    /// Notes a LEAVING: the peer's inputs end before `end`.
+    ///
+    /// That it gave up on us is taken only if that can be: otherwise who leaves could call it so and forfeit nothing.
+    pub(super) fn heard_leaving(&mut self, now: Time, end: Frame, why: LeavingWhy) {
+        let can_be = self.silence.was_away(now) || self.silence.stuck() >= GIVEN_UP_AFTER;
+        let reason = match why {
+            LeavingWhy::GaveUp if can_be => Reason::GaveUp,
+            LeavingWhy::GaveUp | LeavingWhy::Left => Reason::Left,
+        };
+        if !matches!(self.farewell, Farewell::Proven { .. }) {
+            self.farewell = Farewell::Proven { end, reason };
+        }
+    }
+
+    /// Whether the peer has said anything about leaving that was not contradicted.
     #[inline]
     pub(super) fn farewell_heard(&self) -> bool {
-        self.farewell_heard
+        self.farewell != Farewell::None
+    }
+
+    /// The reason for which the peer is gone, once its farewell is believed. Its inputs before `known` are here; `ending`:
+    /// our own last state is certain, and nothing more is expected of the peer but its verdict.
+    pub(super) fn parted(&self, known: Frame, rtt: Span, ending: bool) -> Option<Reason> {
+        match self.farewell {
+            Farewell::None => None,
+            Farewell::Unproven { .. } => {
+                (ending || self.believes(Claim::Farewell { rtt })).then_some(Reason::Left)
+            }
+            Farewell::Proven { end, reason } => {
+                (ending || known >= end || self.silence.stuck() >= BELIEVED_AFTER).then_some(reason)
+            }
+        }
     }
 
     /// Whether the absence of new frames is evidence enough for a claim.
@@ -93,12 +162,23 @@ impl Liveness {
 mod tests {
     use super::*;
 
-    fn after(ms: u64) -> Liveness {
-        let mut liveness = Liveness::new(Time::ZERO, &Config::new(1));
-        for at in (0..=ms).step_by(10) {
-            liveness.pass(Time::ZERO + Span::from_millis(at));
+    const KNOWN: Frame = Frame(100);
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    /// Time passes with valid packets, and none of them brings a frame.
+    fn pass(liveness: &mut Liveness, from: u64, to: u64) {
+        for ms in (from..=to).step_by(10) {
+            liveness.pass(at(ms));
             liveness.heard();
         }
+    }
+
+    fn after(ms: u64) -> Liveness {
+        let mut liveness = Liveness::new(Time::ZERO, &Config::new(1));
+        pass(&mut liveness, 0, ms);
         liveness
     }
 
@@ -111,18 +191,53 @@ mod tests {
     }
 
     #[test]
-    fn a_farewell_waits_two_round_trips() {
-        let claim = Claim::Farewell { rtt: Span::from_millis(400) };
-        assert!(!after(790).believes(claim));
-        assert!(after(800).believes(claim));
+    fn a_disconnect_waits_two_round_trips() {
+        let rtt = Span::from_millis(400);
+        for (ms, gone) in [(790, None), (800, Some(Reason::Left))] {
+            let mut liveness = after(ms);
+            liveness.heard_disconnect(at(ms));
+            assert_eq!(liveness.parted(KNOWN, rtt, false), gone);
+            assert_eq!(liveness.parted(KNOWN, rtt, true), Some(Reason::Left), "nothing else is expected");
+        }
     }
 
     #[test]
-    fn a_new_frame_contradicts_every_claim() {
-        let mut liveness = after(900);
-        liveness.heard_farewell();
-        liveness.progressed();
-        assert!(!liveness.farewell_heard());
-        assert!(!liveness.believes(Claim::Restart) && !liveness.believes(Claim::Verdict));
+    fn late_inputs_do_not_contradict_a_disconnect_but_a_match_that_goes_on_does() {
+        let mut liveness = after(100);
+        liveness.heard_disconnect(at(100));
+        liveness.progressed(at(400), 1, KNOWN);
+        assert!(liveness.farewell_heard());
+        pass(&mut liveness, 400, 900);
+        assert_eq!(liveness.parted(KNOWN, Span::ZERO, false), Some(Reason::Left));
+        liveness.progressed(at(1_200), 1, KNOWN);
+        assert!(!liveness.farewell_heard() && !liveness.believes(Claim::Restart));
+    }
+
+    #[test]
+    fn a_leaving_is_believed_once_its_last_frame_is_here_or_none_comes() {
+        let mut liveness = after(100);
+        liveness.heard_leaving(at(100), KNOWN, LeavingWhy::Left);
+        assert_eq!(liveness.parted(Frame(99), Span::ZERO, false), None);
+        assert_eq!(liveness.parted(KNOWN, Span::ZERO, false), Some(Reason::Left));
+        pass(&mut liveness, 110, 600);
+        assert_eq!(liveness.parted(Frame(99), Span::ZERO, false), Some(Reason::Left));
+        liveness.progressed(at(600), 1, KNOWN);
+        assert!(liveness.farewell_heard());
+        liveness.progressed(at(600), 1, Frame(101));
+        assert!(!liveness.farewell_heard(), "a frame that it says never comes");
+    }
+
+    #[test]
+    fn giving_up_is_taken_only_from_a_peer_that_can_have_missed_us() {
+        let gone = |mut liveness: Liveness, ms| {
+            liveness.heard_leaving(at(ms), KNOWN, LeavingWhy::GaveUp);
+            liveness.parted(KNOWN, Span::ZERO, false)
+        };
+        assert_eq!(gone(after(100), 100), Some(Reason::Left), "frames came until now");
+        assert_eq!(gone(after(1_000), 1_000), Some(Reason::GaveUp));
+        let mut slept = after(100);
+        slept.pass(at(10_000));
+        slept.progressed(at(10_000), 8, KNOWN);
+        assert_eq!(gone(slept, 10_000), Some(Reason::GaveUp), "this machine was away");
     }
 }

@@ -39,7 +39,7 @@ use crate::desync::Watch;
 use crate::peer::desk::Desk;
 use crate::peer::link::Link;
 use crate::time::{Span, Time};
-use crate::wire::message::{MAX_USER, MAX_WINDOW_AND_DELAY, Ordered};
+use crate::wire::message::{LeavingWhy, MAX_USER, MAX_WINDOW_AND_DELAY, Ordered};
 use crate::{CueEvent, Fields, Frame, Game, Inputs, Player};
 use core::time::Duration;
 use ending::Ending;
@@ -115,7 +115,7 @@ impl<S: Fields> Session<S> {
     pub fn leave(&mut self) {
         self.traffic.stir();
         if !self.ending.is_over() {
-            self.link.say_farewell();
+            self.say_farewell(LeavingWhy::Left);
             self.disconnect(Reason::LeftHere);
         }
     }

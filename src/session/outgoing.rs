@@ -54,9 +54,11 @@ impl<S: Fields> Session<S> {
         due
     }
 
-    /// When the last inputs are sent again. While the match ends nobody calls `advance`, but they have to arrive.
+    /// When the last inputs are sent again. While the match ends nobody calls `advance`, but they have to arrive. Once it
+    /// is over, only for a while: the peer may be gone for good.
     pub(super) fn resend_at(&self) -> Option<Time> {
         let unfinished = !self.ending.is_playing()
+            && !(self.ending.is_over() && self.stream.has_resent_enough())
             && self.simulation.ended().is_some()
             && !self.stream.has_acked(self.simulation.own_end())
             && self.ending.their_frame().is_none();
@@ -80,6 +82,7 @@ impl<S: Fields> Session<S> {
             return Some(len);
         }
         if self.resend_at().is_some_and(|at| at <= now) {
+            self.stream.count_resend();
             return self.write_inputs(now, buf);
         }
         if self.stream.next_report() <= now
@@ -126,7 +129,7 @@ impl<S: Fields> Session<S> {
             return;
         }
         let from = self.simulation.current().plus(u32::from(delay_frames));
-        let from_frame = self.stream.numbering().wire(from).0;
+        let from_frame = self.stream.numbering().wire(from);
         if self.link.reliable.send(now, Ordered::Delay { from_frame, delay_frames }).is_ok() {
             self.pace.told_delay();
             self.traffic.stir();

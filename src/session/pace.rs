@@ -1,9 +1,12 @@
 //! The pace of a match: the frame clock, the frame lead that trims it, and the input delays of both sides.
 
 use super::lobby::Agreed;
-use super::pacing::Pacing;
+use super::pacing::{Pacing, RateChange, trim};
 use crate::Frame;
+use crate::math::Fx;
+use crate::peer::arrivals::Arrivals;
 use crate::peer::lead::FrameLead;
+use crate::peer::rtt::RoundTrip;
 use crate::time::{Span, Time};
 
 /// The host begins at most this much late. A longer round trip is unplayable anyway, or the handshake was held up.
@@ -12,8 +15,10 @@ const MAX_HEAD_START: Span = Span::from_millis(250);
 /// Decides when frames are due.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
+    frame_length: Span,
     clock: Pacing,
     lead: FrameLead,
+    arrivals: Arrivals,
     delay_frames: u32,
     /// Our delay as the peer was last told.
     told_delay_frames: u32,
@@ -29,8 +34,10 @@ impl Pace {
         let half_trip = (Span::from(agreed.round_trip.unwrap_or_default()) / 2).min(MAX_HEAD_START);
         let first_due = if agreed.is_host { now + half_trip } else { now };
         Self {
+            frame_length,
             clock: Pacing::new(first_due, frame_length),
             lead: FrameLead::default(),
+            arrivals: Arrivals::new(now),
             delay_frames: u32::from(agreed.delay_frames),
             told_delay_frames: u32::from(agreed.announced_delay_frames),
             peer_delay_frames: u32::from(agreed.peer_delay_frames),
@@ -51,11 +58,18 @@ impl Pace {
 
     /// Frame `stepped` was stepped at `now`, and the peer's inputs before `known` are here.
     #[inline]
-    pub(super) fn stepped(&mut self, now: Time, stepped: Frame, known: Frame) {
+    pub(super) fn stepped(&mut self, now: Time, stepped: Frame, known: Frame, rtt: &RoundTrip) {
         if known > Frame::ZERO {
             self.lead.stepped(stepped.0.wrapping_sub(known.0).wrapping_add(1).cast_signed());
         }
-        self.clock.stepped(now, self.lead.frames());
+        let Self { lead, arrivals, frame_length, .. } = self;
+        self.clock.stepped(now, lead.frames(), || justified(*frame_length, lead, arrivals, rtt.smoothed()));
+    }
+
+    /// The change of the rate to tell the game of, each once.
+    #[inline]
+    pub(super) fn rate_change(&mut self) -> Option<RateChange> {
+        self.clock.rate_change()
     }
 
     /// A frame was due at `now` and was not stepped.
@@ -63,9 +77,10 @@ impl Pace {
         self.clock.stalled(now);
     }
 
-    /// The peer's inputs before `end` came with an ack of ours before `acked`: a sample of its gap.
+    /// `frames` new inputs of the peer, those before `end`, came with an ack of ours before `acked`: a sample of its gap.
     #[inline]
-    pub(super) fn heard(&mut self, end: Frame, acked: Frame) {
+    pub(super) fn heard(&mut self, now: Time, frames: u32, end: Frame, acked: Frame) {
+        self.arrivals.heard(now, frames);
         if acked == Frame::ZERO {
             return;
         }
@@ -124,4 +139,18 @@ impl Pace {
     pub(super) fn phase(&self, now: Time) -> f32 {
         self.clock.phase(now)
     }
+}
+
+/// The longest trim that the frames that arrive justify: they come later than the round trip explains, by the gap that
+/// this machine sees, and no slower than they really come. None of this rests on the peer's word.
+#[cold]
+fn justified(frame_length: Span, lead: &FrameLead, arrivals: &Arrivals, rtt: Option<Span>) -> i64 {
+    let (Some(gap), Some(rtt), Some(length)) = (lead.own_gap(), rtt, arrivals.frame_length()) else {
+        return 0;
+    };
+    let one_way = ((u128::from(rtt.nanos()) << 15) / u128::from(frame_length.nanos().max(1))) as i64;
+    // A frame more than the way takes is the waiting for the next step.
+    let late = i64::from(gap.to_bits()) - one_way - i64::from(Fx::ONE.to_bits());
+    let late = Fx::from_bits(late.clamp(0, i64::from(i32::MAX)) as i32);
+    trim(frame_length, late).min((length - frame_length).nanos().cast_signed())
 }

@@ -6,17 +6,57 @@ use crate::time::{Span, Time};
 /// No frame is longer or shorter by more than this: less than a player can see.
 const MAX_TRIM_NANOS: i64 = 2_000_000;
 
+/// How far trims may move this machine from the agreed clock altogether: enough to meet a peer that started early or
+/// was away, which is at most a window of frames.
+const MAX_SHIFT_NANOS: i64 = 250_000_000;
+
+/// The part of a frame by which the shift is forgiven in each: the match runs at the agreed rate in the long run,
+/// within a 200th.
+const FORGIVEN_PART: u32 = 200;
+
+/// The match follows a slower peer when it has been trimmed beyond the shift for this many frames, and has recovered after
+/// as many without.
+const FOLLOWING_AFTER_FRAMES: u32 = 120;
+
+/// A change of the rate that is worth telling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RateChange {
+    /// The frames that arrive show that the peer is slower, and this machine follows it.
+    PeerSlow { rate_permille: u16 },
+    /// The agreed rate holds again.
+    PeerRecovered,
+}
+
 /// Paces frames by the frame lead. Both sides do the same, so that neither carries the whole correction.
+///
+/// The lead rests on a delay that the peer claims, and a claim must not set the speed of a match. Trims are therefore
+/// bounded: beyond a small shift they are taken only as far as the frames that arrive justify them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pacing {
     frame_length: Span,
     due: Time,
     trim_nanos: i64,
+    /// The sum of the trims so far, less what was forgiven. Positive: later than the agreed clock.
+    shift_nanos: i64,
+    forgiven_nanos: i64,
+    /// Frames trimmed beyond the shift, as long as they outnumber the others; at most `FOLLOWING_AFTER_FRAMES`.
+    beyond_frames: u32,
+    is_following: bool,
+    change: Option<RateChange>,
 }
 
 impl Pacing {
     pub(super) fn new(first_due: Time, frame_length: Span) -> Self {
-        Self { frame_length, due: first_due, trim_nanos: 0 }
+        Self {
+            frame_length,
+            due: first_due,
+            trim_nanos: 0,
+            shift_nanos: 0,
+            forgiven_nanos: (frame_length / FORGIVEN_PART).nanos().cast_signed(),
+            beyond_frames: 0,
+            is_following: false,
+            change: None,
+        }
     }
 
     /// When the next frame is due.
@@ -32,10 +72,58 @@ impl Pacing {
     }
 
     /// A frame was stepped at `now`: the next one is due a frame later, trimmed by the lead.
+    ///
+    /// `justified` is the longest trim that the frames that arrive justify. It is asked for only when the shift is used
+    /// up.
     #[inline]
-    pub(super) fn stepped(&mut self, now: Time, lead: Option<Fx>) {
+    pub(super) fn stepped(&mut self, now: Time, lead: Option<Fx>, justified: impl FnOnce() -> i64) {
         self.trim_nanos = lead.map_or(0, |lead| trim(self.frame_length, lead));
+        let mut shift = self.shift_nanos + self.trim_nanos;
+        if shift.unsigned_abs() > MAX_SHIFT_NANOS.unsigned_abs() {
+            shift = self.bound(shift, justified);
+        } else if self.beyond_frames > 0 {
+            self.count(false);
+        }
+        self.shift_nanos = shift - shift.clamp(-self.forgiven_nanos, self.forgiven_nanos);
         self.move_on(now);
+    }
+
+    /// Bounds a trim that would move this machine too far from the agreed clock, to `shift`. Answers the shift that it
+    /// gets.
+    #[cold]
+    fn bound(&mut self, shift: i64, justified: impl FnOnce() -> i64) -> i64 {
+        let bounded = shift.clamp(-MAX_SHIFT_NANOS, MAX_SHIFT_NANOS);
+        let within = bounded - self.shift_nanos;
+        let wanted = self.trim_nanos;
+        self.trim_nanos = if wanted > within { wanted.min(justified().max(within)) } else { within };
+        self.count(self.trim_nanos > within);
+        bounded
+    }
+
+    /// Counts a frame that was trimmed beyond the shift, or was not.
+    #[cold]
+    fn count(&mut self, beyond: bool) {
+        if beyond && self.beyond_frames < FOLLOWING_AFTER_FRAMES {
+            self.beyond_frames += 1;
+            if self.beyond_frames == FOLLOWING_AFTER_FRAMES && !self.is_following {
+                self.is_following = true;
+                let nanos = self.frame_length.nanos();
+                let rate = 1_000 * nanos / nanos.saturating_add_signed(self.trim_nanos).max(1);
+                self.change = Some(RateChange::PeerSlow { rate_permille: rate as u16 });
+            }
+        } else if !beyond && self.beyond_frames > 0 {
+            self.beyond_frames -= 1;
+            if self.beyond_frames == 0 && self.is_following {
+                self.is_following = false;
+                self.change = Some(RateChange::PeerRecovered);
+            }
+        }
+    }
+
+    /// The change of the rate to tell of, each once.
+    #[inline]
+    pub(super) fn rate_change(&mut self) -> Option<RateChange> {
+        self.change.take()
     }
 
     /// A frame was stalled at `now`: it is due again a frame later, untrimmed.
@@ -76,7 +164,7 @@ impl Pacing {
 /// Gentle within a frame, where jitter lives; three times as strong beyond it. The obvious tenth of the error
 /// oscillates at round trips of 200 ms.
 #[inline]
-fn trim(frame_length: Span, lead: Fx) -> i64 {
+pub(super) fn trim(frame_length: Span, lead: Fx) -> i64 {
     let lead = i64::from(lead.to_bits());
     let one = i64::from(Fx::ONE.to_bits());
     let beyond = lead - lead.clamp(-one, one);
@@ -107,7 +195,7 @@ mod tests {
     fn lateness_within_a_frame_does_not_add_up() {
         let mut pacing = Pacing::new(Time::ZERO, FRAME);
         for frame in 0..100 {
-            pacing.stepped(at(FRAME * frame + Span::from_millis(9)), None);
+            pacing.stepped(at(FRAME * frame + Span::from_millis(9)), None, || 0);
         }
         assert_eq!(pacing.due(), at(FRAME * 100));
     }
@@ -116,7 +204,7 @@ mod tests {
     fn nothing_is_made_up_after_a_pause() {
         let mut pacing = Pacing::new(Time::ZERO, FRAME);
         let late = at(Span::from_secs(10));
-        pacing.stepped(late, None);
+        pacing.stepped(late, None, || 0);
         assert_eq!(pacing.due(), late + FRAME);
         let later = at(Span::from_secs(20));
         pacing.stalled(later);
@@ -129,5 +217,50 @@ mod tests {
         assert_eq!(pacing.phase(Time::ZERO).to_bits(), 0.0_f32.to_bits());
         assert!((pacing.phase(at(FRAME / 2)) - 0.5).abs() < 0.001);
         assert_eq!(pacing.phase(at(FRAME * 3)).to_bits(), 1.0_f32.to_bits());
+    }
+
+    /// Steps 36,000 frames with the same lead, and answers the length of the last 3,000 in thousandths.
+    fn long_run_permille(lead: Fx, justified: i64) -> u64 {
+        let mut pacing = Pacing::new(Time::ZERO, FRAME);
+        let mut from = Time::ZERO;
+        for frame in 0..36_000 {
+            if frame == 33_000 {
+                from = pacing.due();
+            }
+            let due = pacing.due();
+            pacing.stepped(due, Some(lead), || justified);
+        }
+        pacing.due().since(from).nanos() / (FRAME.nanos() * 3)
+    }
+
+    #[test]
+    fn a_lead_that_is_only_claimed_does_not_set_the_speed() {
+        assert_eq!(long_run_permille(Fx::lit("8"), 0), 1_005, "a 200th slower at most");
+        assert!((994..=995).contains(&long_run_permille(Fx::lit("-8"), 9_000_000)), "and never faster");
+        assert_eq!(long_run_permille(Fx::lit("8"), 1_000_000), 1_059, "as slow as the frames that arrive");
+        assert_eq!(long_run_permille(Fx::lit("8"), 9_000_000), 1_119, "within the bound of every trim");
+    }
+
+    #[test]
+    fn a_real_lead_is_corrected_at_once() {
+        let mut pacing = Pacing::new(Time::ZERO, FRAME);
+        for _ in 0..60 {
+            let due = pacing.due();
+            pacing.stepped(due, Some(Fx::lit("7")), || 0);
+            assert_eq!(pacing.trim_micros(), 2_000);
+        }
+    }
+
+    #[test]
+    fn following_a_slower_peer_is_told_once_and_taken_back_once() {
+        let mut pacing = Pacing::new(Time::ZERO, FRAME);
+        let mut told = Vec::new();
+        for frame in 0..3_000 {
+            let lead = Fx::lit(if frame < 1_000 { "4" } else { "0" });
+            let due = pacing.due();
+            pacing.stepped(due, Some(lead), || 2_000_000);
+            told.extend(pacing.rate_change());
+        }
+        assert_eq!(told, [RateChange::PeerSlow { rate_permille: 892 }, RateChange::PeerRecovered]);
     }
 }

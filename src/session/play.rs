@@ -1,13 +1,14 @@
 //! One frame of a match: step, compare what has become certain, and end.
 
 use super::Session;
-use super::ending::OurVerdict;
+use super::ending::LastState;
 use super::event::{Event, Reason};
 use super::liveness::Claim;
+use super::pacing::RateChange;
 use crate::peer::silence::SilenceChange;
 use crate::rollback::Advance;
 use crate::time::Time;
-use crate::wire::message::Ordered;
+use crate::wire::message::{Leaving, LeavingWhy, Ordered};
 use crate::{Buttons, Fields, Frame, Game, checksum, trace};
 use core::time::Duration;
 
@@ -75,6 +76,7 @@ impl<S: Fields> Session<S> {
         self.settle(now);
 
         // The end of the match: here, at the peer, or of the numbers.
+        self.ending.settled(self.simulation.settled());
         let followed = self.ending.their_frame().is_some_and(|end| self.follow(end, game));
         if let Some(end) = self.simulation.ended() {
             self.begin_to_end(now, end, followed);
@@ -100,7 +102,13 @@ impl<S: Fields> Session<S> {
 
     #[inline]
     fn stepped(&mut self, now: Time, frame: Frame) {
-        self.pace.stepped(now, frame, self.simulation.known());
+        self.pace.stepped(now, frame, self.simulation.known(), &self.link.rtt);
+        if let Some(change) = self.pace.rate_change() {
+            self.events.tell(match change {
+                RateChange::PeerSlow { rate_permille } => Event::PeerSlow { rate_permille },
+                RateChange::PeerRecovered => Event::PeerRecovered,
+            });
+        }
         if self.pace.untold_delay().is_some() {
             self.tell_delay(now);
         }
@@ -130,15 +138,17 @@ impl<S: Fields> Session<S> {
         if !self.ending.is_playing() {
             self.compare_verdicts(now);
         } else if self.watch.stops_match() {
-            self.link.say_farewell();
+            self.say_farewell(LeavingWhy::Left);
             self.disconnect(Reason::Desync);
         }
     }
 
     /// Ends the match where the peer's has ended, although the game is not finished there: otherwise this side would
     /// wait for inputs that never come. Only when new frames have stopped coming: until then the verdict may be forged.
+    /// And not if the peer says that it leaves: who quits forfeits, whatever verdict it sends first.
     fn follow<G: Game<Snapshot = S>>(&mut self, end: Frame, game: &mut G) -> bool {
         self.simulation.ended().is_none()
+            && !self.liveness.farewell_heard()
             && self.liveness.believes(Claim::Verdict)
             && self.simulation.end_at(end, game, self.watch.state(end))
     }
@@ -149,13 +159,10 @@ impl<S: Fields> Session<S> {
         let checksum = checksum(snapshot);
         self.traffic.stir();
         self.stream.ask();
-        let frame = match self.ending.ours(end, checksum, followed) {
-            OurVerdict::Finished(frame) => frame,
-            // On the wire a side that is not finished in the peer's last state names frame 0 instead of it.
-            OurVerdict::NotFinished => Frame::ZERO,
-        };
-        let frame = self.stream.numbering().wire(frame).0;
-        if self.link.reliable.send(now, Ordered::Verdict { frame, checksum }).is_err() {
+        let finished = !followed;
+        self.ending.ours(LastState { frame: end, checksum, finished });
+        let frame = self.stream.numbering().wire(end);
+        if self.link.reliable.send(now, Ordered::Verdict { frame, checksum, finished }).is_err() {
             self.disconnect(Reason::ProtocolViolation);
             return;
         }
@@ -193,20 +200,28 @@ impl<S: Fields> Session<S> {
                 }
                 SilenceChange::Lost => self.give_up(Reason::TimedOut),
                 SilenceChange::NoProgress => self.give_up(Reason::NoProgress),
+                SilenceChange::TooSlow => self.give_up(Reason::TooSlow),
             }
         }
         if self.liveness.farewell_heard() {
             let rtt = self.link.rtt.smoothed().unwrap_or_default();
-            if self.ending.is_ending() || self.liveness.believes(Claim::Farewell { rtt }) {
-                self.disconnect(Reason::Left);
+            let (known, ending) = (self.simulation.known(), self.ending.is_ending());
+            if let Some(reason) = self.liveness.parted(known, rtt, ending) {
+                self.disconnect(reason);
             }
         }
+    }
+
+    /// Tells the peer after which frame this side leaves, and why.
+    pub(super) fn say_farewell(&mut self, why: LeavingWhy) {
+        let end = self.stream.numbering().wire(self.simulation.own_end());
+        self.link.say_farewell(Leaving { token: self.agreed.token, end, why });
     }
 
     /// Ends the match here and tells the peer, which may still hear us: where only one direction is cut, it would wait
     /// on.
     fn give_up(&mut self, reason: Reason) {
-        self.link.say_farewell();
+        self.say_farewell(LeavingWhy::GaveUp);
         self.disconnect(reason);
     }
 

@@ -101,7 +101,11 @@ impl<S> Simulation<S> {
 
     /// The first of the other player's `inputs`, which begin at `start`, that is not what is confirmed.
     #[inline]
-    pub(super) fn conflict(&self, start: Frame, inputs: impl Iterator<Item = Buttons>) -> Option<Conflict> {
+    pub(super) fn conflict(
+        &self,
+        start: Frame,
+        inputs: impl Iterator<Item = Buttons> + Clone,
+    ) -> Option<Conflict> {
         let (frame, confirmed, refused) = self.rollback.conflict(self.local.other(), start, inputs)?;
         Some(Conflict { frame, confirmed, refused })
     }

@@ -13,6 +13,13 @@ use core::ops::Range;
 /// How often each side reports how many packets it has received.
 const REPORT_EVERY: Span = Span::from_secs(1);
 
+/// A match that is over repeats its last inputs this often in all.
+const MAX_RESENDS: u32 = 120;
+
+/// How far start and ack of a packet may lie behind what is known: 32 values of each are taken. An older packet brings
+/// nothing new, and a wider range would make blind guesses cheaper.
+const MAX_BEHIND_FRAMES: u32 = 31;
+
 /// The frames of an input packet that passed the checks of its numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
@@ -37,6 +44,8 @@ pub(super) struct InputStream {
     /// The peer's count of packets sent in its last report, and our count of packets received by then.
     last_report: Option<(u32, u32)>,
     loss_in: Option<f32>,
+    /// Packets that repeated the last inputs after the end.
+    resends: u32,
 }
 
 impl InputStream {
@@ -50,6 +59,7 @@ impl InputStream {
             received: 0,
             last_report: None,
             loss_in: None,
+            resends: 0,
         }
     }
 
@@ -62,13 +72,13 @@ impl InputStream {
     /// Checks the frame numbers of an input packet; changes nothing. The peer's inputs before `known` are here.
     #[inline]
     pub(super) fn check(&self, packet: &InputPacket<'_>, known: Frame) -> Result<Run, Refusal> {
-        let start = self.numbering.frame(WireFrame(packet.start_frame())).ok_or(Refusal::BeforeMatch)?;
+        let start = self.numbering.frame(packet.start_frame()).ok_or(Refusal::BeforeMatch)?;
         if start > known {
             return Err(Refusal::InputGap);
         }
         // At most 32 beyond `known`: this cannot overflow.
         let end = start.plus(packet.count() as u32);
-        let acked = self.numbering.acked(WireFrame(packet.ack_frame())).ok_or(Refusal::BeforeMatch)?;
+        let acked = self.numbering.acked(packet.ack_frame()).ok_or(Refusal::BeforeMatch)?;
         if acked > self.outbox.sent_end() {
             return Err(Refusal::InputAckUnsent);
         }
@@ -76,17 +86,21 @@ impl InputStream {
         if end.0 > acked.0 + u32::from(MAX_WINDOW_AND_DELAY) {
             return Err(Refusal::InputBeyondWindow);
         }
+        if known.since(start) > MAX_BEHIND_FRAMES || self.outbox.acked().since(acked) > MAX_BEHIND_FRAMES {
+            return Err(Refusal::InputOutdated);
+        }
         Ok(Run { start, end, acked })
+    }
+
+    /// Counts a packet that came late: it is not lost, and brings nothing else.
+    pub(super) fn late(&mut self) {
+        self.received = self.received.wrapping_add(1);
     }
 
     /// Takes in a checked packet. `Some` is the ack, if it is higher than every one before.
     #[inline]
-    pub(super) fn apply(&mut self, now: Time, run: Run, known: Frame) -> Option<Frame> {
+    pub(super) fn apply(&mut self, now: Time, run: Run) -> Option<Frame> {
         self.received = self.received.wrapping_add(1);
-        // An ack that goes back is believed only from a packet that is as new as any.
-        if run.acked < self.outbox.acked() && run.end < known {
-            return None;
-        }
         let acked = self.outbox.acknowledged(run.acked)?;
         self.rate.acknowledged(now, Frame(acked.0 - 1));
         Some(acked)
@@ -114,9 +128,9 @@ impl InputStream {
     ) -> Option<usize> {
         let numbering = self.numbering;
         let header = rbn1::Header {
-            start_frame: numbering.wire(run.start).0,
-            ack_frame: numbering.ack(known).0,
-            checksum: checksum.map(|(frame, value)| rbn1::Checksum { frame: numbering.wire(frame).0, value }),
+            start_frame: numbering.wire(run.start),
+            ack_frame: numbering.ack(known),
+            checksum: checksum.map(|(frame, value)| rbn1::Checksum { frame: numbering.wire(frame), value }),
         };
         let len = rbn1::encode(&header, inputs, buf).ok()?;
         let copy_at = self.rate.sends_copies().then(|| now + self.frame_length / 2);
@@ -145,6 +159,16 @@ impl InputStream {
         if !self.rate.skips(frame) {
             self.outbox.ask();
         }
+    }
+
+    /// Counts a packet that repeats the last inputs after the end.
+    pub(super) fn count_resend(&mut self) {
+        self.resends = self.resends.saturating_add(1);
+    }
+
+    /// Whether the last inputs have been repeated often enough for a match that is over.
+    pub(super) fn has_resent_enough(&self) -> bool {
+        self.resends >= MAX_RESENDS
     }
 
     /// Asks for a packet.
@@ -185,7 +209,7 @@ impl InputStream {
         Some(Message::Report {
             sent: self.rate.sent_packets(),
             received: self.received,
-            newest_frame: self.numbering.wire(known.checked_sub(1)?).0,
+            newest_frame: self.numbering.wire(known.checked_sub(1)?),
         })
     }
 

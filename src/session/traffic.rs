@@ -19,11 +19,21 @@ pub(super) struct Traffic {
     refused: Refusals,
     /// Nothing is due before this time but inputs. `ZERO` if that is not known.
     idle_until: Time,
+    /// The same as a driver asks for it, several times a frame.
+    deadline: Option<Duration>,
 }
 
 impl Traffic {
     pub(super) fn new(refused: Refusals) -> Self {
-        Self { packets_out: 0, bytes_out: 0, packets_in: 0, bytes_in: 0, refused, idle_until: Time::ZERO }
+        Self {
+            packets_out: 0,
+            bytes_out: 0,
+            packets_in: 0,
+            bytes_in: 0,
+            refused,
+            idle_until: Time::ZERO,
+            deadline: None,
+        }
     }
 
     /// Counts a datagram that came in.
@@ -55,17 +65,20 @@ impl Traffic {
     #[inline]
     pub(super) fn idle_until(&mut self, until: Time) {
         self.idle_until = until;
+        self.deadline = until.deadline();
     }
 
     /// Something is due at `at`, perhaps sooner than was known.
     #[inline]
     pub(super) fn due_at(&mut self, at: Time) {
-        self.idle_until = self.idle_until.min(at);
+        if at < self.idle_until {
+            self.idle_until(at);
+        }
     }
 
     /// Writes the counts into the statistics.
     pub(super) fn fill(&self, stats: &mut Stats) {
-        let Self { packets_out, bytes_out, packets_in, bytes_in, refused, idle_until: _ } = *self;
+        let Self { packets_out, bytes_out, packets_in, bytes_in, refused, .. } = *self;
         (stats.packets_out, stats.bytes_out) = (packets_out, bytes_out);
         (stats.packets_in, stats.bytes_in) = (packets_in, bytes_in);
         stats.refused = refused;
@@ -102,7 +115,7 @@ impl<S: Fields> Protocol for Session<S> {
         match self.traffic.idle_until {
             _ if self.stream.is_due() => Some(Duration::ZERO),
             Time::ZERO => self.next_due().deadline(),
-            until => until.deadline(),
+            _ => self.traffic.deadline,
         }
     }
 

@@ -9,10 +9,11 @@ use core::fmt;
 
 use super::bytes::{Reader, Writer};
 use super::message::{DecodeError, EncodeError, Kind};
+use super::numbering::WireFrame;
 use crate::game::Player;
 
 /// The version of everything that a HELLO leads to.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 /// The most bytes that a game can put into its HELLO or OFFER.
 pub const MAX_USER_DATA: usize = 64;
 /// Length of every HELLO.
@@ -21,6 +22,9 @@ pub const HELLO_LEN: usize = 44 + MAX_USER_DATA;
 pub const MAX_FIRST_FRAME: u32 = 1 << 31;
 /// Window and delay together, so that an unacknowledged run of inputs fits one packet.
 pub const MAX_WINDOW_AND_DELAY: u8 = 16;
+/// The longest cadence of checksums: a desync is noticed within ten seconds at 60 frames a second, whatever the other
+/// side proposes.
+pub const MAX_CADENCE: u16 = 600;
 
 const CHALLENGE_LEN: usize = 17;
 const OFFER_LEN: usize = 35;
@@ -77,7 +81,7 @@ pub struct Offer<'a> {
     /// The joiner's.
     pub nonce: u64,
     /// What frame 0 of the match is called on the wire, 1..=2^31.
-    pub first_frame: u32,
+    pub first_frame: WireFrame,
     /// The seed of the game, not 0.
     pub seed: u32,
     /// The joiner's seat.
@@ -253,7 +257,7 @@ fn read_offer_fields(payload: &[u8]) -> Option<(Offer<'_>, u8, u8)> {
     let (capabilities, token, user_data_len) = (reader.u32()?, reader.u64()?, reader.u8()?);
     let offer = Offer {
         nonce,
-        first_frame,
+        first_frame: WireFrame(first_frame),
         seed,
         seat: Player::One,
         delay_frames,
@@ -329,7 +333,7 @@ pub(super) fn put_offer(writer: &mut Writer<'_>, offer: &Offer<'_>) -> Result<()
     check_window_and_delay(offer.window_frames, offer.delay_frames)?;
     check_cadence(offer.cadence_frames)?;
     writer.u64(offer.nonce);
-    writer.u32(offer.first_frame);
+    writer.u32(offer.first_frame.0);
     writer.u32(offer.seed);
     writer.u8(match offer.seat {
         Player::One => 1,
@@ -359,7 +363,7 @@ fn user_data_len(user_data: &[u8]) -> Result<u8, DecodeError> {
     }
 }
 
-fn check_first_frame(first_frame: u32) -> Result<(), DecodeError> {
+fn check_first_frame(WireFrame(first_frame): WireFrame) -> Result<(), DecodeError> {
     if (1..=MAX_FIRST_FRAME).contains(&first_frame) {
         Ok(())
     } else {
@@ -372,7 +376,11 @@ fn check_seed(seed: u32) -> Result<(), DecodeError> {
 }
 
 fn check_cadence(cadence_frames: u16) -> Result<(), DecodeError> {
-    if cadence_frames == 0 { Err(DecodeError::Cadence) } else { Ok(()) }
+    if (1..=MAX_CADENCE).contains(&cadence_frames) {
+        Ok(())
+    } else {
+        Err(DecodeError::Cadence { cadence_frames })
+    }
 }
 
 fn check_window_and_delay(window_frames: u8, delay_frames: u8) -> Result<(), DecodeError> {

@@ -7,13 +7,16 @@
 //! | 3 | OFFER | nonce u64, first frame u32, seed u32, seat u8 (1 or 2), delay u8, window u8, cadence u16, capabilities u32, token u64, length of the user data u8, user data |
 //! | 4 | REFUSE | nonce u64, field u8 (1 version, 2 game id, 3 content hash, 4 frame rate, 5 full, 6 declined), ours u64, theirs u64 |
 //! | 5 | REPORT | count of RBN1 packets sent u32, count of RBN1 packets received u32, newest frame received u32 |
-//! | 16 | VERDICT | number u16, last frame u32, checksum of its state u32 |
+//! | 6 | RESYNC | token u64, number of the ordered message expected next u16, asks for an answer u8 (0 or 1) |
+//! | 7 | LEAVING | token u64, first frame without an input u32, why u8 (1 left, 2 gave up) |
+//! | 16 | VERDICT | number u16, last frame u32, checksum of its state u32, finished u8 (0 or 1) |
 //! | 17 | USER | number u16, up to 1,024 bytes of the game's |
 //! | 18 | DELAY | number u16, frame u32 from which it holds, new delay u8 |
 //! | 32 | AUTOPSY | number u16, up to 1,100 bytes that the desync autopsy reads |
 //!
 //! Kinds 1 to 15 stand alone: what they say is answered or said anew, so they are never queued, numbered or
-//! acknowledged. Kinds from 16 are [`Ordered`]: numbered from 0 by each side, sent until acknowledged, delivered once and
+//! acknowledged. Kinds from 16 are [`Ordered`]: numbered by each side from a number that the
+//! token gives, sent until acknowledged, delivered once and
 //! in order; 16 to 31 belong to the match, 32 to 47 to the autopsy. Kinds not listed are refused. Lengths are
 //! exact. Frames are those of the wire.
 
@@ -22,10 +25,11 @@ use core::fmt;
 use super::bytes::{Reader, Writer};
 use super::handshake::{self, AnyHello};
 pub use super::handshake::{
-    Challenge, ForeignHello, HELLO_LEN, Hello, MAX_FIRST_FRAME, MAX_USER_DATA, MAX_WINDOW_AND_DELAY, Offer,
-    Refuse, RefuseField, VERSION,
+    Challenge, ForeignHello, HELLO_LEN, Hello, MAX_CADENCE, MAX_FIRST_FRAME, MAX_USER_DATA,
+    MAX_WINDOW_AND_DELAY, Offer, Refuse, RefuseField, VERSION,
 };
 pub use super::message_error::{DecodeError, EncodeError};
+use super::numbering::WireFrame;
 
 /// The most bytes in a [`Ordered::User`].
 pub const MAX_USER: usize = 1_024;
@@ -51,6 +55,10 @@ pub enum Kind {
     Refuse = 4,
     /// How many input packets have arrived.
     Report = 5,
+    /// The control channel finds back.
+    Resync = 6,
+    /// The sender leaves.
+    Leaving = 7,
     /// How the match ended.
     Verdict = 16,
     /// The game's own.
@@ -63,12 +71,14 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds, in the order of their bytes.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Hello,
         Self::Challenge,
         Self::Offer,
         Self::Refuse,
         Self::Report,
+        Self::Resync,
+        Self::Leaving,
         Self::Verdict,
         Self::User,
         Self::Delay,
@@ -84,6 +94,8 @@ impl fmt::Display for Kind {
             Self::Offer => "OFFER",
             Self::Refuse => "REFUSE",
             Self::Report => "REPORT",
+            Self::Resync => "RESYNC",
+            Self::Leaving => "LEAVING",
             Self::Verdict => "VERDICT",
             Self::User => "USER",
             Self::Delay => "DELAY",
@@ -123,8 +135,12 @@ pub enum Message<'a> {
         /// RBN1 packets received since the match began.
         received: u32,
         /// The newest frame among them.
-        newest_frame: u32,
+        newest_frame: WireFrame,
     },
+    /// The control channel begins anew at the numbers of this packet. The token proves its sender.
+    Resync(Resync),
+    /// The sender leaves the match. The token proves its sender.
+    Leaving(Leaving),
     /// One of those that arrive once and in order.
     Ordered {
         /// Its place in the order; it wraps.
@@ -134,22 +150,65 @@ pub enum Message<'a> {
     },
 }
 
+/// How a control channel finds back whose numbers have come apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resync {
+    /// The token of the match.
+    pub token: u64,
+    /// The number of the ordered message that the sender expects next.
+    pub expected: u16,
+    /// Whether the sender wants a RESYNC in turn.
+    pub asks: bool,
+}
+
+/// A farewell: after which frame, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leaving {
+    /// The token of the match.
+    pub token: u64,
+    /// The first frame for which the sender has given no input.
+    pub end: WireFrame,
+    /// Why.
+    pub why: LeavingWhy,
+}
+
+/// Why a side leaves a match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum LeavingWhy {
+    /// Its player left.
+    Left = 1,
+    /// It heard nothing new of the other side for too long.
+    GaveUp = 2,
+}
+
+impl fmt::Display for LeavingWhy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Left => "left",
+            Self::GaveUp => "gave up",
+        })
+    }
+}
+
 /// A message that arrives once and in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ordered<'a> {
     /// How the match ended.
     Verdict {
         /// The first frame whose confirmed state is finished.
-        frame: u32,
+        frame: WireFrame,
         /// The checksum of that state.
         checksum: u32,
+        /// Whether the sender's game is finished in it. A side that only follows the other to its end says no.
+        finished: bool,
     },
     /// The game's own, at most [`MAX_USER`] bytes.
     User(&'a [u8]),
     /// The sender's input delay changes.
     Delay {
         /// The first frame that it holds for.
-        from_frame: u32,
+        from_frame: WireFrame,
         /// The new delay, at most [`MAX_WINDOW_AND_DELAY`].
         delay_frames: u8,
     },
@@ -180,6 +239,8 @@ impl<'a> Message<'a> {
             Self::Offer(_) => Kind::Offer,
             Self::Refuse(_) => Kind::Refuse,
             Self::Report { .. } => Kind::Report,
+            Self::Resync(_) => Kind::Resync,
+            Self::Leaving(_) => Kind::Leaving,
             Self::Ordered { body, .. } => body.kind(),
         }
     }
@@ -204,7 +265,10 @@ impl<'a> Message<'a> {
             Kind::Challenge => handshake::read_challenge(payload).map(Self::Challenge),
             Kind::Offer => handshake::read_offer(payload).map(Self::Offer),
             Kind::Refuse => handshake::read_refuse(payload).map(Self::Refuse),
-            Kind::Report | Kind::Verdict | Kind::User | Kind::Delay | Kind::Autopsy => {
+            Kind::Leaving => read_leaving(payload).map(Self::Leaving),
+            Kind::Resync => read_resync(payload).map(Self::Resync),
+            Kind::Verdict => read_verdict(payload),
+            Kind::Report | Kind::User | Kind::Delay | Kind::Autopsy => {
                 let message = read_rest(kind, payload);
                 let message = message.ok_or(DecodeError::Length { kind, len: payload.len() })?;
                 message.check()?;
@@ -232,18 +296,29 @@ impl<'a> Message<'a> {
             Self::Report { sent, received, newest_frame } => {
                 writer.u32(*sent);
                 writer.u32(*received);
-                writer.u32(*newest_frame);
+                writer.u32(newest_frame.0);
+            }
+            Self::Resync(Resync { token, expected, asks }) => {
+                writer.u64(*token);
+                writer.u16(*expected);
+                writer.u8(u8::from(*asks));
+            }
+            Self::Leaving(Leaving { token, end, why }) => {
+                writer.u64(*token);
+                writer.u32(end.0);
+                writer.u8(*why as u8);
             }
             Self::Ordered { number, body } => {
                 writer.u16(*number);
                 match body {
-                    Ordered::Verdict { frame, checksum } => {
-                        writer.u32(*frame);
+                    Ordered::Verdict { frame, checksum, finished } => {
+                        writer.u32(frame.0);
                         writer.u32(*checksum);
+                        writer.u8(u8::from(*finished));
                     }
                     Ordered::User(bytes) | Ordered::Autopsy(bytes) => writer.put(bytes),
                     Ordered::Delay { from_frame, delay_frames } => {
-                        writer.u32(*from_frame);
+                        writer.u32(from_frame.0);
                         writer.u8(*delay_frames);
                     }
                 }
@@ -273,22 +348,78 @@ impl<'a> Message<'a> {
     }
 }
 
+fn read_resync(payload: &[u8]) -> Result<Resync, DecodeError> {
+    let read = |mut reader: Reader<'_>| {
+        reader.u8()?;
+        let fields = (reader.u64()?, reader.u16()?, reader.u8()?);
+        reader.end()?;
+        Some(fields)
+    };
+    let (token, expected, asks) =
+        read(Reader(payload)).ok_or(DecodeError::Length { kind: Kind::Resync, len: payload.len() })?;
+    Ok(Resync { token, expected, asks: flag(Kind::Resync, asks)? })
+}
+
+fn flag(kind: Kind, byte: u8) -> Result<bool, DecodeError> {
+    match byte {
+        0 => Ok(false),
+        1 => Ok(true),
+        byte => Err(DecodeError::Flag { kind, byte }),
+    }
+}
+
+fn read_verdict(payload: &[u8]) -> Result<Message<'_>, DecodeError> {
+    let read = |mut reader: Reader<'_>| {
+        reader.u8()?;
+        let fields = (reader.u16()?, reader.u32()?, reader.u32()?, reader.u8()?);
+        reader.end()?;
+        Some(fields)
+    };
+    let (number, frame, checksum, finished) =
+        read(Reader(payload)).ok_or(DecodeError::Length { kind: Kind::Verdict, len: payload.len() })?;
+    let finished = flag(Kind::Verdict, finished)?;
+    Ok(Message::Ordered { number, body: Ordered::Verdict { frame: WireFrame(frame), checksum, finished } })
+}
+
+fn read_leaving(payload: &[u8]) -> Result<Leaving, DecodeError> {
+    let read = |mut reader: Reader<'_>| {
+        reader.u8()?;
+        let fields = (reader.u64()?, reader.u32()?, reader.u8()?);
+        reader.end()?;
+        Some(fields)
+    };
+    let (token, end, why) =
+        read(Reader(payload)).ok_or(DecodeError::Length { kind: Kind::Leaving, len: payload.len() })?;
+    let why = match why {
+        1 => LeavingWhy::Left,
+        2 => LeavingWhy::GaveUp,
+        why => return Err(DecodeError::Leaving { why }),
+    };
+    Ok(Leaving { token, end: WireFrame(end), why })
+}
+
 /// Everything but the handshake; `None` if the length is wrong.
 fn read_rest(kind: Kind, payload: &[u8]) -> Option<Message<'_>> {
     let mut reader = Reader(payload);
     reader.u8()?;
     if kind == Kind::Report {
-        let (sent, received, newest_frame) = (reader.u32()?, reader.u32()?, reader.u32()?);
+        let (sent, received, newest_frame) = (reader.u32()?, reader.u32()?, WireFrame(reader.u32()?));
         reader.end()?;
         return Some(Message::Report { sent, received, newest_frame });
     }
     let number = reader.u16()?;
     let body = match kind {
-        Kind::Verdict => Ordered::Verdict { frame: reader.u32()?, checksum: reader.u32()? },
-        Kind::Delay => Ordered::Delay { from_frame: reader.u32()?, delay_frames: reader.u8()? },
+        Kind::Delay => Ordered::Delay { from_frame: WireFrame(reader.u32()?), delay_frames: reader.u8()? },
         Kind::User => Ordered::User(reader.rest()),
         Kind::Autopsy => Ordered::Autopsy(reader.rest()),
-        Kind::Hello | Kind::Challenge | Kind::Offer | Kind::Refuse | Kind::Report => return None,
+        Kind::Hello
+        | Kind::Challenge
+        | Kind::Offer
+        | Kind::Refuse
+        | Kind::Report
+        | Kind::Resync
+        | Kind::Leaving
+        | Kind::Verdict => return None,
     };
     reader.end()?;
     Some(Message::Ordered { number, body })

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::message::{Kind, MAX_FIRST_FRAME, MAX_USER_DATA, MAX_WINDOW_AND_DELAY, VERSION};
+use super::message::{Kind, MAX_CADENCE, MAX_FIRST_FRAME, MAX_USER_DATA, MAX_WINDOW_AND_DELAY, VERSION};
 
 /// Why a payload is not a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,8 +54,11 @@ pub enum DecodeError {
         /// The seat found.
         seat: u8,
     },
-    /// The cadence is 0.
-    Cadence,
+    /// The cadence is 0 or more than [`MAX_CADENCE`].
+    Cadence {
+        /// The cadence found.
+        cadence_frames: u16,
+    },
     /// There is no such field to refuse.
     RefuseField {
         /// The field found.
@@ -65,6 +68,18 @@ pub enum DecodeError {
     Delay {
         /// The delay found.
         delay_frames: u8,
+    },
+    /// A byte that says yes (1) or no (0) and holds neither.
+    Flag {
+        /// The kind.
+        kind: Kind,
+        /// The byte found.
+        byte: u8,
+    },
+    /// There is no such reason to leave.
+    Leaving {
+        /// The reason found.
+        why: u8,
     },
     /// More bytes than this kind may carry.
     TooLong {
@@ -93,9 +108,11 @@ impl DecodeError {
             Self::FirstFrame { .. } => "message-first-frame",
             Self::Seed => "message-seed",
             Self::Seat { .. } => "message-seat",
-            Self::Cadence => "message-cadence",
+            Self::Cadence { .. } => "message-cadence",
             Self::RefuseField { .. } => "message-refuse-field",
             Self::Delay { .. } => "message-delay",
+            Self::Flag { .. } => "message-flag",
+            Self::Leaving { .. } => "message-leaving",
             Self::TooLong { .. } => "message-too-long",
         }
     }
@@ -120,11 +137,15 @@ impl fmt::Display for DecodeError {
             }
             Self::Seed => f.write_str("a seed of 0"),
             Self::Seat { seat } => write!(f, "seat {seat} is neither 1 nor 2"),
-            Self::Cadence => f.write_str("a cadence of 0"),
+            Self::Cadence { cadence_frames } => {
+                write!(f, "a cadence of {cadence_frames} frames is outside 1..={MAX_CADENCE}")
+            }
             Self::RefuseField { field } => write!(f, "there is no field {field} to refuse"),
             Self::Delay { delay_frames } => {
                 write!(f, "a delay of {delay_frames} is more than {MAX_WINDOW_AND_DELAY}")
             }
+            Self::Flag { kind, byte } => write!(f, "the flag of a {kind} is {byte}, neither 0 nor 1"),
+            Self::Leaving { why } => write!(f, "there is no reason {why} to leave"),
             Self::TooLong { kind, len, limit } => write!(f, "{len} bytes in a {kind} are more than {limit}"),
         }
     }

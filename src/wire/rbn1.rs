@@ -17,6 +17,7 @@
 
 use core::fmt;
 
+use super::numbering::WireFrame;
 use crate::game::Buttons;
 
 /// The first four bytes of every packet.
@@ -45,7 +46,7 @@ const AT_ACK_FRAME: usize = 11;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checksum {
     /// The frame of the state, as numbered on the wire.
-    pub frame: u32,
+    pub frame: WireFrame,
     /// The checksum of the state.
     pub value: u32,
 }
@@ -54,9 +55,9 @@ pub struct Checksum {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// The frame of the first input, as numbered on the wire.
-    pub start_frame: u32,
+    pub start_frame: WireFrame,
     /// Ack: the newest frame up to which the sender has all of the receiver's inputs, as numbered on the wire.
-    pub ack_frame: u32,
+    pub ack_frame: WireFrame,
     /// The checksum block, if there is one.
     pub checksum: Option<Checksum>,
 }
@@ -65,9 +66,10 @@ pub struct Header {
 ///
 /// ```
 /// use rebout::Buttons;
+/// use rebout::wire::WireFrame;
 /// use rebout::wire::rbn1::{self, Header};
 ///
-/// let header = Header { start_frame: 1, ack_frame: 2, checksum: None };
+/// let header = Header { start_frame: WireFrame(1), ack_frame: WireFrame(2), checksum: None };
 /// let mut buf = [0; rbn1::MAX_LEN];
 /// let len = rbn1::encode(&header, [Buttons(3)], &mut buf)?;
 /// let packet = rbn1::decode(&buf[..len]).expect("what was just encoded");
@@ -96,12 +98,12 @@ where
     head[..AT_VERSION].copy_from_slice(&MAGIC);
     head[AT_VERSION] = VERSION;
     head[AT_FLAGS] = if header.checksum.is_some() { FLAG_CHECKSUM } else { 0 };
-    head[AT_START_FRAME..AT_COUNT].copy_from_slice(&header.start_frame.to_le_bytes());
+    head[AT_START_FRAME..AT_COUNT].copy_from_slice(&header.start_frame.0.to_le_bytes());
     head[AT_COUNT] = count as u8;
-    head[AT_ACK_FRAME..].copy_from_slice(&header.ack_frame.to_le_bytes());
+    head[AT_ACK_FRAME..].copy_from_slice(&header.ack_frame.0.to_le_bytes());
     let body = match (header.checksum, rest) {
         (Some(checksum), [f0, f1, f2, f3, v0, v1, v2, v3, body @ ..]) => {
-            [*f0, *f1, *f2, *f3] = checksum.frame.to_le_bytes();
+            [*f0, *f1, *f2, *f3] = checksum.frame.0.to_le_bytes();
             [*v0, *v1, *v2, *v3] = checksum.value.to_le_bytes();
             body
         }
@@ -159,14 +161,14 @@ pub fn decode(datagram: &[u8]) -> Result<InputPacket<'_>, DecodeError> {
     }
     let (checksum, body) = match rest {
         [f0, f1, f2, f3, v0, v1, v2, v3, body @ ..] if has_checksum => {
-            let frame = u32::from_le_bytes([*f0, *f1, *f2, *f3]);
+            let frame = WireFrame(u32::from_le_bytes([*f0, *f1, *f2, *f3]));
             let value = u32::from_le_bytes([*v0, *v1, *v2, *v3]);
             (Some(Checksum { frame, value }), body)
         }
         body => (None, body),
     };
-    let start_frame = u32::from_le_bytes([s0, s1, s2, s3]);
-    let ack_frame = u32::from_le_bytes([a0, a1, a2, a3]);
+    let start_frame = WireFrame(u32::from_le_bytes([s0, s1, s2, s3]));
+    let ack_frame = WireFrame(u32::from_le_bytes([a0, a1, a2, a3]));
     Ok(InputPacket { header: Header { start_frame, ack_frame, checksum }, inputs: body.as_chunks().0 })
 }
 
@@ -181,14 +183,14 @@ impl<'a> InputPacket<'a> {
     /// The frame of the first input, as numbered on the wire.
     #[inline]
     #[must_use]
-    pub const fn start_frame(&self) -> u32 {
+    pub const fn start_frame(&self) -> WireFrame {
         self.header.start_frame
     }
 
     /// The ack of the packet, as numbered on the wire.
     #[inline]
     #[must_use]
-    pub const fn ack_frame(&self) -> u32 {
+    pub const fn ack_frame(&self) -> WireFrame {
         self.header.ack_frame
     }
 
@@ -326,16 +328,17 @@ mod tests {
     const PLAIN: [u8; 17] = [
         0x52, 0x42, 0x4E, 0x31, 0x01, 0x00, 0x01, 0x00, 0x00, 0x00, 0x01, 0x02, 0x00, 0x00, 0x00, 0x03, 0x00,
     ];
-    const PLAIN_HEADER: Header = Header { start_frame: 1, ack_frame: 2, checksum: None };
+    const PLAIN_HEADER: Header =
+        Header { start_frame: WireFrame(1), ack_frame: WireFrame(2), checksum: None };
 
     const FULL: [u8; 29] = [
         0x52, 0x42, 0x4E, 0x31, 0x01, 0x01, 0x78, 0x56, 0x34, 0x12, 0x03, 0xEF, 0xCD, 0xAB, 0x90, 0x04, 0x03,
         0x02, 0x01, 0xB7, 0x3D, 0xB7, 0x41, 0x34, 0x12, 0x00, 0x80, 0xFF, 0xFF,
     ];
     const FULL_HEADER: Header = Header {
-        start_frame: 0x1234_5678,
-        ack_frame: 0x90AB_CDEF,
-        checksum: Some(Checksum { frame: 0x0102_0304, value: 0x41B7_3DB7 }),
+        start_frame: WireFrame(0x1234_5678),
+        ack_frame: WireFrame(0x90AB_CDEF),
+        checksum: Some(Checksum { frame: WireFrame(0x0102_0304), value: 0x41B7_3DB7 }),
     };
     const FULL_INPUTS: [Buttons; 3] = [Buttons(0x1234), Buttons(0x8000), Buttons(0xFFFF)];
 

@@ -34,7 +34,10 @@ impl Liar {
     fn twist(&self, datagram: &[u8], buf: &mut [u8]) -> Option<usize> {
         let Ok(Packet::Game(packet)) = wire::decode(datagram) else { return None };
         let Payload::ReliableEvent([USER, high, low, ..]) = packet.payload else { return None };
-        let lie = self.lies.get(usize::from(u16::from_be_bytes([*high, *low])))?;
+        // Ordered messages of the joiner are numbered from bits 16 to 31 of the token on.
+        let token = self.inner.session()?.agreed().token;
+        let number = u16::from_be_bytes([*high, *low]).wrapping_sub((token >> 16) as u16);
+        let lie = self.lies.get(usize::from(number))?;
         let message = [&[AUTOPSY, *high, *low], &lie[..]].concat();
         control::encode(&packet.header, &Payload::ReliableEvent(&message), buf).ok()
     }

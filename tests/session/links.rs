@@ -5,6 +5,7 @@ use games::playground::{LEFT, Playground};
 use rebout::lab::sim::{EntryKind, Recording};
 use rebout::lab::{Bout, Flaw, Play, Setup, addresses, every_fourth};
 use rebout::net::link::{Burst, Chance, LinkConfig};
+use rebout::wire::WireFrame;
 use rebout::wire::rbn1;
 use rebout::{Buttons, Event, Frame, Reason};
 
@@ -219,9 +220,9 @@ fn a_forged_acknowledgement_is_found_out_and_mended() {
     bout.world.network_mut().set_down(0, 1, true);
     bout.run_for(ms(80));
     let (header, inputs) = overheard(&bout);
-    let first = header.start_frame + inputs.len() as u32 - current(&bout, 1);
-    let ack_frame = first + current(&bout, 0) - 1;
-    assert!(ack_frame > header.ack_frame + 4, "more than has arrived");
+    let first = header.start_frame.0 + inputs.len() as u32 - current(&bout, 1);
+    let ack_frame = WireFrame(first + current(&bout, 0) - 1);
+    assert!(ack_frame.0 > header.ack_frame.0 + 4, "more than has arrived");
     forge(&mut bout, &rbn1::Header { ack_frame, ..header }, &inputs);
     bout.run_for(ms(5));
     bout.world.network_mut().set_down(0, 1, false);
@@ -327,7 +328,7 @@ fn a_long_partition_ends_the_match_with_one_event_each() {
             let [(ended_at, Event::Disconnected { reason })] = ends[..] else { panic!("{ways:?}: {told:?}") };
             assert_eq!(told.last(), Some(ends[0]), "nothing comes after the end");
             // Who hears nothing gives up after five seconds, and tells the other if that way is open.
-            let expected = if ways[1 - id] { Reason::TimedOut } else { Reason::Left };
+            let expected = if ways[1 - id] { Reason::TimedOut } else { Reason::GaveUp };
             assert_eq!(*reason, expected, "{ways:?}, machine {id}");
             let after = *ended_at - cut_at;
             assert!((secs(5)..ms(5_700)).contains(&after), "{ways:?}, machine {id}: over after {after:?}");

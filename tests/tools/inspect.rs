@@ -49,8 +49,8 @@ fn a_refusal_names_the_rule_and_the_reason() {
 #[test]
 fn control_packets_and_the_messages_inside_are_printed() {
     let expected = "format: GAME\ntype: RELIABLE_EVENT\nsequence: 1\nack: 2\nack_bits: 0x00000003\nmessage: VERDICT\n\
-                    number: 7\nframe: 100\nchecksum: 41B73DB7\n";
-    let (code, out, _) = inspect(&["47414d45 0001 0002 00000003 08 000b 10 0007 00000064 41b73db7"]);
+                    number: 7\nframe: 100\nfinished: true\nchecksum: 41B73DB7\n";
+    let (code, out, _) = inspect(&["47414d45 0001 0002 00000003 08 000c 10 0007 00000064 41b73db7 01"]);
     assert_eq!((code, out.as_str()), (0, expected));
     let (code, out, _) = inspect(&["47414d45 0001 0002 00000003 06 0008 3ff8000000000000"]);
     assert_eq!(code, 0);

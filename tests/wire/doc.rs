@@ -1,8 +1,9 @@
 //! What `docs/WIRE.md` shows is what the code sends: every block of bytes on the page, every hash.
 
 use core::time::Duration;
+use rebout::wire::WireFrame;
 use rebout::wire::control::{self, Header, Payload};
-use rebout::wire::message::{Message, Ordered, Refuse, RefuseField};
+use rebout::wire::message::{Leaving, LeavingWhy, Message, Ordered, Refuse, RefuseField, Resync};
 use rebout::wire::rbn1::{self, Checksum};
 use rebout::wire::{self, Packet};
 use rebout::{
@@ -170,20 +171,32 @@ fn every_block_of_bytes_on_the_page_is_what_the_code_sends() {
     let refuse = Refuse { nonce: 0x1122_3344_5566_7788, field: RefuseField::FrameRate, ours: 60, theirs: 50 };
     for (name, message) in [
         ("refuse", Message::Refuse(refuse)),
-        ("report", Message::Report { sent: 61, received: 58, newest_frame: 0x0100_0039 }),
+        ("report", Message::Report { sent: 61, received: 58, newest_frame: WireFrame(0x0100_0039) }),
+        ("resync", Message::Resync(Resync { token: 0x8C31_9A29_AFBF_E5A8, expected: 0xAFC1, asks: true })),
+        (
+            "leaving",
+            Message::Leaving(Leaving {
+                token: 0x8C31_9A29_AFBF_E5A8,
+                end: WireFrame(0x0100_0050),
+                why: LeavingWhy::Left,
+            }),
+        ),
         ("user", Message::Ordered { number: 0, body: Ordered::User(b"gg") }),
         (
             "delay",
-            Message::Ordered { number: 1, body: Ordered::Delay { from_frame: 0x0100_0050, delay_frames: 3 } },
+            Message::Ordered {
+                number: 1,
+                body: Ordered::Delay { from_frame: WireFrame(0x0100_0050), delay_frames: 3 },
+            },
         ),
     ] {
         let len = message.encode(&mut buf).unwrap();
         put(name, &buf[..len]);
     }
     let header = rbn1::Header {
-        start_frame: 0x0100_001E,
-        ack_frame: 0x0100_001C,
-        checksum: Some(Checksum { frame: 0x0100_001E, value: 0x41B7_3DB7 }),
+        start_frame: WireFrame(0x0100_001E),
+        ack_frame: WireFrame(0x0100_001C),
+        checksum: Some(Checksum { frame: WireFrame(0x0100_001E), value: 0x41B7_3DB7 }),
     };
     let len = rbn1::encode(&header, [Buttons(1), Buttons(0x8009)], &mut buf).unwrap();
     put("rbn1", &buf[..len]);

@@ -1,9 +1,10 @@
 //! Messages: golden bytes each way, every length, every range; and the dispatch on the magic.
 
 use proptest::prelude::*;
+use rebout::wire::WireFrame;
 use rebout::wire::message::{
-    Challenge, DecodeError, EncodeError, ForeignHello, HELLO_LEN, Hello, Kind, MAX_AUTOPSY, MAX_LEN,
-    MAX_USER, Message, Offer, Ordered, Refuse, RefuseField,
+    Challenge, DecodeError, EncodeError, ForeignHello, HELLO_LEN, Hello, Kind, Leaving, LeavingWhy,
+    MAX_AUTOPSY, MAX_LEN, MAX_USER, Message, Offer, Ordered, Refuse, RefuseField, Resync,
 };
 use rebout::wire::{self, control};
 use rebout::{MAX_DATAGRAM, Player};
@@ -23,7 +24,7 @@ const HELLO: Hello<'static> = Hello {
 };
 const OFFER: Offer<'static> = Offer {
     nonce: NONCE,
-    first_frame: 0x1000_0000,
+    first_frame: WireFrame(0x1000_0000),
     seed: 0x2000_0001,
     seat: Player::Two,
     delay_frames: 3,
@@ -35,7 +36,7 @@ const OFFER: Offer<'static> = Offer {
 };
 
 fn hello_bytes() -> Vec<u8> {
-    let mut bytes = vec![1, 0, 1];
+    let mut bytes = vec![1, 0, 2];
     bytes.extend(NONCE_BYTES);
     bytes.extend([0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18]);
     bytes.extend([0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28]);
@@ -80,17 +81,33 @@ fn golden() -> Vec<(Message<'static>, Vec<u8>)> {
             refuse,
         ),
         (
-            Message::Report { sent: 0x0203_0405, received: 0x0A0B_0C0D, newest_frame: 0x1A1B_1C1D },
+            Message::Report {
+                sent: 0x0203_0405,
+                received: 0x0A0B_0C0D,
+                newest_frame: WireFrame(0x1A1B_1C1D),
+            },
             vec![5, 2, 3, 4, 5, 0x0A, 0x0B, 0x0C, 0x0D, 0x1A, 0x1B, 0x1C, 0x1D],
         ),
         (
-            ordered(Ordered::Verdict { frame: 0x0A0B_0C0D, checksum: 0x41B7_3DB7 }),
-            vec![16, 1, 2, 0x0A, 0x0B, 0x0C, 0x0D, 0x41, 0xB7, 0x3D, 0xB7],
+            Message::Resync(Resync { token: NONCE, expected: 0x0102, asks: true }),
+            [&[6][..], &NONCE_BYTES, &[1, 2, 1]].concat(),
+        ),
+        (
+            Message::Leaving(Leaving { token: NONCE, end: WireFrame(0x0A0B_0C0D), why: LeavingWhy::GaveUp }),
+            [&[7][..], &NONCE_BYTES, &[0x0A, 0x0B, 0x0C, 0x0D, 2]].concat(),
+        ),
+        (
+            ordered(Ordered::Verdict {
+                frame: WireFrame(0x0A0B_0C0D),
+                checksum: 0x41B7_3DB7,
+                finished: true,
+            }),
+            vec![16, 1, 2, 0x0A, 0x0B, 0x0C, 0x0D, 0x41, 0xB7, 0x3D, 0xB7, 1],
         ),
         (ordered(Ordered::User(b"gg")), vec![17, 1, 2, b'g', b'g']),
         (ordered(Ordered::User(b"")), vec![17, 1, 2]),
         (
-            ordered(Ordered::Delay { from_frame: 0x0A0B_0C0D, delay_frames: 16 }),
+            ordered(Ordered::Delay { from_frame: WireFrame(0x0A0B_0C0D), delay_frames: 16 }),
             vec![18, 1, 2, 0x0A, 0x0B, 0x0C, 0x0D, 16],
         ),
         (ordered(Ordered::Autopsy(&[0xFF, 0])), vec![32, 1, 2, 0xFF, 0]),
@@ -134,6 +151,7 @@ fn every_kind_takes_exactly_its_own_lengths() {
                     1 => hello_bytes(),
                     3 => offer_bytes(),
                     4 => changed(vec![0; 26], 9, &[1]),
+                    7 => vec![1; 14],
                     _ => vec![0; 3],
                 };
                 bytes[0] = kind;
@@ -147,7 +165,9 @@ fn every_kind_takes_exactly_its_own_lengths() {
                     3 => len == 35 + usize::from(user_data_len),
                     4 => len == 26,
                     5 => len == 13,
-                    16 => len == 11,
+                    6 => len == 12,
+                    7 => len == 14,
+                    16 => len == 12,
                     17 => (3..=1_027).contains(&len),
                     18 => len == 8,
                     32 => (3..=1_103).contains(&len),
@@ -163,7 +183,11 @@ fn every_kind_takes_exactly_its_own_lengths() {
 fn refusals_name_the_rule_and_the_bad_value() {
     let cases = [
         (refusal(&[]), "message-empty", "0 bytes"),
-        (refusal(&[6]), "message-kind", "kind 6"),
+        (refusal(&[8]), "message-kind", "kind 8"),
+        (refusal(&[&[6; 11][..], &[2]].concat()), "message-flag", "RESYNC is 2"),
+        (refusal(&[&[7; 13][..], &[3]].concat()), "message-leaving", "reason 3"),
+        (refusal(&[&[16; 11][..], &[9]].concat()), "message-flag", "VERDICT is 9"),
+        (refusal(&changed(offer_bytes(), 20, &[2, 89])), "message-cadence", "601"),
         (refusal(&[18, 0, 0]), "message-length", "no DELAY has 3 bytes"),
         (refusal(&changed(hello_bytes(), 43, &[65])), "message-user-data", "65"),
         (refusal(&changed(hello_bytes(), 107, &[0xEE])), "message-padding", "0xee"),
@@ -198,7 +222,7 @@ fn the_ends_of_the_first_frame_range_are_taken() {
     for first_frame in [1_u32, 1 << 31] {
         let bytes = changed(offer_bytes(), 9, &first_frame.to_be_bytes());
         assert!(
-            matches!(Message::decode(&bytes), Ok(Message::Offer(offer)) if offer.first_frame == first_frame)
+            matches!(Message::decode(&bytes), Ok(Message::Offer(offer)) if offer.first_frame == WireFrame(first_frame))
         );
     }
 }
@@ -207,10 +231,10 @@ fn the_ends_of_the_first_frame_range_are_taken() {
 fn a_hello_of_another_version_shows_its_version_whatever_follows() {
     for len in [HELLO_LEN, HELLO_LEN + 1, 1_185] {
         let mut bytes = hello_bytes();
-        bytes[2] = 2;
+        bytes[2] = 3;
         bytes[19..].fill(0xFF);
         bytes.resize(len, 0xFF);
-        let foreign = ForeignHello { version: 2, nonce: HELLO.nonce, cookie: HELLO.cookie };
+        let foreign = ForeignHello { version: 3, nonce: HELLO.nonce, cookie: HELLO.cookie };
         assert_eq!(Message::decode(&bytes), Ok(Message::ForeignHello(foreign)));
         let short = DecodeError::Length { kind: Kind::Hello, len: HELLO_LEN - 1 };
         assert_eq!(Message::decode(&bytes[..HELLO_LEN - 1]), Err(short));
@@ -245,15 +269,15 @@ fn what_decoding_would_refuse_is_not_encoded() {
     assert_eq!(rule(Message::Hello(Hello { window_frames: 15, ..HELLO })), "message-window-and-delay");
     assert_eq!(rule(Message::Challenge(Challenge { nonce: 1, cookie: 0 })), "message-cookie");
     assert_eq!(rule(Message::Offer(Offer { seed: 0, ..OFFER })), "message-seed");
-    assert_eq!(rule(Message::Offer(Offer { first_frame: 0, ..OFFER })), "message-first-frame");
+    assert_eq!(rule(Message::Offer(Offer { first_frame: WireFrame(0), ..OFFER })), "message-first-frame");
     assert_eq!(rule(Message::Offer(Offer { cadence_frames: 0, ..OFFER })), "message-cadence");
     assert_eq!(rule(Message::Offer(Offer { delay_frames: 10, ..OFFER })), "message-window-and-delay");
     assert_eq!(rule(Message::Offer(Offer { user_data: &long[..65], ..OFFER })), "message-user-data");
     let mut ordered = |body| rule(Message::Ordered { number: 0, body });
     assert_eq!(ordered(Ordered::User(&long[..MAX_USER + 1])), "message-too-long");
     assert_eq!(ordered(Ordered::Autopsy(&long[..MAX_AUTOPSY + 1])), "message-too-long");
-    assert_eq!(ordered(Ordered::Delay { from_frame: 0, delay_frames: 17 }), "message-delay");
-    let own = ForeignHello { version: 1, nonce: 0, cookie: 0 };
+    assert_eq!(ordered(Ordered::Delay { from_frame: WireFrame(0), delay_frames: 17 }), "message-delay");
+    let own = ForeignHello { version: 2, nonce: 0, cookie: 0 };
     assert_eq!(Message::ForeignHello(own).encode(&mut buf), Err(EncodeError::OwnVersion));
 }
 

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use rebout::Buttons;
+use rebout::wire::WireFrame;
 use rebout::wire::rbn1::{self, Checksum, DecodeError, Header};
 
 /// The six rules, said a second time in the words of the document.
@@ -84,9 +85,9 @@ fn every_reason_quotes_the_bad_value() {
 fn header() -> impl Strategy<Value = Header> {
     let checksum = proptest::option::of((any::<u32>(), any::<u32>()));
     (any::<u32>(), any::<u32>(), checksum).prop_map(|(start_frame, ack_frame, checksum)| Header {
-        start_frame,
-        ack_frame,
-        checksum: checksum.map(|(frame, value)| Checksum { frame, value }),
+        start_frame: WireFrame(start_frame),
+        ack_frame: WireFrame(ack_frame),
+        checksum: checksum.map(|(frame, value)| Checksum { frame: WireFrame(frame), value }),
     })
 }
 

@@ -20,10 +20,14 @@ pub struct Knows {
     pub newest: Buttons,
     /// Numbers that the victim takes for its peer's next.
     pub header: Header,
+    /// The number of the victim's newest control packet.
+    pub victims: u16,
     /// The joiner's nonce.
     pub nonce: u64,
     /// The token of the match.
     pub token: u64,
+    /// The number of the first ordered message that the victim takes of its peer.
+    pub first_number: u16,
     /// The seat of the joiner, as a CONNECT_ACK has it.
     pub seat: u8,
     /// The first input packet of the peer.
@@ -47,7 +51,7 @@ impl Knows {
             _ => 0,
         };
         let (first, token, seat) = match newest(HOST, "OFFER") {
-            Some(Message::Offer(offer)) => (offer.first_frame, offer.token, offer.seat.index() as u8 + 1),
+            Some(Message::Offer(offer)) => (offer.first_frame.0, offer.token, offer.seat.index() as u8 + 1),
             _ => (1_000, 0, 2),
         };
         Self {
@@ -56,8 +60,10 @@ impl Knows {
             sent: first,
             newest: here.heard_newest,
             header: Header::default(),
+            victims: 0,
             nonce,
             token,
+            first_number: if victim == HOST { (token >> 16) as u16 } else { token as u16 },
             seat,
             oldest: bout.said_by(1 - victim, "RBN1").pop().map(<[u8]>::to_vec).unwrap_or_default(),
             last: there.last_input.clone(),
@@ -79,7 +85,15 @@ impl Knows {
         if here.said_end != 0 {
             self.sent = here.said_end;
         }
-        self.header = Header { sequence: there.sequence.wrapping_add(1), ack: here.sequence, ack_bits: 0 };
+        let newest = |of: &Overheard| of.header.map_or(0, |header| header.sequence);
+        self.victims = newest(here);
+        // The peer's own acks are the ones that the victim certainly takes.
+        let said = there.header.unwrap_or_default();
+        self.header = if said.ack == 0 {
+            Header { sequence: newest(there).wrapping_add(1), ack: newest(here), ack_bits: 0 }
+        } else {
+            Header { sequence: newest(there).wrapping_add(1), ..said }
+        };
         self
     }
 }

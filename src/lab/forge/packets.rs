@@ -5,7 +5,7 @@
 use crate::wire::control::{self, Header, Payload};
 use crate::wire::message::{Hello, Message, Offer};
 use crate::wire::rbn1;
-use crate::wire::{self, Packet};
+use crate::wire::{self, Packet, WireFrame};
 use crate::{Buttons, Config, MAX_DATAGRAM, Player};
 
 /// The name of a datagram: `RBN1`, the type of a control packet, the kind of a message, or why it is none.
@@ -53,8 +53,8 @@ pub fn inputs_with_checksum(
     checksum: Option<(u32, u32)>,
     buttons: &[Buttons],
 ) -> Vec<u8> {
-    let checksum = checksum.map(|(frame, value)| rbn1::Checksum { frame, value });
-    let header = rbn1::Header { start_frame: start, ack_frame: ack, checksum };
+    let checksum = checksum.map(|(frame, value)| rbn1::Checksum { frame: WireFrame(frame), value });
+    let header = rbn1::Header { start_frame: WireFrame(start), ack_frame: WireFrame(ack), checksum };
     written(rbn1::MAX_LEN, |buf| rbn1::encode(&header, buttons.iter().copied(), buf).expect("a few inputs"))
 }
 
@@ -105,7 +105,7 @@ pub fn hello(config: &Config, nonce: u64, cookie: u64) -> Message<'_> {
 pub fn offer(config: &Config, nonce: u64, token: u64) -> Message<'_> {
     Message::Offer(Offer {
         nonce,
-        first_frame: 5_000,
+        first_frame: WireFrame(5_000),
         seed: 99,
         seat: Player::Two,
         delay_frames: config.delay_frames.unwrap_or(0),

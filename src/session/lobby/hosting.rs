@@ -18,10 +18,13 @@ const PONGS_FOR_ADVICE: u32 = 5;
 const MAX_WAIT_FOR_ADVICE: Span = Span::from_secs(1);
 
 /// The packet loss that a lobby assumes, because it cannot measure it.
-const ASSUMED_LOSS: f64 = 0.01;
+pub(super) const ASSUMED_LOSS: f64 = 0.01;
+
+/// A guest that was offered the seat takes it within this long, or makes room for somebody else.
+const MAX_OFFER: Span = Span::from_secs(5);
 
 /// The number of newest OFFERs that a CONNECT_REQ may ack.
-const OFFERS: usize = 4;
+pub(super) const OFFERS: usize = 4;
 
 /// The silence after a DISCONNECT until it is believed. A DISCONNECT is empty and can be forged.
 const FAREWELL_BELIEVED_AFTER: Span = Span::from_millis(500);
@@ -39,6 +42,8 @@ pub(super) struct Hosting {
     last_heard: Time,
     /// When the guest sent a DISCONNECT, if no other packet came from it since.
     farewell_at: Option<Time>,
+    /// When the first OFFER was sent, to this guest or to an earlier one at its address.
+    pub(super) offered_since: Option<Time>,
     pub(super) stage: HostStage,
 }
 
@@ -82,6 +87,7 @@ impl Hosting {
             since: now,
             last_heard: now,
             farewell_at: None,
+            offered_since: None,
             stage: HostStage::Incoming,
         }
     }
@@ -107,14 +113,16 @@ impl Hosting {
         }
     }
 
+    /// Whether another guest may take the seat: this one was declined, or was offered the seat and does not take it.
+    pub(super) fn makes_room(&self, now: Time) -> bool {
+        matches!(self.stage, HostStage::Declined { .. })
+            || self.offered_since.is_some_and(|at| now.since(at) > MAX_OFFER)
+    }
+
     /// Whether the guest has been silent for too long, or has left.
     pub(super) fn has_gone(&self, now: Time, lost_after: Span) -> bool {
         now.since(self.last_heard) > lost_after
             || self.farewell_at.is_some_and(|at| now.since(at) >= FAREWELL_BELIEVED_AFTER)
-    }
-
-    pub(super) fn is_declined(&self) -> bool {
-        matches!(self.stage, HostStage::Declined { .. })
     }
 
     /// Whether this header acks one of the newest OFFERs.
@@ -157,12 +165,13 @@ impl Hosting {
             }
             HostStage::Offered { terms, due, sent_as, count } if *due => {
                 *due = false;
+                self.offered_since.get_or_insert(now);
                 let header = self.link.stamp(now);
                 sent_as[*count % OFFERS] = Some(header.sequence);
                 *count = count.wrapping_add(1);
                 let offer = Offer {
                     nonce: self.nonce,
-                    first_frame: terms.numbering.first().0,
+                    first_frame: terms.numbering.first(),
                     seed: terms.seed,
                     seat: terms.seat.other(),
                     delay_frames: terms.delay_frames,

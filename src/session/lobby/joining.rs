@@ -1,15 +1,18 @@
 //! The joiner's side of the handshake.
 
 use super::agreement::{Agreed, LobbyError};
+use super::hosting::ASSUMED_LOSS;
 use crate::peer::entropy::Entropy;
 use crate::peer::link::Link;
 use crate::peer::refusal::Refusal;
+use crate::session::advice::advise_delay;
 use crate::session::config::Config;
 use crate::time::{Span, Time};
 use crate::trace;
 use crate::wire::control::{Header, Payload};
 use crate::wire::message::{Challenge, Hello, Message, Offer, Refuse, RefuseField};
-use crate::wire::{self, Numbering, WireFrame};
+use crate::wire::{self, Numbering};
+use core::time::Duration;
 use std::net::SocketAddr;
 
 /// The interval at which a joiner retransmits HELLO or CONNECT_REQ.
@@ -19,11 +22,18 @@ const RETRANSMIT_AFTER: Span = Span::from_millis(200);
 /// the joiner, or have sent so many packets since the OFFER that its sequence number can no longer be acked.
 const HELLO_AGAIN_EVERY: u32 = 5;
 
+/// How many HELLOs an answer may be measured by.
+const HELLOS: usize = 8;
+
 #[derive(Clone, Debug)]
 pub(super) struct Joining {
     pub(super) link: Link,
     pub(super) nonce: u64,
     cookie: u64,
+    /// The sequence numbers of the newest HELLOs and when they were sent: a CHALLENGE acks the one that it answers.
+    hellos: [Option<(u16, Time)>; HELLOS],
+    /// The round trip of the first HELLO that was answered.
+    first_trip: Option<Span>,
     next: Time,
     /// Counts sends: from 0 on after a CHALLENGE, from 1 on after an OFFER, which makes the next four CONNECT_REQs.
     sends: u32,
@@ -39,6 +49,8 @@ impl Joining {
             link: Link::new(now, addr, config.frame_length().into(), entropy),
             nonce: entropy.next_u64(),
             cookie: 0,
+            hellos: [None; HELLOS],
+            first_trip: None,
             next: now,
             sends: 0,
             offer: None,
@@ -71,6 +83,11 @@ impl Joining {
         }
         match (message, &self.offer) {
             (Message::Challenge(challenge), _) => {
+                if let Some((_, said_at)) =
+                    self.hellos.iter().flatten().find(|(sent_as, _)| *sent_as == header.ack)
+                {
+                    self.first_trip.get_or_insert(now.since(*said_at));
+                }
                 if self.cookie != challenge.cookie {
                     (self.cookie, self.next, self.sends) = (challenge.cookie, now, 0);
                     trace::handshake(self.link.addr, "challenged");
@@ -104,6 +121,20 @@ impl Joining {
         Ok(Ok(()))
     }
 
+    /// The link and the terms, once the host has confirmed. Without a configured delay the joiner takes its own advice
+    /// on the round trips that it has measured: the host's delay is a claim, which must not slow the joiner down.
+    pub(super) fn conclude(self, mut terms: Agreed, config: &Config) -> (Link, Agreed) {
+        let mut link = self.link;
+        if config.delay_frames.is_none() {
+            let rtt = link.rtt.percentile_95().or(self.first_trip).unwrap_or_default();
+            let advice = advise_delay(rtt.into(), ASSUMED_LOSS, config.window_frames, config.frame_rate);
+            terms.delay_frames = advice.delay_frames.min(config.max_delay_frames());
+        }
+        terms.round_trip = link.rtt.smoothed().or(self.first_trip).map(Duration::from);
+        link.begin(terms.token, false, None);
+        (link, terms)
+    }
+
     /// The terms of the host's offer, from the joiner's point of view.
     fn terms(&self, config: &Config, offer: &Offer<'_>) -> Agreed {
         let announced_delay_frames = config.delay_frames.unwrap_or(0);
@@ -113,13 +144,12 @@ impl Joining {
             seed: offer.seed,
             is_host: false,
             user_data: offer.user_data.to_vec(),
-            // Without a configured delay the joiner takes the host's, because the host has measured the link.
-            delay_frames: config.delay_frames.unwrap_or(offer.delay_frames).min(config.max_delay_frames()),
+            delay_frames: announced_delay_frames,
             peer_delay_frames: offer.delay_frames,
             peer_window_frames: offer.window_frames,
             round_trip: None,
             token: offer.token,
-            numbering: Numbering::new(WireFrame(offer.first_frame)),
+            numbering: Numbering::new(offer.first_frame),
             cadence_frames: offer.cadence_frames,
             nonce: self.nonce,
             announced_delay_frames,
@@ -152,6 +182,7 @@ impl Joining {
             user_data: &config.user_data,
         };
         let header = self.link.stamp(now);
+        self.hellos[self.sends as usize % HELLOS] = Some((header.sequence, now));
         wire::encode_message(&header, &Message::Hello(hello), buf).ok()
     }
 

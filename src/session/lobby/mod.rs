@@ -21,7 +21,7 @@ use crate::wire::{Numbering, WireFrame};
 use crate::{Player, Protocol, canonical, trace};
 use core::hash::BuildHasher;
 use core::time::Duration;
-use hosting::{HostStage, Hosting};
+use hosting::{HostStage, Hosting, OFFERS};
 use joining::Joining;
 use std::hash::RandomState;
 use std::net::SocketAddr;
@@ -87,6 +87,9 @@ impl Lobby {
         // The standard library gives random numbers only as the keys of a hash map.
         let drawn = || RandomState::new().hash_one(config.game_id);
         let mut entropy = Entropy::new(config.entropy.unwrap_or_else(drawn));
+        if let Some(target) = target {
+            entropy.mix(target);
+        }
         let Config { game_id, content_hash, frame_rate, .. } = config;
         let essentials = Essentials { game_id, content_hash, frame_rate };
         let desk = Desk::new(Cookies::new(&mut entropy), essentials);
@@ -107,6 +110,7 @@ impl Lobby {
 
     /// Begins to wait for a guest or to join a host: at the start, and after a guest has left.
     fn begin(&mut self, now: Time) {
+        self.give_up_at = None;
         self.role = match self.target {
             None => Role::Waiting,
             Some(addr) => Role::Join(Joining::new(now, addr, &self.config, &mut self.entropy)),
@@ -224,17 +228,21 @@ impl Lobby {
     fn conclude(&mut self) {
         self.role = match core::mem::replace(&mut self.role, Role::Waiting) {
             Role::Host(hosting) => match hosting.stage {
-                HostStage::Offered { mut terms, .. } => {
-                    let round_trip = hosting.link.rtt.smoothed().unwrap_or(hosting.first_trip);
+                HostStage::Offered { mut terms, sent_as, count, .. } => {
+                    let mut link = hosting.link;
+                    let round_trip = link.rtt.smoothed().unwrap_or(hosting.first_trip);
                     terms.round_trip = Some(round_trip.into());
-                    Role::Agreed(hosting.link, terms)
+                    // The joiner began its record of our packets at an OFFER, at the oldest one that it can confirm.
+                    let oldest = if count > OFFERS { sent_as[count % OFFERS] } else { sent_as[0] };
+                    link.begin(terms.token, true, oldest);
+                    Role::Agreed(link, terms)
                 }
                 _ => Role::Host(hosting),
             },
-            Role::Join(joining) => match joining.offer {
-                Some(mut terms) => {
-                    terms.round_trip = joining.link.rtt.smoothed().map(Duration::from);
-                    Role::Agreed(joining.link, terms)
+            Role::Join(mut joining) => match joining.offer.take() {
+                Some(terms) => {
+                    let (link, terms) = joining.conclude(terms, &self.config);
+                    Role::Agreed(link, terms)
                 }
                 None => Role::Join(joining),
             },

@@ -11,7 +11,7 @@ use crate::time::Time;
 use crate::wire::control::{self, Header, Payload};
 use crate::wire::message::{Hello, Message, Refuse, RefuseField};
 use crate::wire::rbn1::InputPacket;
-use crate::wire::{self, Packet, WireFrame};
+use crate::wire::{self, Packet};
 use crate::{Frame, trace};
 use std::net::SocketAddr;
 
@@ -38,8 +38,8 @@ impl Lobby {
         // We have sent no input that could be acked yet; without an ack from us, the peer's run begins at the first
         // frame.
         let numbering = terms.numbering;
-        let start = numbering.frame(WireFrame(packet.start_frame())).ok_or(Refusal::BeforeMatch)?;
-        let acked = numbering.acked(WireFrame(packet.ack_frame())).ok_or(Refusal::BeforeMatch)?;
+        let start = numbering.frame(packet.start_frame()).ok_or(Refusal::BeforeMatch)?;
+        let acked = numbering.acked(packet.ack_frame()).ok_or(Refusal::BeforeMatch)?;
         if start > Frame::ZERO {
             return Err(Refusal::InputGap);
         }
@@ -130,9 +130,9 @@ impl Lobby {
             Role::Host(hosting) if hosting.link.addr == from && hosting.nonce == hello.nonce => {
                 hosting.hello_again(now, header);
             }
-            // Another guest is refused, unless ours was declined. Ours with a new nonce has restarted, and begins
+            // Another guest is refused, unless ours makes room. Ours with a new nonce has restarted, and begins
             // again.
-            Role::Host(hosting) if hosting.link.addr != from && !hosting.is_declined() => {
+            Role::Host(hosting) if hosting.link.addr != from && !hosting.makes_room(now) => {
                 self.refuse_full(from, header, hello.nonce);
             }
             Role::Agreed(_, agreed) if agreed.peer != from => {
@@ -143,7 +143,14 @@ impl Lobby {
             Role::Waiting | Role::Host(_) | Role::Join(_) => {
                 let mut link = Link::new(now, from, self.config.frame_length().into(), &mut self.entropy);
                 link.heard(header);
-                self.role = Role::Host(Hosting::new(now, link, hello, rtt));
+                let mut guest = Hosting::new(now, link, hello, rtt);
+                // A guest that begins again and again at the same address holds the seat no longer for that.
+                if let Role::Host(before) = &self.role
+                    && before.link.addr == from
+                {
+                    guest.offered_since = before.offered_since;
+                }
+                self.role = Role::Host(guest);
                 trace::handshake(from, "guest proven");
                 self.decide(now);
             }

@@ -8,6 +8,7 @@ use crate::pair::{
 use core::time::Duration;
 use rebout::lab::forge::{Knows, control, label, message};
 use rebout::lab::{HOST, JOINER};
+use rebout::wire::WireFrame;
 use rebout::wire::control::{Header, Payload};
 use rebout::wire::message::{Message, Ordered};
 use rebout::{Event, Reason, Refusal};
@@ -83,7 +84,7 @@ fn a_cookie_is_worth_nothing_elsewhere_or_later() {
 fn unproven_strangers_cost_nothing_and_are_not_amplified() {
     let reached: [(&str, When); 4] = [
         ("waiting", |_| true),
-        ("offered", |pair| pair.machine(HOST).overheard.as_ref().unwrap().sequence != 0),
+        ("offered", |pair| pair.machine(HOST).overheard.as_ref().unwrap().header.is_some()),
         ("playing", |pair| pair.checked().0 > 30),
         ("over", |pair| pair.machine(HOST).ended()),
     ];
@@ -129,7 +130,7 @@ fn a_verdict_about_long_ago_does_not_wind_a_match_back() {
     let mut pair = pair();
     plays(&mut pair, 120);
     let knows = Knows::of(&pair, HOST).now(&pair, HOST);
-    let verdict = Ordered::Verdict { frame: knows.first + 60, checksum: 1 };
+    let verdict = Ordered::Verdict { frame: WireFrame(knows.first + 60), checksum: 1, finished: true };
     let forged = message(knows.header, &Message::Ordered { number: 0, body: verdict });
     pair.inject(HOST, addr(JOINER), &forged);
     plays(&mut pair, 120);
@@ -141,7 +142,7 @@ fn a_forged_verdict_does_not_end_a_match_that_goes_on() {
     let mut pair = pair();
     plays(&mut pair, 120);
     let knows = Knows::of(&pair, HOST).now(&pair, HOST);
-    let verdict = Ordered::Verdict { frame: knows.known - 5, checksum: 1 };
+    let verdict = Ordered::Verdict { frame: WireFrame(knows.known - 5), checksum: 1, finished: true };
     let forged = message(knows.header, &Message::Ordered { number: 0, body: verdict });
     pair.inject(HOST, addr(JOINER), &forged);
     plays(&mut pair, 240);

@@ -51,9 +51,9 @@ fn another_version_is_told_once_its_address_is_proven() {
     pair.inject(HOST, stranger(), &foreign(cookie));
     pair.run_for(ms(1));
     let refuse = refusal_to(&pair, stranger()).unwrap();
-    assert_eq!((refuse.nonce, refuse.field, refuse.ours, refuse.theirs), (5, RefuseField::Version, 1, 7));
+    assert_eq!((refuse.nonce, refuse.field, refuse.ours, refuse.theirs), (5, RefuseField::Version, 2, 7));
     let mismatch = pair.lobby_mut(HOST).take_mismatch().unwrap();
-    assert_eq!((mismatch.field, mismatch.ours, mismatch.theirs), (RefuseField::Version, 1, 7));
+    assert_eq!((mismatch.field, mismatch.ours, mismatch.theirs), (RefuseField::Version, 2, 7));
     assert!(pair.to_strangers() <= pair.from_strangers());
 
     // And the joiner of our version hears it from a host of another.
@@ -62,12 +62,12 @@ fn another_version_is_told_once_its_address_is_proven() {
     pair.run_for(ms(10));
     let bytes = pair.said_by(JOINER, "HELLO").remove(0);
     let Some(Message::Hello(said)) = message_of(bytes) else { panic!() };
-    let refuse = Refuse { nonce: said.nonce, field: RefuseField::Version, ours: 7, theirs: 1 };
+    let refuse = Refuse { nonce: said.nonce, field: RefuseField::Version, ours: 7, theirs: 2 };
     pair.inject(JOINER, addr(HOST), &message(Header::default(), &Message::Refuse(refuse)));
     pair.run_for(ms(1));
     let error = pair.machine(JOINER).error.unwrap();
-    assert_eq!(error, LobbyError::Incompatible { field: RefuseField::Version, ours: 1, theirs: 7 });
-    assert_eq!(error.to_string(), "the version differs: 1 here, 7 at the host");
+    assert_eq!(error, LobbyError::Incompatible { field: RefuseField::Version, ours: 2, theirs: 7 });
+    assert_eq!(error.to_string(), "the version differs: 2 here, 7 at the host");
 }
 
 #[test]

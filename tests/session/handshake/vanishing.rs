@@ -38,7 +38,7 @@ fn a_mutual_joiner_goes_on_knocking_when_the_other_is_gone() {
         "it knocks again"
     );
     // Or it does not.
-    pair.run_for(Duration::from_secs(5));
+    pair.run_for(Duration::from_secs(11));
     let after = config(HOST).join_timeout;
     assert_eq!(pair.machine(host).error, Some(LobbyError::TimedOut { addr: addr(1 - host), after }));
 }
@@ -200,7 +200,9 @@ fn messages_survive_any_blackout_that_the_match_survives() {
                 "{seconds} s, one way {one_way}: {:?}",
                 pair.machine(id)
             );
-            assert_eq!(pair.machine(id).refused().of(Refusal::FarSequence), 0);
+            // After a very long blackout the numbers have come apart, and a RESYNC mends that.
+            let refused = pair.machine(id).refused().of(Refusal::FarSequence);
+            assert!(refused <= if seconds > 5 { 5 } else { 0 }, "{seconds} s, one way {one_way}: {refused}");
         }
     }
 }
@@ -214,7 +216,7 @@ fn a_match_that_is_left_tells_the_other_why() {
     assert!(pair.step_until(SOON, |pair| pair.ending(HOST).is_some()));
     assert_eq!(pair.ending(HOST), Some(&Event::Disconnected { reason: Reason::Left }));
     let after = pair.local_now(HOST) - at;
-    assert!(after >= ms(500) && after < ms(700), "a farewell can be forged: {after:?}");
+    assert!(after < ms(100), "the token of a LEAVING proves it: {after:?}");
     assert_eq!(pair.ending(JOINER), Some(&Event::Disconnected { reason: Reason::LeftHere }));
 }
 

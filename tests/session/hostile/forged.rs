@@ -16,6 +16,8 @@ pub(crate) fn event(k: &Knows, payload: &[u8]) -> Vec<u8> {
     control(k.header, &Payload::ReliableEvent(payload))
 }
 
+/// The ordered message that comes `number` after the first.
 pub(crate) fn ordered(k: &Knows, number: u16, body: Ordered<'_>) -> Vec<u8> {
+    let number = k.first_number.wrapping_add(number);
     message(k.header, &Message::Ordered { number, body })
 }

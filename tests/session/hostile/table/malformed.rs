@@ -5,7 +5,8 @@ use crate::hostile::forged::{bent, event};
 use crate::pair::{hello, offer};
 use rebout::Refusal;
 use rebout::lab::forge::{payload, raw};
-use rebout::wire::message::{Challenge, Message, Ordered, Refuse, RefuseField};
+use rebout::wire::WireFrame;
+use rebout::wire::message::{Challenge, Leaving, LeavingWhy, Message, Ordered, Refuse, RefuseField, Resync};
 
 pub(super) fn all(table: &mut Table) {
     no_packets(table);
@@ -97,14 +98,28 @@ fn malformed_messages(table: &mut Table) {
     for kind in [0, 6, 15, 19, 31, 33, 48, 0xFF] {
         table.malformed(bad, format!("message of kind {kind}"), move |k| event(k, &[kind, 0, 0, 0, 0, 0]));
     }
-    let whole: [(&str, Message<'_>); 7] = [
+    let whole: [(&str, Message<'_>); 9] = [
         ("HELLO", hello(7, 0)),
         ("CHALLENGE", Message::Challenge(Challenge { nonce: 7, cookie: 8 })),
         ("OFFER", offer(7, 8)),
         ("REFUSE", Message::Refuse(Refuse { nonce: 7, field: RefuseField::Full, ours: 0, theirs: 0 })),
-        ("REPORT", Message::Report { sent: 1, received: 1, newest_frame: 1 }),
-        ("VERDICT", Message::Ordered { number: 0, body: Ordered::Verdict { frame: 1, checksum: 1 } }),
-        ("DELAY", Message::Ordered { number: 0, body: Ordered::Delay { from_frame: 1, delay_frames: 1 } }),
+        ("REPORT", Message::Report { sent: 1, received: 1, newest_frame: WireFrame(1) }),
+        (
+            "VERDICT",
+            Message::Ordered {
+                number: 0,
+                body: Ordered::Verdict { frame: WireFrame(1), checksum: 1, finished: true },
+            },
+        ),
+        (
+            "DELAY",
+            Message::Ordered {
+                number: 0,
+                body: Ordered::Delay { from_frame: WireFrame(1), delay_frames: 1 },
+            },
+        ),
+        ("RESYNC", Message::Resync(Resync { token: 1, expected: 1, asks: true })),
+        ("LEAVING", Message::Leaving(Leaving { token: 1, end: WireFrame(1), why: LeavingWhy::Left })),
     ];
     for (name, message) in &whole {
         let bytes = payload(message);
@@ -137,6 +152,11 @@ fn malformed_messages(table: &mut Table) {
         ("OFFER with seat 3", &whole[2].1, 17, &[3]),
         ("OFFER with delay 255", &whole[2].1, 18, &[0xFF]),
         ("OFFER with cadence 0", &whole[2].1, 20, &[0, 0]),
+        ("OFFER with cadence 601", &whole[2].1, 20, &[2, 89]),
+        ("VERDICT that is finished twice", &whole[5].1, 11, &[2]),
+        ("RESYNC that asks twice", &whole[7].1, 11, &[2]),
+        ("LEAVING for no reason", &whole[8].1, 13, &[0]),
+        ("LEAVING for an unknown reason", &whole[8].1, 13, &[3]),
         ("OFFER with 255 bytes of user data", &whole[2].1, 34, &[0xFF]),
         ("REFUSE of field 0", &whole[3].1, 9, &[0]),
         ("REFUSE of field 7", &whole[3].1, 9, &[7]),

@@ -12,6 +12,7 @@ use Source::{Peer, Stranger};
 use core::num::NonZeroU8;
 use rebout::lab::forge::{Knows, control, inputs, inputs_with_checksum, message, shifted};
 use rebout::lab::{HOST, JOINER};
+use rebout::wire::WireFrame;
 use rebout::wire::control::{Entries, Header, Payload, PlayerInput, Snapshot};
 use rebout::wire::message::{Challenge, ForeignHello, Message, Ordered, Refuse, RefuseField};
 use rebout::{Buttons, Refusal};
@@ -170,7 +171,8 @@ fn well_formed_inputs(table: &mut Table) {
     let conflict_over = Refused(Refusal::InputConflict);
     table.add("another input for a confirmed frame", &[Over], BOTH, &[Peer], conflict, conflict_over);
     table.add("the same packet again", MATCH, BOTH, &[Peer], |k| k.last.clone(), Taken);
-    table.add("the first packet again", MATCH, BOTH, &[Peer], |k| k.oldest.clone(), Taken);
+    let outdated = Refused(Refusal::InputOutdated);
+    table.add("the first packet again", MATCH, BOTH, &[Peer], |k| k.oldest.clone(), outdated);
     let sums: [(&str, At); 5] = [
         ("off the cadence", |k| k.first + 31),
         ("not possible yet", |k| k.first + 30 * 1_000),
@@ -196,17 +198,25 @@ fn well_formed_inputs(table: &mut Table) {
 
 /// Sequence numbers and acknowledgements of control packets.
 fn numbers(table: &mut Table) {
-    for off in [257, 5_000, 32_768, -300] {
+    // The victim's newest is at least one less than the number that is shifted, and the edges are tested on their own.
+    for off in [64, 257, 5_000, 32_768, -20, -300] {
         let make = move |k: &Knows| control(shifted(k.header, off, 0), &Payload::Heartbeat);
         let class = format!("HEARTBEAT with a sequence {off} off");
         let phases = &[Agreed, Playing, Ending, Over];
         table.add(class, phases, BOTH, &[Peer], make, Refused(Refusal::FarSequence));
     }
+    // After the newest one number may have been skipped: neither is sent.
     for off in [1, 2, 200, 32_768, -300] {
-        let make = move |k: &Knows| control(shifted(k.header, 0, off), &Payload::Heartbeat);
+        let make = move |k: &Knows| {
+            let newest = Header { ack: k.victims, ack_bits: 0, ..k.header };
+            control(shifted(newest, 0, off), &Payload::Heartbeat)
+        };
         let class = format!("HEARTBEAT with an acknowledgement {off} off");
         table.add(class, CONNECTED, BOTH, &[Peer], make, Refused(Refusal::AckUnsent));
     }
+    // Nobody but the peer knows which numbers were skipped and which arrived.
+    let full: Make = |k| control(Header { ack_bits: u32::MAX, ..k.header }, &Payload::Heartbeat);
+    table.add("HEARTBEAT that acknowledges all", CONNECTED, BOTH, &[Peer], full, Refused(Refusal::AckUnsent));
     let nothing: Make = |k| control(Header { ack: 0, ack_bits: 0, ..k.header }, &Payload::Disconnect);
     const HEARD: &[Phase] = &[Challenged, Incoming, Offered, Agreed, Playing, Ending, Over];
     let refused = Refused(Refusal::AckUnsent);
@@ -237,7 +247,9 @@ fn connection(table: &mut Table) {
     let request: Make = |k| control(k.header, &Payload::ConnectReq);
     table.add("CONNECT_REQ", CONNECTED, &[JOINER], &[Peer], request, misplaced);
     table.add("CONNECT_REQ", &[Agreed, Playing, Ending, Over], &[HOST], &[Peer], request, Taken);
-    table.add("CONNECT_REQ to no OFFER", &[Incoming, Offered], &[HOST], &[Peer], request, misplaced);
+    let to_no_offer: Make =
+        |k| control(Header { ack: k.victims, ack_bits: 0, ..k.header }, &Payload::ConnectReq);
+    table.add("CONNECT_REQ to no OFFER", &[Incoming, Offered], &[HOST], &[Peer], to_no_offer, misplaced);
     let ack = |seat: fn(&Knows) -> u8| {
         move |k: &Knows| {
             let client_id = NonZeroU8::new(seat(k)).expect("not 0");
@@ -281,7 +293,7 @@ fn hellos(table: &mut Table) {
     table.add("HELLO with a larger nonce", UNDECIDED, &[JOINER], &[Peer], larger, misplaced);
     table.add("HELLO to a joiner with an offer", &[Offered, Agreed], &[JOINER], &[Peer], smaller, misplaced);
     table.add("HELLO of the host started anew", MATCH, &[JOINER], &[Peer], larger, Taken);
-    for version in [0, 2, u16::MAX] {
+    for version in [0, 1, 3, u16::MAX] {
         let foreign = move |_: &Knows| {
             message(Header::default(), &Message::ForeignHello(ForeignHello { version, nonce: 3, cookie: 0 }))
         };
@@ -343,16 +355,21 @@ fn messages(table: &mut Table) {
     let misplaced = Refused(Refusal::OutOfPlace);
     let implausible = Refused(Refusal::ImplausibleChecksum);
     let verdict = |frame: fn(&Knows) -> u32| {
-        move |k: &Knows| ordered(k, 0, Ordered::Verdict { frame: frame(k), checksum: 5 })
+        move |k: &Knows| {
+            ordered(k, 0, Ordered::Verdict { frame: WireFrame(frame(k)), checksum: 5, finished: true })
+        }
     };
     let report: Make = |k| {
-        message(k.header, &Message::Report { sent: u32::MAX, received: u32::MAX, newest_frame: u32::MAX })
+        message(
+            k.header,
+            &Message::Report { sent: u32::MAX, received: u32::MAX, newest_frame: WireFrame(u32::MAX) },
+        )
     };
     let early: [(&str, Make); 4] = [
         ("REPORT", report),
-        ("VERDICT", |k| ordered(k, 0, Ordered::Verdict { frame: 1, checksum: 1 })),
+        ("VERDICT", |k| ordered(k, 0, Ordered::Verdict { frame: WireFrame(1), checksum: 1, finished: true })),
         ("USER", |k| ordered(k, 0, Ordered::User(b"x"))),
-        ("DELAY", |k| ordered(k, 0, Ordered::Delay { from_frame: 1, delay_frames: 2 })),
+        ("DELAY", |k| ordered(k, 0, Ordered::Delay { from_frame: WireFrame(1), delay_frames: 2 })),
     ];
     for (name, make) in early {
         let phases = &[Incoming, Offered, Agreed];
@@ -380,7 +397,7 @@ fn messages(table: &mut Table) {
     table.add("USER of 1,024 bytes", &[Playing], BOTH, &[Peer], user, Taken);
     let ahead: Make = |k| ordered(k, 15, Ordered::User(&[b'x'; 1_024]));
     table.add("USER that waits for 15 others", &[Playing], BOTH, &[Peer], ahead, Taken);
-    let delay: Make = |k| ordered(k, 0, Ordered::Delay { from_frame: u32::MAX, delay_frames: 16 });
+    let delay: Make = |k| ordered(k, 0, Ordered::Delay { from_frame: WireFrame(u32::MAX), delay_frames: 16 });
     table.add("DELAY of 16", &[Playing], BOTH, &[Peer], delay, Taken);
     let bad = Refused(Refusal::MalformedMessage);
     let autopsies: [(&str, &[u8]); 6] = [
@@ -416,7 +433,9 @@ fn strangers(table: &mut Table) {
         ("CONNECT_ACK", |k| {
             control(k.header, &Payload::ConnectAck { client_id: NonZeroU8::new(k.seat).expect("not 0") })
         }),
-        ("VERDICT", |k| ordered(k, 0, Ordered::Verdict { frame: k.known, checksum: 1 })),
+        ("VERDICT", |k| {
+            ordered(k, 0, Ordered::Verdict { frame: WireFrame(k.known), checksum: 1, finished: true })
+        }),
         ("USER", |k| ordered(k, 0, Ordered::User(b"hi"))),
         ("OFFER", |k| message(k.header, &offer(k.nonce, k.token))),
         ("REFUSE", |k| {
