@@ -57,8 +57,8 @@ impl<S: Fields> Session<S> {
     /// When the last inputs are sent again. While the match ends nobody calls `advance`, but they have to arrive. Once it
     /// is over, only for a while: the peer may be gone for good.
     pub(super) fn resend_at(&self) -> Option<Time> {
-        let unfinished = !self.ending.is_playing()
-            && !(self.ending.is_over() && self.stream.has_resent_enough())
+        let may_resend = self.ending.is_ending() || self.ending.is_over() && !self.stream.has_resent_enough();
+        let unfinished = may_resend
             && self.simulation.ended().is_some()
             && !self.stream.has_acked(self.simulation.own_end())
             && self.ending.their_frame().is_none();
