@@ -3,7 +3,9 @@
 use super::{Fields, LARGE_BYTES, Visitor};
 use crate::math::Vec2;
 use crate::{Buttons, Frame, Inputs, Player, Rng};
+use core::fmt::Display;
 use fixed::types::extra::{LeEqU8, LeEqU16, LeEqU32, LeEqU64, LeEqU128};
+use std::collections::{BTreeMap, VecDeque};
 
 /// A type of at most 32 bits is one word, sign-extended if it is signed.
 macro_rules! one_word {
@@ -21,7 +23,7 @@ macro_rules! one_word {
         }
     )*};
 }
-one_word!(bool: u32, u16: u32, u32: u32, i8: i32, i16: i32, i32: i32);
+one_word!(bool: u32, char: u32, u16: u32, u32: u32, i8: i32, i16: i32, i32: i32);
 
 impl Fields for u8 {
     #[inline]
@@ -107,6 +109,78 @@ impl<T: Fields> Fields for Vec<T> {
     #[inline]
     fn visit<V: Visitor>(&self, visitor: &mut V) {
         self.as_slice().visit(visitor);
+    }
+}
+
+/// Like a slice. Item by item, because where the ring of its memory begins is not part of the state.
+impl<T: Fields> Fields for VecDeque<T> {
+    #[inline]
+    fn visit<V: Visitor>(&self, visitor: &mut V) {
+        visitor.field("len", &(self.len() as u32));
+        for (index, item) in self.iter().enumerate() {
+            visitor.item(index, item);
+        }
+    }
+}
+
+/// The number of entries, then each entry's key and value, in the order of the keys.
+///
+/// An entry is named by its key where the key is a single word, and otherwise by its position.
+impl<K: Fields, T: Fields> Fields for BTreeMap<K, T> {
+    #[inline]
+    fn visit<V: Visitor>(&self, visitor: &mut V) {
+        visitor.field("len", &(self.len() as u32));
+        for (position, (key, value)) in self.iter().enumerate() {
+            visitor.item(only_word(key).map_or(position, |word| word as usize), &Entry { key, value });
+        }
+    }
+}
+
+struct Entry<'a, K, T> {
+    key: &'a K,
+    value: &'a T,
+}
+
+impl<K: Fields, T: Fields> Fields for Entry<'_, K, T> {
+    #[inline]
+    fn visit<V: Visitor>(&self, visitor: &mut V) {
+        visitor.field("key", self.key);
+        visitor.field("value", self.value);
+    }
+}
+
+/// The word of a value that has exactly one.
+#[inline]
+fn only_word<T: Fields>(value: &T) -> Option<u32> {
+    struct First(usize, u32);
+    impl Visitor for First {
+        #[inline]
+        fn leaf(&mut self, words: &[u32], _: &dyn Display) {
+            self.0 += words.len();
+            self.1 = words.first().copied().unwrap_or_default();
+        }
+        #[inline]
+        fn bytes(&mut self, _: &[u8]) {
+            self.0 = usize::MAX / 2;
+        }
+    }
+    let mut first = First(0, 0);
+    value.visit(&mut first);
+    (first.0 == 1).then_some(first.1)
+}
+
+/// The bytes of the text, as a slice of bytes.
+impl Fields for str {
+    #[inline]
+    fn visit<V: Visitor>(&self, visitor: &mut V) {
+        self.as_bytes().visit(visitor);
+    }
+}
+
+impl Fields for String {
+    #[inline]
+    fn visit<V: Visitor>(&self, visitor: &mut V) {
+        self.as_str().visit(visitor);
     }
 }
 

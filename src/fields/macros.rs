@@ -15,7 +15,7 @@
 ///
 /// #[derive(Clone, Copy)]
 /// struct Fighter { at: Point, action: Action, sparks: f32 }
-/// fields!(Fighter { at, action, sparks: _ });      // `_`: only for show, not part of the state
+/// fields!(Fighter { at, action, sparks: _ });      // `_`: restored with the state, never compared
 ///
 /// #[derive(Clone, Copy)]
 /// struct Pair<T, const N: usize> { items: [T; N], open: Option<T> }
@@ -107,13 +107,14 @@ macro_rules! fields {
         }
     };
 
-    (@body $visitor:ident { $($field:ident $(: $skip:tt)?),* $(,)? }) => {
+    (@body $visitor:ident { $($field:tt $(: $skip:tt)?),* $(,)? }) => {
         $($crate::fields!(@field $visitor $field $(: $skip)?);)*
     };
     (@body $visitor:ident ( $($field:tt),* $(,)? )) => { $($crate::fields!(@field $visitor $field);)* };
-    (@field $visitor:ident _) => {};
-    (@field $visitor:ident $field:ident : _) => {};
-    (@field $visitor:ident $field:ident) => { $visitor.field(::core::stringify!($field), $field); };
+    (@field $visitor:ident _) => { $visitor.skipped("_"); };
+    (@field $visitor:ident $field:tt : _) => { $visitor.skipped(::core::stringify!($field)); };
+    // A `tt` keeps its place in the source, so that the error about a type points at its field.
+    (@field $visitor:ident $field:tt) => { $visitor.field(::core::stringify!($field), $field); };
 
     ($name:ident < $($rest:tt)*) => { $crate::fields!(@params struct $name [] [] $($rest)*); };
     ($name:ident $body:tt) => { $crate::fields!(@impl struct $name [] [] $body); };

@@ -1,11 +1,13 @@
 //! One description of a state, which its checksum, its dump and the named difference of two states are made from.
 
+mod bits;
 mod diff;
 mod impls;
 mod macros;
 mod visitors;
 mod walk;
 
+pub use bits::Bits;
 pub use diff::{Difference, diff};
 pub use visitors::{checksum, collect_words, words_equal};
 pub use walk::{Leaf, Path, Segment, walk};
@@ -15,17 +17,19 @@ use core::fmt::Display;
 /// A value that shows every field to a [`Visitor`] by name and as 32-bit words, in declared order.
 ///
 /// Write [`fields!`](crate::fields!) instead of implementing this by hand: it does not compile when a field is left
-/// out. Implemented for `bool`, integers of fixed width, `fixed` numbers, arrays, slices, `Vec`, `Box`, tuples and
-/// `Option`.
+/// out. Implemented for `bool`, `char`, integers of fixed width, `fixed` numbers, arrays, slices, `Vec`, `VecDeque`,
+/// `BTreeMap`, `String`, `Box`, tuples and `Option`.
 ///
-/// Not implemented for `usize` and `isize`, whose width differs between machines, nor for floats, whose last bits
-/// differ: two machines must agree on every bit of a state.
+/// Not implemented for `usize` and `isize`, whose width differs between machines; nor for `HashMap` and `HashSet`, whose
+/// order of iteration does; nor for floats, whose last bits may: two machines must agree on every bit of a state.
+/// [`Bits`] takes a float in all the same.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be part of a simulation state: it does not implement `Fields`",
     label = "not a `Fields` type",
     note = "for a struct or enum of yours, write `fields!(Type {{ every, field }});` or `fields!(enum Type {{ A, B }});`",
-    note = "`usize` has another width on other machines: use `u32`; floats round differently: use a `fixed` number",
-    note = "a field that is only for show is left out visibly: `fields!(Type {{ frame, particles: _ }});`"
+    note = "`usize` has another width on other machines: use `u32`; floats round differently: use a `fixed` number, or `rebout::fields::Bits<f32>` if they are the same on all machines",
+    note = "a `HashMap` has another order on every machine: use a `BTreeMap`",
+    note = "a field that is restored but never compared is left out visibly: `fields!(Type {{ frame, particles: _ }});`"
 )]
 pub trait Fields {
     /// Shows every field to `visitor`, in declared order.
@@ -62,6 +66,12 @@ pub trait Visitor: Sized {
     fn field<T: Fields + ?Sized>(&mut self, name: &'static str, value: &T) {
         let _ = name;
         value.visit(self);
+    }
+
+    /// A field that is declared with `_`: restored with the state, never compared.
+    #[inline]
+    fn skipped(&mut self, name: &'static str) {
+        let _ = name;
     }
 
     /// The items of an array or slice, each of which is one word, given by `word`. A visitor that needs no names can

@@ -3,6 +3,7 @@
 use fixed::types::{I8F8, I16F16, I32F32, U4F4};
 use rebout::fields::{collect_words, words_equal};
 use rebout::{SimHash, checksum, diff, fields, walk};
+use std::collections::{BTreeMap, VecDeque};
 
 #[derive(Clone, Copy)]
 struct Pair<T> {
@@ -234,4 +235,51 @@ fn states_of_different_shape_compare() {
             "0[2]: (absent) / 6",
         ]
     );
+}
+
+#[test]
+fn texts_queues_and_maps_are_hashed_as_the_page_says() {
+    let text = String::from("añ");
+    assert_eq!(checksum(&text), checksum(&vec![b'a', 0xC3, 0xB1]));
+    assert_eq!(checksum(&'ñ'), checksum(&0xF1_u32));
+    let mut queue: VecDeque<u16> = (0..6).collect();
+    queue.rotate_left(2);
+    queue.push_front(9);
+    assert_eq!(checksum(&queue), checksum(&vec![9_u16, 2, 3, 4, 5, 0, 1]));
+    let map: BTreeMap<u8, i16> = [(7, -1), (3, 5)].into();
+    assert_eq!(checksum(&map), checksum(&(2_u32, (3_u8, 5_i16), (7_u8, -1_i16))));
+}
+
+#[test]
+fn a_large_queue_of_bytes_hashes_alike_wherever_its_ring_begins() {
+    let straight: VecDeque<u8> = (0..200).collect();
+    let mut turned: VecDeque<u8> = (100..200).chain(0..100).collect();
+    turned.rotate_left(100);
+    let mut moved = VecDeque::with_capacity(200);
+    moved.extend((0..60).map(|_| 0_u8));
+    moved.drain(..);
+    moved.extend(0..200_u8);
+    assert_eq!((checksum(&straight), checksum(&straight)), (checksum(&turned), checksum(&moved)));
+}
+
+#[test]
+fn an_entry_of_a_map_is_named_by_its_key() {
+    let left: BTreeMap<u16, (i32, i32)> = [(500, (1, 2)), (900, (3, 4))].into();
+    let mut right = left.clone();
+    right.get_mut(&900).unwrap().1 = 5;
+    right.insert(7, (0, 0));
+    let lines: Vec<String> = diff(&left, &right).iter().map(ToString::to_string).collect();
+    assert_eq!(
+        lines,
+        [
+            "len: 2 / 3",
+            "[900].value.1: 4 / 5",
+            "[7].key: (absent) / 7",
+            "[7].value.0: (absent) / 0",
+            "[7].value.1: (absent) / 0"
+        ]
+    );
+    let wide: BTreeMap<u64, u8> = [(1 << 40, 1)].into();
+    let other: BTreeMap<u64, u8> = [(1 << 40, 2)].into();
+    assert_eq!(diff(&wide, &other)[0].to_string(), "[0].value: 1 / 2", "a wide key is no index");
 }
