@@ -141,7 +141,7 @@ pub use rng::Rng;
 pub use rollback::Prediction;
 pub use session::{
     Advanced, Agreed, Config, ConfigError, DelayAdvice, Desync, Event, Incoming, Lobby, LobbyError,
-    MAX_DELAY_FRAMES, Mismatch, OnDesync, Reason, SendError, Session, Stats, SyncReport, SyncTest,
+    MAX_DELAY_FRAMES, Mismatch, Offline, OnDesync, Reason, SendError, Session, Stats, SyncReport, SyncTest,
     SyncTestError, Verdict, advise_delay,
 };
 pub use shown::shown;

@@ -24,6 +24,7 @@ mod advice;
 mod config;
 mod event;
 mod lobby;
+mod offline;
 mod stats;
 mod sync_test;
 
@@ -31,6 +32,7 @@ pub use advice::{DelayAdvice, advise_delay};
 pub use config::{Config, ConfigError, MAX_DELAY_FRAMES, OnDesync};
 pub use event::{Desync, Event, Reason, SendError, Verdict};
 pub use lobby::{Agreed, Incoming, Lobby, LobbyError, Mismatch};
+pub use offline::Offline;
 pub use play::Advanced;
 pub use stats::Stats;
 pub use sync_test::{SyncReport, SyncTest, SyncTestError};

@@ -142,6 +142,11 @@ impl Pacing {
         self.due = (self.due + self.frame_length).shifted(self.trim_nanos);
     }
 
+    /// The clock stood still: the next frame is due at `now`.
+    pub(super) fn restart(&mut self, now: Time) {
+        self.due = now;
+    }
+
     /// A stalled frame has its input now: it is due at once.
     pub(super) fn hurry(&mut self, now: Time) {
         self.due = self.due.min(now);

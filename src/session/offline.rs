@@ -1,0 +1,226 @@
+//! A match at one machine: the frames, cues and end of an online match, without a peer.
+
+use super::config::{Config, ConfigError};
+use super::pacing::Pacing;
+use super::play::Advanced;
+use crate::rollback::{Advance, Rollback, RollbackConfig};
+use crate::time::Time;
+use crate::{CueEvent, Frame, Game, Inputs, Player};
+use core::time::Duration;
+
+/// Two players at one machine, or a player and a bot.
+///
+/// Has the calls of a [`Session`](crate::Session) that a game loop needs, so that one loop serves both: frames are due at
+/// the frame rate, a step's cues are told once, and the match ends when the game is finished. Nothing is predicted, so
+/// every frame is certain at once and every cue is confirmed in the frame that starts it.
+///
+/// ```
+/// use core::time::Duration;
+/// use rebout::{Advanced, Buttons, Config, Cues, Game, Inputs, Offline, Player, fields};
+///
+/// #[derive(Clone, Copy)]
+/// struct Race { at: [u32; 2] }
+/// fields!(Race { at });
+/// impl Game for Race {
+///     fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+///         for player in Player::BOTH {
+///             self.at[player.index()] += u32::from(inputs[player].holds(Buttons(1)));
+///         }
+///     }
+///     fn finished(&self) -> bool { self.at.contains(&100) }
+/// }
+///
+/// let mut race = Race { at: [0, 0] };
+/// let mut now = Duration::ZERO;                            // the clock of the game's loop
+/// let mut play = Offline::new(now, &Config::new(7), &race)?;
+/// loop {
+///     now = play.next_frame_at();                        // here: wait, read keys, ask the bot
+///     let frame = play.current();
+///     let bot = if frame.0 % 3 == 0 { Buttons(1) } else { Buttons::NONE };
+///     match play.advance(now, &mut race, Inputs([Buttons(1), bot])) {
+///         Advanced::Ended => break,
+///         _ => {}                                          // here: sounds from `play.cues()`, then draw
+///     }
+/// }
+/// assert_eq!(race.at, [100, 34]);
+/// assert_eq!(play.current().0, 100);
+/// # Ok::<(), rebout::ConfigError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Offline<S> {
+    rollback: Rollback<S>,
+    clock: Pacing,
+    paused: bool,
+}
+
+impl<S> Offline<S> {
+    /// A match of `game` as it is now, whose first frame is due at `now`. Of the config only the frame rate counts.
+    ///
+    /// # Errors
+    /// If the config makes no sense.
+    pub fn new<G: Game<Snapshot = S>>(now: Duration, config: &Config, game: &G) -> Result<Self, ConfigError> {
+        config.check()?;
+        let lockstep = RollbackConfig { window: 0, prediction: config.prediction, cue_moves_within: 0 };
+        Ok(Self {
+            rollback: Rollback::new(lockstep, game),
+            clock: Pacing::new(now.into(), config.frame_length().into()),
+            paused: false,
+        })
+    }
+
+    /// Steps a frame on both players' inputs, if one is due.
+    pub fn advance<G: Game<Snapshot = S>>(
+        &mut self,
+        now: Duration,
+        game: &mut G,
+        inputs: Inputs,
+    ) -> Advanced {
+        let now = Time::from(now);
+        if self.rollback.ended().is_some() {
+            self.rollback.forget_last();
+            return Advanced::Ended;
+        }
+        if self.paused || !self.clock.is_due(now) {
+            self.rollback.forget_last();
+            return Advanced::NotDue;
+        }
+        for player in Player::BOTH {
+            // The next frame of a match without a gap: it is always taken, up to the last number there is.
+            if self.rollback.confirm(player, self.rollback.current(), inputs[player]).is_err() {
+                return Advanced::Ended;
+            }
+        }
+        self.clock.stepped(now, None, || 0);
+        match self.rollback.advance(game) {
+            Advance::Stepped => Advanced::Stepped,
+            Advance::Stalled => Advanced::Stalled,
+            Advance::Ended => Advanced::Ended,
+        }
+    }
+
+    /// Stops the clock: no frame is due until [`resume`](Self::resume).
+    pub fn pause(&mut self) {
+        self.paused = true;
+    }
+
+    /// Goes on after a pause: the next frame is due at once, and none is made up for.
+    pub fn resume(&mut self, now: Duration) {
+        if core::mem::take(&mut self.paused) {
+            self.clock.restart(now.into());
+        }
+    }
+
+    /// Whether the match is paused.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        self.paused
+    }
+
+    /// When the next frame is due; never while the match is paused or over.
+    #[must_use]
+    pub fn next_frame_at(&self) -> Duration {
+        if self.paused || self.ended() { Duration::MAX } else { self.clock.due().into() }
+    }
+
+    /// Whether a frame is due at `now`.
+    #[must_use]
+    pub fn frame_due(&self, now: Duration) -> bool {
+        !self.paused && !self.ended() && self.clock.is_due(now.into())
+    }
+
+    /// How far the time between the last frame and the next has gone, from 0 to 1, for drawing in between.
+    #[must_use]
+    pub fn phase(&self, now: Duration) -> f32 {
+        self.clock.phase(now.into())
+    }
+
+    /// What the last [`advance`](Self::advance) did to cues: each is started and confirmed at once.
+    #[must_use]
+    pub fn cues(&self) -> &[CueEvent] {
+        self.rollback.cues()
+    }
+
+    /// The frame that the last [`advance`](Self::advance) stepped, with its inputs: for a replay.
+    pub fn confirmed(&self) -> impl Iterator<Item = (Frame, Inputs)> {
+        let settled = self.rollback.newly_settled();
+        settled.start.until(settled.end).filter_map(|f| Some((f, self.rollback.settled_inputs(f)?)))
+    }
+
+    /// The next frame to step; the game is in this state.
+    #[must_use]
+    pub fn current(&self) -> Frame {
+        self.rollback.current()
+    }
+
+    /// Whether the match is over: the game is finished.
+    #[must_use]
+    pub fn ended(&self) -> bool {
+        self.rollback.ended().is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Buttons, Cue, CueChange, Cues, fields};
+
+    /// Counts its frames, and asks for a cue in every tenth.
+    #[derive(Clone, Copy)]
+    struct Count {
+        frames: u32,
+        held: u32,
+    }
+    fields!(Count { frames, held });
+
+    impl Game for Count {
+        fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
+            self.held += u32::from(inputs[Player::Two].holds(Buttons(4)));
+            if self.frames % 10 == 0 {
+                cues.emit(Cue(1));
+            }
+            self.frames += 1;
+        }
+        fn finished(&self) -> bool {
+            self.frames == 60
+        }
+    }
+
+    const START: Count = Count { frames: 0, held: 0 };
+    const INPUTS: Inputs = Inputs([Buttons(1), Buttons(4)]);
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn frames_come_at_the_frame_rate_and_each_is_told_once() {
+        let (mut game, config) = (START, Config { frame_rate: 50, ..Config::new(1) });
+        let mut offline = Offline::new(ms(100), &config, &game).unwrap();
+        let (mut cues, mut frames) = (Vec::new(), Vec::new());
+        for at in 0..3_000 {
+            offline.advance(ms(at), &mut game, INPUTS);
+            cues.extend(offline.cues().iter().map(|event| (event.frame.0, event.change)));
+            frames.extend(offline.confirmed().map(|(frame, inputs)| (at, frame.0, inputs == INPUTS)));
+        }
+        assert_eq!(frames, (0..60).map(|f| (100 + u64::from(f) * 20, f, true)).collect::<Vec<_>>());
+        let told =
+            (0..60).step_by(10).flat_map(|f| [(f, CueChange::Start { late_by: 0 }), (f, CueChange::Confirm)]);
+        assert_eq!(cues, told.collect::<Vec<_>>());
+        assert!(offline.ended() && offline.next_frame_at() == Duration::MAX && game.held == 60);
+    }
+
+    #[test]
+    fn a_pause_makes_nothing_up() {
+        let (mut game, config) = (START, Config::new(1));
+        let mut offline = Offline::new(ms(0), &config, &game).unwrap();
+        assert_eq!(offline.advance(ms(0), &mut game, INPUTS), Advanced::Stepped);
+        offline.pause();
+        assert_eq!(offline.advance(ms(500), &mut game, INPUTS), Advanced::NotDue);
+        assert!(offline.cues().is_empty() && offline.next_frame_at() == Duration::MAX);
+        offline.resume(ms(60_000));
+        assert_eq!(offline.next_frame_at(), ms(60_000));
+        assert_eq!(offline.advance(ms(60_000), &mut game, INPUTS), Advanced::Stepped);
+        assert_eq!(offline.advance(ms(60_001), &mut game, INPUTS), Advanced::NotDue);
+        assert_eq!(game.frames, 2);
+    }
+}
