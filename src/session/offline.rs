@@ -175,7 +175,7 @@ mod tests {
     impl Game for Count {
         fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
             self.held += u32::from(inputs[Player::Two].holds(Buttons(4)));
-            if self.frames % 10 == 0 {
+            if self.frames.is_multiple_of(10) {
                 cues.emit(Cue(1));
             }
             self.frames += 1;
