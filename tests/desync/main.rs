@@ -4,4 +4,5 @@ mod autopsy;
 mod bundle;
 mod detection;
 mod hostile;
+mod liar;
 mod shapes;

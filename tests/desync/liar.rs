@@ -1,0 +1,123 @@
+//! A machine that takes part in a match and says what it likes in an autopsy.
+
+use core::time::Duration;
+use games::faulty::{Faulty, LINK, PLAY};
+use rebout::lab::sim::{Clock, Machine, World};
+use rebout::lab::{Contestant, Setup, addresses};
+use rebout::wire::control::{self, Payload};
+use rebout::wire::{self, Packet};
+use rebout::{Autopsy, Config, Event, OnDesync, Player, Protocol};
+use std::net::SocketAddr;
+
+/// A machine whose messages of the game's own become messages of an autopsy on their way out.
+pub(crate) struct Liar {
+    inner: Contestant<Faulty>,
+    /// What the messages say, by their number.
+    lies: Vec<Vec<u8>>,
+    from: Duration,
+    pub(crate) said: usize,
+}
+
+const USER: u8 = 17;
+const AUTOPSY: u8 = 32;
+
+impl Liar {
+    fn new(inner: Contestant<Faulty>, from: Duration, lies: Vec<Vec<u8>>) -> Self {
+        Self { inner, lies, from, said: 0 }
+    }
+
+    fn twist(&self, datagram: &[u8], buf: &mut [u8]) -> Option<usize> {
+        let Ok(Packet::Game(packet)) = wire::decode(datagram) else { return None };
+        let Payload::ReliableEvent([USER, high, low, ..]) = packet.payload else { return None };
+        // Ordered messages of the joiner are numbered from bits 16 to 31 of the token on.
+        let token = self.inner.session()?.agreed().token;
+        let number = u16::from_be_bytes([*high, *low]).wrapping_sub((token >> 16) as u16);
+        let lie = self.lies.get(usize::from(number))?;
+        let message = [&[AUTOPSY, *high, *low], &lie[..]].concat();
+        control::encode(&packet.header, &Payload::ReliableEvent(&message), buf).ok()
+    }
+}
+
+impl Protocol for Liar {
+    fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
+        self.inner.handle_datagram(now, from, datagram);
+    }
+    fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        let (to, len) = self.inner.poll_transmit(now, buf)?;
+        let datagram = buf[..len].to_vec();
+        Some((to, self.twist(&datagram, buf).unwrap_or(len)))
+    }
+    fn poll_timeout(&self) -> Option<Duration> {
+        self.inner.poll_timeout()
+    }
+    fn wants_attention(&self, now: Duration) -> bool {
+        self.inner.wants_attention(now)
+    }
+    fn lingers(&self) -> bool {
+        self.inner.lingers()
+    }
+}
+
+impl Machine for Liar {
+    fn next_frame_at(&self) -> Option<Duration> {
+        self.inner.next_frame_at()
+    }
+    fn frame(&mut self, now: Duration) {
+        self.inner.frame(now);
+        if let Some(session) = self.inner.session_mut()
+            && now >= self.from
+        {
+            while self.said < self.lies.len() && session.send(now, b"-").is_ok() {
+                self.said += 1;
+            }
+        }
+    }
+}
+
+/// A victim, which hosts, and a liar. `tamper` says which of them is faulty.
+pub(crate) fn world(
+    tamper: Option<fn(&mut Faulty, Player)>,
+    from: Duration,
+    lies: Vec<Vec<u8>>,
+    change: impl Fn(&mut Config),
+) -> World<Liar> {
+    let setup = Setup::new(9, LINK);
+    let [mut host, mut join] = setup.configs;
+    change(&mut host);
+    // It takes no part in the honest way.
+    join.on_desync = OnDesync::GoOn;
+    let mut play = PLAY;
+    play.build = |seed| Faulty { last: u32::MAX, ..(PLAY.build)(seed) };
+    let mut world = World::new(setup.seed);
+    let [victim, liar] = addresses();
+    let mut contestants = [Contestant::new(host, None, play), Contestant::new(join, Some(victim), play)];
+    contestants.iter_mut().for_each(|contestant| contestant.tamper = tamper);
+    let [one, two] = contestants;
+    world.add(victim, Clock::default(), Duration::ZERO, Liar::new(one, Duration::MAX, Vec::new()));
+    world.add(liar, Clock::default(), Duration::ZERO, Liar::new(two, from, lies));
+    world.network_mut().set_link(0, 1, LINK);
+    world.network_mut().set_link(1, 0, LINK);
+    world
+}
+
+pub(crate) fn victim(world: &World<Liar>) -> &Contestant<Faulty> {
+    &world.machine(0).inner
+}
+
+pub(crate) fn told(world: &World<Liar>) -> Vec<(Duration, Autopsy)> {
+    let told = victim(world).events.iter().filter_map(|(at, event)| match event {
+        Event::Autopsy(autopsy) => Some((*at, (**autopsy).clone())),
+        _ => None,
+    });
+    told.collect()
+}
+
+pub(crate) fn words(head: &[u8], words: &[u32]) -> Vec<u8> {
+    let mut bytes = head.to_vec();
+    bytes.extend(words.iter().flat_map(|word| word.to_be_bytes()));
+    bytes
+}
+
+pub(crate) fn start(frame: u32, last_match: u32) -> Vec<u8> {
+    words(&[1], &[frame, last_match])
+}
