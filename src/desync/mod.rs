@@ -146,10 +146,10 @@ impl<S: Fields> Watch<S> {
     /// # Errors
     /// A payload that is malformed or not bounded, or any at all if this machine does not make autopsies: then it does
     /// not help the peer to make one either.
-    pub(crate) fn receive(&mut self, now: Time, settled: Frame, payload: &[u8]) -> Result<(), Refusal> {
+    pub(crate) fn receive(&mut self, settled: Frame, payload: &[u8]) -> Result<(), Refusal> {
         if self.on_desync == OnDesync::GoOn {
             Err(Refusal::OutOfPlace)
-        } else if self.examiner.receive(now, settled, payload) {
+        } else if self.examiner.receive(settled, payload) {
             Ok(())
         } else {
             Err(Refusal::MalformedMessage)
@@ -163,7 +163,6 @@ impl<S: Fields> Watch<S> {
         game: &mut G,
         rollback: &Rollback<S>,
     ) -> Option<Autopsy> {
-        self.examiner.answer(now);
         self.freeze();
         self.examiner.work(now, game, Past::new(&self.archive, rollback))
     }

@@ -1,12 +1,12 @@
-//! A machine that takes part in a match and says what it likes in an autopsy.
+//! A machine that takes part in a match, and says and hides what it likes.
 
 use core::time::Duration;
 use games::faulty::{Faulty, LINK, PLAY};
 use rebout::lab::sim::{Clock, Machine, World};
 use rebout::lab::{Contestant, Setup, addresses};
 use rebout::wire::control::{self, Payload};
-use rebout::wire::{self, Packet};
-use rebout::{Autopsy, Config, Event, OnDesync, Player, Protocol};
+use rebout::wire::{self, Packet, rbn1};
+use rebout::{Autopsy, Buttons, Config, Event, Frame, OnDesync, Player, Protocol};
 use std::net::SocketAddr;
 
 /// A machine whose messages of the game's own become messages of an autopsy on their way out.
@@ -16,6 +16,12 @@ pub(crate) struct Liar {
     lies: Vec<Vec<u8>>,
     from: Duration,
     pub(crate) said: usize,
+    /// The frame whose checksum never leaves this machine, as if every packet with it were lost.
+    pub(crate) hides: Option<Frame>,
+    /// The wire number of the first frame that has a checksum, which is frame 0.
+    first_checksum: Option<u32>,
+    /// How many datagrams with a message of an autopsy have come.
+    pub(crate) heard: u32,
 }
 
 const USER: u8 = 17;
@@ -23,7 +29,21 @@ const AUTOPSY: u8 = 32;
 
 impl Liar {
     fn new(inner: Contestant<Faulty>, from: Duration, lies: Vec<Vec<u8>>) -> Self {
-        Self { inner, lies, from, said: 0 }
+        Self { inner, lies, from, said: 0, hides: None, first_checksum: None, heard: 0 }
+    }
+
+    /// The datagram without the checksum that this machine hides.
+    fn hide(&mut self, datagram: &[u8], buf: &mut [u8]) -> Option<usize> {
+        let packet = rbn1::decode(datagram).ok()?;
+        let mut header = *packet.header();
+        let frame = header.checksum?.frame.0;
+        let first = *self.first_checksum.get_or_insert(frame);
+        if self.hides != Some(Frame(frame - first)) {
+            return None;
+        }
+        header.checksum = None;
+        let inputs: Vec<Buttons> = packet.inputs().collect();
+        rbn1::encode(&header, inputs, buf).ok()
     }
 
     fn twist(&self, datagram: &[u8], buf: &mut [u8]) -> Option<usize> {
@@ -40,12 +60,16 @@ impl Liar {
 
 impl Protocol for Liar {
     fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
+        if let Ok(Packet::Game(packet)) = wire::decode(datagram) {
+            self.heard += u32::from(matches!(packet.payload, Payload::ReliableEvent([AUTOPSY, ..])));
+        }
         self.inner.handle_datagram(now, from, datagram);
     }
     fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
         let (to, len) = self.inner.poll_transmit(now, buf)?;
         let datagram = buf[..len].to_vec();
-        Some((to, self.twist(&datagram, buf).unwrap_or(len)))
+        let changed = self.twist(&datagram, buf).or_else(|| self.hide(&datagram, buf));
+        Some((to, changed.unwrap_or(len)))
     }
     fn poll_timeout(&self) -> Option<Duration> {
         self.inner.poll_timeout()
@@ -74,18 +98,28 @@ impl Machine for Liar {
     }
 }
 
-/// A victim, which hosts, and a liar. `tamper` says which of them is faulty.
+/// A victim, which hosts, and a liar that takes no part in an autopsy in the honest way. `tamper` says which of them is
+/// faulty.
 pub(crate) fn world(
     tamper: Option<fn(&mut Faulty, Player)>,
     from: Duration,
     lies: Vec<Vec<u8>>,
     change: impl Fn(&mut Config),
 ) -> World<Liar> {
-    let setup = Setup::new(9, LINK);
-    let [mut host, mut join] = setup.configs;
-    change(&mut host);
-    // It takes no part in the honest way.
-    join.on_desync = OnDesync::GoOn;
+    let mut setup = Setup::new(9, LINK);
+    change(&mut setup.configs[0]);
+    setup.configs[1].on_desync = OnDesync::GoOn;
+    world_of(setup, tamper, from, lies)
+}
+
+/// A victim and a liar with these configs.
+pub(crate) fn world_of(
+    setup: Setup,
+    tamper: Option<fn(&mut Faulty, Player)>,
+    from: Duration,
+    lies: Vec<Vec<u8>>,
+) -> World<Liar> {
+    let [host, join] = setup.configs;
     let mut play = PLAY;
     play.build = |seed| Faulty { last: u32::MAX, ..(PLAY.build)(seed) };
     let mut world = World::new(setup.seed);
@@ -95,17 +129,26 @@ pub(crate) fn world(
     let [one, two] = contestants;
     world.add(victim, Clock::default(), Duration::ZERO, Liar::new(one, Duration::MAX, Vec::new()));
     world.add(liar, Clock::default(), Duration::ZERO, Liar::new(two, from, lies));
-    world.network_mut().set_link(0, 1, LINK);
-    world.network_mut().set_link(1, 0, LINK);
+    world.network_mut().set_link(0, 1, setup.links[0]);
+    world.network_mut().set_link(1, 0, setup.links[1]);
     world
 }
 
 pub(crate) fn victim(world: &World<Liar>) -> &Contestant<Faulty> {
-    &world.machine(0).inner
+    machine(world, 0)
 }
 
+pub(crate) fn machine(world: &World<Liar>, id: usize) -> &Contestant<Faulty> {
+    &world.machine(id).inner
+}
+
+/// The autopsies that the victim told of.
 pub(crate) fn told(world: &World<Liar>) -> Vec<(Duration, Autopsy)> {
-    let told = victim(world).events.iter().filter_map(|(at, event)| match event {
+    told_by(world, 0)
+}
+
+pub(crate) fn told_by(world: &World<Liar>, id: usize) -> Vec<(Duration, Autopsy)> {
+    let told = machine(world, id).events.iter().filter_map(|(at, event)| match event {
         Event::Autopsy(autopsy) => Some((*at, (**autopsy).clone())),
         _ => None,
     });

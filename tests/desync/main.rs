@@ -3,6 +3,7 @@
 mod autopsy;
 mod bundle;
 mod detection;
+mod evidence;
 mod hostile;
 mod liar;
 mod shapes;

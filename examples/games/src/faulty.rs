@@ -17,6 +17,11 @@ pub enum Fault {
     Step {
         into: u32,
     },
+    /// The step takes a point of health in each of these frames and gives it back in the next, so that the states are the
+    /// same again after each.
+    Passing {
+        frames: [u32; 2],
+    },
     /// A count of steps, which is not in the snapshot, leaks into the state from this frame on.
     Outside {
         from: u32,
@@ -51,6 +56,10 @@ impl Game for Faulty {
         let frame = self.inner.frame;
         match self.fault {
             Fault::Step { into } if frame == into => self.inner.fighters[1].hp -= 1,
+            Fault::Passing { frames } => {
+                self.inner.fighters[1].hp -= i32::from(frames.contains(&frame));
+                self.inner.fighters[1].hp += i32::from(frames.contains(&(frame - 1)));
+            }
             Fault::Outside { from } if frame >= from => {
                 self.inner.fighters[0].cooldown += i32::from(self.steps.is_multiple_of(3));
             }

@@ -28,6 +28,12 @@ impl Claim {
     pub(crate) fn last_match(self) -> Option<Frame> {
         self.last_match
     }
+
+    /// Whether the states were the same in the other claim's frame or after it: the other claim is false then, or about a
+    /// difference that had passed.
+    pub(crate) fn refutes(self, other: Self) -> bool {
+        self.last_match.is_some_and(|matched| other.frame <= matched)
+    }
 }
 
 /// The frames that an autopsy compares: those after `base`, up to and with `target`.

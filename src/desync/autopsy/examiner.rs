@@ -10,13 +10,14 @@ use super::resimulate;
 use super::subject::Subject;
 use super::testimony::Testimony;
 use crate::time::{Span, Time};
+use crate::wire::autopsy::{self, Note};
 use crate::{Fields, Frame, Game, Player};
 use core::mem;
 
 /// How long the peer has to tell everything. After that the report is made of what is known.
 const PATIENCE: Span = Span::from_secs(10);
 
-/// Conducts one autopsy: the first difference of a match that either machine finds.
+/// Conducts one autopsy: the first difference of a match that this machine finds.
 #[derive(Clone, Debug)]
 pub(crate) struct Examiner<S> {
     local: Player,
@@ -35,8 +36,8 @@ enum Phase<S> {
     Idle,
     /// The report is made. Messages may still have to go out.
     Closed,
-    /// A difference is known. Ends when both machines have sent START and the frames are settled here.
-    Opening { since: Time, ours: Option<Claim> },
+    /// Our START is sent. Ends when the peer's is here and the frames are settled.
+    Opening { since: Time, ours: Claim },
     /// Our TRACEs are sent. Ends with the last of the peer's.
     Tracing(Case),
     /// Our SUBJECT is sent. Ends with the peer's.
@@ -86,38 +87,40 @@ impl<S: Fields> Examiner<S> {
         !matches!(self.phase, Phase::Idle | Phase::Closed)
     }
 
-    /// The two machines differ in `frame`. Only the first difference counts.
+    /// A comparison of our own has found that the two machines differ in `frame`. Only the first difference counts.
+    ///
+    /// This is the only way into an autopsy: the peer's word alone begins none, because it may be a lie or forged.
     pub(crate) fn begin(&mut self, now: Time, frame: Frame, last_match: Option<Frame>) {
-        let since = match self.phase {
-            Phase::Idle => now,
-            Phase::Opening { since, ours: None } => since,
-            _ => return,
-        };
-        let claim = Claim::new(frame, last_match);
-        self.exchange.start(claim);
-        self.phase = Phase::Opening { since, ours: Some(claim) };
-    }
-
-    /// Sends our own START if the peer's has come first.
-    pub(crate) fn answer(&mut self, now: Time) {
-        if let Phase::Opening { ours: None, .. } = self.phase
-            && let Some(claim) = self.theirs.claim
-        {
-            self.begin(now, claim.frame(), claim.last_match());
+        if !matches!(self.phase, Phase::Idle) {
+            return;
         }
+        let ours = Claim::new(frame, last_match);
+        self.exchange.start(ours);
+        self.phase = Phase::Opening { since: now, ours };
     }
 
     /// Takes in a message of the peer; `false` if it is refused. `settled` is the newest certain frame here.
-    pub(crate) fn receive(&mut self, now: Time, settled: Frame, payload: &[u8]) -> bool {
-        let note = self.exchange.hear(payload);
-        if matches!(self.phase, Phase::Closed) {
-            return false;
+    ///
+    /// A START that comes before a difference is known here is kept until one is. Nothing else is: an honest peer goes on
+    /// only after our own START. The newest START counts, with the notes after it, so that a forged one does not keep
+    /// the peer's own out.
+    pub(crate) fn receive(&mut self, settled: Frame, payload: &[u8]) -> bool {
+        let note = match self.phase {
+            Phase::Closed => None,
+            Phase::Idle => autopsy::decode(payload),
+            _ => self.exchange.hear(payload),
+        };
+        match (note, &self.phase) {
+            (None, _) => false,
+            // The peer differs only about a checksum that we have sent.
+            (Some(Note::Start { frame, .. }), _) if frame > settled => false,
+            (Some(Note::Start { frame, last_match }), Phase::Idle | Phase::Opening { .. }) => {
+                self.theirs = Testimony::new(Claim::new(frame, last_match));
+                true
+            }
+            (Some(_), Phase::Idle) => false,
+            (Some(note), _) => self.theirs.take(note),
         }
-        let taken = note.is_some_and(|note| self.theirs.take(note, settled));
-        if taken && matches!(self.phase, Phase::Idle) {
-            self.phase = Phase::Opening { since: now, ours: None };
-        }
-        taken
     }
 
     /// The next message to send.
@@ -133,8 +136,8 @@ impl<S: Fields> Examiner<S> {
     /// The last frame whose state and inputs are needed, once one is known to differ here.
     pub(crate) fn target(&self) -> Option<Frame> {
         match &self.phase {
-            Phase::Idle | Phase::Closed | Phase::Opening { ours: None, .. } => None,
-            Phase::Opening { ours: Some(ours), .. } => Some(self.scope(*ours).target),
+            Phase::Idle | Phase::Closed => None,
+            Phase::Opening { ours, .. } => Some(self.scope(*ours).target),
             Phase::Tracing(case)
             | Phase::Choosing(case, _)
             | Phase::Narrowing(case, ..)
@@ -144,7 +147,13 @@ impl<S: Fields> Examiner<S> {
 
     /// The frames to compare, as far as the claims of both are known.
     fn scope(&self, ours: Claim) -> Scope {
-        self.theirs.claim.map_or(Scope::of_one(ours), |theirs| Scope::of_both(ours, theirs))
+        self.answer_to(ours).map_or(Scope::of_one(ours), |theirs| Scope::of_both(ours, theirs))
+    }
+
+    /// The START of the peer that belongs to ours. One that our own comparisons have refuted since it came may be forged,
+    /// so it counts only once the peer goes on with it.
+    fn answer_to(&self, ours: Claim) -> Option<Claim> {
+        self.theirs.claim.filter(|theirs| !ours.refutes(*theirs) || self.theirs.traces.lived.complete)
     }
 
     /// Goes as far as possible with what is known and returns the report when it is made. The game is left as it was.
@@ -155,7 +164,7 @@ impl<S: Fields> Examiner<S> {
         past: Past<'_, S>,
     ) -> Option<Autopsy> {
         if self.since().is_some_and(|since| now.since(since) >= PATIENCE) {
-            if let Phase::Opening { since, ours: Some(ours) } = self.phase {
+            if let Phase::Opening { since, ours } = self.phase {
                 self.phase = self.trace(since, self.scope(ours), game, past);
             }
             return self.conclude(past);
@@ -198,11 +207,11 @@ impl<S: Fields> Examiner<S> {
     fn open<G: Game<Snapshot = S>>(
         &mut self,
         since: Time,
-        ours: Option<Claim>,
+        ours: Claim,
         game: &mut G,
         past: Past<'_, S>,
     ) -> Turn<S> {
-        if let (Some(ours), Some(theirs)) = (ours, self.theirs.claim) {
+        if let Some(theirs) = self.answer_to(ours) {
             let scope = Scope::of_both(ours, theirs);
             if past.reaches(scope.target) {
                 return Turn::Next(self.trace(since, scope, game, past));
@@ -304,8 +313,7 @@ impl<S: Fields> Examiner<S> {
                 return None;
             }
             Phase::Opening { since, ours } => {
-                let scope = self.scope(ours.or(self.theirs.claim)?);
-                (Case { since, scope, ours: Traces::default() }, None, Vec::new())
+                (Case { since, scope: self.scope(ours), ours: Traces::default() }, None, Vec::new())
             }
             Phase::Tracing(case) => (case, None, Vec::new()),
             Phase::Choosing(case, subject) | Phase::Narrowing(case, subject, _) => {

@@ -18,19 +18,16 @@ pub(crate) struct Testimony {
 }
 
 impl Testimony {
-    /// Takes in a note; `false` if it is refused.
-    ///
-    /// START comes first, and its frame is at most `settled`: the peer differs only about a checksum that we have sent.
-    pub(crate) fn take(&mut self, note: Note<'_>, settled: Frame) -> bool {
+    /// The testimony that begins with this START.
+    pub(crate) fn new(claim: Claim) -> Self {
+        Self { claim: Some(claim), ..Self::default() }
+    }
+
+    /// Takes in a note after START; `false` if it is refused. A second START is.
+    pub(crate) fn take(&mut self, note: Note<'_>) -> bool {
         match note {
-            Note::Start { frame, last_match } => {
-                let acceptable = self.claim.is_none() && frame <= settled;
-                if acceptable {
-                    self.claim = Some(Claim::new(frame, last_match));
-                }
-                return acceptable;
-            }
             _ if self.claim.is_none() => return false,
+            Note::Start { .. } => return false,
             Note::Trace { resimulated, more, first, values } => {
                 let Traces { lived, resimulated: again } = &mut self.traces;
                 let trace = if resimulated { again } else { lived };
