@@ -1,6 +1,6 @@
 //! The evidence that an autopsy needs: a comparison of this machine's own that failed. The peer's word is none.
 
-use crate::liar::{Liar, machine, start, told, told_by, victim, words, world, world_of};
+use crate::liar::{ENDLESS, Liar, machine, start, told, told_by, victim, words, world, world_of};
 use core::time::Duration;
 use games::faulty::{Fault, Faulty, LINK, step_differs};
 use rebout::lab::Setup;
@@ -64,7 +64,8 @@ fn a_false_start_does_not_spoil_the_report_of_a_real_desync() {
     ] {
         for seed in 0..4 {
             let setup = Setup::new(seed, LINK);
-            let mut world = world_of(setup, Some(step_differs_at_400), Duration::from_secs(3), lies.clone());
+            let mut world =
+                world_of(setup, ENDLESS, Some(step_differs_at_400), Duration::from_secs(3), lies.clone());
             world.run_until(Duration::from_secs(20));
             for id in 0..2 {
                 let [(_, autopsy)] = &told_by(&world, id)[..] else {
@@ -93,7 +94,7 @@ fn a_start_that_comes_a_cadence_early_is_answered() {
     for on_desync in [OnDesync::Report, OnDesync::Stop] {
         for hides in 0..2 {
             let setup = Setup::new(9, LINK).configure(|config| config.on_desync = on_desync);
-            let mut world = world_of(setup, Some(step_differs), Duration::MAX, Vec::new());
+            let mut world = world_of(setup, ENDLESS, Some(step_differs), Duration::MAX, Vec::new());
             world.machine_mut(hides).hides = Some(Frame(120));
             world.run_until(Duration::from_secs(9));
             for id in 0..2 {
@@ -127,7 +128,7 @@ fn a_refuted_start_counts_once_traces_follow() {
             game.fault = Fault::Passing { frames: [120, 180] };
         }
     };
-    let mut world = world_of(setup, Some(passing), Duration::MAX, Vec::new());
+    let mut world = world_of(setup, ENDLESS, Some(passing), Duration::MAX, Vec::new());
     world.machine_mut(1).hides = Some(Frame(120));
     world.run_until(Duration::from_secs(9));
     for id in 0..2 {

@@ -3,15 +3,15 @@
 use core::time::Duration;
 use games::faulty::{Faulty, LINK, PLAY};
 use rebout::lab::sim::{Clock, Machine, World};
-use rebout::lab::{Contestant, Setup, addresses};
+use rebout::lab::{Contestant, Play, Setup, addresses};
 use rebout::wire::control::{self, Payload};
 use rebout::wire::{self, Packet, rbn1};
-use rebout::{Autopsy, Buttons, Config, Event, Frame, OnDesync, Player, Protocol};
+use rebout::{Autopsy, Buttons, Config, Event, Frame, Game, OnDesync, Player, Protocol};
 use std::net::SocketAddr;
 
 /// A machine whose messages of the game's own become messages of an autopsy on their way out.
-pub(crate) struct Liar {
-    inner: Contestant<Faulty>,
+pub(crate) struct Liar<G: Game = Faulty> {
+    inner: Contestant<G>,
     /// What the messages say, by their number.
     lies: Vec<Vec<u8>>,
     from: Duration,
@@ -27,8 +27,8 @@ pub(crate) struct Liar {
 const USER: u8 = 17;
 const AUTOPSY: u8 = 32;
 
-impl Liar {
-    fn new(inner: Contestant<Faulty>, from: Duration, lies: Vec<Vec<u8>>) -> Self {
+impl<G: Game> Liar<G> {
+    fn new(inner: Contestant<G>, from: Duration, lies: Vec<Vec<u8>>) -> Self {
         Self { inner, lies, from, said: 0, hides: None, first_checksum: None, heard: 0 }
     }
 
@@ -58,7 +58,7 @@ impl Liar {
     }
 }
 
-impl Protocol for Liar {
+impl<G: Game> Protocol for Liar<G> {
     fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
         if let Ok(Packet::Game(packet)) = wire::decode(datagram) {
             self.heard += u32::from(matches!(packet.payload, Payload::ReliableEvent([AUTOPSY, ..])));
@@ -82,7 +82,7 @@ impl Protocol for Liar {
     }
 }
 
-impl Machine for Liar {
+impl<G: Game> Machine for Liar<G> {
     fn next_frame_at(&self) -> Option<Duration> {
         self.inner.next_frame_at()
     }
@@ -109,19 +109,22 @@ pub(crate) fn world(
     let mut setup = Setup::new(9, LINK);
     change(&mut setup.configs[0]);
     setup.configs[1].on_desync = OnDesync::GoOn;
-    world_of(setup, tamper, from, lies)
+    world_of(setup, ENDLESS, tamper, from, lies)
 }
 
-/// A victim and a liar with these configs.
-pub(crate) fn world_of(
+/// The reference game without an end.
+pub(crate) const ENDLESS: Play<Faulty> =
+    Play { build: |seed| Faulty { last: u32::MAX, ..(PLAY.build)(seed) }, ..PLAY };
+
+/// A victim and a liar with these configs and this game.
+pub(crate) fn world_of<G: Game>(
     setup: Setup,
-    tamper: Option<fn(&mut Faulty, Player)>,
+    play: Play<G>,
+    tamper: Option<fn(&mut G, Player)>,
     from: Duration,
     lies: Vec<Vec<u8>>,
-) -> World<Liar> {
+) -> World<Liar<G>> {
     let [host, join] = setup.configs;
-    let mut play = PLAY;
-    play.build = |seed| Faulty { last: u32::MAX, ..(PLAY.build)(seed) };
     let mut world = World::new(setup.seed);
     let [victim, liar] = addresses();
     let mut contestants = [Contestant::new(host, None, play), Contestant::new(join, Some(victim), play)];
@@ -138,7 +141,7 @@ pub(crate) fn victim(world: &World<Liar>) -> &Contestant<Faulty> {
     machine(world, 0)
 }
 
-pub(crate) fn machine(world: &World<Liar>, id: usize) -> &Contestant<Faulty> {
+pub(crate) fn machine<G: Game>(world: &World<Liar<G>>, id: usize) -> &Contestant<G> {
     &world.machine(id).inner
 }
 
@@ -147,7 +150,7 @@ pub(crate) fn told(world: &World<Liar>) -> Vec<(Duration, Autopsy)> {
     told_by(world, 0)
 }
 
-pub(crate) fn told_by(world: &World<Liar>, id: usize) -> Vec<(Duration, Autopsy)> {
+pub(crate) fn told_by<G: Game>(world: &World<Liar<G>>, id: usize) -> Vec<(Duration, Autopsy)> {
     let told = machine(world, id).events.iter().filter_map(|(at, event)| match event {
         Event::Autopsy(autopsy) => Some((*at, (**autopsy).clone())),
         _ => None,

@@ -1,6 +1,7 @@
 //! Two machines that come to different states: how they notice, what the autopsy finds, what is written down.
 
 mod autopsy;
+mod base;
 mod bundle;
 mod detection;
 mod evidence;

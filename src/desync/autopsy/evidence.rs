@@ -41,6 +41,8 @@ impl Claim {
 pub(crate) struct Scope {
     /// The last frame on which both machines agreed.
     pub(crate) base: Option<Frame>,
+    /// A frame on which both agreed as only one of them knows, because the other one's checksum was lost on its way.
+    pub(crate) lone_match: Option<Frame>,
     /// The first frame that is known to differ.
     pub(crate) target: Frame,
 }
@@ -49,13 +51,15 @@ impl Scope {
     /// The frames on which both claims agree, so that both machines compare the same ones.
     pub(crate) fn of_both(one: Claim, other: Claim) -> Self {
         let target = one.frame.min(other.frame);
-        let base = one.last_match.zip(other.last_match).map(|(a, b)| a.min(b));
-        Self { base: base.filter(|base| *base < target), target }
+        let common = one.last_match.zip(other.last_match).map(|(a, b)| a.min(b));
+        let lone = one.last_match.xor(other.last_match);
+        let [base, lone_match] = [common, lone].map(|matched| matched.filter(|frame| *frame < target));
+        Self { base, lone_match, target }
     }
 
     /// The frames of a claim that the other machine has not answered.
     pub(crate) fn of_one(claim: Claim) -> Self {
-        Self { base: claim.last_match, target: claim.frame }
+        Self { base: claim.last_match, lone_match: None, target: claim.frame }
     }
 
     /// The first frame that is compared. Only the newest are compared if there are more than [`MAX_FRAMES`].
@@ -85,6 +89,19 @@ pub(crate) struct Trace {
 impl Trace {
     pub(crate) fn at(&self, frame: Frame) -> Option<u32> {
         self.values.get(frame.0.checked_sub(self.first.0)? as usize).copied()
+    }
+
+    /// The newest frame before the first difference, and before the target, in which both traces agree.
+    pub(crate) fn newest_agreement(&self, other: &Self, scope: Scope) -> Option<Frame> {
+        let mut agreed = None;
+        for frame in scope.first().until(scope.target) {
+            match (self.at(frame), other.at(frame)) {
+                (Some(a), Some(b)) if a != b => break,
+                (Some(_), Some(_)) => agreed = Some(frame),
+                _ => {}
+            }
+        }
+        agreed
     }
 
     /// The first frame that both traces have and in which they differ, and whether that is exact: whether the frame

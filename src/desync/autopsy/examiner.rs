@@ -38,6 +38,9 @@ enum Phase<S> {
     Closed,
     /// Our START is sent. Ends when the peer's is here and the frames are settled.
     Opening { since: Time, ours: Claim },
+    /// Our TRACEs as lived are sent, and the two STARTs have no match in common. Ends with the peer's TRACEs as lived, in
+    /// which one may be found.
+    Basing(Case),
     /// Our TRACEs are sent. Ends with the last of the peer's.
     Tracing(Case),
     /// Our SUBJECT is sent. Ends with the peer's.
@@ -138,7 +141,8 @@ impl<S: Fields> Examiner<S> {
         match &self.phase {
             Phase::Idle | Phase::Closed => None,
             Phase::Opening { ours, .. } => Some(self.scope(*ours).target),
-            Phase::Tracing(case)
+            Phase::Basing(case)
+            | Phase::Tracing(case)
             | Phase::Choosing(case, _)
             | Phase::Narrowing(case, ..)
             | Phase::Telling(case, ..) => Some(case.scope.target),
@@ -172,6 +176,7 @@ impl<S: Fields> Examiner<S> {
         loop {
             let turn = match mem::replace(&mut self.phase, Phase::Closed) {
                 Phase::Opening { since, ours } => self.open(since, ours, game, past),
+                Phase::Basing(case) => self.base(case, game, past),
                 Phase::Tracing(case) => self.choose(case, game, past),
                 Phase::Choosing(case, subject) => self.agree(case, subject, past),
                 Phase::Narrowing(case, subject, level) => self.narrow(case, subject, level, past),
@@ -197,7 +202,8 @@ impl<S: Fields> Examiner<S> {
         match &self.phase {
             Phase::Idle | Phase::Closed => None,
             Phase::Opening { since, .. } => Some(*since),
-            Phase::Tracing(case)
+            Phase::Basing(case)
+            | Phase::Tracing(case)
             | Phase::Choosing(case, _)
             | Phase::Narrowing(case, ..)
             | Phase::Telling(case, ..) => Some(case.since),
@@ -220,7 +226,7 @@ impl<S: Fields> Examiner<S> {
         Turn::Wait(Phase::Opening { since, ours })
     }
 
-    /// Takes the checksums of the frames in question and sends them.
+    /// Takes the checksums of the frames in question and sends them: of a resimulation only if there is a base.
     fn trace<G: Game<Snapshot = S>>(
         &mut self,
         since: Time,
@@ -228,10 +234,34 @@ impl<S: Fields> Examiner<S> {
         game: &mut G,
         past: Past<'_, S>,
     ) -> Phase<S> {
-        let ours = resimulate::traces(game, past, scope);
+        let ours = Traces { lived: resimulate::lived(past, scope), ..Traces::default() };
         self.exchange.trace(false, &ours.lived);
-        self.exchange.trace(true, &ours.resimulated);
-        Phase::Tracing(Case { since, scope, ours })
+        let case = Case { since, scope, ours };
+        if scope.base.is_some() { self.trace_again(case, game, past) } else { Phase::Basing(case) }
+    }
+
+    /// Takes as the base the newest frame in which both machines lived the same, or else the match that only one of them
+    /// knows of. Both have the same traces and claims, so they take the same frame.
+    fn base<G: Game<Snapshot = S>>(&mut self, mut case: Case, game: &mut G, past: Past<'_, S>) -> Turn<S> {
+        let theirs = &self.theirs.traces.lived;
+        if !theirs.complete {
+            return Turn::Wait(Phase::Basing(case));
+        }
+        let agreed = case.ours.lived.newest_agreement(theirs, case.scope);
+        case.scope.base = agreed.or(case.scope.lone_match);
+        Turn::Next(self.trace_again(case, game, past))
+    }
+
+    /// Takes the checksums of a resimulation and sends them.
+    fn trace_again<G: Game<Snapshot = S>>(
+        &mut self,
+        mut case: Case,
+        game: &mut G,
+        past: Past<'_, S>,
+    ) -> Phase<S> {
+        resimulate::resimulate_from_base(game, past, case.scope, &mut case.ours);
+        self.exchange.trace(true, &case.ours.resimulated);
+        Phase::Tracing(case)
     }
 
     fn choose<G: Game<Snapshot = S>>(&mut self, case: Case, game: &mut G, past: Past<'_, S>) -> Turn<S> {
@@ -315,7 +345,7 @@ impl<S: Fields> Examiner<S> {
             Phase::Opening { since, ours } => {
                 (Case { since, scope: self.scope(ours), ours: Traces::default() }, None, Vec::new())
             }
-            Phase::Tracing(case) => (case, None, Vec::new()),
+            Phase::Basing(case) | Phase::Tracing(case) => (case, None, Vec::new()),
             Phase::Choosing(case, subject) | Phase::Narrowing(case, subject, _) => {
                 (case, Some(subject), Vec::new())
             }

@@ -10,7 +10,7 @@ use core::fmt;
 pub struct Autopsy {
     /// The seat of the player at this machine.
     pub local: Player,
-    /// The newest frame whose states were the same on both machines; `None` if none ever was.
+    /// The newest frame whose states were the same on both machines; `None` if none is known.
     pub last_match: Option<Frame>,
     /// The first frame whose states differ.
     pub first_divergence: Frame,

@@ -2,7 +2,7 @@
 
 use super::evidence::{Scope, Trace, Traces};
 use super::past::Past;
-use crate::{Cues, Frame, Game, Inputs, checksum};
+use crate::{Cues, Fields, Frame, Game, Inputs, checksum};
 
 /// Steps `inputs` from a snapshot on with cues off, shows every state to `look` and returns the last one.
 ///
@@ -27,39 +27,44 @@ pub(crate) fn resimulate<G: Game>(
     slot
 }
 
-/// The checksums of the states that were played, and of those that come out of a resimulation from the last match.
-pub(crate) fn traces<G: Game>(game: &mut G, past: Past<'_, G::Snapshot>, scope: Scope) -> Traces {
-    let Scope { base, target } = scope;
-    // As far back as every frame is kept.
-    let mut first = target.next();
+/// The checksums of the states that were played, as far back from the target as every frame is kept.
+pub(crate) fn lived<S: Fields>(past: Past<'_, S>, scope: Scope) -> Trace {
+    let mut first = scope.target.next();
     while first > scope.first() && past.state(Frame(first.0 - 1)).is_some() {
         first = Frame(first.0 - 1);
     }
-    let lived = first.until(target.next()).filter_map(|frame| past.state(frame));
-    let mut traces = Traces {
-        lived: Trace { first, values: lived.map(checksum).collect(), complete: true },
-        resimulated: Trace { first: scope.first(), values: Vec::new(), complete: true },
-    };
-    if let Some(base) = base
-        && let Some(inputs) = past.inputs_between(base, target)
+    let states = first.until(scope.target.next()).filter_map(|frame| past.state(frame));
+    Trace { first, values: states.map(checksum).collect(), complete: true }
+}
+
+/// Puts the checksums of the states that come out of a resimulation from the base into the traces; none if there is no
+/// base or it is not kept.
+pub(crate) fn resimulate_from_base<G: Game>(
+    game: &mut G,
+    past: Past<'_, G::Snapshot>,
+    scope: Scope,
+    traces: &mut Traces,
+) {
+    traces.resimulated = Trace { first: scope.first(), values: Vec::new(), complete: true };
+    if let Some(base) = scope.base
+        && let Some(inputs) = past.inputs_between(base, scope.target)
         && let Some(snapshot) = past.state(base)
     {
         let values = &mut traces.resimulated.values;
         resimulate(game, snapshot, &inputs, |state| values.push(checksum(state)));
         if !traces.is_at_fault(scope) {
-            step_one_by_one(game, past, target, &mut traces);
+            step_one_by_one(game, past, scope, traces);
         }
     }
-    traces
 }
 
 /// Steps each kept frame on its own, from its own state, and puts the first checksum that differs into the trace.
 ///
 /// A resimulation in one go can give what was played by chance: if a rollback began exactly at the last match, or if a
 /// cache is filled anew there.
-fn step_one_by_one<G: Game>(game: &mut G, past: Past<'_, G::Snapshot>, target: Frame, traces: &mut Traces) {
+fn step_one_by_one<G: Game>(game: &mut G, past: Past<'_, G::Snapshot>, scope: Scope, traces: &mut Traces) {
     let Traces { lived, resimulated } = traces;
-    for frame in lived.first.until(target) {
+    for frame in lived.first.max(scope.base.unwrap_or_default()).until(scope.target) {
         let (Some(state), Some(inputs)) = (past.state(frame), past.inputs(frame)) else { return };
         let value = checksum(&resimulate(game, state, &[inputs], |_| {}));
         let index = frame.next().since(resimulated.first) as usize;
