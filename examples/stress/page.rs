@@ -251,8 +251,8 @@ fn described(link: &LinkConfig) -> String {
     let happening = chances.iter().filter(|(chance, _)| *chance != Chance::NEVER);
     parts.extend(happening.map(|(chance, what)| format!("{chance} {what}")));
     if let Some(burst) = link.burst {
-        let length = 1e6 / f64::from(burst.leave.parts().max(1));
-        parts.push(format!("bursts of {length:.0} datagrams with {} lost", burst.loss));
+        let (length, gap) = (millis(burst.mean_length), burst.mean_gap.as_secs_f64());
+        parts.push(format!("bursts of some {length}, some {gap} s apart, with {} lost", burst.loss));
     }
     if let Some(bandwidth) = link.bandwidth {
         parts.push(format!("{} kbit/s", bandwidth.bits_per_s / 1_000));

@@ -1,5 +1,6 @@
 //! Networks: links and the simulated network, the worlds on it, and UDP on this machine.
 
+mod bursts;
 mod network;
 mod udp;
 mod udp_match;

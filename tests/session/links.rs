@@ -34,9 +34,7 @@ fn playing(setup: Setup) -> Bout<Playground> {
 #[test]
 fn no_impairment_of_a_link_makes_the_machines_differ() {
     let loss = |percent| LinkConfig { loss: Chance::percent(percent), ..LinkConfig::clean() };
-    // 120 datagrams on average, which is two seconds of a match.
-    let burst =
-        Burst { enter: Chance::per_million(1_000), leave: Chance::per_million(8_333), loss: Chance::ALWAYS };
+    let burst = Burst { mean_gap: ms(16_667), mean_length: secs(2), loss: Chance::ALWAYS };
     let everything =
         LinkConfig { burst: Some(burst), truncate: Chance::percent(10), ..LinkConfig::hostile() };
     let links = [
@@ -57,7 +55,6 @@ fn no_impairment_of_a_link_makes_the_machines_differ() {
                 config.join_timeout = secs(300);
             });
             let mut bout = Bout::new(setup, PLAY);
-            // A burst is so many datagrams, of which a lobby sends few.
             bout.run_until(secs(300), |bout| bout.checked() > Frame::ZERO);
             bout.run_for(secs(60));
             assert_eq!(bout.flaw(link.latency > ms(20)), None, "{name}, seed {seed}");

@@ -15,7 +15,8 @@ use std::time::Duration;
 /// ```
 ///
 /// A datagram first passes the bottleneck ([`bandwidth`](Self::bandwidth)), where a full queue drops it. Datagrams
-/// that are lost, duplicated or corrupted after that have used the bandwidth too.
+/// that are lost, duplicated or corrupted after that have used the bandwidth too. A burst takes what leaves the
+/// bottleneck while it lasts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkConfig {
     /// The shortest time from sending to arrival, at least 1 us.
@@ -43,13 +44,18 @@ pub struct LinkConfig {
     pub bandwidth: Option<Bandwidth>,
 }
 
-/// Burst loss by the Gilbert-Elliott model: two states, and a draw at every datagram whether to change between them.
+/// Burst loss by the Gilbert-Elliott model in continuous time: gaps and bursts alternate, and the length of each is drawn
+/// from an exponential distribution.
+///
+/// Bursts are of time and not of datagrams: how many a burst takes depends on how many are sent in it, and a copy sent
+/// after the burst arrives. In the long run `mean_length / (mean_gap + mean_length)` of all time is in a burst. A link
+/// begins with a gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Burst {
-    /// The chance that a burst begins with a datagram outside one.
-    pub enter: Chance,
-    /// The chance that a burst ends before a datagram inside it: bursts last `1 / leave` datagrams on average.
-    pub leave: Chance,
+    /// The mean time from the end of a burst to the beginning of the next.
+    pub mean_gap: Duration,
+    /// The mean time from the beginning of a burst to its end.
+    pub mean_length: Duration,
     /// The chance that a datagram inside a burst is lost.
     pub loss: Chance,
 }

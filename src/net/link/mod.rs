@@ -5,6 +5,7 @@
 //! sockets; the simulated network of the feature `lab` runs one for each ordered pair of endpoints. Every draw is a function
 //! of the seed.
 
+mod bursts;
 mod chance;
 mod config;
 mod in_flight;
@@ -17,6 +18,7 @@ pub use config::{Bandwidth, Burst, LinkConfig};
 pub(crate) use in_flight::InFlight;
 pub(crate) use seeded::Seeded;
 
+use bursts::Bursts;
 use std::time::Duration;
 
 /// The length of the IPv4 and UDP headers of a datagram.
@@ -63,7 +65,7 @@ pub struct LinkStats {
 pub struct Link {
     config: LinkConfig,
     rng: Seeded,
-    in_burst: bool,
+    bursts: Bursts,
     /// When the bottleneck has sent its whole queue.
     busy_until: u64,
     /// The latest arrival of the datagrams that keep the order.
@@ -82,10 +84,11 @@ impl Link {
     }
 
     pub(crate) fn on_stream(config: LinkConfig, rng: Seeded) -> Self {
+        let bursts = Bursts::new(rng.branch());
         Self {
             config,
             rng,
-            in_burst: false,
+            bursts,
             busy_until: 0,
             last_arrival: 0,
             down: false,
@@ -102,8 +105,10 @@ impl Link {
 
     /// Changes the configuration for datagrams sent from now on; those in flight are not affected.
     pub fn set_config(&mut self, config: LinkConfig) {
+        if config.burst != self.config.burst {
+            self.bursts.restart();
+        }
         self.config = config;
-        self.in_burst &= config.burst.is_some();
     }
 
     /// Takes the link down or up again. Datagrams sent while it is down are lost; those in flight still arrive.
@@ -138,7 +143,7 @@ impl Link {
             self.stats.queue_full += 1;
             return Passage::default();
         };
-        if self.lost_in_burst() {
+        if self.bursts.loss_at(leaves_at, self.config.burst).hits(&mut self.rng) {
             self.stats.lost_in_burst += 1;
             return Passage::default();
         }
@@ -171,16 +176,6 @@ impl Link {
         let takes = u64::try_from(u128::from(size) * 8_000_000_000 / bits_per_s).unwrap_or(u64::MAX);
         self.busy_until = self.busy_until.max(now).saturating_add(takes);
         Some(self.busy_until)
-    }
-
-    /// Draws whether a burst begins or ends, and whether a datagram is lost in it.
-    fn lost_in_burst(&mut self) -> bool {
-        let Some(burst) = self.config.burst else {
-            return false;
-        };
-        let changes = if self.in_burst { burst.leave } else { burst.enter };
-        self.in_burst ^= changes.hits(&mut self.rng);
-        self.in_burst && burst.loss.hits(&mut self.rng)
     }
 
     /// Draws the arrival time, truncation and bit flips of a datagram.

@@ -33,7 +33,7 @@ impl LinkConfig {
     }
 
     /// Wi-Fi in a busy house behind broadband. The radio retransmits, which turns loss into jitter that keeps the
-    /// order; once in a while a neighbour's traffic takes the channel for a few datagrams.
+    /// order; once in a while a neighbour's traffic takes the channel for some 60 ms.
     #[must_use]
     pub const fn wifi() -> Self {
         Self {
@@ -43,16 +43,16 @@ impl LinkConfig {
             reorder_delay: millis(60),
             loss: Chance::per_million(5_000),
             burst: Some(Burst {
-                enter: Chance::per_million(2_000),
-                leave: Chance::percent(25),
+                mean_gap: millis(8_000),
+                mean_length: millis(64),
                 loss: Chance::percent(60),
             }),
             ..Self::new(millis(15))
         }
     }
 
-    /// A phone in a loaded mobile cell: scheduling slots of some 10 ms, hand-overs that lose a dozen datagrams, a
-    /// narrow uplink with a deep queue.
+    /// A phone in a loaded mobile cell: scheduling slots of some 10 ms, hand-overs of some 200 ms, a narrow
+    /// uplink with a deep queue.
     #[must_use]
     pub const fn mobile() -> Self {
         Self {
@@ -60,8 +60,8 @@ impl LinkConfig {
             keep_order: true,
             loss: Chance::percent(1),
             burst: Some(Burst {
-                enter: Chance::per_million(1_000),
-                leave: Chance::percent(8),
+                mean_gap: millis(16_000),
+                mean_length: millis(200),
                 loss: Chance::percent(90),
             }),
             bandwidth: Some(Bandwidth { bits_per_s: 1_000_000, queue_bytes: 64 * 1024 }),
@@ -76,11 +76,7 @@ impl LinkConfig {
             jitter: millis(15),
             keep_order: true,
             loss: Chance::percent(1),
-            burst: Some(Burst {
-                enter: Chance::per_million(3_000),
-                leave: Chance::percent(20),
-                loss: Chance::ALWAYS,
-            }),
+            burst: Some(Burst { mean_gap: millis(5_600), mean_length: millis(84), loss: Chance::ALWAYS }),
             ..Self::new(millis(35))
         }
     }
@@ -109,15 +105,11 @@ impl LinkConfig {
         Self { jitter: millis(5), loss: Chance::percent(20), ..Self::new(millis(30)) }
     }
 
-    /// Bursts of a dozen lost datagrams (a fifth of a second) every few seconds, too long for a few redundant inputs.
+    /// Bursts in which all is lost for a fifth of a second, every few seconds: too long for a few redundant inputs.
     #[must_use]
     pub const fn bursty() -> Self {
         Self {
-            burst: Some(Burst {
-                enter: Chance::per_million(4_000),
-                leave: Chance::per_million(83_000),
-                loss: Chance::ALWAYS,
-            }),
+            burst: Some(Burst { mean_gap: millis(4_150), mean_length: millis(200), loss: Chance::ALWAYS }),
             ..Self::new(millis(30))
         }
     }
@@ -153,8 +145,8 @@ impl LinkConfig {
             reorder_delay: millis(200),
             loss: Chance::percent(25),
             burst: Some(Burst {
-                enter: Chance::per_million(2_000),
-                leave: Chance::percent(5),
+                mean_gap: millis(8_000),
+                mean_length: millis(320),
                 loss: Chance::percent(90),
             }),
             duplicate: Chance::percent(20),
