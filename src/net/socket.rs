@@ -27,7 +27,8 @@ pub struct UdpStats {
     pub received: u64,
     /// Bytes received, without headers.
     pub received_bytes: u64,
-    /// Received datagrams longer than [`MAX_DATAGRAM`]; they are passed on, truncated to 2,048 bytes.
+    /// Received datagrams longer than [`MAX_DATAGRAM`]. They are passed on, truncated to 2,048 bytes; Windows gives no
+    /// bytes of a datagram longer than that, which is dropped and not among those `received`.
     pub oversize: u64,
     /// Datagrams handed to the operating system.
     pub sent: u64,
@@ -135,11 +136,23 @@ impl DatagramSocket {
                 self.stats.oversize += u64::from(len > MAX_DATAGRAM);
                 Ok(Received::Datagram(canonical(from), len))
             }
-            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+            Err(error) => self.received_none(error),
+        }
+    }
+
+    /// Counts an error of receiving. [`MAX_FAILURES_IN_A_ROW`] bounds those that may be the socket's own.
+    fn received_none(&mut self, error: io::Error) -> io::Result<Received> {
+        match Unreceived::of(error.kind(), error.raw_os_error(), Codes::HERE) {
+            Unreceived::Empty => {
                 self.failures_in_a_row = 0;
                 Ok(Received::Empty)
             }
-            Err(error) => {
+            Unreceived::Oversize => {
+                self.failures_in_a_row = 0;
+                self.stats.oversize += 1;
+                Ok(Received::Nothing)
+            }
+            Unreceived::Failure => {
                 count(&mut self.stats, &error);
                 self.failures_in_a_row += 1;
                 if self.failures_in_a_row > MAX_FAILURES_IN_A_ROW {
@@ -182,6 +195,28 @@ impl DatagramSocket {
     }
 }
 
+/// The meaning of an error of receiving.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unreceived {
+    /// No datagram is waiting.
+    Empty,
+    /// A datagram was longer than the buffer and is gone. Windows reports an error (WSAEMSGSIZE) where other systems
+    /// truncate. The socket works: anybody who can send to it can cause any number of these in a row.
+    Oversize,
+    /// Anything else.
+    Failure,
+}
+
+impl Unreceived {
+    fn of(kind: ErrorKind, code: Option<i32>, codes: Codes) -> Self {
+        match kind {
+            ErrorKind::WouldBlock => Self::Empty,
+            _ if code == Some(codes.message_too_long) => Self::Oversize,
+            _ => Self::Failure,
+        }
+    }
+}
+
 /// Whether an error is not about the datagram being sent, but about a signal or an earlier datagram.
 fn is_of_another(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Interrupted | ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset)
@@ -205,26 +240,33 @@ fn count(stats: &mut UdpStats, error: &io::Error) {
         | ErrorKind::HostUnreachable
         | ErrorKind::NetworkDown
         | ErrorKind::AddrNotAvailable => &mut stats.unreachable,
-        _ if error.raw_os_error() == NO_BUFFER_SPACE => &mut stats.buffer_full,
-        _ if error.raw_os_error() == MESSAGE_TOO_LONG => &mut stats.too_long,
+        _ if error.raw_os_error() == Some(Codes::HERE.no_buffer_space) => &mut stats.buffer_full,
+        _ if error.raw_os_error() == Some(Codes::HERE.message_too_long) => &mut stats.too_long,
         _ => &mut stats.other_errors,
     };
     *counter += 1;
 }
 
-// The codes of two errors for which the standard library has no kind.
-#[cfg(any(target_os = "linux", target_os = "android"))]
-const MESSAGE_TOO_LONG: Option<i32> = Some(90);
-#[cfg(any(target_os = "linux", target_os = "android"))]
-const NO_BUFFER_SPACE: Option<i32> = Some(105);
-#[cfg(windows)]
-const MESSAGE_TOO_LONG: Option<i32> = Some(10_040);
-#[cfg(windows)]
-const NO_BUFFER_SPACE: Option<i32> = Some(10_055);
-#[cfg(not(any(windows, target_os = "linux", target_os = "android")))]
-const MESSAGE_TOO_LONG: Option<i32> = Some(40);
-#[cfg(not(any(windows, target_os = "linux", target_os = "android")))]
-const NO_BUFFER_SPACE: Option<i32> = Some(55);
+/// The codes of two errors for which the standard library has no kind.
+#[derive(Clone, Copy, Debug)]
+struct Codes {
+    message_too_long: i32,
+    no_buffer_space: i32,
+}
+
+impl Codes {
+    const LINUX: Self = Self { message_too_long: 90, no_buffer_space: 105 };
+    const WINDOWS: Self = Self { message_too_long: 10_040, no_buffer_space: 10_055 };
+    const BSD: Self = Self { message_too_long: 40, no_buffer_space: 55 };
+
+    const HERE: Self = if cfg!(windows) {
+        Self::WINDOWS
+    } else if cfg!(any(target_os = "linux", target_os = "android")) {
+        Self::LINUX
+    } else {
+        Self::BSD
+    };
+}
 
 #[cfg(any(
     windows,
@@ -279,7 +321,7 @@ mod tests {
         for kind in kinds {
             count(&mut stats, &io::Error::from(kind));
         }
-        for code in [MESSAGE_TOO_LONG, NO_BUFFER_SPACE].into_iter().flatten() {
+        for code in [Codes::HERE.message_too_long, Codes::HERE.no_buffer_space] {
             count(&mut stats, &io::Error::from_raw_os_error(code));
         }
         let expected = UdpStats {
@@ -292,6 +334,39 @@ mod tests {
             ..UdpStats::default()
         };
         assert_eq!(stats, expected);
+    }
+
+    #[test]
+    fn an_error_of_receiving_is_told_apart_by_its_code_on_every_system() {
+        for (codes, too_long) in [(Codes::WINDOWS, 10_040), (Codes::LINUX, 90), (Codes::BSD, 40)] {
+            let of = |kind, code| Unreceived::of(kind, code, codes);
+            assert_eq!(of(ErrorKind::Other, Some(too_long)), Unreceived::Oversize);
+            assert_eq!(of(ErrorKind::WouldBlock, Some(too_long + 1)), Unreceived::Empty);
+            assert_eq!(of(ErrorKind::ConnectionReset, Some(10_054)), Unreceived::Failure);
+            assert_eq!(of(ErrorKind::Other, Some(codes.no_buffer_space)), Unreceived::Failure);
+            assert_eq!(of(ErrorKind::Other, None), Unreceived::Failure);
+        }
+    }
+
+    #[test]
+    fn any_number_of_datagrams_that_are_too_long_leave_the_socket_in_use() {
+        let mut socket = DatagramSocket::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let too_long = || io::Error::from_raw_os_error(Codes::HERE.message_too_long);
+        let refused = || io::Error::from(ErrorKind::ConnectionRefused);
+        for _ in 0..3 * MAX_FAILURES_IN_A_ROW {
+            assert!(matches!(socket.received_none(too_long()), Ok(Received::Nothing)));
+        }
+        let expected = UdpStats { oversize: 3 * u64::from(MAX_FAILURES_IN_A_ROW), ..UdpStats::default() };
+        assert_eq!(socket.stats, expected, "dropped, and nothing else");
+        // A socket that gives nothing but failures is broken, unless one of them was a datagram after all.
+        for _ in 0..2 {
+            for _ in 0..MAX_FAILURES_IN_A_ROW {
+                assert!(matches!(socket.received_none(refused()), Ok(Received::Nothing)));
+            }
+            assert!(matches!(socket.received_none(too_long()), Ok(Received::Nothing)));
+        }
+        let ends = (0..=MAX_FAILURES_IN_A_ROW).find(|_| socket.received_none(refused()).is_err());
+        assert_eq!(ends, Some(MAX_FAILURES_IN_A_ROW));
     }
 
     #[test]
