@@ -79,13 +79,14 @@
 //! 3. Sleep until a datagram comes, until [`poll_timeout`](Protocol::poll_timeout), or until
 //!    [`next_frame_at`](Session::next_frame_at); and wake when the protocol
 //!    [wants attention](Protocol::wants_attention), because a stalled frame is due the moment its input arrives.
-//! 4. When a frame is due: [`advance`](Session::advance) with the buttons that are held now, then 2 at once. Then look
-//!    at [`cues`](Session::cues), [`confirmed`](Session::confirmed) and [`poll_event`](Session::poll_event), all of the last
-//!    `advance`, and draw. The session decides when a frame is due; it paces both machines.
+//! 4. When a frame is due: [`advance`](Session::advance) with the buttons that are held now, then 2 at once. Then read
+//!    [`cues`](Session::cues) and [`confirmed`](Session::confirmed), both of that `advance`, once; poll the events
+//!    ([`poll_event`](Session::poll_event)), and draw. The session decides when a frame is due; it paces both machines.
 //! 5. Between two `advance` calls nobody else changes the game.
-//! 6. After the end, keep doing 1 to 3 while it [lingers](Protocol::lingers): the other side has to hear it too.
+//! 6. After the end, poll the events once more: the last may come in a datagram, with no frame after it. Keep doing 1 to 3
+//!    while it [lingers](Protocol::lingers): the other side has to hear it too.
 //!
-//! [`net::udp::UdpDriver`] does 1 to 3 and 6 on a UDP socket: `run_until` for a game that lets it sleep, `poll` for an
+//! [`net::udp::UdpDriver`] does 1 to 3 on a UDP socket, also at the end: `run_until` for a game that lets it sleep, `poll` for an
 //! engine that owns the loop (`while session.frame_due(now)`), `flush`, `close`. `lab::sim` does them in virtual time.
 //!
 //! # What is where

@@ -12,10 +12,8 @@ mod tests;
 mod volley;
 
 use rebout::net::udp::UdpDriver;
-use rebout::replay::Recorder;
-use rebout::{Buttons, CueChange, CueEvent, Lobby, Player};
+use rebout::{Buttons, CueChange, CueEvent, Player};
 use std::error::Error;
-use std::time::Duration;
 use volley::{DOWN, UP, Volley};
 
 /// A bot at the keys, and a terminal for a screen.
@@ -70,26 +68,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{}", udp.local_addr());
     let lobby = online::meet(&mut udp, online::config("a bot"), host)?;
     let mut terminal = Terminal { drawn: 0 };
-    if engine {
-        return in_turns(&mut udp, lobby, &mut terminal);
-    }
-    let online::Played { verdict, game, replay } = online::play(&mut udp, lobby, &mut terminal)?;
+    let play = if engine { online::play_in_turns } else { online::play };
+    let online::Played { verdict, game, replay } = play(&mut udp, lobby, &mut terminal)?;
     println!("{:?} after {} frames, {verdict:?}", game.points, replay.inputs.len());
-    Ok(())
-}
-
-/// The loop of an engine, which turns when the screen does.
-fn in_turns(udp: &mut UdpDriver, lobby: Lobby, terminal: &mut Terminal) -> Result<(), Box<dyn Error>> {
-    let seed = lobby.agreed()?.ok_or("nobody to play with")?.seed;
-    let (mut game, mut recorder) = (Volley::new(seed), Recorder::new(seed));
-    let mut session = lobby.start(udp.now(), &game)?;
-    while !session.ended() {
-        online::turn(udp, &mut session, &mut game, &mut recorder, terminal)?;
-        std::thread::sleep(Duration::from_millis(4));
-    }
-    // The last word may have come in a datagram, and no frame after it.
-    online::attend(&mut session, &mut recorder, terminal);
-    udp.close(&mut session, Duration::from_secs(2))?;
-    println!("{:?} after {} frames", game.points, recorder.replay().inputs.len());
     Ok(())
 }

@@ -2,12 +2,11 @@
 
 use crate::volley::Volley;
 use rebout::net::udp::UdpDriver;
-use rebout::replay::{Recorder, Replay};
+use rebout::replay::{RecordError, Recorder, Replay};
 use rebout::{
     Buttons, Config, CueEvent, Event, Inputs, Lobby, Player, Session, SyncTest, SyncTestError, Verdict,
 };
 use std::error::Error;
-use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -64,10 +63,31 @@ pub(crate) fn play(
         let buttons = stage.buttons(&game, session.local());
         session.advance(udp.now(), &mut game, buttons); // rolls back, steps, queues what to send
         udp.flush(&mut session)?; // out before drawing, not after
-        verdict = attend(&mut session, &mut recorder, stage).or(verdict);
+        verdict = attend(&mut session, &mut recorder, stage)?.or(verdict);
         stage.draw(&game, 1.0);
     }
+    verdict = hear(&mut session, stage).or(verdict); // events alone: what `advance` said was read
     udp.close(&mut session, Duration::from_secs(2))?; // the last word gets through
+    stage.say(&connection(&session));
+    Ok(Played { verdict, game, replay: recorder.finish() })
+}
+
+/// Plays the match in the loop of an engine, which turns when the screen does.
+pub(crate) fn play_in_turns(
+    udp: &mut UdpDriver,
+    lobby: Lobby,
+    stage: &mut impl Stage,
+) -> Result<Played, Box<dyn Error>> {
+    let seed = lobby.agreed()?.ok_or("nobody to play with")?.seed;
+    let (mut game, mut recorder) = (Volley::new(seed), Recorder::new(seed));
+    let mut session = lobby.start(udp.now(), &game)?;
+    let mut verdict = None;
+    while !session.ended() {
+        verdict = turn(udp, &mut session, &mut game, &mut recorder, stage)?.or(verdict);
+        std::thread::sleep(Duration::from_millis(4)); // the engine's other work
+    }
+    verdict = hear(&mut session, stage).or(verdict); // the last may have come in a datagram, with no frame after it
+    udp.close(&mut session, Duration::from_secs(2))?;
     stage.say(&connection(&session));
     Ok(Played { verdict, game, replay: recorder.finish() })
 }
@@ -79,17 +99,18 @@ pub(crate) fn turn(
     game: &mut Volley,
     recorder: &mut Recorder,
     stage: &mut impl Stage,
-) -> io::Result<()> {
+) -> Result<Option<Verdict>, Box<dyn Error>> {
+    let mut verdict = None;
     udp.poll(session)?;
     let now = udp.now();
     while session.frame_due(now) {
         let buttons = stage.buttons(game, session.local());
         session.advance(now, game, buttons);
         udp.flush(session)?;
-        attend(session, recorder, stage); // after every `advance`: what it says is only of the last one
+        verdict = attend(session, recorder, stage)?.or(verdict); // after every `advance`, and once
     }
     stage.draw(game, session.phase(now));
-    Ok(())
+    Ok(verdict)
 }
 
 /// How a match went.
@@ -100,18 +121,23 @@ pub(crate) struct Played {
     pub(crate) replay: Replay,
 }
 
-/// Sounds, events and the recording, after each `advance`.
+/// The recording, sounds and events, once after each `advance`.
 pub(crate) fn attend(
     session: &mut Session<Volley>,
     recorder: &mut Recorder,
     stage: &mut impl Stage,
-) -> Option<Verdict> {
-    for (_, inputs) in session.confirmed() {
-        recorder.record(inputs);
+) -> Result<Option<Verdict>, RecordError> {
+    for (frame, inputs) in session.confirmed() {
+        recorder.record(frame, inputs)?;
     }
     for event in session.cues() {
         stage.cue(event);
     }
+    Ok(hear(session, stage))
+}
+
+/// The events, which may be asked for at any time: each is told once.
+pub(crate) fn hear(session: &mut Session<Volley>, stage: &mut impl Stage) -> Option<Verdict> {
     let mut verdict = None;
     while let Some(event) = session.poll_event() {
         match event {

@@ -1,14 +1,15 @@
 //! What `docs/EMBEDDING.md` says is true: its code is that of the example, and the example works.
 
-use crate::online::Stage;
+use crate::online::{Played, Stage};
 use crate::volley::{DOWN, Volley};
 use rebout::net::udp::UdpDriver;
-use rebout::replay::{self, Recorder};
+use rebout::replay::{self, RecordError, Recorder};
 use rebout::{
-    Advanced, Buttons, CueChange, CueEvent, Event, Game, Inputs, Lobby, Player, Protocol, Session, SyncTest,
-    Verdict, checksum,
+    Advanced, Buttons, CueChange, CueEvent, Event, Frame, Game, Inputs, Lobby, Player, Protocol, Session,
+    SyncTest, Verdict, checksum,
 };
 use std::collections::HashMap;
+use std::error::Error;
 use std::time::Duration;
 
 const PAGE: &str = include_str!("../../docs/EMBEDDING.md");
@@ -84,9 +85,12 @@ impl Stage for Silent {
     fn draw(&mut self, _: &Volley, _: f32) {}
 }
 
-#[test]
-fn the_game_of_the_page_plays_over_udp_and_replays() {
-    let config = |name: &str| rebout::Config { frame_rate: 480, ..crate::online::config(name) };
+/// One of the two loops.
+type Loop = fn(&mut UdpDriver, Lobby, &mut Silent) -> Result<Played, Box<dyn Error>>;
+
+/// Plays a match over UDP in this loop, against one whose driver sleeps; and its replay.
+fn plays_over_udp(play: Loop, frame_rate: u16) {
+    let config = move |name: &str| rebout::Config { frame_rate, ..crate::online::config(name) };
     let local = "127.0.0.1:0".parse().unwrap();
     let mut here = UdpDriver::bind(local).unwrap();
     let host = here.local_addr();
@@ -99,7 +103,7 @@ fn the_game_of_the_page_plays_over_udp_and_replays() {
     let lobby = crate::online::meet(&mut here, config("one"), None).unwrap();
     assert_eq!(lobby.agreed().unwrap().unwrap().user_data, b"two");
     let mut stage = Silent::default();
-    let played = crate::online::play(&mut here, lobby, &mut stage).unwrap();
+    let played = play(&mut here, lobby, &mut stage).unwrap();
     assert_eq!(played.verdict, there.join().unwrap(), "{:?}", stage.said);
     let Some(Verdict::Agreed { frame, checksum: agreed }) = played.verdict else {
         panic!("{:?}", stage.said)
@@ -110,6 +114,17 @@ fn the_game_of_the_page_plays_over_udp_and_replays() {
     replay::play(&played.replay, &mut again, |_, _| ());
     assert_eq!((played.replay.inputs.len(), checksum(&again)), (frame.0 as usize, agreed));
     assert!(stage.confirmed >= 3 && stage.cues.values().all(|open| *open == 0), "every cue comes to its end");
+}
+
+#[test]
+fn the_game_of_the_page_plays_over_udp_and_replays() {
+    plays_over_udp(crate::online::play, 480);
+}
+
+#[test]
+fn the_game_of_the_page_plays_in_the_loop_of_an_engine_too() {
+    // Turns without a frame, in one of which the last event comes.
+    plays_over_udp(crate::online::play_in_turns, 100);
 }
 
 #[test]
@@ -168,6 +183,32 @@ fn two_sessions() -> (Duration, [Session<Volley>; 2], Volley) {
 }
 
 #[test]
+fn frames_read_again_without_an_advance_are_refused() {
+    let (mut now, mut sessions, game) = two_sessions();
+    let mut games = [game; 2];
+    let (mut stage, mut recorder) = (Silent::default(), Recorder::new(1));
+    while sessions[0].settled() < Frame(30) || sessions[0].confirmed().next().is_none() {
+        now += Duration::from_millis(4);
+        exchange(now, &mut sessions);
+        for (at, session) in sessions.iter_mut().enumerate() {
+            while session.frame_due(now) {
+                session.advance(now, &mut games[at], Buttons::NONE);
+                if at == 0 {
+                    crate::online::attend(session, &mut recorder, &mut stage).unwrap();
+                }
+            }
+        }
+        assert!(now < Duration::from_secs(60), "a match that stands still");
+    }
+    let whole = recorder.replay().clone();
+    let (frame, _) = sessions[0].confirmed().next().unwrap();
+    let next = Frame(whole.inputs.len() as u32);
+    let again = crate::online::attend(&mut sessions[0], &mut recorder, &mut stage);
+    assert_eq!(again, Err(RecordError::Repeated { frame, next }));
+    assert_eq!(*recorder.replay(), whole);
+}
+
+#[test]
 fn an_engine_loop_hears_of_the_end_without_a_peer() {
     let (mut now, mut sessions, game) = two_sessions();
     let mut games = [game; 2];
@@ -193,7 +234,7 @@ fn an_engine_loop_hears_of_the_end_without_a_peer() {
         while session.poll_transmit(now, &mut buf).is_some() {}
         while session.frame_due(now) {
             assert_eq!(session.advance(now, &mut games[0], Buttons::NONE), Advanced::Ended);
-            verdict = crate::online::attend(session, &mut recorder, &mut stage).or(verdict);
+            verdict = crate::online::attend(session, &mut recorder, &mut stage).unwrap().or(verdict);
         }
     }
     assert!(session.ended() && !session.frame_due(now));

@@ -9,7 +9,7 @@ mod recorder;
 mod rplk;
 
 pub use playback::{VerifyError, play, verify};
-pub use recorder::Recorder;
+pub use recorder::{RecordError, Recorder};
 pub use rplk::{HEADER_LEN, MAX_FRAMES, ReadError, WriteError};
 
 use crate::Inputs;

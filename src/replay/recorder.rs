@@ -1,13 +1,15 @@
 //! Recording of the settled inputs of a running match.
 
 use super::{MAX_FRAMES, Replay};
-use crate::Inputs;
 use crate::rollback::Rollback;
+use crate::{Frame, Inputs};
+use core::fmt;
 
 /// Records a match while it runs.
 ///
-/// Memory for [`RESERVED_FRAMES`](Self::RESERVED_FRAMES) is allocated at the start, and a match of that length is
-/// recorded without another allocation; a longer one doubles the memory when it is full.
+/// Every frame is recorded once and in order; a frame that is repeated or missing is refused with an error, and what
+/// is recorded remains a true beginning of the match. After each `advance` of a [`Session`](crate::Session):
+/// `for (frame, inputs) in session.confirmed() { recorder.record(frame, inputs)?; }`. With an engine of your own:
 ///
 /// ```
 /// use rebout::replay::Recorder;
@@ -32,11 +34,14 @@ use crate::rollback::Rollback;
 ///         engine.confirm(Player::Two, Frame(frame), Buttons(4))?;
 ///     }
 ///     engine.advance(&mut count);
-///     recorder.record_settled(&engine);
+///     recorder.record_settled(&engine)?;
 /// }
 /// assert_eq!(recorder.replay().inputs, [Inputs([Buttons(3), Buttons(4)]); 6], "the rest is not certain");
-/// # Ok::<(), rebout::rollback::InputError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// Memory for [`RESERVED_FRAMES`](Self::RESERVED_FRAMES) is allocated at the start, and a match of that length is
+/// recorded without another allocation; a longer one doubles the memory when it is full.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     replay: Replay,
@@ -59,27 +64,36 @@ impl Recorder {
         Self { replay: Replay { seed, inputs: Vec::with_capacity(frames) } }
     }
 
-    /// Records the frames that the last `advance` of `engine` settled. Call it after every `advance`.
+    /// Records the frames that the last `advance` of `engine` settled. Call it once after every `advance`.
     ///
-    /// `false` if frames are missing, because a call was left out or the recorder did not start at frame 0, or if the
-    /// replay is full. The recording then ends before the first frame that is missing, and remains a valid beginning of
-    /// the match.
-    pub fn record_settled<S>(&mut self, engine: &Rollback<S>) -> bool {
+    /// # Errors
+    /// [`RecordError`] at the first frame that is not the next one, or if the replay is full.
+    pub fn record_settled<S>(&mut self, engine: &Rollback<S>) -> Result<(), RecordError> {
         let settled = engine.newly_settled();
-        settled.start.until(settled.end).all(|frame| {
-            frame.0 as usize == self.replay.inputs.len()
-                && engine.settled_inputs(frame).is_some_and(|inputs| self.record(inputs))
-        })
+        let settled = settled.start.until(settled.end);
+        settled
+            .filter_map(|frame| Some((frame, engine.settled_inputs(frame)?)))
+            .try_for_each(|(frame, inputs)| self.record(frame, inputs))
     }
 
-    /// Records the inputs of the next frame; `false` if the replay has [`MAX_FRAMES`] already.
+    /// Records the inputs of the next frame, of which the first is frame 0.
+    ///
+    /// # Errors
+    /// [`RecordError`] if `frame` is not the next one, or if the replay is full. Nothing is recorded then.
     #[inline]
-    pub fn record(&mut self, inputs: Inputs) -> bool {
-        let room = self.replay.inputs.len() < MAX_FRAMES as usize;
-        if room {
-            self.replay.inputs.push(inputs);
+    pub fn record(&mut self, frame: Frame, inputs: Inputs) -> Result<(), RecordError> {
+        let next = Frame(self.replay.inputs.len() as u32);
+        if frame < next {
+            return Err(RecordError::Repeated { frame, next });
         }
-        room
+        if frame > next {
+            return Err(RecordError::Missing { frame, next });
+        }
+        if next.0 >= MAX_FRAMES {
+            return Err(RecordError::Full);
+        }
+        self.replay.inputs.push(inputs);
+        Ok(())
     }
 
     /// Discards the recording and begins another match in the same memory.
@@ -100,3 +114,44 @@ impl Recorder {
         self.replay
     }
 }
+
+/// Why a frame was not recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// The frame is recorded already. Confirmed frames are those of the last `advance`: to read them again after the loop
+    /// repeats the last.
+    Repeated {
+        /// The frame.
+        frame: Frame,
+        /// The frame to record next.
+        next: Frame,
+    },
+    /// Frames before this one are missing: an `advance` was left out, or the recorder did not begin with frame 0.
+    Missing {
+        /// The frame.
+        frame: Frame,
+        /// The frame to record next.
+        next: Frame,
+    },
+    /// The replay has [`MAX_FRAMES`] frames already.
+    Full,
+}
+
+impl fmt::Display for RecordError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Repeated { frame, next } => {
+                write!(f, "frame {frame} is recorded already, the next is frame {next}: ")?;
+                f.write_str("read the confirmed frames once after each advance, and not again after the last")
+            }
+            Self::Missing { frame, next } => {
+                write!(f, "frame {frame} is not the next to record, frame {next} is: ")?;
+                f.write_str("read the confirmed frames after every advance, from the first on")
+            }
+            Self::Full => write!(f, "the replay is full: it has {MAX_FRAMES} frames"),
+        }
+    }
+}
+
+impl std::error::Error for RecordError {}

@@ -28,7 +28,7 @@ fn a_match_with_rollbacks_cues_and_a_recorder() {
                 engine.confirm(Player::Two, Frame(late as u32), inputs[late][Player::Two]).unwrap();
             }
             engine.advance(&mut game);
-            recorder.record_settled(&engine);
+            recorder.record_settled(&engine).unwrap();
             heard += engine.cues().len();
         }
         (engine.stats().rollbacks, heard)

@@ -2,7 +2,9 @@
 
 use games::playground::Playground;
 use proptest::prelude::*;
-use rebout::replay::{HEADER_LEN, MAX_FRAMES, Recorder, Replay, VerifyError, WriteError, play, verify};
+use rebout::replay::{
+    HEADER_LEN, MAX_FRAMES, RecordError, Recorder, Replay, VerifyError, WriteError, play, verify,
+};
 use rebout::rollback::{Rollback, RollbackConfig};
 use rebout::{Buttons, Frame, Inputs, Player, checksum};
 use std::io::{self, Read};
@@ -200,7 +202,7 @@ fn a_match_with_late_inputs_is_recorded_as_it_was_in_the_end() {
         } else {
             engine.mend(&mut game);
         }
-        assert!(recorder.record_settled(&engine));
+        recorder.record_settled(&engine).unwrap();
     }
     assert!(engine.stats().rollbacks > 50);
     let replay = Replay::decode(&written(&recorder.finish())).unwrap();
@@ -225,10 +227,61 @@ fn a_recorder_that_missed_a_frame_says_so_and_keeps_a_true_beginning() {
             outcomes.push(recorder.record_settled(&engine));
         }
     }
-    assert_eq!(outcomes, [true, true, false]);
+    let missing = RecordError::Missing { frame: Frame(3), next: Frame(2) };
+    assert_eq!(outcomes, [Ok(()), Ok(()), Err(missing)]);
     assert_eq!(recorder.replay().inputs, [Inputs([Buttons(0); 2]), Inputs([Buttons(1); 2])]);
     recorder.reset(5);
     assert_eq!(recorder.replay(), &Replay { seed: 5, inputs: Vec::new() });
+}
+
+#[test]
+fn a_recorder_takes_each_frame_once_and_in_order() {
+    let inputs = |frame: u32| Inputs([Buttons(frame as u16), Buttons(7)]);
+    let mut recorder = Recorder::with_capacity(1, 10);
+    let refused = recorder.record(Frame(1), inputs(1)).unwrap_err();
+    assert_eq!(refused, RecordError::Missing { frame: Frame(1), next: Frame(0) }, "from the first frame on");
+    (0..5).for_each(|frame| recorder.record(Frame(frame), inputs(frame)).unwrap());
+    for (frame, reason) in [
+        (
+            4,
+            "frame 4 is recorded already, the next is frame 5: \
+             read the confirmed frames once after each advance, and not again after the last",
+        ),
+        (
+            7,
+            "frame 7 is not the next to record, frame 5 is: \
+             read the confirmed frames after every advance, from the first on",
+        ),
+    ] {
+        assert_eq!(recorder.record(Frame(frame), inputs(frame)).unwrap_err().to_string(), reason);
+    }
+    recorder.record(Frame(5), inputs(5)).unwrap();
+    assert_eq!(recorder.replay().inputs, (0..6).map(inputs).collect::<Vec<_>>(), "nothing that was refused");
+}
+
+#[test]
+fn settled_frames_that_are_recorded_twice_are_refused() {
+    let mut game = Playground::new(1).unwrap();
+    let mut engine = Rollback::new(RollbackConfig::default(), &game);
+    let mut recorder = Recorder::with_capacity(1, 10);
+    for player in Player::BOTH {
+        engine.confirm(player, Frame(0), Buttons(1)).unwrap();
+    }
+    engine.advance(&mut game);
+    recorder.record_settled(&engine).unwrap();
+    let again = recorder.record_settled(&engine);
+    assert_eq!(again, Err(RecordError::Repeated { frame: Frame(0), next: Frame(1) }));
+    assert_eq!(recorder.replay().inputs.len(), 1);
+}
+
+#[test]
+fn a_recorder_takes_as_many_frames_as_a_file_may_have() {
+    let mut recorder = Recorder::with_capacity(1, MAX_FRAMES);
+    let inputs = Inputs([Buttons(1); 2]);
+    (0..MAX_FRAMES).for_each(|frame| recorder.record(Frame(frame), inputs).unwrap());
+    let refused = recorder.record(Frame(MAX_FRAMES), inputs).unwrap_err();
+    assert_eq!(refused.to_string(), "the replay is full: it has 16777216 frames");
+    assert_eq!(recorder.finish().write(&mut io::sink()).map_err(|error| error.to_string()), Ok(()));
 }
 
 fn scripted() -> Replay {

@@ -77,9 +77,7 @@ fn play(role: &str) -> Result<(), Box<dyn Error>> {
         let buttons = every_fourth(session.local(), session.current().0, seed);
         session.advance(udp.now(), &mut game, buttons);
         udp.flush(&mut session)?;
-        session.confirmed().for_each(|(_, inputs)| {
-            recorder.record(inputs);
-        });
+        session.confirmed().try_for_each(|(frame, inputs)| recorder.record(frame, inputs))?;
         while let Some(event) = session.poll_event() {
             if let Event::Autopsy(autopsy) = event {
                 found = Some(*autopsy);

@@ -128,7 +128,9 @@ pub fn record(bout: &mut Bout<Faulty>, id: usize) -> Rc<RefCell<Recorder>> {
         if recorder.replay().seed == 0 {
             recorder.reset(session.agreed().seed);
         }
-        session.confirmed().for_each(|(_, inputs)| assert!(recorder.record(inputs)));
+        session
+            .confirmed()
+            .for_each(|(frame, inputs)| recorder.record(frame, inputs).expect("the next frame"));
     }));
     recorder
 }

@@ -42,7 +42,7 @@ pub fn bots(
     }
     let mut lines = to_lines(wishes, &reports);
     if let Some(folder) = record {
-        lines.push(record::save(&reports[0].replay, folder));
+        lines.extend(record::save(&reports[0].replay, None, folder));
         if let Some(autopsy) = &reports[0].autopsy {
             lines.push(record::save_desync(autopsy, &reports[0].replay, folder));
         }

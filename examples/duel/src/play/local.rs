@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use rebout::replay::Recorder;
+use rebout::replay::{RecordError, Recorder};
 use rebout::rollback::{Advance, Rollback, RollbackConfig};
 use rebout::{Player, checksum};
 
@@ -31,6 +31,7 @@ struct Match<'a> {
     duel: Duel,
     engine: Rollback<Duel>,
     recorder: Recorder,
+    unrecorded: Option<RecordError>,
     hands: [Hand; 2],
     rules: Rules,
     show: Show<'a>,
@@ -42,6 +43,7 @@ pub fn local(screen: &Screen, options: &Options, hands: [Hand; 2]) -> Ending {
     let mut game = Match {
         engine: Rollback::new(RollbackConfig::default(), &duel),
         recorder: Recorder::new(options.seed),
+        unrecorded: None,
         show: Show::new(screen, &duel, options.names.clone(), options.net),
         duel,
         hands,
@@ -78,7 +80,8 @@ impl Match<'_> {
             self.engine.press(player, 0, buttons[player.index()]);
         }
         let advanced = self.engine.advance(&mut Bout { duel: &mut self.duel, rules: self.rules });
-        self.recorder.record_settled(&self.engine);
+        let recorded = self.recorder.record_settled(&self.engine);
+        self.unrecorded = self.unrecorded.or(recorded.err());
         self.show.net.push(NetSample::default());
         self.show.frame(&self.duel, self.engine.cues());
         advanced
@@ -101,7 +104,7 @@ impl Match<'_> {
         if let Some(folder) = &options.record
             && frames > 0
         {
-            ending.lines.push(record::save(&replay, folder));
+            ending.lines.extend(record::save(&replay, self.unrecorded, folder));
         }
         ending
     }

@@ -274,7 +274,7 @@ impl Match<'_> {
         if let Some(folder) = folder
             && frames > 0
         {
-            lines.push(record::save(replay, folder));
+            lines.extend(record::save(replay, self.table.unrecorded(), folder));
         }
         Ending { lines, code: over.exit_code() }
     }

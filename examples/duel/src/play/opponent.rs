@@ -75,6 +75,9 @@ pub(super) fn play(
         table.advance(buttons).map_err(|error| error.to_string())?;
     }
     table.close();
+    if let Some(error) = table.unrecorded() {
+        return Err(error.to_string());
+    }
     let (checksum, stats, replay) = (table.checksum(), table.session.stats(), table.replay().clone());
     Ok(Report { verdict, reason, checksum, stats, desyncs, autopsy, replay })
 }

@@ -5,15 +5,17 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use rebout::net::folder;
-use rebout::replay::Replay;
+use rebout::replay::{RecordError, Replay};
 use rebout::{Autopsy, Bundle};
 
-/// Writes the replay, and says under which name, or why not.
-pub(super) fn save(replay: &Replay, folder: &Path) -> String {
-    match write(replay, folder) {
+/// Writes the replay, and says under which name, or why not; and why it is not whole, if it is not.
+pub(super) fn save(replay: &Replay, unrecorded: Option<RecordError>, folder: &Path) -> Vec<String> {
+    let mut lines = vec![match write(replay, folder) {
         Ok(path) => format!("Recorded to {}", path.display()),
         Err(error) => format!("Not recorded to {}: {error}", folder.display()),
-    }
+    }];
+    lines.extend(unrecorded.map(|error| format!("The recording ends early: {error}")));
+    lines
 }
 
 /// Writes the replay under a name that is not taken yet.

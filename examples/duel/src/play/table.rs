@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use rebout::net::udp::UdpDriver;
-use rebout::replay::{Recorder, Replay};
+use rebout::replay::{RecordError, Recorder, Replay};
 use rebout::{Advanced, Buttons, Frame, Lobby, LobbyError, Player, Session, checksum};
 
 use super::rules::{Bout, Rules};
@@ -19,6 +19,7 @@ pub(super) struct Table {
     pub duel: Duel,
     rules: Rules,
     recorder: Recorder,
+    unrecorded: Option<RecordError>,
 }
 
 /// What a frame came to.
@@ -40,7 +41,7 @@ impl Table {
         let seed = lobby.agreed()?.ok_or(LobbyError::NotAgreed)?.seed;
         let mut duel = Duel::new(seed);
         let session = lobby.start(udp.now(), &Bout { duel: &mut duel, rules })?;
-        Ok(Self { udp, session, duel, rules, recorder: Recorder::new(seed) })
+        Ok(Self { udp, session, duel, rules, recorder: Recorder::new(seed), unrecorded: None })
     }
 
     pub(super) fn seat(&self) -> Player {
@@ -61,8 +62,9 @@ impl Table {
         let mut bout = Bout { duel: &mut self.duel, rules: self.rules };
         let advanced = self.session.advance(now, &mut bout, buttons);
         self.udp.flush(&mut self.session)?;
-        for (_, inputs) in self.session.confirmed() {
-            self.recorder.record(inputs);
+        for (frame, inputs) in self.session.confirmed() {
+            let recorded = self.recorder.record(frame, inputs);
+            self.unrecorded = self.unrecorded.or(recorded.err());
         }
         let resimulated_frames = (self.session.stats().rollback.resimulated_frames - before) as u32;
         Ok(Played { advanced, shown, frame, resimulated_frames })
@@ -85,5 +87,10 @@ impl Table {
 
     pub(super) fn replay(&self) -> &Replay {
         self.recorder.replay()
+    }
+
+    /// Why the replay ends before the match does, if it does.
+    pub(super) fn unrecorded(&self) -> Option<RecordError> {
+        self.unrecorded
     }
 }
