@@ -145,7 +145,7 @@ pub use session::{
     MAX_DELAY_FRAMES, Mismatch, Offline, OnDesync, Reason, SendError, Session, Stats, SyncReport, SyncTest,
     SyncTestError, Verdict, advise_delay,
 };
-pub use shown::shown;
+pub use shown::{is_disruptive, shown};
 
 /// The code of the front page compiles too.
 #[cfg(doctest)]

@@ -10,8 +10,9 @@ use std::borrow::Cow;
 /// C1, with ESC, tab and line feed among them), the separators of lines and paragraphs, and the marks that change the
 /// direction of text. Everything else, a backslash too, stays as it is.
 ///
-/// The `Display` of [`Autopsy`](crate::Autopsy) and [`FieldDifference`](crate::FieldDifference) does this already; a
-/// program that prints their fields by itself calls this function.
+/// The `Display` of [`Autopsy`](crate::Autopsy) and [`FieldDifference`](crate::FieldDifference) does this already. A
+/// program calls this function for what it prints by itself: their fields, a [message](crate::Event::Message), the
+/// [`user_data`](crate::Agreed::user_data) of the peer.
 ///
 /// ```
 /// assert_eq!(rebout::shown("fighters[1].hp"), "fighters[1].hp");
@@ -34,8 +35,15 @@ pub fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether a character changes how the text around it is shown, or where.
-pub(crate) fn is_disruptive(c: char) -> bool {
+/// Whether a character changes how the text around it is shown, or where: one that [`shown`] escapes. A name is better
+/// off without such characters than with escapes in their place:
+///
+/// ```
+/// let name: String = "\u{202e}Ann\u{7}".chars().filter(|c| !rebout::is_disruptive(*c)).collect();
+/// assert_eq!(name, "Ann");
+/// ```
+#[must_use]
+pub fn is_disruptive(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{61c}' | '\u{200e}' | '\u{200f}' // marks of direction

@@ -67,6 +67,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut udp = UdpDriver::bind(bind.parse()?)?;
     println!("{}", udp.local_addr());
     let lobby = online::meet(&mut udp, online::config("a bot"), host)?;
+    if let Some(agreed) = lobby.agreed()? {
+        println!("against {}", online::name_of(agreed));
+    }
     let mut terminal = Terminal { drawn: 0 };
     let play = if engine { online::play_in_turns } else { online::play };
     let online::Played { verdict, game, replay } = play(&mut udp, lobby, &mut terminal)?;

@@ -4,7 +4,8 @@ use crate::volley::Volley;
 use rebout::net::udp::UdpDriver;
 use rebout::replay::{RecordError, Recorder, Replay};
 use rebout::{
-    Buttons, Config, CueEvent, Event, Inputs, Lobby, Player, Session, SyncTest, SyncTestError, Verdict,
+    Agreed, Buttons, Config, CueEvent, Event, Inputs, Lobby, Player, Session, SyncTest, SyncTestError,
+    Verdict, shown,
 };
 use std::error::Error;
 use std::net::SocketAddr;
@@ -44,6 +45,11 @@ pub(crate) fn meet(
         udp.run_until(&mut lobby, deadline)?; // moves packets while it waits
     }
     Ok(lobby)
+}
+
+/// The name that the other player goes by. It comes from outside: `shown` takes what plays with a terminal out of it.
+pub(crate) fn name_of(agreed: &Agreed) -> String {
+    shown(&String::from_utf8_lossy(&agreed.user_data)).into_owned()
 }
 
 /// Plays the match that was agreed on, to its end.
@@ -143,7 +149,7 @@ pub(crate) fn hear(session: &mut Session<Volley>, stage: &mut impl Stage) -> Opt
         match event {
             Event::Interrupted { .. } => stage.say("Waiting for the other player ..."),
             Event::Resumed => stage.say("The other player is back."),
-            Event::Message(bytes) => stage.say(&String::from_utf8_lossy(&bytes)),
+            Event::Message(bytes) => stage.say(&shown(&String::from_utf8_lossy(&bytes))), // anything at all
             Event::Disconnected { reason } => stage.say(&format!("The match is over: {reason}.")),
             Event::Ended(how) => {
                 stage.say(&format!("The match is over: {how}."));

@@ -209,6 +209,27 @@ fn frames_read_again_without_an_advance_are_refused() {
 }
 
 #[test]
+fn words_of_the_peer_are_shown_escaped() {
+    let (mut now, mut sessions, _) = two_sessions();
+    let evil = "\u{1b}[2J\u{202e}the match is over\r\nyou lost\u{9b}1A";
+    sessions[1].send(now, evil.as_bytes()).unwrap();
+    sessions[1].send(now, b"\xff\x1b]0;title\x07").unwrap();
+    let mut stage = Silent::default();
+    for _ in 0..50 {
+        now += Duration::from_millis(20);
+        exchange(now, &mut sessions);
+        crate::online::hear(&mut sessions[0], &mut stage);
+    }
+    assert_eq!(
+        stage.said,
+        [r"\u{1b}[2J\u{202e}the match is over\u{d}\u{a}you lost\u{9b}1A", "\u{fffd}\\u{1b}]0;title\\u{7}"]
+    );
+    let mut agreed = sessions[0].agreed().clone();
+    agreed.user_data = evil.as_bytes()[..19].to_vec();
+    assert_eq!(crate::online::name_of(&agreed), r"\u{1b}[2J\u{202e}the match is");
+}
+
+#[test]
 fn an_engine_loop_hears_of_the_end_without_a_peer() {
     let (mut now, mut sessions, game) = two_sessions();
     let mut games = [game; 2];

@@ -9,6 +9,7 @@ use crate::table::{COLUMNS, cells, grouped};
 use crate::tally::{Row, Tally};
 use crate::trial::{Case, Outcome};
 use rebout::net::link::{Chance, LinkConfig};
+use rebout::shown;
 use std::fmt::Write;
 
 /// Into how many stretches the time of a match is divided for a plot.
@@ -28,8 +29,24 @@ pub(crate) struct Page<'a> {
     pub(crate) is_well: bool,
 }
 
+/// Text as a page shows it, in an element or an attribute: no markup, nothing that turns the words around it. Lines stay
+/// lines.
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    let mut html = String::with_capacity(text.len());
+    for (at, line) in text.split('\n').enumerate() {
+        html.push_str(if at > 0 { "\n" } else { "" });
+        for c in shown(line).chars() {
+            match c {
+                '&' => html.push_str("&amp;"),
+                '<' => html.push_str("&lt;"),
+                '>' => html.push_str("&gt;"),
+                '"' => html.push_str("&quot;"),
+                '\'' => html.push_str("&#39;"),
+                c => html.push(c),
+            }
+        }
+    }
+    html
 }
 
 impl Page<'_> {
@@ -282,4 +299,16 @@ fn divergence(html: &mut String, failure: &Failure) {
         );
     }
     html.push_str("</tbody></table></div>");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_on_the_page_is_neither_markup_nor_a_mark_of_direction() {
+        let text = "<script>\"a\" & 'b'</script>\n\u{202e}\u{1b}[2J\r";
+        let shown = r"&lt;script&gt;&quot;a&quot; &amp; &#39;b&#39;&lt;/script&gt;";
+        assert_eq!(escaped(text), format!("{shown}\n{}", r"\u{202e}\u{1b}[2J\u{d}"));
+    }
 }

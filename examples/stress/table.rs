@@ -2,6 +2,7 @@
 
 use crate::planting::Planting;
 use crate::tally::{Row, Tally};
+use rebout::shown;
 use std::io::{self, Write};
 
 /// 1234567 as 1,234,567.
@@ -56,7 +57,7 @@ pub(crate) fn print_plants(out: &mut impl Write, plantings: &[Planting]) -> io::
             frame(planting.sync_test),
             frame(planting.oracle),
             frame(planting.checksum),
-            planting.field.clone().unwrap_or("-".to_owned()),
+            shown(planting.field.as_deref().unwrap_or("-")).into_owned(),
             planting.side.unwrap_or("-").to_owned(),
             if planting.is_right() { "yes" } else { "NO" }.to_owned(),
         ]);

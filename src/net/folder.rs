@@ -1,5 +1,6 @@
 //! Writing and reading of a folder of named files, which is how a desync bundle is stored on disk.
 
+use crate::shown;
 use core::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -89,14 +90,19 @@ pub enum FolderError {
 impl fmt::Display for FolderError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Name { dir, name } => write!(f, "{}: {name:?} is not a plain file name", dir.display()),
+            Self::Name { dir, name } => write!(f, "{}: {name:?} is not a plain file name", safe(dir)),
             Self::TooLong { path, max_bytes } => {
-                write!(f, "{}: longer than {max_bytes} bytes", path.display())
+                write!(f, "{}: longer than {max_bytes} bytes", safe(path))
             }
-            Self::NotAFile { path } => write!(f, "{}: not a file", path.display()),
-            Self::Io { path, error } => write!(f, "{}: {error}", path.display()),
+            Self::NotAFile { path } => write!(f, "{}: not a file", safe(path)),
+            Self::Io { path, error } => write!(f, "{}: {error}", safe(path)),
         }
     }
+}
+
+/// A path as it is shown: a folder that came from somebody else may be called anything.
+fn safe(path: &Path) -> String {
+    shown(&path.display().to_string()).into_owned()
 }
 
 impl std::error::Error for FolderError {

@@ -3,7 +3,7 @@
 //!
 //! The test program starts itself twice. Nothing here depends on how fast the machine is.
 
-use crate::program::program;
+use crate::program::{is_harmless, program};
 use games::faulty::{Fault, Faulty, recorded, step_differs};
 use rebout::lab::every_fourth;
 use rebout::net::{folder, udp::UdpDriver};
@@ -233,14 +233,15 @@ fn a_hostile_bundle_cannot_play_with_the_terminal() {
     let states = [state("x\u{2028}"), state("y\u{61c}").replace("01\n", "07\n")];
     let (code, shown, _) = examined("hostile", "playground", states.clone());
     assert_eq!(code, Some(0), "it can be re-run");
-    let disruptive =
-        |text: &str| text.chars().any(|c| c != '\n' && rebout::shown(c.encode_utf8(&mut [0; 4])).len() > 4);
-    assert!(!disruptive(&shown), "{shown:?}");
+    assert!(is_harmless(&shown), "{shown:?}");
     assert!(
         shown.contains(r"a\u{1b}[2J: x\u{2028}\u{85} (player one) / y\u{61c}\u{85} (player two)"),
         "{shown}"
     );
     assert!(shown.contains(r"  b\u{202e}   \u{7}  "), "{shown}");
     let (code, _, reason) = examined("hostile-name", "a\u{202e}\u{200f}b", states);
-    assert!(code == Some(1) && !disruptive(&reason), "no such game: {reason:?}");
+    assert!(code == Some(1) && is_harmless(&reason), "no such game: {reason:?}");
+    let (code, _, reason) = examine(Path::new("no\u{1b}[2Jsuch\u{202e}folder"), &[]);
+    assert!(code == Some(2) && reason.contains(r"no\u{1b}[2Jsuch\u{202e}folder"), "{reason:?}");
+    assert!(is_harmless(&reason), "{reason:?}");
 }

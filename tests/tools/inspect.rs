@@ -1,6 +1,6 @@
 //! What `inspect` prints, run as a program.
 
-use crate::program::program;
+use crate::program::{is_harmless, program};
 use std::process::Command;
 
 /// Exit code, standard output, standard error.
@@ -65,6 +65,23 @@ fn an_event_that_is_no_message_says_why_but_is_a_packet() {
         out.ends_with("payload: 63\nmessage: none, message-kind, there is no message of kind 99\n"),
         "{out}"
     );
+}
+
+#[test]
+fn a_hostile_datagram_cannot_play_with_the_terminal() {
+    // ESC [2J and a right-to-left override: as the whole datagram, as an event that is no message, as a game's message.
+    let evil = "1b5b324ae280ae";
+    for datagram in [
+        evil.repeat(3),
+        format!("47414d45 0001 0002 00000003 08 0007 {evil}"),
+        format!("47414d45 0001 0002 00000003 08 000a 11 0007 {evil}"),
+    ] {
+        let (_, out, err) = inspect(&[&datagram]);
+        assert!(is_harmless(&out) && err.is_empty(), "{out:?}{err:?}");
+        assert!(out.to_lowercase().contains("1b"), "the bytes are shown as digits: {out:?}");
+    }
+    let (code, _, err) = inspect(&["\u{1b}[2J\u{202e}"]);
+    assert!(code == 2 && is_harmless(&err), "{err:?}");
 }
 
 #[test]

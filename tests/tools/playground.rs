@@ -1,6 +1,6 @@
 //! The playground as a program: what it prints, what it refuses, and how it ends.
 
-use crate::program::program;
+use crate::program::{is_harmless, program};
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -185,6 +185,18 @@ fn bad_files_are_refused_with_a_reason() {
     check(&flipped, "crc: the header says ");
     assert!(refused(["play", "--every", "1", "/no/such/file"]).contains("No such file"));
     assert!(refused(["play", "--every", "1", scratch.0.to_str().unwrap()]).contains("cannot be read"));
+}
+
+#[test]
+fn a_hostile_file_cannot_play_with_the_terminal() {
+    let scratch = Scratch::new("hostile");
+    let path = scratch.0.join("\u{1b}[2J\u{202e}klpr.rplk");
+    std::fs::write(&path, b"\x1b[2J and more than a header of bytes").unwrap();
+    let said = refused(["play".as_ref(), "--every".as_ref(), "1".as_ref(), path.as_os_str()]);
+    assert!(is_harmless(&said), "{said:?}");
+    assert!(said.contains(r#"magic: "\x1b[2J" is not "RPLK""#), "{said:?}");
+    let said = refused(["\u{1b}[2J\u{202e}"]);
+    assert!(is_harmless(&said), "{said:?}");
 }
 
 #[cfg(unix)]

@@ -21,3 +21,8 @@ pub(crate) fn program(name: &str) -> PathBuf {
     let profile = test.ancestors().nth(2).expect("target/debug/deps");
     profile.join("examples").join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
 }
+
+/// Whether nothing in what a tool printed moves a cursor or turns the words around it.
+pub(crate) fn is_harmless(text: &str) -> bool {
+    !text.chars().any(|c| c != '\n' && rebout::is_disruptive(c))
+}

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use rebout::net::link::Chance;
 use rebout::rollback::MAX_WINDOW;
-use rebout::{Config, MAX_DELAY_FRAMES};
+use rebout::{Config, MAX_DELAY_FRAMES, is_disruptive};
 
 use crate::keys::Bindings;
 use crate::play::{LinkSetting, MOST_MILLIS, NAME_LETTERS, Rules, Wishes};
@@ -301,14 +301,15 @@ impl BotLevel {
     }
 }
 
-/// A name is shown in large letters and sent to the other side: short, and nothing that moves a cursor.
+/// A name is shown in large letters and sent to the other side: short, and nothing that moves a cursor or turns the
+/// words around it.
 fn name(text: &str) -> Result<String, String> {
     let text = text.trim();
     let count = text.chars().count();
     if !(1..=NAME_LETTERS).contains(&count) {
         Err(format!("a name has 1 to {NAME_LETTERS} characters, this one has {count}"))
-    } else if let Some(bad) = text.chars().find(|letter| letter.is_control()) {
-        Err(format!("a name has no control characters, this one has {bad:?}"))
+    } else if let Some(bad) = text.chars().find(|letter| is_disruptive(*letter)) {
+        Err(format!("a name has no control characters and no marks of direction, this one has {bad:?}"))
     } else {
         Ok(text.to_owned())
     }

@@ -15,7 +15,9 @@ use rebout::net::udp::UdpDriver;
 use duel::cli::{self, Cli, Command, Solo};
 use duel::keys::Bindings;
 use duel::picture::{self, Panel};
-use duel::play::{self, Ending, Failure, Hand, Opponent, Options, Rules, Seat, Way, exit, print_line};
+use duel::play::{
+    self, Ending, Failure, Hand, Opponent, Options, Rules, Seat, Way, exit, print_error, print_line,
+};
 use duel::view;
 use games::duel::bot::Bot;
 
@@ -27,7 +29,7 @@ fn main() -> ExitCode {
             ending.code.into()
         }
         Err(failure) => {
-            eprintln!("duel: {}", failure.text);
+            print_error(&failure.text);
             failure.code.into()
         }
     }

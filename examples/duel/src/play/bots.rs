@@ -124,14 +124,17 @@ fn to_json(wishes: &Wishes, reports: &[Report; 2], file: Option<&Path>) -> Strin
     )
 }
 
-/// A string of JSON.
+/// A string of JSON, with everything but plain letters escaped: it may be read in a terminal.
 fn quoted(text: &str) -> String {
     let mut shown = String::from("\"");
     for letter in text.chars() {
         match letter {
             '"' | '\\' => shown.extend(['\\', letter]),
-            _ if u32::from(letter) < 0x20 => shown.push_str(&format!("\\u{:04x}", u32::from(letter))),
-            _ => shown.push(letter),
+            ' '..='~' => shown.push(letter),
+            _ => letter
+                .encode_utf16(&mut [0; 2])
+                .iter()
+                .for_each(|unit| shown.push_str(&format!("\\u{unit:04x}"))),
         }
     }
     shown.push('"');

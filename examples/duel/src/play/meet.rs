@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use rebout::net::udp::UdpDriver;
 use rebout::wire::message::RefuseField;
-use rebout::{Agreed, Config, Lobby, LobbyError, Mismatch, Player};
+use rebout::{Agreed, Config, Lobby, LobbyError, Mismatch, Player, is_disruptive};
 
 use super::attract::Exhibition;
 use super::show::leaves;
@@ -131,10 +131,12 @@ fn sent_away(mismatch: &Mismatch) -> String {
     }
 }
 
-/// The name that the other side gives itself. It comes from outside: short, and nothing that moves a cursor.
+/// The name that the other side gives itself. It comes from outside: short, and nothing that moves a cursor or turns
+/// the words around it.
 pub(super) fn name_of(agreed: &Agreed) -> String {
     let text = String::from_utf8_lossy(&agreed.user_data);
-    let name: String = text.chars().filter(|letter| !letter.is_control()).take(super::NAME_LETTERS).collect();
+    let name: String =
+        text.chars().filter(|letter| !is_disruptive(*letter)).take(super::NAME_LETTERS).collect();
     let name = name.trim();
     if name.is_empty() { "Nameless".to_owned() } else { name.to_owned() }
 }

@@ -17,7 +17,7 @@ mod words;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use rebout::{Buttons, Player};
+use rebout::{Buttons, Player, shown};
 
 pub use attract::wait;
 pub use bots::bots;
@@ -114,10 +114,16 @@ impl From<std::io::Error> for Failure {
 /// The longest name that is shown.
 pub const NAME_LETTERS: usize = 16;
 
-/// Prints at once, and bears that nobody listens any more.
+/// Prints at once, and bears that nobody listens any more. A line stays a line, whatever is in it: the name of a file
+/// that came from somebody else, too.
 pub fn print_line(text: &str) {
     let mut out = std::io::stdout().lock();
-    let _ = writeln!(out, "{text}").and_then(|()| out.flush());
+    let _ = writeln!(out, "{}", shown(text)).and_then(|()| out.flush());
+}
+
+/// The same, for what is wrong.
+pub fn print_error(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "duel: {}", shown(text));
 }
 
 /// Sixty frames a second, from frame to frame and not from now, so that a late one is not made later.

@@ -1,4 +1,5 @@
 //! The duel's views, and the program as players run it.
 
+mod hostile;
 mod online;
 mod view;

@@ -15,7 +15,7 @@ use rebout::replay::{Replay, play};
 use rebout::{Player, checksum};
 
 /// Far enough that a test which reaches it has failed.
-const NEVER: Duration = Duration::from_secs(60);
+pub(crate) const NEVER: Duration = Duration::from_secs(60);
 
 /// A round is decided within 60 seconds on its clock, whatever happens in it: that is, before this frame.
 const ONE_ROUND: &str = "3800";
@@ -23,7 +23,7 @@ const ONE_ROUND: &str = "3800";
 const FRAME_RATE: &str = "480";
 
 /// The program, built if it is not: `cargo test --test duel` alone does not build examples.
-fn duel() -> Command {
+pub(crate) fn duel() -> Command {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     let program = PROGRAM.get_or_init(|| {
         let release: &[&str] = if cfg!(debug_assertions) { &[] } else { &["--release"] };
@@ -44,10 +44,10 @@ fn duel() -> Command {
 }
 
 /// A folder for the recordings of one test; gone when this is dropped.
-struct Folder(PathBuf);
+pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let name = format!("duel-{name}-{}", std::process::id());
         Self(Path::new(env!("CARGO_TARGET_TMPDIR")).join(name))
     }
@@ -61,15 +61,15 @@ impl Drop for Folder {
 }
 
 /// A player's process; gone when this is dropped.
-struct Side {
+pub(crate) struct Side {
     name: &'static str,
     process: Child,
     lines: Receiver<String>,
-    said: Vec<String>,
+    pub(crate) said: Vec<String>,
 }
 
 impl Side {
-    fn start(name: &'static str, args: &[&str], record: &Path) -> Self {
+    pub(crate) fn start(name: &'static str, args: &[&str], record: &Path) -> Self {
         let mut process = duel()
             .args(args)
             .args(["--name", name, "--bot", "--view", "none", "--frame-rate", FRAME_RATE, "--record"])
@@ -102,12 +102,12 @@ impl Side {
         }
     }
 
-    fn has_said(&self, part: &str) -> bool {
+    pub(crate) fn has_said(&self, part: &str) -> bool {
         self.said.iter().any(|line| line.contains(part))
     }
 
     /// Waits for the process to end by itself, and answers its exit code.
-    fn exit_code(&mut self) -> Option<i32> {
+    pub(crate) fn exit_code(&mut self) -> Option<i32> {
         while let Ok(line) = self.lines.recv_timeout(NEVER) {
             self.said.push(line);
         }
