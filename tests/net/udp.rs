@@ -156,14 +156,16 @@ fn what_the_system_granted_can_be_asked() {
 fn oversize_datagrams_arrive_cut_and_are_counted_and_empty_ones_arrive() {
     let mut udp = bind("127.0.0.1:0");
     let sender = plain("127.0.0.1:0");
-    for len in [0, 1, MAX_DATAGRAM, MAX_DATAGRAM + 1, 2_048, 2_049, 60_000] {
+    for len in [2_049, 60_000, 0, 1, MAX_DATAGRAM, MAX_DATAGRAM + 1, 2_048] {
         sender.send_to(&vec![7; len], udp.local_addr()).unwrap();
     }
-    let mut echo = Echo { wants: Some(7), ..Echo::default() };
+    // Windows drops what is longer than the buffer.
+    let dropped = if cfg!(windows) { 2 } else { 0 };
+    let mut echo = Echo { wants: Some(7 - dropped), ..Echo::default() };
     udp.run_until(&mut echo, NEVER).unwrap();
     let lengths: Vec<_> = echo.got.iter().map(|(_, _, bytes)| bytes.len()).collect();
-    assert_eq!(lengths, [0, 1, 1_200, 1_201, 2_048, 2_048, 2_048]);
-    assert_eq!((udp.stats().received, udp.stats().oversize), (7, 4));
+    assert_eq!(lengths, [2_048, 2_048, 0, 1, 1_200, 1_201, 2_048][dropped..]);
+    assert_eq!((udp.stats().received, udp.stats().oversize), (7 - dropped as u64, 4));
 }
 
 #[test]
