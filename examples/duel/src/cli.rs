@@ -56,8 +56,8 @@ pub enum Command {
     },
     /// Join the machine that hosts
     Join {
-        /// Where the host is: 192.168.1.5, a name, [2001:db8::7]:7000
-        #[arg(value_name = "ADDRESS")]
+        // Not a doc comment: rustdoc reads the brackets as a link.
+        #[arg(value_name = "ADDRESS", help = "Where the host is: 192.168.1.5, a name, [2001:db8::7]:7000")]
         host: String,
         #[command(flatten)]
         player: Player,
