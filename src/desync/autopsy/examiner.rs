@@ -51,7 +51,7 @@ enum Phase<S> {
     Telling(Case, Subject<S>, Vec<OwnedLeaf>),
 }
 
-/// What is known from the traces on.
+/// The evidence that every phase from the traces on has.
 #[derive(Clone, Debug)]
 struct Case {
     since: Time,

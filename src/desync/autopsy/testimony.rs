@@ -5,7 +5,7 @@ use super::leaves::{MAX_DEPTH, MAX_LEAVES, MAX_PARTS, OwnedLeaf, Part, Sums};
 use crate::Frame;
 use crate::wire::autopsy::Note;
 
-/// What the peer has told. It may be ahead of us, so each note is kept until our own phase needs it.
+/// The notes that the peer has sent, taken apart. The peer may be a phase ahead, so they are kept until ours needs them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Testimony {
     pub(crate) claim: Option<Claim>,

@@ -5,7 +5,7 @@ use crate::replay::{ReadError, WriteError};
 use crate::{Frame, Inputs};
 use core::fmt;
 
-/// Why there is no bundle.
+/// The reason why a bundle was not made, written or read.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum BundleError {
@@ -63,11 +63,11 @@ pub enum BundleError {
     },
     /// `bundle.txt` and the replay say different things.
     Contradiction {
-        /// About what.
+        /// The name of the fact.
         name: &'static str,
-        /// What `bundle.txt` says.
+        /// The value in `bundle.txt`.
         facts: u32,
-        /// What the replay says.
+        /// The value of the replay.
         replay: usize,
     },
     /// `bundle.txt` speaks of inputs that the replay does not have.
@@ -85,7 +85,7 @@ pub enum BundleError {
         file: &'static str,
         /// Which line, from 1.
         line: usize,
-        /// What was expected there.
+        /// The form that was expected there.
         expected: &'static str,
     },
     /// `inputs.rplk` is not a replay.

@@ -68,8 +68,8 @@ impl Bundle {
         ("inputs.rplk", MAX_REPLAY_FILE),
     ];
 
-    /// Puts together what an autopsy found in the match that `replay` holds. `game` is the name by which a re-run
-    /// knows which game to play, at most 64 bytes.
+    /// Puts the report of an autopsy and the replay of its match together. `game` is the name by which a re-run knows
+    /// which game to play, at most 64 bytes.
     ///
     /// # Errors
     /// A replay that does not reach the first diverging frame, or that is of another match than the autopsy; an autopsy
@@ -101,7 +101,7 @@ impl Bundle {
         &self.game
     }
 
-    /// What the autopsy found.
+    /// The report of the autopsy.
     #[must_use]
     pub fn autopsy(&self) -> &Autopsy {
         &self.autopsy

@@ -47,8 +47,8 @@ pub(crate) struct Checksums {
     cadence: u32,
     next: Frame,
     ours: Kept<u32>,
-    /// Our newest checksum, until it is acked. It replaces an older one that is not acked: two states that differ go
-    /// on to differ, so that retransmitting the older one would only delay the news.
+    /// Our newest checksum, until it is acked. A newer checksum replaces one that is not acked yet: two states that
+    /// differ go on to differ, so that retransmitting the older checksum would only delay the news.
     to_send: Option<ToSend>,
     theirs: Vec<CheckedChecksum>,
     newest_compared: Option<Frame>,
