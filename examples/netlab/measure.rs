@@ -1,10 +1,10 @@
 //! Runs matches over one link and takes their figures.
 
 use core::time::Duration;
-use games::playground::Playground;
+use games::playground::{PLAY, Playground};
 use rebout::Stats;
 use rebout::lab::sim::Traffic;
-use rebout::lab::{Bout, Flaw, Play, Setup, every_fourth};
+use rebout::lab::{Bout, Flaw, Setup};
 use rebout::net::link::LinkConfig;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,13 +13,10 @@ use std::rc::Rc;
 const WARM_UP: Duration = Duration::from_secs(2);
 
 /// How long two machines may take to meet.
-const LONGEST_MEETING: Duration = Duration::from_secs(12);
+const MAX_MEETING: Duration = Duration::from_secs(12);
 
 /// From one blackout to the next: long enough for the match to be as it was before.
 const BLACKOUT_EVERY: Duration = Duration::from_secs(6);
-
-const PLAY: Play<Playground> =
-    Play { build: |seed| Playground::new(seed).expect("a bout's seed is odd"), script: every_fourth };
 
 /// A time in frames of 1/60 s.
 pub(crate) fn frames(frames: f64) -> Duration {
@@ -161,7 +158,7 @@ pub(crate) fn measure(trial: &Trial) -> Figures {
 /// Plays one match; what was wrong with it.
 fn play(trial: &Trial, seed: u64, figures: &mut Figures) -> Option<Flaw> {
     let mut bout = Bout::new(Setup::new(seed, trial.link), PLAY);
-    if !bout.run_until(LONGEST_MEETING, |bout| (0..2).all(|id| bout.machine(id).session().is_some())) {
+    if !bout.run_until(MAX_MEETING, |bout| (0..2).all(|id| bout.machine(id).session().is_some())) {
         return Some(Flaw::NoMatch);
     }
     bout.run_for(WARM_UP);

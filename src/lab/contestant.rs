@@ -48,7 +48,7 @@ pub struct Contestant<G: Game> {
     /// The newest numbers in its traffic, if somebody [listens](super::Bout::eavesdrop).
     pub overheard: Option<Overheard>,
     /// The least time from one frame to the next: a machine that cannot keep up.
-    pub least_frame: Duration,
+    pub min_frame_length: Duration,
     last_frame_at: Duration,
 }
 
@@ -104,7 +104,7 @@ impl<G: Game> Contestant<G> {
             leave_at: None,
             asleep: false,
             overheard: None,
-            least_frame: Duration::ZERO,
+            min_frame_length: Duration::ZERO,
             last_frame_at: Duration::ZERO,
         }
     }
@@ -316,7 +316,7 @@ impl<G: Game> Protocol for Contestant<G> {
                 wants && self.error.is_none() && now >= self.begin_at
             }
             Stage::Match(session, _) => {
-                session.wants_attention(now) && now >= self.last_frame_at + self.least_frame
+                session.wants_attention(now) && now >= self.last_frame_at + self.min_frame_length
             }
         }
     }
@@ -341,7 +341,7 @@ impl<G: Game> Machine for Contestant<G> {
             Stage::Lobby(None) => return None,
         };
         // A match that is over still hears what ends it; nothing is due then.
-        (!session.ended()).then(|| session.next_frame_at().max(self.last_frame_at + self.least_frame))
+        (!session.ended()).then(|| session.next_frame_at().max(self.last_frame_at + self.min_frame_length))
     }
 
     fn frame(&mut self, now: Duration) {

@@ -7,9 +7,9 @@ use crate::peer::silence::{Silence, SilenceChange, SilenceLimits};
 use crate::time::{Span, Time};
 use crate::wire::message::LeavingWhy;
 
-/// A claim that the peer's match is over is believed after this long without a new frame. Its packet could be forged,
-/// but a forger cannot keep the real peer's inputs from arriving.
-const BELIEVED_AFTER: Span = Span::from_millis(500);
+/// A claim that the peer has left is believed after this long without a new frame, and in a lobby without another
+/// packet. Its packet could be forged, but a forger cannot keep the real peer's packets from arriving.
+pub(super) const BELIEVED_AFTER: Span = Span::from_millis(500);
 
 /// Inputs that were sent before a DISCONNECT may come this much after it; newer ones contradict it.
 const LATE_INPUTS: Span = Span::from_secs(1);

@@ -2,12 +2,9 @@
 
 use crate::counted;
 use core::time::Duration;
-use games::playground::Playground;
-use rebout::lab::{Bout, Play, Setup, every_fourth};
+use games::playground::PLAY;
+use rebout::lab::{Bout, Setup};
 use rebout::net::link::{Chance, LinkConfig};
-
-const PLAY: Play<Playground> =
-    Play { build: |seed| Playground::new(seed).expect("a seed"), script: every_fourth };
 
 pub(crate) fn all() {
     a_match_on_a_lossy_link(1);

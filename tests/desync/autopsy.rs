@@ -1,8 +1,7 @@
 //! When two machines disagree, they find out since which frame, about which field, and whose fault it is.
 
 use core::time::Duration;
-use games::faulty::PLAY;
-use games::faulty::{Fault, Faulty};
+use games::faulty::{Fault, Faulty, LINK, PLAY};
 use rebout::lab::{Bout, Play, Setup, every_fourth};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::{
@@ -31,8 +30,6 @@ fn autopsies(bout: &Bout<Faulty>) -> [Autopsy; 2] {
         autopsy
     })
 }
-
-const LINK: LinkConfig = LinkConfig::new(Duration::from_millis(50));
 
 #[test]
 fn a_step_that_differs_is_told_with_the_frame_and_the_field() {

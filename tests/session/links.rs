@@ -1,16 +1,13 @@
 //! Bad links: loss, bursts, reordering, duplicates, damage, forgeries and partitions.
 
 use core::time::Duration;
-use games::playground::{LEFT, Playground};
+use games::playground::{LEFT, PLAY, Playground};
 use rebout::lab::sim::{EntryKind, Recording};
-use rebout::lab::{Bout, Flaw, Play, Setup, addresses, every_fourth};
+use rebout::lab::{Bout, Flaw, Play, Setup, addresses};
 use rebout::net::link::{Burst, Chance, LinkConfig};
 use rebout::wire::WireFrame;
 use rebout::wire::rbn1;
 use rebout::{Buttons, Event, Frame, Reason};
-
-const PLAY: Play<Playground> =
-    Play { build: |seed| Playground::new(seed).expect("a seed"), script: every_fourth };
 
 const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)

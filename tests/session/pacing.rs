@@ -1,16 +1,13 @@
 //! Two machines on one clock: the lead goes away and stays away, fairly, on any link that can be played on.
 
 use core::time::Duration;
-use games::playground::Playground;
+use games::playground::{PLAY, Playground};
 use rebout::lab::sim::Clock;
-use rebout::lab::{Bout, Play, Setup, every_fourth};
+use rebout::lab::{Bout, Setup};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::{Advanced, Event};
 use std::cell::RefCell;
 use std::rc::Rc;
-
-const PLAY: Play<Playground> =
-    Play { build: |seed| Playground::new(seed).expect("a seed"), script: every_fourth };
 
 const FRAME: Duration = Duration::from_nanos(16_666_667);
 
@@ -296,7 +293,7 @@ fn a_pause_causes_no_catch_up_spiral() {
 fn a_machine_at_55_frames_a_second_slows_the_match() {
     for slow in 0..2 {
         let mut watched = Watched::new(Setup::new(11, usual()));
-        watched.bout.world.machine_mut(slow).least_frame = secs(1) / 55;
+        watched.bout.world.machine_mut(slow).min_frame_length = secs(1) / 55;
         watched.run_until_both_play();
         watched.bout.run_for(secs(5));
         for rate in watched.frame_rates(60) {

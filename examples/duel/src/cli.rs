@@ -9,7 +9,7 @@ use rebout::rollback::MAX_WINDOW;
 use rebout::{Config, MAX_DELAY_FRAMES, is_disruptive};
 
 use crate::keys::Bindings;
-use crate::play::{LinkSetting, MOST_MILLIS, NAME_LETTERS, Rules, Wishes};
+use crate::play::{LinkSetting, MAX_MILLIS, NAME_LETTERS, Rules, Wishes};
 use crate::view;
 use games::duel::bot::Level;
 
@@ -217,14 +217,14 @@ pub struct Engine {
 pub struct LinkArgs {
     /// Round trip of the link, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 80,
-          value_parser = clap::value_parser!(u32).range(0..=i64::from(MOST_MILLIS)))]
+          value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_MILLIS)))]
     rtt: u32,
     /// Packets that are lost, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = 3.0)]
     loss: f64,
     /// How much longer a packet may take each way, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 0,
-          value_parser = clap::value_parser!(u32).range(0..=i64::from(MOST_MILLIS)))]
+          value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_MILLIS)))]
     jitter: u32,
 }
 

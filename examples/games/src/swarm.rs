@@ -11,7 +11,7 @@ const FIRE: u16 = 8;
 const WIDTH: i32 = 64_000;
 const SPEED: i32 = 400;
 const BODY: i32 = 2_500;
-const MOST_SHOTS: usize = 256;
+const MAX_SHOTS: usize = 256;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Shot {
@@ -45,7 +45,7 @@ fields!(SwarmSnapshot { frame, hits, at, rng, shots });
 
 impl Swarm {
     pub fn new(seed: u32) -> Self {
-        let mut shots = Vec::with_capacity(MOST_SHOTS);
+        let mut shots = Vec::with_capacity(MAX_SHOTS);
         shots.clear();
         let rng = Rng::new(seed).expect("a match never has seed 0");
         Self { frame: 0, hits: [0; 2], at: [WIDTH / 2; 2], rng, shots }
@@ -59,7 +59,7 @@ impl Swarm {
     }
 
     fn fire(&mut self, player: Player) {
-        if self.shots.len() < MOST_SHOTS {
+        if self.shots.len() < MAX_SHOTS {
             let vx = self.rng.range(-300, 300);
             let vy = self.rng.range(350, 700);
             let (y, vy) = if player == Player::One { (0, vy) } else { (60_000, -vy) };
@@ -72,7 +72,7 @@ impl Save for Swarm {
     type Snapshot = SwarmSnapshot;
 
     fn snapshot(&self) -> SwarmSnapshot {
-        let mut shots = Vec::with_capacity(MOST_SHOTS);
+        let mut shots = Vec::with_capacity(MAX_SHOTS);
         shots.extend_from_slice(&self.shots);
         SwarmSnapshot { frame: self.frame, hits: self.hits, at: self.at, rng: self.rng, shots }
     }

@@ -10,7 +10,7 @@ use crate::canvas::{Canvas, Color, Point, at};
 pub(crate) const WIDTH: f32 = 960.0;
 pub(crate) const HEIGHT: f32 = 540.0;
 /// More pixels than this are left to the graphics card to make out of fewer.
-const MOST_SCALE: f32 = 1.5;
+const MAX_SCALE: f32 = 1.5;
 /// Lines in a row of pixels on which the edges of shapes are weighed.
 const LINES: i32 = 4;
 
@@ -31,7 +31,7 @@ pub struct Pixels {
 impl Pixels {
     /// As many pixels as a window of this size has use for.
     pub fn fit(&mut self, width: f32, height: f32) {
-        self.scale = (width / WIDTH).min(height / HEIGHT).clamp(0.25, MOST_SCALE);
+        self.scale = (width / WIDTH).min(height / HEIGHT).clamp(0.25, MAX_SCALE);
         let size = ((WIDTH * self.scale).round() as usize, (HEIGHT * self.scale).round() as usize);
         if (self.width, self.height) != size {
             (self.width, self.height) = size;

@@ -14,11 +14,11 @@ use crate::screen::Job;
 use crate::{Cells, Color, Depth, Key, Keyboard, Picture, Raster, Role, Screen, rgb};
 
 /// A larger terminal shows the picture in its middle: more cells are more bytes, not more fun.
-const MOST_COLUMNS: u16 = 160;
-const MOST_ROWS: u16 = 50;
+const MAX_COLUMNS: u16 = 160;
+const MAX_ROWS: u16 = 50;
 /// Smaller than this nothing can be recognised.
-const LEAST_COLUMNS: u16 = 60;
-const LEAST_ROWS: u16 = 18;
+const MIN_COLUMNS: u16 = 60;
+const MIN_ROWS: u16 = 18;
 const PAPER: Color = rgb(0xFF_F6_E4);
 
 /// Takes over the terminal and runs the job beside it.
@@ -169,13 +169,13 @@ struct Painter {
 impl Painter {
     /// The bytes that show `picture` in a terminal of this size.
     fn paint(&mut self, picture: &impl Picture, (columns, rows): (u16, u16)) -> &[u8] {
-        let (columns, rows) = (columns.min(MOST_COLUMNS), rows.min(MOST_ROWS));
+        let (columns, rows) = (columns.min(MAX_COLUMNS), rows.min(MAX_ROWS));
         self.cells.resize(usize::from(columns), usize::from(rows));
         self.raster.resize(usize::from(columns), usize::from(rows) * 2);
-        if columns < LEAST_COLUMNS || rows < LEAST_ROWS {
+        if columns < MIN_COLUMNS || rows < MIN_ROWS {
             self.raster.clear();
             self.cells.take_pixels(&self.raster);
-            let text = format!("at least {LEAST_COLUMNS} x {LEAST_ROWS} please");
+            let text = format!("at least {MIN_COLUMNS} x {MIN_ROWS} please");
             self.cells.write_centered(i32::from(rows) / 2, &text, PAPER, None);
         } else {
             picture.paint_shapes(&mut self.raster);

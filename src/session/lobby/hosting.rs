@@ -6,6 +6,7 @@ use crate::peer::link::Link;
 use crate::peer::sequence::Sequences;
 use crate::session::advice::{DelayAdvice, advise_delay};
 use crate::session::config::Config;
+use crate::session::liveness::BELIEVED_AFTER;
 use crate::time::{Span, Time};
 use crate::wire::control::Header;
 use crate::wire::message::{Hello, Message, Offer, Refuse, RefuseField};
@@ -25,9 +26,6 @@ const MAX_OFFER: Span = Span::from_secs(5);
 
 /// The number of newest OFFERs that a CONNECT_REQ may ack.
 pub(super) const OFFERS: usize = 4;
-
-/// The silence after a DISCONNECT until it is believed. A DISCONNECT is empty and can be forged.
-const FAREWELL_BELIEVED_AFTER: Span = Span::from_millis(500);
 
 /// A guest, and the stage of its handshake.
 #[derive(Clone, Debug)]
@@ -122,7 +120,7 @@ impl Hosting {
     /// Whether the guest has been silent for too long, or has left.
     pub(super) fn has_gone(&self, now: Time, lost_after: Span) -> bool {
         now.since(self.last_heard) > lost_after
-            || self.farewell_at.is_some_and(|at| now.since(at) >= FAREWELL_BELIEVED_AFTER)
+            || self.farewell_at.is_some_and(|at| now.since(at) >= BELIEVED_AFTER)
     }
 
     /// Whether this header acks one of the newest OFFERs.

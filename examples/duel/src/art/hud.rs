@@ -9,10 +9,10 @@ use games::duel::{FULL_HEALTH, Phase, ROUNDS_TO_WIN};
 use stage::glyphs::{self, Style, write, write_centered, write_ending};
 use stage::{Canvas, Color, Point, at, rgb};
 
-const INK: Color = rgb(0x12_0A_1C);
-const PAPER: Color = rgb(0xFF_F6_E4);
-const GOLD: Color = rgb(0xFF_CC_4A);
-const RED: Color = rgb(0xE0_34_3E);
+pub(super) const INK: Color = rgb(0x12_0A_1C);
+pub(super) const PAPER: Color = rgb(0xFF_F6_E4);
+pub(super) const GOLD: Color = rgb(0xFF_CC_4A);
+pub(super) const RED: Color = rgb(0xE0_34_3E);
 const ROLLED_BACK: Color = rgb(0x54_C8_FF);
 const PREDICTED: Color = rgb(0x8C_E0_8C);
 const BAR_WIDTH: f32 = 380.0;
@@ -259,16 +259,16 @@ fn paint_net(canvas: &mut dyn Canvas, net: &NetGraph) {
 
 /// Rollback depth as bars, predicted frames as a line of dots, stalls in red, and a tick where a fighter was moved.
 fn paint_plot(canvas: &mut dyn Canvas, net: &NetGraph, base: Point, wide: f32, tall: f32) {
-    const MOST: f32 = 12.0;
+    const MAX_FRAMES: f32 = 12.0;
     let step = wide / PLOTTED_FRAMES as f32;
     canvas.rect(base.plus(0.0, -tall), wide, tall, INK.faded(0.6));
     for rule in [4.0, 8.0] {
-        canvas.rect(base.plus(0.0, -tall * rule / MOST), wide, 1.0, PAPER.faded(0.16));
+        canvas.rect(base.plus(0.0, -tall * rule / MAX_FRAMES), wide, 1.0, PAPER.faded(0.16));
     }
     let offset = PLOTTED_FRAMES - net.samples().len();
     for (index, sample) in net.samples().enumerate() {
         let x = base.x + (offset + index) as f32 * step;
-        let up = |frames: u32| (frames as f32).min(MOST) / MOST * tall;
+        let up = |frames: u32| (frames as f32).min(MAX_FRAMES) / MAX_FRAMES * tall;
         if sample.stalled {
             canvas.rect(at(x, base.y - tall), step + 0.4, tall, RED.faded(0.55));
         }

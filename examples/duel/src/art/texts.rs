@@ -3,18 +3,14 @@
 use rebout::Player;
 
 use stage::glyphs::{self, Style, write_centered};
-use stage::{Canvas, Cells, Color, Raster, at, rgb};
+use stage::{Canvas, Cells, Raster, at, rgb};
 
-use super::hud::{health_color, tone_color};
+use super::hud::{GOLD, INK, PAPER, RED, health_color, tone_color};
 use crate::netgraph::NetGraph;
 use crate::picture::{Banner, Panel, Picture, banner};
 use crate::scene::Scene;
 use games::duel::{FULL_HEALTH, ROUNDS_TO_WIN};
 
-const INK: Color = rgb(0x12_0A_1C);
-const PAPER: Color = rgb(0xFF_F6_E4);
-const GOLD: Color = rgb(0xFF_CC_4A);
-const RED: Color = rgb(0xE0_34_3E);
 /// Columns that the clock takes in the middle.
 const CLOCK_COLUMNS: f32 = 17.0;
 /// The net graph is a strip of so many rows along the floor, below the fighters' feet.
@@ -102,7 +98,7 @@ fn net_columns(columns: usize) -> (i32, i32) {
 }
 
 fn paint_plot(raster: &mut Raster, net: &NetGraph) {
-    const MOST: f32 = 10.0;
+    const MAX_FRAMES: f32 = 10.0;
     let (wide, tall) = (raster.width(), NET_ROWS as f32 * 2.0);
     let top = raster.height() - tall;
     raster.rect(at(0.0, top), wide, tall, INK.faded(0.85));
@@ -115,8 +111,8 @@ fn paint_plot(raster: &mut Raster, net: &NetGraph) {
         let most = |pick: fn(&crate::netgraph::NetSample) -> u32| {
             frames.iter().map(|sample| pick(sample)).max().unwrap_or(0) as f32
         };
-        let bar = most(|sample| sample.rollback_frames).min(MOST) / MOST * tall;
-        let dot = most(|sample| sample.predicted_frames).min(MOST) / MOST * tall;
+        let bar = most(|sample| sample.rollback_frames).min(MAX_FRAMES) / MAX_FRAMES * tall;
+        let dot = most(|sample| sample.predicted_frames).min(MAX_FRAMES) / MAX_FRAMES * tall;
         if frames.iter().any(|sample| sample.stalled) {
             raster.rect(at(x, top), 1.0, tall, RED.faded(0.6));
         }

@@ -60,7 +60,7 @@ fn verdict(report: &Report) -> &'static str {
     match (report.verdict, report.reason) {
         (Some(Verdict::Agreed { .. }), _) => "agreed",
         (Some(Verdict::Differs { .. }), _) => "differs",
-        (Some(Verdict::Unconfirmed { .. }), _) => "unconfirmed",
+        (Some(_), _) => "unconfirmed",
         (None, _) => "disconnected",
     }
 }

@@ -19,11 +19,11 @@ pub struct LinkSetting {
     pub jitter_millis: u32,
 }
 
-pub const MOST_MILLIS: u32 = 1_000;
+pub const MAX_MILLIS: u32 = 1_000;
 const ROUND_TRIP_STEP: u32 = 20;
 const JITTER_STEP: u32 = 5;
 const LOSS_STEP: f64 = 1.0;
-const MOST_LOSS: f64 = 60.0;
+const MAX_LOSS_PERCENT: f64 = 60.0;
 
 impl LinkSetting {
     pub fn config(&self) -> LinkConfig {
@@ -38,13 +38,13 @@ impl LinkSetting {
     /// The setting that a key makes of this one, if the key does.
     fn changed_by(mut self, key: Key) -> Option<Self> {
         let step = |value: u32, by: u32, up: bool| {
-            if up { (value + by).min(MOST_MILLIS) } else { value.saturating_sub(by) }
+            if up { (value + by).min(MAX_MILLIS) } else { value.saturating_sub(by) }
         };
         let (trip, jitter) = (self.round_trip_millis, self.jitter_millis);
         match key {
             Key::Char('+' | '=') => self.round_trip_millis = step(trip, ROUND_TRIP_STEP, true),
             Key::Char('-') => self.round_trip_millis = step(trip, ROUND_TRIP_STEP, false),
-            Key::Char(']') => self.loss_percent = (self.loss_percent + LOSS_STEP).min(MOST_LOSS),
+            Key::Char(']') => self.loss_percent = (self.loss_percent + LOSS_STEP).min(MAX_LOSS_PERCENT),
             Key::Char('[') => self.loss_percent = (self.loss_percent - LOSS_STEP).max(0.0),
             Key::Char('.') => self.jitter_millis = step(jitter, JITTER_STEP, true),
             Key::Char(',') => self.jitter_millis = step(jitter, JITTER_STEP, false),

@@ -21,7 +21,7 @@ use rebout::{Buttons, Player, shown};
 
 pub use attract::wait;
 pub use bots::bots;
-pub use link::{LinkSetting, MOST_MILLIS};
+pub use link::{LinkSetting, MAX_MILLIS};
 pub use local::{Options, local};
 pub use meet::{Way, host_lines};
 pub use online::{Seat, online};

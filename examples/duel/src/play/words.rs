@@ -28,7 +28,7 @@ impl Over {
             }
             Self::Played(Verdict::Differs { .. })
             | Self::Early(Reason::Desync | Reason::ProtocolViolation) => exit::FAILED,
-            Self::Played(Verdict::Unconfirmed { .. }) | Self::Early(_) => exit::LOST,
+            Self::Played(_) | Self::Early(_) => exit::LOST,
         }
     }
 }
@@ -83,6 +83,7 @@ impl Cast {
             Over::Played(Verdict::Unconfirmed { .. }) => {
                 format!("{other} was gone before the result could be compared.")
             }
+            Over::Played(verdict) => format!("The match is over: {verdict}."),
             Over::Early(Reason::Left) => format!("{other} left."),
             Over::Early(Reason::LeftHere) => format!("{other} has been told that you left."),
             Over::Early(Reason::TimedOut) => format!("The connection to {other} was lost."),

@@ -2,6 +2,8 @@
 
 pub mod script;
 
+#[cfg(feature = "lab")]
+use rebout::lab::{Play, every_fourth};
 use rebout::{Buttons, Cue, Cues, Game, Inputs, Player, Rng, fields};
 
 pub const LEFT: Buttons = Buttons(1);
@@ -11,6 +13,11 @@ pub const ATTACK: Buttons = Buttons(8);
 
 /// What a step asks for when a player's attack lands: a sound, a flash. The engine says when it really happened.
 pub const HIT: [Cue; 2] = [Cue(1), Cue(2)];
+
+/// The playground as the lab plays it, with buttons that change every fourth frame. Seeds of the lab are odd.
+#[cfg(feature = "lab")]
+pub const PLAY: Play<Playground> =
+    Play { build: |seed| Playground::new(seed).expect("a seed is not 0"), script: every_fourth };
 
 const WALK_SPEED: i32 = 300;
 const JUMP_SPEED: i32 = 500;
