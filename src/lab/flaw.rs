@@ -5,6 +5,7 @@ use std::fmt;
 
 /// A frame that came out differently from the direct simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Divergence {
     /// The frame.
     pub frame: Frame,
@@ -16,6 +17,7 @@ pub struct Divergence {
 
 /// A reason to distrust a run: it went wrong, or it proved nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Flaw {
     /// The machines came to different states.
     Diverged(Divergence),

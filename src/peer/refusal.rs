@@ -8,6 +8,7 @@ macro_rules! refusals {
     ($($(#[$doc:meta])* $name:ident = $shown:literal,)*) => {
         /// Why a datagram was dropped. It changed nothing.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
         pub enum Refusal { $($(#[$doc])* $name,)* }
 
         impl Refusal {

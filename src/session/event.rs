@@ -68,6 +68,7 @@ pub struct Desync {
 
 /// The outcome of a match that was played to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Verdict {
     /// Both machines have the same last state.
     Agreed {

@@ -115,6 +115,7 @@ pub struct Refuse {
 
 /// What stands in the way of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 #[repr(u8)]
 pub enum RefuseField {
     /// Another version of the protocol.

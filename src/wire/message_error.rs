@@ -6,6 +6,7 @@ use super::message::{Kind, MAX_CADENCE, MAX_FIRST_FRAME, MAX_USER_DATA, MAX_WIND
 
 /// Why a payload is not a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum DecodeError {
     /// There is not even a kind.
     Empty,
@@ -155,6 +156,7 @@ impl std::error::Error for DecodeError {}
 
 /// Why a message cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum EncodeError {
     /// The buffer is too small.
     Room {
