@@ -1,4 +1,4 @@
-//! A bout: two machines in a simulated network, and an oracle that knows what should have happened.
+//! A bout: a match of two machines in a simulated network, checked by an oracle.
 
 use super::contestant::Contestant;
 use super::oracle::Oracle;
@@ -9,12 +9,12 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// A datagram that a machine of a bout sent, whatever became of it.
+/// A datagram that a machine of a bout sent, delivered or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Said<'a> {
     /// The machine.
     pub by: usize,
-    /// To whom.
+    /// The address that it was sent to.
     pub to: SocketAddr,
     /// The bytes.
     pub datagram: &'a [u8],
@@ -22,8 +22,8 @@ pub struct Said<'a> {
 
 /// Two machines, the network between them, and the oracle.
 ///
-/// Every frame that both machines have confirmed is compared with a direct simulation of the true inputs. [`flaw`](Self::flaw)
-/// reports a difference, and a run that proved nothing.
+/// Every frame that both machines have confirmed is compared with a direct simulation of the true inputs.
+/// [`flaw`](Self::flaw) returns the first thing that is wrong with a run.
 pub struct Bout<G: Game> {
     /// The machines and the network: to change links, cut them, or reach into a machine.
     pub world: World<Contestant<G>>,
@@ -34,7 +34,7 @@ pub struct Bout<G: Game> {
 }
 
 impl<G: Game> Bout<G> {
-    /// Brings two machines together; nothing has happened yet.
+    /// A host and a joiner at time zero, before their first packet.
     #[must_use]
     pub fn new(setup: Setup, play: Play<G>) -> Self {
         let [host, join] = setup.configs.clone();
@@ -42,7 +42,7 @@ impl<G: Game> Bout<G> {
         Self::of(setup, machines, play)
     }
 
-    /// Brings two machines together that are in lobbies of one's own making. The configs of the setup do not count.
+    /// Two machines in lobbies that the caller made. The configs of the setup are not used.
     #[must_use]
     pub fn of_lobbies(setup: Setup, lobbies: [Lobby; 2], play: Play<G>) -> Self {
         Self::of(setup, lobbies.map(|lobby| Contestant::in_lobby(lobby, play)), play)
@@ -60,7 +60,7 @@ impl<G: Game> Bout<G> {
         Self { world, oracle: Oracle::new(play), play, strict: false, from_strangers: 0 }
     }
 
-    /// A second bout that goes on from this moment.
+    /// A copy of the bout, which goes on from this moment on its own.
     ///
     /// # Panics
     ///
@@ -83,19 +83,19 @@ impl<G: Game> Bout<G> {
 
     // Commands.
 
-    /// Panics from now on at the first frame that differs from the direct simulation, instead of noting it.
+    /// Makes a run panic at the first frame that differs from the direct simulation, instead of noting it.
     pub fn set_strict(&mut self, strict: bool) {
         self.strict = strict;
     }
 
-    /// Lets the oracle make its game with `make` instead of [`Play::build`]. It then does not know what would have
-    /// happened with nobody playing.
+    /// Makes the oracle's game with `make` instead of [`Play::build`]. The oracle then has no second game that nobody
+    /// plays, and [`influenced`](Self::influenced) stays 0.
     pub fn make_direct(&mut self, make: impl FnOnce(u32) -> G + 'static) {
         self.oracle.make = Some(Box::new(make));
     }
 
-    /// Keeps every datagram that is sent from now on, and follows the numbers in the traffic of both machines: all that
-    /// [`forge::Knows`] is made of.
+    /// Records every datagram from now on, and follows the frame and sequence numbers of both machines. [`forge::Knows`]
+    /// needs both.
     pub fn eavesdrop(&mut self) {
         self.world.network_mut().record(Recording::Full);
         for id in 0..2 {
@@ -109,7 +109,7 @@ impl<G: Game> Bout<G> {
         self.world.network_mut().lose(by, times, move |datagram| forge::label(datagram) == label);
     }
 
-    /// Lets a datagram arrive at a machine at once, as if from `from`.
+    /// Delivers a datagram to a machine at once, with `from` as its source address.
     pub fn inject(&mut self, to: usize, from: SocketAddr, datagram: &[u8]) {
         if !addresses().contains(&from) {
             self.from_strangers += datagram.len() as u64;
@@ -118,8 +118,8 @@ impl<G: Game> Bout<G> {
         self.world.machine_mut(to).take_in(now, from, datagram);
     }
 
-    /// Puts another lobby in the place of a machine, as a program that is started again. The match before it is
-    /// forgotten; what is under way still arrives.
+    /// Replaces a machine by one in `lobby`, like a program that is restarted. The oracle forgets the match; datagrams in
+    /// flight still arrive.
     pub fn restart(&mut self, id: usize, lobby: Lobby) {
         let mut machine = Contestant::in_lobby(lobby, self.play);
         let before = self.world.machine(id);
@@ -131,38 +131,38 @@ impl<G: Game> Bout<G> {
         self.oracle.anew();
     }
 
-    /// Runs for `time` of virtual time, and checks every frame that both have confirmed.
+    /// Runs for `time` of virtual time, and checks every frame that both machines have confirmed.
     pub fn run_for(&mut self, time: Duration) {
         let end = self.world.now() + time;
         while self.world.now() < end {
-            // In short stretches, so that what waits for the oracle stays small.
+            // In short stretches, so that few frames wait for the oracle.
             let stretch = (self.world.now() + Duration::from_millis(500)).min(end);
             self.world.run_until(stretch);
             self.check();
         }
     }
 
-    /// Runs until `done` says so, or `limit` of virtual time is over; looks every 100 ms. Whether it was done.
+    /// Runs until `done` is true, at most for `limit` of virtual time; looks every 100 ms. Returns whether it was true.
     pub fn run_until(&mut self, limit: Duration, done: impl Fn(&Self) -> bool) -> bool {
         self.run_looking(limit, Duration::from_millis(100), done)
     }
 
-    /// The same, but looks every millisecond.
+    /// As [`run_until`](Self::run_until), but looks every millisecond.
     pub fn step_until(&mut self, limit: Duration, done: impl Fn(&Self) -> bool) -> bool {
         self.run_looking(limit, Duration::from_millis(1), done)
     }
 
-    /// Runs until both machines have confirmed this frame.
+    /// Runs until both machines have confirmed this frame. Returns whether they did within a generous limit.
     pub fn run_until_frame(&mut self, frame: u32) -> bool {
         self.run_until(Duration::from_secs(60 + u64::from(frame) / 10), |bout| bout.checked() >= Frame(frame))
     }
 
-    /// Keeps the true inputs of every frame from here on.
+    /// Records the true inputs of every frame from now on.
     pub fn record(&mut self) {
         self.oracle.record.get_or_insert_default();
     }
 
-    /// The true inputs that were kept.
+    /// Takes the recorded inputs, and ends the recording.
     pub fn take_record(&mut self) -> Vec<Inputs> {
         self.oracle.record.take().unwrap_or_default()
     }
@@ -198,24 +198,24 @@ impl<G: Game> Bout<G> {
         self.machine_mut(id).lobby_mut().expect("the match has not begun")
     }
 
-    /// The time on the clock of a machine.
+    /// The local time of a machine.
     #[must_use]
     pub fn local_now(&self, id: usize) -> Duration {
         self.world.local_now(id)
     }
 
-    /// The events of a machine, in order.
+    /// The events that a session told its game, in order.
     pub fn told(&self, id: usize) -> impl Iterator<Item = &Event> {
         self.machine(id).events.iter().map(|(_, event)| event)
     }
 
-    /// How the match ended for a machine, if it did.
+    /// The last event of a machine's match, once it is over.
     #[must_use]
     pub fn ending(&self, id: usize) -> Option<&Event> {
         self.told(id).find(|event| matches!(event, Event::Ended(_) | Event::Disconnected { .. }))
     }
 
-    /// Every datagram that the machines have sent since somebody [listens](Self::eavesdrop).
+    /// Every datagram that the machines have sent since [`eavesdrop`](Self::eavesdrop).
     pub fn said(&self) -> impl DoubleEndedIterator<Item = Said<'_>> {
         let network = self.world.network();
         network.transcript().entries().iter().filter(|entry| entry.kind == EntryKind::Sent).filter_map(
@@ -226,38 +226,38 @@ impl<G: Game> Bout<G> {
         )
     }
 
-    /// The datagrams that a machine has sent under this [label](forge::label), the newest first.
+    /// The datagrams of a machine with this [label](forge::label), the newest first.
     #[must_use]
     pub fn said_by(&self, id: usize, label: &str) -> Vec<&[u8]> {
         let by = |said: &Said<'_>| said.by == id && forge::label(said.datagram) == label;
         self.said().rev().filter(by).map(|said| said.datagram).collect()
     }
 
-    /// How many bytes were [injected](Self::inject) from addresses that are neither machine's.
+    /// The bytes that were [injected](Self::inject) from addresses that are neither machine's.
     #[must_use]
     pub fn from_strangers(&self) -> u64 {
         self.from_strangers
     }
 
-    /// How many bytes the machines sent to addresses that are neither machine's.
+    /// The bytes that the machines sent to addresses that are neither machine's.
     #[must_use]
     pub fn to_strangers(&self) -> u64 {
         self.world.network().stats().unroutable.payload_bytes
     }
 
-    /// How many frames both machines have confirmed and the oracle has checked.
+    /// The number of frames that both machines have confirmed and the oracle has checked.
     #[must_use]
     pub fn checked(&self) -> Frame {
         self.oracle.checked
     }
 
-    /// The first frame that came out differently.
+    /// The first frame that differs from the direct simulation.
     #[must_use]
     pub fn divergence(&self) -> Option<Divergence> {
         self.oracle.divergence
     }
 
-    /// After how many of the checked frames the state was another than it would be with nobody playing.
+    /// The number of checked frames whose state differs from that of the same game with neutral inputs.
     #[must_use]
     pub fn influenced(&self) -> u64 {
         self.oracle.influenced
@@ -269,8 +269,8 @@ impl<G: Game> Bout<G> {
         self.oracle.direct()
     }
 
-    /// The worst flaw of the run so far; `latent` says that the link has latency, so that something
-    /// must have been mispredicted.
+    /// The worst flaw of the run so far. `latent` says that the link has latency, so that a run without a misprediction
+    /// is a flaw.
     #[must_use]
     pub fn flaw(&self, latent: bool) -> Option<Flaw> {
         if let Some(divergence) = self.divergence() {
@@ -297,7 +297,7 @@ impl<G: Game> Bout<G> {
         None
     }
 
-    // Inside.
+    // Internal.
 
     fn run_looking(&mut self, limit: Duration, every: Duration, done: impl Fn(&Self) -> bool) -> bool {
         let end = self.world.now() + limit;

@@ -12,12 +12,12 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// Frames that may be confirmed before the oracle looks, without taking more memory.
+/// The confirmed frames for which memory is allocated at the start; the oracle takes them out every 500 ms.
 const CONFIRMED_FRAMES: usize = 256;
 
 /// One machine: a lobby, then a session, and the game it plays.
 pub struct Contestant<G: Game> {
-    /// How the lobby was made: anew it is made the same way.
+    /// The config and the target that the lobby was made from, for [`anew`](Self::anew).
     entry: Option<(Config, Option<SocketAddr>)>,
     play: Play<G>,
     stage: Stage<G>,
@@ -25,37 +25,37 @@ pub struct Contestant<G: Game> {
     pub(super) confirmed: VecDeque<(Frame, Inputs, u64)>,
     /// Every event, in order.
     pub events: Vec<(Duration, Event)>,
-    /// Why there was no match.
+    /// The reason why there was no match.
     pub error: Option<LobbyError>,
-    /// When the match began here.
+    /// The local time at which the match began here.
     pub started_at: Option<Duration>,
     /// Called after every frame that was due.
     pub watch: Option<Watch<G>>,
-    /// Chooses the buttons that the player holds, instead of the script.
+    /// Returns the buttons of the player, instead of the script.
     pub hands: Option<Hands<G>>,
-    /// Changes the game when it has been built, for a machine that is not like the other.
+    /// Changes the game right after it was built, for a machine that differs from the other.
     pub tamper: Option<fn(&mut G, Player)>,
-    /// Does not begin before this time, although all is agreed on: a machine that loads for longer.
+    /// The match does not begin here before this time, like on a machine that loads for longer.
     pub begin_at: Duration,
     /// Makes the game instead of [`Play::build`], which still makes the oracle's.
     pub make: Option<Make<G>>,
-    /// Changes the game before a frame, as the program around it might, given the buttons that are held.
+    /// Changes the game before every frame, like the program around it might; it is given the buttons of this frame.
     pub before: Option<fn(&mut G, Frame, Buttons)>,
-    /// Leaves at this time.
+    /// The local time at which the player leaves.
     pub leave_at: Option<Duration>,
-    /// Does nothing and hears nothing: a program that is not started yet, or gone.
+    /// The machine neither sends nor receives, like a program that is not started yet or was killed.
     pub asleep: bool,
-    /// The newest numbers in its traffic, if somebody [listens](super::Bout::eavesdrop).
+    /// The newest numbers in the machine's traffic, after [`Bout::eavesdrop`](super::Bout::eavesdrop).
     pub overheard: Option<Overheard>,
-    /// The least time from one frame to the next: a machine that cannot keep up.
+    /// The shortest time from one frame to the next, for a machine that cannot keep up.
     pub min_frame_length: Duration,
     last_frame_at: Duration,
 }
 
-/// Chooses the buttons that a player holds.
+/// Returns the buttons that a player holds at a local time.
 pub type Hands<G> = Box<dyn FnMut(Duration, &Session<<G as Save>::Snapshot>) -> Buttons>;
 
-/// Makes a game from the agreed seed, for the seat that its machine was given.
+/// Makes a game from the agreed seed and the seat of its machine.
 pub type Make<G> = Box<dyn FnOnce(u32, Player) -> G>;
 
 /// Looks at a machine after every frame.
@@ -68,7 +68,7 @@ enum Stage<G: Game> {
 }
 
 impl<G: Game> Contestant<G> {
-    /// A host, or a joiner if it has a target.
+    /// A host, or a joiner if there is a target.
     pub fn new(config: Config, target: Option<SocketAddr>, play: Play<G>) -> Self {
         let lobby = match target {
             None => Lobby::host(config.clone()),
@@ -77,7 +77,7 @@ impl<G: Game> Contestant<G> {
         Self { entry: Some((config, target)), ..Self::in_stage(lobby, play) }
     }
 
-    /// A machine in a lobby of one's own making.
+    /// A machine in a lobby that the caller made.
     pub fn in_lobby(lobby: Lobby, play: Play<G>) -> Self {
         Self::in_stage(Ok(lobby), play)
     }
@@ -113,7 +113,7 @@ impl<G: Game> Contestant<G> {
     ///
     /// # Panics
     ///
-    /// When its lobby was not of its own making.
+    /// When the caller made its lobby: then there is no config to make another one from.
     #[must_use]
     pub fn anew(&self) -> Self {
         let (config, target) = self.entry.as_ref().expect("the machine made its lobby itself");
@@ -121,7 +121,7 @@ impl<G: Game> Contestant<G> {
         Self::new(Config { entropy, ..config.clone() }, *target, self.play)
     }
 
-    /// The same machine a second time.
+    /// A copy of the machine.
     pub(super) fn fork(&self) -> Self
     where
         G: Clone,
@@ -180,7 +180,7 @@ impl<G: Game> Contestant<G> {
         }
     }
 
-    /// Takes the game out of a match, which is over by that.
+    /// Takes the game out of the match, and ends the match by it.
     pub fn take_game(&mut self) -> Option<G> {
         match std::mem::replace(&mut self.stage, Stage::Lobby(None)) {
             Stage::Lobby(_) => None,
@@ -188,7 +188,7 @@ impl<G: Game> Contestant<G> {
         }
     }
 
-    /// The refused datagrams, counted by reason.
+    /// The dropped datagrams by reason.
     pub fn refused(&self) -> Refusals {
         match &self.stage {
             Stage::Lobby(lobby) => lobby.as_ref().map(|lobby| *lobby.refused()).unwrap_or_default(),
@@ -196,7 +196,7 @@ impl<G: Game> Contestant<G> {
         }
     }
 
-    /// Whether it has agreed on a match, in the lobby or since.
+    /// Whether the machine has agreed on a match, in the lobby or since.
     pub fn has_agreed(&self) -> bool {
         match &self.stage {
             Stage::Lobby(lobby) => lobby.as_ref().is_some_and(|lobby| matches!(lobby.agreed(), Ok(Some(_)))),
@@ -204,12 +204,12 @@ impl<G: Game> Contestant<G> {
         }
     }
 
-    /// The terms of the match, once it has begun.
+    /// The terms that were agreed on, once the match has begun.
     pub fn agreed(&self) -> Option<&Agreed> {
         self.session().map(Session::agreed)
     }
 
-    /// The figures of the match.
+    /// The statistics of the match; all zero before it.
     pub fn stats(&self) -> Stats {
         self.session().map(Session::stats).unwrap_or_default()
     }
@@ -255,14 +255,14 @@ impl<G: Game> fmt::Debug for Contestant<G> {
 }
 
 impl<G: Game> Contestant<G> {
-    /// Hands over a datagram, whoever brought it.
+    /// Hands a datagram to the lobby or the session, even while the machine is asleep.
     pub(super) fn take_in(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
         match &mut self.stage {
             Stage::Lobby(Some(lobby)) => lobby.handle_datagram(now, from, datagram),
             Stage::Lobby(None) => {}
             Stage::Match(session, _) => {
                 session.handle_datagram(now, from, datagram);
-                // The last word may come in a datagram, and no frame after it.
+                // The last event may come in a datagram, with no frame after it.
                 if session.ended() {
                     self.events.extend(std::iter::from_fn(|| session.poll_event()).map(|event| (now, event)));
                 }
@@ -333,14 +333,14 @@ impl<G: Game> Machine for Contestant<G> {
         }
         let session = match &self.stage {
             Stage::Match(session, _) => session,
-            // Only to begin late: otherwise the lobby itself says when it is done.
+            // A frame begins the match late; without `begin_at` the lobby asks for attention when it is done.
             Stage::Lobby(Some(lobby)) => {
                 let agreed = self.begin_at > Duration::ZERO && matches!(lobby.agreed(), Ok(Some(_)));
                 return agreed.then_some(self.begin_at);
             }
             Stage::Lobby(None) => return None,
         };
-        // A match that is over still hears what ends it; nothing is due then.
+        // No frame is due in a match that is over; it still receives datagrams.
         (!session.ended()).then(|| session.next_frame_at().max(self.last_frame_at + self.min_frame_length))
     }
 

@@ -1,43 +1,43 @@
-//! Flaws of a simulated match.
+//! The flaws that a simulated match can have.
 
 use crate::{Event, Frame, Player};
 use std::fmt;
 
-/// A frame that came out differently from the direct simulation.
+/// A frame that differs from the direct simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Divergence {
     /// The frame.
     pub frame: Frame,
-    /// Whose.
+    /// The player at the machine that differs.
     pub player: Player,
-    /// Whether it was given other inputs, or came to another state on the same inputs.
+    /// Whether the inputs differ. Otherwise the state differs although the inputs are the same.
     pub inputs_differ: bool,
 }
 
-/// A reason to distrust a run: it went wrong, or it proved nothing.
+/// The reason why a run fails, or why it proved nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Flaw {
-    /// The machines came to different states.
+    /// A machine's inputs or states differ from the direct simulation.
     Diverged(Divergence),
-    /// A machine reported that they do.
+    /// A machine reported a desync or an input conflict.
     Reported(Event),
-    /// The match was over before the run was.
+    /// The match ended before the run did.
     Over(Option<Event>),
-    /// It proved nothing: the machines never met, or never confirmed a frame.
+    /// The run proved nothing: the machines never met, or never confirmed a frame.
     NoMatch,
-    /// It proved nothing: no input was predicted wrongly, so nothing was mended.
+    /// The run proved nothing: no input was mispredicted, so there was no rollback.
     NoMisprediction,
-    /// It proved nothing: the inputs hardly changed the state.
+    /// The run proved nothing: the inputs hardly changed the state.
     NoInfluence {
-        /// After how many frames it was another than with nobody playing.
+        /// The number of frames whose state differs from that of the same game with neutral inputs.
         frames: u64,
     },
 }
 
 impl Flaw {
-    /// Whether the machines, or what they say of each other, differ.
+    /// Whether the machines differ, or report that they do.
     pub fn is_divergence(&self) -> bool {
         matches!(self, Self::Diverged(_) | Self::Reported(_))
     }

@@ -2,9 +2,9 @@
 //!
 //! | what | for |
 //! |---|---|
-//! | [`Bout`] | two machines that play one match, beside an oracle that knows what should come out |
-//! | [`sim`] | the network below it: seeded, in virtual time, with the real bytes and no socket |
-//! | [`forge`] | datagrams that nobody honest sends |
+//! | [`Bout`] | two machines that play one match, checked by an oracle |
+//! | [`sim`] | the network below: seeded, in virtual time, with the real bytes and no socket |
+//! | [`forge`] | forged and damaged datagrams |
 //!
 //! Everything runs in the calling thread, without a clock and without a disk, a thousand times faster than real time. A
 //! run is a pure function of its seeds: the same on every machine, so that a failure can be played again.
@@ -12,8 +12,9 @@
 //! # A match with an oracle
 //!
 //! Both machines run the whole engine: the handshake, prediction, rollback, checksums. The oracle steps a third copy of
-//! the game directly on the true inputs. [`Bout::flaw`] says what is wrong, and also when the run proved nothing:
-//! nothing was mispredicted, or the inputs did not matter.
+//! the game directly on the true inputs, and every confirmed frame is compared with it. [`Bout::flaw`] returns the first
+//! thing that is wrong; a run without a misprediction, or whose inputs made no difference, is a flaw too, because it
+//! proved nothing.
 //!
 //! ```
 //! use rebout::lab::{Bout, Play, Setup, every_fourth};

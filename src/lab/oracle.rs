@@ -1,4 +1,4 @@
-//! The oracle: a direct simulation of the true inputs, which every confirmed frame is compared with.
+//! The oracle: a direct simulation of the true inputs, with which every confirmed frame is compared.
 
 use super::contestant::Contestant;
 use super::{Divergence, Play};
@@ -14,12 +14,12 @@ pub(super) struct Oracle<G> {
     /// Makes the game instead of `build`.
     pub(super) make: Option<MakeDirect<G>>,
     direct: Option<G>,
-    /// The same game with nobody playing it; not beside a game of one's own making.
+    /// The same game with neutral inputs; `None` beside a game that `make` made.
     idle: Option<G>,
     pub(super) checked: Frame,
     pub(super) influenced: u64,
     pub(super) divergence: Option<Divergence>,
-    /// The true inputs of every checked frame, if they are wanted.
+    /// The true inputs of every checked frame, while they are recorded.
     pub(super) record: Option<Vec<Inputs>>,
 }
 
@@ -37,7 +37,7 @@ impl<G: Game> Oracle<G> {
         }
     }
 
-    /// The oracle of another match of the same machines.
+    /// Forgets the match, for another one of the same machines. A divergence that was found stays.
     pub(super) fn anew(&mut self) {
         (self.direct, self.idle, self.checked) = (None, None, Frame::ZERO);
     }
@@ -46,16 +46,16 @@ impl<G: Game> Oracle<G> {
         self.direct.as_ref()
     }
 
-    /// Whether it knows what would have happened with nobody playing.
+    /// Whether there is a game with neutral inputs to compare with.
     pub(super) fn knows_idle(&self) -> bool {
         self.idle.is_some()
     }
 
-    /// The same oracle a second time.
+    /// A copy of the oracle.
     ///
     /// # Panics
     ///
-    /// When it is to make its game in a way of its own and has not yet.
+    /// When a closure is to make the game and has not been called yet.
     pub(super) fn fork(&self) -> Self
     where
         G: Clone,
@@ -73,7 +73,7 @@ impl<G: Game> Oracle<G> {
         }
     }
 
-    /// Begins when the match has begun.
+    /// Builds the games from the agreed seed, once a match.
     pub(super) fn begin(&mut self, seed: u32) {
         if self.direct.is_some() {
             return;
@@ -84,7 +84,7 @@ impl<G: Game> Oracle<G> {
         };
     }
 
-    /// Compares the oldest frame that both machines have confirmed and nobody has looked at; whether there was one.
+    /// Compares the oldest unchecked frame that both machines have confirmed. Returns whether there was one.
     pub(super) fn check(&mut self, machines: [&Contestant<G>; 2]) -> bool {
         let Some(direct) = &mut self.direct else { return false };
         let [Some(one), Some(two)] = machines.map(|machine| machine.confirmed.front().copied()) else {
@@ -118,7 +118,7 @@ impl<G: Game> Oracle<G> {
     }
 }
 
-/// A stronger digest than the checksum that travels: a difference must not hide from the oracle.
+/// A digest of 64 bits, stronger than the checksum on the wire, so that no difference escapes the oracle.
 pub(super) fn digest<S: Fields>(state: &S) -> u64 {
     struct Digest(u64);
     impl Visitor for Digest {

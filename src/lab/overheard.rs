@@ -1,10 +1,10 @@
-//! The numbers in a machine's traffic, as an eavesdropper learns them.
+//! The numbers that can be read from a machine's traffic.
 
 use crate::wire::control::Header;
 use crate::wire::{self, Packet};
 use crate::{Buttons, MAX_DATAGRAM};
 
-/// The newest numbers in a machine's traffic. A forger needs them to write what the machine takes for its peer's.
+/// The newest numbers in a machine's traffic. A forger needs them to write a packet that passes for the peer's.
 #[derive(Clone, Debug)]
 pub struct Overheard {
     /// One past the newest input frame delivered to the machine, as on the wire; 0 if there is none.
@@ -13,9 +13,9 @@ pub struct Overheard {
     pub heard_newest: Buttons,
     /// One past the newest input frame that the machine sent, as on the wire; 0 if there is none.
     pub said_end: u32,
-    /// The header of its newest control packet of the connection.
+    /// The header of the newest control packet of the connection that the machine sent.
     pub header: Option<Header>,
-    /// Its newest input packet.
+    /// The newest input packet that the machine sent.
     pub last_input: Vec<u8>,
 }
 
@@ -42,7 +42,7 @@ impl Overheard {
 
     /// # Panics
     ///
-    /// When the machine sent what breaks the rules of its format.
+    /// When the machine sent a datagram that breaks a rule of its format.
     pub(super) fn sent(&mut self, datagram: &[u8]) {
         assert!(datagram.len() <= MAX_DATAGRAM, "a machine sent {} bytes", datagram.len());
         match wire::decode(datagram) {
@@ -51,7 +51,7 @@ impl Overheard {
                 self.last_input.clear();
                 self.last_input.extend_from_slice(datagram);
             }
-            // A host answers addresses that it keeps nothing about without numbers.
+            // The answer of a host to an unproven address belongs to no connection, and has sequence 0.
             Ok(Packet::Game(packet)) if packet.header.sequence == 0 && packet.header.ack_bits == 0 => {}
             Ok(Packet::Game(packet)) => self.header = Some(packet.header),
             Err(error) => panic!("a machine sent what it would refuse itself: {error}"),

@@ -1,4 +1,4 @@
-//! How two machines are brought together, and what they play.
+//! The setup of a bout: its links, configs and clocks, and the game that is played.
 
 use super::sim::Clock;
 use crate::net::link::LinkConfig;
@@ -12,10 +12,10 @@ pub const HOST: usize = 0;
 /// The number of the machine that joins.
 pub const JOINER: usize = 1;
 
-/// How two machines are brought together.
+/// The links, configs and clocks of two machines.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// From which everything random is drawn.
+    /// The seed of all randomness of the run.
     pub seed: u64,
     /// The link from the host to the joiner, and back.
     pub links: [LinkConfig; 2],
@@ -66,7 +66,7 @@ pub fn addresses() -> [SocketAddr; 2] {
 /// The buttons that a player holds, by the number of the frame that is being played and the agreed seed.
 pub type Script = fn(player: Player, frame: u32, seed: u32) -> Buttons;
 
-/// A [`Script`] whose buttons change every fourth frame, as figures of other libraries are measured with.
+/// A [`Script`] whose buttons change every fourth frame. The figures of other libraries were measured with such a load.
 #[must_use]
 pub fn every_fourth(player: Player, frame: u32, seed: u32) -> Buttons {
     let mixed =
@@ -74,11 +74,11 @@ pub fn every_fourth(player: Player, frame: u32, seed: u32) -> Buttons {
     Buttons((mixed.wrapping_mul(0xC2B2_AE35) >> 28) as u16)
 }
 
-/// A game, how it is built and what is done in it.
+/// A game: how its first state is built, and which buttons its players hold.
 pub struct Play<G> {
     /// Makes the first state from a seed.
     pub build: fn(seed: u32) -> G,
-    /// Chooses the buttons of both players.
+    /// The buttons of both players in every frame.
     pub script: Script,
 }
 

@@ -2,33 +2,33 @@
 
 use super::Knows;
 
-/// One way to damage a datagram before it is sent again. Positions are taken modulo its length, so that any number fits.
+/// A change to a real datagram before it is injected. Positions are taken modulo its length, so that any number fits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// It stays as it is.
+    /// No change: a replayed datagram.
     Nothing,
-    /// Bits are flipped, by position and number in the byte.
+    /// Flips bits, each by the position of its byte and its number in the byte.
     Flip(Vec<(u16, u8)>),
-    /// It is cut to a length.
+    /// Truncates the datagram to a length.
     Cut(u16),
-    /// It is made longer by so many bytes of a value.
+    /// Appends a number of bytes of one value.
     Grow(u16, u8),
-    /// It goes on from a position as another of the real datagrams does.
+    /// Replaces the rest by that of another real datagram: its number, and the position from which on.
     Splice(u16, u16),
-    /// The numbers of a control packet are made those that the victim expects.
+    /// Sets sequence and ack of a control packet to the numbers that the victim expects.
     RightNumbers,
-    /// The frames of an input packet are made those that the victim expects, off by so much.
+    /// Sets start and ack of an input packet to the frames that the victim expects, each with an offset.
     RightFrames(i8, i8),
-    /// Four bytes from a position on are overwritten.
+    /// Overwrites four bytes from a position on.
     Set(u16, u32),
 }
 
 impl Change {
-    /// Does it to `datagram`. `others` are the real datagrams to splice with.
+    /// Applies the change to `datagram`. `others` are the real datagrams to splice with.
     ///
     /// # Panics
     ///
-    /// When it is to be spliced and there are no others.
+    /// When a splice has no other datagrams.
     pub fn apply(&self, datagram: &mut Vec<u8>, others: &[Vec<u8>], knows: &Knows) {
         let len = datagram.len().max(1);
         match self {

@@ -1,4 +1,4 @@
-//! The knowledge of an attacker about a connection.
+//! The knowledge of an attacker who sees the whole traffic of a connection.
 
 use super::message_of;
 use crate::lab::{Bout, HOST, JOINER, Overheard};
@@ -6,8 +6,8 @@ use crate::wire::control::Header;
 use crate::wire::message::Message;
 use crate::{Buttons, Game};
 
-/// The knowledge of an attacker who has seen all datagrams of a connection. Made of a bout that is
-/// [eavesdropped on](Bout::eavesdrop) from its start.
+/// The numbers, nonces and packets that an attacker knows who has seen a whole connection. They are collected from a
+/// bout that is [eavesdropped on](Bout::eavesdrop) from its start.
 #[derive(Clone, Debug)]
 pub struct Knows {
     /// The first frame of the match on the wire; 1000 if there is none yet.
@@ -18,7 +18,7 @@ pub struct Knows {
     pub sent: u32,
     /// The buttons of the newest input that the victim has.
     pub newest: Buttons,
-    /// Numbers that the victim takes for its peer's next.
+    /// The header that the victim takes for its peer's next.
     pub header: Header,
     /// The number of the victim's newest control packet.
     pub victims: u16,
@@ -37,7 +37,7 @@ pub struct Knows {
 }
 
 impl Knows {
-    /// All that helps in an attack on the machine `victim`.
+    /// The knowledge for an attack on the machine `victim`.
     ///
     /// # Panics
     ///
@@ -71,7 +71,7 @@ impl Knows {
         .now(bout, victim)
     }
 
-    /// The same after some time has passed, even if nothing has been kept of it but numbers.
+    /// The same with the numbers of this moment, which are followed even when no datagrams are recorded.
     ///
     /// # Panics
     ///
@@ -98,7 +98,7 @@ impl Knows {
     }
 }
 
-/// Of the victim, and of its peer.
+/// The overheard numbers of the victim, and of its peer.
 fn overheard<G: Game>(bout: &Bout<G>, victim: usize) -> (&Overheard, &Overheard) {
     let of = |id: usize| bout.machine(id).overheard.as_ref().expect("somebody eavesdrops on the bout");
     (of(victim), of(1 - victim))

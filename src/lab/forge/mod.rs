@@ -1,8 +1,8 @@
-//! Forged datagrams, as an attacker writes them who has seen the whole connection.
+//! Forged datagrams, by an attacker who has seen the whole traffic.
 //!
-//! [`Knows`] holds what such an attacker has overheard of a [bout](super::Bout). The functions write packets of every
-//! kind with any numbers in them, and a [`Change`] damages a real one. Hand the result to
-//! [`Bout::inject`](super::Bout::inject).
+//! [`Knows`] holds the numbers that such an attacker has overheard of a [bout](super::Bout). The functions write packets
+//! of every kind with any numbers in them, and a [`Change`] damages a real packet. [`Bout::inject`](super::Bout::inject)
+//! delivers the result.
 
 mod change;
 mod knows;

@@ -1,6 +1,6 @@
 //! Packets of every kind, with any numbers in them.
 //!
-//! Only tests forge: a packet that cannot be encoded at all is a mistake of the test, and panics.
+//! A packet that cannot be encoded at all is a mistake of the test that forges it, and panics.
 
 use crate::wire::control::{self, Header, Payload};
 use crate::wire::message::{Hello, Message, Offer};
@@ -8,7 +8,7 @@ use crate::wire::rbn1;
 use crate::wire::{self, Packet, WireFrame};
 use crate::{Buttons, Config, MAX_DATAGRAM, Player};
 
-/// The name of a datagram: `RBN1`, the type of a control packet, the kind of a message, or why it is none.
+/// The name of a datagram: `RBN1`, the type of a control packet, the kind of a message, or the rule that it breaks.
 ///
 /// ```
 /// use rebout::Buttons;
@@ -31,7 +31,7 @@ pub fn label(datagram: &[u8]) -> String {
     }
 }
 
-/// The message in a datagram.
+/// The message in a datagram, if there is one.
 #[must_use]
 pub fn message_of(datagram: &[u8]) -> Option<Message<'_>> {
     let Ok(Packet::Game(packet)) = wire::decode(datagram) else { return None };
@@ -64,7 +64,7 @@ pub fn control(header: Header, payload: &Payload<'_>) -> Vec<u8> {
     written(9_000, |buf| control::encode(&header, payload, buf).expect("a payload that fits"))
 }
 
-/// A control packet of any type with any payload, whether it may have it or not.
+/// A control packet of any type with any payload, even one that the type does not allow.
 #[must_use]
 pub fn raw(header: Header, kind: u8, payload: &[u8]) -> Vec<u8> {
     let mut bytes = control(header, &Payload::ReliableEvent(payload));
@@ -84,7 +84,7 @@ pub fn payload(message: &Message<'_>) -> Vec<u8> {
     written(MAX_DATAGRAM, |buf| message.encode(buf).expect("a message that fits"))
 }
 
-/// A HELLO as a machine with this config says it.
+/// The HELLO of a joiner with this config.
 #[must_use]
 pub fn hello(config: &Config, nonce: u64, cookie: u64) -> Message<'_> {
     Message::Hello(Hello {
@@ -100,7 +100,7 @@ pub fn hello(config: &Config, nonce: u64, cookie: u64) -> Message<'_> {
     })
 }
 
-/// An OFFER that could be that of a host with this config: the joiner is player two, from frame 5000 on the wire.
+/// The OFFER of a host with this config: the joiner is player two, and frame 0 is 5000 on the wire.
 #[must_use]
 pub fn offer(config: &Config, nonce: u64, token: u64) -> Message<'_> {
     Message::Offer(Offer {
@@ -117,7 +117,7 @@ pub fn offer(config: &Config, nonce: u64, token: u64) -> Message<'_> {
     })
 }
 
-/// A header with its numbers moved.
+/// A header with an offset added to its sequence and to its ack.
 #[must_use]
 pub fn shifted(header: Header, sequence: i32, ack: i32) -> Header {
     Header {

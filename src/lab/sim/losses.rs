@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// Chooses datagrams by their bytes.
 type Choice = Arc<dyn Fn(&[u8]) -> bool + Send + Sync>;
 
-/// The next datagrams of one endpoint that a choice fits.
+/// The loss of the next `left` datagrams of one endpoint that a choice fits.
 #[derive(Clone)]
 struct Loss {
     from: usize,
@@ -14,7 +14,7 @@ struct Loss {
     which: Choice,
 }
 
-/// Every loss that was asked for, in order; a datagram uses up the first that fits.
+/// All requested losses, in order. A datagram uses up the first one that fits.
 #[derive(Clone, Default)]
 pub(super) struct Losses(Vec<Loss>);
 
@@ -32,7 +32,7 @@ impl Losses {
         self.0.clear();
     }
 
-    /// Whether a datagram is one of them, which is then used up.
+    /// Whether a datagram is to be lost. Uses up one loss.
     pub(super) fn take(&mut self, from: usize, datagram: &[u8]) -> bool {
         let fits = |loss: &&mut Loss| loss.from == from && loss.left > 0 && (loss.which)(datagram);
         let Some(loss) = self.0.iter_mut().find(fits) else { return false };
