@@ -6,7 +6,7 @@
 //!
 //! # A complete game
 //!
-//! Both sides of it, over UDP on one machine. `docs/EMBEDDING.md` goes through all of this slowly.
+//! A game with both of its players, over UDP on one machine. `docs/EMBEDDING.md` explains every step of it.
 //!
 //! ```
 //! use rebout::net::udp::UdpDriver;
@@ -71,36 +71,39 @@
 //! # The run loop
 //!
 //! A [`Lobby`] and then a [`Session`] are state machines: no socket, no clock and no thread inside. Time comes in as an
-//! argument, on any clock that never runs backwards; bytes come in and go out through [`Protocol`]. The contract:
+//! argument, on any clock that never runs backwards; datagrams come in and go out through [`Protocol`]. The contract:
 //!
-//! 1. Hand over every datagram that is there: [`handle_datagram`](Protocol::handle_datagram). A bad one is counted and
-//!    dropped, and never an error.
-//! 2. Call [`poll_transmit`](Protocol::poll_transmit) until it answers `None`, and send what it wrote.
+//! 1. Hand over every datagram that has arrived: [`handle_datagram`](Protocol::handle_datagram). A bad datagram is
+//!    counted and dropped; it is never an error.
+//! 2. Call [`poll_transmit`](Protocol::poll_transmit) until it returns `None`, and send each datagram that it wrote.
 //! 3. Sleep until a datagram comes, until [`poll_timeout`](Protocol::poll_timeout), or until
 //!    [`next_frame_at`](Session::next_frame_at); and wake when the protocol
 //!    [wants attention](Protocol::wants_attention), because a stalled frame is due the moment its input arrives.
-//! 4. When a frame is due: [`advance`](Session::advance) with the buttons that are held now, then 2 at once. Then read
-//!    [`cues`](Session::cues) and [`confirmed`](Session::confirmed), both of that `advance`, once; poll the events
-//!    ([`poll_event`](Session::poll_event)), and draw. The session decides when a frame is due; it paces both machines.
-//! 5. Between two `advance` calls nobody else changes the game.
-//! 6. After the end, poll the events once more: the last may come in a datagram, with no frame after it. Keep doing 1 to 3
-//!    while it [lingers](Protocol::lingers): the other side has to hear it too.
+//! 4. When a frame is due: call [`advance`](Session::advance) with the buttons that are held now, and then do 2 at once,
+//!    so that the input leaves before the frame is drawn. Read [`cues`](Session::cues) and
+//!    [`confirmed`](Session::confirmed) once, both of that `advance`; poll the events
+//!    ([`poll_event`](Session::poll_event)), and draw. The session decides when a frame is due, because it paces both
+//!    machines.
+//! 5. Nothing but `advance` changes the game.
+//! 6. After the end, poll the events once more: the last may come in a datagram, with no frame after it. Repeat 1 to 3
+//!    while the session [lingers](Protocol::lingers): the peer needs our verdict too.
 //!
 //! [`net::udp::UdpDriver`] does 1 to 3 on a UDP socket, also at the end: `run_until` for a game that lets it sleep, `poll` for an
 //! engine that owns the loop (`while session.frame_due(now)`), `flush`, `close`. `lab::sim` does them in virtual time.
 //!
-//! # What is where
+//! # Overview
 //!
 //! | | |
 //! |---|---|
-//! | [`Game`], [`Save`], [`fields!`], [`Cues`] | what a game implements |
-//! | [`SyncTest`] | finds on one machine what a rollback would break |
-//! | [`Lobby`], [`Session`], [`Config`], [`Event`], [`Stats`] | a match |
+//! | [`Game`], [`Save`], [`fields!`], [`Cues`] | the traits and macros of a game |
+//! | [`SyncTest`] | a test for rollback safety, on one machine |
+//! | [`Lobby`], [`Session`], [`Config`], [`Event`], [`Stats`] | a match between two machines |
+//! | [`Autopsy`], [`Bundle`] | the report about a desync, and the folder that keeps it |
 //! | [`rollback`] | the engine alone, without a network |
-//! | [`replay`] | matches in files |
-//! | [`net`] | UDP, a relay that is a bad link |
-//! | `lab` | with the feature `lab`: a simulated network, matches with an oracle, forged datagrams; for tests |
-//! | [`wire`] | bytes and packets; `docs/WIRE.md` is the whole protocol |
+//! | [`replay`] | recorded matches, in files |
+//! | [`net`] | the driver for UDP, and a relay that behaves like a bad link |
+//! | `lab` | for tests, with the feature `lab`: a simulated network, matches with an oracle, forged datagrams |
+//! | [`wire`] | encoding and decoding of packets; `docs/WIRE.md` describes the whole protocol |
 //! | [`math`], [`Rng`] | fixed-point numbers and randomness for a simulation |
 
 #![forbid(unsafe_code)]
@@ -147,7 +150,7 @@ pub use session::{
 };
 pub use shown::{is_disruptive, shown};
 
-/// The code of the front page compiles too.
+/// The README, so that its code is compiled as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 /// How many answers can wait to be sent. One more is dropped, as the network might have: the stranger asks again.
 const WAITING: usize = 8;
 
-/// What has to be alike on both machines.
+/// The values that must be equal on both machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Essentials {
     pub(crate) game_id: u64,
@@ -20,7 +20,7 @@ pub(crate) struct Essentials {
     pub(crate) frame_rate: u16,
 }
 
-/// What a HELLO has come to.
+/// The outcome of a HELLO.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Visit {
     /// It was answered, or dropped.

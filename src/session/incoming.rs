@@ -1,4 +1,4 @@
-//! What a session is sent: every packet is checked whole before it changes anything.
+//! The receiving side of a session. Every packet is checked whole before it changes anything.
 
 use super::Session;
 use super::ending::LastState;

@@ -1,7 +1,7 @@
-//! What the embedder holds: first a lobby, then a session; and the sync test.
+//! The types that an embedder holds: first a lobby, then a session; and the sync test.
 //!
 //! [`Session`] is made of parts. Each owns its state and offers a few calls; the files that make a session of them
-//! (`play`, `incoming`, `outgoing`, `traffic`) see the parts, never what is inside.
+//! (`play`, `incoming`, `outgoing`, `traffic`) use these calls and never the state inside.
 
 // The parts of a session.
 mod ending;
@@ -11,7 +11,7 @@ mod pace;
 mod simulation;
 mod stream;
 mod traffic;
-// What the parts are made of.
+// The components of the parts.
 mod latch;
 mod outbox;
 mod pacing;
@@ -19,7 +19,7 @@ mod pacing;
 mod incoming;
 mod outgoing;
 mod play;
-// What the embedder sees.
+// The interface for the embedder.
 mod advice;
 mod config;
 mod event;
@@ -182,7 +182,7 @@ impl<S: Fields> Session<S> {
         self.pace.phase(now.into())
     }
 
-    /// What the last [`advance`](Self::advance) did to cues.
+    /// The changes to cues in the last [`advance`](Self::advance).
     #[inline]
     #[must_use]
     pub fn cues(&self) -> &[CueEvent] {
@@ -201,7 +201,7 @@ impl<S: Fields> Session<S> {
         self.ending.is_over()
     }
 
-    /// What was agreed on in the lobby.
+    /// The terms that were agreed on in the lobby.
     #[must_use]
     pub fn agreed(&self) -> &Agreed {
         &self.agreed
@@ -252,7 +252,7 @@ impl<S: Fields> Session<S> {
         self.simulation.is_stalled()
     }
 
-    /// The figures of the match so far.
+    /// The statistics of the match so far.
     #[must_use]
     pub fn stats(&self) -> Stats {
         let (frames, stalled_frames) = self.simulation.frame_counts();

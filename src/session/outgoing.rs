@@ -1,4 +1,4 @@
-//! What a session sends: the inputs of every frame, and control packets when they are due.
+//! The sending side of a session: the inputs of every frame, and control packets when they are due.
 
 use super::Session;
 use crate::Fields;

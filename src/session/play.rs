@@ -72,7 +72,7 @@ impl<S: Fields> Session<S> {
             Advance::Ended => Advanced::Ended,
         };
 
-        // What has become certain.
+        // The frames that have become certain.
         self.settle(now);
 
         // The end of the match: here, at the peer, or of the numbers.

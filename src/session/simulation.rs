@@ -212,7 +212,7 @@ impl<S> Simulation<S> {
         &mut self.rollback
     }
 
-    /// What the last step did to cues.
+    /// The changes to cues in the last step.
     pub(super) fn cues(&self) -> &[CueEvent] {
         self.rollback.cues()
     }

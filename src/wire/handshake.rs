@@ -1,9 +1,8 @@
-//! The four messages that bring two machines together: HELLO, CHALLENGE, OFFER, REFUSE.
+//! The four messages of the handshake: HELLO, CHALLENGE, OFFER, REFUSE.
 //!
-//! They are answered, never queued, numbered or acknowledged. No answer is longer than a HELLO, so that a forged
-//! address cannot be flooded with the help of a host. The kind, version, nonce and cookie of a HELLO, all of
-//! CHALLENGE and all of REFUSE keep their places in every later version: that is how two versions tell each other
-//! apart instead of falling silent.
+//! They are answered, never queued, numbered or acknowledged. No answer is longer than a HELLO, so that a host cannot be
+//! used to amplify traffic to a forged address. The kind, version, nonce and cookie of a HELLO, all of CHALLENGE and all
+//! of REFUSE keep their places in every later version, so that two versions can tell each other that they differ.
 
 use core::fmt;
 
@@ -12,15 +11,15 @@ use super::message::{DecodeError, EncodeError, Kind};
 use super::numbering::WireFrame;
 use crate::game::Player;
 
-/// The version of everything that a HELLO leads to.
+/// The version of the protocol that a HELLO asks for.
 pub const VERSION: u16 = 2;
 /// The most bytes that a game can put into its HELLO or OFFER.
 pub const MAX_USER_DATA: usize = 64;
 /// Length of every HELLO.
 pub const HELLO_LEN: usize = 44 + MAX_USER_DATA;
-/// The last first frame that can be offered: half of the range is left for the match.
+/// The greatest number on the wire for frame 0. The upper half of the range is left for the match.
 pub const MAX_FIRST_FRAME: u32 = 1 << 31;
-/// Window and delay together, so that an unacknowledged run of inputs fits one packet.
+/// The greatest sum of window and delay, so that an unacknowledged run of inputs fits one packet.
 pub const MAX_WINDOW_AND_DELAY: u8 = 16;
 /// The longest cadence of checksums: a desync is noticed within ten seconds at 60 frames a second, whatever the other
 /// side proposes.
@@ -32,14 +31,14 @@ const REFUSE_LEN: usize = 26;
 const _: () =
     assert!(CHALLENGE_LEN <= HELLO_LEN && OFFER_LEN + MAX_USER_DATA <= HELLO_LEN && REFUSE_LEN <= HELLO_LEN);
 
-/// What a joiner says. Must match the host's: version, game id, content hash, frame rate.
+/// The joiner's request. Version, game id, content hash and frame rate must match the host's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hello<'a> {
     /// Drawn by the joiner for this attempt; every answer repeats it.
     pub nonce: u64,
     /// From the host's CHALLENGE; 0 before there was one.
     pub cookie: u64,
-    /// Which game this is.
+    /// The number that names the game.
     pub game_id: u64,
     /// A hash of what must be alike: build, characters, stage, rules.
     pub content_hash: u64,
@@ -51,14 +50,14 @@ pub struct Hello<'a> {
     pub window_frames: u8,
     /// A bit for each extension that the joiner can handle.
     pub capabilities: u32,
-    /// Whatever the game wants to say, at most 64 bytes.
+    /// Data of the game's own, such as a name, at most 64 bytes.
     pub user_data: &'a [u8],
 }
 
-/// What can be read of a HELLO of another version.
+/// The part of a HELLO of another version that keeps its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForeignHello {
-    /// The version it is of, not [`VERSION`].
+    /// The version that the joiner speaks, not [`VERSION`].
     pub version: u16,
     /// Drawn by the joiner for this attempt.
     pub nonce: u64,
@@ -66,21 +65,21 @@ pub struct ForeignHello {
     pub cookie: u64,
 }
 
-/// The host's first answer: say that again with this cookie.
+/// The host's first answer: it asks for a HELLO with this cookie, which proves the joiner's address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Challenge {
-    /// The joiner's.
+    /// The joiner's nonce.
     pub nonce: u64,
-    /// To be repeated; not 0, which would say that there is none.
+    /// The cookie to repeat; not 0, which means that there is none.
     pub cookie: u64,
 }
 
-/// The host's yes, and all that it decides.
+/// The host's acceptance, with everything that the host decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offer<'a> {
-    /// The joiner's.
+    /// The joiner's nonce.
     pub nonce: u64,
-    /// What frame 0 of the match is called on the wire, 1..=2^31.
+    /// The number of frame 0 on the wire, 1..=2^31.
     pub first_frame: WireFrame,
     /// The seed of the game, not 0.
     pub seed: u32,
@@ -94,26 +93,26 @@ pub struct Offer<'a> {
     pub cadence_frames: u16,
     /// A bit for each extension that the host can handle.
     pub capabilities: u32,
-    /// Names this match among all that the host ever had.
+    /// A random number that identifies this match.
     pub token: u64,
-    /// Whatever the game wants to say, at most 64 bytes.
+    /// Data of the game's own, such as a name, at most 64 bytes.
     pub user_data: &'a [u8],
 }
 
-/// The host's no.
+/// The host's refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refuse {
-    /// The joiner's.
+    /// The joiner's nonce.
     pub nonce: u64,
-    /// What stands in the way.
+    /// The reason.
     pub field: RefuseField,
-    /// The host's value of it; 0 if it has none.
+    /// The host's value of the field that differs; 0 if the reason is another one.
     pub ours: u64,
-    /// The joiner's value of it; 0 if it has none.
+    /// The joiner's value of the field that differs; 0 if the reason is another one.
     pub theirs: u64,
 }
 
-/// What stands in the way of a match.
+/// The reason why a host refuses a joiner: the field that differs, or its own choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 #[repr(u8)]
@@ -128,7 +127,7 @@ pub enum RefuseField {
     FrameRate = 4,
     /// The host has its opponent already.
     Full = 5,
-    /// The host does not want to.
+    /// The host's player declined.
     Declined = 6,
 }
 
@@ -159,7 +158,7 @@ pub(super) enum AnyHello<'a> {
 
 pub(super) fn read_hello(payload: &[u8]) -> Result<AnyHello<'_>, DecodeError> {
     let wrong_length = DecodeError::Length { kind: Kind::Hello, len: payload.len() };
-    // Shorter than ours, it would not pay for the answer.
+    // A shorter HELLO could be shorter than its answer, and an attacker could amplify traffic with it.
     if payload.len() < HELLO_LEN {
         return Err(wrong_length);
     }

@@ -1,4 +1,4 @@
-//! Messages: what the RELIABLE_EVENT of a duel carries. Big-endian, byte 0 is the kind.
+//! Messages: the payload of a RELIABLE_EVENT in a duel. Big-endian, byte 0 is the kind.
 //!
 //! | kind | | after the kind |
 //! |---|---|---|
@@ -14,10 +14,9 @@
 //! | 18 | DELAY | number u16, frame u32 from which it holds, new delay u8 |
 //! | 32 | AUTOPSY | number u16, up to 1,100 bytes that the desync autopsy reads |
 //!
-//! Kinds 1 to 15 stand alone: what they say is answered or said anew, so they are never queued, numbered or
-//! acknowledged. Kinds from 16 are [`Ordered`]: numbered by each side from a number that the
-//! token gives, sent until acknowledged, delivered once and
-//! in order; 16 to 31 belong to the match, 32 to 47 to the autopsy. Kinds not listed are refused. Lengths are
+//! Kinds 1 to 15 stand alone: they are answered or repeated with newer figures, and therefore never queued, numbered or
+//! acknowledged. Kinds from 16 are [`Ordered`]: numbered by each side from a number that the token gives, sent until
+//! acknowledged, delivered once and in order; 16 to 31 belong to the match, 32 to 47 to the autopsy. Kinds not listed are refused. Lengths are
 //! exact. Frames are those of the wire.
 
 use core::fmt;
@@ -45,23 +44,23 @@ const _: () = assert!(super::control::HEADER_LEN + MAX_LEN <= crate::protocol::M
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Kind {
-    /// A joiner introduces itself.
+    /// A joiner asks for a match.
     Hello = 1,
-    /// The host asks it to prove its address.
+    /// The host asks the joiner to prove its address.
     Challenge = 2,
     /// The host accepts.
     Offer = 3,
-    /// The host does not.
+    /// The host refuses.
     Refuse = 4,
-    /// How many input packets have arrived.
+    /// Counts of input packets sent and received.
     Report = 5,
-    /// The control channel finds back.
+    /// The control channel begins anew.
     Resync = 6,
     /// The sender leaves.
     Leaving = 7,
-    /// How the match ended.
+    /// The sender's last state, and its checksum.
     Verdict = 16,
-    /// The game's own.
+    /// A message of the game's own.
     User = 17,
     /// The sender's input delay changes.
     Delay = 18,
@@ -118,17 +117,17 @@ impl fmt::Display for Kind {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Message<'a> {
-    /// A joiner introduces itself.
+    /// A joiner asks for a match.
     Hello(Hello<'a>),
-    /// So does one that speaks another version.
+    /// A joiner that speaks another version asks for a match.
     ForeignHello(ForeignHello),
-    /// The host asks it to prove its address.
+    /// The host asks the joiner to prove its address.
     Challenge(Challenge),
     /// The host accepts.
     Offer(Offer<'a>),
-    /// The host does not.
+    /// The host refuses.
     Refuse(Refuse),
-    /// How many input packets have gone out and arrived. All figures only grow, so an older report shows as such.
+    /// Counts of input packets sent and received. All of them only grow, so an older report can be told from a newer one.
     Report {
         /// RBN1 packets sent since the match began.
         sent: u32,
@@ -141,11 +140,11 @@ pub enum Message<'a> {
     Resync(Resync),
     /// The sender leaves the match. The token proves its sender.
     Leaving(Leaving),
-    /// One of those that arrive once and in order.
+    /// A message that arrives once and in order.
     Ordered {
         /// Its place in the order; it wraps.
         number: u16,
-        /// What it says.
+        /// Its content.
         body: Ordered<'a>,
     },
 }
@@ -194,7 +193,7 @@ impl fmt::Display for LeavingWhy {
 /// A message that arrives once and in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ordered<'a> {
-    /// How the match ended.
+    /// The sender's last state, and its checksum.
     Verdict {
         /// The first frame whose confirmed state is finished.
         frame: WireFrame,
@@ -203,11 +202,11 @@ pub enum Ordered<'a> {
         /// Whether the sender's game is finished in it. A side that only follows the other to its end says no.
         finished: bool,
     },
-    /// The game's own, at most [`MAX_USER`] bytes.
+    /// A message of the game's own, at most [`MAX_USER`] bytes.
     User(&'a [u8]),
     /// The sender's input delay changes.
     Delay {
-        /// The first frame that it holds for.
+        /// The first frame with the new delay.
         from_frame: WireFrame,
         /// The new delay, at most [`MAX_WINDOW_AND_DELAY`].
         delay_frames: u8,
@@ -217,7 +216,7 @@ pub enum Ordered<'a> {
 }
 
 impl Ordered<'_> {
-    /// The byte that goes with it.
+    /// The kind, which is byte 0 on the wire.
     #[must_use]
     pub const fn kind(&self) -> Kind {
         match self {
@@ -230,7 +229,7 @@ impl Ordered<'_> {
 }
 
 impl<'a> Message<'a> {
-    /// The byte that goes with it.
+    /// The kind, which is byte 0 on the wire.
     #[must_use]
     pub const fn kind(&self) -> Kind {
         match self {
@@ -245,11 +244,11 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Checks the payload of a RELIABLE_EVENT and borrows what is in it.
+    /// Decodes the payload of a RELIABLE_EVENT. The message borrows it.
     ///
     /// # Errors
     ///
-    /// If it is empty or of an unknown kind, then if its length is wrong, then if a field is out of its range.
+    /// The first rule that the payload breaks: not empty, a known kind, its length, the range of each field.
     pub fn decode(payload: &'a [u8]) -> Result<Self, DecodeError> {
         let Some(&byte) = payload.first() else {
             return Err(DecodeError::Empty);
@@ -277,12 +276,11 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Writes the message to the front of `buf` and answers its length. Bytes after it stay as they were.
+    /// Writes the message to the front of `buf` and returns its length. Bytes after it stay as they were.
     ///
     /// # Errors
     ///
-    /// If a field holds what [`Message::decode`] would refuse, or if `buf` is too small; what `buf` holds then is
-    /// not a message.
+    /// If [`Message::decode`] would refuse a field, or if `buf` is too small; `buf` then holds no message.
     pub fn encode(&self, buf: &mut [u8]) -> Result<usize, EncodeError> {
         self.check()?;
         let mut writer = Writer::new(buf);
@@ -327,7 +325,7 @@ impl<'a> Message<'a> {
         writer.finish().map_err(|(len, room)| EncodeError::Room { len, room })
     }
 
-    /// The ranges of what is not part of the handshake.
+    /// Checks the ranges of all messages but those of the handshake.
     fn check(&self) -> Result<(), DecodeError> {
         let Self::Ordered { body, .. } = self else {
             return Ok(());
@@ -398,7 +396,7 @@ fn read_leaving(payload: &[u8]) -> Result<Leaving, DecodeError> {
     Ok(Leaving { token, end: WireFrame(end), why })
 }
 
-/// Everything but the handshake; `None` if the length is wrong.
+/// Reads all messages but those of the handshake; `None` if the length is wrong.
 fn read_rest(kind: Kind, payload: &[u8]) -> Option<Message<'_>> {
     let mut reader = Reader(payload);
     reader.u8()?;

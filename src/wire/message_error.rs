@@ -1,16 +1,16 @@
-//! Why a message cannot be read or written.
+//! The errors of decoding and encoding messages.
 
 use core::fmt;
 
 use super::message::{Kind, MAX_CADENCE, MAX_FIRST_FRAME, MAX_USER_DATA, MAX_WINDOW_AND_DELAY, VERSION};
 
-/// Why a payload is not a message.
+/// The rule that a payload breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// There is not even a kind.
+    /// The payload has no byte, not even a kind.
     Empty,
-    /// There is no such kind.
+    /// No kind has this number.
     Kind {
         /// The kind found.
         kind: u8,
@@ -22,7 +22,7 @@ pub enum DecodeError {
         /// Length of the message.
         len: usize,
     },
-    /// More than 64 bytes of user data.
+    /// The user data is longer than [`MAX_USER_DATA`].
     UserData {
         /// The length found.
         len: usize,
@@ -41,7 +41,7 @@ pub enum DecodeError {
         /// The delay found.
         delay_frames: u8,
     },
-    /// A CHALLENGE with cookie 0, which says that there is none.
+    /// The cookie of a CHALLENGE is 0, which means that there is none.
     Cookie,
     /// The first frame is outside 1..=2^31.
     FirstFrame {
@@ -60,41 +60,41 @@ pub enum DecodeError {
         /// The cadence found.
         cadence_frames: u16,
     },
-    /// There is no such field to refuse.
+    /// No reason of a REFUSE has this number.
     RefuseField {
         /// The field found.
         field: u8,
     },
-    /// A new delay of more than [`MAX_WINDOW_AND_DELAY`].
+    /// The new delay is more than [`MAX_WINDOW_AND_DELAY`].
     Delay {
         /// The delay found.
         delay_frames: u8,
     },
-    /// A byte that says yes (1) or no (0) and holds neither.
+    /// A flag is neither 0 nor 1.
     Flag {
         /// The kind.
         kind: Kind,
         /// The byte found.
         byte: u8,
     },
-    /// There is no such reason to leave.
+    /// No reason to leave has this number.
     Leaving {
         /// The reason found.
         why: u8,
     },
-    /// More bytes than this kind may carry.
+    /// The message carries more bytes than its kind may.
     TooLong {
         /// The kind.
         kind: Kind,
-        /// How many bytes there are.
+        /// The number of bytes.
         len: usize,
-        /// How many there may be.
+        /// The greatest number allowed.
         limit: usize,
     },
 }
 
 impl DecodeError {
-    /// A short name of the rule that was broken. It never changes.
+    /// A short name of the broken rule. Names never change.
     #[must_use]
     pub const fn rule(&self) -> &'static str {
         match self {
@@ -154,7 +154,7 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-/// Why a message cannot be written.
+/// The reason why a message cannot be encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EncodeError {
@@ -165,9 +165,9 @@ pub enum EncodeError {
         /// Length of the buffer.
         room: usize,
     },
-    /// A [`ForeignHello`](super::message::ForeignHello) of [`VERSION`] would not be foreign.
+    /// The version of a [`ForeignHello`](super::message::ForeignHello) is our own [`VERSION`].
     OwnVersion,
-    /// It would be refused on arrival.
+    /// The peer would refuse the message.
     Refused(DecodeError),
 }
 
