@@ -6,7 +6,6 @@ use super::event::{Event, Reason};
 use super::liveness::Claim;
 use super::lobby::seat_number;
 use super::stream::Run;
-use crate::Fields;
 use crate::desync::CheckedChecksum;
 use crate::peer::desk::Visit;
 use crate::peer::refusal::{Refusal, Rejected};
@@ -16,6 +15,7 @@ use crate::wire::control::{self, Header, Payload};
 use crate::wire::message::{Hello, Leaving, Message, Ordered, Refuse, RefuseField};
 use crate::wire::rbn1::InputPacket;
 use crate::wire::{self, Packet, WireFrame};
+use crate::{Fields, trace};
 use std::net::SocketAddr;
 
 /// An input packet that passed every check. Only a value of this type is applied: a packet is taken in whole or not
@@ -253,6 +253,7 @@ impl<S: Fields> Session<S> {
                 Ordered::Autopsy(bytes) => {
                     if let Err(refusal) = self.watch.receive(self.simulation.settled(), bytes) {
                         self.traffic.refuse(refusal);
+                        trace::refused(self.link.addr, &refusal, &"the notes of an AUTOPSY");
                     }
                 }
             }

@@ -1,0 +1,208 @@
+//! The feature `tracing`: a subscriber is told of refused datagrams, handshake steps, stalls, rollbacks and rate changes.
+
+use core::fmt::Debug;
+use games::playground::{PLAY, Playground};
+use rebout::lab::{Bout, HOST, JOINER, Setup, addresses, forge};
+use rebout::net::link::{Chance, LinkConfig};
+use rebout::wire::message::{Message, Ordered};
+use rebout::{Buttons, Refusal};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Once;
+use std::time::Duration;
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Level, Metadata, Subscriber};
+
+/// One event of the subscriber: its text and its fields, all as text.
+#[derive(Clone, Debug)]
+struct Told {
+    level: Level,
+    target: String,
+    fields: BTreeMap<&'static str, String>,
+}
+
+impl Told {
+    fn text(&self) -> &str {
+        &self.fields["message"]
+    }
+}
+
+thread_local! {
+    /// The events of this test. A simulated match runs in the thread of its test.
+    static TOLD: RefCell<Vec<Told>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Keeps every event, and has no use for spans.
+struct Collector;
+
+impl Subscriber for Collector {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let mut fields = Fields(BTreeMap::new());
+        event.record(&mut fields);
+        let (level, target) = (*event.metadata().level(), event.metadata().target().to_owned());
+        TOLD.with_borrow_mut(|told| told.push(Told { level, target, fields: fields.0 }));
+    }
+}
+
+struct Fields(BTreeMap<&'static str, String>);
+
+impl Visit for Fields {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        self.0.insert(field.name(), format!("{value:?}"));
+    }
+}
+
+/// Runs `play` and returns the events that it caused.
+fn told_by(play: impl FnOnce()) -> Vec<Told> {
+    static SUBSCRIBED: Once = Once::new();
+    SUBSCRIBED.call_once(|| {
+        tracing::subscriber::set_global_default(Collector).expect("there is no other subscriber");
+    });
+    TOLD.take();
+    play();
+    let told = TOLD.take();
+    for event in &told {
+        assert_eq!(event.target, "rebout", "{event:?}");
+    }
+    told
+}
+
+/// The values of `field` in all events with this text, in order.
+fn values<'a>(told: &'a [Told], text: &str, field: &str) -> Vec<&'a str> {
+    told.iter().filter(|told| told.text() == text).map(|told| &*told.fields[field]).collect()
+}
+
+fn bout(loss_percent: u32) -> Bout<Playground> {
+    let mut link = LinkConfig::new(Duration::from_millis(50));
+    link.loss = Chance::percent(loss_percent);
+    Bout::new(Setup::new(5, link), PLAY)
+}
+
+#[test]
+fn handshake_steps_are_told_in_order() {
+    let told = told_by(|| assert!(bout(0).run_until_frame(10)));
+    let [host, joiner] = addresses().map(|addr| addr.to_string());
+    let steps = |peer: &String| -> Vec<&str> {
+        let steps = told.iter().filter(|told| told.text() == "handshake" && told.fields["peer"] == *peer);
+        steps.map(|told| &*told.fields["step"]).collect()
+    };
+    assert_eq!(steps(&joiner), ["guest proven", "offered", "agreed"], "of the host, about the joiner");
+    assert_eq!(steps(&host), ["challenged", "offer received", "agreed"], "of the joiner, about the host");
+}
+
+#[test]
+fn every_refused_datagram_is_told_with_address_reason_and_detail() {
+    let stranger = SocketAddr::from(([203, 0, 113, 9], 9));
+    let [_, joiner] = addresses();
+    let mut refused = 0;
+    let told = told_by(|| {
+        let mut bout = bout(0);
+        bout.eavesdrop();
+        assert!(bout.run_until_frame(100));
+        let knows = forge::Knows::of(&bout, HOST);
+        let mut version = forge::inputs(knows.known, knows.sent - 1, &[Buttons(1)]);
+        version[4] = 9;
+        let conflict = Buttons(!knows.newest.0);
+        let junk = Message::Ordered { number: knows.first_number, body: Ordered::Autopsy(b"\xFFjunk") };
+        bout.inject(HOST, stranger, b"GET / HTTP/1.1\r\n");
+        bout.inject(HOST, joiner, &version);
+        bout.inject(HOST, joiner, &forge::inputs(knows.known - 1, knows.sent - 1, &[conflict]));
+        bout.inject(HOST, joiner, &forge::raw(knows.header, 8, &[99]));
+        bout.inject(HOST, joiner, &forge::message(knows.header, &junk));
+        bout.inject(JOINER, stranger, &forge::inputs(knows.known, knows.sent - 1, &[Buttons(1)]));
+        assert!(bout.run_until_frame(200));
+        let refusals = bout.machine(HOST).refused();
+        for refusal in [Refusal::NoPacket, Refusal::MalformedInput, Refusal::InputConflict] {
+            assert_eq!(refusals.of(refusal), 1, "{refusal}");
+        }
+        assert_eq!(refusals.of(Refusal::MalformedMessage), 2, "no kind 99, and an autopsy that is none");
+        refused = refusals.total() + bout.machine(JOINER).refused().total();
+    });
+    assert_eq!(values(&told, "datagram refused", "from").len() as u64, refused, "told and counted");
+    // The seventh is the ack of the forged AUTOPSY: the joiner never sent that packet.
+    let of = |field| values(&told, "datagram refused", field)[..6].to_vec();
+    let (stranger, joiner) = (stranger.to_string(), joiner.to_string());
+    assert_eq!(of("from"), [&*stranger, &joiner, &joiner, &joiner, &joiner, &stranger]);
+    assert_eq!(
+        of("reason"),
+        [
+            "no packet",
+            "malformed input packet",
+            "conflicting input",
+            "malformed message",
+            "malformed message",
+            "from a stranger"
+        ]
+    );
+    let details = of("detail");
+    assert_eq!(details[0], "no format begins with [47, 45, 54, 20]");
+    assert_eq!(details[1], "version 9 is not 1");
+    assert!(details[2].starts_with("frame ") && details[2].contains("is confirmed as 0x"), "{details:?}");
+    assert_eq!(details[3], "there is no message of kind 99");
+    assert_eq!(details[4], "the notes of an AUTOPSY");
+}
+
+#[test]
+fn stalls_rollbacks_and_silence_are_told() {
+    let mut rollbacks = [0_u64; 2];
+    let told = told_by(|| {
+        let mut bout = bout(0);
+        assert!(bout.run_until_frame(100));
+        let now = bout.world.now();
+        bout.world.network_mut().cut_both(0, 1, now, now + Duration::from_secs(1));
+        assert!(bout.run_until_frame(300));
+        rollbacks = [HOST, JOINER].map(|id| bout.machine(id).stats().rollback.rollbacks);
+    });
+    let stalled = values(&told, "stalled", "frame");
+    assert!(!stalled.is_empty());
+    assert_eq!(stalled.len(), values(&told, "stall over", "frame").len(), "each stall ends once");
+    let depths = values(&told, "rolled back", "frames");
+    assert_eq!(depths.len() as u64, rollbacks[0] + rollbacks[1], "each rollback once");
+    assert!(depths.iter().all(|frames| (1..=8).contains(&frames.parse::<u32>().unwrap())));
+    assert_eq!(values(&told, "silence", "change"), ["interrupted", "interrupted", "resumed", "resumed"]);
+}
+
+#[test]
+fn the_end_of_a_match_is_told_on_both_machines() {
+    let told = told_by(|| {
+        let mut bout = bout(0);
+        assert!(bout.run_until_frame(100));
+        bout.machine_mut(JOINER).leave_at = Some(Duration::ZERO);
+        assert!(bout.run_until(Duration::from_secs(5), |bout| bout.machine(HOST).ended()));
+    });
+    assert_eq!(values(&told, "match over", "how"), ["you left", "the other player left"]);
+}
+
+#[test]
+fn changes_of_the_send_rate_are_told() {
+    let told = told_by(|| assert!(bout(15).run_until_frame(1_200)));
+    let on = values(&told, "second copy of input packets", "on");
+    assert!(on.starts_with(&["true"]), "{on:?}");
+    let loss = values(&told, "second copy of input packets", "loss_permille")[0];
+    assert!((50..400).contains(&loss.parse::<u32>().unwrap()), "{loss}");
+}
+
+#[test]
+fn a_match_without_trouble_is_told_below_warnings() {
+    let told = told_by(|| assert!(bout(2).run_until_frame(600)));
+    assert!(!told.is_empty());
+    for event in &told {
+        assert!(event.level > Level::WARN, "{event:?}");
+    }
+    assert!(values(&told, "desync", "frame").is_empty());
+}
