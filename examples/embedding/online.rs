@@ -11,7 +11,7 @@ use std::error::Error;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// What the game has around it: keys, sound, a picture.
+/// The surroundings of the game: keys, sound, a picture.
 pub(crate) trait Stage {
     fn buttons(&mut self, game: &Volley, seat: Player) -> Buttons;
     fn cue(&mut self, event: &CueEvent);
@@ -175,7 +175,7 @@ pub(crate) fn connection(session: &Session<Volley>) -> String {
     format!("{rtt} ms, {loss:.0} % lost, {stalled} frames waited, {again} of {} stepped again", stats.frames)
 }
 
-/// What a rollback would break is found on one machine, before anyone else is there.
+/// Finds state that a rollback would break, on one machine and without a peer.
 pub(crate) fn sync_test(frames: u32) -> Result<(), SyncTestError> {
     let mut game = Volley::new(1);
     let mut test = SyncTest::new(&game, 8, 1);

@@ -1,4 +1,4 @@
-//! What `docs/EMBEDDING.md` says is true: its code is that of the example, and the example works.
+//! Holds that the code in `docs/EMBEDDING.md` is that of the example, and that the example works.
 
 use crate::online::{Played, Stage};
 use crate::volley::{DOWN, Volley};
