@@ -1,4 +1,8 @@
-//! The house: which room may know which, and what only one room may have. Read from the sources themselves.
+//! The rules of the house, read from the sources themselves: imports, the parts of a session, lengths of files; the
+//! words of comments and pages; and that paths and commands on the pages are real.
+
+mod pages;
+mod words;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,7 +11,7 @@ use std::path::{Path, PathBuf};
 const LEAVES: [&str; 12] =
     ["time", "trace", "frame", "ring", "hash", "rng", "math", "protocol", "fields", "game", "cue", "shown"];
 
-/// What a room may know besides itself and the leaves. Nobody knows the lab.
+/// The rooms that a room may know besides itself and the leaves. Nobody knows the lab.
 fn may_know(room: &str) -> &'static [&'static str] {
     match room {
         "peer" => &["wire", "rollback"],
@@ -229,6 +233,62 @@ fn nothing_unused_is_allowed_wholesale() {
             assert!(!code[..at].ends_with("#!["), "{path:?} allows {list} everywhere");
         }
     }
+}
+
+/// The parts of a session, each with its file.
+const PARTS: [(&str, &str); 10] = [
+    ("session/mod.rs", "Session"),
+    ("session/simulation.rs", "Simulation"),
+    ("session/stream.rs", "InputStream"),
+    ("session/pace.rs", "Pace"),
+    ("session/liveness.rs", "Liveness"),
+    ("session/ending.rs", "Ending"),
+    ("session/event_queue.rs", "Events"),
+    ("session/traffic.rs", "Traffic"),
+    ("desync/mod.rs", "Watch"),
+    ("session/outbox.rs", "Outbox"),
+];
+
+/// Plain data of these files: values without a rule to keep, which may be read field by field.
+const PLAIN_DATA: [&str; 2] = ["Run", "LastState"];
+
+/// The structs of a file, each with the text of its fields.
+fn structs(code: &str) -> Vec<(&str, &str)> {
+    let declared = code.match_indices("struct ").filter_map(|(at, word)| {
+        let rest = &code[at + word.len()..];
+        let name = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next()?;
+        let opening = rest.find(['{', '(', ';'])?;
+        let closing = match &rest[opening..=opening] {
+            "{" => rest.find("\n}").or_else(|| rest.find('}'))?,
+            "(" => rest.find(");")?,
+            _ => opening,
+        };
+        Some((name, &rest[opening..closing]))
+    });
+    declared.collect()
+}
+
+#[test]
+fn a_part_of_the_session_is_touched_through_its_calls_only() {
+    let sources = sources();
+    for (path, part) in PARTS {
+        let source = sources.iter().find(|source| source.path == Path::new(path)).expect(path);
+        let structs = structs(&source.code);
+        assert!(structs.iter().any(|(name, _)| *name == part), "{path} has no struct {part}");
+        for (name, fields) in structs {
+            let visible =
+                fields.split(['\n', '{', '(', ',']).any(|field| field.trim_start().starts_with("pub"));
+            assert!(!visible || PLAIN_DATA.contains(&name), "{path}: a field of {name} is visible outside");
+        }
+    }
+}
+
+#[test]
+fn the_reader_of_structs_understands_them() {
+    let code = "pub struct A<T> {\n    pub(super) a: T,\n}\nstruct B(pub u8);\nstruct C;";
+    let found = structs(code);
+    assert_eq!(found.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["A", "B", "C"]);
+    assert!(found[0].1.contains("pub(super) a") && found[1].1.contains("pub u8"));
 }
 
 #[test]
