@@ -185,7 +185,7 @@ impl From<SyncTestError> for Failure {
     }
 }
 
-/// What is left of the command line. Paths need not be text, so neither are the words.
+/// The rest of the command line. Paths need not be text, so neither are the words.
 struct Args(Vec<OsString>);
 
 impl Args {

@@ -64,7 +64,7 @@ struct Args {
     desync: bool,
 }
 
-/// What is measured at a point of the match.
+/// The measurements at a point of the match.
 #[derive(Clone, Copy)]
 struct Sample {
     frame: u32,

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 /// Frames in one measured run: short enough that most runs are not interrupted.
 const FRAMES: u32 = 300;
 
-/// Where a state lies against its snapshots decides how fast they are copied, by more than a tenth either way. So a
-/// ratio is taken at many places, and from many runs at each.
+/// The positions in memory at which a ratio is taken. The position of a state relative to its snapshots changes the speed
+/// of copying by more than a tenth either way.
 const PLACES: usize = 61;
 const RUNS: usize = 41;
 

@@ -14,7 +14,7 @@ use std::process::{Command, ExitCode, Stdio};
 const SHORT: u32 = 1_500;
 const LONG: u32 = 7_500;
 
-/// What can be counted, by the name that the run under valgrind is given.
+/// A load to count, with the name that the run under valgrind is given.
 type Counted = (&'static str, fn(u32));
 
 const LOADS: [Counted; 12] = [

@@ -18,7 +18,7 @@ use std::process::{Command, ExitCode, Stdio};
 const SHORT: u32 = 1_500;
 const LONG: u32 = 7_500;
 
-/// What the figure is to stay below.
+/// The limit of the figure.
 const LIMIT: f64 = 1_500.0;
 
 /// One way, in frames.
@@ -57,7 +57,7 @@ fn held(player: Player, frame: u32) -> Buttons {
     Buttons((mixed.wrapping_mul(0xC2B2_AE35) >> 28) as u16)
 }
 
-/// What is under way to one side, oldest first. It takes memory once.
+/// The datagrams in flight to one side, the oldest first. Memory is allocated once.
 struct DelayLine {
     packets: VecDeque<(Duration, usize, [u8; MAX_DATAGRAM])>,
 }
@@ -99,7 +99,7 @@ fn measured_transmit<P: Protocol>(
     protocol.poll_transmit(now, buf)
 }
 
-/// What a driver asks before it goes to sleep.
+/// The calls that a driver makes before it sleeps.
 #[inline(never)]
 fn measured_rest<P: Protocol>(protocol: &P, now: Duration) -> (bool, Option<Duration>) {
     (protocol.wants_attention(now), protocol.poll_timeout())

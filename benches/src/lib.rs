@@ -1,4 +1,4 @@
-//! What is measured: a game of a given size, the engine on a schedule of late inputs, and a loop written by hand that
+//! The loads of the benches: a game of a given size, the engine on a schedule of late inputs, and a loop written by hand that
 //! does the same saves, restores and steps.
 
 use rebout::rollback::{Rollback, RollbackConfig};
@@ -40,7 +40,7 @@ impl<const N: usize> Game for Load<N> {
     }
 }
 
-/// What the players hold.
+/// The buttons of both players in a frame.
 #[inline]
 pub fn held<const CHANGE: u32>(frame: u32) -> Inputs {
     Inputs([Buttons((frame & 3) as u16), Buttons((frame / CHANGE) as u16 & 7)])

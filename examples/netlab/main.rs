@@ -1,4 +1,4 @@
-//! What a match costs and how it fares on bad links, measured in a simulated network in virtual time.
+//! Measures the traffic and the stalls of matches on bad links, in a simulated network in virtual time.
 //!
 //! ```text
 //! netlab                                                     the table, beside the figures of other libraries

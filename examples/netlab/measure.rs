@@ -23,7 +23,7 @@ pub(crate) fn frames(frames: f64) -> Duration {
     Duration::from_secs_f64(frames / 60.0)
 }
 
-/// What to run.
+/// The matches to run on one link.
 #[derive(Clone, Debug)]
 pub(crate) struct Trial {
     pub(crate) link: LinkConfig,

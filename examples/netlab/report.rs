@@ -5,10 +5,10 @@ use rebout::net::link::{Bandwidth, Chance, LinkConfig};
 use std::fmt;
 use std::io::{self, Write};
 
-/// What other libraries need on the same link, measured once; `None` where nobody has measured.
+/// The figures of other libraries on the same link, measured once; `None` where there are none.
 type Others = Option<[&'static str; 2]>;
 
-/// What is to be reached.
+/// The limit that a figure has to keep.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Goal {
     /// Packets and bytes a second, at most.

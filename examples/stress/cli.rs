@@ -1,4 +1,4 @@
-//! What the program is asked to do.
+//! The arguments of the program.
 
 use crate::plants::PLANTS;
 use crate::roster::GAMES;
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 3_600, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub(crate) frames: u32,
 
-    /// What everything random is drawn from; the first match has this seed itself
+    /// The seed of all randomness; the first match has this seed itself
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
 

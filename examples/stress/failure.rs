@@ -1,4 +1,4 @@
-//! What is told of a match that failed, and what is left behind for whoever has to mend it.
+//! The report about a match that failed, and the files that are left behind for its repair.
 
 use crate::cli::Args;
 use crate::roster::Subject;
@@ -36,7 +36,7 @@ impl Failure {
         Self { game: subject.name(), case: case.clone(), shrunk, commands: [again, shrunk_command] }
     }
 
-    /// What went wrong, and how to see it again.
+    /// Describes the failure, and how to see it again.
     pub(crate) fn describe(&self, out: &mut impl Write) -> io::Result<()> {
         let Some(trouble) = &self.shrunk.outcome.trouble else {
             writeln!(out, "the failure did not come again: the game depends on more than its seed")?;
@@ -84,7 +84,7 @@ impl Failure {
     }
 }
 
-/// What plays a match again, alone.
+/// The command that plays a match again, alone.
 pub(crate) fn command(what: &str, case: &Case, without: &[&str]) -> String {
     let mut command = format!(
         "cargo run --release --example stress -- {what} --link {} --seed {} --matches 1 --frames {}",

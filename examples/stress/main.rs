@@ -124,7 +124,7 @@ fn summarise(out: &mut impl Write, tally: &Tally, seconds: f64) -> io::Result<()
     Ok(())
 }
 
-/// What a failure is, to those who watch; and where the rest of it is.
+/// Prints a failure, and the place of its files.
 fn tell(args: &Args, failure: &Failure) -> io::Result<()> {
     let mut err = io::stderr().lock();
     failure.describe(&mut err)?;

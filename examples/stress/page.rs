@@ -17,7 +17,7 @@ const STRETCHES: usize = 300;
 
 const STYLE: &str = include_str!("page.css");
 
-/// What the page is made of.
+/// The contents of the page.
 pub(crate) struct Page<'a> {
     pub(crate) args: &'a Args,
     pub(crate) tally: &'a Tally,
@@ -251,7 +251,7 @@ fn histogram(html: &mut String, row: &Row) {
     figure(html, &format!("Depths of all {} rollbacks", grouped(row.figures.rollbacks)), &plot);
 }
 
-/// What a link does, in words.
+/// The impairments of a link, in words.
 fn described(link: &LinkConfig) -> String {
     let millis = |time: std::time::Duration| format!("{} ms", time.as_secs_f64() * 1e3);
     let mut parts = vec![format!("{} one way", millis(link.latency))];

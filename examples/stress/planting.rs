@@ -9,7 +9,7 @@ use rebout::{Inputs, Player, SyncTest, SyncTestError};
 const SYNC_TEST_FRAMES: u32 = 600;
 const SYNC_TEST_DEPTH: u32 = 8;
 
-/// What became of one mistake in a number of matches.
+/// The outcome of one mistake in a number of matches.
 #[derive(Clone, Debug)]
 pub(crate) struct Planting {
     pub(crate) name: &'static str,
@@ -23,7 +23,7 @@ pub(crate) struct Planting {
     pub(crate) sync_test: Option<u32>,
     pub(crate) oracle: Option<u32>,
     pub(crate) checksum: Option<u32>,
-    /// What the autopsy said: of the first match that was not right, or else of the first of all.
+    /// The field that the autopsy named: in the first match with a wrong report, or else in the first of all.
     pub(crate) field: Option<String>,
     pub(crate) side: Option<&'static str>,
     /// The number of the first match that was not right.
@@ -50,7 +50,7 @@ impl Planting {
         [self.sync_test, self.oracle, self.checksum].into_iter().flatten().min()
     }
 
-    /// What came of the matches with a mistake in them.
+    /// Sums up the matches with a mistake in them.
     pub(crate) fn of<'a>(plant: &'static Plant, outcomes: impl Iterator<Item = &'a Outcome>) -> Self {
         let (name, what) = (plant.name, plant.what);
         let (sync_test, field, side) = (sync_test(plant), None, None);

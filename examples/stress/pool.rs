@@ -1,4 +1,5 @@
-//! All cores, one queue. What comes out is in the order of the matches, however many threads played them.
+//! A pool of threads, one for each core, with one queue. Results are in the order of the matches, however many threads
+//! played them.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};

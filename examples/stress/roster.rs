@@ -26,7 +26,7 @@ fn plain<G: crate::subjects::Trial>() -> trial::Maker<G> {
     Rc::new(|seed, _| G::build(seed))
 }
 
-/// What is played: a game, or a planted mistake.
+/// An entry of the roster: a game, or a planted mistake.
 #[derive(Clone, Copy)]
 pub(crate) enum Subject {
     Game(Entry),
@@ -76,7 +76,7 @@ pub(crate) fn case(args: &Args, index: u32) -> Case {
         link,
         frames: args.frames,
         seed: match_seed(args.seed, index),
-        // What is planted shows in rollbacks, which a machine with an input delay may not need.
+        // Planted mistakes show in rollbacks, which a machine with an input delay may not need.
         variety: args.plant.is_none() && has("variety"),
         rematch: has("rematch"),
     }

@@ -1,4 +1,4 @@
-//! What happened in every frame of one match, for the plots.
+//! Samples of every frame of one match, for the plots.
 
 use core::time::Duration;
 use rebout::{Advanced, Stats};

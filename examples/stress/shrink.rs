@@ -7,7 +7,7 @@ use crate::trial::{Case, Keep, Outcome, Trouble};
 /// A smaller match that fails in the same way.
 pub(crate) struct Shrunk {
     pub(crate) case: Case,
-    /// What was taken away, by name.
+    /// The impairments that were taken away, by name.
     pub(crate) without: Vec<&'static str>,
     pub(crate) outcome: Outcome,
     /// How many matches it took.
@@ -67,7 +67,7 @@ impl Shrunk {
             }
         }
         let mut tried: Vec<&str> = Vec::new();
-        // What a link is without changes with every step, so the list is made anew.
+        // The list of simpler links changes with every step, and is therefore made anew.
         while let Some((name, link)) = self.case.link.simpler().find(|(name, _)| !tried.contains(name)) {
             tried.push(name);
             if self.attempt(subject, Case { link, ..self.case.clone() }) {

@@ -18,10 +18,10 @@ pub(crate) trait Trial: Game + Sized + 'static {
         Self::build(seed)
     }
 
-    /// What a player holds in a frame: a pure function, so that a match can be played again.
+    /// The buttons of a player in a frame: a pure function, so that a match can be played again.
     fn script(player: Player, frame: u32, seed: u32) -> Buttons;
 
-    /// What the program around the game does before every frame.
+    /// Changes the game before every frame, like the program around it might.
     fn before_frame(&mut self, frame: Frame, held: Buttons) {
         let _ = (frame, held);
     }

@@ -1,4 +1,4 @@
-//! What came of all matches, a row for each link.
+//! The sums over all matches, a row for each link.
 
 use crate::trial::{Case, Figures, Outcome, Trouble};
 
@@ -32,7 +32,7 @@ impl Row {
         self.figures.stalled as f64 * 100.0 / due.max(1) as f64
     }
 
-    /// What a machine sends, without the headers of UDP and IP.
+    /// The bytes that a machine sends, without the headers of UDP and IP.
     pub(crate) fn bytes_per_s(&self) -> f64 {
         self.figures.bytes as f64 / self.figures.played.as_secs_f64().max(0.001)
     }

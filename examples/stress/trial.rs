@@ -27,16 +27,16 @@ pub(crate) struct Case {
     pub(crate) rematch: bool,
 }
 
-/// What is kept of a match besides the figures.
+/// The records of a match besides its figures.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Keep {
-    /// What happened in every frame, for the plots.
+    /// Samples of every frame, for the plots.
     pub(crate) sample: bool,
     /// The inputs, for a replay.
     pub(crate) inputs: bool,
 }
 
-/// What went wrong.
+/// The failure of a match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Trouble {
     /// A machine came to another state than the true inputs lead to.
@@ -109,7 +109,7 @@ impl Figures {
     }
 }
 
-/// What came of a match and its rematch.
+/// The outcome of a match and its rematch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outcome {
     pub(crate) figures: Figures,

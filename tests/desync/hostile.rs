@@ -1,4 +1,4 @@
-//! What a peer that lies, vanishes or keeps silent can do to an autopsy: spoil the report, and nothing else.
+//! A peer that lies, vanishes or keeps silent can spoil the report of an autopsy, and nothing else.
 
 use crate::liar::{start, told, victim, words, world};
 use core::time::Duration;

@@ -98,7 +98,7 @@ fn a_delay_that_changes_on_the_way_changes_nothing() {
     }
 }
 
-/// What a fighter does: variants with and without fields.
+/// The action of a fighter: variants with and without fields.
 #[derive(Clone, Debug, PartialEq)]
 enum Doing {
     Nothing,
@@ -236,7 +236,7 @@ fn what_is_kept_for_an_autopsy_does_not_change_the_match() {
     }
 }
 
-/// What went wrong goes on to be wrong, and other things go wrong after it: that is not told again.
+/// A desync is told once, although the states go on to differ and more of them differ later.
 #[test]
 fn a_match_after_an_autopsy_tells_nothing_twice() {
     let mut setup = Setup::new(3, LINK);

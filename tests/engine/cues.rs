@@ -47,7 +47,7 @@ impl Game for Noisy {
     }
 }
 
-/// What the final history asks for: the only thing that the model looks at.
+/// The cues that the final history requests; the model looks at nothing else.
 fn history(inputs: &[Inputs]) -> BTreeSet<(u32, u32)> {
     let (mut game, mut cues) = (Noisy::NEW, Cues::new());
     let mut asked = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! What `fields!` makes of a state: words, checksum, paths and named differences.
+//! `fields!`: the words, checksum, paths and named differences of a state.
 
 use fixed::types::{I8F8, I16F16, I32F32, U4F4};
 use rebout::fields::{collect_words, words_equal};

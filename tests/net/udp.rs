@@ -289,7 +289,7 @@ fn a_drain_that_is_cut_short_goes_on_without_new_datagrams() {
 #[cfg(target_os = "linux")]
 #[test]
 fn the_driver_does_not_sleep_on_datagrams_that_it_left_behind() {
-    /// What a small datagram takes of a socket's buffer.
+    /// The bytes that a small datagram takes in a socket's buffer.
     const COST_BYTES: usize = 768;
     let mut udp = bind("127.0.0.1:0");
     let count = (udp.options().receive_buffer_bytes.unwrap() / COST_BYTES - 2).min(600);

@@ -67,7 +67,7 @@ impl Game for Marks {
     }
 }
 
-/// What a player holds in a frame, START aside.
+/// The buttons of a player in a frame, without START.
 fn held(player: Player, frame: u32) -> Buttons {
     let mixed = (frame / 4 + 1).wrapping_mul(0x85EB_CA6B) ^ (player.index() as u32) << 7;
     Buttons((mixed.wrapping_mul(0xC2B2_AE35) >> 17) as u16)
@@ -97,7 +97,7 @@ fn play(role: &str) -> Result<(), Box<dyn Error>> {
     let config = Config {
         frame_rate: FRAME_RATE,
         delay_frames: Some(DELAY_FRAMES),
-        // What is held in a frame is then a function of the frame alone, stalls or not.
+        // The buttons of a frame are then a function of the frame alone, with and without stalls.
         kept_buttons: Buttons::NONE,
         interrupted_after: INTERRUPTED_AFTER.min(lost_after),
         lost_after,

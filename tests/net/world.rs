@@ -16,7 +16,7 @@ fn addr(n: u8) -> SocketAddr {
     SocketAddr::from(([10, 0, 0, n], 7000))
 }
 
-/// What happened to a machine, in its own time.
+/// An event of a machine, in its own time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Seen {
     Datagram(Duration, u32),
@@ -37,7 +37,7 @@ struct Talker {
     seen: Vec<Seen>,
 }
 
-/// What goes out when the timer runs out.
+/// The number that is sent when the timer runs out.
 const TIMER: u32 = 0xFFFF;
 
 impl Talker {

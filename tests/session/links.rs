@@ -88,7 +88,7 @@ fn bits_that_flip_past_the_checksum_of_udp_are_reported() {
     for seed in 1..=40 {
         let mut bout = Bout::new(Setup::new(seed, LinkConfig::corrupting()), PLAY);
         bout.run_for(secs(10));
-        // What was damaged last has time to be found out.
+        // The last damage has time to be found out.
         bout.world.network_mut().set_links(0, 1, LinkConfig::clean());
         bout.run_for(secs(12));
         let told = |id| {
@@ -112,7 +112,7 @@ fn bits_that_flip_past_the_checksum_of_udp_are_reported() {
     assert!(differed >= 10 && reported >= differed, "{differed} differed, {reported} were reported");
 }
 
-/// What someone who sees the traffic knows: the last input packet that the second machine sent.
+/// The knowledge of an attacker who sees the traffic: the last input packet that the second machine sent.
 fn overheard(bout: &Bout<Playground>) -> (rbn1::Header, Vec<Buttons>) {
     let entries = bout.world.network().transcript().entries().iter().rev();
     let mut sent = entries.filter(|entry| entry.kind == EntryKind::Sent && entry.from == addresses()[1]);
@@ -210,7 +210,7 @@ fn a_forged_checksum_is_reported_as_desync() {
 fn a_forged_acknowledgement_is_found_out_and_mended() {
     let mut bout = overheard_bout(4, 30);
     let current = |bout: &Bout<Playground>, id| bout.machine(id).session().expect("a match").current().0;
-    // What the first machine sends now is lost, and a forger says that it has arrived.
+    // The first machine's packets are lost from now on, and a forger acknowledges them.
     bout.world.network_mut().set_down(0, 1, true);
     bout.run_for(ms(80));
     let (header, inputs) = overheard(&bout);

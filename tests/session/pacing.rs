@@ -29,7 +29,7 @@ fn clocks(skews_ppm: [i32; 2]) -> [Clock; 2] {
     skews_ppm.map(|skew| Clock::new(Duration::ZERO, skew))
 }
 
-/// What a machine saw in a frame that was due.
+/// The observations of a machine in a frame that was due.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     /// On its own clock.

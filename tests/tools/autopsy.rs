@@ -134,7 +134,7 @@ impl Drop for Side {
     }
 }
 
-/// What the tool says about a bundle: exit code, standard output, standard error.
+/// The answer of the tool about a bundle: exit code, standard output, standard error.
 fn examine(dir: &Path, args: &[&str]) -> (Option<i32>, String, String) {
     let output = Command::new(program("autopsy")).arg(dir).args(args).output().expect("autopsy runs");
     let text = |bytes| String::from_utf8(bytes).expect("text");

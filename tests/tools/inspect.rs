@@ -1,4 +1,4 @@
-//! What `inspect` prints, run as a program.
+//! The output of `inspect`, run as a program.
 
 use crate::program::{is_harmless, program};
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! What `docs/WIRE.md` shows is what the code sends: every block of bytes on the page, every hash.
+//! Holds that every block of bytes and every hash in `docs/WIRE.md` is the one that the code sends.
 
 use core::time::Duration;
 use rebout::wire::WireFrame;

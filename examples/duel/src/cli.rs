@@ -133,7 +133,7 @@ pub struct Bots {
     /// Frames a second; at 60 it takes as long as a match does
     #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub frame_rate: u16,
-    /// What chance is made of, not 0 [default: the time]
+    /// The seed of all randomness, not 0 [default: the time]
     #[arg(long, value_name = "SEED", value_parser = clap::value_parser!(u32).range(1..))]
     pub seed: Option<u32>,
     /// How well the bots play: easy, normal or hard
@@ -240,11 +240,11 @@ impl LinkArgs {
     }
 }
 
-/// What is played, and where it is kept.
+/// The seed of a match, and the file that it is recorded to.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Match")]
 pub struct Round {
-    /// What chance is made of, not 0; the host's counts [default: the time]
+    /// The seed of all randomness, not 0; the host's counts [default: the time]
     #[arg(long, value_name = "SEED", value_parser = clap::value_parser!(u32).range(1..))]
     pub seed: Option<u32>,
     /// The folder to record matches in, or "off"
@@ -261,7 +261,7 @@ pub fn folder(record: &str) -> Option<PathBuf> {
 }
 
 impl Engine {
-    /// What this machine wants of a match; an error if that does not fit together.
+    /// The wishes of this machine for a match; an error if they do not fit together.
     pub fn wishes(
         &self,
         name: &str,

@@ -7,7 +7,7 @@ use games::duel::buttons::{DOWN, HEAVY, LEFT, LIGHT, RIGHT, SPECIAL, START, THRO
 use rebout::Buttons;
 use stage::{Key, Role, UnknownKey};
 
-/// What is wrong with a list of keys.
+/// The error of a list of keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeysError {
     Unknown(UnknownKey),
@@ -121,7 +121,7 @@ impl Bindings {
     }
 }
 
-/// What `key` does while it is held.
+/// The role of `key` while it is held.
 pub fn role_of(bindings: &[Bindings], key: Key) -> Role {
     bindings.iter().find_map(|bindings| bindings.role(key)).unwrap_or(Role::Tap)
 }

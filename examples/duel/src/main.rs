@@ -117,7 +117,7 @@ fn solo(args: Solo, demo: bool) -> Result<Ending, Failure> {
         let udp = UdpDriver::bind((Ipv4Addr::LOCALHOST, 0).into())?;
         let link = opponent.link();
         let ending = play::online(screen, seat, udp, &Way::Bot(opponent.addr()), Some(link));
-        // What it says of the match is what we have said already.
+        // Its report of the match repeats ours, and is dropped.
         let _ = opponent.finish(true);
         ending
     };

@@ -1,4 +1,4 @@
-//! What the net graph shows. The match loop fills it in; the views only read it, and know nothing of a session.
+//! The contents of the net graph. The match loop fills it in; the views only read it, and know nothing of a session.
 
 use std::collections::VecDeque;
 
@@ -51,7 +51,7 @@ pub struct NetGraph {
     pub rollbacks: u64,
     pub deepest_frames: u32,
     pub stalls: u64,
-    /// What the link is made to be like, if it is made so on purpose.
+    /// The settings of the simulated bad link, if there is one.
     pub link: String,
     samples: VecDeque<NetSample>,
     moved: Vec<Moved>,

@@ -27,7 +27,7 @@ pub struct Panel {
     pub title: String,
     /// A label and what belongs to it; an empty label makes a plain line.
     pub lines: Vec<(String, String)>,
-    /// What to press.
+    /// The keys that can be pressed.
     pub footer: String,
 }
 
@@ -58,12 +58,12 @@ impl Picture {
     }
 }
 
-/// What someone does, said of them or to them: the only player at a keyboard is called "You".
+/// A sentence about a player, in the second person for the only player at a keyboard, who is called "You".
 pub fn says(name: &str, of_them: &str, to_you: &str) -> String {
     if name == YOU { format!("{name} {to_you}") } else { format!("{name} {of_them}") }
 }
 
-/// What is whose.
+/// The possessive form of a name.
 pub fn possessive(name: &str) -> String {
     if name == YOU { "your".to_owned() } else { format!("{name}'s") }
 }

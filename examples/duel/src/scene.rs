@@ -1,5 +1,5 @@
-//! What is to be seen: the state of the duel, and what the views keep beside it because the simulation does not need
-//! it. Sparks, flashes and shakes come from cues alone; a cancelled cue takes all of them with it.
+//! The scene: the state of the duel, and the state that only the views need. Sparks, flashes and shakes come from cues
+//! alone; a cancelled cue takes all of them with it.
 
 use rebout::{CueChange, CueEvent, CueId, Player};
 
@@ -35,7 +35,7 @@ impl Spark {
     }
 }
 
-/// What the views remember of one fighter.
+/// The state of the views about one fighter.
 #[derive(Clone, Copy, Debug)]
 pub struct Side {
     /// The pose that is shown, on its way to the one of the state.

@@ -9,7 +9,7 @@ use rebout::{Autopsy, Config, Cues, Event, Game, Inputs, Player, Save, Session};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// What is wrong with a game, on the machine where it is.
+/// The fault of a game, on the machine that has it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fault {
     None,

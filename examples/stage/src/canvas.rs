@@ -1,4 +1,4 @@
-//! What the art is drawn on: a window's triangles or a terminal's pixels.
+//! The canvas that the art is drawn on: a window's triangles or a terminal's pixels.
 
 /// A point on a canvas or on the stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

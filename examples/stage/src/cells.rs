@@ -37,7 +37,7 @@ impl Depth {
     }
 }
 
-/// What is shown, and what is to be.
+/// The cells of a terminal: those that are shown, and those to show next.
 #[derive(Debug)]
 pub struct Cells {
     columns: usize,
@@ -97,7 +97,7 @@ impl Cells {
         }
     }
 
-    /// Writes a line of text over the pixels; without paper, on what is there. What does not fit is cut.
+    /// Writes a line of text over the pixels; without paper, on the pixels that are there. Text that does not fit is cut.
     pub fn write(&mut self, column: i32, row: i32, text: &str, ink: Color, paper: Option<Color>) {
         let Some(row) = usize::try_from(row).ok().filter(|row| *row < self.rows) else { return };
         for (offset, letter) in text.chars().enumerate() {

@@ -6,7 +6,7 @@
 //! - A press counts as held until its first repeat could have come, then each repeat keeps it up a little longer. How
 //!   long the first repeat takes is learnt from the keyboard at hand.
 //! - A blow is a tap: it is up again at once, so that hammering a key gives as many presses.
-//! - Another key ends the repeats of a direction although the finger is still on it. So a direction that was down
+//! - Another key ends the repeats of a direction although the finger is still on it. A direction that was down therefore
 //!   stays down as long as any key shows life, until its opposite is pressed or the hands rest.
 
 use std::time::{Duration, Instant};
@@ -20,10 +20,10 @@ const REPEAT: Duration = Duration::from_millis(110);
 const TAP: Duration = Duration::from_millis(50);
 /// A jump is a short press: held longer it would be two.
 const JUMP: Duration = Duration::from_millis(130);
-/// What a direction gains by a press of another key.
+/// The time that a direction stays down after a press of another key.
 const CARRIED: Duration = Duration::from_millis(350);
 
-/// What a key does while it is held; only a keyboard without releases has to know.
+/// The role of a key while it is held; only a keyboard without releases has to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Held for a while; its opposite ends it.
@@ -81,13 +81,13 @@ impl Keyboard {
         self.latches.clear();
     }
 
-    /// What is down now.
+    /// The keys that are down now.
     pub fn held(&mut self, now: Instant) -> Vec<Key> {
         self.latches.retain(|latch| latch.until > now);
         self.held.iter().copied().chain(self.latches.iter().map(|latch| latch.key)).collect()
     }
 
-    /// What has been pressed since the last call, in order.
+    /// The keys that were pressed since the last call, in order.
     pub fn presses(&mut self) -> Vec<Key> {
         std::mem::take(&mut self.presses)
     }

@@ -1,4 +1,4 @@
-//! What games share: a window, a terminal, keys, a canvas and letters.
+//! The stage that games share: a window, a terminal, keys, a canvas and letters.
 //!
 //! A game makes [`Picture`]s and hands them to its [`Screen`]; [`run`] shows them in a window or a terminal and gives back
 //! what the [hands](Hands) do. Neither ever waits for the other.

@@ -109,7 +109,7 @@ impl Pixels {
             return;
         }
         let (from, to) = (from as usize, to.ceil() as usize);
-        // What is covered on all lines that have a run is filled in one go.
+        // The part that is covered on all lines with a run is filled in one go.
         let inner = runs.iter().map(|run| run[0]).fold(0.0, f32::max).ceil() as usize;
         let inner_end = runs.iter().map(|run| run[1]).fold(width, f32::min) as usize;
         let (inner, inner_end) = if inner < inner_end { (inner, inner_end) } else { (to, to) };

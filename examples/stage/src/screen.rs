@@ -76,7 +76,7 @@ struct Shared<P> {
 #[derive(Clone, Debug)]
 pub struct Screen<P>(Arc<Shared<P>>);
 
-/// What the hands did since the last frame.
+/// The keys of the player since the last frame.
 #[derive(Clone, Debug, Default)]
 pub struct Hands {
     pub held: Vec<Key>,
@@ -129,7 +129,7 @@ impl<P: Picture> Screen<P> {
         }
     }
 
-    /// What the player holds and has pressed.
+    /// The keys that the player holds and has pressed.
     pub fn hands(&self) -> Hands {
         let closed = self.slot().closed || signals::asked_to_stop();
         let mut keyboard = self.keyboard();

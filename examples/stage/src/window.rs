@@ -63,7 +63,7 @@ pub(crate) fn run<P: Picture, T: Send + 'static>(job: Job<P, T>) -> Result<T, Jo
         let screen = Screen::new(true);
         let worker = screen.clone();
         let thread = std::thread::spawn(move || {
-            // Whatever becomes of the match, the window must learn that it is over.
+            // The window must learn that the match is over, even if it panicked.
             let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| job(&worker)));
             worker.finish();
             outcome

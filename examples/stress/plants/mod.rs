@@ -37,7 +37,7 @@ pub(crate) struct Arena {
     /// How much the camera shakes.
     pub(crate) shake: u32,
     pub(crate) toasts: u32,
-    /// What was held in the last frames, the newest last.
+    /// The buttons of the last frames, the newest last.
     pub(crate) history: [u32; 8],
 }
 fields!(Arena {
@@ -96,7 +96,7 @@ pub(crate) trait Mistake {
         *arena = *snapshot;
     }
 
-    /// What the program does to the game between frames.
+    /// Changes the game between frames, like the program around it might.
     fn before_frame(&mut self, arena: &mut Arena, frame: Frame, held: Buttons, seat: Option<Player>) {
         let _ = (arena, frame, held, seat);
     }
@@ -114,10 +114,10 @@ impl Mistake for Nothing {
     fn step(&mut self, _: &mut Arena, _: Inputs, _: Option<Player>) {}
 }
 
-/// What is known of a mistake.
+/// A mistake, and how it is expected to be found.
 pub(crate) struct Plant {
     pub(crate) name: &'static str,
-    /// What was done wrong, in a line.
+    /// The mistake, in a line.
     pub(crate) what: &'static str,
     /// The field that an autopsy has to name first; `#` stands for any number.
     pub(crate) field: &'static str,

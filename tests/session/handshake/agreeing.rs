@@ -1,4 +1,4 @@
-//! What two machines agree on, over any link.
+//! The terms that two machines agree on, over any link.
 
 use crate::pair::{SOON, addr, config, events, ms, pair, pair_of, pair_with, plays, set_latency};
 use core::time::Duration;

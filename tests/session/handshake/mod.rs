@@ -33,7 +33,7 @@ pub(super) fn prove(pair: &mut Pair, from: SocketAddr, nonce: u64) {
     pair.run_for(ms(1));
 }
 
-/// What a host refused an address for, last.
+/// The last REFUSE of a host to an address.
 pub(super) fn refusal_to(pair: &Pair, to: SocketAddr) -> Option<Refuse> {
     pair.said().rev().filter(|said| said.to == to).find_map(|said| match message_of(said.datagram)? {
         Message::Refuse(refuse) => Some(refuse),

@@ -16,7 +16,7 @@ use rebout::{Event, Refusal, Verdict};
 use std::time::Duration;
 use table::{Expect, Row, Source, rows};
 
-/// What a single datagram may cost for good.
+/// The most memory that a single datagram may take for good.
 const MAX_BYTES: i64 = 4_096;
 
 fn from(source: Source, victim: usize) -> std::net::SocketAddr {

@@ -47,7 +47,7 @@ fn shot() -> impl Strategy<Value = Shot> {
         })
 }
 
-/// What somebody can do who sees nothing of this match.
+/// The changes of an attacker who sees nothing of this match.
 fn blind_change() -> impl Strategy<Value = Change> {
     change().prop_map(|change| match change {
         Change::RightNumbers | Change::RightFrames(..) => Change::Nothing,
@@ -175,7 +175,7 @@ fn prepared(phase: Phase) -> Rc<Prepared> {
     PAIRS.with(|pairs| {
         let prepare = || {
             let pair = phase.pair(HOST);
-            // Whatever a match ever says can be said early.
+            // Every datagram of a match can be sent early.
             let mut tape = tape_of(&pair);
             tape.extend(tape_of(&Phase::Over.pair(HOST)));
             Rc::new(Prepared { pair, tape })

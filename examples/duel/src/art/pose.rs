@@ -108,7 +108,7 @@ const fn sharp(pose: Pose) -> Target {
     Target { pose, quickness: 0.7 }
 }
 
-/// What a fighter should look like now. `age` drives what never stands still.
+/// The pose that a fighter should have now. `age` drives the parts that never stand still.
 pub fn target_of(fighter: &Fighter, age: u32) -> Target {
     let since = f32::from(fighter.since);
     match fighter.action {

@@ -17,7 +17,7 @@ const CLOCK_COLUMNS: f32 = 17.0;
 const NET_ROWS: usize = 5;
 const NET_LABEL: i32 = 12;
 
-/// What is drawn as pixels, under the words.
+/// Draws the pixels under the words.
 pub fn paint_pixels(raster: &mut Raster, picture: &Picture) {
     let scene = &picture.scene;
     for player in Player::BOTH {

@@ -1,4 +1,4 @@
-//! What is seen behind a sheet of words: two bots who show what can be done.
+//! The match behind a sheet of words: two bots that demonstrate the game.
 
 use rebout::rollback::{Rollback, RollbackConfig};
 use rebout::{Game, Player};

@@ -8,7 +8,7 @@ use rebout::net::relay::RelayHandle;
 
 use stage::Key;
 
-/// What a link is like, as a player would say it.
+/// The settings of a bad link, in a player's units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkSetting {
     /// There and back.

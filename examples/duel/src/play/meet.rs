@@ -31,7 +31,7 @@ impl Way {
         }
     }
 
-    /// What to tell whoever waits.
+    /// The panel for a player who waits.
     pub fn panel(&self) -> Panel {
         let line = |label: &str, text: String| (label.to_owned(), text);
         let (title, lines) = match self {
@@ -43,7 +43,7 @@ impl Way {
     }
 }
 
-/// What a host has to know: where it is to be found, and what stands in the way.
+/// The lines for a host: the addresses that a guest may join, and the obstacles on the way.
 pub fn host_lines(addresses: &[IpAddr], port: u16) -> Vec<(String, String)> {
     let mut lines: Vec<(String, String)> = addresses
         .iter()

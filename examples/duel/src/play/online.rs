@@ -23,7 +23,7 @@ use stage::Key;
 /// A stall shorter than this is not worth a word.
 const FELT_STALL_FRAMES: u32 = 10;
 
-/// What this machine brings to the match.
+/// The side of this machine in a match.
 pub struct Seat {
     pub hand: Hand,
     pub wishes: Wishes,
@@ -46,7 +46,7 @@ struct Match<'a> {
     stalled_in_a_row: u32,
     /// The rematch has been declined, or the game is to be left once the match is decided.
     declines: bool,
-    /// What was last said of the rounds.
+    /// The last words about the rounds.
     told_round: Option<String>,
     autopsy: Option<Autopsy>,
     over: Option<Over>,
@@ -147,7 +147,7 @@ impl Match<'_> {
         }
     }
 
-    /// What the session has to tell.
+    /// Handles the events of the session.
     fn hear(&mut self) {
         while let Some(event) = self.table.session.poll_event() {
             match event {
@@ -213,7 +213,7 @@ impl Match<'_> {
         }
     }
 
-    /// What a player would otherwise wonder about.
+    /// Tells the player of an interrupted connection, of a stall that can be felt, and of the rounds.
     fn warn(&mut self, played: &Played) {
         if let Some(disconnect_at) = self.disconnect_at {
             let left = disconnect_at.saturating_sub(self.table.udp.now());

@@ -1,4 +1,4 @@
-//! What two machines must agree on before they play, and the duel as a session steps it.
+//! The rules that two machines must agree on before they play, and the duel as a session steps it.
 
 use rebout::{Buttons, Config, Cues, Game, Inputs, Player, Save, checksum};
 
@@ -9,7 +9,7 @@ use games::duel::buttons::{DOWN, LEFT, RIGHT, UP};
 /// "duel" in letters.
 const GAME_ID: u64 = 0x6475_656C;
 
-/// What one machine wants of a match.
+/// The wishes of one machine for a match.
 #[derive(Clone, Debug)]
 pub struct Wishes {
     pub name: String,
@@ -22,7 +22,7 @@ pub struct Wishes {
     pub rules: Rules,
 }
 
-/// What can be different about a duel for a trial.
+/// The deviations of a duel that a trial needs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rules {
     /// The match is over after so many frames, decided or not.

@@ -1,4 +1,4 @@
-//! What the match loop tells the screen.
+//! The updates that the match loop sends to the screen.
 
 use rebout::CueEvent;
 

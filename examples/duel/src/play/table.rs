@@ -22,7 +22,7 @@ pub(super) struct Table {
     unrecorded: Option<RecordError>,
 }
 
-/// What a frame came to.
+/// The outcome of a frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Played {
     pub advanced: Advanced,

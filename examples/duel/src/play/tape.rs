@@ -94,7 +94,7 @@ impl Deck {
     }
 }
 
-/// What the keys of a replay ask for.
+/// The commands that the keys of a replay give.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wish {
     Pause,

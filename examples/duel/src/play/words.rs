@@ -1,4 +1,4 @@
-//! What happens in a match, in words that a player understands.
+//! The events of a match, in words that a player understands.
 
 use std::time::Duration;
 
@@ -72,7 +72,7 @@ impl Cast {
         }
     }
 
-    /// What became of the connection.
+    /// The end of the connection, as a sentence.
     pub(super) fn connection(&self, over: Over) -> String {
         let other = self.other();
         match over {
@@ -124,7 +124,7 @@ impl Cast {
         })
     }
 
-    /// What the two machines found out about a desync: since when, and what differs first.
+    /// The report about a desync: the first frame and the first field that differ.
     pub(super) fn autopsy(&self, autopsy: &Autopsy) -> Vec<String> {
         let mut lines = vec![match autopsy.fields.first() {
             Some(field) => {

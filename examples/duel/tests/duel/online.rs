@@ -142,7 +142,7 @@ fn read(path: &str) -> Replay {
     Replay::decode(&file).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// What a recording shows: the rounds that were decided, the blows that landed, and the last checksum.
+/// The contents of a recording: the rounds that were decided, the blows that landed, and the last checksum.
 struct Seen {
     rounds: Vec<String>,
     blows: [u32; 2],
@@ -248,7 +248,7 @@ fn a_full_and_an_incompatible_host_are_named_as_such() {
     let port = sides[0].said.iter().find_map(|line| line.strip_prefix("Waiting at UDP port ")).expect("said");
     let address = format!("127.0.0.1:{port}");
     let mut third = Side::start("Cid", &["join", &address], &folder.0);
-    // What goes to the error output is for the player; here the code is enough.
+    // The error output is for the player; here the code is enough.
     assert_eq!(third.exit_code(), Some(1), "{:#?}", third.said);
     drop(sides);
 }

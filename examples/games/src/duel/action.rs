@@ -1,4 +1,4 @@
-//! What a fighter can be doing, and which way it looks.
+//! The actions of a fighter, and the direction in which it looks.
 
 use rebout::fields;
 
@@ -33,7 +33,7 @@ impl Facing {
     }
 }
 
-/// What a fighter is doing; `Fighter::since` counts the frames of it.
+/// The action of a fighter; `Fighter::since` counts its frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     Stand,

@@ -89,7 +89,7 @@ impl Fighter {
         [body, limb.unwrap_or(body)]
     }
 
-    /// What the other cannot walk through.
+    /// The area that the other fighter cannot walk through.
     pub fn push_area(&self) -> Area {
         if self.airborne() {
             Area::around(self, 12, 20, 70)

@@ -14,7 +14,7 @@ pub enum Level {
     Hard,
 }
 
-/// What a level is made of. Chances are in percent.
+/// The parameters of a level. Chances are in percent.
 #[derive(Clone, Copy, Debug)]
 struct Skill {
     reaction_frames: usize,
@@ -68,7 +68,7 @@ impl Level {
     }
 }
 
-/// What the bot is about to do, for a number of frames.
+/// The plan of the bot for a number of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Plan {
     Wait,
@@ -95,7 +95,7 @@ const MEMORY: usize = 32;
 pub struct Bot {
     skill: Skill,
     dice: Rng,
-    /// What the last frames looked like; the bot acts on an old one.
+    /// The last states; the bot acts on an old one.
     memory: [Duel; MEMORY],
     frames_seen: usize,
     plan: Plan,
@@ -123,7 +123,7 @@ impl Bot {
         }
     }
 
-    /// What the bot holds in this frame.
+    /// The buttons of the bot in this frame.
     pub fn buttons(&mut self, duel: &Duel, me: Player) -> Buttons {
         self.memory[self.frames_seen % MEMORY] = *duel;
         let age = self.skill.reaction_frames.min(self.frames_seen);
@@ -344,7 +344,7 @@ impl Bot {
     }
 }
 
-/// What the bot goes by: itself as it is, the other as it was.
+/// The view of the bot: itself as it is, the other as it was.
 struct Sight<'a> {
     own: &'a Fighter,
     foe: &'a Fighter,

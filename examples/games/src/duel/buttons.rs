@@ -24,7 +24,7 @@ const BUFFER_FRAMES: u8 = 7;
 /// The presses that wait, in this order.
 const BUFFERED: [Buttons; 4] = [LIGHT, HEAVY, SPECIAL, THROW];
 
-/// What one player holds, has just pressed, and has pressed lately.
+/// The buttons that one player holds, has just pressed, and has pressed lately.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Controls {
     pub held: Buttons,

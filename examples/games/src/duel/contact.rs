@@ -15,7 +15,7 @@ use super::{Duel, Fx, STAGE_HALF_WIDTH};
 
 /// How far a frame may shift a fighter that stands inside the other.
 const PUSH_LIMIT: Fx = Fx::lit("4");
-/// What a combo's later hits are worth, in percent.
+/// The damage of a combo's hits, in percent: later hits count less.
 const SCALING: [i16; 6] = [100, 85, 70, 55, 40, 30];
 /// Every hit of a combo pushes this much harder, so that no combo goes on for ever.
 const PUSH_PER_HIT: Fx = Fx::lit("0.5");
@@ -53,7 +53,7 @@ impl Duel {
         let (from_left, from_right) = (left.x, right.x);
         left.x = (left.x - shift).max(-STAGE_HALF_WIDTH);
         right.x = (right.x + shift).min(STAGE_HALF_WIDTH);
-        // What the wall keeps one from giving way, the other gives.
+        // A fighter at the wall cannot give way; the other gives way for both.
         let left_lacks = shift - (from_left - left.x);
         let right_lacks = shift - (right.x - from_right);
         left.x = (left.x - right_lacks).max(-STAGE_HALF_WIDTH);

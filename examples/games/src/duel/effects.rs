@@ -1,4 +1,4 @@
-//! What a frame asks the views to show, packed into a cue: what, whose and where.
+//! The effects that a frame requests of the views, packed into a cue: kind, player and place.
 
 use rebout::{Cue, Cues, Player};
 

@@ -14,7 +14,7 @@ const WALK_BACK: Fx = Fx::lit("2.4");
 const JUMP_SPEED: Fx = Fx::lit("9.5");
 const JUMP_DRIFT: Fx = Fx::lit("3.3");
 const GRAVITY: Fx = Fx::lit("0.5");
-/// What a pushed fighter loses of its speed every frame. Subtracted, not multiplied: a product rounds differently
+/// The speed that a pushed fighter loses every frame. Subtracted, not multiplied: a product rounds differently
 /// to the left and to the right, and one side of the stage would be better than the other.
 const FRICTION: Fx = Fx::lit("0.3");
 const RISING_SPEED: Fx = Fx::lit("8.2");

@@ -99,7 +99,7 @@ pub struct Duel {
     pub rematch: [bool; 2],
     /// Steps taken since the duel began.
     pub age: u32,
-    /// What chance decides: the light on the stage, and nothing that matters.
+    /// Randomness: it decides the light on the stage, and nothing that matters.
     pub chance: Rng,
 }
 fields!(Duel { fighters, one_is_left, phase, since, clock, round, rematch, age, chance });

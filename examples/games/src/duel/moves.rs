@@ -42,7 +42,7 @@ pub enum Level {
     Low,
 }
 
-/// What a clean hit does to a fighter on the ground.
+/// The effect of a clean hit on a fighter on the ground.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnHit {
     Stagger,

@@ -11,7 +11,7 @@ pub const RIGHT: Buttons = Buttons(2);
 pub const JUMP: Buttons = Buttons(4);
 pub const ATTACK: Buttons = Buttons(8);
 
-/// What a step asks for when a player's attack lands: a sound, a flash. The engine says when it really happened.
+/// The cue of each player's attack that lands: a sound, a flash. The engine says when it is certain.
 pub const HIT: [Cue; 2] = [Cue(1), Cue(2)];
 
 /// The playground as the lab plays it, with buttons that change every fourth frame. Seeds of the lab are odd.

@@ -23,7 +23,7 @@ pub fn golden(f: u32) -> Inputs {
     Inputs([one, two])
 }
 
-/// Two players that look for each other and strike. What they do is drawn from `seed`; the match is played along,
+/// Two players that look for each other and strike. Their decisions are drawn from `seed`; the match is played along,
 /// because they have to see where they are. 0 is no seed.
 pub fn fight(seed: u32, frames: u32) -> Option<Vec<Inputs>> {
     let mut game = Playground::new(seed)?;

@@ -5,7 +5,7 @@ use games::duel::effects::{Effect, Shown};
 use games::duel::{Duel, Phase, RoundEnd};
 use rebout::{Buttons, Cues, Game, Inputs, Player, checksum};
 
-/// What a match came to.
+/// The outcome of a match.
 #[derive(Default)]
 struct Tally {
     winner: Option<Player>,

@@ -24,7 +24,7 @@ pub(crate) enum Source {
     Stranger,
 }
 
-/// What becomes of a datagram.
+/// The fate of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expect {
     /// It is dropped and counted once, for this reason and no other; the match goes on as if nothing had come.
@@ -76,7 +76,7 @@ impl Table {
         self.0.push(Row { class: class.into(), make: Box::new(make), phases, victims, sources, expect });
     }
 
-    /// What breaks a rule of its format is dropped whoever sends it, whenever.
+    /// A datagram that breaks a rule of its format is dropped in every phase and from every address.
     fn malformed(
         &mut self,
         refusal: Refusal,
@@ -414,7 +414,7 @@ fn messages(table: &mut Table) {
     }
 }
 
-/// Whatever the peer could say is nobody else's to say.
+/// A datagram that the peer could send is refused from any other address.
 fn strangers(table: &mut Table) {
     let all: [(&str, Make); 12] = [
         ("inputs", |k| inputs(k.known, k.sent.wrapping_sub(1), &[Buttons::NONE])),
