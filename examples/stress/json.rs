@@ -1,4 +1,4 @@
-//! The same figures, for programs.
+//! The figures as JSON, for programs.
 
 use crate::planting::Planting;
 use crate::tally::{Row, Tally};

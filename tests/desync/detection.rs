@@ -1,5 +1,5 @@
-//! How long a difference stays unnoticed: from the moment a machine comes to the first frame whose state differs, to the
-//! moment it tells so. On both machines, in frames of virtual time, over a thousand matches.
+//! The latency of desync detection: from the moment a machine reaches the first frame whose state differs, to its desync
+//! event. On both machines, in frames of virtual time, over a thousand matches.
 
 use core::time::Duration;
 use games::faulty::PLAY;

@@ -1,4 +1,4 @@
-//! An autopsy whatever the match is like: how often checksums are taken, how far it predicts, what its state is made of.
+//! Autopsies of matches of every shape: with any cadence, any window and any kind of state.
 
 use core::time::Duration;
 use games::faulty::{Fault, Faulty};

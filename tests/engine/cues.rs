@@ -1,4 +1,4 @@
-//! Cues: whatever the rollbacks did, what is heard in the end is what happened in the end.
+//! Cues: after any rollbacks, the cues that were started and not cancelled are those of the final history.
 
 use proptest::prelude::*;
 use rebout::CueChange::{Cancel, Confirm, Start};

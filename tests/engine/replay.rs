@@ -1,4 +1,4 @@
-//! Replay files: what was written comes back, what is broken is refused with the reason, and a match plays again.
+//! Replay files: a written match is read back, a broken file is refused with the reason, and a match plays again.
 
 use games::playground::Playground;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! The rollback engine: whatever comes late, and whatever is believed meanwhile, the same match comes out.
+//! The rollback engine: late inputs and any prediction policy lead to the states of a direct simulation.
 
 use games::playground::{JUMP, LEFT, Playground, RIGHT};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! The lab itself: what it shows is worth nothing unless it can be trusted.
+//! The lab itself: a fork goes on like its original, the oracle finds faults, chosen datagrams are lost.
 
 use crate::pair::{LATE, config, ms, pair, pair_until, plays, stranger};
 use core::time::Duration;

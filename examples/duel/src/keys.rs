@@ -1,4 +1,4 @@
-//! Which keys are whose buttons.
+//! Key bindings: the keys of each player's buttons.
 
 use core::fmt;
 use core::str::FromStr;

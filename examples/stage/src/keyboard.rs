@@ -1,4 +1,4 @@
-//! Which keys are down.
+//! The keys that are down.
 //!
 //! A window, and a terminal that speaks the kitty protocol, tell presses and releases. Any other terminal tells only
 //! presses, and repeats the *last* key while it is held. From that alone:

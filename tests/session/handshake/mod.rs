@@ -1,4 +1,4 @@
-//! How two machines come to a match: what is agreed on, what is lost on the way, who vanishes, who does not fit.
+//! The handshake: agreed terms, lost packets, machines that vanish or restart, joiners that are refused, forgeries.
 
 mod agreeing;
 mod forging;

@@ -1,4 +1,4 @@
-//! Who does not fit, who comes too late, and who has to wait.
+//! Joiners that are refused: incompatible, too late, or declined; and joiners that have to wait.
 
 use super::{When, cookie_for, prove, refusal_to};
 use crate::pair::{

@@ -1,4 +1,4 @@
-//! Who vanishes on the way, loads for long, is cut off for a while or leaves.
+//! Handshakes with a machine that vanishes, loads for long, is cut off for a while or leaves.
 
 use super::{prove, refusal_to};
 use crate::pair::{

@@ -1,4 +1,4 @@
-//! The same, thousands of times; and what was said in an earlier match, said again in a later one.
+//! Floods of hostile datagrams, and datagrams of an earlier match replayed in a later one.
 
 use super::phase::Phase;
 use super::table::{Expect, Row, rows};

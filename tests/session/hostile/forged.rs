@@ -1,4 +1,4 @@
-//! Shorthands for what is forged in the table.
+//! Shorthands for the forged datagrams of the table.
 
 use rebout::lab::forge::{Knows, control, inputs, message};
 use rebout::wire::control::Payload;

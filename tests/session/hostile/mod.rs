@@ -1,5 +1,5 @@
-//! Datagrams that nobody honest sends: whoever sends them, and whenever they come, they are counted, they change
-//! nothing, they take no memory, and nobody is flooded with the answers.
+//! Hostile datagrams, from any address and in any phase: each is counted, changes nothing and takes no memory, and nobody
+//! is flooded with the answers.
 
 mod flood;
 mod forged;

@@ -1,5 +1,5 @@
-//! Real datagrams, changed at random and thrown back at random moments: nothing panics, nothing grows, and what cannot
-//! be kept out of a bare link is told.
+//! Real datagrams, changed at random and injected at random moments: nothing panics, nothing grows, and damage that
+//! cannot be kept out of a bare link is reported.
 
 use super::phase::Phase;
 use super::twin;
