@@ -31,7 +31,7 @@ pub(super) enum Claim {
     Verdict,
 }
 
-/// What the peer has said about leaving.
+/// The farewell of the peer, if it has sent one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Farewell {
     None,
