@@ -134,7 +134,7 @@ impl<S> Offline<S> {
         self.clock.phase(now.into())
     }
 
-    /// What the last [`advance`](Self::advance) did to cues: each is started and confirmed at once.
+    /// The changes to cues in the last [`advance`](Self::advance): each is started and confirmed at once.
     #[must_use]
     pub fn cues(&self) -> &[CueEvent] {
         self.rollback.cues()
