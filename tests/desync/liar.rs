@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 /// A machine whose messages of the game's own become messages of an autopsy on their way out.
 pub(crate) struct Liar<G: Game = Faulty> {
     inner: Contestant<G>,
-    /// What the messages say, by their number.
+    /// The payloads of the forged messages, by their number.
     lies: Vec<Vec<u8>>,
     from: Duration,
     pub(crate) said: usize,
