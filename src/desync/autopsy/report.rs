@@ -100,7 +100,7 @@ impl fmt::Display for AutopsyVerdict {
             Self::NotReproducible { two: true, .. } => write!(f, "the state on player two's machine {outside}"),
             Self::StepDiffers => f.write_str(
                 "each machine reproduces its own states, so the step itself differs between them: floats, another \
-                 build, or another order of update",
+                 build, the order of a hash map, or another order of update",
             ),
             Self::StartDiffers => f.write_str("the first states were not the same"),
             Self::NotReproducible { .. } | Self::Unknown => {
