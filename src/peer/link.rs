@@ -94,7 +94,7 @@ impl Link {
         let message::Resync { token, expected, asks } = resync;
         self.resync.received(token, asks)?;
         self.sequences.begin_at(header.sequence);
-        self.sequences.forget_acks();
+        self.sequences.acknowledged_for_certain(header);
         self.reliable.resume_at(now, expected);
         Ok(())
     }
@@ -115,7 +115,7 @@ impl Link {
     pub(crate) fn heard(&mut self, header: Header) -> Received {
         // A HELLO is believed for its cookie, and may acknowledge nothing.
         if self.sequences.check_ack(header).is_ok() {
-            self.sequences.acknowledged(header.ack);
+            self.sequences.acknowledged(header);
             self.reliable.acknowledged(header);
         }
         self.resync.heard();
@@ -243,8 +243,7 @@ impl Link {
 
     fn write_resync(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
         let (token, asks) = self.resync.said(now)?;
-        // The peer begins its record of our packets anew at this one.
-        self.sequences.forget_acks();
+        self.sequences.resyncs_next();
         let expected = self.reliable.expected();
         self.write_message(now, &Message::Resync(message::Resync { token, expected, asks }), buf)
     }

@@ -35,6 +35,8 @@ pub(crate) struct Sequences {
     sent: u128,
     /// The newest of ours that the peer has acknowledged.
     acked: Option<u16>,
+    /// Our newest RESYNC, at which the peer may have begun its record of our packets anew.
+    resync: Option<u16>,
     /// The newest number received, and bit k for the packet k + 1 before it.
     newest: Option<u16>,
     bits: u32,
@@ -51,7 +53,7 @@ fn ahead(a: u16, b: u16) -> i16 {
 impl Sequences {
     /// `first` is the number of the first packet we send.
     pub(crate) fn new(first: u16) -> Self {
-        Self { next: first, sent: 0, acked: None, newest: None, bits: 0, settled: false }
+        Self { next: first, sent: 0, acked: None, resync: None, newest: None, bits: 0, settled: false }
     }
 
     /// The header for the next packet we send.
@@ -74,9 +76,17 @@ impl Sequences {
         }
         self.check_ack(header)?;
         match self.acked {
-            Some(acked) if self.settled => Self::check_newest_ack(header, acked),
+            Some(acked) if self.settled && !self.fits_record(header, acked) => {
+                Err(HeaderError::AckOfNothingSent)
+            }
             _ => Ok(()),
         }
+    }
+
+    /// Whether an ack fits the peer's record of our packets: it continues the newest one, or the peer has begun its record
+    /// anew at our RESYNC.
+    fn fits_record(&self, header: Header, acked: u16) -> bool {
+        Self::continues(header, acked) || self.resync.is_some_and(|at| Self::acknowledges(header, at))
     }
 
     /// Checks only that a packet acknowledges numbers that were sent.
@@ -94,20 +104,33 @@ impl Sequences {
         }
     }
 
-    /// Checks an ack against the newest one: a peer that has received more has not forgotten that packet.
-    fn check_newest_ack(header: Header, acked: u16) -> Result<(), HeaderError> {
+    /// Whether an ack continues the newest one: a peer that has received more has not forgotten that packet.
+    fn continues(header: Header, acked: u16) -> bool {
         match ahead(header.ack, acked) {
-            1..=32 if !Self::acknowledges(header, acked) => Err(HeaderError::AckOfNothingSent),
-            newer if newer < -MAX_BEHIND => Err(HeaderError::AckOfNothingSent),
-            _ => Ok(()),
+            1..=32 => Self::acknowledges(header, acked),
+            newer => newer >= -MAX_BEHIND,
         }
     }
 
     /// Takes in the newest packet that the peer has received, from a header that was checked.
-    pub(crate) fn acknowledged(&mut self, ack: u16) {
-        if self.acked.is_none_or(|acked| ahead(ack, acked) > 0) {
-            self.acked = Some(ack);
+    pub(crate) fn acknowledged(&mut self, header: Header) {
+        let continued = self.acked.filter(|acked| Self::continues(header, *acked));
+        if continued.is_none_or(|acked| ahead(header.ack, acked) > 0) {
+            self.acked = Some(header.ack);
         }
+    }
+
+    /// Takes in the ack of a packet that is proven to be the peer's, whatever was acknowledged before: that may have been
+    /// forged.
+    pub(crate) fn acknowledged_for_certain(&mut self, header: Header) {
+        if self.check_ack(header).is_ok() {
+            self.acked = Some(header.ack);
+        }
+    }
+
+    /// The next packet that we send is a RESYNC.
+    pub(crate) fn resyncs_next(&mut self) {
+        self.resync = Some(self.next);
     }
 
     /// How many numbers were used after the newest that the peer is known to have.
@@ -132,11 +155,6 @@ impl Sequences {
             let count = u32::from(self.next.wrapping_sub(first));
             self.sent &= 1_u128.checked_shl(count).map_or(u128::MAX, |bit| bit - 1);
         }
-        self.forget_acks();
-    }
-
-    /// Forgets the newest ack: the peer may begin its record of our packets anew.
-    pub(crate) fn forget_acks(&mut self) {
         self.acked = None;
     }
 
@@ -269,7 +287,7 @@ mod tests {
     fn an_ack_stays_close_to_the_newest_and_keeps_its_bit() {
         let mut seq = sent(0, 100);
         seq.settle(None);
-        seq.acknowledged(50);
+        seq.acknowledged(header(0, 50, 0));
         let refused = Err(HeaderError::AckOfNothingSent);
         assert_eq!((seq.check(header(0, 34, 0)), seq.check(header(0, 33, 0))), (Ok(()), refused));
         assert_eq!(seq.check(header(0, 50, 0)), Ok(()), "the same, without any bits");
@@ -277,14 +295,37 @@ mod tests {
         assert_eq!(seq.check(header(0, 60, 1 << 9)), Ok(()));
         assert_eq!(seq.check(header(0, 82, 0)), refused);
         assert_eq!(seq.check(header(0, 83, 0)), Ok(()), "beyond the bits");
-        seq.forget_acks();
-        assert_eq!(seq.check(header(0, 60, 0)), Ok(()));
+    }
+
+    #[test]
+    fn a_peer_that_begins_its_record_anew_at_our_resync_is_believed() {
+        let mut seq = sent(0, 100);
+        seq.settle(None);
+        seq.acknowledged(header(0, 98, 0));
+        let refused = Err(HeaderError::AckOfNothingSent);
+        seq.resyncs_next();
+        assert_eq!(seq.next(false).sequence, 100);
+        seq.next(false);
+        assert_eq!(seq.check(header(0, 101, 0)), refused, "neither record");
+        assert_eq!(seq.check(header(0, 101, 1 << 2)), Ok(()), "the RESYNC was lost: 98 is still known");
+        assert_eq!(seq.check(header(0, 101, 1)), Ok(()), "the RESYNC has arrived");
+        assert_eq!(seq.check(header(0, 100, 0)), Ok(()));
+        // A packet after the RESYNC overtook it, so the peer has forgotten that packet.
+        seq.acknowledged(header(0, 101, 1 << 2));
+        seq.acknowledged(header(0, 100, 0));
+        seq.next(false);
+        assert_eq!(seq.check(header(0, 102, 1 << 1)), Ok(()));
+        assert_eq!(seq.unacknowledged(), 1, "102 alone: a RESYNC does not make the link crowded");
+        seq.acknowledged_for_certain(header(0, 99, 0));
+        assert_eq!(seq.unacknowledged(), 3, "proven, although less");
+        seq.acknowledged_for_certain(header(0, 500, 0));
+        assert_eq!(seq.unacknowledged(), 3, "a number that was never sent is no proof");
     }
 
     #[test]
     fn a_settled_handshake_takes_no_ack_from_before_it() {
         let mut seq = sent(0, 10);
-        seq.acknowledged(3);
+        seq.acknowledged(header(0, 3, 0));
         seq.settle(Some(7));
         let refused = Err(HeaderError::AckOfNothingSent);
         assert_eq!((seq.check(header(0, 7, 0)), seq.check(header(0, 6, 0))), (Ok(()), refused));
@@ -315,7 +356,7 @@ mod tests {
         let newest = seq.next.wrapping_sub(1);
         seq.received(1_000);
         seq.settle(None);
-        seq.acknowledged(newest);
+        seq.acknowledged(header(0, newest, 0));
         let sequences = (0..=u16::MAX).filter(|s| seq.check(header(*s, newest, 0)).is_ok()).count();
         let acks = (0..=u16::MAX).filter(|ack| seq.check(header(1_000, *ack, 0)).is_ok()).count();
         assert_eq!(sequences, 64);
@@ -330,11 +371,11 @@ mod tests {
             seq.next(false);
         }
         assert_eq!(seq.unacknowledged(), 10);
-        seq.acknowledged(65_535);
+        seq.acknowledged(header(0, 65_535, 0));
         assert_eq!(seq.unacknowledged(), 4);
-        seq.acknowledged(65_531);
+        seq.acknowledged(header(0, 65_531, 0));
         assert_eq!(seq.unacknowledged(), 4, "an older acknowledgement changes nothing");
-        seq.acknowledged(3);
+        seq.acknowledged(header(0, 3, 0));
         assert_eq!(seq.unacknowledged(), 0);
     }
 }

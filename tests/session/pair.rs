@@ -46,7 +46,7 @@ impl Game for Round {
 }
 
 /// The buttons of a player: others every few frames.
-fn held(player: Player, frame: u32, _: u32) -> Buttons {
+pub(crate) fn held(player: Player, frame: u32, _: u32) -> Buttons {
     let mixed = (frame / 3 + 1).wrapping_mul(0x9E37_79B9) ^ (player.index() as u32 + 1) << 20;
     Buttons((mixed.wrapping_mul(0xC2B2_AE35) >> 28) as u16)
 }
