@@ -152,7 +152,11 @@ impl Link {
     pub(crate) fn message(&mut self, now: Time, number: u16, payload: &[u8]) -> Result<Arrival, Refusal> {
         let arrival = self.reliable.look_at(number);
         match arrival {
-            Arrival::Beyond => return Err(Refusal::NoRoom),
+            Arrival::Beyond => {
+                // No honest peer is there, unless the numbers have come apart.
+                self.resync.refused();
+                return Err(Refusal::NoRoom);
+            }
             Arrival::New => self.reliable.keep(now, number, payload),
             Arrival::Known => {}
         }

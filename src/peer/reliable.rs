@@ -8,6 +8,10 @@ use crate::wire::message::{MAX_LEN, Message, Ordered};
 /// How many messages may be under way, and how many can wait for one that is missing.
 pub(crate) const IN_FLIGHT: u16 = 16;
 
+/// How many of our messages are kept, acknowledged or not. An ack may have been forged, and the peer asks for its message
+/// again; until then it takes none that is `IN_FLIGHT` beyond it, so that we cannot send more than these.
+const KEPT: u16 = 2 * IN_FLIGHT;
+
 /// How many of those may be the game's own: the rest is kept for what the match cannot do without.
 const IN_FLIGHT_FOR_GAME: u16 = 12;
 
@@ -29,6 +33,8 @@ pub(crate) struct Reliable {
     /// Every message before this one has been acknowledged.
     first: u16,
     next: u16,
+    /// How many messages before `next` are kept.
+    kept: u16,
     incoming: Vec<Incoming>,
     /// The message to be delivered next.
     expected: u16,
@@ -74,9 +80,10 @@ impl Reliable {
             acknowledged: true,
         };
         let mut this = Self {
-            outgoing: vec![outgoing; usize::from(IN_FLIGHT)],
+            outgoing: vec![outgoing; usize::from(KEPT)],
             first: 0,
             next: 0,
+            kept: 0,
             incoming: vec![Incoming { bytes: Vec::new(), here: false }; usize::from(IN_FLIGHT)],
             expected: 0,
             missing_since: None,
@@ -97,16 +104,23 @@ impl Reliable {
         self.expected
     }
 
-    /// Sends everything from `expected` on again, which the peer has proven to miss. An ack of it may have been forged.
+    /// Sends everything from `expected` on again, which the peer says that it misses: acks of it may have been forged.
+    ///
+    /// Messages before it are sent until they are acknowledged all the same, because this may be forged too.
     pub(crate) fn resume_at(&mut self, now: Time, expected: u16) {
-        // The slots keep a message until its number comes around again.
-        if self.next.wrapping_sub(expected) > IN_FLIGHT {
+        let back = self.next.wrapping_sub(expected);
+        if back > self.kept {
             return;
         }
-        self.first = expected;
-        for at in self.under_way() {
+        if back > self.next.wrapping_sub(self.first) {
+            self.first = expected;
+        }
+        let before = self.next.wrapping_sub(self.first) - back;
+        for (at, is_missed) in self.under_way().zip((0..).map(|offset| offset >= before)) {
             let slot = &mut self.outgoing[at];
-            (slot.acknowledged, slot.sends, slot.due) = (false, 0, now);
+            slot.acknowledged &= !is_missed;
+            // However often it was sent in vain: the peer is there.
+            (slot.sends, slot.due) = (0, now);
         }
     }
 
@@ -128,7 +142,7 @@ impl Reliable {
         if under_way >= limit {
             return Err(QueueFull);
         }
-        let slot = &mut self.outgoing[usize::from(self.next % IN_FLIGHT)];
+        let slot = &mut self.outgoing[usize::from(self.next % KEPT)];
         slot.bytes.resize(MAX_LEN, 0);
         let message = Message::Ordered { number: self.next, body };
         let len = message.encode(&mut slot.bytes).map_err(|_| QueueFull)?;
@@ -136,13 +150,13 @@ impl Reliable {
         (slot.sent_as, slot.sends, slot.due) = ([None; REMEMBERED], 0, now);
         slot.acknowledged = false;
         self.next = self.next.wrapping_add(1);
+        self.kept = (self.kept + 1).min(KEPT);
         Ok(())
     }
 
     fn under_way(&self) -> impl Iterator<Item = usize> + use<> {
         let first = self.first;
-        (0..self.next.wrapping_sub(first))
-            .map(move |offset| usize::from(first.wrapping_add(offset) % IN_FLIGHT))
+        (0..self.next.wrapping_sub(first)).map(move |offset| usize::from(first.wrapping_add(offset) % KEPT))
     }
 
     /// When the next message is due to be sent.
@@ -176,7 +190,7 @@ impl Reliable {
             let sent_as = slot.sent_as.iter().flatten();
             slot.acknowledged |= sent_as.into_iter().any(|sent| Sequences::acknowledges(header, *sent));
         }
-        while self.first != self.next && self.outgoing[usize::from(self.first % IN_FLIGHT)].acknowledged {
+        while self.first != self.next && self.outgoing[usize::from(self.first % KEPT)].acknowledged {
             self.first = self.first.wrapping_add(1);
         }
     }
@@ -196,8 +210,8 @@ impl Reliable {
                     Arrival::New
                 }
             }
-            // Behind, as far as it can honestly be.
-            back if back >= IN_FLIGHT.wrapping_neg() => Arrival::Known,
+            // Behind, as far as it is kept to be sent again.
+            back if back >= KEPT.wrapping_neg() => Arrival::Known,
             _ => Arrival::Beyond,
         }
     }
@@ -214,14 +228,16 @@ impl Reliable {
     }
 
     /// The next message in order, if it is here.
-    pub(crate) fn deliver(&mut self) -> Option<&[u8]> {
-        let slot = &mut self.incoming[usize::from(self.expected % IN_FLIGHT)];
-        if !core::mem::take(&mut slot.here) {
+    pub(crate) fn deliver(&mut self, now: Time) -> Option<&[u8]> {
+        let at = usize::from(self.expected % IN_FLIGHT);
+        if !core::mem::take(&mut self.incoming[at].here) {
             return None;
         }
         self.expected = self.expected.wrapping_add(1);
-        self.missing_since = None;
-        Some(&slot.bytes)
+        // One that is still here waits for another one now, unless it is the next.
+        let waits = self.missing_since.is_some() && self.incoming.iter().any(|slot| slot.here);
+        self.missing_since = waits.then_some(now);
+        Some(&self.incoming[at].bytes)
     }
 }
 
@@ -240,7 +256,7 @@ mod tests {
     }
 
     fn delivered(reliable: &mut Reliable) -> Vec<Vec<u8>> {
-        std::iter::from_fn(|| reliable.deliver().map(<[u8]>::to_vec)).collect()
+        std::iter::from_fn(|| reliable.deliver(at(0)).map(<[u8]>::to_vec)).collect()
     }
 
     #[test]
@@ -282,7 +298,63 @@ mod tests {
         assert_eq!(reliable.look_at(2), Arrival::New);
         assert_eq!(reliable.look_at(17), Arrival::New);
         assert_eq!(reliable.look_at(18), Arrival::Beyond);
+        assert_eq!(reliable.look_at(2_u16.wrapping_sub(32)), Arrival::Known);
+        assert_eq!(reliable.look_at(2_u16.wrapping_sub(33)), Arrival::Beyond);
         assert_eq!(reliable.look_at(40_000), Arrival::Beyond);
+    }
+
+    fn sent(reliable: &mut Reliable, ms: u64) -> Vec<u8> {
+        std::iter::from_fn(|| reliable.transmit(at(ms), 0, RTT).map(|payload| payload[2])).collect()
+    }
+
+    #[test]
+    fn what_the_peer_misses_is_sent_again_although_it_was_acknowledged() {
+        let mut reliable = Reliable::new();
+        for n in 0..40_u8 {
+            reliable.send(at(0), Ordered::User(&[n])).unwrap();
+            reliable.transmit(at(0), u16::from(n), RTT);
+            reliable.acknowledged(header(u16::from(n), 0));
+        }
+        reliable.resume_at(at(1), 7);
+        assert!(reliable.all_acknowledged(), "no longer kept");
+        reliable.resume_at(at(1), 41);
+        assert!(reliable.all_acknowledged(), "never sent");
+        reliable.resume_at(at(1), 8);
+        assert_eq!(sent(&mut reliable, 1), (8..40).collect::<Vec<_>>());
+        assert_eq!(reliable.send(at(1), Ordered::User(b"x")), Err(QueueFull));
+        let mut young = Reliable::new();
+        young.send(at(0), Ordered::User(b"x")).unwrap();
+        young.resume_at(at(0), 0_u16.wrapping_sub(3));
+        assert_eq!(
+            (young.under_way().count(), sent(&mut young, 0)),
+            (1, vec![0]),
+            "nothing was before the first"
+        );
+    }
+
+    #[test]
+    fn a_peer_that_is_said_to_have_a_message_is_sent_it_until_it_is_acknowledged() {
+        let mut reliable = Reliable::new();
+        for _ in 0..3 {
+            reliable.send(at(0), Ordered::User(b"x")).unwrap();
+        }
+        assert_eq!(sent(&mut reliable, 0), [0, 1, 2]);
+        reliable.resume_at(at(1), 3);
+        assert_eq!(sent(&mut reliable, 1), [0, 1, 2], "that may be forged");
+    }
+
+    #[test]
+    fn a_second_missing_message_is_missed_from_when_the_first_has_come() {
+        let mut reliable = Reliable::new();
+        reliable.keep(at(0), 1, b"second");
+        reliable.keep(at(0), 3, b"fourth");
+        assert_eq!(reliable.missing_since(), Some(at(0)));
+        reliable.keep(at(900), 0, b"first");
+        while reliable.deliver(at(900)).is_some() {}
+        assert_eq!((reliable.expected(), reliable.missing_since()), (2, Some(at(900))));
+        reliable.keep(at(950), 2, b"third");
+        while reliable.deliver(at(950)).is_some() {}
+        assert_eq!((reliable.expected(), reliable.missing_since()), (4, None));
     }
 
     #[test]

@@ -231,7 +231,7 @@ impl<S: Fields> Session<S> {
 
     /// Acts on the messages that are next in order.
     fn deliver(&mut self, now: Time) {
-        while let Some(payload) = self.link.reliable.deliver() {
+        while let Some(payload) = self.link.reliable.deliver(now) {
             let Ok(Message::Ordered { body, .. }) = Message::decode(payload) else { continue };
             match body {
                 Ordered::Verdict { frame, checksum, finished } => {

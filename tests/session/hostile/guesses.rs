@@ -1,78 +1,67 @@
 //! Blind guesses from the peer's address, by the million, at a match in which both sides send messages.
 
-use crate::pair::{Pair, addr, config, ms, pair_with};
-use rebout::lab::forge::Guesses;
+use super::siege::Siege;
+use crate::pair::addr;
+use rebout::Rng;
+use rebout::lab::forge::{Guesses, Knows, control, message, shifted};
 use rebout::lab::{HOST, JOINER};
-use rebout::{Config, Event};
-use std::time::Duration;
+use rebout::wire::WireFrame;
+use rebout::wire::control::{Header, Payload};
+use rebout::wire::message::Message;
 
 /// As many as one sender has managed against a real duel.
 const GUESSES_EACH_MS: u64 = 46;
-const MESSAGE_EVERY_MS: u64 = 130;
-const MAX_DELAY: Duration = Duration::from_secs(1);
-
-/// A message that names itself and the time at which it was sent.
-fn text(id: usize, number: u64, at: Duration) -> Vec<u8> {
-    format!("{id} {number} {}", at.as_nanos()).into_bytes()
-}
-
-/// Each message of the game that a machine was told, as its number and the time that it took. Any other event fails.
-fn told(pair: &Pair, id: usize) -> Vec<(u64, Duration)> {
-    let message = |(at, event): &(Duration, Event)| {
-        let Event::Message(bytes) = event else { panic!("machine {id} was told {event:?}") };
-        let text = std::str::from_utf8(bytes).expect("a message that was sent");
-        let words: Vec<u64> = text.split(' ').map(|word| word.parse().expect(text)).collect();
-        assert_eq!(words[0], 1 - id as u64, "from the other side");
-        (words[1], *at - Duration::from_nanos(words[2]))
-    };
-    pair.machine(id).events.iter().map(message).collect()
-}
-
-/// Lets `count` guesses arrive at each machine, and answers how many were taken.
-fn guess(seed: u64, count: u64) -> u64 {
-    let configs = [HOST, JOINER].map(|id| Config { entropy: Some(seed * 2 + id as u64), ..config(id) });
-    let mut pair = pair_with(configs);
-    pair.world.network_mut().drop_recording();
-    assert!(pair.run_until_frame(60));
-    let mut guesses = [HOST, JOINER].map(|id| Guesses::new(seed << 1 | id as u64));
-    let begun = pair.world.now();
-    let before = [HOST, JOINER].map(|id| pair.machine(id).refused().total());
-    let mut sent = [0_u64; 2];
-    for milli in 0..count / GUESSES_EACH_MS {
-        for id in [HOST, JOINER] {
-            for _ in 0..GUESSES_EACH_MS {
-                pair.inject(id, addr(1 - id), guesses[id].draw());
-            }
-            // Now and then as many as the queue takes.
-            let burst = if milli % (MESSAGE_EVERY_MS * 16) == 0 { 12 } else { 1 };
-            if milli % MESSAGE_EVERY_MS == 0 {
-                for _ in 0..burst {
-                    let now = pair.local_now(id);
-                    let sending = pair.session_mut(id).send(now, &text(id, sent[id], now));
-                    assert_eq!(sending, Ok(()), "message {}", sent[id]);
-                    sent[id] += 1;
-                }
-            }
-        }
-        pair.run_for(ms(1));
-    }
-    let refused = [HOST, JOINER].map(|id| pair.machine(id).refused().total());
-    pair.run_for(Duration::from_secs(1));
-    let frames = u64::from(pair.checked().0) - 60;
-    let due = (pair.world.now() - begun).as_millis() as u64 * 60 / 1_000;
-    assert!(frames.abs_diff(due) < due / 50 + 10, "{frames} frames instead of {due}: {pair:?}");
-    for id in [HOST, JOINER] {
-        let told = told(&pair, id);
-        let numbers: Vec<u64> = told.iter().map(|(number, _)| *number).collect();
-        assert_eq!(numbers, (0..sent[1 - id]).collect::<Vec<_>>(), "every message once and in order");
-        let slowest = told.iter().max_by_key(|(_, took)| *took).expect("messages");
-        assert!(slowest.1 <= MAX_DELAY, "message {} to {id} took {:?}", slowest.0, slowest.1);
-    }
-    let rejected = refused[0] + refused[1] - before[0] - before[1];
-    (count / GUESSES_EACH_MS * GUESSES_EACH_MS * 2).saturating_sub(rejected)
-}
 
 #[test]
-fn a_million_guesses_end_nothing_deliver_nothing_and_delay_nothing() {
-    guess(1, 500_000);
+fn ten_million_guesses_end_nothing_deliver_nothing_and_delay_nothing() {
+    let mut siege = Siege::new(1);
+    siege.pair.world.network_mut().drop_recording();
+    let mut guesses = [HOST, JOINER].map(|id| Guesses::new(id as u64));
+    let before = [HOST, JOINER].map(|id| siege.pair.machine(id).stats().packets_in);
+    for milli in 0..5_000_000 / GUESSES_EACH_MS {
+        for id in [HOST, JOINER] {
+            for _ in 0..GUESSES_EACH_MS {
+                siege.pair.inject(id, addr(1 - id), guesses[id].draw());
+            }
+        }
+        siege.pass(milli);
+    }
+    for id in [HOST, JOINER] {
+        let came = siege.pair.machine(id).stats().packets_in - before[id];
+        assert!(came > 5_000_000, "only {came} datagrams came to {id}");
+    }
+    siege.assert_unharmed();
+}
+
+/// Ten million guesses hit a GAME packet twice or so. Here one hits each machine every second and a half.
+#[test]
+fn guesses_that_hit_end_nothing_deliver_nothing_and_delay_nothing() {
+    let mut siege = Siege::new(2);
+    let knows = [HOST, JOINER].map(|id| Knows::of(&siege.pair, id));
+    let (mut rng, mut hits) = (Rng::new(9).expect("a seed"), 0);
+    for milli in 0..240_000_u64 {
+        for id in [HOST, JOINER] {
+            if !(milli + 700 * id as u64).is_multiple_of(1_500) {
+                continue;
+            }
+            let knows = knows[id].clone().now(&siege.pair, id);
+            let sequence = rng.below(64) as i32 - 17;
+            let header = Header { ack_bits: 0, ..shifted(knows.header, sequence, -(rng.below(17) as i32)) };
+            let refused = siege.pair.machine(id).refused().total();
+            let forged = match milli / 1_500 % 5 {
+                0 | 1 => control(header, &Payload::Heartbeat),
+                2 => control(header, &Payload::Ping(milli)),
+                3 => control(header, &Payload::Disconnect),
+                _ => message(
+                    header,
+                    &Message::Report { sent: 1, received: 0, newest_frame: WireFrame(knows.known) },
+                ),
+            };
+            siege.pair.inject(id, addr(1 - id), &forged);
+            hits += u64::from(siege.pair.machine(id).refused().total() == refused);
+        }
+        siege.pass(milli);
+    }
+    assert!(hits > 150, "only {hits} hits");
+    siege.assert_unharmed();
 }

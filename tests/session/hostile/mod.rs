@@ -1,12 +1,14 @@
 //! Hostile datagrams, from any address and in any phase: each is counted, changes nothing and takes no memory, and nobody
 //! is flooded with the answers.
 
+mod channel;
 mod edges;
 mod flood;
 mod forged;
 mod guesses;
 mod mutate;
 mod phase;
+mod siege;
 mod table;
 
 use crate::heap;

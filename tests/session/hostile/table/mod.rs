@@ -388,7 +388,7 @@ fn messages(table: &mut Table) {
     table.add("VERDICT of frame u32::MAX", MATCH, BOTH, &[Peer], verdict(|_| u32::MAX), implausible);
     table.add("VERDICT of frame 0 on the wire", MATCH, BOTH, &[Peer], verdict(|_| 0), implausible);
     table.add("VERDICT before the match", MATCH, BOTH, &[Peer], verdict(|k| k.first - 1), implausible);
-    for number in [16, 17, 1_000, 40_000, u16::MAX - 16] {
+    for number in [16, 17, 1_000, 40_000, u16::MAX - 32] {
         let make = move |k: &Knows| ordered(k, number, Ordered::User(b"x"));
         let class = format!("USER with number {number}");
         table.add(class, &[Playing], BOTH, &[Peer], make, Refused(Refusal::NoRoom));
