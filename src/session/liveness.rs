@@ -38,6 +38,7 @@ enum Farewell {
     /// A DISCONNECT came at this time.
     Unproven {
         heard_at: Time,
+        reason: Reason,
     },
     /// A LEAVING came, which its token proves: the peer's inputs end before this frame.
     Proven {
@@ -90,7 +91,7 @@ impl Liveness {
     fn reconsider(&mut self, now: Time, known: Frame) {
         let contradicted = match self.farewell {
             Farewell::None => false,
-            Farewell::Unproven { heard_at } => now.since(heard_at) > LATE_INPUTS,
+            Farewell::Unproven { heard_at, .. } => now.since(heard_at) > LATE_INPUTS,
             Farewell::Proven { end, .. } => known > end,
         };
         if contradicted {
@@ -98,20 +99,25 @@ impl Liveness {
         }
     }
 
-    /// Notes a DISCONNECT.
+    /// Notes a DISCONNECT, which says no reason: a player who leaves does so while frames come.
     pub(super) fn heard_disconnect(&mut self, now: Time) {
         if self.farewell == Farewell::None {
-            self.farewell = Farewell::Unproven { heard_at: now };
+            let reason = if self.can_be_given_up(now) { Reason::GaveUp } else { Reason::Left };
+            self.farewell = Farewell::Unproven { heard_at: now, reason };
         }
+    }
+
+    /// Whether the peer can have heard nothing new of this machine for too long.
+    fn can_be_given_up(&self, now: Time) -> bool {
+        self.silence.was_away(now) || self.silence.stuck() >= GIVEN_UP_AFTER
     }
 
     /// Notes a LEAVING: the peer's inputs end before `end`.
     ///
     /// That it gave up on us is taken only if that can be: otherwise who leaves could call it so and forfeit nothing.
     pub(super) fn heard_leaving(&mut self, now: Time, end: Frame, why: LeavingWhy) {
-        let can_be = self.silence.was_away(now) || self.silence.stuck() >= GIVEN_UP_AFTER;
         let reason = match why {
-            LeavingWhy::GaveUp if can_be => Reason::GaveUp,
+            LeavingWhy::GaveUp if self.can_be_given_up(now) => Reason::GaveUp,
             LeavingWhy::GaveUp | LeavingWhy::Left => Reason::Left,
         };
         if !matches!(self.farewell, Farewell::Proven { .. }) {
@@ -127,11 +133,14 @@ impl Liveness {
 
     /// The reason for which the peer is gone, once its farewell is believed. Its inputs before `known` are here; `ending`:
     /// our own last state is certain, and nothing more is expected of the peer but its verdict.
-    pub(super) fn parted(&self, known: Frame, rtt: Span, ending: bool) -> Option<Reason> {
+    ///
+    /// A DISCONNECT says no reason. The LEAVING that goes with it does, and is said again for 400 ms if it was lost.
+    pub(super) fn parted(&self, now: Time, known: Frame, rtt: Span, ending: bool) -> Option<Reason> {
         match self.farewell {
             Farewell::None => None,
-            Farewell::Unproven { .. } => {
-                (ending || self.believes(Claim::Farewell { rtt })).then_some(Reason::Left)
+            Farewell::Unproven { heard_at, reason } => {
+                let alone = now.since(heard_at) >= BELIEVED_AFTER;
+                (ending || alone && self.believes(Claim::Farewell { rtt })).then_some(reason)
             }
             Farewell::Proven { end, reason } => {
                 (ending || known >= end || self.silence.stuck() >= BELIEVED_AFTER).then_some(reason)
@@ -195,10 +204,32 @@ mod tests {
         let rtt = Span::from_millis(400);
         for (ms, gone) in [(790, None), (800, Some(Reason::Left))] {
             let mut liveness = after(ms);
-            liveness.heard_disconnect(at(ms));
-            assert_eq!(liveness.parted(KNOWN, rtt, false), gone);
-            assert_eq!(liveness.parted(KNOWN, rtt, true), Some(Reason::Left), "nothing else is expected");
+            liveness.heard_disconnect(at(200));
+            assert_eq!(liveness.parted(at(ms), KNOWN, rtt, false), gone);
+            assert_eq!(
+                liveness.parted(at(ms), KNOWN, rtt, true),
+                Some(Reason::Left),
+                "nothing else is expected"
+            );
         }
+    }
+
+    #[test]
+    fn a_disconnect_waits_for_the_leaving_that_says_why() {
+        let mut liveness = after(900);
+        liveness.heard_disconnect(at(900));
+        assert_eq!(liveness.parted(at(1_399), KNOWN, Span::ZERO, false), None);
+        assert_eq!(liveness.parted(at(1_400), KNOWN, Span::ZERO, false), Some(Reason::Left));
+        pass(&mut liveness, 900, 1_300);
+        liveness.heard_leaving(at(1_300), KNOWN, LeavingWhy::GaveUp);
+        assert_eq!(liveness.parted(at(1_300), KNOWN, Span::ZERO, false), Some(Reason::GaveUp));
+        let mut given_up = after(5_000);
+        given_up.heard_disconnect(at(5_000));
+        assert_eq!(
+            given_up.parted(at(5_500), KNOWN, Span::ZERO, false),
+            Some(Reason::GaveUp),
+            "all were lost"
+        );
     }
 
     #[test]
@@ -208,7 +239,7 @@ mod tests {
         liveness.progressed(at(400), 1, KNOWN);
         assert!(liveness.farewell_heard());
         pass(&mut liveness, 400, 900);
-        assert_eq!(liveness.parted(KNOWN, Span::ZERO, false), Some(Reason::Left));
+        assert_eq!(liveness.parted(at(900), KNOWN, Span::ZERO, false), Some(Reason::Left));
         liveness.progressed(at(1_200), 1, KNOWN);
         assert!(!liveness.farewell_heard() && !liveness.believes(Claim::Restart));
     }
@@ -217,10 +248,10 @@ mod tests {
     fn a_leaving_is_believed_once_its_last_frame_is_here_or_none_comes() {
         let mut liveness = after(100);
         liveness.heard_leaving(at(100), KNOWN, LeavingWhy::Left);
-        assert_eq!(liveness.parted(Frame(99), Span::ZERO, false), None);
-        assert_eq!(liveness.parted(KNOWN, Span::ZERO, false), Some(Reason::Left));
+        assert_eq!(liveness.parted(at(600), Frame(99), Span::ZERO, false), None);
+        assert_eq!(liveness.parted(at(600), KNOWN, Span::ZERO, false), Some(Reason::Left));
         pass(&mut liveness, 110, 600);
-        assert_eq!(liveness.parted(Frame(99), Span::ZERO, false), Some(Reason::Left));
+        assert_eq!(liveness.parted(at(600), Frame(99), Span::ZERO, false), Some(Reason::Left));
         liveness.progressed(at(600), 1, KNOWN);
         assert!(liveness.farewell_heard());
         liveness.progressed(at(600), 1, Frame(101));
@@ -231,7 +262,7 @@ mod tests {
     fn giving_up_is_taken_only_from_a_peer_that_can_have_missed_us() {
         let gone = |mut liveness: Liveness, ms| {
             liveness.heard_leaving(at(ms), KNOWN, LeavingWhy::GaveUp);
-            liveness.parted(KNOWN, Span::ZERO, false)
+            liveness.parted(at(600), KNOWN, Span::ZERO, false)
         };
         assert_eq!(gone(after(100), 100), Some(Reason::Left), "frames came until now");
         assert_eq!(gone(after(1_000), 1_000), Some(Reason::GaveUp));

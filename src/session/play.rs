@@ -42,7 +42,7 @@ impl<S: Fields> Session<S> {
         // Time passes: silence, interruption, a farewell.
         let now = Time::from(now);
         self.liveness.pass(now);
-        self.look_after();
+        self.look_after(now);
         if !self.pace.is_due(now) && self.ending.is_playing() {
             self.simulation.forget_last();
             return Advanced::NotDue;
@@ -184,7 +184,7 @@ impl<S: Fields> Session<S> {
 
     /// Acts on what time alone brings: interruption, loss, a farewell that is believed by now.
     #[inline]
-    fn look_after(&mut self) {
+    fn look_after(&mut self, now: Time) {
         if self.ending.is_over() {
             return;
         }
@@ -206,7 +206,7 @@ impl<S: Fields> Session<S> {
         if self.liveness.farewell_heard() {
             let rtt = self.link.rtt.smoothed().unwrap_or_default();
             let (known, ending) = (self.simulation.known(), self.ending.is_ending());
-            if let Some(reason) = self.liveness.parted(known, rtt, ending) {
+            if let Some(reason) = self.liveness.parted(now, known, rtt, ending) {
                 self.disconnect(reason);
             }
         }
