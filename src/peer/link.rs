@@ -70,9 +70,9 @@ impl Link {
         self.sequences.check(header).map_err(refusal)
     }
 
-    /// The match is agreed on: ordered messages are numbered by its token, and acks count from our packet `first` on.
-    pub(crate) fn begin(&mut self, token: u64, is_host: bool, first: Option<u16>) {
-        self.sequences.settle(first);
+    /// The match is agreed on: ordered messages are numbered by its token, and later acks continue that of `confirmed`.
+    pub(crate) fn begin(&mut self, token: u64, is_host: bool, confirmed: Option<Header>) {
+        self.sequences.settle(confirmed.map(|header| header.ack));
         self.resync.begin(token);
         let (hosts, joiners) = (token as u16, (token >> 16) as u16);
         let (ours, theirs) = if is_host { (hosts, joiners) } else { (joiners, hosts) };
@@ -295,9 +295,9 @@ impl Link {
         self.farewell.as_ref().is_some_and(|farewell| farewell.due().is_some())
     }
 
-    /// Whether farewells or messages still have to go out.
+    /// Whether farewells or messages still have to go out in a match that is over.
     pub(crate) fn has_unfinished(&self) -> bool {
-        self.is_saying_farewell() || !self.reliable.all_acknowledged() || self.ack_due.is_some()
+        self.is_saying_farewell() || self.reliable.may_be_acknowledged() || self.ack_due.is_some()
     }
 }
 

@@ -23,6 +23,9 @@ const RESEND_AFTER: Span = Span::from_millis(100);
 const PATIENT_SENDS: usize = 16;
 const MAX_DOUBLINGS: usize = 3;
 
+/// A match that is over gives up on a message after this many sends, which take about seven seconds: nobody is there.
+const MAX_SENDS_OVER: usize = 24;
+
 /// How many of the packets that carried a message are remembered: an ack of any of them acknowledges the message.
 const REMEMBERED: usize = 4;
 
@@ -195,9 +198,17 @@ impl Reliable {
         }
     }
 
-    /// Whether everything sent has been acknowledged.
-    pub(crate) fn all_acknowledged(&self) -> bool {
+    #[cfg(test)]
+    fn all_acknowledged(&self) -> bool {
         self.first == self.next
+    }
+
+    /// Whether a message is under way that the peer may still take, if the match is over.
+    pub(crate) fn may_be_acknowledged(&self) -> bool {
+        self.under_way().any(|at| {
+            let slot = &self.outgoing[at];
+            !slot.acknowledged && slot.sends < MAX_SENDS_OVER
+        })
     }
 
     /// Classifies message `number`; changes nothing.
@@ -282,7 +293,9 @@ mod tests {
             (from..to).filter(|ms| reliable.transmit(at(*ms), *ms as u16, RTT).is_some()).count()
         };
         assert_eq!(sends(&mut reliable, 0, 1_500), 15, "at full rate, however bad the link");
+        assert!(reliable.may_be_acknowledged());
         assert!(sends(&mut reliable, 1_500, 60_000) < 80, "where 585 would come at full rate");
+        assert!(!reliable.may_be_acknowledged() && !reliable.all_acknowledged());
     }
 
     #[test]

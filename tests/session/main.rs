@@ -1,5 +1,6 @@
 //! Two machines over a simulated network: how they meet, play, keep pace and part, and what they bear.
 
+mod farewells;
 mod handshake;
 mod heap;
 mod hostile;

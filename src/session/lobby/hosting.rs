@@ -25,7 +25,7 @@ pub(super) const ASSUMED_LOSS: f64 = 0.01;
 const MAX_OFFER: Span = Span::from_secs(5);
 
 /// The number of newest OFFERs that a CONNECT_REQ may ack.
-pub(super) const OFFERS: usize = 4;
+const OFFERS: usize = 4;
 
 /// A guest, and the stage of its handshake.
 #[derive(Clone, Debug)]

@@ -21,7 +21,7 @@ use crate::wire::{Numbering, WireFrame};
 use crate::{Player, Protocol, canonical, trace};
 use core::hash::BuildHasher;
 use core::time::Duration;
-use hosting::{HostStage, Hosting, OFFERS};
+use hosting::{HostStage, Hosting};
 use joining::Joining;
 use std::hash::RandomState;
 use std::net::SocketAddr;
@@ -224,17 +224,15 @@ impl Lobby {
         }
     }
 
-    /// Ends the handshake, if there is an offer: its terms are agreed.
-    fn conclude(&mut self) {
+    /// Ends the handshake, if there is an offer: its terms are agreed. `confirmed` is the header of a CONNECT_REQ.
+    fn conclude(&mut self, confirmed: Option<Header>) {
         self.role = match core::mem::replace(&mut self.role, Role::Waiting) {
             Role::Host(hosting) => match hosting.stage {
-                HostStage::Offered { mut terms, sent_as, count, .. } => {
+                HostStage::Offered { mut terms, .. } => {
                     let mut link = hosting.link;
                     let round_trip = link.rtt.smoothed().unwrap_or(hosting.first_trip);
                     terms.round_trip = Some(round_trip.into());
-                    // The joiner began its record of our packets at an OFFER, at the oldest one that it can confirm.
-                    let oldest = if count > OFFERS { sent_as[count % OFFERS] } else { sent_as[0] };
-                    link.begin(terms.token, true, oldest);
+                    link.begin(terms.token, true, confirmed);
                     Role::Agreed(link, terms)
                 }
                 _ => Role::Host(hosting),

@@ -46,7 +46,7 @@ impl Lobby {
         if acked > Frame::ZERO {
             return Err(Refusal::InputAckUnsent);
         }
-        self.conclude();
+        self.conclude(None);
         Ok(())
     }
 
@@ -222,12 +222,12 @@ impl Lobby {
         // Conclude the handshake, or accept the guest if this packet completed the measurement.
         match packet.payload {
             Payload::ConnectReq => {
-                self.conclude();
+                self.conclude(Some(packet.header));
                 if let Role::Agreed(link, agreed) = &mut self.role {
                     link.owe_connect_ack(seat_number(agreed.seat.other()));
                 }
             }
-            Payload::ConnectAck { .. } => self.conclude(),
+            Payload::ConnectAck { .. } => self.conclude(None),
             // A joiner retransmits until it is answered or gives up; after the agreement only the session ends the
             // match.
             Payload::Disconnect => {}

@@ -177,3 +177,21 @@ fn an_address_of_ipv4_inside_ipv6_is_the_same_as_plain_ipv4() {
     let (to, _) = lobby.poll_transmit(ms(1), &mut [0; 1_200]).expect("a HELLO");
     assert_eq!(to, addr(HOST));
 }
+
+#[test]
+fn packets_that_overtake_the_offer_do_not_disturb_the_channel() {
+    let play = Play {
+        build: |seed| games::playground::Playground::new(seed).expect("a seed"),
+        script: every_fourth,
+    };
+    for seed in 0..200 {
+        let link = LinkConfig { jitter: ms(30), ..LinkConfig::new(ms(40)) };
+        let delay = if seed % 2 == 0 { Some(0) } else { None };
+        let setup = Setup::new(seed, link).configure(|config| config.delay_frames = delay);
+        let mut bout = Bout::new(setup, play);
+        bout.eavesdrop();
+        assert!(bout.run_until_frame(60), "seed {seed}");
+        let resyncs = [HOST, JOINER].map(|id| bout.said_by(id, "RESYNC").len());
+        assert_eq!(resyncs, [0, 0], "seed {seed}: {bout:?}");
+    }
+}

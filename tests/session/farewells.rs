@@ -1,0 +1,178 @@
+//! How a match that is left or given up is told to the other side, whatever the link does at that moment.
+
+use core::time::Duration;
+use games::playground::Playground;
+use rebout::lab::forge::{Knows, label, message};
+use rebout::lab::{Bout, HOST, JOINER, Play, Setup, addresses, every_fourth};
+use rebout::net::link::{Chance, LinkConfig};
+use rebout::wire::WireFrame;
+use rebout::wire::message::{Leaving, LeavingWhy, Message};
+use rebout::{Cues, Event, Frame, Game, Inputs, Protocol, Reason, Verdict, fields};
+
+const PLAY: Play<Playground> =
+    Play { build: |seed| Playground::new(seed).expect("a seed"), script: every_fourth };
+
+const fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+const fn secs(secs: u64) -> Duration {
+    Duration::from_secs(secs)
+}
+
+/// How often each goodbye is tried: the figures in the documents are of 1,000.
+const RUNS: u64 = 1_000;
+
+/// A match that is about to be left.
+fn playing(seed: u64, link: LinkConfig) -> Bout<Playground> {
+    let mut bout = Bout::new(Setup::new(seed, link), PLAY);
+    assert!(bout.run_until_frame(30), "the match never began");
+    // At any moment of a frame.
+    let moment = bout.world.draw(ms(50));
+    bout.run_for(moment);
+    bout
+}
+
+/// The reason for which the match is over for a machine.
+fn reason(bout: &Bout<Playground>, id: usize) -> Option<Reason> {
+    match bout.ending(id) {
+        Some(Event::Disconnected { reason }) => Some(*reason),
+        _ => None,
+    }
+}
+
+/// In how many of the runs a goodbye was told as anything but a goodbye, with the link cut for `gap` at that moment.
+fn told_otherwise(link: LinkConfig, gap: Duration) -> u64 {
+    let otherwise = (0..RUNS).filter(|seed| {
+        let mut bout = playing(*seed, link);
+        let (leaver, now) = ((seed % 2) as usize, bout.world.now());
+        bout.world.network_mut().cut_both(HOST, JOINER, now, now + gap);
+        bout.session_mut(leaver).leave();
+        assert!(bout.run_until(secs(8), |bout| bout.ending(1 - leaver).is_some()));
+        reason(&bout, 1 - leaver) != Some(Reason::Left)
+    });
+    otherwise.count() as u64
+}
+
+#[test]
+fn a_goodbye_is_told_through_a_gap_at_that_moment() {
+    for gap in [30, 300] {
+        assert_eq!(told_otherwise(LinkConfig::new(ms(40)), ms(gap)), 0, "of {RUNS} with a gap of {gap} ms");
+    }
+}
+
+#[test]
+fn a_goodbye_is_told_although_inputs_overtake_it() {
+    for jitter in [50, 100, 200] {
+        let link = LinkConfig { jitter: ms(jitter), ..LinkConfig::new(ms(40)) };
+        assert_eq!(told_otherwise(link, Duration::ZERO), 0, "of {RUNS} with a jitter of {jitter} ms");
+    }
+}
+
+#[test]
+fn a_goodbye_on_a_lossy_link_is_lost_only_if_all_of_it_is() {
+    let link = LinkConfig { loss: Chance::percent(30), jitter: ms(20), ..LinkConfig::new(ms(40)) };
+    // Eight packets, of which any will do: 0.3^8 is 1 in 15,000.
+    let lost = told_otherwise(link, Duration::ZERO);
+    assert!(lost <= 1, "{lost} of {RUNS} at 30 % loss");
+}
+
+#[test]
+fn who_was_away_is_told_that_the_other_gave_up() {
+    for away in [HOST, JOINER] {
+        // What waits in the socket of a machine that is away is not more than that holds.
+        let setup = Setup::new(7, LinkConfig::new(ms(30))).configure(|config| config.lost_after = secs(3));
+        let mut bout = Bout::new(setup, PLAY);
+        assert!(bout.run_until_frame(30));
+        let now = bout.world.now();
+        bout.world.pause(away, now, secs(10));
+        bout.run_for(secs(11));
+        assert_eq!(reason(&bout, 1 - away), Some(Reason::TimedOut));
+        assert_eq!(reason(&bout, away), Some(Reason::GaveUp), "{bout:?}");
+        let (told_at, _) = bout.machine(away).events.last().expect("told");
+        let back = bout.world.clock(away).local(now + secs(10));
+        assert!(*told_at < back + ms(200), "as soon as it is back: {told_at:?}, {back:?}");
+    }
+}
+
+#[test]
+fn who_was_away_is_never_told_that_the_other_left() {
+    for pause in [6, 10, 20] {
+        for away in [HOST, JOINER] {
+            let mut bout = playing(7, LinkConfig::new(ms(30)));
+            let now = bout.world.now();
+            bout.world.pause(away, now, secs(pause));
+            bout.run_for(secs(pause + 8));
+            // Its socket was full when the other gave up, so it may have to find out by itself.
+            let told = reason(&bout, away);
+            assert!(matches!(told, Some(Reason::GaveUp | Reason::TimedOut)), "{pause} s: {told:?}");
+        }
+    }
+}
+
+#[test]
+fn giving_up_is_told_as_such_although_packets_are_lost() {
+    for seed in 0..200 {
+        let lossy = LinkConfig { loss: Chance::percent(30), ..LinkConfig::new(ms(30)) };
+        let mut bout = playing(seed, lossy);
+        // One direction is cut: the other machine still hears, and nobody leaves.
+        let now = bout.world.now();
+        bout.world.network_mut().cut(JOINER, HOST, now, now + secs(30));
+        assert!(bout.run_until(secs(20), |bout| bout.ending(JOINER).is_some()));
+        assert_eq!(reason(&bout, HOST), Some(Reason::TimedOut));
+        let told = reason(&bout, JOINER);
+        assert!(matches!(told, Some(Reason::GaveUp | Reason::NoProgress)), "seed {seed}: {told:?}");
+    }
+}
+
+#[test]
+fn who_leaves_cannot_call_it_giving_up() {
+    // A peer whose goodbye says that it gave up, although frames came until then.
+    let mut bout = Bout::new(Setup::new(3, LinkConfig::new(ms(30))), PLAY);
+    bout.eavesdrop();
+    assert!(bout.run_until_frame(60));
+    let Knows { header, token, .. } = Knows::of(&bout, HOST);
+    let end = WireFrame(bout.machine(JOINER).overheard.as_ref().expect("eavesdropped on").said_end);
+    bout.world.stop(JOINER);
+    let leaving = Message::Leaving(Leaving { token, end, why: LeavingWhy::GaveUp });
+    bout.inject(HOST, addresses()[JOINER], &message(header, &leaving));
+    bout.run_for(ms(100));
+    assert_eq!(reason(&bout, HOST), Some(Reason::Left));
+}
+
+/// The playground, over in frame 300.
+#[derive(Clone, Copy, Debug)]
+struct Short {
+    play: Playground,
+}
+fields!(Short { play });
+
+impl Game for Short {
+    fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
+        self.play.step(inputs, cues);
+    }
+
+    fn finished(&self) -> bool {
+        self.play.frame >= 300
+    }
+}
+
+#[test]
+fn a_match_that_is_over_without_the_peers_verdict_falls_silent() {
+    let play =
+        Play { build: |seed| Short { play: Playground::new(seed).expect("a seed") }, script: every_fourth };
+    let mut bout = Bout::new(Setup::new(8, LinkConfig::new(ms(30))), play);
+    bout.eavesdrop();
+    let current =
+        |bout: &Bout<Short>| bout.machine(JOINER).session().map_or(Frame::ZERO, rebout::Session::current);
+    assert!(bout.step_until(secs(20), |bout| current(bout) >= Frame(300)));
+    // Its inputs are on their way, and the host is never told that they and its own have arrived.
+    bout.world.stop(JOINER);
+    bout.run_for(secs(20));
+    assert!(matches!(bout.ending(HOST), Some(Event::Ended(Verdict::Unconfirmed { .. }))), "{bout:?}");
+    let before = bout.said().count();
+    bout.run_for(secs(60));
+    let said: Vec<String> = bout.said().skip(before).map(|said| label(said.datagram)).collect();
+    assert_eq!(said.len(), 0, "{:?}", said.first());
+    assert!(!bout.machine(HOST).lingers());
+}
