@@ -2,10 +2,13 @@
 
 use core::time::Duration;
 use games::playground::{PLAY, Playground};
+use rebout::lab::forge::{Knows, message};
 use rebout::lab::sim::Clock;
-use rebout::lab::{Bout, Setup};
+use rebout::lab::{Bout, HOST, JOINER, Setup, addresses};
 use rebout::net::link::{Chance, LinkConfig};
-use rebout::{Advanced, Event};
+use rebout::wire::WireFrame;
+use rebout::wire::message::{Message, Ordered};
+use rebout::{Advanced, Event, Reason};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -302,6 +305,73 @@ fn a_machine_at_55_frames_a_second_slows_the_match() {
         let stalled = watched.bout.machine(1 - slow).stats().stalled_frames;
         assert_eq!(stalled, 0, "the fast one slows down before it has to wait");
         watched.assert_sound();
+        let told: Vec<&Event> = watched.bout.told(1 - slow).collect();
+        let [Event::PeerSlow { rate_permille }] = told[..] else {
+            panic!("machine {slow} is slow: {told:?}")
+        };
+        assert!((850..=990).contains(rate_permille), "{rate_permille}");
+        assert_eq!(watched.bout.told(slow).count(), 0, "the slow one follows nobody");
+        // It can keep up again.
+        watched.bout.world.machine_mut(slow).min_frame_length = Duration::ZERO;
+        watched.bout.run_for(secs(20));
+        for rate in watched.frame_rates(30) {
+            assert!((rate - 60.0).abs() < 0.3, "machine {slow} was slow: {rate} Hz");
+        }
+        assert_eq!(watched.bout.told(1 - slow).last(), Some(&Event::PeerRecovered));
+        assert_eq!(watched.bout.told(1 - slow).count(), 2);
+    }
+}
+
+/// Lets `liar` claim a delay that it does not play with, and answers the frame rates of both over ten minutes.
+fn rates_with_a_claim(seed: u64, liar: usize, played: u8, claimed: u8) -> ([f64; 2], Vec<Event>) {
+    let mut setup = Setup::new(seed, usual());
+    setup.configs[liar].delay_frames = Some(played);
+    let mut watched = Watched::new(setup);
+    watched.bout.eavesdrop();
+    watched.run_until_both_play();
+    watched.bout.run_for(secs(1));
+    let knows = Knows::of(&watched.bout, 1 - liar);
+    let claim = Ordered::Delay { from_frame: WireFrame(knows.known), delay_frames: claimed };
+    let claim = message(knows.header, &Message::Ordered { number: knows.first_number, body: claim });
+    watched.bout.inject(1 - liar, addresses()[liar], &claim);
+    watched.bout.world.network_mut().drop_recording();
+    watched.bout.run_for(secs(15));
+    let rates = watched.frame_rates(600);
+    assert_eq!(watched.bout.divergence(), None);
+    let told = watched.bout.told(1 - liar).cloned().collect();
+    (rates, told)
+}
+
+#[test]
+fn a_claimed_delay_does_not_set_the_speed_of_a_match() {
+    for (seed, liar) in [HOST, JOINER].into_iter().enumerate() {
+        for (played, claimed) in [(0, 16), (0, 8), (8, 0), (4, 0)] {
+            let (rates, told) = rates_with_a_claim(seed as u64, liar, played, claimed);
+            for rate in rates {
+                let off_percent = (rate / 60.0 - 1.0) * 100.0;
+                assert!(
+                    // A frame that is a 200th shorter makes the rate 0.5025 % higher.
+                    off_percent.abs() < 0.505,
+                    "{liar} plays with {played} and claims {claimed}: {rate} Hz, {off_percent:+.3} %"
+                );
+            }
+            assert_eq!(told, [Event::PeerDelay { delay_frames: claimed }], "nobody is slow");
+        }
+    }
+}
+
+#[test]
+fn one_input_every_nine_seconds_and_a_half_is_no_match() {
+    for slow in [HOST, JOINER] {
+        let mut watched = Watched::new(Setup::new(12, usual()));
+        watched.run_until_both_play();
+        watched.bout.run_for(secs(5));
+        watched.bout.world.machine_mut(slow).min_frame_length = ms(9_500);
+        let since = watched.bout.world.now();
+        assert!(watched.bout.run_until(secs(60), |bout| bout.ending(1 - slow).is_some()));
+        let took = watched.bout.world.now() - since;
+        assert_eq!(watched.bout.ending(1 - slow), Some(&Event::Disconnected { reason: Reason::TooSlow }));
+        assert!((secs(28)..secs(33)).contains(&took), "{took:?}");
     }
 }
 

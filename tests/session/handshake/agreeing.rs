@@ -4,7 +4,7 @@ use crate::pair::{SOON, addr, config, events, ms, pair, pair_of, pair_with, play
 use core::time::Duration;
 use rebout::lab::{Bout, HOST, JOINER, Play, Setup, every_fourth};
 use rebout::net::link::{Chance, LinkConfig};
-use rebout::{Config, Event, Lobby, LobbyError, Player, Protocol};
+use rebout::{Config, ConfigError, Event, Lobby, LobbyError, Player, Protocol, Refusal};
 use std::net::SocketAddr;
 
 #[test]
@@ -193,5 +193,87 @@ fn packets_that_overtake_the_offer_do_not_disturb_the_channel() {
         assert!(bout.run_until_frame(60), "seed {seed}");
         let resyncs = [HOST, JOINER].map(|id| bout.said_by(id, "RESYNC").len());
         assert_eq!(resyncs, [0, 0], "seed {seed}: {bout:?}");
+    }
+}
+
+#[test]
+fn a_joiner_takes_its_own_advice_on_the_delay() {
+    let mut configs = [config(HOST), config(JOINER)];
+    (configs[HOST].delay_frames, configs[JOINER].delay_frames) = (Some(8), None);
+    let mut pair = pair_with(configs);
+    set_latency(&mut pair, ms(5));
+    plays(&mut pair, 60);
+    let own = pair.session_mut(JOINER).delay_frames();
+    assert!(own <= 1, "a link of 10 ms asks for no delay of {own}");
+    assert_eq!(pair.session_mut(JOINER).agreed().peer_delay_frames, 8, "that is the host's own affair");
+    assert_eq!(pair.session_mut(HOST).agreed().peer_delay_frames, own, "told by a DELAY");
+}
+
+#[test]
+fn an_offer_without_checksums_is_refused() {
+    for cadence in [0_u16, 601, u16::MAX] {
+        let mut pair = pair();
+        pair.lose(HOST, "OFFER", u32::MAX);
+        assert!(pair.step_until(SOON, |pair| !pair.said_by(HOST, "OFFER").is_empty()));
+        let mut offer = pair.said_by(HOST, "OFFER")[0].to_vec();
+        assert_eq!(offer[35..37], [0, 30], "the cadence");
+        offer[35..37].copy_from_slice(&cadence.to_be_bytes());
+        pair.inject(JOINER, addr(HOST), &offer);
+        assert_eq!(pair.machine(JOINER).refused().of(Refusal::MalformedMessage), 1, "a cadence of {cadence}");
+        assert!(pair.said_by(JOINER, "CONNECT_REQ").is_empty());
+        pair.run_for(ms(300));
+        assert!(pair.said_by(JOINER, "CONNECT_REQ").is_empty());
+    }
+}
+
+#[test]
+fn two_joiners_with_the_same_entropy_meet() {
+    let lobbies = [HOST, JOINER].map(|id| {
+        let config = Config { entropy: Some(5), ..config(id) };
+        Lobby::join(config, addr(1 - id)).unwrap()
+    });
+    let mut pair = pair_of(lobbies);
+    plays(&mut pair, 60);
+}
+
+#[test]
+fn limits_of_no_time_are_no_config() {
+    type Change = fn(&mut Config);
+    let limits: [(&str, Change); 4] = [
+        ("lost_after", |config| (config.interrupted_after, config.lost_after) = Default::default()),
+        ("no_progress_after", |config| config.no_progress_after = Duration::ZERO),
+        ("too_slow_after", |config| config.too_slow_after = Duration::ZERO),
+        ("join_timeout", |config| config.join_timeout = Duration::ZERO),
+    ];
+    for (limit, change) in limits {
+        let mut config = config(HOST);
+        change(&mut config);
+        let error = ConfigError::NoPatience { limit };
+        assert_eq!(config.check(), Err(error));
+        assert_eq!(error.to_string(), format!("{limit} is 0"));
+        assert!(matches!(Lobby::host(config), Err(LobbyError::Config(found)) if found == error));
+    }
+    for (cadence_frames, fits) in [(0, false), (1, true), (600, true), (601, false), (u16::MAX, false)] {
+        let config = Config { cadence_frames, ..config(HOST) };
+        assert_eq!(config.check().is_ok(), fits, "a cadence of {cadence_frames}");
+    }
+}
+
+#[test]
+fn round_trips_of_up_to_three_seconds_are_measured() {
+    for rtt in [390, 450, 800, 1_500, 3_000] {
+        let configs = [HOST, JOINER].map(|id| Config { join_timeout: Duration::from_secs(60), ..config(id) });
+        let mut pair = pair_with(configs);
+        set_latency(&mut pair, ms(rtt / 2));
+        plays(&mut pair, 30);
+        pair.run_for(Duration::from_secs(8));
+        for id in [HOST, JOINER] {
+            let stats = pair.machine(id).stats();
+            let measured = stats.round_trip.expect("pongs came");
+            assert!(measured.abs_diff(ms(rtt)) < ms(rtt / 20 + 10), "{rtt} ms: {measured:?}");
+            // A late CONNECT_REQ is out of place; no numbers and no PONG are.
+            let refused = [Refusal::UnaskedPong, Refusal::FarSequence, Refusal::AckUnsent];
+            assert_eq!(refused.map(|refusal| stats.refused.of(refusal)), [0; 3], "{rtt} ms");
+        }
     }
 }

@@ -11,7 +11,7 @@ use rebout::lab::{HOST, JOINER};
 use rebout::wire::WireFrame;
 use rebout::wire::control::{Header, Payload};
 use rebout::wire::message::{Message, Ordered};
-use rebout::{Event, Reason, Refusal};
+use rebout::{Event, Frame, Reason, Refusal, Verdict};
 use std::net::SocketAddr;
 
 #[test]
@@ -75,6 +75,13 @@ fn a_cookie_is_worth_nothing_elsewhere_or_later() {
     late.inject(HOST, stranger(), &proof);
     assert_eq!(bad_cookies(&late), 5, "nor after ten seconds");
     assert!(!late.said().any(|said| label(said.datagram) == "OFFER"));
+    // Nor when the low bits of the time come around: 2^24 times 100 us.
+    for early in [0, 10, 5_000] {
+        let mut late = pair.fork();
+        late.run_for(Duration::from_micros(100 << 24) - ms(early));
+        late.inject(HOST, stranger(), &proof);
+        assert_eq!(bad_cookies(&late), 5, "after {:?}", late.world.now());
+    }
     pair.inject(HOST, stranger(), &proof);
     pair.run_for(ms(1));
     assert!(pair.said().any(|said| said.to == stranger() && label(said.datagram) == "OFFER"));
@@ -131,8 +138,9 @@ fn a_verdict_about_long_ago_does_not_wind_a_match_back() {
     plays(&mut pair, 120);
     let knows = Knows::of(&pair, HOST).now(&pair, HOST);
     let verdict = Ordered::Verdict { frame: WireFrame(knows.first + 60), checksum: 1, finished: true };
-    let forged = message(knows.header, &Message::Ordered { number: 0, body: verdict });
+    let forged = message(knows.header, &Message::Ordered { number: knows.first_number, body: verdict });
     pair.inject(HOST, addr(JOINER), &forged);
+    assert_eq!(pair.machine(HOST).refused().of(Refusal::ImplausibleChecksum), 1);
     plays(&mut pair, 120);
     assert_eq!(events(&pair, HOST), [], "an honest end is at most window and delay behind");
 }
@@ -143,8 +151,59 @@ fn a_forged_verdict_does_not_end_a_match_that_goes_on() {
     plays(&mut pair, 120);
     let knows = Knows::of(&pair, HOST).now(&pair, HOST);
     let verdict = Ordered::Verdict { frame: WireFrame(knows.known - 5), checksum: 1, finished: true };
-    let forged = message(knows.header, &Message::Ordered { number: 0, body: verdict });
+    let forged = message(knows.header, &Message::Ordered { number: knows.first_number, body: verdict });
     pair.inject(HOST, addr(JOINER), &forged);
+    assert_eq!(pair.machine(HOST).refused().total(), 0, "the verdict is taken");
     plays(&mut pair, 240);
     assert_eq!(events(&pair, HOST), [], "new frames came all the time");
+}
+
+/// A VERDICT about the newest frame that a machine can know of, as its peer's first message.
+fn early_verdict(pair: &Pair, victim: usize) -> Vec<u8> {
+    let knows = Knows::of(pair, victim).now(pair, victim);
+    let verdict = Ordered::Verdict { frame: WireFrame(knows.known - 2), checksum: 1, finished: true };
+    message(knows.header, &Message::Ordered { number: knows.first_number, body: verdict })
+}
+
+#[test]
+fn an_early_verdict_is_forgotten_when_frames_go_on() {
+    let mut pair = pair_until::<400>([config(HOST), config(JOINER)]);
+    plays(&mut pair, 100);
+    pair.inject(HOST, addr(JOINER), &early_verdict(&pair, HOST));
+    assert_eq!(pair.machine(HOST).refused().total(), 0, "it is taken");
+    assert!(pair.step_until(LATE, |pair| !pair.said_by(JOINER, "VERDICT").is_empty()));
+    // The joiner's true verdict has the number of the forged one, so a liar would give it the next.
+    let mut verdict = pair.said_by(JOINER, "VERDICT")[0].to_vec();
+    let next = u16::from_be_bytes([verdict[16], verdict[17]]).wrapping_add(1);
+    verdict[16..18].copy_from_slice(&next.to_be_bytes());
+    pair.run_for(ms(60));
+    let header = Knows::of(&pair, HOST).now(&pair, HOST).header;
+    verdict[4..6].copy_from_slice(&header.sequence.to_be_bytes());
+    verdict[6..8].copy_from_slice(&header.ack.to_be_bytes());
+    verdict[8..12].copy_from_slice(&header.ack_bits.to_be_bytes());
+    pair.inject(HOST, addr(JOINER), &verdict);
+    assert!(pair.step_until(LATE, crate::pair::both_ended));
+    for id in [HOST, JOINER] {
+        let told = events(&pair, id);
+        assert!(
+            matches!(told[..], [Event::Ended(Verdict::Agreed { frame: Frame(400), .. })]),
+            "{id}: {told:?}"
+        );
+    }
+}
+
+#[test]
+fn who_sends_a_verdict_and_leaves_forfeits() {
+    for victim in [HOST, JOINER] {
+        let mut pair = pair();
+        plays(&mut pair, 100);
+        pair.inject(victim, addr(1 - victim), &early_verdict(&pair, victim));
+        assert_eq!(pair.machine(victim).refused().total(), 0, "it is taken");
+        // The inputs before its end are lost, so that it is not believed before frames have stopped for half a second.
+        pair.lose(1 - victim, "RBN1", u32::MAX);
+        pair.run_for(ms(300));
+        pair.session_mut(1 - victim).leave();
+        pair.run_for(SOON);
+        assert_eq!(events(&pair, victim), [Event::Disconnected { reason: Reason::Left }]);
+    }
 }

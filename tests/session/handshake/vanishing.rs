@@ -236,3 +236,41 @@ fn a_match_is_played_to_its_end_and_both_know_it() {
         assert_eq!((verdict(&pair, HOST).0, pair.checked().0), (90, 90));
     }
 }
+
+#[test]
+fn a_lobby_that_joins_again_has_all_its_time() {
+    let lobbies = [HOST, JOINER].map(|id| {
+        let config = Config { entropy: Some(id as u64), ask_before_accepting: true, ..config(id) };
+        Lobby::join(config, addr(1 - id)).unwrap()
+    });
+    let mut pair = pair_of(lobbies);
+    pair.run_for(ms(500));
+    let host = (0..2).find(|id| pair.lobby_mut(*id).incoming().is_some()).expect("one hosts");
+    pair.run_for(Duration::from_secs(20));
+    pair.machine_mut(1 - host).asleep = true;
+    while pair.lobby_mut(host).incoming().is_some() {
+        pair.run_for(ms(10));
+    }
+    // Ten seconds from here on, not from when it began to wait.
+    pair.run_for(ms(9_900));
+    assert_eq!(pair.machine(host).error, None);
+    pair.run_for(ms(300));
+    assert!(matches!(pair.machine(host).error, Some(LobbyError::TimedOut { .. })));
+}
+
+#[test]
+fn a_stranger_that_never_takes_the_seat_does_not_keep_it() {
+    for restarts in [false, true] {
+        let mut pair = pair();
+        pair.machine_mut(JOINER).asleep = true;
+        prove(&mut pair, stranger(), 9);
+        assert!(pair.said_by(HOST, "OFFER").len() == 1, "it is offered the seat");
+        // It says HELLO on and on, and begins again and again if that helps it.
+        for second in 0..6 {
+            pair.run_for(ms(1_000));
+            prove(&mut pair, stranger(), if restarts { 10 + second } else { 9 });
+        }
+        pair.machine_mut(JOINER).asleep = false;
+        plays(&mut pair, 60);
+    }
+}
