@@ -194,16 +194,17 @@ fn an_early_verdict_is_forgotten_when_frames_go_on() {
 
 #[test]
 fn who_sends_a_verdict_and_leaves_forfeits() {
-    for victim in [HOST, JOINER] {
+    for (victim, lost) in [(HOST, ""), (HOST, "LEAVING"), (JOINER, ""), (JOINER, "LEAVING")] {
         let mut pair = pair();
         plays(&mut pair, 100);
         pair.inject(victim, addr(1 - victim), &early_verdict(&pair, victim));
         assert_eq!(pair.machine(victim).refused().total(), 0, "it is taken");
-        // The inputs before its end are lost, so that it is not believed before frames have stopped for half a second.
+        // Frames stop before the goodbye, which a DISCONNECT alone does not prove at once.
         pair.lose(1 - victim, "RBN1", u32::MAX);
+        pair.lose(1 - victim, lost, u32::MAX);
         pair.run_for(ms(300));
         pair.session_mut(1 - victim).leave();
         pair.run_for(SOON);
-        assert_eq!(events(&pair, victim), [Event::Disconnected { reason: Reason::Left }]);
+        assert_eq!(events(&pair, victim), [Event::Disconnected { reason: Reason::Left }], "{lost} lost");
     }
 }

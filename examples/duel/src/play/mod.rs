@@ -12,7 +12,7 @@ mod rules;
 mod show;
 mod table;
 mod tape;
-mod words;
+pub mod words;
 
 use std::io::Write;
 use std::time::{Duration, Instant};

@@ -176,6 +176,10 @@ impl Match<'_> {
                     let text = format!("{} now plays with {delay_frames} frames of delay", self.cast.other());
                     self.show.tell(text, Tone::Calm);
                 }
+                Event::PeerSlow { rate_permille } => {
+                    self.show.tell(self.cast.slow(rate_permille), Tone::Warning);
+                }
+                Event::PeerRecovered => self.show.tell(self.cast.recovered(), Tone::Calm),
                 Event::Ended(verdict) => self.over = Some(Over::Played(verdict)),
                 Event::Disconnected { reason } => self.over = Some(Over::Early(reason)),
                 // Messages of the game's own, which the duel does not send, and the events of later versions.

@@ -10,18 +10,18 @@ use games::duel::{Duel, Phase, RoundEnd};
 
 /// How a match ended, as far as its session knows.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Over {
+pub enum Over {
     Played(Verdict),
     Early(Reason),
 }
 
 impl Over {
     /// Whether the player at this machine left.
-    pub(super) fn is_own_choice(self) -> bool {
+    pub fn is_own_choice(self) -> bool {
         matches!(self, Self::Early(Reason::LeftHere))
     }
 
-    pub(super) fn exit_code(self) -> u8 {
+    pub fn exit_code(self) -> u8 {
         match self {
             Self::Played(Verdict::Agreed { .. }) | Self::Early(Reason::LeftHere | Reason::FrameLimit) => {
                 exit::PLAYED
@@ -35,22 +35,22 @@ impl Over {
 
 /// Who plays, and from which seat it is told.
 #[derive(Clone, Debug)]
-pub(super) struct Cast {
+pub struct Cast {
     pub names: [String; 2],
     pub local: Player,
 }
 
 impl Cast {
-    pub(super) fn name(&self, player: Player) -> &str {
+    pub fn name(&self, player: Player) -> &str {
         &self.names[player.index()]
     }
 
-    pub(super) fn other(&self) -> &str {
+    pub fn other(&self) -> &str {
         self.name(self.local.other())
     }
 
     /// Who won, or who would have to be said to have.
-    pub(super) fn result(&self, duel: &Duel, over: Over) -> String {
+    pub fn result(&self, duel: &Duel, over: Over) -> String {
         let winner = match duel.phase {
             Phase::Done { winner } | Phase::MatchOver { winner } => Some(winner),
             _ => None,
@@ -73,7 +73,7 @@ impl Cast {
     }
 
     /// The end of the connection, as a sentence.
-    pub(super) fn connection(&self, over: Over) -> String {
+    pub fn connection(&self, over: Over) -> String {
         let other = self.other();
         match over {
             Over::Played(Verdict::Agreed { .. }) => "Both machines agree on every frame.".to_owned(),
@@ -88,6 +88,10 @@ impl Cast {
             Over::Early(Reason::LeftHere) => format!("{other} has been told that you left."),
             Over::Early(Reason::TimedOut) => format!("The connection to {other} was lost."),
             Over::Early(Reason::NoProgress) => format!("{other}'s game stood still for too long."),
+            Over::Early(Reason::TooSlow) => format!("{other}'s game ran far too slowly to go on."),
+            Over::Early(Reason::GaveUp) => {
+                format!("{other}'s machine heard nothing from yours for too long and gave up. Nobody left.")
+            }
             Over::Early(Reason::Restarted) => format!("{other} has started the game anew."),
             Over::Early(Reason::Desync) => {
                 "The two machines no longer agree about the match, so it was stopped.".to_owned()
@@ -101,13 +105,24 @@ impl Cast {
     }
 
     /// A connection that has gone quiet, with what is left until it counts as lost.
-    pub(super) fn interrupted(&self, left: Duration) -> String {
+    pub fn interrupted(&self, left: Duration) -> String {
         let seconds = left.as_millis().div_ceil(1_000);
         format!("no word from {}: the match ends in {seconds} s", self.other())
     }
 
+    /// The other machine cannot keep up, and the match follows it at this rate, in thousandths.
+    pub fn slow(&self, rate_permille: u16) -> String {
+        let percent = rate_permille / 10;
+        format!("{}'s machine is slow: the match runs at {percent} % of its speed", self.other())
+    }
+
+    /// The other machine keeps up again.
+    pub fn recovered(&self) -> String {
+        "the match runs at full speed again".to_owned()
+    }
+
     /// A round that has begun or has been decided.
-    pub(super) fn round(&self, duel: &Duel) -> Option<String> {
+    pub fn round(&self, duel: &Duel) -> Option<String> {
         let round = duel.round;
         let (winner, end) = match duel.phase {
             Phase::RoundOver { winner, end } => (winner, end),
@@ -125,7 +140,7 @@ impl Cast {
     }
 
     /// The report about a desync: the first frame and the first field that differ.
-    pub(super) fn autopsy(&self, autopsy: &Autopsy) -> Vec<String> {
+    pub fn autopsy(&self, autopsy: &Autopsy) -> Vec<String> {
         let mut lines = vec![match autopsy.fields.first() {
             Some(field) => {
                 let since = if autopsy.exact { "since frame" } else { "at the latest since frame" };

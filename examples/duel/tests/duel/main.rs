@@ -3,3 +3,4 @@
 mod hostile;
 mod online;
 mod view;
+mod words;
