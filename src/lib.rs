@@ -109,6 +109,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod authority;
 mod cue;
 mod desync;
 pub mod fields;

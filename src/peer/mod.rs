@@ -5,7 +5,7 @@ pub(crate) mod cookie;
 pub(crate) mod desk;
 pub(crate) mod entropy;
 mod farewell;
-mod keyed_hash;
+pub(crate) mod keyed_hash;
 pub(crate) mod lead;
 pub(crate) mod link;
 pub(crate) mod rate;

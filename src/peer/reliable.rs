@@ -132,6 +132,13 @@ impl Reliable {
         self.missing_since
     }
 
+    /// Forgets both directions and counts from 0 again, in the same memory.
+    pub(crate) fn reset(&mut self) {
+        (self.first, self.next, self.expected, self.missing_since) = (0, 0, 0, None);
+        self.outgoing.iter_mut().for_each(|slot| slot.acknowledged = true);
+        self.incoming.iter_mut().for_each(|slot| slot.here = false);
+    }
+
     /// Whether there is room for messages of the session itself, an autopsy or a change of the delay. They take at most
     /// half of the queue, so that the verdict always finds a place.
     pub(crate) fn has_room_for_session(&self) -> bool {
@@ -155,6 +162,31 @@ impl Reliable {
         self.next = self.next.wrapping_add(1);
         self.kept = (self.kept + 1).min(KEPT);
         Ok(())
+    }
+
+    /// Queues a message of another format than the duel's: `write` gets the number and an empty buffer, in which
+    /// [`MAX_LEN`] bytes have room. Returns the number.
+    pub(crate) fn send_bytes(
+        &mut self,
+        now: Time,
+        write: impl FnOnce(u16, &mut Vec<u8>),
+    ) -> Result<u16, QueueFull> {
+        if self.next.wrapping_sub(self.first) >= IN_FLIGHT {
+            return Err(QueueFull);
+        }
+        let number = self.next;
+        let slot = &mut self.outgoing[usize::from(number % IN_FLIGHT)];
+        slot.bytes.clear();
+        write(number, &mut slot.bytes);
+        (slot.sent_as, slot.sends, slot.due) = ([None; REMEMBERED], 0, now);
+        slot.acknowledged = false;
+        self.next = number.wrapping_add(1);
+        Ok(number)
+    }
+
+    /// The first message that has not been acknowledged, or the next one if all have been.
+    pub(crate) fn first_unacknowledged(&self) -> u16 {
+        self.first
     }
 
     fn under_way(&self) -> impl Iterator<Item = usize> + use<> {

@@ -15,6 +15,7 @@ const LEAVES: [&str; 12] =
 fn may_know(room: &str) -> &'static [&'static str] {
     match room {
         "peer" => &["wire", "rollback"],
+        "authority" => &["wire", "peer"],
         "lab" => &["wire", "rollback", "peer", "desync", "replay", "session", "net"],
         "desync" | "replay" | "session" => &["wire", "rollback", "peer", "desync", "replay", "session"],
         _ => &[],

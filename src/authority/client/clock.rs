@@ -1,0 +1,202 @@
+//! The client's idea of the server's time, from the arrival of snapshots and from the mean round trip.
+
+use crate::time::{Span, Time};
+
+/// The mean round trip is taken of this many pings; a newer one weighs as much as one of them.
+const PINGS: i64 = 32;
+
+/// The mean arrival is taken of the snapshots of this many seconds.
+const ARRIVAL_SECONDS: i64 = 3;
+
+/// A round trip beyond this says nothing about the path.
+const MAX_ROUND_TRIP: Span = Span::from_secs(1);
+
+/// A sample this far from the mean is an outlier, and three in a row are a change of path or of the server's clock.
+const OUTLIER_NANOS: i64 = 250_000_000;
+const OUTLIERS: u8 = 3;
+
+/// The least safety of the lead.
+const MIN_MARGIN_NANOS: i64 = 50_000_000;
+
+/// A longer run of lost packets is an outage, which no lead can cover.
+const MAX_LOSS_RUN: i64 = 4;
+
+/// A mean of the last samples and the mean deviation from it.
+#[derive(Clone, Copy, Debug)]
+struct Mean {
+    window: i64,
+    count: i64,
+    mean: f64,
+    deviation: f64,
+    outliers: u8,
+}
+
+impl Mean {
+    const fn new(window: i64) -> Self {
+        Self { window, count: 0, mean: 0.0, deviation: 0.0, outliers: 0 }
+    }
+
+    /// Takes in a sample. `false` if it is an outlier, which is left out.
+    fn add(&mut self, sample: f64) -> bool {
+        if self.count > 0 && (sample - self.mean).abs() > OUTLIER_NANOS as f64 {
+            self.outliers += 1;
+            if self.outliers < OUTLIERS {
+                return false;
+            }
+            *self = Self::new(self.window);
+        }
+        self.outliers = 0;
+        self.count = (self.count + 1).min(self.window);
+        let weight = 1.0 / self.count as f64;
+        let away = sample - self.mean;
+        self.mean += away * weight;
+        if self.count > 1 {
+            self.deviation += (away.abs() - self.deviation) / (self.count - 1) as f64;
+        }
+        true
+    }
+}
+
+/// Server time, the lead over it, and the line of arrival behind it. Times are nanoseconds on the server's frame count.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ServerClock {
+    frame_nanos: i64,
+    round_trip: Mean,
+    /// The last round trip, and the one smoothed up quickly and down slowly that the lead is made of.
+    last_round_trip: f64,
+    lead_round_trip: f64,
+    /// The time of a snapshot less our time of its arrival.
+    arrival: Mean,
+    newest_frame: Option<u64>,
+    loss_run: i64,
+}
+
+impl ServerClock {
+    pub(super) fn new(frame_rate: u16, broadcast_rate: u16) -> Self {
+        Self {
+            frame_nanos: 1_000_000_000 / i64::from(frame_rate),
+            round_trip: Mean::new(PINGS),
+            last_round_trip: 0.0,
+            lead_round_trip: 0.0,
+            arrival: Mean::new(ARRIVAL_SECONDS * i64::from(broadcast_rate)),
+            newest_frame: None,
+            loss_run: 0,
+        }
+    }
+
+    /// Takes over the rates that the server has told. What was measured of the path is kept.
+    pub(super) fn set_rates(&mut self, frame_rate: u16, broadcast_rate: u16) {
+        let frame_nanos = 1_000_000_000 / i64::from(frame_rate);
+        if frame_nanos != self.frame_nanos {
+            self.arrival = Mean::new(ARRIVAL_SECONDS * i64::from(broadcast_rate));
+            (self.frame_nanos, self.newest_frame) = (frame_nanos, None);
+        }
+    }
+
+    pub(super) fn frame_nanos(&self) -> i64 {
+        self.frame_nanos
+    }
+
+    /// Takes in a round trip. `false` if it is an outlier.
+    pub(super) fn round_trip(&mut self, sample: Span) {
+        let sample = sample.min(MAX_ROUND_TRIP).nanos() as f64;
+        if self.round_trip.count == 0 {
+            self.lead_round_trip = sample;
+        }
+        self.last_round_trip = sample;
+        self.round_trip.add(sample);
+    }
+
+    /// Takes in the arrival of a snapshot. Further parts of the same frame say nothing new.
+    pub(super) fn arrived(&mut self, now: Time, frame: u64) {
+        if self.newest_frame.is_some_and(|newest| frame == newest) {
+            return;
+        }
+        self.newest_frame = Some(self.newest_frame.unwrap_or(0).max(frame));
+        self.arrival.add((frame as i64 * self.frame_nanos - nanos(now)) as f64);
+    }
+
+    /// One step of the smoothing for the lead: a longer round trip is believed quickly, a shorter one slowly. `loss_run` is
+    /// the longest run of packets lost lately; one alone is covered by the next.
+    pub(super) fn smooth_lead(&mut self, loss_run: u32) {
+        self.loss_run = if loss_run < 2 { 0 } else { i64::from(loss_run).min(MAX_LOSS_RUN) };
+        let away = self.last_round_trip - self.lead_round_trip;
+        self.lead_round_trip += away * if away > 0.0 { 0.1 } else { 0.01 };
+    }
+
+    pub(super) fn is_ready(&self) -> bool {
+        self.round_trip.count > 0 && self.arrival.count > 0
+    }
+
+    /// The time that the newest snapshot would show if it arrived now: server time less the mean way here.
+    pub(super) fn arrival_line(&self, now: Time) -> i64 {
+        nanos(now) + self.arrival.mean as i64
+    }
+
+    /// The server's time now.
+    pub(super) fn server_time(&self, now: Time) -> i64 {
+        self.arrival_line(now) + self.mean_round_trip() / 2
+    }
+
+    /// The time at which an input that is made now should be applied.
+    pub(super) fn target(&self, now: Time) -> i64 {
+        self.server_time(now) + (self.lead_round_trip / 2.0) as i64 + self.margin()
+    }
+
+    /// The safety of the lead. A run of lost packets delays the oldest of their inputs as jitter does: by one frame for
+    /// each, until the first packet after them.
+    fn margin(&self) -> i64 {
+        let jitter = 2 * self.round_trip.deviation.max(self.arrival.deviation) as i64;
+        MIN_MARGIN_NANOS.max(jitter + self.loss_run * self.frame_nanos)
+    }
+
+    pub(super) fn mean_round_trip(&self) -> i64 {
+        self.round_trip.mean as i64
+    }
+
+    /// The mean deviation of the arrival of snapshots.
+    pub(super) fn arrival_jitter(&self) -> i64 {
+        self.arrival.deviation as i64
+    }
+}
+
+fn nanos(now: Time) -> i64 {
+    now.since(Time::ZERO).nanos() as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    #[test]
+    fn without_jitter_the_clock_is_exact() {
+        let mut clock = ServerClock::new(50, 10);
+        assert!(!clock.is_ready());
+        clock.round_trip(Span::from_millis(80));
+        // Frame 100 of 20 ms, sent at 2 s of the server's time, arrives at 7 s of ours.
+        clock.arrived(at(7_000), 100);
+        clock.arrived(at(7_003), 100);
+        assert_eq!(clock.server_time(at(7_000)), 2_040_000_000);
+        assert_eq!(clock.arrival_line(at(7_010)), 2_010_000_000);
+        assert_eq!(clock.target(at(7_000)), 2_130_000_000);
+    }
+
+    #[test]
+    fn one_outlier_moves_nothing_and_three_are_a_new_clock() {
+        let mut clock = ServerClock::new(50, 10);
+        clock.round_trip(Span::from_millis(80));
+        for n in 0..20 {
+            clock.arrived(at(1_000 + 100 * n), 5 * n);
+        }
+        let before = clock.server_time(at(3_000));
+        clock.arrived(at(3_700), 100);
+        assert_eq!(clock.server_time(at(3_000)), before);
+        clock.arrived(at(3_800), 105);
+        clock.arrived(at(3_900), 110);
+        assert_eq!(before - clock.server_time(at(3_000)), 700_000_000);
+    }
+}

@@ -1,0 +1,107 @@
+//! What a client tells the game, why a connection ends, and the statistics.
+
+use super::PredictionStats;
+use crate::authority::record::{Terms, Told};
+use crate::peer::refusal::Refusals;
+use core::fmt;
+use core::time::Duration;
+
+/// What a client tells the game. Events of one server come in the order in which it told them, each once.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ClientEvent {
+    /// The server has a seat for us.
+    Joined {
+        /// Our id, which our entity has too.
+        id: u8,
+    },
+    /// What the server says of itself.
+    Terms(Terms),
+    /// There is an entity, from this frame on.
+    Spawned {
+        /// Its id.
+        id: u8,
+        /// What it is.
+        kind: u8,
+        /// The server's frame.
+        frame: u64,
+    },
+    /// An entity is gone, from this frame on.
+    Gone {
+        /// Its id.
+        id: u8,
+        /// The server's frame.
+        frame: u64,
+    },
+    /// A message of the game's own.
+    Told {
+        /// The server's frame in which it was told.
+        frame: u64,
+        /// The message.
+        told: Told,
+    },
+    /// The connection is over.
+    Over(Reason),
+}
+
+/// Why a connection is over, in words for a player.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// We left.
+    Left,
+    /// The server has never answered.
+    NoAnswer,
+    /// The server has no seat.
+    Full,
+    /// The server has kicked us.
+    Kicked,
+    /// The server shuts down.
+    Shutdown,
+    /// The server has ended the connection without saying why.
+    Ended,
+    /// Nothing has come from the server for too long.
+    Silent,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Left => "you left the game",
+            Self::NoAnswer => "the server does not answer: is it running, and is the address right?",
+            Self::Full => "the server is full",
+            Self::Kicked => "you were removed from the game by the server",
+            Self::Shutdown => "the server was shut down",
+            Self::Ended => "the server has ended the game",
+            Self::Silent => "the connection to the server was lost",
+        })
+    }
+}
+
+/// The statistics of a client.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ClientStats {
+    /// Steps taken.
+    pub steps: u64,
+    /// Datagrams received, bad ones included.
+    pub datagrams_in: u64,
+    /// Datagrams sent.
+    pub datagrams_out: u64,
+    /// Bytes sent, without the headers of UDP.
+    pub bytes_out: u64,
+    /// Snapshots received, parts counted one by one.
+    pub snapshots: u64,
+    /// Snapshots of frames for which the server had no input of ours, and so held the last.
+    pub held_by_server: u64,
+    /// How well predictions hold.
+    pub prediction: PredictionStats,
+    /// The mean round trip.
+    pub round_trip: Duration,
+    /// The mean deviation of the arrival of snapshots.
+    pub jitter: Duration,
+    /// How far behind the line of arrival others are drawn.
+    pub delay: Duration,
+    /// Datagrams that were dropped, by reason.
+    pub refused: Refusals,
+}

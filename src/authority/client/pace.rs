@@ -1,0 +1,112 @@
+//! When the client steps: a simulated time that is led towards its target.
+
+/// The error of the simulated time is corrected by a tenth a frame, and by at most 2 ms.
+const SHARE: i64 = 10;
+const MAX_NUDGE_NANOS: i64 = 2_000_000;
+
+/// An error beyond this is jumped over.
+const JUMP_NANOS: i64 = 250_000_000;
+
+/// The most steps in one call.
+const MAX_STEPS: u64 = 8;
+
+/// The simulated time, and the steps that it has led to. The clock decides when a step happens and never which it is:
+/// steps are numbered without a gap.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    frame_nanos: i64,
+    simulated: i64,
+    /// Our own time of the last call.
+    at: i64,
+    /// The last step that was taken.
+    step: u64,
+}
+
+impl Pace {
+    /// Begins at `target`; the first step is the frame after it.
+    pub(super) fn begin(now: i64, target: i64, frame_nanos: i64) -> Self {
+        let step = u64::try_from(target / frame_nanos).unwrap_or(0);
+        Self { frame_nanos, simulated: target, at: now, step }
+    }
+
+    /// Moves the simulated time to `now` and towards `target`. Returns how many steps are due, at most 8.
+    pub(super) fn advance(&mut self, now: i64, target: i64) -> u64 {
+        let passed = (now - self.at).max(0);
+        self.at = now;
+        self.simulated += passed;
+        let error = target - self.simulated;
+        if error.abs() > JUMP_NANOS {
+            self.simulated = target;
+        } else {
+            // A call is a frame long, or a part of one on a faster screen.
+            let part = passed.min(self.frame_nanos * MAX_STEPS as i64);
+            let nudge = (error / SHARE).clamp(-MAX_NUDGE_NANOS, MAX_NUDGE_NANOS);
+            self.simulated += nudge * part / self.frame_nanos;
+        }
+        let due = u64::try_from(self.simulated / self.frame_nanos).unwrap_or(0);
+        due.saturating_sub(self.step).min(MAX_STEPS)
+    }
+
+    /// Takes the next step, and returns its number.
+    pub(super) fn take_step(&mut self) -> u64 {
+        self.step += 1;
+        self.step
+    }
+
+    pub(super) fn step(&self) -> u64 {
+        self.step
+    }
+
+    pub(super) fn simulated(&self) -> i64 {
+        self.simulated
+    }
+
+    /// How far the simulated time is from the last step to the next, 0 to 1.
+    pub(super) fn between_steps(&self) -> f32 {
+        let past = self.simulated - self.step as i64 * self.frame_nanos;
+        (past as f32 / self.frame_nanos as f32).clamp(0.0, 1.0)
+    }
+
+    /// Our own time at which the next step is due, unless the target moves.
+    pub(super) fn next_at(&self) -> i64 {
+        self.at + ((self.step as i64 + 1) * self.frame_nanos - self.simulated).max(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FRAME: i64 = 16_666_666;
+
+    #[test]
+    fn steps_are_numbered_without_a_gap_and_at_most_eight_come_at_once() {
+        let mut pace = Pace::begin(0, 100 * FRAME, FRAME);
+        assert_eq!(pace.step(), 100);
+        let mut steps = Vec::new();
+        for (now, target) in [(FRAME, 101 * FRAME), (2 * FRAME, 140 * FRAME), (3 * FRAME, 141 * FRAME)] {
+            let due = pace.advance(now, target);
+            steps.push(due);
+            (0..due).for_each(|_| {
+                pace.take_step();
+            });
+        }
+        assert_eq!(steps, [1, 8, 8], "the jump is worked off in order");
+        assert_eq!(pace.step(), 117);
+    }
+
+    #[test]
+    fn a_small_error_is_worked_off_without_overshooting() {
+        let mut pace = Pace::begin(0, 0, FRAME);
+        let mut last = i64::MAX;
+        for n in 1..200 {
+            let now = n * FRAME;
+            pace.advance(now, now + 30_000_000);
+            let error = now + 30_000_000 - pace.simulated();
+            assert!(error >= 0 && error <= last, "frame {n}: {error} after {last}");
+            assert!(last == i64::MAX || last - error <= MAX_NUDGE_NANOS, "frame {n}");
+            last = error;
+        }
+        assert!(last < 100_000, "{last} ns");
+    }
+}

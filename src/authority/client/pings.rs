@@ -1,0 +1,80 @@
+//! When to ping, and which pings are under way.
+
+use crate::peer::entropy::Entropy;
+use crate::time::{Span, Time};
+use crate::wire::control::ping_value;
+
+/// Pings come ten times a second at first, so that the mean is good within three seconds, and once a second then.
+const QUICK_FOR: Span = Span::from_secs(3);
+const QUICK_EVERY: Span = Span::from_millis(100);
+const SLOW_EVERY: Span = Span::from_secs(1);
+
+/// How many may be under way; an older one is forgotten.
+const OUTSTANDING: usize = 16;
+
+/// The pings of a client, on random values that only it knows.
+#[derive(Clone, Debug)]
+pub(super) struct Pings {
+    entropy: Entropy,
+    outstanding: [Option<(u64, Time)>; OUTSTANDING],
+    sent: usize,
+    begun: Time,
+    due: Time,
+}
+
+impl Pings {
+    pub(super) fn new(seed: u64) -> Self {
+        let outstanding = [None; OUTSTANDING];
+        Self { entropy: Entropy::new(seed), outstanding, sent: 0, begun: Time::NEVER, due: Time::NEVER }
+    }
+
+    /// Begins to ping.
+    pub(super) fn begin(&mut self, now: Time) {
+        if self.begun == Time::NEVER {
+            (self.begun, self.due) = (now, now);
+        }
+    }
+
+    pub(super) fn due(&self) -> Time {
+        self.due
+    }
+
+    /// The value of a ping that goes out now.
+    pub(super) fn next(&mut self, now: Time) -> u64 {
+        let value = ping_value(self.entropy.next_u64());
+        self.outstanding[self.sent % OUTSTANDING] = Some((value, now));
+        self.sent += 1;
+        self.due = now + if now.since(self.begun) < QUICK_FOR { QUICK_EVERY } else { SLOW_EVERY };
+        value
+    }
+
+    /// The round trip that a pong shows; `None` if it answers no ping of ours, or was here before.
+    pub(super) fn answered(&mut self, now: Time, value: u64) -> Option<Span> {
+        let ping = self.outstanding.iter_mut().find(|ping| ping.is_some_and(|(sent, _)| sent == value))?;
+        ping.take().map(|(_, sent_at)| now.since(sent_at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pings_are_quick_for_three_seconds_and_only_their_own_answers_count() {
+        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        let mut pings = Pings::new(7);
+        assert_eq!(pings.due(), Time::NEVER);
+        pings.begin(at(0));
+        let mut sent = 0;
+        for ms in 0..10_000 {
+            if pings.due() <= at(ms) {
+                let value = pings.next(at(ms));
+                assert_eq!(pings.answered(at(ms + 40), value), Some(Span::from_millis(40)));
+                assert_eq!(pings.answered(at(ms + 40), value), None, "a copy");
+                sent += 1;
+            }
+        }
+        assert_eq!(sent, 30 + 7);
+        assert_eq!(pings.answered(at(1), 5), None);
+    }
+}

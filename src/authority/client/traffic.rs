@@ -1,0 +1,168 @@
+//! The datagrams of a client.
+
+use super::{Baseline, Client, ClientEvent, Phase, Reason};
+use crate::Protocol;
+use crate::authority::dialect::{FromServer, SpeaksToServer};
+use crate::authority::numbering::nearest;
+use crate::peer::refusal::Refusal;
+use crate::time::{Span, Time};
+use core::time::Duration;
+use std::net::SocketAddr;
+
+/// A request goes out again after this long without an answer.
+const JOIN_EVERY: Span = Span::from_millis(200);
+
+/// An answer that leads to nothing within this time was void: somebody else took the seat that it offered.
+const PROOF_WITHIN: Span = Span::from_millis(500);
+
+/// A client that has nothing else to say is heard of this often.
+const ALIVE_EVERY: Span = Span::from_millis(100);
+
+const FAREWELL_EVERY: Span = Span::from_millis(100);
+
+impl Client {
+    fn from_server(&mut self, now: Time, datagram: &[u8]) -> Result<(), Refusal> {
+        if matches!(self.phase, Phase::Over(_)) {
+            return Err(Refusal::OutOfPlace);
+        }
+        let heard = self.link.receive(now, datagram, &mut self.shown)?;
+        self.heard_at = now;
+        match heard {
+            FromServer::Accepted { id } => self.accepted(now, id),
+            FromServer::Leaves => self.told_to_leave(now),
+            FromServer::Snapshot { frame, applied } => self.snapshot(now, frame, applied),
+            FromServer::Pong(value) => {
+                let round_trip = self.pings.answered(now, value).ok_or(Refusal::UnaskedPong)?;
+                self.clock.round_trip(round_trip);
+            }
+            FromServer::Messages => {
+                self.seated(now);
+                self.deliver();
+            }
+            FromServer::Alive => {}
+        }
+        Ok(())
+    }
+
+    fn accepted(&mut self, now: Time, id: u8) {
+        if let Phase::Asking = self.phase {
+            self.phase = Phase::Proving { since: now };
+            self.id = Some(id);
+            self.alive_due = now;
+            self.pings.begin(now);
+        }
+    }
+
+    /// The server talks to us, so it has taken our proof.
+    fn seated(&mut self, now: Time) {
+        if let (Phase::Proving { .. }, Some(id)) = (self.phase, self.id) {
+            self.phase = Phase::Playing { since: now };
+            self.tell(ClientEvent::Joined { id });
+        }
+    }
+
+    fn told_to_leave(&mut self, now: Time) {
+        match self.phase {
+            Phase::Asking => self.end(Reason::Full),
+            _ => self.said_leave = self.said_leave.or(Some(now)),
+        }
+    }
+
+    fn snapshot(&mut self, now: Time, frame: u32, applied: Option<u32>) {
+        self.seated(now);
+        self.stats.snapshots += 1;
+        let first = self.newest_frame == 0;
+        let frame = if first { u64::from(frame) } else { nearest(self.newest_frame, frame) };
+        self.said_leave = None;
+        self.newest_frame = self.newest_frame.max(frame);
+        self.clock.arrived(now, frame);
+        self.scene.snapshot(frame, &self.shown);
+        let own = self.shown.iter().find(|shown| Some(shown.id) == self.id);
+        let newer = self.baseline.is_none_or(|baseline| baseline.frame < frame);
+        if let Some(own) = own
+            && newer
+        {
+            self.baseline = Some(Baseline { frame, applied, body: own.body });
+            let began = self.pace.is_some() && self.has_terms;
+            self.stats.held_by_server += u64::from(began && applied.is_some_and(|n| n != frame as u32));
+        }
+    }
+
+    fn next_datagram(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
+        match self.phase {
+            Phase::Over(_) => return self.farewell(now, buf),
+            Phase::Asking if self.join_due <= now => {
+                self.join_due = now + JOIN_EVERY;
+                return self.link.write_join(now, buf);
+            }
+            Phase::Asking => return None,
+            Phase::Proving { since } if now.since(since) > PROOF_WITHIN => {
+                (self.phase, self.join_due) = (Phase::Asking, now + JOIN_EVERY);
+                return self.link.write_join(now, buf);
+            }
+            Phase::Proving { .. } | Phase::Playing { .. } => {}
+        }
+        if let Some(len) = self.link.write_due(now, buf) {
+            return Some(len);
+        }
+        if self.pings.due() <= now {
+            let value = self.pings.next(now);
+            return self.link.write_ping(now, value, buf);
+        }
+        if self.inputs_due > 0 {
+            let count = self.inputs_due - 1 + self.redundancy();
+            self.inputs_due = 0;
+            self.alive_due = now + ALIVE_EVERY;
+            self.history.newest(count, self.base, &mut self.inputs);
+            return self.link.write_inputs(now, &self.inputs, buf);
+        }
+        if self.alive_due <= now {
+            self.alive_due = now + ALIVE_EVERY;
+            return self.link.write_alive(now, buf);
+        }
+        None
+    }
+
+    fn farewell(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
+        if self.farewells == 0 || self.farewell_due > now {
+            return None;
+        }
+        (self.farewells, self.farewell_due) = (self.farewells - 1, now + FAREWELL_EVERY);
+        self.link.write_leaves(now, buf)
+    }
+}
+
+impl Protocol for Client {
+    fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
+        self.stats.datagrams_in += 1;
+        let taken = if from == self.server {
+            self.from_server(Time::from(now), datagram)
+        } else {
+            Err(Refusal::Stranger)
+        };
+        if let Err(refusal) = taken {
+            self.stats.refused.count(refusal);
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        let len = self.next_datagram(Time::from(now), buf)?;
+        self.stats.datagrams_out += 1;
+        self.stats.bytes_out += len as u64;
+        Some((self.server, len))
+    }
+
+    fn poll_timeout(&self) -> Option<Duration> {
+        let due = match self.phase {
+            Phase::Asking => self.join_due,
+            Phase::Over(_) if self.farewells > 0 => self.farewell_due,
+            Phase::Over(_) => Time::NEVER,
+            _ => self.alive_due.min(self.pings.due()).min(self.link.next_due()),
+        };
+        due.deadline()
+    }
+
+    fn lingers(&self) -> bool {
+        matches!(self.phase, Phase::Over(_)) && self.farewells > 0
+    }
+}

@@ -1,0 +1,124 @@
+//! How a server runs, and what a client assumes of a server that does not say.
+
+use core::fmt;
+use core::time::Duration;
+
+/// How a server runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ServerConfig {
+    /// Frames a second.
+    pub frame_rate: u16,
+    /// Snapshots a second; a divisor of the frame rate.
+    pub broadcast_rate: u16,
+    /// How many clients there may be, 1 to 255. Their memory is taken at the start.
+    pub max_clients: u8,
+    /// For how many frames a missing input is the last one held; it is neutral afterwards.
+    pub hold_frames: u16,
+    /// A client that is silent for this long is removed.
+    pub timeout: Duration,
+    /// The seed that every client is told.
+    pub seed: u32,
+    /// The number of the first frame.
+    pub first_frame: u32,
+    /// Random bits, from which the proofs of addresses are made. They must not be guessable from outside.
+    pub entropy: u64,
+}
+
+impl ServerConfig {
+    /// 60 frames and 20 snapshots a second for up to 32 clients.
+    #[must_use]
+    pub const fn new(entropy: u64) -> Self {
+        Self {
+            frame_rate: 60,
+            broadcast_rate: 20,
+            max_clients: 32,
+            hold_frames: 30,
+            timeout: Duration::from_secs(10),
+            seed: 1,
+            first_frame: 0,
+            entropy,
+        }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        check_rates(self.frame_rate, self.broadcast_rate)?;
+        if self.max_clients == 0 { Err(ConfigError::NoClients) } else { Ok(()) }
+    }
+}
+
+/// What a client assumes of a server that sends no TERMS, and what it needs of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ClientConfig {
+    /// Frames a second, unless the server says otherwise.
+    pub frame_rate: u16,
+    /// Snapshots a second, unless the server says otherwise.
+    pub broadcast_rate: u16,
+    /// A server that is silent for this long is lost.
+    pub timeout: Duration,
+    /// Random bits for sequence numbers and pings.
+    pub entropy: u64,
+}
+
+impl ClientConfig {
+    /// 60 frames and 20 snapshots a second.
+    #[must_use]
+    pub const fn new(entropy: u64) -> Self {
+        Self { frame_rate: 60, broadcast_rate: 20, timeout: Duration::from_secs(10), entropy }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        check_rates(self.frame_rate, self.broadcast_rate)
+    }
+}
+
+/// The highest frame rate.
+pub(crate) const MAX_FRAME_RATE: u16 = 240;
+
+/// Whether a frame rate and a broadcast rate go together.
+pub(crate) fn check_rates(frame_rate: u16, broadcast_rate: u16) -> Result<(), ConfigError> {
+    if !(1..=MAX_FRAME_RATE).contains(&frame_rate) {
+        return Err(ConfigError::FrameRate { frame_rate });
+    }
+    if broadcast_rate == 0 || !frame_rate.is_multiple_of(broadcast_rate) {
+        return Err(ConfigError::BroadcastRate { frame_rate, broadcast_rate });
+    }
+    Ok(())
+}
+
+/// Why a config cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The frame rate is outside 1..=240.
+    FrameRate {
+        /// The rate given.
+        frame_rate: u16,
+    },
+    /// The broadcast rate does not divide the frame rate.
+    BroadcastRate {
+        /// The frame rate.
+        frame_rate: u16,
+        /// The rate given.
+        broadcast_rate: u16,
+    },
+    /// A server for nobody.
+    NoClients,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::FrameRate { frame_rate } => {
+                write!(f, "a frame rate of {frame_rate} is outside 1..={MAX_FRAME_RATE}")
+            }
+            Self::BroadcastRate { frame_rate, broadcast_rate } => {
+                write!(f, "{broadcast_rate} snapshots a second do not divide {frame_rate} frames")
+            }
+            Self::NoClients => f.write_str("a server needs room for at least one client"),
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}

@@ -1,0 +1,257 @@
+//! A client's end of a GAME connection.
+
+use super::connection::Connection;
+use super::gate::decode;
+use super::message::{self, Message};
+use crate::authority::dialect::{Delivered, FromServer, NumberedInput, SpeaksToServer};
+use crate::authority::record::Shown;
+use crate::authority::world::Body;
+use crate::peer::refusal::Refusal;
+use crate::peer::reliable::Reliable;
+use crate::peer::sequence::Received;
+use crate::time::Time;
+use crate::wire::control::{Entries, Header, Payload, PlayerInput, Snapshot};
+
+/// How many packets are remembered with the newest input that they carried.
+const REMEMBERED: usize = 256;
+
+/// The most inputs that one packet carries.
+const MAX_INPUTS: usize = 16;
+
+/// A packet counts as lost once this many later ones were acknowledged without it.
+const SETTLED_BEHIND: u32 = 16;
+
+/// Sequence numbers, acks and reliable messages towards the server.
+#[derive(Clone, Debug)]
+pub(crate) struct ClientLink {
+    connection: Connection,
+    reliable: Reliable,
+    /// The packet that carried an input last, and that input.
+    newest_inputs: [(u16, Option<u32>); REMEMBERED],
+    accepted: bool,
+    losses: Losses,
+}
+
+impl ClientLink {
+    fn write(&mut self, now: Time, payload: &Payload<'_>, buf: &mut [u8]) -> Option<usize> {
+        let header = self.connection.header(now);
+        let newest = match payload {
+            Payload::Inputs(inputs) => inputs.iter().last().map(|input| input.sequence),
+            _ => None,
+        };
+        self.newest_inputs[usize::from(header.sequence) % REMEMBERED] = (header.sequence, newest);
+        crate::wire::control::encode(&header, payload, buf).ok()
+    }
+
+    /// The newest input of the packets that a header acknowledges, for servers that do not say what they have applied.
+    fn newest_acknowledged(&self, header: Header) -> Option<u32> {
+        // The acknowledged packet may be a PING; the inputs were then in one shortly before.
+        (0..8_u16).find_map(|back| {
+            let sequence = header.ack.wrapping_sub(back);
+            let (known, newest) = self.newest_inputs[usize::from(sequence) % REMEMBERED];
+            newest.filter(|_| known == sequence)
+        })
+    }
+
+    fn snapshot(&mut self, header: Header, snapshot: &Snapshot<'_>, shown: &mut Vec<Shown>) -> FromServer {
+        shown.clear();
+        shown.extend(snapshot.entities.iter().map(|entity| Shown {
+            id: entity.id,
+            body: Body {
+                x: entity.x,
+                y: entity.y,
+                velocity_x: entity.velocity_x,
+                velocity_y: entity.velocity_y,
+                health: entity.health,
+            },
+        }));
+        let applied = snapshot.last_input.or_else(|| self.newest_acknowledged(header));
+        FromServer::Snapshot { frame: snapshot.tick, applied }
+    }
+}
+
+impl SpeaksToServer for ClientLink {
+    fn new(now: Time, first: u16) -> Self {
+        Self {
+            connection: Connection::new(now, first),
+            reliable: Reliable::new(),
+            newest_inputs: [(0, None); REMEMBERED],
+            accepted: false,
+            losses: Losses::default(),
+        }
+    }
+
+    fn receive(&mut self, now: Time, datagram: &[u8], shown: &mut Vec<Shown>) -> Result<FromServer, Refusal> {
+        let packet = decode(datagram)?;
+        let header = packet.header;
+        self.connection.check(now, header)?;
+        match packet.payload {
+            Payload::ConnectAck { client_id } => {
+                if self.accepted {
+                    self.connection.accept(now, header, &mut self.reliable);
+                } else {
+                    self.accepted = true;
+                    self.connection.accept_first(now, header, &mut self.reliable);
+                }
+                return Ok(FromServer::Accepted { id: client_id.get() });
+            }
+            // A server without a seat for us has no connection either: its numbers mean nothing.
+            Payload::Disconnect if !self.accepted => return Ok(FromServer::Leaves),
+            Payload::ConnectReq | Payload::Input(_) | Payload::Inputs(_) | Payload::Ping(_) => {
+                return Err(Refusal::OutOfPlace);
+            }
+            _ if !self.accepted => return Err(Refusal::OutOfPlace),
+            _ => {}
+        }
+        self.losses.take_in(header);
+        if let Payload::ReliableEvent(payload) = packet.payload {
+            return match message::read(payload) {
+                Some(message @ (Message::Terms(..) | Message::Events { .. })) => {
+                    let number = message.number();
+                    self.connection.accept_message(now, header, number, payload, &mut self.reliable)?;
+                    Ok(FromServer::Messages)
+                }
+                // An event of a server that knows the format alone: acknowledged, and nobody here can read it.
+                _ => {
+                    self.connection.accept(now, header, &mut self.reliable);
+                    Ok(FromServer::Alive)
+                }
+            };
+        }
+        if self.connection.accept(now, header, &mut self.reliable) == Received::Duplicate {
+            return Ok(FromServer::Alive);
+        }
+        Ok(match packet.payload {
+            Payload::Snapshot(snapshot) => self.snapshot(header, &snapshot, shown),
+            Payload::Pong(value) => FromServer::Pong(value),
+            Payload::Disconnect => FromServer::Leaves,
+            _ => FromServer::Alive,
+        })
+    }
+
+    fn deliver(&mut self, mut near: u64, mut take: impl FnMut(Delivered)) {
+        while let Some(payload) = self.reliable.deliver() {
+            match message::read(payload) {
+                Some(Message::Terms(terms, frame)) => {
+                    near = if near == 0 { u64::from(frame) } else { near };
+                    take(Delivered::Terms(terms, frame));
+                }
+                Some(Message::Events { mut records, .. }) => {
+                    while let Some(record) = message::take_record(&mut records, near) {
+                        take(Delivered::Record(record));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn queue_numbered(&mut self, now: Time, first: u32) {
+        let sent = self.reliable.send_bytes(now, |_, bytes| message::put_ticks(first, bytes));
+        debug_assert_eq!(sent, Ok(0), "TICKS is the only message");
+    }
+
+    fn next_due(&self) -> Time {
+        self.reliable.next_due().unwrap_or(Time::NEVER)
+    }
+
+    fn recent_loss_run(&self) -> u32 {
+        self.losses.recent_run
+    }
+
+    fn write_due(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
+        self.connection.write_due(now, &mut self.reliable, buf)
+    }
+
+    fn write_join(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
+        self.accepted = false;
+        self.connection.expect_first();
+        self.write(now, &Payload::ConnectReq, buf)
+    }
+
+    fn write_inputs(&mut self, now: Time, inputs: &[NumberedInput], buf: &mut [u8]) -> Option<usize> {
+        let mut entries = [PlayerInput { sequence: 0, move_x: 0.0, move_y: 0.0, actions: 0 }; MAX_INPUTS];
+        let inputs = &inputs[inputs.len().saturating_sub(MAX_INPUTS)..];
+        for (entry, (number, command)) in entries.iter_mut().zip(inputs) {
+            *entry = PlayerInput {
+                sequence: *number,
+                move_x: command.x,
+                move_y: command.y,
+                actions: command.actions,
+            };
+        }
+        self.write(now, &Payload::Inputs(Entries::from(&entries[..inputs.len()])), buf)
+    }
+
+    fn write_ping(&mut self, now: Time, value: u64, buf: &mut [u8]) -> Option<usize> {
+        self.write(now, &Payload::Ping(value), buf)
+    }
+
+    fn write_alive(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
+        self.write(now, &Payload::Heartbeat, buf)
+    }
+
+    fn write_leaves(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
+        self.write(now, &Payload::Disconnect, buf)
+    }
+}
+
+/// Runs of lost packets, as the selective acks show them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Losses {
+    settled: Option<u16>,
+    run: u32,
+    recent_run: u32,
+    since_run: u32,
+}
+
+/// A run is recent for this many packets: ten seconds of them.
+const RECENT: u32 = 600;
+
+impl Losses {
+    fn take_in(&mut self, header: Header) {
+        // Packets that lie far enough behind the newest ack have arrived by now, or never will.
+        let settled = header.ack.wrapping_sub(SETTLED_BEHIND as u16);
+        let Some(before) = self.settled else {
+            self.settled = Some(settled);
+            return;
+        };
+        let fresh = settled.wrapping_sub(before).cast_signed();
+        if fresh <= 0 {
+            return;
+        }
+        // Further back than the bits reach nothing is known.
+        for back in (0..u32::from(fresh.unsigned_abs()).min(32 - SETTLED_BEHIND)).rev() {
+            let arrived = header.ack_bits >> (SETTLED_BEHIND + back - 1) & 1 == 1;
+            self.run = if arrived { 0 } else { self.run + 1 };
+            if self.run >= self.recent_run {
+                (self.recent_run, self.since_run) = (self.run, 0);
+            }
+            self.since_run += 1;
+            if self.since_run > RECENT {
+                (self.recent_run, self.since_run) = (self.run, 0);
+            }
+        }
+        self.settled = Some(settled);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_lost_packets_are_found_and_forgotten() {
+        let mut losses = Losses::default();
+        let mut arrived = [true; 2_000];
+        arrived[100..104].fill(false);
+        for ack in (40..2_000_u16).step_by(3) {
+            let bits = (0..32).filter(|k| arrived[usize::from(ack) - 1 - k]).fold(0, |bits, k| bits | 1 << k);
+            losses.take_in(Header { sequence: 0, ack, ack_bits: bits });
+            if ack == 130 {
+                assert_eq!(losses.recent_run, 4);
+            }
+        }
+        assert_eq!(losses.recent_run, 0, "ten seconds later");
+    }
+}

@@ -1,0 +1,196 @@
+//! One GAME connection: sequence numbers, acks, the round trip that they show, and reliable messages.
+
+use crate::peer::refusal::Refusal;
+use crate::peer::reliable::{Arrival, Reliable};
+use crate::peer::sequence::{Received, Sequences};
+use crate::time::{Span, Time};
+use crate::wire::control::{self, Header, Payload};
+
+/// How far a sequence number may be from the newest, in packets.
+const REACH: u64 = 256;
+
+/// How many packets more for each second of silence: a client that was cut off for five seconds has sent hundreds.
+const REACH_A_SECOND: u64 = 256;
+
+/// For how many packets the time of sending is kept.
+const TIMED: usize = 128;
+
+/// The round trip that is assumed before one was measured.
+const FIRST_ROUND_TRIP: Span = Span::from_millis(200);
+
+/// Both directions of one connection.
+#[derive(Clone, Debug)]
+pub(super) struct Connection {
+    sequences: Sequences,
+    /// The number of the last packet sent, and how many were.
+    last_sent: u16,
+    sent: u64,
+    newest: Option<u16>,
+    heard_at: Time,
+    sent_at: [(u16, Time); TIMED],
+    round_trip: Option<Span>,
+}
+
+impl Connection {
+    /// A connection whose first packet will be `first`.
+    pub(super) fn new(now: Time, first: u16) -> Self {
+        Self {
+            sequences: Sequences::new(first),
+            last_sent: first.wrapping_sub(1),
+            sent: 0,
+            newest: None,
+            heard_at: now,
+            sent_at: [(0, Time::NEVER); TIMED],
+            round_trip: None,
+        }
+    }
+
+    /// A connection whose first packet was `sent`.
+    pub(super) fn after(now: Time, sent: u16) -> Self {
+        let mut this = Self::new(now, sent);
+        this.next_header();
+        this
+    }
+
+    fn next_header(&mut self) -> Header {
+        let header = self.sequences.next(false);
+        self.last_sent = header.sequence;
+        self.sent = self.sent.saturating_add(1);
+        header
+    }
+
+    /// The header of a packet that goes out now.
+    pub(super) fn header(&mut self, now: Time) -> Header {
+        let header = self.next_header();
+        self.sent_at[usize::from(header.sequence) % TIMED] = (header.sequence, now);
+        header
+    }
+
+    /// Writes a packet.
+    pub(super) fn write(&mut self, now: Time, payload: &Payload<'_>, buf: &mut [u8]) -> Option<usize> {
+        let header = self.header(now);
+        control::encode(&header, payload, buf).ok()
+    }
+
+    /// Writes the message that is due, if there is one.
+    pub(super) fn write_due(&mut self, now: Time, reliable: &mut Reliable, buf: &mut [u8]) -> Option<usize> {
+        if reliable.next_due().is_none_or(|due| due > now) {
+            return None;
+        }
+        let rtt = self.round_trip();
+        let header = self.header(now);
+        let bytes = reliable.transmit(now, header.sequence, rtt)?;
+        control::encode(&header, &Payload::ReliableEvent(bytes), buf).ok()
+    }
+
+    /// Checks the numbers of a packet; changes nothing.
+    pub(super) fn check(&self, now: Time, header: Header) -> Result<(), Refusal> {
+        if let Some(newest) = self.newest {
+            let silent = now.since(self.heard_at).nanos();
+            let reach = REACH + silent.saturating_mul(REACH_A_SECOND) / 1_000_000_000;
+            let away = header.sequence.wrapping_sub(newest).cast_signed();
+            if u64::from(away.unsigned_abs()) > reach {
+                return Err(Refusal::FarSequence);
+            }
+        }
+        let behind = u64::from(self.last_sent.wrapping_sub(header.ack));
+        let allowed = (u64::from(self.sequences.unacknowledged()) + REACH).min(self.sent);
+        if behind < allowed { Ok(()) } else { Err(Refusal::AckUnsent) }
+    }
+
+    /// Takes in the numbers of a packet that was checked. Acks count even if the packet is a copy.
+    pub(super) fn accept(&mut self, now: Time, header: Header, reliable: &mut Reliable) -> Received {
+        self.heard_at = now;
+        self.sequences.acknowledged(header.ack);
+        reliable.acknowledged(header);
+        let slot = &mut self.sent_at[usize::from(header.ack) % TIMED];
+        if slot.0 == header.ack && slot.1 != Time::NEVER {
+            let sample = now.since(slot.1);
+            slot.1 = Time::NEVER;
+            self.round_trip = Some(self.round_trip.map_or(sample, |smoothed| (smoothed * 7 + sample) / 8));
+        }
+        let received = self.sequences.received(header.sequence);
+        if self.newest.is_none_or(|newest| header.sequence.wrapping_sub(newest).cast_signed() > 0) {
+            self.newest = Some(header.sequence);
+        }
+        received
+    }
+
+    /// Takes in the first packet of the other side, wherever its numbers begin.
+    pub(super) fn accept_first(&mut self, now: Time, header: Header, reliable: &mut Reliable) {
+        self.sequences.begin_at(header.sequence);
+        self.newest = None;
+        self.accept(now, header, reliable);
+    }
+
+    /// Lets the other side begin its numbers anew with its next packet.
+    pub(super) fn expect_first(&mut self) {
+        self.newest = None;
+    }
+
+    /// Takes in a packet with a numbered message, which is kept if it is new. One without room is not acknowledged.
+    pub(super) fn accept_message(
+        &mut self,
+        now: Time,
+        header: Header,
+        number: u16,
+        payload: &[u8],
+        reliable: &mut Reliable,
+    ) -> Result<(), Refusal> {
+        let arrival = reliable.look_at(number);
+        if arrival == Arrival::Beyond {
+            return Err(Refusal::NoRoom);
+        }
+        let received = self.accept(now, header, reliable);
+        if received == Received::New && arrival == Arrival::New {
+            reliable.keep(now, number, payload);
+        }
+        Ok(())
+    }
+
+    /// The smoothed round trip, from sending a packet to its ack.
+    pub(super) fn round_trip(&self) -> Span {
+        self.round_trip.unwrap_or(FIRST_ROUND_TRIP)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    fn header(sequence: u16, ack: u16) -> Header {
+        Header { sequence, ack, ack_bits: 0 }
+    }
+
+    #[test]
+    fn only_what_was_sent_can_be_acknowledged() {
+        let mut reliable = Reliable::new();
+        let mut link = Connection::after(at(0), 65_534);
+        assert_eq!(link.check(at(1), header(7, 65_534)), Ok(()));
+        for ack in [65_533, 65_535, 0, 30_000] {
+            assert_eq!(link.check(at(1), header(7, ack)), Err(Refusal::AckUnsent), "{ack}");
+        }
+        for _ in 0..3 {
+            link.header(at(1));
+        }
+        assert_eq!(link.check(at(2), header(7, 1)), Ok(()), "across the wrap");
+        assert_eq!(link.check(at(2), header(7, 2)), Err(Refusal::AckUnsent));
+        link.accept(at(51), header(7, 1), &mut reliable);
+        assert_eq!(link.round_trip(), Span::from_millis(50));
+    }
+
+    #[test]
+    fn a_sequence_may_be_far_only_after_a_silence() {
+        let mut reliable = Reliable::new();
+        let mut link = Connection::after(at(0), 5);
+        link.accept(at(0), header(65_000, 5), &mut reliable);
+        assert_eq!(link.check(at(10), header(64_990, 5)), Ok(()));
+        assert_eq!(link.check(at(10), header(200, 5)), Err(Refusal::FarSequence));
+        assert_eq!(link.check(at(5_000), header(200, 5)), Ok(()), "736 further, after five seconds");
+        assert_eq!(link.check(at(5_000), header(20_000, 5)), Err(Refusal::FarSequence));
+    }
+}

@@ -1,0 +1,163 @@
+//! Strangers on GAME: a CONNECT_REQ is empty, so the sequence number of the CONNECT_ACK is the proof of an address.
+
+use super::connection::Connection;
+use crate::authority::dialect::{Answer, Knock, MAX_ANSWER, MeetsStrangers, ServerLink};
+use crate::peer::keyed_hash::{Key, keyed_hash};
+use crate::peer::refusal::Refusal;
+use crate::time::{Span, Time};
+use crate::wire::control::{self, Header, Payload};
+use core::num::NonZeroU8;
+use std::net::SocketAddr;
+
+/// A proof is of one period; that of the period before is still good.
+const PERIOD: Span = Span::from_secs(5);
+
+/// Answers CONNECT_REQs and recognises who has received the answer. The only state is the key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Gate {
+    key: Key,
+}
+
+impl Gate {
+    /// The sequence number that proves that `from` received the offer of `id`. The id is part of it: if the id was taken
+    /// by another in the meantime the proof is void, and the client asks again.
+    fn proof(&self, period: u64, from: SocketAddr, id: u8) -> u16 {
+        let (ip, scope) = match from {
+            SocketAddr::V4(v4) => (v4.ip().to_ipv6_mapped(), 0),
+            SocketAddr::V6(v6) => (*v6.ip(), v6.scope_id()),
+        };
+        let mut bytes = [0; 31];
+        bytes[..16].copy_from_slice(&ip.octets());
+        bytes[16..20].copy_from_slice(&scope.to_be_bytes());
+        bytes[20..22].copy_from_slice(&from.port().to_be_bytes());
+        bytes[22] = id;
+        bytes[23..].copy_from_slice(&period.to_be_bytes());
+        keyed_hash(self.key, &bytes) as u16
+    }
+
+    /// Whether `ack` is the proof of this period or of the one before. Its selective acks prove nothing: 32 guesses at once.
+    fn proves(&self, now: Time, from: SocketAddr, id: u8, ack: u16) -> bool {
+        let period = period(now);
+        ack == self.proof(period, from, id) || (period > 0 && ack == self.proof(period - 1, from, id))
+    }
+}
+
+fn period(now: Time) -> u64 {
+    now.since(Time::ZERO).nanos() / PERIOD.nanos()
+}
+
+fn answer(header: Header, payload: &Payload<'_>) -> Result<Knock, Refusal> {
+    let mut answer = Answer { len: 0, bytes: [0; MAX_ANSWER] };
+    answer.len = control::encode(&header, payload, &mut answer.bytes).map_err(|_| Refusal::NoRoom)?;
+    Ok(Knock::Answer(answer))
+}
+
+impl MeetsStrangers for Gate {
+    fn with_key(key: Key) -> Self {
+        Self { key }
+    }
+
+    fn knock(
+        &self,
+        now: Time,
+        from: SocketAddr,
+        datagram: &[u8],
+        offer: Option<u8>,
+    ) -> Result<Knock, Refusal> {
+        let packet = decode(datagram)?;
+        let heard = packet.header;
+        let offer = offer.and_then(NonZeroU8::new);
+        match (packet.payload, offer) {
+            (Payload::ConnectReq, Some(client_id)) => {
+                let sequence = self.proof(period(now), from, client_id.get());
+                let header = Header { sequence, ack: heard.sequence, ack_bits: 0 };
+                answer(header, &Payload::ConnectAck { client_id })
+            }
+            // One datagram for one, and no longer than the request.
+            (Payload::ConnectReq, None) => {
+                answer(Header { sequence: 0, ack: heard.sequence, ack_bits: 0 }, &Payload::Disconnect)
+            }
+            (
+                Payload::Input(_)
+                | Payload::Inputs(_)
+                | Payload::Ping(_)
+                | Payload::ReliableEvent(_)
+                | Payload::Heartbeat,
+                Some(id),
+            ) if self.proves(now, from, id.get(), heard.ack) => Ok(Knock::Proven),
+            _ => Err(Refusal::Stranger),
+        }
+    }
+
+    fn begin(&self, now: Time, from: SocketAddr, id: u8, datagram: &[u8], link: &mut ServerLink) {
+        // The proof was checked before. What the client has acknowledged is the first packet of the connection.
+        let sequence =
+            decode(datagram).map_or_else(|_| self.proof(period(now), from, id), |packet| packet.header.ack);
+        link.begin(Connection::after(now, sequence));
+    }
+}
+
+/// Decodes a datagram of GAME, or says why not.
+pub(super) fn decode(datagram: &[u8]) -> Result<control::Packet<'_>, Refusal> {
+    control::decode(datagram).map_err(|error| match error {
+        control::DecodeError::TooShort { .. } | control::DecodeError::Magic { .. } => Refusal::NoPacket,
+        _ => Refusal::MalformedControl,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    fn offered(gate: &Gate, now: Time, from: SocketAddr, id: u8) -> u16 {
+        let mut request = [0; 15];
+        control::encode(&Header { sequence: 9, ack: 0, ack_bits: 0 }, &Payload::ConnectReq, &mut request)
+            .unwrap();
+        let Ok(Knock::Answer(answer)) = gate.knock(now, from, &request, Some(id)) else {
+            panic!("no answer")
+        };
+        let packet = control::decode(&answer.bytes[..answer.len]).unwrap();
+        assert_eq!(packet.header.ack, 9);
+        packet.header.sequence
+    }
+
+    fn heartbeat(ack: u16, ack_bits: u32) -> [u8; 15] {
+        let mut bytes = [0; 15];
+        control::encode(&Header { sequence: 10, ack, ack_bits }, &Payload::Heartbeat, &mut bytes).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn a_proof_is_good_for_one_address_one_id_and_two_periods() {
+        let gate = Gate::with_key((3, 4));
+        let (here, there): (SocketAddr, SocketAddr) =
+            ("192.0.2.1:5".parse().unwrap(), "192.0.2.1:6".parse().unwrap());
+        let proof = offered(&gate, at(4_900), here, 7);
+        let proven = |now, from, id, ack, bits| {
+            matches!(gate.knock(now, from, &heartbeat(ack, bits), Some(id)), Ok(Knock::Proven))
+        };
+        assert!(proven(at(4_950), here, 7, proof, 0));
+        assert!(proven(at(9_900), here, 7, proof, 0), "of the period before");
+        assert!(!proven(at(10_000), here, 7, proof, 0), "too old");
+        assert!(!proven(at(4_950), there, 7, proof, 0), "another port");
+        assert!(!proven(at(4_950), here, 8, proof, 0), "the id has been taken");
+        assert!(!proven(at(4_950), here, 7, proof.wrapping_add(1), u32::MAX), "a selective ack is no proof");
+    }
+
+    #[test]
+    fn a_full_server_says_so_with_as_many_bytes_as_it_was_sent() {
+        let gate = Gate::with_key((3, 4));
+        let mut request = [0; 15];
+        control::encode(&Header::default(), &Payload::ConnectReq, &mut request).unwrap();
+        let Ok(Knock::Answer(answer)) = gate.knock(at(0), "192.0.2.1:5".parse().unwrap(), &request, None)
+        else {
+            panic!("no answer")
+        };
+        assert_eq!(answer.len, request.len());
+        assert_eq!(control::decode(&answer.bytes[..answer.len]).unwrap().payload, Payload::Disconnect);
+    }
+}

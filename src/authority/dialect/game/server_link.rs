@@ -1,0 +1,190 @@
+//! A server's end of a GAME connection.
+
+use super::connection::Connection;
+use super::gate::decode;
+use super::message::{self, EVENTS_HEAD, MAX_RECORD, Message};
+use crate::authority::dialect::{FromClient, NumberedInput, SpeaksToClient};
+use crate::authority::record::{Record, Shown, Terms};
+use crate::authority::world::Command;
+use crate::peer::refusal::Refusal;
+use crate::peer::reliable::{IN_FLIGHT, Reliable};
+use crate::peer::sequence::Received;
+use crate::time::Time;
+use crate::wire::control::{EntityState, Entries, Payload, PlayerInput, Snapshot};
+use crate::wire::message::MAX_LEN;
+use core::num::NonZeroU8;
+
+/// How many entities one SNAPSHOT holds: with the four bytes after them it is 1,200 bytes long.
+pub(crate) const ENTITIES_A_DATAGRAM: usize = 56;
+
+/// How many inputs one packet may list.
+const MAX_INPUTS: usize = 255;
+
+const NO_ENTITY: EntityState =
+    EntityState { id: 0, x: 0.0, y: 0.0, velocity_x: 0.0, velocity_y: 0.0, health: 0.0 };
+
+/// Sequence numbers, acks and reliable messages towards one client.
+#[derive(Clone, Debug)]
+pub(crate) struct ServerLink {
+    connection: Connection,
+    reliable: Reliable,
+    /// The mark of the last record of each message under way.
+    marks: [u64; IN_FLIGHT as usize],
+}
+
+impl ServerLink {
+    /// Takes over a connection that has just begun, and forgets the one before.
+    pub(super) fn begin(&mut self, connection: Connection) {
+        self.connection = connection;
+        self.reliable.reset();
+        self.marks = [0; IN_FLIGHT as usize];
+    }
+
+    fn hear(&self, payload: &Payload<'_>, inputs: &mut Vec<NumberedInput>) -> Result<FromClient, Refusal> {
+        inputs.clear();
+        let mut take = |input: PlayerInput| {
+            if inputs.len() < MAX_INPUTS {
+                let command = Command { x: input.move_x, y: input.move_y, actions: input.actions };
+                inputs.push((input.sequence, command));
+            }
+        };
+        match payload {
+            Payload::Input(input) => take(*input),
+            Payload::Inputs(all) => all.iter().for_each(take),
+            Payload::Ping(value) => return Ok(FromClient::Ping(*value)),
+            Payload::ConnectReq => return Ok(FromClient::JoinAgain),
+            Payload::Disconnect => return Ok(FromClient::Leaves),
+            Payload::Heartbeat | Payload::ReliableEvent(_) => return Ok(FromClient::Alive),
+            Payload::ConnectAck { .. } | Payload::Snapshot(_) | Payload::Pong(_) => {
+                return Err(Refusal::OutOfPlace);
+            }
+        }
+        Ok(FromClient::Inputs)
+    }
+}
+
+impl SpeaksToClient for ServerLink {
+    fn idle() -> Self {
+        Self {
+            connection: Connection::new(Time::ZERO, 0),
+            reliable: Reliable::new(),
+            marks: [0; IN_FLIGHT as usize],
+        }
+    }
+
+    fn receive(
+        &mut self,
+        now: Time,
+        datagram: &[u8],
+        inputs: &mut Vec<NumberedInput>,
+    ) -> Result<FromClient, Refusal> {
+        let packet = decode(datagram)?;
+        let heard = self.hear(&packet.payload, inputs)?;
+        if heard == FromClient::JoinAgain {
+            // A CONNECT_REQ is the first of its sender and acknowledges nothing. It changes no number here.
+            return Ok(heard);
+        }
+        self.connection.check(now, packet.header)?;
+        if let Payload::ReliableEvent(payload) = packet.payload {
+            // Anybody may send events of their own; the format says nothing about them. They are acknowledged and dropped.
+            let Some(Message::Ticks { first }) = message::read(payload) else {
+                self.connection.accept(now, packet.header, &mut self.reliable);
+                return Ok(FromClient::Alive);
+            };
+            self.connection.accept(now, packet.header, &mut self.reliable);
+            return Ok(FromClient::Numbered { first });
+        }
+        match self.connection.accept(now, packet.header, &mut self.reliable) {
+            Received::New => Ok(heard),
+            Received::Duplicate => Ok(FromClient::Alive),
+        }
+    }
+
+    fn queue_terms(&mut self, now: Time, terms: &Terms, frame: u64) {
+        let sent = self.reliable.send_bytes(now, |_, bytes| message::put_terms(terms, frame, bytes));
+        debug_assert_eq!(sent, Ok(0), "TERMS is the first message");
+    }
+
+    fn queue_records<'a>(
+        &mut self,
+        now: Time,
+        records: impl Iterator<Item = (u64, &'a Record)>,
+    ) -> Option<u64> {
+        let mut records = records.peekable();
+        records.peek()?;
+        let mut last = None;
+        let sent = self.reliable.send_bytes(now, |number, bytes| {
+            message::put_events_head(number, bytes);
+            while bytes.len() + MAX_RECORD <= MAX_LEN
+                && let Some((mark, record)) = records.next()
+            {
+                message::put_record(record, bytes);
+                last = Some(mark);
+            }
+        });
+        self.marks[usize::from(sent.ok()? % IN_FLIGHT)] = last?;
+        last
+    }
+
+    fn mark_all(&mut self, mark: u64) {
+        self.marks = [mark; IN_FLIGHT as usize];
+    }
+
+    fn acknowledged_mark(&self) -> Option<u64> {
+        if self.reliable.all_acknowledged() {
+            return None;
+        }
+        let last = self.reliable.first_unacknowledged().wrapping_sub(1);
+        // Before the first message, TERMS, nothing is acknowledged: its mark and the untouched ones are 0.
+        Some(self.marks[usize::from(last % IN_FLIGHT)])
+    }
+
+    fn has_due(&self, now: Time) -> bool {
+        self.reliable.next_due().is_some_and(|due| due <= now)
+    }
+
+    fn write_due(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
+        self.connection.write_due(now, &mut self.reliable, buf)
+    }
+
+    fn write_accepted(&mut self, now: Time, id: u8, buf: &mut [u8]) -> Option<usize> {
+        let client_id = NonZeroU8::new(id)?;
+        self.connection.write(now, &Payload::ConnectAck { client_id }, buf)
+    }
+
+    fn write_pong(&mut self, now: Time, value: u64, buf: &mut [u8]) -> Option<usize> {
+        self.connection.write(now, &Payload::Pong(value), buf)
+    }
+
+    fn write_leaves(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
+        self.connection.write(now, &Payload::Disconnect, buf)
+    }
+
+    fn write_snapshot(
+        &mut self,
+        now: Time,
+        frame: u64,
+        shown: &[Shown],
+        applied: u32,
+        buf: &mut [u8],
+    ) -> Option<(usize, usize)> {
+        let count = shown.len().min(ENTITIES_A_DATAGRAM);
+        let mut entities = [NO_ENTITY; ENTITIES_A_DATAGRAM];
+        for (entity, Shown { id, body }) in entities.iter_mut().zip(shown) {
+            *entity = EntityState {
+                id: *id,
+                x: body.x,
+                y: body.y,
+                velocity_x: body.velocity_x,
+                velocity_y: body.velocity_y,
+                health: body.health,
+            };
+        }
+        let entities = Entries::from(&entities[..count]);
+        let snapshot = Snapshot { tick: frame as u32, entities, last_input: Some(applied) };
+        let len = self.connection.write(now, &Payload::Snapshot(snapshot), buf)?;
+        Some((count, len))
+    }
+}
+
+const _: () = assert!(EVENTS_HEAD + MAX_RECORD <= MAX_LEN);

@@ -1,0 +1,178 @@
+//! The seam between the roles and the wire: what a connection can say and hear, in the words of no format.
+//!
+//! A server and a client know these three traits and nothing of bytes, sequence numbers or acks. [`game`] is the
+//! dialect of GAME. Another dialect implements the same three; the aliases below are what the roles are built with.
+
+pub(crate) mod game;
+
+use super::record::{Record, Shown, Terms};
+use super::world::Command;
+use crate::peer::keyed_hash::Key;
+use crate::peer::refusal::Refusal;
+use crate::time::Time;
+use std::net::SocketAddr;
+
+/// How a server meets strangers.
+pub(crate) type Gate = game::gate::Gate;
+/// A server's end of one connection.
+pub(crate) type ServerLink = game::server_link::ServerLink;
+/// A client's end of its connection.
+pub(crate) type ClientLink = game::client_link::ClientLink;
+
+/// The longest answer to a stranger.
+pub(crate) const MAX_ANSWER: usize = 32;
+
+/// A datagram for a stranger.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answer {
+    pub(crate) len: usize,
+    pub(crate) bytes: [u8; MAX_ANSWER],
+}
+
+/// What a datagram of a stranger leads to.
+#[derive(Debug)]
+pub(crate) enum Knock {
+    /// It is answered, and nothing is kept.
+    Answer(Answer),
+    /// The address is proven. A seat is taken, and the datagram is then the first one of the connection.
+    Proven,
+}
+
+/// How a server meets addresses that have no seat. It keeps nothing about them.
+pub(crate) trait MeetsStrangers {
+    fn with_key(key: Key) -> Self;
+
+    /// Judges a datagram from `from`, which would get the id `offer` now; `None` if there is none left.
+    fn knock(
+        &self,
+        now: Time,
+        from: SocketAddr,
+        datagram: &[u8],
+        offer: Option<u8>,
+    ) -> Result<Knock, Refusal>;
+
+    /// Begins the connection of a proven address, in place of an earlier one.
+    fn begin(&self, now: Time, from: SocketAddr, id: u8, datagram: &[u8], link: &mut ServerLink);
+}
+
+/// What a client has said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FromClient {
+    /// Inputs, which are in the list that was handed in.
+    Inputs,
+    /// A request to measure the round trip.
+    Ping(u64),
+    /// Inputs from this number on are numbered by the frame that they ask for.
+    Numbered { first: u32 },
+    /// The client asks to join again: it has not heard that it is in.
+    JoinAgain,
+    /// The client leaves.
+    Leaves,
+    /// Nothing but that it is there.
+    Alive,
+}
+
+/// An input as it came: its number and the command.
+pub(crate) type NumberedInput = (u32, Command);
+
+/// A server's end of one connection.
+pub(crate) trait SpeaksToClient {
+    /// A connection that nobody has begun.
+    fn idle() -> Self;
+
+    /// Takes in a datagram; inputs go into `inputs`, whose room is never exceeded.
+    fn receive(
+        &mut self,
+        now: Time,
+        datagram: &[u8],
+        inputs: &mut Vec<NumberedInput>,
+    ) -> Result<FromClient, Refusal>;
+
+    /// Queues what a server says first.
+    fn queue_terms(&mut self, now: Time, terms: &Terms, frame: u64);
+
+    /// Queues records from the front of `records`, each with a rising mark, as many as fit one message. Returns the mark of
+    /// the last one; `None` if none can go out now.
+    fn queue_records<'a>(
+        &mut self,
+        now: Time,
+        records: impl Iterator<Item = (u64, &'a Record)>,
+    ) -> Option<u64>;
+
+    /// Gives everything that is under way this mark.
+    fn mark_all(&mut self, mark: u64);
+
+    /// The mark up to which all records have been acknowledged; `None` if nothing is under way.
+    fn acknowledged_mark(&self) -> Option<u64>;
+
+    /// Whether a queued message is due.
+    fn has_due(&self, now: Time) -> bool;
+
+    fn write_due(&mut self, now: Time, buf: &mut [u8]) -> Option<usize>;
+    fn write_accepted(&mut self, now: Time, id: u8, buf: &mut [u8]) -> Option<usize>;
+    fn write_pong(&mut self, now: Time, value: u64, buf: &mut [u8]) -> Option<usize>;
+    fn write_leaves(&mut self, now: Time, buf: &mut [u8]) -> Option<usize>;
+
+    /// Writes the entities from the front of `shown`, as many as fit, and returns how many and the length.
+    fn write_snapshot(
+        &mut self,
+        now: Time,
+        frame: u64,
+        shown: &[Shown],
+        applied: u32,
+        buf: &mut [u8],
+    ) -> Option<(usize, usize)>;
+}
+
+/// What a server has said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FromServer {
+    /// The client is in, under this id.
+    Accepted { id: u8 },
+    /// The server ends the connection, or has no seat.
+    Leaves,
+    /// Entities, which are in the list that was handed in; and the number of the last input applied.
+    Snapshot { frame: u32, applied: Option<u32> },
+    /// The answer to a ping.
+    Pong(u64),
+    /// Messages may be ready to be delivered.
+    Messages,
+    /// Nothing but that it is there.
+    Alive,
+}
+
+/// A message of the server, as it is delivered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Delivered {
+    /// The terms, and the server's frame when they were written.
+    Terms(Terms, u32),
+    Record(Record),
+}
+
+/// A client's end of its connection.
+pub(crate) trait SpeaksToServer {
+    /// A connection that begins with packet `first`.
+    fn new(now: Time, first: u16) -> Self;
+
+    /// Takes in a datagram from the server; entities go into `shown`, whose room is never exceeded.
+    fn receive(&mut self, now: Time, datagram: &[u8], shown: &mut Vec<Shown>) -> Result<FromServer, Refusal>;
+
+    /// Delivers the messages that are here, in order and once. `near` is a frame that the server is near to.
+    fn deliver(&mut self, near: u64, take: impl FnMut(Delivered));
+
+    /// Queues that inputs are numbered by frames from `first` on.
+    fn queue_numbered(&mut self, now: Time, first: u32);
+
+    /// When the next message is due.
+    fn next_due(&self) -> Time;
+
+    /// The longest run of packets that were lost lately.
+    fn recent_loss_run(&self) -> u32;
+
+    fn write_due(&mut self, now: Time, buf: &mut [u8]) -> Option<usize>;
+    fn write_join(&mut self, now: Time, buf: &mut [u8]) -> Option<usize>;
+    fn write_inputs(&mut self, now: Time, inputs: &[NumberedInput], buf: &mut [u8]) -> Option<usize>;
+    fn write_ping(&mut self, now: Time, value: u64, buf: &mut [u8]) -> Option<usize>;
+    fn write_alive(&mut self, now: Time, buf: &mut [u8]) -> Option<usize>;
+    fn write_leaves(&mut self, now: Time, buf: &mut [u8]) -> Option<usize>;
+}

@@ -1,0 +1,99 @@
+//! What a server tells reliably and in order, in the words of no format.
+
+use super::world::Body;
+
+/// The longest message of the game's own.
+pub const MAX_TOLD: usize = 64;
+
+/// A message of the game's own: up to [`MAX_TOLD`] bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Told {
+    len: u8,
+    bytes: [u8; MAX_TOLD],
+}
+
+impl Told {
+    /// A copy of `bytes`; `None` if they are more than [`MAX_TOLD`].
+    pub(crate) fn new(bytes: &[u8]) -> Option<Self> {
+        let mut told = Self { len: u8::try_from(bytes.len()).ok()?, bytes: [0; MAX_TOLD] };
+        told.bytes.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        Some(told)
+    }
+
+    /// The bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+}
+
+impl core::fmt::Debug for Told {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{:02X?}", self.bytes())
+    }
+}
+
+/// The course of a projectile since its spawn or its last bounce: a straight line from a place at a frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Course {
+    /// The frame at which the projectile was at `x`, `y`.
+    pub frame: u64,
+    /// Horizontal position at that frame.
+    pub x: f32,
+    /// Vertical position at that frame.
+    pub y: f32,
+    /// Horizontal velocity, in units a second.
+    pub velocity_x: f32,
+    /// Vertical velocity.
+    pub velocity_y: f32,
+}
+
+impl Course {
+    /// The position at a time in frames, which need not be whole. Both sides compute it in the same way.
+    #[must_use]
+    pub fn at(&self, frame: f64, frame_rate: u16) -> (f32, f32) {
+        let seconds = ((frame - self.frame as f64) / f64::from(frame_rate)) as f32;
+        (self.x + self.velocity_x * seconds, self.y + self.velocity_y * seconds)
+    }
+
+    pub(crate) fn is_finite(&self) -> bool {
+        [self.x, self.y, self.velocity_x, self.velocity_y].iter().all(|value| value.is_finite())
+    }
+}
+
+/// One entity as a snapshot shows it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Shown {
+    pub(crate) id: u8,
+    pub(crate) body: Body,
+}
+
+/// One thing that a server tells reliably. Frames are the server's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Record {
+    /// There is an entity from this frame on.
+    Spawn { id: u8, kind: u8, frame: u64 },
+    /// An entity is gone at this frame.
+    Gone { id: u8, frame: u64 },
+    /// There is a projectile.
+    Shot { id: u8, kind: u8, owner: u8, course: Course },
+    /// A projectile has taken another course.
+    Bounce { id: u8, course: Course },
+    /// A projectile is gone at this frame.
+    ShotEnd { id: u8, frame: u64 },
+    /// A message of the game's own.
+    Told { frame: u64, told: Told },
+    /// Why the DISCONNECT that follows is sent.
+    Bye { kicked: bool },
+}
+
+/// What a server says of itself first of all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// Frames a second.
+    pub frame_rate: u16,
+    /// Snapshots a second.
+    pub broadcast_rate: u16,
+    /// A number from which all clients may build the same level.
+    pub seed: u32,
+}

@@ -1,0 +1,131 @@
+//! The entities of a world by their ids, and when an id is free again.
+
+use crate::authority::world::Body;
+
+/// Ids are 1 to 255; a player has the id of the client.
+const IDS: usize = 256;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum State {
+    Free,
+    /// Taken by a player whose first body comes with the next frame.
+    Reserved,
+    /// There since this frame.
+    Live {
+        since: u64,
+    },
+    /// Gone; the id waits until everybody has heard of it, which the mark of its GONE says.
+    Unheard {
+        mark: u64,
+    },
+    /// Everybody has heard of it. Snapshots may still be under way.
+    Resting {
+        until: u64,
+    },
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    state: State,
+    kind: u8,
+    body: Body,
+}
+
+/// A fixed table of entities.
+#[derive(Clone, Debug)]
+pub(super) struct Entities {
+    slots: Box<[Slot; IDS]>,
+}
+
+impl Entities {
+    pub(super) fn new() -> Self {
+        let free = Slot { state: State::Free, kind: 0, body: Body::at(0.0, 0.0) };
+        Self { slots: Box::new([free; IDS]) }
+    }
+
+    pub(super) fn is_free(&self, id: u8) -> bool {
+        id != 0 && self.slots[usize::from(id)].state == State::Free
+    }
+
+    /// The free id that a player gets who begins to look at `start`, counting up.
+    pub(super) fn free_for_player(&self, start: u8) -> Option<u8> {
+        let start = start.max(1);
+        (start..=u8::MAX).chain(1..start).find(|id| self.is_free(*id))
+    }
+
+    /// The free id of another entity, counting down.
+    pub(super) fn free_from_above(&self) -> Option<u8> {
+        (1..=u8::MAX).rev().find(|id| self.is_free(*id))
+    }
+
+    /// Takes an id for a player who enters with the next frame.
+    pub(super) fn reserve(&mut self, id: u8) {
+        self.slots[usize::from(id)].state = State::Reserved;
+    }
+
+    /// Gives back an id that nobody was told of.
+    pub(super) fn release(&mut self, id: u8) {
+        self.slots[usize::from(id)].state = State::Free;
+    }
+
+    pub(super) fn place(&mut self, id: u8, kind: u8, body: Body, frame: u64) {
+        self.slots[usize::from(id)] = Slot { state: State::Live { since: frame }, kind, body };
+    }
+
+    /// Takes an entity away; `mark` is that of its GONE.
+    pub(super) fn remove(&mut self, id: u8, mark: u64) {
+        self.slots[usize::from(id)].state = State::Unheard { mark };
+    }
+
+    pub(super) fn body_mut(&mut self, id: u8) -> Option<&mut Body> {
+        let slot = &mut self.slots[usize::from(id)];
+        matches!(slot.state, State::Live { .. }).then_some(&mut slot.body)
+    }
+
+    pub(super) fn get(&self, id: u8) -> Option<(u8, u64, &Body)> {
+        let slot = &self.slots[usize::from(id)];
+        match slot.state {
+            State::Live { since } => Some((slot.kind, since, &slot.body)),
+            _ => None,
+        }
+    }
+
+    /// Every entity: id, kind, since when, body; by id.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u8, u8, u64, &Body)> {
+        (1..=u8::MAX).filter_map(|id| self.get(id).map(|(kind, since, body)| (id, kind, since, body)))
+    }
+
+    /// Frees the ids whose GONE everybody has acknowledged for a second. `heard` is the mark that all have reached.
+    pub(super) fn free_up(&mut self, frame: u64, frame_rate: u16, heard: u64) {
+        for slot in self.slots.iter_mut() {
+            match slot.state {
+                State::Unheard { mark } if mark <= heard => {
+                    slot.state = State::Resting { until: frame + u64::from(frame_rate) };
+                }
+                State::Resting { until } if until <= frame => slot.state = State::Free,
+                _ => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_free_again_a_second_after_everybody_has_heard_that_it_is_gone() {
+        let mut entities = Entities::new();
+        assert_eq!(entities.free_from_above(), Some(255));
+        entities.place(255, 0, Body::at(0.0, 0.0), 1);
+        assert_eq!((entities.free_from_above(), entities.free_for_player(255)), (Some(254), Some(1)));
+        entities.remove(255, 10);
+        entities.free_up(100, 60, 9);
+        assert!(!entities.is_free(255), "somebody has not heard it");
+        entities.free_up(101, 60, 10);
+        entities.free_up(160, 60, 10);
+        assert!(!entities.is_free(255), "not a second yet");
+        entities.free_up(161, 60, 10);
+        assert!(entities.is_free(255));
+    }
+}

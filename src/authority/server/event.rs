@@ -1,0 +1,73 @@
+//! What a server tells its owner, and its statistics.
+
+use crate::peer::refusal::Refusals;
+use core::fmt;
+use std::net::SocketAddr;
+
+/// What a server tells its owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ServerEvent {
+    /// A client has taken a seat.
+    Joined {
+        /// Its id, which its entity has too.
+        id: u8,
+        /// Its address.
+        addr: SocketAddr,
+    },
+    /// A client is gone.
+    Left {
+        /// Its id.
+        id: u8,
+        /// Why.
+        why: LeftWhy,
+    },
+}
+
+/// Why a client is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LeftWhy {
+    /// It said that it leaves.
+    Left,
+    /// Nothing came from it for too long.
+    Silent,
+    /// It acknowledged too little of what it was told.
+    Behind,
+    /// It was kicked.
+    Kicked,
+    /// The server shuts down.
+    Shutdown,
+}
+
+impl fmt::Display for LeftWhy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Left => "left the game",
+            Self::Silent => "was not heard of any more",
+            Self::Behind => "could not keep up",
+            Self::Kicked => "was kicked",
+            Self::Shutdown => "was told that the server shuts down",
+        })
+    }
+}
+
+/// The statistics of a server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ServerStats {
+    /// Frames stepped.
+    pub frames: u64,
+    /// Datagrams received, bad ones included.
+    pub datagrams_in: u64,
+    /// Datagrams sent.
+    pub datagrams_out: u64,
+    /// Bytes sent, without the headers of UDP.
+    pub bytes_out: u64,
+    /// Bytes of snapshots among them.
+    pub snapshot_bytes_out: u64,
+    /// Bodies that were not finite, and so were not sent.
+    pub bodies_not_finite: u64,
+    /// Datagrams that were dropped, by reason.
+    pub refused: Refusals,
+}

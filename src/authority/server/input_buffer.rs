@@ -1,0 +1,256 @@
+//! The inputs of one client, of which one is applied in each frame.
+
+use crate::authority::dialect::NumberedInput;
+use crate::authority::numbering::nearest;
+use crate::authority::world::Command;
+
+/// How many inputs are kept.
+pub(crate) const KEPT: u64 = 128;
+
+/// How many inputs of a plain count must be here before the first is applied.
+const BEGUN_BY: usize = 2;
+
+const EMPTY: u64 = u64::MAX;
+
+/// How many frames had an input of their own, and how many had not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InputStats {
+    /// Frames in which an input was applied.
+    pub applied: u64,
+    /// Frames in which the last input was held, because the one that was asked for was not here.
+    pub held: u64,
+    /// Frames that were neutral, because there was none for too long.
+    pub neutral: u64,
+    /// Inputs that came after their frame, or that were applied before: redundancy, mostly.
+    pub known_or_late: u64,
+    /// Inputs that were refused because they are too far ahead.
+    pub far_ahead: u64,
+}
+
+/// The inputs of one client, tagged by number. Each is applied at most once, however many copies come.
+#[derive(Clone, Debug)]
+pub(super) struct InputBuffer {
+    slots: [(u64, Command); KEPT as usize],
+    /// Whether numbers are the frames that they ask for. Before that they are a plain count: a queue.
+    numbered: bool,
+    /// The newest number that is here, and the frame in which it came.
+    newest: Option<u64>,
+    newest_in: u64,
+    /// The number that was applied last.
+    applied: u64,
+    begun: bool,
+    last: Command,
+    missing: u16,
+    stats: InputStats,
+}
+
+impl InputBuffer {
+    pub(super) fn new() -> Self {
+        Self {
+            slots: [(EMPTY, Command::NEUTRAL); KEPT as usize],
+            numbered: false,
+            newest: None,
+            newest_in: 0,
+            applied: 0,
+            begun: false,
+            last: Command::NEUTRAL,
+            missing: 0,
+            stats: InputStats::default(),
+        }
+    }
+
+    /// From `first` on inputs are numbered by the frame that they ask for.
+    pub(super) fn number_by_frames(&mut self) {
+        if !self.numbered {
+            let (stats, last) = (self.stats, self.last);
+            *self = Self { numbered: true, begun: true, stats, last, ..Self::new() };
+        }
+    }
+
+    /// Takes in the inputs of a packet; `frame` is the one that was stepped last.
+    pub(super) fn insert(&mut self, frame: u64, inputs: &[NumberedInput]) {
+        for (number, command) in inputs {
+            if self.numbered {
+                self.insert_for_frame(frame, nearest(frame, *number), *command);
+            } else {
+                self.insert_counted(frame, *number, *command);
+            }
+        }
+    }
+
+    fn insert_for_frame(&mut self, frame: u64, number: u64, command: Command) {
+        if number <= frame {
+            self.stats.known_or_late += 1;
+        } else if number >= frame + KEPT {
+            self.stats.far_ahead += 1;
+        } else {
+            self.put(number, command);
+        }
+    }
+
+    fn insert_counted(&mut self, frame: u64, number: u32, command: Command) {
+        let Some(newest) = self.newest else {
+            let number = u64::from(number);
+            self.applied = number.saturating_sub(1);
+            (self.newest, self.newest_in) = (Some(number), frame);
+            self.put(number, command);
+            return;
+        };
+        let number = nearest(newest, number);
+        // A client counts one a frame; twice that is already generous. A number from nowhere must not outrun the honest ones.
+        if number > newest + KEPT + 2 * frame.saturating_sub(self.newest_in) {
+            self.stats.far_ahead += 1;
+            return;
+        }
+        if number <= self.applied {
+            self.stats.known_or_late += 1;
+            return;
+        }
+        if number > newest {
+            (self.newest, self.newest_in) = (Some(number), frame);
+            // The oldest give way, so that at most 128 wait.
+            self.applied = self.applied.max(number.saturating_sub(KEPT));
+        }
+        self.put(number, command);
+    }
+
+    fn put(&mut self, number: u64, command: Command) {
+        let slot = &mut self.slots[(number % KEPT) as usize];
+        if slot.0 == number {
+            self.stats.known_or_late += 1;
+        } else {
+            *slot = (number, command);
+        }
+    }
+
+    fn take_slot(&mut self, number: u64) -> Option<Command> {
+        let slot = &mut self.slots[(number % KEPT) as usize];
+        (slot.0 == number).then(|| {
+            slot.0 = EMPTY;
+            slot.1
+        })
+    }
+
+    /// The number of the input for this frame, and the input.
+    fn due(&mut self, frame: u64) -> Option<(u64, Command)> {
+        if self.numbered {
+            return self.take_slot(frame).map(|command| (frame, command));
+        }
+        let (waiting, newest) = (self.applied + 1, self.newest?);
+        if !self.begun {
+            let here = (waiting..=newest).filter(|n| self.slots[(n % KEPT) as usize].0 == *n).count();
+            self.begun = here >= BEGUN_BY;
+        }
+        if !self.begun {
+            return None;
+        }
+        // At most 128 numbers lie between; lost ones are passed over.
+        (waiting..=newest).find_map(|number| self.take_slot(number).map(|command| (number, command)))
+    }
+
+    /// The command of this frame, limited in length: the input that asks for it, the last one held, or none.
+    pub(super) fn take(&mut self, frame: u64, hold_frames: u16) -> Command {
+        if let Some((number, command)) = self.due(frame) {
+            (self.applied, self.last, self.missing) = (number, command.limited(), 0);
+            self.stats.applied += 1;
+            return self.last;
+        }
+        if self.stats.applied == 0 {
+            return Command::NEUTRAL;
+        }
+        self.missing = self.missing.saturating_add(1);
+        if self.missing <= hold_frames {
+            self.stats.held += 1;
+            self.last
+        } else {
+            self.stats.neutral += 1;
+            Command::NEUTRAL
+        }
+    }
+
+    /// The number of the last input applied, as it was sent.
+    pub(super) fn applied(&self) -> u32 {
+        if self.stats.applied == 0 { 0 } else { self.applied as u32 }
+    }
+
+    pub(super) fn stats(&self) -> InputStats {
+        self.stats
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn command(n: u32) -> Command {
+        Command { x: 0.0, y: 0.0, actions: n as u8 }
+    }
+
+    fn inputs(numbers: impl IntoIterator<Item = u32>) -> Vec<NumberedInput> {
+        numbers.into_iter().map(|n| (n, command(n))).collect()
+    }
+
+    /// What is applied in the next `frames` frames, as numbers; 0 is neutral.
+    fn applied(buffer: &mut InputBuffer, from: u64, frames: u64) -> Vec<u8> {
+        (from..from + frames).map(|frame| buffer.take(frame, 30).actions).collect()
+    }
+
+    #[test]
+    fn a_count_is_a_queue_that_begins_with_two_and_applies_each_input_once() {
+        let mut buffer = InputBuffer::new();
+        buffer.insert(0, &inputs([1]));
+        assert_eq!(applied(&mut buffer, 1, 2), [0, 0], "one alone does not begin");
+        buffer.insert(2, &inputs([1, 2]));
+        buffer.insert(2, &inputs([1, 2, 3]));
+        buffer.insert(2, &inputs([1, 2, 3]));
+        assert_eq!(applied(&mut buffer, 3, 5), [1, 2, 3, 3, 3], "then the last is held");
+        buffer.insert(8, &inputs([6, 7]));
+        assert_eq!(applied(&mut buffer, 9, 3), [6, 7, 7], "lost ones are passed over");
+        assert_eq!(buffer.applied(), 7);
+    }
+
+    #[test]
+    fn more_inputs_than_frames_move_nobody_faster_and_at_most_128_wait() {
+        let mut buffer = InputBuffer::new();
+        for first in (1..1_000).step_by(100) {
+            buffer.insert(u64::from(first), &inputs(first..first + 100));
+        }
+        let applied = applied(&mut buffer, 1_000, 200);
+        assert_eq!(buffer.stats().applied, 128);
+        assert_eq!(applied[..3], [command(873).actions, command(874).actions, command(875).actions]);
+    }
+
+    #[test]
+    fn a_numbered_input_is_applied_in_its_frame_and_in_no_other() {
+        let mut buffer = InputBuffer::new();
+        buffer.number_by_frames();
+        buffer.insert(10, &inputs([9, 10, 11, 13]));
+        assert_eq!(applied(&mut buffer, 11, 3), [11, 11, 13], "frame 12 holds");
+        buffer.insert(13, &inputs([12, 13]));
+        assert_eq!(buffer.stats().known_or_late, 4);
+        buffer.insert(13, &inputs([13 + 128, 60_000, u32::MAX]));
+        assert_eq!((buffer.stats().far_ahead, buffer.stats().known_or_late), (2, 5));
+    }
+
+    #[test]
+    fn the_last_input_is_held_for_thirty_frames_and_then_it_is_neutral() {
+        let mut buffer = InputBuffer::new();
+        buffer.number_by_frames();
+        buffer.insert(0, &inputs([1]));
+        let applied = applied(&mut buffer, 1, 40);
+        assert_eq!(applied.iter().filter(|actions| **actions == 1).count(), 31);
+        assert_eq!(applied[31..], [0; 9]);
+        assert_eq!((buffer.stats().held, buffer.stats().neutral), (30, 9));
+    }
+
+    #[test]
+    fn a_number_from_nowhere_does_not_outrun_the_honest_ones() {
+        let mut buffer = InputBuffer::new();
+        buffer.insert(0, &inputs([1, 2]));
+        buffer.insert(0, &inputs([1_000_000, 0x7FFF_FFFF]));
+        buffer.insert(0, &inputs([3]));
+        assert_eq!(applied(&mut buffer, 1, 3), [1, 2, 3]);
+        assert_eq!(buffer.stats().far_ahead, 2);
+    }
+}

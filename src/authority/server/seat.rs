@@ -1,0 +1,175 @@
+//! One client at a server: its address, its connection, its inputs, and what it is to be sent.
+
+use super::input_buffer::InputBuffer;
+use super::log::Log;
+use crate::authority::dialect::{ServerLink, SpeaksToClient};
+use crate::authority::record::Shown;
+use crate::authority::world::Command;
+use crate::time::{Span, Time};
+use std::net::SocketAddr;
+
+/// How often a DISCONNECT is sent, because nobody acknowledges it.
+const FAREWELLS: u8 = 3;
+const FAREWELL_EVERY: Span = Span::from_millis(100);
+
+/// A DISCONNECT of a client is believed after this long without a new input: it is empty, so anybody could have written it.
+const BELIEVED_AFTER: Span = Span::from_millis(500);
+
+/// How far somebody is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Nobody is here.
+    Empty,
+    Playing,
+    /// Removed from the world, and told so.
+    Leaving {
+        left: u8,
+        due: Time,
+    },
+}
+
+/// A seat. Its memory stays when a client goes.
+#[derive(Clone, Debug)]
+pub(super) struct Seat {
+    phase: Phase,
+    pub(super) addr: SocketAddr,
+    pub(super) id: u8,
+    pub(super) link: ServerLink,
+    pub(super) inputs: InputBuffer,
+    pub(super) command: Command,
+    pub(super) heard_at: Time,
+    /// When the client has said that it leaves, until an input says otherwise.
+    pub(super) said_leave: Option<Time>,
+    /// The mark of the last record that is queued for this client.
+    pub(super) told: u64,
+    /// Whether this seat waits in the queue of those that have something to send.
+    pub(super) ready: bool,
+    pub(super) accept_again: bool,
+    pub(super) pong: Option<u64>,
+    /// The first entity of the broadcast that has not been sent, and the input that was applied for it.
+    broadcast: Option<(usize, u32)>,
+}
+
+impl Seat {
+    pub(super) fn empty() -> Self {
+        Self {
+            phase: Phase::Empty,
+            addr: SocketAddr::from(([0, 0, 0, 0], 0)),
+            id: 0,
+            link: ServerLink::idle(),
+            inputs: InputBuffer::new(),
+            command: Command::NEUTRAL,
+            heard_at: Time::ZERO,
+            said_leave: None,
+            told: 0,
+            ready: false,
+            accept_again: false,
+            pong: None,
+            broadcast: None,
+        }
+    }
+
+    /// Seats a client, whose link has been begun.
+    pub(super) fn take(&mut self, now: Time, addr: SocketAddr, id: u8, told: u64) {
+        (self.phase, self.addr, self.id, self.told) = (Phase::Playing, addr, id, told);
+        (self.heard_at, self.said_leave, self.command) = (now, None, Command::NEUTRAL);
+        (self.accept_again, self.pong, self.broadcast) = (false, None, None);
+        self.inputs = InputBuffer::new();
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.phase == Phase::Empty
+    }
+
+    pub(super) fn is_playing(&self) -> bool {
+        self.phase == Phase::Playing
+    }
+
+    /// Begins to say goodbye; the seat is empty once that was said.
+    pub(super) fn begin_leaving(&mut self, now: Time) {
+        self.phase = Phase::Leaving { left: FAREWELLS, due: now };
+        self.broadcast = None;
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.phase = Phase::Empty;
+    }
+
+    /// When the next goodbye is due.
+    pub(super) fn farewell_due(&self) -> Time {
+        match self.phase {
+            Phase::Leaving { due, .. } => due,
+            _ => Time::NEVER,
+        }
+    }
+
+    /// Whether the client has left: it said so, and nothing since says otherwise.
+    pub(super) fn has_left(&self, now: Time) -> bool {
+        self.said_leave.is_some_and(|at| now.since(at) >= BELIEVED_AFTER)
+    }
+
+    pub(super) fn has_due(&self, now: Time) -> bool {
+        self.link.has_due(now)
+    }
+
+    /// Has the next broadcast to send.
+    pub(super) fn begin_broadcast(&mut self) {
+        self.broadcast = Some((0, self.inputs.applied()));
+    }
+
+    /// How far the broadcast has been sent, to tell a snapshot from other datagrams.
+    pub(super) fn snapshots_left(&self) -> Option<usize> {
+        self.broadcast.map(|(from, _)| from)
+    }
+
+    /// The mark up to which this client has heard everything.
+    pub(super) fn heard_mark(&self) -> u64 {
+        self.link.acknowledged_mark().unwrap_or(self.told)
+    }
+
+    /// Queues what the log has for this client. `false` if the client is too far behind.
+    pub(super) fn read_log(&mut self, now: Time, log: &Log) -> bool {
+        while self.told < log.newest() {
+            let Some(records) = log.after(self.told, self.id) else { return false };
+            let mut records = records.peekable();
+            if records.peek().is_none() {
+                self.told = log.newest();
+                return true;
+            }
+            match self.link.queue_records(now, records) {
+                Some(mark) => self.told = mark,
+                None => return true,
+            }
+        }
+        true
+    }
+
+    /// Writes the next datagram. Reliable messages go before the snapshot of the same frame.
+    pub(super) fn write(&mut self, now: Time, frame: u64, shown: &[Shown], buf: &mut [u8]) -> Option<usize> {
+        if core::mem::take(&mut self.accept_again) {
+            return self.link.write_accepted(now, self.id, buf);
+        }
+        if let Some(len) = self.link.write_due(now, buf) {
+            return Some(len);
+        }
+        if let Phase::Leaving { left, due } = &mut self.phase {
+            if *due > now {
+                return None;
+            }
+            (*left, *due) = (*left - 1, now + FAREWELL_EVERY);
+            if *left == 0 {
+                self.phase = Phase::Empty;
+            }
+            return self.link.write_leaves(now, buf);
+        }
+        if let Some(value) = self.pong.take() {
+            return self.link.write_pong(now, value, buf);
+        }
+        let (from, applied) = self.broadcast.take()?;
+        let (count, len) = self.link.write_snapshot(now, frame, shown.get(from..)?, applied, buf)?;
+        if from + count < shown.len() {
+            self.broadcast = Some((from + count, applied));
+        }
+        Some(len)
+    }
+}

@@ -1,0 +1,143 @@
+//! All seats of a server, found by address, and the queue of those that have something to send.
+
+use super::entities::Entities;
+use super::seat::Seat;
+use crate::authority::dialect::{Gate, MeetsStrangers};
+use crate::peer::entropy::Entropy;
+use crate::peer::keyed_hash::{Key, keyed_hash};
+use crate::time::Time;
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+/// The seats. All memory is taken at the start.
+#[derive(Debug)]
+pub(super) struct Seats {
+    seats: Vec<Seat>,
+    /// The seats that are not empty, by address, in order.
+    by_addr: Vec<(SocketAddr, u8)>,
+    /// Seats that have something to send, each at most once.
+    ready: VecDeque<u8>,
+    pub(super) gate: Gate,
+    /// Spreads the ids that addresses are offered, so that two who join at once seldom get the same offer.
+    spread: Key,
+    /// How many seats are being said goodbye to.
+    leaving: usize,
+}
+
+impl Seats {
+    pub(super) fn new(max_clients: u8, entropy: u64) -> Self {
+        let mut entropy = Entropy::new(entropy);
+        let mut key = || (entropy.next_u64(), entropy.next_u64());
+        let count = usize::from(max_clients);
+        Self {
+            seats: (0..count).map(|_| Seat::empty()).collect(),
+            by_addr: Vec::with_capacity(count),
+            ready: VecDeque::with_capacity(count),
+            gate: Gate::with_key(key()),
+            spread: key(),
+            leaving: 0,
+        }
+    }
+
+    pub(super) fn all(&self) -> &[Seat] {
+        &self.seats
+    }
+
+    pub(super) fn all_mut(&mut self) -> &mut [Seat] {
+        &mut self.seats
+    }
+
+    pub(super) fn of_addr(&self, addr: SocketAddr) -> Option<usize> {
+        let at = self.by_addr.binary_search_by_key(&addr, |(addr, _)| *addr).ok()?;
+        Some(usize::from(self.by_addr[at].1))
+    }
+
+    pub(super) fn of_id(&self, id: u8) -> Option<usize> {
+        self.seats.iter().position(|seat| seat.is_playing() && seat.id == id)
+    }
+
+    /// The id that a client at `addr` would get now; `None` if there is no seat or no id. It stays the same until
+    /// somebody takes it, so nothing has to be kept between the offer and the proof.
+    pub(super) fn offer(&self, addr: SocketAddr, entities: &Entities) -> Option<u8> {
+        if self.by_addr.len() == self.seats.len() {
+            return None;
+        }
+        let ip = match addr {
+            SocketAddr::V4(v4) => v4.ip().to_ipv6_mapped(),
+            SocketAddr::V6(v6) => *v6.ip(),
+        };
+        let mut bytes = [0; 18];
+        bytes[..16].copy_from_slice(&ip.octets());
+        bytes[16..].copy_from_slice(&addr.port().to_be_bytes());
+        let start = keyed_hash(self.spread, &bytes) % self.seats.len() as u64;
+        entities.free_for_player(1 + start as u8)
+    }
+
+    /// An empty seat for a proven address; its link is begun by the datagram that proved it.
+    pub(super) fn seat(
+        &mut self,
+        now: Time,
+        addr: SocketAddr,
+        id: u8,
+        datagram: &[u8],
+        told: u64,
+    ) -> Option<usize> {
+        let at = self.seats.iter().position(Seat::is_empty)?;
+        let seat = &mut self.seats[at];
+        self.gate.begin(now, addr, id, datagram, &mut seat.link);
+        seat.take(now, addr, id, told);
+        let place = self.by_addr.partition_point(|(known, _)| *known < addr);
+        self.by_addr.insert(place, (addr, at as u8));
+        Some(at)
+    }
+
+    /// Notes that a seat was emptied, or is about to be: its address is a stranger's again once it is empty.
+    pub(super) fn freed(&mut self, at: usize) {
+        if self.seats[at].is_empty() {
+            self.by_addr.retain(|(_, seat)| usize::from(*seat) != at);
+        } else {
+            self.make_ready(at);
+        }
+        self.leaving = self.seats.iter().filter(|seat| seat.farewell_due() != Time::NEVER).count();
+    }
+
+    pub(super) fn make_ready(&mut self, at: usize) {
+        if !core::mem::replace(&mut self.seats[at].ready, true) {
+            self.ready.push_back(at as u8);
+        }
+    }
+
+    /// The seat that is next to send.
+    pub(super) fn next_ready(&self) -> Option<usize> {
+        self.ready.front().map(|at| usize::from(*at))
+    }
+
+    /// The seat that was next has nothing more to send.
+    pub(super) fn sent_all(&mut self) {
+        if let Some(at) = self.ready.pop_front() {
+            self.seats[usize::from(at)].ready = false;
+        }
+    }
+
+    /// The mark up to which everybody has heard everything; `None` if nobody is here.
+    pub(super) fn heard_by_all(&self) -> Option<u64> {
+        self.seats.iter().filter(|seat| seat.is_playing()).map(Seat::heard_mark).min()
+    }
+
+    /// When the next goodbye is due.
+    pub(super) fn farewell_due(&self) -> Time {
+        if self.leaving == 0 {
+            return Time::NEVER;
+        }
+        self.seats.iter().map(Seat::farewell_due).min().unwrap_or(Time::NEVER)
+    }
+
+    /// Lets everybody send whose goodbye is due.
+    pub(super) fn ready_farewells(&mut self, now: Time) {
+        for at in 0..self.seats.len() {
+            if self.seats[at].farewell_due() <= now {
+                self.make_ready(at);
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The datagrams of a server: what comes in from seats and strangers, and what goes out.
+
+use super::{InputStats, MAX_ANSWERS, Server, ServerEvent};
+use crate::Protocol;
+use crate::authority::dialect::{FromClient, Knock, MeetsStrangers, SpeaksToClient};
+use crate::authority::record::Record;
+use crate::peer::refusal::Refusal;
+use crate::time::Time;
+use core::time::Duration;
+use std::net::SocketAddr;
+
+impl Server {
+    fn from_stranger(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) -> Result<(), Refusal> {
+        let offer = self.seats.offer(from, &self.entities);
+        match (self.seats.gate.knock(now, from, datagram, offer)?, offer) {
+            (Knock::Answer(answer), _) => {
+                if self.answers.len() == MAX_ANSWERS {
+                    return Err(Refusal::NoRoom);
+                }
+                self.answers.push_back((from, answer));
+                Ok(())
+            }
+            (Knock::Proven, Some(id)) => {
+                let at = self.seats.seat(now, from, id, datagram, self.log.newest());
+                let at = at.ok_or(Refusal::NoRoom)?;
+                self.greet(now, at, id);
+                self.tell(ServerEvent::Joined { id, addr: from });
+                self.from_client(now, at, datagram)
+            }
+            (Knock::Proven, None) => Err(Refusal::Stranger),
+        }
+    }
+
+    /// Tells a newcomer the terms, and everything that is there.
+    fn greet(&mut self, now: Time, at: usize, id: u8) {
+        self.entities.reserve(id);
+        self.entering.push_back(id);
+        let (terms, frame, mark) = (self.terms(), self.frame, self.log.newest());
+        let seat = &mut self.seats.all_mut()[at];
+        seat.link.queue_terms(now, &terms, frame);
+        let mut written = 0;
+        loop {
+            // The table of entities is read anew for each message; a newcomer costs once what a frame never does.
+            let mut count = 0;
+            let mut buffer = [Record::Bye { kicked: false }; RECORDS_A_MESSAGE];
+            let spawns = self.entities.iter().map(|(id, kind, frame, _)| Record::Spawn { id, kind, frame });
+            let shots = self.shots.iter().map(|(id, flight)| Record::Shot {
+                id,
+                kind: flight.kind,
+                owner: flight.owner,
+                course: flight.course,
+            });
+            for (slot, record) in buffer.iter_mut().zip(spawns.chain(shots).skip(written)) {
+                *slot = record;
+                count += 1;
+            }
+            let numbered = (1_u64..).zip(&buffer[..count]);
+            match seat.link.queue_records(now, numbered) {
+                Some(last) => written += last as usize,
+                None => break,
+            }
+        }
+        seat.link.mark_all(mark);
+        self.seats.make_ready(at);
+    }
+
+    fn from_client(&mut self, now: Time, at: usize, datagram: &[u8]) -> Result<(), Refusal> {
+        let seat = &mut self.seats.all_mut()[at];
+        let heard = seat.link.receive(now, datagram, &mut self.inputs)?;
+        if !seat.is_playing() {
+            return Ok(());
+        }
+        seat.heard_at = now;
+        match heard {
+            FromClient::Inputs => {
+                seat.said_leave = None;
+                seat.inputs.insert(self.frame, &self.inputs);
+            }
+            FromClient::Ping(value) => {
+                seat.pong = Some(value);
+                self.seats.make_ready(at);
+            }
+            FromClient::Numbered { .. } => seat.inputs.number_by_frames(),
+            FromClient::JoinAgain => {
+                seat.accept_again = true;
+                // One who has played and asks again has started anew, unless an input says otherwise.
+                if seat.inputs.stats() != InputStats::default() {
+                    seat.said_leave = seat.said_leave.or(Some(now));
+                }
+                self.seats.make_ready(at);
+            }
+            FromClient::Leaves => seat.said_leave = seat.said_leave.or(Some(now)),
+            FromClient::Alive => {}
+        }
+        Ok(())
+    }
+}
+
+/// More records than one message holds.
+const RECORDS_A_MESSAGE: usize = 256;
+
+impl Protocol for Server {
+    fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
+        self.stats.datagrams_in += 1;
+        let now = Time::from(now);
+        let taken = match self.seats.of_addr(from) {
+            Some(at) => self.from_client(now, at, datagram),
+            None => self.from_stranger(now, from, datagram),
+        };
+        if let Err(refusal) = taken {
+            self.stats.refused.count(refusal);
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        let now = Time::from(now);
+        let sent = self.next_datagram(now, buf)?;
+        self.stats.datagrams_out += 1;
+        self.stats.bytes_out += sent.1 as u64;
+        Some(sent)
+    }
+
+    fn poll_timeout(&self) -> Option<Duration> {
+        self.seats.farewell_due().deadline()
+    }
+
+    fn lingers(&self) -> bool {
+        self.seats.all().iter().any(|seat| seat.farewell_due() != Time::NEVER)
+    }
+}
+
+impl Server {
+    fn next_datagram(&mut self, now: Time, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        if let Some((to, answer)) = self.answers.pop_front() {
+            buf.get_mut(..answer.len)?.copy_from_slice(&answer.bytes[..answer.len]);
+            return Some((to, answer.len));
+        }
+        if self.seats.farewell_due() <= now {
+            self.seats.ready_farewells(now);
+        }
+        while let Some(at) = self.seats.next_ready() {
+            let seat = &mut self.seats.all_mut()[at];
+            let addr = seat.addr;
+            let snapshots = seat.snapshots_left();
+            if let Some(len) = seat.write(now, self.shown_frame, &self.shown, buf) {
+                if seat.snapshots_left() != snapshots {
+                    self.stats.snapshot_bytes_out += len as u64;
+                }
+                if seat.is_empty() {
+                    self.seats.freed(at);
+                }
+                return Some((addr, len));
+            }
+            self.seats.sent_all();
+        }
+        None
+    }
+}

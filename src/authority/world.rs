@@ -1,0 +1,141 @@
+//! What a game implements for both sides: the rule by which a player's body moves, and the world around it.
+
+use super::server::Stage;
+
+/// The position, velocity and health of an entity: all that a snapshot says of it.
+///
+/// The five numbers travel as `f32`. A client predicts exactly only from numbers that survive the wire, so a game that
+/// computes with others converts them to values that fit an `f32` before it stores them here.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Body {
+    /// Horizontal position, in units of the game.
+    pub x: f32,
+    /// Vertical position.
+    pub y: f32,
+    /// Horizontal velocity, in units a second: clients extrapolate with it.
+    pub velocity_x: f32,
+    /// Vertical velocity.
+    pub velocity_y: f32,
+    /// Health; its scale is the game's.
+    pub health: f32,
+}
+
+impl Body {
+    /// A body at rest at a position, with a health of 1.
+    #[must_use]
+    pub const fn at(x: f32, y: f32) -> Self {
+        Self { x, y, velocity_x: 0.0, velocity_y: 0.0, health: 1.0 }
+    }
+
+    /// Whether every number is finite. A body that is not finite is never sent.
+    #[must_use]
+    pub fn is_finite(&self) -> bool {
+        [self.x, self.y, self.velocity_x, self.velocity_y, self.health].iter().all(|value| value.is_finite())
+    }
+
+    /// The distance between two positions.
+    #[must_use]
+    pub fn distance(&self, other: &Self) -> f32 {
+        let (x, y) = (self.x - other.x, self.y - other.y);
+        (x * x + y * y).sqrt()
+    }
+
+    /// The body after `seconds` at its velocity.
+    pub(crate) fn extrapolated(mut self, seconds: f32) -> Self {
+        self.x += self.velocity_x * seconds;
+        self.y += self.velocity_y * seconds;
+        self
+    }
+
+    /// The body at part `t` of the way to `other`. Health is no motion and stays that of `self`.
+    pub(crate) fn towards(self, other: &Self, t: f32) -> Self {
+        let mix = |from: f32, to: f32| from + (to - from) * t;
+        Self {
+            x: mix(self.x, other.x),
+            y: mix(self.y, other.y),
+            velocity_x: mix(self.velocity_x, other.velocity_x),
+            velocity_y: mix(self.velocity_y, other.velocity_y),
+            health: self.health,
+        }
+    }
+}
+
+/// What a player asks for in one frame: a direction and eight actions.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Command {
+    /// The horizontal direction, from -1 to 1.
+    pub x: f32,
+    /// The vertical direction, from -1 to 1.
+    pub y: f32,
+    /// The actions, one bit for each.
+    pub actions: u8,
+}
+
+impl Command {
+    /// No direction and no action.
+    pub const NEUTRAL: Self = Self { x: 0.0, y: 0.0, actions: 0 };
+
+    /// A command that fits the wire: each direction is limited to -1..=1, and one that is not a number becomes 0.
+    #[must_use]
+    pub fn new(x: f32, y: f32, actions: u8) -> Self {
+        let limited = |value: f32| if value.is_nan() { 0.0 } else { value.clamp(-1.0, 1.0) };
+        Self { x: limited(x), y: limited(y), actions }
+    }
+
+    /// The command that the rule is given: the direction is at most 1 long, so that nobody is faster diagonally.
+    ///
+    /// Both sides call this once on the bytes of the wire. A second call may round differently.
+    #[must_use]
+    pub(crate) fn limited(self) -> Self {
+        let length = (self.x * self.x + self.y * self.y).sqrt();
+        if length > 1.0 { Self { x: self.x / length, y: self.y / length, ..self } } else { self }
+    }
+
+    /// Whether all actions of `mask` are asked for.
+    #[must_use]
+    pub const fn holds(self, mask: u8) -> bool {
+        self.actions & mask == mask
+    }
+}
+
+/// A game with a server that decides.
+///
+/// The server steps the world; a client has only [`walk`](Self::walk), with which it predicts its own player. `self` is
+/// the whole world on a server, and on a client whatever the rule needs: the level, or nothing.
+pub trait World {
+    /// Moves a player's body by one frame. Server and client run the same code, so it depends on nothing but its arguments
+    /// and on what is alike on both sides. Addition, multiplication, division and square roots of `f32` are alike
+    /// everywhere; sines and powers are not.
+    fn walk(&self, body: &mut Body, command: Command);
+
+    /// The kind and the first body of the player who takes seat `id`. Server only.
+    fn enter(&mut self, id: u8) -> (u8, Body);
+
+    /// Steps the rest of the world by one frame, after every player was moved. Server only.
+    fn step(&mut self, stage: &mut Stage<'_>);
+
+    /// A player has left; the entity of that id is gone after this call. Server only.
+    fn leave(&mut self, id: u8) {
+        let _ = id;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_direction_is_at_most_one_long_and_a_shorter_one_is_untouched() {
+        let diagonal = Command::new(1.0, -1.0, 3).limited();
+        assert!((diagonal.x.hypot(diagonal.y) - 1.0).abs() < 1e-6, "{diagonal:?}");
+        assert_eq!(diagonal.actions, 3);
+        assert_eq!(Command::new(0.3, 0.4, 0).limited(), Command { x: 0.3, y: 0.4, actions: 0 });
+    }
+
+    #[test]
+    fn a_command_always_fits_the_wire() {
+        for (given, kept) in [(f32::NAN, 0.0), (f32::INFINITY, 1.0), (-7.0, -1.0), (0.25, 0.25)] {
+            assert!((Command::new(given, 0.0, 0).x - kept).abs() < f32::EPSILON, "{given}");
+        }
+    }
+}

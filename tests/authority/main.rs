@@ -1,0 +1,13 @@
+//! A server in the middle, in the simulated network, with the server's own history as the oracle.
+
+mod bytes;
+mod clock;
+mod documents;
+mod drawing;
+mod exactness;
+mod heap;
+mod hostile;
+mod lab;
+mod programs;
+mod records;
+mod seats;
