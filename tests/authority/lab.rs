@@ -13,7 +13,8 @@ use std::time::Duration;
 /// A frame of 60 Hz as server and client count it.
 pub(crate) const FRAME: Duration = Duration::from_nanos(16_666_666);
 
-pub(crate) const SPEED: f32 = 0.4;
+/// Units a frame: 12 a second.
+pub(crate) const SPEED: f32 = 0.2;
 pub(crate) const WIDTH: f32 = 200.0;
 pub(crate) const HEIGHT: f32 = 120.0;
 

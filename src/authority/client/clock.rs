@@ -11,9 +11,11 @@ const ARRIVAL_SECONDS: i64 = 3;
 /// A round trip beyond this says nothing about the path.
 const MAX_ROUND_TRIP: Span = Span::from_secs(1);
 
-/// A sample this far from the mean is an outlier, and three in a row are a change of path or of the server's clock.
-const OUTLIER_NANOS: i64 = 250_000_000;
-const OUTLIERS: u8 = 3;
+/// A sample that is this far from the mean, and several times as far as others, is an outlier. Three in a row on the same
+/// side are another path or another clock, of which the mean begins anew.
+const OUTLIER_NANOS: f64 = 30e6;
+const OUTLIER_DEVIATIONS: f64 = 5.0;
+const OUTLIERS: i8 = 3;
 
 /// The least safety of the lead.
 const MIN_MARGIN_NANOS: i64 = 50_000_000;
@@ -28,7 +30,8 @@ struct Mean {
     count: i64,
     mean: f64,
     deviation: f64,
-    outliers: u8,
+    /// How many outliers came in a row, negative if they were below the mean.
+    outliers: i8,
 }
 
 impl Mean {
@@ -38,9 +41,11 @@ impl Mean {
 
     /// Takes in a sample. `false` if it is an outlier, which is left out.
     fn add(&mut self, sample: f64) -> bool {
-        if self.count > 0 && (sample - self.mean).abs() > OUTLIER_NANOS as f64 {
-            self.outliers += 1;
-            if self.outliers < OUTLIERS {
+        let away = sample - self.mean;
+        if self.count > 0 && away.abs() > OUTLIER_NANOS.max(OUTLIER_DEVIATIONS * self.deviation) {
+            let side = if away > 0.0 { 1 } else { -1 };
+            self.outliers = if self.outliers.signum() == side { self.outliers + side } else { side };
+            if self.outliers.abs() < OUTLIERS {
                 return false;
             }
             *self = Self::new(self.window);
@@ -97,14 +102,14 @@ impl ServerClock {
         self.frame_nanos
     }
 
-    /// Takes in a round trip. `false` if it is an outlier.
-    pub(super) fn round_trip(&mut self, sample: Span) {
+    /// Takes in a round trip. `false` if it is an outlier: the path may have changed, and more pings will tell.
+    pub(super) fn round_trip(&mut self, sample: Span) -> bool {
         let sample = sample.min(MAX_ROUND_TRIP).nanos() as f64;
         if self.round_trip.count == 0 {
             self.lead_round_trip = sample;
         }
         self.last_round_trip = sample;
-        self.round_trip.add(sample);
+        self.round_trip.add(sample)
     }
 
     /// Takes in the arrival of a snapshot. Further parts of the same frame say nothing new.

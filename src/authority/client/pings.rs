@@ -35,6 +35,12 @@ impl Pings {
         }
     }
 
+    /// Pings quickly again: the path may have changed.
+    pub(super) fn quicken(&mut self, now: Time) {
+        self.begun = now;
+        self.due = self.due.min(now + QUICK_EVERY);
+    }
+
     pub(super) fn due(&self) -> Time {
         self.due
     }

@@ -33,7 +33,9 @@ impl Client {
             FromServer::Snapshot { frame, applied } => self.snapshot(now, frame, applied),
             FromServer::Pong(value) => {
                 let round_trip = self.pings.answered(now, value).ok_or(Refusal::UnaskedPong)?;
-                self.clock.round_trip(round_trip);
+                if !self.clock.round_trip(round_trip) {
+                    self.pings.quicken(now);
+                }
             }
             FromServer::Messages => {
                 self.seated(now);

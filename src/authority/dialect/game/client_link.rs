@@ -213,7 +213,8 @@ impl Losses {
         // Packets that lie far enough behind the newest ack have arrived by now, or never will.
         let settled = header.ack.wrapping_sub(SETTLED_BEHIND as u16);
         let Some(before) = self.settled else {
-            self.settled = Some(settled);
+            // What was sent before the server began to count was not lost.
+            self.settled = Some(header.ack);
             return;
         };
         let fresh = settled.wrapping_sub(before).cast_signed();
