@@ -15,6 +15,9 @@ const REACH_A_SECOND: u64 = 256;
 /// For how many packets the time of sending is kept.
 const TIMED: usize = 128;
 
+/// How much longer than a round trip an ack may take.
+const ACK_DELAY: Span = Span::from_millis(20);
+
 /// The round trip that is assumed before one was measured.
 const FIRST_ROUND_TRIP: Span = Span::from_millis(200);
 
@@ -77,7 +80,9 @@ impl Connection {
         if reliable.next_due().is_none_or(|due| due > now) {
             return None;
         }
-        let rtt = self.round_trip();
+        // The other side sends in every frame, so an ack takes a round trip and little more. `transmit` waits for one and
+        // a half times what it is given.
+        let rtt = (self.round_trip() * 2) / 3 + ACK_DELAY;
         let header = self.header(now);
         let bytes = reliable.transmit(now, header.sequence, rtt)?;
         control::encode(&header, &Payload::ReliableEvent(bytes), buf).ok()
