@@ -17,6 +17,9 @@ const OUTLIER_NANOS: f64 = 30e6;
 const OUTLIER_DEVIATIONS: f64 = 5.0;
 const OUTLIERS: i8 = 3;
 
+/// A snapshot this far from the line of arrival is nobody's honest one, or the server's clock has jumped.
+const IMPLAUSIBLE_NANOS: i64 = 1_000_000_000;
+
 /// The least safety of the lead.
 const MIN_MARGIN_NANOS: i64 = 50_000_000;
 
@@ -112,12 +115,18 @@ impl ServerClock {
         self.round_trip.add(sample)
     }
 
+    /// Whether a snapshot that arrives now cannot be of this server's time. Three in a row are a new time.
+    pub(super) fn is_implausible(&self, now: Time, frame: u64) -> bool {
+        let away = frame as i64 * self.frame_nanos - self.arrival_line(now);
+        self.arrival.count > 0 && away.abs() > IMPLAUSIBLE_NANOS
+    }
+
     /// Takes in the arrival of a snapshot. Further parts of the same frame say nothing new.
     pub(super) fn arrived(&mut self, now: Time, frame: u64) {
         if self.newest_frame.is_some_and(|newest| frame == newest) {
             return;
         }
-        self.newest_frame = Some(self.newest_frame.unwrap_or(0).max(frame));
+        self.newest_frame = Some(frame);
         self.arrival.add((frame as i64 * self.frame_nanos - nanos(now)) as f64);
     }
 

@@ -30,7 +30,7 @@ impl Client {
         match heard {
             FromServer::Accepted { id } => self.accepted(now, id),
             FromServer::Leaves => self.told_to_leave(now),
-            FromServer::Snapshot { frame, applied } => self.snapshot(now, frame, applied),
+            FromServer::Snapshot { frame, applied } => self.snapshot(now, frame, applied)?,
             FromServer::Pong(value) => {
                 let round_trip = self.pings.answered(now, value).ok_or(Refusal::UnaskedPong)?;
                 if !self.clock.round_trip(round_trip) {
@@ -70,14 +70,18 @@ impl Client {
         }
     }
 
-    fn snapshot(&mut self, now: Time, frame: u32, applied: Option<u32>) {
+    fn snapshot(&mut self, now: Time, frame: u32, applied: Option<u32>) -> Result<(), Refusal> {
         self.seated(now);
         self.stats.snapshots += 1;
         let first = self.newest_frame == 0;
         let frame = if first { u64::from(frame) } else { nearest(self.newest_frame, frame) };
+        let implausible = self.clock.is_implausible(now, frame);
+        self.clock.arrived(now, frame);
+        if implausible && self.clock.is_implausible(now, frame) {
+            return Err(Refusal::OutOfPlace);
+        }
         self.said_leave = None;
         self.newest_frame = self.newest_frame.max(frame);
-        self.clock.arrived(now, frame);
         self.scene.snapshot(frame, &self.shown);
         let own = self.shown.iter().find(|shown| Some(shown.id) == self.id);
         let newer = self.baseline.is_none_or(|baseline| baseline.frame < frame);
@@ -88,6 +92,7 @@ impl Client {
             let began = self.pace.is_some() && self.has_terms;
             self.stats.held_by_server += u64::from(began && applied.is_some_and(|n| n != frame as u32));
         }
+        Ok(())
     }
 
     fn next_datagram(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {

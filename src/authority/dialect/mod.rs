@@ -88,6 +88,9 @@ pub(crate) trait SpeaksToClient {
         inputs: &mut Vec<NumberedInput>,
     ) -> Result<FromClient, Refusal>;
 
+    /// Whether the client has shown more than once that it receives what is sent.
+    fn is_confirmed(&self) -> bool;
+
     /// Queues what a server says first.
     fn queue_terms(&mut self, now: Time, terms: &Terms, frame: u64);
 

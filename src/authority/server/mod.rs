@@ -33,8 +33,8 @@ const MAX_CATCH_UP: Span = Span::from_millis(250);
 /// How many events can wait for the owner.
 const MAX_EVENTS: usize = 1_024;
 
-/// How many answers to strangers can wait to be sent.
-const MAX_ANSWERS: usize = 8;
+/// How many answers to strangers can wait to be sent: as many as a driver receives before it sends.
+const MAX_ANSWERS: usize = 256;
 
 /// A server: steps a [`World`] for many players and tells them what came out.
 ///
@@ -219,7 +219,7 @@ impl Server {
             if !seat.is_playing() {
                 continue;
             }
-            if seat.has_left(now) {
+            if seat.has_left(now) || seat.was_guessed(now) {
                 self.remove(now, world, at, LeftWhy::Left);
             } else if now.since(seat.heard_at) > timeout {
                 self.remove(now, world, at, LeftWhy::Silent);

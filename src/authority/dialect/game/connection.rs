@@ -29,6 +29,9 @@ pub(super) struct Connection {
     last_sent: u16,
     sent: u64,
     newest: Option<u16>,
+    /// The first packet, and whether a later one was acknowledged too.
+    first: u16,
+    confirmed: bool,
     heard_at: Time,
     sent_at: [(u16, Time); TIMED],
     round_trip: Option<Span>,
@@ -42,6 +45,8 @@ impl Connection {
             last_sent: first.wrapping_sub(1),
             sent: 0,
             newest: None,
+            first,
+            confirmed: false,
             heard_at: now,
             sent_at: [(0, Time::NEVER); TIMED],
             round_trip: None,
@@ -106,6 +111,7 @@ impl Connection {
     /// Takes in the numbers of a packet that was checked. Acks count even if the packet is a copy.
     pub(super) fn accept(&mut self, now: Time, header: Header, reliable: &mut Reliable) -> Received {
         self.heard_at = now;
+        self.confirmed |= header.ack != self.first;
         self.sequences.acknowledged(header.ack);
         reliable.acknowledged(header);
         let slot = &mut self.sent_at[usize::from(header.ack) % TIMED];
@@ -151,6 +157,11 @@ impl Connection {
             reliable.keep(now, number, payload);
         }
         Ok(())
+    }
+
+    /// Whether more than the first packet was acknowledged: a guess of 16 bits can be lucky once.
+    pub(super) fn is_confirmed(&self) -> bool {
+        self.confirmed
     }
 
     /// The smoothed round trip, from sending a packet to its ack.

@@ -100,6 +100,10 @@ impl SpeaksToClient for ServerLink {
         }
     }
 
+    fn is_confirmed(&self) -> bool {
+        self.connection.is_confirmed()
+    }
+
     fn queue_terms(&mut self, now: Time, terms: &Terms, frame: u64) {
         let sent = self.reliable.send_bytes(now, |_, bytes| message::put_terms(terms, frame, bytes));
         debug_assert_eq!(sent, Ok(0), "TERMS is the first message");
