@@ -1,4 +1,57 @@
-//! A server in the middle: it decides, clients predict themselves and interpolate the others.
+//! A server in the middle: it decides, and clients predict themselves and interpolate the others.
+//!
+//! For games with more than two players, with people who join late, and without trust between them. Two-player fights are
+//! better off peer to peer ([`Session`](crate::Session)). `docs/AUTHORITY.md` has a whole game over UDP, the clock with a
+//! picture, the bytes, and every decision.
+//!
+//! | | |
+//! |---|---|
+//! | [`World`] | what a game implements for both sides: the rule of a player's motion, and the world around it |
+//! | [`Server`], [`Stage`] | steps the world, and tells everybody what came out |
+//! | [`Client`] | predicts its own player, reconciles with the server, draws the others between two snapshots |
+//! | [`Body`], [`Command`] | what a snapshot says of an entity, what a player asks for in a frame |
+//!
+//! Both are [`Protocol`](crate::Protocol)s: no socket, no clock, no thread; memory is taken at the start and none in a
+//! frame. The same run loop as for a session drives them: hand over datagrams, send what is there, sleep until
+//! `next_frame_at`, `advance`, send at once.
+//!
+//! ```
+//! use rebout::authority::{Body, Client, ClientConfig, Command, Server, ServerConfig, Stage, World};
+//! use rebout::{MAX_DATAGRAM, Protocol};
+//! use std::{net::SocketAddr, time::Duration};
+//!
+//! /// Players walk on a line.
+//! struct Line;
+//!
+//! impl World for Line {
+//!     fn walk(&self, body: &mut Body, command: Command) {        // both sides: the same rule
+//!         body.velocity_x = command.x * 6.0;                     // units a second
+//!         body.x += body.velocity_x / 60.0;
+//!     }
+//!     fn enter(&mut self, _: u8) -> (u8, Body) { (0, Body::at(0.0, 0.0)) }
+//!     fn step(&mut self, _: &mut Stage<'_>) {}                   // the server alone: everything else
+//! }
+//!
+//! let (here, there): (SocketAddr, SocketAddr) = ("192.0.2.1:7100".parse()?, "192.0.2.2:7100".parse()?);
+//! let mut server = Server::new(ServerConfig::new(1))?;           // a number that nobody can guess
+//! let mut client = Client::join(ClientConfig::new(2), here)?;
+//! let mut buf = [0; MAX_DATAGRAM];
+//! for frame in 0..120 {
+//!     let now = Duration::from_nanos(16_666_666) * frame;        // a driver has a clock and a socket
+//!     client.advance(now, &Line, Command::new(1.0, 0.0, 0));
+//!     while let Some((_, len)) = client.poll_transmit(now, &mut buf) {
+//!         server.handle_datagram(now, there, &buf[..len]);
+//!     }
+//!     server.advance(now, &mut Line);
+//!     while let Some((_, len)) = server.poll_transmit(now, &mut buf) {
+//!         client.handle_datagram(now, here, &buf[..len]);
+//!     }
+//! }
+//! let id = client.id().expect("a seat");
+//! let (ahead, decided) = (client.predicted().expect("a body").x, server.body(id).expect("a body").x);
+//! assert!(decided > 5.0 && ahead > decided);                     // predicted a few frames ahead of the server
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod client;
 mod config;
@@ -13,3 +66,8 @@ pub use config::{ClientConfig, ConfigError, ServerConfig};
 pub use record::{Course, MAX_TOLD, Terms, Told};
 pub use server::{InputStats, LeftWhy, Server, ServerEvent, ServerStats, Shot, Stage};
 pub use world::{Body, Command, World};
+
+/// The game of the page compiles and is played.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/AUTHORITY.md")]
+struct Page;

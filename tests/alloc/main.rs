@@ -1,6 +1,7 @@
 //! Memory is taken when a match starts and not afterwards. A process of its own and without the test harness, whose
 //! threads take memory when they please.
 
+mod authority;
 mod engine;
 mod net;
 mod session;
@@ -50,6 +51,7 @@ fn counted<R>(work: impl FnOnce() -> R) -> (u64, u64, R) {
 fn main() {
     let (calls, bytes, _) = counted(|| std::hint::black_box(Box::new(5_u64)));
     assert_eq!((calls, bytes), (1, 8), "the counter counts");
+    authority::all();
     engine::all();
     net::all();
     session::all();

@@ -21,7 +21,7 @@ const ALIVE_EVERY: Span = Span::from_millis(100);
 const FAREWELL_EVERY: Span = Span::from_millis(100);
 
 impl Client {
-    fn from_server(&mut self, now: Time, datagram: &[u8]) -> Result<(), Refusal> {
+    fn hear_server(&mut self, now: Time, datagram: &[u8]) -> Result<(), Refusal> {
         if matches!(self.phase, Phase::Over(_)) {
             return Err(Refusal::OutOfPlace);
         }
@@ -59,6 +59,7 @@ impl Client {
     fn seated(&mut self, now: Time) {
         if let (Phase::Proving { .. }, Some(id)) = (self.phase, self.id) {
             self.phase = Phase::Playing { since: now };
+            self.pings.quicken(now);
             self.tell(ClientEvent::Joined { id });
         }
     }
@@ -143,7 +144,7 @@ impl Protocol for Client {
     fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
         self.stats.datagrams_in += 1;
         let taken = if from == self.server {
-            self.from_server(Time::from(now), datagram)
+            self.hear_server(Time::from(now), datagram)
         } else {
             Err(Refusal::Stranger)
         };

@@ -7,6 +7,7 @@ pub(crate) mod game;
 
 use super::record::{Record, Shown, Terms};
 use super::world::Command;
+use crate::MAX_DATAGRAM;
 use crate::peer::keyed_hash::Key;
 use crate::peer::refusal::Refusal;
 use crate::time::Time;
@@ -116,15 +117,43 @@ pub(crate) trait SpeaksToClient {
     fn write_pong(&mut self, now: Time, value: u64, buf: &mut [u8]) -> Option<usize>;
     fn write_leaves(&mut self, now: Time, buf: &mut [u8]) -> Option<usize>;
 
-    /// Writes the entities from the front of `shown`, as many as fit, and returns how many and the length.
-    fn write_snapshot(
-        &mut self,
-        now: Time,
-        frame: u64,
-        shown: &[Shown],
-        applied: u32,
-        buf: &mut [u8],
-    ) -> Option<(usize, usize)>;
+    /// Prepares the datagrams of a broadcast, which are alike for all clients but for their numbers.
+    fn prepare_broadcast(frame: u64, shown: &[Shown], parts: &mut Parts);
+
+    /// Writes one prepared datagram with the numbers of this connection, and the last input applied for this client.
+    fn write_broadcast(&mut self, now: Time, part: &[u8], applied: u32, buf: &mut [u8]) -> Option<usize>;
+}
+
+/// The prepared datagrams of a broadcast, one after the other. The same memory serves every broadcast.
+#[derive(Clone, Debug)]
+pub(crate) struct Parts {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Parts {
+    pub(crate) fn new() -> Self {
+        Self { bytes: Vec::with_capacity(8 * MAX_DATAGRAM), ends: Vec::with_capacity(256) }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    pub(crate) fn push(&mut self, part: &[u8]) {
+        self.bytes.extend_from_slice(part);
+        self.ends.push(self.bytes.len());
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(crate) fn get(&self, at: usize) -> Option<&[u8]> {
+        let start = if at == 0 { 0 } else { *self.ends.get(at - 1)? };
+        self.bytes.get(start..*self.ends.get(at)?)
+    }
 }
 
 /// What a server has said.

@@ -5,6 +5,9 @@ use crate::authority::world::Body;
 /// Ids are 1 to 255; a player has the id of the client.
 const IDS: usize = 256;
 
+/// Strides that lead through all 255 ids: they have no factor in common with it.
+const STRIDES: [u64; 12] = [1, 7, 19, 37, 52, 74, 98, 121, 143, 181, 206, 232];
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum State {
     Free,
@@ -47,10 +50,12 @@ impl Entities {
         id != 0 && self.slots[usize::from(id)].state == State::Free
     }
 
-    /// The free id that a player gets who begins to look at `start`, counting up.
-    pub(super) fn free_for_player(&self, start: u8) -> Option<u8> {
-        let start = start.max(1);
-        (start..=u8::MAX).chain(1..start).find(|id| self.is_free(*id))
+    /// The free id that a player gets whose address hashes to `hash`. Each address has an order of its own in which it
+    /// looks: of those who found the same id and came too late, no two look for the same one next.
+    pub(super) fn free_for_player(&self, hash: u64) -> Option<u8> {
+        const COUNT: u64 = IDS as u64 - 1;
+        let (start, stride) = (hash % COUNT, STRIDES[(hash >> 32) as usize % STRIDES.len()]);
+        (0..COUNT).map(|n| (1 + (start + n * stride) % COUNT) as u8).find(|id| self.is_free(*id))
     }
 
     /// The free id of another entity, counting down.
@@ -118,7 +123,7 @@ mod tests {
         let mut entities = Entities::new();
         assert_eq!(entities.free_from_above(), Some(255));
         entities.place(255, 0, Body::at(0.0, 0.0), 1);
-        assert_eq!((entities.free_from_above(), entities.free_for_player(255)), (Some(254), Some(1)));
+        assert_eq!((entities.free_from_above(), entities.free_for_player(254)), (Some(254), Some(1)));
         entities.remove(255, 10);
         entities.free_up(100, 60, 9);
         assert!(!entities.is_free(255), "somebody has not heard it");
@@ -127,5 +132,16 @@ mod tests {
         assert!(!entities.is_free(255), "not a second yet");
         entities.free_up(161, 60, 10);
         assert!(entities.is_free(255));
+    }
+
+    #[test]
+    fn every_address_finds_the_last_free_id() {
+        let mut entities = Entities::new();
+        (1..=u8::MAX).filter(|id| *id != 77).for_each(|id| entities.place(id, 0, Body::at(0.0, 0.0), 1));
+        for stride in 0..STRIDES.len() as u64 {
+            assert_eq!(entities.free_for_player(stride << 32 | 5), Some(77), "stride {stride}");
+        }
+        entities.place(77, 0, Body::at(0.0, 0.0), 1);
+        assert_eq!(entities.free_for_player(5), None);
     }
 }

@@ -15,7 +15,7 @@ pub use input_buffer::InputStats;
 pub use stage::{Shot, Stage};
 
 use super::config::{ConfigError, ServerConfig};
-use super::dialect::{Answer, NumberedInput, SpeaksToClient};
+use super::dialect::{Answer, NumberedInput, Parts, ServerLink, SpeaksToClient};
 use super::record::{Record, Shown, Terms};
 use super::world::{Body, World};
 use crate::time::{Span, Time};
@@ -50,9 +50,9 @@ pub struct Server {
     entities: Entities,
     shots: Shots,
     log: Log,
-    /// The entities of the last broadcast, and its frame.
+    /// The entities of the last broadcast, and its datagrams.
     shown: Vec<Shown>,
-    shown_frame: u64,
+    parts: Parts,
     inputs: Vec<NumberedInput>,
     answers: VecDeque<(SocketAddr, Answer)>,
     events: VecDeque<ServerEvent>,
@@ -78,7 +78,7 @@ impl Server {
             shots: Shots::new(),
             log: Log::new(),
             shown: Vec::with_capacity(256),
-            shown_frame: 0,
+            parts: Parts::new(),
             inputs: Vec::with_capacity(256),
             answers: VecDeque::with_capacity(MAX_ANSWERS),
             events: VecDeque::with_capacity(MAX_EVENTS),
@@ -219,9 +219,9 @@ impl Server {
             if !seat.is_playing() {
                 continue;
             }
-            if seat.has_left(now) || seat.was_guessed(now) {
+            if seat.has_left(now) {
                 self.remove(now, world, at, LeftWhy::Left);
-            } else if now.since(seat.heard_at) > timeout {
+            } else if now.since(seat.heard_at) > timeout || seat.was_guessed(now) {
                 self.remove(now, world, at, LeftWhy::Silent);
             }
         }
@@ -284,7 +284,7 @@ impl Server {
                 self.stats.bodies_not_finite += 1;
             }
         }
-        self.shown_frame = self.frame;
+        ServerLink::prepare_broadcast(self.frame, &self.shown, &mut self.parts);
         for at in 0..self.seats.all().len() {
             let seat = &mut self.seats.all_mut()[at];
             if seat.is_playing() {

@@ -2,8 +2,7 @@
 
 use super::input_buffer::InputBuffer;
 use super::log::Log;
-use crate::authority::dialect::{ServerLink, SpeaksToClient};
-use crate::authority::record::Shown;
+use crate::authority::dialect::{Parts, ServerLink, SpeaksToClient};
 use crate::authority::world::Command;
 use crate::time::{Span, Time};
 use std::net::SocketAddr;
@@ -50,7 +49,7 @@ pub(super) struct Seat {
     pub(super) ready: bool,
     pub(super) accept_again: bool,
     pub(super) pong: Option<u64>,
-    /// The first entity of the broadcast that has not been sent, and the input that was applied for it.
+    /// The part of the broadcast that is sent next, and the input that was applied for it.
     broadcast: Option<(usize, u32)>,
 }
 
@@ -129,8 +128,8 @@ impl Seat {
     }
 
     /// How far the broadcast has been sent, to tell a snapshot from other datagrams.
-    pub(super) fn snapshots_left(&self) -> Option<usize> {
-        self.broadcast.map(|(from, _)| from)
+    pub(super) fn broadcast_at(&self) -> Option<usize> {
+        self.broadcast.map(|(at, _)| at)
     }
 
     /// The mark up to which this client has heard everything.
@@ -156,7 +155,7 @@ impl Seat {
     }
 
     /// Writes the next datagram. Reliable messages go before the snapshot of the same frame.
-    pub(super) fn write(&mut self, now: Time, frame: u64, shown: &[Shown], buf: &mut [u8]) -> Option<usize> {
+    pub(super) fn write(&mut self, now: Time, parts: &Parts, buf: &mut [u8]) -> Option<usize> {
         if core::mem::take(&mut self.accept_again) {
             return self.link.write_accepted(now, self.id, buf);
         }
@@ -176,10 +175,10 @@ impl Seat {
         if let Some(value) = self.pong.take() {
             return self.link.write_pong(now, value, buf);
         }
-        let (from, applied) = self.broadcast.take()?;
-        let (count, len) = self.link.write_snapshot(now, frame, shown.get(from..)?, applied, buf)?;
-        if from + count < shown.len() {
-            self.broadcast = Some((from + count, applied));
+        let (at, applied) = self.broadcast.take()?;
+        let len = self.link.write_broadcast(now, parts.get(at)?, applied, buf)?;
+        if at + 1 < parts.len() {
+            self.broadcast = Some((at + 1, applied));
         }
         Some(len)
     }

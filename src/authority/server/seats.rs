@@ -69,8 +69,7 @@ impl Seats {
         let mut bytes = [0; 18];
         bytes[..16].copy_from_slice(&ip.octets());
         bytes[16..].copy_from_slice(&addr.port().to_be_bytes());
-        let start = keyed_hash(self.spread, &bytes) % self.seats.len() as u64;
-        entities.free_for_player(1 + start as u8)
+        entities.free_for_player(keyed_hash(self.spread, &bytes))
     }
 
     /// An empty seat for a proven address; its link is begun by the datagram that proved it.

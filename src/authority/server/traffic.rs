@@ -10,7 +10,7 @@ use core::time::Duration;
 use std::net::SocketAddr;
 
 impl Server {
-    fn from_stranger(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) -> Result<(), Refusal> {
+    fn hear_stranger(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) -> Result<(), Refusal> {
         let offer = self.seats.offer(from, &self.entities);
         match (self.seats.gate.knock(now, from, datagram, offer)?, offer) {
             (Knock::Answer(answer), _) => {
@@ -25,7 +25,7 @@ impl Server {
                 let at = at.ok_or(Refusal::NoRoom)?;
                 self.greet(now, at, id);
                 self.tell(ServerEvent::Joined { id, addr: from });
-                self.from_client(now, at, datagram)
+                self.hear_client(now, at, datagram)
             }
             (Knock::Proven, None) => Err(Refusal::Stranger),
         }
@@ -64,7 +64,7 @@ impl Server {
         self.seats.make_ready(at);
     }
 
-    fn from_client(&mut self, now: Time, at: usize, datagram: &[u8]) -> Result<(), Refusal> {
+    fn hear_client(&mut self, now: Time, at: usize, datagram: &[u8]) -> Result<(), Refusal> {
         let seat = &mut self.seats.all_mut()[at];
         let heard = seat.link.receive(now, datagram, &mut self.inputs)?;
         if !seat.is_playing() {
@@ -104,8 +104,8 @@ impl Protocol for Server {
         self.stats.datagrams_in += 1;
         let now = Time::from(now);
         let taken = match self.seats.of_addr(from) {
-            Some(at) => self.from_client(now, at, datagram),
-            None => self.from_stranger(now, from, datagram),
+            Some(at) => self.hear_client(now, at, datagram),
+            None => self.hear_stranger(now, from, datagram),
         };
         if let Err(refusal) = taken {
             self.stats.refused.count(refusal);
@@ -141,9 +141,9 @@ impl Server {
         while let Some(at) = self.seats.next_ready() {
             let seat = &mut self.seats.all_mut()[at];
             let addr = seat.addr;
-            let snapshots = seat.snapshots_left();
-            if let Some(len) = seat.write(now, self.shown_frame, &self.shown, buf) {
-                if seat.snapshots_left() != snapshots {
+            let broadcast = seat.broadcast_at();
+            if let Some(len) = seat.write(now, &self.parts, buf) {
+                if seat.broadcast_at() != broadcast {
                     self.stats.snapshot_bytes_out += len as u64;
                 }
                 if seat.is_empty() {

@@ -3,19 +3,20 @@
 use super::connection::Connection;
 use super::gate::decode;
 use super::message::{self, EVENTS_HEAD, MAX_RECORD, Message};
-use crate::authority::dialect::{FromClient, NumberedInput, SpeaksToClient};
+use crate::MAX_DATAGRAM;
+use crate::authority::dialect::{FromClient, NumberedInput, Parts, SpeaksToClient};
 use crate::authority::record::{Record, Shown, Terms};
 use crate::authority::world::Command;
 use crate::peer::refusal::Refusal;
 use crate::peer::reliable::{IN_FLIGHT, Reliable};
 use crate::peer::sequence::Received;
 use crate::time::Time;
-use crate::wire::control::{EntityState, Entries, Payload, PlayerInput, Snapshot};
+use crate::wire::control::{EntityState, Entries, Header, Payload, PlayerInput, Snapshot, encode};
 use crate::wire::message::MAX_LEN;
 use core::num::NonZeroU8;
 
 /// How many entities one SNAPSHOT holds: with the four bytes after them it is 1,200 bytes long.
-pub(crate) const ENTITIES_A_DATAGRAM: usize = 56;
+const ENTITIES_A_DATAGRAM: usize = 56;
 
 /// How many inputs one packet may list.
 const MAX_INPUTS: usize = 255;
@@ -164,30 +165,41 @@ impl SpeaksToClient for ServerLink {
         self.connection.write(now, &Payload::Disconnect, buf)
     }
 
-    fn write_snapshot(
-        &mut self,
-        now: Time,
-        frame: u64,
-        shown: &[Shown],
-        applied: u32,
-        buf: &mut [u8],
-    ) -> Option<(usize, usize)> {
-        let count = shown.len().min(ENTITIES_A_DATAGRAM);
-        let mut entities = [NO_ENTITY; ENTITIES_A_DATAGRAM];
-        for (entity, Shown { id, body }) in entities.iter_mut().zip(shown) {
-            *entity = EntityState {
-                id: *id,
-                x: body.x,
-                y: body.y,
-                velocity_x: body.velocity_x,
-                velocity_y: body.velocity_y,
-                health: body.health,
-            };
+    fn prepare_broadcast(frame: u64, shown: &[Shown], parts: &mut Parts) {
+        parts.clear();
+        let mut from = 0;
+        // A world without entities is a snapshot too: it says that the server is there.
+        while from < shown.len() || parts.len() == 0 {
+            let part = &shown[from..shown.len().min(from + ENTITIES_A_DATAGRAM)];
+            let mut entities = [NO_ENTITY; ENTITIES_A_DATAGRAM];
+            for (entity, Shown { id, body }) in entities.iter_mut().zip(part) {
+                *entity = EntityState {
+                    id: *id,
+                    x: body.x,
+                    y: body.y,
+                    velocity_x: body.velocity_x,
+                    velocity_y: body.velocity_y,
+                    health: body.health,
+                };
+            }
+            let entities = Entries::from(&entities[..part.len()]);
+            let snapshot = Snapshot { tick: frame as u32, entities, last_input: Some(0) };
+            let mut buf = [0; MAX_DATAGRAM];
+            let Ok(len) = encode(&Header::default(), &Payload::Snapshot(snapshot), &mut buf) else { return };
+            parts.push(&buf[..len]);
+            from += ENTITIES_A_DATAGRAM;
         }
-        let entities = Entries::from(&entities[..count]);
-        let snapshot = Snapshot { tick: frame as u32, entities, last_input: Some(applied) };
-        let len = self.connection.write(now, &Payload::Snapshot(snapshot), buf)?;
-        Some((count, len))
+    }
+
+    fn write_broadcast(&mut self, now: Time, part: &[u8], applied: u32, buf: &mut [u8]) -> Option<usize> {
+        let datagram = buf.get_mut(..part.len())?;
+        datagram.copy_from_slice(part);
+        let Header { sequence, ack, ack_bits } = self.connection.header(now);
+        datagram.get_mut(4..6)?.copy_from_slice(&sequence.to_be_bytes());
+        datagram.get_mut(6..8)?.copy_from_slice(&ack.to_be_bytes());
+        datagram.get_mut(8..12)?.copy_from_slice(&ack_bits.to_be_bytes());
+        *datagram.last_chunk_mut()? = applied.to_be_bytes();
+        Some(part.len())
     }
 }
 
