@@ -102,7 +102,7 @@ pub(crate) type Hands = fn(seed: u64, call: u64) -> Command;
 
 /// A direction that changes a few times a second.
 pub(crate) fn wanders(seed: u64, call: u64) -> Command {
-    let mut mixed = (seed << 20 ^ call / 17).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mut mixed = ((seed << 20) ^ (call / 17)).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed ^= mixed >> 29;
     mixed = mixed.wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let step = |bits: u64| (bits % 5) as f32 / 2.0 - 1.0;

@@ -8,6 +8,5 @@ mod exactness;
 mod heap;
 mod hostile;
 mod lab;
-mod programs;
 mod records;
 mod seats;

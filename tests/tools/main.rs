@@ -1,5 +1,6 @@
 //! The tools as programs: what they print, what they refuse, and how they end.
 
+mod arena;
 #[cfg(unix)]
 mod autopsy;
 mod inspect;

@@ -1,0 +1,70 @@
+//! Where the commands of a player come from: a terminal or a bot.
+
+use crate::world::SHOOT;
+use rebout::authority::Command;
+use std::io::Read;
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::Duration;
+
+/// Where the commands of a player come from.
+pub(crate) enum Hands {
+    Bot(u64),
+    Keys(Keys),
+}
+
+/// Keys of a terminal, which says nothing of a key that is let go: one counts as held for a moment.
+pub(crate) struct Keys {
+    bytes: Receiver<u8>,
+    held: [Duration; 5],
+    pub(crate) raw: bool,
+    pub(crate) quit: bool,
+}
+
+const HELD_FOR: Duration = Duration::from_millis(250);
+
+impl Keys {
+    pub(crate) fn listen() -> Self {
+        let (sender, bytes) = mpsc::channel();
+        thread::spawn(move || {
+            for byte in std::io::stdin().lock().bytes().map_while(Result::ok) {
+                if sender.send(byte).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { bytes, held: [Duration::ZERO; 5], raw: true, quit: false }
+    }
+
+    pub(crate) fn command(&mut self, now: Duration) -> Command {
+        while let Ok(byte) = self.bytes.try_recv() {
+            match byte {
+                b'r' => self.raw = !self.raw,
+                b'q' | 3 => self.quit = true,
+                _ => {
+                    if let Some(at) = b"adws ".iter().position(|key| *key == byte) {
+                        self.held[at] = now + HELD_FOR;
+                    }
+                }
+            }
+        }
+        let [left, right, up, down, shoot] = self.held.map(|until| f32::from(u8::from(until > now)));
+        Command::new(right - left, down - up, shoot as u8 * SHOOT)
+    }
+}
+
+impl Hands {
+    pub(crate) fn command(&mut self, now: Duration) -> Command {
+        match self {
+            Self::Bot(seed) => bot_command(*seed, now),
+            Self::Keys(keys) => keys.command(now),
+        }
+    }
+}
+
+/// A bot that wanders and shoots.
+fn bot_command(seed: u64, now: Duration) -> Command {
+    let turn = (now.as_millis() as u64 / 400).wrapping_add(seed).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+    let way = |bits: u64| (bits % 3) as f32 - 1.0;
+    Command::new(way(turn), way(turn / 3), (turn / 9 % 2) as u8 * SHOOT)
+}

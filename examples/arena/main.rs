@@ -1,0 +1,124 @@
+//! Dots that move and shoot, with a server in the middle: `cargo run --example arena -- serve`, then `-- join ADDRESS` in
+//! other terminals. `docs/AUTHORITY.md` explains what happens.
+//!
+//! In the terminal `@` is you as predicted, `O` are others as interpolated, `*` are shots; `+` and `o` are the same
+//! entities as the last snapshot had them, raw. Keys: w a s d, space shoots, r shows or hides the raw ones, q leaves.
+//! `bots` plays a server and a few bots over UDP in one process, and prints what each of them saw.
+
+mod draw;
+mod hands;
+mod play;
+mod serve;
+mod world;
+
+use clap::{Parser, Subcommand};
+use play::{bots, join};
+use rebout::net::udp::UdpDriver;
+use serve::serve;
+use std::collections::hash_map::RandomState;
+use std::error::Error;
+use std::fmt::Write as _;
+use std::hash::{BuildHasher, Hasher};
+use std::io::Write as _;
+use std::net::SocketAddr;
+use std::process::ExitCode;
+
+type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
+
+/// Dots that move and shoot, with a server in the middle.
+#[derive(Parser)]
+struct Args {
+    #[command(subcommand)]
+    role: Role,
+}
+
+#[derive(Subcommand)]
+enum Role {
+    /// Runs a server.
+    Serve {
+        /// The address to listen on.
+        #[arg(long, default_value = "127.0.0.1:7100")]
+        bind: SocketAddr,
+        /// Shut down after this many seconds; without it the server runs until it is killed.
+        #[arg(long)]
+        seconds: Option<u64>,
+        /// A client that is silent for this many seconds is removed.
+        #[arg(long, default_value_t = 10)]
+        timeout: u64,
+        /// Say everything as JSON, one object a line.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Plays on a server.
+    Join {
+        /// The address of the server.
+        server: SocketAddr,
+        /// Leave after this many seconds.
+        #[arg(long)]
+        seconds: Option<u64>,
+        /// A server that is silent for this many seconds is lost.
+        #[arg(long, default_value_t = 10)]
+        timeout: u64,
+        /// Let a bot play, and draw nothing.
+        #[arg(long)]
+        bot: bool,
+        /// Say everything as JSON, one object a line. Needs --bot.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Plays a server and bots over UDP in one process, and prints what each of them saw.
+    Bots {
+        /// How many bots.
+        #[arg(long, default_value_t = 4)]
+        clients: u8,
+        /// For how long.
+        #[arg(long, default_value_t = 5)]
+        seconds: u64,
+        /// Say everything as JSON, one object a line.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+fn main() -> ExitCode {
+    let result = match Args::parse().role {
+        Role::Serve { bind, seconds, timeout, json } => {
+            UdpDriver::bind(bind).map_err(Into::into).and_then(|udp| serve(udp, seconds, timeout, json))
+        }
+        Role::Join { server, seconds, timeout, bot, json } => {
+            join(server, seconds, timeout, bot || json, json)
+        }
+        Role::Bots { clients, seconds, json } => bots(clients, seconds, json),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("arena: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Random bits of the operating system, by way of the seeds of the standard library's hasher.
+fn entropy() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+/// Prints one line, as words or as JSON. Whoever reads it from a pipe gets it at once.
+fn say(json: bool, event: &str, fields: &[(&str, String)], words: &str) {
+    if json {
+        let mut line = format!("{{\"event\":\"{event}\"");
+        for (name, value) in fields {
+            let quoted = value.parse::<f64>().is_err();
+            let _ = if quoted {
+                write!(line, ",\"{name}\":\"{value}\"")
+            } else {
+                write!(line, ",\"{name}\":{value}")
+            };
+        }
+        println!("{line}}}");
+    } else {
+        println!("{words}");
+    }
+    let _ = std::io::stdout().flush();
+}

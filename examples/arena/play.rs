@@ -1,0 +1,121 @@
+//! A player or a bot over UDP.
+
+use crate::draw::draw;
+use crate::hands::{Hands, Keys};
+use crate::serve::serve;
+use crate::world::{Arena, KILLED};
+use crate::{Outcome, entropy, say};
+use rebout::authority::{Client, ClientConfig, ClientEvent, Reason};
+use rebout::net::udp::UdpDriver;
+use std::io::IsTerminal;
+use std::net::SocketAddr;
+use std::thread;
+use std::time::Duration;
+
+pub(crate) fn join(server: SocketAddr, seconds: Option<u64>, timeout: u64, bot: bool, json: bool) -> Outcome {
+    let hands = if bot || !std::io::stdin().is_terminal() {
+        Hands::Bot(entropy())
+    } else {
+        stty(&["-icanon", "-echo"]);
+        Hands::Keys(Keys::listen())
+    };
+    let reason = play(server, seconds, timeout, hands, json, "");
+    stty(&["sane"]);
+    match reason? {
+        Reason::Left => Ok(()),
+        reason => Err(reason.to_string().into()),
+    }
+}
+
+/// Sets the terminal, where there is one.
+fn stty(args: &[&str]) {
+    if std::io::stdin().is_terminal() {
+        let _ = std::process::Command::new("stty").args(args).status();
+    }
+}
+
+fn play(
+    server: SocketAddr,
+    seconds: Option<u64>,
+    timeout: u64,
+    mut hands: Hands,
+    json: bool,
+    name: &str,
+) -> Outcome<Reason> {
+    let any: SocketAddr = if server.is_ipv4() { "0.0.0.0:0".parse()? } else { "[::]:0".parse()? };
+    let mut udp = UdpDriver::bind(any)?;
+    let mut config = ClientConfig::new(entropy());
+    config.timeout = Duration::from_secs(timeout);
+    let (mut client, world) = (Client::join(config, server)?, Arena::new());
+    let (mut kills, mut shots_seen) = (0_u32, 0_u32);
+    let end = seconds.map(|seconds| udp.now() + Duration::from_secs(seconds));
+    loop {
+        let due = client.next_frame_at();
+        udp.run_until(&mut client, due)?;
+        let now = udp.now();
+        client.advance(now, &world, hands.command(now));
+        udp.flush(&mut client)?;
+        while let Some(event) = client.poll_event() {
+            match event {
+                ClientEvent::Joined { id } => {
+                    let words = format!("{name}you are player {id}");
+                    say(json, "joined", &[("id", id.to_string())], &words);
+                }
+                ClientEvent::Told { told, .. } if told.bytes().first() == Some(&KILLED) => kills += 1,
+                ClientEvent::Over(reason) => {
+                    udp.close(&mut client, Duration::from_secs(1))?;
+                    report(&client, json, name, kills, shots_seen, reason);
+                    return Ok(reason);
+                }
+                _ => {}
+            }
+        }
+        shots_seen = shots_seen.max(client.render_frame().map_or(0, |at| client.shots(at).count()) as u32);
+        let mut quit = end.is_some_and(|end| now >= end);
+        if let Hands::Keys(keys) = &hands {
+            draw(&client, keys.raw, kills);
+            quit |= keys.quit;
+        }
+        if quit {
+            client.leave(now);
+        }
+    }
+}
+
+/// Says how it was.
+fn report(client: &Client, json: bool, name: &str, kills: u32, shots: u32, reason: Reason) {
+    let stats = client.stats();
+    let prediction = stats.prediction;
+    let fields = [
+        ("reason", reason.to_string()),
+        ("steps", stats.steps.to_string()),
+        ("snapshots", stats.snapshots.to_string()),
+        ("compared", prediction.compared.to_string()),
+        ("exact", prediction.exact.to_string()),
+        ("others", client.others().count().to_string()),
+        ("shots", shots.to_string()),
+        ("kills", kills.to_string()),
+        ("round_trip_ms", format!("{:.2}", stats.round_trip.as_secs_f64() * 1e3)),
+    ];
+    let words = format!(
+        "{name}{reason}: {} steps, {} of {} predictions exact, {kills} kills seen",
+        stats.steps, prediction.exact, prediction.compared
+    );
+    say(json, "over", &fields, &words);
+}
+
+pub(crate) fn bots(clients: u8, seconds: u64, json: bool) -> Outcome {
+    let udp = UdpDriver::bind("127.0.0.1:0".parse()?)?;
+    let addr = udp.local_addr();
+    let serving = thread::spawn(move || serve(udp, Some(seconds + 2), 10, json));
+    let playing: Vec<_> = (0..clients)
+        .map(|n| {
+            let name = format!("bot {n}: ");
+            thread::spawn(move || play(addr, Some(seconds), 10, Hands::Bot(u64::from(n) * 77), json, &name))
+        })
+        .collect();
+    for bot in playing {
+        bot.join().map_err(|_| "a bot has panicked")??;
+    }
+    serving.join().map_err(|_| "the server has panicked")?
+}

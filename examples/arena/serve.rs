@@ -1,0 +1,45 @@
+//! The server over UDP.
+
+use crate::world::Arena;
+use crate::{Outcome, entropy, say};
+use rebout::authority::{Server, ServerConfig, ServerEvent};
+use rebout::net::udp::UdpDriver;
+use std::time::Duration;
+
+pub(crate) fn serve(mut udp: UdpDriver, seconds: Option<u64>, timeout: u64, json: bool) -> Outcome {
+    let mut config = ServerConfig::new(entropy());
+    config.timeout = Duration::from_secs(timeout);
+    let (mut server, mut world) = (Server::new(config)?, Arena::new());
+    let addr = udp.local_addr();
+    say(json, "serving", &[("address", addr.to_string())], &format!("the arena is open: join {addr}"));
+    let end = seconds.map(|seconds| udp.now() + Duration::from_secs(seconds));
+    while end.is_none_or(|end| udp.now() < end) {
+        let due = server.next_frame_at();
+        udp.run_until(&mut server, due)?;
+        server.advance(udp.now(), &mut world);
+        udp.flush(&mut server)?;
+        tell(&mut server, json);
+    }
+    server.shutdown(udp.now(), &mut world);
+    tell(&mut server, json);
+    udp.close(&mut server, Duration::from_secs(2))?;
+    say(json, "closed", &[("frames", server.stats().frames.to_string())], "the arena is closed");
+    Ok(())
+}
+
+/// Says who came and who went.
+fn tell(server: &mut Server, json: bool) {
+    while let Some(event) = server.poll_event() {
+        match event {
+            ServerEvent::Joined { id, addr } => {
+                let fields = [("id", id.to_string()), ("address", addr.to_string())];
+                say(json, "joined", &fields, &format!("player {id} joined from {addr}"));
+            }
+            ServerEvent::Left { id, why } => {
+                let fields = [("id", id.to_string()), ("why", why.to_string())];
+                say(json, "left", &fields, &format!("player {id} {why}"));
+            }
+            _ => {}
+        }
+    }
+}

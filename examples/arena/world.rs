@@ -1,0 +1,126 @@
+//! The world: dots that walk and shoot, and drones that wander.
+
+use rebout::authority::{Body, Command, Stage, World};
+
+pub(crate) const WIDTH: f32 = 78.0;
+pub(crate) const HEIGHT: f32 = 22.0;
+/// Units a second, and a second's part that a frame is.
+const SPEED: f32 = 18.0;
+const SHOT_SPEED: f32 = 36.0;
+const FRAME: f32 = 1.0 / 60.0;
+pub(crate) const SHOOT: u8 = 1;
+const SHOT_FRAMES: u64 = 90;
+const PAUSE_FRAMES: u64 = 20;
+const RESPAWN_FRAMES: u64 = 120;
+
+const PLAYER: u8 = 1;
+pub(crate) const DRONE: u8 = 2;
+
+/// What a message of this game says first.
+pub(crate) const KILLED: u8 = 1;
+
+/// The world: who may shoot again when, and who comes back when. Bodies and shots are on the stage.
+pub(crate) struct Arena {
+    facing: [(f32, f32); 256],
+    shoots_at: [u64; 256],
+    returns_at: [u64; 256],
+}
+
+impl Arena {
+    pub(crate) fn new() -> Self {
+        Self { facing: [(1.0, 0.0); 256], shoots_at: [0; 256], returns_at: [0; 256] }
+    }
+
+    fn start(id: u8) -> Body {
+        let n = f32::from(id);
+        Body::at(4.0 + n * 13.7 % (WIDTH - 8.0), 3.0 + n * 7.3 % (HEIGHT - 6.0))
+    }
+
+    fn shots(&mut self, stage: &mut Stage<'_>) {
+        for id in 0..=u8::MAX {
+            let Some(shot) = stage.shot(id) else { continue };
+            let struck = stage.entities().find(|(target, kind, body)| {
+                let (x, y) = (body.x - shot.x, body.y - shot.y);
+                *kind == PLAYER && *target != shot.owner && body.health > 0.0 && x * x + y * y < 1.0
+            });
+            if let Some((target, ..)) = struck {
+                stage.end_shot(id);
+                self.strike(stage, target, shot.owner);
+            } else if stage.frame() > shot.course.frame + SHOT_FRAMES {
+                stage.end_shot(id);
+            } else if !(0.0..=WIDTH).contains(&shot.x) || !(0.0..=HEIGHT).contains(&shot.y) {
+                let (vx, vy) = (shot.course.velocity_x, shot.course.velocity_y);
+                let turn = |at: f32, most: f32, v: f32| if (0.0..=most).contains(&at) { v } else { -v };
+                let at = Body::at(shot.x.clamp(0.0, WIDTH), shot.y.clamp(0.0, HEIGHT));
+                let velocity_x = turn(shot.x, WIDTH, vx);
+                stage.bounce(id, &Body { velocity_x, velocity_y: turn(shot.y, HEIGHT, vy), ..at });
+            }
+        }
+    }
+
+    fn strike(&mut self, stage: &mut Stage<'_>, target: u8, owner: u8) {
+        let frame = stage.frame();
+        let Some(body) = stage.body_mut(target) else { return };
+        body.health -= 0.25;
+        if body.health <= 0.0 {
+            self.returns_at[usize::from(target)] = frame + RESPAWN_FRAMES;
+            stage.tell(&[KILLED, owner, target]);
+        }
+    }
+}
+
+impl World for Arena {
+    fn walk(&self, body: &mut Body, command: Command) {
+        // The dead do not walk. Health is in every snapshot, so a client knows that as well as the server.
+        let (x, y) = if body.health > 0.0 { (command.x * SPEED, command.y * SPEED) } else { (0.0, 0.0) };
+        body.x = (body.x + x * FRAME).clamp(0.0, WIDTH);
+        body.y = (body.y + y * FRAME).clamp(0.0, HEIGHT);
+        (body.velocity_x, body.velocity_y) = (x, y);
+    }
+
+    fn enter(&mut self, id: u8) -> (u8, Body) {
+        (PLAYER, Self::start(id))
+    }
+
+    fn step(&mut self, stage: &mut Stage<'_>) {
+        let frame = stage.frame();
+        if frame == 1 {
+            for n in 0..3_u8 {
+                stage.spawn(DRONE, Body::at(20.0 * f32::from(n) + 9.0, 2.0));
+            }
+        }
+        for id in 1..=u8::MAX {
+            if stage.kind(id) == Some(DRONE)
+                && let Some(body) = stage.body_mut(id)
+            {
+                let way = if (frame / 120 + u64::from(id)).is_multiple_of(2) { 6.0 } else { -6.0 };
+                body.y = (body.y + way * FRAME).clamp(1.0, HEIGHT - 1.0);
+                body.velocity_y = way;
+            }
+            let n = usize::from(id);
+            let Some(command) = stage.players().find(|(player, _)| *player == id).map(|(_, c)| c) else {
+                continue;
+            };
+            let Some(body) = stage.body_mut(id) else { continue };
+            if self.returns_at[n] == frame {
+                *body = Self::start(id);
+            }
+            if command.x.abs() + command.y.abs() > 0.1 {
+                self.facing[n] = (command.x, command.y);
+            }
+            if command.holds(SHOOT) && body.health > 0.0 && self.shoots_at[n] <= frame {
+                self.shoots_at[n] = frame + PAUSE_FRAMES;
+                let (x, y) = self.facing[n];
+                let length = (x * x + y * y).sqrt().max(0.01);
+                let (velocity_x, velocity_y) = (x / length * SHOT_SPEED, y / length * SHOT_SPEED);
+                let shot = Body { velocity_x, velocity_y, ..*body };
+                stage.shoot(0, id, &shot);
+            }
+        }
+        self.shots(stage);
+    }
+
+    fn leave(&mut self, id: u8) {
+        self.returns_at[usize::from(id)] = 0;
+    }
+}
