@@ -99,6 +99,7 @@
 //! | [`SyncTest`] | a test for rollback safety, on one machine |
 //! | [`Lobby`], [`Session`], [`Config`], [`Event`], [`Stats`] | a match between two machines |
 //! | [`Autopsy`], [`Bundle`] | the report about a desync, and the folder that keeps it |
+//! | [`authority`] | more than two players: a server that decides, clients that predict and interpolate |
 //! | [`rollback`] | the engine alone, without a network |
 //! | [`replay`] | recorded matches, in files |
 //! | [`net`] | the driver for UDP, and a relay that behaves like a bad link |

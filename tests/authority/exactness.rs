@@ -1,7 +1,7 @@
 //! Predicted positions are what the server later says, and inputs come in time.
 
 use crate::lab::{Lab, SERVER, bad_link, ms};
-use rebout::authority::{Body, InputStats};
+use rebout::authority::{Body, InputStats, ServerConfig};
 use rebout::net::link::LinkConfig;
 use std::time::Duration;
 
@@ -83,4 +83,21 @@ fn with_bursts_of_50_ms_under_half_a_percent_is_late() {
         );
         assert!(every < 2_000 || late_part < 0.5, "{late_part} % too late");
     }
+}
+
+#[test]
+fn a_server_at_20_frames_and_20_snapshots_is_predicted_exactly_too() {
+    let mut config = ServerConfig::new(7);
+    (config.frame_rate, config.broadcast_rate) = (20, 20);
+    let mut lab = Lab::with_server(7, bad_link(), config);
+    let client = lab.client(ms(200));
+    lab.run_until(ms(30_000));
+    let node = lab.client_at(client);
+    assert_eq!(node.client.frame_rate(), 20, "the server has said so");
+    let (id, before) = (node.client.id().unwrap(), node.predicted.len() / 10);
+    let wrong = node.predicted[before..]
+        .iter()
+        .filter(|(frame, body)| lab.server().body(*frame, id).is_some_and(|truth| truth != *body))
+        .count();
+    assert!(node.predicted.len() > 500 && wrong * 100 < node.predicted.len(), "{wrong} wrong");
 }

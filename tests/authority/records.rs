@@ -1,8 +1,9 @@
 //! What is told reliably: spawns and ends, projectiles, messages of the game.
 
 use crate::lab::{FRAME, Lab, bad_link, ms};
-use rebout::authority::{Body, ClientEvent, ServerConfig, Stage};
+use rebout::authority::{Body, ClientEvent, ServerConfig, ServerEvent, Stage};
 use rebout::net::link::{Chance, LinkConfig};
+use std::time::Duration;
 
 fn spawn_a_hundred(stage: &mut Stage<'_>) {
     for n in 0..100_u8 {
@@ -136,14 +137,28 @@ fn one_client_can_be_told_what_the_others_do_not_hear() {
     lab.server_mut().field.extra.push((0, |stage| {
         let first = stage.players().map(|(id, _)| id).next();
         if let (Some(id), 150) = (first, stage.frame()) {
-            stage.tell_one(id, b"psst");
+            stage.tell_one(id, &[id]);
         }
     }));
     lab.run_until(ms(4_000));
-    let heard = clients.map(|client| {
-        lab.client_at(client).events.iter().filter(|event| matches!(event, ClientEvent::Told { .. })).count()
+    let joined = lab.server().events.iter().map(|event| match event {
+        ServerEvent::Joined { id, .. } => *id,
+        _ => 0,
     });
-    assert_eq!(heard.iter().sum::<usize>(), 1);
+    let chosen = joined.collect::<Vec<u8>>();
+    for client in clients {
+        let node = lab.client_at(client);
+        let told: Vec<u8> = node
+            .events
+            .iter()
+            .filter_map(|event| match event {
+                ClientEvent::Told { told, .. } => Some(told.bytes()[0]),
+                _ => None,
+            })
+            .collect();
+        let own = node.client.id().filter(|id| *id == chosen[0]);
+        assert_eq!(told, Vec::from_iter(own));
+    }
 }
 
 #[test]
@@ -197,4 +212,28 @@ fn frame_numbers_wrap_and_nobody_notices() {
     assert_eq!(node.client.others().count(), 2);
     let stats = lab.server().server.input_stats(id).unwrap();
     assert_eq!((stats.held, stats.neutral, stats.far_ahead), (0, 0, 0));
+}
+
+#[test]
+fn a_death_is_told_before_the_snapshot_that_shows_it() {
+    let mut lab = Lab::new(9, LinkConfig::new(ms(40)));
+    let client = lab.client(ms(200));
+    lab.server_mut().field.extra.push((300, |stage| {
+        let (id, _) = stage.players().next().expect("a player");
+        stage.body_mut(id).expect("a body").health = 0.0;
+        stage.tell(b"dead");
+    }));
+    lab.run_until(ms(4_000));
+    let id = lab.client_at(client).client.id().unwrap();
+    let mut told = false;
+    for n in 0..4_000 {
+        lab.run_until(ms(4_000) + Duration::from_micros(500) * n);
+        let node = lab.client_mut(client);
+        let mut waiting = std::iter::from_fn(|| node.client.poll_event());
+        told |= waiting.any(|event| matches!(event, ClientEvent::Told { .. }));
+        told |= node.events.iter().any(|event| matches!(event, ClientEvent::Told { .. }));
+        let dead = node.client.raw(id).is_some_and(|body| body.health <= 0.0);
+        assert!(told || !dead, "the snapshot came first");
+    }
+    assert!(told);
 }

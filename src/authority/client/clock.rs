@@ -131,9 +131,9 @@ impl ServerClock {
     }
 
     /// One step of the smoothing for the lead: a longer round trip is believed quickly, a shorter one slowly. `loss_run` is
-    /// the longest run of packets lost lately; one alone is covered by the next.
+    /// the longest run of packets lost lately.
     pub(super) fn smooth_lead(&mut self, loss_run: u32) {
-        self.loss_run = if loss_run < 2 { 0 } else { i64::from(loss_run).min(MAX_LOSS_RUN) };
+        self.loss_run = i64::from(loss_run).min(MAX_LOSS_RUN);
         let away = self.last_round_trip - self.lead_round_trip;
         self.lead_round_trip += away * if away > 0.0 { 0.1 } else { 0.01 };
     }

@@ -18,6 +18,9 @@ const PROOF_WITHIN: Span = Span::from_millis(500);
 /// A client that has nothing else to say is heard of this often.
 const ALIVE_EVERY: Span = Span::from_millis(100);
 
+/// A server does not run for longer than this: times in nanoseconds stay within 64 bits, whatever a server claims.
+const MAX_SECONDS: u64 = u32::MAX as u64 / 2;
+
 const FAREWELL_EVERY: Span = Span::from_millis(100);
 
 impl Client {
@@ -76,6 +79,9 @@ impl Client {
         self.stats.snapshots += 1;
         let first = self.newest_frame == 0;
         let frame = if first { u64::from(frame) } else { nearest(self.newest_frame, frame) };
+        if frame / u64::from(self.frame_rate) > MAX_SECONDS {
+            return Err(Refusal::OutOfPlace);
+        }
         let implausible = self.clock.is_implausible(now, frame);
         self.clock.arrived(now, frame);
         if implausible && self.clock.is_implausible(now, frame) {

@@ -32,8 +32,8 @@ pub struct InputStats {
 #[derive(Clone, Debug)]
 pub(super) struct InputBuffer {
     slots: [(u64, Command); KEPT as usize],
-    /// Whether numbers are the frames that they ask for. Before that they are a plain count: a queue.
-    numbered: bool,
+    /// The number from which on numbers are the frames that they ask for. Before they are a plain count: a queue.
+    numbered_from: Option<u64>,
     /// The newest number that is here, and the frame in which it came.
     newest: Option<u64>,
     newest_in: u64,
@@ -49,7 +49,7 @@ impl InputBuffer {
     pub(super) fn new() -> Self {
         Self {
             slots: [(EMPTY, Command::NEUTRAL); KEPT as usize],
-            numbered: false,
+            numbered_from: None,
             newest: None,
             newest_in: 0,
             applied: 0,
@@ -61,26 +61,30 @@ impl InputBuffer {
     }
 
     /// From `first` on inputs are numbered by the frame that they ask for.
-    pub(super) fn number_by_frames(&mut self) {
-        if !self.numbered {
+    pub(super) fn number_by_frames(&mut self, frame: u64, first: u32) {
+        if self.numbered_from.is_none() {
             let (stats, last) = (self.stats, self.last);
-            *self = Self { numbered: true, begun: true, stats, last, ..Self::new() };
+            let numbered_from = Some(nearest(frame, first));
+            *self = Self { numbered_from, begun: true, stats, last, ..Self::new() };
         }
     }
 
     /// Takes in the inputs of a packet; `frame` is the one that was stepped last.
     pub(super) fn insert(&mut self, frame: u64, inputs: &[NumberedInput]) {
         for (number, command) in inputs {
-            if self.numbered {
-                self.insert_for_frame(frame, nearest(frame, *number), *command);
-            } else {
-                self.insert_counted(frame, *number, *command);
+            match self.numbered_from {
+                Some(first) => {
+                    self.insert_for_frame(frame.max(first.saturating_sub(1)), frame, *number, *command)
+                }
+                None => self.insert_counted(frame, *number, *command),
             }
         }
     }
 
-    fn insert_for_frame(&mut self, frame: u64, number: u64, command: Command) {
-        if number <= frame {
+    /// `past` is the last frame for which it is too late.
+    fn insert_for_frame(&mut self, past: u64, frame: u64, number: u32, command: Command) {
+        let number = nearest(frame, number);
+        if number <= past {
             self.stats.known_or_late += 1;
         } else if number >= frame + KEPT {
             self.stats.far_ahead += 1;
@@ -134,7 +138,7 @@ impl InputBuffer {
 
     /// The number of the input for this frame, and the input.
     fn due(&mut self, frame: u64) -> Option<(u64, Command)> {
-        if self.numbered {
+        if self.numbered_from.is_some() {
             return self.take_slot(frame).map(|command| (frame, command));
         }
         let (waiting, newest) = (self.applied + 1, self.newest?);
@@ -205,6 +209,8 @@ mod tests {
         buffer.insert(2, &inputs([1, 2, 3]));
         buffer.insert(2, &inputs([1, 2, 3]));
         assert_eq!(applied(&mut buffer, 3, 5), [1, 2, 3, 3, 3], "then the last is held");
+        buffer.insert(7, &inputs([1, 2, 3]));
+        assert_eq!(applied(&mut buffer, 8, 1), [3], "a late copy is not applied again");
         buffer.insert(8, &inputs([6, 7]));
         assert_eq!(applied(&mut buffer, 9, 3), [6, 7, 7], "lost ones are passed over");
         assert_eq!(buffer.applied(), 7);
@@ -224,19 +230,23 @@ mod tests {
     #[test]
     fn a_numbered_input_is_applied_in_its_frame_and_in_no_other() {
         let mut buffer = InputBuffer::new();
-        buffer.number_by_frames();
+        buffer.number_by_frames(8, 10);
         buffer.insert(10, &inputs([9, 10, 11, 13]));
         assert_eq!(applied(&mut buffer, 11, 3), [11, 11, 13], "frame 12 holds");
         buffer.insert(13, &inputs([12, 13]));
         assert_eq!(buffer.stats().known_or_late, 4);
         buffer.insert(13, &inputs([13 + 128, 60_000, u32::MAX]));
         assert_eq!((buffer.stats().far_ahead, buffer.stats().known_or_late), (2, 5));
+        let mut buffer = InputBuffer::new();
+        buffer.number_by_frames(10, 15);
+        buffer.insert(10, &inputs([14, 15]));
+        assert_eq!(applied(&mut buffer, 14, 2), [0, 15], "14 was a count");
     }
 
     #[test]
     fn the_last_input_is_held_for_thirty_frames_and_then_it_is_neutral() {
         let mut buffer = InputBuffer::new();
-        buffer.number_by_frames();
+        buffer.number_by_frames(0, 1);
         buffer.insert(0, &inputs([1]));
         let applied = applied(&mut buffer, 1, 40);
         assert_eq!(applied.iter().filter(|actions| **actions == 1).count(), 31);

@@ -80,7 +80,7 @@ impl Server {
                 seat.pong = Some(value);
                 self.seats.make_ready(at);
             }
-            FromClient::Numbered { .. } => seat.inputs.number_by_frames(),
+            FromClient::Numbered { first } => seat.inputs.number_by_frames(self.frame, first),
             FromClient::JoinAgain => {
                 seat.accept_again = true;
                 // One who has played and asks again has started anew, unless an input says otherwise.
