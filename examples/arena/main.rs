@@ -12,7 +12,8 @@ mod serve;
 mod world;
 
 use clap::{Parser, Subcommand};
-use play::{bots, join};
+use play::{Way, bots, join};
+use rebout::net::link::LinkConfig;
 use rebout::net::udp::UdpDriver;
 use serve::serve;
 use std::collections::hash_map::RandomState;
@@ -59,6 +60,9 @@ enum Role {
         /// A server that is silent for this many seconds is lost.
         #[arg(long, default_value_t = 10)]
         timeout: u64,
+        /// Play over a bad link: lan, fibre, wifi, mobile, distant, lossy, bursty, hostile and others.
+        #[arg(long, value_parser = link)]
+        link: Option<LinkConfig>,
         /// Let a bot play, and draw nothing.
         #[arg(long)]
         bot: bool,
@@ -74,10 +78,18 @@ enum Role {
         /// For how long.
         #[arg(long, default_value_t = 5)]
         seconds: u64,
+        /// Let every bot play over a bad link.
+        #[arg(long, value_parser = link)]
+        link: Option<LinkConfig>,
         /// Say everything as JSON, one object a line.
         #[arg(long)]
         json: bool,
     },
+}
+
+/// The link of that name.
+fn link(name: &str) -> Result<LinkConfig, String> {
+    LinkConfig::named(name).ok_or_else(|| format!("there is no link called {name}"))
 }
 
 fn main() -> ExitCode {
@@ -85,10 +97,12 @@ fn main() -> ExitCode {
         Role::Serve { bind, seconds, timeout, json } => {
             UdpDriver::bind(bind).map_err(Into::into).and_then(|udp| serve(udp, seconds, timeout, json))
         }
-        Role::Join { server, seconds, timeout, bot, json } => {
-            join(server, seconds, timeout, bot || json, json)
+        Role::Join { server, seconds, timeout, link, bot, json } => {
+            join(server, &Way { seconds, timeout, link, json }, bot || json)
         }
-        Role::Bots { clients, seconds, json } => bots(clients, seconds, json),
+        Role::Bots { clients, seconds, link, json } => {
+            bots(clients, &Way { seconds: Some(seconds), timeout: 10, link, json })
+        }
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

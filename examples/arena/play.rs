@@ -6,20 +6,34 @@ use crate::serve::serve;
 use crate::world::{Arena, KILLED};
 use crate::{Outcome, entropy, say};
 use rebout::authority::{Client, ClientConfig, ClientEvent, Reason};
+use rebout::net::link::LinkConfig;
+use rebout::net::relay::Relay;
 use rebout::net::udp::UdpDriver;
 use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::thread;
 use std::time::Duration;
 
-pub(crate) fn join(server: SocketAddr, seconds: Option<u64>, timeout: u64, bot: bool, json: bool) -> Outcome {
+/// How a client plays.
+#[derive(Clone, Copy)]
+pub(crate) struct Way {
+    /// When to leave.
+    pub(crate) seconds: Option<u64>,
+    /// When a silent server is lost.
+    pub(crate) timeout: u64,
+    /// The link to the server, if it is to be worse than it is.
+    pub(crate) link: Option<LinkConfig>,
+    pub(crate) json: bool,
+}
+
+pub(crate) fn join(server: SocketAddr, way: &Way, bot: bool) -> Outcome {
     let hands = if bot || !std::io::stdin().is_terminal() {
         Hands::Bot(entropy())
     } else {
         stty(&["-icanon", "-echo"]);
         Hands::Keys(Keys::listen())
     };
-    let reason = play(server, seconds, timeout, hands, json, "");
+    let reason = play(server, way, hands, "");
     stty(&["sane"]);
     match reason? {
         Reason::Left => Ok(()),
@@ -34,16 +48,11 @@ fn stty(args: &[&str]) {
     }
 }
 
-fn play(
-    server: SocketAddr,
-    seconds: Option<u64>,
-    timeout: u64,
-    mut hands: Hands,
-    json: bool,
-    name: &str,
-) -> Outcome<Reason> {
-    let any: SocketAddr = if server.is_ipv4() { "0.0.0.0:0".parse()? } else { "[::]:0".parse()? };
-    let mut udp = UdpDriver::bind(any)?;
+fn play(server: SocketAddr, way: &Way, mut hands: Hands, name: &str) -> Outcome<Reason> {
+    let Way { seconds, timeout, link, json } = *way;
+    let relay = link.map(|link| Relay::start(any_port(server), server, link, entropy())).transpose()?;
+    let server = relay.as_ref().map_or(server, Relay::addr);
+    let mut udp = UdpDriver::bind(any_port(server))?;
     let mut config = ClientConfig::new(entropy());
     config.timeout = Duration::from_secs(timeout);
     let (mut client, world) = (Client::join(config, server)?, Arena::new());
@@ -82,6 +91,15 @@ fn play(
     }
 }
 
+/// A free port on this machine, on the loopback where the server is.
+fn any_port(server: SocketAddr) -> SocketAddr {
+    match (server.ip().is_loopback(), server) {
+        (true, _) => SocketAddr::new(server.ip(), 0),
+        (false, SocketAddr::V4(_)) => SocketAddr::from(([0, 0, 0, 0], 0)),
+        (false, SocketAddr::V6(_)) => SocketAddr::from(([0_u16; 8], 0)),
+    }
+}
+
 /// Says how it was.
 fn report(client: &Client, json: bool, name: &str, kills: u32, shots: u32, reason: Reason) {
     let stats = client.stats();
@@ -104,14 +122,15 @@ fn report(client: &Client, json: bool, name: &str, kills: u32, shots: u32, reaso
     say(json, "over", &fields, &words);
 }
 
-pub(crate) fn bots(clients: u8, seconds: u64, json: bool) -> Outcome {
+pub(crate) fn bots(clients: u8, way: &Way) -> Outcome {
+    let way = *way;
     let udp = UdpDriver::bind("127.0.0.1:0".parse()?)?;
     let addr = udp.local_addr();
-    let serving = thread::spawn(move || serve(udp, Some(seconds + 2), 10, json));
+    let serving = thread::spawn(move || serve(udp, way.seconds.map(|seconds| seconds + 2), 10, way.json));
     let playing: Vec<_> = (0..clients)
         .map(|n| {
             let name = format!("bot {n}: ");
-            thread::spawn(move || play(addr, Some(seconds), 10, Hands::Bot(u64::from(n) * 77), json, &name))
+            thread::spawn(move || play(addr, &way, Hands::Bot(u64::from(n) * 77), &name))
         })
         .collect();
     for bot in playing {

@@ -74,7 +74,8 @@ impl InputBuffer {
         for (number, command) in inputs {
             match self.numbered_from {
                 Some(first) => {
-                    self.insert_for_frame(frame.max(first.saturating_sub(1)), frame, *number, *command)
+                    let past = frame.max(first.saturating_sub(1));
+                    self.insert_for_frame(past, frame, *number, *command);
                 }
                 None => self.insert_counted(frame, *number, *command),
             }
