@@ -16,7 +16,7 @@ const RESPAWN_FRAMES: u64 = 120;
 const PLAYER: u8 = 1;
 pub(crate) const DRONE: u8 = 2;
 
-/// What a message of this game says first.
+/// The first byte of a message about a kill.
 pub(crate) const KILLED: u8 = 1;
 
 /// The world: who may shoot again when, and who comes back when. Bodies and shots are on the stage.

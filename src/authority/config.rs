@@ -1,9 +1,9 @@
-//! How a server runs, and what a client assumes of a server that does not say.
+//! The configs of a server and of a client.
 
 use core::fmt;
 use core::time::Duration;
 
-/// How a server runs.
+/// The config of a server: rates, seats and limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerConfig {
@@ -11,9 +11,9 @@ pub struct ServerConfig {
     pub frame_rate: u16,
     /// Snapshots a second; a divisor of the frame rate.
     pub broadcast_rate: u16,
-    /// How many clients there may be, 1 to 255. Their memory is taken at the start.
+    /// The number of seats, 1 to 255. Their memory is taken at the start.
     pub max_clients: u8,
-    /// For how many frames a missing input is the last one held; it is neutral afterwards.
+    /// A missing input repeats the last one for this many frames, and is neutral afterwards.
     pub hold_frames: u16,
     /// A client that is silent for this long is removed.
     pub timeout: Duration,
@@ -47,7 +47,7 @@ impl ServerConfig {
     }
 }
 
-/// What a client assumes of a server that sends no TERMS, and what it needs of its own.
+/// The config of a client. Its rates are for servers that send no TERMS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClientConfig {
@@ -87,7 +87,7 @@ pub(crate) fn check_rates(frame_rate: u16, broadcast_rate: u16) -> Result<(), Co
     Ok(())
 }
 
-/// Why a config cannot be used.
+/// The rule that a config breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConfigError {

@@ -6,10 +6,10 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`World`] | what a game implements for both sides: the rule of a player's motion, and the world around it |
-//! | [`Server`], [`Stage`] | steps the world, and tells everybody what came out |
+//! | [`World`] | the trait of a game, for both sides: the rule of a player's motion, and the world around it |
+//! | [`Server`], [`Stage`] | steps the world, and sends everybody the result |
 //! | [`Client`] | predicts its own player, reconciles with the server, draws the others between two snapshots |
-//! | [`Body`], [`Command`] | what a snapshot says of an entity, what a player asks for in a frame |
+//! | [`Body`], [`Command`] | the state of an entity in a snapshot, the input of a player in a frame |
 //!
 //! Both are [`Protocol`](crate::Protocol)s: no socket, no clock, no thread; memory is taken at the start and none in a
 //! frame. The same run loop as for a session drives them: hand over datagrams, send what is there, sleep until

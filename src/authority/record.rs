@@ -1,4 +1,4 @@
-//! What a server tells reliably and in order, in the words of no format.
+//! Records: everything that a server sends reliably and in order, without a word of any format.
 
 use super::world::Body;
 
@@ -83,11 +83,11 @@ pub(crate) enum Record {
     ShotEnd { id: u8, frame: u64 },
     /// A message of the game's own.
     Told { frame: u64, told: Told },
-    /// Why the DISCONNECT that follows is sent.
+    /// The reason of the DISCONNECT that follows.
     Bye { kicked: bool },
 }
 
-/// What a server says of itself first of all.
+/// The terms of a server: its rates and its seed. They are the first message of every connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
     /// Frames a second.

@@ -1,8 +1,8 @@
-//! What a game implements for both sides: the rule by which a player's body moves, and the world around it.
+//! The trait that a game implements for both sides: the rule by which a player's body moves, and the world around it.
 
 use super::server::Stage;
 
-/// The position, velocity and health of an entity: all that a snapshot says of it.
+/// The position, velocity and health of an entity: the contents of a snapshot.
 ///
 /// The five numbers travel as `f32`. A client predicts exactly only from numbers that survive the wire, so a game that
 /// computes with others converts them to values that fit an `f32` before it stores them here.
@@ -60,7 +60,7 @@ impl Body {
     }
 }
 
-/// What a player asks for in one frame: a direction and eight actions.
+/// The input of a player for one frame: a direction and eight actions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Command {
     /// The horizontal direction, from -1 to 1.

@@ -49,7 +49,7 @@ impl Numbers {
     }
 }
 
-/// What a client of the document has seen.
+/// Everything that a client of the document has seen.
 #[derive(Default)]
 struct Seen {
     id: Option<u8>,

@@ -1,4 +1,4 @@
-//! What is drawn of others, against the server's history at the same time.
+//! The drawn bodies of others, against the server's history at the same time.
 
 use crate::lab::{FRAME, Lab, Picture, bad_link, ms};
 use rebout::authority::{Body, Drawing};

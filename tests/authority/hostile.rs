@@ -38,7 +38,7 @@ fn snapshot(tick: u32, id: u8, x: f32) -> Vec<u8> {
     bytes
 }
 
-/// What a forger writes who knows the numbers of the connection, or guesses them.
+/// Datagrams of a forger who knows the numbers of the connection, or guesses them.
 fn rows(sequence: u16, ack: u16, id: u8) -> Vec<(&'static str, Vec<u8>)> {
     let (nan, infinite) = (f32::NAN, f32::INFINITY);
     let of = |kind: u8, payload: &[u8]| packet(sequence, ack, kind, payload);

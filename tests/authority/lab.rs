@@ -30,7 +30,7 @@ pub(crate) struct Field {
     pub(crate) left: Vec<u8>,
 }
 
-/// What a test lets the world do in a frame.
+/// An addition of a test to a frame of the world; frame 0 is every frame.
 pub(crate) type Extra = (u64, fn(&mut Stage<'_>));
 
 impl World for Field {
@@ -97,7 +97,7 @@ pub(crate) struct Picture {
     pub(crate) drawing: Drawing,
 }
 
-/// What a client does with its hands: the command of its n-th call.
+/// The command of a client's n-th call.
 pub(crate) type Hands = fn(seed: u64, call: u64) -> Command;
 
 /// A direction that changes a few times a second.

@@ -1,4 +1,4 @@
-//! What is told reliably: spawns and ends, projectiles, messages of the game.
+//! Reliable records: spawns and ends, projectiles, messages of the game.
 
 use crate::lab::{FRAME, Lab, bad_link, ms};
 use rebout::authority::{Body, ClientEvent, ServerConfig, ServerEvent, Stage};

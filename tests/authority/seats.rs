@@ -1,4 +1,4 @@
-//! Who gets a seat, who loses it, and what a player is told.
+//! Seats: who gets one, who loses it, and the words for a player.
 
 use crate::lab::{ClientNode, Lab, Node, SERVER, bad_link, client_addr, ms, server_addr};
 use rebout::Refusal;

@@ -33,7 +33,7 @@ struct Mean {
     count: i64,
     mean: f64,
     deviation: f64,
-    /// How many outliers came in a row, negative if they were below the mean.
+    /// The number of outliers in a row, negative if they were below the mean.
     outliers: i8,
 }
 
@@ -92,7 +92,7 @@ impl ServerClock {
         }
     }
 
-    /// Takes over the rates that the server has told. What was measured of the path is kept.
+    /// Takes over the rates that the server has told. Measurements of the path are kept.
     pub(super) fn set_rates(&mut self, frame_rate: u16, broadcast_rate: u16) {
         let frame_nanos = 1_000_000_000 / i64::from(frame_rate);
         if frame_nanos != self.frame_nanos {

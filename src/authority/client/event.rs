@@ -1,4 +1,4 @@
-//! What a client tells the game, why a connection ends, and the statistics.
+//! The events of a client for the game, the reasons why a connection ends, and the statistics.
 
 use super::PredictionStats;
 use crate::authority::record::{Terms, Told};
@@ -6,7 +6,7 @@ use crate::peer::refusal::Refusals;
 use core::fmt;
 use core::time::Duration;
 
-/// What a client tells the game. Events of one server come in the order in which it told them, each once.
+/// An event of a client for the game. Events that come from the server keep its order, and each comes once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ClientEvent {
@@ -15,13 +15,13 @@ pub enum ClientEvent {
         /// Our id, which our entity has too.
         id: u8,
     },
-    /// What the server says of itself.
+    /// The terms of the server.
     Terms(Terms),
     /// There is an entity, from this frame on.
     Spawned {
         /// Its id.
         id: u8,
-        /// What it is.
+        /// Its kind.
         kind: u8,
         /// The server's frame.
         frame: u64,
@@ -44,7 +44,7 @@ pub enum ClientEvent {
     Over(Reason),
 }
 
-/// Why a connection is over, in words for a player.
+/// The reason why a connection is over, with words for a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
@@ -94,13 +94,13 @@ pub struct ClientStats {
     pub snapshots: u64,
     /// Snapshots of frames for which the server had no input of ours, and so held the last.
     pub held_by_server: u64,
-    /// How well predictions hold.
+    /// Predictions compared with snapshots.
     pub prediction: PredictionStats,
     /// The mean round trip.
     pub round_trip: Duration,
     /// The mean deviation of the arrival of snapshots.
     pub jitter: Duration,
-    /// How far behind the line of arrival others are drawn.
+    /// The delay of render time behind the line of arrival.
     pub delay: Duration,
     /// Datagrams that were dropped, by reason.
     pub refused: Refusals,

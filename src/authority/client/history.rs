@@ -1,10 +1,9 @@
-//! The client's own inputs and what it predicted with them: reconciliation replays the ones that the server has not
-//! applied.
+//! The client's own inputs and predicted bodies. Reconciliation replays the inputs that the server has not applied.
 
 use crate::authority::dialect::NumberedInput;
 use crate::authority::world::{Body, Command, World};
 
-/// How many inputs are kept.
+/// The size of the history, in inputs.
 const KEPT: u64 = 256;
 
 /// The most frames over which a correction is shown.
@@ -15,11 +14,11 @@ struct Entry {
     step: u64,
     /// As it was sent.
     command: Command,
-    /// What was predicted to come of it.
+    /// The predicted body after it.
     body: Body,
 }
 
-/// How well predictions hold.
+/// Counts of predictions that were compared with snapshots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PredictionStats {

@@ -1,4 +1,4 @@
-//! The client: a clock, a prediction of its own player, and what is drawn of everything else.
+//! The client: a clock, the prediction of its own player, and the scene of everything else.
 
 mod clock;
 mod event;
@@ -33,7 +33,7 @@ use scene::Scene;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-/// How many events can wait for the game; the oldest gives way.
+/// The most events that wait for the game; the oldest gives way.
 const MAX_EVENTS: usize = 1_024;
 
 /// A DISCONNECT is believed after this long without a new snapshot: it is empty, so anybody could have written it.
@@ -42,7 +42,7 @@ const BELIEVED_AFTER: Span = Span::from_millis(500);
 /// A client that was away for longer than this heard nothing in that time, and does not blame the server.
 const MAX_GAP: Span = Span::from_millis(250);
 
-/// How far a connection is.
+/// The life of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// Nobody has answered.
@@ -150,7 +150,7 @@ impl Client {
 
     // Commands.
 
-    /// Runs the client up to `now`: reconciles with what has come, takes the steps that are due with `command`, and moves
+    /// Runs the client up to `now`: reconciles with the newest snapshot, takes the steps that are due with `command`, and moves
     /// the time at which others are drawn. Call it once for each picture, and send at once.
     pub fn advance<W: World>(&mut self, now: Duration, world: &W, command: Command) {
         let now = Time::from(now);
@@ -202,7 +202,7 @@ impl Client {
         self.id
     }
 
-    /// Why the connection is over; `None` while it is not.
+    /// The reason why the connection is over; `None` while it is not.
     #[must_use]
     pub fn over(&self) -> Option<Reason> {
         match self.phase {
@@ -307,7 +307,7 @@ impl Client {
         self.tell(ClientEvent::Over(reason));
     }
 
-    /// Gives up what has been silent for too long.
+    /// Ends the connection if the server has been silent for too long, or has left.
     fn keep_watch(&mut self, now: Time) {
         let gap = self.advanced_at.map_or(Span::ZERO, |at| now.since(at));
         if self.advanced_at.is_none() {

@@ -1,4 +1,4 @@
-//! Everything that is drawn of the server's world: entities by their samples, projectiles by their courses.
+//! The scene: everything that is drawn of the server's world: entities by their samples, projectiles by their courses.
 
 use super::track::{Drawing, Track};
 use crate::authority::record::{Record, Shown};
@@ -17,15 +17,15 @@ const FORGOTTEN_AFTER_SECONDS: u64 = 1;
 pub struct Seen {
     /// Its id.
     pub id: u8,
-    /// What it is; 0 on a server that does not say.
+    /// Its kind; 0 on a server that does not say.
     pub kind: u8,
-    /// Where it is drawn.
+    /// Its body at render time.
     pub body: Body,
-    /// How that came about.
+    /// The source of `body`.
     pub drawing: Drawing,
 }
 
-/// What was told of an entity.
+/// The reliable records of an entity.
 #[derive(Clone, Copy, Debug, Default)]
 struct Told {
     kind: u8,
@@ -78,7 +78,7 @@ impl Scene {
         }
     }
 
-    /// Takes in what the server has told. Messages of the game are not for the scene.
+    /// Takes in a reliable record. Messages of the game are not for the scene.
     pub(super) fn record(&mut self, record: &Record) {
         match *record {
             Record::Spawn { id, kind, frame } => {

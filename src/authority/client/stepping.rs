@@ -1,4 +1,4 @@
-//! The steps of a client: when they begin, what is replayed before them, and what is sent of them.
+//! The steps of a client: their start, the replay before them, and the inputs that are sent.
 
 use super::pace::Pace;
 use super::{Client, Phase, nanos};
@@ -9,7 +9,7 @@ use crate::time::{Span, Time};
 /// A server that has not said its terms by now says none.
 const TERMS_WITHIN: Span = Span::from_secs(1);
 
-/// How many inputs a packet carries, and how many when losses come in bursts.
+/// The number of inputs in a packet, and the number when losses come in bursts.
 const REDUNDANCY: u64 = 4;
 const MAX_REDUNDANCY: u64 = 8;
 
@@ -55,7 +55,7 @@ impl Client {
         self.stats.steps += steps;
     }
 
-    /// How many inputs the next packet carries.
+    /// The number of inputs in the next packet.
     pub(super) fn redundancy(&self) -> u64 {
         match u64::from(self.link.recent_loss_run()) {
             0..2 => REDUNDANCY,

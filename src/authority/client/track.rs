@@ -1,14 +1,14 @@
-//! One entity as snapshots showed it: its last samples, and where it is drawn between them.
+//! The track of one entity: its last samples from snapshots, and its place between them.
 
 use crate::authority::world::Body;
 
-/// How many snapshots are kept of an entity.
+/// The number of snapshots kept for an entity.
 const KEPT: usize = 16;
 
 /// Beyond the newest snapshot a body goes on for at most this long, and stands then.
 const MAX_EXTRAPOLATION_SECONDS: f64 = 0.25;
 
-/// How a drawn body came about.
+/// The source of a drawn body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Drawing {
@@ -36,7 +36,7 @@ impl Track {
         &self.samples[..self.len]
     }
 
-    /// Takes in a sample, which may be older than others. What is older than all that is kept is dropped.
+    /// Takes in a sample, which may be older than others. A sample older than all that are kept is dropped.
     pub(super) fn insert(&mut self, frame: u64, body: Body) {
         let place = self.kept().partition_point(|(known, _)| *known < frame);
         if self.kept().get(place).is_some_and(|(known, _)| *known == frame) {

@@ -1,4 +1,5 @@
-//! The seam between the roles and the wire: what a connection can say and hear, in the words of no format.
+//! The seam between the roles and the wire: everything that a connection can send and receive, without a word of any
+//! format.
 //!
 //! A server and a client know these three traits and nothing of bytes, sequence numbers or acks. [`game`] is the
 //! dialect of GAME. Another dialect implements the same three; the aliases below are what the roles are built with.
@@ -13,7 +14,7 @@ use crate::peer::refusal::Refusal;
 use crate::time::Time;
 use std::net::SocketAddr;
 
-/// How a server meets strangers.
+/// The gate of a server: judges datagrams of strangers.
 pub(crate) type Gate = game::gate::Gate;
 /// A server's end of one connection.
 pub(crate) type ServerLink = game::server_link::ServerLink;
@@ -30,7 +31,7 @@ pub(crate) struct Answer {
     pub(crate) bytes: [u8; MAX_ANSWER],
 }
 
-/// What a datagram of a stranger leads to.
+/// The verdict on a datagram of a stranger.
 #[derive(Debug)]
 pub(crate) enum Knock {
     /// It is answered, and nothing is kept.
@@ -39,7 +40,7 @@ pub(crate) enum Knock {
     Proven,
 }
 
-/// How a server meets addresses that have no seat. It keeps nothing about them.
+/// Judges datagrams from addresses without a seat, and keeps no state about them.
 pub(crate) trait MeetsStrangers {
     fn with_key(key: Key) -> Self;
 
@@ -56,7 +57,7 @@ pub(crate) trait MeetsStrangers {
     fn begin(&self, now: Time, from: SocketAddr, id: u8, datagram: &[u8], link: &mut ServerLink);
 }
 
-/// What a client has said.
+/// A packet of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FromClient {
     /// Inputs, which are in the list that was handed in.
@@ -92,7 +93,7 @@ pub(crate) trait SpeaksToClient {
     /// Whether the client has shown more than once that it receives what is sent.
     fn is_confirmed(&self) -> bool;
 
-    /// Queues what a server says first.
+    /// Queues the terms, the first message of a connection.
     fn queue_terms(&mut self, now: Time, terms: &Terms, frame: u64);
 
     /// Queues records from the front of `records`, each with a rising mark, as many as fit one message. Returns the mark of
@@ -156,7 +157,7 @@ impl Parts {
     }
 }
 
-/// What a server has said.
+/// A packet of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FromServer {
     /// The client is in, under this id.

@@ -1,10 +1,10 @@
-//! What a server tells its owner, and its statistics.
+//! The events of a server for its owner, and its statistics.
 
 use crate::peer::refusal::Refusals;
 use core::fmt;
 use std::net::SocketAddr;
 
-/// What a server tells its owner.
+/// An event of a server for its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ServerEvent {
@@ -24,7 +24,7 @@ pub enum ServerEvent {
     },
 }
 
-/// Why a client is gone.
+/// The reason why a client was removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LeftWhy {

@@ -4,15 +4,15 @@ use crate::authority::dialect::NumberedInput;
 use crate::authority::numbering::nearest;
 use crate::authority::world::Command;
 
-/// How many inputs are kept.
+/// The size of the buffer, in inputs.
 pub(crate) const KEPT: u64 = 128;
 
-/// How many inputs of a plain count must be here before the first is applied.
+/// The queue of counted inputs starts once it holds this many.
 const BEGUN_BY: usize = 2;
 
 const EMPTY: u64 = u64::MAX;
 
-/// How many frames had an input of their own, and how many had not.
+/// Counts of the frames with and without an input of their own, and of dropped inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InputStats {
@@ -196,7 +196,7 @@ mod tests {
         numbers.into_iter().map(|n| (n, command(n))).collect()
     }
 
-    /// What is applied in the next `frames` frames, as numbers; 0 is neutral.
+    /// The inputs applied in the next `frames` frames, as numbers; 0 is neutral.
     fn applied(buffer: &mut InputBuffer, from: u64, frames: u64) -> Vec<u8> {
         (from..from + frames).map(|frame| buffer.take(frame, 30).actions).collect()
     }

@@ -1,12 +1,12 @@
-//! What is told to all clients, in order: one log, in which every client has a place of its own.
+//! The log of reliable records: one for all clients, each of which reads it at its own position.
 
 use crate::authority::record::Record;
 use std::collections::VecDeque;
 
-/// How many records a client may be behind. One that is further behind is removed.
+/// The length of the log. A client that is further behind is removed.
 const KEPT: usize = 1_024;
 
-/// For whom a record is.
+/// The recipients of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum To {
     All,

@@ -30,13 +30,13 @@ use std::net::SocketAddr;
 /// A server that was away for longer than this makes nothing up: the time in between never was.
 const MAX_CATCH_UP: Span = Span::from_millis(250);
 
-/// How many events can wait for the owner.
+/// The most events that wait for the owner.
 const MAX_EVENTS: usize = 1_024;
 
-/// How many answers to strangers can wait to be sent: as many as a driver receives before it sends.
+/// The most answers to strangers that wait to be sent: as many as a driver receives before it sends.
 const MAX_ANSWERS: usize = 256;
 
-/// A server: steps a [`World`] for many players and tells them what came out.
+/// A server: steps a [`World`] for many players and sends them snapshots and reliable records.
 ///
 /// It is a [`Protocol`](crate::Protocol) and has neither a socket nor a clock. Its memory is taken at the start.
 #[derive(Debug)]
@@ -90,8 +90,8 @@ impl Server {
 
     // Commands.
 
-    /// Steps one frame: applies one input of each player, moves the players by the rule, steps the world, and queues what
-    /// is to be sent. Call it when [`next_frame_at`](Self::next_frame_at) has come, and send at once.
+    /// Steps one frame: applies one input of each player, moves the players by the rule, steps the world, and queues the
+    /// datagrams of the frame. Call it when [`next_frame_at`](Self::next_frame_at) has come, and send at once.
     pub fn advance<W: World>(&mut self, now: Duration, world: &mut W) {
         let now = Time::from(now);
         self.keep_time(now);
@@ -161,7 +161,7 @@ impl Server {
         self.frame
     }
 
-    /// How many clients are seated.
+    /// The number of seated clients.
     #[must_use]
     pub fn clients(&self) -> usize {
         self.seats.all().iter().filter(|seat| seat.is_playing()).count()
@@ -178,7 +178,7 @@ impl Server {
         self.entities.get(id).map(|(_, _, body)| body)
     }
 
-    /// What came of the inputs of a client.
+    /// The input statistics of a client.
     #[must_use]
     pub fn input_stats(&self, id: u8) -> Option<InputStats> {
         self.seats.of_id(id).map(|at| self.seats.all()[at].inputs.stats())
@@ -258,7 +258,7 @@ impl Server {
         }
     }
 
-    /// Puts what the log has into each client's messages, and removes those who are too far behind.
+    /// Packs new records of the log into each client's messages, and removes clients that are too far behind.
     fn queue_records<W: World>(&mut self, now: Time, world: &mut W) {
         for at in 0..self.seats.all().len() {
             let seat = &mut self.seats.all_mut()[at];

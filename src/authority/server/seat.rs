@@ -1,4 +1,4 @@
-//! One client at a server: its address, its connection, its inputs, and what it is to be sent.
+//! One client at a server: its address, its connection, its inputs, and its outgoing datagrams.
 
 use super::input_buffer::InputBuffer;
 use super::log::Log;
@@ -7,7 +7,7 @@ use crate::authority::world::Command;
 use crate::time::{Span, Time};
 use std::net::SocketAddr;
 
-/// How often a DISCONNECT is sent, because nobody acknowledges it.
+/// A DISCONNECT is sent this many times, because nothing acknowledges it.
 const FAREWELLS: u8 = 3;
 const FAREWELL_EVERY: Span = Span::from_millis(100);
 
@@ -17,7 +17,7 @@ const BELIEVED_AFTER: Span = Span::from_millis(500);
 /// A client acknowledges more than its proof within this time.
 const CONFIRMED_WITHIN: Span = Span::from_secs(2);
 
-/// How far somebody is.
+/// The life of a seat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// Nobody is here.
@@ -127,7 +127,7 @@ impl Seat {
         self.broadcast = Some((0, self.inputs.applied()));
     }
 
-    /// How far the broadcast has been sent, to tell a snapshot from other datagrams.
+    /// The part of the broadcast that is sent next, by which a snapshot is told from other datagrams.
     pub(super) fn broadcast_at(&self) -> Option<usize> {
         self.broadcast.map(|(at, _)| at)
     }
@@ -137,7 +137,7 @@ impl Seat {
         self.link.acknowledged_mark().unwrap_or(self.told)
     }
 
-    /// Queues what the log has for this client. `false` if the client is too far behind.
+    /// Queues the new records of the log for this client. `false` if the client is too far behind.
     pub(super) fn read_log(&mut self, now: Time, log: &Log) -> bool {
         while self.told < log.newest() {
             let Some(records) = log.after(self.told, self.id) else { return false };

@@ -20,7 +20,7 @@ pub(super) struct Seats {
     pub(super) gate: Gate,
     /// Spreads the ids that addresses are offered, so that two who join at once seldom get the same offer.
     spread: Key,
-    /// How many seats are being said goodbye to.
+    /// The number of seats whose DISCONNECTs are still being sent.
     leaving: usize,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::authority::record::Course;
 
-/// How many projectiles there may be.
+/// The most projectiles in flight.
 pub(crate) const MAX_SHOTS: usize = 256;
 
 /// A projectile in flight.

@@ -1,4 +1,4 @@
-//! The stage: what a world can see and do in one frame of the server.
+//! The stage: everything that a world can read and change in one frame of the server.
 
 use super::entities::Entities;
 use super::log::{Log, To};
@@ -13,7 +13,7 @@ use crate::authority::world::{Body, Command};
 pub struct Shot {
     /// Its number while it flies.
     pub id: u8,
-    /// What it is; the meaning is the game's.
+    /// The kind, whose meaning is the game's.
     pub kind: u8,
     /// The id of the entity that shot it.
     pub owner: u8,
@@ -32,8 +32,8 @@ impl Shot {
     }
 }
 
-/// What [`World::step`](crate::authority::World::step) works on: the players' commands, the entities, the projectiles,
-/// and what is told to the clients.
+/// The arguments of [`World::step`](crate::authority::World::step): the players' commands, the entities, the projectiles,
+/// and the messages to the clients.
 #[derive(Debug)]
 pub struct Stage<'a> {
     pub(super) frame: u64,

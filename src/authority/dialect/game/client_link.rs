@@ -12,7 +12,7 @@ use crate::peer::sequence::Received;
 use crate::time::Time;
 use crate::wire::control::{Entries, Header, Payload, PlayerInput, Snapshot};
 
-/// How many packets are remembered with the newest input that they carried.
+/// The number of sent packets that are remembered with their newest input.
 const REMEMBERED: usize = 256;
 
 /// The most inputs that one packet carries.
@@ -213,7 +213,7 @@ impl Losses {
         // Packets that lie far enough behind the newest ack have arrived by now, or never will.
         let settled = header.ack.wrapping_sub(SETTLED_BEHIND as u16);
         let Some(before) = self.settled else {
-            // What was sent before the server began to count was not lost.
+            // Packets from before the server began to count were not lost.
             self.settled = Some(header.ack);
             return;
         };

@@ -6,16 +6,16 @@ use crate::peer::sequence::{Received, Sequences};
 use crate::time::{Span, Time};
 use crate::wire::control::{self, Header, Payload};
 
-/// How far a sequence number may be from the newest, in packets.
+/// The greatest distance of a sequence number from the newest, in packets.
 const REACH: u64 = 256;
 
-/// How many packets more for each second of silence: a client that was cut off for five seconds has sent hundreds.
+/// The distance grows by this for each second of silence: a client that was cut off for five seconds has sent hundreds.
 const REACH_A_SECOND: u64 = 256;
 
-/// For how many packets the time of sending is kept.
+/// The number of packets whose time of sending is kept.
 const TIMED: usize = 128;
 
-/// How much longer than a round trip an ack may take.
+/// The time that an ack may take beyond the round trip.
 const ACK_DELAY: Span = Span::from_millis(20);
 
 /// The round trip that is assumed before one was measured.

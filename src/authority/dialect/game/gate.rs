@@ -90,7 +90,7 @@ impl MeetsStrangers for Gate {
     }
 
     fn begin(&self, now: Time, from: SocketAddr, id: u8, datagram: &[u8], link: &mut ServerLink) {
-        // The proof was checked before. What the client has acknowledged is the first packet of the connection.
+        // The proof was checked before. The packet that the client has acknowledged is the first of the connection.
         let sequence =
             decode(datagram).map_or_else(|_| self.proof(period(now), from, id), |packet| packet.header.ack);
         link.begin(Connection::after(now, sequence));

@@ -15,10 +15,10 @@ use crate::wire::control::{EntityState, Entries, Header, Payload, PlayerInput, S
 use crate::wire::message::MAX_LEN;
 use core::num::NonZeroU8;
 
-/// How many entities one SNAPSHOT holds: with the four bytes after them it is 1,200 bytes long.
+/// The most entities in one SNAPSHOT, which is 1,200 bytes long with the four bytes after them.
 const ENTITIES_A_DATAGRAM: usize = 56;
 
-/// How many inputs one packet may list.
+/// The most inputs in one packet.
 const MAX_INPUTS: usize = 255;
 
 const NO_ENTITY: EntityState =
