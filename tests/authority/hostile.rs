@@ -346,3 +346,32 @@ fn damaged_traffic_in_both_directions_never_panics_and_everybody_is_still_served
     }
     assert_eq!(served, 20);
 }
+
+#[test]
+fn a_million_blind_guesses_from_a_players_address_end_nothing() {
+    let mut lab = two_players(7);
+    lab.run_until(ms(3_000));
+    let id = lab.client_at(1).client.id().expect("a seat");
+    let before = lab.server().server.input_stats(id).expect("a seat");
+    let (mut guess, mut taken) = (0x1234_5678_u32, 0);
+    for n in 0..200 {
+        lab.run_until(ms(3_000 + 10 * n));
+        let now = lab.world.local_now(SERVER);
+        let server = &mut lab.server_mut().server;
+        for _ in 0..5_000 {
+            guess = guess.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let (sequence, ack) = ((guess >> 16) as u16, (guess.wrapping_mul(0x9E37_79B9) >> 16) as u16);
+            let refused = server.stats().refused.total();
+            let kind = if guess & 0x100 == 0 { 3 } else { 4 };
+            let payload = if kind == 3 { Vec::new() } else { input(guess, 0.1, 0.1) };
+            server.handle_datagram(now, client_addr(1), &packet(sequence, ack, kind, &payload));
+            taken += u64::from(server.stats().refused.total() == refused);
+        }
+    }
+    lab.run_until(ms(7_000));
+    let after = lab.server().server.input_stats(id).expect("the seat is kept");
+    let late = after.held + after.neutral - before.held - before.neutral;
+    println!("1,000,000 blind guesses: {taken} taken, {late} inputs late, nobody left");
+    assert!(taken < 20 && late < 60 * (taken + 1), "{taken} taken, {late} late");
+    assert_eq!(lab.server().server.clients(), 2);
+}

@@ -1,6 +1,6 @@
 //! A client's end of a GAME connection.
 
-use super::connection::Connection;
+use super::connection::{Connection, Reach};
 use super::gate::decode;
 use super::message::{self, Message};
 use crate::authority::dialect::{Delivered, FromServer, NumberedInput, SpeaksToServer};
@@ -73,7 +73,7 @@ impl ClientLink {
 impl SpeaksToServer for ClientLink {
     fn new(now: Time, first: u16) -> Self {
         Self {
-            connection: Connection::new(now, first),
+            connection: Connection::new(now, first, Reach::OF_SERVER),
             reliable: Reliable::new(),
             newest_inputs: [(0, None); REMEMBERED],
             accepted: false,

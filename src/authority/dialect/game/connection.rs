@@ -6,11 +6,24 @@ use crate::peer::sequence::{Received, Sequences};
 use crate::time::{Span, Time};
 use crate::wire::control::{self, Header, Payload};
 
-/// The greatest distance of a sequence number from the newest, in packets.
-const REACH: u64 = 256;
+/// The greatest distance of a sequence number from the newest, in packets. It is all that tells a packet of the other side
+/// from a blind guess, together with the ack.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reach {
+    base: u64,
+    /// Added for each second of silence: whoever was cut off for five seconds has sent hundreds of packets.
+    a_second: u64,
+}
 
-/// The distance grows by this for each second of silence: a client that was cut off for five seconds has sent hundreds.
-const REACH_A_SECOND: u64 = 256;
+impl Reach {
+    /// A client sends one packet a frame, and pings.
+    pub(super) const OF_CLIENT: Self = Self { base: 64, a_second: 256 };
+    /// A server sends up to five datagrams a broadcast, and may count the packets to all its clients together.
+    pub(super) const OF_SERVER: Self = Self { base: 256, a_second: 2_048 };
+}
+
+/// An ack may be this much older than the newest one: packets overtake each other.
+const MAX_ACK_BEHIND: u64 = 64;
 
 /// The number of packets whose time of sending is kept.
 const TIMED: usize = 128;
@@ -25,6 +38,7 @@ const FIRST_ROUND_TRIP: Span = Span::from_millis(200);
 #[derive(Clone, Debug)]
 pub(super) struct Connection {
     sequences: Sequences,
+    reach: Reach,
     /// The number of the last packet sent, and how many were.
     last_sent: u16,
     sent: u64,
@@ -38,10 +52,11 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// A connection whose first packet will be `first`.
-    pub(super) fn new(now: Time, first: u16) -> Self {
+    /// A connection whose first packet will be `first`; `reach` is that of the other side.
+    pub(super) fn new(now: Time, first: u16, reach: Reach) -> Self {
         Self {
             sequences: Sequences::new(first),
+            reach,
             last_sent: first.wrapping_sub(1),
             sent: 0,
             newest: None,
@@ -53,9 +68,9 @@ impl Connection {
         }
     }
 
-    /// A connection whose first packet was `sent`.
+    /// A connection of a server whose first packet was `sent`.
     pub(super) fn after(now: Time, sent: u16) -> Self {
-        let mut this = Self::new(now, sent);
+        let mut this = Self::new(now, sent, Reach::OF_CLIENT);
         this.next_header();
         this
     }
@@ -97,14 +112,14 @@ impl Connection {
     pub(super) fn check(&self, now: Time, header: Header) -> Result<(), Refusal> {
         if let Some(newest) = self.newest {
             let silent = now.since(self.heard_at).nanos();
-            let reach = REACH + silent.saturating_mul(REACH_A_SECOND) / 1_000_000_000;
+            let reach = self.reach.base + silent.saturating_mul(self.reach.a_second) / 1_000_000_000;
             let away = header.sequence.wrapping_sub(newest).cast_signed();
             if u64::from(away.unsigned_abs()) > reach {
                 return Err(Refusal::FarSequence);
             }
         }
         let behind = u64::from(self.last_sent.wrapping_sub(header.ack));
-        let allowed = (u64::from(self.sequences.unacknowledged()) + REACH).min(self.sent);
+        let allowed = (u64::from(self.sequences.unacknowledged()) + MAX_ACK_BEHIND).min(self.sent);
         if behind < allowed { Ok(()) } else { Err(Refusal::AckUnsent) }
     }
 
@@ -206,6 +221,7 @@ mod tests {
         link.accept(at(0), header(65_000, 5), &mut reliable);
         assert_eq!(link.check(at(10), header(64_990, 5)), Ok(()));
         assert_eq!(link.check(at(10), header(200, 5)), Err(Refusal::FarSequence));
+        assert_eq!(link.check(at(1_000), header(200, 5)), Err(Refusal::FarSequence));
         assert_eq!(link.check(at(5_000), header(200, 5)), Ok(()), "736 further, after five seconds");
         assert_eq!(link.check(at(5_000), header(20_000, 5)), Err(Refusal::FarSequence));
     }

@@ -1,6 +1,6 @@
 //! A server's end of a GAME connection.
 
-use super::connection::Connection;
+use super::connection::{Connection, Reach};
 use super::gate::decode;
 use super::message::{self, EVENTS_HEAD, MAX_RECORD, Message};
 use crate::MAX_DATAGRAM;
@@ -67,7 +67,7 @@ impl ServerLink {
 impl SpeaksToClient for ServerLink {
     fn idle() -> Self {
         Self {
-            connection: Connection::new(Time::ZERO, 0),
+            connection: Connection::new(Time::ZERO, 0, Reach::OF_CLIENT),
             reliable: Reliable::new(),
             marks: [0; IN_FLIGHT as usize],
         }
