@@ -134,7 +134,7 @@ impl Reliable {
 
     /// Forgets both directions and counts from 0 again, in the same memory.
     pub(crate) fn reset(&mut self) {
-        (self.first, self.next, self.expected, self.missing_since) = (0, 0, 0, None);
+        (self.first, self.next, self.kept, self.expected, self.missing_since) = (0, 0, 0, 0, None);
         self.outgoing.iter_mut().for_each(|slot| slot.acknowledged = true);
         self.incoming.iter_mut().for_each(|slot| slot.here = false);
     }
@@ -175,12 +175,13 @@ impl Reliable {
             return Err(QueueFull);
         }
         let number = self.next;
-        let slot = &mut self.outgoing[usize::from(number % IN_FLIGHT)];
+        let slot = &mut self.outgoing[usize::from(number % KEPT)];
         slot.bytes.clear();
         write(number, &mut slot.bytes);
         (slot.sent_as, slot.sends, slot.due) = ([None; REMEMBERED], 0, now);
         slot.acknowledged = false;
         self.next = number.wrapping_add(1);
+        self.kept = (self.kept + 1).min(KEPT);
         Ok(number)
     }
 
@@ -230,8 +231,8 @@ impl Reliable {
         }
     }
 
-    #[cfg(test)]
-    fn all_acknowledged(&self) -> bool {
+    /// Whether every message has been acknowledged.
+    pub(crate) fn all_acknowledged(&self) -> bool {
         self.first == self.next
     }
 

@@ -127,7 +127,7 @@ impl Connection {
     pub(super) fn accept(&mut self, now: Time, header: Header, reliable: &mut Reliable) -> Received {
         self.heard_at = now;
         self.confirmed |= header.ack != self.first;
-        self.sequences.acknowledged(header.ack);
+        self.sequences.acknowledged(header);
         reliable.acknowledged(header);
         let slot = &mut self.sent_at[usize::from(header.ack) % TIMED];
         if slot.0 == header.ack && slot.1 != Time::NEVER {
