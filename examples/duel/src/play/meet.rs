@@ -138,7 +138,9 @@ pub(super) fn name_of(agreed: &Agreed) -> String {
     let name: String =
         text.chars().filter(|letter| !is_disruptive(*letter)).take(super::NAME_LETTERS).collect();
     let name = name.trim();
-    if name.is_empty() { "Nameless".to_owned() } else { name.to_owned() }
+    // "You" is the player at this machine, in every sentence: another one of that name would win in their place.
+    let is_taken = name.eq_ignore_ascii_case("you");
+    if name.is_empty() || is_taken { "Nameless".to_owned() } else { name.to_owned() }
 }
 
 /// Both names by seat, and never the same one twice.

@@ -110,3 +110,9 @@ fn a_name_with_marks_of_direction_is_refused_on_the_command_line() {
     assert_eq!(status.code(), Some(2), "{words}");
     assert!(words.contains(r"no marks of direction, this one has '\u{202e}'"), "{words:?}");
 }
+
+#[test]
+fn a_peer_called_you_does_not_win_in_the_players_place() {
+    let side = against_a_rogue("YOU ");
+    assert!(side.has_said("Ann on the right against Nameless: "), "{:#?}", side.said);
+}
