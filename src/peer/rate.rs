@@ -244,4 +244,43 @@ mod tests {
         assert!(link.rate.skips(Frame(1_801)));
         assert!(!link.rate.skips(Frame(1_802)));
     }
+
+    #[test]
+    fn one_late_ack_hardly_moves_the_round_trip() {
+        let mut rate = SendRate::new(FRAME);
+        for frame in 0..100 {
+            rate.sent(at(frame), Frame(frame));
+            rate.acknowledged(at(frame + 8), Frame(frame));
+        }
+        let before = rate.rtt.unwrap();
+        rate.sent(at(200), Frame(200));
+        rate.acknowledged(at(800), Frame(200));
+        assert!(!rate.skips(Frame(201)), "not a slow link: {:?}", rate.rtt);
+        // An excess of 8 frames at most, with a weight of a sixteenth.
+        assert_eq!(rate.rtt, Some((before * 15 + before + FRAME * 8) / 16));
+    }
+
+    #[test]
+    fn a_late_ack_does_not_take_the_blame_for_congestion() {
+        let mut link = Link::new();
+        link.run(0..600, 5, 8, 8);
+        assert!(link.rate.sends_copies());
+        link.rate.sent(at(600), Frame(600));
+        link.rate.acknowledged(at(700), Frame(600));
+        assert!(link.rate.sends_copies());
+    }
+
+    #[test]
+    fn a_relapse_restarts_the_calm_time() {
+        let mut link = Link::new();
+        link.run(0..600, 5, 8, 8);
+        assert!(link.rate.sends_copies());
+        // Without loss the smoothed loss takes about 9 s to fall below the limit.
+        link.run(600..1_320, 0, 8, 8);
+        assert!(link.rate.calm_since.is_some(), "calm: {:?}", link.rate.loss_permille());
+        link.run(1_320..1_440, 5, 8, 8);
+        assert_eq!(link.rate.calm_since, None, "a relapse: {:?}", link.rate.loss_permille());
+        link.run(1_440..2_000, 0, 8, 8);
+        assert!(link.rate.sends_copies(), "the calm before the relapse does not count");
+    }
 }

@@ -141,4 +141,21 @@ mod tests {
         assert_eq!(rtt.percentile_95(), Some(span(60)));
         assert!(rtt.jitter() < span(60), "the outlier has faded: {:?}", rtt.jitter());
     }
+
+    #[test]
+    fn the_percentile_is_near_the_worst_and_not_in_the_middle() {
+        let mut rtt = RoundTrip::new(ms(0));
+        // 1 ms to 32 ms, not in order: the 31st of 32.
+        for at in 0..32 {
+            rtt.pinged(ms(1_000 * at), at);
+            rtt.ponged(ms(1_000 * at + (at * 13) % 32 + 1), at);
+        }
+        assert_eq!(rtt.percentile_95(), Some(span(31)));
+        // Newer ones replace the oldest.
+        for at in 32..64 {
+            rtt.pinged(ms(1_000 * at), at);
+            rtt.ponged(ms(1_000 * at + 80), at);
+        }
+        assert_eq!(rtt.percentile_95(), Some(span(80)));
+    }
 }

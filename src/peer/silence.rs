@@ -265,4 +265,29 @@ mod tests {
         assert!(silence.was_away(ms(3_000)) && silence.was_away(ms(18_000)));
         assert!(!silence.was_away(ms(18_001)));
     }
+
+    #[test]
+    fn each_limit_may_be_the_shortest() {
+        let ended = |limits: SilenceLimits, heard: bool, progresses: bool| {
+            let mut silence = Silence::new(ms(0), limits, FRAME);
+            (50..20_000).step_by(50).find_map(|at| {
+                silence.pass(ms(at));
+                if heard {
+                    silence.heard();
+                }
+                if progresses && at % 400 == 0 {
+                    silence.progressed(1);
+                }
+                silence.change().map(|change| (at, change))
+            })
+        };
+        let short = Span::from_millis(500);
+        let no_progress = SilenceLimits { no_progress: short, ..LIMITS };
+        assert_eq!(ended(no_progress, true, false), Some((500, SilenceChange::NoProgress)));
+        let too_slow = SilenceLimits { too_slow: short, ..LIMITS };
+        // A frame at 400 ms makes up for 67 ms.
+        assert_eq!(ended(too_slow, true, true), Some((600, SilenceChange::TooSlow)));
+        let lost = SilenceLimits { lost: short, interrupted: short, ..LIMITS };
+        assert_eq!(ended(lost, false, false), Some((500, SilenceChange::Lost)));
+    }
 }

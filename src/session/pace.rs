@@ -154,3 +154,79 @@ fn justified(frame_length: Span, lead: &FrameLead, arrivals: &Arrivals, rtt: Opt
     let late = Fx::from_bits(late.clamp(0, i64::from(i32::MAX)) as i32);
     trim(frame_length, late).min((length - frame_length).nanos().cast_signed())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Player;
+    use crate::wire::{Numbering, WireFrame};
+    use std::net::{Ipv4Addr, SocketAddr};
+
+    const FRAME: Span = Span::from_micros(16_667);
+
+    fn agreed(is_host: bool, round_trip_ms: Option<u64>) -> Agreed {
+        Agreed {
+            peer: SocketAddr::from((Ipv4Addr::LOCALHOST, 1)),
+            seat: Player::One,
+            seed: 1,
+            is_host,
+            user_data: Vec::new(),
+            delay_frames: 2,
+            peer_delay_frames: 0,
+            peer_window_frames: 8,
+            round_trip: round_trip_ms.map(core::time::Duration::from_millis),
+            token: 1,
+            numbering: Numbering::new(WireFrame(1)),
+            cadence_frames: 30,
+            nonce: 1,
+            announced_delay_frames: 1,
+        }
+    }
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    #[test]
+    fn the_host_begins_half_a_round_trip_late_within_reason() {
+        for (is_host, round_trip_ms, late_ms) in [
+            (true, Some(80), 40),
+            (true, Some(500), 250),
+            (true, Some(9_000), 250),
+            (true, None, 0),
+            (false, Some(80), 0),
+        ] {
+            let pace = Pace::new(at(1_000), FRAME, &agreed(is_host, round_trip_ms));
+            assert_eq!(pace.due(), at(1_000 + late_ms), "host: {is_host}, {round_trip_ms:?}");
+        }
+    }
+
+    #[test]
+    fn an_announced_delay_counts_from_its_frame_on() {
+        let mut pace = Pace::new(at(0), FRAME, &agreed(true, None));
+        let rtt = RoundTrip::new(at(0));
+        let lead = |pace: &Pace| (pace.lead_frames() * 1_000.0) as i32;
+        // Both gaps are 4: the step of frame 103 on inputs before 100, and the inputs before 104 on an ack of 100.
+        pace.stepped(at(0), Frame(103), Frame(100), &rtt);
+        pace.heard(at(0), 1, Frame(104), Frame(100));
+        assert_eq!(lead(&pace), 0);
+        pace.peer_delay(Frame(112), 8);
+        pace.heard(at(0), 1, Frame(105), Frame(101));
+        pace.heard(at(0), 7, Frame(112), Frame(108));
+        assert_eq!(lead(&pace), 0, "frames before it are played with the old delay");
+        pace.heard(at(0), 1, Frame(113), Frame(101));
+        assert_eq!(lead(&pace), 0, "113 less 8 less 101 is 4 again");
+    }
+
+    #[test]
+    fn a_delay_is_told_until_the_peer_knows_it() {
+        let mut pace = Pace::new(at(0), FRAME, &agreed(false, None));
+        assert_eq!(pace.untold_delay(), Some(2), "the handshake said 1");
+        pace.told_delay();
+        assert_eq!(pace.untold_delay(), None);
+        pace.set_delay(5);
+        assert_eq!((pace.untold_delay(), pace.delay_frames()), (Some(5), 5));
+        pace.set_delay(2);
+        assert_eq!(pace.untold_delay(), None, "back again before it was told");
+    }
+}

@@ -268,4 +268,41 @@ mod tests {
         }
         assert_eq!(told, [RateChange::PeerSlow { rate_permille: 892 }, RateChange::PeerRecovered]);
     }
+
+    #[test]
+    fn not_even_a_pause_of_a_few_frames_is_made_up() {
+        for frames in 2..10 {
+            let mut pacing = Pacing::new(Time::ZERO, FRAME);
+            let late = at(FRAME * frames);
+            pacing.stepped(late, None, || 0);
+            assert_eq!(pacing.due(), late + FRAME, "{frames} frames late");
+        }
+    }
+
+    #[test]
+    fn a_stalled_frame_is_due_when_its_input_comes_and_never_later() {
+        let mut pacing = Pacing::new(Time::ZERO, FRAME);
+        pacing.stalled(Time::ZERO);
+        let arrival = at(FRAME / 3);
+        pacing.hurry(arrival);
+        assert!(pacing.is_due(arrival));
+        pacing.hurry(at(FRAME / 2));
+        assert_eq!(pacing.due(), arrival, "a second packet does not put it off");
+        pacing.stepped(arrival, None, || 0);
+        assert_eq!(pacing.due(), arrival + FRAME, "the frames after it keep their distance");
+    }
+
+    #[test]
+    fn a_stalled_frame_is_not_trimmed() {
+        let mut pacing = Pacing::new(Time::ZERO, FRAME);
+        pacing.stepped(Time::ZERO, Some(Fx::lit("7")), || 0);
+        assert_eq!(pacing.trim_micros(), 2_000);
+        let due = pacing.due();
+        pacing.stalled(due);
+        assert_eq!(
+            (pacing.due(), pacing.trim_micros()),
+            (due + FRAME, 0),
+            "the lead of before the stall is stale"
+        );
+    }
 }

@@ -305,6 +305,26 @@ fn a_full_window_stalls_until_an_input_comes() {
 }
 
 #[test]
+fn a_frame_waits_for_a_player_exactly_when_the_window_is_full() {
+    for window in [0, 1, 3, MAX_WINDOW] {
+        let mut game = Playground::new(1).unwrap();
+        let mut engine = Rollback::new(config(window, Prediction::RepeatLast), &game);
+        for frame in 0..40 {
+            engine.confirm(Player::One, Frame(frame), RIGHT).unwrap();
+        }
+        for known in 0..4 {
+            while !engine.is_waiting_for(Player::Two) {
+                assert!(engine.may_step() && !engine.is_waiting_for(Player::One));
+                assert_eq!(engine.advance(&mut game), Advance::Stepped);
+            }
+            assert!(!engine.may_step());
+            assert_eq!(engine.current(), Frame(known + window), "window {window}");
+            engine.confirm(Player::Two, Frame(known), LEFT).unwrap();
+        }
+    }
+}
+
+#[test]
 fn a_rollback_while_stalled_mends_the_state_that_is_shown() {
     let mut game = Playground::new(1).unwrap();
     let mut engine = Rollback::new(config(2, Prediction::RepeatLast), &game);

@@ -359,6 +359,46 @@ fn a_mistake_that_shows_only_some_steps_after_a_restore_is_found() {
     assert_eq!(differing(&error), ["bounces"]);
 }
 
+/// Does wrong when it steps a frame that it has stepped just before: as a guard against stepping twice does.
+struct Guarded {
+    ball: Ball,
+    frame: u32,
+    last_stepped: u32,
+}
+
+impl Save for Guarded {
+    type Snapshot = (Ball, u32);
+    fn snapshot(&self) -> (Ball, u32) {
+        (self.ball, self.frame)
+    }
+    fn save(&self, slot: &mut (Ball, u32)) {
+        *slot = self.snapshot();
+    }
+    fn restore(&mut self, snapshot: &(Ball, u32)) {
+        (self.ball, self.frame) = *snapshot;
+    }
+}
+
+impl Game for Guarded {
+    fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+        // The first frames are rolled back by a depth of 1 too, which would show it sooner.
+        if self.frame < 20 || self.last_stepped != self.frame {
+            self.ball.kick(inputs);
+        }
+        self.last_stepped = self.frame;
+        self.frame += 1;
+    }
+}
+
+#[test]
+fn a_mistake_that_shows_only_when_a_frame_is_undone_is_found_at_once() {
+    let mut game = Guarded { ball: Ball::NEW, frame: 0, last_stepped: u32::MAX };
+    let mut test = SyncTest::with_fixed_depth(&game, 5);
+    let error = (0..500).find_map(|frame| test.advance(&mut game, lively(frame)).err()).unwrap();
+    let SyncTestError::Resimulation { frame, depth, .. } = error else { panic!("{error}") };
+    assert_eq!((frame.0, depth), (21, 5), "frame 20 is stepped, undone and stepped again");
+}
+
 #[test]
 fn a_depth_beyond_the_greatest_is_taken_as_the_greatest() {
     let mut game = Mistaken { ball: Ball::NEW, step: |ball: &mut Ball, inputs| ball.kick(inputs) };

@@ -9,3 +9,4 @@ mod links;
 mod matches;
 mod pacing;
 mod pair;
+mod stalls;

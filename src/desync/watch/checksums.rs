@@ -240,4 +240,15 @@ mod tests {
         hear(&mut checksums, Frame(120), 120);
         assert_eq!(checksums.compare().map(|c| (c.frame, c.matches())), Some((Frame(120), true)));
     }
+
+    #[test]
+    fn the_newest_match_never_goes_back() {
+        let mut checksums = Checksums::new(30);
+        hear(&mut checksums, Frame(60), 2);
+        hear(&mut checksums, Frame(30), 1);
+        (0..3).for_each(|value| checksums.record(value));
+        let compared: Vec<Frame> = std::iter::from_fn(|| checksums.compare()).map(|c| c.frame).collect();
+        assert_eq!(compared, [Frame(60), Frame(30)], "in the order in which they came");
+        assert_eq!(checksums.newest_match(), Some(Frame(60)));
+    }
 }

@@ -1,6 +1,6 @@
 //! The terms that two machines agree on, over any link.
 
-use crate::pair::{SOON, addr, config, events, ms, pair, pair_of, pair_with, plays, set_latency};
+use crate::pair::{Pair, SOON, addr, config, events, ms, pair, pair_of, pair_with, plays, set_latency};
 use core::time::Duration;
 use rebout::lab::{Bout, HOST, JOINER, Play, Setup, every_fourth};
 use rebout::net::link::{Chance, LinkConfig};
@@ -90,6 +90,24 @@ fn any_message_of_the_handshake_may_be_lost() {
                 plays(&mut pair, 30);
             }
         }
+    }
+}
+
+#[test]
+fn a_request_may_acknowledge_any_of_the_last_four_offers() {
+    for repeated in 1..=3 {
+        let mut pair = pair();
+        let offers = |pair: &Pair| pair.said_by(HOST, "OFFER").len();
+        assert!(pair.step_until(SOON, |pair| offers(pair) == 1));
+        // The first OFFER is under way. The HELLO comes again, and every OFFER that answers it is lost.
+        pair.lose(HOST, "OFFER", u32::MAX);
+        let hello = pair.said_by(JOINER, "HELLO")[0].to_vec();
+        for again in 0..repeated {
+            pair.inject(HOST, addr(JOINER), &hello);
+            assert!(pair.step_until(SOON, |pair| offers(pair) == again + 2));
+        }
+        assert!(pair.said_by(JOINER, "CONNECT_REQ").is_empty(), "it acknowledges the first alone");
+        plays(&mut pair, 30);
     }
 }
 

@@ -1,0 +1,106 @@
+//! What a match does at the end of its window, on a very slow link, and until its last inputs have arrived.
+
+use crate::pair::{LATE, Pair, both_ended, config, events, ms, pair_until, plays, set_latency};
+use core::time::Duration;
+use games::playground::Playground;
+use rebout::lab::{Bout, HOST, JOINER, Play, Setup, every_fourth};
+use rebout::net::link::LinkConfig;
+use rebout::{Event, Protocol, Refusal, Verdict};
+
+const PLAY: Play<Playground> =
+    Play { build: |seed| Playground::new(seed).expect("a seed"), script: every_fourth };
+
+/// A match of 120 frames at least on a clean link.
+fn playing(latency: Duration, window_frames: u8, delay_frames: u8) -> Bout<Playground> {
+    let setup = Setup::new(u64::from(window_frames), LinkConfig::new(latency)).configure(|config| {
+        (config.window_frames, config.delay_frames) = (window_frames, Some(delay_frames));
+    });
+    let mut bout = Bout::new(setup, PLAY);
+    assert!(bout.run_until_frame(120), "the match never began");
+    bout
+}
+
+#[test]
+fn a_full_stall_at_the_greatest_window_and_delay_stays_within_the_bound() {
+    for (window, delay) in [(8, 8), (12, 4), (16, 0)] {
+        for stalled in 0..2 {
+            let mut bout = playing(ms(30), window, delay);
+            let (from, until) = (bout.world.now(), bout.world.now() + ms(700));
+            bout.world.network_mut().cut(1 - stalled, stalled, from, until);
+            bout.run_for(ms(600));
+            let session = bout.machine(stalled).session().expect("a match");
+            assert!(session.is_stalled(), "no stall: this test shows nothing");
+            // The other side has every input: both stand still, each with the other's last step.
+            let ahead = session.current().since(session.settled());
+            assert_eq!(ahead, u32::from(window), "window {window}: predicted to its end");
+            bout.run_for(Duration::from_secs(3));
+            assert_eq!(
+                bout.machine(1 - stalled).refused().total(),
+                0,
+                "window {window}, delay {delay}: {bout:?}"
+            );
+            // Packets that were sent before the first ack came through begin 32 frames back, and bring nothing new.
+            let refused = bout.machine(stalled).refused();
+            assert_eq!(refused.total(), refused.of(Refusal::InputOutdated), "{bout:?}");
+            assert_eq!(bout.flaw(true), None);
+        }
+    }
+}
+
+#[test]
+fn a_stalled_frame_is_stepped_when_its_input_comes_and_not_a_frame_later() {
+    // In lockstep every frame waits: it is due after 16.7 ms, its input comes 20 ms later, and that is when it is stepped.
+    let mut bout = playing(ms(20), 0, 0);
+    let before = bout.checked();
+    bout.run_for(Duration::from_secs(20));
+    let frames = bout.checked().since(before);
+    assert!((535..=550).contains(&frames), "{frames} frames in 20 s instead of one every 36.7 ms");
+}
+
+#[test]
+fn a_very_slow_link_gets_a_packet_every_second_frame() {
+    for (latency, share) in [(ms(100), 1.0), (ms(200), 0.5)] {
+        let mut bout = playing(latency, 8, 8);
+        bout.run_for(Duration::from_secs(5));
+        let figures = |bout: &Bout<Playground>| bout.machine(0).stats();
+        let before = figures(&bout);
+        bout.run_for(Duration::from_secs(20));
+        let after = figures(&bout);
+        assert_eq!(after.stalled_frames, before.stalled_frames, "the link is slow, and the match is not");
+        let frames = (after.frames - before.frames) as f64;
+        let packets = (after.packets_out - before.packets_out) as f64;
+        // Reports, pings and their answers come on top.
+        let a_frame = packets / frames;
+        assert!((share..share + 0.06).contains(&a_frame), "{latency:?}: {a_frame} packets a frame");
+        assert_eq!(bout.flaw(false), None);
+    }
+}
+
+#[test]
+fn a_match_lingers_until_its_last_inputs_have_arrived() {
+    let mut pair = pair_until::<120>([config(HOST), config(JOINER)]);
+    set_latency(&mut pair, ms(30));
+    plays(&mut pair, 100);
+    let current = |pair: &Pair| pair.machine(HOST).session().expect("a match").current().0;
+    assert!(pair.step_until(LATE, |pair| current(pair) >= 118));
+    // The last inputs of the host are lost, again and again. Its VERDICT arrives and is acknowledged.
+    pair.lose(HOST, "RBN1", u32::MAX);
+    pair.run_for(ms(700));
+    assert!(!pair.said_by(HOST, "VERDICT").is_empty(), "the match has ended at the host");
+    for _ in 0..300 {
+        pair.run_for(ms(1));
+        assert!(
+            pair.session_mut(HOST).lingers(),
+            "a program that leaves now leaves the joiner without an end"
+        );
+    }
+    assert!(!both_ended(&pair));
+    pair.world.network_mut().lose_nothing();
+    assert!(pair.step_until(LATE, both_ended));
+    pair.run_for(ms(500));
+    for id in [HOST, JOINER] {
+        let told = events(&pair, id);
+        assert!(matches!(told.last(), Some(Event::Ended(Verdict::Agreed { .. }))), "{told:?}");
+        assert!(!pair.session_mut(id).lingers(), "all has arrived");
+    }
+}
