@@ -1,6 +1,7 @@
 //! Two machines over a simulated network: how they meet, play, keep pace and part, and what they bear.
 
 mod farewells;
+mod figures;
 mod handshake;
 mod heap;
 mod hostile;

@@ -1,0 +1,170 @@
+//! What a match says about itself: its figures are those of the network, and its words name what happened.
+
+use crate::pair::{LATE, config, ms, pair_until, plays};
+use core::time::Duration;
+use games::playground::Playground;
+use rebout::lab::sim::{EntryKind, Recording};
+use rebout::lab::{Bout, HOST, JOINER, Play, Setup, addresses, every_fourth, forge};
+use rebout::net::link::{Chance, LinkConfig};
+use rebout::{Advanced, Frame, Reason, SendError, Stats, Verdict};
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+const PLAY: Play<Playground> =
+    Play { build: |seed| Playground::new(seed).expect("a seed"), script: every_fourth };
+
+fn secs(secs: u64) -> Duration {
+    Duration::from_secs(secs)
+}
+
+fn playing(seed: u64, link: LinkConfig) -> Bout<Playground> {
+    let mut bout = Bout::new(Setup::new(seed, link), PLAY);
+    assert!(bout.run_until_frame(120), "the match never began");
+    bout
+}
+
+/// The figures of a machine, and what the network has counted: datagrams and bytes, out and in.
+fn figures(bout: &Bout<Playground>, id: usize) -> (Stats, [u64; 4]) {
+    let (sent, received) = bout.world.traffic(id);
+    let counted = [sent.datagrams, sent.payload_bytes, received.datagrams, received.payload_bytes];
+    (bout.machine(id).stats(), counted)
+}
+
+#[test]
+fn every_datagram_and_byte_is_counted() {
+    let lossy = LinkConfig { loss: Chance::percent(10), jitter: ms(5), ..LinkConfig::new(ms(40)) };
+    let mut bout = playing(1, lossy);
+    let before = [0, 1].map(|id| figures(&bout, id));
+    bout.run_for(secs(10));
+    for (id, (stats_before, network_before)) in before.iter().enumerate() {
+        let (stats, network) = figures(&bout, id);
+        let said = |stats: &Stats| [stats.packets_out, stats.bytes_out, stats.packets_in, stats.bytes_in];
+        for (at, what) in ["packets out", "bytes out", "packets in", "bytes in"].iter().enumerate() {
+            let told = said(&stats)[at] - said(stats_before)[at];
+            assert_eq!(told, network[at] - network_before[at], "{what} at machine {id}");
+        }
+    }
+}
+
+#[test]
+fn frames_and_stalls_are_counted_apart() {
+    let mut bout = playing(2, LinkConfig::new(ms(30)));
+    let seen = Rc::new(Cell::new([0_u64; 2]));
+    let writer = Rc::clone(&seen);
+    bout.world.machine_mut(0).watch = Some(Box::new(move |_, advanced, session, _| {
+        let [mut stepped, mut stalled] = writer.get();
+        stepped += u64::from(advanced == Advanced::Stepped);
+        stalled += u64::from(advanced == Advanced::Stalled);
+        writer.set([stepped, stalled]);
+        assert_eq!(session.is_stalled(), advanced == Advanced::Stalled);
+        let stats = session.stats();
+        assert_eq!(stats.frames, u64::from(session.current().0));
+        assert_eq!(stats.predicted_frames, session.current().since(session.settled()));
+    }));
+    let before = bout.machine(0).stats();
+    let now = bout.world.now();
+    bout.world.network_mut().cut_both(0, 1, now, now + ms(700));
+    bout.run_for(secs(3));
+    let after = bout.machine(0).stats();
+    assert_eq!([after.frames - before.frames, after.stalled_frames - before.stalled_frames], seen.get());
+    assert!(seen.get()[1] > 20, "there was no stall: {:?}", seen.get());
+}
+
+#[test]
+fn the_round_trip_and_its_jitter_are_those_of_the_link() {
+    for (jitter, range) in [(ms(0), ms(0)..ms(1)), (ms(30), ms(2)..ms(20))] {
+        let mut bout = playing(3, LinkConfig { jitter, ..LinkConfig::new(ms(40)) });
+        bout.run_for(secs(60));
+        for id in 0..2 {
+            let stats = bout.machine(id).stats();
+            let mean = ms(80) + jitter;
+            let rtt = stats.round_trip.expect("measured");
+            assert!(rtt.abs_diff(mean) <= ms(1) + jitter / 2, "{rtt:?} instead of {mean:?}");
+            assert!(range.contains(&stats.jitter), "{:?} on a link with {jitter:?}", stats.jitter);
+        }
+    }
+}
+
+#[test]
+fn a_second_copy_leaves_half_a_frame_after_its_packet() {
+    let lossy = LinkConfig { loss: Chance::percent(20), ..LinkConfig::new(ms(40)) };
+    let mut bout = playing(4, lossy);
+    bout.run_for(secs(5));
+    let copies = bout.machine(0).stats().copies_out;
+    bout.world.network_mut().record(Recording::Full);
+    bout.run_for(secs(5));
+    let copies = bout.machine(0).stats().copies_out - copies;
+    assert!(copies > 250, "only {copies} copies: this test shows nothing");
+    let sent: Vec<_> = (bout.world.network().transcript().entries().iter())
+        .filter(|entry| entry.kind == EntryKind::Sent && entry.from == addresses()[0])
+        .filter(|entry| forge::label(&entry.datagram) == "RBN1")
+        .collect();
+    let pairs = sent.windows(2).filter(|pair| pair[0].datagram == pair[1].datagram);
+    let gaps: Vec<Duration> = pairs.map(|pair| pair[1].at - pair[0].at).collect();
+    assert!(gaps.len() as u64 + 1 >= copies, "{} of {copies}", gaps.len());
+    let half = Duration::from_nanos(8_333_333);
+    for gap in gaps {
+        assert!(gap.abs_diff(half) < ms(1), "{gap:?} after its packet");
+    }
+}
+
+#[test]
+fn a_match_that_is_over_repeats_its_last_inputs_for_a_while_and_then_falls_silent() {
+    let mut pair = pair_until::<120>([config(HOST), config(JOINER)]);
+    plays(&mut pair, 100);
+    assert!(pair.step_until(LATE, |pair| pair.machine(HOST).session().expect("a match").current().0 >= 118));
+    pair.lose(HOST, "RBN1", u32::MAX);
+    let verdict_said = |pair: &crate::pair::Pair| !pair.said_by(HOST, "VERDICT").is_empty();
+    assert!(pair.step_until(LATE, verdict_said), "the host ends");
+    // The joiner has not got the last inputs, and the host leaves before the joiner's verdict.
+    pair.session_mut(HOST).leave();
+    let inputs = |pair: &crate::pair::Pair| pair.said_by(HOST, "RBN1").len();
+    let before = inputs(&pair);
+    pair.run_for(secs(1));
+    let (first, said) = (inputs(&pair) - before, pair.said().filter(|said| said.by == HOST).count());
+    assert!(first > 50, "{first} repetitions in a second");
+    pair.run_for(secs(9));
+    let all = inputs(&pair) - before;
+    assert!((115..=121).contains(&all), "{all} repetitions");
+    let said_then = pair.said().filter(|said| said.by == HOST).count();
+    pair.run_for(secs(30));
+    assert_eq!(pair.said().filter(|said| said.by == HOST).count(), said_then, "{said} after a second");
+}
+
+#[test]
+fn every_reason_verdict_and_error_has_words_of_its_own() {
+    use Reason::{
+        Desync, FrameLimit, GaveUp, Left, LeftHere, NoProgress, ProtocolViolation, Restarted, TimedOut,
+        TooSlow,
+    };
+    let reasons = [
+        Left,
+        LeftHere,
+        TimedOut,
+        NoProgress,
+        TooSlow,
+        GaveUp,
+        Restarted,
+        Desync,
+        ProtocolViolation,
+        FrameLimit,
+    ];
+    let (frame, checksum) = (Frame(601), 0x0BAD_C0DE);
+    let verdicts = [
+        Verdict::Agreed { frame, checksum },
+        Verdict::Differs { frame, ours: checksum, theirs: 1 },
+        Verdict::Unconfirmed { frame, checksum },
+    ];
+    let errors = [SendError::TooLong { len: 2_000 }, SendError::QueueFull, SendError::Over];
+    let texts: BTreeSet<String> = (reasons.iter().map(ToString::to_string))
+        .chain(verdicts.iter().map(ToString::to_string))
+        .chain(errors.iter().map(ToString::to_string))
+        .collect();
+    assert_eq!(texts.len(), reasons.len() + verdicts.len() + errors.len());
+    assert!(texts.iter().all(|text| text.len() > 5), "{texts:?}");
+    for verdict in verdicts.map(|verdict| verdict.to_string()) {
+        assert!(verdict.contains("601") && verdict.contains("0BADC0DE"), "{verdict}");
+    }
+    assert!(errors[0].to_string().contains("2000"));
+}
