@@ -52,4 +52,29 @@ mod tests {
         let drawn = [entropy.next_u64(), entropy.next_u64()];
         assert_eq!(drawn, [0xD615_3CDD_B7C8_E1CF, 0xE1E6_AB34_36D1_19AC]);
     }
+
+    #[test]
+    fn the_address_that_is_joined_changes_what_is_drawn() {
+        let drawn = |addr: &str| {
+            let mut entropy = Entropy::new(7);
+            entropy.mix(addr.parse().unwrap());
+            entropy.next_u64()
+        };
+        let all = ["192.0.2.1:5", "192.0.2.1:6", "192.0.2.2:5", "[2001:db8::1]:5"].map(drawn);
+        for (at, number) in all.iter().enumerate() {
+            assert!(!all[..at].contains(number) && *number != Entropy::new(7).next_u64());
+        }
+        assert_eq!(drawn("192.0.2.1:5"), drawn("[::ffff:192.0.2.1]:5"));
+    }
+
+    #[test]
+    fn seeds_are_odd_and_use_all_other_bits() {
+        let mut entropy = Entropy::new(7);
+        let (mut ones, mut zeros) = (0_u32, 0_u32);
+        for _ in 0..1_000 {
+            let seed = entropy.next_seed();
+            (ones, zeros) = (ones | seed, zeros | !seed);
+        }
+        assert_eq!((ones, zeros), (u32::MAX, u32::MAX - 1), "never 0, because bit 0 is always set");
+    }
 }

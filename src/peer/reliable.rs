@@ -425,4 +425,48 @@ mod tests {
             a.acknowledged(header(n as u16, 0));
         }
     }
+
+    #[test]
+    fn a_missing_message_is_missing_since_the_first_later_one_came() {
+        let mut reliable = Reliable::new();
+        reliable.keep(at(10), 0, b"0");
+        assert_eq!(reliable.missing_since(), None, "it is the one that was expected");
+        delivered(&mut reliable);
+        reliable.keep(at(20), 3, b"3");
+        reliable.keep(at(30), 2, b"2");
+        assert_eq!(reliable.missing_since(), Some(at(20)));
+        reliable.keep(at(40), 1, b"1");
+        assert_eq!(delivered(&mut reliable).len(), 3);
+        assert_eq!(reliable.missing_since(), None);
+    }
+
+    #[test]
+    fn the_peer_is_sent_again_what_it_has_proven_to_miss() {
+        let mut reliable = Reliable::new();
+        for n in 0..5_u16 {
+            reliable.send(at(0), Ordered::User(b"x")).unwrap();
+            reliable.transmit(at(0), n, RTT);
+        }
+        reliable.acknowledged(header(4, u32::MAX));
+        assert!(reliable.all_acknowledged(), "by a forger, say");
+        reliable.resume_at(at(50), 3);
+        assert_eq!(reliable.next_due(), Some(at(50)), "at once");
+        let again: Vec<Vec<u8>> =
+            (5..9).filter_map(|n| reliable.transmit(at(50), n, RTT).map(<[u8]>::to_vec)).collect();
+        assert_eq!(again, [[17, 0, 3, b'x'], [17, 0, 4, b'x']], "3 and 4, which it expects");
+        for nonsense in [6, 40_000, 65_500] {
+            let mut other = reliable.clone();
+            other.resume_at(at(60), nonsense);
+            assert_eq!((other.first, other.next), (reliable.first, reliable.next), "{nonsense}");
+        }
+    }
+
+    #[test]
+    fn half_of_the_queue_is_left_to_the_verdict() {
+        let mut reliable = Reliable::new();
+        let sent = (0..20).take_while(|_| {
+            reliable.has_room_for_session() && reliable.send(at(0), Ordered::Autopsy(&[])).is_ok()
+        });
+        assert_eq!(sent.count(), 8);
+    }
 }

@@ -158,4 +158,19 @@ mod tests {
         }
         assert_eq!(rtt.percentile_95(), Some(span(80)));
     }
+
+    #[test]
+    fn the_smoothed_round_trip_and_the_jitter_are_these() {
+        let mut rtt = RoundTrip::new(ms(0));
+        let mut sample = |at: u64, trip: u64| {
+            rtt.pinged(ms(at), at);
+            rtt.ponged(ms(at + trip), at);
+            (rtt.smoothed(), rtt.jitter(), rtt.count())
+        };
+        assert_eq!(sample(0, 80), (Some(span(80)), Span::ZERO, 1), "one sample has no jitter");
+        // Jitter: (40 * 3 + 40) / 4. Smoothed: (80 * 7 + 120) / 8.
+        assert_eq!(sample(1_000, 120), (Some(span(85)), span(40), 2));
+        // Jitter: (40 * 3 + 40) / 4. Smoothed: (85 * 7 + 45) / 8.
+        assert_eq!(sample(2_000, 45), (Some(span(80)), span(40), 3));
+    }
 }

@@ -79,6 +79,19 @@ mod tests {
     }
 
     #[test]
+    fn what_remains_predicted_is_the_way_half_a_frame_and_the_lost_less_the_delay() {
+        let predicted = |rtt_ms, loss| {
+            let advice = advise_delay(Duration::from_millis(rtt_ms), loss, 8, 60);
+            (advice.delay_frames, (advice.expected_predicted_frames * 100.0).round() as i32)
+        };
+        assert_eq!(predicted(100, 0.0), (1, 250), "3 + 0.5 - 1");
+        assert_eq!(predicted(100, 0.2), (1, 275), "and 0.2 / 0.8 more");
+        assert_eq!(predicted(100, 0.75), (8, 0), "never less than nothing");
+        assert_eq!(predicted(300, 0.0), (3, 650), "9 + 0.5 - 3");
+        assert_eq!(predicted(300, 0.5), (8, 250), "9 + 0.5 + 1 - 8");
+    }
+
+    #[test]
     fn nonsense_is_taken_for_no_loss() {
         for loss in [f64::NAN, f64::INFINITY, -3.0] {
             assert_eq!(delay(80, loss, 8), 0);

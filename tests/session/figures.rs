@@ -1,10 +1,10 @@
 //! What a match says about itself: its figures are those of the network, and its words name what happened.
 
-use crate::pair::{LATE, config, ms, pair_until, plays};
+use crate::pair::ms;
 use core::time::Duration;
 use games::playground::Playground;
 use rebout::lab::sim::{EntryKind, Recording};
-use rebout::lab::{Bout, HOST, JOINER, Play, Setup, addresses, every_fourth, forge};
+use rebout::lab::{Bout, Play, Setup, addresses, every_fourth, forge};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::{Advanced, Frame, Reason, SendError, Stats, Verdict};
 use std::cell::Cell;
@@ -107,29 +107,6 @@ fn a_second_copy_leaves_half_a_frame_after_its_packet() {
     for gap in gaps {
         assert!(gap.abs_diff(half) < ms(1), "{gap:?} after its packet");
     }
-}
-
-#[test]
-fn a_match_that_is_over_repeats_its_last_inputs_for_a_while_and_then_falls_silent() {
-    let mut pair = pair_until::<120>([config(HOST), config(JOINER)]);
-    plays(&mut pair, 100);
-    assert!(pair.step_until(LATE, |pair| pair.machine(HOST).session().expect("a match").current().0 >= 118));
-    pair.lose(HOST, "RBN1", u32::MAX);
-    let verdict_said = |pair: &crate::pair::Pair| !pair.said_by(HOST, "VERDICT").is_empty();
-    assert!(pair.step_until(LATE, verdict_said), "the host ends");
-    // The joiner has not got the last inputs, and the host leaves before the joiner's verdict.
-    pair.session_mut(HOST).leave();
-    let inputs = |pair: &crate::pair::Pair| pair.said_by(HOST, "RBN1").len();
-    let before = inputs(&pair);
-    pair.run_for(secs(1));
-    let (first, said) = (inputs(&pair) - before, pair.said().filter(|said| said.by == HOST).count());
-    assert!(first > 50, "{first} repetitions in a second");
-    pair.run_for(secs(9));
-    let all = inputs(&pair) - before;
-    assert!((115..=121).contains(&all), "{all} repetitions");
-    let said_then = pair.said().filter(|said| said.by == HOST).count();
-    pair.run_for(secs(30));
-    assert_eq!(pair.said().filter(|said| said.by == HOST).count(), said_then, "{said} after a second");
 }
 
 #[test]

@@ -1,11 +1,11 @@
-//! What a match does at the end of its window, on a very slow link, and until its last inputs have arrived.
+//! What a match does at the end of its window and on a very slow link.
 
-use crate::pair::{LATE, Pair, both_ended, config, events, ms, pair_until, plays, set_latency};
+use crate::pair::ms;
 use core::time::Duration;
 use games::playground::Playground;
-use rebout::lab::{Bout, HOST, JOINER, Play, Setup, every_fourth};
+use rebout::Refusal;
+use rebout::lab::{Bout, Play, Setup, every_fourth};
 use rebout::net::link::LinkConfig;
-use rebout::{Event, Protocol, Refusal, Verdict};
 
 const PLAY: Play<Playground> =
     Play { build: |seed| Playground::new(seed).expect("a seed"), script: every_fourth };
@@ -73,34 +73,5 @@ fn a_very_slow_link_gets_a_packet_every_second_frame() {
         let a_frame = packets / frames;
         assert!((share..share + 0.06).contains(&a_frame), "{latency:?}: {a_frame} packets a frame");
         assert_eq!(bout.flaw(false), None);
-    }
-}
-
-#[test]
-fn a_match_lingers_until_its_last_inputs_have_arrived() {
-    let mut pair = pair_until::<120>([config(HOST), config(JOINER)]);
-    set_latency(&mut pair, ms(30));
-    plays(&mut pair, 100);
-    let current = |pair: &Pair| pair.machine(HOST).session().expect("a match").current().0;
-    assert!(pair.step_until(LATE, |pair| current(pair) >= 118));
-    // The last inputs of the host are lost, again and again. Its VERDICT arrives and is acknowledged.
-    pair.lose(HOST, "RBN1", u32::MAX);
-    pair.run_for(ms(700));
-    assert!(!pair.said_by(HOST, "VERDICT").is_empty(), "the match has ended at the host");
-    for _ in 0..300 {
-        pair.run_for(ms(1));
-        assert!(
-            pair.session_mut(HOST).lingers(),
-            "a program that leaves now leaves the joiner without an end"
-        );
-    }
-    assert!(!both_ended(&pair));
-    pair.world.network_mut().lose_nothing();
-    assert!(pair.step_until(LATE, both_ended));
-    pair.run_for(ms(500));
-    for id in [HOST, JOINER] {
-        let told = events(&pair, id);
-        assert!(matches!(told.last(), Some(Event::Ended(Verdict::Agreed { .. }))), "{told:?}");
-        assert!(!pair.session_mut(id).lingers(), "all has arrived");
     }
 }
