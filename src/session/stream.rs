@@ -242,3 +242,152 @@ impl InputStream {
         self.outbox.copies()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FRAME: Span = Span::from_micros(16_667);
+
+    fn at(frame: u32) -> Time {
+        Time::ZERO + FRAME * frame
+    }
+
+    fn stream() -> InputStream {
+        InputStream::new(Time::ZERO, FRAME, Numbering::new(WireFrame(1_000)))
+    }
+
+    /// Sends a packet with the inputs of the frames up to `end`, at the time of the frame before it.
+    fn send(stream: &mut InputStream, end: u32) -> usize {
+        let run = stream.unacknowledged(Frame(end)).unwrap();
+        let inputs = vec![Buttons::NONE; run.end.since(run.start) as usize];
+        let mut buf = [0; rbn1::MAX_LEN];
+        stream.write(at(end - 1), &run, inputs.into_iter(), Frame(5), None, &mut buf).unwrap()
+    }
+
+    /// Checks a packet with `count` inputs from `start` on, from a peer that has our inputs before `acked`.
+    fn check(
+        stream: &InputStream,
+        start: u32,
+        count: usize,
+        acked: u32,
+        known: u32,
+    ) -> Result<(u32, u32, u32), Refusal> {
+        let numbering = stream.numbering();
+        let header = rbn1::Header {
+            start_frame: numbering.wire(Frame(start)),
+            ack_frame: numbering.ack(Frame(acked)),
+            checksum: None,
+        };
+        let mut buf = [0; rbn1::MAX_LEN];
+        let len = rbn1::encode(&header, vec![Buttons::NONE; count].into_iter(), &mut buf).unwrap();
+        let run = stream.check(&rbn1::decode(&buf[..len]).unwrap(), Frame(known))?;
+        Ok((run.start.0, run.end.0, run.acked.0))
+    }
+
+    fn acknowledge(stream: &mut InputStream, now: Time, acked: u32) -> Option<Frame> {
+        stream.apply(now, Run { start: Frame::ZERO, end: Frame::ZERO, acked: Frame(acked) })
+    }
+
+    #[test]
+    fn the_numbers_of_a_packet_are_taken_up_to_their_edges() {
+        let mut stream = stream();
+        for end in (10..=100).step_by(10) {
+            send(&mut stream, end);
+            acknowledge(&mut stream, at(end), end);
+        }
+        assert_eq!(check(&stream, 100, 8, 100, 100), Ok((100, 108, 100)));
+        assert_eq!(check(&stream, 101, 1, 100, 100), Err(Refusal::InputGap));
+        assert_eq!(check(&stream, 100, 1, 101, 100), Err(Refusal::InputAckUnsent));
+        assert_eq!(check(&stream, 100, 16, 100, 100), Ok((100, 116, 100)), "window and delay");
+        assert_eq!(check(&stream, 100, 17, 100, 100), Err(Refusal::InputBeyondWindow));
+        assert_eq!(check(&stream, 69, 32, 100, 100), Ok((69, 101, 100)), "31 behind");
+        assert_eq!(check(&stream, 68, 32, 100, 100), Err(Refusal::InputOutdated));
+        assert_eq!(check(&stream, 80, 5, 69, 100), Ok((80, 85, 69)));
+        assert_eq!(check(&stream, 80, 4, 68, 100), Err(Refusal::InputOutdated), "an ack of long ago");
+    }
+
+    #[test]
+    fn a_packet_carries_all_that_is_not_acknowledged_and_at_least_the_newest() {
+        let mut stream = stream();
+        assert_eq!(stream.unacknowledged(Frame(0)), None, "there is no input yet");
+        assert_eq!(stream.unacknowledged(Frame(3)), Some(Frame(0)..Frame(3)));
+        send(&mut stream, 3);
+        assert!(stream.has_sent(Frame(3)) && !stream.has_sent(Frame(4)));
+        assert_eq!(acknowledge(&mut stream, at(9), 2), Some(Frame(2)));
+        assert_eq!(stream.unacknowledged(Frame(5)), Some(Frame(2)..Frame(5)));
+        assert!(stream.has_acked(Frame(2)) && !stream.has_acked(Frame(3)));
+        assert_eq!(acknowledge(&mut stream, at(10), 3), Some(Frame(3)));
+        assert_eq!(acknowledge(&mut stream, at(11), 3), None, "no news");
+        assert_eq!(stream.unacknowledged(Frame(3)), Some(Frame(2)..Frame(3)), "the newest");
+        assert_eq!(acknowledge(&mut stream, at(12), 1), None);
+        assert_eq!(stream.unacknowledged(Frame(5)), Some(Frame(1)..Frame(5)), "an ack may go back");
+    }
+
+    /// Whether an odd frame gets a packet of its own when acks come `frames` after their input was sent.
+    fn sends_odd_frames(frames: u32) -> bool {
+        let mut stream = stream();
+        for end in 1..200 {
+            send(&mut stream, end);
+            if end > frames {
+                acknowledge(&mut stream, at(end - 1), end - frames);
+            }
+        }
+        stream.stepped(Frame(200));
+        assert!(stream.take_due() && !stream.is_due(), "even ones always do");
+        stream.stepped(Frame(201));
+        stream.is_due()
+    }
+
+    #[test]
+    fn a_round_trip_above_twenty_frames_halves_the_packets() {
+        assert!(sends_odd_frames(20));
+        assert!(!sends_odd_frames(21));
+    }
+
+    #[test]
+    fn loss_is_what_the_peer_has_sent_and_this_side_has_not_received() {
+        let mut stream = stream();
+        let mut report = |sent: u32, received: u32| {
+            for _ in 0..received {
+                stream.late();
+            }
+            stream.reported(at(60), sent, 0, WireFrame(1_000));
+            stream.loss_in().map(|loss| (loss * 1_000.0).round() as i32)
+        };
+        assert_eq!(report(100, 100), None, "the first is where counting begins");
+        assert_eq!(report(200, 75), Some(250));
+        assert_eq!(report(300, 100), Some(188), "a quarter of the way to 0");
+        assert_eq!(report(300, 0), Some(188), "nothing sent, nothing learnt");
+        assert_eq!(report(310, 20), Some(141), "copies that come late are no negative loss");
+        assert_eq!(report(305, 0), Some(141), "an older report that was overtaken");
+    }
+
+    #[test]
+    fn a_report_counts_what_was_sent_and_received_and_is_due_every_second() {
+        let mut stream = stream();
+        assert_eq!(stream.next_report(), Time::ZERO + Span::from_secs(1));
+        send(&mut stream, 1);
+        send(&mut stream, 2);
+        stream.late();
+        acknowledge(&mut stream, at(9), 1);
+        let now = Time::ZERO + Span::from_millis(1_300);
+        let Some(Message::Report { sent, received, newest_frame }) = stream.take_report(now, Frame(7)) else {
+            panic!("a report");
+        };
+        assert_eq!((sent, received, newest_frame), (2, 2, WireFrame(1_006)));
+        assert_eq!(stream.next_report(), now + Span::from_secs(1));
+        assert_eq!(stream.take_report(now, Frame::ZERO), None, "nothing was received yet");
+    }
+
+    #[test]
+    fn last_inputs_are_repeated_120_times() {
+        let mut stream = stream();
+        let repeated = (0..1_000).take_while(|_| {
+            let more = !stream.has_resent_enough();
+            stream.count_resend();
+            more
+        });
+        assert_eq!(repeated.count(), 120);
+    }
+}
