@@ -254,3 +254,68 @@ impl fmt::Display for ConfigError {
 }
 
 impl core::error::Error for ConfigError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(change: impl FnOnce(&mut Config)) -> Result<(), ConfigError> {
+        let mut config = Config::new(1);
+        change(&mut config);
+        config.check()
+    }
+
+    #[test]
+    fn every_limit_is_taken_at_its_edge_and_refused_beyond() {
+        assert_eq!(checked(|_| {}), Ok(()));
+        assert_eq!(checked(|config| config.frame_rate = 1), Ok(()));
+        assert_eq!(checked(|config| config.frame_rate = 0), Err(ConfigError::FrameRate));
+        assert_eq!(checked(|config| (config.window_frames, config.delay_frames) = (16, Some(0))), Ok(()));
+        let window = |window_frames| checked(|config| config.window_frames = window_frames);
+        assert_eq!(window(17), Err(ConfigError::Window { window_frames: 17 }));
+        let delay = |window_frames, delay_frames| {
+            checked(|config| {
+                (config.window_frames, config.delay_frames) = (window_frames, Some(delay_frames));
+            })
+        };
+        assert_eq!((delay(8, 8), delay(12, 4), delay(0, 8)), (Ok(()), Ok(()), Ok(())));
+        assert_eq!(delay(0, 9), Err(ConfigError::Delay { delay_frames: 9 }));
+        let too_much = ConfigError::WindowAndDelay { window_frames: 12, delay_frames: 5 };
+        assert_eq!(delay(12, 5), Err(too_much));
+        let cadence = |cadence_frames| checked(|config| config.cadence_frames = cadence_frames);
+        assert_eq!((cadence(1), cadence(600)), (Ok(()), Ok(())));
+        for cadence_frames in [0, 601, u16::MAX] {
+            assert_eq!(cadence(cadence_frames), Err(ConfigError::Cadence { cadence_frames }));
+        }
+        let user_data = |len| checked(|config| config.user_data = vec![0; len]);
+        assert_eq!((user_data(64), user_data(65)), (Ok(()), Err(ConfigError::UserData { len: 65 })));
+    }
+
+    #[test]
+    fn patience_is_never_nothing_and_an_interruption_comes_before_the_end() {
+        let none: [fn(&mut Config); 4] = [
+            |config| config.lost_after = Duration::ZERO,
+            |config| config.no_progress_after = Duration::ZERO,
+            |config| config.too_slow_after = Duration::ZERO,
+            |config| config.join_timeout = Duration::ZERO,
+        ];
+        for change in none {
+            assert!(matches!(checked(change), Err(ConfigError::NoPatience { .. })));
+        }
+        let silence = |interrupted_after, lost_after| {
+            checked(|config| (config.interrupted_after, config.lost_after) = (interrupted_after, lost_after))
+        };
+        let (short, long) = (Duration::from_secs(1), Duration::from_secs(2));
+        assert_eq!((silence(short, long), silence(long, long)), (Ok(()), Ok(())));
+        let refused = ConfigError::Silence { interrupted_after: long, lost_after: short };
+        assert_eq!(silence(long, short), Err(refused));
+    }
+
+    #[test]
+    fn the_greatest_delay_leaves_room_for_the_window() {
+        for (window_frames, max) in [(0, 8), (8, 8), (9, 7), (15, 1), (16, 0), (200, 0)] {
+            assert_eq!(Config { window_frames, ..Config::new(1) }.max_delay_frames(), max);
+        }
+        assert_eq!(Config { frame_rate: 0, ..Config::new(1) }.frame_length(), Duration::from_secs(1));
+    }
+}

@@ -139,4 +139,24 @@ mod tests {
         let taken = latch.take(ms(40), Buttons::NONE);
         assert_eq!(taken.0.count_ones(), 12);
     }
+
+    #[test]
+    fn as_many_presses_as_there_is_room_for_are_all_kept() {
+        let mut latch = Latch::new(Buttons(u16::MAX));
+        for press in 0..SLOTS {
+            latch.keep(ms(press as u64), Buttons(1 << press));
+            latch.keep(ms(press as u64), Buttons::NONE);
+        }
+        assert_eq!(latch.take(ms(40), Buttons::NONE), Buttons((1 << SLOTS) - 1));
+        assert_eq!(latch.take(ms(56), Buttons::NONE), Buttons::NONE);
+    }
+
+    #[test]
+    fn a_press_is_kept_for_exactly_100_ms() {
+        for (later, kept) in [(100, FIRE), (101, Buttons::NONE)] {
+            let mut latch = Latch::new(FIRE);
+            latch.keep(ms(7), FIRE);
+            assert_eq!(latch.take(ms(7 + later), Buttons::NONE), kept, "{later} ms");
+        }
+    }
 }

@@ -229,4 +229,38 @@ mod tests {
         pace.set_delay(2);
         assert_eq!(pace.untold_delay(), None, "back again before it was told");
     }
+
+    /// A lead with a gap of our own of this many frames, and arrivals of frames of this length.
+    fn seen(gap: i32, length: Span) -> (FrameLead, Arrivals) {
+        let mut lead = FrameLead::default();
+        lead.stepped(gap);
+        let mut arrivals = Arrivals::new(at(0));
+        arrivals.heard(at(0) + length * 128, 128);
+        (lead, arrivals)
+    }
+
+    #[test]
+    fn a_trim_is_justified_by_frames_that_come_later_than_the_way_takes() {
+        let justified = |gap, rtt_frames: u32, longer| {
+            let (lead, arrivals) = seen(gap, FRAME + longer);
+            justified(FRAME, &lead, &arrivals, Some(FRAME * rtt_frames))
+        };
+        let ms = Span::from_millis(1);
+        assert_eq!(justified(4, 4, ms), 16_667_000 / 32, "4 less the way of 2 less 1 is one frame late");
+        assert_eq!(justified(3, 4, ms), 0, "as late as the way explains");
+        assert_eq!(justified(1, 4, ms), 0);
+        assert_eq!(justified(9, 4, ms), 1_000_000, "no slower than they come");
+        assert_eq!(justified(9, 4, ms * 3), 2_000_000, "nor by more than any trim");
+        assert_eq!(justified(9, 4, Span::ZERO), 0, "they come at the agreed rate");
+        assert_eq!(justified(9, 16, ms), 0, "a long way explains it");
+    }
+
+    #[test]
+    fn nothing_is_justified_before_all_is_measured() {
+        let (lead, arrivals) = seen(9, FRAME * 2);
+        assert!(justified(FRAME, &lead, &arrivals, Some(FRAME)) > 0);
+        assert_eq!(justified(FRAME, &lead, &arrivals, None), 0);
+        assert_eq!(justified(FRAME, &FrameLead::default(), &arrivals, Some(FRAME)), 0);
+        assert_eq!(justified(FRAME, &lead, &Arrivals::new(at(0)), Some(FRAME)), 0);
+    }
 }

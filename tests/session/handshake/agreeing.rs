@@ -112,6 +112,27 @@ fn a_request_may_acknowledge_any_of_the_last_four_offers() {
 }
 
 #[test]
+fn after_many_offers_one_that_was_overtaken_still_begins_a_match_in_order() {
+    for taken in 4..=7 {
+        let mut pair = pair();
+        let offers = |pair: &Pair| pair.said_by(HOST, "OFFER").len();
+        pair.lose(HOST, "OFFER", taken - 1);
+        assert!(pair.step_until(SOON, |pair| offers(pair) == 1));
+        let hello = pair.said_by(JOINER, "HELLO")[0].to_vec();
+        for sent in 2..=7 {
+            pair.inject(HOST, addr(JOINER), &hello);
+            assert!(pair.step_until(SOON, |pair| offers(pair) == sent));
+            if sent == taken as usize {
+                pair.lose(HOST, "OFFER", u32::MAX);
+            }
+        }
+        plays(&mut pair, 30);
+        let refused = [HOST, JOINER].map(|id| pair.machine(id).refused().total());
+        assert_eq!(refused, [0, 0], "OFFER {taken} of 7: {pair:?}");
+    }
+}
+
+#[test]
 fn a_valid_input_stands_in_for_a_connect_ack_that_never_comes() {
     let mut pair = pair();
     pair.lose(HOST, "CONNECT_ACK", u32::MAX);

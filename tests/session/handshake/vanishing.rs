@@ -109,6 +109,28 @@ fn a_joiner_that_vanishes_in_the_handshake_makes_room() {
 }
 
 #[test]
+fn a_guest_that_is_there_and_never_takes_the_seat_makes_room_after_five_seconds() {
+    // The same HELLO again and again, or a new one each time: the guest begins anew.
+    for begins_anew in [false, true] {
+        let mut pair = pair();
+        pair.machine_mut(JOINER).asleep = true;
+        prove(&mut pair, stranger(), 9);
+        let elsewhere = SocketAddr::from(([203, 0, 113, 10], 1));
+        for second in 0..5_u64 {
+            prove(&mut pair, stranger(), 9 + if begins_anew { second } else { 0 });
+            prove(&mut pair, elsewhere, 100 + second);
+            assert_eq!(refusal_to(&pair, elsewhere).map(|refuse| refuse.field), Some(RefuseField::Full));
+            pair.run_for(ms(980));
+        }
+        pair.run_for(ms(400));
+        prove(&mut pair, stranger(), 9);
+        prove(&mut pair, elsewhere, 200);
+        let offered = pair.said().any(|said| said.to == elsewhere && label(said.datagram) == "OFFER");
+        assert!(offered, "begins anew: {begins_anew}");
+    }
+}
+
+#[test]
 fn a_joiner_that_vanishes_after_its_request_is_lost_to_the_session() {
     let mut pair = pair();
     assert!(pair.step_until(SOON, |pair| pair.machine(HOST).has_agreed()));
