@@ -283,4 +283,28 @@ mod tests {
         link.run(1_440..2_000, 0, 8, 8);
         assert!(link.rate.sends_copies(), "the calm before the relapse does not count");
     }
+
+    #[test]
+    fn a_round_trip_that_grows_by_less_than_two_frames_is_no_congestion() {
+        for (with_copy, stays) in [(9, true), (10, true), (12, false)] {
+            let mut link = Link::new();
+            link.run(0..2_000, 5, 8, with_copy);
+            assert_eq!(link.rate.sends_copies(), stays, "from 8 to {with_copy} frames");
+        }
+    }
+
+    #[test]
+    fn a_block_is_never_longer_than_sixteen_minutes() {
+        let mut rate = SendRate::new(FRAME);
+        let mut blocks = Vec::new();
+        for block in 0..7_u32 {
+            let now = at(0) + Span::from_secs(10_000) * block;
+            (rate.copying, rate.rtt, rate.rtt_at_switch) = (true, Some(FRAME * 20), FRAME);
+            rate.first_sends.insert(Frame(block), (now, 1));
+            rate.acknowledged(now + FRAME * 20, Frame(block));
+            assert!(!rate.sends_copies());
+            blocks.push(rate.blocked_until.since(now + FRAME * 20));
+        }
+        assert_eq!(blocks, [1, 2, 4, 8, 16, 16, 16].map(|minutes| Span::from_secs(minutes * 60)));
+    }
 }

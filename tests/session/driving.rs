@@ -99,6 +99,24 @@ fn an_answer_is_due_at_once() {
 }
 
 #[test]
+fn a_lobby_answers_a_repeated_hello_at_once() {
+    for accepts in [true, false] {
+        let mut pair = pair_with([Config { ask_before_accepting: !accepts, ..config(HOST) }, config(JOINER)]);
+        let proven = |pair: &Pair| pair.said_by(JOINER, "HELLO").len() == 2;
+        assert!(pair.step_until(SOON, proven));
+        pair.run_for(ms(31));
+        if !accepts {
+            pair.lobby_mut(HOST).decline();
+            pair.run_for(ms(1));
+        }
+        assert_ne!(pair.lobby_mut(HOST).poll_timeout(), Some(Duration::ZERO));
+        let hello = pair.said_by(JOINER, "HELLO")[0].to_vec();
+        pair.inject(HOST, addr(JOINER), &hello);
+        assert_eq!(pair.lobby_mut(HOST).poll_timeout(), Some(Duration::ZERO), "accepts: {accepts}");
+    }
+}
+
+#[test]
 fn a_stalled_frame_wants_attention_when_its_input_comes() {
     let mut pair = pair();
     plays(&mut pair, 60);
