@@ -334,7 +334,8 @@ mod tests {
                 }
                 let name = format!("{:?}", packet.payload);
                 said.push((ms, name.split(['(', ' ']).next().unwrap().to_owned()));
-                link.sequences.acknowledged(packet.header.sequence);
+                let ack = packet.header.sequence;
+                link.sequences.acknowledged(Header { sequence: 0, ack, ack_bits: 0 });
             }
         }
         said

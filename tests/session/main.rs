@@ -1,8 +1,8 @@
 //! Two machines over a simulated network: how they meet, play, keep pace and part, and what they bear.
 
-mod farewells;
 mod afterwards;
 mod driving;
+mod farewells;
 mod figures;
 mod handshake;
 mod heap;
