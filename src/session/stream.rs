@@ -280,7 +280,7 @@ mod tests {
             checksum: None,
         };
         let mut buf = [0; rbn1::MAX_LEN];
-        let len = rbn1::encode(&header, vec![Buttons::NONE; count].into_iter(), &mut buf).unwrap();
+        let len = rbn1::encode(&header, vec![Buttons::NONE; count], &mut buf).unwrap();
         let run = stream.check(&rbn1::decode(&buf[..len]).unwrap(), Frame(known))?;
         Ok((run.start.0, run.end.0, run.acked.0))
     }
