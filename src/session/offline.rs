@@ -207,6 +207,7 @@ mod tests {
             (0..60).step_by(10).flat_map(|f| [(f, CueChange::Start { late_by: 0 }), (f, CueChange::Confirm)]);
         assert_eq!(cues, told.collect::<Vec<_>>());
         assert!(offline.ended() && offline.next_frame_at() == Duration::MAX && game.held == 60);
+        assert!(!offline.frame_due(ms(9_000)));
     }
 
     #[test]
@@ -217,8 +218,10 @@ mod tests {
         offline.pause();
         assert_eq!(offline.advance(ms(500), &mut game, INPUTS), Advanced::NotDue);
         assert!(offline.cues().is_empty() && offline.next_frame_at() == Duration::MAX);
+        assert!(offline.is_paused() && !offline.frame_due(ms(500)));
         offline.resume(ms(60_000));
         assert_eq!(offline.next_frame_at(), ms(60_000));
+        assert!(offline.frame_due(ms(60_000)) && !offline.frame_due(ms(59_999)));
         assert_eq!(offline.advance(ms(60_000), &mut game, INPUTS), Advanced::Stepped);
         assert_eq!(offline.advance(ms(60_001), &mut game, INPUTS), Advanced::NotDue);
         assert_eq!(game.frames, 2);

@@ -264,9 +264,12 @@ mod tests {
             let lead = Fx::lit(if frame < 1_000 { "4" } else { "0" });
             let due = pacing.due();
             pacing.stepped(due, Some(lead), || 2_000_000);
-            told.extend(pacing.rate_change());
+            told.extend(pacing.rate_change().map(|change| (frame, change)));
         }
-        assert_eq!(told, [RateChange::PeerSlow { rate_permille: 892 }, RateChange::PeerRecovered]);
+        let (slow, recovered) = (told[0], told[1]);
+        assert_eq!((slow.1, told.len()), (RateChange::PeerSlow { rate_permille: 892 }, 2));
+        assert_eq!(recovered.1, RateChange::PeerRecovered);
+        assert!(recovered.0 >= 1_000 + FOLLOWING_AFTER_FRAMES - 1, "not at the first frame: {recovered:?}");
     }
 
     #[test]
