@@ -29,7 +29,7 @@ fn main() -> ExitCode {
         }
     };
     let mut lines = Vec::new();
-    match wire::decode(&datagram) {
+    match wire::decode(&datagram, rbn1::Flags::ALL) {
         Ok(Packet::Rbn1(packet)) => describe_rbn1(&packet, &mut lines),
         Ok(Packet::Game(packet)) => describe_game(&packet, &mut lines),
         Err(error) => {
@@ -85,8 +85,32 @@ fn describe_rbn1(packet: &rbn1::InputPacket<'_>, lines: &mut Lines) {
         line(lines, "checksum_frame", checksum.frame);
         line(lines, "checksum", format!("{:08X}", checksum.value));
     }
+    if let Some(time) = packet.time() {
+        line(lines, "mark", format!("{:#06x}", time.mark));
+        line(lines, "echo", format!("{:#06x}", time.echo));
+        line(lines, "held", held(time.held));
+    }
+    if let Some(loss) = packet.loss() {
+        line(lines, "sent", loss.sent);
+        line(lines, "received", loss.received);
+    }
+    if packet.axes() > 0 {
+        line(lines, "axes", packet.axes());
+    }
     for (index, input) in packet.inputs().enumerate() {
-        line(lines, format!("buttons[{index}]"), format!("{input:#06x}"));
+        line(lines, format!("buttons[{index}]"), format!("{:#06x}", input.buttons()));
+        if packet.axes() > 0 {
+            let axes: Vec<i8> = (0..usize::from(packet.axes())).map(|axis| input.axis(axis)).collect();
+            line(lines, format!("axes[{index}]"), format!("{axes:?}"));
+        }
+    }
+}
+
+/// The time for which an echo was held, in microseconds.
+fn held(held: u16) -> String {
+    match held {
+        rbn1::TimeSync::NO_SAMPLE => "no sample".to_owned(),
+        held => format!("{} us", u32::from(held) * 100),
     }
 }
 
@@ -159,7 +183,8 @@ fn describe_message(message: &Message<'_>, lines: &mut Lines) {
             line(lines, "frame_rate", hello.frame_rate);
             line(lines, "delay_frames", hello.delay_frames);
             line(lines, "window_frames", hello.window_frames);
-            line(lines, "capabilities", format!("{:#010x}", hello.capabilities));
+            line(lines, "axes", hello.axes);
+            line(lines, "capabilities", format!("{:#010x}", hello.capabilities.0));
             line(lines, "user_data", hex(hello.user_data));
         }
         Message::ForeignHello(hello) => {
@@ -179,7 +204,7 @@ fn describe_message(message: &Message<'_>, lines: &mut Lines) {
             line(lines, "delay_frames", offer.delay_frames);
             line(lines, "window_frames", offer.window_frames);
             line(lines, "cadence_frames", offer.cadence_frames);
-            line(lines, "capabilities", format!("{:#010x}", offer.capabilities));
+            line(lines, "capabilities", format!("{:#010x}", offer.capabilities.0));
             line(lines, "token", format!("{:#018x}", offer.token));
             line(lines, "user_data", hex(offer.user_data));
         }

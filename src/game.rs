@@ -1,68 +1,8 @@
-//! The traits that an embedder implements, and the inputs that a step is given.
+//! The traits that an embedder implements, and the seats of the two players.
 
 use core::fmt;
-use core::ops::{Index, IndexMut};
 
-use crate::{Cues, Fields};
-
-/// The buttons that one player holds in one frame, one bit for each. The game decides what each bit means.
-///
-/// ```
-/// use rebout::Buttons;
-///
-/// const LEFT: Buttons = Buttons(1);
-/// const FIRE: Buttons = Buttons(8);
-/// let held = LEFT | FIRE;
-/// assert!(held.holds(FIRE));
-/// assert!(!LEFT.holds(held));
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Buttons(pub u16);
-
-impl Buttons {
-    /// No button held: the neutral input.
-    pub const NONE: Self = Self(0);
-
-    /// Whether every button of `wanted` is held.
-    #[inline]
-    #[must_use]
-    pub const fn holds(self, wanted: Self) -> bool {
-        self.0 & wanted.0 == wanted.0
-    }
-}
-
-impl core::ops::BitOr for Buttons {
-    type Output = Self;
-    fn bitor(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-}
-
-impl core::ops::BitOrAssign for Buttons {
-    fn bitor_assign(&mut self, other: Self) {
-        self.0 |= other.0;
-    }
-}
-
-impl core::ops::BitAnd for Buttons {
-    type Output = Self;
-    fn bitand(self, other: Self) -> Self {
-        Self(self.0 & other.0)
-    }
-}
-
-impl core::ops::Not for Buttons {
-    type Output = Self;
-    fn not(self) -> Self {
-        Self(!self.0)
-    }
-}
-
-impl fmt::LowerHex for Buttons {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::LowerHex::fmt(&self.0, f)
-    }
-}
+use crate::{Cues, Fields, Inputs};
 
 /// A seat in the match. A *peer* is a machine; a *player* sits at one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -101,32 +41,6 @@ impl fmt::Display for Player {
             Self::One => "player one",
             Self::Two => "player two",
         })
-    }
-}
-
-/// Both players' buttons for one frame.
-///
-/// ```
-/// use rebout::{Buttons, Inputs, Player};
-///
-/// let inputs = Inputs([Buttons(1), Buttons(2)]);
-/// assert_eq!(inputs[Player::Two], Buttons(2));
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Inputs(pub [Buttons; 2]);
-
-impl Index<Player> for Inputs {
-    type Output = Buttons;
-    #[inline]
-    fn index(&self, player: Player) -> &Buttons {
-        &self.0[player.index()]
-    }
-}
-
-impl IndexMut<Player> for Inputs {
-    #[inline]
-    fn index_mut(&mut self, player: Player) -> &mut Buttons {
-        &mut self.0[player.index()]
     }
 }
 
@@ -187,7 +101,8 @@ pub trait Game: Save {
     /// Steps state `f` to state `f + 1`. Side effects are requested through `cues` and never carried out here, because
     /// a frame may be resimulated.
     ///
-    /// The step must handle every pattern of the 16 bits: the buttons of one player come from another machine.
+    /// The step must handle every pattern of the 16 buttons, and every value of the agreed axes: the input of one player
+    /// comes from another machine.
     fn step(&mut self, inputs: Inputs, cues: &mut Cues);
 
     /// Whether the match is over in this state. The engine acts on it only once the state is settled.

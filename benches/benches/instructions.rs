@@ -145,7 +145,12 @@ const INPUTS: [Buttons; 8] =
 fn encode(packets: u32) {
     let mut buf = [0; rbn1::MAX_LEN];
     for packet in 0..packets {
-        let header = Header { start_frame: WireFrame(packet), ack_frame: WireFrame(packet), checksum: None };
+        let header = Header {
+            start_frame: WireFrame(packet),
+            ack_frame: WireFrame(packet),
+            checksum: None,
+            ..Header::default()
+        };
         let len = rbn1::encode(black_box(&header), black_box(INPUTS), &mut buf).expect("there is room");
         black_box(&buf[..len]);
     }
@@ -153,11 +158,12 @@ fn encode(packets: u32) {
 
 fn decode(packets: u32) {
     let mut buf = [0; rbn1::MAX_LEN];
-    let header = Header { start_frame: WireFrame(5), ack_frame: WireFrame(4), checksum: None };
+    let header =
+        Header { start_frame: WireFrame(5), ack_frame: WireFrame(4), checksum: None, ..Header::default() };
     let len = rbn1::encode(&header, INPUTS, &mut buf).expect("there is room");
     for _ in 0..packets {
-        let packet = rbn1::decode(black_box(&buf[..len])).expect("what was encoded");
-        let held = packet.inputs().fold(0, |all, buttons| all ^ buttons.0);
+        let packet = rbn1::decode(black_box(&buf[..len]), rbn1::Flags::VERSION_1).expect("what was encoded");
+        let held = packet.inputs().fold(0, |all, buttons| all ^ buttons.buttons().0);
         black_box((packet.start_frame(), packet.ack_frame(), held));
     }
 }

@@ -46,7 +46,9 @@ impl Bytes64 {
     #[inline(never)]
     fn unmeasured_step(&mut self, inputs: Inputs) {
         let at = self.frame as usize % self.words.len();
-        self.sum = self.sum.rotate_left(5) ^ u32::from(inputs.0[0].0) ^ u32::from(inputs.0[1].0) << 16;
+        self.sum = self.sum.rotate_left(5)
+            ^ u32::from(inputs.0[0].buttons().0)
+            ^ u32::from(inputs.0[1].buttons().0) << 16;
         self.words[at] = self.words[at].wrapping_add(self.sum);
         self.frame += 1;
     }

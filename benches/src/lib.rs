@@ -2,7 +2,7 @@
 //! does the same saves, restores and steps.
 
 use rebout::rollback::{Rollback, RollbackConfig};
-use rebout::{Buttons, Cues, Frame, Game, Inputs, Player, Save, fields};
+use rebout::{Buttons, Cues, Frame, Game, Input, Inputs, Player, Save, fields};
 use std::hint::black_box;
 
 /// Player two's inputs come this late, so that every change of them costs a rollback of 3 frames. How often they
@@ -31,7 +31,9 @@ impl<const N: usize> Game for Load<N> {
     // Both runners call it, and neither may pull it apart: they are to differ in what is around it alone.
     #[inline(never)]
     fn step(&mut self, inputs: Inputs, _: &mut Cues) {
-        self.sum = self.sum.rotate_left(5) ^ u32::from(inputs.0[0].0) ^ u32::from(inputs.0[1].0) << 16;
+        self.sum = self.sum.rotate_left(5)
+            ^ u32::from(inputs.0[0].buttons().0)
+            ^ u32::from(inputs.0[1].buttons().0) << 16;
         for line in self.words.chunks_mut(16) {
             line[0] = line[0].rotate_left(3).wrapping_add(self.sum);
         }
@@ -43,7 +45,7 @@ impl<const N: usize> Game for Load<N> {
 /// The buttons of both players in a frame.
 #[inline]
 pub fn held<const CHANGE: u32>(frame: u32) -> Inputs {
-    Inputs([Buttons((frame & 3) as u16), Buttons((frame / CHANGE) as u16 & 7)])
+    Inputs::from([Buttons((frame & 3) as u16), Buttons((frame / CHANGE) as u16 & 7)])
 }
 
 /// The engine as a session drives it: inputs in, a frame forward.
@@ -91,7 +93,7 @@ impl<const N: usize, const CHANGE: u32> WithEngine<N, CHANGE> {
 pub struct ByHand<const N: usize, const CHANGE: u32> {
     game: Box<Load<N>>,
     snapshots: Box<[Load<N>]>,
-    believed: Buttons,
+    believed: Input,
     now: u32,
     rollbacks: u64,
 }
@@ -103,7 +105,7 @@ impl<const N: usize, const CHANGE: u32> ByHand<N, CHANGE> {
     pub fn start() -> Self {
         let game = Box::new(Load::start());
         let snapshots = (0..SLOTS).map(|_| *game).collect();
-        Self { game, snapshots, believed: Buttons::NONE, now: 0, rollbacks: 0 }
+        Self { game, snapshots, believed: Input::NEUTRAL, now: 0, rollbacks: 0 }
     }
 
     /// Puts the state elsewhere in memory.

@@ -4,8 +4,7 @@ use crate::volley::Volley;
 use rebout::net::udp::UdpDriver;
 use rebout::replay::{RecordError, Recorder, Replay};
 use rebout::{
-    Agreed, Buttons, Config, CueEvent, Event, Inputs, Lobby, Player, Session, SyncTest, SyncTestError,
-    Verdict, shown,
+    Agreed, Buttons, Config, CueEvent, Event, Lobby, Player, Session, SyncTest, SyncTestError, Verdict, shown,
 };
 use std::error::Error;
 use std::net::SocketAddr;
@@ -181,7 +180,7 @@ pub(crate) fn sync_test(frames: u32) -> Result<(), SyncTestError> {
     let mut test = SyncTest::new(&game, 8, 1);
     for frame in 0..frames {
         let [one, two] = [frame / 7 % 3, frame / 11 % 3].map(|held| Buttons(held as u16));
-        test.advance(&mut game, Inputs([one, two]))?;
+        test.advance(&mut game, [one, two])?;
     }
     test.finish().map(|_| ())
 }

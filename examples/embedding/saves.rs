@@ -39,7 +39,7 @@ impl Save for Swarm {
 impl Game for Swarm {
     fn step(&mut self, inputs: Inputs, _: &mut Cues) {
         for player in Player::BOTH {
-            let held = i32::from(inputs[player].0);
+            let held = i32::from(inputs[player].buttons().0);
             for bee in self.bees.iter_mut().skip(player.index()).step_by(2) {
                 *bee = (bee.0 + held, bee.1 ^ bee.0);
             }
@@ -109,7 +109,7 @@ impl Save for Cabinet {
 
 impl Game for Cabinet {
     fn step(&mut self, inputs: Inputs, _: &mut Cues) {
-        self.core.run(inputs[Player::One].0, inputs[Player::Two].0);
+        self.core.run(inputs[Player::One].buttons().0, inputs[Player::Two].buttons().0);
     }
 }
 
@@ -153,7 +153,7 @@ impl Save for Lent<'_> {
 impl Game for Lent<'_> {
     fn step(&mut self, inputs: Inputs, _: &mut Cues) {
         for (at, position) in self.world.positions.iter_mut().enumerate() {
-            *position += i32::from(inputs[Player::BOTH[at % 2]].0);
+            *position += i32::from(inputs[Player::BOTH[at % 2]].buttons().0);
         }
         self.world.time += 1;
     }

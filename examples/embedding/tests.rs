@@ -143,7 +143,7 @@ fn the_games_of_the_page_pass_the_sync_test() {
 }
 
 fn inputs(frame: u32) -> Inputs {
-    Inputs([Buttons((frame / 5 % 4) as u16), Buttons((frame / 9 % 3) as u16)])
+    Inputs::from([Buttons((frame / 5 % 4) as u16), Buttons((frame / 9 % 3) as u16)])
 }
 
 fn passes<G: Game>(game: &mut G) {

@@ -4,7 +4,7 @@ use games::duel::buttons as duel_buttons;
 use games::duel::{Duel, FULL_HEALTH};
 use games::playground::{ATTACK, JUMP, LEFT, Playground, RIGHT};
 use games::swarm::Swarm;
-use rebout::{Buttons, Cues, Frame, Game, Inputs, Player, Save};
+use rebout::{Buttons, Cues, Frame, Game, Input, Inputs, Player, Save};
 
 /// A game under test.
 pub(crate) trait Trial: Game + Sized + 'static {
@@ -18,11 +18,11 @@ pub(crate) trait Trial: Game + Sized + 'static {
         Self::build(seed)
     }
 
-    /// The buttons of a player in a frame: a pure function, so that a match can be played again.
-    fn script(player: Player, frame: u32, seed: u32) -> Buttons;
+    /// The input of a player in a frame: a pure function, so that a match can be played again.
+    fn script(player: Player, frame: u32, seed: u32) -> Input;
 
     /// Changes the game before every frame, like the program around it might.
-    fn before_frame(&mut self, frame: Frame, held: Buttons) {
+    fn before_frame(&mut self, frame: Frame, held: Input) {
         let _ = (frame, held);
     }
 
@@ -103,8 +103,8 @@ impl Trial for Playground {
         Self::new(seed).expect("a match never has seed 0")
     }
 
-    fn script(player: Player, frame: u32, seed: u32) -> Buttons {
-        brawl(player, frame, seed)
+    fn script(player: Player, frame: u32, seed: u32) -> Input {
+        brawl(player, frame, seed).into()
     }
 
     fn frame(&self) -> u32 {
@@ -122,13 +122,13 @@ impl Trial for Duel {
     }
 
     /// Forward and strike, most of the time; and now and then everything else, a wish for a rematch included.
-    fn script(player: Player, frame: u32, seed: u32) -> Buttons {
+    fn script(player: Player, frame: u32, seed: u32) -> Input {
         use duel_buttons::{DOWN, HEAVY, LEFT, LIGHT, RIGHT, SPECIAL, START, THROW, UP};
         let (toward, away) = if player == Player::One { (RIGHT, LEFT) } else { (LEFT, RIGHT) };
         let drawn = mix(seed ^ player.index() as u32, frame / (4 + seed % 5));
         let moves = [toward, toward, toward, toward | UP, away, away | DOWN, DOWN, Buttons::NONE];
         let acts = [LIGHT, LIGHT, HEAVY, SPECIAL, THROW, START, Buttons::NONE, Buttons::NONE];
-        moves[(drawn >> 29) as usize] | acts[(drawn >> 20 & 7) as usize]
+        (moves[(drawn >> 29) as usize] | acts[(drawn >> 20 & 7) as usize]).into()
     }
 
     fn frame(&self) -> u32 {
@@ -152,8 +152,8 @@ impl Trial for Swarm {
         self
     }
 
-    fn script(player: Player, frame: u32, seed: u32) -> Buttons {
-        Buttons((mix(seed ^ player.index() as u32, frame / (2 + seed % 6)) >> 28) as u16)
+    fn script(player: Player, frame: u32, seed: u32) -> Input {
+        Buttons((mix(seed ^ player.index() as u32, frame / (2 + seed % 6)) >> 28) as u16).into()
     }
 
     fn frame(&self) -> u32 {

@@ -2,7 +2,7 @@
 
 use super::{Fields, LARGE_BYTES, Visitor};
 use crate::math::Vec2;
-use crate::{Buttons, Frame, Inputs, Player, Rng};
+use crate::{Buttons, Frame, Input, Inputs, Player, Rng};
 use core::fmt::Display;
 use fixed::types::extra::{LeEqU8, LeEqU16, LeEqU32, LeEqU64, LeEqU128};
 use std::collections::{BTreeMap, VecDeque};
@@ -240,6 +240,13 @@ impl Fields for Buttons {
     #[inline]
     fn visit<V: Visitor>(&self, visitor: &mut V) {
         visitor.leaf(&[u32::from(self.0)], &format_args!("{self:#06x}"));
+    }
+}
+
+impl Fields for Input {
+    #[inline]
+    fn visit<V: Visitor>(&self, visitor: &mut V) {
+        visitor.leaf(&halves(self.bits()), self);
     }
 }
 

@@ -4,7 +4,7 @@ use super::oracle::digest;
 use super::sim::Machine;
 use super::{Overheard, Play};
 use crate::{
-    Advanced, Agreed, Buttons, Config, Event, Frame, Game, Inputs, Lobby, LobbyError, Player, Protocol,
+    Advanced, Agreed, Config, Event, Frame, Game, Input, Inputs, Lobby, LobbyError, Player, Protocol,
     Refusals, Save, Session, Stats,
 };
 use std::collections::VecDeque;
@@ -40,7 +40,7 @@ pub struct Contestant<G: Game> {
     /// Makes the game instead of [`Play::build`], which still makes the oracle's.
     pub make: Option<Make<G>>,
     /// Changes the game before every frame, like the program around it might; it is given the buttons of this frame.
-    pub before: Option<fn(&mut G, Frame, Buttons)>,
+    pub before: Option<fn(&mut G, Frame, Input)>,
     /// The local time at which the player leaves.
     pub leave_at: Option<Duration>,
     /// The machine neither sends nor receives, like a program that is not started yet or was killed.
@@ -53,7 +53,7 @@ pub struct Contestant<G: Game> {
 }
 
 /// Returns the buttons that a player holds at a local time.
-pub type Hands<G> = Box<dyn FnMut(Duration, &Session<<G as Save>::Snapshot>) -> Buttons>;
+pub type Hands<G> = Box<dyn FnMut(Duration, &Session<<G as Save>::Snapshot>) -> Input>;
 
 /// Makes a game from the agreed seed and the seat of its machine.
 pub type Make<G> = Box<dyn FnOnce(u32, Player) -> G>;

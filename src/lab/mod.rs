@@ -30,7 +30,7 @@
 //! impl Game for Dots {
 //!     fn step(&mut self, inputs: Inputs, _: &mut Cues) {
 //!         for player in Player::BOTH {
-//!             self.at[player.index()] += i32::from(inputs[player].0) - 7;
+//!             self.at[player.index()] += i32::from(inputs[player].buttons().0) - 7;
 //!         }
 //!     }
 //! }

@@ -2,7 +2,7 @@
 
 use super::sim::Clock;
 use crate::net::link::LinkConfig;
-use crate::{Buttons, Config, Player};
+use crate::{Buttons, Config, Input, Player};
 use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -64,14 +64,14 @@ pub fn addresses() -> [SocketAddr; 2] {
 }
 
 /// The buttons that a player holds, by the number of the frame that is being played and the agreed seed.
-pub type Script = fn(player: Player, frame: u32, seed: u32) -> Buttons;
+pub type Script = fn(player: Player, frame: u32, seed: u32) -> Input;
 
 /// A [`Script`] whose buttons change every fourth frame. The figures of other libraries were measured with such a load.
 #[must_use]
-pub fn every_fourth(player: Player, frame: u32, seed: u32) -> Buttons {
+pub fn every_fourth(player: Player, frame: u32, seed: u32) -> Input {
     let mixed =
         (frame / 4 + 1).wrapping_mul(0x9E37_79B9) ^ seed.wrapping_mul(0x85EB_CA6B) ^ player.index() as u32;
-    Buttons((mixed.wrapping_mul(0xC2B2_AE35) >> 28) as u16)
+    Buttons((mixed.wrapping_mul(0xC2B2_AE35) >> 28) as u16).into()
 }
 
 /// A game: how its first state is built, and which buttons its players hold.

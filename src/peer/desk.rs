@@ -18,6 +18,7 @@ pub(crate) struct Essentials {
     pub(crate) game_id: u64,
     pub(crate) content_hash: u64,
     pub(crate) frame_rate: u16,
+    pub(crate) axes: u8,
 }
 
 /// The outcome of a HELLO.
@@ -59,11 +60,12 @@ impl Desk {
         let Some(rtt) = self.prove(now, from, header, hello.nonce, hello.cookie) else {
             return Visit::Dealt((hello.cookie != 0).then_some(Refusal::BadCookie));
         };
-        let Essentials { game_id, content_hash, frame_rate } = self.essentials;
+        let Essentials { game_id, content_hash, frame_rate, axes } = self.essentials;
         let compared = [
             (RefuseField::GameId, game_id, hello.game_id),
             (RefuseField::ContentHash, content_hash, hello.content_hash),
             (RefuseField::FrameRate, u64::from(frame_rate), u64::from(hello.frame_rate)),
+            (RefuseField::Axes, u64::from(axes), u64::from(hello.axes)),
         ];
         match compared.into_iter().find(|(_, ours, theirs)| ours != theirs) {
             Some((field, ours, theirs)) => {

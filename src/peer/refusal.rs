@@ -1,7 +1,7 @@
 //! Why a datagram was dropped.
 
 use crate::wire::{self, message};
-use crate::{Buttons, Frame};
+use crate::{Frame, Input};
 use core::fmt;
 
 macro_rules! refusals {
@@ -37,6 +37,8 @@ refusals! {
     Stranger = "from a stranger",
     /// Inputs of frames before the match, or from before it began.
     BeforeMatch = "frames before the match",
+    /// Inputs with another number of axes than was agreed on.
+    InputAxes = "another number of axes",
     /// Inputs that leave a gap after those that are here.
     InputGap = "gap in the inputs",
     /// Inputs, or an acknowledgement, of more than 31 frames ago.
@@ -90,8 +92,8 @@ pub(crate) enum Detail {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Conflict {
     pub(crate) frame: Frame,
-    pub(crate) confirmed: Buttons,
-    pub(crate) refused: Buttons,
+    pub(crate) confirmed: Input,
+    pub(crate) refused: Input,
 }
 
 impl From<Refusal> for Rejected {
@@ -130,7 +132,7 @@ impl fmt::Display for Detail {
             Self::Datagram(error) => error.fmt(f),
             Self::Message(error) => error.fmt(f),
             Self::Conflict(Conflict { frame, confirmed, refused }) => {
-                write!(f, "frame {frame} is confirmed as {confirmed:#06x}, not {refused:#06x}")
+                write!(f, "frame {frame} is confirmed as {confirmed}, not {refused}")
             }
         }
     }

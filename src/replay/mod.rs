@@ -33,9 +33,9 @@ use crate::Inputs;
 ///
 /// ```
 /// use rebout::replay::Replay;
-/// use rebout::{Buttons, Inputs};
+/// use rebout::Buttons;
 ///
-/// let replay = Replay { seed: 999, inputs: vec![Inputs([Buttons(1), Buttons(8)])] };
+/// let replay = Replay { seed: 999, inputs: vec![[Buttons(1), Buttons(8)].into()] };
 /// let mut file = Vec::new();
 /// replay.write(&mut file)?;
 /// assert_eq!(Replay::decode(&file)?, replay);

@@ -18,11 +18,11 @@ use core::fmt;
 /// fields!(Count { at });
 /// impl Game for Count {
 ///     fn step(&mut self, inputs: Inputs, _: &mut Cues) {
-///         self.at += u32::from(inputs[Player::One].0);
+///         self.at += u32::from(inputs[Player::One].buttons().0);
 ///     }
 /// }
 ///
-/// let replay = Replay { seed: 40, inputs: vec![Inputs([Buttons(1), Buttons(0)]); 2] };
+/// let replay = Replay { seed: 40, inputs: vec![[Buttons(1), Buttons(0)].into(); 2] };
 /// let mut seen = Vec::new();
 /// play(&replay, &mut Count { at: replay.seed }, |frame, game| seen.push((frame.0, game.at)));
 /// assert_eq!(seen, [(0, 40), (1, 41), (2, 42)]);

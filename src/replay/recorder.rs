@@ -21,7 +21,7 @@ use core::fmt;
 /// fields!(Count { at });
 /// impl Game for Count {
 ///     fn step(&mut self, inputs: Inputs, _: &mut Cues) {
-///         self.at += u32::from(inputs[Player::One].0);
+///         self.at += u32::from(inputs[Player::One].buttons().0);
 ///     }
 /// }
 ///
@@ -36,7 +36,7 @@ use core::fmt;
 ///     engine.advance(&mut count);
 ///     recorder.record_settled(&engine)?;
 /// }
-/// assert_eq!(recorder.replay().inputs, [Inputs([Buttons(3), Buttons(4)]); 6], "the rest is not certain");
+/// assert_eq!(recorder.replay().inputs, [[Buttons(3), Buttons(4)].into(); 6], "the rest is not certain");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -48,7 +48,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Twenty minutes at 60 frames a second, 288 kB: longer than nearly every match.
+    /// Twenty minutes at 60 frames a second, 1.2 MB: longer than nearly every match.
     pub const RESERVED_FRAMES: u32 = 20 * 60 * 60;
 
     /// A recorder for a match that starts from `seed`.

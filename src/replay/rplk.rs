@@ -1,7 +1,7 @@
 //! RPLK version 1: the file format of replays.
 
 use super::Replay;
-use crate::{Buttons, Inputs};
+use crate::{Buttons, Frame, Inputs};
 use core::fmt;
 use std::io::{self, Read, Write};
 
@@ -83,8 +83,8 @@ impl Replay {
     /// Writes an RPLK file. Wrap a file in a [`BufWriter`](io::BufWriter).
     ///
     /// # Errors
-    /// A replay that could not be read again, with seed 0 or more than [`MAX_FRAMES`], before anything is written; and
-    /// errors of the writer.
+    /// A replay that could not be read again as it is, before anything is written: seed 0, more than [`MAX_FRAMES`], or
+    /// axes, for which version 1 has no room. And errors of the writer.
     pub fn write(&self, writer: &mut impl Write) -> Result<(), WriteError> {
         if self.seed == 0 {
             return Err(WriteError::Seed);
@@ -93,6 +93,11 @@ impl Replay {
             Ok(frames) if frames <= MAX_FRAMES => frames,
             _ => return Err(WriteError::TooManyFrames { frames: self.inputs.len() }),
         };
+        if let Some(at) =
+            self.inputs.iter().position(|Inputs(players)| players.iter().any(|i| i.axes_used() > 0))
+        {
+            return Err(WriteError::Axes { frame: Frame(at as u32) });
+        }
         let mut crc = crc32fast::Hasher::new();
         self.chunks(|chunk| {
             crc.update(chunk);
@@ -108,7 +113,7 @@ impl Replay {
         let mut bytes = [0; CHUNK_FRAMES * FRAME_LEN];
         for inputs in self.inputs.chunks(CHUNK_FRAMES) {
             for (slot, Inputs([one, two])) in bytes.as_chunks_mut::<FRAME_LEN>().0.iter_mut().zip(inputs) {
-                let ([a, b], [c, d]) = (one.0.to_le_bytes(), two.0.to_le_bytes());
+                let ([a, b], [c, d]) = (one.buttons().0.to_le_bytes(), two.buttons().0.to_le_bytes());
                 *slot = [a, b, c, d];
             }
             take(&bytes[..inputs.len() * FRAME_LEN])?;
@@ -159,7 +164,7 @@ impl Replay {
             }
             crc.update(&chunk[..got]);
             inputs.extend(chunk[..got].as_chunks::<FRAME_LEN>().0.iter().map(|&[a, b, c, d]| {
-                Inputs([Buttons(u16::from_le_bytes([a, b])), Buttons(u16::from_le_bytes([c, d]))])
+                Inputs::from([Buttons(u16::from_le_bytes([a, b])), Buttons(u16::from_le_bytes([c, d]))])
             }));
         }
         if fill(reader, &mut [0])? > 0 {
@@ -309,6 +314,11 @@ pub enum WriteError {
         /// The number of frames of the replay.
         frames: usize,
     },
+    /// An input has an axis that is not at rest, and version 1 holds buttons only.
+    Axes {
+        /// The first such frame.
+        frame: Frame,
+    },
 }
 
 impl fmt::Display for WriteError {
@@ -317,6 +327,9 @@ impl fmt::Display for WriteError {
             Self::Io(error) => write!(f, "cannot be written: {error}"),
             Self::Seed => f.write_str("seed: 0 is no seed"),
             Self::TooManyFrames { frames } => write!(f, "frame count: {frames} is more than {MAX_FRAMES}"),
+            Self::Axes { frame } => {
+                write!(f, "axes: an axis is used in frame {frame}, and RPLK version 1 holds buttons only")
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The calls of the engine that only a session needs.
 
 use super::Rollback;
-use crate::{Buttons, Frame, Game, Player};
+use crate::{Frame, Game, Input, Player};
 
 impl<S> Rollback<S> {
     /// Clears the results of the last [`advance`](Self::advance): its cue events and the range of frames it settled.
@@ -43,27 +43,39 @@ impl<S> Rollback<S> {
         self.cues.cancel_from(self.settled, self.current);
     }
 
-    /// The confirmed inputs of `player` from `start` up to, but not including, `end`, all of which must be kept.
+    /// The confirmed inputs of `player` from `start` up to, but not including, `end`, all of which must be kept: their
+    /// buttons as they are on the wire, and all of them.
     #[inline]
     pub(crate) fn inputs(
         &self,
         player: Player,
         start: Frame,
         end: Frame,
-    ) -> impl ExactSizeIterator<Item = Buttons> {
-        self.queues[player.index()].run(start, end)
+    ) -> (&[[u8; 2]], impl ExactSizeIterator<Item = Input>) {
+        let queue = &self.queues[player.index()];
+        (queue.run_of_buttons(start, end), queue.run(start, end))
     }
 
     /// The first conflict between `inputs`, which begin at frame `start`, and the confirmed inputs of `player`: its
-    /// frame, the confirmed buttons, the conflicting buttons.
-    #[inline]
+    /// frame, the confirmed input, the conflicting one.
     pub(crate) fn conflict(
         &self,
         player: Player,
         start: Frame,
-        inputs: impl Iterator<Item = Buttons> + Clone,
-    ) -> Option<(Frame, Buttons, Buttons)> {
+        inputs: impl Iterator<Item = Input>,
+    ) -> Option<(Frame, Input, Input)> {
         self.queues[player.index()].conflict(start, inputs)
+    }
+
+    /// The same for inputs of buttons only, as they are on the wire.
+    #[inline]
+    pub(crate) fn conflict_of_buttons(
+        &self,
+        player: Player,
+        start: Frame,
+        inputs: &[[u8; 2]],
+    ) -> Option<(Frame, Input, Input)> {
+        self.queues[player.index()].conflict_of_buttons(start, inputs)
     }
 
     /// Releases the snapshot of a settled frame, which is never restored again. The caller may swap its contents.

@@ -14,7 +14,7 @@ pub use prediction::Prediction;
 pub use queue::InputError;
 pub use types::{Advance, MAX_WINDOW, RollbackConfig, RollbackStats};
 
-use crate::{Buttons, CueEvent, Cues, Frame, Game, Inputs, Player, trace};
+use crate::{CueEvent, Cues, Frame, Game, Input, Inputs, Player, trace};
 use core::ops::Range;
 use cues::CueLedger;
 use queue::{InputQueue, KEPT_FRAMES};
@@ -52,7 +52,7 @@ struct Stepped {
 /// impl Game for Race {
 ///     fn step(&mut self, inputs: Inputs, _: &mut Cues) {
 ///         for player in Player::BOTH {
-///             self.at[player.index()] += i32::from(inputs[player].0);
+///             self.at[player.index()] += i32::from(inputs[player].buttons().0);
 ///         }
 ///     }
 /// }
@@ -131,23 +131,29 @@ impl<S> Rollback<S> {
     /// An input that leaves a gap, that conflicts with one already confirmed, or that is too far ahead is refused
     /// and changes nothing.
     #[inline]
-    pub fn confirm(&mut self, player: Player, frame: Frame, buttons: Buttons) -> Result<bool, InputError> {
+    pub fn confirm(
+        &mut self,
+        player: Player,
+        frame: Frame,
+        input: impl Into<Input>,
+    ) -> Result<bool, InputError> {
+        let input = input.into();
         let queue = &mut self.queues[player.index()];
         if frame != queue.next() {
-            return queue.compare(frame, buttons, self.settled).map(|()| false);
+            return queue.compare(frame, input, self.settled).map(|()| false);
         }
         // The last frame number is refused, because it has no successor.
         if frame.0 - self.settled.0 >= KEPT_FRAMES || frame.0 == u32::MAX {
             return Err(InputError::too_far_ahead(frame, self.settled));
         }
-        queue.push(buttons);
-        if frame < self.current && self.stepped[slot(frame)].inputs[player] != buttons {
+        queue.push(input);
+        if frame < self.current && self.stepped[slot(frame)].inputs[player] != input {
             self.mispredicted = Some(self.mispredicted.map_or(frame, |earlier| earlier.min(frame)));
         }
         Ok(true)
     }
 
-    /// Confirms the buttons that a local player holds now, as the input of the frame `delay_frames` after the current
+    /// Confirms the input that a local player gives now, as that of the frame `delay_frames` after the current
     /// one.
     ///
     /// Frames in between that have no input yet get the player's newest one, and the delay can therefore grow at any
@@ -155,7 +161,7 @@ impl<S> Rollback<S> {
     /// must keep the press for the next frame. Also `false`, with no change, if the target frame is further ahead than
     /// inputs are kept for.
     #[inline]
-    pub fn press(&mut self, player: Player, delay_frames: u32, buttons: Buttons) -> bool {
+    pub fn press(&mut self, player: Player, delay_frames: u32, input: impl Into<Input>) -> bool {
         let target = Frame(self.current.0.saturating_add(delay_frames));
         if target.since(self.settled) >= KEPT_FRAMES || target < self.next_input(player) {
             return false;
@@ -166,7 +172,7 @@ impl<S> Rollback<S> {
                 return false;
             }
         }
-        self.confirm(player, target, buttons).is_ok()
+        self.confirm(player, target, input).is_ok()
     }
 
     /// Whether the current frame may be stepped: the match has not ended, and at most a window of frames would be
@@ -271,12 +277,12 @@ impl<S> Rollback<S> {
 
     /// The confirmed input of a player for a frame, or else a prediction. A prediction is never stored in the queue.
     #[inline]
-    fn gather(&self, player: Player, frame: Frame) -> Buttons {
+    fn gather(&self, player: Player, frame: Frame) -> Input {
         let queue = &self.queues[player.index()];
         if frame < queue.next() {
             queue.recent(frame)
         } else {
-            self.config.prediction.predict(queue.last(), frame.since(queue.next()) + 1)
+            self.config.prediction.predict(queue, frame.since(queue.next()) + 1)
         }
     }
 
@@ -330,14 +336,14 @@ impl<S> Rollback<S> {
     /// The newest confirmed input of `player`; neutral before the first.
     #[inline]
     #[must_use]
-    pub fn last_input(&self, player: Player) -> Buttons {
+    pub fn last_input(&self, player: Player) -> Input {
         self.queues[player.index()].last()
     }
 
     /// The confirmed input of `player` for a frame, while it is kept.
     #[inline]
     #[must_use]
-    pub fn input(&self, player: Player, frame: Frame) -> Option<Buttons> {
+    pub fn input(&self, player: Player, frame: Frame) -> Option<Input> {
         self.queues[player.index()].get(frame)
     }
 

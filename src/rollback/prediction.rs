@@ -1,6 +1,7 @@
 //! The prediction of inputs that are not confirmed yet.
 
-use crate::Buttons;
+use super::queue::InputQueue;
+use crate::Input;
 
 /// The policy that predicts a missing input.
 ///
@@ -11,28 +12,29 @@ pub enum Prediction {
     /// frame.
     #[default]
     RepeatLast,
-    /// Predicts no buttons.
+    /// Predicts no buttons, and every axis at rest.
     Neutral,
-    /// Calls a function with the last confirmed input and the distance of the predicted frame from it (1 or more).
+    /// Calls a function with the last four confirmed inputs, the newest first, and the distance of the predicted frame
+    /// from the newest (1 or more).
     ///
     /// ```
     /// use rebout::{Buttons, Prediction};
     ///
     /// const DIRECTIONS: Buttons = Buttons(0x000f);
     /// // Directions are held; an attack is a tap.
-    /// let policy = Prediction::Custom(|last, _ahead| last & DIRECTIONS);
+    /// let policy = Prediction::Custom(|[last, ..], _ahead| last.with_buttons(last.buttons() & DIRECTIONS));
     /// # let _ = policy;
     /// ```
-    Custom(fn(last: Buttons, ahead: u32) -> Buttons),
+    Custom(fn(last: [Input; 4], ahead: u32) -> Input),
 }
 
 impl Prediction {
     #[inline]
-    pub(super) fn predict(self, last: Buttons, ahead: u32) -> Buttons {
+    pub(super) fn predict(self, confirmed: &InputQueue, ahead: u32) -> Input {
         match self {
-            Self::RepeatLast => last,
-            Self::Neutral => Buttons::NONE,
-            Self::Custom(policy) => policy(last, ahead),
+            Self::RepeatLast => confirmed.last(),
+            Self::Neutral => Input::NEUTRAL,
+            Self::Custom(policy) => policy(confirmed.recent_four(), ahead),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The queue of confirmed inputs of one player.
 
-use crate::{Buttons, Frame};
+use crate::{Frame, Input};
 use core::fmt;
 
 /// The number of frames whose input is kept: more than the window, the delay and a whole packet together.
@@ -11,10 +11,13 @@ pub(super) const KEPT_FRAMES: u32 = 128;
 /// The slots need no tags: without a gap, the newest frame tells which frame each slot holds.
 #[derive(Clone, Debug)]
 pub(super) struct InputQueue {
-    inputs: [Buttons; KEPT_FRAMES as usize],
+    inputs: [Input; KEPT_FRAMES as usize],
+    /// The buttons of the same inputs as they are on the wire. Each is stored twice, a ring's length apart, so that every
+    /// run lies in one piece and is compared and sent as a whole.
+    buttons: [[u8; 2]; 2 * KEPT_FRAMES as usize],
     /// Every frame before this one is confirmed.
     next: Frame,
-    last: Buttons,
+    last: Input,
 }
 
 #[inline]
@@ -24,11 +27,16 @@ const fn slot(frame: Frame) -> usize {
 
 impl InputQueue {
     pub(super) fn new() -> Self {
-        Self { inputs: [Buttons::NONE; KEPT_FRAMES as usize], next: Frame::ZERO, last: Buttons::NONE }
+        Self {
+            inputs: [Input::NEUTRAL; KEPT_FRAMES as usize],
+            buttons: [[0; 2]; 2 * KEPT_FRAMES as usize],
+            next: Frame::ZERO,
+            last: Input::NEUTRAL,
+        }
     }
 
     pub(super) fn clear(&mut self) {
-        (self.next, self.last) = (Frame::ZERO, Buttons::NONE);
+        (self.next, self.last) = (Frame::ZERO, Input::NEUTRAL);
     }
 
     /// The first frame whose input is not known.
@@ -39,46 +47,61 @@ impl InputQueue {
 
     /// The newest confirmed input; neutral before the first.
     #[inline]
-    pub(super) fn last(&self) -> Buttons {
+    pub(super) fn last(&self) -> Input {
         self.last
     }
 
+    /// The last four confirmed inputs, the newest first; neutral before the first.
+    pub(super) fn recent_four(&self) -> [Input; 4] {
+        [1, 2, 3, 4].map(|back| match self.next.checked_sub(back) {
+            Some(frame) => self.inputs[slot(frame)],
+            None => Input::NEUTRAL,
+        })
+    }
+
     #[inline]
-    pub(super) fn get(&self, frame: Frame) -> Option<Buttons> {
+    pub(super) fn get(&self, frame: Frame) -> Option<Input> {
         let kept = frame < self.next && self.next.0 - frame.0 <= KEPT_FRAMES;
         if kept { Some(self.inputs[slot(frame)]) } else { None }
     }
 
     /// The inputs of the frames from `start` up to, but not including, `end`, all of which must be kept.
     #[inline]
-    pub(super) fn run(&self, start: Frame, end: Frame) -> impl ExactSizeIterator<Item = Buttons> {
+    pub(super) fn run(&self, start: Frame, end: Frame) -> impl ExactSizeIterator<Item = Input> {
         start.until(end).map(|frame| self.inputs[slot(frame)])
     }
 
-    /// The first conflict between `inputs`, which begin at frame `start`, and the confirmed inputs: its frame, the
-    /// confirmed buttons, the conflicting buttons. Frames that are not confirmed or no longer kept are skipped.
+    /// The buttons of the frames from `start` up to, but not including, `end`, as they are on the wire. Empty for more than
+    /// are kept.
     #[inline]
-    pub(super) fn conflict(
+    pub(super) fn run_of_buttons(&self, start: Frame, end: Frame) -> &[[u8; 2]] {
+        let at = slot(start);
+        self.buttons.get(at..at + end.since(start) as usize).unwrap_or_default()
+    }
+
+    /// The same as [`conflict`](Self::conflict) for inputs of buttons only, as they are on the wire.
+    #[inline]
+    pub(super) fn conflict_of_buttons(
         &self,
         start: Frame,
-        inputs: impl Iterator<Item = Buttons> + Clone,
-    ) -> Option<(Frame, Buttons, Buttons)> {
-        // Nearly always all of them are kept and lie in one piece: then no slot has to be computed.
-        let count = self.next.since(start) as usize;
+        inputs: &[[u8; 2]],
+    ) -> Option<(Frame, Input, Input)> {
+        let count = (self.next.since(start) as usize).min(inputs.len());
         let at = slot(start);
-        match self.inputs.get(at..at + count) {
-            Some(kept) if kept.iter().copied().zip(inputs.clone()).all(|(have, got)| have == got) => None,
-            _ => self.find_conflict(start, inputs),
+        // Nearly always all of them are kept and the same.
+        match self.buttons.get(at..at + count) {
+            Some(kept) if *kept == inputs[..count] => None,
+            _ => self.conflict(start, inputs.iter().map(|bytes| Input::from_wire(bytes))),
         }
     }
 
-    /// The same for inputs of which one conflicts, that lie across the end of the ring, or are no longer kept.
-    #[cold]
-    fn find_conflict(
+    /// The first conflict between `inputs`, which begin at frame `start`, and the confirmed inputs: its frame, the
+    /// confirmed input, the conflicting one. Frames that are not confirmed or no longer kept are skipped.
+    pub(super) fn conflict(
         &self,
         start: Frame,
-        inputs: impl Iterator<Item = Buttons>,
-    ) -> Option<(Frame, Buttons, Buttons)> {
+        inputs: impl Iterator<Item = Input>,
+    ) -> Option<(Frame, Input, Input)> {
         let kept = Frame(self.next.0.saturating_sub(KEPT_FRAMES)).max(start);
         let inputs = inputs.skip(kept.since(start) as usize);
         let pairs = kept.until(self.next).zip(inputs);
@@ -87,21 +110,25 @@ impl InputQueue {
 
     /// The input of a frame that is confirmed and not settled; such a frame is always kept.
     #[inline]
-    pub(super) fn recent(&self, frame: Frame) -> Buttons {
+    pub(super) fn recent(&self, frame: Frame) -> Input {
         self.inputs[slot(frame)]
     }
 
     /// Appends the input of the next frame.
     #[inline]
-    pub(super) fn push(&mut self, buttons: Buttons) {
-        self.inputs[slot(self.next)] = buttons;
+    pub(super) fn push(&mut self, input: Input) {
+        let at = slot(self.next);
+        self.inputs[at] = input;
+        let bytes = input.buttons().0.to_le_bytes();
+        self.buttons[at] = bytes;
+        self.buttons[at + KEPT_FRAMES as usize] = bytes;
         self.next = self.next.next();
-        self.last = buttons;
+        self.last = input;
     }
 
     /// Checks an input that is not for the next frame: `Ok` if it repeats a known one, else why it is refused.
     #[cold]
-    pub(super) fn compare(&self, frame: Frame, buttons: Buttons, settled: Frame) -> Result<(), InputError> {
+    pub(super) fn compare(&self, frame: Frame, input: Input, settled: Frame) -> Result<(), InputError> {
         if frame.since(settled) >= KEPT_FRAMES {
             return Err(InputError::too_far_ahead(frame, settled));
         }
@@ -109,7 +136,7 @@ impl InputQueue {
             return Err(InputError::Gap { frame, expected: self.next });
         }
         match self.get(frame) {
-            Some(have) if have != buttons => Err(InputError::Conflict { frame, have, got: buttons }),
+            Some(have) if have != input => Err(InputError::Conflict { frame, have, got: input }),
             // The same input again, or one too old to be kept: a redundant copy from a packet.
             _ => Ok(()),
         }
@@ -132,9 +159,9 @@ pub enum InputError {
         /// The frame of the refused input.
         frame: Frame,
         /// The confirmed input.
-        have: Buttons,
+        have: Input,
         /// The refused input.
-        got: Buttons,
+        got: Input,
     },
     /// The frame is further ahead of the simulation than inputs are kept for.
     TooFarAhead {
@@ -159,7 +186,7 @@ impl fmt::Display for InputError {
                 write!(f, "input of frame {frame} came before that of frame {expected}")
             }
             Self::Conflict { frame, have, got } => {
-                write!(f, "input {got:#06x} for frame {frame} conflicts with the confirmed {have:#06x}")
+                write!(f, "input {got} for frame {frame} conflicts with the confirmed {have}")
             }
             Self::TooFarAhead { frame, limit } => {
                 write!(f, "input of frame {frame} is too far ahead: at most frame {limit} is taken")

@@ -1,8 +1,8 @@
 //! The configuration of a match, checked before anything is sent.
 
 use crate::rollback::MAX_WINDOW;
-use crate::wire::message::{MAX_CADENCE, MAX_USER_DATA, MAX_WINDOW_AND_DELAY};
-use crate::{Buttons, Player, Prediction};
+use crate::wire::message::{Extensions, MAX_CADENCE, MAX_USER_DATA, MAX_WINDOW_AND_DELAY};
+use crate::{Buttons, MAX_AXES, Player, Prediction};
 use core::fmt;
 use core::time::Duration;
 
@@ -28,6 +28,9 @@ pub struct Config {
     pub content_hash: u64,
     /// Frames a second. Must be equal on both machines.
     pub frame_rate: u16,
+    /// The number of axes of an input, at most 6: a stick has two, a trigger one. Must be equal on both machines. 0, the
+    /// default, is a game of buttons only; axes of an [`Input`](crate::Input) beyond this number are dropped.
+    pub axes: u8,
     /// The most frames that may be stepped on predictions; 0 is lockstep. Each machine has its own.
     pub window_frames: u8,
     /// The input delay: a press acts this many frames later. `None` takes the delay that the measured link suggests.
@@ -66,6 +69,8 @@ pub struct Config {
     pub too_slow_after: Duration,
     /// The time without an answer after which a joiner gives up.
     pub join_timeout: Duration,
+    /// The extensions of the protocol that this machine offers. One is used if both machines offer it.
+    pub extensions: Extensions,
     /// The seed of nonces, cookies and random game seeds. `None` takes one from the system, anew for every lobby. A
     /// simulation sets it, and becomes a pure function of its seeds.
     pub entropy: Option<u64>,
@@ -91,6 +96,7 @@ impl Config {
             game_id,
             content_hash: 0,
             frame_rate: 60,
+            axes: 0,
             window_frames: 8,
             delay_frames: None,
             cadence_frames: 30,
@@ -107,6 +113,7 @@ impl Config {
             no_progress_after: Duration::from_secs(10),
             too_slow_after: Duration::from_secs(30),
             join_timeout: Duration::from_secs(10),
+            extensions: Extensions::NONE,
             entropy: None,
         }
     }
@@ -119,6 +126,9 @@ impl Config {
         let delay = self.delay_frames.unwrap_or(0);
         if self.frame_rate == 0 {
             return Err(ConfigError::FrameRate);
+        }
+        if self.axes > MAX_AXES {
+            return Err(ConfigError::Axes { axes: self.axes });
         }
         if u32::from(self.window_frames) > MAX_WINDOW {
             return Err(ConfigError::Window { window_frames: self.window_frames });
@@ -179,6 +189,11 @@ impl Config {
 pub enum ConfigError {
     /// The frame rate is 0.
     FrameRate,
+    /// There are more axes than [`MAX_AXES`].
+    Axes {
+        /// The number of axes.
+        axes: u8,
+    },
     /// The window is greater than [`MAX_WINDOW`].
     Window {
         /// The window.
@@ -226,6 +241,7 @@ impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::FrameRate => f.write_str("the frame rate is 0"),
+            Self::Axes { axes } => write!(f, "{axes} axes are more than {MAX_AXES}"),
             Self::Window { window_frames } => {
                 write!(f, "a window of {window_frames} frames is more than {MAX_WINDOW}")
             }
@@ -271,6 +287,8 @@ mod tests {
         assert_eq!(checked(|config| config.frame_rate = 1), Ok(()));
         assert_eq!(checked(|config| config.frame_rate = 0), Err(ConfigError::FrameRate));
         assert_eq!(checked(|config| (config.window_frames, config.delay_frames) = (16, Some(0))), Ok(()));
+        let axes = |axes| checked(|config| config.axes = axes);
+        assert_eq!((axes(6), axes(7)), (Ok(()), Err(ConfigError::Axes { axes: 7 })));
         let window = |window_frames| checked(|config| config.window_frames = window_frames);
         assert_eq!(window(17), Err(ConfigError::Window { window_frames: 17 }));
         let delay = |window_frames, delay_frames| {

@@ -1,7 +1,7 @@
 //! The events that a session tells the game.
 
 use crate::wire::message::MAX_USER;
-use crate::{Autopsy, Buttons, Frame};
+use crate::{Autopsy, Frame, Input};
 use core::fmt;
 use core::time::Duration;
 
@@ -25,9 +25,9 @@ pub enum Event {
         /// The frame.
         frame: Frame,
         /// The confirmed input.
-        confirmed: Buttons,
+        confirmed: Input,
         /// The refused input.
-        refused: Buttons,
+        refused: Input,
     },
     /// A message of the game's own, from the peer.
     Message(Box<[u8]>),

@@ -69,7 +69,7 @@ mod tests {
     fn an_input_conflict_is_told_once() {
         let mut events = Events::new();
         for frame in [3, 4] {
-            let (confirmed, refused) = (Buttons(1), Buttons(2));
+            let (confirmed, refused) = (Buttons(1).into(), Buttons(2).into());
             events.tell(Event::InputConflict { frame: Frame(frame), confirmed, refused });
         }
         assert!(matches!(events.poll(), Some(Event::InputConflict { frame: Frame(3), .. })));

@@ -28,7 +28,7 @@ struct Checked<'a> {
 
 impl<S: Fields> Session<S> {
     pub(super) fn receive(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) -> Result<(), Rejected> {
-        match wire::decode(datagram)? {
+        match wire::decode(datagram, self.stream.flags())? {
             Packet::Rbn1(packet) if from == self.link.addr => {
                 let checked = self.check_inputs(&packet)?;
                 self.apply_inputs(now, &checked);
@@ -43,7 +43,7 @@ impl<S: Fields> Session<S> {
     #[inline]
     fn check_inputs<'a>(&self, packet: &'a InputPacket<'a>) -> Result<Checked<'a>, Rejected> {
         let run = self.stream.check(packet, self.simulation.known())?;
-        if let Some(conflict) = self.simulation.conflict(run.start, packet.inputs()) {
+        if let Some(conflict) = self.simulation.conflict(run.start, packet) {
             return Err(conflict.into());
         }
         let checksum = match packet.checksum() {

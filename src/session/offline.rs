@@ -37,7 +37,7 @@ use core::time::Duration;
 ///     now = play.next_frame_at();                        // here: wait, read keys, ask the bot
 ///     let frame = play.current();
 ///     let bot = if frame.0 % 3 == 0 { Buttons(1) } else { Buttons::NONE };
-///     match play.advance(now, &mut race, Inputs([Buttons(1), bot])) {
+///     match play.advance(now, &mut race, [Buttons(1), bot]) {
 ///         Advanced::Ended => break,
 ///         _ => {}                                          // here: sounds from `play.cues()`, then draw
 ///     }
@@ -73,9 +73,9 @@ impl<S> Offline<S> {
         &mut self,
         now: Duration,
         game: &mut G,
-        inputs: Inputs,
+        inputs: impl Into<Inputs>,
     ) -> Advanced {
-        let now = Time::from(now);
+        let (now, inputs) = (Time::from(now), inputs.into());
         if self.rollback.ended().is_some() {
             self.rollback.forget_last();
             return Advanced::Ended;
@@ -186,7 +186,7 @@ mod tests {
     }
 
     const START: Count = Count { frames: 0, held: 0 };
-    const INPUTS: Inputs = Inputs([Buttons(1), Buttons(4)]);
+    const INPUTS: [Buttons; 2] = [Buttons(1), Buttons(4)];
 
     fn ms(ms: u64) -> Duration {
         Duration::from_millis(ms)
@@ -200,7 +200,7 @@ mod tests {
         for at in 0..3_000 {
             offline.advance(ms(at), &mut game, INPUTS);
             cues.extend(offline.cues().iter().map(|event| (event.frame.0, event.change)));
-            frames.extend(offline.confirmed().map(|(frame, inputs)| (at, frame.0, inputs == INPUTS)));
+            frames.extend(offline.confirmed().map(|(frame, inputs)| (at, frame.0, inputs == INPUTS.into())));
         }
         assert_eq!(frames, (0..60).map(|f| (100 + u64::from(f) * 20, f, true)).collect::<Vec<_>>());
         let told =

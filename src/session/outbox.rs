@@ -17,7 +17,7 @@ pub(super) struct Outbox {
     /// When a second copy of the last packet is due.
     copy_at: Option<Time>,
     last: [u8; rbn1::MAX_LEN],
-    last_len: u8,
+    last_len: u16,
     copies: u64,
 }
 
@@ -72,7 +72,7 @@ impl Outbox {
         self.copy_at = copy_at;
         if copy_at.is_some() {
             self.last[..packet.len()].copy_from_slice(packet);
-            self.last_len = packet.len() as u8;
+            self.last_len = packet.len() as u16;
         }
     }
 

@@ -159,6 +159,7 @@ fn justified(frame_length: Span, lead: &FrameLead, arrivals: &Arrivals, rtt: Opt
 mod tests {
     use super::*;
     use crate::Player;
+    use crate::wire::message::Extensions;
     use crate::wire::{Numbering, WireFrame};
     use std::net::{Ipv4Addr, SocketAddr};
 
@@ -180,6 +181,7 @@ mod tests {
             cadence_frames: 30,
             nonce: 1,
             announced_delay_frames: 1,
+            extensions: Extensions::NONE,
         }
     }
 

@@ -9,7 +9,7 @@ use crate::peer::silence::SilenceChange;
 use crate::rollback::Advance;
 use crate::time::Time;
 use crate::wire::message::{Leaving, LeavingWhy, Ordered};
-use crate::{Buttons, Fields, Frame, Game, checksum, trace};
+use crate::{Fields, Frame, Game, Input, checksum, trace};
 use core::time::Duration;
 
 /// The last frame of a match. Wire numbers have 32 bits and begin in the middle of them in the worst case.
@@ -31,13 +31,13 @@ pub enum Advanced {
 impl<S: Fields> Session<S> {
     /// Plays a frame if one is due: mends what was predicted wrongly, steps, and queues what to send.
     ///
-    /// `buttons` is what the local player holds now.
+    /// `input` is the local player's input now: [`Buttons`](crate::Buttons), or an [`Input`] with axes.
     #[inline]
     pub fn advance<G: Game<Snapshot = S>>(
         &mut self,
         now: Duration,
         game: &mut G,
-        buttons: Buttons,
+        input: impl Into<Input>,
     ) -> Advanced {
         // Time passes: silence, interruption, a farewell.
         let now = Time::from(now);
@@ -59,7 +59,7 @@ impl<S: Fields> Session<S> {
 
         // The frame itself.
         let stepped_frame = self.simulation.current();
-        let advanced = match self.simulation.advance(now, game, buttons, self.pace.delay_frames()) {
+        let advanced = match self.simulation.advance(now, game, input.into(), self.pace.delay_frames()) {
             Advance::Stepped => {
                 self.stepped(now, stepped_frame);
                 Advanced::Stepped

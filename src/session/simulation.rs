@@ -5,7 +5,8 @@ use super::latch::Latch;
 use crate::peer::refusal::Conflict;
 use crate::rollback::{Advance, Rollback, RollbackConfig, RollbackStats};
 use crate::time::Time;
-use crate::{Buttons, CueEvent, Frame, Game, Inputs, Player, trace};
+use crate::wire::rbn1::InputPacket;
+use crate::{CueEvent, Frame, Game, Input, Inputs, Player, trace};
 
 /// Steps the game on both players' inputs, and keeps presses while it stalls.
 #[derive(Clone, Debug)]
@@ -13,6 +14,8 @@ pub(super) struct Simulation<S> {
     rollback: Rollback<S>,
     latch: Latch,
     local: Player,
+    /// The bits of an input that both machines use.
+    input_mask: u64,
     stalled: bool,
     /// The cues of frames that will never be certain have been cancelled.
     cues_closed: bool,
@@ -31,6 +34,7 @@ impl<S> Simulation<S> {
             rollback: Rollback::new(rollback, game),
             latch: Latch::new(config.kept_buttons),
             local,
+            input_mask: Input::mask(config.axes),
             stalled: false,
             cues_closed: false,
             frames: 0,
@@ -50,10 +54,10 @@ impl<S> Simulation<S> {
         &mut self,
         now: Time,
         game: &mut G,
-        buttons: Buttons,
+        input: Input,
         delay_frames: u32,
     ) -> Advance {
-        self.press(now, buttons, delay_frames);
+        self.press(now, input, delay_frames);
         let advance = self.rollback.advance(game);
         match advance {
             Advance::Stepped => {
@@ -73,14 +77,16 @@ impl<S> Simulation<S> {
         advance
     }
 
-    /// Gives the local player's buttons to their frame, or keeps new presses while no frame takes them.
+    /// Gives the local player's input to its frame, or keeps new presses while no frame takes them. A stick is never
+    /// kept: only its position now is meant.
     #[inline]
-    fn press(&mut self, now: Time, buttons: Buttons, delay_frames: u32) {
+    fn press(&mut self, now: Time, input: Input, delay_frames: u32) {
+        let input = input.masked(self.input_mask);
         if self.is_waiting() && !self.owes_lockstep_input(delay_frames) {
-            self.latch.keep(now, buttons);
+            self.latch.keep(now, input.buttons());
             return;
         }
-        let taken = self.latch.take(now, buttons);
+        let taken = input.with_buttons(self.latch.take(now, input.buttons()));
         if !self.rollback.press(self.local, delay_frames, taken) {
             self.latch.give_back(now);
         }
@@ -99,25 +105,25 @@ impl<S> Simulation<S> {
         self.rollback.is_waiting_for(self.local.other())
     }
 
-    /// The first of the other player's `inputs`, which begin at `start`, that is not what is confirmed.
+    /// The first of the other player's inputs in `packet`, which begin at `start`, that is not what is confirmed.
     #[inline]
-    pub(super) fn conflict(
-        &self,
-        start: Frame,
-        inputs: impl Iterator<Item = Buttons> + Clone,
-    ) -> Option<Conflict> {
-        let (frame, confirmed, refused) = self.rollback.conflict(self.local.other(), start, inputs)?;
+    pub(super) fn conflict(&self, start: Frame, packet: &InputPacket<'_>) -> Option<Conflict> {
+        let remote = self.local.other();
+        let (frame, confirmed, refused) = match packet.buttons() {
+            Some(buttons) => self.rollback.conflict_of_buttons(remote, start, buttons),
+            None => self.rollback.conflict(remote, start, packet.inputs()),
+        }?;
         Some(Conflict { frame, confirmed, refused })
     }
 
     /// Confirms the other player's inputs that begin at `start` and end before `end`; those known already are passed
     /// over. They were checked: an error would be ours, and then the input simply comes again.
     #[inline]
-    pub(super) fn confirm(&mut self, start: Frame, end: Frame, input: impl Fn(usize) -> Option<Buttons>) {
+    pub(super) fn confirm(&mut self, start: Frame, end: Frame, input: impl Fn(usize) -> Option<Input>) {
         let (remote, known) = (self.local.other(), self.known());
         for (at, frame) in (known.since(start) as usize..).zip(known.until(end)) {
-            let Some(buttons) = input(at) else { return };
-            if self.rollback.confirm(remote, frame, buttons).is_err() {
+            let Some(input) = input(at) else { return };
+            if self.rollback.confirm(remote, frame, input).is_err() {
                 return;
             }
         }
@@ -177,9 +183,14 @@ impl<S> Simulation<S> {
         self.rollback.next_input(self.local)
     }
 
-    /// The local player's inputs of the frames from `start` up to `end`, all of which are kept.
+    /// The local player's inputs of the frames from `start` up to `end`, all of which are kept: their buttons as they are
+    /// on the wire, and all of them.
     #[inline]
-    pub(super) fn own_inputs(&self, start: Frame, end: Frame) -> impl ExactSizeIterator<Item = Buttons> {
+    pub(super) fn own_inputs(
+        &self,
+        start: Frame,
+        end: Frame,
+    ) -> (&[[u8; 2]], impl ExactSizeIterator<Item = Input>) {
         self.rollback.inputs(self.local, start, end)
     }
 

@@ -5,9 +5,9 @@ use crate::peer::rate::SendRate;
 use crate::peer::refusal::Refusal;
 use crate::time::{Span, Time};
 use crate::wire::message::{MAX_WINDOW_AND_DELAY, Message};
-use crate::wire::rbn1::{self, InputPacket};
+use crate::wire::rbn1::{self, Flags, InputPacket};
 use crate::wire::{Numbering, WireFrame};
-use crate::{Buttons, Frame};
+use crate::{Frame, Input};
 use core::ops::Range;
 
 /// How often each side reports how many packets it has received.
@@ -35,6 +35,10 @@ pub(super) struct Run {
 #[derive(Clone, Debug)]
 pub(super) struct InputStream {
     numbering: Numbering,
+    /// The flags of input packets that were agreed on.
+    flags: Flags,
+    /// The number of axes of each input.
+    axes: u8,
     frame_length: Span,
     outbox: Outbox,
     rate: SendRate,
@@ -49,9 +53,11 @@ pub(super) struct InputStream {
 }
 
 impl InputStream {
-    pub(super) fn new(now: Time, frame_length: Span, numbering: Numbering) -> Self {
+    pub(super) fn new(now: Time, frame_length: Span, numbering: Numbering, flags: Flags, axes: u8) -> Self {
         Self {
             numbering,
+            flags,
+            axes,
             frame_length,
             outbox: Outbox::new(),
             rate: SendRate::new(frame_length),
@@ -63,6 +69,12 @@ impl InputStream {
         }
     }
 
+    /// The flags that an input packet of this match may have.
+    #[inline]
+    pub(super) fn flags(&self) -> Flags {
+        self.flags
+    }
+
     /// Frames of this match and their numbers on the wire.
     #[inline]
     pub(super) fn numbering(&self) -> Numbering {
@@ -72,6 +84,9 @@ impl InputStream {
     /// Checks the frame numbers of an input packet; changes nothing. The peer's inputs before `known` are here.
     #[inline]
     pub(super) fn check(&self, packet: &InputPacket<'_>, known: Frame) -> Result<Run, Refusal> {
+        if packet.axes() != self.axes {
+            return Err(Refusal::InputAxes);
+        }
         let start = self.numbering.frame(packet.start_frame()).ok_or(Refusal::BeforeMatch)?;
         if start > known {
             return Err(Refusal::InputGap);
@@ -114,14 +129,14 @@ impl InputStream {
         Some(self.outbox.acked().min(newest)..end)
     }
 
-    /// Writes an input packet with `inputs` of the frames `run`, an ack of the peer's inputs before `known`, and a
+    /// Writes an input packet with the inputs of the frames `run`, twice as they come from the engine, an ack of the peer's inputs before `known`, and a
     /// checksum if there is one.
     #[inline]
     pub(super) fn write(
         &mut self,
         now: Time,
         run: &Range<Frame>,
-        inputs: impl ExactSizeIterator<Item = Buttons>,
+        (buttons, inputs): (&[[u8; 2]], impl ExactSizeIterator<Item = Input>),
         known: Frame,
         checksum: Option<(Frame, u32)>,
         buf: &mut [u8],
@@ -131,8 +146,11 @@ impl InputStream {
             start_frame: numbering.wire(run.start),
             ack_frame: numbering.ack(known),
             checksum: checksum.map(|(frame, value)| rbn1::Checksum { frame: numbering.wire(frame), value }),
+            time: None,
+            loss: None,
+            axes: self.axes,
         };
-        let len = rbn1::encode(&header, inputs, buf).ok()?;
+        let len = rbn1::encode_run(&header, buttons, inputs, buf).ok()?;
         let copy_at = self.rate.sends_copies().then(|| now + self.frame_length / 2);
         self.outbox.sent(&buf[..len], run.end, copy_at);
         self.rate.sent(now, Frame(run.end.0 - 1));
@@ -254,15 +272,24 @@ mod tests {
     }
 
     fn stream() -> InputStream {
-        InputStream::new(Time::ZERO, FRAME, Numbering::new(WireFrame(1_000)))
+        InputStream::new(Time::ZERO, FRAME, Numbering::new(WireFrame(1_000)), Flags::VERSION_1, 0)
     }
 
     /// Sends a packet with the inputs of the frames up to `end`, at the time of the frame before it.
     fn send(stream: &mut InputStream, end: u32) -> usize {
         let run = stream.unacknowledged(Frame(end)).unwrap();
-        let inputs = vec![Buttons::NONE; run.end.since(run.start) as usize];
+        let inputs = vec![Input::NEUTRAL; run.end.since(run.start) as usize];
         let mut buf = [0; rbn1::MAX_LEN];
-        stream.write(at(end - 1), &run, inputs.into_iter(), Frame(5), None, &mut buf).unwrap()
+        stream
+            .write(
+                at(end - 1),
+                &run,
+                (&vec![[0; 2]; inputs.len()], inputs.into_iter()),
+                Frame(5),
+                None,
+                &mut buf,
+            )
+            .unwrap()
     }
 
     /// Checks a packet with `count` inputs from `start` on, from a peer that has our inputs before `acked`.
@@ -277,11 +304,11 @@ mod tests {
         let header = rbn1::Header {
             start_frame: numbering.wire(Frame(start)),
             ack_frame: numbering.ack(Frame(acked)),
-            checksum: None,
+            ..rbn1::Header::default()
         };
         let mut buf = [0; rbn1::MAX_LEN];
-        let len = rbn1::encode(&header, vec![Buttons::NONE; count], &mut buf).unwrap();
-        let run = stream.check(&rbn1::decode(&buf[..len]).unwrap(), Frame(known))?;
+        let len = rbn1::encode(&header, vec![Input::NEUTRAL; count], &mut buf).unwrap();
+        let run = stream.check(&rbn1::decode(&buf[..len], Flags::ALL).unwrap(), Frame(known))?;
         Ok((run.start.0, run.end.0, run.acked.0))
     }
 

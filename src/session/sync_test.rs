@@ -1,7 +1,7 @@
 //! The sync test: finds games that a rollback would break, on one machine and without a network.
 
 use crate::fields::{collect_words, words_equal};
-use crate::{Buttons, Cues, Difference, Fields, Frame, FrameRing, Game, Inputs, Rng, diff};
+use crate::{Cues, Difference, Fields, Frame, FrameRing, Game, Inputs, Rng, diff};
 use core::fmt;
 
 /// The number of frames from one trial with changed inputs to the next.
@@ -17,8 +17,8 @@ const FRAMES_PER_CHANGE: u64 = 20;
 /// not their checksums. A game that passes a few thousand frames with varied inputs keeps its whole state in its
 /// snapshot, and its step is a function of that state and the inputs.
 ///
-/// Every sixteenth frame the single step is a trial with all buttons inverted, to see whether inputs have any effect.
-/// The step must handle every pattern of the 16 bits: another machine can send them.
+/// Every sixteenth frame the single step is a trial with all buttons and axes inverted, to see whether inputs have any effect.
+/// The step must handle every pattern of the 16 buttons and every value of the axes: another machine can send them.
 ///
 /// ```
 /// use rebout::{Buttons, Cues, Game, Inputs, Player, SyncTest, fields};
@@ -29,7 +29,7 @@ const FRAMES_PER_CHANGE: u64 = 20;
 /// impl Game for Race {
 ///     fn step(&mut self, inputs: Inputs, _: &mut Cues) {
 ///         for player in Player::BOTH {
-///             self.at[player.index()] += i32::from(inputs[player].0);
+///             self.at[player.index()] += i32::from(inputs[player].buttons().0);
 ///         }
 ///     }
 /// }
@@ -37,7 +37,7 @@ const FRAMES_PER_CHANGE: u64 = 20;
 /// let mut race = Race { at: [0, 0] };
 /// let mut test = SyncTest::new(&race, 8, 1);
 /// for frame in 0..600_u16 {
-///     test.advance(&mut race, Inputs([Buttons(frame / 7 % 3), Buttons(frame / 5 % 2)]))?;
+///     test.advance(&mut race, [Buttons(frame / 7 % 3), Buttons(frame / 5 % 2)])?;
 /// }
 /// let report = test.finish()?;
 /// assert_eq!(report.frames, 600);
@@ -170,8 +170,9 @@ impl<S: Fields> SyncTest<S> {
     pub fn advance<G: Game<Snapshot = S>>(
         &mut self,
         game: &mut G,
-        inputs: Inputs,
+        inputs: impl Into<Inputs>,
     ) -> Result<(), SyncTestError> {
+        let inputs = inputs.into();
         if self.report.frames == 0 {
             self.keep(self.frame, game);
         }
@@ -304,7 +305,7 @@ impl<S: Fields> SyncTest<S> {
     fn try_out<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &mut G) {
         let Inputs([one, two]) = self.inputs.get(frame).copied().unwrap_or_default();
         self.cues.clear();
-        game.step(Inputs([Buttons(!one.0), Buttons(!two.0)]), &mut self.cues);
+        game.step(Inputs([one.inverted(), two.inverted()]), &mut self.cues);
         game.save(&mut self.again);
         let state = self.states.get(frame.next()).expect("kept for the greatest depth");
         self.report.trials += 1;

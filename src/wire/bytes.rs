@@ -1,4 +1,4 @@
-//! Cursors that read and write big-endian bytes, for the formats that are not on the hot path.
+//! Cursors that read and write bytes, numbers big-endian, for what is not on the hot path.
 
 /// Reads fields from the front of a payload; `None` where it ends too early.
 #[derive(Clone, Copy)]

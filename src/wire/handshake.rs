@@ -9,14 +9,17 @@ use core::fmt;
 use super::bytes::{Reader, Writer};
 use super::message::{DecodeError, EncodeError, Kind};
 use super::numbering::WireFrame;
-use crate::game::Player;
+use crate::{MAX_AXES, Player};
 
 /// The version of the protocol that a HELLO asks for.
 pub const VERSION: u16 = 2;
 /// The most bytes that a game can put into its HELLO or OFFER.
 pub const MAX_USER_DATA: usize = 64;
-/// Length of every HELLO.
-pub const HELLO_LEN: usize = 44 + MAX_USER_DATA;
+/// Length of every HELLO of this version.
+pub const HELLO_LEN: usize = 45 + MAX_USER_DATA;
+/// Length of the shortest HELLO of any version. A shorter one could be shorter than its answer, and an attacker could
+/// amplify traffic with it.
+pub const MIN_HELLO_LEN: usize = 108;
 /// The greatest number on the wire for frame 0. The upper half of the range is left for the match.
 pub const MAX_FIRST_FRAME: u32 = 1 << 31;
 /// The greatest sum of window and delay, so that an unacknowledged run of inputs fits one packet.
@@ -28,10 +31,39 @@ pub const MAX_CADENCE: u16 = 600;
 const CHALLENGE_LEN: usize = 17;
 const OFFER_LEN: usize = 35;
 const REFUSE_LEN: usize = 26;
-const _: () =
-    assert!(CHALLENGE_LEN <= HELLO_LEN && OFFER_LEN + MAX_USER_DATA <= HELLO_LEN && REFUSE_LEN <= HELLO_LEN);
+const _: () = assert!(
+    CHALLENGE_LEN <= MIN_HELLO_LEN && REFUSE_LEN <= MIN_HELLO_LEN && OFFER_LEN + MAX_USER_DATA <= HELLO_LEN
+);
 
-/// The joiner's request. Version, game id, content hash and frame rate must match the host's.
+/// The optional parts of the protocol that a machine offers, a bit for each. A part is used if both machines offer it;
+/// bits that are not known here are ignored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extensions(pub u32);
+
+impl Extensions {
+    /// None: RBN1 packets are those of version 1's document.
+    pub const NONE: Self = Self(0);
+    /// Time blocks in RBN1 packets take the place of PING and PONG during a match.
+    pub const TIME_BLOCK: Self = Self(1);
+    /// Loss blocks in RBN1 packets take the place of REPORT.
+    pub const LOSS_BLOCK: Self = Self(2);
+    /// All that this crate has.
+    pub const ALL: Self = Self(Self::TIME_BLOCK.0 | Self::LOSS_BLOCK.0);
+
+    /// The extensions that both these and `other` have.
+    #[must_use]
+    pub const fn shared_with(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// Whether all of `other` are among these.
+    #[must_use]
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+/// The joiner's request. Version, game id, content hash, frame rate and axes must match the host's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hello<'a> {
     /// Drawn by the joiner for this attempt; every answer repeats it.
@@ -48,8 +80,10 @@ pub struct Hello<'a> {
     pub delay_frames: u8,
     /// The joiner's prediction window.
     pub window_frames: u8,
-    /// A bit for each extension that the joiner can handle.
-    pub capabilities: u32,
+    /// The number of axes of an input, at most 6.
+    pub axes: u8,
+    /// The extensions that the joiner offers.
+    pub capabilities: Extensions,
     /// Data of the game's own, such as a name, at most 64 bytes.
     pub user_data: &'a [u8],
 }
@@ -91,8 +125,8 @@ pub struct Offer<'a> {
     pub window_frames: u8,
     /// Frames from one checksum to the next, not 0.
     pub cadence_frames: u16,
-    /// A bit for each extension that the host can handle.
-    pub capabilities: u32,
+    /// The extensions that the host offers.
+    pub capabilities: Extensions,
     /// A random number that identifies this match.
     pub token: u64,
     /// Data of the game's own, such as a name, at most 64 bytes.
@@ -129,12 +163,21 @@ pub enum RefuseField {
     Full = 5,
     /// The host's player declined.
     Declined = 6,
+    /// Another number of axes.
+    Axes = 7,
 }
 
 impl RefuseField {
     /// All of them, in the order of their bytes.
-    pub const ALL: [Self; 6] =
-        [Self::Version, Self::GameId, Self::ContentHash, Self::FrameRate, Self::Full, Self::Declined];
+    pub const ALL: [Self; 7] = [
+        Self::Version,
+        Self::GameId,
+        Self::ContentHash,
+        Self::FrameRate,
+        Self::Full,
+        Self::Declined,
+        Self::Axes,
+    ];
 }
 
 impl fmt::Display for RefuseField {
@@ -146,6 +189,7 @@ impl fmt::Display for RefuseField {
             Self::FrameRate => "frame rate",
             Self::Full => "full",
             Self::Declined => "declined",
+            Self::Axes => "number of axes",
         })
     }
 }
@@ -158,8 +202,7 @@ pub(super) enum AnyHello<'a> {
 
 pub(super) fn read_hello(payload: &[u8]) -> Result<AnyHello<'_>, DecodeError> {
     let wrong_length = DecodeError::Length { kind: Kind::Hello, len: payload.len() };
-    // A shorter HELLO could be shorter than its answer, and an attacker could amplify traffic with it.
-    if payload.len() < HELLO_LEN {
+    if payload.len() < MIN_HELLO_LEN {
         return Err(wrong_length);
     }
     let mut reader = Reader(payload);
@@ -176,6 +219,7 @@ pub(super) fn read_hello(payload: &[u8]) -> Result<AnyHello<'_>, DecodeError> {
         return Err(DecodeError::FrameRate);
     }
     check_window_and_delay(window_frames, delay_frames)?;
+    check_axes(hello.axes)?;
     let user_data = padding.user_data()?;
     Ok(AnyHello::Ours(Hello { user_data, ..hello }))
 }
@@ -207,7 +251,8 @@ fn read_own_hello(mut reader: Reader<'_>, nonce: u64, cookie: u64) -> Option<(He
         frame_rate: reader.u16()?,
         delay_frames: reader.u8()?,
         window_frames: reader.u8()?,
-        capabilities: reader.u32()?,
+        axes: reader.u8()?,
+        capabilities: Extensions(reader.u32()?),
         user_data: &[],
     };
     let padded = Padded { len: reader.u8()?, bytes: reader.slice(MAX_USER_DATA)? };
@@ -263,7 +308,7 @@ fn read_offer_fields(payload: &[u8]) -> Option<(Offer<'_>, u8, u8)> {
         delay_frames,
         window_frames,
         cadence_frames,
-        capabilities,
+        capabilities: Extensions(capabilities),
         token,
         user_data: reader.rest(),
     };
@@ -291,6 +336,7 @@ pub(super) fn put_hello(writer: &mut Writer<'_>, hello: &Hello<'_>) -> Result<()
         return Err(DecodeError::FrameRate.into());
     }
     check_window_and_delay(hello.window_frames, hello.delay_frames)?;
+    check_axes(hello.axes)?;
     writer.u16(VERSION);
     writer.u64(hello.nonce);
     writer.u64(hello.cookie);
@@ -299,7 +345,8 @@ pub(super) fn put_hello(writer: &mut Writer<'_>, hello: &Hello<'_>) -> Result<()
     writer.u16(hello.frame_rate);
     writer.u8(hello.delay_frames);
     writer.u8(hello.window_frames);
-    writer.u32(hello.capabilities);
+    writer.u8(hello.axes);
+    writer.u32(hello.capabilities.0);
     writer.u8(len);
     writer.put(hello.user_data);
     writer.zeros(MAX_USER_DATA - usize::from(len));
@@ -342,7 +389,7 @@ pub(super) fn put_offer(writer: &mut Writer<'_>, offer: &Offer<'_>) -> Result<()
     writer.u8(offer.delay_frames);
     writer.u8(offer.window_frames);
     writer.u16(offer.cadence_frames);
-    writer.u32(offer.capabilities);
+    writer.u32(offer.capabilities.0);
     writer.u64(offer.token);
     writer.u8(len);
     writer.put(offer.user_data);
@@ -361,6 +408,10 @@ fn user_data_len(user_data: &[u8]) -> Result<u8, DecodeError> {
         Ok(len) if user_data.len() <= MAX_USER_DATA => Ok(len),
         _ => Err(DecodeError::UserData { len: user_data.len() }),
     }
+}
+
+fn check_axes(axes: u8) -> Result<(), DecodeError> {
+    if axes <= MAX_AXES { Ok(()) } else { Err(DecodeError::Axes { axes }) }
 }
 
 fn check_first_frame(WireFrame(first_frame): WireFrame) -> Result<(), DecodeError> {

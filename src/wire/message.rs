@@ -2,7 +2,7 @@
 //!
 //! | kind | | after the kind |
 //! |---|---|---|
-//! | 1 | HELLO | version u16, nonce u64, cookie u64, game id u64, content hash u64, frame rate u16, delay u8, window u8, capabilities u32, length of the user data u8, 64 bytes that hold it, the rest zero |
+//! | 1 | HELLO | version u16, nonce u64, cookie u64, game id u64, content hash u64, frame rate u16, delay u8, window u8, axes u8, capabilities u32, length of the user data u8, 64 bytes that hold it, the rest zero |
 //! | 2 | CHALLENGE | nonce u64, cookie u64 |
 //! | 3 | OFFER | nonce u64, first frame u32, seed u32, seat u8 (1 or 2), delay u8, window u8, cadence u16, capabilities u32, token u64, length of the user data u8, user data |
 //! | 4 | REFUSE | nonce u64, field u8 (1 version, 2 game id, 3 content hash, 4 frame rate, 5 full, 6 declined), ours u64, theirs u64 |
@@ -24,8 +24,8 @@ use core::fmt;
 use super::bytes::{Reader, Writer};
 use super::handshake::{self, AnyHello};
 pub use super::handshake::{
-    Challenge, ForeignHello, HELLO_LEN, Hello, MAX_CADENCE, MAX_FIRST_FRAME, MAX_USER_DATA,
-    MAX_WINDOW_AND_DELAY, Offer, Refuse, RefuseField, VERSION,
+    Challenge, Extensions, ForeignHello, HELLO_LEN, Hello, MAX_CADENCE, MAX_FIRST_FRAME, MAX_USER_DATA,
+    MAX_WINDOW_AND_DELAY, MIN_HELLO_LEN, Offer, Refuse, RefuseField, VERSION,
 };
 pub use super::message_error::{DecodeError, EncodeError};
 use super::numbering::WireFrame;

@@ -41,6 +41,11 @@ pub enum DecodeError {
         /// The delay found.
         delay_frames: u8,
     },
+    /// There are more axes than [`MAX_AXES`](crate::MAX_AXES).
+    Axes {
+        /// The number found.
+        axes: u8,
+    },
     /// The cookie of a CHALLENGE is 0, which means that there is none.
     Cookie,
     /// The first frame is outside 1..=2^31.
@@ -104,6 +109,7 @@ impl DecodeError {
             Self::UserData { .. } => "message-user-data",
             Self::Padding { .. } => "message-padding",
             Self::FrameRate => "message-frame-rate",
+            Self::Axes { .. } => "message-axes",
             Self::WindowAndDelay { .. } => "message-window-and-delay",
             Self::Cookie => "message-cookie",
             Self::FirstFrame { .. } => "message-first-frame",
@@ -128,6 +134,7 @@ impl fmt::Display for DecodeError {
             Self::UserData { len } => write!(f, "user data of {len} bytes is longer than {MAX_USER_DATA}"),
             Self::Padding { byte } => write!(f, "the padding holds {byte:#04x}, not 0"),
             Self::FrameRate => f.write_str("a frame rate of 0"),
+            Self::Axes { axes } => write!(f, "{axes} axes are more than {}", crate::MAX_AXES),
             Self::WindowAndDelay { window_frames, delay_frames } => write!(
                 f,
                 "a window of {window_frames} and a delay of {delay_frames} are more than {MAX_WINDOW_AND_DELAY} together"

@@ -27,12 +27,14 @@ pub enum Packet<'a> {
     Game(control::Packet<'a>),
 }
 
-/// Decodes a datagram by the format that its first four bytes name.
+/// Decodes a datagram by the format that its first four bytes name. `allowed` are the flags of RBN1 that both machines
+/// have agreed on.
 ///
 /// ```
-/// use rebout::wire;
+/// use rebout::wire::{self, rbn1::Flags};
 ///
-/// let error = wire::decode(b"RBN1\x02\0\0\0\0\0\x01\0\0\0\0\0\0").unwrap_err();
+/// let datagram = b"RBN1\x02\0\0\0\0\0\x01\0\0\0\0\0\0";
+/// let error = wire::decode(datagram, Flags::VERSION_1).unwrap_err();
 /// assert_eq!((error.format(), error.rule()), (Some("RBN1"), "rbn1-version"));
 /// assert_eq!(error.to_string(), "version 2 is not 1");
 /// ```
@@ -40,9 +42,9 @@ pub enum Packet<'a> {
 /// # Errors
 /// The first rule that the datagram breaks.
 #[inline]
-pub fn decode(datagram: &[u8]) -> Result<Packet<'_>, DecodeError> {
+pub fn decode(datagram: &[u8], allowed: rbn1::Flags) -> Result<Packet<'_>, DecodeError> {
     match datagram.first_chunk() {
-        Some(&rbn1::MAGIC) => rbn1::decode(datagram).map(Packet::Rbn1).map_err(DecodeError::Rbn1),
+        Some(&rbn1::MAGIC) => rbn1::decode(datagram, allowed).map(Packet::Rbn1).map_err(DecodeError::Rbn1),
         Some(&control::MAGIC) => control::decode(datagram).map(Packet::Game).map_err(DecodeError::Game),
         // Both formats check the length before the magic, and their headers are equally long.
         Some(&magic) if datagram.len() >= rbn1::HEADER_LEN => Err(DecodeError::Magic { magic }),

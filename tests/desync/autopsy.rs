@@ -231,7 +231,7 @@ impl Game for Memory {
         self.frame += 1;
         for player in Player::BOTH {
             let at = self.frame as usize * 977 % self.ram.len();
-            self.ram[at] = self.ram[at].wrapping_add(inputs[player].0 as u8 + 1);
+            self.ram[at] = self.ram[at].wrapping_add(inputs[player].buttons().0 as u8 + 1);
         }
         if self.flips && self.frame == 47 {
             self.ram[123_456] ^= 0x40;

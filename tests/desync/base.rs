@@ -170,7 +170,8 @@ impl Game for Paged {
     fn step(&mut self, inputs: Inputs, _: &mut Cues) {
         self.pages.frame += 1;
         let at = self.pages.frame as usize % self.pages.words.len();
-        self.pages.words[at] += u32::from(inputs[Player::One].0) * 3 + u32::from(inputs[Player::Two].0);
+        self.pages.words[at] +=
+            u32::from(inputs[Player::One].buttons().0) * 3 + u32::from(inputs[Player::Two].buttons().0);
         self.pages.words[7] ^= u32::from(self.flips && self.pages.frame == 10);
     }
 }

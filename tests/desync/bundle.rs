@@ -270,7 +270,7 @@ fn a_replay_of_another_match_makes_no_bundle() {
         Err(BundleError::ShortReplay { frames: 99, first_divergence: Frame(100) })
     ));
     let mut other = replay.clone();
-    other.inputs[95].0[0] = Buttons(0x8000);
+    other.inputs[95].0[0] = Buttons(0x8000).into();
     assert!(matches!(
         Bundle::new("playground", autopsy.clone(), other),
         Err(BundleError::OtherMatch { frame: Frame(95), .. })

@@ -5,8 +5,9 @@ use games::faulty::{Faulty, LINK, PLAY};
 use rebout::lab::sim::{Clock, Machine, World};
 use rebout::lab::{Contestant, Play, Setup, addresses};
 use rebout::wire::control::{self, Payload};
+use rebout::wire::rbn1::Flags;
 use rebout::wire::{self, Packet, rbn1};
-use rebout::{Autopsy, Buttons, Config, Event, Frame, Game, OnDesync, Player, Protocol};
+use rebout::{Autopsy, Config, Event, Frame, Game, OnDesync, Player, Protocol};
 use std::net::SocketAddr;
 
 /// A machine whose messages of the game's own become messages of an autopsy on their way out.
@@ -34,20 +35,19 @@ impl<G: Game> Liar<G> {
 
     /// The datagram without the checksum that this machine hides.
     fn hide(&mut self, datagram: &[u8], buf: &mut [u8]) -> Option<usize> {
-        let packet = rbn1::decode(datagram).ok()?;
-        let mut header = *packet.header();
+        let packet = rbn1::decode(datagram, Flags::ALL).ok()?;
+        let mut header = packet.header();
         let frame = header.checksum?.frame.0;
         let first = *self.first_checksum.get_or_insert(frame);
         if self.hides != Some(Frame(frame - first)) {
             return None;
         }
         header.checksum = None;
-        let inputs: Vec<Buttons> = packet.inputs().collect();
-        rbn1::encode(&header, inputs, buf).ok()
+        rbn1::encode(&header, packet.inputs(), buf).ok()
     }
 
     fn twist(&self, datagram: &[u8], buf: &mut [u8]) -> Option<usize> {
-        let Ok(Packet::Game(packet)) = wire::decode(datagram) else { return None };
+        let Ok(Packet::Game(packet)) = wire::decode(datagram, Flags::ALL) else { return None };
         let Payload::ReliableEvent([USER, high, low, ..]) = packet.payload else { return None };
         // Ordered messages of the joiner are numbered from bits 16 to 31 of the token on.
         let token = self.inner.session()?.agreed().token;
@@ -60,7 +60,7 @@ impl<G: Game> Liar<G> {
 
 impl<G: Game> Protocol for Liar<G> {
     fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
-        if let Ok(Packet::Game(packet)) = wire::decode(datagram) {
+        if let Ok(Packet::Game(packet)) = wire::decode(datagram, Flags::ALL) {
             self.heard += u32::from(matches!(packet.payload, Payload::ReliableEvent([AUTOPSY, ..])));
         }
         self.inner.handle_datagram(now, from, datagram);

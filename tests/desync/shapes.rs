@@ -153,7 +153,7 @@ impl Game for Arena {
         let brawl = &mut self.brawl;
         brawl.frame += 1;
         for player in Player::BOTH {
-            if inputs[player].0 & 8 != 0 && brawl.bullets.len() < 40 {
+            if inputs[player].buttons().0 & 8 != 0 && brawl.bullets.len() < 40 {
                 brawl.bullets.push(Bullet { x: brawl.frame as i32 * 7 % 100, owner: player.index() as u8 });
             }
         }

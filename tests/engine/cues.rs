@@ -22,7 +22,7 @@ impl Game for Noisy {
     fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
         for player in Player::BOTH {
             let (seat, held) = (player.index(), inputs[player]);
-            self.held_frames += u32::from(held != Buttons::NONE);
+            self.held_frames += u32::from(held != Buttons::NONE.into());
             if held.holds(Buttons(1)) {
                 cues.emit(Cue(seat as u32));
             }
@@ -118,7 +118,7 @@ fn inputs() -> impl Strategy<Value = Vec<Inputs>> {
     let held = prop::sample::select(vec![0_u16, 0, 1, 2, 3, 4, 5, 6, 8]);
     let runs = prop::collection::vec((held.clone(), held, 1_usize..6), 1..40);
     runs.prop_map(|runs| {
-        runs.iter().flat_map(|&(a, b, n)| vec![Inputs([Buttons(a), Buttons(b)]); n]).collect()
+        runs.iter().flat_map(|&(a, b, n)| vec![Inputs::from([Buttons(a), Buttons(b)]); n]).collect()
     })
 }
 
@@ -154,7 +154,7 @@ proptest! {
 
 /// Plays with player two's inputs three frames late.
 fn late(two: &[u16], cue_moves_within: u32) -> Vec<(u32, CueEvent)> {
-    let inputs: Vec<Inputs> = two.iter().map(|two| Inputs([Buttons::NONE, Buttons(*two)])).collect();
+    let inputs: Vec<Inputs> = two.iter().map(|two| Inputs::from([Buttons::NONE, Buttons(*two)])).collect();
     let mut arrivals = vec![[1, 0]; 3];
     arrivals.resize(two.len(), [1, 1]);
     let config = RollbackConfig { cue_moves_within, ..RollbackConfig::default() };
@@ -191,7 +191,7 @@ fn a_cue_that_moves_is_silent_within_the_limit() {
     let mut game = Noisy::NEW;
     for (cue_moves_within, silent) in [(3, true), (2, false), (0, false)] {
         // Believed: lit in frame 0, heard in frame 4. In truth lit in frame 3, heard in frame 7.
-        let believed = Prediction::Custom(|_, ahead| Buttons(if ahead == 1 { 4 } else { 0 }));
+        let believed = Prediction::Custom(|_, ahead| Buttons(if ahead == 1 { 4 } else { 0 }).into());
         let mut engine =
             Rollback::new(RollbackConfig { window: 8, prediction: believed, cue_moves_within }, &game);
         let mut events = Vec::new();

@@ -8,7 +8,7 @@ const FRAMES: u32 = 400;
 const LAG: u32 = 4;
 
 fn inputs(frame: u32) -> Inputs {
-    Inputs([Buttons((frame / 5 % 4) as u16), Buttons((frame / 9 % 3) as u16)])
+    Inputs::from([Buttons((frame / 5 % 4) as u16), Buttons((frame / 9 % 3) as u16)])
 }
 
 /// Runs a game through the engine with player two late, through the sync test, and directly; they agree.
@@ -93,7 +93,7 @@ fields!(Plain { at, score });
 impl Game for Plain {
     fn step(&mut self, inputs: Inputs, _: &mut Cues) {
         for player in Player::BOTH {
-            self.at[player.index()] += i32::from(inputs[player].0);
+            self.at[player.index()] += i32::from(inputs[player].buttons().0);
         }
         self.score += u32::from(self.at[0] % 7 == self.at[1] % 5);
     }
@@ -148,8 +148,11 @@ impl Save for Archery {
 impl Game for Archery {
     fn step(&mut self, inputs: Inputs, _: &mut Cues) {
         for player in Player::BOTH {
-            if inputs[player].0 & 1 != 0 {
-                self.arrows.push(Arrow { x: player.index() as i32 * 100, left: 5 + (inputs[player].0 & 3) });
+            if inputs[player].buttons().0 & 1 != 0 {
+                self.arrows.push(Arrow {
+                    x: player.index() as i32 * 100,
+                    left: 5 + (inputs[player].buttons().0 & 3),
+                });
             }
         }
         for arrow in &mut self.arrows {
@@ -227,7 +230,7 @@ impl Save for Handle {
 
 impl Game for Handle {
     fn step(&mut self, inputs: Inputs, _: &mut Cues) {
-        self.0.run_frame(inputs.0.map(|buttons| buttons.0));
+        self.0.run_frame(inputs.0.map(|buttons| buttons.buttons().0));
     }
 }
 
@@ -267,7 +270,7 @@ impl Save for Bodies<'_> {
 impl Game for Bodies<'_> {
     fn step(&mut self, inputs: Inputs, _: &mut Cues) {
         for (at, (x, speed)) in self.0.bodies.iter_mut().enumerate() {
-            *speed += i32::from(inputs.0[at % 2].0) - 1;
+            *speed += i32::from(inputs.0[at % 2].buttons().0) - 1;
             *x = (*x + *speed).rem_euclid(1000);
         }
         self.0.frames_drawn += 1;

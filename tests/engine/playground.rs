@@ -160,7 +160,7 @@ fn alike(seed: u32, inputs: impl IntoIterator<Item = Inputs>) -> Text {
     let (mut text, mut game) = (Text::new(seed), Playground::new(seed).unwrap());
     assert_eq!(text.checksum(), checksum(&game));
     for inputs in inputs {
-        text.step(inputs.0.map(|held| held.0));
+        text.step(inputs.0.map(|held| held.buttons().0));
         game.step(inputs, &mut Cues::new());
         assert_eq!(text.checksum(), checksum(&game), "frame {}: {:?}\n{game:?}", text.frame, text.p);
     }
@@ -188,9 +188,9 @@ proptest! {
         meet in 0_usize..25,
     ) {
         let arbitrary = runs.into_iter().flat_map(|(one, two, frames)| {
-            std::iter::repeat_n(Inputs([Buttons(one), Buttons(two)]), frames)
+            std::iter::repeat_n(Inputs::from([Buttons(one), Buttons(two)]), frames)
         });
-        alike(seed, std::iter::repeat_n(Inputs([RIGHT, LEFT]), meet).chain(arbitrary));
+        alike(seed, std::iter::repeat_n(Inputs::from([RIGHT, LEFT]), meet).chain(arbitrary));
     }
 }
 
@@ -200,7 +200,7 @@ fn hold(game: &mut Playground, one: Buttons, two: Buttons, frames: usize) -> [us
     let mut hits = [0; 2];
     for _ in 0..frames {
         cues.clear();
-        game.step(Inputs([one, two]), &mut cues);
+        game.step(Inputs::from([one, two]), &mut cues);
         for (hits, cue) in hits.iter_mut().zip(HIT) {
             *hits += usize::from(cues.as_slice().contains(&cue));
         }

@@ -17,7 +17,7 @@ const GOLDEN: [u8; 40] = [
 ];
 
 fn golden() -> Replay {
-    let inputs = vec![Inputs([Buttons(1), Buttons(8)]), Inputs([Buttons(0), Buttons(2)])];
+    let inputs = vec![Inputs::from([Buttons(1), Buttons(8)]), Inputs::from([Buttons(0), Buttons(2)])];
     Replay { seed: 999, inputs }
 }
 
@@ -165,7 +165,7 @@ proptest! {
         seed in 1_u32..,
         buttons in prop::collection::vec(any::<[u16; 2]>(), 0..3000),
     ) {
-        let replay = Replay { seed, inputs: buttons.iter().map(|b| Inputs(b.map(Buttons))).collect() };
+        let replay = Replay { seed, inputs: buttons.iter().map(|b| Inputs::from(b.map(Buttons))).collect() };
         let file = written(&replay);
         prop_assert_eq!(file.len(), HEADER_LEN + 4 * buttons.len());
         prop_assert_eq!(&Replay::decode(&file).unwrap(), &replay);
@@ -229,14 +229,14 @@ fn a_recorder_that_missed_a_frame_says_so_and_keeps_a_true_beginning() {
     }
     let missing = RecordError::Missing { frame: Frame(3), next: Frame(2) };
     assert_eq!(outcomes, [Ok(()), Ok(()), Err(missing)]);
-    assert_eq!(recorder.replay().inputs, [Inputs([Buttons(0); 2]), Inputs([Buttons(1); 2])]);
+    assert_eq!(recorder.replay().inputs, [Inputs::from([Buttons(0); 2]), Inputs::from([Buttons(1); 2])]);
     recorder.reset(5);
     assert_eq!(recorder.replay(), &Replay { seed: 5, inputs: Vec::new() });
 }
 
 #[test]
 fn a_recorder_takes_each_frame_once_and_in_order() {
-    let inputs = |frame: u32| Inputs([Buttons(frame as u16), Buttons(7)]);
+    let inputs = |frame: u32| Inputs::from([Buttons(frame as u16), Buttons(7)]);
     let mut recorder = Recorder::with_capacity(1, 10);
     let refused = recorder.record(Frame(1), inputs(1)).unwrap_err();
     assert_eq!(refused, RecordError::Missing { frame: Frame(1), next: Frame(0) }, "from the first frame on");
@@ -277,7 +277,7 @@ fn settled_frames_that_are_recorded_twice_are_refused() {
 #[test]
 fn a_recorder_takes_as_many_frames_as_a_file_may_have() {
     let mut recorder = Recorder::with_capacity(1, MAX_FRAMES);
-    let inputs = Inputs([Buttons(1); 2]);
+    let inputs = Inputs::from([Buttons(1); 2]);
     (0..MAX_FRAMES).for_each(|frame| recorder.record(Frame(frame), inputs).unwrap());
     let refused = recorder.record(Frame(MAX_FRAMES), inputs).unwrap_err();
     assert_eq!(refused.to_string(), "the replay is full: it has 16777216 frames");

@@ -4,12 +4,12 @@ use games::playground::{JUMP, LEFT, Playground, RIGHT};
 use proptest::prelude::*;
 use rebout::replay::{Replay, play};
 use rebout::rollback::{Advance, InputError, MAX_WINDOW, Rollback, RollbackConfig, RollbackStats};
-use rebout::{Buttons, Cues, Frame, Game, Inputs, Player, Prediction, checksum};
+use rebout::{Buttons, Cues, Frame, Game, Input, Inputs, Player, Prediction, checksum};
 
 const POLICIES: [Prediction; 3] = [
     Prediction::RepeatLast,
     Prediction::Neutral,
-    Prediction::Custom(|last, ahead| if ahead > 2 { Buttons(!last.0) } else { last }),
+    Prediction::Custom(|[last, ..], ahead| if ahead > 2 { (!last.buttons()).into() } else { last }),
 ];
 
 fn config(window: u32, prediction: Prediction) -> RollbackConfig {
@@ -76,7 +76,7 @@ fn a_constant_lag_costs_one_rollback_for_each_change_and_no_frame_more() {
         30..45 => LEFT,
         _ => JUMP,
     };
-    let inputs: Vec<Inputs> = (0..300).map(|f| Inputs([Buttons::NONE, cycle(f)])).collect();
+    let inputs: Vec<Inputs> = (0..300).map(|f| Inputs::from([Buttons::NONE, cycle(f)])).collect();
     for (lag, rollbacks, resimulated) in
         [(0, 0, 0), (1, 15, 15), (2, 15, 30), (3, 15, 45), (5, 15, 75), (7, 15, 105)]
     {
@@ -113,11 +113,11 @@ fn schedules() -> impl Strategy<Value = Schedule> {
         0..POLICIES.len(),
     )
         .prop_map(|(seed, one, two, source, arrivals, window, policy)| {
-            let arbitrary = one.iter().zip(&two).map(|(one, two)| Inputs([*one, *two]));
+            let arbitrary = one.iter().zip(&two).map(|(one, two)| Inputs::from([*one, *two]));
             let inputs = match source {
                 0 => arbitrary.collect(),
                 // Walk together first, so that the fight is one.
-                1 => std::iter::repeat_n(Inputs([RIGHT, LEFT]), 19).chain(arbitrary).collect(),
+                1 => std::iter::repeat_n(Inputs::from([RIGHT, LEFT]), 19).chain(arbitrary).collect(),
                 _ => games::playground::script::fight(seed, 150).unwrap(),
             };
             Schedule { seed, inputs, arrivals, window, policy }
@@ -202,9 +202,9 @@ proptest! {
     ) {
         let mut game = Playground::new(1).unwrap();
         let mut engine = Rollback::new(RollbackConfig::default(), &game);
-        let mut queued: Vec<Buttons> = Vec::new();
+        let mut queued: Vec<Input> = Vec::new();
         for (frame, (delay, buttons)) in presses.into_iter().enumerate() {
-            let (target, buttons) = (frame + delay as usize, Buttons(buttons));
+            let (target, buttons) = (frame + delay as usize, Input::from(Buttons(buttons)));
             let fits = queued.len() <= target;
             let last = queued.last().copied().unwrap_or_default();
             if fits {
@@ -246,10 +246,10 @@ fn a_conflicting_input_is_refused_and_changes_nothing() {
     }
     let before = game;
     let error = engine.confirm(Player::Two, Frame(2), JUMP).unwrap_err();
-    assert_eq!(error, InputError::Conflict { frame: Frame(2), have: LEFT, got: JUMP });
+    assert_eq!(error, InputError::Conflict { frame: Frame(2), have: LEFT.into(), got: JUMP.into() });
     assert_eq!(error.to_string(), "input 0x0004 for frame 2 conflicts with the confirmed 0x0001");
     assert_eq!(engine.mispredicted(), None);
-    assert_eq!(engine.input(Player::Two, Frame(2)), Some(LEFT));
+    assert_eq!(engine.input(Player::Two, Frame(2)), Some(LEFT.into()));
     engine.mend(&mut game);
     assert_eq!((game, engine.stats().rollbacks), (before, 0));
 }
@@ -274,7 +274,7 @@ fn inputs_far_ahead_of_what_is_settled_are_refused_and_none_is_lost() {
         (0..1000).take_while(|f| engine.confirm(Player::One, Frame(*f), RIGHT).is_ok()).count() as u32;
     let refused = engine.confirm(Player::One, Frame(taken), RIGHT).unwrap_err();
     assert_eq!(refused, InputError::TooFarAhead { frame: Frame(taken), limit: Frame(taken - 1) });
-    assert_eq!(engine.input(Player::One, Frame(0)), Some(RIGHT), "still needed, so still there");
+    assert_eq!(engine.input(Player::One, Frame(0)), Some(RIGHT.into()), "still needed, so still there");
     engine.confirm(Player::Two, Frame(0), LEFT).unwrap();
     engine.advance(&mut game);
     assert_eq!(engine.confirm(Player::One, Frame(taken), RIGHT), Ok(true), "frame 0 is settled");
@@ -395,7 +395,7 @@ fn a_match_ends_in_its_first_confirmed_finished_state() {
 #[test]
 fn a_predicted_finish_does_not_end_the_match() {
     let mut game = FirstPress { frame: 0, pressed: false };
-    let always = Prediction::Custom(|_, _| Buttons(1));
+    let always = Prediction::Custom(|_, _| Buttons(1).into());
     let mut engine = Rollback::new(config(8, always), &game);
     for frame in 0..20 {
         engine.confirm(Player::One, Frame(frame), Buttons::NONE).unwrap();

@@ -18,7 +18,8 @@ impl Ball {
     const NEW: Self = Self { x: 0, speed: 0, bounces: 0 };
 
     fn kick(&mut self, inputs: Inputs) {
-        self.speed += i32::from(inputs[Player::One].0 & 7) - i32::from(inputs[Player::Two].0 & 7);
+        self.speed +=
+            i32::from(inputs[Player::One].buttons().0 & 7) - i32::from(inputs[Player::Two].buttons().0 & 7);
         self.speed = self.speed.clamp(-50, 50);
         self.x += self.speed;
         if self.x.abs() > 500 {
@@ -55,7 +56,7 @@ impl<F: FnMut(&mut Ball, Inputs)> Game for Mistaken<F> {
 }
 
 fn lively(frame: u32) -> Inputs {
-    Inputs([Buttons((frame / 3 % 5) as u16), Buttons((frame / 7 % 4) as u16)])
+    Inputs::from([Buttons((frame / 3 % 5) as u16), Buttons((frame / 7 % 4) as u16)])
 }
 
 fn run<G: Game>(
@@ -201,7 +202,7 @@ impl Save for Partial {
 
 impl Game for Partial {
     fn step(&mut self, inputs: Inputs, _: &mut Cues) {
-        self.wind += i32::from(inputs[Player::One].0);
+        self.wind += i32::from(inputs[Player::One].buttons().0);
         self.ball.kick(inputs);
         self.ball.bounces = self.wind as u32;
     }
@@ -242,7 +243,8 @@ impl Save for Blind {
 impl Game for Blind {
     fn step(&mut self, inputs: Inputs, _: &mut Cues) {
         self.calls += 1;
-        self.twins.count += u32::from(inputs[Player::One].0) + u32::from(inputs[Player::Two].0);
+        self.twins.count +=
+            u32::from(inputs[Player::One].buttons().0) + u32::from(inputs[Player::Two].buttons().0);
         if self.calls.is_multiple_of(101) {
             self.twins.signs = self.twins.signs.map(|word| word ^ 0x8000_0000);
         }
@@ -281,7 +283,7 @@ fn a_failure_can_be_repeated_from_its_seed() {
 #[test]
 fn a_run_in_which_no_input_changed_proves_nothing() {
     let mut game = Mistaken { ball: Ball::NEW, step: |ball: &mut Ball, inputs| ball.kick(inputs) };
-    let error = run(&mut game, 300, |_| Inputs([Buttons(1), Buttons(0)])).unwrap_err();
+    let error = run(&mut game, 300, |_| Inputs::from([Buttons(1), Buttons(0)])).unwrap_err();
     assert_eq!(error, SyncTestError::InputsNeverChanged { frames: 300 });
     assert_eq!(error.to_string(), "nothing proved: no input changed in 300 frames");
 }
@@ -294,8 +296,9 @@ fn a_run_of_no_frames_proves_nothing() {
 
 #[test]
 fn a_run_in_which_the_state_hardly_changed_proves_nothing() {
-    let step =
-        |ball: &mut Ball, inputs: Inputs| ball.x = (ball.x + i32::from(inputs[Player::One].0 == 4)).min(5);
+    let step = |ball: &mut Ball, inputs: Inputs| {
+        ball.x = (ball.x + i32::from(inputs[Player::One].buttons().0 == 4)).min(5);
+    };
     let error = run(&mut Mistaken { ball: Ball::NEW, step }, 300, lively).unwrap_err();
     assert_eq!(error, SyncTestError::StateHardlyChanged { changes: 5, frames: 300 });
 }

@@ -8,8 +8,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Know only each other.
-const LEAVES: [&str; 12] =
-    ["time", "trace", "frame", "ring", "hash", "rng", "math", "protocol", "fields", "game", "cue", "shown"];
+const LEAVES: [&str; 13] = [
+    "time", "trace", "frame", "ring", "hash", "rng", "math", "protocol", "fields", "game", "input", "cue",
+    "shown",
+];
 
 /// The rooms that a room may know besides itself and the leaves. Nobody knows the lab.
 fn may_know(room: &str) -> &'static [&'static str] {

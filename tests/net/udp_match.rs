@@ -56,7 +56,7 @@ impl Game for Marks {
         for player in Player::BOTH {
             let at = (self.frame as usize + 3 * player.index()) % self.marks.len();
             let mark = &mut self.marks[at];
-            *mark = (mark.rotate_left(7) ^ u32::from(inputs[player].0)).wrapping_mul(0x9E37_79B1);
+            *mark = (mark.rotate_left(7) ^ u32::from(inputs[player].buttons().0)).wrapping_mul(0x9E37_79B1);
             self.pressed[player.index()] |= inputs[player].holds(START);
         }
         self.frame += 1;
@@ -305,10 +305,8 @@ fn finish_and_compare(sides: &mut [Side; 2]) {
         let mut inputs = Inputs::default();
         for Played { seat, start_pressed_at, .. } in &played {
             if let Some(frame) = direct.frame.checked_sub(DELAY_FRAMES.into()) {
-                inputs[*seat] = held(*seat, frame);
-                if frame >= *start_pressed_at {
-                    inputs[*seat] |= START;
-                }
+                let start = if frame >= *start_pressed_at { START } else { Buttons::NONE };
+                inputs[*seat] = (held(*seat, frame) | start).into();
             }
         }
         direct.step(inputs, &mut Cues::new());

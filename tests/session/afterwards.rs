@@ -73,7 +73,7 @@ fields!(Chimes { frame });
 impl Game for Chimes {
     fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
         self.frame += 1;
-        cues.emit(Cue(u32::from(inputs[Player::Two].0)));
+        cues.emit(Cue(u32::from(inputs[Player::Two].buttons().0)));
     }
 }
 

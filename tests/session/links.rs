@@ -6,8 +6,8 @@ use rebout::lab::sim::{EntryKind, Recording};
 use rebout::lab::{Bout, Flaw, Play, Setup, addresses};
 use rebout::net::link::{Burst, Chance, LinkConfig};
 use rebout::wire::WireFrame;
-use rebout::wire::rbn1;
-use rebout::{Buttons, Event, Frame, Reason};
+use rebout::wire::rbn1::{self, Flags};
+use rebout::{Buttons, Event, Frame, Input, Reason};
 
 const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
@@ -113,15 +113,16 @@ fn bits_that_flip_past_the_checksum_of_udp_are_reported() {
 }
 
 /// The knowledge of an attacker who sees the traffic: the last input packet that the second machine sent.
-fn overheard(bout: &Bout<Playground>) -> (rbn1::Header, Vec<Buttons>) {
+fn overheard(bout: &Bout<Playground>) -> (rbn1::Header, Vec<Input>) {
     let entries = bout.world.network().transcript().entries().iter().rev();
     let mut sent = entries.filter(|entry| entry.kind == EntryKind::Sent && entry.from == addresses()[1]);
-    let packet = sent.find_map(|entry| rbn1::decode(&entry.datagram).ok()).expect("inputs were sent");
-    (*packet.header(), packet.inputs().collect())
+    let packet =
+        sent.find_map(|entry| rbn1::decode(&entry.datagram, Flags::ALL).ok()).expect("inputs were sent");
+    (packet.header(), packet.inputs().collect())
 }
 
 /// Sends the first machine a packet in the name of the second.
-fn forge(bout: &mut Bout<Playground>, header: &rbn1::Header, inputs: &[Buttons]) {
+fn forge(bout: &mut Bout<Playground>, header: &rbn1::Header, inputs: &[Input]) {
     let mut datagram = [0; rbn1::MAX_LEN];
     let len = rbn1::encode(header, inputs.iter().copied(), &mut datagram).expect("a packet");
     let (at, [to, from]) = (bout.world.now() + Duration::from_micros(1), addresses());
@@ -149,7 +150,7 @@ fn a_forged_input_for_a_frame_to_come_is_reported_as_conflict_and_desync() {
         // Checksums are taken so often that a difference cannot come and go in between.
         let mut bout = overheard_bout(seed, 5);
         let (header, mut inputs) = overheard(&bout);
-        inputs.extend([Buttons(0x8000) | LEFT; 4]);
+        inputs.extend([Input::from(Buttons(0x8000) | LEFT); 4]);
         forge(&mut bout, &header, &inputs);
         bout.run_for(secs(5));
         assert!(bout.divergence().is_some(), "the forgery was not taken: this test shows nothing");
@@ -172,13 +173,13 @@ fn a_forged_input_for_a_confirmed_frame_is_refused_and_reported() {
     bout.run_for(ms(90));
     let (header, mut inputs) = overheard(&bout);
     assert!(inputs.len() > 4, "{inputs:?}");
-    inputs[0] = Buttons(inputs[0].0 ^ 0x8000);
+    inputs[0] = Buttons(inputs[0].buttons().0 ^ 0x8000).into();
     forge(&mut bout, &header, &inputs);
     bout.run_for(secs(5));
     assert_eq!(bout.divergence(), None, "what is confirmed stays");
     let told = events(&bout, 0);
     assert!(
-        matches!(told[..], [Event::InputConflict { refused, .. }] if refused.0 & 0x8000 != 0),
+        matches!(told[..], [Event::InputConflict { refused, .. }] if refused.buttons().0 & 0x8000 != 0),
         "{told:?}"
     );
 }
@@ -356,7 +357,7 @@ fn one_seed_gives_one_transcript() {
 
 #[test]
 fn a_run_that_proved_nothing_is_found_out() {
-    let idle = Play { script: |_, _, _| Buttons::NONE, ..PLAY };
+    let idle = Play { script: |_, _, _| Buttons::NONE.into(), ..PLAY };
     let mut bout = Bout::new(Setup::new(1, LinkConfig::clean()), idle);
     bout.run_for(secs(10));
     assert_eq!(bout.flaw(true), Some(Flaw::NoMisprediction));
@@ -367,7 +368,7 @@ fn a_run_that_proved_nothing_is_found_out() {
     assert_eq!(bout.flaw(false), None);
 
     // Buttons that the game knows nothing of are mispredicted like any others, and change nothing.
-    let unknown = Play { script: |_, frame, _| Buttons(0x100 << (frame / 4 % 4)), ..PLAY };
+    let unknown = Play { script: |_, frame, _| Buttons(0x100 << (frame / 4 % 4)).into(), ..PLAY };
     let mut bout = Bout::new(Setup::new(1, LinkConfig::clean()), unknown);
     bout.run_for(secs(10));
     assert_eq!(bout.flaw(true), Some(Flaw::NoInfluence { frames: 0 }));

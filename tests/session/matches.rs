@@ -5,7 +5,7 @@ use games::playground::Playground;
 use rebout::lab::{Bout, Play, Setup, every_fourth};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::{
-    Buttons, Cues, Event, Frame, Game, Inputs, OnDesync, Player, Reason, SendError, Verdict, fields,
+    Buttons, Cues, Event, Frame, Game, Input, Inputs, OnDesync, Player, Reason, SendError, Verdict, fields,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -102,15 +102,18 @@ fn a_press_during_a_stall_is_kept_and_a_direction_is_not() {
     bout.world.machine_mut(0).hands = Some(Box::new(move |now, session| {
         let held = tap.contains(&now);
         *seen.borrow_mut() |= held && session.is_stalled();
-        if held { FIRE | LEFT } else { Buttons::NONE }
+        if held { (FIRE | LEFT).into() } else { Input::NEUTRAL }
     }));
     bout.run_for(secs(3));
     assert!(*stalled.borrow(), "there was no stall: this test shows nothing");
     assert_eq!(bout.divergence(), None);
     let player = bout.machine(0).session().expect("a match").local();
     let log = log.borrow();
-    let after: Vec<Buttons> =
-        log.iter().map(|(_, inputs)| inputs[player]).filter(|held| *held != Buttons::NONE).collect();
+    let after: Vec<Buttons> = log
+        .iter()
+        .map(|(_, inputs)| inputs[player].buttons())
+        .filter(|held| *held != Buttons::NONE)
+        .collect();
     let fired = after.iter().rev().take_while(|held| held.holds(FIRE)).count();
     assert_eq!(after.last(), Some(&FIRE), "the shot is kept, the step to the left is not");
     assert_eq!(fired, 1, "once");

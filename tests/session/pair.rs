@@ -7,7 +7,7 @@ use rebout::lab::sim::Clock;
 use rebout::lab::{Bout, HOST, JOINER, Play, Setup, addresses, forge};
 use rebout::net::link::LinkConfig;
 use rebout::wire::message::Message;
-use rebout::{Buttons, Config, Cues, Event, Game, Inputs, Lobby, Player, fields};
+use rebout::{Buttons, Config, Cues, Event, Game, Input, Inputs, Lobby, Player, fields};
 use std::net::SocketAddr;
 use std::sync::LazyLock;
 
@@ -46,9 +46,9 @@ impl Game for Round {
 }
 
 /// The buttons of a player: others every few frames.
-pub(crate) fn held(player: Player, frame: u32, _: u32) -> Buttons {
+pub(crate) fn held(player: Player, frame: u32, _: u32) -> Input {
     let mixed = (frame / 3 + 1).wrapping_mul(0x9E37_79B9) ^ (player.index() as u32 + 1) << 20;
-    Buttons((mixed.wrapping_mul(0xC2B2_AE35) >> 28) as u16)
+    Buttons((mixed.wrapping_mul(0xC2B2_AE35) >> 28) as u16).into()
 }
 
 /// A round that ends at frame `LAST`.

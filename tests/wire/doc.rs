@@ -4,7 +4,7 @@ use core::time::Duration;
 use rebout::wire::WireFrame;
 use rebout::wire::control::{self, Header, Payload};
 use rebout::wire::message::{Leaving, LeavingWhy, Message, Ordered, Refuse, RefuseField, Resync};
-use rebout::wire::rbn1::{self, Checksum};
+use rebout::wire::rbn1::{self, Checksum, Flags};
 use rebout::wire::{self, Packet};
 use rebout::{
     Buttons, Config, Cues, Game, Inputs, Lobby, MAX_DATAGRAM, Player, Protocol, Session, SimHash, checksum,
@@ -50,7 +50,7 @@ fields!(Count { at });
 
 impl Game for Count {
     fn step(&mut self, inputs: Inputs, _: &mut Cues) {
-        self.at += u32::from(inputs[Player::One].0 + inputs[Player::Two].0);
+        self.at += u32::from(inputs[Player::One].buttons().0 + inputs[Player::Two].buttons().0);
     }
 
     fn finished(&self) -> bool {
@@ -138,7 +138,7 @@ fn shown() -> BTreeMap<String, Vec<u8>> {
     let mut keep = |name: &str, wanted: &dyn Fn(&Packet<'_>) -> bool, from: usize, skip: usize| {
         let found = sent
             .iter()
-            .filter(|(_, by, bytes)| *by == from && wanted(&wire::decode(bytes).unwrap()))
+            .filter(|(_, by, bytes)| *by == from && wanted(&wire::decode(bytes, Flags::ALL).unwrap()))
             .nth(skip);
         shown.insert(name.to_owned(), found.unwrap_or_else(|| panic!("no {name}")).2.clone());
     };
@@ -197,6 +197,7 @@ fn every_block_of_bytes_on_the_page_is_what_the_code_sends() {
         start_frame: WireFrame(0x0100_001E),
         ack_frame: WireFrame(0x0100_001C),
         checksum: Some(Checksum { frame: WireFrame(0x0100_001E), value: 0x41B7_3DB7 }),
+        ..Default::default()
     };
     let len = rbn1::encode(&header, [Buttons(1), Buttons(0x8009)], &mut buf).unwrap();
     put("rbn1", &buf[..len]);

@@ -3,9 +3,11 @@
 use proptest::prelude::*;
 use rebout::wire::WireFrame;
 use rebout::wire::message::{
-    Challenge, DecodeError, EncodeError, ForeignHello, HELLO_LEN, Hello, Kind, Leaving, LeavingWhy,
-    MAX_AUTOPSY, MAX_LEN, MAX_USER, Message, Offer, Ordered, Refuse, RefuseField, Resync,
+    Challenge, DecodeError, EncodeError, Extensions, ForeignHello, HELLO_LEN, Hello, Kind, Leaving,
+    LeavingWhy, MAX_AUTOPSY, MAX_LEN, MAX_USER, MIN_HELLO_LEN, Message, Offer, Ordered, Refuse, RefuseField,
+    Resync,
 };
+use rebout::wire::rbn1::Flags;
 use rebout::wire::{self, control};
 use rebout::{MAX_DATAGRAM, Player};
 
@@ -19,7 +21,8 @@ const HELLO: Hello<'static> = Hello {
     frame_rate: 60,
     delay_frames: 2,
     window_frames: 8,
-    capabilities: 0x4142_4344,
+    axes: 4,
+    capabilities: Extensions(0x4142_4344),
     user_data: b"ryu",
 };
 const OFFER: Offer<'static> = Offer {
@@ -30,7 +33,7 @@ const OFFER: Offer<'static> = Offer {
     delay_frames: 3,
     window_frames: 7,
     cadence_frames: 0x011E,
-    capabilities: 0x4142_4344,
+    capabilities: Extensions(0x4142_4344),
     token: 0x5152_5354_5556_5758,
     user_data: b"ken",
 };
@@ -41,9 +44,9 @@ fn hello_bytes() -> Vec<u8> {
     bytes.extend([0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18]);
     bytes.extend([0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28]);
     bytes.extend([0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38]);
-    bytes.extend([0, 60, 2, 8, 0x41, 0x42, 0x43, 0x44, 3]);
+    bytes.extend([0, 60, 2, 8, 4, 0x41, 0x42, 0x43, 0x44, 3]);
     bytes.extend(b"ryu");
-    bytes.resize(108, 0);
+    bytes.resize(109, 0);
     bytes
 }
 
@@ -61,7 +64,7 @@ fn golden() -> Vec<(Message<'static>, Vec<u8>)> {
     let mut foreign = vec![1, 0x7F, 0xFF];
     foreign.extend(NONCE_BYTES);
     foreign.extend([0, 0, 0, 0, 0, 0, 0, 9]);
-    foreign.resize(108, 0);
+    foreign.resize(109, 0);
     let challenge = [&[2][..], &NONCE_BYTES, &[0, 0, 0, 0, 0, 0, 0, 9]].concat();
     let refuse =
         [&[4][..], &NONCE_BYTES, &[3, 0, 0, 0, 0, 0, 0, 0, 0xAA, 0, 0, 0, 0, 0, 0, 0, 0xBB]].concat();
@@ -160,7 +163,7 @@ fn every_kind_takes_exactly_its_own_lengths() {
                 }
                 bytes.resize(len, if kind == 2 { 1 } else { 0 });
                 let fits = match kind {
-                    1 => len == 108,
+                    1 => len == 109,
                     2 => len == 17,
                     3 => len == 35 + usize::from(user_data_len),
                     4 => len == 26,
@@ -189,12 +192,13 @@ fn refusals_name_the_rule_and_the_bad_value() {
         (refusal(&[&[16; 11][..], &[9]].concat()), "message-flag", "VERDICT is 9"),
         (refusal(&changed(offer_bytes(), 20, &[2, 89])), "message-cadence", "601"),
         (refusal(&[18, 0, 0]), "message-length", "no DELAY has 3 bytes"),
-        (refusal(&changed(hello_bytes(), 43, &[65])), "message-user-data", "65"),
-        (refusal(&changed(hello_bytes(), 107, &[0xEE])), "message-padding", "0xee"),
-        (refusal(&changed(hello_bytes(), 43, &[2])), "message-padding", "0x75"),
+        (refusal(&changed(hello_bytes(), 44, &[65])), "message-user-data", "65"),
+        (refusal(&changed(hello_bytes(), 108, &[0xEE])), "message-padding", "0xee"),
+        (refusal(&changed(hello_bytes(), 44, &[2])), "message-padding", "0x75"),
         (refusal(&changed(hello_bytes(), 35, &[0, 0])), "message-frame-rate", "0"),
         (refusal(&changed(hello_bytes(), 37, &[9, 8])), "message-window-and-delay", "8 and a delay of 9"),
         (refusal(&changed(hello_bytes(), 37, &[255, 255])), "message-window-and-delay", "255"),
+        (refusal(&changed(hello_bytes(), 39, &[7])), "message-axes", "7 axes"),
         (refusal(&[&[2][..], &NONCE_BYTES, &[0; 8]].concat()), "message-cookie", "0"),
         (refusal(&changed(offer_bytes(), 9, &[0; 4])), "message-first-frame", "first frame 0"),
         (refusal(&changed(offer_bytes(), 9, &[0x80, 0, 0, 1])), "message-first-frame", "2147483649"),
@@ -206,7 +210,7 @@ fn refusals_name_the_rule_and_the_bad_value() {
         (refusal(&changed(offer_bytes(), 34, &[65])), "message-user-data", "65"),
         (refusal(&changed(offer_bytes(), 34, &[4])), "message-length", "38"),
         (refusal(&changed(vec![4; 26], 9, &[0])), "message-refuse-field", "field 0"),
-        (refusal(&changed(vec![4; 26], 9, &[7])), "message-refuse-field", "field 7"),
+        (refusal(&changed(vec![4; 26], 9, &[8])), "message-refuse-field", "field 8"),
         (refusal(&[18, 0, 0, 0, 0, 0, 0, 17]), "message-delay", "17"),
         (refusal(&vec![17; 1_028]), "message-too-long", "1025"),
         (refusal(&vec![32; 1_104]), "message-too-long", "1101"),
@@ -229,15 +233,15 @@ fn the_ends_of_the_first_frame_range_are_taken() {
 
 #[test]
 fn a_hello_of_another_version_shows_its_version_whatever_follows() {
-    for len in [HELLO_LEN, HELLO_LEN + 1, 1_185] {
+    for len in [MIN_HELLO_LEN, HELLO_LEN, HELLO_LEN + 1, 1_185] {
         let mut bytes = hello_bytes();
         bytes[2] = 3;
         bytes[19..].fill(0xFF);
         bytes.resize(len, 0xFF);
         let foreign = ForeignHello { version: 3, nonce: HELLO.nonce, cookie: HELLO.cookie };
         assert_eq!(Message::decode(&bytes), Ok(Message::ForeignHello(foreign)));
-        let short = DecodeError::Length { kind: Kind::Hello, len: HELLO_LEN - 1 };
-        assert_eq!(Message::decode(&bytes[..HELLO_LEN - 1]), Err(short));
+        let short = DecodeError::Length { kind: Kind::Hello, len: MIN_HELLO_LEN - 1 };
+        assert_eq!(Message::decode(&bytes[..MIN_HELLO_LEN - 1]), Err(short));
     }
 }
 
@@ -297,7 +301,7 @@ fn every_buffer_that_is_too_small_is_refused_with_the_length_needed() {
         let mut exact = vec![0xA5; len];
         assert_eq!(wire::encode_message(&header, &message, &mut exact), Ok(len));
         let packet = control::Packet { header, payload: control::Payload::ReliableEvent(&bytes) };
-        assert_eq!(wire::decode(&exact), Ok(wire::Packet::Game(packet)));
+        assert_eq!(wire::decode(&exact, Flags::ALL), Ok(wire::Packet::Game(packet)));
     }
 }
 
@@ -312,7 +316,7 @@ fn the_longest_message_fits_a_datagram() {
 #[test]
 fn a_datagram_is_judged_by_the_format_it_begins_as() {
     fn verdict(bytes: &[u8]) -> Result<wire::Packet<'_>, (Option<&'static str>, &'static str)> {
-        wire::decode(bytes).map_err(|error| (error.format(), error.rule()))
+        wire::decode(bytes, Flags::ALL).map_err(|error| (error.format(), error.rule()))
     }
     assert_eq!(verdict(b""), Err((None, "too-short")));
     assert_eq!(verdict(b"RBN"), Err((None, "too-short")));
@@ -323,7 +327,10 @@ fn a_datagram_is_judged_by_the_format_it_begins_as() {
     assert_eq!(verdict(b"RBN2\x01\0\0\0\0\0\x01\0\0\0\0\0\0"), Err((None, "magic")));
     assert!(matches!(verdict(b"RBN1\x01\0\0\0\0\0\x01\0\0\0\0\0\0"), Ok(wire::Packet::Rbn1(_))));
     assert!(matches!(verdict(b"GAME\0\0\0\0\0\0\0\0\x09\0\0"), Ok(wire::Packet::Game(_))));
-    assert_eq!(wire::decode(&[0xAB; 15]).unwrap_err().to_string(), "no format begins with [AB, AB, AB, AB]");
+    assert_eq!(
+        wire::decode(&[0xAB; 15], Flags::ALL).unwrap_err().to_string(),
+        "no format begins with [AB, AB, AB, AB]"
+    );
 }
 
 proptest! {
@@ -352,14 +359,15 @@ proptest! {
 
     #[test]
     fn a_hello_survives_a_round_trip(
-        numbers in proptest::array::uniform4(any::<u64>()), frame_rate in 1u16.., capabilities in any::<u32>(),
+        numbers in proptest::array::uniform4(any::<u64>()), frame_rate in 1u16.., capabilities in any::<u32>(), axes in 0u8..=6,
         delay_frames in 0u8..=16, user_data in proptest::collection::vec(any::<u8>(), 0..=64),
     ) {
         let [nonce, cookie, game_id, content_hash] = numbers;
         let window_frames = 16 - delay_frames;
         let user_data = &user_data[..];
         let message = Message::Hello(Hello {
-            nonce, cookie, game_id, content_hash, frame_rate, delay_frames, window_frames, capabilities, user_data,
+            nonce, cookie, game_id, content_hash, frame_rate, delay_frames, window_frames, axes, user_data,
+            capabilities: Extensions(capabilities),
         });
         let mut buf = [0xA5; HELLO_LEN];
         prop_assert_eq!(message.encode(&mut buf), Ok(HELLO_LEN));
@@ -375,6 +383,6 @@ proptest! {
         if let Err(error) = Message::decode(&bytes) {
             prop_assert!(!error.to_string().is_empty());
         }
-        let _ = wire::decode(&bytes);
+        let _ = wire::decode(&bytes, Flags::ALL);
     }
 }

@@ -95,7 +95,7 @@ impl Game for Swarm {
     fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
         self.frame = self.frame.wrapping_add(1);
         for player in Player::BOTH {
-            let held = inputs[player].0;
+            let held = inputs[player].buttons().0;
             let moves = i32::from(held & RIGHT != 0) - i32::from(held & LEFT != 0);
             let at = &mut self.at[player.index()];
             *at = (*at + moves * SPEED).clamp(0, WIDTH);

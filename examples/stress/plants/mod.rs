@@ -10,7 +10,7 @@ mod stepping;
 
 use crate::subjects::{Trial, brawl};
 use games::playground::Playground;
-use rebout::{Buttons, Cues, Frame, Game, Inputs, Player, Save, fields};
+use rebout::{Cues, Frame, Game, Input, Inputs, Player, Save, fields};
 
 /// The fight, and around it the sort of thing that mistakes are made with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +97,7 @@ pub(crate) trait Mistake {
     }
 
     /// Changes the game between frames, like the program around it might.
-    fn before_frame(&mut self, arena: &mut Arena, frame: Frame, held: Buttons, seat: Option<Player>) {
+    fn before_frame(&mut self, arena: &mut Arena, frame: Frame, held: Input, seat: Option<Player>) {
         let _ = (arena, frame, held, seat);
     }
 
@@ -300,11 +300,11 @@ impl Trial for Planted {
         Self::new(self.mistake, seed, Some(seat))
     }
 
-    fn script(player: Player, frame: u32, seed: u32) -> Buttons {
-        brawl(player, frame, seed)
+    fn script(player: Player, frame: u32, seed: u32) -> Input {
+        brawl(player, frame, seed).into()
     }
 
-    fn before_frame(&mut self, frame: Frame, held: Buttons) {
+    fn before_frame(&mut self, frame: Frame, held: Input) {
         self.mistake.before_frame(&mut self.arena, frame, held, self.seat);
     }
 

@@ -1,7 +1,7 @@
 //! Mistakes of one kind: something outside the snapshot has a say in the step.
 
 use super::{Arena, Mistake};
-use rebout::{Buttons, Frame, Inputs, Player, Rng};
+use rebout::{Frame, Input, Inputs, Player, Rng};
 use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};
 use std::time::Instant;
@@ -77,17 +77,17 @@ impl Mistake for StepCount {
 /// past is stepped again: as near to a dependence on predictions as a step can come, which is never told of them.
 #[derive(Default)]
 pub(super) struct LiveInput {
-    pad: Buttons,
+    pad: Input,
     changes: u32,
 }
 
 impl Mistake for LiveInput {
     fn step(&mut self, arena: &mut Arena, _: Inputs, _: Option<Player>) {
-        let held = u32::from(self.pad.0) + self.changes;
+        let held = u32::from(self.pad.buttons().0) + self.changes;
         arena.charge = arena.charge.wrapping_mul(31).wrapping_add(held);
     }
 
-    fn before_frame(&mut self, _: &mut Arena, _: Frame, held: Buttons, _: Option<Player>) {
+    fn before_frame(&mut self, _: &mut Arena, _: Frame, held: Input, _: Option<Player>) {
         self.changes += u32::from(self.pad != held);
         self.pad = held;
     }
@@ -145,7 +145,7 @@ impl Mistake for TouchedOutside {
         arena.shake = arena.shake.saturating_sub(1);
     }
 
-    fn before_frame(&mut self, arena: &mut Arena, _: Frame, _: Buttons, seat: Option<Player>) {
+    fn before_frame(&mut self, arena: &mut Arena, _: Frame, _: Input, seat: Option<Player>) {
         if seat == Some(Player::One) {
             arena.shake = 0;
         }

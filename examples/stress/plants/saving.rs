@@ -25,7 +25,7 @@ pub(super) struct SaveOffByOne;
 impl Mistake for SaveOffByOne {
     fn step(&mut self, arena: &mut Arena, inputs: Inputs, _: Option<Player>) {
         arena.history.rotate_left(1);
-        let [one, two] = inputs.0.map(|held| u32::from(held.0));
+        let [one, two] = inputs.0.map(|held| u32::from(held.buttons().0));
         arena.history[7] = 1 << 31 | one << 8 | two;
     }
 

@@ -32,7 +32,7 @@ pub(super) struct FloatRounding;
 impl Mistake for FloatRounding {
     fn step(&mut self, arena: &mut Arena, inputs: Inputs, seat: Option<Player>) {
         let heat = f32::from_bits(arena.heat);
-        let added = 0.1 + f32::from(inputs[Player::One].0) * 0.01;
+        let added = 0.1 + f32::from(inputs[Player::One].buttons().0) * 0.01;
         let heat = if seat == Some(Player::Two) { heat.mul_add(0.93, added) } else { heat * 0.93 + added };
         arena.heat = heat.to_bits();
     }

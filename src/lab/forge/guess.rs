@@ -3,8 +3,8 @@
 use crate::net::link::Seeded;
 use crate::wire::control::{self, Entries, Header, Payload, PlayerInput, Snapshot};
 use crate::wire::message::{
-    Challenge, ForeignHello, Hello, Leaving, LeavingWhy, MAX_FIRST_FRAME, Message, Offer, Ordered, Refuse,
-    RefuseField, Resync,
+    Challenge, Extensions, ForeignHello, Hello, Leaving, LeavingWhy, MAX_FIRST_FRAME, Message, Offer,
+    Ordered, Refuse, RefuseField, Resync,
 };
 use crate::wire::{self, WireFrame, rbn1};
 use crate::{Buttons, MAX_DATAGRAM, Player};
@@ -74,7 +74,7 @@ impl Guesses {
         let count = if self.turn.is_multiple_of(2) { 1 } else { 1 + self.rng.below(16) as usize };
         let value = self.rng.next_u64() as u32;
         let checksum = (self.turn == 3).then_some(rbn1::Checksum { frame: start_frame, value });
-        let header = rbn1::Header { start_frame, ack_frame, checksum };
+        let header = rbn1::Header { start_frame, ack_frame, checksum, ..Default::default() };
         let held = Buttons(self.bits() & 0xF);
         rbn1::encode(&header, std::iter::repeat_n(held, count), &mut self.buf[..]).ok()
     }
@@ -119,7 +119,8 @@ impl Guesses {
                 frame_rate: 60,
                 delay_frames: 0,
                 window_frames: 8,
-                capabilities: 0,
+                axes: 0,
+                capabilities: Extensions::ALL,
                 user_data: b"?",
             }),
             14 => Message::ForeignHello(ForeignHello { version: 1, nonce: one, cookie: two }),
@@ -132,7 +133,7 @@ impl Guesses {
                 delay_frames: 8,
                 window_frames: 8,
                 cadence_frames: 600,
-                capabilities: 0,
+                capabilities: Extensions::ALL,
                 token: two,
                 user_data: b"?",
             }),

@@ -4,7 +4,7 @@ use super::message_of;
 use crate::lab::{Bout, HOST, JOINER, Overheard};
 use crate::wire::control::Header;
 use crate::wire::message::Message;
-use crate::{Buttons, Game};
+use crate::{Game, Input};
 
 /// The numbers, nonces and packets that an attacker knows who has seen a whole connection. They are collected from a
 /// bout that is [eavesdropped on](Bout::eavesdrop) from its start.
@@ -17,7 +17,7 @@ pub struct Knows {
     /// One past the newest input that the victim has sent.
     pub sent: u32,
     /// The buttons of the newest input that the victim has.
-    pub newest: Buttons,
+    pub newest: Input,
     /// The header that the victim takes for its peer's next.
     pub header: Header,
     /// The number of the victim's newest control packet.

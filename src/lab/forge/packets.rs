@@ -6,7 +6,7 @@ use crate::wire::control::{self, Header, Payload};
 use crate::wire::message::{Hello, Message, Offer};
 use crate::wire::rbn1;
 use crate::wire::{self, Packet, WireFrame};
-use crate::{Buttons, Config, MAX_DATAGRAM, Player};
+use crate::{Config, Input, MAX_DATAGRAM, Player};
 
 /// The name of a datagram: `RBN1`, the type of a control packet, the kind of a message, or the rule that it breaks.
 ///
@@ -18,7 +18,7 @@ use crate::{Buttons, Config, MAX_DATAGRAM, Player};
 /// ```
 #[must_use]
 pub fn label(datagram: &[u8]) -> String {
-    match wire::decode(datagram) {
+    match wire::decode(datagram, rbn1::Flags::ALL) {
         Err(error) => error.to_string(),
         Ok(Packet::Rbn1(_)) => "RBN1".into(),
         Ok(Packet::Game(packet)) => match packet.payload {
@@ -34,28 +34,33 @@ pub fn label(datagram: &[u8]) -> String {
 /// The message in a datagram, if there is one.
 #[must_use]
 pub fn message_of(datagram: &[u8]) -> Option<Message<'_>> {
-    let Ok(Packet::Game(packet)) = wire::decode(datagram) else { return None };
+    let Ok(Packet::Game(packet)) = wire::decode(datagram, rbn1::Flags::ALL) else { return None };
     let Payload::ReliableEvent(payload) = packet.payload else { return None };
     Message::decode(payload).ok()
 }
 
 /// An input packet.
 #[must_use]
-pub fn inputs(start: u32, ack: u32, buttons: &[Buttons]) -> Vec<u8> {
-    inputs_with_checksum(start, ack, None, buttons)
+pub fn inputs<I: Into<Input> + Copy>(start: u32, ack: u32, inputs: &[I]) -> Vec<u8> {
+    inputs_with_checksum(start, ack, None, inputs)
 }
 
 /// An input packet with a checksum: its frame and its value.
 #[must_use]
-pub fn inputs_with_checksum(
+pub fn inputs_with_checksum<I: Into<Input> + Copy>(
     start: u32,
     ack: u32,
     checksum: Option<(u32, u32)>,
-    buttons: &[Buttons],
+    inputs: &[I],
 ) -> Vec<u8> {
     let checksum = checksum.map(|(frame, value)| rbn1::Checksum { frame: WireFrame(frame), value });
-    let header = rbn1::Header { start_frame: WireFrame(start), ack_frame: WireFrame(ack), checksum };
-    written(rbn1::MAX_LEN, |buf| rbn1::encode(&header, buttons.iter().copied(), buf).expect("a few inputs"))
+    let header = rbn1::Header {
+        start_frame: WireFrame(start),
+        ack_frame: WireFrame(ack),
+        checksum,
+        ..Default::default()
+    };
+    written(rbn1::MAX_LEN, |buf| rbn1::encode(&header, inputs.iter().copied(), buf).expect("a few inputs"))
 }
 
 /// A control packet.
@@ -95,7 +100,8 @@ pub fn hello(config: &Config, nonce: u64, cookie: u64) -> Message<'_> {
         frame_rate: config.frame_rate,
         delay_frames: config.delay_frames.unwrap_or(0),
         window_frames: config.window_frames,
-        capabilities: 0,
+        axes: config.axes,
+        capabilities: config.extensions,
         user_data: &config.user_data,
     })
 }
@@ -111,7 +117,7 @@ pub fn offer(config: &Config, nonce: u64, token: u64) -> Message<'_> {
         delay_frames: config.delay_frames.unwrap_or(0),
         window_frames: config.window_frames,
         cadence_frames: 30,
-        capabilities: 0,
+        capabilities: config.extensions,
         token,
         user_data: &config.user_data,
     })

@@ -4,7 +4,8 @@ use crate::Player;
 use crate::session::advice::DelayAdvice;
 use crate::session::config::ConfigError;
 use crate::wire::Numbering;
-use crate::wire::message::RefuseField;
+use crate::wire::message::{Extensions, RefuseField};
+use crate::wire::rbn1::Flags;
 use core::fmt;
 use core::time::Duration;
 use std::net::SocketAddr;
@@ -53,6 +54,25 @@ pub struct Agreed {
     pub(crate) nonce: u64,
     /// The input delay of this machine that the handshake told the peer.
     pub(crate) announced_delay_frames: u8,
+    /// The extensions that both machines offered.
+    pub(crate) extensions: Extensions,
+}
+
+impl Agreed {
+    /// The flags of RBN1 packets in this match, with inputs of `axes` axes.
+    pub(crate) fn flags(&self, axes: u8) -> Flags {
+        let mut flags = Flags::VERSION_1;
+        for (is_agreed, flag) in [
+            (self.extensions.has(Extensions::TIME_BLOCK), Flags::TIME),
+            (self.extensions.has(Extensions::LOSS_BLOCK), Flags::LOSS),
+            (axes > 0, Flags::AXES),
+        ] {
+            if is_agreed {
+                flags = flags.and(flag);
+            }
+        }
+        flags
+    }
 }
 
 /// A guest that a host refused because their configurations are incompatible.

@@ -9,7 +9,7 @@ use crate::session::config::Config;
 use crate::session::liveness::BELIEVED_AFTER;
 use crate::time::{Span, Time};
 use crate::wire::control::Header;
-use crate::wire::message::{Hello, Message, Offer, Refuse, RefuseField};
+use crate::wire::message::{Extensions, Hello, Message, Offer, Refuse, RefuseField};
 use crate::{Player, wire};
 use core::num::NonZeroU8;
 
@@ -36,6 +36,7 @@ pub(super) struct Hosting {
     pub(super) user_data: Vec<u8>,
     pub(super) delay_frames: u8,
     pub(super) window_frames: u8,
+    pub(super) extensions: Extensions,
     since: Time,
     last_heard: Time,
     /// When the guest sent a DISCONNECT, if no other packet came from it since.
@@ -82,6 +83,7 @@ impl Hosting {
             user_data: hello.user_data.to_vec(),
             delay_frames: hello.delay_frames,
             window_frames: hello.window_frames,
+            extensions: hello.capabilities,
             since: now,
             last_heard: now,
             farewell_at: None,
@@ -175,7 +177,7 @@ impl Hosting {
                     delay_frames: terms.delay_frames,
                     window_frames: config.window_frames,
                     cadence_frames: terms.cadence_frames,
-                    capabilities: 0,
+                    capabilities: config.extensions,
                     token: terms.token,
                     user_data: &config.user_data,
                 };

@@ -153,6 +153,7 @@ impl Joining {
             cadence_frames: offer.cadence_frames,
             nonce: self.nonce,
             announced_delay_frames,
+            extensions: config.extensions.shared_with(offer.capabilities),
         }
     }
 
@@ -178,7 +179,8 @@ impl Joining {
             frame_rate: config.frame_rate,
             delay_frames: config.delay_frames.unwrap_or(0),
             window_frames: config.window_frames,
-            capabilities: 0,
+            axes: config.axes,
+            capabilities: config.extensions,
             user_data: &config.user_data,
         };
         let header = self.link.stamp(now);

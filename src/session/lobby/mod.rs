@@ -90,8 +90,8 @@ impl Lobby {
         if let Some(target) = target {
             entropy.mix(target);
         }
-        let Config { game_id, content_hash, frame_rate, .. } = config;
-        let essentials = Essentials { game_id, content_hash, frame_rate };
+        let Config { game_id, content_hash, frame_rate, axes, .. } = config;
+        let essentials = Essentials { game_id, content_hash, frame_rate, axes };
         let desk = Desk::new(Cookies::new(&mut entropy), essentials);
         let mut lobby = Self {
             config,
@@ -159,6 +159,7 @@ impl Lobby {
             cadence_frames: config.cadence_frames,
             nonce: hosting.nonce,
             announced_delay_frames: delay_frames,
+            extensions: config.extensions.shared_with(hosting.extensions),
         };
         trace::handshake(hosting.link.addr, "offered");
         hosting.stage = HostStage::offered(terms);

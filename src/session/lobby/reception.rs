@@ -1,6 +1,6 @@
 //! Handling of a lobby's datagrams. Each is checked as a whole before it changes anything.
 
-use super::agreement::Mismatch;
+use super::agreement::{Agreed, Mismatch};
 use super::hosting::{HostStage, Hosting, seat_number};
 use super::joining::Joining;
 use super::{Lobby, Role};
@@ -10,17 +10,32 @@ use crate::peer::refusal::{Refusal, Rejected};
 use crate::time::Time;
 use crate::wire::control::{self, Header, Payload};
 use crate::wire::message::{Hello, Message, Refuse, RefuseField};
-use crate::wire::rbn1::InputPacket;
+use crate::wire::rbn1::{Flags, InputPacket};
 use crate::wire::{self, Packet};
 use crate::{Frame, trace};
 use std::net::SocketAddr;
 
 impl Lobby {
     pub(super) fn receive(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) -> Result<(), Rejected> {
-        match wire::decode(datagram)? {
+        match wire::decode(datagram, self.flags())? {
             Packet::Rbn1(packet) => Ok(self.input(from, &packet)?),
             Packet::Game(packet) => self.control(now, from, &packet),
         }
+    }
+
+    /// The terms of a match that this machine has offered or was offered.
+    fn terms(&self) -> Option<&Agreed> {
+        match &self.role {
+            Role::Host(Hosting { stage: HostStage::Offered { terms, .. }, .. }) => Some(terms),
+            Role::Join(Joining { offer, .. }) => offer.as_ref(),
+            Role::Agreed(_, terms) => Some(terms),
+            Role::Waiting | Role::Host(_) => None,
+        }
+    }
+
+    /// The flags that an input packet may have: those of version 1 before there are terms.
+    fn flags(&self) -> Flags {
+        self.terms().map_or(Flags::VERSION_1, |terms| terms.flags(self.config.axes))
     }
 
     /// Concludes the handshake on a valid input packet: the peer has begun the match, and the rest of the handshake may
@@ -29,12 +44,10 @@ impl Lobby {
         if !self.is_peer(from) {
             return Err(Refusal::Stranger);
         }
-        let terms = match &self.role {
-            Role::Host(Hosting { stage: HostStage::Offered { terms, .. }, .. }) => terms,
-            Role::Join(Joining { offer: Some(terms), .. }) => terms,
-            Role::Agreed(_, terms) => terms,
-            Role::Waiting | Role::Host(_) | Role::Join(_) => return Err(Refusal::OutOfPlace),
-        };
+        let Some(terms) = self.terms() else { return Err(Refusal::OutOfPlace) };
+        if packet.axes() != self.config.axes {
+            return Err(Refusal::InputAxes);
+        }
         // We have sent no input that could be acked yet; without an ack from us, the peer's run begins at the first
         // frame.
         let numbering = terms.numbering;

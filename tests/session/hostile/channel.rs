@@ -8,6 +8,7 @@ use rebout::lab::forge::{Knows, control, message, shifted};
 use rebout::lab::{HOST, JOINER};
 use rebout::wire::control::{Header, Payload};
 use rebout::wire::message::{Message, Resync};
+use rebout::wire::rbn1::Flags;
 use rebout::wire::{self, Packet};
 
 /// What the watcher knows of each machine.
@@ -79,7 +80,7 @@ fn heartbeats_ahead_of_every_packet_do_not_keep_the_two_apart() {
 fn exact_ack(siege: &Siege, victim: usize) -> (u16, u32) {
     let sent =
         siege.pair.said().rev().filter(|said| said.by == victim).filter_map(|said| {
-            match wire::decode(said.datagram) {
+            match wire::decode(said.datagram, Flags::ALL) {
                 Ok(Packet::Game(packet)) if packet.header.ack_bits != 0 => Some(packet.header.sequence),
                 _ => None,
             }

@@ -8,8 +8,9 @@ use rebout::lab::sim::EntryKind;
 use rebout::lab::{HOST, JOINER};
 use rebout::wire::control::{Header, Payload};
 use rebout::wire::message::{Leaving, LeavingWhy, Message, Ordered, Resync};
+use rebout::wire::rbn1::Flags;
 use rebout::wire::{self, Packet, WireFrame};
-use rebout::{Buttons, Event, Protocol, Refusal, Save, Session};
+use rebout::{Buttons, Event, Input, Protocol, Refusal, Save, Session};
 use std::time::Duration;
 
 type Victim = Session<<Round as Save>::Snapshot>;
@@ -31,7 +32,7 @@ impl Probe {
         let delivered = pair.world.network().transcript().entries().iter().rev();
         let acked = delivered
             .filter(|entry| entry.kind == EntryKind::Delivered && entry.to == addr(victim))
-            .find_map(|entry| match wire::decode(&entry.datagram) {
+            .find_map(|entry| match wire::decode(&entry.datagram, Flags::ALL) {
                 Ok(Packet::Rbn1(packet)) => Some(packet.ack_frame().0 + 1),
                 _ => None,
             });
@@ -63,7 +64,7 @@ impl Probe {
     }
 
     /// The peer's true input for a frame of the wire.
-    fn input(&self, frame: u32) -> Buttons {
+    fn input(&self, frame: u32) -> Input {
         held(self.session.local().other(), frame - self.knows.first, 0)
     }
 
@@ -143,7 +144,9 @@ fn an_input_that_ends_before_what_is_known_changes_nothing_but_the_loss() {
         let before = parts(&probe.session);
         let mut late = 0;
         for datagram in tape.iter().take(40) {
-            let Ok(Packet::Rbn1(packet)) = wire::decode(datagram) else { panic!("an input packet") };
+            let Ok(Packet::Rbn1(packet)) = wire::decode(datagram, Flags::ALL) else {
+                panic!("an input packet")
+            };
             let end = packet.start_frame().0 + packet.count() as u32;
             let mut session = probe.session.clone();
             session.handle_datagram(probe.now, addr(1 - victim), datagram);
@@ -161,7 +164,7 @@ fn an_input_that_ends_before_what_is_known_changes_nothing_but_the_loss() {
         pair.run_for(ms(100));
         let known = Knows::of(&pair, victim).known;
         let datagram = tape.iter().find(|datagram| {
-            let Ok(Packet::Rbn1(packet)) = wire::decode(datagram) else { return false };
+            let Ok(Packet::Rbn1(packet)) = wire::decode(datagram, Flags::ALL) else { return false };
             packet.start_frame().0 + packet.count() as u32 == known - 4
         });
         let datagram = datagram.expect("a packet of 4 frames ago").clone();

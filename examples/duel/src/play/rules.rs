@@ -55,7 +55,7 @@ fn content_hash(frames: Option<u32>) -> u64 {
     for _ in 0..1_200 {
         let buttons: [Buttons; 2] = Player::BOTH.map(|player| bots[player.index()].buttons(&duel, player));
         cues.clear();
-        duel.step(Inputs(buttons), &mut cues);
+        duel.step(Inputs::from(buttons), &mut cues);
     }
     u64::from(checksum(&duel)) << 32 | u64::from(frames.unwrap_or(0))
 }

@@ -26,7 +26,7 @@ fn bout(seed: u32, frames: u32, mut look: impl FnMut(&Duel, &Cues)) {
     for _ in 0..frames {
         let inputs = Player::BOTH.map(|player| bots[player.index()].buttons(&duel, player));
         cues.clear();
-        duel.step(Inputs(inputs), &mut cues);
+        duel.step(Inputs::from(inputs), &mut cues);
         look(&duel, &cues);
     }
 }

@@ -288,7 +288,8 @@ impl Game for Duel {
         for player in Player::BOTH {
             let fighter = &mut self.fighters[player.index()];
             // Outside of the fight only the rematch buttons count.
-            let buttons = if steered { inputs[player] } else { inputs[player] & (START | LEAVE) };
+            let buttons =
+                if steered { inputs[player].buttons() } else { inputs[player].buttons() & (START | LEAVE) };
             fighter.controls.read(buttons, fighter.hitstop > 0);
         }
         match self.phase {

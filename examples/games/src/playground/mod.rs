@@ -81,8 +81,8 @@ impl Game for Playground {
         self.fighters.iter_mut().for_each(Fighter::recover);
         for player in Player::BOTH {
             let fighter = &mut self.fighters[player.index()];
-            fighter.begin_attack(inputs[player]);
-            fighter.walk_and_jump(inputs[player]);
+            fighter.begin_attack(inputs[player].buttons());
+            fighter.walk_and_jump(inputs[player].buttons());
             fighter.fall();
             fighter.end_attack();
         }

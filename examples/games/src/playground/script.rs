@@ -20,7 +20,7 @@ pub fn golden(f: u32) -> Inputs {
         400..500 => attack_every(17),
         _ => Buttons::NONE,
     };
-    Inputs([one, two])
+    Inputs::from([one, two])
 }
 
 /// Two players that look for each other and strike. Their decisions are drawn from `seed`; the match is played along,
@@ -39,7 +39,7 @@ pub fn fight(seed: u32, frames: u32) -> Option<Vec<Inputs>> {
                 *mood = if frame == 0 { Mood::Hunt } else { Mood::draw(&mut rng) };
                 *until = frame + if frame == 0 { 40 } else { 6 + rng.below(20) };
             }
-            inputs[player] = mood.press(&game, player);
+            inputs[player] = mood.press(&game, player).into();
         }
         game.step(inputs, &mut cues);
         cues.clear();

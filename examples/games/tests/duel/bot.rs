@@ -30,7 +30,7 @@ fn play(seed: u32, mut hands: [impl FnMut(&Duel, Player) -> Buttons; 2]) -> Tall
         let inputs = Player::BOTH.map(|player| hands[player.index()](&duel, player));
         cues.clear();
         let before = duel.phase;
-        duel.step(Inputs(inputs), &mut cues);
+        duel.step(Inputs::from(inputs), &mut cues);
         tally.shown.extend(cues.as_slice().iter().filter_map(|cue| Shown::unpack(*cue)));
         match duel.phase {
             Phase::RoundOver { end, .. } if before == Phase::Fight => {

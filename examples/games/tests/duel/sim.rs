@@ -14,7 +14,7 @@ const NONE: Buttons = Buttons::NONE;
 /// Steps and answers what the frame showed.
 fn step(duel: &mut Duel, one: Buttons, two: Buttons) -> Vec<Shown> {
     let mut cues = Cues::new();
-    duel.step(Inputs([one, two]), &mut cues);
+    duel.step(Inputs::from([one, two]), &mut cues);
     cues.as_slice().iter().map(|cue| Shown::unpack(*cue).expect("a cue of the duel")).collect()
 }
 

@@ -142,8 +142,9 @@ fn malformed_messages(table: &mut Table) {
     let bent: &[(&str, &Message<'_>, usize, &[u8])] = &[
         ("HELLO with frame rate 0", &whole[0].1, 35, &[0, 0]),
         ("HELLO with window 255", &whole[0].1, 38, &[0xFF]),
-        ("HELLO with 65 bytes of user data", &whole[0].1, 43, &[65]),
-        ("HELLO with padding that is not 0", &whole[0].1, 107, &[1]),
+        ("HELLO with 65 bytes of user data", &whole[0].1, 44, &[65]),
+        ("HELLO with 7 axes", &whole[0].1, 39, &[7]),
+        ("HELLO with padding that is not 0", &whole[0].1, 108, &[1]),
         ("CHALLENGE with cookie 0", &whole[1].1, 9, &[0; 8]),
         ("OFFER with first frame 0", &whole[2].1, 9, &[0; 4]),
         ("OFFER with first frame u32::MAX", &whole[2].1, 9, &[0xFF; 4]),
@@ -159,7 +160,7 @@ fn malformed_messages(table: &mut Table) {
         ("LEAVING for an unknown reason", &whole[8].1, 13, &[3]),
         ("OFFER with 255 bytes of user data", &whole[2].1, 34, &[0xFF]),
         ("REFUSE of field 0", &whole[3].1, 9, &[0]),
-        ("REFUSE of field 7", &whole[3].1, 9, &[7]),
+        ("REFUSE of field 8", &whole[3].1, 9, &[8]),
         ("DELAY of 17", &whole[6].1, 7, &[17]),
         ("DELAY of 255", &whole[6].1, 7, &[0xFF]),
     ];

@@ -161,10 +161,10 @@ fn well_formed_inputs(table: &mut Table) {
         |k| inputs(k.known, k.first - 1, &[Buttons::NONE]),
         Refused(Refusal::InputBeyondWindow),
     );
-    let conflict: Make = |k| inputs(k.known - 1, k.sent - 1, &[Buttons(k.newest.0 ^ 1)]);
+    let conflict: Make = |k| inputs(k.known - 1, k.sent - 1, &[Buttons(k.newest.buttons().0 ^ 1)]);
     table.add("another input for a confirmed frame", &[Playing], BOTH, &[Peer], conflict, Expect::Conflict);
     let conflict_within: Make = |k| {
-        let other = Buttons(k.newest.0 ^ 0x8000);
+        let other = Buttons(k.newest.buttons().0 ^ 0x8000);
         inputs(k.known - 1, k.sent - 1, &[other, Buttons::NONE, Buttons::NONE])
     };
     table.add("new inputs behind a conflict", &[Playing], BOTH, &[Peer], conflict_within, Expect::Conflict);
