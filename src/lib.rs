@@ -98,6 +98,7 @@
 //! | [`Game`], [`Save`], [`fields!`], [`Cues`] | the traits and macros of a game |
 //! | [`SyncTest`] | a test for rollback safety, on one machine |
 //! | [`Lobby`], [`Session`], [`Config`], [`Event`], [`Stats`] | a match between two machines |
+//! | [`Invite`] | the right to join a host, as one line of text |
 //! | [`Autopsy`], [`Bundle`] | the report about a desync, and the folder that keeps it |
 //! | [`authority`] | more than two players: a server that decides, clients that predict and interpolate |
 //! | [`rollback`] | the engine alone, without a network |
@@ -132,6 +133,7 @@ pub mod net;
 mod peer;
 pub mod replay;
 pub mod rollback;
+mod seal;
 mod session;
 pub mod wire;
 
@@ -147,6 +149,7 @@ pub use protocol::{MAX_DATAGRAM, Protocol, canonical};
 pub(crate) use ring::FrameRing;
 pub use rng::Rng;
 pub use rollback::Prediction;
+pub use seal::{Invite, InviteError, MAX_ADDRESSES_PER_FAMILY, Mistake, Rendezvous};
 pub use session::{
     Advanced, Agreed, Config, ConfigError, DelayAdvice, Desync, Event, Incoming, Lobby, LobbyError,
     MAX_DELAY_FRAMES, Mismatch, Offline, OnDesync, Reason, SendError, Session, Stats, SyncReport, SyncTest,

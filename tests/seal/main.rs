@@ -1,0 +1,3 @@
+//! Invites: their text, both ways.
+
+mod invite;
