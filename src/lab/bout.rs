@@ -2,7 +2,7 @@
 
 use super::contestant::Contestant;
 use super::oracle::Oracle;
-use super::sim::{EntryKind, Recording, World};
+use super::sim::{EntryKind, NatKind, Recording, World};
 use super::{Divergence, Flaw, Play, Setup, addresses, forge};
 use crate::{Event, Frame, Game, Inputs, Lobby, Session};
 use std::fmt;
@@ -107,6 +107,17 @@ impl<G: Game> Bout<G> {
     pub fn lose(&mut self, by: usize, label: &str, times: u32) {
         let label = label.to_owned();
         self.world.network_mut().lose(by, times, move |datagram| forge::label(datagram) == label);
+    }
+
+    /// Puts a machine behind a NAT of its own, and returns the NAT's number. The machine keeps its address outside until
+    /// the NAT forgets, and the way to and from the other machine is open, as after hole punching.
+    pub fn place_behind_nat(&mut self, id: usize, kind: NatKind) -> usize {
+        let now = self.world.now();
+        let network = self.world.network_mut();
+        let nat = network.add_nat(addresses()[id].ip(), kind);
+        network.place_behind(id, nat);
+        network.map(now, id, addresses()[1 - id]);
+        nat
     }
 
     /// Delivers a datagram to a machine at once, with `from` as its source address.

@@ -256,41 +256,6 @@ fn partitions_cut_one_way_or_both_and_what_is_under_way_arrives() {
 }
 
 #[test]
-fn a_rebound_address_shows_on_what_is_sent_and_answers_reach_it() {
-    let mut network = Network::new(1);
-    let (one, two) = (network.add(addr(1)), network.add(addr(2)));
-    network.set_links(one, two, LinkConfig::new(ms(10)));
-    network.rebind(one, ms(100), addr(9));
-
-    network.send(ms(99), one, addr(2), b"old");
-    network.send(ms(100), one, addr(2), b"new");
-    assert_eq!(network.deliver(ms(110)).unwrap().from, addr(1));
-    assert_eq!(network.deliver(ms(110)).unwrap().from, addr(9));
-
-    network.send(ms(110), two, addr(9), b"answer");
-    network.send(ms(110), two, addr(1), b"to nobody");
-    let delivery = network.deliver(ms(120)).unwrap();
-    assert_eq!((delivery.to, delivery.datagram), (one, &b"answer"[..]));
-    assert_eq!(network.deliver(ms(120)), None);
-    assert_eq!(network.stats().stale_address, 1);
-    assert_eq!(network.addr(one), addr(1));
-}
-
-#[test]
-fn what_was_under_way_to_an_address_that_is_gone_does_not_arrive() {
-    let mut network = Network::new(1);
-    let (one, two) = (network.add(addr(1)), network.add(addr(2)));
-    network.set_links(one, two, LinkConfig::new(ms(10)));
-    network.rebind(one, ms(100), addr(9));
-    network.send(ms(80), two, addr(1), b"in time");
-    network.send(ms(95), two, addr(1), b"too late");
-    network.send(ms(85), two, addr(9), b"too early");
-    assert_eq!(network.deliver(ms(200)).unwrap().datagram, b"in time");
-    assert_eq!(network.deliver(ms(200)), None);
-    assert_eq!(network.stats().stale_address, 2);
-}
-
-#[test]
 fn injected_datagrams_arrive_on_the_dot_from_whoever_they_say() {
     let mut network = Network::new(1);
     let (one, two) = (network.add(addr(1)), network.add(addr(2)));

@@ -10,6 +10,7 @@ mod hostile;
 mod lab;
 mod links;
 mod matches;
+mod nat;
 mod pacing;
 mod pair;
 mod stalls;

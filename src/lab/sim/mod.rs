@@ -1,7 +1,7 @@
 //! A simulated network: seeded, in virtual time, with the real bytes of the wire and no socket.
 //!
 //! - [`Network`] is a set of endpoints with a [link](crate::net::link) for each ordered pair, and has partitions,
-//!   rebound addresses and injected datagrams.
+//!   NATs and injected datagrams.
 //! - [`World`] runs machines on a network, each with its own [`Clock`], from event to event.
 //!
 //! Everything is a pure function of the seed and of the calls: two runs with one seed give the same [`Transcript`].
@@ -26,12 +26,14 @@
 
 mod clock;
 mod losses;
+mod nat;
 mod network;
 mod traffic;
 mod transcript;
 mod world;
 
 pub use clock::{Clock, Pause};
+pub use nat::NatKind;
 pub use network::{Delivery, Network};
 pub use traffic::{NetworkStats, Traffic};
 pub use transcript::{Entry, EntryKind, Recording, Transcript};

@@ -2,10 +2,11 @@
 
 use super::Clock;
 use super::losses::Losses;
+use super::nat::{Dropped, Nat, NatKind};
 use super::traffic::{NetworkStats, Traffic};
 use super::transcript::{EntryKind, Recording, Transcript};
 use crate::net::link::{InFlight, Link, LinkConfig, Seeded, nanos};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 /// The number of datagrams that the socket of a paused machine holds; more are dropped. A default Linux socket buffer
@@ -35,13 +36,15 @@ struct Route {
     from: SocketAddr,
     to: SocketAddr,
     endpoint: u32,
+    /// The NAT before the endpoint that the datagram has still to pass.
+    nat: Option<u32>,
 }
 
 #[derive(Clone, Debug)]
 struct Endpoint {
     addr: SocketAddr,
-    /// The later addresses, each with the time from which it is used, in order of time.
-    rebinds: Vec<(u64, SocketAddr)>,
+    /// The NAT that the endpoint is behind.
+    nat: Option<usize>,
     /// The clock of the machine, for its pauses.
     clock: Clock,
     open_from: u64,
@@ -50,20 +53,6 @@ struct Endpoint {
     waiting: (u64, u32),
     sent: Traffic,
     received: Traffic,
-}
-
-impl Endpoint {
-    /// The address that others see at `now`.
-    #[inline]
-    fn shown(&self, now: u64) -> SocketAddr {
-        let rebound = self.rebinds.iter().rev().find(|(at, _)| *at <= now);
-        rebound.map_or(self.addr, |(_, addr)| *addr)
-    }
-
-    #[inline]
-    fn ever_shows(&self, addr: SocketAddr) -> bool {
-        self.addr == addr || self.rebinds.iter().any(|(_, other)| *other == addr)
-    }
 }
 
 /// A simulated network. Endpoints are identified by the number that [`add`](Self::add) returned; any other number
@@ -75,6 +64,7 @@ pub struct Network {
     endpoints: Vec<Endpoint>,
     /// The links, by sender and then by receiver.
     links: Vec<Vec<Link>>,
+    nats: Vec<Nat>,
     losses: Losses,
     in_flight: InFlight<Route>,
     stats: NetworkStats,
@@ -90,6 +80,7 @@ impl Network {
             default_link: LinkConfig::default(),
             endpoints: Vec::new(),
             links: Vec::new(),
+            nats: Vec::new(),
             losses: Losses::default(),
             in_flight: InFlight::new(),
             stats: NetworkStats::default(),
@@ -104,7 +95,7 @@ impl Network {
     /// Allocates the memory for `datagrams` in flight at once, instead of when they are sent.
     pub fn reserve(&mut self, datagrams: usize) {
         let nowhere = SocketAddr::from(([0, 0, 0, 0], 0));
-        self.in_flight.reserve(datagrams, Route { from: nowhere, to: nowhere, endpoint: 0 });
+        self.in_flight.reserve(datagrams, Route { from: nowhere, to: nowhere, endpoint: 0, nat: None });
     }
 
     /// Sets how much of the traffic the transcript records from now on. The default is [`Recording::Digest`].
@@ -117,7 +108,7 @@ impl Network {
         let id = self.endpoints.len();
         self.endpoints.push(Endpoint {
             addr,
-            rebinds: Vec::new(),
+            nat: None,
             clock: Clock::default(),
             open_from: 0,
             open_until: u64::MAX,
@@ -181,12 +172,30 @@ impl Network {
         self.losses.clear();
     }
 
-    /// Rebinds an endpoint to `addr` from `at` on, like a NAT whose mapping has expired. Its datagrams come from
-    /// `addr` and those sent to `addr` reach it; those that arrive at its old address are dropped.
-    pub fn rebind(&mut self, endpoint: usize, at: Duration, addr: SocketAddr) {
-        let rebinds = &mut self.endpoints[endpoint].rebinds;
-        rebinds.push((nanos(at), addr));
-        rebinds.sort_by_key(|(at, _)| *at);
+    /// Adds a NAT with this outside address, and returns its number. Numbers count up from 0.
+    pub fn add_nat(&mut self, outside: IpAddr, kind: NatKind) -> usize {
+        // Streams of links have numbers below 2^63.
+        let stream = 1 << 63 | self.nats.len() as u64;
+        self.nats.push(Nat::new(kind, outside, Seeded::stream(self.seed, stream)));
+        self.nats.len() - 1
+    }
+
+    /// Puts an endpoint behind a NAT from now on. Its own address is then known inside only: endpoints behind the same NAT
+    /// reach each other by it, and by no outside address.
+    pub fn place_behind(&mut self, endpoint: usize, nat: usize) {
+        self.endpoints[endpoint].nat = Some(nat);
+    }
+
+    /// Maps an endpoint behind a NAT as though it had sent a datagram to `toward`, and returns its outside address. A
+    /// server at `toward` that tells who sent a datagram (STUN) would say the same.
+    pub fn map(&mut self, now: Duration, endpoint: usize, toward: SocketAddr) -> SocketAddr {
+        self.shown(nanos(now), endpoint, toward)
+    }
+
+    /// Lets a NAT forget all its mappings at `at`, like a router that was restarted. Endpoints behind it are given other
+    /// outside ports by the next datagram that they send; until then, and at the old ports for ever, nothing reaches them.
+    pub fn forget(&mut self, nat: usize, at: Duration) {
+        self.nats[nat].forget(nanos(at));
     }
 
     /// Pauses an endpoint in the pauses of `clock`: arriving datagrams wait in its socket until that is full.
@@ -220,11 +229,11 @@ impl Network {
     pub fn inject(&mut self, at: Duration, from: SocketAddr, to: SocketAddr, datagram: &[u8]) {
         self.stats.injected += 1;
         let datagram = &datagram[..datagram.len().min(MAX_UDP_PAYLOAD)];
-        let Some(endpoint) = self.find(to) else {
+        let Some((endpoint, nat)) = self.behind(to) else {
             self.stats.unroutable.add(datagram.len());
             return;
         };
-        let route = Route { from, to, endpoint: endpoint as u32 };
+        let route = Route { from, to, endpoint: endpoint as u32, nat };
         if self.in_flight.push(nanos(at), route, datagram).is_none() {
             self.stats.overflow += 1;
         }
@@ -245,16 +254,18 @@ impl Network {
 
     // Getters.
 
-    /// The address that the endpoint began with.
+    /// The address of an endpoint; behind a NAT, its inside address.
     #[must_use]
     pub fn addr(&self, endpoint: usize) -> SocketAddr {
         self.endpoints[endpoint].addr
     }
 
-    /// The endpoint that has `addr` at any time, now or after a rebind.
+    /// The endpoint that has this address, or has or had it as the outside address of its NAT.
     #[must_use]
     pub fn find(&self, addr: SocketAddr) -> Option<usize> {
-        self.endpoints.iter().position(|endpoint| endpoint.ever_shows(addr))
+        let nat = || self.nats.iter().find(|nat| nat.outside() == addr.ip());
+        let inside = || self.endpoints.iter().position(|endpoint| endpoint.addr == addr);
+        self.public(addr).or_else(|| nat()?.owner(addr.port())).or_else(inside)
     }
 
     /// The number of endpoints.
@@ -312,19 +323,26 @@ impl Network {
     }
 
     pub(crate) fn send_nanos(&mut self, now: u64, from: usize, to: SocketAddr, datagram: &[u8]) {
-        let sender = &mut self.endpoints[from];
-        sender.sent.add(datagram.len());
-        let shown = sender.shown(now);
+        self.endpoints[from].sent.add(datagram.len());
+        let neighbour = self.neighbour(from, to);
+        let shown = if neighbour.is_some() { self.addr(from) } else { self.shown(now, from, to) };
         self.transcript.note(EntryKind::Sent, now, shown, to, datagram);
-        let Some(endpoint) = self.find(to) else {
+        let way = neighbour.map(|endpoint| (endpoint, None));
+        let Some((endpoint, nat)) = way.or_else(|| self.behind(to)) else {
             self.stats.unroutable.add(datagram.len());
             return;
         };
+        // Like many routers, a NAT does not send back inside what comes from inside.
+        if nat.is_some() && nat == self.endpoints[from].nat.map(|nat| nat as u32) {
+            self.stats.filtered += 1;
+            self.transcript.note(EntryKind::Filtered, now, shown, to, datagram);
+            return;
+        }
         if self.losses.take(from, datagram) {
             self.stats.chosen += 1;
             return;
         }
-        let route = Route { from: shown, to, endpoint: endpoint as u32 };
+        let route = Route { from: shown, to, endpoint: endpoint as u32, nat };
         for arrival in self.links[from][endpoint].pass(now, datagram.len()) {
             match self.in_flight.push(arrival.at_nanos(), route, datagram) {
                 Some(bytes) => arrival.damage(bytes),
@@ -333,18 +351,50 @@ impl Network {
         }
     }
 
+    /// The source address outside of what an endpoint sends to `to`.
+    fn shown(&mut self, now: u64, endpoint: usize, to: SocketAddr) -> SocketAddr {
+        let Endpoint { addr, nat, .. } = self.endpoints[endpoint];
+        nat.map_or(addr, |nat| self.nats[nat].pass_out(now, endpoint, addr.port(), to))
+    }
+
+    /// The endpoint with this address that is behind no NAT.
+    fn public(&self, addr: SocketAddr) -> Option<usize> {
+        self.endpoints.iter().position(|endpoint| endpoint.nat.is_none() && endpoint.addr == addr)
+    }
+
+    /// The endpoint with this address behind the same NAT.
+    fn neighbour(&self, endpoint: usize, addr: SocketAddr) -> Option<usize> {
+        let nat = self.endpoints[endpoint].nat?;
+        self.endpoints.iter().position(|other| other.nat == Some(nat) && other.addr == addr)
+    }
+
+    /// The endpoint that a datagram from outside travels to, and the NAT that it has to pass. Whether the NAT lets it in
+    /// is decided when it arrives there; one to a port without an owner travels over the link of any endpoint behind it.
+    fn behind(&self, to: SocketAddr) -> Option<(usize, Option<u32>)> {
+        if let Some(endpoint) = self.public(to) {
+            return Some((endpoint, None));
+        }
+        let nat = self.nats.iter().position(|nat| nat.outside() == to.ip())?;
+        let any = || self.endpoints.iter().position(|endpoint| endpoint.nat == Some(nat));
+        let endpoint = self.nats[nat].owner(to.port()).or_else(any)?;
+        Some((endpoint, Some(nat as u32)))
+    }
+
     pub(crate) fn deliver_nanos(&mut self, now: u64) -> Option<Delivery<'_>> {
         loop {
-            let (at, route) = self.in_flight.peek(now)?;
+            let (at, mut route) = self.in_flight.peek(now)?;
+            if let Some(nat) = route.nat.take() {
+                match self.nats[nat as usize].let_in(at, route.from, route.to.port()) {
+                    Ok(endpoint) => route.endpoint = endpoint as u32,
+                    Err(dropped) => {
+                        self.drop_at_nat(at, route, dropped);
+                        continue;
+                    }
+                }
+            }
             let endpoint = &mut self.endpoints[route.endpoint as usize];
-            // Drop a datagram whose endpoint is closed or has another address.
             if !(endpoint.open_from..endpoint.open_until).contains(&at) {
                 self.stats.closed += 1;
-                self.in_flight.pop();
-                continue;
-            }
-            if !endpoint.rebinds.is_empty() && endpoint.shown(at) != route.to {
-                self.stats.stale_address += 1;
                 self.in_flight.pop();
                 continue;
             }
@@ -356,7 +406,7 @@ impl Network {
                 }
                 if endpoint.waiting.1 < SOCKET_DATAGRAMS {
                     endpoint.waiting.1 += 1;
-                    self.in_flight.postpone(runs_at);
+                    self.in_flight.postpone(runs_at, route);
                 } else {
                     self.stats.socket_full += 1;
                     self.in_flight.pop();
@@ -369,5 +419,13 @@ impl Network {
             let (at, to) = (Duration::from_nanos(at), route.endpoint as usize);
             return Some(Delivery { at, to, from: route.from, datagram });
         }
+    }
+    fn drop_at_nat(&mut self, at: u64, route: Route, dropped: Dropped) {
+        match dropped {
+            Dropped::Unmapped => self.stats.unmapped += 1,
+            Dropped::Filtered => self.stats.filtered += 1,
+        }
+        let datagram = self.in_flight.pop().unwrap_or_default();
+        self.transcript.note(EntryKind::Filtered, at, route.from, route.to, datagram);
     }
 }

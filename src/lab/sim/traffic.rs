@@ -38,8 +38,10 @@ pub struct NetworkStats {
     pub overflow: u64,
     /// Datagrams dropped because their endpoint was not open yet, or no longer.
     pub closed: u64,
-    /// Datagrams dropped because their endpoint no longer had their address, or did not have it yet.
-    pub stale_address: u64,
+    /// Datagrams dropped by a NAT because their port was not mapped, or no longer.
+    pub unmapped: u64,
+    /// Datagrams dropped by a NAT because it lets in others only.
+    pub filtered: u64,
     /// Datagrams dropped by the full socket of a paused machine.
     pub socket_full: u64,
 }

@@ -25,12 +25,14 @@ pub enum EntryKind {
     Sent,
     /// A datagram was delivered to its endpoint.
     Delivered,
+    /// A datagram was dropped by the NAT of its endpoint.
+    Filtered,
 }
 
-/// One datagram, sent or delivered.
+/// One datagram, sent, delivered or dropped by a NAT.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Sent or delivered.
+    /// Its fate: sent, delivered or dropped.
     pub kind: EntryKind,
     /// The true time.
     pub at: Duration,
@@ -70,7 +72,7 @@ impl Transcript {
         mixed ^ (mixed >> 32)
     }
 
-    /// The number of datagrams sent plus those delivered.
+    /// The number of datagrams sent plus those delivered and those dropped by NATs.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
@@ -96,6 +98,9 @@ impl Transcript {
         }
         self.count += 1;
         self.mix(at << 1 | u64::from(kind == EntryKind::Sent));
+        if kind == EntryKind::Filtered {
+            self.mix(u64::MAX);
+        }
         self.mix_addr(from);
         self.mix_addr(to);
         self.mix(datagram.len() as u64);

@@ -223,7 +223,7 @@ impl<M: Machine> World<M> {
         &self.network
     }
 
-    /// The network, to change or cut links, rebind addresses or inject datagrams. Endpoints must be added through the
+    /// The network, to change or cut links, add NATs or inject datagrams. Endpoints must be added through the
     /// world.
     pub fn network_mut(&mut self) -> &mut Network {
         &mut self.network

@@ -92,10 +92,11 @@ impl<T: Copy> InFlight<T> {
         Some(&self.slots[index as usize].bytes)
     }
 
-    /// Reschedules the next datagram to `at`, behind all that arrive then already.
+    /// Reschedules the next datagram to `at`, behind all that arrive then already, with another tag.
     #[cfg(feature = "lab")]
-    pub(crate) fn postpone(&mut self, at: u64) {
+    pub(crate) fn postpone(&mut self, at: u64, tag: T) {
         if let Some(Reverse((_, _, index))) = self.order.pop() {
+            self.slots[index as usize].tag = tag;
             self.schedule(at, index);
         }
     }
