@@ -1,8 +1,14 @@
-//! Four kinds of game run on the same engine: a plain `Copy` state, one with heap memory, a core behind a handle, and a
-//! proxy that borrows an engine's world for one call.
+//! Six kinds of game run on the same engine: a plain `Copy` state, one with heap memory, a core behind a handle, a proxy
+//! that borrows an engine's world for one call, a world of floats, and one of things in a map.
 
+use core::time::Duration;
+use rebout::fields::Bits;
+use rebout::lab::{Bout, Play, Setup, every_fourth};
+use rebout::net::link::LinkConfig;
 use rebout::rollback::{Rollback, RollbackConfig};
-use rebout::{Buttons, Cues, Fields, Frame, Game, Inputs, Player, Save, SyncTest, checksum, fields};
+use rebout::{Autopsy, AutopsyVerdict, Buttons, Cues, Event, Fields, Frame, Game, Inputs, Player, Save};
+use rebout::{SyncTest, checksum, fields};
+use std::collections::BTreeMap;
 
 const FRAMES: u32 = 400;
 const LAG: u32 = 4;
@@ -282,4 +288,138 @@ host!(WorldHost, World, Vec<(i32, i32)>, |world| &mut Bodies(world));
 #[test]
 fn a_proxy_borrows_the_world_of_an_engine_for_one_call() {
     runs_everywhere(|| World { bodies: vec![(0, 1); 12], frames_drawn: 0 }, WorldHost);
+}
+
+// 5. A world of floats, as a physics engine has it. `Bits` hashes their bit patterns and reports their numbers.
+
+#[derive(Clone, Copy)]
+struct Physics {
+    height: [Bits<f32>; 2],
+    speed: [Bits<f64>; 2],
+    frame: u32,
+    /// Flips the lowest bit of a float in frame 100: not part of the state.
+    flips: bool,
+}
+fields!(Physics { height, speed, frame, flips: _ });
+
+impl Physics {
+    fn new() -> Self {
+        Self { height: [Bits(1.0); 2], speed: [Bits(0.0); 2], frame: 0, flips: false }
+    }
+}
+
+impl Game for Physics {
+    fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+        for player in Player::BOTH {
+            let (height, speed) = (&mut self.height[player.index()], &mut self.speed[player.index()]);
+            let thrust = f64::from(inputs[player].buttons().0) * 0.013;
+            *speed = Bits((**speed + thrust - 0.009) * 0.99);
+            *height = Bits((**height + **speed as f32).max(0.25));
+        }
+        self.frame += 1;
+        if self.flips && self.frame == 100 {
+            self.height[1] = Bits(f32::from_bits(self.height[1].to_bits() ^ 1));
+        }
+    }
+    fn finished(&self) -> bool {
+        self.frame == FRAMES
+    }
+}
+
+host!(PhysicsHost, Physics, Physics, |game| game);
+
+#[test]
+fn a_world_of_floats_is_compared_bit_by_bit() {
+    runs_everywhere(Physics::new, PhysicsHost);
+    let flipped = diverged(Play { build: |_| Physics::new(), script: every_fourth }, |game, player| {
+        game.flips = player == Player::Two
+    });
+    let [field] = &flipped.fields[..] else { panic!("one bit in one field: {flipped}") };
+    let [one, two] = [&field.one, &field.two].map(|value| value.as_ref().unwrap().parse::<f32>().unwrap());
+    assert_eq!((field.path.as_str(), one.to_bits() ^ two.to_bits()), ("height[1]", 1), "{flipped}");
+    assert_eq!((flipped.first_divergence, flipped.exact), (Frame(100), true));
+    assert_eq!(flipped.verdict, AutopsyVerdict::StepDiffers);
+}
+
+// 6. A world of things that come and go, in a map whose order is that of its keys.
+
+struct Realm {
+    units: BTreeMap<u16, u32>,
+    frame: u32,
+    flips: bool,
+}
+
+struct RealmSnapshot {
+    units: BTreeMap<u16, u32>,
+    frame: u32,
+}
+fields!(RealmSnapshot { units, frame });
+
+impl Realm {
+    fn new() -> Self {
+        Self { units: BTreeMap::from([(900, 7)]), frame: 0, flips: false }
+    }
+}
+
+impl Save for Realm {
+    type Snapshot = RealmSnapshot;
+    fn snapshot(&self) -> RealmSnapshot {
+        RealmSnapshot { units: self.units.clone(), frame: self.frame }
+    }
+    fn save(&self, slot: &mut RealmSnapshot) {
+        slot.units.clone_from(&self.units);
+        slot.frame = self.frame;
+    }
+    fn restore(&mut self, snapshot: &RealmSnapshot) {
+        self.units.clone_from(&snapshot.units);
+        self.frame = snapshot.frame;
+    }
+}
+
+impl Game for Realm {
+    fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+        for player in Player::BOTH {
+            let held = inputs[player].buttons().0 % 16;
+            let id = held * 50 + player.index() as u16 + (self.frame % 40) as u16;
+            *self.units.entry(id).or_insert(10) += u32::from(held);
+        }
+        self.units.retain(|id, life| {
+            *life = life.saturating_sub(u32::from(*id != 900));
+            *life > 0
+        });
+        self.frame += 1;
+        if self.flips && self.frame == 100 {
+            *self.units.entry(900).or_default() ^= 1;
+        }
+    }
+    fn finished(&self) -> bool {
+        self.frame == FRAMES
+    }
+}
+
+host!(RealmHost, Realm, RealmSnapshot, |game| game);
+
+#[test]
+fn a_map_in_the_order_of_its_keys_names_an_entry_by_its_key() {
+    runs_everywhere(Realm::new, RealmHost);
+    let flipped = diverged(Play { build: |_| Realm::new(), script: every_fourth }, |game, player| {
+        game.flips = player == Player::Two
+    });
+    let fields: Vec<String> = flipped.fields.iter().map(ToString::to_string).collect();
+    assert_eq!(fields, ["units[900].value: 7 (player one) / 6 (player two)"]);
+    assert_eq!((flipped.first_divergence, flipped.verdict), (Frame(100), AutopsyVerdict::StepDiffers));
+}
+
+/// The autopsy of a match in which `tamper` changes the game of one machine.
+fn diverged<G: Game + 'static>(play: Play<G>, tamper: fn(&mut G, Player)) -> Autopsy {
+    let mut bout = Bout::new(Setup::new(3, LinkConfig::new(Duration::from_millis(40))), play);
+    for id in 0..2 {
+        bout.world.machine_mut(id).tamper = Some(tamper);
+    }
+    assert!(bout.run_until(Duration::from_secs(30), |bout| (0..2).all(|id| bout.machine(id).ended())));
+    let mut told = bout.machine(0).events.iter().filter_map(|(_, event)| match event {
+        Event::Autopsy(autopsy) => Some((**autopsy).clone()),
+        _ => None,
+    });
+    told.next().expect("an autopsy")
 }
