@@ -64,6 +64,10 @@ impl Span {
         self.0
     }
 
+    pub(crate) fn checked_sub(self, other: Self) -> Option<Self> {
+        self.0.checked_sub(other.0).map(Self)
+    }
+
     #[inline]
     pub(crate) fn abs_diff(self, other: Self) -> Self {
         Self(self.0.abs_diff(other.0))

@@ -24,6 +24,9 @@ struct Args {
     /// Print one array of objects instead of a table.
     #[arg(long)]
     json: bool,
+    /// Play without extensions: packets of RBN1 version 1, with PING and REPORT beside them.
+    #[arg(long)]
+    plain: bool,
     /// One link: how long a datagram takes one way, in frames of 1/60 s [default: 4]
     #[arg(long, value_name = "FRAMES", value_parser = within::<120>, allow_hyphen_values = true)]
     latency: Option<f64>,
@@ -55,12 +58,13 @@ impl Args {
     fn rows(&self) -> Vec<Row> {
         let Self { latency, jitter, loss, seconds, seed, .. } = *self;
         let own = latency.or(jitter).or(loss).is_some() || seconds.is_some() || seed.is_some();
+        let plain = self.plain;
         if !own {
-            return Row::all();
+            return Row::all().into_iter().map(|row| Row { plain, ..row }).collect();
         }
         let row = Row::new(latency.unwrap_or(4.0), jitter.unwrap_or(0.0), loss.unwrap_or(0.0));
         let seed = seed.unwrap_or(1);
-        vec![Row { seconds: seconds.unwrap_or(60), seeds: seed..=seed, ..row }]
+        vec![Row { seconds: seconds.unwrap_or(60), seeds: seed..=seed, plain, ..row }]
     }
 }
 

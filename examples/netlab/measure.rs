@@ -6,6 +6,7 @@ use rebout::Stats;
 use rebout::lab::sim::Traffic;
 use rebout::lab::{Bout, Flaw, Setup};
 use rebout::net::link::LinkConfig;
+use rebout::wire::message::Extensions;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -28,6 +29,8 @@ pub(crate) fn frames(frames: f64) -> Duration {
 pub(crate) struct Trial {
     pub(crate) link: LinkConfig,
     pub(crate) blackout_frames: u32,
+    /// Without extensions of the protocol.
+    pub(crate) plain: bool,
     /// Of each match, after the warm-up.
     pub(crate) seconds: u32,
     /// One match for each.
@@ -157,7 +160,11 @@ pub(crate) fn measure(trial: &Trial) -> Figures {
 
 /// Plays one match; what was wrong with it.
 fn play(trial: &Trial, seed: u64, figures: &mut Figures) -> Option<Flaw> {
-    let mut bout = Bout::new(Setup::new(seed, trial.link), PLAY);
+    let mut setup = Setup::new(seed, trial.link);
+    if trial.plain {
+        setup.configs.iter_mut().for_each(|config| config.extensions = Extensions::NONE);
+    }
+    let mut bout = Bout::new(setup, PLAY);
     if !bout.run_until(MAX_MEETING, |bout| (0..2).all(|id| bout.machine(id).session().is_some())) {
         return Some(Flaw::NoMatch);
     }

@@ -67,6 +67,8 @@ pub(crate) struct Row {
     pub(crate) loss_pct: f64,
     pub(crate) bandwidth: Option<Bandwidth>,
     pub(crate) blackout_frames: u32,
+    /// Without extensions of the protocol.
+    pub(crate) plain: bool,
     pub(crate) seconds: u32,
     pub(crate) seeds: std::ops::RangeInclusive<u64>,
     pub(crate) others: Others,
@@ -88,6 +90,7 @@ impl Row {
             loss_pct,
             bandwidth: None,
             blackout_frames: 0,
+            plain: false,
             seconds: 300,
             seeds: 1..=10,
             others: None,
@@ -131,7 +134,7 @@ impl Row {
         let (latency, jitter) = (frames(self.latency_frames), frames(self.jitter_frames));
         let link = LinkConfig { jitter, loss, bandwidth: self.bandwidth, ..LinkConfig::new(latency) };
         let (seconds, seeds) = (self.seconds, self.seeds.clone());
-        Trial { link, blackout_frames: self.blackout_frames, seconds, seeds }
+        Trial { link, blackout_frames: self.blackout_frames, plain: self.plain, seconds, seeds }
     }
 }
 

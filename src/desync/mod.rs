@@ -84,9 +84,7 @@ impl<S: Fields> Watch<S> {
         if self.archive.is_closed_to(frame) {
             return;
         }
-        if let Some(inputs) = rollback.settled_inputs(frame) {
-            self.archive.settled(frame, inputs);
-        }
+        self.archive.settled(frame, rollback.just_settled(frame));
         if self.archive.wants(frame)
             && let Some(snapshot) = rollback.release_snapshot(frame)
         {

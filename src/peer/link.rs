@@ -22,12 +22,17 @@ const KEEP_ALIVE: Span = Span::from_millis(200);
 const CROWDED: u32 = 32;
 const WHEN_CROWDED: Span = Span::from_millis(500);
 
+/// A message that has waited longer than this for its ack brings pings back on a link that input packets measure.
+const MESSAGE_WAITS: Span = Span::from_secs(1);
+
 /// The GAME packets to and from one remote machine.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     pub(crate) addr: SocketAddr,
     pub(crate) reliable: Reliable,
     pub(crate) rtt: RoundTrip,
+    /// Input packets measure the RTT, and pings are rare.
+    is_measured: bool,
     sequences: Sequences,
     entropy: Entropy,
     frame_length: Span,
@@ -51,6 +56,7 @@ impl Link {
             addr,
             reliable: Reliable::new(),
             rtt: RoundTrip::new(now),
+            is_measured: false,
             sequences: Sequences::new(entropy.next_u64() as u16),
             entropy,
             frame_length,
@@ -77,6 +83,16 @@ impl Link {
         let (hosts, joiners) = (token as u16, (token >> 16) as u16);
         let (ours, theirs) = if is_host { (hosts, joiners) } else { (joiners, hosts) };
         self.reliable.begin(ours, theirs);
+    }
+
+    /// Notes that input packets measure the RTT from now on.
+    pub(crate) fn measured_by_inputs(&mut self) {
+        self.is_measured = true;
+    }
+
+    /// A random number for another generator.
+    pub(crate) fn draw_seed(&mut self) -> u64 {
+        self.entropy.next_u64()
     }
 
     /// Notes that a packet from the peer's address was refused for its numbers.
@@ -237,7 +253,7 @@ impl Link {
             let message = self.reliable.transmit(now, header.sequence, rtt)?;
             return control::encode(&header, &Payload::ReliableEvent(message), buf).ok();
         }
-        if self.rtt.next_ping() <= now {
+        if self.ping_at() <= now {
             let value = control::ping_value(self.entropy.next_u64());
             self.rtt.pinged(now, value);
             return self.write(now, &Payload::Ping(value), buf);
@@ -275,12 +291,25 @@ impl Link {
         }
     }
 
+    /// When the next ping is due. Where input packets measure the RTT it is only sent while a message has waited for its
+    /// ack for long: the answer carries acks.
+    #[inline]
+    fn ping_at(&self) -> Time {
+        if !self.is_measured {
+            return self.rtt.next_ping();
+        }
+        match self.reliable.waiting_since() {
+            Some(since) => self.rtt.next_ping().max(since + MESSAGE_WAITS),
+            None => Time::NEVER,
+        }
+    }
+
     #[inline]
     fn wanted_at(&self) -> Time {
         if self.pong.is_some() || self.connect_ack.is_some() {
             return Time::ZERO;
         }
-        let mut due = self.rtt.next_ping().min(self.last_sent + KEEP_ALIVE);
+        let mut due = self.ping_at().min(self.last_sent + KEEP_ALIVE);
         if let Some(ack) = self.ack_due {
             due = due.min(ack);
         }

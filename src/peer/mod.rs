@@ -8,6 +8,7 @@ mod farewell;
 pub(crate) mod keyed_hash;
 pub(crate) mod lead;
 pub(crate) mod link;
+pub(crate) mod marks;
 pub(crate) mod rate;
 pub(crate) mod refusal;
 pub(crate) mod reliable;

@@ -45,7 +45,8 @@ pub(crate) struct SendRate {
 
 #[derive(Clone, Copy, Debug)]
 struct Reported {
-    received: u32,
+    /// It wraps.
+    received: u16,
     sent: u32,
 }
 
@@ -109,7 +110,7 @@ impl SendRate {
 
     /// Takes in the peer's report: it has received this many input packets in all, and `newest` was the newest frame
     /// among them.
-    pub(crate) fn reported(&mut self, now: Time, received: u32, newest: Frame) {
+    pub(crate) fn reported(&mut self, now: Time, received: u16, newest: Frame) {
         let Some(&(_, sent)) = self.first_sends.get(newest) else { return };
         let last = self.last_report.replace(Reported { received, sent });
         let Some(last) = last else { return };
@@ -118,7 +119,7 @@ impl SendRate {
         if sent == 0 || sent > u32::MAX / 2 {
             return;
         }
-        let arrived = received.wrapping_sub(last.received).min(sent);
+        let arrived = u32::from(received.wrapping_sub(last.received)).min(sent);
         let sample = ((u64::from(sent - arrived) * 1_000) / u64::from(sent)) as u32;
         let loss = self.loss.map_or(sample, |loss| (loss * 3 + sample) / 4);
         self.loss = Some(loss);
@@ -198,7 +199,7 @@ mod tests {
                     self.rate.acknowledged(at(frame), Frame(frame - rtt));
                 }
                 if frame % 60 == 59 {
-                    self.rate.reported(at(frame), self.received, Frame(frame));
+                    self.rate.reported(at(frame), self.received as u16, Frame(frame));
                 }
             }
             with_copy

@@ -51,6 +51,7 @@ struct Outgoing {
     sent_as: [Option<u16>; REMEMBERED],
     sends: usize,
     due: Time,
+    queued_at: Time,
     acknowledged: bool,
 }
 
@@ -80,6 +81,7 @@ impl Reliable {
             sent_as: [None; REMEMBERED],
             sends: 0,
             due: Time::ZERO,
+            queued_at: Time::ZERO,
             acknowledged: true,
         };
         let mut this = Self {
@@ -157,7 +159,7 @@ impl Reliable {
         let message = Message::Ordered { number: self.next, body };
         let len = message.encode(&mut slot.bytes).map_err(|_| QueueFull)?;
         slot.bytes.truncate(len);
-        (slot.sent_as, slot.sends, slot.due) = ([None; REMEMBERED], 0, now);
+        (slot.sent_as, slot.sends, slot.due, slot.queued_at) = ([None; REMEMBERED], 0, now, now);
         slot.acknowledged = false;
         self.next = self.next.wrapping_add(1);
         self.kept = (self.kept + 1).min(KEPT);
@@ -178,7 +180,7 @@ impl Reliable {
         let slot = &mut self.outgoing[usize::from(number % KEPT)];
         slot.bytes.clear();
         write(number, &mut slot.bytes);
-        (slot.sent_as, slot.sends, slot.due) = ([None; REMEMBERED], 0, now);
+        (slot.sent_as, slot.sends, slot.due, slot.queued_at) = ([None; REMEMBERED], 0, now, now);
         slot.acknowledged = false;
         self.next = number.wrapping_add(1);
         self.kept = (self.kept + 1).min(KEPT);
@@ -229,6 +231,12 @@ impl Reliable {
         while self.first != self.next && self.outgoing[usize::from(self.first % KEPT)].acknowledged {
             self.first = self.first.wrapping_add(1);
         }
+    }
+
+    /// Since when the oldest message waits to be acknowledged.
+    #[inline]
+    pub(crate) fn waiting_since(&self) -> Option<Time> {
+        (self.first != self.next).then(|| self.outgoing[usize::from(self.first % KEPT)].queued_at)
     }
 
     /// Whether every message has been acknowledged.

@@ -1,4 +1,4 @@
-//! The RTT, measured by PING and PONG on random values that only this side knows.
+//! The RTT, measured by PING and PONG on random values that only this side knows, or by marks on input packets.
 
 use crate::time::{Span, Time};
 
@@ -11,6 +11,10 @@ const SAMPLES: usize = 32;
 /// The first pings come quickly, so that there is an estimate before a match starts.
 const QUICK_PINGS: u32 = 8;
 const QUICK_EVERY: Span = Span::from_millis(100);
+
+/// How many samples the moving average is taken of. Those of input packets come five times as often as pings.
+const PING_WEIGHT: u32 = 8;
+const MARK_WEIGHT: u32 = 16;
 
 /// Later pings are rare: inputs are acknowledged all the time, and a ping costs as much as an input packet.
 const SLOW_EVERY: Span = Span::from_millis(2_500);
@@ -57,16 +61,27 @@ impl RoundTrip {
     pub(crate) fn ponged(&mut self, now: Time, value: u64) -> bool {
         let answered = self.outstanding.iter_mut().find(|ping| ping.is_some_and(|(sent, _)| sent == value));
         let Some((_, sent_at)) = answered.and_then(Option::take) else { return false };
-        let sample = now.since(sent_at);
+        self.take(now.since(sent_at), PING_WEIGHT);
+        true
+    }
+
+    /// Takes in an RTT sample of an input packet.
+    pub(crate) fn sample(&mut self, sample: Span) {
+        self.take(sample, MARK_WEIGHT);
+    }
+
+    /// Takes in an RTT sample: the mean of the first samples, then a moving average in which the newest counts for one in
+    /// `weight`.
+    fn take(&mut self, sample: Span, weight: u32) {
+        let weight = self.count.saturating_add(1).min(weight);
         if self.count == 0 {
             (self.smoothed, self.jitter) = (sample, sample / 2);
         } else {
             self.jitter = (self.jitter * 3 + self.smoothed.abs_diff(sample)) / 4;
-            self.smoothed = (self.smoothed * 7 + sample) / 8;
+            self.smoothed = (self.smoothed * (weight - 1) + sample) / weight;
         }
         self.samples[self.count as usize % SAMPLES] = sample;
         self.count = self.count.saturating_add(1);
-        true
     }
 
     /// The smoothed round trip; `None` before the first pong.
@@ -160,6 +175,16 @@ mod tests {
     }
 
     #[test]
+    fn a_sample_of_an_input_packet_counts_for_one_in_sixteen() {
+        let mut rtt = RoundTrip::new(ms(0));
+        for _ in 0..40 {
+            rtt.sample(span(80));
+        }
+        rtt.sample(span(240));
+        assert_eq!(rtt.smoothed(), Some(span(90)));
+    }
+
+    #[test]
     fn the_smoothed_round_trip_and_the_jitter_are_these() {
         let mut rtt = RoundTrip::new(ms(0));
         let mut sample = |at: u64, trip: u64| {
@@ -168,9 +193,14 @@ mod tests {
             (rtt.smoothed(), rtt.jitter(), rtt.count())
         };
         assert_eq!(sample(0, 80), (Some(span(80)), Span::ZERO, 1), "one sample has no jitter");
-        // Jitter: (40 * 3 + 40) / 4. Smoothed: (80 * 7 + 120) / 8.
-        assert_eq!(sample(1_000, 120), (Some(span(85)), span(40), 2));
-        // Jitter: (40 * 3 + 40) / 4. Smoothed: (85 * 7 + 45) / 8.
-        assert_eq!(sample(2_000, 45), (Some(span(80)), span(40), 3));
+        // Jitter: (40 * 3 + 40) / 4. Smoothed: the mean of 80 and 120.
+        assert_eq!(sample(1_000, 120), (Some(span(100)), span(40), 2));
+        // Jitter: (40 * 3 + 60) / 4. Smoothed: the mean of 80, 120 and 40.
+        assert_eq!(sample(2_000, 40), (Some(span(80)), span(45), 3));
+        for at in 3..8 {
+            sample(at * 1_000, 80);
+        }
+        // From the ninth on, a pong counts for one in eight: (80 * 7 + 160) / 8.
+        assert_eq!(sample(9_000, 160).0, Some(span(90)));
     }
 }

@@ -1,7 +1,7 @@
 //! The calls of the engine that only a session needs.
 
 use super::Rollback;
-use crate::{Frame, Game, Input, Player};
+use crate::{Frame, Game, Input, Inputs, Player};
 
 impl<S> Rollback<S> {
     /// Clears the results of the last [`advance`](Self::advance): its cue events and the range of frames it settled.
@@ -76,6 +76,13 @@ impl<S> Rollback<S> {
         inputs: &[[u8; 2]],
     ) -> Option<(Frame, Input, Input)> {
         self.queues[player.index()].conflict_of_buttons(start, inputs)
+    }
+
+    /// The inputs of a frame that settled in the last [`advance`](Self::advance): they are always kept.
+    #[inline]
+    pub(crate) fn just_settled(&self, frame: Frame) -> Inputs {
+        let [one, two] = &self.queues;
+        Inputs([one.recent(frame), two.recent(frame)])
     }
 
     /// Releases the snapshot of a settled frame, which is never restored again. The caller may swap its contents.

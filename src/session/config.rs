@@ -113,7 +113,7 @@ impl Config {
             no_progress_after: Duration::from_secs(10),
             too_slow_after: Duration::from_secs(30),
             join_timeout: Duration::from_secs(10),
-            extensions: Extensions::NONE,
+            extensions: Extensions::ALL,
             entropy: None,
         }
     }

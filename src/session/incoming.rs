@@ -13,7 +13,7 @@ use crate::peer::sequence::Received;
 use crate::time::Time;
 use crate::wire::control::{self, Header, Payload};
 use crate::wire::message::{Hello, Leaving, Message, Ordered, Refuse, RefuseField};
-use crate::wire::rbn1::InputPacket;
+use crate::wire::rbn1::{self, InputPacket};
 use crate::wire::{self, Packet, WireFrame};
 use crate::{Fields, trace};
 use std::net::SocketAddr;
@@ -32,10 +32,24 @@ impl<S: Fields> Session<S> {
             Packet::Rbn1(packet) if from == self.link.addr => {
                 let checked = self.check_inputs(&packet)?;
                 self.apply_inputs(now, &checked);
+                if rbn1::measures(datagram) {
+                    self.measure(now, datagram);
+                }
                 Ok(())
             }
             Packet::Game(packet) => self.control(now, from, &packet),
             Packet::Rbn1(_) => Err(Refusal::Stranger.into()),
+        }
+    }
+
+    /// Takes in the time and loss blocks of an input packet that was applied. The datagram is decoded once more, because
+    /// three in sixty packets have a block and the others should not pay for it.
+    #[cold]
+    #[inline(never)]
+    fn measure(&mut self, now: Time, datagram: &[u8]) {
+        let Ok(packet) = rbn1::decode(datagram, self.stream.flags()) else { return };
+        if let Some(sample) = self.stream.measured(now, &packet, self.simulation.known()) {
+            self.link.rtt.sample(sample);
         }
     }
 

@@ -13,6 +13,7 @@ mod stream;
 mod traffic;
 // The components of the parts.
 mod latch;
+mod measures;
 mod outbox;
 mod pacing;
 // The session's work.
@@ -42,6 +43,7 @@ use crate::peer::desk::Desk;
 use crate::peer::link::Link;
 use crate::time::{Span, Time};
 use crate::wire::message::{LeavingWhy, MAX_USER, MAX_WINDOW_AND_DELAY, Ordered};
+use crate::wire::rbn1::Flags;
 use crate::{CueEvent, Fields, Frame, Game, Inputs, Player};
 use core::time::Duration;
 use ending::Ending;
@@ -95,20 +97,19 @@ impl Lobby {
 
 impl<S: Fields> Session<S> {
     fn new<G: Game<Snapshot = S>>(now: Time, game: &G, handover: Handover) -> Self {
-        let Handover { link, agreed, config, desk, refused } = handover;
+        let Handover { mut link, agreed, config, desk, refused } = handover;
         let frame_length = Span::from(config.frame_length());
+        let format = agreed.input_format(config.axes);
+        if format.flags.has(Flags::TIME) {
+            link.measured_by_inputs();
+        }
+        let stream = InputStream::new(now, frame_length, format, link.draw_seed());
         Self {
             frame_length,
             link,
             desk,
             simulation: Simulation::new(agreed.seat, &config, game),
-            stream: InputStream::new(
-                now,
-                frame_length,
-                agreed.numbering,
-                agreed.flags(config.axes),
-                config.axes,
-            ),
+            stream,
             pace: Pace::new(now, frame_length, &agreed),
             liveness: Liveness::new(now, &config),
             watch: Watch::new(agreed.seat, agreed.cadence_frames, config.on_desync, || game.snapshot()),

@@ -71,8 +71,8 @@ impl Outbox {
         self.sent_end = self.sent_end.max(end);
         self.copy_at = copy_at;
         if copy_at.is_some() {
-            self.last[..packet.len()].copy_from_slice(packet);
-            self.last_len = packet.len() as u16;
+            // Without a time block: alone it would measure half a frame too much.
+            self.last_len = rbn1::copy_without_time(packet, &mut self.last) as u16;
         }
     }
 

@@ -1,5 +1,7 @@
 //! The two streams of inputs: ours to the peer and the peer's to us, as RBN1 packets.
 
+use super::lobby::InputFormat;
+use super::measures::Measures;
 use super::outbox::Outbox;
 use crate::peer::rate::SendRate;
 use crate::peer::refusal::Refusal;
@@ -9,9 +11,6 @@ use crate::wire::rbn1::{self, Flags, InputPacket};
 use crate::wire::{Numbering, WireFrame};
 use crate::{Frame, Input};
 use core::ops::Range;
-
-/// How often each side reports how many packets it has received.
-const REPORT_EVERY: Span = Span::from_secs(1);
 
 /// A match that is over repeats its last inputs this often in all.
 const MAX_RESENDS: u32 = 120;
@@ -42,18 +41,14 @@ pub(super) struct InputStream {
     frame_length: Span,
     outbox: Outbox,
     rate: SendRate,
-    next_report: Time,
-    /// Input packets received; it wraps.
-    received: u32,
-    /// The peer's count of packets sent in its last report, and our count of packets received by then.
-    last_report: Option<(u32, u32)>,
-    loss_in: Option<f32>,
+    measures: Measures,
     /// Packets that repeated the last inputs after the end.
     resends: u32,
 }
 
 impl InputStream {
-    pub(super) fn new(now: Time, frame_length: Span, numbering: Numbering, flags: Flags, axes: u8) -> Self {
+    pub(super) fn new(now: Time, frame_length: Span, format: InputFormat, seed: u64) -> Self {
+        let InputFormat { numbering, flags, axes } = format;
         Self {
             numbering,
             flags,
@@ -61,10 +56,7 @@ impl InputStream {
             frame_length,
             outbox: Outbox::new(),
             rate: SendRate::new(frame_length),
-            next_report: now + REPORT_EVERY,
-            received: 0,
-            last_report: None,
-            loss_in: None,
+            measures: Measures::new(now, flags, seed),
             resends: 0,
         }
     }
@@ -109,13 +101,13 @@ impl InputStream {
 
     /// Counts a packet that came late: it is not lost, and brings nothing else.
     pub(super) fn late(&mut self) {
-        self.received = self.received.wrapping_add(1);
+        self.measures.received();
     }
 
     /// Takes in a checked packet. `Some` is the ack, if it is higher than every one before.
     #[inline]
     pub(super) fn apply(&mut self, now: Time, run: Run) -> Option<Frame> {
-        self.received = self.received.wrapping_add(1);
+        self.measures.received();
         let acked = self.outbox.acknowledged(run.acked)?;
         self.rate.acknowledged(now, Frame(acked.0 - 1));
         Some(acked)
@@ -150,11 +142,30 @@ impl InputStream {
             loss: None,
             axes: self.axes,
         };
-        let len = rbn1::encode_run(&header, buttons, inputs, buf).ok()?;
+        let len = if self.measures.has_block_due(now) {
+            self.write_measured(now, header, known, (buttons, inputs), buf)
+        } else {
+            rbn1::encode_run(&header, buttons, inputs, buf).ok()
+        }?;
         let copy_at = self.rate.sends_copies().then(|| now + self.frame_length / 2);
         self.outbox.sent(&buf[..len], run.end, copy_at);
         self.rate.sent(now, Frame(run.end.0 - 1));
         Some(len)
+    }
+
+    /// Writes an input packet with the blocks that are due.
+    #[cold]
+    #[inline(never)]
+    fn write_measured(
+        &mut self,
+        now: Time,
+        header: rbn1::Header,
+        known: Frame,
+        (buttons, inputs): (&[[u8; 2]], impl ExactSizeIterator<Item = Input>),
+        buf: &mut [u8],
+    ) -> Option<usize> {
+        let (time, loss) = self.measures.take_blocks(now, self.rate.sent_packets(), known);
+        rbn1::encode_run(&rbn1::Header { time, loss, ..header }, buttons, inputs, buf).ok()
     }
 
     /// Writes the second copy of the last packet, if it is due.
@@ -216,33 +227,28 @@ impl InputStream {
         frame <= self.outbox.sent_end()
     }
 
-    /// When the next report is due.
+    /// When the next report is due; never if blocks take its place.
     pub(super) fn next_report(&self) -> Time {
-        self.next_report
+        self.measures.next_report()
     }
 
-    /// The report that is due at `now`, and the time of the next one; `None` before the peer's first input.
+    /// The report that is due at `now`; `None` before the peer's first input.
     pub(super) fn take_report(&mut self, now: Time, known: Frame) -> Option<Message<'static>> {
-        self.next_report = now + REPORT_EVERY;
-        Some(Message::Report {
-            sent: self.rate.sent_packets(),
-            received: self.received,
-            newest_frame: self.numbering.wire(known.checked_sub(1)?),
-        })
+        self.measures.take_report(now, self.rate.sent_packets(), known, self.numbering)
     }
 
-    /// Takes in the peer's report: samples of the loss in both directions.
+    /// Takes in the peer's report. Only differences count, and those are small: 16 bits of each number are enough.
     pub(super) fn reported(&mut self, now: Time, sent: u32, received: u32, newest: WireFrame) {
-        if let Some(newest) = self.numbering.frame(newest) {
-            self.rate.reported(now, received, newest);
-        }
-        if let Some((sent_before, here_before)) = self.last_report.replace((sent, self.received)) {
-            let (sent, here) = (sent.wrapping_sub(sent_before), self.received.wrapping_sub(here_before));
-            if sent > 0 && sent < u32::MAX / 2 {
-                let sample = 1.0 - here.min(sent) as f32 / sent as f32;
-                self.loss_in = Some(self.loss_in.map_or(sample, |loss| loss + (sample - loss) / 4.0));
-            }
-        }
+        let newest = self.numbering.frame(newest);
+        self.measures.reported(now, (sent as u16, received as u16), newest, &mut self.rate);
+    }
+
+    /// Takes in the time and loss blocks of a packet that was [applied](Self::apply); the peer's inputs before `known` are
+    /// here. Those of a late packet are ignored. `Some` is an RTT sample.
+    pub(super) fn measured(&mut self, now: Time, packet: &InputPacket<'_>, known: Frame) -> Option<Span> {
+        let end = self.numbering.frame(packet.start_frame())?.plus(packet.count() as u32);
+        let acked = self.numbering.acked(packet.ack_frame())?;
+        if end < known { None } else { self.measures.measured(now, packet, acked, &mut self.rate) }
     }
 
     /// The share of our packets that is lost on the way, 0 to 1.
@@ -252,7 +258,7 @@ impl InputStream {
 
     /// The share of the peer's packets that is lost on the way, 0 to 1.
     pub(super) fn loss_in(&self) -> Option<f32> {
-        self.loss_in
+        self.measures.loss_in()
     }
 
     /// Second copies sent so far.
@@ -272,7 +278,8 @@ mod tests {
     }
 
     fn stream() -> InputStream {
-        InputStream::new(Time::ZERO, FRAME, Numbering::new(WireFrame(1_000)), Flags::VERSION_1, 0)
+        let numbering = Numbering::new(WireFrame(1_000));
+        InputStream::new(Time::ZERO, FRAME, InputFormat { numbering, flags: Flags::VERSION_1, axes: 0 }, 1)
     }
 
     /// Sends a packet with the inputs of the frames up to `end`, at the time of the frame before it.
@@ -370,41 +377,6 @@ mod tests {
     fn a_round_trip_above_twenty_frames_halves_the_packets() {
         assert!(sends_odd_frames(20));
         assert!(!sends_odd_frames(21));
-    }
-
-    #[test]
-    fn loss_is_what_the_peer_has_sent_and_this_side_has_not_received() {
-        let mut stream = stream();
-        let mut report = |sent: u32, received: u32| {
-            for _ in 0..received {
-                stream.late();
-            }
-            stream.reported(at(60), sent, 0, WireFrame(1_000));
-            stream.loss_in().map(|loss| (loss * 1_000.0).round() as i32)
-        };
-        assert_eq!(report(100, 100), None, "the first is where counting begins");
-        assert_eq!(report(200, 75), Some(250));
-        assert_eq!(report(300, 100), Some(188), "a quarter of the way to 0");
-        assert_eq!(report(300, 0), Some(188), "nothing sent, nothing learnt");
-        assert_eq!(report(310, 20), Some(141), "copies that come late are no negative loss");
-        assert_eq!(report(305, 0), Some(141), "an older report that was overtaken");
-    }
-
-    #[test]
-    fn a_report_counts_what_was_sent_and_received_and_is_due_every_second() {
-        let mut stream = stream();
-        assert_eq!(stream.next_report(), Time::ZERO + Span::from_secs(1));
-        send(&mut stream, 1);
-        send(&mut stream, 2);
-        stream.late();
-        acknowledge(&mut stream, at(9), 1);
-        let now = Time::ZERO + Span::from_millis(1_300);
-        let Some(Message::Report { sent, received, newest_frame }) = stream.take_report(now, Frame(7)) else {
-            panic!("a report");
-        };
-        assert_eq!((sent, received, newest_frame), (2, 2, WireFrame(1_006)));
-        assert_eq!(stream.next_report(), now + Span::from_secs(1));
-        assert_eq!(stream.take_report(now, Frame::ZERO), None, "nothing was received yet");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod afterwards;
 mod driving;
+mod extensions;
 mod farewells;
 mod figures;
 mod handshake;

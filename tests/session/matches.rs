@@ -120,6 +120,30 @@ fn a_press_during_a_stall_is_kept_and_a_direction_is_not() {
 }
 
 #[test]
+fn a_stick_that_was_tilted_during_a_stall_is_not_kept() {
+    let setup = Setup::new(1, LinkConfig::clean()).configure(|config| {
+        (config.kept_buttons, config.axes) = (FIRE, 2);
+    });
+    let mut bout = playing(setup, ENDLESS);
+    let log = confirmed(&mut bout);
+    let (cut_at, cut_until) = (bout.world.now(), bout.world.now() + secs(1));
+    bout.world.network_mut().cut_both(0, 1, cut_at, cut_until);
+    let tap = cut_until - ms(10)..cut_until + ms(10);
+    bout.world.machine_mut(0).hands = Some(Box::new(move |now, _| {
+        if tap.contains(&now) { Input::from(FIRE).with_axis(0, 127) } else { Input::NEUTRAL.with_axis(1, -5) }
+    }));
+    bout.run_for(secs(3));
+    let player = bout.machine(0).session().expect("a match").local();
+    let log = log.borrow();
+    let fired = log.iter().map(|(_, inputs)| inputs[player]).filter(|input| input.holds(FIRE));
+    assert_eq!(
+        fired.collect::<Vec<_>>(),
+        [Input::from(FIRE).with_axis(1, -5)],
+        "the shot, and the stick as it is"
+    );
+}
+
+#[test]
 fn the_delay_changes_both_ways_in_the_middle_of_a_match_without_a_gap() {
     let mut bout = playing(Setup::new(2, link()), ENDLESS);
     let log = confirmed(&mut bout);

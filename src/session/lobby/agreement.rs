@@ -59,8 +59,13 @@ pub struct Agreed {
 }
 
 impl Agreed {
-    /// The flags of RBN1 packets in this match, with inputs of `axes` axes.
-    pub(crate) fn flags(&self, axes: u8) -> Flags {
+    /// The form of input packets in this match, with inputs of `axes` axes.
+    pub(crate) fn input_format(&self, axes: u8) -> InputFormat {
+        InputFormat { numbering: self.numbering, flags: self.flags(axes), axes }
+    }
+
+    /// The flags of input packets in this match, with inputs of `axes` axes.
+    pub(super) fn flags(&self, axes: u8) -> Flags {
         let mut flags = Flags::VERSION_1;
         for (is_agreed, flag) in [
             (self.extensions.has(Extensions::TIME_BLOCK), Flags::TIME),
@@ -73,6 +78,15 @@ impl Agreed {
         }
         flags
     }
+}
+
+/// The form of input packets that was agreed on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InputFormat {
+    pub(crate) numbering: Numbering,
+    pub(crate) flags: Flags,
+    /// The number of axes of each input.
+    pub(crate) axes: u8,
 }
 
 /// A guest that a host refused because their configurations are incompatible.

@@ -5,6 +5,7 @@ mod hosting;
 mod joining;
 mod reception;
 
+pub(super) use agreement::InputFormat;
 pub use agreement::{Agreed, Incoming, LobbyError, Mismatch};
 pub(super) use hosting::seat_number;
 

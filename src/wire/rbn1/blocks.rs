@@ -1,8 +1,8 @@
 //! The blocks of an RBN1 packet between its header and its inputs, and the flags that announce them.
 
-use super::{BLOCKS_LEN, CHECKSUM_LEN, DecodeError};
+use super::{AT_FLAGS, BLOCKS_LEN, CHECKSUM_LEN, DecodeError, HEADER_LEN};
 use crate::MAX_AXES;
-use crate::wire::bytes::{Reader, Writer};
+use crate::wire::bytes::Writer;
 use crate::wire::numbering::WireFrame;
 
 const TIME_LEN: usize = 6;
@@ -52,13 +52,6 @@ impl Flags {
     #[must_use]
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
-    }
-
-    /// Whether any flag of `other` is among these.
-    #[inline]
-    #[must_use]
-    pub const fn has_any(self, other: Self) -> bool {
-        self.0 & other.0 != 0
     }
 
     /// The flags that a byte of the wire sets, if it sets none but these and that of a checksum.
@@ -163,30 +156,6 @@ impl Blocks {
             writer.u8(self.axes);
         }
     }
-
-    /// The blocks that `flags` announce in `bytes`, which has their length.
-    pub(super) fn of(flags: Flags, bytes: &[u8]) -> Self {
-        Self::read(flags, &mut Reader(bytes)).unwrap_or_default()
-    }
-
-    fn read(flags: Flags, reader: &mut Reader<'_>) -> Option<Self> {
-        let mut blocks = Self::default();
-        if flags.has(Flags::CHECKSUM) {
-            let mut word = || reader.array().map(u32::from_le_bytes);
-            blocks.checksum = Some(Checksum { frame: WireFrame(word()?), value: word()? });
-        }
-        let mut number = || reader.array().map(u16::from_le_bytes);
-        if flags.has(Flags::TIME) {
-            blocks.time = Some(TimeSync { mark: number()?, echo: number()?, held: number()? });
-        }
-        if flags.has(Flags::LOSS) {
-            blocks.loss = Some(LossCounts { sent: number()?, received: number()? });
-        }
-        if flags.has(Flags::AXES) {
-            blocks.axes = reader.u8()?;
-        }
-        Some(blocks)
-    }
 }
 
 impl Flags {
@@ -195,11 +164,27 @@ impl Flags {
         (self.0 >> bit & 1) as usize
     }
 
+    /// The flags whose blocks come before that of `flag`.
+    #[inline]
+    pub(super) const fn before(self, flag: Self) -> Self {
+        Self(self.0 & (flag.0 - 1))
+    }
+
     /// The length of the blocks that these flags announce.
     #[inline]
     pub(super) const fn blocks_len(self) -> usize {
         self.bit(0) * CHECKSUM_LEN + self.bit(1) * TIME_LEN + self.bit(2) * LOSS_LEN + self.bit(3) * AXES_LEN
     }
+}
+
+/// Cuts the time block out of a packet that has one, and returns the new length.
+#[cold]
+pub(super) fn cut_time(packet: &mut [u8], len: usize) -> usize {
+    let flags = Flags(packet[AT_FLAGS]);
+    let at = HEADER_LEN + flags.bit(0) * CHECKSUM_LEN;
+    packet.copy_within(at + TIME_LEN..len, at);
+    packet[AT_FLAGS] &= !Flags::TIME.0;
+    len - TIME_LEN
 }
 
 /// The number of axes in the axes block, the last in `rest`, the bytes after the header; 0 if `flags` announce none. A

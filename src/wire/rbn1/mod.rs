@@ -136,8 +136,8 @@ where
     Ok(plain_len(header, count))
 }
 
-/// The same as [`encode`] for inputs whose `buttons` lie in one piece as they are on the wire: without extensions they are
-/// copied as a whole. Otherwise `inputs` are used, of which there must be as many.
+/// The same as [`encode`] for inputs whose `buttons` lie in one piece as they are on the wire: without axes they are copied
+/// as a whole. With axes `inputs` are used, of which there must be as many.
 #[inline]
 pub(crate) fn encode_run(
     header: &Header,
@@ -146,8 +146,16 @@ pub(crate) fn encode_run(
     buf: &mut [u8],
 ) -> Result<usize, EncodeError> {
     let count = buttons.len();
-    if header.is_extended() || count.wrapping_sub(1) >= MAX_INPUTS {
-        return encode(header, inputs, buf);
+    if count.wrapping_sub(1) >= MAX_INPUTS {
+        return Err(EncodeError::Count { count });
+    }
+    if header.axes > 0 {
+        return encode_extended(header, count, inputs, buf);
+    }
+    if header.is_extended() {
+        let (body, len) = put_extended(header, count, buf)?;
+        body.copy_from_slice(buttons.as_flattened());
+        return Ok(len);
     }
     put_plain(header, count, buf)?.copy_from_slice(buttons.as_flattened());
     Ok(plain_len(header, count))
@@ -178,6 +186,14 @@ fn put_plain<'a>(header: &Header, count: usize, buf: &'a mut [u8]) -> Result<&'a
     })
 }
 
+/// Copies a packet without its time block to the front of `copy`, and returns the length. `packet` is one that was encoded
+/// here, and `copy` is as long as the longest.
+#[inline]
+pub(crate) fn copy_without_time(packet: &[u8], copy: &mut [u8; MAX_LEN]) -> usize {
+    copy[..packet.len()].copy_from_slice(packet);
+    if copy[AT_FLAGS] & Flags::TIME.bits() == 0 { packet.len() } else { blocks::cut_time(copy, packet.len()) }
+}
+
 #[inline]
 fn put_head(header: &Header, flags: u8, count: usize, head: &mut [u8; HEADER_LEN]) {
     head[..AT_VERSION].copy_from_slice(&MAGIC);
@@ -196,11 +212,28 @@ fn encode_extended(
     inputs: impl Iterator<Item = Input>,
     buf: &mut [u8],
 ) -> Result<usize, EncodeError> {
+    let (body, len) = put_extended(header, count, buf)?;
+    let input_len = INPUT_LEN + usize::from(header.axes);
+    // As in version 1: an iterator that is shorter than it said leaves neutral inputs.
+    let inputs = inputs.chain(core::iter::repeat(Input::NEUTRAL));
+    for (slot, input) in body.chunks_exact_mut(input_len).zip(inputs) {
+        slot.copy_from_slice(&input.bits().to_le_bytes()[..input_len]);
+    }
+    Ok(len)
+}
+
+/// Writes header and blocks of a packet with extensions; returns the room for its inputs, and the length of the packet.
+#[inline(never)]
+fn put_extended<'a>(
+    header: &Header,
+    count: usize,
+    buf: &'a mut [u8],
+) -> Result<(&'a mut [u8], usize), EncodeError> {
     let blocks = header.blocks();
     blocks.check().map_err(EncodeError::Refused)?;
-    let (flags, input_len) = (blocks.flags(), INPUT_LEN + usize::from(header.axes));
+    let flags = blocks.flags();
     let blocks_len = flags.blocks_len();
-    let len = HEADER_LEN + blocks_len + count * input_len;
+    let len = HEADER_LEN + blocks_len + count * (INPUT_LEN + usize::from(header.axes));
     let room = buf.len();
     let Some((head, rest)) = buf.get_mut(..len).and_then(<[u8]>::split_first_chunk_mut::<HEADER_LEN>) else {
         return Err(EncodeError::Room { len, room });
@@ -208,12 +241,7 @@ fn encode_extended(
     put_head(header, flags.bits(), count, head);
     let (block_bytes, body) = rest.split_at_mut(blocks_len);
     blocks.put(&mut Writer::new(block_bytes));
-    // As in version 1: an iterator that is shorter than it said leaves neutral inputs.
-    let inputs = inputs.chain(core::iter::repeat(Input::NEUTRAL));
-    for (slot, input) in body.chunks_exact_mut(input_len).zip(inputs) {
-        slot.copy_from_slice(&input.bits().to_le_bytes()[..input_len]);
-    }
-    Ok(len)
+    Ok((body, len))
 }
 
 /// Decodes a datagram without copying it. The rules are checked in the order of [`DecodeError`]'s variants.
@@ -223,7 +251,8 @@ fn encode_extended(
 ///
 /// # Errors
 /// The first rule that the datagram breaks.
-#[inline]
+// Always inlined: as a call it would write the packet to memory and read it back, for every datagram.
+#[inline(always)]
 pub fn decode(datagram: &[u8], allowed: Flags) -> Result<InputPacket<'_>, DecodeError> {
     let len = datagram.len();
     let Some((head, rest)) = datagram.split_first_chunk::<HEADER_LEN>() else {
@@ -252,10 +281,7 @@ pub fn decode(datagram: &[u8], allowed: Flags) -> Result<InputPacket<'_>, Decode
         Some(parts) if len == expected => parts,
         _ => return Err(DecodeError::Length { len, expected }),
     };
-    if flags.has(Flags::TIME) {
-        Blocks::of(flags, blocks).check()?;
-    }
-    Ok(InputPacket {
+    let packet = InputPacket {
         start_frame: WireFrame(u32::from_le_bytes(start_frame)),
         ack_frame: WireFrame(u32::from_le_bytes(ack_frame)),
         flags,
@@ -263,7 +289,17 @@ pub fn decode(datagram: &[u8], allowed: Flags) -> Result<InputPacket<'_>, Decode
         axes,
         blocks,
         inputs,
-    })
+    };
+    if flags.has(Flags::TIME) && packet.time().is_some_and(|time| time.mark == 0) {
+        return Err(DecodeError::Mark);
+    }
+    Ok(packet)
+}
+
+/// Whether a datagram that has passed all checks has a time or a loss block.
+#[inline]
+pub(crate) fn measures(datagram: &[u8]) -> bool {
+    datagram.get(AT_FLAGS).is_some_and(|flags| flags & Flags::TIME.and(Flags::LOSS).bits() != 0)
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! An RBN1 packet that has passed all checks.
 
-use super::blocks::Blocks;
 use super::{Checksum, Flags, Header, LossCounts, TimeSync};
 use crate::wire::numbering::WireFrame;
 use crate::{Buttons, Input};
@@ -24,12 +23,8 @@ impl<'a> InputPacket<'a> {
     #[must_use]
     pub fn header(&self) -> Header {
         let Self { start_frame, ack_frame, axes, .. } = *self;
-        let Blocks { checksum, time, loss, .. } = self.blocks();
+        let (checksum, time, loss) = (self.checksum(), self.time(), self.loss());
         Header { start_frame, ack_frame, checksum, time, loss, axes }
-    }
-
-    fn blocks(&self) -> Blocks {
-        Blocks::of(self.flags, self.blocks)
     }
 
     /// The frame of the first input, as numbered on the wire.
@@ -50,11 +45,7 @@ impl<'a> InputPacket<'a> {
     #[inline]
     #[must_use]
     pub fn checksum(&self) -> Option<Checksum> {
-        if !self.flags.has(Flags::CHECKSUM) {
-            return None;
-        }
-        // The first block, if it is there.
-        let [f0, f1, f2, f3, v0, v1, v2, v3] = *self.blocks.first_chunk()?;
+        let [f0, f1, f2, f3, v0, v1, v2, v3] = self.block(Flags::CHECKSUM)?;
         let frame = WireFrame(u32::from_le_bytes([f0, f1, f2, f3]));
         Some(Checksum { frame, value: u32::from_le_bytes([v0, v1, v2, v3]) })
     }
@@ -62,13 +53,24 @@ impl<'a> InputPacket<'a> {
     /// The time block, if there is one.
     #[must_use]
     pub fn time(&self) -> Option<TimeSync> {
-        self.blocks().time
+        let [mark, echo, held] = numbers(self.block::<6>(Flags::TIME)?);
+        Some(TimeSync { mark, echo, held })
     }
 
     /// The loss block, if there is one.
     #[must_use]
     pub fn loss(&self) -> Option<LossCounts> {
-        self.blocks().loss
+        let [sent, received] = numbers(self.block::<4>(Flags::LOSS)?);
+        Some(LossCounts { sent, received })
+    }
+
+    /// The bytes of the block that `flag` announces, if there is one.
+    #[inline]
+    fn block<const N: usize>(&self, flag: Flags) -> Option<[u8; N]> {
+        if !self.flags.has(flag) {
+            return None;
+        }
+        self.blocks.get(self.flags.before(flag).blocks_len()..)?.first_chunk().copied()
     }
 
     /// The number of axes of each input, 0 without an axes block.
@@ -113,4 +115,10 @@ impl<'a> InputPacket<'a> {
         let packet = *self;
         (0..self.count()).map(move |index| packet.input(index).unwrap_or_default())
     }
+}
+
+/// Little-endian numbers of 16 bits.
+fn numbers<const BYTES: usize, const N: usize>(bytes: [u8; BYTES]) -> [u16; N] {
+    let (pairs, _) = bytes.as_chunks();
+    core::array::from_fn(|at| pairs.get(at).map_or(0, |pair| u16::from_le_bytes(*pair)))
 }

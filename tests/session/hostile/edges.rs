@@ -2,15 +2,15 @@
 
 use super::forged::ordered;
 use super::phase::Phase;
-use crate::pair::{Pair, Round, addr, held, ms};
+use crate::pair::{Pair, Round, addr, config, held, ms};
 use rebout::lab::forge::{Guesses, Knows, control, inputs, message, shifted};
 use rebout::lab::sim::EntryKind;
 use rebout::lab::{HOST, JOINER};
 use rebout::wire::control::{Header, Payload};
-use rebout::wire::message::{Leaving, LeavingWhy, Message, Ordered, Resync};
+use rebout::wire::message::{Extensions, Leaving, LeavingWhy, Message, Ordered, Resync};
 use rebout::wire::rbn1::Flags;
 use rebout::wire::{self, Packet, WireFrame};
-use rebout::{Buttons, Event, Input, Protocol, Refusal, Save, Session};
+use rebout::{Buttons, Config, Event, Input, Protocol, Refusal, Save, Session};
 use std::time::Duration;
 
 type Victim = Session<<Round as Save>::Snapshot>;
@@ -49,6 +49,12 @@ impl Probe {
 
     fn playing(victim: usize) -> Self {
         Self::of(&Phase::Playing.pair(victim), victim)
+    }
+
+    /// The same between machines without extensions, which exchange many more control packets.
+    fn playing_plainly(victim: usize) -> Self {
+        let configs = [HOST, JOINER].map(|side| Config { extensions: Extensions::NONE, ..config(side) });
+        Self::of(&Phase::Playing.pair_of(victim, configs), victim)
     }
 
     /// Why a datagram from the peer's address is refused; `None` if it is taken.
@@ -201,7 +207,7 @@ fn a_sequence_is_at_most_47_ahead_and_16_behind() {
 #[test]
 fn an_acknowledgement_of_packets_is_at_most_16_behind_and_keeps_the_bit_of_the_newest() {
     for victim in [HOST, JOINER] {
-        let mut probe = Probe::playing(victim);
+        let mut probe = Probe::playing_plainly(victim);
         let header = probe.knows.header;
         let taken = |probe: &mut Probe, ack: u16, ack_bits: u32| {
             probe.takes(&heartbeat(Header { ack, ack_bits, ..header }))

@@ -2,6 +2,7 @@
 
 use crate::pair::{Pair, both_ended, config, ms, pair_until, pair_with};
 use core::time::Duration;
+use rebout::Config;
 use rebout::lab::{HOST, JOINER};
 
 /// How far two machines have come.
@@ -26,7 +27,11 @@ pub(crate) enum Phase {
 impl Phase {
     /// A pair in this phase, as seen from the victim.
     pub(crate) fn pair(self, victim: usize) -> Pair {
-        let mut configs = [config(HOST), config(JOINER)];
+        self.pair_of(victim, [config(HOST), config(JOINER)])
+    }
+
+    /// A pair with these configs in this phase, as seen from the victim.
+    pub(crate) fn pair_of(self, victim: usize, mut configs: [Config; 2]) -> Pair {
         configs[HOST].ask_before_accepting = self == Self::Incoming;
         let mut pair = match self {
             Self::Ending | Self::Over => pair_until::<60>(configs),

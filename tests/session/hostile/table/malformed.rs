@@ -1,12 +1,14 @@
 //! Datagrams that break a rule of their format.
 
-use super::Table;
+use super::{ANYONE, BOTH, Expect, Table};
 use crate::hostile::forged::{bent, event};
+use crate::hostile::phase::Phase;
 use crate::pair::{hello, offer};
 use rebout::Refusal;
-use rebout::lab::forge::{payload, raw};
+use rebout::lab::forge::{Knows, payload, raw};
 use rebout::wire::WireFrame;
 use rebout::wire::message::{Challenge, Leaving, LeavingWhy, Message, Ordered, Refuse, RefuseField, Resync};
+use rebout::wire::rbn1::{self, Header, LossCounts, TimeSync};
 
 pub(super) fn all(table: &mut Table) {
     no_packets(table);
@@ -32,8 +34,45 @@ fn malformed_inputs(table: &mut Table) {
     for version in [0, 2, 0xFF] {
         table.malformed(bad, format!("RBN1 of version {version}"), move |k| bent(k, 4, version));
     }
-    for flags in [2, 0x80, 0xFF] {
+    for flags in [2, 4, 8, 15, 0x80, 0xFF] {
         table.malformed(bad, format!("RBN1 with flags {flags:#x}"), move |k| bent(k, 5, flags));
+    }
+    let header = |k: &Knows| Header {
+        start_frame: WireFrame(k.known),
+        ack_frame: WireFrame(k.sent.wrapping_sub(1)),
+        ..Header::default()
+    };
+    let packet = |k: &Knows, header: &Header| {
+        let mut buf = [0; rbn1::MAX_LEN];
+        let len = rbn1::encode(header, [k.newest], &mut buf).expect("a packet");
+        buf[..len].to_vec()
+    };
+    for axes in 1..=6 {
+        table.malformed(bad, format!("RBN1 with {axes} axes, where none were agreed on"), move |k| {
+            packet(k, &Header { axes, ..header(k) })
+        });
+    }
+    let time = Some(TimeSync { mark: 1, echo: 2, held: 3 });
+    table.malformed(bad, "RBN1 with mark 0", move |k| {
+        let mut bytes = packet(k, &Header { time, ..header(k) });
+        bytes[15] = 0;
+        bytes
+    });
+    let loss = Some(LossCounts { sent: 1, received: 2 });
+    for (name, with) in
+        [("time", Header { time, ..Header::default() }), ("loss", Header { loss, ..Header::default() })]
+    {
+        let early = &[Phase::Waiting, Phase::Challenged, Phase::Incoming];
+        let make = move |k: &Knows| packet(k, &Header { time: with.time, loss: with.loss, ..header(k) });
+        let refused = Expect::Refused(bad);
+        table.add(
+            format!("RBN1 with a {name} block before an agreement"),
+            early,
+            BOTH,
+            ANYONE,
+            make,
+            refused,
+        );
     }
     table.malformed(bad, "RBN1 that promises a checksum", |k| bent(k, 5, 1));
     for count in [0, 2, 32, 33, 0xFF] {
