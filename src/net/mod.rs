@@ -2,18 +2,25 @@
 //!
 //! | item | purpose |
 //! |---|---|
-//! | [`udp::UdpDriver`] | a game: drives a [`Protocol`](crate::Protocol) over one UDP socket |
-//! | [`relay::Relay`] | playing over a bad link at home: a UDP relay that delays, drops and corrupts |
-//! | [`link::Link`] | the impairments of a path: of the relay, and of the simulated network of the feature `lab` |
-//! | [`local_addresses`] | showing a host the addresses that a guest may join |
+//! | `udp::UdpDriver` | a game: drives a [`Protocol`](crate::Protocol) over one UDP socket; needs the feature `udp` |
+//! | `relay::Relay` | playing over a bad link at home: a UDP relay that delays, drops and corrupts; needs the feature `udp` |
+//! | `link::Link` | the impairments of a path: of the relay, and of the simulated network; needs the feature `udp` or `lab` |
+//! | `local_addresses` | showing a host the addresses that a guest may join; needs the feature `udp` |
 //! | [`folder`] | writing a desync bundle to disk, and reading it back |
 
+#[cfg(feature = "udp")]
 mod addresses;
 pub mod folder;
+#[cfg(any(feature = "udp", feature = "lab"))]
 pub mod link;
+#[cfg(feature = "udp")]
 pub mod relay;
+#[cfg(feature = "udp")]
 mod sleep;
+#[cfg(feature = "udp")]
 mod socket;
+#[cfg(feature = "udp")]
 pub mod udp;
 
+#[cfg(feature = "udp")]
 pub use addresses::local_addresses;

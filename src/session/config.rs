@@ -9,6 +9,10 @@ use core::time::Duration;
 /// The greatest input delay that is suggested or accepted.
 pub const MAX_DELAY_FRAMES: u8 = 8;
 
+/// Whether the standard library has random numbers here. In a browser its "random" keys are the same in every run, so
+/// that anybody could compute the cookies of a host.
+pub(super) const HAS_RANDOMNESS: bool = !cfg!(all(target_family = "wasm", target_os = "unknown"));
+
 /// The configuration of a match.
 ///
 /// ```
@@ -72,7 +76,8 @@ pub struct Config {
     /// The extensions of the protocol that this machine offers. One is used if both machines offer it.
     pub extensions: Extensions,
     /// The seed of nonces, cookies and random game seeds. `None` takes one from the system, anew for every lobby. A
-    /// simulation sets it, and becomes a pure function of its seeds.
+    /// simulation sets it, and becomes a pure function of its seeds. In a browser (`wasm32-unknown-unknown`) the library
+    /// cannot ask the system: a game draws it there, by `crypto.getRandomValues`, and `None` is an error.
     pub entropy: Option<u64>,
 }
 
@@ -123,6 +128,7 @@ impl Config {
     /// # Errors
     /// The first value that is not valid.
     pub fn check(&self) -> Result<(), ConfigError> {
+        self.check_entropy(HAS_RANDOMNESS)?;
         let delay = self.delay_frames.unwrap_or(0);
         if self.frame_rate == 0 {
             return Err(ConfigError::FrameRate);
@@ -168,6 +174,10 @@ impl Config {
             });
         }
         Ok(())
+    }
+
+    fn check_entropy(&self, has_randomness: bool) -> Result<(), ConfigError> {
+        if self.entropy.is_none() && !has_randomness { Err(ConfigError::Entropy) } else { Ok(()) }
     }
 
     /// The length of a frame: a second divided by the frame rate.
@@ -228,6 +238,8 @@ pub enum ConfigError {
         /// The length of the user data.
         len: usize,
     },
+    /// The target has no random numbers of its own, and the config brings none.
+    Entropy,
     /// The match would be lost before it is interrupted.
     Silence {
         /// The silence after which it is interrupted.
@@ -260,6 +272,9 @@ impl fmt::Display for ConfigError {
             Self::Seed => f.write_str("the seed is 0"),
             Self::UserData { len } => {
                 write!(f, "user data of {len} bytes is more than {MAX_USER_DATA}")
+            }
+            Self::Entropy => {
+                f.write_str("no entropy is given, and this target has no random numbers of its own")
             }
             Self::Silence { interrupted_after, lost_after } => write!(
                 f,
@@ -307,6 +322,13 @@ mod tests {
         }
         let user_data = |len| checked(|config| config.user_data = vec![0; len]);
         assert_eq!((user_data(64), user_data(65)), (Ok(()), Err(ConfigError::UserData { len: 65 })));
+    }
+
+    #[test]
+    fn entropy_must_be_given_where_the_target_has_none() {
+        let given = |entropy| Config { entropy, ..Config::new(1) };
+        assert_eq!(given(None).check_entropy(false), Err(ConfigError::Entropy));
+        assert_eq!((given(Some(0)).check_entropy(false), given(None).check_entropy(true)), (Ok(()), Ok(())));
     }
 
     #[test]

@@ -116,9 +116,25 @@ fn crate_names(code: &str) -> Vec<String> {
     names
 }
 
-/// Which room the names come from that `lib.rs` re-exports, and the rooms themselves.
+/// The code without its attributes, such as `#[cfg(feature = "lab")]`, which may hold brackets of their own.
+fn without_attributes(code: &str) -> String {
+    let (mut kept, mut rest) = (String::new(), code);
+    while let Some((before, attribute)) = rest.split_once("#[") {
+        kept.push_str(before);
+        let mut depth = 1;
+        let end = attribute.find(|c: char| {
+            depth += i32::from(c == '[') - i32::from(c == ']');
+            depth == 0
+        });
+        rest = end.map_or("", |end| &attribute[end + 1..]);
+    }
+    kept + rest
+}
+
+/// Which room the names come from that `lib.rs` re-exports, and the rooms themselves, whatever feature they need.
 fn rooms_by_name(library: &str) -> BTreeMap<String, String> {
     let mut rooms = BTreeMap::new();
+    let library = without_attributes(library);
     for statement in library.replace("pub(crate) use ", "pub use ").split(';') {
         let Some(words) = statement.trim().strip_prefix("pub use ") else {
             if let Some((_, room)) = statement.split_once("mod ") {
@@ -300,4 +316,7 @@ fn the_reader_of_imports_understands_them() {
     assert_eq!(crate_names(code), ["Frame", "wire", "fields", "hash"]);
     let rooms = rooms_by_name("mod cue; pub mod wire; pub(crate) use session::{A, B}; pub use frame::Frame");
     assert_eq!((&*rooms["A"], &*rooms["Frame"], &*rooms["cue"]), ("session", "frame", "cue"));
+    let gated = "#[cfg(feature = \"a\")]\npub mod lab; #[cfg(any(x, y))] #[doc = \"[z]\"]\npub use net::Udp; mod ring";
+    let rooms = rooms_by_name(gated);
+    assert_eq!((&*rooms["lab"], &*rooms["Udp"], &*rooms["ring"]), ("lab", "net", "ring"));
 }
