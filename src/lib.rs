@@ -41,9 +41,9 @@
 //!     let mut session = lobby.start(udp.now(), &game)?;
 //!     loop {
 //!         let due = session.next_frame_at();
-//!         udp.run_until(&mut session, due)?;                 // moves packets while it waits
+//!         let now = udp.run_until(&mut session, due)?;       // moves packets while it waits
 //!         let buttons = if session.current().0 % every == 0 { PULL } else { Buttons::NONE };
-//!         session.advance(udp.now(), &mut game, buttons);    // rolls back, steps, queues what to send
+//!         session.advance(now, &mut game, buttons);          // rolls back, steps, queues what to send
 //!         udp.flush(&mut session)?;                          // out before drawing, not after
 //!         while let Some(event) = session.poll_event() {
 //!             match event {
@@ -88,8 +88,9 @@
 //! 6. After the end, poll the events once more: the last may come in a datagram, with no frame after it. Repeat 1 to 3
 //!    while the session [lingers](Protocol::lingers): the peer needs our verdict too.
 //!
-//! [`net::udp::UdpDriver`] does 1 to 3 on a UDP socket, also at the end: `run_until` for a game that lets it sleep, `poll` for an
-//! engine that owns the loop (`while session.frame_due(now)`), `flush`, `close`. `lab::sim` does them in virtual time.
+//! [`net::Driver`] does 1 to 3 on any transport, also at the end: `run_until` for a game that lets it sleep, `poll` for an
+//! engine that owns the loop (`while session.frame_due(now)`), `flush`, `close`. `net::udp::UdpDriver` is the one on a UDP
+//! socket, `docs/TRANSPORTS.md` tells how to write another. `lab::sim` does them in virtual time.
 //!
 //! # Overview
 //!
@@ -103,7 +104,7 @@
 //! | [`authority`] | more than two players: a server that decides, clients that predict and interpolate |
 //! | [`rollback`] | the engine alone, without a network |
 //! | [`replay`] | recorded matches, in files |
-//! | [`net`] | the driver for UDP, and a relay that behaves like a bad link |
+//! | [`net`] | the driver for UDP and other transports, and a relay that behaves like a bad link |
 //! | `lab` | for tests, with the feature `lab`: a simulated network, matches with an oracle, forged datagrams |
 //! | [`wire`] | encoding and decoding of packets; `docs/WIRE.md` describes the whole protocol |
 //! | [`math`], [`Rng`] | fixed-point numbers and randomness for a simulation |
@@ -161,3 +162,8 @@ pub use shown::{is_disruptive, shown};
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The page about transports, whose TCP transport is compiled and plays a match as a doctest.
+#[cfg(all(doctest, feature = "udp"))]
+#[doc = include_str!("../docs/TRANSPORTS.md")]
+struct Transports;

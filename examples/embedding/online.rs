@@ -64,9 +64,9 @@ pub(crate) fn play(
     let mut verdict = None;
     while !session.ended() {
         let due = session.next_frame_at();
-        udp.run_until(&mut session, due)?; // moves packets while it waits
+        let now = udp.run_until(&mut session, due)?; // moves packets while it waits
         let buttons = stage.buttons(&game, session.local());
-        session.advance(udp.now(), &mut game, buttons); // rolls back, steps, queues what to send
+        session.advance(now, &mut game, buttons); // rolls back, steps, queues what to send
         udp.flush(&mut session)?; // out before drawing, not after
         verdict = attend(&mut session, &mut recorder, stage)?.or(verdict);
         stage.draw(&game, 1.0);
@@ -106,8 +106,7 @@ pub(crate) fn turn(
     stage: &mut impl Stage,
 ) -> Result<Option<Verdict>, Box<dyn Error>> {
     let mut verdict = None;
-    udp.poll(session)?;
-    let now = udp.now();
+    let now = udp.poll(session)?;
     while session.frame_due(now) {
         let buttons = stage.buttons(game, session.local());
         session.advance(now, game, buttons);

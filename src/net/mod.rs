@@ -2,6 +2,8 @@
 //!
 //! | item | purpose |
 //! |---|---|
+//! | [`Driver`] | a game on any transport: drives a [`Protocol`](crate::Protocol) over [`Datagrams`] |
+//! | [`Memory`] | a match inside a process; [`opaque_addr`] for transports whose peers have no addresses |
 //! | `udp::UdpDriver` | a game: drives a [`Protocol`](crate::Protocol) over one UDP socket; needs the feature `udp` |
 //! | `relay::Relay` | playing over a bad link at home: a UDP relay that delays, drops and corrupts; needs the feature `udp` |
 //! | `link::Link` | the impairments of a path: of the relay, and of the simulated network; needs the feature `udp` or `lab` |
@@ -10,9 +12,13 @@
 
 #[cfg(feature = "udp")]
 mod addresses;
+mod datagrams;
+mod driver;
 pub mod folder;
 #[cfg(any(feature = "udp", feature = "lab"))]
 pub mod link;
+mod memory;
+mod opaque;
 #[cfg(feature = "udp")]
 pub mod relay;
 #[cfg(feature = "udp")]
@@ -24,3 +30,7 @@ pub mod udp;
 
 #[cfg(feature = "udp")]
 pub use addresses::local_addresses;
+pub use datagrams::{Datagrams, Received};
+pub use driver::Driver;
+pub use memory::Memory;
+pub use opaque::{opaque_addr, opaque_id};

@@ -1,8 +1,9 @@
 //! A UDP relay that behaves like a bad link, to test a game against a distant peer on one machine.
 
+use super::datagrams::{RECEIVE_BYTES, Received};
 use super::link::{InFlight, Link, LinkConfig, LinkStats, nanos};
 use super::sleep::sleep;
-use super::socket::{DatagramSocket, RECEIVE_BYTES, Received};
+use super::socket::DatagramSocket;
 use crate::canonical;
 use mio::{Events, Interest, Poll, Token, Waker};
 use std::io::{self, ErrorKind};
@@ -204,7 +205,7 @@ impl Engine {
     /// Receives the datagrams of one direction; returns whether there may be more.
     fn receive(&mut self, direction: usize) -> io::Result<bool> {
         for _ in 0..RECEIVES_A_TURN {
-            let (from, len) = match self.sockets[direction].receive(&mut self.inbox)? {
+            let (from, len) = match self.sockets[direction].receive(&mut self.inbox[..])? {
                 Received::Datagram(from, len) => (from, len),
                 Received::Nothing => continue,
                 Received::Empty => return Ok(false),

@@ -8,7 +8,7 @@ use std::time::Duration;
 const POLLER_GRAIN: Duration = Duration::from_millis(1);
 /// The longest sleep outside the poller, for times below its resolution. A datagram waits no longer than this; at most
 /// four naps a frame are not a busy loop.
-pub(super) const NAP: Duration = Duration::from_micros(250);
+const NAP: Duration = Duration::from_micros(250);
 /// The longest single sleep, which fits the poller's counter.
 const MAX_POLL: Duration = Duration::from_secs(3_600);
 

@@ -1,14 +1,12 @@
 //! A UDP socket that never blocks, and counts its errors instead of returning them.
 
+use super::datagrams::Received;
 use crate::{MAX_DATAGRAM, canonical};
 use mio::net::UdpSocket;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, SocketAddr};
 
-/// The length of the buffer for one datagram. It is longer than [`MAX_DATAGRAM`], which shows datagrams that are too
-/// long as such instead of truncating them to a valid length.
-pub(crate) const RECEIVE_BYTES: usize = 2_048;
 /// The least receive buffer to request: some seconds of a match, or a short flood, while the process is not scheduled.
 const RECEIVE_BUFFER_BYTES: usize = 256 * 1024;
 /// The least send buffer to request. A match sends a few kilobytes a second; datagrams that do not fit would be too
@@ -46,7 +44,7 @@ pub struct UdpStats {
     pub interrupted: u64,
     /// Errors of any other kind.
     pub other_errors: u64,
-    /// Polls that stopped at their bound of datagrams with more to receive.
+    /// Polls of the driver that stopped at their bound of datagrams with more to receive.
     pub cut_short: u64,
 }
 
@@ -62,15 +60,6 @@ pub struct UdpOptions {
     pub receive_buffer_bytes: Option<usize>,
     /// The send buffer as the system reports it, in bytes.
     pub send_buffer_bytes: Option<usize>,
-}
-
-/// The result of one attempt to receive.
-pub(crate) enum Received {
-    Datagram(SocketAddr, usize),
-    /// An error after which the next attempt may succeed.
-    Nothing,
-    /// No datagram is waiting.
-    Empty,
 }
 
 #[derive(Debug)]
@@ -127,7 +116,7 @@ impl DatagramSocket {
     }
 
     /// Receives one datagram. An error means that the socket has failed more than [`MAX_FAILURES_IN_A_ROW`] times.
-    pub(crate) fn receive(&mut self, buf: &mut [u8; RECEIVE_BYTES]) -> io::Result<Received> {
+    pub(crate) fn receive(&mut self, buf: &mut [u8]) -> io::Result<Received> {
         match self.mio.recv_from(buf) {
             Ok((len, from)) => {
                 self.failures_in_a_row = 0;

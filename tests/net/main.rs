@@ -1,6 +1,8 @@
-//! Networks: links and the simulated network, the worlds on it, and UDP on this machine.
+//! Networks: links and the simulated network, the worlds on it, transports, and UDP on this machine.
 
 mod bursts;
+mod driver;
+mod memory;
 mod nat;
 mod network;
 mod udp;

@@ -353,6 +353,23 @@ fn close_lingers_until_all_is_delivered_or_its_time_is_over() {
 }
 
 #[test]
+fn a_rebound_driver_has_another_socket_and_the_same_clock_and_statistics() {
+    let (mut one, mut two) = (bind("127.0.0.1:0"), bind("127.0.0.1:0"));
+    let to = two.local_addr();
+    exchange(&mut one, &mut two, to);
+    let (before, old) = (one.now(), one.local_addr());
+    assert_eq!(one.rebind(old).unwrap_err().kind(), std::io::ErrorKind::AddrInUse);
+    assert_eq!(one.local_addr(), old, "a failure changes nothing");
+    one.rebind("127.0.0.1:0".parse().unwrap()).unwrap();
+    assert!(one.now() >= before);
+    assert_ne!(one.local_addr(), old);
+    // The poller wakes for the new socket: the answer comes while the driver sleeps.
+    assert_eq!(exchange(&mut one, &mut two, to), (one.local_addr(), to));
+    assert_eq!((one.stats().sent, one.stats().received), (2, 2));
+    assert!(UdpSocket::bind(old).is_ok(), "the old socket is closed");
+}
+
+#[test]
 fn a_relay_carries_datagrams_both_ways_after_their_latency() {
     let target = plain("127.0.0.1:0");
     let latency = Duration::from_millis(15);

@@ -51,7 +51,7 @@ impl Table {
     /// Moves packets until the next frame is due.
     pub(super) fn wait(&mut self) -> io::Result<()> {
         let due = self.session.next_frame_at();
-        self.udp.run_until(&mut self.session, due)
+        self.udp.run_until(&mut self.session, due).map(drop)
     }
 
     /// Plays a frame, sends what it has to say, and records what became certain.
