@@ -3,11 +3,9 @@
 use crate::plants::PLANTS;
 use crate::roster::GAMES;
 use clap::Parser;
+use rebout::lab::stress::EXTRAS;
 use rebout::net::link::LinkConfig;
 use std::path::PathBuf;
-
-/// Everything that can be taken away from a match besides what its link does to it.
-pub(crate) const EXTRAS: [&str; 2] = ["variety", "rematch"];
 
 const AFTER_HELP: &str = "\
 A game may be the name of a planted mistake: then a game that has it is tested as if it were yours, to see what a \
@@ -73,11 +71,6 @@ pub(crate) fn links(name: &str) -> Vec<(&'static str, LinkConfig)> {
         known.retain(|(known, _)| *known == name);
     }
     known
-}
-
-/// A link without one of its impairments.
-pub(crate) fn without(link: LinkConfig, impairment: &str) -> LinkConfig {
-    link.simpler().find(|(name, _)| *name == impairment).map_or(link, |(_, simpler)| simpler)
 }
 
 fn link(name: &str) -> Result<String, String> {

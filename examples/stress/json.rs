@@ -1,7 +1,7 @@
 //! The figures as JSON, for programs.
 
 use crate::planting::Planting;
-use crate::tally::{Row, Tally};
+use rebout::lab::stress::{Row, Tally};
 use std::fmt::Write;
 
 /// A string in quotes, with everything but plain letters escaped: it may be read in a terminal.

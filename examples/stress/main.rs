@@ -10,35 +10,25 @@
 //! ```
 
 mod cli;
-mod failure;
 mod json;
-mod page;
 mod planting;
 mod plants;
-mod plot;
 mod pool;
 mod progress;
 mod roster;
-mod sample;
-mod shrink;
 mod subjects;
-mod table;
-mod tally;
-mod trial;
 
 use clap::Parser;
 use cli::Args;
-use failure::Failure;
-use page::Page;
 use planting::Planting;
 use plants::PLANTS;
 use progress::Progress;
+use rebout::lab::stress::{Case, Extras, Failure, Keep, Outcome, Report};
+use rebout::net::folder;
 use roster::Subject;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use tally::Tally;
-use trial::{Case, Keep, Outcome};
 
 fn main() -> ExitCode {
     let args = Args::parse();
@@ -72,7 +62,7 @@ fn run(args: &Args, out: &mut impl Write) -> io::Result<bool> {
 fn play(args: &Args, subjects: &[Subject], matches: u32) -> Played {
     let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let jobs = args.jobs.map_or_else(cores, usize::from);
-    let cases: Vec<Case> = (0..matches).map(|index| roster::case(args, index)).collect();
+    let cases = roster::cases(args, matches);
     let links = cli::links(&args.link).len() as u32;
     let mut progress = Progress::new(matches * subjects.len() as u32);
     let work = |index: u32| {
@@ -88,91 +78,86 @@ fn play(args: &Args, subjects: &[Subject], matches: u32) -> Played {
 fn run_game(args: &Args, out: &mut impl Write) -> io::Result<bool> {
     // The names were checked with the arguments.
     let Some(subject) = Subject::named(&args.game) else { return Ok(false) };
-    let played = play(args, &[subject], args.matches.unwrap_or(1_040));
-    let tally = Tally::of(played.cases.iter().zip(&played.outcomes));
-    let failure = tally.first_failure.map(|index| Failure::new(args, &subject, &played.cases[index]));
+    let Played { cases, outcomes, seconds } = play(args, &[subject], args.matches.unwrap_or(1_040));
+    let play = |case: &Case, keep| subject.play(case, keep);
+    let report = Report::of(subject.name(), args.seed, cases, outcomes, play);
     if args.json {
-        writeln!(out, "{}", json::object(&tally, None, played.seconds))?;
+        writeln!(out, "{}", json::object(&report.tally, None, seconds))?;
     } else {
-        table::print_links(out, &tally)?;
-        summarise(out, &tally, played.seconds)?;
+        write!(out, "{}{}", report.tally.table(), report.tally.summary(Some(seconds)))?;
     }
-    if let Some(failure) = &failure {
-        tell(args, failure)?;
+    let described = report.failure.as_ref().map(describe);
+    if let (Some(failure), Some(text)) = (&report.failure, &described) {
+        tell(args, failure, text)?;
     }
-    let is_well = tally.failures == 0;
-    write_page(args, &played, &tally, &[], failure.as_ref(), is_well)?;
-    Ok(is_well)
-}
-
-fn summarise(out: &mut impl Write, tally: &Tally, seconds: f64) -> io::Result<()> {
-    let total = tally.total();
-    let per_s = total.figures.frames as f64 / seconds.max(1e-6);
-    writeln!(
-        out,
-        "{} matches, {} frames in {seconds:.1} s: {:.2} million frames/s; {} diverged, {} vacuous, {} failed",
-        table::grouped(u64::from(total.matches)),
-        table::grouped(total.figures.frames),
-        per_s / 1e6,
-        total.divergences,
-        total.vacuous,
-        tally.failures,
-    )?;
-    if tally.excused > 0 {
-        writeln!(out, "{} of them on links that flip bits, every one reported", tally.excused)?;
-    }
-    Ok(())
-}
-
-/// Prints a failure, and the place of its files.
-fn tell(args: &Args, failure: &Failure) -> io::Result<()> {
-    let mut err = io::stderr().lock();
-    failure.describe(&mut err)?;
-    let dir = args.report.clone().unwrap_or_else(|| Path::new("target").join("stress"));
-    let written: PathBuf = failure.write(&dir)?;
-    writeln!(err, "  written to {}", written.display())
+    let extras = Extras { seconds: Some(seconds), failure: described.as_deref(), ..Extras::default() };
+    write_page(args, &report, extras)?;
+    Ok(report.is_well())
 }
 
 fn run_plants(args: &Args, name: &str, out: &mut impl Write) -> io::Result<bool> {
     let plants: Vec<_> = PLANTS.iter().filter(|plant| name == "all" || plant.name == name).collect();
     let subjects: Vec<Subject> = plants.iter().map(|plant| Subject::Plant(plant)).collect();
     let matches = args.matches.unwrap_or(13);
-    let played = play(args, &subjects, matches);
-    let per_plant = played.outcomes.chunks(matches as usize);
+    let Played { cases, outcomes, seconds } = play(args, &subjects, matches);
+    let per_plant = outcomes.chunks(matches as usize);
     let plantings: Vec<Planting> =
         plants.iter().zip(per_plant).map(|(plant, outcomes)| Planting::of(plant, outcomes.iter())).collect();
-    let tally = Tally::of(played.cases.iter().cycle().zip(&played.outcomes));
+    let cases = cases.iter().cycle().take(outcomes.len()).cloned().collect();
+    let report = Report::summed(&format!("planted: {name}"), args.seed, cases, outcomes);
     if args.json {
-        writeln!(out, "{}", json::object(&tally, Some(&plantings), played.seconds))?;
+        writeln!(out, "{}", json::object(&report.tally, Some(&plantings), seconds))?;
     } else {
-        table::print_plants(out, &plantings)?;
+        write!(out, "{}", planting::table(&plantings))?;
     }
     let mut err = io::stderr().lock();
     for (planting, plant) in plantings.iter().zip(&plants).filter(|(planting, _)| !planting.is_right()) {
         let Some(wrong) = planting.wrong else { continue };
-        let case = &played.cases[wrong as usize];
         writeln!(err, "{}: expected {} and {}, in", plant.name, plant.field, plant.side)?;
-        writeln!(err, "  {}", failure::command(&format!("--plant {}", plant.name), case, &[]))?;
+        writeln!(err, "  {}", command(&format!("--plant {}", plant.name), &report.cases[wrong as usize]))?;
     }
     let is_well = plantings.iter().all(|planting| planting.is_caught() && planting.is_right());
-    write_page(args, &played, &tally, &plantings, None, is_well)?;
+    let section = planting::section(&plantings);
+    let extras =
+        Extras { seconds: Some(seconds), is_well: Some(is_well), section: &section, ..Extras::default() };
+    write_page(args, &report, extras)?;
     Ok(is_well)
 }
 
-/// Writes the report, if it is wanted.
-fn write_page(
-    args: &Args,
-    played: &Played,
-    tally: &Tally,
-    plantings: &[Planting],
-    failure: Option<&Failure>,
-    is_well: bool,
-) -> io::Result<()> {
+/// The command that plays a match again, alone.
+fn command(what: &str, case: &Case) -> String {
+    let mut command = format!(
+        "cargo run --release --example stress -- {what} --link {} --seed {} --matches 1 --frames {}",
+        case.link_name, case.seed, case.frames
+    );
+    if !case.without.is_empty() {
+        command += &format!(" --without {}", case.without.join(","));
+    }
+    command
+}
+
+fn describe(failure: &Failure) -> String {
+    failure.describe(|case| command(&format!("--game {}", failure.game), case))
+}
+
+/// Prints a failure, and leaves its files behind: what was found and how to see it again, and the bundle of the desync,
+/// or the inputs alone if there was none.
+fn tell(args: &Args, failure: &Failure, text: &str) -> io::Result<()> {
+    let mut err = io::stderr().lock();
+    write!(err, "{text}")?;
+    let dir = args.report.clone().unwrap_or_else(|| Path::new("target").join("stress"));
+    let dir: PathBuf = dir.join(format!("{}-{}", failure.case.link_name, failure.case.seed));
+    let mut files = vec![("failure.txt", text.as_bytes().to_vec())];
+    files.extend(failure.files().map_err(io::Error::other)?);
+    folder::write(&dir, &files).map_err(io::Error::other)?;
+    writeln!(err, "  written to {}", dir.display())
+}
+
+/// Writes the page, if it is wanted.
+fn write_page(args: &Args, report: &Report, extras: Extras<'_>) -> io::Result<()> {
     let Some(dir) = &args.report else { return Ok(()) };
-    let (cases, outcomes, seconds) = (&played.cases, &played.outcomes, played.seconds);
-    let page = Page { args, tally, seconds, cases, outcomes, plantings, failure, is_well };
     std::fs::create_dir_all(dir)?;
     let path = dir.join("index.html");
-    std::fs::write(&path, page.html())?;
+    std::fs::write(&path, report.page_with(extras))?;
     writeln!(io::stderr(), "report: {}", path.display())
 }

@@ -1,9 +1,11 @@
 //! Plants a mistake, and sees who finds it: the sync test, the oracle, the checksums; and what the autopsy says.
 
 use crate::plants::{Plant, Planted};
-use crate::subjects::Trial;
-use crate::trial::{Outcome, Trouble};
-use rebout::{Inputs, Player, SyncTest, SyncTestError};
+use crate::subjects::brawl;
+use rebout::lab::stress::text::{columns, escaped};
+use rebout::lab::stress::{Outcome, Trouble, Turn};
+use rebout::{Frame, Inputs, Player, SyncTest, SyncTestError, shown};
+use std::fmt::Write;
 
 /// How long the sync test is given, and how deep it goes.
 const SYNC_TEST_FRAMES: u32 = 600;
@@ -69,7 +71,7 @@ impl Planting {
                     Some(Trouble::Diverged { frame, .. }) => Some(frame.0),
                     _ => None,
                 };
-                let autopsy = outcome.autopsies.iter().flatten().next();
+                let autopsy = outcome.autopsy();
                 planting.field = autopsy.and_then(|autopsy| Some(autopsy.fields.first()?.path.clone()));
                 planting.side = autopsy.map(|autopsy| autopsy.verdict.name());
             }
@@ -97,15 +99,70 @@ fn sync_test(plant: &Plant) -> Option<u32> {
     let mut game = Planted::new((plant.mistake)(), 1, Some(Player::One));
     let mut test = SyncTest::new(&game, SYNC_TEST_DEPTH, 1);
     for frame in 0..SYNC_TEST_FRAMES {
-        let inputs = Inputs(Player::BOTH.map(|player| Planted::script(player, frame, 1)));
-        game.before_frame(rebout::Frame(frame), inputs[Player::One]);
+        let frame = Frame(frame);
+        let held = |player| brawl(&Turn { game: &game, player, frame, seed: 1 }).into();
+        let inputs = Inputs(Player::BOTH.map(held));
+        game.before_frame(frame, inputs[Player::One]);
         match test.advance(&mut game, inputs) {
             Ok(()) => {}
             Err(SyncTestError::Restore { .. } | SyncTestError::Resimulation { .. }) => {
-                return Some(frame + 1);
+                return Some(frame.next().0);
             }
             Err(_) => return None,
         }
     }
     None
+}
+
+/// The mistakes in a table, for people.
+pub(crate) fn table(plantings: &[Planting]) -> String {
+    let heads = ["mistake", "caught", "sync test", "oracle", "checksum", "field", "side", "right"];
+    let mut rows: Vec<Vec<String>> = vec![heads.map(str::to_owned).to_vec()];
+    for planting in plantings {
+        let frame = |found: Option<u32>| found.map_or("-".to_owned(), |frame| frame.to_string());
+        rows.push(vec![
+            planting.name.to_owned(),
+            format!("{}/{}", planting.caught, planting.matches),
+            frame(planting.sync_test),
+            frame(planting.oracle),
+            frame(planting.checksum),
+            shown(planting.field.as_deref().unwrap_or("-")).into_owned(),
+            planting.side.unwrap_or("-").to_owned(),
+            if planting.is_right() { "yes" } else { "NO" }.to_owned(),
+        ]);
+    }
+    columns(&rows, usize::MAX)
+}
+
+/// The mistakes on the page; nothing if there are none.
+pub(crate) fn section(plantings: &[Planting]) -> String {
+    if plantings.is_empty() {
+        return String::new();
+    }
+    let mut html = String::from(
+        "<h2>Planted mistakes</h2><p>After how many frames each was found, and what the autopsy said.</p>\
+         <div class=\"wide\"><table class=\"words\"><thead><tr><th>mistake</th><th>what is wrong</th>\
+         <th>caught</th><th>sync test</th><th>oracle</th><th>checksum</th><th>field</th><th>side</th>\
+         <th>right</th></tr></thead><tbody>",
+    );
+    for planting in plantings {
+        let frame = |found: Option<u32>| found.map_or("–".to_owned(), |frame| frame.to_string());
+        let (class, right) = if planting.is_right() { ("good", "yes") } else { ("bad", "no") };
+        let _ = write!(
+            html,
+            "<tr><th>{}</th><td class=\"what\">{}</td><td>{}/{}</td><td>{}</td><td>{}</td><td>{}</td><td><code>{}</code></td>\
+             <td>{}</td><td class=\"{class}\">{right}</td></tr>",
+            planting.name,
+            escaped(planting.what),
+            planting.caught,
+            planting.matches,
+            frame(planting.sync_test),
+            frame(planting.oracle),
+            frame(planting.checksum),
+            escaped(planting.field.as_deref().unwrap_or("–")),
+            planting.side.unwrap_or("–"),
+        );
+    }
+    html.push_str("</tbody></table></div>");
+    html
 }

@@ -1,7 +1,6 @@
 //! How far the run is: a bar on a terminal, a line now and then elsewhere.
 
-use crate::tally::diverged;
-use crate::trial::Outcome;
+use rebout::lab::stress::Outcome;
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
@@ -34,7 +33,7 @@ impl Progress {
         if let Some(outcome) = outcome {
             self.done += 1;
             self.frames += outcome.figures.frames;
-            self.divergences += u32::from(diverged(outcome));
+            self.divergences += u32::from(outcome.diverged());
         }
         let done = u64::from(self.done);
         let of = u64::from(self.of.max(1));

@@ -1,12 +1,9 @@
 //! The games by name, and which matches make up a run.
 
-use crate::cli::{Args, links, without};
-use crate::plants::{self, PLANTS, Planted};
-use crate::trial::{self, Case, Keep, Outcome};
-use games::duel::Duel;
-use games::playground::Playground;
-use games::swarm::Swarm;
-use std::rc::Rc;
+use crate::cli::{Args, links};
+use crate::plants::{self, PLANTS};
+use crate::subjects;
+use rebout::lab::stress::{Case, Keep, Outcome, Plan};
 
 /// A game that can be chosen.
 #[derive(Clone, Copy)]
@@ -17,14 +14,10 @@ pub(crate) struct Entry {
 
 /// The games of which nothing bad is known.
 pub(crate) const GAMES: [Entry; 3] = [
-    Entry { name: "playground", play: |case, keep| trial::play(case, keep, &plain::<Playground>()) },
-    Entry { name: "duel", play: |case, keep| trial::play(case, keep, &plain::<Duel>()) },
-    Entry { name: "swarm", play: |case, keep| trial::play(case, keep, &plain::<Swarm>()) },
+    Entry { name: "playground", play: |case, keep| subjects::playground().play(case, keep) },
+    Entry { name: "duel", play: |case, keep| subjects::duel().play(case, keep) },
+    Entry { name: "swarm", play: |case, keep| subjects::swarm().play(case, keep) },
 ];
-
-fn plain<G: crate::subjects::Trial>() -> trial::Maker<G> {
-    Rc::new(|seed, _| G::build(seed))
-}
 
 /// An entry of the roster: a game, or a planted mistake.
 #[derive(Clone, Copy)]
@@ -49,45 +42,24 @@ impl Subject {
     pub(crate) fn play(&self, case: &Case, keep: Keep) -> Outcome {
         match self {
             Self::Game(game) => (game.play)(case, keep),
-            Self::Plant(plant) => {
-                let mistake = plant.mistake;
-                trial::play(
-                    case,
-                    keep,
-                    &(Rc::new(move |seed, seat| Planted::new(mistake(), seed, seat))
-                        as trial::Maker<Planted>),
-                )
-            }
+            Self::Plant(plant) => plants::planted(plant).play(case, keep),
         }
     }
 }
 
-/// The match with a number. Each has its own seed, and the first one the seed of the run: so that a match can be
-/// played again alone.
-pub(crate) fn case(args: &Args, index: u32) -> Case {
-    let links = links(&args.link);
-    let (link_name, mut link) = links[index as usize % links.len()];
-    for impairment in &args.without {
-        link = without(link, impairment);
-    }
-    let has = |extra: &str| !args.without.iter().any(|name| name == extra);
-    Case {
-        link_name,
-        link,
-        frames: args.frames,
-        seed: match_seed(args.seed, index),
+/// The matches of a run.
+pub(crate) fn cases(args: &Args, matches: u32) -> Vec<Case> {
+    let plan = Plan {
+        links: links(&args.link),
+        seed: args.seed,
+        match_frames: args.frames,
+        without: args.without.clone(),
+    };
+    let case = |index| {
+        let mut case = plan.case(index)?;
         // Planted mistakes show in rollbacks, which a machine with an input delay may not need.
-        variety: args.plant.is_none() && has("variety"),
-        rematch: has("rematch"),
-    }
-}
-
-fn match_seed(seed: u64, index: u32) -> u64 {
-    if index == 0 {
-        return seed;
-    }
-    let mut mixed = seed.wrapping_add(u64::from(index).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    mixed ^ mixed >> 31
+        case.variety &= args.plant.is_none();
+        Some(case)
+    };
+    (0..matches).filter_map(case).collect()
 }

@@ -52,8 +52,8 @@ pub struct Contestant<G: Game> {
     last_frame_at: Duration,
 }
 
-/// Returns the buttons that a player holds at a local time.
-pub type Hands<G> = Box<dyn FnMut(Duration, &Session<<G as Save>::Snapshot>) -> Input>;
+/// Returns the input that a player gives at a local time, in the game that the machine shows.
+pub type Hands<G> = Box<dyn FnMut(Duration, &Session<<G as Save>::Snapshot>, &G) -> Input>;
 
 /// Makes a game from the agreed seed and the seat of its machine.
 pub type Make<G> = Box<dyn FnOnce(u32, Player) -> G>;
@@ -356,7 +356,7 @@ impl<G: Game> Machine for Contestant<G> {
             session.leave();
         }
         let buttons = match &mut self.hands {
-            Some(hands) => hands(now, session),
+            Some(hands) => hands(now, session, game),
             None => (play.script)(session.local(), session.current().0, session.agreed().seed),
         };
         if let Some(before) = self.before {

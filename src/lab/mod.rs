@@ -2,6 +2,7 @@
 //!
 //! | what | for |
 //! |---|---|
+//! | [`stress`] | a hunt for desyncs in a game: many matches on bad links, in one call |
 //! | [`Bout`] | two machines that play one match, checked by an oracle |
 //! | [`sim`] | the network below: seeded, in virtual time, with the real bytes and no socket |
 //! | [`forge`] | forged and damaged datagrams |
@@ -52,6 +53,7 @@ mod oracle;
 mod overheard;
 mod setup;
 pub mod sim;
+pub mod stress;
 
 pub use bout::{Bout, Said};
 pub use contestant::{Contestant, Hands, Make, Watch};

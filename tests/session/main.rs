@@ -15,3 +15,4 @@ mod nat;
 mod pacing;
 mod pair;
 mod stalls;
+mod stress;

@@ -99,7 +99,7 @@ fn a_press_during_a_stall_is_kept_and_a_direction_is_not() {
     let seen = Rc::clone(&stalled);
     // A tap of both buttons for 20 ms, shortly before the link is back: too short for any frame to take it.
     let tap = cut_until - ms(10)..cut_until + ms(10);
-    bout.world.machine_mut(0).hands = Some(Box::new(move |now, session| {
+    bout.world.machine_mut(0).hands = Some(Box::new(move |now, session, _| {
         let held = tap.contains(&now);
         *seen.borrow_mut() |= held && session.is_stalled();
         if held { (FIRE | LEFT).into() } else { Input::NEUTRAL }

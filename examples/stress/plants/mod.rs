@@ -8,8 +8,9 @@ mod outside;
 mod saving;
 mod stepping;
 
-use crate::subjects::{Trial, brawl};
+use crate::subjects::{NO_BLOW, brawl, struck};
 use games::playground::Playground;
+use rebout::lab::stress::Stress;
 use rebout::{Cues, Frame, Game, Input, Inputs, Player, Save, fields};
 
 /// The fight, and around it the sort of thing that mistakes are made with.
@@ -60,7 +61,7 @@ fields!(Arena {
 impl Arena {
     fn new(seed: u32) -> Self {
         Self {
-            fight: Playground::build(seed),
+            fight: Playground::new(seed).expect("a match never has seed 0"),
             combo: 0,
             power: 0,
             wind: 0,
@@ -105,13 +106,6 @@ pub(crate) trait Mistake {
     fn start(&mut self, arena: &mut Arena, seat: Option<Player>) {
         let _ = (arena, seat);
     }
-}
-
-/// No mistake at all.
-struct Nothing;
-
-impl Mistake for Nothing {
-    fn step(&mut self, _: &mut Arena, _: Inputs, _: Option<Player>) {}
 }
 
 /// A mistake, and how it is expected to be found.
@@ -290,29 +284,19 @@ impl Game for Planted {
     }
 }
 
-impl Trial for Planted {
-    fn build(seed: u32) -> Self {
-        Self::new(Box::new(Nothing), seed, None)
-    }
-
-    fn again(self, seed: u32, seat: Player) -> Self {
-        // The process goes on, and with it whatever the mistake has kept.
-        Self::new(self.mistake, seed, Some(seat))
-    }
-
-    fn script(player: Player, frame: u32, seed: u32) -> Input {
-        brawl(player, frame, seed).into()
-    }
-
-    fn before_frame(&mut self, frame: Frame, held: Input) {
+impl Planted {
+    pub(crate) fn before_frame(&mut self, frame: Frame, held: Input) {
         self.mistake.before_frame(&mut self.arena, frame, held, self.seat);
     }
+}
 
-    fn frame(&self) -> u32 {
-        self.arena.fight.frame
-    }
-
-    fn blows(&self) -> u32 {
-        self.arena.fight.blows()
-    }
+/// The stress test of a game with this mistake in it.
+pub(crate) fn planted(plant: &Plant) -> Stress<Planted> {
+    let mistake = plant.mistake;
+    Stress::seated(move |seed, seat| Planted::new(mistake(), seed, seat))
+        .press(brawl)
+        // The process goes on, and with it whatever the mistake has kept.
+        .rematch(|planted, seed, seat| Planted::new(planted.mistake, seed, Some(seat)))
+        .before_frame(Planted::before_frame)
+        .expect(NO_BLOW, |planted| struck(&planted.arena.fight))
 }

@@ -11,7 +11,7 @@ const BOTTOM: f64 = 34.0;
 
 /// How points are shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Marks {
+pub(super) enum Marks {
     /// A line through all points.
     Line,
     /// A bar from zero up to each point.
@@ -21,26 +21,26 @@ pub(crate) enum Marks {
 }
 
 /// Points of one colour.
-pub(crate) struct Series {
+pub(super) struct Series {
     /// A class of the page's style sheet.
-    pub(crate) class: &'static str,
-    pub(crate) marks: Marks,
-    pub(crate) points: Vec<(f64, f64)>,
+    pub(super) class: &'static str,
+    pub(super) marks: Marks,
+    pub(super) points: Vec<(f64, f64)>,
 }
 
 /// One plot.
-pub(crate) struct Plot<'a> {
-    pub(crate) x_label: &'a str,
-    pub(crate) y_label: &'a str,
-    pub(crate) x: (f64, f64),
-    pub(crate) y: (f64, f64),
+pub(super) struct Plot<'a> {
+    pub(super) x_label: &'a str,
+    pub(super) y_label: &'a str,
+    pub(super) x: (f64, f64),
+    pub(super) y: (f64, f64),
     /// The width of a bar, in units of x.
-    pub(crate) bar: f64,
-    pub(crate) series: Vec<Series>,
+    pub(super) bar: f64,
+    pub(super) series: Vec<Series>,
 }
 
 impl Plot<'_> {
-    pub(crate) fn svg(&self) -> String {
+    pub(super) fn svg(&self) -> String {
         let mut svg = format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\">");
         self.grid(&mut svg);
         for series in &self.series {
@@ -145,7 +145,7 @@ fn shown(value: f64) -> String {
 }
 
 /// The next round number above the greatest of these, and at least `least`.
-pub(crate) fn ceiling(values: impl Iterator<Item = f64>, least: f64) -> f64 {
+pub(super) fn ceiling(values: impl Iterator<Item = f64>, least: f64) -> f64 {
     let most = values.fold(least, f64::max);
     let magnitude = 10_f64.powf(most.log10().floor());
     let rounds = [1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0];

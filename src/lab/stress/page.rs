@@ -1,15 +1,11 @@
 //! The report: one page that needs nothing but itself.
 
-use crate::cli::Args;
-use crate::failure::Failure;
-use crate::planting::Planting;
-use crate::plot::{Marks, Plot, Series, ceiling};
-use crate::sample::{Moment, Sample};
-use crate::table::{COLUMNS, cells, grouped};
-use crate::tally::{Row, Tally};
-use crate::trial::{Case, Outcome};
-use rebout::net::link::{Chance, LinkConfig};
-use rebout::shown;
+use super::plot::{Marks, Plot, Series, ceiling};
+use super::report::Report;
+use super::sample::{Moment, Sample};
+use super::tally::{COLUMNS, Row};
+use super::text::{escaped, grouped};
+use crate::net::link::{Chance, LinkConfig};
 use std::fmt::Write;
 
 /// Into how many stretches the time of a match is divided for a plot.
@@ -17,52 +13,34 @@ const STRETCHES: usize = 300;
 
 const STYLE: &str = include_str!("page.css");
 
-/// The contents of the page.
-pub(crate) struct Page<'a> {
-    pub(crate) args: &'a Args,
-    pub(crate) tally: &'a Tally,
-    pub(crate) seconds: f64,
-    pub(crate) cases: &'a [Case],
-    pub(crate) outcomes: &'a [Outcome],
-    pub(crate) plantings: &'a [Planting],
-    pub(crate) failure: Option<&'a Failure>,
-    pub(crate) is_well: bool,
+/// The parts of the page that a report does not know.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Extras<'a> {
+    /// The time that the run took, to show its speed.
+    pub seconds: Option<f64>,
+    /// The description of the failure, in place of the report's own.
+    pub failure: Option<&'a str>,
+    /// The verdict, for a run whose failures are expected.
+    pub is_well: Option<bool>,
+    /// HTML before the table of the links.
+    pub section: &'a str,
 }
 
-/// Text as a page shows it, in an element or an attribute: no markup, nothing that turns the words around it. Lines stay
-/// lines.
-fn escaped(text: &str) -> String {
-    let mut html = String::with_capacity(text.len());
-    for (at, line) in text.split('\n').enumerate() {
-        html.push_str(if at > 0 { "\n" } else { "" });
-        for c in shown(line).chars() {
-            match c {
-                '&' => html.push_str("&amp;"),
-                '<' => html.push_str("&lt;"),
-                '>' => html.push_str("&gt;"),
-                '"' => html.push_str("&quot;"),
-                '\'' => html.push_str("&#39;"),
-                c => html.push(c),
-            }
-        }
-    }
-    html
+pub(super) struct Page<'a> {
+    pub(super) report: &'a Report,
+    pub(super) extras: Extras<'a>,
 }
 
 impl Page<'_> {
-    pub(crate) fn html(&self) -> String {
+    pub(super) fn html(&self) -> String {
         let mut html = format!(
             "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">\
              <meta name=\"viewport\" content=\"width=device-width\"><title>Stress report</title>\
              <style>{STYLE}</style></head><body><main>"
         );
         self.head(&mut html);
-        if let Some(failure) = self.failure {
-            divergence(&mut html, failure);
-        }
-        if !self.plantings.is_empty() {
-            self.mistakes(&mut html);
-        }
+        self.failure(&mut html);
+        html.push_str(self.extras.section);
         self.table(&mut html);
         self.plots(&mut html);
         html.push_str("</main></body></html>\n");
@@ -70,52 +48,48 @@ impl Page<'_> {
     }
 
     fn head(&self, html: &mut String) {
-        let total = self.tally.total();
-        let game =
-            self.args.plant.as_deref().map_or(self.args.game.clone(), |name| format!("planted: {name}"));
-        let (class, word) = if self.is_well { ("good", "All is well") } else { ("bad", "Not well") };
-        let per_s = total.figures.frames as f64 / self.seconds.max(1e-6);
+        let (report, total) = (self.report, self.report.tally.total());
+        let (class, word) = if self.extras.is_well.unwrap_or(report.is_well()) {
+            ("good", "All is well")
+        } else {
+            ("bad", "Not well")
+        };
         let _ = write!(html, "<h1>Stress report</h1><p class=\"verdict {class}\">{word}</p><dl>");
+        let per_s = |seconds: f64| grouped((total.figures.frames as f64 / seconds.max(1e-6)) as u64);
         let facts = [
-            ("game", escaped(&game)),
-            ("seed", self.args.seed.to_string()),
-            ("matches", grouped(u64::from(total.matches))),
-            ("frames", grouped(total.figures.frames)),
-            ("frames a second", grouped(per_s as u64)),
-            ("resimulated", grouped(total.figures.resimulated)),
-            ("checksums compared", grouped(total.figures.checksums)),
-            ("diverged", total.divergences.to_string()),
-            ("vacuous", total.vacuous.to_string()),
+            ("game", Some(escaped(&report.game))),
+            ("seed", Some(report.seed.to_string())),
+            ("matches", Some(grouped(u64::from(total.matches)))),
+            ("frames", Some(grouped(total.figures.frames))),
+            ("frames a second", self.extras.seconds.map(per_s)),
+            ("resimulated", Some(grouped(total.figures.resimulated))),
+            ("checksums compared", Some(grouped(total.figures.checksums))),
+            ("diverged", Some(total.divergences.to_string())),
+            ("vacuous", Some(total.vacuous.to_string())),
         ];
-        for (name, value) in facts {
+        for (name, value) in facts.into_iter().filter_map(|(name, value)| Some((name, value?))) {
             let _ = write!(html, "<div><dt>{name}</dt><dd>{value}</dd></div>");
         }
         html.push_str("</dl>");
     }
 
-    fn mistakes(&self, html: &mut String) {
+    fn failure(&self, html: &mut String) {
+        let Some(failure) = &self.report.failure else { return };
+        let text = self.extras.failure.map_or_else(|| failure.to_string(), str::to_owned);
+        let _ = write!(html, "<h2>The first failure</h2><pre>{}</pre>", escaped(&text));
+        let Some(autopsy) = failure.outcome.autopsy() else { return };
         html.push_str(
-            "<h2>Planted mistakes</h2><p>After how many frames each was found, and what the autopsy said.</p>\
-             <div class=\"wide\"><table class=\"words\"><thead><tr><th>mistake</th><th>what is wrong</th>\
-             <th>caught</th><th>sync test</th><th>oracle</th><th>checksum</th><th>field</th><th>side</th>\
-             <th>right</th></tr></thead><tbody>",
+            "<div class=\"wide\"><table class=\"words\"><thead><tr><th>field</th><th>player one</th><th>player two</th>\
+             </tr></thead><tbody>",
         );
-        for planting in self.plantings {
-            let frame = |found: Option<u32>| found.map_or("–".to_owned(), |frame| frame.to_string());
-            let (class, right) = if planting.is_right() { ("good", "yes") } else { ("bad", "no") };
+        for field in autopsy.fields.iter().take(50) {
+            let shown = |side: &Option<String>| escaped(side.as_deref().unwrap_or("(absent)"));
             let _ = write!(
                 html,
-                "<tr><th>{}</th><td class=\"what\">{}</td><td>{}/{}</td><td>{}</td><td>{}</td><td>{}</td><td><code>{}</code></td>\
-                 <td>{}</td><td class=\"{class}\">{right}</td></tr>",
-                planting.name,
-                escaped(planting.what),
-                planting.caught,
-                planting.matches,
-                frame(planting.sync_test),
-                frame(planting.oracle),
-                frame(planting.checksum),
-                escaped(planting.field.as_deref().unwrap_or("–")),
-                planting.side.unwrap_or("–"),
+                "<tr><th><code>{}</code></th><td>{}</td><td>{}</td></tr>",
+                escaped(&field.path),
+                shown(&field.one),
+                shown(&field.two)
             );
         }
         html.push_str("</tbody></table></div>");
@@ -127,10 +101,10 @@ impl Page<'_> {
             let _ = write!(html, "<th>{name}</th>");
         }
         html.push_str("</tr></thead><tbody>");
-        let total = self.tally.total();
-        for row in self.tally.rows.iter().chain((self.tally.rows.len() > 1).then_some(&total)) {
+        let (tally, total) = (&self.report.tally, self.report.tally.total());
+        for row in tally.rows.iter().chain((tally.rows.len() > 1).then_some(&total)) {
             html.push_str(if row.name == total.name { "<tr class=\"total\">" } else { "<tr>" });
-            for (at, cell) in cells(row).iter().enumerate() {
+            for (at, cell) in row.cells().iter().enumerate() {
                 let tag = if at == 0 { "th" } else { "td" };
                 let _ = write!(html, "<{tag}>{cell}</{tag}>");
             }
@@ -148,11 +122,10 @@ impl Page<'_> {
             "<h2>A match on each link</h2><p class=\"legend\"><span class=\"one\"></span> the machine that hosts, \
              upward <span class=\"two\"></span> the one that joins, downward <span class=\"all\"></span> all matches of the link</p>",
         );
-        for row in &self.tally.rows {
-            let played = self.cases.iter().zip(self.outcomes);
-            let sampled = played
-                .clone()
-                .find(|(case, outcome)| case.link_name == row.name && !outcome.samples[0].0.is_empty());
+        for row in &self.report.tally.rows {
+            let mut played = self.report.cases.iter().zip(&self.report.outcomes);
+            let sampled =
+                played.find(|(case, outcome)| case.link_name == row.name && !outcome.samples[0].0.is_empty());
             let Some((case, outcome)) = sampled else { continue };
             let _ = write!(
                 html,
@@ -275,40 +248,4 @@ fn described(link: &LinkConfig) -> String {
         parts.push(format!("{} kbit/s", bandwidth.bits_per_s / 1_000));
     }
     parts.join(", ")
-}
-
-fn divergence(html: &mut String, failure: &Failure) {
-    let mut text = Vec::new();
-    // Writing to memory does not fail.
-    let _ = failure.describe(&mut text);
-    let text = String::from_utf8_lossy(&text);
-    let _ = write!(html, "<h2>The first failure</h2><pre>{}</pre>", escaped(&text));
-    let Some(autopsy) = failure.shrunk.outcome.autopsies.iter().flatten().next() else { return };
-    html.push_str(
-        "<div class=\"wide\"><table class=\"words\"><thead><tr><th>field</th><th>player one</th><th>player two</th>\
-         </tr></thead><tbody>",
-    );
-    for field in autopsy.fields.iter().take(50) {
-        let shown = |side: &Option<String>| escaped(side.as_deref().unwrap_or("(absent)"));
-        let _ = write!(
-            html,
-            "<tr><th><code>{}</code></th><td>{}</td><td>{}</td></tr>",
-            escaped(&field.path),
-            shown(&field.one),
-            shown(&field.two)
-        );
-    }
-    html.push_str("</tbody></table></div>");
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_on_the_page_is_neither_markup_nor_a_mark_of_direction() {
-        let text = "<script>\"a\" & 'b'</script>\n\u{202e}\u{1b}[2J\r";
-        let shown = r"&lt;script&gt;&quot;a&quot; &amp; &#39;b&#39;&lt;/script&gt;";
-        assert_eq!(escaped(text), format!("{shown}\n{}", r"\u{202e}\u{1b}[2J\u{d}"));
-    }
 }

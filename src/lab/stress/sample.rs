@@ -1,47 +1,51 @@
 //! Samples of every frame of one match, for the plots.
 
-use core::time::Duration;
-use rebout::{Advanced, Stats};
+use crate::{Advanced, Stats};
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Duration;
 
 /// One due frame of one machine.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Moment {
-    pub(crate) at: Duration,
+#[non_exhaustive]
+pub struct Moment {
+    /// The time since the machine's first frame.
+    pub at: Duration,
     /// How far this frame went back; 0 if not at all.
-    pub(crate) depth: u32,
-    pub(crate) stalled: bool,
-    pub(crate) lead: f32,
+    pub depth: u32,
+    /// Whether the frame had to wait.
+    pub stalled: bool,
+    /// The frame lead; positive is ahead.
+    pub lead: f32,
 }
 
 /// A match as one machine saw it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Sample(pub(crate) Vec<Moment>);
+pub struct Sample(pub Vec<Moment>);
 
-pub(crate) type Shared = Rc<RefCell<Sample>>;
+pub(super) type Shared = Rc<RefCell<Sample>>;
 
-pub(crate) fn shared() -> Shared {
+pub(super) fn shared() -> Shared {
     Rc::default()
 }
 
-pub(crate) fn taken(shared: Shared) -> Sample {
+pub(super) fn taken(shared: Shared) -> Sample {
     Rc::try_unwrap(shared).map_or_else(|shared| shared.borrow().clone(), RefCell::into_inner)
 }
 
 /// Follows a machine.
-pub(crate) struct Sampler {
+pub(super) struct Sampler {
     into: Shared,
     first: Option<Duration>,
     resimulated: u64,
 }
 
 impl Sampler {
-    pub(crate) fn new(into: Shared) -> Self {
+    pub(super) fn new(into: Shared) -> Self {
         Self { into, first: None, resimulated: 0 }
     }
 
-    pub(crate) fn look(&mut self, now: Duration, advanced: Advanced, stats: &Stats) {
+    pub(super) fn look(&mut self, now: Duration, advanced: Advanced, stats: &Stats) {
         let first = *self.first.get_or_insert(now);
         if matches!(advanced, Advanced::NotDue | Advanced::Ended) {
             return;

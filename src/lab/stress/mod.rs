@@ -1,0 +1,187 @@
+//! A hunt for desyncs in a game: many matches on simulated links, with an oracle that knows every true state.
+//!
+//! [`Stress`] plays matches of two machines on every preset link, each followed by a second match in the same process, and
+//! compares every confirmed frame with a direct simulation. A failure is played again and shrunk, to as few frames and
+//! impairments as it still happens with. A match that proves nothing (nothing was mispredicted, the state hardly changed,
+//! the inputs made no difference) is a failure too.
+//!
+//! ```
+//! use rebout::lab::stress::Stress;
+//! # use rebout::{Cues, Game, Inputs, Player, fields};
+//! # #[derive(Clone, Copy)]
+//! # struct Dots { at: [i32; 2] }
+//! # fields!(Dots { at });
+//! # impl Dots { fn new(seed: u32) -> Self { Self { at: [seed as i32, 0] } } }
+//! # impl Game for Dots {
+//! #     fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+//! #         for player in Player::BOTH {
+//! #             self.at[player.index()] += i32::from(inputs[player].buttons().0 & 3) - 1;
+//! #         }
+//! #     }
+//! # }
+//!
+//! let report = Stress::new(Dots::new).run(20_000);   // frames, on all links, with random hands
+//! assert!(report.is_well(), "{report}");
+//! ```
+//!
+//! [`Report::page`] is the same with plots; [`Report::failure`] has the shrunk match, its autopsy, its replay and the files
+//! of its bundle. Everything happens in the calling thread, and is a function of the seed.
+
+mod case;
+mod examine;
+mod failure;
+mod hands;
+mod outcome;
+mod page;
+mod plot;
+mod report;
+mod sample;
+mod shrink;
+mod tally;
+pub mod text;
+mod timed;
+mod trial;
+
+pub use case::{Case, EXTRAS, Plan};
+pub use failure::{Failure, Files, FilesError};
+pub use hands::{Turn, random};
+pub use outcome::{Figures, Keep, Outcome, Trouble};
+pub use page::Extras;
+pub use report::Report;
+pub use sample::{Moment, Sample};
+pub use tally::{Row, Tally};
+
+use crate::net::link::LinkConfig;
+use crate::{Buttons, Frame, Game, Input, Player};
+use std::fmt;
+use std::rc::Rc;
+
+/// Makes a game for a seat, or for the oracle, which has none.
+type Make<G> = dyn Fn(u32, Option<Player>) -> G;
+/// The input that a player gives.
+type Press<G> = dyn Fn(&Turn<'_, G>) -> Input;
+/// The reason why a match proved nothing, unless the function says that something happened in it.
+type Expected<G> = (&'static str, fn(&G) -> bool);
+
+/// A stress test of a game.
+pub struct Stress<G> {
+    name: String,
+    make: Rc<Make<G>>,
+    press: Rc<Press<G>>,
+    again: Option<fn(G, u32, Player) -> G>,
+    before: Option<timed::Before<G>>,
+    expected: Option<Expected<G>>,
+    axes: u8,
+    plan: Plan,
+}
+
+impl<G: Game + 'static> Stress<G> {
+    /// A test of the game that `make` makes from a seed, with random hands on all 16 buttons.
+    #[must_use]
+    pub fn new(make: impl Fn(u32) -> G + 'static) -> Self {
+        Self::seated(move |seed, _| make(seed))
+    }
+
+    /// A test of a game that is made for a seat, for games whose machines are not alike. The oracle's has no seat.
+    #[must_use]
+    pub fn seated(make: impl Fn(u32, Option<Player>) -> G + 'static) -> Self {
+        Self {
+            name: "game".to_owned(),
+            make: Rc::new(make),
+            press: Rc::new(|turn| random(turn, Buttons(u16::MAX), 0)),
+            again: None,
+            before: None,
+            expected: None,
+            axes: 0,
+            plan: Plan::default(),
+        }
+    }
+
+    /// Names the game, in the report and in the bundle of a desync.
+    #[must_use]
+    pub fn name(self, name: &str) -> Self {
+        Self { name: name.to_owned(), ..self }
+    }
+
+    /// Lets `press` give the inputs: a bot, a script, or [`random`] hands on the buttons that the game has.
+    #[must_use]
+    pub fn press<I: Into<Input>>(self, press: impl Fn(&Turn<'_, G>) -> I + 'static) -> Self {
+        Self { press: Rc::new(move |turn| press(turn).into()), ..self }
+    }
+
+    /// Agrees on so many axes ([`Config::axes`](crate::Config::axes)), for a game that has any.
+    #[must_use]
+    pub fn axes(self, axes: u8) -> Self {
+        Self { axes, ..self }
+    }
+
+    /// Plays by another plan: other links, another seed, other lengths.
+    #[must_use]
+    pub fn plan(self, plan: Plan) -> Self {
+        Self { plan, ..self }
+    }
+
+    /// Makes the game of the second match from that of the first, like a program that goes on; otherwise a new one is
+    /// made.
+    #[must_use]
+    pub fn rematch(self, again: fn(G, u32, Player) -> G) -> Self {
+        Self { again: Some(again), ..self }
+    }
+
+    /// Changes the game before every frame, like the program around it might.
+    #[must_use]
+    pub fn before_frame(self, before: fn(&mut G, Frame, Input)) -> Self {
+        Self { before: Some(before), ..self }
+    }
+
+    /// Expects something to have happened in the last state of every match; a match without it proved nothing, for this
+    /// reason. It takes the place of the question whether the inputs made a difference.
+    #[must_use]
+    pub fn expect(self, why: &'static str, happened: fn(&G) -> bool) -> Self {
+        Self { expected: Some((why, happened)), ..self }
+    }
+
+    /// Plays about so many frames, counted as every machine steps them.
+    #[must_use]
+    pub fn run(&self, frames: u64) -> Report {
+        let cases = (0..self.plan.matches(frames)).filter_map(|index| self.plan.case(index)).collect();
+        self.played(cases)
+    }
+
+    /// Plays one match again, as a failure tells it: on a preset link, less some impairments. An unknown link gives a
+    /// report without matches.
+    #[must_use]
+    pub fn again(&self, link: &str, seed: u64, frames: u32, without: &[&str]) -> Report {
+        let known = self.plan.links.iter().copied().chain(LinkConfig::presets());
+        let plan = Plan {
+            links: known.filter(|(name, _)| *name == link).take(1).collect(),
+            seed,
+            match_frames: frames,
+            without: without.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        self.played(plan.case(0).into_iter().collect())
+    }
+
+    /// Plays one match.
+    #[must_use]
+    pub fn play(&self, case: &Case, keep: Keep) -> Outcome {
+        trial::play(self, case, keep)
+    }
+
+    fn played(&self, cases: Vec<Case>) -> Report {
+        let mut sampled: Vec<&str> = Vec::new();
+        let outcomes = cases.iter().map(|case| {
+            let sample = !sampled.contains(&case.link_name);
+            sampled.push(case.link_name);
+            self.play(case, Keep { sample, inputs: false })
+        });
+        let outcomes = outcomes.collect();
+        Report::of(&self.name, self.plan.seed, cases, outcomes, |case, keep| self.play(case, keep))
+    }
+}
+
+impl<G> fmt::Debug for Stress<G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stress").field("name", &self.name).field("plan", &self.plan).finish_non_exhaustive()
+    }
+}

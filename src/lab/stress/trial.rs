@@ -1,0 +1,144 @@
+//! One match and its rematch, played between two machines as different as machines are.
+
+use super::Stress;
+use super::case::{Case, rematch_frames};
+use super::examine::{Life, examine};
+use super::hands::{Turn, mix};
+use super::outcome::{Keep, Outcome, Trouble};
+use super::sample::{self, Sampler};
+use super::timed::{Counted, Timed};
+use crate::fields::collect_words;
+use crate::lab::sim::Clock;
+use crate::lab::{Bout, Play, Setup};
+use crate::{Config, Game, Input, Player, Save, Session};
+use std::time::Duration;
+
+/// Plays a match and its rematch.
+pub(super) fn play<G: Game + 'static>(stress: &Stress<G>, case: &Case, keep: Keep) -> Outcome {
+    let (mut outcome, game) = play_one(stress, case, keep, None);
+    if case.rematch && outcome.trouble.is_none() {
+        // One machine goes on in the process that it has, against one that was just started, and takes the other seat.
+        let second = Case {
+            seed: case.seed ^ 0x0052_454D_4154_4348,
+            frames: rematch_frames(case.frames),
+            ..case.clone()
+        };
+        let (again, _) = play_one(stress, &second, Keep { sample: false, ..keep }, game);
+        outcome.figures.add(&again.figures);
+        let again_vacuous = matches!(again.trouble, Some(Trouble::Vacuous { .. }));
+        if again.trouble.is_some() && !again_vacuous {
+            let (figures, samples) = (outcome.figures, outcome.samples);
+            outcome = Outcome { figures, samples, in_rematch: true, ..again };
+        }
+    }
+    outcome
+}
+
+fn play_one<G: Game + 'static>(
+    stress: &Stress<G>,
+    case: &Case,
+    keep: Keep,
+    before: Option<G>,
+) -> (Outcome, Option<G>) {
+    let play = Play {
+        build: |_| unreachable!("each machine and the oracle make their own game"),
+        script: |_, _, _| Input::NEUTRAL,
+    };
+    let setup = setup(case, stress.axes, before.is_some());
+    let expects_rollbacks = expects_rollbacks(case, &setup.configs);
+    let mut bout = Bout::new(setup, play);
+    let (end, hook) = (case.frames, stress.before);
+    let timed = move |game, press| Timed::new(game, end, press, hook);
+    let (direct, press) = (stress.make.clone(), stress.press.clone());
+    bout.make_direct(move |seed| timed(direct(seed, None), press));
+    let mut before = before;
+    let mut samplers = [None, None];
+    for (id, slot) in samplers.iter_mut().enumerate() {
+        let (make, again, press, before) =
+            (stress.make.clone(), stress.again, stress.press.clone(), before.take());
+        let machine = bout.world.machine_mut(id);
+        machine.make = Some(Box::new(move |seed, seat| {
+            let game = match (before, again) {
+                (Some(game), Some(again)) => again(game, seed, seat),
+                _ => make(seed, Some(seat)),
+            };
+            timed(game, press)
+        }));
+        machine.before = Some(|timed, frame, held| {
+            if let Some(before) = timed.before {
+                before(&mut timed.game, frame, held);
+            }
+        });
+        machine.hands = Some(Box::new(|_, session, timed| pressed(session, timed)));
+        if keep.sample {
+            let sampler = sample::shared();
+            *slot = Some(sampler.clone());
+            let mut watch = Sampler::new(sampler);
+            machine.watch = Some(Box::new(move |now, advanced, session: &Session<_>, _| {
+                watch.look(now, advanced, &session.stats());
+            }));
+        }
+    }
+    if keep.inputs {
+        bout.record();
+    }
+    let life = run(&mut bout, case.frames);
+    let mut outcome = examine(stress, &bout, case, &life, expects_rollbacks);
+    outcome.samples = samplers.map(|sampler| sampler.map(sample::taken).unwrap_or_default());
+    outcome.inputs = bout.take_record();
+    let game = bout.world.machine_mut(0).take_game().map(|timed| timed.game);
+    (outcome, game)
+}
+
+fn pressed<G: Game>(session: &Session<Counted<G::Snapshot>>, timed: &Timed<G>) -> Input {
+    let (player, frame, seed) = (session.local(), session.current(), session.agreed().seed);
+    (timed.press)(&Turn { game: &timed.game, player, frame, seed })
+}
+
+/// Runs a match to its end, and looks a few times a second at how much its state lives.
+fn run<G: Game>(bout: &mut Bout<Timed<G>>, frames: u32) -> Life {
+    let limit = Duration::from_secs(60 + u64::from(frames) / 5);
+    let (mut life, mut words, mut last) = (Life::default(), Vec::new(), Vec::new());
+    let ended = |bout: &Bout<Timed<G>>| {
+        (0..2).all(|id| bout.machine(id).ended()) || (0..2).any(|id| bout.machine(id).error.is_some())
+    };
+    while !ended(bout) && bout.world.now() < limit {
+        bout.run_for(Duration::from_millis(500));
+        if let Some(direct) = bout.direct() {
+            std::mem::swap(&mut words, &mut last);
+            collect_words(&direct.snapshot(), &mut words);
+            life.looks += 1;
+            // A counter of frames alone is no life.
+            let changed = words.iter().zip(&last).filter(|(a, b)| a != b).count();
+            life.changes += u32::from(changed > 1 || words.len() != last.len());
+        }
+    }
+    life
+}
+
+/// Two machines as different as machines are.
+fn setup(case: &Case, axes: u8, rematch: bool) -> Setup {
+    let mut setup = Setup::new(case.seed, case.link);
+    let drawn = |what: u32, below: u32| mix(case.seed as u32 ^ (case.seed >> 32) as u32, what) % below;
+    let game_seed = mix(case.seed as u32, (case.seed >> 32) as u32 ^ 0x5EED).max(1);
+    for (id, (config, clock)) in setup.configs.iter_mut().zip(&mut setup.clocks).enumerate() {
+        config.seed = Some(game_seed);
+        config.axes = axes;
+        config.seat = if rematch { Player::Two } else { Player::One };
+        if case.variety {
+            let id = id as u32 * 16;
+            config.delay_frames = Some([0, 0, 1, 2][drawn(id, 4) as usize]);
+            config.window_frames = 6 + drawn(id + 1, 5) as u8;
+            let skew_ppm = drawn(id + 2, 401).cast_signed() - 200;
+            *clock = Clock::new(Duration::from_millis(u64::from(drawn(id + 3, 1_000_000))), skew_ppm);
+        }
+    }
+    setup
+}
+
+/// Whether there must be something to predict: neither machine has a delay, so that the one that is ahead never has the
+/// other's input in time; or the way is longer than what the delays cover.
+fn expects_rollbacks(case: &Case, configs: &[Config; 2]) -> bool {
+    let delays = configs.each_ref().map(|config| u32::from(config.delay_frames.unwrap_or(0)));
+    delays == [0, 0] || case.link.latency > configs[0].frame_length() * (delays[0].min(delays[1]) + 1)
+}
