@@ -227,6 +227,15 @@ fn tests_and_tools_can_be_read_in_one_sitting() {
     }
 }
 
+/// The whole of an embedder's game with its tests: stress, sync test, transport and floats.
+const MAX_EMBEDDER_LINES: usize = 150;
+
+#[test]
+fn an_embedder_needs_few_lines() {
+    let lines: usize = files("tests/embedder").iter().map(|(_, text)| text.lines().count()).sum();
+    assert!((60..MAX_EMBEDDER_LINES).contains(&lines), "{lines} lines");
+}
+
 #[test]
 fn no_target_includes_files_of_another() {
     // In two parts, so that this file has none of them.
