@@ -4,7 +4,8 @@ use games::duel::buttons as duel_buttons;
 use games::duel::{Duel, FULL_HEALTH};
 use games::playground::{ATTACK, JUMP, LEFT, Playground, RIGHT};
 use games::swarm::Swarm;
-use rebout::lab::stress::{Stress, Turn};
+use games::tilt::{self, Tilt};
+use rebout::lab::stress::{Stress, Turn, random};
 use rebout::{Buttons, Player};
 
 /// The reason why a match without a blow proves nothing.
@@ -65,4 +66,12 @@ pub(crate) fn swarm() -> Stress<Swarm> {
             swarm
         })
         .expect(NO_BLOW, |swarm| swarm.hits != [0; 2])
+}
+
+/// Two sticks and two triggers in random hands.
+pub(crate) fn tilt() -> Stress<Tilt> {
+    Stress::new(Tilt::new)
+        .axes(tilt::AXES)
+        .press(|turn| random(turn, tilt::RECALL, tilt::AXES))
+        .expect("nobody was shoved", |tilt| tilt.shoves() != [0; 2])
 }

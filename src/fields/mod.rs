@@ -4,11 +4,13 @@ mod bits;
 mod diff;
 mod impls;
 mod macros;
+mod skipped;
 mod visitors;
 mod walk;
 
 pub use bits::Bits;
 pub use diff::{Difference, diff};
+pub use skipped::not_compared;
 pub use visitors::{checksum, collect_words, words_equal};
 pub use walk::{Leaf, Path, Segment, walk};
 

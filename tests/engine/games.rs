@@ -332,12 +332,13 @@ host!(PhysicsHost, Physics, Physics, |game| game);
 fn a_world_of_floats_is_compared_bit_by_bit() {
     runs_everywhere(Physics::new, PhysicsHost);
     let flipped = diverged(Play { build: |_| Physics::new(), script: every_fourth }, |game, player| {
-        game.flips = player == Player::Two
+        game.flips = player == Player::Two;
     });
     let [field] = &flipped.fields[..] else { panic!("one bit in one field: {flipped}") };
     let [one, two] = [&field.one, &field.two].map(|value| value.as_ref().unwrap().parse::<f32>().unwrap());
     assert_eq!((field.path.as_str(), one.to_bits() ^ two.to_bits()), ("height[1]", 1), "{flipped}");
     assert_eq!((flipped.first_divergence, flipped.exact), (Frame(100), true));
+    assert!(flipped.to_string().ends_with("not compared: flips\n"), "{flipped}");
     assert_eq!(flipped.verdict, AutopsyVerdict::StepDiffers);
 }
 
@@ -403,7 +404,7 @@ host!(RealmHost, Realm, RealmSnapshot, |game| game);
 fn a_map_in_the_order_of_its_keys_names_an_entry_by_its_key() {
     runs_everywhere(Realm::new, RealmHost);
     let flipped = diverged(Play { build: |_| Realm::new(), script: every_fourth }, |game, player| {
-        game.flips = player == Player::Two
+        game.flips = player == Player::Two;
     });
     let fields: Vec<String> = flipped.fields.iter().map(ToString::to_string).collect();
     assert_eq!(fields, ["units[900].value: 7 (player one) / 6 (player two)"]);

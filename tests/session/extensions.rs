@@ -6,12 +6,12 @@ use core::time::Duration;
 use games::playground::PLAY;
 use rebout::lab::forge::Knows;
 use rebout::lab::sim::{EntryKind, Recording};
-use rebout::lab::{Bout, HOST, JOINER, Setup, addresses};
+use rebout::lab::{Bout, HOST, JOINER, Play, Setup, addresses};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::wire::WireFrame;
 use rebout::wire::message::{Extensions, RefuseField};
 use rebout::wire::rbn1::{self, Flags, Header, LossCounts, TimeSync};
-use rebout::{Config, Lobby, LobbyError, Protocol, Refusal};
+use rebout::{Config, Input, Lobby, LobbyError, Protocol, Refusal};
 
 /// The number of input packets of both machines in the two matches below, and their digest.
 const CLEAN: (u32, u64) = (2370, 0x691d8e19d664ecd2);
@@ -270,4 +270,41 @@ fn no_value_of_a_block_that_is_taken_makes_up_a_round_trip() {
             assert_eq!(session.stats().round_trip, before, "echo {echo}, held {held}");
         }
     }
+}
+
+/// A player whose hand trembles on a stick: the share of frames in which a machine rolls back, by how it is quantised.
+fn rollbacks(quantise: fn(i16, i16) -> [i8; 2]) -> f64 {
+    let mut setup = Setup::new(1, LinkConfig::new(ms(40)));
+    setup.configs.iter_mut().for_each(|config| config.axes = games::tilt::AXES);
+    let play = Play { build: games::tilt::Tilt::new, script: |_, _, _| Input::NEUTRAL };
+    let mut bout = Bout::new(setup, play);
+    for id in 0..2 {
+        bout.world.machine_mut(id).hands = Some(Box::new(move |_, session, _| {
+            // A stick that goes round in two seconds, rests for one, and trembles by one in a hundred.
+            let frame = session.current().0 + id as u32 * 40;
+            let tremble = (frame.wrapping_mul(0x9E37_79B9) >> 22) as i16 - 512;
+            let turn = (frame % 180) as f32 / 120.0 * core::f32::consts::TAU;
+            let (x, y) = if frame % 180 < 120 { (turn.cos(), turn.sin()) } else { (0.0, 0.0) };
+            let raw = |part: f32| ((part * 30_000.0) as i16).saturating_add(tremble);
+            let [x, y] = quantise(raw(x), raw(y));
+            Input::NEUTRAL.with_axis(0, x).with_axis(1, y)
+        }));
+    }
+    assert!(bout.run_until_frame(3_600));
+    let stats = bout.machine(0).stats();
+    stats.rollback.rollbacks as f64 / stats.frames as f64
+}
+
+/// The figures on the page about embedding.
+#[test]
+fn a_quantised_stick_rolls_back_when_it_moves_and_a_raw_one_in_every_frame() {
+    let raw = rollbacks(|x, y| [(x >> 8) as i8, (y >> 8) as i8]);
+    let steps = [8, 4, 2].map(|steps| match steps {
+        8 => rollbacks(|x, y| Input::stick(x, y, 8)),
+        4 => rollbacks(|x, y| Input::stick(x, y, 4)),
+        _ => rollbacks(|x, y| Input::stick(x, y, 2)),
+    });
+    println!("rollbacks a frame: raw {raw:.2}, 8, 4 and 2 steps {steps:.2?}");
+    assert!(raw > 0.9, "{raw}");
+    assert!(steps[0] < 0.45 && steps[1] < 0.3 && steps[2] < 0.2, "{steps:?}");
 }

@@ -129,7 +129,7 @@ fn a_stick_that_was_tilted_during_a_stall_is_not_kept() {
     let (cut_at, cut_until) = (bout.world.now(), bout.world.now() + secs(1));
     bout.world.network_mut().cut_both(0, 1, cut_at, cut_until);
     let tap = cut_until - ms(10)..cut_until + ms(10);
-    bout.world.machine_mut(0).hands = Some(Box::new(move |now, _| {
+    bout.world.machine_mut(0).hands = Some(Box::new(move |now, _, _| {
         if tap.contains(&now) { Input::from(FIRE).with_axis(0, 127) } else { Input::NEUTRAL.with_axis(1, -5) }
     }));
     bout.run_for(secs(3));

@@ -6,6 +6,7 @@
 //! | [`duel`] | a fighting game in fixed point, and the bot that plays it; `examples/duel` puts it into a window |
 //! | `faulty` | the playground with a mistake in it, and matches that find it; needs the feature `lab` |
 //! | [`swarm`] | a game with heap memory, whose snapshot grows and shrinks |
+//! | [`tilt`] | a game of sticks and triggers: six axes and one button |
 
 #![forbid(unsafe_code)]
 
@@ -14,3 +15,4 @@ pub mod duel;
 pub mod faulty;
 pub mod playground;
 pub mod swarm;
+pub mod tilt;

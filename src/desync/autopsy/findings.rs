@@ -5,6 +5,7 @@ use super::leaves::OwnedLeaf;
 use super::past::Past;
 use super::report::{Autopsy, AutopsyVerdict};
 use super::testimony::Testimony;
+use crate::fields::not_compared;
 use crate::{Fields, Frame, Player};
 
 /// Everything that this machine has found out.
@@ -51,6 +52,7 @@ impl Findings {
             exact,
             verdict,
             fields,
+            not_compared: past.state(first_divergence).map(not_compared).unwrap_or_default(),
             states,
             inputs,
             complete,

@@ -21,6 +21,9 @@ pub struct Autopsy {
     pub verdict: AutopsyVerdict,
     /// Every field that differs in that frame, as far as it was exchanged.
     pub fields: Vec<FieldDifference>,
+    /// The fields that are declared with `_`: restored with the state, never compared. A cause in one of them shows only
+    /// where it reaches another field.
+    pub not_compared: Vec<String>,
     /// The state of that frame on each machine, in declared order: all leaves of a small state, those of the parts that
     /// differ of a large one.
     pub states: [Vec<OwnedLeaf>; 2],
@@ -134,7 +137,12 @@ impl fmt::Display for Autopsy {
             writeln!(f, "incomplete: the other machine did not tell everything")?;
         }
         writeln!(f, "differing fields: {}", self.fields.len())?;
-        self.fields.iter().try_for_each(|field| writeln!(f, "  {field}"))
+        self.fields.iter().try_for_each(|field| writeln!(f, "  {field}"))?;
+        if !self.not_compared.is_empty() {
+            let names: Vec<_> = self.not_compared.iter().map(|name| shown(name)).collect();
+            writeln!(f, "not compared: {}", names.join(", "))?;
+        }
+        Ok(())
     }
 }
 

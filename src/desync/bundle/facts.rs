@@ -26,6 +26,7 @@ pub(super) struct Facts {
     pub(super) verdict: AutopsyVerdict,
     pub(super) inputs_from: Frame,
     pub(super) inputs: u32,
+    pub(super) not_compared: Vec<String>,
 }
 
 impl Facts {
@@ -50,6 +51,8 @@ impl Facts {
         line("verdict", &self.verdict.name());
         line("inputs_from", &self.inputs_from);
         line("inputs", &self.inputs);
+        let not_compared: Vec<String> = self.not_compared.iter().map(|name| escaped(name)).collect();
+        line("not_compared", &not_compared.join(" "));
         out
     }
 
@@ -82,6 +85,7 @@ impl Facts {
             )?,
             inputs_from: Frame(lines.value("inputs_from", "'inputs_from: ' and a number", number)?),
             inputs: lines.value("inputs", "'inputs: ' and a number", number)?,
+            not_compared: lines.value("not_compared", "'not_compared: ' and names of fields", names)?,
         };
         lines.end().map(|()| facts)
     }
@@ -129,6 +133,12 @@ fn flag(text: &str) -> Option<bool> {
     }
 }
 
+/// Names of fields, a space between two.
+fn names(text: &str) -> Option<Vec<String>> {
+    let names = text.split(' ').filter(|_| !text.is_empty());
+    names.map(|name| unescaped(name).ok().filter(|name| !name.is_empty())).collect()
+}
+
 fn player(text: &str) -> Option<Player> {
     Player::BOTH.into_iter().zip(["1", "2"]).find(|(_, name)| *name == text).map(|(player, _)| player)
 }
@@ -151,6 +161,7 @@ mod tests {
             verdict: AutopsyVerdict::StepDiffers,
             inputs_from: Frame(90),
             inputs: 30,
+            not_compared: vec!["fighters[].sparks".into(), "drawn".into()],
         }
     }
 
@@ -182,7 +193,7 @@ mod tests {
             assert!(refused(&broken).starts_with(&named), "{}", refused(&broken));
         }
         let doubled = [&lines[..], &["inputs: 30"]].concat();
-        assert_eq!(refused(&doubled), "bundle.txt: line 13: expected no more lines");
+        assert_eq!(refused(&doubled), "bundle.txt: line 14: expected no more lines");
     }
 
     #[test]
@@ -197,6 +208,8 @@ mod tests {
             ("last_match: none", "last_match: None"),
             ("verdict: step", "verdict: aliens"),
             ("game: playground", "game: \\x"),
+            ("sparks drawn", "sparks  drawn"),
+            ("sparks drawn", "\\x"),
         ] {
             let text = facts().render().replace(from, to);
             assert!(matches!(Facts::parse(&text), Err(BundleError::Line { .. })), "{to}");

@@ -29,6 +29,8 @@ pub(super) fn report(bundle: &Bundle) -> String {
     line("verdict_text", &quoted(&autopsy.verdict.to_string()));
     line("inputs_from", &autopsy.inputs.first().map_or(0, |(frame, _)| frame.0));
     line("inputs", &autopsy.inputs.len());
+    let not_compared: Vec<String> = autopsy.not_compared.iter().map(|name| quoted(name)).collect();
+    line("not_compared", &format_args!("[{}]", not_compared.join(", ")));
     out.push_str("  \"fields\": [");
     for (at, field) in autopsy.fields.iter().enumerate() {
         let (comma, path) = (if at == 0 { "" } else { "," }, quoted(&field.path));

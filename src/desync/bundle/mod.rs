@@ -164,6 +164,7 @@ impl Bundle {
             verdict: autopsy.verdict,
             inputs_from: autopsy.inputs.first().map_or(Frame::ZERO, |(frame, _)| *frame),
             inputs: autopsy.inputs.len() as u32,
+            not_compared: autopsy.not_compared.clone(),
         }
     }
 
@@ -226,6 +227,7 @@ fn read_autopsy(facts: &Facts, states: [Vec<OwnedLeaf>; 2], replay: &Replay) -> 
         exact: facts.exact,
         verdict: facts.verdict,
         fields: differing_fields(&states, facts.complete),
+        not_compared: facts.not_compared.clone(),
         states,
         inputs: from.until(end).map(|frame| (frame, replay.inputs[frame.0 as usize])).collect(),
         complete: facts.complete,
