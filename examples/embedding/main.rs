@@ -2,11 +2,14 @@
 //!
 //! `cargo run --example embedding -- host`, and in another terminal
 //! `cargo run --example embedding -- join 127.0.0.1:7000`. `engine` in place of `join` does the same in a loop that is not the
-//! driver's; `test` runs the sync test.
+//! driver's; `offline` plays at one machine, `test` runs the sync test.
 
+mod offline;
 mod online;
 #[cfg(test)]
 mod saves;
+#[cfg(test)]
+mod sticks;
 #[cfg(test)]
 mod tests;
 mod volley;
@@ -54,6 +57,15 @@ impl online::Stage for Terminal {
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let (bind, host, engine) = match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["offline"] => {
+            let begun = std::time::Instant::now();
+            let played = offline::play_offline(7, &mut Terminal { drawn: 0 }, |until| {
+                std::thread::sleep(until.saturating_sub(begun.elapsed()));
+                begun.elapsed()
+            })?;
+            println!("{:?} after {} frames", played.game.points, played.replay.inputs.len());
+            return Ok(());
+        }
         ["test"] => {
             online::sync_test(5_000)?;
             println!("5,000 frames, every one of them stepped again: no difference");
@@ -62,7 +74,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["host"] => ("[::]:7000", None, false),
         ["join", addr] => ("[::]:0", Some(addr.parse()?), false),
         ["engine", addr] => ("[::]:0", Some(addr.parse()?), true),
-        _ => return Err("usage: embedding host | join ADDRESS:PORT | engine ADDRESS:PORT | test".into()),
+        _ => {
+            return Err(
+                "usage: embedding host | join ADDRESS:PORT | engine ADDRESS:PORT | offline | test".into()
+            );
+        }
     };
     let mut udp = UdpDriver::bind(bind.parse()?)?;
     println!("{}", udp.local_addr());

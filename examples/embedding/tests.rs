@@ -1,6 +1,8 @@
 //! Holds that the code in `docs/EMBEDDING.md` is that of the example, and that the example works.
 
+use crate::offline;
 use crate::online::{Played, Stage};
+use crate::sticks;
 use crate::volley::{DOWN, Volley};
 use rebout::net::udp::UdpDriver;
 use rebout::replay::{self, RecordError, Recorder};
@@ -13,10 +15,13 @@ use std::error::Error;
 use std::time::Duration;
 
 const PAGE: &str = include_str!("../../docs/EMBEDDING.md");
-const SOURCES: [(&str, &str); 3] = [
+const SOURCES: [(&str, &str); 6] = [
     ("volley.rs", include_str!("volley.rs")),
     ("online.rs", include_str!("online.rs")),
     ("saves.rs", include_str!("saves.rs")),
+    ("offline.rs", include_str!("offline.rs")),
+    ("sticks.rs", include_str!("sticks.rs")),
+    ("the game on Bevy", include_str!("../bevy/src/online.rs")),
 ];
 
 /// Lines without what is left of all of them.
@@ -261,4 +266,29 @@ fn an_engine_loop_hears_of_the_end_without_a_peer() {
     assert!(session.ended() && !session.frame_due(now));
     assert!(matches!(verdict, Some(Verdict::Unconfirmed { .. })), "{verdict:?}");
     assert!(!matches!(session.poll_event(), Some(Event::Disconnected { .. })), "told once");
+}
+
+#[test]
+fn a_match_at_one_machine_ends_and_its_replay_is_the_match() {
+    let mut now = Duration::from_secs(3);
+    let mut stage = Silent { held: DOWN, ..Silent::default() };
+    let played = offline::play_offline(5, &mut stage, |until| {
+        now = now.max(until);
+        now
+    });
+    let played = played.expect("a match");
+    assert!(played.game.finished() && played.replay.inputs.len() > 100);
+    let mut again = Volley::new(5);
+    replay::play(&played.replay, &mut again, |_, _| {});
+    assert_eq!(checksum(&again), checksum(&played.game));
+    assert!(now < Duration::from_secs(600), "frames come at 60 a second of this clock");
+}
+
+#[test]
+fn a_pad_that_trembles_gives_the_same_input() {
+    let read = |x, y, trigger| sticks::read(&sticks::Pad { buttons: DOWN, left: (x, y), trigger });
+    assert_eq!(read(20_000, 300, 200), read(20_400, -300, 210));
+    let input = read(-32_768, 0, 255);
+    assert!(input.holds(DOWN));
+    assert_eq!([0, 1, 2, 3].map(|axis| input.axis(axis)), [-127, 0, 112, 0]);
 }
