@@ -230,3 +230,25 @@ fn two_sticks_and_two_triggers_are_well_on_every_link() {
     let played: std::collections::BTreeSet<_> = report.cases.iter().map(|case| case.link_name).collect();
     assert_eq!(played.len(), links, "{played:?}");
 }
+
+#[test]
+fn inputs_that_leave_no_trace_in_the_last_state_made_a_difference_all_the_same() {
+    /// Lit while a button is held.
+    #[derive(Clone, Copy)]
+    struct Lamp {
+        time: Lively,
+        lit: [bool; 2],
+    }
+    fields!(Lamp { time, lit });
+    impl Game for Lamp {
+        fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
+            self.time.step(inputs, cues);
+            self.lit = inputs.0.map(|input| input.holds(JUMP));
+        }
+    }
+    let lamp = Stress::new(|seed| Lamp { time: Lively::new(seed), lit: [false; 2] })
+        .press(|turn| if turn.frame.0 < 200 { random(turn, JUMP, 0).buttons() } else { Buttons::NONE })
+        .plan(short(300));
+    let report = lamp.run(13 * 1_200);
+    assert!(report.is_well(), "{report}");
+}

@@ -7,17 +7,22 @@ use super::timed::Timed;
 use crate::lab::oracle::digest;
 use crate::lab::{Bout, Contestant};
 use crate::net::link::Chance;
-use crate::{Autopsy, Cues, Event, Frame, Game, Inputs, Save, Session, Verdict};
+use crate::{Autopsy, Cues, Event, Frame, Game, Inputs, Session, Verdict};
 use std::time::Duration;
 
 /// A state that changes in fewer than one look of so many hardly changes.
 const LOOKS_PER_CHANGE: u32 = 20;
 
-/// How often the state was looked at, and how often it had changed.
+/// Observations of a match while it was played.
 #[derive(Default)]
-pub(super) struct Life {
+pub(super) struct Seen {
+    /// Whether there must be something to predict.
+    pub(super) expects_rollbacks: bool,
+    /// How often the state was looked at, and how often it had changed.
     pub(super) looks: u32,
     pub(super) changes: u32,
+    /// The true inputs.
+    pub(super) inputs: Vec<Inputs>,
 }
 
 /// Says what came of a match.
@@ -25,8 +30,7 @@ pub(super) fn examine<G: Game>(
     stress: &Stress<G>,
     bout: &Bout<Timed<G>>,
     case: &Case,
-    life: &Life,
-    expects_rollbacks: bool,
+    seen: &Seen,
 ) -> Outcome {
     let machines = [0, 1].map(|id| bout.machine(id));
     let mut figures = Figures::default();
@@ -36,6 +40,7 @@ pub(super) fn examine<G: Game>(
     let events = || machines.into_iter().flat_map(|machine| machine.events.iter().map(|(_, event)| event));
     let desync = events().find_map(reported_frame);
     let conflict = events().any(|event| matches!(event, Event::InputConflict { .. }));
+    let game_seed = machines[0].agreed().map_or(0, |agreed| agreed.seed);
     let trouble = if let Some(found) = bout.divergence() {
         // The oracle says which step went wrong; what differs is the state after it.
         let (frame, player, inputs_differ) = (found.frame.next(), found.player, found.inputs_differ);
@@ -47,14 +52,14 @@ pub(super) fn examine<G: Game>(
         Some(Trouble::Unfinished { how })
     } else {
         let expected = stress.expected.zip(bout.direct());
-        let why = if expects_rollbacks && figures.rollbacks == 0 {
+        let why = if seen.expects_rollbacks && figures.rollbacks == 0 {
             Some("nothing was predicted wrongly")
         } else if let Some(((why, _), _)) = expected.filter(|((_, happened), direct)| !happened(&direct.game))
         {
             Some(why)
-        } else if life.changes * LOOKS_PER_CHANGE < life.looks {
+        } else if seen.changes * LOOKS_PER_CHANGE < seen.looks {
             Some("the state hardly changed")
-        } else if stress.expected.is_none() && !influenced(stress, bout) {
+        } else if stress.expected.is_none() && !influenced(stress, game_seed, &seen.inputs) {
             Some("the inputs made no difference")
         } else {
             None
@@ -70,20 +75,20 @@ pub(super) fn examine<G: Game>(
         desync,
         autopsies: machines.map(autopsy),
         samples: Default::default(),
-        game_seed: machines[0].agreed().map_or(0, |agreed| agreed.seed),
+        game_seed,
         inputs: Vec::new(),
     }
 }
 
-/// Whether the match came to another state than a match in which nobody presses anything.
-fn influenced<G: Game>(stress: &Stress<G>, bout: &Bout<Timed<G>>) -> bool {
-    let (Some(direct), Some(agreed)) = (bout.direct(), bout.machine(0).agreed()) else { return false };
-    let mut idle = (stress.make)(agreed.seed, None);
+/// Whether the inputs ever led to another state than a match in which nobody presses anything.
+fn influenced<G: Game>(stress: &Stress<G>, seed: u32, inputs: &[Inputs]) -> bool {
+    let [mut played, mut idle] = [(); 2].map(|()| (stress.make)(seed, None));
     let mut cues = Cues::new();
-    for _ in 0..bout.checked().0 {
+    inputs.iter().any(|inputs| {
+        played.step(*inputs, &mut cues);
         idle.step(Inputs::default(), &mut cues);
-    }
-    digest(&idle.snapshot()) != digest(&direct.snapshot())
+        digest(&played.snapshot()) != digest(&idle.snapshot())
+    })
 }
 
 /// The frame of which a machine said that its state differs.

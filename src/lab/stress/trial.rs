@@ -2,7 +2,7 @@
 
 use super::Stress;
 use super::case::{Case, rematch_frames};
-use super::examine::{Life, examine};
+use super::examine::{Seen, examine};
 use super::hands::{Turn, mix};
 use super::outcome::{Keep, Outcome, Trouble};
 use super::sample::{self, Sampler};
@@ -79,13 +79,14 @@ fn play_one<G: Game + 'static>(
             }));
         }
     }
-    if keep.inputs {
-        bout.record();
-    }
-    let life = run(&mut bout, case.frames);
-    let mut outcome = examine(stress, &bout, case, &life, expects_rollbacks);
+    bout.record();
+    let mut seen = run(&mut bout, case.frames);
+    (seen.expects_rollbacks, seen.inputs) = (expects_rollbacks, bout.take_record());
+    let mut outcome = examine(stress, &bout, case, &seen);
     outcome.samples = samplers.map(|sampler| sampler.map(sample::taken).unwrap_or_default());
-    outcome.inputs = bout.take_record();
+    if keep.inputs {
+        outcome.inputs = seen.inputs;
+    }
     let game = bout.world.machine_mut(0).take_game().map(|timed| timed.game);
     (outcome, game)
 }
@@ -96,9 +97,9 @@ fn pressed<G: Game>(session: &Session<Counted<G::Snapshot>>, timed: &Timed<G>) -
 }
 
 /// Runs a match to its end, and looks a few times a second at how much its state lives.
-fn run<G: Game>(bout: &mut Bout<Timed<G>>, frames: u32) -> Life {
+fn run<G: Game>(bout: &mut Bout<Timed<G>>, frames: u32) -> Seen {
     let limit = Duration::from_secs(60 + u64::from(frames) / 5);
-    let (mut life, mut words, mut last) = (Life::default(), Vec::new(), Vec::new());
+    let (mut seen, mut words, mut last) = (Seen::default(), Vec::new(), Vec::new());
     let ended = |bout: &Bout<Timed<G>>| {
         (0..2).all(|id| bout.machine(id).ended()) || (0..2).any(|id| bout.machine(id).error.is_some())
     };
@@ -107,13 +108,13 @@ fn run<G: Game>(bout: &mut Bout<Timed<G>>, frames: u32) -> Life {
         if let Some(direct) = bout.direct() {
             std::mem::swap(&mut words, &mut last);
             collect_words(&direct.snapshot(), &mut words);
-            life.looks += 1;
-            // A counter of frames alone is no life.
+            seen.looks += 1;
+            // A counter of frames alone is no seen.
             let changed = words.iter().zip(&last).filter(|(a, b)| a != b).count();
-            life.changes += u32::from(changed > 1 || words.len() != last.len());
+            seen.changes += u32::from(changed > 1 || words.len() != last.len());
         }
     }
-    life
+    seen
 }
 
 /// Two machines as different as machines are.
