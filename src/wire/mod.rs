@@ -17,6 +17,7 @@ pub mod message;
 mod message_error;
 mod numbering;
 pub mod rbn1;
+pub mod seal;
 
 /// A decoded datagram, which has passed all checks of its format.
 #[derive(Clone, Copy, Debug, PartialEq)]

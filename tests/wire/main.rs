@@ -4,3 +4,4 @@ mod control;
 mod doc;
 mod message;
 mod rbn1;
+mod seal;

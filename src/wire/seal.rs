@@ -1,0 +1,527 @@
+//! Sealed packets: the handshake of a sealed link, and the envelopes of everything after it. Big-endian.
+//!
+//! This is the layout alone, without a key: a decoded packet is well-formed and nothing more. `docs/WIRE.md` says what
+//! makes it believed.
+
+use super::bytes::{Reader, Writer};
+use core::fmt;
+
+/// The first byte of a KNOCK: a joiner asks for a cookie.
+pub const KNOCK: u8 = 0xE0;
+/// The first byte of a RETRY: a host gives a cookie, and keeps nothing.
+pub const RETRY: u8 = 0xE1;
+/// The first byte of an INIT: the first message of the Noise handshake.
+pub const INIT: u8 = 0xE2;
+/// The first byte of a RESP: the second message of the Noise handshake.
+pub const RESP: u8 = 0xE3;
+/// The first byte of DATA whose plaintext is a whole datagram.
+pub const DATA_PLAIN: u8 = 0xE4;
+/// The first byte of DATA whose plaintext is an RBN1 packet without magic and version.
+pub const DATA_INPUTS: u8 = 0xE5;
+/// The first byte of DATA whose plaintext is a GAME packet without its magic.
+pub const DATA_GAME: u8 = 0xE6;
+/// The first byte of a control packet of the link itself.
+pub const CONTROL: u8 = 0xE7;
+
+/// The version of the sealed handshake.
+pub const VERSION: u8 = 1;
+/// The length of the tag behind every sealed text.
+pub const TAG_LEN: usize = 16;
+/// The length of a public key.
+pub const KEY_LEN: usize = 32;
+/// The length of an INIT before its ephemeral key: the part that the prologue of the handshake has.
+pub const INIT_HEAD_LEN: usize = 21;
+/// The length of the head of DATA.
+pub const DATA_HEAD_LEN: usize = 5;
+/// The length of the head of a control packet.
+pub const CONTROL_HEAD_LEN: usize = 8;
+/// The most bytes that sealing adds to a datagram.
+pub const MAX_OVERHEAD: usize = DATA_HEAD_LEN + TAG_LEN;
+/// The length of the commitment in a RESP to a joiner by address.
+pub const COMMITMENT_LEN: usize = 16;
+
+/// The plaintext of an INIT is a HELLO with its GAME header, or a longer one of a later version.
+pub const INIT_PLAIN_LEN: core::ops::RangeInclusive<usize> = 123..=187;
+
+const MAC_LEN: usize = 8;
+const INIT_AROUND_LEN: usize = INIT_HEAD_LEN + KEY_LEN + TAG_LEN + MAC_LEN;
+/// The length of the longest INIT. A RESP is always shorter than its INIT.
+pub const MAX_INIT_LEN: usize = INIT_AROUND_LEN + *INIT_PLAIN_LEN.end();
+const RESP_HEAD_LEN: usize = 3;
+const MIN_RESP_LEN: usize = RESP_HEAD_LEN + KEY_LEN + 2 + TAG_LEN;
+
+/// How a joiner knows the host's public key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// From an invite. The key never travels.
+    Invite,
+    /// From the RETRY of whoever answers at an address.
+    Open,
+}
+
+impl Pattern {
+    const fn number(self) -> u8 {
+        match self {
+            Self::Invite => 1,
+            Self::Open => 2,
+        }
+    }
+
+    const fn of(number: u8) -> Option<Self> {
+        match number {
+            1 => Some(Self::Invite),
+            2 => Some(Self::Open),
+            _ => None,
+        }
+    }
+
+    /// The length of a KNOCK, which is longer than the RETRY that answers it.
+    #[must_use]
+    pub const fn knock_len(self) -> usize {
+        match self {
+            Self::Invite => 32,
+            Self::Open => 64,
+        }
+    }
+
+    /// The length of a RETRY.
+    #[must_use]
+    pub const fn retry_len(self) -> usize {
+        match self {
+            Self::Invite => 27,
+            Self::Open => 27 + KEY_LEN,
+        }
+    }
+}
+
+/// A request for a cookie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Knock {
+    /// How the joiner knows the host's key.
+    pub pattern: Pattern,
+    /// The number by which the joiner wants to be answered.
+    pub index: u16,
+    /// The random number of the joiner's attempt.
+    pub nonce: u64,
+}
+
+/// A cookie for a joiner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retry {
+    /// The index of the KNOCK or INIT that this answers.
+    pub index: u16,
+    /// The nonce of the KNOCK or INIT that this answers.
+    pub nonce: u64,
+    /// Opaque to the joiner.
+    pub cookie: u64,
+    /// The host's public key, for a joiner by address.
+    pub open_key: Option<[u8; KEY_LEN]>,
+}
+
+/// The head of an INIT, all of which is in the prologue of the handshake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InitHead {
+    /// How the joiner knows the host's key.
+    pub pattern: Pattern,
+    /// The number by which the joiner wants to be answered.
+    pub index: u16,
+    /// The random number of the joiner's attempt.
+    pub nonce: u64,
+    /// The cookie of a RETRY.
+    pub cookie: u64,
+}
+
+/// The first message of the handshake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Init<'a> {
+    /// The fields before the ephemeral key.
+    pub head: InitHead,
+    /// The same as bytes.
+    pub prologue: &'a [u8],
+    /// The message of the handshake: ephemeral key, sealed text, tag.
+    pub message: &'a [u8],
+}
+
+impl Init<'_> {
+    /// The joiner's ephemeral key.
+    #[must_use]
+    pub fn ephemeral(&self) -> [u8; KEY_LEN] {
+        self.message.first_chunk().copied().unwrap_or_default()
+    }
+}
+
+/// The second message of the handshake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resp<'a> {
+    /// The index of the INIT that this answers.
+    pub index: u16,
+    /// The message of the handshake: ephemeral key, sealed text, tag.
+    pub message: &'a [u8],
+}
+
+/// The part of a datagram that its DATA leaves out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Nothing.
+    Plain,
+    /// The magic and version of RBN1.
+    Inputs,
+    /// The magic of GAME.
+    Game,
+}
+
+impl Form {
+    /// The bytes that every datagram of this form begins with, and that do not travel.
+    #[must_use]
+    #[inline]
+    pub const fn dropped(self) -> &'static [u8] {
+        match self {
+            Self::Plain => b"",
+            Self::Inputs => b"RBN1\x01",
+            Self::Game => b"GAME",
+        }
+    }
+
+    /// The form of a datagram.
+    #[must_use]
+    #[inline]
+    pub fn of(datagram: &[u8]) -> Self {
+        match datagram {
+            [b'R', b'B', b'N', b'1', 1, ..] => Self::Inputs,
+            [b'G', b'A', b'M', b'E', ..] => Self::Game,
+            _ => Self::Plain,
+        }
+    }
+
+    /// The first byte of such DATA.
+    #[must_use]
+    #[inline]
+    pub const fn first_byte(self) -> u8 {
+        match self {
+            Self::Plain => DATA_PLAIN,
+            Self::Inputs => DATA_INPUTS,
+            Self::Game => DATA_GAME,
+        }
+    }
+}
+
+/// A sealed datagram of the protocol inside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Data<'a> {
+    /// The part that was left out.
+    pub form: Form,
+    /// The receiver's number of the connection.
+    pub index: u16,
+    /// The low bits of the counter.
+    pub counter: u16,
+    /// The head, which the tag covers.
+    pub head: [u8; DATA_HEAD_LEN],
+    /// The sealed text and its tag.
+    pub sealed: &'a [u8],
+}
+
+/// The kind of a control packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Asks for a [`Found`](Self::Found), because nothing could be opened for a second.
+    Find,
+    /// Answers a [`Find`](Self::Find): 32 bits of the counter.
+    Found,
+    /// Asks whether the peer receives at the address that this is sent to.
+    Challenge,
+    /// Answers a [`Challenge`](Self::Challenge) with its value.
+    Proof,
+    /// The joiner's 16 bytes of the code.
+    CodeAsk,
+    /// The host's 16 bytes of the code, and how many guests came before.
+    CodeReveal,
+}
+
+impl Kind {
+    /// All of them, in the order of their numbers, which count from 1.
+    pub const ALL: [Self; 6] =
+        [Self::Find, Self::Found, Self::Challenge, Self::Proof, Self::CodeAsk, Self::CodeReveal];
+
+    /// The number on the wire.
+    #[must_use]
+    pub const fn number(self) -> u8 {
+        self as u8 + 1
+    }
+
+    /// The length of the plaintext.
+    #[must_use]
+    pub const fn plain_len(self) -> usize {
+        match self {
+            Self::Find | Self::Found => 0,
+            Self::Challenge | Self::Proof => 8,
+            Self::CodeAsk => 16,
+            Self::CodeReveal => 20,
+        }
+    }
+}
+
+/// The length of the longest control packet.
+pub const MAX_CONTROL_LEN: usize = CONTROL_HEAD_LEN + 20 + TAG_LEN;
+
+/// A packet of the link itself, sealed like DATA.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Control<'a> {
+    /// The receiver's number of the connection.
+    pub index: u16,
+    /// The low bits of the counter.
+    pub counter: u32,
+    /// The kind.
+    pub kind: Kind,
+    /// The head, which the tag covers.
+    pub head: [u8; CONTROL_HEAD_LEN],
+    /// The sealed text and its tag.
+    pub sealed: &'a [u8],
+}
+
+/// A decoded packet of a sealed link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packet<'a> {
+    /// A request for a cookie.
+    Knock(Knock),
+    /// A cookie.
+    Retry(Retry),
+    /// The first message of the handshake.
+    Init(Init<'a>),
+    /// The second message of the handshake.
+    Resp(Resp<'a>),
+    /// A sealed datagram.
+    Data(Data<'a>),
+    /// A packet of the link itself.
+    Control(Control<'a>),
+}
+
+macro_rules! errors {
+    ($($(#[$doc:meta])* $name:ident = $rule:literal, $shown:literal,)*) => {
+        /// Why a datagram is no packet of a sealed link.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum DecodeError { $($(#[$doc])* $name,)* }
+
+        impl DecodeError {
+            /// The name of the rule that is broken.
+            #[must_use]
+            pub const fn rule(&self) -> &'static str {
+                match self { $(Self::$name => $rule,)* }
+            }
+        }
+
+        impl fmt::Display for DecodeError {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self { $(Self::$name => $shown,)* })
+            }
+        }
+    };
+}
+
+errors! {
+    /// The first byte is none of a sealed packet.
+    First = "seal-first", "the first byte is none of a sealed packet",
+    /// The length is not that of the packet.
+    Length = "seal-length", "the length is not that of the packet",
+    /// The version is not [`VERSION`].
+    Version = "seal-version", "another version of the sealed handshake",
+    /// The pattern is unknown.
+    Pattern = "seal-pattern", "an unknown pattern",
+    /// The padding of a KNOCK is not zero.
+    Padding = "seal-padding", "the padding is not zero",
+    /// The kind of a control packet is unknown.
+    Kind = "seal-kind", "an unknown kind of control packet",
+}
+
+impl core::error::Error for DecodeError {}
+
+/// Whether a datagram says that it is a packet of a sealed link.
+#[must_use]
+pub fn is_sealed(datagram: &[u8]) -> bool {
+    datagram.first().is_some_and(|first| (KNOCK..=CONTROL).contains(first))
+}
+
+/// The bytes that the mac at the end of a KNOCK, RETRY or INIT covers, and that mac.
+#[must_use]
+pub fn split_mac(datagram: &[u8]) -> Option<(&[u8], u64)> {
+    let (covered, mac) = datagram.split_last_chunk::<MAC_LEN>()?;
+    Some((covered, u64::from_be_bytes(*mac)))
+}
+
+/// Decodes a packet of a sealed link.
+///
+/// # Errors
+/// The first rule that the datagram breaks.
+#[inline]
+pub fn decode(datagram: &[u8]) -> Result<Packet<'_>, DecodeError> {
+    match datagram.first() {
+        Some(&DATA_INPUTS) => data(datagram, Form::Inputs),
+        Some(&DATA_GAME) => data(datagram, Form::Game),
+        Some(&DATA_PLAIN) => data(datagram, Form::Plain),
+        _ => rare(datagram),
+    }
+}
+
+#[inline]
+fn data(datagram: &[u8], form: Form) -> Result<Packet<'_>, DecodeError> {
+    let (head, sealed) = datagram.split_first_chunk::<DATA_HEAD_LEN>().ok_or(DecodeError::Length)?;
+    if sealed.len() < TAG_LEN || datagram.len() > crate::protocol::MAX_DATAGRAM {
+        return Err(DecodeError::Length);
+    }
+    let [_, i0, i1, c0, c1] = *head;
+    let (index, counter) = (u16::from_be_bytes([i0, i1]), u16::from_be_bytes([c0, c1]));
+    Ok(Packet::Data(Data { form, index, counter, head: *head, sealed }))
+}
+
+#[cold]
+fn rare(datagram: &[u8]) -> Result<Packet<'_>, DecodeError> {
+    match datagram.first() {
+        Some(&KNOCK) => knock(datagram).map(Packet::Knock),
+        Some(&RETRY) => retry(datagram).map(Packet::Retry),
+        Some(&INIT) => init(datagram).map(Packet::Init),
+        Some(&RESP) => {
+            let (head, message) = datagram.split_at_checked(RESP_HEAD_LEN).ok_or(DecodeError::Length)?;
+            if !(MIN_RESP_LEN..MAX_INIT_LEN).contains(&datagram.len()) {
+                return Err(DecodeError::Length);
+            }
+            Ok(Packet::Resp(Resp { index: u16::from_be_bytes([head[1], head[2]]), message }))
+        }
+        Some(&CONTROL) => control(datagram).map(Packet::Control),
+        _ => Err(DecodeError::First),
+    }
+}
+
+/// Version, pattern, index and nonce, as KNOCK and INIT have them behind the first byte.
+fn opening(reader: &mut Reader<'_>) -> Result<(Pattern, u16, u64), DecodeError> {
+    let (Some(_), Some(version)) = (reader.u8(), reader.u8()) else { return Err(DecodeError::Length) };
+    if version != VERSION {
+        return Err(DecodeError::Version);
+    }
+    let pattern = Pattern::of(reader.u8().ok_or(DecodeError::Length)?).ok_or(DecodeError::Pattern)?;
+    let (Some(index), Some(nonce)) = (reader.u16(), reader.u64()) else { return Err(DecodeError::Length) };
+    Ok((pattern, index, nonce))
+}
+
+fn knock(datagram: &[u8]) -> Result<Knock, DecodeError> {
+    let mut reader = Reader(datagram);
+    let (pattern, index, nonce) = opening(&mut reader)?;
+    if datagram.len() != pattern.knock_len() {
+        return Err(DecodeError::Length);
+    }
+    let padding = reader.slice(reader.0.len() - MAC_LEN).ok_or(DecodeError::Length)?;
+    if padding.iter().any(|byte| *byte != 0) {
+        return Err(DecodeError::Padding);
+    }
+    Ok(Knock { pattern, index, nonce })
+}
+
+fn retry(datagram: &[u8]) -> Result<Retry, DecodeError> {
+    let open = match datagram.len() {
+        len if len == Pattern::Invite.retry_len() => false,
+        len if len == Pattern::Open.retry_len() => true,
+        _ => return Err(DecodeError::Length),
+    };
+    let mut reader = Reader(&datagram[1..]);
+    let (Some(index), Some(nonce), Some(cookie)) = (reader.u16(), reader.u64(), reader.u64()) else {
+        return Err(DecodeError::Length);
+    };
+    let open_key = if open { Some(reader.array().ok_or(DecodeError::Length)?) } else { None };
+    Ok(Retry { index, nonce, cookie, open_key })
+}
+
+fn init(datagram: &[u8]) -> Result<Init<'_>, DecodeError> {
+    let mut reader = Reader(datagram);
+    let (pattern, index, nonce) = opening(&mut reader)?;
+    let plain_len = datagram.len().checked_sub(INIT_AROUND_LEN).ok_or(DecodeError::Length)?;
+    if !INIT_PLAIN_LEN.contains(&plain_len) {
+        return Err(DecodeError::Length);
+    }
+    let cookie = reader.u64().ok_or(DecodeError::Length)?;
+    Ok(Init {
+        head: InitHead { pattern, index, nonce, cookie },
+        prologue: &datagram[..INIT_HEAD_LEN],
+        message: &datagram[INIT_HEAD_LEN..datagram.len() - MAC_LEN],
+    })
+}
+
+fn control(datagram: &[u8]) -> Result<Control<'_>, DecodeError> {
+    let (head, sealed) = datagram.split_first_chunk::<CONTROL_HEAD_LEN>().ok_or(DecodeError::Length)?;
+    let mut reader = Reader(&head[1..]);
+    let (Some(index), Some(counter), Some(kind)) = (reader.u16(), reader.u32(), reader.u8()) else {
+        return Err(DecodeError::Length);
+    };
+    let kind = *Kind::ALL.iter().find(|known| known.number() == kind).ok_or(DecodeError::Kind)?;
+    if sealed.len() != kind.plain_len() + TAG_LEN {
+        return Err(DecodeError::Length);
+    }
+    Ok(Control { index, counter, kind, head: *head, sealed })
+}
+
+/// Writes a KNOCK and its mac, and returns its length; `None` if `buf` is too small.
+pub fn encode_knock(knock: &Knock, mac: impl FnOnce(&[u8]) -> u64, buf: &mut [u8]) -> Option<usize> {
+    let mut writer = Writer::new(buf);
+    put_opening(&mut writer, KNOCK, knock.pattern, knock.index, knock.nonce);
+    writer.zeros(knock.pattern.knock_len() - MAC_LEN - writer.len());
+    put_mac(knock.pattern.knock_len(), mac, buf)
+}
+
+/// Writes a RETRY and its mac, and returns its length; `None` if `buf` is too small.
+pub fn encode_retry(retry: &Retry, mac: impl FnOnce(&[u8]) -> u64, buf: &mut [u8]) -> Option<usize> {
+    let mut writer = Writer::new(buf);
+    writer.u8(RETRY);
+    writer.u16(retry.index);
+    writer.u64(retry.nonce);
+    writer.u64(retry.cookie);
+    if let Some(key) = &retry.open_key {
+        writer.put(key);
+    }
+    let len = writer.len() + MAC_LEN;
+    put_mac(len, mac, buf)
+}
+
+/// The head of an INIT as bytes.
+#[must_use]
+pub fn init_head(head: &InitHead) -> [u8; INIT_HEAD_LEN] {
+    let mut bytes = [0; INIT_HEAD_LEN];
+    let mut writer = Writer::new(&mut bytes);
+    put_opening(&mut writer, INIT, head.pattern, head.index, head.nonce);
+    writer.u64(head.cookie);
+    bytes
+}
+
+/// Puts the mac behind the first `len - 8` bytes of `buf`, and returns `len`; `None` if `buf` is too small.
+pub fn put_mac(len: usize, mac: impl FnOnce(&[u8]) -> u64, buf: &mut [u8]) -> Option<usize> {
+    let (covered, slot) = buf.get_mut(..len)?.split_last_chunk_mut::<MAC_LEN>()?;
+    *slot = mac(covered).to_be_bytes();
+    Some(len)
+}
+
+/// The head of a RESP as bytes.
+#[must_use]
+pub fn resp_head(index: u16) -> [u8; RESP_HEAD_LEN] {
+    let [i0, i1] = index.to_be_bytes();
+    [RESP, i0, i1]
+}
+
+/// The head of DATA as bytes. `counter` is the whole one.
+#[must_use]
+#[inline]
+pub fn data_head(form: Form, index: u16, counter: u64) -> [u8; DATA_HEAD_LEN] {
+    let ([i0, i1], [c0, c1]) = (index.to_be_bytes(), (counter as u16).to_be_bytes());
+    [form.first_byte(), i0, i1, c0, c1]
+}
+
+/// The head of a control packet as bytes. `counter` is the whole one.
+#[must_use]
+pub fn control_head(index: u16, counter: u64, kind: Kind) -> [u8; CONTROL_HEAD_LEN] {
+    let ([i0, i1], [c0, c1, c2, c3]) = (index.to_be_bytes(), (counter as u32).to_be_bytes());
+    [CONTROL, i0, i1, c0, c1, c2, c3, kind.number()]
+}
+
+fn put_opening(writer: &mut Writer<'_>, first: u8, pattern: Pattern, index: u16, nonce: u64) {
+    writer.u8(first);
+    writer.u8(VERSION);
+    writer.u8(pattern.number());
+    writer.u16(index);
+    writer.u64(nonce);
+}
