@@ -134,7 +134,7 @@ pub mod net;
 mod peer;
 pub mod replay;
 pub mod rollback;
-mod seal;
+pub mod seal;
 mod session;
 pub mod wire;
 
@@ -146,11 +146,12 @@ pub use game::{Game, Player, Save};
 pub use hash::SimHash;
 pub use input::{Buttons, Input, Inputs, MAX_AXES};
 pub use peer::refusal::{Refusal, Refusals};
-pub use protocol::{MAX_DATAGRAM, Protocol, canonical};
+pub use protocol::{ConnectionStep, MAX_DATAGRAM, PeerRole, Protocol, canonical};
 pub(crate) use ring::FrameRing;
 pub use rng::Rng;
 pub use rollback::Prediction;
-pub use seal::{Invite, InviteError, MAX_ADDRESSES_PER_FAMILY, Mistake, Rendezvous};
+pub use seal::invite::{Invite, MAX_ADDRESSES_PER_FAMILY, Rendezvous};
+pub use seal::invite_error::{InviteError, Mistake};
 pub use session::{
     Advanced, Agreed, Config, ConfigError, DelayAdvice, Desync, Event, Incoming, Lobby, LobbyError,
     MAX_DELAY_FRAMES, Mismatch, Offline, OnDesync, Reason, SendError, Session, Stats, SyncReport, SyncTest,

@@ -19,7 +19,7 @@ pub trait Protocol {
 
     /// Writes the next datagram to send into `buf`, and returns its destination and its length.
     ///
-    /// `buf` must hold at least [`MAX_DATAGRAM`] bytes. `None` if there is nothing to send at `now`.
+    /// `buf` must hold at least [`MAX_DATAGRAM`] bytes, or 21 fewer where another protocol seals what is written. `None` if there is nothing to send at `now`.
     fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)>;
 
     /// When to call [`poll_transmit`](Self::poll_transmit) again if no datagram arrives before.
@@ -40,6 +40,53 @@ pub trait Protocol {
     fn lingers(&self) -> bool {
         false
     }
+
+    /// Learns of a step of an authenticated connection to `peer`, from a protocol that wraps this one.
+    ///
+    /// A driver on a bare socket never calls it, because nothing there is authenticated. A step may be told again: before
+    /// each packet of a handshake, so that a new state machine on an old connection learns of it too.
+    fn connection(&mut self, now: Duration, peer: SocketAddr, step: ConnectionStep) {
+        let _ = (now, peer, step);
+    }
+
+    /// Whether this state machine keeps the authenticated connection to `peer`. A protocol that wraps this one may drop
+    /// the connections that nobody keeps.
+    fn keeps(&self, peer: SocketAddr) -> bool {
+        let _ = peer;
+        false
+    }
+}
+
+/// A step of an authenticated connection ([`Protocol::connection`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConnectionStep {
+    /// The peer knows the key that admits it, but its packets may be recorded ones: it holds no seat yet.
+    Reached {
+        /// The round trip of the handshake.
+        round_trip: Duration,
+        /// The role of the peer.
+        role: PeerRole,
+    },
+    /// The peer is there: a packet of it was opened that answers one of ours.
+    Confirmed {
+        /// The round trip of the handshake.
+        round_trip: Duration,
+        /// The role of the peer.
+        role: PeerRole,
+    },
+    /// The connection is no more. Its address is never used again.
+    Gone,
+}
+
+/// The role of a peer, as its key proves it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PeerRole {
+    /// The peer was asked for a match: it is the host.
+    Host,
+    /// The peer asked for a match: this machine is the host.
+    Player,
 }
 
 /// The length of the longest datagram that is ever sent. It passes every common path without fragmentation.

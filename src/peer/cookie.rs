@@ -23,7 +23,11 @@ pub(crate) struct Cookies {
 
 impl Cookies {
     pub(crate) fn new(entropy: &mut Entropy) -> Self {
-        Self { key: (entropy.next_u64(), entropy.next_u64()) }
+        Self::with_key((entropy.next_u64(), entropy.next_u64()))
+    }
+
+    pub(crate) fn with_key(key: Key) -> Self {
+        Self { key }
     }
 
     /// The time in units of a cookie, in full.
@@ -31,38 +35,53 @@ impl Cookies {
         now.since(Time::ZERO).nanos() / TIME_UNIT.nanos()
     }
 
-    fn seal(&self, from: SocketAddr, nonce: u64, stamp: u64) -> u64 {
+    fn seal(&self, subject: &[u8; SUBJECT_LEN], stamp: u64) -> u64 {
+        let mut bound = [0; SUBJECT_LEN + 8];
+        bound[..SUBJECT_LEN].copy_from_slice(subject);
+        bound[SUBJECT_LEN..].copy_from_slice(&stamp.to_be_bytes());
         // Never 0: that would say that there is no cookie.
-        (keyed_hash(self.key, &bound(from, nonce, stamp)) | 1 << 63) & !TIME_MASK | stamp & TIME_MASK
+        (keyed_hash(self.key, &bound) | 1 << 63) & !TIME_MASK | stamp & TIME_MASK
     }
 
     /// A cookie for whoever can receive at `from`.
     pub(crate) fn issue(&self, now: Time, from: SocketAddr, nonce: u64) -> u64 {
-        self.seal(from, nonce, Self::stamp(now))
+        self.issue_for(now, &subject(from, nonce))
+    }
+
+    /// A cookie for this subject.
+    pub(crate) fn issue_for(&self, now: Time, subject: &[u8; SUBJECT_LEN]) -> u64 {
+        self.seal(subject, Self::stamp(now))
     }
 
     /// How long ago this cookie was issued to this address for this nonce; `None` if it was not, or has expired.
     pub(crate) fn age(&self, now: Time, from: SocketAddr, nonce: u64, cookie: u64) -> Option<Span> {
+        self.age_for(now, &subject(from, nonce), cookie)
+    }
+
+    /// How long ago this cookie was issued for this subject; `None` if it was not, or has expired.
+    pub(crate) fn age_for(&self, now: Time, subject: &[u8; SUBJECT_LEN], cookie: u64) -> Option<Span> {
         let now = Self::stamp(now);
         let units = now.wrapping_sub(cookie) & TIME_MASK;
         let stamp = now.wrapping_sub(units);
         let age = TIME_UNIT * units as u32;
-        (cookie == self.seal(from, nonce, stamp) && age <= LIFETIME).then_some(age)
+        (cookie == self.seal(subject, stamp) && age <= LIFETIME).then_some(age)
     }
 }
 
-/// All that a cookie is bound to, as bytes: address, scope, port, nonce, time of issue.
-fn bound(from: SocketAddr, nonce: u64, stamp: u64) -> [u8; 38] {
+/// The length of the bytes that a cookie is bound to besides its time of issue.
+pub(crate) const SUBJECT_LEN: usize = 30;
+
+/// An address and a nonce as the subject of a cookie: address, scope, port, nonce.
+pub(crate) fn subject(from: SocketAddr, nonce: u64) -> [u8; SUBJECT_LEN] {
     let (ip, scope) = match from {
         SocketAddr::V4(v4) => (v4.ip().to_ipv6_mapped(), 0),
         SocketAddr::V6(v6) => (*v6.ip(), v6.scope_id()),
     };
-    let mut bytes = [0; 38];
+    let mut bytes = [0; SUBJECT_LEN];
     bytes[..16].copy_from_slice(&ip.octets());
     bytes[16..20].copy_from_slice(&scope.to_be_bytes());
     bytes[20..22].copy_from_slice(&from.port().to_be_bytes());
-    bytes[22..30].copy_from_slice(&nonce.to_be_bytes());
-    bytes[30..].copy_from_slice(&stamp.to_be_bytes());
+    bytes[22..].copy_from_slice(&nonce.to_be_bytes());
     bytes
 }
 

@@ -17,8 +17,8 @@ const LEAVES: [&str; 13] = [
 fn may_know(room: &str) -> &'static [&'static str] {
     match room {
         "peer" => &["wire", "rollback"],
-        "authority" => &["wire", "peer"],
-        "lab" => &["wire", "rollback", "peer", "desync", "replay", "session", "net"],
+        "authority" | "seal" => &["wire", "peer"],
+        "lab" => &["wire", "rollback", "peer", "desync", "replay", "session", "net", "seal"],
         "desync" | "replay" | "session" => &["wire", "rollback", "peer", "desync", "replay", "session"],
         _ => &[],
     }

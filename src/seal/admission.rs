@@ -1,0 +1,266 @@
+//! The handshakes of a seal: KNOCK, RETRY, INIT and RESP, from the datagram to the connection.
+
+use super::channel::Channel;
+use super::code::{Comparison, commitment};
+use super::connection::{Answering, Connection};
+use super::gate::Waiting;
+use super::noise;
+use super::sealed::Sealed;
+use super::stats::SealRefusal;
+use super::{Seal, hosting};
+use crate::protocol::{PeerRole, Protocol};
+use crate::time::Time;
+use crate::wire::seal::{self, COMMITMENT_LEN, Init, Knock, MAX_INIT_LEN, Packet, Pattern, Resp, Retry};
+use core::time::Duration;
+use std::net::SocketAddr;
+
+impl Seal {
+    /// Whether a joiner with this nonce is served: by a host always; by a machine that joins that very address, if its own
+    /// nonce is larger.
+    fn serves(&self, from: SocketAddr, nonce: u64) -> bool {
+        match (&self.host, &self.join) {
+            (Some(hosting::Host { only: Some(only), .. }), Some(join)) => *only == from && join.nonce > nonce,
+            (Some(_), _) => true,
+            (None, _) => false,
+        }
+    }
+
+    /// Answers a KNOCK by a RETRY.
+    pub(super) fn knocked(
+        &mut self,
+        now: Time,
+        from: SocketAddr,
+        knock: &Knock,
+        datagram: &[u8],
+    ) -> Result<(), SealRefusal> {
+        let serves = self.serves(from, knock.nonce);
+        let host = self.host.as_ref().filter(|_| serves).ok_or(SealRefusal::Unexpected)?;
+        let door = host.door(knock.pattern, datagram).ok_or(SealRefusal::BadMac)?;
+        host.doors[door].retry(now, from, knock.index, knock.nonce, &mut self.out);
+        Ok(())
+    }
+
+    /// Answers a RETRY by an INIT.
+    pub(super) fn retried(
+        &mut self,
+        now: Time,
+        from: SocketAddr,
+        retry: &Retry,
+        datagram: &[u8],
+    ) -> Result<(), SealRefusal> {
+        let (index, ephemeral) = (self.free_index(), self.random.next_secret());
+        let join = self.join.as_mut().ok_or(SealRefusal::Unexpected)?;
+        join.retry(now, from, (retry, datagram), (index, ephemeral), &mut self.out)
+    }
+
+    /// Writes the RESP of a connection, with the inner protocol's answer in it if that fits.
+    pub(super) fn answer(&mut self, now: Time, at: usize, answer: &[u8]) {
+        let Some(connection) = self.connections.get_mut(at) else { return };
+        let Some(answering) = connection.answering.take() else { return };
+        let Answering { handshake, index, to, init_len } = *answering;
+        let mut text = [0; MAX_INIT_LEN];
+        text[..2].copy_from_slice(&connection.index.to_be_bytes());
+        let open = connection.pattern == Pattern::Open;
+        let ours = self.random.next_16();
+        if open {
+            text[2..2 + COMMITMENT_LEN].copy_from_slice(&commitment(&ours));
+        }
+        let front = if open { 2 + COMMITMENT_LEN } else { 2 };
+        let head = seal::resp_head(index);
+        // A RESP is shorter than its INIT: nobody can make a host send more than it gets.
+        let around = head.len() + 32 + front + 16;
+        let answer = if around + answer.len() < init_len { answer } else { b"" };
+        text[front..front + answer.len()].copy_from_slice(answer);
+        let mut resp = vec![0; init_len];
+        resp[..head.len()].copy_from_slice(&head);
+        let text = &text[..front + answer.len()];
+        if let Some((split, len)) = handshake.answer(text, &mut resp[head.len()..])
+            && let Some(channel) = Channel::new(&split, true, index)
+        {
+            if open {
+                let (handshake, theirs, revealed) = (split.hash, None, false);
+                connection.comparison =
+                    Comparison::Host { handshake, ours, theirs, revealed, guests_before: 0 };
+            }
+            resp.truncate(head.len() + len);
+            self.out.push(to, &resp);
+            (connection.resp, connection.channel, connection.opened_at) = (resp, Some(channel), now);
+        }
+    }
+}
+
+impl<P: Protocol> Sealed<'_, P> {
+    /// Checks an INIT as far as that is cheap, and queues it for its Diffie-Hellman.
+    pub(super) fn init(
+        &mut self,
+        now: Duration,
+        from: SocketAddr,
+        init: &Init<'_>,
+        datagram: &[u8],
+    ) -> Result<(), SealRefusal> {
+        let (at, seal) = (Time::from(now), &mut *self.seal);
+        let (head, ephemeral) = (&init.head, init.ephemeral());
+        let serves = seal.serves(from, head.nonce);
+        let host = seal.host.as_mut().filter(|_| serves).ok_or(SealRefusal::Unexpected)?;
+        let door = host.door(head.pattern, datagram).ok_or(SealRefusal::BadMac)?;
+        // The same INIT again: its RESP may have been lost.
+        if let Some(known) = seal.connections.iter().find(|one| one.ephemeral == ephemeral) {
+            if !known.resp.is_empty() {
+                seal.out.push(from, &known.resp);
+            }
+            return Ok(());
+        }
+        let Some(round_trip) = host.cookie_age(at, door, from, head, &ephemeral) else {
+            host.doors[door].retry(at, from, head.index, head.nonce, &mut seal.out);
+            return Err(SealRefusal::BadCookie);
+        };
+        let confirmed =
+            seal.connections.iter().any(|one| one.confirmed && one.is_guest(head.pattern, head.nonce, from));
+        if confirmed {
+            return Err(SealRefusal::Unexpected);
+        }
+        let queued = Waiting::new(from, round_trip, datagram).is_some_and(|init| host.gate.queue(init));
+        seal.stir();
+        self.admit(at);
+        if queued { Ok(()) } else { Err(SealRefusal::Limited) }
+    }
+
+    /// Works off the INITs whose turn it is.
+    pub(super) fn admit(&mut self, now: Time) {
+        while let Some(waiting) = self.seal.host.as_mut().and_then(|host| host.gate.next(now)) {
+            if let Err(refusal) = self.accept(now, &waiting) {
+                self.seal.stats.refuse(refusal);
+            }
+        }
+    }
+
+    /// The Diffie-Hellman of an INIT. A guest whose INIT opens is reached, and its HELLO goes to the inner protocol unless
+    /// another guest is there that is only reached too.
+    fn accept(&mut self, now: Time, waiting: &Waiting) -> Result<(), SealRefusal> {
+        let Ok(Packet::Init(init)) = seal::decode(waiting.datagram()) else {
+            return Err(SealRefusal::NoPacket);
+        };
+        let index = self.seal.free_index();
+        let seal = &mut *self.seal;
+        let host = seal.host.as_mut().ok_or(SealRefusal::Unexpected)?;
+        let door = host.door(init.head.pattern, waiting.datagram()).ok_or(SealRefusal::BadMac)?;
+        let ephemeral = init.ephemeral();
+        if !host.use_up(now, init.head.cookie, ephemeral) {
+            return Err(SealRefusal::BadCookie);
+        }
+        seal.stats.handshakes += 1;
+        let mut text = [0; MAX_INIT_LEN];
+        let secret = seal.random.next_secret();
+        let accepted = noise::accept(&host.doors[door].keys, init.prologue, secret, init.message, &mut text);
+        let (handshake, len) = accepted.ok_or(SealRefusal::BadHandshake)?;
+        let (pattern, nonce, from) = (init.head.pattern, init.head.nonce, waiting.from);
+        let known = seal.connections.iter().find(|one| one.is_guest(pattern, nonce, from));
+        let shown = match (known.map(|one| one.shown), host.only) {
+            (Some(shown), _) | (None, Some(shown)) => shown,
+            (None, None) => seal.connections.make_up(),
+        };
+        let busy = seal.connections.iter().any(|one| one.at_inner && !one.confirmed && one.shown != shown);
+        let answering =
+            Answering { handshake, index: init.head.index, to: from, init_len: waiting.datagram().len() };
+        let at = seal.connections.add(Connection {
+            answering: Some(Box::new(answering)),
+            at_inner: !busy,
+            round_trip: waiting.round_trip,
+            ..Connection::new(now, PeerRole::Player, (shown, from), (index, pattern, nonce, ephemeral))
+        });
+        seal.stir();
+        if busy {
+            seal.answer(now, at, b"");
+            return Ok(());
+        }
+        seal.answering = true;
+        let (time, step) = (now.into(), seal.connections.get_mut(at).map(|one| one.step()));
+        if let Some(step) = step {
+            self.inner.connection(time, shown, step);
+        }
+        self.inner.handle_datagram(time, shown, &text[..len]);
+        Ok(())
+    }
+
+    /// Answers the guests that the inner protocol has no answer for.
+    pub(super) fn answer_all(&mut self, now: Time) {
+        while let Some(at) = self.seal.connections.position(|one| one.answering.is_some()) {
+            self.seal.answer(now, at, b"");
+        }
+        self.seal.answering = false;
+    }
+
+    /// Ends a joiner's handshake: there is a connection, and perhaps an answer in the RESP.
+    pub(super) fn resp(&mut self, now: Duration, resp: &Resp<'_>) -> Result<(), SealRefusal> {
+        let (at, seal) = (Time::from(now), &mut *self.seal);
+        let join = seal.join.as_mut().ok_or(SealRefusal::Unexpected)?;
+        let joined = join.resp(at, resp, &mut seal.scratch[..])?;
+        let channel = Channel::new(&joined.split, false, joined.their_index);
+        let (shown, nonce, pattern) = (join.shown, join.nonce, join.pattern());
+        let names = (joined.index, pattern, nonce, joined.ephemeral);
+        let (handshake, ours) = (joined.split.hash, seal.random.next_16());
+        let comparison = joined.commitment.map_or(Comparison::Invited, |commitment| Comparison::Joiner {
+            handshake,
+            commitment,
+            ours,
+            ask_at: at,
+            code: None,
+        });
+        seal.connections.add(Connection {
+            channel,
+            confirmed: true,
+            at_inner: true,
+            round_trip: joined.round_trip,
+            comparison,
+            ..Connection::new(at, PeerRole::Host, (shown, joined.real), names)
+        });
+        seal.stats.connections += 1;
+        seal.stir();
+        // Keys of before are kept beside the newest, in case somebody else has answered: two of each are enough.
+        let of_host = |one: &Connection| one.role == PeerRole::Host;
+        if seal.connections.iter().filter(|one| of_host(one)).count() > 2
+            && let Some(oldest) = seal.connections.position(of_host)
+        {
+            seal.connections.remove(oldest);
+        }
+        let step = seal.connections.iter().last().map(Connection::step);
+        if let Some(step) = step {
+            self.inner.connection(now, shown, step);
+        }
+        if !joined.answer.is_empty() {
+            self.inner.handle_datagram(now, shown, &self.seal.scratch[joined.answer]);
+        }
+        Ok(())
+    }
+}
+
+impl Connection {
+    /// A connection of no keys yet. `names` are its number here, the pattern, the joiner's nonce and ephemeral key.
+    fn new(
+        now: Time,
+        role: PeerRole,
+        (shown, real): (SocketAddr, SocketAddr),
+        (index, pattern, nonce, ephemeral): (u16, Pattern, u64, [u8; 32]),
+    ) -> Self {
+        Self {
+            shown,
+            real,
+            index,
+            pattern,
+            role,
+            nonce,
+            ephemeral,
+            round_trip: crate::time::Span::ZERO,
+            since: now,
+            opened_at: now,
+            find_at: now,
+            at_inner: false,
+            confirmed: false,
+            answering: None,
+            channel: None,
+            resp: Vec::new(),
+            comparison: Comparison::Invited,
+            verified: pattern == Pattern::Invite,
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The code that two players compare where there was only an address.
+//!
+//! A short code of the handshake's hash alone could be found by trying. The host therefore commits to 16 random bytes before
+//! it sees the joiner's, and the joiner sends its own before it sees the host's: somebody in the middle has one chance in a
+//! million with each code.
+
+use super::hash::hash;
+use crate::time::{Span, Time};
+use crate::wire::seal::COMMITMENT_LEN;
+use core::fmt;
+
+/// The host's or the joiner's part of a code.
+pub(super) type Part = [u8; 16];
+
+/// A joiner asks again after this long.
+const ASK_AFTER: Span = Span::from_millis(200);
+/// A host reveals a part of a code at most this often.
+pub(super) const REVEAL_AFTER: Span = Span::from_secs(10);
+
+/// Six digits to compare with those at the other machine, over a channel that nobody in between can forge, like a voice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Code {
+    /// The digits as a number below 1,000,000.
+    pub digits: u32,
+    /// How many guests the host has had before this one. More than expected means that somebody has tried.
+    pub guests_before: u32,
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:03} {:03}", self.digits / 1_000, self.digits % 1_000)
+    }
+}
+
+/// The host's commitment to its part.
+pub(super) fn commitment(part: &Part) -> [u8; COMMITMENT_LEN] {
+    hash(b"commitment", &[part]).first_chunk().copied().unwrap_or_default()
+}
+
+fn digits(handshake: &[u8; 32], host: &Part, joiner: &Part) -> u32 {
+    let digest = hash(b"code", &[handshake, host, joiner]);
+    let number = u64::from_be_bytes(digest.first_chunk().copied().unwrap_or_default());
+    (number % 1_000_000) as u32
+}
+
+/// How far the code of a connection is.
+#[derive(Debug)]
+pub(super) enum Comparison {
+    /// By invite there is nothing to compare.
+    Invited,
+    /// At the host.
+    Host { handshake: [u8; 32], ours: Part, theirs: Option<Part>, revealed: bool, guests_before: u32 },
+    /// At the joiner.
+    Joiner {
+        handshake: [u8; 32],
+        commitment: [u8; COMMITMENT_LEN],
+        ours: Part,
+        ask_at: Time,
+        code: Option<Code>,
+    },
+}
+
+impl Comparison {
+    pub(super) fn code(&self) -> Option<Code> {
+        match self {
+            Self::Invited => None,
+            Self::Joiner { code, .. } => *code,
+            Self::Host { handshake, ours, theirs, revealed, guests_before } => {
+                let digits = digits(handshake, ours, theirs.as_ref().filter(|_| *revealed)?);
+                Some(Code { digits, guests_before: *guests_before })
+            }
+        }
+    }
+
+    /// When the joiner asks next.
+    pub(super) fn ask_at(&self) -> Time {
+        match self {
+            Self::Joiner { ask_at, code: None, .. } => *ask_at,
+            _ => Time::NEVER,
+        }
+    }
+
+    /// The joiner's part, to be sent at `now`.
+    pub(super) fn ask(&mut self, now: Time) -> Option<Part> {
+        match self {
+            Self::Joiner { ours, ask_at, code: None, .. } if *ask_at <= now => {
+                *ask_at = now + ASK_AFTER;
+                Some(*ours)
+            }
+            _ => None,
+        }
+    }
+
+    /// Takes the joiner's part, of which only the first counts. `may_reveal` says whether a new code may be revealed now.
+    /// Returns the text of the answer, and whether it reveals the part for the first time.
+    pub(super) fn asked(&mut self, part: Part, may_reveal: bool) -> Option<([u8; 20], bool)> {
+        let Self::Host { ours, theirs, revealed, guests_before, .. } = self else { return None };
+        if *theirs.get_or_insert(part) != part || !(*revealed || may_reveal) {
+            return None;
+        }
+        let first = !core::mem::replace(revealed, true);
+        let mut text = [0; 20];
+        text[..16].copy_from_slice(ours);
+        text[16..].copy_from_slice(&guests_before.to_be_bytes());
+        Some((text, first))
+    }
+
+    /// Takes the host's part. `false` if it is not the one that the host has committed to.
+    pub(super) fn revealed(&mut self, text: &[u8; 20]) -> bool {
+        let Self::Joiner { handshake, commitment: committed, ours, code, .. } = self else { return false };
+        let (part, guests) = text.split_last_chunk::<4>().unwrap_or((&[], &[0; 4]));
+        let Some(part) = part.first_chunk() else { return false };
+        if commitment(part) != *committed {
+            return false;
+        }
+        let guests_before = u32::from_be_bytes(*guests);
+        code.get_or_insert(Code { digits: digits(handshake, part, ours), guests_before });
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(hashes: [[u8; 32]; 2]) -> [Comparison; 2] {
+        let ours = [7; 16];
+        let host =
+            Comparison::Host { handshake: hashes[0], ours, theirs: None, revealed: false, guests_before: 3 };
+        let joiner = Comparison::Joiner {
+            handshake: hashes[1],
+            commitment: commitment(&ours),
+            ours: [9; 16],
+            ask_at: Time::ZERO,
+            code: None,
+        };
+        [host, joiner]
+    }
+
+    #[test]
+    fn both_sides_get_the_same_code_and_another_handshake_another_one() {
+        let codes = |hashes| {
+            let [mut host, mut joiner] = pair(hashes);
+            let part = joiner.ask(Time::ZERO).unwrap();
+            assert_eq!(joiner.ask(Time::ZERO), None, "not twice at once");
+            assert!(host.asked(part, false).is_none() && host.code().is_none(), "too soon after another");
+            let (text, first) = host.asked(part, true).unwrap();
+            assert!(first && !host.asked(part, false).unwrap().1, "said again, but not anew");
+            assert!(joiner.revealed(&text));
+            assert_eq!(joiner.ask_at(), Time::NEVER);
+            [host.code().unwrap(), joiner.code().unwrap()]
+        };
+        let [ours, theirs] = codes([[1; 32]; 2]);
+        assert_eq!((ours, ours.guests_before), (theirs, 3));
+        let [ours, theirs] = codes([[1; 32], [2; 32]]);
+        assert_ne!(ours.digits, theirs.digits, "somebody in the middle has two handshakes");
+    }
+
+    #[test]
+    fn only_the_first_part_counts_and_the_commitment_binds() {
+        let [mut host, mut joiner] = pair([[1; 32]; 2]);
+        let (mut text, _) = host.asked([9; 16], true).unwrap();
+        let code = host.code();
+        assert!(host.asked([8; 16], true).is_none());
+        assert_eq!(host.code(), code);
+        text[3] ^= 1;
+        assert!(!joiner.revealed(&text) && joiner.code().is_none());
+        assert!(!host.revealed(&text) && joiner.asked([1; 16], true).is_none(), "each has its own part");
+    }
+
+    #[test]
+    fn a_code_is_read_as_two_groups_of_digits() {
+        let shown = |digits| Code { digits, guests_before: 0 }.to_string();
+        assert_eq!([shown(7), shown(123_456), shown(999_000)], ["000 007", "123 456", "999 000"]);
+    }
+}

@@ -1,0 +1,188 @@
+//! How many handshakes a host works off: 16 a second, 2 of one source, and the sources that wait in turn.
+
+use crate::time::{Span, Time};
+use crate::wire::seal::MAX_INIT_LEN;
+use std::collections::VecDeque;
+use std::net::{IpAddr, SocketAddr};
+
+const SECOND: Span = Span::from_secs(1);
+/// Handshakes in any second.
+const A_SECOND: usize = 16;
+/// Handshakes of one source in any second.
+const A_SOURCE: usize = 2;
+/// A source is remembered for this long, so that others come before it.
+const REMEMBERED: Span = Span::from_secs(4);
+/// Sources that can wait.
+const WAITING: usize = 32;
+
+/// An IPv4 address, or the /64 of an IPv6 address: as much as one machine easily has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    V4([u8; 4]),
+    V6([u8; 8]),
+}
+
+impl Source {
+    fn of(addr: SocketAddr) -> Self {
+        match addr.ip() {
+            IpAddr::V4(ip) => Self::V4(ip.octets()),
+            IpAddr::V6(ip) => Self::V6(ip.octets().first_chunk().copied().unwrap_or_default()),
+        }
+    }
+}
+
+/// An INIT that waits for its turn, with its mac and cookie checked.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    pub(super) from: SocketAddr,
+    /// The round trip that its cookie has measured.
+    pub(super) round_trip: Span,
+    len: usize,
+    bytes: [u8; MAX_INIT_LEN],
+}
+
+impl Waiting {
+    pub(super) fn new(from: SocketAddr, round_trip: Span, datagram: &[u8]) -> Option<Self> {
+        let mut bytes = [0; MAX_INIT_LEN];
+        bytes.get_mut(..datagram.len())?.copy_from_slice(datagram);
+        Some(Self { from, round_trip, len: datagram.len(), bytes })
+    }
+
+    pub(super) fn datagram(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
+/// The limits, and the INITs that wait.
+#[derive(Debug)]
+pub(super) struct Gate {
+    /// The handshakes of the last four seconds, the oldest first.
+    passed: VecDeque<(Time, Source)>,
+    /// One INIT of each source that waits.
+    waiting: VecDeque<Waiting>,
+}
+
+impl Gate {
+    pub(super) fn new() -> Self {
+        Self { passed: VecDeque::with_capacity(A_SECOND * 4), waiting: VecDeque::new() }
+    }
+
+    /// Queues an INIT behind those of other sources; it replaces an earlier one of the same source. `false` if there is no
+    /// room.
+    pub(super) fn queue(&mut self, init: Waiting) -> bool {
+        let source = Source::of(init.from);
+        match self.waiting.iter().position(|waiting| Source::of(waiting.from) == source) {
+            Some(at) => self.waiting[at] = init,
+            None if self.waiting.len() < WAITING => self.waiting.push_back(init),
+            None => return false,
+        }
+        true
+    }
+
+    /// The next INIT to work off at `now`: of the source whose last one is longest ago.
+    pub(super) fn next(&mut self, now: Time) -> Option<Waiting> {
+        while self.passed.front().is_some_and(|(at, _)| now.since(*at) >= REMEMBERED) {
+            self.passed.pop_front();
+        }
+        let recent = self.passed.iter().rev().take_while(|(at, _)| now.since(*at) < SECOND);
+        if recent.clone().count() >= A_SECOND {
+            return None;
+        }
+        let of = |waiting: &Waiting| {
+            let source = Source::of(waiting.from);
+            let free = recent.clone().filter(|(_, passed)| *passed == source).count() < A_SOURCE;
+            let last = self.passed.iter().rposition(|(_, passed)| *passed == source);
+            free.then_some(last)
+        };
+        let waiting = self.waiting.iter().enumerate();
+        let (at, _) =
+            waiting.filter_map(|(at, waiting)| Some((at, of(waiting)?))).min_by_key(|(_, last)| *last)?;
+        let init = self.waiting.remove(at)?;
+        self.passed.push_back((now, Source::of(init.from)));
+        Some(init)
+    }
+
+    /// When [`next`](Self::next), which has none at `now`, may have one.
+    pub(super) fn due(&self, now: Time) -> Time {
+        match self.passed.iter().find(|(at, _)| now.since(*at) < SECOND) {
+            _ if self.waiting.is_empty() => Time::NEVER,
+            Some((at, _)) => *at + SECOND,
+            None => Time::ZERO,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    fn init(source: u8, port: u16) -> Waiting {
+        Waiting::new(([10, 0, 0, source], port).into(), Span::ZERO, &[source; 200]).unwrap()
+    }
+
+    #[test]
+    fn sixteen_a_second_and_two_of_one_source() {
+        let mut gate = Gate::new();
+        let mut passed = 0;
+        for ms in 0..1_000 {
+            gate.queue(init(1, ms as u16));
+            passed += usize::from(gate.next(at(ms)).is_some());
+        }
+        assert_eq!(passed, 2, "one source");
+        let mut passed = Vec::new();
+        for ms in 1_000..4_000 {
+            for source in 0..30 {
+                gate.queue(init(source, 1));
+            }
+            passed.extend(std::iter::from_fn(|| gate.next(at(ms))).map(|init| (ms, init.from)));
+        }
+        for (place, (ms, _)) in passed.iter().enumerate() {
+            assert!(passed.get(place + 16).is_none_or(|(later, _)| later - ms >= 1_000));
+        }
+        assert_eq!(passed.len(), 48, "as much as is allowed");
+    }
+
+    #[test]
+    fn sources_take_turns() {
+        let mut gate = Gate::new();
+        let mut last = [0; 17];
+        for ms in 0..10_000 {
+            // The last source begins when all others have waited for a while.
+            for source in 0..if ms < 1_500 { 16 } else { 17 } {
+                gate.queue(init(source, 1));
+            }
+            while let Some(init) = gate.next(at(ms)) {
+                let source = usize::from(init.datagram()[0]);
+                assert!(ms - last[source] <= 2_000, "{source} waited from {} to {ms}", last[source]);
+                last[source] = ms;
+            }
+        }
+        assert!(last.iter().all(|ms| *ms >= 8_000), "{last:?}");
+    }
+
+    #[test]
+    fn what_waits_is_bounded_and_the_newest_of_a_source_counts() {
+        let mut gate = Gate::new();
+        assert_eq!(gate.due(at(0)), Time::NEVER);
+        for source in 0..32 {
+            assert!(gate.queue(init(source, 1)));
+        }
+        assert!(!gate.queue(init(40, 1)) && gate.queue(init(3, 9)));
+        assert_eq!(gate.due(at(5)), Time::ZERO);
+        let served: Vec<_> = std::iter::from_fn(|| gate.next(at(5))).map(|init| init.from.port()).collect();
+        assert_eq!((served.len(), served[3]), (16, 9));
+        assert_eq!(gate.due(at(6)), at(1_005));
+    }
+
+    #[test]
+    fn a_network_of_ipv6_is_one_source() {
+        let source = |addr: &str| Source::of(addr.parse().unwrap());
+        assert_eq!(source("[2001:db8::1]:5"), source("[2001:db8::ffff:1]:6"));
+        assert_ne!(source("[2001:db8::1]:5"), source("[2001:db8:0:1::1]:5"));
+        assert_ne!(source("10.0.0.1:5"), source("10.0.0.2:5"));
+    }
+}

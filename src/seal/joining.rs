@@ -1,0 +1,243 @@
+//! The joiner's side of the sealed handshake. It has no timer: the HELLOs of the lobby drive it.
+
+use super::mac::Mac;
+use super::noise::{self, Handshake, Split};
+use super::outbox::Outbox;
+use super::random::Secret;
+use super::stats::SealRefusal;
+use crate::time::{Span, Time};
+use crate::wire::seal::{
+    self, COMMITMENT_LEN, INIT_HEAD_LEN, INIT_PLAIN_LEN, InitHead, KEY_LEN, Knock, MAX_INIT_LEN, Pattern,
+    Resp, Retry,
+};
+use core::fmt;
+use std::net::SocketAddr;
+
+/// Without an answer for this long, a joiner begins anew beside what it has.
+pub(super) const PATIENCE: Span = Span::from_secs(1);
+/// INITs that may still be answered.
+const MAX_ATTEMPTS: usize = 4;
+/// Handshakes by address that may succeed: each is one more guess at the code for somebody in the middle.
+const MAX_OPEN: u32 = 4;
+
+/// An INIT that was sent, and the handshake behind it.
+struct Attempt {
+    index: u16,
+    to: SocketAddr,
+    key: [u8; KEY_LEN],
+    since: Time,
+    /// How long the RETRY took.
+    first_trip: Span,
+    ephemeral: [u8; KEY_LEN],
+    init: Vec<u8>,
+    handshake: Handshake,
+}
+
+impl fmt::Debug for Attempt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Attempt").field("index", &self.index).field("to", &self.to).finish_non_exhaustive()
+    }
+}
+
+/// A handshake that has succeeded.
+pub(super) struct Joined {
+    pub(super) split: Split,
+    /// The number of the connection here, and at the host.
+    pub(super) index: u16,
+    pub(super) their_index: u16,
+    pub(super) real: SocketAddr,
+    pub(super) ephemeral: [u8; KEY_LEN],
+    pub(super) round_trip: Span,
+    /// The host's commitment to its part of the code, by address.
+    pub(super) commitment: Option<[u8; COMMITMENT_LEN]>,
+    /// The inner protocol's answer, in the front of the caller's buffer.
+    pub(super) answer: core::ops::Range<usize>,
+}
+
+/// The joiner's side.
+#[derive(Debug)]
+pub(super) struct Join {
+    /// The host's key from an invite; `None` by address.
+    host_key: Option<[u8; KEY_LEN]>,
+    mac: Mac,
+    /// The addresses to knock at.
+    addrs: Vec<SocketAddr>,
+    /// The address that the inner protocol joins.
+    pub(super) shown: SocketAddr,
+    pub(super) nonce: u64,
+    /// The number by which a KNOCK is answered.
+    knock_index: u16,
+    /// When the first KNOCK of this round was sent.
+    knocked_at: Option<Time>,
+    /// The newest HELLO of the lobby.
+    hello: Vec<u8>,
+    attempts: Vec<Attempt>,
+    /// Handshakes that have succeeded.
+    succeeded: u32,
+}
+
+impl Join {
+    pub(super) fn new(
+        host_key: Option<[u8; KEY_LEN]>,
+        addrs: Vec<SocketAddr>,
+        shown: SocketAddr,
+        nonce: u64,
+        knock_index: u16,
+    ) -> Self {
+        let mac = host_key.as_ref().map_or_else(Mac::open, Mac::of);
+        let (hello, attempts) = (Vec::with_capacity(*INIT_PLAIN_LEN.end()), Vec::with_capacity(MAX_ATTEMPTS));
+        Self {
+            host_key,
+            mac,
+            addrs,
+            shown,
+            nonce,
+            knock_index,
+            knocked_at: None,
+            hello,
+            attempts,
+            succeeded: 0,
+        }
+    }
+
+    pub(super) fn pattern(&self) -> Pattern {
+        if self.host_key.is_some() { Pattern::Invite } else { Pattern::Open }
+    }
+
+    /// Whether a number is in use.
+    pub(super) fn uses(&self, index: u16) -> bool {
+        self.knock_index == index || self.attempts.iter().any(|attempt| attempt.index == index)
+    }
+
+    /// The lobby says HELLO and there is no connection, or none that answers: knocks, or says the newest INIT again.
+    pub(super) fn hello(&mut self, now: Time, hello: &[u8], out: &mut Outbox) {
+        if !INIT_PLAIN_LEN.contains(&hello.len()) || self.is_exhausted() {
+            return;
+        }
+        self.hello.clear();
+        self.hello.extend_from_slice(hello);
+        if let Some(attempt) = self.attempts.last().filter(|attempt| now.since(attempt.since) < PATIENCE) {
+            out.push(attempt.to, &attempt.init);
+            return;
+        }
+        if self.attempts.last().is_some_and(|last| self.knocked_at.is_some_and(|at| at <= last.since)) {
+            self.knocked_at = None;
+        }
+        self.knocked_at.get_or_insert(now);
+        let knock = Knock { pattern: self.pattern(), index: self.knock_index, nonce: self.nonce };
+        for addr in &self.addrs {
+            out.write(*addr, |buf| seal::encode_knock(&knock, |covered| self.mac.write(covered), buf));
+        }
+    }
+
+    fn is_exhausted(&self) -> bool {
+        self.host_key.is_none() && self.succeeded >= MAX_OPEN
+    }
+
+    /// Whether this RETRY is to be answered by an INIT: with which host's key.
+    ///
+    /// A RETRY of a KNOCK is, if no INIT to that key waits for its answer; a RETRY of an INIT is, because its cookie was no
+    /// good. By address a RETRY with another key always is: a forged one must not keep out the right one.
+    fn key_for(
+        &self,
+        now: Time,
+        from: SocketAddr,
+        retry: &Retry,
+        datagram: &[u8],
+    ) -> Result<[u8; KEY_LEN], SealRefusal> {
+        if !self.mac.fits(datagram) {
+            return Err(SealRefusal::BadMac);
+        }
+        let ((Some(key), None) | (None, Some(key))) = (self.host_key, retry.open_key) else {
+            return Err(SealRefusal::BadMac);
+        };
+        let of_init = self.attempts.iter().find(|attempt| attempt.index == retry.index);
+        let expected = retry.nonce == self.nonce
+            && self.addrs.contains(&from)
+            && self.knocked_at.is_some()
+            && (of_init.is_some() || retry.index == self.knock_index)
+            && !self.hello.is_empty()
+            && !self.is_exhausted();
+        let waits = |attempt: &Attempt| attempt.key == key && now.since(attempt.since) < PATIENCE;
+        if !expected || of_init.is_none() && self.attempts.iter().any(waits) {
+            return Err(SealRefusal::Unexpected);
+        }
+        Ok(key)
+    }
+
+    /// Takes a RETRY, and answers it by an INIT with a number and a key of its own.
+    pub(super) fn retry(
+        &mut self,
+        now: Time,
+        from: SocketAddr,
+        (retry, datagram): (&Retry, &[u8]),
+        (index, ephemeral): (u16, Secret),
+        out: &mut Outbox,
+    ) -> Result<(), SealRefusal> {
+        let key = self.key_for(now, from, retry, datagram)?;
+        let invited = self.host_key.is_some();
+        self.attempts.retain(|attempt| invited || now.since(attempt.since) < PATIENCE * 2);
+        if self.attempts.len() == MAX_ATTEMPTS {
+            // By invite only the host can have made room necessary; by address a stranger can.
+            if !invited {
+                return Err(SealRefusal::Limited);
+            }
+            self.attempts.remove(0);
+        }
+        let head = InitHead { pattern: self.pattern(), index, nonce: self.nonce, cookie: retry.cookie };
+        let head = seal::init_head(&head);
+        let mut init = vec![0; MAX_INIT_LEN];
+        let (front, body) = init.split_at_mut(INIT_HEAD_LEN);
+        front.copy_from_slice(&head);
+        let begun = noise::begin(&key, &head, ephemeral, &self.hello, body);
+        let (handshake, len) = begun.ok_or(SealRefusal::BadHandshake)?;
+        let ephemeral = body.first_chunk().copied().unwrap_or_default();
+        let whole = seal::put_mac(INIT_HEAD_LEN + len + 8, |covered| self.mac.write(covered), &mut init);
+        init.truncate(whole.ok_or(SealRefusal::BadHandshake)?);
+        out.push(from, &init);
+        let first_trip = self.knocked_at.map_or(Span::ZERO, |at| now.since(at));
+        self.attempts.push(Attempt {
+            index,
+            to: from,
+            key,
+            since: now,
+            first_trip,
+            ephemeral,
+            init,
+            handshake,
+        });
+        Ok(())
+    }
+
+    /// Takes a RESP, whose text is written to the front of `text`. One that does not fit changes nothing.
+    pub(super) fn resp(
+        &mut self,
+        now: Time,
+        resp: &Resp<'_>,
+        text: &mut [u8],
+    ) -> Result<Joined, SealRefusal> {
+        let open = self.host_key.is_none();
+        let attempt = self.attempts.iter_mut().find(|attempt| attempt.index == resp.index);
+        let attempt = attempt.ok_or(SealRefusal::Unexpected)?;
+        let (split, len) = attempt.handshake.finish(resp.message, text).ok_or(SealRefusal::BadHandshake)?;
+        let front = if open { 2 + COMMITMENT_LEN } else { 2 };
+        if len < front {
+            return Err(SealRefusal::BadHandshake);
+        }
+        let joined = Joined {
+            split,
+            index: attempt.index,
+            their_index: u16::from_be_bytes([text[0], text[1]]),
+            real: attempt.to,
+            ephemeral: attempt.ephemeral,
+            // Either is too long if a packet was lost, and neither too short.
+            round_trip: attempt.first_trip.min(now.since(attempt.since)),
+            commitment: open.then(|| text[2..].first_chunk().copied().unwrap_or_default()),
+            answer: front..len,
+        };
+        self.attempts.clear();
+        self.knocked_at = None;
+        self.succeeded += 1;
+        Ok(joined)
+    }
+}

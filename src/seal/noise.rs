@@ -1,0 +1,268 @@
+//! The handshake `Noise_NK_25519_ChaChaPoly_BLAKE2s`, by `snow`, with randomness of our own and a DH that refuses zero.
+
+use super::random::Secret;
+use crate::wire::seal::KEY_LEN;
+use core::fmt;
+use snow::params::{CipherChoice, DHChoice, HashChoice};
+use snow::resolvers::{CryptoResolver, DefaultResolver};
+use snow::types::{Cipher, Dh, Hash, Random};
+use snow::{Builder, Error, HandshakeState};
+use zeroize::Zeroize;
+
+const PATTERN: &str = "Noise_NK_25519_ChaChaPoly_BLAKE2s";
+/// The prologue begins with these bytes, and goes on with the head of the INIT.
+const PROLOGUE: &[u8] = b"rebout seal 1";
+
+/// The results of a handshake.
+pub(super) struct Split {
+    /// The key from joiner to host, and the key from host to joiner.
+    pub(super) keys: [Secret; 2],
+    /// The hash of everything that was said.
+    pub(super) hash: [u8; 32],
+}
+
+/// A handshake in which one message has been handled.
+pub(super) struct Handshake(HandshakeState);
+
+impl fmt::Debug for Handshake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Handshake")
+    }
+}
+
+/// A pair of keys.
+#[derive(Debug)]
+pub(super) struct KeyPair {
+    pub(super) secret: Secret,
+    pub(super) public: [u8; KEY_LEN],
+}
+
+impl KeyPair {
+    /// `None` never happens with a secret of 32 bytes.
+    pub(super) fn new(secret: Secret) -> Option<Self> {
+        let mut dh = DefaultResolver.resolve_dh(&DHChoice::Curve25519)?;
+        dh.set(&secret.0);
+        let public = dh.pubkey().try_into().ok()?;
+        // The library does not wipe what it holds.
+        dh.set(&[0; 32]);
+        Some(Self { secret, public })
+    }
+}
+
+/// Begins a handshake with the host of `host_key`: writes the message of an INIT behind `head` into `out`, and returns its
+/// length. `None` if the key is of low order.
+pub(super) fn begin(
+    host_key: &[u8; KEY_LEN],
+    head: &[u8],
+    ephemeral: Secret,
+    text: &[u8],
+    out: &mut [u8],
+) -> Option<(Handshake, usize)> {
+    let prologue = [PROLOGUE, head].concat();
+    let builder = builder(ephemeral)?.prologue(&prologue).ok()?.remote_public_key(host_key).ok()?;
+    let mut state = builder.build_initiator().ok()?;
+    let len = state.write_message(text, out).ok()?;
+    Some((Handshake(state), len))
+}
+
+/// Reads the message of an INIT into `text`, and returns its length. `None` if it does not fit the key.
+pub(super) fn accept(
+    keys: &KeyPair,
+    head: &[u8],
+    ephemeral: Secret,
+    message: &[u8],
+    text: &mut [u8],
+) -> Option<(Handshake, usize)> {
+    let prologue = [PROLOGUE, head].concat();
+    let builder = builder(ephemeral)?.prologue(&prologue).ok()?.local_private_key(&keys.secret.0).ok()?;
+    let mut state = builder.build_responder().ok()?;
+    let len = state.read_message(message, text).ok()?;
+    Some((Handshake(state), len))
+}
+
+impl Handshake {
+    /// Writes the message of a RESP into `out`, and returns its length.
+    pub(super) fn answer(mut self, text: &[u8], out: &mut [u8]) -> Option<(Split, usize)> {
+        let len = self.0.write_message(text, out).ok()?;
+        Some((self.split(), len))
+    }
+
+    /// Reads the message of a RESP into `text`, and returns its length. A message that does not fit changes nothing.
+    pub(super) fn finish(&mut self, message: &[u8], text: &mut [u8]) -> Option<(Split, usize)> {
+        let len = self.0.read_message(message, text).ok()?;
+        Some((self.split(), len))
+    }
+
+    fn split(&mut self) -> Split {
+        let (mut first, mut second) = self.0.dangerously_get_raw_split();
+        let keys = [Secret(first), Secret(second)];
+        first.zeroize();
+        second.zeroize();
+        let hash = self.0.get_handshake_hash().try_into().unwrap_or_default();
+        Split { keys, hash }
+    }
+}
+
+fn builder<'a>(ephemeral: Secret) -> Option<Builder<'a>> {
+    let params = PATTERN.parse().ok()?;
+    Some(Builder::with_resolver(params, Box::new(Resolver { ephemeral })))
+}
+
+/// The primitives of `snow`, with one ephemeral key of our own randomness, and a DH that refuses zero.
+struct Resolver {
+    ephemeral: Secret,
+}
+
+impl CryptoResolver for Resolver {
+    fn resolve_rng(&self) -> Option<Box<dyn Random>> {
+        Some(Box::new(Once(Some(self.ephemeral.clone()))))
+    }
+
+    fn resolve_dh(&self, choice: &DHChoice) -> Option<Box<dyn Dh>> {
+        Some(Box::new(Contributory(DefaultResolver.resolve_dh(choice)?)))
+    }
+
+    fn resolve_hash(&self, choice: &HashChoice) -> Option<Box<dyn Hash>> {
+        DefaultResolver.resolve_hash(choice)
+    }
+
+    fn resolve_cipher(&self, choice: &CipherChoice) -> Option<Box<dyn Cipher>> {
+        DefaultResolver.resolve_cipher(choice)
+    }
+}
+
+/// Random bytes for one key.
+struct Once(Option<Secret>);
+
+impl Random for Once {
+    fn try_fill_bytes(&mut self, dest: &mut [u8]) -> Result<(), Error> {
+        let secret = self.0.take().ok_or(Error::Rng)?;
+        if dest.len() != secret.0.len() {
+            return Err(Error::Rng);
+        }
+        dest.copy_from_slice(&secret.0);
+        Ok(())
+    }
+}
+
+/// X25519 that fails if its result is zero: a key of low order would make it known to everybody.
+struct Contributory(Box<dyn Dh>);
+
+impl Drop for Contributory {
+    fn drop(&mut self) {
+        self.0.set(&[0; 32]);
+    }
+}
+
+impl Dh for Contributory {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn pub_len(&self) -> usize {
+        self.0.pub_len()
+    }
+
+    fn priv_len(&self) -> usize {
+        self.0.priv_len()
+    }
+
+    fn set(&mut self, privkey: &[u8]) {
+        self.0.set(privkey);
+    }
+
+    fn generate(&mut self, rng: &mut dyn Random) -> Result<(), Error> {
+        self.0.generate(rng)
+    }
+
+    fn pubkey(&self) -> &[u8] {
+        self.0.pubkey()
+    }
+
+    fn privkey(&self) -> &[u8] {
+        self.0.privkey()
+    }
+
+    fn dh(&self, pubkey: &[u8], out: &mut [u8]) -> Result<(), Error> {
+        self.0.dh(pubkey, out)?;
+        let zero = out.iter().take(self.dh_len()).fold(0, |all, byte| all | byte) == 0;
+        if zero { Err(Error::Dh) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: [u8; 21] = [9; 21];
+
+    fn keys(byte: u8) -> KeyPair {
+        KeyPair::new(Secret([byte; 32])).unwrap()
+    }
+
+    #[test]
+    fn two_sides_agree_on_keys_and_hash() {
+        let host = keys(1);
+        let (mut init, mut resp, mut text) = ([0; 300], [0; 300], [0; 300]);
+        let (mut joiner, len) = begin(&host.public, &HEAD, Secret([2; 32]), b"hello", &mut init).unwrap();
+        assert_eq!(len, 32 + 5 + 16);
+        let (answering, read) = accept(&host, &HEAD, Secret([3; 32]), &init[..len], &mut text).unwrap();
+        assert_eq!(&text[..read], b"hello");
+        let (ours, len) = answering.answer(b"offer", &mut resp).unwrap();
+        for at in 0..len {
+            let mut bad = resp;
+            bad[at] ^= 1;
+            assert!(joiner.finish(&bad[..len], &mut text).is_none(), "byte {at}");
+        }
+        let (theirs, read) = joiner.finish(&resp[..len], &mut text).unwrap();
+        assert_eq!(&text[..read], b"offer");
+        assert_eq!(
+            (ours.hash, &ours.keys[0].0, &ours.keys[1].0),
+            (theirs.hash, &theirs.keys[0].0, &theirs.keys[1].0)
+        );
+        assert_ne!(ours.keys[0].0, ours.keys[1].0);
+    }
+
+    #[test]
+    fn another_key_another_head_or_another_byte_is_refused() {
+        let host = keys(1);
+        let (mut init, mut text) = ([0; 300], [0; 300]);
+        let (_, len) = begin(&host.public, &HEAD, Secret([2; 32]), b"hello", &mut init).unwrap();
+        let mut taken = |keys: &KeyPair, head: &[u8], init: &[u8]| {
+            accept(keys, head, Secret([3; 32]), init, &mut text).is_some()
+        };
+        assert!(taken(&host, &HEAD, &init[..len]));
+        assert!(!taken(&keys(4), &HEAD, &init[..len]));
+        for at in 0..HEAD.len() {
+            let mut head = HEAD;
+            head[at] ^= 1;
+            assert!(!taken(&host, &head, &init[..len]), "byte {at} of the head");
+        }
+        for at in 0..len {
+            let mut bad = init;
+            bad[at] ^= 1;
+            assert!(!taken(&host, &HEAD, &bad[..len]), "byte {at}");
+        }
+    }
+
+    /// The points of small order on the curve and its twist, and two that are not reduced.
+    #[test]
+    fn keys_of_low_order_are_refused() {
+        let mut order_8 = [0; 32];
+        order_8.copy_from_slice(&[
+            0xe0, 0xeb, 0x7a, 0x7c, 0x3b, 0x41, 0xb8, 0xae, 0x16, 0x56, 0xe3, 0xfa, 0xf1, 0x9f, 0xc4, 0x6a,
+            0xda, 0x09, 0x8d, 0xeb, 0x9c, 0x32, 0xb1, 0xfd, 0x86, 0x62, 0x05, 0x16, 0x5f, 0x49, 0xb8, 0x00,
+        ]);
+        let mut one = [0; 32];
+        one[0] = 1;
+        let (mut minus_one, mut zero_again) = ([0xff; 32], [0xff; 32]);
+        (minus_one[0], minus_one[31]) = (0xec, 0x7f);
+        (zero_again[0], zero_again[31]) = (0xed, 0x7f);
+        for low in [[0; 32], one, minus_one, zero_again, order_8] {
+            let mut init = [0; 300];
+            assert!(begin(&low, &HEAD, Secret([2; 32]), b"hello", &mut init).is_none(), "as a host's key");
+            init[..32].copy_from_slice(&low);
+            assert!(accept(&keys(1), &HEAD, Secret([3; 32]), &init[..53], &mut [0; 300]).is_none());
+        }
+    }
+}

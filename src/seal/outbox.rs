@@ -1,0 +1,58 @@
+//! Packets of the link itself that wait to be sent: a few, of bounded length.
+
+use crate::wire::seal::MAX_INIT_LEN;
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+/// How many can wait. One more is dropped, as the network might have: its receiver asks again.
+const WAITING: usize = 24;
+
+#[derive(Debug)]
+struct Letter {
+    to: SocketAddr,
+    len: usize,
+    bytes: [u8; MAX_INIT_LEN],
+}
+
+/// The packets that wait.
+#[derive(Debug)]
+pub(super) struct Outbox(VecDeque<Letter>);
+
+impl Outbox {
+    pub(super) fn new() -> Self {
+        Self(VecDeque::with_capacity(WAITING))
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds the packet that `write` writes, if there is room and it wrote one.
+    pub(super) fn write(&mut self, to: SocketAddr, write: impl FnOnce(&mut [u8]) -> Option<usize>) {
+        if self.0.len() == WAITING {
+            return;
+        }
+        let mut letter = Letter { to, len: 0, bytes: [0; MAX_INIT_LEN] };
+        if let Some(len) = write(&mut letter.bytes) {
+            letter.len = len;
+            self.0.push_back(letter);
+        }
+    }
+
+    /// Adds a packet, if there is room.
+    pub(super) fn push(&mut self, to: SocketAddr, packet: &[u8]) {
+        self.write(to, |buf| {
+            buf.get_mut(..packet.len())?.copy_from_slice(packet);
+            Some(packet.len())
+        });
+    }
+
+    /// Takes the oldest packet.
+    #[inline]
+    pub(super) fn pop(&mut self, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        let Letter { to, len, bytes } = self.0.pop_front()?;
+        buf.get_mut(..len)?.copy_from_slice(&bytes[..len]);
+        Some((to, len))
+    }
+}

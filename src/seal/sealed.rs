@@ -1,0 +1,346 @@
+//! A seal around a protocol: the way of each datagram in and out.
+
+use super::Seal;
+use super::channel::{Channel, MAX_TEXT};
+use super::code::{Comparison, REVEAL_AFTER};
+use super::joining::PATIENCE;
+use super::stats::SealRefusal;
+use crate::protocol::{ConnectionStep, PeerRole, Protocol};
+use crate::time::{Span, Time};
+use crate::trace;
+use crate::wire::seal::{self, Control, Data, DecodeError, Form, Kind, MAX_OVERHEAD, Packet};
+use core::time::Duration;
+use std::net::SocketAddr;
+
+/// A guest that answered no RESP by DATA is forgotten after this long.
+const MAX_HALF_OPEN: Span = Span::from_secs(2);
+/// Confirmed guests that the inner protocol does not keep.
+const MAX_UNKEPT: usize = 8;
+/// Where the type of a GAME packet is, and the kind of its message.
+const TYPE_AT: usize = 12;
+const KIND_AT: usize = 15;
+const RELIABLE_EVENT: u8 = 8;
+const HELLO: u8 = 1;
+const REFUSE: u8 = 4;
+
+/// A [`Seal`] around a [`Protocol`], as [`Seal::around`] makes it.
+#[derive(Debug)]
+pub struct Sealed<'a, P> {
+    pub(super) seal: &'a mut Seal,
+    pub(super) inner: &'a mut P,
+}
+
+/// The kind of the message in a GAME packet, if it is one of the handshake: HELLO, CHALLENGE, OFFER, REFUSE.
+#[inline]
+fn greeting(datagram: &[u8]) -> Option<u8> {
+    let (kind, event) = (*datagram.get(KIND_AT)?, datagram[TYPE_AT] == RELIABLE_EVENT);
+    (event && (HELLO..=REFUSE).contains(&kind) && Form::of(datagram) == Form::Game).then_some(kind)
+}
+
+impl<P: Protocol> Protocol for Sealed<'_, P> {
+    fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
+        let handled = match seal::decode(datagram) {
+            Ok(Packet::Data(data)) => self.data(now, from, &data),
+            packet => self.rare(now, from, datagram, packet),
+        };
+        if let Err(refusal) = handled {
+            self.seal.stats.refuse(refusal);
+            trace::refused(from, &refusal, &"sealed");
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        let at = Time::from(now);
+        if at >= self.seal.idle_until {
+            self.pass(at);
+        }
+        let room = buf.len().checked_sub(MAX_OVERHEAD)?;
+        loop {
+            if !self.seal.out.is_empty() {
+                return self.seal.out.pop(buf);
+            }
+            match self.inner.poll_transmit(now, &mut buf[..room]) {
+                Some((to, len)) => {
+                    if let Some(sealed) = self.seal.send(at, to, len, buf) {
+                        return Some(sealed);
+                    }
+                }
+                None if self.seal.answering => self.answer_all(at),
+                None => return None,
+            }
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Duration> {
+        match (self.inner.poll_timeout(), self.seal.poll_timeout()) {
+            (Some(inner), Some(ours)) => Some(inner.min(ours)),
+            (inner, ours) => inner.or(ours),
+        }
+    }
+
+    fn wants_attention(&self, now: Duration) -> bool {
+        self.inner.wants_attention(now)
+    }
+
+    fn lingers(&self) -> bool {
+        self.inner.lingers()
+    }
+
+    fn connection(&mut self, now: Duration, peer: SocketAddr, step: ConnectionStep) {
+        self.inner.connection(now, peer, step);
+    }
+
+    fn keeps(&self, peer: SocketAddr) -> bool {
+        self.inner.keeps(peer)
+    }
+}
+
+impl Seal {
+    /// Seals a datagram of the inner protocol in place; `None` if nothing goes out for it at once.
+    fn send(&mut self, now: Time, to: SocketAddr, len: usize, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        let Some(at) = self.connections.towards(to) else {
+            self.knock(now, to, &buf[..len]);
+            return None;
+        };
+        let connection = self.connections.get_mut(at)?;
+        if connection.answering.is_some() {
+            self.answer(now, at, &buf[..len]);
+            return None;
+        }
+        // A guest that is only reached gets its RESP and nothing else: its address may not be its own.
+        if !connection.confirmed {
+            return None;
+        }
+        let stale = connection.role == PeerRole::Host && now.since(connection.opened_at) >= PATIENCE;
+        if stale && greeting(&buf[..len]) == Some(HELLO) {
+            self.knock(now, to, &buf[..len]);
+        }
+        let connection = self.connections.get_mut(at)?;
+        let len = connection.channel.as_mut()?.seal_data(buf, len)?;
+        Some((connection.real, len))
+    }
+
+    /// A HELLO of the joiner's lobby without a connection that answers: the sealed handshake goes on.
+    #[cold]
+    fn knock(&mut self, now: Time, to: SocketAddr, datagram: &[u8]) {
+        if let Some(join) = self.join.as_mut().filter(|join| join.shown == to)
+            && greeting(datagram) == Some(HELLO)
+        {
+            join.hello(now, datagram, &mut self.out);
+        }
+    }
+}
+
+impl<P: Protocol> Sealed<'_, P> {
+    #[inline]
+    fn data(&mut self, now: Duration, from: SocketAddr, data: &Data<'_>) -> Result<(), SealRefusal> {
+        let seal = &mut *self.seal;
+        let at = seal.connections.numbered(data.index).ok_or(SealRefusal::UnknownIndex)?;
+        let connection = seal.connections.get_mut(at).ok_or(SealRefusal::UnknownIndex)?;
+        let channel = connection.channel.as_mut().ok_or(SealRefusal::UnknownIndex)?;
+        let opened = match channel.open_data(data, &mut seal.scratch[..]) {
+            Ok(opened) => opened,
+            Err(refusal) => return Err(self.failed(now, at, refusal)),
+        };
+        connection.opened_at = now.into();
+        let shown = connection.shown;
+        if !connection.confirmed {
+            self.confirm(now, at, from);
+        }
+        let datagram = &self.seal.scratch[..opened.len];
+        if data.form == Form::Game && greeting(datagram).is_some() {
+            self.tell(now, shown);
+        }
+        self.inner.handle_datagram(now, shown, &self.seal.scratch[..opened.len]);
+        Ok(())
+    }
+
+    #[cold]
+    fn rare(
+        &mut self,
+        now: Duration,
+        from: SocketAddr,
+        datagram: &[u8],
+        packet: Result<Packet<'_>, DecodeError>,
+    ) -> Result<(), SealRefusal> {
+        match packet {
+            Ok(Packet::Data(data)) => self.data(now, from, &data),
+            Ok(Packet::Control(control)) => self.control(now, from, &control),
+            Ok(Packet::Knock(knock)) => self.seal.knocked(now.into(), from, &knock, datagram),
+            Ok(Packet::Retry(retry)) => self.seal.retried(now.into(), from, &retry, datagram),
+            Ok(Packet::Init(init)) => self.init(now, from, &init, datagram),
+            Ok(Packet::Resp(resp)) => self.resp(now, &resp),
+            Err(DecodeError::Version) => Err(SealRefusal::OtherVersion),
+            Err(_) if Form::of(datagram) != Form::Plain => Err(SealRefusal::Bare),
+            Err(_) => Err(SealRefusal::NoPacket),
+        }
+    }
+
+    /// Notes that a packet could not be opened. A connection at which too much was forged ends.
+    #[cold]
+    fn failed(&mut self, now: Duration, at: usize, refusal: SealRefusal) -> SealRefusal {
+        let connection = self.seal.connections.get_mut(at);
+        if connection.and_then(|one| one.channel.as_ref()).is_some_and(Channel::is_worn_out) {
+            self.forget(now, at);
+        }
+        refusal
+    }
+
+    fn control(&mut self, now: Duration, from: SocketAddr, control: &Control<'_>) -> Result<(), SealRefusal> {
+        let seal = &mut *self.seal;
+        let at = seal.connections.numbered(control.index).ok_or(SealRefusal::UnknownIndex)?;
+        let connection = seal.connections.get_mut(at).ok_or(SealRefusal::UnknownIndex)?;
+        let channel = connection.channel.as_mut().ok_or(SealRefusal::UnknownIndex)?;
+        let mut text = [0; MAX_TEXT];
+        if let Err(refusal) = channel.open_control(control, &mut text) {
+            return Err(self.failed(now, at, refusal));
+        }
+        connection.opened_at = now.into();
+        let at = if connection.confirmed { at } else { self.confirm(now, at, from) };
+        let seal = &mut *self.seal;
+        let Some(connection) = seal.connections.get_mut(at) else { return Ok(()) };
+        let Some(channel) = connection.channel.as_mut() else { return Ok(()) };
+        match control.kind {
+            Kind::Find => {
+                seal.out.write(connection.real, |buf| channel.seal_control(Kind::Found, b"", buf));
+                Ok(())
+            }
+            Kind::Found => Ok(()),
+            Kind::CodeAsk => self.code_asked(now.into(), at, text),
+            Kind::CodeReveal if connection.comparison.revealed(&text) => Ok(()),
+            _ => Err(SealRefusal::OutOfPlace),
+        }
+    }
+
+    /// A joiner has sent its part of the code. Only the guest that the inner protocol keeps gets the host's, and a new code
+    /// at most every ten seconds: each is a chance for somebody in the middle.
+    fn code_asked(&mut self, now: Time, at: usize, text: [u8; MAX_TEXT]) -> Result<(), SealRefusal> {
+        let seal = &mut *self.seal;
+        let (Some(host), Some(one)) = (&mut seal.host, seal.connections.get_mut(at)) else {
+            return Err(SealRefusal::OutOfPlace);
+        };
+        let (Some(part), Some(channel)) = (text.first_chunk(), &mut one.channel) else {
+            return Err(SealRefusal::OutOfPlace);
+        };
+        let rested = host.revealed_at.is_none_or(|last| now.since(last) >= REVEAL_AFTER);
+        let may_reveal = rested && self.inner.keeps(one.shown);
+        let Some((answer, first)) = one.comparison.asked(*part, may_reveal) else {
+            return Err(SealRefusal::OutOfPlace);
+        };
+        if first {
+            host.revealed_at = Some(now);
+        }
+        seal.out.write(one.real, |buf| channel.seal_control(Kind::CodeReveal, &answer, buf));
+        Ok(())
+    }
+
+    /// The first packet of a guest was opened: it is there, at this address, and other handshakes of it are void. Returns its
+    /// place.
+    #[cold]
+    pub(super) fn confirm(&mut self, now: Duration, at: usize, from: SocketAddr) -> usize {
+        let Some(connection) = self.seal.connections.get_mut(at) else { return at };
+        (connection.confirmed, connection.at_inner, connection.real) = (true, true, from);
+        let (shown, index) = (connection.shown, connection.index);
+        if let (Comparison::Host { guests_before, .. }, Some(host)) =
+            (&mut connection.comparison, &mut self.seal.host)
+        {
+            *guests_before = host.guests;
+            host.guests = host.guests.saturating_add(1);
+        }
+        self.seal.stats.connections += 1;
+        while let Some(other) =
+            self.seal.connections.position(|other| other.shown == shown && other.index != index)
+        {
+            self.seal.connections.remove(other);
+        }
+        self.tell(now, shown);
+        self.drop_unkept(now, shown);
+        self.seal.stir();
+        self.seal.connections.numbered(index).unwrap_or(at)
+    }
+
+    /// Drops the longest silent guest that the inner protocol does not keep, if there are too many of them.
+    fn drop_unkept(&mut self, now: Duration, newest: SocketAddr) {
+        let unkept = self.seal.connections.iter().filter(|one| {
+            one.role == PeerRole::Player
+                && one.confirmed
+                && one.shown != newest
+                && !self.inner.keeps(one.shown)
+        });
+        let (mut count, mut silent) = (0, None);
+        for one in unkept {
+            count += 1;
+            if silent.is_none_or(|(opened_at, _)| one.opened_at < opened_at) {
+                silent = Some((one.opened_at, one.index));
+            }
+        }
+        if count >= MAX_UNKEPT
+            && let Some((_, index)) = silent
+            && let Some(at) = self.seal.connections.numbered(index)
+        {
+            self.forget(now, at);
+        }
+    }
+
+    /// Tells the inner protocol how far the connection at `shown` is.
+    #[cold]
+    fn tell(&mut self, now: Duration, shown: SocketAddr) {
+        let told = self.seal.connections.towards(shown).and_then(|at| self.seal.connections.get_mut(at));
+        if let Some(connection) = told {
+            self.inner.connection(now, shown, connection.step());
+        }
+    }
+
+    /// Drops a connection, and tells the inner protocol if it knew of it.
+    pub(super) fn forget(&mut self, now: Duration, at: usize) {
+        let gone = self.seal.connections.remove(at);
+        let others = self.seal.connections.position(|other| other.shown == gone.shown);
+        if gone.at_inner && others.is_none() {
+            self.inner.connection(now, gone.shown, ConnectionStep::Gone);
+        }
+    }
+
+    /// Handles what is due by `now`, and computes when to look again.
+    #[cold]
+    fn pass(&mut self, now: Time) {
+        let time = Duration::from(now);
+        self.admit(now);
+        let half_open = |now: Time, since: Time| now.since(since) >= MAX_HALF_OPEN;
+        while let Some(at) = self.seal.connections.position(|one| !one.confirmed && half_open(now, one.since))
+        {
+            self.forget(time, at);
+        }
+        let mut due = self.seal.host.as_ref().map_or(Time::NEVER, |host| host.gate.due(now));
+        for at in 0..self.seal.connections.len() {
+            due = due.min(self.serve(now, at));
+        }
+        self.seal.answering = self.seal.connections.iter().any(|one| one.answering.is_some());
+        self.seal.idle_until = due;
+        self.seal.deadline = due.deadline();
+    }
+
+    /// Sends what a connection has to say at `now`, and returns when it has something next.
+    fn serve(&mut self, now: Time, at: usize) -> Time {
+        let seal = &mut *self.seal;
+        let Some(one) = seal.connections.get_mut(at) else { return Time::NEVER };
+        if !one.confirmed {
+            return one.since + MAX_HALF_OPEN;
+        }
+        let Some(channel) = &mut one.channel else { return Time::NEVER };
+        // Nothing was opened for a second: 32 bits find the counter again. A guest that nobody keeps may be gone.
+        let mut find_at = one.find_at.max(one.opened_at + PATIENCE);
+        if now >= find_at {
+            one.find_at = now + PATIENCE;
+            find_at = one.find_at;
+            if self.inner.keeps(one.shown) {
+                seal.out.write(one.real, |buf| channel.seal_control(Kind::Find, b"", buf));
+            }
+        }
+        if let Some(part) = one.comparison.ask(now)
+            && self.inner.keeps(one.shown)
+        {
+            seal.out.write(one.real, |buf| channel.seal_control(Kind::CodeAsk, &part, buf));
+        }
+        find_at.min(one.comparison.ask_at())
+    }
+}
