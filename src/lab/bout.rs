@@ -4,6 +4,8 @@ use super::contestant::Contestant;
 use super::oracle::Oracle;
 use super::sim::{EntryKind, NatKind, Recording, World};
 use super::{Divergence, Flaw, Play, Setup, addresses, forge};
+#[cfg(feature = "seal")]
+use crate::seal::{Randomness, Seal};
 use crate::{Event, Frame, Game, Inputs, Lobby, Session};
 use std::fmt;
 use std::net::SocketAddr;
@@ -82,6 +84,30 @@ impl<G: Game> Bout<G> {
     }
 
     // Commands.
+
+    /// Seals the link by an invite, before the first packet.
+    #[cfg(feature = "seal")]
+    pub fn seal(&mut self, seed: u64) {
+        let host = Seal::host(Randomness::Seeded(seed)).expect("a seed is random enough");
+        let key = host.public_key().expect("a host has a key");
+        let join = Seal::join(Randomness::Seeded(!seed), key, &addresses()[..1]).expect("an address");
+        self.set_seals([host, join]);
+    }
+
+    /// Seals the link by address alone, before the first packet.
+    #[cfg(feature = "seal")]
+    pub fn seal_open(&mut self, seed: u64) {
+        let host = Seal::host_open(Randomness::Seeded(seed)).expect("a seed is random enough");
+        let join = Seal::join_open(Randomness::Seeded(!seed), addresses()[0]).expect("an address");
+        self.set_seals([host, join]);
+    }
+
+    #[cfg(feature = "seal")]
+    fn set_seals(&mut self, seals: [Seal; 2]) {
+        for (id, seal) in seals.into_iter().enumerate() {
+            self.world.machine_mut(id).seal = Some(seal);
+        }
+    }
 
     /// Makes a run panic at the first frame that differs from the direct simulation, instead of noting it.
     pub fn set_strict(&mut self, strict: bool) {

@@ -47,6 +47,9 @@ pub struct Contestant<G: Game> {
     pub asleep: bool,
     /// The newest numbers in the machine's traffic, after [`Bout::eavesdrop`](super::Bout::eavesdrop).
     pub overheard: Option<Overheard>,
+    /// The seal around the lobby and the match. A bare link has none.
+    #[cfg(feature = "seal")]
+    pub seal: Option<crate::seal::Seal>,
     /// The shortest time from one frame to the next, for a machine that cannot keep up.
     pub min_frame_length: Duration,
     last_frame_at: Duration,
@@ -104,6 +107,8 @@ impl<G: Game> Contestant<G> {
             leave_at: None,
             asleep: false,
             overheard: None,
+            #[cfg(feature = "seal")]
+            seal: None,
             min_frame_length: Duration::ZERO,
             last_frame_at: Duration::ZERO,
         }
@@ -129,6 +134,7 @@ impl<G: Game> Contestant<G> {
     {
         let closures = self.watch.is_some() || self.hands.is_some() || self.make.is_some();
         assert!(!closures, "the closures of a machine cannot be copied");
+        assert!(self.is_bare(), "a seal cannot be copied");
         let mut confirmed = VecDeque::with_capacity(self.confirmed.capacity());
         confirmed.extend(&self.confirmed);
         Self {
@@ -141,6 +147,8 @@ impl<G: Game> Contestant<G> {
             confirmed,
             events: self.events.clone(),
             overheard: self.overheard.clone(),
+            #[cfg(feature = "seal")]
+            seal: None,
             watch: None,
             hands: None,
             make: None,
@@ -219,6 +227,29 @@ impl<G: Game> Contestant<G> {
         self.error.is_some() || self.session().is_some_and(Session::ended)
     }
 
+    /// Whether nothing is sealed.
+    pub fn is_bare(&self) -> bool {
+        #[cfg(feature = "seal")]
+        return self.seal.is_none();
+        #[cfg(not(feature = "seal"))]
+        return true;
+    }
+
+    /// The lobby or the match, with the seal around it.
+    fn outside<R>(&mut self, call: impl FnOnce(&mut dyn Protocol) -> R) -> Option<R> {
+        #[cfg(feature = "seal")]
+        if let Some(seal) = &mut self.seal {
+            return match &mut self.stage {
+                Stage::Lobby(lobby) => Some(call(&mut seal.around(lobby.as_mut()?))),
+                Stage::Match(session, _) => Some(call(&mut seal.around(session))),
+            };
+        }
+        match &mut self.stage {
+            Stage::Lobby(lobby) => Some(call(lobby.as_mut()?)),
+            Stage::Match(session, _) => Some(call(session)),
+        }
+    }
+
     fn begin(&mut self, now: Duration) {
         let Stage::Lobby(lobby) = &mut self.stage else { return };
         let agreed = match lobby.as_ref().map(Lobby::agreed) {
@@ -257,16 +288,12 @@ impl<G: Game> fmt::Debug for Contestant<G> {
 impl<G: Game> Contestant<G> {
     /// Hands a datagram to the lobby or the session, even while the machine is asleep.
     pub(super) fn take_in(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
-        match &mut self.stage {
-            Stage::Lobby(Some(lobby)) => lobby.handle_datagram(now, from, datagram),
-            Stage::Lobby(None) => {}
-            Stage::Match(session, _) => {
-                session.handle_datagram(now, from, datagram);
-                // The last event may come in a datagram, with no frame after it.
-                if session.ended() {
-                    self.events.extend(std::iter::from_fn(|| session.poll_event()).map(|event| (now, event)));
-                }
-            }
+        self.outside(|protocol| protocol.handle_datagram(now, from, datagram));
+        // The last event may come in a datagram, with no frame after it.
+        if let Stage::Match(session, _) = &mut self.stage
+            && session.ended()
+        {
+            self.events.extend(std::iter::from_fn(|| session.poll_event()).map(|event| (now, event)));
         }
     }
 }
@@ -286,11 +313,9 @@ impl<G: Game> Protocol for Contestant<G> {
         if self.asleep {
             return None;
         }
-        let (to, len) = match &mut self.stage {
-            Stage::Lobby(lobby) => lobby.as_mut()?.poll_transmit(now, buf),
-            Stage::Match(session, _) => session.poll_transmit(now, buf),
-        }?;
-        if let Some(overheard) = &mut self.overheard {
+        let (to, len) = self.outside(|protocol| protocol.poll_transmit(now, buf))??;
+        let bare = self.is_bare();
+        if let Some(overheard) = self.overheard.as_mut().filter(|_| bare) {
             overheard.sent(&buf[..len]);
         }
         Some((to, len))
@@ -300,10 +325,15 @@ impl<G: Game> Protocol for Contestant<G> {
         if self.asleep {
             return None;
         }
-        match &self.stage {
+        let inside = match &self.stage {
             Stage::Lobby(lobby) => lobby.as_ref()?.poll_timeout(),
             Stage::Match(session, _) => session.poll_timeout(),
+        };
+        #[cfg(feature = "seal")]
+        if let Some(ours) = self.seal.as_ref().and_then(crate::seal::Seal::poll_timeout) {
+            return Some(inside.map_or(ours, |inside| inside.min(ours)));
         }
+        inside
     }
 
     fn wants_attention(&self, now: Duration) -> bool {

@@ -2,6 +2,7 @@
 
 use super::cookie::Cookies;
 use super::refusal::Refusal;
+use crate::protocol::{ConnectionStep, PeerRole};
 use crate::time::{Span, Time};
 use crate::wire::control::{HEADER_LEN, Header};
 use crate::wire::message::{Challenge, HELLO_LEN, Hello, Message, Refuse, RefuseField, VERSION};
@@ -42,17 +43,46 @@ struct Answer {
     bytes: [u8; HEADER_LEN + HELLO_LEN],
 }
 
+/// A peer whose connection is authenticated: its HELLO needs no cookie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Vouched {
+    pub(crate) addr: SocketAddr,
+    pub(crate) rtt: Span,
+    pub(crate) role: PeerRole,
+    /// Whether the peer is there for certain; otherwise its HELLO may be a recorded one.
+    pub(crate) confirmed: bool,
+}
+
 /// Answers HELLOs.
 #[derive(Clone, Debug)]
 pub(crate) struct Desk {
     cookies: Cookies,
     essentials: Essentials,
     answers: VecDeque<Answer>,
+    /// The peer that was vouched for last. That is said anew before each HELLO.
+    vouched: Option<Vouched>,
 }
 
 impl Desk {
     pub(crate) fn new(cookies: Cookies, essentials: Essentials) -> Self {
-        Self { cookies, essentials, answers: VecDeque::with_capacity(WAITING) }
+        Self { cookies, essentials, answers: VecDeque::with_capacity(WAITING), vouched: None }
+    }
+
+    /// Notes how far an authenticated connection is.
+    pub(crate) fn connection(&mut self, addr: SocketAddr, step: ConnectionStep) {
+        let vouched = |round_trip: core::time::Duration, role, confirmed| {
+            Some(Vouched { addr, rtt: round_trip.into(), role, confirmed })
+        };
+        self.vouched = match step {
+            ConnectionStep::Reached { round_trip, role } => vouched(round_trip, role, false),
+            ConnectionStep::Confirmed { round_trip, role } => vouched(round_trip, role, true),
+            ConnectionStep::Gone => self.vouched.filter(|vouched| vouched.addr != addr),
+        };
+    }
+
+    /// The peer at this address, if its connection is authenticated.
+    pub(crate) fn vouched(&self, addr: SocketAddr) -> Option<Vouched> {
+        self.vouched.filter(|vouched| vouched.addr == addr)
     }
 
     /// Receives a HELLO: challenges it, refuses it, or says that it is proven and fits.
@@ -103,6 +133,9 @@ impl Desk {
         nonce: u64,
         cookie: u64,
     ) -> Option<Span> {
+        if let Some(vouched) = self.vouched(from) {
+            return Some(vouched.rtt);
+        }
         let age = self.cookies.age(now, from, nonce, cookie);
         if age.is_none() {
             let cookie = self.cookies.issue(now, from, nonce);

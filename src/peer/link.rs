@@ -33,6 +33,8 @@ pub(crate) struct Link {
     pub(crate) rtt: RoundTrip,
     /// Input packets measure the RTT, and pings are rare.
     is_measured: bool,
+    /// Whether every packet of the peer is authenticated by the protocol around this one.
+    pub(crate) sealed: bool,
     sequences: Sequences,
     entropy: Entropy,
     frame_length: Span,
@@ -57,6 +59,7 @@ impl Link {
             reliable: Reliable::new(),
             rtt: RoundTrip::new(now),
             is_measured: false,
+            sealed: false,
             sequences: Sequences::new(entropy.next_u64() as u16),
             entropy,
             frame_length,

@@ -1,6 +1,6 @@
 //! Base32 without look-alikes, the bits in its letters, and the checksum over them.
 
-use super::Mistake;
+use super::invite_error::Mistake;
 
 /// The bits of a letter.
 const LETTER_BITS: usize = 5;

@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
 use super::base32::{self, CHECKSUM_LETTERS, Reader, Writer, letters_for};
-use super::{InviteError, Mistake};
+use super::invite_error::{InviteError, Mistake};
 use crate::canonical;
 
 /// The most addresses of IPv4 in an invite, and the most of IPv6. A guest knocks at all of them.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 
-use super::MAX_ADDRESSES_PER_FAMILY;
+use super::invite::MAX_ADDRESSES_PER_FAMILY;
 use crate::shown;
 
 /// The reason why a text is no invite that can be used, in words for the player who pasted it.

@@ -181,6 +181,10 @@ impl<S: Fields> Session<S> {
         let visit = self.desk.hello(now, from, header, hello);
         let Visit::Proven { .. } = visit else { return dealt(&visit) };
         if from != self.link.addr {
+            // Sealed, a peer that has started anew comes on another connection. It is not sent away while ours is silent.
+            if self.link.sealed && self.liveness.believes(Claim::Restart) {
+                return Ok(());
+            }
             let refuse = Refuse { nonce: hello.nonce, field: RefuseField::Full, ours: 0, theirs: 0 };
             self.desk.refuse(from, header, refuse);
         } else if hello.nonce != self.agreed.nonce && self.liveness.believes(Claim::Restart) {

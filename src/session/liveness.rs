@@ -43,6 +43,7 @@ enum Farewell {
     /// A LEAVING came, which its token proves: the peer's inputs end before this frame.
     Proven {
         end: Frame,
+        heard_at: Time,
         reason: Reason,
     },
 }
@@ -52,10 +53,12 @@ enum Farewell {
 pub(super) struct Liveness {
     silence: Silence,
     farewell: Farewell,
+    /// Whether every packet is authenticated: a farewell can then be late, but not forged.
+    sealed: bool,
 }
 
 impl Liveness {
-    pub(super) fn new(now: Time, config: &Config) -> Self {
+    pub(super) fn new(now: Time, config: &Config, sealed: bool) -> Self {
         let limits = SilenceLimits {
             interrupted: config.interrupted_after.into(),
             lost: config.lost_after.into(),
@@ -63,7 +66,7 @@ impl Liveness {
             too_slow: config.too_slow_after.into(),
         };
         let silence = Silence::new(now, limits, config.frame_length().into());
-        Self { silence, farewell: Farewell::None }
+        Self { silence, farewell: Farewell::None, sealed }
     }
 
     /// Lets time pass.
@@ -121,7 +124,7 @@ impl Liveness {
             LeavingWhy::GaveUp | LeavingWhy::Left => Reason::Left,
         };
         if !matches!(self.farewell, Farewell::Proven { .. }) {
-            self.farewell = Farewell::Proven { end, reason };
+            self.farewell = Farewell::Proven { end, heard_at: now, reason };
         }
     }
 
@@ -134,16 +137,19 @@ impl Liveness {
     /// The reason for which the peer is gone, once its farewell is believed. Its inputs before `known` are here; `ending`:
     /// our own last state is certain, and nothing more is expected of the peer but its verdict.
     ///
-    /// A DISCONNECT says no reason. The LEAVING that goes with it does, and is said again for 400 ms if it was lost.
+    /// A DISCONNECT says no reason. The LEAVING that goes with it does, and is said again for 400 ms if it was lost. Sealed,
+    /// neither needs silence as evidence.
     pub(super) fn parted(&self, now: Time, known: Frame, rtt: Span, ending: bool) -> Option<Reason> {
         match self.farewell {
             Farewell::None => None,
             Farewell::Unproven { heard_at, reason } => {
                 let alone = now.since(heard_at) >= BELIEVED_AFTER;
-                (ending || alone && self.believes(Claim::Farewell { rtt })).then_some(reason)
+                let believed = self.sealed || self.believes(Claim::Farewell { rtt });
+                (ending || alone && believed).then_some(reason)
             }
-            Farewell::Proven { end, reason } => {
-                (ending || known >= end || self.silence.stuck() >= BELIEVED_AFTER).then_some(reason)
+            Farewell::Proven { end, heard_at, reason } => {
+                let late = self.sealed && now.since(heard_at) >= BELIEVED_AFTER;
+                (ending || known >= end || late || self.silence.stuck() >= BELIEVED_AFTER).then_some(reason)
             }
         }
     }
@@ -186,7 +192,7 @@ mod tests {
     }
 
     fn after(ms: u64) -> Liveness {
-        let mut liveness = Liveness::new(Time::ZERO, &Config::new(1));
+        let mut liveness = Liveness::new(Time::ZERO, &Config::new(1), false);
         pass(&mut liveness, 0, ms);
         liveness
     }

@@ -106,16 +106,16 @@ impl<S: Fields> Session<S> {
         let stream = InputStream::new(now, frame_length, format, link.draw_seed());
         Self {
             frame_length,
-            link,
             desk,
             simulation: Simulation::new(agreed.seat, &config, game),
             stream,
             pace: Pace::new(now, frame_length, &agreed),
-            liveness: Liveness::new(now, &config),
+            liveness: Liveness::new(now, &config, link.sealed),
             watch: Watch::new(agreed.seat, agreed.cadence_frames, config.on_desync, || game.snapshot()),
             ending: Ending::new(),
             events: Events::new(),
             traffic: Traffic::new(refused),
+            link,
             agreed,
         }
     }

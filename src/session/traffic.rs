@@ -4,6 +4,7 @@ use super::Session;
 use super::event::Event;
 use super::stats::Stats;
 use crate::peer::refusal::{Conflict, Detail, Refusal, Refusals, Rejected};
+use crate::protocol::ConnectionStep;
 use crate::time::Time;
 use crate::{Fields, Protocol, trace};
 use core::time::Duration;
@@ -117,6 +118,14 @@ impl<S: Fields> Protocol for Session<S> {
             Time::ZERO => self.next_due().deadline(),
             _ => self.traffic.deadline,
         }
+    }
+
+    fn connection(&mut self, _: Duration, peer: SocketAddr, step: ConnectionStep) {
+        self.desk.connection(peer, step);
+    }
+
+    fn keeps(&self, peer: SocketAddr) -> bool {
+        peer == self.link.addr
     }
 
     fn wants_attention(&self, now: Duration) -> bool {

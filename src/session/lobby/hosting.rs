@@ -43,6 +43,8 @@ pub(super) struct Hosting {
     farewell_at: Option<Time>,
     /// When the first OFFER was sent, to this guest or to an earlier one at its address.
     pub(super) offered_since: Option<Time>,
+    /// Whether the guest is there for certain. One that may be recorded gets an OFFER, but holds no seat and is not shown.
+    pub(super) confirmed: bool,
     pub(super) stage: HostStage,
 }
 
@@ -88,6 +90,7 @@ impl Hosting {
             last_heard: now,
             farewell_at: None,
             offered_since: None,
+            confirmed: true,
             stage: HostStage::Incoming,
         }
     }
@@ -113,9 +116,11 @@ impl Hosting {
         }
     }
 
-    /// Whether another guest may take the seat: this one was declined, or was offered the seat and does not take it.
+    /// Whether another guest may take the seat: this one was declined, may be a recorded one, or was offered the seat and
+    /// does not take it.
     pub(super) fn makes_room(&self, now: Time) -> bool {
         matches!(self.stage, HostStage::Declined { .. })
+            || !self.confirmed
             || self.offered_since.is_some_and(|at| now.since(at) > MAX_OFFER)
     }
 

@@ -58,6 +58,12 @@ impl Joining {
         }
     }
 
+    /// Notes the round trip of a sealed handshake, which takes the place of the CHALLENGE's.
+    pub(super) fn sealed(&mut self, rtt: Span) {
+        self.link.sealed = true;
+        self.first_trip.get_or_insert(rtt);
+    }
+
     /// Checks the sequence number and the acks of a packet from the host. Before the first OFFER only the acks are
     /// checked: the host's sequence numbers are unknown until then, and a forged packet must not set them.
     pub(super) fn check(&self, header: Header) -> Result<(), Refusal> {

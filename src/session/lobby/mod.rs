@@ -15,6 +15,7 @@ use crate::peer::desk::{Desk, Essentials};
 use crate::peer::entropy::Entropy;
 use crate::peer::link::Link;
 use crate::peer::refusal::Refusals;
+use crate::protocol::ConnectionStep;
 use crate::time::{Span, Time};
 use crate::wire::control::Header;
 use crate::wire::message::MAX_FIRST_FRAME;
@@ -122,7 +123,7 @@ impl Lobby {
     #[must_use]
     pub fn incoming(&self) -> Option<Incoming> {
         let Role::Host(hosting) = &self.role else { return None };
-        if !matches!(hosting.stage, HostStage::Incoming) {
+        if !matches!(hosting.stage, HostStage::Incoming) || !hosting.confirmed {
             return None;
         }
         Some(Incoming {
@@ -330,6 +331,34 @@ impl Protocol for Lobby {
                 joining.poll_timeout().min(give_up_at).deadline()
             }
             Role::Agreed(link, _) => link.poll_timeout().deadline(),
+        }
+    }
+
+    fn connection(&mut self, now: Duration, peer: SocketAddr, step: ConnectionStep) {
+        self.desk.connection(peer, step);
+        match (&mut self.role, step) {
+            (Role::Host(guest), ConnectionStep::Confirmed { .. }) if guest.link.addr == peer => {
+                guest.confirmed = true;
+            }
+            (Role::Host(guest), ConnectionStep::Gone) if guest.link.addr == peer => {
+                trace::handshake(peer, "guest gone");
+                self.begin(now.into());
+            }
+            (Role::Join(joining), ConnectionStep::Confirmed { round_trip, .. })
+                if joining.link.addr == peer =>
+            {
+                joining.sealed(round_trip.into());
+            }
+            _ => {}
+        }
+    }
+
+    fn keeps(&self, peer: SocketAddr) -> bool {
+        match &self.role {
+            Role::Waiting => false,
+            Role::Host(guest) => guest.link.addr == peer && guest.confirmed,
+            Role::Join(joining) => joining.link.addr == peer,
+            Role::Agreed(link, _) => link.addr == peer,
         }
     }
 

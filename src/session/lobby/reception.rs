@@ -7,6 +7,7 @@ use super::{Lobby, Role};
 use crate::peer::desk::Visit;
 use crate::peer::link::Link;
 use crate::peer::refusal::{Refusal, Rejected};
+use crate::protocol::PeerRole;
 use crate::time::Time;
 use crate::wire::control::{self, Header, Payload};
 use crate::wire::message::{Hello, Message, Refuse, RefuseField};
@@ -108,12 +109,17 @@ impl Lobby {
         }
     }
 
-    /// Whether to answer a HELLO as its host. If two machines join each other, the one with the larger nonce does.
+    /// Whether to answer a HELLO as its host. If two machines join each other, the one with the larger nonce does, unless
+    /// an authenticated connection has decided that already.
     fn receives(&self, from: SocketAddr, nonce: u64) -> bool {
         match &self.role {
             Role::Waiting | Role::Host(_) => true,
             Role::Join(joining) => {
-                joining.link.addr == from && joining.nonce > nonce && joining.offer.is_none()
+                let larger = match self.desk.vouched(from) {
+                    Some(vouched) => vouched.role == PeerRole::Player,
+                    None => joining.nonce > nonce,
+                };
+                joining.link.addr == from && larger && joining.offer.is_none()
             }
             Role::Agreed(_, agreed) => agreed.is_host,
         }
@@ -156,7 +162,10 @@ impl Lobby {
             Role::Waiting | Role::Host(_) | Role::Join(_) => {
                 let mut link = Link::new(now, from, self.config.frame_length().into(), &mut self.entropy);
                 link.heard(header);
+                let vouched = self.desk.vouched(from);
+                link.sealed = vouched.is_some();
                 let mut guest = Hosting::new(now, link, hello, rtt);
+                guest.confirmed = vouched.is_none_or(|vouched| vouched.confirmed);
                 // A guest that begins again and again at the same address holds the seat no longer for that.
                 if let Role::Host(before) = &self.role
                     && before.link.addr == from
