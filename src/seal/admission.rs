@@ -259,6 +259,7 @@ impl Connection {
             answering: None,
             channel: None,
             resp: Vec::new(),
+            roam: None,
             comparison: Comparison::Invited,
             verified: pattern == Pattern::Invite,
         }

@@ -3,9 +3,13 @@
 use super::channel::Channel;
 use super::code::Comparison;
 use super::noise::Handshake;
+use super::outbox::Outbox;
+use super::random::Random;
+use super::roam::{Outcome, Roam};
 use crate::protocol::{ConnectionStep, PeerRole};
 use crate::time::{Span, Time};
-use crate::wire::seal::{KEY_LEN, Pattern};
+use crate::trace;
+use crate::wire::seal::{CONTROL_HEAD_LEN, KEY_LEN, Kind, MAX_CONTROL_LEN, Pattern, TAG_LEN};
 use std::net::{Ipv6Addr, SocketAddr};
 
 /// A handshake whose RESP waits for the inner protocol's answer.
@@ -51,6 +55,8 @@ pub(super) struct Connection {
     /// The RESP, for an INIT that comes again.
     pub(super) resp: Vec<u8>,
     pub(super) comparison: Comparison,
+    /// The second address of a peer that may have moved.
+    pub(super) roam: Option<Box<Roam>>,
     /// Whether it is certain who the peer is: by invite always, by address once a player has compared the code.
     pub(super) verified: bool,
 }
@@ -73,6 +79,65 @@ impl Connection {
             && self.pattern == pattern
             && self.nonce == nonce
             && (pattern == Pattern::Invite || self.real == from)
+    }
+}
+
+impl Connection {
+    /// Queues a control packet to the address in use, and to the second one if there is one.
+    pub(super) fn say(&mut self, kind: Kind, text: &[u8], out: &mut Outbox) {
+        let Some(channel) = &mut self.channel else { return };
+        let mut buf = [0; MAX_CONTROL_LEN];
+        let Some(len) = channel.seal_control(kind, text, &mut buf) else { return };
+        out.push(self.real, &buf[..len]);
+        if let Some(also_to) = self.roam.as_mut().and_then(|roam| roam.also_to(len)) {
+            out.push(also_to, &buf[..len]);
+        }
+    }
+
+    /// Queues a control packet to one address.
+    pub(super) fn say_to(&mut self, to: SocketAddr, kind: Kind, text: &[u8], out: &mut Outbox) {
+        if let Some(channel) = &mut self.channel {
+            out.write(to, |buf| channel.seal_control(kind, text, buf));
+        }
+    }
+
+    /// Notes an opened packet that came from another address than the one in use, or while there are two. Returns whether
+    /// there are two since now.
+    #[cold]
+    pub(super) fn strayed(&mut self, now: Time, from: SocketAddr, len: usize, newest: bool) -> bool {
+        match &mut self.roam {
+            Some(roam) => roam.heard(now, from, len, newest),
+            None if newest => {
+                let mut roam = Roam::new(now, self.real, from);
+                roam.heard(now, from, len, newest);
+                self.roam = Some(Box::new(roam));
+                return true;
+            }
+            None => {}
+        }
+        false
+    }
+
+    /// Decides between two addresses, and challenges both. Returns when to do so again.
+    pub(super) fn roam(&mut self, now: Time, random: &mut Random, out: &mut Outbox) -> Time {
+        let Some(roam) = &mut self.roam else { return Time::NEVER };
+        match roam.decide(now, self.round_trip) {
+            Outcome::Undecided => {}
+            Outcome::Moved(real) => {
+                trace::handshake(real, "peer moved");
+                self.real = real;
+            }
+            Outcome::Settled => {
+                self.roam = None;
+                return Time::NEVER;
+            }
+        }
+        let challenges = roam.challenge(now, CONTROL_HEAD_LEN + 8 + TAG_LEN, || random.next_u64());
+        let due = roam.challenge_at();
+        for (to, value) in challenges.into_iter().flatten() {
+            self.say_to(to, Kind::Challenge, &value.to_be_bytes(), out);
+        }
+        due
     }
 }
 

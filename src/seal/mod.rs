@@ -46,6 +46,7 @@ mod mac;
 mod noise;
 mod outbox;
 mod random;
+mod roam;
 mod sealed;
 mod stats;
 mod window;
@@ -78,6 +79,9 @@ pub struct Seal {
     join: Option<Join>,
     connections: Connections,
     out: Outbox,
+    /// A second copy of the packet that was sent last, for the second address of a peer that may have moved.
+    copy: Option<(SocketAddr, usize)>,
+    copied: Box<[u8; MAX_DATAGRAM]>,
     /// Whether a RESP waits for the inner protocol's answer.
     answering: bool,
     /// Nothing of the seal's own is due before this time. `ZERO` if that is not known.
@@ -145,6 +149,8 @@ impl Seal {
             join: None,
             connections: Connections::new(),
             out: Outbox::new(),
+            copy: None,
+            copied: Box::new([0; MAX_DATAGRAM]),
             answering: false,
             idle_until: Time::ZERO,
             deadline: None,
@@ -191,7 +197,7 @@ impl Seal {
     #[inline]
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Duration> {
-        if !self.out.is_empty() || self.answering {
+        if !self.out.is_empty() || self.answering || self.copy.is_some() {
             return Some(Duration::ZERO);
         }
         self.deadline

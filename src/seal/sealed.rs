@@ -8,7 +8,9 @@ use super::stats::SealRefusal;
 use crate::protocol::{ConnectionStep, PeerRole, Protocol};
 use crate::time::{Span, Time};
 use crate::trace;
-use crate::wire::seal::{self, Control, Data, DecodeError, Form, Kind, MAX_OVERHEAD, Packet};
+use crate::wire::seal::{
+    self, CONTROL_HEAD_LEN, Control, DATA_HEAD_LEN, Data, DecodeError, Form, Kind, MAX_OVERHEAD, Packet,
+};
 use core::time::Duration;
 use std::net::SocketAddr;
 
@@ -56,8 +58,8 @@ impl<P: Protocol> Protocol for Sealed<'_, P> {
         }
         let room = buf.len().checked_sub(MAX_OVERHEAD)?;
         loop {
-            if !self.seal.out.is_empty() {
-                return self.seal.out.pop(buf);
+            if !self.seal.out.is_empty() || self.seal.copy.is_some() {
+                return self.seal.next_own(buf);
             }
             match self.inner.poll_transmit(now, &mut buf[..room]) {
                 Some((to, len)) => {
@@ -117,7 +119,32 @@ impl Seal {
         }
         let connection = self.connections.get_mut(at)?;
         let len = connection.channel.as_mut()?.seal_data(buf, len)?;
-        Some((connection.real, len))
+        let real = connection.real;
+        if connection.roam.is_some() {
+            self.copy(at, &buf[..len]);
+        }
+        Some((real, len))
+    }
+
+    /// Keeps a copy of a sealed packet for the second address of a peer that may have moved: the same bytes, because a
+    /// counter seals one packet.
+    #[cold]
+    fn copy(&mut self, at: usize, packet: &[u8]) {
+        let roam = self.connections.get_mut(at).and_then(|connection| connection.roam.as_mut());
+        if let Some(to) = roam.and_then(|roam| roam.also_to(packet.len())) {
+            self.copied[..packet.len()].copy_from_slice(packet);
+            self.copy = Some((to, packet.len()));
+        }
+    }
+
+    /// The next packet of the seal's own.
+    #[cold]
+    fn next_own(&mut self, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        if let Some((to, len)) = self.copy.take() {
+            buf.get_mut(..len)?.copy_from_slice(&self.copied[..len]);
+            return Some((to, len));
+        }
+        self.out.pop(buf)
     }
 
     /// A HELLO of the joiner's lobby without a connection that answers: the sealed handshake goes on.
@@ -146,6 +173,11 @@ impl<P: Protocol> Sealed<'_, P> {
         let shown = connection.shown;
         if !connection.confirmed {
             self.confirm(now, at, from);
+        } else if connection.real != from || connection.roam.is_some() {
+            let len = DATA_HEAD_LEN + data.sealed.len();
+            if connection.strayed(now.into(), from, len, opened.newest) {
+                seal.stir();
+            }
         }
         let datagram = &self.seal.scratch[..opened.len];
         if data.form == Form::Game && greeting(datagram).is_some() {
@@ -192,24 +224,35 @@ impl<P: Protocol> Sealed<'_, P> {
         let connection = seal.connections.get_mut(at).ok_or(SealRefusal::UnknownIndex)?;
         let channel = connection.channel.as_mut().ok_or(SealRefusal::UnknownIndex)?;
         let mut text = [0; MAX_TEXT];
-        if let Err(refusal) = channel.open_control(control, &mut text) {
-            return Err(self.failed(now, at, refusal));
-        }
+        let newest = match channel.open_control(control, &mut text) {
+            Ok(opened) => opened.newest,
+            Err(refusal) => return Err(self.failed(now, at, refusal)),
+        };
         connection.opened_at = now.into();
         let at = if connection.confirmed { at } else { self.confirm(now, at, from) };
         let seal = &mut *self.seal;
         let Some(connection) = seal.connections.get_mut(at) else { return Ok(()) };
-        let Some(channel) = connection.channel.as_mut() else { return Ok(()) };
-        match control.kind {
-            Kind::Find => {
-                seal.out.write(connection.real, |buf| channel.seal_control(Kind::Found, b"", buf));
-                Ok(())
+        if connection.real != from || connection.roam.is_some() {
+            let len = CONTROL_HEAD_LEN + control.sealed.len();
+            if connection.strayed(now.into(), from, len, newest) {
+                (seal.idle_until, seal.deadline) = (Time::ZERO, Some(Duration::ZERO));
             }
-            Kind::Found => Ok(()),
-            Kind::CodeAsk => self.code_asked(now.into(), at, text),
-            Kind::CodeReveal if connection.comparison.revealed(&text) => Ok(()),
-            _ => Err(SealRefusal::OutOfPlace),
         }
+        let value = u64::from_be_bytes(text.first_chunk().copied().unwrap_or_default());
+        match control.kind {
+            Kind::Find => connection.say(Kind::Found, b"", &mut seal.out),
+            Kind::Found => {}
+            // To where it came from: the answer says that this machine receives there.
+            Kind::Challenge => connection.say_to(from, Kind::Proof, &value.to_be_bytes(), &mut seal.out),
+            Kind::Proof => {
+                let proves = connection.roam.as_mut().is_none_or(|roam| roam.proof(value));
+                return if proves { Ok(()) } else { Err(SealRefusal::OutOfPlace) };
+            }
+            Kind::CodeAsk => return self.code_asked(now.into(), at, text),
+            Kind::CodeReveal if connection.comparison.revealed(&text) => {}
+            Kind::CodeReveal => return Err(SealRefusal::OutOfPlace),
+        }
+        Ok(())
     }
 
     /// A joiner has sent its part of the code. Only the guest that the inner protocol keeps gets the host's, and a new code
@@ -219,18 +262,16 @@ impl<P: Protocol> Sealed<'_, P> {
         let (Some(host), Some(one)) = (&mut seal.host, seal.connections.get_mut(at)) else {
             return Err(SealRefusal::OutOfPlace);
         };
-        let (Some(part), Some(channel)) = (text.first_chunk(), &mut one.channel) else {
-            return Err(SealRefusal::OutOfPlace);
-        };
+        let part = text.first_chunk().copied().unwrap_or_default();
         let rested = host.revealed_at.is_none_or(|last| now.since(last) >= REVEAL_AFTER);
         let may_reveal = rested && self.inner.keeps(one.shown);
-        let Some((answer, first)) = one.comparison.asked(*part, may_reveal) else {
+        let Some((answer, first)) = one.comparison.asked(part, may_reveal) else {
             return Err(SealRefusal::OutOfPlace);
         };
         if first {
             host.revealed_at = Some(now);
         }
-        seal.out.write(one.real, |buf| channel.seal_control(Kind::CodeReveal, &answer, buf));
+        one.say(Kind::CodeReveal, &answer, &mut seal.out);
         Ok(())
     }
 
@@ -326,21 +367,21 @@ impl<P: Protocol> Sealed<'_, P> {
         if !one.confirmed {
             return one.since + MAX_HALF_OPEN;
         }
-        let Some(channel) = &mut one.channel else { return Time::NEVER };
         // Nothing was opened for a second: 32 bits find the counter again. A guest that nobody keeps may be gone.
         let mut find_at = one.find_at.max(one.opened_at + PATIENCE);
         if now >= find_at {
             one.find_at = now + PATIENCE;
             find_at = one.find_at;
             if self.inner.keeps(one.shown) {
-                seal.out.write(one.real, |buf| channel.seal_control(Kind::Find, b"", buf));
+                one.say(Kind::Find, b"", &mut seal.out);
             }
         }
         if let Some(part) = one.comparison.ask(now)
             && self.inner.keeps(one.shown)
         {
-            seal.out.write(one.real, |buf| channel.seal_control(Kind::CodeAsk, &part, buf));
+            one.say(Kind::CodeAsk, &part, &mut seal.out);
         }
-        find_at.min(one.comparison.ask_at())
+        let roam_at = one.roam(now, &mut seal.random, &mut seal.out);
+        find_at.min(one.comparison.ask_at()).min(roam_at)
     }
 }

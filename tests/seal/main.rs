@@ -1,4 +1,11 @@
 //! Sealed links: how two machines meet, play and part behind a seal, and what a stranger can do to them; and invites.
 
+mod attacks;
+mod codes;
+mod floods;
+mod guests;
 mod invite;
+mod long;
 mod meeting;
+mod net;
+mod roaming;

@@ -145,10 +145,18 @@ impl Lobby {
     ) -> Result<(), Refusal> {
         let visit = self.desk.hello(now, from, header, hello);
         let Visit::Proven { rtt } = visit else { return self.visited(from, &visit) };
+        let vouched = self.desk.vouched(from);
+        let confirmed = vouched.is_none_or(|vouched| vouched.confirmed);
         match &mut self.role {
             Role::Host(hosting) if hosting.link.addr == from && hosting.nonce == hello.nonce => {
                 hosting.hello_again(now, header);
             }
+            // A guest that may be a recorded one takes nobody's place, and says HELLO again when it is there.
+            Role::Host(hosting)
+                if hosting.link.addr != from
+                    && hosting.confirmed
+                    && !confirmed
+                    && hosting.makes_room(now) => {}
             // Another guest is refused, unless ours makes room. Ours with a new nonce has restarted, and begins
             // again.
             Role::Host(hosting) if hosting.link.addr != from && !hosting.makes_room(now) => {
@@ -162,10 +170,9 @@ impl Lobby {
             Role::Waiting | Role::Host(_) | Role::Join(_) => {
                 let mut link = Link::new(now, from, self.config.frame_length().into(), &mut self.entropy);
                 link.heard(header);
-                let vouched = self.desk.vouched(from);
                 link.sealed = vouched.is_some();
                 let mut guest = Hosting::new(now, link, hello, rtt);
-                guest.confirmed = vouched.is_none_or(|vouched| vouched.confirmed);
+                guest.confirmed = confirmed;
                 // A guest that begins again and again at the same address holds the seat no longer for that.
                 if let Role::Host(before) = &self.role
                     && before.link.addr == from

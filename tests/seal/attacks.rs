@@ -1,0 +1,238 @@
+//! A stranger who sees everything and can send anything: each packet changed, repeated, turned round or sent from elsewhere.
+
+use crate::net::{Machine, Net, addr, both_agreed, config, invited, ms, open};
+use core::time::Duration;
+use games::playground::{PLAY, Playground};
+use rebout::lab::sim::{EntryKind, Recording};
+use rebout::lab::{Bout, HOST, JOINER, Setup, addresses};
+use rebout::net::link::LinkConfig;
+use rebout::seal::SealRefusal;
+use rebout::{Event, Frame, Lobby};
+use std::net::SocketAddr;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn stranger() -> SocketAddr {
+    SocketAddr::from(([203, 0, 113, 9], 9_999))
+}
+
+/// Hands all that a stranger can make of one packet by changing one bit of a byte to a machine, and expects that nothing
+/// happens but one count each.
+fn flipped(machine: &mut Machine, now: Duration, from: SocketAddr, packet: &[u8]) {
+    assert_eq!(machine.poll(now), None);
+    let (stats, refused) = (*machine.seal.stats(), machine.lobby.refused().total());
+    let state = format!("{:?}", machine.lobby);
+    for at in 0..packet.len() {
+        for bit in [0, 3, 7] {
+            let mut bad = packet.to_vec();
+            bad[at] ^= 1 << bit;
+            machine.hand_in(now, from, &bad);
+        }
+    }
+    for cut in 0..packet.len() {
+        machine.hand_in(now, from, &packet[..cut]);
+    }
+    let after = machine.seal.stats();
+    assert_eq!(after.refused_total() - stats.refused_total(), packet.len() as u64 * 4, "{after:?}");
+    assert_eq!((after.handshakes, after.connections), (stats.handshakes, stats.connections));
+    assert_eq!(machine.lobby.refused().total(), refused, "the lobby has seen none of it");
+    assert_eq!(format!("{:?}", machine.lobby), state);
+    assert_eq!(machine.poll(now), None, "{:02X?}", &packet[..1]);
+}
+
+#[test]
+fn each_byte_of_each_packet_of_a_handshake_flipped_is_refused() {
+    for (make, kinds) in [(invited as fn() -> Net, 5), (open, 6)] {
+        let mut net = make();
+        let mut seen = std::collections::BTreeSet::new();
+        let mut flying: Vec<(Duration, usize, Vec<u8>)> = Vec::new();
+        for millis in 1..800 {
+            let now = ms(millis);
+            for (_, to, packet) in flying.extract_if(.., |(at, ..)| *at <= now).collect::<Vec<_>>() {
+                let from = addr(1 - to);
+                while let Some((_, said)) = net.machines[to].poll(now) {
+                    flying.push((now + ms(40), 1 - to, said));
+                }
+                flipped(&mut net.machines[to], now, from, &packet);
+                seen.insert(packet[0]);
+                net.machines[to].hand_in(now, from, &packet);
+            }
+            for id in 0..2 {
+                while let Some((_, said)) = net.machines[id].poll(now) {
+                    flying.push((now + ms(40), 1 - id, said));
+                }
+            }
+        }
+        assert!(both_agreed(&net), "it goes on as if nothing had been");
+        assert_eq!(seen.len(), kinds, "{seen:02X?}");
+    }
+}
+
+fn playing(open: bool) -> Bout<Playground> {
+    let mut bout = Bout::new(Setup::new(5, LinkConfig::new(ms(40))), PLAY);
+    if open {
+        bout.seal_open(5)
+    } else {
+        bout.seal(5)
+    };
+    bout.world.network_mut().record(Recording::Full);
+    assert!(bout.run_until_frame(120), "{bout:?}");
+    bout
+}
+
+/// Every datagram that has arrived: who sent it, and what.
+fn recorded(bout: &Bout<Playground>) -> Vec<(usize, Vec<u8>)> {
+    let entries = bout.world.network().transcript().entries().iter();
+    let arrived = entries.filter(|entry| entry.kind == EntryKind::Delivered);
+    arrived.map(|entry| (usize::from(entry.from != addresses()[0]), entry.datagram.clone())).collect()
+}
+
+fn refused(bout: &Bout<Playground>, id: usize) -> u64 {
+    bout.machine(id).seal.as_ref().unwrap().stats().refused_total()
+}
+
+#[test]
+fn replays_mirrors_and_forwarded_packets_change_one_counter_and_nothing_else() {
+    for open in [false, true] {
+        let mut bout = playing(open);
+        let recorded = recorded(&bout);
+        assert!(recorded.len() > 250);
+        let before = [0, 1].map(|id| refused(&bout, id));
+        let mut sent = [0; 2];
+        for (by, packet) in &recorded {
+            for (to, from) in [
+                (1 - by, addresses()[*by]),
+                (1 - by, stranger()),
+                (*by, addresses()[1 - by]),
+                (*by, stranger()),
+            ] {
+                // An INIT or KNOCK that comes again is answered, by less than it has; it changes nothing either.
+                if !matches!(packet[0], 0xE0 | 0xE2) {
+                    bout.inject(to, from, packet);
+                    sent[to] += 1;
+                }
+            }
+        }
+        for id in [HOST, JOINER] {
+            assert_eq!(refused(&bout, id) - before[id], sent[id], "open: {open}");
+        }
+        bout.run_for(5 * SECOND);
+        assert_eq!(bout.flaw(true), None);
+        assert!(bout.checked() > Frame(400));
+        let events = [0, 1].map(|id| bout.told(id).count());
+        assert_eq!(events, [0, 0], "no event");
+    }
+}
+
+#[test]
+fn knocks_and_inits_that_come_again_get_less_than_they_bring_and_change_nothing() {
+    for open in [false, true] {
+        let mut bout = playing(open);
+        let knocks: Vec<_> =
+            recorded(&bout).into_iter().filter(|(_, packet)| matches!(packet[0], 0xE0 | 0xE2)).collect();
+        let stats = *bout.machine(HOST).seal.as_ref().unwrap().stats();
+        for _ in 0..20 {
+            for (_, packet) in &knocks {
+                bout.inject(HOST, stranger(), packet);
+            }
+            bout.run_for(ms(100));
+        }
+        bout.run_for(20 * SECOND);
+        assert!(
+            bout.to_strangers() > 0 && bout.to_strangers() < bout.from_strangers(),
+            "{}",
+            bout.to_strangers()
+        );
+        let after = bout.machine(HOST).seal.as_ref().unwrap().stats();
+        assert_eq!((after.handshakes, after.connections), (stats.handshakes, stats.connections));
+        assert_eq!((bout.flaw(true), bout.told(HOST).count()), (None, 0));
+    }
+}
+
+#[test]
+fn packets_out_of_order_are_taken_once_each() {
+    let link = LinkConfig { jitter: ms(80), keep_order: false, ..LinkConfig::new(ms(40)) };
+    let mut bout = Bout::new(Setup::new(9, link), PLAY);
+    bout.seal(9);
+    assert!(bout.run_until_frame(1_200), "{bout:?}");
+    assert_eq!(bout.flaw(true), None);
+    for id in [HOST, JOINER] {
+        // DATA may overtake the RESP before it.
+        let stats = bout.machine(id).seal.as_ref().unwrap().stats();
+        assert_eq!((stats.refused(SealRefusal::Replayed), stats.refused(SealRefusal::BadTag)), (0, 0));
+    }
+}
+
+#[test]
+fn bare_packets_that_would_end_a_bare_match_do_nothing_to_a_sealed_one() {
+    let mut bout = playing(false);
+    let mut bare = Bout::new(Setup::new(5, LinkConfig::new(ms(40))), PLAY);
+    bare.eavesdrop();
+    assert!(bare.run_until_frame(120));
+    // The packets of the same match without a seal, and its goodbye: the numbers in them are right.
+    bare.session_mut(JOINER).leave();
+    bare.run_for(SECOND);
+    let said: Vec<_> = bare.said().map(|said| (said.by, said.datagram.to_vec())).collect();
+    assert!(bare.ending(HOST).is_some() && said.len() > 200);
+    for (by, packet) in &said {
+        bout.inject(1 - by, addresses()[*by], packet);
+    }
+    bout.run_for(5 * SECOND);
+    assert_eq!((bout.flaw(true), bout.told(HOST).count(), bout.told(JOINER).count()), (None, 0, 0));
+    let bare = |id: usize| bout.machine(id).seal.as_ref().unwrap().stats().refused(SealRefusal::Bare);
+    assert_eq!((bare(HOST) + bare(JOINER)) as usize, said.len());
+}
+
+/// The HELLO that a recorded INIT brings is of a guest that never answers: nobody waits for it, and nobody hears "full".
+#[test]
+fn a_recorded_init_for_a_minute_keeps_nobody_out() {
+    let mut net = invited();
+    net.filter = Box::new(|_, flying| flying.datagram[0] <= 0xE2);
+    net.run(ms(300));
+    let init = net.sent_by(1, 0xE2)[0].datagram.clone();
+    net.machines.remove(1);
+    net.filter = Box::new(|_, _| true);
+    let key = net.machines[0].seal.public_key().unwrap();
+    for second in 0..60 {
+        // A new honest joiner every five seconds, and the seat is free again for the next one.
+        if second % 5 == 0 {
+            net.machines.truncate(1);
+            net.machines[0].lobby = Lobby::host(config(0)).unwrap();
+            net.machines.push(Machine::join(second + 2, key, &[addr(0)]));
+            net.machines[1].done_at = None;
+        }
+        let begun = net.now;
+        while net.now < begun + SECOND {
+            net.machines[0].hand_in(net.now, stranger(), &init);
+            net.step();
+        }
+        assert!(both_agreed(&net), "second {second}");
+        if second % 5 == 0 {
+            let took = net.machines[1].done_at.unwrap() - begun;
+            assert!(took <= ms(500), "{took:?}");
+        }
+    }
+    assert_eq!(net.machines[0].seal.stats().handshakes, 13);
+}
+
+#[test]
+fn a_corrupting_link_makes_no_sealed_match_diverge() {
+    let mut damaged = [0; 2];
+    for seed in 0..20 {
+        let matches = [false, true].map(|sealed| {
+            let mut bout = Bout::new(Setup::new(seed, LinkConfig::corrupting()), PLAY);
+            if sealed {
+                bout.seal(seed);
+            }
+            bout.run_until_frame(600);
+            let told = bout.told(HOST).chain(bout.told(JOINER));
+            let alarm = told.filter(|event| matches!(event, Event::Desync(_) | Event::InputConflict { .. }));
+            (bout.divergence().is_some() || alarm.count() > 0, bout.checked())
+        });
+        damaged[0] += u32::from(matches[0].0);
+        damaged[1] += u32::from(matches[1].0);
+        assert!(matches[1].1 >= Frame(600));
+    }
+    assert!(damaged[0] > 10, "the link does damage: {damaged:?}");
+    assert_eq!(damaged[1], 0);
+}
