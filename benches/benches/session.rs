@@ -4,9 +4,12 @@
 //! Two sessions play a match over a delay line of four frames, buttons change every fourth frame, and the state has 64
 //! bytes. `cargo bench --bench session` runs itself under valgrind, which counts only inside the four `measured_*`
 //! functions (every call that a driver and a game make) and not inside the game's step; two run lengths are subtracted,
-//! so that nothing of the start is in the figure. `cargo bench --bench session -- --functions` lists where they go.
+//! so that nothing of the start is in the figure. The same match is counted bare and sealed.
+//! `cargo bench --bench session -- --functions` lists where the instructions of the bare one go, and
+//! `-- --functions --sealed` those of the sealed one.
 
 use core::time::Duration;
+use rebout::seal::{Randomness, Seal};
 use rebout::{
     Advanced, Buttons, Config, Cues, Game, Inputs, Lobby, MAX_DATAGRAM, Player, Protocol, Session, fields,
 };
@@ -20,6 +23,11 @@ const LONG: u32 = 7_500;
 
 /// The limit of the figure.
 const LIMIT: f64 = 1_500.0;
+/// The limit of what sealing adds to it.
+const SEAL_LIMIT: f64 = 3_600.0;
+
+/// The argument for a sealed link.
+const SEALED: &str = "--sealed";
 
 /// One way, in frames.
 const LATENCY_FRAMES: u32 = 4;
@@ -76,6 +84,8 @@ impl DelayLine {
 
 struct Side<P> {
     protocol: P,
+    /// The seal around the protocol, unless the link is bare.
+    seal: Option<Seal>,
     addr: SocketAddr,
     incoming: DelayLine,
     out: [u8; MAX_DATAGRAM],
@@ -83,7 +93,8 @@ struct Side<P> {
 
 impl<P> Side<P> {
     fn with<Q>(self, make: impl FnOnce(P) -> Q) -> Side<Q> {
-        Side { protocol: make(self.protocol), addr: self.addr, incoming: self.incoming, out: self.out }
+        let Self { protocol, seal, addr, incoming, out } = self;
+        Side { protocol: make(protocol), seal, addr, incoming, out }
     }
 }
 
@@ -124,7 +135,10 @@ fn measured_advance(
 
 /// Sends all that is ready, as a driver does.
 fn transmit<P: Protocol>(now: Duration, latency: Duration, side: &mut Side<P>, other: &mut DelayLine) {
-    while let Some((_, len)) = measured_transmit(&mut side.protocol, now, &mut side.out) {
+    while let Some((_, len)) = match &mut side.seal {
+        None => measured_transmit(&mut side.protocol, now, &mut side.out),
+        Some(seal) => measured_transmit(&mut seal.around(&mut side.protocol), now, &mut side.out),
+    } {
         other.packets.push_back((now + latency, len, side.out));
     }
 }
@@ -135,14 +149,22 @@ fn pump<P: Protocol>(now: Duration, latency: Duration, sides: &mut [Side<P>; 2],
     let (side, other) = if at == 0 { (one, two) } else { (two, one) };
     while side.incoming.next_at() <= now {
         let Some((_, len, bytes)) = side.incoming.packets.pop_front() else { break };
-        measured_receive(&mut side.protocol, now, other.addr, &bytes[..len]);
+        match &mut side.seal {
+            None => measured_receive(&mut side.protocol, now, other.addr, &bytes[..len]),
+            Some(seal) => {
+                measured_receive(&mut seal.around(&mut side.protocol), now, other.addr, &bytes[..len]);
+            }
+        }
     }
     transmit(now, latency, side, &mut other.incoming);
-    let (_, timeout) = measured_rest(&side.protocol, now);
+    let (_, timeout) = match &mut side.seal {
+        None => measured_rest(&side.protocol, now),
+        Some(seal) => measured_rest(&seal.around(&mut side.protocol), now),
+    };
     timeout.unwrap_or(Duration::MAX).max(now + Duration::from_micros(250))
 }
 
-fn lobbies() -> [Side<Lobby>; 2] {
+fn lobbies(sealed: bool) -> [Side<Lobby>; 2] {
     let config = |entropy: u64| Config {
         delay_frames: Some(0),
         seed: Some(7),
@@ -150,18 +172,27 @@ fn lobbies() -> [Side<Lobby>; 2] {
         ..Config::new(0xB0)
     };
     let addrs: [SocketAddr; 2] = [([192, 0, 2, 1], 7001).into(), ([192, 0, 2, 2], 7002).into()];
-    let side = |protocol, addr| Side { protocol, addr, incoming: DelayLine::new(), out: [0; MAX_DATAGRAM] };
+    let side = |protocol, addr, seal| {
+        let incoming = DelayLine::new();
+        Side { protocol, seal, addr, incoming, out: [0; MAX_DATAGRAM] }
+    };
     let host = Lobby::host(config(1)).expect("a config");
     let join = Lobby::join(config(2), addrs[0]).expect("a config");
-    [side(host, addrs[0]), side(join, addrs[1])]
+    let seals = sealed.then(|| {
+        let host = Seal::host(Randomness::Seeded(1)).expect("a seed");
+        let key = host.public_key().expect("a host's key");
+        (host, Seal::join(Randomness::Seeded(2), key, &addrs[..1]).expect("an address"))
+    });
+    let (host_seal, join_seal) = seals.unzip();
+    [side(host, addrs[0], host_seal), side(join, addrs[1], join_seal)]
 }
 
 /// A match of so many frames; how many frames were stepped again.
-fn play(frames: u32) -> u64 {
+fn play(frames: u32, sealed: bool) -> u64 {
     let frame = Duration::from_secs(1) / 60;
     let latency = frame * LATENCY_FRAMES;
     let mut now = Duration::ZERO;
-    let mut lobbies = lobbies();
+    let mut lobbies = lobbies(sealed);
     let both_agreed = |lobbies: &[Side<Lobby>; 2]| {
         lobbies.iter().all(|side| side.protocol.agreed().expect("they fit").is_some())
     };
@@ -213,7 +244,7 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     if let Some(at) = args.iter().position(|arg| arg == "--play") {
         let frames = args.get(at + 1).and_then(|frames| frames.parse().ok()).expect("a number of frames");
-        black_box(play(frames));
+        black_box(play(frames, args.iter().any(|arg| arg == SEALED)));
         return ExitCode::SUCCESS;
     }
     if Command::new("valgrind").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_err()
@@ -221,7 +252,8 @@ fn main() -> ExitCode {
         println!("session: not counted, because valgrind is not installed");
         return ExitCode::SUCCESS;
     }
-    let done = if args.iter().any(|arg| arg == "--functions") { functions() } else { figure() };
+    let sealed = args.iter().any(|arg| arg == SEALED);
+    let done = if args.iter().any(|arg| arg == "--functions") { functions(sealed) } else { figure() };
     match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
@@ -234,24 +266,33 @@ fn main() -> ExitCode {
 
 /// Prints the figure; whether the limit is kept.
 fn figure() -> Result<bool, String> {
-    let (short, long) = (callgrind(SHORT, "/dev/null")?, callgrind(LONG, "/dev/null")?);
-    let count = (long - short) as f64 / f64::from(LONG - SHORT) / 2.0;
-    let again = (play(LONG) - play(SHORT)) as f64 / f64::from(LONG - SHORT) / 2.0;
-    let kept = count <= LIMIT;
+    let a_frame = |long: i64, short: i64| (long - short) as f64 / f64::from(LONG - SHORT) / 2.0;
+    let counted = |sealed| {
+        Ok::<_, String>(a_frame(
+            callgrind(LONG, sealed, "/dev/null")?,
+            callgrind(SHORT, sealed, "/dev/null")?,
+        ))
+    };
+    let (count, sealed) = (counted(false)?, counted(true)?);
+    let again = a_frame(play(LONG, false) as i64, play(SHORT, false) as i64);
+    let (kept, seal_kept) = (count <= LIMIT, sealed - count <= SEAL_LIMIT);
+    let verdict = |kept| if kept { "kept" } else { "MISSED" };
     println!("instructions a frame and peer, runs of {SHORT} and {LONG} frames subtracted");
     println!(
         "a session on a link of {LATENCY_FRAMES} frames, buttons change every {CHANGE_EVERY}th frame, 64 bytes"
     );
     println!("of state, {again:.2} frames stepped again a frame, without the game's own step");
-    println!("{count:>9.1}  at most {LIMIT}: {}", if kept { "kept" } else { "MISSED" });
-    Ok(kept)
+    println!("{count:>9.1}  at most {LIMIT}: {}", verdict(kept));
+    println!("{sealed:>9.1}  the same match sealed");
+    println!("{:>9.1}  more than bare, at most {SEAL_LIMIT}: {}", sealed - count, verdict(seal_kept));
+    Ok(kept && seal_kept)
 }
 
 /// Prints where the instructions of a long run go, by function.
-fn functions() -> Result<bool, String> {
+fn functions(sealed: bool) -> Result<bool, String> {
     let file = std::env::temp_dir().join(format!("rebout-session-{}.callgrind", std::process::id()));
     let path = file.to_string_lossy().into_owned();
-    callgrind(LONG, &path)?;
+    callgrind(LONG, sealed, &path)?;
     let output = Command::new("callgrind_annotate")
         .args(["--auto=no", "--threshold=99.5", &path])
         .output()
@@ -262,7 +303,7 @@ fn functions() -> Result<bool, String> {
     Ok(true)
 }
 
-fn callgrind(frames: u32, out: &str) -> Result<i64, String> {
+fn callgrind(frames: u32, sealed: bool, out: &str) -> Result<i64, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new("valgrind")
         .args([
@@ -273,6 +314,7 @@ fn callgrind(frames: u32, out: &str) -> Result<i64, String> {
         .arg(format!("--callgrind-out-file={out}"))
         .arg(program)
         .args(["--play", &frames.to_string()])
+        .args(sealed.then_some(SEALED))
         .output()
         .map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&output.stderr);

@@ -7,18 +7,23 @@ use rebout::lab::{Bout, Setup};
 use rebout::net::link::{Chance, LinkConfig};
 
 pub(crate) fn all() {
-    a_match_on_a_lossy_link(1);
-    a_match_on_a_lossy_link(2);
-    println!("nothing is allocated once two machines play: ok");
+    for sealed in [false, true] {
+        a_match_on_a_lossy_link(1, sealed);
+        a_match_on_a_lossy_link(2, sealed);
+    }
+    println!("nothing is allocated once two machines play, bare or sealed: ok");
 }
 
 /// Two machines, the simulated network between them and the oracle, all counted together.
-fn a_match_on_a_lossy_link(seed: u64) {
+fn a_match_on_a_lossy_link(seed: u64, sealed: bool) {
     let frame = Duration::from_secs(1) / 60;
     let mut link = LinkConfig::new(frame * 4);
     link.jitter = frame;
     link.loss = Chance::percent(10);
     let mut bout = Bout::new(Setup::new(seed, link), PLAY);
+    if sealed {
+        bout.seal(seed);
+    }
     for id in 0..2 {
         bout.world.machine_mut(id).events.reserve(1_000);
     }
