@@ -1,0 +1,124 @@
+//! Decoding of sealed packets: each rule of the layout in turn.
+
+use super::{
+    CONTROL, CONTROL_HEAD_LEN, Control, DATA_GAME, DATA_HEAD_LEN, DATA_INPUTS, DATA_PLAIN, Data, DecodeError,
+    Form, INIT, INIT_AROUND_LEN, INIT_HEAD_LEN, INIT_PLAIN_LEN, Init, InitHead, KNOCK, Kind, Knock, MAC_LEN,
+    MAX_INIT_LEN, MIN_RESP_LEN, Packet, Pattern, RESP, RESP_HEAD_LEN, RETRY, Resp, Retry, TAG_LEN, VERSION,
+};
+use crate::wire::bytes::Reader;
+
+/// The bytes that the mac at the end of a KNOCK, RETRY or INIT covers, and that mac.
+#[must_use]
+pub fn split_mac(datagram: &[u8]) -> Option<(&[u8], u64)> {
+    let (covered, mac) = datagram.split_last_chunk::<MAC_LEN>()?;
+    Some((covered, u64::from_be_bytes(*mac)))
+}
+
+/// Decodes a packet of a sealed link.
+///
+/// # Errors
+/// The first rule that the datagram breaks.
+#[inline]
+pub fn decode(datagram: &[u8]) -> Result<Packet<'_>, DecodeError> {
+    match datagram.first() {
+        Some(&DATA_INPUTS) => data(datagram, Form::Inputs),
+        Some(&DATA_GAME) => data(datagram, Form::Game),
+        Some(&DATA_PLAIN) => data(datagram, Form::Plain),
+        _ => rare(datagram),
+    }
+}
+
+#[inline]
+fn data(datagram: &[u8], form: Form) -> Result<Packet<'_>, DecodeError> {
+    let (head, sealed) = datagram.split_first_chunk::<DATA_HEAD_LEN>().ok_or(DecodeError::Length)?;
+    if sealed.len() < TAG_LEN || datagram.len() > crate::protocol::MAX_DATAGRAM {
+        return Err(DecodeError::Length);
+    }
+    let [_, i0, i1, c0, c1] = *head;
+    let (index, counter) = (u16::from_be_bytes([i0, i1]), u16::from_be_bytes([c0, c1]));
+    Ok(Packet::Data(Data { form, index, counter, head: *head, sealed }))
+}
+
+#[cold]
+fn rare(datagram: &[u8]) -> Result<Packet<'_>, DecodeError> {
+    match datagram.first() {
+        Some(&KNOCK) => knock(datagram).map(Packet::Knock),
+        Some(&RETRY) => retry(datagram).map(Packet::Retry),
+        Some(&INIT) => init(datagram).map(Packet::Init),
+        Some(&RESP) => {
+            let (head, message) = datagram.split_at_checked(RESP_HEAD_LEN).ok_or(DecodeError::Length)?;
+            if !(MIN_RESP_LEN..MAX_INIT_LEN).contains(&datagram.len()) {
+                return Err(DecodeError::Length);
+            }
+            Ok(Packet::Resp(Resp { index: u16::from_be_bytes([head[1], head[2]]), message }))
+        }
+        Some(&CONTROL) => control(datagram).map(Packet::Control),
+        _ => Err(DecodeError::First),
+    }
+}
+
+/// Version, pattern, index and nonce, as KNOCK and INIT have them behind the first byte.
+fn opening(reader: &mut Reader<'_>) -> Result<(Pattern, u16, u64), DecodeError> {
+    let (Some(_), Some(version)) = (reader.u8(), reader.u8()) else { return Err(DecodeError::Length) };
+    if version != VERSION {
+        return Err(DecodeError::Version);
+    }
+    let pattern = Pattern::of(reader.u8().ok_or(DecodeError::Length)?).ok_or(DecodeError::Pattern)?;
+    let (Some(index), Some(nonce)) = (reader.u16(), reader.u64()) else { return Err(DecodeError::Length) };
+    Ok((pattern, index, nonce))
+}
+
+fn knock(datagram: &[u8]) -> Result<Knock, DecodeError> {
+    let mut reader = Reader(datagram);
+    let (pattern, index, nonce) = opening(&mut reader)?;
+    if datagram.len() != pattern.knock_len() {
+        return Err(DecodeError::Length);
+    }
+    let padding = reader.slice(reader.0.len() - MAC_LEN).ok_or(DecodeError::Length)?;
+    if padding.iter().any(|byte| *byte != 0) {
+        return Err(DecodeError::Padding);
+    }
+    Ok(Knock { pattern, index, nonce })
+}
+
+fn retry(datagram: &[u8]) -> Result<Retry, DecodeError> {
+    let open = match datagram.len() {
+        len if len == Pattern::Invite.retry_len() => false,
+        len if len == Pattern::Open.retry_len() => true,
+        _ => return Err(DecodeError::Length),
+    };
+    let mut reader = Reader(&datagram[1..]);
+    let (Some(index), Some(nonce), Some(cookie)) = (reader.u16(), reader.u64(), reader.u64()) else {
+        return Err(DecodeError::Length);
+    };
+    let open_key = if open { Some(reader.array().ok_or(DecodeError::Length)?) } else { None };
+    Ok(Retry { index, nonce, cookie, open_key })
+}
+
+fn init(datagram: &[u8]) -> Result<Init<'_>, DecodeError> {
+    let mut reader = Reader(datagram);
+    let (pattern, index, nonce) = opening(&mut reader)?;
+    let plain_len = datagram.len().checked_sub(INIT_AROUND_LEN).ok_or(DecodeError::Length)?;
+    if !INIT_PLAIN_LEN.contains(&plain_len) {
+        return Err(DecodeError::Length);
+    }
+    let cookie = reader.u64().ok_or(DecodeError::Length)?;
+    Ok(Init {
+        head: InitHead { pattern, index, nonce, cookie },
+        prologue: &datagram[..INIT_HEAD_LEN],
+        message: &datagram[INIT_HEAD_LEN..datagram.len() - MAC_LEN],
+    })
+}
+
+fn control(datagram: &[u8]) -> Result<Control<'_>, DecodeError> {
+    let (head, sealed) = datagram.split_first_chunk::<CONTROL_HEAD_LEN>().ok_or(DecodeError::Length)?;
+    let mut reader = Reader(&head[1..]);
+    let (Some(index), Some(counter), Some(kind)) = (reader.u16(), reader.u32(), reader.u8()) else {
+        return Err(DecodeError::Length);
+    };
+    let kind = *Kind::ALL.iter().find(|known| known.number() == kind).ok_or(DecodeError::Kind)?;
+    if sealed.len() != kind.plain_len() + TAG_LEN {
+        return Err(DecodeError::Length);
+    }
+    Ok(Control { index, counter, kind, head: *head, sealed })
+}
