@@ -1,6 +1,6 @@
-//! Sealed links: every datagram encrypted and authenticated, by a wrapper around any [`Protocol`].
+//! Sealed links: every datagram encrypted and authenticated, by a wrapper around any [`Protocol`](crate::Protocol).
 //!
-//! A [`Seal`] goes around a lobby and later around its session: `seal.around(&mut lobby)` is a [`Protocol`] that a driver
+//! A [`Seal`] goes around a lobby and later around its session: `seal.around(&mut lobby)` is a [`Protocol`](crate::Protocol) that a driver
 //! runs like any other. A stranger can neither read, forge, replay nor change a packet of a sealed link; `docs/SECURITY.md`
 //! says what is left to do for whom, and `docs/WIRE.md` has the bytes.
 //!
@@ -9,9 +9,11 @@
 //! - **By address** the joiner takes the key of whoever answers there. Until both players have compared the
 //!   [code](Seal::code), somebody in between may have answered.
 //!
-//! A seal has no clock, no socket and no timer of its own: the HELLOs of the lobby drive its handshake.
+//! A seal has no clock, no socket and no timer of its own: the HELLOs of the lobby drive its handshake. An
+//! [`Invite`](crate::Invite) is the line of text by which a joiner knows key and addresses of its host.
 //!
 //! ```
+//! # #[cfg(feature = "seal")] {
 //! use rebout::seal::{Randomness, Seal};
 //! use rebout::{Config, Lobby, Protocol};
 //! use std::time::Duration;
@@ -27,288 +29,15 @@
 //! let mut waiting = Lobby::host(Config::new(7))?;
 //! host.around(&mut waiting).handle_datagram(Duration::ZERO, "192.0.2.2:7000".parse()?, &buf[..len]);
 //! assert!(host.around(&mut waiting).poll_transmit(Duration::ZERO, &mut buf).is_some());
+//! # }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod admission;
 mod base32;
-mod channel;
-mod cipher;
-mod code;
-mod connection;
-mod gate;
-mod hash;
-mod hosting;
 pub(crate) mod invite;
 pub(crate) mod invite_error;
-mod joining;
-mod mac;
-mod noise;
-mod outbox;
-mod random;
-mod roam;
-mod sealed;
-mod stats;
-mod window;
+#[cfg(feature = "seal")]
+mod link;
 
-pub use code::Code;
-pub use random::Randomness;
-pub use sealed::Sealed;
-pub use stats::{SealRefusal, SealStats};
-
-use crate::protocol::{MAX_DATAGRAM, Protocol, canonical};
-use crate::time::Time;
-use crate::wire::seal::{KEY_LEN, Pattern};
-use connection::{Connection, Connections};
-use core::fmt;
-use core::time::Duration;
-use hosting::{Door, Host};
-use joining::Join;
-use outbox::Outbox;
-use random::{Random, Secret};
-use std::net::SocketAddr;
-
-/// The most addresses that a joiner knocks at.
-pub const MAX_ADDRESSES: usize = 8;
-
-/// The keys and connections of one machine. It is not `Clone`: two copies would seal different packets alike.
-#[derive(Debug)]
-pub struct Seal {
-    random: Random,
-    host: Option<Host>,
-    join: Option<Join>,
-    connections: Connections,
-    out: Outbox,
-    /// A second copy of the packet that was sent last, for the second address of a peer that may have moved.
-    copy: Option<(SocketAddr, usize)>,
-    copied: Box<[u8; MAX_DATAGRAM]>,
-    /// Whether a RESP waits for the inner protocol's answer.
-    answering: bool,
-    /// Nothing of the seal's own is due before this time. `ZERO` if that is not known.
-    idle_until: Time,
-    /// The same as a driver asks for it.
-    deadline: Option<Duration>,
-    scratch: Box<[u8; MAX_DATAGRAM]>,
-    stats: SealStats,
-}
-
-impl Seal {
-    /// A host that accepts by invite, with a key pair of its own.
-    ///
-    /// # Errors
-    /// If the operating system has no random bytes.
-    pub fn host(randomness: Randomness) -> Result<Self, SealError> {
-        Self::hosting(randomness, Pattern::Invite, None, None)
-    }
-
-    /// A host that accepts by invite, with the private key of an earlier seal: old invites stay valid. Who gets that key can
-    /// read the HELLOs of all their handshakes.
-    ///
-    /// # Errors
-    /// If the operating system has no random bytes.
-    pub fn host_with_key(randomness: Randomness, secret_key: [u8; KEY_LEN]) -> Result<Self, SealError> {
-        Self::hosting(randomness, Pattern::Invite, Some(Secret(secret_key)), None)
-    }
-
-    /// A host that accepts whoever knows its address.
-    ///
-    /// # Errors
-    /// If the operating system has no random bytes.
-    pub fn host_open(randomness: Randomness) -> Result<Self, SealError> {
-        Self::hosting(randomness, Pattern::Open, None, None)
-    }
-
-    /// A joiner by invite, at a host that has one or more addresses.
-    ///
-    /// # Errors
-    /// If there is no address or more than [`MAX_ADDRESSES`], or the operating system has no random bytes.
-    pub fn join(
-        randomness: Randomness,
-        host_key: [u8; KEY_LEN],
-        addrs: &[SocketAddr],
-    ) -> Result<Self, SealError> {
-        let mut seal = Self::new(randomness)?;
-        seal.joining(Some(host_key), addrs)?;
-        Ok(seal)
-    }
-
-    /// A joiner by address. If two machines join each other, one of them becomes the host.
-    ///
-    /// # Errors
-    /// If the operating system has no random bytes.
-    pub fn join_open(randomness: Randomness, addr: SocketAddr) -> Result<Self, SealError> {
-        let mut seal = Self::hosting(randomness, Pattern::Open, None, Some(canonical(addr)))?;
-        seal.joining(None, &[addr])?;
-        Ok(seal)
-    }
-
-    fn new(randomness: Randomness) -> Result<Self, SealError> {
-        Ok(Self {
-            random: Random::new(randomness).ok_or(SealError::NoRandomness)?,
-            host: None,
-            join: None,
-            connections: Connections::new(),
-            out: Outbox::new(),
-            copy: None,
-            copied: Box::new([0; MAX_DATAGRAM]),
-            answering: false,
-            idle_until: Time::ZERO,
-            deadline: None,
-            scratch: Box::new([0; MAX_DATAGRAM]),
-            stats: SealStats::default(),
-        })
-    }
-
-    fn hosting(
-        randomness: Randomness,
-        pattern: Pattern,
-        secret: Option<Secret>,
-        only: Option<SocketAddr>,
-    ) -> Result<Self, SealError> {
-        let mut seal = Self::new(randomness)?;
-        let secret = secret.unwrap_or_else(|| seal.random.next_secret());
-        let door = Door::new(pattern, secret, &mut seal.random).ok_or(SealError::NoRandomness)?;
-        seal.host = Some(Host::new(door, only));
-        Ok(seal)
-    }
-
-    fn joining(&mut self, host_key: Option<[u8; KEY_LEN]>, addrs: &[SocketAddr]) -> Result<(), SealError> {
-        let addrs: Vec<SocketAddr> = addrs.iter().copied().map(canonical).collect();
-        let shown = match &addrs[..] {
-            [] => return Err(SealError::NoAddress),
-            [only] => *only,
-            _ if addrs.len() > MAX_ADDRESSES => {
-                return Err(SealError::TooManyAddresses { count: addrs.len() });
-            }
-            _ => self.connections.make_up(),
-        };
-        let (nonce, index) = (self.random.next_u64(), self.random.next_u64() as u16);
-        self.join = Some(Join::new(host_key, addrs, shown, nonce, index));
-        Ok(())
-    }
-
-    /// This seal around a protocol: a protocol whose every datagram is sealed. Borrow it anew for each call.
-    #[inline]
-    pub fn around<'a, P: Protocol>(&'a mut self, inner: &'a mut P) -> Sealed<'a, P> {
-        Sealed { seal: self, inner }
-    }
-
-    /// When the seal itself has something to send, whatever the protocol inside it has.
-    #[inline]
-    #[must_use]
-    pub fn poll_timeout(&self) -> Option<Duration> {
-        if !self.out.is_empty() || self.answering || self.copy.is_some() {
-            return Some(Duration::ZERO);
-        }
-        self.deadline
-    }
-
-    /// The public key of the invite; `None` if this seal accepts nobody by invite. It is a secret of those who may join.
-    #[must_use]
-    pub fn public_key(&self) -> Option<[u8; KEY_LEN]> {
-        self.invite_door().map(|door| door.keys.public)
-    }
-
-    /// The private key of the invite, for a host that keeps it for later. `None` if this seal accepts nobody by invite.
-    #[must_use]
-    pub fn secret_key(&self) -> Option<[u8; KEY_LEN]> {
-        self.invite_door().map(|door| door.keys.secret.0)
-    }
-
-    fn invite_door(&self) -> Option<&Door> {
-        self.host.as_ref()?.doors.iter().find(|door| door.pattern == Pattern::Invite)
-    }
-
-    /// The address for the lobby to join: the one that was asked for, or a made-up one for an invite with several.
-    #[must_use]
-    pub fn target(&self) -> Option<SocketAddr> {
-        self.join.as_ref().map(|join| join.shown)
-    }
-
-    /// The address outside of a connection that the inner protocol knows by `shown`, for people to read.
-    #[must_use]
-    pub fn real(&self, shown: SocketAddr) -> Option<SocketAddr> {
-        self.newest(shown).map(|connection| connection.real)
-    }
-
-    /// The code of a connection by address, once both sides have sent their part of it: for the players to compare.
-    #[must_use]
-    pub fn code(&self, shown: SocketAddr) -> Option<Code> {
-        self.newest(shown)?.comparison.code()
-    }
-
-    /// Whether it is certain who is at the other end: by invite always, by address once [`verify`](Self::verify) was called.
-    #[must_use]
-    pub fn is_verified(&self, shown: SocketAddr) -> bool {
-        self.newest(shown).is_some_and(|connection| connection.verified)
-    }
-
-    /// The player says that the code is the same at the other end. `false` if there is no code yet.
-    pub fn verify(&mut self, shown: SocketAddr) -> bool {
-        let at = self.connections.towards(shown);
-        let compared = at.and_then(|at| self.connections.get_mut(at));
-        match compared.filter(|connection| connection.comparison.code().is_some()) {
-            Some(connection) => {
-                connection.verified = true;
-                true
-            }
-            None => false,
-        }
-    }
-
-    fn newest(&self, shown: SocketAddr) -> Option<&Connection> {
-        self.connections.towards(shown).and_then(|at| self.connections.iter().nth(at))
-    }
-
-    /// The counts so far.
-    #[must_use]
-    pub fn stats(&self) -> &SealStats {
-        &self.stats
-    }
-
-    /// Something may be due sooner than was known.
-    fn stir(&mut self) {
-        self.idle_until = Time::ZERO;
-        self.deadline = Some(Duration::ZERO);
-    }
-
-    /// A number that no connection and no handshake has.
-    fn free_index(&mut self) -> u16 {
-        loop {
-            let index = self.random.next_u64() as u16;
-            let joining = self.join.as_ref().is_some_and(|join| join.uses(index));
-            if !joining && self.connections.numbered(index).is_none() {
-                return index;
-            }
-        }
-    }
-}
-
-/// Why there is no seal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SealError {
-    /// The operating system has no random bytes.
-    NoRandomness,
-    /// There is no address to join.
-    NoAddress,
-    /// There are too many addresses to join.
-    TooManyAddresses {
-        /// How many.
-        count: usize,
-    },
-}
-
-impl fmt::Display for SealError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoRandomness => f.write_str("the operating system has no random bytes"),
-            Self::NoAddress => f.write_str("there is no address to join"),
-            Self::TooManyAddresses { count } => {
-                write!(f, "{count} addresses to join are more than {MAX_ADDRESSES}")
-            }
-        }
-    }
-}
-
-impl core::error::Error for SealError {}
+#[cfg(feature = "seal")]
+pub use link::{Code, MAX_ADDRESSES, Randomness, Seal, SealError, SealRefusal, SealStats, Sealed};

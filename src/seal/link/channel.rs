@@ -132,7 +132,7 @@ impl Channel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seal::random::Secret;
+    use crate::seal::link::random::Secret;
     use seal::Packet;
 
     fn split() -> Split {

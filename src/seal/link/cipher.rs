@@ -25,17 +25,17 @@ mod fast {
 
     /// The key of one direction.
     #[derive(Debug)]
-    pub(in crate::seal) struct Cipher(LessSafeKey);
+    pub(in crate::seal::link) struct Cipher(LessSafeKey);
 
     impl Cipher {
         /// `None` never happens with a key of 32 bytes.
-        pub(in crate::seal) fn new(key: &[u8; 32]) -> Option<Self> {
+        pub(in crate::seal::link) fn new(key: &[u8; 32]) -> Option<Self> {
             UnboundKey::new(&CHACHA20_POLY1305, key).ok().map(|key| Self(LessSafeKey::new(key)))
         }
 
         /// Seals `text` in place, and returns its tag, which covers `head` too. A counter is used once.
         #[inline]
-        pub(in crate::seal) fn seal(
+        pub(in crate::seal::link) fn seal(
             &self,
             counter: u64,
             head: &[u8],
@@ -48,7 +48,7 @@ mod fast {
 
         /// Opens the text and tag in `sealed` in place. `false` if the tag does not fit; the text is then worthless.
         #[inline]
-        pub(in crate::seal) fn open(&self, counter: u64, head: &[u8], sealed: &mut [u8]) -> bool {
+        pub(in crate::seal::link) fn open(&self, counter: u64, head: &[u8], sealed: &mut [u8]) -> bool {
             let nonce = Nonce::assume_unique_for_key(nonce(counter));
             self.0.open_in_place(nonce, Aad::from(head), sealed).is_ok()
         }
@@ -63,7 +63,7 @@ mod portable {
     use core::fmt;
 
     /// The key of one direction.
-    pub(in crate::seal) struct Cipher(ChaCha20Poly1305);
+    pub(in crate::seal::link) struct Cipher(ChaCha20Poly1305);
 
     impl fmt::Debug for Cipher {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -73,12 +73,12 @@ mod portable {
 
     impl Cipher {
         /// `None` never happens with a key of 32 bytes.
-        pub(in crate::seal) fn new(key: &[u8; 32]) -> Option<Self> {
+        pub(in crate::seal::link) fn new(key: &[u8; 32]) -> Option<Self> {
             ChaCha20Poly1305::new_from_slice(key).ok().map(Self)
         }
 
         /// Seals `text` in place, and returns its tag, which covers `head` too. A counter is used once.
-        pub(in crate::seal) fn seal(
+        pub(in crate::seal::link) fn seal(
             &self,
             counter: u64,
             head: &[u8],
@@ -90,7 +90,7 @@ mod portable {
         }
 
         /// Opens the text and tag in `sealed` in place. `false` if the tag does not fit; the text is then worthless.
-        pub(in crate::seal) fn open(&self, counter: u64, head: &[u8], sealed: &mut [u8]) -> bool {
+        pub(in crate::seal::link) fn open(&self, counter: u64, head: &[u8], sealed: &mut [u8]) -> bool {
             let Some((text, tag)) = sealed.split_last_chunk_mut::<TAG_LEN>() else { return false };
             let nonce = nonce(counter);
             let tag = Tag::from_slice(tag);
