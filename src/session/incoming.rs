@@ -181,8 +181,8 @@ impl<S: Fields> Session<S> {
         let visit = self.desk.hello(now, from, header, hello);
         let Visit::Proven { .. } = visit else { return dealt(&visit) };
         if from != self.link.addr {
-            // Sealed, a peer that has started anew comes on another connection. It is not sent away while ours is silent.
-            if self.link.sealed && self.liveness.believes(Claim::Restart) {
+            // Sealed, a peer that has started anew comes on another connection. While ours is quiet it is not sent away.
+            if self.link.sealed && self.liveness.is_quiet() {
                 return Ok(());
             }
             let refuse = Refuse { nonce: hello.nonce, field: RefuseField::Full, ours: 0, theirs: 0 };

@@ -17,6 +17,9 @@ const LATE_INPUTS: Span = Span::from_secs(1);
 /// A peer that says that it gave up on us is believed if no new frame had come for this long, or if this machine was away.
 const GIVEN_UP_AFTER: Span = Span::from_secs(1);
 
+/// A peer without a new frame for this long may have started anew. That alone ends nothing.
+const QUIET_AFTER: Span = Span::from_millis(100);
+
 /// A claim that the peer's match is over, by a packet that proves nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Claim {
@@ -166,6 +169,11 @@ impl Liveness {
         self.silence.stuck() >= needed
     }
 
+    /// Whether the peer may be gone already: somebody else who asks for its seat may be the peer itself.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.silence.stuck() >= QUIET_AFTER
+    }
+
     /// The change to tell the game of, each once.
     #[inline]
     pub(super) fn change(&mut self) -> Option<SilenceChange> {
@@ -221,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disconnect_waits_for_the_leaving_that_says_why() {
+    fn a_disconnect_waits_for_the_leaving_thplacesays_why() {
         let mut liveness = after(900);
         liveness.heard_disconnect(at(900));
         assert_eq!(liveness.parted(at(1_399), KNOWN, Span::ZERO, false), None);
@@ -239,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn late_inputs_do_not_contradict_a_disconnect_but_a_match_that_goes_on_does() {
+    fn late_inputs_do_not_contradict_a_disconnect_but_a_match_thplacegoes_on_does() {
         let mut liveness = after(100);
         liveness.heard_disconnect(at(100));
         liveness.progressed(at(400), 1, KNOWN);
@@ -265,7 +273,35 @@ mod tests {
     }
 
     #[test]
-    fn giving_up_is_taken_only_from_a_peer_that_can_have_missed_us() {
+    fn a_sealed_goodbye_needs_no_silence() {
+        for sealed in [false, true] {
+            let mut liveness = Liveness::new(Time::ZERO, &Config::new(1), sealed);
+            let mut gone = [None; 2];
+            for (place, kind) in [0, 1].into_iter().enumerate() {
+                liveness.farewell = Farewell::None;
+                let begun = kind * 2_000;
+                for ms in (begun..begun + 900).step_by(10) {
+                    liveness.pass(at(ms));
+                    // Frames go on, all of them before the one that the LEAVING names.
+                    liveness.progressed(at(ms), 1, Frame(50));
+                    if ms == begun + 100 && kind == 0 {
+                        liveness.heard_leaving(at(ms), KNOWN, LeavingWhy::Left);
+                    } else if ms == begun + 100 {
+                        liveness.heard_disconnect(at(ms));
+                    }
+                    if gone[place].is_none()
+                        && liveness.parted(at(ms), Frame(50), Span::ZERO, false).is_some()
+                    {
+                        gone[place] = Some(ms - begun);
+                    }
+                }
+            }
+            assert_eq!(gone, if sealed { [Some(600); 2] } else { [None; 2] });
+        }
+    }
+
+    #[test]
+    fn giving_up_is_taken_only_from_a_peer_thplacecan_have_missed_us() {
         let gone = |mut liveness: Liveness, ms| {
             liveness.heard_leaving(at(ms), KNOWN, LeavingWhy::GaveUp);
             liveness.parted(at(600), KNOWN, Span::ZERO, false)

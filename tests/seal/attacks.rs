@@ -71,10 +71,10 @@ fn each_byte_of_each_packet_of_a_handshake_flipped_is_refused() {
 fn playing(open: bool) -> Bout<Playground> {
     let mut bout = Bout::new(Setup::new(5, LinkConfig::new(ms(40))), PLAY);
     if open {
-        bout.seal_open(5)
+        bout.seal_open(5);
     } else {
-        bout.seal(5)
-    };
+        bout.seal(5);
+    }
     bout.world.network_mut().record(Recording::Full);
     assert!(bout.run_until_frame(120), "{bout:?}");
     bout

@@ -39,3 +39,15 @@ fn after_a_blackout_of_ten_minutes_both_find_the_counters_again() {
     assert!(bout.checked().since(stood) > 300, "it goes on: {bout:?}");
     assert_eq!(bout.divergence(), None);
 }
+
+/// Two million frames: run it by hand, `cargo test --release --test seal -- --ignored hours`.
+#[test]
+#[ignore = "takes minutes"]
+fn ten_hours_of_play() {
+    let link = LinkConfig { loss: Chance::percent(2), jitter: ms(5), ..LinkConfig::new(ms(30)) };
+    let mut bout = Bout::new(Setup::new(3, link), PLAY);
+    bout.seal(3);
+    bout.run_for(36_000 * SECOND);
+    assert!(bout.checked().0 > 2_140_000, "{bout:?}");
+    assert_eq!((bout.flaw(true), refused(&bout)), (None, [0, 0]));
+}

@@ -5,6 +5,7 @@ use super::code::{Comparison, commitment};
 use super::connection::{Answering, Connection};
 use super::gate::Waiting;
 use super::noise;
+use super::outbox::copied;
 use super::sealed::Sealed;
 use super::stats::SealRefusal;
 use super::{Seal, hosting};
@@ -48,9 +49,11 @@ impl Seal {
         retry: &Retry,
         datagram: &[u8],
     ) -> Result<(), SealRefusal> {
+        let join = self.join.as_ref().ok_or(SealRefusal::Unexpected)?;
+        let key = join.key_for(now, from, retry, datagram)?;
         let (index, ephemeral) = (self.free_index(), self.random.next_secret());
         let join = self.join.as_mut().ok_or(SealRefusal::Unexpected)?;
-        join.retry(now, from, (retry, datagram), (index, ephemeral), &mut self.out)
+        join.retry(now, from, (retry, key), (index, ephemeral), &mut self.out)
     }
 
     /// Writes the RESP of a connection, with the inner protocol's answer in it if that fits.
@@ -61,7 +64,7 @@ impl Seal {
         let mut text = [0; MAX_INIT_LEN];
         text[..2].copy_from_slice(&connection.index.to_be_bytes());
         let open = connection.pattern == Pattern::Open;
-        let ours = self.random.next_16();
+        let ours = if open { self.random.next_16() } else { [0; 16] };
         if open {
             text[2..2 + COMMITMENT_LEN].copy_from_slice(&commitment(&ours));
         }
@@ -106,7 +109,7 @@ impl<P: Protocol> Sealed<'_, P> {
         // The same INIT again: its RESP may have been lost.
         if let Some(known) = seal.connections.iter().find(|one| one.ephemeral == ephemeral) {
             if !known.resp.is_empty() {
-                seal.out.push(from, &known.resp);
+                seal.out.answer(from, |buf| copied(&known.resp, buf));
             }
             return Ok(());
         }

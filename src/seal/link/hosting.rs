@@ -17,7 +17,6 @@ const REMEMBERED: Span = Span::from_secs(10);
 const MAX_REMEMBERED: usize = 160;
 
 /// A key that opens INITs of one pattern. Its cookies have a key of their own, which binds them to version and pattern.
-#[derive(Debug)]
 pub(super) struct Door {
     pub(super) pattern: Pattern,
     pub(super) keys: KeyPair,
@@ -50,12 +49,11 @@ impl Door {
         let cookie = self.cookies.issue_for(now, &self.subject(from, nonce));
         let open_key = (self.pattern == Pattern::Open).then_some(self.keys.public);
         let retry = Retry { index, nonce, cookie, open_key };
-        out.write(from, |buf| seal::encode_retry(&retry, |covered| self.mac.write(covered), buf));
+        out.answer(from, |buf| seal::encode_retry(&retry, |covered| self.mac.write(covered), buf));
     }
 }
 
 /// An INIT that was worked off: its key and its cookie are used up.
-#[derive(Debug)]
 struct Used {
     at: Time,
     ephemeral: [u8; KEY_LEN],
@@ -63,7 +61,6 @@ struct Used {
 }
 
 /// The host's side.
-#[derive(Debug)]
 pub(super) struct Host {
     pub(super) doors: Vec<Door>,
     /// The only address that is answered, for a seal that joins it and may be joined by it.

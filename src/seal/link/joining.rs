@@ -10,7 +10,6 @@ use crate::wire::seal::{
     self, COMMITMENT_LEN, INIT_HEAD_LEN, INIT_PLAIN_LEN, InitHead, KEY_LEN, Knock, MAX_INIT_LEN, Pattern,
     Resp, Retry,
 };
-use core::fmt;
 use std::net::SocketAddr;
 
 /// Without an answer for this long, a joiner begins anew beside what it has.
@@ -33,12 +32,6 @@ struct Attempt {
     handshake: Handshake,
 }
 
-impl fmt::Debug for Attempt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Attempt").field("index", &self.index).field("to", &self.to).finish_non_exhaustive()
-    }
-}
-
 /// A handshake that has succeeded.
 pub(super) struct Joined {
     pub(super) split: Split,
@@ -55,7 +48,6 @@ pub(super) struct Joined {
 }
 
 /// The joiner's side.
-#[derive(Debug)]
 pub(super) struct Join {
     /// The host's key from an invite; `None` by address.
     host_key: Option<[u8; KEY_LEN]>,
@@ -138,7 +130,7 @@ impl Join {
     ///
     /// A RETRY of a KNOCK is, if no INIT to that key waits for its answer; a RETRY of an INIT is, because its cookie was no
     /// good. By address a RETRY with another key always is: a forged one must not keep out the right one.
-    fn key_for(
+    pub(super) fn key_for(
         &self,
         now: Time,
         from: SocketAddr,
@@ -165,16 +157,15 @@ impl Join {
         Ok(key)
     }
 
-    /// Takes a RETRY, and answers it by an INIT with a number and a key of its own.
+    /// Answers a RETRY of the host with this key by an INIT, with a number and an ephemeral key of its own.
     pub(super) fn retry(
         &mut self,
         now: Time,
         from: SocketAddr,
-        (retry, datagram): (&Retry, &[u8]),
+        (retry, key): (&Retry, [u8; KEY_LEN]),
         (index, ephemeral): (u16, Secret),
         out: &mut Outbox,
     ) -> Result<(), SealRefusal> {
-        let key = self.key_for(now, from, retry, datagram)?;
         let invited = self.host_key.is_some();
         self.attempts.retain(|attempt| invited || now.since(attempt.since) < PATIENCE * 2);
         if self.attempts.len() == MAX_ATTEMPTS {

@@ -30,8 +30,7 @@ impl fmt::Debug for Handshake {
     }
 }
 
-/// A pair of keys.
-#[derive(Debug)]
+/// A pair of keys. It is not `Debug`: the public key of an invite is a secret of those who may join.
 pub(super) struct KeyPair {
     pub(super) secret: Secret,
     pub(super) public: [u8; KEY_LEN],

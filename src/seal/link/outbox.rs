@@ -6,6 +6,8 @@ use std::net::SocketAddr;
 
 /// How many can wait. One more is dropped, as the network might have: its receiver asks again.
 const WAITING: usize = 24;
+/// How many of them may be answers to strangers: a flood of those keeps no packet of a connection back.
+const ANSWERS: usize = 12;
 
 #[derive(Debug)]
 struct Letter {
@@ -40,12 +42,16 @@ impl Outbox {
         }
     }
 
+    /// Adds an answer to a KNOCK or INIT, if there is room for such.
+    pub(super) fn answer(&mut self, to: SocketAddr, write: impl FnOnce(&mut [u8]) -> Option<usize>) {
+        if self.0.len() < ANSWERS {
+            self.write(to, write);
+        }
+    }
+
     /// Adds a packet, if there is room.
     pub(super) fn push(&mut self, to: SocketAddr, packet: &[u8]) {
-        self.write(to, |buf| {
-            buf.get_mut(..packet.len())?.copy_from_slice(packet);
-            Some(packet.len())
-        });
+        self.write(to, |buf| copied(packet, buf));
     }
 
     /// Takes the oldest packet.
@@ -55,4 +61,10 @@ impl Outbox {
         buf.get_mut(..len)?.copy_from_slice(&bytes[..len]);
         Some((to, len))
     }
+}
+
+/// Copies a packet to the front of `buf`, and returns its length.
+pub(super) fn copied(packet: &[u8], buf: &mut [u8]) -> Option<usize> {
+    buf.get_mut(..packet.len())?.copy_from_slice(packet);
+    Some(packet.len())
 }
