@@ -96,14 +96,18 @@ fn a_guest_is_shown_once_it_is_confirmed() {
 #[test]
 fn a_guest_that_never_sends_data_is_gone_after_two_seconds() {
     let mut net = invited();
+    // This host would measure the link first.
+    net.machines[0].lobby = Lobby::host(Config { delay_frames: None, ..config(0) }).unwrap();
     net.filter = Box::new(|_, flying| flying.datagram[0] <= 0xE2);
     net.run(ms(400));
     assert_eq!(net.machines[0].seal.stats().handshakes, 1);
+    let sent = net.sent.iter().filter(|flying| flying.from == addr(0));
+    assert!(sent.map(|flying| flying.datagram[0]).all(|first| first <= 0xE3), "only its RESP");
     // The seat is free for another one all the while, and the address of the one that is gone is known no more.
     let key = net.machines[0].seal.public_key().unwrap();
     net.machines.push(Machine::join(2, key, &[addr(0)]));
     net.filter = Box::new(|_, flying| flying.from == addr(2) || flying.to == addr(2));
-    assert!(net.run_until(SECOND, |net| net.machines[2].agreed() && net.machines[0].agreed()));
+    assert!(net.run_until(2 * SECOND, |net| net.machines[2].agreed() && net.machines[0].agreed()));
     assert_eq!(net.machines[0].lobby.agreed().unwrap().unwrap().user_data, [2]);
 }
 
@@ -116,6 +120,7 @@ fn of_two_guests_the_first_takes_the_seat_and_the_second_hears_that_it_is_taken(
     let agreed = [1, 2].map(|id| net.machines[id].agreed());
     assert!(net.machines[0].agreed() && agreed[0] != agreed[1], "{agreed:?}");
     let other = if agreed[0] { 2 } else { 1 };
+    assert!(net.machines[3 - other].done_at.unwrap() <= ms(245), "the second has not delayed it");
     assert_eq!(net.machines[other].lobby.agreed().unwrap_err(), LobbyError::Full);
 }
 

@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn sources_take_turns() {
         let mut gate = Gate::new();
-        let mut last = [0; 17];
+        let (mut last, mut first) = ([0; 17], None);
         for ms in 0..10_000 {
             // The last source begins when all others have waited for a while.
             for source in 0..if ms < 1_500 { 16 } else { 17 } {
@@ -159,9 +159,13 @@ mod tests {
                 let source = usize::from(init.datagram()[0]);
                 assert!(ms - last[source] <= 2_000, "{source} waited from {} to {ms}", last[source]);
                 last[source] = ms;
+                if source == 16 {
+                    first.get_or_insert(ms);
+                }
             }
         }
         assert!(last.iter().all(|ms| *ms >= 8_000), "{last:?}");
+        assert_eq!(first, Some(2_000), "a new one is before all others");
     }
 
     #[test]
