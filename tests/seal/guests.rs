@@ -125,6 +125,30 @@ fn of_two_guests_the_first_takes_the_seat_and_the_second_hears_that_it_is_taken(
 }
 
 #[test]
+fn a_guest_that_is_only_reached_does_not_delay_the_one_before_it() {
+    let mut net = invited();
+    let key = net.machines[0].seal.public_key().unwrap();
+    net.run(ms(20));
+    net.machines.push(Machine::join(2, key, &[addr(0)]));
+    net.filter = Box::new(|_, flying| flying.from != addr(2) || flying.datagram[0] <= 0xE2);
+    assert!(net.run_until(SECOND, both_agreed));
+    assert!(net.machines[1].done_at.unwrap() <= ms(245), "{:?}", net.machines[1].done_at);
+    assert_eq!(net.machines[0].seal.stats().handshakes, 2);
+}
+
+#[test]
+fn by_address_four_handshakes_of_an_attempt_may_succeed() {
+    let tried = [invited, open].map(|make| {
+        let mut net = make();
+        net.filter = Box::new(|_, flying| flying.datagram[0] <= 0xE3);
+        net.run(ms(9_500));
+        net.machines[0].seal.stats().handshakes
+    });
+    assert!(tried[0] > 4, "by invite there is no code to guess: {tried:?}");
+    assert_eq!(tried[1], 4);
+}
+
+#[test]
 fn eight_guests_that_nobody_keeps_are_remembered() {
     let mut net = invited();
     assert!(net.run_until(SECOND, both_agreed));

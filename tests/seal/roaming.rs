@@ -77,7 +77,7 @@ fn a_port_change_of_either_side_is_no_event() {
 /// forwarded too.
 #[test]
 fn a_racing_forwarder_pulls_nothing_away() {
-    let mut bout = playing(3, LinkConfig::new(ms(40)), None);
+    let mut bout = playing(3, LinkConfig::new(ms(80)), None);
     let forwarder = bout.world.add_stranger(SocketAddr::from(([198, 51, 100, 7], 666)));
     bout.world.network_mut().set_links(forwarder, HOST, LinkConfig::new(ms(1)));
     bout.world.network_mut().set_links(forwarder, JOINER, LinkConfig::new(ms(1)));

@@ -16,6 +16,8 @@ mod random;
 mod roam;
 mod sealed;
 mod stats;
+#[cfg(test)]
+mod vectors;
 mod window;
 
 pub use code::Code;

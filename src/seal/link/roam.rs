@@ -248,6 +248,9 @@ mod tests {
         assert_eq!(roam.also_to(1), None);
         roam.heard(at(0), addr(2), 50, false);
         assert_eq!((roam.also_to(151), roam.also_to(150)), (None, Some(addr(2))));
+        roam.paths[1].challenged(at(0), 7);
+        assert!(roam.proof(7));
+        assert_eq!(roam.also_to(1_000), Some(addr(2)), "once it is proven, as much as there is");
     }
 
     #[test]

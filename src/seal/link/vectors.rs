@@ -1,0 +1,144 @@
+//! The test vectors of `docs/WIRE.md`, as this crate computes them. `tests/vectors.rs` computes them without it.
+
+use super::channel::Channel;
+use super::code::{Comparison, commitment};
+use super::hash::hash;
+use super::mac::Mac;
+use super::noise::{self, KeyPair, Split};
+use super::random::Secret;
+use crate::time::Time;
+use crate::wire::seal::{self, InitHead, Kind, Knock, Pattern, Retry};
+use std::collections::BTreeMap;
+
+const PAGE: &str = include_str!("../../../docs/WIRE.md");
+const NONCE: u64 = 0x1122_3344_5566_7788;
+const COOKIE: u64 = 0xC1C2_C3C4_C5C6_C7C8;
+/// The joiner's number of its KNOCK and of its INIT, and the host's number of the connection.
+const KNOCK_INDEX: u16 = 0x0A0B;
+const JOINER: u16 = 0x0A0C;
+const HOST: u16 = 0x0C0D;
+
+/// The bytes of a block of the page.
+fn block(name: &str) -> Vec<u8> {
+    let start = format!("```vector {name}\n");
+    let (_, rest) = PAGE.split_once(&start).unwrap_or_else(|| panic!("no block {name}"));
+    let lines = rest.split("```").next().unwrap().lines().map(|line| line.split(';').next().unwrap());
+    let bytes = lines.flat_map(str::split_whitespace).map(|byte| u8::from_str_radix(byte, 16).unwrap());
+    bytes.collect()
+}
+
+fn secret(first: u8) -> Secret {
+    Secret(core::array::from_fn(|at| first + at as u8))
+}
+
+/// `len` bytes, each one more than the one before it.
+fn counted(first: u8, len: u8) -> Vec<u8> {
+    (0..len).map(|at| first + at).collect()
+}
+
+fn mac(datagram: &mut Vec<u8>, mac: Mac) {
+    let covered = mac.write(datagram);
+    datagram.extend(covered.to_be_bytes());
+}
+
+/// The handshake of a pattern: INIT, RESP and what they agree on.
+fn handshake(pattern: Pattern, vectors: &mut BTreeMap<String, Vec<u8>>, host: &KeyPair) -> [Channel; 2] {
+    let (key, name) = match pattern {
+        Pattern::Invite => (Mac::of(&host.public), "invite"),
+        Pattern::Open => (Mac::open(), "open"),
+    };
+    let mut note = |what: &str, bytes: &[u8]| vectors.insert(format!("{name}-{what}"), bytes.to_vec());
+    let mut buf = [0; 300];
+    let knock = Knock { pattern, index: KNOCK_INDEX, nonce: NONCE };
+    let len = seal::encode_knock(&knock, |covered| key.write(covered), &mut buf).unwrap();
+    note("knock", &buf[..len]);
+    let open_key = (pattern == Pattern::Open).then_some(host.public);
+    let retry = Retry { index: KNOCK_INDEX, nonce: NONCE, cookie: COOKIE, open_key };
+    let len = seal::encode_retry(&retry, |covered| key.write(covered), &mut buf).unwrap();
+    note("retry", &buf[..len]);
+    let head = seal::init_head(&InitHead { pattern, index: JOINER, nonce: NONCE, cookie: COOKIE });
+    let hello = counted(0, 123);
+    let (mut joiner, len) = noise::begin(&host.public, &head, secret(0x41), &hello, &mut buf).unwrap();
+    let mut init = [&head[..], &buf[..len]].concat();
+    mac(&mut init, key);
+    note("init", &init);
+    let (mut text, mut resp) = ([0; 300], [0; 300]);
+    let (answering, len) =
+        noise::accept(host, &head, secret(0x81), &init[21..init.len() - 8], &mut text).unwrap();
+    assert_eq!(text[..len], hello);
+    let part: [u8; 16] = core::array::from_fn(|at| 0xA0 + at as u8);
+    let mut answer = HOST.to_be_bytes().to_vec();
+    if pattern == Pattern::Open {
+        answer.extend(commitment(&part));
+    }
+    answer.extend(counted(100, 53));
+    let (ours, len) = answering.answer(&answer, &mut resp).unwrap();
+    note("resp", &[&seal::resp_head(JOINER)[..], &resp[..len]].concat());
+    let (theirs, len) = joiner.finish(&resp[..len], &mut text).unwrap();
+    assert_eq!(text[..len], answer);
+    note("keys", &[theirs.keys[0].0, theirs.keys[1].0, theirs.hash].concat());
+    if pattern == Pattern::Open {
+        note("code", &code(&theirs, part));
+    }
+    [Channel::new(&ours, true, JOINER).unwrap(), Channel::new(&theirs, false, HOST).unwrap()]
+}
+
+/// The six digits, each as a byte.
+fn code(split: &Split, ours: [u8; 16]) -> Vec<u8> {
+    let part: [u8; 16] = core::array::from_fn(|at| 0xB0 + at as u8);
+    let host = Comparison::Host {
+        handshake: split.hash,
+        ours,
+        theirs: Some(part),
+        revealed: true,
+        guests_before: 0,
+    };
+    let digits = host.code().unwrap().digits;
+    let mut joiner = Comparison::Joiner {
+        handshake: split.hash,
+        commitment: commitment(&ours),
+        ours: part,
+        ask_at: Time::ZERO,
+        code: None,
+    };
+    let text: Vec<u8> = ours.into_iter().chain([0; 4]).collect();
+    assert!(joiner.revealed(text[..].try_into().unwrap()));
+    assert_eq!(joiner.code().unwrap().digits, digits);
+    (0..6).rev().map(|place| (digits / 10_u32.pow(place) % 10) as u8).collect()
+}
+
+fn vectors() -> BTreeMap<String, Vec<u8>> {
+    let mut vectors = BTreeMap::new();
+    let host = KeyPair::new(secret(1)).unwrap();
+    vectors.insert("public".to_owned(), host.public.to_vec());
+    vectors.insert("mac-key".to_owned(), hash(b"mac", &[&host.public])[..16].to_vec());
+    handshake(Pattern::Open, &mut vectors, &host);
+    let [mut host, mut joiner] = handshake(Pattern::Invite, &mut vectors, &host);
+    let mut data = |channel: &mut Channel, name: &str, text: &[u8]| {
+        let mut buf = [0; 300];
+        buf[..text.len()].copy_from_slice(text);
+        let len = channel.seal_data(&mut buf, text.len()).unwrap();
+        vectors.insert(name.to_owned(), buf[..len].to_vec());
+    };
+    data(&mut joiner, "data-game", &[&b"GAME"[..], &counted(0, 11)].concat());
+    data(&mut joiner, "data-plain", b"plain");
+    data(&mut host, "data-inputs", &[&b"RBN1\x01"[..], &counted(0, 26)].concat());
+    let mut buf = [0; 64];
+    let len = joiner.seal_control(Kind::Challenge, &NONCE.to_be_bytes(), &mut buf).unwrap();
+    vectors.insert("control".to_owned(), buf[..len].to_vec());
+    vectors
+}
+
+#[test]
+fn every_vector_of_the_page_is_what_this_crate_sends() {
+    let vectors = vectors();
+    let names: Vec<&str> = PAGE.lines().filter_map(|line| line.strip_prefix("```vector ")).collect();
+    let all: Vec<&str> = vectors.keys().map(String::as_str).collect();
+    let mut sorted = names.clone();
+    sorted.sort_unstable();
+    assert_eq!(sorted, all, "the blocks of the page");
+    for (name, bytes) in &vectors {
+        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02X} ")).collect::<String>();
+        assert_eq!(hex(&block(name)), hex(bytes), "{name}");
+    }
+}

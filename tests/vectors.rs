@@ -1,0 +1,154 @@
+//! The test vectors of `docs/WIRE.md`, computed from the page alone: with `snow`, `ring` and BLAKE2s, and nothing of this
+//! crate. Another implementation can begin like this.
+
+use blake2::{Blake2s256, Digest};
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
+use snow::params::{CipherChoice, DHChoice, HashChoice};
+use snow::resolvers::{CryptoResolver, DefaultResolver};
+use snow::types::{Cipher, Dh, Hash, Random};
+use std::hash::Hasher;
+
+const PAGE: &str = include_str!("../docs/WIRE.md");
+
+fn block(name: &str) -> Vec<u8> {
+    let (_, rest) = PAGE.split_once(&format!("```vector {name}\n")).expect("the block is on the page");
+    let lines = rest.split("```").next().unwrap().lines().map(|line| line.split(';').next().unwrap());
+    lines.flat_map(str::split_whitespace).map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
+}
+
+/// `len` bytes, each one more than the one before it.
+fn counted(first: u8, len: u8) -> Vec<u8> {
+    (0..len).map(|at| first + at).collect()
+}
+
+fn hash(name: &[u8], parts: &[&[u8]]) -> [u8; 32] {
+    let mut hasher = Blake2s256::new();
+    for part in [&b"rebout seal 1"[..], name].iter().chain(parts) {
+        hasher.update((part.len() as u32).to_be_bytes());
+        hasher.update(part);
+    }
+    hasher.finalize().into()
+}
+
+/// SipHash-2-4 under a key of 16 bytes.
+#[allow(deprecated)]
+fn mac(key: &[u8], bytes: &[u8]) -> [u8; 8] {
+    let half = |at: usize| u64::from_le_bytes(key[at..at + 8].try_into().unwrap());
+    let mut hasher = std::hash::SipHasher::new_with_keys(half(0), half(8));
+    hasher.write(bytes);
+    hasher.finish().to_be_bytes()
+}
+
+fn public(secret: &[u8]) -> Vec<u8> {
+    let mut dh = DefaultResolver.resolve_dh(&DHChoice::Curve25519).unwrap();
+    dh.set(secret);
+    dh.pubkey().to_vec()
+}
+
+/// The primitives of `snow`, without randomness: every key is fixed.
+struct Fixed;
+
+impl CryptoResolver for Fixed {
+    fn resolve_rng(&self) -> Option<Box<dyn Random>> {
+        Some(Box::new(Self))
+    }
+    fn resolve_dh(&self, choice: &DHChoice) -> Option<Box<dyn Dh>> {
+        DefaultResolver.resolve_dh(choice)
+    }
+    fn resolve_hash(&self, choice: &HashChoice) -> Option<Box<dyn Hash>> {
+        DefaultResolver.resolve_hash(choice)
+    }
+    fn resolve_cipher(&self, choice: &CipherChoice) -> Option<Box<dyn Cipher>> {
+        DefaultResolver.resolve_cipher(choice)
+    }
+}
+
+impl Random for Fixed {
+    fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), snow::Error> {
+        Err(snow::Error::Rng)
+    }
+}
+
+fn with_mac(key: &[u8], packet: Vec<u8>) -> Vec<u8> {
+    let mac = mac(key, &packet);
+    [packet, mac.to_vec()].concat()
+}
+
+const NONCE: [u8; 8] = [0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88];
+const COOKIE: [u8; 8] = [0xC1, 0xC2, 0xC3, 0xC4, 0xC5, 0xC6, 0xC7, 0xC8];
+
+/// The handshake of a pattern, and the two keys that come out of it.
+fn handshake(name: &str, pattern: u8, mac_key: &[u8]) -> [[u8; 32]; 2] {
+    let open = pattern == 2;
+    let (host, joiner_ephemeral, host_ephemeral) = (counted(1, 32), counted(0x41, 32), counted(0x81, 32));
+    let mut knock = [&[0xE0, 1, pattern, 0x0A, 0x0B][..], &NONCE].concat();
+    knock.resize(if open { 56 } else { 24 }, 0);
+    assert_eq!(with_mac(mac_key, knock), block(&format!("{name}-knock")));
+    let key = if open { public(&host) } else { Vec::new() };
+    let retry = [&[0xE1, 0x0A, 0x0B][..], &NONCE, &COOKIE, &key].concat();
+    assert_eq!(with_mac(mac_key, retry), block(&format!("{name}-retry")));
+
+    let head = [&[0xE2, 1, pattern, 0x0A, 0x0C][..], &NONCE, &COOKIE].concat();
+    let prologue = [&b"rebout seal 1"[..], &head].concat();
+    let builder = || {
+        let params = "Noise_NK_25519_ChaChaPoly_BLAKE2s".parse().unwrap();
+        snow::Builder::with_resolver(params, Box::new(Fixed)).prologue(&prologue).unwrap()
+    };
+    let host_public = public(&host);
+    let joiner = builder().fixed_ephemeral_key_for_testing_only(&joiner_ephemeral);
+    let mut joiner = joiner.remote_public_key(&host_public).unwrap().build_initiator().unwrap();
+    let responder = builder().fixed_ephemeral_key_for_testing_only(&host_ephemeral);
+    let mut responder = responder.local_private_key(&host).unwrap().build_responder().unwrap();
+    let (mut message, mut text) = ([0; 400], [0; 400]);
+    let len = joiner.write_message(&counted(0, 123), &mut message).unwrap();
+    let init = with_mac(mac_key, [&head[..], &message[..len]].concat());
+    assert_eq!(init, block(&format!("{name}-init")));
+    let len = responder.read_message(&message[..len], &mut text).unwrap();
+    assert_eq!(text[..len], counted(0, 123));
+
+    let part = counted(0xA0, 16);
+    let commitment = if open { hash(b"commitment", &[&part])[..16].to_vec() } else { Vec::new() };
+    let answer = [&[0x0C, 0x0D][..], &commitment, &counted(100, 53)].concat();
+    let len = responder.write_message(&answer, &mut message).unwrap();
+    assert_eq!([&[0xE3, 0x0A, 0x0C][..], &message[..len]].concat(), block(&format!("{name}-resp")));
+    let len = joiner.read_message(&message[..len], &mut text).unwrap();
+    assert_eq!(text[..len], answer);
+    let (first, second) = joiner.dangerously_get_raw_split();
+    let transcript = joiner.get_handshake_hash().to_vec();
+    assert_eq!([&first[..], &second, &transcript].concat(), block(&format!("{name}-keys")));
+    if open {
+        let digest = hash(b"code", &[&transcript, &part, &counted(0xB0, 16)]);
+        let number = u64::from_be_bytes(digest[..8].try_into().unwrap()) % 1_000_000;
+        let digits: Vec<u8> = format!("{number:06}").bytes().map(|digit| digit - b'0').collect();
+        assert_eq!(digits, block("open-code"));
+    }
+    [first, second]
+}
+
+fn sealed(key: &[u8; 32], counter: u64, head: &[u8], text: &[u8]) -> Vec<u8> {
+    let key = LessSafeKey::new(UnboundKey::new(&CHACHA20_POLY1305, key).unwrap());
+    let mut nonce = [0; 12];
+    nonce[4..].copy_from_slice(&counter.to_le_bytes());
+    let mut sealed = text.to_vec();
+    let nonce = Nonce::assume_unique_for_key(nonce);
+    key.seal_in_place_append_tag(nonce, Aad::from(head), &mut sealed).unwrap();
+    [head, &sealed].concat()
+}
+
+#[test]
+fn the_vectors_of_the_page_follow_from_its_keys() {
+    let host = public(&counted(1, 32));
+    assert_eq!(host, block("public"));
+    let mac_key = &hash(b"mac", &[&host])[..16];
+    assert_eq!(mac_key, block("mac-key"));
+    handshake("open", 2, &[0; 16]);
+    let [from_joiner, from_host] = handshake("invite", 1, mac_key);
+    for (name, key, counter, head, text) in [
+        ("data-game", from_joiner, 0, &[0xE6, 0x0C, 0x0D, 0, 0][..], counted(0, 11)),
+        ("data-plain", from_joiner, 1, &[0xE4, 0x0C, 0x0D, 0, 1], b"plain".to_vec()),
+        ("control", from_joiner, 2, &[0xE7, 0x0C, 0x0D, 0, 0, 0, 2, 3], NONCE.to_vec()),
+        ("data-inputs", from_host, 0, &[0xE5, 0x0A, 0x0C, 0, 0], counted(0, 26)),
+    ] {
+        assert_eq!(sealed(&key, counter, head, &text), block(name), "{name}");
+    }
+}
