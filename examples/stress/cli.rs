@@ -50,6 +50,10 @@ pub(crate) struct Args {
     #[arg(long, value_delimiter = ',', value_parser = impairment)]
     pub(crate) without: Vec<String>,
 
+    /// Seals the link: every datagram is encrypted and authenticated
+    #[arg(long)]
+    pub(crate) sealed: bool,
+
     /// How many threads play [default: as many as there are cores]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1_024))]
     pub(crate) jobs: Option<u16>,

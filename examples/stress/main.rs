@@ -133,6 +133,9 @@ fn command(what: &str, case: &Case) -> String {
     if !case.without.is_empty() {
         command += &format!(" --without {}", case.without.join(","));
     }
+    if case.sealed {
+        command += " --sealed";
+    }
     command
 }
 

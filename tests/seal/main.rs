@@ -9,3 +9,4 @@ mod long;
 mod meeting;
 mod net;
 mod roaming;
+mod udp;

@@ -276,6 +276,13 @@ fn what_a_link_with_flipped_bits_does_is_reported_and_no_failure() {
 }
 
 #[test]
+fn a_sealed_link_with_flipped_bits_makes_no_match_diverge() {
+    let (code, out, err) = stress("--link corrupting --matches 6 --frames 900 --sealed");
+    assert_eq!(code, Some(0), "{out}{err}");
+    assert!(!out.contains("flip bits"), "nothing is to be reported: {out}");
+}
+
+#[test]
 fn arguments_that_make_no_sense_are_refused_with_the_value() {
     for (args, wanted) in [
         ("--link moon", "'moon' for '--link"),

@@ -22,6 +22,9 @@ pub struct Case {
     pub variety: bool,
     /// Whether a second, shorter match follows in the same process.
     pub rematch: bool,
+    /// Whether the link is sealed.
+    #[cfg(feature = "seal")]
+    pub sealed: bool,
     /// The names of the impairments and [`EXTRAS`] that were taken away.
     pub without: Vec<String>,
 }
@@ -56,11 +59,21 @@ pub struct Plan {
     pub match_frames: u32,
     /// The names of impairments and [`EXTRAS`] that are taken away from every match.
     pub without: Vec<String>,
+    /// Whether the links are sealed.
+    #[cfg(feature = "seal")]
+    pub sealed: bool,
 }
 
 impl Default for Plan {
     fn default() -> Self {
-        Self { links: LinkConfig::presets().to_vec(), seed: 1, match_frames: 1_800, without: Vec::new() }
+        Self {
+            links: LinkConfig::presets().to_vec(),
+            seed: 1,
+            match_frames: 1_800,
+            without: Vec::new(),
+            #[cfg(feature = "seal")]
+            sealed: false,
+        }
     }
 }
 
@@ -77,6 +90,8 @@ impl Plan {
             seed: match_seed(self.seed, index),
             variety: true,
             rematch: true,
+            #[cfg(feature = "seal")]
+            sealed: self.sealed,
             without: Vec::new(),
         };
         Some(self.without.iter().fold(whole, |case, name| case.without(name)))

@@ -158,6 +158,8 @@ impl<G: Game + 'static> Stress<G> {
             seed,
             match_frames: frames,
             without: without.iter().map(|name| (*name).to_owned()).collect(),
+            #[cfg(feature = "seal")]
+            sealed: self.plan.sealed,
         };
         self.played(plan.case(0).into_iter().collect())
     }

@@ -47,6 +47,10 @@ fn play_one<G: Game + 'static>(
     let setup = setup(case, stress.axes, before.is_some());
     let expects_rollbacks = expects_rollbacks(case, &setup.configs);
     let mut bout = Bout::new(setup, play);
+    #[cfg(feature = "seal")]
+    if case.sealed {
+        bout.seal(case.seed);
+    }
     let (end, hook) = (case.frames, stress.before);
     let timed = move |game, press| Timed::new(game, end, press, hook);
     let (direct, press) = (stress.make.clone(), stress.press.clone());
