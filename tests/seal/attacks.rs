@@ -236,3 +236,42 @@ fn a_corrupting_link_makes_no_sealed_match_diverge() {
     assert!(damaged[0] > 10, "the link does damage: {damaged:?}");
     assert_eq!(damaged[1], 0);
 }
+
+/// Packets of every kind and length with random bytes, from both addresses and from elsewhere, during a match.
+#[test]
+fn a_million_blind_packets_change_one_counter_each_and_nothing_else() {
+    let mut bout = playing(false);
+    let before = [0, 1].map(|id| refused(&bout, id));
+    let mut state = 7_u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state >> 24
+    };
+    let mut sent = [0; 2];
+    let lengths = [0, 1, 5, 21, 24, 27, 32, 40, 47, 53, 59, 64, 120, 200, 201, 263, 264, 1_200];
+    for round in 0..1_000 {
+        for _ in 0..1_000 {
+            let len = lengths[next() as usize % lengths.len()];
+            let mut packet: Vec<u8> = (0..len).map(|_| next() as u8).collect();
+            if let Some(first) = packet.first_mut() {
+                *first = 0xE0 + (*first & 7);
+            }
+            // Half of the handshakes have a version and pattern that are known.
+            if packet.len() > 2 && next() % 2 == 0 {
+                (packet[1], packet[2]) = (1, 1 + (next() % 2) as u8);
+            }
+            let to = next() as usize % 2;
+            let from = if next() % 2 == 0 { addresses()[1 - to] } else { stranger() };
+            bout.inject(to, from, &packet);
+            sent[to] += 1;
+        }
+        if round % 50 == 0 {
+            bout.run_for(ms(100));
+        }
+    }
+    for id in [HOST, JOINER] {
+        assert_eq!(refused(&bout, id) - before[id], sent[id]);
+    }
+    assert_eq!((bout.flaw(true), bout.told(HOST).count(), bout.told(JOINER).count()), (None, 0, 0));
+    assert_eq!(bout.to_strangers(), 0, "nobody is answered");
+}

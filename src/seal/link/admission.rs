@@ -236,35 +236,3 @@ impl<P: Protocol> Sealed<'_, P> {
         Ok(())
     }
 }
-
-impl Connection {
-    /// A connection of no keys yet. `names` are its number here, the pattern, the joiner's nonce and ephemeral key.
-    fn new(
-        now: Time,
-        role: PeerRole,
-        (shown, real): (SocketAddr, SocketAddr),
-        (index, pattern, nonce, ephemeral): (u16, Pattern, u64, [u8; 32]),
-    ) -> Self {
-        Self {
-            shown,
-            real,
-            index,
-            pattern,
-            role,
-            nonce,
-            ephemeral,
-            round_trip: crate::time::Span::ZERO,
-            since: now,
-            opened_at: now,
-            find_at: now,
-            at_inner: false,
-            confirmed: false,
-            answering: None,
-            channel: None,
-            resp: Vec::new(),
-            roam: None,
-            comparison: Comparison::Invited,
-            verified: pattern == Pattern::Invite,
-        }
-    }
-}

@@ -62,6 +62,36 @@ pub(super) struct Connection {
 }
 
 impl Connection {
+    /// A connection of no keys yet. `names` are its number here, the pattern, the joiner's nonce and ephemeral key.
+    pub(super) fn new(
+        now: Time,
+        role: PeerRole,
+        (shown, real): (SocketAddr, SocketAddr),
+        (index, pattern, nonce, ephemeral): (u16, Pattern, u64, [u8; KEY_LEN]),
+    ) -> Self {
+        Self {
+            shown,
+            real,
+            index,
+            pattern,
+            role,
+            nonce,
+            ephemeral,
+            round_trip: Span::ZERO,
+            since: now,
+            opened_at: now,
+            find_at: now,
+            at_inner: false,
+            confirmed: false,
+            answering: None,
+            channel: None,
+            resp: Vec::new(),
+            roam: None,
+            comparison: Comparison::Invited,
+            verified: pattern == Pattern::Invite,
+        }
+    }
+
     /// The step to tell the inner protocol of.
     pub(super) fn step(&self) -> ConnectionStep {
         let (round_trip, role) = (self.round_trip.into(), self.role);

@@ -8,6 +8,8 @@ use super::stats::SealRefusal;
 use crate::protocol::{ConnectionStep, PeerRole, Protocol};
 use crate::time::{Span, Time};
 use crate::trace;
+use crate::wire::control::{self, Payload};
+use crate::wire::message;
 use crate::wire::seal::{
     self, CONTROL_HEAD_LEN, Control, DATA_HEAD_LEN, Data, DecodeError, Form, Kind, MAX_OVERHEAD, Packet,
 };
@@ -18,12 +20,6 @@ use std::net::SocketAddr;
 const MAX_HALF_OPEN: Span = Span::from_secs(2);
 /// Confirmed guests that the inner protocol does not keep.
 const MAX_UNKEPT: usize = 8;
-/// Where the type of a GAME packet is, and the kind of its message.
-const TYPE_AT: usize = 12;
-const KIND_AT: usize = 15;
-const RELIABLE_EVENT: u8 = 8;
-const HELLO: u8 = 1;
-const REFUSE: u8 = 4;
 
 /// A [`Seal`] around a [`Protocol`], as [`Seal::around`] makes it.
 #[derive(Debug)]
@@ -32,11 +28,11 @@ pub struct Sealed<'a, P> {
     pub(super) inner: &'a mut P,
 }
 
-/// The kind of the message in a GAME packet, if it is one of the handshake: HELLO, CHALLENGE, OFFER, REFUSE.
-#[inline]
-fn greeting(datagram: &[u8]) -> Option<u8> {
-    let (kind, event) = (*datagram.get(KIND_AT)?, datagram[TYPE_AT] == RELIABLE_EVENT);
-    (event && (HELLO..=REFUSE).contains(&kind) && Form::of(datagram) == Form::Game).then_some(kind)
+/// The kind of the message in a GAME packet, if it is one of the bare handshake.
+fn greeting(datagram: &[u8]) -> Option<message::Kind> {
+    let Payload::ReliableEvent(payload) = control::decode(datagram).ok()?.payload else { return None };
+    let kinds = [message::Kind::Hello, message::Kind::Challenge, message::Kind::Offer, message::Kind::Refuse];
+    kinds.into_iter().find(|kind| payload.first() == Some(&(*kind as u8)))
 }
 
 impl<P: Protocol> Protocol for Sealed<'_, P> {
@@ -114,7 +110,7 @@ impl Seal {
             return None;
         }
         let stale = connection.role == PeerRole::Host && now.since(connection.opened_at) >= PATIENCE;
-        if stale && greeting(&buf[..len]) == Some(HELLO) {
+        if stale && greeting(&buf[..len]) == Some(message::Kind::Hello) {
             self.knock(now, to, &buf[..len]);
         }
         let connection = self.connections.get_mut(at)?;
@@ -151,7 +147,7 @@ impl Seal {
     #[cold]
     fn knock(&mut self, now: Time, to: SocketAddr, datagram: &[u8]) {
         if let Some(join) = self.join.as_mut().filter(|join| join.shown == to)
-            && greeting(datagram) == Some(HELLO)
+            && greeting(datagram) == Some(message::Kind::Hello)
         {
             join.hello(now, datagram, &mut self.out);
         }
