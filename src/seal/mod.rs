@@ -40,4 +40,7 @@ pub(crate) mod invite_error;
 mod link;
 
 #[cfg(feature = "seal")]
-pub use link::{Code, MAX_ADDRESSES, Randomness, Seal, SealError, SealRefusal, SealStats, Sealed};
+pub use link::{
+    Code, ConnectionKeys, MAX_ADDRESSES, NotLoggedKeys, OpenedPacket, Randomness, Seal, SealError,
+    SealRefusal, SealStats, Sealed,
+};

@@ -85,6 +85,7 @@ impl Seal {
                 connection.comparison =
                     Comparison::Host { handshake, ours, theirs, revealed, guests_before: 0 };
             }
+            self.key_log.note(&split, [connection.index, index]);
             resp.truncate(head.len() + len);
             self.out.push(to, &resp);
             (connection.resp, connection.channel, connection.opened_at) = (resp, Some(channel), now);
@@ -199,6 +200,7 @@ impl<P: Protocol> Sealed<'_, P> {
         let join = seal.join.as_mut().ok_or(SealRefusal::Unexpected)?;
         let joined = join.resp(at, resp, &mut seal.scratch[..])?;
         let channel = Channel::new(&joined.split, false, joined.their_index);
+        seal.key_log.note(&joined.split, [joined.their_index, joined.index]);
         let (shown, nonce, pattern) = (join.shown, join.nonce, join.pattern());
         let names = (joined.index, pattern, nonce, joined.ephemeral);
         let (handshake, ours) = (joined.split.hash, seal.random.next_16());

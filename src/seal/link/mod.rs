@@ -9,6 +9,7 @@ mod gate;
 mod hash;
 mod hosting;
 mod joining;
+mod key_log;
 mod mac;
 mod noise;
 mod outbox;
@@ -21,6 +22,7 @@ mod vectors;
 mod window;
 
 pub use code::Code;
+pub use key_log::{ConnectionKeys, NotLoggedKeys, OpenedPacket};
 pub use random::Randomness;
 pub use sealed::Sealed;
 pub use stats::{SealRefusal, SealStats};
@@ -33,6 +35,7 @@ use core::fmt;
 use core::time::Duration;
 use hosting::{Door, Host};
 use joining::Join;
+use key_log::KeyLog;
 use outbox::Outbox;
 use random::{Random, Secret};
 use std::net::SocketAddr;
@@ -57,6 +60,7 @@ pub struct Seal {
     /// The same as a driver asks for it.
     deadline: Option<Duration>,
     scratch: Box<[u8; MAX_DATAGRAM]>,
+    key_log: KeyLog,
     stats: SealStats,
 }
 
@@ -123,6 +127,7 @@ impl Seal {
             idle_until: Time::ZERO,
             deadline: None,
             scratch: Box::new([0; MAX_DATAGRAM]),
+            key_log: KeyLog::default(),
             stats: SealStats::default(),
         })
     }
@@ -226,6 +231,17 @@ impl Seal {
 
     fn newest(&self, shown: SocketAddr) -> Option<&Connection> {
         self.connections.towards(shown).and_then(|at| self.connections.iter().nth(at))
+    }
+
+    /// Logs the keys of connections from now on, for [`take_logged_keys`](Self::take_logged_keys). Who gets such a log can read
+    /// and forge the packets of those connections: it is for a developer's own matches.
+    pub fn log_keys(&mut self) {
+        self.key_log.start();
+    }
+
+    /// The keys of the next connection that was made since [`log_keys`](Self::log_keys).
+    pub fn take_logged_keys(&mut self) -> Option<ConnectionKeys> {
+        self.key_log.take()
     }
 
     /// The counts so far.
