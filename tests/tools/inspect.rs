@@ -1,7 +1,11 @@
 //! The output of `inspect`, run as a program.
 
 use crate::program::{is_harmless, program};
+use rebout::seal::{ConnectionKeys, Randomness, Seal};
+use rebout::{Config, Lobby, Protocol};
+use std::net::SocketAddr;
 use std::process::Command;
+use std::time::Duration;
 
 /// Exit code, standard output, standard error.
 fn inspect(args: &[&str]) -> (i32, String, String) {
@@ -11,6 +15,63 @@ fn inspect(args: &[&str]) -> (i32, String, String) {
 }
 
 const RBN1: &str = "52424e3101000100000001020000000300";
+
+/// Sends what a joiner and a host say to each other through the seals of both, and answers all of it, with the keys.
+fn sealed_greetings() -> (Vec<Vec<u8>>, ConnectionKeys) {
+    let addrs: [SocketAddr; 2] = [([192, 0, 2, 1], 7000).into(), ([192, 0, 2, 2], 7000).into()];
+    let mut host = Seal::host(Randomness::Seeded(1)).unwrap();
+    let mut joiner = Seal::join(Randomness::Seeded(2), host.public_key().unwrap(), &addrs[..1]).unwrap();
+    joiner.log_keys();
+    let mut lobbies = [
+        Lobby::host(Config::new(7)).unwrap(),
+        Lobby::join(Config::new(7), joiner.target().unwrap()).unwrap(),
+    ];
+    let (mut said, mut buf) = (Vec::new(), [0; rebout::MAX_DATAGRAM]);
+    for now in (0..100).map(|step| Duration::from_millis(step * 10)) {
+        let [hosting, joining] = &mut lobbies;
+        while let Some((_, len)) = joiner.around(joining).poll_transmit(now, &mut buf) {
+            said.push(buf[..len].to_vec());
+            host.around(hosting).handle_datagram(now, addrs[1], &buf[..len]);
+        }
+        while let Some((_, len)) = host.around(hosting).poll_transmit(now, &mut buf) {
+            said.push(buf[..len].to_vec());
+            joiner.around(joining).handle_datagram(now, addrs[0], &buf[..len]);
+        }
+    }
+    (said, joiner.take_logged_keys().expect("a connection"))
+}
+
+#[test]
+fn sealed_packets_are_named_and_opened_with_a_key_log_only() {
+    let (said, keys) = sealed_greetings();
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let first = |byte: u8| hex(said.iter().find(|datagram| datagram[0] == byte).expect("said"));
+    for (byte, name) in [(0xE0, "KNOCK"), (0xE1, "RETRY"), (0xE2, "INIT"), (0xE3, "RESP")] {
+        let (code, out, _) = inspect(&[&first(byte)]);
+        assert!(code == 0 && out.starts_with(&format!("format: sealed\ntype: {name}\n")), "{out}");
+    }
+    let data = first(0xE6);
+    let (code, out, _) = inspect(&[&data]);
+    assert!(code == 0 && out.ends_with("opened: no: --keys FILE names a key log\n"), "{out}");
+    assert!(!out.contains("GAME"), "{out}");
+
+    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("keys-{}", std::process::id()));
+    let log = file.to_str().unwrap();
+    let other = format!("rebout-seal 1 0001 0002 {0} {0}", "00".repeat(32));
+    std::fs::write(&file, format!("{other}\n\n{keys}\n")).unwrap();
+    let (code, out, _) = inspect(&["--keys", log, &data]);
+    assert!(code == 0 && out.contains("type: DATA\n") && out.contains("opened: joiner to host\n"), "{out}");
+    assert!(out.contains("format: GAME\ntype: PONG\n"), "{out}");
+    let mut damaged = data.clone();
+    damaged.replace_range(data.len() - 2.., if data.ends_with("00") { "01" } else { "00" });
+    let (code, out, _) = inspect(&["--keys", log, &damaged]);
+    assert!(code == 0 && out.ends_with("opened: no: no key fits\n"), "{out}");
+    std::fs::write(&file, "rebout-seal 1 secret\n").unwrap();
+    let (code, out, error) = inspect(&["--keys", log, &data]);
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(error.contains("line 1: not a line of a key log") && !error.contains("secret"), "{error}");
+    std::fs::remove_file(&file).unwrap();
+}
 
 #[test]
 fn an_input_packet_is_printed_field_by_field() {
@@ -87,7 +148,7 @@ fn a_hostile_datagram_cannot_play_with_the_terminal() {
 #[test]
 fn a_bad_argument_ends_with_its_reason_on_standard_error() {
     let said = |reason: &str| (2, String::new(), format!("inspect: {reason}\n"));
-    assert_eq!(inspect(&[]), said("usage: inspect HEX"));
+    assert_eq!(inspect(&[]), said("usage: inspect [--keys FILE] HEX"));
     assert_eq!(inspect(&["52zz"]), said("'z' is not a hex digit"));
     assert_eq!(inspect(&["524"]), said("3 hex digits are not whole bytes"));
 }

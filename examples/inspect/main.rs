@@ -6,6 +6,11 @@
 //! ```text
 //! cargo run --example inspect 52424e31 01 00 01000000 01 02000000 0300
 //! ```
+//!
+//! A sealed packet shows what everybody can see of it. `--keys FILE` names a key log, which the duel writes with
+//! `--key-log FILE`: packets of the matches in it are opened.
+
+mod sealed;
 
 use std::fmt::Display;
 use std::io::Write;
@@ -21,31 +26,44 @@ const MAX_LEN: usize = 65_535;
 fn main() -> ExitCode {
     let args: Vec<String> =
         std::env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned()).collect();
-    let datagram = match bytes_of(&args) {
-        Ok(datagram) => datagram,
-        Err(reason) => {
+    let (keys, digits) = match &args[..] {
+        [flag, file, digits @ ..] if flag == "--keys" => (sealed::keys_in(file), digits),
+        digits => (Ok(Vec::new()), digits),
+    };
+    let (keys, datagram) = match (keys, bytes_of(digits)) {
+        (Ok(keys), Ok(datagram)) => (keys, datagram),
+        (Err(reason), _) | (_, Err(reason)) => {
             eprintln!("inspect: {reason}");
             return ExitCode::from(2);
         }
     };
     let mut lines = Vec::new();
-    match wire::decode(&datagram, rbn1::Flags::ALL) {
-        Ok(Packet::Rbn1(packet)) => describe_rbn1(&packet, &mut lines),
-        Ok(Packet::Game(packet)) => describe_game(&packet, &mut lines),
-        Err(error) => {
-            println!("refused: {}, {error}", error.rule());
-            return ExitCode::from(1);
-        }
-    }
-    let text: String = lines.iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
+    let described = if wire::seal::is_sealed(&datagram) {
+        sealed::describe(&datagram, &keys, &mut lines)
+    } else {
+        describe(&datagram, &mut lines)
+    };
+    let refused = described.err().map(|refused| format!("refused: {refused}\n"));
+    let lines = lines.iter().map(|(name, value)| format!("{name}: {value}\n"));
+    let text: String = lines.chain(refused.clone()).collect();
     // A reader that has seen enough closes the pipe; that is no failure.
     let _ = std::io::stdout().write_all(text.as_bytes());
-    ExitCode::SUCCESS
+    if refused.is_none() { ExitCode::SUCCESS } else { ExitCode::from(1) }
+}
+
+/// Describes a datagram, or says which rule it breaks.
+fn describe(datagram: &[u8], lines: &mut Lines) -> Result<(), String> {
+    match wire::decode(datagram, rbn1::Flags::ALL) {
+        Ok(Packet::Rbn1(packet)) => describe_rbn1(&packet, lines),
+        Ok(Packet::Game(packet)) => describe_game(&packet, lines),
+        Err(error) => return Err(format!("{}, {error}", error.rule())),
+    }
+    Ok(())
 }
 
 fn bytes_of(args: &[String]) -> Result<Vec<u8>, String> {
     if args.is_empty() {
-        return Err("usage: inspect HEX".into());
+        return Err("usage: inspect [--keys FILE] HEX".into());
     }
     let mut digits = Vec::new();
     for word in args.iter().flat_map(|arg| arg.split_whitespace()) {
