@@ -9,7 +9,7 @@ use rebout::rollback::MAX_WINDOW;
 use rebout::{Config, MAX_DELAY_FRAMES, is_disruptive};
 
 use crate::keys::Bindings;
-use crate::play::{LinkSetting, MAX_MILLIS, NAME_LETTERS, Rules, Wishes};
+use crate::play::{Admits, LinkSetting, MAX_MILLIS, NAME_LETTERS, Rules, Wishes};
 use crate::view;
 use games::duel::bot::Level;
 
@@ -52,13 +52,22 @@ pub enum Command {
         #[arg(long, default_value_t = DEFAULT_PORT)]
         port: u16,
         #[command(flatten)]
+        guests: Guests,
+        #[command(flatten)]
         player: Player,
     },
     /// Join the machine that hosts
     Join {
         // Not a doc comment: rustdoc reads the brackets as a link.
-        #[arg(value_name = "ADDRESS", help = "Where the host is: 192.168.1.5, a name, [2001:db8::7]:7000")]
-        host: String,
+        #[arg(
+            value_name = "INVITE|ADDRESS",
+            required = true,
+            help = "The host's invite, or where it is: 192.168.1.5, a name, [2001:db8::7]:7000"
+        )]
+        host: Vec<String>,
+        /// Play without a seal: anybody on the way can read and forge. The host must say so too
+        #[arg(long)]
+        bare: bool,
         #[command(flatten)]
         player: Player,
     },
@@ -103,6 +112,43 @@ pub struct Solo {
     pub desync: Option<u32>,
 }
 
+/// The file of a kept key, where none is named.
+const KEY_FILE: &str = "duel.key";
+
+/// Whom a host lets in.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Guests")]
+pub struct Guests {
+    /// Put this address into the invite, such as that of the router; may be said again
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["open", "bare"])]
+    public: Vec<String>,
+    /// Keep the key of the invite in a file, so that the invite is good again the next time
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = KEY_FILE,
+          conflicts_with_all = ["open", "bare"])]
+    keep: Option<PathBuf>,
+    /// Let in whoever knows your address; you are asked first, and compare a code
+    #[arg(long, conflicts_with = "bare")]
+    open: bool,
+    /// Play without a seal: anybody on the way can read and forge. The guest must say so too
+    #[arg(long)]
+    bare: bool,
+}
+
+impl Guests {
+    /// Whom the host lets in; an error if an address is none.
+    pub fn admits(&self) -> Result<Admits, String> {
+        if self.bare {
+            return Ok(Admits::Bare);
+        }
+        if self.open {
+            return Ok(Admits::Everybody);
+        }
+        // Port 0 stands for that of the socket.
+        let public = self.public.iter().map(|text| resolve_with(text, 0)).collect::<Result<_, _>>()?;
+        Ok(Admits::Invited { public, keep: self.keep.clone() })
+    }
+}
+
 /// You against another machine.
 #[derive(Clone, Debug, Args)]
 pub struct Player {
@@ -116,6 +162,9 @@ pub struct Player {
     pub engine: Engine,
     #[command(flatten)]
     pub round: Round,
+    /// Log the keys of the match to a file: who has it can read the packets (`inspect --keys FILE`)
+    #[arg(long, value_name = "FILE")]
+    pub key_log: Option<PathBuf>,
     /// Let a bot play for you
     #[arg(long, help_heading = "Match")]
     pub bot: bool,
@@ -145,6 +194,9 @@ pub struct Bots {
     /// Print the summary as JSON
     #[arg(long)]
     pub json: bool,
+    /// Play without a seal
+    #[arg(long)]
+    pub bare: bool,
     /// The folder to record the match in, or "off"
     #[arg(long, value_name = "DIR|off", default_value = "replays")]
     pub record: String,
@@ -317,10 +369,14 @@ fn name(text: &str) -> Result<String, String> {
 
 /// Where a joiner is to knock: an address or a name, with the usual port if none is said.
 pub fn resolve(host: &str) -> Result<SocketAddr, String> {
+    resolve_with(host, DEFAULT_PORT)
+}
+
+fn resolve_with(host: &str, port: u16) -> Result<SocketAddr, String> {
     let with_port = match host.parse::<std::net::IpAddr>() {
         // A bare IPv6 address has colons of its own.
-        Ok(ip) => SocketAddr::new(ip, DEFAULT_PORT).to_string(),
-        Err(_) if host.rsplit_once(':').is_none() => format!("{host}:{DEFAULT_PORT}"),
+        Ok(ip) => SocketAddr::new(ip, port).to_string(),
+        Err(_) if host.rsplit_once(':').is_none() => format!("{host}:{port}"),
         Err(_) => host.to_owned(),
     };
     let found = with_port.to_socket_addrs().map_err(|error| format!("'{host}' is no address: {error}"))?;

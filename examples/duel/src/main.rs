@@ -3,20 +3,16 @@
 //! `cargo run --release --example duel` plays you against a bot; `--help` tells the rest. The match loop is in
 //! `play/online.rs`, the game itself in `examples/games`.
 
-use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr};
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Parser;
-use rebout::net::local_addresses;
-use rebout::net::udp::UdpDriver;
 
 use duel::cli::{self, Cli, Command, Solo};
 use duel::keys::Bindings;
 use duel::picture::{self, Panel};
 use duel::play::{
-    self, Ending, Failure, Hand, Opponent, Options, Rules, Seat, Way, exit, print_error, print_line,
+    self, Ending, Failure, Hand, Line, Named, Opponent, Options, Rules, Seat, Way, print_error, print_line,
 };
 use duel::view;
 use games::duel::bot::Bot;
@@ -40,30 +36,15 @@ fn run(cli: Cli) -> Result<Ending, Failure> {
         None => solo(cli.solo, false),
         Some(Command::Demo { solo: demo }) => solo(demo, true),
         Some(Command::Local { shown, keys, keys2, round }) => local(&shown, &keys, keys2, &round),
-        Some(Command::Host { port, player }) => {
-            let udp = UdpDriver::bind((Ipv6Addr::UNSPECIFIED, port).into()).map_err(|error| {
-                match error.kind() {
-                    io::ErrorKind::AddrInUse => unusable(format!(
-                        "UDP port {port} is taken: --port picks another, --port 0 any free one"
-                    )),
-                    _ => Failure::of(format!("UDP port {port}: {error}")),
-                }
-            })?;
-            let port = udp.local_addr().port();
-            let way = Way::Host { addresses: local_addresses(), port };
-            if let Way::Host { addresses, port } = &way {
-                print_line(&format!("Waiting at UDP port {port}"));
-                for (label, text) in play::host_lines(addresses, *port) {
-                    print_line(&format!("  {label}: {text}"));
-                }
-            }
-            versus(player, udp, way, "Host")
+        Some(Command::Host { port, guests, player }) => {
+            let admits = guests.admits().map_err(unusable)?;
+            let (line, way) = play::host(port, &admits)?;
+            versus(player, line, way, "Host")
         }
-        Some(Command::Join { host, player }) => {
-            let addr = cli::resolve(&host).map_err(unusable)?;
-            let udp = UdpDriver::bind((Ipv6Addr::UNSPECIFIED, 0).into())?;
-            print_line(&format!("Joining {addr}"));
-            versus(player, udp, Way::Join(addr), "Guest")
+        Some(Command::Join { host, bare, player }) => {
+            let host = Named::read(&host, cli::resolve).map_err(unusable)?;
+            let (line, way) = play::join(&host, bare)?;
+            versus(player, line, way, "Guest")
         }
         Some(Command::Bots(args)) => bots(&args),
         Some(Command::Replay { file, every, shown }) => {
@@ -113,10 +94,10 @@ fn solo(args: Solo, demo: bool) -> Result<Ending, Failure> {
         }
         let other = rebout::Player::Two;
         let bot = Bot::new(seed ^ 0xB07, level);
-        let opponent = Opponent::start(theirs.config(), other, bot, theirs.rules, setting)?;
-        let udp = UdpDriver::bind((Ipv4Addr::LOCALHOST, 0).into())?;
+        let opponent = Opponent::start(theirs.config(), other, bot, theirs.rules, setting, false)?;
+        let line = opponent.line()?;
         let link = opponent.link();
-        let ending = play::online(screen, seat, udp, &Way::Bot(opponent.addr()), Some(link));
+        let ending = play::online(screen, seat, line, &Way::Bot(opponent.addr()), Some(link));
         // Its report of the match repeats ours, and is dropped.
         let _ = opponent.finish(true);
         ending
@@ -124,7 +105,11 @@ fn solo(args: Solo, demo: bool) -> Result<Ending, Failure> {
     view::run(args.shown.view, &[bindings], match_of).map_err(unseen)?
 }
 
-fn versus(args: cli::Player, udp: UdpDriver, way: Way, nameless: &str) -> Result<Ending, Failure> {
+fn versus(args: cli::Player, mut line: Line, way: Way, nameless: &str) -> Result<Ending, Failure> {
+    if let Some(path) = &args.key_log {
+        play::log_keys(&mut line, path)?;
+    }
+    way.lines().iter().for_each(|line| print_line(line));
     let seed = args.round.seed.unwrap_or_else(seed_of_now);
     let rules = Rules { frames: args.round.frames, desync_at: None };
     let name = args.who.name.as_deref().unwrap_or(nameless);
@@ -145,7 +130,7 @@ fn versus(args: cli::Player, udp: UdpDriver, way: Way, nameless: &str) -> Result
         in_haste: args.shown.in_haste(),
         timings: args.shown.timings,
     };
-    view::run(args.shown.view, &[bindings], move |screen| play::online(screen, seat, udp, &way, None))
+    view::run(args.shown.view, &[bindings], move |screen| play::online(screen, seat, line, &way, None))
         .map_err(unseen)?
 }
 
@@ -187,11 +172,11 @@ fn bots(args: &cli::Bots) -> Result<Ending, Failure> {
     let wishes = args.engine.wishes("bot", Some(seed), args.frame_rate, rules).map_err(unusable)?;
     let setting = args.link.setting().map_err(unusable)?;
     let bots = [1, 2].map(|salt| Bot::new(seed ^ salt, args.level.level()));
-    play::bots(&wishes, bots, setting, cli::folder(&args.record).as_deref(), args.json)
+    play::bots(&wishes, bots, setting, cli::folder(&args.record).as_deref(), args.json, args.bare)
 }
 
 fn unusable(text: String) -> Failure {
-    Failure { text, code: exit::UNUSABLE }
+    Failure::unusable(text)
 }
 
 // Made for `map_err`, which hands errors over by value.

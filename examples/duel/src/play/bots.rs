@@ -1,10 +1,8 @@
 //! Two bots over loopback UDP, with nothing to see but the figures at the end.
 
-use std::net::Ipv4Addr;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use rebout::net::udp::UdpDriver;
 use rebout::{Lobby, Player, Verdict};
 
 use super::link::LinkSetting;
@@ -24,13 +22,15 @@ pub fn bots(
     setting: LinkSetting,
     record: Option<&Path>,
     json: bool,
+    bare: bool,
 ) -> Result<Ending, Failure> {
     let [one, two] = bots;
     let honest = Rules { desync_at: None, ..wishes.rules };
-    let host = Opponent::start(wishes.config(), Player::One, one, honest, setting)?;
-    let udp = UdpDriver::bind((Ipv4Addr::LOCALHOST, 0).into())?;
+    let host = Opponent::start(wishes.config(), Player::One, one, honest, setting, bare)?;
+    let line = host.line()?;
+    let link = line.kind();
     let lobby = Lobby::join(wishes.config(), host.addr()).map_err(Failure::of)?;
-    let joined = opponent::play(udp, lobby, two, wishes.rules, &AtomicBool::new(false));
+    let joined = opponent::play(line, lobby, two, wishes.rules, &AtomicBool::new(false));
     // A host whose joiner failed would wait for ever.
     let hosted = host.finish(joined.is_err());
     let reports = [hosted.map_err(Failure::of)?, joined.map_err(Failure::of)?];
@@ -38,7 +38,7 @@ pub fn bots(
     if json {
         let file = record.map(|folder| record::write(&reports[0].replay, folder)).transpose();
         let file = file.map_err(|error| Failure::of(format!("not recorded: {error}")))?;
-        return Ok(Ending { lines: vec![to_json(wishes, &reports, file.as_deref())], code });
+        return Ok(Ending { lines: vec![to_json(wishes, &reports, link, file.as_deref())], code });
     }
     let mut lines = to_lines(wishes, &reports);
     if let Some(folder) = record {
@@ -100,7 +100,7 @@ impl Figures {
     }
 }
 
-fn to_json(wishes: &Wishes, reports: &[Report; 2], file: Option<&Path>) -> String {
+fn to_json(wishes: &Wishes, reports: &[Report; 2], link: &str, file: Option<&Path>) -> String {
     let figures = Figures::of(reports);
     let [one, two] = reports.each_ref().map(|report| report.checksum);
     let field = reports.iter().find_map(|report| report.autopsy.as_ref()?.fields.first());
@@ -110,7 +110,8 @@ fn to_json(wishes: &Wishes, reports: &[Report; 2], file: Option<&Path>) -> Strin
     format!(
         "{{\"frames\":{},\"checksum_one\":\"{one:08X}\",\"checksum_two\":\"{two:08X}\",\"verdict\":\"{}\",\
          \"rollbacks\":{},\"resimulated\":{},\"max_depth\":{},\"stalled_pct\":{:.3},\"rtt_ms\":{:.2},\
-         \"desyncs\":{},\"first_field\":{field},\"replay\":{file},\"seed\":{},\"frame_rate\":{}}}",
+         \"desyncs\":{},\"first_field\":{field},\"replay\":{file},\"seed\":{},\"frame_rate\":{},\
+         \"link\":\"{link}\"}}",
         figures.frames,
         joint_verdict(reports),
         figures.rollbacks,

@@ -2,13 +2,15 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use rebout::net::udp::UdpDriver;
+use rebout::seal::Code;
 use rebout::wire::message::RefuseField;
-use rebout::{Agreed, Config, Lobby, LobbyError, Mismatch, Player, is_disruptive};
+use rebout::{Agreed, Config, Incoming, Invite, Lobby, LobbyError, Mismatch, Player, is_disruptive};
 
 use super::attract::Exhibition;
+use super::line::{Hint, Line};
 use super::show::leaves;
-use super::{FRAME, Failure};
+use super::words::{code_lines, knocked, unanswered};
+use super::{FRAME, Failure, wants_to_start};
 use crate::picture::{Panel, Tone};
 use crate::view::Screen;
 
@@ -16,18 +18,32 @@ use crate::view::Screen;
 #[derive(Clone, Debug)]
 pub enum Way {
     /// By waiting at these addresses and this port.
-    Host { addresses: Vec<IpAddr>, port: u16 },
-    /// By asking there.
-    Join(SocketAddr),
+    Host { addresses: Vec<IpAddr>, port: u16, door: Door },
+    /// By asking at these addresses; `target` stands for them all.
+    Join { target: SocketAddr, at: Vec<SocketAddr>, by: Door },
     /// It is on this machine, behind a link that is bad on purpose.
     Bot(SocketAddr),
 }
 
+/// What a host asks of its guest, and a guest has.
+#[derive(Clone, Debug)]
+pub enum Door {
+    /// The invite.
+    Invited(Invite),
+    /// Nothing but the address: the players compare a code.
+    Open,
+    /// Nothing but the address, and there is no seal.
+    Bare,
+}
+
 impl Way {
-    pub fn lobby(&self, config: Config) -> Result<Lobby, LobbyError> {
+    pub fn lobby(&self, mut config: Config, asks: bool) -> Result<Lobby, LobbyError> {
         match self {
-            Self::Host { .. } => Lobby::host(config),
-            Self::Join(addr) | Self::Bot(addr) => Lobby::join(config, *addr),
+            Self::Host { door, .. } => {
+                config.ask_before_accepting = asks && matches!(door, Door::Open);
+                Lobby::host(config)
+            }
+            Self::Join { target, .. } | Self::Bot(target) => Lobby::join(config, *target),
         }
     }
 
@@ -35,16 +51,65 @@ impl Way {
     pub fn panel(&self) -> Panel {
         let line = |label: &str, text: String| (label.to_owned(), text);
         let (title, lines) = match self {
-            Self::Host { addresses, port } => ("Waiting", host_lines(addresses, *port)),
-            Self::Join(addr) => ("Joining", vec![line("host", addr.to_string())]),
+            Self::Host { addresses, port, door } => ("Waiting", host_panel(addresses, *port, door)),
+            Self::Join { at, .. } => {
+                ("Joining", at.iter().map(|addr| line("host", addr.to_string())).collect())
+            }
             Self::Bot(_) => ("Get ready", vec![line("", "measuring the link to the bot".to_owned())]),
         };
         Panel { title: title.to_owned(), lines, footer: "esc to leave".to_owned() }
     }
+
+    /// The lines that are printed before anybody waits: an invite, and the command with it, alone on theirs.
+    pub fn lines(&self) -> Vec<String> {
+        match self {
+            Self::Host { port, door: Door::Invited(invite), .. } => vec![
+                format!("Waiting at UDP port {port}"),
+                "Your invite, for the other player and nobody else: whoever has it may join.".to_owned(),
+                invite.to_string(),
+                "The other player runs:".to_owned(),
+                format!("duel join {invite}"),
+                format!("  {}: {}", "internet", forwarding(*port, true)),
+            ],
+            Self::Host { addresses, port, door } => {
+                let lines = host_lines(addresses, *port, door);
+                let lines = lines.into_iter().map(|(label, text)| format!("  {label}: {text}"));
+                [format!("Waiting at UDP port {port}")].into_iter().chain(lines).collect()
+            }
+            Self::Join { at, .. } => vec![format!("Joining {}", list(at))],
+            Self::Bot(_) => Vec::new(),
+        }
+    }
 }
 
-/// The lines for a host: the addresses that a guest may join, and the obstacles on the way.
-pub fn host_lines(addresses: &[IpAddr], port: u16) -> Vec<(String, String)> {
+/// Addresses as a part of a sentence.
+fn list(addresses: &[SocketAddr]) -> String {
+    let texts: Vec<String> = addresses.iter().map(ToString::to_string).collect();
+    texts.join(" or ")
+}
+
+fn forwarding(port: u16, invited: bool) -> String {
+    let invite = if invited { "; --public ADDRESS puts its address into the invite" } else { "" };
+    format!("the router must forward UDP port {port} to this machine{invite}")
+}
+
+/// The letters of an invite on one line of a panel.
+const INVITE_LETTERS: usize = 48;
+
+/// The lines of the panel of a host: the invite in pieces, which may be typed as they are, or its addresses.
+fn host_panel(addresses: &[IpAddr], port: u16, door: &Door) -> Vec<(String, String)> {
+    let Door::Invited(invite) = door else { return host_lines(addresses, port, door) };
+    let letters: Vec<char> = invite.to_string().chars().collect();
+    let pieces = letters.chunks(INVITE_LETTERS).map(|piece| piece.iter().collect::<String>());
+    let labels = ["invite"].into_iter().chain(std::iter::repeat(" "));
+    let mut lines: Vec<_> = labels.zip(pieces).map(|(label, piece)| (label.to_owned(), piece)).collect();
+    lines.push(("other player".to_owned(), "duel join INVITE".to_owned()));
+    lines.push(("internet".to_owned(), forwarding(port, false)));
+    lines
+}
+
+/// The lines for a host by address: the addresses that a guest may join, and the obstacles on the way.
+fn host_lines(addresses: &[IpAddr], port: u16, door: &Door) -> Vec<(String, String)> {
     let mut lines: Vec<(String, String)> = addresses
         .iter()
         .map(|address| {
@@ -55,8 +120,9 @@ pub fn host_lines(addresses: &[IpAddr], port: u16) -> Vec<(String, String)> {
     if lines.is_empty() {
         lines.push(("address".to_owned(), format!("none found; on this machine 127.0.0.1:{port}")));
     }
-    lines.push(("other player".to_owned(), "duel join ADDRESS".to_owned()));
-    lines.push(("internet".to_owned(), format!("the router must forward UDP port {port} to this machine")));
+    let bare = if matches!(door, Door::Bare) { " --bare" } else { "" };
+    lines.push(("other player".to_owned(), format!("duel join ADDRESS{bare}")));
+    lines.push(("internet".to_owned(), forwarding(port, false)));
     lines
 }
 
@@ -76,37 +142,83 @@ fn is_private(address: IpAddr) -> bool {
 /// If there will be no match, in words for the player.
 pub(super) fn meet(
     screen: &Screen,
-    udp: &mut UdpDriver,
+    line: &mut Line,
     lobby: &mut Lobby,
     way: &Way,
     names: &[String; 2],
 ) -> Result<Option<Agreed>, Failure> {
     let mut exhibition = Exhibition::new(screen, 7, names.clone(), way.panel());
+    let mut hinted = None;
     loop {
         match lobby.agreed() {
             Ok(Some(agreed)) => return Ok(Some(agreed.clone())),
             Ok(None) => {}
-            Err(error) => return Err(Failure::of(refused(&error))),
+            Err(error) => return Err(Failure::of(refused(&error, way, line.hint()))),
         }
-        if leaves(&exhibition.show.hands()) {
-            return Ok(None);
+        let hands = exhibition.show.hands();
+        let guest = lobby.incoming();
+        exhibition.show.panel(Some(match (&guest, way) {
+            (Some(guest), _) => guest_panel(guest, line),
+            (None, Way::Join { target, .. }) => joining_panel(way, line.code(*target)),
+            (None, _) => way.panel(),
+        }));
+        let agrees = wants_to_start(&hands, &[]);
+        match (&guest, way) {
+            (Some(_), _) if leaves(&hands) && !hands.closed => lobby.decline(),
+            _ if leaves(&hands) => return Ok(None),
+            (Some(guest), _) if agrees => {
+                line.verify(guest.addr);
+                lobby.accept();
+            }
+            (None, Way::Join { target, .. }) if agrees => drop(line.verify(*target)),
+            _ => {}
         }
-        if let Some(mismatch) = lobby.take_mismatch() {
+        if let Some(mut mismatch) = lobby.take_mismatch() {
+            mismatch.addr = line.real(mismatch.addr);
             exhibition.show.tell(sent_away(&mismatch), Tone::Warning);
         }
+        let hint = line.hint().filter(|_| matches!(way, Way::Host { .. }));
+        if let Some(hint) = hint.filter(|hint| hinted != Some(*hint)) {
+            hinted = Some(hint);
+            exhibition.show.tell(knocked(hint), Tone::Warning);
+        }
         exhibition.frame();
-        let deadline = udp.now() + FRAME;
-        udp.run_until(lobby, deadline)?;
+        let deadline = line.now() + FRAME;
+        line.run_until(lobby, deadline)?;
     }
 }
 
+/// The panel that asks a host whether a guest may play.
+fn guest_panel(guest: &Incoming, line: &Line) -> Panel {
+    let mut lines = vec![
+        ("guest".to_owned(), name_in(&guest.user_data)),
+        ("from".to_owned(), line.real(guest.addr).to_string()),
+    ];
+    lines.extend(code_lines(line.code(guest.addr)));
+    let footer = "enter: it is the same, play   esc: send away".to_owned();
+    Panel { title: "A guest".to_owned(), lines, footer }
+}
+
+/// The panel of a joiner, with the code to compare as soon as there is one.
+fn joining_panel(way: &Way, code: Option<Code>) -> Panel {
+    let mut panel = way.panel();
+    if code.is_some() {
+        panel.lines.extend(code_lines(code));
+        panel.footer = "enter: it is the same   esc to leave".to_owned();
+    }
+    panel
+}
+
 /// Why there is no match, for a player.
-fn refused(error: &LobbyError) -> String {
+fn refused(error: &LobbyError, way: &Way, hint: Option<Hint>) -> String {
     match error {
-        LobbyError::TimedOut { addr, after } => format!(
-            "Nobody answered at {addr} for {} s. Is the host waiting there, and does its router forward the port (UDP)?",
-            after.as_secs()
-        ),
+        LobbyError::TimedOut { addr, after } => {
+            let (at, advice) = match way {
+                Way::Join { at, by, .. } => (list(at), unanswered(by, hint)),
+                _ => (addr.to_string(), String::new()),
+            };
+            format!("Nobody answered at {at} for {} s. {advice}", after.as_secs())
+        }
         LobbyError::Full => "The host is in a match with somebody else already.".to_owned(),
         LobbyError::Declined => "The host does not want to play.".to_owned(),
         LobbyError::Incompatible { field: RefuseField::ContentHash, .. } => {
@@ -133,8 +245,8 @@ fn sent_away(mismatch: &Mismatch) -> String {
 
 /// The name that the other side gives itself. It comes from outside: short, and nothing that moves a cursor or turns
 /// the words around it.
-pub(super) fn name_of(agreed: &Agreed) -> String {
-    let text = String::from_utf8_lossy(&agreed.user_data);
+fn name_in(user_data: &[u8]) -> String {
+    let text = String::from_utf8_lossy(user_data);
     let name: String =
         text.chars().filter(|letter| !is_disruptive(*letter)).take(super::NAME_LETTERS).collect();
     let name = name.trim();
@@ -145,7 +257,7 @@ pub(super) fn name_of(agreed: &Agreed) -> String {
 
 /// Both names by seat, and never the same one twice.
 pub(super) fn names_by_seat(seat: Player, own: &str, agreed: &Agreed) -> [String; 2] {
-    let mut names = [own.to_owned(), name_of(agreed)];
+    let mut names = [own.to_owned(), name_in(&agreed.user_data)];
     if seat == Player::Two {
         names.reverse();
     }

@@ -2,6 +2,9 @@
 
 mod attract;
 mod bots;
+mod hosting;
+mod keep;
+mod line;
 mod link;
 mod local;
 mod meet;
@@ -21,9 +24,11 @@ use rebout::{Buttons, Player, shown};
 
 pub use attract::wait;
 pub use bots::bots;
+pub use hosting::{Admits, Named, host, join, log_keys};
+pub use line::{Hint, Line};
 pub use link::{LinkSetting, MAX_MILLIS};
 pub use local::{Options, local};
-pub use meet::{Way, host_lines};
+pub use meet::{Door, Way};
 pub use online::{Seat, online};
 pub use opponent::Opponent;
 pub use rules::{Rules, Wishes};
@@ -102,6 +107,11 @@ impl Failure {
     #[allow(clippy::needless_pass_by_value)]
     pub fn of(error: impl ToString) -> Self {
         Self { text: error.to_string(), code: exit::FAILED }
+    }
+
+    /// A failure of the arguments.
+    pub fn unusable(text: String) -> Self {
+        Self { text, code: exit::UNUSABLE }
     }
 }
 

@@ -1,11 +1,12 @@
 //! A match against another machine, with a player at this one: the loop that an embedder copies.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rebout::net::udp::UdpDriver;
 use rebout::{Advanced, Agreed, Autopsy, Event, OnDesync};
 
+use super::line::Line;
 use super::link::Link;
 use super::meet::{Way, meet, names_by_seat};
 use super::rules::Wishes;
@@ -42,6 +43,10 @@ struct Match<'a> {
     cast: Cast,
     show: Show<'a>,
     link: Option<Link>,
+    /// The peer's address, as the line knows it.
+    peer: SocketAddr,
+    /// The line goes to somebody whom nobody has verified, and the player knows.
+    warned: bool,
     disconnect_at: Option<Duration>,
     stalled_in_a_row: u32,
     /// The rematch has been declined, or the game is to be left once the match is decided.
@@ -59,16 +64,17 @@ struct Match<'a> {
 pub fn online(
     screen: &Screen,
     seat: Seat,
-    mut udp: UdpDriver,
+    mut line: Line,
     way: &Way,
     link: Option<Link>,
 ) -> Result<Ending, Failure> {
     let mut config = seat.wishes.config();
     // A match that means something different on each screen is no match.
     config.on_desync = OnDesync::Stop;
-    let mut lobby = way.lobby(config).map_err(Failure::of)?;
+    let asks = !seat.in_haste && matches!(seat.hand, Hand::Keys(_));
+    let mut lobby = way.lobby(config, asks).map_err(Failure::of)?;
     let here = [seat.wishes.name.clone(), "?".to_owned()];
-    let agreed = match meet(screen, &mut udp, &mut lobby, way, &here) {
+    let agreed = match meet(screen, &mut line, &mut lobby, way, &here) {
         Ok(Some(agreed)) => agreed,
         Ok(None) => return Ok(Ending::of(["Left before the match began.".to_owned()])),
         Err(failure) => {
@@ -79,7 +85,7 @@ pub fn online(
             return Err(failure);
         }
     };
-    let table = Table::begin(udp, lobby, seat.wishes.rules).map_err(Failure::of)?;
+    let table = Table::begin(line, lobby, seat.wishes.rules).map_err(Failure::of)?;
     let cast = Cast { names: names_by_seat(agreed.seat, &seat.wishes.name, &agreed), local: agreed.seat };
     let mut show = Show::new(screen, &table.duel, cast.names.clone(), seat.net);
     show.tell(welcome(&cast, &agreed), Tone::Calm);
@@ -89,6 +95,8 @@ pub fn online(
         cast,
         show,
         link,
+        peer: agreed.peer,
+        warned: false,
         disconnect_at: None,
         stalled_in_a_row: 0,
         declines: false,
@@ -138,6 +146,7 @@ impl Match<'_> {
             if self.declines {
                 buttons |= LEAVE;
             }
+            self.doubt();
             let played = self.table.advance(buttons)?;
             if played.advanced != Advanced::NotDue {
                 self.note(&played);
@@ -153,7 +162,7 @@ impl Match<'_> {
             match event {
                 Event::Interrupted { disconnect_at } => {
                     self.disconnect_at = Some(disconnect_at);
-                    let left = disconnect_at.saturating_sub(self.table.udp.now());
+                    let left = disconnect_at.saturating_sub(self.table.line.now());
                     self.show.tell(self.cast.interrupted(left), Tone::Alarm);
                 }
                 Event::Resumed => {
@@ -188,6 +197,17 @@ impl Match<'_> {
         }
     }
 
+    /// Says that nobody has compared the code, once there is one to compare.
+    fn doubt(&mut self) {
+        if self.warned || self.table.line.is_verified(self.peer) {
+            return;
+        }
+        if let Some(code) = self.table.line.code(self.peer) {
+            self.show.tell(self.cast.not_verified(code), Tone::Warning);
+            self.warned = true;
+        }
+    }
+
     /// Keys that are not buttons: leaving, the delay, the link.
     fn obey(&mut self, hands: &Hands) {
         let decided = matches!(self.table.certain().phase, Phase::MatchOver { .. });
@@ -202,13 +222,16 @@ impl Match<'_> {
             if let Some(text) = self.link.as_mut().and_then(|link| link.press(*key)) {
                 self.show.tell(text, Tone::Calm);
             }
+            if *key == Key::Char('v') && self.warned && self.table.line.verify(self.peer) {
+                self.show.tell(self.cast.verified(), Tone::Calm);
+            }
             let delay = self.table.session.delay_frames();
             let delay = match key {
                 Key::F(2) => delay.saturating_sub(1),
                 Key::F(3) => delay + 1,
                 _ => continue,
             };
-            let now = self.table.udp.now();
+            let now = self.table.line.now();
             let text = match self.table.session.set_delay(now, delay) {
                 Ok(()) => format!("your input delay: {delay} frames"),
                 Err(error) => error.to_string(),
@@ -220,7 +243,7 @@ impl Match<'_> {
     /// Tells the player of an interrupted connection, of a stall that can be felt, and of the rounds.
     fn warn(&mut self, played: &Played) {
         if let Some(disconnect_at) = self.disconnect_at {
-            let left = disconnect_at.saturating_sub(self.table.udp.now());
+            let left = disconnect_at.saturating_sub(self.table.line.now());
             self.show.say(self.cast.interrupted(left), Tone::Alarm);
         } else if played.advanced == Advanced::Stalled {
             self.stalled_in_a_row += 1;

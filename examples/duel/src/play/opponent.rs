@@ -11,8 +11,10 @@ use std::time::Duration;
 use rebout::net::relay::Relay;
 use rebout::net::udp::UdpDriver;
 use rebout::replay::Replay;
+use rebout::seal::{Randomness, Seal};
 use rebout::{Autopsy, Config, Event, Lobby, Player, Reason, Stats, Verdict};
 
+use super::line::Line;
 use super::link::{Link, LinkSetting};
 use super::rules::Rules;
 use super::table::Table;
@@ -38,7 +40,7 @@ pub struct Report {
 /// # Errors
 /// If there is no match, or the socket breaks.
 pub(super) fn play(
-    mut udp: UdpDriver,
+    mut line: Line,
     mut lobby: Lobby,
     mut bot: Bot,
     rules: Rules,
@@ -48,10 +50,10 @@ pub(super) fn play(
         if stop.load(Ordering::Relaxed) {
             return Err("nobody came".to_owned());
         }
-        let deadline = udp.now() + LOOK_UP;
-        udp.run_until(&mut lobby, deadline).map_err(|error| error.to_string())?;
+        let deadline = line.now() + LOOK_UP;
+        line.run_until(&mut lobby, deadline).map_err(|error| error.to_string())?;
     }
-    let mut table = Table::begin(udp, lobby, rules).map_err(|error| error.to_string())?;
+    let mut table = Table::begin(line, lobby, rules).map_err(|error| error.to_string())?;
     let (mut verdict, mut reason, mut desyncs, mut autopsy) = (None, None, 0, None);
     loop {
         while let Some(event) = table.session.poll_event() {
@@ -85,6 +87,8 @@ pub(super) fn play(
 /// A bot that hosts in a thread, behind a bad link.
 pub struct Opponent {
     relay: Relay,
+    /// The key of its invite, unless it plays bare.
+    key: Option<[u8; 32]>,
     setting: LinkSetting,
     stop: Arc<AtomicBool>,
     thread: JoinHandle<Result<Report, String>>,
@@ -101,24 +105,42 @@ impl Opponent {
         bot: Bot,
         rules: Rules,
         setting: LinkSetting,
+        bare: bool,
     ) -> io::Result<Self> {
         let here = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         config.seat = seat;
         let seed = config.seed.unwrap_or(1).into();
         let udp = UdpDriver::bind(here)?;
         let relay = Relay::start(here, udp.local_addr(), setting.config(), seed)?;
+        let seal = (!bare).then(|| Seal::host(Randomness::System)).transpose().map_err(io::Error::other)?;
+        let key = seal.as_ref().and_then(Seal::public_key);
+        let line = match seal {
+            Some(seal) => Line::sealed(udp, seal),
+            None => Line::bare(udp),
+        };
         let lobby = Lobby::host(config).map_err(io::Error::other)?;
         let stop = Arc::new(AtomicBool::new(false));
         let heard = Arc::clone(&stop);
         let thread = std::thread::Builder::new()
             .name("bot".to_owned())
-            .spawn(move || play(udp, lobby, bot, rules, &heard))?;
-        Ok(Self { relay, setting, stop, thread })
+            .spawn(move || play(line, lobby, bot, rules, &heard))?;
+        Ok(Self { relay, key, setting, stop, thread })
     }
 
     /// Where it is to be found, at the other end of the bad link.
     pub fn addr(&self) -> SocketAddr {
         self.relay.addr()
+    }
+
+    /// A line to it.
+    ///
+    /// # Errors
+    /// What the system says to sockets and seals.
+    pub fn line(&self) -> io::Result<Line> {
+        let udp = UdpDriver::bind((Ipv4Addr::LOCALHOST, 0).into())?;
+        let Some(key) = self.key else { return Ok(Line::bare(udp)) };
+        let seal = Seal::join(Randomness::System, key, &[self.addr()]).map_err(io::Error::other)?;
+        Ok(Line::sealed(udp, seal))
     }
 
     pub fn link(&self) -> Link {

@@ -1,12 +1,12 @@
-//! One machine's end of a match: the socket, the session, the state and the recording.
+//! One machine's end of a match: the line, the session, the state and the recording.
 
 use std::io;
 use std::time::Duration;
 
-use rebout::net::udp::UdpDriver;
 use rebout::replay::{RecordError, Recorder, Replay};
 use rebout::{Advanced, Buttons, Frame, Lobby, LobbyError, Player, Session, checksum};
 
+use super::line::Line;
 use super::rules::{Bout, Rules};
 use games::duel::Duel;
 
@@ -14,7 +14,7 @@ use games::duel::Duel;
 const LINGER: Duration = Duration::from_secs(2);
 
 pub(super) struct Table {
-    pub udp: UdpDriver,
+    pub line: Line,
     pub session: Session<Duel>,
     pub duel: Duel,
     rules: Rules,
@@ -37,11 +37,11 @@ impl Table {
     ///
     /// # Errors
     /// If it has not.
-    pub(super) fn begin(udp: UdpDriver, lobby: Lobby, rules: Rules) -> Result<Self, LobbyError> {
+    pub(super) fn begin(line: Line, lobby: Lobby, rules: Rules) -> Result<Self, LobbyError> {
         let seed = lobby.agreed()?.ok_or(LobbyError::NotAgreed)?.seed;
         let mut duel = Duel::new(seed);
-        let session = lobby.start(udp.now(), &Bout { duel: &mut duel, rules })?;
-        Ok(Self { udp, session, duel, rules, recorder: Recorder::new(seed), unrecorded: None })
+        let session = lobby.start(line.now(), &Bout { duel: &mut duel, rules })?;
+        Ok(Self { line, session, duel, rules, recorder: Recorder::new(seed), unrecorded: None })
     }
 
     pub(super) fn seat(&self) -> Player {
@@ -51,17 +51,17 @@ impl Table {
     /// Moves packets until the next frame is due.
     pub(super) fn wait(&mut self) -> io::Result<()> {
         let due = self.session.next_frame_at();
-        self.udp.run_until(&mut self.session, due).map(drop)
+        self.line.run_until(&mut self.session, due)
     }
 
     /// Plays a frame, sends what it has to say, and records what became certain.
     pub(super) fn advance(&mut self, buttons: Buttons) -> io::Result<Played> {
         let (shown, frame) = (self.duel, self.session.current());
         let before = self.session.stats().rollback.resimulated_frames;
-        let now = self.udp.now();
+        let now = self.line.now();
         let mut bout = Bout { duel: &mut self.duel, rules: self.rules };
         let advanced = self.session.advance(now, &mut bout, buttons);
-        self.udp.flush(&mut self.session)?;
+        self.line.flush(&mut self.session)?;
         for (frame, inputs) in self.session.confirmed() {
             let recorded = self.recorder.record(frame, inputs);
             self.unrecorded = self.unrecorded.or(recorded.err());
@@ -73,7 +73,7 @@ impl Table {
     /// Sees to it that the last word gets through.
     pub(super) fn close(&mut self) {
         // If it does not, the other side learns it by our silence.
-        let _ = self.udp.close(&mut self.session, LINGER);
+        let _ = self.line.close(&mut self.session, LINGER);
     }
 
     /// The newest state that is certain: what the recorded inputs lead to.

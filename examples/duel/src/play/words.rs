@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
+use rebout::seal::Code;
 use rebout::{Autopsy, AutopsyVerdict, FieldDifference, Player, Reason, Verdict};
 
 use super::exit;
+use super::line::Hint;
+use super::meet::Door;
 use crate::picture::{possessive, says};
 use games::duel::{Duel, Phase, RoundEnd};
 
@@ -31,6 +34,44 @@ impl Over {
             Self::Played(_) | Self::Early(_) => exit::LOST,
         }
     }
+}
+
+/// The code to compare with the other player, as lines of a panel.
+pub fn code_lines(code: Option<Code>) -> Vec<(String, String)> {
+    let Some(code) = code else { return vec![("code".to_owned(), "on its way".to_owned())] };
+    let mut lines = vec![
+        ("code".to_owned(), code.to_string()),
+        (" ".to_owned(), "ask the other player whether theirs is the same".to_owned()),
+    ];
+    if code.guests_before > 0 {
+        let tries = format!("{} came before: expect nobody but your friend", code.guests_before);
+        lines.push(("careful".to_owned(), tries));
+    }
+    lines
+}
+
+/// Somebody whom a host cannot answer, in words that nobody has proven.
+pub fn knocked(hint: Hint) -> &'static str {
+    match hint {
+        Hint::TheyAreBare => "somebody knocks without a seal: --bare on one side needs --bare on the other",
+        Hint::OtherVersion => "somebody knocks with another version: both need the same",
+    }
+}
+
+/// Advice for a joiner whom nobody answered.
+pub fn unanswered(by: &Door, hint: Option<Hint>) -> String {
+    let waits = match (by, hint) {
+        (_, Some(Hint::TheyAreBare)) => {
+            "Something there plays without a seal: if the host said --bare, join its address with --bare."
+        }
+        (_, Some(Hint::OtherVersion)) => "Something there seals in another way: both need the same version.",
+        (Door::Invited(_), None) => "Is the host still waiting, with this invite?",
+        (Door::Open, None) => {
+            "Is the host waiting there with --open? Others want their invite, or --bare on both sides."
+        }
+        (Door::Bare, None) => "Is the host waiting there with --bare? Others want their invite.",
+    };
+    format!("{waits} Does its router forward the port (UDP)?")
 }
 
 /// Who plays, and from which seat it is told.
@@ -108,6 +149,16 @@ impl Cast {
     pub fn interrupted(&self, left: Duration) -> String {
         let seconds = left.as_millis().div_ceil(1_000);
         format!("no word from {}: the match ends in {seconds} s", self.other())
+    }
+
+    /// The other one was found by its address, and nobody has compared the code.
+    pub fn not_verified(&self, code: Code) -> String {
+        format!("not verified: press v if {} has the code {code} too", self.other())
+    }
+
+    /// The player has compared the code.
+    pub fn verified(&self) -> String {
+        format!("verified: it is {}", self.other())
     }
 
     /// The other machine cannot keep up, and the match follows it at this rate, in thousandths.

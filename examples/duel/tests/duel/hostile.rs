@@ -55,7 +55,7 @@ fn against_a_rogue(name: &str) -> Side {
     };
     let mut lobby = Lobby::host(wishes.config()).expect("a good config");
     let address = udp.local_addr().to_string();
-    let mut side = Side::start("Ann", &["join", &address], &folder.0);
+    let mut side = Side::start("Ann", &["join", &address, "--bare"], &folder.0);
     while lobby.agreed().expect("nobody minds").is_none() {
         let deadline = udp.now() + Duration::from_millis(5);
         udp.run_until(&mut lobby, deadline).expect("a socket");

@@ -90,7 +90,7 @@ impl Side {
     }
 
     /// Waits for a line that has this in it, and answers what follows.
-    fn expect(&mut self, part: &str) -> String {
+    pub(crate) fn expect(&mut self, part: &str) -> String {
         loop {
             let Ok(line) = self.lines.recv_timeout(NEVER) else {
                 panic!("{} never said {part:?}, but {:#?}", self.name, self.said);
@@ -122,14 +122,20 @@ impl Drop for Side {
     }
 }
 
-/// A host and a joiner that have found each other.
+/// The invite that a host has printed, alone on a line and in the command for the other player.
+pub(crate) fn invite_of(host: &mut Side) -> String {
+    let invite = host.expect("duel join ");
+    assert!(invite.starts_with("rebout:1:") && host.said.contains(&invite), "{:#?}", host.said);
+    invite
+}
+
+/// A host and a joiner that have found each other by invite.
 fn match_of(record: &Path, more: &[&str]) -> [Side; 2] {
     let mut args = vec!["host", "--port", "0", "--level", "hard"];
     args.extend(more);
     let mut host = Side::start("Ann", &args, &record.join("host"));
-    let port = host.expect("Waiting at UDP port");
-    let address = format!("127.0.0.1:{port}");
-    let mut args = vec!["join", &address, "--level", "normal"];
+    let invite = invite_of(&mut host);
+    let mut args = vec!["join", &invite, "--level", "normal"];
     args.extend(more);
     let mut joiner = Side::start("Ben", &args, &record.join("join"));
     host.expect("Ann on the left against Ben");
@@ -231,10 +237,10 @@ fn whoever_is_asked_to_stop_leaves_and_the_other_is_told_at_once() {
 fn a_full_and_an_incompatible_host_are_named_as_such() {
     let folder = Folder::new("refused");
     let mut host = Side::start("Ann", &["host", "--port", "0", "--frames", "77"], &folder.0);
-    let address = format!("127.0.0.1:{}", host.expect("Waiting at UDP port"));
+    let invite = invite_of(&mut host);
     let refused = |args: &[&str]| {
         let mut command = duel();
-        command.args(["join", &address, "--view", "none", "--record", "off", "--frame-rate", FRAME_RATE]);
+        command.args(["join", &invite, "--view", "none", "--record", "off", "--frame-rate", FRAME_RATE]);
         let Output { status, stderr, .. } = command.args(args).output().expect("the example is built");
         assert_eq!(status.code(), Some(1));
         String::from_utf8(stderr).expect("words")
@@ -245,9 +251,8 @@ fn a_full_and_an_incompatible_host_are_named_as_such() {
     drop(host);
 
     let sides = match_of(&folder.0, &[]);
-    let port = sides[0].said.iter().find_map(|line| line.strip_prefix("Waiting at UDP port ")).expect("said");
-    let address = format!("127.0.0.1:{port}");
-    let mut third = Side::start("Cid", &["join", &address], &folder.0);
+    let invite = sides[0].said.iter().find(|line| line.starts_with("rebout:1:")).expect("said");
+    let mut third = Side::start("Cid", &["join", invite], &folder.0);
     // The error output is for the player; here the code is enough.
     assert_eq!(third.exit_code(), Some(1), "{:#?}", third.said);
     drop(sides);
@@ -282,12 +287,19 @@ fn two_bots_agree_and_their_figures_can_be_read_by_programs() {
     assert_eq!(code, Some(0), "{json}");
     let number = |key: &str| value(&json, key).parse::<f64>().unwrap_or_else(|_| panic!("{key} in {json}"));
     assert_eq!((number("frames"), value(&json, "verdict"), number("desyncs")), (900.0, "agreed", 0.0));
+    assert_eq!(value(&json, "link"), "sealed");
     assert!(number("rollbacks") > 0.0 && number("max_depth") > 0.0, "{json}");
     assert!((0.0..100.0).contains(&number("stalled_pct")), "{json}");
     assert!(number("rtt_ms") >= 10.0, "the link alone takes 10 ms: {json}");
     let seen = watch(&read(value(&json, "replay")));
     assert_eq!([value(&json, "checksum_one"), value(&json, "checksum_two")], [&seen.checksum; 2]);
     assert!(seen.blows.iter().any(|blows| *blows > 0), "{:?}", seen.blows);
+}
+
+#[test]
+fn two_bots_on_a_bare_link_say_so() {
+    let (code, json) = bots(Path::new("off"), &["--frames", "120", "--bare"]);
+    assert_eq!((code, value(&json, "link"), value(&json, "verdict")), (Some(0), "bare", "agreed"), "{json}");
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! What players are told, word for word.
 
-use duel::play::words::{Cast, Over};
+use duel::play::words::{Cast, Over, code_lines, knocked, unanswered};
+use duel::play::{Door, Hint};
 use games::duel::{Duel, Phase};
-use rebout::{Frame, Player, Reason, Verdict};
+use rebout::seal::Code;
+use rebout::{Frame, Invite, Player, Reason, Verdict};
 
 /// Ben's machine, against Ann.
 fn bens() -> Cast {
@@ -59,4 +61,49 @@ fn a_match_that_was_won_stays_won() {
 fn a_slow_machine_is_named_and_so_is_its_recovery() {
     assert_eq!(bens().slow(916), "Ann's machine is slow: the match runs at 91 % of its speed");
     assert_eq!(bens().recovered(), "the match runs at full speed again");
+}
+
+#[test]
+fn a_code_is_to_be_compared_and_tries_of_others_are_told() {
+    let lines = |code| {
+        code_lines(code).into_iter().map(|(label, text)| format!("{label}: {text}")).collect::<Vec<_>>()
+    };
+    assert_eq!(lines(None), ["code: on its way"]);
+    let code = Code { digits: 42_007, guests_before: 0 };
+    let compare = " : ask the other player whether theirs is the same";
+    assert_eq!(lines(Some(code)), ["code: 042 007", compare]);
+    let tried = "careful: 2 came before: expect nobody but your friend";
+    assert_eq!(lines(Some(Code { guests_before: 2, ..code })), ["code: 042 007", compare, tried]);
+    assert_eq!(bens().not_verified(code), "not verified: press v if Ann has the code 042 007 too");
+    assert_eq!(bens().verified(), "verified: it is Ann");
+}
+
+#[test]
+fn whom_nobody_answers_is_told_what_to_ask_for() {
+    let invite = Invite::new([1; 32], ["192.0.2.1:7000".parse().unwrap()]).unwrap();
+    let router = "Does its router forward the port (UDP)?";
+    for (by, hint, words) in [
+        (Door::Invited(invite.clone()), None, "Is the host still waiting, with this invite?"),
+        (
+            Door::Open,
+            None,
+            "Is the host waiting there with --open? Others want their invite, or --bare on both sides.",
+        ),
+        (Door::Bare, None, "Is the host waiting there with --bare? Others want their invite."),
+        (
+            Door::Invited(invite),
+            Some(Hint::TheyAreBare),
+            "Something there plays without a seal: if the host said --bare, join its address with --bare.",
+        ),
+        (
+            Door::Open,
+            Some(Hint::OtherVersion),
+            "Something there seals in another way: both need the same version.",
+        ),
+    ] {
+        assert_eq!(unanswered(&by, hint), format!("{words} {router}"));
+    }
+    let words = "somebody knocks without a seal: --bare on one side needs --bare on the other";
+    assert_eq!(knocked(Hint::TheyAreBare), words);
+    assert_eq!(knocked(Hint::OtherVersion), "somebody knocks with another version: both need the same");
 }

@@ -1,0 +1,147 @@
+//! How two machines find each other: the socket, the seal around it, and the invite.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use rebout::net::local_addresses;
+use rebout::net::udp::UdpDriver;
+use rebout::seal::{Randomness, Seal};
+use rebout::{Invite, InviteError, MAX_ADDRESSES_PER_FAMILY};
+
+use super::line::Line;
+use super::meet::{Door, Way};
+use super::{Failure, keep};
+
+/// Logs the keys of a line to a file, for a developer who looks into packets of their own.
+///
+/// # Errors
+/// If the file cannot be used, or the line has no keys.
+pub fn log_keys(line: &mut Line, path: &Path) -> Result<(), Failure> {
+    if line.kind() == "bare" {
+        return Err(Failure::unusable("--key-log: a bare line has no keys".to_owned()));
+    }
+    line.log_keys(keep::log(path).map_err(Failure::unusable)?);
+    Ok(())
+}
+
+/// Whom a host lets in.
+#[derive(Clone, Debug)]
+pub enum Admits {
+    /// Those with its invite, in which these addresses come first. The key may be kept in a file.
+    Invited { public: Vec<SocketAddr>, keep: Option<PathBuf> },
+    /// Whoever knows its address.
+    Everybody,
+    /// Whoever knows its address, on a line without a seal.
+    Bare,
+}
+
+/// Waits for the other machine at a port; 0 lets the system choose.
+///
+/// # Errors
+/// If the port is taken, or the key cannot be kept.
+pub fn host(port: u16, admits: &Admits) -> Result<(Line, Way), Failure> {
+    let udp = bind(port)?;
+    let port = udp.local_addr().port();
+    let addresses = local_addresses();
+    Ok(match admits {
+        Admits::Bare => (Line::bare(udp), Way::Host { addresses, port, door: Door::Bare }),
+        Admits::Everybody => {
+            let seal = Seal::host_open(Randomness::System).map_err(Failure::of)?;
+            (Line::sealed(udp, seal), Way::Host { addresses, port, door: Door::Open })
+        }
+        Admits::Invited { public, keep } => {
+            let seal = match keep {
+                Some(path) => keep::seal(path).map_err(Failure::unusable)?,
+                None => Seal::host(Randomness::System).map_err(Failure::of)?,
+            };
+            let invite = invite(&seal, public, &addresses, port).map_err(Failure::unusable)?;
+            (Line::sealed(udp, seal), Way::Host { addresses, port, door: Door::Invited(invite) })
+        }
+    })
+}
+
+fn bind(port: u16) -> Result<UdpDriver, Failure> {
+    UdpDriver::bind((Ipv6Addr::UNSPECIFIED, port).into()).map_err(|error| match error.kind() {
+        io::ErrorKind::AddrInUse => Failure::unusable(format!(
+            "UDP port {port} is taken: --port picks another, --port 0 any free one"
+        )),
+        _ => Failure::of(format!("UDP port {port}: {error}")),
+    })
+}
+
+/// The invite of a host: the addresses that the player names, then those of this machine, as many as it holds.
+fn invite(seal: &Seal, public: &[SocketAddr], local: &[IpAddr], port: u16) -> Result<Invite, String> {
+    let key = seal.public_key().ok_or("this seal has no key for an invite")?;
+    let named = public.iter().map(|addr| match addr.port() {
+        0 => SocketAddr::new(addr.ip(), port),
+        _ => *addr,
+    });
+    let mut counts = [0; 2];
+    let mut addresses: Vec<SocketAddr> = Vec::new();
+    for addr in named.chain(local.iter().map(|ip| SocketAddr::new(*ip, port))) {
+        let count = &mut counts[usize::from(addr.is_ipv6())];
+        if *count < MAX_ADDRESSES_PER_FAMILY && !addresses.contains(&addr) {
+            addresses.push(addr);
+            *count += 1;
+        }
+    }
+    if addresses.is_empty() {
+        addresses.push((Ipv4Addr::LOCALHOST, port).into());
+    }
+    Invite::new(key, addresses).map_err(|error| format!("--public: {error}"))
+}
+
+/// The host that a joiner names.
+#[derive(Clone, Debug)]
+pub enum Named {
+    /// By its invite.
+    Invited(Invite),
+    /// By its address.
+    At(SocketAddr),
+}
+
+impl Named {
+    /// Reads an invite or an address, from one word or from an invite that was torn apart.
+    ///
+    /// # Errors
+    /// If it is neither, in words for the player.
+    pub fn read(
+        words: &[String],
+        resolve: impl Fn(&str) -> Result<SocketAddr, String>,
+    ) -> Result<Self, String> {
+        match words.concat().parse() {
+            Ok(invite) => Ok(Self::Invited(invite)),
+            Err(InviteError::NotAnInvite) => resolve(&words.join(" ")).map(Self::At),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+/// Joins the machine that hosts.
+///
+/// # Errors
+/// If an invite is to be used bare, or there is no socket.
+pub fn join(host: &Named, bare: bool) -> Result<(Line, Way), Failure> {
+    let udp = UdpDriver::bind((Ipv6Addr::UNSPECIFIED, 0).into())?;
+    let (seal, at) = match host {
+        Named::Invited(_) if bare => {
+            return Err(Failure::unusable("an invite is never used bare: leave --bare out".to_owned()));
+        }
+        Named::At(addr) if bare => {
+            return Ok((Line::bare(udp), Way::Join { target: *addr, at: vec![*addr], by: Door::Bare }));
+        }
+        Named::At(addr) => (Seal::join_open(Randomness::System, *addr), vec![*addr]),
+        Named::Invited(invite) => {
+            let at = invite.addresses().to_vec();
+            (Seal::join(Randomness::System, *invite.key(), &at), at)
+        }
+    };
+    let seal = seal.map_err(Failure::of)?;
+    let by = match host {
+        Named::Invited(invite) => Door::Invited(invite.clone()),
+        Named::At(_) => Door::Open,
+    };
+    let target = seal.target().ok_or_else(|| Failure::of("there is no address to join"))?;
+    Ok((Line::sealed(udp, seal), Way::Join { target, at, by }))
+}
