@@ -159,10 +159,27 @@ impl Invite {
     }
 }
 
+impl Drop for Invite {
+    fn drop(&mut self) {
+        wipe(&mut self.key);
+    }
+}
+
+/// Overwrites what was a key. Without the feature `seal` the compiler may leave that out.
+fn wipe(bytes: &mut [u8]) {
+    #[cfg(feature = "seal")]
+    zeroize::Zeroize::zeroize(bytes);
+    #[cfg(not(feature = "seal"))]
+    bytes.fill(0);
+}
+
 impl fmt::Display for Invite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{SCHEME}{VERSION}:")?;
-        self.values().into_iter().try_for_each(|value| write!(f, "{}", base32::letter(value)))
+        let mut values = self.values();
+        let written = values.iter().try_for_each(|value| write!(f, "{}", base32::letter(*value)));
+        wipe(&mut values);
+        written
     }
 }
 
@@ -201,7 +218,9 @@ impl FromStr for Invite {
             *values.get_mut(letters).ok_or(InviteError::TooLong { max: MAX_LETTERS })? = value;
             letters = at;
         }
-        read(checked(&values[..letters])?)
+        let invite = checked(&values[..letters]).and_then(read);
+        wipe(&mut values);
+        invite
     }
 }
 
