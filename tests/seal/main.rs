@@ -8,5 +8,6 @@ mod invite;
 mod long;
 mod meeting;
 mod net;
+mod rebinding;
 mod roaming;
 mod udp;
