@@ -1,67 +1,16 @@
 //! The duel's bot: it fights, it uses everything, and better levels win.
 
-use games::duel::bot::{Bot, Level};
-use games::duel::effects::{Effect, Shown};
-use games::duel::{Duel, Phase, RoundEnd};
-use rebout::{Buttons, Cues, Game, Inputs, Player, checksum};
+use games::duel::bot::Level;
+use games::duel::effects::Effect;
+use rebout::{Buttons, Player};
 
-/// The outcome of a match.
-#[derive(Default)]
-struct Tally {
-    winner: Option<Player>,
-    shown: Vec<Shown>,
-    rounds: u32,
-    rounds_by_ko: u32,
-    checksum: u32,
-}
-
-impl Tally {
-    fn count(&self, effect: Effect) -> usize {
-        self.shown.iter().filter(|seen| seen.effect == effect).count()
-    }
-}
-
-/// Plays until one match is decided.
-fn play(seed: u32, mut hands: [impl FnMut(&Duel, Player) -> Buttons; 2]) -> Tally {
-    let mut duel = Duel::new(seed);
-    let mut tally = Tally::default();
-    let mut cues = Cues::new();
-    loop {
-        let inputs = Player::BOTH.map(|player| hands[player.index()](&duel, player));
-        cues.clear();
-        let before = duel.phase;
-        duel.step(Inputs::from(inputs), &mut cues);
-        tally.shown.extend(cues.as_slice().iter().filter_map(|cue| Shown::unpack(*cue)));
-        match duel.phase {
-            Phase::RoundOver { end, .. } if before == Phase::Fight => {
-                tally.rounds += 1;
-                tally.rounds_by_ko += u32::from(end == RoundEnd::Ko);
-            }
-            Phase::MatchOver { winner } => {
-                tally.winner = winner;
-                tally.checksum = checksum(&duel);
-                return tally;
-            }
-            _ => {}
-        }
-    }
-}
-
-type Hand = Box<dyn FnMut(&Duel, Player) -> Buttons>;
-
-fn hand(mut bot: Bot) -> Hand {
-    Box::new(move |duel, player| bot.buttons(duel, player))
-}
-
-fn bots(seed: u32, one: Level, two: Level) -> Tally {
-    play(seed, [hand(Bot::new(seed, one)), hand(Bot::new(seed ^ 0x5555, two))])
-}
+use crate::bouts::{Hand, bot, bots, play, score};
 
 #[test]
 fn every_level_beats_someone_who_does_nothing() {
     for level in [Level::Easy, Level::Normal, Level::Hard] {
         let idle: Hand = Box::new(|_, _| Buttons::NONE);
-        let tally = play(4, [idle, hand(Bot::new(11, level))]);
+        let tally = play(4, [idle, bot(11, level)]);
         assert_eq!(tally.winner, Some(Player::Two), "{level:?}");
     }
 }
@@ -96,26 +45,12 @@ fn two_bots_use_the_whole_game_and_decide_most_rounds_by_knockout() {
     assert!(by_ko * 10 >= rounds * 7, "{by_ko} of {rounds} rounds by knockout");
 }
 
-fn wins(level: Level, against: Level, matches: u32) -> u32 {
-    (0..matches)
-        .filter(|seed| {
-            // Half of them from each seat.
-            let (seat, tally) = if seed % 2 == 0 {
-                (Player::One, bots(100 + seed, level, against))
-            } else {
-                (Player::Two, bots(100 + seed, against, level))
-            };
-            tally.winner == Some(seat)
-        })
-        .count() as u32
-}
-
 #[test]
 fn hard_beats_normal_beats_easy() {
     for (better, worse, least) in
         [(Level::Hard, Level::Easy, 22), (Level::Hard, Level::Normal, 15), (Level::Normal, Level::Easy, 17)]
     {
-        let won = wins(better, worse, 24);
+        let won = score(24, |seed| bot(seed, better), |seed| bot(seed, worse)).won;
         println!("{better:?} wins {won} of 24 against {worse:?}");
         assert!(won >= least, "{better:?} wins {won} of 24 against {worse:?}");
     }

@@ -1,4 +1,7 @@
 //! The duel's simulation and its bot.
 
 mod bot;
+mod bouts;
+mod ladder;
+mod players;
 mod sim;
