@@ -24,7 +24,7 @@ const SQUAT_FRAMES: u16 = 4;
 const LANDING_FRAMES: u8 = 3;
 const RISING_LANDING_FRAMES: u8 = 18;
 const DOWN_FRAMES: u16 = 26;
-const RISE_FRAMES: u16 = 16;
+pub(super) const RISE_FRAMES: u16 = 16;
 /// The rising strike goes through everything up to here.
 const RISING_SAFE_FRAMES: u16 = 7;
 const FIREBALL_DISTANCE: Fx = Fx::lit("34");

@@ -1,0 +1,113 @@
+//! The ways in which the other may go on: models that the bot imagines it with.
+
+use rebout::Buttons;
+
+use super::super::buttons::{DOWN, HEAVY, LIGHT, SPECIAL, THROW, UP};
+use super::super::moves::Move;
+use super::super::{Action, Fx};
+use super::senses::View;
+
+/// A thing that a fighter does again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Deed {
+    /// Goes on walking, crouching or standing as it does.
+    Idle,
+    /// Guards low, and high against a jump.
+    Guard,
+    /// Comes into reach of a move, and makes it whenever it can.
+    Press(Move),
+    /// Jumps forward and strikes on the way down.
+    JumpIn,
+    /// Jumps up or back.
+    JumpAway,
+}
+
+impl Deed {
+    pub(super) const ALL: [Self; 11] = [
+        Self::Idle,
+        Self::Guard,
+        Self::JumpIn,
+        Self::JumpAway,
+        Self::Press(Move::StandLight),
+        Self::Press(Move::StandHeavy),
+        Self::Press(Move::CrouchLight),
+        Self::Press(Move::CrouchHeavy),
+        Self::Press(Move::Fireball),
+        Self::Press(Move::Rising),
+        Self::Press(Move::Throw),
+    ];
+}
+
+/// A deed that begins some frames after the other was seen.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Guess {
+    pub(super) deed: Deed,
+    pub(super) after: u32,
+}
+
+impl Guess {
+    /// The other goes on as it does.
+    pub(super) const NOTHING_NEW: Self = Self { deed: Deed::Idle, after: 0 };
+
+    /// The imagined buttons of the other, `frame` frames after it was seen; `view` is from its side.
+    pub(super) fn buttons(self, frame: u32, view: &View<'_>) -> Buttons {
+        if frame < self.after {
+            return carry_on(view);
+        }
+        let falls = view.own.airborne() && view.own.vy < Fx::lit("-3");
+        match self.deed {
+            Deed::Idle => carry_on(view),
+            Deed::Guard => guard(view),
+            Deed::Press(_) | Deed::JumpIn | Deed::JumpAway if view.own.airborne() => {
+                if falls && view.gap < 90 { tap(HEAVY, frame) } else { Buttons::NONE }
+            }
+            Deed::JumpIn => UP | view.ahead,
+            Deed::JumpAway => UP | view.back,
+            Deed::Press(attack) => {
+                let (stick, button) = keys(attack);
+                let near = i32::from(attack.data().reach.far) + 16;
+                if attack != Move::Fireball && view.gap > near {
+                    view.ahead
+                } else {
+                    stick | tap(button, frame)
+                }
+            }
+        }
+    }
+}
+
+/// The stick and the button of a move.
+pub(super) const fn keys(attack: Move) -> (Buttons, Buttons) {
+    match attack {
+        Move::StandLight | Move::AirLight => (Buttons::NONE, LIGHT),
+        Move::StandHeavy | Move::AirHeavy => (Buttons::NONE, HEAVY),
+        Move::CrouchLight => (DOWN, LIGHT),
+        Move::CrouchHeavy => (DOWN, HEAVY),
+        Move::Fireball => (Buttons::NONE, SPECIAL),
+        Move::Rising => (DOWN, SPECIAL),
+        Move::Throw => (Buttons::NONE, THROW),
+    }
+}
+
+/// A press is a change: every other frame lets go.
+pub(super) fn tap(button: Buttons, frame: u32) -> Buttons {
+    if frame.is_multiple_of(2) { button } else { Buttons::NONE }
+}
+
+/// The guard that stops most: low, because every low is too fast to be seen, and high against a jump, which is not.
+pub(super) fn guard(view: &View<'_>) -> Buttons {
+    if view.foe.airborne() { view.back } else { view.back | DOWN }
+}
+
+/// The buttons that a fighter seems to hold.
+pub(super) fn carry_on(view: &View<'_>) -> Buttons {
+    match view.own.action {
+        Action::WalkForward => view.ahead,
+        Action::WalkBack => view.back,
+        Action::Crouch => DOWN,
+        Action::Guard | Action::Block if view.own.crouching => view.back | DOWN,
+        Action::Guard | Action::Block => view.back,
+        Action::JumpSquat => view.ahead,
+        _ => Buttons::NONE,
+    }
+}

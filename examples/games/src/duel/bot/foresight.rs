@@ -1,0 +1,62 @@
+//! Foresight: a plan is played through by the rules of the duel itself, against a guess of what the other does.
+//!
+//! Frame data, reaches, stuns and pushes are in those rules and nowhere else, so that a change of the move table
+//! changes what the bot blocks, punishes and leaves alone.
+
+use rebout::Player;
+
+use super::super::{Action, Duel, Phase, STAGE_HALF_WIDTH};
+use super::deed::Guess;
+use super::plan::Plan;
+use super::senses::{View, step};
+
+/// A jump with its landing, the longest thing worth looking at.
+const HORIZON_FRAMES: u16 = 48;
+/// The worth of a knocked-down opponent, in points of health.
+const KNOCKDOWN: i32 = 18;
+/// The worth of a frame in which only one of two close fighters can act.
+const TEMPO: i32 = 2;
+/// The distance at which a bot likes to fight: its own heavies reach, and a throw does not.
+const FAVOURITE_GAP: i32 = 60;
+const KNOCKOUT: i32 = 400;
+
+/// The worth of `plan` in points of health, if the other behaves like `guess`. `late` is how long ago it was seen.
+pub(super) fn worth(present: &Duel, me: Player, plan: Plan, guess: Guess, late: u32) -> i32 {
+    let mut duel = *present;
+    for age in 0..HORIZON_FRAMES {
+        if duel.phase != Phase::Fight {
+            break;
+        }
+        let own = plan.buttons(age, &View::of(&duel, me));
+        let foe = guess.buttons(late + u32::from(age), &View::of(&duel, me.other()));
+        step(&mut duel, me, own, foe);
+    }
+    balance(present, &duel, me) + place(&duel, me)
+}
+
+/// The blows between two states, as the owner of `me` counts them.
+fn balance(before: &Duel, after: &Duel, me: Player) -> i32 {
+    let lost = |player: Player| i32::from(before.fighter(player).health - after.fighter(player).health);
+    let state = |player: Player| {
+        let fighter = after.fighter(player);
+        let fell = matches!(fighter.action, Action::Launched | Action::Down | Action::Rise);
+        let fell_before =
+            matches!(before.fighter(player).action, Action::Launched | Action::Down | Action::Rise);
+        let busy = match fighter.action {
+            Action::Hit | Action::Block | Action::Land => i32::from(fighter.stun),
+            Action::Attack(attack) => i32::from(attack.data().total().saturating_sub(fighter.since)),
+            _ => 0,
+        };
+        i32::from(fell && !fell_before) * KNOCKDOWN
+            + i32::from(fighter.health == 0) * KNOCKOUT
+            + busy.min(20) * TEMPO
+    };
+    lost(me.other()) - lost(me) + state(me.other()) - state(me)
+}
+
+/// The worth of a place on the stage: near the other, and not with the back to the wall.
+fn place(duel: &Duel, me: Player) -> i32 {
+    let view = View::of(duel, me);
+    let room = STAGE_HALF_WIDTH.to_num::<i32>() - view.own.x.abs().to_num::<i32>();
+    -(view.gap - FAVOURITE_GAP).abs() / 8 - (60 - room).max(0) / 6
+}

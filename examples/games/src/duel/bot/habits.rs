@@ -1,0 +1,93 @@
+//! The habits of a bot, which a player can learn and use.
+//!
+//! A habit is a plan that comes to mind in a situation and seems better than it is. Foresight still weighs it, and
+//! leaves it only where it sees a greater loss.
+//!
+//! | situation | habit | answer |
+//! |---|---|---|
+//! | the first moments of a round | the same opening every time, by the bot's seed | have the counter ready |
+//! | every second time it gets up with the other near | the rising strike | guard, and punish the landing |
+//! | the third fireball in a row comes | jumps in over it | two fireballs, then a rising strike |
+//! | the other gets up in front of it | throw and sweep in turns | break the throw, guard the sweep low |
+
+use rebout::Player;
+
+use super::super::fighter::RISE_FRAMES;
+use super::super::moves::Move;
+use super::super::{Action, Duel, ROUND_SECONDS};
+use super::plan::Plan;
+use super::senses::View;
+
+/// The first moments of a round.
+const OPENING_FRAMES: u16 = 24;
+const OPENINGS: [Plan; 4] =
+    [Plan::Strike { attack: Move::Fireball, after: 0 }, Plan::JumpIn, Plan::Advance, Plan::Retreat];
+/// Within this distance of the other the bot gets up with a strike.
+const WAKE_UP_GAP: i32 = 80;
+/// The fireball that is jumped over.
+const FIREBALLS: u8 = 3;
+
+/// The habits, and how far each of them has come.
+#[derive(Clone, Debug)]
+pub(super) struct Habits {
+    opening: Plan,
+    fireballs: u8,
+    /// How often the bot has been knocked down, and the other.
+    falls: [u32; 2],
+    last: [Option<Action>; 2],
+}
+
+impl Habits {
+    /// `temper` picks what differs between bots.
+    pub(super) fn new(temper: u32) -> Self {
+        let opening = OPENINGS[temper as usize % OPENINGS.len()];
+        Self { opening, fireballs: 0, falls: [0; 2], last: [None; 2] }
+    }
+
+    /// Takes in one seen frame.
+    pub(super) fn observe(&mut self, seen: &Duel, me: Player) {
+        for (n, player) in [me, me.other()].into_iter().enumerate() {
+            let action = seen.fighter(player).action;
+            if self.last[n] == Some(action) {
+                continue;
+            }
+            self.last[n] = Some(action);
+            match action {
+                Action::Down => self.falls[n] += 1,
+                Action::Attack(Move::Fireball) if n == 1 => self.fireballs += 1,
+                Action::Attack(_) | Action::Air if n == 1 => self.fireballs = 0,
+                _ => {}
+            }
+        }
+    }
+
+    /// The plan that comes to mind, if this is a situation for one.
+    pub(super) fn urge(&self, present: &Duel, me: Player) -> Option<Plan> {
+        let view = View::of(present, me);
+        let fought = (ROUND_SECONDS * 60).saturating_sub(present.clock);
+        let foe_rises = matches!(view.foe.action, Action::Rise);
+        if fought < OPENING_FRAMES {
+            Some(self.opening)
+        } else if view.own.action == Action::Rise {
+            let strikes = self.falls[0].is_multiple_of(2) && view.gap < WAKE_UP_GAP;
+            strikes.then_some(Plan::Strike { attack: Move::Rising, after: 0 })
+        } else if foe_rises {
+            let attack = if self.falls[1].is_multiple_of(2) { Move::CrouchHeavy } else { Move::Throw };
+            self.meet(attack, &view)
+        } else if self.fireballs >= FIREBALLS && view.foe.projectile.is_some() {
+            Some(Plan::JumpIn)
+        } else {
+            None
+        }
+    }
+
+    /// A move that is out in the very frame in which the other is on its feet.
+    fn meet(&self, attack: Move, view: &View<'_>) -> Option<Plan> {
+        let data = attack.data();
+        if view.gap > i32::from(data.reach.far) {
+            return Some(Plan::Advance);
+        }
+        let left = RISE_FRAMES.saturating_sub(view.foe.since);
+        (left + 1 >= data.startup).then(|| Plan::Strike { attack, after: left + 1 - data.startup })
+    }
+}

@@ -1,0 +1,104 @@
+//! The bot's reading of the other: which deeds it has seen at which distance.
+
+use rebout::{Player, Rng};
+
+use super::super::moves::Move;
+use super::super::{Action, Duel, Fighter, Fx};
+use super::deed::{Deed, Guess};
+use super::senses::View;
+
+/// A new deed counts by the level's `learning`; the old ones fade by one part in so many.
+const FADING: u32 = 12;
+/// A fighter that begins nothing for so long is idle, or on guard.
+const IDLE_FRAMES: u16 = 18;
+/// The weights before anything was seen, in the order of [`Deed::ALL`]: a guard and a pause are always likely.
+const PRIOR: [u32; Deed::ALL.len()] = [30, 30, 8, 4, 10, 10, 10, 10, 8, 4, 10];
+
+/// How often which deed was seen, by distance.
+#[derive(Clone, Debug)]
+pub(super) struct Reading {
+    weights: [[u32; Deed::ALL.len()]; 3],
+    learning: u32,
+    last: Option<(Action, u16)>,
+    ball: bool,
+    quiet_frames: u16,
+}
+
+impl Reading {
+    pub(super) fn new(learning: u32) -> Self {
+        Self { weights: [PRIOR; 3], learning, last: None, ball: false, quiet_frames: 0 }
+    }
+
+    /// Takes in one seen frame. Answers whether the other has begun something.
+    pub(super) fn observe(&mut self, seen: &Duel, me: Player) -> bool {
+        let view = View::of(seen, me);
+        let foe = view.foe;
+        let fresh = self.last.is_none_or(|(action, since)| action != foe.action || foe.since < since);
+        self.last = Some((foe.action, foe.since));
+        let ball = foe.projectile.is_some();
+        let new_ball = ball && !self.ball;
+        self.ball = ball;
+        self.quiet_frames = if foe.is_free() { self.quiet_frames + 1 } else { 0 };
+        if let Some(deed) = fresh.then(|| begun(foe, &view)).flatten() {
+            self.count(deed, zone(view.gap));
+        } else if self.quiet_frames >= IDLE_FRAMES {
+            self.quiet_frames = 0;
+            let guards = matches!(foe.action, Action::Guard | Action::Crouch);
+            self.count(if guards { Deed::Guard } else { Deed::Idle }, zone(view.gap));
+        }
+        new_ball || (fresh && !foe.is_free())
+    }
+
+    fn count(&mut self, deed: Deed, zone: usize) {
+        let weights = &mut self.weights[zone];
+        for (weight, of) in weights.iter_mut().zip(Deed::ALL) {
+            *weight -= *weight * self.learning / (16 * FADING);
+            if of == deed {
+                *weight += self.learning;
+            }
+        }
+    }
+
+    /// A guess of what the other does next, drawn by what it has done at this distance.
+    pub(super) fn guess(&self, gap: i32, dice: &mut Rng) -> Guess {
+        let weights = &self.weights[zone(gap)];
+        let mut drawn = dice.below(weights.iter().sum::<u32>().max(1));
+        let mut deed = Deed::Idle;
+        for (weight, of) in weights.iter().zip(Deed::ALL) {
+            if drawn < *weight {
+                deed = of;
+                break;
+            }
+            drawn -= weight;
+        }
+        // Half of what people do comes at once, the rest within a quarter of a second.
+        let after = dice.below(32).saturating_sub(16);
+        Guess { deed, after }
+    }
+}
+
+/// Close enough to throw, close enough to strike, or neither.
+fn zone(gap: i32) -> usize {
+    let reaches = |attack: Move, more: i32| gap <= i32::from(attack.data().reach.far) + more;
+    if reaches(Move::Throw, 12) {
+        0
+    } else if reaches(Move::CrouchHeavy, 40) {
+        1
+    } else {
+        2
+    }
+}
+
+/// The deed that a fighter has just begun.
+fn begun(foe: &Fighter, view: &View<'_>) -> Option<Deed> {
+    match foe.action {
+        Action::Attack(Move::AirLight | Move::AirHeavy) => None,
+        Action::Attack(attack) => Some(Deed::Press(attack)),
+        Action::Block => Some(Deed::Guard),
+        Action::Air => {
+            let comes = foe.vx * (view.own.x - foe.x).signum() > Fx::ZERO;
+            Some(if comes { Deed::JumpIn } else { Deed::JumpAway })
+        }
+        _ => None,
+    }
+}

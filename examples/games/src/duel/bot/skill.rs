@@ -1,0 +1,62 @@
+//! The levels, as numbers.
+
+/// How well a bot plays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    Easy,
+    Normal,
+    Hard,
+}
+
+/// The parameters of a level. Chances are in percent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Skill {
+    /// The age of the newest state that the bot knows of the other.
+    pub(super) reaction_frames: u32,
+    /// Thinks anew when the other begins something, instead of going on with its plan.
+    pub(super) notice: u32,
+    /// How many ways it imagines the other to go on.
+    pub(super) guesses: u32,
+    /// How much one thing that the other does counts in what the bot expects next. Zero learns nothing.
+    pub(super) learning: u32,
+    /// The error of its judgement, in points of health to either side.
+    pub(super) error: i32,
+    /// How much better a habit seems than it is, in points of health.
+    pub(super) habit: i32,
+    /// Does nothing for a while instead of something.
+    pub(super) hesitate: u32,
+}
+
+impl Level {
+    pub(super) const fn skill(self) -> Skill {
+        match self {
+            Self::Easy => Skill {
+                reaction_frames: 24,
+                notice: 35,
+                guesses: 1,
+                learning: 0,
+                error: 120,
+                habit: 100,
+                hesitate: 45,
+            },
+            Self::Normal => Skill {
+                reaction_frames: 16,
+                notice: 75,
+                guesses: 3,
+                learning: 8,
+                error: 30,
+                habit: 70,
+                hesitate: 8,
+            },
+            Self::Hard => Skill {
+                reaction_frames: 11,
+                notice: 97,
+                guesses: 5,
+                learning: 16,
+                error: 5,
+                habit: 50,
+                hesitate: 0,
+            },
+        }
+    }
+}
