@@ -1,46 +1,118 @@
-//! The levels of the bot measured against one-trick players and against each other.
+//! The levels of the bot measured against one-trick players, against each other, and in mirror matches.
 
 use games::duel::bot::Level;
+use games::duel::effects::Effect;
 
-use crate::bouts::{Score, bot, bots, score};
-use crate::players::{SCRIPTS, Script};
+use crate::bouts::{Score, Tally, bot, bots, score};
+use crate::players::{MASHER, SCRIPTS, Script};
 
 const LEVELS: [Level; 3] = [Level::Easy, Level::Normal, Level::Hard];
+
+/// The matches in ten that a player with one trick may win at most.
+const fn allowed_wins(level: Level) -> u32 {
+    match level {
+        Level::Easy => 10,
+        Level::Normal => 3,
+        Level::Hard => 1,
+    }
+}
 
 fn against(script: Script, level: Level, matches: u32) -> Score {
     score(matches, |seed| script.hand(seed), |seed| bot(seed, level))
 }
 
-/// The whole table: `cargo test --release -p games --test duel -- --ignored --nocapture ladder`.
+fn ranked(better: Level, worse: Level, matches: u32) {
+    let score = score(matches, |seed| bot(seed, better), |seed| bot(seed, worse));
+    println!("{better:?} against {worse:?}: {score:?}");
+    assert!(score.won * 10 >= matches * 8, "{better:?} against {worse:?}: {score:?}");
+}
+
+/// Fights between two bots of a level end by blows, within the time of a round, and use the whole game.
+fn mirror(level: Level, matches: u32) {
+    let tallies: Vec<_> = (0..matches).map(|seed| bots(900 + seed, level, level)).collect();
+    let sum = |of: fn(&Tally) -> u32| tallies.iter().map(of).sum::<u32>();
+    let (rounds, frames) = (sum(|tally| tally.rounds), sum(|tally| tally.fight_frames));
+    let by_time = rounds - sum(|tally| tally.rounds_by_ko);
+    let drawn = tallies.iter().filter(|tally| tally.winner.is_none()).count();
+    println!(
+        "two {level:?} bots: {rounds} rounds, {by_time} by time, {} frames a round, {drawn} drawn",
+        frames / rounds
+    );
+    for effect in [
+        Effect::LightHit,
+        Effect::HeavyHit,
+        Effect::Block,
+        Effect::Swing,
+        Effect::Jump,
+        Effect::Cast,
+        Effect::Clash,
+        Effect::Grab,
+        Effect::Escape,
+    ] {
+        let count: usize = tallies.iter().map(|tally| tally.count(effect)).sum();
+        println!("  {:>6.1} {effect:?} a round", count as f64 / f64::from(rounds));
+    }
+    assert!(by_time * 4 <= rounds, "{by_time} of {rounds} rounds end by time");
+}
+
+/// Every bar over a hundred matches a pair, as a table:
+/// `cargo test --release -p games --test duel -- --ignored --nocapture ladder`.
 ///
-/// `LADDER_MATCHES` sets the matches of a cell, 100 unless told.
+/// `LADDER_MATCHES` sets another number of matches.
 #[test]
 #[ignore = "minutes: every trick against every level, a hundred matches each"]
 fn the_whole_ladder() {
     let matches = std::env::var("LADDER_MATCHES").ok().and_then(|n| n.parse().ok()).unwrap_or(100);
     println!("{:<22} {:>16} {:>16} {:>16}", "won-drawn of the trick", "easy", "normal", "hard");
+    let mut too_many = Vec::new();
     for script in SCRIPTS {
-        let cells = LEVELS.map(|level| {
-            let score = against(script, level, matches);
-            format!("{}-{}/{matches}", score.won, score.drawn)
-        });
-        println!("{:<22} {:>16} {:>16} {:>16}", script.name, cells[0], cells[1], cells[2]);
+        let scores = LEVELS.map(|level| against(script, level, matches));
+        let [easy, normal, hard] = scores.map(|score| format!("{}-{}/{matches}", score.won, score.drawn));
+        println!("{:<22} {easy:>16} {normal:>16} {hard:>16}", script.name);
+        for (level, score) in LEVELS.into_iter().zip(scores) {
+            if score.won * 10 > matches * allowed_wins(level) {
+                too_many.push((script.name, level, score));
+            }
+        }
     }
-    for (better, worse) in [(2, 1), (1, 0), (2, 0)] {
-        let (better, worse) = (LEVELS[better], LEVELS[worse]);
-        let score = score(matches, |seed| bot(seed, better), |seed| bot(seed, worse));
-        println!("{better:?} against {worse:?}: {score:?}");
+    LEVELS.into_iter().for_each(|level| mirror(level, matches));
+    ranked(Level::Hard, Level::Normal, matches);
+    ranked(Level::Normal, Level::Easy, matches);
+    ranked(Level::Hard, Level::Easy, matches);
+    assert!(too_many.is_empty(), "{too_many:?}");
+}
+
+#[test]
+fn one_trick_does_not_beat_hard() {
+    for script in SCRIPTS {
+        let score = against(script, Level::Hard, 6);
+        assert!(score.won * 10 <= 6 * allowed_wins(Level::Hard), "{}: {score:?}", script.name);
     }
-    for level in LEVELS {
-        let tallies: Vec<_> = (0..matches).map(|seed| bots(900 + seed, level, level)).collect();
-        let rounds: u32 = tallies.iter().map(|tally| tally.rounds).sum();
-        let by_ko: u32 = tallies.iter().map(|tally| tally.rounds_by_ko).sum();
-        let frames: u32 = tallies.iter().map(|tally| tally.fight_frames).sum();
-        let drawn = tallies.iter().filter(|tally| tally.winner.is_none()).count();
-        println!(
-            "two {level:?} bots: {rounds} rounds, {} by time, {} frames a round, {drawn} matches drawn",
-            rounds - by_ko,
-            frames / rounds
-        );
+}
+
+#[test]
+fn one_trick_seldom_beats_normal() {
+    for script in SCRIPTS {
+        let score = against(script, Level::Normal, 10);
+        assert!(score.won <= allowed_wins(Level::Normal), "{}: {score:?}", script.name);
     }
+}
+
+#[test]
+fn somebody_who_hits_any_key_wins_now_and_then_against_easy() {
+    let score = against(MASHER, Level::Easy, 20);
+    assert!((2..=14).contains(&score.won), "{score:?}");
+}
+
+#[test]
+fn hard_beats_normal_beats_easy() {
+    ranked(Level::Hard, Level::Normal, 24);
+    ranked(Level::Normal, Level::Easy, 24);
+    let score = score(24, |seed| bot(seed, Level::Hard), |seed| bot(seed, Level::Easy));
+    assert!(score.won >= 22, "hard against easy: {score:?}");
+}
+
+#[test]
+fn two_bots_of_a_level_do_not_wait_for_each_other() {
+    LEVELS.into_iter().for_each(|level| mirror(level, 8));
 }

@@ -1,7 +1,10 @@
 //! The duel's simulation and its bot.
 
+mod answers;
 mod bot;
 mod bouts;
 mod ladder;
 mod players;
+#[cfg(test)]
+mod sight;
 mod sim;

@@ -147,3 +147,8 @@ impl Script {
         Box::new(move |duel, me| (self.play)(&View::of(duel, me), &mut hands))
     }
 }
+
+/// The script of this name.
+pub(crate) fn script(name: &str) -> Script {
+    SCRIPTS.into_iter().find(|script| script.name == name).expect("a script of this name")
+}

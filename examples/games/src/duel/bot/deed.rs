@@ -14,7 +14,7 @@ pub(super) enum Deed {
     Idle,
     /// Guards low, and high against a jump.
     Guard,
-    /// Comes into reach of a move, and makes it whenever it can.
+    /// Makes a move whenever it can.
     Press(Move),
     /// Jumps forward and strikes on the way down.
     JumpIn,
@@ -43,11 +43,13 @@ impl Deed {
 pub(super) struct Guess {
     pub(super) deed: Deed,
     pub(super) after: u32,
+    /// Walks into reach of the move first, instead of making it where it stands.
+    pub(super) walks: bool,
 }
 
 impl Guess {
     /// The other goes on as it does.
-    pub(super) const NOTHING_NEW: Self = Self { deed: Deed::Idle, after: 0 };
+    pub(super) const NOTHING_NEW: Self = Self { deed: Deed::Idle, after: 0, walks: false };
 
     /// The imagined buttons of the other, `frame` frames after it was seen; `view` is from its side.
     pub(super) fn buttons(self, frame: u32, view: &View<'_>) -> Buttons {
@@ -64,12 +66,11 @@ impl Guess {
             Deed::JumpIn => UP | view.ahead,
             Deed::JumpAway => UP | view.back,
             Deed::Press(attack) => {
-                let (stick, button) = keys(attack);
                 let near = i32::from(attack.data().reach.far) + 16;
-                if attack != Move::Fireball && view.gap > near {
+                if self.walks && attack != Move::Fireball && view.gap > near {
                     view.ahead
                 } else {
-                    stick | tap(button, frame)
+                    press(attack, frame)
                 }
             }
         }
@@ -77,7 +78,7 @@ impl Guess {
 }
 
 /// The stick and the button of a move.
-pub(super) const fn keys(attack: Move) -> (Buttons, Buttons) {
+const fn keys(attack: Move) -> (Buttons, Buttons) {
     match attack {
         Move::StandLight | Move::AirLight => (Buttons::NONE, LIGHT),
         Move::StandHeavy | Move::AirHeavy => (Buttons::NONE, HEAVY),
@@ -87,6 +88,12 @@ pub(super) const fn keys(attack: Move) -> (Buttons, Buttons) {
         Move::Rising => (DOWN, SPECIAL),
         Move::Throw => (Buttons::NONE, THROW),
     }
+}
+
+/// The buttons of a move, pressed over and over.
+pub(super) fn press(attack: Move, frame: u32) -> Buttons {
+    let (stick, button) = keys(attack);
+    stick | tap(button, frame)
 }
 
 /// A press is a change: every other frame lets go.

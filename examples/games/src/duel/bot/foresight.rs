@@ -5,8 +5,9 @@
 
 use rebout::Player;
 
+use super::super::moves::Move;
 use super::super::{Action, Duel, Phase, STAGE_HALF_WIDTH};
-use super::deed::Guess;
+use super::deed::{Guess, press};
 use super::plan::Plan;
 use super::senses::{View, step};
 
@@ -20,18 +21,33 @@ const TEMPO: i32 = 2;
 const FAVOURITE_GAP: i32 = 60;
 const KNOCKOUT: i32 = 400;
 
-/// The worth of `plan` in points of health, if the other behaves like `guess`. `late` is how long ago it was seen.
+/// The worth of `plan` in points of health, if the other behaves like `guess`. `late` is the bot's reaction time: as long
+/// ago the other was seen, and as long after a hit the bot can go on into the next one.
 pub(super) fn worth(present: &Duel, me: Player, plan: Plan, guess: Guess, late: u32) -> i32 {
     let mut duel = *present;
+    let mut touched_frames = 0;
     for age in 0..HORIZON_FRAMES {
         if duel.phase != Phase::Fight {
             break;
         }
-        let own = plan.buttons(age, &View::of(&duel, me));
+        let view = View::of(&duel, me);
+        touched_frames = if view.own.connected { touched_frames + 1 } else { 0 };
+        let next = follow_up(&view).filter(|_| touched_frames > late);
+        let own = next.map_or_else(|| plan.buttons(age, &view), |attack| press(attack, age.into()));
         let foe = guess.buttons(late + u32::from(age), &View::of(&duel, me.other()));
         step(&mut duel, me, own, foe);
     }
-    balance(present, &duel, me) + place(&duel, me)
+    balance(present, &duel, me) + place(&duel, me) - plan.effort()
+}
+
+/// The move that a hit goes on into.
+fn follow_up(view: &View<'_>) -> Option<Move> {
+    match view.own.action {
+        Action::Attack(attack) if attack.data().cancels && view.foe.action == Action::Hit => {
+            Some(if attack.is_light() { Move::StandHeavy } else { Move::Fireball })
+        }
+        _ => None,
+    }
 }
 
 /// The blows between two states, as the owner of `me` counts them.
@@ -58,5 +74,5 @@ fn balance(before: &Duel, after: &Duel, me: Player) -> i32 {
 fn place(duel: &Duel, me: Player) -> i32 {
     let view = View::of(duel, me);
     let room = STAGE_HALF_WIDTH.to_num::<i32>() - view.own.x.abs().to_num::<i32>();
-    -(view.gap - FAVOURITE_GAP).abs() / 8 - (60 - room).max(0) / 6
+    -(view.gap - FAVOURITE_GAP).abs() / 6 - (60 - room).max(0) / 6
 }

@@ -65,29 +65,31 @@ impl Habits {
     pub(super) fn urge(&self, present: &Duel, me: Player) -> Option<Plan> {
         let view = View::of(present, me);
         let fought = (ROUND_SECONDS * 60).saturating_sub(present.clock);
-        let foe_rises = matches!(view.foe.action, Action::Rise);
         if fought < OPENING_FRAMES {
             Some(self.opening)
         } else if view.own.action == Action::Rise {
             let strikes = self.falls[0].is_multiple_of(2) && view.gap < WAKE_UP_GAP;
             strikes.then_some(Plan::Strike { attack: Move::Rising, after: 0 })
-        } else if foe_rises {
+        } else if matches!(view.foe.action, Action::Down | Action::Rise) {
             let attack = if self.falls[1].is_multiple_of(2) { Move::CrouchHeavy } else { Move::Throw };
-            self.meet(attack, &view)
+            meet(attack, &view)
         } else if self.fireballs >= FIREBALLS && view.foe.projectile.is_some() {
             Some(Plan::JumpIn)
         } else {
             None
         }
     }
+}
 
-    /// A move that is out in the very frame in which the other is on its feet.
-    fn meet(&self, attack: Move, view: &View<'_>) -> Option<Plan> {
-        let data = attack.data();
-        if view.gap > i32::from(data.reach.far) {
-            return Some(Plan::Advance);
-        }
-        let left = RISE_FRAMES.saturating_sub(view.foe.since);
-        (left + 1 >= data.startup).then(|| Plan::Strike { attack, after: left + 1 - data.startup })
+/// Walks up to a fighter that lies, and times a move for the very frame in which it is on its feet.
+fn meet(attack: Move, view: &View<'_>) -> Option<Plan> {
+    let data = attack.data();
+    if view.gap > i32::from(data.reach.far) {
+        return Some(Plan::Advance);
     }
+    if view.foe.action == Action::Down {
+        return Some(Plan::Guard { low: true });
+    }
+    let left = RISE_FRAMES.saturating_sub(view.foe.since);
+    (left + 1 >= data.startup).then(|| Plan::Strike { attack, after: left + 1 - data.startup })
 }

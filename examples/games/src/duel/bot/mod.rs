@@ -5,6 +5,7 @@ mod foresight;
 mod habits;
 mod plan;
 mod reading;
+mod regrets;
 mod senses;
 mod skill;
 
@@ -16,6 +17,7 @@ use deed::Guess;
 use habits::Habits;
 use plan::Plan;
 use reading::Reading;
+use regrets::Regrets;
 use senses::{Senses, View};
 pub use skill::Level;
 use skill::Skill;
@@ -28,6 +30,7 @@ pub struct Bot {
     senses: Senses,
     reading: Reading,
     habits: Habits,
+    regrets: Regrets,
     plan: Plan,
     /// Frames since the plan was made.
     age: u16,
@@ -45,6 +48,7 @@ impl Bot {
             senses: Senses::new(skill.reaction_frames),
             reading: Reading::new(skill.learning),
             habits,
+            regrets: Regrets::new(skill.regret),
             plan: Plan::Wait,
             age: 0,
             pause: 0,
@@ -90,6 +94,7 @@ impl Bot {
             return false;
         }
         self.habits.observe(seen, me);
+        self.regrets.observe(seen, me);
         self.reading.observe(seen, me) && self.happens(self.skill.notice)
     }
 
@@ -114,11 +119,12 @@ impl Bot {
         let mut best = (i32::MIN, Plan::Wait);
         for (plan, fondness) in choices {
             let error = self.dice.range(-self.skill.error, self.skill.error);
-            let worth = self.worth(plan, &guesses, me) + fondness + error;
+            let worth = self.worth(plan, &guesses, me) + fondness + error - self.regrets.about(plan);
             if worth > best.0 {
                 best = (worth, plan);
             }
         }
+        self.regrets.dare(best.1);
         self.adopt(best.1);
     }
 

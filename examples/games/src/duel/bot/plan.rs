@@ -6,7 +6,7 @@ use super::super::buttons::{DOWN, HEAVY, UP};
 use super::super::fighter::RISE_FRAMES;
 use super::super::moves::Move;
 use super::super::{Action, Fighter, Fx};
-use super::deed::{guard, keys, tap};
+use super::deed::{guard, press, tap};
 use super::senses::View;
 
 /// Frames before the end of a stun from which the bot thinks of what comes after it: a press waits that long.
@@ -53,7 +53,14 @@ const FREE: [Plan; 18] = [
     Plan::JumpUp,
     Plan::JumpBack,
 ];
-const IN_THE_AIR: [Plan; 3] = [Plan::Wait, strike(Move::AirLight, 0), strike(Move::AirHeavy, 0)];
+const IN_THE_AIR: [Plan; 6] = [
+    Plan::Wait,
+    strike(Move::AirLight, 0),
+    strike(Move::AirHeavy, 0),
+    strike(Move::AirHeavy, 4),
+    strike(Move::AirHeavy, 8),
+    strike(Move::AirHeavy, 12),
+];
 const AFTER_LIGHT: [Plan; 5] = [
     Plan::Wait,
     strike(Move::StandHeavy, 0),
@@ -86,6 +93,14 @@ impl Plan {
         if left <= AHEAD_OF_FREEDOM { &FREE } else { &[] }
     }
 
+    /// Whether two plans differ in their timing only.
+    pub(super) fn is_like(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Strike { attack, .. }, Self::Strike { attack: again, .. }) => attack == again,
+            _ => self == other,
+        }
+    }
+
     /// How long the plan is followed before the bot thinks again.
     pub(super) const fn frames(self) -> u16 {
         match self {
@@ -94,6 +109,15 @@ impl Plan {
             Self::Guard { .. } => 6,
             Self::Strike { after, .. } => after + 4,
             Self::JumpIn | Self::JumpUp | Self::JumpBack => 7,
+        }
+    }
+
+    /// The points of health that a plan must promise to be worth the trouble: of two that come to nothing, the quieter one.
+    pub(super) const fn effort(self) -> i32 {
+        match self {
+            Self::Strike { .. } | Self::JumpIn => 5,
+            Self::JumpUp | Self::JumpBack => 10,
+            _ => 0,
         }
     }
 
@@ -109,8 +133,11 @@ impl Plan {
             Self::Guard { low: true } => view.back | DOWN,
             Self::Guard { low: false } => view.back,
             Self::Strike { attack, after } => {
-                let (stick, button) = keys(attack);
-                if age < after { guard(view) } else { stick | tap(button, u32::from(age - after)) }
+                if age < after {
+                    guard(view)
+                } else {
+                    press(attack, u32::from(age - after))
+                }
             }
             Self::JumpIn => UP | view.ahead,
             Self::JumpUp => UP,
@@ -118,7 +145,7 @@ impl Plan {
         }
     }
 
-    /// Nothing left to do: be ready to block, throw the other into the nearer corner, strike on the way down.
+    /// Nothing left to do: punish what was blocked, be ready to block, throw the other into the nearer corner, strike on the way down.
     fn afterwards(self, age: u16, view: &View<'_>) -> Buttons {
         let own = view.own;
         match own.action {
@@ -128,6 +155,9 @@ impl Plan {
             }
             Action::Air if self == Self::JumpIn && own.vy < Fx::lit("-3") && view.gap < 90 => {
                 tap(HEAVY, u32::from(age))
+            }
+            Action::Block if matches!(self, Self::Guard { .. }) && own.stun < 4 => {
+                press(Move::CrouchHeavy, u32::from(age))
             }
             _ => guard(view),
         }

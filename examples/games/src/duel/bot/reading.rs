@@ -7,12 +7,14 @@ use super::super::{Action, Duel, Fighter, Fx};
 use super::deed::{Deed, Guess};
 use super::senses::View;
 
-/// A new deed counts by the level's `learning`; the old ones fade by one part in so many.
-const FADING: u32 = 12;
+/// The sum of the weights at one distance, about.
+const TOTAL: u32 = 256;
 /// A fighter that begins nothing for so long is idle, or on guard.
 const IDLE_FRAMES: u16 = 18;
 /// The weights before anything was seen, in the order of [`Deed::ALL`]: a guard and a pause are always likely.
-const PRIOR: [u32; Deed::ALL.len()] = [30, 30, 8, 4, 10, 10, 10, 10, 8, 4, 10];
+const PRIOR: [u32; Deed::ALL.len()] = [56, 56, 16, 8, 20, 20, 20, 20, 16, 8, 16];
+/// One guess in so many forgets what was seen: nobody does the same thing for ever.
+const DOUBT: u32 = 4;
 
 /// How often which deed was seen, by distance.
 #[derive(Clone, Debug)]
@@ -52,16 +54,16 @@ impl Reading {
     fn count(&mut self, deed: Deed, zone: usize) {
         let weights = &mut self.weights[zone];
         for (weight, of) in weights.iter_mut().zip(Deed::ALL) {
-            *weight -= *weight * self.learning / (16 * FADING);
+            *weight -= *weight * self.learning / 100;
             if of == deed {
-                *weight += self.learning;
+                *weight += TOTAL * self.learning / 100;
             }
         }
     }
 
     /// A guess of what the other does next, drawn by what it has done at this distance.
     pub(super) fn guess(&self, gap: i32, dice: &mut Rng) -> Guess {
-        let weights = &self.weights[zone(gap)];
+        let weights = if dice.below(DOUBT) == 0 { &PRIOR } else { &self.weights[zone(gap)] };
         let mut drawn = dice.below(weights.iter().sum::<u32>().max(1));
         let mut deed = Deed::Idle;
         for (weight, of) in weights.iter().zip(Deed::ALL) {
@@ -73,7 +75,7 @@ impl Reading {
         }
         // Half of what people do comes at once, the rest within a quarter of a second.
         let after = dice.below(32).saturating_sub(16);
-        Guess { deed, after }
+        Guess { deed, after, walks: dice.below(2) == 0 }
     }
 }
 

@@ -17,12 +17,14 @@ pub(super) struct Skill {
     pub(super) notice: u32,
     /// How many ways it imagines the other to go on.
     pub(super) guesses: u32,
-    /// How much one thing that the other does counts in what the bot expects next. Zero learns nothing.
+    /// How much the last thing that the other did counts in what the bot expects next, in percent.
     pub(super) learning: u32,
     /// The error of its judgement, in points of health to either side.
     pub(super) error: i32,
     /// How much better a habit seems than it is, in points of health.
     pub(super) habit: i32,
+    /// How much worse a plan seems for a while once it was answered with a blow, in points of health.
+    pub(super) regret: i32,
     /// Does nothing for a while instead of something.
     pub(super) hesitate: u32,
 }
@@ -34,27 +36,30 @@ impl Level {
                 reaction_frames: 24,
                 notice: 35,
                 guesses: 1,
-                learning: 0,
+                learning: 2,
                 error: 120,
                 habit: 100,
+                regret: 0,
                 hesitate: 45,
             },
             Self::Normal => Skill {
                 reaction_frames: 16,
                 notice: 75,
                 guesses: 3,
-                learning: 8,
+                learning: 10,
                 error: 30,
                 habit: 70,
+                regret: 15,
                 hesitate: 8,
             },
             Self::Hard => Skill {
                 reaction_frames: 11,
                 notice: 97,
-                guesses: 5,
-                learning: 16,
+                guesses: 6,
+                learning: 20,
                 error: 5,
                 habit: 50,
+                regret: 30,
                 hesitate: 0,
             },
         }

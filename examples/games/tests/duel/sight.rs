@@ -1,0 +1,54 @@
+//! The reaction time of a bot: it cannot know what the other has just pressed.
+
+use games::duel::Duel;
+use games::duel::bot::{Bot, Level};
+use games::duel::buttons::{DOWN, HEAVY, LEFT, LIGHT, RIGHT, SPECIAL, THROW, UP};
+use rebout::{Buttons, Cues, Game, Inputs, Player};
+
+use crate::players::MASHER;
+
+/// The answers of a bot on seat two, frame by frame, while seat one holds `held`.
+fn answers(mut bot: Bot, mut duel: Duel, held: Buttons, frames: u32) -> Vec<Buttons> {
+    let mut answers = Vec::new();
+    for _ in 0..frames {
+        answers.push(bot.buttons(&duel, Player::Two));
+        duel.step(Inputs::from([held, answers[answers.len() - 1]]), &mut Cues::new());
+    }
+    answers
+}
+
+#[test]
+fn a_bot_cannot_tell_presses_apart_within_its_reaction_time() {
+    for (level, reaction_frames) in [(Level::Easy, 24), (Level::Normal, 16), (Level::Hard, 11)] {
+        let (mut duel, mut bot, mut masher) = (Duel::new(3), Bot::new(5, level), MASHER.hand(9));
+        let mut told_apart = 0;
+        for frame in 0..1_200 {
+            if frame > 130 && frame % 29 == 0 {
+                let run = |held| answers(bot.clone(), duel, held, reaction_frames + 30);
+                let nothing = run(Buttons::NONE);
+                for held in [UP | RIGHT, UP | LEFT, DOWN | HEAVY, LIGHT, SPECIAL, THROW, LEFT, RIGHT] {
+                    let pressed = run(held);
+                    // The press is in the state one frame later, and the bot sees that state when its time has passed.
+                    let blind = reaction_frames as usize + 1;
+                    assert_eq!(pressed[..blind], nothing[..blind], "{level:?} in frame {frame}");
+                    told_apart += u32::from(pressed != nothing);
+                }
+            }
+            let inputs = [masher(&duel, Player::One), bot.buttons(&duel, Player::Two)];
+            duel.step(Inputs::from(inputs), &mut Cues::new());
+        }
+        assert!(told_apart > 40, "{level:?} does not look at all: {told_apart}");
+    }
+}
+
+#[test]
+fn a_frame_that_is_asked_about_twice_changes_nothing_that_is_seen() {
+    let (mut duel, mut bot, mut masher) = (Duel::new(3), Bot::new(5, Level::Hard), MASHER.hand(9));
+    for _ in 0..600 {
+        let mut again = bot.clone();
+        let buttons = bot.buttons(&duel, Player::Two);
+        assert_eq!(again.buttons(&duel, Player::Two), buttons);
+        let inputs = [masher(&duel, Player::One), buttons];
+        duel.step(Inputs::from(inputs), &mut Cues::new());
+    }
+}
