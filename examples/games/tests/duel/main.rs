@@ -3,6 +3,7 @@
 mod answers;
 mod bot;
 mod bouts;
+mod habits;
 mod ladder;
 mod players;
 #[cfg(test)]

@@ -6,8 +6,8 @@
 //! | situation | habit | answer |
 //! |---|---|---|
 //! | the first moments of a round | the same opening every time, by the bot's seed | have the counter ready |
-//! | every second time it gets up with the other near | the rising strike | guard, and punish the landing |
-//! | the third fireball in a row comes | jumps in over it | two fireballs, then a rising strike |
+//! | it gets up with the other near | guards low, and every second time the rising strike | throw; guard and punish |
+//! | it was swept, and stands in reach again | guards low for two thirds of a second | throw it, or jump in |
 //! | the other gets up in front of it | throw and sweep in turns | break the throw, guard the sweep low |
 
 use rebout::Player;
@@ -24,39 +24,46 @@ const OPENINGS: [Plan; 4] =
     [Plan::Strike { attack: Move::Fireball, after: 0 }, Plan::JumpIn, Plan::Advance, Plan::Retreat];
 /// Within this distance of the other the bot gets up with a strike.
 const WAKE_UP_GAP: i32 = 80;
-/// The fireball that is jumped over.
-const FIREBALLS: u8 = 3;
+/// How long it guards low after a sweep, and how near the other must be for that.
+const WARY_FRAMES: u8 = 40;
+const WARY_GAP: i32 = 100;
 
 /// The habits, and how far each of them has come.
 #[derive(Clone, Debug)]
 pub(super) struct Habits {
     opening: Plan,
-    fireballs: u8,
     /// How often the bot has been knocked down, and the other.
     falls: [u32; 2],
     last: [Option<Action>; 2],
+    /// Frames on its feet for which it still expects another sweep.
+    wary: u8,
 }
 
 impl Habits {
     /// `temper` picks what differs between bots.
     pub(super) fn new(temper: u32) -> Self {
         let opening = OPENINGS[temper as usize % OPENINGS.len()];
-        Self { opening, fireballs: 0, falls: [0; 2], last: [None; 2] }
+        Self { opening, falls: [0; 2], last: [None; 2], wary: 0 }
     }
 
     /// Takes in one seen frame.
     pub(super) fn observe(&mut self, seen: &Duel, me: Player) {
+        let own = seen.fighter(me);
+        if own.is_free() {
+            self.wary = self.wary.saturating_sub(1);
+        } else if own.action == Action::Launched
+            && seen.fighter(me.other()).action == Action::Attack(Move::CrouchHeavy)
+        {
+            self.wary = WARY_FRAMES;
+        }
         for (n, player) in [me, me.other()].into_iter().enumerate() {
             let action = seen.fighter(player).action;
             if self.last[n] == Some(action) {
                 continue;
             }
             self.last[n] = Some(action);
-            match action {
-                Action::Down => self.falls[n] += 1,
-                Action::Attack(Move::Fireball) if n == 1 => self.fireballs += 1,
-                Action::Attack(_) | Action::Air if n == 1 => self.fireballs = 0,
-                _ => {}
+            if action == Action::Down {
+                self.falls[n] += 1;
             }
         }
     }
@@ -68,15 +75,20 @@ impl Habits {
         if fought < OPENING_FRAMES {
             Some(self.opening)
         } else if view.own.action == Action::Rise {
-            let strikes = self.falls[0].is_multiple_of(2) && view.gap < WAKE_UP_GAP;
-            strikes.then_some(Plan::Strike { attack: Move::Rising, after: 0 })
+            (view.gap < WAKE_UP_GAP).then(|| self.get_up())
         } else if matches!(view.foe.action, Action::Down | Action::Rise) {
             let attack = if self.falls[1].is_multiple_of(2) { Move::CrouchHeavy } else { Move::Throw };
             meet(attack, &view)
-        } else if self.fireballs >= FIREBALLS && view.foe.projectile.is_some() {
-            Some(Plan::JumpIn)
         } else {
-            None
+            (self.wary > 0 && view.gap < WARY_GAP).then_some(Plan::Guard { low: true })
+        }
+    }
+
+    fn get_up(&self) -> Plan {
+        if self.falls[0].is_multiple_of(2) {
+            Plan::Strike { attack: Move::Rising, after: 0 }
+        } else {
+            Plan::Guard { low: true }
         }
     }
 }
