@@ -9,3 +9,4 @@ mod players;
 #[cfg(test)]
 mod sight;
 mod sim;
+mod student;

@@ -19,7 +19,7 @@ fn answers(mut bot: Bot, mut duel: Duel, held: Buttons, frames: u32) -> Vec<Butt
 
 #[test]
 fn a_bot_cannot_tell_presses_apart_within_its_reaction_time() {
-    for (level, reaction_frames) in [(Level::Easy, 24), (Level::Normal, 17), (Level::Hard, 11)] {
+    for (level, reaction_frames) in [(Level::Easy, 24), (Level::Normal, 18), (Level::Hard, 12)] {
         let (mut duel, mut bot, mut masher) = (Duel::new(3), Bot::new(5, level), MASHER.hand(9));
         let mut told_apart = 0;
         for frame in 0..1_200 {

@@ -36,6 +36,11 @@ impl Deed {
         Self::Press(Move::Rising),
         Self::Press(Move::Throw),
     ];
+
+    /// Whether nobody gets hurt by it.
+    pub(super) const fn is_harmless(self) -> bool {
+        matches!(self, Self::Idle | Self::Guard)
+    }
 }
 
 /// A deed that begins some frames after the other was seen.

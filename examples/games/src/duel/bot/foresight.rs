@@ -6,7 +6,7 @@
 use rebout::Player;
 
 use super::super::moves::Move;
-use super::super::{Action, Duel, Phase, STAGE_HALF_WIDTH};
+use super::super::{Action, Duel, Fighter, Phase, STAGE_HALF_WIDTH};
 use super::deed::{Guess, press};
 use super::plan::Plan;
 use super::senses::{View, step};
@@ -27,10 +27,12 @@ pub(super) fn worth(present: &Duel, me: Player, plan: Plan, guess: Guess, late: 
     let mut duel = *present;
     let mut touched_frames = 0;
     for age in 0..HORIZON_FRAMES {
-        if duel.phase != Phase::Fight {
+        let view = View::of(&duel, me);
+        if duel.phase != Phase::Fight
+            || (age > plan.frames() && is_quiet(&view, guess, late + u32::from(age)))
+        {
             break;
         }
-        let view = View::of(&duel, me);
         touched_frames = if view.own.connected { touched_frames + 1 } else { 0 };
         let next = follow_up(&view).filter(|_| touched_frames > late);
         let own = next.map_or_else(|| plan.buttons(age, &view), |attack| press(attack, age.into()));
@@ -38,6 +40,12 @@ pub(super) fn worth(present: &Duel, me: Player, plan: Plan, guess: Guess, late: 
         step(&mut duel, me, own, foe);
     }
     balance(present, &duel, me) + place(&duel, me) - plan.effort()
+}
+
+/// Whether nothing more will come of a plan: both are on their feet, nothing flies, and the other has nothing in mind.
+fn is_quiet(view: &View<'_>, guess: Guess, frame: u32) -> bool {
+    let at_rest = |fighter: &Fighter| fighter.is_free() && fighter.projectile.is_none();
+    frame > guess.after && guess.deed.is_harmless() && at_rest(view.own) && at_rest(view.foe)
 }
 
 /// The move that a hit goes on into.

@@ -68,17 +68,24 @@ impl Habits {
         }
     }
 
-    /// The plan that comes to mind, if this is a situation for one.
-    pub(super) fn urge(&self, present: &Duel, me: Player) -> Option<Plan> {
-        let view = View::of(present, me);
+    /// The plan that comes to mind, if this is a situation for one, and how many points it seems better than it is.
+    /// `fondness` is the level's.
+    pub(super) fn urge(&self, present: &Duel, me: Player, fondness: i32) -> Option<(Plan, i32)> {
         let fought = (ROUND_SECONDS * 60).saturating_sub(present.clock);
         if fought < OPENING_FRAMES {
-            Some(self.opening)
-        } else if view.own.action == Action::Rise {
+            // Nothing threatens yet, and the opening is made up beforehand.
+            Some((self.opening, fondness * 3))
+        } else {
+            self.reflex(&View::of(present, me)).map(|plan| (plan, fondness))
+        }
+    }
+
+    fn reflex(&self, view: &View<'_>) -> Option<Plan> {
+        if view.own.action == Action::Rise {
             (view.gap < WAKE_UP_GAP).then(|| self.get_up())
         } else if matches!(view.foe.action, Action::Down | Action::Rise) {
             let attack = if self.falls[1].is_multiple_of(2) { Move::CrouchHeavy } else { Move::Throw };
-            meet(attack, &view)
+            meet(attack, view)
         } else {
             (self.wary > 0 && view.gap < WARY_GAP).then_some(Plan::Guard { low: true })
         }

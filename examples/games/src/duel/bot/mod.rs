@@ -1,4 +1,9 @@
 //! A bot that plays through the buttons only, and sees the other as late as a person would.
+//!
+//! A decision takes four steps. `senses` gives the state of a reaction time ago. `reading` draws a few guesses of
+//! what the other has been doing since and does next, weighted by its deeds so far. `foresight` plays each plan through
+//! against each guess, by the rules of the duel. `habits` and `regrets` bend the result, and the level's error
+//! blurs it. Nothing here knows a clock or a float: the same seed and the same states give the same buttons.
 
 mod deed;
 mod foresight;
@@ -22,7 +27,7 @@ use senses::{Senses, View};
 pub use skill::Level;
 use skill::Skill;
 
-/// A player made of foresight, habits and dice.
+/// A player made of foresight, habits and dice. It must be asked for every frame of a match, in order.
 #[derive(Clone, Debug)]
 pub struct Bot {
     skill: Skill,
@@ -34,10 +39,12 @@ pub struct Bot {
     plan: Plan,
     /// Frames since the plan was made.
     age: u16,
+    /// Frames of dawdling after the plan.
     pause: u16,
 }
 
 impl Bot {
+    /// A bot whose dice and opening follow from the seed.
     pub fn new(seed: u32, level: Level) -> Self {
         let skill = level.skill();
         let mut dice = dice(seed);
@@ -113,8 +120,8 @@ impl Bot {
             self.pause = 4 + self.dice.below(20) as u16;
             return;
         }
-        let urge = self.habits.urge(present, me);
-        let choices = choices.iter().map(|plan| (*plan, 0)).chain(urge.map(|plan| (plan, self.skill.habit)));
+        let urge = self.habits.urge(present, me, self.skill.habit);
+        let choices = choices.iter().map(|plan| (*plan, 0)).chain(urge);
         let guesses = self.guesses(seen, present, me);
         let mut best = (i32::MIN, Plan::Wait);
         for (plan, fondness) in choices {

@@ -112,7 +112,8 @@ impl Plan {
         }
     }
 
-    /// The points of health that a plan must promise to be worth the trouble: of two that come to nothing, the quieter one.
+    /// The points of health that a plan must promise to be worth the trouble. Of two plans that come to nothing, the
+    /// quieter one looks better.
     pub(super) const fn effort(self) -> i32 {
         match self {
             Self::Strike { .. } | Self::JumpIn => 5,
@@ -145,13 +146,14 @@ impl Plan {
         }
     }
 
-    /// Nothing left to do: punish what was blocked, be ready to block, throw the other into the nearer corner, strike on the way down.
+    /// The buttons once the plan is through: a heavy on the way down, a sweep out of a block, a throw into the nearer
+    /// corner, and a guard otherwise.
     fn afterwards(self, age: u16, view: &View<'_>) -> Buttons {
         let own = view.own;
         match own.action {
             Action::Holding => {
-                let forward_is_longer = own.x * own.facing.sign() < Fx::ZERO;
-                if forward_is_longer { view.back } else { Buttons::NONE }
+                let corner_is_behind = own.x * own.facing.sign() < Fx::ZERO;
+                if corner_is_behind { view.back } else { Buttons::NONE }
             }
             Action::Air if self == Self::JumpIn && own.vy < Fx::lit("-3") && view.gap < 90 => {
                 tap(HEAVY, u32::from(age))

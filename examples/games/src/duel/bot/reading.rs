@@ -11,7 +11,7 @@ use super::senses::View;
 const TOTAL: u32 = 256;
 /// A fighter that begins nothing for so long is idle, or on guard.
 const IDLE_FRAMES: u16 = 18;
-/// The weights before anything was seen, in the order of [`Deed::ALL`]: a guard and a pause are always likely.
+/// The weights before anything was seen, in the order of `Deed::ALL`: a guard and a pause are always likely.
 const PRIOR: [u32; Deed::ALL.len()] = [56, 56, 16, 8, 20, 20, 20, 20, 16, 8, 16];
 /// One guess in so many forgets what was seen: nobody does the same thing for ever.
 const DOUBT: u32 = 4;
