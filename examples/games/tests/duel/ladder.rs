@@ -55,31 +55,57 @@ fn mirror(level: Level, matches: u32) {
     assert!(by_time * 4 <= rounds, "{by_time} of {rounds} rounds end by time");
 }
 
-/// Every bar over a hundred matches a pair, as a table:
-/// `cargo test --release -p games --test duel -- --ignored --nocapture ladder`.
-///
-/// `LADDER_MATCHES` sets another number of matches.
-#[test]
-#[ignore = "minutes: every trick against every level, a hundred matches each"]
-fn the_whole_ladder() {
-    let matches = std::env::var("LADDER_MATCHES").ok().and_then(|n| n.parse().ok()).unwrap_or(100);
-    println!("{:<22} {:>16} {:>16} {:>16}", "won-drawn of the trick", "easy", "normal", "hard");
+/// The matches of a long run: `LADDER_MATCHES`, or a hundred.
+fn many() -> u32 {
+    std::env::var("LADDER_MATCHES").ok().and_then(|n| n.parse().ok()).unwrap_or(100)
+}
+
+/// Every trick against a level, as a table.
+fn tricks(level: Level) {
+    let matches = many();
     let mut too_many = Vec::new();
     for script in SCRIPTS {
-        let scores = LEVELS.map(|level| against(script, level, matches));
-        let [easy, normal, hard] = scores.map(|score| format!("{}-{}/{matches}", score.won, score.drawn));
-        println!("{:<22} {easy:>16} {normal:>16} {hard:>16}", script.name);
-        for (level, score) in LEVELS.into_iter().zip(scores) {
-            if score.won * 10 > matches * allowed_wins(level) {
-                too_many.push((script.name, level, score));
-            }
+        let score = against(script, level, matches);
+        println!("{level:?} {:<22} wins {:>3} draws {:>3} of {matches}", script.name, score.won, score.drawn);
+        if score.won * 10 > matches * allowed_wins(level) {
+            too_many.push((script.name, score));
         }
     }
-    LEVELS.into_iter().for_each(|level| mirror(level, matches));
-    ranked(Level::Hard, Level::Normal, matches);
-    ranked(Level::Normal, Level::Easy, matches);
-    ranked(Level::Hard, Level::Easy, matches);
     assert!(too_many.is_empty(), "{too_many:?}");
+}
+
+// The long runs: `cargo test --release -p games --test duel -- --ignored --nocapture ladder`.
+
+#[test]
+#[ignore = "a minute: every trick, a hundred matches each"]
+fn long_tricks_against_easy() {
+    tricks(Level::Easy);
+}
+
+#[test]
+#[ignore = "a minute: every trick, a hundred matches each"]
+fn long_tricks_against_normal() {
+    tricks(Level::Normal);
+}
+
+#[test]
+#[ignore = "a minute: every trick, a hundred matches each"]
+fn long_tricks_against_hard() {
+    tricks(Level::Hard);
+}
+
+#[test]
+#[ignore = "a minute: a hundred matches of every two levels"]
+fn long_ranking() {
+    ranked(Level::Hard, Level::Normal, many());
+    ranked(Level::Normal, Level::Easy, many());
+    ranked(Level::Hard, Level::Easy, many());
+}
+
+#[test]
+#[ignore = "a minute: a hundred matches of every level against itself"]
+fn long_mirrors() {
+    LEVELS.into_iter().for_each(|level| mirror(level, many()));
 }
 
 #[test]
