@@ -51,6 +51,7 @@ pub(crate) struct Args {
     pub(crate) without: Vec<String>,
 
     /// Seals the link: every datagram is encrypted and authenticated
+    #[cfg(feature = "seal")]
     #[arg(long)]
     pub(crate) sealed: bool,
 

@@ -133,6 +133,7 @@ fn command(what: &str, case: &Case) -> String {
     if !case.without.is_empty() {
         command += &format!(" --without {}", case.without.join(","));
     }
+    #[cfg(feature = "seal")]
     if case.sealed {
         command += " --sealed";
     }

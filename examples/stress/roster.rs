@@ -55,6 +55,7 @@ pub(crate) fn cases(args: &Args, matches: u32) -> Vec<Case> {
         seed: args.seed,
         match_frames: args.frames,
         without: args.without.clone(),
+        #[cfg(feature = "seal")]
         sealed: args.sealed,
     };
     let case = |index| {
