@@ -5,10 +5,13 @@
 //!
 //! ```text
 //! cargo run --example inspect 52424e31 01 00 01000000 01 02000000 0300
+//! cargo run --example inspect -- --wire rtype 31 00 125A 0310 0190 0050
 //! ```
 //!
 //! A sealed packet shows what everybody can see of it. `--keys FILE` names a key log, which the duel writes with
 //! `--key-log FILE`: packets of the matches in it are opened.
+//!
+//! R-Type has no magic, so it has to be named.
 
 mod sealed;
 
@@ -18,27 +21,27 @@ use std::process::ExitCode;
 
 use rebout::wire::control::{EntityState, Payload, PlayerInput};
 use rebout::wire::message::{Message, Ordered};
-use rebout::wire::{self, Packet, control, rbn1};
+use rebout::wire::{self, Packet, control, rbn1, rtype};
 
 /// No UDP datagram is longer.
 const MAX_LEN: usize = 65_535;
 
+const USAGE: &str = "usage: inspect [--wire rtype] [--keys FILE] HEX";
+
 fn main() -> ExitCode {
     let args: Vec<String> =
         std::env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned()).collect();
-    let (keys, digits) = match &args[..] {
-        [flag, file, digits @ ..] if flag == "--keys" => (sealed::keys_in(file), digits),
-        digits => (Ok(Vec::new()), digits),
-    };
-    let (keys, datagram) = match (keys, bytes_of(digits)) {
-        (Ok(keys), Ok(datagram)) => (keys, datagram),
-        (Err(reason), _) | (_, Err(reason)) => {
+    let (is_rtype, keys, datagram) = match asked(&args) {
+        Ok(asked) => asked,
+        Err(reason) => {
             eprintln!("inspect: {reason}");
             return ExitCode::from(2);
         }
     };
     let mut lines = Vec::new();
-    let described = if wire::seal::is_sealed(&datagram) {
+    let described = if is_rtype {
+        describe_as_rtype(&datagram, &mut lines)
+    } else if wire::seal::is_sealed(&datagram) {
         sealed::describe(&datagram, &keys, &mut lines)
     } else {
         describe(&datagram, &mut lines)
@@ -61,9 +64,40 @@ fn describe(datagram: &[u8], lines: &mut Lines) -> Result<(), String> {
     Ok(())
 }
 
+/// The arguments: whether the format is R-Type, the keys of sealed matches, and the datagram.
+fn asked(args: &[String]) -> Result<(bool, Vec<sealed::Keys>, Vec<u8>), String> {
+    let (is_rtype, args) = wire_of(args)?;
+    let (keys, digits) = match args {
+        [flag, file, digits @ ..] if flag == "--keys" => (sealed::keys_in(file)?, digits),
+        digits => (Vec::new(), digits),
+    };
+    Ok((is_rtype, keys, bytes_of(digits)?))
+}
+
+/// Whether the format is R-Type, and the arguments after that choice.
+fn wire_of(args: &[String]) -> Result<(bool, &[String]), String> {
+    let Some((first, rest)) = args.split_first() else { return Err(USAGE.into()) };
+    let (wire, rest) = match (first.strip_prefix("--wire="), rest.split_first()) {
+        (Some(wire), _) => (wire, rest),
+        (None, Some((wire, rest))) if first == "--wire" => (wire.as_str(), rest),
+        (None, _) if first == "--wire" => return Err(USAGE.into()),
+        _ => return Ok((false, args)),
+    };
+    match wire {
+        "rtype" => Ok((true, rest)),
+        other => Err(format!("{:?} is no wire that has to be named: only rtype is", rebout::shown(other))),
+    }
+}
+
+fn describe_as_rtype(datagram: &[u8], lines: &mut Lines) -> Result<(), String> {
+    let packet = rtype::decode(datagram).map_err(|error| format!("{}, {error}", error.rule()))?;
+    describe_rtype(&packet, lines);
+    Ok(())
+}
+
 fn bytes_of(args: &[String]) -> Result<Vec<u8>, String> {
     if args.is_empty() {
-        return Err("usage: inspect [--keys FILE] HEX".into());
+        return Err(USAGE.into());
     }
     let mut digits = Vec::new();
     for word in args.iter().flat_map(|arg| arg.split_whitespace()) {
@@ -129,6 +163,49 @@ fn held(held: u16) -> String {
     match held {
         rbn1::TimeSync::NO_SAMPLE => "no sample".to_owned(),
         held => format!("{} us", u32::from(held) * 100),
+    }
+}
+
+fn describe_rtype(packet: &rtype::Packet<'_>, lines: &mut Lines) {
+    use rtype::Payload;
+    line(lines, "format", "R-Type");
+    line(lines, "opcode", packet.payload.opcode());
+    line(lines, "asks_ack", packet.header.asks_ack);
+    line(lines, "sequence", packet.header.sequence);
+    match packet.payload {
+        Payload::Ack(sequence) | Payload::Nack(sequence) => line(lines, "of", sequence),
+        Payload::Hello { version, name } => {
+            line(lines, "version", version);
+            line(lines, "name", rebout::shown(name));
+        }
+        Payload::Welcome { player_id, seed } => {
+            line(lines, "player_id", player_id);
+            line(lines, "seed", seed);
+        }
+        Payload::PlayerLeft { player_id } => line(lines, "player_id", player_id),
+        Payload::Input(flags) => {
+            let (x, y) = flags.direction();
+            line(lines, "input", format!("{:#04x}", flags.0));
+            line(lines, "direction", format!("{x}, {y}"));
+            line(lines, "shoots", flags.has(rtype::InputFlags::SHOOT));
+        }
+        Payload::EntitySpawn { id, kind, x, y } => {
+            line(lines, "entity", id);
+            line(lines, "kind", kind);
+            line(lines, "x", x);
+            line(lines, "y", y);
+        }
+        Payload::EntityUpdate { id, x, y } => {
+            line(lines, "entity", id);
+            line(lines, "x", x);
+            line(lines, "y", y);
+        }
+        Payload::EntityDestroy { id } => line(lines, "entity", id),
+        Payload::HitEvent { id, damage } => {
+            line(lines, "entity", id);
+            line(lines, "damage", damage);
+        }
+        Payload::PlayerLeave | Payload::Heartbeat => {}
     }
 }
 

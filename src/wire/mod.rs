@@ -3,6 +3,8 @@
 //! Two formats share a socket and are told apart by their first four bytes: [`rbn1`] carries inputs, [`control`]
 //! everything else; the payload of a RELIABLE_EVENT is a [`message`]. A datagram is checked once, when it is decoded;
 //! the packet borrows its bytes and can be read without further checks.
+//!
+//! [`rtype`] has no magic. It never shares a socket with the others, and is decoded only where it is expected.
 
 use core::fmt;
 
@@ -17,6 +19,7 @@ pub mod message;
 mod message_error;
 mod numbering;
 pub mod rbn1;
+pub mod rtype;
 pub mod seal;
 
 /// A decoded datagram, which has passed all checks of its format.

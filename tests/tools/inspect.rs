@@ -146,9 +146,32 @@ fn a_hostile_datagram_cannot_play_with_the_terminal() {
 }
 
 #[test]
+fn an_rtype_packet_is_printed_field_by_field_where_it_is_named() {
+    let expected = "format: R-Type\nopcode: ENTITY_UPDATE\nasks_ack: false\nsequence: 4698\nentity: 784\n\
+                    x: 400\ny: 80\n";
+    for args in [
+        &["--wire", "rtype", "31 00 12 5A 03 10 01 90 00 50"][..],
+        &["--wire=rtype", "3100125A", "031001900050"],
+    ] {
+        assert_eq!(inspect(args), (0, expected.to_owned(), String::new()));
+    }
+    let (code, out, _) = inspect(&["--wire", "rtype", "20 00 00 01 0B"]);
+    assert_eq!(code, 0);
+    assert!(out.ends_with("input: 0x0b\ndirection: 1, 0\nshoots: false\n"), "{out}");
+    let (code, out, _) = inspect(&["--wire", "rtype", "01 01 00 01 00 00"]);
+    assert_eq!((code, out.as_str()), (1, "refused: rtype-asks-ack, no ACK may ask for an ACK\n"));
+    // A name that would clear the screen and turn the text around.
+    let (code, out, _) = inspect(&["--wire", "rtype", "10 01 00 01 01 1b5b324ae280ae"]);
+    assert!(code == 0 && is_harmless(&out), "{out:?}");
+    let (code, _, err) = inspect(&["--wire", "rfc", "00"]);
+    assert_eq!((code, &*err), (2, "inspect: \"rfc\" is no wire that has to be named: only rtype is\n"));
+    assert_eq!(inspect(&["--wire"]).2, "inspect: usage: inspect [--wire rtype] HEX\n");
+}
+
+#[test]
 fn a_bad_argument_ends_with_its_reason_on_standard_error() {
     let said = |reason: &str| (2, String::new(), format!("inspect: {reason}\n"));
-    assert_eq!(inspect(&[]), said("usage: inspect [--keys FILE] HEX"));
+    assert_eq!(inspect(&[]), said("usage: inspect [--wire rtype] [--keys FILE] HEX"));
     assert_eq!(inspect(&["52zz"]), said("'z' is not a hex digit"));
     assert_eq!(inspect(&["524"]), said("3 hex digits are not whole bytes"));
 }

@@ -5,7 +5,7 @@ use rebout::wire::WireFrame;
 use rebout::wire::control::{self, Header, Payload};
 use rebout::wire::message::{Leaving, LeavingWhy, Message, Ordered, Refuse, RefuseField, Resync};
 use rebout::wire::rbn1::{self, Checksum, Flags};
-use rebout::wire::{self, Packet};
+use rebout::wire::{self, Packet, rtype};
 use rebout::{
     Buttons, Config, Cues, Game, Inputs, Lobby, MAX_DATAGRAM, Player, Protocol, Session, SimHash, checksum,
     fields,
@@ -158,6 +158,25 @@ fn shown() -> BTreeMap<String, Vec<u8>> {
     shown
 }
 
+/// The packets of section 17.
+fn rtype_packets() -> [(&'static str, bool, u16, rtype::Payload<'static>); 12] {
+    use rtype::{InputFlags, Payload};
+    [
+        ("hello", true, 0x2000, Payload::Hello { version: rtype::VERSION, name: "Ada" }),
+        ("ack", false, 0x7A30, Payload::Ack(0x2000)),
+        ("welcome", true, 0x7A31, Payload::Welcome { player_id: 3, seed: 42 }),
+        ("nack", false, 0, Payload::Nack(0x2000)),
+        ("input", false, 0x2002, Payload::Input(InputFlags::new(1, -1, true))),
+        ("spawn", true, 0x7A32, Payload::EntitySpawn { id: 255, kind: 2, x: 640, y: 100 }),
+        ("update", false, 0x125A, Payload::EntityUpdate { id: 0x0310, x: 400, y: 80 }),
+        ("destroy", true, 0x7A40, Payload::EntityDestroy { id: 255 }),
+        ("hit", true, 0x7A41, Payload::HitEvent { id: 3, damage: 1 }),
+        ("heartbeat", false, 0x7A42, Payload::Heartbeat),
+        ("leave", true, 0x2100, Payload::PlayerLeave),
+        ("left", true, 0x7B00, Payload::PlayerLeft { player_id: 3 }),
+    ]
+}
+
 #[test]
 fn every_block_of_bytes_on_the_page_is_what_the_code_sends() {
     let mut expected = shown();
@@ -201,6 +220,10 @@ fn every_block_of_bytes_on_the_page_is_what_the_code_sends() {
     };
     let len = rbn1::encode(&header, [Buttons(1), Buttons(0x8009)], &mut buf).unwrap();
     put("rbn1", &buf[..len]);
+    for (name, asks_ack, sequence, payload) in rtype_packets() {
+        let len = rtype::encode(rtype::Header { asks_ack, sequence }, &payload, &mut buf).unwrap();
+        put(&format!("rtype-{name}"), &buf[..len]);
+    }
 
     let on_page: BTreeMap<String, Vec<u8>> =
         blocks("hex").into_iter().map(|(name, lines)| (name, bytes_of(&lines))).collect();

@@ -4,4 +4,5 @@ mod control;
 mod doc;
 mod message;
 mod rbn1;
+mod rtype;
 mod seal;
