@@ -1,7 +1,19 @@
 //! The configs of a server and of a client.
 
+use super::name::PlayerName;
 use core::fmt;
 use core::time::Duration;
+
+/// The format of the datagrams between a server and its clients. Both sides have to be set to the same one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Wire {
+    /// GAME: numbered inputs, snapshots with their frame, messages of the game's own.
+    #[default]
+    Game,
+    /// R-Type: one entity a packet in whole units, and neither frames nor messages of the game's own.
+    Rtype,
+}
 
 /// The config of a server: rates, seats and limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +35,8 @@ pub struct ServerConfig {
     pub first_frame: u32,
     /// Random bits, from which the proofs of addresses are made. They must not be guessable from outside.
     pub entropy: u64,
+    /// The format of the datagrams.
+    pub wire: Wire,
 }
 
 impl ServerConfig {
@@ -38,6 +52,7 @@ impl ServerConfig {
             seed: 1,
             first_frame: 0,
             entropy,
+            wire: Wire::Game,
         }
     }
 
@@ -59,13 +74,24 @@ pub struct ClientConfig {
     pub timeout: Duration,
     /// Random bits for sequence numbers and pings.
     pub entropy: u64,
+    /// The format of the datagrams.
+    pub wire: Wire,
+    /// The name of the player, which only R-Type sends.
+    pub name: PlayerName,
 }
 
 impl ClientConfig {
     /// 60 frames and 20 snapshots a second.
     #[must_use]
     pub const fn new(entropy: u64) -> Self {
-        Self { frame_rate: 60, broadcast_rate: 20, timeout: Duration::from_secs(10), entropy }
+        Self {
+            frame_rate: 60,
+            broadcast_rate: 20,
+            timeout: Duration::from_secs(10),
+            entropy,
+            wire: Wire::Game,
+            name: PlayerName::DEFAULT,
+        }
     }
 
     pub(crate) fn check(&self) -> Result<(), ConfigError> {

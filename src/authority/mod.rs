@@ -56,13 +56,15 @@
 mod client;
 mod config;
 mod dialect;
+mod name;
 mod numbering;
 mod record;
 mod server;
 mod world;
 
 pub use client::{Client, ClientEvent, ClientStats, Drawing, PredictionStats, Reason, Seen};
-pub use config::{ClientConfig, ConfigError, ServerConfig};
+pub use config::{ClientConfig, ConfigError, ServerConfig, Wire};
+pub use name::PlayerName;
 pub use record::{Course, MAX_TOLD, Terms, Told};
 pub use server::{InputStats, LeftWhy, Server, ServerEvent, ServerStats, Shot, Stage};
 pub use world::{Body, Command, World};

@@ -56,25 +56,36 @@ impl Course {
         (self.x + self.velocity_x * seconds, self.y + self.velocity_y * seconds)
     }
 
+    /// The same line from the place at another frame.
+    pub(crate) fn moved_to(self, frame: u64, frame_rate: u16) -> Self {
+        let (x, y) = self.at(frame as f64, frame_rate);
+        Self { frame, x, y, ..self }
+    }
+
     pub(crate) fn is_finite(&self) -> bool {
         [self.x, self.y, self.velocity_x, self.velocity_y].iter().all(|value| value.is_finite())
     }
 }
 
-/// One entity as a snapshot shows it.
+/// On a wire that has no projectiles, projectile n is the entity of this id and n more.
+pub(crate) const FIRST_SHOT: u16 = 256;
+
+/// One entity as a snapshot shows it, or a projectile where those are entities too.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Shown {
-    pub(crate) id: u8,
+    pub(crate) id: u16,
     pub(crate) body: Body,
 }
 
 /// One thing that a server tells reliably. Frames are the server's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Record {
-    /// There is an entity from this frame on.
-    Spawn { id: u8, kind: u8, frame: u64 },
-    /// An entity is gone at this frame.
-    Gone { id: u8, frame: u64 },
+    /// There is an entity from this frame on, at this place as far as the wire tells it.
+    Spawn { id: u8, kind: u8, frame: u64, place: Option<(f32, f32)> },
+    /// An entity is gone at this frame; `player` says on a server that it was one.
+    Gone { id: u8, frame: u64, player: bool },
+    /// An entity was hit in this frame.
+    Hit { id: u8, damage: u8, frame: u64 },
     /// There is a projectile.
     Shot { id: u8, kind: u8, owner: u8, course: Course },
     /// A projectile has taken another course.

@@ -7,6 +7,9 @@ use core::fmt;
 use core::time::Duration;
 
 /// An event of a client for the game. Events that come from the server keep its order, and each comes once.
+///
+/// R-Type tells no frames: those of its events are of the arrival, on our own clock, and the order is kept for each entity
+/// alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ClientEvent {
@@ -30,6 +33,15 @@ pub enum ClientEvent {
     Gone {
         /// Its id.
         id: u8,
+        /// The server's frame.
+        frame: u64,
+    },
+    /// An entity was hit.
+    Hit {
+        /// Its id.
+        id: u8,
+        /// The damage, whose scale is the game's.
+        damage: u8,
         /// The server's frame.
         frame: u64,
     },
@@ -62,6 +74,8 @@ pub enum Reason {
     Ended,
     /// Nothing has come from the server for too long.
     Silent,
+    /// The server rejects what it is sent, by the rules of R-Type.
+    Rejected,
 }
 
 impl fmt::Display for Reason {
@@ -74,6 +88,7 @@ impl fmt::Display for Reason {
             Self::Shutdown => "the server was shut down",
             Self::Ended => "the server has ended the game",
             Self::Silent => "the connection to the server was lost",
+            Self::Rejected => "the server rejects what it is sent: it may speak another version",
         })
     }
 }

@@ -1,13 +1,11 @@
 //! The client's own inputs and predicted bodies. Reconciliation replays the inputs that the server has not applied.
 
+use super::smoothing::Smoothing;
 use crate::authority::dialect::NumberedInput;
 use crate::authority::world::{Body, Command, World};
 
 /// The size of the history, in inputs.
 const KEPT: u64 = 256;
-
-/// The most frames over which a correction is shown.
-const SHOWN_OVER: u8 = 6;
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
@@ -24,10 +22,18 @@ struct Entry {
 pub struct PredictionStats {
     /// Snapshots that were compared with what was predicted for their frame.
     pub compared: u64,
-    /// Those that were exactly alike.
+    /// Those that were exactly alike; on R-Type those within one unit of where the player had been.
     pub exact: u64,
     /// Inputs that were replayed after a correction.
     pub replayed: u64,
+    /// The largest correction so far, in units of the game, rounded up.
+    pub max_correction: u32,
+}
+
+impl PredictionStats {
+    pub(super) fn corrected(&mut self, by: f32) {
+        self.max_correction = self.max_correction.max(by.ceil() as u32);
+    }
 }
 
 /// Inputs by step, the predicted body, and how much of the last correction is still to be shown.
@@ -41,8 +47,7 @@ pub(super) struct History {
     before: Body,
     /// The newest baseline that was taken over.
     baseline: Option<u64>,
-    offset: (f32, f32),
-    offset_frames: u8,
+    smoothing: Smoothing,
     stats: PredictionStats,
 }
 
@@ -56,8 +61,7 @@ impl History {
             predicted: None,
             before: Body::at(0.0, 0.0),
             baseline: None,
-            offset: (0.0, 0.0),
-            offset_frames: 0,
+            smoothing: Smoothing::default(),
             stats: PredictionStats::default(),
         }
     }
@@ -76,7 +80,7 @@ impl History {
         let body = self.predicted.unwrap_or(Body::at(0.0, 0.0));
         self.entries[(step % KEPT) as usize] = Entry { step, command, body };
         self.last = step;
-        self.offset_frames = self.offset_frames.saturating_sub(1);
+        self.smoothing.step();
     }
 
     /// Takes over the server's body after step `applied`, and replays the steps that it has not applied.
@@ -124,17 +128,11 @@ impl History {
         self.predicted = Some(body);
     }
 
-    /// Goes on showing `shown`, less and less of it over the next frames.
     fn show_away(&mut self, shown: &Body) {
-        let Some(predicted) = self.predicted else { return };
-        let (x, y) = self.offset();
-        self.offset = (shown.x + x - predicted.x, shown.y + y - predicted.y);
-        self.offset_frames = SHOWN_OVER;
-    }
-
-    fn offset(&self) -> (f32, f32) {
-        let part = f32::from(self.offset_frames) / f32::from(SHOWN_OVER);
-        (self.offset.0 * part, self.offset.1 * part)
+        if let Some(predicted) = &self.predicted {
+            self.stats.corrected(shown.distance(predicted));
+            self.smoothing.show_away(shown, predicted);
+        }
     }
 
     /// The predicted body, without smoothing.
@@ -144,11 +142,7 @@ impl History {
 
     /// The body to draw at part `between` of the way from the last step but one to the last.
     pub(super) fn drawn(&self, between: f32) -> Option<Body> {
-        let mut body = self.before.towards(self.predicted.as_ref()?, between);
-        body.health = self.predicted?.health;
-        let (x, y) = self.offset();
-        (body.x, body.y) = (body.x + x, body.y + y);
-        Some(body)
+        Some(self.smoothing.drawn(&self.before, self.predicted.as_ref()?, between))
     }
 
     /// The last inputs, oldest first, at most `count`; their numbers are their steps less `base`.

@@ -1,5 +1,6 @@
 //! The client: a clock, the prediction of its own player, and the scene of everything else.
 
+mod arrival;
 mod clock;
 mod event;
 mod history;
@@ -7,22 +8,25 @@ mod pace;
 mod pings;
 mod playout;
 mod scene;
+mod smoothing;
 mod stepping;
 mod track;
 mod traffic;
+mod trail;
 
 pub use event::{ClientEvent, ClientStats, Reason};
 pub use history::PredictionStats;
 pub use scene::Seen;
 pub use track::Drawing;
 
-use super::config::{ClientConfig, ConfigError, check_rates};
+use super::config::{ClientConfig, ConfigError, Wire, check_rates};
 use super::dialect::{ClientLink, Delivered, NumberedInput, SpeaksToServer};
 use super::record::{Record, Shown};
 use super::server::Shot;
 use super::world::{Body, Command, World};
 use crate::peer::entropy::Entropy;
 use crate::time::{Span, Time};
+use arrival::{ARRIVAL_RATE, ByArrival, arrival_millis};
 use clock::ServerClock;
 use core::time::Duration;
 use history::History;
@@ -38,6 +42,13 @@ const MAX_EVENTS: usize = 1_024;
 
 /// A DISCONNECT is believed after this long without a new snapshot: it is empty, so anybody could have written it.
 const BELIEVED_AFTER: Span = Span::from_millis(500);
+
+/// On R-Type a request that five resends did not bring an answer to is given up.
+const RTYPE_PATIENCE: Span = Span::from_millis(600);
+
+/// How often a client says that it leaves: on R-Type once and five times more, unless the ACK comes.
+const FAREWELLS: u8 = 3;
+const FAREWELLS_RTYPE: u8 = 6;
 
 /// A client that was away for longer than this heard nothing in that time, and does not blame the server.
 const MAX_GAP: Span = Span::from_millis(250);
@@ -78,6 +89,8 @@ pub struct Client {
     id: Option<u8>,
     link: ClientLink,
     began: Time,
+    /// When the first of the requests that are not answered yet was sent.
+    asking_since: Option<Time>,
     advanced_at: Option<Time>,
     heard_at: Time,
     join_due: Time,
@@ -97,6 +110,8 @@ pub struct Client {
     baseline: Option<Baseline>,
     playout: Playout,
     scene: Scene,
+    /// The own player and the time of arrival, on a wire without frames.
+    by_arrival: Option<Box<ByArrival>>,
     newest_frame: u64,
     inputs_due: u64,
     inputs: Vec<NumberedInput>,
@@ -119,8 +134,9 @@ impl Client {
             frame_rate: config.frame_rate,
             phase: Phase::Asking,
             id: None,
-            link: ClientLink::new(Time::ZERO, first),
+            link: ClientLink::new(&config, first),
             began: Time::NEVER,
+            asking_since: None,
             advanced_at: None,
             heard_at: Time::ZERO,
             join_due: Time::ZERO,
@@ -137,7 +153,8 @@ impl Client {
             history: History::new(),
             baseline: None,
             playout: Playout::new(config.broadcast_rate),
-            scene: Scene::new(),
+            scene: Scene::new(config.wire == Wire::Rtype),
+            by_arrival: (config.wire == Wire::Rtype).then(|| Box::new(ByArrival::new(config.broadcast_rate))),
             newest_frame: 0,
             inputs_due: 0,
             inputs: Vec::with_capacity(16),
@@ -155,6 +172,9 @@ impl Client {
     pub fn advance<W: World>(&mut self, now: Duration, world: &W, command: Command) {
         let now = Time::from(now);
         self.keep_watch(now);
+        if self.by_arrival.is_some() {
+            return self.advance_by_arrival(now, world, command);
+        }
         if !matches!(self.phase, Phase::Playing { .. }) || !self.clock.is_ready() {
             return;
         }
@@ -170,7 +190,8 @@ impl Client {
     pub fn leave(&mut self, now: Duration) {
         if !matches!(self.phase, Phase::Over(_)) {
             if self.id.is_some() {
-                (self.farewells, self.farewell_due) = (3, Time::from(now));
+                let farewells = if self.by_arrival.is_some() { FAREWELLS_RTYPE } else { FAREWELLS };
+                (self.farewells, self.farewell_due) = (farewells, Time::from(now));
             }
             self.end(Reason::Left);
         }
@@ -229,7 +250,7 @@ impl Client {
         self.pace.as_ref().map(|pace| self.in_frames(pace.simulated()))
     }
 
-    /// The server's time in frames, as far as it is known.
+    /// The server's time in frames, as far as it is known; never on R-Type, which does not tell it.
     #[must_use]
     pub fn server_frame(&self, now: Duration) -> Option<f64> {
         let ready = self.clock.is_ready() && !matches!(self.phase, Phase::Over(_));
@@ -245,14 +266,20 @@ impl Client {
     /// The predicted body of our own player, exactly as the rule gave it.
     #[must_use]
     pub fn predicted(&self) -> Option<&Body> {
-        self.history.predicted()
+        match &self.by_arrival {
+            Some(mine) => mine.trail.predicted(),
+            None => self.history.predicted(),
+        }
     }
 
     /// Our own player as it is to be drawn: between two steps, and with corrections shown gradually.
     #[must_use]
     pub fn own(&self) -> Option<Body> {
         let between = self.pace.as_ref().map_or(1.0, Pace::between_steps);
-        self.history.drawn(between)
+        match &self.by_arrival {
+            Some(mine) => mine.trail.drawn(between),
+            None => self.history.drawn(between),
+        }
     }
 
     /// Everybody else as they are to be drawn, by id.
@@ -261,7 +288,7 @@ impl Client {
         let render = self.render_frame();
         render
             .into_iter()
-            .flat_map(move |render| self.scene.entities(render, self.frame_rate))
+            .flat_map(move |render| self.scene.entities(self.scene_time(render), self.scene_rate()))
             .filter(move |seen| Some(seen.id) != own)
     }
 
@@ -273,7 +300,7 @@ impl Client {
 
     /// Every projectile at a time in frames: [`render_frame`](Self::render_frame) shows them among the others.
     pub fn shots(&self, frame: f64) -> impl Iterator<Item = Shot> {
-        self.scene.shots(frame, self.frame_rate)
+        self.scene.shots(self.scene_time(frame), self.scene_rate())
     }
 
     /// The statistics so far.
@@ -281,7 +308,7 @@ impl Client {
     pub fn stats(&self) -> ClientStats {
         let duration = |nanos: i64| Duration::from_nanos(u64::try_from(nanos).unwrap_or(0));
         ClientStats {
-            prediction: self.history.stats(),
+            prediction: self.by_arrival.as_ref().map_or(self.history.stats(), |mine| mine.trail.stats()),
             round_trip: duration(self.clock.mean_round_trip()),
             jitter: duration(self.clock.arrival_jitter()),
             delay: duration(self.playout.delay()),
@@ -290,6 +317,19 @@ impl Client {
     }
 
     // Internal.
+
+    /// The scene's units a second: frames, or milliseconds where its time is that of arrival.
+    fn scene_rate(&self) -> u16 {
+        if self.by_arrival.is_some() { ARRIVAL_RATE } else { self.frame_rate }
+    }
+
+    /// A time in frames, as the scene counts it.
+    fn scene_time(&self, frame: f64) -> f64 {
+        match &self.by_arrival {
+            Some(_) => frame * self.clock.frame_nanos() as f64 / 1e6,
+            None => frame,
+        }
+    }
 
     fn in_frames(&self, nanos: i64) -> f64 {
         nanos as f64 / self.clock.frame_nanos() as f64
@@ -317,7 +357,11 @@ impl Client {
         }
         self.advanced_at = Some(now);
         let timeout = Span::from(self.config.timeout);
+        let asking = self.asking_since.map_or(Span::ZERO, |since| now.since(since));
         match self.phase {
+            Phase::Asking if self.by_arrival.is_some() && asking >= RTYPE_PATIENCE => {
+                self.end(Reason::NoAnswer);
+            }
             Phase::Asking | Phase::Proving { .. } if now.since(self.began) > timeout => {
                 self.end(Reason::NoAnswer);
             }
@@ -334,10 +378,15 @@ impl Client {
     }
 
     /// Takes in the messages that are here, before the snapshot that may have come with them.
-    fn deliver(&mut self) {
+    fn deliver(&mut self, now: Time) {
+        let (own, frame_nanos) = (self.id, self.clock.frame_nanos());
+        let near = if self.by_arrival.is_some() { arrival_millis(now) } else { self.newest_frame };
+        // Events tell frames of the server, or of our own clock where the scene's time is that of arrival.
+        let by_arrival = self.by_arrival.is_some();
+        let in_frames = |at: u64| if by_arrival { at * 1_000_000 / frame_nanos.unsigned_abs() } else { at };
         let Self { link, scene, events, clock, playout, .. } = self;
-        let (mut terms_heard, mut bye) = (None, None);
-        link.deliver(self.newest_frame, |delivered| {
+        let (mut terms_heard, mut bye, mut spawned_at) = (None, None, None);
+        link.deliver(near, |delivered| {
             let event = match delivered {
                 Delivered::Terms(terms, frame)
                     if check_rates(terms.frame_rate, terms.broadcast_rate).is_ok() =>
@@ -351,8 +400,14 @@ impl Client {
                 Delivered::Record(record) => {
                     scene.record(&record);
                     match record {
-                        Record::Spawn { id, kind, frame } => ClientEvent::Spawned { id, kind, frame },
-                        Record::Gone { id, frame } => ClientEvent::Gone { id, frame },
+                        Record::Spawn { id, kind, frame, place } => {
+                            spawned_at = place.filter(|_| own == Some(id)).or(spawned_at);
+                            ClientEvent::Spawned { id, kind, frame: in_frames(frame) }
+                        }
+                        Record::Gone { id, frame, .. } => ClientEvent::Gone { id, frame: in_frames(frame) },
+                        Record::Hit { id, damage, frame } => {
+                            ClientEvent::Hit { id, damage, frame: in_frames(frame) }
+                        }
                         Record::Told { frame, told } => ClientEvent::Told { frame, told },
                         Record::Bye { kicked } => {
                             bye = Some(kicked);
@@ -368,6 +423,9 @@ impl Client {
             events.push_back(event);
         });
         self.bye = bye.or(self.bye);
+        if let Some(place) = spawned_at {
+            self.spawned_at(place);
+        }
         // Terms that come after a count has begun are too late to change how inputs are numbered.
         if let (Some((terms, frame)), None) = (terms_heard, &self.pace) {
             (self.has_terms, self.frame_rate) = (true, terms.frame_rate);

@@ -1,7 +1,8 @@
 //! The scene: everything that is drawn of the server's world: entities by their samples, projectiles by their courses.
 
+use super::arrival::{self, Intervals};
 use super::track::{Drawing, Track};
-use crate::authority::record::{Record, Shown};
+use crate::authority::record::{Course, FIRST_SHOT, Record, Shown};
 use crate::authority::server::Shot;
 use crate::authority::server::shots::{Flight, MAX_SHOTS};
 use crate::authority::world::Body;
@@ -49,18 +50,22 @@ pub(super) struct Scene {
     tracks: Box<[Track; IDS]>,
     told: Box<[Told; IDS]>,
     shots: Box<[Option<Flying>; MAX_SHOTS]>,
+    /// The samples of projectiles, on a wire that has no courses.
+    shot_tracks: Vec<Track>,
     /// Whether the server tells of spawns.
     pub(super) told_of_spawns: bool,
     newest_frame: u64,
 }
 
 impl Scene {
-    pub(super) fn new() -> Self {
+    /// An empty scene; `by_arrival` on a wire whose projectiles are entities.
+    pub(super) fn new(by_arrival: bool) -> Self {
         Self {
             tracks: Box::new([Track::EMPTY; IDS]),
             told: Box::new([Told::default(); IDS]),
             shots: Box::new([None; MAX_SHOTS]),
-            told_of_spawns: false,
+            shot_tracks: if by_arrival { vec![Track::EMPTY; MAX_SHOTS] } else { Vec::new() },
+            told_of_spawns: by_arrival,
             newest_frame: 0,
         }
     }
@@ -69,7 +74,7 @@ impl Scene {
     pub(super) fn snapshot(&mut self, frame: u64, shown: &[Shown]) {
         self.newest_frame = self.newest_frame.max(frame);
         for Shown { id, body } in shown {
-            let told = &self.told[usize::from(*id)];
+            let Some(told) = self.told.get(usize::from(*id)) else { continue };
             let before = told.spawned.is_some_and(|spawned| frame < spawned);
             let after = told.gone.is_some_and(|gone| frame >= gone);
             if !before && !after {
@@ -78,18 +83,38 @@ impl Scene {
         }
     }
 
+    /// Takes in the position of an entity or a projectile that arrives now.
+    pub(super) fn updated(&mut self, arrived: u64, shown: &Shown, intervals: &mut Intervals) {
+        let track = match shown.id.checked_sub(FIRST_SHOT) {
+            None => &mut self.tracks[usize::from(shown.id)],
+            Some(shot) => match self.shot_tracks.get_mut(usize::from(shot)) {
+                Some(track) => track,
+                None => return,
+            },
+        };
+        arrival::insert(track, intervals, arrived, shown.body);
+    }
+
     /// Takes in a reliable record. Messages of the game are not for the scene.
     pub(super) fn record(&mut self, record: &Record) {
         match *record {
-            Record::Spawn { id, kind, frame } => {
-                self.tracks[usize::from(id)].forget_before(frame);
+            Record::Spawn { id, kind, frame, place } => {
+                let track = &mut self.tracks[usize::from(id)];
+                track.forget_before(frame);
+                if let Some((x, y)) = place {
+                    track.insert(frame, Body::at(x, y));
+                }
                 self.told[usize::from(id)] = Told { kind, spawned: Some(frame), gone: None };
             }
-            Record::Gone { id, frame } => self.told[usize::from(id)].gone = Some(frame),
+            Record::Gone { id, frame, .. } => self.told[usize::from(id)].gone = Some(frame),
             Record::Shot { id, kind, owner, course } => {
                 let flight = Flight { kind, owner, course };
                 let flying = Flying { flight, before: None, spawned: course.frame, ended: None };
                 self.shots[usize::from(id)] = Some(flying);
+                if let Some(track) = self.shot_tracks.get_mut(usize::from(id)) {
+                    *track = Track::EMPTY;
+                    track.insert(course.frame, Body::at(course.x, course.y));
+                }
             }
             Record::Bounce { id, course } => {
                 if let Some(flying) = &mut self.shots[usize::from(id)] {
@@ -102,7 +127,7 @@ impl Scene {
                     flying.ended = Some(frame);
                 }
             }
-            Record::Told { .. } | Record::Bye { .. } => {}
+            Record::Hit { .. } | Record::Told { .. } | Record::Bye { .. } => {}
         }
     }
 
@@ -140,8 +165,21 @@ impl Scene {
             if ended || frame < flying.spawned as f64 {
                 return None;
             }
+            if let Some((body, _)) =
+                self.shot_tracks.get(usize::from(id)).and_then(|track| track.at(frame, frame_rate))
+            {
+                return Some(tracked(id, flying, &body));
+            }
             let before = flying.before.filter(|_| frame < flying.flight.course.frame as f64);
             Some(Shot::at(id, &before.unwrap_or(flying.flight), frame, frame_rate))
         })
     }
+}
+
+/// A projectile whose course is not known, where its samples show it.
+fn tracked(id: u8, flying: &Flying, body: &Body) -> Shot {
+    let Flight { kind, owner, course } = flying.flight;
+    let Body { x, y, velocity_x, velocity_y, .. } = *body;
+    let course = Course { frame: course.frame, x, y, velocity_x, velocity_y };
+    Shot { id, kind, owner, x, y, course }
 }

@@ -2,8 +2,10 @@
 
 use super::{Baseline, Client, ClientEvent, Phase, Reason};
 use crate::Protocol;
+use crate::authority::config::ClientConfig;
 use crate::authority::dialect::{FromServer, SpeaksToServer};
 use crate::authority::numbering::nearest;
+use crate::authority::record::Terms;
 use crate::peer::refusal::Refusal;
 use crate::time::{Span, Time};
 use core::time::Duration;
@@ -11,6 +13,7 @@ use std::net::SocketAddr;
 
 /// A request goes out again after this long without an answer.
 const JOIN_EVERY: Span = Span::from_millis(200);
+const JOIN_EVERY_RTYPE: Span = Span::from_millis(100);
 
 /// An answer that leads to nothing within this time was void: somebody else took the seat that it offered.
 const PROOF_WITHIN: Span = Span::from_millis(500);
@@ -26,12 +29,16 @@ const FAREWELL_EVERY: Span = Span::from_millis(100);
 impl Client {
     fn hear_server(&mut self, now: Time, datagram: &[u8]) -> Result<(), Refusal> {
         if matches!(self.phase, Phase::Over(_)) {
+            if self.link.ends_farewell(datagram) {
+                self.farewells = 0;
+                return Ok(());
+            }
             return Err(Refusal::OutOfPlace);
         }
         let heard = self.link.receive(now, datagram, &mut self.shown)?;
         self.heard_at = now;
         match heard {
-            FromServer::Accepted { id } => self.accepted(now, id),
+            FromServer::Accepted { id, seed } => self.accepted(now, id, seed),
             FromServer::Leaves => self.told_to_leave(now),
             FromServer::Snapshot { frame, applied } => self.snapshot(now, frame, applied)?,
             FromServer::Pong(value) => {
@@ -40,30 +47,56 @@ impl Client {
                     self.pings.quicken(now);
                 }
             }
+            FromServer::Updates => self.updated(now),
+            FromServer::RoundTrip(round_trip) => {
+                self.clock.round_trip(round_trip);
+                self.by_arrival.iter_mut().for_each(|mine| mine.round_trip = round_trip);
+            }
+            FromServer::Quiet => {
+                self.seated(now);
+                self.said_leave = None;
+            }
+            FromServer::Lost(_) => self.end(Reason::Rejected),
             FromServer::Messages => {
                 self.seated(now);
-                self.deliver();
+                self.deliver(now);
             }
             FromServer::Alive => {}
         }
         Ok(())
     }
 
-    fn accepted(&mut self, now: Time, id: u8) {
+    fn accepted(&mut self, now: Time, id: u8, seed: Option<u32>) {
         if let Phase::Asking = self.phase {
             self.phase = Phase::Proving { since: now };
-            self.id = Some(id);
-            self.alive_due = now;
-            self.pings.begin(now);
+            (self.id, self.asking_since) = (Some(id), None);
+            match (&mut self.by_arrival, seed) {
+                (Some(mine), Some(seed)) => {
+                    mine.seed = seed;
+                    // The ACK of the WELCOME goes out by itself.
+                    self.alive_due = now + ALIVE_EVERY;
+                }
+                _ => {
+                    self.alive_due = now;
+                    self.pings.begin(now);
+                }
+            }
         }
     }
 
     /// The server talks to us, so it has taken our proof.
-    fn seated(&mut self, now: Time) {
+    pub(super) fn seated(&mut self, now: Time) {
         if let (Phase::Proving { .. }, Some(id)) = (self.phase, self.id) {
             self.phase = Phase::Playing { since: now };
-            self.pings.quicken(now);
             self.tell(ClientEvent::Joined { id });
+            match &self.by_arrival {
+                Some(mine) => {
+                    let seed = mine.seed;
+                    let ClientConfig { frame_rate, broadcast_rate, .. } = self.config;
+                    self.tell(ClientEvent::Terms(Terms { frame_rate, broadcast_rate, seed }));
+                }
+                None => self.pings.quicken(now),
+            }
         }
     }
 
@@ -90,7 +123,7 @@ impl Client {
         self.said_leave = None;
         self.newest_frame = self.newest_frame.max(frame);
         self.scene.snapshot(frame, &self.shown);
-        let own = self.shown.iter().find(|shown| Some(shown.id) == self.id);
+        let own = self.shown.iter().find(|shown| Some(shown.id) == self.id.map(u16::from));
         let newer = self.baseline.is_none_or(|baseline| baseline.frame < frame);
         if let Some(own) = own
             && newer
@@ -105,14 +138,11 @@ impl Client {
     fn next_datagram(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
         match self.phase {
             Phase::Over(_) => return self.farewell(now, buf),
-            Phase::Asking if self.join_due <= now => {
-                self.join_due = now + JOIN_EVERY;
-                return self.link.write_join(now, buf);
-            }
+            Phase::Asking if self.join_due <= now => return self.ask(now, buf),
             Phase::Asking => return None,
             Phase::Proving { since } if now.since(since) > PROOF_WITHIN => {
-                (self.phase, self.join_due) = (Phase::Asking, now + JOIN_EVERY);
-                return self.link.write_join(now, buf);
+                self.phase = Phase::Asking;
+                return self.ask(now, buf);
             }
             Phase::Proving { .. } | Phase::Playing { .. } => {}
         }
@@ -122,6 +152,12 @@ impl Client {
         if self.pings.due() <= now {
             let value = self.pings.next(now);
             return self.link.write_ping(now, value, buf);
+        }
+        if self.inputs_due > 0 && self.by_arrival.is_some() {
+            self.alive_due = now + ALIVE_EVERY;
+            self.next_input();
+            self.inputs_due -= 1;
+            return self.link.write_inputs(now, &self.inputs, buf);
         }
         if self.inputs_due > 0 {
             let count = self.inputs_due - 1 + self.redundancy();
@@ -135,6 +171,12 @@ impl Client {
             return self.link.write_alive(now, buf);
         }
         None
+    }
+
+    fn ask(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
+        self.asking_since = self.asking_since.or(Some(now));
+        self.join_due = now + if self.by_arrival.is_some() { JOIN_EVERY_RTYPE } else { JOIN_EVERY };
+        self.link.write_join(now, buf)
     }
 
     fn farewell(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {

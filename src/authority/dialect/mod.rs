@@ -2,24 +2,21 @@
 //! format.
 //!
 //! A server and a client know these three traits and nothing of bytes, sequence numbers or acks. [`game`] is the
-//! dialect of GAME. Another dialect implements the same three; the aliases below are what the roles are built with.
+//! dialect of GAME, [`rtype`] that of R-Type; [`either`] is the one that a config has chosen.
 
+mod either;
 pub(crate) mod game;
+mod proof;
+pub(crate) mod rtype;
+
+pub(crate) use either::{ClientLink, Gate, ServerLink};
 
 use super::record::{Record, Shown, Terms};
 use super::world::Command;
 use crate::MAX_DATAGRAM;
-use crate::peer::keyed_hash::Key;
 use crate::peer::refusal::Refusal;
-use crate::time::Time;
+use crate::time::{Span, Time};
 use std::net::SocketAddr;
-
-/// The gate of a server: judges datagrams of strangers.
-pub(crate) type Gate = game::gate::Gate;
-/// A server's end of one connection.
-pub(crate) type ServerLink = game::server_link::ServerLink;
-/// A client's end of its connection.
-pub(crate) type ClientLink = game::client_link::ClientLink;
 
 /// The longest answer to a stranger.
 pub(crate) const MAX_ANSWER: usize = 32;
@@ -34,15 +31,16 @@ pub(crate) struct Answer {
 /// The verdict on a datagram of a stranger.
 #[derive(Debug)]
 pub(crate) enum Knock {
-    /// It is answered, and nothing is kept.
-    Answer(Answer),
+    /// It is answered, with one datagram or two, and nothing is kept.
+    Answer(Answer, Option<Answer>),
     /// The address is proven. A seat is taken, and the datagram is then the first one of the connection.
     Proven,
 }
 
 /// Judges datagrams from addresses without a seat, and keeps no state about them.
 pub(crate) trait MeetsStrangers {
-    fn with_key(key: Key) -> Self;
+    /// The server's end of the connections that begin here.
+    type Link;
 
     /// Judges a datagram from `from`, which would get the id `offer` now; `None` if there is none left.
     fn knock(
@@ -54,7 +52,7 @@ pub(crate) trait MeetsStrangers {
     ) -> Result<Knock, Refusal>;
 
     /// Begins the connection of a proven address, in place of an earlier one.
-    fn begin(&self, now: Time, from: SocketAddr, id: u8, datagram: &[u8], link: &mut ServerLink);
+    fn begin(&self, now: Time, from: SocketAddr, id: u8, datagram: &[u8], link: &mut Self::Link);
 }
 
 /// A packet of a client.
@@ -70,8 +68,19 @@ pub(crate) enum FromClient {
     JoinAgain,
     /// The client leaves.
     Leaves,
+    /// A packet without an input, where inputs are numbered by the packets that carry them.
+    Passed { number: u32 },
     /// Nothing but that it is there.
     Alive,
+}
+
+/// Why a wire gives up a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lost {
+    /// Nothing is acknowledged any more.
+    Unanswered,
+    /// The other side rejects what it is sent.
+    Rejected,
 }
 
 /// An input as it came: its number and the command.
@@ -79,9 +88,6 @@ pub(crate) type NumberedInput = (u32, Command);
 
 /// A server's end of one connection.
 pub(crate) trait SpeaksToClient {
-    /// A connection that nobody has begun.
-    fn idle() -> Self;
-
     /// Takes in a datagram; inputs go into `inputs`, whose room is never exceeded.
     fn receive(
         &mut self,
@@ -92,6 +98,9 @@ pub(crate) trait SpeaksToClient {
 
     /// Whether the client has shown more than once that it receives what is sent.
     fn is_confirmed(&self) -> bool;
+
+    /// Whether the connection is lost by the rules of the wire.
+    fn lost(&self, now: Time) -> Option<Lost>;
 
     /// Queues the terms, the first message of a connection.
     fn queue_terms(&mut self, now: Time, terms: &Terms, frame: u64);
@@ -118,11 +127,22 @@ pub(crate) trait SpeaksToClient {
     fn write_pong(&mut self, now: Time, value: u64, buf: &mut [u8]) -> Option<usize>;
     fn write_leaves(&mut self, now: Time, buf: &mut [u8]) -> Option<usize>;
 
-    /// Prepares the datagrams of a broadcast, which are alike for all clients but for their numbers.
-    fn prepare_broadcast(frame: u64, shown: &[Shown], parts: &mut Parts);
+    /// Whether the client has acknowledged that it was removed.
+    fn is_farewell_heard(&self) -> bool;
 
-    /// Writes one prepared datagram with the numbers of this connection, and the last input applied for this client.
-    fn write_broadcast(&mut self, now: Time, part: &[u8], applied: u32, buf: &mut [u8]) -> Option<usize>;
+    /// Chooses from a prepared broadcast what this client gets, at most `budget` entities where they travel one by one.
+    /// Returns the number of datagrams.
+    fn plan_broadcast(&mut self, parts: &Parts, budget: usize) -> usize;
+
+    /// Writes one of the chosen datagrams with the numbers of this connection, and the last input applied for this client.
+    fn write_broadcast(
+        &mut self,
+        now: Time,
+        parts: &Parts,
+        at: usize,
+        applied: u32,
+        buf: &mut [u8],
+    ) -> Option<usize>;
 }
 
 /// The prepared datagrams of a broadcast, one after the other. The same memory serves every broadcast.
@@ -134,7 +154,7 @@ pub(crate) struct Parts {
 
 impl Parts {
     pub(crate) fn new() -> Self {
-        Self { bytes: Vec::with_capacity(8 * MAX_DATAGRAM), ends: Vec::with_capacity(256) }
+        Self { bytes: Vec::with_capacity(8 * MAX_DATAGRAM), ends: Vec::with_capacity(512) }
     }
 
     pub(crate) fn clear(&mut self) {
@@ -160,14 +180,22 @@ impl Parts {
 /// A packet of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FromServer {
-    /// The client is in, under this id.
-    Accepted { id: u8 },
+    /// The client is in, under this id; a wire without terms tells the seed here.
+    Accepted { id: u8, seed: Option<u32> },
     /// The server ends the connection, or has no seat.
     Leaves,
     /// Entities, which are in the list that was handed in; and the number of the last input applied.
     Snapshot { frame: u32, applied: Option<u32> },
+    /// Entities without a frame, which are in the list that was handed in.
+    Updates,
     /// The answer to a ping.
     Pong(u64),
+    /// A round trip that the wire measured by itself.
+    RoundTrip(Span),
+    /// The server has nothing to show, and is there.
+    Quiet,
+    /// The connection is lost by the rules of the wire.
+    Lost(Lost),
     /// Messages may be ready to be delivered.
     Messages,
     /// Nothing but that it is there.
@@ -184,9 +212,6 @@ pub(crate) enum Delivered {
 
 /// A client's end of its connection.
 pub(crate) trait SpeaksToServer {
-    /// A connection that begins with packet `first`.
-    fn new(now: Time, first: u16) -> Self;
-
     /// Takes in a datagram from the server; entities go into `shown`, whose room is never exceeded.
     fn receive(&mut self, now: Time, datagram: &[u8], shown: &mut Vec<Shown>) -> Result<FromServer, Refusal>;
 
@@ -201,6 +226,9 @@ pub(crate) trait SpeaksToServer {
 
     /// The longest run of packets that were lost lately.
     fn recent_loss_run(&self) -> u32;
+
+    /// Whether a datagram acknowledges that we leave.
+    fn ends_farewell(&self, datagram: &[u8]) -> bool;
 
     fn write_due(&mut self, now: Time, buf: &mut [u8]) -> Option<usize>;
     fn write_join(&mut self, now: Time, buf: &mut [u8]) -> Option<usize>;

@@ -32,6 +32,10 @@ pub enum LeftWhy {
     Left,
     /// Nothing came from it for too long.
     Silent,
+    /// It acknowledged nothing any more, by the rules of R-Type.
+    Unanswered,
+    /// It rejected what it was sent, by the rules of R-Type.
+    Rejected,
     /// It acknowledged too little of what it was told.
     Behind,
     /// It was kicked.
@@ -45,6 +49,8 @@ impl fmt::Display for LeftWhy {
         f.write_str(match self {
             Self::Left => "left the game",
             Self::Silent => "was not heard of any more",
+            Self::Unanswered => "does not answer any more",
+            Self::Rejected => "rejects what it is sent",
             Self::Behind => "could not keep up",
             Self::Kicked => "was kicked",
             Self::Shutdown => "was told that the server shuts down",

@@ -1,5 +1,6 @@
 //! The inputs of one client, of which one is applied in each frame.
 
+use super::sequenced::{Next, Sequenced};
 use crate::authority::dialect::NumberedInput;
 use crate::authority::numbering::nearest;
 use crate::authority::world::Command;
@@ -43,9 +44,16 @@ pub(super) struct InputBuffer {
     last: Command,
     missing: u16,
     stats: InputStats,
+    /// The packets of a wire whose inputs have no numbers of their own.
+    sequenced: Option<Sequenced>,
 }
 
 impl InputBuffer {
+    /// The buffer of a wire whose inputs are numbered by their packets.
+    pub(super) fn by_packets() -> Self {
+        Self { sequenced: Some(Sequenced::new()), ..Self::new() }
+    }
+
     pub(super) fn new() -> Self {
         Self {
             slots: [(EMPTY, Command::NEUTRAL); KEPT as usize],
@@ -57,6 +65,14 @@ impl InputBuffer {
             last: Command::NEUTRAL,
             missing: 0,
             stats: InputStats::default(),
+            sequenced: None,
+        }
+    }
+
+    /// Notes a packet without an input.
+    pub(super) fn pass(&mut self, number: u32) {
+        if let Some(sequenced) = &mut self.sequenced {
+            sequenced.insert(number, None);
         }
     }
 
@@ -72,6 +88,10 @@ impl InputBuffer {
     /// Takes in the inputs of a packet; `frame` is the one that was stepped last.
     pub(super) fn insert(&mut self, frame: u64, inputs: &[NumberedInput]) {
         for (number, command) in inputs {
+            if let Some(sequenced) = &mut self.sequenced {
+                self.stats.known_or_late += u64::from(!sequenced.insert(*number, Some(*command)));
+                continue;
+            }
             match self.numbered_from {
                 Some(first) => {
                     let past = frame.max(first.saturating_sub(1));
@@ -139,6 +159,12 @@ impl InputBuffer {
 
     /// The number of the input for this frame, and the input.
     fn due(&mut self, frame: u64) -> Option<(u64, Command)> {
+        if let Some(sequenced) = &mut self.sequenced {
+            return match sequenced.take_next() {
+                Next::Input(command) => Some((frame, command)),
+                Next::Missing => None,
+            };
+        }
         if self.numbered_from.is_some() {
             return self.take_slot(frame).map(|command| (frame, command));
         }

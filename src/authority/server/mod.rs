@@ -6,6 +6,7 @@ mod input_buffer;
 mod log;
 mod seat;
 mod seats;
+mod sequenced;
 pub(crate) mod shots;
 mod stage;
 mod traffic;
@@ -14,9 +15,9 @@ pub use event::{LeftWhy, ServerEvent, ServerStats};
 pub use input_buffer::InputStats;
 pub use stage::{Shot, Stage};
 
-use super::config::{ConfigError, ServerConfig};
-use super::dialect::{Answer, NumberedInput, Parts, ServerLink, SpeaksToClient};
-use super::record::{Record, Shown, Terms};
+use super::config::{ConfigError, ServerConfig, Wire};
+use super::dialect::{Answer, Lost, NumberedInput, Parts, ServerLink, SpeaksToClient};
+use super::record::{FIRST_SHOT, Record, Shown, Terms};
 use super::world::{Body, World};
 use crate::time::{Span, Time};
 use core::time::Duration;
@@ -32,6 +33,9 @@ const MAX_CATCH_UP: Span = Span::from_millis(250);
 
 /// The most events that wait for the owner.
 const MAX_EVENTS: usize = 1_024;
+
+/// The most entities a second that a client is told of where each is a packet of its own.
+const MAX_UPDATES_A_SECOND: u16 = 300;
 
 /// The most answers to strangers that wait to be sent: as many as a driver receives before it sends.
 const MAX_ANSWERS: usize = 256;
@@ -73,11 +77,11 @@ impl Server {
             frame_span: Span::from(Duration::from_secs(1)) / u32::from(config.frame_rate),
             next_frame_at: None,
             advanced_at: Time::ZERO,
-            seats: Seats::new(config.max_clients, config.entropy),
+            seats: Seats::new(&config),
             entities: Entities::new(),
             shots: Shots::new(),
             log: Log::new(),
-            shown: Vec::with_capacity(256),
+            shown: Vec::with_capacity(512),
             parts: Parts::new(),
             inputs: Vec::with_capacity(256),
             answers: VecDeque::with_capacity(MAX_ANSWERS),
@@ -101,7 +105,8 @@ impl Server {
         while let Some(id) = self.entering.pop_front() {
             let (kind, body) = world.enter(id);
             self.entities.place(id, kind, body, self.frame);
-            self.log.push(To::All, Record::Spawn { id, kind, frame: self.frame });
+            let place = Some((body.x, body.y));
+            self.log.push(To::All, Record::Spawn { id, kind, frame: self.frame, place });
         }
         for seat in self.seats.all_mut().iter_mut().filter(|seat| seat.is_playing()) {
             seat.command = seat.inputs.take(self.frame, self.config.hold_frames);
@@ -112,6 +117,7 @@ impl Server {
         world.step(&mut Stage {
             frame: self.frame,
             frame_rate: self.config.frame_rate,
+            wire: self.config.wire,
             seats: self.seats.all_mut(),
             entities: &mut self.entities,
             shots: &mut self.shots,
@@ -221,6 +227,12 @@ impl Server {
             }
             if seat.has_left(now) {
                 self.remove(now, world, at, LeftWhy::Left);
+            } else if let Some(lost) = seat.link.lost(now) {
+                let why = match lost {
+                    Lost::Unanswered => LeftWhy::Unanswered,
+                    Lost::Rejected => LeftWhy::Rejected,
+                };
+                self.remove(now, world, at, why);
             } else if now.since(seat.heard_at) > timeout || seat.was_guessed(now) {
                 self.remove(now, world, at, LeftWhy::Silent);
             }
@@ -243,7 +255,7 @@ impl Server {
         self.seats.freed(at);
         if self.entities.get(id).is_some() {
             world.leave(id);
-            let mark = self.log.push(To::All, Record::Gone { id, frame });
+            let mark = self.log.push(To::All, Record::Gone { id, frame, player: true });
             self.entities.remove(id, mark);
         } else {
             self.entities.release(id);
@@ -279,18 +291,32 @@ impl Server {
         self.shown.clear();
         for (id, _, _, body) in self.entities.iter() {
             if body.is_finite() {
-                self.shown.push(Shown { id, body: *body });
+                self.shown.push(Shown { id: id.into(), body: *body });
             } else {
                 self.stats.bodies_not_finite += 1;
             }
         }
-        ServerLink::prepare_broadcast(self.frame, &self.shown, &mut self.parts);
+        let wire = self.config.wire;
+        if wire == Wire::Rtype {
+            self.show_shots();
+        }
+        ServerLink::prepare_broadcast(wire, self.frame, &self.shown, &mut self.parts);
+        let budget = usize::from((MAX_UPDATES_A_SECOND / self.config.broadcast_rate).max(1));
         for at in 0..self.seats.all().len() {
             let seat = &mut self.seats.all_mut()[at];
             if seat.is_playing() {
-                seat.begin_broadcast();
+                seat.begin_broadcast(&self.parts, budget);
                 self.seats.make_ready(at);
             }
         }
+    }
+
+    /// Shows projectiles as entities, for a wire without courses.
+    fn show_shots(&mut self) {
+        let (frame, rate) = (self.frame as f64, self.config.frame_rate);
+        self.shown.extend(self.shots.iter().map(|(id, flight)| {
+            let (x, y) = flight.course.at(frame, rate);
+            Shown { id: FIRST_SHOT + u16::from(id), body: Body::at(x, y) }
+        }));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::input_buffer::InputBuffer;
 use super::log::Log;
+use crate::authority::config::Wire;
 use crate::authority::dialect::{Parts, ServerLink, SpeaksToClient};
 use crate::authority::world::Command;
 use crate::time::{Span, Time};
@@ -9,6 +10,8 @@ use std::net::SocketAddr;
 
 /// A DISCONNECT is sent this many times, because nothing acknowledges it.
 const FAREWELLS: u8 = 3;
+/// A PLAYER_LEFT is sent once and five times more, unless its ACK comes.
+const FAREWELLS_RTYPE: u8 = 6;
 const FAREWELL_EVERY: Span = Span::from_millis(100);
 
 /// A DISCONNECT of a client is believed after this long without a new input: it is empty, so anybody could have written it.
@@ -30,9 +33,20 @@ enum Phase {
     },
 }
 
+/// The rest of a broadcast.
+#[derive(Clone, Copy, Debug)]
+struct Broadcast {
+    /// The datagram that is sent next, and how many there are.
+    at: usize,
+    count: usize,
+    /// The input that was applied for it.
+    applied: u32,
+}
+
 /// A seat. Its memory stays when a client goes.
 #[derive(Clone, Debug)]
 pub(super) struct Seat {
+    wire: Wire,
     phase: Phase,
     pub(super) addr: SocketAddr,
     pub(super) id: u8,
@@ -49,17 +63,17 @@ pub(super) struct Seat {
     pub(super) ready: bool,
     pub(super) accept_again: bool,
     pub(super) pong: Option<u64>,
-    /// The part of the broadcast that is sent next, and the input that was applied for it.
-    broadcast: Option<(usize, u32)>,
+    broadcast: Option<Broadcast>,
 }
 
 impl Seat {
-    pub(super) fn empty() -> Self {
+    pub(super) fn empty(wire: Wire) -> Self {
         Self {
+            wire,
             phase: Phase::Empty,
             addr: SocketAddr::from(([0, 0, 0, 0], 0)),
             id: 0,
-            link: ServerLink::idle(),
+            link: ServerLink::idle(wire),
             inputs: InputBuffer::new(),
             command: Command::NEUTRAL,
             heard_at: Time::ZERO,
@@ -79,7 +93,10 @@ impl Seat {
         (self.heard_at, self.taken_at) = (now, now);
         (self.said_leave, self.command) = (None, Command::NEUTRAL);
         (self.accept_again, self.pong, self.broadcast) = (false, None, None);
-        self.inputs = InputBuffer::new();
+        self.inputs = match self.wire {
+            Wire::Game => InputBuffer::new(),
+            Wire::Rtype => InputBuffer::by_packets(),
+        };
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -92,7 +109,11 @@ impl Seat {
 
     /// Begins to say goodbye; the seat is empty once that was said.
     pub(super) fn begin_leaving(&mut self, now: Time) {
-        self.phase = Phase::Leaving { left: FAREWELLS, due: now };
+        let left = match self.wire {
+            Wire::Game => FAREWELLS,
+            Wire::Rtype => FAREWELLS_RTYPE,
+        };
+        self.phase = Phase::Leaving { left, due: now };
         self.broadcast = None;
     }
 
@@ -123,13 +144,14 @@ impl Seat {
     }
 
     /// Has the next broadcast to send.
-    pub(super) fn begin_broadcast(&mut self) {
-        self.broadcast = Some((0, self.inputs.applied()));
+    pub(super) fn begin_broadcast(&mut self, parts: &Parts, budget: usize) {
+        let count = self.link.plan_broadcast(parts, budget);
+        self.broadcast = Some(Broadcast { at: 0, count, applied: self.inputs.applied() });
     }
 
     /// The part of the broadcast that is sent next, by which a snapshot is told from other datagrams.
     pub(super) fn broadcast_at(&self) -> Option<usize> {
-        self.broadcast.map(|(at, _)| at)
+        self.broadcast.map(|broadcast| broadcast.at)
     }
 
     /// The mark up to which this client has heard everything.
@@ -175,10 +197,10 @@ impl Seat {
         if let Some(value) = self.pong.take() {
             return self.link.write_pong(now, value, buf);
         }
-        let (at, applied) = self.broadcast.take()?;
-        let len = self.link.write_broadcast(now, parts.get(at)?, applied, buf)?;
-        if at + 1 < parts.len() {
-            self.broadcast = Some((at + 1, applied));
+        let Broadcast { at, count, applied } = self.broadcast.take().filter(|rest| rest.at < rest.count)?;
+        let len = self.link.write_broadcast(now, parts, at, applied, buf)?;
+        if at + 1 < count {
+            self.broadcast = Some(Broadcast { at: at + 1, count, applied });
         }
         Some(len)
     }

@@ -2,6 +2,7 @@
 
 use super::entities::Entities;
 use super::seat::Seat;
+use crate::authority::config::ServerConfig;
 use crate::authority::dialect::{Gate, MeetsStrangers};
 use crate::peer::entropy::Entropy;
 use crate::peer::keyed_hash::{Key, keyed_hash};
@@ -25,15 +26,15 @@ pub(super) struct Seats {
 }
 
 impl Seats {
-    pub(super) fn new(max_clients: u8, entropy: u64) -> Self {
-        let mut entropy = Entropy::new(entropy);
+    pub(super) fn new(config: &ServerConfig) -> Self {
+        let mut entropy = Entropy::new(config.entropy);
         let mut key = || (entropy.next_u64(), entropy.next_u64());
-        let count = usize::from(max_clients);
+        let count = usize::from(config.max_clients);
         Self {
-            seats: (0..count).map(|_| Seat::empty()).collect(),
+            seats: (0..count).map(|_| Seat::empty(config.wire)).collect(),
             by_addr: Vec::with_capacity(count),
             ready: VecDeque::with_capacity(count),
-            gate: Gate::with_key(key()),
+            gate: Gate::new(config.wire, key(), config.seed),
             spread: key(),
             leaving: 0,
         }

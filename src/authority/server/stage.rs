@@ -4,6 +4,7 @@ use super::entities::Entities;
 use super::log::{Log, To};
 use super::seat::Seat;
 use super::shots::{Flight, Shots};
+use crate::authority::config::Wire;
 use crate::authority::record::{Course, Record, Told};
 use crate::authority::world::{Body, Command};
 
@@ -38,6 +39,7 @@ impl Shot {
 pub struct Stage<'a> {
     pub(super) frame: u64,
     pub(super) frame_rate: u16,
+    pub(super) wire: Wire,
     pub(super) seats: &'a mut [Seat],
     pub(super) entities: &'a mut Entities,
     pub(super) shots: &'a mut Shots,
@@ -88,7 +90,8 @@ impl Stage<'_> {
     pub fn spawn(&mut self, kind: u8, body: Body) -> Option<u8> {
         let id = self.entities.free_from_above()?;
         self.entities.place(id, kind, body, self.frame);
-        self.log.push(To::All, Record::Spawn { id, kind, frame: self.frame });
+        let place = Some((body.x, body.y));
+        self.log.push(To::All, Record::Spawn { id, kind, frame: self.frame, place });
         Some(id)
     }
 
@@ -98,7 +101,7 @@ impl Stage<'_> {
         if is_player || self.entities.get(id).is_none() {
             return false;
         }
-        let mark = self.log.push(To::All, Record::Gone { id, frame: self.frame });
+        let mark = self.log.push(To::All, Record::Gone { id, frame: self.frame, player: false });
         self.entities.remove(id, mark);
         true
     }
@@ -144,8 +147,13 @@ impl Stage<'_> {
         self.shots.iter().map(|(id, flight)| Shot::at(id, flight, self.frame as f64, self.frame_rate))
     }
 
+    /// Tells all clients that an entity was hit, reliably. The scale of the damage is the game's; health is not changed.
+    pub fn hit(&mut self, id: u8, damage: u8) {
+        self.log.push(To::All, Record::Hit { id, damage, frame: self.frame });
+    }
+
     /// Tells all clients a message, reliably and in order. `false` if it is longer than
-    /// [`MAX_TOLD`](crate::authority::MAX_TOLD).
+    /// [`MAX_TOLD`](crate::authority::MAX_TOLD), or if the wire is R-Type, which has none.
     pub fn tell(&mut self, bytes: &[u8]) -> bool {
         self.tell_to(To::All, bytes)
     }
@@ -156,7 +164,7 @@ impl Stage<'_> {
     }
 
     fn tell_to(&mut self, to: To, bytes: &[u8]) -> bool {
-        let Some(told) = Told::new(bytes) else { return false };
+        let Some(told) = Told::new(bytes).filter(|_| self.wire == Wire::Game) else { return false };
         self.log.push(to, Record::Told { frame: self.frame, told });
         true
     }

@@ -2,6 +2,7 @@
 
 use super::{InputStats, MAX_ANSWERS, Server, ServerEvent};
 use crate::Protocol;
+use crate::authority::config::Wire;
 use crate::authority::dialect::{FromClient, Knock, MeetsStrangers, SpeaksToClient};
 use crate::authority::record::Record;
 use crate::peer::refusal::Refusal;
@@ -13,11 +14,12 @@ impl Server {
     fn hear_stranger(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) -> Result<(), Refusal> {
         let offer = self.seats.offer(from, &self.entities);
         match (self.seats.gate.knock(now, from, datagram, offer)?, offer) {
-            (Knock::Answer(answer), _) => {
-                if self.answers.len() == MAX_ANSWERS {
+            (Knock::Answer(answer, second), _) => {
+                if self.answers.len() + 1 + usize::from(second.is_some()) > MAX_ANSWERS {
                     return Err(Refusal::NoRoom);
                 }
-                self.answers.push_back((from, answer));
+                self.answers
+                    .extend([Some(answer), second].into_iter().flatten().map(|answer| (from, answer)));
                 Ok(())
             }
             (Knock::Proven, Some(id)) => {
@@ -43,12 +45,21 @@ impl Server {
             // The table of entities is read anew for each message; a newcomer costs once what a frame never does.
             let mut count = 0;
             let mut buffer = [Record::Bye { kicked: false }; RECORDS_A_MESSAGE];
-            let spawns = self.entities.iter().map(|(id, kind, frame, _)| Record::Spawn { id, kind, frame });
+            let spawns = self.entities.iter().map(|(id, kind, frame, body)| Record::Spawn {
+                id,
+                kind,
+                frame,
+                place: Some((body.x, body.y)),
+            });
             let shots = self.shots.iter().map(|(id, flight)| Record::Shot {
                 id,
                 kind: flight.kind,
                 owner: flight.owner,
-                course: flight.course,
+                course: match self.config.wire {
+                    Wire::Game => flight.course,
+                    // A place is all that travels: the one where the projectile is now.
+                    Wire::Rtype => flight.course.moved_to(frame, self.config.frame_rate),
+                },
             });
             for (slot, record) in buffer.iter_mut().zip(spawns.chain(shots).skip(written)) {
                 *slot = record;
@@ -66,8 +77,18 @@ impl Server {
 
     fn hear_client(&mut self, now: Time, at: usize, datagram: &[u8]) -> Result<(), Refusal> {
         let seat = &mut self.seats.all_mut()[at];
-        let heard = seat.link.receive(now, datagram, &mut self.inputs)?;
+        let heard = seat.link.receive(now, datagram, &mut self.inputs);
+        if self.config.wire == Wire::Rtype && seat.has_due(now) {
+            // An ACK or a NACK does not wait for the next frame.
+            self.seats.make_ready(at);
+        }
+        let heard = heard?;
+        let seat = &mut self.seats.all_mut()[at];
         if !seat.is_playing() {
+            if seat.link.is_farewell_heard() {
+                seat.clear();
+                self.seats.freed(at);
+            }
             return Ok(());
         }
         seat.heard_at = now;
@@ -90,6 +111,7 @@ impl Server {
                 self.seats.make_ready(at);
             }
             FromClient::Leaves => seat.said_leave = seat.said_leave.or(Some(now)),
+            FromClient::Passed { number } => seat.inputs.pass(number),
             FromClient::Alive => {}
         }
         Ok(())

@@ -33,6 +33,17 @@ pub(crate) struct ClientLink {
 }
 
 impl ClientLink {
+    /// A connection that begins with packet `first`.
+    pub(crate) fn new(now: Time, first: u16) -> Self {
+        Self {
+            connection: Connection::new(now, first, Reach::OF_SERVER),
+            reliable: Reliable::new(),
+            newest_inputs: [(0, None); REMEMBERED],
+            accepted: false,
+            losses: Losses::default(),
+        }
+    }
+
     fn write(&mut self, now: Time, payload: &Payload<'_>, buf: &mut [u8]) -> Option<usize> {
         let header = self.connection.header(now);
         let newest = match payload {
@@ -56,7 +67,7 @@ impl ClientLink {
     fn snapshot(&mut self, header: Header, snapshot: &Snapshot<'_>, shown: &mut Vec<Shown>) -> FromServer {
         shown.clear();
         shown.extend(snapshot.entities.iter().map(|entity| Shown {
-            id: entity.id,
+            id: entity.id.into(),
             body: Body {
                 x: entity.x,
                 y: entity.y,
@@ -71,16 +82,6 @@ impl ClientLink {
 }
 
 impl SpeaksToServer for ClientLink {
-    fn new(now: Time, first: u16) -> Self {
-        Self {
-            connection: Connection::new(now, first, Reach::OF_SERVER),
-            reliable: Reliable::new(),
-            newest_inputs: [(0, None); REMEMBERED],
-            accepted: false,
-            losses: Losses::default(),
-        }
-    }
-
     fn receive(&mut self, now: Time, datagram: &[u8], shown: &mut Vec<Shown>) -> Result<FromServer, Refusal> {
         let packet = decode(datagram)?;
         let header = packet.header;
@@ -93,7 +94,7 @@ impl SpeaksToServer for ClientLink {
                     self.accepted = true;
                     self.connection.accept_first(now, header, &mut self.reliable);
                 }
-                return Ok(FromServer::Accepted { id: client_id.get() });
+                return Ok(FromServer::Accepted { id: client_id.get(), seed: None });
             }
             // A server without a seat for us has no connection either: its numbers mean nothing.
             Payload::Disconnect if !self.accepted => return Ok(FromServer::Leaves),
@@ -158,6 +159,11 @@ impl SpeaksToServer for ClientLink {
 
     fn recent_loss_run(&self) -> u32 {
         self.losses.recent_run
+    }
+
+    /// Nobody acknowledges a DISCONNECT.
+    fn ends_farewell(&self, _: &[u8]) -> bool {
+        false
     }
 
     fn write_due(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {

@@ -1,61 +1,36 @@
 //! Strangers on GAME: a CONNECT_REQ is empty, so the sequence number of the CONNECT_ACK is the proof of an address.
 
 use super::connection::Connection;
-use crate::authority::dialect::{Answer, Knock, MAX_ANSWER, MeetsStrangers, ServerLink};
-use crate::peer::keyed_hash::{Key, keyed_hash};
+use super::server_link::ServerLink;
+use crate::authority::dialect::proof::Proofs;
+use crate::authority::dialect::{Answer, Knock, MAX_ANSWER, MeetsStrangers};
+use crate::peer::keyed_hash::Key;
 use crate::peer::refusal::Refusal;
-use crate::time::{Span, Time};
+use crate::time::Time;
 use crate::wire::control::{self, Header, Payload};
 use core::num::NonZeroU8;
 use std::net::SocketAddr;
 
-/// A proof is of one period; that of the period before is still good.
-const PERIOD: Span = Span::from_secs(5);
-
-/// Answers CONNECT_REQs and recognises who has received the answer. The only state is the key.
+/// Answers CONNECT_REQs and recognises who has received the answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Gate {
-    key: Key,
-}
-
-impl Gate {
-    /// The sequence number that proves that `from` received the offer of `id`. The id is part of it: if the id was taken
-    /// by another in the meantime the proof is void, and the client asks again.
-    fn proof(&self, period: u64, from: SocketAddr, id: u8) -> u16 {
-        let (ip, scope) = match from {
-            SocketAddr::V4(v4) => (v4.ip().to_ipv6_mapped(), 0),
-            SocketAddr::V6(v6) => (*v6.ip(), v6.scope_id()),
-        };
-        let mut bytes = [0; 31];
-        bytes[..16].copy_from_slice(&ip.octets());
-        bytes[16..20].copy_from_slice(&scope.to_be_bytes());
-        bytes[20..22].copy_from_slice(&from.port().to_be_bytes());
-        bytes[22] = id;
-        bytes[23..].copy_from_slice(&period.to_be_bytes());
-        keyed_hash(self.key, &bytes) as u16
-    }
-
-    /// Whether `ack` is the proof of this period or of the one before. Its selective acks prove nothing: 32 guesses at once.
-    fn proves(&self, now: Time, from: SocketAddr, id: u8, ack: u16) -> bool {
-        let period = period(now);
-        ack == self.proof(period, from, id) || (period > 0 && ack == self.proof(period - 1, from, id))
-    }
-}
-
-fn period(now: Time) -> u64 {
-    now.since(Time::ZERO).nanos() / PERIOD.nanos()
+    proofs: Proofs,
 }
 
 fn answer(header: Header, payload: &Payload<'_>) -> Result<Knock, Refusal> {
     let mut answer = Answer { len: 0, bytes: [0; MAX_ANSWER] };
     answer.len = control::encode(&header, payload, &mut answer.bytes).map_err(|_| Refusal::NoRoom)?;
-    Ok(Knock::Answer(answer))
+    Ok(Knock::Answer(answer, None))
+}
+
+impl Gate {
+    pub(crate) fn with_key(key: Key) -> Self {
+        Self { proofs: Proofs::with_key(key) }
+    }
 }
 
 impl MeetsStrangers for Gate {
-    fn with_key(key: Key) -> Self {
-        Self { key }
-    }
+    type Link = ServerLink;
 
     fn knock(
         &self,
@@ -69,7 +44,7 @@ impl MeetsStrangers for Gate {
         let offer = offer.and_then(NonZeroU8::new);
         match (packet.payload, offer) {
             (Payload::ConnectReq, Some(client_id)) => {
-                let sequence = self.proof(period(now), from, client_id.get());
+                let sequence = self.proofs.offer(now, from, client_id.get());
                 let header = Header { sequence, ack: heard.sequence, ack_bits: 0 };
                 answer(header, &Payload::ConnectAck { client_id })
             }
@@ -77,6 +52,7 @@ impl MeetsStrangers for Gate {
             (Payload::ConnectReq, None) => {
                 answer(Header { sequence: 0, ack: heard.sequence, ack_bits: 0 }, &Payload::Disconnect)
             }
+            // The selective acks prove nothing: they would be 32 guesses at once.
             (
                 Payload::Input(_)
                 | Payload::Inputs(_)
@@ -84,7 +60,7 @@ impl MeetsStrangers for Gate {
                 | Payload::ReliableEvent(_)
                 | Payload::Heartbeat,
                 Some(id),
-            ) if self.proves(now, from, id.get(), heard.ack) => Ok(Knock::Proven),
+            ) if self.proofs.proves(now, from, id.get(), heard.ack) => Ok(Knock::Proven),
             _ => Err(Refusal::Stranger),
         }
     }
@@ -92,7 +68,7 @@ impl MeetsStrangers for Gate {
     fn begin(&self, now: Time, from: SocketAddr, id: u8, datagram: &[u8], link: &mut ServerLink) {
         // The proof was checked before. The packet that the client has acknowledged is the first of the connection.
         let sequence =
-            decode(datagram).map_or_else(|_| self.proof(period(now), from, id), |packet| packet.header.ack);
+            decode(datagram).map_or_else(|_| self.proofs.offer(now, from, id), |packet| packet.header.ack);
         link.begin(Connection::after(now, sequence));
     }
 }
@@ -108,6 +84,7 @@ pub(super) fn decode(datagram: &[u8]) -> Result<control::Packet<'_>, Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::Span;
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
@@ -117,7 +94,7 @@ mod tests {
         let mut request = [0; 15];
         control::encode(&Header { sequence: 9, ack: 0, ack_bits: 0 }, &Payload::ConnectReq, &mut request)
             .unwrap();
-        let Ok(Knock::Answer(answer)) = gate.knock(now, from, &request, Some(id)) else {
+        let Ok(Knock::Answer(answer, None)) = gate.knock(now, from, &request, Some(id)) else {
             panic!("no answer")
         };
         let packet = control::decode(&answer.bytes[..answer.len]).unwrap();
@@ -153,7 +130,8 @@ mod tests {
         let gate = Gate::with_key((3, 4));
         let mut request = [0; 15];
         control::encode(&Header::default(), &Payload::ConnectReq, &mut request).unwrap();
-        let Ok(Knock::Answer(answer)) = gate.knock(at(0), "192.0.2.1:5".parse().unwrap(), &request, None)
+        let Ok(Knock::Answer(answer, None)) =
+            gate.knock(at(0), "192.0.2.1:5".parse().unwrap(), &request, None)
         else {
             panic!("no answer")
         };

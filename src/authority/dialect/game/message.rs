@@ -15,6 +15,7 @@
 //! | 05 | END | id of a shot, tick u32 |
 //! | 06 | TOLD | tick u32, length u8 up to 64, bytes |
 //! | 07 | BYE | 1 if kicked, 0 if the server shuts down |
+//! | 08 | HIT | id, damage, tick u32 |
 
 use crate::authority::numbering::nearest;
 use crate::authority::record::{Course, MAX_TOLD, Record, Terms, Told};
@@ -32,6 +33,7 @@ const BOUNCE: u8 = 4;
 const END: u8 = 5;
 const TOLD: u8 = 6;
 const BYE: u8 = 7;
+const HIT: u8 = 8;
 
 /// The length of EVENTS before its records.
 pub(super) const EVENTS_HEAD: usize = 3;
@@ -77,12 +79,16 @@ pub(super) fn put_events_head(number: u16, into: &mut Vec<u8>) {
 
 pub(super) fn put_record(record: &Record, into: &mut Vec<u8>) {
     match record {
-        Record::Spawn { id, kind, frame } => {
+        Record::Spawn { id, kind, frame, .. } => {
             into.extend_from_slice(&[SPAWN, *id, *kind]);
             put_frame(*frame, into);
         }
-        Record::Gone { id, frame } => {
+        Record::Gone { id, frame, .. } => {
             into.extend_from_slice(&[GONE, *id]);
+            put_frame(*frame, into);
+        }
+        Record::Hit { id, damage, frame } => {
+            into.extend_from_slice(&[HIT, *id, *damage]);
             put_frame(*frame, into);
         }
         Record::Shot { id, kind, owner, course } => {
@@ -148,11 +154,11 @@ pub(super) fn take_record(left: &mut &[u8], near: u64) -> Option<Record> {
     match kind {
         SPAWN => {
             let [id, kind] = take(left)?;
-            Some(Record::Spawn { id, kind, frame: take_frame(left, near)? })
+            Some(Record::Spawn { id, kind, frame: take_frame(left, near)?, place: None })
         }
         GONE => {
             let [id] = take(left)?;
-            Some(Record::Gone { id, frame: take_frame(left, near)? })
+            Some(Record::Gone { id, frame: take_frame(left, near)?, player: false })
         }
         SHOT => {
             let [id, kind, owner] = take(left)?;
@@ -176,6 +182,10 @@ pub(super) fn take_record(left: &mut &[u8], near: u64) -> Option<Record> {
         BYE => {
             let [kicked @ 0..=1] = take(left)? else { return None };
             Some(Record::Bye { kicked: kicked == 1 })
+        }
+        HIT => {
+            let [id, damage] = take(left)?;
+            Some(Record::Hit { id, damage, frame: take_frame(left, near)? })
         }
         _ => None,
     }
@@ -205,15 +215,16 @@ mod tests {
 
     const COURSE: Course = Course { frame: 70_000, x: 1.5, y: -2.0, velocity_x: 30.0, velocity_y: 0.25 };
 
-    fn records() -> [Record; 7] {
+    fn records() -> [Record; 8] {
         [
-            Record::Spawn { id: 255, kind: 3, frame: 9 },
-            Record::Gone { id: 255, frame: 99 },
+            Record::Spawn { id: 255, kind: 3, frame: 9, place: None },
+            Record::Gone { id: 255, frame: 99, player: false },
             Record::Shot { id: 0, kind: 1, owner: 7, course: COURSE },
             Record::Bounce { id: 0, course: COURSE },
             Record::ShotEnd { id: 0, frame: 70_010 },
             Record::Told { frame: 70_011, told: Told::new(&[9; MAX_TOLD]).unwrap() },
             Record::Bye { kicked: true },
+            Record::Hit { id: 255, damage: 200, frame: 70_012 },
         ]
     }
 

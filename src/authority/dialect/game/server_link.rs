@@ -4,7 +4,7 @@ use super::connection::{Connection, Reach};
 use super::gate::decode;
 use super::message::{self, EVENTS_HEAD, MAX_RECORD, Message};
 use crate::MAX_DATAGRAM;
-use crate::authority::dialect::{FromClient, NumberedInput, Parts, SpeaksToClient};
+use crate::authority::dialect::{FromClient, Lost, NumberedInput, Parts, SpeaksToClient};
 use crate::authority::record::{Record, Shown, Terms};
 use crate::authority::world::Command;
 use crate::peer::refusal::Refusal;
@@ -34,11 +34,47 @@ pub(crate) struct ServerLink {
 }
 
 impl ServerLink {
+    /// A connection that nobody has begun.
+    pub(crate) fn idle() -> Self {
+        Self {
+            connection: Connection::new(Time::ZERO, 0, Reach::OF_CLIENT),
+            reliable: Reliable::new(),
+            marks: [0; IN_FLIGHT as usize],
+        }
+    }
+
     /// Takes over a connection that has just begun, and forgets the one before.
     pub(super) fn begin(&mut self, connection: Connection) {
         self.connection = connection;
         self.reliable.reset();
         self.marks = [0; IN_FLIGHT as usize];
+    }
+
+    /// Prepares the datagrams of a broadcast, which are alike for all clients but for their numbers.
+    pub(crate) fn prepare_broadcast(frame: u64, shown: &[Shown], parts: &mut Parts) {
+        parts.clear();
+        let mut from = 0;
+        // A world without entities is a snapshot too: it says that the server is there.
+        while from < shown.len() || parts.len() == 0 {
+            let part = &shown[from..shown.len().min(from + ENTITIES_A_DATAGRAM)];
+            let mut entities = [NO_ENTITY; ENTITIES_A_DATAGRAM];
+            for (entity, Shown { id, body }) in entities.iter_mut().zip(part) {
+                *entity = EntityState {
+                    id: *id as u8,
+                    x: body.x,
+                    y: body.y,
+                    velocity_x: body.velocity_x,
+                    velocity_y: body.velocity_y,
+                    health: body.health,
+                };
+            }
+            let entities = Entries::from(&entities[..part.len()]);
+            let snapshot = Snapshot { tick: frame as u32, entities, last_input: Some(0) };
+            let mut buf = [0; MAX_DATAGRAM];
+            let Ok(len) = encode(&Header::default(), &Payload::Snapshot(snapshot), &mut buf) else { return };
+            parts.push(&buf[..len]);
+            from += ENTITIES_A_DATAGRAM;
+        }
     }
 
     fn hear(&self, payload: &Payload<'_>, inputs: &mut Vec<NumberedInput>) -> Result<FromClient, Refusal> {
@@ -65,14 +101,6 @@ impl ServerLink {
 }
 
 impl SpeaksToClient for ServerLink {
-    fn idle() -> Self {
-        Self {
-            connection: Connection::new(Time::ZERO, 0, Reach::OF_CLIENT),
-            reliable: Reliable::new(),
-            marks: [0; IN_FLIGHT as usize],
-        }
-    }
-
     fn receive(
         &mut self,
         now: Time,
@@ -103,6 +131,11 @@ impl SpeaksToClient for ServerLink {
 
     fn is_confirmed(&self) -> bool {
         self.connection.is_confirmed()
+    }
+
+    /// Silence is all that ends a GAME connection.
+    fn lost(&self, _: Time) -> Option<Lost> {
+        None
     }
 
     fn queue_terms(&mut self, now: Time, terms: &Terms, frame: u64) {
@@ -165,33 +198,24 @@ impl SpeaksToClient for ServerLink {
         self.connection.write(now, &Payload::Disconnect, buf)
     }
 
-    fn prepare_broadcast(frame: u64, shown: &[Shown], parts: &mut Parts) {
-        parts.clear();
-        let mut from = 0;
-        // A world without entities is a snapshot too: it says that the server is there.
-        while from < shown.len() || parts.len() == 0 {
-            let part = &shown[from..shown.len().min(from + ENTITIES_A_DATAGRAM)];
-            let mut entities = [NO_ENTITY; ENTITIES_A_DATAGRAM];
-            for (entity, Shown { id, body }) in entities.iter_mut().zip(part) {
-                *entity = EntityState {
-                    id: *id,
-                    x: body.x,
-                    y: body.y,
-                    velocity_x: body.velocity_x,
-                    velocity_y: body.velocity_y,
-                    health: body.health,
-                };
-            }
-            let entities = Entries::from(&entities[..part.len()]);
-            let snapshot = Snapshot { tick: frame as u32, entities, last_input: Some(0) };
-            let mut buf = [0; MAX_DATAGRAM];
-            let Ok(len) = encode(&Header::default(), &Payload::Snapshot(snapshot), &mut buf) else { return };
-            parts.push(&buf[..len]);
-            from += ENTITIES_A_DATAGRAM;
-        }
+    /// Nobody acknowledges a DISCONNECT.
+    fn is_farewell_heard(&self) -> bool {
+        false
     }
 
-    fn write_broadcast(&mut self, now: Time, part: &[u8], applied: u32, buf: &mut [u8]) -> Option<usize> {
+    fn plan_broadcast(&mut self, parts: &Parts, _: usize) -> usize {
+        parts.len()
+    }
+
+    fn write_broadcast(
+        &mut self,
+        now: Time,
+        parts: &Parts,
+        at: usize,
+        applied: u32,
+        buf: &mut [u8],
+    ) -> Option<usize> {
+        let part = parts.get(at)?;
         let datagram = buf.get_mut(..part.len())?;
         datagram.copy_from_slice(part);
         let Header { sequence, ack, ack_bits } = self.connection.header(now);

@@ -1,0 +1,177 @@
+//! The own player on a wire without frames: it runs ahead on its rule, and is compared with the trail that it leaves.
+
+use super::history::PredictionStats;
+use super::smoothing::Smoothing;
+use crate::authority::dialect::NumberedInput;
+use crate::authority::world::{Body, Command, World};
+
+/// The number of predicted positions that an update is compared with.
+const KEPT: u64 = 64;
+
+/// An update this close to a predicted position corrects nothing: positions travel in whole units.
+const CLOSE: f32 = 1.0;
+
+/// The share by which an update that fits one place of the trail moves the estimate of its age.
+const AGE_SHARE: f32 = 0.1;
+
+/// The predicted positions of the last steps, and the commands that led there.
+#[derive(Clone, Debug)]
+pub(super) struct Trail {
+    places: [(f32, f32); KEPT as usize],
+    commands: [Command; KEPT as usize],
+    steps: u64,
+    predicted: Option<Body>,
+    before: Body,
+    /// The age of an update in frames: the round trip, and the wait of inputs at the server.
+    age: f32,
+    smoothing: Smoothing,
+    stats: PredictionStats,
+}
+
+impl Trail {
+    pub(super) fn new() -> Self {
+        Self {
+            places: [(0.0, 0.0); KEPT as usize],
+            commands: [Command::NEUTRAL; KEPT as usize],
+            steps: 0,
+            predicted: None,
+            before: Body::at(0.0, 0.0),
+            age: 0.0,
+            smoothing: Smoothing::default(),
+            stats: PredictionStats::default(),
+        }
+    }
+
+    /// Begins where the server has spawned the player, whose updates are this old.
+    pub(super) fn begin(&mut self, body: Body, round_trip_frames: f32) {
+        (self.predicted, self.before, self.steps) = (Some(body), body, 0);
+        self.age = round_trip_frames.min((KEPT - 1) as f32);
+        self.places = [(body.x, body.y); KEPT as usize];
+    }
+
+    /// Takes a step with a command as it is sent.
+    pub(super) fn step<W: World>(&mut self, world: &W, command: Command) {
+        let Some(body) = &mut self.predicted else { return };
+        self.before = *body;
+        world.walk(body, command.limited());
+        self.steps += 1;
+        let at = (self.steps % KEPT) as usize;
+        (self.places[at], self.commands[at]) = ((body.x, body.y), command);
+        self.smoothing.step();
+    }
+
+    /// The place `age` steps ago.
+    fn place(&self, age: u64) -> (f32, f32) {
+        self.places[(self.steps.wrapping_sub(age) % KEPT) as usize]
+    }
+
+    /// Compares an update with the trail. One that lies on it corrects nothing; otherwise the whole trail is moved by the
+    /// difference to the place that is as old as updates are.
+    pub(super) fn compare(&mut self, body: &Body) {
+        let Some(predicted) = self.predicted else { return };
+        self.stats.compared += 1;
+        let distance = |(x, y): (f32, f32)| (x - body.x).hypot(y - body.y);
+        let nearest = (0..KEPT).min_by(|a, b| distance(self.place(*a)).total_cmp(&distance(self.place(*b))));
+        let nearest = nearest.unwrap_or(0);
+        if distance(self.place(nearest)) <= CLOSE {
+            self.stats.exact += 1;
+            let fits = (0..KEPT).filter(|age| distance(self.place(*age)) <= CLOSE).count();
+            if fits == 1 {
+                self.age += (nearest as f32 - self.age) * AGE_SHARE;
+            }
+            return;
+        }
+        let (x, y) = self.place(self.age.round() as u64);
+        let (dx, dy) = (body.x - x, body.y - y);
+        self.places.iter_mut().for_each(|place| *place = (place.0 + dx, place.1 + dy));
+        self.before = Body { x: self.before.x + dx, y: self.before.y + dy, ..self.before };
+        let corrected = Body { x: predicted.x + dx, y: predicted.y + dy, ..predicted };
+        self.stats.corrected(predicted.distance(&corrected));
+        self.smoothing.show_away(&predicted, &corrected);
+        self.predicted = Some(corrected);
+    }
+
+    pub(super) fn predicted(&self) -> Option<&Body> {
+        self.predicted.as_ref()
+    }
+
+    /// The body to draw at part `between` of the way from the last step but one to the last.
+    pub(super) fn drawn(&self, between: f32) -> Option<Body> {
+        Some(self.smoothing.drawn(&self.before, self.predicted.as_ref()?, between))
+    }
+
+    /// The command of the step `age` steps ago.
+    pub(super) fn command(&self, age: u64) -> NumberedInput {
+        let step = self.steps.saturating_sub(age);
+        (step as u32, self.commands[(step % KEPT) as usize])
+    }
+
+    pub(super) fn stats(&self) -> PredictionStats {
+        self.stats
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::authority::Stage;
+
+    struct Line;
+
+    impl World for Line {
+        fn walk(&self, body: &mut Body, command: Command) {
+            body.x += 2.5 * command.x;
+        }
+        fn enter(&mut self, _: u8) -> (u8, Body) {
+            (0, Body::at(0.0, 0.0))
+        }
+        fn step(&mut self, _: &mut Stage<'_>) {}
+    }
+
+    fn trail(steps: u64) -> Trail {
+        let mut trail = Trail::new();
+        trail.begin(Body::at(100.0, 50.0), 12.0);
+        (0..steps).for_each(|_| trail.step(&Line, Command::new(1.0, 0.0, 0)));
+        trail
+    }
+
+    fn x(trail: &Trail) -> f32 {
+        trail.predicted().unwrap().x
+    }
+
+    #[test]
+    fn an_update_on_the_trail_corrects_nothing() {
+        let mut trail = trail(40);
+        for age in 0..40_u8 {
+            // Rounded to whole units, as on the wire.
+            trail.compare(&Body::at((200.0 - 2.5 * f32::from(age)).round(), 50.0));
+        }
+        assert_eq!((trail.stats().compared, trail.stats().exact), (40, 40));
+        assert!((x(&trail) - 200.0).abs() < 1e-3);
+    }
+
+    #[test]
+    fn an_update_beside_the_trail_moves_all_of_it_once() {
+        let mut trail = trail(40);
+        // Twelve frames ago it was at 170, 50.
+        trail.compare(&Body::at(170.0, 53.0));
+        assert_eq!((trail.stats().exact, trail.stats().max_correction), (0, 3));
+        assert!((trail.predicted().unwrap().y - 53.0).abs() < 1e-3 && (x(&trail) - 200.0).abs() < 1e-3);
+        assert!((trail.drawn(1.0).unwrap().y - 50.0).abs() < 1e-3, "it is shown away");
+        trail.compare(&Body::at(175.0, 53.0));
+        assert_eq!(trail.stats().exact, 1, "the next one fits");
+        (0..6).for_each(|_| trail.step(&Line, Command::NEUTRAL));
+        assert!((trail.drawn(1.0).unwrap().y - 53.0).abs() < 1e-3, "over six frames");
+    }
+
+    #[test]
+    fn updates_tell_how_old_they_are() {
+        let mut trail = trail(40);
+        for _ in 0..200 {
+            trail.step(&Line, Command::new(1.0, 0.0, 0));
+            let x = x(&trail) - 2.5 * 20.0;
+            trail.compare(&Body::at(x, 50.0));
+        }
+        assert!((trail.age - 20.0).abs() < 0.5, "{}", trail.age);
+    }
+}

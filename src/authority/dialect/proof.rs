@@ -1,0 +1,52 @@
+//! The proof of an address: a sequence number that only somebody who received it can name.
+
+use crate::peer::keyed_hash::{Key, keyed_hash};
+use crate::time::{Span, Time};
+use std::net::SocketAddr;
+
+/// A proof is of one period; that of the period before is still good.
+const PERIOD: Span = Span::from_secs(5);
+
+/// Makes and recognises proofs. The only state is the key.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Proofs {
+    key: Key,
+}
+
+impl Proofs {
+    pub(super) fn with_key(key: Key) -> Self {
+        Self { key }
+    }
+
+    /// The sequence number that proves now that `from` received the offer of `id`.
+    pub(super) fn offer(&self, now: Time, from: SocketAddr, id: u8) -> u16 {
+        self.of_period(period(now), from, id)
+    }
+
+    /// Whether `named` is the proof of this period or of the one before.
+    pub(super) fn proves(&self, now: Time, from: SocketAddr, id: u8, named: u16) -> bool {
+        let period = period(now);
+        named == self.of_period(period, from, id)
+            || (period > 0 && named == self.of_period(period - 1, from, id))
+    }
+
+    /// The id is part of the proof: if the id was taken by another in the meantime the proof is void, and the client asks
+    /// again.
+    fn of_period(&self, period: u64, from: SocketAddr, id: u8) -> u16 {
+        let (ip, scope) = match from {
+            SocketAddr::V4(v4) => (v4.ip().to_ipv6_mapped(), 0),
+            SocketAddr::V6(v6) => (*v6.ip(), v6.scope_id()),
+        };
+        let mut bytes = [0; 31];
+        bytes[..16].copy_from_slice(&ip.octets());
+        bytes[16..20].copy_from_slice(&scope.to_be_bytes());
+        bytes[20..22].copy_from_slice(&from.port().to_be_bytes());
+        bytes[22] = id;
+        bytes[23..].copy_from_slice(&period.to_be_bytes());
+        keyed_hash(self.key, &bytes) as u16
+    }
+}
+
+fn period(now: Time) -> u64 {
+    now.since(Time::ZERO).nanos() / PERIOD.nanos()
+}

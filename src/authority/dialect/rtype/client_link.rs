@@ -1,0 +1,255 @@
+//! A client's end of an R-Type connection.
+
+use super::decode;
+use super::lives::{Lives, Spawned};
+use super::numbers::{Numbers, Reach};
+use super::replies::Replies;
+use crate::authority::dialect::{Delivered, FromServer, Lost, NumberedInput, SpeaksToServer};
+use crate::authority::name::PlayerName;
+use crate::authority::record::{Course, FIRST_SHOT, Record, Shown};
+use crate::authority::world::Body;
+use crate::peer::refusal::Refusal;
+use crate::peer::sequence::Received;
+use crate::time::Time;
+use crate::wire::rtype::{Header, InputFlags, Packet, Payload, VERSION, encode};
+
+/// The number of HELLOs whose ACK is waited for: one and five more.
+const HELLOS: usize = 6;
+
+/// Sequence numbers and replies towards the server.
+#[derive(Clone, Debug)]
+pub(crate) struct ClientLink {
+    name: PlayerName,
+    numbers: Numbers,
+    replies: Replies,
+    lives: Lives,
+    /// The HELLOs under way and when they were said. Each is a packet of its own, so that its ACK tells the round trip.
+    hellos: [Option<(u16, Time)>; HELLOS],
+    hellos_said: usize,
+    /// The number of the WELCOME and the id in it, and whether anything came after it.
+    welcome: Option<(u16, u8)>,
+    is_answered: bool,
+    /// Records that wait to be delivered: at most two come with one packet.
+    records: [Option<Record>; 2],
+    leave: Option<u16>,
+}
+
+impl ClientLink {
+    /// A connection that begins with packet `first`.
+    pub(crate) fn new(first: u16, name: PlayerName) -> Self {
+        Self {
+            name,
+            numbers: Numbers::new(first, Reach::OF_SERVER),
+            replies: Replies::new(),
+            lives: Lives::new(),
+            hellos: [None; HELLOS],
+            hellos_said: 0,
+            welcome: None,
+            is_answered: false,
+            records: [None; 2],
+            leave: None,
+        }
+    }
+
+    fn hello_said_at(&self, named: u16) -> Option<Time> {
+        self.hellos.iter().flatten().find(|(number, _)| *number == named).map(|(_, at)| *at)
+    }
+
+    /// Takes in an answer to a HELLO: its ACK or NACK, or the WELCOME. `None` if the packet is something else.
+    fn hear_answer(&mut self, now: Time, packet: &Packet<'_>) -> Option<Result<FromServer, Refusal>> {
+        let number = packet.header.sequence;
+        match packet.payload {
+            Payload::Ack(named) => {
+                let said_at = self.hello_said_at(named).ok_or(Refusal::AckUnsent);
+                Some(said_at.map(|said_at| FromServer::RoundTrip(now.since(said_at))))
+            }
+            Payload::Nack(named) if self.welcome.is_none() => {
+                Some(self.hello_said_at(named).map(|_| FromServer::Leaves).ok_or(Refusal::AckUnsent))
+            }
+            Payload::Welcome { player_id, seed } => {
+                match self.welcome {
+                    None if self.hellos_said == 0 => return Some(Err(Refusal::OutOfPlace)),
+                    None => {
+                        self.numbers.forget_received();
+                        self.lives.clear();
+                        (self.welcome, self.is_answered) = (Some((number, player_id)), false);
+                    }
+                    Some((known, id)) if known == number && id == player_id => {}
+                    Some(_) => return None,
+                }
+                let accepted = self.numbers.accept(now, number);
+                self.replies.ack(number);
+                Some(accepted.map(|_| FromServer::Accepted { id: player_id, seed: Some(seed) }))
+            }
+            _ if self.welcome.is_none() => Some(Err(Refusal::OutOfPlace)),
+            _ => None,
+        }
+    }
+
+    fn hear(&mut self, number: u64, payload: &Payload<'_>, shown: &mut Vec<Shown>) -> FromServer {
+        match *payload {
+            Payload::EntitySpawn { id, kind, x, y } => {
+                let spawned = self.lives.spawn(id, number);
+                if spawned == Spawned::Stale {
+                    return FromServer::Quiet;
+                }
+                let gone = (spawned == Spawned::AndGone).then(|| gone(id));
+                self.records = [Some(spawn(id, kind, x, y)), gone];
+                FromServer::Messages
+            }
+            Payload::EntityDestroy { id } if self.lives.destroy(id, number) => {
+                self.records = [Some(gone(id)), None];
+                FromServer::Messages
+            }
+            Payload::HitEvent { id, damage } => {
+                let Ok(id) = u8::try_from(id) else { return FromServer::Quiet };
+                self.records = [Some(Record::Hit { id, damage, frame: 0 }), None];
+                FromServer::Messages
+            }
+            Payload::EntityUpdate { id, x, y } if self.lives.update(id, number) => {
+                shown.clear();
+                shown.push(Shown { id, body: Body::at(f32::from(x), f32::from(y)) });
+                FromServer::Updates
+            }
+            Payload::PlayerLeft { player_id } if self.welcome.is_some_and(|(_, own)| own == player_id) => {
+                FromServer::Leaves
+            }
+            _ => FromServer::Quiet,
+        }
+    }
+
+    fn write(&mut self, asks_ack: bool, payload: &Payload<'_>, buf: &mut [u8]) -> Option<usize> {
+        encode(Header { asks_ack, sequence: self.numbers.next() }, payload, buf).ok()
+    }
+}
+
+/// The record of a SPAWN. Its frame is that of its arrival, which is not known here.
+fn spawn(id: u16, kind: u8, x: u16, y: u16) -> Record {
+    let (x, y) = (f32::from(x), f32::from(y));
+    match u8::try_from(id) {
+        Ok(id) => Record::Spawn { id, kind, frame: 0, place: Some((x, y)) },
+        Err(_) => {
+            let course = Course { frame: 0, x, y, velocity_x: 0.0, velocity_y: 0.0 };
+            Record::Shot { id: (id - FIRST_SHOT) as u8, kind, owner: 0, course }
+        }
+    }
+}
+
+fn gone(id: u16) -> Record {
+    match u8::try_from(id) {
+        Ok(id) => Record::Gone { id, frame: 0, player: false },
+        Err(_) => Record::ShotEnd { id: (id - FIRST_SHOT) as u8, frame: 0 },
+    }
+}
+
+/// A record that has arrived at `frame`.
+fn at(record: Record, frame: u64) -> Record {
+    match record {
+        Record::Spawn { id, kind, place, .. } => Record::Spawn { id, kind, frame, place },
+        Record::Gone { id, player, .. } => Record::Gone { id, frame, player },
+        Record::Hit { id, damage, .. } => Record::Hit { id, damage, frame },
+        Record::Shot { id, kind, owner, course } => {
+            Record::Shot { id, kind, owner, course: Course { frame, ..course } }
+        }
+        Record::ShotEnd { id, .. } => Record::ShotEnd { id, frame },
+        other => other,
+    }
+}
+
+impl SpeaksToServer for ClientLink {
+    fn receive(&mut self, now: Time, datagram: &[u8], shown: &mut Vec<Shown>) -> Result<FromServer, Refusal> {
+        let packet = decode(datagram).inspect_err(|_| {
+            if self.welcome.is_some() {
+                self.replies.nack(now, &self.numbers, datagram);
+            }
+        })?;
+        if let Some(answered) = self.hear_answer(now, &packet) {
+            return answered;
+        }
+        match packet.payload {
+            Payload::Hello { .. } | Payload::PlayerLeave | Payload::Input(_) => {
+                return Err(Refusal::OutOfPlace);
+            }
+            Payload::Nack(named) if !self.numbers.was_sent(named) => return Err(Refusal::AckUnsent),
+            _ => {}
+        }
+        let (number, received) = self.numbers.accept(now, packet.header.sequence)?;
+        if packet.header.asks_ack {
+            self.replies.ack(packet.header.sequence);
+        }
+        if received == Received::Duplicate {
+            return Ok(FromServer::Alive);
+        }
+        self.is_answered = true;
+        if let Payload::Nack(_) = packet.payload {
+            self.replies.nack_heard(now);
+            let rejected = self.replies.are_rejected();
+            return Ok(if rejected { FromServer::Lost(Lost::Rejected) } else { FromServer::Alive });
+        }
+        Ok(self.hear(number, &packet.payload, shown))
+    }
+
+    fn deliver(&mut self, near: u64, mut take: impl FnMut(Delivered)) {
+        for record in core::mem::take(&mut self.records).into_iter().flatten() {
+            take(Delivered::Record(at(record, near)));
+        }
+    }
+
+    /// Inputs have no numbers of their own.
+    fn queue_numbered(&mut self, _: Time, _: u32) {}
+
+    fn next_due(&self) -> Time {
+        if self.replies.is_waiting() { Time::ZERO } else { Time::NEVER }
+    }
+
+    /// Nothing tells which packets were lost.
+    fn recent_loss_run(&self) -> u32 {
+        0
+    }
+
+    fn ends_farewell(&self, datagram: &[u8]) -> bool {
+        let heard = decode(datagram).map(|packet| packet.payload);
+        self.leave.is_some_and(|leave| heard == Ok(Payload::Ack(leave)))
+    }
+
+    fn write_due(&mut self, _: Time, buf: &mut [u8]) -> Option<usize> {
+        self.replies.write(&mut self.numbers, buf)
+    }
+
+    fn write_join(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
+        let sequence = self.numbers.next();
+        self.hellos[self.hellos_said % HELLOS] = Some((sequence, now));
+        (self.hellos_said, self.welcome) = (self.hellos_said + 1, None);
+        let (header, name) = (Header { asks_ack: true, sequence }, self.name);
+        encode(header, &Payload::Hello { version: VERSION, name: name.as_str() }, buf).ok()
+    }
+
+    /// One input a packet: the newest.
+    fn write_inputs(&mut self, _: Time, inputs: &[NumberedInput], buf: &mut [u8]) -> Option<usize> {
+        let (_, command) = inputs.last()?;
+        let flags = InputFlags::new(command.x as i8, command.y as i8, command.actions & 1 != 0);
+        self.write(false, &Payload::Input(flags), buf)
+    }
+
+    /// The format has no pings.
+    fn write_ping(&mut self, _: Time, _: u64, _: &mut [u8]) -> Option<usize> {
+        None
+    }
+
+    /// Until the server talks to us, the ACK of its WELCOME may have been lost: it is the proof.
+    fn write_alive(&mut self, _: Time, buf: &mut [u8]) -> Option<usize> {
+        match self.welcome {
+            Some((number, _)) if !self.is_answered => self.write(false, &Payload::Ack(number), buf),
+            _ => self.write(false, &Payload::Heartbeat, buf),
+        }
+    }
+
+    fn write_leaves(&mut self, _: Time, buf: &mut [u8]) -> Option<usize> {
+        let sequence = match self.leave {
+            Some(sequence) => sequence,
+            None => self.numbers.next(),
+        };
+        self.leave = Some(sequence);
+        encode(Header { asks_ack: true, sequence }, &Payload::PlayerLeave, buf).ok()
+    }
+}

@@ -1,0 +1,127 @@
+//! Strangers on R-Type: only a HELLO is answered, and the sequence number of the WELCOME is the proof of an address.
+
+use super::decode;
+use super::server_link::ServerLink;
+use crate::authority::dialect::proof::Proofs;
+use crate::authority::dialect::{Answer, Knock, MAX_ANSWER, MeetsStrangers};
+use crate::peer::keyed_hash::Key;
+use crate::peer::refusal::Refusal;
+use crate::time::Time;
+use crate::wire::rtype::{Header, Payload, VERSION, encode};
+use std::net::SocketAddr;
+
+/// Answers HELLOs and recognises who has received the answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Gate {
+    proofs: Proofs,
+    seed: u32,
+}
+
+fn answer(asks_ack: bool, sequence: u16, payload: &Payload<'_>) -> Result<Answer, Refusal> {
+    let mut answer = Answer { len: 0, bytes: [0; MAX_ANSWER] };
+    let header = Header { asks_ack, sequence };
+    answer.len = encode(header, payload, &mut answer.bytes).map_err(|_| Refusal::NoRoom)?;
+    Ok(answer)
+}
+
+impl Gate {
+    pub(crate) fn new(key: Key, seed: u32) -> Self {
+        Self { proofs: Proofs::with_key(key), seed }
+    }
+}
+
+impl MeetsStrangers for Gate {
+    type Link = ServerLink;
+
+    fn knock(
+        &self,
+        now: Time,
+        from: SocketAddr,
+        datagram: &[u8],
+        offer: Option<u8>,
+    ) -> Result<Knock, Refusal> {
+        let packet = decode(datagram)?;
+        let heard = packet.header.sequence;
+        match (packet.payload, offer) {
+            (Payload::Hello { version: VERSION, .. }, Some(player_id)) => {
+                let proof = self.proofs.offer(now, from, player_id);
+                let welcome = answer(true, proof, &Payload::Welcome { player_id, seed: self.seed })?;
+                let ack = answer(false, proof.wrapping_sub(1), &Payload::Ack(heard))?;
+                Ok(Knock::Answer(ack, Some(welcome)))
+            }
+            // Full, or another version.
+            (Payload::Hello { .. }, _) => Ok(Knock::Answer(answer(false, 0, &Payload::Nack(heard))?, None)),
+            (Payload::Ack(named), Some(id)) if self.proofs.proves(now, from, id, named) => Ok(Knock::Proven),
+            _ => Err(Refusal::Stranger),
+        }
+    }
+
+    fn begin(&self, now: Time, from: SocketAddr, id: u8, datagram: &[u8], link: &mut ServerLink) {
+        // The proof was checked before. The WELCOME that the client has acknowledged is the first packet of the connection.
+        let welcome = match decode(datagram).map(|packet| packet.payload) {
+            Ok(Payload::Ack(named)) => named,
+            _ => self.proofs.offer(now, from, id),
+        };
+        link.begin(now, id, self.seed, welcome);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Span;
+    use crate::wire::rtype::decode;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    fn here() -> SocketAddr {
+        "192.0.2.1:5".parse().unwrap()
+    }
+
+    fn hello(version: u8) -> Vec<u8> {
+        let mut buf = [0; 40];
+        let header = Header { asks_ack: true, sequence: 9 };
+        let len = encode(header, &Payload::Hello { version, name: "Ada" }, &mut buf).unwrap();
+        buf[..len].to_vec()
+    }
+
+    fn ack(named: u16) -> [u8; 6] {
+        let [high, low] = named.to_be_bytes();
+        [1, 0, 0, 10, high, low]
+    }
+
+    #[test]
+    fn a_hello_is_acknowledged_and_welcomed_and_the_ack_of_the_welcome_proves_the_address() {
+        let gate = Gate::new((3, 4), 42);
+        let Ok(Knock::Answer(first, Some(second))) = gate.knock(at(4_900), here(), &hello(1), Some(7)) else {
+            panic!("no answer")
+        };
+        assert_eq!(decode(&first.bytes[..first.len]).unwrap().payload, Payload::Ack(9));
+        let welcome = decode(&second.bytes[..second.len]).unwrap();
+        assert_eq!(welcome.payload, Payload::Welcome { player_id: 7, seed: 42 });
+        let proof = welcome.header.sequence;
+        let proven =
+            |now, from, id, named| matches!(gate.knock(now, from, &ack(named), Some(id)), Ok(Knock::Proven));
+        assert!(proven(at(4_950), here(), 7, proof) && proven(at(9_900), here(), 7, proof));
+        assert!(!proven(at(10_000), here(), 7, proof), "too old");
+        assert!(!proven(at(4_950), "192.0.2.1:6".parse().unwrap(), 7, proof), "another port");
+        assert!(!proven(at(4_950), here(), 8, proof), "the id has been taken");
+        assert!(!proven(at(4_950), here(), 7, proof.wrapping_add(1)));
+    }
+
+    #[test]
+    fn a_full_server_and_another_version_are_a_nack_and_nothing_else_is_answered() {
+        let gate = Gate::new((3, 4), 42);
+        for (version, offer) in [(1, None), (2, Some(7)), (2, None)] {
+            let Ok(Knock::Answer(only, None)) = gate.knock(at(0), here(), &hello(version), offer) else {
+                panic!("no answer")
+            };
+            assert_eq!(decode(&only.bytes[..only.len]).unwrap().payload, Payload::Nack(9));
+        }
+        for datagram in [&[0x50, 0, 0, 1][..], &[0x99, 0, 0, 1], &[0x20, 0, 0, 1, 0], &[0x12, 1, 0, 1]] {
+            assert!(gate.knock(at(0), here(), datagram, Some(7)).is_err(), "{datagram:02X?}");
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! The dialect of R-Type: one entity a packet, packets that are resent until they are acknowledged one by one.
+
+pub(crate) mod client_link;
+pub(crate) mod gate;
+mod lives;
+mod numbers;
+mod outbox;
+mod replies;
+pub(crate) mod server_link;
+mod updates;
+
+use crate::peer::refusal::Refusal;
+use crate::wire::rtype::{DecodeError, Packet, decode as decode_packet};
+
+/// Decodes a datagram of R-Type, or says why not.
+fn decode(datagram: &[u8]) -> Result<Packet<'_>, Refusal> {
+    decode_packet(datagram).map_err(|error| match error {
+        DecodeError::TooShort { .. } | DecodeError::TooLong { .. } => Refusal::NoPacket,
+        _ => Refusal::MalformedControl,
+    })
+}
+
+/// A coordinate as it travels: the nearest whole number that fits.
+fn to_wire(coordinate: f32) -> u16 {
+    coordinate.round().clamp(0.0, f32::from(u16::MAX)) as u16
+}

@@ -1,0 +1,208 @@
+//! The reliable packets of one R-Type connection: each is resent under its number every 100 ms until its ACK comes.
+
+use super::numbers::Numbers;
+use crate::time::{Span, Time};
+use crate::wire::rtype::{Header, Payload, encode};
+use std::collections::VecDeque;
+
+/// A packet without an ACK is resent after this long.
+pub(super) const RESEND_EVERY: Span = Span::from_millis(100);
+
+/// The number of resends after which a peer that answers nothing is gone.
+pub(super) const MAX_RESENDS: u32 = 5;
+
+/// A peer that acknowledges others but not this one is gone after this many.
+const MAX_RESENDS_ANSWERED: u32 = 50;
+
+/// The most packets that wait: a newcomer is told of 255 entities and 256 projectiles at once.
+const KEPT: usize = 1_024;
+
+/// The most packets under way.
+const IN_FLIGHT: usize = 64;
+
+/// The longest reliable packet of a server, ENTITY_SPAWN.
+const MAX_PACKET: usize = 11;
+
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    bytes: [u8; MAX_PACKET],
+    len: usize,
+    mark: u64,
+    /// The number, once it was sent.
+    number: Option<u16>,
+    first_sent: Time,
+    due: Time,
+    resends: u32,
+    acknowledged: bool,
+}
+
+/// A queue in a fixed memory, oldest first. The front is never acknowledged: such packets are taken off.
+#[derive(Clone, Debug)]
+pub(super) struct Outbox {
+    slots: VecDeque<Slot>,
+    answered_at: Time,
+}
+
+impl Outbox {
+    pub(super) fn new() -> Self {
+        Self { slots: VecDeque::with_capacity(KEPT), answered_at: Time::ZERO }
+    }
+
+    pub(super) fn clear(&mut self, now: Time) {
+        self.slots.clear();
+        self.answered_at = now;
+    }
+
+    /// Whether this many packets more can wait.
+    pub(super) fn has_room(&self, count: usize) -> bool {
+        self.slots.len() + count <= KEPT
+    }
+
+    /// Queues a packet. One that finds no room is dropped; the caller has asked for room before.
+    pub(super) fn push(&mut self, now: Time, payload: &Payload<'_>, mark: u64) {
+        let mut bytes = [0; MAX_PACKET];
+        if let (true, Ok(len)) =
+            (self.has_room(1), encode(Header { asks_ack: true, sequence: 0 }, payload, &mut bytes))
+        {
+            let (number, resends, acknowledged) = (None, 0, false);
+            let first_sent = Time::NEVER;
+            self.slots.push_back(Slot {
+                bytes,
+                len,
+                mark,
+                number,
+                first_sent,
+                due: now,
+                resends,
+                acknowledged,
+            });
+        }
+    }
+
+    /// Gives everything that waits this mark.
+    pub(super) fn mark_all(&mut self, mark: u64) {
+        self.slots.iter_mut().for_each(|slot| slot.mark = mark);
+    }
+
+    /// The mark up to which everything was acknowledged; `None` if nothing waits.
+    pub(super) fn acknowledged_mark(&self) -> Option<u64> {
+        self.slots.front().map(|slot| slot.mark.saturating_sub(1))
+    }
+
+    fn under_way(&self) -> impl Iterator<Item = &Slot> {
+        self.slots.iter().take(IN_FLIGHT).filter(|slot| !slot.acknowledged)
+    }
+
+    pub(super) fn has_due(&self, now: Time) -> bool {
+        self.under_way().any(|slot| slot.due <= now)
+    }
+
+    /// Writes the oldest packet that is due.
+    pub(super) fn write(&mut self, now: Time, numbers: &mut Numbers, buf: &mut [u8]) -> Option<usize> {
+        let slot =
+            self.slots.iter_mut().take(IN_FLIGHT).find(|slot| !slot.acknowledged && slot.due <= now)?;
+        match slot.number {
+            None => {
+                let number = numbers.next();
+                slot.bytes[2..4].copy_from_slice(&number.to_be_bytes());
+                (slot.number, slot.first_sent, slot.due) = (Some(number), now, now + RESEND_EVERY);
+            }
+            // The time of the next one is counted from when this one was due: a frame of lateness does not add up.
+            Some(_) => {
+                slot.resends += 1;
+                slot.due = (slot.due + RESEND_EVERY).max(now);
+            }
+        }
+        buf.get_mut(..slot.len)?.copy_from_slice(&slot.bytes[..slot.len]);
+        Some(slot.len)
+    }
+
+    /// Takes in an ACK. `false` if it is of no packet under way.
+    pub(super) fn acknowledged(&mut self, now: Time, number: u16) -> bool {
+        let mut slots = self.slots.iter_mut().take(IN_FLIGHT);
+        let Some(slot) = slots.find(|slot| slot.number == Some(number) && !slot.acknowledged) else {
+            return false;
+        };
+        slot.acknowledged = true;
+        self.answered_at = now;
+        while self.slots.front().is_some_and(|slot| slot.acknowledged) {
+            self.slots.pop_front();
+        }
+        true
+    }
+
+    /// Whether the peer is gone: five resends of a packet were not answered, neither by its own ACK nor by that of any
+    /// other. A single packet may lose six copies on a bad link while the peer answers to others.
+    pub(super) fn is_unanswered(&self, now: Time) -> bool {
+        let patience = RESEND_EVERY * (MAX_RESENDS + 1);
+        self.under_way().filter(|slot| slot.number.is_some()).any(|slot| {
+            let unanswered =
+                slot.resends >= MAX_RESENDS && now.since(slot.first_sent.max(self.answered_at)) >= patience;
+            unanswered || slot.resends > MAX_RESENDS_ANSWERED
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::numbers::Reach;
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    fn spawn(id: u16) -> Payload<'static> {
+        Payload::EntitySpawn { id, kind: 1, x: 2, y: 3 }
+    }
+
+    #[test]
+    fn a_packet_is_resent_five_times_under_its_number_and_then_the_peer_is_gone() {
+        let (mut outbox, mut numbers) = (Outbox::new(), Numbers::new(7, Reach::OF_CLIENT));
+        outbox.push(at(0), &spawn(9), 1);
+        let (mut sent, mut buf) = (Vec::new(), [0; 20]);
+        let gone = (0..2_000).find(|ms| {
+            if outbox.is_unanswered(at(*ms)) {
+                return true;
+            }
+            while let Some(len) = outbox.write(at(*ms), &mut numbers, &mut buf) {
+                assert_eq!(buf[..len], [0x30, 1, 0, 7, 0, 9, 1, 0, 2, 0, 3]);
+                sent.push(*ms);
+            }
+            false
+        });
+        assert_eq!((sent, gone), (vec![0, 100, 200, 300, 400, 500], Some(600)));
+    }
+
+    #[test]
+    fn an_ack_of_any_packet_is_an_answer_but_not_for_ever() {
+        let (mut outbox, mut numbers) = (Outbox::new(), Numbers::new(0, Reach::OF_CLIENT));
+        outbox.push(at(0), &spawn(1), 1);
+        let mut buf = [0; 20];
+        let gone = (0..20_000).find(|ms| {
+            if ms % 100 == 50 {
+                outbox.push(at(*ms), &spawn(2), 2);
+            }
+            while outbox.write(at(*ms), &mut numbers, &mut buf).is_some() {
+                let number = u16::from_be_bytes([buf[2], buf[3]]);
+                assert!(number == 0 || outbox.acknowledged(at(*ms), number));
+            }
+            outbox.is_unanswered(at(*ms))
+        });
+        assert_eq!(gone, Some(5_100));
+    }
+
+    #[test]
+    fn marks_rise_with_what_is_acknowledged_in_any_order() {
+        let (mut outbox, mut numbers, mut buf) = (Outbox::new(), Numbers::new(0, Reach::OF_CLIENT), [0; 20]);
+        (1..=3).for_each(|n| outbox.push(at(0), &spawn(n), u64::from(n) + 10));
+        while outbox.write(at(0), &mut numbers, &mut buf).is_some() {}
+        assert_eq!(outbox.acknowledged_mark(), Some(10));
+        assert!(outbox.acknowledged(at(1), 1) && !outbox.acknowledged(at(1), 1));
+        assert_eq!(outbox.acknowledged_mark(), Some(10));
+        assert!(outbox.acknowledged(at(1), 0));
+        assert_eq!(outbox.acknowledged_mark(), Some(12));
+        assert!(outbox.acknowledged(at(1), 2));
+        assert_eq!(outbox.acknowledged_mark(), None);
+    }
+}

@@ -1,0 +1,246 @@
+//! A server's end of an R-Type connection.
+
+use super::numbers::{Numbers, Reach};
+use super::outbox::Outbox;
+use super::replies::Replies;
+use super::updates::{self, Updates};
+use super::{decode, to_wire};
+use crate::authority::dialect::{FromClient, Lost, NumberedInput, Parts, SpeaksToClient};
+use crate::authority::record::{FIRST_SHOT, Record, Shown, Terms};
+use crate::authority::world::Command;
+use crate::peer::refusal::Refusal;
+use crate::peer::sequence::Received;
+use crate::time::Time;
+use crate::wire::rtype::{Header, InputFlags, Payload, encode};
+
+/// Sequence numbers, reliable packets and positions towards one client.
+#[derive(Clone, Debug)]
+pub(crate) struct ServerLink {
+    id: u8,
+    seed: u32,
+    numbers: Numbers,
+    outbox: Outbox,
+    replies: Replies,
+    updates: Updates,
+    /// Whether the client has acknowledged more than its WELCOME: a guess of 16 bits can be lucky once.
+    confirmed: bool,
+    /// The number of the PLAYER_LEFT that tells the client that it was removed, and whether its ACK has come.
+    farewell: Option<u16>,
+    farewell_heard: bool,
+}
+
+impl ServerLink {
+    /// A connection that nobody has begun.
+    pub(crate) fn idle() -> Self {
+        Self {
+            id: 0,
+            seed: 0,
+            numbers: Numbers::new(0, Reach::OF_CLIENT),
+            outbox: Outbox::new(),
+            replies: Replies::new(),
+            updates: Updates::new(),
+            confirmed: false,
+            farewell: None,
+            farewell_heard: false,
+        }
+    }
+
+    /// Takes over a connection that has just begun with this WELCOME, and forgets the one before.
+    pub(super) fn begin(&mut self, now: Time, id: u8, seed: u32, welcome: u16) {
+        (self.id, self.seed, self.confirmed) = (id, seed, false);
+        (self.farewell, self.farewell_heard) = (None, false);
+        self.numbers = Numbers::new(welcome, Reach::OF_CLIENT);
+        self.numbers.next();
+        self.outbox.clear(now);
+        self.replies.clear();
+        self.updates.clear();
+    }
+
+    /// Prepares the positions of all entities, from which every connection chooses.
+    pub(crate) fn prepare_broadcast(shown: &[Shown], parts: &mut Parts) {
+        parts.clear();
+        for Shown { id, body } in shown {
+            updates::put(*id, (to_wire(body.x), to_wire(body.y)), parts);
+        }
+    }
+
+    /// Queues a record. Messages of the game's own and courses have no place in the format.
+    fn queue(&mut self, now: Time, mark: u64, record: &Record) {
+        let payload = match *record {
+            Record::Spawn { id, kind, place, .. } => self.spawn(id.into(), kind, place.unwrap_or_default()),
+            Record::Shot { id, kind, course, .. } => {
+                self.spawn(FIRST_SHOT + u16::from(id), kind, (course.x, course.y))
+            }
+            Record::Gone { id, player, .. } => {
+                if player {
+                    self.outbox.push(now, &Payload::PlayerLeft { player_id: id }, mark);
+                }
+                Payload::EntityDestroy { id: id.into() }
+            }
+            Record::ShotEnd { id, .. } => Payload::EntityDestroy { id: FIRST_SHOT + u16::from(id) },
+            Record::Hit { id, damage, .. } => Payload::HitEvent { id: id.into(), damage },
+            Record::Bounce { .. } | Record::Told { .. } | Record::Bye { .. } => return,
+        };
+        self.outbox.push(now, &payload, mark);
+    }
+
+    fn spawn(&mut self, id: u16, kind: u8, (x, y): (f32, f32)) -> Payload<'static> {
+        let (x, y) = (to_wire(x), to_wire(y));
+        self.updates.spawned(id, (x, y));
+        Payload::EntitySpawn { id, kind, x, y }
+    }
+
+    fn write(&mut self, asks_ack: bool, payload: &Payload<'_>, buf: &mut [u8]) -> Option<usize> {
+        encode(Header { asks_ack, sequence: self.numbers.next() }, payload, buf).ok()
+    }
+}
+
+/// The packets that a record becomes at most: the ship of a player who has left is two.
+const PACKETS_A_RECORD: usize = 2;
+
+fn command(flags: InputFlags) -> Command {
+    let (x, y) = flags.direction();
+    Command { x: f32::from(x), y: f32::from(y), actions: u8::from(flags.has(InputFlags::SHOOT)) }
+}
+
+impl SpeaksToClient for ServerLink {
+    fn receive(
+        &mut self,
+        now: Time,
+        datagram: &[u8],
+        inputs: &mut Vec<NumberedInput>,
+    ) -> Result<FromClient, Refusal> {
+        let packet = decode(datagram).inspect_err(|_| self.replies.nack(now, &self.numbers, datagram))?;
+        let number = packet.header.sequence;
+        match packet.payload {
+            // The first of its sender, whose numbers may begin anywhere. It changes no number here.
+            Payload::Hello { .. } => {
+                self.replies.ack(number);
+                return Ok(FromClient::JoinAgain);
+            }
+            Payload::Ack(named) | Payload::Nack(named) if !self.numbers.was_sent(named) => {
+                return Err(Refusal::AckUnsent);
+            }
+            Payload::Ack(_)
+            | Payload::Nack(_)
+            | Payload::Input(_)
+            | Payload::PlayerLeave
+            | Payload::Heartbeat => {}
+            _ => return Err(Refusal::OutOfPlace),
+        }
+        let (whole, received) = self.numbers.accept(now, number)?;
+        if packet.header.asks_ack {
+            self.replies.ack(number);
+        }
+        if received == Received::Duplicate {
+            return Ok(FromClient::Alive);
+        }
+        let number = whole as u32;
+        Ok(match packet.payload {
+            Payload::Input(flags) => {
+                inputs.clear();
+                inputs.push((number, command(flags)));
+                FromClient::Inputs
+            }
+            Payload::PlayerLeave => FromClient::Leaves,
+            Payload::Ack(named) => {
+                self.confirmed |= self.outbox.acknowledged(now, named);
+                self.farewell_heard |= self.farewell == Some(named);
+                FromClient::Passed { number }
+            }
+            Payload::Nack(_) => {
+                self.replies.nack_heard(now);
+                FromClient::Passed { number }
+            }
+            _ => FromClient::Passed { number },
+        })
+    }
+
+    fn is_confirmed(&self) -> bool {
+        self.confirmed
+    }
+
+    fn lost(&self, now: Time) -> Option<Lost> {
+        if self.replies.are_rejected() {
+            return Some(Lost::Rejected);
+        }
+        self.outbox.is_unanswered(now).then_some(Lost::Unanswered)
+    }
+
+    /// The format has no rates; the seed was in the WELCOME.
+    fn queue_terms(&mut self, _: Time, _: &Terms, _: u64) {}
+
+    fn queue_records<'a>(
+        &mut self,
+        now: Time,
+        records: impl Iterator<Item = (u64, &'a Record)>,
+    ) -> Option<u64> {
+        let mut last = None;
+        for (mark, record) in records {
+            if !self.outbox.has_room(PACKETS_A_RECORD) {
+                break;
+            }
+            self.queue(now, mark, record);
+            last = Some(mark);
+        }
+        last
+    }
+
+    fn mark_all(&mut self, mark: u64) {
+        self.outbox.mark_all(mark);
+    }
+
+    fn acknowledged_mark(&self) -> Option<u64> {
+        self.outbox.acknowledged_mark()
+    }
+
+    fn has_due(&self, now: Time) -> bool {
+        self.replies.is_waiting() || self.outbox.has_due(now)
+    }
+
+    fn write_due(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
+        self.replies.write(&mut self.numbers, buf).or_else(|| self.outbox.write(now, &mut self.numbers, buf))
+    }
+
+    fn write_accepted(&mut self, _: Time, id: u8, buf: &mut [u8]) -> Option<usize> {
+        let seed = self.seed;
+        self.write(true, &Payload::Welcome { player_id: id, seed }, buf)
+    }
+
+    /// The format has no pings.
+    fn write_pong(&mut self, _: Time, _: u64, _: &mut [u8]) -> Option<usize> {
+        None
+    }
+
+    /// A PLAYER_LEFT with the client's own id; its copies have the same number.
+    fn write_leaves(&mut self, _: Time, buf: &mut [u8]) -> Option<usize> {
+        let sequence = match self.farewell {
+            Some(sequence) => sequence,
+            None => self.numbers.next(),
+        };
+        self.farewell = Some(sequence);
+        encode(Header { asks_ack: true, sequence }, &Payload::PlayerLeft { player_id: self.id }, buf).ok()
+    }
+
+    fn is_farewell_heard(&self) -> bool {
+        self.farewell_heard
+    }
+
+    fn plan_broadcast(&mut self, parts: &Parts, budget: usize) -> usize {
+        self.updates.plan(parts, self.id.into(), budget)
+    }
+
+    fn write_broadcast(
+        &mut self,
+        _: Time,
+        parts: &Parts,
+        at: usize,
+        _: u32,
+        buf: &mut [u8],
+    ) -> Option<usize> {
+        match self.updates.take(parts, at) {
+            Some((id, (x, y))) => self.write(false, &Payload::EntityUpdate { id, x, y }, buf),
+            None => self.write(false, &Payload::Heartbeat, buf),
+        }
+    }
+}
