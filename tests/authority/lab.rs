@@ -3,7 +3,7 @@
 use rebout::Protocol;
 use rebout::authority::{
     Body, Client, ClientConfig, ClientEvent, Command, Drawing, Server, ServerConfig, ServerEvent, Stage,
-    World,
+    Wire, World,
 };
 use rebout::lab::sim::{self, Clock, Machine};
 use rebout::net::link::{Chance, LinkConfig};
@@ -21,6 +21,9 @@ pub(crate) const HEIGHT: f32 = 120.0;
 pub(crate) fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
+
+/// Both wires, for tests of what they have in common.
+pub(crate) const WIRES: [Wire; 2] = [Wire::Game, Wire::Rtype];
 
 /// Players walk; nothing else happens unless a test wants it.
 #[derive(Default)]
@@ -239,6 +242,7 @@ pub(crate) struct Lab {
     pub(crate) world: sim::World<Node>,
     seed: u64,
     link: LinkConfig,
+    wire: Wire,
 }
 
 pub(crate) const SERVER: usize = 0;
@@ -262,14 +266,22 @@ impl Lab {
         Self::with_server(seed, link, ServerConfig::new(seed))
     }
 
+    /// The same on a wire of choice.
+    pub(crate) fn speaking(wire: Wire, seed: u64, link: LinkConfig) -> Self {
+        let mut config = ServerConfig::new(seed);
+        config.wire = wire;
+        Self::with_server(seed, link, config)
+    }
+
     pub(crate) fn with_server(seed: u64, link: LinkConfig, config: ServerConfig) -> Self {
-        Self::on(seed, link, Node::Server(ServerNode::new(config)))
+        let lab = Self::on(seed, link, Node::Server(ServerNode::new(config)));
+        Self { wire: config.wire, ..lab }
     }
 
     pub(crate) fn on(seed: u64, link: LinkConfig, server: Node) -> Self {
         let mut world = sim::World::new(seed);
         world.add(server_addr(), Clock::new(ms(3_000), 0), Duration::ZERO, server);
-        Self { world, seed, link }
+        Self { world, seed, link, wire: Wire::Game }
     }
 
     /// Adds a client that starts at `start`, and returns its endpoint.
@@ -280,6 +292,7 @@ impl Lab {
     pub(crate) fn client_with(&mut self, start: Duration, change: impl FnOnce(&mut ClientConfig)) -> usize {
         let n = self.world.network().endpoints();
         let mut config = ClientConfig::new(self.seed << 16 | n as u64);
+        config.wire = self.wire;
         change(&mut config);
         let node = ClientNode::new(config, server_addr(), self.seed << 8 | n as u64);
         self.machine(start, Node::Client(node))

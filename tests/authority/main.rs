@@ -9,4 +9,5 @@ mod heap;
 mod hostile;
 mod lab;
 mod records;
+mod rtype;
 mod seats;

@@ -1,6 +1,6 @@
 //! The datagrams of a client.
 
-use super::{Baseline, Client, ClientEvent, Phase, Reason};
+use super::{Baseline, Client, ClientEvent, Phase, RTYPE_PATIENCE, Reason};
 use crate::Protocol;
 use crate::authority::config::ClientConfig;
 use crate::authority::dialect::{FromServer, SpeaksToServer};
@@ -50,6 +50,8 @@ impl Client {
             FromServer::Updates => self.updated(now),
             FromServer::RoundTrip(round_trip) => {
                 self.clock.round_trip(round_trip);
+                // The request was answered, if not with a seat yet.
+                self.asking_since = None;
                 self.by_arrival.iter_mut().for_each(|mine| mine.round_trip = round_trip);
             }
             FromServer::Quiet => {
@@ -174,7 +176,12 @@ impl Client {
     }
 
     fn ask(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
-        self.asking_since = self.asking_since.or(Some(now));
+        let since = *self.asking_since.get_or_insert(now);
+        if self.by_arrival.is_some() && now.since(since) >= RTYPE_PATIENCE {
+            // The next call of `advance` gives up.
+            self.join_due = Time::NEVER;
+            return None;
+        }
         self.join_due = now + if self.by_arrival.is_some() { JOIN_EVERY_RTYPE } else { JOIN_EVERY };
         self.link.write_join(now, buf)
     }

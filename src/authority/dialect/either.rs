@@ -144,6 +144,10 @@ impl SpeaksToClient for ServerLink {
         on!(self, link => link.write_leaves(now, buf))
     }
 
+    fn begin_farewell(&mut self, now: Time) {
+        on!(self, link => link.begin_farewell(now));
+    }
+
     fn is_farewell_heard(&self) -> bool {
         on!(self, link => link.is_farewell_heard())
     }

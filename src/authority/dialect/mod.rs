@@ -127,6 +127,9 @@ pub(crate) trait SpeaksToClient {
     fn write_pong(&mut self, now: Time, value: u64, buf: &mut [u8]) -> Option<usize>;
     fn write_leaves(&mut self, now: Time, buf: &mut [u8]) -> Option<usize>;
 
+    /// The client was removed, and is told so from now on.
+    fn begin_farewell(&mut self, now: Time);
+
     /// Whether the client has acknowledged that it was removed.
     fn is_farewell_heard(&self) -> bool;
 

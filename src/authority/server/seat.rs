@@ -113,6 +113,7 @@ impl Seat {
             Wire::Game => FAREWELLS,
             Wire::Rtype => FAREWELLS_RTYPE,
         };
+        self.link.begin_farewell(now);
         self.phase = Phase::Leaving { left, due: now };
         self.broadcast = None;
     }

@@ -103,9 +103,12 @@ impl Server {
             }
             FromClient::Numbered { first } => seat.inputs.number_by_frames(self.frame, first),
             FromClient::JoinAgain => {
-                seat.accept_again = true;
+                let has_played = seat.inputs.stats() != InputStats::default();
+                // Nothing in an R-Type packet tells whether a welcomed client is the one that was seated. One that has
+                // started anew gets a WELCOME once the seat is free.
+                seat.accept_again = self.config.wire == Wire::Game || !has_played;
                 // One who has played and asks again has started anew, unless an input says otherwise.
-                if seat.inputs.stats() != InputStats::default() {
+                if has_played {
                     seat.said_leave = seat.said_leave.or(Some(now));
                 }
                 self.seats.make_ready(at);

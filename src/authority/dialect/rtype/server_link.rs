@@ -129,6 +129,7 @@ impl SpeaksToClient for ServerLink {
             _ => return Err(Refusal::OutOfPlace),
         }
         let (whole, received) = self.numbers.accept(now, number)?;
+        self.outbox.heard(now);
         if packet.header.asks_ack {
             self.replies.ack(number);
         }
@@ -144,7 +145,7 @@ impl SpeaksToClient for ServerLink {
             }
             Payload::PlayerLeave => FromClient::Leaves,
             Payload::Ack(named) => {
-                self.confirmed |= self.outbox.acknowledged(now, named);
+                self.confirmed |= self.outbox.acknowledged(named);
                 self.farewell_heard |= self.farewell == Some(named);
                 FromClient::Passed { number }
             }
@@ -220,6 +221,11 @@ impl SpeaksToClient for ServerLink {
         };
         self.farewell = Some(sequence);
         encode(Header { asks_ack: true, sequence }, &Payload::PlayerLeft { player_id: self.id }, buf).ok()
+    }
+
+    /// Nothing but that it was removed is told to somebody who is not there any more.
+    fn begin_farewell(&mut self, now: Time) {
+        self.outbox.clear(now);
     }
 
     fn is_farewell_heard(&self) -> bool {
