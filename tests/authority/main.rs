@@ -10,4 +10,5 @@ mod hostile;
 mod lab;
 mod records;
 mod rtype;
+mod rtype_hostile;
 mod seats;

@@ -1,7 +1,7 @@
 //! Reliable records: spawns and ends, projectiles, messages of the game.
 
-use crate::lab::{FRAME, Lab, bad_link, ms};
-use rebout::authority::{Body, ClientEvent, ServerConfig, ServerEvent, Stage};
+use crate::lab::{FRAME, Lab, WIRES, bad_link, ms};
+use rebout::authority::{Body, ClientEvent, ServerConfig, ServerEvent, Stage, Wire};
 use rebout::net::link::{Chance, LinkConfig};
 use std::time::Duration;
 
@@ -13,88 +13,112 @@ fn spawn_a_hundred(stage: &mut Stage<'_>) {
 
 #[test]
 fn a_hundred_entities_are_seen_although_a_datagram_holds_56() {
-    let mut lab = Lab::new(1, bad_link());
-    lab.server_mut().field.extra.push((1, spawn_a_hundred));
-    let client = lab.client(ms(200));
-    lab.run_until(ms(3_000));
-    let client = &lab.client_at(client).client;
-    let seen: Vec<_> = client.others().collect();
-    assert_eq!(seen.len(), 100);
-    for seen in seen {
-        assert!(seen.id > 255 - 100, "others count down from 255");
-        assert_eq!((seen.kind, seen.body.x), (255 - seen.id, f32::from(255 - seen.id)));
+    for wire in WIRES {
+        let mut lab = Lab::speaking(wire, 1, bad_link());
+        lab.server_mut().field.extra.push((1, spawn_a_hundred));
+        let client = lab.client(ms(200));
+        lab.run_until(ms(3_000));
+        let client = &lab.client_at(client).client;
+        let seen: Vec<_> = client.others().collect();
+        assert_eq!(seen.len(), 100);
+        for seen in seen {
+            assert!(seen.id > 255 - 100, "others count down from 255");
+            assert_eq!((seen.kind, seen.body.x), (255 - seen.id, f32::from(255 - seen.id)));
+        }
+        let snapshots = client.stats().snapshots;
+        assert!(snapshots > 70, "two for each broadcast: {snapshots}");
     }
-    let snapshots = client.stats().snapshots;
-    assert!(snapshots > 70, "two for each broadcast: {snapshots}");
 }
 
 #[test]
 fn absence_means_nothing_and_gone_means_gone() {
-    let mut lab = Lab::new(2, LinkConfig::new(ms(40)));
-    lab.server_mut().field.extra.push((1, |stage| {
-        assert_eq!(stage.spawn(9, Body::at(1.0, 1.0)), Some(255));
-    }));
-    lab.server_mut().field.extra.push((300, |stage| assert!(stage.remove(255))));
-    let client = lab.client(ms(200));
-    // Losing every snapshot does not make anything go away.
-    lab.run_until(ms(2_000));
-    lab.world.network_mut().cut(0, client, ms(2_000), ms(3_500));
-    lab.run_until(ms(3_400));
-    assert_eq!(lab.client_at(client).client.others().count(), 1);
-    lab.run_until(ms(7_000));
-    assert_eq!(lab.client_at(client).client.others().count(), 0);
-    let node = lab.client_at(client);
-    let last = node.pictures.last().expect("pictures of it");
-    assert!((299.0..300.0).contains(&last.render), "drawn up to frame {}", last.render);
-    assert!(node.events.contains(&ClientEvent::Gone { id: 255, frame: 300 }));
+    for wire in WIRES {
+        let mut lab = Lab::speaking(wire, 2, LinkConfig::new(ms(40)));
+        lab.server_mut().field.extra.push((1, |stage| {
+            assert_eq!(stage.spawn(9, Body::at(1.0, 1.0)), Some(255));
+        }));
+        lab.server_mut().field.extra.push((300, |stage| assert!(stage.remove(255))));
+        let client = lab.client(ms(200));
+        // Losing every snapshot does not make anything go away.
+        lab.run_until(ms(2_000));
+        lab.world.network_mut().cut(0, client, ms(2_000), ms(3_500));
+        lab.run_until(ms(3_400));
+        assert_eq!(lab.client_at(client).client.others().count(), 1);
+        lab.run_until(ms(7_000));
+        assert_eq!(lab.client_at(client).client.others().count(), 0);
+        let node = lab.client_at(client);
+        let gone: Vec<u64> = node
+            .events
+            .iter()
+            .filter_map(|event| match event {
+                ClientEvent::Gone { id: 255, frame } => Some(*frame),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(gone.len(), 1);
+        let last = node.pictures.last().expect("pictures of it");
+        let end = gone[0] as f64;
+        assert!((end - 2.0..end + 1.0).contains(&last.render), "drawn up to frame {}", last.render);
+        if wire == Wire::Game {
+            assert!(gone == [300] && last.render < 300.0);
+        }
+    }
 }
 
 #[test]
 fn an_id_rests_for_a_second_after_everybody_has_heard_that_it_is_gone() {
-    let mut lab = Lab::new(3, LinkConfig::new(ms(40)));
-    let spawn = |stage: &mut Stage<'_>| {
-        stage.spawn(1, Body::at(0.0, 0.0));
-    };
-    lab.server_mut().field.extra.extend([
-        (200, spawn as fn(&mut Stage<'_>)),
-        (260, |stage| {
-            assert!(stage.remove(255));
-            assert_eq!(stage.spawn(2, Body::at(0.0, 0.0)), Some(254), "255 rests");
-        }),
-    ]);
-    // 80 ms until everybody has acknowledged it, one second of rest: 5 and 60 frames, and a frame or two of waiting.
-    lab.server_mut().field.extra.push((260 + 63, |stage| {
-        assert_eq!(stage.spawn(3, Body::at(0.0, 0.0)), Some(253), "255 still rests");
-    }));
-    lab.server_mut().field.extra.push((260 + 72, |stage| {
-        assert_eq!(stage.spawn(4, Body::at(0.0, 0.0)), Some(255), "255 is free again");
-    }));
-    let client = lab.client(ms(200));
-    lab.run_until(ms(7_000));
-    let seen: Vec<_> = lab.client_at(client).client.others().map(|seen| (seen.id, seen.kind)).collect();
-    assert_eq!(seen, [(253, 3), (254, 2), (255, 4)]);
+    for wire in WIRES {
+        let mut lab = Lab::speaking(wire, 3, LinkConfig::new(ms(40)));
+        let spawn = |stage: &mut Stage<'_>| {
+            stage.spawn(1, Body::at(0.0, 0.0));
+        };
+        lab.server_mut().field.extra.extend([
+            (200, spawn as fn(&mut Stage<'_>)),
+            (260, |stage| {
+                assert!(stage.remove(255));
+                assert_eq!(stage.spawn(2, Body::at(0.0, 0.0)), Some(254), "255 rests");
+            }),
+        ]);
+        // 80 ms until everybody has acknowledged it, one second of rest: 5 and 60 frames, and a frame or two of waiting.
+        lab.server_mut().field.extra.push((260 + 63, |stage| {
+            assert_eq!(stage.spawn(3, Body::at(0.0, 0.0)), Some(253), "255 still rests");
+        }));
+        lab.server_mut().field.extra.push((260 + 72, |stage| {
+            assert_eq!(stage.spawn(4, Body::at(0.0, 0.0)), Some(255), "255 is free again");
+        }));
+        let client = lab.client(ms(200));
+        lab.run_until(ms(7_000));
+        let seen: Vec<_> = lab.client_at(client).client.others().map(|seen| (seen.id, seen.kind)).collect();
+        assert_eq!(seen, [(253, 3), (254, 2), (255, 4)]);
+    }
 }
 
 #[test]
 fn a_late_joiner_is_told_of_everything_that_is_there() {
-    let mut lab = Lab::new(4, bad_link());
-    lab.server_mut().field.extra.push((1, spawn_a_hundred));
-    lab.server_mut().field.extra.push((2, |stage| {
-        assert!(stage.remove(200));
-        for n in 0..40 {
-            stage.shoot(n, 7, &Body { velocity_x: 0.5, ..Body::at(f32::from(n), 0.0) }).expect("room");
-        }
-    }));
-    let early = lab.client(ms(200));
-    let late = lab.client(ms(10_000));
-    lab.run_until(ms(13_000));
-    let client = &lab.client_at(late).client;
-    let ids: Vec<u8> = client.others().map(|seen| seen.id).collect();
-    assert_eq!(ids.len(), 100, "99 things and one player");
-    assert!(ids.contains(&lab.client_at(early).client.id().unwrap()) && !ids.contains(&200));
-    let shots: Vec<_> = client.shots(client.render_frame().unwrap()).collect();
-    assert_eq!(shots.len(), 40);
-    assert!(shots.iter().all(|shot| shot.owner == 7 && shot.kind == shot.id));
+    for wire in WIRES {
+        let mut lab = Lab::speaking(wire, 4, bad_link());
+        lab.server_mut().field.extra.push((1, spawn_a_hundred));
+        lab.server_mut().field.extra.push((2, |stage| {
+            assert!(stage.remove(200));
+            for n in 0..40 {
+                stage.shoot(n, 7, &Body { velocity_x: 0.5, ..Body::at(f32::from(n), 0.0) }).expect("room");
+            }
+        }));
+        let early = lab.client(ms(200));
+        let late = lab.client(ms(10_000));
+        lab.run_until(ms(13_000));
+        let client = &lab.client_at(late).client;
+        let ids: Vec<u8> = client.others().map(|seen| seen.id).collect();
+        assert_eq!(ids.len(), 100, "99 things and one player");
+        assert!(ids.contains(&lab.client_at(early).client.id().unwrap()) && !ids.contains(&200));
+        let shots: Vec<_> = client.shots(client.render_frame().unwrap()).collect();
+        assert_eq!(shots.len(), 40);
+        // R-Type does not tell who has shot.
+        let owner = if wire == Wire::Game { 7 } else { 0 };
+        assert!(shots.iter().all(|shot| shot.owner == owner && shot.kind == shot.id));
+        // They fly at half a unit a second, and have done so for ten seconds or more.
+        assert!(shots.iter().all(|shot| (5.0..7.0).contains(&(shot.x - f32::from(shot.id)))), "{shots:?}");
+    }
 }
 
 #[test]
