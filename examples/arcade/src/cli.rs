@@ -1,0 +1,155 @@
+//! The command line.
+
+use std::net::SocketAddr;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use rebout::authority::{PlayerName, Wire};
+use rebout::net::link::LinkConfig;
+
+/// The port of a server that is told no other.
+pub const PORT: u16 = 7_200;
+
+const AFTER_HELP: &str = "\
+In the game: w a s d or the arrows fly, space or j shoots, f keeps the gun firing, r shows the last
+updates raw, n the figures of the connection, q or Esc leaves.
+
+Exit codes: 0 left by choice; 1 the connection ended otherwise, or none came about; 2 bad arguments, or
+no display and no terminal to play in.";
+
+/// A co-op shooter for one to four, with a server in the middle. Without a command it starts a server, which others can
+/// join, and plays on it.
+#[derive(Debug, Parser)]
+#[command(name = "arcade", max_term_width = 100, args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    #[command(flatten)]
+    pub alone: Alone,
+}
+
+/// The format of the datagrams.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// RFC-RTYPE-UDP-01: one entity a packet
+    #[default]
+    Rtype,
+    /// Snapshots with their frame
+    Game,
+}
+
+impl Format {
+    pub fn wire(self) -> Wire {
+        match self {
+            Self::Rtype => Wire::Rtype,
+            Self::Game => Wire::Game,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rtype => "rtype",
+            Self::Game => "game",
+        }
+    }
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct Alone {
+    /// The UDP port of the server; 0 lets the system choose
+    #[arg(long, default_value_t = PORT)]
+    pub port: u16,
+    /// Bots that play along, up to three
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=3))]
+    pub bots: u8,
+    #[command(flatten)]
+    pub player: Player,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct Player {
+    /// The format of the datagrams; the server's and yours must be the same
+    #[arg(long, value_enum, default_value_t)]
+    pub wire: Format,
+    /// Where the game is shown: in a window if there is a display, otherwise in the terminal
+    #[arg(long, value_enum)]
+    pub view: Option<stage::Kind>,
+    /// Play over a bad link: lan, fibre, wifi, mobile, distant, lossy, bursty and others
+    #[arg(long, value_parser = link)]
+    pub link: Option<LinkConfig>,
+    /// Your name, 1 to 32 bytes
+    #[arg(long, value_parser = name)]
+    pub name: Option<PlayerName>,
+    /// Let a bot play
+    #[arg(long)]
+    pub bot: bool,
+    /// Leave after this many seconds
+    #[arg(long, value_name = "N")]
+    pub seconds: Option<u64>,
+    /// A server that is silent for this many seconds is lost
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub timeout: u64,
+    /// Say everything as JSON, one object a line, and show nothing
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub enum Command {
+    /// Run a server
+    Serve {
+        /// The format of the datagrams
+        #[arg(long, value_enum, default_value_t)]
+        wire: Format,
+        /// The address to listen on
+        #[arg(long, default_value_t = SocketAddr::from(([127, 0, 0, 1], PORT)))]
+        bind: SocketAddr,
+        /// Shut down after this many seconds; without it the server runs until it is killed
+        #[arg(long, value_name = "N")]
+        seconds: Option<u64>,
+        /// A client that is silent for this many seconds is removed
+        #[arg(long, value_name = "N", default_value_t = 10)]
+        timeout: u64,
+        /// The seed of the waves
+        #[arg(long, default_value_t = 1)]
+        seed: u32,
+        /// Say everything as JSON, one object a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Play on a server
+    Join {
+        /// The address of the server
+        server: SocketAddr,
+        #[command(flatten)]
+        player: Player,
+    },
+    /// A server and bots over UDP in one process, unseen: prints what each of them saw
+    Bots {
+        /// How many bots, one to four
+        #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=4))]
+        clients: u8,
+        /// For how long
+        #[arg(long, value_name = "N", default_value_t = 5)]
+        seconds: u64,
+        /// The format of the datagrams
+        #[arg(long, value_enum, default_value_t)]
+        wire: Format,
+        /// Let every bot play over a bad link
+        #[arg(long, value_parser = link)]
+        link: Option<LinkConfig>,
+        /// The seed of the waves
+        #[arg(long, default_value_t = 1)]
+        seed: u32,
+        /// Say everything as JSON, one object a line
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+fn link(name: &str) -> Result<LinkConfig, String> {
+    LinkConfig::named(name).ok_or_else(|| "there is no link of that name".to_owned())
+}
+
+fn name(name: &str) -> Result<PlayerName, String> {
+    PlayerName::new(name).ok_or_else(|| format!("{} bytes are outside 1..=32", name.len()))
+}

@@ -1,0 +1,156 @@
+//! A co-op side-scrolling shooter: what a player runs, and how a game with a server is put together.
+//!
+//! `cargo run --release --example arcade` starts a server and plays on it; `--help` tells the rest. `docs/AUTHORITY.md`
+//! explains what happens between the two.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use arcade::cli::{Alone, Cli, Command, Format, Player};
+use arcade::play::{Hand, Outcome, Seat, Service, Voice, play, serve, words_for};
+use arcade::{art, keys};
+use clap::Parser;
+use rebout::authority::Reason;
+use rebout::net::link::LinkConfig;
+use rebout::net::local_addresses;
+use rebout::net::udp::UdpDriver;
+
+/// Bad arguments, or nowhere to play.
+const UNUSABLE: u8 = 2;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let done = match cli.command {
+        None => alone(&cli.alone),
+        Some(Command::Serve { wire, bind, seconds, timeout, seed, json }) => {
+            let voice = if json { Voice::Json } else { Voice::Words };
+            bound(bind).and_then(|udp| {
+                let stop = Arc::new(AtomicBool::new(false));
+                serve(udp, &Service { wire, seconds, timeout, seed, voice, stop })
+            })
+        }
+        Some(Command::Join { server, player }) => join(server, &player, String::new()),
+        Some(Command::Bots { clients, seconds, wire, link, seed, json }) => {
+            bots(clients, seconds, wire, link, seed, json)
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("arcade: {error}");
+            let unusable = error.downcast_ref::<stage::ViewError>().is_some();
+            if unusable { UNUSABLE.into() } else { ExitCode::FAILURE }
+        }
+    }
+}
+
+fn bound(addr: SocketAddr) -> Outcome<UdpDriver> {
+    UdpDriver::bind(addr).map_err(|error| match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            format!("{addr} is taken by another program: is a server running there?").into()
+        }
+        _ => format!("{addr}: {error}").into(),
+    })
+}
+
+/// A server in a thread, bots if they are wanted, and a player on it.
+fn alone(args: &Alone) -> Outcome {
+    let any = |port| SocketAddr::from((Ipv4Addr::UNSPECIFIED, port));
+    // A second game on the same machine takes any free port.
+    let udp = bound(any(args.port)).or_else(|_| bound(any(0)))?;
+    let here = SocketAddr::from((Ipv4Addr::LOCALHOST, udp.local_addr().port()));
+    let stop = Arc::new(AtomicBool::new(false));
+    let service = Service {
+        wire: args.player.wire,
+        seconds: None,
+        timeout: 10,
+        seed: arcade::play::entropy() as u32,
+        voice: Voice::Silent,
+        stop: Arc::clone(&stop),
+    };
+    let serving = thread::spawn(move || serve(udp, &service));
+    let playing: Vec<_> = (0..args.bots)
+        .map(|_| spawn_bot(here, args.player.wire, None, None, Voice::Silent, String::new()))
+        .collect();
+    let reachable = local_addresses().into_iter().find(std::net::IpAddr::is_ipv4);
+    let invitation =
+        reachable.map_or(String::new(), |ip| format!("others join: arcade join {ip}:{}", here.port()));
+    let done = join(here, &args.player, invitation);
+    stop.store(true, Ordering::Relaxed);
+    for bot in playing {
+        // It ends with the server, and has nobody to tell.
+        let _ = bot.join();
+    }
+    serving.join().map_err(|_| "the server has panicked")??;
+    done
+}
+
+fn join(server: SocketAddr, player: &Player, invitation: String) -> Outcome {
+    let hand = if player.bot { Hand::Bot } else { Hand::Keys };
+    let view = if player.json { Some(stage::Kind::None) } else { player.view };
+    let voice = match (player.json, view) {
+        (true, _) => Voice::Json,
+        (false, Some(stage::Kind::None)) => Voice::Words,
+        _ => Voice::Silent,
+    };
+    let seat = Seat {
+        wire: player.wire,
+        hand,
+        name: player.name,
+        link: player.link,
+        seconds: player.seconds,
+        timeout: player.timeout,
+        voice,
+        prefix: String::new(),
+        invitation,
+    };
+    let wire = player.wire;
+    let reason = stage::run(view, keys::role_of, move |screen: &art::Screen| play(screen, server, &seat))??;
+    match reason {
+        Reason::Left => Ok(()),
+        reason => Err(words_for(reason, wire).into()),
+    }
+}
+
+fn spawn_bot(
+    server: SocketAddr,
+    wire: Format,
+    link: Option<LinkConfig>,
+    seconds: Option<u64>,
+    voice: Voice,
+    prefix: String,
+) -> thread::JoinHandle<Outcome<Reason>> {
+    let (hand, name, timeout, invitation) = (Hand::Bot, None, 10, String::new());
+    let seat = Seat { wire, hand, name, link, seconds, timeout, voice, prefix, invitation };
+    thread::spawn(move || {
+        let view = Some(stage::Kind::None);
+        stage::run(view, keys::role_of, move |screen: &art::Screen| play(screen, server, &seat))?
+    })
+}
+
+fn bots(clients: u8, seconds: u64, wire: Format, link: Option<LinkConfig>, seed: u32, json: bool) -> Outcome {
+    let voice = if json { Voice::Json } else { Voice::Words };
+    let udp = bound(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
+    let addr = udp.local_addr();
+    let stop = Arc::new(AtomicBool::new(false));
+    let service =
+        Service { wire, seconds: Some(seconds + 10), timeout: 10, seed, voice, stop: Arc::clone(&stop) };
+    let serving = thread::spawn(move || serve(udp, &service));
+    let playing: Vec<_> = (1..=clients)
+        .map(|n| spawn_bot(addr, wire, link, Some(seconds), voice, format!("bot {n}: ")))
+        .collect();
+    let mut ended = Vec::new();
+    for bot in playing {
+        ended.push(bot.join().map_err(|_| "a bot has panicked")??);
+    }
+    stop.store(true, Ordering::Relaxed);
+    serving.join().map_err(|_| "the server has panicked")??;
+    match ended.into_iter().find(|reason| *reason != Reason::Left) {
+        Some(reason) => Err(words_for(reason, wire).into()),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,232 @@
+//! A player or a bot over UDP.
+
+use super::{Outcome, Voice, bot, entropy};
+use crate::art::{Note, Panel, Picture, Screen};
+use crate::cli::Format;
+use crate::game::Arcade;
+use crate::keys;
+use crate::scene::Scene;
+use rebout::authority::{Client, ClientConfig, ClientEvent, Command, PlayerName, Reason};
+use rebout::net::link::LinkConfig;
+use rebout::net::relay::Relay;
+use rebout::net::udp::UdpDriver;
+use stage::{Hands, Key};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// How long the end of a connection is shown, unless a key is pressed.
+const SHOWN_FOR: Duration = Duration::from_secs(8);
+
+/// Who holds the controls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hand {
+    Keys,
+    Bot,
+}
+
+/// How somebody plays.
+#[derive(Clone, Debug)]
+pub struct Seat {
+    pub wire: Format,
+    pub hand: Hand,
+    pub name: Option<PlayerName>,
+    pub link: Option<LinkConfig>,
+    pub seconds: Option<u64>,
+    pub timeout: u64,
+    pub voice: Voice,
+    /// Said before each line, to tell bots apart.
+    pub prefix: String,
+    /// Where others can join, shown to a player who has started the server too.
+    pub invitation: String,
+}
+
+/// Plays until the connection is over, and returns why.
+pub fn play(screen: &Screen, server: SocketAddr, seat: &Seat) -> Outcome<Reason> {
+    let relay = seat.link.map(|link| Relay::start(any_port(server), server, link, entropy())).transpose()?;
+    let server = relay.as_ref().map_or(server, Relay::addr);
+    let mut udp = UdpDriver::bind(any_port(server))?;
+    let mut config = ClientConfig::new(entropy());
+    (config.wire, config.timeout) = (seat.wire.wire(), Duration::from_secs(seat.timeout));
+    config.name = seat.name.unwrap_or(PlayerName::DEFAULT);
+    let client = Client::join(config, server)?;
+    let end = seat.seconds.map(|seconds| udp.now() + Duration::from_secs(seconds));
+    let mut game = Game {
+        client,
+        screen,
+        seat,
+        scene: Scene::default(),
+        fires: false,
+        raw: false,
+        net: false,
+        left: None,
+    };
+    let world = Arcade::new(1);
+    loop {
+        let due = game.client.next_frame_at();
+        udp.run_until(&mut game.client, due)?;
+        let now = udp.now();
+        let hands = screen.hands();
+        let command = game.command(&hands);
+        game.client.advance(now, &world, command);
+        udp.flush(&mut game.client)?;
+        if let Some(reason) = game.hear() {
+            udp.close(&mut game.client, Duration::from_secs(1))?;
+            game.report(reason);
+            if reason != Reason::Left {
+                game.show_end(reason);
+            }
+            return Ok(reason);
+        }
+        game.show();
+        let leaves =
+            hands.closed || hands.presses.iter().any(|key| matches!(key, Key::Escape | Key::Char('q')));
+        if leaves || end.is_some_and(|end| now >= end) {
+            game.client.leave(now);
+        }
+    }
+}
+
+struct Game<'a> {
+    client: Client,
+    screen: &'a Screen,
+    seat: &'a Seat,
+    scene: Scene,
+    fires: bool,
+    raw: bool,
+    net: bool,
+    /// Who was seen to leave last, and for how many frames that is still shown.
+    left: Option<(u8, u16)>,
+}
+
+impl Game<'_> {
+    fn command(&mut self, hands: &Hands) -> Command {
+        for key in &hands.presses {
+            match key {
+                Key::Char('f') => self.fires = !self.fires,
+                Key::Char('r') => self.raw = !self.raw,
+                Key::Char('n') | Key::F(1) => self.net = !self.net,
+                _ => {}
+            }
+        }
+        match self.seat.hand {
+            Hand::Keys => keys::command(&hands.held, self.fires),
+            Hand::Bot => bot(&self.scene),
+        }
+    }
+
+    /// Takes in events; returns the reason if the connection is over.
+    fn hear(&mut self) -> Option<Reason> {
+        while let Some(event) = self.client.poll_event() {
+            match event {
+                ClientEvent::Joined { id } => {
+                    let words = format!("{}you are player {id}", self.seat.prefix);
+                    self.seat.voice.say("joined", &[("id", id.to_string())], &words);
+                }
+                ClientEvent::Gone { id, .. } if self.scene.ships.contains(&id) => self.left = Some((id, 180)),
+                ClientEvent::Over(reason) => return Some(reason),
+                _ => {}
+            }
+            self.scene.event(&event);
+        }
+        None
+    }
+
+    fn show(&mut self) {
+        self.scene.frame(&self.client);
+        self.left = self.left.and_then(|(id, frames)| Some((id, frames.checked_sub(1)?)));
+        if self.screen.is_seen() {
+            self.screen.show(&self.picture(None));
+        }
+    }
+
+    fn picture(&self, panel: Option<Panel>) -> Picture {
+        let note = match (self.left, self.client.frame()) {
+            _ if panel.is_some() => None,
+            (_, None) => Some(Note::calm("joining the server")),
+            (Some((id, _)), _) => Some(Note::warning(&format!("player {id} has left"))),
+            _ if self.scene.own.and_then(|own| self.scene.lives_of(own)) == Some(0) => {
+                Some(Note::calm("you are out until the next level"))
+            }
+            _ if self.scene.phase == crate::game::Phase::Intro && !self.seat.invitation.is_empty() => {
+                Some(Note::calm(&self.seat.invitation))
+            }
+            _ => None,
+        };
+        Picture {
+            scene: self.scene.clone(),
+            raw: self.raw,
+            net: self.net.then(|| self.figures()),
+            note,
+            panel,
+        }
+    }
+
+    fn figures(&self) -> Vec<String> {
+        let stats = self.client.stats();
+        let ms = |duration: Duration| duration.as_secs_f64() * 1e3;
+        vec![
+            format!("wire {}", self.seat.wire.name()),
+            format!("round trip {:.0} ms", ms(stats.round_trip)),
+            format!("others {:.0} ms ago", ms(stats.delay)),
+            format!("corrected at most {}", stats.prediction.max_correction),
+        ]
+    }
+
+    /// Keeps the last picture with words about the end, until a key is pressed or nobody does.
+    fn show_end(&mut self, reason: Reason) {
+        let text = super::words_for(reason, self.seat.wire);
+        let panel = Panel {
+            title: "The game is over".to_owned(),
+            lines: vec![text],
+            footer: "any key leaves".to_owned(),
+        };
+        let picture = self.picture(Some(panel));
+        let begun = std::time::Instant::now();
+        self.screen.show(&picture);
+        while self.screen.is_seen() && begun.elapsed() < SHOWN_FOR {
+            let hands = self.screen.hands();
+            let old = begun.elapsed() < Duration::from_millis(300);
+            if hands.closed || (!hands.presses.is_empty() && !old) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(16));
+        }
+    }
+
+    /// Says how it was.
+    fn report(&self, reason: Reason) {
+        let stats = self.client.stats();
+        let (scene, prediction) = (&self.scene, stats.prediction);
+        let ms = |duration: Duration| format!("{:.2}", duration.as_secs_f64() * 1e3);
+        let lives = scene.own.and_then(|own| scene.lives_of(own)).unwrap_or(0);
+        let fields = [
+            ("reason", reason.to_string()),
+            ("wire", self.seat.wire.name().to_owned()),
+            ("steps", stats.steps.to_string()),
+            ("updates", stats.snapshots.to_string()),
+            ("compared", prediction.compared.to_string()),
+            ("exact", prediction.exact.to_string()),
+            ("max_correction", prediction.max_correction.to_string()),
+            ("ships", scene.ships.len().to_string()),
+            ("score", scene.score.to_string()),
+            ("level", scene.level.to_string()),
+            ("lives", lives.to_string()),
+            ("round_trip_ms", ms(stats.round_trip)),
+            ("delay_ms", ms(stats.delay)),
+        ];
+        let words = format!(
+            "{}{reason}: level {}, {} points, {lives} lives; {} of {} updates of the own ship corrected nothing",
+            self.seat.prefix, scene.level, scene.score, prediction.exact, prediction.compared
+        );
+        self.seat.voice.say("over", &fields, &words);
+    }
+}
+
+/// A free port on this machine, on the loopback where the server is.
+fn any_port(server: SocketAddr) -> SocketAddr {
+    match (server.ip().is_loopback(), server) {
+        (true, _) => SocketAddr::new(server.ip(), 0),
+        (false, SocketAddr::V4(_)) => SocketAddr::from(([0, 0, 0, 0], 0)),
+        (false, SocketAddr::V6(_)) => SocketAddr::from(([0_u16; 8], 0)),
+    }
+}

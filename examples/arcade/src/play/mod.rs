@@ -1,0 +1,70 @@
+//! A server and its players over UDP.
+
+mod bot;
+mod client;
+mod serve;
+
+pub use bot::bot;
+pub use client::{Hand, Seat, play};
+pub use serve::{Service, serve};
+
+use crate::cli::Format;
+use rebout::authority::Reason;
+use std::collections::hash_map::RandomState;
+use std::error::Error;
+use std::fmt::Write as _;
+use std::hash::{BuildHasher, Hasher};
+use std::io::Write as _;
+
+/// The result of anything that can fail with words for the player.
+pub type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
+
+/// Random bits of the operating system, by way of the seeds of the standard library's hasher.
+pub fn entropy() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+/// How lines are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Voice {
+    Words,
+    Json,
+    /// A view has the terminal.
+    Silent,
+}
+
+impl Voice {
+    /// Prints one line. Whoever reads it from a pipe gets it at once.
+    pub fn say(self, event: &str, fields: &[(&str, String)], words: &str) {
+        let mut line = String::new();
+        match self {
+            Self::Silent => return,
+            Self::Words => line.push_str(words),
+            Self::Json => {
+                let _ = write!(line, "{{\"event\":\"{event}\"");
+                for (name, value) in fields {
+                    let quote = if value.parse::<f64>().is_err() { "\"" } else { "" };
+                    let _ = write!(line, ",\"{name}\":{quote}{value}{quote}");
+                }
+                line.push('}');
+            }
+        }
+        let mut out = std::io::stdout().lock();
+        // A reader that has seen enough closes the pipe; that is no failure.
+        let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+    }
+}
+
+/// Words for the end of a connection, with what the player can do about it.
+pub fn words_for(reason: Reason, wire: Format) -> String {
+    let other = if wire == Format::Rtype { Format::Game } else { Format::Rtype };
+    match reason {
+        Reason::NoAnswer => format!(
+            "{reason} It may also speak another wire than {}: try --wire {}",
+            wire.name(),
+            other.name()
+        ),
+        Reason::Full => format!("{reason}: four play already, or no room is left. Try again later"),
+        _ => reason.to_string(),
+    }
+}

@@ -1,0 +1,73 @@
+//! The server over UDP.
+
+use super::{Outcome, Voice, entropy};
+use crate::cli::Format;
+use crate::game::Arcade;
+use rebout::authority::{Server, ServerConfig, ServerEvent};
+use rebout::net::udp::UdpDriver;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// The most players.
+const SEATS: u8 = 4;
+
+/// How a server runs.
+#[derive(Clone, Debug)]
+pub struct Service {
+    pub wire: Format,
+    pub seconds: Option<u64>,
+    pub timeout: u64,
+    pub seed: u32,
+    pub voice: Voice,
+    /// Set to end it from another thread.
+    pub stop: Arc<AtomicBool>,
+}
+
+/// Serves until it is time to stop, and tells everybody.
+pub fn serve(mut udp: UdpDriver, service: &Service) -> Outcome {
+    let Service { wire, voice, .. } = *service;
+    let mut config = ServerConfig::new(entropy());
+    (config.wire, config.max_clients) = (wire.wire(), SEATS);
+    (config.timeout, config.seed) = (Duration::from_secs(service.timeout), service.seed);
+    let (mut server, mut world) = (Server::new(config)?, Arcade::new(service.seed));
+    let addr = udp.local_addr();
+    let fields = [("address", addr.to_string()), ("wire", wire.name().to_owned())];
+    voice.say("serving", &fields, &format!("the arcade is open: join {addr} --wire {}", wire.name()));
+    let end = service.seconds.map(|seconds| udp.now() + Duration::from_secs(seconds));
+    while end.is_none_or(|end| udp.now() < end) && !service.stop.load(Ordering::Relaxed) {
+        let due = server.next_frame_at();
+        udp.run_until(&mut server, due)?;
+        server.advance(udp.now(), &mut world);
+        udp.flush(&mut server)?;
+        tell(&mut server, voice);
+    }
+    server.shutdown(udp.now(), &mut world);
+    tell(&mut server, voice);
+    udp.close(&mut server, Duration::from_secs(2))?;
+    let fields = [
+        ("frames", server.stats().frames.to_string()),
+        ("level", world.level().to_string()),
+        ("score", world.score().to_string()),
+    ];
+    let words = format!("the arcade is closed: level {}, {} points", world.level(), world.score());
+    voice.say("closed", &fields, &words);
+    Ok(())
+}
+
+/// Says who came and who went.
+fn tell(server: &mut Server, voice: Voice) {
+    while let Some(event) = server.poll_event() {
+        match event {
+            ServerEvent::Joined { id, addr } => {
+                let fields = [("id", id.to_string()), ("address", addr.to_string())];
+                voice.say("joined", &fields, &format!("player {id} joined from {addr}"));
+            }
+            ServerEvent::Left { id, why } => {
+                let fields = [("id", id.to_string()), ("why", why.to_string())];
+                voice.say("left", &fields, &format!("player {id} {why}"));
+            }
+            _ => {}
+        }
+    }
+}
