@@ -11,6 +11,9 @@ const KEPT: u64 = 64;
 /// An update this close to a predicted position corrects nothing: positions travel in whole units.
 const CLOSE: f32 = 1.0;
 
+/// The age of an update varies by this many frames: jitter, and the wait of inputs at the server.
+const AGE_VARIES: f32 = 8.0;
+
 /// The share by which an update that fits one place of the trail moves the estimate of its age.
 const AGE_SHARE: f32 = 0.1;
 
@@ -66,22 +69,28 @@ impl Trail {
     }
 
     /// Compares an update with the trail. One that lies on it corrects nothing; otherwise the whole trail is moved by the
-    /// difference to the place that is as old as updates are.
+    /// difference to the nearest of the places that are as old as updates are.
     pub(super) fn compare(&mut self, body: &Body) {
         let Some(predicted) = self.predicted else { return };
         self.stats.compared += 1;
         let distance = |(x, y): (f32, f32)| (x - body.x).hypot(y - body.y);
-        let nearest = (0..KEPT).min_by(|a, b| distance(self.place(*a)).total_cmp(&distance(self.place(*b))));
-        let nearest = nearest.unwrap_or(0);
+        let nearest_of = |ages: core::ops::RangeInclusive<u64>| {
+            let by_distance =
+                |a: &u64, b: &u64| distance(self.place(*a)).total_cmp(&distance(self.place(*b)));
+            ages.min_by(by_distance).unwrap_or(0)
+        };
+        let nearest = nearest_of(0..=KEPT - 1);
         if distance(self.place(nearest)) <= CLOSE {
             self.stats.exact += 1;
             let fits = (0..KEPT).filter(|age| distance(self.place(*age)) <= CLOSE).count();
-            if fits == 1 {
+            if fits == 1 && (nearest as f32 - self.age).abs() <= AGE_VARIES {
                 self.age += (nearest as f32 - self.age) * AGE_SHARE;
             }
             return;
         }
-        let (x, y) = self.place(self.age.round() as u64);
+        let (youngest, oldest) =
+            ((self.age - AGE_VARIES).max(0.0), (self.age + AGE_VARIES).min((KEPT - 1) as f32));
+        let (x, y) = self.place(nearest_of(youngest as u64..=oldest as u64));
         let (dx, dy) = (body.x - x, body.y - y);
         self.places.iter_mut().for_each(|place| *place = (place.0 + dx, place.1 + dy));
         self.before = Body { x: self.before.x + dx, y: self.before.y + dy, ..self.before };

@@ -1,9 +1,10 @@
 //! The inputs of one client, of which one is applied in each frame.
 
-use super::sequenced::{Next, Sequenced};
+use super::sequenced::Sequenced;
 use crate::authority::dialect::NumberedInput;
 use crate::authority::numbering::nearest;
 use crate::authority::world::Command;
+use crate::time::{Span, Time};
 
 /// The size of the buffer, in inputs.
 pub(crate) const KEPT: u64 = 128;
@@ -45,13 +46,20 @@ pub(super) struct InputBuffer {
     missing: u16,
     stats: InputStats,
     /// The packets of a wire whose inputs have no numbers of their own.
-    sequenced: Option<Sequenced>,
+    sequenced: Option<Box<Sequenced>>,
 }
 
 impl InputBuffer {
     /// The buffer of a wire whose inputs are numbered by their packets.
-    pub(super) fn by_packets() -> Self {
-        Self { sequenced: Some(Sequenced::new()), ..Self::new() }
+    pub(super) fn by_packets(frame_span: Span) -> Self {
+        Self { sequenced: Some(Box::new(Sequenced::new(frame_span))), ..Self::new() }
+    }
+
+    /// Forgets everything, for another client in the same seat.
+    pub(super) fn begin_anew(&mut self) {
+        let mut sequenced = self.sequenced.take();
+        sequenced.iter_mut().for_each(|sequenced| sequenced.begin_anew());
+        *self = Self { sequenced, ..Self::new() };
     }
 
     pub(super) fn new() -> Self {
@@ -72,7 +80,7 @@ impl InputBuffer {
     /// Notes a packet without an input.
     pub(super) fn pass(&mut self, number: u32) {
         if let Some(sequenced) = &mut self.sequenced {
-            sequenced.insert(number, None);
+            sequenced.pass(number);
         }
     }
 
@@ -85,13 +93,16 @@ impl InputBuffer {
         }
     }
 
+    /// Takes in an input that is numbered by its packet.
+    pub(super) fn insert_by_packet(&mut self, now: Time, (number, command): NumberedInput) {
+        if let Some(sequenced) = &mut self.sequenced {
+            self.stats.known_or_late += u64::from(!sequenced.insert(now, number, command));
+        }
+    }
+
     /// Takes in the inputs of a packet; `frame` is the one that was stepped last.
     pub(super) fn insert(&mut self, frame: u64, inputs: &[NumberedInput]) {
         for (number, command) in inputs {
-            if let Some(sequenced) = &mut self.sequenced {
-                self.stats.known_or_late += u64::from(!sequenced.insert(*number, Some(*command)));
-                continue;
-            }
             match self.numbered_from {
                 Some(first) => {
                     let past = frame.max(first.saturating_sub(1));
@@ -160,10 +171,7 @@ impl InputBuffer {
     /// The number of the input for this frame, and the input.
     fn due(&mut self, frame: u64) -> Option<(u64, Command)> {
         if let Some(sequenced) = &mut self.sequenced {
-            return match sequenced.take_next() {
-                Next::Input(command) => Some((frame, command)),
-                Next::Missing => None,
-            };
+            return sequenced.take_next().map(|command| (frame, command));
         }
         if self.numbered_from.is_some() {
             return self.take_slot(frame).map(|command| (frame, command));

@@ -67,14 +67,17 @@ pub(super) struct Seat {
 }
 
 impl Seat {
-    pub(super) fn empty(wire: Wire) -> Self {
+    pub(super) fn empty(wire: Wire, frame_span: Span) -> Self {
         Self {
             wire,
             phase: Phase::Empty,
             addr: SocketAddr::from(([0, 0, 0, 0], 0)),
             id: 0,
             link: ServerLink::idle(wire),
-            inputs: InputBuffer::new(),
+            inputs: match wire {
+                Wire::Game => InputBuffer::new(),
+                Wire::Rtype => InputBuffer::by_packets(frame_span),
+            },
             command: Command::NEUTRAL,
             heard_at: Time::ZERO,
             taken_at: Time::ZERO,
@@ -93,10 +96,7 @@ impl Seat {
         (self.heard_at, self.taken_at) = (now, now);
         (self.said_leave, self.command) = (None, Command::NEUTRAL);
         (self.accept_again, self.pong, self.broadcast) = (false, None, None);
-        self.inputs = match self.wire {
-            Wire::Game => InputBuffer::new(),
-            Wire::Rtype => InputBuffer::by_packets(),
-        };
+        self.inputs.begin_anew();
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -6,7 +6,7 @@ use crate::authority::config::ServerConfig;
 use crate::authority::dialect::{Gate, MeetsStrangers};
 use crate::peer::entropy::Entropy;
 use crate::peer::keyed_hash::{Key, keyed_hash};
-use crate::time::Time;
+use crate::time::{Span, Time};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
@@ -30,8 +30,9 @@ impl Seats {
         let mut entropy = Entropy::new(config.entropy);
         let mut key = || (entropy.next_u64(), entropy.next_u64());
         let count = usize::from(config.max_clients);
+        let frame_span = Span::from_secs(1) / u32::from(config.frame_rate);
         Self {
-            seats: (0..count).map(|_| Seat::empty(config.wire)).collect(),
+            seats: (0..count).map(|_| Seat::empty(config.wire, frame_span)).collect(),
             by_addr: Vec::with_capacity(count),
             ready: VecDeque::with_capacity(count),
             gate: Gate::new(config.wire, key(), config.seed),

@@ -1,129 +1,209 @@
-//! Inputs that are numbered by the packets that carry them: a jitter buffer in which a missing packet is a lost input.
+//! Inputs that are numbered by the packets that carry them, among others: a jitter buffer that knows a lost input by time.
+//!
+//! A client sends one input in each of its frames, and packets of other kinds in between, which take numbers too. A number that
+//! is missing was an input or not: the time between the inputs around it tells. A lost input takes up its frame, so that
+//! a player moves for as many frames as the keys were held.
 
 use crate::authority::numbering::nearest;
 use crate::authority::world::Command;
+use crate::time::{Span, Time};
 
-/// The size of the buffer, in packets.
+/// The size of the buffer, in inputs.
 const KEPT: u64 = 128;
 
-/// The queue starts once it holds this many inputs.
-const BEGUN_BY: u64 = 2;
+/// The number of packets without an input that are remembered.
+const PASSED: usize = 512;
+
+/// The queue starts once it holds this many inputs. Clients predict past the wait, and an input that comes too late moves a
+/// player by a frame too many.
+const BEGUN_BY: u64 = 4;
 
 /// A queue that had inputs to spare in each of this many frames is longer than the jitter asks for.
 const JUDGED_FRAMES: u32 = 60;
 
-/// Inputs to spare that are no surplus.
-const SPARE: u64 = 1;
+/// Inputs to spare that are no surplus: three in a row may be late or lost.
+const SPARE: u64 = 3;
 
 /// A queue this long comes from an outage, and is shortened in every frame.
-const LONG: u64 = 12;
+const LONG: u64 = 16;
 
+/// The most frames that were held before their inputs came.
+const MAX_OWED: u32 = 30;
+
+/// The weight of an arrival in the mean line of arrivals.
+const LINE_SHARE: f64 = 1.0 / 32.0;
+
+/// The place of an input in its client's count of frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Packet {
-    Input(Command),
-    /// A packet without an input.
-    Other,
+struct Placed {
+    at: u64,
+    number: u64,
+    command: Command,
 }
 
-/// The packets of one client from the next one on. One number is used up in each frame; packets without an input do not count.
+/// The inputs of one client from the next one on. One place is used up in each frame.
 #[derive(Clone, Debug)]
 pub(super) struct Sequenced {
-    packets: [Option<(u64, Packet)>; KEPT as usize],
+    frame_span: Span,
+    placed: [Option<Placed>; KEPT as usize],
+    /// Numbers of packets without an input, each at its remainder.
+    passed: [u64; PASSED],
     next: u64,
-    newest: Option<u64>,
+    newest: Option<Placed>,
+    /// The mean of the arrival of an input less its place times the frame, in nanoseconds.
+    line: f64,
     begun: bool,
     /// The least number of inputs to spare in the frames that are judged, and how many those are.
     spare: u64,
     judged: u32,
-}
-
-/// The input of a frame.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Next {
-    Input(Command),
-    /// Its packet was lost, or has not come yet.
-    Missing,
+    is_surplus: bool,
+    /// The last input, which is held while the next one is missing, and for how many frames that was done although nothing
+    /// told that one was lost.
+    last: Command,
+    owed: u32,
 }
 
 impl Sequenced {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(frame_span: Span) -> Self {
         Self {
-            packets: [None; KEPT as usize],
-            next: 0,
+            frame_span,
+            placed: [None; KEPT as usize],
+            passed: [u64::MAX; PASSED],
+            next: KEPT,
             newest: None,
+            line: 0.0,
             begun: false,
             spare: u64::MAX,
             judged: 0,
+            is_surplus: false,
+            last: Command::NEUTRAL,
+            owed: 0,
         }
     }
 
-    /// Takes in a packet, with the input in it if there is one. `false` if it is too late.
-    pub(super) fn insert(&mut self, number: u32, input: Option<Command>) -> bool {
-        let number = nearest(self.newest.unwrap_or(u64::from(number)), number);
-        let newest = *self.newest.get_or_insert_with(|| {
-            self.next = number;
-            number
-        });
-        if number < self.next {
+    /// Forgets everything, in the same memory.
+    pub(super) fn begin_anew(&mut self) {
+        *self = Self::new(self.frame_span);
+    }
+
+    fn whole(&self, number: u32) -> u64 {
+        nearest(self.newest.map_or(u64::from(number) + (1 << 32), |newest| newest.number), number)
+    }
+
+    /// Notes a packet without an input.
+    pub(super) fn pass(&mut self, number: u32) {
+        let number = self.whole(number);
+        self.passed[number as usize % PASSED] = number;
+    }
+
+    /// Takes in an input. `false` if it is too late.
+    pub(super) fn insert(&mut self, now: Time, number: u32, command: Command) -> bool {
+        let number = self.whole(number);
+        let arrival = now.since(Time::ZERO).nanos() as f64;
+        let span = self.frame_span.nanos() as f64;
+        let Some(newest) = self.newest else {
+            self.line = arrival - self.next as f64 * span;
+            self.put(Placed { at: self.next, number, command });
+            return true;
+        };
+        let by_time = ((arrival - self.line) / span).round().max(0.0) as u64;
+        let at = if number > newest.number {
+            // At least one place on; for each missing number at most one more.
+            by_time.clamp(newest.at + 1, newest.at + 1 + self.missing(newest.number, number))
+        } else {
+            match self.place_between(number, by_time) {
+                Some(at) => at,
+                None => return false,
+            }
+        };
+        if at < self.next {
             return false;
         }
-        self.newest = Some(newest.max(number));
-        // The oldest give way.
-        self.next = self.next.max((number + 1).saturating_sub(KEPT));
-        let slot = &mut self.packets[(number % KEPT) as usize];
-        if slot.is_none_or(|(known, _)| known != number) {
-            *slot = Some((number, input.map_or(Packet::Other, Packet::Input)));
-        }
+        self.line += (arrival - at as f64 * span - self.line) * LINE_SHARE;
+        self.put(Placed { at, number, command });
         true
     }
 
-    fn packet(&self, number: u64) -> Option<Packet> {
-        self.packets[(number % KEPT) as usize].filter(|(known, _)| *known == number).map(|(_, packet)| packet)
-    }
-
-    /// The number of inputs that wait, lost ones included.
-    fn waiting(&self) -> u64 {
-        let Some(newest) = self.newest else { return 0 };
-        (self.next..=newest).filter(|number| self.packet(*number) != Some(Packet::Other)).count() as u64
-    }
-
-    /// Uses up the next number that stands for an input.
-    fn take(&mut self) -> Next {
-        while self.newest.is_some_and(|newest| self.next <= newest) {
-            let packet = self.packet(self.next);
-            self.next += 1;
-            match packet {
-                Some(Packet::Input(command)) => return Next::Input(command),
-                Some(Packet::Other) => {}
-                None => return Next::Missing,
-            }
+    fn put(&mut self, placed: Placed) {
+        // The oldest give way.
+        self.next = self.next.max((placed.at + 1).saturating_sub(KEPT));
+        self.placed[(placed.at % KEPT) as usize] = Some(placed);
+        if self.newest.is_none_or(|newest| placed.number > newest.number) {
+            self.newest = Some(placed);
         }
-        Next::Missing
     }
 
-    /// The input of the next frame. A lost one takes up its frame, so that all others keep their distances.
-    pub(super) fn take_next(&mut self) -> Next {
+    /// How many packets between two numbers have not come.
+    fn missing(&self, from: u64, to: u64) -> u64 {
+        let unknown = |number: &u64| self.passed[*number as usize % PASSED] != *number;
+        (from + 1..to).take(PASSED).filter(unknown).count() as u64
+    }
+
+    /// The place of an input that was overtaken; `None` if the inputs around it have left none.
+    fn place_between(&self, number: u64, by_time: u64) -> Option<u64> {
+        let newest = self.newest?;
+        let known = |at: u64| self.placed(at).map(|placed| placed.number);
+        let after = (self.next..=newest.at).find(|at| known(*at).is_some_and(|known| known > number))?;
+        let before = (self.next..after).rev().find(|at| known(*at).is_some());
+        if before.is_some_and(|before| known(before) == Some(number)) {
+            return None;
+        }
+        let (first, last) = (before.map_or(self.next, |before| before + 1), after.checked_sub(1)?);
+        (first <= last).then(|| by_time.clamp(first, last))
+    }
+
+    fn placed(&self, at: u64) -> Option<Placed> {
+        self.placed[(at % KEPT) as usize].filter(|placed| placed.at == at)
+    }
+
+    /// The number of places that wait, lost ones included.
+    fn waiting(&self) -> u64 {
+        self.newest.map_or(0, |newest| (newest.at + 1).saturating_sub(self.next))
+    }
+
+    /// The input of the next frame; `None` if it was lost or has not come yet.
+    pub(super) fn take_next(&mut self) -> Option<Command> {
         self.begun |= self.waiting() >= BEGUN_BY;
         if !self.begun {
-            return Next::Missing;
+            return None;
         }
-        let next = self.take();
+        self.settle();
+        let next = if self.waiting() == 0 {
+            self.owed = (self.owed + 1).min(MAX_OWED);
+            None
+        } else {
+            self.next += 1;
+            self.placed(self.next - 1).map(|placed| placed.command)
+        };
+        self.last = next.unwrap_or(self.last);
         self.judge();
         next
     }
 
-    /// Shortens a queue that is longer than it has to be: its length is delay.
+    /// Passes over places for which the last input was held before they came: lost ones, and ones that say the same.
+    fn settle(&mut self) {
+        while self.owed > 0 && self.waiting() > 1 {
+            if self.placed(self.next).is_some_and(|placed| placed.command != self.last) {
+                return;
+            }
+            (self.next, self.owed) = (self.next + 1, self.owed - 1);
+        }
+    }
+
+    /// Shortens a queue that is longer than it has to be: its length is delay. An input is dropped where nobody moves.
     fn judge(&mut self) {
         let waiting = self.waiting();
         self.spare = self.spare.min(waiting);
         self.judged += 1;
-        if waiting > LONG {
-            self.take();
-        } else if self.judged >= JUDGED_FRAMES {
-            if self.spare > SPARE {
-                self.take();
-            }
+        if self.judged >= JUDGED_FRAMES {
+            self.is_surplus = self.spare > SPARE;
             (self.spare, self.judged) = (u64::MAX, 0);
+        }
+        let stands = self.last.x == 0.0 && self.last.y == 0.0;
+        let same = self.placed(self.next).is_some_and(|placed| placed.command == self.last);
+        if waiting > LONG || (self.is_surplus && stands && same) {
+            self.next += 1;
+            self.is_surplus = false;
         }
     }
 }
@@ -132,57 +212,83 @@ impl Sequenced {
 mod tests {
     use super::*;
 
+    const FRAME: Span = Span::from_millis(20);
+
     fn command(n: u32) -> Command {
         Command { x: 0.0, y: 0.0, actions: n as u8 }
     }
 
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    /// A queue into which inputs come with their number, at a time.
+    fn queue(inputs: &[(u64, u32, u32)]) -> Sequenced {
+        let mut queue = Sequenced::new(FRAME);
+        for (ms, number, n) in inputs {
+            queue.insert(at(*ms), *number, command(*n));
+        }
+        queue
+    }
+
     fn taken(queue: &mut Sequenced, frames: usize) -> Vec<u8> {
-        let mut number = || match queue.take_next() {
-            Next::Input(command) => command.actions,
-            Next::Missing => 0,
-        };
-        (0..frames).map(|_| number()).collect()
+        (0..frames).map(|_| queue.take_next().map_or(0, |command| command.actions)).collect()
     }
 
     #[test]
-    fn a_lost_input_takes_up_its_frame_and_packets_without_one_do_not() {
-        let mut queue = Sequenced::new();
-        assert!(queue.insert(100, Some(command(1))));
-        assert_eq!(taken(&mut queue, 1), [0], "one alone does not begin");
-        for number in [101, 104, 103, 106] {
-            queue.insert(number, Some(command(number - 99)));
+    fn a_missing_number_was_an_input_if_its_time_has_passed() {
+        let mut early = queue(&[(0, 100, 1)]);
+        assert_eq!(taken(&mut early, 1), [0], "one alone does not begin");
+        // 101 is missing and was an input: 40 ms. 103 is missing and was none: 20 ms.
+        let mut inputs = queue(&[(0, 100, 1), (40, 102, 2), (60, 104, 3), (80, 105, 4)]);
+        assert_eq!(taken(&mut inputs, 5), [1, 0, 2, 3, 4]);
+        // A packet without an input is known to be none, however late the next one comes.
+        let mut inputs = queue(&[(0, 100, 1)]);
+        inputs.pass(101);
+        for (ms, number, n) in [(40, 102, 2), (60, 103, 3), (80, 104, 4)] {
+            inputs.insert(at(ms), number, command(n));
         }
-        queue.insert(102, None);
-        // 105 is missing.
-        assert_eq!(taken(&mut queue, 7), [1, 2, 4, 5, 0, 7, 0]);
-        assert!(!queue.insert(105, Some(command(6))), "too late");
-        assert!(queue.insert(107, Some(command(8))), "late, and not too late: nothing came after it");
-        assert_eq!(taken(&mut queue, 1), [8]);
+        assert_eq!(taken(&mut inputs, 4), [1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn an_input_that_was_overtaken_finds_its_place_if_it_is_not_too_late() {
+        let mut inputs = queue(&[(0, 7, 1), (40, 9, 3), (41, 8, 2), (60, 10, 4), (61, 9, 9)]);
+        assert_eq!(taken(&mut inputs, 4), [1, 2, 3, 4]);
+        assert!(!inputs.insert(at(80), 8, command(2)), "too late");
+    }
+
+    #[test]
+    fn an_input_that_was_held_before_it_came_is_not_applied_again() {
+        let mut inputs = queue(&[(0, 0, 1), (20, 1, 1), (40, 2, 1), (60, 3, 1)]);
+        assert_eq!(taken(&mut inputs, 6), [1, 1, 1, 1, 0, 0], "held twice");
+        // The two that were held for: one lost, one that says the same.
+        for (ms, number, n) in [(100, 5, 1), (120, 6, 2), (140, 7, 2), (160, 8, 2)] {
+            inputs.insert(at(ms), number, command(n));
+        }
+        assert_eq!(taken(&mut inputs, 3), [2, 2, 2]);
     }
 
     #[test]
     fn a_queue_that_an_outage_left_behind_becomes_short_again() {
-        let mut queue = Sequenced::new();
-        (0..40).for_each(|number| {
-            queue.insert(number, Some(command(1)));
+        let mut inputs = Sequenced::new(FRAME);
+        (0..40).for_each(|n| {
+            inputs.insert(at(u64::from(n) * 20), n, command(1));
         });
-        for number in 40..640 {
-            queue.insert(number, Some(command(1)));
-            queue.take_next();
+        for n in 40..1_640 {
+            inputs.insert(at(u64::from(n) * 20), n, command(1));
+            inputs.take_next();
         }
-        assert!(queue.waiting() <= 3, "{} wait", queue.waiting());
+        assert!(inputs.waiting() <= SPARE + 1, "{} wait", inputs.waiting());
     }
 
     #[test]
     fn numbers_wrap_and_at_most_128_wait() {
-        let mut queue = Sequenced::new();
-        queue.insert(u32::MAX - 1, Some(command(1)));
-        queue.insert(u32::MAX, Some(command(2)));
-        queue.insert(0, Some(command(3)));
-        assert_eq!(taken(&mut queue, 3), [1, 2, 3]);
-        (1..1_000).for_each(|number| {
-            queue.insert(number, Some(command(number)));
+        let mut inputs = queue(&[(0, u32::MAX - 1, 1), (20, u32::MAX, 2), (40, 0, 3), (60, 1, 4)]);
+        assert_eq!(taken(&mut inputs, 4), [1, 2, 3, 4]);
+        (2..1_000).for_each(|n| {
+            inputs.insert(at(60 + u64::from(n) * 20), n, command(n));
         });
-        assert_eq!(queue.waiting(), 128);
+        assert_eq!(inputs.waiting(), 128);
     }
 }

@@ -95,7 +95,10 @@ impl Server {
         match heard {
             FromClient::Inputs => {
                 seat.said_leave = None;
-                seat.inputs.insert(self.frame, &self.inputs);
+                match (self.config.wire, self.inputs.first()) {
+                    (Wire::Rtype, Some(input)) => seat.inputs.insert_by_packet(now, *input),
+                    _ => seat.inputs.insert(self.frame, &self.inputs),
+                }
             }
             FromClient::Ping(value) => {
                 seat.pong = Some(value);

@@ -80,7 +80,7 @@ fn nature(kind: u8, level: u16) -> (Fx, Fx, u16, u16, u16) {
         kind::DART => (quicker(380, 16), fx(0), 0, 1, 0),
         kind::WEAVER => (quicker(170, 8), fx(6_000), 520, 2, (170 - 4 * level) as u16),
         kind::TURRET => (quicker(100, 4), fx(1_000), 300, (4 + level / 3) as u16, (110 - 3 * level) as u16),
-        _ => (fx(120), fx(11_000), 170, (36 + 14 * level) as u16, (70 - 2 * level).max(30) as u16),
+        _ => (fx(120), fx(11_000), 170, (18 + 8 * level) as u16, (70 - 2 * level).max(30) as u16),
     }
 }
 

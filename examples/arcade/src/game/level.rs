@@ -86,8 +86,8 @@ impl Arcade {
     pub(super) fn step_level(&mut self, stage: &mut Stage<'_>) {
         self.level.since += 1;
         let since = self.level.since;
-        if !matches!(self.level.phase, Phase::Waiting | Phase::Over) && !self.ships.iter().any(Ship::is_alive)
-        {
+        let can_be_lost = matches!(self.level.phase, Phase::Intro | Phase::Waves | Phase::Boss);
+        if can_be_lost && !self.ships.iter().any(Ship::is_alive) {
             self.level.enter(Phase::Over);
         }
         match self.level.phase {

@@ -178,7 +178,7 @@ fn a_level_is_followed_by_a_harder_one_and_a_lost_game_by_a_new_one() {
     }
     let over = run_to(&mut lab, Phase::Over, 1_000);
     assert!(world(&lab).0.score() >= score);
-    lab.run_until(Duration::from_secs(over + 7));
+    lab.run_until(Duration::from_secs(over + 6));
     assert_eq!((world(&lab).0.level(), world(&lab).0.phase()), (1, Phase::Intro));
     assert_eq!(world(&lab).0.ships().len(), 1, "the three that stopped were removed");
 }
