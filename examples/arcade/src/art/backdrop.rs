@@ -35,7 +35,7 @@ pub(super) fn paint(canvas: &mut dyn Canvas, camera: &Camera, age: u32, level: u
     {
         paint_stars(canvas, camera, age, layer, count, speed, radius, bright);
     }
-    paint_rocks(canvas, camera, age, rgb(below).mix(rgb(mist), 0.25));
+    paint_rocks(canvas, camera, age, rgb(below).mix(rgb(mist), 0.45));
 }
 
 /// A place that drifts to the left and comes back on the right.
@@ -49,9 +49,10 @@ fn paint_nebulae(canvas: &mut dyn Canvas, camera: &Camera, age: u32, mist: Color
         let (a, b) = (dice(cloud * 2 + 900), dice(cloud * 2 + 901));
         let x = drift(share(a), age, 0.12, WIDTH + 400.0) - 200.0;
         let y = share(b) * HEIGHT;
-        for (grow, faint) in [(1.0, 0.05), (0.7, 0.06), (0.42, 0.07)] {
-            let radius = (90.0 + share(a >> 8) * 80.0) * grow * scale;
-            canvas.disc(camera.field(x, y), radius, mist.faded(faint));
+        // Many faint rings have no visible rim.
+        for ring in 1..=7_u8 {
+            let radius = (100.0 + share(a >> 8) * 80.0) * f32::from(ring) / 7.0 * scale;
+            canvas.disc(camera.field(x, y), radius, mist.faded(0.022));
         }
     }
 }

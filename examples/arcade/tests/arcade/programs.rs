@@ -1,1 +1,204 @@
+//! The arcade as programs: real processes over UDP, a player killed, a server killed, a full server, the wrong wire, and
+//! words that a player understands.
 
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::OnceLock;
+use std::time::Instant;
+
+/// The program, built if it is not: `cargo test --test arcade` alone does not build examples.
+fn program() -> &'static PathBuf {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let release: &[&str] = if cfg!(debug_assertions) { &[] } else { &["--release"] };
+        let built = Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "--example", "arcade"])
+            .args(release)
+            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+            .status();
+        assert!(built.expect("cargo runs").success());
+        let test = std::env::current_exe().expect("this program is somewhere");
+        let profile = test.ancestors().nth(2).expect("target/debug/deps");
+        profile.join("examples").join(format!("arcade{}", std::env::consts::EXE_SUFFIX))
+    })
+}
+
+/// A running program that does not outlive its test.
+struct Running {
+    child: Child,
+    out: BufReader<ChildStdout>,
+}
+
+impl Running {
+    fn start(args: &str) -> Self {
+        let mut child = Command::new(program())
+            .args(args.split_whitespace())
+            .env_remove("DISPLAY")
+            .env_remove("WAYLAND_DISPLAY")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the arcade starts");
+        let out = BufReader::new(child.stdout.take().expect("a pipe"));
+        Self { child, out }
+    }
+
+    /// The next line that it prints.
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.out.read_line(&mut line).expect("text");
+        line.trim_end().to_owned()
+    }
+
+    /// Everything that it prints until it ends, its exit code, and what it says on the error output.
+    fn end(mut self) -> (String, Option<i32>, String) {
+        let (mut rest, mut error) = (String::new(), String::new());
+        self.out.read_to_string(&mut rest).expect("text");
+        self.child.stderr.take().expect("a pipe").read_to_string(&mut error).expect("text");
+        (rest, self.child.wait().expect("it ends").code(), error)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A server on a free port, and its address.
+fn server(args: &str) -> (Running, String) {
+    let mut server = Running::start(&format!("serve --bind 127.0.0.1:0 {args}"));
+    let line = server.line();
+    let address = line.strip_prefix("the arcade is open: join ").expect("an address");
+    (server, address.split(' ').next().expect("an address").to_owned())
+}
+
+fn joined(player: &mut Running) -> String {
+    player.line().strip_prefix("you are player ").expect("a seat").to_owned()
+}
+
+const UNSEEN: &str = "--bot --view none";
+
+#[test]
+fn a_player_that_is_killed_is_missed_at_once_where_packets_are_acknowledged() {
+    // On R-Type six copies of a shot without an answer are enough; on GAME it takes the timeout.
+    for (wire, words, at_least) in
+        [("rtype", "does not answer any more", 0.5), ("game", "was not heard of any more", 1.5)]
+    {
+        let (mut server, address) = server(&format!("--seconds 60 --timeout 2 --wire {wire}"));
+        let mut player = Running::start(&format!("join {address} {UNSEEN} --wire {wire}"));
+        let id = joined(&mut player);
+        assert!(server.line().starts_with(&format!("player {id} joined from 127.0.0.1:")));
+        let mut next = Running::start(&format!("join {address} {UNSEEN} --wire {wire} --seconds 6"));
+        assert!(server.line().contains(" joined from "));
+        player.child.kill().expect("it runs");
+        let killed = Instant::now();
+        assert_eq!(server.line(), format!("player {id} {words}"));
+        let took = killed.elapsed().as_secs_f64();
+        assert!((at_least..8.0).contains(&took), "{wire}: {took} s");
+        joined(&mut next);
+        assert!(next.line().starts_with("you left the game: level 1, "));
+        assert!(server.line().ends_with(" left the game"));
+    }
+}
+
+#[test]
+fn a_server_that_is_killed_is_lost_and_the_player_is_told_so() {
+    for wire in ["rtype", "game"] {
+        let (mut server, address) = server(&format!("--seconds 60 --wire {wire}"));
+        let mut player = Running::start(&format!("join {address} {UNSEEN} --wire {wire} --timeout 2"));
+        joined(&mut player);
+        server.child.kill().expect("it runs");
+        assert!(player.line().starts_with("the connection to the server was lost: "));
+        let (_, code, error) = player.end();
+        assert_eq!((code, &*error), (Some(1), "arcade: the connection to the server was lost\n"));
+    }
+}
+
+#[test]
+fn a_server_that_closes_says_so() {
+    for (wire, words) in [("rtype", "the server has ended the game"), ("game", "the server was shut down")] {
+        let (mut server, address) = server(&format!("--seconds 3 --wire {wire}"));
+        let mut player = Running::start(&format!("join {address} {UNSEEN} --wire {wire}"));
+        joined(&mut player);
+        assert!(player.line().starts_with(words));
+        assert_eq!(player.end().2, format!("arcade: {words}\n"));
+        assert!(server.line().contains(" joined from "));
+        assert!(server.line().ends_with(" was told that the server shuts down"));
+        assert!(server.line().starts_with("the arcade is closed: level 1, "));
+    }
+}
+
+#[test]
+fn a_fifth_player_is_told_that_the_server_is_full() {
+    for wire in ["rtype", "game"] {
+        let (mut server, address) = server(&format!("--seconds 60 --wire {wire}"));
+        let mut players: Vec<Running> =
+            (0..4).map(|_| Running::start(&format!("join {address} {UNSEEN} --wire {wire}"))).collect();
+        players.iter_mut().for_each(|player| {
+            joined(player);
+        });
+        (0..4).for_each(|_| assert!(server.line().contains(" joined from ")));
+        let (_, code, error) = Running::start(&format!("join {address} {UNSEEN} --wire {wire}")).end();
+        assert_eq!(code, Some(1));
+        assert!(error.starts_with("arcade: the server is full"), "{error}");
+    }
+}
+
+#[test]
+fn where_nobody_answers_or_on_the_wrong_wire_the_player_is_told_what_to_try() {
+    let (_server, address) = server("--seconds 60 --wire game");
+    for address in ["127.0.0.1:9", &address] {
+        let (_, code, error) = Running::start(&format!("join {address} {UNSEEN} --wire rtype")).end();
+        assert_eq!(code, Some(1));
+        let words = "arcade: the server does not answer: is it running, and is the address right? It may also speak another \
+                     wire than rtype: try --wire game\n";
+        assert_eq!(error, words);
+    }
+    let (_rtype, address) = server("--seconds 60 --wire rtype");
+    let (_, code, error) = Running::start(&format!("join {address} {UNSEEN} --wire game --timeout 1")).end();
+    assert_eq!(code, Some(1));
+    assert!(error.ends_with("another wire than game: try --wire rtype\n"), "{error}");
+}
+
+#[test]
+fn alone_it_is_a_server_and_a_player_in_one() {
+    let (out, code, error) = Running::start("--bot --json --bots 1 --port 0 --seconds 3").end();
+    assert_eq!((code, &*error), (Some(0), ""), "{out}");
+    assert!(
+        out.contains("\"event\":\"joined\"") && out.contains("\"reason\":\"you left the game\""),
+        "{out}"
+    );
+    assert!(out.contains("\"ships\":2"), "{out}");
+}
+
+#[test]
+fn without_a_display_and_a_terminal_it_says_so() {
+    let (_, code, error) = Running::start("--port 0").end();
+    assert_eq!(code, Some(2));
+    assert!(error.starts_with("arcade: there is neither a display nor a terminal"), "{error}");
+}
+
+#[test]
+fn bots_play_over_both_wires_and_tell_what_they_saw() {
+    for wire in ["rtype", "game"] {
+        let (out, code, _) =
+            Running::start(&format!("bots --clients 3 --seconds 4 --json --wire {wire}")).end();
+        assert_eq!(code, Some(0), "{out}");
+        let over: Vec<&str> = out.lines().filter(|line| line.contains("\"event\":\"over\"")).collect();
+        assert_eq!(over.len(), 3, "{out}");
+        for line in over {
+            let number = |name: &str| -> f64 {
+                let value = line.split(&format!("\"{name}\":")).nth(1).expect("the field");
+                value.split([',', '}']).next().and_then(|value| value.parse().ok()).expect("a number")
+            };
+            assert!(line.contains("\"reason\":\"you left the game\""), "{line}");
+            // A busy machine may hold a process for a while; most predictions must still hold.
+            assert!(number("steps") > 100.0 && number("exact") > 0.5 * number("compared"), "{line}");
+            assert!(number("ships") >= 2.0, "{line}");
+        }
+    }
+}
