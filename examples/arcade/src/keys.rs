@@ -10,11 +10,12 @@ const DOWN: [Key; 2] = [Key::Char('s'), Key::Down];
 const SHOOT: [Key; 2] = [Key::Char(' '), Key::Char('j')];
 
 /// The keys in words.
-pub const LINES: [(&str, &str); 4] = [
+pub const LINES: [(&str, &str); 5] = [
     ("fly", "w a s d or the arrows"),
     ("shoot", "space or j; f keeps the gun firing"),
     ("r", "raw: where the last update has everything"),
     ("n", "figures of the connection"),
+    ("q or esc", "leave"),
 ];
 
 /// The command of the keys that are held; `fires` shoots without one.

@@ -1,6 +1,7 @@
 //! Score, lives, banners, panels and figures, as the window shows them.
 
 use super::{GOLD, INK, LIVERIES, PAPER, Panel, Picture, RED, banner};
+use crate::keys::LINES;
 use crate::scene::Scene;
 use stage::glyphs::{self, Style, write, write_centered, write_ending};
 use stage::{Canvas, Point, at};
@@ -22,6 +23,13 @@ pub(super) fn paint(canvas: &mut dyn Canvas, picture: &Picture) {
         && let Some((big, small, age)) = banner(scene)
     {
         paint_banner(canvas, &big, &small, age, scale);
+    }
+    if picture.hints && picture.panel.is_none() {
+        for (line, (key, text)) in (0_u8..).zip(LINES) {
+            let y = height * 0.60 + 22.0 * f32::from(line) * scale;
+            write_ending(canvas, key, at(width * 0.40, y), style(1.7, GOLD));
+            write(canvas, text, at(width * 0.42, y), style(1.7, PAPER));
+        }
     }
     if let Some(note) = &picture.note {
         let place = at(width / 2.0, height - 26.0 * scale);

@@ -62,6 +62,8 @@ pub struct Picture {
     pub net: Option<Vec<String>>,
     pub note: Option<Note>,
     pub panel: Option<Panel>,
+    /// Whether the keys are explained.
+    pub hints: bool,
 }
 
 impl stage::Picture for Picture {

@@ -2,6 +2,7 @@
 
 use super::hud::wrapped;
 use super::{GOLD, INK, LIVERIES, PAPER, Picture, RED, banner};
+use crate::keys::LINES;
 use stage::glyphs::{self, Style, write_centered};
 use stage::{Canvas, Cells, Raster, at};
 
@@ -54,6 +55,16 @@ pub(super) fn write(cells: &mut Cells, picture: &Picture) {
         let top = (height * 0.36).floor();
         let row = ((top - top % 2.0) + 6.0 * unit + 6.0) / 2.0;
         cells.write_centered(row as i32, &small.to_lowercase(), PAPER, None);
+    }
+    if picture.hints && picture.panel.is_none() {
+        let longest = |pick: fn(&(&str, &str)) -> usize| LINES.iter().map(pick).max().unwrap_or(0) as i32;
+        let (key, text) = (longest(|(key, _)| key.len()), longest(|(_, text)| text.len()));
+        let middle = (columns - key - text - 2) / 2 + key;
+        for (line, (key, text)) in (0..).zip(LINES) {
+            let row = rows * 3 / 5 + 1 + line;
+            cells.write_ending(middle, row, key, GOLD, None);
+            cells.write(middle + 2, row, text, PAPER, None);
+        }
     }
     if let Some(note) = &picture.note {
         cells.write_centered(rows - 1, &note.text, note.color(), Some(INK));

@@ -17,6 +17,9 @@ use std::time::Duration;
 /// How long the end of a connection is shown, unless a key is pressed.
 const SHOWN_FOR: Duration = Duration::from_secs(8);
 
+/// Frames for which the keys are explained at the start.
+const HINT_FRAMES: u32 = 420;
+
 /// Who holds the controls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hand {
@@ -152,7 +155,9 @@ impl Game<'_> {
             }
             _ => None,
         };
+        let hints = self.seat.hand == Hand::Keys && self.scene.age < HINT_FRAMES;
         Picture {
+            hints,
             scene: self.scene.clone(),
             raw: self.raw,
             net: self.net.then(|| self.figures()),

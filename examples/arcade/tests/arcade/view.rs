@@ -27,7 +27,7 @@ fn crowded() -> Picture {
     ];
     scene.bursts = vec![Burst { x: 500.0, y: 300.0, age: 4, size: 16.0, dice: 77 }];
     scene.raw = vec![[(190.0, 205.0), (180.0, 200.0)]];
-    Picture { scene, raw: false, net: None, note: None, panel: None }
+    Picture { scene, raw: false, net: None, note: None, panel: None, hints: false }
 }
 
 fn window(picture: &Picture, width: f32, height: f32) -> (usize, Vec<u8>) {
@@ -100,6 +100,8 @@ fn a_terminal_of_any_size_has_the_words() {
     for (columns, rows) in [(60, 18), (80, 24), (121, 34), (200, 60)] {
         let text = terminal(&crowded(), columns, rows);
         assert!(text.contains("0001234") && text.contains("level 2"), "{columns} x {rows}: {text}");
+        let hints = terminal(&Picture { hints: true, ..crowded() }, columns, rows);
+        assert!(keys::LINES.iter().all(|(_, text)| hints.contains(text)), "{columns} x {rows}: {hints}");
         let note = Picture { note: Some(Note::calm("joining the server")), ..crowded() };
         assert!(terminal(&note, columns, rows).contains("joining the server"));
         let panel = Panel {
