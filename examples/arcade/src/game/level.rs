@@ -40,6 +40,9 @@ pub const OVER_FRAMES: u32 = 300;
 /// Frames between the last wave and the boss.
 pub const BOSS_FRAMES: u32 = 240;
 
+/// Frames between two escorts of a boss.
+const ESCORT_FRAMES: u32 = 280;
+
 /// Where a level is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Level {
@@ -104,6 +107,12 @@ impl Arcade {
             Phase::Boss if !self.enemies.iter().any(|enemy| enemy.kind == kind::BOSS) => {
                 self.level.enter(Phase::Cleared);
             }
+            Phase::Boss if since.is_multiple_of(ESCORT_FRAMES) => {
+                for n in 0..2 + (self.level.number / 2).min(2) as i16 {
+                    let y = self.rng.range(30, i32::from(HEIGHT) - 30) as i16;
+                    self.spawn_enemy(stage, kind::DART, TOP + y, n * 60, 0);
+                }
+            }
             Phase::Cleared if since >= CLEARED_FRAMES => self.next_level(),
             _ => {}
         }
@@ -116,7 +125,7 @@ impl Arcade {
     }
 
     fn spawn_wave(&mut self, stage: &mut Stage<'_>) {
-        let more = (self.level.number / 2).min(3) as i16;
+        let more = (self.level.number as i16 / 2 + self.ships.len() as i16 - 1).clamp(0, 5);
         let low = self.rng.range(60, i32::from(HEIGHT) - 60) as i16;
         match self.rng.below(4) {
             // A row along one wave.
@@ -129,10 +138,13 @@ impl Arcade {
                 self.spawn_enemy(stage, kind::DART, TOP + y, n * 70, 0);
             }),
             // The shape of an arrow.
-            2 => (-1..=1_i16).for_each(|n| {
-                let y = TOP + low.clamp(100, HEIGHT - 100) + n * 36;
-                self.spawn_enemy(stage, kind::WEAVER, y, n.abs() * 40, 0);
-            }),
+            2 => {
+                let wing = 1 + more / 3;
+                (-wing..=wing).for_each(|n| {
+                    let y = TOP + low.clamp(130, HEIGHT - 130) + n * 34;
+                    self.spawn_enemy(stage, kind::WEAVER, y, n.abs() * 40, 0);
+                });
+            }
             // Guns above and below, and drones between them.
             _ => {
                 for (y, phase) in [(70, 0), (HEIGHT - 70, 0x8000)] {

@@ -28,7 +28,7 @@ pub const BOTTOM: i16 = 400;
 pub const FRAME_RATE: i16 = 60;
 
 /// The most enemies at once.
-const MAX_ENEMIES: usize = 16;
+const MAX_ENEMIES: usize = 20;
 
 /// The game as the server knows it. A client has an empty one: of a client's own ship only the motion is predicted.
 #[derive(Clone, Debug)]

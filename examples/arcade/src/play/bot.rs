@@ -69,7 +69,11 @@ fn dangers(scene: &Scene, own: &Actor) -> Vec<Danger> {
 fn goal(scene: &Scene, own: &Actor, seat: f32) -> f32 {
     let is_target =
         |actor: &&Actor| (kind::is_enemy(actor.kind) || actor.kind == kind::PICKUP) && actor.x > own.x + 40.0;
-    let cost = |actor: &Actor| (actor.y - own.y).abs() + 0.3 * (actor.x - own.x);
+    // Everybody has favourites among the targets, so that not all fly to the same one.
+    let others = |actor: &Actor| usize::from(actor.id) % scene.ships.len().max(1) != seat as usize;
+    let cost = |actor: &Actor| {
+        (actor.y - own.y).abs() + 0.3 * (actor.x - own.x) + if others(actor) { 90.0 } else { 0.0 }
+    };
     let target = scene.actors.iter().filter(is_target).min_by(|a, b| cost(a).total_cmp(&cost(b)));
     let middle = f32::from(TOP) + 110.0 + 46.0 * seat;
     target.map_or(middle, |actor| actor.y + (seat - 1.5) * f32::from(kind::radius(actor.kind)) * 0.4)
