@@ -98,7 +98,7 @@ fn commands_on_the_pages_name_targets_that_exist() {
     for (page, text) in pages() {
         for (flag, folders) in [
             ("--example ", &["examples"][..]),
-            ("--test ", &["tests", "examples/games/tests", "examples/duel/tests"]),
+            ("--test ", &["tests", "examples/arcade/tests", "examples/games/tests", "examples/duel/tests"]),
             ("--bench ", &["benches/benches"]),
         ] {
             for name in targets(&text, flag) {

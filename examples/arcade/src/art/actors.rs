@@ -14,7 +14,7 @@ struct Pen<'a> {
     canvas: &'a mut dyn Canvas,
     center: Point,
     scale: f32,
-    /// Everything is white for a moment after a hit.
+    /// Everything is bright for a moment after a hit.
     is_hit: bool,
     /// How far the upper half leans, as a ship banks.
     bank: f32,
@@ -26,7 +26,7 @@ impl Pen<'_> {
     }
 
     fn color(&self, color: Color) -> Color {
-        if self.is_hit { WHITE } else { color }
+        if self.is_hit { color.lighter(0.65) } else { color }
     }
 
     fn shape<const N: usize>(&mut self, corners: [(f32, f32); N], color: Color) {

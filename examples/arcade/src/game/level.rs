@@ -3,7 +3,7 @@
 use super::{Arcade, BOTTOM, Ship, TOP, kind};
 use rebout::authority::Stage;
 
-/// What is going on in a level. The number is that of the board.
+/// The phases of a level. The number of a phase is that on the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Phase {

@@ -18,7 +18,7 @@ use rebout::Rng;
 use rebout::authority::{Body, Command, Stage, World};
 use rebout::math::Fx;
 
-/// The part of the plane that is seen. Whatever enters or leaves has room around it, because the wire has no negative numbers.
+/// The part of the plane that is seen. There is room around it for ships that enter, because R-Type has no negative numbers.
 pub const LEFT: i16 = 100;
 pub const RIGHT: i16 = 740;
 pub const TOP: i16 = 40;
@@ -68,7 +68,7 @@ impl Arcade {
         self.level.number
     }
 
-    /// What is going on in the level.
+    /// The phase of the level.
     #[must_use]
     pub fn phase(&self) -> Phase {
         self.level.phase
