@@ -29,7 +29,7 @@ refusals! {
     NoPacket = "no packet",
     /// An RBN1 packet that breaks a rule of its format.
     MalformedInput = "malformed input packet",
-    /// A GAME packet that breaks a rule of its format.
+    /// A GAME or R-Type packet that breaks a rule of its format.
     MalformedControl = "malformed control packet",
     /// A RELIABLE_EVENT whose message breaks a rule.
     MalformedMessage = "malformed message",
@@ -51,9 +51,9 @@ refusals! {
     InputConflict = "conflicting input",
     /// A checksum of a frame that has none, or of a state, be it the last, that the peer cannot have yet.
     ImplausibleChecksum = "implausible checksum",
-    /// A GAME packet whose sequence number is far from the last.
+    /// A GAME or R-Type packet whose sequence number is far from the last.
     FarSequence = "sequence number out of reach",
-    /// A GAME packet that acknowledges what was never sent.
+    /// A GAME or R-Type packet that acknowledges what was never sent.
     AckUnsent = "acknowledges packets never sent",
     /// A packet that has no place in a duel, or not now.
     OutOfPlace = "out of place",

@@ -58,7 +58,7 @@ impl Client {
                 self.seated(now);
                 self.said_leave = None;
             }
-            FromServer::Lost(_) => self.end(Reason::Rejected),
+            FromServer::Rejected => self.end(Reason::Rejected),
             FromServer::Messages => {
                 self.seated(now);
                 self.deliver(now);

@@ -197,8 +197,8 @@ pub(crate) enum FromServer {
     RoundTrip(Span),
     /// The server has nothing to show, and is there.
     Quiet,
-    /// The connection is lost by the rules of the wire.
-    Lost(Lost),
+    /// The server rejects what it is sent, for too long.
+    Rejected,
     /// Messages may be ready to be delivered.
     Messages,
     /// Nothing but that it is there.

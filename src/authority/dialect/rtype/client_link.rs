@@ -4,7 +4,7 @@ use super::decode;
 use super::lives::{Lives, Spawned};
 use super::numbers::{Numbers, Reach};
 use super::replies::Replies;
-use crate::authority::dialect::{Delivered, FromServer, Lost, NumberedInput, SpeaksToServer};
+use crate::authority::dialect::{Delivered, FromServer, NumberedInput, SpeaksToServer};
 use crate::authority::name::PlayerName;
 use crate::authority::record::{Course, FIRST_SHOT, Record, Shown};
 use crate::authority::world::Body;
@@ -184,7 +184,7 @@ impl SpeaksToServer for ClientLink {
         if let Payload::Nack(_) = packet.payload {
             self.replies.nack_heard(now);
             let rejected = self.replies.are_rejected();
-            return Ok(if rejected { FromServer::Lost(Lost::Rejected) } else { FromServer::Alive });
+            return Ok(if rejected { FromServer::Rejected } else { FromServer::Alive });
         }
         Ok(self.hear(number, &packet.payload, shown))
     }
