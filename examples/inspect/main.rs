@@ -19,6 +19,7 @@ use std::fmt::Display;
 use std::io::Write;
 use std::process::ExitCode;
 
+use rebout::seal::ConnectionKeys;
 use rebout::wire::control::{EntityState, Payload, PlayerInput};
 use rebout::wire::message::{Message, Ordered};
 use rebout::wire::{self, Packet, control, rbn1, rtype};
@@ -65,7 +66,7 @@ fn describe(datagram: &[u8], lines: &mut Lines) -> Result<(), String> {
 }
 
 /// The arguments: whether the format is R-Type, the keys of sealed matches, and the datagram.
-fn asked(args: &[String]) -> Result<(bool, Vec<sealed::Keys>, Vec<u8>), String> {
+fn asked(args: &[String]) -> Result<(bool, Vec<ConnectionKeys>, Vec<u8>), String> {
     let (is_rtype, args) = wire_of(args)?;
     let (keys, digits) = match args {
         [flag, file, digits @ ..] if flag == "--keys" => (sealed::keys_in(file)?, digits),
