@@ -44,6 +44,8 @@ fn is_harmless(text: &str) -> bool {
 /// Hosts a match against the program as `Rogue`, under this name, and answers what the program said.
 fn against_a_rogue(name: &str) -> Side {
     let folder = Folder::new(&format!("rogue-{}", name.len()));
+    // The first call builds the program, which may take longer than anybody here waits for a guest.
+    drop(duel());
     let mut udp = UdpDriver::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).expect("a socket");
     let wishes = Wishes {
         name: name.to_owned(),
