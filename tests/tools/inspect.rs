@@ -165,7 +165,7 @@ fn an_rtype_packet_is_printed_field_by_field_where_it_is_named() {
     assert!(code == 0 && is_harmless(&out), "{out:?}");
     let (code, _, err) = inspect(&["--wire", "rfc", "00"]);
     assert_eq!((code, &*err), (2, "inspect: \"rfc\" is no wire that has to be named: only rtype is\n"));
-    assert_eq!(inspect(&["--wire"]).2, "inspect: usage: inspect [--wire rtype] HEX\n");
+    assert_eq!(inspect(&["--wire"]).2, "inspect: usage: inspect [--wire rtype] [--keys FILE] HEX\n");
 }
 
 #[test]
