@@ -117,7 +117,7 @@ fn every_refused_datagram_is_told_with_address_reason_and_detail() {
         let knows = forge::Knows::of(&bout, HOST);
         let mut version = forge::inputs(knows.known, knows.sent - 1, &[Buttons(1)]);
         version[4] = 9;
-        let conflict = Buttons(!knows.newest.0);
+        let conflict = Buttons(!knows.newest.buttons().0);
         let junk = Message::Ordered { number: knows.first_number, body: Ordered::Autopsy(b"\xFFjunk") };
         bout.inject(HOST, stranger, b"GET / HTTP/1.1\r\n");
         bout.inject(HOST, joiner, &version);

@@ -13,7 +13,7 @@ pub enum DecodeError {
         /// Length of the datagram.
         len: usize,
     },
-    /// The first four bytes are not [`MAGIC`].
+    /// The first four bytes are not [`MAGIC`](super::MAGIC).
     Magic {
         /// The bytes found.
         magic: [u8; 4],
