@@ -87,6 +87,7 @@ impl ServerLink {
 }
 
 impl SpeaksToClient for ServerLink {
+    #[inline]
     fn receive(
         &mut self,
         now: Time,
@@ -96,18 +97,22 @@ impl SpeaksToClient for ServerLink {
         on!(self, link => link.receive(now, datagram, inputs))
     }
 
+    #[inline]
     fn is_confirmed(&self) -> bool {
         on!(self, link => link.is_confirmed())
     }
 
+    #[inline]
     fn lost(&self, now: Time) -> Option<Lost> {
         on!(self, link => link.lost(now))
     }
 
+    #[inline]
     fn queue_terms(&mut self, now: Time, terms: &Terms, frame: u64) {
         on!(self, link => link.queue_terms(now, terms, frame));
     }
 
+    #[inline]
     fn queue_records<'a>(
         &mut self,
         now: Time,
@@ -116,46 +121,57 @@ impl SpeaksToClient for ServerLink {
         on!(self, link => link.queue_records(now, records))
     }
 
+    #[inline]
     fn mark_all(&mut self, mark: u64) {
         on!(self, link => link.mark_all(mark));
     }
 
+    #[inline]
     fn acknowledged_mark(&self) -> Option<u64> {
         on!(self, link => link.acknowledged_mark())
     }
 
+    #[inline]
     fn has_due(&self, now: Time) -> bool {
         on!(self, link => link.has_due(now))
     }
 
+    #[inline]
     fn write_due(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
         on!(self, link => link.write_due(now, buf))
     }
 
+    #[inline]
     fn write_accepted(&mut self, now: Time, id: u8, buf: &mut [u8]) -> Option<usize> {
         on!(self, link => link.write_accepted(now, id, buf))
     }
 
+    #[inline]
     fn write_pong(&mut self, now: Time, value: u64, buf: &mut [u8]) -> Option<usize> {
         on!(self, link => link.write_pong(now, value, buf))
     }
 
+    #[inline]
     fn write_leaves(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
         on!(self, link => link.write_leaves(now, buf))
     }
 
+    #[inline]
     fn begin_farewell(&mut self, now: Time) {
         on!(self, link => link.begin_farewell(now));
     }
 
+    #[inline]
     fn is_farewell_heard(&self) -> bool {
         on!(self, link => link.is_farewell_heard())
     }
 
+    #[inline]
     fn plan_broadcast(&mut self, parts: &Parts, budget: usize) -> usize {
         on!(self, link => link.plan_broadcast(parts, budget))
     }
 
+    #[inline]
     fn write_broadcast(
         &mut self,
         now: Time,
