@@ -158,7 +158,7 @@ fn shown() -> BTreeMap<String, Vec<u8>> {
     shown
 }
 
-/// The packets of section 17.
+/// The packets of section 18.
 fn rtype_packets() -> [(&'static str, bool, u16, rtype::Payload<'static>); 12] {
     use rtype::{InputFlags, Payload};
     [
