@@ -4,11 +4,11 @@
 //! in RPLK files (the layout is on [`Replay`]); [`play`] steps a game through a replay, and [`verify`] compares its
 //! states with known checksums. The caller opens the files and passes [`std::io::Read`] and [`std::io::Write`].
 
-mod playback;
+mod verify;
 mod recorder;
 mod rplk;
 
-pub use playback::{VerifyError, play, verify};
+pub use verify::{VerifyError, play, verify};
 pub use recorder::{RecordError, Recorder};
 pub use rplk::{HEADER_LEN, MAX_FRAMES, ReadError, WriteError};
 
