@@ -8,10 +8,12 @@
 //! | `relay::Relay` | playing over a bad link at home: a UDP relay that delays, drops and corrupts; needs the feature `udp` |
 //! | `link::Link` | the impairments of a path: of the relay, and of the simulated network; needs the feature `udp` or `lab` |
 //! | `local_addresses` | showing a host the addresses that a guest may join; needs the feature `udp` |
+//! | [`append::FileAppender`] | recording a match: appends to a file from a thread of its own |
 //! | [`folder`] | writing a desync bundle to disk, and reading it back |
 
 #[cfg(feature = "udp")]
 mod addresses;
+pub mod append;
 mod datagrams;
 mod driver;
 pub mod folder;

@@ -4,13 +4,25 @@
 //! in RPLK files (the layout is on [`Replay`]); [`play`] steps a game through a replay, and [`verify`] compares its
 //! states with known checksums. The caller opens the files and passes [`std::io::Read`] and [`std::io::Write`].
 
-mod verify;
+mod codec;
+mod cursor;
+mod error;
+mod header;
+mod record;
 mod recorder;
+mod recording;
 mod rplk;
+mod stream;
+mod verify;
 
-pub use verify::{VerifyError, play, verify};
+pub use error::{ReadError, WriteError};
+pub use header::{Header, HeaderError, MAX_NAME};
+pub use record::{End, MatchEvent, Outcome, Winner};
 pub use recorder::{RecordError, Recorder};
-pub use rplk::{HEADER_LEN, MAX_FRAMES, ReadError, WriteError};
+pub use recording::{Recording, Tail};
+pub use rplk::{HEADER_LEN, MAX_FRAMES};
+pub use stream::StreamRecorder;
+pub use verify::{VerifyError, play, verify};
 
 use crate::Inputs;
 

@@ -5,7 +5,7 @@ use crate::rollback::Rollback;
 use crate::{Frame, Inputs};
 use core::fmt;
 
-/// Records a match while it runs.
+/// Records a match in memory while it runs; a [`StreamRecorder`](super::StreamRecorder) does so in a file.
 ///
 /// Every frame is recorded once and in order; a frame that is repeated or missing is refused with an error, and what
 /// is recorded remains a true beginning of the match. After each `advance` of a [`Session`](crate::Session):
@@ -82,16 +82,7 @@ impl Recorder {
     /// [`RecordError`] if `frame` is not the next one, or if the replay is full. Nothing is recorded then.
     #[inline]
     pub fn record(&mut self, frame: Frame, inputs: Inputs) -> Result<(), RecordError> {
-        let next = Frame(self.replay.inputs.len() as u32);
-        if frame < next {
-            return Err(RecordError::Repeated { frame, next });
-        }
-        if frame > next {
-            return Err(RecordError::Missing { frame, next });
-        }
-        if next.0 >= MAX_FRAMES {
-            return Err(RecordError::Full);
-        }
+        check_next(frame, Frame(self.replay.inputs.len() as u32))?;
         self.replay.inputs.push(inputs);
         Ok(())
     }
@@ -115,6 +106,18 @@ impl Recorder {
     }
 }
 
+/// Checks that `frame` is the one to record next, and that there is room for it.
+#[inline]
+pub(super) fn check_next(frame: Frame, next: Frame) -> Result<(), RecordError> {
+    if frame < next {
+        return Err(RecordError::Repeated { frame, next });
+    }
+    if frame > next {
+        return Err(RecordError::Missing { frame, next });
+    }
+    if next.0 >= MAX_FRAMES { Err(RecordError::Full) } else { Ok(()) }
+}
+
 /// Why a frame was not recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -136,6 +139,13 @@ pub enum RecordError {
     },
     /// The replay has [`MAX_FRAMES`] frames already.
     Full,
+    /// An input has an axis that the header of the file does not tell of.
+    Axes {
+        /// The frame.
+        frame: Frame,
+        /// The number of axes in the header.
+        axes: u8,
+    },
 }
 
 impl fmt::Display for RecordError {
@@ -148,6 +158,9 @@ impl fmt::Display for RecordError {
             Self::Missing { frame, next } => {
                 write!(f, "frame {frame} is not the next to record, frame {next} is: ")?;
                 f.write_str("read the confirmed frames after every advance, from the first on")
+            }
+            Self::Axes { frame, axes } => {
+                write!(f, "frame {frame} has an axis beyond the {axes} that the header tells of")
             }
             Self::Full => write!(f, "the replay is full: it has {MAX_FRAMES} frames"),
         }

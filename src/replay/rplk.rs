@@ -1,8 +1,8 @@
 //! RPLK version 1: the file format of replays.
 
-use super::Replay;
+use super::header::MAGIC;
+use super::{ReadError, Replay, WriteError};
 use crate::{Buttons, Frame, Inputs};
-use core::fmt;
 use std::io::{self, Read, Write};
 
 /// Length of the header.
@@ -12,8 +12,7 @@ pub const HEADER_LEN: usize = 32;
 /// hostile.
 pub const MAX_FRAMES: u32 = 1 << 24;
 
-const MAGIC: [u8; 4] = *b"RPLK";
-const VERSION: u8 = 1;
+pub(super) const VERSION: u8 = 1;
 const FRAME_LEN: usize = 4;
 
 /// The number of frames that are read or written at once, through a buffer on the stack. Memory is therefore allocated
@@ -86,39 +85,11 @@ impl Replay {
     /// A replay that could not be read again as it is, before anything is written: seed 0, more than [`MAX_FRAMES`], or
     /// axes, for which version 1 has no room. And errors of the writer.
     pub fn write(&self, writer: &mut impl Write) -> Result<(), WriteError> {
-        if self.seed == 0 {
-            return Err(WriteError::Seed);
-        }
         let frames = match u32::try_from(self.inputs.len()) {
             Ok(frames) if frames <= MAX_FRAMES => frames,
             _ => return Err(WriteError::TooManyFrames { frames: self.inputs.len() }),
         };
-        if let Some(at) =
-            self.inputs.iter().position(|Inputs(players)| players.iter().any(|i| i.axes_used() > 0))
-        {
-            return Err(WriteError::Axes { frame: Frame(at as u32) });
-        }
-        let mut crc = crc32fast::Hasher::new();
-        self.chunks(|chunk| {
-            crc.update(chunk);
-            Ok(())
-        })?;
-        writer.write_all(&Header { seed: self.seed, frames, crc: crc.finalize() }.encode())?;
-        self.chunks(|chunk| writer.write_all(chunk))?;
-        Ok(())
-    }
-
-    /// Passes the encoded inputs to `take`, [`CHUNK_FRAMES`] at a time.
-    fn chunks(&self, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
-        let mut bytes = [0; CHUNK_FRAMES * FRAME_LEN];
-        for inputs in self.inputs.chunks(CHUNK_FRAMES) {
-            for (slot, Inputs([one, two])) in bytes.as_chunks_mut::<FRAME_LEN>().0.iter_mut().zip(inputs) {
-                let ([a, b], [c, d]) = (one.buttons().0.to_le_bytes(), two.buttons().0.to_le_bytes());
-                *slot = [a, b, c, d];
-            }
-            take(&bytes[..inputs.len() * FRAME_LEN])?;
-        }
-        Ok(())
+        write(self.seed, frames, || self.inputs.iter().copied(), writer)
     }
 
     /// Reads an RPLK file that is in memory.
@@ -127,7 +98,7 @@ impl Replay {
     /// The first rule that the file breaks; its length is compared with the header before memory is allocated.
     pub fn decode(file: &[u8]) -> Result<Self, ReadError> {
         let Some((header, _)) = file.split_first_chunk() else {
-            return Err(ReadError::TooShort { len: file.len() });
+            return Err(ReadError::TooShort { len: file.len(), needed: HEADER_LEN });
         };
         let expected = Header::decode(header)?.file_len();
         if file.len() as u64 != expected {
@@ -147,7 +118,7 @@ impl Replay {
         let mut bytes = [0; HEADER_LEN];
         let len = fill(reader, &mut bytes)?;
         if len < HEADER_LEN {
-            return Err(ReadError::TooShort { len });
+            return Err(ReadError::TooShort { len, needed: HEADER_LEN });
         }
         let header = Header::decode(&bytes)?;
         let expected = header.file_len();
@@ -163,9 +134,7 @@ impl Replay {
                 return Err(ReadError::Length { len, expected });
             }
             crc.update(&chunk[..got]);
-            inputs.extend(chunk[..got].as_chunks::<FRAME_LEN>().0.iter().map(|&[a, b, c, d]| {
-                Inputs::from([Buttons(u16::from_le_bytes([a, b])), Buttons(u16::from_le_bytes([c, d]))])
-            }));
+            inputs.extend(chunk[..got].as_chunks::<FRAME_LEN>().0.iter().copied().map(frame_inputs));
         }
         if fill(reader, &mut [0])? > 0 {
             return Err(ReadError::Length { len: len + 1, expected });
@@ -176,6 +145,75 @@ impl Replay {
         }
         Ok(Self { seed: header.seed, inputs })
     }
+}
+
+/// Writes a file of `frames` frames, whose inputs are gone through three times and never kept.
+pub(super) fn write<I: Iterator<Item = Inputs>>(
+    seed: u32,
+    frames: u32,
+    inputs: impl Fn() -> I,
+    writer: &mut impl Write,
+) -> Result<(), WriteError> {
+    if seed == 0 {
+        return Err(WriteError::Seed);
+    }
+    if let Some(at) = inputs().position(|Inputs(players)| players.iter().any(|i| i.axes_used() > 0)) {
+        return Err(WriteError::Axes { frame: Frame(at as u32) });
+    }
+    let mut crc = crc32fast::Hasher::new();
+    chunks(inputs(), |chunk| {
+        crc.update(chunk);
+        Ok(())
+    })?;
+    writer.write_all(&Header { seed, frames, crc: crc.finalize() }.encode())?;
+    chunks(inputs(), |chunk| writer.write_all(chunk))?;
+    Ok(())
+}
+
+/// Passes the encoded inputs to `take`, [`CHUNK_FRAMES`] at a time.
+fn chunks(
+    mut inputs: impl Iterator<Item = Inputs>,
+    mut take: impl FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut bytes = [0; CHUNK_FRAMES * FRAME_LEN];
+    loop {
+        let mut len = 0;
+        for (slot, Inputs([one, two])) in bytes.as_chunks_mut::<FRAME_LEN>().0.iter_mut().zip(&mut inputs) {
+            let ([a, b], [c, d]) = (one.buttons().0.to_le_bytes(), two.buttons().0.to_le_bytes());
+            *slot = [a, b, c, d];
+            len += FRAME_LEN;
+        }
+        if len == 0 {
+            return Ok(());
+        }
+        take(&bytes[..len])?;
+    }
+}
+
+/// Checks a whole file in memory without keeping its inputs; its seed and the number of its frames.
+pub(super) fn check(file: &[u8]) -> Result<(u32, u32), ReadError> {
+    let Some((header, contents)) = file.split_first_chunk() else {
+        return Err(ReadError::TooShort { len: file.len(), needed: HEADER_LEN });
+    };
+    let header = Header::decode(header)?;
+    if file.len() as u64 != header.file_len() {
+        return Err(ReadError::Length { len: file.len() as u64, expected: header.file_len() });
+    }
+    let found = crc32fast::hash(contents);
+    if found != header.crc {
+        return Err(ReadError::Crc { stated: header.crc, found });
+    }
+    Ok((header.seed, header.frames))
+}
+
+/// The inputs of a frame of a checked file.
+pub(super) fn inputs_at(file: &[u8], frame: u32) -> Option<Inputs> {
+    let at = HEADER_LEN + frame as usize * FRAME_LEN;
+    file.get(at..)?.first_chunk().copied().map(frame_inputs)
+}
+
+fn frame_inputs([a, b, c, d]: [u8; FRAME_LEN]) -> Inputs {
+    Inputs::from([Buttons(u16::from_le_bytes([a, b])), Buttons(u16::from_le_bytes([c, d]))])
 }
 
 /// Reads until `bytes` is full or the file is at its end, and returns the number of bytes read.
@@ -190,161 +228,4 @@ fn fill(reader: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
         }
     }
     Ok(len)
-}
-
-/// Why a file is not a replay. The rules are checked in this order, and the first one broken is reported.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum ReadError {
-    /// The reader failed.
-    Io(io::Error),
-    /// The file is shorter than a header.
-    TooShort {
-        /// Length of the file.
-        len: usize,
-    },
-    /// The first four bytes are not `RPLK`.
-    Magic {
-        /// The bytes found.
-        magic: [u8; 4],
-    },
-    /// The version is not 1.
-    Version {
-        /// The version found.
-        version: u8,
-    },
-    /// A flag is set; version 1 has no flags.
-    Flags {
-        /// The flags found.
-        flags: u8,
-    },
-    /// The header size is not 32.
-    HeaderSize {
-        /// The size found.
-        size: u16,
-    },
-    /// The seed is 0, which is invalid.
-    Seed,
-    /// The replay does not begin with frame 0.
-    StartFrame {
-        /// The frame found.
-        start_frame: u32,
-    },
-    /// The replay has more than [`MAX_FRAMES`].
-    TooManyFrames {
-        /// The count found.
-        frames: u32,
-    },
-    /// The reserved bytes are not zero.
-    Reserved {
-        /// The bytes found.
-        reserved: [u8; 8],
-    },
-    /// The length is not the one that the frame count requires.
-    Length {
-        /// Length of the file; one byte more than `expected` stands for any length above it.
-        len: u64,
-        /// The length that the header requires.
-        expected: u64,
-    },
-    /// The contents do not match the CRC in the header: they were damaged.
-    Crc {
-        /// The CRC in the header.
-        stated: u32,
-        /// The CRC of the contents.
-        found: u32,
-    },
-}
-
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io(error) => write!(f, "cannot be read: {error}"),
-            Self::TooShort { len } => {
-                write!(f, "length: {len} bytes are too few for the header of {HEADER_LEN}")
-            }
-            Self::Magic { magic } => write!(f, "magic: \"{}\" is not \"RPLK\"", magic.escape_ascii()),
-            Self::Version { version } => write!(f, "version: {version} is not {VERSION}"),
-            Self::Flags { flags } => write!(f, "flags: {flags:#04x} is not 0"),
-            Self::HeaderSize { size } => write!(f, "header size: {size} is not {HEADER_LEN}"),
-            Self::Seed => f.write_str("seed: 0 is no seed"),
-            Self::StartFrame { start_frame } => write!(f, "start frame: {start_frame} is not 0"),
-            Self::TooManyFrames { frames } => {
-                write!(f, "frame count: {frames} is more than {MAX_FRAMES}")
-            }
-            Self::Reserved { reserved } => write!(f, "reserved bytes: {reserved:02x?} are not all 0"),
-            Self::Length { len, expected } if len < expected => {
-                write!(f, "length: {len} bytes, but the header asks for {expected}")
-            }
-            Self::Length { expected, .. } => {
-                write!(f, "length: more than the {expected} bytes that the header asks for")
-            }
-            Self::Crc { stated, found } => {
-                write!(f, "crc: the header says {stated:08X}, the contents have {found:08X}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for ReadError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Io(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-impl From<io::Error> for ReadError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-/// Why a replay was not written.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum WriteError {
-    /// The writer failed.
-    Io(io::Error),
-    /// The seed is 0, which is invalid.
-    Seed,
-    /// The replay has more than [`MAX_FRAMES`].
-    TooManyFrames {
-        /// The number of frames of the replay.
-        frames: usize,
-    },
-    /// An input has an axis that is not at rest, and version 1 holds buttons only.
-    Axes {
-        /// The first such frame.
-        frame: Frame,
-    },
-}
-
-impl fmt::Display for WriteError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io(error) => write!(f, "cannot be written: {error}"),
-            Self::Seed => f.write_str("seed: 0 is no seed"),
-            Self::TooManyFrames { frames } => write!(f, "frame count: {frames} is more than {MAX_FRAMES}"),
-            Self::Axes { frame } => {
-                write!(f, "axes: an axis is used in frame {frame}, and RPLK version 1 holds buttons only")
-            }
-        }
-    }
-}
-
-impl std::error::Error for WriteError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Io(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-impl From<io::Error> for WriteError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
 }

@@ -1,7 +1,7 @@
 //! Stepping a game through a replay.
 
 use super::Replay;
-use crate::{Cues, Frame, Game, checksum};
+use crate::{Cues, Frame, Game, Inputs, checksum};
 use core::fmt;
 
 /// Steps `game` through a replay, and passes every state to `look`: state 0 before the first step, then one after
@@ -27,16 +27,25 @@ use core::fmt;
 /// play(&replay, &mut Count { at: replay.seed }, |frame, game| seen.push((frame.0, game.at)));
 /// assert_eq!(seen, [(0, 40), (1, 41), (2, 42)]);
 /// ```
-pub fn play<G: Game>(replay: &Replay, game: &mut G, mut look: impl FnMut(Frame, &G)) {
+pub fn play<G: Game>(replay: &Replay, game: &mut G, look: impl FnMut(Frame, &G)) {
+    play_inputs(replay.inputs.iter().copied(), game, look);
+}
+
+fn play_inputs<G: Game>(
+    inputs: impl Iterator<Item = Inputs>,
+    game: &mut G,
+    mut look: impl FnMut(Frame, &G),
+) -> Frame {
     let mut cues = Cues::new();
     let mut frame = Frame::ZERO;
     look(frame, game);
-    for inputs in &replay.inputs {
+    for inputs in inputs {
         cues.clear();
-        game.step(*inputs, &mut cues);
+        game.step(inputs, &mut cues);
         frame = frame.next();
         look(frame, game);
     }
+    frame
 }
 
 /// Plays a replay and compares its states with `expected` checksums, which must be in the order of their frames.
@@ -51,11 +60,19 @@ pub fn verify<G: Game>(
     game: &mut G,
     expected: impl IntoIterator<Item = (Frame, u32)>,
 ) -> Result<u32, VerifyError> {
+    verify_inputs(replay.inputs.iter().copied(), game, expected)
+}
+
+pub(super) fn verify_inputs<G: Game>(
+    inputs: impl Iterator<Item = Inputs>,
+    game: &mut G,
+    expected: impl IntoIterator<Item = (Frame, u32)>,
+) -> Result<u32, VerifyError> {
     let mut expected = expected.into_iter().peekable();
     let mut slot = game.snapshot();
     let mut compared = 0;
     let mut failure = None;
-    play(replay, game, |frame, game| {
+    let end = play_inputs(inputs, game, |frame, game| {
         while failure.is_none()
             && let Some((due, stated)) = expected.next_if(|(due, _)| *due <= frame)
         {
@@ -73,9 +90,7 @@ pub fn verify<G: Game>(
     });
     match (failure, expected.next()) {
         (Some(failure), _) => Err(failure),
-        (None, Some((frame, _))) => {
-            Err(VerifyError::BeyondEnd { frame, end: Frame(replay.inputs.len() as u32) })
-        }
+        (None, Some((frame, _))) => Err(VerifyError::BeyondEnd { frame, end }),
         (None, None) if compared == 0 => Err(VerifyError::Nothing),
         (None, None) => Ok(compared),
     }

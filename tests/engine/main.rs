@@ -4,6 +4,7 @@ mod cues;
 mod fields;
 mod games;
 mod playground;
+mod recording;
 mod replay;
 mod rollback;
 mod sync_test;

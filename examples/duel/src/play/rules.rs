@@ -1,15 +1,10 @@
 //! The rules that two machines must agree on before they play, and the duel as a session steps it.
 
-use std::sync::OnceLock;
-
-use rebout::{Buttons, Config, Cues, Game, Inputs, Player, Save, checksum};
+use rebout::{Config, Cues, Game, Inputs, Player, Save};
 
 use games::duel::Duel;
-use games::duel::bot::{Bot, Level};
 use games::duel::buttons::{DOWN, LEFT, RIGHT, UP};
-
-/// "duel" in letters.
-const GAME_ID: u64 = 0x6475_656C;
+use games::duel::identity::{GAME_ID, content_hash};
 
 /// The wishes of one machine for a match.
 #[derive(Clone, Debug)]
@@ -46,26 +41,6 @@ impl Wishes {
         config.kept_buttons = !(LEFT | RIGHT | UP | DOWN);
         config
     }
-}
-
-/// A number that is the same only where the rules are: what becomes of a fight of two bots under them. Nobody can forget
-/// to count it up.
-fn content_hash(frames: Option<u32>) -> u64 {
-    static FIGHT: OnceLock<u32> = OnceLock::new();
-    u64::from(*FIGHT.get_or_init(fight)) << 32 | u64::from(frames.unwrap_or(0))
-}
-
-/// The checksum after a fight of two bots. Easy ones: they use every move, and think the least.
-fn fight() -> u32 {
-    let mut duel = Duel::new(1);
-    let mut bots = [Bot::new(1, Level::Easy), Bot::new(2, Level::Easy)];
-    let mut cues = Cues::new();
-    for _ in 0..1_200 {
-        let buttons: [Buttons; 2] = Player::BOTH.map(|player| bots[player.index()].buttons(&duel, player));
-        cues.clear();
-        duel.step(Inputs::from(buttons), &mut cues);
-    }
-    checksum(&duel)
 }
 
 /// The duel, lent to a session for one call, with the rules of this match.

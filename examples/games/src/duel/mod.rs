@@ -10,8 +10,10 @@ pub mod buttons;
 mod contact;
 pub mod effects;
 mod fighter;
+pub mod identity;
 pub mod moves;
 mod projectile;
+pub mod script;
 
 use rebout::{Cues, Game, Inputs, Player, Rng, fields};
 

@@ -1,0 +1,233 @@
+//! The header of RPLK version 2.
+
+use super::ReadError;
+use super::codec::Reader;
+use crate::{Agreed, Config, Frame, MAX_AXES, MAX_DELAY_FRAMES};
+use core::fmt;
+
+pub(super) const MAGIC: [u8; 4] = *b"RPLK";
+pub(super) const VERSION: u8 = 2;
+
+/// The most bytes of a name: the most that a peer can send as its user data.
+pub const MAX_NAME: usize = 64;
+
+/// Length of the header without names, and with its CRC.
+const MIN_LEN: usize = 52;
+const NAMES_AT: usize = 48;
+const CRC_LEN: usize = 4;
+/// The delay that is not known.
+const NO_DELAY: u8 = 0xFF;
+
+/// The facts about a match that its replay begins with. `docs/REPLAY.md` has the layout.
+///
+/// Everything but the seed can be left out, because replays are shared: 0 and an empty name mean "not told".
+///
+/// ```
+/// use rebout::replay::Header;
+///
+/// let mut header = Header::new(999);
+/// header.game_id = 0x6475_656C;
+/// header.names = ["Ada".to_owned(), String::new()];
+/// assert!(header.check().is_ok());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The seed of the first state. A seed of 0 is invalid.
+    pub seed: u32,
+    /// The frame from which the match is to be shown. The frames before it are needed to get there.
+    pub start_frame: Frame,
+    /// The number of the game, as in [`Config::game_id`].
+    pub game_id: u64,
+    /// The hash of build, characters, stage and rules, as in [`Config::content_hash`].
+    pub content_hash: u64,
+    /// The time of recording, in seconds since 1970.
+    pub recorded_at_secs: u64,
+    /// Frames a second.
+    pub frame_rate: u16,
+    /// The number of axes of an input; axes beyond it cannot be recorded.
+    pub axes: u8,
+    /// The input delay of each player at the start, at most [`MAX_DELAY_FRAMES`].
+    pub delay_frames: [Option<u8>; 2],
+    /// The names of the players, at most [`MAX_NAME`] bytes each.
+    pub names: [String; 2],
+}
+
+impl Header {
+    /// A header of which only the seed is told.
+    #[must_use]
+    pub fn new(seed: u32) -> Self {
+        Self {
+            seed,
+            start_frame: Frame::ZERO,
+            game_id: 0,
+            content_hash: 0,
+            recorded_at_secs: 0,
+            frame_rate: 0,
+            axes: 0,
+            delay_frames: [None; 2],
+            names: [String::new(), String::new()],
+        }
+    }
+
+    /// The header of an online match, without names and time.
+    #[must_use]
+    pub fn of_match(config: &Config, agreed: &Agreed) -> Self {
+        let mut header = Self::of_offline(config, agreed.seed);
+        header.delay_frames[agreed.seat.index()] = Some(agreed.delay_frames);
+        header.delay_frames[agreed.seat.other().index()] = Some(agreed.peer_delay_frames);
+        header
+    }
+
+    /// The header of a match at one machine, without names and time.
+    #[must_use]
+    pub fn of_offline(config: &Config, seed: u32) -> Self {
+        Self {
+            game_id: config.game_id,
+            content_hash: config.content_hash,
+            frame_rate: config.frame_rate,
+            axes: config.axes,
+            ..Self::new(seed)
+        }
+    }
+
+    /// Checks that a file can begin with this header.
+    ///
+    /// # Errors
+    /// The first value that is not valid.
+    pub fn check(&self) -> Result<(), HeaderError> {
+        if self.seed == 0 {
+            return Err(HeaderError::Seed);
+        }
+        if self.axes > MAX_AXES {
+            return Err(HeaderError::Axes { axes: self.axes });
+        }
+        if let Some(delay_frames) = self.delay_frames.into_iter().flatten().find(|d| *d > MAX_DELAY_FRAMES) {
+            return Err(HeaderError::Delay { delay_frames });
+        }
+        match self.names.iter().find(|name| name.len() > MAX_NAME) {
+            Some(name) => Err(HeaderError::Name { len: name.len() }),
+            None => Ok(()),
+        }
+    }
+
+    /// The encoded header with its CRC, and the CRC to go on with.
+    pub(super) fn encode(&self) -> Result<(Vec<u8>, crc32fast::Hasher), HeaderError> {
+        self.check()?;
+        let len = MIN_LEN + self.names.iter().map(String::len).sum::<usize>();
+        let mut out = Vec::with_capacity(len);
+        out.extend(MAGIC);
+        out.extend([VERSION, 0]);
+        out.extend((len as u16).to_le_bytes());
+        out.extend(self.seed.to_le_bytes());
+        out.extend(self.start_frame.0.to_le_bytes());
+        out.extend(self.game_id.to_le_bytes());
+        out.extend(self.content_hash.to_le_bytes());
+        out.extend(self.recorded_at_secs.to_le_bytes());
+        out.extend(self.frame_rate.to_le_bytes());
+        out.push(self.axes);
+        out.extend(self.delay_frames.map(|delay| delay.unwrap_or(NO_DELAY)));
+        out.extend(self.names.each_ref().map(|name| name.len() as u8));
+        out.push(0);
+        self.names.iter().for_each(|name| out.extend(name.as_bytes()));
+        let mut crc = crc32fast::Hasher::new();
+        crc.update(&out);
+        out.extend(crc.clone().finalize().to_le_bytes());
+        Ok((out, crc))
+    }
+
+    /// Reads the header at the beginning of a file of version 2; its length, and the CRC to go on with.
+    ///
+    /// The CRC is checked before the fields, because a damaged length or name is no fact about the match.
+    pub(super) fn decode(file: &[u8]) -> Result<(Self, usize, crc32fast::Hasher), ReadError> {
+        let short = ReadError::TooShort { len: file.len(), needed: MIN_LEN };
+        let size = Reader::new(file, 6).u16().ok_or(short)?;
+        let len = usize::from(size);
+        if !(MIN_LEN..=MIN_LEN + 2 * MAX_NAME).contains(&len) {
+            return Err(ReadError::NamesSize { size });
+        }
+        let (body, mut rest) = (file.get(..len - CRC_LEN), Reader::new(file, len - CRC_LEN));
+        let (Some(body), Some(stated)) = (body, rest.u32()) else {
+            return Err(ReadError::TooShort { len: file.len(), needed: len });
+        };
+        let mut crc = crc32fast::Hasher::new();
+        crc.update(body);
+        let found = crc.clone().finalize();
+        if found != stated {
+            return Err(ReadError::HeaderCrc { stated, found });
+        }
+        let fields = fields(body).ok_or(ReadError::NamesSize { size })??;
+        Ok((fields, len, crc))
+    }
+}
+
+/// The fields of a header whose CRC is right; `None` if the names do not fill it.
+fn fields(body: &[u8]) -> Option<Result<Header, ReadError>> {
+    let mut reader = Reader::new(body, 5);
+    let flags = reader.u8()?;
+    if flags != 0 {
+        return Some(Err(ReadError::Flags { flags }));
+    }
+    reader.u16()?;
+    let mut header = Header::new(reader.u32()?);
+    header.start_frame = Frame(reader.u32()?);
+    header.game_id = reader.u64()?;
+    header.content_hash = reader.u64()?;
+    header.recorded_at_secs = reader.u64()?;
+    header.frame_rate = reader.u16()?;
+    header.axes = reader.u8()?;
+    let delays = [reader.u8()?, reader.u8()?];
+    header.delay_frames = delays.map(|delay| (delay != NO_DELAY).then_some(delay));
+    let lens = [reader.u8()?, reader.u8()?].map(usize::from);
+    let reserved = reader.u8()?;
+    if reserved != 0 {
+        return Some(Err(ReadError::Reserved { reserved: [reserved, 0, 0, 0, 0, 0, 0, 0] }));
+    }
+    if NAMES_AT + lens[0] + lens[1] != body.len() {
+        return None;
+    }
+    for (name, len) in header.names.iter_mut().zip(lens) {
+        match core::str::from_utf8(reader.slice(len)?) {
+            Ok(text) => text.clone_into(name),
+            Err(_) => return Some(Err(ReadError::Name)),
+        }
+    }
+    Some(header.check().map(|()| header).map_err(ReadError::Header))
+}
+
+/// Why a [`Header`] is not valid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HeaderError {
+    /// The seed is 0.
+    Seed,
+    /// There are more axes than [`MAX_AXES`].
+    Axes {
+        /// The number of axes.
+        axes: u8,
+    },
+    /// An input delay is greater than [`MAX_DELAY_FRAMES`].
+    Delay {
+        /// The delay.
+        delay_frames: u8,
+    },
+    /// A name is longer than [`MAX_NAME`].
+    Name {
+        /// The length of the name in bytes.
+        len: usize,
+    },
+}
+
+impl fmt::Display for HeaderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Seed => f.write_str("seed: 0 is no seed"),
+            Self::Axes { axes } => write!(f, "axes: {axes} are more than {MAX_AXES}"),
+            Self::Delay { delay_frames } => {
+                write!(f, "input delay: {delay_frames} frames are more than {MAX_DELAY_FRAMES}")
+            }
+            Self::Name { len } => write!(f, "name: {len} bytes are more than {MAX_NAME}"),
+        }
+    }
+}
+
+impl core::error::Error for HeaderError {}

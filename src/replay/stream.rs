@@ -1,0 +1,286 @@
+//! Recording into an RPLK version 2 file while the match runs.
+
+use super::codec::put_number;
+use super::record::{self, End, MAX_CHANGE_LEN, MAX_RECORD_FRAMES, MatchEvent, Outcome};
+use super::recorder::{RecordError, check_next};
+use super::{Header, WriteError};
+use crate::rollback::Rollback;
+use crate::{Event, Fields, Frame, Inputs, Player, Session, checksum};
+use std::io::{self, Write};
+
+/// The most bytes of checksums and events that wait for the end of a chunk; a full chunk is written at once.
+const MAX_NOTES_LEN: usize = 1024;
+/// The longest record besides inputs: an event with two checksums.
+const MAX_NOTE_LEN: usize = 16;
+/// The most bytes of changes of input in a chunk.
+const MAX_CHANGES_LEN: usize = 2 * MAX_CHANGE_LEN * MAX_RECORD_FRAMES as usize;
+
+/// The most bytes of the records of one chunk.
+pub(super) const MAX_CHUNK_LEN: usize = 32 * 1024;
+/// Kind, frames and changes at the head of a record of inputs; length and CRC of the chunk around it.
+const MAX_FRAMING_LEN: usize = 16;
+
+/// Frames of a chunk where the header does not tell the frame rate.
+const USUAL_FRAME_RATE: u16 = 60;
+
+/// Records a match into an RPLK version 2 file while it runs, a chunk for each second of frames.
+///
+/// A match that is cut off (a crash, a full disk) is recorded up to the last whole chunk. Pass a
+/// [`FileAppender`](crate::net::append::FileAppender) as the writer: its calls return at once, and a thread of its own
+/// does the rest. An error of the writer ends the recording and never the match: [`take_error`](Self::take_error) tells
+/// it once.
+///
+/// ```
+/// use rebout::replay::{End, Header, Outcome, Recording, StreamRecorder, Winner};
+/// use rebout::{Buttons, Frame};
+///
+/// let mut recorder = StreamRecorder::new(&Header::new(999), Vec::new())?;
+/// for frame in 0..90 {
+///     recorder.record(Frame(frame), [Buttons(1), Buttons(8)].into())?;
+/// }
+/// let file = recorder.finish(End { outcome: Outcome::Local, winner: Winner::Draw })?;
+/// let recording = Recording::open(file)?;
+/// assert_eq!(recording.frames(), 90);
+/// assert_eq!(recording.inputs().next(), Some([Buttons(1), Buttons(8)].into()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// With a [`Session`], call [`record_session`](Self::record_session) after each `advance` and [`hear`](Self::hear) for
+/// each event. Nothing is allocated after [`new`](Self::new).
+#[derive(Debug)]
+pub struct StreamRecorder<W> {
+    writer: W,
+    axes: u8,
+    chunk_frames: u32,
+    next: Frame,
+    inputs: Inputs,
+    /// The chunk that is being filled.
+    frames: u32,
+    last_change: u32,
+    changes: u32,
+    changed: Vec<u8>,
+    notes: Vec<u8>,
+    /// The encoded chunk on its way to the writer.
+    chunk: Vec<u8>,
+    crc: crc32fast::Hasher,
+    checksum_due: Frame,
+    outcome: Option<Outcome>,
+    failed: bool,
+    error: Option<io::Error>,
+}
+
+impl<W: Write> StreamRecorder<W> {
+    /// Writes the header, and waits until it is flushed: a file without a header could not be opened.
+    ///
+    /// # Errors
+    /// A header that is not valid, before anything is written, and errors of the writer.
+    pub fn new(header: &Header, mut writer: W) -> Result<Self, WriteError> {
+        let (bytes, crc) = header.encode()?;
+        writer.write_all(&bytes)?;
+        writer.flush()?;
+        let rate = if header.frame_rate == 0 { USUAL_FRAME_RATE } else { header.frame_rate };
+        Ok(Self {
+            writer,
+            axes: header.axes,
+            chunk_frames: u32::from(rate).min(MAX_RECORD_FRAMES),
+            next: Frame::ZERO,
+            inputs: Inputs::default(),
+            frames: 0,
+            last_change: 0,
+            changes: 0,
+            changed: Vec::with_capacity(MAX_CHANGES_LEN),
+            notes: Vec::with_capacity(MAX_NOTES_LEN + MAX_NOTE_LEN),
+            chunk: Vec::with_capacity(MAX_CHUNK_LEN + MAX_FRAMING_LEN),
+            crc,
+            checksum_due: Frame::ZERO,
+            outcome: None,
+            failed: false,
+            error: None,
+        })
+    }
+
+    /// Records the inputs of the next frame, of which the first is frame 0.
+    ///
+    /// # Errors
+    /// [`RecordError`] if `frame` is not the next one, if it has an axis that the header does not tell of, or if the
+    /// replay is full. Nothing is recorded then.
+    #[inline]
+    pub fn record(&mut self, frame: Frame, inputs: Inputs) -> Result<(), RecordError> {
+        check_next(frame, self.next)?;
+        if inputs.0.iter().any(|input| input.axes_used() > self.axes) {
+            return Err(RecordError::Axes { frame, axes: self.axes });
+        }
+        if inputs != self.inputs {
+            let gap = self.frames - self.last_change;
+            self.changes += record::put_changes(&mut self.changed, gap, self.inputs, inputs);
+            (self.last_change, self.inputs) = (self.frames, inputs);
+        }
+        self.frames += 1;
+        self.next = frame.next();
+        if self.frames == self.chunk_frames {
+            self.seal();
+        }
+        Ok(())
+    }
+
+    /// Records the frames that the last `advance` of `session` confirmed, and a checksum about once a second. Call it
+    /// once after every `advance`.
+    ///
+    /// # Errors
+    /// [`RecordError`] at the first frame that is not the next one, or if the replay is full.
+    pub fn record_session<S: Fields>(&mut self, session: &Session<S>) -> Result<(), RecordError> {
+        for (frame, inputs) in session.confirmed() {
+            self.record(frame, inputs)?;
+        }
+        self.check_state(session.settled(), session.snapshot(session.settled()));
+        Ok(())
+    }
+
+    /// Records the frames that the last `advance` of `engine` settled, and a checksum about once a second. Call it once
+    /// after every `advance`.
+    ///
+    /// # Errors
+    /// [`RecordError`] at the first frame that is not the next one, or if the replay is full.
+    pub fn record_settled<S: Fields>(&mut self, engine: &Rollback<S>) -> Result<(), RecordError> {
+        let settled = engine.newly_settled();
+        for frame in settled.start.until(settled.end) {
+            if let Some(inputs) = engine.settled_inputs(frame) {
+                self.record(frame, inputs)?;
+            }
+        }
+        self.check_state(engine.settled(), engine.snapshot(engine.settled()));
+        Ok(())
+    }
+
+    /// Records the checksum of a state that follows from the recorded frames, if one is due.
+    fn check_state<S: Fields>(&mut self, frame: Frame, state: Option<&S>) {
+        if self.is_checksum_due()
+            && frame == self.next
+            && let Some(state) = state
+        {
+            self.checksum(frame, checksum(state));
+        }
+    }
+
+    /// Whether the state of the [`next`](Self::next) frame is due to be recorded by its checksum.
+    #[must_use]
+    pub fn is_checksum_due(&self) -> bool {
+        self.next >= self.checksum_due
+    }
+
+    /// Records the checksum of the state of a frame up to [`next`](Self::next). A frame before that of the last checksum,
+    /// or after the next frame, is left out.
+    pub fn checksum(&mut self, frame: Frame, checksum: u32) {
+        let is_first_of_all = self.checksum_due == Frame::ZERO;
+        let last = self.checksum_due.checked_sub(self.chunk_frames);
+        if frame > self.next || (!is_first_of_all && last.is_none_or(|last| frame <= last)) {
+            return;
+        }
+        self.checksum_due = frame.plus(self.chunk_frames);
+        record::put_checksum(&mut self.notes, frame, checksum);
+        self.noted();
+    }
+
+    /// Records an event that happened at the [`next`](Self::next) frame.
+    pub fn event(&mut self, event: MatchEvent) {
+        self.event_at(self.next, event);
+    }
+
+    /// Records an event of a frame up to [`next`](Self::next).
+    pub(super) fn event_at(&mut self, frame: Frame, event: MatchEvent) {
+        record::put_event(&mut self.notes, frame.min(self.next), event);
+        self.noted();
+    }
+
+    /// Records an event of the session, if it is of a kind that a replay keeps; `local` is the seat at this machine.
+    pub fn hear(&mut self, local: Player, event: &Event) {
+        match *event {
+            Event::Interrupted { .. } => self.event(MatchEvent::Interrupted),
+            Event::Resumed => self.event(MatchEvent::Resumed),
+            Event::PeerDelay { delay_frames } => {
+                self.event(MatchEvent::Delay { player: local.other(), delay_frames });
+            }
+            Event::Desync(desync) => {
+                let event = MatchEvent::Desync { ours: desync.ours, theirs: desync.theirs };
+                self.event_at(desync.frame, event);
+            }
+            Event::Ended(verdict) => self.outcome = Some(verdict.into()),
+            Event::Disconnected { reason } => self.outcome = Some(Outcome::Disconnected(reason)),
+            _ => {}
+        }
+    }
+
+    /// The end of the match that [`hear`](Self::hear) was told of, if it was.
+    #[must_use]
+    pub fn outcome(&self) -> Option<Outcome> {
+        self.outcome
+    }
+
+    /// The frame to record next.
+    #[must_use]
+    pub fn next(&self) -> Frame {
+        self.next
+    }
+
+    /// The error of the writer that has ended the recording, told once.
+    pub fn take_error(&mut self) -> Option<io::Error> {
+        self.error.take()
+    }
+
+    /// Writes the rest and the end, and returns the writer.
+    ///
+    /// # Errors
+    /// The error of the writer that has ended the recording; without its reason if that was told already.
+    pub fn finish(mut self, end: End) -> io::Result<W> {
+        record::put_end(&mut self.notes, end);
+        self.seal();
+        match self.error {
+            Some(error) => Err(error),
+            None if self.failed => Err(io::Error::other("the recording had ended early")),
+            None => Ok(self.writer),
+        }
+    }
+
+    /// Writes the rest without an end, as of a match that still runs, and returns the writer.
+    pub(super) fn leave_open(mut self) -> io::Result<W> {
+        self.seal();
+        self.error.map_or(Ok(self.writer), Err)
+    }
+
+    fn noted(&mut self) {
+        if self.notes.len() > MAX_NOTES_LEN {
+            self.seal();
+        }
+    }
+
+    /// Encodes the chunk and passes it to the writer in one call, so that a writer never sees part of a chunk.
+    fn seal(&mut self) {
+        if self.frames == 0 && self.notes.is_empty() {
+            return;
+        }
+        self.chunk.clear();
+        self.chunk.extend([0; 2]);
+        if self.frames > 0 {
+            self.chunk.push(record::INPUTS);
+            put_number(&mut self.chunk, self.frames);
+            put_number(&mut self.chunk, self.changes);
+            self.chunk.extend_from_slice(&self.changed);
+        }
+        self.chunk.extend_from_slice(&self.notes);
+        let len = (self.chunk.len() - 2) as u16;
+        self.chunk[..2].copy_from_slice(&len.to_le_bytes());
+        self.crc.update(&self.chunk);
+        self.chunk.extend(self.crc.clone().finalize().to_le_bytes());
+        (self.frames, self.changes, self.last_change) = (0, 0, 0);
+        self.changed.clear();
+        self.notes.clear();
+        // After an error nothing more is written: a chunk that follows a lost one could not be read.
+        if !self.failed
+            && let Err(error) = self.writer.write_all(&self.chunk)
+        {
+            (self.failed, self.error) = (true, Some(error));
+        }
+    }
+}
+
+const _: () = assert!(MAX_CHANGES_LEN + MAX_NOTES_LEN + MAX_NOTE_LEN + MAX_FRAMING_LEN <= MAX_CHUNK_LEN);
