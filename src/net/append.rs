@@ -76,9 +76,8 @@ impl FileAppender {
         });
         let theirs = Arc::clone(&queue);
         let buffer = vec![0; MAX_QUEUED];
-        let thread = thread::Builder::new()
-            .name("append".to_owned())
-            .spawn(move || theirs.serve(file, buffer))?;
+        let thread =
+            thread::Builder::new().name("append".to_owned()).spawn(move || theirs.serve(file, buffer))?;
         Ok(Self { queue, thread: Some(thread) })
     }
 

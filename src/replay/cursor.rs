@@ -1,4 +1,4 @@
-//! Reading the inputs of a recording one frame after the other.
+//! Reading a recording in order: its inputs frame by frame, and its records.
 
 use super::codec::Reader;
 use super::record::{self, Change, Record};
@@ -100,6 +100,49 @@ impl Cursor {
         if self.at == self.chunk_end {
             self.at += super::recording::CRC_LEN;
             self.chunk_end = self.at;
+        }
+    }
+}
+
+/// A place in a recording, from which its records are read in order. Borrows nothing, and is handed the recording.
+#[derive(Clone, Debug)]
+pub(super) struct RecordCursor {
+    at: usize,
+    chunk_end: usize,
+    end: usize,
+}
+
+impl RecordCursor {
+    /// The place at which the first of the chunks begins.
+    pub(super) fn at_chunk(chunks: core::ops::Range<usize>) -> Self {
+        Self { at: chunks.start, chunk_end: chunks.start, end: chunks.end }
+    }
+
+    /// The next record; `None` at the end.
+    pub(super) fn next(&mut self, recording: &Recording) -> Option<Record> {
+        if self.at >= self.end {
+            return None;
+        }
+        let mut reader = Reader::new(recording.file(), self.at);
+        if self.at == self.chunk_end {
+            let len = usize::from(reader.u16()?);
+            self.chunk_end = reader.at + len;
+        }
+        let record = Record::read(&mut reader, recording.header().axes, &mut Inputs::default())?;
+        self.at = reader.at;
+        if self.at == self.chunk_end {
+            self.at += super::recording::CRC_LEN;
+            self.chunk_end = self.at;
+        }
+        Some(record)
+    }
+
+    /// The next checksum, past all other records.
+    pub(super) fn next_checksum(&mut self, recording: &Recording) -> Option<(Frame, u32)> {
+        loop {
+            if let Record::Checksum { frame, checksum } = self.next(recording)? {
+                return Some((frame, checksum));
+            }
         }
     }
 }

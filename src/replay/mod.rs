@@ -8,20 +8,25 @@ mod codec;
 mod cursor;
 mod error;
 mod header;
+mod loading;
+mod playback;
 mod record;
 mod recorder;
 mod recording;
 mod rplk;
 mod stream;
+mod take_over;
 mod verify;
 
 pub use error::{ReadError, WriteError};
 pub use header::{Header, HeaderError, MAX_NAME};
+pub use playback::{Playback, USUAL_SNAPSHOTS};
 pub use record::{End, MatchEvent, Outcome, Winner};
 pub use recorder::{RecordError, Recorder};
 pub use recording::{Recording, Tail};
 pub use rplk::{HEADER_LEN, MAX_FRAMES};
 pub use stream::StreamRecorder;
+pub use take_over::TakeOver;
 pub use verify::{VerifyError, play, verify};
 
 use crate::Inputs;

@@ -214,8 +214,9 @@ impl Change {
 
     pub(super) fn apply(self, inputs: &mut Inputs) {
         let old = inputs[self.player].bits().to_le_bytes();
-        let new: [u8; 8] =
-            core::array::from_fn(|index| old[index] & !self.mask[index] | self.bytes[index] & self.mask[index]);
+        let new: [u8; 8] = core::array::from_fn(|index| {
+            old[index] & !self.mask[index] | self.bytes[index] & self.mask[index]
+        });
         inputs[self.player] = Input::from_wire(&new);
     }
 }

@@ -1,7 +1,7 @@
 //! A replay file that is open: checked once, and read in place.
 
 use super::codec::Reader;
-use super::cursor::Cursor;
+use super::cursor::{Cursor, RecordCursor};
 use super::header::{self, Header};
 use super::record::{End, MatchEvent, Record};
 use super::stream::MAX_CHUNK_LEN;
@@ -74,7 +74,9 @@ impl fmt::Display for Tail {
             Self::Whole => f.write_str("whole"),
             Self::Open => f.write_str("ends without the end of the match"),
             Self::Cut { bytes } => write!(f, "cut off: the last {bytes} bytes are not a whole chunk"),
-            Self::Damaged { offset } => write!(f, "damaged: the chunk at byte {offset} is not what was written"),
+            Self::Damaged { offset } => {
+                write!(f, "damaged: the chunk at byte {offset} is not what was written")
+            }
         }
     }
 }
@@ -287,24 +289,13 @@ impl Recording {
     }
 
     fn records(&self) -> impl Iterator<Item = Record> {
-        let (mut at, mut chunk_end) = (self.chunks.start, self.chunks.start);
-        core::iter::from_fn(move || {
-            if at == chunk_end {
-                if at >= self.chunks.end {
-                    return None;
-                }
-                at += 2;
-                chunk_end = at + usize::from(Reader::new(&self.file, at - 2).u16()?);
-            }
-            let mut reader = Reader::new(&self.file, at);
-            let record = Record::read(&mut reader, self.header.axes, &mut Inputs::default())?;
-            at = reader.at;
-            if at == chunk_end {
-                at += CRC_LEN;
-                chunk_end = at;
-            }
-            Some(record)
-        })
+        let mut cursor = self.record_cursor();
+        core::iter::from_fn(move || cursor.next(self))
+    }
+
+    /// A cursor at the first record.
+    pub(super) fn record_cursor(&self) -> RecordCursor {
+        RecordCursor::at_chunk(self.chunks.clone())
     }
 
     /// Steps `game`, in its first state, through all frames, and compares its states with the recorded checksums.
@@ -335,7 +326,12 @@ impl Recording {
     ///
     /// # Errors
     /// A header that is not valid, before anything is written, and errors of the writer.
-    pub fn write_version_2<W: Write>(&self, header: &Header, until: Frame, writer: W) -> Result<W, WriteError> {
+    pub fn write_version_2<W: Write>(
+        &self,
+        header: &Header,
+        until: Frame,
+        writer: W,
+    ) -> Result<W, WriteError> {
         let header = Header { axes: self.header.axes, ..header.clone() };
         let mut out = StreamRecorder::new(&header, writer)?;
         let mut checksums = self.checksums().peekable();

@@ -4,6 +4,7 @@
 mod authority;
 mod engine;
 mod net;
+mod replay;
 mod session;
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -54,5 +55,6 @@ fn main() {
     authority::all();
     engine::all();
     net::all();
+    replay::all();
     session::all();
 }

@@ -3,6 +3,7 @@
 mod cues;
 mod fields;
 mod games;
+mod playback;
 mod playground;
 mod recording;
 mod replay;

@@ -12,7 +12,8 @@ use rebout::replay::{
 use rebout::{Buttons, Event, Frame, Input, Inputs, Player, Reason, checksum};
 use std::io::{self, Write};
 
-const END: End = End { outcome: Outcome::Agreed { checksum: 0x1234_5678 }, winner: Winner::Player(Player::Two) };
+const END: End =
+    End { outcome: Outcome::Agreed { checksum: 0x1234_5678 }, winner: Winner::Player(Player::Two) };
 
 /// Fixed fields, two names, CRC.
 const HEADER_LEN: usize = 48 + 3 + 7 + 4;
@@ -191,11 +192,11 @@ fn both_versions_convert_there_and_back_to_the_same_bytes() {
 #[test]
 fn axes_are_recorded_and_refused_by_version_1() {
     let stick = |frame: u32| {
-        let input = Input::from(Buttons(frame as u16)).with_axis(0, frame as i8).with_axis(1, -(frame as i8 / 2));
+        let input =
+            Input::from(Buttons(frame as u16)).with_axis(0, frame as i8).with_axis(1, -(frame as i8 / 2));
         Inputs::from([input, Input::NEUTRAL.with_axis(1, i8::MIN)])
     };
-    let mut recorder =
-        StreamRecorder::new(&Header { axes: 2, ..Header::new(1) }, Vec::new()).unwrap();
+    let mut recorder = StreamRecorder::new(&Header { axes: 2, ..Header::new(1) }, Vec::new()).unwrap();
     (0..200).for_each(|frame| recorder.record(Frame(frame), stick(frame)).unwrap());
     let beyond = Inputs::from([Input::NEUTRAL.with_axis(2, 1), Input::NEUTRAL]);
     let refused = recorder.record(Frame(200), beyond).unwrap_err();

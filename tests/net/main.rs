@@ -1,5 +1,6 @@
 //! Networks: links and the simulated network, the worlds on it, transports, and UDP on this machine.
 
+mod append;
 mod bursts;
 mod driver;
 mod memory;

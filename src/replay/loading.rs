@@ -1,0 +1,136 @@
+//! The first pass through a recording, which keeps snapshots and compares checksums.
+
+use super::Recording;
+use super::cursor::{Cursor, RecordCursor};
+use super::verify::VerifyError;
+use crate::{Cues, Fields, Frame, Game, checksum};
+
+/// Frames between snapshots at first. The distance doubles whenever all snapshots are taken.
+const FIRST_SPACING: u32 = 60;
+
+/// The snapshots of a recording, as far as it is loaded.
+#[derive(Debug)]
+pub(super) struct Loading<S> {
+    cursor: Cursor,
+    cues: Cues,
+    /// The state of the cursor's frame, and a slot for the state that is shown meanwhile.
+    head: S,
+    shown: S,
+    /// The states of frame 0, `spacing`, twice that, and so on.
+    kept: Vec<S>,
+    spacing: u32,
+    max_kept: usize,
+    /// Whether the state of frame 0 was looked at.
+    begun: bool,
+    records: RecordCursor,
+    next_checksum: Option<(Frame, u32)>,
+    compared: u32,
+    difference: Option<VerifyError>,
+}
+
+impl<S: Fields> Loading<S> {
+    pub(super) fn new<G: Game<Snapshot = S>>(game: &G, recording: &Recording, max_kept: usize) -> Self {
+        let mut records = recording.record_cursor();
+        Self {
+            cursor: recording.cursor(Frame::ZERO),
+            cues: Cues::new(),
+            head: game.snapshot(),
+            shown: game.snapshot(),
+            kept: vec![game.snapshot()],
+            spacing: FIRST_SPACING,
+            max_kept: max_kept.max(2),
+            begun: false,
+            next_checksum: records.next_checksum(recording),
+            records,
+            compared: 0,
+            difference: None,
+        }
+    }
+
+    /// Loads up to `steps` more frames, and puts the game back; `true` once all are loaded.
+    pub(super) fn run<G: Game<Snapshot = S>>(
+        &mut self,
+        game: &mut G,
+        recording: &Recording,
+        steps: u32,
+        mut look: impl FnMut(Frame, &G),
+    ) -> bool {
+        game.save(&mut self.shown);
+        game.restore(&self.head);
+        if !core::mem::replace(&mut self.begun, true) {
+            self.arrive(game, recording, &mut look);
+        }
+        for _ in 0..steps {
+            let Some(inputs) = self.cursor.next(recording) else { break };
+            self.cues.clear();
+            game.step(inputs, &mut self.cues);
+            self.arrive(game, recording, &mut look);
+        }
+        game.save(&mut self.head);
+        game.restore(&self.shown);
+        self.cursor.frame().0 == recording.frames()
+    }
+
+    /// Looks at a new state: keeps it if it is one of those to keep, and compares its checksum if it was recorded.
+    fn arrive<G: Game<Snapshot = S>>(
+        &mut self,
+        game: &G,
+        recording: &Recording,
+        look: &mut impl FnMut(Frame, &G),
+    ) {
+        let frame = self.cursor.frame();
+        if frame.0 == self.kept.len() as u32 * self.spacing {
+            self.keep(game);
+        }
+        if let Some((due, expected)) = self.next_checksum
+            && due == frame
+        {
+            self.next_checksum = self.records.next_checksum(recording);
+            game.save(&mut self.head);
+            let found = checksum(&self.head);
+            self.compared += 1;
+            if found != expected && self.difference.is_none() {
+                self.difference = Some(VerifyError::Checksum { frame, expected, found });
+            }
+        }
+        look(frame, game);
+    }
+
+    /// Keeps a snapshot; where there are too many, every second is dropped.
+    fn keep<G: Game<Snapshot = S>>(&mut self, game: &G) {
+        if self.kept.len() < self.max_kept {
+            self.kept.push(game.snapshot());
+            return;
+        }
+        let mut index = 0;
+        self.kept.retain(|_| {
+            index += 1;
+            index % 2 == 1
+        });
+        self.spacing *= 2;
+        if self.cursor.frame().0 == self.kept.len() as u32 * self.spacing {
+            self.kept.push(game.snapshot());
+        }
+    }
+
+    /// The newest kept state at or before `frame`, and its frame.
+    pub(super) fn nearest(&self, frame: Frame) -> (Frame, &S) {
+        let (loaded, head) = (self.cursor.frame(), &self.head);
+        if frame >= loaded {
+            return (loaded, head);
+        }
+        let index = (frame.0 / self.spacing).min(self.kept.len() as u32 - 1);
+        (Frame(index * self.spacing), &self.kept[index as usize])
+    }
+
+    pub(super) fn frame(&self) -> Frame {
+        self.cursor.frame()
+    }
+
+    pub(super) fn verified(&self) -> Result<u32, VerifyError> {
+        match self.difference {
+            Some(difference) => Err(difference),
+            None => Ok(self.compared),
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Watching a recording: play, pause, step, speed and seek.
+
+use super::Recording;
+use super::cursor::Cursor;
+use super::loading::Loading;
+use super::take_over::TakeOver;
+use super::verify::VerifyError;
+use crate::{Config, ConfigError, CueChange, CueEvent, CueId, Cues, Frame, Game};
+use core::time::Duration;
+
+/// The most snapshots that are kept, unless the caller says otherwise.
+pub const USUAL_SNAPSHOTS: usize = 256;
+/// The most frames of time that are made up for after a pause of the caller's loop.
+const MAX_LATE_FRAMES: u64 = 4;
+const USUAL_FRAME_RATE: u16 = 60;
+/// Normal speed, in thousandths.
+const NORMAL_SPEED: u32 = 1000;
+
+/// Steps a game through a [`Recording`]: play, pause, step, speed, and seek to any frame.
+///
+/// [`load`](Self::load) steps through the whole recording once, keeps snapshots on the way, and compares the recorded
+/// checksums. From then on a seek resimulates at most the frames between two snapshots: 239 steps in ten minutes at 60
+/// frames a second. Loading can be spread over the frames of a game loop.
+///
+/// ```
+/// use core::time::Duration;
+/// use rebout::replay::{End, Header, Outcome, Playback, Recording, StreamRecorder, Winner};
+/// use rebout::{Buttons, Cues, Frame, Game, Inputs, Player, fields};
+///
+/// #[derive(Clone, Copy)]
+/// struct Count { at: u32 }
+/// fields!(Count { at });
+/// impl Game for Count {
+///     fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+///         self.at += u32::from(inputs[Player::One].buttons().0);
+///     }
+/// }
+///
+/// let mut recorder = StreamRecorder::new(&Header::new(40), Vec::new())?;
+/// for frame in 0..600 {
+///     recorder.record(Frame(frame), [Buttons(1), Buttons(0)].into())?;
+/// }
+/// let file = recorder.finish(End { outcome: Outcome::Local, winner: Winner::Undecided })?;
+/// let recording = Recording::open(file)?;
+/// let mut playback = Playback::new(Count { at: recording.header().seed }, recording);
+/// while !playback.load(1_000, |_, _| {}) {}
+/// playback.seek(Frame(333));
+/// assert_eq!(playback.game().at, 373);
+/// playback.play(Duration::ZERO);
+/// playback.advance(Duration::from_millis(17), |frame, game, _| assert_eq!(frame.0 + 40, game.at));
+/// assert_eq!(playback.frame(), Frame(334));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Playback<G: Game> {
+    recording: Recording,
+    game: G,
+    cursor: Cursor,
+    cues: Cues,
+    events: Vec<CueEvent>,
+    next_cue: u32,
+    loading: Loading<G::Snapshot>,
+    clock: Clock,
+}
+
+/// How far the playback is behind the caller's clock.
+#[derive(Debug)]
+struct Clock {
+    playing: bool,
+    speed_permille: u32,
+    frame_nanos: u64,
+    last: Duration,
+    /// Time that is owed, in thousandths of nanoseconds.
+    owed: u64,
+}
+
+impl<G: Game> Playback<G> {
+    /// Shows `recording` from [`Header::start_frame`](super::Header::start_frame) on, paused. `game` is in its first
+    /// state, built from the recorded seed.
+    pub fn new(game: G, recording: Recording) -> Self {
+        Self::with_snapshots(game, recording, USUAL_SNAPSHOTS)
+    }
+
+    /// The same with at most `max_snapshots` snapshots, for a game with a large state.
+    pub fn with_snapshots(game: G, recording: Recording, max_snapshots: usize) -> Self {
+        let rate = match recording.header().frame_rate {
+            0 => USUAL_FRAME_RATE,
+            rate => rate,
+        };
+        let mut playback = Self {
+            cursor: recording.cursor(Frame::ZERO),
+            cues: Cues::new(),
+            events: Vec::with_capacity(2 * Cues::MAX),
+            next_cue: 0,
+            loading: Loading::new(&game, &recording, max_snapshots),
+            clock: Clock {
+                playing: false,
+                speed_permille: NORMAL_SPEED,
+                frame_nanos: 1_000_000_000 / u64::from(rate),
+                last: Duration::ZERO,
+                owed: 0,
+            },
+            recording,
+            game,
+        };
+        playback.seek(playback.recording.header().start_frame);
+        playback
+    }
+
+    /// Loads up to `steps` more frames; `true` once all are loaded. `look` gets every state once, in order, for marks
+    /// such as the start of a round.
+    pub fn load(&mut self, steps: u32, look: impl FnMut(Frame, &G)) -> bool {
+        self.loading.run(&mut self.game, &self.recording, steps, look)
+    }
+
+    /// The frame up to which the recording is loaded.
+    #[must_use]
+    pub fn loaded(&self) -> Frame {
+        self.loading.frame()
+    }
+
+    /// The number of recorded checksums that were compared while loading.
+    ///
+    /// # Errors
+    /// The first recorded checksum that differs from the state.
+    pub fn verified(&self) -> Result<u32, VerifyError> {
+        self.loading.verified()
+    }
+
+    /// Steps a frame, paused or not; `false` at the end.
+    pub fn step(&mut self) -> bool {
+        self.events.clear();
+        let frame = self.cursor.frame();
+        let Some(inputs) = self.cursor.next(&self.recording) else { return false };
+        self.cues.clear();
+        self.game.step(inputs, &mut self.cues);
+        for &cue in self.cues.as_slice() {
+            let id = CueId(self.next_cue);
+            self.next_cue = self.next_cue.wrapping_add(1);
+            for change in [CueChange::Start { late_by: 0 }, CueChange::Confirm] {
+                self.events.push(CueEvent { id, cue, frame, change });
+            }
+        }
+        true
+    }
+
+    /// Goes to the state of `frame`, or to the last; returns the number of frames that were resimulated.
+    ///
+    /// A frame that is not [loaded](Self::load) yet is stepped to from the newest one that is.
+    pub fn seek(&mut self, frame: Frame) -> u32 {
+        self.events.clear();
+        let frame = frame.min(Frame(self.recording.frames()));
+        let (kept_frame, kept) = self.loading.nearest(frame);
+        // From where the playback is, if that is nearer.
+        if !(kept_frame..=frame).contains(&self.frame()) {
+            self.game.restore(kept);
+            self.cursor = self.recording.cursor(kept_frame);
+        }
+        let steps = frame.since(self.frame());
+        for inputs in core::iter::from_fn(|| self.cursor.next(&self.recording)).take(steps as usize) {
+            self.cues.clear();
+            self.game.step(inputs, &mut self.cues);
+        }
+        steps
+    }
+
+    /// Goes on at `now`, on the clock of [`advance`](Self::advance).
+    pub fn play(&mut self, now: Duration) {
+        self.clock.playing = true;
+        (self.clock.last, self.clock.owed) = (now, 0);
+    }
+
+    /// Stops; [`step`](Self::step) and [`seek`](Self::seek) still move.
+    pub fn pause(&mut self) {
+        self.clock.playing = false;
+    }
+
+    /// Whether frames come as time goes by.
+    #[must_use]
+    pub fn is_playing(&self) -> bool {
+        self.clock.playing
+    }
+
+    /// Sets the speed in thousandths of the recorded frame rate.
+    pub fn set_speed(&mut self, speed_permille: u32) {
+        self.clock.speed_permille = speed_permille;
+    }
+
+    /// The speed in thousandths of the recorded frame rate.
+    #[must_use]
+    pub fn speed_permille(&self) -> u32 {
+        self.clock.speed_permille
+    }
+
+    /// Steps the frames that are due at `now`, and passes each state with its cues to `look`; how many there were.
+    pub fn advance(&mut self, now: Duration, mut look: impl FnMut(Frame, &G, &[CueEvent])) -> u32 {
+        let due = self.clock.due(now);
+        for stepped in 0..due {
+            if !self.step() {
+                return stepped;
+            }
+            look(self.cursor.frame(), &self.game, &self.events);
+        }
+        due
+    }
+
+    /// The game in the state of [`frame`](Self::frame).
+    #[must_use]
+    pub fn game(&self) -> &G {
+        &self.game
+    }
+
+    /// The cues of the last [`step`](Self::step): each is started and confirmed at once.
+    #[must_use]
+    pub fn cues(&self) -> &[CueEvent] {
+        &self.events
+    }
+
+    /// The frame of the state that is shown; its inputs come next.
+    #[must_use]
+    pub fn frame(&self) -> Frame {
+        self.cursor.frame()
+    }
+
+    /// The recording.
+    #[must_use]
+    pub fn recording(&self) -> &Recording {
+        &self.recording
+    }
+
+    /// Continues from here as a live match at this machine, whose first frame is due at `now`.
+    ///
+    /// # Errors
+    /// If the config is not valid. Of the config only the frame rate counts.
+    pub fn take_over(self, now: Duration, config: &Config) -> Result<TakeOver<G>, ConfigError> {
+        TakeOver::new(now, config, self.game, self.recording, self.cursor)
+    }
+}
+
+impl Clock {
+    /// The number of frames that are due since the last call.
+    fn due(&mut self, now: Duration) -> u32 {
+        let passed = now.saturating_sub(core::mem::replace(&mut self.last, now));
+        if !self.playing {
+            return 0;
+        }
+        let speed = u64::from(self.speed_permille);
+        let frame = self.frame_nanos * u64::from(NORMAL_SPEED);
+        // A loop that was away does not make up for it.
+        let passed = (passed.as_nanos() as u64).min(self.frame_nanos * MAX_LATE_FRAMES);
+        self.owed = self.owed.saturating_add(passed.saturating_mul(speed));
+        let due = self.owed / frame;
+        self.owed %= frame;
+        u32::try_from(due).unwrap_or(u32::MAX)
+    }
+}
