@@ -6,4 +6,5 @@ mod autopsy;
 mod inspect;
 mod playground;
 mod program;
+mod replay;
 mod stress;

@@ -11,7 +11,16 @@ pub(crate) fn program(name: &str) -> PathBuf {
         let release: &[&str] = if cfg!(debug_assertions) { &[] } else { &["--release"] };
         let built = Command::new(env!("CARGO"))
             .args(["build", "--quiet", "--example", "autopsy", "--example", "inspect"])
-            .args(["--example", "arena", "--example", "playground", "--example", "stress"])
+            .args([
+                "--example",
+                "arena",
+                "--example",
+                "playground",
+                "--example",
+                "replay",
+                "--example",
+                "stress",
+            ])
             .args(release)
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .status();
