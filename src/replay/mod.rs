@@ -1,8 +1,15 @@
 //! Replays: a match as its seed and its inputs, from which every state can be recomputed.
 //!
-//! A [`Recorder`] copies the settled inputs out of a running engine; [`Replay::write`] and [`Replay::read`] store them
-//! in RPLK files (the layout is on [`Replay`]); [`play`] steps a game through a replay, and [`verify`] compares its
-//! states with known checksums. The caller opens the files and passes [`std::io::Read`] and [`std::io::Write`].
+//! | item | purpose |
+//! |---|---|
+//! | [`StreamRecorder`] | records a match into a file of RPLK version 2 while it runs |
+//! | [`Recording`] | an open file of either version, also one that was cut or damaged |
+//! | [`Playback`], [`TakeOver`] | watches a recording with pause, speed and seek; continues it as a live match |
+//! | [`Recorder`], [`Replay`] | a match in memory, and its file of version 1 |
+//! | [`play`], [`verify`] | step a game through a replay; compare its states with known checksums |
+//!
+//! `docs/REPLAY.md` describes the files. The caller opens them and passes bytes, [`std::io::Read`] or [`std::io::Write`];
+//! [`net::append`](crate::net::append) appends to a file without stopping the game.
 
 mod codec;
 mod cursor;

@@ -7,5 +7,6 @@ mod playback;
 mod playground;
 mod recording;
 mod replay;
+mod replay_page;
 mod rollback;
 mod sync_test;

@@ -1,0 +1,61 @@
+//! Holds that the file on `docs/REPLAY.md` is the one that the recorder writes, and is read as the page says.
+
+use rebout::replay::{End, Header, MatchEvent, Outcome, Recording, StreamRecorder, Tail, Winner};
+use rebout::{Buttons, Frame, Input, Inputs, Player};
+
+const PAGE: &str = include_str!("../../docs/REPLAY.md");
+
+/// The block of bytes of the page; what comes after a semicolon is for the reader.
+fn page_bytes() -> Vec<u8> {
+    let block = PAGE.split("```bytes\n").nth(1).expect("a block of bytes").split("```").next().unwrap();
+    let words = block.lines().flat_map(|line| line.split(';').next().unwrap().split_whitespace());
+    words.map(|byte| u8::from_str_radix(byte, 16).unwrap_or_else(|_| panic!("{byte:?} is no byte"))).collect()
+}
+
+fn header() -> Header {
+    Header {
+        game_id: 0x6475_656C,
+        content_hash: 0x0102,
+        recorded_at_secs: 1_800_000_000,
+        frame_rate: 60,
+        axes: 2,
+        delay_frames: [Some(2), None],
+        names: ["Ada".to_owned(), "Bob".to_owned()],
+        ..Header::new(999)
+    }
+}
+
+const DELAY: MatchEvent = MatchEvent::Delay { player: Player::One, delay_frames: 3 };
+const END: End =
+    End { outcome: Outcome::Agreed { checksum: 0x41B7_3DB7 }, winner: Winner::Player(Player::One) };
+
+fn inputs(frame: u32) -> Inputs {
+    let one = Input::from(Buttons(1)).with_axis(0, if frame >= 10 { -127 } else { 0 });
+    let two = Buttons(if frame <= 60 { 0x0108 } else { 0 });
+    Inputs([one, two.into()])
+}
+
+#[test]
+fn the_recorder_writes_the_file_on_the_page() {
+    let mut recorder = StreamRecorder::new(&header(), Vec::new()).unwrap();
+    recorder.checksum(Frame(0), 0xA54E_A31A);
+    for frame in 0..62 {
+        if frame == 40 {
+            recorder.event(DELAY);
+        }
+        recorder.record(Frame(frame), inputs(frame)).unwrap();
+    }
+    let file = recorder.finish(END).unwrap();
+    assert!(file == page_bytes(), "written:\n{file:02X?}\non the page:\n{:02X?}", page_bytes());
+    assert!(PAGE.contains(&format!("in {} bytes.", file.len())));
+}
+
+#[test]
+fn the_file_on_the_page_is_read_as_the_page_says() {
+    let recording = Recording::open(page_bytes()).unwrap();
+    assert_eq!((recording.header(), recording.frames(), recording.tail()), (&header(), 62, Tail::Whole));
+    assert!(recording.inputs().eq((0..62).map(inputs)));
+    assert!(recording.checksums().eq([(Frame(0), 0xA54E_A31A)]));
+    assert!(recording.events().eq([(Frame(40), DELAY)]));
+    assert_eq!(recording.end(), Some(END));
+}
