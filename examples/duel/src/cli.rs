@@ -10,6 +10,7 @@ use rebout::{Config, MAX_DELAY_FRAMES, is_disruptive};
 
 use crate::keys::Bindings;
 use crate::play::{Admits, LinkSetting, MAX_MILLIS, NAME_LETTERS, Rules, Wishes};
+use crate::shelf::data_folder;
 use crate::view;
 use games::duel::bot::Level;
 
@@ -78,10 +79,15 @@ pub enum Command {
     },
     /// Two bots over loopback UDP, unseen: prints a summary and both final checksums
     Bots(Bots),
-    /// Play a recorded match: pause, step, seek, speed
+    /// List the recorded matches, newest first: names, date, length, result
+    Replays {
+        /// The folder [default: where matches are recorded]
+        dir: Option<PathBuf>,
+    },
+    /// Play a recorded match: pause, step, seek, speed, and take over from any frame
     Replay {
-        /// The RPLK file to play
-        file: PathBuf,
+        /// The RPLK file to play [default: pick one of the recorded matches]
+        file: Option<PathBuf>,
         /// Print the checksum of every Nth state instead of showing the match
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
         every: Option<u32>,
@@ -197,9 +203,9 @@ pub struct Bots {
     /// Play without a seal
     #[arg(long)]
     pub bare: bool,
-    /// The folder to record the match in, or "off"
-    #[arg(long, value_name = "DIR|off", default_value = "replays")]
-    pub record: String,
+    /// The folder to record the match in, or "off" [default: the folder that `duel replays` lists]
+    #[arg(long, value_name = "DIR|off")]
+    pub record: Option<String>,
     #[command(flatten)]
     pub link: LinkArgs,
     #[command(flatten)]
@@ -299,17 +305,21 @@ pub struct Round {
     /// The seed of all randomness, not 0; the host's counts [default: the time]
     #[arg(long, value_name = "SEED", value_parser = clap::value_parser!(u32).range(1..))]
     pub seed: Option<u32>,
-    /// The folder to record matches in, or "off"
-    #[arg(long, value_name = "DIR|off", default_value = "replays")]
-    pub record: String,
+    /// The folder to record matches in, or "off" [default: the folder that `duel replays` lists]
+    #[arg(long, value_name = "DIR|off")]
+    pub record: Option<String>,
     /// End after so many frames, alike on both machines
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub frames: Option<u32>,
 }
 
-/// The folder that `--record` names, if it names one.
-pub fn folder(record: &str) -> Option<PathBuf> {
-    (record != "off").then(|| PathBuf::from(record))
+/// The folder that matches are recorded in: the one that `--record` names, or the usual one.
+pub fn folder(record: Option<&str>) -> Option<PathBuf> {
+    match record {
+        None => Some(data_folder(|name| std::env::var_os(name))),
+        Some("off") => None,
+        Some(folder) => Some(PathBuf::from(folder)),
+    }
 }
 
 impl Engine {

@@ -9,4 +9,5 @@ pub mod netgraph;
 pub mod picture;
 pub mod play;
 pub mod scene;
+pub mod shelf;
 pub mod view;

@@ -3,6 +3,7 @@
 //! `cargo run --release --example duel` plays you against a bot; `--help` tells the rest. The match loop is in
 //! `play/online.rs`, the game itself in `examples/games`.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -12,8 +13,10 @@ use duel::cli::{self, Cli, Command, Solo};
 use duel::keys::Bindings;
 use duel::picture::{self, Panel};
 use duel::play::{
-    self, Ending, Failure, Hand, Line, Named, Opponent, Options, Rules, Seat, Way, print_error, print_line,
+    self, Ending, Failure, Hand, Line, Named, Opponent, Options, Rules, Seat, Way, exit, print_error,
+    print_line,
 };
+use duel::shelf;
 use duel::view;
 use games::duel::bot::Bot;
 
@@ -47,18 +50,47 @@ fn run(cli: Cli) -> Result<Ending, Failure> {
             versus(player, line, way, "Guest")
         }
         Some(Command::Bots(args)) => bots(&args),
-        Some(Command::Replay { file, every, shown }) => {
-            let replay = play::load(&file).map_err(Failure::of)?;
-            if let Some(every) = every {
-                play::checksums(&replay, every);
-                return Ok(Ending::of([]));
-            }
-            let names = ["Player one".to_owned(), "Player two".to_owned()];
-            let at_once = shown.in_haste();
-            view::run(shown.view, &[], move |screen| play::replay(screen, replay, names, at_once))
-                .map_err(unseen)
-        }
+        Some(Command::Replays { dir }) => Ok(replays(dir)),
+        Some(Command::Replay { file, every, shown }) => replay(file, every, &shown),
     }
+}
+
+/// The most matches that are listed.
+const MAX_LISTED: usize = 200;
+
+fn replays(dir: Option<PathBuf>) -> Ending {
+    let Some(folder) = dir.or_else(|| cli::folder(None)) else { return Ending::of([]) };
+    let entries = shelf::list(&folder, MAX_LISTED);
+    if entries.is_empty() {
+        return Ending::of([format!("No matches in {}", folder.display())]);
+    }
+    let lines = entries.iter().map(|entry| format!("{entry}  {}", entry.path.display())).collect();
+    Ending { lines, code: exit::PLAYED }
+}
+
+fn replay(file: Option<PathBuf>, every: Option<u32>, shown: &cli::Shown) -> Result<Ending, Failure> {
+    let entries = match &file {
+        Some(_) => Vec::new(),
+        None => cli::folder(None).map_or_else(Vec::new, |folder| shelf::list(&folder, MAX_LISTED)),
+    };
+    let newest = || entries.first().map(|entry| entry.path.clone());
+    if file.is_none() && entries.is_empty() {
+        return Err(Failure::of("no match has been recorded yet: name a file"));
+    }
+    let at_once = shown.in_haste();
+    // Where there is nobody to pick one, it is the newest.
+    let file = if at_once || every.is_some() { file.or_else(newest) } else { file };
+    let recording = file.map(|file| shelf::open(&file)).transpose().map_err(Failure::of)?;
+    if let (Some(every), Some(recording)) = (every, recording.clone()) {
+        play::checksums(recording, every);
+        return Ok(Ending::of([]));
+    }
+    let bindings = Bindings::ALONE;
+    view::run(shown.view, std::slice::from_ref(&Bindings::ALONE), move |screen| match recording {
+        Some(recording) => Ok(play::replay(screen, recording, &bindings, at_once)),
+        None => play::pick(screen, &entries, &bindings),
+    })
+    .map_err(unseen)?
 }
 
 /// You, or a bot at your controls, against the bot behind its bad link.
@@ -82,7 +114,7 @@ fn solo(args: Solo, demo: bool) -> Result<Ending, Failure> {
     let seat = Seat {
         hand,
         wishes,
-        record: cli::folder(&args.round.record),
+        record: cli::folder(args.round.record.as_deref()),
         net: args.shown.net,
         in_haste: in_haste || demo,
         timings: args.shown.timings,
@@ -94,7 +126,7 @@ fn solo(args: Solo, demo: bool) -> Result<Ending, Failure> {
         }
         let other = rebout::Player::Two;
         let bot = Bot::new(seed ^ 0xB07, level);
-        let opponent = Opponent::start(theirs.config(), other, bot, theirs.rules, setting, false)?;
+        let opponent = Opponent::start(theirs.config(), other, bot, theirs.rules, setting, false, None)?;
         let line = opponent.line()?;
         let link = opponent.link();
         let ending = play::online(screen, seat, line, &Way::Bot(opponent.addr()), Some(link));
@@ -125,7 +157,7 @@ fn versus(args: cli::Player, mut line: Line, way: Way, nameless: &str) -> Result
     let seat = Seat {
         hand,
         wishes,
-        record: cli::folder(&args.round.record),
+        record: cli::folder(args.round.record.as_deref()),
         net: args.shown.net,
         in_haste: args.shown.in_haste(),
         timings: args.shown.timings,
@@ -148,7 +180,7 @@ fn local(
     let options = Options {
         seed: round.seed.unwrap_or_else(seed_of_now),
         names: ["Player one".to_owned(), "Player two".to_owned()],
-        record: cli::folder(&round.record),
+        record: cli::folder(round.record.as_deref()),
         net: shown.net,
         rules: Rules { frames: round.frames, desync_at: None },
         timings: shown.timings,
@@ -172,7 +204,8 @@ fn bots(args: &cli::Bots) -> Result<Ending, Failure> {
     let wishes = args.engine.wishes("bot", Some(seed), args.frame_rate, rules).map_err(unusable)?;
     let setting = args.link.setting().map_err(unusable)?;
     let bots = [1, 2].map(|salt| Bot::new(seed ^ salt, args.level.level()));
-    play::bots(&wishes, bots, setting, cli::folder(&args.record).as_deref(), args.json, args.bare)
+    let folder = cli::folder(args.record.as_deref());
+    play::bots(&wishes, bots, setting, folder.as_deref(), args.json, args.bare)
 }
 
 fn unusable(text: String) -> Failure {

@@ -31,13 +31,29 @@ pub struct Panel {
     pub footer: String,
 }
 
+/// A place on the seek bar of a replay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    pub frame: u32,
+    pub tone: Tone,
+}
+
 /// Where a replay is.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Tape {
     pub frame: u32,
     pub frames: u32,
     pub paused: bool,
     pub speed: f32,
+    /// Rounds, interruptions and the desync.
+    pub marks: Vec<Mark>,
+}
+
+impl Tape {
+    /// How far along the bar a frame is, from 0 to 1.
+    pub fn share(&self, frame: u32) -> f32 {
+        frame as f32 / self.frames.max(1) as f32
+    }
 }
 
 /// One frame for a view.

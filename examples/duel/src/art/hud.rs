@@ -52,7 +52,7 @@ pub fn paint(canvas: &mut dyn Canvas, picture: &Picture) {
     {
         paint_banner(canvas, &banner);
     }
-    if let Some(tape) = picture.tape {
+    if let Some(tape) = &picture.tape {
         paint_tape(canvas, tape);
     }
     if let Some(panel) = &picture.panel {
@@ -231,11 +231,15 @@ fn paint_message(canvas: &mut dyn Canvas, message: &Message) {
     write_centered(canvas, &message.text, at(middle, 96.0 - unit * 3.0), style);
 }
 
-fn paint_tape(canvas: &mut dyn Canvas, tape: Tape) {
+fn paint_tape(canvas: &mut dyn Canvas, tape: &Tape) {
     let (width, height) = (canvas.width(), canvas.height());
-    let share = tape.frame as f32 / tape.frames.max(1) as f32;
+    let share = tape.share(tape.frame);
     canvas.rect(at(40.0, height - 58.0), width - 80.0, 8.0, INK.faded(0.8));
     canvas.rect(at(40.0, height - 58.0), (width - 80.0) * share, 8.0, GOLD);
+    for mark in &tape.marks {
+        let x = 40.0 + (width - 80.0) * tape.share(mark.frame);
+        canvas.rect(at(x - 1.5, height - 62.0), 3.0, 16.0, tone_color(mark.tone));
+    }
     canvas.disc(at(40.0 + (width - 80.0) * share, height - 54.0), 7.0, PAPER);
     let state = if tape.paused { "paused".to_owned() } else { format!("{}x", tape.speed) };
     let text = format!("frame {} of {}  {state}", tape.frame, tape.frames);

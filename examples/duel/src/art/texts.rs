@@ -39,11 +39,15 @@ pub fn paint_pixels(raster: &mut Raster, picture: &Picture) {
     if let Some(panel) = &picture.panel {
         paint_sheet(raster, panel);
     }
-    if let Some(tape) = picture.tape {
+    if let Some(tape) = &picture.tape {
         let (width, height) = (raster.width(), raster.height());
-        let share = tape.frame as f32 / tape.frames.max(1) as f32;
+        let share = tape.share(tape.frame);
         raster.rect(at(2.0, height - 4.0), width - 4.0, 2.0, INK.faded(0.8));
         raster.rect(at(2.0, height - 4.0), (width - 4.0) * share, 2.0, GOLD);
+        for mark in &tape.marks {
+            let x = (2.0 + (width - 4.0) * tape.share(mark.frame)).floor();
+            raster.rect(at(x, height - 5.0), 1.0, 4.0, tone_color(mark.tone));
+        }
     }
 }
 
@@ -157,7 +161,7 @@ pub fn paint(cells: &mut Cells, picture: &Picture) {
             cells.write_centered(below, &format!("  {}  ", banner.below), GOLD, Some(INK));
         }
     }
-    if let Some(tape) = picture.tape {
+    if let Some(tape) = &picture.tape {
         let state = if tape.paused { "paused".to_owned() } else { format!("{}x", tape.speed) };
         let text = format!(" frame {} of {}  {state} ", tape.frame, tape.frames);
         cells.write(2, cells.rows() as i32 - 3, &text, PAPER, Some(INK));

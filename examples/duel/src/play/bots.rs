@@ -8,6 +8,7 @@ use rebout::{Lobby, Player, Verdict};
 use super::link::LinkSetting;
 use super::opponent::{self, Opponent, Report};
 use super::record;
+use super::reel::Saved;
 use super::rules::{Rules, Wishes};
 use super::{Ending, Failure, exit};
 use games::duel::bot::Bot;
@@ -26,23 +27,27 @@ pub fn bots(
 ) -> Result<Ending, Failure> {
     let [one, two] = bots;
     let honest = Rules { desync_at: None, ..wishes.rules };
-    let host = Opponent::start(wishes.config(), Player::One, one, honest, setting, bare)?;
+    let folder = record.map(Path::to_owned);
+    let host = Opponent::start(wishes.config(), Player::One, one, honest, setting, bare, folder)?;
     let line = host.line()?;
     let link = line.kind();
     let lobby = Lobby::join(wishes.config(), host.addr()).map_err(Failure::of)?;
-    let joined = opponent::play(line, lobby, two, wishes.rules, &AtomicBool::new(false));
+    let joined = opponent::play(line, lobby, two, wishes.rules, None, &AtomicBool::new(false));
     // A host whose joiner failed would wait for ever.
     let hosted = host.finish(joined.is_err());
     let reports = [hosted.map_err(Failure::of)?, joined.map_err(Failure::of)?];
     let code = if agree(&reports) { exit::PLAYED } else { exit::FAILED };
     if json {
-        let file = record.map(|folder| record::write(&reports[0].replay, folder)).transpose();
-        let file = file.map_err(|error| Failure::of(format!("not recorded: {error}")))?;
-        return Ok(Ending { lines: vec![to_json(wishes, &reports, link, file.as_deref())], code });
+        let saved = reports[0].saved.as_ref();
+        if let Some(trouble) = saved.and_then(|saved| saved.trouble.as_ref()) {
+            return Err(Failure::of(format!("not recorded: {trouble}")));
+        }
+        let file = saved.and_then(|saved| saved.path.as_deref());
+        return Ok(Ending { lines: vec![to_json(wishes, &reports, link, file)], code });
     }
     let mut lines = to_lines(wishes, &reports);
     if let Some(folder) = record {
-        lines.extend(record::save(&reports[0].replay, None, folder));
+        lines.extend(reports[0].saved.iter().flat_map(Saved::lines));
         if let Some(autopsy) = &reports[0].autopsy {
             lines.push(record::save_desync(autopsy, &reports[0].replay, folder));
         }

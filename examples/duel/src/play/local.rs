@@ -2,16 +2,19 @@
 
 use std::path::PathBuf;
 
-use rebout::replay::{RecordError, Recorder};
+use rebout::replay::Header;
 use rebout::rollback::{Advance, Rollback, RollbackConfig};
 use rebout::{Player, checksum};
 
+use super::reel::{Reel, Saved};
 use super::rules::{Bout, Rules};
 use super::show::{Show, leaves};
-use super::{Beat, Ending, FRAME, Hand, record};
+use super::{Beat, Ending, FRAME, Hand};
 use crate::netgraph::NetSample;
+use crate::picture::Tone;
 use crate::view::{Hands, Screen};
 use games::duel::buttons::LEAVE;
+use games::duel::identity::{GAME_ID, content_hash};
 use games::duel::{Duel, Phase};
 use stage::Key;
 
@@ -27,11 +30,21 @@ pub struct Options {
     pub timings: bool,
 }
 
+impl Options {
+    fn header(&self) -> Header {
+        Header {
+            game_id: GAME_ID,
+            content_hash: content_hash(self.rules.frames),
+            frame_rate: 60,
+            ..Header::new(self.seed)
+        }
+    }
+}
+
 struct Match<'a> {
     duel: Duel,
     engine: Rollback<Duel>,
-    recorder: Recorder,
-    unrecorded: Option<RecordError>,
+    reel: Option<Reel>,
     hands: [Hand; 2],
     rules: Rules,
     show: Show<'a>,
@@ -42,8 +55,7 @@ pub fn local(screen: &Screen, options: &Options, hands: [Hand; 2]) -> Ending {
     let duel = Duel::new(options.seed);
     let mut game = Match {
         engine: Rollback::new(RollbackConfig::default(), &duel),
-        recorder: Recorder::new(options.seed),
-        unrecorded: None,
+        reel: options.record.as_ref().map(|folder| Reel::begin(folder, options.header(), &options.names)),
         show: Show::new(screen, &duel, options.names.clone(), options.net),
         duel,
         hands,
@@ -80,8 +92,12 @@ impl Match<'_> {
             self.engine.press(player, 0, buttons[player.index()]);
         }
         let advanced = self.engine.advance(&mut Bout { duel: &mut self.duel, rules: self.rules });
-        let recorded = self.recorder.record_settled(&self.engine);
-        self.unrecorded = self.unrecorded.or(recorded.err());
+        if let Some(reel) = &mut self.reel {
+            reel.settled(&self.engine);
+            if let Some(text) = reel.take_trouble() {
+                self.show.tell(text, Tone::Warning);
+            }
+        }
         self.show.net.push(NetSample::default());
         self.show.frame(&self.duel, self.engine.cues());
         advanced
@@ -97,15 +113,11 @@ impl Match<'_> {
             _ if left => "Left before the match was decided.".to_owned(),
             _ => "Stopped before the match was decided.".to_owned(),
         };
-        let replay = self.recorder.finish();
-        let frames = replay.inputs.len();
+        let frames = self.engine.settled();
         let mut ending =
             Ending::of([result, format!("{frames} frames, checksum {:08X}", checksum(&self.duel))]);
-        if let Some(folder) = &options.record
-            && frames > 0
-        {
-            ending.lines.extend(record::save(&replay, self.unrecorded, folder));
-        }
+        let saved = self.reel.map(|reel| reel.finish(&self.duel, true));
+        ending.lines.extend(saved.iter().flat_map(Saved::lines));
         ending
     }
 }

@@ -11,9 +11,11 @@ mod meet;
 mod online;
 mod opponent;
 mod record;
+mod reel;
 mod rules;
 mod show;
 mod table;
+mod take_over;
 mod tape;
 pub mod words;
 
@@ -31,8 +33,9 @@ pub use local::{Options, local};
 pub use meet::{Door, Way};
 pub use online::{Seat, online};
 pub use opponent::Opponent;
+pub use reel::Saved;
 pub use rules::{Rules, Wishes};
-pub use tape::{checksums, load, replay};
+pub use tape::{checksums, pick, replay};
 
 use crate::keys::Bindings;
 use crate::view::Hands;

@@ -4,11 +4,13 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use rebout::replay::Header;
 use rebout::{Advanced, Agreed, Autopsy, Event, OnDesync};
 
 use super::line::Line;
 use super::link::Link;
 use super::meet::{Way, meet, names_by_seat};
+use super::reel::{Reel, Saved};
 use super::rules::Wishes;
 use super::show::{Show, leaves};
 use super::table::{Played, Table};
@@ -85,8 +87,10 @@ pub fn online(
             return Err(failure);
         }
     };
-    let table = Table::begin(line, lobby, seat.wishes.rules).map_err(Failure::of)?;
     let cast = Cast { names: names_by_seat(agreed.seat, &seat.wishes.name, &agreed), local: agreed.seat };
+    let header = Header::of_match(&seat.wishes.config(), &agreed);
+    let reel = seat.record.as_ref().map(|folder| Reel::begin(folder, header, &cast.names));
+    let table = Table::begin(line, lobby, seat.wishes.rules, reel).map_err(Failure::of)?;
     let mut show = Show::new(screen, &table.duel, cast.names.clone(), seat.net);
     show.tell(welcome(&cast, &agreed), Tone::Calm);
     let mut game = Match {
@@ -148,6 +152,9 @@ impl Match<'_> {
             }
             self.doubt();
             let played = self.table.advance(buttons)?;
+            if let Some(text) = self.table.recording_trouble() {
+                self.show.tell(text, Tone::Warning);
+            }
             if played.advanced != Advanced::NotDue {
                 self.note(&played);
                 self.warn(&played);
@@ -158,7 +165,7 @@ impl Match<'_> {
 
     /// Handles the events of the session.
     fn hear(&mut self) {
-        while let Some(event) = self.table.session.poll_event() {
+        while let Some(event) = self.table.poll_event() {
             match event {
                 Event::Interrupted { disconnect_at } => {
                     self.disconnect_at = Some(disconnect_at);
@@ -231,8 +238,7 @@ impl Match<'_> {
                 Key::F(3) => delay + 1,
                 _ => continue,
             };
-            let now = self.table.line.now();
-            let text = match self.table.session.set_delay(now, delay) {
+            let text = match self.table.set_delay(delay) {
                 Ok(()) => format!("your input delay: {delay} frames"),
                 Err(error) => error.to_string(),
             };
@@ -286,7 +292,8 @@ impl Match<'_> {
         });
     }
 
-    fn ending(&self, over: Over, folder: Option<&std::path::Path>) -> Ending {
+    fn ending(&mut self, over: Over, folder: Option<&std::path::Path>) -> Ending {
+        let saved = self.table.finish_recording();
         let certain = self.table.certain();
         let mut lines = vec![self.cast.result(certain, over), self.cast.connection(over)];
         let replay = self.table.replay();
@@ -298,11 +305,7 @@ impl Match<'_> {
         }
         let frames = replay.inputs.len();
         lines.push(format!("{frames} frames, checksum {:08X}", self.table.checksum()));
-        if let Some(folder) = folder
-            && frames > 0
-        {
-            lines.extend(record::save(replay, self.table.unrecorded(), folder));
-        }
+        lines.extend(saved.iter().flat_map(Saved::lines));
         Ending { lines, code: over.exit_code() }
     }
 }

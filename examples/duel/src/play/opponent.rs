@@ -3,6 +3,7 @@
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -10,12 +11,13 @@ use std::time::Duration;
 
 use rebout::net::relay::Relay;
 use rebout::net::udp::UdpDriver;
-use rebout::replay::Replay;
+use rebout::replay::{Header, Replay};
 use rebout::seal::{Randomness, Seal};
 use rebout::{Autopsy, Config, Event, Lobby, Player, Reason, Stats, Verdict};
 
 use super::line::Line;
 use super::link::{Link, LinkSetting};
+use super::reel::{Reel, Saved};
 use super::rules::Rules;
 use super::table::Table;
 use games::duel::bot::Bot;
@@ -33,9 +35,11 @@ pub struct Report {
     pub desyncs: u32,
     pub autopsy: Option<Autopsy>,
     pub replay: Replay,
+    /// The file of the match, if one was wanted.
+    pub saved: Option<Saved>,
 }
 
-/// Plays a whole match with a bot at the controls.
+/// Plays a whole match with a bot at the controls. `record` is the folder and the config of a match to be recorded.
 ///
 /// # Errors
 /// If there is no match, or the socket breaks.
@@ -44,19 +48,27 @@ pub(super) fn play(
     mut lobby: Lobby,
     mut bot: Bot,
     rules: Rules,
+    record: Option<&(PathBuf, Config)>,
     stop: &AtomicBool,
 ) -> Result<Report, String> {
-    while lobby.agreed().map_err(|error| error.to_string())?.is_none() {
+    let agreed = loop {
+        if let Some(agreed) = lobby.agreed().map_err(|error| error.to_string())? {
+            break agreed.clone();
+        }
         if stop.load(Ordering::Relaxed) {
             return Err("nobody came".to_owned());
         }
         let deadline = line.now() + LOOK_UP;
         line.run_until(&mut lobby, deadline).map_err(|error| error.to_string())?;
-    }
-    let mut table = Table::begin(line, lobby, rules).map_err(|error| error.to_string())?;
+    };
+    let reel = record.map(|(folder, config)| {
+        let names = ["Bot one".to_owned(), "Bot two".to_owned()];
+        Reel::begin(folder, Header::of_match(config, &agreed), &names)
+    });
+    let mut table = Table::begin(line, lobby, rules, reel).map_err(|error| error.to_string())?;
     let (mut verdict, mut reason, mut desyncs, mut autopsy) = (None, None, 0, None);
     loop {
-        while let Some(event) = table.session.poll_event() {
+        while let Some(event) = table.poll_event() {
             match event {
                 Event::Ended(how) => verdict = Some(how),
                 Event::Disconnected { reason: why } => reason = Some(why),
@@ -80,8 +92,9 @@ pub(super) fn play(
     if let Some(error) = table.unrecorded() {
         return Err(error.to_string());
     }
+    let saved = table.finish_recording();
     let (checksum, stats, replay) = (table.checksum(), table.session.stats(), table.replay().clone());
-    Ok(Report { verdict, reason, checksum, stats, desyncs, autopsy, replay })
+    Ok(Report { verdict, reason, checksum, stats, desyncs, autopsy, replay, saved })
 }
 
 /// A bot that hosts in a thread, behind a bad link.
@@ -95,7 +108,7 @@ pub struct Opponent {
 }
 
 impl Opponent {
-    /// Puts a bot on `seat`.
+    /// Puts a bot on `seat`; it records the match in the folder `record`.
     ///
     /// # Errors
     /// What the system says to sockets and threads, or the lobby to the config.
@@ -106,6 +119,7 @@ impl Opponent {
         rules: Rules,
         setting: LinkSetting,
         bare: bool,
+        record: Option<PathBuf>,
     ) -> io::Result<Self> {
         let here = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         config.seat = seat;
@@ -118,12 +132,13 @@ impl Opponent {
             Some(seal) => Line::sealed(udp, seal),
             None => Line::bare(udp),
         };
+        let record = record.map(|folder| (folder, config.clone()));
         let lobby = Lobby::host(config).map_err(io::Error::other)?;
         let stop = Arc::new(AtomicBool::new(false));
         let heard = Arc::clone(&stop);
         let thread = std::thread::Builder::new()
             .name("bot".to_owned())
-            .spawn(move || play(line, lobby, bot, rules, &heard))?;
+            .spawn(move || play(line, lobby, bot, rules, record.as_ref(), &heard))?;
         Ok(Self { relay, key, setting, stop, thread })
     }
 

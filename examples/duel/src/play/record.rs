@@ -1,44 +1,12 @@
-//! Matches and desyncs on the disk.
+//! Desyncs on the disk.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use rebout::net::folder;
-use rebout::replay::{RecordError, Replay};
+use rebout::replay::Replay;
 use rebout::{Autopsy, Bundle};
-
-/// Writes the replay, and says under which name, or why not; and why it is not whole, if it is not.
-pub(super) fn save(replay: &Replay, unrecorded: Option<RecordError>, folder: &Path) -> Vec<String> {
-    let mut lines = vec![match write(replay, folder) {
-        Ok(path) => format!("Recorded to {}", path.display()),
-        Err(error) => format!("Not recorded to {}: {error}", folder.display()),
-    }];
-    lines.extend(unrecorded.map(|error| format!("The recording ends early: {error}")));
-    lines
-}
-
-/// Writes the replay under a name that is not taken yet.
-///
-/// # Errors
-/// What the disk says.
-pub(super) fn write(replay: &Replay, folder: &Path) -> io::Result<PathBuf> {
-    fs::create_dir_all(folder)?;
-    let mut number = 1;
-    loop {
-        let path = folder.join(format!("duel-{:08x}-{number}.rplk", replay.seed));
-        match fs::File::create_new(&path) {
-            Ok(file) => {
-                let mut writer = io::BufWriter::new(file);
-                replay.write(&mut writer).map_err(io::Error::other)?;
-                writer.flush()?;
-                return Ok(path);
-            }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-            Err(error) => return Err(error),
-        }
-    }
-}
 
 /// Writes what is known of a desync into a folder of its own, and says where, or why not.
 pub(super) fn save_desync(autopsy: &Autopsy, replay: &Replay, folder: &Path) -> String {

@@ -89,8 +89,8 @@ impl<'a> Show<'a> {
         self.picture.panel = panel;
     }
 
-    pub(super) fn tape(&mut self, tape: crate::picture::Tape) {
-        self.picture.tape = Some(tape);
+    pub(super) fn tape(&mut self, tape: Option<crate::picture::Tape>) {
+        self.picture.tape = tape;
     }
 
     /// The hands, with the keys that belong to the screen acted on: F1 or `n` opens the net graph.

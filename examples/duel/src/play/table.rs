@@ -1,12 +1,13 @@
-//! One machine's end of a match: the line, the session, the state and the recording.
+//! One machine's end of a match: the line, the session, the state and the recordings.
 
 use std::io;
 use std::time::Duration;
 
 use rebout::replay::{RecordError, Recorder, Replay};
-use rebout::{Advanced, Buttons, Frame, Lobby, LobbyError, Player, Session, checksum};
+use rebout::{Advanced, Buttons, ConfigError, Event, Frame, Lobby, LobbyError, Player, Session, checksum};
 
 use super::line::Line;
+use super::reel::{Reel, Saved};
 use super::rules::{Bout, Rules};
 use games::duel::Duel;
 
@@ -18,8 +19,10 @@ pub(super) struct Table {
     pub session: Session<Duel>,
     pub duel: Duel,
     rules: Rules,
+    /// In memory, for the report about a desync.
     recorder: Recorder,
     unrecorded: Option<RecordError>,
+    reel: Option<Reel>,
 }
 
 /// The outcome of a frame.
@@ -37,11 +40,16 @@ impl Table {
     ///
     /// # Errors
     /// If it has not.
-    pub(super) fn begin(line: Line, lobby: Lobby, rules: Rules) -> Result<Self, LobbyError> {
+    pub(super) fn begin(
+        line: Line,
+        lobby: Lobby,
+        rules: Rules,
+        reel: Option<Reel>,
+    ) -> Result<Self, LobbyError> {
         let seed = lobby.agreed()?.ok_or(LobbyError::NotAgreed)?.seed;
         let mut duel = Duel::new(seed);
         let session = lobby.start(line.now(), &Bout { duel: &mut duel, rules })?;
-        Ok(Self { line, session, duel, rules, recorder: Recorder::new(seed), unrecorded: None })
+        Ok(Self { line, session, duel, rules, recorder: Recorder::new(seed), unrecorded: None, reel })
     }
 
     pub(super) fn seat(&self) -> Player {
@@ -66,8 +74,40 @@ impl Table {
             let recorded = self.recorder.record(frame, inputs);
             self.unrecorded = self.unrecorded.or(recorded.err());
         }
+        if let Some(reel) = &mut self.reel {
+            reel.session(&self.session);
+        }
         let resimulated_frames = (self.session.stats().rollback.resimulated_frames - before) as u32;
         Ok(Played { advanced, shown, frame, resimulated_frames })
+    }
+
+    /// The next event of the session, which the recording keeps too.
+    pub(super) fn poll_event(&mut self) -> Option<Event> {
+        let event = self.session.poll_event()?;
+        if let Some(reel) = &mut self.reel {
+            reel.hear(self.session.local(), &event);
+        }
+        Some(event)
+    }
+
+    /// Changes the input delay of this machine.
+    pub(super) fn set_delay(&mut self, delay_frames: u8) -> Result<(), ConfigError> {
+        self.session.set_delay(self.line.now(), delay_frames)?;
+        if let Some(reel) = &mut self.reel {
+            reel.delay(self.session.local(), delay_frames);
+        }
+        Ok(())
+    }
+
+    /// Why the match is not recorded any more, told once.
+    pub(super) fn recording_trouble(&mut self) -> Option<String> {
+        self.reel.as_mut()?.take_trouble()
+    }
+
+    /// Ends the recording, if there is one.
+    pub(super) fn finish_recording(&mut self) -> Option<Saved> {
+        let last = *self.certain();
+        Some(self.reel.take()?.finish(&last, false))
     }
 
     /// Sees to it that the last word gets through.

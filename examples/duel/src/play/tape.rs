@@ -1,121 +1,147 @@
-//! Plays a recorded match: pause, step, seek and speed.
+//! Plays a recorded match: pause, step, seek, speed, marks, and taking over.
 
-use std::fs::File;
-use std::io::BufReader;
-use std::path::Path;
+use std::time::Instant;
 
-use rebout::replay::Replay;
-use rebout::rollback::{Rollback, RollbackConfig};
-use rebout::{Frame, Game, Inputs, Player, checksum};
+use rebout::replay::{MatchEvent, Playback, Recording};
+use rebout::{Frame, Player, checksum};
 
 use super::show::{Show, leaves};
-use super::{Beat, Ending, FRAME};
-use crate::picture::{Panel, Tape, Tone};
+use super::take_over::take_over;
+use super::{Beat, Ending, FRAME, Failure};
+use crate::keys::Bindings;
+use crate::picture::{Mark, Panel, Tape, Tone};
+use crate::shelf::{self, Entry};
 use crate::view::Screen;
-use games::duel::Duel;
+use games::duel::{Duel, Phase};
 use stage::Key;
 
-/// A state is kept for every so many frames, so that a jump resimulates at most five seconds.
-const KEPT_EVERY: u32 = 300;
-const JUMP_FRAMES: u32 = 120;
-const SPEEDS: [f32; 6] = [0.125, 0.25, 0.5, 1.0, 2.0, 4.0];
-const NORMAL_SPEED: usize = 3;
-
-/// Reads a replay, or says what is wrong with it.
-pub fn load(path: &Path) -> Result<Replay, String> {
-    let file = File::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    Replay::read(&mut BufReader::new(file)).map_err(|error| format!("{}: {error}", path.display()))
-}
+const JUMP_FRAMES: i64 = 120;
+const SPEEDS_PERMILLE: [u32; 6] = [125, 250, 500, 1000, 2000, 4000];
+/// Frames that are loaded in each frame that is shown: a minute of the match takes two frames.
+const LOADED_AT_ONCE: u32 = 2_000;
+/// Entries of the list that are shown at once.
+const LISTED: usize = 12;
 
 /// Prints the checksum of every `every`-th state, and of the last.
-pub fn checksums(replay: &Replay, every: u32) {
-    let last = Frame(replay.inputs.len() as u32);
-    rebout::replay::play(replay, &mut Duel::new(replay.seed), |frame, duel| {
+pub fn checksums(recording: Recording, every: u32) {
+    let last = Frame(recording.frames());
+    let mut playback = Playback::new(Duel::new(recording.header().seed), recording);
+    playback.load(u32::MAX, |frame, duel| {
         if frame.0 % every == 0 || frame == last {
             super::print_line(&format!("frame {frame}: {:08X}", checksum(duel)));
         }
     });
 }
 
+/// A match that is watched, and the marks that were found in it so far.
 struct Deck {
-    replay: Replay,
-    duel: Duel,
-    engine: Rollback<Duel>,
-    frame: u32,
-    /// The states of frames 0, 300, 600 and so on.
-    kept: Vec<Duel>,
+    playback: Playback<Duel>,
+    marks: Vec<Mark>,
+    is_loaded: bool,
+    start: Instant,
 }
 
 impl Deck {
-    fn new(replay: Replay) -> Self {
-        let duel = Duel::new(replay.seed);
-        let mut kept = Vec::new();
-        rebout::replay::play(&replay, &mut duel.clone(), |frame, duel| {
-            if frame.0 % KEPT_EVERY == 0 {
-                kept.push(*duel);
+    fn new(recording: Recording) -> Self {
+        let marks = recording.events().filter_map(|(frame, event)| {
+            let tone = match event {
+                MatchEvent::Interrupted => Tone::Warning,
+                MatchEvent::Desync { .. } => Tone::Alarm,
+                _ => return None,
+            };
+            Some(Mark { frame: frame.0, tone })
+        });
+        let marks = marks.collect();
+        let playback = Playback::new(Duel::new(recording.header().seed), recording);
+        let mut deck = Self { playback, marks, is_loaded: false, start: Instant::now() };
+        deck.playback.play(deck.start.elapsed());
+        deck
+    }
+
+    /// Loads some more, and finds the rounds on the way; answers what is wrong with the match once that is known.
+    fn load(&mut self) -> Option<String> {
+        if self.is_loaded {
+            return None;
+        }
+        let marks = &mut self.marks;
+        self.is_loaded = self.playback.load(LOADED_AT_ONCE, |frame, duel| {
+            if duel.phase == Phase::Intro && duel.since == 0 {
+                marks.push(Mark { frame: frame.0, tone: Tone::Calm });
             }
         });
-        Self { engine: Rollback::new(RollbackConfig::default(), &duel), duel, replay, frame: 0, kept }
+        if !self.is_loaded {
+            return None;
+        }
+        marks.sort_by_key(|mark| mark.frame);
+        let error = self.playback.verified().err()?;
+        Some(format!("not as it was played, by other rules perhaps: {error}"))
+    }
+
+    fn frame(&self) -> u32 {
+        self.playback.frame().0
     }
 
     fn frames(&self) -> u32 {
-        self.replay.inputs.len() as u32
+        self.playback.recording().frames()
     }
 
-    fn inputs(&self, frame: u32) -> Option<Inputs> {
-        self.replay.inputs.get(frame as usize).copied()
-    }
-
-    /// One frame on; `false` at the end.
-    fn step(&mut self) -> bool {
-        let Some(inputs) = self.inputs(self.frame) else { return false };
-        for player in Player::BOTH {
-            self.engine.press(player, 0, inputs[player]);
+    /// The frame of the mark before or after the one that is shown.
+    fn mark(&self, after: bool) -> u32 {
+        let frame = self.frame();
+        let mut frames = self.marks.iter().map(|mark| mark.frame);
+        if after {
+            frames.find(|mark| *mark > frame).unwrap_or(self.frames())
+        } else {
+            frames.rfind(|mark| *mark < frame).unwrap_or(0)
         }
-        self.engine.advance(&mut self.duel);
-        self.frame += 1;
-        true
     }
 
-    /// Goes to any frame.
-    fn seek(&mut self, frame: u32) {
-        let frame = frame.min(self.frames());
-        let kept = frame / KEPT_EVERY;
-        self.duel = self.kept[kept as usize];
-        let mut cues = rebout::Cues::new();
-        for step in kept * KEPT_EVERY..frame {
-            cues.clear();
-            if let Some(inputs) = self.inputs(step) {
-                self.duel.step(inputs, &mut cues);
-            }
+    /// Another playback of the same match, at the same frame, to be taken over.
+    fn twin(&self) -> Playback<Duel> {
+        let recording = self.playback.recording().clone();
+        let mut twin = Playback::new(Duel::new(recording.header().seed), recording);
+        twin.seek(self.playback.frame());
+        twin
+    }
+
+    fn tape(&self) -> Tape {
+        Tape {
+            frame: self.frame(),
+            frames: self.frames(),
+            paused: !self.playback.is_playing(),
+            speed: self.playback.speed_permille() as f32 / 1e3,
+            marks: self.marks.clone(),
         }
-        self.frame = frame;
-        self.engine = Rollback::new(RollbackConfig::default(), &self.duel);
+    }
+
+    fn toggle(&mut self) {
+        if self.playback.is_playing() {
+            self.playback.pause();
+        } else {
+            self.playback.play(self.start.elapsed());
+        }
+    }
+
+    fn change_speed(&mut self, faster: bool) {
+        let now = self.playback.speed_permille();
+        let mut speeds = SPEEDS_PERMILLE.into_iter();
+        let next =
+            if faster { speeds.find(|speed| *speed > now) } else { speeds.rfind(|speed| *speed < now) };
+        self.playback.set_speed(next.unwrap_or(now));
     }
 }
 
-/// The commands that the keys of a replay give.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Wish {
-    Pause,
-    Step,
-    StepBack,
-    Seek(i64),
-    Restart,
-    Faster,
-    Slower,
-}
-
-fn wish(key: Key) -> Option<Wish> {
+/// The frame that a key goes to, if it is one of those that jump.
+fn target(deck: &Deck, key: Key) -> Option<u32> {
+    let by = |frames: i64| u32::try_from(i64::from(deck.frame()) + frames).unwrap_or(0);
     Some(match key {
-        Key::Char(' ') => Wish::Pause,
-        Key::Char('.') => Wish::Step,
-        Key::Char(',') => Wish::StepBack,
-        Key::Right => Wish::Seek(i64::from(JUMP_FRAMES)),
-        Key::Left => Wish::Seek(-i64::from(JUMP_FRAMES)),
-        Key::Up => Wish::Faster,
-        Key::Down => Wish::Slower,
-        Key::Backspace | Key::Char('0') => Wish::Restart,
+        Key::Char('.') => by(1),
+        Key::Char(',') => by(-1),
+        Key::Right => by(JUMP_FRAMES),
+        Key::Left => by(-JUMP_FRAMES),
+        Key::Char(']') => deck.mark(true),
+        Key::Char('[') => deck.mark(false),
+        Key::Backspace | Key::Char('0') => 0,
         _ => return None,
     })
 }
@@ -128,8 +154,10 @@ fn help() -> Panel {
             line("space", "pause and go on"),
             line(", and .", "a frame back, a frame on"),
             line("left, right", "two seconds back, two seconds on"),
+            line("[ and ]", "to the mark before, to the next"),
             line("up, down", "faster, slower"),
             line("0", "back to the beginning"),
+            line("1, 2", "take over the left fighter, the right one"),
             line("esc", "leave"),
         ],
         footer: "any key goes on; h shows this again".to_owned(),
@@ -137,59 +165,127 @@ fn help() -> Panel {
 }
 
 /// Shows the replay until the viewer leaves. Without hands on the keys it ends by itself after the last frame.
-pub fn replay(screen: &Screen, replay: Replay, names: [String; 2], at_once: bool) -> Ending {
-    let mut deck = Deck::new(replay);
-    let mut show = Show::new(screen, &deck.duel, names, false);
-    let (mut paused, mut speed, mut share) = (false, NORMAL_SPEED, 0.0);
+pub fn replay(screen: &Screen, recording: Recording, bindings: &Bindings, at_once: bool) -> Ending {
+    let names = shelf::names(&recording);
+    let tail = recording.tail();
+    let mut deck = Deck::new(recording);
+    let mut show = Show::new(screen, deck.playback.game(), names, false);
+    if tail != rebout::replay::Tail::Whole {
+        show.tell(format!("this recording {tail}"), Tone::Warning);
+    }
     let mut panel = !at_once;
     let mut beat = Beat::start();
     loop {
         let hands = show.hands();
-        if leaves(&hands) || (at_once && deck.frame == deck.frames()) {
+        if leaves(&hands) || (at_once && deck.frame() == deck.frames()) {
             break;
+        }
+        if let Some(text) = deck.load() {
+            show.tell(text, Tone::Alarm);
         }
         for key in &hands.presses {
             if panel || *key == Key::Char('h') {
                 panel = !panel;
                 continue;
             }
-            match wish(*key) {
-                Some(Wish::Pause) => paused = !paused,
-                Some(Wish::Faster) => speed = (speed + 1).min(SPEEDS.len() - 1),
-                Some(Wish::Slower) => speed = speed.saturating_sub(1),
-                Some(wish) => {
-                    paused |= matches!(wish, Wish::Step | Wish::StepBack);
-                    let by = match wish {
-                        Wish::Step => 1,
-                        Wish::StepBack => -1,
-                        Wish::Seek(frames) => frames,
-                        _ => -i64::from(deck.frame),
-                    };
-                    deck.seek(u32::try_from(i64::from(deck.frame) + by).unwrap_or(0));
-                    show.jump(&deck.duel);
-                    show.frame(&deck.duel, &[]);
-                }
-                None => {}
+            if obey(&mut deck, &mut show, *key, bindings) {
+                return ending(&deck);
             }
         }
         show.panel(panel.then(help));
-        show.tape(Tape { frame: deck.frame, frames: deck.frames(), paused, speed: SPEEDS[speed] });
-        share += if paused || panel { 0.0 } else { SPEEDS[speed] };
-        let mut moved = false;
-        while share >= 1.0 {
-            share -= 1.0;
-            if deck.step() {
-                moved = true;
-                show.frame(&deck.duel, deck.engine.cues());
-            } else if !at_once {
+        show.tape(Some(deck.tape()));
+        let now = deck.start.elapsed();
+        let moved = if panel {
+            // The time of the panel is not made up for.
+            deck.playback.is_playing().then(|| deck.playback.play(now));
+            0
+        } else {
+            deck.playback.advance(now, |_, duel, cues| show.frame(duel, cues))
+        };
+        if moved == 0 {
+            if deck.frame() == deck.frames() && !at_once {
                 show.say("the end of the replay: left goes back, esc leaves", Tone::Calm);
             }
-        }
-        if !moved {
             show.refresh();
         }
         beat.wait(FRAME);
     }
-    let line = format!("Frame {} of {}, checksum {:08X}", deck.frame, deck.frames(), checksum(&deck.duel));
-    Ending::of([line])
+    ending(&deck)
+}
+
+/// Acts on a key; `true` if the window was closed meanwhile.
+fn obey(deck: &mut Deck, show: &mut Show<'_>, key: Key, bindings: &Bindings) -> bool {
+    match key {
+        Key::Char(' ') => deck.toggle(),
+        Key::Up => deck.change_speed(true),
+        Key::Down => deck.change_speed(false),
+        Key::Char(digit @ ('1' | '2')) => {
+            let seat = Player::BOTH[usize::from(digit == '2')];
+            deck.playback.pause();
+            match take_over(show, deck.twin(), seat, bindings) {
+                Ok(true) => return true,
+                Ok(false) => show.jump(deck.playback.game()),
+                Err(error) => show.say(error.to_string(), Tone::Warning),
+            }
+        }
+        key => {
+            if let Some(frame) = target(deck, key) {
+                if matches!(key, Key::Char('.' | ',')) {
+                    deck.playback.pause();
+                }
+                deck.playback.seek(Frame(frame));
+                show.jump(deck.playback.game());
+                show.frame(deck.playback.game(), &[]);
+            }
+        }
+    }
+    false
+}
+
+fn ending(deck: &Deck) -> Ending {
+    let checksum = checksum(deck.playback.game());
+    Ending::of([format!("Frame {} of {}, checksum {checksum:08X}", deck.frame(), deck.frames())])
+}
+
+/// Lets the viewer pick one of the recorded matches, and shows it.
+///
+/// # Errors
+/// If the file is gone or broken by then.
+pub fn pick(screen: &Screen, entries: &[Entry], bindings: &Bindings) -> Result<Ending, Failure> {
+    let names = ["Player one".to_owned(), "Player two".to_owned()];
+    let mut show = Show::new(screen, &Duel::new(1), names, false);
+    let (mut chosen, mut beat) = (0_usize, Beat::start());
+    loop {
+        let hands = show.hands();
+        if leaves(&hands) {
+            return Ok(Ending::of([]));
+        }
+        for key in &hands.presses {
+            match key {
+                Key::Down => chosen = (chosen + 1).min(entries.len().saturating_sub(1)),
+                Key::Up => chosen = chosen.saturating_sub(1),
+                Key::Enter => {
+                    let recording = shelf::open(&entries[chosen].path).map_err(Failure::of)?;
+                    return Ok(replay(screen, recording, bindings, false));
+                }
+                _ => {}
+            }
+        }
+        show.panel(Some(shelf_panel(entries, chosen)));
+        show.refresh();
+        beat.wait(FRAME);
+    }
+}
+
+fn shelf_panel(entries: &[Entry], chosen: usize) -> Panel {
+    let first = chosen.saturating_sub(LISTED - 1);
+    let lines = entries.iter().enumerate().skip(first).take(LISTED).map(|(index, entry)| {
+        let label = if index == chosen { ">" } else { " " };
+        (label.to_owned(), rebout::shown(&entry.to_string()).into_owned())
+    });
+    Panel {
+        title: "Replays".to_owned(),
+        lines: lines.collect(),
+        footer: "up and down choose, enter plays, esc leaves".to_owned(),
+    }
 }

@@ -3,5 +3,6 @@
 mod hostile;
 mod invited;
 mod online;
+mod replays;
 mod view;
 mod words;

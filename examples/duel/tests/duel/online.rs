@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use games::duel::{Duel, FULL_HEALTH, Phase};
-use rebout::replay::{Replay, play};
+use rebout::replay::{Recording, Replay, play};
 use rebout::{Player, checksum};
 
 /// Far enough that a test which reaches it has failed.
@@ -145,7 +145,10 @@ fn match_of(record: &Path, more: &[&str]) -> [Side; 2] {
 
 fn read(path: &str) -> Replay {
     let file = std::fs::read(path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    Replay::decode(&file).unwrap_or_else(|error| panic!("{path}: {error}"))
+    let recording = Recording::open(file).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let compared = recording.verify(&mut Duel::new(recording.header().seed));
+    assert!(compared.is_ok_and(|compared| compared > 0), "{path}: {compared:?}");
+    recording.to_replay()
 }
 
 /// The contents of a recording: the rounds that were decided, the blows that landed, and the last checksum.
@@ -216,6 +219,9 @@ fn whoever_is_left_alone_says_so_and_exits_with_a_reason() {
     let file = host.said.iter().find_map(|line| line.strip_prefix("Recorded to ")).expect("the file's name");
     let seen = watch(&read(file));
     assert!(host.has_said(&format!("checksum {}", seen.checksum)), "{:#?}", host.said);
+    // Whoever was killed has recorded up to then.
+    let killed = duel::shelf::list(&folder.0.join("join"), 2);
+    assert!(killed.len() == 1 && killed[0].result == "cut off", "{killed:?}");
 }
 
 #[cfg(unix)]

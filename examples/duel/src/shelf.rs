@@ -1,0 +1,149 @@
+//! The folder of recorded matches: where it is, and what is in it.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use rebout::replay::{Outcome, Recording, Tail, Winner};
+use rebout::{Player, Reason, is_disruptive};
+
+use crate::play::NAME_LETTERS;
+use games::duel::identity::GAME_ID;
+
+/// The longest file that is read: more than any duel has.
+const MAX_FILE: u64 = 1 << 26;
+
+/// The folder for matches of a player who names none: where programs of this system keep their data.
+pub fn data_folder(var: impl Fn(&str) -> Option<OsString>) -> PathBuf {
+    let var = |name: &str| var(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = if cfg!(windows) {
+        var("APPDATA")
+    } else if cfg!(target_os = "macos") {
+        var("HOME").map(|home| home.join("Library/Application Support"))
+    } else {
+        var("XDG_DATA_HOME").or_else(|| Some(var("HOME")?.join(".local/share")))
+    };
+    // Without a home there is still the folder that the duel was started in.
+    base.map_or_else(|| PathBuf::from("replays"), |base| base.join("rebout").join("duel"))
+}
+
+/// Opens a match of the duel, or says what is wrong with the file.
+///
+/// # Errors
+/// A file that cannot be read, is no replay, or is one of another game.
+pub fn open(path: &Path) -> Result<Recording, String> {
+    let said = |error: &dyn fmt::Display| format!("{}: {error}", path.display());
+    // A pipe would block, and a device may never end.
+    if !fs::metadata(path).map_err(|error| said(&error))?.is_file() {
+        return Err(said(&"not a file"));
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(|error| said(&error))?;
+    file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(|error| said(&error))?;
+    if bytes.len() as u64 > MAX_FILE {
+        return Err(said(&format!("longer than {MAX_FILE} bytes")));
+    }
+    let recording = Recording::open(bytes).map_err(|error| said(&error))?;
+    match recording.header().game_id {
+        // Version 1 does not tell.
+        0 | GAME_ID => Ok(recording),
+        id => Err(said(&format!("a match of another game, {id:#x}"))),
+    }
+}
+
+/// A recorded match, as a list shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub path: PathBuf,
+    /// Seconds since 1970: of the match, or of the file where it does not tell.
+    pub at_secs: u64,
+    pub names: [String; 2],
+    pub seconds: u32,
+    pub result: String,
+}
+
+/// The newest matches in a folder, newest first, and at most `max`. Files that are no duels are left out.
+pub fn list(folder: &Path, max: usize) -> Vec<Entry> {
+    let Ok(files) = fs::read_dir(folder) else { return Vec::new() };
+    let mut files: Vec<(u64, PathBuf)> = files
+        .filter_map(Result::ok)
+        .filter(|file| file.path().extension().is_some_and(|extension| extension == "rplk"))
+        .filter_map(|file| {
+            let changed = file.metadata().ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+            Some((changed.as_secs(), file.path()))
+        })
+        .collect();
+    files.sort_by(|a, b| b.cmp(a));
+    files.into_iter().filter_map(|(at, path)| Some(entry(&open(&path).ok()?, at, path))).take(max).collect()
+}
+
+fn entry(recording: &Recording, changed_secs: u64, path: PathBuf) -> Entry {
+    let header = recording.header();
+    let names = names(recording);
+    let result = result(recording, &names);
+    let rate = if header.frame_rate == 0 { 60 } else { header.frame_rate };
+    Entry {
+        path,
+        at_secs: if header.recorded_at_secs == 0 { changed_secs } else { header.recorded_at_secs },
+        seconds: recording.frames() / u32::from(rate),
+        names,
+        result,
+    }
+}
+
+/// The names of the players, also of those who are not told. They come from outside: short, and nothing that moves a
+/// cursor or turns the words around it.
+pub fn names(recording: &Recording) -> [String; 2] {
+    let mut names = recording.header().names.each_ref().map(|name| {
+        name.chars().filter(|letter| !is_disruptive(*letter)).take(NAME_LETTERS + 2).collect::<String>()
+    });
+    for (name, nameless) in names.iter_mut().zip(["Player one", "Player two"]) {
+        if name.trim().is_empty() {
+            nameless.clone_into(name);
+        }
+    }
+    names
+}
+
+fn result(recording: &Recording, names: &[String; 2]) -> String {
+    let name = |player: Player| &names[player.index()];
+    let Some(end) = recording.end() else {
+        return match recording.tail() {
+            Tail::Whole => "not told".to_owned(),
+            _ => "cut off".to_owned(),
+        };
+    };
+    match (end.winner, end.outcome) {
+        (_, Outcome::Differs { .. } | Outcome::Disconnected(Reason::Desync)) => "desync".to_owned(),
+        (Winner::Player(player), _) => format!("{} won", name(player)),
+        (Winner::Draw, _) => "a draw".to_owned(),
+        (Winner::Undecided, Outcome::Disconnected(Reason::Left | Reason::LeftHere)) => "left".to_owned(),
+        (Winner::Undecided, Outcome::Disconnected(_)) => "connection lost".to_owned(),
+        (Winner::Undecided, _) => "undecided".to_owned(),
+    }
+}
+
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [one, two] = &self.names;
+        let (minutes, seconds) = (self.seconds / 60, self.seconds % 60);
+        write!(f, "{}  {one} - {two}  {minutes}:{seconds:02}  {}", date(self.at_secs), self.result)
+    }
+}
+
+/// Date and time of day in UTC, the one zone that needs no table: `2026-11-16 13:45`.
+fn date(secs: u64) -> String {
+    let (days, minutes) = (secs / 86_400, secs % 86_400 / 60);
+    // Years that begin in March have their leap day at the end; 719,468 days lie between their year 0 and 1970.
+    let days = days + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let (day, month) = (day - (153 * month + 2) / 5 + 1, if month < 10 { month + 3 } else { month - 9 });
+    let year = era * 400 + year + u64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}", minutes / 60, minutes % 60)
+}

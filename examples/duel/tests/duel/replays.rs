@@ -1,0 +1,169 @@
+//! Recorded matches: where they are kept, how they are listed and watched, and files that mean harm.
+
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use duel::picture::{Mark, Picture, Tape, Tone};
+use duel::scene::Scene;
+use duel::shelf::{self, Entry};
+use games::duel::Duel;
+use games::duel::identity::GAME_ID;
+use rebout::is_disruptive;
+use rebout::replay::{End, Header, Outcome, Recording, StreamRecorder, Tail, Winner};
+use rebout::{Buttons, Frame, Inputs, Player, Reason};
+
+use crate::online::{Folder, duel};
+
+fn run(data: &Path, args: &[&str]) -> (Option<i32>, String) {
+    let Output { status, stdout, stderr } =
+        duel().args(args).env("XDG_DATA_HOME", data).output().expect("the example is built");
+    (status.code(), String::from_utf8(stdout).unwrap() + &String::from_utf8(stderr).unwrap())
+}
+
+/// A short file of version 2.
+fn file(header: &Header, end: Option<End>) -> Vec<u8> {
+    let mut recorder = StreamRecorder::new(header, Vec::new()).unwrap();
+    (0..90).for_each(|frame| recorder.record(Frame(frame), Inputs::from([Buttons(1); 2])).unwrap());
+    match end {
+        Some(end) => recorder.finish(end).unwrap(),
+        None => {
+            let mut file = recorder.finish(End { outcome: Outcome::Local, winner: Winner::Draw }).unwrap();
+            file.pop();
+            file
+        }
+    }
+}
+
+fn header(names: [&str; 2]) -> Header {
+    let names = names.map(str::to_owned);
+    Header { game_id: GAME_ID, frame_rate: 60, recorded_at_secs: 951_782_400, names, ..Header::new(3) }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn matches_are_recorded_by_default_listed_and_watched() {
+    let folder = Folder::new("shelf");
+    let empty = run(&folder.0, &["replays"]);
+    assert!(empty.0 == Some(0) && empty.1.starts_with("No matches in "), "{empty:?}");
+    let nothing = run(&folder.0, &["replay", "--view", "none"]);
+    assert_eq!(nothing, (Some(1), "duel: no match has been recorded yet: name a file\n".to_owned()));
+
+    let (code, said) =
+        run(&folder.0, &["bots", "--frames", "500", "--frame-rate", "480", "--seed", "5", "--rtt", "10"]);
+    assert_eq!(code, Some(0), "{said}");
+    let path = said.lines().find_map(|line| line.strip_prefix("Recorded to ")).expect("the file's name");
+    assert_eq!(Path::new(path).parent().unwrap(), folder.0.join("rebout/duel"));
+    let recording = shelf::open(Path::new(path)).unwrap();
+    assert_eq!((recording.version(), recording.tail(), recording.frames()), (2, Tail::Whole, 500));
+    assert!(matches!(recording.end().unwrap().outcome, Outcome::Agreed { .. }));
+    assert!(recording.verify(&mut Duel::new(5)).unwrap() >= 1);
+
+    let (_, list) = run(&folder.0, &["replays"]);
+    let date = list.split("  ").next().unwrap();
+    assert!(date.len() == 16 && date.starts_with("20"), "{list}");
+    assert_eq!(list, format!("{date}  Bot one - Bot two  0:01  undecided  {path}\n"));
+
+    // The newest match, to its end.
+    let checksum = said.split("checksum ").nth(1).unwrap()[..8].to_owned();
+    let (code, watched) = run(&folder.0, &["replay", "--view", "none"]);
+    assert_eq!((code, watched), (Some(0), format!("Frame 500 of 500, checksum {checksum}\n")));
+    let (_, checksums) = run(&folder.0, &["replay", path, "--every", "250"]);
+    assert_eq!(checksums.lines().count(), 3);
+    assert!(checksums.ends_with(&format!("frame 500: {checksum}\n")), "{checksums}");
+}
+
+#[test]
+fn a_list_tells_names_date_length_and_result() {
+    let folder = Folder::new("list");
+    std::fs::create_dir_all(&folder.0).unwrap();
+    let end = |outcome, winner| Some(End { outcome, winner });
+    let agreed = Outcome::Agreed { checksum: 1 };
+    let ann = Winner::Player(Player::One);
+    for (name, end, result) in [
+        ("a", end(agreed, ann), "Ann won"),
+        ("b", end(agreed, Winner::Draw), "a draw"),
+        ("c", end(Outcome::Differs { ours: 1, theirs: 2 }, ann), "desync"),
+        ("d", end(Outcome::Disconnected(Reason::Left), Winner::Undecided), "left"),
+        ("e", end(Outcome::Disconnected(Reason::TimedOut), Winner::Undecided), "connection lost"),
+        ("f", end(Outcome::Local, Winner::Undecided), "undecided"),
+        ("g", None, "cut off"),
+    ] {
+        let path = folder.0.join(format!("{name}.rplk"));
+        std::fs::write(&path, file(&header(["Ann", ""]), end)).unwrap();
+        let found = shelf::list(&folder.0, 100).into_iter().find(|entry| entry.path == path).unwrap();
+        assert_eq!(found.to_string(), format!("2000-02-29 00:00  Ann - Player two  0:01  {result}"));
+    }
+    std::fs::write(folder.0.join("noise.rplk"), b"not a replay").unwrap();
+    let other = Header { game_id: 7, ..header(["Ann", "Ben"]) };
+    std::fs::write(folder.0.join("other.rplk"), file(&other, None)).unwrap();
+    assert_eq!((shelf::list(&folder.0, 100).len(), shelf::list(&folder.0, 3).len()), (7, 3));
+    let error = shelf::open(&folder.0.join("other.rplk")).unwrap_err();
+    assert!(error.ends_with("a match of another game, 0x7"), "{error}");
+    assert!(shelf::open(&folder.0).unwrap_err().ends_with("not a file"));
+}
+
+#[test]
+fn names_in_a_file_are_shown_short_and_harmless() {
+    let evil = header(["\u{1b}[2J\u{202e}evil", "an endless name that goes on and on and on"]);
+    let names = shelf::names(&Recording::open(file(&evil, None)).unwrap());
+    assert!(
+        names.iter().all(|name| !name.contains(is_disruptive) && name.chars().count() <= 18),
+        "{names:?}"
+    );
+    assert_eq!(names[0], "[2Jevil");
+}
+
+#[test]
+fn dates_are_those_of_the_calendar() {
+    for (at_secs, date) in [
+        (0, "1970-01-01 00:00"),
+        (951_868_799, "2000-02-29 23:59"),
+        (1_709_251_199, "2024-02-29 23:59"),
+        (1_800_000_000, "2027-01-15 08:00"),
+        (4_107_542_400, "2100-03-01 00:00"),
+    ] {
+        let names = ["Ann".to_owned(), "Ben".to_owned()];
+        let entry = Entry { path: PathBuf::new(), at_secs, names, seconds: 61, result: "left".to_owned() };
+        assert_eq!(entry.to_string(), format!("{date}  Ann - Ben  1:01  left"));
+    }
+}
+
+#[cfg(not(any(windows, target_os = "macos")))]
+#[test]
+fn matches_are_kept_where_programs_keep_their_data() {
+    let folder = |vars: &[(&str, &str)]| {
+        shelf::data_folder(|name| {
+            vars.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into())
+        })
+    };
+    assert_eq!(folder(&[("HOME", "/h/ann")]), Path::new("/h/ann/.local/share/rebout/duel"));
+    let both = [("HOME", "/h/ann"), ("XDG_DATA_HOME", "/data")];
+    assert_eq!(folder(&both), Path::new("/data/rebout/duel"));
+    let relative = [("HOME", "/h/ann"), ("XDG_DATA_HOME", "here")];
+    assert_eq!(folder(&relative), Path::new("/h/ann/.local/share/rebout/duel"));
+    assert_eq!(folder(&[]), Path::new("replays"));
+}
+
+#[test]
+fn marks_are_on_the_seek_bar_of_a_window_and_of_a_terminal() {
+    let painted = |marks: Vec<Mark>| {
+        let scene = Scene::new(&Duel::new(1), ["Ann".to_owned(), "Ben".to_owned()]);
+        let tape = Some(Tape { frame: 10, frames: 1_000, paused: true, speed: 1.0, marks });
+        let picture = Picture { scene, net: None, message: None, panel: None, tape };
+        let (mut raster, mut window) = (stage::Raster::default(), stage::Pixels::default());
+        raster.resize(160, 90);
+        window.fit(960.0, 540.0);
+        stage::Picture::paint_shapes(&picture, &mut raster);
+        stage::Picture::paint(&picture, &mut window);
+        (format!("{raster:?}"), window.bytes().to_vec())
+    };
+    let plain = painted(Vec::new());
+    let at = |frame: u32, tone: Tone| painted(vec![Mark { frame, tone }]);
+    for (one, other) in [
+        (at(500, Tone::Calm), plain),
+        (at(500, Tone::Calm), at(700, Tone::Calm)),
+        (at(500, Tone::Calm), at(500, Tone::Alarm)),
+    ] {
+        assert!(one.0 != other.0 && one.1 != other.1);
+    }
+}
