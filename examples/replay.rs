@@ -340,12 +340,48 @@ fn export(recording: &Recording, out: &mut impl Write) -> Result<(), Failure> {
         writeln!(out, "{{\"type\":\"checksum\",\"frame\":{frame},\"checksum\":\"{checksum:08X}\"}}")?;
     }
     for (frame, event) in recording.events() {
-        let event = quoted(&describe(event));
-        writeln!(out, "{{\"type\":\"event\",\"frame\":{frame},\"event\":{event}}}")?;
+        writeln!(out, "{{\"type\":\"event\",\"frame\":{frame},{}}}", json_event(event))?;
     }
-    let end = recording.end().map_or("null".to_owned(), |end| quoted(&describe_end(end)));
+    let end = recording.end().map_or("\"winner\":null,\"outcome\":null".to_owned(), json_end);
     let (frames, tail) = (recording.frames(), quoted(&recording.tail().to_string()));
-    Ok(writeln!(out, "{{\"type\":\"end\",\"frames\":{frames},\"end\":{end},\"file\":{tail}}}")?)
+    Ok(writeln!(out, "{{\"type\":\"end\",\"frames\":{frames},{end},\"file\":{tail}}}")?)
+}
+
+fn json_event(event: MatchEvent) -> String {
+    match event {
+        MatchEvent::Delay { player, delay_frames } => {
+            let player = player.index() + 1;
+            format!("\"event\":\"delay\",\"player\":{player},\"delay_frames\":{delay_frames}")
+        }
+        MatchEvent::Interrupted => "\"event\":\"interrupted\"".to_owned(),
+        MatchEvent::Resumed => "\"event\":\"resumed\"".to_owned(),
+        MatchEvent::Desync { ours, theirs } => {
+            format!("\"event\":\"desync\",\"ours\":\"{ours:08X}\",\"theirs\":\"{theirs:08X}\"")
+        }
+        MatchEvent::Mark(mark) => format!("\"event\":\"mark\",\"mark\":{mark}"),
+        other => format!("\"event\":{}", quoted(&format!("{other:?}"))),
+    }
+}
+
+fn json_end(end: End) -> String {
+    let winner = match end.winner {
+        Winner::Player(player) => (player.index() + 1).to_string(),
+        Winner::Draw => "\"draw\"".to_owned(),
+        Winner::Undecided => "null".to_owned(),
+    };
+    let outcome = match end.outcome {
+        Outcome::Agreed { checksum } => format!("\"agreed\",\"checksum\":\"{checksum:08X}\""),
+        Outcome::Differs { ours, theirs } => {
+            format!("\"differs\",\"ours\":\"{ours:08X}\",\"theirs\":\"{theirs:08X}\"")
+        }
+        Outcome::Unconfirmed { checksum } => format!("\"unconfirmed\",\"checksum\":\"{checksum:08X}\""),
+        Outcome::Disconnected(reason) => {
+            format!("\"disconnected\",\"reason\":{}", quoted(&reason.to_string()))
+        }
+        Outcome::Local => "\"local\"".to_owned(),
+        other => quoted(&format!("{other:?}")),
+    };
+    format!("\"winner\":{winner},\"outcome\":{outcome}")
 }
 
 fn json_input(input: Input, axes: usize) -> String {

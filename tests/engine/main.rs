@@ -6,6 +6,7 @@ mod games;
 mod playback;
 mod playground;
 mod recording;
+mod recording_rules;
 mod replay;
 mod replay_page;
 mod rollback;
