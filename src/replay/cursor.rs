@@ -9,9 +9,7 @@ use crate::{Frame, Inputs};
 /// A place in a recording, from which its frames are read in order. Borrows nothing, and is handed the recording.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor {
-    /// The place of the next byte to read, and the end of the records of its chunk.
-    at: usize,
-    chunk_end: usize,
+    place: Place,
     frame: Frame,
     inputs: Inputs,
     /// Frames and changes that are left in the record of inputs, and the next change with its gap counted down.
@@ -23,7 +21,7 @@ pub(super) struct Cursor {
 impl Cursor {
     /// The place at which a chunk begins.
     pub(super) fn at_chunk(at: usize, frame: Frame, inputs: Inputs) -> Self {
-        Self { at, chunk_end: at, frame, inputs, frames: 0, changes: 0, change: None }
+        Self { place: Place::at_chunk(at), frame, inputs, frames: 0, changes: 0, change: None }
     }
 
     /// The frame whose inputs come next.
@@ -64,76 +62,77 @@ impl Cursor {
 
     /// Enters the next record if it has inputs, and passes it otherwise.
     fn enter_record(&mut self, file: &[u8], axes: u8) -> Option<()> {
-        if self.at == self.chunk_end {
-            let mut reader = Reader::new(file, self.at);
-            // The CRC of the chunk before it has been passed already.
-            let len = usize::from(reader.u16()?);
-            (self.at, self.chunk_end) = (reader.at, reader.at + len);
-        }
-        let mut reader = Reader::new(file, self.at);
+        let start = self.place.record(file)?;
+        let mut reader = start;
         if reader.u8()? == record::INPUTS {
             (self.frames, self.changes) = record::read_inputs_head(&mut reader)?;
-            self.at = reader.at;
-            self.read_change(file, axes)?;
+            self.place.at = reader.at;
+            self.read_change(file, axes)
         } else {
-            reader = Reader::new(file, self.at);
+            reader = start;
             Record::read(&mut reader, axes, &mut Inputs::default())?;
-            self.at = reader.at;
+            self.place.at = reader.at;
+            Some(())
         }
-        self.pass_crc();
-        Some(())
     }
 
     fn read_change(&mut self, file: &[u8], axes: u8) -> Option<()> {
         self.change = None;
         if self.changes > 0 {
-            let mut reader = Reader::new(file, self.at);
+            let mut reader = Reader::new(file, self.place.at);
             self.change = Some(Change::read(&mut reader, axes)?);
-            (self.at, self.changes) = (reader.at, self.changes - 1);
-            self.pass_crc();
+            (self.place.at, self.changes) = (reader.at, self.changes - 1);
         }
         Some(())
     }
+}
 
-    /// Passes the CRC where the records of a chunk are read, so that the next chunk is at `at`.
-    fn pass_crc(&mut self) {
-        if self.at == self.chunk_end {
-            self.at += super::recording::CRC_LEN;
-            self.chunk_end = self.at;
+/// A place among the records of a file.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    at: usize,
+    /// The end of the records of the chunk; `None` if `at` is the beginning of a chunk.
+    chunk_end: Option<usize>,
+}
+
+impl Place {
+    fn at_chunk(at: usize) -> Self {
+        Self { at, chunk_end: None }
+    }
+
+    /// A reader of the next record, which may be the first of the next chunk.
+    fn record<'a>(&mut self, file: &'a [u8]) -> Option<Reader<'a>> {
+        if self.chunk_end == Some(self.at) {
+            *self = Self::at_chunk(self.at + super::recording::CRC_LEN);
         }
+        let mut reader = Reader::new(file, self.at);
+        if self.chunk_end.is_none() {
+            let len = usize::from(reader.u16()?);
+            (self.at, self.chunk_end) = (reader.at, Some(reader.at + len));
+        }
+        Some(reader)
     }
 }
 
 /// A place in a recording, from which its records are read in order. Borrows nothing, and is handed the recording.
 #[derive(Clone, Debug)]
 pub(super) struct RecordCursor {
-    at: usize,
-    chunk_end: usize,
+    place: Place,
+    /// The end of the last whole chunk.
     end: usize,
 }
 
 impl RecordCursor {
     /// The place at which the first of the chunks begins.
     pub(super) fn at_chunk(chunks: core::ops::Range<usize>) -> Self {
-        Self { at: chunks.start, chunk_end: chunks.start, end: chunks.end }
+        Self { place: Place::at_chunk(chunks.start), end: chunks.end }
     }
 
     /// The next record; `None` at the end.
     pub(super) fn next(&mut self, recording: &Recording) -> Option<Record> {
-        if self.at >= self.end {
-            return None;
-        }
-        let mut reader = Reader::new(recording.file(), self.at);
-        if self.at == self.chunk_end {
-            let len = usize::from(reader.u16()?);
-            self.chunk_end = reader.at + len;
-        }
+        let mut reader = self.place.record(recording.file().get(..self.end)?)?;
         let record = Record::read(&mut reader, recording.header().axes, &mut Inputs::default())?;
-        self.at = reader.at;
-        if self.at == self.chunk_end {
-            self.at += super::recording::CRC_LEN;
-            self.chunk_end = self.at;
-        }
+        self.place.at = reader.at;
         Some(record)
     }
 

@@ -60,15 +60,19 @@ impl<S: Fields> Loading<S> {
         if !core::mem::replace(&mut self.begun, true) {
             self.arrive(game, recording, &mut look);
         }
+        let mut is_done = false;
         for _ in 0..steps {
-            let Some(inputs) = self.cursor.next(recording) else { break };
+            let Some(inputs) = self.cursor.next(recording) else {
+                is_done = true;
+                break;
+            };
             self.cues.clear();
             game.step(inputs, &mut self.cues);
             self.arrive(game, recording, &mut look);
         }
         game.save(&mut self.head);
         game.restore(&self.shown);
-        self.cursor.frame().0 == recording.frames()
+        is_done || self.cursor.frame().0 == recording.frames()
     }
 
     /// Looks at a new state: keeps it if it is one of those to keep, and compares its checksum if it was recorded.

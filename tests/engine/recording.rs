@@ -302,10 +302,20 @@ fn a_writer_that_fails_is_told_once_and_the_match_goes_on() {
     assert!(recorder.finish(END).is_err());
 }
 
+#[test]
+fn a_chunk_may_end_with_its_only_change_or_have_none() {
+    let inputs = |frame: u32| Inputs::from([Buttons(frame as u16 / 61), Buttons(1)]);
+    let mut recorder = StreamRecorder::new(&Header::new(1), Vec::new()).unwrap();
+    (0..1_000).for_each(|frame| recorder.record(Frame(frame), inputs(frame)).unwrap());
+    let recording = Recording::open(recorder.finish(END).unwrap()).unwrap();
+    assert_eq!(recording.frames(), 1_000);
+    assert!(recording.inputs().eq((0..1_000).map(inputs)));
+}
+
 proptest! {
     #[test]
     fn any_inputs_are_read_as_they_were_recorded(
-        runs in prop::collection::vec((1_u32..100, any::<[u64; 2]>()), 0..60),
+        runs in prop::collection::vec((1_u32..100, any::<[u64; 2]>(), any::<[bool; 2]>()), 0..60),
         axes in 0_u8..=6,
         frame_rate in 0_u16..2_000,
     ) {
@@ -314,10 +324,14 @@ proptest! {
                 if axis < usize::from(axes) { input.with_axis(axis, (bits >> (16 + 8 * axis)) as i8) } else { input }
             })
         };
-        let inputs: Vec<Inputs> = runs
-            .iter()
-            .flat_map(|(len, bits)| std::iter::repeat_n(Inputs(bits.map(input)), *len as usize))
-            .collect();
+        // Each run changes the input of neither player, of one or of both.
+        let (mut inputs, mut held) = (Vec::new(), Inputs::default());
+        for (len, bits, changes) in runs {
+            for player in Player::BOTH.into_iter().filter(|player| changes[player.index()]) {
+                held[player] = input(bits[player.index()]);
+            }
+            inputs.extend(std::iter::repeat_n(held, len as usize));
+        }
         let header = Header { axes, frame_rate, ..Header::new(3) };
         let mut recorder = StreamRecorder::new(&header, Vec::new()).unwrap();
         for (frame, inputs) in (0..).map(Frame).zip(&inputs) {
