@@ -424,7 +424,7 @@ fn record(
     };
     let appender = File::create(path).and_then(FileAppender::new).map_err(|error| refused(path, &error))?;
     let mut recorder = StreamRecorder::new(&header, appender).map_err(|error| refused(path, &error))?;
-    let mut fight = Fight::new(seed, Level::Hard);
+    let mut fight = Fight::new(seed, Level::Easy);
     let (start, mut unrecorded, mut round) = (Instant::now(), None, 0);
     writeln!(out, "begin")?;
     out.flush()?;

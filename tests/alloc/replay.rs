@@ -1,11 +1,12 @@
 //! Recording into a file allocates nothing, on either thread; an open file takes no more memory than it has bytes.
 
 use crate::counted;
+use games::duel::Duel;
 use games::duel::bot::Level;
-use games::duel::script::Fight;
+use games::duel::script::fight;
 use rebout::net::append::FileAppender;
 use rebout::replay::{End, Header, MAX_FRAMES, MatchEvent, Outcome, Recording, StreamRecorder, Tail, Winner};
-use rebout::{Frame, Inputs, checksum};
+use rebout::{Cues, Frame, Game, Inputs, checksum};
 use std::fs::File;
 use std::time::Duration;
 
@@ -21,14 +22,18 @@ fn a_match_recorded_into_a_file() {
     let path = std::env::temp_dir().join(format!("rebout-{}-alloc.rplk", std::process::id()));
     let appender = FileAppender::new(File::create(&path).unwrap()).unwrap();
     let mut recorder = StreamRecorder::new(&Header::new(3), appender).unwrap();
-    let mut fight = Fight::new(3, Level::Hard);
+    // The bots think before, because their thoughts may take memory.
+    let inputs = fight(3, Level::Easy, 3_700);
+    let (mut duel, mut cues) = (Duel::new(3), Cues::new());
     let mut play = |frames: core::ops::Range<u32>| {
         for frame in frames {
             if recorder.is_checksum_due() {
-                recorder.checksum(Frame(frame), checksum(&fight.duel));
+                recorder.checksum(Frame(frame), checksum(&duel));
             }
             recorder.event(MatchEvent::Mark(1));
-            recorder.record(Frame(frame), fight.step()).unwrap();
+            recorder.record(Frame(frame), inputs[frame as usize]).unwrap();
+            cues.clear();
+            duel.step(inputs[frame as usize], &mut cues);
             if frame % 600 == 0 {
                 // The thread appends meanwhile, and is counted too.
                 std::thread::sleep(Duration::from_millis(250));

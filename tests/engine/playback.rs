@@ -15,7 +15,7 @@ const END: End = End { outcome: Outcome::Local, winner: Winner::Undecided };
 fn recorded(frames: u32, spoil_from: u32) -> Recording {
     let header = Header { frame_rate: 60, ..Header::new(SEED) };
     let mut recorder = StreamRecorder::new(&header, Vec::new()).unwrap();
-    let mut fight = Fight::new(SEED, Level::Hard);
+    let mut fight = Fight::new(SEED, Level::Easy);
     for frame in 0..frames {
         if recorder.is_checksum_due() {
             recorder.checksum(Frame(frame), checksum(&fight.duel) ^ u32::from(frame >= spoil_from));
@@ -33,7 +33,7 @@ fn loaded(frames: u32) -> Playback<Duel> {
 
 /// The checksum of every state.
 fn states(frames: u32) -> Vec<u32> {
-    let mut fight = Fight::new(SEED, Level::Hard);
+    let mut fight = Fight::new(SEED, Level::Easy);
     let first = checksum(&fight.duel);
     let rest = (0..frames).map(|_| {
         fight.step();
@@ -154,7 +154,7 @@ fn a_cut_recording_is_shown_from_its_start() {
 
 #[test]
 fn a_match_is_taken_over_against_the_recorded_other_player_or_a_bot() {
-    let inputs = fight(SEED, Level::Hard, 900);
+    let inputs = fight(SEED, Level::Easy, 900);
     let states = states(900);
     let take_over = |from: u32| {
         let mut playback = loaded(900);
@@ -205,7 +205,7 @@ fn a_match_is_taken_over_against_the_recorded_other_player_or_a_bot() {
 #[test]
 fn marks_of_rounds_are_found_while_loading_and_recorded_ones_are_kept() {
     let mut recorder = StreamRecorder::new(&Header::new(SEED), Vec::new()).unwrap();
-    let (mut fight, mut round) = (Fight::new(SEED, Level::Hard), 0);
+    let (mut fight, mut round) = (Fight::new(SEED, Level::Easy), 0);
     for frame in 0..9_000 {
         if std::mem::replace(&mut round, fight.duel.round) != fight.duel.round {
             recorder.event(MatchEvent::Mark(round.into()));
