@@ -9,6 +9,9 @@ pub(super) const MAX_RECORD_FRAMES: u32 = 1024;
 /// The most bytes of a change of input: the gap and the player, a mask, and every byte of an input.
 pub(super) const MAX_CHANGE_LEN: usize = 3 + 1 + 8;
 
+/// The mask of a change of the first eight buttons alone: most changes, and written without a mask.
+const LOW_BUTTONS: u8 = 1;
+
 pub(super) const INPUTS: u8 = 1;
 const CHECKSUM: u8 = 2;
 const EVENT: u8 = 3;
@@ -175,9 +178,13 @@ pub(super) fn put_changes(out: &mut Vec<u8>, mut gap: u32, before: Inputs, after
         if old == new {
             continue;
         }
-        put_number(out, gap << 1 | player.index() as u32);
         let differs = |index: &usize| old[*index] != new[*index];
-        out.push((0..8).filter(differs).fold(0, |mask, index| mask | 1 << index));
+        let mask = (0..8).filter(differs).fold(0, |mask, index| mask | 1 << index);
+        let is_long = mask != LOW_BUTTONS;
+        put_number(out, gap << 2 | u32::from(is_long) << 1 | player.index() as u32);
+        if is_long {
+            out.push(mask);
+        }
         out.extend((0..8).filter(differs).map(|index| new[index]));
         (changes, gap) = (changes + 1, 0);
     }
@@ -200,16 +207,17 @@ impl Change {
     pub(super) fn read(reader: &mut Reader<'_>, axes: u8) -> Option<Self> {
         let head = reader.number()?;
         let player = Player::BOTH[(head & 1) as usize];
-        let bits = reader.u8()?;
-        // A change of nothing, or of an axis that the match does not have.
-        if bits == 0 || u32::from(bits) >> (2 + axes) != 0 {
+        let is_long = head & 2 != 0;
+        let bits = if is_long { reader.u8()? } else { LOW_BUTTONS };
+        // A change of nothing, of the low buttons in the long form, or of an axis that the match does not have.
+        if bits == 0 || (is_long && bits == LOW_BUTTONS) || u32::from(bits) >> (2 + axes) != 0 {
             return None;
         }
         let (mut mask, mut bytes) = ([0; 8], [0; 8]);
         for index in (0..8).filter(|index| bits & 1 << index != 0) {
             (mask[index], bytes[index]) = (0xFF, reader.u8()?);
         }
-        Some(Self { gap: head >> 1, player, mask, bytes })
+        Some(Self { gap: head >> 2, player, mask, bytes })
     }
 
     pub(super) fn apply(self, inputs: &mut Inputs) {

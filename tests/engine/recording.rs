@@ -299,7 +299,7 @@ impl Write for Full {
 
 #[test]
 fn a_writer_that_fails_is_told_once_and_the_match_goes_on() {
-    let mut recorder = StreamRecorder::new(&Header::new(1), Full(200)).unwrap();
+    let mut recorder = StreamRecorder::new(&Header::new(1), Full(150)).unwrap();
     let mut told = Vec::new();
     for frame in 0..3_000 {
         recorder.record(Frame(frame), Inputs::from([Buttons(frame as u16), Buttons(0)])).unwrap();

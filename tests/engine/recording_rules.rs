@@ -26,7 +26,7 @@ fn opened(chunks: &[&[u8]]) -> Recording {
 }
 
 /// Three frames: player one presses a button in frame 0, player two in frame 0 and moves its axis in frame 2.
-const GOOD: &[u8] = &[1, 3, 3, 0, 0b001, 5, 1, 0b010, 1, 2 << 1 | 1, 0b100, 0x80];
+const GOOD: &[u8] = &[1, 3, 3, 0, 5, 3, 0b010, 1, 2 << 2 | 3, 0b100, 0x80];
 
 #[test]
 fn a_record_that_keeps_every_rule_is_taken() {
@@ -50,14 +50,15 @@ fn a_record_that_breaks_a_rule_ends_the_recording_before_its_chunk() {
         ("an unknown kind", &[5]),
         ("no frames", &[1, 0, 0]),
         ("more than 1,024 frames", &[1, 0x81, 0x08, 0]),
-        ("more changes than two a frame", &[1, 1, 3, 0, 1, 1, 1, 1, 1, 0, 1, 1]),
-        ("a change of nothing", &[1, 1, 1, 0, 0]),
-        ("an axis that the match does not have", &[1, 1, 1, 0, 0b1000, 1]),
-        ("a change beyond the frames", &[1, 2, 1, 2 << 1, 1, 1]),
-        ("two changes of a player in a frame", &[1, 2, 2, 0, 1, 1, 0, 1, 2]),
-        ("player two before player one", &[1, 2, 2, 1, 1, 1, 0, 1, 2]),
+        ("more changes than two a frame", &[1, 1, 3, 0, 1, 1, 1, 0, 1]),
+        ("a change of nothing", &[1, 1, 1, 2, 0]),
+        ("the low buttons in the long form", &[1, 1, 1, 2, 1, 5]),
+        ("an axis that the match does not have", &[1, 1, 1, 2, 0b1000, 1]),
+        ("a change beyond the frames", &[1, 2, 1, 2 << 2, 1]),
+        ("two changes of a player in a frame", &[1, 2, 2, 0, 1, 0, 2]),
+        ("player two before player one", &[1, 2, 2, 1, 1, 0, 2]),
         ("a number in a long form", &[1, 0x83, 0x00, 0]),
-        ("a change that is cut", &[1, 3, 1, 0, 0b11, 1]),
+        ("a change that is cut", &[1, 3, 1, 2, 0b11, 1]),
         ("a checksum of a frame to come", &[2, 4, 1, 2, 3, 4]),
         ("a checksum that is cut", &[2, 3, 1, 2, 3]),
         ("checksums of one frame", &[2, 2, 1, 2, 3, 4, 2, 2, 1, 2, 3, 4]),
