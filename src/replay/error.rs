@@ -1,6 +1,7 @@
 //! Why a replay is not read or written.
 
 use super::header::{HeaderError, VERSION as VERSION_2};
+use super::recording::Tail;
 use super::rplk::{HEADER_LEN, MAX_FRAMES};
 use crate::Frame;
 use core::fmt;
@@ -12,6 +13,8 @@ use std::io;
 pub enum ReadError {
     /// The reader failed.
     Io(io::Error),
+    /// The file of version 2 is not whole.
+    Tail(Tail),
     /// The file is shorter than its header.
     TooShort {
         /// Length of the file.
@@ -93,6 +96,7 @@ impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io(error) => write!(f, "cannot be read: {error}"),
+            Self::Tail(tail) => tail.fmt(f),
             Self::TooShort { len, needed } => {
                 write!(f, "length: {len} bytes are too few for the header of {needed}")
             }

@@ -24,6 +24,7 @@ mod rplk;
 mod stream;
 mod take_over;
 mod verify;
+mod whole;
 
 pub use error::{ReadError, WriteError};
 pub use header::{Header, HeaderError, MAX_NAME};

@@ -255,6 +255,38 @@ fn a_conflicting_input_is_refused_and_changes_nothing() {
 }
 
 #[test]
+fn a_prediction_of_ones_own_sees_the_last_four_confirmed_inputs_newest_first() {
+    let mut game = Playground::new(1).unwrap();
+    let policy = Prediction::Custom(|last, ahead| {
+        // Only the expected sight predicts a jump.
+        let seen = [last.map(|input| input.buttons().0), [ahead as u16; 4]];
+        let expected = [[[9, 8, 2, 0], [1; 4]], [[9, 8, 2, 0], [2; 4]]];
+        if expected.contains(&seen) { JUMP.into() } else { LEFT.into() }
+    });
+    let mut engine = Rollback::new(config(8, policy), &game);
+    engine.confirm(Player::One, Frame(0), RIGHT).unwrap();
+    engine.advance(&mut game);
+    for (frame, buttons) in [(0, 2), (1, 8), (2, 9)] {
+        engine.confirm(Player::Two, Frame(frame), Buttons(buttons)).unwrap();
+        if frame > 0 {
+            engine.confirm(Player::One, Frame(frame), RIGHT).unwrap();
+            engine.advance(&mut game);
+        }
+    }
+    let before = engine.stats().rollbacks;
+    for frame in 3..5 {
+        engine.confirm(Player::One, Frame(frame), RIGHT).unwrap();
+        engine.advance(&mut game);
+    }
+    // The truth is what was predicted: nothing is stepped again.
+    for frame in 3..5 {
+        engine.confirm(Player::Two, Frame(frame), JUMP).unwrap();
+    }
+    engine.mend(&mut game);
+    assert_eq!(engine.stats().rollbacks, before);
+}
+
+#[test]
 fn an_input_that_leaves_a_gap_is_refused() {
     let game = Playground::new(1).unwrap();
     let mut engine = Rollback::new(RollbackConfig::default(), &game);

@@ -119,8 +119,7 @@ impl Bundle {
     /// A replay that cannot be written.
     pub fn files(&self) -> Result<Vec<(&'static str, Vec<u8>)>, BundleError> {
         let [text, report, facts, one, two, inputs] = Self::FILES.map(|(name, _)| name);
-        let mut replay = Vec::new();
-        self.replay.write(&mut replay).map_err(BundleError::Unwritable)?;
+        let replay = self.replay.to_file().map_err(BundleError::Unwritable)?;
         Ok(vec![
             (text, self.text().into_bytes()),
             (report, json::report(self).into_bytes()),
@@ -189,7 +188,7 @@ impl Bundle {
         utf8("report.json", report)?;
         let facts = Facts::parse(utf8(facts::FILE, facts)?)?;
         let states = [read_state(STATES[0], one)?, read_state(STATES[1], two)?];
-        let replay = Replay::decode(inputs).map_err(BundleError::Replay)?;
+        let replay = Replay::of_file(inputs).map_err(BundleError::Replay)?;
         let autopsy = read_autopsy(&facts, states, &replay)?;
         Self::new(&facts.game, autopsy, replay)
     }

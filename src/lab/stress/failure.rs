@@ -56,9 +56,7 @@ impl Failure {
             let bundle = Bundle::new(&self.game, autopsy.clone(), replay).map_err(FilesError::Bundle)?;
             return bundle.files().map_err(FilesError::Bundle);
         }
-        let mut file = Vec::new();
-        replay.write(&mut file).map_err(FilesError::Replay)?;
-        Ok(vec![("match.rplk", file)])
+        Ok(vec![("match.rplk", replay.to_file().map_err(FilesError::Replay)?)])
     }
 
     /// Describes the failure. `again` says how to play a match again.
