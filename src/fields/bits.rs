@@ -1,6 +1,6 @@
 //! `Bits`: a float as part of a state, compared bit by bit.
 
-use super::{Fields, Visitor};
+use super::{Fields, Scalar, Visitor};
 use core::fmt;
 use core::ops::{Deref, DerefMut};
 
@@ -60,6 +60,20 @@ macro_rules! bits {
             fn visit<V: Visitor>(&self, visitor: &mut V) {
                 let $bits = self.0.to_bits();
                 visitor.leaf(&$words, self);
+            }
+
+            #[inline]
+            fn visit_items<V: Visitor>(items: &[Self], visitor: &mut V) {
+                visitor.numbers(items);
+            }
+        }
+
+        impl Scalar for Bits<$type> {
+            const BYTES: usize = size_of::<Self>();
+
+            #[inline]
+            fn bits(&self) -> u64 {
+                Scalar::bits(&self.0.to_bits())
             }
         }
 

@@ -1,6 +1,6 @@
 //! `Fields` for primitive and standard types, for the numbers of `fixed`, and for types of this crate.
 
-use super::{Fields, LARGE_BYTES, Visitor};
+use super::{Fields, Scalar, Visitor, halves};
 use crate::math::Vec2;
 use crate::{Buttons, Frame, Input, Inputs, Player, Rng};
 use core::fmt::Display;
@@ -18,33 +18,12 @@ macro_rules! one_word {
 
             #[inline]
             fn visit_items<V: Visitor>(items: &[Self], visitor: &mut V) {
-                visitor.word_items(items, |item| <$word>::from(*item) as u32);
+                visitor.numbers(items);
             }
         }
     )*};
 }
-one_word!(bool: u32, char: u32, u16: u32, u32: u32, i8: i32, i16: i32, i32: i32);
-
-impl Fields for u8 {
-    #[inline]
-    fn visit<V: Visitor>(&self, visitor: &mut V) {
-        visitor.leaf(&[u32::from(*self)], self);
-    }
-
-    #[inline]
-    fn visit_items<V: Visitor>(items: &[Self], visitor: &mut V) {
-        if items.len() >= LARGE_BYTES {
-            visitor.bytes(items);
-        } else {
-            visitor.word_items(items, |item| u32::from(*item));
-        }
-    }
-}
-
-/// The two words of a 64-bit integer, low first.
-const fn halves(bits: u64) -> [u32; 2] {
-    [bits as u32, (bits >> 32) as u32]
-}
+one_word!(bool: u32, char: u32, u8: u32, u16: u32, u32: u32, i8: i32, i16: i32, i32: i32);
 
 /// The four words of a 128-bit integer, low first.
 const fn quarters(bits: u128) -> [u32; 4] {
@@ -53,16 +32,27 @@ const fn quarters(bits: u128) -> [u32; 4] {
 }
 
 macro_rules! wide {
-    ($($type:ty: $words:ident as $bits:ty),*) => {$(
+    ($($type:ty: $words:ident as $bits:ident $(by $items:ident)?),*) => {$(
         impl Fields for $type {
             #[inline]
             fn visit<V: Visitor>(&self, visitor: &mut V) {
                 visitor.leaf(&$words(*self as $bits), self);
             }
+            $(
+                #[inline]
+                fn visit_items<V: Visitor>(items: &[Self], visitor: &mut V) {
+                    visitor.$items(items);
+                }
+            )?
         }
     )*};
 }
-wide!(u64: halves as u64, i64: halves as u64, u128: quarters as u128, i128: quarters as u128);
+wide!(
+    u64: halves as u64 by numbers,
+    i64: halves as u64 by numbers,
+    u128: quarters as u128,
+    i128: quarters as u128
+);
 
 /// A fixed-point number is hashed by its bits and printed as a decimal.
 macro_rules! fixed_point {
@@ -72,6 +62,20 @@ macro_rules! fixed_point {
             fn visit<V: Visitor>(&self, visitor: &mut V) {
                 let $bits = self.to_bits();
                 visitor.leaf(&$words, self);
+            }
+
+            #[inline]
+            fn visit_items<V: Visitor>(items: &[Self], visitor: &mut V) {
+                visitor.numbers(items);
+            }
+        }
+
+        impl<Frac: $bound> Scalar for fixed::$type<Frac> {
+            const BYTES: usize = size_of::<Self>();
+
+            #[inline]
+            fn bits(&self) -> u64 {
+                Scalar::bits(&self.to_bits())
             }
         }
     )*};
@@ -85,9 +89,21 @@ fixed_point!(
     FixedU32<LeEqU32>: |bits| [bits],
     FixedI64<LeEqU64>: |bits| halves(bits as u64),
     FixedU64<LeEqU64>: |bits| halves(bits),
-    FixedI128<LeEqU128>: |bits| quarters(bits as u128),
-    FixedU128<LeEqU128>: |bits| quarters(bits),
 );
+
+impl<Frac: LeEqU128> Fields for fixed::FixedI128<Frac> {
+    #[inline]
+    fn visit<V: Visitor>(&self, visitor: &mut V) {
+        visitor.leaf(&quarters(self.to_bits() as u128), self);
+    }
+}
+
+impl<Frac: LeEqU128> Fields for fixed::FixedU128<Frac> {
+    #[inline]
+    fn visit<V: Visitor>(&self, visitor: &mut V) {
+        visitor.leaf(&quarters(self.to_bits()), self);
+    }
+}
 
 impl<T: Fields, const N: usize> Fields for [T; N] {
     #[inline]
@@ -158,10 +174,6 @@ fn only_word<T: Fields>(value: &T) -> Option<u32> {
         fn leaf(&mut self, words: &[u32], _: &dyn Display) {
             self.0 += words.len();
             self.1 = words.first().copied().unwrap_or_default();
-        }
-        #[inline]
-        fn bytes(&mut self, _: &[u8]) {
-            self.0 = usize::MAX / 2;
         }
     }
     let mut first = First(0, 0);

@@ -4,12 +4,15 @@ mod bits;
 mod diff;
 mod impls;
 mod macros;
+mod scalar;
 mod skipped;
 mod visitors;
 mod walk;
 
 pub use bits::Bits;
 pub use diff::{Difference, diff};
+pub use scalar::Scalar;
+pub(crate) use scalar::{lane, per_lane};
 pub use skipped::not_compared;
 pub use visitors::{checksum, collect_words, words_equal};
 pub use walk::{Leaf, Path, Segment, walk};
@@ -37,8 +40,7 @@ pub trait Fields {
     /// Shows every field to `visitor`, in declared order.
     fn visit<V: Visitor>(&self, visitor: &mut V);
 
-    /// Shows the items of an array or slice of this type. `u8` overrides it, because large byte arrays are hashed in
-    /// words.
+    /// Shows the items of an array or slice of this type. Numbers override it, because they are handled many at once.
     #[doc(hidden)]
     #[inline]
     fn visit_items<V: Visitor>(items: &[Self], visitor: &mut V)
@@ -53,15 +55,18 @@ pub trait Fields {
 
 /// An operation over the fields of a state: a hash, a walk, a comparison.
 ///
-/// A visitor that needs no names ignores them at no cost: only [`leaf`](Self::leaf) and [`bytes`](Self::bytes) have
-/// to be written.
+/// A visitor that needs no names ignores them at no cost: only [`leaf`](Self::leaf) has to be written.
 pub trait Visitor: Sized {
     /// A value that has no parts: its words, low first, and how its type prints it.
     fn leaf(&mut self, words: &[u32], shown: &dyn Display);
 
-    /// A byte array of at least [`LARGE_BYTES`] bytes: little-endian words of four bytes, the last one padded with
-    /// zeros.
-    fn bytes(&mut self, bytes: &[u8]);
+    /// The numbers of an array or slice. A visitor that needs no names can handle many at once.
+    #[inline]
+    fn numbers<T: Scalar>(&mut self, numbers: &[T]) {
+        for (index, number) in numbers.iter().enumerate() {
+            self.item(index, number);
+        }
+    }
 
     /// A field of a struct, or of a variant.
     #[inline]
@@ -76,16 +81,6 @@ pub trait Visitor: Sized {
         let _ = name;
     }
 
-    /// The items of an array or slice, each of which is one word, given by `word`. A visitor that needs no names can
-    /// handle them in one loop.
-    #[inline]
-    fn word_items<T: Fields>(&mut self, items: &[T], word: impl Fn(&T) -> u32) {
-        let _ = word;
-        for (index, item) in items.iter().enumerate() {
-            self.item(index, item);
-        }
-    }
-
     /// An item of an array or slice.
     #[inline]
     fn item<T: Fields + ?Sized>(&mut self, index: usize, value: &T) {
@@ -94,5 +89,17 @@ pub trait Visitor: Sized {
     }
 }
 
-/// The length from which on a byte array is visited as words of four bytes instead of byte by byte.
+/// The size from which on an array of numbers is hashed in 64-bit lanes instead of word by word.
 pub const LARGE_BYTES: usize = 64;
+
+/// Whether an array is hashed in lanes.
+#[inline]
+pub(crate) const fn is_large<T: Scalar>(numbers: &[T]) -> bool {
+    numbers.len() * T::BYTES >= LARGE_BYTES
+}
+
+/// The two words of a 64-bit number, low first.
+#[inline]
+pub(crate) const fn halves(bits: u64) -> [u32; 2] {
+    [bits as u32, (bits >> 32) as u32]
+}

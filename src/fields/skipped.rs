@@ -1,6 +1,6 @@
 //! The fields that a state declares with `_`: restored, never compared.
 
-use super::{Fields, Segment, Visitor};
+use super::{Fields, Scalar, Segment, Visitor};
 use core::fmt::{Display, Write};
 
 /// The most fields that are listed. A state with more of them has the same ones in variants or tuples.
@@ -46,9 +46,7 @@ impl Skipped {
 impl Visitor for Skipped {
     fn leaf(&mut self, _: &[u32], _: &dyn Display) {}
 
-    fn bytes(&mut self, _: &[u8]) {}
-
-    fn word_items<T: Fields>(&mut self, _: &[T], _: impl Fn(&T) -> u32) {}
+    fn numbers<T: Scalar>(&mut self, _: &[T]) {}
 
     fn field<T: Fields + ?Sized>(&mut self, name: &'static str, value: &T) {
         self.below(Segment::Field(name), value);

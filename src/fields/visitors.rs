@@ -1,6 +1,7 @@
 //! The visitors that need no names: checksum, words, comparison of words.
 
-use super::{Fields, Visitor};
+use super::scalar::lanes;
+use super::{Fields, Scalar, Visitor, halves, is_large};
 use crate::hash::SimHash;
 use core::fmt::Display;
 
@@ -30,13 +31,17 @@ impl Visitor for SimHash {
     }
 
     #[inline]
-    fn bytes(&mut self, bytes: &[u8]) {
-        Self::bytes(self, bytes);
+    fn numbers<T: Scalar>(&mut self, numbers: &[T]) {
+        if is_large(numbers) {
+            Self::numbers(self, numbers);
+        } else {
+            self.small(numbers);
+        }
     }
 }
 
-/// Replaces the contents of `words` by the words of a state, in declared order; a large byte array gives one word for
-/// every four bytes.
+/// Replaces the contents of `words` by the words of a state, in declared order; a large array of numbers gives one word
+/// for every four bytes.
 #[inline]
 pub fn collect_words<T: Fields + ?Sized>(state: &T, words: &mut Vec<u32>) {
     words.resize(count_words(state), 0);
@@ -62,14 +67,21 @@ impl Visitor for Count {
     }
 
     #[inline]
-    fn word_items<T: Fields>(&mut self, items: &[T], _: impl Fn(&T) -> u32) {
-        self.0 += items.len();
+    fn numbers<T: Scalar>(&mut self, numbers: &[T]) {
+        self.0 += words_of(numbers);
     }
+}
 
-    #[inline]
-    fn bytes(&mut self, bytes: &[u8]) {
-        self.0 += bytes.len().div_ceil(4);
-    }
+/// Whether an array gives the words of its lanes, rather than a word for each number.
+#[inline]
+const fn is_packed<T: Scalar>(numbers: &[T]) -> bool {
+    T::BYTES == 8 || T::BYTES < 4 && is_large(numbers)
+}
+
+/// How many words an array gives.
+#[inline]
+const fn words_of<T: Scalar>(numbers: &[T]) -> usize {
+    if is_packed(numbers) { (numbers.len() * T::BYTES).div_ceil(4) } else { numbers.len() }
 }
 
 struct Collect<'a> {
@@ -79,39 +91,34 @@ struct Collect<'a> {
 
 impl Collect<'_> {
     #[inline]
-    fn put(&mut self, count: usize, words: impl Iterator<Item = u32>) {
-        // There is always room: `count_words` was shown the same leaves.
-        if let Some(slots) = self.words.get_mut(self.len..self.len + count) {
-            slots.iter_mut().zip(words).for_each(|(slot, word)| *slot = word);
-        }
+    fn room(&mut self, count: usize) -> &mut [u32] {
+        let start = self.len;
         self.len += count;
+        // There is always room: `count_words` was shown the same leaves.
+        self.words.get_mut(start..start + count).unwrap_or_default()
     }
 }
 
 impl Visitor for Collect<'_> {
     #[inline]
     fn leaf(&mut self, words: &[u32], _: &dyn Display) {
-        self.put(words.len(), words.iter().copied());
+        self.room(words.len()).iter_mut().zip(words).for_each(|(slot, word)| *slot = *word);
     }
 
     #[inline]
-    fn word_items<T: Fields>(&mut self, items: &[T], word: impl Fn(&T) -> u32) {
-        self.put(items.len(), items.iter().map(word));
+    fn numbers<T: Scalar>(&mut self, numbers: &[T]) {
+        let room = self.room(words_of(numbers));
+        if !is_packed(numbers) {
+            room.iter_mut().zip(numbers).for_each(|(slot, number)| *slot = number.bits() as u32);
+            return;
+        }
+        let (full, rest) = lanes(numbers);
+        let (slots, last) = room.split_at_mut(2 * full.len());
+        for (slots, lane) in slots.as_chunks_mut::<2>().0.iter_mut().zip(full) {
+            *slots = halves(lane);
+        }
+        last.iter_mut().zip(halves(rest)).for_each(|(slot, word)| *slot = word);
     }
-
-    #[inline]
-    fn bytes(&mut self, bytes: &[u8]) {
-        self.put(bytes.len().div_ceil(4), words_of(bytes));
-    }
-}
-
-/// The little-endian words of a byte array, the last one padded with zeros.
-fn words_of(bytes: &[u8]) -> impl Iterator<Item = u32> {
-    bytes.chunks(4).map(|chunk| {
-        let mut word = [0; 4];
-        word[..chunk.len()].copy_from_slice(chunk);
-        u32::from_le_bytes(word)
-    })
 }
 
 /// Whether a state has exactly these words, as [`collect_words`] gives them.
@@ -135,35 +142,51 @@ struct Compare<'a> {
     /// How many words were compared. A position rather than a shrinking slice, because it is a constant at every leaf
     /// of a state of fixed shape.
     len: usize,
-    different: u32,
+    different: u64,
 }
 
-impl Compare<'_> {
+impl<'a> Compare<'a> {
+    /// The next words that are expected; `None`, and a difference, if there are not as many.
     #[inline]
-    fn with(&mut self, count: usize, words: impl Iterator<Item = u32>) {
-        self.different |= match self.expected.get(self.len..self.len + count) {
-            Some(expected) => words.zip(expected).fold(0, |all, (word, expected)| all | (word ^ expected)),
-            None => 1,
-        };
+    fn next(&mut self, count: usize) -> Option<&'a [u32]> {
+        let expected = self.expected.get(self.len..self.len + count);
+        self.different |= u64::from(expected.is_none());
         self.len += count;
+        expected
+    }
+
+    #[inline]
+    fn words(&mut self, count: usize, words: impl Iterator<Item = u32>) {
+        if let Some(expected) = self.next(count) {
+            let different = words.zip(expected).fold(0, |all, (word, expected)| all | (word ^ expected));
+            self.different |= u64::from(different);
+        }
     }
 }
 
 impl Visitor for Compare<'_> {
     #[inline]
     fn leaf(&mut self, words: &[u32], _: &dyn Display) {
-        self.with(words.len(), words.iter().copied());
+        self.words(words.len(), words.iter().copied());
     }
 
     #[inline]
-    fn word_items<T: Fields>(&mut self, items: &[T], word: impl Fn(&T) -> u32) {
-        self.with(items.len(), items.iter().map(word));
+    fn numbers<T: Scalar>(&mut self, numbers: &[T]) {
+        if !is_packed(numbers) {
+            self.words(numbers.len(), numbers.iter().map(|number| number.bits() as u32));
+            return;
+        }
+        let Some(expected) = self.next(words_of(numbers)) else { return };
+        let (full, rest) = lanes(numbers);
+        let (expected, last) = expected.split_at(2 * full.len());
+        let different =
+            full.zip(expected.as_chunks::<2>().0).fold(0, |all, (lane, words)| all | (lane ^ joined(words)));
+        self.different |= different | (rest ^ joined(last));
     }
+}
 
-    #[inline]
-    fn bytes(&mut self, bytes: &[u8]) {
-        let (whole, tail) = bytes.as_chunks::<4>();
-        self.with(whole.len(), whole.iter().map(|word| u32::from_le_bytes(*word)));
-        self.with(tail.len().div_ceil(4), words_of(tail));
-    }
+/// At most two words as one number, the first in the low half.
+#[inline]
+fn joined(words: &[u32]) -> u64 {
+    words.iter().rev().fold(0, |all, word| all << 32 | u64::from(*word))
 }

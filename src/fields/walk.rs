@@ -92,13 +92,6 @@ impl Visitor for Walk<'_> {
         (self.look)(&Leaf { path: &self.path, words, shown });
     }
 
-    /// Shows byte by byte, because a difference should name the byte that differs.
-    fn bytes(&mut self, bytes: &[u8]) {
-        for (index, byte) in bytes.iter().enumerate() {
-            self.item(index, byte);
-        }
-    }
-
     fn field<T: Fields + ?Sized>(&mut self, name: &'static str, value: &T) {
         self.below(Segment::Field(name), value);
     }

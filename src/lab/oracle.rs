@@ -127,11 +127,6 @@ pub(super) fn digest<S: Fields>(state: &S) -> u64 {
                 self.0 = (self.0.rotate_left(5) ^ u64::from(*word)).wrapping_mul(0x517C_C1B7_2722_0A95);
             }
         }
-        fn bytes(&mut self, bytes: &[u8]) {
-            for byte in bytes {
-                self.leaf(&[u32::from(*byte)], &"");
-            }
-        }
     }
     let mut digest = Digest(0);
     state.visit(&mut digest);

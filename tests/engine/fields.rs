@@ -168,7 +168,7 @@ fn a_large_byte_array_is_taken_by_the_word_and_named_by_the_byte() {
     let taken = words(&memory);
     assert_eq!((taken.len(), taken[0], taken[1], taken[16]), (17, 1, 0x200, 0x300));
     let mut hash = SimHash::new();
-    hash.bytes(&memory);
+    hash.numbers(&memory);
     assert_eq!(checksum(&memory), hash.finish());
 
     let mut other = memory;

@@ -246,7 +246,7 @@ fn every_hash_on_the_page_is_what_the_code_computes() {
             let expected = number(hash.trim());
             let mut simhash = SimHash::new();
             match words.trim().strip_prefix("bytes 00..") {
-                Some(last) => simhash.bytes(&(0..=number(last) as u8).collect::<Vec<_>>()),
+                Some(last) => simhash.numbers(&(0..=number(last)).map(|at| at as u8).collect::<Vec<_>>()),
                 None => words.split_whitespace().for_each(|word| simhash.word(number(word))),
             }
             assert_eq!(simhash.finish(), expected, "{line}: {:08X}", simhash.finish());
@@ -256,6 +256,6 @@ fn every_hash_on_the_page_is_what_the_code_computes() {
     assert!(checked >= 4);
     let bytes: [u8; 100] = core::array::from_fn(|i| i as u8);
     let mut simhash = SimHash::new();
-    simhash.bytes(&bytes);
+    simhash.numbers(&bytes);
     assert_eq!(checksum(&bytes), simhash.finish(), "a field of that many bytes is hashed like that");
 }

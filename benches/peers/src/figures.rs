@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Case {
     pub(crate) name: &'static str,
-    /// What the numbers are.
+    /// The heading of the table.
     pub(crate) title: &'static str,
     pub(crate) digits: usize,
 }

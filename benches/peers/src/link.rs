@@ -18,7 +18,7 @@ pub(crate) struct Path {
     pub(crate) loss_percent: u32,
 }
 
-/// What a machine has sent.
+/// The traffic of a machine.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Sent {
     pub(crate) packets: u64,

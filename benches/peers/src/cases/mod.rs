@@ -1,4 +1,4 @@
-//! The cases: what is measured, and how often.
+//! The cases, in the order in which they are measured.
 
 pub(crate) mod counts;
 mod links;

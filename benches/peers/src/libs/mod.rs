@@ -48,7 +48,7 @@ impl Library {
     }
 }
 
-/// What both machines of a match agree on.
+/// The configuration of both machines of a match.
 #[derive(Clone, Copy)]
 pub(crate) struct Setup {
     /// How many frames may be stepped on predictions, and so how deep a rollback may go. GGRS and Fortress count the

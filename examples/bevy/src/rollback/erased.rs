@@ -14,7 +14,6 @@ pub(super) trait ErasedFields {
 /// A visitor of such values.
 pub(super) trait ErasedVisitor {
     fn leaf(&mut self, words: &[u32], shown: &dyn Display);
-    fn bytes(&mut self, bytes: &[u8]);
     fn field(&mut self, name: &'static str, value: &dyn ErasedFields);
     fn skipped(&mut self, name: &'static str);
     fn item(&mut self, index: usize, value: &dyn ErasedFields);
@@ -34,10 +33,6 @@ struct ToErased<'a>(&'a mut dyn ErasedVisitor);
 impl Visitor for ToErased<'_> {
     fn leaf(&mut self, words: &[u32], shown: &dyn Display) {
         self.0.leaf(words, shown);
-    }
-
-    fn bytes(&mut self, bytes: &[u8]) {
-        self.0.bytes(bytes);
     }
 
     fn field<T: Fields + ?Sized>(&mut self, name: &'static str, value: &T) {
@@ -67,10 +62,6 @@ struct FromErased<'a, V>(&'a mut V);
 impl<V: Visitor> ErasedVisitor for FromErased<'_, V> {
     fn leaf(&mut self, words: &[u32], shown: &dyn Display) {
         self.0.leaf(words, shown);
-    }
-
-    fn bytes(&mut self, bytes: &[u8]) {
-        self.0.bytes(bytes);
     }
 
     fn field(&mut self, name: &'static str, value: &dyn ErasedFields) {
