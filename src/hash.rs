@@ -25,7 +25,7 @@ const PRIME: u32 = 16_777_619;
 const LANES: usize = 4;
 
 /// The bytes of a block. Each is hashed on its own, so that a large state can be hashed over several frames.
-const BLOCK_BYTES: usize = 4096;
+pub(crate) const BLOCK_BYTES: usize = 4096;
 
 /// The start of a lane and its multiplier: the offset basis of FNV-1a with 64 bits, and an odd number with bits all over.
 const LANE_OFFSET: u64 = 0xCBF2_9CE4_8422_2325;
@@ -75,7 +75,7 @@ impl SimHash {
 
     /// Mixes in one block: its little-endian bytes in words of 64 bits (the last one padded with zeros), word `i` in lane
     /// `i % 4`; then the lanes in one, and the two halves of that.
-    fn block<T: Scalar>(&mut self, numbers: &[T]) {
+    pub(crate) fn block<T: Scalar>(&mut self, numbers: &[T]) {
         let mut lanes = [LANE_OFFSET; LANES];
         let mut rows = numbers.chunks_exact(LANES * per_lane::<T>());
         for row in &mut rows {

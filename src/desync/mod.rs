@@ -12,15 +12,17 @@ pub(crate) use watch::CheckedChecksum;
 use crate::peer::refusal::Refusal;
 use crate::rollback::Rollback;
 use crate::time::Time;
-use crate::{Desync, Fields, Frame, Game, OnDesync, Player, checksum};
+use crate::{Desync, Fields, Frame, Game, OnDesync, Player};
 use autopsy::{Examiner, Past};
-use watch::{Archive, Checksums};
+use watch::{Archive, Checksums, Progress, Sliced};
 
 /// Watches over one match: compares the checksums of both machines, keeps the certain past, and conducts the autopsy.
 #[derive(Clone, Debug)]
 pub(crate) struct Watch<S> {
     on_desync: OnDesync,
     checksums: Checksums,
+    /// The checksum of the next frame that has one, if its state is large and hashed in part.
+    sliced: Option<Sliced>,
     archive: Archive<S>,
     examiner: Examiner<S>,
     /// Whether a desync was told. States that differ go on to differ, and that is no news.
@@ -37,6 +39,7 @@ impl<S: Fields> Watch<S> {
         Self {
             on_desync,
             checksums: Checksums::new(cadence_frames),
+            sliced: None,
             archive: Archive::new(cadence_frames, snapshot),
             examiner: Examiner::new(local),
             told: false,
@@ -49,9 +52,9 @@ impl<S: Fields> Watch<S> {
     #[inline]
     pub(crate) fn settle(&mut self, now: Time, rollback: &mut Rollback<S>) -> Option<Desync> {
         while self.checksums.next() <= rollback.settled()
-            && let Some(snapshot) = rollback.snapshot(self.checksums.next())
+            && let Some(checksum) = self.hash(rollback)
         {
-            self.checksums.record(checksum(snapshot));
+            self.checksums.record(checksum);
         }
         // Nearly every frame has nothing to compare. A difference closes the archive before more frames come in.
         let desync = if self.checksums.has_waiting() { self.compare(now) } else { None };
@@ -60,6 +63,46 @@ impl<S: Fields> Watch<S> {
             self.take(frame, rollback);
         }
         desync
+    }
+
+    /// The checksum of the next frame that has one, unless its state is not there yet or so large that it is hashed over
+    /// several frames.
+    #[inline(never)]
+    fn hash(&mut self, rollback: &Rollback<S>) -> Option<u32> {
+        if self.sliced.is_none() {
+            // The state of the current frame is saved when that is stepped.
+            let state = rollback.snapshot(self.checksums.next())?;
+            if let Some(checksum) = Sliced::at_once(state) {
+                return Some(checksum);
+            }
+        }
+        self.hash_slice(rollback)
+    }
+
+    /// Hashes a slice of a large state, or all that is left if the next one is due.
+    // Cold, because small states never come here, and would pay for it in registers.
+    #[cold]
+    fn hash_slice(&mut self, rollback: &Rollback<S>) -> Option<u32> {
+        let (frame, cadence_frames) = (self.checksums.next(), self.checksums.cadence_frames());
+        let sliced = self.sliced.take();
+        // The engine soon overwrites its snapshot of a settled frame; the archive has taken it over by then.
+        let Some(state) = self.archive.state(frame).or_else(|| rollback.snapshot(frame)) else {
+            // Only a closed archive takes over nothing, and then a desync was told.
+            self.checksums.leave_out();
+            return None;
+        };
+        let sliced = sliced.unwrap_or_else(|| Sliced::new(state, cadence_frames));
+        // After a stall several frames settle at once.
+        if frame.plus(cadence_frames) <= rollback.settled() {
+            return Some(sliced.finish(state));
+        }
+        match sliced.go_on(state) {
+            Progress::Done(checksum) => Some(checksum),
+            Progress::UnderWay(sliced) => {
+                self.sliced = Some(sliced);
+                None
+            }
+        }
     }
 
     #[inline(never)]

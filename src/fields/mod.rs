@@ -6,6 +6,7 @@ mod impls;
 mod macros;
 mod scalar;
 mod skipped;
+mod slice;
 mod visitors;
 mod walk;
 
@@ -14,6 +15,7 @@ pub use diff::{Difference, diff};
 pub use scalar::Scalar;
 pub(crate) use scalar::{lane, per_lane};
 pub use skipped::not_compared;
+pub(crate) use slice::{hash_slice, size_bytes};
 pub use visitors::{checksum, collect_words, words_equal};
 pub use walk::{Leaf, Path, Segment, walk};
 

@@ -6,5 +6,6 @@ mod bundle;
 mod detection;
 mod evidence;
 mod hostile;
+mod large;
 mod liar;
 mod shapes;

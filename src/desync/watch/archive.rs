@@ -1,7 +1,7 @@
 //! The archive: the states and inputs of the certain past, kept for an autopsy.
 
 use super::kept::Kept;
-use crate::fields::collect_words;
+use crate::fields::size_bytes;
 use crate::{Fields, Frame, FrameRing, Inputs};
 use core::mem;
 use core::num::NonZero;
@@ -34,8 +34,6 @@ pub(crate) struct Archive<S> {
     checkpoints: Kept<S>,
     /// The states of the frames in between, if states are small.
     between: Option<FrameRing<S>>,
-    /// Scratch space for measuring a state.
-    words: Vec<u32>,
     /// The last frame that is taken in. Later ones would overwrite what an autopsy needs.
     frozen_after: Option<Frame>,
 }
@@ -43,9 +41,7 @@ pub(crate) struct Archive<S> {
 impl<S: Fields> Archive<S> {
     pub(crate) fn new(cadence: u16, mut snapshot: impl FnMut() -> S) -> Self {
         let cadence = NonZero::new(u32::from(cadence)).unwrap_or(NonZero::<u32>::MIN);
-        let mut words = Vec::new();
-        collect_words(&snapshot(), &mut words);
-        let bytes = words.len() * 4;
+        let bytes = size_bytes(&snapshot());
         let small = bytes.saturating_mul(EVERY_FRAMES as usize) <= MAX_EVERY_BYTES;
         let affordable = u32::try_from(MAX_COVERED_BYTES / bytes.max(1)).unwrap_or(u32::MAX);
         let covering =
@@ -56,7 +52,6 @@ impl<S: Fields> Archive<S> {
             inputs: FrameRing::new(INPUTS, Inputs::default),
             checkpoints: Kept::new(checkpoints, &mut snapshot),
             between: (small && cadence.get() > 1).then(|| FrameRing::new(EVERY_FRAMES, &mut snapshot)),
-            words,
             frozen_after: None,
         }
     }
@@ -89,12 +84,9 @@ impl<S: Fields> Archive<S> {
     #[inline]
     pub(crate) fn swap(&mut self, frame: Frame, snapshot: &mut S) {
         let slot = if self.is_checkpoint(frame) {
-            if self.between.is_some() {
-                // A state that began small may have grown.
-                collect_words(snapshot, &mut self.words);
-                if self.words.len() * 4 * EVERY_FRAMES as usize > MAX_GROWN_BYTES {
-                    self.between = None;
-                }
+            // A state that began small may have grown.
+            if self.between.is_some() && size_bytes(snapshot) * EVERY_FRAMES as usize > MAX_GROWN_BYTES {
+                self.between = None;
             }
             self.checkpoints.claim(frame)
         } else {

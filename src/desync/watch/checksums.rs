@@ -86,6 +86,16 @@ impl Checksums {
         self.next = frame.plus(self.cadence);
     }
 
+    /// Leaves out the [`next`](Self::next) frame, whose state is gone.
+    pub(crate) fn leave_out(&mut self) {
+        self.next = self.next.plus(self.cadence);
+    }
+
+    /// The number of frames from one checksum to the next.
+    pub(crate) fn cadence_frames(&self) -> u32 {
+        self.cadence
+    }
+
     /// The checksum that the next input packet carries. Its inputs end before `inputs_end`.
     #[inline]
     pub(crate) fn carry(&mut self, inputs_end: Frame) -> Option<(Frame, u32)> {

@@ -3,6 +3,8 @@
 mod archive;
 mod checksums;
 mod kept;
+mod sliced;
 
 pub(crate) use archive::Archive;
 pub(crate) use checksums::{CheckedChecksum, Checksums, Comparison};
+pub(crate) use sliced::{Progress, Sliced};
