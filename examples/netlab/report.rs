@@ -5,7 +5,8 @@ use rebout::net::link::{Bandwidth, Chance, LinkConfig};
 use std::fmt;
 use std::io::{self, Write};
 
-/// The figures of other libraries on the same link, measured once; `None` where there are none.
+/// The figures of other libraries on the same link and at the same depth of rollbacks, as `cargo run --release -p peers`
+/// measures them; `None` where it does not.
 type Others = Option<[&'static str; 2]>;
 
 /// The limit that a figure has to keep.
@@ -113,18 +114,18 @@ impl Row {
         let traffic = Goal::Traffic { packets: 63.0, bytes: 4_000.0 };
         let narrow = Bandwidth { bits_per_s: 64_000, queue_bytes: 4_096 };
         vec![
-            Self { others: Some(["130, 8616", "130, 8776"]), goal: traffic, ..Self::new(4.0, 0.0, 0.0) },
-            Self::new(4.0, 0.0, 20.0).stalls(Some(["0.30 %", "0.27 %"]), 0.05),
-            Self::new(6.0, 0.0, 20.0).stalls(Some(["5.5 %", "5.2 %"]), 0.3),
-            Self::new(4.0, 3.0, 10.0).stalls(Some(["2.2 %", "2.2 %"]), 0.1),
+            Self { others: Some(["131, 8798", "131, 9180"]), goal: traffic, ..Self::new(4.0, 0.0, 0.0) },
+            Self::new(4.0, 0.0, 20.0).stalls(Some(["0.06 %", "0.06 %"]), 0.05),
+            Self::new(6.0, 0.0, 20.0).stalls(Some(["1.3 %", "1.3 %"]), 0.3),
+            Self::new(4.0, 3.0, 10.0).stalls(None, 0.1),
             Self {
                 name: "64 kbit/s, 4 kB queue, latency 3.8, loss 10 %".to_owned(),
                 bandwidth: Some(narrow),
                 ..Self::new(3.8, 0.0, 10.0).stalls(None, 0.1)
             },
             Self::blackout(10, Some(["12", "12"]), 7),
-            Self::blackout(20, Some(["24", "24"]), 17),
-            Self::blackout(40, Some(["48", "48"]), 37),
+            Self::blackout(20, Some(["25", "25"]), 17),
+            Self::blackout(40, Some(["38", "38"]), 37),
         ]
     }
 

@@ -38,10 +38,10 @@ impl Race {
         let start = |library: &Library| {
             let mut bout = Bout::new::<W>(*library, setup, path, Wakes::Frames, 1);
             bout.connect();
-            bout.run_to_frame(60);
+            bout.run_to_frame(30);
             (*library, bout)
         };
-        Self { bouts: libraries.iter().map(start).collect(), frames, reached: 60 }
+        Self { bouts: libraries.iter().map(start).collect(), frames, reached: 30 }
     }
 
     /// Nanoseconds a frame and peer of each library.
@@ -106,15 +106,17 @@ pub(crate) fn run_rollbacks(figures: &mut Figures, effort: Effort) {
     }
 }
 
-/// Looks for the state whose frame takes a sixtieth of a second: time grows with size, so that the size is set right by
-/// the ratio of two times, again and again.
+/// Looks for the largest state whose frame takes at most a sixtieth of a second, by halves.
+///
+/// Time does not grow evenly with size: from 32 MiB on, the system's allocator asks the kernel for every copy.
 fn largest(library: Library) -> f64 {
-    let mut mib = 8.0_f64;
-    for _ in 0..4 {
+    let (mut fits, mut too_large) = (1.0_f64, 64.0_f64);
+    for _ in 0..7 {
+        let mib = (fits * too_large).sqrt();
         let (setup, path) = worst((mib * 1024.0) as usize * KIB);
-        let mut race = Race::new::<Large<u64>>(&[library], setup, path, 12);
-        let ms = median((0..5).map(|_| race.round()[0] / 1e6).collect());
-        mib = (mib * FRAME_NS as f64 / 1e6 / ms).min(48.0);
+        let mut race = Race::new::<Large<u64>>(&[library], setup, path, 10);
+        let ns = median((0..3).map(|_| race.round()[0]).collect());
+        *(if ns <= FRAME_NS as f64 { &mut fits } else { &mut too_large }) = mib;
     }
-    mib
+    fits
 }
