@@ -113,10 +113,10 @@ fn a_desync_of_a_large_state_is_noticed_at_most_eight_frames_later() {
         })
     };
     assert!(bout.run_until(Duration::from_secs(20), |bout| (0..2).all(|id| told(bout, id).is_some())));
-    for id in 0..2 {
+    for (id, reached) in reached.iter().enumerate() {
         let (at, desync) = told(&bout, id).expect("told");
         assert_eq!((desync.frame.0, desync.last_match.map(|frame| frame.0)), (120, Some(90)));
-        let from = reached[id].get().expect("it came to that frame before it told");
+        let from = reached.get().expect("it came to that frame before it told");
         let frames = at.saturating_sub(from).as_secs_f64() / FRAME;
         // Up to frame 120, a round trip of 6 frames, 8 of hashing.
         assert!((31.0..=25.0 + 6.0 + 8.0 + 2.0).contains(&frames), "told after {frames} frames");
