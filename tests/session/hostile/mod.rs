@@ -8,6 +8,8 @@ mod forged;
 mod guesses;
 mod mutate;
 mod phase;
+#[cfg(feature = "seal")]
+mod sealed;
 mod siege;
 mod table;
 
