@@ -234,6 +234,29 @@ mod tests {
     }
 
     #[test]
+    fn somebody_who_answers_sooner_than_the_old_address_pulls_nothing_away() {
+        let mut roam = Roam::new(at(0), addr(1), addr(2));
+        let mut value = 0;
+        for ms in (0..10_000).step_by(100) {
+            roam.heard(at(ms), addr(2), 47, true);
+            let sent = roam.challenge(at(ms), LEN, || {
+                value += 1;
+                value
+            });
+            assert!(roam.proof(sent[1].unwrap().1));
+            assert_eq!(roam.decide(at(ms + 5), RTT), Outcome::Undecided, "{ms}");
+            assert!(roam.proof(sent[0].unwrap().1));
+        }
+    }
+
+    #[test]
+    fn an_answer_from_before_both_fell_silent_proves_nothing() {
+        let mut roam = Roam::new(at(0), addr(1), addr(2));
+        assert_eq!(run(&mut roam, 0..1_000, 2, &[1, 2]), []);
+        assert_eq!(run(&mut roam, 1_000..5_000, 2, &[]), []);
+    }
+
+    #[test]
     fn an_address_that_is_not_proven_is_never_taken() {
         let mut roam = Roam::new(at(0), addr(1), addr(2));
         assert_eq!(run(&mut roam, 0..10_000, 2, &[]), []);
