@@ -8,6 +8,7 @@ mod invite;
 mod long;
 mod meeting;
 mod net;
+mod racing;
 mod rebinding;
 mod roaming;
 mod udp;

@@ -17,10 +17,14 @@ use std::net::SocketAddr;
 
 impl Seal {
     /// Whether a joiner with this nonce is served: by a host always; by a machine that joins that very address, if its own
-    /// nonce is larger.
+    /// nonce is larger and it has no connection there. All its guests have that one address inside: somebody who sees the
+    /// traffic could otherwise speak in the peer's name by a handshake of its own.
     fn serves(&self, from: SocketAddr, nonce: u64) -> bool {
         match (&self.host, &self.join) {
-            (Some(hosting::Host { only: Some(only), .. }), Some(join)) => *only == from && join.nonce > nonce,
+            (Some(hosting::Host { only: Some(only), .. }), Some(join)) => {
+                let met = self.connections.iter().any(|one| one.shown == *only && one.holds());
+                *only == from && join.nonce > nonce && !met
+            }
             (Some(_), _) => true,
             (None, _) => false,
         }
@@ -146,7 +150,9 @@ impl<P: Protocol> Sealed<'_, P> {
         };
         let index = self.seal.free_index();
         let seal = &mut *self.seal;
-        let host = seal.host.as_mut().ok_or(SealRefusal::Unexpected)?;
+        // It was served when it began to wait, and perhaps no longer.
+        let serves = seal.serves(waiting.from, init.head.nonce);
+        let host = seal.host.as_mut().filter(|_| serves).ok_or(SealRefusal::Unexpected)?;
         let door = host.door(init.head.pattern, waiting.datagram()).ok_or(SealRefusal::BadMac)?;
         let ephemeral = init.ephemeral();
         if !host.use_up(now, init.head.cookie, ephemeral) {
@@ -221,6 +227,10 @@ impl<P: Protocol> Sealed<'_, P> {
         });
         seal.stats.connections += 1;
         seal.stir();
+        // Guests that were reached under the same address come too late: their DATA would take the place of this connection.
+        while let Some(late) = seal.connections.position(|one| one.shown == shown && !one.confirmed) {
+            seal.connections.remove(late);
+        }
         // Keys of before are kept beside the newest, in case somebody else has answered: two of each are enough.
         let of_host = |one: &Connection| one.role == PeerRole::Host;
         if seal.connections.iter().filter(|one| of_host(one)).count() > 2

@@ -43,6 +43,8 @@ pub(super) struct Connection {
     pub(super) since: Time,
     /// When a packet was opened last.
     pub(super) opened_at: Time,
+    /// When the inner protocol's lobby said HELLO after a silence: it looks for a peer that may have other keys by now.
+    pub(super) sought_at: Option<Time>,
     /// When a FIND may be sent next.
     pub(super) find_at: Time,
     /// Whether the inner protocol knows of it.
@@ -80,6 +82,7 @@ impl Connection {
             round_trip: Span::ZERO,
             since: now,
             opened_at: now,
+            sought_at: None,
             find_at: now,
             at_inner: false,
             confirmed: false,
@@ -100,6 +103,11 @@ impl Connection {
         } else {
             ConnectionStep::Reached { round_trip, role }
         }
+    }
+
+    /// Whether the peer was there and nothing says that it is gone.
+    pub(super) fn holds(&self) -> bool {
+        self.confirmed && self.sought_at.is_none_or(|at| at <= self.opened_at)
     }
 
     /// Whether INITs of this nonce from this address are of the same guest. By address a nonce alone proves nothing: a

@@ -109,8 +109,9 @@ impl Seal {
         if !connection.confirmed {
             return None;
         }
-        let stale = connection.role == PeerRole::Host && now.since(connection.opened_at) >= PATIENCE;
+        let stale = now.since(connection.opened_at) >= PATIENCE;
         if stale && greeting(&buf[..len]) == Some(message::Kind::Hello) {
+            connection.sought_at = Some(now);
             self.knock(now, to, &buf[..len]);
         }
         let connection = self.connections.get_mut(at)?;

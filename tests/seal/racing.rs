@@ -1,0 +1,271 @@
+//! A watcher that acts before the peer does: a handshake of its own in the peer's name, and copies of packets that win every
+//! race, from addresses that it makes up.
+
+use crate::net::{Machine, addr, both_agreed, ms, open};
+use core::time::Duration;
+use games::playground::{PLAY, Playground};
+use rebout::lab::sim::{EntryKind, NatKind, Recording};
+use rebout::lab::{Bout, HOST, JOINER, Setup, addresses};
+use rebout::net::link::LinkConfig;
+use rebout::seal::SealRefusal;
+use std::net::SocketAddr;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn bout(open: bool) -> Bout<Playground> {
+    let setup = Setup::new(5, LinkConfig::new(ms(40))).configure(|config| config.delay_frames = Some(4));
+    let mut bout = Bout::new(setup, PLAY);
+    if open {
+        bout.seal_open(5);
+    } else {
+        bout.seal(5);
+    }
+    bout.world.network_mut().record(Recording::Full);
+    bout
+}
+
+/// The nonce of a KNOCK.
+fn nonce(knock: &[u8]) -> u64 {
+    assert_eq!(knock[0], 0xE0);
+    u64::from_be_bytes(*knock[5..].first_chunk().unwrap())
+}
+
+/// A machine that joins `to` with a smaller nonce than this: of two that join each other, the one that is hosted. And its
+/// KNOCK.
+fn smaller(than: u64, to: SocketAddr, now: Duration) -> (Machine, Vec<u8>) {
+    let knocked = |id| {
+        let mut machine = Machine::join_open(id, to);
+        let (_, knock) = machine.poll(now)?;
+        (nonce(&knock) < than).then_some((machine, knock))
+    };
+    (100..200).find_map(knocked).unwrap()
+}
+
+/// What a machine has sent to the other one since `seen` entries.
+fn overheard(bout: &Bout<Playground>, by: usize, seen: &mut usize) -> Vec<Vec<u8>> {
+    let entries = bout.world.network().transcript().entries();
+    let sent = entries[*seen..].iter().filter(|entry| entry.kind == EntryKind::Sent);
+    let of = sent.filter(|entry| entry.from == addresses()[by] && entry.to == addresses()[1 - by]);
+    *seen = entries.len();
+    of.map(|entry| entry.datagram.clone()).collect()
+}
+
+/// A joiner by address would host whoever joins it from the address that it joins. The watcher does so in the middle of a
+/// match, with the host's address as its own, and reads the answers off the line.
+#[test]
+fn a_watcher_who_joins_the_joiner_in_the_name_of_its_host_is_refused() {
+    let mut bout = bout(true);
+    assert!(bout.run_until_frame(120), "{bout:?}");
+    let mut seen = 0;
+    let said = overheard(&bout, JOINER, &mut seen);
+    let now = bout.local_now(JOINER);
+    let (mut watcher, knock) = smaller(nonce(&said[0]), addresses()[JOINER], now);
+    let before = bout.machine(JOINER).seal.as_ref().unwrap().stats().refused(SealRefusal::Unexpected);
+    bout.inject(JOINER, addresses()[HOST], &knock);
+    let mut sent = 1;
+    for _ in 0..5_000 {
+        bout.run_for(ms(1));
+        let now = bout.local_now(JOINER);
+        for packet in overheard(&bout, JOINER, &mut seen) {
+            watcher.hand_in(now, addresses()[JOINER], &packet);
+        }
+        while let Some((_, packet)) = watcher.poll(now) {
+            bout.inject(JOINER, addresses()[HOST], &packet);
+            sent += 1;
+        }
+    }
+    let stats = bout.machine(JOINER).seal.as_ref().unwrap().stats();
+    assert_eq!((stats.handshakes, stats.connections), (0, 1), "{stats:?}");
+    assert_eq!((watcher.seal.stats().connections, watcher.agreed()), (0, false));
+    assert_eq!(stats.refused(SealRefusal::Unexpected) - before, sent);
+    assert!(sent > 20, "{sent}");
+    assert_eq!((bout.flaw(false), bout.told(HOST).count(), bout.told(JOINER).count()), (None, 0, 0));
+    assert!(bout.checked().0 > 400, "{bout:?}");
+}
+
+/// The same, but the watcher's handshake was done before the host's, and its DATA comes after it.
+#[test]
+fn a_handshake_in_the_name_of_the_host_is_void_once_the_host_has_answered() {
+    let mut net = open();
+    net.step();
+    let than = nonce(&net.sent_by(1, 0xE0)[0].datagram);
+    let (mut watcher, knock) = smaller(than, addr(1), net.now);
+    net.machines[1].hand_in(net.now, addr(0), &knock);
+    let mut late = Vec::new();
+    while net.machines[1].seal.stats().connections == 0 {
+        assert!(net.now < SECOND, "the host answers");
+        let seen = net.sent.len();
+        net.step();
+        for flying in net.sent[seen..].iter().filter(|flying| flying.from == addr(1)) {
+            watcher.hand_in(net.now, addr(1), &flying.datagram);
+        }
+        while let Some((_, packet)) = watcher.poll(net.now) {
+            if packet[0] >= 0xE4 {
+                late.push(packet);
+            } else {
+                net.machines[1].hand_in(net.now, addr(0), &packet);
+            }
+        }
+    }
+    assert!(watcher.seal.stats().connections == 1 && !late.is_empty(), "the watcher was first");
+    let unknown = net.machines[1].refused(SealRefusal::UnknownIndex);
+    for packet in &late {
+        net.machines[1].hand_in(net.now, addr(0), packet);
+    }
+    assert_eq!(net.machines[1].refused(SealRefusal::UnknownIndex) - unknown, late.len() as u64);
+    assert_eq!(net.machines[1].seal.stats().connections, 1);
+}
+
+/// The same with an INIT that waits for its turn, because two of one source are worked off in a second, until the host has
+/// answered.
+#[test]
+fn an_init_that_waited_until_the_host_has_answered_is_not_worked_off() {
+    let mut net = open();
+    net.step();
+    let mut than = nonce(&net.sent_by(1, 0xE0)[0].datagram);
+    let mut watchers = Vec::new();
+    for _ in 0..3 {
+        let (watcher, knock) = smaller(than, addr(1), net.now);
+        than = nonce(&knock);
+        net.machines[1].hand_in(net.now, addr(0), &knock);
+        watchers.push(watcher);
+    }
+    for _ in 0..2_000 {
+        let seen = net.sent.len();
+        net.step();
+        for watcher in &mut watchers {
+            for flying in net.sent[seen..].iter().filter(|flying| flying.from == addr(1)) {
+                watcher.hand_in(net.now, addr(1), &flying.datagram);
+            }
+            while let Some((_, packet)) = watcher.poll(net.now).filter(|_| net.now < ms(100)) {
+                net.machines[1].hand_in(net.now, addr(0), &packet);
+            }
+        }
+    }
+    let stats = net.machines[1].seal.stats();
+    assert_eq!(stats.handshakes, 2, "{stats:?}");
+}
+
+/// Of two that join each other, the one that hosts is not joined again by somebody with the address of its guest, but by
+/// its guest with another seal once both look for each other.
+#[test]
+fn of_two_that_joined_each_other_none_is_joined_by_a_third() {
+    for ids in [[2, 3], [4, 5], [6, 7]] {
+        let machines = [Machine::join_open(ids[0], addr(ids[1])), Machine::join_open(ids[1], addr(ids[0]))];
+        let mut net = crate::net::Net::new(machines.into());
+        assert!(net.run_until(2 * SECOND, both_agreed));
+        let stats = [0, 1]
+            .map(|at| (net.machines[at].seal.stats().handshakes, net.machines[at].seal.stats().connections));
+        for at in [0, 1] {
+            let than = nonce(&net.sent_by(at, 0xE0)[0].datagram);
+            let (mut watcher, knock) = smaller(than, net.machines[at].addr, net.now);
+            let peer = net.machines[1 - at].addr;
+            net.machines[at].hand_in(net.now, peer, &knock);
+            for _ in 0..1_500 {
+                let from = net.sent.len();
+                net.step();
+                let ours = net.machines[at].addr;
+                for flying in net.sent[from..].iter().filter(|flying| flying.from == ours) {
+                    watcher.hand_in(net.now, ours, &flying.datagram);
+                }
+                while let Some((_, packet)) = watcher.poll(net.now) {
+                    net.machines[at].hand_in(net.now, peer, &packet);
+                }
+            }
+            assert_eq!(watcher.seal.stats().connections, 0);
+        }
+        let after = [0, 1]
+            .map(|at| (net.machines[at].seal.stats().handshakes, net.machines[at].seal.stats().connections));
+        assert_eq!(after, stats);
+        // One of them starts anew, and the other one's lobby looks for it by its old seal.
+        for at in [0, 1] {
+            let (this, other) = (ids[at], ids[1 - at]);
+            net.machines[at] = Machine { addr: addr(this), ..Machine::join_open(this + 300, addr(other)) };
+            let target = net.machines[1 - at].seal.target().unwrap();
+            net.machines[1 - at].lobby = rebout::Lobby::join(crate::net::config(other + 40), target).unwrap();
+            assert!(net.run_until(5 * SECOND, both_agreed), "{this} anew, {other} by its old seal");
+        }
+    }
+}
+
+/// A copy of every tenth packet is at the host first, from the address of somebody who never asked for anything, another one
+/// after a while.
+#[test]
+fn a_forged_address_gets_at_most_three_times_what_came_from_it() {
+    let mut bout = bout(false);
+    assert!(bout.run_until_frame(120), "{bout:?}");
+    let (mut seen, mut count) = (0, 0_u64);
+    overheard(&bout, JOINER, &mut seen);
+    for millis in 0..20_000_u64 {
+        bout.run_for(ms(1));
+        let forged = SocketAddr::from(([203, 0, 113, (millis / 2_500) as u8], 9_999));
+        for packet in overheard(&bout, JOINER, &mut seen) {
+            count += 1;
+            if count.is_multiple_of(10) {
+                bout.inject(HOST, forged, &packet);
+            }
+        }
+        let machine = bout.machine(HOST);
+        let real = machine.seal.as_ref().unwrap().real(machine.agreed().unwrap().peer);
+        assert_eq!(real, Some(addresses()[JOINER]));
+    }
+    let (there, back) = (bout.from_strangers(), bout.to_strangers());
+    assert!(back > there * 2 && back <= there * 3, "{back} bytes for {there}");
+    assert_eq!((bout.flaw(false), bout.told(HOST).count(), bout.told(JOINER).count()), (None, 0, 0));
+}
+
+/// The first DATA of the joiner comes from a watcher's address first, so that the host takes that for the joiner's. The
+/// watcher then says nothing more.
+#[test]
+fn who_wins_the_race_for_the_first_data_alone_takes_nothing() {
+    let mut bout = bout(false);
+    let watcher = SocketAddr::from(([203, 0, 113, 9], 9_999));
+    let mut seen = 0;
+    let mut raced = false;
+    while !raced {
+        bout.run_for(ms(1));
+        if let Some(first) = overheard(&bout, JOINER, &mut seen).iter().find(|packet| packet[0] >= 0xE4) {
+            bout.inject(HOST, watcher, first);
+            raced = true;
+        }
+    }
+    assert!(bout.run_until_frame(300), "{bout:?}");
+    let machine = bout.machine(HOST);
+    let real = machine.seal.as_ref().unwrap().real(machine.agreed().unwrap().peer);
+    assert_eq!(real, Some(addresses()[JOINER]), "the joiner's own address");
+    assert_eq!((bout.flaw(false), bout.told(HOST).count(), bout.told(JOINER).count()), (None, 0, 0));
+    assert!(bout.world.now() < 7 * SECOND, "{:?}", bout.world.now());
+}
+
+/// While the joiner's router gives it another port, a watcher's copies are at the host first, and it answers for nobody. The
+/// joiner's own new address is taken when the watcher stops.
+#[test]
+fn who_races_a_peer_that_moves_delays_it_until_the_race_ends() {
+    let mut bout = bout(false);
+    let nat = bout.place_behind_nat(JOINER, NatKind::PortRestricted);
+    assert!(bout.run_until_frame(120), "{bout:?}");
+    let now = bout.world.now();
+    bout.world.network_mut().forget(nat, now + ms(1));
+    let watcher = SocketAddr::from(([203, 0, 113, 9], 9_999));
+    let mut seen = bout.world.network().transcript().entries().len();
+    for _ in 0..1_000 {
+        bout.run_for(ms(1));
+        let entries = bout.world.network().transcript().entries();
+        let of = |entry: &&rebout::lab::sim::Entry| {
+            entry.kind == EntryKind::Sent && entry.to == addresses()[HOST] && entry.datagram[0] >= 0xE4
+        };
+        let copies: Vec<_> = entries[seen..].iter().filter(of).map(|entry| entry.datagram.clone()).collect();
+        seen = entries.len();
+        for packet in copies {
+            bout.inject(HOST, watcher, &packet);
+        }
+    }
+    bout.run_for(2 * SECOND);
+    let machine = bout.machine(HOST);
+    let real = machine.seal.as_ref().unwrap().real(machine.agreed().unwrap().peer).unwrap();
+    assert!(real != watcher && real != addresses()[JOINER], "{real}");
+    let stood = bout.checked();
+    bout.run_for(2 * SECOND);
+    assert!(bout.checked().since(stood) > 100, "{bout:?}");
+    assert_eq!(bout.flaw(false), None);
+}
