@@ -61,6 +61,10 @@ pub fn knocked(hint: Hint) -> &'static str {
 /// Advice for a joiner whom nobody answered.
 pub fn unanswered(by: &Door, hint: Option<Hint>) -> String {
     let waits = match (by, hint) {
+        // Anybody can send a bare packet: no word of it talks a player out of an invite.
+        (Door::Invited(_), Some(Hint::TheyAreBare)) => {
+            "Something there plays without a seal, which an invite never does. Is the host still waiting, with this invite?"
+        }
         (_, Some(Hint::TheyAreBare)) => {
             "Something there plays without a seal: if the host said --bare, join its address with --bare."
         }

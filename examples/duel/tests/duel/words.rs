@@ -93,6 +93,11 @@ fn whom_nobody_answers_is_told_what_to_ask_for() {
         (
             Door::Invited(invite),
             Some(Hint::TheyAreBare),
+            "Something there plays without a seal, which an invite never does. Is the host still waiting, with this invite?",
+        ),
+        (
+            Door::Open,
+            Some(Hint::TheyAreBare),
             "Something there plays without a seal: if the host said --bare, join its address with --bare.",
         ),
         (
