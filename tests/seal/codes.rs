@@ -95,3 +95,22 @@ fn somebody_in_the_middle_has_two_codes() {
     }
     assert_eq!(differ, 20);
 }
+
+#[test]
+fn a_guest_that_the_host_does_not_keep_uses_up_no_code() {
+    let mut net = open();
+    net.machines[0].lobby = Lobby::host(Config { ask_before_accepting: true, ..config(0) }).unwrap();
+    // The first guest's part of the code is lost for a while, and a second guest asks meanwhile.
+    net.filter = Box::new(|now, flying| {
+        flying.from != addr(1) || flying.datagram[0] != 0xE7 || now > Duration::from_secs(3)
+    });
+    assert!(net.run_until(SECOND, |net| net.machines[0].lobby.incoming().is_some()));
+    let guest = net.machines[0].lobby.incoming().unwrap().addr;
+    net.machines.push(Machine::join_open(2, addr(0)));
+    net.run(2 * SECOND);
+    assert!(!net.sent_by(2, 0xE7).is_empty(), "it has asked");
+    assert_eq!(net.machines[2].seal.code(addr(0)), None);
+    net.run(2 * SECOND);
+    assert_eq!(net.machines[0].seal.code(guest), net.machines[1].seal.code(addr(0)));
+    assert!(net.machines[0].seal.code(guest).is_some());
+}

@@ -103,6 +103,13 @@ fn a_guest_that_never_sends_data_is_gone_after_two_seconds() {
     assert_eq!(net.machines[0].seal.stats().handshakes, 1);
     let sent = net.sent.iter().filter(|flying| flying.from == addr(0));
     assert!(sent.map(|flying| flying.datagram[0]).all(|first| first <= 0xE3), "only its RESP");
+    let connections = |net: &Net| format!("{:?}", net.machines[0].seal).contains("connections: 1,");
+    assert!(connections(&net));
+    net.filter = Box::new(|_, _| false);
+    net.run(ms(1_500));
+    assert!(connections(&net), "for two seconds from its INIT");
+    net.run(ms(300));
+    assert!(!connections(&net));
     // The seat is free for another one all the while, and the address of the one that is gone is known no more.
     let key = net.machines[0].seal.public_key().unwrap();
     net.machines.push(Machine::join(2, key, &[addr(0)]));
@@ -164,6 +171,8 @@ fn eight_guests_that_nobody_keeps_are_remembered() {
     assert!(net.machines[0].agreed());
     let peer = net.machines[0].lobby.agreed().unwrap().unwrap().peer;
     assert_eq!(net.machines[0].seal.real(peer), Some(addr(1)), "the one that is kept");
+    let shown = format!("{:?}", net.machines[0].seal);
+    assert!(shown.starts_with("Seal { connections: 9,"), "and eight others: {shown}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use games::playground::{PLAY, Playground};
 use rebout::lab::sim::{EntryKind, NatKind, Recording};
 use rebout::lab::{Bout, HOST, JOINER, Setup, addresses};
 use rebout::net::link::LinkConfig;
-use rebout::seal::SealRefusal;
+use rebout::seal::{Randomness, Seal, SealRefusal};
 use std::net::SocketAddr;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -81,6 +81,40 @@ fn a_watcher_who_joins_the_joiner_in_the_name_of_its_host_is_refused() {
     assert!(sent > 20, "{sent}");
     assert_eq!((bout.flaw(false), bout.told(HOST).count(), bout.told(JOINER).count()), (None, 0, 0));
     assert!(bout.checked().0 > 400, "{bout:?}");
+}
+
+/// The watcher has the nonce and the address of the joiner, and a cookie that it reads off the line, so that the host
+/// takes its INIT for one of the joiner's. It has none of the joiner's keys: a decoy makes it draw others.
+#[test]
+fn a_watcher_who_joins_the_host_in_the_name_of_its_guest_is_refused() {
+    let mut bout = bout(true);
+    assert!(bout.run_until_frame(120), "{bout:?}");
+    let mut seen = 0;
+    let honest = overheard(&bout, JOINER, &mut seen);
+    let now = bout.local_now(HOST);
+    let seal = Seal::join_open(Randomness::Seeded(!5), addresses()[HOST]).unwrap();
+    let lobby = rebout::Lobby::join(crate::net::config(9), addresses()[HOST]).unwrap();
+    let mut watcher = Machine::new(9, seal, lobby);
+    let (_, knock) = watcher.poll(now).unwrap();
+    assert_eq!(nonce(&knock), nonce(&honest[0]));
+    let mut decoy = Machine::host_open(8);
+    decoy.hand_in(now, addresses()[JOINER], &knock);
+    watcher.hand_in(now, addresses()[HOST], &decoy.poll(now).unwrap().1);
+    assert_eq!(watcher.poll(now).unwrap().1[0], 0xE2, "an INIT for nobody");
+    let stats = *bout.machine(HOST).seal.as_ref().unwrap().stats();
+    bout.inject(HOST, addresses()[JOINER], &knock);
+    bout.run_for(ms(1));
+    let retry = overheard(&bout, HOST, &mut seen).into_iter().find(|packet| packet[0] == 0xE1).unwrap();
+    watcher.hand_in(now, addresses()[HOST], &retry);
+    let (_, init) = watcher.poll(now).unwrap();
+    assert!(init[0] == 0xE2 && honest.iter().all(|packet| packet.get(21..53) != init.get(21..53)));
+    bout.inject(HOST, addresses()[JOINER], &init);
+    bout.run_for(2 * SECOND);
+    let after = bout.machine(HOST).seal.as_ref().unwrap().stats();
+    assert_eq!((after.handshakes, after.connections), (stats.handshakes, stats.connections));
+    assert_eq!(after.refused_total(), stats.refused_total() + 1);
+    assert_eq!(after.refused(SealRefusal::Unexpected), stats.refused(SealRefusal::Unexpected) + 1);
+    assert_eq!((bout.flaw(false), bout.told(HOST).count(), bout.told(JOINER).count()), (None, 0, 0));
 }
 
 /// The same, but the watcher's handshake was done before the host's, and its DATA comes after it.

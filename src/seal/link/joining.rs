@@ -232,3 +232,81 @@ impl Join {
         Ok(joined)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::seal::Packet;
+
+    const HOST: [u8; 4] = [192, 0, 2, 1];
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    fn keys(byte: u8) -> noise::KeyPair {
+        noise::KeyPair::new(Secret([byte; 32])).unwrap()
+    }
+
+    /// A joiner by address that has knocked.
+    fn knocking() -> Join {
+        let host = (HOST, 7).into();
+        let mut join = Join::new(None, vec![host], host, 77, 5);
+        join.hello(at(0), &[1; 130], &mut Outbox::new());
+        join
+    }
+
+    /// The joiner takes a RETRY with a good mac; the INIT that it answers, if it does.
+    fn retried(join: &mut Join, ms: u64, from: SocketAddr, retry: &Retry) -> Result<Vec<u8>, SealRefusal> {
+        let (mut buf, mut out) = ([0; MAX_INIT_LEN], Outbox::new());
+        let len = seal::encode_retry(retry, |covered| Mac::open().write(covered), &mut buf).unwrap();
+        let key = join.key_for(at(ms), from, retry, &buf[..len])?;
+        let index = 100 + join.attempts.len() as u16;
+        join.retry(at(ms), from, (retry, key), (index, Secret([index as u8; 32])), &mut out)?;
+        let (to, len) = out.pop(&mut buf).unwrap();
+        assert_eq!(to, from);
+        Ok(buf[..len].to_vec())
+    }
+
+    #[test]
+    fn a_retry_counts_for_its_knock_alone_and_from_where_it_was_sent() {
+        let mut join = knocking();
+        let (host, unexpected) = ((HOST, 7).into(), Err(SealRefusal::Unexpected));
+        let good = Retry { index: 5, nonce: 77, cookie: 1, open_key: Some(keys(1).public) };
+        assert_eq!(retried(&mut join, 80, (HOST, 8).into(), &good), unexpected, "another address");
+        assert_eq!(retried(&mut join, 80, host, &Retry { nonce: 78, ..good }), unexpected);
+        assert_eq!(retried(&mut join, 80, host, &Retry { index: 6, ..good }), unexpected);
+        assert_eq!(retried(&mut join, 80, host, &Retry { open_key: None, ..good }), Err(SealRefusal::BadMac));
+        assert!(retried(&mut join, 80, host, &good).is_ok());
+        assert_eq!(retried(&mut join, 90, host, &Retry { cookie: 2, ..good }), unexpected, "an INIT waits");
+        assert!(
+            retried(&mut join, 90, host, &Retry { index: 100, ..good }).is_ok(),
+            "that INIT's cookie was bad"
+        );
+    }
+
+    #[test]
+    fn four_inits_wait_and_the_first_answer_ends_them_all() {
+        let (mut join, host) = (knocking(), (HOST, 7).into());
+        let retry = |byte| Retry { index: 5, nonce: 77, cookie: 1, open_key: Some(keys(byte).public) };
+        let inits: Vec<_> = (1..=4).map(|byte| retried(&mut join, 80, host, &retry(byte)).unwrap()).collect();
+        assert_eq!(retried(&mut join, 90, host, &retry(9)), Err(SealRefusal::Limited));
+        let answered = [0, 2].map(|which: usize| {
+            let Ok(Packet::Init(init)) = seal::decode(&inits[which]) else { panic!("an INIT") };
+            let (mut text, mut resp) = ([0; 300], [0; 300]);
+            let keys = keys(which as u8 + 1);
+            let accepted = noise::accept(&keys, init.prologue, Secret([9; 32]), init.message, &mut text);
+            let head = seal::resp_head(init.head.index);
+            resp[..head.len()].copy_from_slice(&head);
+            let (_, len) = accepted.unwrap().0.answer(&[3; 30], &mut resp[head.len()..]).unwrap();
+            let Ok(Packet::Resp(resp)) = seal::decode(&resp[..head.len() + len]) else { panic!("a RESP") };
+            join.resp(at(160), &resp, &mut text).map(|joined| joined.index)
+        });
+        assert_eq!(answered, [Ok(100), Err(SealRefusal::Unexpected)], "a later answer is of nobody");
+        assert_eq!(
+            retried(&mut join, 170, host, &retry(5)),
+            Err(SealRefusal::Unexpected),
+            "nobody has knocked"
+        );
+    }
+}

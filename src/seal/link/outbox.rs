@@ -68,3 +68,22 @@ pub(super) fn copied(packet: &[u8], buf: &mut [u8]) -> Option<usize> {
     buf.get_mut(..packet.len())?.copy_from_slice(packet);
     Some(packet.len())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_to_strangers_leave_room_for_packets_of_connections() {
+        let (mut out, mut buf) = (Outbox::new(), [0; MAX_INIT_LEN]);
+        let [stranger, peer] = [1, 2].map(|port| SocketAddr::from(([192, 0, 2, 7], port)));
+        (0..100).for_each(|_| out.answer(stranger, |buf| copied(b"retry", buf)));
+        (0..100).for_each(|_| out.push(peer, b"challenge"));
+        out.answer(stranger, |buf| copied(b"retry", buf));
+        let sent: Vec<_> = core::iter::from_fn(|| out.pop(&mut buf)).map(|(to, _)| to).collect();
+        assert_eq!(sent.len(), WAITING);
+        assert!(
+            sent[..ANSWERS].iter().all(|to| *to == stranger) && sent[ANSWERS..].iter().all(|to| *to == peer)
+        );
+    }
+}
