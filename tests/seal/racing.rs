@@ -1,7 +1,7 @@
 //! A watcher that acts before the peer does: a handshake of its own in the peer's name, and copies of packets that win every
 //! race, from addresses that it makes up.
 
-use crate::net::{Machine, addr, both_agreed, ms, open};
+use crate::net::{Machine, addr, both_agreed, invited, ms, open};
 use core::time::Duration;
 use games::playground::{PLAY, Playground};
 use rebout::lab::sim::{EntryKind, NatKind, Recording};
@@ -302,4 +302,28 @@ fn who_races_a_peer_that_moves_delays_it_until_the_race_ends() {
     bout.run_for(2 * SECOND);
     assert!(bout.checked().since(stood) > 100, "{bout:?}");
     assert_eq!(bout.flaw(false), None);
+}
+
+/// By address a RETRY proves nothing, and four INITs may wait: whoever answers each KNOCK at once with four keys of its own
+/// keeps a joiner from its host for as long as it does so. By invite no such RETRY has a good mac.
+#[test]
+fn who_answers_each_knock_first_keeps_out_a_joiner_by_address_alone() {
+    for (mut net, kept_out) in [(open(), true), (invited(), false)] {
+        let mut decoys: Vec<_> = (50..54).map(Machine::host_open).collect();
+        while net.now < 4 * SECOND {
+            let seen = net.sent.len();
+            net.step();
+            let (now, sent) = (net.now, net.sent[seen..].to_vec());
+            for knock in sent.iter().filter(|flying| flying.from == addr(1) && flying.datagram[0] == 0xE0) {
+                for decoy in &mut decoys {
+                    decoy.hand_in(now, addr(1), &knock.datagram);
+                    if let Some((_, retry)) = decoy.poll(now) {
+                        net.machines[1].hand_in(now, addr(0), &retry);
+                    }
+                }
+            }
+        }
+        assert_eq!(both_agreed(&net), !kept_out);
+        assert!(net.run_until(4 * SECOND, both_agreed), "it gets in when the watcher stops");
+    }
 }
