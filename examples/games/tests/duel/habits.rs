@@ -50,7 +50,7 @@ impl Share {
 #[test]
 fn every_second_time_it_gets_up_with_the_rising_strike() {
     let mut shares = [Share::default(); 2];
-    for seed in 0..10 {
+    for seed in 0..5 {
         let mut falls = 0_usize;
         watch(seed, [bot(seed + 50, Level::Hard), bot(seed, Level::Hard)], |before, after| {
             let (was, is) = (&before.fighters[1], &after.fighters[1]);

@@ -111,16 +111,16 @@ fn long_mirrors() {
 #[test]
 fn one_trick_does_not_beat_hard() {
     for script in SCRIPTS {
-        let score = against(script, Level::Hard, 4);
-        assert!(score.won * 10 <= 4 * allowed_wins(Level::Hard), "{}: {score:?}", script.name);
+        let score = against(script, Level::Hard, 2);
+        assert!(score.won * 10 <= 2 * allowed_wins(Level::Hard), "{}: {score:?}", script.name);
     }
 }
 
 #[test]
 fn one_trick_seldom_beats_normal() {
     for script in SCRIPTS {
-        let score = against(script, Level::Normal, 6);
-        assert!(score.won * 10 <= 6 * allowed_wins(Level::Normal), "{}: {score:?}", script.name);
+        let score = against(script, Level::Normal, 2);
+        assert!(score.won * 10 <= 2 * allowed_wins(Level::Normal), "{}: {score:?}", script.name);
     }
 }
 
@@ -132,13 +132,13 @@ fn somebody_who_hits_any_key_wins_now_and_then_against_easy() {
 
 #[test]
 fn hard_beats_normal_beats_easy() {
-    ranked(Level::Hard, Level::Normal, 24);
-    ranked(Level::Normal, Level::Easy, 24);
-    let score = score(24, |seed| bot(seed, Level::Hard), |seed| bot(seed, Level::Easy));
-    assert!(score.won >= 22, "hard against easy: {score:?}");
+    ranked(Level::Hard, Level::Normal, 10);
+    ranked(Level::Normal, Level::Easy, 5);
+    let score = score(4, |seed| bot(seed, Level::Hard), |seed| bot(seed, Level::Easy));
+    assert!(score.won == 4, "hard against easy: {score:?}");
 }
 
 #[test]
 fn two_bots_of_a_level_do_not_wait_for_each_other() {
-    LEVELS.into_iter().for_each(|level| mirror(level, 6));
+    LEVELS.into_iter().for_each(|level| mirror(level, 2));
 }
