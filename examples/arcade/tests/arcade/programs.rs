@@ -92,7 +92,7 @@ fn a_player_that_is_killed_is_missed_at_once_where_packets_are_acknowledged() {
         let mut player = Running::start(&format!("join {address} {UNSEEN} --wire {wire}"));
         let id = joined(&mut player);
         assert!(server.line().starts_with(&format!("player {id} joined from 127.0.0.1:")));
-        let mut next = Running::start(&format!("join {address} {UNSEEN} --wire {wire} --seconds 6"));
+        let mut next = Running::start(&format!("join {address} {UNSEEN} --wire {wire} --seconds 5"));
         assert!(server.line().contains(" joined from "));
         player.child.kill().expect("it runs");
         let killed = Instant::now();
@@ -121,7 +121,7 @@ fn a_server_that_is_killed_is_lost_and_the_player_is_told_so() {
 #[test]
 fn a_server_that_closes_says_so() {
     for (wire, words) in [("rtype", "the server has ended the game"), ("game", "the server was shut down")] {
-        let (mut server, address) = server(&format!("--seconds 3 --wire {wire}"));
+        let (mut server, address) = server(&format!("--seconds 2 --wire {wire}"));
         let mut player = Running::start(&format!("join {address} {UNSEEN} --wire {wire}"));
         joined(&mut player);
         assert!(player.line().starts_with(words));
@@ -186,7 +186,7 @@ fn without_a_display_and_a_terminal_it_says_so() {
 fn bots_play_over_both_wires_and_tell_what_they_saw() {
     for wire in ["rtype", "game"] {
         let (out, code, _) =
-            Running::start(&format!("bots --clients 3 --seconds 4 --json --wire {wire}")).end();
+            Running::start(&format!("bots --clients 3 --seconds 3 --json --wire {wire}")).end();
         assert_eq!(code, Some(0), "{out}");
         let over: Vec<&str> = out.lines().filter(|line| line.contains("\"event\":\"over\"")).collect();
         assert_eq!(over.len(), 3, "{out}");
