@@ -38,8 +38,6 @@ impl Gate {
 }
 
 impl MeetsStrangers for Gate {
-    type Link = ServerLink;
-
     fn knock(
         &self,
         now: Time,
@@ -48,14 +46,6 @@ impl MeetsStrangers for Gate {
         offer: Option<u8>,
     ) -> Result<Knock, Refusal> {
         on!(self, gate => gate.knock(now, from, datagram, offer))
-    }
-
-    fn begin(&self, now: Time, from: SocketAddr, id: u8, datagram: &[u8], link: &mut ServerLink) {
-        match (self, link) {
-            (Self::Game(gate), ServerLink::Game(link)) => gate.begin(now, from, id, datagram, link),
-            (Self::Rtype(gate), ServerLink::Rtype(link)) => gate.begin(now, from, id, datagram, link),
-            _ => unreachable!("one server speaks one dialect"),
-        }
     }
 }
 
@@ -69,11 +59,11 @@ pub(crate) enum ServerLink {
 }
 
 impl ServerLink {
-    /// A connection that nobody has begun.
-    pub(crate) fn idle(wire: Wire) -> Self {
+    /// A connection that nobody has begun, at a server whose world began with `seed`.
+    pub(crate) fn idle(wire: Wire, seed: u32) -> Self {
         match wire {
             Wire::Game => Self::Game(game::server_link::ServerLink::idle()),
-            Wire::Rtype => Self::Rtype(rtype::server_link::ServerLink::idle()),
+            Wire::Rtype => Self::Rtype(rtype::server_link::ServerLink::idle(seed)),
         }
     }
 
@@ -87,6 +77,10 @@ impl ServerLink {
 }
 
 impl SpeaksToClient for ServerLink {
+    fn begin(&mut self, now: Time, id: u8, sequence: u16) {
+        on!(self, link => link.begin(now, id, sequence));
+    }
+
     #[inline]
     fn receive(
         &mut self,

@@ -33,15 +33,13 @@ pub(crate) struct Answer {
 pub(crate) enum Knock {
     /// It is answered, with one datagram or two, and nothing is kept.
     Answer(Answer, Option<Answer>),
-    /// The address is proven. A seat is taken, and the datagram is then the first one of the connection.
-    Proven,
+    /// The address is proven, by the number of the packet that it has received: the server's first of the connection. A seat
+    /// is taken, and the datagram is then the client's first.
+    Proven { sequence: u16 },
 }
 
 /// Judges datagrams from addresses without a seat, and keeps no state about them.
 pub(crate) trait MeetsStrangers {
-    /// The server's end of the connections that begin here.
-    type Link;
-
     /// Judges a datagram from `from`, which would get the id `offer` now; `None` if there is none left.
     fn knock(
         &self,
@@ -50,9 +48,6 @@ pub(crate) trait MeetsStrangers {
         datagram: &[u8],
         offer: Option<u8>,
     ) -> Result<Knock, Refusal>;
-
-    /// Begins the connection of a proven address, in place of an earlier one.
-    fn begin(&self, now: Time, from: SocketAddr, id: u8, datagram: &[u8], link: &mut Self::Link);
 }
 
 /// A packet of a client.
@@ -88,6 +83,9 @@ pub(crate) type NumberedInput = (u32, Command);
 
 /// A server's end of one connection.
 pub(crate) trait SpeaksToClient {
+    /// Begins the connection of client `id`, which has received our packet `sequence`, and forgets the one before.
+    fn begin(&mut self, now: Time, id: u8, sequence: u16);
+
     /// Takes in a datagram; inputs go into `inputs`, whose room is never exceeded.
     fn receive(
         &mut self,

@@ -2,7 +2,7 @@
 
 use super::input_buffer::InputBuffer;
 use super::log::Log;
-use crate::authority::config::Wire;
+use crate::authority::config::{ServerConfig, Wire};
 use crate::authority::dialect::{Parts, ServerLink, SpeaksToClient};
 use crate::authority::world::Command;
 use crate::time::{Span, Time};
@@ -67,14 +67,14 @@ pub(super) struct Seat {
 }
 
 impl Seat {
-    pub(super) fn empty(wire: Wire, frame_span: Span) -> Self {
+    pub(super) fn empty(config: &ServerConfig, frame_span: Span) -> Self {
         Self {
-            wire,
+            wire: config.wire,
             phase: Phase::Empty,
             addr: SocketAddr::from(([0, 0, 0, 0], 0)),
             id: 0,
-            link: ServerLink::idle(wire),
-            inputs: match wire {
+            link: ServerLink::idle(config.wire, config.seed),
+            inputs: match config.wire {
                 Wire::Game => InputBuffer::new(),
                 Wire::Rtype => InputBuffer::by_packets(frame_span),
             },

@@ -3,7 +3,7 @@
 use super::entities::Entities;
 use super::seat::Seat;
 use crate::authority::config::ServerConfig;
-use crate::authority::dialect::{Gate, MeetsStrangers};
+use crate::authority::dialect::{Gate, SpeaksToClient};
 use crate::peer::entropy::Entropy;
 use crate::peer::keyed_hash::{Key, keyed_hash};
 use crate::time::{Span, Time};
@@ -32,7 +32,7 @@ impl Seats {
         let count = usize::from(config.max_clients);
         let frame_span = Span::from_secs(1) / u32::from(config.frame_rate);
         Self {
-            seats: (0..count).map(|_| Seat::empty(config.wire, frame_span)).collect(),
+            seats: (0..count).map(|_| Seat::empty(config, frame_span)).collect(),
             by_addr: Vec::with_capacity(count),
             ready: VecDeque::with_capacity(count),
             gate: Gate::new(config.wire, key(), config.seed),
@@ -74,18 +74,18 @@ impl Seats {
         entities.free_for_player(keyed_hash(self.spread, &bytes))
     }
 
-    /// An empty seat for a proven address; its link is begun by the datagram that proved it.
+    /// An empty seat for an address that has proven by `sequence` that it receives; its link begins with that packet.
     pub(super) fn seat(
         &mut self,
         now: Time,
         addr: SocketAddr,
         id: u8,
-        datagram: &[u8],
+        sequence: u16,
         told: u64,
     ) -> Option<usize> {
         let at = self.seats.iter().position(Seat::is_empty)?;
         let seat = &mut self.seats[at];
-        self.gate.begin(now, addr, id, datagram, &mut seat.link);
+        seat.link.begin(now, id, sequence);
         seat.take(now, addr, id, told);
         let place = self.by_addr.partition_point(|(known, _)| *known < addr);
         self.by_addr.insert(place, (addr, at as u8));

@@ -22,14 +22,14 @@ impl Server {
                     .extend([Some(answer), second].into_iter().flatten().map(|answer| (from, answer)));
                 Ok(())
             }
-            (Knock::Proven, Some(id)) => {
-                let at = self.seats.seat(now, from, id, datagram, self.log.newest());
+            (Knock::Proven { sequence }, Some(id)) => {
+                let at = self.seats.seat(now, from, id, sequence, self.log.newest());
                 let at = at.ok_or(Refusal::NoRoom)?;
                 self.greet(now, at, id);
                 self.tell(ServerEvent::Joined { id, addr: from });
                 self.hear_client(now, at, datagram)
             }
-            (Knock::Proven, None) => Err(Refusal::Stranger),
+            (Knock::Proven { .. }, None) => Err(Refusal::Stranger),
         }
     }
 

@@ -1,7 +1,5 @@
 //! Strangers on GAME: a CONNECT_REQ is empty, so the sequence number of the CONNECT_ACK is the proof of an address.
 
-use super::connection::Connection;
-use super::server_link::ServerLink;
 use crate::authority::dialect::proof::Proofs;
 use crate::authority::dialect::{Answer, Knock, MAX_ANSWER, MeetsStrangers};
 use crate::peer::keyed_hash::Key;
@@ -30,8 +28,6 @@ impl Gate {
 }
 
 impl MeetsStrangers for Gate {
-    type Link = ServerLink;
-
     fn knock(
         &self,
         now: Time,
@@ -60,16 +56,11 @@ impl MeetsStrangers for Gate {
                 | Payload::ReliableEvent(_)
                 | Payload::Heartbeat,
                 Some(id),
-            ) if self.proofs.proves(now, from, id.get(), heard.ack) => Ok(Knock::Proven),
+            ) if self.proofs.proves(now, from, id.get(), heard.ack) => {
+                Ok(Knock::Proven { sequence: heard.ack })
+            }
             _ => Err(Refusal::Stranger),
         }
-    }
-
-    fn begin(&self, now: Time, from: SocketAddr, id: u8, datagram: &[u8], link: &mut ServerLink) {
-        // The proof was checked before. The packet that the client has acknowledged is the first of the connection.
-        let sequence =
-            decode(datagram).map_or_else(|_| self.proofs.offer(now, from, id), |packet| packet.header.ack);
-        link.begin(Connection::after(now, sequence));
     }
 }
 
@@ -115,7 +106,8 @@ mod tests {
             ("192.0.2.1:5".parse().unwrap(), "192.0.2.1:6".parse().unwrap());
         let proof = offered(&gate, at(4_900), here, 7);
         let proven = |now, from, id, ack, bits| {
-            matches!(gate.knock(now, from, &heartbeat(ack, bits), Some(id)), Ok(Knock::Proven))
+            let knock = gate.knock(now, from, &heartbeat(ack, bits), Some(id));
+            matches!(knock, Ok(Knock::Proven { sequence }) if sequence == ack)
         };
         assert!(proven(at(4_950), here, 7, proof, 0));
         assert!(proven(at(9_900), here, 7, proof, 0), "of the period before");

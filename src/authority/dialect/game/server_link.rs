@@ -43,13 +43,6 @@ impl ServerLink {
         }
     }
 
-    /// Takes over a connection that has just begun, and forgets the one before.
-    pub(super) fn begin(&mut self, connection: Connection) {
-        self.connection = connection;
-        self.reliable.reset();
-        self.marks = [0; IN_FLIGHT as usize];
-    }
-
     /// Prepares the datagrams of a broadcast, which are alike for all clients but for their numbers.
     pub(crate) fn prepare_broadcast(frame: u64, shown: &[Shown], parts: &mut Parts) {
         parts.clear();
@@ -101,6 +94,12 @@ impl ServerLink {
 }
 
 impl SpeaksToClient for ServerLink {
+    fn begin(&mut self, now: Time, _: u8, sequence: u16) {
+        self.connection = Connection::after(now, sequence);
+        self.reliable.reset();
+        self.marks = [0; IN_FLIGHT as usize];
+    }
+
     fn receive(
         &mut self,
         now: Time,

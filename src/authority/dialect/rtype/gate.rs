@@ -1,7 +1,6 @@
 //! Strangers on R-Type: only a HELLO is answered, and the sequence number of the WELCOME is the proof of an address.
 
 use super::decode;
-use super::server_link::ServerLink;
 use crate::authority::dialect::proof::Proofs;
 use crate::authority::dialect::{Answer, Knock, MAX_ANSWER, MeetsStrangers};
 use crate::peer::keyed_hash::Key;
@@ -31,8 +30,6 @@ impl Gate {
 }
 
 impl MeetsStrangers for Gate {
-    type Link = ServerLink;
-
     fn knock(
         &self,
         now: Time,
@@ -51,18 +48,11 @@ impl MeetsStrangers for Gate {
             }
             // Full, or another version.
             (Payload::Hello { .. }, _) => Ok(Knock::Answer(answer(false, 0, &Payload::Nack(heard))?, None)),
-            (Payload::Ack(named), Some(id)) if self.proofs.proves(now, from, id, named) => Ok(Knock::Proven),
+            (Payload::Ack(named), Some(id)) if self.proofs.proves(now, from, id, named) => {
+                Ok(Knock::Proven { sequence: named })
+            }
             _ => Err(Refusal::Stranger),
         }
-    }
-
-    fn begin(&self, now: Time, from: SocketAddr, id: u8, datagram: &[u8], link: &mut ServerLink) {
-        // The proof was checked before. The WELCOME that the client has acknowledged is the first packet of the connection.
-        let welcome = match decode(datagram).map(|packet| packet.payload) {
-            Ok(Payload::Ack(named)) => named,
-            _ => self.proofs.offer(now, from, id),
-        };
-        link.begin(now, id, self.seed, welcome);
     }
 }
 
@@ -102,8 +92,10 @@ mod tests {
         let welcome = decode(&second.bytes[..second.len]).unwrap();
         assert_eq!(welcome.payload, Payload::Welcome { player_id: 7, seed: 42 });
         let proof = welcome.header.sequence;
-        let proven =
-            |now, from, id, named| matches!(gate.knock(now, from, &ack(named), Some(id)), Ok(Knock::Proven));
+        let proven = |now, from, id, named| {
+            let knock = gate.knock(now, from, &ack(named), Some(id));
+            matches!(knock, Ok(Knock::Proven { sequence }) if sequence == named)
+        };
         assert!(proven(at(4_950), here(), 7, proof) && proven(at(9_900), here(), 7, proof));
         assert!(!proven(at(10_000), here(), 7, proof), "too old");
         assert!(!proven(at(4_950), "192.0.2.1:6".parse().unwrap(), 7, proof), "another port");

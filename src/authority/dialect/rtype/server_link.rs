@@ -30,11 +30,11 @@ pub(crate) struct ServerLink {
 }
 
 impl ServerLink {
-    /// A connection that nobody has begun.
-    pub(crate) fn idle() -> Self {
+    /// A connection that nobody has begun, at a server whose world began with `seed`.
+    pub(crate) fn idle(seed: u32) -> Self {
         Self {
             id: 0,
-            seed: 0,
+            seed,
             numbers: Numbers::new(0, Reach::OF_CLIENT),
             outbox: Outbox::new(),
             replies: Replies::new(),
@@ -43,17 +43,6 @@ impl ServerLink {
             farewell: None,
             farewell_heard: false,
         }
-    }
-
-    /// Takes over a connection that has just begun with this WELCOME, and forgets the one before.
-    pub(super) fn begin(&mut self, now: Time, id: u8, seed: u32, welcome: u16) {
-        (self.id, self.seed, self.confirmed) = (id, seed, false);
-        (self.farewell, self.farewell_heard) = (None, false);
-        self.numbers = Numbers::new(welcome, Reach::OF_CLIENT);
-        self.numbers.next();
-        self.outbox.clear(now);
-        self.replies.clear();
-        self.updates.clear();
     }
 
     /// Prepares the positions of all entities, from which every connection chooses.
@@ -104,6 +93,16 @@ fn command(flags: InputFlags) -> Command {
 }
 
 impl SpeaksToClient for ServerLink {
+    fn begin(&mut self, now: Time, id: u8, welcome: u16) {
+        (self.id, self.confirmed) = (id, false);
+        (self.farewell, self.farewell_heard) = (None, false);
+        self.numbers = Numbers::new(welcome, Reach::OF_CLIENT);
+        self.numbers.next();
+        self.outbox.clear(now);
+        self.replies.clear();
+        self.updates.clear();
+    }
+
     fn receive(
         &mut self,
         now: Time,
