@@ -95,16 +95,11 @@ impl Replay {
     /// Reads an RPLK file that is in memory.
     ///
     /// # Errors
-    /// The first rule that the file breaks; its length is compared with the header before memory is allocated.
+    /// The first rule that the file breaks; the whole file is checked before memory is allocated.
     pub fn decode(file: &[u8]) -> Result<Self, ReadError> {
-        let Some((header, _)) = file.split_first_chunk() else {
-            return Err(ReadError::TooShort { len: file.len(), needed: HEADER_LEN });
-        };
-        let expected = Header::decode(header)?.file_len();
-        if file.len() as u64 != expected {
-            return Err(ReadError::Length { len: file.len() as u64, expected });
-        }
-        Self::read(&mut &*file)
+        let (seed, _) = check(file)?;
+        let frames = file[HEADER_LEN..].as_chunks::<FRAME_LEN>().0;
+        Ok(Self { seed, inputs: frames.iter().copied().map(frame_inputs).collect() })
     }
 
     /// Reads an RPLK file from its beginning to its end.

@@ -3,9 +3,6 @@
 use super::{Header, ReadError, Recording, Replay, StreamRecorder, Tail, WriteError};
 use crate::{Frame, Input};
 
-/// The byte of a file that tells its version.
-const AT_VERSION: usize = 4;
-
 impl Replay {
     /// The bytes of a file: of version 1, or of version 2 if an input has an axis that is not at rest.
     ///
@@ -41,9 +38,6 @@ impl Replay {
     /// # Errors
     /// The first rule that the file breaks. [`Recording::open`] takes a file that was cut.
     pub fn of_file(file: &[u8]) -> Result<Self, ReadError> {
-        if file.get(AT_VERSION) != Some(&2) {
-            return Self::decode(file);
-        }
         let recording = Recording::open(file.to_vec())?;
         match recording.tail() {
             Tail::Whole | Tail::Open => Ok(recording.to_replay()),
@@ -73,7 +67,7 @@ mod tests {
         for (axes, version) in [(0, 1), (1, 2), (6, 2)] {
             let replay = replay(500, axes);
             let file = replay.to_file().unwrap();
-            assert_eq!(file[AT_VERSION], version);
+            assert_eq!(file[4], version);
             assert_eq!(Replay::of_file(&file).unwrap(), replay);
         }
         assert!(replay(0, 6).to_file().unwrap().len() == super::super::HEADER_LEN, "no input has an axis");
