@@ -11,35 +11,9 @@ use games::playground::Playground;
 use rebout::lab::{Bout, Play, Setup, every_fourth};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::{Event, Player};
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
-
-/// Counts what is taken and given back.
-struct Counting;
-
-static TAKEN: AtomicU64 = AtomicU64::new(0);
-static IN_USE: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: everything is left to the system's allocator; only counts are kept beside it.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        TAKEN.fetch_add(1, Relaxed);
-        IN_USE.fetch_add(layout.size() as u64, Relaxed);
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        IN_USE.fetch_sub(layout.size() as u64, Relaxed);
-        unsafe { System.dealloc(pointer, layout) }
-    }
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        TAKEN.fetch_add(1, Relaxed);
-        IN_USE.fetch_add(size as u64, Relaxed);
-        IN_USE.fetch_sub(layout.size() as u64, Relaxed);
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
+use support::heap::{Counting, counts};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -76,7 +50,7 @@ struct Sample {
 fn sample(bout: &Bout<Playground>) -> Sample {
     Sample {
         frame: bout.checked().0,
-        in_use: IN_USE.load(Relaxed),
+        in_use: counts().live_bytes,
         resident: resident(),
         events: (0..2).map(|id| bout.machine(id).events.len()).sum(),
     }
@@ -125,9 +99,9 @@ fn main() -> ExitCode {
     let mut allocations = 0;
     for tenth in 1..=10 {
         let frame = args.warm_up.saturating_add((u64::from(args.frames) * tenth / 10) as u32);
-        let before = TAKEN.load(Relaxed);
+        let before = counts().calls;
         let reached = bout.run_until_frame(frame);
-        allocations += TAKEN.load(Relaxed) - before;
+        allocations += counts().calls - before;
         if !reached {
             break;
         }

@@ -1,6 +1,5 @@
 //! Datagrams that nobody honest sends: they are counted, they take no memory, and whoever plays goes on playing.
 
-use crate::heap;
 use crate::lab::{Lab, SERVER, client_addr, ms, server_addr};
 use rebout::authority::ServerEvent;
 use rebout::lab::sim::{EntryKind, Recording};
@@ -8,6 +7,7 @@ use rebout::net::link::{Chance, LinkConfig};
 use rebout::{Protocol, Refusal};
 use std::net::SocketAddr;
 use std::time::Duration;
+use support::heap;
 
 /// A GAME packet, with numbers of choice.
 fn packet(sequence: u16, ack: u16, kind: u8, payload: &[u8]) -> Vec<u8> {

@@ -5,10 +5,12 @@ mod clock;
 mod documents;
 mod drawing;
 mod exactness;
-mod heap;
 mod hostile;
 mod lab;
 mod records;
 mod rtype;
 mod rtype_hostile;
 mod seats;
+
+#[global_allocator]
+static ALLOCATOR: support::heap::Counting = support::heap::Counting;

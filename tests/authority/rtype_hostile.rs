@@ -1,6 +1,5 @@
 //! The hostile suite on R-Type, whose only secret is a sequence number of 16 bits.
 
-use crate::heap;
 use crate::lab::{Lab, SERVER, client_addr, ms, server_addr};
 use rebout::Protocol;
 use rebout::authority::{ServerEvent, Wire};
@@ -8,6 +7,7 @@ use rebout::lab::sim::{EntryKind, Recording};
 use rebout::net::link::{Chance, LinkConfig};
 use std::net::SocketAddr;
 use std::time::Duration;
+use support::heap;
 
 /// Datagrams of a forger who knows the next number of the connection, or guesses it, and names packet `named`.
 fn rows(sequence: u16, named: u16, id: u8) -> Vec<(&'static str, Vec<u8>)> {

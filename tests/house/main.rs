@@ -264,7 +264,7 @@ fn nothing_unused_is_allowed_wholesale() {
 }
 
 /// The parts of a session, each with its file.
-const PARTS: [(&str, &str); 10] = [
+const PARTS: [(&str, &str); 11] = [
     ("session/mod.rs", "Session"),
     ("session/simulation.rs", "Simulation"),
     ("session/stream.rs", "InputStream"),
@@ -275,6 +275,7 @@ const PARTS: [(&str, &str); 10] = [
     ("session/traffic.rs", "Traffic"),
     ("desync/mod.rs", "Watch"),
     ("session/outbox.rs", "Outbox"),
+    ("session/measures.rs", "Measures"),
 ];
 
 /// Plain data of these files: values without a rule to keep, which may be read field by field.

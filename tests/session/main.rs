@@ -6,7 +6,6 @@ mod extensions;
 mod farewells;
 mod figures;
 mod handshake;
-mod heap;
 mod hostile;
 mod lab;
 mod links;
@@ -16,3 +15,6 @@ mod pacing;
 mod pair;
 mod stalls;
 mod stress;
+
+#[global_allocator]
+static ALLOCATOR: support::heap::Counting = support::heap::Counting;

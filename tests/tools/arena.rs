@@ -1,55 +1,17 @@
 //! The arena as programs: two real processes, a client killed, a server killed, and words that a player understands.
 
 use crate::program::program;
-use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
+use support::program::Running;
 
-/// A running program that does not outlive its test.
-struct Running {
-    child: Child,
-    out: BufReader<ChildStdout>,
-}
-
-impl Running {
-    fn start(args: &str) -> Self {
-        let mut child = Command::new(program("arena"))
-            .args(args.split_whitespace())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the arena starts");
-        let out = BufReader::new(child.stdout.take().expect("a pipe"));
-        Self { child, out }
-    }
-
-    /// The next line that it prints.
-    fn line(&mut self) -> String {
-        let mut line = String::new();
-        self.out.read_line(&mut line).expect("text");
-        line.trim_end().to_owned()
-    }
-
-    /// The exit code and what it said last of all, on the error output.
-    fn end(mut self) -> (Option<i32>, String) {
-        let (mut rest, mut error) = (String::new(), String::new());
-        self.out.read_to_string(&mut rest).expect("text");
-        self.child.stderr.take().expect("a pipe").read_to_string(&mut error).expect("text");
-        (self.child.wait().expect("it ends").code(), error)
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+fn start(args: &str) -> Running {
+    Running::start(Command::new(program("arena")).args(args.split_whitespace()))
 }
 
 /// A server on a free port, and its address.
 fn server(args: &str) -> (Running, String) {
-    let mut server = Running::start(&format!("serve --bind 127.0.0.1:0 {args}"));
+    let mut server = start(&format!("serve --bind 127.0.0.1:0 {args}"));
     let line = server.line();
     let address = line.strip_prefix("the arena is open: join ").expect("an address").to_owned();
     (server, address)
@@ -58,15 +20,15 @@ fn server(args: &str) -> (Running, String) {
 #[test]
 fn a_client_that_is_killed_is_missed_and_the_server_goes_on() {
     let (mut server, address) = server("--seconds 30 --timeout 2");
-    let mut client = Running::start(&format!("join {address} --bot"));
+    let mut client = start(&format!("join {address} --bot"));
     let joined = client.line();
     let id = joined.strip_prefix("you are player ").expect("a seat").to_owned();
     assert!(server.line().starts_with(&format!("player {id} joined from 127.0.0.1:")));
-    client.child.kill().expect("it runs");
+    client.kill();
     let killed = Instant::now();
     assert_eq!(server.line(), format!("player {id} was not heard of any more"));
     assert!((1..8).contains(&killed.elapsed().as_secs()), "{:?}", killed.elapsed());
-    let mut next = Running::start(&format!("join {address} --bot --seconds 1"));
+    let mut next = start(&format!("join {address} --bot --seconds 1"));
     assert!(next.line().starts_with("you are player "));
     assert!(server.line().contains(" joined from "));
     assert!(next.line().starts_with("you left the game: "));
@@ -76,21 +38,22 @@ fn a_client_that_is_killed_is_missed_and_the_server_goes_on() {
 #[test]
 fn a_server_that_is_killed_is_lost_and_the_client_says_so() {
     let (mut server, address) = server("--seconds 30");
-    let mut client = Running::start(&format!("join {address} --bot --timeout 2"));
+    let mut client = start(&format!("join {address} --bot --timeout 2"));
     assert!(client.line().starts_with("you are player "));
-    server.child.kill().expect("it runs");
+    server.kill();
     assert!(client.line().starts_with("the connection to the server was lost: "));
-    let (code, error) = client.end();
+    let (_, code, error) = client.end();
     assert_eq!((code, &*error), (Some(1), "arena: the connection to the server was lost\n"));
 }
 
 #[test]
 fn a_server_that_shuts_down_says_so() {
     let (mut server, address) = server("--seconds 2");
-    let mut client = Running::start(&format!("join {address} --bot"));
+    let mut client = start(&format!("join {address} --bot"));
     assert!(client.line().starts_with("you are player "));
     assert!(client.line().starts_with("the server was shut down: "));
-    assert_eq!(client.end(), (Some(1), "arena: the server was shut down\n".to_owned()));
+    let (_, code, error) = client.end();
+    assert_eq!((code, &*error), (Some(1), "arena: the server was shut down\n"));
     assert!(server.line().contains(" joined from "));
     assert!(server.line().ends_with(" was told that the server shuts down"));
     assert_eq!(server.line(), "the arena is closed");
@@ -98,15 +61,15 @@ fn a_server_that_shuts_down_says_so() {
 
 #[test]
 fn where_no_server_is_the_client_says_what_to_look_at() {
-    let client = Running::start("join 127.0.0.1:9 --bot --timeout 1");
+    let (_, code, error) = start("join 127.0.0.1:9 --bot --timeout 1").end();
     let words = "arena: the server does not answer: is it running, and is the address right?\n";
-    assert_eq!(client.end(), (Some(1), words.to_owned()));
+    assert_eq!((code, &*error), (Some(1), words));
 }
 
 #[test]
 fn bots_play_over_udp_and_see_each_other() {
     let began = Instant::now();
-    let mut bots = Running::start("bots --clients 3 --seconds 3 --json");
+    let mut bots = start("bots --clients 3 --seconds 3 --json");
     let mut lines = Vec::new();
     while let line = bots.line()
         && !line.is_empty()
@@ -125,5 +88,5 @@ fn bots_play_over_udp_and_see_each_other() {
         // A busy machine may hold a process for a while; most predictions must still hold.
         assert!(number("steps") > 100.0 && number("exact") > 0.5 * number("compared"), "{line}");
     }
-    assert_eq!(bots.end().0, Some(0));
+    assert_eq!(bots.end().1, Some(0));
 }

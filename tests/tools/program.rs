@@ -1,34 +1,13 @@
 //! The tools, built and found.
 
 use std::path::PathBuf;
-use std::process::Command;
-use std::sync::Once;
 
-/// A tool, built if it is not: `cargo test --test tools` alone does not build examples.
+/// All tools that are run here. They are built together.
+const TOOLS: [&str; 6] = ["arena", "autopsy", "inspect", "playground", "replay", "stress"];
+
+/// A tool, built if it is not.
 pub(crate) fn program(name: &str) -> PathBuf {
-    static BUILT: Once = Once::new();
-    BUILT.call_once(|| {
-        let release: &[&str] = if cfg!(debug_assertions) { &[] } else { &["--release"] };
-        let built = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--example", "autopsy", "--example", "inspect"])
-            .args([
-                "--example",
-                "arena",
-                "--example",
-                "playground",
-                "--example",
-                "replay",
-                "--example",
-                "stress",
-            ])
-            .args(release)
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .status();
-        assert!(built.expect("cargo runs").success());
-    });
-    let test = std::env::current_exe().expect("this program is somewhere");
-    let profile = test.ancestors().nth(2).expect("target/debug/deps");
-    profile.join("examples").join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
+    support::program::example(name, &TOOLS)
 }
 
 /// Whether nothing in what a tool printed moves a cursor or turns the words around it.

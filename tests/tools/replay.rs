@@ -4,10 +4,10 @@ use crate::program::{is_harmless, program};
 use rebout::replay::{Header, Recording, Replay, StreamRecorder, Tail};
 use rebout::{Buttons, Frame, Input, Inputs};
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::time::Duration;
+use support::program::Running;
 
 fn run<I: AsRef<OsStr>>(args: impl IntoIterator<Item = I>) -> Output {
     Command::new(program("replay")).args(args).output().unwrap()
@@ -214,31 +214,22 @@ fn names_in_a_file_cannot_play_with_the_terminal() {
 
 /// A recording process that prints the number of each frame, killed when it is dropped.
 struct Victim {
-    child: Child,
-    frames: BufReader<std::process::ChildStdout>,
+    running: Running,
     path: String,
 }
 
 impl Victim {
     fn start(path: String) -> Self {
-        let mut child = Command::new(program("replay"))
-            .args(["record", &path, "--frames", "100000", "--progress"])
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut frames = BufReader::new(child.stdout.take().unwrap());
-        let mut line = String::new();
-        frames.read_line(&mut line).unwrap();
-        assert_eq!(line, "begin\n");
-        Self { child, frames, path }
+        let args = ["record", &path, "--frames", "100000", "--progress"];
+        let mut running = Running::start(Command::new(program("replay")).args(args));
+        assert_eq!(running.line(), "begin");
+        Self { running, path }
     }
 
     /// Kills the process without a warning; the frames that it had recorded, and those that are in its file.
     fn kill(mut self) -> (u32, Recording) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-        let mut printed = String::new();
-        self.frames.read_to_string(&mut printed).unwrap();
+        self.running.kill();
+        let (printed, ..) = self.running.end();
         // The last line may be cut, the one before it is not.
         let recorded = printed.rsplit_once('\n').map_or(0, |(whole, _)| whole.lines().count() as u32);
         (recorded, opened(&self.path))

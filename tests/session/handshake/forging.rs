@@ -1,7 +1,6 @@
 //! Forged datagrams during the handshake and about the end.
 
 use super::{When, cookie_for};
-use crate::heap;
 use crate::pair::{
     LATE, Pair, SOON, addr, config, events, hello, ms, offer, pair, pair_until, plays, stranger,
 };
@@ -13,6 +12,7 @@ use rebout::wire::control::{Header, Payload};
 use rebout::wire::message::{Message, Ordered};
 use rebout::{Event, Frame, Reason, Refusal, Verdict};
 use std::net::SocketAddr;
+use support::heap;
 
 #[test]
 fn forged_numbers_before_the_offer_do_not_keep_the_hosts_out() {

@@ -3,12 +3,12 @@
 use super::phase::Phase;
 use super::table::{Expect, Row, rows};
 use super::{MAX_BYTES, from, goes_on, twin, undisturbed_growth};
-use crate::heap;
 use crate::pair::{Pair, addr, both_ended, config, ms, pair_until};
 use rebout::lab::forge::Knows;
 use rebout::lab::{HOST, JOINER};
 use rebout::{Config, Refusal};
 use std::time::Duration;
+use support::heap;
 
 const FLOOD: u64 = 2_000;
 

@@ -13,13 +13,13 @@ mod sealed;
 mod siege;
 mod table;
 
-use crate::heap;
 use crate::pair::{Pair, addr, both_ended, ms, stranger};
 use phase::Phase;
 use rebout::lab::forge::Knows;
 use rebout::lab::{HOST, JOINER};
 use rebout::{Event, Refusal, Verdict};
 use std::time::Duration;
+use support::heap;
 use table::{Expect, Row, Source, rows};
 
 /// The most memory that a single datagram may take for good.

@@ -3,7 +3,6 @@
 
 use super::phase::Phase;
 use super::twin;
-use crate::heap;
 use crate::pair::{Pair, addr, both_ended, config, ms, pair_until, stranger};
 use proptest::prelude::*;
 use rebout::lab::forge::{Change, Knows};
@@ -12,6 +11,7 @@ use rebout::{Config, Event};
 use std::cell::OnceCell;
 use std::rc::Rc;
 use std::time::Duration;
+use support::heap;
 
 #[derive(Clone, Debug)]
 struct Shot {

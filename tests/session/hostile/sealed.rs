@@ -6,7 +6,6 @@
 //! the same bytes at the same times from then on. Nothing is sampled.
 
 use super::{MAX_BYTES, Phase, from};
-use crate::heap;
 use crate::hostile::table::{Source, rows};
 use crate::pair::{Pair, both_ended, config, ms, pair_until, pair_with};
 use core::time::Duration;
@@ -14,6 +13,7 @@ use rebout::lab::forge::Knows;
 use rebout::lab::{HOST, JOINER};
 use rebout::seal::SealRefusal;
 use std::collections::BTreeSet;
+use support::heap;
 
 const PHASES: [Phase; 8] = [
     Phase::Waiting,

@@ -1,76 +1,20 @@
 //! The arcade as programs: real processes over UDP, a player killed, a server killed, a full server, the wrong wire, and
 //! words that a player understands.
 
-use std::io::{BufRead, BufReader, Read};
-use std::path::PathBuf;
-use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::OnceLock;
+use std::process::Command;
 use std::time::Instant;
+use support::program::{Running, example};
 
-/// The program, built if it is not: `cargo test --test arcade` alone does not build examples.
-fn program() -> &'static PathBuf {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let release: &[&str] = if cfg!(debug_assertions) { &[] } else { &["--release"] };
-        let built = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--example", "arcade"])
-            .args(release)
-            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
-            .status();
-        assert!(built.expect("cargo runs").success());
-        let test = std::env::current_exe().expect("this program is somewhere");
-        let profile = test.ancestors().nth(2).expect("target/debug/deps");
-        profile.join("examples").join(format!("arcade{}", std::env::consts::EXE_SUFFIX))
-    })
-}
-
-/// A running program that does not outlive its test.
-struct Running {
-    child: Child,
-    out: BufReader<ChildStdout>,
-}
-
-impl Running {
-    fn start(args: &str) -> Self {
-        let mut child = Command::new(program())
-            .args(args.split_whitespace())
-            .env_remove("DISPLAY")
-            .env_remove("WAYLAND_DISPLAY")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the arcade starts");
-        let out = BufReader::new(child.stdout.take().expect("a pipe"));
-        Self { child, out }
-    }
-
-    /// The next line that it prints.
-    fn line(&mut self) -> String {
-        let mut line = String::new();
-        self.out.read_line(&mut line).expect("text");
-        line.trim_end().to_owned()
-    }
-
-    /// Everything that it prints until it ends, its exit code, and what it says on the error output.
-    fn end(mut self) -> (String, Option<i32>, String) {
-        let (mut rest, mut error) = (String::new(), String::new());
-        self.out.read_to_string(&mut rest).expect("text");
-        self.child.stderr.take().expect("a pipe").read_to_string(&mut error).expect("text");
-        (rest, self.child.wait().expect("it ends").code(), error)
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// The arcade on a machine without a display.
+fn start(args: &str) -> Running {
+    let mut command = Command::new(example("arcade", &["arcade"]));
+    command.args(args.split_whitespace()).env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
+    Running::start(&mut command)
 }
 
 /// A server on a free port, and its address.
 fn server(args: &str) -> (Running, String) {
-    let mut server = Running::start(&format!("serve --bind 127.0.0.1:0 {args}"));
+    let mut server = start(&format!("serve --bind 127.0.0.1:0 {args}"));
     let line = server.line();
     let address = line.strip_prefix("the arcade is open: join ").expect("an address");
     (server, address.split(' ').next().expect("an address").to_owned())
@@ -89,12 +33,12 @@ fn a_player_that_is_killed_is_missed_at_once_where_packets_are_acknowledged() {
         [("rtype", "does not answer any more", 0.5), ("game", "was not heard of any more", 1.5)]
     {
         let (mut server, address) = server(&format!("--seconds 60 --timeout 2 --wire {wire}"));
-        let mut player = Running::start(&format!("join {address} {UNSEEN} --wire {wire}"));
+        let mut player = start(&format!("join {address} {UNSEEN} --wire {wire}"));
         let id = joined(&mut player);
         assert!(server.line().starts_with(&format!("player {id} joined from 127.0.0.1:")));
-        let mut next = Running::start(&format!("join {address} {UNSEEN} --wire {wire} --seconds 5"));
+        let mut next = start(&format!("join {address} {UNSEEN} --wire {wire} --seconds 5"));
         assert!(server.line().contains(" joined from "));
-        player.child.kill().expect("it runs");
+        player.kill();
         let killed = Instant::now();
         assert_eq!(server.line(), format!("player {id} {words}"));
         let took = killed.elapsed().as_secs_f64();
@@ -109,9 +53,9 @@ fn a_player_that_is_killed_is_missed_at_once_where_packets_are_acknowledged() {
 fn a_server_that_is_killed_is_lost_and_the_player_is_told_so() {
     for wire in ["rtype", "game"] {
         let (mut server, address) = server(&format!("--seconds 60 --wire {wire}"));
-        let mut player = Running::start(&format!("join {address} {UNSEEN} --wire {wire} --timeout 2"));
+        let mut player = start(&format!("join {address} {UNSEEN} --wire {wire} --timeout 2"));
         joined(&mut player);
-        server.child.kill().expect("it runs");
+        server.kill();
         assert!(player.line().starts_with("the connection to the server was lost: "));
         let (_, code, error) = player.end();
         assert_eq!((code, &*error), (Some(1), "arcade: the connection to the server was lost\n"));
@@ -122,7 +66,7 @@ fn a_server_that_is_killed_is_lost_and_the_player_is_told_so() {
 fn a_server_that_closes_says_so() {
     for (wire, words) in [("rtype", "the server has ended the game"), ("game", "the server was shut down")] {
         let (mut server, address) = server(&format!("--seconds 2 --wire {wire}"));
-        let mut player = Running::start(&format!("join {address} {UNSEEN} --wire {wire}"));
+        let mut player = start(&format!("join {address} {UNSEEN} --wire {wire}"));
         joined(&mut player);
         assert!(player.line().starts_with(words));
         assert_eq!(player.end().2, format!("arcade: {words}\n"));
@@ -137,12 +81,12 @@ fn a_fifth_player_is_told_that_the_server_is_full() {
     for wire in ["rtype", "game"] {
         let (mut server, address) = server(&format!("--seconds 60 --wire {wire}"));
         let mut players: Vec<Running> =
-            (0..4).map(|_| Running::start(&format!("join {address} {UNSEEN} --wire {wire}"))).collect();
+            (0..4).map(|_| start(&format!("join {address} {UNSEEN} --wire {wire}"))).collect();
         players.iter_mut().for_each(|player| {
             joined(player);
         });
         (0..4).for_each(|_| assert!(server.line().contains(" joined from ")));
-        let (_, code, error) = Running::start(&format!("join {address} {UNSEEN} --wire {wire}")).end();
+        let (_, code, error) = start(&format!("join {address} {UNSEEN} --wire {wire}")).end();
         assert_eq!(code, Some(1));
         assert!(error.starts_with("arcade: the server is full"), "{error}");
     }
@@ -152,21 +96,21 @@ fn a_fifth_player_is_told_that_the_server_is_full() {
 fn where_nobody_answers_or_on_the_wrong_wire_the_player_is_told_what_to_try() {
     let (_server, address) = server("--seconds 60 --wire game");
     for address in ["127.0.0.1:9", &address] {
-        let (_, code, error) = Running::start(&format!("join {address} {UNSEEN} --wire rtype")).end();
+        let (_, code, error) = start(&format!("join {address} {UNSEEN} --wire rtype")).end();
         assert_eq!(code, Some(1));
         let words = "arcade: the server does not answer: is it running, and is the address right? It may also speak another \
                      wire than rtype: try --wire game\n";
         assert_eq!(error, words);
     }
     let (_rtype, address) = server("--seconds 60 --wire rtype");
-    let (_, code, error) = Running::start(&format!("join {address} {UNSEEN} --wire game --timeout 1")).end();
+    let (_, code, error) = start(&format!("join {address} {UNSEEN} --wire game --timeout 1")).end();
     assert_eq!(code, Some(1));
     assert!(error.ends_with("another wire than game: try --wire rtype\n"), "{error}");
 }
 
 #[test]
 fn alone_it_is_a_server_and_a_player_in_one() {
-    let (out, code, error) = Running::start("--bot --json --bots 1 --port 0 --seconds 3").end();
+    let (out, code, error) = start("--bot --json --bots 1 --port 0 --seconds 3").end();
     assert_eq!((code, &*error), (Some(0), ""), "{out}");
     assert!(
         out.contains("\"event\":\"joined\"") && out.contains("\"reason\":\"you left the game\""),
@@ -177,7 +121,7 @@ fn alone_it_is_a_server_and_a_player_in_one() {
 
 #[test]
 fn without_a_display_and_a_terminal_it_says_so() {
-    let (_, code, error) = Running::start("--port 0").end();
+    let (_, code, error) = start("--port 0").end();
     assert_eq!(code, Some(2));
     assert!(error.starts_with("arcade: there is neither a display nor a terminal"), "{error}");
 }
@@ -185,8 +129,7 @@ fn without_a_display_and_a_terminal_it_says_so() {
 #[test]
 fn bots_play_over_both_wires_and_tell_what_they_saw() {
     for wire in ["rtype", "game"] {
-        let (out, code, _) =
-            Running::start(&format!("bots --clients 3 --seconds 3 --json --wire {wire}")).end();
+        let (out, code, _) = start(&format!("bots --clients 3 --seconds 3 --json --wire {wire}")).end();
         assert_eq!(code, Some(0), "{out}");
         let over: Vec<&str> = out.lines().filter(|line| line.contains("\"event\":\"over\"")).collect();
         assert_eq!(over.len(), 3, "{out}");

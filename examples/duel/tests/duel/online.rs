@@ -6,13 +6,13 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use games::duel::{Duel, FULL_HEALTH, Phase};
 use rebout::replay::{Recording, Replay, play};
 use rebout::{Player, checksum};
+use support::program::example;
 
 /// Far enough that a test which reaches it has failed.
 pub(crate) const NEVER: Duration = Duration::from_secs(60);
@@ -22,23 +22,9 @@ const ONE_ROUND: &str = "3800";
 /// Fast, so that a match is short.
 const FRAME_RATE: &str = "480";
 
-/// The program, built if it is not: `cargo test --test duel` alone does not build examples.
+/// The duel on a machine without a display.
 pub(crate) fn duel() -> Command {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    let program = PROGRAM.get_or_init(|| {
-        let release: &[&str] = if cfg!(debug_assertions) { &[] } else { &["--release"] };
-        let built = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--example", "duel"])
-            .args(release)
-            // The whole workspace has the features that this program was built with.
-            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
-            .status();
-        assert!(built.expect("cargo runs").success());
-        let test = std::env::current_exe().expect("this program is somewhere");
-        let profile = test.ancestors().nth(2).expect("target/debug/deps");
-        profile.join("examples").join(format!("duel{}", std::env::consts::EXE_SUFFIX))
-    });
-    let mut command = Command::new(program);
+    let mut command = Command::new(example("duel", &["duel"]));
     command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").stdin(Stdio::null());
     command
 }
