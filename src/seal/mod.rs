@@ -41,6 +41,6 @@ mod link;
 
 #[cfg(feature = "seal")]
 pub use link::{
-    Code, ConnectionKeys, MAX_ADDRESSES, NotLoggedKeys, OpenedPacket, Randomness, Seal, SealError,
-    SealRefusal, SealStats, Sealed,
+    Brought, Code, ConnectionKeys, MAX_ADDRESSES, MAX_FALLBACKS, NotLoggedKeys, OpenedPacket, Randomness,
+    Seal, SealError, SealRefusal, SealStats, Sealed,
 };

@@ -11,7 +11,9 @@ use super::stats::SealRefusal;
 use super::{Seal, hosting};
 use crate::protocol::{PeerRole, Protocol};
 use crate::time::Time;
-use crate::wire::seal::{self, COMMITMENT_LEN, Init, Knock, MAX_INIT_LEN, Packet, Pattern, Resp, Retry};
+use crate::wire::seal::{
+    self, COMMITMENT_LEN, Init, Knock, LETTER_LEN, MAX_INIT_LEN, Packet, Pattern, Resp, Retry,
+};
 use core::time::Duration;
 use std::net::SocketAddr;
 
@@ -202,12 +204,38 @@ impl<P: Protocol> Sealed<'_, P> {
 
     /// Ends a joiner's handshake: there is a connection, and perhaps an answer in the RESP.
     pub(super) fn resp(&mut self, now: Duration, resp: &Resp<'_>) -> Result<(), SealRefusal> {
-        let (at, seal) = (Time::from(now), &mut *self.seal);
+        let Finished { pattern, shown, answer } = self.seal.finish(now.into(), resp)?;
+        if pattern == Pattern::Letter {
+            return Ok(());
+        }
+        let step = self.seal.connections.iter().last().map(Connection::step);
+        if let Some(step) = step {
+            self.inner.connection(now, shown, step);
+        }
+        if !answer.is_empty() {
+            self.inner.handle_datagram(now, shown, &self.seal.scratch[answer]);
+        }
+        Ok(())
+    }
+}
+
+/// A handshake of a joiner that has come to its end.
+pub(super) struct Finished {
+    pub(super) pattern: Pattern,
+    pub(super) shown: SocketAddr,
+    /// The inner protocol's answer, in the front of the seal's buffer.
+    pub(super) answer: core::ops::Range<usize>,
+}
+
+impl Seal {
+    /// Takes a RESP: there is a connection. By letter it has no path yet, and the inner protocol is not told.
+    pub(super) fn finish(&mut self, now: Time, resp: &Resp<'_>) -> Result<Finished, SealRefusal> {
+        let (at, seal) = (now, &mut *self);
         let join = seal.join.as_mut().ok_or(SealRefusal::Unexpected)?;
         let joined = join.resp(at, resp, &mut seal.scratch[..])?;
         let channel = Channel::new(&joined.split, false, joined.their_index);
         seal.key_log.note(&joined.split, [joined.their_index, joined.index]);
-        let (shown, nonce, pattern) = (join.shown, join.nonce, join.pattern());
+        let (shown, nonce, pattern) = (join.shown, join.nonce, joined.pattern);
         let names = (joined.index, pattern, nonce, joined.ephemeral);
         let (handshake, ours) = (joined.split.hash, seal.random.next_16());
         let comparison = joined.commitment.map_or(Comparison::Invited, |commitment| Comparison::Joiner {
@@ -220,7 +248,7 @@ impl<P: Protocol> Sealed<'_, P> {
         seal.connections.add(Connection {
             channel,
             confirmed: true,
-            at_inner: true,
+            at_inner: pattern != Pattern::Letter,
             round_trip: joined.round_trip,
             comparison,
             ..Connection::new(at, PeerRole::Host, (shown, joined.real), names)
@@ -238,13 +266,10 @@ impl<P: Protocol> Sealed<'_, P> {
         {
             seal.connections.remove(oldest);
         }
-        let step = seal.connections.iter().last().map(Connection::step);
-        if let Some(step) = step {
-            self.inner.connection(now, shown, step);
+        if pattern == Pattern::Letter {
+            let letter = seal.scratch[joined.answer.clone()].first_chunk::<LETTER_LEN>().copied();
+            seal.keep_letter(shown, &letter.unwrap_or([0; LETTER_LEN]))?;
         }
-        if !joined.answer.is_empty() {
-            self.inner.handle_datagram(now, shown, &self.seal.scratch[joined.answer]);
-        }
-        Ok(())
+        Ok(Finished { pattern, shown, answer: joined.answer })
     }
 }

@@ -4,13 +4,17 @@ use super::channel::Channel;
 use super::code::Comparison;
 use super::noise::Handshake;
 use super::outbox::Outbox;
+use super::paths::Paths;
 use super::random::Random;
-use super::roam::{Outcome, Roam};
+use super::roam::{Outcome, Roam, Standing};
 use crate::protocol::{ConnectionStep, PeerRole};
 use crate::time::{Span, Time};
 use crate::trace;
 use crate::wire::seal::{CONTROL_HEAD_LEN, KEY_LEN, Kind, MAX_CONTROL_LEN, Pattern, TAG_LEN};
-use std::net::{Ipv6Addr, SocketAddr};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4};
+
+/// The address outside of a connection that has no path yet: its handshake was brought by letter.
+pub(super) const NO_PATH: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0));
 
 /// A handshake whose RESP waits for the inner protocol's answer.
 #[derive(Debug)]
@@ -18,7 +22,7 @@ pub(super) struct Answering {
     pub(super) handshake: Handshake,
     /// The number of the connection at the joiner.
     pub(super) index: u16,
-    /// Where the INIT came from.
+    /// Where the INIT came from; by letter [`NO_PATH`].
     pub(super) to: SocketAddr,
     /// The length of the INIT; the RESP is shorter.
     pub(super) init_len: usize,
@@ -52,13 +56,16 @@ pub(super) struct Connection {
     /// Whether DATA or a control packet of it was opened.
     pub(super) confirmed: bool,
     pub(super) answering: Option<Box<Answering>>,
+    /// A handshake by letter that waits for the letter that answers it.
+    pub(super) unanswered: Option<Box<Answering>>,
     /// The keys, once the RESP is written or read.
     pub(super) channel: Option<Channel>,
     /// The RESP, for an INIT that comes again.
     pub(super) resp: Vec<u8>,
     pub(super) comparison: Comparison,
-    /// The second address of a peer that may have moved.
+    /// The other addresses of a peer that may have moved, or that is tried on other paths.
     pub(super) roam: Option<Box<Roam>>,
+    pub(super) paths: Paths,
     /// Whether it is certain who the peer is: by invite always, by address once a player has compared the code.
     pub(super) verified: bool,
 }
@@ -87,11 +94,13 @@ impl Connection {
             at_inner: false,
             confirmed: false,
             answering: None,
+            unanswered: None,
             channel: None,
             resp: Vec::new(),
             roam: None,
+            paths: Paths::default(),
             comparison: Comparison::Invited,
-            verified: pattern == Pattern::Invite,
+            verified: pattern != Pattern::Open,
         }
     }
 
@@ -116,19 +125,19 @@ impl Connection {
         self.role == PeerRole::Player
             && self.pattern == pattern
             && self.nonce == nonce
-            && (pattern == Pattern::Invite || self.real == from)
+            && (pattern != Pattern::Open || self.real == from)
     }
 }
 
 impl Connection {
-    /// Queues a control packet to the address in use, and to the second one if there is one.
+    /// Queues a control packet to the address in use, and to the others if there are any.
     pub(super) fn say(&mut self, kind: Kind, text: &[u8], out: &mut Outbox) {
         let Some(channel) = &mut self.channel else { return };
         let mut buf = [0; MAX_CONTROL_LEN];
         let Some(len) = channel.seal_control(kind, text, &mut buf) else { return };
         out.push(self.real, &buf[..len]);
-        if let Some(also_to) = self.roam.as_mut().and_then(|roam| roam.also_to(len)) {
-            out.push(also_to, &buf[..len]);
+        if let Some(roam) = &mut self.roam {
+            roam.also_to(len, |to| out.push(to, &buf[..len]));
         }
     }
 
@@ -139,15 +148,17 @@ impl Connection {
         }
     }
 
-    /// Notes an opened packet that came from another address than the one in use, or while there are two. Returns whether
-    /// there are two since now.
+    /// Notes an opened packet that came from another address than the one in use, or while there are others. Returns whether
+    /// there are others since now.
     #[cold]
     pub(super) fn strayed(&mut self, now: Time, from: SocketAddr, len: usize, newest: bool) -> bool {
+        let standing =
+            if self.paths.fallbacks.contains(&from) { Standing::Checked } else { Standing::Unproven };
         match &mut self.roam {
-            Some(roam) => roam.heard(now, from, len, newest),
+            Some(roam) => roam.heard(now, (from, standing), len, newest),
             None if newest => {
-                let mut roam = Roam::new(now, self.real, from);
-                roam.heard(now, from, len, newest);
+                let mut roam = Roam::new(now, self.real, from, standing);
+                roam.heard(now, (from, standing), len, newest);
                 self.roam = Some(Box::new(roam));
                 return true;
             }
@@ -156,7 +167,7 @@ impl Connection {
         false
     }
 
-    /// Decides between two addresses, and challenges both. Returns when to do so again.
+    /// Decides between the addresses, and challenges all. Returns when to do so again.
     pub(super) fn roam(&mut self, now: Time, random: &mut Random, out: &mut Outbox) -> Time {
         let Some(roam) = &mut self.roam else { return Time::NEVER };
         match roam.decide(now, self.round_trip) {
@@ -187,7 +198,7 @@ pub(super) struct Connections {
 }
 
 /// Half-open guests and confirmed ones that nobody keeps, and a few besides.
-const CAPACITY: usize = 48;
+const CAPACITY: usize = 64;
 
 impl Connections {
     pub(super) fn new() -> Self {

@@ -1,6 +1,7 @@
 //! The host's side of the sealed handshake: keys, cookies, and the handshakes that were worked off.
 
 use super::gate::Gate;
+use super::letters::Letters;
 use super::mac::Mac;
 use super::noise::KeyPair;
 use super::outbox::Outbox;
@@ -29,7 +30,7 @@ impl Door {
     pub(super) fn new(pattern: Pattern, secret: Secret, random: &mut Random) -> Option<Self> {
         let keys = KeyPair::new(secret)?;
         let mac = match pattern {
-            Pattern::Invite => Mac::of(&keys.public),
+            Pattern::Invite | Pattern::Letter => Mac::of(&keys.public),
             Pattern::Open => Mac::open(),
         };
         let cookies = Cookies::with_key((random.next_u64(), random.next_u64()));
@@ -39,7 +40,7 @@ impl Door {
     /// By invite the mac proves the sender, and the cookie holds wherever it comes from; by address it proves that.
     fn subject(&self, from: SocketAddr, nonce: u64) -> [u8; SUBJECT_LEN] {
         match self.pattern {
-            Pattern::Invite => subject(SocketAddr::from(([0, 0, 0, 0], 0)), nonce),
+            Pattern::Invite | Pattern::Letter => subject(SocketAddr::from(([0, 0, 0, 0], 0)), nonce),
             Pattern::Open => subject(from, nonce),
         }
     }
@@ -66,6 +67,7 @@ pub(super) struct Host {
     /// The only address that is answered, for a seal that joins it and may be joined by it.
     pub(super) only: Option<SocketAddr>,
     pub(super) gate: Gate,
+    pub(super) letters: Letters,
     used: VecDeque<Used>,
     /// Confirmed guests by address so far.
     pub(super) guests: u32,
@@ -76,7 +78,8 @@ pub(super) struct Host {
 impl Host {
     pub(super) fn new(door: Door, only: Option<SocketAddr>) -> Self {
         let used = VecDeque::with_capacity(MAX_REMEMBERED);
-        Self { doors: vec![door], only, gate: Gate::new(), used, guests: 0, revealed_at: None }
+        let (gate, letters) = (Gate::new(), Letters::default());
+        Self { doors: vec![door], only, gate, letters, used, guests: 0, revealed_at: None }
     }
 
     /// The door whose key the mac of a KNOCK or INIT fits.

@@ -1,5 +1,6 @@
 //! The joiner's side of the sealed handshake. It has no timer: the HELLOs of the lobby drive it.
 
+use super::connection::NO_PATH;
 use super::mac::Mac;
 use super::noise::{self, Handshake, Split};
 use super::outbox::Outbox;
@@ -7,8 +8,8 @@ use super::random::Secret;
 use super::stats::SealRefusal;
 use crate::time::{Span, Time};
 use crate::wire::seal::{
-    self, COMMITMENT_LEN, INIT_HEAD_LEN, INIT_PLAIN_LEN, InitHead, KEY_LEN, Knock, MAX_INIT_LEN, Pattern,
-    Resp, Retry,
+    self, COMMITMENT_LEN, INIT_HEAD_LEN, INIT_PLAIN_LEN, InitHead, KEY_LEN, Knock, LETTER_LEN, MAX_INIT_LEN,
+    Pattern, Resp, Retry,
 };
 use std::net::SocketAddr;
 
@@ -21,6 +22,7 @@ const MAX_OPEN: u32 = 4;
 
 /// An INIT that was sent, and the handshake behind it.
 struct Attempt {
+    pattern: Pattern,
     index: u16,
     to: SocketAddr,
     key: [u8; KEY_LEN],
@@ -34,6 +36,7 @@ struct Attempt {
 
 /// A handshake that has succeeded.
 pub(super) struct Joined {
+    pub(super) pattern: Pattern,
     pub(super) split: Split,
     /// The number of the connection here, and at the host.
     pub(super) index: u16,
@@ -96,6 +99,11 @@ impl Join {
         if self.host_key.is_some() { Pattern::Invite } else { Pattern::Open }
     }
 
+    /// Whether a rendezvous brings the handshakes: there is no address to knock at.
+    pub(super) fn is_by_letter(&self) -> bool {
+        self.addrs.is_empty()
+    }
+
     /// Whether a number is in use.
     pub(super) fn uses(&self, index: u16) -> bool {
         self.knock_index == index || self.attempts.iter().any(|attempt| attempt.index == index)
@@ -108,6 +116,9 @@ impl Join {
         }
         self.hello.clear();
         self.hello.extend_from_slice(hello);
+        if self.is_by_letter() {
+            return;
+        }
         if let Some(attempt) = self.attempts.last().filter(|attempt| now.since(attempt.since) < PATIENCE) {
             out.push(attempt.to, &attempt.init);
             return;
@@ -124,6 +135,11 @@ impl Join {
 
     fn is_exhausted(&self) -> bool {
         self.host_key.is_none() && self.succeeded >= MAX_OPEN
+    }
+
+    /// The newest HELLO of the lobby, for the first path that is found.
+    pub(super) fn kept_hello(&self) -> &[u8] {
+        &self.hello
     }
 
     /// Whether this RETRY is to be answered by an INIT: with which host's key.
@@ -175,29 +191,52 @@ impl Join {
             }
             self.attempts.remove(0);
         }
-        let head = InitHead { pattern: self.pattern(), index, nonce: self.nonce, cookie: retry.cookie };
-        let head = seal::init_head(&head);
+        let names = (self.pattern(), index, retry.cookie);
+        let begun = self.begin(now, (from, key), names, ephemeral, &self.hello);
+        let attempt = begun.ok_or(SealRefusal::BadHandshake)?;
+        out.push(from, &attempt.init);
+        self.attempts.push(attempt);
+        Ok(())
+    }
+
+    /// Begins a handshake by letter: the INIT, with a ticket in the cookie's place.
+    pub(super) fn by_letter(
+        &mut self,
+        now: Time,
+        ticket: u64,
+        (index, ephemeral): (u16, Secret),
+        letter: &[u8; LETTER_LEN],
+    ) -> Option<Vec<u8>> {
+        let key = self.host_key?;
+        if self.attempts.len() == MAX_ATTEMPTS {
+            self.attempts.remove(0);
+        }
+        let names = (Pattern::Letter, index, ticket);
+        let attempt = self.begin(now, (NO_PATH, key), names, ephemeral, letter)?;
+        let init = attempt.init.clone();
+        self.attempts.push(attempt);
+        Some(init)
+    }
+
+    /// Begins a handshake, with an INIT to send.
+    fn begin(
+        &self,
+        now: Time,
+        (to, key): (SocketAddr, [u8; KEY_LEN]),
+        (pattern, index, cookie): (Pattern, u16, u64),
+        ephemeral: Secret,
+        text: &[u8],
+    ) -> Option<Attempt> {
+        let head = seal::init_head(&InitHead { pattern, index, nonce: self.nonce, cookie });
         let mut init = vec![0; MAX_INIT_LEN];
         let (front, body) = init.split_at_mut(INIT_HEAD_LEN);
         front.copy_from_slice(&head);
-        let begun = noise::begin(&key, &head, ephemeral, &self.hello, body);
-        let (handshake, len) = begun.ok_or(SealRefusal::BadHandshake)?;
+        let (handshake, len) = noise::begin(&key, &head, ephemeral, text, body)?;
         let ephemeral = body.first_chunk().copied().unwrap_or_default();
-        let whole = seal::put_mac(INIT_HEAD_LEN + len + 8, |covered| self.mac.write(covered), &mut init);
-        init.truncate(whole.ok_or(SealRefusal::BadHandshake)?);
-        out.push(from, &init);
+        let whole = seal::put_mac(INIT_HEAD_LEN + len + 8, |covered| self.mac.write(covered), &mut init)?;
+        init.truncate(whole);
         let first_trip = self.knocked_at.map_or(Span::ZERO, |at| now.since(at));
-        self.attempts.push(Attempt {
-            index,
-            to: from,
-            key,
-            since: now,
-            first_trip,
-            ephemeral,
-            init,
-            handshake,
-        });
-        Ok(())
+        Some(Attempt { pattern, index, to, key, since: now, first_trip, ephemeral, init, handshake })
     }
 
     /// Takes a RESP, whose text is written to the front of `text`. One that does not fit changes nothing.
@@ -216,6 +255,7 @@ impl Join {
             return Err(SealRefusal::BadHandshake);
         }
         let joined = Joined {
+            pattern: attempt.pattern,
             split,
             index: attempt.index,
             their_index: u16::from_be_bytes([text[0], text[1]]),

@@ -10,9 +10,11 @@ mod hash;
 mod hosting;
 mod joining;
 mod key_log;
+mod letters;
 mod mac;
 mod noise;
 mod outbox;
+mod paths;
 mod random;
 mod roam;
 mod sealed;
@@ -23,6 +25,8 @@ mod window;
 
 pub use code::Code;
 pub use key_log::{ConnectionKeys, NotLoggedKeys, OpenedPacket};
+pub use letters::Brought;
+pub use paths::MAX_FALLBACKS;
 pub use random::Randomness;
 pub use sealed::Sealed;
 pub use stats::{SealRefusal, SealStats};
@@ -38,6 +42,8 @@ use joining::Join;
 use key_log::KeyLog;
 use outbox::Outbox;
 use random::{Random, Secret};
+use roam::MAX_CANDIDATES;
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 /// The most addresses that a joiner knocks at.
@@ -50,9 +56,12 @@ pub struct Seal {
     join: Option<Join>,
     connections: Connections,
     out: Outbox,
-    /// A second copy of the packet that was sent last, for the second address of a peer that may have moved.
-    copy: Option<(SocketAddr, usize)>,
+    /// Where copies of the packet that was sent last go: to the other addresses of a peer that may have moved.
+    copies: Vec<SocketAddr>,
     copied: Box<[u8; MAX_DATAGRAM]>,
+    copied_len: usize,
+    /// Letters that were opened.
+    letters: VecDeque<(SocketAddr, Vec<u8>)>,
     /// Whether a RESP waits for the inner protocol's answer.
     answering: bool,
     /// Nothing of the seal's own is due before this time. `ZERO` if that is not known.
@@ -121,8 +130,10 @@ impl Seal {
             join: None,
             connections: Connections::new(),
             out: Outbox::new(),
-            copy: None,
+            copies: Vec::with_capacity(MAX_CANDIDATES),
             copied: Box::new([0; MAX_DATAGRAM]),
+            copied_len: 0,
+            letters: VecDeque::new(),
             answering: false,
             idle_until: Time::ZERO,
             deadline: None,
@@ -170,7 +181,7 @@ impl Seal {
     #[inline]
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Duration> {
-        if !self.out.is_empty() || self.answering || self.copy.is_some() {
+        if !self.out.is_empty() || self.answering || !self.copies.is_empty() {
             return Some(Duration::ZERO);
         }
         self.deadline
@@ -198,10 +209,10 @@ impl Seal {
         self.join.as_ref().map(|join| join.shown)
     }
 
-    /// The address outside of a connection that the inner protocol knows by `shown`, for people to read.
+    /// The address outside that packets go to for a peer that the inner protocol knows by `shown`.
     #[must_use]
     pub fn real(&self, shown: SocketAddr) -> Option<SocketAddr> {
-        self.newest(shown).map(|connection| connection.real)
+        self.newest(shown).filter(|connection| connection.has_path()).map(|connection| connection.real)
     }
 
     /// The code of a connection by address, once both sides have sent their part of it: for the players to compare.

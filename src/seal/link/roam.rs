@@ -1,13 +1,16 @@
-//! A peer that moves: two addresses at once, until it is certain which one is its own.
+//! A peer with more than one address: copies go to each, until it is certain which one to use.
 //!
 //! A newer packet from another address may come from a peer whose router has given it a new port, or from somebody who
 //! forwards its packets. Both addresses are challenged; the new one is taken only when the old one answers no more. Somebody
 //! who forwards cannot silence the old address, and pulls nothing away.
+//!
+//! A path that was checked before, by credentials that travelled sealed, may become a candidate without a packet from it:
+//! because nothing is opened any more, or because it is better than the one in use.
 
 use crate::time::{Span, Time};
 use std::net::SocketAddr;
 
-/// How often both addresses are challenged.
+/// How often all addresses are challenged.
 const CHALLENGE_AFTER: Span = Span::from_millis(100);
 /// The old address is given up when it has answered no challenge for this long and a round trip.
 const SILENT: Span = Span::from_millis(300);
@@ -15,15 +18,32 @@ const SILENT: Span = Span::from_millis(300);
 const MAKES_ROOM: Span = Span::from_millis(300);
 /// The address of before, or a candidate that came to nothing, is dropped after this long without a newer packet from it.
 const KEPT: Span = Span::from_secs(5);
+/// Checked paths are dropped when the address in use has answered for this long. Newer packets from them do not count: two
+/// peers that challenge each other there would keep them for ever.
+const KEPT_BESIDE: Span = Span::from_millis(500);
 /// A new address gets at most this many times the bytes that came from it.
 const AMPLIFICATION: u64 = 3;
 /// The challenges of an address that may still be answered.
 const CHALLENGES: usize = 32;
+/// Candidates at a time: one that is not proven, and paths that were checked.
+pub(super) const MAX_CANDIDATES: usize = 4;
 
-/// One of the two addresses.
+/// What is known of an address before it has answered a challenge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Standing {
+    /// Nothing: it gets no more than a few times the bytes that came from it.
+    Unproven,
+    /// It was checked: it gets copies without limit.
+    Checked,
+    /// It was checked and is better than the one in use, which it replaces when it answers.
+    Preferred,
+}
+
+/// One of the addresses.
 #[derive(Clone, Copy, Debug)]
 struct Path {
     addr: SocketAddr,
+    standing: Standing,
     /// The values of the newest challenges sent to it, and when.
     challenges: [Option<(u64, Time)>; CHALLENGES],
     sent: usize,
@@ -37,9 +57,10 @@ struct Path {
 }
 
 impl Path {
-    fn new(now: Time, addr: SocketAddr) -> Self {
+    fn new(now: Time, addr: SocketAddr, standing: Standing) -> Self {
         Self {
             addr,
+            standing,
             challenges: [None; CHALLENGES],
             sent: 0,
             answered: None,
@@ -61,13 +82,24 @@ impl Path {
         self.answered = Some(self.answered.map_or(*sent_at, |before| before.max(*sent_at)));
         true
     }
+
+    /// Whether `len` more bytes may go there. They are counted.
+    fn takes(&mut self, len: usize) -> bool {
+        let sum = self.bytes_out + len as u64;
+        let free = self.answered.is_some() || self.standing != Standing::Unproven;
+        let takes = free || sum <= self.bytes_in * AMPLIFICATION;
+        if takes {
+            self.bytes_out = sum;
+        }
+        takes
+    }
 }
 
-/// Two addresses of one peer.
+/// The addresses of one peer.
 #[derive(Debug)]
 pub(super) struct Roam {
-    /// The address in use, and the candidate.
-    paths: [Path; 2],
+    /// The address in use, and the candidates.
+    paths: Vec<Path>,
     since: Time,
     challenge_at: Time,
 }
@@ -75,69 +107,94 @@ pub(super) struct Roam {
 /// The addresses of a peer after an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// Both are in use.
+    /// All are in use.
     Undecided,
-    /// The candidate has become the address in use, and the one before it the candidate.
+    /// A candidate has become the address in use, and the one before it a candidate.
     Moved(SocketAddr),
     /// Only the address in use is left.
     Settled,
 }
 
 impl Roam {
-    /// A newer packet came from `candidate`, while `real` is the address in use.
-    pub(super) fn new(now: Time, real: SocketAddr, candidate: SocketAddr) -> Self {
-        Self { paths: [Path::new(now, real), Path::new(now, candidate)], since: now, challenge_at: now }
+    /// The address in use, and a candidate.
+    pub(super) fn new(now: Time, real: SocketAddr, candidate: SocketAddr, standing: Standing) -> Self {
+        let mut paths = Vec::with_capacity(1 + MAX_CANDIDATES);
+        paths.extend([Path::new(now, real, Standing::Unproven), Path::new(now, candidate, standing)]);
+        Self { paths, since: now, challenge_at: now }
     }
 
-    /// Notes an opened packet of `len` bytes from `from`. A newer one from a third address takes the place of a candidate
-    /// that has nothing newer to say.
-    pub(super) fn heard(&mut self, now: Time, from: SocketAddr, len: usize, newest: bool) {
-        match self.paths.iter().position(|path| path.addr == from) {
-            Some(at) => {
-                let path = &mut self.paths[at];
-                path.bytes_in += len as u64;
-                if newest {
-                    path.newest_at = now;
-                }
-            }
-            None if newest && now.since(self.paths[1].newest_at) >= MAKES_ROOM => {
-                *self = Self::new(now, self.paths[0].addr, from);
-                self.paths[1].bytes_in = len as u64;
-            }
-            None => {}
+    /// Adds a path that was checked, or says that it is still wanted. A better one is noted as that.
+    pub(super) fn add(&mut self, now: Time, addr: SocketAddr, standing: Standing) {
+        if let Some(path) = self.paths.iter_mut().find(|path| path.addr == addr) {
+            path.newest_at = now;
+            path.standing = path.standing.max(standing);
+        } else if self.paths.len() <= MAX_CANDIDATES {
+            self.paths.push(Path::new(now, addr, standing));
+            self.challenge_at = now;
         }
     }
 
-    /// The candidate, if `len` more bytes may go there.
-    pub(super) fn also_to(&mut self, len: usize) -> Option<SocketAddr> {
-        let path = &mut self.paths[1];
-        let proven = path.answered.is_some();
-        let sum = path.bytes_out + len as u64;
-        if !proven && sum > path.bytes_in * AMPLIFICATION {
-            return None;
+    /// Notes an opened packet of `len` bytes from `from`. A newer one from an unknown address becomes a candidate; if it is
+    /// not checked, in the place of another one that has nothing newer to say.
+    pub(super) fn heard(
+        &mut self,
+        now: Time,
+        (from, standing): (SocketAddr, Standing),
+        len: usize,
+        newest: bool,
+    ) {
+        if let Some(path) = self.paths.iter_mut().find(|path| path.addr == from) {
+            path.bytes_in += len as u64;
+            if newest {
+                path.newest_at = now;
+            }
+            return;
         }
-        path.bytes_out = sum;
-        Some(path.addr)
+        let unproven = |path: &Path| path.standing == Standing::Unproven;
+        let old = self.paths.iter().skip(1).position(unproven).map(|at| at + 1);
+        if !newest || old.is_some_and(|at| now.since(self.paths[at].newest_at) < MAKES_ROOM) {
+            return;
+        }
+        if let Some(at) = old {
+            self.paths.remove(at);
+        } else if self.paths.len() > MAX_CANDIDATES {
+            return;
+        }
+        self.paths.push(Path { bytes_in: len as u64, ..Path::new(now, from, standing) });
+        // The address in use gets a new chance to answer beside it.
+        self.paths[0] = Path::new(now, self.paths[0].addr, self.paths[0].standing);
+        (self.since, self.challenge_at) = (now, now);
     }
 
-    /// Whether challenges are due at `now`. They are noted as sent.
+    /// Calls `send` with each candidate that may get `len` more bytes.
+    pub(super) fn also_to(&mut self, len: usize, mut send: impl FnMut(SocketAddr)) {
+        for path in &mut self.paths[1..] {
+            if path.takes(len) {
+                send(path.addr);
+            }
+        }
+    }
+
+    /// The challenges that are due at `now`. They are noted as sent.
     pub(super) fn challenge(
         &mut self,
         now: Time,
         len: usize,
         mut value: impl FnMut() -> u64,
-    ) -> [Option<(SocketAddr, u64)>; 2] {
+    ) -> [Option<(SocketAddr, u64)>; 1 + MAX_CANDIDATES] {
+        let mut challenges = [None; 1 + MAX_CANDIDATES];
         if now < self.challenge_at {
-            return [None; 2];
+            return challenges;
         }
         self.challenge_at = now + CHALLENGE_AFTER;
-        let candidate = self.also_to(len);
-        [Some(self.paths[0].addr), candidate].map(|to| {
-            let value = value();
-            let path = self.paths.iter_mut().find(|path| Some(path.addr) == to)?;
-            path.challenged(now, value);
-            Some((path.addr, value))
-        })
+        for (at, path) in self.paths.iter_mut().enumerate() {
+            if at == 0 || path.takes(len) {
+                let value = value();
+                path.challenged(now, value);
+                challenges[at] = Some((path.addr, value));
+            }
+        }
+        challenges
     }
 
     pub(super) fn challenge_at(&self) -> Time {
@@ -151,18 +208,36 @@ impl Roam {
 
     /// Decides, at `now`, with the round trip of the connection.
     pub(super) fn decide(&mut self, now: Time, round_trip: Span) -> Outcome {
-        let [old, new] = &self.paths;
+        let old = &self.paths[0];
         // The newest challenge that the old one answered; before the first one it may still answer.
         let heard = old.answered.unwrap_or(self.since);
         let silent = now.since(heard) >= SILENT + round_trip + CHALLENGE_AFTER;
-        // An answer from before the old one's last proves nothing about who is there now.
-        if silent && new.answered.is_some_and(|answered| answered > heard) {
-            self.paths.swap(0, 1);
-            self.since = now;
-            self.paths[1].newest_at = now;
+        let replaces = |path: &Path| {
+            // An answer from before the old one's last proves nothing about who is there now.
+            let survives = silent && path.answered.is_some_and(|answered| answered > heard);
+            survives || path.standing == Standing::Preferred && path.answered.is_some()
+        };
+        let candidates = self.paths.iter().enumerate().skip(1);
+        let best = candidates.filter(|(_, path)| replaces(path)).max_by_key(|(at, path)| {
+            (path.standing == Standing::Preferred, path.answered, core::cmp::Reverse(*at))
+        });
+        if let Some((at, _)) = best {
+            self.paths.swap(0, at);
+            (self.since, self.paths[at].newest_at) = (now, now);
+            if self.paths[0].standing == Standing::Preferred {
+                // The one before it was good, and is not needed for long.
+                (self.paths[0].standing, self.paths[at].standing) = (Standing::Checked, Standing::Checked);
+            }
             return Outcome::Moved(self.paths[0].addr);
         }
-        if now.since(new.newest_at) >= KEPT { Outcome::Settled } else { Outcome::Undecided }
+        let answers = old.answered.is_some_and(|answered| answered > self.since);
+        let needless = answers && !silent && now.since(self.since) >= KEPT_BESIDE;
+        let mut in_use = true;
+        self.paths.retain(|path| {
+            let drop = needless && path.standing == Standing::Checked || now.since(path.newest_at) >= KEPT;
+            core::mem::take(&mut in_use) || !drop
+        });
+        if self.paths.len() == 1 { Outcome::Settled } else { Outcome::Undecided }
     }
 }
 
@@ -172,6 +247,7 @@ mod tests {
 
     const RTT: Span = Span::from_millis(80);
     const LEN: usize = 32;
+    const UNPROVEN: Standing = Standing::Unproven;
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
@@ -181,13 +257,19 @@ mod tests {
         ([192, 0, 2, 7], port).into()
     }
 
+    fn also_to(roam: &mut Roam, len: usize) -> Vec<u16> {
+        let mut sent = Vec::new();
+        roam.also_to(len, |to| sent.push(to.port()));
+        sent
+    }
+
     /// Runs 60 packets a second from `from`, with answers of those addresses that `answers` names, until it is decided.
     fn run(roam: &mut Roam, time: core::ops::Range<u64>, from: u16, answers: &[u16]) -> Vec<(u64, Outcome)> {
         let mut decided = Vec::new();
         let mut due: Vec<(u64, u64)> = Vec::new();
         for ms in time {
             if ms % 17 == 0 {
-                roam.heard(at(ms), addr(from), 47, true);
+                roam.heard(at(ms), (addr(from), UNPROVEN), 47, true);
             }
             let mut next = ms * 2;
             for (to, value) in roam
@@ -216,7 +298,7 @@ mod tests {
 
     #[test]
     fn a_new_port_is_taken_when_the_old_one_answers_no_more() {
-        let mut roam = Roam::new(at(0), addr(1), addr(2));
+        let mut roam = Roam::new(at(0), addr(1), addr(2), UNPROVEN);
         let decided = run(&mut roam, 0..3_000, 2, &[2]);
         assert!(matches!(decided[..], [(380..=600, Outcome::Moved(to))] if to == addr(2)), "{decided:?}");
         assert_eq!(
@@ -228,17 +310,17 @@ mod tests {
 
     #[test]
     fn somebody_who_forwards_and_answers_pulls_nothing_away() {
-        let mut roam = Roam::new(at(0), addr(1), addr(2));
+        let mut roam = Roam::new(at(0), addr(1), addr(2), UNPROVEN);
         assert_eq!(run(&mut roam, 0..60_000, 2, &[1, 2]), []);
         assert_eq!(run(&mut roam, 60_000..70_000, 1, &[1])[0].1, Outcome::Settled);
     }
 
     #[test]
     fn somebody_who_answers_sooner_than_the_old_address_pulls_nothing_away() {
-        let mut roam = Roam::new(at(0), addr(1), addr(2));
+        let mut roam = Roam::new(at(0), addr(1), addr(2), UNPROVEN);
         let mut value = 0;
         for ms in (0..10_000).step_by(100) {
-            roam.heard(at(ms), addr(2), 47, true);
+            roam.heard(at(ms), (addr(2), UNPROVEN), 47, true);
             let sent = roam.challenge(at(ms), LEN, || {
                 value += 1;
                 value
@@ -251,42 +333,97 @@ mod tests {
 
     #[test]
     fn an_answer_from_before_both_fell_silent_proves_nothing() {
-        let mut roam = Roam::new(at(0), addr(1), addr(2));
+        let mut roam = Roam::new(at(0), addr(1), addr(2), UNPROVEN);
         assert_eq!(run(&mut roam, 0..1_000, 2, &[1, 2]), []);
         assert_eq!(run(&mut roam, 1_000..5_000, 2, &[]), []);
     }
 
     #[test]
     fn an_address_that_is_not_proven_is_never_taken() {
-        let mut roam = Roam::new(at(0), addr(1), addr(2));
+        let mut roam = Roam::new(at(0), addr(1), addr(2), UNPROVEN);
         assert_eq!(run(&mut roam, 0..10_000, 2, &[]), []);
         assert!(!roam.proof(12_345));
     }
 
     #[test]
     fn a_new_address_gets_three_times_what_came_from_it() {
-        let mut roam = Roam::new(at(0), addr(1), addr(2));
-        roam.heard(at(0), addr(2), 100, true);
-        assert_eq!(roam.also_to(300), Some(addr(2)));
-        assert_eq!(roam.also_to(1), None);
-        roam.heard(at(0), addr(2), 50, false);
-        assert_eq!((roam.also_to(151), roam.also_to(150)), (None, Some(addr(2))));
+        let mut roam = Roam::new(at(0), addr(1), addr(2), UNPROVEN);
+        roam.heard(at(0), (addr(2), UNPROVEN), 100, true);
+        assert_eq!(also_to(&mut roam, 300), [2]);
+        assert!(also_to(&mut roam, 1).is_empty());
+        roam.heard(at(0), (addr(2), UNPROVEN), 50, false);
+        assert!(also_to(&mut roam, 151).is_empty());
+        assert_eq!(also_to(&mut roam, 150), [2]);
         roam.paths[1].challenged(at(0), 7);
         assert!(roam.proof(7));
-        assert_eq!(roam.also_to(1_000), Some(addr(2)), "once it is proven, as much as there is");
+        assert_eq!(also_to(&mut roam, 1_000), [2], "once it is proven, as much as there is");
     }
 
     #[test]
     fn one_candidate_at_a_time_that_makes_room_when_it_has_nothing_newer() {
-        let mut roam = Roam::new(at(0), addr(1), addr(2));
-        roam.heard(at(299), addr(3), 50, true);
+        let mut roam = Roam::new(at(0), addr(1), addr(2), UNPROVEN);
+        roam.heard(at(299), (addr(3), UNPROVEN), 50, true);
         assert_eq!(roam.paths[1].addr, addr(2));
-        roam.heard(at(300), addr(3), 50, false);
+        roam.heard(at(300), (addr(3), UNPROVEN), 50, false);
         assert_eq!(roam.paths[1].addr, addr(2), "an old packet proves nothing");
-        roam.heard(at(300), addr(3), 50, true);
+        roam.heard(at(300), (addr(3), UNPROVEN), 50, true);
         assert_eq!((roam.paths[1].addr, roam.paths[1].bytes_in), (addr(3), 50));
-        roam.heard(at(590), addr(3), 50, true);
-        roam.heard(at(700), addr(4), 50, true);
+        roam.heard(at(590), (addr(3), UNPROVEN), 50, true);
+        roam.heard(at(700), (addr(4), UNPROVEN), 50, true);
         assert_eq!(roam.paths[1].addr, addr(3));
+    }
+
+    #[test]
+    fn a_better_path_takes_over_when_it_answers_and_the_one_before_goes_soon() {
+        let mut roam = Roam::new(at(0), addr(1), addr(2), Standing::Preferred);
+        assert_eq!(also_to(&mut roam, 1_000), [2], "it was checked");
+        assert_eq!(run(&mut roam, 0..1_000, 1, &[1]), [], "it does not answer");
+        let decided = run(&mut roam, 1_000..2_000, 1, &[1, 2]);
+        assert!(matches!(decided[..], [(1_080..=1_200, Outcome::Moved(to))] if to == addr(2)), "{decided:?}");
+        let decided = run(&mut roam, 1_200..9_000, 2, &[1, 2]);
+        assert!(matches!(decided[..], [(1_580..=1_900, Outcome::Settled)]), "{decided:?}");
+    }
+
+    #[test]
+    fn a_better_path_that_never_answers_is_dropped() {
+        let mut roam = Roam::new(at(0), addr(1), addr(2), Standing::Preferred);
+        let decided = run(&mut roam, 0..9_000, 1, &[1]);
+        assert!(matches!(decided[..], [(5_000..=5_020, Outcome::Settled)]), "{decided:?}");
+    }
+
+    #[test]
+    fn of_several_checked_paths_the_first_that_answers_is_taken() {
+        for answers in [2_u16, 3, 4] {
+            let mut roam = Roam::new(at(0), addr(1), addr(2), Standing::Checked);
+            roam.add(at(0), addr(3), Standing::Checked);
+            roam.add(at(0), addr(4), Standing::Checked);
+            assert_eq!(also_to(&mut roam, 1_000), [2, 3, 4]);
+            let decided = run(&mut roam, 0..3_000, answers, &[answers]);
+            assert!(
+                matches!(decided[..], [(380..=600, Outcome::Moved(to))] if to == addr(answers)),
+                "{decided:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn checked_paths_go_soon_when_the_one_in_use_answers_again() {
+        let mut roam = Roam::new(at(0), addr(1), addr(2), Standing::Checked);
+        roam.add(at(0), addr(3), Standing::Checked);
+        let decided = run(&mut roam, 100..3_000, 1, &[1]);
+        assert!(matches!(decided[..], [(500..=620, Outcome::Settled)]), "{decided:?}");
+    }
+
+    #[test]
+    fn no_more_paths_than_there_is_room_for() {
+        let mut roam = Roam::new(at(0), addr(1), addr(2), UNPROVEN);
+        (3..30).for_each(|port| roam.add(at(0), addr(port), Standing::Checked));
+        roam.heard(at(400), (addr(40), UNPROVEN), 50, true);
+        assert_eq!(
+            also_to(&mut roam, 10),
+            [3, 4, 5, 40],
+            "a newer packet takes the place of the unproven one"
+        );
+        assert_eq!(roam.challenge(at(400), LEN, || 1).into_iter().flatten().count(), 1 + MAX_CANDIDATES);
     }
 }

@@ -3,7 +3,9 @@
 use super::Seal;
 use super::channel::{Channel, MAX_TEXT};
 use super::code::{Comparison, REVEAL_AFTER};
-use super::joining::PATIENCE;
+use super::connection::Connection;
+use super::joining::{Join, PATIENCE};
+use super::letters;
 use super::stats::SealRefusal;
 use crate::protocol::{ConnectionStep, PeerRole, Protocol};
 use crate::time::{Span, Time};
@@ -12,6 +14,7 @@ use crate::wire::control::{self, Payload};
 use crate::wire::message;
 use crate::wire::seal::{
     self, CONTROL_HEAD_LEN, Control, DATA_HEAD_LEN, Data, DecodeError, Form, Kind, MAX_OVERHEAD, Packet,
+    Pattern,
 };
 use core::time::Duration;
 use std::net::SocketAddr;
@@ -26,6 +29,11 @@ const MAX_UNKEPT: usize = 8;
 pub struct Sealed<'a, P> {
     pub(super) seal: &'a mut Seal,
     pub(super) inner: &'a mut P,
+}
+
+/// How long a connection may wait for its first DATA.
+fn half_open(one: &Connection) -> Span {
+    if one.pattern == Pattern::Letter { letters::HALF_OPEN } else { MAX_HALF_OPEN }
 }
 
 /// The kind of the message in a GAME packet, if it is one of the bare handshake.
@@ -54,7 +62,7 @@ impl<P: Protocol> Protocol for Sealed<'_, P> {
         }
         let room = buf.len().checked_sub(MAX_OVERHEAD)?;
         loop {
-            if !self.seal.out.is_empty() || self.seal.copy.is_some() {
+            if !self.seal.out.is_empty() || !self.seal.copies.is_empty() {
                 return self.seal.next_own(buf);
             }
             match self.inner.poll_transmit(now, &mut buf[..room]) {
@@ -109,6 +117,11 @@ impl Seal {
         if !connection.confirmed {
             return None;
         }
+        // The newest HELLO waits for the first path.
+        if !connection.has_path() {
+            self.knock(now, to, &buf[..len]);
+            return None;
+        }
         let stale = now.since(connection.opened_at) >= PATIENCE;
         if stale && greeting(&buf[..len]) == Some(message::Kind::Hello) {
             connection.sought_at = Some(now);
@@ -123,21 +136,23 @@ impl Seal {
         Some((real, len))
     }
 
-    /// Keeps a copy of a sealed packet for the second address of a peer that may have moved: the same bytes, because a
+    /// Keeps a copy of a sealed packet for the other addresses of a peer that may have moved: the same bytes, because a
     /// counter seals one packet.
     #[cold]
     fn copy(&mut self, at: usize, packet: &[u8]) {
         let roam = self.connections.get_mut(at).and_then(|connection| connection.roam.as_mut());
-        if let Some(to) = roam.and_then(|roam| roam.also_to(packet.len())) {
+        if let Some(roam) = roam {
             self.copied[..packet.len()].copy_from_slice(packet);
-            self.copy = Some((to, packet.len()));
+            self.copied_len = packet.len();
+            roam.also_to(packet.len(), |to| self.copies.push(to));
         }
     }
 
     /// The next packet of the seal's own.
     #[cold]
     fn next_own(&mut self, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
-        if let Some((to, len)) = self.copy.take() {
+        if let Some(to) = self.copies.pop() {
+            let len = self.copied_len;
             buf.get_mut(..len)?.copy_from_slice(&self.copied[..len]);
             return Some((to, len));
         }
@@ -166,7 +181,7 @@ impl<P: Protocol> Sealed<'_, P> {
             Ok(opened) => opened,
             Err(refusal) => return Err(self.failed(now, at, refusal)),
         };
-        connection.opened_at = now.into();
+        connection.opened(now.into());
         let shown = connection.shown;
         if !connection.confirmed {
             self.confirm(now, at, from);
@@ -225,7 +240,7 @@ impl<P: Protocol> Sealed<'_, P> {
             Ok(opened) => opened.newest,
             Err(refusal) => return Err(self.failed(now, at, refusal)),
         };
-        connection.opened_at = now.into();
+        connection.opened(now.into());
         let at = if connection.confirmed { at } else { self.confirm(now, at, from) };
         let seal = &mut *self.seal;
         let Some(connection) = seal.connections.get_mut(at) else { return Ok(()) };
@@ -246,8 +261,12 @@ impl<P: Protocol> Sealed<'_, P> {
                 return if proves { Ok(()) } else { Err(SealRefusal::OutOfPlace) };
             }
             Kind::CodeAsk => return self.code_asked(now.into(), at, text),
-            Kind::CodeReveal if connection.comparison.revealed(&text) => {}
+            Kind::CodeReveal if connection.comparison.revealed(text.first_chunk().unwrap_or(&[0; 20])) => {}
             Kind::CodeReveal => return Err(SealRefusal::OutOfPlace),
+            Kind::Letter => {
+                let shown = connection.shown;
+                return self.seal.keep_letter(shown, &text);
+            }
         }
         Ok(())
     }
@@ -343,9 +362,8 @@ impl<P: Protocol> Sealed<'_, P> {
     fn pass(&mut self, now: Time) {
         let time = Duration::from(now);
         self.admit(now);
-        let half_open = |now: Time, since: Time| now.since(since) >= MAX_HALF_OPEN;
-        while let Some(at) = self.seal.connections.position(|one| !one.confirmed && half_open(now, one.since))
-        {
+        let expired = |one: &Connection| !one.confirmed && now.since(one.since) >= half_open(one);
+        while let Some(at) = self.seal.connections.position(expired) {
             self.forget(time, at);
         }
         let mut due = self.seal.host.as_ref().map_or(Time::NEVER, |host| host.gate.due(now));
@@ -362,7 +380,21 @@ impl<P: Protocol> Sealed<'_, P> {
         let seal = &mut *self.seal;
         let Some(one) = seal.connections.get_mut(at) else { return Time::NEVER };
         if !one.confirmed {
-            return one.since + MAX_HALF_OPEN;
+            return one.since + half_open(one);
+        }
+        if !one.has_path() {
+            return Time::NEVER;
+        }
+        if core::mem::take(&mut one.paths.found) && !one.at_inner {
+            one.at_inner = true;
+            let hello = seal.join.as_ref().map_or(&[][..], Join::kept_hello);
+            if let (false, Some(channel)) = (hello.is_empty(), &mut one.channel) {
+                seal.out.write(one.real, |buf| {
+                    buf[..hello.len()].copy_from_slice(hello);
+                    channel.seal_data(buf, hello.len())
+                });
+            }
+            self.inner.connection(now.into(), one.shown, one.step());
         }
         // Nothing was opened for a second: 32 bits find the counter again. A guest that nobody keeps may be gone.
         let mut find_at = one.find_at.max(one.opened_at + PATIENCE);
@@ -378,7 +410,8 @@ impl<P: Protocol> Sealed<'_, P> {
         {
             one.say(Kind::CodeAsk, &part, &mut seal.out);
         }
+        let try_at = if self.inner.keeps(one.shown) { one.try_paths(now) } else { Time::NEVER };
         let roam_at = one.roam(now, &mut seal.random, &mut seal.out);
-        find_at.min(one.comparison.ask_at()).min(roam_at)
+        find_at.min(one.comparison.ask_at()).min(roam_at).min(try_at)
     }
 }

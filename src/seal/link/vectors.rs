@@ -44,7 +44,7 @@ fn mac(datagram: &mut Vec<u8>, mac: Mac) {
 /// The handshake of a pattern: INIT, RESP and what they agree on.
 fn handshake(pattern: Pattern, vectors: &mut BTreeMap<String, Vec<u8>>, host: &KeyPair) -> [Channel; 2] {
     let (key, name) = match pattern {
-        Pattern::Invite => (Mac::of(&host.public), "invite"),
+        Pattern::Invite | Pattern::Letter => (Mac::of(&host.public), "invite"),
         Pattern::Open => (Mac::open(), "open"),
     };
     let mut note = |what: &str, bytes: &[u8]| vectors.insert(format!("{name}-{what}"), bytes.to_vec());

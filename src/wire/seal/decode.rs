@@ -2,8 +2,8 @@
 
 use super::{
     CONTROL, CONTROL_HEAD_LEN, Control, DATA_GAME, DATA_HEAD_LEN, DATA_INPUTS, DATA_PLAIN, Data, DecodeError,
-    Form, INIT, INIT_AROUND_LEN, INIT_HEAD_LEN, INIT_PLAIN_LEN, Init, InitHead, KNOCK, Kind, Knock, MAC_LEN,
-    MAX_INIT_LEN, MIN_RESP_LEN, Packet, Pattern, RESP, RESP_HEAD_LEN, RETRY, Resp, Retry, TAG_LEN, VERSION,
+    Form, INIT, INIT_AROUND_LEN, INIT_HEAD_LEN, Init, InitHead, KNOCK, Kind, Knock, MAC_LEN, MAX_INIT_LEN,
+    MIN_RESP_LEN, Packet, Pattern, RESP, RESP_HEAD_LEN, RETRY, Resp, Retry, TAG_LEN, VERSION,
 };
 use crate::wire::bytes::Reader;
 
@@ -71,6 +71,9 @@ fn opening(reader: &mut Reader<'_>) -> Result<(Pattern, u16, u64), DecodeError> 
 fn knock(datagram: &[u8]) -> Result<Knock, DecodeError> {
     let mut reader = Reader(datagram);
     let (pattern, index, nonce) = opening(&mut reader)?;
+    if pattern == Pattern::Letter {
+        return Err(DecodeError::Pattern);
+    }
     if datagram.len() != pattern.knock_len() {
         return Err(DecodeError::Length);
     }
@@ -99,7 +102,7 @@ fn init(datagram: &[u8]) -> Result<Init<'_>, DecodeError> {
     let mut reader = Reader(datagram);
     let (pattern, index, nonce) = opening(&mut reader)?;
     let plain_len = datagram.len().checked_sub(INIT_AROUND_LEN).ok_or(DecodeError::Length)?;
-    if !INIT_PLAIN_LEN.contains(&plain_len) {
+    if !pattern.init_plain_len().contains(&plain_len) {
         return Err(DecodeError::Length);
     }
     let cookie = reader.u64().ok_or(DecodeError::Length)?;

@@ -48,10 +48,16 @@ pub const COMMITMENT_LEN: usize = 16;
 /// The plaintext of an INIT is a HELLO with its GAME header, or a longer one of a later version.
 pub const INIT_PLAIN_LEN: core::ops::RangeInclusive<usize> = 123..=187;
 
+/// The length of a letter with its length in front and its padding: the plaintext of an INIT or a control packet that carries
+/// one. All have the same length, so that a watcher learns nothing of the addresses in it.
+pub const LETTER_LEN: usize = 256;
+/// The length of the longest text of a letter.
+pub const MAX_LETTER_TEXT: usize = LETTER_LEN - 2;
+
 const MAC_LEN: usize = 8;
 const INIT_AROUND_LEN: usize = INIT_HEAD_LEN + KEY_LEN + TAG_LEN + MAC_LEN;
 /// The length of the longest INIT. A RESP is always shorter than its INIT.
-pub const MAX_INIT_LEN: usize = INIT_AROUND_LEN + *INIT_PLAIN_LEN.end();
+pub const MAX_INIT_LEN: usize = INIT_AROUND_LEN + LETTER_LEN;
 const RESP_HEAD_LEN: usize = 3;
 const MIN_RESP_LEN: usize = RESP_HEAD_LEN + KEY_LEN + 2 + TAG_LEN;
 
@@ -62,6 +68,9 @@ pub enum Pattern {
     Invite,
     /// From the RETRY of whoever answers at an address.
     Open,
+    /// From an invite, and the handshake carries letters instead of packets of the inner protocol: it is brought by a
+    /// rendezvous before there is a path.
+    Letter,
 }
 
 impl Pattern {
@@ -69,6 +78,7 @@ impl Pattern {
         match self {
             Self::Invite => 1,
             Self::Open => 2,
+            Self::Letter => 3,
         }
     }
 
@@ -76,25 +86,37 @@ impl Pattern {
         match number {
             1 => Some(Self::Invite),
             2 => Some(Self::Open),
+            3 => Some(Self::Letter),
             _ => None,
         }
     }
 
-    /// The length of a KNOCK, which is longer than the RETRY that answers it.
+    /// The lengths that the plaintext of an INIT may have.
+    #[must_use]
+    pub const fn init_plain_len(self) -> core::ops::RangeInclusive<usize> {
+        match self {
+            Self::Invite | Self::Open => INIT_PLAIN_LEN,
+            Self::Letter => LETTER_LEN..=LETTER_LEN,
+        }
+    }
+
+    /// The length of a KNOCK, which is longer than the RETRY that answers it. There is none by letter.
     #[must_use]
     pub const fn knock_len(self) -> usize {
         match self {
             Self::Invite => 32,
             Self::Open => 64,
+            Self::Letter => 0,
         }
     }
 
-    /// The length of a RETRY.
+    /// The length of a RETRY. There is none by letter.
     #[must_use]
     pub const fn retry_len(self) -> usize {
         match self {
             Self::Invite => 27,
             Self::Open => 27 + KEY_LEN,
+            Self::Letter => 0,
         }
     }
 }
@@ -132,7 +154,7 @@ pub struct InitHead {
     pub index: u16,
     /// The random number of the joiner's attempt.
     pub nonce: u64,
-    /// The cookie of a RETRY.
+    /// The cookie of a RETRY; by letter the ticket of the host.
     pub cookie: u64,
 }
 
@@ -240,12 +262,21 @@ pub enum Kind {
     CodeAsk,
     /// The host's 16 bytes of the code, and how many guests came before.
     CodeReveal,
+    /// A letter: candidates and credentials of a machine that is reached by other paths now.
+    Letter,
 }
 
 impl Kind {
     /// All of them, in the order of their numbers, which count from 1.
-    pub const ALL: [Self; 6] =
-        [Self::Find, Self::Found, Self::Challenge, Self::Proof, Self::CodeAsk, Self::CodeReveal];
+    pub const ALL: [Self; 7] = [
+        Self::Find,
+        Self::Found,
+        Self::Challenge,
+        Self::Proof,
+        Self::CodeAsk,
+        Self::CodeReveal,
+        Self::Letter,
+    ];
 
     /// The number on the wire.
     #[must_use]
@@ -261,12 +292,13 @@ impl Kind {
             Self::Challenge | Self::Proof => 8,
             Self::CodeAsk => 16,
             Self::CodeReveal => 20,
+            Self::Letter => LETTER_LEN,
         }
     }
 }
 
 /// The length of the longest control packet.
-pub const MAX_CONTROL_LEN: usize = CONTROL_HEAD_LEN + 20 + TAG_LEN;
+pub const MAX_CONTROL_LEN: usize = CONTROL_HEAD_LEN + LETTER_LEN + TAG_LEN;
 
 /// A packet of the link itself, sealed like DATA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,235 @@
+//! Handshakes by letter: a rendezvous, or a person, brings INIT and RESP before there is a path between the two machines.
+//!
+//! Their texts are letters of whoever looks for paths, instead of packets of the inner protocol. The limits are apart from
+//! those of INITs that come by themselves, so that neither way can be closed by a flood of the other.
+
+use super::Seal;
+use super::channel::{Channel, MAX_TEXT};
+use super::connection::{Answering, Connection, NO_PATH};
+use super::joining::Join;
+use super::noise;
+use super::stats::SealRefusal;
+use super::{Randomness, SealError};
+use crate::protocol::PeerRole;
+use crate::time::{Span, Time};
+use crate::wire::seal::{
+    self, Init, KEY_LEN, Kind, LETTER_LEN, MAX_INIT_LEN, MAX_LETTER_TEXT, Packet, Pattern,
+};
+use core::time::Duration;
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+/// Handshakes by letter in any second.
+const A_SECOND: usize = 4;
+/// Guests by letter that have sent no DATA yet.
+const MAX_HALF_OPEN: usize = 16;
+/// A guest by letter has this long to send DATA: a path has to be found first.
+pub(super) const HALF_OPEN: Span = Span::from_secs(12);
+/// Keys of INITs that are remembered while their ticket is good. More INITs are refused.
+const MAX_KEYS: usize = 128;
+/// Letters that wait for [`Seal::take_letter`].
+const MAX_WAITING: usize = 16;
+
+/// The outcome of an INIT or RESP that was brought by letter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Brought {
+    /// An INIT of a guest, who gets this address inside. Its letter waits in [`Seal::take_letter`], and
+    /// [`Seal::answer_letter`] writes the RESP.
+    Guest(SocketAddr),
+    /// The same INIT again: its RESP was lost, and [`Seal::answer_letter`] has it.
+    Again(SocketAddr),
+    /// The RESP of the host, which has this address inside. Its letter waits in [`Seal::take_letter`].
+    Host(SocketAddr),
+}
+
+/// The host's side of handshakes by letter.
+#[derive(Debug, Default)]
+pub(super) struct Letters {
+    /// The newest ticket, and the one before it.
+    tickets: [Option<u64>; 2],
+    /// When handshakes of the last second were worked off.
+    passed: VecDeque<Time>,
+    /// The tickets and ephemeral keys of INITs that were worked off: each opens one handshake.
+    keys: VecDeque<(u64, [u8; KEY_LEN])>,
+}
+
+impl Letters {
+    fn renew(&mut self, ticket: u64) {
+        self.tickets = [Some(ticket), self.tickets[0]];
+        let tickets = self.tickets;
+        self.keys.retain(|(used, _)| tickets.contains(&Some(*used)));
+    }
+
+    /// Admits an INIT, or says why not.
+    fn admit(&mut self, now: Time, ticket: u64, ephemeral: [u8; KEY_LEN]) -> Result<(), SealRefusal> {
+        if !self.tickets.contains(&Some(ticket)) || self.keys.iter().any(|(_, used)| *used == ephemeral) {
+            return Err(SealRefusal::BadCookie);
+        }
+        while self.passed.front().is_some_and(|at| now.since(*at) >= Span::from_secs(1)) {
+            self.passed.pop_front();
+        }
+        if self.passed.len() >= A_SECOND || self.keys.len() >= MAX_KEYS {
+            return Err(SealRefusal::Limited);
+        }
+        self.passed.push_back(now);
+        self.keys.push_back((ticket, ephemeral));
+        Ok(())
+    }
+}
+
+/// A letter as it travels: its length, its text, and zeros.
+fn padded(text: &[u8]) -> Option<[u8; LETTER_LEN]> {
+    let mut letter = [0; LETTER_LEN];
+    letter.get_mut(2..2 + text.len())?.copy_from_slice(text);
+    letter[..2].copy_from_slice(&(text.len() as u16).to_be_bytes());
+    Some(letter)
+}
+
+/// The text of a letter; `None` if its length or its padding is wrong.
+fn unpadded(letter: &[u8]) -> Option<&[u8]> {
+    let (len, rest) = letter.split_first_chunk::<2>()?;
+    let (text, padding) = rest.split_at_checked(usize::from(u16::from_be_bytes(*len)))?;
+    (rest.len() == MAX_LETTER_TEXT && padding.iter().all(|byte| *byte == 0)).then_some(text)
+}
+
+impl Seal {
+    /// A joiner by invite whose handshake is brought by letter. [`target`](Self::target) is the address for the lobby to join.
+    ///
+    /// # Errors
+    /// If the operating system has no random bytes.
+    pub fn join_by_letter(randomness: Randomness, host_key: [u8; KEY_LEN]) -> Result<Self, SealError> {
+        let mut seal = Self::new(randomness)?;
+        let shown = seal.connections.make_up();
+        let (nonce, index) = (seal.random.next_u64(), seal.random.next_u64() as u16);
+        seal.join = Some(Join::new(Some(host_key), Vec::new(), shown, nonce, index));
+        Ok(seal)
+    }
+
+    /// The INIT of a joiner by letter, with the ticket of the host's room in the place of a cookie. `None` if this seal is none,
+    /// or the text is longer than 254 bytes.
+    pub fn write_init(&mut self, now: Duration, ticket: u64, text: &[u8]) -> Option<Vec<u8>> {
+        let letter = padded(text)?;
+        let (index, ephemeral) = (self.free_index(), self.random.next_secret());
+        let join = self.join.as_mut().filter(|join| join.is_by_letter())?;
+        join.by_letter(now.into(), ticket, (index, ephemeral), &letter)
+    }
+
+    /// A new ticket of a host, for the registration of its room. The one before it stays good.
+    pub fn renew_ticket(&mut self) -> Option<u64> {
+        let ticket = self.random.next_u64();
+        self.host.as_mut()?.letters.renew(ticket);
+        Some(ticket)
+    }
+
+    /// Takes an INIT or a RESP that was brought by letter.
+    ///
+    /// # Errors
+    /// Why it was dropped. It changed nothing but a counter.
+    pub fn handle_letter(&mut self, now: Duration, datagram: &[u8]) -> Result<Brought, SealRefusal> {
+        let brought = match seal::decode(datagram) {
+            Ok(Packet::Init(init)) if init.head.pattern == Pattern::Letter => {
+                self.guest_by_letter(now.into(), &init, datagram)
+            }
+            Ok(Packet::Resp(resp)) => match self.finish(now.into(), &resp) {
+                Ok(finished) if finished.pattern == Pattern::Letter => Ok(Brought::Host(finished.shown)),
+                Ok(_) => Err(SealRefusal::Unexpected),
+                Err(refusal) => Err(refusal),
+            },
+            _ => Err(SealRefusal::NoPacket),
+        };
+        brought.inspect_err(|refusal| self.stats.refuse(*refusal))
+    }
+
+    /// The Diffie-Hellman of an INIT by letter. Its guest is nobody to the inner protocol before DATA comes from it.
+    fn guest_by_letter(
+        &mut self,
+        now: Time,
+        init: &Init<'_>,
+        datagram: &[u8],
+    ) -> Result<Brought, SealRefusal> {
+        let index = self.free_index();
+        let host = self.host.as_mut().filter(|host| host.only.is_none()).ok_or(SealRefusal::Unexpected)?;
+        let door = host.door(Pattern::Invite, datagram).ok_or(SealRefusal::BadMac)?;
+        let (head, ephemeral) = (&init.head, init.ephemeral());
+        if let Some(known) = self.connections.iter().find(|one| one.ephemeral == ephemeral) {
+            return Ok(Brought::Again(known.shown));
+        }
+        let by_letter = |one: &&Connection| one.pattern == Pattern::Letter;
+        if self.connections.iter().filter(by_letter).any(|one| one.confirmed && one.nonce == head.nonce) {
+            return Err(SealRefusal::Unexpected);
+        }
+        let half_open = self.connections.iter().filter(by_letter).filter(|one| !one.confirmed).count();
+        if half_open >= MAX_HALF_OPEN || self.letters.len() >= MAX_WAITING {
+            return Err(SealRefusal::Limited);
+        }
+        host.letters.admit(now, head.cookie, ephemeral)?;
+        self.stats.handshakes += 1;
+        let mut text = [0; MAX_INIT_LEN];
+        let secret = self.random.next_secret();
+        let accepted = noise::accept(&host.doors[door].keys, init.prologue, secret, init.message, &mut text);
+        let (handshake, len) = accepted.ok_or(SealRefusal::BadHandshake)?;
+        let letter = unpadded(&text[..len]).ok_or(SealRefusal::BadHandshake)?;
+        let shown = self.connections.make_up();
+        let answering = Answering { handshake, index: head.index, to: NO_PATH, init_len: datagram.len() };
+        let names = (index, Pattern::Letter, head.nonce, ephemeral);
+        self.letters.push_back((shown, letter.to_vec()));
+        self.connections.add(Connection {
+            unanswered: Some(Box::new(answering)),
+            ..Connection::new(now, PeerRole::Player, (shown, NO_PATH), names)
+        });
+        self.stir();
+        Ok(Brought::Guest(shown))
+    }
+
+    /// The RESP for a guest by letter, with a letter in it: the same one each time. `None` if there is no such guest, or the
+    /// text is longer than 254 bytes.
+    pub fn answer_letter(&mut self, now: Duration, shown: SocketAddr, text: &[u8]) -> Option<Vec<u8>> {
+        let letter = padded(text)?;
+        let at = self.connections.position(|one| one.shown == shown && one.pattern == Pattern::Letter)?;
+        let connection = self.connections.get_mut(at)?;
+        if let Some(answering) = connection.unanswered.take() {
+            let Answering { handshake, index, init_len, .. } = *answering;
+            let mut text = [0; 2 + LETTER_LEN];
+            text[..2].copy_from_slice(&connection.index.to_be_bytes());
+            text[2..].copy_from_slice(&letter);
+            let head = seal::resp_head(index);
+            let mut resp = vec![0; init_len];
+            resp[..head.len()].copy_from_slice(&head);
+            let (split, len) = handshake.answer(&text, &mut resp[head.len()..])?;
+            self.key_log.note(&split, [connection.index, index]);
+            resp.truncate(head.len() + len);
+            connection.channel = Some(Channel::new(&split, true, index)?);
+            (connection.resp, connection.opened_at) = (resp, now.into());
+        }
+        (!connection.resp.is_empty()).then(|| connection.resp.clone())
+    }
+
+    /// Sends a letter as a control packet of the connection at `shown`, on the paths in use. It may be lost. `false` if there
+    /// is no such connection, or the text is longer than 254 bytes.
+    pub fn send_letter(&mut self, shown: SocketAddr, text: &[u8]) -> bool {
+        let Some(letter) = padded(text) else { return false };
+        let at = self.connections.towards(shown);
+        let known = at.and_then(|at| self.connections.get_mut(at));
+        let Some(connection) = known.filter(|one| one.confirmed && one.has_path()) else { return false };
+        connection.say(Kind::Letter, &letter, &mut self.out);
+        true
+    }
+
+    /// The next letter that was opened, and who sent it: with an INIT, with a RESP, or as a control packet.
+    pub fn take_letter(&mut self) -> Option<(SocketAddr, Vec<u8>)> {
+        self.letters.pop_front()
+    }
+
+    /// Keeps a letter for [`take_letter`](Self::take_letter).
+    pub(super) fn keep_letter(&mut self, shown: SocketAddr, letter: &[u8]) -> Result<(), SealRefusal> {
+        let text = unpadded(letter.get(..LETTER_LEN).unwrap_or_default()).ok_or(SealRefusal::OutOfPlace)?;
+        if self.letters.len() >= MAX_WAITING {
+            return Err(SealRefusal::Limited);
+        }
+        self.letters.push_back((shown, text.to_vec()));
+        Ok(())
+    }
+}
+
+const _: () = assert!(MAX_TEXT >= LETTER_LEN);

@@ -1,0 +1,113 @@
+//! Paths of a connection that somebody else has checked: which one to use, and which to try when nothing comes.
+
+use super::Seal;
+use super::connection::{Connection, NO_PATH};
+use super::roam::{Roam, Standing};
+use crate::time::{Span, Time};
+use core::time::Duration;
+use std::net::SocketAddr;
+
+/// Nothing was opened for so long that other paths are tried.
+const SILENT: Span = Span::from_millis(300);
+/// A connection on which packets are rare is silent after so many times their interval.
+const SILENT_INTERVALS: u32 = 4;
+/// The interval of packets before any was measured.
+const FIRST_INTERVAL: Span = Span::from_secs(1);
+/// The most paths that are tried when nothing comes.
+pub const MAX_FALLBACKS: usize = 3;
+
+/// The checked paths of a connection.
+#[derive(Debug)]
+pub(super) struct Paths {
+    /// Those that get copies when nothing is opened any more.
+    pub(super) fallbacks: Vec<SocketAddr>,
+    /// One that is better than the path in use.
+    preferred: Option<SocketAddr>,
+    /// Whether the first path was found since the inner protocol was told.
+    pub(super) found: bool,
+    /// The mean interval between opened packets.
+    interval: Span,
+}
+
+impl Default for Paths {
+    fn default() -> Self {
+        let fallbacks = Vec::with_capacity(MAX_FALLBACKS);
+        Self { fallbacks, preferred: None, found: false, interval: FIRST_INTERVAL }
+    }
+}
+
+impl Connection {
+    pub(super) fn has_path(&self) -> bool {
+        self.real != NO_PATH
+    }
+
+    /// Notes the time of an opened packet.
+    #[inline]
+    pub(super) fn opened(&mut self, now: Time) {
+        self.paths.interval = (self.paths.interval * 7 + now.since(self.opened_at)) / 8;
+        self.opened_at = now;
+    }
+
+    /// Tries a better path, and the fallbacks if nothing was opened for too long. Returns when to look again.
+    pub(super) fn try_paths(&mut self, now: Time) -> Time {
+        if let Some(better) = self.paths.preferred.take() {
+            self.try_path(now, better, Standing::Preferred);
+        }
+        if self.paths.fallbacks.is_empty() {
+            return Time::NEVER;
+        }
+        let silent_at = self.opened_at + SILENT.max(self.paths.interval * SILENT_INTERVALS);
+        if now < silent_at {
+            return silent_at;
+        }
+        for at in 0..self.paths.fallbacks.len() {
+            self.try_path(now, self.paths.fallbacks[at], Standing::Checked);
+        }
+        now + SILENT
+    }
+
+    fn try_path(&mut self, now: Time, addr: SocketAddr, standing: Standing) {
+        match &mut self.roam {
+            _ if addr == self.real => {}
+            Some(roam) => roam.add(now, addr, standing),
+            None => self.roam = Some(Box::new(Roam::new(now, self.real, addr, standing))),
+        }
+    }
+}
+
+impl Seal {
+    /// A path to the peer at `shown` was checked, by credentials of its letter, and is the best one now.
+    ///
+    /// The first one is used at once: a joiner by letter says HELLO on it. A later one takes over when it has answered a
+    /// challenge, and until then it gets copies.
+    pub fn offer_path(&mut self, now: Duration, shown: SocketAddr, path: SocketAddr, round_trip: Duration) {
+        let at = self.connections.towards(shown);
+        let Some(connection) = at.and_then(|at| self.connections.get_mut(at)) else { return };
+        if !connection.has_path() || !connection.confirmed {
+            connection.real = path;
+            connection.round_trip = round_trip.into();
+            connection.opened_at = now.into();
+            connection.paths.found = true;
+        } else if connection.real != path {
+            connection.paths.preferred = Some(path);
+        }
+        self.stir();
+    }
+
+    /// The checked paths to the peer at `shown`, at most [`MAX_FALLBACKS`], that get copies after 300 ms without an opened
+    /// packet. The seal decides by the packets that it opens which of them it takes.
+    pub fn set_fallbacks(&mut self, shown: SocketAddr, paths: &[SocketAddr]) {
+        let at = self.connections.towards(shown);
+        if let Some(connection) = at.and_then(|at| self.connections.get_mut(at)) {
+            connection.paths.fallbacks.clear();
+            connection.paths.fallbacks.extend(paths.iter().take(MAX_FALLBACKS));
+            self.stir();
+        }
+    }
+
+    /// How long nothing was opened from the peer at `shown`.
+    #[must_use]
+    pub fn silent_for(&self, now: Duration, shown: SocketAddr) -> Option<Duration> {
+        self.newest(shown).map(|connection| Time::from(now).since(connection.opened_at).into())
+    }
+}
