@@ -5,6 +5,7 @@ mod codes;
 mod floods;
 mod guests;
 mod invite;
+mod letters;
 mod long;
 mod meeting;
 mod net;

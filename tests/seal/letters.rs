@@ -1,0 +1,370 @@
+//! Handshakes by letter, and a match whose paths come and go: by hand, in the place of a rendezvous and of ICE.
+
+use crate::net::{addr, config, ms};
+use core::time::Duration;
+use rebout::seal::{Brought, Randomness, Seal, SealRefusal};
+use rebout::{
+    Buttons, Cues, Event, Game, Input, Inputs, Lobby, MAX_DATAGRAM, Player, Protocol, Session, fields,
+};
+use std::net::SocketAddr;
+
+const LATENCY: Duration = Duration::from_millis(20);
+
+fn host() -> Seal {
+    Seal::host(Randomness::Seeded(1)).unwrap()
+}
+
+fn joiner(host: &Seal, seed: u64) -> Seal {
+    Seal::join_by_letter(Randomness::Seeded(seed), host.public_key().unwrap()).unwrap()
+}
+
+/// Host and joiner after their letters, and the host's name for its guest.
+fn met() -> ([Seal; 2], [SocketAddr; 2]) {
+    let mut host = host();
+    let mut joiner = joiner(&host, 2);
+    let ticket = host.renew_ticket().unwrap();
+    let init = joiner.write_init(ms(0), ticket, b"where the joiner is").unwrap();
+    let Ok(Brought::Guest(guest)) = host.handle_letter(ms(10), &init) else { panic!("a guest") };
+    assert_eq!(host.take_letter(), Some((guest, b"where the joiner is".to_vec())));
+    let resp = host.answer_letter(ms(10), guest, b"where the host is").unwrap();
+    assert!(resp.len() < init.len(), "{} {}", resp.len(), init.len());
+    let target = joiner.target().unwrap();
+    assert_eq!(joiner.handle_letter(ms(20), &resp), Ok(Brought::Host(target)));
+    assert_eq!(joiner.take_letter(), Some((target, b"where the host is".to_vec())));
+    ([host, joiner], [guest, target])
+}
+
+#[test]
+fn a_letter_has_one_length_and_an_init_that_comes_again_gets_the_same_answer() {
+    let mut host = host();
+    let mut joiner = joiner(&host, 2);
+    let ticket = host.renew_ticket().unwrap();
+    for len in [0, 1, 100, 254] {
+        let init = joiner.write_init(ms(0), ticket, &vec![7; len]).unwrap();
+        assert_eq!(init.len(), 333);
+        let Ok(Brought::Guest(guest)) = host.handle_letter(ms(0), &init) else { panic!("a guest") };
+        assert_eq!(host.take_letter(), Some((guest, vec![7; len])));
+        let resp = host.answer_letter(ms(0), guest, b"yes").unwrap();
+        assert_eq!(resp.len(), 309);
+        assert_eq!(host.handle_letter(ms(5), &init), Ok(Brought::Again(guest)));
+        assert_eq!(host.answer_letter(ms(5), guest, b"no"), Some(resp));
+        assert_eq!(host.take_letter(), None);
+    }
+    assert_eq!(joiner.write_init(ms(0), ticket, &[7; 255]), None);
+    assert_eq!(joiner.renew_ticket(), None, "a joiner has no room");
+    assert_eq!(host.write_init(ms(0), ticket, b""), None, "a host posts nothing");
+}
+
+#[test]
+fn an_init_needs_the_invite_and_one_of_the_newest_two_tickets() {
+    let mut host = host();
+    let mut joiner = joiner(&host, 2);
+    let ticket = host.renew_ticket().unwrap();
+    let refused = Err(SealRefusal::BadCookie);
+    let init = joiner.write_init(ms(0), ticket ^ 1, b"x").unwrap();
+    assert_eq!(host.handle_letter(ms(0), &init), refused);
+    host.renew_ticket();
+    let init = joiner.write_init(ms(0), ticket, b"x").unwrap();
+    assert!(matches!(host.handle_letter(ms(0), &init), Ok(Brought::Guest(_))), "the one before stays good");
+    host.renew_ticket();
+    let init = joiner.write_init(ms(0), ticket, b"x").unwrap();
+    assert_eq!(host.handle_letter(ms(0), &init), refused, "and no longer");
+    let other = Seal::host(Randomness::Seeded(9)).unwrap();
+    let mut stranger = Seal::join_by_letter(Randomness::Seeded(3), other.public_key().unwrap()).unwrap();
+    let ticket = host.renew_ticket().unwrap();
+    let init = stranger.write_init(ms(0), ticket, b"x").unwrap();
+    assert_eq!(host.handle_letter(ms(0), &init), Err(SealRefusal::BadMac));
+    let good = joiner.write_init(ms(0), ticket, b"x").unwrap();
+    for at in 0..good.len() {
+        let mut bad = good.clone();
+        bad[at] ^= 1;
+        assert!(host.handle_letter(ms(0), &bad).is_err(), "byte {at}");
+    }
+    assert_eq!(host.stats().handshakes, 1);
+    assert!(matches!(host.handle_letter(ms(0), &good), Ok(Brought::Guest(_))), "nothing was used up");
+}
+
+#[test]
+fn an_init_is_worked_off_once_four_a_second_and_sixteen_wait() {
+    let mut host = host();
+    let ticket = host.renew_ticket().unwrap();
+    let mut guests = 0;
+    let mut first = None;
+    for number in 0..400_u64 {
+        let now = ms(number * 25);
+        let mut joiner = joiner(&host, 100 + number);
+        let init = joiner.write_init(now, ticket, b"x").unwrap();
+        if let Ok(Brought::Guest(guest)) = host.handle_letter(now, &init) {
+            guests += 1;
+            host.take_letter().unwrap();
+            host.answer_letter(now, guest, b"").unwrap();
+            first.get_or_insert(init);
+        }
+    }
+    assert_eq!(guests, 16, "in ten seconds, of 40 that four a second would be");
+    assert_eq!(host.stats().handshakes, 16);
+    // The first guest is forgotten after twelve seconds, but not its key.
+    let mut lobby = Lobby::host(config(0)).unwrap();
+    let mut buf = [0; MAX_DATAGRAM];
+    while host.around(&mut lobby).poll_transmit(ms(13_000), &mut buf).is_some() {}
+    assert_eq!(host.handle_letter(ms(13_000), &first.unwrap()), Err(SealRefusal::BadCookie));
+    let init = joiner(&host, 7).write_init(ms(13_000), ticket, b"x").unwrap();
+    assert!(host.handle_letter(ms(13_000), &init).is_ok());
+}
+
+#[test]
+fn an_answer_of_somebody_else_is_none() {
+    let ([_, mut joiner], _) = met();
+    let mut liar = Seal::host(Randomness::Seeded(8)).unwrap();
+    let mut guest = Seal::join_by_letter(Randomness::Seeded(5), liar.public_key().unwrap()).unwrap();
+    let ticket = liar.renew_ticket().unwrap();
+    let init = guest.write_init(ms(0), ticket, b"x").unwrap();
+    let Ok(Brought::Guest(shown)) = liar.handle_letter(ms(0), &init) else { panic!("a guest") };
+    let resp = liar.answer_letter(ms(0), shown, b"come here").unwrap();
+    assert!(joiner.handle_letter(ms(0), &resp).is_err());
+    assert_eq!(joiner.take_letter(), None);
+}
+
+#[derive(Clone, Copy)]
+struct Sums {
+    sums: [u32; 2],
+}
+fields!(Sums { sums });
+
+impl Game for Sums {
+    fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+        for player in Player::BOTH {
+            let sum = &mut self.sums[player.index()];
+            *sum = sum.wrapping_mul(31).wrapping_add(u32::from(inputs[player].buttons().0));
+        }
+    }
+}
+
+enum Inner {
+    Lobby(Lobby),
+    Session(Box<Session<Sums>>),
+}
+
+struct Machine {
+    seal: Seal,
+    inner: Option<Inner>,
+    game: Sums,
+    peer: SocketAddr,
+    events: Vec<Event>,
+    /// The longest time without an opened packet.
+    gap: Duration,
+}
+
+/// Two machines with a few paths between them: address 10 + n of one is path n to it from the other.
+struct World {
+    now: Duration,
+    machines: [Machine; 2],
+    flying: Vec<(Duration, usize, SocketAddr, Vec<u8>)>,
+    /// Which paths carry packets, for each direction.
+    open: [[bool; 4]; 2],
+    /// Datagrams sent on each path.
+    sent: [[u32; 4]; 2],
+}
+
+fn path(machine: usize, number: usize) -> SocketAddr {
+    addr(10 + machine * 10 + number)
+}
+
+impl World {
+    fn new() -> Self {
+        let ([host, joiner], peers) = met();
+        let target = joiner.target().unwrap();
+        let lobbies = [Lobby::host(config(0)).unwrap(), Lobby::join(config(1), target).unwrap()];
+        let mut seals = [host, joiner].into_iter().zip(lobbies).zip(peers);
+        let machines = core::array::from_fn(|_| {
+            let ((seal, lobby), peer) = seals.next().unwrap();
+            let (game, inner) = (Sums { sums: [0; 2] }, Some(Inner::Lobby(lobby)));
+            Machine { seal, inner, game, peer, events: Vec::new(), gap: Duration::ZERO }
+        });
+        Self { now: ms(20), machines, flying: Vec::new(), open: [[true; 4]; 2], sent: [[0; 4]; 2] }
+    }
+
+    fn turn(&mut self, id: usize) {
+        let (now, machine) = (self.now, &mut self.machines[id]);
+        let mut inner = machine.inner.take().unwrap();
+        if let Inner::Lobby(lobby) = &inner
+            && lobby.agreed().unwrap().is_some()
+        {
+            let Inner::Lobby(lobby) = inner else { unreachable!() };
+            inner = Inner::Session(Box::new(lobby.start(now, &machine.game).unwrap()));
+        }
+        if let Inner::Session(session) = &mut inner {
+            if session.frame_due(now) {
+                session.advance(
+                    now,
+                    &mut machine.game,
+                    Input::from(Buttons((session.current().0 / 4 * 7) as u16)),
+                );
+            }
+            machine.events.extend(core::iter::from_fn(|| session.poll_event()));
+            machine.gap = machine.gap.max(machine.seal.silent_for(now, machine.peer).unwrap());
+        }
+        let mut buf = [0; MAX_DATAGRAM];
+        loop {
+            let sent = match &mut inner {
+                Inner::Lobby(lobby) => machine.seal.around(lobby).poll_transmit(now, &mut buf),
+                Inner::Session(session) => machine.seal.around(&mut **session).poll_transmit(now, &mut buf),
+            };
+            let Some((to, len)) = sent else { break };
+            let number = (0..4).find(|number| path(1 - id, *number) == to).expect("a path that was offered");
+            self.sent[id][number] += 1;
+            if self.open[id][number] {
+                self.flying.push((now + LATENCY, 1 - id, path(id, number), buf[..len].to_vec()));
+            }
+        }
+        machine.inner = Some(inner);
+    }
+
+    fn run(&mut self, millis: u64) {
+        for _ in 0..millis {
+            self.now += ms(1);
+            let now = self.now;
+            for (_, to, from, datagram) in self.flying.extract_if(.., |(at, ..)| *at <= now) {
+                let machine = &mut self.machines[to];
+                match machine.inner.as_mut().unwrap() {
+                    Inner::Lobby(lobby) => machine.seal.around(lobby).handle_datagram(now, from, &datagram),
+                    Inner::Session(session) => {
+                        machine.seal.around(&mut **session).handle_datagram(now, from, &datagram);
+                    }
+                }
+            }
+            (0..2).for_each(|id| self.turn(id));
+        }
+    }
+
+    fn offer(&mut self, number: usize) {
+        for (id, machine) in self.machines.iter_mut().enumerate() {
+            machine.seal.offer_path(self.now, machine.peer, path(1 - id, number), LATENCY * 2);
+        }
+    }
+
+    fn fall_back_on(&mut self, numbers: &[usize]) {
+        for (id, machine) in self.machines.iter_mut().enumerate() {
+            let paths: Vec<_> = numbers.iter().map(|number| path(1 - id, *number)).collect();
+            machine.seal.set_fallbacks(machine.peer, &paths);
+        }
+    }
+
+    fn in_use(&self) -> [Option<SocketAddr>; 2] {
+        [0, 1].map(|id| self.machines[id].seal.real(self.machines[id].peer))
+    }
+
+    /// Whether both play, without an event since the match began.
+    fn assert_plays(&mut self) {
+        let frames = self.frames();
+        self.run(1_000);
+        for (before, after) in frames.into_iter().zip(self.frames()) {
+            assert!(after >= before + 50, "{before} {after}");
+        }
+        for machine in &self.machines {
+            assert_eq!(machine.events, []);
+        }
+    }
+
+    fn frames(&self) -> [u32; 2] {
+        [0, 1].map(|id| match self.machines[id].inner.as_ref().unwrap() {
+            Inner::Session(session) => session.settled().0,
+            Inner::Lobby(_) => 0,
+        })
+    }
+}
+
+/// Two machines that play on path 0.
+fn playing() -> World {
+    let mut world = World::new();
+    world.run(500);
+    assert_eq!(world.sent, [[0; 4]; 2], "there is no path yet");
+    world.offer(0);
+    world.run(600);
+    world.machines.iter_mut().for_each(|machine| machine.gap = Duration::ZERO);
+    world.assert_plays();
+    world
+}
+
+#[test]
+fn hello_is_the_first_packet_on_the_path_that_is_found() {
+    let mut world = World::new();
+    world.run(3_050);
+    assert_eq!((world.sent, world.in_use()), ([[0; 4]; 2], [None; 2]));
+    world.offer(0);
+    world.run(1);
+    assert_eq!(world.sent, [[0; 4], [1, 0, 0, 0]], "the joiner's HELLO, at once");
+    world.run(81);
+    let mut agreed = world.machines.iter().map(|machine| match machine.inner.as_ref().unwrap() {
+        Inner::Lobby(lobby) => lobby.agreed().unwrap().is_some(),
+        Inner::Session(_) => true,
+    });
+    assert!(agreed.all(|agreed| agreed), "HELLO, OFFER, ACCEPT and its ack: two round trips of the path");
+    world.run(500);
+    world.machines.iter_mut().for_each(|machine| machine.gap = Duration::ZERO);
+    world.assert_plays();
+    assert_eq!(world.in_use(), [Some(path(1, 0)), Some(path(0, 0))]);
+}
+
+#[test]
+fn a_better_path_takes_over_without_an_event_and_a_bad_one_does_not() {
+    let mut world = playing();
+    world.open = [[true, false, true, true]; 2];
+    world.offer(1);
+    world.run(6_000);
+    assert_eq!(world.in_use(), [Some(path(1, 0)), Some(path(0, 0))], "it never answers");
+    world.offer(2);
+    world.assert_plays();
+    assert_eq!(world.in_use(), [Some(path(1, 2)), Some(path(0, 2))]);
+    let before = world.sent;
+    world.assert_plays();
+    assert_eq!(world.sent[0][0], before[0][0], "the path of before gets no copies any more");
+    assert!(world.machines.iter().all(|machine| machine.gap < ms(60)), "and nothing was missed");
+}
+
+#[test]
+fn fallbacks_carry_the_match_when_the_path_dies_in_both_directions_or_in_one() {
+    for dead in [[true, true], [true, false], [false, true]] {
+        let mut world = playing();
+        world.fall_back_on(&[1, 2, 3]);
+        world.assert_plays();
+        assert_eq!(world.sent.map(|sent| sent[1..].to_vec()), [[0; 3]; 2], "nothing goes there before");
+        for (id, dead) in dead.into_iter().enumerate() {
+            world.open[id] = [!dead, false, true, false];
+        }
+        world.run(2_000);
+        world.assert_plays();
+        for machine in &world.machines {
+            assert!(machine.gap < ms(600), "{dead:?} {:?}", machine.gap);
+        }
+        let used = world.in_use();
+        if dead == [true, true] {
+            assert_eq!(used, [Some(path(1, 2)), Some(path(0, 2))]);
+        }
+        // A direct path that is found again takes over.
+        world.open = [[false, false, true, true]; 2];
+        world.offer(3);
+        world.assert_plays();
+        assert_eq!(world.in_use(), [Some(path(1, 3)), Some(path(0, 3))], "{dead:?}");
+    }
+}
+
+#[test]
+fn letters_travel_sealed_during_the_match() {
+    let mut world = playing();
+    let peer = world.machines[0].peer;
+    assert!(world.machines[0].seal.send_letter(peer, b"I have moved"));
+    world.run(30);
+    let target = world.machines[1].peer;
+    assert_eq!(world.machines[1].seal.take_letter(), Some((target, b"I have moved".to_vec())));
+    assert!(!world.machines[0].seal.send_letter(peer, &[0; 255]));
+    assert!(!world.machines[0].seal.send_letter(addr(99), b""));
+    // More than anybody takes are dropped and counted.
+    for _ in 0..40 {
+        world.machines[0].seal.send_letter(peer, b"again");
+        world.run(1);
+    }
+    world.run(30);
+    let letters = core::iter::from_fn(|| world.machines[1].seal.take_letter()).count();
+    assert_eq!((letters, world.machines[1].seal.stats().refused(SealRefusal::Limited)), (16, 24));
+}
