@@ -81,12 +81,21 @@ const COOKIE: [u8; 8] = [0xC1, 0xC2, 0xC3, 0xC4, 0xC5, 0xC6, 0xC7, 0xC8];
 fn handshake(name: &str, pattern: u8, mac_key: &[u8]) -> [[u8; 32]; 2] {
     let open = pattern == 2;
     let (host, joiner_ephemeral, host_ephemeral) = (counted(1, 32), counted(0x41, 32), counted(0x81, 32));
-    let mut knock = [&[0xE0, 1, pattern, 0x0A, 0x0B][..], &NONCE].concat();
-    knock.resize(if open { 56 } else { 24 }, 0);
-    assert_eq!(with_mac(mac_key, knock), block(&format!("{name}-knock")));
-    let key = if open { public(&host) } else { Vec::new() };
-    let retry = [&[0xE1, 0x0A, 0x0B][..], &NONCE, &COOKIE, &key].concat();
-    assert_eq!(with_mac(mac_key, retry), block(&format!("{name}-retry")));
+    let by_letter = pattern == 3;
+    if !by_letter {
+        let mut knock = [&[0xE0, 1, pattern, 0x0A, 0x0B][..], &NONCE].concat();
+        knock.resize(if open { 56 } else { 24 }, 0);
+        assert_eq!(with_mac(mac_key, knock), block(&format!("{name}-knock")));
+        let key = if open { public(&host) } else { Vec::new() };
+        let retry = [&[0xE1, 0x0A, 0x0B][..], &NONCE, &COOKIE, &key].concat();
+        assert_eq!(with_mac(mac_key, retry), block(&format!("{name}-retry")));
+    }
+    let letter = |text: Vec<u8>| {
+        let mut letter = [&(text.len() as u16).to_be_bytes()[..], &text].concat();
+        letter.resize(256, 0);
+        if by_letter { letter } else { text }
+    };
+    let (first, second) = (letter(counted(0, 123)), letter(counted(100, 53)));
 
     let head = [&[0xE2, 1, pattern, 0x0A, 0x0C][..], &NONCE, &COOKIE].concat();
     let prologue = [&b"rebout seal 1"[..], &head].concat();
@@ -100,15 +109,15 @@ fn handshake(name: &str, pattern: u8, mac_key: &[u8]) -> [[u8; 32]; 2] {
     let responder = builder().fixed_ephemeral_key_for_testing_only(&host_ephemeral);
     let mut responder = responder.local_private_key(&host).unwrap().build_responder().unwrap();
     let (mut message, mut text) = ([0; 400], [0; 400]);
-    let len = joiner.write_message(&counted(0, 123), &mut message).unwrap();
+    let len = joiner.write_message(&first, &mut message).unwrap();
     let init = with_mac(mac_key, [&head[..], &message[..len]].concat());
     assert_eq!(init, block(&format!("{name}-init")));
     let len = responder.read_message(&message[..len], &mut text).unwrap();
-    assert_eq!(text[..len], counted(0, 123));
+    assert_eq!(text[..len], first);
 
     let part = counted(0xA0, 16);
     let commitment = if open { hash(b"commitment", &[&part])[..16].to_vec() } else { Vec::new() };
-    let answer = [&[0x0C, 0x0D][..], &commitment, &counted(100, 53)].concat();
+    let answer = [&[0x0C, 0x0D][..], &commitment, &second].concat();
     let len = responder.write_message(&answer, &mut message).unwrap();
     assert_eq!([&[0xE3, 0x0A, 0x0C][..], &message[..len]].concat(), block(&format!("{name}-resp")));
     let len = joiner.read_message(&message[..len], &mut text).unwrap();
@@ -142,6 +151,7 @@ fn the_vectors_of_the_page_follow_from_its_keys() {
     let mac_key = &hash(b"mac", &[&host])[..16];
     assert_eq!(mac_key, block("mac-key"));
     handshake("open", 2, &[0; 16]);
+    handshake("letter", 3, mac_key);
     let [from_joiner, from_host] = handshake("invite", 1, mac_key);
     for (name, key, counter, head, text) in [
         ("data-game", from_joiner, 0, &[0xE6, 0x0C, 0x0D, 0, 0][..], counted(0, 11)),

@@ -141,7 +141,7 @@ impl Game for Sums {
 }
 
 enum Inner {
-    Lobby(Lobby),
+    Lobby(Box<Lobby>),
     Session(Box<Session<Sums>>),
 }
 
@@ -178,7 +178,7 @@ impl World {
         let mut seals = [host, joiner].into_iter().zip(lobbies).zip(peers);
         let machines = core::array::from_fn(|_| {
             let ((seal, lobby), peer) = seals.next().unwrap();
-            let (game, inner) = (Sums { sums: [0; 2] }, Some(Inner::Lobby(lobby)));
+            let (game, inner) = (Sums { sums: [0; 2] }, Some(Inner::Lobby(Box::new(lobby))));
             Machine { seal, inner, game, peer, events: Vec::new(), gap: Duration::ZERO }
         });
         Self { now: ms(20), machines, flying: Vec::new(), open: [[true; 4]; 2], sent: [[0; 4]; 2] }
@@ -207,7 +207,7 @@ impl World {
         let mut buf = [0; MAX_DATAGRAM];
         loop {
             let sent = match &mut inner {
-                Inner::Lobby(lobby) => machine.seal.around(lobby).poll_transmit(now, &mut buf),
+                Inner::Lobby(lobby) => machine.seal.around(&mut **lobby).poll_transmit(now, &mut buf),
                 Inner::Session(session) => machine.seal.around(&mut **session).poll_transmit(now, &mut buf),
             };
             let Some((to, len)) = sent else { break };
@@ -227,7 +227,9 @@ impl World {
             for (_, to, from, datagram) in self.flying.extract_if(.., |(at, ..)| *at <= now) {
                 let machine = &mut self.machines[to];
                 match machine.inner.as_mut().unwrap() {
-                    Inner::Lobby(lobby) => machine.seal.around(lobby).handle_datagram(now, from, &datagram),
+                    Inner::Lobby(lobby) => {
+                        machine.seal.around(&mut **lobby).handle_datagram(now, from, &datagram);
+                    }
                     Inner::Session(session) => {
                         machine.seal.around(&mut **session).handle_datagram(now, from, &datagram);
                     }

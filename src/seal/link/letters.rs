@@ -79,7 +79,7 @@ impl Letters {
 }
 
 /// A letter as it travels: its length, its text, and zeros.
-fn padded(text: &[u8]) -> Option<[u8; LETTER_LEN]> {
+pub(super) fn padded(text: &[u8]) -> Option<[u8; LETTER_LEN]> {
     let mut letter = [0; LETTER_LEN];
     letter.get_mut(2..2 + text.len())?.copy_from_slice(text);
     letter[..2].copy_from_slice(&(text.len() as u16).to_be_bytes());

@@ -28,7 +28,7 @@ const CHALLENGES: usize = 32;
 /// Candidates at a time: one that is not proven, and paths that were checked.
 pub(super) const MAX_CANDIDATES: usize = 4;
 
-/// What is known of an address before it has answered a challenge.
+/// The trust in an address before it has answered a challenge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Standing {
     /// Nothing: it gets no more than a few times the bytes that came from it.

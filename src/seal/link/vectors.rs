@@ -3,6 +3,7 @@
 use super::channel::Channel;
 use super::code::{Comparison, commitment};
 use super::hash::hash;
+use super::letters::padded;
 use super::mac::Mac;
 use super::noise::{self, KeyPair, Split};
 use super::random::Secret;
@@ -44,38 +45,43 @@ fn mac(datagram: &mut Vec<u8>, mac: Mac) {
 /// The handshake of a pattern: INIT, RESP and what they agree on.
 fn handshake(pattern: Pattern, vectors: &mut BTreeMap<String, Vec<u8>>, host: &KeyPair) -> [Channel; 2] {
     let (key, name) = match pattern {
-        Pattern::Invite | Pattern::Letter => (Mac::of(&host.public), "invite"),
+        Pattern::Invite => (Mac::of(&host.public), "invite"),
+        Pattern::Letter => (Mac::of(&host.public), "letter"),
         Pattern::Open => (Mac::open(), "open"),
     };
     let mut note = |what: &str, bytes: &[u8]| vectors.insert(format!("{name}-{what}"), bytes.to_vec());
-    let mut buf = [0; 300];
-    let knock = Knock { pattern, index: KNOCK_INDEX, nonce: NONCE };
-    let len = seal::encode_knock(&knock, |covered| key.write(covered), &mut buf).unwrap();
-    note("knock", &buf[..len]);
-    let open_key = (pattern == Pattern::Open).then_some(host.public);
-    let retry = Retry { index: KNOCK_INDEX, nonce: NONCE, cookie: COOKIE, open_key };
-    let len = seal::encode_retry(&retry, |covered| key.write(covered), &mut buf).unwrap();
-    note("retry", &buf[..len]);
+    let by_letter = pattern == Pattern::Letter;
+    let mut buf = [0; 400];
+    if !by_letter {
+        let knock = Knock { pattern, index: KNOCK_INDEX, nonce: NONCE };
+        let len = seal::encode_knock(&knock, |covered| key.write(covered), &mut buf).unwrap();
+        note("knock", &buf[..len]);
+        let open_key = (pattern == Pattern::Open).then_some(host.public);
+        let retry = Retry { index: KNOCK_INDEX, nonce: NONCE, cookie: COOKIE, open_key };
+        let len = seal::encode_retry(&retry, |covered| key.write(covered), &mut buf).unwrap();
+        note("retry", &buf[..len]);
+    }
     let head = seal::init_head(&InitHead { pattern, index: JOINER, nonce: NONCE, cookie: COOKIE });
-    let hello = counted(0, 123);
+    let text = |text: Vec<u8>| if by_letter { padded(&text).unwrap().to_vec() } else { text };
+    let hello = text(counted(0, 123));
     let (mut joiner, len) = noise::begin(&host.public, &head, secret(0x41), &hello, &mut buf).unwrap();
     let mut init = [&head[..], &buf[..len]].concat();
     mac(&mut init, key);
     note("init", &init);
-    let (mut text, mut resp) = ([0; 300], [0; 300]);
+    let (mut opened, mut resp) = ([0; 400], [0; 400]);
     let (answering, len) =
-        noise::accept(host, &head, secret(0x81), &init[21..init.len() - 8], &mut text).unwrap();
-    assert_eq!(text[..len], hello);
+        noise::accept(host, &head, secret(0x81), &init[21..init.len() - 8], &mut opened).unwrap();
+    assert_eq!(opened[..len], hello);
     let part: [u8; 16] = core::array::from_fn(|at| 0xA0 + at as u8);
     let mut answer = HOST.to_be_bytes().to_vec();
     if pattern == Pattern::Open {
         answer.extend(commitment(&part));
     }
-    answer.extend(counted(100, 53));
+    answer.extend(text(counted(100, 53)));
     let (ours, len) = answering.answer(&answer, &mut resp).unwrap();
     note("resp", &[&seal::resp_head(JOINER)[..], &resp[..len]].concat());
-    let (theirs, len) = joiner.finish(&resp[..len], &mut text).unwrap();
-    assert_eq!(text[..len], answer);
+    let (theirs, len) = joiner.finish(&resp[..len], &mut opened).unwrap();
+    assert_eq!(opened[..len], answer);
     note("keys", &[theirs.keys[0].0, theirs.keys[1].0, theirs.hash].concat());
     if pattern == Pattern::Open {
         note("code", &code(&theirs, part));
@@ -113,6 +119,7 @@ fn vectors() -> BTreeMap<String, Vec<u8>> {
     vectors.insert("public".to_owned(), host.public.to_vec());
     vectors.insert("mac-key".to_owned(), hash(b"mac", &[&host.public])[..16].to_vec());
     handshake(Pattern::Open, &mut vectors, &host);
+    handshake(Pattern::Letter, &mut vectors, &host);
     let [mut host, mut joiner] = handshake(Pattern::Invite, &mut vectors, &host);
     let mut data = |channel: &mut Channel, name: &str, text: &[u8]| {
         let mut buf = [0; 300];
