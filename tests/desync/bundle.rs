@@ -256,6 +256,11 @@ fn every_broken_file_is_refused_with_its_reason() {
         facts("game: playground", "game: \\u{a}"),
         "the name of a game is at most 64 bytes without control characters: \"\\n\""
     );
+    assert_eq!(
+        facts("inputs: 30", "inputs: 65537"),
+        "bundle.txt: inputs of 65537 frames are more than 65536",
+        "a replay of few bytes can have millions of frames"
+    );
     let state = with(&good, "state_two.txt", |text| text.replace("rng = ", "rng : "));
     assert_eq!(refused(&state), "state_two.txt: line 25: expected ' = ' after a path");
 }

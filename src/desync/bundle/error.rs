@@ -1,6 +1,6 @@
 //! The error of a bundle that cannot be made, written or read.
 
-use super::{MAX_NAME, facts};
+use super::{MAX_INPUTS, MAX_NAME, facts};
 use crate::replay::{ReadError, WriteError};
 use crate::{Frame, Inputs};
 use core::fmt;
@@ -79,6 +79,11 @@ pub enum BundleError {
         /// How many frames the replay has.
         frames: usize,
     },
+    /// `bundle.txt` speaks of more inputs than an autopsy has.
+    TooManyInputs {
+        /// How many frames.
+        count: u32,
+    },
     /// A line of `bundle.txt` or of a state is malformed.
     Line {
         /// Which file.
@@ -123,6 +128,9 @@ impl fmt::Display for BundleError {
             }
             Self::Contradiction { name, facts, replay } => {
                 write!(f, "{}: {name} is {facts}, but inputs.rplk has {replay}", facts::FILE)
+            }
+            Self::TooManyInputs { count } => {
+                write!(f, "{}: inputs of {count} frames are more than {MAX_INPUTS}", facts::FILE)
             }
             Self::NoSuchInputs { from, count, frames } => write!(
                 f,

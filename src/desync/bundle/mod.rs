@@ -32,6 +32,9 @@ const MAX_TEXT_FILE: u64 = 1 << 20;
 /// The most bytes in a replay.
 const MAX_REPLAY_FILE: u64 = crate::replay::HEADER_LEN as u64 + 4 * crate::replay::MAX_FRAMES as u64;
 
+/// The most inputs in an autopsy. A session keeps far fewer, and a replay of few bytes may have millions.
+const MAX_INPUTS: u32 = 1 << 16;
+
 const STATES: [&str; 2] = ["state_one.txt", "state_two.txt"];
 
 /// A desync with everything that is needed to look at it again: what the autopsy found, and the whole match.
@@ -217,6 +220,9 @@ fn read_autopsy(facts: &Facts, states: [Vec<OwnedLeaf>; 2], replay: &Replay) -> 
         }
     }
     let (from, count) = (facts.inputs_from, facts.inputs);
+    if count > MAX_INPUTS {
+        return Err(BundleError::TooManyInputs { count });
+    }
     let end = from.0.checked_add(count).filter(|end| *end as usize <= frames).map(Frame);
     let end = end.ok_or(BundleError::NoSuchInputs { from, count, frames })?;
     Ok(Autopsy {
