@@ -2,6 +2,7 @@
 
 mod bits;
 mod diff;
+mod image;
 mod impls;
 mod macros;
 mod scalar;
@@ -12,11 +13,12 @@ mod walk;
 
 pub use bits::Bits;
 pub use diff::{Difference, diff};
+pub use image::Image;
 pub use scalar::Scalar;
 pub(crate) use scalar::{lane, per_lane};
 pub use skipped::not_compared;
 pub(crate) use slice::{hash_slice, size_bytes};
-pub use visitors::{checksum, collect_words, words_equal};
+pub use visitors::checksum;
 pub use walk::{Leaf, Path, Segment, walk};
 
 use core::fmt::Display;

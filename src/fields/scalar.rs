@@ -9,6 +9,26 @@ pub trait Scalar: Fields {
 
     /// The bits, extended by the sign if there is one.
     fn bits(&self) -> u64;
+
+    /// An array of `u32` as what it is, so that it is compared as a whole slice.
+    #[doc(hidden)]
+    #[inline]
+    fn as_words(_: &[Self]) -> Option<&[u32]>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
+    /// An array of `u64` as what it is, so that it is compared as a whole slice.
+    #[doc(hidden)]
+    #[inline]
+    fn as_lanes(_: &[Self]) -> Option<&[u64]>
+    where
+        Self: Sized,
+    {
+        None
+    }
 }
 
 /// How many numbers a lane holds.
@@ -36,7 +56,7 @@ pub(crate) fn lanes<T: Scalar>(numbers: &[T]) -> (impl ExactSizeIterator<Item = 
 }
 
 macro_rules! scalar {
-    ($($type:ty as $extended:ty),*) => {$(
+    ($($type:ty as $extended:ty $(: $whole:ident -> $number:ty)?),*) => {$(
         impl Scalar for $type {
             const BYTES: usize = size_of::<Self>();
 
@@ -44,10 +64,16 @@ macro_rules! scalar {
             fn bits(&self) -> u64 {
                 <$extended>::from(*self) as u64
             }
+
+            $(#[inline]
+            fn $whole(numbers: &[Self]) -> Option<&[$number]> {
+                Some(numbers)
+            })?
         }
     )*};
 }
-scalar!(bool as u64, char as u64, u8 as u64, u16 as u64, u32 as u64, u64 as u64);
+scalar!(bool as u64, char as u64, u8 as u64, u16 as u64);
+scalar!(u32 as u64: as_words -> u32, u64 as u64: as_lanes -> u64);
 scalar!(i8 as i64, i16 as i64, i32 as i64, i64 as i64);
 
 #[cfg(test)]

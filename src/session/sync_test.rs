@@ -1,6 +1,6 @@
 //! The sync test: finds games that a rollback would break, on one machine and without a network.
 
-use crate::fields::{collect_words, words_equal};
+use crate::fields::Image;
 use crate::{Cues, Difference, Fields, Frame, FrameRing, Game, Inputs, Rng, diff};
 use core::fmt;
 
@@ -59,7 +59,7 @@ pub struct SyncTest<S> {
 #[derive(Debug)]
 struct State<S> {
     snapshot: S,
-    words: Vec<u32>,
+    image: Image,
 }
 
 #[derive(Debug)]
@@ -149,7 +149,7 @@ impl<S: Fields> SyncTest<S> {
     }
 
     fn with_depths<G: Game<Snapshot = S>>(game: &G, max: u32, depths: Depths) -> Self {
-        let state = || State { snapshot: game.snapshot(), words: Vec::new() };
+        let state = || State { snapshot: game.snapshot(), image: Image::default() };
         Self {
             depths,
             frame: Frame::ZERO,
@@ -245,7 +245,7 @@ impl<S: Fields> SyncTest<S> {
     fn keep<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &G) {
         if let Some(state) = self.states.claim(frame) {
             game.save(&mut state.snapshot);
-            collect_words(&state.snapshot, &mut state.words);
+            state.image.take(&state.snapshot);
         }
     }
 
@@ -266,7 +266,7 @@ impl<S: Fields> SyncTest<S> {
         let state = self.states.get(frame).expect("kept for the greatest depth");
         game.restore(&state.snapshot);
         game.save(&mut self.again);
-        if words_equal(&self.again, &state.words) {
+        if state.image.is_of(&self.again) {
             return Ok(());
         }
         Err(SyncTestError::Restore { frame, depth, fields: diff(&state.snapshot, &self.again) })
@@ -282,7 +282,7 @@ impl<S: Fields> SyncTest<S> {
     ) -> Result<(), SyncTestError> {
         let state = self.states.get(frame).expect("kept for the greatest depth");
         game.save(&mut self.again);
-        if words_equal(&self.again, &state.words) {
+        if state.image.is_of(&self.again) {
             return Ok(());
         }
         Err(SyncTestError::Resimulation { frame, depth, fields: diff(&state.snapshot, &self.again) })
@@ -295,7 +295,7 @@ impl<S: Fields> SyncTest<S> {
         let last = before.next();
         self.report.input_changes += u64::from(self.inputs.get(before) != Some(&inputs));
         let changed = match (self.states.get(last), self.states.get(self.frame)) {
-            (Some(last), Some(now)) => last.words != now.words,
+            (Some(last), Some(now)) => last.image != now.image,
             _ => false,
         };
         self.report.state_changes += u64::from(changed);
@@ -309,7 +309,7 @@ impl<S: Fields> SyncTest<S> {
         game.save(&mut self.again);
         let state = self.states.get(frame.next()).expect("kept for the greatest depth");
         self.report.trials += 1;
-        self.report.telling_trials += u64::from(!words_equal(&self.again, &state.words));
+        self.report.telling_trials += u64::from(!state.image.is_of(&self.again));
     }
 }
 

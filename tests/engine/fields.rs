@@ -1,7 +1,7 @@
 //! `fields!`: the words, checksum, paths and named differences of a state.
 
 use fixed::types::{I8F8, I16F16, I32F32, U4F4};
-use rebout::fields::{collect_words, words_equal};
+use rebout::fields::Image;
 use rebout::{SimHash, checksum, diff, fields, walk};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -75,10 +75,14 @@ const ALL: Everything = Everything {
     only_shown: 0.5,
 };
 
+fn image<T: rebout::Fields + ?Sized>(state: &T) -> Image {
+    let mut image = Image::default();
+    image.take(state);
+    image
+}
+
 fn words<T: rebout::Fields + ?Sized>(state: &T) -> Vec<u32> {
-    let mut words = Vec::new();
-    collect_words(state, &mut words);
-    words
+    image(state).words().to_vec()
 }
 
 fn lines<T: rebout::Fields + ?Sized>(state: &T) -> Vec<String> {
@@ -162,19 +166,20 @@ fn slices_carry_their_length_and_arrays_do_not() {
 }
 
 #[test]
-fn a_large_byte_array_is_taken_by_the_word_and_named_by_the_byte() {
+fn a_large_byte_array_is_taken_by_the_lane_and_named_by_the_byte() {
     let mut memory = [0_u8; 66];
     (memory[0], memory[5], memory[65]) = (1, 2, 3);
-    let taken = words(&memory);
-    assert_eq!((taken.len(), taken[0], taken[1], taken[16]), (17, 1, 0x200, 0x300));
+    let taken = image(&memory);
+    assert_eq!((taken.words().len(), taken.lanes().len()), (0, 9));
+    assert_eq!((taken.lanes()[0], taken.lanes()[8]), (0x200_0000_0001, 0x300));
     let mut hash = SimHash::new();
     hash.numbers(&memory);
     assert_eq!(checksum(&memory), hash.finish());
 
     let mut other = memory;
     other[65] = 9;
-    assert!(words_equal(&memory, &taken));
-    assert!(!words_equal(&other, &taken), "the padded last word counts");
+    assert!(taken.is_of(&memory));
+    assert!(!taken.is_of(&other), "the padded last lane counts");
     let named: Vec<String> = diff(&memory, &other).iter().map(ToString::to_string).collect();
     assert_eq!(named, ["[65]: 3 / 9"]);
     assert_eq!(words(&[7_u8; 63]).len(), 63, "a small one is taken by the byte");
@@ -190,18 +195,18 @@ fn every_flipped_bit_is_seen_and_named() {
     }
     fields!(State { hp, at, far });
     let state = State { hp: [100, -1, 0], at: I16F16::lit("1.5"), far: 9 };
-    let taken = words(&state);
-    assert!(words_equal(&state, &taken));
+    let taken = image(&state);
+    assert!(taken.is_of(&state));
     for bit in 0..16 {
         let mut other = state;
         other.hp[1] ^= 1 << bit;
-        assert!(!words_equal(&other, &taken));
+        assert!(!taken.is_of(&other));
         assert_eq!(diff(&state, &other)[0].path, "hp[1]");
     }
     for bit in 0..64 {
         let mut other = state;
         other.far ^= 1 << bit;
-        assert!(!words_equal(&other, &taken));
+        assert!(!taken.is_of(&other));
         assert_eq!(diff(&state, &other).len(), 1);
     }
     let moved = State { at: I16F16::lit("-2.25"), ..state };
@@ -210,13 +215,36 @@ fn every_flipped_bit_is_seen_and_named() {
 
 #[test]
 fn words_missing_at_the_end_or_too_many_are_a_difference() {
-    let three = vec![1_u32, 2, 3];
-    let mut taken = words(&three);
-    assert!(words_equal(&three, &taken));
-    taken.push(0);
-    assert!(!words_equal(&three, &taken));
-    taken.truncate(3);
-    assert!(!words_equal(&three, &taken));
+    let taken = image(&vec![1_u32, 2, 3]);
+    assert!(taken.is_of(&vec![1_u32, 2, 3]));
+    assert!(!taken.is_of(&vec![1_u32, 2, 3, 0]));
+    assert!(!taken.is_of(&vec![1_u32, 2]));
+    let taken = image(&vec![1_u64, 2, 3]);
+    assert!(taken.is_of(&vec![1_u64, 2, 3]));
+    assert!(!taken.is_of(&vec![1_u64, 2, 3, 0]));
+    assert!(!taken.is_of(&vec![1_u64, 2]));
+}
+
+#[test]
+fn every_bit_of_an_array_of_any_width_is_compared() {
+    fn flipped<T: rebout::fields::Scalar + Copy, const N: usize>(zero: [T; N], flip: impl Fn(T, u32) -> T) {
+        let taken = image(&zero);
+        assert!(taken.is_of(&zero));
+        for at in 0..N {
+            for bit in 0..8 * T::BYTES as u32 {
+                let mut other = zero;
+                other[at] = flip(other[at], bit);
+                assert!(!taken.is_of(&other), "number {at}, bit {bit} of {} bytes", T::BYTES);
+            }
+        }
+    }
+    flipped([5_u8; 67], |number, bit| number ^ 1 << bit);
+    flipped([-5_i16; 35], |number, bit| number ^ 1 << bit);
+    flipped([5_u32; 17], |number, bit| number ^ 1 << bit);
+    flipped([-5_i32; 17], |number, bit| number ^ 1 << bit);
+    flipped([5_u64; 9], |number, bit| number ^ 1 << bit);
+    flipped([-5_i64; 9], |number, bit| number ^ 1 << bit);
+    flipped([5_u8; 7], |number, bit| number ^ 1 << bit);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::hands::{Turn, mix};
 use super::outcome::{Keep, Outcome, Trouble};
 use super::sample::{self, Sampler};
 use super::timed::{Counted, Timed};
-use crate::fields::collect_words;
+use crate::fields::Image;
 use crate::lab::sim::Clock;
 use crate::lab::{Bout, Play, Setup};
 use crate::{Config, Game, Input, Player, Save, Session};
@@ -103,19 +103,22 @@ fn pressed<G: Game>(session: &Session<Counted<G::Snapshot>>, timed: &Timed<G>) -
 /// Runs a match to its end, and looks a few times a second at how much its state lives.
 fn run<G: Game>(bout: &mut Bout<Timed<G>>, frames: u32) -> Seen {
     let limit = Duration::from_secs(60 + u64::from(frames) / 5);
-    let (mut seen, mut words, mut last) = (Seen::default(), Vec::new(), Vec::new());
+    let (mut seen, mut image, mut last) = (Seen::default(), Image::default(), Image::default());
     let ended = |bout: &Bout<Timed<G>>| {
         (0..2).all(|id| bout.machine(id).ended()) || (0..2).any(|id| bout.machine(id).error.is_some())
     };
     while !ended(bout) && bout.world.now() < limit {
         bout.run_for(Duration::from_millis(500));
         if let Some(direct) = bout.direct() {
-            std::mem::swap(&mut words, &mut last);
-            collect_words(&direct.snapshot(), &mut words);
+            std::mem::swap(&mut image, &mut last);
+            image.take(&direct.snapshot());
             seen.looks += 1;
             // A counter of frames alone is no seen.
-            let changed = words.iter().zip(&last).filter(|(a, b)| a != b).count();
-            seen.changes += u32::from(changed > 1 || words.len() != last.len());
+            let words = image.words().iter().zip(last.words()).filter(|(a, b)| a != b).count();
+            let lanes = image.lanes().iter().zip(last.lanes()).filter(|(a, b)| a != b).count();
+            let grown =
+                image.words().len() != last.words().len() || image.lanes().len() != last.lanes().len();
+            seen.changes += u32::from(words + lanes > 1 || grown);
         }
     }
     seen
