@@ -1,17 +1,20 @@
-//! The stage that games share: a window, a terminal, keys, a canvas and letters.
+//! The stage that games share: a window, a terminal, keys, gamepads, sound, a canvas and letters.
 //!
 //! A game makes [`Picture`]s and hands them to its [`Screen`]; [`run`] shows them in a window or a terminal and gives back
-//! what the [hands](Hands) do. Neither ever waits for the other.
+//! what the [hands](Hands) do, on keys and on [gamepads](pads). The screen has the [sound] too. Nothing of it ever waits for
+//! the game, nor the game for it.
 
 mod canvas;
 mod cells;
 pub mod glyphs;
 mod keyboard;
 mod keys;
+pub mod pads;
 mod pixels;
 mod raster;
 mod screen;
 mod signals;
+pub mod sound;
 mod terminal;
 mod timings;
 mod window;

@@ -5,6 +5,8 @@ use std::io::IsTerminal;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::pads::{PadButton, PadHands, Pads};
+use crate::sound::{Bank, Sound, ui};
 use crate::timings::Timings;
 use crate::{Cells, Key, Keyboard, Pixels, Raster, Role, signals, terminal, window};
 
@@ -21,6 +23,11 @@ pub trait Picture: Clone + core::fmt::Debug + Send + 'static {
 
     /// Writes the words of it over the shapes in the terminal.
     fn write_words(&self, cells: &mut Cells);
+
+    /// The sounds of the game. They are made once, in the thread of the sound device.
+    fn sounds() -> Bank {
+        Bank::default()
+    }
 }
 
 /// Where a match is shown.
@@ -69,20 +76,37 @@ struct Shared<P> {
     slot: Mutex<Slot<P>>,
     changed: Condvar,
     keyboard: Mutex<Keyboard>,
+    pads: Pads,
+    sound: Sound,
     timings: Mutex<Timings>,
 }
 
-/// The match's end of a view: pictures go in, keys come out. Neither ever waits for the screen.
+/// The match's end of a view: pictures and sounds go in, keys come out. Neither ever waits for the screen.
 #[derive(Clone, Debug)]
 pub struct Screen<P>(Arc<Shared<P>>);
 
-/// The keys of the player since the last frame.
+/// The keys and the gamepads of the players since the last frame.
 #[derive(Clone, Debug, Default)]
 pub struct Hands {
     pub held: Vec<Key>,
     pub presses: Vec<Key>,
+    /// Every gamepad that is plugged in, by its place.
+    pub pads: Vec<PadHands>,
     /// The window was closed, Ctrl-C was pressed, or the program was asked to end.
     pub closed: bool,
+}
+
+impl Hands {
+    /// The presses of keys, and those of gamepads as the keys that do the same in a menu.
+    pub fn menu_presses(&self) -> impl Iterator<Item = Key> {
+        let pads = self.pads.iter().flat_map(|pad| &pad.presses);
+        self.presses.iter().copied().chain(pads.filter_map(|button| button.menu_key()))
+    }
+
+    /// Whether a button was pressed on any gamepad.
+    pub fn pad_pressed(&self, button: PadButton) -> bool {
+        self.pads.iter().any(|pad| pad.presses.contains(&button))
+    }
 }
 
 impl<P: Picture> Screen<P> {
@@ -92,6 +116,8 @@ impl<P: Picture> Screen<P> {
             slot: Mutex::new(Slot { picture: None, version: 0, done: false, closed: false }),
             changed: Condvar::new(),
             keyboard: Mutex::new(Keyboard::new(true)),
+            pads: if seen { Pads::open() } else { Pads::in_memory() },
+            sound: if seen { Sound::open(|| ui::add_to(P::sounds())) } else { Sound::silent() },
             timings: Mutex::default(),
         }))
     }
@@ -129,11 +155,22 @@ impl<P: Picture> Screen<P> {
         }
     }
 
-    /// The keys that the player holds and has pressed.
+    /// The keys and buttons that the players hold and have pressed.
     pub fn hands(&self) -> Hands {
         let closed = self.slot().closed || signals::asked_to_stop();
+        let pads = self.0.pads.hands();
         let mut keyboard = self.keyboard();
-        Hands { held: keyboard.held(Instant::now()), presses: keyboard.presses(), closed }
+        Hands { held: keyboard.held(Instant::now()), presses: keyboard.presses(), pads, closed }
+    }
+
+    /// The sound of the game; silent where there is nobody to see it either.
+    pub fn sound(&self) -> &Sound {
+        &self.0.sound
+    }
+
+    /// The gamepads of this machine, for their names and for what is wrong with them.
+    pub fn pads(&self) -> &Pads {
+        &self.0.pads
     }
 
     /// How evenly the view has drawn so far.

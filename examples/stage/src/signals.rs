@@ -34,4 +34,4 @@ pub(crate) fn listen() {
 
 /// Elsewhere Ctrl-C ends the program, and the other side learns it by our silence.
 #[cfg(not(unix))]
-pub fn listen() {}
+pub(crate) fn listen() {}
