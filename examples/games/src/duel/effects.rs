@@ -24,9 +24,11 @@ pub enum Effect {
     TimeUp,
     MatchEnd,
     Rematch,
+    /// A foot of a walking fighter comes down.
+    Step,
 }
 
-const ALL: [Effect; 17] = [
+const ALL: [Effect; 18] = [
     Effect::LightHit,
     Effect::HeavyHit,
     Effect::Block,
@@ -44,6 +46,7 @@ const ALL: [Effect; 17] = [
     Effect::TimeUp,
     Effect::MatchEnd,
     Effect::Rematch,
+    Effect::Step,
 ];
 
 /// Places are told to the nearest four units: a rollback that shifts a blow by less keeps its spark.

@@ -20,6 +20,8 @@ const FRICTION: Fx = Fx::lit("0.3");
 const RISING_SPEED: Fx = Fx::lit("8.2");
 const RISING_DRIFT: Fx = Fx::lit("1.3");
 
+/// Frames from one foot to the other.
+const STRIDE_FRAMES: u16 = 15;
 const SQUAT_FRAMES: u16 = 4;
 const LANDING_FRAMES: u8 = 3;
 const RISING_LANDING_FRAMES: u8 = 18;
@@ -346,6 +348,10 @@ impl Fighter {
             }
         } else {
             self.vx = slowed(self.vx);
+            let walks = matches!(self.action, Action::WalkForward | Action::WalkBack);
+            if walks && self.since % STRIDE_FRAMES == STRIDE_FRAMES / 2 {
+                emit(cues, Effect::Step, player, self.x, Fx::ZERO);
+            }
         }
         wanted - self.x
     }
