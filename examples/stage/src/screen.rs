@@ -103,6 +103,15 @@ impl Hands {
         self.presses.iter().copied().chain(pads.filter_map(|button| button.menu_key()))
     }
 
+    /// The same with the gamepads of one seat alone, where several play at one machine: the first pad is that of the first
+    /// seat, and so on in turn.
+    #[must_use]
+    pub fn of_seat(&self, seat: usize, seats: usize) -> Self {
+        let mut own = self.clone();
+        own.pads.retain(|pad| pad.slot % seats.max(1) == seat);
+        own
+    }
+
     /// Whether a button was pressed on any gamepad.
     pub fn pad_pressed(&self, button: PadButton) -> bool {
         self.pads.iter().any(|pad| pad.presses.contains(&button))

@@ -9,9 +9,9 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use evdev::{AbsoluteAxisCode, Device, EventSummary, KeyCode};
+use evdev::{Device, EventType};
 
-use super::{PadAxis, PadButton, PadEvent, Pads};
+use super::{Codes, Pads};
 
 /// How often new devices are looked for.
 const LOOK: Duration = Duration::from_secs(1);
@@ -94,115 +94,21 @@ fn has_bit(words: &str, bit: u16) -> bool {
 
 /// Reads one pad until it is pulled out.
 fn read(pad: &mut Device, pads: &Pads, slot: usize, name: &str) {
-    let ranges = Ranges::of(pad);
-    for (code, range) in &ranges.0 {
-        if let Some(axis) = axis_of(*code) {
-            pads.apply(slot, PadEvent::Axis { axis, value: range.share(range.now) });
-        }
-    }
-    while let Ok(events) = pad.fetch_events() {
-        for event in events {
-            let told = match event.destructure() {
-                // 2 is a repeat of the system, which no pad needs.
-                EventSummary::Key(_, KeyCode(code), value @ (0 | 1)) => {
-                    button_of(code, name).map(|button| PadEvent::Button { button, down: value == 1 })
-                }
-                EventSummary::AbsoluteAxis(_, AbsoluteAxisCode(code), value) => {
-                    axis_of(code).map(|axis| PadEvent::Axis { axis, value: ranges.share(code, value) })
-                }
-                _ => None,
-            };
-            if let Some(event) = told {
+    let mut codes = Codes::of(name);
+    if let Ok(axes) = pad.get_absinfo() {
+        for (axis, info) in axes {
+            codes.set_range(axis.0, info.minimum(), info.maximum());
+            // A stick that is held while it is plugged in counts.
+            if let Some(event) = codes.read(EventType::ABSOLUTE.0, axis.0, info.value()) {
                 pads.apply(slot, event);
             }
         }
     }
-}
-
-/// The values that an axis can have, and the one that it has at the start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Range {
-    pub low: i32,
-    pub high: i32,
-    pub now: i32,
-}
-
-impl Range {
-    /// Where a value lies: -1 for the lowest, 1 for the highest.
-    pub fn share(&self, value: i32) -> f32 {
-        let width = (i64::from(self.high) - i64::from(self.low)).max(1) as f32;
-        ((i64::from(value) - i64::from(self.low)) as f32 / width * 2.0 - 1.0).clamp(-1.0, 1.0)
+    while let Ok(events) = pad.fetch_events() {
+        for event in events {
+            if let Some(told) = codes.read(event.event_type().0, event.code(), event.value()) {
+                pads.apply(slot, told);
+            }
+        }
     }
-}
-
-/// The range of every axis of a pad.
-struct Ranges(Vec<(u16, Range)>);
-
-impl Ranges {
-    fn of(pad: &Device) -> Self {
-        let Ok(found) = pad.get_absinfo() else { return Self(Vec::new()) };
-        let range =
-            |info: evdev::AbsInfo| Range { low: info.minimum(), high: info.maximum(), now: info.value() };
-        Self(found.map(|(axis, info)| (axis.0, range(info))).collect())
-    }
-
-    fn share(&self, code: u16, value: i32) -> f32 {
-        let found = self.0.iter().find(|(known, _)| *known == code);
-        found.map_or(0.0, |(_, range)| range.share(value))
-    }
-}
-
-/// The axis of a code of the system.
-pub const fn axis_of(code: u16) -> Option<PadAxis> {
-    Some(match code {
-        0x00 => PadAxis::StickX,
-        0x01 => PadAxis::StickY,
-        0x02 => PadAxis::TriggerLeft,
-        0x05 => PadAxis::TriggerRight,
-        0x10 => PadAxis::HatX,
-        0x11 => PadAxis::HatY,
-        _ => return None,
-    })
-}
-
-/// The button of a code of the system. The driver of Xbox pads tells X and Y by their letters, and the code of the letter X
-/// is the one that others use for the button at the top.
-pub fn button_of(code: u16, name: &str) -> Option<PadButton> {
-    use PadButton::{
-        Down, East, Guide, L1, L2, L3, Left, North, R1, R2, R3, Right, Select, South, Start, Up, West,
-    };
-    let by_letter = name.contains("X-Box") || name.contains("Xbox");
-    Some(match code {
-        // A joystick numbers its buttons.
-        0x120 => South,
-        0x121 => East,
-        0x122 => West,
-        0x123 => North,
-        0x124 => L1,
-        0x125 => R1,
-        0x126 => L2,
-        0x127 => R2,
-        0x128 => Select,
-        0x129 => Start,
-        0x130 => South,
-        0x131 => East,
-        0x133 if by_letter => West,
-        0x134 if by_letter => North,
-        0x133 => North,
-        0x134 => West,
-        0x136 => L1,
-        0x137 => R1,
-        0x138 => L2,
-        0x139 => R2,
-        0x13a => Select,
-        0x13b => Start,
-        0x13c => Guide,
-        0x13d => L3,
-        0x13e => R3,
-        0x220 => Up,
-        0x221 => Down,
-        0x222 => Left,
-        0x223 => Right,
-        _ => return None,
-    })
 }

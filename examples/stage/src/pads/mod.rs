@@ -16,6 +16,7 @@
 //! ```
 
 mod button;
+mod codes;
 #[cfg(target_os = "linux")]
 mod evdev;
 #[cfg(any(target_os = "macos", target_os = "windows"))]
@@ -24,9 +25,8 @@ mod shape;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-#[cfg(target_os = "linux")]
-pub use self::evdev::{Range, axis_of, button_of};
 pub use button::{PadButton, PadButtons, UnknownPadButton};
+pub use codes::Codes;
 pub use shape::{PadAxis, PadEvent, PadShape};
 
 /// Pads that are read at once.

@@ -18,7 +18,7 @@ pub struct Levels {
 
 impl Default for Levels {
     fn default() -> Self {
-        Self { effects_percent: 80, music_percent: 50, muted: false }
+        Self { effects_percent: 80, music_percent: 60, muted: false }
     }
 }
 

@@ -24,6 +24,8 @@ mod clip;
 mod levels;
 mod mixer;
 mod output;
+mod score;
+pub mod speech;
 pub mod synth;
 pub mod ui;
 mod voice;
@@ -35,6 +37,7 @@ use std::time::Duration;
 pub use clip::{Bank, Clip, RATE, SoundId};
 pub use levels::{Levels, MAX_PERCENT};
 pub use mixer::Mixer;
+pub use score::Score;
 
 use levels::SharedLevels;
 
