@@ -13,9 +13,10 @@ use crate::play::{Admits, LinkSetting, MAX_MILLIS, NAME_LETTERS, Rules, Wishes};
 use crate::shelf::data_folder;
 use crate::view;
 use games::duel::bot::Level;
+use stage::sound::{Levels, MAX_PERCENT, Sound};
 
 const AFTER_HELP: &str = "\
-In the game: Esc leaves, F1 or n opens the net graph, F2 and F3 change your input delay.
+In the game: Esc leaves, F1 or n opens the net graph, m mutes, F2 and F3 change your input delay.
 Against the bot: - and + change the round trip, [ and ] the loss, , and . the jitter, x cuts the line.
 
 Exit codes: 0 played to its end or left by choice; 1 no match came about, or the two machines ended
@@ -226,6 +227,38 @@ pub struct Shown {
     /// Print at the end how evenly the view drew
     #[arg(long)]
     pub timings: bool,
+    #[command(flatten)]
+    pub sound: SoundArgs,
+}
+
+/// What is heard.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Sound")]
+pub struct SoundArgs {
+    /// Begin muted; m lets it be heard
+    #[arg(long)]
+    mute: bool,
+    /// Volume of the effects, 0 to 100 [default: 80]
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=i64::from(MAX_PERCENT)))]
+    volume: Option<u8>,
+    /// Volume of the music, 0 to 100 [default: 60]
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=i64::from(MAX_PERCENT)))]
+    music: Option<u8>,
+    /// Play sounds straight from the steps of the simulation, to hear what the ledger of cues is for
+    #[arg(long)]
+    pub without_cues: bool,
+}
+
+impl SoundArgs {
+    /// Sets what was said; what was not stays as it is.
+    pub fn tune(&self, sound: &Sound) {
+        let levels = sound.levels();
+        sound.set_levels(Levels {
+            effects_percent: self.volume.unwrap_or(levels.effects_percent),
+            music_percent: self.music.unwrap_or(levels.music_percent),
+            muted: self.mute || levels.muted,
+        });
+    }
 }
 
 impl Shown {

@@ -85,12 +85,15 @@ fn replay(file: Option<PathBuf>, every: Option<u32>, shown: &cli::Shown) -> Resu
         play::checksums(recording, every);
         return Ok(Ending::of([]));
     }
-    let bindings = Bindings::ALONE;
-    view::run(shown.view, std::slice::from_ref(&Bindings::ALONE), move |screen| match recording {
-        Some(recording) => Ok(play::replay(screen, recording, &bindings, at_once)),
-        None => play::pick(screen, &entries, &bindings),
-    })
-    .map_err(unseen)?
+    let (bindings, heard) = (Bindings::ALONE, shown.sound.clone());
+    let match_of = move |screen: &view::Screen| {
+        heard.tune(screen.sound());
+        match recording {
+            Some(recording) => Ok(play::replay(screen, recording, &bindings, at_once)),
+            None => play::pick(screen, &entries, &bindings),
+        }
+    };
+    view::run(shown.view, std::slice::from_ref(&Bindings::ALONE), match_of).map_err(unseen)?
 }
 
 /// You, or a bot at your controls, against the bot behind its bad link.
@@ -118,8 +121,11 @@ fn solo(args: Solo, demo: bool) -> Result<Ending, Failure> {
         net: args.shown.net,
         in_haste: in_haste || demo,
         timings: args.shown.timings,
+        without_cues: args.shown.sound.without_cues,
     };
+    let heard = args.shown.sound;
     let match_of = move |screen: &view::Screen| {
+        heard.tune(screen.sound());
         let wait = !in_haste && !demo;
         if wait && !play::wait(screen, &panel, std::slice::from_ref(&seat.hand), seed, &names) {
             return Ok(Ending::of([]));
@@ -161,9 +167,14 @@ fn versus(args: cli::Player, mut line: Line, way: Way, nameless: &str) -> Result
         net: args.shown.net,
         in_haste: args.shown.in_haste(),
         timings: args.shown.timings,
+        without_cues: args.shown.sound.without_cues,
     };
-    view::run(args.shown.view, &[bindings], move |screen| play::online(screen, seat, line, &way, None))
-        .map_err(unseen)?
+    let heard = args.shown.sound;
+    let match_of = move |screen: &view::Screen| {
+        heard.tune(screen.sound());
+        play::online(screen, seat, line, &way, None)
+    };
+    view::run(args.shown.view, &[bindings], match_of).map_err(unseen)?
 }
 
 fn local(
@@ -189,7 +200,9 @@ fn local(
     let in_haste = shown.in_haste();
     let bindings = [one.clone(), two.clone()];
     let hands = [Hand::Keys(one), Hand::Keys(two)];
+    let heard = shown.sound.clone();
     let match_of = move |screen: &view::Screen| {
+        heard.tune(screen.sound());
         if !in_haste && !play::wait(screen, &panel, &hands, options.seed, &options.names) {
             return Ending::of([]);
         }
@@ -233,7 +246,7 @@ fn first_screen(players: &[&Bindings], against_bot: bool) -> Panel {
         ("special", "a fireball; with down, a rising strike"),
         ("throw", "close up, beats a block; throw back to slip out"),
         ("combo", "light, heavy, special: one into the next"),
-        ("n or F1", "net graph"),
+        ("n or F1", "net graph; m mutes"),
     ];
     lines.extend(tips.map(|(label, text)| (label.to_owned(), text.to_owned())));
     if against_bot {

@@ -3,6 +3,8 @@
 use crate::art::{hud, stage as scenery, texts};
 use crate::keys::{Bindings, role_of};
 use crate::picture::Picture;
+use crate::sound;
+use stage::sound::Bank;
 use stage::{Cells, Pixels, Raster};
 
 pub use stage::{Hands, Kind, ViewError};
@@ -25,6 +27,10 @@ impl stage::Picture for Picture {
 
     fn write_words(&self, cells: &mut Cells) {
         texts::paint(cells, self);
+    }
+
+    fn sounds() -> Bank {
+        sound::bank()
     }
 }
 

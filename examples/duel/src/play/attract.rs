@@ -24,6 +24,7 @@ impl<'a> Exhibition<'a> {
         let duel = Duel::new(seed);
         let mut show = Show::new(screen, &duel, names, false);
         show.panel(Some(panel));
+        show.hush_match();
         Self {
             show,
             duel,

@@ -82,8 +82,10 @@ pub fn local(screen: &Screen, options: &Options, hands: [Hand; 2]) -> Ending {
 impl Match<'_> {
     fn frame(&mut self, hands: &Hands) -> Advance {
         let shown = self.duel;
-        let mut buttons =
-            Player::BOTH.map(|player| self.hands[player.index()].buttons(&shown, player, hands));
+        let mut buttons = Player::BOTH.map(|player| {
+            let own = hands.of_seat(player.index(), Player::BOTH.len());
+            self.hands[player.index()].buttons(&shown, player, &own)
+        });
         // Whoever closes the rematch question closes it for both.
         if matches!(shown.phase, Phase::MatchOver { .. }) && hands.presses.contains(&Key::Char('q')) {
             buttons[0] |= LEAVE;
@@ -91,7 +93,8 @@ impl Match<'_> {
         for player in Player::BOTH {
             self.engine.press(player, 0, buttons[player.index()]);
         }
-        let advanced = self.engine.advance(&mut Bout { duel: &mut self.duel, rules: self.rules });
+        let advanced =
+            self.engine.advance(&mut Bout { duel: &mut self.duel, rules: self.rules, asked: None });
         if let Some(reel) = &mut self.reel {
             reel.settled(&self.engine);
             if let Some(text) = reel.take_trouble() {

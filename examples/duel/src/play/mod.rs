@@ -38,6 +38,7 @@ pub use rules::{Rules, Wishes};
 pub use tape::{checksums, pick, replay};
 
 use crate::keys::Bindings;
+use crate::pad_keys::PadBindings;
 use crate::view::Hands;
 use games::duel::Duel;
 use games::duel::bot::Bot;
@@ -46,7 +47,7 @@ use games::duel::buttons::START;
 /// Who sits at a seat.
 #[derive(Clone, Debug)]
 pub enum Hand {
-    /// Someone at this keyboard.
+    /// Someone at this keyboard, or with a gamepad.
     Keys(Bindings),
     Bot(Box<Bot>),
 }
@@ -66,7 +67,8 @@ impl Hand {
                 let mut buttons = bindings.buttons(&hands.held);
                 // A tap between two frames counts too.
                 buttons |= bindings.buttons(&hands.presses);
-                buttons
+                let pads = hands.pads.iter().map(|pad| PadBindings::USUAL.buttons(pad.buttons()));
+                pads.fold(buttons, |all, pad| all | pad)
             }
             Self::Bot(bot) => bot.buttons(duel, player),
         }
@@ -165,7 +167,7 @@ impl Beat {
 
 /// Whether someone at the keyboard asks to go on.
 fn wants_to_start(hands: &Hands, seats: &[Hand]) -> bool {
-    hands.presses.iter().any(|key| matches!(key, stage::Key::Enter | stage::Key::Char(' ')))
+    hands.menu_presses().any(|key| matches!(key, stage::Key::Enter | stage::Key::Char(' ')))
         || seats.iter().any(|seat| match seat {
             Hand::Keys(bindings) => bindings.buttons(&hands.presses).holds(START),
             Hand::Bot(_) => false,

@@ -37,6 +37,8 @@ pub struct Seat {
     /// Nobody looks at a last sheet of words.
     pub in_haste: bool,
     pub timings: bool,
+    /// Sounds come from the steps themselves, past the ledger of cues.
+    pub without_cues: bool,
 }
 
 struct Match<'a> {
@@ -90,7 +92,10 @@ pub fn online(
     let cast = Cast { names: names_by_seat(agreed.seat, &seat.wishes.name, &agreed), local: agreed.seat };
     let header = Header::of_match(&seat.wishes.config(), &agreed);
     let reel = seat.record.as_ref().map(|folder| Reel::begin(folder, header, &cast.names));
-    let table = Table::begin(line, lobby, seat.wishes.rules, reel).map_err(Failure::of)?;
+    let mut table = Table::begin(line, lobby, seat.wishes.rules, reel).map_err(Failure::of)?;
+    if seat.without_cues {
+        table.listen_to_steps();
+    }
     let mut show = Show::new(screen, &table.duel, cast.names.clone(), seat.net);
     show.tell(welcome(&cast, &agreed), Tone::Calm);
     let mut game = Match {
@@ -158,7 +163,11 @@ impl Match<'_> {
             if played.advanced != Advanced::NotDue {
                 self.note(&played);
                 self.warn(&played);
-                self.show.frame(&self.table.duel, self.table.session.cues());
+                let (duel, cues) = (&self.table.duel, self.table.session.cues());
+                match self.table.asked() {
+                    Some(asked) => self.show.frame_without_cues(duel, cues, asked),
+                    None => self.show.frame(duel, cues),
+                }
             }
         }
     }

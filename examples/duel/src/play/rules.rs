@@ -1,6 +1,6 @@
 //! The rules that two machines must agree on before they play, and the duel as a session steps it.
 
-use rebout::{Config, Cues, Game, Inputs, Player, Save};
+use rebout::{Config, Cue, Cues, Game, Inputs, Player, Save};
 
 use games::duel::Duel;
 use games::duel::buttons::{DOWN, LEFT, RIGHT, UP};
@@ -47,6 +47,8 @@ impl Wishes {
 pub(super) struct Bout<'a> {
     pub duel: &'a mut Duel,
     pub rules: Rules,
+    /// Where every step notes its cues, for the ear that has no ledger.
+    pub asked: Option<&'a mut Vec<Cue>>,
 }
 
 impl Save for Bout<'_> {
@@ -68,6 +70,9 @@ impl Save for Bout<'_> {
 impl Game for Bout<'_> {
     fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
         self.duel.step(inputs, cues);
+        if let Some(asked) = &mut self.asked {
+            asked.extend(cues.as_slice());
+        }
         if self.rules.desync_at == Some(self.duel.age) {
             let health = &mut self.duel.fighters[Player::Two.index()].health;
             *health = (*health - 7).max(1);

@@ -1,10 +1,11 @@
 //! The updates that the match loop sends to the screen.
 
-use rebout::CueEvent;
+use rebout::{Cue, CueEvent};
 
 use crate::netgraph::NetGraph;
 use crate::picture::{Message, Panel, Picture, Tone};
 use crate::scene::Scene;
+use crate::sound;
 use crate::view::{Hands, Screen};
 use games::duel::Duel;
 use stage::Key;
@@ -19,19 +20,42 @@ pub(super) struct Show<'a> {
     pub net: NetGraph,
     net_open: bool,
     message_frames: u32,
+    /// Nothing of the match is heard, as behind a sheet of words.
+    is_hushed: bool,
 }
 
 impl<'a> Show<'a> {
     pub(super) fn new(screen: &'a Screen, duel: &Duel, names: [String; 2], net_open: bool) -> Self {
+        // The marks of a match before belong to nothing any more.
+        screen.sound().stop();
+        screen.sound().music(Some(sound::MUSIC));
         let scene = Scene::new(duel, names);
         let picture = Picture { scene, net: None, message: None, panel: None, tape: None };
-        Self { screen, picture, net: NetGraph::default(), net_open, message_frames: 0 }
+        Self { screen, picture, net: NetGraph::default(), net_open, message_frames: 0, is_hushed: false }
     }
 
-    /// Shows the state of one frame.
+    /// Shows the state of one frame, and plays its sounds.
     pub(super) fn frame(&mut self, duel: &Duel, cues: &[CueEvent]) {
+        if !self.is_hushed {
+            sound::hear(self.screen.sound(), duel, cues);
+        }
+        self.see(duel, cues);
+    }
+
+    /// Shows the state of one frame, and plays what its steps asked for, as often as they did.
+    pub(super) fn frame_without_cues(&mut self, duel: &Duel, cues: &[CueEvent], asked: &[Cue]) {
+        sound::hear_steps(self.screen.sound(), duel, asked);
+        self.see(duel, cues);
+    }
+
+    fn see(&mut self, duel: &Duel, cues: &[CueEvent]) {
         self.picture.scene.advance(duel, cues);
         self.refresh();
+    }
+
+    /// Lets nothing of the match be heard.
+    pub(super) fn hush_match(&mut self) {
+        self.is_hushed = true;
     }
 
     /// Shows the same state again: nothing moves, but the words may have changed.
@@ -46,6 +70,7 @@ impl<'a> Show<'a> {
 
     /// Shows another state, as after a jump in a replay: no spark of the old one stays.
     pub(super) fn jump(&mut self, duel: &Duel) {
+        self.screen.sound().stop();
         let scene = &mut self.picture.scene;
         let gaze = scene.gaze;
         *scene = Scene::new(duel, scene.names.clone());
@@ -93,12 +118,17 @@ impl<'a> Show<'a> {
         self.picture.tape = tape;
     }
 
-    /// The hands, with the keys that belong to the screen acted on: F1 or `n` opens the net graph.
+    /// The hands, with the keys that belong to the screen acted on: F1 or `n` opens the net graph, `m` mutes.
     pub(super) fn hands(&mut self) -> Hands {
         let hands = self.screen.hands();
         for key in &hands.presses {
             if matches!(key, Key::F(1) | Key::Char('n')) {
                 self.net_open = !self.net_open;
+            }
+            if *key == Key::Char('m') {
+                let text =
+                    if self.screen.sound().toggle_mute() { "muted: m lets it be heard" } else { "sound on" };
+                self.say(text, Tone::Calm);
             }
         }
         hands

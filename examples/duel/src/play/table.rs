@@ -4,7 +4,9 @@ use std::io;
 use std::time::Duration;
 
 use rebout::replay::{RecordError, Recorder, Replay};
-use rebout::{Advanced, Buttons, ConfigError, Event, Frame, Lobby, LobbyError, Player, Session, checksum};
+use rebout::{
+    Advanced, Buttons, ConfigError, Cue, Event, Frame, Lobby, LobbyError, Player, Session, checksum,
+};
 
 use super::line::Line;
 use super::reel::{Reel, Saved};
@@ -23,6 +25,8 @@ pub(super) struct Table {
     recorder: Recorder,
     unrecorded: Option<RecordError>,
     reel: Option<Reel>,
+    /// The cues that the steps of the last `advance` asked for, resimulated ones too; kept only where they are heard.
+    asked: Option<Vec<Cue>>,
 }
 
 /// The outcome of a frame.
@@ -48,8 +52,27 @@ impl Table {
     ) -> Result<Self, LobbyError> {
         let seed = lobby.agreed()?.ok_or(LobbyError::NotAgreed)?.seed;
         let mut duel = Duel::new(seed);
-        let session = lobby.start(line.now(), &Bout { duel: &mut duel, rules })?;
-        Ok(Self { line, session, duel, rules, recorder: Recorder::new(seed), unrecorded: None, reel })
+        let session = lobby.start(line.now(), &Bout { duel: &mut duel, rules, asked: None })?;
+        Ok(Self {
+            line,
+            session,
+            duel,
+            rules,
+            recorder: Recorder::new(seed),
+            unrecorded: None,
+            reel,
+            asked: None,
+        })
+    }
+
+    /// Notes from now on what every step asks for.
+    pub(super) fn listen_to_steps(&mut self) {
+        self.asked = Some(Vec::new());
+    }
+
+    /// What the steps of the last `advance` asked for; `None` if nobody listens to them.
+    pub(super) fn asked(&self) -> Option<&[Cue]> {
+        self.asked.as_deref()
     }
 
     pub(super) fn seat(&self) -> Player {
@@ -67,7 +90,10 @@ impl Table {
         let (shown, frame) = (self.duel, self.session.current());
         let before = self.session.stats().rollback.resimulated_frames;
         let now = self.line.now();
-        let mut bout = Bout { duel: &mut self.duel, rules: self.rules };
+        if let Some(asked) = &mut self.asked {
+            asked.clear();
+        }
+        let mut bout = Bout { duel: &mut self.duel, rules: self.rules, asked: self.asked.as_mut() };
         let advanced = self.session.advance(now, &mut bout, buttons);
         self.line.flush(&mut self.session)?;
         for (frame, inputs) in self.session.confirmed() {

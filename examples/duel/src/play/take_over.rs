@@ -8,6 +8,7 @@ use rebout::{Advanced, Config, ConfigError, Player};
 use super::show::{Show, leaves};
 use super::{Beat, FRAME};
 use crate::keys::Bindings;
+use crate::pad_keys::PadBindings;
 use crate::picture::Tone;
 use games::duel::Duel;
 use games::duel::bot::{Bot, Level};
@@ -49,7 +50,9 @@ pub(super) fn take_over(
             let text = if opponent.is_bot { "against a bot" } else { "against the recording" };
             show.say(text, Tone::Calm);
         }
-        let own = bindings.buttons(&hands.held) | bindings.buttons(&hands.presses);
+        let pads = hands.pads.iter().map(|pad| PadBindings::USUAL.buttons(pad.buttons()));
+        let own =
+            pads.fold(bindings.buttons(&hands.held) | bindings.buttons(&hands.presses), |all, pad| all | pad);
         if opponent.step(&mut live, start.elapsed(), seat, own) == Advanced::Stepped {
             show.frame(live.game(), live.cues());
         } else {

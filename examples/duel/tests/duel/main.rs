@@ -2,6 +2,7 @@
 
 mod hostile;
 mod invited;
+mod mix;
 mod online;
 mod replays;
 mod view;
