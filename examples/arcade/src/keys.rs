@@ -1,28 +1,36 @@
-//! The keys of a player, and the command that they make.
+//! The keys and the gamepad of a player, and the command that they make.
 
 use rebout::authority::Command;
-use stage::{Key, Role};
+use stage::pads::PadButton;
+use stage::{Hands, Key, Role};
 
 const LEFT: [Key; 2] = [Key::Char('a'), Key::Left];
 const RIGHT: [Key; 2] = [Key::Char('d'), Key::Right];
 const UP: [Key; 2] = [Key::Char('w'), Key::Up];
 const DOWN: [Key; 2] = [Key::Char('s'), Key::Down];
 const SHOOT: [Key; 2] = [Key::Char(' '), Key::Char('j')];
+const PAD_SHOOT: [PadButton; 4] = [PadButton::South, PadButton::West, PadButton::R1, PadButton::R2];
 
 /// The keys in words.
-pub const LINES: [(&str, &str); 5] = [
-    ("fly", "w a s d or the arrows"),
+pub const LINES: [(&str, &str); 6] = [
+    ("fly", "w a s d, the arrows or a gamepad"),
     ("shoot", "space or j; f keeps the gun firing"),
     ("r", "raw: where the last update has everything"),
     ("n", "figures of the connection"),
+    ("m", "mute"),
     ("q or esc", "leave"),
 ];
 
-/// The command of the keys that are held; `fires` shoots without one.
-pub fn command(held: &[Key], fires: bool) -> Command {
-    let any = |keys: [Key; 2]| keys.iter().any(|key| held.contains(key));
+/// The command of the keys and pad buttons that are held; `fires` shoots without one.
+pub fn command(hands: &Hands, fires: bool) -> Command {
+    let key = |keys: [Key; 2]| keys.iter().any(|key| hands.held.contains(key));
+    let pad = |button: PadButton| hands.pads.iter().any(|pad| pad.held.holds(button));
+    let any = |(keys, button)| key(keys) || pad(button);
     let axis = |low, high| f32::from(i8::from(any(high)) - i8::from(any(low)));
-    Command::new(axis(LEFT, RIGHT), axis(UP, DOWN), u8::from(fires || any(SHOOT)))
+    let across = axis((LEFT, PadButton::Left), (RIGHT, PadButton::Right));
+    let along = axis((UP, PadButton::Up), (DOWN, PadButton::Down));
+    let shoots = fires || key(SHOOT) || PAD_SHOOT.into_iter().any(pad);
+    Command::new(across, along, u8::from(shoots))
 }
 
 /// The role of a key while it is held, for a terminal that does not tell releases.

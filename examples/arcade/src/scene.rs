@@ -13,8 +13,9 @@ const BLINK_FRAMES: u16 = 150;
 /// A hit that render time has not reached after this many frames is shown all the same.
 const MAX_WAIT_FRAMES: f64 = 60.0;
 
-/// Sounds that a frame asks for, for a stage that has sound.
+/// Sounds that a frame asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
 pub enum Sound {
     Bolt,
     Pellet,

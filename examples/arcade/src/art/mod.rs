@@ -8,7 +8,9 @@ mod hud;
 mod texts;
 
 use crate::scene::Scene;
+use crate::sound;
 use camera::Camera;
+use stage::sound::Bank;
 use stage::{Canvas, Cells, Color, Pixels, Raster, rgb};
 
 /// The game's end of a view.
@@ -82,6 +84,10 @@ impl stage::Picture for Picture {
 
     fn write_words(&self, cells: &mut Cells) {
         texts::write(cells, self);
+    }
+
+    fn sounds() -> Bank {
+        sound::bank()
     }
 }
 

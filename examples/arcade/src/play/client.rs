@@ -6,6 +6,7 @@ use crate::cli::Format;
 use crate::game::Arcade;
 use crate::keys;
 use crate::scene::Scene;
+use crate::sound;
 use rebout::authority::{Client, ClientConfig, ClientEvent, Command, PlayerName, Reason};
 use rebout::net::link::LinkConfig;
 use rebout::net::relay::Relay;
@@ -63,6 +64,7 @@ pub fn play(screen: &Screen, server: SocketAddr, seat: &Seat) -> Outcome<Reason>
         net: false,
         left: None,
     };
+    screen.sound().music(Some(sound::MUSIC));
     let world = Arcade::new(1);
     loop {
         let due = game.client.next_frame_at();
@@ -108,11 +110,12 @@ impl Game<'_> {
                 Key::Char('f') => self.fires = !self.fires,
                 Key::Char('r') => self.raw = !self.raw,
                 Key::Char('n') | Key::F(1) => self.net = !self.net,
+                Key::Char('m') => _ = self.screen.sound().toggle_mute(),
                 _ => {}
             }
         }
         match self.seat.hand {
-            Hand::Keys => keys::command(&hands.held, self.fires),
+            Hand::Keys => keys::command(hands, self.fires),
             Hand::Bot => bot(&self.scene),
         }
     }
@@ -136,6 +139,9 @@ impl Game<'_> {
 
     fn show(&mut self) {
         self.scene.frame(&self.client);
+        for (at, sound) in (0_u32..).zip(&self.scene.sounds) {
+            self.screen.sound().play(sound::play_of(*sound, self.scene.age.wrapping_add(at)));
+        }
         self.left = self.left.and_then(|(id, frames)| Some((id, frames.checked_sub(1)?)));
         if self.screen.is_seen() {
             self.screen.show(&self.picture(None));
@@ -191,7 +197,8 @@ impl Game<'_> {
         while self.screen.is_seen() && begun.elapsed() < SHOWN_FOR {
             let hands = self.screen.hands();
             let old = begun.elapsed() < Duration::from_millis(300);
-            if hands.closed || (!hands.presses.is_empty() && !old) {
+            let pressed = !hands.presses.is_empty() || hands.menu_presses().next().is_some();
+            if hands.closed || (pressed && !old) {
                 return;
             }
             std::thread::sleep(Duration::from_millis(16));

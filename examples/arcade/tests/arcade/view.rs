@@ -3,8 +3,9 @@
 use arcade::art::{Note, Panel, Picture};
 use arcade::game::{Phase, kind};
 use arcade::keys;
-use arcade::scene::{Actor, Burst, Flying, Scene};
-use stage::{Cells, Depth, Key, Picture as _, Pixels, Raster, Role};
+use arcade::scene::{Actor, Burst, Flying, Scene, Sound};
+use stage::pads::{PadButton, PadHands};
+use stage::{Cells, Depth, Hands, Key, Picture as _, Pixels, Raster, Role};
 
 fn actor(id: u8, kind: u8, x: f32, y: f32) -> Actor {
     Actor { id, kind, x, y, climb: 0.0, is_hit: false, blinks: 0 }
@@ -119,12 +120,45 @@ fn a_terminal_of_any_size_has_the_words() {
 #[test]
 fn keys_fly_and_shoot_and_opposite_ones_are_neutral() {
     let held = |keys: &[Key]| {
-        let command = keys::command(keys, false);
+        let command = keys::command(&Hands { held: keys.to_vec(), ..Hands::default() }, false);
         (command.x as i8, command.y as i8, command.actions)
     };
     assert_eq!(held(&[Key::Left, Key::Char('s')]), (-1, 1, 0));
     assert_eq!(held(&[Key::Char('w'), Key::Down, Key::Char(' ')]), (0, 0, 1));
-    assert_eq!(keys::command(&[], true).actions, 1);
+    assert_eq!(keys::command(&Hands::default(), true).actions, 1);
     assert_eq!(keys::role_of(Key::Char('a')), Role::Direction(Key::Char('d')));
     assert_eq!(keys::role_of(Key::Char('r')), Role::Tap);
+}
+
+#[test]
+fn a_gamepad_flies_and_shoots_beside_the_keys() {
+    let pad =
+        |buttons: &[PadButton]| PadHands { held: buttons.iter().copied().collect(), ..PadHands::default() };
+    let hands = |held: &[Key], buttons: &[PadButton]| Hands {
+        held: held.to_vec(),
+        pads: vec![PadHands::default(), pad(buttons)],
+        ..Hands::default()
+    };
+    let command = keys::command(&hands(&[Key::Up], &[PadButton::Right, PadButton::R1]), false);
+    assert_eq!((command.x as i8, command.y as i8, command.actions), (1, -1, 1));
+    let command = keys::command(&hands(&[Key::Left], &[PadButton::Right, PadButton::North]), false);
+    assert_eq!((command.x as i8, command.actions), (0, 0));
+}
+
+#[test]
+fn every_sound_of_a_scene_is_heard() {
+    let bank = arcade::sound::bank();
+    for sound in [
+        Sound::Bolt,
+        Sound::Pellet,
+        Sound::Clang,
+        Sound::Boom,
+        Sound::LostLife,
+        Sound::Pickup,
+        Sound::Cleared,
+    ] {
+        let clip = bank.get(arcade::sound::play_of(sound, 7).sound).unwrap_or_else(|| panic!("{sound:?}"));
+        assert!((0.1..0.9).contains(&clip.peak()), "{sound:?}: {}", clip.peak());
+    }
+    assert!(bank.get(arcade::sound::MUSIC).is_some_and(|clip| clip.peak() < 0.5));
 }
