@@ -14,14 +14,14 @@ pub(super) fn add_to(bank: Bank) -> Bank {
     let gong = gong().with_peak(1.0);
     let bank = (1_u8..).zip(NUMBERS).fold(bank, |bank, (round, number)| {
         let words = called(&format!("R:100 AW:250 N:110 D _:60 {number}"), [112.0, 84.0]);
-        bank.with(call_of(round), Clip::together(&[(0.0, &gong, 0.35), (0.10, &words, 0.75)]).with_peak(0.62))
+        bank.with(call_of(round), Clip::together(&[(0.0, &gong, 0.20), (0.12, &words, 0.75)]).with_peak(0.62))
     });
     let fight = called("F:130 AY:330 T", [138.0, 96.0]);
     let knocked_out = called("K EY:330 _:40 OW:480", [132.0, 78.0]);
     let time_up = called("T AY:250 M _:40 AH:190 P", [112.0, 84.0]);
     bank.with(
         id_of(Effect::FightStart),
-        Clip::together(&[(0.0, &gong, 0.25), (0.0, &fight, 0.8)]).with_peak(0.70),
+        Clip::together(&[(0.0, &gong, 0.18), (0.0, &fight, 0.8)]).with_peak(0.70),
     )
     .with(
         id_of(Effect::Ko),

@@ -77,6 +77,11 @@ impl Mixer {
         self.music.retain(|voice| !voice.is_over());
     }
 
+    /// Begins again from silence, for a device that opens in the middle of a sound.
+    pub fn fade_in(&mut self) {
+        self.gains = [0.0; 2];
+    }
+
     /// How many effects sound now, those that fade out among them.
     pub fn voices(&self) -> usize {
         self.voices.len()

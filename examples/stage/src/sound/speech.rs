@@ -57,7 +57,7 @@ fn phone(name: &str) -> Vec<Sound> {
         "EH" => vec![voiced(EH, 1.0, 130.0)],
         "IH" => vec![voiced(IH, 0.95, 110.0)],
         "IY" => vec![voiced(IY, 0.9, 170.0)],
-        "UW" => vec![voiced([330.0, 1_100.0, 2_240.0], 0.9, 60.0), voiced(UW, 0.9, 150.0)],
+        "UW" => vec![voiced([330.0, 1_400.0, 2_300.0], 0.9, 60.0), voiced(UW, 0.9, 150.0)],
         "AY" => vec![
             voiced(AA, 1.0, 130.0),
             voiced([480.0, 1_800.0, 2_500.0], 0.95, 60.0),
@@ -72,7 +72,7 @@ fn phone(name: &str) -> Vec<Sound> {
         "W" => vec![voiced([290.0, 610.0, 2_150.0], 0.7, 80.0)],
         "L" => vec![voiced([360.0, 1_050.0, 2_700.0], 0.65, 75.0)],
         "M" => vec![voiced([250.0, 1_000.0, 2_200.0], 0.45, 110.0)],
-        "N" => vec![voiced([260.0, 1_500.0, 2_500.0], 0.42, 100.0)],
+        "N" => vec![voiced([260.0, 1_500.0, 2_500.0], 0.50, 100.0)],
         "F" => vec![hissed([350.0, 1_100.0, 2_300.0], 0.0, 0.10, 7_500.0, 110.0)],
         "V" => vec![hissed([300.0, 1_100.0, 2_300.0], 0.4, 0.05, 7_000.0, 75.0)],
         "TH" => vec![hissed([320.0, 1_350.0, 2_550.0], 0.0, 0.09, 6_200.0, 110.0)],
@@ -80,13 +80,13 @@ fn phone(name: &str) -> Vec<Sound> {
         "D" => vec![voiced(TEETH, 0.12, 45.0), hissed(TEETH, 0.2, 0.30, 3_800.0, 12.0)],
         "T" => vec![
             voiced(TEETH, 0.0, 55.0),
-            hissed(TEETH, 0.0, 0.55, 4_300.0, 18.0),
-            breathed(TEETH, 0.30, 40.0),
+            hissed(TEETH, 0.0, 0.90, 4_300.0, 24.0),
+            breathed(TEETH, 0.55, 50.0),
         ],
         "K" => vec![
             voiced(PALATE, 0.0, 50.0),
-            hissed(PALATE, 0.0, 0.60, 2_300.0, 22.0),
-            breathed(PALATE, 0.35, 45.0),
+            hissed(PALATE, 0.0, 1.10, 2_300.0, 30.0),
+            breathed(PALATE, 0.60, 55.0),
         ],
         "P" => {
             vec![voiced(LIPS, 0.0, 60.0), hissed(LIPS, 0.0, 0.35, 1_000.0, 12.0), breathed(LIPS, 0.25, 45.0)]
@@ -113,15 +113,22 @@ fn sounds(text: &str) -> Vec<Sound> {
 
 /// A resonance as Klatt's: what is far below it passes as it is.
 #[derive(Clone, Copy, Default)]
-struct Resonance([f32; 2]);
+struct Resonance {
+    /// The factors of the two samples before.
+    factors: [f32; 2],
+    before: [f32; 2],
+}
 
 impl Resonance {
-    fn pass(&mut self, sample: f32, hz: f32, width_hz: f32) -> f32 {
+    fn tune(&mut self, hz: f32, width_hz: f32) {
         let r = (-PI * width_hz / RATE as f32).exp();
-        let c = -r * r;
-        let b = 2.0 * r * (TAU * hz / RATE as f32).cos();
-        let out = (1.0 - b - c) * sample + b * self.0[0] + c * self.0[1];
-        self.0 = [out, self.0[0]];
+        self.factors = [2.0 * r * (TAU * hz / RATE as f32).cos(), -r * r];
+    }
+
+    fn pass(&mut self, sample: f32) -> f32 {
+        let [one, two] = self.factors;
+        let out = (1.0 - one - two) * sample + one * self.before[0] + two * self.before[1];
+        self.before = [out, self.before[0]];
         out
     }
 }
@@ -129,6 +136,8 @@ impl Resonance {
 /// The upper two resonances are those of the head, and do not move.
 const HEAD_HZ: [f32; 2] = [3_400.0, 4_300.0];
 const WIDTHS_HZ: [f32; 5] = [75.0, 95.0, 140.0, 230.0, 300.0];
+/// A mouth moves slowly beside a sample.
+const TUNED_EVERY: u32 = 16;
 /// The share of a cycle in which the folds are open.
 const OPEN: f32 = 0.62;
 
@@ -146,8 +155,8 @@ pub fn say(text: &str, pitch_hz: [f32; 2]) -> Clip {
         None => return Clip::of_samples(Vec::new()),
     };
     let (mut folds, mut noise, mut teeth) = (Osc::default(), Noise::new(97), Filter::default());
-    let (mut tremble, mut resonances) = (Osc::default(), [Resonance::default(); 5]);
-    let (mut at, mut ends) = (0, sounds[0].millis / 1e3);
+    let (mut tremble, mut before, mut resonances) = (Osc::default(), 0.0, [Resonance::default(); 5]);
+    let (mut at, mut ends, mut samples) = (0, sounds[0].millis / 1e3, 0_u32);
     Clip::make(seconds + 0.08, |t| {
         while t >= ends && at < sounds.len() {
             at += 1;
@@ -156,14 +165,22 @@ pub fn say(text: &str, pitch_hz: [f32; 2]) -> Clip {
         let silence = Sound { voice: 0.0, breath: 0.0, hiss: 0.0, ..now };
         chase(&mut now, sounds.get(at).unwrap_or(&silence));
         let pitch = pitch_hz[0] + (pitch_hz[1] - pitch_hz[0]) * (t / seconds).min(1.0);
-        let pulse = pulse(folds.phase(pitch * (1.0 + 0.012 * tremble.sine(4.7))));
+        let flow = pulse(folds.phase(pitch * (1.0 + 0.012 * tremble.sine(4.7))));
+        // A voice that calls through a hall is brighter than one that speaks.
+        let pulse = flow - 0.75 * before;
+        before = flow;
         let hiss = noise.sample();
-        let mut sample = pulse * now.voice + 0.35 * hiss * now.breath;
-        let hz = [now.hz[0], now.hz[1], now.hz[2], HEAD_HZ[0], HEAD_HZ[1]];
-        for ((resonance, hz), width) in resonances.iter_mut().zip(hz).zip(WIDTHS_HZ) {
-            sample = resonance.pass(sample, hz, width);
+        let mut sample = pulse * now.voice + 0.8 * hiss * now.breath;
+        if samples % TUNED_EVERY == 0 {
+            let hz = [now.hz[0], now.hz[1], now.hz[2], HEAD_HZ[0], HEAD_HZ[1]];
+            let tuned = resonances.iter_mut().zip(hz).zip(WIDTHS_HZ);
+            tuned.for_each(|((resonance, hz), width)| resonance.tune(hz, width));
         }
-        sample + 1.6 * teeth.band(hiss, now.hiss_hz, 1.1) * now.hiss
+        samples += 1;
+        for resonance in &mut resonances {
+            sample = resonance.pass(sample);
+        }
+        sample + 0.5 * teeth.band(hiss, now.hiss_hz, 1.8) * now.hiss
     })
     .with_peak(1.0)
 }

@@ -127,6 +127,16 @@ fn however_many_sounds_start_nothing_is_clipped_and_nobody_waits() {
 }
 
 #[test]
+fn a_device_that_opens_in_the_middle_of_a_sound_does_not_click() {
+    let (sound, mut mixer) = memory();
+    sound.play(Play::of(TONE));
+    left(&mut mixer, 530);
+    mixer.fade_in();
+    let heard = left(&mut mixer, 9_600);
+    assert!(heard[0].abs() < 1e-3 && steepest(&heard) < 1.05 * STEEPEST && loudest(&heard) > 0.45);
+}
+
+#[test]
 fn a_sound_is_where_it_is_panned() {
     let (sound, mut mixer) = memory();
     sound.play(Play::of(TONE).pan(-1.0));

@@ -27,6 +27,7 @@ pub(super) fn run(mixer: Mixer, device: &Mutex<String>) {
     let mut mixer = mixer;
     pass(&mut mixer, ROUND);
     loop {
+        mixer.fade_in();
         let (back, why) = play(mixer, &tell);
         mixer = back;
         tell(why);

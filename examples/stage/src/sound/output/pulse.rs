@@ -16,8 +16,9 @@ use super::super::{Mixer, RATE};
 
 /// Two sides of four bytes.
 const BYTES_PER_FRAME: u32 = 8;
-/// Milliseconds of samples that the server keeps: the delay from a hit to its sound.
-const BUFFER_MILLIS: u32 = 24;
+/// Milliseconds of samples that the server keeps: two frames from a hit to its sound. With less, a busy machine is heard to
+/// stutter.
+const BUFFER_MILLIS: u32 = 32;
 /// Milliseconds of samples that the server asks for at once.
 const BLOCK_MILLIS: u32 = 8;
 /// A server that is silent for so long has a sleeping sink.
