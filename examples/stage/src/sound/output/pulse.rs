@@ -3,13 +3,14 @@
 //! The library has the protocol; the loop is here, because a thread that waits at a socket needs no executor.
 
 use std::ffi::CStr;
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use pulseaudio::protocol::{
-    self, AuthParams, AuthReply, ChannelMap, ChannelVolume, Command, CreatePlaybackStreamReply,
-    PlaybackStreamParams, Prop, Props, ProtocolError, SampleFormat, SampleSpec, SetClientNameReply,
+    self, AuthParams, AuthReply, ChannelMap, ChannelVolume, Command, CreatePlaybackStreamReply, Descriptor,
+    DescriptorFlags, PlaybackStreamParams, Prop, Props, ProtocolError, SampleFormat, SampleSpec,
+    SetClientNameReply,
 };
 
 use super::super::{Mixer, RATE};
@@ -90,6 +91,8 @@ impl Stream {
                 Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
                     super::pass(mixer, SILENCE);
                 }
+                // A signal has come to this thread.
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
         }
@@ -113,25 +116,30 @@ impl Stream {
     }
 
     fn send(&mut self, mixer: &mut Mixer, block: &mut Block, bytes: u32) -> io::Result<()> {
-        let bytes = block.render(mixer, (bytes as usize).min(MAX_BYTES));
-        protocol::write_memblock(self.socket.get_mut(), self.info.channel, bytes, 0).map_err(broken)
+        let message = block.render(mixer, self.info.channel, (bytes as usize).min(MAX_BYTES));
+        self.socket.get_mut().write_all(message)
     }
 }
 
-/// The samples of one answer, in memory that is used again.
+/// One answer, in memory that is used again. It goes out in one piece, so that the server wakes up once for it.
 #[derive(Default)]
 struct Block {
     samples: Vec<f32>,
-    bytes: Vec<u8>,
+    message: Vec<u8>,
 }
 
 impl Block {
-    fn render(&mut self, mixer: &mut Mixer, bytes: usize) -> &[u8] {
+    fn render(&mut self, mixer: &mut Mixer, channel: u32, bytes: usize) -> &[u8] {
         self.samples.resize(bytes / 4, 0.0);
         mixer.render(&mut self.samples);
-        self.bytes.clear();
-        self.bytes.extend(self.samples.iter().flat_map(|sample| sample.to_le_bytes()));
-        &self.bytes
+        let mut head = [0; protocol::DESCRIPTOR_SIZE];
+        let length = self.samples.len() as u32 * 4;
+        let descriptor = Descriptor { length, channel, offset: 0, flags: DescriptorFlags::empty() };
+        protocol::encode_descriptor(&mut head, &descriptor);
+        self.message.clear();
+        self.message.extend(head);
+        self.message.extend(self.samples.iter().flat_map(|sample| sample.to_le_bytes()));
+        &self.message
     }
 }
 
