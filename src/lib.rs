@@ -149,7 +149,7 @@ pub use peer::refusal::{Refusal, Refusals};
 pub use protocol::{ConnectionStep, MAX_DATAGRAM, PeerRole, Protocol, canonical};
 pub(crate) use ring::FrameRing;
 pub use rng::Rng;
-pub use rollback::Prediction;
+pub use rollback::{Prediction, Saving};
 pub use seal::invite::{Invite, MAX_ADDRESSES_PER_FAMILY, Rendezvous};
 pub use seal::invite_error::{InviteError, Mistake};
 pub use session::{

@@ -34,13 +34,14 @@ impl<S: Fields> Watch<S> {
         local: Player,
         cadence_frames: u16,
         on_desync: OnDesync,
+        saves_every: bool,
         snapshot: impl FnMut() -> S,
     ) -> Self {
         Self {
             on_desync,
             checksums: Checksums::new(cadence_frames),
             sliced: None,
-            archive: Archive::new(cadence_frames, snapshot),
+            archive: Archive::new(cadence_frames, saves_every, snapshot),
             examiner: Examiner::new(local),
             told: false,
         }
@@ -237,6 +238,11 @@ impl<S: Fields> Watch<S> {
     /// The state of a settled frame, if it is kept.
     pub(crate) fn state(&self, frame: Frame) -> Option<&S> {
         self.archive.state(frame)
+    }
+
+    /// The newest kept state up to and with `frame`.
+    pub(crate) fn nearest(&self, frame: Frame) -> Option<(Frame, &S)> {
+        self.archive.nearest(frame)
     }
 
     /// How many checksums were compared.

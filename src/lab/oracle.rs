@@ -104,7 +104,8 @@ impl<G: Game> Oracle<G> {
         }
         let expected = digest(&direct.snapshot());
         for ((frame, inputs, digest), seat) in [one, two].into_iter().zip(seats) {
-            if self.divergence.is_none() && (inputs != truth || digest != expected || frame != self.checked) {
+            let differs = digest.is_some_and(|digest| digest != expected);
+            if self.divergence.is_none() && (inputs != truth || differs || frame != self.checked) {
                 let player = seat.unwrap_or(Player::One);
                 self.divergence = Some(Divergence { frame, player, inputs_differ: inputs != truth });
             }

@@ -1,6 +1,6 @@
 //! The calls of the engine that only a session needs.
 
-use super::Rollback;
+use super::{Rollback, SLOTS, Store};
 use crate::{Frame, Game, Input, Inputs, Player};
 
 impl<S> Rollback<S> {
@@ -16,26 +16,37 @@ impl<S> Rollback<S> {
 
     /// Ends the match in the settled state `end`, although the game is not finished in it.
     ///
-    /// `archived` is the archive's copy of that state, for when the engine has released its own snapshot of it.
-    /// `false`, and nothing changes, if neither has it, if `end` is not settled, or if the match has ended already.
+    /// `archived` is the archive's newest state up to that frame, for when the engine has no snapshot before it any more.
+    /// `false`, and nothing changes, if no state leads there, if `end` is not settled, or if the match has ended already.
     pub(crate) fn end_at<G: Game<Snapshot = S>>(
         &mut self,
         end: Frame,
         game: &mut G,
-        archived: Option<&S>,
+        archived: Option<(Frame, &S)>,
     ) -> bool {
         if end > self.settled || self.ended.is_some() {
             return false;
         }
-        if end == self.current || self.snapshots.get(end).is_some() {
+        let near = |(from, _)| self.current.since(from) <= SLOTS as u32;
+        if end == self.current || self.snapshots.nearest(end).is_some_and(near) {
             self.end(end, game);
             return true;
         }
-        let Some(snapshot) = archived else { return false };
+        let Some((from, snapshot)) = archived else { return false };
+        if !from.until(end).all(|frame| self.settled_inputs(frame).is_some()) {
+            return false;
+        }
         game.restore(snapshot);
+        self.replay(from, end, game, Self::just_settled);
+        self.keep_last(end, game);
         self.cues.cancel_from(end, self.current);
         (self.current, self.settled, self.ended) = (end, end, Some(end));
         true
+    }
+
+    /// Whether the snapshot of every frame is kept.
+    pub(crate) fn saves_every(&self) -> bool {
+        matches!(self.snapshots, Store::Every(_))
     }
 
     /// Cancels the cues of all frames that are not settled, when they never will be.
@@ -78,7 +89,7 @@ impl<S> Rollback<S> {
         self.queues[player.index()].conflict_of_buttons(start, inputs)
     }
 
-    /// The inputs of a frame that settled in the last [`advance`](Self::advance): they are always kept.
+    /// The inputs of a settled frame that are kept, as those of the last [`advance`](Self::advance) always are.
     #[inline]
     pub(crate) fn just_settled(&self, frame: Frame) -> Inputs {
         let [one, two] = &self.queues;

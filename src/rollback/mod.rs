@@ -7,11 +7,16 @@ mod cues;
 mod inside;
 mod prediction;
 mod queue;
+mod rewind;
+mod saving;
 mod snapshots;
+mod sparse;
+mod store;
 mod types;
 
 pub use prediction::Prediction;
 pub use queue::InputError;
+pub use saving::Saving;
 pub use types::{Advance, MAX_WINDOW, RollbackConfig, RollbackStats};
 
 use crate::{CueEvent, Cues, Frame, Game, Input, Inputs, Player, trace};
@@ -19,11 +24,13 @@ use core::ops::Range;
 use cues::CueLedger;
 use queue::{InputQueue, KEPT_FRAMES};
 use snapshots::Snapshots;
+use sparse::SparseSnapshots;
+use store::Store;
 
-/// The number of slots for frames that are not settled: one for each frame of the greatest window and two more,
-/// rounded up to a power of two, with which the compiler can drop bounds checks. The slots need no tags, because only
-/// frames from `settled` up to `current` are looked up.
-const SLOTS: usize = (MAX_WINDOW as usize + 2).next_power_of_two();
+/// The number of slots for the last frames: twice the greatest window, which is the most that a rollback steps again. A
+/// power of two, with which the compiler can drop bounds checks. The slots need no tags, because only frames
+/// from there up to `current` are looked up.
+const SLOTS: usize = (2 * MAX_WINDOW as usize).next_power_of_two();
 
 #[inline]
 const fn slot(frame: Frame) -> usize {
@@ -81,7 +88,7 @@ pub struct Rollback<S> {
     ended: Option<Frame>,
     queues: [InputQueue; 2],
     stepped: [Stepped; SLOTS],
-    snapshots: Snapshots<S>,
+    snapshots: Store<S>,
     mispredicted: Option<Frame>,
     cues: CueLedger,
     scratch: Cues,
@@ -94,6 +101,9 @@ impl<S> Rollback<S> {
     /// A window above [`MAX_WINDOW`] is taken as [`MAX_WINDOW`]; a session's config refuses it before that.
     pub fn new<G: Game<Snapshot = S>>(config: RollbackConfig, game: &G) -> Self {
         let config = RollbackConfig { window: config.window.min(MAX_WINDOW), ..config };
+        let make = || game.snapshot();
+        // If the caller needs all snapshots, all are saved.
+        let sparse = config.cadence_frames != 1 && config.saving.is_sparse(game);
         Self {
             config,
             current: Frame::ZERO,
@@ -102,9 +112,13 @@ impl<S> Rollback<S> {
             ended: None,
             queues: [InputQueue::new(), InputQueue::new()],
             stepped: [Stepped::default(); SLOTS],
-            // One snapshot for each frame of the window and the current one, and one for a settled frame that the
-            // caller has not looked at yet.
-            snapshots: Snapshots::new(config.window + 2, || game.snapshot()),
+            snapshots: if sparse {
+                Store::Sparse(SparseSnapshots::new(config.window, config.cadence_frames, make))
+            } else {
+                // One snapshot for each frame of the window and the current one, and one for a settled frame that the
+                // caller has not looked at yet.
+                Store::Every(Snapshots::new(config.window + 2, make))
+            },
             mispredicted: None,
             cues: CueLedger::new(config.window, config.cue_moves_within),
             scratch: Cues::new(),
@@ -223,7 +237,7 @@ impl<S> Rollback<S> {
         }
         let now = self.current;
         let outcome = if step_current && self.window_is_open() {
-            self.save(now, game);
+            self.save(now, game, false);
             self.step(now, game);
             self.current = now.next();
             Advance::Stepped
@@ -234,14 +248,11 @@ impl<S> Rollback<S> {
         if self.settle(game) { Advance::Ended } else { outcome }
     }
 
-    /// Restores the snapshot of `frame`, and steps again from there up to the current frame on the inputs known by
-    /// now.
+    /// Returns to the state of `frame`, and steps again from there up to the current frame on the inputs known by now.
     #[inline(never)]
     fn resimulate<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &mut G) {
         self.mispredicted = None;
-        let snapshot =
-            self.snapshots.get(frame).expect("a frame that can be mispredicted is within the window");
-        game.restore(snapshot);
+        self.go_back(frame, game);
         let mut again = frame;
         loop {
             self.step(again, game);
@@ -249,7 +260,7 @@ impl<S> Rollback<S> {
             if again >= self.current {
                 break;
             }
-            self.save(again, game);
+            self.save(again, game, true);
         }
         let depth = self.current.since(frame);
         trace::rolled_back(frame, depth);
@@ -258,10 +269,16 @@ impl<S> Rollback<S> {
         self.stats.depths[depth as usize] += 1;
     }
 
+    /// Saves the state of `frame`, which is about to be stepped, if the policy says so.
     #[inline]
-    fn save<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &G) {
-        if let Some(slot) = self.snapshots.claim(frame) {
-            game.save(slot);
+    fn save<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &G, resimulating: bool) {
+        match &mut self.snapshots {
+            Store::Every(snapshots) => {
+                if let Some(slot) = snapshots.claim(frame) {
+                    game.save(slot);
+                }
+            }
+            Store::Sparse(_) => self.save_sparsely(frame, game, resimulating),
         }
     }
 
@@ -308,14 +325,11 @@ impl<S> Rollback<S> {
     /// cancelled.
     fn end<G: Game<Snapshot = S>>(&mut self, end: Frame, game: &mut G) {
         if end < self.current {
-            let snapshot = self.snapshots.get(end).expect("a settled state is within the window");
-            game.restore(snapshot);
-            self.snapshots.truncate_after(end);
+            self.go_back(end, game);
             self.cues.cancel_from(end, self.current);
             self.current = end;
-        } else {
-            self.save(end, game);
         }
+        self.keep_last(end, game);
         self.ended = Some(end);
     }
 

@@ -27,8 +27,9 @@ impl<S> Snapshots<S> {
         Self { slots, newest: 0, next: Frame::ZERO, len: 0, released: 0 }
     }
 
-    pub(super) fn clear(&mut self) {
-        (self.next, self.len, self.released) = (Frame::ZERO, 0, 0);
+    /// Drops all frames. The next one to be saved is `frame`.
+    pub(super) fn restart(&mut self, frame: Frame) {
+        (self.next, self.len, self.released) = (frame, 0, 0);
     }
 
     /// The slot for the snapshot of `frame`, with its old contents, to be overwritten. `frame` is one that is held,
@@ -70,11 +71,15 @@ impl<S> Snapshots<S> {
         if self.released >> index & 1 == 0 { Some(index) } else { None }
     }
 
-    /// Drops every frame after `frame`, if `frame` is held.
+    /// Drops every frame after `frame`. If that is not held, it is the next to be saved and no other is held.
     pub(super) fn truncate_after(&mut self, frame: Frame) {
-        if let Some(index) = self.index(frame) {
-            self.len -= self.next.0 - frame.0 - 1;
-            (self.newest, self.next) = (index, frame.next());
+        match self.index(frame) {
+            Some(index) => {
+                self.len -= self.next.0 - frame.0 - 1;
+                (self.newest, self.next) = (index, frame.next());
+            }
+            None if frame == self.next => {}
+            None => self.restart(frame),
         }
     }
 }
@@ -128,8 +133,14 @@ mod tests {
         assert_eq!(held(&snapshots), [(2, 2), (3, 3)]);
         (4..7).for_each(|frame| save(&mut snapshots, frame, 10 * frame));
         assert_eq!(held(&snapshots), [(3, 3), (4, 40), (5, 50), (6, 60)]);
-        snapshots.clear();
-        assert!(held(&snapshots).is_empty());
+        snapshots.truncate_after(Frame(7));
+        save(&mut snapshots, 7, 70);
+        assert_eq!(held(&snapshots), [(4, 40), (5, 50), (6, 60), (7, 70)]);
+        snapshots.truncate_after(Frame(1));
+        assert!(held(&snapshots).is_empty(), "too far back");
+        save(&mut snapshots, 1, 9);
+        assert_eq!(held(&snapshots), [(1, 9)]);
+        snapshots.restart(Frame(0));
         save(&mut snapshots, 0, 9);
         assert_eq!(held(&snapshots), [(0, 9)]);
     }

@@ -1,6 +1,6 @@
 //! The configuration, the outcomes and the statistics of an engine.
 
-use super::Prediction;
+use super::{Prediction, Saving};
 
 /// The most frames that can be predicted, and therefore resimulated.
 pub const MAX_WINDOW: u32 = 16;
@@ -14,11 +14,22 @@ pub struct RollbackConfig {
     pub prediction: Prediction,
     /// A cue that a rollback moves by at most this many frames is the same cue: no event tells of the move.
     pub cue_moves_within: u32,
+    /// The policy that decides which frames are saved.
+    pub saving: Saving,
+    /// The frames whose number is a multiple of this are saved under every policy, because the caller needs their snapshots
+    /// when they settle. 0 is none.
+    pub cadence_frames: u32,
 }
 
 impl Default for RollbackConfig {
     fn default() -> Self {
-        Self { window: 8, prediction: Prediction::default(), cue_moves_within: 3 }
+        Self {
+            window: 8,
+            prediction: Prediction::default(),
+            cue_moves_within: 3,
+            saving: Saving::default(),
+            cadence_frames: 0,
+        }
     }
 }
 
@@ -43,4 +54,7 @@ pub struct RollbackStats {
     pub resimulated_frames: u64,
     /// The number of rollbacks by depth: `depths[n]` rollbacks resimulated `n` frames.
     pub depths: [u64; MAX_WINDOW as usize + 1],
+    /// The number of frames that were stepped again although they were right, because the snapshot before a misprediction
+    /// was older than it. None under [`Saving::Every`], and not counted above.
+    pub replayed_frames: u64,
 }

@@ -2,7 +2,7 @@
 
 use crate::rollback::MAX_WINDOW;
 use crate::wire::message::{Extensions, MAX_CADENCE, MAX_USER_DATA, MAX_WINDOW_AND_DELAY};
-use crate::{Buttons, MAX_AXES, Player, Prediction};
+use crate::{Buttons, MAX_AXES, Player, Prediction, Saving};
 use core::fmt;
 use core::time::Duration;
 
@@ -58,6 +58,9 @@ pub struct Config {
     pub kept_buttons: Buttons,
     /// The policy that predicts inputs that are not confirmed yet.
     pub prediction: Prediction,
+    /// The policy that decides which frames are saved. Each machine has its own. Under [`Saving::Sparse`] an autopsy has
+    /// only the states with a checksum, whatever their size.
+    pub saving: Saving,
     /// A cue that a rollback moves by at most this many frames is the same cue.
     pub cue_moves_within: u32,
     /// The reaction to a desync.
@@ -111,6 +114,7 @@ impl Config {
             ask_before_accepting: false,
             kept_buttons: Buttons(u16::MAX),
             prediction: Prediction::RepeatLast,
+            saving: Saving::Auto,
             cue_moves_within: 3,
             on_desync: OnDesync::Report,
             interrupted_after: Duration::from_millis(750),

@@ -104,14 +104,19 @@ impl<S: Fields> Session<S> {
             link.measured_by_inputs();
         }
         let stream = InputStream::new(now, frame_length, format, link.draw_seed());
+        let simulation = Simulation::new(agreed.seat, &config, agreed.cadence_frames, game);
+        let watch =
+            Watch::new(agreed.seat, agreed.cadence_frames, config.on_desync, simulation.saves_every(), || {
+                game.snapshot()
+            });
         Self {
             frame_length,
             desk,
-            simulation: Simulation::new(agreed.seat, &config, game),
+            simulation,
             stream,
             pace: Pace::new(now, frame_length, &agreed),
             liveness: Liveness::new(now, &config, link.sealed),
-            watch: Watch::new(agreed.seat, agreed.cadence_frames, config.on_desync, || game.snapshot()),
+            watch,
             ending: Ending::new(),
             events: Events::new(),
             traffic: Traffic::new(refused),
@@ -240,10 +245,17 @@ impl<S: Fields> Session<S> {
         self.simulation.settled()
     }
 
-    /// The snapshot of a frame, while it is kept. Certain only up to [`settled`](Self::settled).
+    /// The snapshot of a frame, while it is kept: of every frame of the last few, or of few under [`Saving::Sparse`](crate::Saving::Sparse).
+    /// Certain only up to [`settled`](Self::settled).
     #[must_use]
     pub fn snapshot(&self, frame: Frame) -> Option<&S> {
         self.simulation.snapshot(frame).or_else(|| self.watch.state(frame))
+    }
+
+    /// Whether the snapshot of every frame is kept for a while.
+    #[cfg(feature = "lab")]
+    pub(crate) fn saves_every(&self) -> bool {
+        self.simulation.saves_every()
     }
 
     /// The input delay of this machine.

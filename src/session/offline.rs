@@ -3,7 +3,7 @@
 use super::config::{Config, ConfigError};
 use super::pacing::Pacing;
 use super::play::Advanced;
-use crate::rollback::{Advance, Rollback, RollbackConfig};
+use crate::rollback::{Advance, Rollback, RollbackConfig, Saving};
 use crate::time::Time;
 use crate::{CueEvent, Frame, Game, Inputs, Player};
 use core::time::Duration;
@@ -60,7 +60,14 @@ impl<S> Offline<S> {
     /// If the config makes no sense.
     pub fn new<G: Game<Snapshot = S>>(now: Duration, config: &Config, game: &G) -> Result<Self, ConfigError> {
         config.check()?;
-        let lockstep = RollbackConfig { window: 0, prediction: config.prediction, cue_moves_within: 0 };
+        // Nothing is ever rolled back, so nothing is saved but the last state.
+        let lockstep = RollbackConfig {
+            window: 0,
+            prediction: config.prediction,
+            cue_moves_within: 0,
+            saving: Saving::Sparse,
+            cadence_frames: 0,
+        };
         Ok(Self {
             rollback: Rollback::new(lockstep, game),
             clock: Pacing::new(now.into(), config.frame_length().into()),

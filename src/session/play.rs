@@ -150,7 +150,7 @@ impl<S: Fields> Session<S> {
         self.simulation.ended().is_none()
             && !self.liveness.farewell_heard()
             && self.liveness.believes(Claim::Verdict)
-            && self.simulation.end_at(end, game, self.watch.state(end))
+            && self.simulation.end_at(end, game, self.watch.nearest(end))
     }
 
     /// Our last state is certain: tells the peer, and compares if the peer has told.

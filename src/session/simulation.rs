@@ -24,11 +24,18 @@ pub(super) struct Simulation<S> {
 }
 
 impl<S> Simulation<S> {
-    pub(super) fn new<G: Game<Snapshot = S>>(local: Player, config: &Config, game: &G) -> Self {
+    pub(super) fn new<G: Game<Snapshot = S>>(
+        local: Player,
+        config: &Config,
+        cadence_frames: u16,
+        game: &G,
+    ) -> Self {
         let rollback = RollbackConfig {
             window: u32::from(config.window_frames),
             prediction: config.prediction,
             cue_moves_within: config.cue_moves_within,
+            saving: config.saving,
+            cadence_frames: u32::from(cadence_frames),
         };
         Self {
             rollback: Rollback::new(rollback, game),
@@ -129,13 +136,13 @@ impl<S> Simulation<S> {
         }
     }
 
-    /// Ends the match in the settled state `end`, although the game is not finished in it. `archived` is that state, if
-    /// it has left the engine. `false` if the state is not kept any more.
+    /// Ends the match in the settled state `end`, although the game is not finished in it. `archived` is the newest state up
+    /// to it that has left the engine. `false` if no kept state leads there any more.
     pub(super) fn end_at<G: Game<Snapshot = S>>(
         &mut self,
         end: Frame,
         game: &mut G,
-        archived: Option<&S>,
+        archived: Option<(Frame, &S)>,
     ) -> bool {
         self.rollback.end_at(end, game, archived)
     }
@@ -209,6 +216,11 @@ impl<S> Simulation<S> {
     #[inline]
     pub(super) fn can_go_on(&self) -> bool {
         self.stalled && !self.is_waiting()
+    }
+
+    /// Whether the engine saves every frame.
+    pub(super) fn saves_every(&self) -> bool {
+        self.rollback.saves_every()
     }
 
     /// The snapshot of a frame, while the engine keeps it.

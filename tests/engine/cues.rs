@@ -134,7 +134,7 @@ proptest! {
         neutral in any::<bool>(),
     ) {
         let prediction = if neutral { Prediction::Neutral } else { Prediction::RepeatLast };
-        let events = run(&inputs, &arrivals, RollbackConfig { window, prediction, cue_moves_within });
+        let events = run(&inputs, &arrivals, RollbackConfig { window, prediction, cue_moves_within, ..RollbackConfig::default() });
         let mut confirmed = BTreeSet::new();
         for life in lives(&events).values() {
             let end = life.ended.expect("every cue that was started ends");
@@ -193,7 +193,7 @@ fn a_cue_that_moves_is_silent_within_the_limit() {
         // Believed: lit in frame 0, heard in frame 4. In truth lit in frame 3, heard in frame 7.
         let believed = Prediction::Custom(|_, ahead| Buttons(if ahead == 1 { 4 } else { 0 }).into());
         let mut engine =
-            Rollback::new(RollbackConfig { window: 8, prediction: believed, cue_moves_within }, &game);
+            Rollback::new(RollbackConfig { prediction: believed, cue_moves_within, ..RollbackConfig::default() }, &game);
         let mut events = Vec::new();
         for frame in 0..8 {
             engine.confirm(Player::One, Frame(frame), Buttons::NONE).unwrap();

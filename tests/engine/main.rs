@@ -10,4 +10,5 @@ mod recording_rules;
 mod replay;
 mod replay_page;
 mod rollback;
+mod saving;
 mod sync_test;

@@ -13,6 +13,7 @@ mod matches;
 mod nat;
 mod pacing;
 mod pair;
+mod saving;
 mod stalls;
 mod stress;
 

@@ -39,10 +39,11 @@ pub(crate) struct Archive<S> {
 }
 
 impl<S: Fields> Archive<S> {
-    pub(crate) fn new(cadence: u16, mut snapshot: impl FnMut() -> S) -> Self {
+    /// `saves_every` is whether the engine has the state of every frame to give.
+    pub(crate) fn new(cadence: u16, saves_every: bool, mut snapshot: impl FnMut() -> S) -> Self {
         let cadence = NonZero::new(u32::from(cadence)).unwrap_or(NonZero::<u32>::MIN);
         let bytes = size_bytes(&snapshot());
-        let small = bytes.saturating_mul(EVERY_FRAMES as usize) <= MAX_EVERY_BYTES;
+        let small = saves_every && bytes.saturating_mul(EVERY_FRAMES as usize) <= MAX_EVERY_BYTES;
         let affordable = u32::try_from(MAX_COVERED_BYTES / bytes.max(1)).unwrap_or(u32::MAX);
         let covering =
             if small { EVERY_FRAMES.div_ceil(cadence.get()) } else { COVERED_FRAMES / cadence + 2 };
@@ -103,6 +104,12 @@ impl<S: Fields> Archive<S> {
         self.checkpoints.get(frame).or_else(between)
     }
 
+    /// The newest kept state up to and with `frame`.
+    pub(crate) fn nearest(&self, frame: Frame) -> Option<(Frame, &S)> {
+        let exact = self.state(frame).map(|state| (frame, state));
+        exact.or_else(|| self.checkpoints.nearest(frame))
+    }
+
     /// The confirmed inputs of a frame, if they are kept.
     pub(crate) fn inputs(&self, frame: Frame) -> Option<Inputs> {
         self.inputs.get(frame).copied()
@@ -137,7 +144,7 @@ mod tests {
     #[test]
     fn every_state_of_the_last_frames_is_kept_however_often_checksums_are_taken() {
         for cadence in [1, 2, 7, 30, 200] {
-            let mut archive = Archive::new(cadence, || vec![0; 24]);
+            let mut archive = Archive::new(cadence, true, || vec![0; 24]);
             fill(&mut archive, 0..1_000, 24);
             let kept = kept(&archive, 1_000);
             assert!((873..1_000).all(|frame| kept.contains(&frame)), "cadence {cadence}: {kept:?}");
@@ -147,7 +154,7 @@ mod tests {
 
     #[test]
     fn of_a_state_that_has_grown_only_the_checkpoints_are_kept() {
-        let mut archive = Archive::new(30, || vec![0; 24]);
+        let mut archive = Archive::new(30, true, || vec![0; 24]);
         fill(&mut archive, 0..300, 24);
         fill(&mut archive, 300..600, 50_000);
         assert!(
@@ -161,7 +168,7 @@ mod tests {
 
     #[test]
     fn what_is_frozen_stays() {
-        let mut archive = Archive::new(30, || vec![0; 24]);
+        let mut archive = Archive::new(30, true, || vec![0; 24]);
         fill(&mut archive, 0..100, 24);
         archive.freeze_after(Frame(90));
         fill(&mut archive, 100..5_000, 24);
@@ -173,7 +180,7 @@ mod tests {
     #[test]
     fn a_changed_cadence_never_returns_the_state_of_another_frame() {
         for (before, after) in [(30, 20), (30, 7), (7, 30), (1, 30), (30, 1)] {
-            let mut archive = Archive::new(before, || vec![0; 24]);
+            let mut archive = Archive::new(before, true, || vec![0; 24]);
             fill(&mut archive, 0..200, 24);
             archive.cadence = NonZero::new(after).unwrap();
             for until in [200, 211, 260, 400] {

@@ -41,11 +41,17 @@ impl<T> Kept<T> {
     /// The value of a frame, if it is held.
     #[inline]
     pub(crate) fn get(&self, frame: Frame) -> Option<&T> {
+        self.nearest(frame).filter(|(held, _)| *held == frame).map(|(_, value)| value)
+    }
+
+    /// The newest value up to and with `frame`.
+    #[inline]
+    pub(crate) fn nearest(&self, frame: Frame) -> Option<(Frame, &T)> {
         for count in 1..=self.slots.len() {
             let (held, value) = self.back(count);
             // From the newest on; an empty slot compares as older than any frame.
             if *held <= Some(frame) {
-                return if *held == Some(frame) { Some(value) } else { None };
+                return held.map(|held| (held, value));
             }
         }
         None

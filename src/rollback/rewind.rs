@@ -1,0 +1,57 @@
+//! The way back to an earlier state, and the saves of a policy that does not save every frame.
+
+use super::{Rollback, SLOTS, Store, slot};
+use crate::{Frame, Game, Inputs};
+
+impl<S> Rollback<S> {
+    /// Puts the game into the state of `frame`, which is right, by the nearest snapshot before it.
+    #[inline]
+    pub(super) fn go_back<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &mut G) {
+        self.snapshots.roll_back(frame);
+        let (from, snapshot) =
+            self.snapshots.nearest(frame).expect("a frame that is not settled has a snapshot at or before it");
+        game.restore(snapshot);
+        if from < frame {
+            debug_assert!(self.current.since(from) <= SLOTS as u32, "the inputs of its step are kept");
+            self.replay(from, frame, game, |engine, frame| engine.stepped[slot(frame)].inputs);
+        }
+    }
+
+    /// Steps frames that are right once more, on the inputs that they were stepped on. Their cues are known.
+    #[cold]
+    pub(super) fn replay<G: Game<Snapshot = S>>(
+        &mut self,
+        from: Frame,
+        to: Frame,
+        game: &mut G,
+        inputs: impl Fn(&Self, Frame) -> Inputs,
+    ) {
+        for frame in from.until(to) {
+            let inputs = inputs(self, frame);
+            self.scratch.clear();
+            game.step(inputs, &mut self.scratch);
+        }
+        self.stats.replayed_frames += u64::from(to.since(from));
+    }
+
+    /// Saves the state of `frame` if a sparse policy wants it.
+    // Cold, because small states never come here, and would pay for it in registers.
+    #[cold]
+    pub(super) fn save_sparsely<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &G, resimulating: bool) {
+        let uncertain = self.confirmed_end();
+        if let Store::Sparse(snapshots) = &mut self.snapshots
+            && snapshots.wants(frame, uncertain, resimulating)
+            && let Some(slot) = snapshots.claim(frame, self.settled)
+        {
+            game.save(slot);
+        }
+    }
+
+    /// Keeps the last state of a match, in which the game is.
+    pub(super) fn keep_last<G: Game<Snapshot = S>>(&mut self, end: Frame, game: &G) {
+        // The caller has not seen yet what settled in this very advance.
+        if let Some(slot) = self.snapshots.claim_last(end, self.settled_before) {
+            game.save(slot);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The policy that decides which frames are saved.
+
+use crate::Save;
+use crate::fields::size_bytes;
+
+/// From this size on, [`Saving::Auto`] is sparse. docs/PERFORMANCE.md has the measurement.
+const SPARSE_FROM_BYTES: usize = 256 * 1024;
+
+/// The policy that decides which frames are saved.
+///
+/// It affects what a frame costs and never correctness: every policy leads to the same states, cues and packets. A machine
+/// has its own, and the peer does not notice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Saving {
+    /// Saves every frame. A rollback steps the mispredicted frames again and no other: at most
+    /// [`window`](crate::rollback::RollbackConfig::window) of them.
+    Every,
+    /// Saves the first frame that is not certain, after a rollback or when the last such snapshot is a window old.
+    ///
+    /// A rollback restores the nearest snapshot before the misprediction, and steps from there: at most twice the window.
+    /// Frames that are stepped on confirmed inputs are not saved at all. For a state that takes longer to copy than
+    /// to step.
+    Sparse,
+    /// [`Sparse`](Self::Sparse) for states of 256 KiB and more, else [`Every`](Self::Every).
+    #[default]
+    Auto,
+}
+
+impl Saving {
+    /// Whether the states of a game are saved sparsely.
+    pub(super) fn is_sparse<G: Save>(self, game: &G) -> bool {
+        match self {
+            Self::Every => false,
+            Self::Sparse => true,
+            Self::Auto => size_bytes(&game.snapshot()) >= SPARSE_FROM_BYTES,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A state of any size.
+    #[derive(Clone)]
+    struct Block(Vec<u64>);
+    crate::fields!(Block(words));
+
+    impl Save for Block {
+        type Snapshot = Self;
+        fn snapshot(&self) -> Self {
+            self.clone()
+        }
+        fn save(&self, slot: &mut Self) {
+            slot.0.clone_from(&self.0);
+        }
+        fn restore(&mut self, snapshot: &Self) {
+            self.0.clone_from(&snapshot.0);
+        }
+    }
+
+    #[test]
+    fn auto_goes_by_the_size_and_the_others_do_not() {
+        let sparse = |saving: Saving| {
+            [0, SPARSE_FROM_BYTES - 8, SPARSE_FROM_BYTES].map(|b| saving.is_sparse(&Block(vec![0; b / 8])))
+        };
+        assert_eq!(sparse(Saving::Auto), [false, false, true]);
+        assert_eq!((sparse(Saving::Every), sparse(Saving::Sparse)), ([false; 3], [true; 3]));
+    }
+}

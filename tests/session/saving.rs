@@ -1,0 +1,160 @@
+//! The saving policy of a machine: the peer does not notice it, and the game sees the same match.
+
+use core::time::Duration;
+use proptest::prelude::*;
+use rebout::lab::{Bout, Play, Setup, every_fourth};
+use rebout::net::link::{Chance, LinkConfig};
+use rebout::{Cue, CueEvent, Cues, Event, Game, Inputs, Saving, Verdict, fields};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// A sum over all inputs, with a cue in every fourth frame or so, for 400 frames.
+#[derive(Clone, Copy)]
+struct Chime {
+    frame: u32,
+    sum: u32,
+}
+fields!(Chime { frame, sum });
+
+impl Game for Chime {
+    fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
+        let [one, two] = inputs.0.map(|input| u32::from(input.buttons().0));
+        self.sum = (self.sum.rotate_left(7) ^ one ^ two << 8).wrapping_mul(0x9E37_79B1);
+        self.frame += 1;
+        if self.sum & 3 == 0 {
+            cues.emit(Cue(self.sum >> 28));
+        }
+    }
+
+    fn finished(&self) -> bool {
+        self.frame >= 400
+    }
+}
+
+const PLAY: Play<Chime> = Play { build: |seed| Chime { frame: 0, sum: seed }, script: every_fourth };
+
+/// A match in all but its policies.
+#[derive(Debug, Clone)]
+struct Match {
+    seed: u64,
+    latency_ms: u64,
+    jitter_ms: u64,
+    loss: u32,
+    windows: [u8; 2],
+    delays: [u8; 2],
+    cadence: u16,
+}
+
+fn matches() -> impl Strategy<Value = Match> {
+    let window = || prop::sample::select(vec![0_u8, 1, 2, 5, 8, 12]);
+    (
+        1_u64..,
+        0_u64..130,
+        0_u64..40,
+        prop::sample::select(vec![0, 0, 5, 20]),
+        [window(), window()],
+        [0_u8..3, 0..3],
+        prop::sample::select(vec![2_u16, 7, 30]),
+    )
+        .prop_map(|(seed, latency_ms, jitter_ms, loss, windows, delays, cadence)| Match {
+            seed,
+            latency_ms,
+            jitter_ms,
+            loss,
+            windows,
+            delays,
+            cadence,
+        })
+}
+
+/// Everything that shows of a match: the datagrams, and the events, cues and states of both machines.
+#[derive(Debug, PartialEq)]
+struct Shown {
+    datagrams: (u64, u64),
+    events: [Vec<(Duration, Event)>; 2],
+    cues: [Vec<CueEvent>; 2],
+    states: [u32; 2],
+    stats: [String; 2],
+    compared: u64,
+}
+
+impl Match {
+    fn play(&self, policies: [Saving; 2]) -> (Shown, u64) {
+        let link = LinkConfig {
+            jitter: Duration::from_millis(self.jitter_ms),
+            loss: Chance::percent(self.loss),
+            ..LinkConfig::new(Duration::from_millis(self.latency_ms))
+        };
+        let mut setup = Setup::new(self.seed, link);
+        for (id, config) in setup.configs.iter_mut().enumerate() {
+            config.saving = policies[id];
+            config.window_frames = self.windows[id];
+            config.delay_frames = Some(self.delays[id]);
+            config.cadence_frames = self.cadence;
+        }
+        let mut bout = Bout::new(setup, PLAY);
+        let cues = [0, 1].map(|id| {
+            let told: Rc<RefCell<Vec<CueEvent>>> = Rc::default();
+            let told_here = Rc::clone(&told);
+            bout.machine_mut(id).watch = Some(Box::new(move |_, _, session, _| {
+                told_here.borrow_mut().extend_from_slice(session.cues());
+            }));
+            told
+        });
+        bout.run_for(Duration::from_secs(8));
+        assert_eq!(bout.divergence(), None, "{self:?}");
+        let stats = [0, 1].map(|id| bout.machine(id).stats());
+        let replayed = stats.iter().map(|stats| stats.rollback.replayed_frames).sum();
+        let transcript = bout.world.network().transcript();
+        let shown = Shown {
+            datagrams: (transcript.digest(), transcript.count()),
+            events: [0, 1].map(|id| bout.machine(id).events.clone()),
+            cues: cues.map(|cues| cues.borrow().clone()),
+            states: [0, 1].map(|id| bout.machine(id).game().map_or(0, rebout::checksum)),
+            compared: stats[0].checksums_compared,
+            stats: stats.map(|mut stats| {
+                stats.rollback.replayed_frames = 0;
+                format!("{stats:?}")
+            }),
+        };
+        (shown, replayed)
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn a_match_is_the_same_datagram_by_datagram_under_every_policy(
+        played in matches(),
+        policies in prop::sample::select(vec![
+            [Saving::Sparse, Saving::Every], [Saving::Every, Saving::Sparse], [Saving::Sparse, Saving::Sparse],
+        ]),
+    ) {
+        let (every, replayed) = played.play([Saving::Every; 2]);
+        prop_assert_eq!(replayed, 0);
+        let (other, _) = played.play(policies);
+        prop_assert_eq!(every, other);
+    }
+}
+
+#[test]
+fn a_sparse_match_goes_back_beyond_the_misprediction_and_compares_its_checksums() {
+    let played = Match {
+        seed: 3,
+        latency_ms: 70,
+        jitter_ms: 10,
+        loss: 5,
+        windows: [8, 8],
+        delays: [0, 0],
+        cadence: 30,
+    };
+    let (sparse, replayed) = played.play([Saving::Sparse; 2]);
+    assert!(replayed > 50, "{replayed}");
+    assert!(sparse.compared >= 12, "{sparse:?}");
+    assert!(sparse.cues.iter().all(|cues| cues.len() > 100), "{sparse:?}");
+    for events in &sparse.events {
+        let agreed = |(_, event): &(Duration, Event)| matches!(event, Event::Ended(Verdict::Agreed { .. }));
+        assert!(events.iter().any(agreed), "{events:?}");
+    }
+}
