@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Know only each other.
-const LEAVES: [&str; 13] = [
-    "time", "trace", "frame", "ring", "hash", "rng", "math", "protocol", "fields", "game", "input", "cue",
+const LEAVES: [&str; 14] = [
+    "time", "trace", "frame", "ring", "hash", "rng", "math", "protocol", "fields", "game", "input", "pages", "cue",
     "shown",
 ];
 

@@ -1,6 +1,6 @@
 //! The game that all libraries play: two players, a state of any size, and the same small step whatever the size.
 
-use rebout::{Cues, Fields, Game, Inputs, Save, checksum, fields};
+use rebout::{Cues, Fields, Game, Inputs, Pages, Save, checksum, fields};
 
 /// How many words a step changes, far apart. A step that touched more would hide the library behind the game.
 const WORDS_A_STEP: u32 = 8;
@@ -37,6 +37,15 @@ pub(crate) struct Large<T> {
 }
 fields!(Large<T> { frame, sum, words });
 
+/// The game of [`Large<u64>`] on a memory that knows which of its pages were written: eight pages a step, or fewer.
+#[derive(Clone)]
+pub(crate) struct Paged {
+    frame: u32,
+    sum: u32,
+    memory: Pages,
+}
+fields!(Paged { frame, sum, memory });
+
 /// A word of a large state.
 pub(crate) trait Word: Fields + Copy + From<u32> + 'static {
     fn mix(self, sum: u32) -> Self;
@@ -59,13 +68,17 @@ fn stir(sum: u32, buttons: [u16; 2]) -> u32 {
     sum.rotate_left(5) ^ u32::from(buttons[0]) ^ u32::from(buttons[1]) << 16
 }
 
+/// The words that the step of a frame changes, of so many.
+fn changed(frame: u32, len: usize) -> impl Iterator<Item = usize> {
+    let spread = move |k| frame.wrapping_mul(WORDS_A_STEP).wrapping_add(k).wrapping_mul(0x9E37_79B1);
+    (0..WORDS_A_STEP).map(move |k| spread(k) as usize % len)
+}
+
 /// The step of both, on their parts: each changed word is found by the frame.
 #[inline(never)]
 fn aside_step<T: Word>(frame: &mut u32, sum: &mut u32, words: &mut [T], buttons: [u16; 2]) {
     *sum = stir(*sum, buttons);
-    for k in 0..WORDS_A_STEP {
-        let at = frame.wrapping_mul(WORDS_A_STEP).wrapping_add(k).wrapping_mul(0x9E37_79B1) as usize;
-        let at = at % words.len();
+    for at in changed(*frame, words.len()) {
         words[at] = words[at].mix(*sum);
     }
     *frame += 1;
@@ -96,6 +109,64 @@ impl<T: Word> World for Large<T> {
 
     fn two_words(&self) -> u32 {
         checksum(&(self.frame, self.sum))
+    }
+}
+
+const WORD: usize = size_of::<u64>();
+
+impl Paged {
+    fn word(&self, at: usize) -> u64 {
+        u64::from_le_bytes(self.memory[at * WORD..][..WORD].try_into().expect("eight bytes"))
+    }
+}
+
+impl World for Paged {
+    fn new(bytes: usize) -> Self {
+        let words = vec![7_u64.to_le_bytes(); bytes / WORD - 1];
+        Self { frame: 0, sum: 1, memory: Pages::from(words.concat()) }
+    }
+
+    fn step_on(&mut self, buttons: [u16; 2]) {
+        self.sum = stir(self.sum, buttons);
+        for at in changed(self.frame, self.memory.len() / WORD) {
+            let word = self.word(at).mix(self.sum);
+            self.memory.write(at * WORD, &word.to_le_bytes());
+        }
+        self.frame += 1;
+    }
+
+    /// That of the same state in words.
+    fn checksum(&self) -> u32 {
+        let words: Vec<u64> = (0..self.memory.len() / WORD).map(|at| self.word(at)).collect();
+        checksum(&Large { frame: self.frame, sum: self.sum, words })
+    }
+
+    fn two_words(&self) -> u32 {
+        checksum(&(self.frame, self.sum))
+    }
+}
+
+impl Save for Paged {
+    type Snapshot = Self;
+
+    fn snapshot(&self) -> Self {
+        self.clone()
+    }
+
+    fn save(&self, slot: &mut Self) {
+        (slot.frame, slot.sum) = (self.frame, self.sum);
+        self.memory.save(&mut slot.memory);
+    }
+
+    fn restore(&mut self, snapshot: &Self) {
+        (self.frame, self.sum) = (snapshot.frame, snapshot.sum);
+        self.memory.restore(&snapshot.memory);
+    }
+}
+
+impl Game for Paged {
+    fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+        self.step_on(buttons_of(inputs));
     }
 }
 

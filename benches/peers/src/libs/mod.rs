@@ -8,7 +8,8 @@ pub(crate) mod udp;
 
 use crate::bout::Machine;
 use crate::link::End;
-use crate::world::{Script, World};
+use crate::world::{Paged, Script, World};
+use ::rebout::Saving;
 use std::net::SocketAddr;
 
 pub(crate) use self::fortress::sync_test as fortress_sync_test;
@@ -18,7 +19,12 @@ pub(crate) use self::ggrs::sync_test as ggrs_sync_test;
 pub(crate) enum Library {
     /// No library: a loop by hand.
     Floor,
+    /// Rebout that saves every frame.
     Rebout,
+    /// Rebout with its sparse saving.
+    ReboutSparse,
+    /// Rebout with its default policy and the same game on [`rebout::Pages`].
+    ReboutPages,
     Ggrs,
     /// GGRS with its sparse saving.
     GgrsSparse,
@@ -27,8 +33,16 @@ pub(crate) enum Library {
 }
 
 impl Library {
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Floor, Self::Rebout, Self::Ggrs, Self::GgrsSparse, Self::Fortress, Self::FortressSparse];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Floor,
+        Self::Rebout,
+        Self::ReboutSparse,
+        Self::ReboutPages,
+        Self::Ggrs,
+        Self::GgrsSparse,
+        Self::Fortress,
+        Self::FortressSparse,
+    ];
     /// Those that differ on a link. Sparse saving changes nothing there.
     pub(crate) const ON_LINKS: [Self; 3] = [Self::Rebout, Self::Ggrs, Self::Fortress];
 
@@ -36,6 +50,8 @@ impl Library {
         match self {
             Self::Floor => "by hand",
             Self::Rebout => "rebout",
+            Self::ReboutSparse => "rebout sparse",
+            Self::ReboutPages => "rebout Pages",
             Self::Ggrs => "GGRS",
             Self::GgrsSparse => "GGRS sparse",
             Self::Fortress => "Fortress",
@@ -87,7 +103,11 @@ pub(crate) fn machine<W: World>(library: Library, setup: Setup, end: End) -> Box
     let world = W::new(setup.bytes);
     match library {
         Library::Floor => Box::new(floor::ByHand::new(world, setup, end)),
-        Library::Rebout => Box::new(rebout::Rebout::new(world, setup, end)),
+        Library::Rebout => Box::new(rebout::Rebout::new(world, setup, Saving::Every, end)),
+        Library::ReboutSparse => Box::new(rebout::Rebout::new(world, setup, Saving::Sparse, end)),
+        Library::ReboutPages => {
+            Box::new(rebout::Rebout::new(Paged::new(setup.bytes), setup, Saving::Auto, end))
+        }
         Library::Ggrs | Library::GgrsSparse => {
             let peer = address(1 - end.me);
             let (me, now) = (end.me, end.now.clone());

@@ -4,7 +4,7 @@ use super::{CADENCE_FRAMES, Setup, address};
 use crate::bout::{FRAME_NS, Machine, Report};
 use crate::link::{Buffer, End, buffer};
 use crate::world::World;
-use rebout::{Advanced, Buttons, Config, Lobby, MAX_DATAGRAM, Protocol, Session};
+use rebout::{Advanced, Buttons, Config, Lobby, MAX_DATAGRAM, Protocol, Saving, Session};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -14,10 +14,11 @@ const RARE_FRAMES: u16 = 600;
 /// The shortest time between two turns.
 const PAUSE: Duration = Duration::from_micros(250);
 
-pub(super) fn config(setup: &Setup, me: usize) -> Config {
+pub(super) fn config(setup: &Setup, saving: Saving, me: usize) -> Config {
     Config {
         window_frames: setup.depth_frames as u8,
         delay_frames: Some(0),
+        saving,
         cadence_frames: if setup.checksums { CADENCE_FRAMES as u16 } else { RARE_FRAMES },
         seed: Some(7),
         entropy: Some(1 + me as u64),
@@ -72,8 +73,8 @@ fn counted_advance<W: World>(
 }
 
 impl<W: World> Rebout<W> {
-    pub(super) fn new(world: W, setup: Setup, end: End) -> Self {
-        let config = config(&setup, end.me);
+    pub(super) fn new(world: W, setup: Setup, saving: Saving, end: End) -> Self {
+        let config = config(&setup, saving, end.me);
         let lobby = if end.me == 0 { Lobby::host(config) } else { Lobby::join(config, address(0)) };
         let (epoch, epoch_ns) = (Instant::now(), end.now.get());
         let phase = Phase::Meeting(Box::new(lobby.expect("a config")));

@@ -4,7 +4,7 @@ use super::{Library, Setup, fortress, ggrs, rebout};
 use crate::bout::{FRAME_NS, Machine, Report};
 use crate::world::World;
 use ::rebout::net::udp::UdpDriver;
-use ::rebout::{Buttons, Lobby, Session};
+use ::rebout::{Buttons, Lobby, Saving, Session};
 use std::cell::Cell;
 use std::net::{SocketAddr, UdpSocket};
 use std::rc::Rc;
@@ -24,12 +24,12 @@ pub(crate) fn pair<W: World>(
             let addresses = [one.local_addr()?, two.local_addr()?];
             [Box::new(Bare::new(one, addresses[1])?), Box::new(Bare::new(two, addresses[0])?)]
         }
-        Library::Rebout => {
+        Library::Rebout | Library::ReboutSparse | Library::ReboutPages => {
             let host = UdpDriver::bind(here(0))?;
             let address = host.local_addr();
             let join = UdpDriver::bind(here(0))?;
-            let lobby = Lobby::host(rebout::config(&setup, 0)).expect("a config");
-            let guest = Lobby::join(rebout::config(&setup, 1), address).expect("a config");
+            let lobby = Lobby::host(rebout::config(&setup, Saving::Auto, 0)).expect("a config");
+            let guest = Lobby::join(rebout::config(&setup, Saving::Auto, 1), address).expect("a config");
             [
                 Box::new(OnUdp::new(world(), setup, 0, host, lobby)),
                 Box::new(OnUdp::new(world(), setup, 1, join, guest)),
