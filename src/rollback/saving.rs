@@ -3,8 +3,9 @@
 use crate::Save;
 use crate::fields::size_bytes;
 
-/// From this size on, [`Saving::Auto`] is sparse. docs/PERFORMANCE.md has the measurement.
-const SPARSE_FROM_BYTES: usize = 256 * 1024;
+/// From this size on, [`Saving::Auto`] is sparse: the least at which `cargo bench --bench saving` finds that policy faster
+/// even for a step that changes every word of the state. docs/PERFORMANCE.md has the table.
+const SPARSE_FROM_BYTES: usize = 1024 * 1024;
 
 /// The policy that decides which frames are saved.
 ///
@@ -18,10 +19,10 @@ pub enum Saving {
     /// Saves the first frame that is not certain, after a rollback or when the last such snapshot is a window old.
     ///
     /// A rollback restores the nearest snapshot before the misprediction, and steps from there: at most twice the window.
-    /// Frames that are stepped on confirmed inputs are not saved at all. For a state that takes longer to copy than
-    /// to step.
+    /// Frames that are stepped on confirmed inputs are not saved at all. For a state that takes longer to copy than to
+    /// step; an emulator, whose step is long, is better off with [`Every`](Self::Every) and [`Pages`](crate::Pages).
     Sparse,
-    /// [`Sparse`](Self::Sparse) for states of 256 KiB and more, else [`Every`](Self::Every).
+    /// [`Sparse`](Self::Sparse) for states of a mebibyte and more, else [`Every`](Self::Every).
     #[default]
     Auto,
 }

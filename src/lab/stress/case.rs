@@ -3,7 +3,7 @@
 use crate::net::link::LinkConfig;
 
 /// The names of what can be taken away from a match besides the impairments of its link: `variety`, by which the two
-/// machines differ in delay, window and clock, and `rematch`, the second match in the same process.
+/// machines differ in delay, window, saving policy and clock, and `rematch`, the second match in the same process.
 pub const EXTRAS: [&str; 2] = ["variety", "rematch"];
 
 /// A match to be played. Everything that comes of it is a function of this.
@@ -18,7 +18,7 @@ pub struct Case {
     pub frames: u32,
     /// The seed of all randomness.
     pub seed: u64,
-    /// Whether delays, windows and clocks of the two machines differ, drawn from the seed.
+    /// Whether delays, windows, saving policies and clocks of the two machines differ, drawn from the seed.
     pub variety: bool,
     /// Whether a second, shorter match follows in the same process.
     pub rematch: bool,

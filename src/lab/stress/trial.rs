@@ -10,7 +10,7 @@ use super::timed::{Counted, Timed};
 use crate::fields::Image;
 use crate::lab::sim::Clock;
 use crate::lab::{Bout, Play, Setup};
-use crate::{Config, Game, Input, Player, Save, Session};
+use crate::{Config, Game, Input, Player, Save, Saving, Session};
 use std::time::Duration;
 
 /// Plays a match and its rematch.
@@ -137,6 +137,7 @@ fn setup(case: &Case, axes: u8, rematch: bool) -> Setup {
             let id = id as u32 * 16;
             config.delay_frames = Some([0, 0, 1, 2][drawn(id, 4) as usize]);
             config.window_frames = 6 + drawn(id + 1, 5) as u8;
+            config.saving = if drawn(id + 4, 3) == 0 { Saving::Sparse } else { Saving::Auto };
             let skew_ppm = drawn(id + 2, 401).cast_signed() - 200;
             *clock = Clock::new(Duration::from_millis(u64::from(drawn(id + 3, 1_000_000))), skew_ppm);
         }

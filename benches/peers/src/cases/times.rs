@@ -27,7 +27,7 @@ const LARGEST: Case = Case {
 const KIB: usize = 1024;
 
 /// The largest state that is tried: two machines with ten copies each have to fit the memory.
-const MAX_MIB: f64 = 256.0;
+const MAX_MIB: f64 = 128.0;
 
 /// The frames before anything is measured: every slot has been used, and every frame rolls back.
 const WARM_UP: u32 = 24;

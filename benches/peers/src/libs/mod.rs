@@ -23,7 +23,7 @@ pub(crate) enum Library {
     Rebout,
     /// Rebout with its sparse saving.
     ReboutSparse,
-    /// Rebout with its default policy and the same game on [`rebout::Pages`].
+    /// Rebout that saves every frame, with the same game on [`rebout::Pages`].
     ReboutPages,
     Ggrs,
     /// GGRS with its sparse saving.
@@ -106,7 +106,7 @@ pub(crate) fn machine<W: World>(library: Library, setup: Setup, end: End) -> Box
         Library::Rebout => Box::new(rebout::Rebout::new(world, setup, Saving::Every, end)),
         Library::ReboutSparse => Box::new(rebout::Rebout::new(world, setup, Saving::Sparse, end)),
         Library::ReboutPages => {
-            Box::new(rebout::Rebout::new(Paged::new(setup.bytes), setup, Saving::Auto, end))
+            Box::new(rebout::Rebout::new(Paged::new(setup.bytes), setup, Saving::Every, end))
         }
         Library::Ggrs | Library::GgrsSparse => {
             let peer = address(1 - end.me);
