@@ -1,6 +1,6 @@
 //! The calls of the engine that only a session needs.
 
-use super::{Rollback, SLOTS, Store};
+use super::{Rollback, SLOTS};
 use crate::{Frame, Game, Input, Inputs, Player};
 
 impl<S> Rollback<S> {
@@ -46,7 +46,7 @@ impl<S> Rollback<S> {
 
     /// Whether the snapshot of every frame is kept.
     pub(crate) fn saves_every(&self) -> bool {
-        matches!(self.snapshots, Store::Every(_))
+        !self.snapshots.is_sparse()
     }
 
     /// Cancels the cues of all frames that are not settled, when they never will be.
@@ -99,6 +99,7 @@ impl<S> Rollback<S> {
     /// Releases the snapshot of a settled frame, which is never restored again. The caller may swap its contents.
     #[inline]
     pub(crate) fn release_snapshot(&mut self, frame: Frame) -> Option<&mut S> {
-        if frame < self.settled { self.snapshots.release(frame) } else { None }
+        debug_assert!(frame < self.settled, "a frame that can still be restored");
+        self.snapshots.release(frame)
     }
 }

@@ -23,8 +23,6 @@ use crate::{CueEvent, Cues, Frame, Game, Input, Inputs, Player, trace};
 use core::ops::Range;
 use cues::CueLedger;
 use queue::{InputQueue, KEPT_FRAMES};
-use snapshots::Snapshots;
-use sparse::SparseSnapshots;
 use store::Store;
 
 /// The number of slots for the last frames: twice the greatest window, which is the most that a rollback steps again. A
@@ -101,7 +99,6 @@ impl<S> Rollback<S> {
     /// A window above [`MAX_WINDOW`] is taken as [`MAX_WINDOW`]; a session's config refuses it before that.
     pub fn new<G: Game<Snapshot = S>>(config: RollbackConfig, game: &G) -> Self {
         let config = RollbackConfig { window: config.window.min(MAX_WINDOW), ..config };
-        let make = || game.snapshot();
         // If the caller needs all snapshots, all are saved.
         let sparse = config.cadence_frames != 1 && config.saving.is_sparse(game);
         Self {
@@ -112,13 +109,7 @@ impl<S> Rollback<S> {
             ended: None,
             queues: [InputQueue::new(), InputQueue::new()],
             stepped: [Stepped::default(); SLOTS],
-            snapshots: if sparse {
-                Store::Sparse(SparseSnapshots::new(config.window, config.cadence_frames, make))
-            } else {
-                // One snapshot for each frame of the window and the current one, and one for a settled frame that the
-                // caller has not looked at yet.
-                Store::Every(Snapshots::new(config.window + 2, make))
-            },
+            snapshots: Store::new(config.window, config.cadence_frames, sparse, || game.snapshot()),
             mispredicted: None,
             cues: CueLedger::new(config.window, config.cue_moves_within),
             scratch: Cues::new(),
@@ -272,13 +263,9 @@ impl<S> Rollback<S> {
     /// Saves the state of `frame`, which is about to be stepped, if the policy says so.
     #[inline]
     fn save<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &G, resimulating: bool) {
-        match &mut self.snapshots {
-            Store::Every(snapshots) => {
-                if let Some(slot) = snapshots.claim(frame) {
-                    game.save(slot);
-                }
-            }
-            Store::Sparse(_) => self.save_sparsely(frame, game, resimulating),
+        match self.snapshots.claim(frame) {
+            Some(slot) => game.save(slot),
+            None => self.save_sparsely(frame, game, resimulating),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The way back to an earlier state, and the saves of a policy that does not save every frame.
 
-use super::{Rollback, SLOTS, Store, slot};
+use super::{Rollback, SLOTS, slot};
 use crate::{Frame, Game, Inputs};
 
 impl<S> Rollback<S> {
@@ -8,8 +8,10 @@ impl<S> Rollback<S> {
     #[inline]
     pub(super) fn go_back<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &mut G) {
         self.snapshots.roll_back(frame);
-        let (from, snapshot) =
-            self.snapshots.nearest(frame).expect("a frame that is not settled has a snapshot at or before it");
+        let (from, snapshot) = self
+            .snapshots
+            .nearest(frame)
+            .expect("a frame that is not settled has a snapshot at or before it");
         game.restore(snapshot);
         if from < frame {
             debug_assert!(self.current.since(from) <= SLOTS as u32, "the inputs of its step are kept");
@@ -37,12 +39,14 @@ impl<S> Rollback<S> {
     /// Saves the state of `frame` if a sparse policy wants it.
     // Cold, because small states never come here, and would pay for it in registers.
     #[cold]
-    pub(super) fn save_sparsely<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &G, resimulating: bool) {
+    pub(super) fn save_sparsely<G: Game<Snapshot = S>>(
+        &mut self,
+        frame: Frame,
+        game: &G,
+        resimulating: bool,
+    ) {
         let uncertain = self.confirmed_end();
-        if let Store::Sparse(snapshots) = &mut self.snapshots
-            && snapshots.wants(frame, uncertain, resimulating)
-            && let Some(slot) = snapshots.claim(frame, self.settled)
-        {
+        if let Some(slot) = self.snapshots.claim_sparse(frame, uncertain, self.settled, resimulating) {
             game.save(slot);
         }
     }

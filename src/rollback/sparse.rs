@@ -26,11 +26,7 @@ impl<S> SparseSnapshots<S> {
         let cadence = NonZero::new(cadence);
         let checkpoints = cadence.map_or(0, |cadence| (window + 1) / cadence + 1);
         let slots = MAX_BASES.min(window + 1) + checkpoints;
-        Self {
-            slots: (0..slots).map(|_| (None, make())).collect(),
-            cadence,
-            window,
-        }
+        Self { slots: (0..slots).map(|_| (None, make())).collect(), cadence, window }
     }
 
     pub(super) fn clear(&mut self) {
@@ -105,7 +101,8 @@ mod tests {
     use super::*;
 
     fn held(snapshots: &SparseSnapshots<u32>) -> Vec<u32> {
-        let mut held: Vec<u32> = snapshots.slots.iter().filter_map(|(held, _)| Some(held.as_ref()?.0)).collect();
+        let mut held: Vec<u32> =
+            snapshots.slots.iter().filter_map(|(held, _)| Some(held.as_ref()?.0)).collect();
         held.sort_unstable();
         held
     }
@@ -128,7 +125,11 @@ mod tests {
     fn one_frame_in_a_window_is_saved_while_predictions_are_right() {
         let mut snapshots = SparseSnapshots::new(8, 0, || 0);
         assert_eq!(step(&mut snapshots, 0..30, 8), [0, 8, 16, 24]);
-        assert_eq!(held(&snapshots), [16, 24], "a base before the first uncertain frame, 22, and one after it");
+        assert_eq!(
+            held(&snapshots),
+            [16, 24],
+            "a base before the first uncertain frame, 22, and one after it"
+        );
         assert_eq!(snapshots.nearest(Frame(23)), Some((Frame(16), &16)));
     }
 

@@ -105,10 +105,13 @@ impl<S: Fields> Session<S> {
         }
         let stream = InputStream::new(now, frame_length, format, link.draw_seed());
         let simulation = Simulation::new(agreed.seat, &config, agreed.cadence_frames, game);
-        let watch =
-            Watch::new(agreed.seat, agreed.cadence_frames, config.on_desync, simulation.saves_every(), || {
-                game.snapshot()
-            });
+        let watch = Watch::new(
+            agreed.seat,
+            agreed.cadence_frames,
+            config.on_desync,
+            simulation.saves_every(),
+            || game.snapshot(),
+        );
         Self {
             frame_length,
             desk,

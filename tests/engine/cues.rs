@@ -192,8 +192,10 @@ fn a_cue_that_moves_is_silent_within_the_limit() {
     for (cue_moves_within, silent) in [(3, true), (2, false), (0, false)] {
         // Believed: lit in frame 0, heard in frame 4. In truth lit in frame 3, heard in frame 7.
         let believed = Prediction::Custom(|_, ahead| Buttons(if ahead == 1 { 4 } else { 0 }).into());
-        let mut engine =
-            Rollback::new(RollbackConfig { prediction: believed, cue_moves_within, ..RollbackConfig::default() }, &game);
+        let mut engine = Rollback::new(
+            RollbackConfig { prediction: believed, cue_moves_within, ..RollbackConfig::default() },
+            &game,
+        );
         let mut events = Vec::new();
         for frame in 0..8 {
             engine.confirm(Player::One, Frame(frame), Buttons::NONE).unwrap();

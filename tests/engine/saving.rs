@@ -102,8 +102,13 @@ fn schedules() -> impl Strategy<Value = Schedule> {
         0..POLICIES.len(),
         0_u32..200,
     )
-        .prop_map(|(held, arrivals, window, cadence, policy, last)| {
-            Schedule { held, arrivals, window, cadence, policy, last }
+        .prop_map(|(held, arrivals, window, cadence, policy, last)| Schedule {
+            held,
+            arrivals,
+            window,
+            cadence,
+            policy,
+            last,
         })
 }
 

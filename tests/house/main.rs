@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 /// Know only each other.
 const LEAVES: [&str; 14] = [
-    "time", "trace", "frame", "ring", "hash", "rng", "math", "protocol", "fields", "game", "input", "pages", "cue",
-    "shown",
+    "time", "trace", "frame", "ring", "hash", "rng", "math", "protocol", "fields", "game", "input", "pages",
+    "cue", "shown",
 ];
 
 /// The rooms that a room may know besides itself and the leaves. Nobody knows the lab.

@@ -77,7 +77,8 @@ pub(crate) fn run(figures: &mut Figures, effort: Effort) {
 fn race<W: World>(figures: &mut Figures, setting: &str, bytes: usize, effort: Effort) {
     let path = Path { latency_ns: 4 * FRAME_NS, loss_percent: 0 };
     let setup = Setup::new(bytes, 4);
-    let libraries: Vec<Library> = Library::ALL.into_iter().filter(|library| competes(*library, bytes)).collect();
+    let libraries: Vec<Library> =
+        Library::ALL.into_iter().filter(|library| competes(*library, bytes)).collect();
     for library in &libraries {
         prove::<W>(*library, setup, path, Wakes::Frames, bytes);
     }
