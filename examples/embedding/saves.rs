@@ -1,7 +1,7 @@
-//! Three games of `docs/EMBEDDING.md` that are not `Copy`: one with heap memory, one behind a handle, and one whose world
-//! belongs to an engine.
+//! Four games of `docs/EMBEDDING.md` that are not `Copy`: one with heap memory, one behind a handle, an emulator's core, and
+//! one whose world belongs to an engine.
 
-use rebout::{Cues, Game, Inputs, Player, Save, fields};
+use rebout::{Config, Cues, Game, Inputs, Pages, Player, Save, Saving, fields};
 
 // 1. Heap memory: the snapshot has the same fields, and is overwritten in place.
 
@@ -113,7 +113,66 @@ impl Game for Cabinet {
     }
 }
 
-// 3. A world that an engine owns: the game is a proxy that borrows it for the length of one call.
+// 3. An emulator's core in Rust, whose memory is `Pages`: a save copies the pages that were written.
+
+pub(crate) struct Emulator {
+    memory: Pages,
+    program_counter: u16,
+    /// Drawn from the memory; no part of the state.
+    pub(crate) picture: Vec<u8>,
+}
+
+pub(crate) struct Machine {
+    memory: Pages,
+    program_counter: u16,
+}
+fields!(Machine { memory, program_counter });
+
+impl Emulator {
+    pub(crate) fn new() -> Self {
+        Self { memory: Pages::from(vec![1; 1 << 16]), program_counter: 0, picture: Vec::new() }
+    }
+
+    pub(crate) fn config() -> Config {
+        let mut config = Config::new(0x656d_756c);
+        config.saving = Saving::Every; // a step is long, and a save of pages short
+        config
+    }
+}
+
+impl Save for Emulator {
+    type Snapshot = Machine;
+
+    fn snapshot(&self) -> Machine {
+        Machine { memory: self.memory.clone(), program_counter: self.program_counter }
+    }
+
+    fn save(&self, slot: &mut Machine) {
+        self.memory.save(&mut slot.memory); // the pages that differ, a kibibyte each
+        slot.program_counter = self.program_counter;
+    }
+
+    fn restore(&mut self, snapshot: &Machine) {
+        self.memory.restore(&snapshot.memory);
+        self.program_counter = snapshot.program_counter;
+    }
+}
+
+impl Game for Emulator {
+    fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+        for player in Player::BOTH {
+            self.memory.write(player.index() * 2, &inputs[player].buttons().0.to_le_bytes());
+        }
+        for _ in 0..100 {
+            let at = usize::from(self.program_counter);
+            let sum = self.memory[at].wrapping_mul(5).wrapping_add(self.memory[0] ^ self.memory[2]);
+            self.memory.set(at, sum);
+            self.program_counter = self.program_counter.wrapping_mul(25).wrapping_add(u16::from(sum));
+        }
+    }
+}
+
+// 4. A world that an engine owns: the game is a proxy that borrows it for the length of one call.
 
 /// Stands for an engine's world.
 pub(crate) struct World {

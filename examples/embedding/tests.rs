@@ -139,6 +139,9 @@ fn the_games_of_the_page_pass_the_sync_test() {
     passes(&mut swarm);
     assert_eq!(swarm.trails.len(), 1, "no part of the state: nothing saves or restores it");
     passes(&mut crate::saves::Cabinet { core: crate::saves::Core::new() });
+    let mut emulator = crate::saves::Emulator::new();
+    passes(&mut emulator);
+    assert!(emulator.picture.is_empty() && crate::saves::Emulator::config().check().is_ok());
     let mut world = crate::saves::World { positions: vec![5; 4], time: 0 };
     let mut test = SyncTest::new(&crate::saves::Lent { world: &mut world }, 8, 1);
     for frame in 0..600 {

@@ -12,7 +12,7 @@ use crate::figures::Figures;
 type Run = fn(&mut Figures, Effort);
 
 /// The cases by name, in the order in which they are run. Counting comes first, because it needs no quiet machine.
-pub(crate) const ALL: [(&str, Run); 8] = [
+pub(crate) const ALL: [(&str, Run); 9] = [
     ("counts", counts::run),
     ("sync-test", counts::run_sync_tests),
     ("links", links::run),
@@ -20,6 +20,7 @@ pub(crate) const ALL: [(&str, Run); 8] = [
     ("sessions", sessions::run),
     ("states", times::run),
     ("rollback", times::run_rollbacks),
+    ("largest", times::run_largest),
     ("udp", udp::run),
 ];
 

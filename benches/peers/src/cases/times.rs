@@ -114,6 +114,9 @@ pub(crate) fn run_rollbacks(figures: &mut Figures, effort: Effort) {
             figures.add(ROLLBACK, setting, kib as f64, library, ms);
         }
     }
+}
+
+pub(crate) fn run_largest(figures: &mut Figures, _: Effort) {
     for library in Library::ALL {
         figures.add(LARGEST, "MiB", 0.0, library, largest(library));
     }
