@@ -3,24 +3,25 @@
 use crate::counted;
 use core::time::Duration;
 use games::playground::PLAY;
+use rebout::Saving;
 use rebout::lab::{Bout, Setup};
 use rebout::net::link::{Chance, LinkConfig};
 
 pub(crate) fn all() {
     for sealed in [false, cfg!(feature = "seal")] {
-        a_match_on_a_lossy_link(1, sealed);
-        a_match_on_a_lossy_link(2, sealed);
+        a_match_on_a_lossy_link(1, sealed, Saving::Auto);
+        a_match_on_a_lossy_link(2, sealed, Saving::Sparse);
     }
     println!("nothing is allocated once two machines play, bare or sealed: ok");
 }
 
 /// Two machines, the simulated network between them and the oracle, all counted together.
-fn a_match_on_a_lossy_link(seed: u64, sealed: bool) {
+fn a_match_on_a_lossy_link(seed: u64, sealed: bool, saving: Saving) {
     let frame = Duration::from_secs(1) / 60;
     let mut link = LinkConfig::new(frame * 4);
     link.jitter = frame;
     link.loss = Chance::percent(10);
-    let mut bout = Bout::new(Setup::new(seed, link), PLAY);
+    let mut bout = Bout::new(Setup::new(seed, link).configure(|config| config.saving = saving), PLAY);
     #[cfg(feature = "seal")]
     if sealed {
         bout.seal(seed);
