@@ -29,6 +29,9 @@ pub type UdpDriver = Driver<Udp>;
 #[derive(Debug)]
 pub struct Udp {
     socket: DatagramSocket,
+    /// Whether the poller watches the socket. It does from the first wait on: a loop that never waits does not pay for a
+    /// poller that is told of every datagram.
+    watched: bool,
     poll: Poll,
     events: Events,
     epoch: Instant,
@@ -36,19 +39,19 @@ pub struct Udp {
 
 impl Udp {
     fn bind(addr: SocketAddr) -> io::Result<Self> {
-        let mut socket = DatagramSocket::bind(addr)?;
-        let poll = Poll::new()?;
-        poll.registry().register(&mut socket.mio, SOCKET, Interest::READABLE)?;
-        Ok(Self { socket, poll, events: Events::with_capacity(4), epoch: Instant::now() })
+        let socket = DatagramSocket::bind(addr)?;
+        let (poll, events) = (Poll::new()?, Events::with_capacity(4));
+        Ok(Self { socket, watched: false, poll, events, epoch: Instant::now() })
     }
 
     fn rebind(&mut self, addr: SocketAddr) -> io::Result<()> {
         let mut socket = DatagramSocket::bind(addr)?;
-        self.poll.registry().register(&mut socket.mio, SOCKET, Interest::READABLE)?;
         socket.stats = self.socket.stats;
         let mut before = std::mem::replace(&mut self.socket, socket);
-        // The old socket closes in any case, and a poller forgets a closed socket.
-        let _ = self.poll.registry().deregister(&mut before.mio);
+        if std::mem::take(&mut self.watched) {
+            // The old socket closes in any case, and a poller forgets a closed socket.
+            let _ = self.poll.registry().deregister(&mut before.mio);
+        }
         Ok(())
     }
 }
@@ -67,6 +70,11 @@ impl Datagrams for Udp {
     }
 
     fn wait(&mut self, at_most: Duration) -> io::Result<()> {
+        if !self.watched {
+            // A datagram that is there already is told at once.
+            self.poll.registry().register(&mut self.socket.mio, SOCKET, Interest::READABLE)?;
+            self.watched = true;
+        }
         let woken = sleep(&mut self.poll, &mut self.events, at_most)?;
         self.socket.stats.interrupted += u64::from(woken == Woken::Interrupted);
         Ok(())

@@ -40,12 +40,12 @@ impl Socket {
 impl NonBlockingSocket<SocketAddr> for Socket {
     fn send_to(&mut self, message: &Message, _: &SocketAddr) {
         let len = codec::encode_into(message, &mut self.outbox).expect("a message can be encoded");
-        self.end.send(&self.outbox[..len]);
+        self.end.aside_send(&self.outbox[..len]);
     }
 
     fn receive_all_messages(&mut self) -> Vec<(SocketAddr, Message)> {
         let mut messages = Vec::new();
-        while let Some(len) = self.end.receive(&mut self.inbox) {
+        while let Some(len) = self.end.aside_receive(&mut self.inbox) {
             if let Ok((message, _)) = codec::decode_message(&self.inbox[..len]) {
                 messages.push((super::address(1 - self.end.me), message));
             }

@@ -123,8 +123,7 @@ impl<W: World> OnUdp<W> {
 impl<W: World> Machine for OnUdp<W> {
     fn turn(&mut self) {
         if let Some(session) = &mut self.session {
-            self.driver.poll(session).expect("the socket works");
-            let now = self.driver.now();
+            let now = self.driver.poll(session).expect("the socket works");
             if session.frame_due(now) {
                 let held = self.setup.script.held(self.me, session.current().0);
                 session.advance(now, &mut self.world, Buttons(held));
