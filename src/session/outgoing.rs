@@ -103,7 +103,7 @@ impl<S: Fields> Session<S> {
     }
 
     /// Writes the unacknowledged inputs, or at least the newest one.
-    #[inline]
+    #[inline(never)]
     fn write_inputs(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
         let run = self.stream.unacknowledged(self.simulation.own_end())?;
         let inputs = self.simulation.own_inputs(run.start, run.end);

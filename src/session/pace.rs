@@ -57,7 +57,7 @@ impl Pace {
     }
 
     /// Frame `stepped` was stepped at `now`, and the peer's inputs before `known` are here.
-    #[inline]
+    #[inline(always)]
     pub(super) fn stepped(&mut self, now: Time, stepped: Frame, known: Frame, rtt: &RoundTrip) {
         if known > Frame::ZERO {
             self.lead.stepped(stepped.0.wrapping_sub(known.0).wrapping_add(1).cast_signed());

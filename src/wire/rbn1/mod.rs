@@ -138,7 +138,8 @@ where
 
 /// The same as [`encode`] for inputs whose `buttons` lie in one piece as they are on the wire: without axes they are copied
 /// as a whole. With axes `inputs` are used, of which there must be as many.
-#[inline]
+// Always inlined, for the reason of `decode`.
+#[inline(always)]
 pub(crate) fn encode_run(
     header: &Header,
     buttons: &[[u8; INPUT_LEN]],
