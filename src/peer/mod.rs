@@ -16,3 +16,5 @@ mod resync;
 pub(crate) mod rtt;
 pub(crate) mod sequence;
 pub(crate) mod silence;
+#[cfg(feature = "seal")]
+pub(crate) mod source;

@@ -1,9 +1,10 @@
 //! How many handshakes a host works off: 16 a second, 2 of one source, and the sources that wait in turn.
 
+use crate::peer::source::Source;
 use crate::time::{Span, Time};
 use crate::wire::seal::MAX_INIT_LEN;
 use std::collections::VecDeque;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 const SECOND: Span = Span::from_secs(1);
 /// Handshakes in any second.
@@ -14,22 +15,6 @@ const A_SOURCE: usize = 2;
 const REMEMBERED: Span = Span::from_secs(4);
 /// Sources that can wait.
 const WAITING: usize = 32;
-
-/// An IPv4 address, or the /64 of an IPv6 address: as much as one machine easily has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Source {
-    V4([u8; 4]),
-    V6([u8; 8]),
-}
-
-impl Source {
-    fn of(addr: SocketAddr) -> Self {
-        match addr.ip() {
-            IpAddr::V4(ip) => Self::V4(ip.octets()),
-            IpAddr::V6(ip) => Self::V6(ip.octets().first_chunk().copied().unwrap_or_default()),
-        }
-    }
-}
 
 /// An INIT that waits for its turn, with its mac and cookie checked.
 #[derive(Debug)]
