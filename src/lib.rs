@@ -104,6 +104,7 @@
 //! | [`authority`] | more than two players: a server that decides, clients that predict and interpolate |
 //! | [`rollback`] | the engine alone, without a network |
 //! | [`replay`] | recorded matches, in files |
+//! | `rendezvous` | with the feature `reach`: the server where a joiner finds its host, and its clients |
 //! | [`net`] | the driver for UDP and other transports, and a relay that behaves like a bad link |
 //! | `lab` | for tests, with the feature `lab`: a simulated network, matches with an oracle, forged datagrams |
 //! | [`wire`] | encoding and decoding of packets; `docs/WIRE.md` describes the whole protocol |
@@ -133,6 +134,8 @@ pub mod math;
 pub mod net;
 mod pages;
 mod peer;
+#[cfg(feature = "reach")]
+pub mod rendezvous;
 pub mod replay;
 pub mod rollback;
 pub mod seal;

@@ -19,6 +19,7 @@ pub mod message;
 mod message_error;
 mod numbering;
 pub mod rbn1;
+pub mod rendezvous;
 pub mod rtype;
 pub mod seal;
 

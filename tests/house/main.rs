@@ -18,6 +18,7 @@ fn may_know(room: &str) -> &'static [&'static str] {
     match room {
         "peer" => &["wire", "rollback"],
         "authority" | "seal" => &["wire", "peer"],
+        "rendezvous" => &["wire", "peer", "seal"],
         "lab" => &["wire", "rollback", "peer", "desync", "replay", "session", "net", "seal"],
         "desync" | "replay" | "session" => &["wire", "rollback", "peer", "desync", "replay", "session"],
         _ => &[],

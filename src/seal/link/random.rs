@@ -33,6 +33,15 @@ pub enum Randomness {
     Seeded(u64),
 }
 
+impl Randomness {
+    /// 32 bytes that no draw of a seal from the same source repeats; `None` if the operating system has none.
+    #[cfg(feature = "reach")]
+    pub(crate) fn bytes(self, name: &[u8]) -> Option<[u8; 32]> {
+        let mut random = Random::new(self)?;
+        Some(hash(name, &[&random.next_secret().0]))
+    }
+}
+
 impl fmt::Debug for Randomness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

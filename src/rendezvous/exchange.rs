@@ -1,0 +1,130 @@
+//! One request that is sent until it is answered, and the cookie that goes with it.
+
+use crate::time::{Span, Time};
+
+const FIRST_WAIT: Span = Span::from_millis(200);
+const MAX_WAIT: Span = Span::from_secs(1);
+/// A server that answers nothing for this long is called silent.
+pub(super) const SILENT_AFTER: Span = Span::from_secs(5);
+/// The most cookies that one request is sent again for at once: a forger who sees the nonce gets no flood.
+const MAX_COOKIES: u8 = 8;
+/// A cookie is good for 10 s at the server; one older than this is not worth a signature.
+const COOKIE_GOOD_FOR: Span = Span::from_secs(9);
+
+/// The retransmission of one request: after 200 ms, doubling to 1 s.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Exchange {
+    nonce: u64,
+    send_at: Time,
+    wait: Span,
+    cookies: u8,
+    /// When the server was last heard, at first the time of the first sending.
+    heard_at: Option<Time>,
+}
+
+impl Exchange {
+    pub(super) fn new(nonce: u64) -> Self {
+        Self { nonce, send_at: Time::ZERO, wait: FIRST_WAIT, cookies: 0, heard_at: None }
+    }
+
+    pub(super) fn nonce(&self) -> u64 {
+        self.nonce
+    }
+
+    /// Whether the request is to be sent now, which it is then taken to be.
+    pub(super) fn is_due(&mut self, now: Time) -> bool {
+        let is_due = self.send_at <= now;
+        if is_due {
+            self.heard_at.get_or_insert(now);
+            self.send_at = now + self.wait;
+            self.wait = (self.wait * 2).min(MAX_WAIT);
+        }
+        is_due
+    }
+
+    /// The server wants the request again with a cookie. `false` if it has wanted that too often.
+    pub(super) fn wants_cookie(&mut self, now: Time) -> bool {
+        self.heard(now);
+        let is_taken = self.cookies < MAX_COOKIES;
+        if is_taken {
+            self.cookies += 1;
+            self.send_at = now;
+            self.wait = FIRST_WAIT;
+        }
+        is_taken
+    }
+
+    pub(super) fn heard(&mut self, now: Time) {
+        self.heard_at = Some(now);
+    }
+
+    /// Whether the server has said nothing to this request for too long.
+    pub(super) fn is_silent(&self, now: Time) -> bool {
+        self.heard_at.is_some_and(|heard_at| now.since(heard_at) >= SILENT_AFTER)
+    }
+
+    /// When the request is to be sent again. Silence is noticed then too.
+    pub(super) fn send_at(&self) -> Time {
+        self.send_at
+    }
+}
+
+/// The newest cookie of a server.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct HeldCookie {
+    cookie: u64,
+    since: Time,
+}
+
+impl HeldCookie {
+    pub(super) fn new(now: Time, cookie: u64) -> Self {
+        Self { cookie, since: now }
+    }
+
+    /// The cookie, or 0 if there is none that is still good.
+    pub(super) fn get(&self, now: Time) -> u64 {
+        if now.since(self.since) < COOKIE_GOOD_FOR { self.cookie } else { 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_repeated_at_doubling_intervals_up_to_a_second() {
+        let mut exchange = Exchange::new(1);
+        let mut sent = Vec::new();
+        for ms in 0..4_000 {
+            if exchange.is_due(Time::ZERO + Span::from_millis(ms)) {
+                sent.push(ms);
+            }
+        }
+        assert_eq!(sent, [0, 200, 600, 1_400, 2_400, 3_400]);
+    }
+
+    #[test]
+    fn silence_counts_from_the_first_sending_and_ends_with_any_answer() {
+        let at = |secs| Time::ZERO + Span::from_secs(secs);
+        let mut exchange = Exchange::new(1);
+        assert!(!exchange.is_silent(at(100)), "nothing was sent");
+        assert!(exchange.is_due(at(100)));
+        assert!(!exchange.is_silent(at(104)) && exchange.is_silent(at(105)));
+        assert!(exchange.wants_cookie(at(105)));
+        assert!(!exchange.is_silent(at(109)));
+    }
+
+    #[test]
+    fn a_forger_of_cookies_makes_nobody_send_for_ever() {
+        let mut exchange = Exchange::new(1);
+        let sent = (0..100).filter(|_| exchange.wants_cookie(Time::ZERO) && exchange.is_due(Time::ZERO));
+        assert_eq!(sent.count(), 8);
+    }
+
+    #[test]
+    fn an_old_cookie_is_not_used() {
+        let cookie = HeldCookie::new(Time::ZERO, 7);
+        assert_eq!(cookie.get(Time::ZERO + Span::from_secs(8)), 7);
+        assert_eq!(cookie.get(Time::ZERO + Span::from_secs(9)), 0);
+    }
+}

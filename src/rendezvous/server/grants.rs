@@ -1,0 +1,105 @@
+//! The content of grants: TURN credentials, and tickets for rooms that do not exist.
+
+use super::Minter;
+use super::config::ServerConfig;
+use crate::peer::keyed_hash::{Key, keyed_hash};
+use crate::peer::source::Source;
+use crate::time::{Span, Time};
+use crate::wire::rendezvous::{Room, TurnGrant};
+use std::net::SocketAddr;
+
+/// A made-up ticket changes as often as that of a host.
+const TICKET_PERIOD: Span = Span::from_secs(15);
+
+/// Makes credentials and tickets. A room that does not exist gets both, and neither is worth anything.
+pub(super) struct Grants {
+    key: Key,
+    unix_at_zero: u64,
+    valid_secs: u16,
+    turn: Option<Turn>,
+}
+
+struct Turn {
+    server: SocketAddr,
+    real: Minter,
+    made_up: Minter,
+}
+
+impl Grants {
+    pub(super) fn new(config: &ServerConfig, key: Key) -> Self {
+        let turn = config.turn.as_ref().map(|turn| Turn {
+            server: turn.server,
+            real: Minter::new(&turn.secret),
+            made_up: Minter::new(&[key.0.to_be_bytes(), key.1.to_be_bytes()].concat()),
+        });
+        let valid_secs = u16::try_from(config.credentials_valid.as_secs()).unwrap_or(u16::MAX);
+        Self { key, unix_at_zero: config.unix_at_zero, valid_secs, turn }
+    }
+
+    /// Credentials for a source. Their id is that of the source, so that a quota of the TURN server bounds each source; it
+    /// says nothing of the room.
+    pub(super) fn turn(&self, now: Time, source: Source, is_real: bool) -> Option<TurnGrant> {
+        let turn = self.turn.as_ref()?;
+        let secs = now.since(Time::ZERO).nanos() / Span::from_secs(1).nanos();
+        let expiry = self.unix_at_zero.saturating_add(secs).saturating_add(self.valid_secs.into());
+        let expiry = u32::try_from(expiry).unwrap_or(u32::MAX);
+        let id = self.id(source);
+        let minter = if is_real { &turn.real } else { &turn.made_up };
+        let password = minter.password(expiry, id);
+        Some(TurnGrant { server: turn.server, expiry, valid_secs: self.valid_secs, id, password })
+    }
+
+    /// The ticket of a room that does not exist. It changes from time to time, as that of a host does.
+    pub(super) fn ticket(&self, now: Time, room: &Room) -> u64 {
+        let phase = keyed_hash(self.key, room) % TICKET_PERIOD.nanos();
+        let period = (now.since(Time::ZERO).nanos().wrapping_add(phase)) / TICKET_PERIOD.nanos();
+        let mut bytes = [0; 24];
+        bytes[..16].copy_from_slice(room);
+        bytes[16..].copy_from_slice(&period.to_be_bytes());
+        keyed_hash(self.key, &bytes)
+    }
+
+    fn id(&self, source: Source) -> [u8; 6] {
+        let hash = match source {
+            Source::V4(address) => keyed_hash(self.key, &address),
+            Source::V6(prefix) => keyed_hash(self.key, &prefix),
+        };
+        hash.to_be_bytes().first_chunk().copied().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::TurnService;
+    use super::*;
+
+    fn at(secs: u64) -> Time {
+        Time::ZERO + Span::from_secs(secs)
+    }
+
+    fn grants() -> Grants {
+        let turn = TurnService { server: "192.0.2.9:3478".parse().unwrap(), secret: b"north".to_vec() };
+        let config = ServerConfig { turn: Some(turn), unix_at_zero: 1_700_000_000, ..Default::default() };
+        Grants::new(&config, (1, 2))
+    }
+
+    #[test]
+    fn credentials_expire_and_those_of_no_room_look_alike() {
+        let source = |last| Source::of(([192, 0, 2, last], 7_000).into());
+        let real = grants().turn(at(30), source(1), true).unwrap();
+        let made_up = grants().turn(at(30), source(1), false).unwrap();
+        assert_eq!((real.expiry, real.valid_secs), (1_700_000_630, 600));
+        assert_eq!(TurnGrant { password: real.password, ..made_up }, real, "all but the password");
+        assert_ne!(real.password, made_up.password);
+        assert_ne!(grants().turn(at(30), source(2), true).unwrap().id, real.id);
+    }
+
+    #[test]
+    fn a_made_up_ticket_is_the_same_for_a_while() {
+        let grants = grants();
+        let changes = (1..=150)
+            .filter(|secs| grants.ticket(at(*secs), &[7; 16]) != grants.ticket(at(secs - 1), &[7; 16]));
+        assert_eq!(changes.count(), 10);
+        assert_ne!(grants.ticket(at(0), &[7; 16]), grants.ticket(at(0), &[8; 16]));
+    }
+}

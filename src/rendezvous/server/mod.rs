@@ -1,0 +1,291 @@
+//! The server of a rendezvous: rooms for hosts, guests that wait for an answer, TURN credentials.
+
+mod config;
+mod grants;
+mod guests;
+mod quota;
+mod rooms;
+mod stats;
+
+pub use config::{ServerConfig, TurnService};
+pub use stats::{RoomRefusal, ServerStats};
+
+use super::credentials::Minter;
+use super::identity::{is_signed, room_of};
+use crate::peer::cookie::Cookies;
+use crate::peer::keyed_hash::Key;
+use crate::peer::source::Source;
+use crate::protocol::{Protocol, canonical};
+use crate::seal::{Randomness, SealError};
+use crate::time::Time;
+use crate::wire::rendezvous::{
+    Answer, Ask, Cookie, DecodeError, Deliver, Denial, Grant, MAX_LEN, Outcome, Packet, Post, Register,
+    Reply, Room, decode, encode, request_nonce,
+};
+use core::fmt;
+use core::time::Duration;
+use grants::Grants;
+use guests::{Admission, Guests};
+use quota::{Quota, Total};
+use rooms::Rooms;
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+/// The most datagrams that wait to be sent: two for each that a driver receives before it sends.
+const MAX_OUT: usize = 512;
+/// The most meetings that wait for the owner.
+const MAX_MEETINGS: usize = 256;
+
+/// A host and a guest that the server has brought together, for a server whose owner has asked to be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Meeting {
+    /// When the host answered.
+    pub at: Duration,
+    /// The host's address.
+    pub host: SocketAddr,
+    /// The guest's address.
+    pub guest: SocketAddr,
+}
+
+/// A rendezvous server: a [`Protocol`] without a socket or a clock.
+///
+/// It keeps the address of each host for 60 s after its last registration and that of each guest for 12 s, and nothing
+/// else of anybody. It never sends more bytes than it got, and to an address that has not echoed a cookie only answers
+/// that are shorter than their request.
+pub struct Server {
+    config: ServerConfig,
+    cookies: Cookies,
+    grants: Grants,
+    rooms: Rooms,
+    guests: Guests,
+    registrations: Quota,
+    posts: Quota,
+    signatures: Total,
+    out: VecDeque<Outgoing>,
+    meetings: VecDeque<Meeting>,
+    stats: ServerStats,
+}
+
+/// Without anybody's address.
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server")
+            .field("rooms", &self.rooms.len())
+            .field("guests", &self.guests.len())
+            .field("stats", &self.stats)
+            .finish_non_exhaustive()
+    }
+}
+
+struct Outgoing {
+    to: SocketAddr,
+    len: usize,
+    bytes: [u8; MAX_LEN],
+}
+
+impl Server {
+    /// A server without rooms.
+    ///
+    /// # Errors
+    /// If there are no random bytes.
+    pub fn new(config: ServerConfig, randomness: Randomness) -> Result<Self, SealError> {
+        let key = |name: &[u8]| -> Result<Key, SealError> {
+            let bytes = randomness.bytes(name).ok_or(SealError::NoRandomness)?;
+            let (head, tail) = bytes.split_at(8);
+            let half = |bytes: &[u8]| u64::from_be_bytes(bytes.first_chunk().copied().unwrap_or_default());
+            Ok((half(head), half(tail)))
+        };
+        let per_source = config.max_requests_per_source;
+        Ok(Self {
+            cookies: Cookies::with_key(key(b"rendezvous cookies")?),
+            grants: Grants::new(&config, key(b"rendezvous grants")?),
+            rooms: Rooms::new(config.max_rooms, config.max_rooms_per_source),
+            guests: Guests::new(key(b"rendezvous guests")?, config.max_guests),
+            registrations: Quota::new(key(b"rendezvous registrations")?, per_source),
+            posts: Quota::new(key(b"rendezvous posts")?, per_source),
+            signatures: Total::default(),
+            out: VecDeque::new(),
+            meetings: VecDeque::new(),
+            stats: ServerStats::default(),
+            config,
+        })
+    }
+
+    /// The next meeting, in order. None are kept unless the config asks for it.
+    pub fn poll_meeting(&mut self) -> Option<Meeting> {
+        self.meetings.pop_front()
+    }
+
+    /// The number of open rooms.
+    #[must_use]
+    pub fn rooms(&self) -> usize {
+        self.rooms.len()
+    }
+
+    /// The number of guests that wait for an answer.
+    #[must_use]
+    pub fn guests(&self) -> usize {
+        self.guests.len()
+    }
+
+    /// The counters so far.
+    #[must_use]
+    pub fn stats(&self) -> &ServerStats {
+        &self.stats
+    }
+
+    // Internal.
+
+    fn handle(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) -> Result<(), RoomRefusal> {
+        let packet = decode(datagram).map_err(|error| match error {
+            DecodeError::Version => RoomRefusal::Version,
+            _ => RoomRefusal::Malformed,
+        });
+        match packet {
+            Ok(Packet::Register(register)) => self.register(now, from, &register),
+            Ok(Packet::Ask(ask)) => self.ask(now, from, &ask),
+            Ok(Packet::Post(post)) => self.post(now, from, &post),
+            Ok(Packet::Answer(answer)) => self.answer(now, from, &answer),
+            Ok(_) => Err(RoomRefusal::Unexpected),
+            Err(RoomRefusal::Version) => {
+                if let Some(nonce) = request_nonce(datagram) {
+                    self.deny(from, nonce, Denial::Version)?;
+                }
+                Err(RoomRefusal::Version)
+            }
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    fn register(&mut self, now: Time, from: SocketAddr, register: &Register) -> Result<(), RoomRefusal> {
+        let Register { nonce, cookie, key, ticket, signature } = *register;
+        let Some(age) = self.cookies.age(now, from, 0, cookie) else { return self.cookie(now, from, nonce) };
+        if !self.registrations.take(now, Source::of(from))
+            || !self.signatures.take(now, self.config.max_signatures_per_second)
+        {
+            self.deny(from, nonce, Denial::Busy)?;
+            return Err(RoomRefusal::Busy);
+        }
+        if !is_signed(&key, cookie, ticket, &signature) {
+            self.deny(from, nonce, Denial::Signature)?;
+            return Err(RoomRefusal::Signature);
+        }
+        let issued = Time::ZERO + now.since(Time::ZERO + age);
+        match self.rooms.register(now, room_of(&key), from, (nonce, ticket, issued)) {
+            Ok(true) => self.stats.rooms_opened += 1,
+            Ok(false) => self.stats.refreshes += 1,
+            Err(RoomRefusal::Full) => {
+                self.deny(from, nonce, Denial::Full)?;
+                return Err(RoomRefusal::Full);
+            }
+            Err(refusal) => return Err(refusal),
+        }
+        self.grant(now, from, nonce, ticket, true)
+    }
+
+    /// Answers alike whether the room exists or not. The credentials of a room that does not exist are made of another
+    /// secret.
+    fn ask(&mut self, now: Time, from: SocketAddr, ask: &Ask) -> Result<(), RoomRefusal> {
+        if self.cookies.age(now, from, 0, ask.cookie).is_none() {
+            return self.cookie(now, from, ask.nonce);
+        }
+        self.stats.asks += 1;
+        let ticket = self.rooms.get(now, &ask.room).map(|entry| entry.ticket);
+        let made_up = self.grants.ticket(now, &ask.room);
+        self.grant(now, from, ask.nonce, ticket.unwrap_or(made_up), ticket.is_some())?;
+        if ticket.is_none() { Err(RoomRefusal::NoRoom) } else { Ok(()) }
+    }
+
+    /// Answers alike whether the room exists or not, and whether the INIT is handed on or not.
+    fn post(&mut self, now: Time, from: SocketAddr, post: &Post<'_>) -> Result<(), RoomRefusal> {
+        if self.cookies.age(now, from, 0, post.cookie).is_none() {
+            return self.cookie(now, from, post.nonce);
+        }
+        if !self.posts.take(now, Source::of(from)) {
+            return Err(RoomRefusal::Busy);
+        }
+        self.send(from, &Packet::Reply(Reply { nonce: post.nonce, outcome: Outcome::Posted }))?;
+        let host = self.rooms.get(now, &post.room).copied().ok_or(RoomRefusal::NoRoom)?;
+        match self.guests.admit(now, post.room, from, post.nonce) {
+            Admission::Deliver(guest) => {
+                self.stats.delivered += 1;
+                let deliver = Deliver { nonce: host.nonce, guest, init: post.init };
+                self.send(host.addr, &Packet::Deliver(deliver))
+            }
+            Admission::Repeated => Ok(()),
+            Admission::Crowded => Err(RoomRefusal::Crowded),
+        }
+    }
+
+    fn answer(&mut self, now: Time, from: SocketAddr, answer: &Answer<'_>) -> Result<(), RoomRefusal> {
+        let rooms = &self.rooms;
+        let is_host = |room: &Room| rooms.get(now, room).is_some_and(|entry| entry.addr == from);
+        let guest = self.guests.answer(now, answer.guest, is_host).ok_or(RoomRefusal::NoGuest)?;
+        self.stats.answered += 1;
+        if self.config.reports_meetings && self.meetings.len() < MAX_MEETINGS {
+            self.meetings.push_back(Meeting { at: now.into(), host: from, guest: guest.addr });
+        }
+        let outcome = Outcome::Answered(answer.resp);
+        self.send(guest.addr, &Packet::Reply(Reply { nonce: guest.nonce, outcome }))
+    }
+
+    fn cookie(&mut self, now: Time, from: SocketAddr, nonce: u64) -> Result<(), RoomRefusal> {
+        self.stats.cookies += 1;
+        let cookie = self.cookies.issue(now, from, 0);
+        self.send(from, &Packet::Cookie(Cookie { nonce, cookie }))
+    }
+
+    fn deny(&mut self, to: SocketAddr, nonce: u64, denial: Denial) -> Result<(), RoomRefusal> {
+        self.send(to, &Packet::Reply(Reply { nonce, outcome: Outcome::Refused(denial) }))
+    }
+
+    fn grant(
+        &mut self,
+        now: Time,
+        to: SocketAddr,
+        nonce: u64,
+        ticket: u64,
+        is_real: bool,
+    ) -> Result<(), RoomRefusal> {
+        let turn = self.grants.turn(now, Source::of(to), is_real);
+        self.send(to, &Packet::Grant(Grant { nonce, observed: to, ticket, turn }))
+    }
+
+    fn send(&mut self, to: SocketAddr, packet: &Packet<'_>) -> Result<(), RoomRefusal> {
+        let mut bytes = [0; MAX_LEN];
+        let len = encode(packet, &mut bytes).ok_or(RoomRefusal::Overflow)?;
+        if self.out.len() >= MAX_OUT {
+            return Err(RoomRefusal::Overflow);
+        }
+        self.out.push_back(Outgoing { to, len, bytes });
+        Ok(())
+    }
+}
+
+impl Protocol for Server {
+    fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
+        self.stats.bytes_received += datagram.len() as u64;
+        if let Err(refusal) = self.handle(Time::from(now), canonical(from), datagram) {
+            self.stats.refuse(refusal);
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        let now = Time::from(now);
+        self.rooms.forget(now);
+        self.guests.forget(now);
+        let next = self.out.pop_front()?;
+        buf.get_mut(..next.len)?.copy_from_slice(&next.bytes[..next.len]);
+        self.stats.bytes_sent += next.len as u64;
+        Some((next.to, next.len))
+    }
+
+    /// When the next room or guest is forgotten: addresses are not kept for longer than promised.
+    fn poll_timeout(&self) -> Option<Duration> {
+        if !self.out.is_empty() {
+            return Some(Duration::ZERO);
+        }
+        let ends = self.rooms.next_end().into_iter().chain(self.guests.next_end());
+        ends.min().and_then(Time::deadline)
+    }
+}

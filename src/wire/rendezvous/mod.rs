@@ -1,0 +1,303 @@
+//! Packets of a rendezvous: how a host without a reachable port is found by its invite. Big-endian.
+//!
+//! This is the layout alone: no key and no state. INIT and RESP of the sealed handshake travel inside as opaque bytes.
+//! Every answer is at most as long as the request that it answers, so that a server amplifies nothing.
+
+use core::fmt;
+use std::net::SocketAddr;
+
+mod decode;
+mod encode;
+
+pub use decode::{decode, request_nonce};
+pub use encode::{encode, signed_text};
+
+/// The first byte of a REGISTER: a host opens its room or keeps it open.
+pub const REGISTER: u8 = 0xE8;
+/// The first byte of an ASK: a joiner asks for the ticket of a room.
+pub const ASK: u8 = 0xE9;
+/// The first byte of a POST: a joiner sends an INIT to the host of a room.
+pub const POST: u8 = 0xEA;
+/// The first byte of an ANSWER: a host sends its RESP to a guest.
+pub const ANSWER: u8 = 0xEB;
+/// The first byte of a COOKIE: the server asks for proof that the sender receives at its address.
+pub const COOKIE: u8 = 0xEC;
+/// The first byte of a GRANT: the server answers a REGISTER or an ASK.
+pub const GRANT: u8 = 0xED;
+/// The first byte of a DELIVER: the server hands the INIT of a guest to its host.
+pub const DELIVER: u8 = 0xEE;
+/// The first byte of a REPLY: the server answers a POST, hands on a RESP, or refuses a request.
+pub const REPLY: u8 = 0xEF;
+
+/// The version of this layout.
+pub const VERSION: u8 = 1;
+
+/// The length of the name of a room.
+pub const ROOM_LEN: usize = 16;
+/// The length of a host's public key.
+pub const KEY_LEN: usize = 32;
+/// The length of a signature.
+pub const SIGNATURE_LEN: usize = 64;
+/// The lengths of an INIT or a RESP inside.
+pub const LETTER_LEN: core::ops::RangeInclusive<usize> = 53..=400;
+
+/// First byte, version, nonce and cookie, which REGISTER, ASK and POST begin with.
+const REQUEST_HEAD_LEN: usize = 1 + 1 + 8 + 8;
+/// The length of a REGISTER.
+pub const REGISTER_LEN: usize = REQUEST_HEAD_LEN + KEY_LEN + 8 + SIGNATURE_LEN;
+/// The length of an ASK, whose zeros make it longer than its GRANT.
+pub const ASK_LEN: usize = 88;
+const POST_HEAD_LEN: usize = REQUEST_HEAD_LEN + ROOM_LEN;
+const ANSWER_HEAD_LEN: usize = 1 + 1 + 8;
+const COOKIE_LEN: usize = 1 + 8 + 8;
+const ADDRESS_LEN: usize = 16 + 2;
+const TURN_ID_LEN: usize = 6;
+const TURN_PASSWORD_LEN: usize = 20;
+const TURN_LEN: usize = ADDRESS_LEN + 4 + 2 + TURN_ID_LEN + TURN_PASSWORD_LEN;
+/// The length of a GRANT.
+pub const GRANT_LEN: usize = 1 + 8 + ADDRESS_LEN + 8 + TURN_LEN;
+const DELIVER_HEAD_LEN: usize = 1 + 8 + 8;
+const REPLY_HEAD_LEN: usize = 1 + 8 + 1;
+
+/// The length of the longest packet.
+pub const MAX_LEN: usize = POST_HEAD_LEN + *LETTER_LEN.end();
+
+// No answer is longer than its request, and a POST pays for its DELIVER and its REPLY together.
+const _: () = assert!(GRANT_LEN <= ASK_LEN && GRANT_LEN <= REGISTER_LEN && COOKIE_LEN <= ASK_LEN);
+const _: () =
+    assert!(DELIVER_HEAD_LEN + REPLY_HEAD_LEN <= POST_HEAD_LEN && REPLY_HEAD_LEN <= ANSWER_HEAD_LEN);
+
+/// The name of a room: the first bytes of the SHA-256 of its host's public key.
+pub type Room = [u8; ROOM_LEN];
+
+/// A host opens its room, or keeps it open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Register {
+    /// The random number that the answer repeats.
+    pub nonce: u64,
+    /// The server's cookie, or 0 to ask for one.
+    pub cookie: u64,
+    /// The host's Ed25519 public key, which the name of the room is made of.
+    pub key: [u8; KEY_LEN],
+    /// The ticket that joiners put into their INIT.
+    pub ticket: u64,
+    /// The signature of [`signed_text`].
+    pub signature: [u8; SIGNATURE_LEN],
+}
+
+/// A joiner asks for the ticket of a room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ask {
+    /// The random number that the answer repeats.
+    pub nonce: u64,
+    /// The server's cookie, or 0 to ask for one.
+    pub cookie: u64,
+    /// The room.
+    pub room: Room,
+}
+
+/// A joiner sends an INIT to the host of a room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Post<'a> {
+    /// The random number that the answers repeat.
+    pub nonce: u64,
+    /// The server's cookie, or 0 to ask for one.
+    pub cookie: u64,
+    /// The room.
+    pub room: Room,
+    /// The INIT.
+    pub init: &'a [u8],
+}
+
+/// A host sends its RESP to a guest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer<'a> {
+    /// The guest's number, from its DELIVER.
+    pub guest: u64,
+    /// The RESP.
+    pub resp: &'a [u8],
+}
+
+/// The server asks for proof that the sender receives at its address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cookie {
+    /// The nonce of the request.
+    pub nonce: u64,
+    /// The cookie, never 0, with which the request is to be sent again.
+    pub cookie: u64,
+}
+
+/// The right to use a TURN server for a while, in coturn's scheme of a shared secret.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct TurnGrant {
+    /// The TURN server.
+    pub server: SocketAddr,
+    /// The Unix time in seconds at which the right ends.
+    pub expiry: u32,
+    /// How many seconds that is from now.
+    pub valid_secs: u16,
+    /// The part of the user's name behind the expiry.
+    pub id: [u8; TURN_ID_LEN],
+    /// The HMAC-SHA1 of the user's name.
+    pub password: [u8; TURN_PASSWORD_LEN],
+}
+
+/// Without the password.
+impl fmt::Debug for TurnGrant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TurnGrant")
+            .field("server", &self.server)
+            .field("expiry", &self.expiry)
+            .field("valid_secs", &self.valid_secs)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The server answers a REGISTER or an ASK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// The nonce of the request.
+    pub nonce: u64,
+    /// The address that the request came from.
+    pub observed: SocketAddr,
+    /// The host's ticket.
+    pub ticket: u64,
+    /// The right to use a TURN server, if there is one.
+    pub turn: Option<TurnGrant>,
+}
+
+/// The server hands the INIT of a guest to its host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deliver<'a> {
+    /// The nonce of the host's REGISTER.
+    pub nonce: u64,
+    /// The guest's number.
+    pub guest: u64,
+    /// The INIT.
+    pub init: &'a [u8],
+}
+
+/// The server answers a POST, hands on a RESP, or refuses a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reply<'a> {
+    /// The nonce of the request.
+    pub nonce: u64,
+    /// The content.
+    pub outcome: Outcome<'a>,
+}
+
+/// The content of a [`Reply`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome<'a> {
+    /// The POST has arrived. It says nothing of whether the room exists.
+    Posted,
+    /// The host's RESP.
+    Answered(&'a [u8]),
+    /// The request is refused.
+    Refused(Denial),
+}
+
+/// Why a server refuses a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Denial {
+    /// The server has as many rooms as it keeps, or as it keeps for one source.
+    Full,
+    /// The signature is not that of the key.
+    Signature,
+    /// The server speaks another version.
+    Version,
+    /// This source has sent too many requests in this second.
+    Busy,
+}
+
+impl Denial {
+    /// All of them, in the order of their numbers, which count from 2.
+    pub const ALL: [Self; 4] = [Self::Full, Self::Signature, Self::Version, Self::Busy];
+
+    const fn number(self) -> u8 {
+        self as u8 + 2
+    }
+}
+
+impl fmt::Display for Denial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Full => "the rendezvous server has no free room",
+            Self::Signature => "the rendezvous server does not accept the signature",
+            Self::Version => "the rendezvous server speaks another version",
+            Self::Busy => "the rendezvous server gets too many requests from this address",
+        })
+    }
+}
+
+/// A decoded packet of a rendezvous.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packet<'a> {
+    /// A host opens its room.
+    Register(Register),
+    /// A joiner asks for a ticket.
+    Ask(Ask),
+    /// A joiner sends an INIT.
+    Post(Post<'a>),
+    /// A host sends a RESP.
+    Answer(Answer<'a>),
+    /// The server asks for a cookie.
+    Cookie(Cookie),
+    /// The server answers a REGISTER or an ASK.
+    Grant(Grant),
+    /// The server hands on an INIT.
+    Deliver(Deliver<'a>),
+    /// The server answers a POST, hands on a RESP, or refuses.
+    Reply(Reply<'a>),
+}
+
+macro_rules! errors {
+    ($($(#[$doc:meta])* $name:ident = $rule:literal, $shown:literal,)*) => {
+        /// Why a datagram is no packet of a rendezvous.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum DecodeError { $($(#[$doc])* $name,)* }
+
+        impl DecodeError {
+            /// The name of the rule that is broken.
+            #[must_use]
+            pub const fn rule(&self) -> &'static str {
+                match self { $(Self::$name => $rule,)* }
+            }
+        }
+
+        impl fmt::Display for DecodeError {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self { $(Self::$name => $shown,)* })
+            }
+        }
+    };
+}
+
+errors! {
+    /// The first byte is none of a rendezvous packet.
+    First = "rendezvous-first", "the first byte is none of a rendezvous packet",
+    /// The length is not that of the packet.
+    Length = "rendezvous-length", "the length is not that of the packet",
+    /// The version is not [`VERSION`].
+    Version = "rendezvous-version", "another version of the rendezvous",
+    /// The padding is not zero.
+    Padding = "rendezvous-padding", "the padding is not zero",
+    /// The INIT or RESP inside is none.
+    Letter = "rendezvous-letter", "it carries something else than a sealed handshake",
+    /// A cookie of the server is 0.
+    Cookie = "rendezvous-cookie", "the cookie is 0",
+    /// The right to use a TURN server has no server.
+    Turn = "rendezvous-turn", "TURN credentials without a server",
+    /// The content of a REPLY is unknown.
+    Outcome = "rendezvous-outcome", "an unknown outcome",
+}
+
+impl core::error::Error for DecodeError {}
+
+/// Whether a datagram says that it is a packet of a rendezvous.
+#[must_use]
+pub fn is_rendezvous(datagram: &[u8]) -> bool {
+    datagram.first().is_some_and(|first| (REGISTER..=REPLY).contains(first))
+}
