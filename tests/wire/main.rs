@@ -4,5 +4,6 @@ mod control;
 mod doc;
 mod message;
 mod rbn1;
+mod rendezvous;
 mod rtype;
 mod seal;

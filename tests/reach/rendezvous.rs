@@ -1,0 +1,249 @@
+//! The rendezvous in the simulator: registering, asking, posting and answering, over loss, restarts and moves.
+
+use crate::meeting::{LATENCY, Meeting, Party, addr, config, init, ms, secs, server_addr};
+use rebout::lab::sim::{EntryKind, NatKind, Recording};
+use rebout::net::link::{Chance, LinkConfig};
+use rebout::rendezvous::{HostEvent, JoinerEvent, ServerConfig};
+use std::time::Duration;
+
+#[test]
+fn a_joiner_finds_its_host_in_four_round_trips() {
+    let mut meeting = Meeting::new(1, config());
+    meeting.run(secs(1));
+    assert_eq!(meeting.host().observed(), Some(addr(1)));
+    let joiner = meeting.join(9);
+    let started = meeting.world.now();
+    meeting.run(secs(2));
+    let found = meeting.joiner(joiner);
+    // A cookie, a ticket, and two round trips from joiner to host and back.
+    assert_eq!(found.answered_at(), Some(started + LATENCY * 8));
+    assert_eq!(found.ticket(), Some(meeting.host().tickets));
+    assert_eq!(meeting.host().delivered(), [init(9)]);
+    let stats = meeting.server().stats();
+    assert_eq!((stats.rooms_opened, stats.delivered, stats.answered, stats.asks), (1, 1, 1, 1));
+    assert!(stats.bytes_sent <= stats.bytes_received);
+}
+
+#[test]
+fn both_sides_learn_their_outside_address_and_get_credentials() {
+    let mut meeting = Meeting::new(1, config());
+    let nat = meeting.world.network_mut().add_nat([198, 51, 100, 7].into(), NatKind::Symmetric);
+    meeting.world.network_mut().place_behind(1, nat);
+    let joiner = meeting.join(9);
+    meeting.run(secs(2));
+    let seen = meeting.host().observed().expect("registered");
+    assert_eq!(seen.ip().to_string(), "198.51.100.7");
+    let Some(HostEvent::Registered { credentials: Some(host), .. }) = meeting.host().events.first() else {
+        panic!("{:?}", meeting.host().events)
+    };
+    let found = meeting.joiner(joiner).events.iter().find_map(|(_, event)| match event {
+        JoinerEvent::Ticket { observed, credentials: Some(credentials), .. } => {
+            Some((*observed, credentials))
+        }
+        _ => None,
+    });
+    let (observed, join) = found.expect("a ticket with credentials");
+    assert_eq!(observed, addr(9));
+    for credentials in [host, join] {
+        let (expiry, id) = credentials.user.split_once(':').expect("an expiry and an id");
+        assert_eq!((expiry, id.len()), ("1700000600", 12));
+        assert_eq!((credentials.password.len(), credentials.valid), (28, secs(600)));
+        assert_eq!(credentials.server, "203.0.113.1:3478".parse().unwrap());
+    }
+    assert_ne!(host.user, join.user, "a quota of the TURN server counts each source apart");
+}
+
+#[test]
+fn a_server_without_turn_gives_no_credentials() {
+    let mut meeting = Meeting::new(1, ServerConfig::default());
+    meeting.run(secs(1));
+    assert!(matches!(meeting.host().events[0], HostEvent::Registered { credentials: None, .. }));
+}
+
+#[test]
+fn they_meet_over_links_that_lose_a_quarter() {
+    let mut longest = ms(0);
+    for seed in 1..=30 {
+        let mut meeting = Meeting::new(seed, config());
+        let link = LinkConfig { loss: Chance::percent(25), jitter: ms(10), ..LinkConfig::new(LATENCY) };
+        meeting.world.network_mut().set_default_link(link);
+        for endpoint in 0..2 {
+            meeting.world.network_mut().set_links(0, endpoint, link);
+        }
+        meeting.run(secs(14));
+        assert!(meeting.host().observed().is_some(), "seed {seed}");
+        let joiner = meeting.join(9);
+        meeting.world.network_mut().set_links(0, joiner, link);
+        let started = meeting.world.now();
+        meeting.run(secs(20));
+        let took = meeting.joiner(joiner).answered_at().expect("an answer") - started;
+        longest = longest.max(took);
+        assert_eq!(meeting.host().delivered(), [init(9)], "each guest is told once: seed {seed}");
+    }
+    assert!(longest > ms(200) && longest < secs(15), "{longest:?}");
+}
+
+#[test]
+fn a_host_repeats_its_answer_when_that_was_lost() {
+    let mut meeting = Meeting::new(1, config());
+    meeting.run(secs(1));
+    let joiner = meeting.join(9);
+    // The first two REPLYs that have a RESP.
+    meeting.world.network_mut().lose(0, 2, |datagram| datagram[0] == 0xEF && datagram.len() > 300);
+    meeting.run(secs(3));
+    assert!(meeting.joiner(joiner).answered_at().is_some());
+    assert_eq!(meeting.host().delivered().len(), 1);
+    assert_eq!(meeting.server().stats().answered, 3);
+}
+
+#[test]
+fn a_room_comes_back_after_a_restart_of_the_server() {
+    let mut meeting = Meeting::new(1, config());
+    meeting.run(secs(5));
+    meeting.world.restart(0, Party::server(config(), 77));
+    assert_eq!(meeting.server().rooms(), 0);
+    let joiner = meeting.join(9);
+    meeting.run(secs(8));
+    assert_eq!(meeting.joiner(joiner).answered_at(), None);
+    meeting.run(secs(7));
+    assert_eq!(meeting.server().rooms(), 1, "the next refresh");
+    assert!(meeting.joiner(joiner).answered_at().is_some(), "posted on until then");
+}
+
+#[test]
+fn a_host_that_moves_registers_from_its_new_address() {
+    let mut meeting = Meeting::new(1, config());
+    let nat = meeting.world.network_mut().add_nat([198, 51, 100, 7].into(), NatKind::PortRestricted);
+    meeting.world.network_mut().place_behind(1, nat);
+    meeting.run(secs(5));
+    let before = meeting.host().observed().unwrap();
+    meeting.world.network_mut().forget(nat, secs(5));
+    meeting.run(secs(16));
+    let after = meeting.host().observed().unwrap();
+    assert_ne!(before, after);
+    assert_eq!(meeting.server().rooms(), 1);
+    let joiner = meeting.join(9);
+    meeting.run(secs(2));
+    assert!(meeting.joiner(joiner).answered_at().is_some());
+}
+
+#[test]
+fn a_host_can_register_again_at_once() {
+    let mut meeting = Meeting::new(1, config());
+    meeting.run(secs(1));
+    meeting.host_mut().registration.refresh();
+    meeting.run(ms(100));
+    assert_eq!(meeting.host().events.len(), 2);
+    assert_eq!(meeting.host().tickets, 2, "with a new ticket");
+}
+
+#[test]
+fn each_refresh_brings_a_new_ticket() {
+    let mut meeting = Meeting::new(1, config());
+    meeting.run(secs(100));
+    assert_eq!((meeting.host().tickets, meeting.server().stats().refreshes), (7, 6));
+    let joiner = meeting.join(9);
+    meeting.run(secs(1));
+    assert_eq!(meeting.joiner(joiner).ticket(), Some(7));
+}
+
+#[test]
+fn rooms_and_guests_are_forgotten_in_time() {
+    let mut meeting = Meeting::new(1, config());
+    meeting.run(secs(1));
+    let joiner = meeting.join(9);
+    meeting.run(secs(1));
+    meeting.world.stop(1);
+    meeting.world.stop(joiner);
+    assert_eq!((meeting.server().rooms(), meeting.server().guests()), (1, 1));
+    meeting.run(secs(12));
+    assert_eq!((meeting.server().rooms(), meeting.server().guests()), (1, 0));
+    meeting.run(secs(48));
+    assert_eq!((meeting.server().rooms(), meeting.server().guests()), (0, 0));
+}
+
+/// The answers that a joiner gets in five seconds: each one's delay, kind and length.
+fn answers(room_exists: bool) -> Vec<(Duration, u8, usize)> {
+    let mut meeting = Meeting::new(1, config());
+    meeting.host_mut().is_silent = true;
+    meeting.world.network_mut().record(Recording::Full);
+    meeting.run(secs(1));
+    let room = if room_exists { meeting.host().registration.room() } else { [7; 16] };
+    let joiner = meeting.join_room(9, room);
+    let started = meeting.world.now();
+    meeting.run(secs(5));
+    assert_eq!(meeting.host().delivered().len(), usize::from(room_exists));
+    let Some((_, JoinerEvent::Ticket { credentials: Some(credentials), .. })) =
+        meeting.joiner(joiner).events.first()
+    else {
+        panic!("no ticket")
+    };
+    assert!(credentials.user.starts_with("1700000601:"));
+    let transcript = meeting.world.network().transcript();
+    let mut to_joiner = Vec::new();
+    for entry in transcript.entries().iter().filter(|entry| entry.kind == EntryKind::Sent) {
+        if entry.from == server_addr() && entry.to == addr(9) {
+            to_joiner.push((entry.at - started, entry.datagram[0], entry.datagram.len()));
+        }
+    }
+    to_joiner
+}
+
+#[test]
+fn a_room_that_does_not_exist_is_answered_like_any_other() {
+    let there = answers(true);
+    assert_eq!(there, answers(false));
+    let first: Vec<(u8, usize)> = there.iter().take(3).map(|(_, kind, len)| (*kind, *len)).collect();
+    assert_eq!(first, [(0xEC, 17), (0xED, 85), (0xEF, 10)], "a cookie, a grant, and that it was posted");
+    assert!(there.len() > 5);
+}
+
+#[test]
+fn silence_is_told_apart() {
+    let mut meeting = Meeting::new(1, config());
+    meeting.host_mut().is_silent = true;
+    meeting.run(secs(1));
+    let joiner = meeting.join(9);
+    meeting.run(secs(10));
+    let told: Vec<_> = meeting.joiner(joiner).events.iter().map(|(_, event)| event.clone()).skip(1).collect();
+    assert_eq!(told, [JoinerEvent::HostSilent]);
+    let mut meeting = Meeting::new(1, config());
+    meeting.world.stop(0);
+    let joiner = meeting.join(9);
+    meeting.run(secs(20));
+    assert_eq!(meeting.host().events, [HostEvent::ServerSilent]);
+    let (at, told) = &meeting.joiner(joiner).events[0];
+    assert_eq!((told, meeting.joiner(joiner).events.len()), (&JoinerEvent::ServerSilent, 1));
+    assert!((secs(5)..secs(7)).contains(at), "{at:?}");
+}
+
+#[test]
+fn who_met_whom_is_not_recorded_unless_the_owner_asks() {
+    for reports_meetings in [false, true] {
+        let mut meeting = Meeting::new(1, ServerConfig { reports_meetings, ..config() });
+        meeting.run(secs(1));
+        meeting.join(9);
+        meeting.run(secs(1));
+        let shown = format!("{:?}", meeting.server());
+        assert!(shown.contains("rooms: 1") && !shown.contains("192.0.2."), "{shown}");
+        let met = meeting.server_mut().poll_meeting();
+        assert_eq!(met.map(|met| (met.host, met.guest)), reports_meetings.then_some((addr(1), addr(9))));
+    }
+}
+
+#[test]
+fn credentials_are_renewed_on_demand() {
+    let mut meeting = Meeting::new(1, config());
+    meeting.run(secs(1));
+    let joiner = meeting.join(9);
+    meeting.run(secs(300));
+    let Party::Joiner(party) = meeting.world.machine_mut(joiner) else { panic!() };
+    party.post.renew_credentials();
+    meeting.run(secs(1));
+    let users = meeting.joiner(joiner).events.iter().filter_map(|(_, event)| match event {
+        JoinerEvent::Ticket { credentials: Some(credentials), .. } => Some(&*credentials.user),
+        _ => None,
+    });
+    let expiries: Vec<_> = users.map(|user| user.split(':').next().unwrap()).collect();
+    assert_eq!(expiries, ["1700000601", "1700000901"]);
+}
