@@ -6,5 +6,7 @@ mod autopsy;
 mod inspect;
 mod playground;
 mod program;
+#[cfg(all(feature = "reach", unix))]
+mod rendezvous;
 mod replay;
 mod stress;

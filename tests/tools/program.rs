@@ -3,11 +3,20 @@
 use std::path::PathBuf;
 
 /// All tools that are run here. They are built together.
-const TOOLS: [&str; 6] = ["arena", "autopsy", "inspect", "playground", "replay", "stress"];
+const TOOLS: &[&str] = &[
+    "arena",
+    "autopsy",
+    "inspect",
+    "playground",
+    #[cfg(feature = "reach")]
+    "rendezvous",
+    "replay",
+    "stress",
+];
 
 /// A tool, built if it is not.
 pub(crate) fn program(name: &str) -> PathBuf {
-    support::program::example(name, &TOOLS)
+    support::program::example(name, TOOLS)
 }
 
 /// Whether nothing in what a tool printed moves a cursor or turns the words around it.

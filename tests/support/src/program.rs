@@ -63,6 +63,16 @@ impl Running {
         self.child.kill().expect("it runs");
     }
 
+    /// Asks it to end, as `kill` and a service manager do.
+    ///
+    /// # Panics
+    /// If it cannot be asked.
+    #[cfg(unix)]
+    pub fn ask_to_end(&self) {
+        let asked = Command::new("kill").arg(self.child.id().to_string()).status();
+        assert!(asked.expect("kill runs").success());
+    }
+
     /// Everything that it prints until it ends, its exit code, and the text of its error output.
     ///
     /// # Panics

@@ -1,0 +1,217 @@
+//! A rendezvous server on a UDP socket: `cargo run --release --features reach --example rendezvous`. `docs/REACH.md` tells
+//! how to deploy it beside a TURN server.
+//!
+//! It runs until Ctrl-C or `kill`, and then prints its counters. Who met whom is printed with `--log-meetings` alone.
+
+use clap::Parser;
+use rebout::net::udp::UdpDriver;
+use rebout::rendezvous::{RoomRefusal, Server, ServerConfig, TurnService};
+use rebout::seal::Randomness;
+use std::error::Error;
+use std::io::Write as _;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// The environment variable that has the secret shared with the TURN server. A command line is seen by everybody.
+const SECRET_VARIABLE: &str = "REBOUT_TURN_SECRET";
+
+/// A stop that somebody has asked for is noticed after this long at the latest.
+const LOOK_UP_EVERY: Duration = Duration::from_millis(100);
+
+/// A rendezvous server: hosts without a reachable port are found here by their invite.
+///
+/// The secret shared with a TURN server comes from --turn-secret-file or from the environment variable REBOUT_TURN_SECRET.
+#[derive(Parser)]
+struct Args {
+    /// The address to listen on. `[::]` takes IPv6 and IPv4.
+    #[arg(long, default_value = "[::]:3479")]
+    bind: SocketAddr,
+    /// The TURN server that players are sent to, as they reach it.
+    #[arg(long, value_name = "ADDRESS")]
+    turn: Option<SocketAddr>,
+    /// A file with the secret shared with the TURN server, which others must not be able to read.
+    #[arg(long, value_name = "FILE", requires = "turn")]
+    turn_secret_file: Option<PathBuf>,
+    /// For how many seconds TURN credentials are valid.
+    #[arg(long, default_value_t = 600, value_parser = clap::value_parser!(u16).range(60..))]
+    turn_valid: u16,
+    /// The most rooms.
+    #[arg(long, default_value_t = 10_000)]
+    max_rooms: usize,
+    /// The most rooms of one IPv4 address or one /64 of IPv6.
+    #[arg(long, default_value_t = 32)]
+    max_rooms_per_source: usize,
+    /// The most guests that wait for an answer.
+    #[arg(long, default_value_t = 4_096)]
+    max_guests: usize,
+    /// Print the counters every so many seconds.
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    report: Option<u64>,
+    /// Print the addresses of each host and guest that meet. Without it nobody records them.
+    #[arg(long)]
+    log_meetings: bool,
+    /// Say everything as JSON, one object a line.
+    #[arg(long)]
+    json: bool,
+}
+
+fn main() -> ExitCode {
+    match serve(&Args::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("rendezvous: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn serve(args: &Args) -> Result<(), Box<dyn Error>> {
+    let turn = args.turn.map(|server| turn(server, args.turn_secret_file.as_deref())).transpose()?;
+    let mut udp =
+        UdpDriver::bind(args.bind).map_err(|error| format!("cannot listen on {}: {error}", args.bind))?;
+    let unix =
+        SystemTime::now().duration_since(UNIX_EPOCH).map_err(|_| "the clock shows a time before 1970")?;
+    let config = ServerConfig {
+        turn,
+        unix_at_zero: unix.saturating_sub(udp.now()).as_secs(),
+        credentials_valid: Duration::from_secs(args.turn_valid.into()),
+        max_rooms: args.max_rooms,
+        max_rooms_per_source: args.max_rooms_per_source,
+        max_guests: args.max_guests,
+        reports_meetings: args.log_meetings,
+        ..ServerConfig::default()
+    };
+    let mut server = Server::new(config, Randomness::System)?;
+    listen_for_signals();
+    let addr = udp.local_addr();
+    let with = args.turn.map_or("no TURN server".to_owned(), |turn| format!("the TURN server {turn}"));
+    say(
+        args.json,
+        "serving",
+        &[("address", addr.to_string())],
+        &format!("the rendezvous is open at {addr}, with {with}"),
+    );
+    let mut report_at = args.report.map(Duration::from_secs);
+    while !STOP.load(Ordering::Relaxed) {
+        let deadline = udp.now() + LOOK_UP_EVERY;
+        udp.run_until(&mut server, deadline)?;
+        while let Some(met) = server.poll_meeting() {
+            let fields = [("host", met.host.to_string()), ("guest", met.guest.to_string())];
+            say(args.json, "met", &fields, &format!("{} met {}", met.guest, met.host));
+        }
+        if let (Some(at), Some(every)) = (report_at, args.report)
+            && at <= udp.now()
+        {
+            report(&server, "report", args.json);
+            report_at = Some(udp.now() + Duration::from_secs(every));
+        }
+    }
+    report(&server, "closed", args.json);
+    Ok(())
+}
+
+/// The TURN server and the secret shared with it.
+fn turn(server: SocketAddr, file: Option<&Path>) -> Result<TurnService, Box<dyn Error>> {
+    let secret = match file {
+        Some(path) => secret_file(path)?,
+        None => std::env::var(SECRET_VARIABLE).map_err(|_| {
+            format!("a TURN server needs the secret shared with it: name a file by --turn-secret-file, or set {SECRET_VARIABLE}")
+        })?,
+    };
+    let secret = secret.trim();
+    if secret.is_empty() {
+        return Err("the secret shared with the TURN server is empty".into());
+    }
+    Ok(TurnService { server, secret: secret.as_bytes().to_vec() })
+}
+
+fn secret_file(path: &Path) -> Result<String, Box<dyn Error>> {
+    let named = |error| format!("cannot read the secret in {}: {error}", path.display());
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = std::fs::metadata(path).map_err(named)?.permissions().mode();
+        if mode & 0o007 != 0 {
+            let fix = format!("chmod o= {}", path.display());
+            return Err(format!("everybody can read the secret in {}: {fix}", path.display()).into());
+        }
+    }
+    std::fs::read_to_string(path).map_err(|error| named(error).into())
+}
+
+/// Prints the counters, and those refusals that there were.
+fn report(server: &Server, event: &str, json: bool) {
+    let stats = server.stats();
+    let mut fields = vec![
+        ("rooms", server.rooms() as u64),
+        ("guests", server.guests() as u64),
+        ("rooms_opened", stats.rooms_opened),
+        ("refreshes", stats.refreshes),
+        ("asks", stats.asks),
+        ("delivered", stats.delivered),
+        ("answered", stats.answered),
+        ("cookies", stats.cookies),
+        ("bytes_received", stats.bytes_received),
+        ("bytes_sent", stats.bytes_sent),
+    ];
+    let refused = RoomRefusal::ALL.into_iter().map(|refusal| (refusal, stats.refused(refusal)));
+    let refused: Vec<_> = refused.filter(|(_, count)| *count > 0).collect();
+    let mut words = vec![format!(
+        "{} rooms opened, {} open; {} asked for a ticket; {} INITs delivered, {} answered; {} bytes in, {} out",
+        stats.rooms_opened,
+        server.rooms(),
+        stats.asks,
+        stats.delivered,
+        stats.answered,
+        stats.bytes_received,
+        stats.bytes_sent
+    )];
+    words.extend(refused.iter().map(|(refusal, count)| format!("refused {count}: {refusal}")));
+    fields.extend(refused.iter().map(|(refusal, count)| (refusal.name(), *count)));
+    let fields: Vec<_> = fields.into_iter().map(|(name, count)| (name, count.to_string())).collect();
+    say(json, event, &fields, &words.join("\n"));
+}
+
+/// Prints one line, as words or as JSON. Numbers and addresses need no escapes.
+fn say(json: bool, event: &str, fields: &[(&str, String)], words: &str) {
+    if json {
+        let quoted = |value: &str| match value.parse::<u64>() {
+            Ok(_) => value.to_owned(),
+            Err(_) => format!("\"{value}\""),
+        };
+        let fields: String =
+            fields.iter().map(|(name, value)| format!(",\"{name}\":{}", quoted(value))).collect();
+        println!("{{\"event\":\"{event}\"{fields}}}");
+    } else {
+        println!("{words}");
+    }
+    let _ = std::io::stdout().flush();
+}
+
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// From now on the first Ctrl-C, `kill` or hang-up asks the server to stop; the second one ends the program as ever.
+#[cfg(unix)]
+fn listen_for_signals() {
+    /// These numbers are the same on every Unix.
+    const SIGNALS: [i32; 3] = [1, 2, 15];
+    const DEFAULT: usize = 0;
+    unsafe extern "C" {
+        safe fn signal(number: i32, handler: usize) -> usize;
+    }
+    extern "C" fn note(number: i32) {
+        STOP.store(true, Ordering::Relaxed);
+        signal(number, DEFAULT);
+    }
+    for number in SIGNALS {
+        // Storing a flag and calling `signal` are both allowed while any other code is interrupted.
+        signal(number, note as extern "C" fn(i32) as usize);
+    }
+}
+
+/// Elsewhere Ctrl-C ends the program.
+#[cfg(not(unix))]
+fn listen_for_signals() {}

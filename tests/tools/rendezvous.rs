@@ -1,0 +1,126 @@
+//! The rendezvous as a program: a host and a joiner over UDP, the counters at the end, and words for bad arguments.
+
+use crate::program::program;
+use rebout::rendezvous::{HostEvent, JoinerEvent, Post, Registration};
+use rebout::seal::Randomness;
+use std::net::{SocketAddr, UdpSocket};
+use std::process::Command;
+use std::time::{Duration, Instant};
+use support::program::Running;
+
+/// A server on a free port, and its address.
+fn start(args: &[&str]) -> (Running, SocketAddr) {
+    let mut command = Command::new(program("rendezvous"));
+    command.args(["--bind", "127.0.0.1:0"]).args(args).env("REBOUT_TURN_SECRET", "north");
+    let mut server = Running::start(&mut command);
+    let line = server.line();
+    let addr = line.split(['"', ' ', ',']).find_map(|word| word.parse().ok());
+    (server, addr.expect("an address"))
+}
+
+/// Asks a server to end, and returns everything that it has said since the first line.
+fn stop(server: Running) -> String {
+    server.ask_to_end();
+    let (said, code, error) = server.end();
+    assert_eq!((code, &*error), (Some(0), ""));
+    said
+}
+
+fn socket() -> UdpSocket {
+    let socket = UdpSocket::bind("127.0.0.1:0").expect("a port");
+    socket.set_read_timeout(Some(Duration::from_millis(5))).expect("a timeout");
+    socket
+}
+
+/// Lets a host and a joiner meet, and returns the address of the host that the server saw, and the TURN user of the joiner.
+fn meet(server: SocketAddr) -> (SocketAddr, String) {
+    let (host_socket, joiner_socket) = (socket(), socket());
+    let mut host = Registration::new(server, &[7; 32], Randomness::System).unwrap();
+    let mut joiner = Post::new(server, host.room(), Randomness::System).unwrap();
+    host.set_ticket(42);
+    let (mut seen, mut user) = (None, None);
+    let (init, resp) = ([0xE2; 333], [0xE3; 309]);
+    let (began, mut buf) = (Instant::now(), [0; 1_200]);
+    loop {
+        let now = began.elapsed();
+        assert!(now < Duration::from_secs(10), "they do not meet");
+        while let Some((to, len)) = host.poll_transmit(now, &mut buf) {
+            host_socket.send_to(&buf[..len], to).expect("sent");
+        }
+        while let Ok((len, from)) = host_socket.recv_from(&mut buf) {
+            host.handle_datagram(now, from, &buf[..len]);
+        }
+        match host.poll_event() {
+            Some(HostEvent::Registered { observed, .. }) => seen = Some(observed),
+            Some(HostEvent::Delivered { guest, init: found }) => {
+                assert_eq!(found, init);
+                assert!(host.answer(guest, &resp));
+            }
+            _ => {}
+        }
+        if let Some(observed) = seen {
+            assert_eq!(observed, host_socket.local_addr().unwrap());
+            while let Some((to, len)) = joiner.poll_transmit(now, &mut buf) {
+                joiner_socket.send_to(&buf[..len], to).expect("sent");
+            }
+            while let Ok((len, from)) = joiner_socket.recv_from(&mut buf) {
+                joiner.handle_datagram(now, from, &buf[..len]);
+            }
+            match joiner.poll_event() {
+                Some(JoinerEvent::Ticket { ticket, credentials, .. }) => {
+                    assert_eq!(ticket, 42);
+                    user = credentials.map(|credentials| credentials.user);
+                    assert!(joiner.post(&init));
+                }
+                Some(JoinerEvent::Answered { resp: found }) => {
+                    assert_eq!(found, resp);
+                    return (observed, user.unwrap_or_default());
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+#[test]
+fn a_host_and_a_joiner_meet_and_nobody_records_it() {
+    let (server, addr) = start(&["--turn", "192.0.2.9:3478"]);
+    let (host, user) = meet(addr);
+    let expiry: u64 = user.split(':').next().and_then(|expiry| expiry.parse().ok()).expect("an expiry");
+    let unix = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs();
+    assert!((unix + 580..unix + 602).contains(&expiry), "{expiry} is ten minutes after {unix}");
+    let said = stop(server);
+    assert!(said.starts_with("1 rooms opened, 1 open; 1 asked for a ticket; 1 INITs delivered"), "{said}");
+    assert!(!said.contains(&host.to_string()) && !said.contains("met"), "{said}");
+}
+
+#[test]
+fn meetings_and_counters_are_json_if_they_are_asked_for() {
+    let (server, addr) = start(&["--json", "--log-meetings"]);
+    let (host, user) = meet(addr);
+    assert_eq!(user, "", "there is no TURN server");
+    let said = stop(server);
+    let lines: Vec<&str> = said.lines().collect();
+    assert!(lines[0].starts_with(&format!("{{\"event\":\"met\",\"host\":\"{host}\",\"guest\":\"127.0.0.1:")));
+    let closed = lines.last().expect("the counters");
+    assert!(
+        closed.starts_with("{\"event\":\"closed\",\"rooms\":1,\"guests\":1,\"rooms_opened\":1,"),
+        "{closed}"
+    );
+}
+
+#[test]
+fn bad_arguments_are_explained() {
+    let said = |args: &[&str]| {
+        let run = Command::new(program("rendezvous")).args(args).env_remove("REBOUT_TURN_SECRET").output();
+        let run = run.expect("the rendezvous runs");
+        assert!(!run.status.success());
+        String::from_utf8(run.stderr).expect("text")
+    };
+    assert!(said(&["--turn", "192.0.2.9:3478"]).contains("set REBOUT_TURN_SECRET"));
+    assert!(said(&["--turn", "north"]).contains("invalid socket address"));
+    assert!(said(&["--bind", "192.0.2.9:1"]).contains("cannot listen on 192.0.2.9:1"));
+    assert!(said(&["--turn-secret-file", "x"]).contains("--turn <ADDRESS>"));
+    let nowhere = said(&["--turn", "192.0.2.9:3478", "--turn-secret-file", "nowhere"]);
+    assert!(nowhere.starts_with("rendezvous: cannot read the secret in nowhere: "), "{nowhere}");
+}
