@@ -162,3 +162,47 @@ fn the_vectors_of_the_page_follow_from_its_keys() {
         assert_eq!(sealed(&key, counter, head, &text), block(name), "{name}");
     }
 }
+
+/// The packets of a rendezvous by name, in parts.
+fn rendezvous_packets() -> Vec<(&'static str, Vec<Vec<u8>>)> {
+    use ring::signature::KeyPair as _;
+    let pair = ring::signature::Ed25519KeyPair::from_seed_unchecked(&counted(1, 32)).unwrap();
+    let key = pair.public_key().as_ref().to_vec();
+    let room = ring::digest::digest(&ring::digest::SHA256, &key).as_ref()[..16].to_vec();
+    let (ticket, guest) = (counted(0x71, 8), counted(0xD1, 8));
+    let signature = pair.sign(&[&b"rebout room 1"[..], &COOKIE, &ticket].concat());
+    let (mut init, mut resp) = (vec![0xE2], vec![0xE3]);
+    init.resize(53, 0);
+    resp.resize(53, 0);
+    let request = |first: u8| vec![vec![first, 1], NONCE.to_vec(), COOKIE.to_vec()];
+    let observed = [&[0; 10][..], &[0xFF, 0xFF, 192, 0, 2, 7, 0x1B, 0x58]].concat();
+    let relay = [&[0x20, 0x01, 0x0D, 0xB8][..], &[0; 11], &[9], &[0x0D, 0x96]].concat();
+    let secret = ring::hmac::Key::new(ring::hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, b"north");
+    let password = ring::hmac::sign(&secret, b"1700000000:0102030405ff");
+    let lasts = [1_700_000_000_u32.to_be_bytes().to_vec(), 600_u16.to_be_bytes().to_vec()].concat();
+    let turn = vec![relay, lasts, vec![1, 2, 3, 4, 5, 0xFF], password.as_ref().to_vec()];
+    vec![
+        ("register", [request(0xE8), vec![key, ticket.clone(), signature.as_ref().to_vec()]].concat()),
+        ("ask", [request(0xE9), vec![room.clone(), vec![0; 54]]].concat()),
+        ("post", [request(0xEA), vec![room, init.clone()]].concat()),
+        ("answer", vec![vec![0xEB, 1], guest.clone(), resp.clone()]),
+        ("cookie", vec![vec![0xEC], NONCE.to_vec(), COOKIE.to_vec()]),
+        ("grant", [vec![vec![0xED], NONCE.to_vec(), observed, ticket], turn].concat()),
+        ("deliver", vec![vec![0xEE], NONCE.to_vec(), guest, init]),
+        ("posted", vec![vec![0xEF], NONCE.to_vec(), vec![0]]),
+        ("answered", vec![vec![0xEF], NONCE.to_vec(), vec![1], resp]),
+    ]
+}
+
+#[test]
+fn the_packets_of_a_rendezvous_follow_from_its_key() {
+    let mut wrong = String::new();
+    for (name, parts) in rendezvous_packets() {
+        if block(&format!("rendezvous-{name}")) != parts.concat() {
+            let lines =
+                parts.iter().map(|part| part.iter().map(|b| format!("{b:02X} ")).collect::<String>() + "\n");
+            wrong += &format!("```vector rendezvous-{name}\n{}```\n", lines.collect::<String>());
+        }
+    }
+    assert!(wrong.is_empty(), "the page should have\n{wrong}");
+}

@@ -105,11 +105,11 @@ fn a_watcher_with_every_packet_takes_over_no_room() {
             meeting.world.network_mut().inject(now, addr(1), server_addr(), &datagram);
         }
         // The thief's own cookie with the host's key, and a signature that is the host's for another cookie.
-        let cookies = meeting.world.mail().iter().filter_map(|mail| match wire::decode(&mail.datagram) {
+        let mut cookies = meeting.world.mail().iter().filter_map(|mail| match wire::decode(&mail.datagram) {
             Ok(Packet::Cookie(cookie)) => Some(cookie.cookie),
             _ => None,
         });
-        if let (Some(cookie), Some(seen)) = (cookies.last(), seen_registers(&meeting).last()) {
+        if let (Some(cookie), Some(seen)) = (cookies.next_back(), seen_registers(&meeting).last()) {
             let Ok(Packet::Register(theirs)) = wire::decode(seen) else { panic!() };
             let forged = Register { cookie, nonce: round, ..theirs };
             let forged = bytes(&Packet::Register(forged));

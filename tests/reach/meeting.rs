@@ -59,11 +59,13 @@ impl Host {
     }
 
     pub(crate) fn delivered(&self) -> Vec<&[u8]> {
-        let init = |event| match event {
-            &HostEvent::Delivered { ref init, .. } => Some(&**init),
-            _ => None,
-        };
-        self.events.iter().filter_map(init).collect()
+        let mut found = Vec::new();
+        for event in &self.events {
+            if let HostEvent::Delivered { init, .. } = event {
+                found.push(&**init);
+            }
+        }
+        found
     }
 }
 

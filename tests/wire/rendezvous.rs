@@ -204,3 +204,41 @@ proptest! {
         }
     }
 }
+
+const PAGE: &str = include_str!("../../docs/WIRE.md");
+
+/// A block of the page.
+fn block(name: &str) -> Vec<u8> {
+    let (_, rest) =
+        PAGE.split_once(&format!("```vector rendezvous-{name}\n")).expect("the block is on the page");
+    let lines = rest.split("```").next().unwrap().lines().map(|line| line.split(';').next().unwrap());
+    lines.flat_map(str::split_whitespace).map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
+}
+
+/// `tests/vectors.rs` computes these blocks without this crate.
+#[test]
+fn the_page_has_the_bytes_that_the_code_writes() {
+    let [mut init, mut resp] = [[0; 53]; 2];
+    (init[0], resp[0]) = (0xE2, 0xE3);
+    let Ok(Packet::Register(register)) = decode(&block("register")) else { panic!() };
+    let Ok(Packet::Ask(Ask { room, .. })) = decode(&block("ask")) else { panic!() };
+    let Ok(Packet::Grant(Grant { turn: Some(granted), .. })) = decode(&block("grant")) else { panic!() };
+    let (nonce, cookie, ticket, guest) = (NONCE, COOKIE, TICKET, GUEST);
+    let observed = "192.0.2.7:7000".parse().unwrap();
+    let id = [1, 2, 3, 4, 5, 0xFF];
+    let turn =
+        TurnGrant { expiry: 1_700_000_000, id, password: granted.password, ..turn("[2001:db8::9]:3478") };
+    for (name, packet) in [
+        ("register", Packet::Register(Register { nonce, cookie, ticket, ..register })),
+        ("ask", Packet::Ask(Ask { nonce, cookie, room })),
+        ("post", Packet::Post(Post { nonce, cookie, room, init: &init })),
+        ("answer", Packet::Answer(Answer { guest, resp: &resp })),
+        ("cookie", Packet::Cookie(Cookie { nonce, cookie })),
+        ("grant", Packet::Grant(Grant { nonce, observed, ticket, turn: Some(turn) })),
+        ("deliver", Packet::Deliver(Deliver { nonce, guest, init: &init })),
+        ("posted", Packet::Reply(Reply { nonce, outcome: Outcome::Posted })),
+        ("answered", Packet::Reply(Reply { nonce, outcome: Outcome::Answered(&resp) })),
+    ] {
+        assert_eq!(bytes(&packet), block(name), "{name}");
+    }
+}
