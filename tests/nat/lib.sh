@@ -121,7 +121,7 @@ table $family filter {
     chain forward {
         type filter hook forward priority filter; policy drop
         ct state established,related accept
-        iifname "lan" $out
+        iifname "lan*" $out
     }
 }
 RULES
@@ -148,13 +148,39 @@ nat_side() {
     nat_rules "${side}_gw" "$kind"
 }
 
-# Builds everything: the kind of the host's gateway, and that of the joiner's.
+# Puts the joiner behind the gateway of the host. It has no hairpin: the machines reach each other by their own addresses alone.
+nat_neighbour() {
+    local inside; inside=$(nat_inside join "$1")
+    nat_space join
+    nat_cable join eth0 "$inside" host_gw lan2 "${inside%2}1"
+    nat_in join ip route add default via "${inside%2}1"
+}
+
+# Counts the datagrams between the outside addresses of both sides.
+nat_count_direct() {
+    local family=ip; [ "$NAT_FAMILY" = 4 ] || family=ip6
+    nat_in wan nft -f - <<RULES
+table $family direct {
+    chain forward {
+        type filter hook forward priority filter
+        $family saddr $(nat_outside host "$1") $family daddr $(nat_outside join "$2") counter
+        $family saddr $(nat_outside join "$2") $family daddr $(nat_outside host "$1") counter
+    }
+}
+RULES
+}
+
+nat_direct_packets() {
+    nat_in wan nft list ruleset | awk '/counter packets/ { for (i = 1; i < NF; i++) if ($i == "packets") sum += $(i + 1) } END { print sum + 0 }'
+}
+
+# Builds everything: the kind of the host's gateway, and that of the joiner's, or "same" for one gateway.
 nat_build() {
     local server
     nat_space wan
     nat_forward wan
     nat_side host "$1"
-    nat_side join "$2"
+    if [ "$2" = same ]; then nat_neighbour "$1"; else nat_side join "$2"; nat_count_direct "$1" "$2"; fi
     # A TURN server sends from its own addresses to others that it must have a route to.
     nat_space server
     server=$(nat_server)
