@@ -340,6 +340,7 @@ fn a_blind_forger_of_answers_is_not_believed() {
     meeting.run(secs(1));
     assert!(meeting.joiner(joiner).answered_at().is_some());
     assert_eq!(meeting.joiner(joiner).events.len(), 2, "a ticket and an answer");
+    assert_eq!(meeting.joiner(joiner).ticket(), Some(1));
     assert_eq!((meeting.host().events.len(), meeting.host().observed()), (2, Some(addr(1))));
 }
 
@@ -355,6 +356,8 @@ fn a_wrong_answer_does_not_keep_out_the_right_one() {
     for answer in [init(66), init(9)] {
         let resp = resp(&answer);
         let reply = bytes(&Packet::Reply(Reply { nonce, outcome: Outcome::Answered(&resp) }));
+        post.handle_datagram(ms(2), addr(66), &reply);
+        assert_eq!(post.poll_event(), None, "from somewhere else");
         post.handle_datagram(ms(2), server_addr(), &reply);
         post.handle_datagram(ms(2), server_addr(), &reply);
         assert_eq!(post.poll_event(), Some(rebout::rendezvous::JoinerEvent::Answered { resp }));

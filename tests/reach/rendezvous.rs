@@ -3,7 +3,7 @@
 use crate::meeting::{LATENCY, Meeting, Party, addr, config, init, ms, secs, server_addr};
 use rebout::lab::sim::{EntryKind, NatKind, Recording};
 use rebout::net::link::{Chance, LinkConfig};
-use rebout::rendezvous::{HostEvent, JoinerEvent, ServerConfig};
+use rebout::rendezvous::{Credentials, HostEvent, JoinerEvent, ServerConfig};
 use std::time::Duration;
 
 #[test]
@@ -162,8 +162,8 @@ fn rooms_and_guests_are_forgotten_in_time() {
     assert_eq!((meeting.server().rooms(), meeting.server().guests()), (0, 0));
 }
 
-/// The answers that a joiner gets in five seconds: each one's delay, kind and length.
-fn answers(room_exists: bool) -> Vec<(Duration, u8, usize)> {
+/// The answers that a joiner gets in five seconds: each one's delay, kind and length; and its TURN credentials.
+fn answers(room_exists: bool) -> (Vec<(Duration, u8, usize)>, Credentials) {
     let mut meeting = Meeting::new(1, config());
     meeting.host_mut().is_silent = true;
     meeting.world.network_mut().record(Recording::Full);
@@ -178,7 +178,7 @@ fn answers(room_exists: bool) -> Vec<(Duration, u8, usize)> {
     else {
         panic!("no ticket")
     };
-    assert!(credentials.user.starts_with("1700000601:"));
+    let credentials = credentials.clone();
     let transcript = meeting.world.network().transcript();
     let mut to_joiner = Vec::new();
     for entry in transcript.entries().iter().filter(|entry| entry.kind == EntryKind::Sent) {
@@ -186,13 +186,15 @@ fn answers(room_exists: bool) -> Vec<(Duration, u8, usize)> {
             to_joiner.push((entry.at - started, entry.datagram[0], entry.datagram.len()));
         }
     }
-    to_joiner
+    (to_joiner, credentials)
 }
 
 #[test]
 fn a_room_that_does_not_exist_is_answered_like_any_other() {
-    let there = answers(true);
-    assert_eq!(there, answers(false));
+    let ((there, real), (elsewhere, made_up)) = (answers(true), answers(false));
+    assert_eq!(there, elsewhere);
+    assert_eq!((&real.user, real.valid), (&made_up.user, made_up.valid));
+    assert_ne!(real.password, made_up.password, "nobody uses the relay for a room that does not exist");
     let first: Vec<(u8, usize)> = there.iter().take(3).map(|(_, kind, len)| (*kind, *len)).collect();
     assert_eq!(first, [(0xEC, 17), (0xED, 85), (0xEF, 10)], "a cookie, a grant, and that it was posted");
     assert!(there.len() > 5);
