@@ -44,7 +44,7 @@ pub struct ServerConfig {
 }
 
 impl Default for ServerConfig {
-    /// For a small machine: some megabytes of memory, and half of one processor under a flood of signatures.
+    /// For a small machine: some megabytes of memory, and a fraction of one processor under a flood of signatures.
     fn default() -> Self {
         Self {
             turn: None,
