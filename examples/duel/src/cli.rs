@@ -17,6 +17,7 @@ use stage::sound::{Levels, MAX_PERCENT, Sound};
 
 const AFTER_HELP: &str = "\
 In the game: Esc leaves, F1 or n opens the net graph, m mutes, F2 and F3 change your input delay.
+A gamepad plays beside the keys: west is light, north heavy, south special, east a throw.
 Against the bot: - and + change the round trip, [ and ] the loss, , and . the jitter, x cuts the line.
 
 Exit codes: 0 played to its end or left by choice; 1 no match came about, or the two machines ended

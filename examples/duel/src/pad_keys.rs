@@ -29,10 +29,4 @@ impl PadBindings {
         let bound = self.0.iter().zip(ORDER);
         bound.filter(|(button, _)| held.holds(**button)).fold(Buttons::NONE, |all, (_, button)| all | button)
     }
-
-    /// The buttons in words, for the first screen.
-    pub fn line(&self) -> String {
-        let [.., light, heavy, special, throw, start] = &self.0;
-        format!("{light} light  {heavy} heavy  {special} special  {throw} throw  {start} start")
-    }
 }

@@ -4,6 +4,7 @@ mod hostile;
 mod invited;
 mod mix;
 mod online;
+mod pads;
 mod replays;
 mod view;
 mod words;
