@@ -115,7 +115,7 @@ pub struct Sound {
 
 impl Sound {
     /// Sound on the device of this machine. The bank is made in the thread of the device, and what is ordered until then
-    /// is not heard.
+    /// is heard a little late.
     pub fn open(bank: impl FnOnce() -> Bank + Send + 'static) -> Self {
         let (orders, queue) = sync_channel(MAX_WAITING);
         let sound = Self { orders: Some(orders), ..Self::silent() };

@@ -23,7 +23,7 @@ const ROUND: Duration = Duration::from_millis(100);
 /// Plays until the game has dropped its end. A device that is not there, or goes away, is looked for again.
 pub(super) fn run(mixer: Mixer, device: &Mutex<String>) {
     let tell = |text: String| *device.lock().unwrap_or_else(PoisonError::into_inner) = text;
-    // The orders from before the bank was made come too late by now.
+    // The orders from before the bank was made are a little late by now: so much of them is skipped.
     let mut mixer = mixer;
     pass(&mut mixer, ROUND);
     loop {
