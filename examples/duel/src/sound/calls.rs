@@ -14,7 +14,7 @@ pub(super) fn add_to(bank: Bank) -> Bank {
     let gong = gong().with_peak(1.0);
     let bank = (1_u8..).zip(NUMBERS).fold(bank, |bank, (round, number)| {
         let words = called(&format!("R:100 AW:250 N:110 D _:60 {number}"), [112.0, 84.0]);
-        bank.with(call_of(round), Clip::together(&[(0.0, &gong, 0.20), (0.12, &words, 0.75)]).with_peak(0.62))
+        bank.with(call_of(round), Clip::together(&[(0.0, &gong, 0.14), (0.14, &words, 0.75)]).with_peak(0.62))
     });
     let fight = called("F:130 AY:330 T", [138.0, 96.0]);
     let knocked_out = called("K EY:330 _:40 OW:480", [132.0, 78.0]);
@@ -38,7 +38,7 @@ pub(super) fn add_to(bank: Bank) -> Bank {
 /// The voice of the hall: dense, with the walls behind it.
 fn called(text: &str, pitch_hz: [f32; 2]) -> Clip {
     let voice = say(text, pitch_hz).driven(1.6);
-    Clip::together(&[(0.0, &voice, 1.0), (0.061, &voice, 0.20), (0.113, &voice, 0.12), (0.187, &voice, 0.06)])
+    Clip::together(&[(0.0, &voice, 1.0), (0.061, &voice, 0.14), (0.113, &voice, 0.08), (0.187, &voice, 0.04)])
 }
 
 /// A gong: tones that do not belong together, the high ones gone first.

@@ -56,8 +56,8 @@ fn phone(name: &str) -> Vec<Sound> {
         "AO" => vec![voiced(AO, 1.0, 160.0)],
         "EH" => vec![voiced(EH, 1.0, 130.0)],
         "IH" => vec![voiced(IH, 0.95, 110.0)],
-        "IY" => vec![voiced(IY, 0.9, 170.0)],
-        "UW" => vec![voiced([330.0, 1_400.0, 2_300.0], 0.9, 60.0), voiced(UW, 0.9, 150.0)],
+        "IY" => vec![voiced(IY, 1.1, 170.0)],
+        "UW" => vec![voiced([330.0, 1_400.0, 2_300.0], 1.3, 60.0), voiced(UW, 1.3, 150.0)],
         "AY" => vec![
             voiced(AA, 1.0, 130.0),
             voiced([480.0, 1_800.0, 2_500.0], 0.95, 60.0),
@@ -73,9 +73,9 @@ fn phone(name: &str) -> Vec<Sound> {
         "L" => vec![voiced([360.0, 1_050.0, 2_700.0], 0.65, 75.0)],
         "M" => vec![voiced([250.0, 1_000.0, 2_200.0], 0.45, 110.0)],
         "N" => vec![voiced([260.0, 1_500.0, 2_500.0], 0.50, 100.0)],
-        "F" => vec![hissed([350.0, 1_100.0, 2_300.0], 0.0, 0.10, 7_500.0, 110.0)],
+        "F" => vec![hissed([350.0, 1_100.0, 2_300.0], 0.0, 0.18, 7_500.0, 110.0)],
         "V" => vec![hissed([300.0, 1_100.0, 2_300.0], 0.4, 0.05, 7_000.0, 75.0)],
-        "TH" => vec![hissed([320.0, 1_350.0, 2_550.0], 0.0, 0.09, 6_200.0, 110.0)],
+        "TH" => vec![hissed([320.0, 1_350.0, 2_550.0], 0.0, 0.15, 6_200.0, 110.0)],
         "S" => vec![hissed(TEETH, 0.0, 0.30, 6_000.0, 110.0)],
         "D" => vec![voiced(TEETH, 0.12, 45.0), hissed(TEETH, 0.2, 0.30, 3_800.0, 12.0)],
         "T" => vec![
@@ -170,7 +170,7 @@ pub fn say(text: &str, pitch_hz: [f32; 2]) -> Clip {
         let pulse = flow - 0.75 * before;
         before = flow;
         let hiss = noise.sample();
-        let mut sample = pulse * now.voice + 0.8 * hiss * now.breath;
+        let mut sample = pulse * now.voice + 0.25 * hiss * now.breath;
         if samples % TUNED_EVERY == 0 {
             let hz = [now.hz[0], now.hz[1], now.hz[2], HEAD_HZ[0], HEAD_HZ[1]];
             let tuned = resonances.iter_mut().zip(hz).zip(WIDTHS_HZ);
