@@ -2,23 +2,19 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
-/// One address in each network that machines are usually on: the internet (ranges reserved for documentation), the
-/// private ranges and the like. Only the route to them is looked up; nothing is sent.
-const PROBES: [IpAddr; 7] = [
+/// One address of the internet in each family, from the ranges reserved for documentation. Only the route to them is
+/// looked up; nothing is sent.
+const PROBES: [IpAddr; 2] = [
     IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)),
-    IpAddr::V4(Ipv4Addr::new(192, 168, 0, 1)),
-    IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)),
-    IpAddr::V4(Ipv4Addr::new(172, 16, 0, 1)),
-    IpAddr::V4(Ipv4Addr::new(100, 64, 0, 1)),
     IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1)),
-    IpAddr::V6(Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1)),
 ];
 
-/// The source addresses of this machine for the internet and the common private networks, each once, and those for the
-/// internet first within their family.
+/// The addresses of this machine's interfaces, each once, the likeliest to be reached first.
 ///
-/// Routes are looked up by connecting UDP sockets, which sends nothing. An interface that no such route uses is not
-/// found, and whether a router or a firewall lets others in is not known. Empty on a machine without a network.
+/// The source addresses of the default routes come first, then those of all other interfaces that are up, and IPv4
+/// addresses of link-local networks (169.254/16) last. Loopback is left out, and so are link-local IPv6 addresses, which mean
+/// nothing without the name of an interface on the other machine. Whether a router or a firewall lets others in is not
+/// known. Empty on a machine without a network.
 ///
 /// ```
 /// for address in rebout::net::local_addresses() {
@@ -27,13 +23,30 @@ const PROBES: [IpAddr; 7] = [
 /// ```
 #[must_use]
 pub fn local_addresses() -> Vec<IpAddr> {
-    let mut found = Vec::new();
-    for address in PROBES.into_iter().filter_map(source_toward) {
-        if !found.contains(&address) {
-            found.push(address);
+    let routed = PROBES.into_iter().filter_map(source_toward);
+    // A system that does not list its interfaces may still have a default route.
+    let interfaces = if_addrs::get_if_addrs().unwrap_or_default();
+    let listed = interfaces.into_iter().filter(if_addrs::Interface::is_oper_up).map(|interface| interface.ip());
+    ranked(routed.chain(listed))
+}
+
+/// The addresses that can be given to others, each once, with link-local ones last.
+fn ranked(found: impl Iterator<Item = IpAddr>) -> Vec<IpAddr> {
+    let mut addresses = Vec::new();
+    for address in found.filter(is_reachable) {
+        if !addresses.contains(&address) {
+            addresses.push(address);
         }
     }
-    found
+    // The sort is stable: everything else stays in its order.
+    addresses.sort_by_key(|address| matches!(address, IpAddr::V4(ip) if ip.is_link_local()));
+    addresses
+}
+
+/// Whether another machine can do anything with this address.
+fn is_reachable(address: &IpAddr) -> bool {
+    let needs_an_interface = matches!(address, IpAddr::V6(ip) if ip.is_unicast_link_local());
+    !address.is_loopback() && !address.is_unspecified() && !address.is_multicast() && !needs_an_interface
 }
 
 /// The source address of this machine for datagrams to `remote`, if there is a route.
@@ -45,8 +58,7 @@ fn source_toward(remote: IpAddr) -> Option<IpAddr> {
     let socket = UdpSocket::bind(any).ok()?;
     // Connecting a UDP socket only sets its destination, and sends nothing. Port 9 is "discard".
     socket.connect((remote, 9)).ok()?;
-    let address = socket.local_addr().ok()?.ip();
-    (!address.is_loopback() && !address.is_unspecified()).then_some(address)
+    Some(socket.local_addr().ok()?.ip())
 }
 
 #[cfg(test)]
@@ -63,7 +75,20 @@ mod tests {
     }
 
     #[test]
-    fn the_way_to_this_machine_itself_is_no_address_for_others() {
-        assert_eq!(source_toward(Ipv4Addr::LOCALHOST.into()), None);
+    fn every_interface_that_is_up_is_listed() {
+        let found = local_addresses();
+        let interfaces = if_addrs::get_if_addrs().expect("this system lists its interfaces");
+        for interface in interfaces.iter().filter(|interface| interface.is_oper_up()) {
+            let address = interface.ip();
+            assert_eq!(found.contains(&address), is_reachable(&address), "{address} in {found:?}");
+        }
+    }
+
+    #[test]
+    fn routed_addresses_come_first_and_link_local_ones_last_or_never() {
+        let found = ["192.168.1.4", "fd99::1", "169.254.7.7", "127.0.0.1", "::1", "fe80::1", "192.168.1.4", "10.9.0.1"];
+        let ranked = ranked(found.iter().map(|text| text.parse().expect("an address")));
+        let texts: Vec<_> = ranked.iter().map(ToString::to_string).collect();
+        assert_eq!(texts, ["192.168.1.4", "fd99::1", "10.9.0.1", "169.254.7.7"]);
     }
 }
