@@ -118,7 +118,8 @@ pub enum Command {
     },
     /// Play on a server
     Join {
-        /// The address of the server
+        /// Where the server is: an address or a name, with or without a port
+        #[arg(value_name = "ADDRESS", value_parser = |text: &str| stage::address::resolve(text, PORT))]
         server: SocketAddr,
         #[command(flatten)]
         player: Player,

@@ -4,6 +4,7 @@
 //! what the [hands](Hands) do, on keys and on [gamepads](pads). The screen has the [sound] too. Nothing of it ever waits for
 //! the game, nor the game for it.
 
+pub mod address;
 mod canvas;
 mod cells;
 pub mod glyphs;
