@@ -68,6 +68,10 @@ impl Color {
 pub trait Canvas {
     fn width(&self) -> f32;
     fn height(&self) -> f32;
+    /// Whether only brightness is seen: then a backdrop hides what stands before it.
+    fn is_mono(&self) -> bool {
+        false
+    }
     /// A rectangle that runs from one colour above to another below.
     fn gradient(&mut self, corner: Point, width: f32, height: f32, above: Color, below: Color);
     fn disc(&mut self, center: Point, radius: f32, color: Color);

@@ -16,20 +16,31 @@ struct Cell {
 
 const BLANK: Cell = Cell { letter: ' ', ink: [0; 3], paper: [0; 3] };
 
-/// Which colours the terminal knows.
+/// Which colours the terminal knows, or may be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
     Full,
     /// The fixed palette of 256.
     Palette,
+    /// None: brightness becomes blocks of different density.
+    Mono,
 }
 
 impl Depth {
     pub fn of_environment() -> Self {
+        Self::of(|name| std::env::var(name).ok())
+    }
+
+    /// The depth that the variables of an environment ask for: `NO_COLOR` wins over all others.
+    pub fn of(var: impl Fn(&str) -> Option<String>) -> Self {
         let says = |name: &str, words: &[&str]| {
-            std::env::var(name).is_ok_and(|value| words.iter().any(|word| value.contains(word)))
+            var(name).is_some_and(|value| words.iter().any(|word| value.contains(word)))
         };
-        if says("COLORTERM", &["truecolor", "24bit"]) || says("TERM", &["direct", "kitty", "alacritty"]) {
+        if var("NO_COLOR").is_some_and(|value| !value.is_empty()) {
+            Self::Mono
+        } else if says("COLORTERM", &["truecolor", "24bit"])
+            || says("TERM", &["direct", "kitty", "alacritty"])
+        {
             Self::Full
         } else {
             Self::Palette
@@ -37,9 +48,13 @@ impl Depth {
     }
 }
 
-/// The cells of a terminal: those that are shown, and those to show next.
+/// The cells of a terminal: those that are shown, and those to show next. A picture is written into an area of them.
 #[derive(Debug)]
 pub struct Cells {
+    /// The columns and rows of the terminal.
+    size: (usize, usize),
+    /// The first column and row of the area.
+    corner: (usize, usize),
     columns: usize,
     rows: usize,
     shown: Vec<Cell>,
@@ -52,6 +67,8 @@ pub struct Cells {
 impl Cells {
     pub fn new(depth: Depth) -> Self {
         Self {
+            size: (0, 0),
+            corner: (0, 0),
             columns: 0,
             rows: 0,
             shown: Vec::new(),
@@ -62,21 +79,54 @@ impl Cells {
         }
     }
 
+    /// The columns of the area that is written to.
     pub const fn columns(&self) -> usize {
         self.columns
     }
 
+    /// The rows of the area that is written to.
     pub const fn rows(&self) -> usize {
         self.rows
     }
 
+    /// A terminal of this size, all of which is written to.
     pub fn resize(&mut self, columns: usize, rows: usize) {
-        if (self.columns, self.rows) != (columns, rows) {
+        self.resize_around((columns, rows), (columns, rows));
+    }
+
+    /// A terminal of this size, with an area in its middle that is written to.
+    pub fn resize_around(&mut self, size: (usize, usize), area: (usize, usize)) {
+        let (columns, rows) = (area.0.min(size.0), area.1.min(size.1));
+        if (self.size, self.columns, self.rows) != (size, columns, rows) {
+            self.size = size;
             (self.columns, self.rows) = (columns, rows);
-            self.shown = vec![BLANK; columns * rows];
-            self.next = vec![BLANK; columns * rows];
+            self.corner = ((size.0 - columns) / 2, (size.1 - rows) / 2);
+            self.shown = vec![BLANK; size.0 * size.1];
+            self.next = vec![BLANK; size.0 * size.1];
             self.fresh = true;
         }
+    }
+
+    /// The columns and rows of the whole terminal.
+    pub const fn size(&self) -> (usize, usize) {
+        self.size
+    }
+
+    /// The letter, the ink and the paper of a cell of the terminal.
+    pub fn cell(&self, column: usize, row: usize) -> (char, Color, Color) {
+        let Cell { letter, ink, paper } = self.next[row * self.size.0 + column];
+        let color = |[r, g, b]: Rgb| Color { r, g, b, a: 255 };
+        (letter, color(ink), color(paper))
+    }
+
+    /// A row of the area, as text.
+    pub fn text(&self, row: usize) -> String {
+        (0..self.columns).map(|column| self.next[self.index(column, row)].letter).collect()
+    }
+
+    /// The place of a cell of the area.
+    const fn index(&self, column: usize, row: usize) -> usize {
+        (self.corner.1 + row) * self.size.0 + self.corner.0 + column
     }
 
     /// Takes over the pixels, two to a cell.
@@ -84,15 +134,19 @@ impl Cells {
         let depth = self.depth;
         for row in 0..self.rows {
             for column in 0..self.columns {
-                let ink = coarse(raster.pixel(column, row * 2), depth);
-                let paper = coarse(raster.pixel(column, row * 2 + 1), depth);
-                let cell = if ink == paper {
+                let halves = [raster.pixel(column, row * 2), raster.pixel(column, row * 2 + 1)];
+                let index = self.index(column, row);
+                if depth == Depth::Mono {
+                    self.next[index] = Cell { letter: shade(halves), ..BLANK };
+                    continue;
+                }
+                let [ink, paper] = halves.map(|color| coarse(color, depth));
+                self.next[index] = if ink == paper {
                     // A cell of one colour is a space: its ink does not count.
                     Cell { letter: ' ', ink: [0; 3], paper }
                 } else {
                     Cell { letter: '▀', ink, paper }
                 };
-                self.next[row * self.columns + column] = cell;
             }
         }
     }
@@ -105,7 +159,8 @@ impl Cells {
             if place >= self.columns {
                 return;
             }
-            let cell = &mut self.next[row * self.columns + place];
+            let index = self.index(place, row);
+            let cell = &mut self.next[index];
             let under = cell.paper;
             *cell = Cell {
                 // A control character would move the cursor.
@@ -134,10 +189,10 @@ impl Cells {
             self.out.push_str("\x1b[0m\x1b[2J");
         }
         let (mut ink, mut paper) = (None, None);
-        for row in 0..self.rows {
+        for row in 0..self.size.1 {
             let mut cursor = usize::MAX;
-            for column in 0..self.columns {
-                let index = row * self.columns + column;
+            for column in 0..self.size.0 {
+                let index = row * self.size.0 + column;
                 let cell = self.next[index];
                 if cell == self.shown[index] && !self.fresh {
                     continue;
@@ -169,6 +224,18 @@ fn coarse(color: Rgb, depth: Depth) -> Rgb {
     match depth {
         Depth::Full => color.map(|part| part & 0xFC),
         Depth::Palette => color.map(|part| CUBE[usize::from(cube_step(part))]),
+        Depth::Mono => [0; 3],
+    }
+}
+
+/// Two pixels as a block whose density is their brightness; a sharp edge between them stays one.
+fn shade(halves: [Rgb; 2]) -> char {
+    const DENSITIES: [char; 5] = [' ', '░', '▒', '▓', '█'];
+    let [above, below] = halves.map(|[r, g, b]| (u32::from(r) * 3 + u32::from(g) * 6 + u32::from(b)) / 10);
+    match (above, below) {
+        (150.., 0..100) => '▀',
+        (0..100, 150..) => '▄',
+        _ => DENSITIES[((above + below) / 2 * 5 / 256) as usize],
     }
 }
 
@@ -194,5 +261,6 @@ fn push_color(out: &mut String, target: u8, [r, g, b]: Rgb, depth: Depth) {
                 16 + 36 * u16::from(cube_step(r)) + 6 * u16::from(cube_step(g)) + u16::from(cube_step(b));
             write!(out, "\x1b[{target};5;{index}m")
         }
+        Depth::Mono => Ok(()),
     };
 }

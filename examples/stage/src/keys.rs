@@ -39,7 +39,7 @@ impl fmt::Display for Key {
         }
         match self {
             Self::Char(letter) => write!(f, "{letter}"),
-            Self::F(number) => write!(f, "f{number}"),
+            Self::F(number) => write!(f, "F{number}"),
             other => write!(f, "{other:?}"),
         }
     }

@@ -8,9 +8,15 @@ pub struct Raster {
     width: usize,
     height: usize,
     pixels: Vec<[u8; 3]>,
+    mono: bool,
 }
 
 impl Raster {
+    /// A canvas of which only brightness is seen.
+    pub fn mono() -> Self {
+        Self { mono: true, ..Self::default() }
+    }
+
     pub fn resize(&mut self, width: usize, height: usize) {
         if (self.width, self.height) != (width, height) {
             (self.width, self.height) = (width, height);
@@ -54,6 +60,10 @@ impl Canvas for Raster {
 
     fn height(&self) -> f32 {
         self.height as f32
+    }
+
+    fn is_mono(&self) -> bool {
+        self.mono
     }
 
     fn gradient(&mut self, corner: Point, width: f32, height: f32, above: Color, below: Color) {

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::panic::AssertUnwindSafe;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crossterm::event::{
     DisableFocusChange, EnableFocusChange, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers,
@@ -11,15 +11,14 @@ use crossterm::event::{
 use crossterm::{cursor, event, execute, terminal};
 
 use crate::screen::Job;
-use crate::{Cells, Color, Depth, Key, Keyboard, Picture, Raster, Role, Screen, rgb};
+use crate::{Depth, Key, Keyboard, Painter, Picture, Role, Screen};
 
-/// A larger terminal shows the picture in its middle: more cells are more bytes, not more fun.
-const MAX_COLUMNS: u16 = 160;
-const MAX_ROWS: u16 = 50;
-/// Smaller than this nothing can be recognised.
-const MIN_COLUMNS: u16 = 60;
-const MIN_ROWS: u16 = 18;
-const PAPER: Color = rgb(0xFF_F6_E4);
+/// How often a terminal that is too small is asked whether it has grown.
+const GROWTH_CHECK: Duration = Duration::from_millis(50);
+
+/// The answer to a terminal that says of itself that it cannot be drawn on.
+const DUMB: &str = "this terminal calls itself dumb (TERM=dumb): it cannot place letters or show colours, and a picture needs \
+                    both. Use another terminal, --view window, or --view none, which tells the match in words";
 
 /// Takes over the terminal and runs the job beside it.
 pub(crate) fn run<P: Picture, T: Send + 'static>(
@@ -29,6 +28,9 @@ pub(crate) fn run<P: Picture, T: Send + 'static>(
     if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
         return Err("the terminal view needs a terminal for input and output; try --view none".to_owned());
     }
+    if std::env::var("TERM").is_ok_and(|term| term == "dumb") {
+        return Err(DUMB.to_owned());
+    }
     let takeover =
         Takeover::begin().map_err(|error| format!("the terminal cannot be taken over: {error}"))?;
     let screen = Screen::new(true);
@@ -36,6 +38,8 @@ pub(crate) fn run<P: Picture, T: Send + 'static>(
     let reader = screen.clone();
     // It waits for keys for ever; the end of the process is its end.
     std::thread::spawn(move || read_keys(&reader, roles));
+    // Nobody fights unseen: the job begins once there is room for its pictures, or to hear that the player leaves.
+    await_room(&screen).map_err(|error| format!("the terminal is gone: {error}"))?;
     let worker = screen.clone();
     let thread = std::thread::spawn(move || {
         let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| job(&worker)));
@@ -136,9 +140,24 @@ fn key_of(code: KeyCode) -> Option<Key> {
     })
 }
 
+/// Waits until the terminal is large enough or the player leaves, and says how large that is.
+fn await_room<P: Picture>(screen: &Screen<P>) -> io::Result<()> {
+    let mut painter = Painter::new(Depth::of_environment());
+    let mut out = io::stdout();
+    loop {
+        let size = terminal::size()?;
+        if Painter::has_room(size) || screen.hands().closed {
+            return Ok(());
+        }
+        out.write_all(painter.ask_for_room(size))?;
+        out.flush()?;
+        std::thread::sleep(GROWTH_CHECK);
+    }
+}
+
 /// Draws every new picture until the match is over.
 fn draw_all<P: Picture>(screen: &Screen<P>) -> io::Result<()> {
-    let mut painter = Painter { raster: Raster::default(), cells: Cells::new(Depth::of_environment()) };
+    let mut painter = Painter::new(Depth::of_environment());
     let mut picture: Option<P> = None;
     let mut version = 0;
     let mut out = io::stdout();
@@ -158,30 +177,5 @@ fn draw_all<P: Picture>(screen: &Screen<P>) -> io::Result<()> {
             out.flush()?;
             screen.note_drawn(start);
         }
-    }
-}
-
-struct Painter {
-    raster: Raster,
-    cells: Cells,
-}
-
-impl Painter {
-    /// The bytes that show `picture` in a terminal of this size.
-    fn paint(&mut self, picture: &impl Picture, (columns, rows): (u16, u16)) -> &[u8] {
-        let (columns, rows) = (columns.min(MAX_COLUMNS), rows.min(MAX_ROWS));
-        self.cells.resize(usize::from(columns), usize::from(rows));
-        self.raster.resize(usize::from(columns), usize::from(rows) * 2);
-        if columns < MIN_COLUMNS || rows < MIN_ROWS {
-            self.raster.clear();
-            self.cells.take_pixels(&self.raster);
-            let text = format!("at least {MIN_COLUMNS} x {MIN_ROWS} please");
-            self.cells.write_centered(i32::from(rows) / 2, &text, PAPER, None);
-        } else {
-            picture.paint_shapes(&mut self.raster);
-            self.cells.take_pixels(&self.raster);
-            picture.write_words(&mut self.cells);
-        }
-        self.cells.changes()
     }
 }
