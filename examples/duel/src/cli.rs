@@ -1,6 +1,6 @@
 //! The command line.
 
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -13,12 +13,13 @@ use crate::play::{Admits, LinkSetting, MAX_MILLIS, NAME_LETTERS, Rules, Wishes};
 use crate::shelf::data_folder;
 use crate::view;
 use games::duel::bot::Level;
+use stage::address;
 use stage::sound::{Levels, MAX_PERCENT, Sound};
 
 const AFTER_HELP: &str = "\
-In the game: Esc leaves, F1 or n opens the net graph, m mutes, F2 and F3 change your input delay.
+In the game: Esc leaves, F1 opens the net graph, m mutes, F2 and F3 change your input delay.
 A gamepad plays beside the keys: west is light, north heavy, south special, east a throw.
-Against the bot: - and + change the round trip, [ and ] the loss, , and . the jitter, x cuts the line.
+Against the bot: F5 cuts the line, F6 changes the round trip, F7 the loss, F8 the jitter.
 
 Exit codes: 0 played to its end or left by choice; 1 no match came about, or the two machines ended
 with different states; 2 bad arguments, or no display and no terminal to play in; 3 the other machine
@@ -152,7 +153,7 @@ impl Guests {
             return Ok(Admits::Everybody);
         }
         // Port 0 stands for that of the socket.
-        let public = self.public.iter().map(|text| resolve_with(text, 0)).collect::<Result<_, _>>()?;
+        let public = self.public.iter().map(|text| address::resolve(text, 0)).collect::<Result<_, _>>()?;
         Ok(Admits::Invited { public, keep: self.keep.clone() })
     }
 }
@@ -413,19 +414,5 @@ fn name(text: &str) -> Result<String, String> {
 
 /// Where a joiner is to knock: an address or a name, with the usual port if none is said.
 pub fn resolve(host: &str) -> Result<SocketAddr, String> {
-    resolve_with(host, DEFAULT_PORT)
-}
-
-fn resolve_with(host: &str, port: u16) -> Result<SocketAddr, String> {
-    let with_port = match host.parse::<std::net::IpAddr>() {
-        // A bare IPv6 address has colons of its own.
-        Ok(ip) => SocketAddr::new(ip, port).to_string(),
-        Err(_) if host.rsplit_once(':').is_none() => format!("{host}:{port}"),
-        Err(_) => host.to_owned(),
-    };
-    let found = with_port.to_socket_addrs().map_err(|error| format!("'{host}' is no address: {error}"))?;
-    let mut found: Vec<_> = found.collect();
-    // Where a name has both, most hosts at home are reached by IPv4.
-    found.sort_by_key(SocketAddr::is_ipv6);
-    found.first().copied().ok_or_else(|| format!("'{host}' has no address"))
+    address::resolve(host, DEFAULT_PORT)
 }

@@ -246,12 +246,11 @@ fn first_screen(players: &[&Bindings], against_bot: bool) -> Panel {
         ("special", "a fireball; with down, a rising strike"),
         ("throw", "close up, beats a block; throw back to slip out"),
         ("combo", "light, heavy, special: one into the next"),
-        ("n or F1", "net graph; m mutes"),
+        ("F1", "net graph; m mutes"),
     ];
     lines.extend(tips.map(|(label, text)| (label.to_owned(), text.to_owned())));
     if against_bot {
-        let text = "- + round trip   [ ] loss   , . jitter   x cut the line";
-        lines.push(("the link".to_owned(), text.to_owned()));
+        lines.push(("the link".to_owned(), play::link_keys()));
     }
     Panel { title: "Rebout duel".to_owned(), lines, footer: "press enter to fight, esc to leave".to_owned() }
 }

@@ -1,8 +1,8 @@
-//! The contents of the net graph. The match loop fills it in; the views only read it, and know nothing of a session.
+//! The contents of the net graph. The match loop fills it in from its session; the views only read it.
 
 use std::collections::VecDeque;
 
-use rebout::Player;
+use rebout::{Advanced, Frame, Player, Session};
 
 use games::duel::Duel;
 use stage::{Point, at};
@@ -34,10 +34,21 @@ pub struct Moved {
     pub age: u32,
 }
 
+/// The outcome of a frame of a session.
+#[derive(Clone, Copy, Debug)]
+pub struct Played {
+    pub advanced: Advanced,
+    /// The state as it was last shown, and its frame.
+    pub shown: Duel,
+    pub frame: Frame,
+    pub resimulated_frames: u32,
+}
+
 /// How the link and the rollbacks are doing.
 #[derive(Clone, Debug, Default)]
 pub struct NetGraph {
-    pub round_trip_millis: f32,
+    /// `None` until it has been measured.
+    pub round_trip_millis: Option<f32>,
     /// Positive: we are ahead of the other.
     pub lead_frames: f32,
     pub delay_frames: u32,
@@ -94,29 +105,63 @@ impl NetGraph {
         &self.moved
     }
 
-    /// The figures as short lines of a label and a value.
+    /// Takes over the figures of a session after a frame.
+    pub fn note(&mut self, session: &Session<Duel>, played: &Played) {
+        let stats = session.stats();
+        let percent = |part: Option<f32>| part.unwrap_or(0.0) * 100.0;
+        self.round_trip_millis = stats.round_trip.map(|trip| trip.as_secs_f32() * 1e3);
+        self.lead_frames = stats.frame_lead;
+        self.delay_frames = session.delay_frames().into();
+        (self.lost_out_percent, self.lost_in_percent) = (percent(stats.loss_out), percent(stats.loss_in));
+        (self.packets_out, self.packets_in) = (stats.packets_out, stats.packets_in);
+        (self.bytes_out, self.bytes_in) = (stats.bytes_out, stats.bytes_in);
+        self.rollbacks = stats.rollback.rollbacks;
+        self.deepest_frames = self.deepest_frames.max(played.resimulated_frames);
+        self.stalls = stats.stalled_frames;
+        let moved = played.resimulated_frames > 0
+            && session.snapshot(played.frame).is_some_and(|truth| self.mark_moved(&played.shown, truth));
+        self.push(NetSample {
+            rollback_frames: played.resimulated_frames,
+            predicted_frames: stats.predicted_frames,
+            stalled: played.advanced == Advanced::Stalled,
+            moved,
+        });
+    }
+
+    /// The connection in a few letters: the round trip, and the deepest rollback of the last second. `None` before the
+    /// first measurement.
+    pub fn corner(&self) -> Option<String> {
+        let deepest = self.samples.iter().rev().take(60).map(|sample| sample.rollback_frames).max();
+        Some(format!("{:.0} ms · {}f", self.round_trip_millis?, deepest.unwrap_or(0)))
+    }
+
+    /// The figures as short lines of a label and a value, the most important first.
     pub fn lines(&self) -> Vec<(&'static str, String)> {
         let last = self.samples.back().copied().unwrap_or_default();
+        let trip =
+            self.round_trip_millis.map_or_else(|| "measuring".to_owned(), |trip| format!("{trip:.0} ms"));
+        let side = if self.lead_frames < 0.0 { "behind" } else { "ahead" };
         let mut lines = vec![
-            ("round trip", format!("{:.0} ms", self.round_trip_millis)),
-            ("frame lead", format!("{:+.1}", self.lead_frames)),
-            ("delay", frames(self.delay_frames)),
-            ("predicted", frames(last.predicted_frames)),
-            ("rollbacks", format!("{}, deepest {}", self.rollbacks, self.deepest_frames)),
-            ("stalls", self.stalls.to_string()),
-            ("lost", format!("{:.1}% out {:.1}% in", self.lost_out_percent, self.lost_in_percent)),
-            ("packets", format!("{} out {} in", self.packets_out, self.packets_in)),
-            ("bytes", format!("{} out {} in", kilobytes(self.bytes_out), kilobytes(self.bytes_in))),
+            ("round trip", trip),
+            ("input delay", counted(self.delay_frames.into(), "frame")),
+            ("rolled back", format!("{}, at most {}f", counted(self.rollbacks, "time"), self.deepest_frames)),
+            ("lost", format!("{:.1}% out, {:.1}% in", self.lost_out_percent, self.lost_in_percent)),
+            ("waited", counted(self.stalls, "frame")),
+            ("guessed", format!("{} ahead", counted(last.predicted_frames.into(), "frame"))),
+            ("your clock", format!("{:.1} frames {side}", self.lead_frames.abs())),
+            ("packets", format!("{} out, {} in", self.packets_out, self.packets_in)),
+            ("data", format!("{} out, {} in", kilobytes(self.bytes_out), kilobytes(self.bytes_in))),
         ];
         if !self.link.is_empty() {
-            lines.push(("link", self.link.clone()));
+            lines.insert(5, ("link", self.link.clone()));
         }
         lines
     }
 }
 
-fn frames(count: u32) -> String {
-    format!("{count} frame{}", if count == 1 { "" } else { "s" })
+/// A number with its noun: `1 frame`, `2 frames`.
+pub fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 fn kilobytes(bytes: u64) -> String {

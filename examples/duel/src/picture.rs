@@ -62,12 +62,19 @@ pub struct Picture {
     pub scene: Scene,
     /// The net graph, while it is open.
     pub net: Option<NetGraph>,
+    /// The connection in a few letters, while the net graph is closed.
+    pub corner: Option<String>,
     pub message: Option<Message>,
     pub panel: Option<Panel>,
     pub tape: Option<Tape>,
 }
 
 impl Picture {
+    /// A picture of the scene alone.
+    pub fn of(scene: Scene) -> Self {
+        Self { scene, net: None, corner: None, message: None, panel: None, tape: None }
+    }
+
     /// The fighters that a rollback has moved, while the net graph marks them.
     pub fn moved(&self) -> &[Moved] {
         self.net.as_ref().map_or(&[], |net| net.moved())

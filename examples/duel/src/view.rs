@@ -1,6 +1,7 @@
 //! How the duel is shown: its pictures in a window, in a terminal, or nowhere.
 
-use crate::art::{hud, stage as scenery, texts};
+use crate::art::camera::Covered;
+use crate::art::{graph, hud, stage as scenery, texts};
 use crate::keys::{Bindings, role_of};
 use crate::picture::Picture;
 use crate::sound;
@@ -16,12 +17,14 @@ impl stage::Picture for Picture {
     const TITLE: &'static str = "Rebout: duel";
 
     fn paint(&self, window: &mut Pixels) {
-        scenery::paint(window, &self.scene, self.moved());
+        let below = if self.net.is_some() { graph::NET_HEIGHT } else { 0.0 };
+        scenery::paint(window, &self.scene, self.moved(), Covered { above: hud::BARS, below });
         hud::paint(window, self);
     }
 
     fn paint_shapes(&self, raster: &mut Raster) {
-        scenery::paint(raster, &self.scene, self.moved());
+        let below = if self.net.is_some() { graph::NET_ROWS as f32 * 2.0 } else { 0.0 };
+        scenery::paint(raster, &self.scene, self.moved(), Covered { above: texts::BARS, below });
         texts::paint_pixels(raster, self);
     }
 

@@ -69,6 +69,14 @@ pub fn paint(canvas: &mut dyn Canvas, camera: &Camera, chance: u32, age: u32) {
     paint_gate(canvas, camera, light, age);
 }
 
+/// Paints nothing but the floor, for a canvas without colours.
+pub fn paint_plain(canvas: &mut dyn Canvas, camera: &Camera) {
+    let (width, height) = (canvas.width(), canvas.height());
+    canvas.rect(at(0.0, 0.0), width, height, rgb(0));
+    let below = camera.floor() + 1.0;
+    canvas.rect(at(0.0, below), width, height - below, rgb(0x50_50_50));
+}
+
 fn paint_stars(canvas: &mut dyn Canvas, horizon: f32) {
     let size = (canvas.width() / 960.0).max(0.35);
     let mut dice = 0x9E37_79B9_u32;
@@ -93,13 +101,22 @@ fn paint_sun(canvas: &mut dyn Canvas, camera: &Camera, light: &Light) {
     canvas.disc(center, radius, light.sun);
 }
 
-fn paint_hills(canvas: &mut dyn Canvas, camera: &Camera, ridge: &[f32], depth: f32, tall: f32, color: Color) {
+fn paint_hills(
+    canvas: &mut dyn Canvas,
+    camera: &Camera,
+    ridge: &[f32; 13],
+    depth: f32,
+    tall: f32,
+    color: Color,
+) {
     let base = camera.horizon() + 2.0;
-    let place = |index: usize| {
-        let x = camera.project_far(-330.0 + index as f32 * 55.0, depth);
-        at(x, base - ridge[index] * tall)
+    // The ridge goes on behind both edges, however wide the canvas is.
+    let place = |index: i16| {
+        let height = ridge[(i32::from(index) + 6).rem_euclid(13) as usize];
+        at(camera.project_far(f32::from(index) * 55.0, depth), base - height * tall)
     };
-    for index in 1..ridge.len() {
+    let count = camera.count_to_edge(55.0, camera.far_scale());
+    for index in 1 - count..=count {
         let (left, right) = (place(index - 1), place(index));
         // A little wider than itself: two smooth edges side by side would let the sky through.
         canvas
@@ -113,7 +130,8 @@ fn paint_floor(canvas: &mut dyn Canvas, camera: &Camera, light: &Light, height: 
     // Planks run away from us: every seam passes its place on the fighters' line and meets the others far behind.
     let deep = (height - horizon) / (camera.floor() - horizon);
     let seam_width = (height / 270.0).max(0.6);
-    for plank in -9..=9_i8 {
+    let count = camera.count_to_edge(46.0 * 0.52, camera.scale());
+    for plank in -count..=count {
         let near = camera.project(at(f32::from(plank) * 46.0, 0.0)).x;
         let far = width / 2.0 + (near - width / 2.0) * 0.52;
         let front = far + (near - far) * deep;
@@ -129,7 +147,7 @@ fn paint_floor(canvas: &mut dyn Canvas, camera: &Camera, light: &Light, height: 
 
 fn paint_gate(canvas: &mut dyn Canvas, camera: &Camera, light: &Light, age: u32) {
     let depth = 0.7;
-    let unit = canvas.width() / 500.0;
+    let unit = camera.far_scale();
     let foot = camera.horizon() + 1.0;
     let spot = |x: f32, up: f32| at(camera.project_far(x, depth), foot - up * unit);
     let beam = |canvas: &mut dyn Canvas, left: Point, right: Point, thick: f32| {
@@ -149,7 +167,8 @@ fn paint_gate(canvas: &mut dyn Canvas, camera: &Camera, light: &Light, age: u32)
     canvas.rect(spot(-5.0, 136.0), 10.0 * unit, 26.0 * unit, light.wood);
     // A low fence closes the yard.
     canvas.rect(at(0.0, foot - 15.0 * unit), canvas.width(), 3.0 * unit, light.wood);
-    for post in -9..=9_i8 {
+    let count = camera.count_to_edge(34.0, unit);
+    for post in -count..=count {
         let top = spot(f32::from(post) * 34.0, 19.0);
         canvas.rect(top.plus(-1.5 * unit, 0.0), 3.0 * unit, 19.0 * unit, light.wood);
     }

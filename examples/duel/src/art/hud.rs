@@ -2,22 +2,26 @@
 
 use rebout::Player;
 
-use crate::netgraph::{NetGraph, PLOTTED_FRAMES};
+use super::graph;
+use super::sheet;
+use super::wrap::wrap;
 use crate::picture::{Banner, Message, Panel, Picture, Tape, Tone, banner};
 use crate::scene::Scene;
 use games::duel::{FULL_HEALTH, Phase, ROUNDS_TO_WIN};
 use stage::glyphs::{self, Style, write, write_centered, write_ending};
-use stage::{Canvas, Color, Point, at, rgb};
+use stage::{Canvas, Color, at, rgb};
 
 pub(super) const INK: Color = rgb(0x12_0A_1C);
 pub(super) const PAPER: Color = rgb(0xFF_F6_E4);
 pub(super) const GOLD: Color = rgb(0xFF_CC_4A);
 pub(super) const RED: Color = rgb(0xE0_34_3E);
-const ROLLED_BACK: Color = rgb(0x54_C8_FF);
-const PREDICTED: Color = rgb(0x8C_E0_8C);
 const BAR_WIDTH: f32 = 380.0;
 const BAR_HEIGHT: f32 = 20.0;
-const NET_HEIGHT: f32 = 84.0;
+/// The pixels from above that bars cover.
+pub const BARS: f32 = 52.0;
+/// The rows of a message, from above.
+const MESSAGE_TOP: f32 = 82.0;
+const MESSAGE_PITCH: f32 = 22.0;
 
 pub fn tone_color(tone: Tone) -> Color {
     match tone {
@@ -39,18 +43,24 @@ pub fn health_color(share: f32) -> Color {
 /// Paints what lies over the stage, on a canvas of 960 by 540.
 pub fn paint(canvas: &mut dyn Canvas, picture: &Picture) {
     let scene = &picture.scene;
+    let message = picture.message.as_ref().map(|message| MessageBox::of(message));
+    let banner = banner(scene).filter(|_| picture.panel.is_none());
+    // Combos are counted below whatever else is said.
+    let below = message.as_ref().map_or(MESSAGE_TOP, MessageBox::bottom) + 18.0;
+    let below = if banner.is_some() { below.max(BANNER_MIDDLE + 62.0) } else { below };
     for player in Player::BOTH {
         paint_bar(canvas, scene, player);
-        paint_combo(canvas, scene, player);
+        paint_combo(canvas, scene, player, below);
     }
     paint_clock(canvas, scene);
     if let Some(net) = &picture.net {
-        paint_net(canvas, net);
+        graph::paint_window(canvas, net);
     }
-    if picture.panel.is_none()
-        && let Some(banner) = banner(scene)
-    {
-        paint_banner(canvas, &banner);
+    if let Some(corner) = picture.corner.as_ref().filter(|_| picture.panel.is_none()) {
+        paint_corner(canvas, corner);
+    }
+    if let Some(banner) = &banner {
+        paint_banner(canvas, banner);
     }
     if let Some(tape) = &picture.tape {
         paint_tape(canvas, tape);
@@ -58,9 +68,17 @@ pub fn paint(canvas: &mut dyn Canvas, picture: &Picture) {
     if let Some(panel) = &picture.panel {
         paint_panel(canvas, panel);
     }
-    if let Some(message) = &picture.message {
+    if let Some(message) = &message {
         paint_message(canvas, message);
     }
+}
+
+/// The connection in a few letters, where no fighter stands.
+fn paint_corner(canvas: &mut dyn Canvas, text: &str) {
+    let place = at(canvas.width() - 14.0, canvas.height() - 24.0);
+    let style = Style::new(1.7, 1.9, PAPER);
+    write_ending(canvas, text, place, Style { color: INK.faded(0.8), stroke: 5.0, ..style });
+    write_ending(canvas, text, place, style);
 }
 
 fn paint_bar(canvas: &mut dyn Canvas, scene: &Scene, player: Player) {
@@ -138,7 +156,7 @@ fn paint_clock(canvas: &mut dyn Canvas, scene: &Scene) {
     write_centered(canvas, &format!("{seconds:02}"), at(middle, 25.0), style);
 }
 
-fn paint_combo(canvas: &mut dyn Canvas, scene: &Scene, player: Player) {
+fn paint_combo(canvas: &mut dyn Canvas, scene: &Scene, player: Player, top: f32) {
     let side = &scene.sides[player.index()];
     if side.combo_frames == 0 {
         return;
@@ -149,13 +167,16 @@ fn paint_combo(canvas: &mut dyn Canvas, scene: &Scene, player: Player) {
     let damage = format!("{} damage", side.combo_damage);
     let big = Style::new(4.4, 5.6, GOLD.faded(fade)).slanted(0.16);
     let x = place(glyphs::width(&count, big.unit));
-    write(canvas, &count, at(x + 2.5, 106.0), Style { color: INK.faded(fade), stroke: 10.5, ..big });
-    write(canvas, &count, at(x, 104.0), big);
+    write(canvas, &count, at(x + 2.5, top + 2.0), Style { color: INK.faded(fade), stroke: 10.5, ..big });
+    write(canvas, &count, at(x, top), big);
     let small = Style::new(2.0, 2.3, PAPER.faded(fade)).slanted(0.16);
     let x = place(glyphs::width(&damage, small.unit));
-    write(canvas, &damage, at(x, 142.0), Style { color: INK.faded(fade), stroke: 5.0, ..small });
-    write(canvas, &damage, at(x, 142.0), small);
+    write(canvas, &damage, at(x, top + 38.0), Style { color: INK.faded(fade), stroke: 5.0, ..small });
+    write(canvas, &damage, at(x, top + 38.0), small);
 }
+
+/// The height of the middle of a banner.
+const BANNER_MIDDLE: f32 = 168.0;
 
 fn paint_banner(canvas: &mut dyn Canvas, banner: &Banner) {
     let (width, middle) = (canvas.width(), canvas.width() / 2.0);
@@ -163,10 +184,10 @@ fn paint_banner(canvas: &mut dyn Canvas, banner: &Banner) {
     let settle = 1.0 - (f32::from(banner.age) / 9.0).min(1.0);
     let fits = (width * 0.8 / glyphs::width(&banner.text, 1.0).max(1.0)).min(11.0);
     let unit = fits * (1.0 + settle * settle * 0.9);
-    let top = 168.0 - unit * 3.0;
+    let top = BANNER_MIDDLE - unit * 3.0;
     let fade = 1.0 - settle;
     let band = 6.0 * fits + 44.0;
-    let edge = 168.0 - band / 2.0;
+    let edge = BANNER_MIDDLE - band / 2.0;
     canvas.rect(at(0.0, edge), width, band, INK.faded(0.42 * fade));
     canvas.rect(at(0.0, edge), width, 3.0, GOLD.faded(0.8 * fade));
     canvas.rect(at(0.0, edge + band - 3.0), width, 3.0, GOLD.faded(0.8 * fade));
@@ -184,33 +205,44 @@ fn paint_banner(canvas: &mut dyn Canvas, banner: &Banner) {
     }
 }
 
+/// Sizes of a panel's letters, the largest first, with the pixels from line to line.
+const PANEL_SIZES: [(f32, f32); 4] = [(1.9, 26.0), (1.7, 23.0), (1.5, 20.0), (1.3, 17.0)];
+
 fn paint_panel(canvas: &mut dyn Canvas, panel: &Panel) {
     const LEFT: f32 = 92.0;
-    const PITCH: f32 = 26.0;
     /// Labels end and texts begin beside this line.
     const SPINE: f32 = 276.0;
+    const FRAME: f32 = 164.0;
     let (width, height) = (canvas.width(), canvas.height());
     canvas.rect(at(0.0, 0.0), width, height, INK.faded(0.35));
     let (middle, wide) = (width / 2.0, width - LEFT * 2.0);
-    let tall = 164.0 + PITCH * panel.lines.len() as f32;
-    let top = ((height - tall) / 2.0).max(76.0);
+    // The largest letters in which all lines fit, wrapped.
+    let letters = |room: f32, unit: f32| ((room / unit + 2.0) / 6.0) as usize;
+    let laid_out = |unit: f32| {
+        let beside = letters(LEFT + wide - SPINE - 30.0, unit);
+        sheet::wrapped(panel, beside, letters(wide - 40.0, unit))
+    };
+    let fits = |(unit, pitch): &(f32, f32)| FRAME + pitch * laid_out(*unit).len() as f32 <= height - 16.0;
+    let (unit, pitch) = PANEL_SIZES.into_iter().find(fits).unwrap_or(PANEL_SIZES[3]);
+    let lines = laid_out(unit);
+    let tall = FRAME + pitch * lines.len() as f32;
+    let top = ((height - tall) / 2.0).max(76.0).min(height - tall - 8.0).max(0.0);
     canvas.rect(at(LEFT, top), wide, tall, INK.faded(0.88));
     canvas.rect(at(LEFT, top), wide, 4.0, GOLD);
     canvas.rect(at(LEFT, top + tall - 4.0), wide, 4.0, GOLD);
-    let unit = (560.0 / glyphs::width(&panel.title, 1.0).max(1.0)).min(7.0);
-    let title = Style::new(unit, unit * 1.25, PAPER).slanted(0.14);
-    let place = at(middle - unit * 0.4, top + 26.0);
-    write_centered(canvas, &panel.title, place.plus(unit * 0.2, unit * 0.45), Style { color: RED, ..title });
+    let large = (560.0 / glyphs::width(&panel.title, 1.0).max(1.0)).min(7.0);
+    let title = Style::new(large, large * 1.25, PAPER).slanted(0.14);
+    let place = at(middle - large * 0.4, top + 26.0);
+    write_centered(
+        canvas,
+        &panel.title,
+        place.plus(large * 0.2, large * 0.45),
+        Style { color: RED, ..title },
+    );
     write_centered(canvas, &panel.title, place, title);
-    // All lines in one size: that of the longest.
-    let fits = |(label, text): &(String, String)| {
-        let room = if label.is_empty() { wide - 40.0 } else { LEFT + wide - SPINE - 30.0 };
-        room / glyphs::width(text, 1.0).max(1.0)
-    };
-    let unit = panel.lines.iter().map(fits).fold(1.9, f32::min);
     let style = Style::new(unit, unit * 1.08, PAPER);
-    for (index, (label, text)) in panel.lines.iter().enumerate() {
-        let y = top + 96.0 + PITCH * index as f32;
+    for (index, (label, text)) in lines.iter().enumerate() {
+        let y = top + 96.0 + pitch * index as f32;
         if label.is_empty() {
             write_centered(canvas, text, at(middle, y), style);
         } else {
@@ -218,17 +250,36 @@ fn paint_panel(canvas: &mut dyn Canvas, panel: &Panel) {
             write(canvas, text, at(SPINE + 12.0, y), style);
         }
     }
-    let style = Style::new(2.2, 2.6, GOLD);
+    let fits = (wide - 40.0) / glyphs::width(&panel.footer, 1.0).max(1.0);
+    let style = Style::new(fits.min(2.2), fits.min(2.2) * 1.18, GOLD);
     write_centered(canvas, &panel.footer, at(middle, top + tall - 36.0), style);
 }
 
-fn paint_message(canvas: &mut dyn Canvas, message: &Message) {
+/// A message, wrapped to the window.
+struct MessageBox {
+    lines: Vec<String>,
+    color: Color,
+}
+
+impl MessageBox {
+    fn of(message: &Message) -> Self {
+        Self { lines: wrap(&message.text, 74), color: tone_color(message.tone) }
+    }
+
+    fn bottom(&self) -> f32 {
+        MESSAGE_TOP + 6.0 + MESSAGE_PITCH * self.lines.len() as f32
+    }
+}
+
+fn paint_message(canvas: &mut dyn Canvas, message: &MessageBox) {
     let middle = canvas.width() / 2.0;
-    let unit = (canvas.width() * 0.92 / glyphs::width(&message.text, 1.0).max(1.0)).min(2.0);
-    let half = glyphs::width(&message.text, unit) / 2.0 + 18.0;
-    canvas.rect(at(middle - half, 82.0), half * 2.0, 28.0, INK.faded(0.8));
-    let style = Style::new(unit, unit * 1.15, tone_color(message.tone));
-    write_centered(canvas, &message.text, at(middle, 96.0 - unit * 3.0), style);
+    let widest = message.lines.iter().map(|line| glyphs::width(line, 2.0)).fold(0.0, f32::max);
+    let half = widest / 2.0 + 18.0;
+    canvas.rect(at(middle - half, MESSAGE_TOP), half * 2.0, message.bottom() - MESSAGE_TOP, INK.faded(0.8));
+    for (index, line) in message.lines.iter().enumerate() {
+        let y = MESSAGE_TOP + 8.0 + MESSAGE_PITCH * index as f32;
+        write_centered(canvas, line, at(middle, y), Style::new(2.0, 2.3, message.color));
+    }
 }
 
 fn paint_tape(canvas: &mut dyn Canvas, tape: &Tape) {
@@ -244,50 +295,4 @@ fn paint_tape(canvas: &mut dyn Canvas, tape: &Tape) {
     let state = if tape.paused { "paused".to_owned() } else { format!("{}x", tape.speed) };
     let text = format!("frame {} of {}  {state}", tape.frame, tape.frames);
     write(canvas, &text, at(40.0, height - 76.0), Style::new(1.7, 1.9, PAPER));
-}
-
-/// A strip along the floor, below the fighters' feet: figures on the left, the plot on the right.
-fn paint_net(canvas: &mut dyn Canvas, net: &NetGraph) {
-    let (width, height) = (canvas.width(), canvas.height());
-    let top = height - NET_HEIGHT;
-    canvas.rect(at(0.0, top), width, NET_HEIGHT, INK.faded(0.78));
-    canvas.rect(at(0.0, top), width, 2.0, GOLD.faded(0.7));
-    for (index, (label, value)) in net.lines().iter().enumerate() {
-        let column = (index / 5) as f32 * 248.0;
-        let place = at(16.0 + column, top + 10.0 + (index % 5) as f32 * 14.0);
-        write(canvas, label, place, Style::new(1.4, 1.5, GOLD));
-        write(canvas, value, place.plus(92.0, 0.0), Style::new(1.4, 1.5, PAPER));
-    }
-    paint_plot(canvas, net, at(540.0, height - 8.0), 404.0, NET_HEIGHT - 18.0);
-}
-
-/// Rollback depth as bars, predicted frames as a line of dots, stalls in red, and a tick where a fighter was moved.
-fn paint_plot(canvas: &mut dyn Canvas, net: &NetGraph, base: Point, wide: f32, tall: f32) {
-    const MAX_FRAMES: f32 = 12.0;
-    let step = wide / PLOTTED_FRAMES as f32;
-    canvas.rect(base.plus(0.0, -tall), wide, tall, INK.faded(0.6));
-    for rule in [4.0, 8.0] {
-        canvas.rect(base.plus(0.0, -tall * rule / MAX_FRAMES), wide, 1.0, PAPER.faded(0.16));
-    }
-    let offset = PLOTTED_FRAMES - net.samples().len();
-    for (index, sample) in net.samples().enumerate() {
-        let x = base.x + (offset + index) as f32 * step;
-        let up = |frames: u32| (frames as f32).min(MAX_FRAMES) / MAX_FRAMES * tall;
-        if sample.stalled {
-            canvas.rect(at(x, base.y - tall), step + 0.4, tall, RED.faded(0.55));
-        }
-        if sample.rollback_frames > 0 {
-            let height = up(sample.rollback_frames);
-            canvas.rect(at(x, base.y - height), step.max(1.0), height, ROLLED_BACK);
-        }
-        canvas.rect(at(x, base.y - up(sample.predicted_frames) - 1.0), step, 1.6, PREDICTED.faded(0.8));
-        if sample.moved {
-            canvas.rect(at(x - 0.5, base.y - tall), 2.0, 7.0, GOLD);
-        }
-    }
-    let mut place = base.plus(6.0, 12.0 - tall);
-    for (text, color) in [("rollback depth", ROLLED_BACK), ("predicted", PREDICTED), ("moved", GOLD)] {
-        write(canvas, text, place, Style::new(1.1, 1.2, color));
-        place.x += glyphs::width(text, 1.1) + 18.0;
-    }
 }

@@ -3,8 +3,11 @@
 pub mod backdrop;
 pub mod camera;
 pub mod figure;
+pub mod graph;
 pub mod hud;
 pub mod pose;
+pub mod sheet;
 pub mod sparks;
 pub mod stage;
 pub mod texts;
+pub mod wrap;

@@ -2,7 +2,7 @@
 
 use rebout::Player;
 
-use super::camera::Camera;
+use super::camera::{Camera, Covered};
 use super::figure::{self, Joints, Look, OUTFITS};
 use super::{backdrop, sparks};
 use crate::netgraph::Moved;
@@ -10,10 +10,15 @@ use crate::scene::Scene;
 use games::duel::Action;
 use stage::{Canvas, at, rgb};
 
-/// Paints everything that is on the stage. `moved` are the marks where a rollback has just put a fighter elsewhere.
-pub fn paint(canvas: &mut dyn Canvas, scene: &Scene, moved: &[Moved]) {
-    let camera = Camera::new(scene.gaze, canvas.width(), canvas.height());
-    backdrop::paint(canvas, &camera, scene.duel.chance.state(), scene.age);
+/// Paints everything that is on the stage. `moved` are the marks where a rollback has just put a fighter elsewhere, and
+/// nobody's head or feet are behind `covered`.
+pub fn paint(canvas: &mut dyn Canvas, scene: &Scene, moved: &[Moved], covered: Covered) {
+    let camera = Camera::new(scene.gaze, canvas.width(), canvas.height(), covered);
+    if canvas.is_mono() {
+        backdrop::paint_plain(canvas, &camera);
+    } else {
+        backdrop::paint(canvas, &camera, scene.duel.chance.state(), scene.age);
+    }
     for player in Player::BOTH {
         paint_shadow(canvas, &camera, scene, player);
     }
@@ -73,8 +78,13 @@ fn paint_fighter(canvas: &mut dyn Canvas, camera: &Camera, scene: &Scene, player
         place.x += if scene.age.is_multiple_of(2) { 1.6 } else { -1.6 };
     }
     let joints = Joints::of(&view.pose, place, side, fighter.airborne());
+    let mut outfit = OUTFITS[player.index()];
+    if canvas.is_mono() {
+        // Dark cloth would be as black as the stage; the two still differ.
+        outfit.cloth = outfit.cloth.lighter(0.5);
+    }
     let look = Look {
-        outfit: OUTFITS[player.index()],
+        outfit,
         side,
         flash: scene.flash(player),
         age: scene.age as f32 + player.index() as f32 * 40.0,

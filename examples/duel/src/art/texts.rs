@@ -5,17 +5,23 @@ use rebout::Player;
 use stage::glyphs::{self, Style, write_centered};
 use stage::{Canvas, Cells, Raster, at, rgb};
 
+use super::graph;
 use super::hud::{GOLD, INK, PAPER, RED, health_color, tone_color};
-use crate::netgraph::NetGraph;
+use super::sheet::Sheet;
+use super::wrap::wrap;
 use crate::picture::{Banner, Panel, Picture, banner};
 use crate::scene::Scene;
 use games::duel::{FULL_HEALTH, ROUNDS_TO_WIN};
 
 /// Columns that the clock takes in the middle.
 const CLOCK_COLUMNS: f32 = 17.0;
-/// The net graph is a strip of so many rows along the floor, below the fighters' feet.
-const NET_ROWS: usize = 5;
-const NET_LABEL: i32 = 12;
+/// The pixels from above that bars cover.
+pub const BARS: f32 = 6.0;
+/// A lower terminal has a clock of plain letters: heads would be behind a large one.
+const LARGE_CLOCK_ROWS: usize = 30;
+const NAME_ROW: i32 = 3;
+/// The first row of a message.
+const MESSAGE_ROW: i32 = 5;
 
 /// Draws the pixels under the words.
 pub fn paint_pixels(raster: &mut Raster, picture: &Picture) {
@@ -24,17 +30,20 @@ pub fn paint_pixels(raster: &mut Raster, picture: &Picture) {
         paint_bar(raster, scene, player);
     }
     let middle = raster.width() / 2.0;
-    raster.rect(at(middle - 8.0, 0.0), 16.0, 9.0, INK.faded(0.85));
-    let hurry = scene.duel.seconds() <= 10 && scene.age % 30 < 15;
-    let style = Style::new(1.0, 1.0, if hurry { RED.lighter(0.2) } else { PAPER });
-    write_centered(raster, &format!("{:02}", scene.duel.seconds()), at(middle + 0.5, 1.5), style);
+    if raster.height() as usize / 2 >= LARGE_CLOCK_ROWS {
+        raster.rect(at(middle - 8.0, 0.0), 16.0, 9.0, INK.faded(0.85));
+        let style = Style::new(1.0, 1.0, clock_color(scene));
+        write_centered(raster, &format!("{:02}", scene.duel.seconds()), at(middle + 0.5, 1.5), style);
+    } else {
+        raster.rect(at(middle - 4.0, 0.0), 8.0, 6.0, INK);
+    }
     if picture.panel.is_none()
         && let Some(banner) = banner(scene)
     {
         paint_banner(raster, &banner);
     }
     if let Some(net) = &picture.net {
-        paint_plot(raster, net);
+        graph::paint_pixels(raster, net);
     }
     if let Some(panel) = &picture.panel {
         paint_sheet(raster, panel);
@@ -49,6 +58,11 @@ pub fn paint_pixels(raster: &mut Raster, picture: &Picture) {
             raster.rect(at(x, height - 5.0), 1.0, 4.0, tone_color(mark.tone));
         }
     }
+}
+
+fn clock_color(scene: &Scene) -> stage::Color {
+    let hurry = scene.duel.seconds() <= 10 && scene.age % 30 < 15;
+    if hurry { RED.lighter(0.2) } else { PAPER }
 }
 
 fn paint_bar(raster: &mut Raster, scene: &Scene, player: Player) {
@@ -95,57 +109,38 @@ fn paint_banner(raster: &mut Raster, banner: &Banner) {
     write_centered(raster, &banner.text, place, style);
 }
 
-/// Columns that one column of figures takes, and where the plot begins.
-fn net_columns(columns: usize) -> (i32, i32) {
-    let figures = if columns >= 110 { 33 } else { 30 };
-    (figures, figures * 2)
-}
-
-fn paint_plot(raster: &mut Raster, net: &NetGraph) {
-    const MAX_FRAMES: f32 = 10.0;
-    let (wide, tall) = (raster.width(), NET_ROWS as f32 * 2.0);
-    let top = raster.height() - tall;
-    raster.rect(at(0.0, top), wide, tall, INK.faded(0.85));
-    let left = net_columns(wide as usize).1 as f32;
-    let columns = (wide - left - 1.0).max(0.0) as usize;
-    let samples: Vec<_> = net.samples().collect();
-    // A column is as many frames as it must be, and shows the worst of them.
-    for (column, frames) in samples.rchunks(4).take(columns).enumerate() {
-        let x = wide - 2.0 - column as f32;
-        let most = |pick: fn(&crate::netgraph::NetSample) -> u32| {
-            frames.iter().map(|sample| pick(sample)).max().unwrap_or(0) as f32
-        };
-        let bar = most(|sample| sample.rollback_frames).min(MAX_FRAMES) / MAX_FRAMES * tall;
-        let dot = most(|sample| sample.predicted_frames).min(MAX_FRAMES) / MAX_FRAMES * tall;
-        if frames.iter().any(|sample| sample.stalled) {
-            raster.rect(at(x, top), 1.0, tall, RED.faded(0.6));
-        }
-        raster.rect(at(x, top + tall - bar), 1.0, bar, rgb(0x54_C8_FF));
-        raster.rect(at(x, (top + tall - dot - 1.0).max(top)), 1.0, 1.0, rgb(0x8C_E0_8C).faded(0.8));
-        if frames.iter().any(|sample| sample.moved) {
-            raster.rect(at(x, top), 1.0, 1.0, GOLD);
-        }
-    }
-}
-
 /// The words.
 pub fn paint(cells: &mut Cells, picture: &Picture) {
     let scene = &picture.scene;
     let columns = cells.columns() as i32;
+    let sheet = picture.panel.as_ref().map(|panel| (panel, Sheet::of(panel, columns, cells.rows() as i32)));
+    // A sheet that needs all rows lies over names and clock.
+    let free_rows = sheet.as_ref().map_or(i32::MAX, |(_, sheet)| sheet.top);
+    if cells.rows() < LARGE_CLOCK_ROWS && free_rows > 1 {
+        cells.write_centered(1, &format!(" {:02} ", scene.duel.seconds()), clock_color(scene), Some(INK));
+    }
+    let message = picture.message.as_ref().map(|message| wrap(&message.text, cells.columns() - 8));
+    // Combos are counted below whatever else is said.
+    let below = MESSAGE_ROW + message.as_ref().map_or(1, Vec::len) as i32;
     for player in Player::BOTH {
-        paint_nameplate(cells, scene, player);
+        if free_rows > NAME_ROW {
+            paint_nameplate(cells, scene, player);
+        }
         let side = &scene.sides[player.index()];
-        if side.combo_frames > 0 {
+        if side.combo_frames > 0 && sheet.is_none() {
             let text = format!(" {} HITS  {} ", side.combo_hits, side.combo_damage);
             if player == Player::One {
-                cells.write(2, 6, &text, INK, Some(GOLD));
+                cells.write(2, below, &text, INK, Some(GOLD));
             } else {
-                cells.write_ending(columns - 2, 6, &text, INK, Some(GOLD));
+                cells.write_ending(columns - 2, below, &text, INK, Some(GOLD));
             }
         }
     }
     if let Some(net) = &picture.net {
-        paint_net(cells, net);
+        graph::write_words(cells, net);
+    }
+    if let Some(corner) = picture.corner.as_ref().filter(|_| sheet.is_none()) {
+        cells.write_ending(columns, cells.rows() as i32 - 1, &format!(" {corner} "), PAPER, Some(INK));
     }
     if picture.panel.is_none()
         && let Some(banner) = banner(scene)
@@ -166,11 +161,14 @@ pub fn paint(cells: &mut Cells, picture: &Picture) {
         let text = format!(" frame {} of {}  {state} ", tape.frame, tape.frames);
         cells.write(2, cells.rows() as i32 - 3, &text, PAPER, Some(INK));
     }
-    if let Some(panel) = &picture.panel {
-        paint_panel(cells, panel);
+    if let Some((panel, sheet)) = &sheet {
+        paint_panel(cells, panel, sheet);
     }
-    if let Some(message) = &picture.message {
-        cells.write_centered(5, &format!("  {}  ", message.text), tone_color(message.tone), Some(INK));
+    if let (Some(lines), Some(message)) = (message, &picture.message) {
+        let widest = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
+        for (row, line) in (MESSAGE_ROW..).zip(lines) {
+            cells.write_centered(row, &format!("  {line:^widest$}  "), tone_color(message.tone), Some(INK));
+        }
     }
 }
 
@@ -183,50 +181,11 @@ fn paint_nameplate(cells: &mut Cells, scene: &Scene, player: Player) {
     let score = if fighter.matches > 0 { format!("{} won", fighter.matches) } else { String::new() };
     let gap = CLOCK_COLUMNS as i32 / 2 + 2;
     if player == Player::One {
-        cells.write(2, 3, &name, PAPER, None);
-        cells.write_ending(columns / 2 - gap, 3, &format!("{score} {marks}"), GOLD, None);
+        cells.write(2, NAME_ROW, &name, PAPER, None);
+        cells.write_ending(columns / 2 - gap, NAME_ROW, &format!("{score} {marks}"), GOLD, None);
     } else {
-        cells.write_ending(columns - 2, 3, &name, PAPER, None);
-        cells.write(columns / 2 + gap, 3, &format!(" {marks}{score}"), GOLD, None);
-    }
-}
-
-fn paint_net(cells: &mut Cells, net: &NetGraph) {
-    let top = cells.rows() - NET_ROWS;
-    let (wide, _) = net_columns(cells.columns());
-    for (index, (label, value)) in net.lines().iter().enumerate() {
-        let column = (index / NET_ROWS) as i32 * wide + 1;
-        let row = (top + index % NET_ROWS) as i32;
-        cells.write(column, row, label, GOLD, None);
-        let room = usize::try_from(wide - NET_LABEL - 1).unwrap_or(0);
-        let value: String = value.chars().take(room).collect();
-        cells.write(column + NET_LABEL, row, &value, PAPER, None);
-    }
-}
-
-/// Where a panel lies, in cells.
-struct Sheet {
-    left: i32,
-    top: i32,
-    wide: i32,
-    tall: i32,
-}
-
-/// Rows above the lines of a panel: its title, in large letters.
-const TITLE_ROWS: i32 = 6;
-
-impl Sheet {
-    fn of(panel: &Panel, columns: i32, rows: i32) -> Self {
-        let letters = |text: &str| text.chars().count() as i32;
-        let wide = panel
-            .lines
-            .iter()
-            .map(|(label, text)| letters(text) + if label.is_empty() { 4 } else { 20 })
-            .chain([glyphs::width(&panel.title, 1.0) as i32 + 6, letters(&panel.footer) + 4])
-            .fold(44, i32::max)
-            .min(columns);
-        let tall = TITLE_ROWS + panel.lines.len() as i32 + 3;
-        Self { left: (columns - wide) / 2, top: ((rows - tall) / 2).max(4), wide, tall }
+        cells.write_ending(columns - 2, NAME_ROW, &name, PAPER, None);
+        cells.write(columns / 2 + gap, NAME_ROW, &format!(" {marks}{score}"), GOLD, None);
     }
 }
 
@@ -237,6 +196,9 @@ fn paint_sheet(raster: &mut Raster, panel: &Panel) {
     raster.rect(corner, wide, tall, INK);
     raster.rect(corner, wide, 1.0, GOLD);
     raster.rect(corner.plus(0.0, tall - 1.0), wide, 1.0, GOLD);
+    if !sheet.large {
+        return;
+    }
     let letters = glyphs::width(&panel.title, 1.0);
     let left = (corner.x + (wide - letters) / 2.0).floor() + 0.5;
     for (shift, color) in [(1.0, RED.darker(0.2)), (0.0, PAPER)] {
@@ -249,15 +211,22 @@ fn paint_sheet(raster: &mut Raster, panel: &Panel) {
     }
 }
 
-fn paint_panel(cells: &mut Cells, panel: &Panel) {
-    let sheet = Sheet::of(panel, cells.columns() as i32, cells.rows() as i32);
-    for (row, (label, text)) in (sheet.top + TITLE_ROWS..).zip(&panel.lines) {
+fn paint_panel(cells: &mut Cells, panel: &Panel, sheet: &Sheet) {
+    if !sheet.large {
+        cells.write_centered(sheet.top + 1, &panel.title.to_uppercase(), PAPER, None);
+    }
+    for (row, (label, text)) in (sheet.first_line()..).zip(sheet.lines.iter().take(sheet.room())) {
         if label.is_empty() {
             cells.write_centered(row, text, PAPER, None);
         } else {
-            cells.write_ending(sheet.left + 15, row, label, GOLD, None);
-            cells.write(sheet.left + 17, row, text, PAPER, None);
+            cells.write_ending(sheet.spine, row, label, GOLD, None);
+            cells.write(sheet.spine + 2, row, text, PAPER, None);
         }
     }
-    cells.write_centered(sheet.top + sheet.tall - 2, &panel.footer, GOLD, None);
+    if sheet.lines.len() > sheet.room() {
+        cells.write_ending(sheet.left + sheet.wide - 2, sheet.first_footer() - 1, "...", GOLD, None);
+    }
+    for (row, line) in (sheet.first_footer()..).zip(&sheet.footer) {
+        cells.write_centered(row, line, GOLD, None);
+    }
 }

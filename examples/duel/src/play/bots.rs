@@ -11,6 +11,7 @@ use super::record;
 use super::reel::Saved;
 use super::rules::{Rules, Wishes};
 use super::{Ending, Failure, exit};
+use crate::netgraph::counted;
 use games::duel::bot::Bot;
 
 /// Plays the match and sums it up, for people or for programs.
@@ -150,8 +151,8 @@ fn quoted(text: &str) -> String {
 fn to_lines(wishes: &Wishes, reports: &[Report; 2]) -> Vec<String> {
     let figures = Figures::of(reports);
     let mut lines = vec![format!(
-        "{} frames at {} a second, seed {}: {}",
-        figures.frames,
+        "{} at {} a second, seed {}: {}",
+        counted(figures.frames as u64, "frame"),
         wishes.frame_rate,
         reports[0].replay.seed,
         joint_verdict(reports)
@@ -159,18 +160,21 @@ fn to_lines(wishes: &Wishes, reports: &[Report; 2]) -> Vec<String> {
     for (report, name) in reports.iter().zip(["one", "two"]) {
         let stats = &report.stats;
         lines.push(format!(
-            "player {name}: checksum {:08X}, {} rollbacks, {} frames resimulated, {} stalled, {} packets out, {} in",
+            "player {name}: checksum {:08X}, {}, {} resimulated, {} stalled, {} out, {} in",
             report.checksum,
-            stats.rollback.rollbacks,
-            stats.rollback.resimulated_frames,
+            counted(stats.rollback.rollbacks, "rollback"),
+            counted(stats.rollback.resimulated_frames, "frame"),
             stats.stalled_frames,
-            stats.packets_out,
+            counted(stats.packets_out, "packet"),
             stats.packets_in,
         ));
     }
     lines.push(format!(
-        "round trip {:.1} ms, deepest rollback {} frames, {:.2} % of frames stalled, {} desyncs",
-        figures.round_trip_millis, figures.max_depth, figures.stalled_percent, figures.desyncs
+        "round trip {:.1} ms, deepest rollback {}, {:.2} % of frames stalled, {}",
+        figures.round_trip_millis,
+        counted(figures.max_depth as u64, "frame"),
+        figures.stalled_percent,
+        counted(figures.desyncs.into(), "desync")
     ));
     if let Some(autopsy) = reports.iter().find_map(|report| report.autopsy.as_ref()) {
         lines.extend(autopsy.to_string().lines().map(str::to_owned));

@@ -20,10 +20,21 @@ pub struct LinkSetting {
 }
 
 pub const MAX_MILLIS: u32 = 1_000;
-const ROUND_TRIP_STEP: u32 = 20;
-const JITTER_STEP: u32 = 5;
-const LOSS_STEP: f64 = 1.0;
-const MAX_LOSS_PERCENT: f64 = 60.0;
+/// The values that a key goes through; after the last it begins again.
+const ROUND_TRIPS: [u32; 8] = [0, 40, 80, 120, 160, 200, 300, 500];
+const LOSSES: [u32; 7] = [0, 1, 3, 5, 10, 20, 40];
+const JITTERS: [u32; 6] = [0, 5, 10, 20, 40, 80];
+
+/// The keys of the link: far from the hands that fight.
+const CUT_KEY: Key = Key::F(5);
+const ROUND_TRIP_KEY: Key = Key::F(6);
+const LOSS_KEY: Key = Key::F(7);
+const JITTER_KEY: Key = Key::F(8);
+
+/// The value after `now`.
+fn after(values: &[u32], now: f64) -> u32 {
+    values.iter().copied().find(|value| f64::from(*value) > now).unwrap_or(values[0])
+}
 
 impl LinkSetting {
     pub fn config(&self) -> LinkConfig {
@@ -36,23 +47,24 @@ impl LinkSetting {
     }
 
     /// The setting that a key makes of this one, if the key does.
-    fn changed_by(mut self, key: Key) -> Option<Self> {
-        let step = |value: u32, by: u32, up: bool| {
-            if up { (value + by).min(MAX_MILLIS) } else { value.saturating_sub(by) }
-        };
-        let (trip, jitter) = (self.round_trip_millis, self.jitter_millis);
+    #[must_use]
+    pub fn changed_by(mut self, key: Key) -> Option<Self> {
         match key {
-            Key::Char('+' | '=') => self.round_trip_millis = step(trip, ROUND_TRIP_STEP, true),
-            Key::Char('-') => self.round_trip_millis = step(trip, ROUND_TRIP_STEP, false),
-            Key::Char(']') => self.loss_percent = (self.loss_percent + LOSS_STEP).min(MAX_LOSS_PERCENT),
-            Key::Char('[') => self.loss_percent = (self.loss_percent - LOSS_STEP).max(0.0),
-            Key::Char('.') => self.jitter_millis = step(jitter, JITTER_STEP, true),
-            Key::Char(',') => self.jitter_millis = step(jitter, JITTER_STEP, false),
+            ROUND_TRIP_KEY => {
+                self.round_trip_millis = after(&ROUND_TRIPS, self.round_trip_millis.into());
+            }
+            LOSS_KEY => self.loss_percent = after(&LOSSES, self.loss_percent).into(),
+            JITTER_KEY => self.jitter_millis = after(&JITTERS, self.jitter_millis.into()),
             _ => return None,
         }
         self.loss = Chance::from_percent(self.loss_percent).unwrap_or(self.loss);
         Some(self)
     }
+}
+
+/// The keys of the link in words, for a sheet.
+pub fn link_keys() -> String {
+    format!("{CUT_KEY} cut the line  {ROUND_TRIP_KEY} round trip  {LOSS_KEY} loss  {JITTER_KEY} jitter")
 }
 
 impl fmt::Display for LinkSetting {
@@ -78,13 +90,17 @@ impl Link {
         Self { setting, cut: false, handle }
     }
 
+    /// How to mend the line, while it is cut.
+    pub fn cut_words(&self) -> Option<String> {
+        self.cut.then(|| format!("you cut the line: {CUT_KEY} mends it"))
+    }
+
     /// Acts on a key, and says what it did.
     pub fn press(&mut self, key: Key) -> Option<String> {
-        if key == Key::Char('x') {
+        if key == CUT_KEY {
             self.cut = !self.cut;
             self.handle.set_down(self.cut);
-            let text = if self.cut { "you cut the line: x mends it" } else { "you mended the line" };
-            return Some(text.to_owned());
+            return Some(self.cut_words().unwrap_or_else(|| "you mended the line".to_owned()));
         }
         self.setting = self.setting.changed_by(key)?;
         self.handle.set(self.setting.config());

@@ -10,7 +10,7 @@ use super::reel::{Reel, Saved};
 use super::rules::{Bout, Rules};
 use super::show::{Show, leaves};
 use super::{Beat, Ending, FRAME, Hand};
-use crate::netgraph::NetSample;
+use crate::netgraph::{NetSample, counted};
 use crate::picture::Tone;
 use crate::view::{Hands, Screen};
 use games::duel::buttons::LEAVE;
@@ -116,9 +116,8 @@ impl Match<'_> {
             _ if left => "Left before the match was decided.".to_owned(),
             _ => "Stopped before the match was decided.".to_owned(),
         };
-        let frames = self.engine.settled();
-        let mut ending =
-            Ending::of([result, format!("{frames} frames, checksum {:08X}", checksum(&self.duel))]);
+        let frames = counted(self.engine.settled().0.into(), "frame");
+        let mut ending = Ending::of([result, format!("{frames}, checksum {:08X}", checksum(&self.duel))]);
         let saved = self.reel.map(|reel| reel.finish(&self.duel, true));
         ending.lines.extend(saved.iter().flat_map(Saved::lines));
         ending

@@ -1,6 +1,6 @@
 //! Before a match: waiting for the other machine, and saying clearly how that goes.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use rebout::seal::Code;
 use rebout::wire::message::RefuseField;
@@ -96,34 +96,39 @@ fn forwarding(port: u16, invited: bool) -> String {
 /// The letters of an invite on one line of a panel.
 const INVITE_LETTERS: usize = 48;
 
-/// The lines of the panel of a host: the invite in pieces, which may be typed as they are, or its addresses.
+/// The lines of the panel of a host: the command of the other player, with the invite in pieces, which may be typed as
+/// they are, or with an address.
 fn host_panel(addresses: &[IpAddr], port: u16, door: &Door) -> Vec<(String, String)> {
     let Door::Invited(invite) = door else { return host_lines(addresses, port, door) };
     let letters: Vec<char> = invite.to_string().chars().collect();
-    let pieces = letters.chunks(INVITE_LETTERS).map(|piece| piece.iter().collect::<String>());
-    let labels = ["invite"].into_iter().chain(std::iter::repeat(" "));
-    let mut lines: Vec<_> = labels.zip(pieces).map(|(label, piece)| (label.to_owned(), piece)).collect();
-    lines.push(("other player".to_owned(), "duel join INVITE".to_owned()));
+    let pieces =
+        letters.chunks(INVITE_LETTERS).map(|piece| (" ".to_owned(), piece.iter().collect::<String>()));
+    let mut lines = vec![("other player".to_owned(), "duel join".to_owned())];
+    lines.extend(pieces);
     lines.push(("internet".to_owned(), forwarding(port, false)));
     lines
 }
 
-/// The lines for a host by address: the addresses that a guest may join, and the obstacles on the way.
+/// The lines for a host by address: the commands with which a guest may join, and the obstacles on the way.
 fn host_lines(addresses: &[IpAddr], port: u16, door: &Door) -> Vec<(String, String)> {
     let mut lines: Vec<(String, String)> = addresses
         .iter()
         .map(|address| {
-            let label = if is_private(*address) { "same network" } else { "address" };
-            (label.to_owned(), SocketAddr::new(*address, port).to_string())
+            let label = if is_private(*address) { "same network" } else { "internet" };
+            (label.to_owned(), command(SocketAddr::new(*address, port), door))
         })
         .collect();
     if lines.is_empty() {
-        lines.push(("address".to_owned(), format!("none found; on this machine 127.0.0.1:{port}")));
+        let here = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        lines.push(("this machine".to_owned(), format!("{}, as it has no network", command(here, door))));
     }
-    let bare = if matches!(door, Door::Bare) { " --bare" } else { "" };
-    lines.push(("other player".to_owned(), format!("duel join ADDRESS{bare}")));
     lines.push(("internet".to_owned(), forwarding(port, false)));
     lines
+}
+
+/// The command with which another player joins at an address.
+fn command(addr: SocketAddr, door: &Door) -> String {
+    format!("duel join {addr}{}", if matches!(door, Door::Bare) { " --bare" } else { "" })
 }
 
 fn is_private(address: IpAddr) -> bool {

@@ -28,7 +28,7 @@ pub use attract::wait;
 pub use bots::bots;
 pub use hosting::{Admits, Named, host, join, log_keys};
 pub use line::{Hint, Line};
-pub use link::{LinkSetting, MAX_MILLIS};
+pub use link::{LinkSetting, MAX_MILLIS, link_keys};
 pub use local::{Options, local};
 pub use meet::{Door, Way};
 pub use online::{Seat, online};

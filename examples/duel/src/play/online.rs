@@ -13,10 +13,10 @@ use super::meet::{Way, meet, names_by_seat};
 use super::reel::{Reel, Saved};
 use super::rules::Wishes;
 use super::show::{Show, leaves};
-use super::table::{Played, Table};
+use super::table::Table;
 use super::words::{Cast, Over};
 use super::{Ending, Failure, Hand, record, wants_to_start};
-use crate::netgraph::NetSample;
+use crate::netgraph::{Played, counted};
 use crate::picture::{Panel, Tone};
 use crate::view::{Hands, Screen};
 use games::duel::buttons::LEAVE;
@@ -78,7 +78,7 @@ pub fn online(
     let asks = !seat.in_haste && matches!(seat.hand, Hand::Keys(_));
     let mut lobby = way.lobby(config, asks).map_err(Failure::of)?;
     let here = [seat.wishes.name.clone(), "?".to_owned()];
-    let agreed = match meet(screen, &mut line, &mut lobby, way, &here) {
+    let mut agreed = match meet(screen, &mut line, &mut lobby, way, &here) {
         Ok(Some(agreed)) => agreed,
         Ok(None) => return Ok(Ending::of(["Left before the match began.".to_owned()])),
         Err(failure) => {
@@ -113,7 +113,7 @@ pub fn online(
         autopsy: None,
         over: None,
     };
-    let over = game.play()?;
+    let over = game.play(&mut agreed)?;
     game.table.close();
     let mut ending = game.ending(over, seat.record.as_deref());
     if !seat.in_haste && !over.is_own_choice() {
@@ -132,17 +132,16 @@ fn welcome(cast: &Cast, agreed: &Agreed) -> String {
         Some(trip) => format!("round trip {} ms, ", trip.as_millis()),
         None => String::new(),
     };
-    let frames = if agreed.delay_frames == 1 { "frame" } else { "frames" };
     format!(
-        "{} on the {side} against {}: {trip}input delay {} {frames}",
+        "{} on the {side} against {}: {trip}input delay {}",
         cast.name(cast.local),
         cast.other(),
-        agreed.delay_frames
+        counted(agreed.delay_frames.into(), "frame")
     )
 }
 
 impl Match<'_> {
-    fn play(&mut self) -> Result<Over, Failure> {
+    fn play(&mut self, agreed: &mut Agreed) -> Result<Over, Failure> {
         loop {
             self.hear();
             if let Some(over) = self.over {
@@ -161,7 +160,9 @@ impl Match<'_> {
                 self.show.tell(text, Tone::Warning);
             }
             if played.advanced != Advanced::NotDue {
-                self.note(&played);
+                self.show.net.note(&self.table.session, &played);
+                self.show.net.link = self.link.as_ref().map_or_else(String::new, ToString::to_string);
+                self.greet(agreed);
                 self.warn(&played);
                 let (duel, cues) = (&self.table.duel, self.table.session.cues());
                 match self.table.asked() {
@@ -198,7 +199,8 @@ impl Match<'_> {
                     self.show.tell(text, Tone::Warning);
                 }
                 Event::PeerDelay { delay_frames } => {
-                    let text = format!("{} now plays with {delay_frames} frames of delay", self.cast.other());
+                    let frames = counted(delay_frames.into(), "frame");
+                    let text = format!("{} now plays with {frames} of delay", self.cast.other());
                     self.show.tell(text, Tone::Calm);
                 }
                 Event::PeerSlow { rate_permille } => {
@@ -210,6 +212,14 @@ impl Match<'_> {
                 // Messages of the game's own, which the duel does not send, and the events of later versions.
                 _ => {}
             }
+        }
+    }
+
+    /// Greets a joiner again once its machine has measured the round trip too, which the host had from the handshake.
+    fn greet(&mut self, agreed: &mut Agreed) {
+        if agreed.round_trip.is_none() && self.show.net.round_trip_millis.is_some() {
+            agreed.round_trip = self.table.session.stats().round_trip;
+            self.show.say(welcome(&self.cast, agreed), Tone::Calm);
         }
     }
 
@@ -248,7 +258,7 @@ impl Match<'_> {
                 _ => continue,
             };
             let text = match self.table.set_delay(delay) {
-                Ok(()) => format!("your input delay: {delay} frames"),
+                Ok(()) => format!("your input delay: {}", counted(delay.into(), "frame")),
                 Err(error) => error.to_string(),
             };
             self.show.tell(text, Tone::Calm);
@@ -257,9 +267,15 @@ impl Match<'_> {
 
     /// Tells the player of an interrupted connection, of a stall that can be felt, and of the rounds.
     fn warn(&mut self, played: &Played) {
+        // Who cut the line must not wonder how to mend it.
+        let cut = self.link.as_ref().and_then(Link::cut_words);
         if let Some(disconnect_at) = self.disconnect_at {
             let left = disconnect_at.saturating_sub(self.table.line.now());
-            self.show.say(self.cast.interrupted(left), Tone::Alarm);
+            let interrupted = self.cast.interrupted(left);
+            let text = cut.map_or_else(|| interrupted.clone(), |cut| format!("{cut}; {interrupted}"));
+            self.show.say(text, Tone::Alarm);
+        } else if let Some(cut) = cut {
+            self.show.say(cut, Tone::Warning);
         } else if played.advanced == Advanced::Stalled {
             self.stalled_in_a_row += 1;
             if self.stalled_in_a_row == FELT_STALL_FRAMES {
@@ -275,32 +291,6 @@ impl Match<'_> {
         }
     }
 
-    /// Fills in the net graph.
-    fn note(&mut self, played: &Played) {
-        let session = &self.table.session;
-        let stats = session.stats();
-        let percent = |part: Option<f32>| part.unwrap_or(0.0) * 100.0;
-        let net = &mut self.show.net;
-        net.round_trip_millis = stats.round_trip.unwrap_or_default().as_secs_f32() * 1e3;
-        net.lead_frames = stats.frame_lead;
-        net.delay_frames = session.delay_frames().into();
-        (net.lost_out_percent, net.lost_in_percent) = (percent(stats.loss_out), percent(stats.loss_in));
-        (net.packets_out, net.packets_in) = (stats.packets_out, stats.packets_in);
-        (net.bytes_out, net.bytes_in) = (stats.bytes_out, stats.bytes_in);
-        net.rollbacks = stats.rollback.rollbacks;
-        net.deepest_frames = net.deepest_frames.max(played.resimulated_frames);
-        net.stalls = stats.stalled_frames;
-        net.link = self.link.as_ref().map_or_else(String::new, ToString::to_string);
-        let moved = played.resimulated_frames > 0
-            && session.snapshot(played.frame).is_some_and(|truth| net.mark_moved(&played.shown, truth));
-        net.push(NetSample {
-            rollback_frames: played.resimulated_frames,
-            predicted_frames: stats.predicted_frames,
-            stalled: played.advanced == Advanced::Stalled,
-            moved,
-        });
-    }
-
     fn ending(&mut self, over: Over, folder: Option<&std::path::Path>) -> Ending {
         let saved = self.table.finish_recording();
         let certain = self.table.certain();
@@ -312,8 +302,8 @@ impl Match<'_> {
                 lines.push(record::save_desync(autopsy, replay, folder));
             }
         }
-        let frames = replay.inputs.len();
-        lines.push(format!("{frames} frames, checksum {:08X}", self.table.checksum()));
+        let frames = counted(replay.inputs.len() as u64, "frame");
+        lines.push(format!("{frames}, checksum {:08X}", self.table.checksum()));
         lines.extend(saved.iter().flat_map(Saved::lines));
         Ending { lines, code: over.exit_code() }
     }

@@ -29,8 +29,7 @@ impl<'a> Show<'a> {
         // The marks of a match before belong to nothing any more.
         screen.sound().stop();
         screen.sound().music(Some(sound::MUSIC));
-        let scene = Scene::new(duel, names);
-        let picture = Picture { scene, net: None, message: None, panel: None, tape: None };
+        let picture = Picture::of(Scene::new(duel, names));
         Self { screen, picture, net: NetGraph::default(), net_open, message_frames: 0, is_hushed: false }
     }
 
@@ -65,6 +64,7 @@ impl<'a> Show<'a> {
             self.picture.message = None;
         }
         self.picture.net = self.net_open.then(|| self.net.clone());
+        self.picture.corner = if self.net_open { None } else { self.net.corner() };
         self.screen.show(&self.picture);
     }
 
@@ -118,11 +118,11 @@ impl<'a> Show<'a> {
         self.picture.tape = tape;
     }
 
-    /// The hands, with the keys that belong to the screen acted on: F1 or `n` opens the net graph, `m` mutes.
+    /// The hands, with the keys that belong to the screen acted on: F1 opens the net graph, `m` mutes.
     pub(super) fn hands(&mut self) -> Hands {
         let hands = self.screen.hands();
         for key in &hands.presses {
-            if matches!(key, Key::F(1) | Key::Char('n')) {
+            if *key == Key::F(1) {
                 self.net_open = !self.net_open;
             }
             if *key == Key::Char('m') {

@@ -4,13 +4,12 @@ use std::io;
 use std::time::Duration;
 
 use rebout::replay::{RecordError, Recorder, Replay};
-use rebout::{
-    Advanced, Buttons, ConfigError, Cue, Event, Frame, Lobby, LobbyError, Player, Session, checksum,
-};
+use rebout::{Buttons, ConfigError, Cue, Event, Lobby, LobbyError, Player, Session, checksum};
 
 use super::line::Line;
 use super::reel::{Reel, Saved};
 use super::rules::{Bout, Rules};
+use crate::netgraph::Played;
 use games::duel::Duel;
 
 /// How long the last word may take to get through.
@@ -27,16 +26,6 @@ pub(super) struct Table {
     reel: Option<Reel>,
     /// The cues that the steps of the last `advance` asked for, resimulated ones too; kept only where they are heard.
     asked: Option<Vec<Cue>>,
-}
-
-/// The outcome of a frame.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Played {
-    pub advanced: Advanced,
-    /// The state as it was last shown, and its frame.
-    pub shown: Duel,
-    pub frame: Frame,
-    pub resimulated_frames: u32,
 }
 
 impl Table {

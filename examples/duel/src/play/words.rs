@@ -205,7 +205,12 @@ impl Cast {
         }];
         let more = autopsy.fields.len().saturating_sub(1);
         if more > 0 {
-            lines.push(format!("{more} more things differ; the report lists them."));
+            let things = if more == 1 {
+                "One more thing differs".to_owned()
+            } else {
+                format!("{more} more things differ")
+            };
+            lines.push(format!("{things}; the report has the list."));
         }
         lines.push(match autopsy.verdict {
             AutopsyVerdict::NotReproducible { one: true, two: true } => {

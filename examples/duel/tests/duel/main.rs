@@ -1,7 +1,10 @@
 //! The duel's views, and the program as players run it.
 
+mod address;
 mod hostile;
 mod invited;
+mod layout;
+mod letters;
 mod mix;
 mod online;
 mod pads;

@@ -149,7 +149,7 @@ fn marks_are_on_the_seek_bar_of_a_window_and_of_a_terminal() {
     let painted = |marks: Vec<Mark>| {
         let scene = Scene::new(&Duel::new(1), ["Ann".to_owned(), "Ben".to_owned()]);
         let tape = Some(Tape { frame: 10, frames: 1_000, paused: true, speed: 1.0, marks });
-        let picture = Picture { scene, net: None, message: None, panel: None, tape };
+        let picture = Picture { tape, ..Picture::of(scene) };
         let (mut raster, mut window) = (stage::Raster::default(), stage::Pixels::default());
         raster.resize(160, 90);
         window.fit(960.0, 540.0);

@@ -11,8 +11,7 @@ use games::duel::bot::{Bot, Level};
 use games::duel::buttons::{DOWN, HEAVY, LEFT, LIGHT};
 use games::duel::{Action, Duel, Fx, Phase, RoundEnd};
 use rebout::{CueChange, CueEvent, CueId, Cues, Frame, Game, Inputs, Player};
-use stage::glyphs::{Style, write};
-use stage::{Canvas, Color, Key, Keyboard, Pixels, Point, Role, UnknownKey, at, rgb};
+use stage::{Canvas, Key, Keyboard, Pixels, Role, UnknownKey, at, rgb};
 
 fn names() -> [String; 2] {
     ["Ann".to_owned(), "Ben".to_owned()]
@@ -145,50 +144,6 @@ fn different_actions_have_different_poses() {
         let pose = target_of(&fighter, 0).pose;
         assert!(!poses.contains(&pose), "{action:?} looks like another");
         poses.push(pose);
-    }
-}
-
-/// Notes the strokes that are drawn.
-#[derive(Default)]
-struct Strokes(Vec<(Point, Point)>);
-
-impl Canvas for Strokes {
-    fn width(&self) -> f32 {
-        100.0
-    }
-    fn height(&self) -> f32 {
-        100.0
-    }
-    fn gradient(&mut self, _: Point, _: f32, _: f32, _: Color, _: Color) {}
-    fn disc(&mut self, center: Point, _: f32, _: Color) {
-        self.0.push((center, center));
-    }
-    fn capsule(&mut self, from: Point, to: Point, _: [f32; 2], _: Color) {
-        self.0.push((from, to));
-    }
-    fn polygon(&mut self, _: &[Point], _: Color) {}
-}
-
-#[test]
-fn every_letter_is_drawn_within_its_cell_and_unlike_the_others() {
-    let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!?.,:;-+/%()[]'_=<>*#@";
-    let mut drawn = Vec::new();
-    for letter in letters.chars() {
-        let mut strokes = Strokes::default();
-        write(&mut strokes, &letter.to_string(), at(0.0, 0.0), Style::new(1.0, 1.0, rgb(0)));
-        assert!(!strokes.0.is_empty(), "{letter} is empty");
-        for (from, to) in &strokes.0 {
-            for point in [from, to] {
-                assert!(
-                    (0.0..=4.0).contains(&point.x) && (0.0..=7.0).contains(&point.y),
-                    "{letter}: {point:?}"
-                );
-            }
-        }
-        let shape = format!("{:?}", strokes.0);
-        // The letter O and the digit are one shape, as on many a typewriter.
-        assert!(!drawn.contains(&shape) || letter == '0', "{letter} looks like another");
-        drawn.push(shape);
     }
 }
 
@@ -337,6 +292,7 @@ fn the_net_graph_marks_a_fighter_moved_by_a_rollback() {
 
 /// The terminal's own parts.
 mod terminal {
+    use duel::art::camera::Covered;
     use duel::art::stage as scenery;
     use duel::scene::Scene;
     use stage::{Canvas, Cells, Depth, Raster, at, rgb};
@@ -390,7 +346,7 @@ mod terminal {
             let (mut raster, mut cells) = (Raster::default(), Cells::new(Depth::Full));
             raster.resize(columns, rows * 2);
             cells.resize(columns, rows);
-            scenery::paint(&mut raster, &scene, &[]);
+            scenery::paint(&mut raster, &scene, &[], Covered::default());
             cells.take_pixels(&raster);
             assert!(cells.changes().len() > columns * rows);
         }

@@ -1,10 +1,12 @@
 //! What players are told, word for word.
 
 use duel::play::words::{Cast, Over, code_lines, knocked, unanswered};
-use duel::play::{Door, Hint};
+use duel::play::{Door, Hint, LinkSetting, link_keys};
 use games::duel::{Duel, Phase};
+use rebout::net::link::Chance;
 use rebout::seal::Code;
 use rebout::{Frame, Invite, Player, Reason, Verdict};
+use stage::Key;
 
 /// Ben's machine, against Ann.
 fn bens() -> Cast {
@@ -111,4 +113,24 @@ fn whom_nobody_answers_is_told_what_to_ask_for() {
     let words = "somebody knocks without a seal: --bare on one side needs --bare on the other";
     assert_eq!(knocked(Hint::TheyAreBare), words);
     assert_eq!(knocked(Hint::OtherVersion), "somebody knocks with another version: both need the same");
+}
+
+#[test]
+fn the_keys_of_the_link_are_far_from_the_hands_that_fight() {
+    let start =
+        LinkSetting { round_trip_millis: 80, loss: Chance::percent(3), loss_percent: 3.0, jitter_millis: 0 };
+    for letter in (' '..='~').filter(|letter| !letter.is_ascii_uppercase()) {
+        assert_eq!(start.changed_by(Key::Char(letter)), None, "{letter} is under a hand");
+    }
+    for (key, word) in [(Key::F(6), "round trip"), (Key::F(7), "loss"), (Key::F(8), "jitter")] {
+        assert!(link_keys().contains(&format!("{key} {word}")), "{}", link_keys());
+        let mut setting = start.changed_by(key).expect("a key of the link");
+        assert_ne!(setting, start);
+        let mut presses = 1;
+        while setting != start {
+            setting = setting.changed_by(key).expect("a key of the link");
+            presses += 1;
+            assert!(presses < 12, "{key} does not come back to where it began");
+        }
+    }
 }
