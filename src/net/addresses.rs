@@ -4,10 +4,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 /// One address of the internet in each family, from the ranges reserved for documentation. Only the route to them is
 /// looked up; nothing is sent.
-const PROBES: [IpAddr; 2] = [
-    IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)),
-    IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1)),
-];
+const PROBES: [IpAddr; 2] =
+    [IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1))];
 
 /// The addresses of this machine's interfaces, each once, the likeliest to be reached first.
 ///
@@ -26,7 +24,8 @@ pub fn local_addresses() -> Vec<IpAddr> {
     let routed = PROBES.into_iter().filter_map(source_toward);
     // A system that does not list its interfaces may still have a default route.
     let interfaces = if_addrs::get_if_addrs().unwrap_or_default();
-    let listed = interfaces.into_iter().filter(if_addrs::Interface::is_oper_up).map(|interface| interface.ip());
+    let listed =
+        interfaces.into_iter().filter(if_addrs::Interface::is_oper_up).map(|interface| interface.ip());
     ranked(routed.chain(listed))
 }
 
@@ -86,7 +85,16 @@ mod tests {
 
     #[test]
     fn routed_addresses_come_first_and_link_local_ones_last_or_never() {
-        let found = ["192.168.1.4", "fd99::1", "169.254.7.7", "127.0.0.1", "::1", "fe80::1", "192.168.1.4", "10.9.0.1"];
+        let found = [
+            "192.168.1.4",
+            "fd99::1",
+            "169.254.7.7",
+            "127.0.0.1",
+            "::1",
+            "fe80::1",
+            "192.168.1.4",
+            "10.9.0.1",
+        ];
         let ranked = ranked(found.iter().map(|text| text.parse().expect("an address")));
         let texts: Vec<_> = ranked.iter().map(ToString::to_string).collect();
         assert_eq!(texts, ["192.168.1.4", "fd99::1", "10.9.0.1", "169.254.7.7"]);
