@@ -120,6 +120,7 @@ pub mod fields;
 mod frame;
 mod game;
 mod hash;
+mod html;
 mod input;
 mod protocol;
 mod ring;

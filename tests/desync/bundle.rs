@@ -197,6 +197,41 @@ fn read_json(text: &str) -> BTreeMap<String, String> {
 }
 
 #[test]
+fn the_page_shows_the_match_the_fields_both_states_and_the_command() {
+    let [bundle, _] = bundles();
+    let page = |bundle: &Bundle| {
+        let files = files(bundle);
+        let (_, bytes) = files.iter().find(|(name, _)| name == "report.html").expect("a page");
+        String::from_utf8(bytes.clone()).expect("text")
+    };
+    let html = page(&bundle);
+    for part in [
+        "<h1>Desync in playground</h1>",
+        "<dt>last frame alike</dt><dd>90</dd>",
+        "<dt>first frame that differs</dt><dd>100</dd>",
+        "class=\"diverged\"",
+        "<h2>Inputs of frames 90 to 99</h2>",
+        "<tr class=\"differs\"><th><code>fighters[1].hp</code></th>",
+        "cargo run --release --example autopsy -- FOLDER",
+        "prefers-color-scheme: dark",
+    ] {
+        assert!(html.contains(part), "no {part} in {html}");
+    }
+    assert_eq!(html.matches("<tr class=\"differs\">").count(), bundle.autopsy().fields.len());
+    for outside in ["http:", "https:", "<script", "<link", "src="] {
+        assert!(!html.contains(outside), "the page needs {outside}");
+    }
+
+    // A name is text and no markup.
+    let odd = Bundle::new("<b>", bundle.autopsy().clone(), bundle.replay().clone()).unwrap();
+    let html = page(&odd);
+    assert!(html.contains("<h1>Desync in &lt;b&gt;</h1>") && !html.contains("<b>"));
+    // A folder of an older version has no page, and is read all the same.
+    let without: Files = files(&bundle).into_iter().filter(|(name, _)| name != "report.html").collect();
+    assert_eq!(Bundle::read(&without).unwrap(), bundle);
+}
+
+#[test]
 fn every_broken_file_is_refused_with_its_reason() {
     let [bundle, _] = bundles();
     let good = files(&bundle);

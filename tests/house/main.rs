@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Know only each other.
-const LEAVES: [&str; 14] = [
+const LEAVES: [&str; 15] = [
     "time", "trace", "frame", "ring", "hash", "rng", "math", "protocol", "fields", "game", "input", "pages",
-    "cue", "shown",
+    "cue", "shown", "html",
 ];
 
 /// The rooms that a room may know besides itself and the leaves. Nobody knows the lab.

@@ -68,7 +68,10 @@ fn a_good_game_is_well_on_all_links_with_random_hands() {
     assert!(text.starts_with("link ") && text.ends_with("; 0 diverged, 0 vacuous, 0 failed\n"), "{text}");
     assert_eq!(stress.run(26 * 2 * 900).to_string(), text, "a run is a function of its seed");
     let page = report.page();
-    assert!(page.contains("All is well") && page.matches("<svg").count() == 13 * 4, "{}", page.len());
+    // Three plots of each link, folded but for one, and one map of all.
+    assert!(page.contains("All is well") && page.matches("<svg").count() == 13 * 3 + 1, "{}", page.len());
+    assert_eq!((page.matches("<details").count(), page.matches("<details open>").count()), (13, 1));
+    assert!(page.contains("prefers-color-scheme: dark"), "readable in the dark");
     assert!(!page.contains("frames a second"), "nobody measured the time");
 }
 

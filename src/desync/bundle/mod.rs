@@ -1,7 +1,8 @@
-//! A desync as a folder of six files: to be sent to somebody, read again, and re-run.
+//! A desync as a folder of seven files: to be looked at, sent to somebody, read again, and re-run.
 //!
 //! | file | holds |
 //! |---|---|
+//! | `report.html` | a page: the match as a bar, the inputs, the fields that differ, both states |
 //! | `report.txt` | the autopsy, for people |
 //! | `report.json` | the same, for other programs |
 //! | `bundle.txt` | the facts that reading back needs |
@@ -13,6 +14,7 @@ mod error;
 mod escape;
 mod facts;
 mod json;
+mod page;
 mod rerun;
 
 pub use error::BundleError;
@@ -35,6 +37,7 @@ const MAX_REPLAY_FILE: u64 = crate::replay::HEADER_LEN as u64 + 4 * crate::repla
 /// The most inputs in an autopsy. A session keeps far fewer, and a replay of few bytes may have millions.
 const MAX_INPUTS: u32 = 1 << 16;
 
+const PAGE: &str = "report.html";
 const STATES: [&str; 2] = ["state_one.txt", "state_two.txt"];
 
 /// A desync with everything that is needed to look at it again: what the autopsy found, and the whole match.
@@ -61,7 +64,7 @@ pub struct Bundle {
 }
 
 impl Bundle {
-    /// The names of the files, and how long each may be.
+    /// The names of the files that are read back, and how long each may be. The page is only written.
     pub const FILES: [(&'static str, u64); 6] = [
         ("report.txt", MAX_TEXT_FILE),
         ("report.json", MAX_TEXT_FILE),
@@ -130,6 +133,7 @@ impl Bundle {
             (one, self.state(Player::One).into_bytes()),
             (two, self.state(Player::Two).into_bytes()),
             (inputs, replay),
+            (PAGE, page::report(self).into_bytes()),
         ])
     }
 

@@ -31,6 +31,7 @@ mod case;
 mod examine;
 mod failure;
 mod hands;
+mod heat;
 mod outcome;
 mod page;
 mod plot;

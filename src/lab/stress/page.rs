@@ -1,17 +1,17 @@
 //! The report: one page that needs nothing but itself.
 
+use super::heat;
 use super::plot::{Marks, Plot, Series, ceiling};
 use super::report::Report;
 use super::sample::{Moment, Sample};
 use super::tally::{COLUMNS, Row};
 use super::text::{escaped, grouped};
+use crate::html;
 use crate::net::link::{Chance, LinkConfig};
 use std::fmt::Write;
 
 /// Into how many stretches the time of a match is divided for a plot.
 const STRETCHES: usize = 300;
-
-const STYLE: &str = include_str!("page.css");
 
 /// The parts of the page that a report does not know.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,18 +33,14 @@ pub(super) struct Page<'a> {
 
 impl Page<'_> {
     pub(super) fn html(&self) -> String {
-        let mut html = format!(
-            "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">\
-             <meta name=\"viewport\" content=\"width=device-width\"><title>Stress report</title>\
-             <style>{STYLE}</style></head><body><main>"
-        );
+        let mut html = String::new();
         self.head(&mut html);
         self.failure(&mut html);
         html.push_str(self.extras.section);
         self.table(&mut html);
+        heat::map(&mut html, &self.report.tally.rows);
         self.plots(&mut html);
-        html.push_str("</main></body></html>\n");
-        html
+        html::page("Stress report", &html)
     }
 
     fn head(&self, html: &mut String) {
@@ -117,26 +113,36 @@ impl Page<'_> {
         );
     }
 
+    /// A match on each link over time: the worst link first and open, the others folded.
     fn plots(&self, html: &mut String) {
         html.push_str(
-            "<h2>A match on each link</h2><p class=\"legend\"><span class=\"one\"></span> the machine that hosts, \
-             upward <span class=\"two\"></span> the one that joins, downward <span class=\"all\"></span> all matches of the link</p>",
+            "<h2>A match on each link, the worst first</h2><p class=\"legend\"><span class=\"one\"></span> the machine \
+             that hosts, upward <span class=\"two\"></span> the one that joins, downward</p>",
         );
-        for row in &self.report.tally.rows {
+        let mut rows: Vec<&Row> = self.report.tally.rows.iter().collect();
+        rows.sort_by(|a, b| {
+            let worse = b.divergences.cmp(&a.divergences);
+            worse.then(b.stalled_percent().total_cmp(&a.stalled_percent()))
+        });
+        let mut open = " open";
+        for row in rows {
             let mut played = self.report.cases.iter().zip(&self.report.outcomes);
             let sampled =
                 played.find(|(case, outcome)| case.link_name == row.name && !outcome.samples[0].0.is_empty());
             let Some((case, outcome)) = sampled else { continue };
             let _ = write!(
                 html,
-                "<section><h3>{}</h3><p class=\"note\">{}; seed {}</p><div class=\"plots\">",
+                "<details{open}><summary><h3>{}</h3><span class=\"note\">{}; seed {}</span><span class=\"figures\">\
+                 depth p99 {}, {:.2} % stalled</span></summary><div class=\"plots\">",
                 row.name,
                 described(&case.link),
-                case.seed
+                case.seed,
+                row.depth(99),
+                row.stalled_percent()
             );
             over_time(html, &outcome.samples);
-            histogram(html, row);
-            html.push_str("</div></section>");
+            html.push_str("</div></details>");
+            open = "";
         }
     }
 }
@@ -203,25 +209,6 @@ fn over_time(html: &mut String, samples: &[Sample; 2]) {
     });
     let reach = ceiling(values(&lead).into_iter().map(f64::abs), 1.0);
     figure(html, "Frame lead (positive: ahead)", &plot("frames", (-reach, reach), lead));
-}
-
-fn histogram(html: &mut String, row: &Row) {
-    let total = row.figures.rollbacks.max(1) as f64;
-    let shares = row.figures.depths.iter().map(|count| *count as f64 * 100.0 / total);
-    let points: Vec<(f64, f64)> =
-        shares.enumerate().skip(1).map(|(depth, share)| (depth as f64 - 0.4, share)).collect();
-    let deepest = row.figures.depths.iter().rposition(|count| *count > 0).unwrap_or(0).max(9) as f64;
-    let top = ceiling(points.iter().map(|(_, y)| *y), 10.0).min(100.0);
-    let series = vec![Series { class: "all", marks: Marks::Bars, points }];
-    let plot = Plot {
-        x_label: "depth in frames",
-        y_label: "% of rollbacks",
-        x: (0.5, deepest + 0.5),
-        y: (0.0, top),
-        bar: 0.8,
-        series,
-    };
-    figure(html, &format!("Depths of all {} rollbacks", grouped(row.figures.rollbacks)), &plot);
 }
 
 /// The impairments of a link, in words.

@@ -1,6 +1,6 @@
 //! Numbers and tables as text, and text on a page.
 
-use crate::shown;
+pub use crate::html::escaped;
 
 /// 1234567 as 1,234,567.
 #[must_use]
@@ -36,37 +36,4 @@ pub fn columns(rows: &[Vec<String>], left: usize) -> String {
         text.push('\n');
     }
     text
-}
-
-/// Text as an HTML page shows it, in an element or an attribute: no markup, nothing that turns the words around it. Lines stay
-/// lines.
-#[must_use]
-pub fn escaped(text: &str) -> String {
-    let mut html = String::with_capacity(text.len());
-    for (at, line) in text.split('\n').enumerate() {
-        html.push_str(if at > 0 { "\n" } else { "" });
-        for c in shown(line).chars() {
-            match c {
-                '&' => html.push_str("&amp;"),
-                '<' => html.push_str("&lt;"),
-                '>' => html.push_str("&gt;"),
-                '"' => html.push_str("&quot;"),
-                '\'' => html.push_str("&#39;"),
-                c => html.push(c),
-            }
-        }
-    }
-    html
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_on_the_page_is_neither_markup_nor_a_mark_of_direction() {
-        let text = "<script>\"a\" & 'b'</script>\n\u{202e}\u{1b}[2J\r";
-        let shown = r"&lt;script&gt;&quot;a&quot; &amp; &#39;b&#39;&lt;/script&gt;";
-        assert_eq!(escaped(text), format!("{shown}\n{}", r"\u{202e}\u{1b}[2J\u{d}"));
-    }
 }
