@@ -16,8 +16,7 @@ pub(crate) fn page(title: &str, body: &str) -> String {
 
 /// Text as an HTML page shows it, in an element or an attribute: no markup, nothing that turns the words around it. Lines stay
 /// lines.
-#[must_use]
-pub fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
     for (at, line) in text.split('\n').enumerate() {
         html.push_str(if at > 0 { "\n" } else { "" });

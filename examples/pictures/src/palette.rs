@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 pub(crate) const TRANSPARENT: u8 = 255;
 const COLORS: usize = 255;
 /// Squares of the differences of red, green and blue, added up.
-const UNSEEN: u32 = 300;
+const UNSEEN: u32 = 110;
 
 /// Colours by place, and the places that were found already.
 pub(crate) struct Palette {

@@ -49,6 +49,8 @@ pub struct Keyboard {
     latches: Vec<Latch>,
     first_repeat: Option<Duration>,
     presses: Vec<Key>,
+    /// When the first of the presses came.
+    pressed_at: Option<Instant>,
 }
 
 /// No hand presses more in a frame, and a stream of nonsense must not grow without end.
@@ -64,7 +66,7 @@ impl Keyboard {
         if self.releases {
             if !self.held.contains(&key) {
                 self.held.push(key);
-                self.note(key);
+                self.note(key, now);
             }
         } else {
             self.latch(key, role, now);
@@ -92,7 +94,13 @@ impl Keyboard {
         std::mem::take(&mut self.presses)
     }
 
-    fn note(&mut self, key: Key) {
+    /// When the first press since the last call came.
+    pub(crate) fn take_pressed_at(&mut self) -> Option<Instant> {
+        self.pressed_at.take()
+    }
+
+    fn note(&mut self, key: Key, now: Instant) {
+        self.pressed_at.get_or_insert(now);
         if self.presses.len() < PRESS_LIMIT {
             self.presses.push(key);
         }
@@ -116,7 +124,7 @@ impl Keyboard {
                 Role::Tap => TAP,
             };
             self.latches.push(Latch { key, role, pressed: now, until: now + lasts, repeats: false });
-            return self.note(key);
+            return self.note(key, now);
         };
         if !latch.repeats {
             latch.repeats = true;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::pads::{PadButton, PadHands, Pads};
 use crate::sound::{Bank, Sound, ui};
-use crate::timings::Timings;
+use crate::timings::{self, Timings};
 use crate::{Cells, Key, Keyboard, Pixels, Raster, Role, signals, terminal, window};
 
 /// One frame of a game as its views show it.
@@ -147,7 +147,9 @@ impl<P: Picture> Screen<P> {
             none => *none = Some(picture.clone()),
         }
         slot.version += 1;
+        let version = slot.version;
         drop(slot);
+        self.note(|timings| timings.note_made(version));
         self.0.changed.notify_all();
     }
 
@@ -169,6 +171,9 @@ impl<P: Picture> Screen<P> {
         let closed = self.slot().closed || signals::asked_to_stop();
         let pads = self.0.pads.hands();
         let mut keyboard = self.keyboard();
+        if let Some(pressed_at) = keyboard.take_pressed_at() {
+            self.note(|timings| timings.note_key(pressed_at));
+        }
         Hands { held: keyboard.held(Instant::now()), presses: keyboard.presses(), pads, closed }
     }
 
@@ -187,8 +192,13 @@ impl<P: Picture> Screen<P> {
         self.0.timings.lock().unwrap_or_else(PoisonError::into_inner).to_string()
     }
 
-    pub(crate) fn note_drawn(&self, start: Instant) {
-        self.0.timings.lock().unwrap_or_else(PoisonError::into_inner).note(start);
+    /// Notes that the picture of this version has been drawn, since `start`.
+    pub(crate) fn note_drawn(&self, version: u64, start: Instant) {
+        self.note(|timings| timings.note_drawn(version, start));
+    }
+
+    fn note(&self, what: impl FnOnce(&mut Timings)) {
+        what(&mut self.0.timings.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
     pub(crate) fn slot(&self) -> MutexGuard<'_, Slot<P>> {
@@ -249,6 +259,7 @@ pub fn run<P: Picture, T: Send + 'static>(
     let job: Job<P, T> = Box::new(job);
     let kind = wanted.or_else(Kind::fitting).ok_or(ViewError::Nowhere)?;
     signals::listen();
+    timings::begin();
     let terminal = |job| terminal::run(roles, job).map_err(ViewError::Unfit);
     match kind {
         Kind::None => Ok(job(&Screen::new(false))),

@@ -175,7 +175,7 @@ fn draw_all<P: Picture>(screen: &Screen<P>) -> io::Result<()> {
             let bytes = painter.paint(picture, terminal::size()?);
             out.write_all(bytes)?;
             out.flush()?;
-            screen.note_drawn(start);
+            screen.note_drawn(version, start);
         }
     }
 }

@@ -132,7 +132,7 @@ async fn watch<P: Picture>(screen: &Screen<P>) {
             );
             picture.paint(&mut pixels);
             present(&pixels, &mut texture);
-            screen.note_drawn(start);
+            screen.note_drawn(version, start);
         }
         mq::next_frame().await;
     }

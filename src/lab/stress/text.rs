@@ -1,6 +1,6 @@
 //! Numbers and tables as text, and text on a page.
 
-pub use crate::html::escaped;
+use crate::html;
 
 /// 1234567 as 1,234,567.
 #[must_use]
@@ -14,6 +14,13 @@ pub fn grouped(number: u64) -> String {
         shown.push(digit);
     }
     shown
+}
+
+/// Text as an HTML page shows it, in an element or an attribute: no markup, nothing that turns the words around it. Lines stay
+/// lines.
+#[must_use]
+pub fn escaped(text: &str) -> String {
+    html::escaped(text)
 }
 
 /// Rows in columns of equal width. The first `left` columns lean left, the others right.

@@ -155,6 +155,25 @@ pub fn paint(canvas: &mut dyn Canvas, camera: &Camera, joints: &Joints, look: &L
     }
 }
 
+/// Paints the body as a shade of one colour: where it was shown before a rollback put it elsewhere.
+pub fn paint_shade(canvas: &mut dyn Canvas, camera: &Camera, joints: &Joints, color: Color) {
+    let scale = camera.scale();
+    let mut limb = |from: Point, to: Point, radius: f32| {
+        canvas.capsule(camera.project(from), camera.project(to), [radius * scale; 2], color);
+    };
+    for [hip, knee, ankle, toe] in [joints.far_leg, joints.near_leg] {
+        limb(hip, knee, 7.0);
+        limb(knee, ankle, 5.0);
+        limb(ankle, toe, 3.0);
+    }
+    for [shoulder, elbow, hand] in [joints.far_arm, joints.near_arm] {
+        limb(shoulder, elbow, 5.0);
+        limb(elbow, hand, 4.0);
+    }
+    limb(joints.hips, joints.chest, 9.0);
+    limb(joints.head, joints.head, HEAD_RADIUS);
+}
+
 struct Brush<'a> {
     canvas: &'a mut dyn Canvas,
     camera: &'a Camera,

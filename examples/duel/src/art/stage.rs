@@ -23,7 +23,7 @@ pub fn paint(canvas: &mut dyn Canvas, scene: &Scene, moved: &[Moved], covered: C
         paint_shadow(canvas, &camera, scene, player);
     }
     for mark in moved {
-        paint_mark(canvas, &camera, mark);
+        paint_mark(canvas, &camera, scene, mark);
     }
     // Who strikes is in front.
     let struck = |player: Player| {
@@ -93,8 +93,15 @@ fn paint_fighter(canvas: &mut dyn Canvas, camera: &Camera, scene: &Scene, player
     figure::paint(canvas, camera, &joints, &look);
 }
 
-/// An arrow on the floor from where a fighter was shown to where it truly is.
-fn paint_mark(canvas: &mut dyn Canvas, camera: &Camera, mark: &Moved) {
+/// A shade where a fighter was shown, and an arrow on the floor from there to where it truly is.
+fn paint_mark(canvas: &mut dyn Canvas, camera: &Camera, scene: &Scene, mark: &Moved) {
+    let fighter = scene.duel.fighter(mark.player);
+    let pose = &scene.sides[mark.player.index()].pose;
+    let joints = Joints::of(pose, mark.from, fighter.facing.sign() as f32, fighter.airborne());
+    let opacity = 0.34 - mark.age as f32 / 60.0;
+    if opacity > 0.0 {
+        figure::paint_shade(canvas, camera, &joints, OUTFITS[mark.player.index()].glow.faded(opacity));
+    }
     let color = OUTFITS[mark.player.index()].glow.faded(0.9 - mark.age as f32 / 34.0);
     let (from, to) = (camera.project(mark.from), camera.project(mark.to));
     let lift = 3.0 * camera.scale();

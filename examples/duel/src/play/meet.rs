@@ -114,7 +114,7 @@ fn host_lines(addresses: &[IpAddr], port: u16, door: &Door) -> Vec<(String, Stri
     let mut lines: Vec<(String, String)> = addresses
         .iter()
         .map(|address| {
-            let label = if is_private(*address) { "same network" } else { "internet" };
+            let label = if is_private(*address) { "same network" } else { "address" };
             (label.to_owned(), command(SocketAddr::new(*address, port), door))
         })
         .collect();
