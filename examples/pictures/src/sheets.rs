@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use duel::netgraph::NetGraph;
 use duel::picture::{Message, Panel, Picture, Tape, Tone};
 use duel::scene::Scene;
 use games::duel::{Action, Duel, Facing, Phase};
@@ -34,7 +35,7 @@ fn screens() -> Vec<(&'static str, Picture)> {
     let film = film::shoot();
     let fight = film[560].clone();
     let closed =
-        Picture { corner: fight.net.as_ref().and_then(|net| net.corner()), net: None, ..fight.clone() };
+        Picture { corner: fight.net.as_ref().and_then(NetGraph::corner), net: None, ..fight.clone() };
     let words = "no word from Aurélien Åström: the match ends in 4 s. You cut the line: F5 mends it";
     let mut combo = closed.clone();
     combo.scene.sides.iter_mut().for_each(|side| {

@@ -53,10 +53,9 @@ pub fn paint_window(canvas: &mut dyn Canvas, net: &NetGraph) {
 fn paint_plot(canvas: &mut dyn Canvas, net: &NetGraph, base: Point, wide: f32, tall: f32) {
     let step = wide / PLOTTED_FRAMES as f32;
     canvas.rect(base.plus(0.0, -tall), wide, tall, INK.faded(0.6));
-    for rule in [0.0, 4.0, 8.0, 12.0] {
+    for (rule, unit) in [(0.0, ""), (4.0, ""), (8.0, ""), (12.0, "f")] {
         let y = base.y - tall * rule / MAX_FRAMES;
         canvas.rect(at(base.x, y), wide, 1.0, PAPER.faded(0.16));
-        let unit = if rule == 12.0 { "f" } else { "" };
         write_ending(
             canvas,
             &format!("{rule}{unit}"),

@@ -43,7 +43,7 @@ pub fn health_color(share: f32) -> Color {
 /// Paints what lies over the stage, on a canvas of 960 by 540.
 pub fn paint(canvas: &mut dyn Canvas, picture: &Picture) {
     let scene = &picture.scene;
-    let message = picture.message.as_ref().map(|message| MessageBox::of(message));
+    let message = picture.message.as_ref().map(MessageBox::of);
     let banner = banner(scene).filter(|_| picture.panel.is_none());
     // Combos are counted below whatever else is said.
     let below = message.as_ref().map_or(MESSAGE_TOP, MessageBox::bottom) + 18.0;
