@@ -28,14 +28,19 @@ impl Painter {
         columns >= MIN_COLUMNS && rows >= MIN_ROWS
     }
 
+    /// The columns and rows of the picture in a terminal of this size, in whose middle it lies.
+    pub fn area((columns, rows): (u16, u16)) -> (u16, u16) {
+        (columns.min(MAX_COLUMNS), rows.min(MAX_ROWS))
+    }
+
     /// The bytes that show `picture` in a terminal of this size.
     pub fn paint(&mut self, picture: &impl Picture, size: (u16, u16)) -> &[u8] {
         if !Self::has_room(size) {
             return self.ask_for_room(size);
         }
-        let area = (usize::from(size.0.min(MAX_COLUMNS)), usize::from(size.1.min(MAX_ROWS)));
-        self.cells.resize_around((size.0.into(), size.1.into()), area);
-        self.raster.resize(area.0, area.1 * 2);
+        let (columns, rows) = Self::area(size);
+        self.cells.resize_around((size.0.into(), size.1.into()), (columns.into(), rows.into()));
+        self.raster.resize(columns.into(), usize::from(rows) * 2);
         picture.paint_shapes(&mut self.raster);
         self.cells.take_pixels(&self.raster);
         picture.write_words(&mut self.cells);
