@@ -72,7 +72,9 @@ impl FromStr for Key {
         }
         let mut letters = small.chars();
         match (letters.next(), letters.next()) {
-            (Some(letter), None) if letter.is_ascii_graphic() => Ok(Self::Char(letter)),
+            (Some(letter), None) if letter.is_ascii_graphic() || letter.is_alphanumeric() => {
+                Ok(Self::Char(letter))
+            }
             _ => Err(UnknownKey(name.trim().to_owned())),
         }
     }

@@ -1,4 +1,4 @@
-//! The stage that games share: a window, a terminal, keys, gamepads, sound, a canvas and letters.
+//! The stage that games share: a window, a terminal, keys, gamepads, sound, menus, a canvas and letters.
 //!
 //! A game makes [`Picture`]s and hands them to its [`Screen`]; [`run`] shows them in a window or a terminal and gives back
 //! what the [hands](Hands) do, on keys and on [gamepads](pads). The screen has the [sound] too. Nothing of it ever waits for
@@ -7,9 +7,11 @@
 pub mod address;
 mod canvas;
 mod cells;
+mod gestures;
 pub mod glyphs;
 mod keyboard;
 mod keys;
+pub mod menu;
 pub mod pads;
 mod painter;
 mod pixels;
@@ -23,6 +25,7 @@ mod window;
 
 pub use canvas::{Canvas, Color, Point, at, rgb};
 pub use cells::{Cells, Depth};
+pub use gestures::{Stroke, Surface, Touch, TouchAct};
 pub use keyboard::{Keyboard, Role};
 pub use keys::{Key, UnknownKey};
 pub use painter::Painter;

@@ -5,10 +5,11 @@ use std::io::IsTerminal;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::gestures::Gestures;
 use crate::pads::{PadButton, PadHands, Pads};
 use crate::sound::{Bank, Sound, ui};
 use crate::timings::{self, Timings};
-use crate::{Cells, Key, Keyboard, Pixels, Raster, Role, signals, terminal, window};
+use crate::{Cells, Key, Keyboard, Pixels, Raster, Role, Stroke, Touch, signals, terminal, window};
 
 /// One frame of a game as its views show it.
 pub trait Picture: Clone + core::fmt::Debug + Send + 'static {
@@ -23,6 +24,11 @@ pub trait Picture: Clone + core::fmt::Debug + Send + 'static {
 
     /// Writes the words of it over the shapes in the terminal.
     fn write_words(&self, cells: &mut Cells);
+
+    /// Whether a mouse is of use now. While it is, a terminal hands its clicks over instead of selecting text.
+    fn takes_mouse(&self) -> bool {
+        false
+    }
 
     /// The sounds of the game. They are made once, in the thread of the sound device.
     fn sounds() -> Bank {
@@ -76,6 +82,9 @@ struct Shared<P> {
     slot: Mutex<Slot<P>>,
     changed: Condvar,
     keyboard: Mutex<Keyboard>,
+    gestures: Mutex<Gestures>,
+    /// Text on its way to the clipboard.
+    copied: Mutex<Option<String>>,
     pads: Pads,
     sound: Sound,
     timings: Mutex<Timings>,
@@ -90,6 +99,9 @@ pub struct Screen<P>(Arc<Shared<P>>);
 pub struct Hands {
     pub held: Vec<Key>,
     pub presses: Vec<Key>,
+    /// Everything that was typed, in order and with repeats.
+    pub strokes: Vec<Stroke>,
+    pub touches: Vec<Touch>,
     /// Every gamepad that is plugged in, by its place.
     pub pads: Vec<PadHands>,
     /// The window was closed, Ctrl-C was pressed, or the program was asked to end.
@@ -125,6 +137,8 @@ impl<P: Picture> Screen<P> {
             slot: Mutex::new(Slot { picture: None, version: 0, done: false, closed: false }),
             changed: Condvar::new(),
             keyboard: Mutex::new(Keyboard::new(true)),
+            gestures: Mutex::default(),
+            copied: Mutex::default(),
             pads: if seen { Pads::open() } else { Pads::in_memory() },
             sound: if seen { Sound::open(|| ui::add_to(P::sounds())) } else { Sound::silent() },
             timings: Mutex::default(),
@@ -168,13 +182,35 @@ impl<P: Picture> Screen<P> {
 
     /// The keys and buttons that the players hold and have pressed.
     pub fn hands(&self) -> Hands {
-        let closed = self.slot().closed || signals::asked_to_stop();
+        let closed = self.is_closed();
         let pads = self.0.pads.hands();
+        let (strokes, touches) = self.gestures().take();
         let mut keyboard = self.keyboard();
         if let Some(pressed_at) = keyboard.take_pressed_at() {
             self.note(|timings| timings.note_key(pressed_at));
         }
-        Hands { held: keyboard.held(Instant::now()), presses: keyboard.presses(), pads, closed }
+        Hands {
+            held: keyboard.held(Instant::now()),
+            presses: keyboard.presses(),
+            strokes,
+            touches,
+            pads,
+            closed,
+        }
+    }
+
+    /// Whether the player has closed the view, or the program was asked to end.
+    pub fn is_closed(&self) -> bool {
+        self.slot().closed || signals::asked_to_stop()
+    }
+
+    /// Puts text on the clipboard, as far as the view can.
+    pub fn copy(&self, text: &str) {
+        *self.0.copied.lock().unwrap_or_else(PoisonError::into_inner) = Some(text.to_owned());
+    }
+
+    pub(crate) fn take_copied(&self) -> Option<String> {
+        self.0.copied.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// The sound of the game; silent where there is nobody to see it either.
@@ -207,6 +243,10 @@ impl<P: Picture> Screen<P> {
 
     pub(crate) fn keyboard(&self) -> MutexGuard<'_, Keyboard> {
         self.0.keyboard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn gestures(&self) -> MutexGuard<'_, Gestures> {
+        self.0.gestures.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn close(&self) {

@@ -5,13 +5,14 @@ use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
 
 use crossterm::event::{
-    DisableFocusChange, EnableFocusChange, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers,
-    KeyboardEnhancementFlags, PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
+    DisableBracketedPaste, DisableFocusChange, DisableMouseCapture, EnableBracketedPaste, EnableFocusChange,
+    EnableMouseCapture, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, KeyboardEnhancementFlags,
+    MouseEvent, MouseEventKind, PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
 };
 use crossterm::{cursor, event, execute, terminal};
 
 use crate::screen::Job;
-use crate::{Depth, Key, Keyboard, Painter, Picture, Role, Screen};
+use crate::{Depth, Key, Keyboard, Painter, Picture, Role, Screen, Stroke, Surface, Touch, TouchAct, at};
 
 /// How often a terminal that is too small is asked whether it has grown.
 const GROWTH_CHECK: Duration = Duration::from_millis(50);
@@ -69,7 +70,13 @@ impl Takeover {
         terminal::enable_raw_mode()?;
         let releases = terminal::supports_keyboard_enhancement().unwrap_or(false);
         let takeover = Self { releases };
-        execute!(io::stdout(), terminal::EnterAlternateScreen, cursor::Hide, EnableFocusChange)?;
+        execute!(
+            io::stdout(),
+            terminal::EnterAlternateScreen,
+            cursor::Hide,
+            EnableFocusChange,
+            EnableBracketedPaste
+        )?;
         if releases {
             let flags = KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES
                 | KeyboardEnhancementFlags::REPORT_EVENT_TYPES
@@ -97,7 +104,14 @@ fn give_back(releases: bool) {
     if releases {
         let _ = execute!(io::stdout(), PopKeyboardEnhancementFlags);
     }
-    let _ = execute!(io::stdout(), DisableFocusChange, cursor::Show, terminal::LeaveAlternateScreen);
+    let _ = execute!(
+        io::stdout(),
+        DisableMouseCapture,
+        DisableBracketedPaste,
+        DisableFocusChange,
+        cursor::Show,
+        terminal::LeaveAlternateScreen
+    );
     let _ = terminal::disable_raw_mode();
 }
 
@@ -110,12 +124,20 @@ fn read_keys<P: Picture>(screen: &Screen<P>, roles: impl Fn(Key) -> Role) {
                 screen.close();
             }
             Event::Key(KeyEvent { code, kind, .. }) => {
+                if let Some(stroke) = stroke_of(code).filter(|_| kind != KeyEventKind::Release) {
+                    screen.gestures().stroke(stroke);
+                }
                 let Some(key) = key_of(code) else { continue };
                 let mut keyboard = screen.keyboard();
                 match kind {
                     KeyEventKind::Release => keyboard.release(key),
                     _ => keyboard.press(key, roles(key), Instant::now()),
                 }
+            }
+            Event::Paste(text) => screen.gestures().paste(&text),
+            Event::Mouse(mouse) => {
+                let touch = terminal::size().ok().and_then(|size| touch_of(mouse, size));
+                touch.into_iter().for_each(|touch| screen.gestures().touch(touch));
             }
             Event::FocusLost => screen.keyboard().release_all(),
             _ => {}
@@ -135,9 +157,53 @@ fn key_of(code: KeyCode) -> Option<Key> {
         KeyCode::Tab => Key::Tab,
         KeyCode::Backspace => Key::Backspace,
         KeyCode::F(number) => Key::F(number),
-        KeyCode::Char(letter) => Key::Char(letter.to_ascii_lowercase()),
+        KeyCode::Char(letter) => Key::Char(letter.to_lowercase().next().unwrap_or(letter)),
         _ => return None,
     })
+}
+
+fn stroke_of(code: KeyCode) -> Option<Stroke> {
+    match code {
+        KeyCode::Char(letter) => Some(Stroke::Letter(letter)),
+        code => key_of(code).map(Stroke::Key),
+    }
+}
+
+fn touch_of(mouse: MouseEvent, size: (u16, u16)) -> Option<Touch> {
+    let act = match mouse.kind {
+        MouseEventKind::Down(_) => TouchAct::Press,
+        MouseEventKind::Moved | MouseEventKind::Drag(_) => TouchAct::Move,
+        MouseEventKind::ScrollUp => TouchAct::WheelUp,
+        MouseEventKind::ScrollDown => TouchAct::WheelDown,
+        _ => return None,
+    };
+    let (columns, rows) = Painter::area(size);
+    let (left, top) = ((size.0 - columns) / 2, (size.1 - rows) / 2);
+    let place = |at: u16, from: u16| f32::from(at) + 0.5 - f32::from(from);
+    let place = at(place(mouse.column, left), place(mouse.row, top));
+    let surface = Surface::Cells { columns: columns.into(), rows: rows.into() };
+    Some(Touch { place, surface, act })
+}
+
+/// Puts text on the clipboard of the terminal, wherever that runs; terminals that do not let programs do so ignore it.
+fn copy(text: &str) -> io::Result<()> {
+    let mut out = io::stdout();
+    write!(out, "\x1b]52;c;{}\x07", base64(text.as_bytes()))?;
+    out.flush()
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for chunk in bytes.chunks(3) {
+        let group =
+            chunk.iter().fold(0_u32, |group, byte| group << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
+        for place in 0..4 {
+            let letter = LETTERS[(group >> (18 - 6 * place) & 0x3F) as usize];
+            text.push(if place <= chunk.len() { char::from(letter) } else { '=' });
+        }
+    }
+    text
 }
 
 /// Waits until the terminal is large enough or the player leaves, and says how large that is.
@@ -161,6 +227,7 @@ fn draw_all<P: Picture>(screen: &Screen<P>) -> io::Result<()> {
     let mut picture: Option<P> = None;
     let mut version = 0;
     let mut out = io::stdout();
+    let mut has_mouse = false;
     loop {
         {
             let slot = screen.wait_for(version, None);
@@ -176,6 +243,17 @@ fn draw_all<P: Picture>(screen: &Screen<P>) -> io::Result<()> {
             out.write_all(bytes)?;
             out.flush()?;
             screen.note_drawn(version, start);
+            if picture.takes_mouse() != has_mouse {
+                has_mouse = !has_mouse;
+                if has_mouse {
+                    execute!(out, EnableMouseCapture)?;
+                } else {
+                    execute!(out, DisableMouseCapture)?;
+                }
+            }
+        }
+        if let Some(text) = screen.take_copied() {
+            copy(&text)?;
         }
     }
 }

@@ -10,7 +10,7 @@ use macroquad::prelude as mq;
 
 use crate::pixels::{HEIGHT, Pixels, WIDTH};
 use crate::screen::Job;
-use crate::{Key, Picture, Role, Screen};
+use crate::{Key, Picture, Point, Role, Screen, Stroke, Surface, Touch, TouchAct, at};
 
 fn conf(title: &str) -> mq::Conf {
     mq::Conf {
@@ -107,13 +107,18 @@ async fn watch<P: Picture>(screen: &Screen<P>) {
     if let Some(plain) = &plain {
         mq::gl_use_material(plain);
     }
-    let mut newest: Option<P> = None;
+    let (mut newest, mut repeats, mut pointer): (Option<P>, _, _) = (None, Repeats::default(), None);
     let mut version = 0;
     loop {
         if mq::is_quit_requested() {
             screen.close();
         }
         read_keys(screen);
+        read_strokes(screen, &mut repeats);
+        read_mouse(screen, &mut pointer);
+        if let Some(text) = screen.take_copied() {
+            miniquad::window::clipboard_set(&text);
+        }
         {
             let slot = screen.wait_for(version, Some(PATIENCE));
             if slot.done {
@@ -138,6 +143,14 @@ async fn watch<P: Picture>(screen: &Screen<P>) {
     }
 }
 
+/// The corner of the picture in the window, and the pixels to one of its units.
+fn placement() -> (Point, f32) {
+    let window = (mq::screen_width(), mq::screen_height());
+    let scale = (window.0 / WIDTH).min(window.1 / HEIGHT);
+    let middle = |room: f32, size: f32| ((room - size * scale) / 2.0).round();
+    (at(middle(window.0, WIDTH), middle(window.1, HEIGHT)), scale)
+}
+
 /// Puts the pixels into the middle of the window, as large as it allows.
 fn present(pixels: &Pixels, texture: &mut Option<mq::Texture2D>) {
     let (width, height) = pixels.size();
@@ -149,10 +162,8 @@ fn present(pixels: &Pixels, texture: &mut Option<mq::Texture2D>) {
         }
         _ => texture.insert(mq::Texture2D::from_rgba8(width, height, pixels.bytes())),
     };
-    let window = (mq::screen_width(), mq::screen_height());
-    let scale = (window.0 / WIDTH).min(window.1 / HEIGHT);
+    let (Point { x, y }, scale) = placement();
     let size = mq::vec2(WIDTH * scale, HEIGHT * scale);
-    let (x, y) = (((window.0 - size.x) / 2.0).round(), ((window.1 - size.y) / 2.0).round());
     if x > 0.0 || y > 0.0 {
         mq::clear_background(mq::BLACK);
     }
@@ -174,6 +185,80 @@ fn read_keys<P: Picture>(screen: &Screen<P>) {
         if let Some(key) = key_of(code) {
             keyboard.release(key);
         }
+    }
+}
+
+/// Keyboards of desktops repeat a held key after this time, and then this often.
+const FIRST_REPEAT: Duration = Duration::from_millis(400);
+const NEXT_REPEAT: Duration = Duration::from_millis(70);
+/// Keys that walk and erase while they are held; letters repeat by themselves.
+const REPEATING: [mq::KeyCode; 5] =
+    [mq::KeyCode::Up, mq::KeyCode::Down, mq::KeyCode::Left, mq::KeyCode::Right, mq::KeyCode::Backspace];
+
+/// The key that is held, and when it strokes again.
+#[derive(Default)]
+struct Repeats(Option<(mq::KeyCode, Instant)>);
+
+impl Repeats {
+    fn due(&mut self, now: Instant) -> Option<mq::KeyCode> {
+        for code in REPEATING {
+            if mq::is_key_pressed(code) {
+                self.0 = Some((code, now + FIRST_REPEAT));
+            }
+        }
+        let (code, at) = self.0.as_mut()?;
+        if !mq::is_key_down(*code) {
+            self.0 = None;
+            return None;
+        }
+        (now >= *at).then(|| {
+            *at = now + NEXT_REPEAT;
+            *code
+        })
+    }
+}
+
+fn read_strokes<P: Picture>(screen: &Screen<P>, repeats: &mut Repeats) {
+    use mq::KeyCode as Code;
+    // A short press may begin and end between two pictures of a slow machine.
+    let is_down =
+        |codes: [Code; 2]| codes.into_iter().any(|code| mq::is_key_down(code) || mq::is_key_released(code));
+    let commands =
+        is_down([Code::LeftControl, Code::RightControl]) || is_down([Code::LeftSuper, Code::RightSuper]);
+    let mut gestures = screen.gestures();
+    while let Some(letter) = mq::get_char_pressed() {
+        if !letter.is_control() && !commands {
+            gestures.stroke(Stroke::Letter(letter));
+        }
+    }
+    let pastes = commands && mq::is_key_pressed(Code::V)
+        || is_down([Code::LeftShift, Code::RightShift]) && mq::is_key_pressed(Code::Insert);
+    if pastes {
+        let text = miniquad::window::clipboard_get();
+        text.iter().for_each(|text| gestures.paste(text));
+    }
+    for code in mq::get_keys_pressed().into_iter().chain(repeats.due(Instant::now())) {
+        if let Some(key) = key_of(code).filter(|key| !matches!(key, Key::Char(_))) {
+            gestures.stroke(Stroke::Key(key));
+        }
+    }
+}
+
+/// `pointer` is where it was last: one that rests over the window as it opens has not moved.
+fn read_mouse<P: Picture>(screen: &Screen<P>, pointer: &mut Option<Point>) {
+    let (corner, scale) = placement();
+    let (x, y) = mq::mouse_position();
+    let place = at((x - corner.x) / scale, (y - corner.y) / scale);
+    let moved = pointer.replace(place).is_some_and(|last| last != place);
+    let (_, wheel) = mq::mouse_wheel();
+    let acts = [
+        (moved, TouchAct::Move),
+        (mq::is_mouse_button_pressed(mq::MouseButton::Left), TouchAct::Press),
+        (wheel > 0.0, TouchAct::WheelUp),
+        (wheel < 0.0, TouchAct::WheelDown),
+    ];
+    for (_, act) in acts.into_iter().filter(|(happened, _)| *happened) {
+        screen.gestures().touch(Touch { place, surface: Surface::Canvas, act });
     }
 }
 

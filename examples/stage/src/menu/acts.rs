@@ -1,0 +1,93 @@
+//! Acts on a menu, made of keys, letters, gamepads and the mouse.
+
+use super::{Grid, Layout, Menu};
+use crate::gestures::{Stroke, Touch, TouchAct};
+use crate::{Hands, Key};
+
+/// One act of a player on a menu.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Act {
+    Up,
+    Down,
+    Left,
+    Right,
+    Confirm,
+    Back,
+    Type(char),
+    Paste(String),
+    /// Takes the last letter back.
+    Erase,
+    /// The mouse is over an item.
+    Point {
+        item: usize,
+    },
+    /// An item was clicked, at this share of its value from the left.
+    Click {
+        item: usize,
+        share: f32,
+    },
+}
+
+/// The acts that the hands make on the menu of `place`, one after the other: each meets the menu that the one before it
+/// has left. `apply` acts, and answers what follows; its first answer ends the round.
+pub fn drive<P, T>(
+    hands: &Hands,
+    place: &mut P,
+    menu: impl Fn(&P) -> Option<&Menu>,
+    mut apply: impl FnMut(&mut P, &Act) -> Option<T>,
+) -> Option<T> {
+    for stroke in &hands.strokes {
+        let act = menu(place).and_then(|menu| of_stroke(stroke, menu.takes_text()));
+        if let Some(done) = act.and_then(|act| apply(place, &act)) {
+            return Some(done);
+        }
+    }
+    let pads = hands.pads.iter().flat_map(|pad| &pad.presses);
+    for key in pads.filter_map(|button| button.menu_key()) {
+        let act = of_stroke(&Stroke::Key(key), false);
+        if let Some(done) = act.and_then(|act| apply(place, &act)) {
+            return Some(done);
+        }
+    }
+    for touch in &hands.touches {
+        let act = menu(place).and_then(|menu| of_touch(touch, menu));
+        if let Some(done) = act.and_then(|act| apply(place, &act)) {
+            return Some(done);
+        }
+    }
+    None
+}
+
+fn of_stroke(stroke: &Stroke, takes_text: bool) -> Option<Act> {
+    Some(match stroke {
+        Stroke::Key(Key::Up) => Act::Up,
+        Stroke::Key(Key::Down | Key::Tab) => Act::Down,
+        Stroke::Key(Key::Left) => Act::Left,
+        Stroke::Key(Key::Right) => Act::Right,
+        Stroke::Key(Key::Enter) => Act::Confirm,
+        Stroke::Key(Key::Escape) => Act::Back,
+        Stroke::Key(Key::Backspace) if takes_text => Act::Erase,
+        Stroke::Key(_) => return None,
+        Stroke::Paste(text) => Act::Paste(text.clone()),
+        Stroke::Letter(letter) if takes_text => Act::Type(*letter),
+        Stroke::Letter(letter) => match letter.to_ascii_lowercase() {
+            'w' => Act::Up,
+            's' => Act::Down,
+            'a' => Act::Left,
+            'd' => Act::Right,
+            ' ' => Act::Confirm,
+            _ => return None,
+        },
+    })
+}
+
+fn of_touch(touch: &Touch, menu: &Menu) -> Option<Act> {
+    let grid = Grid::of(touch.surface);
+    match touch.act {
+        TouchAct::WheelUp => return Some(Act::Up),
+        TouchAct::WheelDown => return Some(Act::Down),
+        TouchAct::Move | TouchAct::Press => {}
+    }
+    let (item, share) = Layout::of(menu, grid).item_at(grid.cell(touch.place))?;
+    Some(if touch.act == TouchAct::Press { Act::Click { item, share } } else { Act::Point { item } })
+}

@@ -1,0 +1,58 @@
+//! A field for a line of text.
+
+/// A line of text that is typed, erased and pasted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Field {
+    text: String,
+    max: usize,
+    keeps_spaces: bool,
+}
+
+impl Field {
+    /// A field of at most `max` letters.
+    pub fn new(text: &str, max: usize) -> Self {
+        let mut field = Self { text: String::new(), max, keeps_spaces: true };
+        field.paste(text);
+        field
+    }
+
+    /// The same field without spaces, which a copied address or invite has at its ends and where it was torn apart.
+    #[must_use]
+    pub fn without_spaces(mut self) -> Self {
+        self.keeps_spaces = false;
+        self.text.retain(|letter| !letter.is_whitespace());
+        self
+    }
+
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The end of the text that fits into `room` letters.
+    pub fn tail(&self, room: usize) -> &str {
+        let skipped = self.text.chars().count().saturating_sub(room);
+        self.text.char_indices().nth(skipped).map_or("", |(at, _)| &self.text[at..])
+    }
+
+    pub(super) fn push(&mut self, letter: char) -> bool {
+        let letter = if letter.is_whitespace() { ' ' } else { letter };
+        let fits = self.text.chars().count() < self.max && !letter.is_control();
+        let is_taken = fits && (self.keeps_spaces || letter != ' ');
+        if is_taken {
+            self.text.push(letter);
+        }
+        is_taken
+    }
+
+    pub(super) fn paste(&mut self, text: &str) -> bool {
+        let mut is_changed = false;
+        for letter in text.trim().chars() {
+            is_changed |= self.push(letter);
+        }
+        is_changed
+    }
+
+    pub(super) fn erase(&mut self) -> bool {
+        self.text.pop().is_some()
+    }
+}

@@ -1,0 +1,206 @@
+//! The drawing of a menu: once, with a pen for the window, one for the shapes of a terminal and one for its words.
+
+use super::layout::{Line, SLIDER_CELLS};
+use super::{Grid, Item, Layout, Menu, Value};
+use crate::glyphs::{self, Style};
+use crate::{Canvas, Cells, Color, Raster, at};
+
+/// The colours of a menu.
+#[derive(Clone, Copy, Debug)]
+pub struct Theme {
+    pub ink: Color,
+    pub paper: Color,
+    /// Rules, the chosen item and values.
+    pub accent: Color,
+    /// Warnings, and the shadow of the title.
+    pub alarm: Color,
+}
+
+/// Draws on a grid of cells.
+trait Pen {
+    /// A rectangle, in cells and parts of cells.
+    fn rect(&mut self, column: f32, row: f32, wide: f32, tall: f32, color: Color);
+    fn words(&mut self, column: usize, row: usize, text: &str, color: Color);
+    /// The title in large letters, centred in `wide` columns from `column`.
+    fn large(&mut self, column: usize, row: usize, wide: usize, text: &str, theme: &Theme);
+}
+
+struct WindowPen<'a>(&'a mut dyn Canvas);
+
+impl Pen for WindowPen<'_> {
+    fn rect(&mut self, column: f32, row: f32, wide: f32, tall: f32, color: Color) {
+        let cell = Grid::WINDOW.cell;
+        self.0.rect(at(column * cell.x, row * cell.y), wide * cell.x, tall * cell.y, color);
+    }
+
+    fn words(&mut self, column: usize, row: usize, text: &str, color: Color) {
+        let cell = Grid::WINDOW.cell;
+        // One letter with its gap is six units wide, and six units are one cell.
+        let unit = cell.x / 6.0;
+        let corner = at(column as f32 * cell.x, row as f32 * cell.y + cell.y / 2.0 - unit * 3.0);
+        glyphs::write(self.0, text, corner, Style::new(unit, unit * 1.12, color));
+    }
+
+    fn large(&mut self, column: usize, row: usize, wide: usize, text: &str, theme: &Theme) {
+        let cell = Grid::WINDOW.cell;
+        let room = wide as f32 * cell.x - 60.0;
+        let unit = (room / glyphs::width(text, 1.0).max(1.0)).min(8.0);
+        let middle = at(
+            (column as f32 + wide as f32 / 2.0) * cell.x - unit * 0.4,
+            (row as f32 + 1.5) * cell.y - unit * 3.0,
+        );
+        let style = Style::new(unit, unit * 1.25, theme.paper).slanted(0.14);
+        let shadow = Style { color: theme.alarm, ..style };
+        glyphs::write_centered(self.0, text, middle.plus(unit * 0.2, unit * 0.45), shadow);
+        glyphs::write_centered(self.0, text, middle, style);
+    }
+}
+
+/// Pixels of a terminal: two to a cell.
+struct ShapePen<'a>(&'a mut Raster);
+
+impl Pen for ShapePen<'_> {
+    fn rect(&mut self, column: f32, row: f32, wide: f32, tall: f32, color: Color) {
+        self.0.rect(at(column, row * 2.0), wide, tall * 2.0, color);
+    }
+
+    fn words(&mut self, _: usize, _: usize, _: &str, _: Color) {}
+
+    fn large(&mut self, column: usize, row: usize, wide: usize, text: &str, theme: &Theme) {
+        let letters = glyphs::width(text, 1.0);
+        let left = (column as f32 + (wide as f32 - letters) / 2.0).floor() + 0.5;
+        for (shift, color) in [(1.0, theme.alarm.darker(0.2)), (0.0, theme.paper)] {
+            let corner = at(left + shift, row as f32 * 2.0 + 0.5 + shift);
+            glyphs::write(self.0, text, corner, Style::new(1.0, 1.0, color));
+        }
+    }
+}
+
+/// The words of a terminal.
+struct WordPen<'a>(&'a mut Cells);
+
+impl Pen for WordPen<'_> {
+    fn rect(&mut self, _: f32, _: f32, _: f32, _: f32, _: Color) {}
+
+    fn words(&mut self, column: usize, row: usize, text: &str, color: Color) {
+        self.0.write(column as i32, row as i32, text, color, None);
+    }
+
+    fn large(&mut self, _: usize, _: usize, _: usize, _: &str, _: &Theme) {}
+}
+
+/// Paints a menu into the window.
+pub fn paint(canvas: &mut dyn Canvas, menu: &Menu, theme: &Theme) {
+    draw(&mut WindowPen(canvas), menu, Grid::WINDOW, theme, 0.9);
+}
+
+/// Paints the shapes of a menu into a terminal.
+pub fn paint_shapes(raster: &mut Raster, menu: &Menu, theme: &Theme) {
+    let grid = Grid::terminal(raster.width() as usize, raster.height() as usize / 2);
+    draw(&mut ShapePen(raster), menu, grid, theme, 1.0);
+}
+
+/// Writes the words of a menu over its shapes in a terminal.
+pub fn write(cells: &mut Cells, menu: &Menu, theme: &Theme) {
+    let grid = Grid::terminal(cells.columns(), cells.rows());
+    draw(&mut WordPen(cells), menu, grid, theme, 1.0);
+}
+
+fn draw(pen: &mut dyn Pen, menu: &Menu, grid: Grid, theme: &Theme, opacity: f32) {
+    let layout = Layout::of(menu, grid);
+    let (left, top) = (layout.left as f32, layout.top as f32);
+    let (wide, tall) = (layout.wide as f32, layout.tall as f32);
+    pen.rect(0.0, 0.0, grid.columns as f32, grid.rows as f32, theme.ink.faded(0.45));
+    pen.rect(left, top, wide, tall, theme.ink.faded(opacity));
+    // A rule is half a cell of a terminal, and thinner in a window.
+    let rule = if grid == Grid::WINDOW { 0.12 } else { 0.5 };
+    pen.rect(left, top, wide, rule, theme.accent);
+    pen.rect(left, top + tall - rule, wide, rule, theme.accent);
+    let mut items = Vec::new();
+    for (row, line) in layout.lines() {
+        let centered = |text: &str| layout.left + layout.wide.saturating_sub(text.chars().count()) / 2;
+        match line {
+            Line::Title { is_large: true } => pen.large(layout.left, row, layout.wide, &menu.title, theme),
+            Line::Title { .. } => pen.words(centered(&menu.title), row, &menu.title, theme.paper),
+            Line::Note { text, is_warning } => {
+                let color = if *is_warning { theme.alarm.lighter(0.35) } else { theme.paper.darker(0.12) };
+                pen.words(centered(text), row, text, color);
+            }
+            Line::Hint(text) => pen.words(centered(text), row, text, theme.paper.darker(0.3)),
+            Line::Footer(text) => pen.words(centered(text), row, text, theme.accent.darker(0.25)),
+            Line::Gap => {}
+            Line::Item(index) => {
+                items.push(row);
+                draw_item(pen, menu, *index, row, &layout, theme);
+            }
+        }
+    }
+    let marks = [(items.first(), layout.more[0], "^"), (items.last(), layout.more[1], "v")];
+    for (row, is_more, mark) in marks {
+        if let (Some(row), true) = (row, is_more) {
+            pen.words(layout.left + layout.wide - 2, *row, mark, theme.accent);
+        }
+    }
+}
+
+fn draw_item(pen: &mut dyn Pen, menu: &Menu, index: usize, row: usize, layout: &Layout, theme: &Theme) {
+    let item = &menu.items[index];
+    let is_chosen = index == menu.chosen();
+    if is_chosen {
+        let (left, wide) = (layout.left as f32 + 1.0, layout.wide as f32 - 2.0);
+        pen.rect(left, row as f32, wide, 1.0, theme.accent.darker(0.72));
+        pen.rect(left, row as f32, 0.5, 1.0, theme.accent);
+    }
+    let color = match (item.is_open(), is_chosen) {
+        (false, _) => theme.paper.darker(0.6),
+        (true, true) => theme.accent,
+        (true, false) => theme.paper,
+    };
+    if item.value == Value::Pick {
+        let room = layout.wide.saturating_sub(6);
+        let label: String = item.label.chars().take(room).collect();
+        let column = layout.left + layout.wide.saturating_sub(label.chars().count()) / 2;
+        // Beside items with values a centred label would hang in the air.
+        let has_values = menu.items.iter().any(|item| item.value != Value::Pick);
+        pen.words(if has_values { layout.left + 3 } else { column }, row, &label, color);
+        return;
+    }
+    let label: String = item.label.chars().take(layout.values_at.saturating_sub(4)).collect();
+    pen.words(layout.left + 3, row, &label, color);
+    draw_value(pen, item, is_chosen, row, layout, theme);
+}
+
+fn draw_value(pen: &mut dyn Pen, item: &Item, is_chosen: bool, row: usize, layout: &Layout, theme: &Theme) {
+    let (column, room) = (layout.left + layout.values_at, layout.value_room());
+    let fitting = |text: &str| text.chars().take(room).collect::<String>();
+    let color = if item.is_open() { theme.paper } else { theme.paper.darker(0.6) };
+    match &item.value {
+        Value::Pick => {}
+        Value::Shown(text) => pen.words(column, row, &fitting(text), color),
+        Value::Choice { options, at } => {
+            let option = options.get(*at).map_or("", String::as_str);
+            pen.words(column, row, &fitting(option), color);
+            if is_chosen {
+                let shown = |is_more: bool| if is_more { theme.accent } else { theme.accent.darker(0.6) };
+                pen.words(column - 2, row, "<", shown(*at > 0));
+                let end = column + 1 + option.chars().count();
+                pen.words(end, row, ">", shown(*at + 1 < options.len()));
+            }
+        }
+        Value::Slider { at, max, unit, .. } => {
+            let share = f32::from(*at) / f32::from(*max).max(1.0);
+            let (left, top, wide) = (column as f32, row as f32 + 0.25, SLIDER_CELLS as f32);
+            pen.rect(left, top, wide, 0.5, theme.paper.darker(0.7));
+            pen.rect(left, top, wide * share, 0.5, if is_chosen { theme.accent } else { color.darker(0.2) });
+            pen.words(column + SLIDER_CELLS + 1, row, &format!("{at}{unit}"), color);
+        }
+        Value::Text(field) => {
+            pen.rect(column as f32, row as f32, room as f32, 1.0, theme.paper.darker(0.82));
+            let text = field.tail(room.saturating_sub(2));
+            pen.words(column, row, text, color);
+            if is_chosen {
+                pen.words(column + text.chars().count(), row, "_", theme.accent);
+            }
+        }
+    }
+}
