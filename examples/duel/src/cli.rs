@@ -4,12 +4,12 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use rebout::net::link::Chance;
 use rebout::rollback::MAX_WINDOW;
 use rebout::{Config, MAX_DELAY_FRAMES, is_disruptive};
 
 use crate::keys::Bindings;
 use crate::play::{Admits, LinkSetting, MAX_MILLIS, NAME_LETTERS, Rules, Wishes};
+use crate::settings::Settings;
 use crate::shelf::data_folder;
 use crate::view;
 use games::duel::bot::Level;
@@ -17,16 +17,22 @@ use stage::address;
 use stage::sound::{Levels, MAX_PERCENT, Sound};
 
 const AFTER_HELP: &str = "\
-In the game: Esc leaves, F1 opens the net graph, m mutes, F2 and F3 change your input delay.
-A gamepad plays beside the keys: west is light, north heavy, south special, east a throw.
+In the game: Esc pauses against the bot and asks before it leaves another player, F1 opens the net
+graph, m mutes, F2 and F3 change your input delay.
+A gamepad plays beside the keys: west is light, north heavy, south special, east a throw, and select
+pauses; the settings bind its buttons as they bind keys.
 Against the bot: F5 cuts the line, F6 changes the round trip, F7 the loss, F8 the jitter.
 
-Exit codes: 0 played to its end or left by choice; 1 no match came about, or the two machines ended
-with different states; 2 bad arguments, or no display and no terminal to play in; 3 the other machine
-left or was lost before the end.";
+The settings of the menu are kept in the config folder of the system, in rebout/duel/settings.conf.
 
-/// A fighting game for two, with rollback. Without a command it is you against a bot: a second peer with a UDP socket of
-/// its own, behind a link of 80 ms round trip and 3 % loss.
+Exit codes: 0 quit by the menu, played to its end or left by choice; 1 no match came about, or the two
+machines ended with different states; 2 bad arguments, or no display and no terminal to play in; 3 the
+other machine left or was lost before the end. 1 and 3 are those of a match without menus: with --now,
+--bot or --view none.";
+
+/// A fighting game for two, with rollback. Without a command it opens the menu, and with --now it is you against a bot: a
+/// second peer with a UDP socket of its own, behind a link of 80 ms round trip and 3 % loss. What is said on the command
+/// line outranks the settings of the menu.
 #[derive(Debug, Parser)]
 #[command(name = "duel", max_term_width = 100, args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
 pub struct Cli {
@@ -52,9 +58,9 @@ pub enum Command {
     },
     /// Wait for another machine to join
     Host {
-        /// The UDP port to wait at; 0 lets the system choose
-        #[arg(long, default_value_t = DEFAULT_PORT)]
-        port: u16,
+        /// The UDP port to wait at; 0 lets the system choose [default: 7000, or that of the settings]
+        #[arg(long)]
+        port: Option<u16>,
         #[command(flatten)]
         guests: Guests,
         #[command(flatten)]
@@ -99,7 +105,7 @@ pub enum Command {
     },
 }
 
-pub const DEFAULT_PORT: u16 = 7000;
+pub const DEFAULT_PORT: u16 = crate::settings::PORT;
 
 /// You against the bot.
 #[derive(Clone, Debug, Args)]
@@ -119,6 +125,10 @@ pub struct Solo {
     /// Change the state on the bot's machine in frame N, to see what a desync looks like
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub desync: Option<u32>,
+    /// Frames a second, of the bot too
+    #[arg(long, value_name = "N", default_value_t = 60, help_heading = "Match",
+          value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub frame_rate: u16,
 }
 
 /// The file of a kept key, where none is named.
@@ -220,7 +230,7 @@ pub struct Shown {
     /// Where to show it: window, terminal or none [default: a window where there is a display]
     #[arg(long, value_enum, hide_possible_values = true)]
     pub view: Option<view::Kind>,
-    /// Begin at once, without the first screen and without the last
+    /// Begin at once, without the menu, and end with the match
     #[arg(long)]
     pub now: bool,
     /// Open the net graph at the start
@@ -252,9 +262,8 @@ pub struct SoundArgs {
 }
 
 impl SoundArgs {
-    /// Sets what was said; what was not stays as it is.
-    pub fn tune(&self, sound: &Sound) {
-        let levels = sound.levels();
+    /// Sets what was said on the command line; the rest is that of the settings.
+    pub fn tune(&self, sound: &Sound, levels: Levels) {
         sound.set_levels(Levels {
             effects_percent: self.volume.unwrap_or(levels.effects_percent),
             music_percent: self.music.unwrap_or(levels.music_percent),
@@ -282,9 +291,9 @@ pub struct Who {
     /// Your name, at most 16 letters
     #[arg(long, value_name = "NAME", value_parser = name)]
     pub name: Option<String>,
-    /// How well the bot plays: easy, normal or hard
-    #[arg(long, value_enum, hide_possible_values = true, default_value_t = BotLevel::Normal)]
-    pub level: BotLevel,
+    /// How well the bot plays: easy, normal or hard [default: normal, or that of the settings]
+    #[arg(long, value_enum, hide_possible_values = true)]
+    pub level: Option<BotLevel>,
 }
 
 /// How the engine bridges the way.
@@ -295,10 +304,10 @@ pub struct Engine {
     #[arg(long, value_name = "FRAMES",
           value_parser = clap::value_parser!(u8).range(0..=i64::from(MAX_DELAY_FRAMES)))]
     pub delay: Option<u8>,
-    /// How many frames may be played on predictions; with the delay at most 16
-    #[arg(long, value_name = "FRAMES", default_value_t = 8,
+    /// How many frames may be played on predictions; with the delay at most 16 [default: 8]
+    #[arg(long, value_name = "FRAMES",
           value_parser = clap::value_parser!(u8).range(0..=i64::from(MAX_WINDOW)))]
-    pub window: u8,
+    pub window: Option<u8>,
     /// Predict nothing and wait for the other side: the same as --window 0
     #[arg(long, conflicts_with = "window")]
     pub lockstep: bool,
@@ -308,28 +317,37 @@ pub struct Engine {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Link")]
 pub struct LinkArgs {
-    /// Round trip of the link, in milliseconds
-    #[arg(long, value_name = "MS", default_value_t = 80,
+    /// Round trip of the link, in milliseconds [default: 80]
+    #[arg(long, value_name = "MS",
           value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_MILLIS)))]
-    rtt: u32,
-    /// Packets that are lost, in percent
-    #[arg(long, value_name = "PERCENT", default_value_t = 3.0)]
-    loss: f64,
-    /// How much longer a packet may take each way, in milliseconds
-    #[arg(long, value_name = "MS", default_value_t = 0,
+    rtt: Option<u32>,
+    /// Packets that are lost, in percent [default: 3]
+    #[arg(long, value_name = "PERCENT")]
+    loss: Option<f64>,
+    /// How much longer a packet may take each way, in milliseconds [default: 0]
+    #[arg(long, value_name = "MS",
           value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_MILLIS)))]
-    jitter: u32,
+    jitter: Option<u32>,
 }
 
 impl LinkArgs {
+    /// The link; parts that nobody asked for are usual.
+    ///
+    /// # Errors
+    /// A loss that is none.
     pub fn setting(&self) -> Result<LinkSetting, String> {
-        let loss = Chance::from_percent(self.loss).map_err(|error| format!("--loss: {error}"))?;
-        Ok(LinkSetting {
-            round_trip_millis: self.rtt,
-            loss,
-            loss_percent: self.loss,
-            jitter_millis: self.jitter,
-        })
+        let loss = self.loss.unwrap_or(3.0);
+        let setting = LinkSetting::new(self.rtt.unwrap_or(80), loss, self.jitter.unwrap_or(0));
+        setting.map_err(|error| format!("--loss: {error}"))
+    }
+
+    /// The link, if any part of it was asked for.
+    ///
+    /// # Errors
+    /// A loss that is none.
+    pub fn given(&self) -> Result<Option<LinkSetting>, String> {
+        let is_given = self.rtt.is_some() || self.loss.is_some() || self.jitter.is_some();
+        is_given.then(|| self.setting()).transpose()
     }
 }
 
@@ -358,21 +376,30 @@ pub fn folder(record: Option<&str>) -> Option<PathBuf> {
 }
 
 impl Engine {
-    /// The wishes of this machine for a match; an error if they do not fit together.
+    /// The window that was asked for.
+    pub fn window(&self) -> Option<u8> {
+        if self.lockstep { Some(0) } else { self.window }
+    }
+
+    /// The wishes of this machine for a match: those of the command line, then those of the settings.
+    ///
+    /// # Errors
+    /// If they do not fit together.
     pub fn wishes(
         &self,
+        settings: &Settings,
         name: &str,
         seed: Option<u32>,
         frame_rate: u16,
         rules: Rules,
     ) -> Result<Wishes, String> {
-        let window_frames = if self.lockstep { 0 } else { self.window };
+        let window_frames = self.window().unwrap_or(settings.window_frames);
         let wishes = Wishes {
             name: name.to_owned(),
             seed,
             frame_rate,
             window_frames,
-            delay_frames: self.delay,
+            delay_frames: self.delay.or(settings.delay_frames),
             rules,
         };
         let config: Config = wishes.config();
@@ -400,7 +427,10 @@ impl BotLevel {
 
 /// A name is shown in large letters and sent to the other side: short, and nothing that moves a cursor or turns the
 /// words around it.
-fn name(text: &str) -> Result<String, String> {
+///
+/// # Errors
+/// A name that is too long, too short or none.
+pub fn name(text: &str) -> Result<String, String> {
     let text = text.trim();
     let count = text.chars().count();
     if !(1..=NAME_LETTERS).contains(&count) {
@@ -409,6 +439,14 @@ fn name(text: &str) -> Result<String, String> {
         Err(format!("a name has no control characters and no marks of direction, this one has {bad:?}"))
     } else {
         Ok(text.to_owned())
+    }
+}
+
+impl Who {
+    /// The name to play under: that of the command line, that of the settings, or the one for players without any.
+    pub fn name<'a>(&'a self, settings: &'a Settings, nameless: &'a str) -> &'a str {
+        let kept = Some(settings.name.as_str()).filter(|name| !name.is_empty());
+        self.name.as_deref().or(kept).unwrap_or(nameless)
     }
 }
 

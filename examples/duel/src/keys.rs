@@ -85,6 +85,31 @@ impl Bindings {
         Key::Enter,
     ]);
 
+    /// The names of the nine buttons, in the order of `--keys1`.
+    pub const NAMES: [&str; 9] =
+        ["left", "right", "jump", "crouch", "light", "heavy", "special", "throw", "start"];
+
+    /// The keys in the order of the names.
+    pub fn keys(&self) -> &[Key; 9] {
+        &self.0
+    }
+
+    /// Binds a key to the button of this index. A key that another button has is swapped with the old one.
+    ///
+    /// # Errors
+    /// A key that belongs to the game itself.
+    pub fn bind(&mut self, index: usize, key: Key) -> Result<(), KeysError> {
+        if is_reserved(key) {
+            return Err(KeysError::Reserved(key));
+        }
+        let old = self.0[index];
+        if let Some(other) = self.0.iter_mut().find(|bound| **bound == key) {
+            *other = old;
+        }
+        self.0[index] = key;
+        Ok(())
+    }
+
     pub fn buttons(&self, held: &[Key]) -> Buttons {
         let mut buttons = Buttons::NONE;
         for (key, button) in self.0.iter().zip(ORDER) {
@@ -126,6 +151,19 @@ pub fn role_of(bindings: &[Bindings], key: Key) -> Role {
     bindings.iter().find_map(|bindings| bindings.role(key)).unwrap_or(Role::Tap)
 }
 
+/// Whether the game itself needs the key.
+fn is_reserved(key: Key) -> bool {
+    matches!(key, Key::Escape | Key::F(_))
+}
+
+/// As `--keys1` reads it.
+impl fmt::Display for Bindings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<String> = self.0.iter().map(ToString::to_string).collect();
+        f.write_str(&names.join(","))
+    }
+}
+
 impl FromStr for Bindings {
     type Err = KeysError;
 
@@ -135,7 +173,7 @@ impl FromStr for Bindings {
             if keys[..index].contains(key) {
                 return Err(KeysError::Twice(*key));
             }
-            if matches!(key, Key::Escape | Key::F(_)) {
+            if is_reserved(*key) {
                 return Err(KeysError::Reserved(*key));
             }
         }

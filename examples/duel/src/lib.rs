@@ -4,12 +4,16 @@
 
 pub mod art;
 pub mod cli;
+pub mod devices;
 pub mod keys;
+pub mod menu;
 pub mod netgraph;
 pub mod pad_keys;
 pub mod picture;
 pub mod play;
 pub mod scene;
+pub mod settings;
 pub mod shelf;
 pub mod sound;
+pub mod training;
 pub mod view;

@@ -1,24 +1,26 @@
 //! A fighting game for two on the engine: what a player runs, and what an embedder copies from.
 //!
-//! `cargo run --release --example duel` plays you against a bot; `--help` tells the rest. The match loop is in
-//! `play/online.rs`, the game itself in `examples/games`.
+//! `cargo run --release --example duel` opens the menu; `--help` tells the rest. The match loop is in
+//! `play/online.rs`, the menus in `menu` and `play/flow.rs`, the game itself in `examples/games`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Parser;
 
 use duel::cli::{self, Cli, Command, Solo};
+use duel::devices::Devices;
 use duel::keys::Bindings;
-use duel::picture::{self, Panel};
+use duel::menu::{App, Deed, Page};
+use duel::picture;
 use duel::play::{
-    self, Ending, Failure, Hand, Line, Named, Opponent, Options, Rules, Seat, Way, exit, print_error,
-    print_line,
+    self, BotMatch, Ending, Failure, Hand, Line, MAX_LISTED, Named, Options, Post, Rules, Run, Seat, Way,
+    print_error, print_line, seed_of_now,
 };
+use duel::settings::{Keyset, Settings, Store, config_folder};
 use duel::shelf;
-use duel::view;
-use games::duel::bot::Bot;
+use duel::view::{self, Roles};
+use games::duel::bot::{Bot, Level};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -36,18 +38,22 @@ fn main() -> ExitCode {
 
 fn run(cli: Cli) -> Result<Ending, Failure> {
     match cli.command {
-        None => solo(cli.solo, false),
+        None if cli.solo.shown.in_haste() => solo(cli.solo, false),
+        None => title(cli.solo),
         Some(Command::Demo { solo: demo }) => solo(demo, true),
-        Some(Command::Local { shown, keys, keys2, round }) => local(&shown, &keys, keys2, &round),
+        Some(Command::Local { shown, keys, keys2, round }) => local(&shown, keys, keys2, &round),
         Some(Command::Host { port, guests, player }) => {
             let admits = guests.admits().map_err(unusable)?;
-            let (line, way) = play::host(port, &admits)?;
-            versus(player, line, way, "Host")
+            let home = Home::open();
+            let mut post = Post::new(port.unwrap_or(home.settings.port), admits);
+            let line = post.open()?;
+            versus(player, home, line, "Host", |run| run.post = Some(post), Deed::Host)
         }
         Some(Command::Join { host, bare, player }) => {
-            let host = Named::read(&host, cli::resolve).map_err(unusable)?;
-            let (line, way) = play::join(&host, bare)?;
-            versus(player, line, way, "Guest")
+            let named = Named::read(&host, cli::resolve).map_err(unusable)?;
+            let line = play::join(&named, bare)?;
+            let again = Deed::Join(host.concat());
+            versus(player, Home::open(), line, "Guest", |run| run.bare = bare, again)
         }
         Some(Command::Bots(args)) => bots(&args),
         Some(Command::Replays { dir }) => Ok(replays(dir)),
@@ -55,8 +61,85 @@ fn run(cli: Cli) -> Result<Ending, Failure> {
     }
 }
 
-/// The most matches that are listed.
-const MAX_LISTED: usize = 200;
+/// The settings as they are kept, and the file that they are kept in.
+struct Home {
+    store: Store,
+    settings: Settings,
+    /// What is wrong with the file.
+    trouble: Option<String>,
+}
+
+impl Home {
+    fn open() -> Self {
+        let mut store = Store::new(config_folder(|name| std::env::var_os(name)));
+        let (settings, trouble) = store.load();
+        Self { store, settings, trouble }
+    }
+
+    /// The settings for a match without menus; trouble is printed.
+    fn settings(self) -> Settings {
+        self.trouble.iter().for_each(|text| print_error(text));
+        self.settings
+    }
+}
+
+/// Opens the menus in a view, at `page` or with a first deed.
+fn menus(
+    shown: &cli::Shown,
+    home: Home,
+    page: Page,
+    first: Option<Deed>,
+    change: impl FnOnce(&mut Run),
+) -> Result<Ending, Failure> {
+    let Home { store, settings, trouble } = home;
+    let roles = Roles::new(&settings.keys);
+    let mut app = App::new(settings, page);
+    trouble.into_iter().for_each(|text| app.warn(text));
+    let mut run = Run {
+        store,
+        roles: roles.clone(),
+        name: None,
+        keys: [None, None, None],
+        delay_frames: None,
+        window_frames: None,
+        level: None,
+        link: None,
+        frame_rate: 60,
+        rules: Rules::default(),
+        seed: None,
+        desync_at: None,
+        record: cli::folder(None),
+        net: shown.net,
+        timings: shown.timings,
+        sound: shown.sound.clone(),
+        post: None,
+        line: None,
+        bare: false,
+        key_log: None,
+    };
+    change(&mut run);
+    view::run(shown.view, roles, move |screen| play::flow(screen, app, run, first)).map_err(unseen)
+}
+
+/// The title, for whoever named no command.
+fn title(args: Solo) -> Result<Ending, Failure> {
+    let link = args.link.given().map_err(unusable)?;
+    let home = Home::open();
+    let rate = args.frame_rate;
+    args.engine.wishes(&home.settings, picture::YOU, None, rate, Rules::default()).map_err(unusable)?;
+    let change = |run: &mut Run| {
+        run.name = args.who.name;
+        run.keys[0] = args.keys.keys1;
+        (run.delay_frames, run.window_frames) = (args.engine.delay, args.engine.window());
+        run.level = args.who.level.map(cli::BotLevel::level);
+        run.frame_rate = rate;
+        run.link = link;
+        run.rules.frames = args.round.frames;
+        (run.seed, run.desync_at) = (args.round.seed, args.desync);
+        run.record = cli::folder(args.round.record.as_deref());
+    };
+    menus(&args.shown, home, Page::Title, None, change)
+}
 
 fn replays(dir: Option<PathBuf>) -> Ending {
     let Some(folder) = dir.or_else(|| cli::folder(None)) else { return Ending::of([]) };
@@ -65,156 +148,187 @@ fn replays(dir: Option<PathBuf>) -> Ending {
         return Ending::of([format!("No matches in {}", folder.display())]);
     }
     let lines = entries.iter().map(|entry| format!("{entry}  {}", entry.path.display())).collect();
-    Ending { lines, code: exit::PLAYED }
+    Ending { lines, ..Ending::of([]) }
 }
 
 fn replay(file: Option<PathBuf>, every: Option<u32>, shown: &cli::Shown) -> Result<Ending, Failure> {
-    let entries = match &file {
-        Some(_) => Vec::new(),
-        None => cli::folder(None).map_or_else(Vec::new, |folder| shelf::list(&folder, MAX_LISTED)),
-    };
-    let newest = || entries.first().map(|entry| entry.path.clone());
-    if file.is_none() && entries.is_empty() {
-        return Err(Failure::of("no match has been recorded yet: name a file"));
-    }
+    let newest = || shelf::list(&cli::folder(None)?, 1).pop().map(|entry| entry.path);
     let at_once = shown.in_haste();
+    let home = Home::open();
     // Where there is nobody to pick one, it is the newest.
-    let file = if at_once || every.is_some() { file.or_else(newest) } else { file };
-    let recording = file.map(|file| shelf::open(&file)).transpose().map_err(Failure::of)?;
-    if let (Some(every), Some(recording)) = (every, recording.clone()) {
+    let is_alone = at_once || every.is_some();
+    let Some(file) = file.or_else(|| newest().filter(|_| is_alone)) else {
+        if is_alone || newest().is_none() {
+            return Err(Failure::of("no match has been recorded yet: name a file"));
+        }
+        return menus(shown, home, Page::Replays, None, |_| {});
+    };
+    let recording = shelf::open(&file).map_err(Failure::of)?;
+    if let Some(every) = every {
         play::checksums(recording, every);
         return Ok(Ending::of([]));
     }
-    let (bindings, heard) = (Bindings::ALONE, shown.sound.clone());
-    let match_of = move |screen: &view::Screen| {
-        heard.tune(screen.sound());
-        match recording {
-            Some(recording) => Ok(play::replay(screen, recording, &bindings, at_once)),
-            None => play::pick(screen, &entries, &bindings),
-        }
-    };
-    view::run(shown.view, std::slice::from_ref(&Bindings::ALONE), match_of).map_err(unseen)?
+    let heard = shown.sound.clone();
+    let settings = home.settings();
+    let devices = settings.devices(Keyset::Alone);
+    view::run(shown.view, Roles::new(std::slice::from_ref(&devices.keys)), move |screen| {
+        heard.tune(screen.sound(), settings.levels);
+        play::replay(screen, recording, &devices, settings.outfits, at_once)
+    })
+    .map_err(unseen)
 }
 
-/// You, or a bot at your controls, against the bot behind its bad link.
+/// You, or a bot at your controls, against the bot behind its bad link, and nothing else.
 fn solo(args: Solo, demo: bool) -> Result<Ending, Failure> {
+    let settings = Home::open().settings();
     let seed = args.round.seed.unwrap_or_else(seed_of_now);
-    let level = args.who.level.level();
+    let level = args.who.level.map_or(settings.level, cli::BotLevel::level);
     let rules = Rules { frames: args.round.frames, desync_at: None };
-    let name = args.who.name.as_deref().unwrap_or(if demo { "Kaito" } else { picture::YOU });
-    let wishes = args.engine.wishes(name, None, 60, rules).map_err(unusable)?;
-    let setting = args.link.setting().map_err(unusable)?;
-    let mut theirs = wishes.clone();
-    theirs.name = if demo { "Rai".to_owned() } else { "Bot".to_owned() };
-    theirs.seed = Some(seed);
-    theirs.rules.desync_at = args.desync;
-    let bindings = args.keys.keys1.unwrap_or(Bindings::ALONE);
-    let hand =
-        if demo { Hand::Bot(Box::new(Bot::new(seed ^ 1, level))) } else { Hand::Keys(bindings.clone()) };
-    let in_haste = args.shown.in_haste();
-    let panel = first_screen(&[&bindings], true);
-    let names = [name.to_owned(), theirs.name.clone()];
+    let name = if demo { "Kaito" } else { args.who.name(&settings, picture::YOU) };
+    let wishes = args.engine.wishes(&settings, name, None, args.frame_rate, rules).map_err(unusable)?;
+    let link = args.link.setting().map_err(unusable)?;
+    let devices = devices(&settings, args.keys.keys1);
+    let roles = Roles::new(std::slice::from_ref(&devices.keys));
+    let hand = if demo { Hand::Bot(Box::new(Bot::new(seed ^ 1, level))) } else { Hand::Keys(devices) };
     let seat = Seat {
         hand,
         wishes,
         record: cli::folder(args.round.record.as_deref()),
         net: args.shown.net,
-        in_haste: in_haste || demo,
+        in_haste: true,
         timings: args.shown.timings,
+        outfits: settings.outfits,
         without_cues: args.shown.sound.without_cues,
     };
+    let name = if demo { "Rai" } else { "Bot" };
+    let game = BotMatch { seat, seed, level, link, name, desync_at: args.desync };
     let heard = args.shown.sound;
     let match_of = move |screen: &view::Screen| {
-        heard.tune(screen.sound());
-        let wait = !in_haste && !demo;
-        if wait && !play::wait(screen, &panel, std::slice::from_ref(&seat.hand), seed, &names) {
-            return Ok(Ending::of([]));
-        }
-        let other = rebout::Player::Two;
-        let bot = Bot::new(seed ^ 0xB07, level);
-        let opponent = Opponent::start(theirs.config(), other, bot, theirs.rules, setting, false, None)?;
-        let line = opponent.line()?;
-        let link = opponent.link();
-        let ending = play::online(screen, seat, line, &Way::Bot(opponent.addr()), Some(link));
-        // Its report of the match repeats ours, and is dropped.
-        let _ = opponent.finish(true);
-        ending
+        heard.tune(screen.sound(), settings.levels);
+        play::against_bot(screen, game)
     };
-    view::run(args.shown.view, &[bindings], match_of).map_err(unseen)?
+    view::run(args.shown.view, roles, match_of).map_err(unseen)?
 }
 
-fn versus(args: cli::Player, mut line: Line, way: Way, nameless: &str) -> Result<Ending, Failure> {
+/// A match against another machine: within the menus where there is a player, alone where there is a bot or haste.
+fn versus(
+    args: cli::Player,
+    home: Home,
+    (mut line, way): (Line, Way),
+    nameless: &str,
+    change: impl FnOnce(&mut Run),
+    first: Deed,
+) -> Result<Ending, Failure> {
     if let Some(path) = &args.key_log {
         play::log_keys(&mut line, path)?;
     }
     way.lines().iter().for_each(|line| print_line(line));
-    let seed = args.round.seed.unwrap_or_else(seed_of_now);
     let rules = Rules { frames: args.round.frames, desync_at: None };
-    let name = args.who.name.as_deref().unwrap_or(nameless);
-    let wishes = args.engine.wishes(name, Some(seed), args.frame_rate, rules).map_err(unusable)?;
-    let bindings = args.keys.keys1.unwrap_or(Bindings::ALONE);
+    let seed = args.round.seed.unwrap_or_else(seed_of_now);
+    let name = args.who.name(&home.settings, nameless);
+    let wishes =
+        args.engine.wishes(&home.settings, name, Some(seed), args.frame_rate, rules).map_err(unusable)?;
+    let record = cli::folder(args.round.record.as_deref());
+    let keys = args.keys.keys1;
+    if !args.bot && !args.shown.in_haste() {
+        let change = |run: &mut Run| {
+            (run.name, run.keys[0]) = (args.who.name, keys);
+            (run.delay_frames, run.window_frames) = (args.engine.delay, args.engine.window());
+            (run.frame_rate, run.rules, run.seed, run.record) =
+                (args.frame_rate, rules, args.round.seed, record);
+            run.line = Some((line, way));
+            change(run);
+        };
+        return menus(&args.shown, home, Page::Title, Some(first), change);
+    }
+    let settings = home.settings();
+    let devices = devices(&settings, keys);
+    let roles = Roles::new(std::slice::from_ref(&devices.keys));
     let hand = if args.bot {
         // Two bots of one seed would dance in step.
         let salt = std::process::id();
-        Hand::Bot(Box::new(Bot::new(seed ^ salt, args.who.level.level())))
+        let level = args.who.level.map_or(Level::Normal, cli::BotLevel::level);
+        Hand::Bot(Box::new(Bot::new(seed ^ salt, level)))
     } else {
-        Hand::Keys(bindings.clone())
+        Hand::Keys(devices)
     };
     let seat = Seat {
         hand,
         wishes,
-        record: cli::folder(args.round.record.as_deref()),
+        record,
         net: args.shown.net,
         in_haste: args.shown.in_haste(),
         timings: args.shown.timings,
+        outfits: settings.outfits,
         without_cues: args.shown.sound.without_cues,
     };
     let heard = args.shown.sound;
     let match_of = move |screen: &view::Screen| {
-        heard.tune(screen.sound());
+        heard.tune(screen.sound(), settings.levels);
         play::online(screen, seat, line, &way, None)
     };
-    view::run(args.shown.view, &[bindings], match_of).map_err(unseen)?
+    view::run(args.shown.view, roles, match_of).map_err(unseen)?
 }
 
 fn local(
     shown: &cli::Shown,
-    keys: &cli::Keys,
+    keys: cli::Keys,
     keys2: Option<Bindings>,
     round: &cli::Round,
 ) -> Result<Ending, Failure> {
-    let one = keys.keys1.clone().unwrap_or(Bindings::LEFT_HALF);
-    let two = keys2.unwrap_or(Bindings::RIGHT_HALF);
-    if let Some(key) = one.shares_a_key_with(&two) {
+    let home = Home::open();
+    let [_, left, right] = home.settings.keys.clone();
+    let given = [keys.keys1, keys2];
+    let keys = [given[0].clone().unwrap_or(left), given[1].clone().unwrap_or(right)];
+    if let Some(key) = keys[0].shares_a_key_with(&keys[1]) {
         return Err(unusable(format!("'{key}' is a key of both players")));
     }
+    let rules = Rules { frames: round.frames, desync_at: None };
+    let record = cli::folder(round.record.as_deref());
+    if !shown.in_haste() {
+        let change = |run: &mut Run| {
+            let [one, two] = given;
+            run.keys = [None, one, two];
+            (run.rules, run.seed, run.record) = (rules, round.seed, record);
+        };
+        return menus(shown, home, Page::Local, None, change);
+    }
+    let settings = home.settings();
     let options = Options {
         seed: round.seed.unwrap_or_else(seed_of_now),
         names: ["Player one".to_owned(), "Player two".to_owned()],
-        record: cli::folder(round.record.as_deref()),
+        record,
         net: shown.net,
-        rules: Rules { frames: round.frames, desync_at: None },
+        rules,
         timings: shown.timings,
+        outfits: settings.outfits,
     };
-    let panel = first_screen(&[&one, &two], false);
-    let in_haste = shown.in_haste();
-    let bindings = [one.clone(), two.clone()];
-    let hands = [Hand::Keys(one), Hand::Keys(two)];
-    let heard = shown.sound.clone();
+    let roles = Roles::new(&keys);
+    let pads = settings.pads;
+    let [one, two] = keys;
+    let [pad, pad2] = pads;
+    let hands = [Devices { keys: one, pad }, Devices { keys: two, pad: pad2 }].map(Hand::Keys);
+    let (heard, levels) = (shown.sound.clone(), settings.levels);
     let match_of = move |screen: &view::Screen| {
-        heard.tune(screen.sound());
-        if !in_haste && !play::wait(screen, &panel, &hands, options.seed, &options.names) {
-            return Ending::of([]);
-        }
+        heard.tune(screen.sound(), levels);
         play::local(screen, &options, hands)
     };
-    view::run(shown.view, &bindings, match_of).map_err(unseen)
+    view::run(shown.view, roles, match_of).map_err(unseen)
+}
+
+/// The devices of the only player: keys of the command line outrank those of the settings.
+fn devices(settings: &Settings, keys: Option<Bindings>) -> Devices {
+    let kept = settings.devices(Keyset::Alone);
+    Devices { keys: keys.unwrap_or(kept.keys), pad: kept.pad }
 }
 
 fn bots(args: &cli::Bots) -> Result<Ending, Failure> {
     let seed = args.seed.unwrap_or_else(seed_of_now);
     let rules = Rules { frames: Some(args.frames), desync_at: args.desync };
-    let wishes = args.engine.wishes("bot", Some(seed), args.frame_rate, rules).map_err(unusable)?;
+    let wishes = args
+        .engine
+        .wishes(&Settings::default(), "bot", Some(seed), args.frame_rate, rules)
+        .map_err(unusable)?;
     let setting = args.link.setting().map_err(unusable)?;
     let bots = [1, 2].map(|salt| Bot::new(seed ^ salt, args.level.level()));
     let folder = cli::folder(args.record.as_deref());
@@ -230,32 +344,4 @@ fn unusable(text: String) -> Failure {
 fn unseen(error: view::ViewError) -> Failure {
     let hint = "; or let two bots play unseen: duel bots";
     unusable(format!("{error}{}", if error == view::ViewError::Nowhere { hint } else { "" }))
-}
-
-/// The keys, said before the first blow.
-fn first_screen(players: &[&Bindings], against_bot: bool) -> Panel {
-    let mut lines = Vec::new();
-    let labels = if players.len() < 2 { ["your keys"; 2] } else { ["player one", "player two"] };
-    for (bindings, label) in players.iter().zip(labels) {
-        let [moves, blows] = bindings.lines();
-        lines.push((label.to_owned(), moves));
-        lines.push((" ".to_owned(), blows));
-    }
-    let tips = [
-        ("block", "hold back; crouch against low blows, stand against jumps"),
-        ("special", "a fireball; with down, a rising strike"),
-        ("throw", "close up, beats a block; throw back to slip out"),
-        ("combo", "light, heavy, special: one into the next"),
-        ("F1", "net graph; m mutes"),
-    ];
-    lines.extend(tips.map(|(label, text)| (label.to_owned(), text.to_owned())));
-    if against_bot {
-        lines.push(("the link".to_owned(), play::link_keys()));
-    }
-    Panel { title: "Rebout duel".to_owned(), lines, footer: "press enter to fight, esc to leave".to_owned() }
-}
-
-fn seed_of_now() -> u32 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    (now.subsec_nanos() ^ now.as_secs() as u32).max(1)
 }

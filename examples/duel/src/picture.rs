@@ -2,8 +2,11 @@
 
 use rebout::Player;
 
+use stage::menu::Menu;
+
 use crate::netgraph::{Moved, NetGraph};
 use crate::scene::Scene;
+use crate::training::{Held, MoveReport};
 use games::duel::{CALL_FRAME, Phase, REMATCH_FRAMES, RoundEnd};
 
 /// How urgent a message is.
@@ -67,12 +70,41 @@ pub struct Picture {
     pub message: Option<Message>,
     pub panel: Option<Panel>,
     pub tape: Option<Tape>,
+    pub menu: Option<Menu>,
+    /// The match is only the backdrop of a menu: no bars, no clock.
+    pub is_backdrop: bool,
+    pub drill: Option<DrillView>,
+}
+
+/// The figures of a training, as far as they are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DrillView {
+    pub boxes: bool,
+    /// The last move, as soon as there is one.
+    pub report: Option<MoveReport>,
+    /// The last inputs, the newest first.
+    pub inputs: Vec<Held>,
 }
 
 impl Picture {
     /// A picture of the scene alone.
     pub fn of(scene: Scene) -> Self {
-        Self { scene, net: None, corner: None, message: None, panel: None, tape: None }
+        Self {
+            scene,
+            net: None,
+            corner: None,
+            message: None,
+            panel: None,
+            tape: None,
+            menu: None,
+            is_backdrop: false,
+            drill: None,
+        }
+    }
+
+    /// Whether words lie over the stage, so that a banner has no place.
+    pub fn is_covered(&self) -> bool {
+        self.panel.is_some() || self.menu.is_some()
     }
 
     /// The fighters that a rollback has moved, while the net graph marks them.
@@ -145,7 +177,7 @@ pub fn banner(scene: &Scene) -> Option<Banner> {
                 [true, _] => asks(Player::One),
                 [_, true] => asks(Player::Two),
             };
-            let waits = format!("{waits}  start: yes, q: no  {left}");
+            let waits = format!("{waits}  {left}");
             let text = decided(winner);
             Some(Banner { text, below: waits, age: duel.since })
         }

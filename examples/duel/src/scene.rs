@@ -4,6 +4,7 @@
 use rebout::{CueChange, CueEvent, CueId, Player};
 
 use crate::art::camera::Gaze;
+use crate::art::figure::{OUTFITS, Outfit};
 use crate::art::pose::{Pose, target_of};
 use games::duel::effects::{Effect, Shown};
 use games::duel::{Action, Duel, FULL_HEALTH};
@@ -61,6 +62,8 @@ pub struct Scene {
     pub gaze: Gaze,
     /// Frames shown.
     pub age: u32,
+    /// What each fighter wears, an index into the outfits.
+    pub outfits: [usize; 2],
 }
 
 impl Scene {
@@ -74,7 +77,12 @@ impl Scene {
             combo_frames: 0,
             drift: 0.0,
         });
-        Self { duel: *duel, names, sides, sparks: Vec::new(), gaze: Gaze::wide(), age: 0 }
+        Self { duel: *duel, names, sides, sparks: Vec::new(), gaze: Gaze::wide(), age: 0, outfits: [0, 1] }
+    }
+
+    /// The colours of a fighter.
+    pub fn outfit(&self, player: Player) -> &'static Outfit {
+        OUTFITS.get(self.outfits[player.index()]).unwrap_or(&OUTFITS[player.index()])
     }
 
     /// One frame on: the state as it is now, and what became of the cues.

@@ -97,6 +97,8 @@ fn turned(point: Point, degrees: f32) -> Point {
 /// The colours of one fighter.
 #[derive(Clone, Copy, Debug)]
 pub struct Outfit {
+    /// Its name in the settings.
+    pub name: &'static str,
     pub cloth: Color,
     pub trim: Color,
     pub skin: Color,
@@ -105,8 +107,10 @@ pub struct Outfit {
     pub glow: Color,
 }
 
-pub const OUTFITS: [Outfit; 2] = [
+/// The outfits that a player can choose from; without a choice the fighters wear the first two.
+pub const OUTFITS: [Outfit; 5] = [
     Outfit {
+        name: "white",
         cloth: rgb(0xF2_EC_DC),
         trim: rgb(0xD0_2B_35),
         skin: rgb(0xE8_B0_88),
@@ -114,11 +118,36 @@ pub const OUTFITS: [Outfit; 2] = [
         glow: rgb(0x54_C8_FF),
     },
     Outfit {
+        name: "blue",
         cloth: rgb(0x2E_4C_9E),
         trim: rgb(0xF6_C2_3C),
         skin: rgb(0xB9_7A_52),
         hair: rgb(0x16_10_18),
         glow: rgb(0xFF_9A_3C),
+    },
+    Outfit {
+        name: "black",
+        cloth: rgb(0x2A_26_30),
+        trim: rgb(0x8C_E0_8C),
+        skin: rgb(0xD8_A0_78),
+        hair: rgb(0xE8_E0_D0),
+        glow: rgb(0x8C_F0_8C),
+    },
+    Outfit {
+        name: "orange",
+        cloth: rgb(0xE0_7A_2C),
+        trim: rgb(0x2A_2E_6E),
+        skin: rgb(0xE8_B0_88),
+        hair: rgb(0x1C_14_20),
+        glow: rgb(0xFF_E0_6A),
+    },
+    Outfit {
+        name: "violet",
+        cloth: rgb(0x7A_4A_B0),
+        trim: rgb(0xF0_D8_F0),
+        skin: rgb(0xB9_7A_52),
+        hair: rgb(0x10_0C_18),
+        glow: rgb(0xE4_7C_FF),
     },
 ];
 

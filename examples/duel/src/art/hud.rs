@@ -44,7 +44,7 @@ pub fn health_color(share: f32) -> Color {
 pub fn paint(canvas: &mut dyn Canvas, picture: &Picture) {
     let scene = &picture.scene;
     let message = picture.message.as_ref().map(MessageBox::of);
-    let banner = banner(scene).filter(|_| picture.panel.is_none());
+    let banner = banner(scene).filter(|_| !picture.is_covered());
     // Combos are counted below whatever else is said.
     let below = message.as_ref().map_or(MESSAGE_TOP, MessageBox::bottom) + 18.0;
     let below = if banner.is_some() { below.max(BANNER_MIDDLE + 62.0) } else { below };
@@ -56,7 +56,7 @@ pub fn paint(canvas: &mut dyn Canvas, picture: &Picture) {
     if let Some(net) = &picture.net {
         graph::paint_window(canvas, net);
     }
-    if let Some(corner) = picture.corner.as_ref().filter(|_| picture.panel.is_none()) {
+    if let Some(corner) = picture.corner.as_ref().filter(|_| !picture.is_covered()) {
         paint_corner(canvas, corner);
     }
     if let Some(banner) = &banner {

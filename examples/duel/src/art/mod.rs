@@ -1,10 +1,13 @@
 //! How a duel looks, on any canvas.
 
 pub mod backdrop;
+pub mod boxes;
 pub mod camera;
+pub mod drill;
 pub mod figure;
 pub mod graph;
 pub mod hud;
+pub mod menus;
 pub mod pose;
 pub mod sheet;
 pub mod sparks;

@@ -1,7 +1,6 @@
 //! Sparks, dust and fireballs. A spark is a function of its number and its age: nothing is stored for its parts.
 
 use super::camera::Camera;
-use super::figure::OUTFITS;
 use crate::scene::Spark;
 use games::duel::Projectile;
 use games::duel::effects::Effect;
@@ -13,7 +12,8 @@ const ORANGE: Color = rgb(0xFF_8A_2C);
 const BLUE: Color = rgb(0x8C_D8_FF);
 const DUST: Color = rgb(0xE8_D0_B0);
 
-pub fn paint(canvas: &mut dyn Canvas, camera: &Camera, spark: &Spark) {
+/// Paints a spark; `glow` is the colour of whoever made it.
+pub fn paint(canvas: &mut dyn Canvas, camera: &Camera, spark: &Spark, glow: Color) {
     let place = camera.project(at(spark.shown.x as f32, spark.shown.y as f32));
     let scale = camera.scale();
     let life = spark.age as f32 / Spark::lasts(spark.shown.effect) as f32;
@@ -43,7 +43,7 @@ pub fn paint(canvas: &mut dyn Canvas, camera: &Camera, spark: &Spark) {
             burst.ring(20.0, 2.6, WHITE);
             burst.rays(6, 18.0, 2.4, WHITE);
         }
-        Effect::Cast => burst.ring(20.0, 3.0, OUTFITS[spark.shown.player.index()].glow),
+        Effect::Cast => burst.ring(20.0, 3.0, glow),
         Effect::Land | Effect::Jump => burst.dust(5, 20.0),
         Effect::Slam => burst.dust(11, 40.0),
         _ => {}

@@ -3,7 +3,7 @@
 use rebout::Player;
 
 use super::camera::{Camera, Covered};
-use super::figure::{self, Joints, Look, OUTFITS};
+use super::figure::{self, Joints, Look};
 use super::{backdrop, sparks};
 use crate::netgraph::Moved;
 use crate::scene::Scene;
@@ -36,13 +36,13 @@ pub fn paint(canvas: &mut dyn Canvas, scene: &Scene, moved: &[Moved], covered: C
     for player in order {
         paint_fighter(canvas, &camera, scene, player);
     }
-    for (fighter, outfit) in scene.duel.fighters.iter().zip(OUTFITS) {
-        if let Some(ball) = fighter.projectile {
-            sparks::paint_ball(canvas, &camera, &ball, outfit.glow, scene.age);
+    for player in Player::BOTH {
+        if let Some(ball) = scene.duel.fighter(player).projectile {
+            sparks::paint_ball(canvas, &camera, &ball, scene.outfit(player).glow, scene.age);
         }
     }
     for spark in &scene.sparks {
-        sparks::paint(canvas, &camera, spark);
+        sparks::paint(canvas, &camera, spark, scene.outfit(spark.shown.player).glow);
     }
     let glare = scene.glare();
     if glare > 0.0 {
@@ -78,7 +78,7 @@ fn paint_fighter(canvas: &mut dyn Canvas, camera: &Camera, scene: &Scene, player
         place.x += if scene.age.is_multiple_of(2) { 1.6 } else { -1.6 };
     }
     let joints = Joints::of(&view.pose, place, side, fighter.airborne());
-    let mut outfit = OUTFITS[player.index()];
+    let mut outfit = *scene.outfit(player);
     if canvas.is_mono() {
         // Dark cloth would be as black as the stage; the two still differ.
         outfit.cloth = outfit.cloth.lighter(0.5);
@@ -100,9 +100,9 @@ fn paint_mark(canvas: &mut dyn Canvas, camera: &Camera, scene: &Scene, mark: &Mo
     let joints = Joints::of(pose, mark.from, fighter.facing.sign() as f32, fighter.airborne());
     let opacity = 0.34 - mark.age as f32 / 60.0;
     if opacity > 0.0 {
-        figure::paint_shade(canvas, camera, &joints, OUTFITS[mark.player.index()].glow.faded(opacity));
+        figure::paint_shade(canvas, camera, &joints, scene.outfit(mark.player).glow.faded(opacity));
     }
-    let color = OUTFITS[mark.player.index()].glow.faded(0.9 - mark.age as f32 / 34.0);
+    let color = scene.outfit(mark.player).glow.faded(0.9 - mark.age as f32 / 34.0);
     let (from, to) = (camera.project(mark.from), camera.project(mark.to));
     let lift = 3.0 * camera.scale();
     let thick = (1.6 * camera.scale()).max(0.7);

@@ -37,7 +37,7 @@ pub fn paint_pixels(raster: &mut Raster, picture: &Picture) {
     } else {
         raster.rect(at(middle - 4.0, 0.0), 8.0, 6.0, INK);
     }
-    if picture.panel.is_none()
+    if !picture.is_covered()
         && let Some(banner) = banner(scene)
     {
         paint_banner(raster, &banner);
@@ -142,7 +142,7 @@ pub fn paint(cells: &mut Cells, picture: &Picture) {
     if let Some(corner) = picture.corner.as_ref().filter(|_| sheet.is_none()) {
         cells.write_ending(columns, cells.rows() as i32 - 1, &format!(" {corner} "), PAPER, Some(INK));
     }
-    if picture.panel.is_none()
+    if !picture.is_covered()
         && let Some(banner) = banner(scene)
     {
         let height = cells.rows() as f32 * 2.0;

@@ -1,11 +1,9 @@
-//! The match behind a sheet of words: two bots that demonstrate the game.
+//! The match behind a menu or a sheet of words: two bots that demonstrate the game.
 
 use rebout::rollback::{Rollback, RollbackConfig};
 use rebout::{Game, Player};
 
-use super::show::{Show, leaves};
-use super::{Beat, FRAME, Hand, wants_to_start};
-use crate::picture::Panel;
+use super::show::Show;
 use crate::view::Screen;
 use games::duel::Duel;
 use games::duel::bot::{Bot, Level};
@@ -20,10 +18,9 @@ pub(super) struct Exhibition<'a> {
 }
 
 impl<'a> Exhibition<'a> {
-    pub(super) fn new(screen: &'a Screen, seed: u32, names: [String; 2], panel: Panel) -> Self {
+    pub(super) fn new(screen: &'a Screen, seed: u32, names: [String; 2]) -> Self {
         let duel = Duel::new(seed);
         let mut show = Show::new(screen, &duel, names, false);
-        show.panel(Some(panel));
         show.hush_match();
         Self {
             show,
@@ -46,22 +43,5 @@ impl<'a> Exhibition<'a> {
             self.duel = Duel::new(self.seed.wrapping_add(self.duel.age));
             self.engine.reset();
         }
-    }
-}
-
-/// Shows a sheet of words until someone wants to go on; `false` if they leave instead.
-pub fn wait(screen: &Screen, panel: &Panel, seats: &[Hand], seed: u32, names: &[String; 2]) -> bool {
-    let mut exhibition = Exhibition::new(screen, seed, names.clone(), panel.clone());
-    let mut beat = Beat::start();
-    loop {
-        let hands = exhibition.show.hands();
-        if leaves(&hands) {
-            return false;
-        }
-        if wants_to_start(&hands, seats) {
-            return true;
-        }
-        exhibition.frame();
-        beat.wait(FRAME);
     }
 }

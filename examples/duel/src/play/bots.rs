@@ -1,12 +1,11 @@
 //! Two bots over loopback UDP, with nothing to see but the figures at the end.
 
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 use rebout::{Lobby, Player, Verdict};
 
 use super::link::LinkSetting;
-use super::opponent::{self, Opponent, Report};
+use super::opponent::{self, Opponent, Orders, Report};
 use super::record;
 use super::reel::Saved;
 use super::rules::{Rules, Wishes};
@@ -33,7 +32,7 @@ pub fn bots(
     let line = host.line()?;
     let link = line.kind();
     let lobby = Lobby::join(wishes.config(), host.addr()).map_err(Failure::of)?;
-    let joined = opponent::play(line, lobby, two, wishes.rules, None, &AtomicBool::new(false));
+    let joined = opponent::play(line, lobby, two, wishes.rules, None, &Orders::default());
     // A host whose joiner failed would wait for ever.
     let hosted = host.finish(joined.is_err());
     let reports = [hosted.map_err(Failure::of)?, joined.map_err(Failure::of)?];
@@ -44,7 +43,7 @@ pub fn bots(
             return Err(Failure::of(format!("not recorded: {trouble}")));
         }
         let file = saved.and_then(|saved| saved.path.as_deref());
-        return Ok(Ending { lines: vec![to_json(wishes, &reports, link, file)], code });
+        return Ok(Ending { code, ..Ending::of([to_json(wishes, &reports, link, file)]) });
     }
     let mut lines = to_lines(wishes, &reports);
     if let Some(folder) = record {
@@ -53,7 +52,7 @@ pub fn bots(
             lines.push(record::save_desync(autopsy, &reports[0].replay, folder));
         }
     }
-    Ok(Ending { lines, code })
+    Ok(Ending { lines, code, ..Ending::of([]) })
 }
 
 fn agree([one, two]: &[Report; 2]) -> bool {

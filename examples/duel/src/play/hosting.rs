@@ -36,35 +36,54 @@ pub enum Admits {
     Bare,
 }
 
-/// Waits for the other machine at a port; 0 lets the system choose.
-///
-/// # Errors
-/// If the port is taken, or the key cannot be kept.
-pub fn host(port: u16, admits: &Admits) -> Result<(Line, Way), Failure> {
-    let udp = bind(port)?;
-    let port = udp.local_addr().port();
-    let addresses = local_addresses();
-    Ok(match admits {
-        Admits::Bare => (Line::bare(udp), Way::Host { addresses, port, door: Door::Bare }),
-        Admits::Everybody => {
-            let seal = Seal::host_open(Randomness::System).map_err(Failure::of)?;
-            (Line::sealed(udp, seal), Way::Host { addresses, port, door: Door::Open })
-        }
-        Admits::Invited { public, keep } => {
-            let seal = match keep {
-                Some(path) => keep::seal(path).map_err(Failure::unusable)?,
-                None => Seal::host(Randomness::System).map_err(Failure::of)?,
-            };
-            let invite = invite(&seal, public, &addresses, port).map_err(Failure::unusable)?;
-            (Line::sealed(udp, seal), Way::Host { addresses, port, door: Door::Invited(invite) })
-        }
-    })
+/// The place of a host. Each time it is opened it is the same one: a guest who lost the connection comes back with the
+/// invite that they have.
+#[derive(Clone, Debug)]
+pub struct Post {
+    port: u16,
+    admits: Admits,
+    /// The key of the invite, once there is one.
+    key: Option<[u8; 32]>,
+}
+
+impl Post {
+    /// A place at a port; 0 lets the system choose when it is first opened.
+    pub fn new(port: u16, admits: Admits) -> Self {
+        Self { port, admits, key: None }
+    }
+
+    /// Waits for the other machine.
+    ///
+    /// # Errors
+    /// If the port is taken, or the key cannot be kept.
+    pub fn open(&mut self) -> Result<(Line, Way), Failure> {
+        let udp = bind(self.port)?;
+        self.port = udp.local_addr().port();
+        let (port, addresses) = (self.port, local_addresses());
+        Ok(match &self.admits {
+            Admits::Bare => (Line::bare(udp), Way::Host { addresses, port, door: Door::Bare }),
+            Admits::Everybody => {
+                let seal = Seal::host_open(Randomness::System).map_err(Failure::of)?;
+                (Line::sealed(udp, seal), Way::Host { addresses, port, door: Door::Open })
+            }
+            Admits::Invited { public, keep } => {
+                let seal = match (keep, self.key) {
+                    (Some(path), _) => keep::seal(path).map_err(Failure::unusable)?,
+                    (None, Some(key)) => Seal::host_with_key(Randomness::System, key).map_err(Failure::of)?,
+                    (None, None) => Seal::host(Randomness::System).map_err(Failure::of)?,
+                };
+                self.key = seal.secret_key();
+                let invite = invite(&seal, public, &addresses, port).map_err(Failure::unusable)?;
+                (Line::sealed(udp, seal), Way::Host { addresses, port, door: Door::Invited(invite) })
+            }
+        })
+    }
 }
 
 fn bind(port: u16) -> Result<UdpDriver, Failure> {
     UdpDriver::bind((Ipv6Addr::UNSPECIFIED, port).into()).map_err(|error| match error.kind() {
         io::ErrorKind::AddrInUse => Failure::unusable(format!(
-            "UDP port {port} is taken: --port picks another, --port 0 any free one"
+            "UDP port {port} is taken by another program. Choose another port (--port), or 0 for any free one"
         )),
         _ => Failure::of(format!("UDP port {port}: {error}")),
     })

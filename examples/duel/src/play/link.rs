@@ -1,6 +1,8 @@
 //! The bad link between you and the bot, and the keys that change it during the match.
 
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rebout::net::link::{Chance, LinkConfig};
@@ -37,6 +39,15 @@ fn after(values: &[u32], now: f64) -> u32 {
 }
 
 impl LinkSetting {
+    /// A link of this round trip, loss and jitter.
+    ///
+    /// # Errors
+    /// A loss that is no share of a hundred.
+    pub fn new(round_trip_millis: u32, loss_percent: f64, jitter_millis: u32) -> Result<Self, String> {
+        let loss = Chance::from_percent(loss_percent).map_err(|error| error.to_string())?;
+        Ok(Self { round_trip_millis, loss, loss_percent, jitter_millis })
+    }
+
     pub fn config(&self) -> LinkConfig {
         LinkConfig {
             jitter: Duration::from_millis(self.jitter_millis.into()),
@@ -83,11 +94,18 @@ pub struct Link {
     setting: LinkSetting,
     cut: bool,
     handle: RelayHandle,
+    /// The bot at the other end rests.
+    paused: Arc<AtomicBool>,
 }
 
 impl Link {
-    pub fn new(setting: LinkSetting, handle: RelayHandle) -> Self {
-        Self { setting, cut: false, handle }
+    pub fn new(setting: LinkSetting, handle: RelayHandle, paused: Arc<AtomicBool>) -> Self {
+        Self { setting, cut: false, handle, paused }
+    }
+
+    /// Lets the bot rest, or play on.
+    pub fn pause(&self, is_paused: bool) {
+        self.paused.store(is_paused, Ordering::Relaxed);
     }
 
     /// How to mend the line, while it is cut.

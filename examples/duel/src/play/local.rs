@@ -4,19 +4,19 @@ use std::path::PathBuf;
 
 use rebout::replay::Header;
 use rebout::rollback::{Advance, Rollback, RollbackConfig};
-use rebout::{Player, checksum};
+use rebout::{Buttons, Player, checksum};
 
+use super::asks::{Answer, Asks, Question};
 use super::reel::{Reel, Saved};
 use super::rules::{Bout, Rules};
 use super::show::{Show, leaves};
 use super::{Beat, Ending, FRAME, Hand};
 use crate::netgraph::{NetSample, counted};
-use crate::picture::Tone;
+use crate::picture::{Tone, banner};
 use crate::view::{Hands, Screen};
-use games::duel::buttons::LEAVE;
+use games::duel::buttons::{LEAVE, START};
 use games::duel::identity::{GAME_ID, content_hash};
 use games::duel::{Duel, Phase};
-use stage::Key;
 
 /// How a match at one keyboard is played.
 #[derive(Clone, Debug)]
@@ -28,6 +28,8 @@ pub struct Options {
     pub net: bool,
     pub rules: Rules,
     pub timings: bool,
+    /// What the fighters wear.
+    pub outfits: [usize; 2],
 }
 
 impl Options {
@@ -48,6 +50,9 @@ struct Match<'a> {
     hands: [Hand; 2],
     rules: Rules,
     show: Show<'a>,
+    asks: Asks,
+    /// The answer to the question of a rematch; who gives it gives it for both.
+    answer: Option<Answer>,
 }
 
 /// Plays until the match is over or someone leaves.
@@ -60,14 +65,19 @@ pub fn local(screen: &Screen, options: &Options, hands: [Hand; 2]) -> Ending {
         duel,
         hands,
         rules: options.rules,
+        asks: Asks::default(),
+        answer: None,
     };
+    game.show.dress(options.outfits);
     let mut beat = Beat::start();
     let left = loop {
         let hands = game.show.hands();
-        if leaves(&hands) {
+        if hands.closed || game.decide(&hands) {
             break true;
         }
-        if game.frame(&hands) == Advance::Ended {
+        if game.asks.is(Question::Pause) {
+            game.show.refresh();
+        } else if game.frame(&hands) == Advance::Ended {
             break false;
         }
         beat.wait(FRAME);
@@ -82,14 +92,15 @@ pub fn local(screen: &Screen, options: &Options, hands: [Hand; 2]) -> Ending {
 impl Match<'_> {
     fn frame(&mut self, hands: &Hands) -> Advance {
         let shown = self.duel;
-        let mut buttons = Player::BOTH.map(|player| {
-            let own = hands.of_seat(player.index(), Player::BOTH.len());
-            self.hands[player.index()].buttons(&shown, player, &own)
-        });
-        // Whoever closes the rematch question closes it for both.
-        if matches!(shown.phase, Phase::MatchOver { .. }) && hands.presses.contains(&Key::Char('q')) {
-            buttons[0] |= LEAVE;
-        }
+        let buttons = match self.answer {
+            Some(Answer::Rematch) => [START; 2],
+            Some(_) => [LEAVE; 2],
+            None if self.asks.is_open() => [Buttons::NONE; 2],
+            None => Player::BOTH.map(|player| {
+                let own = hands.of_seat(player.index(), Player::BOTH.len());
+                self.hands[player.index()].buttons(&shown, player, &own)
+            }),
+        };
         for player in Player::BOTH {
             self.engine.press(player, 0, buttons[player.index()]);
         }
@@ -106,6 +117,30 @@ impl Match<'_> {
         advanced
     }
 
+    /// Acts on the questions; `true` if the players leave an undecided match.
+    fn decide(&mut self, hands: &Hands) -> bool {
+        let decided = matches!(self.duel.phase, Phase::MatchOver { .. });
+        let answer = self.asks.answer(hands);
+        if decided {
+            self.answer = self.answer.or(answer);
+            if self.answer.is_none() {
+                if !self.asks.is(Question::Rematch) {
+                    self.asks.ask(Question::Rematch);
+                }
+                if let Some(banner) = banner(self.show.scene()) {
+                    self.asks.word(&banner.text, &banner.below);
+                }
+            }
+        } else {
+            self.answer = None;
+            if answer.is_none() && !self.asks.is_open() && leaves(hands) {
+                self.asks.ask(Question::Pause);
+            }
+        }
+        self.show.menu(self.asks.menu());
+        !decided && answer == Some(Answer::Leave)
+    }
+
     fn ending(self, options: &Options, left: bool) -> Ending {
         let name = |player: Player| &options.names[player.index()];
         let result = match self.duel.phase {
@@ -118,6 +153,7 @@ impl Match<'_> {
         };
         let frames = counted(self.engine.settled().0.into(), "frame");
         let mut ending = Ending::of([result, format!("{frames}, checksum {:08X}", checksum(&self.duel))]);
+        ending.is_own_choice = left || self.answer == Some(Answer::Leave);
         let saved = self.reel.map(|reel| reel.finish(&self.duel, true));
         ending.lines.extend(saved.iter().flat_map(Saved::lines));
         ending

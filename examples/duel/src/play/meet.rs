@@ -13,6 +13,7 @@ use super::words::{code_lines, knocked, unanswered};
 use super::{FRAME, Failure, wants_to_start};
 use crate::picture::{Panel, Tone};
 use crate::view::Screen;
+use stage::Key;
 
 /// How the other one is found.
 #[derive(Clone, Debug)]
@@ -47,6 +48,14 @@ impl Way {
         }
     }
 
+    /// The invite of a host who waits for whoever has it.
+    fn invite(&self) -> Option<&Invite> {
+        match self {
+            Self::Host { door: Door::Invited(invite), .. } => Some(invite),
+            _ => None,
+        }
+    }
+
     /// The panel for a player who waits.
     pub fn panel(&self) -> Panel {
         let line = |label: &str, text: String| (label.to_owned(), text);
@@ -57,7 +66,8 @@ impl Way {
             }
             Self::Bot(_) => ("Get ready", vec![line("", "measuring the link to the bot".to_owned())]),
         };
-        Panel { title: title.to_owned(), lines, footer: "esc to leave".to_owned() }
+        let footer = if self.invite().is_some() { "c copies the invite, esc leaves" } else { "esc leaves" };
+        Panel { title: title.to_owned(), lines, footer: footer.to_owned() }
     }
 
     /// The lines that are printed before anybody waits: an invite, and the command with it, alone on theirs.
@@ -151,8 +161,10 @@ pub(super) fn meet(
     lobby: &mut Lobby,
     way: &Way,
     names: &[String; 2],
+    outfits: [usize; 2],
 ) -> Result<Option<Agreed>, Failure> {
-    let mut exhibition = Exhibition::new(screen, 7, names.clone(), way.panel());
+    let mut exhibition = Exhibition::new(screen, 7, names.clone());
+    exhibition.show.dress(outfits);
     let mut hinted = None;
     loop {
         match lobby.agreed() {
@@ -167,7 +179,11 @@ pub(super) fn meet(
             (None, Way::Join { target, .. }) => joining_panel(way, line.code(*target)),
             (None, _) => way.panel(),
         }));
-        let agrees = wants_to_start(&hands, &[]);
+        if let Some(invite) = way.invite().filter(|_| hands.presses.contains(&Key::Char('c'))) {
+            screen.copy(&invite.to_string());
+            exhibition.show.say("the invite is on its way to your clipboard", Tone::Calm);
+        }
+        let agrees = wants_to_start(&hands);
         match (&guest, way) {
             (Some(_), _) if leaves(&hands) && !hands.closed => lobby.decline(),
             _ if leaves(&hands) => return Ok(None),

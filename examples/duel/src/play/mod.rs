@@ -1,7 +1,10 @@
 //! The match loop: sixty times a second, hands to buttons, buttons to the engine, the state to the screen.
 
+mod asks;
 mod attract;
 mod bots;
+mod flow;
+mod gym;
 mod hosting;
 mod keep;
 mod line;
@@ -17,16 +20,17 @@ mod show;
 mod table;
 mod take_over;
 mod tape;
+mod versus_bot;
 pub mod words;
 
 use std::io::Write;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rebout::{Buttons, Player, shown};
 
-pub use attract::wait;
 pub use bots::bots;
-pub use hosting::{Admits, Named, host, join, log_keys};
+pub use flow::{MAX_LISTED, Run, flow};
+pub use hosting::{Admits, Named, Post, join, log_keys};
 pub use line::{Hint, Line};
 pub use link::{LinkSetting, MAX_MILLIS, link_keys};
 pub use local::{Options, local};
@@ -35,20 +39,19 @@ pub use online::{Seat, online};
 pub use opponent::Opponent;
 pub use reel::Saved;
 pub use rules::{Rules, Wishes};
-pub use tape::{checksums, pick, replay};
+pub use tape::{checksums, replay};
+pub use versus_bot::{BotMatch, against_bot};
 
-use crate::keys::Bindings;
-use crate::pad_keys::PadBindings;
+use crate::devices::Devices;
 use crate::view::Hands;
 use games::duel::Duel;
 use games::duel::bot::Bot;
-use games::duel::buttons::START;
 
 /// Who sits at a seat.
 #[derive(Clone, Debug)]
 pub enum Hand {
     /// Someone at this keyboard, or with a gamepad.
-    Keys(Bindings),
+    Keys(Devices),
     Bot(Box<Bot>),
 }
 
@@ -56,20 +59,14 @@ impl Hand {
     /// Whether `key` is one of the player's buttons.
     fn uses(&self, key: stage::Key) -> bool {
         match self {
-            Self::Keys(bindings) => bindings.buttons(&[key]) != Buttons::NONE,
+            Self::Keys(devices) => devices.keys.buttons(&[key]) != Buttons::NONE,
             Self::Bot(_) => false,
         }
     }
 
     fn buttons(&mut self, duel: &Duel, player: Player, hands: &Hands) -> Buttons {
         match self {
-            Self::Keys(bindings) => {
-                let mut buttons = bindings.buttons(&hands.held);
-                // A tap between two frames counts too.
-                buttons |= bindings.buttons(&hands.presses);
-                let pads = hands.pads.iter().map(|pad| PadBindings::USUAL.buttons(pad.buttons()));
-                pads.fold(buttons, |all, pad| all | pad)
-            }
+            Self::Keys(devices) => devices.buttons(hands),
             Self::Bot(bot) => bot.buttons(duel, player),
         }
     }
@@ -92,11 +89,13 @@ pub mod exit {
 pub struct Ending {
     pub lines: Vec<String>,
     pub code: u8,
+    /// The player at this machine left, or declined the rematch.
+    pub is_own_choice: bool,
 }
 
 impl Ending {
     pub fn of<const N: usize>(lines: [String; N]) -> Self {
-        Self { lines: lines.into(), code: exit::PLAYED }
+        Self { lines: lines.into(), code: exit::PLAYED, is_own_choice: false }
     }
 }
 
@@ -166,10 +165,12 @@ impl Beat {
 }
 
 /// Whether someone at the keyboard asks to go on.
-fn wants_to_start(hands: &Hands, seats: &[Hand]) -> bool {
+fn wants_to_start(hands: &Hands) -> bool {
     hands.menu_presses().any(|key| matches!(key, stage::Key::Enter | stage::Key::Char(' ')))
-        || seats.iter().any(|seat| match seat {
-            Hand::Keys(bindings) => bindings.buttons(&hands.presses).holds(START),
-            Hand::Bot(_) => false,
-        })
+}
+
+/// A seed for a match of which nobody wants another.
+pub fn seed_of_now() -> u32 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    (now.subsec_nanos() ^ now.as_secs() as u32).max(1)
 }

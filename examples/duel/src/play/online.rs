@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rebout::replay::Header;
-use rebout::{Advanced, Agreed, Autopsy, Event, OnDesync};
+use rebout::{Advanced, Agreed, Autopsy, Buttons, Config, Event, OnDesync};
 
+use super::asks::{Answer, Asks, Question};
 use super::line::Line;
 use super::link::Link;
 use super::meet::{Way, meet, names_by_seat};
@@ -15,12 +16,12 @@ use super::rules::Wishes;
 use super::show::{Show, leaves};
 use super::table::Table;
 use super::words::{Cast, Over};
-use super::{Ending, Failure, Hand, record, wants_to_start};
+use super::{Ending, FRAME, Failure, Hand, record};
 use crate::netgraph::{Played, counted};
-use crate::picture::{Panel, Tone};
+use crate::picture::{Tone, banner};
 use crate::view::{Hands, Screen};
-use games::duel::buttons::LEAVE;
-use games::duel::{Duel, Phase};
+use games::duel::Phase;
+use games::duel::buttons::{LEAVE, START};
 use stage::Key;
 
 /// A stall shorter than this is not worth a word.
@@ -34,8 +35,10 @@ pub struct Seat {
     pub record: Option<PathBuf>,
     /// The net graph is open from the beginning.
     pub net: bool,
-    /// Nobody looks at a last sheet of words.
+    /// Nobody is there to be asked.
     pub in_haste: bool,
+    /// What the fighters wear.
+    pub outfits: [usize; 2],
     pub timings: bool,
     /// Sounds come from the steps themselves, past the ledger of cues.
     pub without_cues: bool,
@@ -55,6 +58,8 @@ struct Match<'a> {
     stalled_in_a_row: u32,
     /// The rematch has been declined, or the game is to be left once the match is decided.
     declines: bool,
+    wants_rematch: bool,
+    asks: Asks,
     /// The last words about the rounds.
     told_round: Option<String>,
     autopsy: Option<Autopsy>,
@@ -75,19 +80,14 @@ pub fn online(
     let mut config = seat.wishes.config();
     // A match that means something different on each screen is no match.
     config.on_desync = OnDesync::Stop;
+    if link.is_some() {
+        patient(&mut config);
+    }
     let asks = !seat.in_haste && matches!(seat.hand, Hand::Keys(_));
     let mut lobby = way.lobby(config, asks).map_err(Failure::of)?;
     let here = [seat.wishes.name.clone(), "?".to_owned()];
-    let mut agreed = match meet(screen, &mut line, &mut lobby, way, &here) {
-        Ok(Some(agreed)) => agreed,
-        Ok(None) => return Ok(Ending::of(["Left before the match began.".to_owned()])),
-        Err(failure) => {
-            if !seat.in_haste {
-                let mut show = Show::new(screen, &Duel::new(1), here, false);
-                show_last(&mut show, "No match", std::slice::from_ref(&failure.text));
-            }
-            return Err(failure);
-        }
+    let Some(mut agreed) = meet(screen, &mut line, &mut lobby, way, &here, seat.outfits)? else {
+        return Ok(Ending { is_own_choice: true, ..Ending::of(["Left before the match began.".to_owned()]) });
     };
     let cast = Cast { names: names_by_seat(agreed.seat, &seat.wishes.name, &agreed), local: agreed.seat };
     let header = Header::of_match(&seat.wishes.config(), &agreed);
@@ -97,6 +97,7 @@ pub fn online(
         table.listen_to_steps();
     }
     let mut show = Show::new(screen, &table.duel, cast.names.clone(), seat.net);
+    show.dress(seat.outfits);
     show.tell(welcome(&cast, &agreed), Tone::Calm);
     let mut game = Match {
         table,
@@ -109,6 +110,8 @@ pub fn online(
         disconnect_at: None,
         stalled_in_a_row: 0,
         declines: false,
+        wants_rematch: false,
+        asks: Asks::default(),
         told_round: None,
         autopsy: None,
         over: None,
@@ -116,14 +119,18 @@ pub fn online(
     let over = game.play(&mut agreed)?;
     game.table.close();
     let mut ending = game.ending(over, seat.record.as_deref());
-    if !seat.in_haste && !over.is_own_choice() {
-        let title = if ending.code == super::exit::PLAYED { "Match over" } else { "Match ended" };
-        show_last(&mut game.show, title, &ending.lines);
-    }
     if seat.timings {
         ending.lines.push(screen.timings());
     }
     Ok(ending)
+}
+
+/// A player who pauses a match against the bot may come back after lunch.
+const PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Lets a match rest for as long as the player wants.
+pub(super) fn patient(config: &mut Config) {
+    (config.no_progress_after, config.too_slow_after) = (PATIENCE, PATIENCE);
 }
 
 fn welcome(cast: &Cast, agreed: &Agreed) -> String {
@@ -147,13 +154,14 @@ impl Match<'_> {
             if let Some(over) = self.over {
                 return Ok(over);
             }
+            if self.asks.is(Question::Pause) {
+                self.rest()?;
+                continue;
+            }
             self.table.wait()?;
             let hands = self.show.hands();
             self.obey(&hands);
-            let mut buttons = self.hand.buttons(&self.table.duel, self.table.seat(), &hands);
-            if self.declines {
-                buttons |= LEAVE;
-            }
+            let buttons = self.buttons(&hands);
             self.doubt();
             let played = self.table.advance(buttons)?;
             if let Some(text) = self.table.recording_trouble() {
@@ -170,6 +178,45 @@ impl Match<'_> {
                     None => self.show.frame(duel, cues),
                 }
             }
+        }
+    }
+
+    fn buttons(&mut self, hands: &Hands) -> Buttons {
+        let mut buttons = if self.asks.is_open() {
+            Buttons::NONE
+        } else {
+            self.hand.buttons(&self.table.duel, self.table.seat(), hands)
+        };
+        if self.wants_rematch {
+            buttons |= START;
+        }
+        if self.declines {
+            buttons |= LEAVE;
+        }
+        buttons
+    }
+
+    /// A moment of a paused match against the bot: packets move, and nobody plays.
+    fn rest(&mut self) -> Result<(), Failure> {
+        self.table.rest(FRAME)?;
+        let hands = self.show.hands();
+        let answer = if hands.closed { Some(Answer::Leave) } else { self.asks.answer(&hands) };
+        if let Some(answer) = answer {
+            self.asks.close();
+            self.pause(false);
+            if answer == Answer::Leave {
+                self.table.session.leave();
+            }
+        }
+        self.show.menu(self.asks.menu());
+        self.show.refresh();
+        Ok(())
+    }
+
+    fn pause(&mut self, is_paused: bool) {
+        self.link.iter().for_each(|link| link.pause(is_paused));
+        if is_paused {
+            self.asks.ask(Question::Pause);
         }
     }
 
@@ -237,12 +284,11 @@ impl Match<'_> {
     /// Keys that are not buttons: leaving, the delay, the link.
     fn obey(&mut self, hands: &Hands) {
         let decided = matches!(self.table.certain().phase, Phase::MatchOver { .. });
-        let says_no = leaves(hands) || hands.presses.contains(&Key::Char('q'));
-        if decided && says_no && !hands.closed && !self.declines {
-            // Nobody forfeits a match that is over: the rematch is declined, and both machines come to the same end.
-            self.declines = true;
-        } else if leaves(hands) {
-            self.table.session.leave();
+        self.decide(hands, decided);
+        self.ask_for_rematch(decided);
+        self.show.menu(self.asks.menu());
+        if self.asks.is_open() {
+            return;
         }
         for key in hands.presses.iter().filter(|key| !self.hand.uses(**key)) {
             if let Some(text) = self.link.as_mut().and_then(|link| link.press(*key)) {
@@ -262,6 +308,51 @@ impl Match<'_> {
                 Err(error) => error.to_string(),
             };
             self.show.tell(text, Tone::Calm);
+        }
+    }
+
+    /// Leaving, by all its ways.
+    fn decide(&mut self, hands: &Hands, decided: bool) {
+        if hands.closed {
+            return self.table.session.leave();
+        }
+        let answer = self.asks.answer(hands);
+        let says_no = match answer {
+            Some(Answer::Rematch) => {
+                self.wants_rematch = true;
+                return;
+            }
+            Some(Answer::GoOn) => return,
+            Some(Answer::Leave) => true,
+            None => !self.asks.is_open() && leaves(hands),
+        };
+        match (says_no, &self.hand) {
+            (false, _) => {}
+            // Nobody forfeits a match that is over: the rematch is declined, and both machines come to the same end.
+            _ if decided => self.declines = true,
+            (true, Hand::Keys(_)) if answer.is_none() && self.link.is_some() => self.pause(true),
+            (true, Hand::Keys(_)) if answer.is_none() => self.asks.ask(Question::Leave),
+            _ => self.table.session.leave(),
+        }
+    }
+
+    /// Asks whoever plays here for a rematch, as long as the game waits for one.
+    fn ask_for_rematch(&mut self, decided: bool) {
+        if !decided {
+            self.wants_rematch = false;
+            if self.asks.is(Question::Rematch) {
+                self.asks.close();
+            }
+            return;
+        }
+        let is_player = matches!(self.hand, Hand::Keys(_)) && self.show.is_seen();
+        if is_player && !self.wants_rematch && !self.declines {
+            if !self.asks.is(Question::Rematch) {
+                self.asks.ask(Question::Rematch);
+            }
+            if let Some(banner) = banner(self.show.scene()) {
+                self.asks.word(&banner.text, &banner.below);
+            }
         }
     }
 
@@ -305,42 +396,6 @@ impl Match<'_> {
         let frames = counted(replay.inputs.len() as u64, "frame");
         lines.push(format!("{frames}, checksum {:08X}", self.table.checksum()));
         lines.extend(saved.iter().flat_map(Saved::lines));
-        Ending { lines, code: over.exit_code() }
+        Ending { lines, code: over.exit_code(), is_own_choice: over.is_own_choice() || self.declines }
     }
-}
-
-/// A last sheet of words, until it has been read.
-fn show_last(show: &mut Show<'_>, title: &str, lines: &[String]) {
-    if !show.is_seen() {
-        return;
-    }
-    let lines = lines.iter().flat_map(|line| wrapped(line)).map(|line| (String::new(), line)).collect();
-    let footer = "enter or esc to leave".to_owned();
-    show.hush();
-    show.panel(Some(Panel { title: title.to_owned(), lines, footer }));
-    let mut beat = super::Beat::start();
-    loop {
-        let hands = show.hands();
-        if leaves(&hands) || wants_to_start(&hands, &[]) {
-            return;
-        }
-        show.refresh();
-        beat.wait(super::FRAME);
-    }
-}
-
-/// Lines that a sheet of words has room for.
-fn wrapped(text: &str) -> Vec<String> {
-    const ROOM: usize = 72;
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let line = lines.last_mut().expect("there is one from the start");
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > ROOM {
-            lines.push(word.to_owned());
-        } else {
-            line.push_str(if line.is_empty() { "" } else { " " });
-            line.push_str(word);
-        }
-    }
-    lines
 }

@@ -39,6 +39,13 @@ pub struct Report {
     pub saved: Option<Saved>,
 }
 
+/// Orders to a bot from another thread.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Orders {
+    stop: Arc<AtomicBool>,
+    pause: Arc<AtomicBool>,
+}
+
 /// Plays a whole match with a bot at the controls. `record` is the folder and the config of a match to be recorded.
 ///
 /// # Errors
@@ -49,13 +56,13 @@ pub(super) fn play(
     mut bot: Bot,
     rules: Rules,
     record: Option<&(PathBuf, Config)>,
-    stop: &AtomicBool,
+    orders: &Orders,
 ) -> Result<Report, String> {
     let agreed = loop {
         if let Some(agreed) = lobby.agreed().map_err(|error| error.to_string())? {
             break agreed.clone();
         }
-        if stop.load(Ordering::Relaxed) {
+        if orders.stop.load(Ordering::Relaxed) {
             return Err("nobody came".to_owned());
         }
         let deadline = line.now() + LOOK_UP;
@@ -80,8 +87,12 @@ pub(super) fn play(
         if table.session.ended() {
             break;
         }
-        if stop.load(Ordering::Relaxed) {
+        if orders.stop.load(Ordering::Relaxed) {
             table.session.leave();
+            continue;
+        }
+        if orders.pause.load(Ordering::Relaxed) {
+            table.rest(LOOK_UP).map_err(|error| error.to_string())?;
             continue;
         }
         table.wait().map_err(|error| error.to_string())?;
@@ -103,7 +114,7 @@ pub struct Opponent {
     /// The key of its invite, unless it plays bare.
     key: Option<[u8; 32]>,
     setting: LinkSetting,
-    stop: Arc<AtomicBool>,
+    orders: Orders,
     thread: JoinHandle<Result<Report, String>>,
 }
 
@@ -134,12 +145,12 @@ impl Opponent {
         };
         let record = record.map(|folder| (folder, config.clone()));
         let lobby = Lobby::host(config).map_err(io::Error::other)?;
-        let stop = Arc::new(AtomicBool::new(false));
-        let heard = Arc::clone(&stop);
+        let orders = Orders::default();
+        let heard = orders.clone();
         let thread = std::thread::Builder::new()
             .name("bot".to_owned())
             .spawn(move || play(line, lobby, bot, rules, record.as_ref(), &heard))?;
-        Ok(Self { relay, key, setting, stop, thread })
+        Ok(Self { relay, key, setting, orders, thread })
     }
 
     /// Where it is to be found, at the other end of the bad link.
@@ -159,7 +170,7 @@ impl Opponent {
     }
 
     pub fn link(&self) -> Link {
-        Link::new(self.setting, self.relay.handle())
+        Link::new(self.setting, self.relay.handle(), Arc::clone(&self.orders.pause))
     }
 
     /// Waits until its match is over, or sends it home if it is to `leave`.
@@ -167,7 +178,7 @@ impl Opponent {
     /// # Errors
     /// If it had no match.
     pub fn finish(self, leave: bool) -> Result<Report, String> {
-        self.stop.fetch_or(leave, Ordering::Relaxed);
+        self.orders.stop.fetch_or(leave, Ordering::Relaxed);
         self.thread.join().unwrap_or_else(|_| Err("the bot's thread is broken".to_owned()))
     }
 }

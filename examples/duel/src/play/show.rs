@@ -3,12 +3,14 @@
 use rebout::{Cue, CueEvent};
 
 use crate::netgraph::NetGraph;
-use crate::picture::{Message, Panel, Picture, Tone};
+use crate::pad_keys::PAUSE;
+use crate::picture::{DrillView, Message, Panel, Picture, Tone};
 use crate::scene::Scene;
 use crate::sound;
 use crate::view::{Hands, Screen};
 use games::duel::Duel;
 use stage::Key;
+use stage::menu::Menu;
 
 const MESSAGE_FRAMES: u32 = 240;
 
@@ -72,9 +74,9 @@ impl<'a> Show<'a> {
     pub(super) fn jump(&mut self, duel: &Duel) {
         self.screen.sound().stop();
         let scene = &mut self.picture.scene;
-        let gaze = scene.gaze;
+        let (gaze, outfits) = (scene.gaze, scene.outfits);
         *scene = Scene::new(duel, scene.names.clone());
-        scene.gaze = gaze;
+        (scene.gaze, scene.outfits) = (gaze, outfits);
         scene
             .sides
             .iter_mut()
@@ -101,9 +103,9 @@ impl<'a> Show<'a> {
         }
     }
 
-    /// Takes back what was said.
-    pub(super) fn hush(&mut self) {
-        self.picture.message = None;
+    /// The scene as it was last shown.
+    pub(super) fn scene(&self) -> &Scene {
+        &self.picture.scene
     }
 
     pub(super) fn is_seen(&self) -> bool {
@@ -112,6 +114,25 @@ impl<'a> Show<'a> {
 
     pub(super) fn panel(&mut self, panel: Option<Panel>) {
         self.picture.panel = panel;
+    }
+
+    /// Lays a menu over the stage, or takes it away.
+    pub(super) fn menu(&mut self, menu: Option<Menu>) {
+        self.picture.menu = menu;
+    }
+
+    /// Shows the stage alone, as the backdrop of a menu.
+    pub(super) fn be_backdrop(&mut self) {
+        self.picture.is_backdrop = true;
+    }
+
+    /// Dresses the fighters.
+    pub(super) fn dress(&mut self, outfits: [usize; 2]) {
+        self.picture.scene.outfits = outfits;
+    }
+
+    pub(super) fn drill(&mut self, view: DrillView) {
+        self.picture.drill = Some(view);
     }
 
     pub(super) fn tape(&mut self, tape: Option<crate::picture::Tape>) {
@@ -125,7 +146,8 @@ impl<'a> Show<'a> {
             if *key == Key::F(1) {
                 self.net_open = !self.net_open;
             }
-            if *key == Key::Char('m') {
+            // Over a menu the letters are typed.
+            if *key == Key::Char('m') && self.picture.menu.is_none() {
                 let text =
                     if self.screen.sound().toggle_mute() { "muted: m lets it be heard" } else { "sound on" };
                 self.say(text, Tone::Calm);
@@ -137,5 +159,5 @@ impl<'a> Show<'a> {
 
 /// Whether the player wants to leave.
 pub(super) fn leaves(hands: &Hands) -> bool {
-    hands.closed || hands.presses.contains(&Key::Escape)
+    hands.closed || hands.presses.contains(&Key::Escape) || hands.pad_pressed(PAUSE)
 }

@@ -74,6 +74,12 @@ impl Table {
         self.line.run_until(&mut self.session, due)
     }
 
+    /// Moves packets for a moment without playing: the match rests, and the connection stays.
+    pub(super) fn rest(&mut self, time: Duration) -> io::Result<()> {
+        let deadline = self.line.now() + time;
+        self.line.run_until(&mut self.session, deadline)
+    }
+
     /// Plays a frame, sends what it has to say, and records what became certain.
     pub(super) fn advance(&mut self, buttons: Buttons) -> io::Result<Played> {
         let (shown, frame) = (self.duel, self.session.current());

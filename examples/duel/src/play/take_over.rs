@@ -7,8 +7,7 @@ use rebout::{Advanced, Config, ConfigError, Player};
 
 use super::show::{Show, leaves};
 use super::{Beat, FRAME};
-use crate::keys::Bindings;
-use crate::pad_keys::PadBindings;
+use crate::devices::Devices;
 use crate::picture::Tone;
 use games::duel::Duel;
 use games::duel::bot::{Bot, Level};
@@ -23,7 +22,7 @@ pub(super) fn take_over(
     show: &mut Show<'_>,
     playback: Playback<Duel>,
     seat: Player,
-    bindings: &Bindings,
+    devices: &Devices,
 ) -> Result<bool, ConfigError> {
     let mut config = Config::new(GAME_ID);
     config.frame_rate = match playback.recording().header().frame_rate {
@@ -50,9 +49,7 @@ pub(super) fn take_over(
             let text = if opponent.is_bot { "against a bot" } else { "against the recording" };
             show.say(text, Tone::Calm);
         }
-        let pads = hands.pads.iter().map(|pad| PadBindings::USUAL.buttons(pad.buttons()));
-        let own =
-            pads.fold(bindings.buttons(&hands.held) | bindings.buttons(&hands.presses), |all, pad| all | pad);
+        let own = devices.buttons(&hands);
         if opponent.step(&mut live, start.elapsed(), seat, own) == Advanced::Stepped {
             show.frame(live.game(), live.cues());
         } else {

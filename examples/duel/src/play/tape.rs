@@ -7,10 +7,10 @@ use rebout::{Frame, Player, checksum};
 
 use super::show::{Show, leaves};
 use super::take_over::take_over;
-use super::{Beat, Ending, FRAME, Failure};
-use crate::keys::Bindings;
+use super::{Beat, Ending, FRAME};
+use crate::devices::Devices;
 use crate::picture::{Mark, Panel, Tape, Tone};
-use crate::shelf::{self, Entry};
+use crate::shelf;
 use crate::view::Screen;
 use games::duel::{Duel, Phase};
 use stage::Key;
@@ -19,8 +19,6 @@ const JUMP_FRAMES: i64 = 120;
 const SPEEDS_PERMILLE: [u32; 6] = [125, 250, 500, 1000, 2000, 4000];
 /// Frames that are loaded in each frame that is shown: a minute of the match takes two frames.
 const LOADED_AT_ONCE: u32 = 2_000;
-/// Entries of the list that are shown at once.
-const LISTED: usize = 12;
 
 /// Prints the checksum of every `every`-th state, and of the last.
 pub fn checksums(recording: Recording, every: u32) {
@@ -165,11 +163,18 @@ fn help() -> Panel {
 }
 
 /// Shows the replay until the viewer leaves. Without hands on the keys it ends by itself after the last frame.
-pub fn replay(screen: &Screen, recording: Recording, bindings: &Bindings, at_once: bool) -> Ending {
+pub fn replay(
+    screen: &Screen,
+    recording: Recording,
+    devices: &Devices,
+    outfits: [usize; 2],
+    at_once: bool,
+) -> Ending {
     let names = shelf::names(&recording);
     let tail = recording.tail();
     let mut deck = Deck::new(recording);
     let mut show = Show::new(screen, deck.playback.game(), names, false);
+    show.dress(outfits);
     if tail != rebout::replay::Tail::Whole {
         show.tell(format!("this recording {tail}"), Tone::Warning);
     }
@@ -188,7 +193,7 @@ pub fn replay(screen: &Screen, recording: Recording, bindings: &Bindings, at_onc
                 panel = !panel;
                 continue;
             }
-            if obey(&mut deck, &mut show, *key, bindings) {
+            if obey(&mut deck, &mut show, *key, devices) {
                 return ending(&deck);
             }
         }
@@ -214,7 +219,7 @@ pub fn replay(screen: &Screen, recording: Recording, bindings: &Bindings, at_onc
 }
 
 /// Acts on a key; `true` if the window was closed meanwhile.
-fn obey(deck: &mut Deck, show: &mut Show<'_>, key: Key, bindings: &Bindings) -> bool {
+fn obey(deck: &mut Deck, show: &mut Show<'_>, key: Key, devices: &Devices) -> bool {
     match key {
         Key::Char(' ') => deck.toggle(),
         Key::Up => deck.change_speed(true),
@@ -222,7 +227,7 @@ fn obey(deck: &mut Deck, show: &mut Show<'_>, key: Key, bindings: &Bindings) -> 
         Key::Char(digit @ ('1' | '2')) => {
             let seat = Player::BOTH[usize::from(digit == '2')];
             deck.playback.pause();
-            match take_over(show, deck.twin(), seat, bindings) {
+            match take_over(show, deck.twin(), seat, devices) {
                 Ok(true) => return true,
                 Ok(false) => show.jump(deck.playback.game()),
                 Err(error) => show.say(error.to_string(), Tone::Warning),
@@ -245,47 +250,4 @@ fn obey(deck: &mut Deck, show: &mut Show<'_>, key: Key, bindings: &Bindings) -> 
 fn ending(deck: &Deck) -> Ending {
     let checksum = checksum(deck.playback.game());
     Ending::of([format!("Frame {} of {}, checksum {checksum:08X}", deck.frame(), deck.frames())])
-}
-
-/// Lets the viewer pick one of the recorded matches, and shows it.
-///
-/// # Errors
-/// If the file is gone or broken by then.
-pub fn pick(screen: &Screen, entries: &[Entry], bindings: &Bindings) -> Result<Ending, Failure> {
-    let names = ["Player one".to_owned(), "Player two".to_owned()];
-    let mut show = Show::new(screen, &Duel::new(1), names, false);
-    let (mut chosen, mut beat) = (0_usize, Beat::start());
-    loop {
-        let hands = show.hands();
-        if leaves(&hands) {
-            return Ok(Ending::of([]));
-        }
-        for key in &hands.presses {
-            match key {
-                Key::Down => chosen = (chosen + 1).min(entries.len().saturating_sub(1)),
-                Key::Up => chosen = chosen.saturating_sub(1),
-                Key::Enter => {
-                    let recording = shelf::open(&entries[chosen].path).map_err(Failure::of)?;
-                    return Ok(replay(screen, recording, bindings, false));
-                }
-                _ => {}
-            }
-        }
-        show.panel(Some(shelf_panel(entries, chosen)));
-        show.refresh();
-        beat.wait(FRAME);
-    }
-}
-
-fn shelf_panel(entries: &[Entry], chosen: usize) -> Panel {
-    let first = chosen.saturating_sub(LISTED - 1);
-    let lines = entries.iter().enumerate().skip(first).take(LISTED).map(|(index, entry)| {
-        let label = if index == chosen { ">" } else { " " };
-        (label.to_owned(), rebout::shown(&entry.to_string()).into_owned())
-    });
-    Panel {
-        title: "Replays".to_owned(),
-        lines: lines.collect(),
-        footer: "up and down choose, enter plays, esc leaves".to_owned(),
-    }
 }

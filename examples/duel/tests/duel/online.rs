@@ -26,6 +26,8 @@ const FRAME_RATE: &str = "480";
 pub(crate) fn duel() -> Command {
     let mut command = Command::new(example("duel", &["duel"]));
     command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").stdin(Stdio::null());
+    // The settings of whoever runs the tests are none of theirs.
+    command.env("XDG_CONFIG_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/no-settings"));
     command
 }
 

@@ -18,6 +18,7 @@ pub mod script;
 use rebout::{Cues, Game, Inputs, Player, Rng, fields};
 
 pub use action::{Action, Facing};
+pub use area::Area;
 pub use fighter::Fighter;
 pub use projectile::Projectile;
 

@@ -1,0 +1,393 @@
+//! The game around the match: pages of menus as a state machine. Nothing here knows a screen, a key or a socket.
+//!
+//! [`App::act`] takes what the player does to the page that is open, and answers with a [`Deed`] for the program: a
+//! match, a replay, or the end. What came of it goes back in with [`App::came_back`].
+
+mod keys_page;
+mod pages;
+
+use std::path::PathBuf;
+
+use keys_page::Bound;
+use stage::Key;
+use stage::menu::{Act, Menu, Note, Told};
+use stage::pads::PadButton;
+
+use crate::settings::{BotLink, LEVELS, Settings};
+use crate::shelf::Entry;
+use crate::training::{Drill, Guard, Stance};
+pub(crate) use pages::drill_values;
+pub use pages::{FOOTER, PICK_FOOTER};
+use pages::{Line, build};
+
+/// A page of the menus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Page {
+    Title,
+    Versus,
+    Local,
+    Host,
+    Join,
+    Training,
+    Replays,
+    Help,
+    Settings,
+    Keys,
+    Sound,
+    Colours,
+    Link,
+    /// How a match went, and what may follow.
+    Result,
+}
+
+/// Something that the program is to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Deed {
+    /// A match against the bot.
+    Fight,
+    /// A match of two at this keyboard.
+    Local,
+    /// Waits for a guest.
+    Host,
+    /// Joins the host of an invite or an address.
+    Join(String),
+    Train,
+    /// Plays a recorded match.
+    Watch(PathBuf),
+    Quit,
+}
+
+/// Whom a host lets in, as the menu asks it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Guests {
+    #[default]
+    Invited,
+    /// Whoever knows the address; the host is asked.
+    Asked,
+}
+
+/// How a match went.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    pub title: String,
+    pub lines: Vec<Note>,
+    /// The words for doing the same again, and the deed.
+    pub again: Option<(String, Deed)>,
+}
+
+/// A value that an item of a page changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Knob {
+    Level,
+    BotLink,
+    Guests,
+    Port,
+    Host,
+    Stance,
+    Guard,
+    Boxes,
+    Frames,
+    Inputs,
+    Name,
+    Keyset,
+    Effects,
+    Music,
+    Mute,
+    Outfit(usize),
+    Delay,
+    Window,
+}
+
+/// The meaning of an item of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Choice {
+    Go(Page),
+    Do(Deed),
+    /// Joins what was typed.
+    Join,
+    Turn(Knob),
+    /// Asks for a key for this button.
+    Bind(usize),
+    UsualKeys,
+    Back,
+    /// The title, from wherever.
+    Home,
+}
+
+#[derive(Clone, Debug)]
+struct Open {
+    page: Page,
+    menu: Menu,
+    choices: Vec<Choice>,
+}
+
+/// The menus, with the page that is open and those it was reached by.
+#[derive(Clone, Debug)]
+pub struct App {
+    pub settings: Settings,
+    open: Vec<Open>,
+    replays: Vec<Entry>,
+    /// The host to join, as typed.
+    host: String,
+    pub guests: Guests,
+    /// Whose keys or gamepad the page of the keys shows.
+    player: Bound,
+    /// The button that waits for its key.
+    binding: Option<usize>,
+    report: Report,
+    /// Something to tell on the page that is open.
+    warning: Option<String>,
+    is_changed: bool,
+}
+
+impl App {
+    /// The menus with `first` open and nothing behind it.
+    pub fn new(settings: Settings, first: Page) -> Self {
+        let mut app = Self {
+            settings,
+            open: Vec::new(),
+            replays: Vec::new(),
+            host: String::new(),
+            guests: Guests::default(),
+            player: Bound::ALL[0],
+            binding: None,
+            report: Report::default(),
+            warning: None,
+            is_changed: false,
+        };
+        app.go(first);
+        app
+    }
+
+    pub fn page(&self) -> Page {
+        self.open.last().map_or(Page::Title, |open| open.page)
+    }
+
+    /// The menu of the page that is open.
+    pub fn menu(&self) -> Option<&Menu> {
+        self.open.last().map(|open| &open.menu)
+    }
+
+    /// Tells the player something on the page that is open.
+    pub fn warn(&mut self, text: impl Into<String>) {
+        self.warning = Some(text.into());
+        self.rebuild();
+    }
+
+    /// The recorded matches, newest first.
+    pub fn set_replays(&mut self, replays: Vec<Entry>) {
+        self.replays = replays;
+        self.rebuild();
+    }
+
+    /// The training as the player left it.
+    pub fn set_drill(&mut self, drill: Drill) {
+        self.is_changed |= self.settings.drill != drill;
+        self.settings.drill = drill;
+        self.rebuild();
+    }
+
+    /// Whether the settings have been changed since this was last asked.
+    pub fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.is_changed)
+    }
+
+    /// Shows how a deed went. Without a report the page stays that it was done from.
+    pub fn came_back(&mut self, report: Option<Report>) {
+        self.warning = None;
+        if let Some(report) = report {
+            self.report = report;
+            self.open.retain(|open| open.page != Page::Result);
+            self.go(Page::Result);
+        }
+        self.rebuild();
+    }
+
+    /// Acts on one act of the player.
+    pub fn act(&mut self, act: &Act) -> Option<Deed> {
+        if self.binding.is_some() {
+            // Keys go to `bind`; only giving up is an act.
+            if *act == Act::Back {
+                self.binding = None;
+                self.rebuild();
+            }
+            return None;
+        }
+        // A text that is pasted belongs to the field of the page, wherever the player is on it.
+        if matches!(act, Act::Paste(_)) && self.page() == Page::Join {
+            self.open.last_mut()?.menu.choose(0);
+        }
+        let told = self.open.last_mut()?.menu.act(act)?;
+        let choice = |app: &Self, index: usize| app.open.last()?.choices.get(index).cloned();
+        match told {
+            Told::Back => self.back(),
+            Told::Changed(index) => {
+                if let Some(Choice::Turn(knob)) = choice(self, index) {
+                    self.turn(knob, index);
+                }
+                None
+            }
+            Told::Picked(index) => self.pick(choice(self, index)?),
+        }
+    }
+
+    fn pick(&mut self, choice: Choice) -> Option<Deed> {
+        self.warning = None;
+        match choice {
+            Choice::Go(page) => self.go(page),
+            Choice::Do(deed) => return Some(deed),
+            Choice::Join | Choice::Turn(Knob::Host) => return self.join(),
+            Choice::Turn(_) => {}
+            Choice::Bind(button) => self.binding = Some(button),
+            Choice::UsualKeys => {
+                keys_page::reset(self);
+                self.is_changed = true;
+            }
+            Choice::Back => return self.back(),
+            Choice::Home => {
+                self.open.clear();
+                self.go(Page::Title);
+            }
+        }
+        self.rebuild();
+        None
+    }
+
+    fn join(&mut self) -> Option<Deed> {
+        if self.host.is_empty() {
+            self.warn("Type or paste the invite of the host first.");
+            return None;
+        }
+        Some(Deed::Join(self.host.clone()))
+    }
+
+    fn go(&mut self, page: Page) {
+        self.warning = None;
+        self.open.push(Open { page, menu: Menu::default(), choices: Vec::new() });
+        self.rebuild();
+    }
+
+    fn back(&mut self) -> Option<Deed> {
+        self.warning = None;
+        // Esc on the title goes to "Quit" and no further: nobody leaves by one key too many.
+        if self.page() == Page::Title {
+            let last = self.open.last_mut()?;
+            let quit = last.choices.iter().position(|choice| *choice == Choice::Do(Deed::Quit))?;
+            last.menu.choose(quit);
+            return None;
+        }
+        self.open.pop();
+        if self.open.is_empty() {
+            self.go(Page::Title);
+        }
+        self.rebuild();
+        None
+    }
+
+    /// Builds the open page anew: values and words may have changed, the chosen item stays.
+    fn rebuild(&mut self) {
+        let Some(page) = self.open.last().map(|open| open.page) else { return };
+        let (mut menu, lines) = build(self, page);
+        if let Some(warning) = &self.warning {
+            menu.notes.insert(0, Note::warning(warning.clone()));
+        }
+        let open = self.open.last_mut().expect("a page is open");
+        let chosen = open.menu.chosen();
+        open.choices = lines.iter().map(|line: &Line| line.0.clone()).collect();
+        menu.items = lines.into_iter().map(|line| line.1).collect();
+        menu.choose(chosen);
+        open.menu = menu;
+    }
+
+    /// Takes over the value of a changed item.
+    fn turn(&mut self, knob: Knob, index: usize) {
+        let Some(value) = self.menu().and_then(|menu| menu.items.get(index)).map(|item| item.value.clone())
+        else {
+            return;
+        };
+        let number = value.number();
+        let settings = &mut self.settings;
+        self.warning = None;
+        match knob {
+            Knob::Level => settings.level = LEVELS[number].0,
+            Knob::BotLink => settings.link = BotLink::ALL[number].0,
+            Knob::Guests => {
+                self.guests = if number == 0 { Guests::Invited } else { Guests::Asked };
+                return self.rebuild();
+            }
+            Knob::Host => {
+                value.text().clone_into(&mut self.host);
+                return self.rebuild();
+            }
+            Knob::Keyset => {
+                self.player = Bound::ALL[number];
+                return self.rebuild();
+            }
+            Knob::Port => match value.text().parse() {
+                Ok(port) => settings.port = port,
+                Err(_) => {
+                    self.warning =
+                        Some("A port is a number from 0 to 65535; 0 lets the system choose.".to_owned());
+                    return self.rebuild_but(index, value);
+                }
+            },
+            Knob::Name => match crate::cli::name(value.text()) {
+                Ok(name) => settings.name = name,
+                Err(_) if value.text().is_empty() => settings.name.clear(),
+                Err(error) => {
+                    self.warning = Some(error);
+                    return self.rebuild_but(index, value);
+                }
+            },
+            Knob::Stance => settings.drill.stance = Stance::ALL[number].0,
+            Knob::Guard => settings.drill.guard = Guard::ALL[number].0,
+            Knob::Boxes => settings.drill.boxes = number == 1,
+            Knob::Frames => settings.drill.frames = number == 1,
+            Knob::Inputs => settings.drill.inputs = number == 1,
+            Knob::Effects => settings.levels.effects_percent = number as u8,
+            Knob::Music => settings.levels.music_percent = number as u8,
+            Knob::Mute => settings.levels.muted = number == 1,
+            Knob::Outfit(seat) => settings.outfits[seat] = number,
+            Knob::Delay => settings.delay_frames = number.checked_sub(1).map(|frames| frames as u8),
+            Knob::Window => settings.window_frames = number as u8,
+        }
+        self.is_changed = true;
+        if knob == Knob::Name {
+            // A space at the end of a name is on its way to the next word.
+            return self.rebuild_but(index, value);
+        }
+        self.rebuild();
+    }
+
+    /// Builds the page anew, with an item as the player has it.
+    fn rebuild_but(&mut self, index: usize, value: stage::menu::Value) {
+        self.rebuild();
+        if let Some(item) = self.open.last_mut().and_then(|open| open.menu.items.get_mut(index)) {
+            item.value = value;
+        }
+    }
+
+    /// Whether the next key is bound to a button instead of acting on the menu.
+    pub fn is_binding(&self) -> bool {
+        self.binding.is_some()
+    }
+
+    /// Binds a key to the button that waits for one.
+    pub fn bind(&mut self, key: Key) {
+        let is_for_keys = matches!(self.player, Bound::Keys(_));
+        // A key that is pressed for a gamepad changes nothing.
+        let Some(button) = self.binding.take_if(|_| is_for_keys || key == Key::Escape) else { return };
+        if key != Key::Escape {
+            keys_page::bind(self, button, key);
+        }
+        self.rebuild();
+    }
+
+    /// Binds a button of a gamepad to the button that waits for one.
+    pub fn bind_pad(&mut self, pressed: PadButton) {
+        let is_for_pads = matches!(self.player, Bound::Pad(_));
+        let Some(button) = self.binding.take_if(|_| is_for_pads) else { return };
+        keys_page::bind_pad(self, button, pressed);
+        self.rebuild();
+    }
+}

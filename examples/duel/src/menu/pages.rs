@@ -1,0 +1,277 @@
+//! The contents of every page: its words, its items, and what each of them means.
+
+use rebout::wire::message::MAX_WINDOW_AND_DELAY;
+use rebout::{MAX_DELAY_FRAMES, shown};
+use stage::menu::{Field, Item, Menu, Note, Value};
+use stage::sound::MAX_PERCENT;
+
+use super::{App, Choice, Deed, Guests, Knob, Page, keys_page};
+use crate::art::figure::OUTFITS;
+use crate::play::{NAME_LETTERS, link_keys};
+use crate::settings::{BotLink, Keyset, LEVELS};
+use crate::training::{Guard, Stance};
+
+/// The keys of every menu.
+pub const FOOTER: &str = "arrows choose and change, enter picks, esc goes back";
+
+/// The same where nothing can be changed.
+pub const PICK_FOOTER: &str = "arrows choose, enter picks, esc goes back";
+
+/// Letters of an invite with many addresses, and some more.
+const HOST_LETTERS: usize = 600;
+
+/// The meaning of an item, and the item.
+pub(super) type Line = (Choice, Item);
+
+/// The page without its items, and its items.
+pub(super) fn build(app: &App, page: Page) -> (Menu, Vec<Line>) {
+    match page {
+        Page::Title => title(),
+        Page::Versus => versus(app),
+        Page::Local => local(app),
+        Page::Host => host(app),
+        Page::Join => join(app),
+        Page::Training => training(app),
+        Page::Replays => replays(app),
+        Page::Help => help(app),
+        Page::Settings => settings(app),
+        Page::Keys => keys_page::build(app),
+        Page::Sound => sound(app),
+        Page::Colours => colours(app),
+        Page::Link => link(app),
+        Page::Result => result(app),
+    }
+}
+
+fn menu(title: &str) -> Menu {
+    Menu::new(title, Vec::new()).with_footer(FOOTER)
+}
+
+fn go(label: &str, page: Page) -> Line {
+    (Choice::Go(page), Item::pick(label))
+}
+
+fn turn(knob: Knob, label: &str, value: Value, hint: &str) -> Line {
+    (Choice::Turn(knob), Item::new(label, value).with_hint(hint))
+}
+
+fn back() -> Line {
+    (Choice::Back, Item::pick("Back"))
+}
+
+/// A choice between things with names.
+fn among<T: Copy + PartialEq>(all: &[(T, &str)], value: T) -> Value {
+    let names: Vec<&str> = all.iter().map(|(_, name)| *name).collect();
+    Value::choice(&names, all.iter().position(|(known, _)| *known == value).unwrap_or(0))
+}
+
+fn title() -> (Menu, Vec<Line>) {
+    let lines = vec![
+        go("Versus bot", Page::Versus),
+        go("Two players", Page::Local),
+        go("Host a match", Page::Host),
+        go("Join a match", Page::Join),
+        go("Training", Page::Training),
+        go("Replays", Page::Replays),
+        go("How to play", Page::Help),
+        go("Settings", Page::Settings),
+        (Choice::Do(Deed::Quit), Item::pick("Quit")),
+    ];
+    (menu("Rebout duel").with_footer("arrows choose, enter picks"), lines)
+}
+
+fn versus(app: &App) -> (Menu, Vec<Line>) {
+    let settings = &app.settings;
+    let [moves, blows] = settings.keys(Keyset::Alone).lines();
+    let link = settings.link.setting();
+    let lines = vec![
+        (Choice::Do(Deed::Fight), Item::pick("Fight")),
+        turn(Knob::Level, "Level", among(&LEVELS, settings.level), "how well the bot plays"),
+        turn(Knob::BotLink, "Link", among(&BotLink::ALL, settings.link), &format!("round trip {link}")),
+        back(),
+    ];
+    (menu("Versus bot").with_notes(vec![Note::calm(moves), Note::calm(blows)]), lines)
+}
+
+fn local(app: &App) -> (Menu, Vec<Line>) {
+    let [left, right] = [Keyset::Left, Keyset::Right].map(|keyset| app.settings.keys(keyset));
+    let mut notes = Vec::new();
+    for (name, keys) in [("left", left), ("right", right)] {
+        let [moves, blows] = keys.lines();
+        notes.push(Note::calm(format!("{name}: {moves}")));
+        notes.push(Note::calm(blows));
+    }
+    let shared = left.shares_a_key_with(right);
+    if let Some(key) = shared {
+        notes.push(Note::warning(format!("'{key}' is a key of both players: give one of them another.")));
+    }
+    let fight = Item::pick("Fight").open_if(shared.is_none());
+    let lines = vec![(Choice::Do(Deed::Local), fight), go("Keys", Page::Keys), back()];
+    (menu("Two players").with_notes(notes).with_footer(PICK_FOOTER), lines)
+}
+
+fn host(app: &App) -> (Menu, Vec<Line>) {
+    let guests = Value::choice(
+        &["with your invite", "anybody, asked first"],
+        usize::from(app.guests == Guests::Asked),
+    );
+    let hint = match app.guests {
+        Guests::Invited => "you get an invite to send; nobody else gets in",
+        Guests::Asked => "by your address; you compare a code before you play",
+    };
+    let port = Value::Text(Field::new(&app.settings.port.to_string(), 5).without_spaces());
+    let lines = vec![
+        (Choice::Do(Deed::Host), Item::pick("Wait for a guest")),
+        turn(Knob::Guests, "Guests", guests, hint),
+        turn(Knob::Port, "UDP port", port, "0 lets the system choose"),
+        back(),
+    ];
+    (menu("Host a match"), lines)
+}
+
+fn join(app: &App) -> (Menu, Vec<Line>) {
+    let field = Value::Text(Field::new(&app.host, HOST_LETTERS).without_spaces());
+    let letters = app.host.chars().count();
+    let hint = match letters {
+        0 => "paste the invite of the host, or type its address".to_owned(),
+        1 => "1 letter".to_owned(),
+        letters => format!("{letters} letters"),
+    };
+    let lines = vec![
+        (Choice::Turn(Knob::Host), Item::new("Host", field).with_hint(hint)),
+        (Choice::Join, Item::pick("Join")),
+        back(),
+    ];
+    (menu("Join a match").with_footer("ctrl-v pastes, enter joins, esc goes back"), lines)
+}
+
+/// The knobs of the training.
+pub(crate) fn drill_values(drill: &crate::training::Drill) -> [(&'static str, Value, &'static str); 5] {
+    [
+        ("Dummy", among(&Stance::ALL, drill.stance), "what the dummy does"),
+        ("Blocks", among(&Guard::ALL, drill.guard), "when the dummy blocks; it guards low against low blows"),
+        (
+            "Hit boxes",
+            Value::switch(drill.boxes),
+            "red strikes, green can be struck, white cannot be walked through",
+        ),
+        (
+            "Frame data",
+            Value::switch(drill.frames),
+            "start-up, active frames, recovery and advantage of your last move",
+        ),
+        ("Inputs", Value::switch(drill.inputs), "your last inputs, and how many frames each was held"),
+    ]
+}
+
+fn training(app: &App) -> (Menu, Vec<Line>) {
+    const KNOBS: [Knob; 5] = [Knob::Stance, Knob::Guard, Knob::Boxes, Knob::Frames, Knob::Inputs];
+    let values = drill_values(&app.settings.drill);
+    let mut lines = vec![(Choice::Do(Deed::Train), Item::pick("Train"))];
+    lines.extend(
+        KNOBS.into_iter().zip(values).map(|(knob, (label, value, hint))| turn(knob, label, value, hint)),
+    );
+    lines.push(back());
+    (menu("Training"), lines)
+}
+
+fn replays(app: &App) -> (Menu, Vec<Line>) {
+    let lines = app.replays.iter().map(|entry| {
+        let words = shown(&entry.to_string()).into_owned();
+        (Choice::Do(Deed::Watch(entry.path.clone())), Item::pick(words))
+    });
+    let lines: Vec<Line> = lines.chain([back()]).collect();
+    let menu = menu("Replays").with_footer("arrows choose, enter plays, esc goes back");
+    let none = Note::calm("No match has been recorded yet.");
+    (if app.replays.is_empty() { menu.with_notes(vec![none]) } else { menu }, lines)
+}
+
+fn help(app: &App) -> (Menu, Vec<Line>) {
+    let [moves, blows] = app.settings.keys(Keyset::Alone).lines();
+    let notes = [
+        moves.as_str(),
+        blows.as_str(),
+        "Block: hold back; crouch against low blows, stand against jumps.",
+        "Special: a fireball; with crouch, a rising strike.",
+        "Throw: close up, beats a block; throw back to slip out.",
+        "Combo: light, heavy, special, one into the next.",
+        "Esc pauses, and select on a gamepad; F1 shows the net graph, m mutes.",
+        &format!("Against the bot: {}.", link_keys()),
+    ];
+    (menu("How to play").with_notes(notes.map(Note::calm).into()).with_footer(PICK_FOOTER), vec![back()])
+}
+
+fn settings(app: &App) -> (Menu, Vec<Line>) {
+    let name = Value::Text(Field::new(&app.settings.name, NAME_LETTERS));
+    let lines = vec![
+        turn(Knob::Name, "Your name", name, "as the other player sees it"),
+        go("Keys", Page::Keys),
+        go("Sound", Page::Sound),
+        go("Colours", Page::Colours),
+        go("Link", Page::Link),
+        back(),
+    ];
+    (menu("Settings"), lines)
+}
+
+fn sound(app: &App) -> (Menu, Vec<Line>) {
+    let levels = app.settings.levels;
+    let slider =
+        |percent: u8| Value::Slider { at: percent.into(), max: MAX_PERCENT.into(), step: 5, unit: " %" };
+    let lines = vec![
+        turn(
+            Knob::Effects,
+            "Effects",
+            slider(levels.effects_percent),
+            "blows, calls and the sounds of this menu",
+        ),
+        turn(Knob::Music, "Music", slider(levels.music_percent), ""),
+        turn(Knob::Mute, "Mute", Value::switch(levels.muted), "m does the same in a match"),
+        back(),
+    ];
+    (menu("Sound"), lines)
+}
+
+fn colours(app: &App) -> (Menu, Vec<Line>) {
+    let outfits: Vec<(usize, &str)> = OUTFITS.iter().map(|outfit| outfit.name).enumerate().collect();
+    let line = |seat: usize, label: &str| {
+        turn(Knob::Outfit(seat), label, among(&outfits, app.settings.outfits[seat]), "on your screen")
+    };
+    (menu("Colours"), vec![line(0, "Left fighter"), line(1, "Right fighter"), back()])
+}
+
+fn link(app: &App) -> (Menu, Vec<Line>) {
+    let settings = &app.settings;
+    let window = settings.window_frames;
+    let most_delay = MAX_DELAY_FRAMES.min(MAX_WINDOW_AND_DELAY.saturating_sub(window));
+    let delays: Vec<String> =
+        ["by the link".to_owned()].into_iter().chain((0..=most_delay).map(frames)).collect();
+    let at = settings.delay_frames.map_or(0, |frames| usize::from(frames) + 1);
+    let delay = Value::Choice { at: at.min(delays.len() - 1), options: delays };
+    let most_window = MAX_WINDOW_AND_DELAY.saturating_sub(settings.delay_frames.unwrap_or(0));
+    let windows = (0..=most_window).map(frames).collect();
+    let window = Value::Choice { options: windows, at: window.min(most_window).into() };
+    let lines = vec![
+        turn(Knob::Delay, "Input delay", delay, "frames from your press to the blow"),
+        turn(
+            Knob::Window,
+            "Rollback window",
+            window,
+            "frames that may be played on predictions; 0 waits for the other",
+        ),
+        back(),
+    ];
+    (menu("Link"), lines)
+}
+
+fn frames(count: u8) -> String {
+    format!("{count} {}", if count == 1 { "frame" } else { "frames" })
+}
+
+fn result(app: &App) -> (Menu, Vec<Line>) {
+    let report = &app.report;
+    let again =
+        report.again.iter().map(|(label, deed)| (Choice::Do(deed.clone()), Item::pick(label.clone())));
+    let lines = again.chain([(Choice::Home, Item::pick("Main menu"))]).collect();
+    (menu(&report.title).with_notes(report.lines.clone()).with_footer(PICK_FOOTER), lines)
+}

@@ -1,0 +1,85 @@
+//! The questions in a match: pause, leaving, and a rematch. Each is a menu over the stage.
+
+use stage::menu::{Item, Menu, Note, Told, drive};
+
+use crate::menu::PICK_FOOTER;
+use crate::view::Hands;
+
+/// A question that is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Question {
+    /// The match rests.
+    Pause,
+    /// The match goes on while the player decides.
+    Leave,
+    Rematch,
+}
+
+/// The player's answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    GoOn,
+    Rematch,
+    Leave,
+}
+
+/// The question that is asked now, if there is one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Asks {
+    open: Option<(Question, Menu)>,
+}
+
+impl Asks {
+    pub(super) fn ask(&mut self, question: Question) {
+        let (title, labels, note) = match question {
+            Question::Pause => ("Paused", ["Go on", "Leave the match"], ""),
+            Question::Leave => (
+                "Leave the match?",
+                ["Stay", "Leave"],
+                "The match goes on meanwhile. Whoever leaves forfeits it.",
+            ),
+            Question::Rematch => ("Rematch?", ["Rematch", "Leave"], ""),
+        };
+        let notes = if note.is_empty() { Vec::new() } else { vec![Note::calm(note)] };
+        let menu = Menu::new(title, labels.map(Item::pick).into()).with_notes(notes).with_footer(PICK_FOOTER);
+        self.open = Some((question, menu));
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    pub(super) fn is(&self, question: Question) -> bool {
+        self.open.as_ref().is_some_and(|(open, _)| *open == question)
+    }
+
+    pub(super) fn close(&mut self) {
+        self.open = None;
+    }
+
+    /// Puts other words above the question.
+    pub(super) fn word(&mut self, title: &str, note: &str) {
+        if let Some((_, menu)) = &mut self.open {
+            title.clone_into(&mut menu.title);
+            menu.notes = vec![Note::calm(note)];
+        }
+    }
+
+    pub(super) fn menu(&self) -> Option<Menu> {
+        self.open.as_ref().map(|(_, menu)| menu.clone())
+    }
+
+    /// Acts on what the hands do; an answer closes the question.
+    pub(super) fn answer(&mut self, hands: &Hands) -> Option<Answer> {
+        let (question, menu) = self.open.as_mut()?;
+        let told = drive(hands, menu, |menu| Some(menu), Menu::act)?;
+        let answer = match (told, *question) {
+            (Told::Picked(0), Question::Rematch) => Answer::Rematch,
+            (Told::Picked(0), _) | (Told::Back, Question::Pause | Question::Leave) => Answer::GoOn,
+            (Told::Picked(_), _) | (Told::Back, Question::Rematch) => Answer::Leave,
+            (Told::Changed(_), _) => return None,
+        };
+        self.close();
+        Some(answer)
+    }
+}

@@ -1,0 +1,357 @@
+//! The program around the match: menus, deeds, and menus again, until the player quits.
+
+use std::path::{Path, PathBuf};
+
+use stage::menu::{Menu, Note, drive};
+use stage::sound::{Play, ui};
+
+use super::attract::Exhibition;
+use super::gym::train;
+use super::hosting::{Admits, Named, Post, join, log_keys};
+use super::line::Line;
+use super::link::LinkSetting;
+use super::local::{Options, local};
+use super::meet::Way;
+use super::online::{Seat, online};
+use super::rules::{Rules, Wishes};
+use super::tape::replay;
+use super::versus_bot::{BotMatch, against_bot};
+use super::{Beat, Ending, FRAME, Failure, Hand, exit, seed_of_now};
+use crate::cli::SoundArgs;
+use crate::devices::Devices;
+use crate::keys::Bindings;
+use crate::menu::{App, Deed, Guests, Page, Report};
+use crate::picture::YOU;
+use crate::settings::{Keyset, Store};
+use crate::shelf;
+use crate::view::{Roles, Screen};
+use games::duel::bot::Level;
+
+/// The most matches that are listed.
+pub const MAX_LISTED: usize = 200;
+
+/// The wishes of the command line, which outrank the settings, and the parts that the program is made of.
+pub struct Run {
+    pub store: Store,
+    pub roles: Roles,
+    pub name: Option<String>,
+    pub keys: [Option<Bindings>; 3],
+    pub delay_frames: Option<u8>,
+    pub window_frames: Option<u8>,
+    pub level: Option<Level>,
+    pub link: Option<LinkSetting>,
+    pub frame_rate: u16,
+    pub rules: Rules,
+    pub seed: Option<u32>,
+    pub desync_at: Option<u32>,
+    pub record: Option<PathBuf>,
+    pub net: bool,
+    pub timings: bool,
+    pub sound: SoundArgs,
+    /// The place of a host that the command line has asked for.
+    pub post: Option<Post>,
+    /// The line of the first match, where it is open already.
+    pub line: Option<(Line, Way)>,
+    /// Hosts are joined without a seal.
+    pub bare: bool,
+    /// Where the keys of matches are logged.
+    pub key_log: Option<PathBuf>,
+}
+
+struct Flow<'a> {
+    screen: &'a Screen,
+    app: App,
+    run: Run,
+    /// The place of the host, and the wishes that it was made by.
+    post: Option<((u16, Guests), Post)>,
+    /// The last match, for whoever reads it when the screen is gone.
+    last: Ending,
+}
+
+/// Shows menus and does what they say, beginning with `first`, until the player quits. The last match is the ending.
+pub fn flow(screen: &Screen, app: App, mut run: Run, first: Option<Deed>) -> Ending {
+    let post = run.post.take().map(|post| ((app.settings.port, app.guests), post));
+    run.sound.tune(screen.sound(), app.settings.levels);
+    let mut flow = Flow { screen, app, run, post, last: Ending::of([]) };
+    let mut next = first;
+    loop {
+        let deed = match next.take() {
+            Some(deed) => deed,
+            None => flow.browse(),
+        };
+        if deed == Deed::Quit || screen.is_closed() {
+            break;
+        }
+        let report = flow.perform(&deed);
+        if screen.is_closed() {
+            break;
+        }
+        flow.app.came_back(report);
+    }
+    if flow.run.timings {
+        flow.last.lines.push(screen.timings());
+    }
+    // Whoever quits by the menu has left by choice, whatever came of the last match.
+    flow.last.code = exit::PLAYED;
+    flow.last
+}
+
+impl Flow<'_> {
+    /// Shows the menus until one of them asks for a deed.
+    fn browse(&mut self) -> Deed {
+        let names = ["Kaito".to_owned(), "Rai".to_owned()];
+        let mut exhibition = Exhibition::new(self.screen, seed_of_now(), names);
+        exhibition.show.be_backdrop();
+        let mut beat = Beat::start();
+        let mut page = None;
+        loop {
+            let hands = exhibition.show.hands();
+            if hands.closed {
+                return Deed::Quit;
+            }
+            let before = (self.app.page(), self.app.menu().map(Menu::chosen));
+            let levels = self.app.settings.levels;
+            if self.app.is_binding() {
+                hands.presses.iter().take(1).for_each(|key| self.app.bind(*key));
+                let pressed = hands.pads.iter().flat_map(|pad| &pad.presses);
+                pressed.take(1).for_each(|button| self.app.bind_pad(*button));
+            } else if let Some(deed) = drive(&hands, &mut self.app, App::menu, App::act) {
+                self.screen.sound().play(Play::of(ui::CHOOSE));
+                self.keep();
+                return deed;
+            }
+            self.heard(before);
+            if self.app.settings.levels != levels {
+                self.screen.sound().set_levels(self.app.settings.levels);
+            }
+            if page.replace(self.app.page()) != Some(self.app.page()) {
+                self.enter(self.app.page());
+            }
+            exhibition.show.dress(self.app.settings.outfits);
+            exhibition.show.menu(self.app.menu().cloned());
+            exhibition.frame();
+            beat.wait(FRAME);
+        }
+    }
+
+    /// Plays the sound of what became of the menu.
+    fn heard(&self, (page, chosen): (Page, Option<usize>)) {
+        let now = self.app.menu().map(Menu::chosen);
+        let sound = match self.app.page() {
+            Page::Title if page != Page::Title => ui::BACK,
+            here if here != page => ui::CHOOSE,
+            _ if now != chosen => ui::MOVE,
+            _ => return,
+        };
+        self.screen.sound().play(Play::of(sound));
+    }
+
+    /// Prepares a page that was just opened.
+    fn enter(&mut self, page: Page) {
+        self.keep();
+        if page == Page::Replays {
+            let folder = self.run.record.as_deref();
+            self.app.set_replays(folder.map_or_else(Vec::new, |folder| shelf::list(folder, MAX_LISTED)));
+        }
+    }
+
+    /// Writes changed settings to the disk.
+    fn keep(&mut self) {
+        if self.app.take_changed()
+            && let Err(error) = self.run.store.save(&self.app.settings)
+        {
+            self.app.warn(error);
+        }
+    }
+
+    fn perform(&mut self, deed: &Deed) -> Option<Report> {
+        match deed {
+            Deed::Fight => {
+                let game = self.bot_match();
+                let done = game.and_then(|game| against_bot(self.screen, game));
+                self.report(done, "Fight again", deed)
+            }
+            Deed::Local => {
+                let (options, hands) = self.local_match();
+                let ending = local(self.screen, &options, hands);
+                self.report(Ok(ending), "Fight again", deed)
+            }
+            Deed::Host => {
+                let done = self.host();
+                self.report(done, "Wait again", deed)
+            }
+            Deed::Join(host) => {
+                let named = match Named::read(std::slice::from_ref(host), crate::cli::resolve) {
+                    Ok(named) => named,
+                    Err(text) => return Some(self.refused(text)),
+                };
+                let done = self.join(&named);
+                self.report(done, "Try again", deed)
+            }
+            Deed::Train => {
+                self.train();
+                None
+            }
+            Deed::Watch(file) => self.watch(file),
+            Deed::Quit => None,
+        }
+    }
+
+    /// A report of a host that cannot be read: the page of the field is behind it.
+    fn refused(&self, text: String) -> Report {
+        Report { title: "No match".to_owned(), lines: vec![Note::warning(text)], again: None }
+    }
+
+    /// Turns the end of a match into a page; `None` if the player left it themselves.
+    fn report(&mut self, done: Result<Ending, Failure>, again: &str, deed: &Deed) -> Option<Report> {
+        let again = Some((again.to_owned(), deed.clone()));
+        match done {
+            Ok(ending) => {
+                self.last = ending.clone();
+                if ending.is_own_choice {
+                    return None;
+                }
+                let is_bad = ending.code != exit::PLAYED;
+                let title = if is_bad { "Match ended" } else { "Match over" };
+                let line = |(index, text): (usize, String)| {
+                    if is_bad && index < 2 { Note::warning(text) } else { Note::calm(text) }
+                };
+                let lines = ending.lines.into_iter().enumerate().map(line).collect();
+                Some(Report { title: title.to_owned(), lines, again })
+            }
+            Err(failure) => {
+                let lines = vec![Note::warning(failure.text)];
+                Some(Report { title: "No match".to_owned(), lines, again })
+            }
+        }
+    }
+
+    fn name(&self, nameless: &str) -> String {
+        let kept = Some(&self.app.settings.name).filter(|name| !name.is_empty());
+        self.run.name.as_ref().or(kept).map_or_else(|| nameless.to_owned(), Clone::clone)
+    }
+
+    fn devices(&self, keyset: Keyset) -> Devices {
+        let kept = self.app.settings.devices(keyset);
+        let keys = self.run.keys[keyset as usize].clone().unwrap_or(kept.keys);
+        Devices { keys, pad: kept.pad }
+    }
+
+    /// The devices of the only player, whose keys the view is told.
+    fn alone(&self) -> Devices {
+        let devices = self.devices(Keyset::Alone);
+        self.run.roles.set(std::slice::from_ref(&devices.keys));
+        devices
+    }
+
+    /// This machine's side of a match over a network.
+    fn seat(&self, nameless: &str, seed: Option<u32>) -> Result<Seat, Failure> {
+        let settings = &self.app.settings;
+        let wishes = Wishes {
+            name: self.name(nameless),
+            seed,
+            frame_rate: self.run.frame_rate,
+            window_frames: self.run.window_frames.unwrap_or(settings.window_frames),
+            delay_frames: self.run.delay_frames.or(settings.delay_frames),
+            rules: self.run.rules,
+        };
+        wishes.config().check().map_err(Failure::of)?;
+        Ok(Seat {
+            hand: Hand::Keys(self.alone()),
+            wishes,
+            record: self.run.record.clone(),
+            net: self.run.net,
+            in_haste: false,
+            timings: false,
+            outfits: settings.outfits,
+            without_cues: self.run.sound.without_cues,
+        })
+    }
+
+    fn seed(&self) -> u32 {
+        self.run.seed.unwrap_or_else(seed_of_now)
+    }
+
+    fn bot_match(&self) -> Result<BotMatch, Failure> {
+        let settings = &self.app.settings;
+        Ok(BotMatch {
+            seat: self.seat(YOU, None)?,
+            seed: self.seed(),
+            level: self.run.level.unwrap_or(settings.level),
+            link: self.run.link.unwrap_or_else(|| settings.link.setting()),
+            name: "Bot",
+            desync_at: self.run.desync_at,
+        })
+    }
+
+    fn local_match(&self) -> (Options, [Hand; 2]) {
+        let devices = [Keyset::Left, Keyset::Right].map(|keyset| self.devices(keyset));
+        self.run.roles.set(&devices.each_ref().map(|devices| devices.keys.clone()));
+        let options = Options {
+            seed: self.seed(),
+            names: ["Player one".to_owned(), "Player two".to_owned()],
+            record: self.run.record.clone(),
+            net: self.run.net,
+            rules: self.run.rules,
+            timings: false,
+            outfits: self.app.settings.outfits,
+        };
+        (options, devices.map(Hand::Keys))
+    }
+
+    fn host(&mut self) -> Result<Ending, Failure> {
+        let seat = self.seat("Host", Some(self.seed()))?;
+        let wanted = (self.app.settings.port, self.app.guests);
+        if self.post.as_ref().is_none_or(|(made_by, _)| *made_by != wanted) {
+            let admits = match wanted.1 {
+                Guests::Invited => Admits::Invited { public: Vec::new(), keep: None },
+                Guests::Asked => Admits::Everybody,
+            };
+            self.post = Some((wanted, Post::new(wanted.0, admits)));
+        }
+        let open = match (self.run.line.take(), &mut self.post) {
+            (Some(open), _) => open,
+            (None, Some((_, post))) => post.open()?,
+            (None, None) => return Err(Failure::of("there is no place to wait at")),
+        };
+        self.play(seat, open)
+    }
+
+    fn join(&mut self, host: &Named) -> Result<Ending, Failure> {
+        let seat = self.seat("Guest", Some(self.seed()))?;
+        let open = match self.run.line.take() {
+            Some(open) => open,
+            None => join(host, self.run.bare)?,
+        };
+        self.play(seat, open)
+    }
+
+    fn play(&self, seat: Seat, (mut line, way): (Line, Way)) -> Result<Ending, Failure> {
+        if let Some(path) = &self.run.key_log {
+            log_keys(&mut line, path)?;
+        }
+        online(self.screen, seat, line, &way, None)
+    }
+
+    fn train(&mut self) {
+        let devices = self.alone();
+        let settings = &self.app.settings;
+        let drill =
+            train(self.screen, self.seed(), &devices, &self.name(YOU), settings.outfits, settings.drill);
+        self.app.set_drill(drill);
+        self.keep();
+    }
+
+    fn watch(&mut self, file: &Path) -> Option<Report> {
+        let devices = self.alone();
+        match shelf::open(file) {
+            Ok(recording) => {
+                replay(self.screen, recording, &devices, self.app.settings.outfits, false);
+                None
+            }
+            Err(text) => {
+                Some(Report { title: "No replay".to_owned(), lines: vec![Note::warning(text)], again: None })
+            }
+        }
+    }
+}

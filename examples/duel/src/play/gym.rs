@@ -1,0 +1,132 @@
+//! The training: the player, a dummy, and no end.
+
+use rebout::Player;
+use rebout::rollback::{Rollback, RollbackConfig};
+use stage::menu::{Item, Menu, Told, drive};
+
+use super::show::{Show, leaves};
+use super::{Beat, FRAME};
+use crate::devices::Devices;
+use crate::menu::{FOOTER, drill_values};
+use crate::picture::DrillView;
+use crate::training::{Drill, Dummy, Guard, Gym, Inputs, Meter, Stance};
+use crate::view::{Hands, Screen};
+
+/// The player's seat.
+const ME: Player = Player::One;
+
+struct Session<'a> {
+    gym: Gym,
+    engine: Rollback<Gym>,
+    dummy: Dummy,
+    meter: Meter,
+    inputs: Inputs,
+    drill: Drill,
+    show: Show<'a>,
+    menu: Option<Menu>,
+}
+
+/// Lets the player train until they leave, and answers how they wanted it last.
+pub(super) fn train(
+    screen: &Screen,
+    seed: u32,
+    devices: &Devices,
+    name: &str,
+    outfits: [usize; 2],
+    drill: Drill,
+) -> Drill {
+    let gym = Gym::new(seed);
+    let names = [name.to_owned(), "Dummy".to_owned()];
+    let mut session = Session {
+        engine: Rollback::new(RollbackConfig::default(), &gym),
+        show: Show::new(screen, &gym.duel, names, false),
+        gym,
+        dummy: Dummy::default(),
+        meter: Meter::default(),
+        inputs: Inputs::default(),
+        drill,
+        menu: None,
+    };
+    session.show.dress(outfits);
+    let mut beat = Beat::start();
+    loop {
+        let hands = session.show.hands();
+        if hands.closed || session.obey(&hands) {
+            return session.drill;
+        }
+        if session.menu.is_some() {
+            session.show.refresh();
+        } else {
+            session.frame(&hands, devices);
+        }
+        beat.wait(FRAME);
+    }
+}
+
+impl Session<'_> {
+    fn frame(&mut self, hands: &Hands, devices: &Devices) {
+        let own = devices.buttons(hands);
+        let theirs = self.dummy.buttons(&self.gym.duel, ME.other(), &self.drill);
+        for (player, buttons) in [(ME, own), (ME.other(), theirs)] {
+            self.engine.press(player, 0, buttons);
+        }
+        self.engine.advance(&mut self.gym);
+        self.meter.watch(&self.gym.duel, ME);
+        self.inputs.push(own);
+        self.show.drill(DrillView {
+            boxes: self.drill.boxes,
+            report: self.meter.last().copied().filter(|_| self.drill.frames),
+            inputs: self.inputs.iter().copied().filter(|_| self.drill.inputs).collect(),
+        });
+        self.show.frame(&self.gym.duel, self.engine.cues());
+    }
+
+    /// Acts on the menu of the pause, which has the knobs of the training; `true` if the player leaves.
+    fn obey(&mut self, hands: &Hands) -> bool {
+        let Some(menu) = &mut self.menu else {
+            if leaves(hands) {
+                self.menu = Some(pause(&self.drill));
+                self.show.menu(self.menu.clone());
+            }
+            return false;
+        };
+        let (restart, leave) = (menu.items.len() - 2, menu.items.len() - 1);
+        let told = drive(hands, menu, |menu| Some(menu), Menu::act);
+        match told {
+            None => {}
+            Some(Told::Changed(_)) => self.drill = drill_of(menu),
+            Some(Told::Picked(item)) if item == leave => return true,
+            Some(Told::Picked(item)) if item == restart => {
+                self.gym = Gym::new(self.gym.duel.age | 1);
+                self.engine = Rollback::new(RollbackConfig::default(), &self.gym);
+                (self.dummy, self.meter) = (Dummy::default(), Meter::default());
+                self.show.jump(&self.gym.duel);
+                self.menu = None;
+            }
+            Some(Told::Picked(_) | Told::Back) => self.menu = None,
+        }
+        self.show.menu(self.menu.clone());
+        false
+    }
+}
+
+fn pause(drill: &Drill) -> Menu {
+    let mut items = vec![Item::pick("Go on")];
+    items.extend(
+        drill_values(drill).into_iter().map(|(label, value, hint)| Item::new(label, value).with_hint(hint)),
+    );
+    items.extend(["Start over", "Leave"].map(Item::pick));
+    Menu::new("Training", items).with_footer(FOOTER)
+}
+
+/// The knobs as the menu has them, below "Go on".
+fn drill_of(menu: &Menu) -> Drill {
+    let number = |item: usize| menu.items[item].value.number();
+    Drill {
+        stance: Stance::ALL[number(1)].0,
+        guard: Guard::ALL[number(2)].0,
+        boxes: number(3) == 1,
+        frames: number(4) == 1,
+        inputs: number(5) == 1,
+    }
+}

@@ -1,0 +1,67 @@
+//! The dummy: buttons that follow from the state and from what the player wants of it.
+
+use rebout::{Buttons, Player};
+
+use super::{Drill, Guard, Stance};
+use games::duel::buttons::{DOWN, LEFT, RIGHT, UP};
+use games::duel::moves::Level;
+use games::duel::{Action, Duel, Facing};
+
+/// Frames for which a dummy that blocks after a hit goes on blocking.
+const WARY_FRAMES: u16 = 90;
+
+/// A fighter that stands, crouches, jumps and blocks as it is told.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Dummy {
+    wary_frames: u16,
+}
+
+impl Dummy {
+    /// The buttons of the dummy in this frame.
+    pub fn buttons(&mut self, duel: &Duel, me: Player, drill: &Drill) -> Buttons {
+        let own = duel.fighter(me);
+        if matches!(own.action, Action::Hit | Action::Block) {
+            self.wary_frames = WARY_FRAMES;
+        } else {
+            self.wary_frames = self.wary_frames.saturating_sub(1);
+        }
+        let blocks = match drill.guard {
+            Guard::Never => false,
+            Guard::Always => true,
+            Guard::AfterHit => self.wary_frames > 0,
+        };
+        if blocks && is_threatened(duel, me) {
+            return guard(duel, me, drill.stance);
+        }
+        match drill.stance {
+            Stance::Stand => Buttons::NONE,
+            Stance::Crouch => DOWN,
+            Stance::Jump => UP,
+        }
+    }
+}
+
+/// Whether a blow or a fireball of the other is on its way.
+fn is_threatened(duel: &Duel, me: Player) -> bool {
+    let other = duel.fighter(me.other());
+    let stunned = duel.fighter(me).action == Action::Block;
+    matches!(other.action, Action::Attack(_)) || other.projectile.is_some() || stunned
+}
+
+/// Holds away from the other, low against low blows and high against those from above.
+fn guard(duel: &Duel, me: Player, stance: Stance) -> Buttons {
+    let away = match duel.toward(me) {
+        Facing::Right => LEFT,
+        Facing::Left => RIGHT,
+    };
+    let level = match duel.fighter(me.other()).action {
+        Action::Attack(attack) => attack.data().level,
+        _ => Level::Mid,
+    };
+    let is_low = match level {
+        Level::Low => true,
+        Level::High => false,
+        Level::Mid => stance == Stance::Crouch,
+    };
+    if is_low { away | DOWN } else { away }
+}

@@ -1,0 +1,106 @@
+//! Training: a dummy that does as it is told, and the figures of what the player does. Nothing here knows a screen.
+
+mod dummy;
+mod inputs;
+mod meter;
+
+pub use dummy::Dummy;
+pub use inputs::{Held, Inputs};
+pub use meter::{Contact, Meter, MoveReport};
+
+use rebout::{Cues, Game, Player, fields};
+
+use games::duel::{Action, Duel, FULL_HEALTH, Phase, ROUND_SECONDS};
+
+/// The posture of the dummy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stance {
+    #[default]
+    Stand,
+    Crouch,
+    Jump,
+}
+
+impl Stance {
+    pub const ALL: [(Self, &'static str); 3] =
+        [(Self::Stand, "stand"), (Self::Crouch, "crouch"), (Self::Jump, "jump")];
+}
+
+/// When the dummy blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Guard {
+    #[default]
+    Never,
+    Always,
+    /// Everything but the first blow.
+    AfterHit,
+}
+
+impl Guard {
+    pub const ALL: [(Self, &'static str); 3] =
+        [(Self::Never, "never"), (Self::Always, "always"), (Self::AfterHit, "after-hit")];
+}
+
+/// How a player trains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drill {
+    pub stance: Stance,
+    pub guard: Guard,
+    /// Hit boxes are drawn.
+    pub boxes: bool,
+    /// The frame data of the last move is shown.
+    pub frames: bool,
+    /// The last inputs are shown.
+    pub inputs: bool,
+}
+
+impl Default for Drill {
+    fn default() -> Self {
+        Self { stance: Stance::Stand, guard: Guard::Never, boxes: true, frames: true, inputs: true }
+    }
+}
+
+/// Frames without a blow after which the dummy is healed.
+const HEAL_FRAMES: u16 = 60;
+
+/// A duel that never ends: no intro, no clock, and whoever was hit is healed after the combo.
+#[derive(Clone, Copy, Debug)]
+pub struct Gym {
+    pub duel: Duel,
+    calm_frames: [u16; 2],
+}
+fields!(Gym { duel, calm_frames });
+
+impl Gym {
+    pub fn new(seed: u32) -> Self {
+        let mut duel = Duel::new(seed);
+        (duel.phase, duel.since) = (Phase::Fight, 0);
+        Self { duel, calm_frames: [0; 2] }
+    }
+
+    fn heal(&mut self) {
+        self.duel.clock = ROUND_SECONDS * 60;
+        for (fighter, calm) in self.duel.fighters.iter_mut().zip(&mut self.calm_frames) {
+            let is_struck = matches!(
+                fighter.action,
+                Action::Hit | Action::Launched | Action::Held | Action::Down | Action::Rise
+            );
+            *calm = if is_struck { 0 } else { calm.saturating_add(1) };
+            if *calm >= HEAL_FRAMES {
+                fighter.health = FULL_HEALTH;
+            }
+        }
+    }
+}
+
+impl Game for Gym {
+    fn step(&mut self, inputs: rebout::Inputs, cues: &mut Cues) {
+        // Nobody falls in training, however long the combo.
+        for player in Player::BOTH {
+            let fighter = &mut self.duel.fighters[player.index()];
+            fighter.health = fighter.health.max(FULL_HEALTH / 2);
+        }
+        self.duel.step(inputs, cues);
+        self.heal();
+    }
+}

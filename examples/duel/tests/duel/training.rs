@@ -1,0 +1,134 @@
+//! The training: a dummy that does as it is told, and figures that are those of the rules.
+
+use duel::training::{Contact, Drill, Dummy, Guard, Gym, Inputs, Meter, MoveReport, Stance};
+use games::duel::buttons::{DOWN, HEAVY, LIGHT, RIGHT, SPECIAL, THROW, UP};
+use games::duel::moves::Move;
+use games::duel::{Action, FULL_HEALTH, Fx, Phase};
+use rebout::{Buttons, Cues, Game, Player};
+
+/// Brings the fighters close and answers what was measured of `buttons`, three frames each, and what the dummy took.
+fn measured(buttons: &[Buttons], drill: &Drill) -> (MoveReport, i16) {
+    measured_at(20, buttons, drill)
+}
+
+/// The same from this far from the middle.
+fn measured_at(far: i16, buttons: &[Buttons], drill: &Drill) -> (MoveReport, i16) {
+    let (mut gym, mut dummy, mut meter) = (Gym::new(1), Dummy::default(), Meter::default());
+    gym.duel.fighters[0].x = Fx::from_num(-far);
+    gym.duel.fighters[1].x = Fx::from_num(far);
+    let mut least = FULL_HEALTH;
+    for frame in 0..140 {
+        let own = buttons.get(frame / 3).copied().unwrap_or(Buttons::NONE);
+        let theirs = dummy.buttons(&gym.duel, Player::Two, drill);
+        gym.step([own, theirs].into(), &mut Cues::new());
+        meter.watch(&gym.duel, Player::One);
+        least = least.min(gym.duel.fighters[1].health);
+    }
+    (*meter.last().expect("a move"), FULL_HEALTH - least)
+}
+
+const BLOCKS: Drill =
+    Drill { stance: Stance::Stand, guard: Guard::Always, boxes: false, frames: true, inputs: false };
+const STANDS: Drill = Drill { guard: Guard::Never, ..BLOCKS };
+
+#[test]
+fn the_advantage_on_the_ground_is_that_of_the_table() {
+    let moves = [(LIGHT, Move::StandLight), (HEAVY, Move::StandHeavy), (DOWN | LIGHT, Move::CrouchLight)];
+    for (button, attack) in moves {
+        let data = attack.data();
+        let rest = i32::from(data.active + data.recovery);
+        let (hit, damage) = measured(&[button], &STANDS);
+        let free = Some(i32::from(data.hit_stun) - rest);
+        assert_eq!((hit.attack, hit.contact, hit.advantage_frames), (attack, Contact::Hit, free));
+        assert_eq!(damage, data.damage, "{attack:?}");
+        let (block, damage) = measured(&[button], &BLOCKS);
+        let free = Some(i32::from(data.block_stun) - rest);
+        assert_eq!(
+            (block.contact, block.advantage_frames, damage),
+            (Contact::Blocked, free, 0),
+            "{attack:?}"
+        );
+        assert_eq!(hit.frames(), [data.startup, data.active, data.recovery]);
+    }
+}
+
+#[test]
+fn what_meets_nothing_has_no_advantage() {
+    let (report, damage) = measured_at(150, &[HEAVY], &STANDS);
+    assert_eq!((report.attack, report.contact), (Move::StandHeavy, Contact::Nothing));
+    assert_eq!((report.advantage_frames, damage), (None, 0));
+    // A fireball meets the dummy long after the thrower is free.
+    let (report, damage) = measured_at(150, &[SPECIAL], &STANDS);
+    assert_eq!((report.attack, report.contact, damage), (Move::Fireball, Contact::Hit, 70));
+    assert!(report.advantage_frames.is_some_and(|frames| frames > 0), "{report:?}");
+}
+
+#[test]
+fn the_dummy_blocks_low_and_high_and_a_throw_beats_it() {
+    for drill in [BLOCKS, Drill { stance: Stance::Crouch, ..BLOCKS }] {
+        for button in [DOWN | HEAVY, HEAVY, LIGHT] {
+            let (report, damage) = measured(&[button], &drill);
+            assert_eq!((report.contact, damage), (Contact::Blocked, 0), "{button:?} {drill:?}");
+        }
+        let (report, damage) = measured(&[THROW], &drill);
+        assert!(report.contact == Contact::Hit && damage > 0, "{report:?}");
+    }
+}
+
+#[test]
+fn after_the_first_hit_the_dummy_blocks_the_rest() {
+    let drill = Drill { guard: Guard::AfterHit, ..BLOCKS };
+    let blows: Vec<Buttons> =
+        (0..24).map(|third| if third % 8 == 0 { LIGHT | RIGHT } else { RIGHT }).collect();
+    let (last, damage) = measured(&blows, &drill);
+    assert_eq!((last.contact, damage), (Contact::Blocked, Move::StandLight.data().damage));
+}
+
+#[test]
+fn the_dummy_stands_crouches_and_jumps() {
+    for (stance, seen) in [
+        (Stance::Stand, [true, false, false]),
+        (Stance::Crouch, [false, true, false]),
+        (Stance::Jump, [false, false, true]),
+    ] {
+        let (mut gym, mut dummy) = (Gym::new(1), Dummy::default());
+        let mut found = [false; 3];
+        for _ in 0..60 {
+            let theirs = dummy.buttons(&gym.duel, Player::Two, &Drill { stance, ..STANDS });
+            gym.step([Buttons::NONE, theirs].into(), &mut Cues::new());
+            let fighter = &gym.duel.fighters[1];
+            found[1] |= fighter.crouching;
+            found[2] |= fighter.airborne();
+            found[0] = fighter.action == Action::Stand;
+        }
+        assert_eq!(found, seen, "{stance:?}");
+    }
+}
+
+#[test]
+fn a_training_has_no_end_and_heals() {
+    let mut gym = Gym::new(1);
+    gym.duel.fighters[1].x = Fx::from_num(-30);
+    let mut lowest = FULL_HEALTH;
+    for frame in 0..6_000 {
+        let own = if frame % 40 < 3 { HEAVY | RIGHT } else { RIGHT };
+        gym.step([if frame < 5_800 { own } else { Buttons::NONE }, Buttons::NONE].into(), &mut Cues::new());
+        lowest = lowest.min(gym.duel.fighters[1].health);
+    }
+    assert_eq!((gym.duel.phase, gym.duel.seconds()), (Phase::Fight, 60));
+    assert!(lowest < FULL_HEALTH, "nobody was hit");
+    assert_eq!(gym.duel.fighters[1].health, FULL_HEALTH);
+}
+
+#[test]
+fn the_inputs_are_told_with_their_frames_and_the_newest_first() {
+    let mut inputs = Inputs::default();
+    for buttons in [RIGHT, RIGHT, RIGHT | DOWN, RIGHT | DOWN | LIGHT, RIGHT | DOWN | LIGHT] {
+        inputs.push(buttons);
+    }
+    let told: Vec<_> = inputs.iter().map(|held| (held.direction(), held.blows(), held.frames)).collect();
+    let none = String::new;
+    assert_eq!(told, [((1, -1), "L".to_owned(), 2), ((1, -1), none(), 1), ((1, 0), none(), 2)]);
+    (0..100).for_each(|frame| inputs.push(if frame % 2 == 0 { UP } else { Buttons::NONE }));
+    assert_eq!(inputs.iter().count(), 12);
+}
