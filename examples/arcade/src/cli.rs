@@ -16,8 +16,8 @@ updates raw, n the figures of the connection, q or Esc leaves.
 Exit codes: 0 left by choice; 1 the connection ended otherwise, or none came about; 2 bad arguments, or
 no display and no terminal to play in.";
 
-/// A co-op shooter for one to four, with a server in the middle. Without a command it starts a server, which others can
-/// join, and plays on it.
+/// A co-op shooter for one to four, with a server in the middle. Without a command it opens a menu: a server of your own,
+/// which others can join, or another's. A bot and --seconds begin at once.
 #[derive(Debug, Parser)]
 #[command(name = "arcade", max_term_width = 100, args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
 pub struct Cli {

@@ -10,3 +10,4 @@ pub mod keys;
 pub mod play;
 pub mod scene;
 pub mod sound;
+pub mod title;

@@ -1,6 +1,6 @@
 //! A co-op side-scrolling shooter: what a player runs, and how a game with a server is put together.
 //!
-//! `cargo run --release --example arcade` starts a server and plays on it; `--help` tells the rest. `docs/AUTHORITY.md`
+//! `cargo run --release --example arcade` opens its title; `--help` tells the rest. `docs/AUTHORITY.md`
 //! explains what happens between the two.
 
 use std::io;
@@ -9,15 +9,19 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use arcade::cli::{Alone, Cli, Command, Format, Player};
 use arcade::play::{Hand, Outcome, Seat, Service, Voice, play, serve, words_for};
+use arcade::scene::Scene;
+use arcade::title::{Deed, Title};
 use arcade::{art, keys};
 use clap::Parser;
 use rebout::authority::Reason;
 use rebout::net::link::LinkConfig;
 use rebout::net::local_addresses;
 use rebout::net::udp::UdpDriver;
+use stage::menu::drive;
 
 /// Bad arguments, or nowhere to play.
 const UNUSABLE: u8 = 2;
@@ -57,8 +61,62 @@ fn bound(addr: SocketAddr) -> Outcome<UdpDriver> {
     })
 }
 
-/// A server in a thread, bots if they are wanted, and a player on it.
+/// The title, until the player quits; a program or a bot has no use for it.
 fn alone(args: &Alone) -> Outcome {
+    let player = &args.player;
+    if player.bot || player.json || player.seconds.is_some() || player.view == Some(stage::Kind::None) {
+        return on_own_server(args, args.bots, |here, invitation| join(here, player, invitation));
+    }
+    let args = args.clone();
+    stage::run(player.view, keys::role_of, move |screen: &art::Screen| titles(screen, &args))?
+}
+
+/// Shows the title and does what it says.
+fn titles(screen: &art::Screen, args: &Alone) -> Outcome {
+    let mut title = Title::new(args.bots);
+    let wire = args.player.wire;
+    while let Some(deed) = title_of(screen, &mut title) {
+        let seat = seat_of(&args.player, Voice::Silent);
+        let done = match deed {
+            Deed::Quit => break,
+            Deed::Join(server) => play(screen, server, &seat),
+            Deed::Play { bots } => {
+                on_own_server(args, bots, |here, invitation| play(screen, here, &Seat { invitation, ..seat }))
+            }
+        };
+        title.tell(match done {
+            Ok(Reason::Left) => None,
+            Ok(reason) => Some(words_for(reason, wire)),
+            Err(error) => Some(error.to_string()),
+        });
+    }
+    Ok(())
+}
+
+/// Shows the title until it asks for a deed; `None` once the view is closed.
+fn title_of(screen: &art::Screen, title: &mut Title) -> Option<Deed> {
+    let mut scene = Scene::default();
+    loop {
+        let hands = screen.hands();
+        if hands.closed {
+            return None;
+        }
+        let deed = drive(&hands, title, |title| Some(title.menu()), Title::act);
+        if deed.is_some() {
+            return deed;
+        }
+        scene.age += 1;
+        screen.show(&art::Picture::of_menu(&scene, title.menu().clone()));
+        thread::sleep(Duration::from_millis(16));
+    }
+}
+
+/// A server in a thread, bots if they are wanted, and a player on it.
+fn on_own_server<T>(
+    args: &Alone,
+    bots: u8,
+    plays: impl FnOnce(SocketAddr, String) -> Outcome<T>,
+) -> Outcome<T> {
     let any = |port| SocketAddr::from((Ipv4Addr::UNSPECIFIED, port));
     // A second game on the same machine takes any free port.
     let udp = bound(any(args.port)).or_else(|_| bound(any(0)))?;
@@ -73,13 +131,13 @@ fn alone(args: &Alone) -> Outcome {
         stop: Arc::clone(&stop),
     };
     let serving = thread::spawn(move || serve(udp, &service));
-    let playing: Vec<_> = (0..args.bots)
+    let playing: Vec<_> = (0..bots)
         .map(|_| spawn_bot(here, args.player.wire, None, None, Voice::Silent, String::new()))
         .collect();
     let reachable = local_addresses().into_iter().find(std::net::IpAddr::is_ipv4);
     let invitation =
         reachable.map_or(String::new(), |ip| format!("others join: arcade join {ip}:{}", here.port()));
-    let done = join(here, &args.player, invitation);
+    let done = plays(here, invitation);
     stop.store(true, Ordering::Relaxed);
     for bot in playing {
         // It ends with the server, and has nobody to tell.
@@ -90,29 +148,32 @@ fn alone(args: &Alone) -> Outcome {
 }
 
 fn join(server: SocketAddr, player: &Player, invitation: String) -> Outcome {
-    let hand = if player.bot { Hand::Bot } else { Hand::Keys };
     let view = if player.json { Some(stage::Kind::None) } else { player.view };
     let voice = match (player.json, view) {
         (true, _) => Voice::Json,
         (false, Some(stage::Kind::None)) => Voice::Words,
         _ => Voice::Silent,
     };
-    let seat = Seat {
+    let seat = Seat { invitation, ..seat_of(player, voice) };
+    let wire = player.wire;
+    let reason = stage::run(view, keys::role_of, move |screen: &art::Screen| play(screen, server, &seat))??;
+    match reason {
+        Reason::Left => Ok(()),
+        reason => Err(words_for(reason, wire).into()),
+    }
+}
+
+fn seat_of(player: &Player, voice: Voice) -> Seat {
+    Seat {
         wire: player.wire,
-        hand,
+        hand: if player.bot { Hand::Bot } else { Hand::Keys },
         name: player.name,
         link: player.link,
         seconds: player.seconds,
         timeout: player.timeout,
         voice,
         prefix: String::new(),
-        invitation,
-    };
-    let wire = player.wire;
-    let reason = stage::run(view, keys::role_of, move |screen: &art::Screen| play(screen, server, &seat))??;
-    match reason {
-        Reason::Left => Ok(()),
-        reason => Err(words_for(reason, wire).into()),
+        invitation: String::new(),
     }
 }
 

@@ -10,6 +10,7 @@ mod texts;
 use crate::scene::Scene;
 use crate::sound;
 use camera::Camera;
+use stage::menu::{Menu, Theme};
 use stage::sound::Bank;
 use stage::{Canvas, Cells, Color, Pixels, Raster, rgb};
 
@@ -66,24 +67,56 @@ pub struct Picture {
     pub panel: Option<Panel>,
     /// Whether the keys are explained.
     pub hints: bool,
+    pub menu: Option<Menu>,
 }
+
+impl Picture {
+    /// A menu over the empty field.
+    pub fn of_menu(scene: &Scene, menu: Menu) -> Self {
+        Self {
+            scene: scene.clone(),
+            raw: false,
+            net: None,
+            note: None,
+            panel: None,
+            hints: false,
+            menu: Some(menu),
+        }
+    }
+}
+
+/// The colours of the menus.
+const THEME: Theme = Theme { ink: INK, paper: PAPER, accent: CYAN, alarm: RED };
 
 impl stage::Picture for Picture {
     const TITLE: &'static str = "Rebout: arcade";
 
     fn paint(&self, window: &mut Pixels) {
         paint_field(window, self);
-        hud::paint(window, self);
+        match &self.menu {
+            Some(menu) => stage::menu::paint(window, menu, &THEME),
+            None => hud::paint(window, self),
+        }
     }
 
     fn paint_shapes(&self, raster: &mut Raster) {
         raster.clear();
         paint_field(raster, self);
-        texts::paint_pixels(raster, self);
+        match &self.menu {
+            Some(menu) => stage::menu::paint_shapes(raster, menu, &THEME),
+            None => texts::paint_pixels(raster, self),
+        }
     }
 
     fn write_words(&self, cells: &mut Cells) {
-        texts::write(cells, self);
+        match &self.menu {
+            Some(menu) => stage::menu::write(cells, menu, &THEME),
+            None => texts::write(cells, self),
+        }
+    }
+
+    fn takes_mouse(&self) -> bool {
+        self.menu.is_some()
     }
 
     fn sounds() -> Bank {

@@ -169,6 +169,7 @@ impl Game<'_> {
             net: self.net.then(|| self.figures()),
             note,
             panel,
+            menu: None,
         }
     }
 

@@ -2,4 +2,5 @@
 
 mod level;
 mod programs;
+mod title;
 mod view;

@@ -28,7 +28,7 @@ fn crowded() -> Picture {
     ];
     scene.bursts = vec![Burst { x: 500.0, y: 300.0, age: 4, size: 16.0, dice: 77 }];
     scene.raw = vec![[(190.0, 205.0), (180.0, 200.0)]];
-    Picture { scene, raw: false, net: None, note: None, panel: None, hints: false }
+    Picture { scene, raw: false, net: None, note: None, panel: None, hints: false, menu: None }
 }
 
 fn window(picture: &Picture, width: f32, height: f32) -> (usize, Vec<u8>) {

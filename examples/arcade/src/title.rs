@@ -1,0 +1,83 @@
+//! The title: play alone or with bots, join a server, quit. A menu of the stage, without a screen.
+
+use std::net::SocketAddr;
+
+use stage::address;
+use stage::menu::{Act, Field, Item, Menu, Note, Told, Value};
+
+use crate::cli::PORT;
+use crate::keys::LINES;
+
+/// Bots that may play along.
+const MAX_BOTS: usize = 3;
+/// The longest address, an IPv6 one with its port, and some more.
+const ADDRESS_LETTERS: usize = 60;
+
+/// Something that the program is to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Deed {
+    /// Starts a server with so many bots, and plays on it.
+    Play {
+        bots: u8,
+    },
+    Join(SocketAddr),
+    Quit,
+}
+
+/// The title with what was chosen on it.
+#[derive(Clone, Debug)]
+pub struct Title {
+    menu: Menu,
+}
+
+const PLAY: usize = 0;
+const BOTS: usize = 1;
+const SERVER: usize = 2;
+const JOIN: usize = 3;
+
+impl Title {
+    pub fn new(bots: u8) -> Self {
+        let counts: Vec<String> = (0..=MAX_BOTS).map(|count| count.to_string()).collect();
+        let bots = Value::Choice { options: counts, at: usize::from(bots).min(MAX_BOTS) };
+        let server = Value::Text(Field::new("", ADDRESS_LETTERS).without_spaces());
+        let items = vec![
+            Item::pick("Play").with_hint("a server of your own, which others can join"),
+            Item::new("Bots", bots).with_hint("bots that play along with you"),
+            Item::new("Server", server).with_hint("the address of another's server"),
+            Item::pick("Join"),
+            Item::pick("Quit"),
+        ];
+        let menu = Menu::new("Arcade", items).with_footer("arrows choose and change, enter picks");
+        let mut title = Self { menu };
+        title.tell(None);
+        title
+    }
+
+    pub fn menu(&self) -> &Menu {
+        &self.menu
+    }
+
+    /// Says how the last game ended, above the keys.
+    pub fn tell(&mut self, end: Option<String>) {
+        let keys = LINES.iter().take(2).map(|(what, keys)| Note::calm(format!("{what}: {keys}")));
+        self.menu.notes = end.map(Note::warning).into_iter().chain(keys).collect();
+    }
+
+    /// Acts on one act of the player.
+    pub fn act(&mut self, act: &Act) -> Option<Deed> {
+        match self.menu.act(act)? {
+            Told::Back => self.menu.choose(self.menu.items.len() - 1),
+            Told::Changed(_) => self.tell(None),
+            Told::Picked(PLAY) => {
+                return Some(Deed::Play { bots: self.menu.items[BOTS].value.number() as u8 });
+            }
+            Told::Picked(SERVER | JOIN) => match address::resolve(self.menu.items[SERVER].value.text(), PORT)
+            {
+                Ok(server) => return Some(Deed::Join(server)),
+                Err(text) => self.tell(Some(text)),
+            },
+            Told::Picked(_) => return Some(Deed::Quit),
+        }
+        None
+    }
+}
