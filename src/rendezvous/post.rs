@@ -125,7 +125,8 @@ impl Post {
                 let posting = self.posting.as_mut().map(|posting| &mut posting.exchange);
                 let mut asked = self.ask.as_mut().into_iter().chain(posting);
                 let asked = asked.find(|exchange| exchange.nonce() == cookie.nonce);
-                if asked.is_some_and(|exchange| exchange.wants_cookie(now)) {
+                if let Some(exchange) = asked {
+                    exchange.wants_cookie(now);
                     self.cookie = HeldCookie::new(now, cookie.cookie);
                 }
             }

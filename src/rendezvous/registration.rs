@@ -136,7 +136,8 @@ impl Registration {
         match decode(datagram) {
             Ok(Packet::Cookie(cookie)) => {
                 let asked = self.exchange.as_mut().filter(|exchange| exchange.nonce() == cookie.nonce);
-                if asked.is_some_and(|exchange| exchange.wants_cookie(now)) {
+                if let Some(exchange) = asked {
+                    exchange.wants_cookie(now);
                     self.cookie = HeldCookie::new(now, cookie.cookie);
                 }
             }

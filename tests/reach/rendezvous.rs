@@ -249,3 +249,13 @@ fn credentials_are_renewed_on_demand() {
     let expiries: Vec<_> = users.map(|user| user.split(':').next().unwrap()).collect();
     assert_eq!(expiries, ["1700000601", "1700000901"]);
 }
+
+#[test]
+fn a_registration_whose_answers_are_lost_for_minutes_succeeds_after_them() {
+    let mut meeting = Meeting::new(1, config());
+    meeting.world.network_mut().lose(0, 150, |datagram| datagram[0] == 0xED);
+    meeting.run(secs(120));
+    assert_eq!(meeting.host().observed(), None);
+    meeting.run(secs(60));
+    assert_eq!(meeting.host().observed(), Some(addr(1)));
+}
