@@ -122,6 +122,7 @@ fn a_control_packet_has_the_length_of_its_kind() {
         (Kind::Proof, 4, 8),
         (Kind::CodeAsk, 5, 16),
         (Kind::CodeReveal, 6, 20),
+        (Kind::Letter, 7, 256),
     ];
     for (kind, number, plain_len) in kinds {
         let head = seal::control_head(0x0A0B, 0x1_2345_6789, kind);
@@ -145,13 +146,16 @@ fn each_rule_refuses_by_its_name() {
         assert_eq!(changed(packet.clone(), 0, 0xE8), Err("seal-first"));
         assert_eq!(changed(packet.clone(), 0, 0xDF), Err("seal-first"));
         assert_eq!(changed(packet.clone(), 1, 2), Err("seal-version"));
-        assert_eq!(changed(packet.clone(), 2, 3), Err("seal-pattern"));
+        assert_eq!(changed(packet.clone(), 2, 4), Err("seal-pattern"));
     }
+    // A guest by letter does not knock, and its INIT is longer.
+    assert_eq!(changed(knock(Pattern::Invite), 2, 3), Err("seal-pattern"));
+    assert_eq!(changed(init(123), 2, 3), Err("seal-length"));
     assert_eq!(changed(knock(Pattern::Invite), 23, 1), Err("seal-padding"));
     assert_eq!(changed(knock(Pattern::Open), 55, 1), Err("seal-padding"));
     assert_eq!(changed(knock(Pattern::Invite), 2, 2), Err("seal-length"), "an open one is longer");
     let find = [&seal::control_head(1, 1, Kind::Find)[..], &[0; 16]].concat();
-    for kind in [0, 7] {
+    for kind in [0, 8] {
         assert_eq!(changed(find.clone(), 7, kind), Err("seal-kind"));
     }
     assert_eq!(seal::decode(b""), Err(DecodeError::First));
