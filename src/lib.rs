@@ -136,6 +136,8 @@ pub mod net;
 mod pages;
 mod peer;
 #[cfg(feature = "reach")]
+pub mod reach;
+#[cfg(feature = "reach")]
 pub mod rendezvous;
 pub mod replay;
 pub mod rollback;

@@ -92,6 +92,9 @@ pub enum PeerRole {
 /// The length of the longest datagram that is ever sent. It passes every common path without fragmentation.
 pub const MAX_DATAGRAM: usize = 1_200;
 
+/// The length of a driver's buffer: the longest datagram, and the head of a relay's message around it.
+pub(crate) const MAX_WRAPPED: usize = MAX_DATAGRAM + 64;
+
 /// The canonical form of an address, equal for every appearance of the same socket: an IPv4-mapped IPv6 address
 /// becomes IPv4, and a flow label is cleared. A driver hands over addresses in this form.
 ///

@@ -1,7 +1,8 @@
 //! The driver: runs a [`Protocol`] on a transport, [`Datagrams`].
 
 use super::datagrams::{Datagrams, RECEIVE_BYTES, Received};
-use crate::{MAX_DATAGRAM, Protocol};
+use crate::Protocol;
+use crate::protocol::MAX_WRAPPED;
 use std::io;
 use std::time::Duration;
 
@@ -36,7 +37,7 @@ pub struct Driver<D> {
     transport: D,
     cut_short: u64,
     inbox: Box<[u8; RECEIVE_BYTES]>,
-    outbox: Box<[u8; MAX_DATAGRAM]>,
+    outbox: Box<[u8; MAX_WRAPPED]>,
 }
 
 impl<D: Datagrams> Driver<D> {
@@ -47,7 +48,7 @@ impl<D: Datagrams> Driver<D> {
             transport,
             cut_short: 0,
             inbox: Box::new([0; RECEIVE_BYTES]),
-            outbox: Box::new([0; MAX_DATAGRAM]),
+            outbox: Box::new([0; MAX_WRAPPED]),
         }
     }
 

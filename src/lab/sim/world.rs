@@ -2,8 +2,9 @@
 
 use super::Clock;
 use super::{Network, Traffic};
+use crate::Protocol;
 use crate::net::link::{Seeded, nanos};
-use crate::{MAX_DATAGRAM, Protocol};
+use crate::protocol::MAX_WRAPPED;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -69,7 +70,7 @@ pub struct World<M> {
     mail: Vec<Mail>,
     rng: Seeded,
     now: u64,
-    buf: Box<[u8; MAX_DATAGRAM]>,
+    buf: Box<[u8; MAX_WRAPPED]>,
 }
 
 impl<M: Machine> World<M> {
@@ -83,7 +84,7 @@ impl<M: Machine> World<M> {
             mail: Vec::new(),
             rng: Seeded::stream(seed, 0),
             now: 0,
-            buf: Box::new([0; MAX_DATAGRAM]),
+            buf: Box::new([0; MAX_WRAPPED]),
         }
     }
 

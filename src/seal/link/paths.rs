@@ -48,6 +48,11 @@ impl Connection {
         self.opened_at = now;
     }
 
+    /// When nothing was opened for longer than the interval of packets explains.
+    fn silent_at(&self) -> Time {
+        self.opened_at + SILENT.max(self.paths.interval * SILENT_INTERVALS)
+    }
+
     /// Tries a better path, and the fallbacks if nothing was opened for too long. Returns when to look again.
     pub(super) fn try_paths(&mut self, now: Time) -> Time {
         if let Some(better) = self.paths.preferred.take() {
@@ -56,7 +61,7 @@ impl Connection {
         if self.paths.fallbacks.is_empty() {
             return Time::NEVER;
         }
-        let silent_at = self.opened_at + SILENT.max(self.paths.interval * SILENT_INTERVALS);
+        let silent_at = self.silent_at();
         if now < silent_at {
             return silent_at;
         }
@@ -103,6 +108,12 @@ impl Seal {
             connection.paths.fallbacks.extend(paths.iter().take(MAX_FALLBACKS));
             self.stir();
         }
+    }
+
+    /// Whether nothing was opened from the peer at `shown` for so long that its fallbacks get copies.
+    #[must_use]
+    pub fn is_silent(&self, now: Duration, shown: SocketAddr) -> bool {
+        self.newest(shown).is_some_and(|connection| Time::from(now) >= connection.silent_at())
     }
 
     /// How long nothing was opened from the peer at `shown`.

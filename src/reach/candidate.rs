@@ -1,0 +1,136 @@
+//! Candidates: the addresses at which a machine may be reached, ours and the peer's.
+
+use super::Relay;
+use crate::canonical;
+use std::net::{IpAddr, SocketAddr};
+
+/// The most candidates that a letter brings.
+pub(super) const MAX_CANDIDATES: usize = 8;
+/// The most candidates of one IP address: more would only make us send more to whoever has it.
+const MAX_PER_IP: usize = 2;
+/// The most own addresses in a letter, so that a reflexive and a relayed one have room.
+const MAX_HOST: usize = 5;
+
+/// How a machine came to know an address of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The address of an interface.
+    Host,
+    /// The address outside of a NAT, as a server has seen it.
+    Reflexive,
+    /// The address of an allocation on a relay.
+    Relayed,
+}
+
+/// An address at which a machine may be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Candidate {
+    pub(super) kind: Kind,
+    pub(super) addr: SocketAddr,
+}
+
+/// Whether anything may be sent to an address that somebody else has named. Loopback and link-local addresses mean this
+/// machine or another one on everybody's own link, and the made-up addresses of paths are ours.
+pub(super) fn is_admissible(addr: SocketAddr) -> bool {
+    let ip = addr.ip();
+    let usable = match ip {
+        IpAddr::V4(v4) => !v4.is_broadcast() && !v4.is_link_local() && v4.octets()[0] != 0,
+        IpAddr::V6(v6) => {
+            !v6.is_unicast_link_local() && v6.to_ipv4_mapped().is_none() && v6.segments()[0] != 0x0100
+        }
+    };
+    usable && addr.port() != 0 && !ip.is_loopback() && !ip.is_multicast() && !ip.is_unspecified()
+}
+
+/// The candidates of this machine: its own addresses, those that servers have seen, the one on the relay.
+pub(super) fn own(
+    addresses: &[SocketAddr],
+    observed: &[SocketAddr],
+    relayed: Option<SocketAddr>,
+    relay: Relay,
+) -> Vec<Candidate> {
+    let mut found: Vec<Candidate> = Vec::with_capacity(MAX_CANDIDATES);
+    let mut add = |kind, addr| {
+        let addr = canonical(addr);
+        if is_admissible(addr) && !found.iter().any(|candidate| candidate.addr == addr) {
+            found.push(Candidate { kind, addr });
+        }
+    };
+    if relay != Relay::Only {
+        addresses.iter().take(MAX_HOST).for_each(|addr| add(Kind::Host, *addr));
+        observed.iter().for_each(|addr| add(Kind::Reflexive, *addr));
+    }
+    if relay != Relay::Never {
+        relayed.into_iter().for_each(|addr| add(Kind::Relayed, addr));
+    }
+    found
+}
+
+/// The candidates of a peer that are used: admissible ones, few of one IP address, none of `servers`.
+pub(super) fn theirs(named: &[Candidate], servers: &[SocketAddr]) -> Vec<Candidate> {
+    let mut found: Vec<Candidate> = Vec::with_capacity(MAX_CANDIDATES);
+    for candidate in named.iter().take(MAX_CANDIDATES) {
+        let alike = found.iter().filter(|one| one.addr.ip() == candidate.addr.ip()).count();
+        let known = found.iter().any(|one| one.addr == candidate.addr) || servers.contains(&candidate.addr);
+        if is_admissible(candidate.addr) && alike < MAX_PER_IP && !known {
+            found.push(*candidate);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> SocketAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn addresses_that_mean_something_else_to_everybody_are_refused() {
+        let refused = [
+            "127.0.0.1:7000",
+            "0.0.0.0:7000",
+            "0.1.2.3:7000",
+            "224.0.0.1:7000",
+            "255.255.255.255:7000",
+            "169.254.1.1:7000",
+            "192.0.2.1:0",
+            "[::]:7000",
+            "[::1]:7000",
+            "[ff02::1]:7000",
+            "[fe80::1]:7000",
+            "[::ffff:192.0.2.1]:7000",
+            "[100:0:0:1::3]:1",
+        ];
+        assert_eq!(refused.iter().filter(|text| is_admissible(at(text))).count(), 0);
+        for text in ["192.168.1.2:7000", "10.0.0.1:1", "203.0.113.9:65535", "[fd00::1]:7", "[2001:db8::1]:7"]
+        {
+            assert!(is_admissible(at(text)), "{text}");
+        }
+    }
+
+    #[test]
+    fn few_candidates_of_one_machine_and_none_of_our_servers() {
+        let of = |text: &str| Candidate { kind: Kind::Host, addr: at(text) };
+        let mut named: Vec<_> = (1..9).map(|port| of(&format!("192.0.2.1:{port}"))).collect();
+        assert_eq!(theirs(&named, &[]).len(), 2);
+        named = vec![of("198.51.100.1:3478"), of("198.51.100.2:1"), of("198.51.100.2:1"), of("127.0.0.1:9")];
+        assert_eq!(theirs(&named, &[at("198.51.100.1:3478")]), [of("198.51.100.2:1")]);
+        named = (1..99).map(|host| of(&format!("192.0.2.{host}:7"))).collect();
+        assert_eq!(theirs(&named, &[]).len(), MAX_CANDIDATES);
+    }
+
+    #[test]
+    fn the_policy_chooses_the_kinds_of_own_candidates() {
+        let own = |relay| {
+            let hosts = [at("192.168.1.2:7000"), at("[fe80::1]:7000"), at("203.0.113.9:7000")];
+            let all = own(&hosts, &[at("203.0.113.9:7000")], Some(at("198.51.100.1:5")), relay);
+            all.iter().map(|one| one.kind).collect::<Vec<_>>()
+        };
+        assert_eq!(own(Relay::Allow), [Kind::Host, Kind::Host, Kind::Relayed], "one of each address");
+        assert_eq!(own(Relay::Never), [Kind::Host, Kind::Host]);
+        assert_eq!(own(Relay::Only), [Kind::Relayed]);
+    }
+}

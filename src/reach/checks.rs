@@ -1,0 +1,281 @@
+//! The connectivity checks of one search: an ICE agent, and the results of its checks on each path.
+
+use super::candidate::{Candidate, Kind};
+use super::letter::Credentials;
+use super::origin::Origin;
+use super::paths::Path;
+use core::time::Duration;
+use is::stun::{StunMessage, StunPacket};
+use is::{IceAgent, IceAgentEvent, Protocol};
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+/// The time between two checks.
+const PACE: Duration = Duration::from_millis(20);
+/// The time until a check is repeated, which doubles.
+const REPEAT: Duration = Duration::from_millis(250);
+/// The time between checks of a path that works: they keep the mappings of NATs and cost little.
+const KEEP_ALIVE: Duration = Duration::from_secs(5);
+/// The most checks on a path that has never answered.
+const MAX_UNANSWERED: u8 = 6;
+/// The most paths that a peer's checks may add to those of its candidates: a recorded check can be sent from anywhere.
+const MAX_DISCOVERED: usize = 8;
+/// Checks that may still be answered.
+const MAX_SENT: usize = 64;
+
+/// The results of the checks on a path.
+#[derive(Clone, Copy, Debug)]
+struct Checked {
+    path: Path,
+    /// Whether a check of the peer came on it before any of ours was sent there.
+    discovered: bool,
+    sent: u8,
+    /// The round trip of the newest check that was answered.
+    round_trip: Option<Duration>,
+    /// The place in the order in which the peer, which controls, has chosen paths.
+    chosen: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    id: [u8; 12],
+    path: Path,
+    at: Duration,
+}
+
+/// Where our checks leave from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Bases {
+    /// Our socket's addresses of IPv4 and IPv6, one each: all interfaces share the socket.
+    pub(super) direct: [Option<SocketAddr>; 2],
+    /// The address of our allocation.
+    pub(super) relayed: Option<SocketAddr>,
+}
+
+/// The checks of one search.
+#[derive(Debug)]
+pub(super) struct Checks {
+    agent: IceAgent,
+    origin: Origin,
+    bases: Bases,
+    controlling: bool,
+    remote: Vec<Candidate>,
+    paths: Vec<Checked>,
+    sent: VecDeque<Sent>,
+    /// The path that our agent has chosen, if it controls.
+    nominated: Option<Path>,
+    /// How many paths the peer has chosen so far.
+    choices: u32,
+    deadline: Option<Duration>,
+}
+
+impl Checks {
+    pub(super) fn new(
+        origin: Origin,
+        credentials: &Credentials,
+        tie_breaker: u64,
+        controlling: bool,
+        bases: Bases,
+    ) -> Self {
+        let mut agent = IceAgent::new(credentials.for_ice());
+        agent.set_controlling(controlling);
+        agent.set_control_tie_breaker(tie_breaker);
+        agent.set_timing_advance(PACE);
+        agent.set_initial_stun_rto(REPEAT);
+        agent.set_max_stun_rto(KEEP_ALIVE);
+        agent.set_max_stun_retransmits(usize::from(MAX_UNANSWERED));
+        let local = bases.direct.iter().flatten().map(|addr| is::Candidate::host(*addr, Protocol::Udp));
+        let relayed = bases.relayed.map(|addr| is::Candidate::relayed(addr, addr, Protocol::Udp));
+        for candidate in local.chain(relayed).flatten() {
+            agent.add_local_candidate(candidate);
+        }
+        Self {
+            agent,
+            origin,
+            bases,
+            controlling,
+            remote: Vec::new(),
+            paths: Vec::new(),
+            sent: VecDeque::new(),
+            nominated: None,
+            choices: 0,
+            deadline: Some(Duration::ZERO),
+        }
+    }
+
+    /// The peer's part of the search: checks begin.
+    pub(super) fn begin(&mut self, credentials: &Credentials, candidates: &[Candidate]) {
+        self.agent.set_remote_credentials(credentials.for_ice());
+        for Candidate { kind, addr } in candidates {
+            let candidate = match kind {
+                Kind::Host => is::Candidate::host(*addr, Protocol::Udp),
+                Kind::Reflexive => is::Candidate::server_reflexive(*addr, *addr, Protocol::Udp),
+                Kind::Relayed => is::Candidate::relayed(*addr, *addr, Protocol::Udp),
+            };
+            if let Ok(candidate) = candidate {
+                self.agent.add_remote_candidate(candidate);
+            }
+        }
+        self.remote = candidates.to_vec();
+        self.deadline = Some(Duration::ZERO);
+    }
+
+    /// Whether the peer's part is known.
+    pub(super) fn has_begun(&self) -> bool {
+        self.agent.remote_credentials().is_some()
+    }
+
+    /// The peer's candidates.
+    pub(super) fn remote(&self) -> &[Candidate] {
+        &self.remote
+    }
+
+    /// Takes a STUN message that came on a path. `false` if it is none of this search, or may not be believed.
+    pub(super) fn handle(&mut self, now: Duration, path: Path, datagram: &[u8]) -> bool {
+        let Ok(message) = StunMessage::parse(datagram) else { return false };
+        let destination = if path.relayed {
+            self.bases.relayed
+        } else {
+            self.bases.direct[usize::from(path.remote.is_ipv6())]
+        };
+        let Some(destination) = destination else { return false };
+        if !self.agent.accepts_message(&message) {
+            return false;
+        }
+        let noted = if message.is_binding_request() {
+            self.note_request(path, message.use_candidate())
+        } else {
+            self.note_answer(now, path, datagram)
+        };
+        if !noted {
+            return false;
+        }
+        let packet = StunPacket { proto: Protocol::Udp, source: path.remote, destination, message };
+        self.agent.handle_packet(self.origin.ice(now), packet);
+        self.take_events();
+        self.deadline = Some(Duration::ZERO);
+        true
+    }
+
+    /// Notes a check of the peer. Its source may be anybody who has recorded it, so there is a bound on new ones.
+    fn note_request(&mut self, path: Path, chosen: bool) -> bool {
+        if self.entry(path).is_none() {
+            let named = self.is_named(path);
+            let discovered = self.paths.iter().filter(|checked| checked.discovered).count();
+            if !named && discovered >= MAX_DISCOVERED {
+                return false;
+            }
+            self.paths.push(Checked { path, discovered: !named, sent: 0, round_trip: None, chosen: None });
+        }
+        let next = self.choices + 1;
+        if chosen
+            && !self.controlling
+            && let Some(checked) = self.entry(path).filter(|checked| checked.chosen.is_none())
+        {
+            checked.chosen = Some(next);
+            self.choices = next;
+        }
+        true
+    }
+
+    /// Notes an answer to a check of ours. It counts on the path of that check alone.
+    fn note_answer(&mut self, now: Duration, path: Path, datagram: &[u8]) -> bool {
+        let Some(at) = self.sent.iter().position(|sent| datagram[8..20] == sent.id && sent.path == path)
+        else {
+            return false;
+        };
+        let Some(sent) = self.sent.remove(at) else { return false };
+        if let Some(checked) = self.entry(path) {
+            checked.round_trip = Some(now.saturating_sub(sent.at));
+            checked.sent = 0;
+        }
+        true
+    }
+
+    fn entry(&mut self, path: Path) -> Option<&mut Checked> {
+        self.paths.iter_mut().find(|checked| checked.path == path)
+    }
+
+    fn take_events(&mut self) {
+        while let Some(event) = self.agent.poll_event() {
+            if let IceAgentEvent::NominatedSend { source, destination, .. } = event {
+                let relayed = self.bases.relayed == Some(source);
+                self.nominated = Some(Path { relayed, remote: destination });
+            }
+        }
+    }
+
+    /// Lets time pass.
+    pub(super) fn run(&mut self, now: Duration) {
+        if self.deadline.is_some_and(|deadline| deadline <= now) {
+            self.agent.handle_timeout(self.origin.ice(now));
+            self.take_events();
+            self.deadline = self.agent.poll_timeout().map(|at| self.origin.since(at).max(now + PACE / 4));
+        }
+    }
+
+    pub(super) fn deadline(&self) -> Option<Duration> {
+        self.deadline
+    }
+
+    /// The next message to send, with its path.
+    pub(super) fn poll_transmit(&mut self, now: Duration) -> Option<(Path, Vec<u8>)> {
+        loop {
+            let transmit = self.agent.poll_transmit()?;
+            let relayed = self.bases.relayed == Some(transmit.source);
+            let path = Path { relayed, remote: transmit.destination };
+            let contents: Vec<u8> = transmit.contents.to_vec();
+            let is_check = contents.first_chunk() == Some(&[0, 1]);
+            if !is_check || self.note_check(now, path, &contents) {
+                return Some((path, contents));
+            }
+        }
+    }
+
+    /// Notes a check of ours. `false` if the path has had as many as it gets without an answer.
+    fn note_check(&mut self, now: Duration, path: Path, contents: &[u8]) -> bool {
+        if self.entry(path).is_none() {
+            self.paths.push(Checked { path, discovered: false, sent: 0, round_trip: None, chosen: None });
+        }
+        let Some(checked) = self.entry(path) else { return false };
+        checked.sent = checked.sent.saturating_add(1);
+        if checked.sent > MAX_UNANSWERED && checked.round_trip.is_none() {
+            return false;
+        }
+        let Some(id) = contents.get(8..20).and_then(|id| id.first_chunk()) else { return false };
+        if self.sent.len() == MAX_SENT {
+            self.sent.pop_front();
+        }
+        self.sent.push_back(Sent { id: *id, path, at: now });
+        true
+    }
+
+    /// The path that both sides are to use, if checks on it were answered, with its round trip. The side that controls
+    /// chooses; the other one follows its newest choice.
+    pub(super) fn chosen(&self) -> Option<(Path, Duration)> {
+        let works = |checked: &&Checked| checked.round_trip.is_some();
+        let found = if self.controlling {
+            self.paths.iter().filter(works).find(|checked| Some(checked.path) == self.nominated)
+        } else {
+            self.paths.iter().filter(works).max_by_key(|checked| checked.chosen)
+        };
+        found
+            .and_then(|checked| Some((checked.path, checked.round_trip?)))
+            .filter(|(path, _)| self.controlling || self.is_chosen(*path))
+    }
+
+    fn is_chosen(&self, path: Path) -> bool {
+        self.paths.iter().any(|checked| checked.path == path && checked.chosen.is_some())
+    }
+
+    /// Whether the peer has named the address at the end of a path.
+    pub(super) fn is_named(&self, path: Path) -> bool {
+        self.remote.iter().any(|candidate| candidate.addr == path.remote)
+    }
+
+    /// The paths through our relay on which a check was answered.
+    pub(super) fn relayed(&self) -> impl Iterator<Item = SocketAddr> + '_ {
+        let working = self.paths.iter().filter(|checked| checked.round_trip.is_some());
+        working.filter(|checked| checked.path.relayed).map(|checked| checked.path.remote)
+    }
+}

@@ -1,0 +1,179 @@
+//! The meeting of two machines: how the first letters travel.
+
+use super::progress::{NoWay, Progress};
+use crate::rendezvous::{Credentials, HostEvent, JoinerEvent, Post, Registration};
+use crate::seal::invite::Rendezvous;
+use core::time::Duration;
+use std::net::SocketAddr;
+
+/// Credentials for the relay are asked for again after this long: a new allocation in the middle of a match needs fresh ones.
+const RENEW_AFTER: Duration = Duration::from_secs(300);
+/// A joiner whose INIT nobody has answered asks for a new ticket after this long.
+const ASK_AGAIN_AFTER: Duration = Duration::from_secs(4);
+
+/// How the first letters travel.
+#[derive(Debug)]
+pub(super) struct Meeting {
+    client: Client,
+    /// The joiner's ticket, once it has one.
+    pub(super) ticket: Option<u64>,
+    /// When the joiner's INIT was posted.
+    posted_at: Option<Duration>,
+    renew_at: Duration,
+}
+
+#[derive(Debug)]
+enum Client {
+    Host(Box<Registration>),
+    Joiner(Box<Post>),
+}
+
+/// News of a rendezvous, of either side.
+#[derive(Debug)]
+pub(super) enum News {
+    /// Where this machine was seen, and the right to use a relay.
+    Seen { observed: SocketAddr, credentials: Option<Credentials> },
+    /// A guest's INIT.
+    Init { guest: u64, init: Vec<u8> },
+    /// The host's RESP.
+    Resp { resp: Vec<u8> },
+    /// There will be no answer for now.
+    Silent(NoWay),
+}
+
+impl Meeting {
+    pub(super) fn host(registration: Registration) -> Self {
+        Self::new(Client::Host(Box::new(registration)))
+    }
+
+    pub(super) fn join(post: Post) -> Self {
+        Self::new(Client::Joiner(Box::new(post)))
+    }
+
+    fn new(client: Client) -> Self {
+        Self { client, ticket: None, posted_at: None, renew_at: RENEW_AFTER }
+    }
+
+    pub(super) fn is_host(&self) -> bool {
+        matches!(self.client, Client::Host(_))
+    }
+
+    pub(super) fn server(&self) -> SocketAddr {
+        match &self.client {
+            Client::Host(registration) => registration.server(),
+            Client::Joiner(post) => post.server(),
+        }
+    }
+
+    pub(super) fn first_progress(&self) -> Progress {
+        Progress::Asking { server: self.server() }
+    }
+
+    pub(super) fn rendezvous(&self) -> Option<Rendezvous> {
+        match &self.client {
+            Client::Host(registration) => {
+                Some(Rendezvous { server: registration.server(), room: registration.room() })
+            }
+            Client::Joiner(_) => None,
+        }
+    }
+
+    pub(super) fn handle(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
+        match &mut self.client {
+            Client::Host(registration) => registration.handle_datagram(now, from, datagram),
+            Client::Joiner(post) => post.handle_datagram(now, from, datagram),
+        }
+    }
+
+    /// Lets time pass. `ticket` draws a new ticket of a host.
+    pub(super) fn run(&mut self, now: Duration, ticket: impl FnOnce() -> Option<u64>) {
+        match &mut self.client {
+            Client::Host(registration) => {
+                if registration.wants_ticket(now)
+                    && let Some(ticket) = ticket()
+                {
+                    registration.set_ticket(ticket);
+                }
+            }
+            Client::Joiner(post) => {
+                let unanswered = self.posted_at.is_some_and(|at| now >= at + ASK_AGAIN_AFTER);
+                if unanswered {
+                    self.posted_at = Some(now);
+                }
+                if unanswered || now >= self.renew_at {
+                    self.renew_at = now + RENEW_AFTER;
+                    post.renew_credentials();
+                }
+            }
+        }
+    }
+
+    pub(super) fn deadline(&self) -> Option<Duration> {
+        match &self.client {
+            Client::Host(registration) => registration.poll_timeout(),
+            Client::Joiner(post) => {
+                let again = self.posted_at.map(|at| at + ASK_AGAIN_AFTER);
+                [post.poll_timeout(), again, Some(self.renew_at)].into_iter().flatten().min()
+            }
+        }
+    }
+
+    pub(super) fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        match &mut self.client {
+            Client::Host(registration) => registration.poll_transmit(now, buf),
+            Client::Joiner(post) => post.poll_transmit(now, buf),
+        }
+    }
+
+    pub(super) fn poll_news(&mut self) -> Option<News> {
+        match &mut self.client {
+            Client::Host(registration) => loop {
+                return Some(match registration.poll_event()? {
+                    HostEvent::Registered { observed, credentials } => News::Seen { observed, credentials },
+                    HostEvent::Delivered { guest, init } => News::Init { guest, init },
+                    HostEvent::ServerSilent => {
+                        News::Silent(NoWay::RendezvousSilent { server: registration.server() })
+                    }
+                    _ => continue,
+                });
+            },
+            Client::Joiner(post) => loop {
+                return Some(match post.poll_event()? {
+                    JoinerEvent::Ticket { ticket, observed, credentials } => {
+                        self.ticket = Some(ticket);
+                        News::Seen { observed, credentials }
+                    }
+                    JoinerEvent::Answered { resp } => News::Resp { resp },
+                    JoinerEvent::ServerSilent => {
+                        News::Silent(NoWay::RendezvousSilent { server: post.server() })
+                    }
+                    JoinerEvent::HostSilent => News::Silent(NoWay::HostSilent),
+                    _ => continue,
+                });
+            },
+        }
+    }
+
+    /// Posts a joiner's INIT.
+    pub(super) fn post(&mut self, now: Duration, init: &[u8]) {
+        if let Client::Joiner(post) = &mut self.client {
+            post.post(init);
+            self.posted_at = Some(now);
+        }
+    }
+
+    /// The host's RESP was opened.
+    pub(super) fn settle(&mut self) {
+        if let Client::Joiner(post) = &mut self.client {
+            post.settle();
+        }
+        self.posted_at = None;
+    }
+
+    /// Sends a host's RESP to a guest.
+    pub(super) fn answer(&mut self, guest: u64, resp: &[u8]) {
+        if let Client::Host(registration) = &mut self.client {
+            registration.answer(guest, resp);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! A reach around a sealed protocol: the way of each datagram in and out.
+
+use super::paths::{Path, is_made_up};
+use super::relaying::Relayed;
+use super::{Reach, Relay};
+use crate::protocol::{ConnectionStep, MAX_DATAGRAM, Protocol};
+use crate::seal::Seal;
+use crate::trace;
+use core::time::Duration;
+use std::net::SocketAddr;
+
+/// A datagram on its way into one for the relay.
+pub(super) const SCRATCH: usize = MAX_DATAGRAM;
+
+/// A [`Reach`] around a [`Seal`] around a [`Protocol`], as [`Reach::around`] makes it.
+#[derive(Debug)]
+pub struct Reaching<'a, P> {
+    pub(super) reach: &'a mut Reach,
+    pub(super) seal: &'a mut Seal,
+    pub(super) inner: &'a mut P,
+}
+
+/// First bytes of STUN messages, of packets of a rendezvous, and of sealed packets that may bring a letter.
+const STUN: core::ops::RangeInclusive<u8> = 0x00..=0x03;
+const RENDEZVOUS: core::ops::RangeInclusive<u8> = 0xE8..=0xEF;
+const CONTROL: u8 = 0xE7;
+
+impl<P: Protocol> Protocol for Reaching<'_, P> {
+    fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
+        let first = datagram.first().copied().unwrap_or_default();
+        if RENDEZVOUS.contains(&first) && from == self.reach.meeting.server() {
+            self.reach.meeting.handle(now, from, datagram);
+            self.reach.stir();
+        } else if self.reach.relaying.is_server(from) {
+            self.relayed(now, from, datagram);
+        } else if self.reach.relay == Relay::Only {
+            self.reach.stats.not_relayed += 1;
+        } else {
+            self.arrived(now, Path { relayed: false, remote: from }, datagram);
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        if self.reach.deadline.is_some_and(|deadline| deadline <= now) {
+            self.reach.work(now, self.seal);
+        }
+        if let Some(own) = self.reach.next_own(buf) {
+            return Some(own);
+        }
+        let room = buf.len().min(MAX_DATAGRAM);
+        loop {
+            let (to, len) = self.seal.around(self.inner).poll_transmit(now, &mut buf[..room])?;
+            if is_made_up(to) {
+                if let Some(sent) = self.reach.wrap(now, to, len, buf) {
+                    return Some(sent);
+                }
+                self.reach.stats.unsent += 1;
+            } else if self.reach.relay == Relay::Only {
+                self.reach.stats.not_relayed += 1;
+            } else {
+                return Some((to, len));
+            }
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Duration> {
+        let timeouts = [self.inner.poll_timeout(), self.seal.poll_timeout(), self.reach.poll_timeout()];
+        timeouts.into_iter().flatten().min()
+    }
+
+    fn wants_attention(&self, now: Duration) -> bool {
+        self.inner.wants_attention(now)
+    }
+
+    fn lingers(&self) -> bool {
+        self.inner.lingers()
+    }
+
+    fn connection(&mut self, now: Duration, peer: SocketAddr, step: ConnectionStep) {
+        self.inner.connection(now, peer, step);
+    }
+
+    fn keeps(&self, peer: SocketAddr) -> bool {
+        self.inner.keeps(peer)
+    }
+}
+
+impl<P: Protocol> Reaching<'_, P> {
+    /// A datagram of the relay's: of itself, or of somebody behind it.
+    fn relayed(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
+        let reach = &mut *self.reach;
+        match reach.relaying.handle(now, datagram) {
+            Relayed::Nothing => reach.refuse(from, "relay"),
+            Relayed::Own => reach.stir(),
+            Relayed::Seen(addr) => {
+                reach.observed.relay_saw(addr);
+                reach.stir();
+            }
+            Relayed::From(remote, range) => {
+                let Some(inside) = datagram.get(range) else { return };
+                self.arrived(now, Path { relayed: true, remote }, inside);
+            }
+        }
+    }
+
+    /// A datagram that came on a path: a check, or something for the seal.
+    #[inline]
+    fn arrived(&mut self, now: Duration, path: Path, datagram: &[u8]) {
+        let first = datagram.first().copied().unwrap_or_default();
+        if STUN.contains(&first) {
+            self.reach.checked(now, path, datagram);
+            return;
+        }
+        let seal = &*self.seal;
+        let searches = &self.reach.searches;
+        let in_use = |shown| searches.iter().any(|search| seal.real(search.shown) == Some(shown));
+        let Some(shown) = self.reach.paths.shown(path, in_use) else {
+            self.reach.refuse(path.remote, "no room for another path");
+            return;
+        };
+        self.seal.around(self.inner).handle_datagram(now, shown, datagram);
+        if first == CONTROL {
+            self.reach.stir();
+        }
+    }
+}
+
+impl Reach {
+    /// Something may be due sooner than was known.
+    pub(super) fn stir(&mut self) {
+        self.deadline = Some(Duration::ZERO);
+    }
+
+    #[cold]
+    pub(super) fn refuse(&mut self, from: SocketAddr, what: &str) {
+        self.stats.refused += 1;
+        trace::refused(from, &what, &"reach");
+    }
+
+    /// A STUN message came on a path.
+    #[cold]
+    fn checked(&mut self, now: Duration, path: Path, datagram: &[u8]) {
+        if self.searches.iter_mut().any(|search| search.checks.handle(now, path, datagram)) {
+            self.stir();
+        } else {
+            self.refuse(path.remote, "STUN");
+        }
+    }
+
+    #[inline]
+    fn next_own(&mut self, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        let (to, datagram) = self.out.pop_front()?;
+        buf.get_mut(..datagram.len())?.copy_from_slice(&datagram);
+        Some((to, datagram.len()))
+    }
+
+    /// Puts a sealed packet at the front of `buf` into a datagram to the relay.
+    #[cold]
+    fn wrap(
+        &mut self,
+        now: Duration,
+        to: SocketAddr,
+        len: usize,
+        buf: &mut [u8],
+    ) -> Option<(SocketAddr, usize)> {
+        let path = self.paths.path(to)?;
+        self.scratch.get_mut(..len)?.copy_from_slice(&buf[..len]);
+        self.relaying.bind(now, path.remote);
+        self.relaying.wrap(now, path.remote, &self.scratch[..len], buf)
+    }
+}

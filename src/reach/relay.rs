@@ -1,0 +1,223 @@
+//! An allocation on a relay: a TURN client with channels, one for each peer.
+
+use super::origin::{from_turn, turn};
+use crate::rendezvous::Credentials;
+use core::time::Duration;
+use std::collections::VecDeque;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use turn_client_proto::api::{Transmit, TurnClientApi, TurnConfig, TurnEvent, TurnPollRet, TurnRecvRet};
+use turn_client_proto::stun::auth::Feature;
+use turn_client_proto::types::{AddressFamily, TransportType, TurnCredentials};
+use turn_client_proto::udp::TurnClientUdp;
+
+/// Requests: the first repeat after this long, doubling up to the second, so often, and the wait after the last.
+const REPEAT: Duration = Duration::from_millis(200);
+const MAX_REPEAT: Duration = Duration::from_millis(800);
+const REPEATS: u32 = 5;
+const LAST_WAIT: Duration = Duration::from_millis(800);
+/// The address that the client believes to be its own. It only compares it.
+const LOCAL: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 1);
+
+/// An allocation, or the attempt at one.
+#[derive(Debug)]
+pub(super) struct Allocation {
+    client: TurnClientUdp,
+    state: State,
+    deadline: Duration,
+    /// Whether the relay has answered anything.
+    answered: bool,
+    /// The machines that may send through it, and the peers with a channel: each was asked for once.
+    permitted: Vec<IpAddr>,
+    bound: Vec<SocketAddr>,
+    /// The identifiers of the newest requests: nothing else is believed to be an answer.
+    asked: VecDeque<[u8; 12]>,
+}
+
+/// How far an allocation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Asking,
+    /// There is one, with this address.
+    Made(SocketAddr),
+    /// The relay has refused, or does not answer any more.
+    Failed,
+}
+
+/// Requests that may still be answered.
+const MAX_ASKED: usize = 64;
+const DATA_INDICATION: [u8; 2] = [0x00, 0x17];
+
+/// Whether a datagram is a STUN message, and not channel data.
+fn is_message(datagram: &[u8]) -> bool {
+    datagram.first().is_some_and(|first| *first < 4)
+}
+
+/// The identifier of a STUN message.
+fn id_of(message: &[u8]) -> Option<[u8; 12]> {
+    message.get(8..20)?.first_chunk().copied()
+}
+
+/// The most machines or peers of one allocation that are remembered.
+const MAX_REMEMBERED: usize = 32;
+
+/// Notes a new item. `false` if it was known, or there are too many.
+fn remember<T: PartialEq>(items: &mut Vec<T>, item: T) -> bool {
+    let new = items.len() < MAX_REMEMBERED && !items.contains(&item);
+    if new {
+        items.push(item);
+    }
+    new
+}
+
+/// The meaning of a datagram of the relay.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// None of this allocation.
+    Nothing,
+    /// A message of the relay itself.
+    Own,
+    /// A datagram of this peer, at these bytes of it.
+    From(SocketAddr, core::ops::Range<usize>),
+}
+
+impl Allocation {
+    pub(super) fn new(credentials: &Credentials) -> Self {
+        let mut config = TurnConfig::new(TurnCredentials::new(&credentials.user, &credentials.password));
+        // Users of a shared secret are known by their name, not by its hash.
+        config.set_anonymous_username(Feature::Disabled);
+        config.set_request_retransmits(REPEAT, MAX_REPEAT, REPEATS, LAST_WAIT);
+        if credentials.server.is_ipv6() {
+            config.set_address_family(AddressFamily::IPV6);
+        }
+        let client = TurnClientUdp::allocate(LOCAL, credentials.server, config);
+        Self {
+            client,
+            state: State::Asking,
+            deadline: Duration::ZERO,
+            answered: false,
+            permitted: Vec::new(),
+            bound: Vec::new(),
+            asked: VecDeque::new(),
+        }
+    }
+
+    pub(super) fn state(&self) -> State {
+        self.state
+    }
+
+    pub(super) fn relayed(&self) -> Option<SocketAddr> {
+        match self.state {
+            State::Made(addr) => Some(addr),
+            State::Asking | State::Failed => None,
+        }
+    }
+
+    /// Whether the relay has answered anything.
+    pub(super) fn has_answered(&self) -> bool {
+        self.answered
+    }
+
+    pub(super) fn server(&self) -> SocketAddr {
+        self.client.remote_addr()
+    }
+
+    pub(super) fn deadline(&self) -> Option<Duration> {
+        (self.state != State::Failed).then_some(self.deadline)
+    }
+
+    /// Takes a datagram that came from the relay's address.
+    pub(super) fn handle(&mut self, now: Duration, datagram: &[u8]) -> Heard {
+        if is_message(datagram) && !self.expects(datagram) {
+            return Heard::Nothing;
+        }
+        self.deadline = Duration::ZERO;
+        let transmit = Transmit::new(datagram, TransportType::Udp, self.server(), LOCAL);
+        match self.client.recv(transmit, turn(now)) {
+            TurnRecvRet::Handled | TurnRecvRet::PeerIcmp { .. } => {
+                self.answered = true;
+                self.take_events();
+                Heard::Own
+            }
+            TurnRecvRet::Ignored(_) => Heard::Nothing,
+            TurnRecvRet::PeerData(data) => {
+                let (bytes, peer) = (data.data(), data.peer);
+                // The bytes are a part of the datagram: only their place is handed on.
+                let start = bytes.as_ptr().addr().wrapping_sub(datagram.as_ptr().addr());
+                let range = start..start.wrapping_add(bytes.len());
+                if datagram.get(range.clone()) == Some(bytes) { Heard::From(peer, range) } else { Heard::Own }
+            }
+        }
+    }
+
+    fn take_events(&mut self) {
+        while let Some(event) = self.client.poll_event() {
+            match event {
+                TurnEvent::AllocationCreated(_, addr) => self.state = State::Made(addr),
+                TurnEvent::AllocationCreateFailed(_) => self.state = State::Failed,
+                _ => {}
+            }
+        }
+    }
+
+    /// Lets time pass.
+    pub(super) fn run(&mut self, now: Duration) {
+        if self.state == State::Failed || now < self.deadline {
+            return;
+        }
+        let next = self.client.poll(turn(now));
+        self.take_events();
+        match next {
+            TurnPollRet::Closed => self.state = State::Failed,
+            TurnPollRet::WaitUntil(at) => self.deadline = from_turn(at).max(now + Duration::from_millis(1)),
+            // Of TCP alone, which was never asked for.
+            _ => self.deadline = now + REPEAT,
+        }
+    }
+
+    /// The next message to the relay.
+    pub(super) fn poll_transmit(&mut self, now: Duration) -> Option<Vec<u8>> {
+        let message = self.client.poll_transmit(turn(now))?.data.to_vec();
+        if let Some(id) = id_of(&message).filter(|id| !self.asked.contains(id)) {
+            self.asked.truncate(MAX_ASKED - 1);
+            self.asked.push_front(id);
+        }
+        Some(message)
+    }
+
+    /// Whether a STUN message of the relay is data of a peer, or answers a request of ours.
+    fn expects(&self, message: &[u8]) -> bool {
+        message.starts_with(&DATA_INDICATION) || id_of(message).is_some_and(|id| self.asked.contains(&id))
+    }
+
+    /// Lets the relay take datagrams of this machine.
+    pub(super) fn permit(&mut self, now: Duration, peer: IpAddr) {
+        let fits = self.relayed().is_some_and(|relayed| relayed.is_ipv4() == peer.is_ipv4());
+        if fits && remember(&mut self.permitted, peer) {
+            let _ = self.client.create_permission(TransportType::Udp, peer, turn(now));
+            self.deadline = Duration::ZERO;
+        }
+    }
+
+    /// Binds a channel to this peer: from then on each datagram costs 4 bytes more.
+    pub(super) fn bind(&mut self, now: Duration, peer: SocketAddr) {
+        let fits = self.relayed().is_some_and(|relayed| relayed.is_ipv4() == peer.is_ipv4());
+        if fits && remember(&mut self.bound, peer) {
+            let _ = self.client.bind_channel(TransportType::Udp, peer, turn(now));
+            self.deadline = Duration::ZERO;
+        }
+    }
+
+    /// Writes the datagram to the relay that brings `datagram` to `peer`. `None` if it may not, or does not fit.
+    pub(super) fn wrap(
+        &mut self,
+        now: Duration,
+        peer: SocketAddr,
+        datagram: &[u8],
+        buf: &mut [u8],
+    ) -> Option<usize> {
+        use turn_client_proto::types::prelude::DelayedTransmitBuild;
+        let sent = self.client.send_to(TransportType::Udp, peer, datagram, turn(now)).ok()??;
+        let len = sent.data.len();
+        (len <= buf.len()).then(|| sent.data.write_into(buf))
+    }
+}

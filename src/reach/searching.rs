@@ -1,0 +1,215 @@
+//! The work of a reach between datagrams: letters, checks, offers to the seal, and a new search when nothing comes.
+
+use super::calling::GATHER;
+use super::candidate::{self, Candidate};
+use super::checks::Bases;
+use super::letter::{Credentials, Letter};
+use super::paths::Path;
+use super::search::{Own, Search};
+use super::{Reach, Relay};
+use crate::protocol::MAX_WRAPPED;
+use crate::seal::Seal;
+use core::time::Duration;
+use std::net::SocketAddr;
+
+/// How often a connected peer is looked at.
+const LOOK: Duration = Duration::from_millis(50);
+/// A new search begins at most this often.
+const RESTART_AFTER: Duration = Duration::from_secs(1);
+/// Datagrams of our own that wait. More are dropped, as the network might have.
+const MAX_WAITING: usize = 128;
+
+impl Reach {
+    /// Does everything that is due at `now`.
+    #[cold]
+    pub(super) fn work(&mut self, now: Duration, seal: &mut Seal) {
+        if !self.meeting.is_host() {
+            self.since.get_or_insert(now);
+        }
+        self.meeting.run(now, || seal.renew_ticket());
+        while let Some(news) = self.meeting.poll_news() {
+            self.heard(now, news, seal);
+        }
+        if self.relaying.run(now) {
+            self.relay_changed(now, seal);
+        }
+        self.call(now, seal);
+        self.answer_guests(now, seal);
+        while let Some((shown, text)) = seal.take_letter() {
+            self.letter(now, shown, &text, seal);
+        }
+        self.search(now, seal);
+        self.pump(now);
+        self.set_progress(now, seal);
+        self.deadline = self.next_deadline(now);
+    }
+
+    fn next_deadline(&self, now: Duration) -> Option<Duration> {
+        let gathering =
+            self.waiting.gathering.into_iter().chain(self.waiting.guests.iter().map(|one| one.since));
+        let gathered = gathering.map(|since| since + GATHER).min();
+        let searches = self.searches.iter().filter_map(Search::deadline).min();
+        let look = (!self.searches.is_empty()).then(|| now + LOOK);
+        let deadlines = [self.meeting.deadline(), self.relaying.deadline(), gathered, searches, look];
+        // Whoever is late is served at the next turn, not at once again.
+        deadlines.into_iter().flatten().min().map(|at| at.max(now + Duration::from_millis(1)))
+    }
+
+    pub(super) fn own_candidates(&self) -> Vec<Candidate> {
+        let observed: Vec<SocketAddr> = self.observed.addresses().collect();
+        candidate::own(&self.addresses, &observed, self.relaying.relayed(), self.relay)
+    }
+
+    fn bases(&self) -> Bases {
+        let base = |v6: bool| self.addresses.iter().copied().find(|addr| addr.is_ipv6() == v6);
+        let direct = if self.relay == Relay::Only { [None; 2] } else { [base(false), base(true)] };
+        Bases { direct, relayed: self.relaying.relayed().filter(|_| self.relay != Relay::Never) }
+    }
+
+    /// Our part of a new search, with credentials of its own.
+    pub(super) fn own<'a>(&mut self, candidates: &'a [Candidate]) -> Own<'a> {
+        self.stats.searches += 1;
+        Own {
+            credentials: Credentials::draw(&self.random.next_32()),
+            tie_breaker: self.random.next_u64(),
+            bases: self.bases(),
+            candidates,
+            no_relay: self.relay == Relay::Never,
+        }
+    }
+
+    /// The candidates of a letter that are used.
+    pub(super) fn theirs(&self, letter: &Letter) -> Vec<Candidate> {
+        let servers: Vec<SocketAddr> =
+            [Some(self.meeting.server()), self.relaying.server()].into_iter().flatten().collect();
+        let mut theirs = candidate::theirs(&letter.candidates, &servers);
+        if self.relay == Relay::Never {
+            theirs.retain(|candidate| candidate.kind != candidate::Kind::Relayed);
+        }
+        theirs
+    }
+
+    /// Lets the relay take what comes from any address of a peer, ours first that matter most.
+    pub(super) fn permit(&mut self, now: Duration, at: usize) {
+        let search = &self.searches[at];
+        if !search.no_relay && self.relay != Relay::Never {
+            for candidate in search.checks.remote().iter().rev() {
+                self.relaying.permit(now, candidate.addr.ip());
+            }
+        }
+    }
+
+    pub(super) fn set_fallbacks(&mut self, seal: &mut Seal, at: usize) {
+        let search = &self.searches[at];
+        let (direct, relayed) =
+            (self.relay == Relay::Allow, self.relay != Relay::Never && self.relaying.relayed().is_some());
+        let paths: Vec<Path> = search.fallbacks(direct, relayed).collect();
+        let in_use = |addr| seal.real(search.shown) == Some(addr);
+        let shown: Vec<SocketAddr> =
+            paths.into_iter().filter_map(|path| self.paths.shown(path, in_use)).collect();
+        seal.set_fallbacks(search.shown, &shown);
+    }
+
+    /// Our address on the relay is another one.
+    fn relay_changed(&mut self, now: Duration, seal: &mut Seal) {
+        self.stats.allocations += u64::from(self.relaying.relayed().is_some());
+        for at in 0..self.searches.len() {
+            self.permit(now, at);
+            self.set_fallbacks(seal, at);
+        }
+    }
+
+    fn search(&mut self, now: Duration, seal: &mut Seal) {
+        let is_host = self.meeting.is_host();
+        // A guest whose connection is gone. A joiner has one host only.
+        self.searches.retain(|search| !is_host || seal.silent_for(now, search.shown).is_some());
+        for at in 0..self.searches.len() {
+            self.searches[at].checks.run(now);
+            self.offer(now, seal, at);
+            self.watch(now, seal, at);
+            if self.searches[at].letter_due(now) {
+                seal.send_letter(self.searches[at].shown, self.searches[at].text());
+            }
+        }
+    }
+
+    /// Tells the seal of the path that the checks have chosen.
+    fn offer(&mut self, now: Duration, seal: &mut Seal, at: usize) {
+        let search = &mut self.searches[at];
+        let Some((path, round_trip)) = search.offer(now) else { return };
+        let shown = search.shown;
+        let in_use = |addr| seal.real(shown) == Some(addr);
+        if let Some(addr) = self.paths.shown(path, in_use) {
+            seal.offer_path(now, shown, addr, round_trip);
+            let since = self.since.unwrap_or(now);
+            self.found_after.get_or_insert(now.saturating_sub(since));
+            trace_path(addr, path);
+        }
+        if path.relayed {
+            self.relaying.bind(now, path.remote);
+        }
+    }
+
+    /// Looks whether anything comes from a peer, and begins a new search when our addresses have changed.
+    fn watch(&mut self, now: Duration, seal: &mut Seal, at: usize) {
+        let shown = self.searches[at].shown;
+        let connected = seal.real(shown).is_some();
+        self.searches[at].connected |= connected;
+        if !connected {
+            return;
+        }
+        for peer in self.searches[at].checks.relayed().collect::<Vec<_>>() {
+            self.relaying.bind(now, peer);
+        }
+        let silent = seal.is_silent(now, shown);
+        if silent && self.relay != Relay::Never {
+            if !self.searches[at].silent {
+                self.relaying.look(now, self.random.next_12());
+            }
+            self.relaying.refresh(now);
+        }
+        self.searches[at].silent = silent;
+        let candidates = self.own_candidates();
+        let changed = self.searches[at].candidates != candidates && !self.relaying.is_refreshing();
+        if changed && now >= self.waiting.restart_at {
+            self.waiting.restart_at = now + RESTART_AFTER;
+            let own = self.own(&candidates);
+            self.searches[at].restart(now, &own);
+        }
+    }
+
+    /// Collects the datagrams of our own.
+    fn pump(&mut self, now: Duration) {
+        let mut buf = [0; MAX_WRAPPED];
+        while let Some((to, len)) = self.meeting.poll_transmit(now, &mut buf) {
+            self.push(to, buf[..len].to_vec());
+        }
+        let mut searches = core::mem::take(&mut self.searches);
+        for (path, check) in
+            searches.iter_mut().flat_map(|search| core::iter::from_fn(|| search.checks.poll_transmit(now)))
+        {
+            if !path.relayed {
+                self.push(path.remote, check);
+            } else if let Some((to, len)) = self.relaying.wrap(now, path.remote, &check, &mut buf) {
+                self.push(to, buf[..len].to_vec());
+            } else {
+                self.stats.unsent += 1;
+            }
+        }
+        self.searches = searches;
+        while let Some((to, message)) = self.relaying.poll_transmit(now) {
+            self.push(to, message);
+        }
+    }
+
+    fn push(&mut self, to: SocketAddr, datagram: Vec<u8>) {
+        if self.out.len() < MAX_WAITING {
+            self.stats.overhead_bytes += datagram.len() as u64;
+            self.out.push_back((to, datagram));
+        }
+    }
+}
+
+fn trace_path(addr: SocketAddr, path: Path) {
+    crate::trace::handshake(addr, if path.relayed { "a path through our relay" } else { "a path" });
+}
