@@ -1,5 +1,10 @@
 //! Reach: how two machines behind routers find each other, and what strangers can do to that.
 
 mod hostile;
+mod ice;
+mod ice_hostile;
 mod meeting;
+mod relay;
+mod relay_server;
 mod rendezvous;
+mod town;

@@ -1,0 +1,86 @@
+//! Two players that find each other: every pair of routers, with and without a relay.
+
+use super::town::{HOST, JOINER, Plan, ROUTERS, Router, Town, ms};
+use rebout::reach::{NoWay, Progress};
+
+#[test]
+fn two_open_machines_play_a_whole_match_directly() {
+    let plan = Plan::new(Router::Open, Router::Open);
+    let mut town = Town::new(plan);
+    assert_eq!(town.play(plan), [Progress::Direct; 2]);
+}
+
+/// A pair of routers as a player would name the way between them.
+fn expected(plan: &Plan) -> Option<&'static str> {
+    use Router::{Blocked, Cone, Open};
+    let direct = match plan.routers {
+        [Open, other] | [other, Open] => other != Blocked,
+        [host, joiner] => host == Cone && joiner == Cone,
+    };
+    match (direct, plan.has_relay) {
+        (true, _) => Some("direct"),
+        (false, true) => Some("relayed"),
+        (false, false) => None,
+    }
+}
+
+#[test]
+fn every_pair_of_routers_plays_a_whole_match_with_a_relay() {
+    for host in ROUTERS {
+        for joiner in ROUTERS {
+            let plan = Plan { frames: 300, ..Plan::new(host, joiner) };
+            let mut town = Town::new(plan);
+            let progress = town.play(plan);
+            let waited = town.player(JOINER).began_at.unwrap();
+            println!("{host:?} {joiner:?}: {progress:?} after {waited:?}");
+            assert_eq!(Some(progress[HOST].name()), expected(&plan), "{plan:?} {}", town.report());
+            assert_eq!(Some(progress[JOINER].name()), expected(&plan), "{plan:?} {}", town.report());
+        }
+    }
+}
+
+#[test]
+fn without_a_relay_a_pair_plays_directly_or_is_told_why_not() {
+    for host in ROUTERS {
+        for joiner in ROUTERS {
+            let plan = Plan { frames: 300, has_relay: false, ..Plan::new(host, joiner) };
+            let mut town = Town::new(plan);
+            match expected(&plan) {
+                Some(name) => {
+                    assert_eq!(town.play(plan).map(|progress| progress.name()), [name; 2], "{plan:?}");
+                }
+                None => {
+                    let none = Progress::NoWay { why: NoWay::NoPath { relay: false } };
+                    let told = town.run_until(ms(11_000), |town| {
+                        [0, 1].map(|id| town.player(id).progress()) == [none; 2]
+                    });
+                    assert!(told, "{plan:?} {}", town.report());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn two_players_behind_one_router_without_hairpin_play_directly() {
+    for has_relay in [true, false] {
+        let plan = Plan { same_router: true, has_relay, ..Plan::new(Router::Cone, Router::Cone) };
+        let mut town = Town::new(plan);
+        assert_eq!(town.play(plan), [Progress::Direct; 2]);
+        let network = town.world.network();
+        let real = town.player(JOINER).seal.real(town.player(JOINER).seal.target().unwrap()).unwrap();
+        assert_eq!(real, network.addr(HOST), "the address inside, not the one outside");
+    }
+}
+
+#[test]
+fn a_run_is_a_function_of_its_seed() {
+    let plan = Plan::new(Router::Cone, Router::Symmetric);
+    let run = || {
+        let mut town = Town::new(plan);
+        town.play(plan);
+        let told = [HOST, JOINER].map(|id| town.player(id).told.clone());
+        (told, town.player(HOST).verdict(), town.world.traffic(HOST), town.world.traffic(JOINER))
+    };
+    assert_eq!(run(), run());
+}

@@ -1,0 +1,365 @@
+//! Enemies of a search: forged and recorded messages, junk on every path, candidates of somebody else, a lying rendezvous.
+
+use super::relay::events;
+use super::town::{HOST, JOINER, Node, Plan, Router, Town, at, ms, relay_addr, rendezvous_addr};
+use core::time::Duration;
+use rebout::lab::sim::{Clock, Recording};
+use rebout::reach::{NoWay, Progress};
+use rebout::rendezvous::{JoinerEvent, Post, Server};
+use rebout::seal::{Randomness, Seal};
+use rebout::wire::rendezvous::{Deliver, Outcome, Packet, Reply, decode, encode};
+use rebout::{Invite, Protocol, Rng};
+use std::net::SocketAddr;
+
+/// The most checks that an address gets that has never answered: six from the socket, and six through the relay.
+const MAX_CHECKS: usize = 12;
+const CHECK: [u8; 2] = [0x00, 0x01];
+
+/// Junk for every part that may take it: each first byte, in lengths from nothing to long.
+fn junk(rng: &mut Rng) -> Vec<u8> {
+    let firsts = [
+        0x00, 0x01, 0x01, 0x40, 0x41, 0x47, 0x52, 0xE0, 0xE2, 0xE3, 0xE4, 0xE5, 0xE7, 0xE8, 0xED, 0xEE, 0xEF,
+        0xFF,
+    ];
+    let len = [0, 1, 4, 20, 28, 47, 100, 333, 1_200][rng.next_u32() as usize % 9];
+    let mut bytes: Vec<u8> = (0..len).map(|_| rng.next_u32() as u8).collect();
+    if let Some(first) = bytes.first_mut() {
+        *first = firsts[rng.next_u32() as usize % firsts.len()];
+    }
+    // Half of what looks like STUN has a head that fits.
+    if bytes.len() >= 20 && bytes[0] < 2 && rng.next_u32().is_multiple_of(2) {
+        let len = (bytes.len() - 20) as u16 / 4 * 4;
+        bytes.truncate(20 + usize::from(len));
+        bytes[1] = [0x01, 0x11, 0x03, 0x13, 0x17, 0x08, 0x09][rng.next_u32() as usize % 7];
+        bytes[2..4].copy_from_slice(&len.to_be_bytes());
+        bytes[4..8].copy_from_slice(&[0x21, 0x12, 0xA4, 0x42]);
+    }
+    bytes
+}
+
+#[test]
+fn junk_from_everybody_on_every_path_makes_no_difference() {
+    for routers in
+        [[Router::Open, Router::Open], [Router::Cone, Router::Cone], [Router::Symmetric, Router::Symmetric]]
+    {
+        let plan = Plan { frames: 400, ..Plan::new(routers[0], routers[1]) };
+        let calm = Town::new(plan).play(plan);
+        let mut town = Town::new(plan);
+        let mut rng = Rng::new(99).unwrap();
+        let over = |town: &Town| [HOST, JOINER].iter().all(|id| town.player(*id).verdict().is_some());
+        let mut progress = None;
+        while !over(&town) {
+            assert!(town.world.now() < ms(25_000), "{}", town.report());
+            let now = town.world.now();
+            for id in [HOST, JOINER] {
+                let (to, peer) = (town.outside(id), town.outside(1 - id));
+                let from =
+                    [at("203.0.113.77:9"), relay_addr(), rendezvous_addr(), peer, at("198.51.100.2:50000")];
+                for from in from {
+                    let datagram = junk(&mut rng);
+                    town.world.network_mut().inject(now + Duration::from_micros(7), from, to, &datagram);
+                }
+            }
+            town.run_for(ms(3));
+            if town.player(HOST).began_at.is_some_and(|began| now > began + ms(2_000)) {
+                progress.get_or_insert([HOST, JOINER].map(|id| town.player(id).progress().name()));
+            }
+        }
+        assert_eq!(progress, Some(calm.map(|progress| progress.name())), "{}", town.report());
+        assert_eq!(events(&town), [], "{}", town.report());
+        assert_eq!(town.player(HOST).verdict(), town.player(JOINER).verdict());
+        assert!(town.player(HOST).reach.stats().refused > 200, "{}", town.report());
+    }
+}
+
+#[test]
+fn recorded_checks_and_answers_from_elsewhere_move_nothing_and_draw_few_checks() {
+    let plan = Plan { frames: 900, ..Plan::new(Router::Open, Router::Open) };
+    let mut town = Town::new(plan);
+    let strangers: Vec<_> =
+        (0..20).map(|n| town.world.add_stranger(at(&format!("203.0.113.1{n:02}:9")))).collect();
+    town.world.network_mut().record(Recording::Full);
+    town.begin();
+    for round in 0..40 {
+        let stun: Vec<Vec<u8>> = [HOST, JOINER]
+            .iter()
+            .flat_map(|id| {
+                town.said(*id).filter(|entry| entry.datagram[0] < 2).map(|entry| entry.datagram.clone())
+            })
+            .collect();
+        let now = town.world.now();
+        for (n, stranger) in strangers.iter().enumerate() {
+            let from = town.world.network().addr(*stranger);
+            for id in [HOST, JOINER] {
+                let to = town.outside(id);
+                let datagram = &stun[(n + round * 7) % stun.len()];
+                town.world.network_mut().inject(now + ms(1), from, to, datagram);
+                // The same with another identifier, or another content.
+                let mut changed = datagram.clone();
+                let at = 8 + (n + round) % (changed.len() - 8);
+                changed[at] ^= 0x10;
+                town.world.network_mut().inject(now + ms(1), from, to, &changed);
+            }
+        }
+        town.run_for(ms(100));
+    }
+    assert_eq!(town.play(plan), [Progress::Direct; 2], "{}", town.report());
+    assert_eq!(events(&town), []);
+    let mut checked = 0;
+    for stranger in strangers {
+        let mail: Vec<_> = town.world.mail().iter().filter(|mail| mail.to == stranger).collect();
+        let checks = mail.iter().filter(|mail| mail.datagram.starts_with(&CHECK)).count();
+        assert!(checks <= 2 * MAX_CHECKS, "{checks} checks of two players");
+        checked += usize::from(checks > 0);
+        let other = mail.iter().find(|mail| mail.datagram[0] >= 2);
+        assert!(other.is_none(), "something of the match went to a stranger: {other:02X?}");
+    }
+    assert!((1..=16).contains(&checked), "{checked} strangers were checked, eight for each player at most");
+}
+
+#[test]
+fn forged_answers_of_the_relay_neither_stop_nor_move_a_match() {
+    let plan = Plan { frames: 400, ..Plan::new(Router::Symmetric, Router::Symmetric) };
+    let mut town = Town::new(plan);
+    town.world.network_mut().record(Recording::Full);
+    let mut rng = Rng::new(5).unwrap();
+    while [HOST, JOINER].iter().any(|id| town.player(*id).verdict().is_none()) {
+        assert!(town.world.now() < ms(25_000), "{}", town.report());
+        let now = town.world.now();
+        for id in [HOST, JOINER] {
+            // Every request is answered at once, by somebody who sees none of them: the identifier is guessed.
+            let mut id_bytes: Vec<u8> = (0..12).map(|_| rng.next_u32() as u8).collect();
+            let kinds: [[u8; 2]; 6] =
+                [[0x01, 0x03], [0x01, 0x13], [0x01, 0x08], [0x01, 0x18], [0x01, 0x09], [0x01, 0x01]];
+            let kind = kinds[rng.next_u32() as usize % 6];
+            let mut answer = vec![kind[0], kind[1], 0, 28, 0x21, 0x12, 0xA4, 0x42];
+            answer.append(&mut id_bytes);
+            answer.extend([0x00, 0x16, 0x00, 0x08, 0x00, 0x01, 0xA1, 0x47, 0xE1, 0x12, 0xA6, 0x43]);
+            answer.extend([0x00, 0x09, 0x00, 0x04, 0, 0, 4, [1, 37, 38][rng.next_u32() as usize % 3]]);
+            answer.extend([0x00, 0x14, 0x00, 0x04, b'e', b'v', b'i', b'l']);
+            let to = town.world.network_mut().map(now, id, relay_addr());
+            town.world.network_mut().inject(now + ms(1), relay_addr(), to, &answer);
+        }
+        town.run_for(ms(4));
+    }
+    assert_eq!(events(&town), [], "{}", town.report());
+    assert!(town.player(HOST).reach.stats().refused > 500);
+}
+
+/// A letter as `docs/WIRE.md` has it, with these candidates.
+fn letter(candidates: &[SocketAddr]) -> Vec<u8> {
+    let mut text = vec![1, 0, 0];
+    text.extend(b"EVIL");
+    text.extend(b"evilevilevilevilevilev");
+    text.push(candidates.len() as u8);
+    for candidate in candidates {
+        let SocketAddr::V4(addr) = candidate else { panic!("the town has IPv4 only") };
+        text.push(0);
+        text.extend(addr.ip().octets());
+        text.extend(addr.port().to_be_bytes());
+    }
+    text
+}
+
+/// A guest with the invite whose letters name somebody else, and who never answers a check.
+struct Liar {
+    post: Post,
+    seal: Seal,
+    victims: Vec<SocketAddr>,
+    posted: u32,
+    next_at: Duration,
+    answered: u32,
+    invite: Invite,
+}
+
+impl Liar {
+    fn new(invite: &Invite, victims: Vec<SocketAddr>) -> Self {
+        let rendezvous = invite.rendezvous().unwrap();
+        let post = Post::new(rendezvous.server, rendezvous.room, Randomness::Seeded(666)).unwrap();
+        let seal = Seal::join_by_letter(Randomness::Seeded(667), *invite.key()).unwrap();
+        Self { post, seal, victims, posted: 0, next_at: Duration::ZERO, answered: 0, invite: invite.clone() }
+    }
+}
+
+impl Protocol for Liar {
+    fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
+        self.post.handle_datagram(now, from, datagram);
+        while let Some(event) = self.post.poll_event() {
+            match event {
+                JoinerEvent::Ticket { ticket, .. } => {
+                    // A new guest each time, as far as the host can tell.
+                    self.posted += 1;
+                    let seed = Randomness::Seeded(700 + u64::from(self.posted));
+                    self.seal = Seal::join_by_letter(seed, *self.invite.key()).unwrap();
+                    let init = self.seal.write_init(now, ticket, &letter(&self.victims)).unwrap();
+                    self.post.post(&init);
+                }
+                JoinerEvent::Answered { .. } => {
+                    self.answered += 1;
+                    self.post.settle();
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        if now >= self.next_at {
+            self.next_at = now + ms(250);
+            self.post.renew_credentials();
+        }
+        self.post.poll_transmit(now, buf)
+    }
+
+    fn poll_timeout(&self) -> Option<Duration> {
+        Some(self.post.poll_timeout().map_or(self.next_at, |at| at.min(self.next_at)))
+    }
+}
+
+#[test]
+fn candidates_of_somebody_else_draw_few_checks_and_keep_nobody_out() {
+    let plan = Plan::new(Router::Cone, Router::Cone);
+    let mut town = Town::new(plan);
+    let one = town.world.add_stranger(at("192.0.2.7:53"));
+    let other = town.world.add_stranger(at("192.0.2.8:53"));
+    let mut victims: Vec<SocketAddr> = (0..6).map(|n| at(&format!("192.0.2.7:{}", 53 + n))).collect();
+    victims.extend([at("192.0.2.8:53"), relay_addr()]);
+    let liar = Liar::new(&town.invite, victims);
+    town.world.add(at("203.0.113.66:9"), Clock::default(), ms(100), Node::Other(Box::new(liar)));
+    assert_eq!(town.play(plan), [Progress::Direct; 2], "{}", town.report());
+    town.run_for(ms(5_000));
+    let seconds = town.world.now().as_secs() as usize;
+    for victim in [one, other] {
+        let mail: Vec<_> = town.world.mail().iter().filter(|mail| mail.to == victim).collect();
+        assert!(mail.iter().all(|mail| mail.datagram.starts_with(&CHECK)));
+        // Four guests at a time, each for up to twelve seconds.
+        let most = MAX_CHECKS * 4 * (1 + seconds / 12);
+        assert!((1..=most).contains(&mail.len()), "{} checks in {seconds} s", mail.len());
+    }
+    let (sent, _) = town.world.traffic(HOST);
+    assert!(sent.datagrams < 4_000, "{sent:?}");
+}
+
+/// A rendezvous that changes what its true server says.
+struct LyingServer<F> {
+    server: Server,
+    change: F,
+}
+
+impl<F: FnMut(SocketAddr, &mut Vec<u8>) -> bool> Protocol for LyingServer<F> {
+    fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
+        self.server.handle_datagram(now, from, datagram);
+    }
+
+    fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        loop {
+            let (to, len) = self.server.poll_transmit(now, buf)?;
+            let mut datagram = buf[..len].to_vec();
+            if (self.change)(to, &mut datagram) {
+                buf[..datagram.len()].copy_from_slice(&datagram);
+                return Some((to, datagram.len()));
+            }
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Duration> {
+        self.server.poll_timeout()
+    }
+}
+
+fn lying(plan: Plan, change: impl FnMut(SocketAddr, &mut Vec<u8>) -> bool + 'static) -> Town {
+    Town::with_rendezvous(plan, |server| Node::Other(Box::new(LyingServer { server, change })))
+}
+
+fn rewritten(datagram: &mut Vec<u8>, change: impl FnOnce(&mut Packet<'_>)) {
+    let copy = datagram.clone();
+    let mut packet = decode(&copy).unwrap();
+    change(&mut packet);
+    let mut buf = [0; 1_200];
+    let len = encode(&packet, &mut buf).unwrap();
+    *datagram = buf[..len].to_vec();
+}
+
+#[test]
+fn a_rendezvous_that_says_nothing_is_said_in_words() {
+    let plan = Plan::new(Router::Cone, Router::Cone);
+    let mut town = lying(plan, |_, _| false);
+    let why = NoWay::RendezvousSilent { server: rendezvous_addr() };
+    let told =
+        |town: &Town| [HOST, JOINER].map(|id| town.player(id).progress()) == [Progress::NoWay { why }; 2];
+    assert!(town.run_until(ms(7_000), told), "{}", town.report());
+}
+
+#[test]
+fn a_rendezvous_that_withholds_letters_is_said_in_words() {
+    let plan = Plan::new(Router::Cone, Router::Cone);
+    let mut town = lying(plan, |_, datagram| !matches!(decode(datagram), Ok(Packet::Deliver(_))));
+    let silent = Progress::NoWay { why: NoWay::HostSilent };
+    assert!(town.run_until(ms(9_000), |town| town.player(JOINER).progress() == silent), "{}", town.report());
+}
+
+#[test]
+fn a_rendezvous_that_changes_letters_or_tickets_connects_nobody_and_says_so() {
+    // Each byte of the letters in its turn, the ticket, and an INIT in the place of the RESP.
+    for lie in 0..6 {
+        let mut last_init = Vec::new();
+        let plan = Plan::new(Router::Open, Router::Open);
+        let mut count = 0;
+        let mut town = lying(plan, move |_, datagram| {
+            count += 1;
+            let mut changed = Vec::new();
+            rewritten(datagram, |packet| match packet {
+                Packet::Deliver(Deliver { init, .. }) => {
+                    last_init = init.to_vec();
+                    if lie < 2 {
+                        changed = init.to_vec();
+                        let at = if lie == 0 { 30 } else { 60 + count * 37 % 200 };
+                        changed[at] ^= 1;
+                        *init = Box::leak(changed.clone().into_boxed_slice());
+                    }
+                }
+                Packet::Reply(Reply { outcome: Outcome::Answered(resp), .. }) => {
+                    changed = if lie == 3 { last_init.clone() } else { resp.to_vec() };
+                    let at = if lie == 2 { 5 } else { 40 + count * 41 % 200 };
+                    if lie == 2 || lie == 4 {
+                        changed[at] ^= 1;
+                    }
+                    *resp = Box::leak(changed.clone().into_boxed_slice());
+                }
+                Packet::Grant(grant) if lie == 5 => grant.ticket ^= 1,
+                _ => {}
+            });
+            true
+        });
+        town.run_for(ms(14_000));
+        for id in [HOST, JOINER] {
+            assert!(town.player(id).began_at.is_none(), "lie {lie}: {}", town.report());
+        }
+        let told = &town.player(JOINER).told;
+        let no_way = told.iter().find(|(_, progress)| matches!(progress, Progress::NoWay { .. }));
+        assert!(no_way.is_some_and(|(at, _)| *at < ms(10_500)), "lie {lie}: {}", town.report());
+    }
+}
+
+#[test]
+fn a_rendezvous_that_names_a_wrong_relay_or_address_costs_a_few_datagrams_and_no_match() {
+    let plan = Plan::new(Router::Cone, Router::Cone);
+    let victim = at("192.0.2.9:3478");
+    let mut town = lying(plan, move |_, datagram| {
+        rewritten(datagram, |packet| {
+            if let Packet::Grant(grant) = packet {
+                if let Some(turn) = &mut grant.turn {
+                    turn.server = victim;
+                }
+                grant.observed = at("192.0.2.9:7");
+            }
+        });
+        true
+    });
+    let stranger = town.world.add_stranger(victim);
+    town.run_for(ms(12_000));
+    let mail: Vec<_> = town.world.mail().iter().filter(|mail| mail.to == stranger).collect();
+    assert!((1..40).contains(&mail.len()), "{} datagrams", mail.len());
+    let none = Progress::NoWay { why: NoWay::NoPath { relay: false } };
+    assert_eq!(town.player(JOINER).progress(), none, "two cones need to know where they are seen");
+}

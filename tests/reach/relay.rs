@@ -1,0 +1,169 @@
+//! The relay: who may use it, what it costs, and how it saves a match whose router forgets.
+
+use super::town::{HOST, JOINER, Plan, Router, Town, ms, relay_addr, rendezvous_addr};
+use core::time::Duration;
+use rebout::Event;
+use rebout::lab::sim::Recording;
+use rebout::reach::{NoWay, Progress, Relay};
+
+/// Everything that the players were told besides the verdict and the delay that was measured.
+pub(super) fn events(town: &Town) -> Vec<(Duration, Event)> {
+    let all = [HOST, JOINER].into_iter().flat_map(|id| town.player(id).events.clone());
+    all.filter(|(_, event)| !matches!(event, Event::Ended(_) | Event::PeerDelay { .. })).collect()
+}
+
+/// A match in which the router of `forgetful` forgets its mappings after two seconds.
+fn rebound(plan: Plan, forgetful: usize) -> Town {
+    let mut town = Town::new(plan);
+    town.begin();
+    town.run_for(ms(2_000));
+    let (now, nat) = (town.world.now(), town.nats[forgetful].unwrap());
+    town.world.network_mut().forget(nat, now);
+    town
+}
+
+#[test]
+fn a_router_that_forgets_in_the_middle_of_a_match_is_bridged_by_the_relay_without_an_event() {
+    for forgetful in [HOST, JOINER] {
+        let plan = Plan { frames: 900, ..Plan::new(Router::Cone, Router::Cone) };
+        let mut town = rebound(plan, forgetful);
+        town.play(plan);
+        assert_eq!(events(&town), [], "{}", town.report());
+        for id in [HOST, JOINER] {
+            let player = town.player(id);
+            assert!(player.gap < ms(1_000), "{:?}", player.gap);
+            let told: Vec<_> = player.told.iter().map(|(_, progress)| progress.name()).collect();
+            let first = told.iter().position(|name| *name == "direct").unwrap();
+            assert!(told[first..].iter().all(|name| ["direct", "relayed"].contains(name)), "{told:?}");
+            assert_eq!(told.last(), Some(&"direct"), "the direct path was found again: {}", town.report());
+        }
+        assert_eq!(town.relay.allocated(), 3, "the new port needs an allocation of its own");
+    }
+}
+
+#[test]
+fn a_router_that_forgets_while_the_relay_carries_the_match_is_bridged_too() {
+    for routers in [[Router::Symmetric, Router::Symmetric], [Router::Symmetric, Router::Cone]] {
+        for forgetful in [HOST, JOINER] {
+            let plan = Plan { frames: 900, ..Plan::new(routers[0], routers[1]) };
+            let mut town = rebound(plan, forgetful);
+            assert_eq!(town.play(plan).map(|progress| progress.name()), ["relayed"; 2]);
+            assert_eq!(events(&town), [], "{routers:?} {forgetful} {}", town.report());
+            assert!([HOST, JOINER].iter().all(|id| town.player(*id).gap < ms(1_000)), "{}", town.report());
+        }
+    }
+}
+
+#[test]
+fn a_relay_that_dies_beside_a_direct_path_changes_nothing() {
+    let plan = Plan { frames: 1_200, ..Plan::new(Router::Cone, Router::Cone) };
+    let mut town = Town::new(plan);
+    town.begin();
+    town.run_for(ms(1_000));
+    town.relay.kill();
+    assert_eq!(town.play(plan), [Progress::Direct; 2]);
+    assert_eq!(events(&town), []);
+    assert!(town.player(HOST).gap < ms(100) && town.player(JOINER).gap < ms(100));
+}
+
+#[test]
+fn a_relay_that_dies_under_a_match_is_said_in_words() {
+    let plan = Plan { frames: 6_000, ..Plan::new(Router::Symmetric, Router::Symmetric) };
+    let mut town = Town::new(plan);
+    town.begin();
+    town.run_for(ms(2_000));
+    town.relay.kill();
+    let lost = Progress::NoWay { why: NoWay::RelayLost };
+    let told =
+        town.run_until(ms(8_000), |town| [HOST, JOINER].map(|id| town.player(id).progress()) == [lost; 2]);
+    assert!(told, "{}", town.report());
+}
+
+#[test]
+fn without_a_relay_no_allocation_is_made_and_symmetric_routers_do_not_meet() {
+    let plan =
+        Plan { relays: [Relay::Never, Relay::Allow], ..Plan::new(Router::Symmetric, Router::Symmetric) };
+    let mut town = Town::new(plan);
+    let none = |town: &Town| matches!(town.player(HOST).progress(), Progress::NoWay { .. });
+    assert!(town.run_until(ms(12_000), none), "{}", town.report());
+    assert!(town.player(HOST).began_at.is_none());
+    assert_eq!(town.player(HOST).sent[1], 0, "nothing was sent to the relay");
+    let plan = Plan { relays: [Relay::Never; 2], ..Plan::new(Router::Cone, Router::Cone) };
+    let mut town = Town::new(plan);
+    assert_eq!(town.play(plan), [Progress::Direct; 2]);
+    assert_eq!(town.relay.allocated(), 0);
+}
+
+#[test]
+fn who_plays_through_the_relay_only_sends_to_nobody_else_and_answers_nobody_else() {
+    for (hidden, routers) in [
+        (HOST, [Router::Open, Router::Open]),
+        (JOINER, [Router::Open, Router::Open]),
+        (JOINER, [Router::Cone, Router::Symmetric]),
+    ] {
+        let mut plan = Plan { frames: 900, ..Plan::new(routers[0], routers[1]) };
+        plan.relays[hidden] = Relay::Only;
+        let mut town = Town::new(plan);
+        town.world.network_mut().record(Recording::Full);
+        town.begin();
+        // Whoever knows the address by other means gets no answer there.
+        let (addr, other) = (town.outside(hidden), town.outside(1 - hidden));
+        let heard = town.said(1 - hidden).map(|entry| entry.datagram.clone()).collect::<Vec<_>>();
+        let now = town.world.now();
+        heard.iter().for_each(|datagram| town.world.network_mut().inject(now + ms(1), other, addr, datagram));
+        assert_eq!(town.play(plan).map(|progress| progress.name()), ["relayed"; 2], "{}", town.report());
+        let servers = [relay_addr(), rendezvous_addr()];
+        let strays: Vec<_> = town.said(hidden).filter(|entry| !servers.contains(&entry.to)).collect();
+        assert!(strays.is_empty(), "{plan:?} {:?}", strays.first());
+        let hidden_ip = addr.ip();
+        assert!(town.said(1 - hidden).all(|entry| entry.to.ip() != hidden_ip), "the address is not known");
+        assert_eq!(events(&town), []);
+    }
+}
+
+#[test]
+fn both_may_play_through_the_relay_only() {
+    let plan = Plan { relays: [Relay::Only; 2], ..Plan::new(Router::Open, Router::Open) };
+    let mut town = Town::new(plan);
+    assert_eq!(town.play(plan).map(|progress| progress.name()), ["relayed"; 2]);
+}
+
+#[test]
+fn a_relayed_packet_costs_four_bytes_more() {
+    let plan = Plan { relays: [Relay::Only; 2], frames: 900, ..Plan::new(Router::Open, Router::Open) };
+    let mut town = Town::new(plan);
+    town.begin();
+    town.run_for(ms(2_000));
+    town.world.network_mut().record(Recording::Full);
+    town.play(plan);
+    for id in [HOST, JOINER] {
+        let (mut channel, mut other) = (0, 0);
+        for entry in town.said(id).filter(|entry| entry.to == relay_addr()) {
+            match entry.datagram[..] {
+                [0x40..=0x4F, _, high, low, 0xE0..=0xE7, ..] => {
+                    assert_eq!(usize::from(u16::from_be_bytes([high, low])) + 4, entry.datagram.len());
+                    channel += 1;
+                }
+                // Keep-alives of paths, and of the allocation.
+                _ => other += 1,
+            }
+        }
+        assert!(channel > 300 && other * 20 < channel, "{channel} in channels, {other} others");
+    }
+}
+
+#[test]
+fn keep_alives_cost_less_than_300_bytes_a_second() {
+    for routers in [[Router::Cone, Router::Cone], [Router::Symmetric, Router::Symmetric]] {
+        let plan = Plan { frames: 60_000, ..Plan::new(routers[0], routers[1]) };
+        let mut town = Town::new(plan);
+        town.begin();
+        town.run_for(ms(15_000));
+        let before = [HOST, JOINER].map(|id| town.player(id).reach.stats().overhead_bytes);
+        town.run_for(ms(30_000));
+        for id in [HOST, JOINER] {
+            let rate = (town.player(id).reach.stats().overhead_bytes - before[id]) / 30;
+            assert!((1..300).contains(&rate), "{routers:?}: {rate} bytes a second");
+        }
+    }
+}

@@ -1,0 +1,469 @@
+//! A town: two players behind routers, a rendezvous and a relay, in the simulated network.
+
+use core::time::Duration;
+use rebout::lab::sim::{Clock, Entry, EntryKind, Machine, NatKind, World};
+use rebout::net::link::LinkConfig;
+use rebout::reach::{Progress, Reach, ReachConfig, Relay};
+use rebout::rendezvous::{Server, ServerConfig, TurnService};
+use rebout::seal::{Randomness, Seal};
+use rebout::{
+    Buttons, Config, Cues, Event, Game, Input, Inputs, Invite, Lobby, LobbyError, Player as Seat, Protocol,
+    Session, Verdict, fields,
+};
+use std::net::SocketAddr;
+
+use super::relay_server::{Port, RelayServer};
+
+pub(crate) const HOST: usize = 0;
+pub(crate) const JOINER: usize = 1;
+pub(crate) const RENDEZVOUS: usize = 2;
+/// The relay itself, and the first of its ports.
+pub(crate) const RELAY: usize = 3;
+const RELAY_PORTS: u16 = 8;
+
+pub(crate) const SECRET: &[u8] = b"north";
+
+pub(crate) fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+pub(crate) fn at(text: &str) -> SocketAddr {
+    text.parse().unwrap()
+}
+
+pub(crate) fn rendezvous_addr() -> SocketAddr {
+    at("198.51.100.1:3479")
+}
+
+pub(crate) fn relay_addr() -> SocketAddr {
+    at("198.51.100.2:3478")
+}
+
+/// How a player's machine is connected to the internet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Router {
+    /// Without one.
+    Open,
+    /// A NAT with one outside port for the machine, which lets in what was written to.
+    Cone,
+    /// A NAT with another outside port for each destination.
+    Symmetric,
+    /// A firewall that passes the rendezvous and the relay alone.
+    Blocked,
+}
+
+pub(crate) const ROUTERS: [Router; 4] = [Router::Open, Router::Cone, Router::Symmetric, Router::Blocked];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sums {
+    sums: [u32; 2],
+    frames: u32,
+    limit: u32,
+}
+fields!(Sums { sums, frames, limit });
+
+impl Game for Sums {
+    fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+        self.frames += 1;
+        for player in Seat::BOTH {
+            let sum = &mut self.sums[player.index()];
+            *sum = sum.wrapping_mul(31).wrapping_add(u32::from(inputs[player].buttons().0));
+        }
+    }
+
+    fn finished(&self) -> bool {
+        self.frames >= self.limit
+    }
+}
+
+#[allow(clippy::large_enum_variant)]
+enum Stage {
+    Lobby(Option<Lobby>),
+    Match(Session<Sums>, Sums),
+}
+
+/// A player's machine.
+pub(crate) struct Player {
+    pub(crate) reach: Reach,
+    pub(crate) seal: Seal,
+    stage: Stage,
+    limit: u32,
+    pub(crate) events: Vec<(Duration, Event)>,
+    pub(crate) error: Option<LobbyError>,
+    /// When the match began here.
+    pub(crate) began_at: Option<Duration>,
+    /// Each change of the progress, in words.
+    pub(crate) told: Vec<(Duration, Progress)>,
+    /// The longest time between two frames that were settled, and the last one.
+    pub(crate) gap: Duration,
+    settled: (u32, Duration),
+    /// The bytes and datagrams that were sent, and to the relay's address alone.
+    pub(crate) sent: [u64; 2],
+    /// The longest datagram that was sent to the relay, and to anybody else.
+    pub(crate) longest: [usize; 2],
+}
+
+impl Player {
+    fn new(reach: Reach, seal: Seal, lobby: Lobby, limit: u32) -> Self {
+        Self {
+            reach,
+            seal,
+            stage: Stage::Lobby(Some(lobby)),
+            limit,
+            events: Vec::new(),
+            error: None,
+            began_at: None,
+            told: Vec::new(),
+            gap: Duration::ZERO,
+            settled: (0, Duration::ZERO),
+            sent: [0; 2],
+            longest: [0; 2],
+        }
+    }
+
+    fn outside<R>(&mut self, call: impl FnOnce(&mut dyn Protocol) -> R) -> Option<R> {
+        match &mut self.stage {
+            Stage::Lobby(lobby) => Some(call(&mut self.reach.around(&mut self.seal, lobby.as_mut()?))),
+            Stage::Match(session, _) => Some(call(&mut self.reach.around(&mut self.seal, session))),
+        }
+    }
+
+    fn note(&mut self, now: Duration) {
+        let progress = self.reach.progress();
+        if self.told.last().is_none_or(|(_, last)| *last != progress) {
+            self.told.push((now, progress));
+        }
+        let settled = self.session().map_or(0, |session| session.settled().0);
+        if settled != self.settled.0 {
+            if self.settled.0 > 30 {
+                self.gap = self.gap.max(now - self.settled.1);
+            }
+            self.settled = (settled, now);
+        }
+    }
+
+    pub(crate) fn session(&self) -> Option<&Session<Sums>> {
+        match &self.stage {
+            Stage::Lobby(_) => None,
+            Stage::Match(session, _) => Some(session),
+        }
+    }
+
+    /// The checksum that both machines have agreed on.
+    pub(crate) fn verdict(&self) -> Option<u32> {
+        match self.events.last() {
+            Some((_, Event::Ended(Verdict::Agreed { checksum, .. }))) => Some(*checksum),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn progress(&self) -> Progress {
+        self.reach.progress()
+    }
+}
+
+impl Protocol for Player {
+    fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
+        self.outside(|protocol| protocol.handle_datagram(now, from, datagram));
+        // The last event may come in a datagram, with no frame after it.
+        if let Stage::Match(session, _) = &mut self.stage
+            && session.ended()
+        {
+            self.events.extend(core::iter::from_fn(|| session.poll_event()).map(|event| (now, event)));
+        }
+        self.note(now);
+    }
+
+    fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        let sent = self.outside(|protocol| protocol.poll_transmit(now, buf)).flatten();
+        self.note(now);
+        if let Some((to, len)) = sent {
+            let relay = usize::from(to == relay_addr());
+            self.sent[relay] += len as u64;
+            self.longest[relay] = self.longest[relay].max(len);
+        }
+        sent
+    }
+
+    fn poll_timeout(&self) -> Option<Duration> {
+        // A protocol is asked by reference: the timeouts are those of the parts.
+        let inner = match &self.stage {
+            Stage::Lobby(lobby) => lobby.as_ref().and_then(Protocol::poll_timeout),
+            Stage::Match(session, _) => session.poll_timeout(),
+        };
+        [inner, self.seal.poll_timeout(), self.reach.poll_timeout()].into_iter().flatten().min()
+    }
+
+    fn wants_attention(&self, now: Duration) -> bool {
+        match &self.stage {
+            Stage::Lobby(lobby) => {
+                self.error.is_none() && lobby.as_ref().is_some_and(|lobby| lobby.wants_attention(now))
+            }
+            Stage::Match(session, _) => session.wants_attention(now),
+        }
+    }
+}
+
+impl Machine for Player {
+    fn next_frame_at(&self) -> Option<Duration> {
+        match &self.stage {
+            Stage::Match(session, _) if !session.ended() => Some(session.next_frame_at()),
+            _ => None,
+        }
+    }
+
+    fn frame(&mut self, now: Duration) {
+        match &mut self.stage {
+            Stage::Lobby(lobby) => match lobby.as_ref().map(Lobby::agreed) {
+                Some(Ok(Some(_))) => {
+                    let game = Sums { sums: [0; 2], frames: 0, limit: self.limit };
+                    let session = lobby.take().unwrap().start(now, &game).unwrap();
+                    self.began_at = Some(now);
+                    self.stage = Stage::Match(session, game);
+                }
+                Some(Err(error)) => self.error = Some(error),
+                _ => {}
+            },
+            Stage::Match(session, game) => {
+                let frame = session.current().0;
+                let buttons = Buttons((frame / 7 * 5 + session.local().index() as u32) as u16);
+                session.advance(now, game, Input::from(buttons));
+                self.events.extend(core::iter::from_fn(|| session.poll_event()).map(|event| (now, event)));
+            }
+        }
+        self.note(now);
+    }
+}
+
+/// Anything with an address in the town.
+#[allow(clippy::large_enum_variant)]
+pub(crate) enum Node {
+    Player(Player),
+    Rendezvous(Server),
+    Relay(Port),
+    /// Somebody else, who may lie.
+    Other(Box<dyn Protocol>),
+}
+
+impl Node {
+    fn protocol(&mut self) -> &mut dyn Protocol {
+        match self {
+            Self::Player(player) => player,
+            Self::Rendezvous(server) => server,
+            Self::Relay(port) => port,
+            Self::Other(other) => &mut **other,
+        }
+    }
+}
+
+impl Protocol for Node {
+    fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
+        self.protocol().handle_datagram(now, from, datagram);
+    }
+
+    fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        self.protocol().poll_transmit(now, buf)
+    }
+
+    fn poll_timeout(&self) -> Option<Duration> {
+        match self {
+            Self::Player(player) => player.poll_timeout(),
+            Self::Rendezvous(server) => server.poll_timeout(),
+            Self::Relay(port) => port.poll_timeout(),
+            Self::Other(other) => other.poll_timeout(),
+        }
+    }
+
+    fn wants_attention(&self, now: Duration) -> bool {
+        matches!(self, Self::Player(player) if player.wants_attention(now))
+    }
+}
+
+impl Machine for Node {
+    fn next_frame_at(&self) -> Option<Duration> {
+        match self {
+            Self::Player(player) => player.next_frame_at(),
+            _ => None,
+        }
+    }
+
+    fn frame(&mut self, now: Duration) {
+        if let Self::Player(player) = self {
+            player.frame(now);
+        }
+    }
+}
+
+/// The plan of a town.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    pub(crate) routers: [Router; 2],
+    pub(crate) relays: [Relay; 2],
+    /// Whether the rendezvous has a relay to offer.
+    pub(crate) has_relay: bool,
+    /// Whether both players are behind the host's router.
+    pub(crate) same_router: bool,
+    pub(crate) frames: u32,
+    pub(crate) seed: u64,
+}
+
+impl Plan {
+    pub(crate) fn new(host: Router, joiner: Router) -> Self {
+        Self {
+            routers: [host, joiner],
+            relays: [Relay::Allow; 2],
+            has_relay: true,
+            same_router: false,
+            frames: 600,
+            seed: 7,
+        }
+    }
+}
+
+pub(crate) struct Town {
+    pub(crate) world: World<Node>,
+    /// The NAT of each player, if there is one.
+    pub(crate) nats: [Option<usize>; 2],
+    pub(crate) relay: RelayServer,
+    /// The host's invite.
+    pub(crate) invite: Invite,
+}
+
+impl Town {
+    pub(crate) fn new(plan: Plan) -> Self {
+        Self::with_rendezvous(plan, Node::Rendezvous)
+    }
+
+    /// A town whose rendezvous is something made of the true server.
+    pub(crate) fn with_rendezvous(plan: Plan, rendezvous: impl FnOnce(Server) -> Node) -> Self {
+        let mut world = World::new(plan.seed);
+        world.network_mut().set_default_link(LinkConfig::new(ms(20)));
+        let inside = |id: usize| match plan.routers[id] {
+            Router::Open | Router::Blocked => at(&format!("203.0.113.{}:70{id}0", 1 + id)),
+            _ if plan.same_router => at(&format!("192.168.1.{}:70{id}0", 2 + id)),
+            _ => at(&format!("192.168.{}.2:70{id}0", 1 + id)),
+        };
+        let config = |id: usize| {
+            let mut config = ReachConfig::new([inside(id)]);
+            config.relay = plan.relays[id];
+            config.randomness = Randomness::Seeded(plan.seed << 8 | id as u64);
+            config
+        };
+        let game = |id: u64| Config { entropy: Some(plan.seed ^ id << 20 | 1), ..Config::new(0xB0) };
+        let seal = Seal::host(Randomness::Seeded(plan.seed ^ 0x5EA1)).unwrap();
+        let reach = Reach::host(config(HOST), rendezvous_addr(), &[7; 32]).unwrap();
+        let invite =
+            Invite::with_rendezvous(seal.public_key().unwrap(), [], reach.rendezvous().unwrap()).unwrap();
+        let host = Player::new(reach, seal, Lobby::host(game(0)).unwrap(), plan.frames);
+        let reach = Reach::join(config(JOINER), invite.rendezvous().unwrap()).unwrap();
+        let seal = Seal::join_by_letter(Randomness::Seeded(plan.seed ^ 0x701), *invite.key()).unwrap();
+        let lobby = Lobby::join(game(1), seal.target().unwrap()).unwrap();
+        let joiner = Player::new(reach, seal, lobby, plan.frames);
+        for (id, player) in [host, joiner].into_iter().enumerate() {
+            let start = ms(id as u64 * 500);
+            world.add(inside(id), Clock::default(), start, Node::Player(player));
+        }
+        let turn = TurnService { server: relay_addr(), secret: SECRET.to_vec() };
+        let config = ServerConfig { turn: plan.has_relay.then_some(turn), ..ServerConfig::default() };
+        let server = Server::new(config, Randomness::Seeded(plan.seed ^ 0x3E7)).unwrap();
+        world.add(rendezvous_addr(), Clock::default(), ms(0), rendezvous(server));
+        let relay = RelayServer::new(relay_addr(), RELAY_PORTS);
+        for port in relay.ports() {
+            world.add(port.addr(), Clock::default(), ms(0), Node::Relay(port));
+        }
+        let mut town = Self { world, nats: [None; 2], relay, invite };
+        for id in 0..2 {
+            town.connect(id, plan);
+        }
+        town
+    }
+
+    /// Puts a player behind its router.
+    fn connect(&mut self, id: usize, plan: Plan) {
+        let network = self.world.network_mut();
+        let outside = at(&format!("203.0.113.{}:1", 1 + id)).ip();
+        let nat = match plan.routers[id] {
+            Router::Open => return,
+            Router::Blocked => {
+                for other in (0..network.endpoints()).filter(|other| ![id, RENDEZVOUS, RELAY].contains(other))
+                {
+                    network.set_down(id, other, true);
+                    network.set_down(other, id, true);
+                }
+                return;
+            }
+            _ if plan.same_router && id == JOINER => self.nats[HOST].unwrap(),
+            Router::Cone => network.add_nat(outside, NatKind::PortRestricted),
+            Router::Symmetric => network.add_nat(outside, NatKind::Symmetric),
+        };
+        network.place_behind(id, nat);
+        self.nats[id] = Some(nat);
+    }
+
+    pub(crate) fn player(&self, id: usize) -> &Player {
+        match self.world.machine(id) {
+            Node::Player(player) => player,
+            _ => panic!("no player"),
+        }
+    }
+
+    /// The address of a player as the rendezvous sees it.
+    pub(crate) fn outside(&mut self, id: usize) -> SocketAddr {
+        let now = self.world.now();
+        self.world.network_mut().map(now, id, rendezvous_addr())
+    }
+
+    /// The datagrams that a player has sent since the network records, by the true time.
+    pub(crate) fn said(&self, id: usize) -> impl Iterator<Item = &Entry> {
+        let network = self.world.network();
+        let sent = network.transcript().entries().iter().filter(|entry| entry.kind == EntryKind::Sent);
+        sent.filter(move |entry| network.find(entry.from) == Some(id))
+    }
+
+    /// Runs until both players are in their match.
+    pub(crate) fn begin(&mut self) {
+        let began = |town: &Self| [HOST, JOINER].iter().all(|id| town.player(*id).began_at.is_some());
+        assert!(self.run_until(ms(15_000), began), "no match. {}", self.report());
+    }
+
+    pub(crate) fn run_for(&mut self, time: Duration) {
+        let end = self.world.now() + time;
+        self.world.run_until(end);
+    }
+
+    /// Runs until `done`, at most for `limit`. Looks every 5 ms.
+    pub(crate) fn run_until(&mut self, limit: Duration, done: impl Fn(&Self) -> bool) -> bool {
+        let end = self.world.now() + limit;
+        while self.world.now() < end && !done(self) {
+            self.run_for(ms(5));
+        }
+        done(self)
+    }
+
+    /// Plays until both machines have agreed on the last state. Returns the progress of both in the match.
+    pub(crate) fn play(&mut self, plan: Plan) -> [Progress; 2] {
+        self.begin();
+        self.run_for(ms(2_000));
+        let progress = [HOST, JOINER].map(|id| self.player(id).progress());
+        let limit = ms(u64::from(plan.frames) * 17 + 8_000);
+        let over = |town: &Self| [HOST, JOINER].iter().all(|id| town.player(*id).verdict().is_some());
+        assert!(self.run_until(limit, over), "{plan:?}: no verdict. {}", self.report());
+        assert_eq!(self.player(HOST).verdict(), self.player(JOINER).verdict());
+        progress
+    }
+
+    pub(crate) fn report(&self) -> String {
+        let one = |id: usize| {
+            let player = self.player(id);
+            format!(
+                "\n{id}: {:?}\n  events {:?}\n  error {:?}\n  {:?}\n  {:?}",
+                player.told,
+                player.events,
+                player.error,
+                player.reach.stats(),
+                player.seal.stats()
+            )
+        };
+        format!("at {:?}: {}{}\n{:?}", self.world.now(), one(0), one(1), self.world.network().stats())
+    }
+}
