@@ -4,10 +4,12 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use rebout::reach::Relay;
 use rebout::rollback::MAX_WINDOW;
 use rebout::{Config, MAX_DELAY_FRAMES, is_disruptive};
 
 use crate::keys::Bindings;
+use crate::play::reaching;
 use crate::play::{Admits, LinkSetting, MAX_MILLIS, NAME_LETTERS, Rules, Wishes};
 use crate::settings::Settings;
 use crate::shelf::data_folder;
@@ -145,6 +147,9 @@ pub struct Guests {
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = KEY_FILE,
           conflicts_with_all = ["open", "bare"])]
     keep: Option<PathBuf>,
+    /// Meet the guest at this rendezvous: no port has to be forwarded [default: what REBOUT_RENDEZVOUS names]
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["open", "bare"])]
+    rendezvous: Option<String>,
     /// Let in whoever knows your address; you are asked first, and compare a code
     #[arg(long, conflicts_with = "bare")]
     open: bool,
@@ -155,7 +160,7 @@ pub struct Guests {
 
 impl Guests {
     /// Whom the host lets in; an error if an address is none.
-    pub fn admits(&self) -> Result<Admits, String> {
+    pub fn admits(&self, relay: Relay) -> Result<Admits, String> {
         if self.bare {
             return Ok(Admits::Bare);
         }
@@ -164,7 +169,8 @@ impl Guests {
         }
         // Port 0 stands for that of the socket.
         let public = self.public.iter().map(|text| address::resolve(text, 0)).collect::<Result<_, _>>()?;
-        Ok(Admits::Invited { public, keep: self.keep.clone() })
+        let meeting = reaching::meeting(self.rendezvous.as_deref(), relay)?;
+        Ok(Admits::Invited { public, keep: self.keep.clone(), meeting })
     }
 }
 
@@ -184,6 +190,9 @@ pub struct Player {
     /// Log the keys of the match to a file: who has it can read the packets (`inspect --keys FILE`)
     #[arg(long, value_name = "FILE")]
     pub key_log: Option<PathBuf>,
+    /// Whether a relay may carry the match: allow, never, or only, which hides your address from the other player
+    #[arg(long, value_enum, hide_possible_values = true, default_value_t = RelayUse::Allow, help_heading = "Match")]
+    pub relay: RelayUse,
     /// Let a bot play for you
     #[arg(long, help_heading = "Match")]
     pub bot: bool,
@@ -405,6 +414,23 @@ impl Engine {
         let config: Config = wishes.config();
         config.check().map_err(|error| error.to_string())?;
         Ok(wishes)
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum RelayUse {
+    Allow,
+    Never,
+    Only,
+}
+
+impl RelayUse {
+    pub const fn relay(self) -> Relay {
+        match self {
+            Self::Allow => Relay::Allow,
+            Self::Never => Relay::Never,
+            Self::Only => Relay::Only,
+        }
     }
 }
 

@@ -43,7 +43,7 @@ fn run(cli: Cli) -> Result<Ending, Failure> {
         Some(Command::Demo { solo: demo }) => solo(demo, true),
         Some(Command::Local { shown, keys, keys2, round }) => local(&shown, keys, keys2, &round),
         Some(Command::Host { port, guests, player }) => {
-            let admits = guests.admits().map_err(unusable)?;
+            let admits = guests.admits(player.relay.relay()).map_err(unusable)?;
             let home = Home::open();
             let mut post = Post::new(port.unwrap_or(home.settings.port), admits);
             let line = post.open()?;
@@ -51,7 +51,7 @@ fn run(cli: Cli) -> Result<Ending, Failure> {
         }
         Some(Command::Join { host, bare, player }) => {
             let named = Named::read(&host, cli::resolve).map_err(unusable)?;
-            let line = play::join(&named, bare)?;
+            let line = play::join(&named, bare, player.relay.relay())?;
             let again = Deed::Join(host.concat());
             versus(player, Home::open(), line, "Guest", |run| run.bare = bare, again)
         }

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use stage::menu::{Menu, Note, drive};
 use stage::sound::{Play, ui};
 
+use rebout::reach::Relay;
+
 use super::attract::Exhibition;
 use super::gym::train;
 use super::hosting::{Admits, Named, Post, join, log_keys};
@@ -13,6 +15,7 @@ use super::link::LinkSetting;
 use super::local::{Options, local};
 use super::meet::Way;
 use super::online::{Seat, online};
+use super::reaching;
 use super::rules::{Rules, Wishes};
 use super::tape::replay;
 use super::versus_bot::{BotMatch, against_bot};
@@ -304,7 +307,10 @@ impl Flow<'_> {
         let wanted = (self.app.settings.port, self.app.guests);
         if self.post.as_ref().is_none_or(|(made_by, _)| *made_by != wanted) {
             let admits = match wanted.1 {
-                Guests::Invited => Admits::Invited { public: Vec::new(), keep: None },
+                Guests::Invited => {
+                    let meeting = reaching::meeting(None, Relay::Allow).map_err(Failure::unusable)?;
+                    Admits::Invited { public: Vec::new(), keep: None, meeting }
+                }
                 Guests::Asked => Admits::Everybody,
             };
             self.post = Some((wanted, Post::new(wanted.0, admits)));
@@ -321,7 +327,7 @@ impl Flow<'_> {
         let seat = self.seat("Guest", Some(self.seed()))?;
         let open = match self.run.line.take() {
             Some(open) => open,
-            None => join(host, self.run.bare)?,
+            None => join(host, self.run.bare, Relay::Allow)?,
         };
         self.play(seat, open)
     }

@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 
 use rebout::net::local_addresses;
 use rebout::net::udp::UdpDriver;
+use rebout::reach::Relay;
 use rebout::seal::{Randomness, Seal};
 use rebout::{Invite, InviteError, MAX_ADDRESSES_PER_FAMILY};
 
 use super::line::Line;
 use super::meet::{Door, Way};
-use super::{Failure, keep};
+use super::reaching::Meeting;
+use super::{Failure, keep, reaching};
 
 /// Logs the keys of a line to a file, for a developer who looks into packets of their own.
 ///
@@ -29,7 +31,7 @@ pub fn log_keys(line: &mut Line, path: &Path) -> Result<(), Failure> {
 #[derive(Clone, Debug)]
 pub enum Admits {
     /// Those with its invite, in which these addresses come first. The key may be kept in a file.
-    Invited { public: Vec<SocketAddr>, keep: Option<PathBuf> },
+    Invited { public: Vec<SocketAddr>, keep: Option<PathBuf>, meeting: Option<Meeting> },
     /// Whoever knows its address.
     Everybody,
     /// Whoever knows its address, on a line without a seal.
@@ -66,15 +68,21 @@ impl Post {
                 let seal = Seal::host_open(Randomness::System).map_err(Failure::of)?;
                 (Line::sealed(udp, seal), Way::Host { addresses, port, door: Door::Open })
             }
-            Admits::Invited { public, keep } => {
+            Admits::Invited { public, keep, meeting } => {
                 let seal = match (keep, self.key) {
                     (Some(path), _) => keep::seal(path).map_err(Failure::unusable)?,
                     (None, Some(key)) => Seal::host_with_key(Randomness::System, key).map_err(Failure::of)?,
                     (None, None) => Seal::host(Randomness::System).map_err(Failure::of)?,
                 };
                 self.key = seal.secret_key();
-                let invite = invite(&seal, public, &addresses, port).map_err(Failure::unusable)?;
-                (Line::sealed(udp, seal), Way::Host { addresses, port, door: Door::Invited(invite) })
+                let (line, invite) = match meeting {
+                    Some(meeting) => reaching::host(udp, seal, *meeting, public)?,
+                    None => {
+                        let invite = invite(&seal, public, &addresses, port).map_err(Failure::unusable)?;
+                        (Line::sealed(udp, seal), invite)
+                    }
+                };
+                (line, Way::Host { addresses, port, door: Door::Invited(invite) })
             }
         })
     }
@@ -141,7 +149,7 @@ impl Named {
 ///
 /// # Errors
 /// If an invite is to be used bare, or there is no socket.
-pub fn join(host: &Named, bare: bool) -> Result<(Line, Way), Failure> {
+pub fn join(host: &Named, bare: bool, relay: Relay) -> Result<(Line, Way), Failure> {
     let udp = UdpDriver::bind((Ipv6Addr::UNSPECIFIED, 0).into())?;
     let (seal, at) = match host {
         Named::Invited(_) if bare => {
@@ -149,6 +157,11 @@ pub fn join(host: &Named, bare: bool) -> Result<(Line, Way), Failure> {
         }
         Named::At(addr) if bare => {
             return Ok((Line::bare(udp), Way::Join { target: *addr, at: vec![*addr], by: Door::Bare }));
+        }
+        Named::Invited(invite) if let Some(rendezvous) = invite.rendezvous() => {
+            let (line, target) = reaching::join(udp, invite, rendezvous, relay)?;
+            let (at, by) = (vec![rendezvous.server], Door::Invited(invite.clone()));
+            return Ok((line, Way::Join { target, at, by }));
         }
         Named::At(addr) => (Seal::join_open(Randomness::System, *addr), vec![*addr]),
         Named::Invited(invite) => {

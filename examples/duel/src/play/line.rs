@@ -9,9 +9,13 @@ use rebout::Protocol;
 use rebout::net::udp::UdpDriver;
 use rebout::seal::{Code, Seal, SealRefusal};
 
+use super::reaching::Way;
+
 /// A socket, and the seal around it unless the line is bare.
 pub struct Line {
     udp: UdpDriver,
+    /// The way through routers, if the other one is met at a rendezvous. Only a sealed line has one.
+    way: Option<Way>,
     seal: Option<Seal>,
     key_log: Option<File>,
 }
@@ -28,12 +32,22 @@ pub enum Hint {
 impl Line {
     /// A line on which everything is sealed.
     pub fn sealed(udp: UdpDriver, seal: Seal) -> Self {
-        Self { udp, seal: Some(seal), key_log: None }
+        Self { udp, way: None, seal: Some(seal), key_log: None }
+    }
+
+    /// A sealed line that finds its way through routers.
+    pub fn reaching(udp: UdpDriver, seal: Seal, way: Way) -> Self {
+        Self { udp, way: Some(way), seal: Some(seal), key_log: None }
+    }
+
+    /// The way through routers.
+    pub fn way(&self) -> Option<&Way> {
+        self.way.as_ref()
     }
 
     /// A line on which anybody on the way can read and forge.
     pub fn bare(udp: UdpDriver) -> Self {
-        Self { udp, seal: None, key_log: None }
+        Self { udp, way: None, seal: None, key_log: None }
     }
 
     /// Writes the keys of all connections to a file from now on.
@@ -64,10 +78,14 @@ impl Line {
     /// # Errors
     /// A broken socket, or a full disk where keys are logged.
     pub fn run_until<P: Protocol>(&mut self, protocol: &mut P, deadline: Duration) -> io::Result<()> {
-        match &mut self.seal {
-            Some(seal) => self.udp.run_until(&mut seal.around(protocol), deadline)?,
-            None => self.udp.run_until(protocol, deadline)?,
-        };
+        match (&mut self.way, &mut self.seal) {
+            (Some(way), Some(seal)) => {
+                let now = self.udp.run_until(&mut way.reach.around(seal, protocol), deadline)?;
+                way.look(now);
+            }
+            (_, Some(seal)) => drop(self.udp.run_until(&mut seal.around(protocol), deadline)?),
+            (_, None) => drop(self.udp.run_until(protocol, deadline)?),
+        }
         self.write_keys()
     }
 
@@ -76,9 +94,10 @@ impl Line {
     /// # Errors
     /// A broken socket.
     pub fn flush<P: Protocol>(&mut self, protocol: &mut P) -> io::Result<()> {
-        match &mut self.seal {
-            Some(seal) => self.udp.flush(&mut seal.around(protocol)),
-            None => self.udp.flush(protocol),
+        match (&mut self.way, &mut self.seal) {
+            (Some(way), Some(seal)) => self.udp.flush(&mut way.reach.around(seal, protocol)),
+            (_, Some(seal)) => self.udp.flush(&mut seal.around(protocol)),
+            (_, None) => self.udp.flush(protocol),
         }
     }
 
@@ -87,9 +106,10 @@ impl Line {
     /// # Errors
     /// A broken socket.
     pub fn close<P: Protocol>(&mut self, protocol: &mut P, linger: Duration) -> io::Result<bool> {
-        match &mut self.seal {
-            Some(seal) => self.udp.close(&mut seal.around(protocol), linger),
-            None => self.udp.close(protocol, linger),
+        match (&mut self.way, &mut self.seal) {
+            (Some(way), Some(seal)) => self.udp.close(&mut way.reach.around(seal, protocol), linger),
+            (_, Some(seal)) => self.udp.close(&mut seal.around(protocol), linger),
+            (_, None) => self.udp.close(protocol, linger),
         }
     }
 

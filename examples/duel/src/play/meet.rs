@@ -1,7 +1,9 @@
 //! Before a match: waiting for the other machine, and saying clearly how that goes.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::Duration;
 
+use rebout::reach::Progress;
 use rebout::seal::Code;
 use rebout::wire::message::RefuseField;
 use rebout::{Agreed, Config, Incoming, Invite, Lobby, LobbyError, Mismatch, Player, is_disruptive};
@@ -14,6 +16,9 @@ use super::{FRAME, Failure, wants_to_start};
 use crate::picture::{Panel, Tone};
 use crate::view::Screen;
 use stage::Key;
+
+/// A joiner through a rendezvous gives up after this long, at the latest.
+const REACH_TIMEOUT: Duration = Duration::from_secs(25);
 
 /// How the other one is found.
 #[derive(Clone, Debug)]
@@ -37,6 +42,15 @@ pub enum Door {
     Bare,
 }
 
+impl Door {
+    fn rendezvous(&self) -> Option<SocketAddr> {
+        match self {
+            Self::Invited(invite) => invite.rendezvous().map(|rendezvous| rendezvous.server),
+            Self::Open | Self::Bare => None,
+        }
+    }
+}
+
 impl Way {
     pub fn lobby(&self, mut config: Config, asks: bool) -> Result<Lobby, LobbyError> {
         match self {
@@ -44,7 +58,21 @@ impl Way {
                 config.ask_before_accepting = asks && matches!(door, Door::Open);
                 Lobby::host(config)
             }
-            Self::Join { target, .. } | Self::Bot(target) => Lobby::join(config, *target),
+            Self::Join { target, .. } | Self::Bot(target) => {
+                if self.rendezvous().is_some() {
+                    // The way has to be found first, and says itself when there is none.
+                    config.join_timeout = REACH_TIMEOUT;
+                }
+                Lobby::join(config, *target)
+            }
+        }
+    }
+
+    /// The rendezvous of the invite.
+    fn rendezvous(&self) -> Option<SocketAddr> {
+        match self {
+            Self::Host { door, .. } | Self::Join { by: door, .. } => door.rendezvous(),
+            Self::Bot(_) => None,
         }
     }
 
@@ -73,20 +101,23 @@ impl Way {
     /// The lines that are printed before anybody waits: an invite, and the command with it, alone on theirs.
     pub fn lines(&self) -> Vec<String> {
         match self {
-            Self::Host { port, door: Door::Invited(invite), .. } => vec![
+            Self::Host { port, door: door @ Door::Invited(invite), .. } => vec![
                 format!("Waiting at UDP port {port}"),
                 "Your invite, for the other player and nobody else: whoever has it may join.".to_owned(),
                 invite.to_string(),
                 "The other player runs:".to_owned(),
                 format!("duel join {invite}"),
-                format!("  {}: {}", "internet", forwarding(*port, true)),
+                format!("  {}: {}", "internet", internet(door, *port, true)),
             ],
             Self::Host { addresses, port, door } => {
                 let lines = host_lines(addresses, *port, door);
                 let lines = lines.into_iter().map(|(label, text)| format!("  {label}: {text}"));
                 [format!("Waiting at UDP port {port}")].into_iter().chain(lines).collect()
             }
-            Self::Join { at, .. } => vec![format!("Joining {}", list(at))],
+            Self::Join { at, .. } => {
+                let through = if self.rendezvous().is_some() { "through the rendezvous at " } else { "" };
+                vec![format!("Joining {through}{}", list(at))]
+            }
             Self::Bot(_) => Vec::new(),
         }
     }
@@ -103,6 +134,14 @@ fn forwarding(port: u16, invited: bool) -> String {
     format!("the router must forward UDP port {port} to this machine{invite}")
 }
 
+/// The way of a guest who is not in the same network.
+fn internet(door: &Door, port: u16, invited: bool) -> String {
+    match door.rendezvous() {
+        Some(server) => format!("through the rendezvous at {server}; no port has to be forwarded"),
+        None => forwarding(port, invited),
+    }
+}
+
 /// The letters of an invite on one line of a panel.
 const INVITE_LETTERS: usize = 48;
 
@@ -115,7 +154,7 @@ fn host_panel(addresses: &[IpAddr], port: u16, door: &Door) -> Vec<(String, Stri
         letters.chunks(INVITE_LETTERS).map(|piece| (" ".to_owned(), piece.iter().collect::<String>()));
     let mut lines = vec![("other player".to_owned(), "duel join".to_owned())];
     lines.extend(pieces);
-    lines.push(("internet".to_owned(), forwarding(port, false)));
+    lines.push(("internet".to_owned(), internet(door, port, false)));
     lines
 }
 
@@ -165,7 +204,7 @@ pub(super) fn meet(
 ) -> Result<Option<Agreed>, Failure> {
     let mut exhibition = Exhibition::new(screen, 7, names.clone());
     exhibition.show.dress(outfits);
-    let mut hinted = None;
+    let (mut hinted, mut told) = (None, None);
     loop {
         match lobby.agreed() {
             Ok(Some(agreed)) => return Ok(Some(agreed.clone())),
@@ -174,6 +213,14 @@ pub(super) fn meet(
         }
         let hands = exhibition.show.hands();
         let guest = lobby.incoming();
+        let progress = line.way().and_then(super::reaching::Way::progress);
+        if let Some(progress) = progress.filter(|progress| told != Some(*progress)) {
+            told = Some(progress);
+            exhibition.show.tell(progress.to_string(), tone(progress));
+        }
+        if let Some(text) = line.way().and_then(|way| way.failure(line.now())) {
+            return Err(Failure::of(text));
+        }
         exhibition.show.panel(Some(match (&guest, way) {
             (Some(guest), _) => guest_panel(guest, line),
             (None, Way::Join { target, .. }) => joining_panel(way, line.code(*target)),
@@ -207,6 +254,10 @@ pub(super) fn meet(
         let deadline = line.now() + FRAME;
         line.run_until(lobby, deadline)?;
     }
+}
+
+fn tone(progress: Progress) -> Tone {
+    if matches!(progress, Progress::NoWay { .. }) { Tone::Warning } else { Tone::Calm }
 }
 
 /// The panel that asks a host whether a guest may play.

@@ -13,6 +13,7 @@ mod local;
 mod meet;
 mod online;
 mod opponent;
+pub mod reaching;
 mod record;
 mod reel;
 mod rules;

@@ -395,6 +395,7 @@ impl Match<'_> {
         }
         let frames = counted(replay.inputs.len() as u64, "frame");
         lines.push(format!("{frames}, checksum {:08X}", self.table.checksum()));
+        lines.extend(self.table.line.way().map(super::reaching::Way::line));
         lines.extend(saved.iter().flat_map(Saved::lines));
         Ending { lines, code: over.exit_code(), is_own_choice: over.is_own_choice() || self.declines }
     }
