@@ -47,7 +47,8 @@ impl Reach {
                 (self.waiting.met, self.waiting.silent) = (true, None);
                 self.observed.rendezvous_saw(observed);
                 let trusted = |server: SocketAddr| {
-                    candidate::is_admissible(server) || self.meeting.server().ip().is_loopback()
+                    candidate::is_admissible(server)
+                        || self.meeting.server().is_some_and(|own| own.ip().is_loopback())
                 };
                 let named = credentials.filter(|credentials| trusted(credentials.server));
                 if let Some(credentials) = named.filter(|_| self.relay != Relay::Never) {
@@ -106,7 +107,7 @@ impl Reach {
     }
 
     /// Posts a joiner's INIT when everything for its letter is there.
-    pub(super) fn call(&mut self, now: Duration, seal: &mut Seal) {
+    pub(super) fn post_init(&mut self, now: Duration, seal: &mut Seal) {
         let Some(since) = self.waiting.gathering else { return };
         let (Some(ticket), Some(shown)) = (self.meeting.ticket, seal.target()) else { return };
         if !self.has_gathered(now, since) {

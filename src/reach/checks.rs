@@ -120,6 +120,14 @@ impl Checks {
         self.deadline = Some(Duration::ZERO);
     }
 
+    /// Forgets the results so far: each path gets new checks.
+    pub(super) fn again(&mut self) {
+        let credentials = self.agent.local_credentials().clone();
+        self.agent.ice_restart(credentials, true);
+        self.paths.clear();
+        self.nominated = None;
+    }
+
     /// Whether the peer's part is known.
     pub(super) fn has_begun(&self) -> bool {
         self.agent.remote_credentials().is_some()

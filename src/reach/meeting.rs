@@ -26,6 +26,10 @@ pub(super) struct Meeting {
 enum Client {
     Host(Box<Registration>),
     Joiner(Box<Post>),
+    /// The players send each other two texts.
+    Hand {
+        is_host: bool,
+    },
 }
 
 /// News of a rendezvous, of either side.
@@ -50,23 +54,32 @@ impl Meeting {
         Self::new(Client::Joiner(Box::new(post)))
     }
 
+    pub(super) fn by_hand(is_host: bool) -> Self {
+        Self::new(Client::Hand { is_host })
+    }
+
     fn new(client: Client) -> Self {
         Self { client, ticket: None, posted_at: None, renew_at: RENEW_AFTER }
     }
 
     pub(super) fn is_host(&self) -> bool {
-        matches!(self.client, Client::Host(_))
+        matches!(self.client, Client::Host(_) | Client::Hand { is_host: true })
     }
 
-    pub(super) fn server(&self) -> SocketAddr {
+    pub(super) fn is_by_hand(&self) -> bool {
+        matches!(self.client, Client::Hand { .. })
+    }
+
+    pub(super) fn server(&self) -> Option<SocketAddr> {
         match &self.client {
-            Client::Host(registration) => registration.server(),
-            Client::Joiner(post) => post.server(),
+            Client::Host(registration) => Some(registration.server()),
+            Client::Joiner(post) => Some(post.server()),
+            Client::Hand { .. } => None,
         }
     }
 
     pub(super) fn first_progress(&self) -> Progress {
-        Progress::Asking { server: self.server() }
+        self.server().map_or(Progress::ByHand, |server| Progress::Asking { server })
     }
 
     pub(super) fn rendezvous(&self) -> Option<Rendezvous> {
@@ -74,7 +87,7 @@ impl Meeting {
             Client::Host(registration) => {
                 Some(Rendezvous { server: registration.server(), room: registration.room() })
             }
-            Client::Joiner(_) => None,
+            Client::Joiner(_) | Client::Hand { .. } => None,
         }
     }
 
@@ -82,6 +95,7 @@ impl Meeting {
         match &mut self.client {
             Client::Host(registration) => registration.handle_datagram(now, from, datagram),
             Client::Joiner(post) => post.handle_datagram(now, from, datagram),
+            Client::Hand { .. } => {}
         }
     }
 
@@ -105,6 +119,7 @@ impl Meeting {
                     post.renew_credentials();
                 }
             }
+            Client::Hand { .. } => {}
         }
     }
 
@@ -115,6 +130,7 @@ impl Meeting {
                 let again = self.posted_at.map(|at| at + ASK_AGAIN_AFTER);
                 [post.poll_timeout(), again, Some(self.renew_at)].into_iter().flatten().min()
             }
+            Client::Hand { .. } => None,
         }
     }
 
@@ -122,11 +138,13 @@ impl Meeting {
         match &mut self.client {
             Client::Host(registration) => registration.poll_transmit(now, buf),
             Client::Joiner(post) => post.poll_transmit(now, buf),
+            Client::Hand { .. } => None,
         }
     }
 
     pub(super) fn poll_news(&mut self) -> Option<News> {
         match &mut self.client {
+            Client::Hand { .. } => None,
             Client::Host(registration) => loop {
                 return Some(match registration.poll_event()? {
                     HostEvent::Registered { observed, credentials } => News::Seen { observed, credentials },

@@ -34,6 +34,7 @@
 mod calling;
 mod candidate;
 mod checks;
+mod hand;
 mod letter;
 mod meeting;
 mod observed;
@@ -60,6 +61,7 @@ use crate::seal::invite::Rendezvous;
 use crate::seal::{Randomness, Seal, SealError};
 use calling::Waiting;
 use core::time::Duration;
+use hand::ByHand;
 use meeting::Meeting;
 use observed::Observed;
 use origin::Origin;
@@ -116,6 +118,7 @@ pub struct Reach {
     paths: PathTable,
     searches: Vec<Search>,
     waiting: Waiting,
+    hand: ByHand,
     /// Datagrams of our own that wait.
     out: VecDeque<(SocketAddr, Vec<u8>)>,
     scratch: Box<[u8; reaching::SCRATCH]>,
@@ -189,6 +192,7 @@ impl Reach {
             paths: PathTable::default(),
             searches: Vec::new(),
             waiting: Waiting::default(),
+            hand: ByHand::default(),
             out: VecDeque::new(),
             scratch: Box::new([0; reaching::SCRATCH]),
             deadline: Some(Duration::ZERO),

@@ -22,6 +22,8 @@ pub enum Progress {
         /// The rendezvous.
         server: SocketAddr,
     },
+    /// The players send each other their texts.
+    ByHand,
     /// A host is registered, and waits for a guest.
     Waiting,
     /// The relay is asked for an address.
@@ -92,6 +94,7 @@ impl fmt::Display for Progress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Asking { server } => write!(f, "asking the rendezvous at {server}"),
+            Self::ByHand => f.write_str("waiting for the other player's text"),
             Self::Waiting => f.write_str("registered at the rendezvous, waiting for the other player"),
             Self::Gathering => f.write_str("asking the relay for an address"),
             Self::Calling => f.write_str("calling the host through the rendezvous"),

@@ -23,12 +23,13 @@ pub struct Reaching<'a, P> {
 /// First bytes of STUN messages, of packets of a rendezvous, and of sealed packets that may bring a letter.
 const STUN: core::ops::RangeInclusive<u8> = 0x00..=0x03;
 const RENDEZVOUS: core::ops::RangeInclusive<u8> = 0xE8..=0xEF;
+const RESP: u8 = 0xE3;
 const CONTROL: u8 = 0xE7;
 
 impl<P: Protocol> Protocol for Reaching<'_, P> {
     fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
         let first = datagram.first().copied().unwrap_or_default();
-        if RENDEZVOUS.contains(&first) && from == self.reach.meeting.server() {
+        if RENDEZVOUS.contains(&first) && Some(from) == self.reach.meeting.server() {
             self.reach.meeting.handle(now, from, datagram);
             self.reach.stir();
         } else if self.reach.relaying.is_server(from) {
@@ -119,7 +120,7 @@ impl<P: Protocol> Reaching<'_, P> {
             return;
         };
         self.seal.around(self.inner).handle_datagram(now, shown, datagram);
-        if first == CONTROL {
+        if matches!(first, RESP | CONTROL) {
             self.reach.stir();
         }
     }

@@ -122,6 +122,13 @@ impl Search {
         self.checks.begin(&letter.credentials, theirs);
     }
 
+    /// Checks the peer's addresses anew, with the same letters.
+    pub(super) fn again(&mut self, now: Duration, credentials: &Credentials, theirs: &[Candidate]) {
+        self.checks.again();
+        self.checks.begin(credentials, theirs);
+        self.since = now;
+    }
+
     /// Whether a letter of the peer begins a newer search than ours. One that comes too soon is left for its repetition.
     pub(super) fn is_newer(&self, now: Duration, letter: &Letter) -> bool {
         let ahead = letter.generation.wrapping_sub(self.generation);

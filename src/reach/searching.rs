@@ -33,12 +33,15 @@ impl Reach {
         if self.relaying.run(now) {
             self.relay_changed(now, seal);
         }
-        self.call(now, seal);
+        self.post_init(now, seal);
         self.answer_guests(now, seal);
         while let Some((shown, text)) = seal.take_letter() {
             self.letter(now, shown, &text, seal);
         }
         self.search(now, seal);
+        if self.meeting.is_by_hand() {
+            self.meet_by_hand(now, seal);
+        }
         self.pump(now);
         self.set_progress(now, seal);
         self.deadline = self.next_deadline(now);
@@ -81,7 +84,7 @@ impl Reach {
     /// The candidates of a letter that are used.
     pub(super) fn theirs(&self, letter: &Letter) -> Vec<Candidate> {
         let servers: Vec<SocketAddr> =
-            [Some(self.meeting.server()), self.relaying.server()].into_iter().flatten().collect();
+            [self.meeting.server(), self.relaying.server()].into_iter().flatten().collect();
         let mut theirs = candidate::theirs(&letter.candidates, &servers);
         if self.relay == Relay::Never {
             theirs.retain(|candidate| candidate.kind != candidate::Kind::Relayed);
@@ -202,7 +205,7 @@ impl Reach {
         }
     }
 
-    fn push(&mut self, to: SocketAddr, datagram: Vec<u8>) {
+    pub(super) fn push(&mut self, to: SocketAddr, datagram: Vec<u8>) {
         if self.out.len() < MAX_WAITING {
             self.stats.overhead_bytes += datagram.len() as u64;
             self.out.push_back((to, datagram));

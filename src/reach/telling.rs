@@ -22,7 +22,7 @@ impl Reach {
         self.progress = match (connected.or_else(begun), silent) {
             (Some(search), _) => self.found(now, seal, search),
             (None, Some(why)) => Progress::NoWay { why },
-            (None, None) if !self.waiting.met => self.meeting.first_progress(),
+            (None, None) if !self.waiting.met || self.meeting.is_by_hand() => self.meeting.first_progress(),
             (None, None) if self.waiting.gathering.is_some() || !self.waiting.guests.is_empty() => {
                 Progress::Gathering
             }
@@ -48,6 +48,7 @@ impl Reach {
                 Progress::ThroughRelay { longer }
             }
             Some(_) => Progress::Direct,
+            None if self.hand.waits() => Progress::ByHand,
             None if now >= search.since + GIVE_UP => Progress::NoWay { why: NoWay::NoPath { relay } },
             None => Progress::Trying { addresses: theirs.len(), relay },
         }

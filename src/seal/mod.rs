@@ -34,11 +34,15 @@
 //! ```
 
 mod base32;
+#[cfg(feature = "reach")]
+mod hand;
 pub(crate) mod invite;
 pub(crate) mod invite_error;
 #[cfg(feature = "seal")]
 mod link;
 
+#[cfg(feature = "reach")]
+pub use hand::{Answer, Call};
 #[cfg(feature = "seal")]
 pub use link::{
     Brought, Code, ConnectionKeys, MAX_ADDRESSES, MAX_FALLBACKS, NotLoggedKeys, OpenedPacket, Randomness,

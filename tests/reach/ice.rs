@@ -84,3 +84,24 @@ fn a_run_is_a_function_of_its_seed() {
     };
     assert_eq!(run(), run());
 }
+
+#[test]
+fn two_texts_by_hand_are_enough_however_long_the_players_take() {
+    let open = |host, joiner| Plan { by_hand: true, ..Plan::new(host, joiner) };
+    let plans = [
+        open(Router::Open, Router::Open),
+        open(Router::Open, Router::Symmetric),
+        open(Router::Cone, Router::Open),
+        Plan { same_router: true, ..open(Router::Cone, Router::Cone) },
+    ];
+    for plan in plans {
+        for minutes in [0, 3] {
+            let mut town = Town::new(plan);
+            town.run_for(ms(minutes * 60_000 + 3_000));
+            assert_eq!([HOST, JOINER].map(|id| town.player(id).progress()), [Progress::ByHand; 2]);
+            town.take_answer();
+            assert_eq!(town.play(plan), [Progress::Direct; 2], "{plan:?} {}", town.report());
+            assert_eq!(town.player(HOST).sent[1], 0, "no server was asked");
+        }
+    }
+}

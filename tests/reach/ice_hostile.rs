@@ -224,7 +224,7 @@ fn candidates_of_somebody_else_draw_few_checks_and_keep_nobody_out() {
     let other = town.world.add_stranger(at("192.0.2.8:53"));
     let mut victims: Vec<SocketAddr> = (0..6).map(|n| at(&format!("192.0.2.7:{}", 53 + n))).collect();
     victims.extend([at("192.0.2.8:53"), relay_addr()]);
-    let liar = Liar::new(&town.invite, victims);
+    let liar = Liar::new(town.invite.as_ref().unwrap(), victims);
     town.world.add(at("203.0.113.66:9"), Clock::default(), ms(100), Node::Other(Box::new(liar)));
     assert_eq!(town.play(plan), [Progress::Direct; 2], "{}", town.report());
     town.run_for(ms(5_000));

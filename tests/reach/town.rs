@@ -5,7 +5,7 @@ use rebout::lab::sim::{Clock, Entry, EntryKind, Machine, NatKind, World};
 use rebout::net::link::LinkConfig;
 use rebout::reach::{Progress, Reach, ReachConfig, Relay};
 use rebout::rendezvous::{Server, ServerConfig, TurnService};
-use rebout::seal::{Randomness, Seal};
+use rebout::seal::{Answer, Call, Randomness, Seal};
 use rebout::{
     Buttons, Config, Cues, Event, Game, Input, Inputs, Invite, Lobby, LobbyError, Player as Seat, Protocol,
     Session, Verdict, fields,
@@ -301,6 +301,8 @@ pub(crate) struct Plan {
     pub(crate) relays: [Relay; 2],
     /// Whether the rendezvous has a relay to offer.
     pub(crate) has_relay: bool,
+    /// Whether the players send each other texts instead of meeting at the rendezvous.
+    pub(crate) by_hand: bool,
     /// Whether both players are behind the host's router.
     pub(crate) same_router: bool,
     pub(crate) frames: u32,
@@ -313,6 +315,7 @@ impl Plan {
             routers: [host, joiner],
             relays: [Relay::Allow; 2],
             has_relay: true,
+            by_hand: false,
             same_router: false,
             frames: 600,
             seed: 7,
@@ -325,8 +328,10 @@ pub(crate) struct Town {
     /// The NAT of each player, if there is one.
     pub(crate) nats: [Option<usize>; 2],
     pub(crate) relay: RelayServer,
-    /// The host's invite.
-    pub(crate) invite: Invite,
+    /// The host's invite, if they meet at the rendezvous.
+    pub(crate) invite: Option<Invite>,
+    /// The joiner's answer, if they meet by hand.
+    pub(crate) answer: Option<Answer>,
 }
 
 impl Town {
@@ -349,16 +354,33 @@ impl Town {
             config.randomness = Randomness::Seeded(plan.seed << 8 | id as u64);
             config
         };
-        let game = |id: u64| Config { entropy: Some(plan.seed ^ id << 20 | 1), ..Config::new(0xB0) };
-        let seal = Seal::host(Randomness::Seeded(plan.seed ^ 0x5EA1)).unwrap();
-        let reach = Reach::host(config(HOST), rendezvous_addr(), &[7; 32]).unwrap();
-        let invite =
-            Invite::with_rendezvous(seal.public_key().unwrap(), [], reach.rendezvous().unwrap()).unwrap();
+        let game = |id: u64| Config {
+            entropy: Some(plan.seed ^ id << 20 | 1),
+            join_timeout: if plan.by_hand { ms(600_000) } else { ms(10_000) },
+            ..Config::new(0xB0)
+        };
+        let mut seal = Seal::host(Randomness::Seeded(plan.seed ^ 0x5EA1)).unwrap();
+        let key = seal.public_key().unwrap();
+        let joining = Seal::join_by_letter(Randomness::Seeded(plan.seed ^ 0x701), key).unwrap();
+        let (reaches, invite, answer) = if plan.by_hand {
+            let mut host = Reach::host_by_hand(config(HOST)).unwrap();
+            let call: Call = host.call(ms(0), &mut seal).unwrap().to_string().parse().unwrap();
+            assert_eq!(*call.key(), key);
+            let joiner = Reach::join_by_hand(config(JOINER), &call).unwrap();
+            ([host, joiner], None, true)
+        } else {
+            let host = Reach::host(config(HOST), rendezvous_addr(), &[7; 32]).unwrap();
+            let invite = Invite::with_rendezvous(key, [], host.rendezvous().unwrap()).unwrap();
+            let joiner = Reach::join(config(JOINER), invite.rendezvous().unwrap()).unwrap();
+            ([host, joiner], Some(invite), false)
+        };
+        let [reach, mut joining_reach] = reaches;
+        let mut joining = joining;
+        let answer =
+            answer.then(|| joining_reach.answer(ms(0), &mut joining).unwrap().to_string().parse().unwrap());
         let host = Player::new(reach, seal, Lobby::host(game(0)).unwrap(), plan.frames);
-        let reach = Reach::join(config(JOINER), invite.rendezvous().unwrap()).unwrap();
-        let seal = Seal::join_by_letter(Randomness::Seeded(plan.seed ^ 0x701), *invite.key()).unwrap();
-        let lobby = Lobby::join(game(1), seal.target().unwrap()).unwrap();
-        let joiner = Player::new(reach, seal, lobby, plan.frames);
+        let lobby = Lobby::join(game(1), joining.target().unwrap()).unwrap();
+        let joiner = Player::new(joining_reach, joining, lobby, plan.frames);
         for (id, player) in [host, joiner].into_iter().enumerate() {
             let start = ms(id as u64 * 500);
             world.add(inside(id), Clock::default(), start, Node::Player(player));
@@ -371,7 +393,7 @@ impl Town {
         for port in relay.ports() {
             world.add(port.addr(), Clock::default(), ms(0), Node::Relay(port));
         }
-        let mut town = Self { world, nats: [None; 2], relay, invite };
+        let mut town = Self { world, nats: [None; 2], relay, invite, answer };
         for id in 0..2 {
             town.connect(id, plan);
         }
@@ -418,6 +440,13 @@ impl Town {
         let network = self.world.network();
         let sent = network.transcript().entries().iter().filter(|entry| entry.kind == EntryKind::Sent);
         sent.filter(move |entry| network.find(entry.from) == Some(id))
+    }
+
+    /// The host's player pastes the joiner's answer.
+    pub(crate) fn take_answer(&mut self) {
+        let (now, answer) = (self.world.now(), self.answer.clone().unwrap());
+        let Node::Player(host) = self.world.machine_mut(HOST) else { panic!("no player") };
+        host.reach.take_answer(now, &mut host.seal, &answer).unwrap();
     }
 
     /// Runs until both players are in their match.

@@ -1,0 +1,187 @@
+//! A meeting by hand: two lines of text that the players send each other, one each way, without any server.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::base32::{self, CHECKSUM_LETTERS, Reader, Writer};
+use super::invite_error::InviteError;
+use zeroize::Zeroize;
+
+/// The most letters that are read.
+const MAX_LETTERS: usize = 700;
+/// The key of the host and the ticket, before its letter.
+const CALL_HEAD: usize = 32 + 8;
+
+/// A host's call: its key, which is the right to join, a ticket, and the letter with its addresses. The text is
+/// `rebout-call:1:` and letters.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Call {
+    pub(crate) key: [u8; 32],
+    pub(crate) ticket: u64,
+    pub(crate) letter: Vec<u8>,
+}
+
+/// A joiner's answer to a [`Call`]: its sealed letter. The text is `rebout-answer:1:` and letters; only the host can open it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Answer {
+    pub(crate) init: Vec<u8>,
+}
+
+impl Call {
+    /// The key of the host, for the joiner's seal. It is the right to join: show it to nobody.
+    #[must_use]
+    pub fn key(&self) -> &[u8; 32] {
+        &self.key
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        self.key.zeroize();
+    }
+}
+
+/// A kind of text: its first letters, and the number that its checksum begins with.
+struct Scheme {
+    name: &'static str,
+    number: u8,
+}
+
+const CALL: Scheme = Scheme { name: "rebout-call:1:", number: 2 };
+const ANSWER: Scheme = Scheme { name: "rebout-answer:1:", number: 3 };
+
+impl Scheme {
+    fn write(&self, bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut writer = Writer::default();
+        writer.put_bytes(bytes);
+        f.write_str(self.name)?;
+        writer.finish(self.number).iter().try_for_each(|value| write!(f, "{}", base32::letter(*value)))
+    }
+
+    fn read(&self, text: &str) -> Result<Vec<u8>, InviteError> {
+        let mut letters = text.chars().filter(|letter| !letter.is_whitespace());
+        let is_next = |letter| letters.next().is_some_and(|found| found.eq_ignore_ascii_case(&letter));
+        if !self.name.chars().all(is_next) {
+            return Err(InviteError::NotAnInvite);
+        }
+        let mut values = Vec::new();
+        for letter in letters {
+            if values.len() == MAX_LETTERS {
+                return Err(InviteError::TooLong { max: MAX_LETTERS });
+            }
+            let at = values.len() + 1;
+            values.push(base32::value(letter).ok_or(InviteError::Letter { letter, at })?);
+        }
+        let Some(len) = values.len().checked_sub(CHECKSUM_LETTERS) else {
+            return Err(InviteError::TooShort { letters: values.len(), needed: CHECKSUM_LETTERS + 1 });
+        };
+        base32::check(self.number, &values).map_err(|mistake| InviteError::Checksum { mistake })?;
+        let mut reader = Reader::new(&values[..len]);
+        let mut bytes = Vec::with_capacity(len);
+        while reader.left() >= 8 {
+            bytes.extend(reader.take(8));
+        }
+        if reader.is_at_end() {
+            Ok(bytes)
+        } else {
+            Err(InviteError::Malformed { rule: "its end is not zero" })
+        }
+    }
+}
+
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut bytes = self.key.to_vec();
+        bytes.extend(self.ticket.to_be_bytes());
+        bytes.extend(&self.letter);
+        let written = CALL.write(&bytes, f);
+        bytes.zeroize();
+        written
+    }
+}
+
+impl FromStr for Call {
+    type Err = InviteError;
+
+    fn from_str(text: &str) -> Result<Self, InviteError> {
+        let mut bytes = CALL.read(text)?;
+        let Some((head, letter)) = bytes.split_first_chunk::<CALL_HEAD>() else {
+            return Err(InviteError::Malformed { rule: "it ends inside its content" });
+        };
+        let key = head.first_chunk().copied().unwrap_or_default();
+        let ticket = head.last_chunk().copied().map_or(0, u64::from_be_bytes);
+        let call = Self { key, ticket, letter: letter.to_vec() };
+        bytes.zeroize();
+        Ok(call)
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        ANSWER.write(&self.init, f)
+    }
+}
+
+impl FromStr for Answer {
+    type Err = InviteError;
+
+    fn from_str(text: &str) -> Result<Self, InviteError> {
+        ANSWER.read(text).map(|init| Self { init })
+    }
+}
+
+/// Without the key.
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Call")
+    }
+}
+
+impl fmt::Debug for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Answer")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(letter: usize) -> Call {
+        Call { key: [7; 32], ticket: 0x0102_0304_0506_0708, letter: (0..letter).map(|at| at as u8).collect() }
+    }
+
+    #[test]
+    fn a_call_and_an_answer_are_read_as_they_were_written_also_torn_and_in_small_letters() {
+        for len in [0, 1, 2, 3, 4, 5, 30, 188] {
+            let text = call(len).to_string();
+            assert_eq!(text.parse(), Ok(call(len)));
+            let torn: String = text.chars().flat_map(|letter| [letter.to_ascii_lowercase(), '\n']).collect();
+            assert_eq!(torn.parse(), Ok(call(len)));
+        }
+        let answer = Answer { init: (0..333).map(|at| at as u8).collect() };
+        assert_eq!(answer.to_string().parse(), Ok(answer.clone()));
+        assert!(answer.to_string().len() < MAX_LETTERS);
+    }
+
+    #[test]
+    fn a_wrong_letter_is_noticed_and_neither_text_passes_for_the_other() {
+        let text = call(30).to_string();
+        assert_eq!(text.parse::<Answer>(), Err(InviteError::NotAnInvite));
+        let changed = text.replacen("call", "answer", 1);
+        assert!(matches!(changed.parse::<Answer>(), Err(InviteError::Checksum { .. })));
+        for at in CALL.name.len()..text.len() {
+            let mut letters: Vec<char> = text.chars().collect();
+            letters[at] = if letters[at] == '7' { '8' } else { '7' };
+            let wrong: String = letters.into_iter().collect();
+            assert!(matches!(wrong.parse::<Call>(), Err(InviteError::Checksum { .. })), "{at}");
+        }
+        assert!(text[..30].parse::<Call>().is_err());
+        assert!(format!("{CALL_NAME}{}", "0".repeat(5_000), CALL_NAME = CALL.name).parse::<Call>().is_err());
+    }
+
+    #[test]
+    fn the_key_is_not_printed() {
+        assert_eq!(format!("{:?}", call(9)), "Call");
+    }
+}
