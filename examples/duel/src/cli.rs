@@ -150,6 +150,9 @@ pub struct Guests {
     /// Meet the guest at this rendezvous: no port has to be forwarded [default: what REBOUT_RENDEZVOUS names]
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["open", "bare"])]
     rendezvous: Option<String>,
+    /// Meet without any server: you send the other player a call, and paste the answer
+    #[arg(long, conflicts_with_all = ["open", "bare", "rendezvous", "keep"])]
+    by_hand: bool,
     /// Let in whoever knows your address; you are asked first, and compare a code
     #[arg(long, conflicts_with = "bare")]
     open: bool,
@@ -169,6 +172,9 @@ impl Guests {
         }
         // Port 0 stands for that of the socket.
         let public = self.public.iter().map(|text| address::resolve(text, 0)).collect::<Result<_, _>>()?;
+        if self.by_hand {
+            return Ok(Admits::Called { public });
+        }
         let meeting = reaching::meeting(self.rendezvous.as_deref(), relay)?;
         Ok(Admits::Invited { public, keep: self.keep.clone(), meeting })
     }

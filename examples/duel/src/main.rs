@@ -223,6 +223,11 @@ fn versus(
         play::log_keys(&mut line, path)?;
     }
     way.lines().iter().for_each(|line| print_line(line));
+    if way.wants_answer() {
+        let mut text = String::new();
+        std::io::stdin().read_line(&mut text).map_err(|error| Failure::of(error.to_string()))?;
+        line.take_answer(&text).map_err(unusable)?;
+    }
     let rules = Rules { frames: args.round.frames, desync_at: None };
     let seed = args.round.seed.unwrap_or_else(seed_of_now);
     let name = args.who.name(&home.settings, nameless);

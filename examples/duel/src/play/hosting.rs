@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rebout::net::local_addresses;
 use rebout::net::udp::UdpDriver;
 use rebout::reach::Relay;
-use rebout::seal::{Randomness, Seal};
+use rebout::seal::{Call, Randomness, Seal};
 use rebout::{Invite, InviteError, MAX_ADDRESSES_PER_FAMILY};
 
 use super::line::Line;
@@ -32,6 +32,8 @@ pub fn log_keys(line: &mut Line, path: &Path) -> Result<(), Failure> {
 pub enum Admits {
     /// Those with its invite, in which these addresses come first. The key may be kept in a file.
     Invited { public: Vec<SocketAddr>, keep: Option<PathBuf>, meeting: Option<Meeting> },
+    /// Whoever answers its call, which the players send each other without a server.
+    Called { public: Vec<SocketAddr> },
     /// Whoever knows its address.
     Everybody,
     /// Whoever knows its address, on a line without a seal.
@@ -67,6 +69,11 @@ impl Post {
             Admits::Everybody => {
                 let seal = Seal::host_open(Randomness::System).map_err(Failure::of)?;
                 (Line::sealed(udp, seal), Way::Host { addresses, port, door: Door::Open })
+            }
+            Admits::Called { public } => {
+                let seal = Seal::host(Randomness::System).map_err(Failure::of)?;
+                let (line, call) = reaching::host_by_hand(udp, seal, public)?;
+                (line, Way::Host { addresses, port, door: Door::Called(call.to_string()) })
             }
             Admits::Invited { public, keep, meeting } => {
                 let seal = match (keep, self.key) {
@@ -124,6 +131,8 @@ fn invite(seal: &Seal, public: &[SocketAddr], local: &[IpAddr], port: u16) -> Re
 pub enum Named {
     /// By its invite.
     Invited(Invite),
+    /// By its call, which is answered by hand.
+    Called(Call),
     /// By its address.
     At(SocketAddr),
 }
@@ -139,7 +148,11 @@ impl Named {
     ) -> Result<Self, String> {
         match words.concat().parse() {
             Ok(invite) => Ok(Self::Invited(invite)),
-            Err(InviteError::NotAnInvite) => resolve(&words.join(" ")).map(Self::At),
+            Err(InviteError::NotAnInvite) => match words.concat().parse() {
+                Ok(call) => Ok(Self::Called(call)),
+                Err(InviteError::NotAnInvite) => resolve(&words.join(" ")).map(Self::At),
+                Err(error) => Err(error.to_string()),
+            },
             Err(error) => Err(error.to_string()),
         }
     }
@@ -152,11 +165,15 @@ impl Named {
 pub fn join(host: &Named, bare: bool, relay: Relay) -> Result<(Line, Way), Failure> {
     let udp = UdpDriver::bind((Ipv6Addr::UNSPECIFIED, 0).into())?;
     let (seal, at) = match host {
-        Named::Invited(_) if bare => {
+        Named::Invited(_) | Named::Called(_) if bare => {
             return Err(Failure::unusable("an invite is never used bare: leave --bare out".to_owned()));
         }
         Named::At(addr) if bare => {
             return Ok((Line::bare(udp), Way::Join { target: *addr, at: vec![*addr], by: Door::Bare }));
+        }
+        Named::Called(call) => {
+            let (line, target, answer) = reaching::join_by_hand(udp, call)?;
+            return Ok((line, Way::Join { target, at: Vec::new(), by: Door::Called(answer.to_string()) }));
         }
         Named::Invited(invite) if let Some(rendezvous) = invite.rendezvous() => {
             let (line, target) = reaching::join(udp, invite, rendezvous, relay)?;
@@ -172,7 +189,7 @@ pub fn join(host: &Named, bare: bool, relay: Relay) -> Result<(Line, Way), Failu
     let seal = seal.map_err(Failure::of)?;
     let by = match host {
         Named::Invited(invite) => Door::Invited(invite.clone()),
-        Named::At(_) => Door::Open,
+        Named::At(_) | Named::Called(_) => Door::Open,
     };
     let target = seal.target().ok_or_else(|| Failure::of("there is no address to join"))?;
     Ok((Line::sealed(udp, seal), Way::Join { target, at, by }))

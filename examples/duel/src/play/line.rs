@@ -40,6 +40,22 @@ impl Line {
         Self { udp, way: Some(way), seal: Some(seal), key_log: None }
     }
 
+    /// Takes the answer to the call of a host without a server, as the other player has sent it.
+    ///
+    /// # Errors
+    /// If it is none, or answers another call.
+    pub fn take_answer(&mut self, text: &str) -> Result<(), String> {
+        let answer = text.parse().map_err(|error| format!("no answer: {error}"))?;
+        let now = self.udp.now();
+        match (&mut self.way, &mut self.seal) {
+            (Some(way), Some(seal)) => way
+                .reach
+                .take_answer(now, seal, &answer)
+                .map_err(|refusal| format!("an answer to another call: {refusal}")),
+            _ => Err("nobody was called".to_owned()),
+        }
+    }
+
     /// The way through routers.
     pub fn way(&self) -> Option<&Way> {
         self.way.as_ref()

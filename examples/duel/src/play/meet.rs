@@ -20,6 +20,9 @@ use stage::Key;
 /// A joiner through a rendezvous gives up after this long, at the latest.
 const REACH_TIMEOUT: Duration = Duration::from_secs(25);
 
+/// A joiner by hand waits this long for the host to paste its answer.
+const HAND_TIMEOUT: Duration = Duration::from_secs(900);
+
 /// How the other one is found.
 #[derive(Clone, Debug)]
 pub enum Way {
@@ -36,6 +39,8 @@ pub enum Way {
 pub enum Door {
     /// The invite.
     Invited(Invite),
+    /// The host's call, or the guest's answer to it: a text for the other player.
+    Called(String),
     /// Nothing but the address: the players compare a code.
     Open,
     /// Nothing but the address, and there is no seal.
@@ -46,8 +51,12 @@ impl Door {
     fn rendezvous(&self) -> Option<SocketAddr> {
         match self {
             Self::Invited(invite) => invite.rendezvous().map(|rendezvous| rendezvous.server),
-            Self::Open | Self::Bare => None,
+            Self::Called(_) | Self::Open | Self::Bare => None,
         }
+    }
+
+    fn is_by_hand(&self) -> bool {
+        matches!(self, Self::Called(_))
     }
 }
 
@@ -59,7 +68,9 @@ impl Way {
                 Lobby::host(config)
             }
             Self::Join { target, .. } | Self::Bot(target) => {
-                if self.rendezvous().is_some() {
+                if matches!(self, Self::Join { by, .. } if by.is_by_hand()) {
+                    config.join_timeout = HAND_TIMEOUT;
+                } else if self.rendezvous().is_some() {
                     // The way has to be found first, and says itself when there is none.
                     config.join_timeout = REACH_TIMEOUT;
                 }
@@ -74,6 +85,11 @@ impl Way {
             Self::Host { door, .. } | Self::Join { by: door, .. } => door.rendezvous(),
             Self::Bot(_) => None,
         }
+    }
+
+    /// Whether the answer of the other player is to be pasted before anybody can meet.
+    pub fn wants_answer(&self) -> bool {
+        matches!(self, Self::Host { door, .. } if door.is_by_hand())
     }
 
     /// The invite of a host who waits for whoever has it.
@@ -108,6 +124,18 @@ impl Way {
                 "The other player runs:".to_owned(),
                 format!("duel join {invite}"),
                 format!("  {}: {}", "internet", internet(door, *port, true)),
+            ],
+            Self::Host { port, door: Door::Called(call), .. } => vec![
+                format!("Waiting at UDP port {port}"),
+                "Your call, for the other player and nobody else: whoever has it may join.".to_owned(),
+                call.clone(),
+                "The other player runs duel join with it, and sends you an answer. Paste that here:"
+                    .to_owned(),
+            ],
+            Self::Join { by: Door::Called(answer), .. } => vec![
+                "Your answer, for the host:".to_owned(),
+                answer.clone(),
+                "The match begins when the host has pasted it.".to_owned(),
             ],
             Self::Host { addresses, port, door } => {
                 let lines = host_lines(addresses, *port, door);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rebout::net::local_addresses;
 use rebout::net::udp::UdpDriver;
 use rebout::reach::{NoWay, Progress, Reach, ReachConfig, Relay};
-use rebout::seal::{Randomness, Seal};
+use rebout::seal::{Answer, Call, Randomness, Seal};
 use rebout::{Invite, Rendezvous};
 
 use super::Failure;
@@ -67,6 +67,29 @@ pub(super) fn join(
     let seal = Seal::join_by_letter(Randomness::System, *invite.key()).map_err(Failure::of)?;
     let target = seal.target().ok_or_else(|| Failure::of("there is no address to join"))?;
     Ok((Line::reaching(udp, seal, Way::new(reach, false)), target))
+}
+
+/// A host's line without a server, and the call for the other player.
+pub(super) fn host_by_hand(
+    udp: UdpDriver,
+    mut seal: Seal,
+    public: &[SocketAddr],
+) -> Result<(Line, Call), Failure> {
+    let mut reach = Reach::host_by_hand(config(&udp, public, Relay::Never)).map_err(Failure::of)?;
+    let call =
+        reach.call(udp.now(), &mut seal).ok_or_else(|| Failure::of("this seal has no key for a call"))?;
+    Ok((Line::reaching(udp, seal, Way::new(reach, true)), call))
+}
+
+/// A joiner's line without a server, the address that its lobby joins, and the answer for the host.
+pub(super) fn join_by_hand(udp: UdpDriver, call: &Call) -> Result<(Line, SocketAddr, Answer), Failure> {
+    let config = config(&udp, &[], Relay::Never);
+    let mut reach = Reach::join_by_hand(config, call).map_err(Failure::of)?;
+    let mut seal = Seal::join_by_letter(Randomness::System, *call.key()).map_err(Failure::of)?;
+    let target = seal.target().ok_or_else(|| Failure::of("there is no address to join"))?;
+    let answer = reach.answer(udp.now(), &mut seal);
+    let answer = answer.ok_or_else(|| Failure::unusable("the call cannot be read".to_owned()))?;
+    Ok((Line::reaching(udp, seal, Way::new(reach, false)), target, answer))
 }
 
 /// The addresses of this machine at the port of its socket, those that the player names first.

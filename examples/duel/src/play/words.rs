@@ -69,6 +69,7 @@ pub fn unanswered(by: &Door, hint: Option<Hint>) -> String {
             "Something there plays without a seal: if the host said --bare, join its address with --bare."
         }
         (_, Some(Hint::OtherVersion)) => "Something there seals in another way: both need the same version.",
+        (Door::Called(_), None) => "Has the host pasted your answer?",
         (Door::Invited(_), None) => "Is the host still waiting, with this invite?",
         (Door::Open, None) => {
             "Is the host waiting there with --open? Others want their invite, or --bare on both sides."
