@@ -1,7 +1,6 @@
 //! Candidates: the addresses at which a machine may be reached, ours and the peer's.
 
 use super::Relay;
-use crate::canonical;
 use std::net::{IpAddr, SocketAddr};
 
 /// The most candidates that a letter brings.
@@ -42,28 +41,28 @@ pub(super) fn is_admissible(addr: SocketAddr) -> bool {
     usable && addr.port() != 0 && !ip.is_loopback() && !ip.is_multicast() && !ip.is_unspecified()
 }
 
-/// The candidates of this machine: its own addresses, those that servers have seen, the one on the relay.
-pub(super) fn own(
-    addresses: &[SocketAddr],
-    observed: &[SocketAddr],
-    relayed: Option<SocketAddr>,
-    relay: Relay,
-) -> Vec<Candidate> {
-    let mut found: Vec<Candidate> = Vec::with_capacity(MAX_CANDIDATES);
-    let mut add = |kind, addr| {
-        let addr = canonical(addr);
-        if is_admissible(addr) && !found.iter().any(|candidate| candidate.addr == addr) {
-            found.push(Candidate { kind, addr });
-        }
-    };
-    if relay != Relay::Only {
-        addresses.iter().take(MAX_HOST).for_each(|addr| add(Kind::Host, *addr));
-        observed.iter().for_each(|addr| add(Kind::Reflexive, *addr));
-    }
-    if relay != Relay::Never {
-        relayed.into_iter().for_each(|addr| add(Kind::Relayed, addr));
-    }
-    found
+/// The facts that the candidates of this machine come from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OwnFacts<'a> {
+    pub(super) addresses: &'a [SocketAddr],
+    /// The addresses that servers have seen.
+    pub(super) observed: [Option<SocketAddr>; 2],
+    /// The address of the allocation.
+    pub(super) relayed: Option<SocketAddr>,
+    pub(super) relay: Relay,
+}
+
+/// The candidates of this machine: its own addresses, those that servers have seen, the one on the relay. Each address
+/// once.
+pub(super) fn own(facts: &OwnFacts<'_>) -> impl Iterator<Item = Candidate> {
+    let OwnFacts { addresses, observed, relayed, relay } = *facts;
+    let hosts = addresses.iter().copied().filter(|addr| is_admissible(*addr)).take(MAX_HOST);
+    let known = move |addr| addresses.iter().take(MAX_HOST).any(|own| *own == addr);
+    let reflexive = observed.into_iter().flatten().filter(move |addr| is_admissible(*addr) && !known(*addr));
+    let of = |kind| move |addr| Candidate { kind, addr };
+    let direct = hosts.map(of(Kind::Host)).chain(reflexive.map(of(Kind::Reflexive)));
+    let relayed = relayed.into_iter().filter(move |addr| relay != Relay::Never && is_admissible(*addr));
+    direct.filter(move |_| relay != Relay::Only).chain(relayed.map(of(Kind::Relayed)))
 }
 
 /// The candidates of a peer that are used: admissible ones, few of one IP address, none of `servers`.
@@ -126,8 +125,9 @@ mod tests {
     fn the_policy_chooses_the_kinds_of_own_candidates() {
         let own = |relay| {
             let hosts = [at("192.168.1.2:7000"), at("[fe80::1]:7000"), at("203.0.113.9:7000")];
-            let all = own(&hosts, &[at("203.0.113.9:7000")], Some(at("198.51.100.1:5")), relay);
-            all.iter().map(|one| one.kind).collect::<Vec<_>>()
+            let observed = [Some(at("203.0.113.9:7000")), None];
+            let facts = OwnFacts { addresses: &hosts, observed, relayed: Some(at("198.51.100.1:5")), relay };
+            super::own(&facts).map(|one| one.kind).collect::<Vec<_>>()
         };
         assert_eq!(own(Relay::Allow), [Kind::Host, Kind::Host, Kind::Relayed], "one of each address");
         assert_eq!(own(Relay::Never), [Kind::Host, Kind::Host]);

@@ -25,8 +25,8 @@ impl Observed {
         self.relay = addr;
     }
 
-    pub(super) fn addresses(&self) -> impl Iterator<Item = SocketAddr> {
-        let relay = self.relay.filter(|addr| Some(*addr) != self.rendezvous);
-        self.rendezvous.into_iter().chain(relay)
+    /// Each address once.
+    pub(super) fn addresses(&self) -> [Option<SocketAddr>; 2] {
+        [self.rendezvous, self.relay.filter(|addr| Some(*addr) != self.rendezvous)]
     }
 }

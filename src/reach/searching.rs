@@ -1,7 +1,7 @@
 //! The work of a reach between datagrams: letters, checks, offers to the seal, and a new search when nothing comes.
 
 use super::calling::GATHER;
-use super::candidate::{self, Candidate};
+use super::candidate::{self, Candidate, OwnFacts};
 use super::checks::Bases;
 use super::letter::{Credentials, Letter};
 use super::paths::Path;
@@ -59,8 +59,12 @@ impl Reach {
     }
 
     pub(super) fn own_candidates(&self) -> Vec<Candidate> {
-        let observed: Vec<SocketAddr> = self.observed.addresses().collect();
-        candidate::own(&self.addresses, &observed, self.relaying.relayed(), self.relay)
+        candidate::own(&self.own_facts()).collect()
+    }
+
+    fn own_facts(&self) -> OwnFacts<'_> {
+        let (addresses, relayed, relay) = (&self.addresses, self.relaying.relayed(), self.relay);
+        OwnFacts { addresses, observed: self.observed.addresses(), relayed, relay }
     }
 
     fn bases(&self) -> Bases {
@@ -161,9 +165,7 @@ impl Reach {
         if !connected {
             return;
         }
-        for peer in self.searches[at].checks.relayed().collect::<Vec<_>>() {
-            self.relaying.bind(now, peer);
-        }
+        self.searches[at].checks.relayed().for_each(|peer| self.relaying.bind(now, peer));
         let silent = seal.is_silent(now, shown);
         if silent && self.relay != Relay::Never {
             if !self.searches[at].silent {
@@ -172,10 +174,10 @@ impl Reach {
             self.relaying.refresh(now);
         }
         self.searches[at].silent = silent;
-        let candidates = self.own_candidates();
-        let changed = self.searches[at].candidates != candidates && !self.relaying.is_refreshing();
-        if changed && now >= self.waiting.restart_at {
+        let changed = !candidate::own(&self.own_facts()).eq(self.searches[at].candidates.iter().copied());
+        if changed && !self.relaying.is_refreshing() && now >= self.waiting.restart_at {
             self.waiting.restart_at = now + RESTART_AFTER;
+            let candidates = self.own_candidates();
             let own = self.own(&candidates);
             self.searches[at].restart(now, &own);
         }

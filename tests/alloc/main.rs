@@ -4,6 +4,8 @@
 mod authority;
 mod engine;
 mod net;
+#[cfg(feature = "reach")]
+mod reach;
 mod replay;
 mod session;
 
@@ -26,6 +28,8 @@ fn main() {
     authority::all();
     engine::all();
     net::all();
+    #[cfg(feature = "reach")]
+    reach::all();
     replay::all();
     session::all();
 }

@@ -1,6 +1,6 @@
 //! The datagrams in flight, ordered by arrival.
 
-use crate::MAX_DATAGRAM;
+use crate::protocol::MAX_WRAPPED;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -55,7 +55,7 @@ impl<T: Copy> InFlight<T> {
         self.free.reserve(count.saturating_sub(self.free.len()));
         while self.slots.len() < count {
             self.free.push(self.slots.len() as u32);
-            self.slots.push(Slot { tag, bytes: Vec::with_capacity(MAX_DATAGRAM) });
+            self.slots.push(Slot { tag, bytes: Vec::with_capacity(MAX_WRAPPED) });
         }
     }
 
