@@ -123,8 +123,14 @@ impl Roam {
         Self { paths, since: now, challenge_at: now }
     }
 
-    /// Adds a path that was checked, or says that it is still wanted. A better one is noted as that.
+    /// Adds a path that was checked, or says that it is still wanted. A better one is noted as that, and finds room in the place of
+    /// the last one that is not.
     pub(super) fn add(&mut self, now: Time, addr: SocketAddr, standing: Standing) {
+        let known = self.paths.iter().any(|path| path.addr == addr);
+        if standing == Standing::Preferred && !known && self.paths.len() > MAX_CANDIDATES {
+            let last = self.paths.iter().skip(1).rposition(|path| path.standing != Standing::Preferred);
+            last.map(|at| self.paths.remove(at + 1));
+        }
         if let Some(path) = self.paths.iter_mut().find(|path| path.addr == addr) {
             path.newest_at = now;
             path.standing = path.standing.max(standing);
@@ -425,5 +431,16 @@ mod tests {
             "a newer packet takes the place of the unproven one"
         );
         assert_eq!(roam.challenge(at(400), LEN, || 1).into_iter().flatten().count(), 1 + MAX_CANDIDATES);
+    }
+
+    #[test]
+    fn a_better_path_finds_room_among_many_candidates() {
+        let mut roam = Roam::new(at(0), addr(1), addr(2), Standing::Unproven);
+        (3..=5).for_each(|port| roam.add(at(0), addr(port), Standing::Checked));
+        let ports = |roam: &Roam| roam.paths.iter().map(|path| path.addr.port()).collect::<Vec<_>>();
+        roam.add(at(0), addr(7), Standing::Checked);
+        assert_eq!(ports(&roam), [1, 2, 3, 4, 5], "another fallback does not");
+        roam.add(at(0), addr(6), Standing::Preferred);
+        assert_eq!(ports(&roam), [1, 2, 3, 4, 6]);
     }
 }
