@@ -30,8 +30,9 @@ struct Checked {
     /// Whether a check of the peer came on it before any of ours was sent there.
     discovered: bool,
     sent: u8,
-    /// The round trip of the newest check that was answered.
+    /// The round trip of the newest check that was answered, and when that was.
     round_trip: Option<Duration>,
+    answered_at: Duration,
     /// The place in the order in which the peer, which controls, has chosen paths.
     chosen: Option<u32>,
 }
@@ -173,7 +174,14 @@ impl Checks {
             if !named && discovered >= MAX_DISCOVERED {
                 return false;
             }
-            self.paths.push(Checked { path, discovered: !named, sent: 0, round_trip: None, chosen: None });
+            self.paths.push(Checked {
+                path,
+                discovered: !named,
+                sent: 0,
+                round_trip: None,
+                answered_at: Duration::ZERO,
+                chosen: None,
+            });
         }
         let next = self.choices + 1;
         if chosen
@@ -195,6 +203,7 @@ impl Checks {
         let Some(sent) = self.sent.remove(at) else { return false };
         if let Some(checked) = self.entry(path) {
             checked.round_trip = Some(now.saturating_sub(sent.at));
+            checked.answered_at = now;
             checked.sent = 0;
         }
         true
@@ -243,7 +252,14 @@ impl Checks {
     /// Notes a check of ours. `false` if the path has had as many as it gets without an answer.
     fn note_check(&mut self, now: Duration, path: Path, contents: &[u8]) -> bool {
         if self.entry(path).is_none() {
-            self.paths.push(Checked { path, discovered: false, sent: 0, round_trip: None, chosen: None });
+            self.paths.push(Checked {
+                path,
+                discovered: false,
+                sent: 0,
+                round_trip: None,
+                answered_at: Duration::ZERO,
+                chosen: None,
+            });
         }
         let Some(checked) = self.entry(path) else { return false };
         checked.sent = checked.sent.saturating_add(1);
@@ -274,6 +290,12 @@ impl Checks {
 
     fn is_chosen(&self, path: Path) -> bool {
         self.paths.iter().any(|checked| checked.path == path && checked.chosen.is_some())
+    }
+
+    /// When a check on a path was last answered.
+    pub(super) fn answered_at(&self, path: Path) -> Option<Duration> {
+        let checked = self.paths.iter().find(|checked| checked.path == path && checked.round_trip.is_some());
+        checked.map(|checked| checked.answered_at)
     }
 
     /// Whether the peer has named the address at the end of a path.

@@ -6,9 +6,6 @@ use crate::rendezvous::Credentials;
 use core::time::Duration;
 use std::net::{IpAddr, SocketAddr};
 
-/// A fresh allocation is tried at most this often.
-const FRESH_AFTER: Duration = Duration::from_secs(2);
-
 /// The relay of this machine.
 #[derive(Debug, Default)]
 pub(super) struct Relaying {
@@ -16,7 +13,6 @@ pub(super) struct Relaying {
     current: Option<Allocation>,
     /// One that is asked for because the old one may belong to a port that a router has given up.
     fresh: Option<Allocation>,
-    fresh_at: Option<Duration>,
     probe: Option<Probe>,
     /// Whether the relay answered nothing when it was last asked.
     lost: bool,
@@ -93,10 +89,10 @@ impl Relaying {
 
     /// Asks the relay for a second allocation. A relay has one for each port that it sees: it refuses as long as the old
     /// one is good.
-    pub(super) fn refresh(&mut self, now: Duration) {
-        let rested = !self.is_refreshing() && self.fresh_at.is_none_or(|at| now >= at + FRESH_AFTER);
-        if rested && let Some(credentials) = &self.credentials {
-            self.fresh_at = Some(now);
+    pub(super) fn refresh(&mut self) {
+        if !self.is_refreshing()
+            && let Some(credentials) = &self.credentials
+        {
             self.fresh = Some(Allocation::new(credentials));
         }
     }

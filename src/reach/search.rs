@@ -19,6 +19,11 @@ const RESTART_AFTER: Duration = Duration::from_millis(500);
 /// In a new search, addresses that the peer has not named are taken after this long.
 const NAMED_FIRST: Duration = Duration::from_millis(500);
 
+/// The seal has this long to take an offered path.
+const SETTLES: Duration = Duration::from_millis(500);
+/// Our own addresses are looked up again after this long while nothing comes.
+const DOUBTED: Duration = Duration::from_secs(2);
+
 /// Own facts for a search.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Own<'a> {
@@ -54,8 +59,10 @@ pub(super) struct Search {
     pub(super) connected: bool,
     /// The peer's address on its relay, of this search or the last one.
     their_relay: Option<SocketAddr>,
-    /// Whether nothing was opened for too long, when last looked at.
-    pub(super) silent: bool,
+    /// The address of the offered path, and when it was offered.
+    pub(super) offered_as: Option<(SocketAddr, Duration)>,
+    /// When our own addresses were last doubted.
+    doubted_at: Option<Duration>,
 }
 
 impl Search {
@@ -82,7 +89,8 @@ impl Search {
             offered: None,
             connected: false,
             their_relay: None,
-            silent: false,
+            offered_as: None,
+            doubted_at: None,
         };
         search.write(own);
         search
@@ -177,7 +185,7 @@ impl Search {
     ///
     /// An address that the peer has not named may be that of a symmetric NAT, or of somebody who forwards checks: it is
     /// taken where there is nothing better than a relay, and in a new search after the named ones had their time.
-    pub(super) fn offer(&mut self, now: Duration) -> Option<(Path, Duration)> {
+    pub(super) fn offer(&mut self, now: Duration, in_use: Option<SocketAddr>) -> Option<(Path, Duration)> {
         let chosen = self.checks.chosen()?;
         if !self.checks.is_named(chosen.0) {
             let direct = self.offered.is_some_and(|(path, _)| !self.is_relayed(path));
@@ -187,7 +195,10 @@ impl Search {
         }
         if self.offered.is_some_and(|(path, _)| path == chosen.0) {
             self.offered = Some(chosen);
-            return None;
+            // The seal may have left it, or had no room for it, while it was proven to work again.
+            let (addr, at) = self.offered_as?;
+            let proven = self.checks.answered_at(chosen.0).is_some_and(|answered| answered > at + SETTLES);
+            return (Some(addr) != in_use && proven).then_some(chosen);
         }
         self.offered = Some(chosen);
         Some(chosen)
@@ -202,6 +213,20 @@ impl Search {
         let through =
             [theirs, seen].into_iter().flatten().filter(move |_| relayed && !self.no_relay).map(to(true));
         outside.into_iter().chain(through).take(MAX_FALLBACKS)
+    }
+
+    /// Whether our own addresses are to be looked up: because nothing is opened any more, or because the seal has left the path
+    /// that was offered. Not at once again.
+    pub(super) fn doubts(&mut self, now: Duration, silent: bool, in_use: Option<SocketAddr>) -> bool {
+        let left = self.offered_as.is_some_and(|(addr, at)| Some(addr) != in_use && now >= at + SETTLES);
+        let rested = self.doubted_at.is_none_or(|at| now >= at + if silent { DOUBTED } else { DOUBTED * 5 });
+        let doubts = (silent || left) && rested;
+        match (silent || left, doubts) {
+            (false, _) => self.doubted_at = None,
+            (true, true) => self.doubted_at = Some(now),
+            (true, false) => {}
+        }
+        doubts
     }
 
     /// Whether a path goes through a relay, ours or the peer's.

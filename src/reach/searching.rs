@@ -143,10 +143,11 @@ impl Reach {
     /// Tells the seal of the path that the checks have chosen.
     fn offer(&mut self, now: Duration, seal: &mut Seal, at: usize) {
         let search = &mut self.searches[at];
-        let Some((path, round_trip)) = search.offer(now) else { return };
         let shown = search.shown;
+        let Some((path, round_trip)) = search.offer(now, seal.real(shown)) else { return };
         let in_use = |addr| seal.real(shown) == Some(addr);
         if let Some(addr) = self.paths.shown(path, in_use) {
+            self.searches[at].offered_as = Some((addr, now));
             seal.offer_path(now, shown, addr, round_trip);
             let since = self.since.unwrap_or(now);
             self.found_after.get_or_insert(now.saturating_sub(since));
@@ -166,14 +167,11 @@ impl Reach {
             return;
         }
         self.searches[at].checks.relayed().for_each(|peer| self.relaying.bind(now, peer));
-        let silent = seal.is_silent(now, shown);
-        if silent && self.relay != Relay::Never {
-            if !self.searches[at].silent {
-                self.relaying.look(now, self.random.next_12());
-            }
-            self.relaying.refresh(now);
+        let (silent, in_use) = (seal.is_silent(now, shown), seal.real(shown));
+        if self.searches[at].doubts(now, silent, in_use) && self.relay != Relay::Never {
+            self.relaying.look(now, self.random.next_12());
+            self.relaying.refresh();
         }
-        self.searches[at].silent = silent;
         let changed = !candidate::own(&self.own_facts()).eq(self.searches[at].candidates.iter().copied());
         if changed && !self.relaying.is_refreshing() && now >= self.waiting.restart_at {
             self.waiting.restart_at = now + RESTART_AFTER;

@@ -122,6 +122,8 @@ pub(crate) struct Plan {
     pub(crate) by_hand: bool,
     /// Whether both players are behind the host's router.
     pub(crate) same_router: bool,
+    /// One way, between any two machines.
+    pub(crate) latency_millis: u64,
     pub(crate) frames: u32,
     pub(crate) seed: u64,
 }
@@ -134,6 +136,7 @@ impl Plan {
             has_relay: true,
             by_hand: false,
             same_router: false,
+            latency_millis: 20,
             frames: 600,
             seed: 7,
         }
@@ -159,7 +162,7 @@ impl Town {
     /// A town whose rendezvous is something made of the true server.
     pub(crate) fn with_rendezvous(plan: Plan, rendezvous: impl FnOnce(Server) -> Node) -> Self {
         let mut world = World::new(plan.seed);
-        world.network_mut().set_default_link(LinkConfig::new(ms(20)));
+        world.network_mut().set_default_link(LinkConfig::new(ms(plan.latency_millis)));
         let inside = |id: usize| match plan.routers[id] {
             Router::Open | Router::Blocked => at(&format!("203.0.113.{}:70{id}0", 1 + id)),
             _ if plan.same_router => at(&format!("192.168.1.{}:70{id}0", 2 + id)),
