@@ -168,6 +168,17 @@ mod tests {
     }
 
     #[test]
+    fn the_letter_on_the_page_is_this_one() {
+        let page = include_str!("../../docs/WIRE.md");
+        let block = page.split("```letter\n").nth(1).unwrap().split("```").next().unwrap();
+        let digits = block.lines().flat_map(|line| line.split(';').next().unwrap().split_whitespace());
+        let text: Vec<u8> = digits.map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect();
+        let candidate = Candidate { kind: Kind::Reflexive, addr: "203.0.113.9:7000".parse().unwrap() };
+        let letter = Letter { no_relay: false, generation: 0, candidates: vec![candidate], ..letter(0) };
+        assert_eq!((letter.encode(), Letter::decode(&text)), (text, Some(letter)));
+    }
+
+    #[test]
     fn credentials_are_not_printed() {
         assert!(!format!("{:?}", letter(1)).contains("AHOV"), "{:?}", letter(1));
         assert_eq!(letter(1).credentials.for_ice().ufrag, "AHOV");

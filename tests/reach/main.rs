@@ -4,6 +4,7 @@ mod hostile;
 mod ice;
 mod ice_hostile;
 mod meeting;
+mod pages;
 mod player;
 mod relay;
 mod relay_server;
