@@ -37,6 +37,8 @@ pub(super) struct Waiting {
     /// Whether the rendezvous has answered.
     pub(super) met: bool,
     pub(super) restart_at: Duration,
+    /// Since when a host has had no guest.
+    pub(super) idle_since: Option<Duration>,
 }
 
 impl Reach {

@@ -189,6 +189,18 @@ impl Allocation {
         message.starts_with(&DATA_INDICATION) || id_of(message).is_some_and(|id| self.asked.contains(&id))
     }
 
+    /// Gives the allocation back to the relay. The request is the last one, and is not repeated.
+    pub(super) fn delete(&mut self, now: Duration) -> Option<Vec<u8>> {
+        self.relayed()?;
+        self.client.delete(turn(now)).ok()?;
+        let mut last = None;
+        while let Some(message) = self.poll_transmit(now) {
+            last = Some(message);
+        }
+        self.state = State::Failed;
+        last
+    }
+
     /// Lets the relay take datagrams of this machine.
     pub(super) fn permit(&mut self, now: Duration, peer: IpAddr) {
         let fits = self.relayed().is_some_and(|relayed| relayed.is_ipv4() == peer.is_ipv4());

@@ -97,6 +97,13 @@ impl Relaying {
         }
     }
 
+    /// Gives the allocation back, if there is one. Returns the message to the relay.
+    pub(super) fn release(&mut self, now: Duration) -> Option<(SocketAddr, Vec<u8>)> {
+        self.fresh = None;
+        let mut allocation = self.current.take()?;
+        Some((allocation.server(), allocation.delete(now)?))
+    }
+
     /// Takes a datagram that came from the relay's address.
     pub(super) fn handle(&mut self, now: Duration, datagram: &[u8]) -> Relayed {
         for allocation in self.current.iter_mut().chain(&mut self.fresh) {

@@ -16,6 +16,8 @@ use std::net::SocketAddr;
 const LOOK: Duration = Duration::from_millis(50);
 /// A new search begins at most this often.
 const RESTART_AFTER: Duration = Duration::from_secs(1);
+/// A host keeps its allocation for so long after its last guest.
+const IDLE: Duration = Duration::from_secs(20);
 /// Datagrams of our own that wait. More are dropped, as the network might have.
 const MAX_WAITING: usize = 128;
 
@@ -39,12 +41,30 @@ impl Reach {
             self.letter(now, shown, &text, seal);
         }
         self.search(now, seal);
+        self.rest(now);
         if self.meeting.is_by_hand() {
             self.meet_by_hand(now, seal);
         }
         self.pump(now);
         self.set_progress(now, seal);
         self.deadline = self.next_deadline(now);
+    }
+
+    /// A host without a guest gives its allocation back after a while.
+    fn rest(&mut self, now: Duration) {
+        if !self.meeting.is_host() || !self.searches.is_empty() || !self.waiting.guests.is_empty() {
+            self.waiting.idle_since = None;
+        } else if now >= *self.waiting.idle_since.get_or_insert(now) + IDLE {
+            self.close(now);
+        }
+    }
+
+    /// Gives the allocation back to the relay, which would keep it for some minutes. For the end of a match: a message to the relay
+    /// waits to be sent.
+    pub fn close(&mut self, now: Duration) {
+        if let Some((to, message)) = self.relaying.release(now) {
+            self.push(to, message);
+        }
     }
 
     fn next_deadline(&self, now: Duration) -> Option<Duration> {

@@ -240,6 +240,24 @@ fn candidates_of_somebody_else_draw_few_checks_and_keep_nobody_out() {
     assert!(sent.datagrams < 4_000, "{sent:?}");
 }
 
+#[test]
+fn a_host_whose_guests_never_came_gives_its_allocation_back() {
+    let mut town = Town::new(Plan::new(Router::Cone, Router::Cone));
+    town.world.stop(JOINER);
+    town.world.network_mut().record(Recording::Full);
+    let liar = Liar::new(town.invite.as_ref().unwrap(), vec![at("192.0.2.7:53")]);
+    let liar = town.world.add(at("203.0.113.66:9"), Clock::default(), ms(100), Node::Other(Box::new(liar)));
+    town.run_for(ms(3_000));
+    town.world.stop(liar);
+    town.run_for(ms(60_000));
+    let is_goodbye = |bytes: &[u8]| {
+        bytes.starts_with(&[0x00, 0x04]) && bytes.windows(8).any(|part| part == [0, 0x0D, 0, 4, 0, 0, 0, 0])
+    };
+    let goodbyes = town.said(HOST).filter(|entry| is_goodbye(&entry.datagram)).count();
+    assert_eq!((goodbyes, town.relay.allocated()), (1, 1));
+    assert_eq!(town.player(HOST).progress(), Progress::Waiting);
+}
+
 /// A rendezvous that changes what its true server says.
 struct LyingServer<F> {
     server: Server,

@@ -123,7 +123,12 @@ impl Line {
     /// A broken socket.
     pub fn close<P: Protocol>(&mut self, protocol: &mut P, linger: Duration) -> io::Result<bool> {
         match (&mut self.way, &mut self.seal) {
-            (Some(way), Some(seal)) => self.udp.close(&mut way.reach.around(seal, protocol), linger),
+            (Some(way), Some(seal)) => {
+                let closed = self.udp.close(&mut way.reach.around(seal, protocol), linger);
+                way.reach.close(self.udp.now());
+                self.udp.flush(&mut way.reach.around(seal, protocol))?;
+                closed
+            }
             (_, Some(seal)) => self.udp.close(&mut seal.around(protocol), linger),
             (_, None) => self.udp.close(protocol, linger),
         }
