@@ -12,7 +12,11 @@ use std::net::SocketAddr;
 /// The relay has this long to make an allocation, before a letter leaves without it.
 pub(super) const GATHER: Duration = Duration::from_millis(1_200);
 /// Peers that are searched for at once.
-const MAX_SEARCHES: usize = 4;
+const MAX_SEARCHES: usize = 8;
+/// A search without a path makes room for another after this long.
+const HAD_TIME: Duration = Duration::from_secs(2);
+/// A connection on which nothing was opened for this long makes room.
+const GONE: Duration = Duration::from_secs(10);
 
 /// A guest whose INIT was opened, and who waits for our letter.
 #[derive(Debug)]
@@ -82,8 +86,7 @@ impl Reach {
             Ok(Brought::Guest(shown)) => {
                 let text = seal.take_letter().filter(|(from, _)| *from == shown);
                 let letter = text.and_then(|(_, text)| Letter::decode(&text));
-                let room = self.waiting.guests.len() + self.searches.len() < MAX_SEARCHES;
-                let Some(letter) = letter.filter(|_| room) else {
+                let Some(letter) = letter.filter(|_| self.make_room(now, seal)) else {
                     self.stats.letters_refused += 1;
                     return;
                 };
@@ -101,6 +104,22 @@ impl Reach {
             }
             _ => self.stats.letters_refused += 1,
         }
+    }
+
+    /// Whether there is room for one more guest. One that was searched for without a path for a while makes room, or the one whose
+    /// connection is silent for longest.
+    fn make_room(&mut self, now: Duration, seal: &Seal) -> bool {
+        if self.waiting.guests.len() + self.searches.len() < MAX_SEARCHES {
+            return true;
+        }
+        let silent = |search: &Search| match search.connected {
+            true => seal.silent_for(now, search.shown).filter(|silent| *silent >= GONE),
+            false => Some(now.saturating_sub(search.since)).filter(|searched| *searched >= HAD_TIME),
+        };
+        let candidates =
+            self.searches.iter().enumerate().filter_map(|(at, search)| Some((silent(search)?, at)));
+        let oldest = candidates.max().map(|(_, at)| at);
+        oldest.map(|at| self.searches.remove(at)).is_some()
     }
 
     /// Whether our candidates are all there, or have taken too long.

@@ -20,6 +20,8 @@ const KEEP_ALIVE: Duration = Duration::from_secs(5);
 const MAX_UNANSWERED: u8 = 6;
 /// The most paths that a peer's checks may add to those of its candidates: a recorded check can be sent from anywhere.
 const MAX_DISCOVERED: usize = 8;
+/// The first bytes of a check: a STUN binding request.
+const CHECK: [u8; 2] = [0x00, 0x01];
 /// Checks that may still be answered.
 const MAX_SENT: usize = 64;
 
@@ -242,7 +244,7 @@ impl Checks {
             let relayed = self.bases.relayed == Some(transmit.source);
             let path = Path { relayed, remote: transmit.destination };
             let contents: Vec<u8> = transmit.contents.to_vec();
-            let is_check = contents.first_chunk() == Some(&[0, 1]);
+            let is_check = contents.starts_with(&CHECK);
             if !is_check || self.note_check(now, path, &contents) {
                 return Some((path, contents));
             }
@@ -301,6 +303,11 @@ impl Checks {
     /// Whether the peer has named the address at the end of a path.
     pub(super) fn is_named(&self, path: Path) -> bool {
         self.remote.iter().any(|candidate| candidate.addr == path.remote)
+    }
+
+    /// Whether a message is a check on a path that has never answered one.
+    pub(super) fn is_unproven(&self, path: Path, message: &[u8]) -> bool {
+        message.starts_with(&CHECK) && self.answered_at(path).is_none()
     }
 
     /// The paths through our relay on which a check was answered.

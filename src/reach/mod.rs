@@ -31,6 +31,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod budget;
 mod calling;
 mod candidate;
 mod checks;
@@ -59,6 +60,7 @@ use crate::protocol::{Protocol, canonical};
 use crate::rendezvous::{Post, Registration};
 use crate::seal::invite::Rendezvous;
 use crate::seal::{Randomness, Seal, SealError};
+use budget::Budget;
 use calling::Waiting;
 use core::time::Duration;
 use hand::ByHand;
@@ -116,6 +118,7 @@ pub struct Reach {
     relaying: Relaying,
     observed: Observed,
     paths: PathTable,
+    budget: Budget,
     searches: Vec<Search>,
     waiting: Waiting,
     hand: ByHand,
@@ -190,6 +193,7 @@ impl Reach {
             relaying: Relaying::default(),
             observed: Observed::default(),
             paths: PathTable::default(),
+            budget: Budget::default(),
             searches: Vec::new(),
             waiting: Waiting::default(),
             hand: ByHand::default(),

@@ -208,15 +208,18 @@ impl Reach {
             self.push(to, buf[..len].to_vec());
         }
         let mut searches = core::mem::take(&mut self.searches);
-        for (path, check) in
-            searches.iter_mut().flat_map(|search| core::iter::from_fn(|| search.checks.poll_transmit(now)))
-        {
-            if !path.relayed {
-                self.push(path.remote, check);
-            } else if let Some((to, len)) = self.relaying.wrap(now, path.remote, &check, &mut buf) {
-                self.push(to, buf[..len].to_vec());
-            } else {
-                self.stats.unsent += 1;
+        for search in &mut searches {
+            while let Some((path, message)) = search.checks.poll_transmit(now) {
+                let unproven = search.checks.is_unproven(path, &message);
+                if unproven && !self.budget.allows(now, path.remote.ip()) {
+                    self.stats.unsent += 1;
+                } else if !path.relayed {
+                    self.push(path.remote, message);
+                } else if let Some((to, len)) = self.relaying.wrap(now, path.remote, &message, &mut buf) {
+                    self.push(to, buf[..len].to_vec());
+                } else {
+                    self.stats.unsent += 1;
+                }
             }
         }
         self.searches = searches;

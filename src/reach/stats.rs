@@ -10,7 +10,7 @@ pub struct ReachStats {
     pub not_relayed: u64,
     /// Letters of peers that could not be read, came too often, or found no room.
     pub letters_refused: u64,
-    /// Datagrams to the relay that did not fit, or had no permission.
+    /// Datagrams to the relay that did not fit or had no permission, and checks to machines that have had too many.
     pub unsent: u64,
     /// Searches for a path that were begun, the first of each peer included.
     pub searches: u64,
