@@ -316,3 +316,104 @@ impl Checks {
         working.filter(|checked| checked.path.relayed).map(|checked| checked.path.remote)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ADDRS: [&str; 2] = ["192.0.2.1:7", "192.0.2.2:7"];
+
+    fn at(text: &str) -> SocketAddr {
+        text.parse().unwrap()
+    }
+
+    fn from(text: &str) -> Path {
+        Path { relayed: false, remote: at(text) }
+    }
+
+    /// The checks of two machines that know each other's addresses; the first one controls.
+    fn pair() -> [Checks; 2] {
+        let credentials = [3, 5].map(|n: u8| Credentials::draw(&core::array::from_fn(|at| at as u8 * n)));
+        core::array::from_fn(|id| {
+            let bases = Bases { direct: [Some(at(ADDRS[id])), None], relayed: None };
+            let mut checks = Checks::new(Origin::new(), &credentials[id], id as u64, id == 0, bases);
+            let theirs = Candidate { kind: Kind::Host, addr: at(ADDRS[1 - id]) };
+            checks.begin(&credentials[1 - id], &[theirs]);
+            checks
+        })
+    }
+
+    /// The next check of a machine, and the time of it.
+    fn check(checks: &mut Checks, mut now: Duration) -> (Duration, Vec<u8>) {
+        loop {
+            checks.run(now);
+            if let Some((_, message)) =
+                checks.poll_transmit(now).filter(|(_, message)| message.starts_with(&CHECK))
+            {
+                return (now, message);
+            }
+            now += PACE;
+        }
+    }
+
+    #[test]
+    fn an_answer_counts_on_the_path_of_its_check_alone_and_once() {
+        let [mut one, mut two] = pair();
+        let (now, request) = check(&mut one, Duration::ZERO);
+        assert!(two.handle(now, from(ADDRS[0]), &request));
+        let (_, answer) = two.poll_transmit(now).unwrap();
+        let later = now + Duration::from_millis(30);
+        assert!(!one.handle(later, from("192.0.2.9:7"), &answer), "from elsewhere");
+        assert!(!one.handle(later, Path { relayed: true, ..from(ADDRS[1]) }, &answer), "through a relay");
+        assert_eq!(one.chosen(), None);
+        let mut damaged = answer.clone();
+        *damaged.last_mut().unwrap() ^= 1;
+        damaged[30] ^= 1;
+        assert!(!one.handle(later, from(ADDRS[1]), &damaged));
+        assert!(one.handle(later, from(ADDRS[1]), &answer));
+        assert_eq!(one.chosen(), Some((from(ADDRS[1]), Duration::from_millis(30))));
+        assert!(!one.handle(later, from(ADDRS[1]), &answer), "again");
+    }
+
+    #[test]
+    fn the_side_that_does_not_control_waits_for_the_choice_of_the_other() {
+        let [mut one, mut two] = pair();
+        let mut now = Duration::ZERO;
+        for _ in 0..100 {
+            now += Duration::from_millis(5);
+            for checks in [&mut one, &mut two] {
+                checks.run(now);
+            }
+            while let Some((_, message)) = two.poll_transmit(now) {
+                one.handle(now, from(ADDRS[1]), &message);
+            }
+            let answered = one.chosen().is_some();
+            assert!(answered || two.chosen().is_none(), "it follows");
+            while let Some((_, message)) = one.poll_transmit(now) {
+                two.handle(now, from(ADDRS[0]), &message);
+            }
+        }
+        assert_eq!(two.chosen().map(|(path, _)| path), Some(from(ADDRS[0])));
+    }
+
+    #[test]
+    fn a_recorded_check_from_elsewhere_draws_few_checks_however_often_it_comes() {
+        let [mut one, mut two] = pair();
+        let (mut now, request) = check(&mut one, Duration::ZERO);
+        let mut sent = [0; 2];
+        for _ in 0..1_000 {
+            now += Duration::from_millis(60);
+            for stranger in 0..12 {
+                two.handle(now, from(&format!("192.0.2.{}:9", 100 + stranger)), &request);
+            }
+            two.run(now);
+            while let Some((path, message)) = two.poll_transmit(now) {
+                let is_check = message.starts_with(&CHECK) && path != from(ADDRS[0]);
+                sent[0] += u32::from(is_check);
+                sent[1] += u32::from(is_check && path == from("192.0.2.100:9"));
+            }
+        }
+        assert_eq!(sent[1], u32::from(MAX_UNANSWERED));
+        assert!(sent[0] <= MAX_DISCOVERED as u32 * u32::from(MAX_UNANSWERED), "{sent:?}");
+    }
+}

@@ -132,11 +132,12 @@ fn forged_answers_of_the_relay_neither_stop_nor_move_a_match() {
             let kinds: [[u8; 2]; 6] =
                 [[0x01, 0x03], [0x01, 0x13], [0x01, 0x08], [0x01, 0x18], [0x01, 0x09], [0x01, 0x01]];
             let kind = kinds[rng.next_u32() as usize % 6];
-            let mut answer = vec![kind[0], kind[1], 0, 28, 0x21, 0x12, 0xA4, 0x42];
+            let mut answer = vec![kind[0], kind[1], 0, 36, 0x21, 0x12, 0xA4, 0x42];
             answer.append(&mut id_bytes);
             answer.extend([0x00, 0x16, 0x00, 0x08, 0x00, 0x01, 0xA1, 0x47, 0xE1, 0x12, 0xA6, 0x43]);
             answer.extend([0x00, 0x09, 0x00, 0x04, 0, 0, 4, [1, 37, 38][rng.next_u32() as usize % 3]]);
             answer.extend([0x00, 0x14, 0x00, 0x04, b'e', b'v', b'i', b'l']);
+            answer.extend([0x00, 0x15, 0x00, 0x04, b'e', b'v', b'i', b'l']);
             let to = town.world.network_mut().map(now, id, relay_addr());
             town.world.network_mut().inject(now + ms(1), relay_addr(), to, &answer);
         }

@@ -85,10 +85,12 @@ fn without_a_relay_no_allocation_is_made_and_symmetric_routers_do_not_meet() {
     let plan =
         Plan { relays: [Relay::Never, Relay::Allow], ..Plan::new(Router::Symmetric, Router::Symmetric) };
     let mut town = Town::new(plan);
+    town.world.network_mut().record(Recording::Full);
     let none = |town: &Town| matches!(town.player(HOST).progress(), Progress::NoWay { .. });
     assert!(town.run_until(ms(12_000), none), "{}", town.report());
     assert!(town.player(HOST).began_at.is_none());
-    assert_eq!(town.player(HOST).sent[1], 0, "nothing was sent to the relay");
+    let to_relay = town.said(HOST).filter(|entry| entry.to.ip() == relay_addr().ip()).count();
+    assert_eq!(to_relay, 0, "neither for an allocation nor to the other's");
     let plan = Plan { relays: [Relay::Never; 2], ..Plan::new(Router::Cone, Router::Cone) };
     let mut town = Town::new(plan);
     assert_eq!(town.play(plan), [Progress::Direct; 2]);
@@ -119,6 +121,8 @@ fn who_plays_through_the_relay_only_sends_to_nobody_else_and_answers_nobody_else
         let hidden_ip = addr.ip();
         assert!(town.said(1 - hidden).all(|entry| entry.to.ip() != hidden_ip), "the address is not known");
         assert_eq!(events(&town), []);
+        let dropped = town.player(hidden).reach.stats().not_relayed;
+        assert!(plan.routers[hidden] != Router::Open || dropped >= heard.len() as u64, "{dropped}");
     }
 }
 
