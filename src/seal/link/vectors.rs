@@ -139,7 +139,9 @@ fn vectors() -> BTreeMap<String, Vec<u8>> {
 #[test]
 fn every_vector_of_the_page_is_what_this_crate_sends() {
     let vectors = vectors();
-    let names: Vec<&str> = PAGE.lines().filter_map(|line| line.strip_prefix("```vector ")).collect();
+    let named = PAGE.lines().filter_map(|line| line.strip_prefix("```vector "));
+    // Those of a rendezvous are packets without a key: `tests/vectors.rs` has them.
+    let names: Vec<&str> = named.filter(|name| !name.starts_with("rendezvous-")).collect();
     let all: Vec<&str> = vectors.keys().map(String::as_str).collect();
     let mut sorted = names.clone();
     sorted.sort_unstable();
