@@ -75,7 +75,8 @@ impl Pacing {
     ///
     /// `justified` is the longest trim that the frames that arrive justify. It is asked for only when the shift is used
     /// up.
-    #[inline]
+    // Always inlined, as the call that it is the most of.
+    #[inline(always)]
     pub(super) fn stepped(&mut self, now: Time, lead: Option<Fx>, justified: impl FnOnce() -> i64) {
         self.trim_nanos = lead.map_or(0, |lead| trim(self.frame_length, lead));
         let mut shift = self.shift_nanos + self.trim_nanos;
