@@ -8,14 +8,18 @@ const LEFT: f64 = 70.0;
 const RIGHT: f64 = 150.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 50.0;
-/// Readable on white, also without colours: the names stand beside the lines.
-const COLOURS: [&str; 6] = ["#555555", "#c0392b", "#1f77b4", "#7fb2dc", "#2e8b57", "#8fc9a5"];
-
 pub(crate) struct Plot<'a> {
     pub(crate) title: &'a str,
     pub(crate) x: Axis<'a>,
     pub(crate) y: Axis<'a>,
-    pub(crate) lines: Vec<(&'a str, Vec<(f64, f64)>)>,
+    pub(crate) lines: Vec<Line<'a>>,
+}
+
+pub(crate) struct Line<'a> {
+    /// Stands beside the line, so that no colour is needed to tell it.
+    pub(crate) name: &'a str,
+    pub(crate) colour: &'a str,
+    pub(crate) points: Vec<(f64, f64)>,
 }
 
 pub(crate) struct Axis<'a> {
@@ -50,8 +54,7 @@ impl Plot<'_> {
         );
         self.grid(&mut text);
         let mut labels: Vec<(f64, usize)> = Vec::new();
-        for (index, (_, points)) in self.lines.iter().enumerate() {
-            let colour = COLOURS[index % COLOURS.len()];
+        for (index, Line { colour, points, .. }) in self.lines.iter().enumerate() {
             let placed: Vec<(f64, f64)> = points.iter().map(|point| self.at(*point)).collect();
             let path: Vec<String> = placed.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
             let _ = writeln!(
@@ -113,8 +116,8 @@ impl Plot<'_> {
                 "<text x=\"{}\" y=\"{:.1}\" fill=\"{}\">{}</text>",
                 WIDTH - RIGHT + 10.0,
                 y + 4.0,
-                COLOURS[index % COLOURS.len()],
-                self.lines[index].0
+                self.lines[index].colour,
+                self.lines[index].name
             );
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::figures::Figures;
 use crate::libs::Library;
-use crate::plot::{Axis, Plot};
+use crate::plot::{Axis, Line, Plot};
 use std::io;
 
 /// Draws the plots whose figures were measured.
@@ -30,7 +30,7 @@ const STATES: Frame = Frame {
     y: (
         "times the loop by hand",
         true,
-        &[(0.5, "0.5"), (1.0, "1"), (2.0, "2"), (5.0, "5"), (20.0, "20"), (80.0, "80")],
+        &[(0.05, "0.05"), (0.2, "0.2"), (1.0, "1"), (5.0, "5"), (20.0, "20"), (80.0, "80")],
     ),
 };
 const ROLLBACK: Frame = Frame {
@@ -63,11 +63,13 @@ const PACKETS: Frame = Frame {
 };
 
 fn draw_one(figures: &Figures, case: &str, path: &str, frame: &Frame) -> io::Result<()> {
-    let lines: Vec<_> = Library::ALL
-        .into_iter()
-        .map(|library| (library.name(), figures.line(case, library)))
-        .filter(|(_, points)| !points.is_empty())
-        .collect();
+    let line = |library: Library| Line {
+        name: library.name(),
+        colour: colour(library),
+        points: figures.line(case, library),
+    };
+    let lines: Vec<Line<'_>> =
+        Library::ALL.into_iter().map(line).filter(|line| !line.points.is_empty()).collect();
     if lines.is_empty() {
         return Ok(());
     }
@@ -78,4 +80,18 @@ fn draw_one(figures: &Figures, case: &str, path: &str, frame: &Frame) -> io::Res
     };
     let plot = Plot { title: frame.title, x: axis(frame.x), y: axis(frame.y), lines };
     std::fs::write(path, plot.svg())
+}
+
+/// The colour of a library, the same in every plot: readable on white, and lighter where it saves sparsely.
+fn colour(library: Library) -> &'static str {
+    match library {
+        Library::Floor => "#555555",
+        Library::Rebout => "#c0392b",
+        Library::ReboutSparse => "#e08a80",
+        Library::ReboutPages => "#d98b00",
+        Library::Ggrs => "#1f77b4",
+        Library::GgrsSparse => "#7fb2dc",
+        Library::Fortress => "#2e8b57",
+        Library::FortressSparse => "#8fc9a5",
+    }
 }
