@@ -147,7 +147,8 @@ pub struct Guests {
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = KEY_FILE,
           conflicts_with_all = ["open", "bare"])]
     keep: Option<PathBuf>,
-    /// Meet the guest at this rendezvous: no port has to be forwarded [default: what REBOUT_RENDEZVOUS names]
+    /// Meet the guest at this rendezvous: no port has to be forwarded [default: what
+    /// REBOUT_RENDEZVOUS or the settings name]
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["open", "bare"])]
     rendezvous: Option<String>,
     /// Meet without any server: you send the other player a call, and paste the answer
@@ -162,8 +163,8 @@ pub struct Guests {
 }
 
 impl Guests {
-    /// Whom the host lets in; an error if an address is none.
-    pub fn admits(&self, relay: Relay) -> Result<Admits, String> {
+    /// Whom the host lets in, with the rendezvous of the settings; an error if an address is none.
+    pub fn admits(&self, kept: &str, relay: Relay) -> Result<Admits, String> {
         if self.bare {
             return Ok(Admits::Bare);
         }
@@ -175,7 +176,7 @@ impl Guests {
         if self.by_hand {
             return Ok(Admits::Called { public });
         }
-        let meeting = reaching::meeting(self.rendezvous.as_deref(), relay)?;
+        let meeting = reaching::meeting(self.rendezvous.as_deref(), kept, relay)?;
         Ok(Admits::Invited { public, keep: self.keep.clone(), meeting })
     }
 }

@@ -43,8 +43,8 @@ fn run(cli: Cli) -> Result<Ending, Failure> {
         Some(Command::Demo { solo: demo }) => solo(demo, true),
         Some(Command::Local { shown, keys, keys2, round }) => local(&shown, keys, keys2, &round),
         Some(Command::Host { port, guests, player }) => {
-            let admits = guests.admits(player.relay.relay()).map_err(unusable)?;
             let home = Home::open();
+            let admits = guests.admits(&home.settings.rendezvous, player.relay.relay()).map_err(unusable)?;
             let mut post = Post::new(port.unwrap_or(home.settings.port), admits);
             let line = post.open()?;
             versus(player, home, line, "Host", |run| run.post = Some(post), Deed::Host)

@@ -308,7 +308,8 @@ impl Flow<'_> {
         if self.post.as_ref().is_none_or(|(made_by, _)| *made_by != wanted) {
             let admits = match wanted.1 {
                 Guests::Invited => {
-                    let meeting = reaching::meeting(None, Relay::Allow).map_err(Failure::unusable)?;
+                    let meeting = reaching::meeting(None, &self.app.settings.rendezvous, Relay::Allow)
+                        .map_err(Failure::unusable)?;
                     Admits::Invited { public: Vec::new(), keep: None, meeting }
                 }
                 Guests::Asked => Admits::Everybody,

@@ -27,13 +27,13 @@ pub struct Meeting {
     pub relay: Relay,
 }
 
-/// The meeting at the rendezvous that is named, or that the environment names.
+/// The meeting at the rendezvous that is named; else the one of the environment, or of the settings.
 ///
 /// # Errors
 /// If that is no address.
-pub fn meeting(named: Option<&str>, relay: Relay) -> Result<Option<Meeting>, String> {
+pub fn meeting(named: Option<&str>, kept: &str, relay: Relay) -> Result<Option<Meeting>, String> {
     let named = named.map(str::to_owned).or_else(|| std::env::var(VARIABLE).ok());
-    let named = named.filter(|text| !text.is_empty());
+    let named = Some(named.unwrap_or_else(|| kept.to_owned())).filter(|text| !text.is_empty());
     let server = named.map(|text| address::resolve(&text, PORT)).transpose()?;
     Ok(server.map(|server| Meeting { server, relay }))
 }

@@ -45,7 +45,7 @@ const fn entry(
     Entry { name, get, set }
 }
 
-const ENTRIES: [Entry; 21] = [
+const ENTRIES: [Entry; 22] = [
     entry("name", |it| it.name.clone(), set_name),
     entry("keys.alone", |it| keys(it, Keyset::Alone), |it, value| set_keys(it, Keyset::Alone, value)),
     entry("keys.left", |it| keys(it, Keyset::Left), |it, value| set_keys(it, Keyset::Left, value)),
@@ -78,6 +78,7 @@ const ENTRIES: [Entry; 21] = [
     entry("link.delay", delay, set_delay),
     entry("link.window", |it| it.window_frames.to_string(), set_window),
     entry("link.port", |it| it.port.to_string(), set_port),
+    entry("link.rendezvous", |it| it.rendezvous.clone(), set_rendezvous),
     entry("bot.level", |it| named(&LEVELS, it.level), |it, value| set(&mut it.level, &LEVELS, value)),
     entry(
         "bot.link",
@@ -128,6 +129,18 @@ fn set<T: Copy>(place: &mut T, all: &[(T, &str)], value: &str) -> Result<(), Str
 
 fn set_name(settings: &mut Settings, value: &str) -> Result<(), String> {
     settings.name = if value.is_empty() { String::new() } else { cli::name(value)? };
+    Ok(())
+}
+
+/// The longest name of a machine.
+const MAX_RENDEZVOUS: usize = 255;
+
+fn set_rendezvous(settings: &mut Settings, value: &str) -> Result<(), String> {
+    let plain = |letter: char| letter.is_ascii_graphic();
+    if value.len() > MAX_RENDEZVOUS || !value.chars().all(plain) {
+        return Err("a rendezvous is an address or a name, with a port if it is not 3479".to_owned());
+    }
+    value.clone_into(&mut settings.rendezvous);
     Ok(())
 }
 

@@ -76,6 +76,8 @@ pub struct Settings {
     pub delay_frames: Option<u8>,
     pub window_frames: u8,
     pub port: u16,
+    /// Where a host meets its guests; empty for nowhere.
+    pub rendezvous: String,
     pub level: Level,
     pub link: BotLink,
     pub drill: Drill,
@@ -93,6 +95,7 @@ impl Default for Settings {
             delay_frames: None,
             window_frames: WINDOW_FRAMES,
             port: PORT,
+            rendezvous: String::new(),
             level: Level::Normal,
             link: BotLink::Usual,
             drill: Drill::default(),

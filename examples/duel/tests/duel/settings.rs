@@ -27,6 +27,7 @@ fn other() -> Settings {
         outfits: [4, 2],
         delay_frames: Some(3),
         window_frames: 12,
+        rendezvous: "play.example.org:3480".to_owned(),
         port: 0,
         level: Level::Easy,
         link: BotLink::Bad,
