@@ -150,6 +150,11 @@ impl Checks {
             self.bases.direct[usize::from(path.remote.is_ipv6())]
         };
         let Some(destination) = destination else { return false };
+        // Errors are refused before the agent looks at them: the roles are fixed, so that none is expected, and the agent's check
+        // of an error whose first attribute is the integrity panics.
+        if !message.is_binding_request() && !message.is_successful_binding_response() {
+            return false;
+        }
         if !self.agent.accepts_message(&message) {
             return false;
         }
@@ -415,5 +420,48 @@ mod tests {
         }
         assert_eq!(sent[1], u32::from(MAX_UNANSWERED));
         assert!(sent[0] <= MAX_DISCOVERED as u32 * u32::from(MAX_UNANSWERED), "{sent:?}");
+    }
+
+    #[test]
+    fn no_message_of_a_stranger_that_has_seen_a_check_panics_or_counts() {
+        let [mut one, mut two] = pair();
+        let (now, request) = check(&mut one, Duration::ZERO);
+        assert!(two.handle(now, from(ADDRS[0]), &request));
+        let (_, answer) = two.poll_transmit(now).unwrap();
+        // An error whose first attribute is the integrity.
+        let mut error = [&[1, 0x11, 0, 24][..], &request[4..20], &[0, 8, 0, 20]].concat();
+        error.resize(44, 7);
+        assert!(!one.handle(now, from(ADDRS[1]), &error));
+        let mut draw = 0x9E37_79B9_7F4A_7C15_u64;
+        let mut below = |bound: usize| {
+            draw ^= draw << 13;
+            draw ^= draw >> 7;
+            draw ^= draw << 17;
+            (draw % bound as u64) as usize
+        };
+        for _ in 0..100_000 {
+            let mut message = [&request, &answer, &error][below(3)].clone();
+            for _ in 0..1 + below(3) {
+                let at = below(message.len());
+                message[at] = [0, 1, 8, 0x11, 0x20, 0xFF, below(256) as u8][below(7)];
+            }
+            if below(4) == 0 {
+                message.truncate(20 + below(message.len() - 19));
+            }
+            let len = (message.len() - 20) as u16;
+            message[2..4].copy_from_slice(&len.to_be_bytes());
+            // The fingerprint at the end is no part of what is authenticated.
+            let is = |good: &[u8]| {
+                let covered = good.len() - 8;
+                message.len() >= covered
+                    && message[..2] == good[..2]
+                    && message[4..covered] == good[4..covered]
+            };
+            if !is(&request) && !is(&answer) {
+                assert!(!one.handle(now, from(ADDRS[1]), &message), "{message:02X?}");
+            }
+        }
+        assert_eq!(one.chosen(), None);
+        assert!(one.handle(now, from(ADDRS[1]), &answer), "the right one still counts");
     }
 }
