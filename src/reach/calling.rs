@@ -84,8 +84,7 @@ impl Reach {
         let brought = seal.handle_letter(now, init);
         match brought {
             Ok(Brought::Guest(shown)) => {
-                let text = seal.take_letter().filter(|(from, _)| *from == shown);
-                let letter = text.and_then(|(_, text)| Letter::decode(&text));
+                let letter = seal.take_letter_of(shown).and_then(|text| Letter::decode(&text));
                 let Some(letter) = letter.filter(|_| self.make_room(now, seal)) else {
                     self.stats.letters_refused += 1;
                     return;

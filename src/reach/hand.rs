@@ -98,7 +98,7 @@ impl Reach {
         let Brought::Guest(shown) = seal.handle_letter(now, &answer.init)? else {
             return Err(SealRefusal::Unexpected);
         };
-        let text = seal.take_letter().map(|(_, text)| text).unwrap_or_default();
+        let text = seal.take_letter_of(shown).unwrap_or_default();
         let letter = Letter::decode(&text).ok_or(SealRefusal::BadHandshake)?;
         let mut search = self.hand.called.take().ok_or(SealRefusal::Unexpected)?;
         (search.shown, search.since) = (shown, now);

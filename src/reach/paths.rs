@@ -10,7 +10,7 @@ pub(super) struct Path {
 }
 
 /// The most remote addresses behind our relay that are known at once.
-const MAX_RELAYED: usize = 8;
+const MAX_RELAYED: usize = 24;
 /// The network of made-up addresses: beside `100::/64`, which discards everything.
 const PREFIX: [u16; 4] = [0x0100, 0, 0, 1];
 
@@ -96,7 +96,7 @@ mod tests {
         let first = table.shown(relayed(1), |_| false).unwrap();
         assert_eq!(table.path(first), Some(relayed(1)));
         assert_eq!(table.shown(relayed(1), |_| false), Some(first));
-        for port in 2..=9 {
+        for port in 2..=MAX_RELAYED as u16 + 1 {
             assert_ne!(table.shown(relayed(port), |_| false), Some(first));
         }
         assert_eq!(table.path(first), None, "the least recently used one has made room");

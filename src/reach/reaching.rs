@@ -113,9 +113,7 @@ impl<P: Protocol> Reaching<'_, P> {
             return;
         }
         let seal = &*self.seal;
-        let searches = &self.reach.searches;
-        let in_use = |shown| searches.iter().any(|search| seal.real(search.shown) == Some(shown));
-        let Some(shown) = self.reach.paths.shown(path, in_use) else {
+        let Some(shown) = self.reach.paths.shown(path, |addr| seal.is_path(addr)) else {
             self.reach.refuse(path.remote, "no room for another path");
             return;
         };

@@ -131,9 +131,9 @@ impl Reach {
         let (direct, relayed) =
             (self.relay == Relay::Allow, self.relay != Relay::Never && self.relaying.relayed().is_some());
         let paths: Vec<Path> = search.fallbacks(direct, relayed).collect();
-        let in_use = |addr| seal.real(search.shown) == Some(addr);
+        let is_used = |addr| seal.is_path(addr);
         let shown: Vec<SocketAddr> =
-            paths.into_iter().filter_map(|path| self.paths.shown(path, in_use)).collect();
+            paths.into_iter().filter_map(|path| self.paths.shown(path, is_used)).collect();
         seal.set_fallbacks(search.shown, &shown);
     }
 
@@ -165,8 +165,7 @@ impl Reach {
         let search = &mut self.searches[at];
         let shown = search.shown;
         let Some((path, round_trip)) = search.offer(now, seal.real(shown)) else { return };
-        let in_use = |addr| seal.real(shown) == Some(addr);
-        if let Some(addr) = self.paths.shown(path, in_use) {
+        if let Some(addr) = self.paths.shown(path, |addr| seal.is_path(addr)) {
             self.searches[at].offered_as = Some((addr, now));
             seal.offer_path(now, shown, addr, round_trip);
             let since = self.since.unwrap_or(now);

@@ -368,5 +368,5 @@ fn letters_travel_sealed_during_the_match() {
     }
     world.run(30);
     let letters = core::iter::from_fn(|| world.machines[1].seal.take_letter()).count();
-    assert_eq!((letters, world.machines[1].seal.stats().refused(SealRefusal::Limited)), (16, 24));
+    assert_eq!((letters, world.machines[1].seal.stats().refused(SealRefusal::Limited)), (4, 36));
 }

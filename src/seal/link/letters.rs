@@ -27,8 +27,9 @@ const MAX_HALF_OPEN: usize = 16;
 pub(super) const HALF_OPEN: Span = Span::from_secs(12);
 /// Keys of INITs that are remembered while their ticket is good. More INITs are refused.
 const MAX_KEYS: usize = 128;
-/// Letters that wait for [`Seal::take_letter`].
+/// Letters that wait for [`Seal::take_letter`], in all and of one sender.
 const MAX_WAITING: usize = 16;
+const MAX_WAITING_OF_ONE: usize = 4;
 
 /// The outcome of an INIT or RESP that was brought by letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -221,10 +222,17 @@ impl Seal {
         self.letters.pop_front()
     }
 
+    /// The next letter of this sender.
+    pub fn take_letter_of(&mut self, shown: SocketAddr) -> Option<Vec<u8>> {
+        let at = self.letters.iter().position(|(from, _)| *from == shown)?;
+        self.letters.remove(at).map(|(_, text)| text)
+    }
+
     /// Keeps a letter for [`take_letter`](Self::take_letter).
     pub(super) fn keep_letter(&mut self, shown: SocketAddr, letter: &[u8]) -> Result<(), SealRefusal> {
         let text = unpadded(letter.get(..LETTER_LEN).unwrap_or_default()).ok_or(SealRefusal::OutOfPlace)?;
-        if self.letters.len() >= MAX_WAITING {
+        let of_one = self.letters.iter().filter(|(from, _)| *from == shown).count();
+        if self.letters.len() >= MAX_WAITING || of_one >= MAX_WAITING_OF_ONE {
             return Err(SealRefusal::Limited);
         }
         self.letters.push_back((shown, text.to_vec()));

@@ -116,6 +116,12 @@ impl Seal {
         self.newest(shown).is_some_and(|connection| Time::from(now) >= connection.silent_at())
     }
 
+    /// Whether a connection uses this path, or has it as a fallback.
+    #[must_use]
+    pub fn is_path(&self, addr: SocketAddr) -> bool {
+        self.connections.iter().any(|one| one.real == addr || one.paths.fallbacks.contains(&addr))
+    }
+
     /// How long nothing was opened from the peer at `shown`.
     #[must_use]
     pub fn silent_for(&self, now: Duration, shown: SocketAddr) -> Option<Duration> {

@@ -23,6 +23,9 @@ const KEPT: Span = Span::from_secs(5);
 const KEPT_BESIDE: Span = Span::from_millis(500);
 /// A new address gets at most this many times the bytes that came from it.
 const AMPLIFICATION: u64 = 3;
+/// A checked path that has answered no challenge gets so many bytes, or as many times those that came from it: it was named by the
+/// peer, who may have named somebody else. They are two seconds of a match.
+const CHECKED_BYTES: u64 = 8 * 1024;
 /// The challenges of an address that may still be answered.
 const CHALLENGES: usize = 32;
 /// Candidates at a time: one that is not proven, and paths that were checked.
@@ -33,7 +36,7 @@ pub(super) const MAX_CANDIDATES: usize = 4;
 pub(super) enum Standing {
     /// Nothing: it gets no more than a few times the bytes that came from it.
     Unproven,
-    /// It was checked: it gets copies without limit.
+    /// It was checked, or named by the peer: it gets copies for a while.
     Checked,
     /// It was checked and is better than the one in use, which it replaces when it answers.
     Preferred,
@@ -86,8 +89,8 @@ impl Path {
     /// Whether `len` more bytes may go there. They are counted.
     fn takes(&mut self, len: usize) -> bool {
         let sum = self.bytes_out + len as u64;
-        let free = self.answered.is_some() || self.standing != Standing::Unproven;
-        let takes = free || sum <= self.bytes_in * AMPLIFICATION;
+        let named = if self.standing == Standing::Unproven { 0 } else { CHECKED_BYTES };
+        let takes = self.answered.is_some() || sum <= named.max(self.bytes_in * AMPLIFICATION);
         if takes {
             self.bytes_out = sum;
         }
@@ -442,5 +445,15 @@ mod tests {
         assert_eq!(ports(&roam), [1, 2, 3, 4, 5], "another fallback does not");
         roam.add(at(0), addr(6), Standing::Preferred);
         assert_eq!(ports(&roam), [1, 2, 3, 4, 6]);
+    }
+
+    #[test]
+    fn a_named_path_that_never_answers_gets_two_seconds_of_a_match() {
+        let mut roam = Roam::new(at(0), addr(1), addr(2), Standing::Checked);
+        let sent: usize = (0..1_000).map(|_| also_to(&mut roam, 64).len() * 64).sum();
+        assert_eq!(sent as u64, CHECKED_BYTES);
+        roam.paths[1].challenged(at(0), 7);
+        assert!(roam.proof(7));
+        assert_eq!(also_to(&mut roam, 64), [2]);
     }
 }
