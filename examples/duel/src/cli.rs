@@ -165,6 +165,10 @@ pub struct Guests {
 impl Guests {
     /// Whom the host lets in, with the rendezvous of the settings; an error if an address is none.
     pub fn admits(&self, kept: &str, relay: Relay) -> Result<Admits, String> {
+        let hidden = relay == Relay::Only;
+        if hidden && (self.bare || self.open || self.by_hand) {
+            return Err(reaching::NOT_HIDDEN.to_owned());
+        }
         if self.bare {
             return Ok(Admits::Bare);
         }
@@ -177,6 +181,9 @@ impl Guests {
             return Ok(Admits::Called { public });
         }
         let meeting = reaching::meeting(self.rendezvous.as_deref(), kept, relay)?;
+        if hidden && meeting.is_none() {
+            return Err(reaching::NOT_HIDDEN.to_owned());
+        }
         Ok(Admits::Invited { public, keep: self.keep.clone(), meeting })
     }
 }

@@ -163,6 +163,10 @@ impl Named {
 /// # Errors
 /// If an invite is to be used bare, or there is no socket.
 pub fn join(host: &Named, bare: bool, relay: Relay) -> Result<(Line, Way), Failure> {
+    let meets = matches!(host, Named::Invited(invite) if invite.rendezvous().is_some());
+    if relay == Relay::Only && !meets {
+        return Err(Failure::unusable(reaching::NOT_HIDDEN.to_owned()));
+    }
     let udp = UdpDriver::bind((Ipv6Addr::UNSPECIFIED, 0).into())?;
     let (seal, at) = match host {
         Named::Invited(_) | Named::Called(_) if bare => {

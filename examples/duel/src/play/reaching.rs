@@ -20,6 +20,10 @@ pub const PORT: u16 = 3479;
 /// Nobody has answered for this long: the player is told, and the attempt ends.
 const PATIENCE: Duration = Duration::from_secs(3);
 
+/// Why an address cannot be hidden.
+pub const NOT_HIDDEN: &str = "--relay only hides your address only where both meet at a rendezvous: name one with --rendezvous, or \
+                              join by an invite that has one";
+
 /// Where a host meets its guest, and whether a relay may carry the match.
 #[derive(Clone, Copy, Debug)]
 pub struct Meeting {
@@ -147,6 +151,7 @@ impl Way {
             Progress::ThroughRelay { longer: Some(longer) } => {
                 format!(", at most {} ms longer", longer.as_millis())
             }
+            Progress::NoWay { why } => format!(". {why}"),
             _ => String::new(),
         };
         format!("path: {}, found after {after} ms{longer}", progress.name())
