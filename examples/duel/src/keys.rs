@@ -153,7 +153,7 @@ pub fn role_of(bindings: &[Bindings], key: Key) -> Role {
 
 /// Whether the game itself needs the key.
 fn is_reserved(key: Key) -> bool {
-    matches!(key, Key::Escape | Key::F(_))
+    matches!(key, Key::Escape | Key::F(_) | Key::Char('m'))
 }
 
 /// As `--keys1` reads it.

@@ -187,6 +187,13 @@ impl App {
         self.rebuild();
     }
 
+    /// The mute as the player left it in a match.
+    pub fn set_muted(&mut self, muted: bool) {
+        self.is_changed |= self.settings.levels.muted != muted;
+        self.settings.levels.muted = muted;
+        self.rebuild();
+    }
+
     /// Whether the settings have been changed since this was last asked.
     pub fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.is_changed)

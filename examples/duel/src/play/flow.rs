@@ -85,7 +85,9 @@ pub fn flow(screen: &Screen, app: App, mut run: Run, first: Option<Deed>) -> End
         if deed == Deed::Quit || screen.is_closed() {
             break;
         }
+        let was_muted = screen.sound().levels().muted;
         let report = flow.perform(&deed);
+        flow.keep_mute(was_muted);
         if screen.is_closed() {
             break;
         }
@@ -164,6 +166,15 @@ impl Flow<'_> {
             && let Err(error) = self.run.store.save(&self.app.settings)
         {
             self.app.warn(error);
+        }
+    }
+
+    /// Keeps a mute that was switched in a match. `--mute` is for this run alone, and is not kept.
+    fn keep_mute(&mut self, was_muted: bool) {
+        let is_muted = self.screen.sound().levels().muted;
+        if is_muted != was_muted {
+            self.app.set_muted(is_muted);
+            self.keep();
         }
     }
 

@@ -258,6 +258,18 @@ fn the_volumes_are_sliders() {
 }
 
 #[test]
+fn a_mute_in_a_match_is_kept_and_seen_on_the_page_of_the_sound() {
+    let mut app = app();
+    app.set_muted(false);
+    assert!(!app.take_changed(), "nothing to write");
+    app.set_muted(true);
+    assert!(app.take_changed() && app.settings.levels.muted);
+    pick(&mut app, "Settings");
+    pick(&mut app, "Sound");
+    assert_eq!(value(&app, "Mute"), Value::switch(true));
+}
+
+#[test]
 fn a_bad_port_and_a_bad_name_are_refused_and_not_kept() {
     let mut app = app();
     pick(&mut app, "Host a match");

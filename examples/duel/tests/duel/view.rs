@@ -267,6 +267,7 @@ fn keys_are_read_from_a_list_and_bad_lists_are_quoted() {
     assert_eq!(refuse("a,d,w"), KeysError::Count(3));
     assert_eq!(refuse("a,d,w,s,f,g,h,a,r"), KeysError::Twice(Key::Char('a')));
     assert_eq!(refuse("a,d,w,s,f,g,h,esc,r"), KeysError::Reserved(Key::Escape));
+    assert_eq!(refuse("a,d,w,s,f,g,h,m,r"), KeysError::Reserved(Key::Char('m')), "m mutes");
     assert_eq!(refuse("a,d,w,s,f,g,h,ctrl,r"), KeysError::Unknown(UnknownKey("ctrl".to_owned())));
     assert!(refuse("a,d,w,s,f,g,h,ctrl,r").to_string().contains("'ctrl'"));
     assert!(Bindings::LEFT_HALF.shares_a_key_with(&Bindings::RIGHT_HALF).is_none());
