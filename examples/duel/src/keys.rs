@@ -140,8 +140,8 @@ impl Bindings {
     pub fn lines(&self) -> [String; 2] {
         let [left, right, up, down, light, heavy, special, throw, start] = &self.0;
         [
-            format!("{left} {right} walk  {up} jump  {down} crouch"),
-            format!("{light} light  {heavy} heavy  {special} special  {throw} throw  {start} start"),
+            format!("{left} and {right} walk, {up} jump, {down} crouch"),
+            format!("{light} light, {heavy} heavy, {special} special, {throw} throw, {start} start"),
         ]
     }
 }

@@ -195,7 +195,7 @@ fn help(app: &App) -> (Menu, Vec<Line>) {
         "Special: a fireball; with crouch, a rising strike.",
         "Throw: close up, beats a block; throw back to slip out.",
         "Combo: light, heavy, special, one into the next.",
-        "Esc pauses, and select on a gamepad; F1 shows the net graph, m mutes.",
+        "Esc pauses (gamepad: select), F1 shows the net graph, m mutes.",
         &format!("Against the bot: {}.", link_keys()),
     ];
     (menu("How to play").with_notes(notes.map(Note::calm).into()).with_footer(PICK_FOOTER), vec![back()])
