@@ -272,6 +272,8 @@ fn result(app: &App) -> (Menu, Vec<Line>) {
     let report = &app.report;
     let again =
         report.again.iter().map(|(label, deed)| (Choice::Do(deed.clone()), Item::pick(label.clone())));
-    let lines = again.chain([(Choice::Home, Item::pick("Main menu"))]).collect();
+    // Where nothing is to be done again, the page before is where it is put right.
+    let back = report.again.is_none().then(back);
+    let lines = again.chain(back).chain([(Choice::Home, Item::pick("Main menu"))]).collect();
     (menu(&report.title).with_notes(report.lines.clone()).with_footer(PICK_FOOTER), lines)
 }
