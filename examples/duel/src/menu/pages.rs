@@ -237,7 +237,8 @@ fn colours(app: &App) -> (Menu, Vec<Line>) {
     let line = |seat: usize, label: &str| {
         turn(Knob::Outfit(seat), label, among(&outfits, app.settings.outfits[seat]), "on your screen")
     };
-    (menu("Colours"), vec![line(0, "Left fighter"), line(1, "Right fighter"), back()])
+    let lines = vec![line(0, "Left fighter"), line(1, "Right fighter"), back()];
+    (menu("Colours").with_view(), lines)
 }
 
 fn link(app: &App) -> (Menu, Vec<Line>) {

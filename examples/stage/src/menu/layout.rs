@@ -113,7 +113,8 @@ impl Layout {
         let hint = menu.item().map_or_else(Vec::new, |item| wrapped(&item.hint, inner));
 
         let fixed = notes.len() + footer.len() + hint_rows + usize::from(!notes.is_empty()) + 4;
-        let is_large = title_width <= inner && fixed + grid.title_rows + menu.items.len().min(8) <= grid.rows;
+        let has_room = fixed + grid.title_rows + menu.items.len().min(8) <= grid.rows;
+        let is_large = title_width <= inner && has_room && !menu.has_view;
         let title_rows = if is_large { grid.title_rows } else { 1 };
         // Where it is tight, gaps go first.
         let is_tight = fixed + title_rows + menu.items.len().min(8) > grid.rows;
@@ -138,7 +139,7 @@ impl Layout {
         let wide = (inner + EDGE * 2).min(grid.columns);
         Self {
             left: (grid.columns - wide) / 2,
-            top: (grid.rows - tall) / 2,
+            top: if menu.has_view { 0 } else { (grid.rows - tall) / 2 },
             wide,
             tall,
             values_at: EDGE + labels + GAP,

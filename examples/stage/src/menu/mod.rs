@@ -50,6 +50,8 @@ pub struct Menu {
     pub notes: Vec<Note>,
     pub items: Vec<Item>,
     pub footer: String,
+    /// The picture behind the menu is what it is about: the menu lies at the upper edge, and dims nothing.
+    pub has_view: bool,
     chosen: usize,
 }
 
@@ -68,6 +70,12 @@ impl Menu {
     #[must_use]
     pub fn with_footer(self, footer: impl Into<String>) -> Self {
         Self { footer: footer.into(), ..self }
+    }
+
+    /// Leaves the picture behind the menu in view.
+    #[must_use]
+    pub fn with_view(self) -> Self {
+        Self { has_view: true, ..self }
     }
 
     /// The index of the chosen item.

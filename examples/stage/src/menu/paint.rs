@@ -110,7 +110,9 @@ fn draw(pen: &mut dyn Pen, menu: &Menu, grid: Grid, theme: &Theme, opacity: f32)
     let layout = Layout::of(menu, grid);
     let (left, top) = (layout.left as f32, layout.top as f32);
     let (wide, tall) = (layout.wide as f32, layout.tall as f32);
-    pen.rect(0.0, 0.0, grid.columns as f32, grid.rows as f32, theme.ink.faded(0.45));
+    if !menu.has_view {
+        pen.rect(0.0, 0.0, grid.columns as f32, grid.rows as f32, theme.ink.faded(0.45));
+    }
     pen.rect(left, top, wide, tall, theme.ink.faded(opacity));
     // A rule is half a cell of a terminal, and thinner in a window.
     let rule = if grid == Grid::WINDOW { 0.12 } else { 0.5 };
