@@ -107,6 +107,11 @@ impl Picture {
         self.panel.is_some() || self.menu.is_some()
     }
 
+    /// Whether the inputs of a training are listed at the left edge.
+    pub fn has_inputs(&self) -> bool {
+        self.drill.as_ref().is_some_and(|drill| !drill.inputs.is_empty())
+    }
+
     /// The fighters that a rollback has moved, while the net graph marks them.
     pub fn moved(&self) -> &[Moved] {
         self.net.as_ref().map_or(&[], |net| net.moved())

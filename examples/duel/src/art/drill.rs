@@ -77,6 +77,9 @@ fn arrow(held: &Held) -> char {
     }
 }
 
+/// The columns of a terminal that the list of inputs takes from the left.
+pub const INPUT_COLUMNS: i32 = 12;
+
 /// Writes the figures into the terminal.
 pub fn write_words(cells: &mut Cells, view: &DrillView) {
     const TOP: usize = 6;

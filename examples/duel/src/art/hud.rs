@@ -9,7 +9,7 @@ use crate::picture::{Banner, Message, Panel, Picture, Tape, Tone, banner};
 use crate::scene::Scene;
 use games::duel::{FULL_HEALTH, Phase, ROUNDS_TO_WIN};
 use stage::glyphs::{self, Style, write, write_centered, write_ending};
-use stage::{Canvas, Color, at, rgb};
+use stage::{Canvas, Color, Point, at, rgb};
 
 pub(super) const INK: Color = rgb(0x12_0A_1C);
 pub(super) const PAPER: Color = rgb(0xFF_F6_E4);
@@ -50,7 +50,7 @@ pub fn paint(canvas: &mut dyn Canvas, picture: &Picture) {
     let below = if banner.is_some() { below.max(BANNER_MIDDLE + 62.0) } else { below };
     for player in Player::BOTH {
         paint_bar(canvas, scene, player);
-        paint_combo(canvas, scene, player, below);
+        paint_combo(canvas, scene, player, at(if picture.has_inputs() { 134.0 } else { 46.0 }, below));
     }
     paint_clock(canvas, scene);
     if let Some(net) = &picture.net {
@@ -156,13 +156,15 @@ fn paint_clock(canvas: &mut dyn Canvas, scene: &Scene) {
     write_centered(canvas, &format!("{seconds:02}"), at(middle, 25.0), style);
 }
 
-fn paint_combo(canvas: &mut dyn Canvas, scene: &Scene, player: Player, top: f32) {
+/// Counts the hits of a combo. `corner` is where the left player's count begins; the right player's ends at the edge.
+fn paint_combo(canvas: &mut dyn Canvas, scene: &Scene, player: Player, corner: Point) {
+    let top = corner.y;
     let side = &scene.sides[player.index()];
     if side.combo_frames == 0 {
         return;
     }
     let fade = (f32::from(side.combo_frames) / 20.0).min(1.0);
-    let place = |width: f32| if player == Player::One { 46.0 } else { 914.0 - width };
+    let place = |width: f32| if player == Player::One { corner.x } else { 914.0 - width };
     let count = format!("{} hits", side.combo_hits);
     let damage = format!("{} damage", side.combo_damage);
     let big = Style::new(4.4, 5.6, GOLD.faded(fade)).slanted(0.16);

@@ -5,6 +5,7 @@ use rebout::Player;
 use stage::glyphs::{self, Style, write_centered};
 use stage::{Canvas, Cells, Raster, at, rgb};
 
+use super::drill::INPUT_COLUMNS;
 use super::graph;
 use super::hud::{GOLD, INK, PAPER, RED, health_color, tone_color};
 use super::sheet::Sheet;
@@ -48,7 +49,7 @@ pub fn paint_pixels(raster: &mut Raster, picture: &Picture) {
     if let Some(panel) = &picture.panel {
         paint_sheet(raster, panel);
     }
-    if let Some(tape) = &picture.tape {
+    if let Some(tape) = picture.tape.as_ref().filter(|_| picture.panel.is_none()) {
         let (width, height) = (raster.width(), raster.height());
         let share = tape.share(tape.frame);
         raster.rect(at(2.0, height - 4.0), width - 4.0, 2.0, INK.faded(0.8));
@@ -88,16 +89,37 @@ fn paint_bar(raster: &mut Raster, scene: &Scene, player: Player) {
     }
 }
 
+/// The band of a banner, in pixels from above.
+struct Band {
+    top: f32,
+    tall: f32,
+    /// The size of its letters.
+    unit: f32,
+}
+
+impl Band {
+    /// The band below the names; `None` where the large letters have no room.
+    fn of(banner: &Banner, width: f32, height: f32) -> Option<Self> {
+        let wide = glyphs::width(&banner.text, 1.0) + 4.0;
+        if wide > width {
+            return None;
+        }
+        let unit = (width * 0.9 / wide).clamp(1.0, 3.0).floor();
+        let tall = 6.0 * unit + 7.0;
+        let names_end = (NAME_ROW as f32 + 1.0) * 2.0;
+        let top = ((height * 0.31).floor() - tall / 2.0).floor().max(names_end);
+        Some(Self { top, tall, unit })
+    }
+
+    /// The first row of words that is free below the band.
+    fn row_below(&self) -> i32 {
+        ((self.top + self.tall) / 2.0).ceil() as i32
+    }
+}
+
 fn paint_banner(raster: &mut Raster, banner: &Banner) {
     let (width, height) = (raster.width(), raster.height());
-    let wide = glyphs::width(&banner.text, 1.0) + 4.0;
-    if wide > width {
-        return;
-    }
-    let unit = (width * 0.9 / wide).clamp(1.0, 3.0).floor();
-    let middle = (height * 0.31).floor();
-    let tall = 6.0 * unit + 7.0;
-    let top = (middle - tall / 2.0).floor();
+    let Some(Band { top, tall, unit }) = Band::of(banner, width, height) else { return };
     raster.rect(at(0.0, top), width, tall, INK.faded(0.5));
     raster.rect(at(0.0, top), width, 1.0, GOLD);
     raster.rect(at(0.0, top + tall - 1.0), width, 1.0, GOLD);
@@ -121,7 +143,15 @@ pub fn paint(cells: &mut Cells, picture: &Picture) {
     }
     let message = picture.message.as_ref().map(|message| wrap(&message.text, cells.columns() - 8));
     // Combos are counted below whatever else is said.
-    let below = MESSAGE_ROW + message.as_ref().map_or(1, Vec::len) as i32;
+    let message_rows = message.as_ref().map_or(1, Vec::len) as i32;
+    let banner = banner(scene).filter(|_| !picture.is_covered());
+    let message_row = match (&sheet, &banner) {
+        // Over the bars rather than over the title of a sheet.
+        (Some((_, sheet)), _) => (sheet.top - message_rows).clamp(0, MESSAGE_ROW),
+        (None, Some(banner)) => row_beside(banner, cells, message_rows),
+        (None, None) => MESSAGE_ROW,
+    };
+    let below = message_row + message_rows;
     for player in Player::BOTH {
         if free_rows > NAME_ROW {
             paint_nameplate(cells, scene, player);
@@ -130,7 +160,8 @@ pub fn paint(cells: &mut Cells, picture: &Picture) {
         if side.combo_frames > 0 && sheet.is_none() {
             let text = format!(" {} HITS  {} ", side.combo_hits, side.combo_damage);
             if player == Player::One {
-                cells.write(2, below, &text, INK, Some(GOLD));
+                let column = if picture.has_inputs() { INPUT_COLUMNS + 2 } else { 2 };
+                cells.write(column, below, &text, INK, Some(GOLD));
             } else {
                 cells.write_ending(columns - 2, below, &text, INK, Some(GOLD));
             }
@@ -142,21 +173,11 @@ pub fn paint(cells: &mut Cells, picture: &Picture) {
     if let Some(corner) = picture.corner.as_ref().filter(|_| sheet.is_none()) {
         cells.write_ending(columns, cells.rows() as i32 - 1, &format!(" {corner} "), PAPER, Some(INK));
     }
-    if !picture.is_covered()
-        && let Some(banner) = banner(scene)
-    {
-        let height = cells.rows() as f32 * 2.0;
-        let wide = glyphs::width(&banner.text, 1.0) + 4.0;
-        if wide > columns as f32 {
-            cells.write_centered((height * 0.155) as i32, &format!("  {}  ", banner.text), PAPER, Some(INK));
-        }
-        let unit = (columns as f32 * 0.9 / wide).clamp(1.0, 3.0).floor();
-        let below = ((height * 0.31 + 3.0 * unit + 6.0) / 2.0) as i32 + 1;
-        if !banner.below.is_empty() {
-            cells.write_centered(below, &format!("  {}  ", banner.below), GOLD, Some(INK));
-        }
+    if let Some(banner) = &banner {
+        write_banner(cells, banner);
     }
-    if let Some(tape) = &picture.tape {
+    // A sheet of words needs the room, and the tape waits meanwhile.
+    if let Some(tape) = picture.tape.as_ref().filter(|_| picture.panel.is_none()) {
         let state = if tape.paused { "paused".to_owned() } else { format!("{}x", tape.speed) };
         let text = format!(" frame {} of {}  {state} ", tape.frame, tape.frames);
         cells.write(2, cells.rows() as i32 - 3, &text, PAPER, Some(INK));
@@ -166,9 +187,42 @@ pub fn paint(cells: &mut Cells, picture: &Picture) {
     }
     if let (Some(lines), Some(message)) = (message, &picture.message) {
         let widest = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
-        for (row, line) in (MESSAGE_ROW..).zip(lines) {
+        for (row, line) in (message_row..).zip(lines) {
             cells.write_centered(row, &format!("  {line:^widest$}  "), tone_color(message.tone), Some(INK));
         }
+    }
+}
+
+/// The size of a terminal in pixels.
+fn pixels(cells: &Cells) -> (f32, f32) {
+    (cells.columns() as f32, cells.rows() as f32 * 2.0)
+}
+
+/// The rows of a banner in words: its first, and the first below it.
+fn banner_rows(banner: &Banner, cells: &Cells) -> (i32, i32) {
+    let (width, height) = pixels(cells);
+    match Band::of(banner, width, height) {
+        Some(band) => ((band.top / 2.0) as i32, band.row_below()),
+        None => ((height * 0.155) as i32, (height * 0.155) as i32 + 1),
+    }
+}
+
+/// The first of `rows` rows for a message: above a banner where it has room there, otherwise below.
+fn row_beside(banner: &Banner, cells: &Cells, rows: i32) -> i32 {
+    let (first, below) = banner_rows(banner, cells);
+    let is_below = MESSAGE_ROW + rows > first;
+    let below = below + if banner.below.is_empty() { 0 } else { 2 };
+    if is_below { below } else { MESSAGE_ROW }
+}
+
+fn write_banner(cells: &mut Cells, banner: &Banner) {
+    let (width, height) = pixels(cells);
+    let (first, below) = banner_rows(banner, cells);
+    if Band::of(banner, width, height).is_none() {
+        cells.write_centered(first, &format!("  {}  ", banner.text), PAPER, Some(INK));
+    }
+    if !banner.below.is_empty() {
+        cells.write_centered(below, &format!("  {}  ", banner.below), GOLD, Some(INK));
     }
 }
 

@@ -8,9 +8,12 @@ use duel::art::sheet::Sheet;
 use duel::art::wrap::wrap;
 use duel::art::{hud, texts};
 use duel::netgraph::{NetGraph, NetSample, PLOTTED_FRAMES, counted};
-use duel::picture::{Message, Panel, Picture, Tone};
+use duel::picture::{DrillView, Message, Panel, Picture, Tape, Tone};
 use duel::scene::Scene;
+use duel::training::Inputs;
 use games::duel::{Action, Duel, Facing, Fx, Phase};
+use rebout::Buttons;
+use stage::menu::{Grid, Item, Layout, Menu};
 use stage::{Depth, Painter, at};
 
 const TERMINALS: [(u16, u16); 7] = [(60, 18), (60, 20), (80, 24), (120, 20), (160, 18), (160, 24), (160, 50)];
@@ -235,6 +238,83 @@ fn a_long_message_is_wrapped_and_lies_above_the_combos() {
         }
         let combo: Vec<_> = rows.iter().filter(|row| row.contains("5 HITS  312")).collect();
         assert!(combo.len() == 1 && combo[0].matches("5 HITS").count() == 2, "{size:?}:\n{shown}");
+    }
+}
+
+/// The rows of two pictures that differ in a terminal.
+fn rows_that_differ(pictures: [&Picture; 2], size: (u16, u16)) -> Vec<usize> {
+    let cells = pictures.map(|picture| {
+        let mut painter = Painter::new(Depth::Full);
+        painter.paint(picture, size);
+        let cells = painter.cells();
+        let row = |row| (0..cells.columns()).map(|column| cells.cell(column, row)).collect::<Vec<_>>();
+        (0..cells.rows()).map(row).collect::<Vec<_>>()
+    });
+    let differs = |row: &usize| cells[0][*row] != cells[1][*row];
+    (0..cells[0].len()).filter(differs).collect()
+}
+
+#[test]
+fn a_message_lies_neither_over_a_banner_nor_over_a_sheet_nor_a_banner_over_names() {
+    const NAMES: usize = 3;
+    let mut duel = Duel::new(1);
+    let bare = Picture::of(Scene::new(&duel, names()));
+    duel.since = 40;
+    let called = Picture::of(Scene::new(&duel, names()));
+    let sheet = Picture { panel: Some(panel()), ..bare.clone() };
+    let message = Some(Message { text: "the invite is on its way".to_owned(), tone: Tone::Calm });
+    for size in TERMINALS {
+        for covering in [&called, &sheet] {
+            let covered = rows_that_differ([&bare, covering], size);
+            let told = Picture { message: message.clone(), ..covering.clone() };
+            let words = rows_that_differ([covering, &told], size);
+            let is_whole = covered.len() >= usize::from(size.1) - 1;
+            assert!(!words.is_empty(), "no message at {size:?}");
+            assert!(
+                is_whole || words.iter().all(|row| !covered.contains(row)),
+                "a message in {words:?} over {covered:?} at {size:?}"
+            );
+        }
+        let banner = rows_that_differ([&bare, &called], size);
+        assert!(!banner.is_empty() && !banner.contains(&NAMES), "a banner in {banner:?} at {size:?}");
+    }
+}
+
+#[test]
+fn a_sheet_is_not_crossed_by_the_tape_of_a_replay() {
+    let tape = Some(Tape { frame: 30, frames: 90, paused: true, speed: 1.0, marks: Vec::new() });
+    let picture = Picture { tape, ..Picture::of(Scene::new(&Duel::new(1), names())) };
+    for size in TERMINALS {
+        assert!(rows(&picture, size).join("\n").contains("frame 30 of 90"));
+        let told = Picture { panel: Some(panel()), ..picture.clone() };
+        let alone = Picture { tape: None, ..told.clone() };
+        assert_eq!(rows_that_differ([&told, &alone], size), [0; 0], "at {size:?}");
+    }
+}
+
+#[test]
+fn the_inputs_of_a_training_leave_the_combo_in_view() {
+    let mut scene = Scene::new(&Duel::new(1), names());
+    let side = &mut scene.sides[0];
+    (side.combo_hits, side.combo_damage, side.combo_frames) = (5, 312, 60);
+    let mut inputs = Inputs::default();
+    (0..16).for_each(|bit| inputs.push(Buttons(1 << bit)));
+    let drill = DrillView { inputs: inputs.iter().copied().collect(), ..DrillView::default() };
+    let picture = Picture { drill: Some(drill), ..Picture::of(scene) };
+    for size in TERMINALS {
+        let shown = rows(&picture, size).join("\n");
+        assert!(shown.contains(" 5 HITS  312 "), "{size:?}:\n{shown}");
+    }
+}
+
+#[test]
+fn the_page_of_the_colours_leaves_the_fighters_in_view() {
+    let menu = Menu::new("Colours", ["Left", "Right", "Back"].map(Item::pick).into()).with_footer("esc");
+    for (columns, rows) in TERMINALS {
+        let grid = Grid::terminal(columns.into(), rows.into());
+        let layout = Layout::of(&menu.clone().with_view(), grid);
+        assert!(layout.top == 0 && layout.tall <= grid.rows / 2, "{layout:?}");
+        assert!(Layout::of(&menu, grid).top > 0);
     }
 }
 
