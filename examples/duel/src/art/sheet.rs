@@ -53,7 +53,7 @@ impl Sheet {
         let beside = columns - labels - 6;
         let lines = wrapped(panel, beside.max(1) as usize, (columns - 4).max(1) as usize);
         let footer = wrap(&panel.footer, (columns - 4).max(1) as usize);
-        let title = glyphs::width(&panel.title, 1.0) as i32 + 4;
+        let title = glyphs::width(&panel.title, 1.0) as i32 + 6;
         let used =
             lines.iter().map(|(label, text)| count(text) + if label.is_empty() { 4 } else { labels + 6 });
         let footers = footer.iter().map(|line| count(line) + 4);

@@ -193,9 +193,9 @@ fn help(app: &App) -> (Menu, Vec<Line>) {
         blows.as_str(),
         "Block: hold back; crouch against low blows, stand against jumps.",
         "Special: a fireball; with crouch, a rising strike.",
-        "Throw: close up, beats a block; throw back to slip out.",
+        "Throw: close up, beats a block; throw back to escape.",
         "Combo: light, heavy, special, one into the next.",
-        "Esc pauses (gamepad: select), F1 shows the net graph, m mutes.",
+        "Esc pauses (gamepad: select), F1 net graph, m mute.",
         &format!("Against the bot: {}.", link_keys()),
     ];
     (menu("How to play").with_notes(notes.map(Note::calm).into()).with_footer(PICK_FOOTER), vec![back()])

@@ -36,7 +36,7 @@ impl Asks {
             Question::Leave => (
                 "Leave the match?",
                 ["Stay", "Leave"],
-                "The match goes on meanwhile. Whoever leaves forfeits it.",
+                "The match goes on. Whoever leaves forfeits it.",
             ),
             Question::Rematch => ("Rematch?", ["Rematch", "Leave"], ""),
         };

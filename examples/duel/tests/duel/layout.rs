@@ -124,7 +124,7 @@ fn panel() -> Panel {
         ("your keys", "a d walk  w jump  s crouch"),
         (" ", "j light  k heavy  l special  i throw  enter start"),
         ("block", "hold back; crouch against low blows, stand against jumps"),
-        ("throw", "close up, beats a block; throw back to slip out"),
+        ("throw", "close up, beats a block; throw back to escape"),
         ("", "a line without a label that is quite a bit longer than sixty letters, to see it wrapped"),
     ];
     Panel {
