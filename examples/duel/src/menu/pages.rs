@@ -176,9 +176,12 @@ fn training(app: &App) -> (Menu, Vec<Line>) {
 }
 
 fn replays(app: &App) -> (Menu, Vec<Line>) {
-    let lines = app.replays.iter().map(|entry| {
-        let words = shown(&entry.to_string()).into_owned();
-        (Choice::Do(Deed::Watch(entry.path.clone())), Item::pick(words))
+    let words: Vec<String> =
+        app.replays.iter().map(|entry| shown(&entry.to_string()).into_owned()).collect();
+    // Items are centred: of one length, they begin in one column.
+    let letters = words.iter().map(|words| words.chars().count()).max().unwrap_or(0);
+    let lines = app.replays.iter().zip(words).map(|(entry, words)| {
+        (Choice::Do(Deed::Watch(entry.path.clone())), Item::pick(format!("{words:<letters$}")))
     });
     let lines: Vec<Line> = lines.chain([back()]).collect();
     let menu = menu("Replays").with_footer("arrows choose, enter plays, esc goes back");

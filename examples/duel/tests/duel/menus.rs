@@ -270,6 +270,16 @@ fn a_mute_in_a_match_is_kept_and_seen_on_the_page_of_the_sound() {
 }
 
 #[test]
+fn the_dates_of_the_replays_are_in_one_column() {
+    let mut app = app();
+    let results = ["left", "Ann won"].map(str::to_owned);
+    app.set_replays(results.map(|result| Entry { result, ..entry("a") }).into());
+    pick(&mut app, "Replays");
+    let items = &app.menu().expect("a page").items;
+    assert_eq!(items[0].label.chars().count(), items[1].label.chars().count());
+}
+
+#[test]
 fn a_bad_port_and_a_bad_name_are_refused_and_not_kept() {
     let mut app = app();
     pick(&mut app, "Host a match");
