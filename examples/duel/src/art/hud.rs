@@ -43,8 +43,8 @@ pub fn health_color(share: f32) -> Color {
 /// Paints what lies over the stage, on a canvas of 960 by 540.
 pub fn paint(canvas: &mut dyn Canvas, picture: &Picture) {
     let scene = &picture.scene;
-    let message = picture.message.as_ref().map(MessageBox::of);
     let banner = banner(scene).filter(|_| !picture.is_covered());
+    let message = picture.message.as_ref().map(|message| MessageBox::of(message, banner.as_ref()));
     // Combos are counted below whatever else is said.
     let below = message.as_ref().map_or(MESSAGE_TOP, MessageBox::bottom) + 18.0;
     let below = if banner.is_some() { below.max(BANNER_MIDDLE + 62.0) } else { below };
@@ -259,17 +259,24 @@ fn paint_panel(canvas: &mut dyn Canvas, panel: &Panel) {
 
 /// A message, wrapped to the window.
 struct MessageBox {
+    top: f32,
     lines: Vec<String>,
     color: Color,
 }
 
 impl MessageBox {
-    fn of(message: &Message) -> Self {
-        Self { lines: wrap(&message.text, 74), color: tone_color(message.tone) }
+    /// A message of one line is above a banner, a longer one below.
+    fn of(message: &Message, banner: Option<&Banner>) -> Self {
+        let lines = wrap(&message.text, 74);
+        let top = match banner.filter(|_| lines.len() > 1) {
+            Some(banner) => BANNER_MIDDLE + if banner.below.is_empty() { 66.0 } else { 104.0 },
+            None => MESSAGE_TOP,
+        };
+        Self { top, lines, color: tone_color(message.tone) }
     }
 
     fn bottom(&self) -> f32 {
-        MESSAGE_TOP + 6.0 + MESSAGE_PITCH * self.lines.len() as f32
+        self.top + 6.0 + MESSAGE_PITCH * self.lines.len() as f32
     }
 }
 
@@ -277,9 +284,9 @@ fn paint_message(canvas: &mut dyn Canvas, message: &MessageBox) {
     let middle = canvas.width() / 2.0;
     let widest = message.lines.iter().map(|line| glyphs::width(line, 2.0)).fold(0.0, f32::max);
     let half = widest / 2.0 + 18.0;
-    canvas.rect(at(middle - half, MESSAGE_TOP), half * 2.0, message.bottom() - MESSAGE_TOP, INK.faded(0.8));
+    canvas.rect(at(middle - half, message.top), half * 2.0, message.bottom() - message.top, INK.faded(0.8));
     for (index, line) in message.lines.iter().enumerate() {
-        let y = MESSAGE_TOP + 8.0 + MESSAGE_PITCH * index as f32;
+        let y = message.top + 8.0 + MESSAGE_PITCH * index as f32;
         write_centered(canvas, line, at(middle, y), Style::new(2.0, 2.3, message.color));
     }
 }

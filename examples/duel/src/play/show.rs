@@ -89,6 +89,11 @@ impl<'a> Show<'a> {
         self.message_frames = MESSAGE_FRAMES;
     }
 
+    /// Takes a message away that is not true any more.
+    pub(super) fn unsay(&mut self) {
+        self.picture.message = None;
+    }
+
     /// Says it on the screen, or prints it where there is none.
     pub(super) fn tell(&mut self, text: impl Into<String>, tone: Tone) {
         let text = text.into();

@@ -229,7 +229,10 @@ fn obey(deck: &mut Deck, show: &mut Show<'_>, key: Key, devices: &Devices) -> bo
             deck.playback.pause();
             match take_over(show, deck.twin(), seat, devices) {
                 Ok(true) => return true,
-                Ok(false) => show.jump(deck.playback.game()),
+                Ok(false) => {
+                    show.unsay();
+                    show.jump(deck.playback.game());
+                }
                 Err(error) => show.say(error.to_string(), Tone::Warning),
             }
         }
