@@ -21,11 +21,27 @@ trait Pen {
     /// A rectangle, in cells and parts of cells.
     fn rect(&mut self, column: f32, row: f32, wide: f32, tall: f32, color: Color);
     fn words(&mut self, column: usize, row: usize, text: &str, color: Color);
+    /// Words in the middle of `wide` columns from `column`.
+    fn centered(&mut self, column: usize, row: usize, wide: usize, text: &str, color: Color) {
+        let room = wide.saturating_sub(text.chars().count());
+        self.words(column + room / 2, row, text, color);
+    }
+
     /// The title in large letters, centred in `wide` columns from `column`.
     fn large(&mut self, column: usize, row: usize, wide: usize, text: &str, theme: &Theme);
 }
 
 struct WindowPen<'a>(&'a mut dyn Canvas);
+
+impl WindowPen<'_> {
+    fn words_at(&mut self, column: f32, row: usize, text: &str, color: Color) {
+        let cell = Grid::WINDOW.cell;
+        // One letter with its gap is six units wide, and six units are one cell.
+        let unit = cell.x / 6.0;
+        let corner = at(column * cell.x, row as f32 * cell.y + cell.y / 2.0 - unit * 3.0);
+        glyphs::write(self.0, text, corner, Style::new(unit, unit * 1.12, color));
+    }
+}
 
 impl Pen for WindowPen<'_> {
     fn rect(&mut self, column: f32, row: f32, wide: f32, tall: f32, color: Color) {
@@ -34,11 +50,13 @@ impl Pen for WindowPen<'_> {
     }
 
     fn words(&mut self, column: usize, row: usize, text: &str, color: Color) {
-        let cell = Grid::WINDOW.cell;
-        // One letter with its gap is six units wide, and six units are one cell.
-        let unit = cell.x / 6.0;
-        let corner = at(column as f32 * cell.x, row as f32 * cell.y + cell.y / 2.0 - unit * 3.0);
-        glyphs::write(self.0, text, corner, Style::new(unit, unit * 1.12, color));
+        self.words_at(column as f32, row, text, color);
+    }
+
+    // Not on whole cells, as in a terminal: half a cell of a window is seen.
+    fn centered(&mut self, column: usize, row: usize, wide: usize, text: &str, color: Color) {
+        let room = wide.saturating_sub(text.chars().count());
+        self.words_at(column as f32 + room as f32 / 2.0, row, text, color);
     }
 
     fn large(&mut self, column: usize, row: usize, wide: usize, text: &str, theme: &Theme) {
@@ -120,16 +138,16 @@ fn draw(pen: &mut dyn Pen, menu: &Menu, grid: Grid, theme: &Theme, opacity: f32)
     pen.rect(left, top + tall - rule, wide, rule, theme.accent);
     let mut items = Vec::new();
     for (row, line) in layout.lines() {
-        let centered = |text: &str| layout.left + layout.wide.saturating_sub(text.chars().count()) / 2;
+        let mut centered = |text: &str, color| pen.centered(layout.left, row, layout.wide, text, color);
         match line {
             Line::Title { is_large: true } => pen.large(layout.left, row, layout.wide, &menu.title, theme),
-            Line::Title { .. } => pen.words(centered(&menu.title), row, &menu.title, theme.paper),
+            Line::Title { .. } => centered(&menu.title, theme.paper),
             Line::Note { text, is_warning } => {
                 let color = if *is_warning { theme.alarm.lighter(0.35) } else { theme.paper.darker(0.12) };
-                pen.words(centered(text), row, text, color);
+                centered(text, color);
             }
-            Line::Hint(text) => pen.words(centered(text), row, text, theme.paper.darker(0.3)),
-            Line::Footer(text) => pen.words(centered(text), row, text, theme.accent.darker(0.25)),
+            Line::Hint(text) => centered(text, theme.paper.darker(0.3)),
+            Line::Footer(text) => centered(text, theme.accent.darker(0.25)),
             Line::Gap => {}
             Line::Item(index) => {
                 items.push(row);
@@ -161,10 +179,12 @@ fn draw_item(pen: &mut dyn Pen, menu: &Menu, index: usize, row: usize, layout: &
     if item.value == Value::Pick {
         let room = layout.wide.saturating_sub(6);
         let label: String = item.label.chars().take(room).collect();
-        let column = layout.left + layout.wide.saturating_sub(label.chars().count()) / 2;
         // Beside items with values a centred label would hang in the air.
-        let has_values = menu.items.iter().any(|item| item.value != Value::Pick);
-        pen.words(if has_values { layout.left + 3 } else { column }, row, &label, color);
+        if menu.items.iter().any(|item| item.value != Value::Pick) {
+            pen.words(layout.left + 3, row, &label, color);
+        } else {
+            pen.centered(layout.left, row, layout.wide, &label, color);
+        }
         return;
     }
     let label: String = item.label.chars().take(layout.values_at.saturating_sub(4)).collect();
