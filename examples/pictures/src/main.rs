@@ -13,6 +13,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
+use duel::menu::{App, Page};
+use duel::picture::Picture;
+use duel::settings::Settings;
 
 use image::Image;
 
@@ -43,12 +46,19 @@ fn main() -> ExitCode {
 }
 
 /// The frame of the film that the pages show: a blow that lands.
-const SHOWN: usize = 560;
+const SHOWN: usize = 500;
 
 fn retake(pages: &Path) -> Result<(), String> {
     let film = film::shoot();
     let shown = film.get(SHOWN).ok_or("the match is shorter than the picture that is wanted")?;
     Image::of_window(shown, 960, 540).save(&pages.join("duel-window.png"))?;
     Image::of_terminal(shown, (120, 36)).save(&pages.join("duel-terminal.png"))?;
+    Image::of_window(&title(shown), 960, 540).save(&pages.join("duel-menu.png"))?;
     animation::save(&film, &pages.join("duel-animation.png"))
+}
+
+/// The title, with the fight behind it.
+fn title(fight: &Picture) -> Picture {
+    let menu = App::new(Settings::default(), Page::Title).menu().cloned();
+    Picture { menu, is_backdrop: true, ..Picture::of(fight.scene.clone()) }
 }

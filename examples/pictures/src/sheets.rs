@@ -97,14 +97,14 @@ fn rematch() -> Picture {
 /// As many words as a sheet has to bear.
 fn sheet() -> Panel {
     let lines = [
-        ("your keys", "a d walk  w jump  s crouch"),
-        (" ", "j light  k heavy  l special  i throw  enter start"),
+        ("your keys", "a and d walk, w jump, s crouch"),
+        (" ", "j light, k heavy, l special, i throw, enter start"),
         ("block", "hold back; crouch against low blows, stand against jumps"),
         ("special", "a fireball; with down, a rising strike"),
-        ("throw", "close up, beats a block; throw back to slip out"),
+        ("throw", "close up, beats a block; throw back to escape"),
         ("combo", "light, heavy, special: one into the next"),
         ("f1", "net graph"),
-        ("the link", "f5 cut the line   f6 round trip   f7 loss   f8 jitter"),
+        ("the link", "f5 cuts the line, f6 round trip, f7 loss, f8 jitter"),
     ];
     Panel {
         title: "Rebout duel".to_owned(),
