@@ -170,8 +170,8 @@ fn internet(door: &Door, port: u16, invited: bool) -> String {
     }
 }
 
-/// The letters of an invite on one line of a panel.
-const INVITE_LETTERS: usize = 48;
+/// The letters of an invite on one line of a panel: as many as a terminal of 60 columns has room for beside the label.
+const INVITE_LETTERS: usize = 40;
 
 /// The lines of the panel of a host: the command of the other player, with the invite in pieces, which may be typed as
 /// they are, or with an address.
