@@ -199,7 +199,7 @@ fn help(app: &App) -> (Menu, Vec<Line>) {
         "Throw: close up, beats a block; throw back to escape.",
         "Combo: light, heavy, special, one into the next.",
         "Esc pauses (gamepad: select), F1 net graph, m mute.",
-        &format!("Against the bot: {}.", link_keys()),
+        &format!("Bot's link: {}.", link_keys()),
     ];
     (menu("How to play").with_notes(notes.map(Note::calm).into()).with_footer(PICK_FOOTER), vec![back()])
 }

@@ -75,7 +75,7 @@ impl LinkSetting {
 
 /// The keys of the link in words, for a sheet.
 pub fn link_keys() -> String {
-    format!("{CUT_KEY} cuts the line, {ROUND_TRIP_KEY} round trip, {LOSS_KEY} loss, {JITTER_KEY} jitter")
+    format!("{CUT_KEY} cut, {ROUND_TRIP_KEY} round trip, {LOSS_KEY} loss, {JITTER_KEY} jitter")
 }
 
 impl fmt::Display for LinkSetting {
