@@ -176,8 +176,7 @@ fn training(app: &App) -> (Menu, Vec<Line>) {
 }
 
 fn replays(app: &App) -> (Menu, Vec<Line>) {
-    let words: Vec<String> =
-        app.replays.iter().map(|entry| shown(&entry.to_string()).into_owned()).collect();
+    let words: Vec<String> = app.replays.iter().map(|entry| shown(&entry.to_string()).into_owned()).collect();
     // Items are centred: of one length, they begin in one column.
     let letters = words.iter().map(|words| words.chars().count()).max().unwrap_or(0);
     let lines = app.replays.iter().zip(words).map(|(entry, words)| {

@@ -33,11 +33,9 @@ impl Asks {
     pub(super) fn ask(&mut self, question: Question) {
         let (title, labels, note) = match question {
             Question::Pause => ("Paused", ["Go on", "Leave the match"], ""),
-            Question::Leave => (
-                "Leave the match?",
-                ["Stay", "Leave"],
-                "The match goes on. Whoever leaves forfeits it.",
-            ),
+            Question::Leave => {
+                ("Leave the match?", ["Stay", "Leave"], "The match goes on. Whoever leaves forfeits it.")
+            }
             Question::Rematch => ("Rematch?", ["Rematch", "Leave"], ""),
         };
         let notes = if note.is_empty() { Vec::new() } else { vec![Note::calm(note)] };

@@ -168,3 +168,19 @@ fn bad_invites_and_contradictions_are_refused_in_words() {
         assert!(!said.contains(&invite[20..40]), "the key is nobody's business: {said}");
     }
 }
+
+#[test]
+fn an_address_that_cannot_be_hidden_is_not_shown() {
+    for args in [
+        &["host", "--relay", "only"][..],
+        &["host", "--relay", "only", "--open"],
+        &["host", "--relay", "only", "--by-hand"],
+        &["join", "192.0.2.7:7000", "--relay", "only"],
+    ] {
+        let words = unusable(&[args, &["--view", "none"]].concat());
+        assert!(
+            words.contains("--relay only hides your address only where both meet at a rendezvous"),
+            "{words}"
+        );
+    }
+}

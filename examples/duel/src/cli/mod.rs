@@ -4,13 +4,15 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use rebout::reach::Relay;
 use rebout::rollback::MAX_WINDOW;
 use rebout::{Config, MAX_DELAY_FRAMES, is_disruptive};
 
+mod guests;
+
+pub use guests::{Guests, RelayUse};
+
 use crate::keys::Bindings;
-use crate::play::reaching;
-use crate::play::{Admits, LinkSetting, MAX_MILLIS, NAME_LETTERS, Rules, Wishes};
+use crate::play::{LinkSetting, MAX_MILLIS, NAME_LETTERS, Rules, Wishes};
 use crate::settings::Settings;
 use crate::shelf::data_folder;
 use crate::view;
@@ -131,61 +133,6 @@ pub struct Solo {
     #[arg(long, value_name = "N", default_value_t = 60, help_heading = "Match",
           value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub frame_rate: u16,
-}
-
-/// The file of a kept key, where none is named.
-const KEY_FILE: &str = "duel.key";
-
-/// Whom a host lets in.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Guests")]
-pub struct Guests {
-    /// Put this address into the invite, such as that of the router; may be said again
-    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["open", "bare"])]
-    public: Vec<String>,
-    /// Keep the key of the invite in a file, so that the invite is good again the next time
-    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = KEY_FILE,
-          conflicts_with_all = ["open", "bare"])]
-    keep: Option<PathBuf>,
-    /// Meet the guest at this rendezvous: no port has to be forwarded [default: what
-    /// REBOUT_RENDEZVOUS or the settings name]
-    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["open", "bare"])]
-    rendezvous: Option<String>,
-    /// Meet without any server: you send the other player a call, and paste the answer
-    #[arg(long, conflicts_with_all = ["open", "bare", "rendezvous", "keep"])]
-    by_hand: bool,
-    /// Let in whoever knows your address; you are asked first, and compare a code
-    #[arg(long, conflicts_with = "bare")]
-    open: bool,
-    /// Play without a seal: anybody on the way can read and forge. The guest must say so too
-    #[arg(long)]
-    bare: bool,
-}
-
-impl Guests {
-    /// Whom the host lets in, with the rendezvous of the settings; an error if an address is none.
-    pub fn admits(&self, kept: &str, relay: Relay) -> Result<Admits, String> {
-        let hidden = relay == Relay::Only;
-        if hidden && (self.bare || self.open || self.by_hand) {
-            return Err(reaching::NOT_HIDDEN.to_owned());
-        }
-        if self.bare {
-            return Ok(Admits::Bare);
-        }
-        if self.open {
-            return Ok(Admits::Everybody);
-        }
-        // Port 0 stands for that of the socket.
-        let public = self.public.iter().map(|text| address::resolve(text, 0)).collect::<Result<_, _>>()?;
-        if self.by_hand {
-            return Ok(Admits::Called { public });
-        }
-        let meeting = reaching::meeting(self.rendezvous.as_deref(), kept, relay)?;
-        if hidden && meeting.is_none() {
-            return Err(reaching::NOT_HIDDEN.to_owned());
-        }
-        Ok(Admits::Invited { public, keep: self.keep.clone(), meeting })
-    }
 }
 
 /// You against another machine.
@@ -428,23 +375,6 @@ impl Engine {
         let config: Config = wishes.config();
         config.check().map_err(|error| error.to_string())?;
         Ok(wishes)
-    }
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum RelayUse {
-    Allow,
-    Never,
-    Only,
-}
-
-impl RelayUse {
-    pub const fn relay(self) -> Relay {
-        match self {
-            Self::Allow => Relay::Allow,
-            Self::Never => Relay::Never,
-            Self::Only => Relay::Only,
-        }
     }
 }
 
