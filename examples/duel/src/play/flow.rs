@@ -107,6 +107,8 @@ impl Flow<'_> {
         let names = ["Kaito".to_owned(), "Rai".to_owned()];
         let mut exhibition = Exhibition::new(self.screen, seed_of_now(), names);
         exhibition.show.be_backdrop();
+        // From the first frame on, letters belong to the menu.
+        exhibition.show.menu(self.app.menu().cloned());
         let mut beat = Beat::start();
         let mut page = None;
         loop {
