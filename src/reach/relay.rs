@@ -7,6 +7,8 @@ use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use turn_client_proto::api::{Transmit, TurnClientApi, TurnConfig, TurnEvent, TurnPollRet, TurnRecvRet};
 use turn_client_proto::stun::auth::Feature;
+use turn_client_proto::types::stun::attribute::{AttributeStaticType, Realm};
+use turn_client_proto::types::stun::message::Message;
 use turn_client_proto::types::{AddressFamily, TransportType, TurnCredentials};
 use turn_client_proto::udp::TurnClientUdp;
 
@@ -29,8 +31,10 @@ pub(super) struct Allocation {
     /// The machines that may send through it, and the peers with a channel: each was asked for once.
     permitted: Vec<IpAddr>,
     bound: Vec<SocketAddr>,
-    /// The identifiers of the newest requests: nothing else is believed to be an answer.
+    /// The identifiers of the newest requests without an answer: nothing else is believed to be one.
     asked: VecDeque<[u8; 12]>,
+    /// The realm of the first answer that named one. The client would take another one from any later error.
+    realm: Option<Vec<u8>>,
 }
 
 /// How far an allocation is.
@@ -47,9 +51,15 @@ pub(super) enum State {
 const MAX_ASKED: usize = 64;
 const DATA_INDICATION: [u8; 2] = [0x00, 0x17];
 
-/// Whether a datagram is a STUN message, and not channel data.
-fn is_message(datagram: &[u8]) -> bool {
-    datagram.first().is_some_and(|first| *first < 4)
+/// First bytes of datagrams that a STUN parser takes for a message, and those of the methods of TURN among them.
+const STUN: core::ops::RangeInclusive<u8> = 0x00..=0x3F;
+const TURN: core::ops::RangeInclusive<u8> = 0x00..=0x03;
+
+/// The realms that a STUN message names: a client takes the last one.
+fn realms(message: &[u8]) -> Vec<Vec<u8>> {
+    let Ok(message) = Message::from_bytes(message) else { return Vec::new() };
+    let attributes = message.iter_attributes().map(|(_, attribute)| attribute);
+    attributes.filter(|one| one.header.get_type() == Realm::TYPE).map(|one| one.value.to_vec()).collect()
 }
 
 /// The identifier of a STUN message.
@@ -98,6 +108,7 @@ impl Allocation {
             permitted: Vec::new(),
             bound: Vec::new(),
             asked: VecDeque::new(),
+            realm: None,
         }
     }
 
@@ -127,7 +138,8 @@ impl Allocation {
 
     /// Takes a datagram that came from the relay's address.
     pub(super) fn handle(&mut self, now: Duration, datagram: &[u8]) -> Heard {
-        if is_message(datagram) && !self.expects(datagram) {
+        let first = datagram.first().copied().unwrap_or_default();
+        if STUN.contains(&first) && !(TURN.contains(&first) && self.expects(datagram)) {
             return Heard::Nothing;
         }
         self.deadline = Duration::ZERO;
@@ -184,9 +196,22 @@ impl Allocation {
         Some(message)
     }
 
-    /// Whether a STUN message of the relay is data of a peer, or answers a request of ours.
-    fn expects(&self, message: &[u8]) -> bool {
-        message.starts_with(&DATA_INDICATION) || id_of(message).is_some_and(|id| self.asked.contains(&id))
+    /// Whether a STUN message of the relay is data of a peer, or the first answer to a request of ours. A repeated request
+    /// may be answered again.
+    fn expects(&mut self, message: &[u8]) -> bool {
+        if message.starts_with(&DATA_INDICATION) {
+            return true;
+        }
+        let Some(at) = id_of(message).and_then(|id| self.asked.iter().position(|asked| *asked == id)) else {
+            return false;
+        };
+        let mut realms = realms(message);
+        if realms.iter().any(|realm| self.realm.as_ref().or(realms.first()) != Some(realm)) {
+            return false;
+        }
+        self.asked.remove(at);
+        self.realm = self.realm.take().or_else(|| realms.pop());
+        true
     }
 
     /// Gives the allocation back to the relay. The request is the last one, and is not repeated.
