@@ -23,8 +23,15 @@ pub struct Reaching<'a, P> {
 /// First bytes of STUN messages, of packets of a rendezvous, and of sealed packets that may bring a letter.
 const STUN: core::ops::RangeInclusive<u8> = 0x00..=0x03;
 const RENDEZVOUS: core::ops::RangeInclusive<u8> = 0xE8..=0xEF;
+/// First bytes of data in a channel of a relay.
+const CHANNEL: core::ops::RangeInclusive<u8> = 0x40..=0x4F;
 const RESP: u8 = 0xE3;
 const CONTROL: u8 = 0xE7;
+
+/// Whether a relay sends datagrams with this first byte.
+fn is_of_relay(first: u8) -> bool {
+    STUN.contains(&first) || CHANNEL.contains(&first)
+}
 
 impl<P: Protocol> Protocol for Reaching<'_, P> {
     fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
@@ -32,8 +39,8 @@ impl<P: Protocol> Protocol for Reaching<'_, P> {
         if RENDEZVOUS.contains(&first) && Some(from) == self.reach.meeting.server() {
             self.reach.meeting.handle(now, from, datagram);
             self.reach.stir();
-        } else if self.reach.relaying.is_server(from) {
-            self.relayed(now, from, datagram);
+        } else if self.reach.relaying.is_server(from) && is_of_relay(first) && self.relayed(now, datagram) {
+            // The relay's own, or brought by it.
         } else if self.reach.relay == Relay::Only {
             self.reach.stats.not_relayed += 1;
         } else {
@@ -87,21 +94,24 @@ impl<P: Protocol> Protocol for Reaching<'_, P> {
 }
 
 impl<P: Protocol> Reaching<'_, P> {
-    /// A datagram of the relay's: of itself, or of somebody behind it.
-    fn relayed(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
+    /// Takes a datagram from the relay's address: of itself, or of somebody behind it. `false` if it is neither: a rendezvous that
+    /// lies may name the peer's address as the relay's, and the peer's datagrams are then ordinary ones.
+    fn relayed(&mut self, now: Duration, datagram: &[u8]) -> bool {
         let reach = &mut *self.reach;
         match reach.relaying.handle(now, datagram) {
-            Relayed::Nothing => reach.refuse(from, "relay"),
+            Relayed::Nothing => return false,
             Relayed::Own => reach.stir(),
             Relayed::Seen(addr) => {
                 reach.observed.relay_saw(addr);
                 reach.stir();
             }
             Relayed::From(remote, range) => {
-                let Some(inside) = datagram.get(range) else { return };
-                self.arrived(now, Path { relayed: true, remote }, inside);
+                if let Some(inside) = datagram.get(range) {
+                    self.arrived(now, Path { relayed: true, remote }, inside);
+                }
             }
         }
+        true
     }
 
     /// A datagram that came on a path: a check, or something for the seal.

@@ -25,7 +25,7 @@ pub(super) struct Relaying {
 /// The meaning of a datagram of the relay.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Relayed {
-    /// It was refused.
+    /// None of the relay's.
     Nothing,
     /// A message of the relay itself.
     Own,

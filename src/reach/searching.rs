@@ -105,10 +105,11 @@ impl Reach {
         }
     }
 
-    /// The candidates of a letter that are used.
+    /// The candidates of a letter that are used. The relay's address is none once there is an allocation: before that, it may be
+    /// the peer's, named by a rendezvous that lies.
     pub(super) fn theirs(&self, letter: &Letter) -> Vec<Candidate> {
-        let servers: Vec<SocketAddr> =
-            [self.meeting.server(), self.relaying.server()].into_iter().flatten().collect();
+        let relay = self.relaying.server().filter(|_| self.relaying.relayed().is_some());
+        let servers: Vec<SocketAddr> = [self.meeting.server(), relay].into_iter().flatten().collect();
         let mut theirs = candidate::theirs(&letter.candidates, &servers);
         if self.relay == Relay::Never {
             theirs.retain(|candidate| candidate.kind != candidate::Kind::Relayed);

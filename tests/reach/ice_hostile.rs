@@ -451,3 +451,25 @@ fn a_rendezvous_that_names_a_wrong_relay_or_address_costs_a_few_datagrams_and_no
     let none = Progress::NoWay { why: NoWay::NoPath { relay: false } };
     assert_eq!(town.player(JOINER).progress(), none, "two cones need to know where they are seen");
 }
+
+#[test]
+fn a_rendezvous_that_names_the_peer_as_the_relay_stops_no_match() {
+    let players = [at("203.0.113.1:7000"), at("203.0.113.2:7010")];
+    for deceived in [vec![HOST], vec![JOINER], vec![HOST, JOINER]] {
+        let plan = Plan { frames: 400, ..Plan::new(Router::Open, Router::Open) };
+        let named = deceived.clone();
+        let mut town = lying(plan, move |to, datagram| {
+            let player = named.iter().find(|id| players[**id] == to);
+            rewritten(datagram, |packet| {
+                if let (Packet::Grant(grant), Some(id)) = (packet, player)
+                    && let Some(turn) = &mut grant.turn
+                {
+                    turn.server = players[1 - id];
+                }
+            });
+            true
+        });
+        assert_eq!(town.play(plan), [Progress::Direct; 2], "{deceived:?}: {}", town.report());
+        assert_eq!(events(&town), [], "{deceived:?}");
+    }
+}
