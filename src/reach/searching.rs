@@ -16,6 +16,8 @@ use std::net::SocketAddr;
 const LOOK: Duration = Duration::from_millis(50);
 /// A new search begins at most this often.
 const RESTART_AFTER: Duration = Duration::from_secs(1);
+/// A connected peer of which nothing was opened for so long is gone: a session gives up as soon.
+const GONE: Duration = Duration::from_secs(10);
 /// A host keeps its allocation for so long after its last guest.
 const IDLE: Duration = Duration::from_secs(20);
 /// Datagrams of our own that wait. More are dropped, as the network might have.
@@ -148,9 +150,9 @@ impl Reach {
     }
 
     fn search(&mut self, now: Duration, seal: &mut Seal) {
-        let is_host = self.meeting.is_host();
-        // A guest whose connection is gone. A joiner has one host only.
-        self.searches.retain(|search| !is_host || seal.silent_for(now, search.shown).is_some());
+        if self.meeting.is_host() {
+            self.leave_guests(now, seal);
+        }
         for at in 0..self.searches.len() {
             self.searches[at].checks.run(now);
             self.offer(now, seal, at);
@@ -158,6 +160,17 @@ impl Reach {
             if self.searches[at].letter_due(now) {
                 seal.send_letter(self.searches[at].shown, self.searches[at].text());
             }
+        }
+    }
+
+    /// Ends the searches for guests that are gone. A joiner has one host only, and keeps its search.
+    fn leave_guests(&mut self, now: Duration, seal: &mut Seal) {
+        let is_gone = |search: &mut Search| match seal.silent_for(now, search.shown) {
+            Some(silent) => search.connected && silent >= GONE,
+            None => true,
+        };
+        for search in self.searches.extract_if(.., is_gone).collect::<Vec<_>>() {
+            seal.set_fallbacks(search.shown, &[]);
         }
     }
 
@@ -188,7 +201,8 @@ impl Reach {
         }
         self.searches[at].checks.relayed().for_each(|peer| self.relaying.bind(now, peer));
         let (silent, in_use) = (seal.is_silent(now, shown), seal.real(shown));
-        if self.searches[at].doubts(now, silent, in_use) && self.relay != Relay::Never {
+        let gone = seal.silent_for(now, shown).is_some_and(|silent| silent >= GONE);
+        if !gone && self.searches[at].doubts(now, silent, in_use) && self.relay != Relay::Never {
             self.relaying.look(now, self.random.next_12());
             self.relaying.refresh();
         }

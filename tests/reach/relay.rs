@@ -172,3 +172,40 @@ fn keep_alives_cost_less_than_300_bytes_a_second() {
         }
     }
 }
+
+#[test]
+fn a_peer_that_is_gone_for_a_minute_is_asked_for_by_neither_checks_nor_the_relay() {
+    for routers in [[Router::Cone, Router::Cone], [Router::Symmetric, Router::Symmetric]] {
+        let plan = Plan { frames: 60_000, ..Plan::new(routers[0], routers[1]) };
+        let mut town = Town::new(plan);
+        town.begin();
+        town.run_for(ms(2_000));
+        town.world.stop(JOINER);
+        town.run_for(ms(60_000));
+        town.world.network_mut().record(Recording::Full);
+        town.run_for(ms(60_000));
+        let (registering, others): (Vec<_>, Vec<_>) =
+            town.said(HOST).partition(|entry| entry.to == rendezvous_addr());
+        assert!((1..20).contains(&registering.len()), "{}", registering.len());
+        // The seal of a session that was not dropped asks once a second whether its peer is there.
+        let (finds, strays): (Vec<_>, Vec<_>) = others
+            .into_iter()
+            .partition(|entry| entry.datagram[0] == 0xE7 && entry.to.ip() != relay_addr().ip());
+        assert!(finds.len() <= 61, "{routers:?}: {} packets of the seal", finds.len());
+        assert!(strays.is_empty(), "{routers:?}: {} datagrams, {:02X?}", strays.len(), strays[0]);
+    }
+}
+
+#[test]
+fn a_joiner_asks_for_no_allocation_when_its_host_is_gone() {
+    let plan = Plan { frames: 60_000, ..Plan::new(Router::Cone, Router::Cone) };
+    let mut town = Town::new(plan);
+    town.begin();
+    town.run_for(ms(2_000));
+    town.world.stop(HOST);
+    town.run_for(ms(15_000));
+    town.world.network_mut().record(Recording::Full);
+    town.run_for(ms(60_000));
+    let asked = town.said(JOINER).filter(|entry| entry.datagram.starts_with(&[0x00, 0x03])).count();
+    assert_eq!(asked, 0);
+}
