@@ -7,6 +7,7 @@ mod meeting;
 mod pages;
 mod player;
 mod relay;
+mod relay_hostile;
 mod relay_server;
 mod rendezvous;
 mod town;
