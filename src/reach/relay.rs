@@ -67,8 +67,10 @@ fn id_of(message: &[u8]) -> Option<[u8; 12]> {
     message.get(8..20)?.first_chunk().copied()
 }
 
-/// The most machines or peers of one allocation that are remembered.
-const MAX_REMEMBERED: usize = 32;
+/// The most machines or peers of one allocation: twice as many as eight guests name. The client has no way to give one
+/// up, and refreshes each for as long as the allocation lives, so that forgetting the oldest would let its list grow
+/// without bound.
+const MAX_REMEMBERED: usize = 128;
 
 /// Notes a new item. `false` if it was known, or there are too many.
 fn remember<T: PartialEq>(items: &mut Vec<T>, item: T) -> bool {
@@ -166,6 +168,8 @@ impl Allocation {
             match event {
                 TurnEvent::AllocationCreated(_, addr) => self.state = State::Made(addr),
                 TurnEvent::AllocationCreateFailed(_) => self.state = State::Failed,
+                // Refused by the relay, or expired: the client has forgotten it too.
+                TurnEvent::PermissionCreateFailed(_, peer) => self.permitted.retain(|one| *one != peer),
                 _ => {}
             }
         }

@@ -9,6 +9,7 @@ use rebout::rendezvous::{JoinerEvent, Post, Server};
 use rebout::seal::{Randomness, Seal};
 use rebout::wire::rendezvous::{Deliver, Outcome, Packet, Reply, decode, encode};
 use rebout::{Invite, Protocol, Rng};
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
 /// The most checks that an address gets that has never answered: six from the socket, and six through the relay.
@@ -138,17 +139,19 @@ struct Liar {
     seal: Seal,
     victims: Vec<SocketAddr>,
     posted: u32,
+    seed: u64,
     next_at: Duration,
     answered: u32,
     invite: Invite,
 }
 
 impl Liar {
-    fn new(invite: &Invite, victims: Vec<SocketAddr>) -> Self {
+    fn new(invite: &Invite, victims: Vec<SocketAddr>, seed: u64) -> Self {
         let rendezvous = invite.rendezvous().unwrap();
-        let post = Post::new(rendezvous.server, rendezvous.room, Randomness::Seeded(666)).unwrap();
-        let seal = Seal::join_by_letter(Randomness::Seeded(667), *invite.key()).unwrap();
-        Self { post, seal, victims, posted: 0, next_at: Duration::ZERO, answered: 0, invite: invite.clone() }
+        let post = Post::new(rendezvous.server, rendezvous.room, Randomness::Seeded(seed)).unwrap();
+        let seal = Seal::join_by_letter(Randomness::Seeded(seed), *invite.key()).unwrap();
+        let (next_at, invite) = (Duration::ZERO, invite.clone());
+        Self { post, seal, victims, seed, posted: 0, next_at, answered: 0, invite }
     }
 }
 
@@ -160,7 +163,7 @@ impl Protocol for Liar {
                 JoinerEvent::Ticket { ticket, .. } => {
                     // A new guest each time, as far as the host can tell.
                     self.posted += 1;
-                    let seed = Randomness::Seeded(700 + u64::from(self.posted));
+                    let seed = Randomness::Seeded(self.seed << 20 | u64::from(self.posted));
                     self.seal = Seal::join_by_letter(seed, *self.invite.key()).unwrap();
                     let init = self.seal.write_init(now, ticket, &letter(&self.victims)).unwrap();
                     self.post.post(&init);
@@ -195,7 +198,7 @@ fn candidates_of_somebody_else_draw_few_checks_and_keep_nobody_out() {
     let other = town.world.add_stranger(at("192.0.2.8:53"));
     let mut victims: Vec<SocketAddr> = (0..6).map(|n| at(&format!("192.0.2.7:{}", 53 + n))).collect();
     victims.extend([at("192.0.2.8:53"), relay_addr()]);
-    let liar = Liar::new(town.invite.as_ref().unwrap(), victims);
+    let liar = Liar::new(town.invite.as_ref().unwrap(), victims, 666);
     town.world.add(at("203.0.113.66:9"), Clock::default(), ms(100), Node::Other(Box::new(liar)));
     assert_eq!(town.play(plan), [Progress::Direct; 2], "{}", town.report());
     town.run_for(ms(5_000));
@@ -215,7 +218,7 @@ fn a_host_whose_guests_never_came_gives_its_allocation_back() {
     let mut town = Town::new(Plan::new(Router::Cone, Router::Cone));
     town.world.stop(JOINER);
     town.world.network_mut().record(Recording::Full);
-    let liar = Liar::new(town.invite.as_ref().unwrap(), vec![at("192.0.2.7:53")]);
+    let liar = Liar::new(town.invite.as_ref().unwrap(), vec![at("192.0.2.7:53")], 666);
     let liar = town.world.add(at("203.0.113.66:9"), Clock::default(), ms(100), Node::Other(Box::new(liar)));
     town.run_for(ms(3_000));
     town.world.stop(liar);
@@ -226,6 +229,26 @@ fn a_host_whose_guests_never_came_gives_its_allocation_back() {
     let goodbyes = town.said(HOST).filter(|entry| is_goodbye(&entry.datagram)).count();
     assert_eq!((goodbyes, town.relay.allocated()), (1, 1));
     assert_eq!(town.player(HOST).progress(), Progress::Waiting);
+}
+
+#[test]
+fn guests_who_name_many_machines_leave_room_for_the_permissions_of_another() {
+    let plan = Plan::new(Router::Symmetric, Router::Symmetric);
+    let mut town = Town::new(plan);
+    town.world.network_mut().record(Recording::Full);
+    for guest in 0..5 {
+        let victims = (0..8).map(|n| at(&format!("192.0.2.{}:53", 10 * guest + n))).collect();
+        let liar = Liar::new(town.invite.as_ref().unwrap(), victims, 666 + guest);
+        let addr = at(&format!("203.0.113.{}:9", 60 + guest));
+        town.world.add(addr, Clock::default(), ms(100), Node::Other(Box::new(liar)));
+    }
+    town.play(plan);
+    let requests = town.said(HOST).filter(|entry| entry.datagram.starts_with(&[0x00, 0x08]));
+    // The address in XOR-PEER-ADDRESS, which is the first attribute.
+    let permitted: BTreeSet<_> = requests.map(|entry| entry.datagram[28..32].to_vec()).collect();
+    assert!(permitted.len() > 32, "{permitted:02X?}");
+    let joiner = [203 ^ 0x21, 0x12, 113 ^ 0xA4, 2 ^ 0x42];
+    assert!(permitted.contains(&joiner[..]), "{permitted:02X?}");
 }
 
 /// A rendezvous that changes what its true server says.
