@@ -1,7 +1,7 @@
 //! The meeting of two machines: how the first letters travel.
 
 use super::progress::{NoWay, Progress};
-use crate::rendezvous::{Credentials, HostEvent, JoinerEvent, Post, Registration};
+use crate::rendezvous::{Credentials, Denial, HostEvent, JoinerEvent, Post, Registration};
 use crate::seal::invite::Rendezvous;
 use core::time::Duration;
 use std::net::SocketAddr;
@@ -152,6 +152,8 @@ impl Meeting {
                     HostEvent::ServerSilent => {
                         News::Silent(NoWay::RendezvousSilent { server: registration.server() })
                     }
+                    // A server that is busy for a moment takes the next attempt.
+                    HostEvent::Refused(why) if why != Denial::Busy => News::Silent(NoWay::Denied { why }),
                     _ => continue,
                 });
             },
@@ -166,6 +168,7 @@ impl Meeting {
                         News::Silent(NoWay::RendezvousSilent { server: post.server() })
                     }
                     JoinerEvent::HostSilent => News::Silent(NoWay::HostSilent),
+                    JoinerEvent::Refused(why) if why != Denial::Busy => News::Silent(NoWay::Denied { why }),
                     _ => continue,
                 });
             },

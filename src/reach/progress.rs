@@ -1,5 +1,6 @@
 //! The state of a search for a path and its outcome, in words for a player.
 
+use crate::rendezvous::Denial;
 use core::fmt;
 use core::time::Duration;
 use std::net::SocketAddr;
@@ -59,6 +60,11 @@ pub enum NoWay {
     RendezvousSilent {
         /// The rendezvous.
         server: SocketAddr,
+    },
+    /// The rendezvous refuses.
+    Denied {
+        /// The reason.
+        why: Denial,
     },
     /// The rendezvous answers, the host does not.
     HostSilent,
@@ -120,6 +126,10 @@ impl fmt::Display for NoWay {
                 f,
                 "The rendezvous at {server} does not answer. Ask whoever runs it, or check that UDP is not blocked here."
             ),
+            Self::Denied { why } => {
+                let why = why.to_string();
+                write!(f, "There is no meeting: {why}. Ask whoever runs it, or try another one.")
+            }
             Self::HostSilent => f.write_str(
                 "The host does not answer at the rendezvous. Ask the host whether it still waits, and for a new invite.",
             ),
@@ -162,6 +172,7 @@ mod tests {
         let server = "192.0.2.1:7400".parse().unwrap();
         let all = [
             NoWay::RendezvousSilent { server },
+            NoWay::Denied { why: Denial::Full },
             NoWay::HostSilent,
             NoWay::NoPath { relay: false },
             NoWay::NoPath { relay: true },

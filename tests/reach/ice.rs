@@ -1,7 +1,12 @@
 //! Two players that find each other: every pair of routers, with and without a relay.
 
 use super::town::{HOST, JOINER, Plan, ROUTERS, Router, Town, ms};
+use crate::meeting::{addr, config, server_addr};
 use rebout::reach::{NoWay, Progress};
+use rebout::reach::{Reach, ReachConfig};
+use rebout::rendezvous::Server;
+use rebout::seal::{Randomness, Seal};
+use rebout::{Config, Lobby, Protocol};
 
 #[test]
 fn two_open_machines_play_a_whole_match_directly() {
@@ -104,4 +109,26 @@ fn two_texts_by_hand_are_enough_however_long_the_players_take() {
             assert_eq!(town.player(HOST).sent[1], 0, "no server was asked");
         }
     }
+}
+
+#[test]
+fn a_host_is_told_that_the_server_has_no_room() {
+    let mut config = config();
+    config.max_rooms = 0;
+    let mut server = Server::new(config, Randomness::Seeded(1)).unwrap();
+    let mut seal = Seal::host(Randomness::Seeded(2)).unwrap();
+    let mut lobby = Lobby::host(Config::new(7)).unwrap();
+    let mut reach = Reach::host(ReachConfig::new([addr(1)]), server_addr(), &[7; 32]).unwrap();
+    let mut buf = [0; 1_400];
+    for now in (0..1_000).map(ms) {
+        while let Some((to, len)) = reach.around(&mut seal, &mut lobby).poll_transmit(now, &mut buf) {
+            assert_eq!(to, server_addr());
+            server.handle_datagram(now, addr(1), &buf[..len]);
+        }
+        while let Some((_, len)) = server.poll_transmit(now, &mut buf) {
+            reach.around(&mut seal, &mut lobby).handle_datagram(now, server_addr(), &buf[..len]);
+        }
+    }
+    let words = reach.progress().to_string();
+    assert!(words.contains("the rendezvous server has no free room"), "{words}");
 }
