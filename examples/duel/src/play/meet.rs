@@ -3,7 +3,6 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use rebout::reach::Progress;
 use rebout::seal::Code;
 use rebout::wire::message::RefuseField;
 use rebout::{Agreed, Config, Incoming, Invite, Lobby, LobbyError, Mismatch, Player, is_disruptive};
@@ -244,16 +243,21 @@ pub(super) fn meet(
         let progress = line.way().and_then(super::reaching::Way::progress);
         if let Some(progress) = progress.filter(|progress| told != Some(*progress)) {
             told = Some(progress);
-            exhibition.show.tell(progress.to_string(), tone(progress));
+            exhibition.show.tell_aside(&progress.to_string());
         }
         if let Some(text) = line.way().and_then(|way| way.failure(line.now())) {
             return Err(Failure::of(text));
         }
-        exhibition.show.panel(Some(match (&guest, way) {
+        let mut panel = match (&guest, way) {
             (Some(guest), _) => guest_panel(guest, line),
             (None, Way::Join { target, .. }) => joining_panel(way, line.code(*target)),
             (None, _) => way.panel(),
-        }));
+        };
+        // A message passes; whether the rendezvous answers is to be seen as long as somebody waits for it.
+        panel
+            .lines
+            .extend(progress.filter(|_| guest.is_none()).map(|now| ("now".to_owned(), now.to_string())));
+        exhibition.show.panel(Some(panel));
         if let Some(invite) = way.invite().filter(|_| hands.presses.contains(&Key::Char('c'))) {
             screen.copy(&invite.to_string());
             exhibition.show.say("the invite is on its way to your clipboard", Tone::Calm);
@@ -282,10 +286,6 @@ pub(super) fn meet(
         let deadline = line.now() + FRAME;
         line.run_until(lobby, deadline)?;
     }
-}
-
-fn tone(progress: Progress) -> Tone {
-    if matches!(progress, Progress::NoWay { .. }) { Tone::Warning } else { Tone::Calm }
 }
 
 /// The panel that asks a host whether a guest may play.
