@@ -11,6 +11,7 @@ use core::fmt;
 pub use numbering::{Numbering, WireFrame};
 
 pub(crate) mod autopsy;
+mod broken_rules;
 mod bytes;
 pub mod control;
 mod entries;

@@ -3,6 +3,7 @@
 //! This is the layout alone: no key and no state. INIT and RESP of the sealed handshake travel inside as opaque bytes.
 //! Every answer is at most as long as the request that it answers, so that a server amplifies nothing.
 
+use super::broken_rules::broken_rules;
 use core::fmt;
 use std::net::SocketAddr;
 
@@ -252,49 +253,27 @@ pub enum Packet<'a> {
     Reply(Reply<'a>),
 }
 
-macro_rules! errors {
-    ($($(#[$doc:meta])* $name:ident = $rule:literal, $shown:literal,)*) => {
-        /// Why a datagram is no packet of a rendezvous.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[non_exhaustive]
-        pub enum DecodeError { $($(#[$doc])* $name,)* }
-
-        impl DecodeError {
-            /// The name of the rule that is broken.
-            #[must_use]
-            pub const fn rule(&self) -> &'static str {
-                match self { $(Self::$name => $rule,)* }
-            }
-        }
-
-        impl fmt::Display for DecodeError {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(match self { $(Self::$name => $shown,)* })
-            }
-        }
-    };
+broken_rules! {
+    /// Why a datagram is no packet of a rendezvous.
+    DecodeError {
+        /// The first byte is none of a rendezvous packet.
+        First = "rendezvous-first", "the first byte is none of a rendezvous packet",
+        /// The length is not that of the packet.
+        Length = "rendezvous-length", "the length is not that of the packet",
+        /// The version is not [`VERSION`].
+        Version = "rendezvous-version", "another version of the rendezvous",
+        /// The padding is not zero.
+        Padding = "rendezvous-padding", "the padding is not zero",
+        /// The INIT or RESP inside is none.
+        Letter = "rendezvous-letter", "it carries something else than a sealed handshake",
+        /// A cookie of the server is 0.
+        Cookie = "rendezvous-cookie", "the cookie is 0",
+        /// The right to use a TURN server has no server.
+        Turn = "rendezvous-turn", "TURN credentials without a server",
+        /// The content of a REPLY is unknown.
+        Outcome = "rendezvous-outcome", "an unknown outcome",
+    }
 }
-
-errors! {
-    /// The first byte is none of a rendezvous packet.
-    First = "rendezvous-first", "the first byte is none of a rendezvous packet",
-    /// The length is not that of the packet.
-    Length = "rendezvous-length", "the length is not that of the packet",
-    /// The version is not [`VERSION`].
-    Version = "rendezvous-version", "another version of the rendezvous",
-    /// The padding is not zero.
-    Padding = "rendezvous-padding", "the padding is not zero",
-    /// The INIT or RESP inside is none.
-    Letter = "rendezvous-letter", "it carries something else than a sealed handshake",
-    /// A cookie of the server is 0.
-    Cookie = "rendezvous-cookie", "the cookie is 0",
-    /// The right to use a TURN server has no server.
-    Turn = "rendezvous-turn", "TURN credentials without a server",
-    /// The content of a REPLY is unknown.
-    Outcome = "rendezvous-outcome", "an unknown outcome",
-}
-
-impl core::error::Error for DecodeError {}
 
 /// Whether a datagram says that it is a packet of a rendezvous.
 #[must_use]

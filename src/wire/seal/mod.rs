@@ -3,7 +3,7 @@
 //! This is the layout alone, without a key: a decoded packet is well-formed and nothing more. `docs/WIRE.md` says what
 //! makes it believed.
 
-use core::fmt;
+use super::broken_rules::broken_rules;
 
 mod decode;
 mod encode;
@@ -332,45 +332,23 @@ pub enum Packet<'a> {
     Control(Control<'a>),
 }
 
-macro_rules! errors {
-    ($($(#[$doc:meta])* $name:ident = $rule:literal, $shown:literal,)*) => {
-        /// Why a datagram is no packet of a sealed link.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[non_exhaustive]
-        pub enum DecodeError { $($(#[$doc])* $name,)* }
-
-        impl DecodeError {
-            /// The name of the rule that is broken.
-            #[must_use]
-            pub const fn rule(&self) -> &'static str {
-                match self { $(Self::$name => $rule,)* }
-            }
-        }
-
-        impl fmt::Display for DecodeError {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(match self { $(Self::$name => $shown,)* })
-            }
-        }
-    };
+broken_rules! {
+    /// Why a datagram is no packet of a sealed link.
+    DecodeError {
+        /// The first byte is none of a sealed packet.
+        First = "seal-first", "the first byte is none of a sealed packet",
+        /// The length is not that of the packet.
+        Length = "seal-length", "the length is not that of the packet",
+        /// The version is not [`VERSION`].
+        Version = "seal-version", "another version of the sealed handshake",
+        /// The pattern is unknown.
+        Pattern = "seal-pattern", "an unknown pattern",
+        /// The padding of a KNOCK is not zero.
+        Padding = "seal-padding", "the padding is not zero",
+        /// The kind of a control packet is unknown.
+        Kind = "seal-kind", "an unknown kind of control packet",
+    }
 }
-
-errors! {
-    /// The first byte is none of a sealed packet.
-    First = "seal-first", "the first byte is none of a sealed packet",
-    /// The length is not that of the packet.
-    Length = "seal-length", "the length is not that of the packet",
-    /// The version is not [`VERSION`].
-    Version = "seal-version", "another version of the sealed handshake",
-    /// The pattern is unknown.
-    Pattern = "seal-pattern", "an unknown pattern",
-    /// The padding of a KNOCK is not zero.
-    Padding = "seal-padding", "the padding is not zero",
-    /// The kind of a control packet is unknown.
-    Kind = "seal-kind", "an unknown kind of control packet",
-}
-
-impl core::error::Error for DecodeError {}
 
 /// Whether a datagram says that it is a packet of a sealed link.
 #[must_use]
