@@ -1,11 +1,10 @@
 //! Handshakes by letter, and a match whose paths come and go: by hand, in the place of a rendezvous and of ICE.
 
 use crate::net::{addr, config, ms};
+use crate::sums::Sums;
 use core::time::Duration;
 use rebout::seal::{Brought, Randomness, Seal, SealRefusal};
-use rebout::{
-    Buttons, Cues, Event, Game, Input, Inputs, Lobby, MAX_DATAGRAM, Player, Protocol, Session, fields,
-};
+use rebout::{Buttons, Event, Input, Lobby, MAX_DATAGRAM, Protocol, Session};
 use std::net::SocketAddr;
 
 const LATENCY: Duration = Duration::from_millis(20);
@@ -123,21 +122,6 @@ fn an_answer_of_somebody_else_is_none() {
     let resp = liar.answer_letter(ms(0), shown, b"come here").unwrap();
     assert!(joiner.handle_letter(ms(0), &resp).is_err());
     assert_eq!(joiner.take_letter(), None);
-}
-
-#[derive(Clone, Copy)]
-struct Sums {
-    sums: [u32; 2],
-}
-fields!(Sums { sums });
-
-impl Game for Sums {
-    fn step(&mut self, inputs: Inputs, _: &mut Cues) {
-        for player in Player::BOTH {
-            let sum = &mut self.sums[player.index()];
-            *sum = sum.wrapping_mul(31).wrapping_add(u32::from(inputs[player].buttons().0));
-        }
-    }
 }
 
 enum Inner {

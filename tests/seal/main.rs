@@ -12,4 +12,5 @@ mod net;
 mod racing;
 mod rebinding;
 mod roaming;
+mod sums;
 mod udp;

@@ -1,24 +1,10 @@
 //! A machine that changes networks in the middle of a sealed match, on real sockets.
 
+use crate::sums::Sums;
 use core::time::Duration;
 use rebout::net::udp::UdpDriver;
 use rebout::seal::{Randomness, Seal};
-use rebout::{Advanced, Config, Cues, Event, Game, Input, Inputs, Invite, Lobby, Player, Session, fields};
-
-#[derive(Clone, Copy)]
-struct Sums {
-    sums: [u32; 2],
-}
-fields!(Sums { sums });
-
-impl Game for Sums {
-    fn step(&mut self, inputs: Inputs, _: &mut Cues) {
-        for player in Player::BOTH {
-            let sum = &mut self.sums[player.index()];
-            *sum = sum.wrapping_mul(31).wrapping_add(u32::from(inputs[player].buttons().0));
-        }
-    }
-}
+use rebout::{Advanced, Config, Event, Input, Invite, Lobby, Session};
 
 struct Machine {
     udp: UdpDriver,
