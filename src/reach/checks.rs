@@ -341,7 +341,8 @@ mod tests {
         let credentials = [3, 5].map(|n: u8| Credentials::draw(&core::array::from_fn(|at| at as u8 * n)));
         core::array::from_fn(|id| {
             let bases = Bases { direct: [Some(at(ADDRS[id])), None], relayed: None };
-            let mut checks = Checks::new(Origin::new(), &credentials[id], id as u64, id == 0, bases);
+            let mut checks =
+                Checks::new(std::time::Instant::now().into(), &credentials[id], id as u64, id == 0, bases);
             let theirs = Candidate { kind: Kind::Host, addr: at(ADDRS[1 - id]) };
             checks.begin(&credentials[1 - id], &[theirs]);
             checks

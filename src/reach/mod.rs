@@ -10,16 +10,16 @@
 //! use rebout::reach::{Reach, ReachConfig};
 //! use rebout::seal::{Randomness, Seal};
 //! use rebout::{Config, Invite, Lobby, Protocol};
-//! use std::time::Duration;
+//! use std::time::{Duration, Instant};
 //!
 //! let (server, mine) = ("192.0.2.1:3479".parse()?, "192.168.1.2:7000".parse()?);
 //! let mut seal = Seal::host(Randomness::System)?;
-//! let mut reach = Reach::host(ReachConfig::new([mine]), server, &[7; 32])?;
+//! let mut reach = Reach::host(ReachConfig::new(Instant::now(), [mine]), server, &[7; 32])?;
 //! let invite = Invite::with_rendezvous(seal.public_key().unwrap(), [], reach.rendezvous().unwrap())?;
 //! let mut lobby = Lobby::host(Config::new(7))?;
 //!
 //! // The other player has the invite.
-//! let mut their_reach = Reach::join(ReachConfig::new([]), invite.rendezvous().unwrap())?;
+//! let mut their_reach = Reach::join(ReachConfig::new(Instant::now(), []), invite.rendezvous().unwrap())?;
 //! let their_seal = Seal::join_by_letter(Randomness::System, *invite.key())?;
 //! let their_lobby = Lobby::join(Config::new(7), their_seal.target().unwrap())?;
 //!
@@ -51,6 +51,7 @@ mod searching;
 mod stats;
 mod telling;
 
+pub use origin::Origin;
 pub use progress::{NoWay, Progress};
 pub use reaching::Reaching;
 pub use stats::ReachStats;
@@ -66,7 +67,6 @@ use core::time::Duration;
 use hand::ByHand;
 use meeting::Meeting;
 use observed::Observed;
-use origin::Origin;
 use paths::PathTable;
 use relaying::Relaying;
 use search::Search;
@@ -89,6 +89,8 @@ pub enum Relay {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ReachConfig {
+    /// The point of the system's clock that stands for time zero.
+    pub origin: Origin,
     /// The addresses of this machine's interfaces, with the port of the socket, and those that a router forwards. Five are
     /// used; `net::local_addresses` lists them.
     pub addresses: Vec<SocketAddr>,
@@ -101,9 +103,9 @@ pub struct ReachConfig {
 impl ReachConfig {
     /// The configuration of a machine with these addresses, which may use a relay.
     #[cfg(not(target_family = "wasm"))]
-    pub fn new(addresses: impl IntoIterator<Item = SocketAddr>) -> Self {
+    pub fn new(origin: impl Into<Origin>, addresses: impl IntoIterator<Item = SocketAddr>) -> Self {
         let addresses = addresses.into_iter().map(canonical).collect();
-        Self { addresses, relay: Relay::Allow, randomness: Randomness::System }
+        Self { origin: origin.into(), addresses, relay: Relay::Allow, randomness: Randomness::System }
     }
 }
 
@@ -187,7 +189,7 @@ impl Reach {
         Ok(Self {
             relay: config.relay,
             addresses: config.addresses.into_iter().map(canonical).collect(),
-            origin: Origin::new(),
+            origin: config.origin,
             random: Draws::new(config.randomness)?,
             meeting,
             relaying: Relaying::default(),

@@ -3,16 +3,19 @@
 use core::time::Duration;
 use std::time::Instant;
 
-/// The point of the system's clock that stands for time zero. It is read once, and only differences to it are used: no
-/// result depends on it.
+/// The point of the system's clock that stands for time zero: any one, because only differences to it are used.
+///
+/// The ICE library counts in such points. A reach reads no clock, so its owner hands one over: `Instant::now()` is as good as any.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Origin(Instant);
+pub struct Origin(Instant);
+
+impl From<Instant> for Origin {
+    fn from(at: Instant) -> Self {
+        Self(at)
+    }
+}
 
 impl Origin {
-    pub(super) fn new() -> Self {
-        Self(Instant::now())
-    }
-
     pub(super) fn ice(self, now: Duration) -> Instant {
         self.0 + now
     }

@@ -75,9 +75,10 @@ pub(crate) fn all() {
 fn a_frame_on_a_searched_path_allocates_nothing_between_checks() {
     let config = |n: usize| Config { entropy: Some(5 + n as u64), ..Config::new(7) };
     let mut seal = Seal::host(Randomness::Seeded(1)).unwrap();
-    let mut host = Reach::host_by_hand(ReachConfig::new([ADDRS[0]])).unwrap();
+    let mut host = Reach::host_by_hand(ReachConfig::new(std::time::Instant::now(), [ADDRS[0]])).unwrap();
     let call = host.call(Duration::ZERO, &mut seal).unwrap();
-    let mut joiner = Reach::join_by_hand(ReachConfig::new([ADDRS[1]]), &call).unwrap();
+    let mut joiner =
+        Reach::join_by_hand(ReachConfig::new(std::time::Instant::now(), [ADDRS[1]]), &call).unwrap();
     let mut joining = Seal::join_by_letter(Randomness::Seeded(2), *call.key()).unwrap();
     let answer = joiner.answer(Duration::ZERO, &mut joining).unwrap();
     host.take_answer(Duration::ZERO, &mut seal, &answer).unwrap();

@@ -118,7 +118,8 @@ fn a_host_is_told_that_the_server_has_no_room() {
     let mut server = Server::new(config, Randomness::Seeded(1)).unwrap();
     let mut seal = Seal::host(Randomness::Seeded(2)).unwrap();
     let mut lobby = Lobby::host(Config::new(7)).unwrap();
-    let mut reach = Reach::host(ReachConfig::new([addr(1)]), server_addr(), &[7; 32]).unwrap();
+    let mut reach =
+        Reach::host(ReachConfig::new(std::time::Instant::now(), [addr(1)]), server_addr(), &[7; 32]).unwrap();
     let mut buf = [0; 1_400];
     for now in (0..1_000).map(ms) {
         while let Some((to, len)) = reach.around(&mut seal, &mut lobby).poll_transmit(now, &mut buf) {

@@ -169,7 +169,7 @@ impl Town {
             _ => at(&format!("192.168.{}.2:70{id}0", 1 + id)),
         };
         let config = |id: usize| {
-            let mut config = ReachConfig::new([inside(id)]);
+            let mut config = ReachConfig::new(std::time::Instant::now(), [inside(id)]);
             config.relay = plan.relays[id];
             config.randomness = Randomness::Seeded(plan.seed << 8 | id as u64);
             config

@@ -1,7 +1,7 @@
 //! A way through routers: the rendezvous, the relay, and words for how the way is found.
 
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rebout::net::local_addresses;
 use rebout::net::udp::UdpDriver;
@@ -104,7 +104,7 @@ fn config(udp: &UdpDriver, public: &[SocketAddr], relay: Relay) -> ReachConfig {
         _ => *addr,
     });
     let own = local_addresses().into_iter().map(|ip| SocketAddr::new(ip, port));
-    let mut config = ReachConfig::new(named.chain(own));
+    let mut config = ReachConfig::new(Instant::now(), named.chain(own));
     config.relay = relay;
     config
 }
