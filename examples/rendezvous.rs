@@ -12,7 +12,6 @@ use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The environment variable that has the secret shared with the TURN server. A command line is seen by everybody.
@@ -85,7 +84,7 @@ fn serve(args: &Args) -> Result<(), Box<dyn Error>> {
         ..ServerConfig::default()
     };
     let mut server = Server::new(config, Randomness::System)?;
-    listen_for_signals();
+    signals::listen();
     let addr = udp.local_addr();
     let with = args.turn.map_or("no TURN server".to_owned(), |turn| format!("the TURN server {turn}"));
     say(
@@ -95,7 +94,7 @@ fn serve(args: &Args) -> Result<(), Box<dyn Error>> {
         &format!("the rendezvous is open at {addr}, with {with}"),
     );
     let mut report_at = args.report.map(Duration::from_secs);
-    while !STOP.load(Ordering::Relaxed) {
+    while !signals::asked_to_stop() {
         let deadline = udp.now() + LOOK_UP_EVERY;
         udp.run_until(&mut server, deadline)?;
         while let Some(met) = server.poll_meeting() {
@@ -190,28 +189,3 @@ fn say(json: bool, event: &str, fields: &[(&str, String)], words: &str) {
     }
     let _ = std::io::stdout().flush();
 }
-
-static STOP: AtomicBool = AtomicBool::new(false);
-
-/// From now on the first Ctrl-C, `kill` or hang-up asks the server to stop; the second one ends the program as ever.
-#[cfg(unix)]
-fn listen_for_signals() {
-    /// These numbers are the same on every Unix.
-    const SIGNALS: [i32; 3] = [1, 2, 15];
-    const DEFAULT: usize = 0;
-    unsafe extern "C" {
-        safe fn signal(number: i32, handler: usize) -> usize;
-    }
-    extern "C" fn note(number: i32) {
-        STOP.store(true, Ordering::Relaxed);
-        signal(number, DEFAULT);
-    }
-    for number in SIGNALS {
-        // Storing a flag and calling `signal` are both allowed while any other code is interrupted.
-        signal(number, note as extern "C" fn(i32) as usize);
-    }
-}
-
-/// Elsewhere Ctrl-C ends the program.
-#[cfg(not(unix))]
-fn listen_for_signals() {}

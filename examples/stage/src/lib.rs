@@ -17,7 +17,6 @@ mod painter;
 mod pixels;
 mod raster;
 mod screen;
-mod signals;
 pub mod sound;
 mod terminal;
 mod timings;

@@ -9,7 +9,7 @@ use crate::gestures::Gestures;
 use crate::pads::{PadButton, PadHands, Pads};
 use crate::sound::{Bank, Sound, ui};
 use crate::timings::{self, Timings};
-use crate::{Cells, Key, Keyboard, Pixels, Raster, Role, Stroke, Touch, signals, terminal, window};
+use crate::{Cells, Key, Keyboard, Pixels, Raster, Role, Stroke, Touch, terminal, window};
 
 /// One frame of a game as its views show it.
 pub trait Picture: Clone + core::fmt::Debug + Send + 'static {

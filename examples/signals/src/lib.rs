@@ -1,7 +1,7 @@
-//! Being asked from outside to stop: Ctrl-C in the terminal that a window was started from, or a plain `kill`.
+//! A request from outside to stop: Ctrl-C in the terminal that a program was started from, or a plain `kill`.
 //!
-//! The terminal view reads Ctrl-C as a key. For every other case there is the signal, and whoever plays against us should
-//! then be told that we left instead of waiting for a time-out. The standard library cannot catch signals, so its C
+//! A terminal view reads Ctrl-C as a key. For every other case there is the signal: whoever plays against us should then be
+//! told that we left instead of waiting for a time-out, and a server tells its counts. The standard library cannot catch signals, so its C
 //! library is asked directly: a handler that sets one flag needs no crate.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,13 +9,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 static ASKED: AtomicBool = AtomicBool::new(false);
 
 /// Whether somebody has asked this program to stop, after [`listen`].
-pub(crate) fn asked_to_stop() -> bool {
+#[must_use]
+pub fn asked_to_stop() -> bool {
     ASKED.load(Ordering::Relaxed)
 }
 
-/// From now on the first signal is a request that the match can act on; the second one ends the program as ever.
+/// From now on the first signal is a request that the program can act on; the second one ends the program as ever.
 #[cfg(unix)]
-pub(crate) fn listen() {
+pub fn listen() {
     /// Hang-up, Ctrl-C and `kill`; these numbers are the same on every Unix.
     const SIGNALS: [i32; 3] = [1, 2, 15];
     const DEFAULT: usize = 0;
@@ -34,4 +35,4 @@ pub(crate) fn listen() {
 
 /// Elsewhere Ctrl-C ends the program, and the other side learns it by our silence.
 #[cfg(not(unix))]
-pub(crate) fn listen() {}
+pub fn listen() {}
