@@ -45,12 +45,14 @@ nat_missing() {
 
 # Installs what is missing, where there is apt and it may be used.
 nat_install() {
-    command -v ip nft conntrack turnserver python3 >/dev/null && return
-    [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 0
+    local tool missing=false
+    # Each by itself: `command -v` with several names is content with one of them.
+    for tool in ip nft conntrack turnserver python3; do command -v "$tool" >/dev/null || missing=true; done
+    $missing && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 0
     local packages=(iproute2 nftables conntrack coturn python3-minimal)
     export DEBIAN_FRONTEND=noninteractive
-    apt-get install -y -qq "${packages[@]}" >/dev/null 2>&1 ||
-        { apt-get update -qq && apt-get install -y -qq "${packages[@]}"; } >/dev/null 2>&1 || true
+    timeout 300 apt-get install -y -qq "${packages[@]}" >/dev/null 2>&1 ||
+        { timeout 60 apt-get update -qq && timeout 300 apt-get install -y -qq "${packages[@]}"; } >/dev/null 2>&1 || true
 }
 
 # The number of a side, which is in all its addresses.
