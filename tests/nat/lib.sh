@@ -32,7 +32,7 @@ nat_exec() { local ns=$1; shift; exec ip netns exec "$(nat_ns "$ns")" "$@"; }
 nat_missing() {
     local tool
     [ "$(id -u)" = 0 ] || { echo "needs root"; return; }
-    for tool in ip nft conntrack "$@"; do
+    for tool in ip nft conntrack sysctl "$@"; do
         command -v "$tool" >/dev/null || { echo "needs $tool"; return; }
     done
     if ! ip netns add "$(nat_ns probe)" 2>/dev/null; then
@@ -47,9 +47,9 @@ nat_missing() {
 nat_install() {
     local tool missing=false
     # Each by itself: `command -v` with several names is content with one of them.
-    for tool in ip nft conntrack turnserver python3; do command -v "$tool" >/dev/null || missing=true; done
+    for tool in ip nft conntrack sysctl turnserver python3; do command -v "$tool" >/dev/null || missing=true; done
     $missing && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 0
-    local packages=(iproute2 nftables conntrack coturn python3-minimal)
+    local packages=(iproute2 nftables conntrack procps coturn python3-minimal)
     export DEBIAN_FRONTEND=noninteractive
     timeout 300 apt-get install -y -qq "${packages[@]}" >/dev/null 2>&1 ||
         { timeout 60 apt-get update -qq && timeout 300 apt-get install -y -qq "${packages[@]}"; } >/dev/null 2>&1 || true
