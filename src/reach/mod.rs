@@ -45,6 +45,8 @@ mod probe;
 mod progress;
 mod reaching;
 mod relay;
+#[cfg(test)]
+mod relay_hostile;
 mod relaying;
 mod search;
 mod searching;

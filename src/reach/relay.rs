@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use turn_client_proto::api::{Transmit, TurnClientApi, TurnConfig, TurnEvent, TurnPollRet, TurnRecvRet};
 use turn_client_proto::stun::auth::Feature;
-use turn_client_proto::types::stun::attribute::{AttributeStaticType, Realm};
+use turn_client_proto::types::stun::attribute::{AttributeStaticType, AttributeType, Nonce, Realm};
 use turn_client_proto::types::stun::message::Message;
 use turn_client_proto::types::{AddressFamily, TransportType, TurnCredentials};
 use turn_client_proto::udp::TurnClientUdp;
@@ -55,11 +55,11 @@ const DATA_INDICATION: [u8; 2] = [0x00, 0x17];
 const STUN: core::ops::RangeInclusive<u8> = 0x00..=0x3F;
 const TURN: core::ops::RangeInclusive<u8> = 0x00..=0x03;
 
-/// The realms that a STUN message names: a client takes the last one.
-fn realms(message: &[u8]) -> Vec<Vec<u8>> {
+/// The values of all attributes of a type in a STUN message: of realms and nonces, a client takes the last one.
+fn values(message: &[u8], kind: AttributeType) -> Vec<Vec<u8>> {
     let Ok(message) = Message::from_bytes(message) else { return Vec::new() };
     let attributes = message.iter_attributes().map(|(_, attribute)| attribute);
-    attributes.filter(|one| one.header.get_type() == Realm::TYPE).map(|one| one.value.to_vec()).collect()
+    attributes.filter(|one| one.header.get_type() == kind).map(|one| one.value.to_vec()).collect()
 }
 
 /// The identifier of a STUN message.
@@ -209,8 +209,12 @@ impl Allocation {
         let Some(at) = id_of(message).and_then(|id| self.asked.iter().position(|asked| *asked == id)) else {
             return false;
         };
-        let mut realms = realms(message);
+        let mut realms = values(message, Realm::TYPE);
         if realms.iter().any(|realm| self.realm.as_ref().or(realms.first()) != Some(realm)) {
+            return false;
+        }
+        // The client cuts a nonce at a fixed byte, and panics if that is inside a letter.
+        if !values(message, Nonce::TYPE).iter().all(|nonce| nonce.is_ascii()) {
             return false;
         }
         self.asked.remove(at);
