@@ -20,6 +20,9 @@ const KEEP_ALIVE: Duration = Duration::from_secs(5);
 const MAX_UNANSWERED: u8 = 6;
 /// The most paths that a peer's checks may add to those of its candidates: a recorded check can be sent from anywhere.
 const MAX_DISCOVERED: usize = 8;
+/// The most addresses of ours that the agent knows. A NAT may show another one to each path; a peer that names a new one in each
+/// answer would add them without end.
+const MAX_LOCAL: usize = 32;
 /// The first bytes of a check: a STUN binding request.
 const CHECK: [u8; 2] = [0x00, 0x01];
 /// Checks that may still be answered.
@@ -161,7 +164,7 @@ impl Checks {
         let noted = if message.is_binding_request() {
             self.note_request(path, message.use_candidate())
         } else {
-            self.note_answer(now, path, datagram)
+            self.has_room(message.mapped_address()) && self.note_answer(now, path, datagram)
         };
         if !noted {
             return false;
@@ -199,6 +202,12 @@ impl Checks {
             self.choices = next;
         }
         true
+    }
+
+    /// Whether the address at which an answer says that the peer sees us is known, or one of few.
+    fn has_room(&self, mapped: Option<SocketAddr>) -> bool {
+        let mut local = self.agent.local_candidates().map(|candidate| candidate.addr());
+        local.clone().count() < MAX_LOCAL || local.any(|addr| Some(addr) == mapped)
     }
 
     /// Notes an answer to a check of ours. It counts on the path of that check alone.
@@ -421,6 +430,25 @@ mod tests {
         }
         assert_eq!(sent[1], u32::from(MAX_UNANSWERED));
         assert!(sent[0] <= MAX_DISCOVERED as u32 * u32::from(MAX_UNANSWERED), "{sent:?}");
+    }
+
+    #[test]
+    fn a_peer_that_names_another_address_of_ours_in_each_answer_adds_few() {
+        let [mut one, _] = pair();
+        let (mut now, mut answered) = (Duration::ZERO, 0);
+        for _ in 0..200 {
+            now += KEEP_ALIVE;
+            one.run(now);
+            while let Some((_, request)) = one.poll_transmit(now) {
+                let [_, mut two] = pair();
+                answered += 1;
+                assert!(two.handle(now, from(&format!("198.51.100.7:{answered}")), &request));
+                let (_, answer) = two.poll_transmit(now).unwrap();
+                assert_eq!(one.handle(now, from(ADDRS[1]), &answer), answered < MAX_LOCAL);
+            }
+        }
+        assert!(answered > MAX_LOCAL, "{answered}");
+        assert_eq!(one.agent.local_candidates().count(), MAX_LOCAL);
     }
 
     #[test]
