@@ -40,6 +40,21 @@ fn after_a_blackout_of_ten_minutes_both_find_the_counters_again() {
     assert_eq!(bout.divergence(), None);
 }
 
+#[test]
+fn a_peer_that_is_gone_gets_nothing_for_ever() {
+    let mut bout = Bout::new(Setup::new(4, LinkConfig::new(ms(40))), PLAY);
+    bout.seal(4);
+    assert!(bout.run_until_frame(120));
+    let now = bout.world.now();
+    bout.world.network_mut().cut_both(0, 1, now, now + 600 * SECOND);
+    bout.run_for(100 * SECOND);
+    let sent = |bout: &Bout<_>| [HOST, JOINER].map(|id| bout.world.traffic(id).0.datagrams);
+    let before = sent(&bout);
+    assert!(bout.ending(HOST).is_some() && bout.ending(JOINER).is_some());
+    bout.run_for(100 * SECOND);
+    assert_eq!(sent(&bout), before, "the sessions are over, and still kept");
+}
+
 /// Two million frames: run it by hand, `cargo test --release --test seal -- --ignored hours`.
 #[test]
 #[ignore = "takes minutes"]

@@ -49,6 +49,11 @@ impl Channel {
         })
     }
 
+    /// How many packets were sealed.
+    pub(super) fn sealed(&self) -> u64 {
+        self.next
+    }
+
     /// Whether so much was forged that the connection has to end.
     pub(super) fn is_worn_out(&self) -> bool {
         self.failed >= MAX_FAILED

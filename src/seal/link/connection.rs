@@ -16,6 +16,9 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4};
 /// The address outside of a connection that has no path yet: its handshake was brought by letter.
 pub(super) const NO_PATH: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0));
 
+/// A peer of which nothing was opened for so long is gone.
+const SEEK: Span = Span::from_secs(60);
+
 /// A handshake whose RESP waits for the inner protocol's answer.
 #[derive(Debug)]
 pub(super) struct Answering {
@@ -51,6 +54,8 @@ pub(super) struct Connection {
     pub(super) sought_at: Option<Time>,
     /// When a FIND may be sent next.
     pub(super) find_at: Time,
+    /// How many packets were sealed up to the last FIND.
+    pub(super) sought_with: u64,
     /// Whether the inner protocol knows of it.
     pub(super) at_inner: bool,
     /// Whether DATA or a control packet of it was opened.
@@ -91,6 +96,7 @@ impl Connection {
             opened_at: now,
             sought_at: None,
             find_at: now,
+            sought_with: 0,
             at_inner: false,
             confirmed: false,
             answering: None,
@@ -138,6 +144,16 @@ impl Connection {
         out.push(self.real, &buf[..len]);
         if let Some(roam) = &mut self.roam {
             roam.also_to(len, |to| out.push(to, &buf[..len]));
+        }
+    }
+
+    /// Says FIND to a peer of which nothing was opened. One that has been silent for long is gone: it is sought only while anything
+    /// else is sent to it.
+    pub(super) fn seek(&mut self, now: Time, out: &mut Outbox) {
+        let sealed = |one: &Self| one.channel.as_ref().map_or(0, Channel::sealed);
+        if now.since(self.opened_at) < SEEK || sealed(self) != self.sought_with {
+            self.say(Kind::Find, b"", out);
+            self.sought_with = sealed(self);
         }
     }
 

@@ -402,7 +402,7 @@ impl<P: Protocol> Sealed<'_, P> {
             one.find_at = now + PATIENCE;
             find_at = one.find_at;
             if self.inner.keeps(one.shown) {
-                one.say(Kind::Find, b"", &mut seal.out);
+                one.seek(now, &mut seal.out);
             }
         }
         if let Some(part) = one.comparison.ask(now)
