@@ -29,7 +29,7 @@ pub(super) struct Allocation {
     /// Whether the relay has answered anything.
     answered: bool,
     /// The machines that may send through it, and the peers with a channel: each was asked for once.
-    permitted: Vec<IpAddr>,
+    permitted: Vec<Permitted>,
     bound: Vec<SocketAddr>,
     /// The identifiers of the newest requests without an answer: nothing else is believed to be one.
     asked: VecDeque<[u8; 12]>,
@@ -72,13 +72,12 @@ fn id_of(message: &[u8]) -> Option<[u8; 12]> {
 /// without bound.
 const MAX_REMEMBERED: usize = 128;
 
-/// Notes a new item. `false` if it was known, or there are too many.
-fn remember<T: PartialEq>(items: &mut Vec<T>, item: T) -> bool {
-    let new = items.len() < MAX_REMEMBERED && !items.contains(&item);
-    if new {
-        items.push(item);
-    }
-    new
+/// A machine that may send through an allocation.
+#[derive(Debug)]
+struct Permitted {
+    ip: IpAddr,
+    /// The peer that named it.
+    named_by: SocketAddr,
 }
 
 /// The meaning of a datagram of the relay.
@@ -169,7 +168,7 @@ impl Allocation {
                 TurnEvent::AllocationCreated(_, addr) => self.state = State::Made(addr),
                 TurnEvent::AllocationCreateFailed(_) => self.state = State::Failed,
                 // Refused by the relay, or expired: the client has forgotten it too.
-                TurnEvent::PermissionCreateFailed(_, peer) => self.permitted.retain(|one| *one != peer),
+                TurnEvent::PermissionCreateFailed(_, peer) => self.permitted.retain(|one| one.ip != peer),
                 _ => {}
             }
         }
@@ -234,22 +233,31 @@ impl Allocation {
         last
     }
 
-    /// Lets the relay take datagrams of this machine.
-    pub(super) fn permit(&mut self, now: Duration, peer: IpAddr) {
-        let fits = self.relayed().is_some_and(|relayed| relayed.is_ipv4() == peer.is_ipv4());
-        if fits && remember(&mut self.permitted, peer) {
-            let _ = self.client.create_permission(TransportType::Udp, peer, turn(now));
+    /// Lets the relay take datagrams of a machine that a peer has named. A peer gets at most half of the room that others leave:
+    /// whoever names machines without end must not keep the next guest from the relay.
+    pub(super) fn permit(&mut self, now: Duration, ip: IpAddr, named_by: SocketAddr) {
+        let known = self.permitted.iter().any(|one| one.ip == ip);
+        let named = self.permitted.iter().filter(|one| one.named_by == named_by).count();
+        if !known && named + self.permitted.len() < MAX_REMEMBERED && self.reaches(ip) {
+            self.permitted.push(Permitted { ip, named_by });
+            let _ = self.client.create_permission(TransportType::Udp, ip, turn(now));
             self.deadline = Duration::ZERO;
         }
     }
 
     /// Binds a channel to this peer: from then on each datagram costs 4 bytes more.
     pub(super) fn bind(&mut self, now: Duration, peer: SocketAddr) {
-        let fits = self.relayed().is_some_and(|relayed| relayed.is_ipv4() == peer.is_ipv4());
-        if fits && remember(&mut self.bound, peer) {
+        let known = self.bound.contains(&peer);
+        if !known && self.bound.len() < MAX_REMEMBERED && self.reaches(peer.ip()) {
+            self.bound.push(peer);
             let _ = self.client.bind_channel(TransportType::Udp, peer, turn(now));
             self.deadline = Duration::ZERO;
         }
+    }
+
+    /// Whether there is an allocation of the family of an address.
+    fn reaches(&self, ip: IpAddr) -> bool {
+        self.relayed().is_some_and(|relayed| relayed.is_ipv4() == ip.is_ipv4())
     }
 
     /// Writes the datagram to the relay that brings `datagram` to `peer`. `None` if it may not, or does not fit.

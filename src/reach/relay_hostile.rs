@@ -5,7 +5,7 @@ use super::relay::{Allocation, Heard, State};
 use crate::Rng;
 use crate::rendezvous::Credentials;
 use core::time::Duration;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::net::SocketAddr;
 use turn_client_proto::types::stun::message::{IntegrityAlgorithm, Message, MessageWriteVec};
 use turn_client_proto::types::stun::prelude::{MessageWrite, MessageWriteExt};
@@ -23,6 +23,8 @@ const KNOWN: [u16; 21] = [
     0x01, 0x06, 0x08, 0x09, 0x0A, 0x0C, 0x0D, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x19, 0x1C, 0x1D, 0x1E,
     0x20, 0x22, 0x8002, 0x8028,
 ];
+/// The first bytes of a request for a permission.
+const CREATE_PERMISSION: [u8; 2] = [0x00, 0x08];
 /// Those that end a message.
 const INTEGRITY: [u16; 3] = [0x08, 0x1C, 0x8028];
 /// Those of a refusal that asks for credentials.
@@ -191,6 +193,11 @@ impl Liar {
     }
 }
 
+fn allocation() -> Allocation {
+    let (user, password) = ("user".to_owned(), "password".to_owned());
+    Allocation::new(&Credentials { server: RELAY, user, password, valid: Duration::from_secs(100) })
+}
+
 /// The results of one allocation.
 #[derive(Default)]
 struct Run {
@@ -202,10 +209,7 @@ struct Run {
 
 /// Runs an allocation for 150 steps of anything from nothing to an hour.
 fn run(seed: u32) -> Run {
-    let mut liar = Liar::new(seed);
-    let valid = Duration::from_secs(100);
-    let (user, password) = ("user".to_owned(), "password".to_owned());
-    let mut allocation = Allocation::new(&Credentials { server: RELAY, user, password, valid });
+    let (mut liar, mut allocation) = (Liar::new(seed), allocation());
     let (mut now, mut run) = (Duration::from_millis(5), Run::default());
     for _ in 0..150 {
         allocation.run(now);
@@ -231,10 +235,10 @@ fn run(seed: u32) -> Run {
                 }
             }
         }
-        let peer = ([10, 0, 0, liar.rng.below(4) as u8], liar.rng.below(3) as u16).into();
+        let peer = SocketAddr::from(([10, 0, 0, liar.rng.below(4) as u8], liar.rng.below(3) as u16));
         let (datagram, mut buf) = (liar.bytes(100), [0; 120]);
         match liar.rng.below(4) {
-            0 => allocation.permit(now, SocketAddr::ip(&peer)),
+            0 => allocation.permit(now, peer.ip(), peer),
             1 => allocation.bind(now, peer),
             _ => assert!(allocation.wrap(now, peer, &datagram, &mut buf).is_none_or(|len| len <= buf.len())),
         }
@@ -252,9 +256,7 @@ fn run(seed: u32) -> Run {
 /// An answer to the first request needs no integrity: whoever sees that request can forge it.
 #[test]
 fn a_nonce_with_a_letter_of_two_bytes_is_refused() {
-    let valid = Duration::from_secs(100);
-    let (user, password) = ("user".to_owned(), "password".to_owned());
-    let mut allocation = Allocation::new(&Credentials { server: RELAY, user, password, valid });
+    let mut allocation = allocation();
     allocation.run(Duration::ZERO);
     let request = allocation.poll_transmit(Duration::ZERO).unwrap();
     let refusal = |nonce: &str| {
@@ -279,4 +281,35 @@ fn no_message_of_a_relay_panics_or_makes_the_client_send_without_end() {
     assert!(count(|run| run.made) > 100 && count(|run| run.failed) > 50);
     let (believed, data) = (count(|run| run.believed > 0), count(|run| run.data > 0));
     assert!(believed > 100 && data > 5, "{believed}, {data}");
+}
+
+/// A guest that names new machines in each of its letters, and others that come after it.
+#[test]
+fn a_peer_that_names_machines_without_end_leaves_permissions_to_others() {
+    let (mut relay, mut allocation) = (Liar::new(1), allocation());
+    let (mut now, mut asked) = (Duration::ZERO, BTreeSet::new());
+    let mut run = |allocation: &mut Allocation| {
+        now += Duration::from_millis(100);
+        allocation.run(now);
+        while let Some(request) = allocation.poll_transmit(now) {
+            if request.starts_with(&CREATE_PERMISSION) {
+                asked.insert(request[8..20].to_vec());
+            }
+            for answer in relay.answer(now, &request) {
+                allocation.handle(now, &answer);
+            }
+        }
+        (now, asked.len())
+    };
+    while allocation.relayed().is_none() {
+        assert_eq!(run(&mut allocation).1, 0);
+    }
+    let mut granted = |peer: u8| {
+        let (now, before) = run(&mut allocation);
+        for last in 0..200 {
+            allocation.permit(now, [192, peer, 0, last].into(), ([192, 0, 2, peer], 7).into());
+        }
+        (0..20).map(|_| run(&mut allocation).1 - before).max().unwrap()
+    };
+    assert_eq!([1, 2, 3, 4, 1].map(&mut granted), [64, 32, 16, 8, 0]);
 }

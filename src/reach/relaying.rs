@@ -157,9 +157,9 @@ impl Relaying {
         allocations.find_map(|one| one.poll_transmit(now).map(|message| (one.server(), message)))
     }
 
-    pub(super) fn permit(&mut self, now: Duration, peer: IpAddr) {
+    pub(super) fn permit(&mut self, now: Duration, ip: IpAddr, named_by: SocketAddr) {
         if let Some(allocation) = &mut self.current {
-            allocation.permit(now, peer);
+            allocation.permit(now, ip, named_by);
         }
     }
 

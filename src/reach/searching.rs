@@ -124,7 +124,7 @@ impl Reach {
         let search = &self.searches[at];
         if !search.no_relay && self.relay != Relay::Never {
             for candidate in search.checks.remote().iter().rev() {
-                self.relaying.permit(now, candidate.addr.ip());
+                self.relaying.permit(now, candidate.addr.ip(), search.shown);
             }
         }
     }
