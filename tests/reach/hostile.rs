@@ -305,6 +305,72 @@ fn no_address_that_echoed_no_cookie_gets_more_than_it_sent() {
     assert_eq!((stats.delivered, stats.answered, stats.rooms_opened), (0, 0, 1));
 }
 
+/// The INITs that a host gets.
+fn delivered(answers: &[(SocketAddr, Vec<u8>)]) -> usize {
+    answers.iter().filter(|(_, datagram)| datagram[0] == 0xEE).count()
+}
+
+#[test]
+fn one_guest_brings_a_host_one_init_a_second_whatever_it_posts() {
+    let mut desk = Desk::new(config());
+    let mut honest = registration(1);
+    desk.register(addr(1), &mut honest);
+    let cookie = desk.cookie(addr(6));
+    let mut brought = 0;
+    for round in 0..100_u64 {
+        desk.now += ms(100);
+        let init = init(round as u8);
+        let post = wire::Post { nonce: 7, cookie, room: honest.room(), init: &init };
+        brought += delivered(&desk.say(addr(6), &bytes(&Packet::Post(post))));
+    }
+    assert!((9..=11).contains(&brought), "{brought} in ten seconds");
+}
+
+/// Damaged copies of everything that a host and its guests say, from addresses that have their own cookies.
+#[test]
+fn changed_packets_from_proven_addresses_take_over_no_room_and_are_never_amplified() {
+    let mut desk = Desk::new(ServerConfig { max_rooms: 20, max_guests: 30, ..config() });
+    let mut rng = Rng::new(17).unwrap();
+    let mut draw = move |below: u32| rng.below(below);
+    let mut honest = registration(1);
+    desk.register(addr(1), &mut honest);
+    let mut buf = [0; MAX_DATAGRAM];
+    honest.refresh();
+    let (_, len) = honest.poll_transmit(desk.now, &mut buf).unwrap();
+    let mut said = vec![buf[..len].to_vec()];
+    let room = honest.room();
+    for number in 0..20_000_u32 {
+        desk.now += ms(u64::from(draw(5)));
+        let from = source(draw(60));
+        if number % 100 == 0 {
+            honest.refresh();
+            desk.register(addr(1), &mut honest);
+        }
+        let mut datagram = said[draw(said.len() as u32) as usize].clone();
+        if draw(3) == 0 {
+            let cookie = desk.cookie(from);
+            let (init, nonce) = (init(draw(4) as u8), draw(3).into());
+            datagram = bytes(&match draw(3) {
+                0 => Packet::Ask(Ask { nonce, cookie, room }),
+                _ => Packet::Post(wire::Post { nonce, cookie, room, init: &init }),
+            });
+            said.push(datagram.clone());
+            said.drain(1..said.len().saturating_sub(50).max(1));
+        }
+        for _ in 0..draw(4) {
+            let at = draw(datagram.len() as u32) as usize;
+            datagram[at] = draw(256) as u8;
+        }
+        for (to, answer) in desk.say(from, &datagram) {
+            assert!(to == from || to == addr(1) && answer[0] == 0xEE, "{to} {answer:02X?}");
+        }
+        assert!(desk.server.rooms() == 1 && desk.server.guests() <= 30);
+    }
+    let stats = desk.server.stats();
+    assert!(stats.delivered > 100 && stats.refused(RoomRefusal::Crowded) > 1_000, "{stats:?}");
+    assert!(stats.cookies > 1_000 && stats.refused(RoomRefusal::Malformed) > 500, "{stats:?}");
+}
+
 #[test]
 fn another_version_is_refused_by_name() {
     let mut desk = Desk::new(config());

@@ -61,10 +61,17 @@ impl Guests {
         Self { key, entries, by_room, by_age, max }
     }
 
-    /// Takes in an INIT for a room. The same POST again is the same guest.
-    pub(super) fn admit(&mut self, now: Time, room: Room, addr: SocketAddr, nonce: u64) -> Admission {
+    /// Takes in an INIT for a room. The same POST again is the same guest; another INIT is another one, whatever its nonce, so that
+    /// nobody brings a host more of them than new guests.
+    pub(super) fn admit(
+        &mut self,
+        now: Time,
+        room: Room,
+        (addr, nonce): (SocketAddr, u64),
+        init: &[u8],
+    ) -> Admission {
         self.forget(now);
-        let number = self.number(&room, addr, nonce);
+        let number = self.number(&room, addr, nonce, init);
         if let Some(guest) = self.entries.get_mut(&number) {
             if now < guest.repeat_at {
                 return Admission::Repeated;
@@ -146,11 +153,12 @@ impl Guests {
     }
 
     /// The number of a guest, which nobody but its host learns.
-    fn number(&self, room: &Room, addr: SocketAddr, nonce: u64) -> u64 {
+    fn number(&self, room: &Room, addr: SocketAddr, nonce: u64, init: &[u8]) -> u64 {
         let subject = subject(addr, nonce);
-        let mut bytes = [0; 46];
+        let mut bytes = [0; 54];
         bytes[..16].copy_from_slice(room);
-        bytes[16..].copy_from_slice(&subject);
+        bytes[16..46].copy_from_slice(&subject);
+        bytes[46..].copy_from_slice(&keyed_hash(self.key, init).to_be_bytes());
         keyed_hash(self.key, &bytes)
     }
 }
@@ -174,18 +182,27 @@ mod tests {
     #[test]
     fn a_post_that_is_repeated_is_one_guest() {
         let mut guests = Guests::new((1, 2), 9);
-        let first = guests.admit(at(0), [1; 16], addr(1), 7);
-        assert_eq!(guests.admit(at(50), [1; 16], addr(1), 7), Admission::Repeated);
-        assert_eq!(guests.admit(at(200), [1; 16], addr(1), 7), first);
+        let first = guests.admit(at(0), [1; 16], (addr(1), 7), b"init");
+        assert_eq!(guests.admit(at(50), [1; 16], (addr(1), 7), b"init"), Admission::Repeated);
+        assert_eq!(guests.admit(at(200), [1; 16], (addr(1), 7), b"init"), first);
         assert!(is_in(first) && guests.len() == 1);
-        assert_eq!(guests.admit(at(200), [1; 16], addr(1), 8), Admission::Crowded, "one a source and second");
+        assert_eq!(
+            guests.admit(at(200), [1; 16], (addr(1), 8), b"init"),
+            Admission::Crowded,
+            "one a source and second"
+        );
+        assert_eq!(
+            guests.admit(at(400), [1; 16], (addr(1), 7), b"other"),
+            Admission::Crowded,
+            "another INIT"
+        );
     }
 
     #[test]
     fn a_room_gets_four_new_guests_a_second_and_keeps_sixteen() {
         let mut guests = Guests::new((1, 2), 1_000);
         let admitted = |guests: &mut Guests, ms| {
-            (0..50).filter(|from| is_in(guests.admit(at(ms), [1; 16], addr(*from), ms))).count()
+            (0..50).filter(|from| is_in(guests.admit(at(ms), [1; 16], (addr(*from), ms), b"init"))).count()
         };
         assert_eq!(admitted(&mut guests, 0), 4);
         assert_eq!(admitted(&mut guests, 500), 0);
@@ -193,14 +210,17 @@ mod tests {
             assert_eq!(admitted(&mut guests, second * 1_000), 4);
         }
         assert_eq!(guests.len(), 16);
-        assert!(is_in(guests.admit(at(9_500), [2; 16], addr(1), 1)), "another room is another matter");
+        assert!(
+            is_in(guests.admit(at(9_500), [2; 16], (addr(1), 1), b"init")),
+            "another room is another matter"
+        );
     }
 
     #[test]
     fn the_oldest_guest_makes_room_and_nothing_is_left_behind() {
         let mut guests = Guests::new((1, 2), 3);
         for room in 0..9 {
-            assert!(is_in(guests.admit(at(room), [room as u8; 16], addr(1), 1)));
+            assert!(is_in(guests.admit(at(room), [room as u8; 16], (addr(1), 1), b"init")));
         }
         assert_eq!((guests.len(), guests.by_room.len(), guests.by_age.len()), (3, 3, 3));
         guests.forget(at(12_008));
@@ -210,7 +230,9 @@ mod tests {
     #[test]
     fn only_its_host_answers_a_guest_and_not_for_ever() {
         let mut guests = Guests::new((1, 2), 9);
-        let Admission::Deliver(number) = guests.admit(at(0), [1; 16], addr(1), 7) else { panic!() };
+        let Admission::Deliver(number) = guests.admit(at(0), [1; 16], (addr(1), 7), b"init") else {
+            panic!()
+        };
         assert!(guests.answer(at(1), number, |room| *room == [2; 16]).is_none());
         assert!(guests.answer(at(1), number ^ 1, |_| true).is_none());
         let answered = (0..20).filter(|_| guests.answer(at(1), number, |room| *room == [1; 16]).is_some());

@@ -206,7 +206,7 @@ impl Server {
         }
         self.send(from, &Packet::Reply(Reply { nonce: post.nonce, outcome: Outcome::Posted }))?;
         let host = self.rooms.get(now, &post.room).copied().ok_or(RoomRefusal::NoRoom)?;
-        match self.guests.admit(now, post.room, from, post.nonce) {
+        match self.guests.admit(now, post.room, (from, post.nonce), post.init) {
             Admission::Deliver(guest) => {
                 self.stats.delivered += 1;
                 let deliver = Deliver { nonce: host.nonce, guest, init: post.init };
