@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::base32::{self, CHECKSUM_LETTERS, Reader, Writer};
+use super::invite::is_skipped;
 use super::invite_error::InviteError;
 use zeroize::Zeroize;
 
@@ -59,7 +60,7 @@ impl Scheme {
     }
 
     fn read(&self, text: &str) -> Result<Vec<u8>, InviteError> {
-        let mut letters = text.chars().filter(|letter| !letter.is_whitespace());
+        let mut letters = text.chars().filter(|letter| !is_skipped(*letter));
         let is_next = |letter| letters.next().is_some_and(|found| found.eq_ignore_ascii_case(&letter));
         if !self.name.chars().all(is_next) {
             return Err(InviteError::NotAnInvite);
@@ -156,8 +157,12 @@ mod tests {
         for len in [0, 1, 2, 3, 4, 5, 30, 188] {
             let text = call(len).to_string();
             assert_eq!(text.parse(), Ok(call(len)));
-            let torn: String = text.chars().flat_map(|letter| [letter.to_ascii_lowercase(), '\n']).collect();
-            assert_eq!(torn.parse(), Ok(call(len)));
+            // Line ends, and marks that a chat program puts into long words.
+            for between in ['\n', '\u{200b}', '\u{ad}', '\u{feff}'] {
+                let torn: String =
+                    text.chars().flat_map(|letter| [letter.to_ascii_lowercase(), between]).collect();
+                assert_eq!(torn.parse(), Ok(call(len)));
+            }
         }
         let answer = Answer { init: (0..333).map(|at| at as u8).collect() };
         assert_eq!(answer.to_string().parse(), Ok(answer.clone()));
@@ -178,6 +183,26 @@ mod tests {
         }
         assert!(text[..30].parse::<Call>().is_err());
         assert!(format!("{CALL_NAME}{}", "0".repeat(5_000), CALL_NAME = CALL.name).parse::<Call>().is_err());
+    }
+
+    #[test]
+    fn a_text_that_is_cut_or_is_anything_else_is_refused() {
+        let texts = [call(188).to_string(), Answer { init: vec![9; 333] }.to_string()];
+        for text in &texts {
+            let reads = |text: &str| text.parse::<Call>().is_ok() || text.parse::<Answer>().is_ok();
+            assert!(reads(text));
+            assert!((0..text.len()).all(|end| !reads(&text[..end])), "every cut");
+            assert!((1..text.len()).all(|from| !reads(&text[from..])), "every missing beginning");
+        }
+        // Right checksums around contents of every length, down to none.
+        for len in 0..60 {
+            let mut writer = Writer::default();
+            writer.put_bytes(&vec![7; len]);
+            let letters: String = writer.finish(CALL.number).into_iter().map(base32::letter).collect();
+            let read = format!("{}{letters}", CALL.name).parse::<Call>();
+            assert_eq!(read.is_ok(), len >= CALL_HEAD, "{len}");
+        }
+        assert!(format!("{}{}", ANSWER.name, "\u{200b}".repeat(100_000)).parse::<Answer>().is_err());
     }
 
     #[test]

@@ -225,7 +225,7 @@ impl FromStr for Invite {
 }
 
 /// White space, and the marks without width that chat programs put into long words.
-fn is_skipped(character: char) -> bool {
+pub(super) fn is_skipped(character: char) -> bool {
     character.is_whitespace()
         || matches!(character, '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{2060}' | '\u{FEFF}')
 }
