@@ -1,5 +1,6 @@
 //! Addresses as people write them: with and without a port, with and without brackets, or as a name.
 
+use crate::quoted;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 
 /// The address that a player names, with `port` if none is said.
@@ -12,10 +13,11 @@ pub fn resolve(text: &str, port: u16) -> Result<SocketAddr, String> {
         Named::Host(name, port) => (name, port),
     };
     let found = (name.as_str(), port).to_socket_addrs();
-    let mut found: Vec<_> = found.map_err(|error| format!("'{text}' is not found: {error}"))?.collect();
+    let mut found: Vec<_> =
+        found.map_err(|error| format!("{} is not found: {error}", quoted(text)))?.collect();
     // Where a name has both, most hosts at home are reached by IPv4.
     found.sort_by_key(SocketAddr::is_ipv6);
-    found.first().copied().ok_or_else(|| format!("'{text}' has no address"))
+    found.first().copied().ok_or_else(|| format!("{} has no address", quoted(text)))
 }
 
 /// An address, or a name to be looked up.
@@ -54,9 +56,9 @@ pub fn read(text: &str, port: u16) -> Result<Named, String> {
     }
     match text.rsplit_once(':') {
         Some((name, _)) if name.contains(':') => {
-            Err(format!("'{text}' is no IPv6 address; with a port it is written [2001:db8::7]:7000"))
+            Err(format!("{} is no IPv6 address; with a port it is written [2001:db8::7]:7000", quoted(text)))
         }
-        Some(("", _)) => Err(format!("'{text}' names a port, but no host")),
+        Some(("", _)) => Err(format!("{} names a port, but no host", quoted(text))),
         Some((name, number)) => Ok(Named::Host(name.to_owned(), port_of(text, number)?)),
         None => Ok(Named::Host(text.to_owned(), port)),
     }
@@ -65,20 +67,23 @@ pub fn read(text: &str, port: u16) -> Result<Named, String> {
 /// An IPv6 address in brackets, with or without a port after them; `inside` begins behind the first bracket.
 fn bracketed(text: &str, inside: &str, port: u16) -> Result<Named, String> {
     let Some((ip, rest)) = inside.split_once(']') else {
-        return Err(format!("'{text}' has no closing bracket"));
+        return Err(format!("{} has no closing bracket", quoted(text)));
     };
-    let ip: Ipv6Addr =
-        ip.parse().map_err(|_| format!("'{ip}' is no IPv6 address, and brackets are for those alone"))?;
+    let ip: Ipv6Addr = ip
+        .parse()
+        .map_err(|_| format!("{} is no IPv6 address, and brackets are for those alone", quoted(ip)))?;
     let port = match rest.strip_prefix(':') {
         Some(number) => port_of(text, number)?,
         None if rest.is_empty() => port,
-        None => return Err(format!("'{text}' goes on after its bracket with '{rest}'")),
+        None => return Err(format!("{} goes on after its bracket with {}", quoted(text), quoted(rest))),
     };
     Ok(Named::Address((ip, port).into()))
 }
 
 fn port_of(text: &str, number: &str) -> Result<u16, String> {
-    number.parse().map_err(|_| format!("'{number}' in '{text}' is no port: ports are 0 to 65535"))
+    number
+        .parse()
+        .map_err(|_| format!("{} in {} is no port: ports are 0 to 65535", quoted(number), quoted(text)))
 }
 
 /// The other reading of an IPv6 address that ends like an address and a port.

@@ -3,6 +3,8 @@
 use core::fmt;
 use core::str::FromStr;
 
+use crate::quoted;
+
 /// A key that both a window and a terminal can tell apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
@@ -51,10 +53,10 @@ pub struct UnknownKey(pub String);
 
 impl fmt::Display for UnknownKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(name) = self;
+        let name = quoted(&self.0);
         write!(
             f,
-            "no key is called '{name}': use a single character, or one of left, right, up, down, enter, tab, \
+            "no key is called {name}: use a single character, or one of left, right, up, down, enter, tab, \
              backspace, space, comma"
         )
     }

@@ -6,6 +6,7 @@ use rebout::MAX_DELAY_FRAMES;
 use rebout::rollback::MAX_WINDOW;
 use rebout::wire::message::MAX_WINDOW_AND_DELAY;
 
+use stage::quoted;
 use stage::sound::MAX_PERCENT;
 
 use super::{BotLink, Keyset, LEVELS, Settings};
@@ -121,7 +122,7 @@ fn named<T: Copy + PartialEq>(all: &[(T, &str)], value: T) -> String {
 fn set<T: Copy>(place: &mut T, all: &[(T, &str)], value: &str) -> Result<(), String> {
     let Some((found, _)) = all.iter().find(|(_, name)| *name == value) else {
         let names: Vec<&str> = all.iter().map(|(_, name)| *name).collect();
-        return Err(format!("'{value}' is none of {}", names.join(", ")));
+        return Err(format!("{} is none of {}", quoted(value), names.join(", ")));
     };
     *place = *found;
     Ok(())
@@ -206,13 +207,6 @@ fn set_port(settings: &mut Settings, value: &str) -> Result<(), String> {
 fn number(value: &str, max: u32) -> Result<u32, String> {
     let parsed = value.parse::<u32>().ok().filter(|number| *number <= max);
     parsed.ok_or_else(|| format!("{} is no number from 0 to {max}", quoted(value)))
-}
-
-/// As much of a value as a message has room for.
-fn quoted(value: &str) -> String {
-    const ROOM: usize = 40;
-    let short: String = value.chars().take(ROOM).collect();
-    format!("'{short}{}'", if value.chars().count() > ROOM { "..." } else { "" })
 }
 
 impl Settings {

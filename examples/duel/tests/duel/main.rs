@@ -11,6 +11,7 @@ mod online;
 mod pads;
 mod replays;
 mod settings;
+mod texts;
 mod training;
 mod view;
 mod words;

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-use crate::Key;
+use crate::{Key, quoted};
 
 /// A button of a gamepad, named by its place: letters and signs differ from maker to maker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -107,8 +107,7 @@ pub struct UnknownPadButton(pub String);
 
 impl fmt::Display for UnknownPadButton {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(name) = self;
-        write!(f, "no button of a gamepad is called '{name}': use one of")?;
+        write!(f, "no button of a gamepad is called {}: use one of", quoted(&self.0))?;
         for (at, button) in PadButton::ALL.iter().enumerate() {
             write!(f, "{} {button}", if at == 0 { "" } else { "," })?;
         }
