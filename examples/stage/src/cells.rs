@@ -163,8 +163,7 @@ impl Cells {
             let cell = &mut self.next[index];
             let under = cell.paper;
             *cell = Cell {
-                // A control character would move the cursor.
-                letter: if letter.is_control() { '?' } else { letter },
+                letter: if is_disruptive(letter) { '?' } else { letter },
                 ink: coarse([ink.r, ink.g, ink.b], self.depth),
                 paper: paper.map_or(under, |paper| coarse([paper.r, paper.g, paper.b], self.depth)),
             };
@@ -209,14 +208,29 @@ impl Cells {
                     paper = Some(cell.paper);
                     push_color(&mut self.out, 48, cell.paper, self.depth);
                 }
-                self.out.push(cell.letter);
-                cursor = column + 1;
+                let letter = cell.letter;
+                self.out.push(letter);
+                cursor = if is_narrow(letter) { column + 1 } else { usize::MAX };
             }
         }
         self.fresh = false;
         self.out.push_str("\x1b[?2026l");
         self.out.as_bytes()
     }
+}
+
+/// Whether a letter would move the cursor, or turn the text around it.
+fn is_disruptive(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(letter, '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// Whether all terminals move their cursor by one column for a letter: those of the pictures, and of alphabets without marks. A
+/// name may have others, which are wide, or have no width at all.
+const fn is_narrow(letter: char) -> bool {
+    matches!(letter, ' '..='\u{2ff}' | '\u{370}'..='\u{482}' | '\u{48a}'..='\u{52f}' | '\u{2010}'..='\u{2027}')
+        || matches!(letter, '\u{2190}'..='\u{21ff}' | '\u{2500}'..='\u{25ff}')
 }
 
 /// Colours in steps that the eye hardly sees, so that a slow gradient is not a new picture every frame.

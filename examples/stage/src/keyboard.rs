@@ -64,7 +64,7 @@ impl Keyboard {
 
     pub fn press(&mut self, key: Key, role: Role, now: Instant) {
         if self.releases {
-            if !self.held.contains(&key) {
+            if !self.held.contains(&key) && self.held.len() < PRESS_LIMIT {
                 self.held.push(key);
                 self.note(key, now);
             }
@@ -123,7 +123,9 @@ impl Keyboard {
                 Role::Jump => JUMP,
                 Role::Tap => TAP,
             };
-            self.latches.push(Latch { key, role, pressed: now, until: now + lasts, repeats: false });
+            if self.latches.len() < PRESS_LIMIT {
+                self.latches.push(Latch { key, role, pressed: now, until: now + lasts, repeats: false });
+            }
             return self.note(key, now);
         };
         if !latch.repeats {

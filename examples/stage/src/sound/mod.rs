@@ -37,6 +37,8 @@ use std::time::Duration;
 pub use clip::{Bank, Clip, RATE, SoundId};
 pub use levels::{Levels, MAX_PERCENT};
 pub use mixer::Mixer;
+#[cfg(target_os = "linux")]
+pub use output::PulseMessage;
 pub use score::Score;
 
 use levels::SharedLevels;

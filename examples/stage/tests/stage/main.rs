@@ -1,4 +1,5 @@
 //! The parts of the stage that need neither a device nor a screen.
 
+mod hostile;
 mod mixer;
 mod pads;

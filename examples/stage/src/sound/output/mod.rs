@@ -1,5 +1,7 @@
 //! The device: a thread that asks the mixer for samples whenever the device wants some.
 
+#[cfg(target_os = "linux")]
+mod message;
 #[cfg(any(target_os = "macos", target_os = "windows"))]
 mod native;
 #[cfg(target_os = "linux")]
@@ -10,6 +12,8 @@ use std::time::Duration;
 
 use super::{Mixer, RATE};
 
+#[cfg(target_os = "linux")]
+pub use message::PulseMessage;
 #[cfg(any(target_os = "macos", target_os = "windows"))]
 use native::play;
 #[cfg(target_os = "linux")]

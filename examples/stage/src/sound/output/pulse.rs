@@ -3,7 +3,7 @@
 //! The library has the protocol; the loop is here, because a thread that waits at a socket needs no executor.
 
 use std::ffi::CStr;
-use std::io::{self, BufRead, BufReader, Cursor, Read, Write};
+use std::io::{self, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use pulseaudio::protocol::{
 };
 
 use super::super::{Mixer, RATE};
+use super::message::{MAX_BYTES, PulseMessage};
 
 /// Two sides of four bytes.
 const BYTES_PER_FRAME: u32 = 8;
@@ -24,8 +25,6 @@ const BUFFER_MILLIS: u32 = 32;
 const BLOCK_MILLIS: u32 = 8;
 /// A server that is silent for so long has a sleeping sink.
 const SILENCE: Duration = Duration::from_millis(200);
-/// The server may not ask for more at once, nor send a longer message.
-const MAX_BYTES: usize = 1 << 20;
 const NAME: &CStr = c"rebout";
 
 /// Plays until the server is gone; gives the mixer back, and why it ended.
@@ -101,18 +100,7 @@ impl Stream {
 
     /// The next message of the server; `None` if it is none that we know.
     fn message(&mut self) -> io::Result<Option<Command>> {
-        if self.socket.fill_buf()?.is_empty() {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        let descriptor = protocol::read_descriptor(&mut self.socket).map_err(broken)?;
-        let length = descriptor.length as usize;
-        if length > MAX_BYTES {
-            return Err(io::Error::other(format!("a message of {length} bytes")));
-        }
-        let mut bytes = vec![0; length];
-        self.socket.read_exact(&mut bytes).map_err(|_| io::Error::from(io::ErrorKind::UnexpectedEof))?;
-        let message = Command::read_tag_prefixed(&mut Cursor::new(bytes), self.version);
-        Ok(message.ok().map(|(_, command)| command))
+        Ok(PulseMessage::read(&mut self.socket)?.command(self.version))
     }
 
     fn send(&mut self, mixer: &mut Mixer, block: &mut Block, bytes: u32) -> io::Result<()> {
@@ -166,8 +154,7 @@ fn ask<R: protocol::CommandReply>(
     version: u16,
 ) -> io::Result<R> {
     protocol::write_command_message(socket.get_mut(), 0, command, version).map_err(broken)?;
-    let (_, answer) = protocol::read_reply_message(socket, version).map_err(broken)?;
-    Ok(answer)
+    PulseMessage::read(socket)?.reply(version).map_err(broken)
 }
 
 fn broken(error: ProtocolError) -> io::Error {
