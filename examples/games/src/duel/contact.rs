@@ -186,7 +186,7 @@ impl Duel {
             fighter.controls.spend();
             fighter.crouching = false;
             fighter.stun = 18;
-            fighter.vx = Fx::lit("4") * -fighter.facing.sign();
+            fighter.vx = const { Fx::lit("4") } * -fighter.facing.sign();
         }
         emit(cues, Effect::Escape, Player::One, middle, Fx::from_num(66));
     }
@@ -209,8 +209,8 @@ fn release(holder: &mut Fighter, held: &mut Fighter, player: Player, cues: &mut 
     let away = holder.facing.sign();
     held.x = (holder.x + Fx::from_num(30) * away).clamp(-STAGE_HALF_WIDTH, STAGE_HALF_WIDTH);
     held.y = Fx::from_num(24);
-    held.vx = Fx::lit("3.4") * away;
-    held.vy = Fx::lit("4.5");
+    held.vx = const { Fx::lit("3.4") } * away;
+    held.vy = const { Fx::lit("4.5") };
     held.facing = holder.facing.opposite();
     held.enter(Action::Launched);
     held.juggle_hits = JUGGLE_LIMIT;
@@ -275,10 +275,12 @@ fn land(victim: &mut Fighter, by: Player, blow: Blow, cues: &mut Cues) {
     victim.facing = blow.direction.opposite();
     let hard_push = data.push_hit + PUSH_PER_HIT * i32::from(victim.combo_hits.saturating_sub(1));
     let (rise, drift) = match data.on_hit {
-        _ if victim.health == 0 => (Fx::lit("6.5"), Fx::lit("3.6")),
-        OnHit::Launch => (Fx::lit("8"), data.push_hit),
-        OnHit::Sweep => (Fx::lit("3.2"), data.push_hit),
-        OnHit::Stagger if airborne || victim.combo_hits > COMBO_LIMIT => (Fx::lit("4.6"), Fx::lit("2.6")),
+        _ if victim.health == 0 => (const { Fx::lit("6.5") }, const { Fx::lit("3.6") }),
+        OnHit::Launch => (const { Fx::lit("8") }, data.push_hit),
+        OnHit::Sweep => (const { Fx::lit("3.2") }, data.push_hit),
+        OnHit::Stagger if airborne || victim.combo_hits > COMBO_LIMIT => {
+            (const { Fx::lit("4.6") }, const { Fx::lit("2.6") })
+        }
         OnHit::Stagger => {
             victim.enter(Action::Hit);
             victim.stun = data.hit_stun;

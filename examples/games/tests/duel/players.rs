@@ -42,7 +42,7 @@ impl View {
             ahead,
             back,
             airborne: own.airborne(),
-            falls: own.airborne() && own.vy < Fx::lit("-3"),
+            falls: own.airborne() && own.vy < const { Fx::lit("-3") },
             blocked: own.action == Action::Block,
             foe_airborne: foe.airborne(),
         }

@@ -7,6 +7,9 @@ use super::super::moves::Move;
 use super::super::{Action, Fx};
 use super::senses::View;
 
+/// Below this speed upwards a fighter falls fast enough to strike what is under it.
+pub(super) const FALLING: Fx = Fx::lit("-3");
+
 /// A thing that a fighter does again and again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Deed {
@@ -61,7 +64,7 @@ impl Guess {
         if frame < self.after {
             return carry_on(view);
         }
-        let falls = view.own.airborne() && view.own.vy < Fx::lit("-3");
+        let falls = view.own.airborne() && view.own.vy < FALLING;
         match self.deed {
             Deed::Idle => carry_on(view),
             Deed::Guard => guard(view),

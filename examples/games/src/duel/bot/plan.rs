@@ -6,7 +6,7 @@ use super::super::buttons::{DOWN, HEAVY, UP};
 use super::super::fighter::RISE_FRAMES;
 use super::super::moves::Move;
 use super::super::{Action, Fighter, Fx};
-use super::deed::{guard, press, tap};
+use super::deed::{FALLING, guard, press, tap};
 use super::senses::View;
 
 /// Frames before the end of a stun from which the bot thinks of what comes after it: a press waits that long.
@@ -155,7 +155,7 @@ impl Plan {
                 let corner_is_behind = own.x * own.facing.sign() < Fx::ZERO;
                 if corner_is_behind { view.back } else { Buttons::NONE }
             }
-            Action::Air if self == Self::JumpIn && own.vy < Fx::lit("-3") && view.gap < 90 => {
+            Action::Air if self == Self::JumpIn && own.vy < FALLING && view.gap < 90 => {
                 tap(HEAVY, u32::from(age))
             }
             Action::Block if matches!(self, Self::Guard { .. }) && own.stun < 4 => {
