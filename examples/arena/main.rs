@@ -40,7 +40,7 @@ enum Role {
         /// The address to listen on.
         #[arg(long, default_value = "127.0.0.1:7100")]
         bind: SocketAddr,
-        /// Shut down after this many seconds; without it the server runs until it is killed.
+        /// Shut down after this many seconds; without it the server runs until Ctrl-C or a plain `kill`.
         #[arg(long)]
         seconds: Option<u64>,
         /// A client that is silent for this many seconds is removed.
@@ -93,9 +93,11 @@ fn link(name: &str) -> Result<LinkConfig, String> {
 }
 
 fn main() -> ExitCode {
+    signals::listen();
     let result = match Args::parse().role {
         Role::Serve { bind, seconds, timeout, json } => {
-            UdpDriver::bind(bind).map_err(Into::into).and_then(|udp| serve(udp, seconds, timeout, json))
+            let served = |udp| serve(udp, seconds, timeout, json, signals::asked_to_stop);
+            UdpDriver::bind(bind).map_err(Into::into).and_then(served)
         }
         Role::Join { server, seconds, timeout, link, bot, json } => {
             join(server, &Way { seconds, timeout, link, json }, bot || json)

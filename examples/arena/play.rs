@@ -11,6 +11,8 @@ use rebout::net::relay::Relay;
 use rebout::net::udp::UdpDriver;
 use std::io::IsTerminal;
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -48,6 +50,14 @@ fn stty(args: &[&str]) {
     }
 }
 
+/// The other entities that a client has seen; the most of them at once, because bots leave one after the other.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    kills: u32,
+    most_others: usize,
+    most_shots: usize,
+}
+
 fn play(server: SocketAddr, way: &Way, mut hands: Hands, name: &str) -> Outcome<Reason> {
     let Way { seconds, timeout, link, json } = *way;
     let relay = link.map(|link| Relay::start(any_port(server), server, link, entropy())).transpose()?;
@@ -56,7 +66,7 @@ fn play(server: SocketAddr, way: &Way, mut hands: Hands, name: &str) -> Outcome<
     let mut config = ClientConfig::new(entropy());
     config.timeout = Duration::from_secs(timeout);
     let (mut client, world) = (Client::join(config, server)?, Arena::new());
-    let (mut kills, mut shots_seen) = (0_u32, 0_u32);
+    let mut seen = Seen::default();
     let end = seconds.map(|seconds| udp.now() + Duration::from_secs(seconds));
     loop {
         let due = client.next_frame_at();
@@ -70,19 +80,21 @@ fn play(server: SocketAddr, way: &Way, mut hands: Hands, name: &str) -> Outcome<
                     let words = format!("{name}you are player {id}");
                     say(json, "joined", &[("id", id.to_string())], &words);
                 }
-                ClientEvent::Told { told, .. } if told.bytes().first() == Some(&KILLED) => kills += 1,
+                ClientEvent::Told { told, .. } if told.bytes().first() == Some(&KILLED) => seen.kills += 1,
                 ClientEvent::Over(reason) => {
                     udp.close(&mut client, Duration::from_secs(1))?;
-                    report(&client, json, name, kills, shots_seen, reason);
+                    report(&client, json, name, seen, reason);
                     return Ok(reason);
                 }
                 _ => {}
             }
         }
-        shots_seen = shots_seen.max(client.render_frame().map_or(0, |at| client.shots(at).count()) as u32);
-        let mut quit = end.is_some_and(|end| now >= end);
+        seen.most_others = seen.most_others.max(client.others().count());
+        let shots = client.render_frame().map_or(0, |at| client.shots(at).count());
+        seen.most_shots = seen.most_shots.max(shots);
+        let mut quit = end.is_some_and(|end| now >= end) || signals::asked_to_stop();
         if let Hands::Keys(keys) = &hands {
-            draw(&client, keys.raw, kills);
+            draw(&client, keys.raw, seen.kills);
             quit |= keys.quit;
         }
         if quit {
@@ -101,8 +113,8 @@ fn any_port(server: SocketAddr) -> SocketAddr {
 }
 
 /// Says how it was.
-fn report(client: &Client, json: bool, name: &str, kills: u32, shots: u32, reason: Reason) {
-    let stats = client.stats();
+fn report(client: &Client, json: bool, name: &str, seen: Seen, reason: Reason) {
+    let (stats, kills) = (client.stats(), seen.kills);
     let prediction = stats.prediction;
     let fields = [
         ("reason", reason.to_string()),
@@ -110,8 +122,8 @@ fn report(client: &Client, json: bool, name: &str, kills: u32, shots: u32, reaso
         ("snapshots", stats.snapshots.to_string()),
         ("compared", prediction.compared.to_string()),
         ("exact", prediction.exact.to_string()),
-        ("others", client.others().count().to_string()),
-        ("shots", shots.to_string()),
+        ("others", seen.most_others.to_string()),
+        ("shots", seen.most_shots.to_string()),
         ("kills", kills.to_string()),
         ("round_trip_ms", format!("{:.2}", stats.round_trip.as_secs_f64() * 1e3)),
     ];
@@ -126,7 +138,9 @@ pub(crate) fn bots(clients: u8, way: &Way) -> Outcome {
     let way = *way;
     let udp = UdpDriver::bind("127.0.0.1:0".parse()?)?;
     let addr = udp.local_addr();
-    let serving = thread::spawn(move || serve(udp, way.seconds.map(|seconds| seconds + 2), 10, way.json));
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopped = Arc::clone(&stop);
+    let serving = thread::spawn(move || serve(udp, None, 10, way.json, || stopped.load(Ordering::Relaxed)));
     let playing: Vec<_> = (0..clients)
         .map(|n| {
             let name = format!("bot {n}: ");
@@ -136,5 +150,6 @@ pub(crate) fn bots(clients: u8, way: &Way) -> Outcome {
     for bot in playing {
         bot.join().map_err(|_| "a bot has panicked")??;
     }
+    stop.store(true, Ordering::Relaxed);
     serving.join().map_err(|_| "the server has panicked")?
 }

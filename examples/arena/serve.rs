@@ -6,14 +6,21 @@ use rebout::authority::{Server, ServerConfig, ServerEvent};
 use rebout::net::udp::UdpDriver;
 use std::time::Duration;
 
-pub(crate) fn serve(mut udp: UdpDriver, seconds: Option<u64>, timeout: u64, json: bool) -> Outcome {
+/// Serves until its time is over or `stopped` says so, and tells everybody.
+pub(crate) fn serve(
+    mut udp: UdpDriver,
+    seconds: Option<u64>,
+    timeout: u64,
+    json: bool,
+    stopped: impl Fn() -> bool,
+) -> Outcome {
     let mut config = ServerConfig::new(entropy());
     config.timeout = Duration::from_secs(timeout);
     let (mut server, mut world) = (Server::new(config)?, Arena::new());
     let addr = udp.local_addr();
     say(json, "serving", &[("address", addr.to_string())], &format!("the arena is open: join {addr}"));
     let end = seconds.map(|seconds| udp.now() + Duration::from_secs(seconds));
-    while end.is_none_or(|end| udp.now() < end) {
+    while end.is_none_or(|end| udp.now() < end) && !stopped() {
         let due = server.next_frame_at();
         udp.run_until(&mut server, due)?;
         server.advance(udp.now(), &mut world);

@@ -103,7 +103,7 @@ pub enum Command {
         /// The address to listen on
         #[arg(long, default_value_t = SocketAddr::from(([127, 0, 0, 1], PORT)))]
         bind: SocketAddr,
-        /// Shut down after this many seconds; without it the server runs until it is killed
+        /// Shut down after this many seconds; without it the server runs until Ctrl-C or a plain `kill`
         #[arg(long, value_name = "N")]
         seconds: Option<u64>,
         /// A client that is silent for this many seconds is removed

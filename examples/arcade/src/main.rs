@@ -32,10 +32,9 @@ fn main() -> ExitCode {
         None => alone(&cli.alone),
         Some(Command::Serve { wire, bind, seconds, timeout, seed, json }) => {
             let voice = if json { Voice::Json } else { Voice::Words };
-            bound(bind).and_then(|udp| {
-                let stop = Arc::new(AtomicBool::new(false));
-                serve(udp, &Service { wire, seconds, timeout, seed, voice, stop })
-            })
+            signals::listen();
+            let service = Service { wire, seconds, timeout, seed, voice };
+            bound(bind).and_then(|udp| serve(udp, &service, signals::asked_to_stop))
         }
         Some(Command::Join { server, player }) => join(server, &player, String::new()),
         Some(Command::Bots { clients, seconds, wire, link, seed, json }) => {
@@ -128,9 +127,8 @@ fn on_own_server<T>(
         timeout: 10,
         seed: arcade::play::entropy() as u32,
         voice: Voice::Silent,
-        stop: Arc::clone(&stop),
     };
-    let serving = thread::spawn(move || serve(udp, &service));
+    let serving = serve_in_thread(udp, service, &stop);
     let playing: Vec<_> = (0..bots)
         .map(|_| spawn_bot(here, args.player.wire, None, None, Voice::Silent, String::new()))
         .collect();
@@ -145,6 +143,12 @@ fn on_own_server<T>(
     }
     serving.join().map_err(|_| "the server has panicked")??;
     done
+}
+
+/// A server that ends once `stop` is set.
+fn serve_in_thread(udp: UdpDriver, service: Service, stop: &Arc<AtomicBool>) -> thread::JoinHandle<Outcome> {
+    let stop = Arc::clone(stop);
+    thread::spawn(move || serve(udp, &service, || stop.load(Ordering::Relaxed)))
 }
 
 fn join(server: SocketAddr, player: &Player, invitation: String) -> Outcome {
@@ -198,9 +202,8 @@ fn bots(clients: u8, seconds: u64, wire: Format, link: Option<LinkConfig>, seed:
     let udp = bound(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
     let addr = udp.local_addr();
     let stop = Arc::new(AtomicBool::new(false));
-    let service =
-        Service { wire, seconds: Some(seconds + 10), timeout: 10, seed, voice, stop: Arc::clone(&stop) };
-    let serving = thread::spawn(move || serve(udp, &service));
+    let service = Service { wire, seconds: Some(seconds + 10), timeout: 10, seed, voice };
+    let serving = serve_in_thread(udp, service, &stop);
     let playing: Vec<_> = (1..=clients)
         .map(|n| spawn_bot(addr, wire, link, Some(seconds), voice, format!("bot {n}: ")))
         .collect();

@@ -63,6 +63,7 @@ pub fn play(screen: &Screen, server: SocketAddr, seat: &Seat) -> Outcome<Reason>
         raw: false,
         net: false,
         left: None,
+        most_ships: 0,
     };
     screen.sound().music(Some(sound::MUSIC));
     let world = Arcade::new(1);
@@ -101,6 +102,8 @@ struct Game<'a> {
     net: bool,
     /// Who was seen to leave last, and for how many frames that is still shown.
     left: Option<(u8, u16)>,
+    /// The most ships that were seen at once: bots leave one after the other.
+    most_ships: usize,
 }
 
 impl Game<'_> {
@@ -139,6 +142,7 @@ impl Game<'_> {
 
     fn show(&mut self) {
         self.scene.frame(&self.client);
+        self.most_ships = self.most_ships.max(self.scene.ships.len());
         for (at, sound) in (0_u32..).zip(&self.scene.sounds) {
             self.screen.sound().play(sound::play_of(*sound, self.scene.age.wrapping_add(at)));
         }
@@ -220,7 +224,7 @@ impl Game<'_> {
             ("compared", prediction.compared.to_string()),
             ("exact", prediction.exact.to_string()),
             ("max_correction", prediction.max_correction.to_string()),
-            ("ships", scene.ships.len().to_string()),
+            ("ships", self.most_ships.to_string()),
             ("score", scene.score.to_string()),
             ("level", scene.level.to_string()),
             ("lives", lives.to_string()),

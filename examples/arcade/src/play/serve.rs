@@ -5,8 +5,6 @@ use crate::cli::Format;
 use crate::game::Arcade;
 use rebout::authority::{Server, ServerConfig, ServerEvent};
 use rebout::net::udp::UdpDriver;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The most players.
@@ -20,12 +18,10 @@ pub struct Service {
     pub timeout: u64,
     pub seed: u32,
     pub voice: Voice,
-    /// Set to end it from another thread.
-    pub stop: Arc<AtomicBool>,
 }
 
-/// Serves until it is time to stop, and tells everybody.
-pub fn serve(mut udp: UdpDriver, service: &Service) -> Outcome {
+/// Serves until its time is over or `stopped` says so, and tells everybody.
+pub fn serve(mut udp: UdpDriver, service: &Service, stopped: impl Fn() -> bool) -> Outcome {
     let Service { wire, voice, .. } = *service;
     let mut config = ServerConfig::new(entropy());
     (config.wire, config.max_clients) = (wire.wire(), SEATS);
@@ -35,7 +31,7 @@ pub fn serve(mut udp: UdpDriver, service: &Service) -> Outcome {
     let fields = [("address", addr.to_string()), ("wire", wire.name().to_owned())];
     voice.say("serving", &fields, &format!("the arcade is open: join {addr} --wire {}", wire.name()));
     let end = service.seconds.map(|seconds| udp.now() + Duration::from_secs(seconds));
-    while end.is_none_or(|end| udp.now() < end) && !service.stop.load(Ordering::Relaxed) {
+    while end.is_none_or(|end| udp.now() < end) && !stopped() {
         let due = server.next_frame_at();
         udp.run_until(&mut server, due)?;
         server.advance(udp.now(), &mut world);
