@@ -263,11 +263,17 @@ impl Protocol for Impatient {
 #[test]
 fn a_timer_in_the_past_does_not_make_the_driver_spin() {
     let mut udp = bind("127.0.0.1:0");
-    let mut impatient = Impatient(0);
-    let deadline = udp.now() + Duration::from_millis(20);
-    udp.run_until(&mut impatient, deadline).unwrap();
+    let polls = loop {
+        let mut impatient = Impatient(0);
+        let deadline = udp.now() + Duration::from_millis(20);
+        udp.run_until(&mut impatient, deadline).unwrap();
+        // One poll alone tells nothing: this thread did not run before the deadline.
+        if impatient.0 > 1 {
+            break impatient.0;
+        }
+    };
     // One nap of a quarter of a millisecond at least between two polls: a slow machine makes fewer.
-    assert!((2..=82).contains(&impatient.0), "{} polls", impatient.0);
+    assert!(polls <= 82, "{polls} polls");
 }
 
 #[test]

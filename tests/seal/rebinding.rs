@@ -42,7 +42,7 @@ impl Machine {
 
 fn config() -> Config {
     let (interrupted_after, lost_after) = (Duration::from_secs(5), Duration::from_secs(20));
-    Config { frame_rate: 240, interrupted_after, lost_after, ..Config::new(0xB0) }
+    Config { frame_rate: 480, interrupted_after, lost_after, ..Config::new(0xB0) }
 }
 
 #[test]

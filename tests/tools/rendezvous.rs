@@ -43,7 +43,7 @@ fn meet(server: SocketAddr) -> (SocketAddr, String) {
     let (began, mut buf) = (Instant::now(), [0; 1_200]);
     loop {
         let now = began.elapsed();
-        assert!(now < Duration::from_secs(10), "they do not meet");
+        assert!(now < Duration::from_secs(60), "they do not meet");
         while let Some((to, len)) = host.poll_transmit(now, &mut buf) {
             host_socket.send_to(&buf[..len], to).expect("sent");
         }
@@ -84,11 +84,12 @@ fn meet(server: SocketAddr) -> (SocketAddr, String) {
 
 #[test]
 fn a_host_and_a_joiner_meet_and_nobody_records_it() {
+    let unix = || std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs();
+    let begun = unix();
     let (server, addr) = start(&["--turn", "192.0.2.9:3478"]);
     let (host, user) = meet(addr);
     let expiry: u64 = user.split(':').next().and_then(|expiry| expiry.parse().ok()).expect("an expiry");
-    let unix = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs();
-    assert!((unix + 580..unix + 602).contains(&expiry), "{expiry} is ten minutes after {unix}");
+    assert!((begun + 600..=unix() + 600).contains(&expiry), "{expiry} is ten minutes after {begun}");
     let said = stop(server);
     assert!(said.starts_with("1 rooms opened, 1 open; 1 asked for a ticket; 1 INITs delivered"), "{said}");
     assert!(!said.contains(&host.to_string()) && !said.contains("met"), "{said}");

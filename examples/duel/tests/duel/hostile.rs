@@ -50,7 +50,7 @@ fn against_a_rogue(name: &str) -> Side {
     let wishes = Wishes {
         name: name.to_owned(),
         seed: Some(1),
-        frame_rate: 480,
+        frame_rate: 960,
         window_frames: 8,
         delay_frames: None,
         rules: Rules::default(),

@@ -20,7 +20,9 @@ pub(crate) const NEVER: Duration = Duration::from_secs(60);
 /// A round is decided within 60 seconds on its clock, whatever happens in it: that is, before this frame.
 const ONE_ROUND: &str = "3800";
 /// Fast, so that a match is short.
-const FRAME_RATE: &str = "480";
+const FRAME_RATE: &str = "960";
+/// Two bots are half as fast, so that a round trip of 10 ms is not longer than their window.
+const BOTS_FRAME_RATE: &str = "480";
 
 /// The duel on a machine without a display.
 pub(crate) fn duel() -> Command {
@@ -265,7 +267,7 @@ fn value<'a>(json: &'a str, key: &str) -> &'a str {
 
 fn bots(record: &Path, args: &[&str]) -> (Option<i32>, String) {
     let Output { status, stdout, stderr } = duel()
-        .args(["bots", "--json", "--seed", "5", "--frame-rate", FRAME_RATE, "--rtt", "10", "--record"])
+        .args(["bots", "--json", "--seed", "5", "--frame-rate", BOTS_FRAME_RATE, "--rtt", "10", "--record"])
         .arg(record)
         .args(args)
         .output()
