@@ -13,11 +13,20 @@ pub fn resolve(text: &str, port: u16) -> Result<SocketAddr, String> {
         Named::Host(name, port) => (name, port),
     };
     let found = (name.as_str(), port).to_socket_addrs();
-    let mut found: Vec<_> =
-        found.map_err(|error| format!("{} is not found: {error}", quoted(text)))?.collect();
+    let mut found: Vec<_> = found.map_err(|error| unknown(text, &error))?.collect();
     // Where a name has both, most hosts at home are reached by IPv4.
     found.sort_by_key(SocketAddr::is_ipv6);
     found.first().copied().ok_or_else(|| format!("{} has no address", quoted(text)))
+}
+
+/// A name that is not known, with the system's reason but without its preamble.
+fn unknown(text: &str, error: &std::io::Error) -> String {
+    let error = error.to_string();
+    let reason = error.rsplit(": ").next().unwrap_or(&error);
+    format!(
+        "{} is not found. Is the name spelled right, and is this machine online? ({reason})",
+        quoted(text)
+    )
 }
 
 /// An address, or a name to be looked up.

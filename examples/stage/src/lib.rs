@@ -7,6 +7,7 @@
 pub mod address;
 mod canvas;
 mod cells;
+mod errand;
 mod gestures;
 pub mod glyphs;
 mod keyboard;
@@ -25,6 +26,7 @@ mod window;
 
 pub use canvas::{Canvas, Color, Point, at, rgb};
 pub use cells::{Cells, Depth};
+pub use errand::{Errand, Unanswered};
 pub use gestures::{Stroke, Surface, Touch, TouchAct};
 pub use keyboard::{Keyboard, Role};
 pub use keys::{Key, UnknownKey};
