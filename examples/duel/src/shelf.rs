@@ -12,6 +12,7 @@ use rebout::{Player, Reason, is_disruptive};
 
 use crate::play::NAME_LETTERS;
 use games::duel::identity::GAME_ID;
+use stage::letters;
 
 /// The longest file that is read: more than any duel has.
 const MAX_FILE: u64 = 1 << 26;
@@ -98,7 +99,8 @@ fn entry(recording: &Recording, changed_secs: u64, path: PathBuf) -> Entry {
 /// cursor or turns the words around it.
 pub fn names(recording: &Recording) -> [String; 2] {
     let mut names = recording.header().names.each_ref().map(|name| {
-        name.chars().filter(|letter| !is_disruptive(*letter)).take(NAME_LETTERS + 2).collect::<String>()
+        let name: String = name.chars().filter(|letter| !is_disruptive(*letter)).collect();
+        letters::visible(&name).chars().take(NAME_LETTERS + 2).collect::<String>()
     });
     for (name, nameless) in names.iter_mut().zip(["Player one", "Player two"]) {
         if name.trim().is_empty() {

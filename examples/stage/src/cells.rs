@@ -2,19 +2,45 @@
 
 use std::fmt::Write as _;
 
+use crate::letters::{self, MAX_MARKS, is_block, is_mark};
 use crate::{Color, Raster};
 
 type Rgb = [u8; 3];
 
-/// One character with its colours. An upper half block makes two pixels of it.
+/// One character with its marks and colours. An upper half block makes two pixels of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cell {
     letter: char,
+    marks: [char; MAX_MARKS],
     ink: Rgb,
     paper: Rgb,
 }
 
-const BLANK: Cell = Cell { letter: ' ', ink: [0; 3], paper: [0; 3] };
+const BLANK: Cell = Cell { letter: ' ', marks: [NONE; MAX_MARKS], ink: [0; 3], paper: [0; 3] };
+
+impl Cell {
+    /// The letter and its marks; nothing for the second cell of a wide letter.
+    fn letters(self) -> impl Iterator<Item = char> {
+        [self.letter].into_iter().chain(self.marks).filter(|letter| *letter != NONE)
+    }
+
+    /// Adds a mark to the letter, as long as there is room.
+    fn mark(&mut self, mark: char) {
+        if let Some(free) = self.marks.iter_mut().find(|place| **place == NONE) {
+            *free = mark;
+        }
+    }
+
+    /// Takes the letter away, and leaves the paper.
+    fn clear(&mut self) {
+        *self = Self { paper: self.paper, ..BLANK };
+    }
+}
+
+/// The place of a mark that is not there.
+const NONE: char = '\0';
+/// The second cell of a wide letter.
+const REST: char = '\0';
 
 /// Which colours the terminal knows, or may be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,14 +140,15 @@ impl Cells {
 
     /// The letter, the ink and the paper of a cell of the terminal.
     pub fn cell(&self, column: usize, row: usize) -> (char, Color, Color) {
-        let Cell { letter, ink, paper } = self.next[row * self.size.0 + column];
+        let Cell { letter, ink, paper, .. } = self.next[row * self.size.0 + column];
         let color = |[r, g, b]: Rgb| Color { r, g, b, a: 255 };
         (letter, color(ink), color(paper))
     }
 
     /// A row of the area, as text.
     pub fn text(&self, row: usize) -> String {
-        (0..self.columns).map(|column| self.next[self.index(column, row)].letter).collect()
+        let cells = (0..self.columns).map(|column| self.next[self.index(column, row)]);
+        cells.flat_map(Cell::letters).collect()
     }
 
     /// The place of a cell of the area.
@@ -143,9 +170,9 @@ impl Cells {
                 let [ink, paper] = halves.map(|color| coarse(color, depth));
                 self.next[index] = if ink == paper {
                     // A cell of one colour is a space: its ink does not count.
-                    Cell { letter: ' ', ink: [0; 3], paper }
+                    Cell { paper, ..BLANK }
                 } else {
-                    Cell { letter: '▀', ink, paper }
+                    Cell { letter: '▀', ink, paper, ..BLANK }
                 };
             }
         }
@@ -154,29 +181,54 @@ impl Cells {
     /// Writes a line of text over the pixels; without paper, on the pixels that are there. Text that does not fit is cut.
     pub fn write(&mut self, column: i32, row: i32, text: &str, ink: Color, paper: Option<Color>) {
         let Some(row) = usize::try_from(row).ok().filter(|row| *row < self.rows) else { return };
-        for (offset, letter) in text.chars().enumerate() {
-            let Ok(place) = usize::try_from(column + offset as i32) else { continue };
-            if place >= self.columns {
+        let (mut next, mut last) = (column, None);
+        for letter in text.chars() {
+            if is_mark(letter) {
+                last.into_iter().for_each(|index: usize| self.next[index].mark(letter));
+                continue;
+            }
+            let (place, wide) = (next, letters::cells(letter));
+            next += wide as i32;
+            last = None;
+            if next > self.columns as i32 {
                 return;
             }
+            let Some(place) = usize::try_from(place).ok().filter(|_| wide > 0) else { continue };
             let index = self.index(place, row);
-            let cell = &mut self.next[index];
-            let under = cell.paper;
-            *cell = Cell {
-                letter: if is_disruptive(letter) { '?' } else { letter },
-                ink: coarse([ink.r, ink.g, ink.b], self.depth),
-                paper: paper.map_or(under, |paper| coarse([paper.r, paper.g, paper.b], self.depth)),
-            };
+            // A control character or a separator of lines would move the cursor.
+            let moves = letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}');
+            self.put(index, if moves { '?' } else { letter }, ink, paper);
+            if wide == 2 {
+                self.put(index + 1, REST, ink, paper);
+            }
+            last = Some(index);
         }
     }
 
+    /// Puts a letter into a cell. Of a wide letter that was there the other half becomes a space.
+    fn put(&mut self, index: usize, letter: char, ink: Color, paper: Option<Color>) {
+        let old = self.next[index];
+        if old.letter == REST && letter != REST {
+            self.next[index - 1].clear();
+        }
+        if self.next.get(index + 1).is_some_and(|next| next.letter == REST) {
+            self.next[index + 1].clear();
+        }
+        self.next[index] = Cell {
+            letter,
+            marks: BLANK.marks,
+            ink: coarse([ink.r, ink.g, ink.b], self.depth),
+            paper: paper.map_or(old.paper, |paper| coarse([paper.r, paper.g, paper.b], self.depth)),
+        };
+    }
+
     pub fn write_centered(&mut self, row: i32, text: &str, ink: Color, paper: Option<Color>) {
-        let column = (self.columns as i32 - text.chars().count() as i32) / 2;
+        let column = (self.columns as i32 - letters::width(text) as i32) / 2;
         self.write(column, row, text, ink, paper);
     }
 
     pub fn write_ending(&mut self, column: i32, row: i32, text: &str, ink: Color, paper: Option<Color>) {
-        self.write(column - text.chars().count() as i32, row, text, ink, paper);
+        self.write(column - letters::width(text) as i32, row, text, ink, paper);
     }
 
     /// The bytes that turn what is shown into what is to be.
@@ -197,6 +249,10 @@ impl Cells {
                     continue;
                 }
                 self.shown[index] = cell;
+                // The letter before has covered it.
+                if cell.letter == REST {
+                    continue;
+                }
                 if cursor != column {
                     let _ = write!(self.out, "\x1b[{};{}H", row + 1, column + 1);
                 }
@@ -208,29 +264,21 @@ impl Cells {
                     paper = Some(cell.paper);
                     push_color(&mut self.out, 48, cell.paper, self.depth);
                 }
-                let letter = cell.letter;
-                self.out.push(letter);
-                cursor = if is_narrow(letter) { column + 1 } else { usize::MAX };
+                let is_wide = self.next.get(index + 1).is_some_and(|next| next.letter == REST);
+                if is_wide {
+                    // A terminal that takes the letter for a narrow one must not show what was in its second cell.
+                    let _ = write!(self.out, "  \x1b[{};{}H", row + 1, column + 1);
+                }
+                self.out.extend(cell.letters());
+                // Terminals differ about the width of letters: only where all agree the cursor is known.
+                let is_known = cell.letter.is_ascii() || is_block(cell.letter);
+                cursor = if is_known { column + 1 } else { usize::MAX };
             }
         }
         self.fresh = false;
         self.out.push_str("\x1b[?2026l");
         self.out.as_bytes()
     }
-}
-
-/// Whether a letter would move the cursor, or turn the text around it.
-fn is_disruptive(letter: char) -> bool {
-    letter.is_control()
-        || matches!(letter, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
-        || matches!(letter, '\u{2060}'..='\u{206f}' | '\u{feff}')
-}
-
-/// Whether all terminals move their cursor by one column for a letter: those of the pictures, and of alphabets without marks. A
-/// name may have others, which are wide, or have no width at all.
-const fn is_narrow(letter: char) -> bool {
-    matches!(letter, ' '..='\u{2ff}' | '\u{370}'..='\u{482}' | '\u{48a}'..='\u{52f}' | '\u{2010}'..='\u{2027}')
-        || matches!(letter, '\u{2190}'..='\u{21ff}' | '\u{2500}'..='\u{25ff}')
 }
 
 /// Colours in steps that the eye hardly sees, so that a slow gradient is not a new picture every frame.

@@ -12,6 +12,7 @@ mod gestures;
 pub mod glyphs;
 mod keyboard;
 mod keys;
+pub mod letters;
 pub mod menu;
 pub mod pads;
 mod painter;

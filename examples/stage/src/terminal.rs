@@ -21,6 +21,10 @@ const GROWTH_CHECK: Duration = Duration::from_millis(50);
 const DUMB: &str = "this terminal calls itself dumb (TERM=dumb): it cannot place letters or show colours, and a picture needs \
                     both. Use another terminal, --view window, or --view none, which tells the match in words";
 
+/// The mode of ECMA-48 for the order of letters: as they are placed, or as the terminal finds it right.
+const EXPLICIT_ORDER: &str = "\x1b[8l";
+const IMPLICIT_ORDER: &str = "\x1b[8h";
+
 /// Takes over the terminal and runs the job beside it.
 pub(crate) fn run<P: Picture, T: Send + 'static>(
     roles: impl Fn(Key) -> Role + Send + 'static,
@@ -77,6 +81,8 @@ impl Takeover {
             EnableFocusChange,
             EnableBracketedPaste
         )?;
+        // Cells are placed one by one: a terminal that turns the letters of Hebrew and Arabic must not turn the row.
+        write!(io::stdout(), "{EXPLICIT_ORDER}")?;
         if releases {
             let flags = KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES
                 | KeyboardEnhancementFlags::REPORT_EVENT_TYPES
@@ -104,6 +110,7 @@ fn give_back(releases: bool) {
     if releases {
         let _ = execute!(io::stdout(), PopKeyboardEnhancementFlags);
     }
+    let _ = write!(io::stdout(), "{IMPLICIT_ORDER}");
     let _ = execute!(
         io::stdout(),
         DisableMouseCapture,
@@ -123,7 +130,13 @@ fn read_keys<P: Picture>(screen: &Screen<P>, roles: impl Fn(Key) -> Role) {
             {
                 screen.close();
             }
-            Event::Key(KeyEvent { code, kind, .. }) => {
+            Event::Key(KeyEvent { code, kind, modifiers, .. }) => {
+                // A letter with Ctrl or Alt is a command of some other program, not a letter.
+                let is_command = modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+                let is_letter = matches!(code, KeyCode::Char(_));
+                if is_command && is_letter {
+                    continue;
+                }
                 if let Some(stroke) = stroke_of(code).filter(|_| kind != KeyEventKind::Release) {
                     screen.gestures().stroke(stroke);
                 }

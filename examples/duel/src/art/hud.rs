@@ -9,7 +9,7 @@ use crate::picture::{Banner, Message, Panel, Picture, Tape, Tone, banner};
 use crate::scene::Scene;
 use games::duel::{FULL_HEALTH, Phase, ROUNDS_TO_WIN};
 use stage::glyphs::{self, Style, write, write_centered, write_ending};
-use stage::{Canvas, Color, Point, at, rgb};
+use stage::{Canvas, Color, Point, at, letters, rgb};
 
 pub(super) const INK: Color = rgb(0x12_0A_1C);
 pub(super) const PAPER: Color = rgb(0xFF_F6_E4);
@@ -109,17 +109,20 @@ fn paint_bar(canvas: &mut dyn Canvas, scene: &Scene, player: Player) {
     paint_nameplate(canvas, scene, player, outward, inner);
 }
 
+/// Cells of a name beside the marks of the rounds.
+const NAME_CELLS: usize = 18;
+
 fn paint_nameplate(canvas: &mut dyn Canvas, scene: &Scene, player: Player, outward: f32, inner: f32) {
     let fighter = scene.duel.fighter(player);
     let style = Style::new(2.0, 2.4, PAPER).slanted(0.12);
-    let name: String = scene.names[player.index()].chars().take(18).collect();
+    let name = letters::head(&scene.names[player.index()], NAME_CELLS);
     let edge = at(inner + outward * (BAR_WIDTH - 2.0), 57.0);
     let shadow = Style { color: INK, stroke: 5.4, ..style };
     for style in [shadow, style] {
         if player == Player::One {
-            write(canvas, &name, edge, style);
+            write(canvas, name, edge, style);
         } else {
-            write_ending(canvas, &name, edge, style);
+            write_ending(canvas, name, edge, style);
         }
     }
     for mark in 0..ROUNDS_TO_WIN {

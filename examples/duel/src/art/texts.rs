@@ -3,7 +3,7 @@
 use rebout::Player;
 
 use stage::glyphs::{self, Style, write_centered};
-use stage::{Canvas, Cells, Raster, at, rgb};
+use stage::{Canvas, Cells, Raster, at, letters, rgb};
 
 use super::drill::INPUT_COLUMNS;
 use super::graph;
@@ -186,9 +186,14 @@ pub fn paint(cells: &mut Cells, picture: &Picture) {
         paint_panel(cells, panel, sheet);
     }
     if let (Some(lines), Some(message)) = (message, &picture.message) {
-        let widest = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
+        let widest = lines.iter().map(|line| letters::width(line)).max().unwrap_or(0);
         for (row, line) in (message_row..).zip(lines) {
-            cells.write_centered(row, &format!("  {line:^widest$}  "), tone_color(message.tone), Some(INK));
+            cells.write_centered(
+                row,
+                &format!("  {}  ", letters::centered(&line, widest)),
+                tone_color(message.tone),
+                Some(INK),
+            );
         }
     }
 }
@@ -229,17 +234,20 @@ fn write_banner(cells: &mut Cells, banner: &Banner) {
 fn paint_nameplate(cells: &mut Cells, scene: &Scene, player: Player) {
     let columns = cells.columns() as i32;
     let fighter = scene.duel.fighter(player);
-    let name: String = scene.names[player.index()].chars().take(20).collect();
     let marks: String =
         (0..ROUNDS_TO_WIN).map(|mark| if fighter.rounds > mark { "● " } else { "○ " }).collect();
     let score = if fighter.matches > 0 { format!("{} won", fighter.matches) } else { String::new() };
     let gap = CLOCK_COLUMNS as i32 / 2 + 2;
+    let won = if player == Player::One { format!("{score} {marks}") } else { format!(" {marks}{score}") };
+    // A long name ends before the score.
+    let room = columns / 2 - gap - letters::width(&won) as i32 - 2;
+    let name = letters::head(&scene.names[player.index()], room.max(0) as usize);
     if player == Player::One {
-        cells.write(2, NAME_ROW, &name, PAPER, None);
-        cells.write_ending(columns / 2 - gap, NAME_ROW, &format!("{score} {marks}"), GOLD, None);
+        cells.write(2, NAME_ROW, name, PAPER, None);
+        cells.write_ending(columns / 2 - gap, NAME_ROW, &won, GOLD, None);
     } else {
-        cells.write_ending(columns - 2, NAME_ROW, &name, PAPER, None);
-        cells.write(columns / 2 + gap, NAME_ROW, &format!(" {marks}{score}"), GOLD, None);
+        cells.write_ending(columns - 2, NAME_ROW, name, PAPER, None);
+        cells.write(columns / 2 + gap, NAME_ROW, &won, GOLD, None);
     }
 }
 

@@ -241,6 +241,24 @@ fn a_long_message_is_wrapped_and_lies_above_the_combos() {
     }
 }
 
+#[test]
+fn a_long_name_leaves_the_score_and_the_row_as_they_are() {
+    let names = ["東京都東京都東京都東京都東京都東", "Bartholomew Long"].map(str::to_owned);
+    let mut duel = Duel::new(1);
+    for fighter in &mut duel.fighters {
+        (fighter.rounds, fighter.matches) = (1, 12);
+    }
+    let picture = Picture::of(Scene::new(&duel, names));
+    for size in TERMINALS {
+        let row = &rows(&picture, size)[3];
+        assert!(
+            row.contains("東") && row.contains("12 won ● ○ ") && row.contains(" ● ○ 12 won"),
+            "{size:?}: {row}"
+        );
+        assert_eq!(stage::letters::width(row), usize::from(size.0), "{row}");
+    }
+}
+
 /// The rows of two pictures that differ in a terminal.
 fn rows_that_differ(pictures: [&Picture; 2], size: (u16, u16)) -> Vec<usize> {
     let cells = pictures.map(|picture| {

@@ -63,7 +63,7 @@ fn drawn(letter: char, cased: bool) -> String {
 
 #[test]
 fn every_letter_of_western_names_is_drawn_with_its_mark() {
-    let unknown = drawn('\u{4E2D}', false);
+    let unknown = drawn('\u{16A0}', false);
     let latin = ('\u{C0}'..='\u{17F}').filter(|letter| letter.is_alphabetic());
     for letter in latin.chain("ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩάώБГДЖЗИЙЛПФЦЧШЩЪЫЬЭЮЯЁЇЄ".chars())
     {
@@ -86,4 +86,29 @@ fn small_letters_are_drawn_small_where_that_is_wanted() {
         assert_ne!(drawn(letter, true), drawn(letter, false), "{letter}");
     }
     assert_eq!(drawn('A', true), drawn('A', false));
+}
+
+/// The strokes of a text, as text to compare.
+fn drawn_text(text: &str) -> String {
+    let mut strokes = Strokes::default();
+    write(&mut strokes, text, at(0.0, 0.0), Style::new(1.0, 1.0, rgb(0)));
+    format!("{:?}", strokes.0)
+}
+
+#[test]
+fn a_mark_that_follows_its_letter_is_drawn_on_it_and_what_is_never_seen_is_not_drawn() {
+    for (apart, whole) in [("e\u{308}x", "ëx"), ("C\u{327}", "Ç"), ("a\u{30A}", "å"), ("a\u{302}b", "âb")]
+    {
+        assert_eq!(drawn_text(apart), drawn_text(whole), "{whole}");
+    }
+    assert_eq!(drawn_text("a\u{200B}b\u{202E}c"), drawn_text("abc"));
+    assert_eq!(drawn_text("e\u{5B0}x"), drawn_text("ex"), "a mark that is not known takes no room");
+}
+
+#[test]
+fn a_wide_letter_takes_the_room_of_two() {
+    use stage::glyphs::width;
+    assert!((width("東x", 1.0) - width("abx", 1.0)).abs() < 0.01);
+    let beside = drawn_text("東x").replace(&drawn_text("東")[1..drawn_text("東").len() - 1], "");
+    assert!(beside.contains("x: 12.0"), "the next letter begins behind it: {beside}");
 }

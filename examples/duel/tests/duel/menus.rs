@@ -8,7 +8,8 @@ use duel::settings::{BotLink, Keyset, Settings};
 use duel::shelf::Entry;
 use duel::training::{Drill, Guard, Stance};
 use games::duel::bot::Level;
-use stage::menu::{Act, Field, Grid, Item, Layout, Menu, Note, Told, Value, drive, wrapped};
+use stage::letters::wrapped;
+use stage::menu::{Act, Field, Grid, Item, Layout, Menu, Note, Told, Value, drive};
 use stage::pads::{PadButton, PadHands};
 use stage::{Hands, Key, Stroke, Surface, Touch, TouchAct, at};
 

@@ -37,6 +37,30 @@ const THROUGH: [(&str, &str, &str); 9] = [
     ("0001", "ŉ", "N"),
 ];
 
+/// Marks that follow their letter instead of being a part of it, with the letter that has them in the lists above.
+const COMBINING: [(char, char); 14] = [
+    ('\u{300}', 'À'),
+    ('\u{301}', 'Á'),
+    ('\u{302}', 'Â'),
+    ('\u{303}', 'Ã'),
+    ('\u{304}', 'Ā'),
+    ('\u{306}', 'Ă'),
+    ('\u{307}', 'Ċ'),
+    ('\u{308}', 'Ä'),
+    ('\u{30A}', 'Å'),
+    ('\u{30B}', 'Ő'),
+    ('\u{30C}', 'Č'),
+    ('\u{326}', 'Ș'),
+    ('\u{327}', 'Ç'),
+    ('\u{328}', 'Ą'),
+];
+
+/// The strokes of a mark that follows its letter; `None` for one that is not known.
+pub(super) fn combining(mark: char) -> Option<Mark> {
+    let (_, example) = COMBINING.into_iter().find(|(known, _)| *known == mark)?;
+    parts(example).1
+}
+
 /// Capitals of Greek and Cyrillic that look like those of Latin.
 const ALIKE: [(&str, &str); 2] =
     [("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEZHIKMNOPTYX"), ("АВЕЗКМНОРСТУХІЈЅĸ", "ABE3KMHOPCTYXIJSK")];

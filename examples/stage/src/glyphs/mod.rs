@@ -5,7 +5,7 @@ mod marks;
 mod small;
 mod strokes;
 
-use crate::{Canvas, Color, Point, at};
+use crate::{Canvas, Color, Point, at, letters};
 use marks::Mark;
 
 /// From one letter to the next, in grid units.
@@ -37,25 +37,36 @@ impl Style {
 
 /// The width of `text`, from the first stroke to the last.
 pub fn width(text: &str, unit: f32) -> f32 {
-    (text.chars().count() as f32 * ADVANCE - 2.0).max(0.0) * unit
+    (letters::width(text) as f32 * ADVANCE - 2.0).max(0.0) * unit
 }
 
 /// Writes `text` with its top left corner at `corner`; small letters as capitals, unless the style keeps them.
 pub fn write(canvas: &mut dyn Canvas, text: &str, corner: Point, style: Style) {
-    for (index, letter) in text.chars().enumerate() {
-        let origin = corner.plus(index as f32 * ADVANCE * style.unit, 0.0);
-        write_letter(canvas, letter, origin, style);
+    let (mut cell, mut rest) = (0, text.chars().peekable());
+    while let Some(letter) = rest.next() {
+        let mark = rest.next_if(|next| letters::is_mark(*next)).and_then(marks::combining);
+        let origin = corner.plus(cell as f32 * ADVANCE * style.unit, 0.0);
+        match letters::cells(letter) {
+            // A mark without a stroke of ours, or a letter that is never seen.
+            0 => {}
+            2 => draw(canvas, WIDE_BOX, origin, style, |row| row),
+            _ => write_letter(canvas, letter, mark, origin, style),
+        }
+        cell += letters::cells(letter);
     }
 }
 
-fn write_letter(canvas: &mut dyn Canvas, letter: char, origin: Point, style: Style) {
+/// A wide letter, of which the alphabet has none.
+const WIDE_BOX: &str = "0090960600";
+
+fn write_letter(canvas: &mut dyn Canvas, letter: char, on_it: Option<Mark>, origin: Point, style: Style) {
     if style.cased
         && let Some(strokes) = small::strokes(letter)
     {
         return draw(canvas, strokes, origin, style, |row| row);
     }
     let (base, mark) = marks::parts(capital(letter));
-    match mark {
+    match mark.or(on_it) {
         Some(Mark::Above(accent)) => {
             // The letter makes room for its accent, so that a line of text has one height.
             draw(canvas, strokes::of(base), origin, style, |row| 1.7 + row * (TALL - 1.7) / TALL);

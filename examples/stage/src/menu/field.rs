@@ -1,5 +1,7 @@
 //! A field for a line of text.
 
+use crate::letters;
+
 /// A line of text that is typed, erased and pasted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Field {
@@ -16,11 +18,12 @@ impl Field {
         field
     }
 
-    /// The same field without spaces, which a copied address or invite has at its ends and where it was torn apart.
+    /// The same field for one word: without the spaces that a copied address or invite has at its ends and where it was torn
+    /// apart, and without the blocks of a picture beside it.
     #[must_use]
     pub fn without_spaces(mut self) -> Self {
         self.keeps_spaces = false;
-        self.text.retain(|letter| !letter.is_whitespace());
+        self.text.retain(letters::is_of_a_word);
         self
     }
 
@@ -28,16 +31,15 @@ impl Field {
         &self.text
     }
 
-    /// The end of the text that fits into `room` letters.
+    /// The end of the text that fits into `room` cells.
     pub fn tail(&self, room: usize) -> &str {
-        let skipped = self.text.chars().count().saturating_sub(room);
-        self.text.char_indices().nth(skipped).map_or("", |(at, _)| &self.text[at..])
+        letters::tail(&self.text, room)
     }
 
     pub(super) fn push(&mut self, letter: char) -> bool {
         let letter = if letter.is_whitespace() { ' ' } else { letter };
         let fits = self.text.chars().count() < self.max && !letter.is_control();
-        let is_taken = fits && (self.keeps_spaces || letter != ' ');
+        let is_taken = fits && (self.keeps_spaces || letters::is_of_a_word(letter));
         if is_taken {
             self.text.push(letter);
         }

@@ -2,6 +2,7 @@
 
 use super::{Item, Menu, Value};
 use crate::gestures::Surface;
+use crate::letters::{width as letters, wrapped};
 use crate::pixels::{HEIGHT, WIDTH};
 use crate::{Point, at};
 
@@ -185,10 +186,6 @@ fn is_lone(item: &Item) -> bool {
     item.value == Value::Pick
 }
 
-fn letters(text: &str) -> usize {
-    text.chars().count()
-}
-
 /// The letters of the longest line, as far as there is room.
 fn inner_width(menu: &Menu, labels: usize, room: usize) -> usize {
     let of_item = |item: &Item| match &item.value {
@@ -211,23 +208,4 @@ fn inner_width(menu: &Menu, labels: usize, room: usize) -> usize {
 fn first_shown(menu: &Menu, shown: usize) -> usize {
     let last = menu.items.len().saturating_sub(shown);
     menu.chosen().saturating_sub(shown / 2).min(last)
-}
-
-/// The lines of `text` with at most `room` letters each; a longer word is cut into pieces.
-pub fn wrapped(text: &str, room: usize) -> Vec<String> {
-    let room = room.max(1);
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        let mut rest: Vec<char> = word.chars().collect();
-        if let Some(line) = lines.last_mut().filter(|line| letters(line) + 1 + rest.len() <= room) {
-            line.push(' ');
-            line.push_str(word);
-            continue;
-        }
-        while rest.len() > room {
-            lines.push(rest.drain(..room).collect());
-        }
-        lines.push(rest.into_iter().collect());
-    }
-    lines
 }

@@ -12,7 +12,7 @@ mod paint;
 pub use acts::{Act, drive};
 pub use field::Field;
 pub use item::{Item, Value};
-pub use layout::{Grid, Layout, Line, wrapped};
+pub use layout::{Grid, Layout, Line};
 pub use paint::{Theme, paint, paint_shapes, write};
 
 /// A line of words above the items, and whether it is a warning.

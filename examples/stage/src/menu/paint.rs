@@ -3,7 +3,7 @@
 use super::layout::{Line, SLIDER_CELLS};
 use super::{Grid, Item, Layout, Menu, Value};
 use crate::glyphs::{self, Style};
-use crate::{Canvas, Cells, Color, Raster, at};
+use crate::{Canvas, Cells, Color, Raster, at, letters};
 
 /// The colours of a menu.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ trait Pen {
     fn words(&mut self, column: usize, row: usize, text: &str, color: Color);
     /// Words in the middle of `wide` columns from `column`.
     fn centered(&mut self, column: usize, row: usize, wide: usize, text: &str, color: Color) {
-        let room = wide.saturating_sub(text.chars().count());
+        let room = wide.saturating_sub(letters::width(text));
         self.words(column + room / 2, row, text, color);
     }
 
@@ -55,7 +55,7 @@ impl Pen for WindowPen<'_> {
 
     // Not on whole cells, as in a terminal: half a cell of a window is seen.
     fn centered(&mut self, column: usize, row: usize, wide: usize, text: &str, color: Color) {
-        let room = wide.saturating_sub(text.chars().count());
+        let room = wide.saturating_sub(letters::width(text));
         self.words_at(column as f32 + room as f32 / 2.0, row, text, color);
     }
 
@@ -178,34 +178,33 @@ fn draw_item(pen: &mut dyn Pen, menu: &Menu, index: usize, row: usize, layout: &
     };
     if item.value == Value::Pick {
         let room = layout.wide.saturating_sub(6);
-        let label: String = item.label.chars().take(room).collect();
+        let label = letters::head(&item.label, room);
         // Beside items with values a centred label would hang in the air.
         if menu.items.iter().any(|item| item.value != Value::Pick) {
-            pen.words(layout.left + 3, row, &label, color);
+            pen.words(layout.left + 3, row, label, color);
         } else {
-            pen.centered(layout.left, row, layout.wide, &label, color);
+            pen.centered(layout.left, row, layout.wide, label, color);
         }
         return;
     }
-    let label: String = item.label.chars().take(layout.values_at.saturating_sub(4)).collect();
-    pen.words(layout.left + 3, row, &label, color);
+    let label = letters::head(&item.label, layout.values_at.saturating_sub(4));
+    pen.words(layout.left + 3, row, label, color);
     draw_value(pen, item, is_chosen, row, layout, theme);
 }
 
 fn draw_value(pen: &mut dyn Pen, item: &Item, is_chosen: bool, row: usize, layout: &Layout, theme: &Theme) {
     let (column, room) = (layout.left + layout.values_at, layout.value_room());
-    let fitting = |text: &str| text.chars().take(room).collect::<String>();
     let color = if item.is_open() { theme.paper } else { theme.paper.darker(0.6) };
     match &item.value {
         Value::Pick => {}
-        Value::Shown(text) => pen.words(column, row, &fitting(text), color),
+        Value::Shown(text) => pen.words(column, row, letters::head(text, room), color),
         Value::Choice { options, at } => {
             let option = options.get(*at).map_or("", String::as_str);
-            pen.words(column, row, &fitting(option), color);
+            pen.words(column, row, letters::head(option, room), color);
             if is_chosen {
                 let shown = |is_more: bool| if is_more { theme.accent } else { theme.accent.darker(0.6) };
                 pen.words(column - 2, row, "<", shown(*at > 0));
-                let end = column + 1 + option.chars().count();
+                let end = column + 1 + letters::width(option);
                 pen.words(end, row, ">", shown(*at + 1 < options.len()));
             }
         }
@@ -221,7 +220,7 @@ fn draw_value(pen: &mut dyn Pen, item: &Item, is_chosen: bool, row: usize, layou
             let text = field.tail(room.saturating_sub(2));
             pen.words(column, row, text, color);
             if is_chosen {
-                pen.words(column + text.chars().count(), row, "_", theme.accent);
+                pen.words(column + letters::width(text), row, "_", theme.accent);
             }
         }
     }

@@ -1,19 +1,9 @@
-//! Letters, keys and events that no player makes.
+//! Keys and events that no player makes.
 
 use std::time::{Duration, Instant};
 
 use stage::pads::{Codes, Pads};
-use stage::{Cells, Depth, Key, Keyboard, Role, rgb};
-
-#[test]
-fn a_letter_of_another_width_or_direction_moves_nothing_beside_it() {
-    let mut cells = Cells::new(Depth::Mono);
-    cells.resize(12, 1);
-    cells.write(0, 0, "e\u{301}\u{4f60}\u{202e}\u{1b}x", rgb(0xFF_FF_FF), None);
-    let bytes = String::from_utf8(cells.changes().to_vec()).unwrap();
-    // After a letter whose width is not certain the cursor is put where it belongs.
-    assert!(bytes.contains("e\u{301}\x1b[1;3H\u{4f60}\x1b[1;4H??x  "), "{bytes:?}");
-}
+use stage::{Key, Keyboard, Role};
 
 #[test]
 fn keys_that_are_never_let_go_are_bounded() {

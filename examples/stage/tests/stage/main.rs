@@ -2,5 +2,6 @@
 
 mod errand;
 mod hostile;
+mod letters;
 mod mixer;
 mod pads;
