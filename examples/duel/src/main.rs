@@ -21,6 +21,7 @@ use duel::settings::{Keyset, Settings, Store, config_folder};
 use duel::shelf;
 use duel::view::{self, Roles};
 use games::duel::bot::{Bot, Level};
+use rebout::reach::Relay;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -44,16 +45,20 @@ fn run(cli: Cli) -> Result<Ending, Failure> {
         Some(Command::Local { shown, keys, keys2, round }) => local(&shown, keys, keys2, &round),
         Some(Command::Host { port, guests, player }) => {
             let home = Home::open();
-            let admits = guests.admits(&home.settings.rendezvous, player.relay.relay()).map_err(unusable)?;
+            let (kept, relay) = (home.settings.rendezvous.clone(), player.relay.relay());
+            let admits = cli::look_up(move || guests.admits(&kept, relay)).map_err(unusable)?;
             let mut post = Post::new(port.unwrap_or(home.settings.port), admits);
             let line = post.open()?;
             versus(player, home, line, "Host", |run| run.post = Some(post), Deed::Host)
         }
         Some(Command::Join { host, bare, player }) => {
-            let named = Named::read(&host, cli::resolve).map_err(unusable)?;
+            let words = host.clone();
+            let named = cli::look_up(move || Named::read(&words, cli::resolve)).map_err(unusable)?;
             let line = play::join(&named, bare, player.relay.relay())?;
             let again = Deed::Join(host.concat());
-            versus(player, Home::open(), line, "Guest", |run| run.bare = bare, again)
+            let relay = player.relay.relay();
+            let change = |run: &mut Run| (run.bare, run.relay) = (bare, relay);
+            versus(player, Home::open(), line, "Guest", change, again)
         }
         Some(Command::Bots(args)) => bots(&args),
         Some(Command::Replays { dir }) => Ok(replays(dir)),
@@ -115,6 +120,7 @@ fn menus(
         post: None,
         line: None,
         bare: false,
+        relay: Relay::Allow,
         key_log: None,
     };
     change(&mut run);
@@ -223,10 +229,9 @@ fn versus(
         play::log_keys(&mut line, path)?;
     }
     way.lines().iter().for_each(|line| print_line(line));
-    if way.wants_answer() {
-        let mut text = String::new();
-        std::io::stdin().read_line(&mut text).map_err(|error| Failure::of(error.to_string()))?;
-        line.take_answer(&text).map_err(unusable)?;
+    // A view has a page for it.
+    if way.wants_answer() && args.shown.view == Some(view::Kind::None) {
+        read_answer(&mut line)?;
     }
     let rules = Rules { frames: args.round.frames, desync_at: None };
     let seed = args.round.seed.unwrap_or_else(seed_of_now);
@@ -273,6 +278,23 @@ fn versus(
         play::online(screen, seat, line, &way, None)
     };
     view::run(args.shown.view, roles, match_of).map_err(unseen)?
+}
+
+/// Reads lines until one of them is the answer to the call of this host.
+fn read_answer(line: &mut Line) -> Result<(), Failure> {
+    print_line("Paste the answer here:");
+    let mut lines = std::io::stdin().lines();
+    while let Some(text) = lines.next().transpose()? {
+        match line.take_answer(&text) {
+            Ok(()) => {
+                print_line("The answer fits: looking for the other player.");
+                return Ok(());
+            }
+            Err(_) if text.trim().is_empty() => {}
+            Err(why) => print_error(&why),
+        }
+    }
+    Err(Failure::of("the answer of the other player never came"))
 }
 
 fn local(

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use rebout::rollback::MAX_WINDOW;
@@ -12,13 +13,13 @@ mod guests;
 pub use guests::{Guests, RelayUse};
 
 use crate::keys::Bindings;
-use crate::play::{LinkSetting, MAX_MILLIS, NAME_LETTERS, Rules, Wishes};
+use crate::play::{LinkSetting, MAX_MILLIS, NAME_LETTERS, Rules, Wishes, print_error};
 use crate::settings::Settings;
 use crate::shelf::data_folder;
 use crate::view;
 use games::duel::bot::Level;
-use stage::address;
 use stage::sound::{Levels, MAX_PERCENT, Sound};
+use stage::{Errand, address};
 
 const AFTER_HELP: &str = "\
 In the game: Esc pauses against the bot and asks before it leaves another player, F1 opens the net
@@ -55,7 +56,7 @@ pub enum Command {
         #[command(flatten)]
         keys: Keys,
         /// Player two's keys, in the same order
-        #[arg(long, value_name = "KEYS")]
+        #[arg(long, value_name = "KEYS", help_heading = "Player")]
         keys2: Option<Bindings>,
         #[command(flatten)]
         round: Round,
@@ -127,7 +128,7 @@ pub struct Solo {
     #[command(flatten)]
     pub round: Round,
     /// Change the state on the bot's machine in frame N, to see what a desync looks like
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", help_heading = "Match", value_parser = clap::value_parser!(u32).range(1..))]
     pub desync: Option<u32>,
     /// Frames a second, of the bot too
     #[arg(long, value_name = "N", default_value_t = 60, help_heading = "Match",
@@ -149,7 +150,7 @@ pub struct Player {
     #[command(flatten)]
     pub round: Round,
     /// Log the keys of the match to a file: who has it can read the packets (`inspect --keys FILE`)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Match")]
     pub key_log: Option<PathBuf>,
     /// Whether a relay may carry the match: allow, never, or only, which hides your address from the other player
     #[arg(long, value_enum, hide_possible_values = true, default_value_t = RelayUse::Allow, help_heading = "Match")]
@@ -196,6 +197,7 @@ pub struct Bots {
 }
 
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "View")]
 pub struct Shown {
     /// Where to show it: window, terminal or none [default: a window where there is a display]
     #[arg(long, value_enum, hide_possible_values = true)]
@@ -250,6 +252,7 @@ impl Shown {
 }
 
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Player")]
 pub struct Keys {
     /// Your keys: left,right,up,down,light,heavy,special,throw,start
     #[arg(long, value_name = "KEYS", alias = "keys")]
@@ -257,6 +260,7 @@ pub struct Keys {
 }
 
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Player")]
 pub struct Who {
     /// Your name, at most 16 letters
     #[arg(long, value_name = "NAME", value_parser = name)]
@@ -417,6 +421,30 @@ impl Who {
     pub fn name<'a>(&'a self, settings: &'a Settings, nameless: &'a str) -> &'a str {
         let kept = Some(settings.name.as_str()).filter(|name| !name.is_empty());
         self.name.as_deref().or(kept).unwrap_or(nameless)
+    }
+}
+
+/// A name that takes longer to be looked up than this is worth a word.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Looks up what the command line names. If that takes long, the player is told, and may press Ctrl-C.
+///
+/// # Errors
+/// The words of `work`.
+pub fn look_up<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, String> + Send + 'static,
+) -> Result<T, String> {
+    let errand = Errand::begin(work);
+    let gone = |_| "a name could not be looked up".to_owned();
+    let mut patience = PATIENCE;
+    loop {
+        if let Some(answer) = errand.wait(patience).map_err(gone)? {
+            return answer;
+        }
+        if patience == PATIENCE {
+            print_error("looking up the name; Ctrl-C leaves");
+        }
+        patience = Duration::MAX;
     }
 }
 

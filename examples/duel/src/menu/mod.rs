@@ -62,6 +62,8 @@ pub enum Deed {
 pub enum Guests {
     #[default]
     Invited,
+    /// Whoever has the call and sends an answer, without any server.
+    ByHand,
     /// Whoever knows the address; the host is asked.
     Asked,
 }
@@ -135,6 +137,8 @@ pub struct App {
     /// The button that waits for its key.
     binding: Option<usize>,
     report: Report,
+    /// The device of the sound, or why there is none.
+    device: String,
     /// Something to tell on the page that is open.
     warning: Option<String>,
     is_changed: bool,
@@ -152,6 +156,7 @@ impl App {
             player: Bound::ALL[0],
             binding: None,
             report: Report::default(),
+            device: String::new(),
             warning: None,
             is_changed: false,
         };
@@ -172,6 +177,14 @@ impl App {
     pub fn warn(&mut self, text: impl Into<String>) {
         self.warning = Some(text.into());
         self.rebuild();
+    }
+
+    /// The device of the sound in words, or why there is none.
+    pub fn set_device(&mut self, device: String) {
+        if self.device != device {
+            self.device = device;
+            self.rebuild();
+        }
     }
 
     /// The recorded matches, newest first.
@@ -319,7 +332,7 @@ impl App {
             Knob::Level => settings.level = LEVELS[number].0,
             Knob::BotLink => settings.link = BotLink::ALL[number].0,
             Knob::Guests => {
-                self.guests = if number == 0 { Guests::Invited } else { Guests::Asked };
+                self.guests = pages::GUESTS[number].0;
                 return self.rebuild();
             }
             Knob::Host => {

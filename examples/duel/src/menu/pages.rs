@@ -2,6 +2,7 @@
 
 use rebout::wire::message::MAX_WINDOW_AND_DELAY;
 use rebout::{MAX_DELAY_FRAMES, shown};
+use stage::letters;
 use stage::menu::{Field, Item, Menu, Note, Value};
 use stage::sound::MAX_PERCENT;
 
@@ -110,13 +111,18 @@ fn local(app: &App) -> (Menu, Vec<Line>) {
     (menu("Two players").with_notes(notes).with_footer(PICK_FOOTER), lines)
 }
 
+/// Whom a host lets in.
+pub(super) const GUESTS: [(Guests, &str); 3] = [
+    (Guests::Invited, "with your invite"),
+    (Guests::Asked, "anybody, asked first"),
+    (Guests::ByHand, "by two texts"),
+];
+
 fn host(app: &App) -> (Menu, Vec<Line>) {
-    let guests = Value::choice(
-        &["with your invite", "anybody, asked first"],
-        usize::from(app.guests == Guests::Asked),
-    );
+    let guests = among(&GUESTS, app.guests);
     let hint = match app.guests {
         Guests::Invited => "you get an invite to send; nobody else gets in",
+        Guests::ByHand => "through routers without a server: you send a text, and paste one",
         Guests::Asked => "by your address; you compare a code before you play",
     };
     let port = Value::Text(Field::new(&app.settings.port.to_string(), 5).without_spaces());
@@ -133,7 +139,7 @@ fn join(app: &App) -> (Menu, Vec<Line>) {
     let field = Value::Text(Field::new(&app.host, HOST_LETTERS).without_spaces());
     let letters = app.host.chars().count();
     let hint = match letters {
-        0 => "paste the invite of the host, or type its address".to_owned(),
+        0 => "paste the invite or the call of the host, or type its address".to_owned(),
         1 => "1 letter".to_owned(),
         letters => format!("{letters} letters"),
     };
@@ -142,7 +148,11 @@ fn join(app: &App) -> (Menu, Vec<Line>) {
         (Choice::Join, Item::pick("Join")),
         back(),
     ];
-    (menu("Join a match").with_footer("ctrl-v pastes, enter joins, esc goes back"), lines)
+    (
+        menu("Join a match")
+            .with_footer("ctrl-v (terminals: ctrl-shift-v) pastes, enter joins, esc goes back"),
+        lines,
+    )
 }
 
 /// The knobs of the training.
@@ -178,9 +188,9 @@ fn training(app: &App) -> (Menu, Vec<Line>) {
 fn replays(app: &App) -> (Menu, Vec<Line>) {
     let words: Vec<String> = app.replays.iter().map(|entry| shown(&entry.to_string()).into_owned()).collect();
     // Items are centred: of one length, they begin in one column.
-    let letters = words.iter().map(|words| words.chars().count()).max().unwrap_or(0);
+    let room = words.iter().map(|words| letters::width(words)).max().unwrap_or(0);
     let lines = app.replays.iter().zip(words).map(|(entry, words)| {
-        (Choice::Do(Deed::Watch(entry.path.clone())), Item::pick(format!("{words:<letters$}")))
+        (Choice::Do(Deed::Watch(entry.path.clone())), Item::pick(letters::padded(&words, room)))
     });
     let lines: Vec<Line> = lines.chain([back()]).collect();
     let menu = menu("Replays").with_footer("arrows choose, enter plays, esc goes back");
@@ -231,7 +241,9 @@ fn sound(app: &App) -> (Menu, Vec<Line>) {
         turn(Knob::Mute, "Mute", Value::switch(levels.muted), "m does the same in a match"),
         back(),
     ];
-    (menu("Sound"), lines)
+    let notes =
+        if app.device.is_empty() { Vec::new() } else { vec![Note::calm(format!("Device: {}", app.device))] };
+    (menu("Sound").with_notes(notes), lines)
 }
 
 fn colours(app: &App) -> (Menu, Vec<Line>) {

@@ -7,6 +7,7 @@ use stage::sound::{Play, ui};
 
 use rebout::reach::Relay;
 
+use super::aside::aside;
 use super::attract::Exhibition;
 use super::gym::train;
 use super::hosting::{Admits, Named, Post, join, log_keys};
@@ -15,7 +16,7 @@ use super::link::LinkSetting;
 use super::local::{Options, local};
 use super::meet::Way;
 use super::online::{Seat, online};
-use super::reaching;
+use super::reaching::{self, Meeting};
 use super::rules::{Rules, Wishes};
 use super::tape::replay;
 use super::versus_bot::{BotMatch, against_bot};
@@ -57,6 +58,8 @@ pub struct Run {
     pub line: Option<(Line, Way)>,
     /// Hosts are joined without a seal.
     pub bare: bool,
+    /// Whether a relay may carry a match that is joined.
+    pub relay: Relay,
     /// Where the keys of matches are logged.
     pub key_log: Option<PathBuf>,
 }
@@ -131,6 +134,9 @@ impl Flow<'_> {
             if self.app.settings.levels != levels {
                 self.screen.sound().set_levels(self.app.settings.levels);
             }
+            if self.app.page() == Page::Sound {
+                self.app.set_device(self.screen.sound().device());
+            }
             if page.replace(self.app.page()) != Some(self.app.page()) {
                 self.enter(self.app.page());
             }
@@ -193,14 +199,19 @@ impl Flow<'_> {
                 self.report(Ok(ending), "Fight again", deed)
             }
             Deed::Host => {
-                let done = self.host();
+                let done = self.host().transpose()?;
                 self.report(done, "Wait again", deed)
             }
             Deed::Join(host) => {
-                let named = match Named::read(std::slice::from_ref(host), crate::cli::resolve) {
-                    Ok(named) => named,
-                    Err(text) => return Some(self.refused(text)),
-                };
+                let words = [host.clone()];
+                let looked_up = ("looking up", host.as_str());
+                let named =
+                    match aside(self.screen, looked_up, move || Named::read(&words, crate::cli::resolve)) {
+                        Ok(Some(Ok(named))) => named,
+                        Ok(Some(Err(text))) => return Some(self.refused(text)),
+                        Ok(None) => return None,
+                        Err(failure) => return Some(self.refused(failure.text)),
+                    };
                 let done = self.join(&named);
                 self.report(done, "Try again", deed)
             }
@@ -315,16 +326,17 @@ impl Flow<'_> {
         (options, devices.map(Hand::Keys))
     }
 
-    fn host(&mut self) -> Result<Ending, Failure> {
+    /// Waits for a guest; `None` if the player leaves while a name is looked up.
+    fn host(&mut self) -> Result<Option<Ending>, Failure> {
         let seat = self.seat("Host", Some(self.seed()))?;
         let wanted = (self.app.settings.port, self.app.guests);
         if self.post.as_ref().is_none_or(|(made_by, _)| *made_by != wanted) {
             let admits = match wanted.1 {
                 Guests::Invited => {
-                    let meeting = reaching::meeting(None, &self.app.settings.rendezvous, Relay::Allow)
-                        .map_err(Failure::unusable)?;
+                    let Some(meeting) = self.meeting()? else { return Ok(None) };
                     Admits::Invited { public: Vec::new(), keep: None, meeting }
                 }
+                Guests::ByHand => Admits::Called { public: Vec::new() },
                 Guests::Asked => Admits::Everybody,
             };
             self.post = Some((wanted, Post::new(wanted.0, admits)));
@@ -334,14 +346,23 @@ impl Flow<'_> {
             (None, Some((_, post))) => post.open()?,
             (None, None) => return Err(Failure::of("there is no place to wait at")),
         };
-        self.play(seat, open)
+        self.play(seat, open).map(Some)
+    }
+
+    /// The rendezvous of the settings, looked up; `None` if the player leaves meanwhile.
+    fn meeting(&self) -> Result<Option<Option<Meeting>>, Failure> {
+        let kept = self.app.settings.rendezvous.clone();
+        let text = reaching::named(None, &kept).unwrap_or_default();
+        let found =
+            aside(self.screen, ("looking up", &text), move || reaching::meeting(None, &kept, Relay::Allow))?;
+        found.transpose().map_err(Failure::unusable)
     }
 
     fn join(&mut self, host: &Named) -> Result<Ending, Failure> {
         let seat = self.seat("Guest", Some(self.seed()))?;
         let open = match self.run.line.take() {
             Some(open) => open,
-            None => join(host, self.run.bare, Relay::Allow)?,
+            None => join(host, self.run.bare, self.run.relay)?,
         };
         self.play(seat, open)
     }

@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use rebout::net::local_addresses;
 use rebout::net::udp::UdpDriver;
 use rebout::reach::Relay;
-use rebout::seal::{Call, Randomness, Seal};
+use rebout::seal::{Answer, Call, Randomness, Seal};
 use rebout::{Invite, InviteError, MAX_ADDRESSES_PER_FAMILY};
 
 use super::line::Line;
 use super::meet::{Door, Way};
 use super::reaching::Meeting;
 use super::{Failure, keep, reaching};
+use stage::letters;
 
 /// Logs the keys of a line to a file, for a developer who looks into packets of their own.
 ///
@@ -146,12 +147,16 @@ impl Named {
         words: &[String],
         resolve: impl Fn(&str) -> Result<SocketAddr, String>,
     ) -> Result<Self, String> {
-        match words.concat().parse() {
+        let word = letters::copied(&words.concat());
+        if word.parse::<Answer>().is_ok() {
+            return Err("this is an answer to a call: it is for the host, who pastes it".to_owned());
+        }
+        match word.parse() {
             Ok(invite) => Ok(Self::Invited(invite)),
-            Err(InviteError::NotAnInvite) => match words.concat().parse() {
+            Err(InviteError::NotAnInvite) => match word.parse() {
                 Ok(call) => Ok(Self::Called(call)),
                 Err(InviteError::NotAnInvite) => resolve(&words.join(" ")).map(Self::At),
-                Err(error) => Err(error.to_string()),
+                Err(error) => Err(error.to_string().replace("invite", "call")),
             },
             Err(error) => Err(error.to_string()),
         }

@@ -5,11 +5,13 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use rebout::InviteError;
 use rebout::Protocol;
 use rebout::net::udp::UdpDriver;
-use rebout::seal::{Code, Seal, SealRefusal};
+use rebout::seal::{Call, Code, Seal, SealRefusal};
 
 use super::reaching::Way;
+use stage::letters;
 
 /// A socket, and the seal around it unless the line is bare.
 pub struct Line {
@@ -18,6 +20,8 @@ pub struct Line {
     way: Option<Way>,
     seal: Option<Seal>,
     key_log: Option<File>,
+    /// The answer to the call of this host has come.
+    is_answered: bool,
 }
 
 /// A hint why nobody answers.
@@ -32,12 +36,12 @@ pub enum Hint {
 impl Line {
     /// A line on which everything is sealed.
     pub fn sealed(udp: UdpDriver, seal: Seal) -> Self {
-        Self { udp, way: None, seal: Some(seal), key_log: None }
+        Self { udp, way: None, seal: Some(seal), key_log: None, is_answered: false }
     }
 
     /// A sealed line that finds its way through routers.
     pub fn reaching(udp: UdpDriver, seal: Seal, way: Way) -> Self {
-        Self { udp, way: Some(way), seal: Some(seal), key_log: None }
+        Self { udp, way: Some(way), seal: Some(seal), key_log: None, is_answered: false }
     }
 
     /// Takes the answer to the call of a host without a server, as the other player has sent it.
@@ -45,15 +49,21 @@ impl Line {
     /// # Errors
     /// If it is none, or answers another call.
     pub fn take_answer(&mut self, text: &str) -> Result<(), String> {
-        let answer = text.parse().map_err(|error| format!("no answer: {error}"))?;
+        let answer = letters::copied(text).parse().map_err(|error| not_an_answer(text, &error))?;
         let now = self.udp.now();
-        match (&mut self.way, &mut self.seal) {
-            (Some(way), Some(seal)) => way
-                .reach
-                .take_answer(now, seal, &answer)
-                .map_err(|refusal| format!("an answer to another call: {refusal}")),
-            _ => Err("nobody was called".to_owned()),
-        }
+        let (Some(way), Some(seal)) = (&mut self.way, &mut self.seal) else {
+            return Err("nobody was called".to_owned());
+        };
+        way.reach.take_answer(now, seal, &answer).map_err(|_| {
+            "this is an answer to another call: the other player needs the one of this page".to_owned()
+        })?;
+        self.is_answered = true;
+        Ok(())
+    }
+
+    /// Whether the answer to the call of this host has come.
+    pub fn is_answered(&self) -> bool {
+        self.is_answered
     }
 
     /// The way through routers.
@@ -63,7 +73,7 @@ impl Line {
 
     /// A line on which anybody on the way can read and forge.
     pub fn bare(udp: UdpDriver) -> Self {
-        Self { udp, way: None, seal: None, key_log: None }
+        Self { udp, way: None, seal: None, key_log: None, is_answered: false }
     }
 
     /// Writes the keys of all connections to a file from now on.
@@ -162,5 +172,17 @@ impl Line {
     /// The address of a peer for people to read: that of the socket, not the one that a seal made up.
     pub fn real(&self, peer: SocketAddr) -> SocketAddr {
         self.seal.as_ref().and_then(|seal| seal.real(peer)).unwrap_or(peer)
+    }
+}
+
+/// Why a text is no answer, for the host who pasted it.
+fn not_an_answer(text: &str, error: &InviteError) -> String {
+    let text = letters::copied(text);
+    match error {
+        InviteError::NotAnInvite if text.parse::<Call>().is_ok() => {
+            "this is a call, and the answer to it is wanted: send the call to the other player".to_owned()
+        }
+        InviteError::NotAnInvite => "this is no answer: one begins with rebout-answer:1:".to_owned(),
+        error => format!("this answer is not whole: {}", error.to_string().replace("invite", "answer")),
     }
 }

@@ -3,24 +3,29 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use rebout::reach::Progress;
 use rebout::seal::Code;
 use rebout::wire::message::RefuseField;
 use rebout::{Agreed, Config, Incoming, Invite, Lobby, LobbyError, Mismatch, Player, is_disruptive};
 
 use super::attract::Exhibition;
+use super::by_hand::{self, Pasting};
 use super::line::{Hint, Line};
 use super::show::leaves;
 use super::words::{code_lines, knocked, unanswered};
 use super::{FRAME, Failure, wants_to_start};
 use crate::picture::{Panel, Tone};
 use crate::view::Screen;
-use stage::Key;
+use stage::{Key, letters};
 
 /// A joiner through a rendezvous gives up after this long, at the latest.
 const REACH_TIMEOUT: Duration = Duration::from_secs(25);
 
 /// A joiner by hand waits this long for the host to paste its answer.
 const HAND_TIMEOUT: Duration = Duration::from_secs(900);
+
+/// How a text is pasted, in a window and in most terminals.
+const PASTES: &str = "ctrl-v pastes the answer (terminals: ctrl-shift-v)";
 
 /// How the other one is found.
 #[derive(Clone, Debug)]
@@ -91,11 +96,12 @@ impl Way {
         matches!(self, Self::Host { door, .. } if door.is_by_hand())
     }
 
-    /// The invite of a host who waits for whoever has it.
-    fn invite(&self) -> Option<&Invite> {
+    /// The text for the other player that a key copies, and the word for it.
+    fn to_copy(&self) -> Option<(&'static str, String)> {
         match self {
-            Self::Host { door: Door::Invited(invite), .. } => Some(invite),
-            _ => None,
+            Self::Host { door, .. } => by_hand::to_copy(door, true),
+            Self::Join { by, .. } => by_hand::to_copy(by, false),
+            Self::Bot(_) => None,
         }
     }
 
@@ -103,14 +109,22 @@ impl Way {
     pub fn panel(&self) -> Panel {
         let line = |label: &str, text: String| (label.to_owned(), text);
         let (title, lines) = match self {
+            Self::Host { door: Door::Called(call), .. } => ("Your call", by_hand::call_panel(call)),
+            Self::Join { by: Door::Called(answer), .. } => ("Your answer", by_hand::answer_panel(answer)),
             Self::Host { addresses, port, door } => ("Waiting", host_panel(addresses, *port, door)),
             Self::Join { at, .. } => {
                 ("Joining", at.iter().map(|addr| line("host", addr.to_string())).collect())
             }
             Self::Bot(_) => ("Get ready", vec![line("", "measuring the link to the bot".to_owned())]),
         };
-        let footer = if self.invite().is_some() { "c copies the invite, esc leaves" } else { "esc leaves" };
-        Panel { title: title.to_owned(), lines, footer: footer.to_owned() }
+        let footer = match self.to_copy() {
+            Some((what, _)) if self.wants_answer() => {
+                format!("c copies the {what}, {PASTES}, esc leaves")
+            }
+            Some((what, _)) => format!("c copies the {what}, esc leaves"),
+            None => "esc leaves".to_owned(),
+        };
+        Panel { title: title.to_owned(), lines, footer }
     }
 
     /// The lines that are printed before anybody waits: an invite, and the command with it, alone on theirs.
@@ -128,8 +142,7 @@ impl Way {
                 format!("Waiting at UDP port {port}"),
                 "Your call, for the other player and nobody else: whoever has it may join.".to_owned(),
                 call.clone(),
-                "The other player runs duel join with it, and sends you an answer. Paste that here:"
-                    .to_owned(),
+                "The other player runs duel join with it, and sends you an answer.".to_owned(),
             ],
             Self::Join { by: Door::Called(answer), .. } => vec![
                 "Your answer, for the host:".to_owned(),
@@ -232,15 +245,30 @@ pub(super) fn meet(
     let mut exhibition = Exhibition::new(screen, 7, names.clone());
     exhibition.show.dress(outfits);
     let (mut hinted, mut told) = (None, None);
+    let mut pasting = Pasting::default();
+    let to_copy = way.to_copy();
     loop {
         match lobby.agreed() {
             Ok(Some(agreed)) => return Ok(Some(agreed.clone())),
             Ok(None) => {}
             Err(error) => return Err(Failure::of(refused(&error, way, line.hint()))),
         }
-        let hands = exhibition.show.hands();
+        let wants_answer = way.wants_answer() && !line.is_answered();
+        exhibition.show.take_letters(wants_answer && pasting.is_open());
+        let mut hands = exhibition.show.hands();
+        if wants_answer {
+            if pasting.is_open() && hands.presses.contains(&Key::Escape) {
+                pasting.clear();
+                hands.presses.clear();
+            }
+            if let Some(text) = pasting.take(&hands.strokes) {
+                answered(line.take_answer(&text), &mut exhibition);
+            }
+        }
         let guest = lobby.incoming();
         let progress = line.way().and_then(super::reaching::Way::progress);
+        // The page of the texts says itself what is waited for.
+        let progress = progress.filter(|progress| *progress != Progress::ByHand);
         if let Some(progress) = progress.filter(|progress| told != Some(*progress)) {
             told = Some(progress);
             exhibition.show.tell_aside(&progress.to_string());
@@ -251,6 +279,7 @@ pub(super) fn meet(
         let mut panel = match (&guest, way) {
             (Some(guest), _) => guest_panel(guest, line),
             (None, Way::Join { target, .. }) => joining_panel(way, line.code(*target)),
+            (None, _) if line.is_answered() => found_panel(),
             (None, _) => way.panel(),
         };
         // A message passes; whether the rendezvous answers is to be seen as long as somebody waits for it.
@@ -258,9 +287,10 @@ pub(super) fn meet(
             .lines
             .extend(progress.filter(|_| guest.is_none()).map(|now| ("now".to_owned(), now.to_string())));
         exhibition.show.panel(Some(panel));
-        if let Some(invite) = way.invite().filter(|_| hands.presses.contains(&Key::Char('c'))) {
-            screen.copy(&invite.to_string());
-            exhibition.show.say("the invite is on its way to your clipboard", Tone::Calm);
+        let copies = hands.presses.contains(&Key::Char('c')) && !pasting.is_open();
+        if let Some((what, text)) = to_copy.as_ref().filter(|_| copies) {
+            screen.copy(text);
+            exhibition.show.say(format!("the {what} is on its way to your clipboard"), Tone::Calm);
         }
         let agrees = wants_to_start(&hands);
         match (&guest, way) {
@@ -286,6 +316,19 @@ pub(super) fn meet(
         let deadline = line.now() + FRAME;
         line.run_until(lobby, deadline)?;
     }
+}
+
+/// Tells a host what became of the text that was pasted.
+fn answered(taken: Result<(), String>, exhibition: &mut Exhibition<'_>) {
+    match taken {
+        Ok(()) => exhibition.show.tell("the answer fits: looking for the other player", Tone::Calm),
+        Err(why) => exhibition.show.tell(why, Tone::Warning),
+    }
+}
+
+/// The panel of a host by hand whose texts have been traded.
+fn found_panel() -> Panel {
+    Panel { title: "Connecting".to_owned(), lines: Vec::new(), footer: "esc leaves".to_owned() }
 }
 
 /// The panel that asks a host whether a guest may play.
@@ -347,8 +390,9 @@ fn sent_away(mismatch: &Mismatch) -> String {
 /// the words around it.
 fn name_in(user_data: &[u8]) -> String {
     let text = String::from_utf8_lossy(user_data);
-    let name: String =
-        text.chars().filter(|letter| !is_disruptive(*letter)).take(super::NAME_LETTERS).collect();
+    let text: String = text.chars().filter(|letter| !is_disruptive(*letter)).collect();
+    // A letter that is not seen would make another name of "You", and many marks would grow over other rows.
+    let name: String = letters::visible(&text).chars().take(super::NAME_LETTERS).collect();
     let name = name.trim();
     // "You" is the player at this machine, in every sentence: another one of that name would win in their place.
     let is_taken = name.eq_ignore_ascii_case("you");

@@ -1,8 +1,10 @@
 //! The match loop: sixty times a second, hands to buttons, buttons to the engine, the state to the screen.
 
+mod aside;
 mod asks;
 mod attract;
 mod bots;
+mod by_hand;
 mod flow;
 mod gym;
 mod hosting;
@@ -30,6 +32,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use rebout::{Buttons, Player, shown};
 
 pub use bots::bots;
+pub use by_hand::Pasting;
 pub use flow::{MAX_LISTED, Run, flow};
 pub use hosting::{Admits, Named, Post, join, log_keys};
 pub use line::{Hint, Line};

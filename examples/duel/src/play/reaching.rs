@@ -31,14 +31,18 @@ pub struct Meeting {
     pub relay: Relay,
 }
 
+/// The rendezvous that is named, or the one of the environment, or of the settings.
+pub(super) fn named(named: Option<&str>, kept: &str) -> Option<String> {
+    let named = named.map(str::to_owned).or_else(|| std::env::var(VARIABLE).ok());
+    Some(named.unwrap_or_else(|| kept.to_owned())).filter(|text| !text.is_empty())
+}
+
 /// The meeting at the rendezvous that is named; else the one of the environment, or of the settings.
 ///
 /// # Errors
 /// If that is no address.
 pub fn meeting(named: Option<&str>, kept: &str, relay: Relay) -> Result<Option<Meeting>, String> {
-    let named = named.map(str::to_owned).or_else(|| std::env::var(VARIABLE).ok());
-    let named = Some(named.unwrap_or_else(|| kept.to_owned())).filter(|text| !text.is_empty());
-    let server = named.map(|text| address::resolve(&text, PORT)).transpose()?;
+    let server = self::named(named, kept).map(|text| address::resolve(&text, PORT)).transpose()?;
     Ok(server.map(|server| Meeting { server, relay }))
 }
 

@@ -24,6 +24,8 @@ pub(super) struct Show<'a> {
     message_frames: u32,
     /// Nothing of the match is heard, as behind a sheet of words.
     is_hushed: bool,
+    /// Letters are a text that is typed, not keys.
+    takes_letters: bool,
 }
 
 impl<'a> Show<'a> {
@@ -32,7 +34,15 @@ impl<'a> Show<'a> {
         screen.sound().stop();
         screen.sound().music(Some(sound::MUSIC));
         let picture = Picture::of(Scene::new(duel, names));
-        Self { screen, picture, net: NetGraph::default(), net_open, message_frames: 0, is_hushed: false }
+        Self {
+            screen,
+            picture,
+            net: NetGraph::default(),
+            net_open,
+            message_frames: 0,
+            is_hushed: false,
+            takes_letters: false,
+        }
     }
 
     /// Shows the state of one frame, and plays its sounds.
@@ -57,6 +67,11 @@ impl<'a> Show<'a> {
     /// Lets nothing of the match be heard.
     pub(super) fn hush_match(&mut self) {
         self.is_hushed = true;
+    }
+
+    /// Takes letters as a text that is typed, instead of as keys.
+    pub(super) fn take_letters(&mut self, takes: bool) {
+        self.takes_letters = takes;
     }
 
     /// Shows the same state again: nothing moves, but the words may have changed.
@@ -152,7 +167,7 @@ impl<'a> Show<'a> {
                 self.net_open = !self.net_open;
             }
             // Over a menu the letters are typed.
-            if *key == Key::Char('m') && self.picture.menu.is_none() {
+            if *key == Key::Char('m') && self.picture.menu.is_none() && !self.takes_letters {
                 let text =
                     if self.screen.sound().toggle_mute() { "muted: m lets it be heard" } else { "sound on" };
                 self.say(text, Tone::Calm);

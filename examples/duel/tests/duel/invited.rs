@@ -144,6 +144,25 @@ fn both_sides_log_the_same_keys_and_only_where_they_are_asked_to() {
 }
 
 #[test]
+fn a_wrong_text_ends_no_meeting_by_hand_and_the_answer_is_taken_with_the_picture_beside_it() {
+    let mut ann = host("Ann", &["--by-hand"]);
+    let call = format!("rebout-call:1:{}", ann.expect("rebout-call:1:"));
+    ann.expect("Paste the answer here:");
+    let mut ben = join("Ben", &call, &[]);
+    let answer = format!("rebout-answer:1:{}", ben.expect("rebout-answer:1:"));
+    for wrong in ["", "hello", &call, &answer[..40]] {
+        ann.types(wrong);
+    }
+    ann.types(&format!("▀▀ {answer} ░"));
+    ann.expect("The answer fits");
+    for (text, words) in [(&answer, "it is for the host"), (&call[..60].to_owned(), "the call has a mistake")]
+    {
+        let said = unusable(&["join", text]);
+        assert!(said.contains(words), "{said}");
+    }
+}
+
+#[test]
 fn bad_invites_and_contradictions_are_refused_in_words() {
     let mut ann = host("Ann", &["--public", "203.0.113.9", "--public", "[2001:db8::9]:7100"]);
     let port = ann.expect("Waiting at UDP port ");

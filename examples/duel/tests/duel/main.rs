@@ -1,6 +1,7 @@
 //! The duel's views, and the program as players run it.
 
 mod address;
+mod by_hand;
 mod hostile;
 mod invited;
 mod layout;

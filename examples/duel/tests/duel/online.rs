@@ -3,7 +3,7 @@
 //! Nothing here depends on how fast the machine is: a match is a number of frames, and what came out of it is held
 //! against its recording.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -64,6 +64,7 @@ impl Side {
             .args(args)
             .args(["--name", name, "--bot", "--view", "none", "--frame-rate", FRAME_RATE, "--record"])
             .arg(record)
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .expect("the example is built");
@@ -90,6 +91,12 @@ impl Side {
                 return rest.trim().to_owned();
             }
         }
+    }
+
+    /// Types a line.
+    pub(crate) fn types(&mut self, text: &str) {
+        let typed = self.process.stdin.as_mut().expect("a pipe");
+        writeln!(typed, "{text}").expect("it reads");
     }
 
     pub(crate) fn has_said(&self, part: &str) -> bool {

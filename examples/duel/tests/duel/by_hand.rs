@@ -1,0 +1,80 @@
+//! A meeting by hand: the pages with the two texts, and the answer on its way into the program.
+
+use std::time::{Duration, Instant};
+
+use duel::art::sheet::Sheet;
+use duel::play::{Door, Pasting, Way};
+use rebout::reach::{Reach, ReachConfig};
+use rebout::seal::{Randomness, Seal};
+use stage::{Key, Stroke};
+
+/// An answer to a call, as the program of the other player writes it.
+fn answer() -> String {
+    let config = || ReachConfig::new(Instant::now(), []);
+    let mut host = Reach::host_by_hand(config()).expect("a host");
+    let mut seal = Seal::host(Randomness::System).expect("a seal");
+    let call = host.call(Duration::ZERO, &mut seal).expect("a call");
+    let mut guest = Reach::join_by_hand(config(), &call).expect("a guest");
+    let mut seal = Seal::join_by_letter(Randomness::System, *call.key()).expect("a seal");
+    guest.answer(Duration::ZERO, &mut seal).expect("an answer").to_string()
+}
+
+fn letters(text: &str) -> Vec<Stroke> {
+    text.chars().map(Stroke::Letter).collect()
+}
+
+#[test]
+fn a_pasted_answer_is_taken_at_once_without_what_was_selected_beside_it() {
+    let (mut pasting, answer) = (Pasting::default(), answer());
+    let (one, two) = answer.split_at(50);
+    let pasted = Stroke::Paste(format!(" ▀▀ {one} ▀\n▀ {two}\u{200B} ▄"));
+    assert_eq!(pasting.take(&[pasted]), Some(answer));
+    assert!(!pasting.is_open());
+}
+
+#[test]
+fn an_answer_that_a_terminal_types_is_taken_with_its_last_letter() {
+    let (mut pasting, answer) = (Pasting::default(), answer());
+    let (most, last) = answer.split_at(answer.len() - 1);
+    assert_eq!(pasting.take(&letters(most)), None);
+    assert!(pasting.is_open(), "its letters are no keys");
+    assert_eq!(pasting.take(&letters(last)), Some(answer));
+    assert!(!pasting.is_open());
+}
+
+#[test]
+fn keys_do_not_begin_an_answer_and_enter_asks_what_is_wrong_with_a_part_of_one() {
+    let mut pasting = Pasting::default();
+    assert_eq!(pasting.take(&letters("cmwasd reb")), None);
+    assert!(pasting.is_open());
+    assert_eq!(pasting.take(&letters("x")), None);
+    assert!(!pasting.is_open(), "no answer goes on like that");
+    pasting.take(&letters("rebout-answer:1:AB"));
+    assert_eq!(pasting.take(&[Stroke::Key(Key::Enter)]).as_deref(), Some("rebout-answer:1:AB"));
+    assert_eq!(pasting.take(&letters("CD")), None);
+    assert_eq!(
+        pasting.take(&[Stroke::Key(Key::Enter)]).as_deref(),
+        Some("rebout-answer:1:ABCD"),
+        "torn apart"
+    );
+    pasting.clear();
+    assert!(!pasting.is_open());
+}
+
+#[test]
+fn no_letter_of_the_texts_is_cut_in_any_terminal() {
+    let text = |name: &str, letters: usize| format!("{name}:1:{}", "ABCDEFGH".repeat(letters / 8));
+    let (call, answer) = (text("rebout-call", 376), text("rebout-answer", 536));
+    let host = Way::Host { addresses: Vec::new(), port: 7_000, door: Door::Called(call.clone()) };
+    let target = ([192, 0, 2, 7], 7_000).into();
+    let guest = Way::Join { target, at: Vec::new(), by: Door::Called(answer.clone()) };
+    for (way, text) in [(host, call), (guest, answer)] {
+        for (columns, rows) in [(60, 18), (60, 20), (80, 24), (120, 20), (160, 50)] {
+            let sheet = Sheet::of(&way.panel(), columns, rows);
+            let shown: String =
+                sheet.lines.iter().take(sheet.room()).map(|(_, line)| line.as_str()).collect();
+            assert!(shown.contains(&text), "{columns} x {rows}: {:#?}", sheet.lines);
+            assert!(sheet.lines.len() <= sheet.room(), "{columns} x {rows}");
+        }
+    }
+}
