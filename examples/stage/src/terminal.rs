@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crossterm::event::{
@@ -39,19 +40,22 @@ pub(crate) fn run<P: Picture, T: Send + 'static>(
     let takeover =
         Takeover::begin().map_err(|error| format!("the terminal cannot be taken over: {error}"))?;
     let screen = Screen::new(true);
-    *screen.keyboard() = Keyboard::new(takeover.releases);
+    let releases = takeover.releases;
+    *screen.keyboard() = Keyboard::new(releases);
     let reader = screen.clone();
+    let pen = Arc::new(Mutex::new(Pen { painter: Painter::new(Depth::of_environment()), releases }));
+    let lent = Arc::clone(&pen);
     // It waits for keys for ever; the end of the process is its end.
-    std::thread::spawn(move || read_keys(&reader, roles));
+    std::thread::spawn(move || read_keys(&reader, roles, &lent));
     // Nobody fights unseen: the job begins once there is room for its pictures, or to hear that the player leaves.
-    await_room(&screen).map_err(|error| format!("the terminal is gone: {error}"))?;
+    await_room(&screen, &pen).map_err(|error| format!("the terminal is gone: {error}"))?;
     let worker = screen.clone();
     let thread = std::thread::spawn(move || {
         let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| job(&worker)));
         worker.finish();
         outcome
     });
-    let drawn = draw_all(&screen);
+    let drawn = draw_all(&screen, &pen);
     if drawn.is_err() {
         screen.close();
     }
@@ -74,21 +78,7 @@ impl Takeover {
         terminal::enable_raw_mode()?;
         let releases = terminal::supports_keyboard_enhancement().unwrap_or(false);
         let takeover = Self { releases };
-        execute!(
-            io::stdout(),
-            terminal::EnterAlternateScreen,
-            cursor::Hide,
-            EnableFocusChange,
-            EnableBracketedPaste
-        )?;
-        // Cells are placed one by one: a terminal that turns the letters of Hebrew and Arabic must not turn the row.
-        write!(io::stdout(), "{EXPLICIT_ORDER}")?;
-        if releases {
-            let flags = KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES
-                | KeyboardEnhancementFlags::REPORT_EVENT_TYPES
-                | KeyboardEnhancementFlags::REPORT_ALL_KEYS_AS_ESCAPE_CODES;
-            execute!(io::stdout(), PushKeyboardEnhancementFlags(flags))?;
-        }
+        prepare(releases)?;
         // A panic must be read on the screen that stays.
         let hook = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
@@ -102,6 +92,57 @@ impl Takeover {
 impl Drop for Takeover {
     fn drop(&mut self) {
         give_back(self.releases);
+    }
+}
+
+/// Tells the terminal what is shown on it, and which keys it is to tell.
+fn prepare(releases: bool) -> io::Result<()> {
+    execute!(
+        io::stdout(),
+        terminal::EnterAlternateScreen,
+        cursor::Hide,
+        EnableFocusChange,
+        EnableBracketedPaste
+    )?;
+    // Cells are placed one by one: a terminal that turns the letters of Hebrew and Arabic must not turn the row.
+    write!(io::stdout(), "{EXPLICIT_ORDER}")?;
+    if releases {
+        let flags = KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES
+            | KeyboardEnhancementFlags::REPORT_EVENT_TYPES
+            | KeyboardEnhancementFlags::REPORT_ALL_KEYS_AS_ESCAPE_CODES;
+        execute!(io::stdout(), PushKeyboardEnhancementFlags(flags))?;
+    }
+    Ok(())
+}
+
+/// The right to write to the terminal.
+struct Pen {
+    painter: Painter,
+    releases: bool,
+}
+
+impl Pen {
+    fn of(pen: &Mutex<Self>) -> MutexGuard<'_, Self> {
+        pen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives the terminal to the shell until that lets the program go on.
+    fn rest(&self) {
+        give_back(self.releases);
+        signals::suspend();
+    }
+
+    /// Takes the terminal again after a rest, also after one that came from outside; `true` if there was one.
+    fn wake(&mut self) -> io::Result<bool> {
+        if !signals::take_resumed() {
+            return Ok(false);
+        }
+        // The shell has its own mode, and the screen has its lines.
+        terminal::disable_raw_mode()?;
+        terminal::enable_raw_mode()?;
+        prepare(self.releases)?;
+        self.painter = Painter::new(Depth::of_environment());
+        Ok(true)
     }
 }
 
@@ -122,13 +163,19 @@ fn give_back(releases: bool) {
     let _ = terminal::disable_raw_mode();
 }
 
-fn read_keys<P: Picture>(screen: &Screen<P>, roles: impl Fn(Key) -> Role) {
+fn read_keys<P: Picture>(screen: &Screen<P>, roles: impl Fn(Key) -> Role, pen: &Mutex<Pen>) {
     while let Ok(event) = event::read() {
         match event {
             Event::Key(KeyEvent { code: KeyCode::Char('c'), modifiers, .. })
                 if modifiers.contains(KeyModifiers::CONTROL) =>
             {
                 screen.close();
+            }
+            Event::Key(KeyEvent { code: KeyCode::Char('z'), modifiers, kind, .. })
+                if modifiers.contains(KeyModifiers::CONTROL) && kind == KeyEventKind::Press =>
+            {
+                Pen::of(pen).rest();
+                screen.keyboard().release_all();
             }
             Event::Key(KeyEvent { code, kind, modifiers, .. }) => {
                 // A letter with Ctrl or Alt is a command of some other program, not a letter.
@@ -220,23 +267,24 @@ fn base64(bytes: &[u8]) -> String {
 }
 
 /// Waits until the terminal is large enough or the player leaves, and says how large that is.
-fn await_room<P: Picture>(screen: &Screen<P>) -> io::Result<()> {
-    let mut painter = Painter::new(Depth::of_environment());
+fn await_room<P: Picture>(screen: &Screen<P>, pen: &Mutex<Pen>) -> io::Result<()> {
     let mut out = io::stdout();
     loop {
         let size = terminal::size()?;
         if Painter::has_room(size) || screen.hands().closed {
             return Ok(());
         }
-        out.write_all(painter.ask_for_room(size))?;
+        let mut pen = Pen::of(pen);
+        pen.wake()?;
+        out.write_all(pen.painter.ask_for_room(size))?;
         out.flush()?;
+        drop(pen);
         std::thread::sleep(GROWTH_CHECK);
     }
 }
 
 /// Draws every new picture until the match is over.
-fn draw_all<P: Picture>(screen: &Screen<P>) -> io::Result<()> {
-    let mut painter = Painter::new(Depth::of_environment());
+fn draw_all<P: Picture>(screen: &Screen<P>, pen: &Mutex<Pen>) -> io::Result<()> {
     let mut picture: Option<P> = None;
     let mut version = 0;
     let mut out = io::stdout();
@@ -251,8 +299,11 @@ fn draw_all<P: Picture>(screen: &Screen<P>) -> io::Result<()> {
             picture.clone_from(&slot.picture);
         }
         if let Some(picture) = &picture {
+            let mut pen = Pen::of(pen);
+            // A rest has switched the mouse off.
+            has_mouse &= !pen.wake()?;
             let start = Instant::now();
-            let bytes = painter.paint(picture, terminal::size()?);
+            let bytes = pen.painter.paint(picture, terminal::size()?);
             out.write_all(bytes)?;
             out.flush()?;
             screen.note_drawn(version, start);

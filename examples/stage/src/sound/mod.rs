@@ -121,11 +121,11 @@ impl Sound {
     pub fn open(bank: impl FnOnce() -> Bank + Send + 'static) -> Self {
         let (orders, queue) = sync_channel(MAX_WAITING);
         let sound = Self { orders: Some(orders), ..Self::silent() };
-        sound.tell_device("not opened yet".to_owned());
+        sound.tell_device("being opened".to_owned());
         let (worker, levels) = (sound.device.clone(), Arc::clone(&sound.levels));
         let start = move || output::run(Mixer::new(bank(), queue, levels), &worker);
         if let Err(error) = std::thread::Builder::new().name("sound".to_owned()).spawn(start) {
-            sound.tell_device(format!("no sound: {error}"));
+            sound.tell_device(format!("none, {error}"));
         }
         sound
     }

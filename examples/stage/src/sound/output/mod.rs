@@ -57,5 +57,5 @@ fn pass(mixer: &mut Mixer, time: Duration) {
 /// Systems without a sound library of ours.
 #[cfg(not(any(target_os = "linux", target_os = "macos", target_os = "windows")))]
 fn play(mixer: Mixer, _tell: &dyn Fn(String)) -> (Mixer, String) {
-    (mixer, "no sound on this system".to_owned())
+    (mixer, "none, as this system is not known".to_owned())
 }

@@ -17,7 +17,7 @@ pub(super) fn play(mixer: Mixer, tell: &dyn Fn(String)) -> (Mixer, String) {
     let shared = Arc::new(Mutex::new(Some(mixer)));
     let why = match watch(&shared, tell) {
         Ok(()) => "closed".to_owned(),
-        Err(error) => format!("no sound: {error}"),
+        Err(error) => format!("none, {error}"),
     };
     let mixer = locked(&shared).take().expect("only this thread takes the mixer out");
     (mixer, why)

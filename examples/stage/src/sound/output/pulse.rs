@@ -35,9 +35,21 @@ pub(super) fn play(mut mixer: Mixer, tell: &dyn Fn(String)) -> (Mixer, String) {
     });
     let why = match ended {
         Ok(()) => "closed".to_owned(),
-        Err(error) => format!("no sound: {error}"),
+        Err(error) => format!("none, {}", words(&error)),
     };
     (mixer, why)
+}
+
+/// Why there is no sound, without the words of the system where ours are clearer.
+fn words(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => "the sound server does not answer".to_owned(),
+        io::ErrorKind::ConnectionRefused => "no sound server is running".to_owned(),
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => {
+            "the sound server has closed the connection".to_owned()
+        }
+        _ => error.to_string(),
+    }
 }
 
 struct Stream {
