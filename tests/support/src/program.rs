@@ -69,8 +69,9 @@ impl Running {
     /// If it cannot be asked.
     #[cfg(unix)]
     pub fn ask_to_end(&self) {
-        let asked = Command::new("kill").arg(self.child.id().to_string()).status();
-        assert!(asked.expect("kill runs").success());
+        // The shell's own, because a small installation has no other.
+        let asked = Command::new("sh").args(["-c", &format!("kill {}", self.child.id())]).status();
+        assert!(asked.expect("a shell").success());
     }
 
     /// Everything that it prints until it ends, its exit code, and the text of its error output.
