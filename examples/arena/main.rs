@@ -122,8 +122,9 @@ fn entropy() -> u64 {
 
 /// Prints one line, as words or as JSON. Whoever reads it from a pipe gets it at once.
 fn say(json: bool, event: &str, fields: &[(&str, String)], words: &str) {
+    let mut line = String::new();
     if json {
-        let mut line = format!("{{\"event\":\"{event}\"");
+        let _ = write!(line, "{{\"event\":\"{event}\"");
         for (name, value) in fields {
             let quoted = value.parse::<f64>().is_err();
             let _ = if quoted {
@@ -132,9 +133,11 @@ fn say(json: bool, event: &str, fields: &[(&str, String)], words: &str) {
                 write!(line, ",\"{name}\":{value}")
             };
         }
-        println!("{line}}}");
+        line.push('}');
     } else {
-        println!("{words}");
+        line.push_str(words);
     }
-    let _ = std::io::stdout().flush();
+    let mut out = std::io::stdout().lock();
+    // A reader that has seen enough closes the pipe; that is no failure.
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
