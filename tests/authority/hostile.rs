@@ -1,5 +1,6 @@
 //! Datagrams that nobody honest sends: they are counted, they take no memory, and whoever plays goes on playing.
 
+use crate::flood::Flood;
 use crate::lab::{Lab, SERVER, client_addr, ms, server_addr};
 use rebout::authority::ServerEvent;
 use rebout::lab::sim::{EntryKind, Recording};
@@ -221,27 +222,9 @@ fn two_players(seed: u64) -> Lab {
 #[test]
 fn a_million_spoofed_joins_take_no_memory_no_seat_and_amplify_nothing() {
     let mut lab = two_players(2);
-    let (mut asked, mut answered, mut bytes_in, mut bytes_out) = (0_u64, 0_u64, 0, 0);
-    let mut buf = [0; 1_200];
-    let mut grown = 0;
-    attacked(&mut lab, |lab, now| {
-        let server = &mut lab.server_mut().server;
-        let heap = heap::live();
-        for n in 0..5_000_u32 {
-            let spoofed = SocketAddr::from(((0x0B00_0000 + asked as u32).to_be_bytes(), 1_000 + n as u16));
-            let datagram = packet(n as u16, 0, 1, &[]);
-            server.handle_datagram(now, spoofed, &datagram);
-            (asked, bytes_in) = (asked + 1, bytes_in + datagram.len());
-            if n % 256 == 255 {
-                while let Some((to, len)) = server.poll_transmit(now, &mut buf) {
-                    if to.ip() != client_addr(1).ip() && to.ip() != client_addr(2).ip() {
-                        (answered, bytes_out) = (answered + 1, bytes_out + len);
-                    }
-                }
-            }
-        }
-        grown = heap::live() - heap;
-    });
+    let mut flood = Flood::default();
+    attacked(&mut lab, |lab, now| flood.wave(lab, now, 256, |n| packet(n, 0, 1, &[])));
+    let Flood { asked, answered, bytes_in, bytes_out, grown } = flood;
     println!("{asked} spoofed joins, {answered} answers, {bytes_in} bytes in, {bytes_out} out");
     assert_eq!((asked, grown), (1_000_000, 0));
     assert!(

@@ -5,6 +5,7 @@ mod clock;
 mod documents;
 mod drawing;
 mod exactness;
+mod flood;
 mod hostile;
 mod lab;
 mod records;

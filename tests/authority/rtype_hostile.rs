@@ -1,5 +1,6 @@
 //! The hostile suite on R-Type, whose only secret is a sequence number of 16 bits.
 
+use crate::flood::Flood;
 use crate::lab::{Lab, SERVER, client_addr, ms, server_addr};
 use rebout::Protocol;
 use rebout::authority::{ServerEvent, Wire};
@@ -167,27 +168,14 @@ fn attacked(lab: &mut Lab, mut attack: impl FnMut(&mut Lab, Duration)) {
 #[test]
 fn a_million_forged_hellos_take_no_memory_and_no_seat_and_are_answered_once() {
     let mut lab = lab(2);
-    let (mut asked, mut answered, mut bytes_in, mut bytes_out, mut grown) = (0_u32, 0_u32, 0, 0, 0);
-    let mut buf = [0; 1_200];
+    let mut flood = Flood::default();
     attacked(&mut lab, |lab, now| {
-        let server = &mut lab.server_mut().server;
-        let heap = heap::live();
-        for n in 0..5_000_u32 {
-            let spoofed = SocketAddr::from(((0x0B00_0000 + asked).to_be_bytes(), 1_000 + n as u16));
-            let [s0, s1] = (n as u16).to_be_bytes();
-            let datagram = [0x10, 1, s0, s1, 1, b'x'];
-            server.handle_datagram(now, spoofed, &datagram);
-            (asked, bytes_in) = (asked + 1, bytes_in + datagram.len());
-            if n % 100 == 99 {
-                while let Some((to, len)) = server.poll_transmit(now, &mut buf) {
-                    if to.ip() != client_addr(1).ip() && to.ip() != client_addr(2).ip() {
-                        (answered, bytes_out) = (answered + 1, bytes_out + len);
-                    }
-                }
-            }
-        }
-        grown = heap::live() - heap;
+        flood.wave(lab, now, 100, |n| {
+            let [s0, s1] = n.to_be_bytes();
+            vec![0x10, 1, s0, s1, 1, b'x']
+        });
     });
+    let Flood { asked, answered, bytes_in, bytes_out, grown } = flood;
     println!("{asked} forged HELLOs, {answered} answers, {bytes_in} bytes in, {bytes_out} out");
     assert_eq!((asked, grown), (1_000_000, 0));
     assert!(

@@ -5,6 +5,7 @@
 pub mod art;
 pub mod cli;
 pub mod devices;
+mod folder;
 pub mod keys;
 pub mod menu;
 pub mod netgraph;

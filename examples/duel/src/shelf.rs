@@ -10,6 +10,7 @@ use std::time::UNIX_EPOCH;
 use rebout::replay::{Outcome, Recording, Tail, Winner};
 use rebout::{Player, Reason, is_disruptive};
 
+use crate::folder;
 use crate::play::NAME_LETTERS;
 use games::duel::identity::GAME_ID;
 use stage::letters;
@@ -19,16 +20,8 @@ const MAX_FILE: u64 = 1 << 26;
 
 /// The folder for matches of a player who names none: where programs of this system keep their data.
 pub fn data_folder(var: impl Fn(&str) -> Option<OsString>) -> PathBuf {
-    let var = |name: &str| var(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let base = if cfg!(windows) {
-        var("APPDATA")
-    } else if cfg!(target_os = "macos") {
-        var("HOME").map(|home| home.join("Library/Application Support"))
-    } else {
-        var("XDG_DATA_HOME").or_else(|| Some(var("HOME")?.join(".local/share")))
-    };
     // Without a home there is still the folder that the duel was started in.
-    base.map_or_else(|| PathBuf::from("replays"), |base| base.join("rebout").join("duel"))
+    folder::of_the_duel(var, "XDG_DATA_HOME", ".local/share").unwrap_or_else(|| PathBuf::from("replays"))
 }
 
 /// Opens a match of the duel, or says what is wrong with the file.

@@ -6,21 +6,14 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::Settings;
+use crate::folder;
 
 /// The longest file that is read: many times what the duel writes.
 const MAX_FILE: u64 = 1 << 16;
 
 /// The folder of the settings: where programs of this system keep theirs. `None` without a home.
 pub fn config_folder(var: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    let var = |name: &str| var(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let base = if cfg!(windows) {
-        var("APPDATA")
-    } else if cfg!(target_os = "macos") {
-        var("HOME").map(|home| home.join("Library/Application Support"))
-    } else {
-        var("XDG_CONFIG_HOME").or_else(|| Some(var("HOME")?.join(".config")))
-    };
-    Some(base?.join("rebout").join("duel"))
+    folder::of_the_duel(var, "XDG_CONFIG_HOME", ".config")
 }
 
 /// The file of the settings.
