@@ -270,6 +270,45 @@ mod tests {
         assert_eq!(checksum(&Pages::from(bytes.clone())), checksum(&bytes));
     }
 
+    /// Lengths around the ends of a page, and none at all.
+    const LENGTHS: [usize; 6] = [0, 1, PAGE_BYTES - 1, PAGE_BYTES, PAGE_BYTES + 1, 3 * PAGE_BYTES + 7];
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+
+        /// Memories of any length, each of which may be saved to, restored from and exchanged with any other.
+        #[test]
+        fn any_memory_takes_the_image_of_any_other(
+            moves in prop::collection::vec((0_u8..6, 0_usize..6, 0_usize..6, any::<usize>(), any::<u8>()), 1..200)
+        ) {
+            let mut pages = LENGTHS.map(Pages::new);
+            let mut whole = LENGTHS.map(|len| vec![0_u8; len]);
+            for (kind, one, two, at, byte) in moves {
+                let len = whole[one].len();
+                let from = if len == 0 { 0 } else { at % len };
+                let copied = pages[two].clone();
+                match kind {
+                    0 => pages[one].restore(&copied),
+                    1 => copied.save(&mut pages[one]),
+                    2 => pages[one].clone_from(&copied),
+                    3 => pages.swap(one, two),
+                    4 if len > 0 => pages[one].set(from, byte),
+                    _ => pages[one].write(from, &vec![byte; (len - from).min(1_500)]),
+                }
+                match kind {
+                    0..=2 => whole[one] = whole[two].clone(),
+                    3 => whole.swap(one, two),
+                    4 if len > 0 => whole[one][from] = byte,
+                    _ => whole[one][from..(from + 1_500).min(len)].fill(byte),
+                }
+                for (pages, whole) in pages.iter().zip(&whole) {
+                    prop_assert_eq!(&**pages, &**whole);
+                    prop_assert_eq!(pages.versions.len(), whole.len().div_ceil(PAGE_BYTES));
+                }
+            }
+        }
+    }
+
     proptest! {
         /// Against a memory that is copied whole.
         #[test]

@@ -97,8 +97,8 @@ fn schedules() -> impl Strategy<Value = Schedule> {
     (
         prop::collection::vec([0_u8..3, 0_u8..3], 1..60),
         prop::collection::vec([0_u8..4, 0_u8..4], 1..200),
-        0..=MAX_WINDOW,
-        prop::sample::select(vec![0_u32, 2, 3, 5, 7, 8, 13, 30]),
+        (0..=MAX_WINDOW + 1).prop_map(|window| if window > MAX_WINDOW { u32::MAX } else { window }),
+        prop::sample::select(vec![0_u32, 1, 2, 3, 5, 7, 8, 13, 30, u32::MAX]),
         0..POLICIES.len(),
         0_u32..200,
     )
@@ -141,7 +141,8 @@ impl Schedule {
             }
             let (steps, restores) = (game.steps, game.restores);
             let outcome = engine.advance(&mut game);
-            let most = if outcome == Advance::Ended { 4 * self.window + 1 } else { (2 * self.window).max(1) };
+            let window = self.window.min(MAX_WINDOW);
+            let most = if outcome == Advance::Ended { 4 * window + 1 } else { (2 * window).max(1) };
             assert!(game.steps - steps <= most, "at most twice the window, and again to the end of a match");
             assert!(game.restores - restores <= 2);
             let newly = engine.newly_settled();
