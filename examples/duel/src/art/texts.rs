@@ -98,10 +98,10 @@ struct Band {
 }
 
 impl Band {
-    /// The band below the names; `None` where the large letters have no room.
+    /// The band below the names; `None` where the large letters have no room, or are boxes where the terminal has letters.
     fn of(banner: &Banner, width: f32, height: f32) -> Option<Self> {
         let wide = glyphs::width(&banner.text, 1.0) + 4.0;
-        if wide > width {
+        if wide > width || !glyphs::knows(&banner.text) {
             return None;
         }
         let unit = (width * 0.9 / wide).clamp(1.0, 3.0).floor();

@@ -22,18 +22,17 @@ use stage::sound::{Levels, MAX_PERCENT, Sound};
 use stage::{Errand, address};
 
 const AFTER_HELP: &str = "\
-In the game: Esc pauses against the bot and asks before it leaves another player, F1 opens the net
-graph, m mutes, F2 and F3 change your input delay.
-A gamepad plays beside the keys: west is light, north heavy, south special, east a throw, and select
-pauses; the settings bind its buttons as they bind keys.
+In the game: Esc pauses against the bot and asks before it leaves another player, F1 opens the net graph, m mutes, F2 and F3 \
+change your input delay.
+A gamepad plays beside the keys: west is light, north heavy, south special, east a throw, and select pauses; the settings bind \
+its buttons as they bind keys.
 Against the bot: F5 cuts the line, F6 changes the round trip, F7 the loss, F8 the jitter.
 
 The settings of the menu are kept in the config folder of the system, in rebout/duel/settings.conf.
 
-Exit codes: 0 quit by the menu, played to its end or left by choice; 1 no match came about, or the two
-machines ended with different states; 2 bad arguments, or no display and no terminal to play in; 3 the
-other machine left or was lost before the end. 1 and 3 are those of a match without menus: with --now,
---bot or --view none.";
+Exit codes: 0 quit by the menu, played to its end or left by choice; 1 no match came about, or the two machines ended with \
+different states; 2 bad arguments, or no display and no terminal to play in; 3 the other machine left or was lost before the \
+end. 1 and 3 are those of a match without menus: with --now, --bot or --view none.";
 
 /// A fighting game for two, with rollback. Without a command it opens the menu, and with --now it is you against a bot: a
 /// second peer with a UDP socket of its own, behind a link of 80 ms round trip and 3 % loss. What is said on the command

@@ -113,7 +113,8 @@ impl Way {
             Self::Join { by: Door::Called(answer), .. } => ("Your answer", by_hand::answer_panel(answer)),
             Self::Host { addresses, port, door } => ("Waiting", host_panel(addresses, *port, door)),
             Self::Join { at, .. } => {
-                ("Joining", at.iter().map(|addr| line("host", addr.to_string())).collect())
+                let label = if self.rendezvous().is_some() { "rendezvous" } else { "host" };
+                ("Joining", at.iter().map(|addr| line(label, addr.to_string())).collect())
             }
             Self::Bot(_) => ("Get ready", vec![line("", "measuring the link to the bot".to_owned())]),
         };
@@ -170,8 +171,12 @@ fn list(addresses: &[SocketAddr]) -> String {
 }
 
 fn forwarding(port: u16, invited: bool) -> String {
-    let invite = if invited { "; --public ADDRESS puts its address into the invite" } else { "" };
-    format!("the router must forward UDP port {port} to this machine{invite}")
+    let other = if invited {
+        "; --public ADDRESS puts its address into the invite, and --by-hand needs neither"
+    } else {
+        ", or you host by two texts"
+    };
+    format!("the router must forward UDP port {port} to this machine{other}")
 }
 
 /// The way of a guest who is not in the same network.
@@ -347,7 +352,7 @@ fn joining_panel(way: &Way, code: Option<Code>) -> Panel {
     let mut panel = way.panel();
     if code.is_some() {
         panel.lines.extend(code_lines(code));
-        panel.footer = "enter: it is the same   esc to leave".to_owned();
+        panel.footer = "enter: it is the same   esc leaves".to_owned();
     }
     panel
 }

@@ -11,8 +11,8 @@ use duel::netgraph::{NetGraph, NetSample, PLOTTED_FRAMES, counted};
 use duel::picture::{DrillView, Message, Panel, Picture, Tape, Tone};
 use duel::scene::Scene;
 use duel::training::Inputs;
-use games::duel::{Action, Duel, Facing, Fx, Phase};
-use rebout::Buttons;
+use games::duel::{Action, Duel, Facing, Fx, Phase, RoundEnd};
+use rebout::{Buttons, Player};
 use stage::menu::{Grid, Item, Layout, Menu};
 use stage::{Depth, Painter, at};
 
@@ -256,6 +256,20 @@ fn a_long_name_leaves_the_score_and_the_row_as_they_are() {
             "{size:?}: {row}"
         );
         assert_eq!(stage::letters::width(row), usize::from(size.0), "{row}");
+    }
+}
+
+#[test]
+fn the_winner_is_named_in_letters_that_the_terminal_has() {
+    for (name, is_large) in [("Zoë", true), ("東京太郎", false), ("דוד", false)] {
+        let mut duel = Duel::new(1);
+        duel.phase = Phase::RoundOver { winner: Some(Player::One), end: RoundEnd::Time };
+        duel.since = 90;
+        let scene = Scene::new(&duel, [name.to_owned(), "Ben".to_owned()]);
+        let words = duel::picture::banner(&scene).expect("a banner").text;
+        assert!(words.contains(name), "{words}");
+        let shown = rows(&Picture::of(scene), (80, 24)).join("\n");
+        assert_ne!(shown.contains(&words), is_large, "{shown}");
     }
 }
 

@@ -35,6 +35,12 @@ impl Style {
     }
 }
 
+/// Whether there are strokes for every letter of `text`: others are boxes.
+pub fn knows(text: &str) -> bool {
+    let known = |letter: char| strokes::of(marks::parts(capital(letter)).0) != strokes::BOX;
+    text.chars().filter(|letter| letters::cells(*letter) > 0).all(known)
+}
+
 /// The width of `text`, from the first stroke to the last.
 pub fn width(text: &str, unit: f32) -> f32 {
     (letters::width(text) as f32 * ADVANCE - 2.0).max(0.0) * unit

@@ -1,5 +1,8 @@
 //! The strokes of capitals, digits and signs: Latin, Greek, Cyrillic.
 
+/// A letter without strokes of its own.
+pub(super) const BOX: &str = "0040460600";
+
 /// The strokes of a letter: runs of points, two digits each (across, down), parted by spaces.
 pub(super) const fn of(letter: char) -> &'static str {
     match letter {
@@ -119,6 +122,6 @@ pub(super) const fn of(letter: char) -> &'static str {
         'Ω' => "061615030110304143353646",
         ' ' | '\u{A0}' => "",
         // Anything else is a box: better an honest box than nothing.
-        _ => "0040460600",
+        _ => BOX,
     }
 }

@@ -4,7 +4,7 @@ use super::{Item, Menu, Value};
 use crate::gestures::Surface;
 use crate::letters::{width as letters, wrapped};
 use crate::pixels::{HEIGHT, WIDTH};
-use crate::{Point, at};
+use crate::{Point, at, glyphs};
 
 /// A grid of cells, one letter each.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -115,7 +115,8 @@ impl Layout {
 
         let fixed = notes.len() + footer.len() + hint_rows + usize::from(!notes.is_empty()) + 4;
         let has_room = fixed + grid.title_rows + menu.items.len().min(8) <= grid.rows;
-        let is_large = title_width <= inner && has_room && !menu.has_view;
+        // In large letters a name of letters without strokes would be a row of boxes.
+        let is_large = title_width <= inner && has_room && !menu.has_view && glyphs::knows(&menu.title);
         let title_rows = if is_large { grid.title_rows } else { 1 };
         // Where it is tight, gaps go first.
         let is_tight = fixed + title_rows + menu.items.len().min(8) > grid.rows;
