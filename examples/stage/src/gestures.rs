@@ -41,8 +41,8 @@ pub struct Touch {
     pub act: TouchAct,
 }
 
-/// No hand strokes more in a frame, and a stream of nonsense must not grow without end.
-const MAX_STROKES: usize = 512;
+/// No text is longer that a terminal types where it does not tell a paste, and a stream of nonsense must not grow without end.
+const MAX_STROKES: usize = 4_096;
 const MAX_TOUCHES: usize = 64;
 /// The longest text that is taken from a clipboard at once, in bytes.
 const MAX_PASTE: usize = 4_096;

@@ -150,7 +150,7 @@ fn join(app: &App) -> (Menu, Vec<Line>) {
     ];
     (
         menu("Join a match")
-            .with_footer("ctrl-v (terminals: ctrl-shift-v) pastes, enter joins, esc goes back"),
+            .with_footer("ctrl-v (terminals: ctrl-shift-v) pastes, enter joins, esc leaves"),
         lines,
     )
 }
