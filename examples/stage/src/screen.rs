@@ -2,6 +2,7 @@
 //! in a thread of its own, so that no slow screen ever holds up a packet.
 
 use std::io::IsTerminal;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -88,6 +89,8 @@ struct Shared<P> {
     pads: Pads,
     sound: Sound,
     timings: Mutex<Timings>,
+    /// The picture could not be seen since the hands were last asked for.
+    unseen: AtomicBool,
 }
 
 /// The match's end of a view: pictures and sounds go in, keys come out. Neither ever waits for the screen.
@@ -104,6 +107,8 @@ pub struct Hands {
     pub touches: Vec<Touch>,
     /// Every gamepad that is plugged in, by its place.
     pub pads: Vec<PadHands>,
+    /// The picture could not be seen: its terminal is too small, or was the shell's for a while.
+    pub unseen: bool,
     /// The window was closed, Ctrl-C was pressed, or the program was asked to end.
     pub closed: bool,
 }
@@ -142,6 +147,7 @@ impl<P: Picture> Screen<P> {
             pads: if seen { Pads::open() } else { Pads::in_memory() },
             sound: if seen { Sound::open(|| ui::add_to(P::sounds())) } else { Sound::silent() },
             timings: Mutex::default(),
+            unseen: AtomicBool::new(false),
         }))
     }
 
@@ -195,6 +201,7 @@ impl<P: Picture> Screen<P> {
             strokes,
             touches,
             pads,
+            unseen: self.0.unseen.swap(false, Ordering::Relaxed),
             closed,
         }
     }
@@ -251,6 +258,11 @@ impl<P: Picture> Screen<P> {
 
     pub(crate) fn close(&self) {
         self.slot().closed = true;
+    }
+
+    /// Notes that nobody can see the picture.
+    pub(crate) fn note_unseen(&self) {
+        self.0.unseen.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn finish(&self) {

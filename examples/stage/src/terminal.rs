@@ -301,9 +301,14 @@ fn draw_all<P: Picture>(screen: &Screen<P>, pen: &Mutex<Pen>) -> io::Result<()> 
         if let Some(picture) = &picture {
             let mut pen = Pen::of(pen);
             // A rest has switched the mouse off.
-            has_mouse &= !pen.wake()?;
+            let has_rested = pen.wake()?;
+            has_mouse &= !has_rested;
+            let size = terminal::size()?;
+            if has_rested || !Painter::has_room(size) {
+                screen.note_unseen();
+            }
             let start = Instant::now();
-            let bytes = pen.painter.paint(picture, terminal::size()?);
+            let bytes = pen.painter.paint(picture, size);
             out.write_all(bytes)?;
             out.flush()?;
             screen.note_drawn(version, start);

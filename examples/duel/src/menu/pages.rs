@@ -149,8 +149,7 @@ fn join(app: &App) -> (Menu, Vec<Line>) {
         back(),
     ];
     (
-        menu("Join a match")
-            .with_footer("ctrl-v (terminals: ctrl-shift-v) pastes, enter joins, esc leaves"),
+        menu("Join a match").with_footer("ctrl-v (terminals: ctrl-shift-v) pastes, enter joins, esc leaves"),
         lines,
     )
 }

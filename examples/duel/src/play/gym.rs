@@ -4,7 +4,7 @@ use rebout::Player;
 use rebout::rollback::{Rollback, RollbackConfig};
 use stage::menu::{Item, Menu, Told, drive};
 
-use super::show::{Show, leaves};
+use super::show::{Show, pauses};
 use super::{Beat, FRAME};
 use crate::devices::Devices;
 use crate::menu::{FOOTER, drill_values};
@@ -84,7 +84,7 @@ impl Session<'_> {
     /// Acts on the menu of the pause, which has the knobs of the training; `true` if the player leaves.
     fn obey(&mut self, hands: &Hands) -> bool {
         let Some(menu) = &mut self.menu else {
-            if leaves(hands) {
+            if pauses(hands) {
                 self.menu = Some(pause(&self.drill));
                 self.show.menu(self.menu.clone());
             }

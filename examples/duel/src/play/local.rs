@@ -9,7 +9,7 @@ use rebout::{Buttons, Player, checksum};
 use super::asks::{Answer, Asks, Question};
 use super::reel::{Reel, Saved};
 use super::rules::{Bout, Rules};
-use super::show::{Show, leaves};
+use super::show::{Show, pauses};
 use super::{Beat, Ending, FRAME, Hand};
 use crate::netgraph::{NetSample, counted};
 use crate::picture::{Tone, banner};
@@ -133,7 +133,7 @@ impl Match<'_> {
             }
         } else {
             self.answer = None;
-            if answer.is_none() && !self.asks.is_open() && leaves(hands) {
+            if answer.is_none() && !self.asks.is_open() && pauses(hands) {
                 self.asks.ask(Question::Pause);
             }
         }

@@ -13,7 +13,7 @@ use super::link::Link;
 use super::meet::{Way, meet, names_by_seat};
 use super::reel::{Reel, Saved};
 use super::rules::Wishes;
-use super::show::{Show, leaves};
+use super::show::{Show, leaves, pauses};
 use super::table::Table;
 use super::words::{Cast, Over};
 use super::{Ending, FRAME, Failure, Hand, record};
@@ -324,7 +324,10 @@ impl Match<'_> {
             }
             Some(Answer::GoOn) => return,
             Some(Answer::Leave) => true,
-            None => !self.asks.is_open() && leaves(hands),
+            None if self.asks.is_open() => false,
+            // The bot waits for somebody who cannot see it; another player does not.
+            None if self.link.is_some() && !decided => pauses(hands),
+            None => leaves(hands),
         };
         match (says_no, &self.hand) {
             (false, _) => {}

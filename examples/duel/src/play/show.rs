@@ -177,6 +177,11 @@ impl<'a> Show<'a> {
     }
 }
 
+/// Whether a match that can rest should: the player asks for it, or cannot see it.
+pub(super) fn pauses(hands: &Hands) -> bool {
+    leaves(hands) || hands.unseen
+}
+
 /// Whether the player wants to leave.
 pub(super) fn leaves(hands: &Hands) -> bool {
     hands.closed || hands.presses.contains(&Key::Escape) || hands.pad_pressed(PAUSE)
