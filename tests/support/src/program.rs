@@ -13,7 +13,16 @@ pub fn example(name: &str, examples: &[&str]) -> PathBuf {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| {
         let release: &[&str] = if cfg!(debug_assertions) { &[] } else { &["--release"] };
-        let built = Command::new(env!("CARGO"))
+        let mut build = Command::new(env!("CARGO"));
+        // Cargo tells a test program which package it is of. Build scripts that watch those variables would run anew, and
+        // everything that depends on them would be built again in every run of the tests.
+        for (name, _) in std::env::vars_os() {
+            let text = name.to_string_lossy();
+            if text.starts_with("CARGO_MANIFEST_") || text.starts_with("CARGO_PKG_") {
+                build.env_remove(&name);
+            }
+        }
+        let built = build
             .args(["build", "--quiet"])
             .args(examples.iter().flat_map(|example| ["--example", example]))
             .args(release)
