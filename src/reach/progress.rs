@@ -149,9 +149,12 @@ impl fmt::Display for NoWay {
 }
 
 /// The most that the way through a relay can be longer than a direct one, with the round trips of the whole way and of
-/// the part up to the relay: a detour costs at most twice its shorter leg.
-pub(super) fn detour(whole: Duration, to_relay: Duration) -> Duration {
-    to_relay.min(whole.saturating_sub(to_relay)) * 2
+/// the part up to the relay: a detour costs at most twice its shorter leg. In whole milliseconds, rounded up, because it is
+/// told as a bound. `None` for measurements that contradict each other.
+pub(super) fn detour(whole: Duration, to_relay: Duration) -> Option<Duration> {
+    let shorter = to_relay.min(whole.checked_sub(to_relay)?);
+    let millis = (shorter * 2).as_nanos().div_ceil(1_000_000);
+    u64::try_from(millis).ok().map(Duration::from_millis)
 }
 
 #[cfg(test)]
@@ -161,10 +164,12 @@ mod tests {
     #[test]
     fn a_detour_is_at_most_twice_its_shorter_leg() {
         let ms = Duration::from_millis;
-        assert_eq!(detour(ms(60), ms(6)), ms(12), "a relay beside us");
-        assert_eq!(detour(ms(60), ms(54)), ms(12), "a relay beside the peer");
-        assert_eq!(detour(ms(60), ms(30)), ms(60), "a relay that may lie in another direction");
-        assert_eq!(detour(ms(60), ms(70)), ms(0), "measurements that contradict each other");
+        assert_eq!(detour(ms(60), ms(6)), Some(ms(12)), "a relay beside us");
+        assert_eq!(detour(ms(60), ms(54)), Some(ms(12)), "a relay beside the peer");
+        assert_eq!(detour(ms(60), ms(30)), Some(ms(60)), "a relay that may lie in another direction");
+        assert_eq!(detour(ms(60), Duration::from_micros(1_001)), Some(ms(3)), "a bound is rounded up");
+        assert_eq!(detour(ms(60), ms(70)), None, "measurements that contradict each other");
+        assert_eq!(detour(Duration::MAX, Duration::MAX / 2), None, "no time of a network");
     }
 
     #[test]

@@ -44,7 +44,7 @@ impl Reach {
                     return Progress::NoWay { why: NoWay::RelayLost };
                 }
                 let whole = search.offered.map(|(_, round_trip)| round_trip);
-                let longer = whole.zip(self.relaying.round_trip).map(|(whole, leg)| detour(whole, leg));
+                let longer = whole.zip(self.relaying.round_trip).and_then(|(whole, leg)| detour(whole, leg));
                 Progress::ThroughRelay { longer }
             }
             Some(_) => Progress::Direct,
