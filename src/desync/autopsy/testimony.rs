@@ -3,7 +3,7 @@
 use super::evidence::{Claim, MAX_FRAMES, Traces};
 use super::leaves::{MAX_DEPTH, MAX_LEAVES, MAX_PARTS, OwnedLeaf, Part, Sums};
 use crate::Frame;
-use crate::wire::autopsy::Note;
+use crate::wire::autopsy::{Note, TABLE_SUMS};
 
 /// The notes that the peer has sent, taken apart. The peer may be a phase ahead, so they are kept until ours needs them.
 #[derive(Clone, Debug, Default)]
@@ -46,7 +46,7 @@ impl Testimony {
             Note::Table { levels, prefix, sums } => {
                 let part = Part { levels, prefix };
                 if self.tables.len() < MAX_DEPTH * MAX_PARTS && self.table(part).is_none() {
-                    let mut table = Box::new([0; _]);
+                    let mut table = Box::new([0; TABLE_SUMS]);
                     table.iter_mut().zip(sums.iter()).for_each(|(slot, sum)| *slot = sum);
                     self.tables.push((part, table));
                 }

@@ -184,16 +184,18 @@ pub fn join(host: &Named, bare: bool, relay: Relay) -> Result<(Line, Way), Failu
             let (line, target, answer) = reaching::join_by_hand(udp, call)?;
             return Ok((line, Way::Join { target, at: Vec::new(), by: Door::Called(answer.to_string()) }));
         }
-        Named::Invited(invite) if let Some(rendezvous) = invite.rendezvous() => {
-            let (line, target) = reaching::join(udp, invite, rendezvous, relay)?;
-            let (at, by) = (vec![rendezvous.server], Door::Invited(invite.clone()));
-            return Ok((line, Way::Join { target, at, by }));
-        }
+        Named::Invited(invite) => match invite.rendezvous() {
+            Some(rendezvous) => {
+                let (line, target) = reaching::join(udp, invite, rendezvous, relay)?;
+                let (at, by) = (vec![rendezvous.server], Door::Invited(invite.clone()));
+                return Ok((line, Way::Join { target, at, by }));
+            }
+            None => {
+                let at = invite.addresses().to_vec();
+                (Seal::join(Randomness::System, *invite.key(), &at), at)
+            }
+        },
         Named::At(addr) => (Seal::join_open(Randomness::System, *addr), vec![*addr]),
-        Named::Invited(invite) => {
-            let at = invite.addresses().to_vec();
-            (Seal::join(Randomness::System, *invite.key(), &at), at)
-        }
     };
     let seal = seal.map_err(Failure::of)?;
     let by = match host {
