@@ -354,3 +354,38 @@ fn letters_travel_sealed_during_the_match() {
     let letters = core::iter::from_fn(|| world.machines[1].seal.take_letter()).count();
     assert_eq!((letters, world.machines[1].seal.stats().refused(SealRefusal::Limited)), (4, 36));
 }
+
+/// Another holder of the invite has the joiner's nonce from its INIT, as a rendezvous sees it. Its own handshake was answered before
+/// the joiner was confirmed, and its DATA comes in the middle of the match; a second handshake begins after that.
+#[test]
+fn handshake_by_letter_never_replaces_a_confirmed_guest() {
+    let mut world = World::new();
+    let host = &mut world.machines[0].seal;
+    let ticket = host.renew_ticket().unwrap();
+    let mut impostor = joiner(host, 2);
+    impostor.write_init(ms(20), ticket, b"the joiner's own keys").unwrap();
+    let init = impostor.write_init(ms(20), ticket, b"here I am").unwrap();
+    let Ok(Brought::Guest(other)) = host.handle_letter(ms(20), &init) else { panic!("a guest") };
+    let resp = host.answer_letter(ms(20), other, b"").unwrap();
+    assert!(impostor.handle_letter(ms(20), &resp).is_ok() && host.take_letter().is_some());
+    world.run(500);
+    world.offer(0);
+    world.run(600);
+    world.machines.iter_mut().for_each(|machine| machine.gap = Duration::ZERO);
+    let target = impostor.target().unwrap();
+    impostor.offer_path(world.now, target, path(0, 0), LATENCY);
+    let mut lobby = Lobby::join(config(66), target).unwrap();
+    let mut buf = [0; MAX_DATAGRAM];
+    let connections = world.machines[0].seal.stats().connections;
+    while let Some((_, len)) = impostor.around(&mut lobby).poll_transmit(world.now, &mut buf) {
+        world.flying.push((world.now, 0, path(1, 0), buf[..len].to_vec()));
+    }
+    world.run(30);
+    assert_eq!(world.machines[0].seal.stats().connections, connections + 1, "a guest of its own");
+    assert_ne!(other, world.machines[0].peer);
+    world.assert_plays();
+    assert_eq!(world.in_use(), [Some(path(1, 0)), Some(path(0, 0))]);
+    let again = impostor.write_init(world.now, ticket, b"here I am").unwrap();
+    let refused = world.machines[0].seal.handle_letter(world.now, &again);
+    assert_eq!(refused, Err(SealRefusal::Unexpected));
+}

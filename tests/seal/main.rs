@@ -12,5 +12,6 @@ mod net;
 mod racing;
 mod rebinding;
 mod roaming;
+mod seats;
 mod sums;
 mod udp;

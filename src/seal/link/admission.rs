@@ -4,6 +4,7 @@ use super::channel::Channel;
 use super::code::{Comparison, commitment};
 use super::connection::{Answering, Connection};
 use super::gate::Waiting;
+use super::joining::MAX_OPEN;
 use super::noise;
 use super::outbox::copied;
 use super::sealed::Sealed;
@@ -124,9 +125,7 @@ impl<P: Protocol> Sealed<'_, P> {
             host.doors[door].retry(at, from, head.index, head.nonce, &mut seal.out);
             return Err(SealRefusal::BadCookie);
         };
-        let confirmed =
-            seal.connections.iter().any(|one| one.confirmed && one.is_guest(head.pattern, head.nonce, from));
-        if confirmed {
+        if seal.connections.has_confirmed(head, from) {
             return Err(SealRefusal::Unexpected);
         }
         let queued = Waiting::new(from, round_trip, datagram).is_some_and(|init| host.gate.queue(init));
@@ -152,8 +151,9 @@ impl<P: Protocol> Sealed<'_, P> {
         };
         let index = self.seal.free_index();
         let seal = &mut *self.seal;
-        // It was served when it began to wait, and perhaps no longer.
-        let serves = seal.serves(waiting.from, init.head.nonce);
+        // Both may have changed while the INIT was queued.
+        let serves = seal.serves(waiting.from, init.head.nonce)
+            && !seal.connections.has_confirmed(&init.head, waiting.from);
         let host = seal.host.as_mut().filter(|_| serves).ok_or(SealRefusal::Unexpected)?;
         let door = host.door(init.head.pattern, waiting.datagram()).ok_or(SealRefusal::BadMac)?;
         let ephemeral = init.ephemeral();
@@ -259,9 +259,10 @@ impl Seal {
         while let Some(late) = seal.connections.position(|one| one.shown == shown && !one.confirmed) {
             seal.connections.remove(late);
         }
-        // Keys of before are kept beside the newest, in case somebody else has answered: two of each are enough.
+        // Earlier keys are kept beside the newest, because somebody else may have answered. By address no more handshakes than
+        // this succeed, so that nobody evicts the host's keys.
         let of_host = |one: &Connection| one.role == PeerRole::Host;
-        if seal.connections.iter().filter(|one| of_host(one)).count() > 2
+        if seal.connections.iter().filter(|one| of_host(one)).count() > MAX_OPEN as usize
             && let Some(oldest) = seal.connections.position(of_host)
         {
             seal.connections.remove(oldest);

@@ -10,7 +10,7 @@ use super::roam::{Outcome, Roam, Standing};
 use crate::protocol::{ConnectionStep, PeerRole};
 use crate::time::{Span, Time};
 use crate::trace;
-use crate::wire::seal::{CONTROL_HEAD_LEN, KEY_LEN, Kind, MAX_CONTROL_LEN, Pattern, TAG_LEN};
+use crate::wire::seal::{CONTROL_HEAD_LEN, InitHead, KEY_LEN, Kind, MAX_CONTROL_LEN, Pattern, TAG_LEN};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4};
 
 /// The address outside of a connection that has no path yet: its handshake was brought by letter.
@@ -238,6 +238,11 @@ impl Connections {
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Connection> {
         self.list.iter()
+    }
+
+    /// Whether the guest of an INIT is confirmed already. Its connection is never replaced by another handshake.
+    pub(super) fn has_confirmed(&self, head: &InitHead, from: SocketAddr) -> bool {
+        self.list.iter().any(|one| one.confirmed && one.is_guest(head.pattern, head.nonce, from))
     }
 
     pub(super) fn len(&self) -> usize {

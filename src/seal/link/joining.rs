@@ -18,7 +18,7 @@ pub(super) const PATIENCE: Span = Span::from_secs(1);
 /// INITs that may still be answered.
 const MAX_ATTEMPTS: usize = 4;
 /// Handshakes by address that may succeed: each is one more guess at the code for somebody in the middle.
-const MAX_OPEN: u32 = 4;
+pub(super) const MAX_OPEN: u32 = 4;
 
 /// An INIT that was sent, and the handshake behind it.
 struct Attempt {
@@ -266,10 +266,15 @@ impl Join {
             commitment: open.then(|| text[2..].first_chunk().copied().unwrap_or_default()),
             answer: front..len,
         };
-        self.attempts.clear();
-        self.knocked_at = None;
+        self.abandon();
         self.succeeded += 1;
         Ok(joined)
+    }
+
+    /// Makes all handshakes that have not succeeded void: there is a connection to the peer.
+    pub(super) fn abandon(&mut self) {
+        self.attempts.clear();
+        self.knocked_at = None;
     }
 }
 

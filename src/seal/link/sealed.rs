@@ -184,7 +184,7 @@ impl<P: Protocol> Sealed<'_, P> {
         connection.opened(now.into());
         let shown = connection.shown;
         if !connection.confirmed {
-            self.confirm(now, at, from);
+            self.confirm(now, at, from)?;
         } else if connection.real != from || connection.roam.is_some() {
             let len = DATA_HEAD_LEN + data.sealed.len();
             if connection.strayed(now.into(), from, len, opened.newest) {
@@ -241,7 +241,7 @@ impl<P: Protocol> Sealed<'_, P> {
             Err(refusal) => return Err(self.failed(now, at, refusal)),
         };
         connection.opened(now.into());
-        let at = if connection.confirmed { at } else { self.confirm(now, at, from) };
+        let at = if connection.confirmed { at } else { self.confirm(now, at, from)? };
         let seal = &mut *self.seal;
         let Some(connection) = seal.connections.get_mut(at) else { return Ok(()) };
         if connection.real != from || connection.roam.is_some() {
@@ -291,13 +291,21 @@ impl<P: Protocol> Sealed<'_, P> {
         Ok(())
     }
 
-    /// The first packet of a guest was opened: it is there, at this address, and other handshakes of it are void. Returns its
-    /// place.
+    /// The first packet of a guest was opened: it is there, at this address, and other handshakes with it are void, in both
+    /// directions. Returns its place, or a refusal if the peer has been heard on an earlier connection since the handshake.
     #[cold]
-    pub(super) fn confirm(&mut self, now: Duration, at: usize, from: SocketAddr) -> usize {
-        let Some(connection) = self.seal.connections.get_mut(at) else { return at };
-        (connection.confirmed, connection.at_inner, connection.real) = (true, true, from);
+    fn confirm(&mut self, now: Duration, at: usize, from: SocketAddr) -> Result<usize, SealRefusal> {
+        let Some(connection) = self.seal.connections.get_mut(at) else { return Ok(at) };
         let (shown, index) = (connection.shown, connection.index);
+        if self.seal.connections.iter().any(|other| other.shown == shown && other.holds()) {
+            self.forget(now, at);
+            return Err(SealRefusal::Unexpected);
+        }
+        if let Some(join) = self.seal.join.as_mut().filter(|join| join.shown == shown) {
+            join.abandon();
+        }
+        let Some(connection) = self.seal.connections.get_mut(at) else { return Ok(at) };
+        (connection.confirmed, connection.at_inner, connection.real) = (true, true, from);
         if let (Comparison::Host { guests_before, .. }, Some(host)) =
             (&mut connection.comparison, &mut self.seal.host)
         {
@@ -313,7 +321,7 @@ impl<P: Protocol> Sealed<'_, P> {
         self.tell(now, shown);
         self.drop_unkept(now, shown);
         self.seal.stir();
-        self.seal.connections.numbered(index).unwrap_or(at)
+        Ok(self.seal.connections.numbered(index).unwrap_or(at))
     }
 
     /// Drops the longest silent guest that the inner protocol does not keep, if there are too many of them.
