@@ -1,6 +1,7 @@
-//! Random numbers for nonces, cookies and pings, from the seed that a config brings.
+//! Random numbers for nonces, cookies and pings, from the system or from the seed in a config.
 
 use super::keyed_hash::{Key, keyed_hash};
+use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, SocketAddr};
 
 /// A generator: the keyed hash of a counter.
@@ -16,6 +17,13 @@ pub(crate) struct Entropy {
 impl Entropy {
     pub(crate) fn new(seed: u64) -> Self {
         Self { key: (seed, seed.rotate_left(32) ^ 0x9E37_79B9_7F4A_7C15), count: 0 }
+    }
+
+    /// A generator with a key of 128 bits from the system. The standard library gives random numbers only as the keys of a hash
+    /// map.
+    pub(crate) fn of_system() -> Self {
+        let system = RandomState::new();
+        Self { key: (system.hash_one(0_u8), system.hash_one(1_u8)), count: 0 }
     }
 
     /// Mixes in the address that this side joins: two sides with the same seed that join each other draw other nonces.
@@ -51,6 +59,13 @@ mod tests {
         let mut entropy = Entropy::new(7);
         let drawn = [entropy.next_u64(), entropy.next_u64()];
         assert_eq!(drawn, [0xD615_3CDD_B7C8_E1CF, 0xE1E6_AB34_36D1_19AC]);
+    }
+
+    #[test]
+    fn both_halves_of_a_system_key_are_drawn() {
+        let [one, other] = [Entropy::of_system(), Entropy::of_system()];
+        assert!(one.key.0 != other.key.0 && one.key.1 != other.key.1);
+        assert_ne!(one.key, Entropy::new(one.key.0).key, "the second half is no function of the first");
     }
 
     #[test]

@@ -78,7 +78,7 @@ pub struct Config {
     pub join_timeout: Duration,
     /// The extensions of the protocol that this machine offers. One is used if both machines offer it.
     pub extensions: Extensions,
-    /// The seed of nonces, cookies and random game seeds. `None` takes one from the system, anew for every lobby. A
+    /// The seed of nonces, cookies and random game seeds. `None` takes 128 bits from the system, anew for every lobby. A
     /// simulation sets it, and becomes a pure function of its seeds. In a browser (`wasm32-unknown-unknown`) the library
     /// cannot ask the system: a game draws it there, by `crypto.getRandomValues`, and `None` is an error.
     pub entropy: Option<u64>,

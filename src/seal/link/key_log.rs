@@ -101,8 +101,8 @@ impl FromStr for ConnectionKeys {
     type Err = NotLoggedKeys;
 
     fn from_str(line: &str) -> Result<Self, NotLoggedKeys> {
-        let rest = line.trim_end().strip_prefix(HEAD).ok_or(NotLoggedKeys)?;
-        let mut words = rest.split(' ').skip(1);
+        let rest = line.trim_end().strip_prefix(HEAD).and_then(|rest| rest.strip_prefix(' '));
+        let mut words = rest.ok_or(NotLoggedKeys)?.split(' ');
         let mut word = || words.next().ok_or(NotLoggedKeys);
         let indices = [number(word()?)?, number(word()?)?];
         let keys = [secret(word()?)?, secret(word()?)?];
@@ -192,7 +192,9 @@ mod tests {
         for wrong in [
             "",
             "rebout-seal 1",
-            "rebout-seal 2 0007 0009 00 00",
+            &line.replace("seal 1", "seal 2"),
+            &line.replace("seal 1", "seal 1x"),
+            &line.replace("seal 1", "seal 10"),
             &line[1..],
             &line[..line.len() - 1],
             &format!("{line} 00"),

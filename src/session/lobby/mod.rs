@@ -21,11 +21,9 @@ use crate::wire::control::Header;
 use crate::wire::message::MAX_FIRST_FRAME;
 use crate::wire::{Numbering, WireFrame};
 use crate::{Player, Protocol, canonical, trace};
-use core::hash::BuildHasher;
 use core::time::Duration;
 use hosting::{HostStage, Hosting};
 use joining::Joining;
-use std::hash::RandomState;
 use std::net::SocketAddr;
 
 /// The handshake of two machines, before there is a game.
@@ -86,10 +84,8 @@ impl Lobby {
 
     fn new(config: Config, target: Option<SocketAddr>) -> Result<Self, LobbyError> {
         config.check().map_err(LobbyError::Config)?;
-        // The standard library gives random numbers only as the keys of a hash map.
-        let drawn = || RandomState::new().hash_one(config.game_id);
-        let mut entropy = Entropy::new(config.entropy.unwrap_or_else(drawn));
-        if let Some(target) = target {
+        let mut entropy = config.entropy.map_or_else(Entropy::of_system, Entropy::new);
+        if let (Some(_), Some(target)) = (config.entropy, target) {
             entropy.mix(target);
         }
         let Config { game_id, content_hash, frame_rate, axes, .. } = config;
