@@ -1,6 +1,7 @@
 //! Base32 without look-alikes, the bits in its letters, and the checksum over them.
 
 use super::invite_error::Mistake;
+use super::wipe::Wiped;
 
 /// The bits of a letter.
 const LETTER_BITS: usize = 5;
@@ -44,21 +45,25 @@ pub(super) const fn letters_for(bits: usize) -> usize {
 }
 
 /// Packs bits into the values of letters, the highest bit first.
-#[derive(Default)]
 pub(super) struct Writer {
-    values: Vec<u8>,
+    values: Wiped,
     bits: usize,
 }
 
 impl Writer {
+    /// With room for so many bits and the checksum.
+    pub(super) fn with_room(bits: usize) -> Self {
+        Self { values: Wiped::with_room(letters_for(bits) + CHECKSUM_LETTERS), bits: 0 }
+    }
+
     /// Appends the lowest `bits` bits of a number.
     pub(super) fn put(&mut self, number: u8, bits: usize) {
         for bit in (0..bits).rev() {
             let used = self.bits % LETTER_BITS;
             if used == 0 {
-                self.values.push(0);
+                self.values.0.push(0);
             }
-            let last = self.values.last_mut().expect("a value was pushed for the first of its bits");
+            let last = self.values.0.last_mut().expect("a value was pushed for the first of its bits");
             *last |= (number >> bit & 1) << (LETTER_BITS - 1 - used);
             self.bits += 1;
         }
@@ -69,11 +74,11 @@ impl Writer {
     }
 
     /// The values, with the checksum at their end.
-    pub(super) fn finish(mut self, version: u8) -> Vec<u8> {
-        let padded = self.values.iter().copied().chain([0; CHECKSUM_LETTERS]);
+    pub(super) fn finish(mut self, version: u8) -> Wiped {
+        let padded = self.values.0.iter().copied().chain([0; CHECKSUM_LETTERS]);
         let checksum = remainder(version, padded) ^ REMAINDER;
         let shifts = (0..CHECKSUM_LETTERS).rev().map(|place| place * LETTER_BITS);
-        self.values.extend(shifts.map(|shift| (checksum >> shift & 31) as u8));
+        self.values.0.extend(shifts.map(|shift| (checksum >> shift & 31) as u8));
         self.values
     }
 }
@@ -200,14 +205,17 @@ mod tests {
 
     #[test]
     fn bits_come_back_as_they_went_in() {
-        let mut writer = Writer::default();
+        let mut writer = Writer::with_room(28);
+        let place = writer.values.0.as_ptr();
         writer.put(0b101, 3);
         writer.put_bytes(&[0xA5, 0xFF, 0]);
         writer.put(1, 1);
-        let values = writer.finish(1);
+        let held = writer.finish(1);
+        let values = &held.0;
+        assert_eq!(values.as_ptr(), place, "the room was enough: nothing is left behind");
         assert_eq!(values.len(), letters_for(28) + CHECKSUM_LETTERS);
-        assert_eq!(check(1, &values), Ok(()));
-        assert!(check(2, &values).is_err());
+        assert_eq!(check(1, values), Ok(()));
+        assert!(check(2, values).is_err());
         let mut reader = Reader::new(&values[..values.len() - CHECKSUM_LETTERS]);
         assert_eq!((reader.take(3), reader.take_bytes()), (Some(0b101), Some([0xA5, 0xFF, 0])));
         assert_eq!((reader.is_at_end(), reader.take(8)), (false, None));

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::base32::{self, CHECKSUM_LETTERS, Reader, Writer};
 use super::invite::is_skipped;
 use super::invite_error::InviteError;
-use zeroize::Zeroize;
+use super::wipe::{Wiped, wipe};
 
 /// The most letters that are read.
 const MAX_LETTERS: usize = 700;
@@ -38,7 +38,7 @@ impl Call {
 
 impl Drop for Call {
     fn drop(&mut self) {
-        self.key.zeroize();
+        wipe(&mut self.key);
     }
 }
 
@@ -53,19 +53,20 @@ const ANSWER: Scheme = Scheme { name: "rebout-answer:1:", number: 3 };
 
 impl Scheme {
     fn write(&self, bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut writer = Writer::default();
+        let mut writer = Writer::with_room(bytes.len() * 8);
         writer.put_bytes(bytes);
         f.write_str(self.name)?;
-        writer.finish(self.number).iter().try_for_each(|value| write!(f, "{}", base32::letter(*value)))
+        writer.finish(self.number).0.iter().try_for_each(|value| write!(f, "{}", base32::letter(*value)))
     }
 
-    fn read(&self, text: &str) -> Result<Vec<u8>, InviteError> {
+    fn read(&self, text: &str) -> Result<Wiped, InviteError> {
         let mut letters = text.chars().filter(|letter| !is_skipped(*letter));
         let is_next = |letter| letters.next().is_some_and(|found| found.eq_ignore_ascii_case(&letter));
         if !self.name.chars().all(is_next) {
             return Err(InviteError::NotAnInvite);
         }
-        let mut values = Vec::new();
+        let mut held = Wiped::with_room(MAX_LETTERS);
+        let values = &mut held.0;
         for letter in letters {
             if values.len() == MAX_LETTERS {
                 return Err(InviteError::TooLong { max: MAX_LETTERS });
@@ -76,11 +77,11 @@ impl Scheme {
         let Some(len) = values.len().checked_sub(CHECKSUM_LETTERS) else {
             return Err(InviteError::TooShort { letters: values.len(), needed: CHECKSUM_LETTERS + 1 });
         };
-        base32::check(self.number, &values).map_err(|mistake| InviteError::Checksum { mistake })?;
+        base32::check(self.number, values).map_err(|mistake| InviteError::Checksum { mistake })?;
         let mut reader = Reader::new(&values[..len]);
-        let mut bytes = Vec::with_capacity(len);
+        let mut bytes = Wiped::with_room(len);
         while reader.left() >= 8 {
-            bytes.extend(reader.take(8));
+            bytes.0.extend(reader.take(8));
         }
         if reader.is_at_end() {
             Ok(bytes)
@@ -92,12 +93,8 @@ impl Scheme {
 
 impl fmt::Display for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut bytes = self.key.to_vec();
-        bytes.extend(self.ticket.to_be_bytes());
-        bytes.extend(&self.letter);
-        let written = CALL.write(&bytes, f);
-        bytes.zeroize();
-        written
+        let bytes = Wiped([&self.key[..], &self.ticket.to_be_bytes(), &self.letter].concat());
+        CALL.write(&bytes.0, f)
     }
 }
 
@@ -105,15 +102,13 @@ impl FromStr for Call {
     type Err = InviteError;
 
     fn from_str(text: &str) -> Result<Self, InviteError> {
-        let mut bytes = CALL.read(text)?;
-        let Some((head, letter)) = bytes.split_first_chunk::<CALL_HEAD>() else {
+        let bytes = CALL.read(text)?;
+        let Some((head, letter)) = bytes.0.split_first_chunk::<CALL_HEAD>() else {
             return Err(InviteError::Malformed { rule: "it ends inside its content" });
         };
         let key = head.first_chunk().copied().unwrap_or_default();
         let ticket = head.last_chunk().copied().map_or(0, u64::from_be_bytes);
-        let call = Self { key, ticket, letter: letter.to_vec() };
-        bytes.zeroize();
-        Ok(call)
+        Ok(Self { key, ticket, letter: letter.to_vec() })
     }
 }
 
@@ -127,7 +122,7 @@ impl FromStr for Answer {
     type Err = InviteError;
 
     fn from_str(text: &str) -> Result<Self, InviteError> {
-        ANSWER.read(text).map(|init| Self { init })
+        ANSWER.read(text).map(|init| Self { init: init.0.clone() })
     }
 }
 
@@ -196,9 +191,10 @@ mod tests {
         }
         // Right checksums around contents of every length, down to none.
         for len in 0..60 {
-            let mut writer = Writer::default();
+            let mut writer = Writer::with_room(len * 8);
             writer.put_bytes(&vec![7; len]);
-            let letters: String = writer.finish(CALL.number).into_iter().map(base32::letter).collect();
+            let values = writer.finish(CALL.number);
+            let letters: String = values.0.iter().copied().map(base32::letter).collect();
             let read = format!("{}{letters}", CALL.name).parse::<Call>();
             assert_eq!(read.is_ok(), len >= CALL_HEAD, "{len}");
         }

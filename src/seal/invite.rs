@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use super::base32::{self, CHECKSUM_LETTERS, Reader, Writer, letters_for};
 use super::invite_error::{InviteError, Mistake};
+use super::wipe::{Wiped, wipe};
 use crate::canonical;
 
 /// The most addresses of IPv4 in an invite, and the most of IPv6. A guest knocks at all of them.
@@ -26,6 +27,14 @@ const KIND_BITS: usize = 5;
 const RENDEZVOUS: u8 = 1;
 const RENDEZVOUS_V4_BYTES: u8 = 6 + 16;
 const RENDEZVOUS_V6_BYTES: u8 = 18 + 16;
+
+/// The longest invite that this version writes.
+const MAX_BITS: usize = 2 * COUNT_BITS
+    + KEY_BITS
+    + MAX_ADDRESSES_PER_FAMILY * (V4_BITS + V6_BITS)
+    + KIND_BITS
+    + 8
+    + RENDEZVOUS_V6_BYTES as usize * 8;
 
 /// The letters of an invite without a single address, and the most that are read: twice as many as this version writes.
 const MIN_LETTERS: usize = letters_for(2 * COUNT_BITS + KEY_BITS) + CHECKSUM_LETTERS;
@@ -101,8 +110,10 @@ impl Invite {
         addresses: impl IntoIterator<Item = SocketAddr>,
         rendezvous: Option<Rendezvous>,
     ) -> Result<Self, InviteError> {
+        // From here on the key is wiped if an address is refused.
+        let mut invite = Self { key, addresses: Vec::new(), rendezvous: None };
         let mut counts = [0; 2];
-        let mut found = Vec::new();
+        let found = &mut invite.addresses;
         for addr in addresses {
             let addr = joinable(addr)?;
             if !found.contains(&addr) {
@@ -115,12 +126,12 @@ impl Invite {
             }
         }
         found.sort_by_key(SocketAddr::is_ipv6);
-        let rendezvous = match rendezvous {
+        invite.rendezvous = match rendezvous {
             Some(Rendezvous { server, room }) => Some(Rendezvous { server: joinable(server)?, room }),
             None if found.is_empty() => return Err(InviteError::NoWay { unknown: None }),
             None => None,
         };
-        Ok(Self { key, addresses: found, rendezvous })
+        Ok(invite)
     }
 
     /// The key of the host. It is the right to join: show it to nobody.
@@ -141,8 +152,8 @@ impl Invite {
         self.rendezvous.as_ref()
     }
 
-    fn values(&self) -> Vec<u8> {
-        let mut writer = Writer::default();
+    fn values(&self) -> Wiped {
+        let mut writer = Writer::with_room(MAX_BITS);
         for v6 in [false, true] {
             let count = self.addresses.iter().filter(|addr| addr.is_ipv6() == v6).count();
             writer.put(count as u8, COUNT_BITS);
@@ -165,21 +176,10 @@ impl Drop for Invite {
     }
 }
 
-/// Overwrites what was a key. Without the feature `seal` the compiler may leave that out.
-fn wipe(bytes: &mut [u8]) {
-    #[cfg(feature = "seal")]
-    zeroize::Zeroize::zeroize(bytes);
-    #[cfg(not(feature = "seal"))]
-    bytes.fill(0);
-}
-
 impl fmt::Display for Invite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{SCHEME}{VERSION}:")?;
-        let mut values = self.values();
-        let written = values.iter().try_for_each(|value| write!(f, "{}", base32::letter(*value)));
-        wipe(&mut values);
-        written
+        self.values().0.iter().try_for_each(|value| write!(f, "{}", base32::letter(*value)))
     }
 }
 
@@ -210,17 +210,17 @@ impl FromStr for Invite {
         if version != u16::from(VERSION) {
             return Err(InviteError::Version { version });
         }
-        let mut values = [0; MAX_LETTERS];
-        let mut letters = 0;
+        let mut held = Wiped::with_room(MAX_LETTERS);
+        let values = &mut held.0;
         for letter in characters {
-            let at = letters + 1;
+            let at = values.len() + 1;
             let value = base32::value(letter).ok_or(InviteError::Letter { letter, at })?;
-            *values.get_mut(letters).ok_or(InviteError::TooLong { max: MAX_LETTERS })? = value;
-            letters = at;
+            if values.len() == MAX_LETTERS {
+                return Err(InviteError::TooLong { max: MAX_LETTERS });
+            }
+            values.push(value);
         }
-        let invite = checked(&values[..letters]).and_then(read);
-        wipe(&mut values);
-        invite
+        checked(values).and_then(read)
     }
 }
 

@@ -40,6 +40,7 @@ pub(crate) mod invite;
 pub(crate) mod invite_error;
 #[cfg(feature = "seal")]
 mod link;
+mod wipe;
 
 #[cfg(feature = "reach")]
 pub use hand::{Answer, Call};

@@ -25,7 +25,7 @@ struct Attempt {
     pattern: Pattern,
     index: u16,
     to: SocketAddr,
-    key: [u8; KEY_LEN],
+    key: Secret,
     since: Time,
     /// How long the RETRY took.
     first_trip: Span,
@@ -53,7 +53,7 @@ pub(super) struct Joined {
 /// The joiner's side.
 pub(super) struct Join {
     /// The host's key from an invite; `None` by address.
-    host_key: Option<[u8; KEY_LEN]>,
+    host_key: Option<Secret>,
     mac: Mac,
     /// The addresses to knock at.
     addrs: Vec<SocketAddr>,
@@ -73,13 +73,13 @@ pub(super) struct Join {
 
 impl Join {
     pub(super) fn new(
-        host_key: Option<[u8; KEY_LEN]>,
+        host_key: Option<Secret>,
         addrs: Vec<SocketAddr>,
         shown: SocketAddr,
         nonce: u64,
         knock_index: u16,
     ) -> Self {
-        let mac = host_key.as_ref().map_or_else(Mac::open, Mac::of);
+        let mac = host_key.as_ref().map_or_else(Mac::open, |key| Mac::of(&key.0));
         let (hello, attempts) = (Vec::with_capacity(*INIT_PLAIN_LEN.end()), Vec::with_capacity(MAX_ATTEMPTS));
         Self {
             host_key,
@@ -152,11 +152,12 @@ impl Join {
         from: SocketAddr,
         retry: &Retry,
         datagram: &[u8],
-    ) -> Result<[u8; KEY_LEN], SealRefusal> {
+    ) -> Result<Secret, SealRefusal> {
         if !self.mac.fits(datagram) {
             return Err(SealRefusal::BadMac);
         }
-        let ((Some(key), None) | (None, Some(key))) = (self.host_key, retry.open_key) else {
+        let open_key = retry.open_key.map(Secret);
+        let ((Some(key), None) | (None, Some(key))) = (self.host_key.clone(), open_key) else {
             return Err(SealRefusal::BadMac);
         };
         let of_init = self.attempts.iter().find(|attempt| attempt.index == retry.index);
@@ -166,7 +167,7 @@ impl Join {
             && (of_init.is_some() || retry.index == self.knock_index)
             && !self.hello.is_empty()
             && !self.is_exhausted();
-        let waits = |attempt: &Attempt| attempt.key == key && now.since(attempt.since) < PATIENCE;
+        let waits = |attempt: &Attempt| attempt.key.0 == key.0 && now.since(attempt.since) < PATIENCE;
         if !expected || of_init.is_none() && self.attempts.iter().any(waits) {
             return Err(SealRefusal::Unexpected);
         }
@@ -178,7 +179,7 @@ impl Join {
         &mut self,
         now: Time,
         from: SocketAddr,
-        (retry, key): (&Retry, [u8; KEY_LEN]),
+        (retry, key): (&Retry, Secret),
         (index, ephemeral): (u16, Secret),
         out: &mut Outbox,
     ) -> Result<(), SealRefusal> {
@@ -207,7 +208,7 @@ impl Join {
         (index, ephemeral): (u16, Secret),
         letter: &[u8; LETTER_LEN],
     ) -> Option<Vec<u8>> {
-        let key = self.host_key?;
+        let key = self.host_key.clone()?;
         if self.attempts.len() == MAX_ATTEMPTS {
             self.attempts.remove(0);
         }
@@ -222,7 +223,7 @@ impl Join {
     fn begin(
         &self,
         now: Time,
-        (to, key): (SocketAddr, [u8; KEY_LEN]),
+        (to, key): (SocketAddr, Secret),
         (pattern, index, cookie): (Pattern, u16, u64),
         ephemeral: Secret,
         text: &[u8],
@@ -231,7 +232,7 @@ impl Join {
         let mut init = vec![0; MAX_INIT_LEN];
         let (front, body) = init.split_at_mut(INIT_HEAD_LEN);
         front.copy_from_slice(&head);
-        let (handshake, len) = noise::begin(&key, &head, ephemeral, text, body)?;
+        let (handshake, len) = noise::begin(&key.0, &head, ephemeral, text, body)?;
         let ephemeral = body.first_chunk().copied().unwrap_or_default();
         let whole = seal::put_mac(INIT_HEAD_LEN + len + 8, |covered| self.mac.write(covered), &mut init)?;
         init.truncate(whole);

@@ -8,6 +8,7 @@ use super::channel::{Channel, MAX_TEXT};
 use super::connection::{Answering, Connection, NO_PATH};
 use super::joining::Join;
 use super::noise;
+use super::random::Secret;
 use super::stats::SealRefusal;
 use super::{Randomness, SealError};
 use crate::protocol::PeerRole;
@@ -103,7 +104,7 @@ impl Seal {
         let mut seal = Self::new(randomness)?;
         let shown = seal.connections.make_up();
         let (nonce, index) = (seal.random.next_u64(), seal.random.next_u64() as u16);
-        seal.join = Some(Join::new(Some(host_key), Vec::new(), shown, nonce, index));
+        seal.join = Some(Join::new(Some(Secret(host_key)), Vec::new(), shown, nonce, index));
         Ok(seal)
     }
 

@@ -167,7 +167,7 @@ impl Seal {
             _ => self.connections.make_up(),
         };
         let (nonce, index) = (self.random.next_u64(), self.random.next_u64() as u16);
-        self.join = Some(Join::new(host_key, addrs, shown, nonce, index));
+        self.join = Some(Join::new(host_key.map(Secret), addrs, shown, nonce, index));
         Ok(())
     }
 

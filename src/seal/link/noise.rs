@@ -36,6 +36,12 @@ pub(super) struct KeyPair {
     pub(super) public: [u8; KEY_LEN],
 }
 
+impl Drop for KeyPair {
+    fn drop(&mut self) {
+        self.public.zeroize();
+    }
+}
+
 impl KeyPair {
     /// `None` never happens with a secret of 32 bytes.
     pub(super) fn new(secret: Secret) -> Option<Self> {
