@@ -1,43 +1,51 @@
-//! A bound on the checks to one machine that does not answer, over all searches.
+//! A rate limit on the checks to one machine that does not answer, over all searches.
 
 use core::time::Duration;
 use std::net::IpAddr;
 
-/// The most checks to one IP address that has not answered, in any minute: three searches with two of its ports.
-const MAX_CHECKS: u32 = 72;
-const MINUTE: Duration = Duration::from_secs(60);
-/// Machines that are counted. If there are more, the one that was counted first is forgotten: whoever names many machines must not
-/// keep others from being checked.
-const MAX_MACHINES: usize = 64;
+/// A machine that has not answered gets this many checks at once: two searches with two of its ports, directly and through the relay.
+const BURST: u32 = 48;
+/// After those it gets one check in this time, which makes 72 in any minute.
+const REFILL: Duration = Duration::from_millis(2_500);
+/// Machines that are counted. Eight searches at once cannot use up the checks of this many.
+const MAX_MACHINES: usize = 256;
 
-/// The checks of the last minute, by machine.
+/// The checks to each machine.
 #[derive(Debug, Default)]
 pub(super) struct Budget(Vec<Spent>);
 
 #[derive(Debug)]
 struct Spent {
     ip: IpAddr,
-    since: Duration,
-    checks: u32,
+    /// When all checks so far are paid for, one in each `REFILL`.
+    paid_at: Duration,
 }
 
 impl Budget {
     /// Whether one more check may go to a machine. It is counted.
     pub(super) fn allows(&mut self, now: Duration, ip: IpAddr) -> bool {
-        self.0.retain(|spent| now < spent.since + MINUTE);
-        let at = match self.0.iter().position(|spent| spent.ip == ip) {
-            Some(at) => at,
-            None => {
-                if self.0.len() == MAX_MACHINES {
-                    self.0.remove(0);
-                }
-                self.0.push(Spent { ip, since: now, checks: 0 });
-                self.0.len() - 1
-            }
-        };
-        let spent = &mut self.0[at];
-        spent.checks += 1;
-        spent.checks <= MAX_CHECKS
+        let Some(spent) = self.entry(now, ip) else { return false };
+        let paid_at = spent.paid_at.max(now) + REFILL;
+        let allowed = paid_at <= now + REFILL * BURST;
+        if allowed {
+            spent.paid_at = paid_at;
+        }
+        allowed
+    }
+
+    /// The entry of a machine. In a full table, a new machine replaces the one with the fewest checks and takes over its count: a
+    /// machine that was replaced and is named again never has more left than before.
+    fn entry(&mut self, now: Duration, ip: IpAddr) -> Option<&mut Spent> {
+        if let Some(at) = self.0.iter().position(|spent| spent.ip == ip) {
+            return self.0.get_mut(at);
+        }
+        if self.0.len() < MAX_MACHINES {
+            self.0.push(Spent { ip, paid_at: now });
+            return self.0.last_mut();
+        }
+        let fewest = self.0.iter_mut().min_by_key(|spent| spent.paid_at)?;
+        fewest.ip = ip;
+        Some(fewest)
     }
 }
 
@@ -45,15 +53,37 @@ impl Budget {
 mod tests {
     use super::*;
 
+    fn ip(n: u32) -> IpAddr {
+        IpAddr::from((10 << 24 | n).to_be_bytes())
+    }
+
+    fn sent(budget: &mut Budget, ms: u64, n: u32) -> bool {
+        budget.allows(Duration::from_millis(ms), ip(n))
+    }
+
     #[test]
-    fn a_machine_that_does_not_answer_gets_few_checks_a_minute_and_the_memory_is_bounded() {
-        let (mut budget, ip) = (Budget::default(), |n: u8| IpAddr::from([192, 0, 2, n]));
-        let sent = |budget: &mut Budget, ms: u64, n: u8| budget.allows(Duration::from_millis(ms), ip(n));
-        assert_eq!((0..500).filter(|ms| sent(&mut budget, *ms, 1)).count(), MAX_CHECKS as usize);
-        assert!(sent(&mut budget, 500, 2), "another machine has its own");
-        assert!(!sent(&mut budget, 59_999, 1));
-        assert!(sent(&mut budget, 60_000, 1), "a minute is over");
-        assert!((3..200).all(|n| sent(&mut budget, 60_001, n)), "many machines keep nobody out");
+    fn a_machine_gets_at_most_72_checks_in_any_minute() {
+        let mut budget = Budget::default();
+        let times: Vec<u64> = (0..180_000).step_by(10).filter(|ms| sent(&mut budget, *ms, 1)).collect();
+        assert_eq!(times.iter().filter(|ms| **ms < 100).count(), 10, "a burst is sent at once");
+        let within = |start: u64| times.iter().filter(|ms| (start..start + 60_000).contains(*ms)).count();
+        let most = times.iter().map(|start| within(*start)).max().unwrap();
+        assert!((70..=72).contains(&most), "{most}");
+        assert!(sent(&mut budget, 180_000, 2), "another machine has its own");
+    }
+
+    #[test]
+    fn naming_other_machines_does_not_reset_the_count() {
+        let (mut budget, mut next, mut checks) = (Budget::default(), 1_000, 0);
+        for ms in (0..60_000).step_by(100) {
+            checks += u32::from(sent(&mut budget, ms, 1));
+            for _ in 0..10 {
+                next += 1;
+                sent(&mut budget, ms, next);
+            }
+        }
+        assert!((BURST..=72).contains(&checks), "{checks}");
         assert_eq!(budget.0.len(), MAX_MACHINES);
+        assert!(sent(&mut budget, 60_000, 2), "another machine is still checked");
     }
 }
