@@ -160,13 +160,12 @@ impl Reach {
             search.begin(&guest.letter, &theirs);
             self.searches.push(search);
             self.permit(now, self.searches.len() - 1);
-            self.set_fallbacks(seal, self.searches.len() - 1);
         }
         self.waiting.guests = guests;
     }
 
     /// A letter of a peer: with the RESP, or of a search in the middle of a match.
-    pub(super) fn letter(&mut self, now: Duration, shown: SocketAddr, text: &[u8], seal: &mut Seal) {
+    pub(super) fn letter(&mut self, now: Duration, shown: SocketAddr, text: &[u8]) {
         let at = self.searches.iter().position(|search| search.shown == shown);
         let (Some(at), Some(letter)) = (at, Letter::decode(text)) else {
             self.stats.letters_refused += 1;
@@ -183,6 +182,5 @@ impl Reach {
         }
         self.searches[at].since = now;
         self.permit(now, at);
-        self.set_fallbacks(seal, at);
     }
 }

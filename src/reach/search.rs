@@ -21,6 +21,8 @@ const NAMED_FIRST: Duration = Duration::from_millis(500);
 
 /// The seal has this long to take an offered path.
 const SETTLES: Duration = Duration::from_millis(500);
+/// A check that was answered proves a path for this long. A path that works answers one every 5 s.
+const PROVEN: Duration = Duration::from_secs(15);
 /// Our own addresses are looked up again after this long while nothing comes.
 const DOUBTED: Duration = Duration::from_secs(2);
 
@@ -61,6 +63,8 @@ pub(super) struct Search {
     their_relay: Option<SocketAddr>,
     /// The address of the offered path, and when it was offered.
     pub(super) offered_as: Option<(SocketAddr, Duration)>,
+    /// The paths to try when nothing comes, and when a check on each was last answered, in this search or the last one.
+    fallbacks: [Option<(Path, Duration)>; MAX_FALLBACKS],
     /// When our own addresses were last doubted.
     doubted_at: Option<Duration>,
 }
@@ -90,6 +94,7 @@ impl Search {
             connected: false,
             their_relay: None,
             offered_as: None,
+            fallbacks: [None; MAX_FALLBACKS],
             doubted_at: None,
         };
         search.write(own);
@@ -204,15 +209,34 @@ impl Search {
         Some(chosen)
     }
 
-    /// The paths to try when nothing comes: to the peer's relay, and through ours to its relay and to where it was seen.
-    pub(super) fn fallbacks(&self, direct: bool, relayed: bool) -> impl Iterator<Item = Path> + '_ {
+    /// Looks which paths are to be tried when nothing comes: to the peer's relay, and through ours to its relay and to where it
+    /// was seen. Each must have answered a check, because the peer may have named somebody else. `true` if they have changed.
+    pub(super) fn find_fallbacks(&mut self, now: Duration, direct: bool, relayed: bool) -> bool {
+        // A new search keeps those of the last one until the peer has named its addresses.
+        if !self.checks.has_begun() {
+            return false;
+        }
         let of = |kind| self.checks.remote().iter().find(move |one| one.kind == kind).map(|one| one.addr);
         let (theirs, seen) = (of(Kind::Relayed), of(Kind::Reflexive).or(of(Kind::Host)));
         let to = |relayed| move |remote| Path { relayed, remote };
-        let outside = theirs.filter(|_| direct && !self.no_relay).map(to(false));
-        let through =
-            [theirs, seen].into_iter().flatten().filter(move |_| relayed && !self.no_relay).map(to(true));
-        outside.into_iter().chain(through).take(MAX_FALLBACKS)
+        let (outside, through) = (direct && !self.no_relay, relayed && !self.no_relay);
+        let wanted = [
+            theirs.filter(|_| outside).map(to(false)),
+            theirs.filter(|_| through).map(to(true)),
+            seen.filter(|_| through).map(to(true)),
+        ];
+        let before = self.fallbacks;
+        let proven_at = |path| {
+            let last = before.iter().flatten().find(|(one, _)| *one == path).map(|(_, at)| *at);
+            self.checks.answered_at(path).max(last).filter(|at| now < *at + PROVEN)
+        };
+        self.fallbacks = wanted.map(|path| path.and_then(|path| Some((path, proven_at(path)?))));
+        let path = |one: &Option<(Path, Duration)>| one.map(|(path, _)| path);
+        !self.fallbacks.iter().map(path).eq(before.iter().map(path))
+    }
+
+    pub(super) fn fallbacks(&self) -> impl Iterator<Item = Path> + '_ {
+        self.fallbacks.iter().flatten().map(|(path, _)| *path)
     }
 
     /// Whether our own addresses are to be looked up: because nothing is opened any more, or because the seal has left the path

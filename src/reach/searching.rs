@@ -35,12 +35,12 @@ impl Reach {
             self.heard(now, news, seal);
         }
         if self.relaying.run(now) {
-            self.relay_changed(now, seal);
+            self.relay_changed(now);
         }
         self.post_init(now, seal);
         self.answer_guests(now, seal);
         while let Some((shown, text)) = seal.take_letter() {
-            self.letter(now, shown, &text, seal);
+            self.letter(now, shown, &text);
         }
         self.search(now, seal);
         self.rest(now);
@@ -129,23 +129,25 @@ impl Reach {
         }
     }
 
-    pub(super) fn set_fallbacks(&mut self, seal: &mut Seal, at: usize) {
+    /// Tells the seal which paths to try when nothing comes, if they have changed.
+    fn set_fallbacks(&mut self, now: Duration, seal: &mut Seal, at: usize) {
+        let direct = self.relay == Relay::Allow;
+        let relayed = self.relay != Relay::Never && self.relaying.relayed().is_some();
+        if !self.searches[at].find_fallbacks(now, direct, relayed) {
+            return;
+        }
         let search = &self.searches[at];
-        let (direct, relayed) =
-            (self.relay == Relay::Allow, self.relay != Relay::Never && self.relaying.relayed().is_some());
-        let paths: Vec<Path> = search.fallbacks(direct, relayed).collect();
         let is_used = |addr| seal.is_path(addr);
         let shown: Vec<SocketAddr> =
-            paths.into_iter().filter_map(|path| self.paths.shown(path, is_used)).collect();
+            search.fallbacks().filter_map(|path| self.paths.shown(path, is_used)).collect();
         seal.set_fallbacks(search.shown, &shown);
     }
 
     /// Our address on the relay is another one.
-    fn relay_changed(&mut self, now: Duration, seal: &mut Seal) {
+    fn relay_changed(&mut self, now: Duration) {
         self.stats.allocations += u64::from(self.relaying.relayed().is_some());
         for at in 0..self.searches.len() {
             self.permit(now, at);
-            self.set_fallbacks(seal, at);
         }
     }
 
@@ -157,6 +159,7 @@ impl Reach {
             self.searches[at].checks.run(now);
             self.offer(now, seal, at);
             self.watch(now, seal, at);
+            self.set_fallbacks(now, seal, at);
             if self.searches[at].letter_due(now) {
                 seal.send_letter(self.searches[at].shown, self.searches[at].text());
             }

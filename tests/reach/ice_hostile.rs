@@ -134,10 +134,11 @@ fn letter(candidates: &[SocketAddr]) -> Vec<u8> {
 }
 
 /// A guest with the invite whose letters name somebody else, and who never answers a check.
-struct Liar {
+pub(super) struct Liar {
     post: Post,
     seal: Seal,
-    victims: Vec<SocketAddr>,
+    /// The addresses in each letter, by the number of letters before it.
+    names: Box<dyn Fn(u32) -> Vec<SocketAddr>>,
     posted: u32,
     seed: u64,
     next_at: Duration,
@@ -146,12 +147,12 @@ struct Liar {
 }
 
 impl Liar {
-    fn new(invite: &Invite, victims: Vec<SocketAddr>, seed: u64) -> Self {
+    pub(super) fn new(invite: &Invite, names: impl Fn(u32) -> Vec<SocketAddr> + 'static, seed: u64) -> Self {
         let rendezvous = invite.rendezvous().unwrap();
         let post = Post::new(rendezvous.server, rendezvous.room, Randomness::Seeded(seed)).unwrap();
         let seal = Seal::join_by_letter(Randomness::Seeded(seed), *invite.key()).unwrap();
         let (next_at, invite) = (Duration::ZERO, invite.clone());
-        Self { post, seal, victims, seed, posted: 0, next_at, answered: 0, invite }
+        Self { post, seal, names: Box::new(names), seed, posted: 0, next_at, answered: 0, invite }
     }
 }
 
@@ -165,7 +166,8 @@ impl Protocol for Liar {
                     self.posted += 1;
                     let seed = Randomness::Seeded(self.seed << 20 | u64::from(self.posted));
                     self.seal = Seal::join_by_letter(seed, *self.invite.key()).unwrap();
-                    let init = self.seal.write_init(now, ticket, &letter(&self.victims)).unwrap();
+                    let init =
+                        self.seal.write_init(now, ticket, &letter(&(self.names)(self.posted))).unwrap();
                     self.post.post(&init);
                 }
                 JoinerEvent::Answered { .. } => {
@@ -198,7 +200,7 @@ fn candidates_of_somebody_else_draw_few_checks_and_keep_nobody_out() {
     let other = town.world.add_stranger(at("192.0.2.8:53"));
     let mut victims: Vec<SocketAddr> = (0..6).map(|n| at(&format!("192.0.2.7:{}", 53 + n))).collect();
     victims.extend([at("192.0.2.8:53"), relay_addr()]);
-    let liar = Liar::new(town.invite.as_ref().unwrap(), victims, 666);
+    let liar = Liar::new(town.invite.as_ref().unwrap(), move |_| victims.clone(), 666);
     town.world.add(at("203.0.113.66:9"), Clock::default(), ms(100), Node::Other(Box::new(liar)));
     assert_eq!(town.play(plan), [Progress::Direct; 2], "{}", town.report());
     town.run_for(ms(5_000));
@@ -218,7 +220,7 @@ fn a_host_whose_guests_never_came_gives_its_allocation_back() {
     let mut town = Town::new(Plan::new(Router::Cone, Router::Cone));
     town.world.stop(JOINER);
     town.world.network_mut().record(Recording::Full);
-    let liar = Liar::new(town.invite.as_ref().unwrap(), vec![at("192.0.2.7:53")], 666);
+    let liar = Liar::new(town.invite.as_ref().unwrap(), |_| vec![at("192.0.2.7:53")], 666);
     let liar = town.world.add(at("203.0.113.66:9"), Clock::default(), ms(100), Node::Other(Box::new(liar)));
     town.run_for(ms(3_000));
     town.world.stop(liar);
@@ -237,7 +239,7 @@ fn guests_who_name_many_machines_leave_room_for_the_permissions_of_another() {
     let mut town = Town::new(plan);
     town.world.network_mut().record(Recording::Full);
     for guest in 0..5 {
-        let victims = (0..8).map(|n| at(&format!("192.0.2.{}:53", 10 * guest + n))).collect();
+        let victims = move |_| (0..8).map(|n| at(&format!("192.0.2.{}:53", 10 * guest + n))).collect();
         let liar = Liar::new(town.invite.as_ref().unwrap(), victims, 666 + guest);
         let addr = at(&format!("203.0.113.{}:9", 60 + guest));
         town.world.add(addr, Clock::default(), ms(100), Node::Other(Box::new(liar)));
@@ -278,11 +280,11 @@ impl<F: FnMut(SocketAddr, &mut Vec<u8>) -> bool> Protocol for LyingServer<F> {
     }
 }
 
-fn lying(plan: Plan, change: impl FnMut(SocketAddr, &mut Vec<u8>) -> bool + 'static) -> Town {
+pub(super) fn lying(plan: Plan, change: impl FnMut(SocketAddr, &mut Vec<u8>) -> bool + 'static) -> Town {
     Town::with_rendezvous(plan, |server| Node::Other(Box::new(LyingServer { server, change })))
 }
 
-fn rewritten(datagram: &mut Vec<u8>, change: impl FnOnce(&mut Packet<'_>)) {
+pub(super) fn rewritten(datagram: &mut Vec<u8>, change: impl FnOnce(&mut Packet<'_>)) {
     let copy = datagram.clone();
     let mut packet = decode(&copy).unwrap();
     change(&mut packet);

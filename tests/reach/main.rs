@@ -10,4 +10,5 @@ mod relay;
 mod relay_hostile;
 mod relay_server;
 mod rendezvous;
+mod third_party;
 mod town;

@@ -75,6 +75,11 @@ impl RelayServer {
         self.shared.borrow_mut().dead = true;
     }
 
+    /// The next allocation gets this address, which is not one of the server.
+    pub(crate) fn claim(&self, addr: SocketAddr) {
+        self.shared.borrow_mut().free.push_front(addr);
+    }
+
     /// How many allocations there ever were.
     pub(crate) fn allocated(&self) -> usize {
         self.shared.borrow().allocated
