@@ -3,17 +3,20 @@
 
 mod autopsy;
 mod bundle;
+mod dispute;
 mod watch;
 
 pub use autopsy::{Autopsy, AutopsyVerdict, FieldDifference, OwnedLeaf};
 pub use bundle::{Bundle, BundleError, Rerun};
-pub(crate) use watch::CheckedChecksum;
+pub(crate) use dispute::Stop;
+pub(crate) use watch::{CheckedChecksum, Comparison};
 
 use crate::peer::refusal::Refusal;
 use crate::rollback::Rollback;
 use crate::time::Time;
 use crate::{Desync, Fields, Frame, Game, OnDesync, Player};
-use autopsy::{Examiner, Past};
+use autopsy::{Conclusion, Examiner, Past};
+use dispute::{Dispute, Step};
 use watch::{Archive, Checksums, Progress, Sliced};
 
 /// Watches over one match: compares the checksums of both machines, keeps the certain past, and conducts the autopsy.
@@ -25,8 +28,17 @@ pub(crate) struct Watch<S> {
     sliced: Option<Sliced>,
     archive: Archive<S>,
     examiner: Examiner<S>,
-    /// Whether a desync was told. States that differ go on to differ, and that is no news.
-    told: bool,
+    /// The differences that were told. States that differ go on to differ, and that is no news.
+    dispute: Dispute,
+}
+
+/// The outcome of a comparison, or of an autopsy, that the session acts on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// Two checksums differ.
+    Desync(Desync),
+    /// The match ends.
+    Stop(Stop),
 }
 
 impl<S: Fields> Watch<S> {
@@ -43,27 +55,27 @@ impl<S: Fields> Watch<S> {
             sliced: None,
             archive: Archive::new(cadence_frames, saves_every, snapshot),
             examiner: Examiner::new(local),
-            told: false,
+            dispute: Dispute::new(),
         }
     }
 
     /// Hashes the states that have become certain, compares the checksums that are complete, and takes the settled frames
-    /// out of the engine. Returns the desync if one was found, once a match. An autopsy has begun then, unless the match
-    /// is to go on without one.
+    /// out of the engine. A desync is found once a match, or again after one that was void. An autopsy has begun then, unless
+    /// the match is to go on without one.
     #[inline]
-    pub(crate) fn settle(&mut self, now: Time, rollback: &mut Rollback<S>) -> Option<Desync> {
+    pub(crate) fn settle(&mut self, now: Time, rollback: &mut Rollback<S>) -> Option<Found> {
         while self.checksums.next() <= rollback.settled()
             && let Some(checksum) = self.hash(rollback)
         {
             self.checksums.record(checksum);
         }
         // Nearly every frame has nothing to compare. A difference closes the archive before more frames come in.
-        let desync = if self.checksums.has_waiting() { self.compare(now) } else { None };
+        let found = if self.checksums.has_waiting() { self.compare(now) } else { None };
         let settled = rollback.newly_settled();
         for frame in settled.start.until(settled.end) {
             self.take(frame, rollback);
         }
-        desync
+        found
     }
 
     /// The checksum of the next frame that has one, unless its state is not there yet or so large that it is hashed over
@@ -107,18 +119,21 @@ impl<S: Fields> Watch<S> {
     }
 
     #[inline(never)]
-    fn compare(&mut self, now: Time) -> Option<Desync> {
-        let mut desync = None;
+    fn compare(&mut self, now: Time) -> Option<Found> {
+        let mut found = None;
         while let Some(comparison) = self.checksums.compare() {
-            if !comparison.matches() && !self.told {
-                self.told = true;
-                let last_match = self.checksums.newest_match();
-                let watch::Comparison { frame, ours, theirs } = comparison;
-                desync = Some(Desync { frame, ours, theirs, last_match });
-                self.begin(now, frame);
+            match self.dispute.compared(comparison.matches()) {
+                None => {}
+                Some(Step::End(stop)) => found = Some(Found::Stop(stop)),
+                Some(Step::Tell) => {
+                    let last_match = self.checksums.newest_match();
+                    let Comparison { frame, ours, theirs } = comparison;
+                    found = Some(Found::Desync(Desync { frame, ours, theirs, last_match }));
+                    self.begin(now, comparison);
+                }
             }
         }
-        desync
+        found
     }
 
     /// Takes one settled frame into the archive. Mostly one frame settles at a time, so that a loop which prepares for
@@ -137,13 +152,13 @@ impl<S: Fields> Watch<S> {
     }
 
     /// The two machines end with different states of the same last frame.
-    pub(crate) fn verdicts_differ(&mut self, now: Time, frame: Frame) {
-        self.begin(now, frame);
+    pub(crate) fn verdicts_differ(&mut self, now: Time, verdicts: Comparison) {
+        self.begin(now, verdicts);
     }
 
-    fn begin(&mut self, now: Time, frame: Frame) {
+    fn begin(&mut self, now: Time, comparison: Comparison) {
         if self.on_desync != OnDesync::GoOn {
-            self.examiner.begin(now, frame, self.checksums.newest_match());
+            self.examiner.begin(now, comparison, self.checksums.newest_match());
             self.freeze();
         }
     }
@@ -188,39 +203,64 @@ impl<S: Fields> Watch<S> {
     /// # Errors
     /// A payload that is malformed or not bounded, or any at all if this machine does not make autopsies: then it does
     /// not help the peer to make one either.
-    pub(crate) fn receive(&mut self, settled: Frame, payload: &[u8]) -> Result<(), Refusal> {
+    pub(crate) fn receive(&mut self, now: Time, settled: Frame, payload: &[u8]) -> Result<(), Refusal> {
         if self.on_desync == OnDesync::GoOn {
             Err(Refusal::OutOfPlace)
-        } else if self.examiner.receive(settled, payload) {
+        } else if self.examiner.receive(now, settled, payload) {
             Ok(())
         } else {
             Err(Refusal::MalformedMessage)
         }
     }
 
-    /// Goes on with the autopsy and returns its report when it is done. The game is left as it was.
+    /// Goes on with the autopsy and returns its report when it is done, and why the match ends then, if it is to. The game is
+    /// left as it was.
     pub(crate) fn work<G: Game<Snapshot = S>>(
         &mut self,
         now: Time,
         game: &mut G,
         rollback: &Rollback<S>,
-    ) -> Option<Autopsy> {
+    ) -> Option<(Autopsy, Option<Stop>)> {
         self.freeze();
-        self.examiner.work(now, game, Past::new(&self.archive, rollback))
+        let (past, last_match) = (Past::new(&self.archive, rollback), self.checksums.newest_match());
+        let conclusion = self.examiner.work(now, game, past, last_match);
+        let Conclusion { autopsy, judgement } = conclusion?;
+        // The states of matches in the meantime were not kept.
+        self.archive.thaw();
+        self.checksums.forget_match();
+        let stop = match self.on_desync {
+            OnDesync::Stop => self.dispute.judged(judgement),
+            OnDesync::GoOn | OnDesync::Report => return Some((autopsy, None)),
+        };
+        // The autopsy about the last states of a match is the last one.
+        if rollback.ended().is_none() {
+            self.examiner.reopen();
+        }
+        Some((autopsy, stop))
     }
 
     /// Ends an autopsy that is under way and returns the report of what is known.
     pub(crate) fn conclude(&mut self, rollback: &Rollback<S>) -> Option<Autopsy> {
-        self.examiner.conclude(Past::new(&self.archive, rollback))
+        self.examiner.conclude(Past::new(&self.archive, rollback)).map(|conclusion| conclusion.autopsy)
     }
 
-    /// Whether an autopsy is under way.
+    /// Whether an autopsy needs work: our own, or one that the peer has asked for.
     #[inline]
     pub(crate) fn is_active(&self) -> bool {
         self.examiner.is_active()
     }
 
-    /// Whether the match is to end once the autopsy is done.
+    /// Whether a difference that was found here is being looked into.
+    pub(crate) fn is_examining(&self) -> bool {
+        self.examiner.is_examining()
+    }
+
+    /// The side whose last checksum was void, if the match stops at desyncs and no checksum has matched since.
+    pub(crate) fn voided(&self) -> Option<Stop> {
+        self.dispute.voided()
+    }
+
+    /// Whether a desync may end the match.
     pub(crate) fn stops_match(&self) -> bool {
         self.on_desync == OnDesync::Stop
     }

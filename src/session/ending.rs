@@ -2,6 +2,7 @@
 
 use super::event::Verdict;
 use crate::Frame;
+use crate::desync::Comparison;
 use crate::wire::message::MAX_WINDOW_AND_DELAY;
 
 /// The last state of one side.
@@ -85,11 +86,12 @@ impl Ending {
         self.theirs.map(|theirs| theirs.frame)
     }
 
-    /// The frame in which both sides ended with different states.
-    pub(super) fn disputed(&self) -> Option<Frame> {
+    /// The last states of both sides, if both ended in the same frame with different ones.
+    pub(super) fn disputed(&self) -> Option<Comparison> {
         let Stage::Ending(ours) = self.stage else { return None };
         let theirs = self.theirs?;
-        (theirs.frame == ours.frame && theirs.checksum != ours.checksum).then_some(ours.frame)
+        let last = Comparison { frame: ours.frame, ours: ours.checksum, theirs: theirs.checksum };
+        (theirs.frame == ours.frame && !last.matches()).then_some(last)
     }
 
     /// The verdict on what is known now; `None` before our own last state is certain.
@@ -151,7 +153,10 @@ mod tests {
     fn another_state_or_another_frame_differs() {
         let differs = |theirs| Some(Verdict::Differs { frame: END, ours: 7, theirs });
         let other_state = ended(last(END, 7), Some(last(END, 8)));
-        assert_eq!((other_state.outcome(), other_state.disputed()), (differs(8), Some(END)));
+        assert_eq!(
+            (other_state.outcome(), other_state.disputed()),
+            (differs(8), Some(Comparison { frame: END, ours: 7, theirs: 8 }))
+        );
         let other_frame = ended(last(END, 7), Some(last(Frame(60), 7)));
         assert_eq!((other_frame.outcome(), other_frame.disputed()), (differs(7), None));
     }

@@ -1,7 +1,7 @@
 //! The events that a session tells the game.
 
 use crate::wire::message::MAX_USER;
-use crate::{Autopsy, Frame, Input};
+use crate::{Autopsy, Frame, Input, Player};
 use core::fmt;
 use core::time::Duration;
 
@@ -16,9 +16,10 @@ pub enum Event {
     },
     /// Packets come from the peer again.
     Resumed,
-    /// The machines disagree about the state of a frame. Told once.
+    /// The machines disagree about the state of a frame. Told once; under [`OnDesync::Stop`](crate::OnDesync::Stop) again
+    /// after one that was void.
     Desync(Desync),
-    /// The report of the two machines about a desync. Told once.
+    /// The report of the two machines about a desync. Told once for each desync.
     Autopsy(Box<Autopsy>),
     /// The peer sent a different input for a confirmed frame, which was refused. Told once.
     InputConflict {
@@ -115,6 +116,14 @@ pub enum Reason {
     Restarted,
     /// The machines desynced, and the config says to stop then.
     Desync,
+    /// Two checksums of one player's machine were void: neither machine's resimulation gives them. That machine is
+    /// faulty, or it lies. It is this one if the player is the [local](crate::Session::local) one.
+    VoidChecksums {
+        /// The player at that machine.
+        of: Player,
+    },
+    /// The checksums differed, and the peer did not send its notes for the autopsy within ten seconds.
+    NotesWithheld,
     /// The peer broke the rules of the protocol.
     ProtocolViolation,
     /// The match has reached the last frame number, after more than a year.
@@ -132,6 +141,13 @@ impl fmt::Display for Reason {
             Self::GaveUp => "the other player's machine heard nothing of yours and gave up",
             Self::Restarted => "the other player started anew",
             Self::Desync => "the two machines no longer agree about the match",
+            Self::VoidChecksums { of: Player::One } => {
+                "player one's machine claimed states that the inputs do not give"
+            }
+            Self::VoidChecksums { of: Player::Two } => {
+                "player two's machine claimed states that the inputs do not give"
+            }
+            Self::NotesWithheld => "the other player's machine did not help to find out why the two differ",
             Self::ProtocolViolation => "the other player's program broke the rules of the protocol",
             Self::FrameLimit => "the match has reached its last frame",
         })

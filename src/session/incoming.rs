@@ -279,7 +279,7 @@ impl<S: Fields> Session<S> {
                     }
                 }
                 Ordered::Autopsy(bytes) => {
-                    if let Err(refusal) = self.watch.receive(self.simulation.settled(), bytes) {
+                    if let Err(refusal) = self.watch.receive(now, self.simulation.settled(), bytes) {
                         self.traffic.refuse(refusal);
                         trace::refused(self.link.addr, &refusal, &"the notes of an AUTOPSY");
                     }

@@ -14,6 +14,9 @@ pub(super) const BELIEVED_AFTER: Span = Span::from_millis(500);
 /// Inputs that were sent before a DISCONNECT may come this much after it; newer ones contradict it.
 const LATE_INPUTS: Span = Span::from_secs(1);
 
+/// The notes of an autopsy may come this much after a farewell: a few retransmissions.
+const LATE_NOTES: Span = Span::from_secs(1);
+
 /// A peer that says that it gave up on us is believed if no new frame had come for this long, or if this machine was away.
 const GIVEN_UP_AFTER: Span = Span::from_secs(1);
 
@@ -135,6 +138,16 @@ impl Liveness {
     #[inline]
     pub(super) fn farewell_heard(&self) -> bool {
         self.farewell != Farewell::None
+    }
+
+    /// Whether the peer's farewell is so new that messages which it sent before may still be under way.
+    pub(super) fn is_farewell_new(&self, now: Time) -> bool {
+        match self.farewell {
+            Farewell::None => false,
+            Farewell::Unproven { heard_at, .. } | Farewell::Proven { heard_at, .. } => {
+                now.since(heard_at) < LATE_NOTES
+            }
+        }
     }
 
     /// The reason for which the peer is gone, once its farewell is believed. Its inputs before `known` are here; `ending`:

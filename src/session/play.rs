@@ -5,6 +5,7 @@ use super::ending::LastState;
 use super::event::{Event, Reason};
 use super::liveness::Claim;
 use super::pacing::RateChange;
+use crate::desync::{Found, Stop};
 use crate::peer::silence::SilenceChange;
 use crate::rollback::Advance;
 use crate::time::Time;
@@ -124,22 +125,46 @@ impl<S: Fields> Session<S> {
     /// Lets the settled frames leave the engine, and tells of a desync.
     #[inline]
     fn settle(&mut self, now: Time) {
-        if let Some(desync) = self.watch.settle(now, self.simulation.rollback()) {
-            trace::desync(desync.frame, desync.ours, desync.theirs);
-            self.events.tell(Event::Desync(desync));
-            self.traffic.stir();
+        if let Some(found) = self.watch.settle(now, self.simulation.rollback()) {
+            self.found(found);
+        }
+    }
+
+    #[cold]
+    fn found(&mut self, found: Found) {
+        match found {
+            Found::Desync(desync) => {
+                trace::desync(desync.frame, desync.ours, desync.theirs);
+                self.events.tell(Event::Desync(desync));
+                self.traffic.stir();
+            }
+            Found::Stop(stop) => self.stop(stop),
+        }
+    }
+
+    /// Ends a match that stops at desyncs.
+    fn stop(&mut self, stop: Stop) {
+        self.say_farewell(LeavingWhy::Left);
+        self.disconnect(self.reason_of(stop));
+    }
+
+    fn reason_of(&self, stop: Stop) -> Reason {
+        match stop {
+            Stop::Desync => Reason::Desync,
+            Stop::OursVoid => Reason::VoidChecksums { of: self.local() },
+            Stop::TheirsVoid => Reason::VoidChecksums { of: self.local().other() },
+            Stop::Withheld => Reason::NotesWithheld,
         }
     }
 
     /// Goes on with the autopsy, and tells the game when it is done.
     fn examine<G: Game<Snapshot = S>>(&mut self, now: Time, game: &mut G) {
-        let Some(autopsy) = self.watch.work(now, game, self.simulation.rollback()) else { return };
+        let Some((autopsy, stop)) = self.watch.work(now, game, self.simulation.rollback()) else { return };
         self.events.tell(Event::Autopsy(Box::new(autopsy)));
         if !self.ending.is_playing() {
             self.compare_verdicts(now);
-        } else if self.watch.stops_match() {
-            self.say_farewell(LeavingWhy::Left);
-            self.disconnect(Reason::Desync);
+        } else if let Some(stop) = stop {
+            self.stop(stop);
         }
     }
 
@@ -172,10 +197,10 @@ impl<S: Fields> Session<S> {
     /// Ends the match once both verdicts are here, and a difference has been looked into.
     pub(super) fn compare_verdicts(&mut self, now: Time) {
         let Some(verdict) = self.ending.outcome() else { return };
-        if let Some(frame) = self.ending.disputed() {
-            self.watch.verdicts_differ(now, frame);
+        if let Some(verdicts) = self.ending.disputed() {
+            self.watch.verdicts_differ(now, verdicts);
         }
-        if !self.watch.is_active() {
+        if !self.watch.is_examining() {
             trace::over(self.link.addr, &verdict);
             self.events.tell(Event::Ended(verdict));
             self.ending.close();
@@ -203,11 +228,13 @@ impl<S: Fields> Session<S> {
                 SilenceChange::TooSlow => self.give_up(Reason::TooSlow),
             }
         }
-        if self.liveness.farewell_heard() {
+        // The notes of a peer that ends a match at a desync may come after its farewell.
+        let awaits_notes = self.watch.stops_match() && self.watch.is_examining();
+        if self.liveness.farewell_heard() && !(awaits_notes && self.liveness.is_farewell_new(now)) {
             let rtt = self.link.rtt.smoothed().unwrap_or_default();
             let (known, ending) = (self.simulation.known(), self.ending.is_ending());
             if let Some(reason) = self.liveness.parted(now, known, rtt, ending) {
-                self.disconnect(reason);
+                self.disconnect(self.watch.voided().map_or(reason, |stop| self.reason_of(stop)));
             }
         }
     }

@@ -39,13 +39,13 @@ fn assert_right(autopsy: &Autopsy, frame: u32, last_match: u32, what: &str) {
 }
 
 #[test]
-fn a_start_without_our_own_evidence_begins_nothing() {
+fn a_start_without_our_own_evidence_is_answered_and_tells_nothing() {
     for on_desync in [OnDesync::Report, OnDesync::Stop] {
         for lies in [vec![start(120, 90)], vec![start(0, u32::MAX)], false_autopsy()] {
             let mut world = world(None, Duration::from_secs(3), lies, |config| config.on_desync = on_desync);
             world.run_until(Duration::from_secs(20));
             assert_eq!(events(&world, 0), [], "{on_desync:?}");
-            assert_eq!(world.machine(1).heard, 0, "{on_desync:?}: it is not answered");
+            assert!((2..=5).contains(&world.machine(1).heard), "{on_desync:?}: {}", world.machine(1).heard);
             let current = victim(&world).session().expect("begun").current();
             assert!(current > Frame(1_150), "{on_desync:?}: the match goes on: {current}");
         }
@@ -118,10 +118,10 @@ fn a_start_that_comes_a_cadence_early_is_answered() {
     }
 }
 
-/// Our own comparison of frame 150, which matched, speaks against the peer's START about frame 120. It is honest all the
-/// same, and the peer goes on with it.
+/// The peer notices a difference in frame 120 that passes, and is answered, although nothing differs here. Another one in
+/// frame 180 is looked into anew.
 #[test]
-fn a_refuted_start_counts_once_traces_follow() {
+fn a_difference_after_an_answer_has_an_autopsy_of_its_own() {
     let setup = Setup::new(9, LINK);
     let passing: fn(&mut Faulty, Player) = |game, player| {
         if player == Player::Two {
@@ -131,10 +131,10 @@ fn a_refuted_start_counts_once_traces_follow() {
     let mut world = world_of(setup, ENDLESS, Some(passing), Duration::MAX, Vec::new());
     world.machine_mut(1).hides = Some(Frame(120));
     world.run_until(Duration::from_secs(9));
-    for id in 0..2 {
+    for (id, frame, last_match) in [(0, 180, 179), (1, 120, 90)] {
         let events = events(&world, id);
         let [Event::Desync(desync), Event::Autopsy(autopsy)] = &events[..] else { panic!("{events:?}") };
-        assert_eq!(desync.frame, Frame(if id == 1 { 120 } else { 180 }));
-        assert_right(autopsy, 120, 90, &format!("machine {id}"));
+        assert_eq!(desync.frame, Frame(frame));
+        assert_right(autopsy, frame, last_match, &format!("machine {id}"));
     }
 }

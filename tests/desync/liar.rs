@@ -19,31 +19,69 @@ pub(crate) struct Liar<G: Game = Faulty> {
     pub(crate) said: usize,
     /// The frame whose checksum never leaves this machine, as if every packet with it were lost.
     pub(crate) hides: Option<Frame>,
+    /// The frames whose checksum leaves this machine with another value.
+    pub(crate) forges: Vec<u32>,
+    /// Whether the notes of an autopsy stand by the forged checksums: this machine says that it lived those states.
+    pub(crate) stands_by: bool,
     /// The wire number of the first frame that has a checksum, which is frame 0.
     first_checksum: Option<u32>,
     /// How many datagrams with a message of an autopsy have come.
     pub(crate) heard: u32,
 }
 
+/// The bits by which a forged checksum differs.
+const FORGED: u32 = 0x55;
+
 const USER: u8 = 17;
 const AUTOPSY: u8 = 32;
 
 impl<G: Game> Liar<G> {
     fn new(inner: Contestant<G>, from: Duration, lies: Vec<Vec<u8>>) -> Self {
-        Self { inner, lies, from, said: 0, hides: None, first_checksum: None, heard: 0 }
+        Self {
+            inner,
+            lies,
+            from,
+            said: 0,
+            hides: None,
+            forges: Vec::new(),
+            stands_by: false,
+            first_checksum: None,
+            heard: 0,
+        }
     }
 
-    /// The datagram without the checksum that this machine hides.
+    /// The datagram without the checksum that this machine hides, or with the one that it forges.
     fn hide(&mut self, datagram: &[u8], buf: &mut [u8]) -> Option<usize> {
         let packet = rbn1::decode(datagram, Flags::ALL).ok()?;
         let mut header = packet.header();
-        let frame = header.checksum?.frame.0;
-        let first = *self.first_checksum.get_or_insert(frame);
-        if self.hides != Some(Frame(frame - first)) {
+        let checksum = header.checksum.as_mut()?;
+        let first = *self.first_checksum.get_or_insert(checksum.frame.0);
+        let frame = checksum.frame.0 - first;
+        if self.forges.contains(&frame) {
+            checksum.value ^= FORGED;
+        } else if self.hides == Some(Frame(frame)) {
+            header.checksum = None;
+        } else {
             return None;
         }
-        header.checksum = None;
         rbn1::encode(&header, packet.inputs(), buf).ok()
+    }
+
+    /// The datagram with a TRACE as lived that stands by the forged checksums.
+    fn stand_by(&self, datagram: &[u8], buf: &mut [u8]) -> Option<usize> {
+        const TRACE_AS_LIVED: [u8; 2] = [2, 0];
+        let Ok(Packet::Game(packet)) = wire::decode(datagram, Flags::ALL) else { return None };
+        let Payload::ReliableEvent(message @ [AUTOPSY, ..]) = packet.payload else { return None };
+        if !self.stands_by || message.get(3..5) != Some(&TRACE_AS_LIVED) {
+            return None;
+        }
+        let mut message = message.to_vec();
+        let first = u32::from_be_bytes(message[6..10].try_into().unwrap());
+        for frame in &self.forges {
+            let at = 10 + 4 * frame.wrapping_sub(first) as usize + 3;
+            message.get_mut(at).into_iter().for_each(|byte| *byte ^= FORGED as u8);
+        }
+        control::encode(&packet.header, &Payload::ReliableEvent(&message), buf).ok()
     }
 
     fn twist(&self, datagram: &[u8], buf: &mut [u8]) -> Option<usize> {
@@ -69,6 +107,7 @@ impl<G: Game> Protocol for Liar<G> {
         let (to, len) = self.inner.poll_transmit(now, buf)?;
         let datagram = buf[..len].to_vec();
         let changed = self.twist(&datagram, buf).or_else(|| self.hide(&datagram, buf));
+        let changed = changed.or_else(|| self.stand_by(&datagram, buf));
         Some((to, changed.unwrap_or(len)))
     }
     fn poll_timeout(&self) -> Option<Duration> {

@@ -3,6 +3,7 @@
 mod autopsy;
 mod base;
 mod bundle;
+mod claims;
 mod detection;
 mod evidence;
 mod hostile;

@@ -26,6 +26,12 @@ pub enum Fault {
     Outside {
         from: u32,
     },
+    /// The first `left` steps from this frame on take a point of health each, as if somebody else wrote into the state. A
+    /// resimulation after them is clean.
+    Touched {
+        from: u32,
+        left: u32,
+    },
 }
 
 /// The reference game, with or without a fault; it finishes when it has come to frame `last`.
@@ -62,6 +68,10 @@ impl Game for Faulty {
             }
             Fault::Outside { from } if frame >= from => {
                 self.inner.fighters[0].cooldown += i32::from(self.steps.is_multiple_of(3));
+            }
+            Fault::Touched { from, left: left @ 1.. } if frame >= from => {
+                self.inner.fighters[1].hp -= 1;
+                self.fault = Fault::Touched { from, left: left - 1 };
             }
             _ => {}
         }

@@ -3,12 +3,14 @@
 use super::evidence::{Claim, Scope, Traces};
 use super::exchange::Exchange;
 use super::findings::Findings;
+use super::judgement::Judgement;
 use super::leaves::{self, MAX_PARTS, OwnedLeaf, Part, Sums, levels_for};
 use super::past::Past;
 use super::report::Autopsy;
 use super::resimulate;
 use super::subject::Subject;
 use super::testimony::Testimony;
+use crate::desync::watch::Comparison;
 use crate::time::{Span, Time};
 use crate::wire::autopsy::{self, Note};
 use crate::{Fields, Frame, Game, Player};
@@ -17,13 +19,33 @@ use core::mem;
 /// How long the peer has to tell everything. After that the report is made of what is known.
 const PATIENCE: Span = Span::from_secs(10);
 
-/// Conducts one autopsy: the first difference of a match that this machine finds.
+/// How long a START of the peer waits for a difference of our own: mostly the checksum that shows it is on its way.
+const ANSWERED_AFTER: Span = Span::from_millis(250);
+
+/// The most STARTs of the peer that are answered although nothing differs here. Each costs a resimulation.
+const MAX_ANSWERS: u8 = 4;
+
+/// Conducts the autopsies of a match, one at a time: about a difference that this machine found, or in answer to the peer's
+/// START.
 #[derive(Clone, Debug)]
 pub(crate) struct Examiner<S> {
     local: Player,
     exchange: Exchange,
     theirs: Testimony,
     phase: Phase<S>,
+    /// The comparison that failed here. Without one nothing is reported: the peer's word alone tells and ends nothing.
+    seen: Option<Comparison>,
+    /// Whether a difference of our own may still begin an autopsy.
+    is_done: bool,
+    /// How many STARTs of the peer were answered.
+    answers: u8,
+}
+
+/// The end of an autopsy about a difference of our own.
+#[derive(Clone, Debug)]
+pub(crate) struct Conclusion {
+    pub(crate) autopsy: Autopsy,
+    pub(crate) judgement: Judgement,
 }
 
 /// How far the autopsy is on this machine. The peer may be a phase ahead or behind.
@@ -32,10 +54,10 @@ pub(crate) struct Examiner<S> {
 #[derive(Clone, Debug)]
 #[repr(u8)]
 enum Phase<S> {
-    /// No difference is known.
+    /// No autopsy is under way. Messages may still have to go out.
     Idle,
-    /// The report is made. Messages may still have to go out.
-    Closed,
+    /// The peer's START is here, and nothing differs here yet.
+    Asked { since: Time },
     /// Our START is sent. Ends when the peer's is here and the frames are settled.
     Opening { since: Time, ours: Claim },
     /// Our TRACEs as lived are sent, and the two STARTs have no match in common. Ends with the peer's TRACEs as lived, in
@@ -55,6 +77,8 @@ enum Phase<S> {
 #[derive(Clone, Debug)]
 struct Case {
     since: Time,
+    /// Our START.
+    claim: Claim,
     scope: Scope,
     ours: Traces,
 }
@@ -81,47 +105,85 @@ enum Turn<S> {
 
 impl<S: Fields> Examiner<S> {
     pub(crate) fn new(local: Player) -> Self {
-        Self { local, exchange: Exchange::default(), theirs: Testimony::default(), phase: Phase::Idle }
+        Self {
+            local,
+            exchange: Exchange::default(),
+            theirs: Testimony::default(),
+            phase: Phase::Idle,
+            seen: None,
+            is_done: false,
+            answers: 0,
+        }
     }
 
-    /// Whether a difference is known and the report is not made yet.
+    /// Whether there is work to do.
     #[inline]
     pub(crate) fn is_active(&self) -> bool {
-        !matches!(self.phase, Phase::Idle | Phase::Closed)
+        !matches!(self.phase, Phase::Idle)
     }
 
-    /// A comparison of our own has found that the two machines differ in `frame`. Only the first difference counts.
+    /// Whether a difference of our own is being looked into.
+    pub(crate) fn is_examining(&self) -> bool {
+        self.is_active() && self.seen.is_some()
+    }
+
+    /// A comparison of our own has failed. Only the first difference counts, unless the examiner is [reopened](Self::reopen).
     ///
-    /// This is the only way into an autopsy: the peer's word alone begins none, because it may be a lie or forged.
-    pub(crate) fn begin(&mut self, now: Time, frame: Frame, last_match: Option<Frame>) {
-        if !matches!(self.phase, Phase::Idle) {
+    /// This is the only way to a report: the peer's word alone makes none, because it may be a lie or forged.
+    pub(crate) fn begin(&mut self, now: Time, seen: Comparison, last_match: Option<Frame>) {
+        if self.is_done {
             return;
         }
-        let ours = Claim::new(frame, last_match);
+        self.seen = Some(seen);
+        self.is_done = true;
+        let ours = Claim::new(seen.frame, last_match);
+        if !self.theirs.has_traces() {
+            self.open_with(now, ours);
+        } else if self.theirs.claim.is_some_and(|theirs| ours.refutes(theirs)) {
+            // The answer that is under way is about something else. Any other becomes our own autopsy.
+            self.theirs = Testimony::default();
+            self.open_with(now, ours);
+        }
+    }
+
+    /// Lets the next difference of our own begin an autopsy.
+    pub(crate) fn reopen(&mut self) {
+        self.is_done = false;
+    }
+
+    fn open_with(&mut self, now: Time, ours: Claim) {
+        self.exchange.listen_anew();
         self.exchange.start(ours);
         self.phase = Phase::Opening { since: now, ours };
     }
 
     /// Takes in a message of the peer; `false` if it is refused. `settled` is the newest certain frame here.
     ///
-    /// A START that comes before a difference is known here is kept until one is. Nothing else is: an honest peer goes on
-    /// only after our own START. The newest START counts, with the notes after it, so that a forged one does not keep
-    /// the peer's own out.
-    pub(crate) fn receive(&mut self, settled: Frame, payload: &[u8]) -> bool {
+    /// A START that comes before a difference is known here is kept, and answered after a while if none is found. Nothing
+    /// else is kept: an honest peer goes on only after our own START. The newest START counts, with the notes after it, so
+    /// that a forged one does not keep the peer's own out.
+    pub(crate) fn receive(&mut self, now: Time, settled: Frame, payload: &[u8]) -> bool {
         let note = match self.phase {
-            Phase::Closed => None,
-            Phase::Idle => autopsy::decode(payload),
+            Phase::Idle | Phase::Asked { .. } => autopsy::decode(payload),
             _ => self.exchange.hear(payload),
         };
         match (note, &self.phase) {
             (None, _) => false,
             // The peer differs only about a checksum that we have sent.
             (Some(Note::Start { frame, .. }), _) if frame > settled => false,
-            (Some(Note::Start { frame, last_match }), Phase::Idle | Phase::Opening { .. }) => {
+            (Some(Note::Start { .. }), Phase::Idle) if self.answers >= MAX_ANSWERS => false,
+            (
+                Some(Note::Start { frame, last_match }),
+                Phase::Idle | Phase::Asked { .. } | Phase::Opening { .. },
+            ) => {
                 self.theirs = Testimony::new(Claim::new(frame, last_match));
+                if matches!(self.phase, Phase::Idle) {
+                    self.answers += 1;
+                    self.phase = Phase::Asked { since: now };
+                }
                 true
             }
-            (Some(_), Phase::Idle) => false,
+            (Some(_), Phase::Idle | Phase::Asked { .. }) => false,
             (Some(note), _) => self.theirs.take(note),
         }
     }
@@ -136,10 +198,12 @@ impl<S: Fields> Examiner<S> {
         self.exchange.has_messages()
     }
 
-    /// The last frame whose state and inputs are needed, once one is known to differ here.
+    /// The last frame whose state and inputs are needed, once one is known to differ here. An answer makes do with what is
+    /// kept anyway: the peer's word alone must not stop the archive.
     pub(crate) fn target(&self) -> Option<Frame> {
+        self.seen?;
         match &self.phase {
-            Phase::Idle | Phase::Closed => None,
+            Phase::Idle | Phase::Asked { .. } => None,
             Phase::Opening { ours, .. } => Some(self.scope(*ours).target),
             Phase::Basing(case)
             | Phase::Tracing(case)
@@ -166,22 +230,29 @@ impl<S: Fields> Examiner<S> {
         now: Time,
         game: &mut G,
         past: Past<'_, S>,
-    ) -> Option<Autopsy> {
+        last_match: Option<Frame>,
+    ) -> Option<Conclusion> {
+        if let Phase::Asked { since } = self.phase
+            && let Some(theirs) = self.theirs.claim
+            && now.since(since) >= ANSWERED_AFTER
+        {
+            self.open_with(now, Claim::new(theirs.frame(), last_match));
+        }
         if self.since().is_some_and(|since| now.since(since) >= PATIENCE) {
             if let Phase::Opening { since, ours } = self.phase {
-                self.phase = self.trace(since, self.scope(ours), game, past);
+                self.phase = self.trace(since, ours, self.scope(ours), game, past);
             }
             return self.conclude(past);
         }
         loop {
-            let turn = match mem::replace(&mut self.phase, Phase::Closed) {
+            let turn = match mem::replace(&mut self.phase, Phase::Idle) {
                 Phase::Opening { since, ours } => self.open(since, ours, game, past),
                 Phase::Basing(case) => self.base(case, game, past),
                 Phase::Tracing(case) => self.choose(case, game, past),
                 Phase::Choosing(case, subject) => self.agree(case, subject, past),
                 Phase::Narrowing(case, subject, level) => self.narrow(case, subject, level, past),
                 Phase::Telling(case, subject, leaves) => self.finish(case, subject, leaves),
-                outside @ (Phase::Idle | Phase::Closed) => Turn::Wait(outside),
+                outside @ (Phase::Idle | Phase::Asked { .. }) => Turn::Wait(outside),
             };
             match turn {
                 Turn::Next(phase) => self.phase = phase,
@@ -193,14 +264,14 @@ impl<S: Fields> Examiner<S> {
                     self.phase = phase;
                     return self.conclude(past);
                 }
-                Turn::Done(findings) => return Some(self.report(findings, past)),
+                Turn::Done(findings) => return self.report(findings, past),
             }
         }
     }
 
     fn since(&self) -> Option<Time> {
         match &self.phase {
-            Phase::Idle | Phase::Closed => None,
+            Phase::Idle | Phase::Asked { .. } => None,
             Phase::Opening { since, .. } => Some(*since),
             Phase::Basing(case)
             | Phase::Tracing(case)
@@ -220,7 +291,7 @@ impl<S: Fields> Examiner<S> {
         if let Some(theirs) = self.answer_to(ours) {
             let scope = Scope::of_both(ours, theirs);
             if past.reaches(scope.target) {
-                return Turn::Next(self.trace(since, scope, game, past));
+                return Turn::Next(self.trace(since, ours, scope, game, past));
             }
         }
         Turn::Wait(Phase::Opening { since, ours })
@@ -230,13 +301,14 @@ impl<S: Fields> Examiner<S> {
     fn trace<G: Game<Snapshot = S>>(
         &mut self,
         since: Time,
+        claim: Claim,
         scope: Scope,
         game: &mut G,
         past: Past<'_, S>,
     ) -> Phase<S> {
         let ours = Traces { lived: resimulate::lived(past, scope), ..Traces::default() };
         self.exchange.trace(false, &ours.lived);
-        let case = Case { since, scope, ours };
+        let case = Case { since, claim, scope, ours };
         if scope.base.is_some() { self.trace_again(case, game, past) } else { Phase::Basing(case) }
     }
 
@@ -259,7 +331,7 @@ impl<S: Fields> Examiner<S> {
         game: &mut G,
         past: Past<'_, S>,
     ) -> Phase<S> {
-        resimulate::resimulate_from_base(game, past, case.scope, &mut case.ours);
+        resimulate::resimulate_from_base(game, past, case.scope, case.claim.last_match(), &mut case.ours);
         self.exchange.trace(true, &case.ours.resimulated);
         Phase::Tracing(case)
     }
@@ -330,20 +402,19 @@ impl<S: Fields> Examiner<S> {
             return Turn::Wait(Phase::Telling(case, subject, leaves));
         }
         let subject = Some((subject.frame, subject.exact));
-        Turn::Done(Findings { scope: case.scope, ours: case.ours, subject, leaves, complete: true })
+        let Case { claim, scope, ours, .. } = case;
+        Turn::Done(Findings { claim, scope, ours, subject, leaves, complete: true })
     }
 
-    /// The report of what is known by now; `None` if there is no autopsy, or if it is made already.
+    /// The report of what is known by now; `None` if no difference of our own is being looked into.
     ///
     /// Our own state is told in any case if it is kept, because half of the evidence is better than none.
-    pub(crate) fn conclude(&mut self, past: Past<'_, S>) -> Option<Autopsy> {
-        let (case, subject, mut leaves) = match mem::replace(&mut self.phase, Phase::Closed) {
-            outside @ (Phase::Idle | Phase::Closed) => {
-                self.phase = outside;
-                return None;
-            }
+    pub(crate) fn conclude(&mut self, past: Past<'_, S>) -> Option<Conclusion> {
+        let (case, subject, mut leaves) = match mem::replace(&mut self.phase, Phase::Idle) {
+            Phase::Idle | Phase::Asked { .. } => return None,
             Phase::Opening { since, ours } => {
-                (Case { since, scope: self.scope(ours), ours: Traces::default() }, None, Vec::new())
+                let scope = self.scope(ours);
+                (Case { since, claim: ours, scope, ours: Traces::default() }, None, Vec::new())
             }
             Phase::Basing(case) | Phase::Tracing(case) => (case, None, Vec::new()),
             Phase::Choosing(case, subject) | Phase::Narrowing(case, subject, _) => {
@@ -359,13 +430,18 @@ impl<S: Fields> Examiner<S> {
             leaves = state.map_or_else(Vec::new, |state| leaves::gather(state, &[Part::ALL]));
         }
         let subject = subject.map(|subject| (subject.frame, subject.exact));
-        let findings = Findings { scope: case.scope, ours: case.ours, subject, leaves, complete: false };
-        Some(self.report(findings, past))
+        let Case { claim, scope, ours, .. } = case;
+        let findings = Findings { claim, scope, ours, subject, leaves, complete: false };
+        self.report(findings, past)
     }
 
-    /// Closes the autopsy with a report. The peer's testimony is not needed any more.
-    fn report(&mut self, findings: Findings, past: Past<'_, S>) -> Autopsy {
-        self.phase = Phase::Closed;
-        findings.report(self.local, mem::take(&mut self.theirs), past)
+    /// Closes the autopsy, with a report if it was about a difference of our own. The peer's testimony is not needed any
+    /// more.
+    fn report(&mut self, findings: Findings, past: Past<'_, S>) -> Option<Conclusion> {
+        self.phase = Phase::Idle;
+        let theirs = mem::take(&mut self.theirs);
+        let seen = self.seen.take()?;
+        let judgement = findings.judge(seen, &theirs);
+        Some(Conclusion { autopsy: findings.report(self.local, judgement, theirs, past), judgement })
     }
 }

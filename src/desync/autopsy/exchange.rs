@@ -25,6 +25,11 @@ impl Exchange {
         if self.heard > MAX_NOTES { None } else { autopsy::decode(payload) }
     }
 
+    /// Counts from 0 again, for the next autopsy.
+    pub(crate) fn listen_anew(&mut self) {
+        self.heard = 0;
+    }
+
     /// The next message to send.
     pub(crate) fn next_message(&mut self) -> Option<Vec<u8>> {
         self.outgoing.pop_front()

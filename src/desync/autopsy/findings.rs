@@ -1,15 +1,19 @@
 //! The findings of an autopsy, and the report that is made of them.
 
-use super::evidence::{Scope, Traces, differing_fields};
+use super::evidence::{Claim, Scope, Traces, differing_fields};
+use super::judgement::{Judgement, Void};
 use super::leaves::OwnedLeaf;
 use super::past::Past;
 use super::report::{Autopsy, AutopsyVerdict};
 use super::testimony::Testimony;
+use crate::desync::watch::Comparison;
 use crate::fields::not_compared;
 use crate::{Fields, Frame, Player};
 
 /// Everything that this machine has found out.
 pub(crate) struct Findings {
+    /// Our START.
+    pub(crate) claim: Claim,
     pub(crate) scope: Scope,
     pub(crate) ours: Traces,
     /// The frame of the state that was taken apart, and whether it is exactly the first that differs.
@@ -21,12 +25,27 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
+    /// Judges the comparison that failed here.
+    pub(crate) fn judge(&self, seen: Comparison, theirs: &Testimony) -> Judgement {
+        let refuted = theirs.claim.is_some_and(|theirs| self.claim.refutes(theirs));
+        Judgement::of(self.scope, seen, refuted, &self.ours, &theirs.traces)
+    }
+
     /// Puts our findings and the peer's testimony together.
-    pub(crate) fn report<S: Fields>(self, local: Player, theirs: Testimony, past: Past<'_, S>) -> Autopsy {
-        let Self { scope, ours, subject, leaves, complete } = self;
+    pub(crate) fn report<S: Fields>(
+        self,
+        local: Player,
+        judgement: Judgement,
+        theirs: Testimony,
+        past: Past<'_, S>,
+    ) -> Autopsy {
+        let Self { scope, ours, subject, leaves, complete, .. } = self;
         let (first_divergence, exact) = subject.unwrap_or((scope.target, false));
         let mut states = [leaves, theirs.leaves];
-        let mut at_fault = [&ours, &theirs.traces].map(|traces| traces.is_at_fault(scope));
+        let mut at_fault = match judgement {
+            Judgement::Void(Void { ours, theirs }) => [ours, theirs],
+            _ => [&ours, &theirs.traces].map(|traces| traces.is_at_fault(scope)),
+        };
         if local == Player::Two {
             states.reverse();
             at_fault.reverse();

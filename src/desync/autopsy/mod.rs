@@ -4,6 +4,7 @@ mod evidence;
 mod examiner;
 mod exchange;
 mod findings;
+mod judgement;
 mod leaves;
 mod past;
 mod report;
@@ -12,7 +13,8 @@ mod subject;
 mod testimony;
 
 pub(crate) use evidence::{by_path, differing_fields};
-pub(crate) use examiner::Examiner;
+pub(crate) use examiner::{Conclusion, Examiner};
+pub(crate) use judgement::{Judgement, Void};
 pub use leaves::OwnedLeaf;
 pub(crate) use past::Past;
 pub use report::{Autopsy, AutopsyVerdict, FieldDifference};

@@ -38,18 +38,23 @@ pub(crate) fn lived<S: Fields>(past: Past<'_, S>, scope: Scope) -> Trace {
 }
 
 /// Puts the checksums of the states that come out of a resimulation from the base into the traces; none if there is no
-/// base or it is not kept.
+/// base. A base that is not kept here is replaced by our own last match, so that a peer that claims an old one does not keep
+/// us from resimulating.
 pub(crate) fn resimulate_from_base<G: Game>(
     game: &mut G,
     past: Past<'_, G::Snapshot>,
     scope: Scope,
+    last_match: Option<Frame>,
     traces: &mut Traces,
 ) {
     traces.resimulated = Trace { first: scope.first(), values: Vec::new(), complete: true };
-    if let Some(base) = scope.base
+    let own = last_match.filter(|matched| scope.base.is_some() && *matched < scope.target);
+    let kept = [scope.base, own].into_iter().flatten().find(|base| past.state(*base).is_some());
+    if let Some(base) = kept
         && let Some(inputs) = past.inputs_between(base, scope.target)
         && let Some(snapshot) = past.state(base)
     {
+        traces.resimulated.first = base.next();
         let values = &mut traces.resimulated.values;
         resimulate(game, snapshot, &inputs, |state| values.push(checksum(state)));
         if !traces.is_at_fault(scope) {

@@ -62,6 +62,13 @@ impl Testimony {
         true
     }
 
+    /// Whether the peer has sent a TRACE after its START.
+    pub(crate) fn has_traces(&self) -> bool {
+        [&self.traces.lived, &self.traces.resimulated]
+            .into_iter()
+            .any(|trace| trace.complete || !trace.values.is_empty())
+    }
+
     /// Its table of a part, if it has told that.
     pub(crate) fn table(&self, part: Part) -> Option<&Sums> {
         self.tables.iter().find(|(known, _)| *known == part).map(|(_, sums)| &**sums)

@@ -119,6 +119,11 @@ impl<S: Fields> Archive<S> {
     pub(crate) fn freeze_after(&mut self, frame: Frame) {
         self.frozen_after = Some(frame);
     }
+
+    /// Opens the archive again.
+    pub(crate) fn thaw(&mut self) {
+        self.frozen_after = None;
+    }
 }
 
 #[cfg(test)]

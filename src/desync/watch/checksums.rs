@@ -155,6 +155,11 @@ impl Checksums {
         self.newest_match
     }
 
+    /// Forgets the newest frame on which both sides agreed.
+    pub(crate) fn forget_match(&mut self) {
+        self.newest_match = None;
+    }
+
     /// How many checksums were compared.
     pub(crate) fn compared(&self) -> u64 {
         self.compared
