@@ -1,5 +1,6 @@
 //! How two machines find each other: the socket, the seal around it, and the invite.
 
+use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -43,12 +44,20 @@ pub enum Admits {
 
 /// The place of a host. Each time it is opened it is the same one: a guest who lost the connection comes back with the
 /// invite that they have.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Post {
     port: u16,
     admits: Admits,
     /// The key of the invite, once there is one.
     key: Option<[u8; 32]>,
+}
+
+/// Without the key, which would end up in a log.
+impl fmt::Debug for Post {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { port, admits, key: _ } = self;
+        f.debug_struct("Post").field("port", port).field("admits", admits).finish_non_exhaustive()
+    }
 }
 
 impl Post {

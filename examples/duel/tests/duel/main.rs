@@ -11,6 +11,7 @@ mod mix;
 mod online;
 mod pads;
 mod replays;
+mod secrets;
 mod settings;
 mod texts;
 mod training;

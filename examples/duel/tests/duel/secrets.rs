@@ -1,0 +1,101 @@
+//! Keys in the files and in the diagnostics of the duel.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use duel::play::{Admits, Post};
+
+use crate::online::Folder;
+
+fn folder(name: &str) -> Folder {
+    let folder = Folder::new(name);
+    fs::create_dir_all(&folder.0).expect("a folder");
+    folder
+}
+
+fn keeping(path: &Path) -> Post {
+    let keep = Some(path.to_owned());
+    Post::new(0, Admits::Invited { public: Vec::new(), keep, meeting: None })
+}
+
+#[test]
+fn debug_of_a_post_hides_its_key() {
+    let folder = folder("debug");
+    let path = folder.0.join("key");
+    let mut post = keeping(&path);
+    assert!(post.open().is_ok());
+    let digits = fs::read_to_string(&path).expect("a kept key");
+    let bytes = digits.trim_end().as_bytes().chunks(2);
+    let bytes: Vec<u8> = bytes
+        .map(|pair| u8::from_str_radix(str::from_utf8(pair).expect("digits"), 16).expect("digits"))
+        .collect();
+    let debug = format!("{post:?}");
+    let inner = format!("{bytes:?}");
+    assert!(!debug.contains(inner.trim_matches(['[', ']'])), "{debug}");
+    assert!(!debug.contains(digits.trim_end()), "{debug}");
+}
+
+#[cfg(unix)]
+mod links {
+    use super::*;
+    use std::os::unix::fs::{OpenOptionsExt, symlink};
+
+    use duel::play::{Failure, log_keys};
+
+    /// A private file, a link to it, and a link to a file that does not exist.
+    fn links(folder: &Folder, content: &str) -> (PathBuf, [PathBuf; 2], PathBuf) {
+        let [victim, missing] = ["victim", "missing"].map(|name| folder.0.join(name));
+        let private = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&victim);
+        std::io::Write::write_all(&mut private.expect("a file"), content.as_bytes()).expect("written");
+        let links = ["link", "dangling"].map(|name| folder.0.join(name));
+        for (target, link) in [&victim, &missing].into_iter().zip(&links) {
+            symlink(target, link).expect("a link");
+        }
+        (victim, links, missing)
+    }
+
+    fn reason<T>(refused: Result<T, Failure>) -> String {
+        let Err(Failure { text, .. }) = refused else { panic!("it was taken") };
+        text
+    }
+
+    #[test]
+    fn kept_key_behind_a_symlink_is_refused() {
+        let folder = folder("keep-link");
+        let key = format!("{}\n", "17".repeat(32));
+        let (victim, links, missing) = links(&folder, &key);
+        assert!(keeping(&victim).open().is_ok(), "the key itself is valid");
+        for link in &links {
+            let text = reason(keeping(link).open());
+            assert!(text.contains("is a symbolic link"), "{text}");
+        }
+        assert!(!missing.exists(), "a key was written through the link");
+    }
+
+    #[test]
+    fn key_log_behind_a_symlink_is_refused() {
+        let folder = folder("log-link");
+        let (victim, links, missing) = links(&folder, "others\n");
+        let (mut line, _) = Post::new(0, Admits::Everybody).open().unwrap_or_else(|_| panic!("a line"));
+        for link in &links {
+            let text = reason(log_keys(&mut line, link));
+            assert!(text.contains("is a symbolic link"), "{text}");
+        }
+        assert!(!missing.exists(), "a log was created through the link");
+        assert_eq!(fs::read_to_string(&victim).expect("a file"), "others\n");
+        assert!(log_keys(&mut line, &victim).is_ok(), "a private file is continued");
+        assert!(log_keys(&mut line, &missing).is_ok() && missing.exists());
+    }
+
+    #[test]
+    fn keys_are_refused_in_a_file_that_is_not_regular() {
+        let folder = folder("log-folder");
+        let (mut line, _) = Post::new(0, Admits::Everybody).open().unwrap_or_else(|_| panic!("a line"));
+        for path in [&folder.0, Path::new("/dev/null")] {
+            let text = reason(log_keys(&mut line, path));
+            assert!(text.contains("is not a regular file"), "{text}");
+            let text = reason(keeping(path).open());
+            assert!(text.contains("is not a regular file"), "{text}");
+        }
+    }
+}
