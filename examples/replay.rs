@@ -62,7 +62,12 @@ enum Command {
     /// Keep the frames before TO, and show the match from frame FROM on
     Cut { file: PathBuf, from: u32, to: u32, out: PathBuf },
     /// Print everything in the file as JSON lines
-    Export { file: PathBuf },
+    Export {
+        file: PathBuf,
+        /// The most frames to print; a longer match is refused, because each frame takes about 100 bytes
+        #[arg(long, default_value_t = 216_000)]
+        max_frames: u32,
+    },
     /// Record a match of the duel's bots while it runs
     Record {
         out: PathBuf,
@@ -129,7 +134,7 @@ fn run(command: Command, out: &mut impl Write) -> Result<(), Failure> {
         Command::Verify { file, game } => verify(&file, game, out),
         Command::Convert { from, to, version, anonymous } => convert(&from, &to, version, anonymous, out),
         Command::Cut { file, from, to, out: target } => cut(&file, Frame(from)..Frame(to), &target, out),
-        Command::Export { file } => export(&open(&file)?, out),
+        Command::Export { file, max_frames } => export(&file, max_frames, out),
         Command::Record { out: target, frames, seed, rate, progress } => {
             record(&target, frames, seed, rate, progress, out)
         }
@@ -311,7 +316,13 @@ fn cut(
     Ok(writeln!(out, "frames 0 to {to}, shown from {from}, in {} bytes", bytes.len())?)
 }
 
-fn export(recording: &Recording, out: &mut impl Write) -> Result<(), Failure> {
+fn export(path: &Path, max_frames: u32, out: &mut impl Write) -> Result<(), Failure> {
+    let recording = &open(path)?;
+    let frames = recording.frames();
+    // A few bytes of the file can hold 1,024 frames. A part of the match would look like all of it.
+    if frames > max_frames {
+        return Err(refused(path, &format!("{frames} frames are more than --max-frames {max_frames}")));
+    }
     let header = recording.header();
     let delay = |delay: Option<u8>| delay.map_or("null".to_owned(), |delay| delay.to_string());
     writeln!(
@@ -343,7 +354,7 @@ fn export(recording: &Recording, out: &mut impl Write) -> Result<(), Failure> {
         writeln!(out, "{{\"type\":\"event\",\"frame\":{frame},{}}}", json_event(event))?;
     }
     let end = recording.end().map_or("\"winner\":null,\"outcome\":null".to_owned(), json_end);
-    let (frames, tail) = (recording.frames(), quoted(&recording.tail().to_string()));
+    let tail = quoted(&recording.tail().to_string());
     Ok(writeln!(out, "{{\"type\":\"end\",\"frames\":{frames},{end},\"file\":{tail}}}")?)
 }
 

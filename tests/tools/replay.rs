@@ -1,7 +1,7 @@
 //! The replay tool as a program: what it prints, converts and refuses, and a recording that survives its process.
 
 use crate::program::{is_harmless, program};
-use rebout::replay::{Header, Recording, Replay, StreamRecorder, Tail};
+use rebout::replay::{End, Header, Outcome, Recording, Replay, StreamRecorder, Tail, Winner};
 use rebout::{Buttons, Frame, Input, Inputs};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -53,6 +53,10 @@ fn recorded(scratch: &Scratch, frames: &str) -> String {
     let out = succeeds(&["record", &file, "--frames", frames, "--seed", "5", "--rate", "1000000"]);
     assert!(out.starts_with("begin\nend\nplayed "), "{out}");
     file
+}
+
+fn end() -> End {
+    End { outcome: Outcome::Local, winner: Winner::Draw }
 }
 
 fn opened(path: &str) -> Recording {
@@ -174,6 +178,23 @@ fn export_prints_a_line_for_everything() {
 }
 
 #[test]
+fn export_refuses_more_frames_than_its_limit() {
+    let scratch = Scratch::new("export-limit");
+    let path = scratch.file("long.rplk");
+    let header = Header { frame_rate: u16::MAX, ..Header::new(1) };
+    let mut recorder = StreamRecorder::new(&header, Vec::new()).unwrap();
+    let frames = 216_001;
+    (0..frames).for_each(|frame| recorder.record(Frame(frame), Inputs::default()).unwrap());
+    let file = recorder.finish(end()).unwrap();
+    assert!(file.len() < 3_000, "{} bytes would print 20 MB", file.len());
+    std::fs::write(&path, file).unwrap();
+    let said = fails(2, &["export", &path]);
+    assert!(said.ends_with("216001 frames are more than --max-frames 216000"), "{said}");
+    let all = succeeds(&["export", &path, "--max-frames", "216001"]);
+    assert_eq!(all.lines().count(), frames as usize + 2);
+}
+
+#[test]
 fn bad_files_are_refused_in_one_line() {
     let scratch = Scratch::new("bad");
     let file = recorded(&scratch, "60");
@@ -203,9 +224,7 @@ fn names_in_a_file_cannot_play_with_the_terminal() {
     let header = Header { names: ["\u{1b}[2J\u{202e}".to_owned(), "\"\n".to_owned()], ..Header::new(1) };
     let mut recorder = StreamRecorder::new(&header, Vec::new()).unwrap();
     recorder.record(Frame(0), Inputs::from([Buttons(1); 2])).unwrap();
-    let end =
-        rebout::replay::End { outcome: rebout::replay::Outcome::Local, winner: rebout::replay::Winner::Draw };
-    std::fs::write(&file, recorder.finish(end).unwrap()).unwrap();
+    std::fs::write(&file, recorder.finish(end()).unwrap()).unwrap();
     for command in ["info", "export"] {
         assert!(is_harmless(&succeeds(&[command, &file])), "{command}");
     }
