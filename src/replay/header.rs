@@ -231,3 +231,56 @@ impl fmt::Display for HeaderError {
 }
 
 impl core::error::Error for HeaderError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn encoded(header: &Header) -> Vec<u8> {
+        header.encode().unwrap().0
+    }
+
+    /// A header with some bytes changed and a CRC that fits.
+    fn changed(header: &Header, change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+        let mut bytes = encoded(header);
+        bytes.truncate(bytes.len() - CRC_LEN);
+        change(&mut bytes);
+        let size = (bytes.len() + CRC_LEN) as u16;
+        bytes[6..8].copy_from_slice(&size.to_le_bytes());
+        bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
+        bytes
+    }
+
+    #[test]
+    fn the_largest_values_are_written_and_read() {
+        let header = Header {
+            axes: MAX_AXES,
+            delay_frames: [Some(MAX_DELAY_FRAMES), Some(0)],
+            names: ["x".repeat(MAX_NAME), "y".repeat(MAX_NAME)],
+            ..Header::new(u32::MAX)
+        };
+        let bytes = encoded(&header);
+        let (decoded, len, _) = Header::decode(&bytes).unwrap();
+        assert_eq!((decoded, len), (header, bytes.len()));
+    }
+
+    #[test]
+    fn reserved_bits_and_lengths_of_names_are_checked() {
+        let header = Header { names: ["Ada".to_owned(), String::new()], ..Header::new(1) };
+        let refusal = |bytes: &[u8]| Header::decode(bytes).map(|_| ()).unwrap_err().to_string();
+        assert_eq!(refusal(&changed(&header, |bytes| bytes[47] = 1)), refusal_of_reserved());
+        assert_eq!(
+            refusal(&changed(&header, |bytes| bytes[5] = 4)),
+            ReadError::Flags { flags: 4 }.to_string()
+        );
+        let size = |size| ReadError::NamesSize { size }.to_string();
+        assert_eq!(refusal(&changed(&header, |bytes| bytes[45] = 2)), size(55), "a letter is left over");
+        assert_eq!(refusal(&changed(&header, |bytes| bytes[45] = 4)), size(55), "a letter is missing");
+        let long = changed(&header, |bytes| bytes.resize(NAMES_AT + 2 * MAX_NAME + 1, b'x'));
+        assert_eq!(refusal(&long), size(181), "longer than two names");
+    }
+
+    fn refusal_of_reserved() -> String {
+        ReadError::Reserved { reserved: [1, 0, 0, 0, 0, 0, 0, 0] }.to_string()
+    }
+}

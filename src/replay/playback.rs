@@ -254,3 +254,99 @@ impl Clock {
         u32::try_from(due).unwrap_or(u32::MAX)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replay::{End, Header, Outcome, StreamRecorder, Winner};
+    use crate::{Buttons, Cue, Inputs, Player, fields};
+
+    #[derive(Clone, Copy)]
+    struct Count {
+        at: u32,
+    }
+    fields!(Count { at });
+
+    impl Game for Count {
+        fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
+            self.at = self.at.wrapping_mul(31).wrapping_add(inputs[Player::One].buttons().0.into());
+            cues.emit(Cue(1));
+        }
+    }
+
+    /// A recording whose header does not tell the frame rate.
+    fn recording(frames: u32) -> Recording {
+        let mut recorder = StreamRecorder::new(&Header::new(7), Vec::new()).unwrap();
+        for frame in 0..frames {
+            recorder.record(Frame(frame), [Buttons(frame as u16), Buttons(0)].into()).unwrap();
+        }
+        let end = End { outcome: Outcome::Local, winner: Winner::Draw };
+        Recording::open(recorder.finish(end).unwrap()).unwrap()
+    }
+
+    fn playback(frames: u32, max_snapshots: usize) -> Playback<Count> {
+        Playback::with_snapshots(Count { at: 7 }, recording(frames), max_snapshots)
+    }
+
+    fn state(frame: u32) -> u32 {
+        (0..frame).fold(7_u32, |at, frame| at.wrapping_mul(31).wrapping_add(frame))
+    }
+
+    #[test]
+    fn a_seek_past_the_end_steps_to_the_last_frame() {
+        let mut playback = playback(100, USUAL_SNAPSHOTS);
+        assert_eq!((playback.seek(Frame(u32::MAX)), playback.frame()), (100, Frame(100)));
+        assert_eq!(playback.game().at, state(100));
+    }
+
+    #[test]
+    fn cues_are_gone_after_a_seek_and_at_the_end() {
+        let mut playback = playback(10, USUAL_SNAPSHOTS);
+        assert!(playback.step() && playback.cues().len() == 2);
+        playback.seek(Frame(9));
+        assert!(playback.cues().is_empty());
+        assert!(playback.step() && playback.cues().len() == 2);
+        assert!(!playback.step() && playback.cues().is_empty(), "no cue is told twice");
+    }
+
+    #[test]
+    fn time_owed_before_a_pause_is_dropped() {
+        let mut playback = playback(100, USUAL_SNAPSHOTS);
+        let ms = Duration::from_millis;
+        playback.play(ms(0));
+        assert_eq!(playback.advance(ms(16), |_, _, _| {}), 0);
+        playback.pause();
+        playback.play(ms(1_000));
+        assert_eq!(playback.advance(ms(1_001), |_, _, _| {}), 0, "a frame takes 16.7 ms from here");
+        assert_eq!(playback.advance(ms(1_017), |_, _, _| {}), 1);
+    }
+
+    #[test]
+    fn a_file_without_a_frame_rate_plays_at_60_frames_a_second() {
+        let mut playback = playback(100, USUAL_SNAPSHOTS);
+        playback.play(Duration::ZERO);
+        let frames = (1..=50).map(|step| playback.advance(Duration::from_millis(20 * step), |_, _, _| {}));
+        assert_eq!(frames.sum::<u32>(), 60);
+    }
+
+    #[test]
+    fn every_number_of_snapshots_reaches_the_same_states() {
+        for max_snapshots in 0..=7 {
+            let mut playback = playback(1_000, max_snapshots);
+            while !playback.load(300, |_, _| {}) {}
+            let mut most = 0;
+            for frame in (0..=1_000).rev().step_by(50) {
+                most = most.max(playback.seek(Frame(frame)));
+                assert_eq!(playback.game().at, state(frame), "{max_snapshots} snapshots, frame {frame}");
+            }
+            assert!(most < 960, "{most} steps: two snapshots are the least");
+        }
+    }
+
+    #[test]
+    fn the_last_loaded_state_is_reached_without_a_step() {
+        let mut playback = playback(300, USUAL_SNAPSHOTS);
+        assert!(!playback.load(110, |_, _| {}));
+        assert_eq!((playback.seek(Frame(110)), playback.game().at), (0, state(110)));
+    }
+}

@@ -284,3 +284,122 @@ impl<W: Write> StreamRecorder<W> {
 }
 
 const _: () = assert!(MAX_CHANGES_LEN + MAX_NOTES_LEN + MAX_NOTE_LEN + MAX_FRAMING_LEN <= MAX_CHUNK_LEN);
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Recording, Tail, Winner};
+    use super::*;
+    use crate::{Buttons, Desync};
+
+    const END: End = End { outcome: Outcome::Local, winner: Winner::Draw };
+
+    fn recorder(frames: u32) -> StreamRecorder<Vec<u8>> {
+        let mut recorder = StreamRecorder::new(&Header::new(7), Vec::new()).unwrap();
+        record_until(&mut recorder, frames);
+        recorder
+    }
+
+    fn record_until(recorder: &mut StreamRecorder<Vec<u8>>, frames: u32) {
+        for frame in recorder.next().until(Frame(frames)) {
+            recorder.record(frame, Inputs::from([Buttons(frame.0 as u16), Buttons(0)])).unwrap();
+        }
+    }
+
+    fn finished(recorder: StreamRecorder<Vec<u8>>) -> Recording {
+        let recording = Recording::open(recorder.finish(END).unwrap()).unwrap();
+        assert_eq!(recording.tail(), Tail::Whole);
+        recording
+    }
+
+    #[test]
+    fn a_desync_heard_before_its_frame_does_not_damage_the_file() {
+        let mut recorder = recorder(100);
+        let desync = Desync { frame: Frame(120), ours: 1, theirs: 2, last_match: None };
+        recorder.hear(Player::One, &Event::Desync(desync));
+        record_until(&mut recorder, 200);
+        let recording = finished(recorder);
+        assert_eq!(recording.frames(), 200);
+        assert!(recording.events().eq([(Frame(100), MatchEvent::Desync { ours: 1, theirs: 2 })]));
+    }
+
+    #[test]
+    fn a_checksum_is_left_out_unless_it_is_newer_and_recorded() {
+        let mut recorder = recorder(50);
+        recorder.checksum(Frame(51), 0);
+        recorder.checksum(Frame(10), 1);
+        recorder.checksum(Frame(10), 2);
+        recorder.checksum(Frame(9), 3);
+        recorder.checksum(Frame(11), 4);
+        assert!(finished(recorder).checksums().eq([(Frame(10), 1), (Frame(11), 4)]));
+    }
+
+    #[test]
+    fn a_checksum_is_due_a_second_after_the_frame_of_the_last() {
+        let mut recorder = recorder(50);
+        assert!(recorder.is_checksum_due(), "the first of all");
+        recorder.checksum(Frame(10), 1);
+        for (next, is_due) in [(69, false), (70, true)] {
+            record_until(&mut recorder, next);
+            assert_eq!(recorder.is_checksum_due(), is_due, "frame {next}");
+        }
+    }
+
+    #[test]
+    fn only_the_state_of_the_next_frame_is_recorded() {
+        let mut recorder = recorder(5);
+        recorder.check_state(Frame(4), Some(&1_u32));
+        recorder.check_state(Frame(6), Some(&2_u32));
+        recorder.check_state::<u32>(Frame(5), None);
+        recorder.check_state(Frame(5), Some(&3_u32));
+        assert!(finished(recorder).checksums().eq([(Frame(5), checksum(&3_u32))]));
+    }
+
+    #[test]
+    fn events_of_any_number_are_recorded_without_allocating() {
+        let mut recorder = recorder(5);
+        let room = [recorder.notes.capacity(), recorder.chunk.capacity()];
+        (0..20_000).for_each(|mark| recorder.event(MatchEvent::Mark(mark)));
+        assert_eq!([recorder.notes.capacity(), recorder.chunk.capacity()], room);
+        let recording = finished(recorder);
+        assert!(recording.events().eq((0..20_000).map(|mark| (Frame(5), MatchEvent::Mark(mark)))));
+    }
+
+    /// Takes the header, and fails with every chunk.
+    struct HeaderOnly(bool);
+
+    impl Write for HeaderOnly {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if core::mem::replace(&mut self.0, true) {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_copy_that_could_not_be_written_is_an_error() {
+        let recording = Recording::open(recorder(90).leave_open().unwrap()).unwrap();
+        let written = recording.write_version_2(recording.header(), Frame(90), HeaderOnly(false));
+        assert!(matches!(written, Err(WriteError::Io(_))));
+    }
+
+    #[test]
+    fn the_header_is_flushed_before_the_match() {
+        struct Flushed(usize);
+        impl Write for Flushed {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                Ok(bytes.len())
+            }
+
+            fn flush(&mut self) -> io::Result<()> {
+                self.0 += 1;
+                Ok(())
+            }
+        }
+        assert_eq!(StreamRecorder::new(&Header::new(7), Flushed(0)).unwrap().writer.0, 1);
+    }
+}
