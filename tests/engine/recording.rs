@@ -4,14 +4,18 @@
 use games::duel::Duel;
 use games::duel::bot::Level;
 use games::duel::script::{Fight, fight};
+use games::playground::PLAY;
 use proptest::prelude::*;
+use rebout::lab::{Bout, Setup};
+use rebout::net::link::LinkConfig;
 use rebout::replay::{
     End, Header, HeaderError, MatchEvent, Outcome, ReadError, RecordError, Recording, Replay, StreamRecorder,
     Tail, VerifyError, Winner, WriteError,
 };
-use rebout::{Buttons, Event, Frame, Input, Inputs, Player, Reason, checksum};
+use rebout::{Buttons, Config, Event, Frame, Input, Inputs, Player, Reason, checksum};
 use std::io::{self, Write};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 const END: End =
     End { outcome: Outcome::Agreed { checksum: 0x1234_5678 }, winner: Winner::Player(Player::Two) };
@@ -205,9 +209,11 @@ fn axes_are_recorded_and_refused_by_version_1() {
     };
     let mut recorder = StreamRecorder::new(&Header { axes: 2, ..Header::new(1) }, Vec::new()).unwrap();
     (0..200).for_each(|frame| recorder.record(Frame(frame), stick(frame)).unwrap());
-    let beyond = Inputs::from([Input::NEUTRAL.with_axis(2, 1), Input::NEUTRAL]);
-    let refused = recorder.record(Frame(200), beyond).unwrap_err();
-    assert_eq!(refused, RecordError::Axes { frame: Frame(200), axes: 2 });
+    let beyond = Input::NEUTRAL.with_axis(2, 1);
+    for beyond in [[beyond, Input::NEUTRAL], [Input::NEUTRAL, beyond]] {
+        let refused = recorder.record(Frame(200), Inputs::from(beyond)).unwrap_err();
+        assert_eq!(refused, RecordError::Axes { frame: Frame(200), axes: 2 });
+    }
     let recording = Recording::open(recorder.finish(END).unwrap()).unwrap();
     assert!(recording.inputs().eq((0..200).map(stick)));
     let error = recording.write_version_1(&mut Vec::new()).unwrap_err();
@@ -247,6 +253,22 @@ fn the_events_of_a_session_are_kept() {
     let delay = MatchEvent::Delay { player: Player::Two, delay_frames: 4 };
     let told = [MatchEvent::Interrupted, MatchEvent::Resumed, delay].map(|event| (Frame(90), event));
     assert_eq!((recording.events().collect::<Vec<_>>(), recording.end()), (told.to_vec(), Some(end)));
+}
+
+#[test]
+fn the_header_of_a_match_has_the_delay_of_each_seat() {
+    let mut setup = Setup::new(3, LinkConfig::new(Duration::from_millis(20)));
+    setup.configs[0].delay_frames = Some(1);
+    setup.configs[1].delay_frames = Some(4);
+    let mut bout = Bout::new(setup, PLAY);
+    assert!(bout.run_until_frame(5));
+    for (id, delay) in [(0, 1), (1, 4)] {
+        let agreed = bout.machine(id).session().unwrap().agreed();
+        let header = Header::of_match(&Config::new(0xB0), agreed);
+        assert_eq!(header.delay_frames[agreed.seat.index()], Some(delay));
+        assert_eq!(header.delay_frames[agreed.seat.other().index()], Some(5 - delay));
+        assert_eq!((header.seed, header.game_id), (agreed.seed, 0xB0));
+    }
 }
 
 #[test]

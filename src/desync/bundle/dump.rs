@@ -117,7 +117,9 @@ mod tests {
             ("hp 75", "' = ' after a path"),
             ("hp = 75", "'  # 0x' after a value"),
             ("hp = 75  # 0x4b", "at most four words of eight hexadecimal digits"),
+            (&format!("hp = 75  # 0x{}", "0".repeat(40)), "at most four words of eight hexadecimal digits"),
             ("hp = \\n  # 0x0000004b", "'\\u{..}' after a backslash"),
+            ("hp = \\u{0000041}  # 0x0000004b", "'\\u{..}' after a backslash"),
             ("hp = \\u{d800}  # 0x0000004b", "'\\u{..}' after a backslash"),
         ] {
             assert_eq!(parse(&format!("# t\n{line}\n")), Err(BadLine { line: 2, expected }), "{line}");

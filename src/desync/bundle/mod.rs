@@ -242,3 +242,108 @@ fn read_autopsy(facts: &Facts, states: [Vec<OwnedLeaf>; 2], replay: &Replay) -> 
         complete: facts.complete,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AutopsyVerdict, Buttons, Cues, Game, Inputs, fields};
+
+    fn leaf(path: &str, value: u32) -> OwnedLeaf {
+        OwnedLeaf { path: path.to_owned(), words: vec![value], shown: format!("<{value}>") }
+    }
+
+    fn inputs_of(frame: u32) -> Inputs {
+        [Buttons(frame as u16), Buttons(1 << (frame % 16))].into()
+    }
+
+    fn replay(frames: u32) -> Replay {
+        Replay { seed: 5, inputs: (0..frames).map(inputs_of).collect() }
+    }
+
+    /// Two states of one field that differ in frame 100, with the inputs of these frames.
+    fn autopsy(inputs: core::ops::Range<u32>) -> Autopsy {
+        with_states([vec![leaf("hp", 1)], vec![leaf("hp", 2)]], inputs)
+    }
+
+    fn with_states(states: [Vec<OwnedLeaf>; 2], inputs: core::ops::Range<u32>) -> Autopsy {
+        Autopsy {
+            local: Player::One,
+            last_match: Some(Frame(90)),
+            first_divergence: Frame(100),
+            exact: true,
+            verdict: AutopsyVerdict::StepDiffers,
+            fields: differing_fields(&states, false),
+            not_compared: Vec::new(),
+            states,
+            inputs: inputs.map(|frame| (Frame(frame), inputs_of(frame))).collect(),
+            complete: false,
+        }
+    }
+
+    fn file(bundle: &Bundle, name: &str) -> String {
+        let files = bundle.files().unwrap();
+        let (_, bytes) = files.into_iter().find(|(known, _)| *known == name).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn a_bundle_at_every_limit_is_written_and_read() {
+        let name = "x".repeat(MAX_NAME);
+        let bundle = Bundle::new(&name, autopsy(70..100), replay(100)).unwrap();
+        assert_eq!(Bundle::read(&bundle.files().unwrap()).unwrap(), bundle);
+        let long = Bundle::new(&"x".repeat(MAX_NAME + 1), autopsy(70..100), replay(100));
+        assert!(matches!(long, Err(BundleError::Name { .. })));
+    }
+
+    #[test]
+    fn inputs_of_an_autopsy_have_no_gap() {
+        let mut autopsy = autopsy(70..100);
+        autopsy.inputs.remove(10);
+        let refused = Bundle::new("game", autopsy, replay(100));
+        assert!(matches!(refused, Err(BundleError::OtherMatch { frame: Frame(81), .. })));
+    }
+
+    #[derive(Clone, Copy)]
+    struct Fighter {
+        hp: u32,
+    }
+    fields!(Fighter { hp });
+
+    impl Game for Fighter {
+        fn step(&mut self, _: Inputs, _: &mut Cues) {}
+    }
+
+    #[test]
+    fn a_field_that_the_rerun_lacks_differs() {
+        let states = [vec![leaf("hp", 1), leaf("mana", 7)], Vec::new()];
+        let bundle = Bundle::new("game", with_states(states, 70..100), replay(100)).unwrap();
+        let rerun = bundle.rerun(&mut Fighter { hp: 1 });
+        assert_eq!((rerun.matches(Player::One), rerun.matches(Player::Two)), (Some(false), None));
+        let [one, two] = &rerun.differs;
+        assert_eq!((one.len(), &*one[0].path, &one[0].right, two.len()), (1, "mana", &None, 0));
+    }
+
+    #[test]
+    fn the_page_shows_the_last_90_inputs_and_escapes_values() {
+        let bundle = Bundle::new("game", autopsy(0..100), replay(100)).unwrap();
+        let page = file(&bundle, PAGE);
+        assert!(page.contains("<h2>Inputs of frames 10 to 99</h2>"), "{page}");
+        assert!(page.contains("<td>&lt;1&gt;</td><td>&lt;2&gt;</td>") && !page.contains("<td><1>"), "{page}");
+    }
+
+    #[test]
+    fn the_page_has_at_most_2000_fields_in_a_table() {
+        let state = |value| (0..2_001).map(|at| leaf(&format!("hp[{at}]"), value)).collect();
+        let states: [Vec<OwnedLeaf>; 2] = [state(1), state(2)];
+        let bundle = Bundle::new("game", with_states(states, 70..100), replay(100)).unwrap();
+        assert_eq!(file(&bundle, PAGE).matches("<tr><th><code>").count(), 2_000, "fields that differ");
+        assert_eq!(file(&bundle, PAGE).matches("<tr class=\"differs\">").count(), 2_000, "both states");
+    }
+
+    #[test]
+    fn the_report_tells_exact_from_complete() {
+        let bundle = Bundle::new("game", autopsy(70..100), replay(100)).unwrap();
+        let report = file(&bundle, "report.json");
+        assert!(report.contains("\"exact\": true,\n  \"complete\": false,\n"), "{report}");
+    }
+}
