@@ -15,7 +15,7 @@ use clap::{Parser, Subcommand};
 use play::{Way, bots, join};
 use rebout::net::link::LinkConfig;
 use rebout::net::udp::UdpDriver;
-use serve::serve;
+use serve::{Service, serve};
 use std::collections::hash_map::RandomState;
 use std::error::Error;
 use std::fmt::Write as _;
@@ -46,6 +46,9 @@ enum Role {
         /// A client that is silent for this many seconds is removed.
         #[arg(long, default_value_t = 10)]
         timeout: u64,
+        /// The most players of one IPv4 address or IPv6 /48; those behind one router share it.
+        #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..))]
+        per_source: u8,
         /// Say everything as JSON, one object a line.
         #[arg(long)]
         json: bool,
@@ -95,8 +98,9 @@ fn link(name: &str) -> Result<LinkConfig, String> {
 fn main() -> ExitCode {
     signals::listen();
     let result = match Args::parse().role {
-        Role::Serve { bind, seconds, timeout, json } => {
-            let served = |udp| serve(udp, seconds, timeout, json, signals::asked_to_stop);
+        Role::Serve { bind, seconds, timeout, per_source, json } => {
+            let service = Service { seconds, timeout, per_source, json };
+            let served = |udp| serve(udp, &service, signals::asked_to_stop);
             UdpDriver::bind(bind).map_err(Into::into).and_then(served)
         }
         Role::Join { server, seconds, timeout, link, bot, json } => {

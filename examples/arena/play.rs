@@ -2,7 +2,7 @@
 
 use crate::draw::draw;
 use crate::hands::{Hands, Keys};
-use crate::serve::serve;
+use crate::serve::{Service, serve};
 use crate::world::{Arena, KILLED};
 use crate::{Outcome, entropy, say};
 use rebout::authority::{Client, ClientConfig, ClientEvent, Reason};
@@ -140,7 +140,9 @@ pub(crate) fn bots(clients: u8, way: &Way) -> Outcome {
     let addr = udp.local_addr();
     let stop = Arc::new(AtomicBool::new(false));
     let stopped = Arc::clone(&stop);
-    let serving = thread::spawn(move || serve(udp, None, 10, way.json, || stopped.load(Ordering::Relaxed)));
+    // All bots come from one address.
+    let service = Service { seconds: None, timeout: 10, per_source: u8::MAX, json: way.json };
+    let serving = thread::spawn(move || serve(udp, &service, || stopped.load(Ordering::Relaxed)));
     let playing: Vec<_> = (0..clients)
         .map(|n| {
             let name = format!("bot {n}: ");

@@ -6,16 +6,20 @@ use rebout::authority::{Server, ServerConfig, ServerEvent};
 use rebout::net::udp::UdpDriver;
 use std::time::Duration;
 
+/// How a server runs.
+#[derive(Clone, Copy)]
+pub(crate) struct Service {
+    pub(crate) seconds: Option<u64>,
+    pub(crate) timeout: u64,
+    pub(crate) per_source: u8,
+    pub(crate) json: bool,
+}
+
 /// Serves until its time is over or `stopped` says so, and tells everybody.
-pub(crate) fn serve(
-    mut udp: UdpDriver,
-    seconds: Option<u64>,
-    timeout: u64,
-    json: bool,
-    stopped: impl Fn() -> bool,
-) -> Outcome {
+pub(crate) fn serve(mut udp: UdpDriver, service: &Service, stopped: impl Fn() -> bool) -> Outcome {
+    let Service { seconds, timeout, per_source, json } = *service;
     let mut config = ServerConfig::new(entropy());
-    config.timeout = Duration::from_secs(timeout);
+    (config.timeout, config.max_clients_per_source) = (Duration::from_secs(timeout), per_source);
     let (mut server, mut world) = (Server::new(config)?, Arena::new());
     let addr = udp.local_addr();
     say(json, "serving", &[("address", addr.to_string())], &format!("the arena is open: join {addr}"));

@@ -25,6 +25,9 @@ pub struct ServerConfig {
     pub broadcast_rate: u16,
     /// The number of seats, 1 to 255. Their memory is taken at the start.
     pub max_clients: u8,
+    /// The most seats of one source, an IPv4 address or the /48 of an IPv6 address, at least 1. Players behind one router
+    /// share it: where all of them may be, such as on a LAN behind a router or on this machine, it is `max_clients`.
+    pub max_clients_per_source: u8,
     /// A missing input repeats the last one for this many frames, and is neutral afterwards.
     pub hold_frames: u16,
     /// A client that is silent for this long is removed.
@@ -40,13 +43,14 @@ pub struct ServerConfig {
 }
 
 impl ServerConfig {
-    /// 60 frames and 20 snapshots a second for up to 32 clients.
+    /// 60 frames and 20 snapshots a second for up to 32 clients, 8 of one source.
     #[must_use]
     pub const fn new(entropy: u64) -> Self {
         Self {
             frame_rate: 60,
             broadcast_rate: 20,
             max_clients: 32,
+            max_clients_per_source: 8,
             hold_frames: 30,
             timeout: Duration::from_secs(10),
             seed: 1,
@@ -58,7 +62,8 @@ impl ServerConfig {
 
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         check_rates(self.frame_rate, self.broadcast_rate)?;
-        if self.max_clients == 0 { Err(ConfigError::NoClients) } else { Ok(()) }
+        let is_for_nobody = self.max_clients == 0 || self.max_clients_per_source == 0;
+        if is_for_nobody { Err(ConfigError::NoClients) } else { Ok(()) }
     }
 }
 

@@ -236,7 +236,7 @@ fn a_million_spoofed_joins_take_no_memory_no_seat_and_amplify_nothing() {
 }
 
 #[test]
-fn blind_proofs_get_a_seat_once_in_32768_and_lose_it_soon() {
+fn blind_proofs_from_many_addresses_take_no_seat() {
     let mut lab = two_players(3);
     let mut sent = 0_u32;
     attacked(&mut lab, |lab, now| {
@@ -250,9 +250,7 @@ fn blind_proofs_get_a_seat_once_in_32768_and_lose_it_soon() {
     let seated =
         lab.server().events.iter().filter(|event| matches!(event, ServerEvent::Joined { .. })).count() - 2;
     println!("{sent} blind proofs took {seated} seats");
-    assert!(seated < 30, "{seated}");
-    lab.run_until(ms(9_000));
-    assert_eq!(lab.server().server.clients(), 2);
+    assert_eq!((seated, lab.server().server.clients()), (0, 2));
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod lab;
 mod records;
 mod rtype;
 mod rtype_hostile;
+mod seat_attacks;
 mod seats;
 
 #[global_allocator]

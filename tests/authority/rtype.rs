@@ -298,6 +298,7 @@ fn a_client_written_from_the_document_plays() {
 fn a_full_server_answers_a_hello_with_a_nack_and_so_it_does_another_version() {
     let mut bytes = Bytes::new(1);
     bytes.join();
+    bytes.play(30, InputFlags(0), true);
     for (version, from) in [(1, client_addr(2)), (2, client_addr(3))] {
         let mut buf = [0; 64];
         let header = Header { asks_ack: true, sequence: 0x1234 };

@@ -186,7 +186,7 @@ fn a_million_forged_hellos_take_no_memory_and_no_seat_and_are_answered_once() {
 }
 
 #[test]
-fn blind_proofs_get_a_seat_once_in_32768_and_lose_it_soon() {
+fn blind_proofs_from_many_addresses_take_no_seat() {
     let mut lab = lab(3);
     let mut sent = 0_u32;
     for n in 0..200 {
@@ -202,9 +202,7 @@ fn blind_proofs_get_a_seat_once_in_32768_and_lose_it_soon() {
     let joined = lab.server().events.iter().filter(|event| matches!(event, ServerEvent::Joined { .. }));
     let seated = joined.count() - 2;
     println!("{sent} blind proofs took {seated} seats");
-    assert!(seated < 30, "{seated}");
-    lab.run_until(ms(7_000));
-    assert_eq!(lab.server().server.clients(), 2);
+    assert_eq!((seated, lab.server().server.clients()), (0, 2));
 }
 
 #[test]
@@ -265,7 +263,7 @@ fn damaged_traffic_in_both_directions_never_panics_and_everybody_is_still_served
         let mut lab = Lab::speaking(Wire::Rtype, seed, link);
         let _ = [lab.client(ms(200)), lab.client(ms(300))];
         lab.run_until(ms(20_000));
-        assert!(lab.server().server.stats().refused.total() > 100);
+        assert!(lab.server().server.stats().refused.total() > 20);
         let newcomer = lab.client(ms(20_100));
         lab.world.network_mut().set_links(SERVER, newcomer, LinkConfig::new(ms(30)));
         lab.run_until(ms(24_000));

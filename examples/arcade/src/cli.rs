@@ -109,6 +109,9 @@ pub enum Command {
         /// A client that is silent for this many seconds is removed
         #[arg(long, value_name = "N", default_value_t = 10)]
         timeout: u64,
+        /// The most players of one IPv4 address or IPv6 /48; those behind one router share it
+        #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=4))]
+        per_source: u8,
         /// The seed of the waves
         #[arg(long, default_value_t = 1)]
         seed: u32,

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use arcade::cli::{Alone, Cli, Command, Format, Player};
-use arcade::play::{Hand, Outcome, Seat, Service, Voice, play, serve, words_for};
+use arcade::play::{Hand, Outcome, SEATS, Seat, Service, Voice, play, serve, words_for};
 use arcade::scene::Scene;
 use arcade::title::{Deed, Title};
 use arcade::{art, keys};
@@ -30,10 +30,10 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match cli.command {
         None => alone(&cli.alone),
-        Some(Command::Serve { wire, bind, seconds, timeout, seed, json }) => {
+        Some(Command::Serve { wire, bind, seconds, timeout, per_source, seed, json }) => {
             let voice = if json { Voice::Json } else { Voice::Words };
             signals::listen();
-            let service = Service { wire, seconds, timeout, seed, voice };
+            let service = Service { wire, seconds, timeout, per_source, seed, voice };
             bound(bind).and_then(|udp| serve(udp, &service, signals::asked_to_stop))
         }
         Some(Command::Join { server, player }) => join(server, &player, String::new()),
@@ -125,6 +125,7 @@ fn on_own_server<T>(
         wire: args.player.wire,
         seconds: None,
         timeout: 10,
+        per_source: SEATS,
         seed: arcade::play::entropy() as u32,
         voice: Voice::Silent,
     };
@@ -202,7 +203,8 @@ fn bots(clients: u8, seconds: u64, wire: Format, link: Option<LinkConfig>, seed:
     let udp = bound(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
     let addr = udp.local_addr();
     let stop = Arc::new(AtomicBool::new(false));
-    let service = Service { wire, seconds: Some(seconds + 10), timeout: 10, seed, voice };
+    let seconds_served = Some(seconds + 10);
+    let service = Service { wire, seconds: seconds_served, timeout: 10, per_source: SEATS, seed, voice };
     let serving = serve_in_thread(udp, service, &stop);
     let playing: Vec<_> = (1..=clients)
         .map(|n| spawn_bot(addr, wire, link, Some(seconds), voice, format!("bot {n}: ")))

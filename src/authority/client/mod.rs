@@ -60,7 +60,8 @@ enum Phase {
     Asking,
     /// There is an answer, which our next packet proves that we received.
     Proving {
-        since: Time,
+        /// When we ask again, if the server is not heard of before.
+        until: Time,
     },
     /// The server talks to us.
     Playing {

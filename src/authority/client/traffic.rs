@@ -21,6 +21,9 @@ const PROOF_WITHIN: Span = Span::from_millis(500);
 /// A client that has nothing else to say is heard of this often.
 const ALIVE_EVERY: Span = Span::from_millis(100);
 
+/// A client without a seat is heard of this often: a server sends it as much as it gets, and waits for several acks.
+const PROVING_EVERY: Span = Span::from_millis(25);
+
 /// A server does not run for longer than this: times in nanoseconds stay within 64 bits, whatever a server claims.
 const MAX_SECONDS: u64 = u32::MAX as u64 / 2;
 
@@ -37,6 +40,9 @@ impl Client {
         }
         let heard = self.link.receive(now, datagram, &mut self.shown)?;
         self.heard_at = now;
+        if let Phase::Proving { until } = &mut self.phase {
+            *until = (*until).max(now + PROOF_WITHIN);
+        }
         match heard {
             FromServer::Accepted { id, seed } => self.accepted(now, id, seed),
             FromServer::Leaves => self.told_to_leave(now),
@@ -70,13 +76,15 @@ impl Client {
 
     fn accepted(&mut self, now: Time, id: u8, seed: Option<u32>) {
         if let Phase::Asking = self.phase {
-            self.phase = Phase::Proving { since: now };
+            // An answer takes as long as the one to the request did.
+            let waited = self.asking_since.map_or(Span::ZERO, |since| now.since(since));
+            self.phase = Phase::Proving { until: now + PROOF_WITHIN + waited };
             (self.id, self.asking_since) = (Some(id), None);
             match (&mut self.by_arrival, seed) {
                 (Some(mine), Some(seed)) => {
                     mine.seed = seed;
                     // The ACK of the WELCOME goes out by itself.
-                    self.alive_due = now + ALIVE_EVERY;
+                    self.alive_due = now + PROVING_EVERY;
                 }
                 _ => {
                     self.alive_due = now;
@@ -142,7 +150,7 @@ impl Client {
             Phase::Over(_) => return self.farewell(now, buf),
             Phase::Asking if self.join_due <= now => return self.ask(now, buf),
             Phase::Asking => return None,
-            Phase::Proving { since } if now.since(since) > PROOF_WITHIN => {
+            Phase::Proving { until } if until < now => {
                 self.phase = Phase::Asking;
                 return self.ask(now, buf);
             }
@@ -169,7 +177,8 @@ impl Client {
             return self.link.write_inputs(now, &self.inputs, buf);
         }
         if self.alive_due <= now {
-            self.alive_due = now + ALIVE_EVERY;
+            let is_proving = matches!(self.phase, Phase::Proving { .. });
+            self.alive_due = now + if is_proving { PROVING_EVERY } else { ALIVE_EVERY };
             return self.link.write_alive(now, buf);
         }
         None

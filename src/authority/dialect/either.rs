@@ -1,8 +1,8 @@
 //! The dialect that a config has chosen: each enum passes every call on to the one that it holds.
 
 use super::{
-    Delivered, FromClient, FromServer, Knock, Lost, MeetsStrangers, NumberedInput, Parts, SpeaksToClient,
-    SpeaksToServer, game, rtype,
+    Answer, Challenges, Delivered, FromClient, FromServer, Knock, Lost, MeetsStrangers, NumberedInput, Parts,
+    SpeaksToClient, SpeaksToServer, game, rtype,
 };
 use crate::authority::config::{ClientConfig, Wire};
 use crate::authority::record::{Record, Shown, Terms};
@@ -47,6 +47,10 @@ impl MeetsStrangers for Gate {
     ) -> Result<Knock, Refusal> {
         on!(self, gate => gate.knock(now, from, datagram, offer))
     }
+
+    fn challenge(&self, datagram: &[u8], number: u16) -> Result<Answer, Refusal> {
+        on!(self, gate => gate.challenge(datagram, number))
+    }
 }
 
 /// A server's end of one connection.
@@ -77,8 +81,8 @@ impl ServerLink {
 }
 
 impl SpeaksToClient for ServerLink {
-    fn begin(&mut self, now: Time, id: u8, sequence: u16) {
-        on!(self, link => link.begin(now, id, sequence));
+    fn begin(&mut self, now: Time, id: u8, challenges: &Challenges) {
+        on!(self, link => link.begin(now, id, challenges));
     }
 
     #[inline]
@@ -89,11 +93,6 @@ impl SpeaksToClient for ServerLink {
         inputs: &mut Vec<NumberedInput>,
     ) -> Result<FromClient, Refusal> {
         on!(self, link => link.receive(now, datagram, inputs))
-    }
-
-    #[inline]
-    fn is_confirmed(&self) -> bool {
-        on!(self, link => link.is_confirmed())
     }
 
     #[inline]

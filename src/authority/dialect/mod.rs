@@ -4,11 +4,13 @@
 //! A server and a client know these three traits and nothing of bytes, sequence numbers or acks. [`game`] is the
 //! dialect of GAME, [`rtype`] that of R-Type; [`either`] is the one that a config has chosen.
 
+mod challenges;
 mod either;
 pub(crate) mod game;
 mod proof;
 pub(crate) mod rtype;
 
+pub(crate) use challenges::Challenges;
 pub(crate) use either::{ClientLink, Gate, ServerLink};
 
 use super::record::{Record, Shown, Terms};
@@ -33,9 +35,18 @@ pub(crate) struct Answer {
 pub(crate) enum Knock {
     /// It is answered, with one datagram or two, and nothing is kept.
     Answer(Answer, Option<Answer>),
-    /// The address is proven, by the number of the packet that it has received: the server's first of the connection. A seat
-    /// is taken, and the datagram is then the client's first.
-    Proven { sequence: u16 },
+    /// It is a packet of a client that has been answered, or claims so.
+    Packet(Heard),
+}
+
+/// A packet of a client without a seat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Heard {
+    pub(crate) sequence: u16,
+    /// The number that it acknowledges.
+    pub(crate) named: Option<u16>,
+    /// Whether that number proves that the answer to a request was received.
+    pub(crate) proves: bool,
 }
 
 /// Judges datagrams from addresses without a seat, and keeps no state about them.
@@ -48,6 +59,9 @@ pub(crate) trait MeetsStrangers {
         datagram: &[u8],
         offer: Option<u8>,
     ) -> Result<Knock, Refusal>;
+
+    /// A packet of this number that a client acknowledges, in answer to `datagram` and no longer than it.
+    fn challenge(&self, datagram: &[u8], number: u16) -> Result<Answer, Refusal>;
 }
 
 /// A packet of a client.
@@ -83,8 +97,8 @@ pub(crate) type NumberedInput = (u32, Command);
 
 /// A server's end of one connection.
 pub(crate) trait SpeaksToClient {
-    /// Begins the connection of client `id`, which has received our packet `sequence`, and forgets the one before.
-    fn begin(&mut self, now: Time, id: u8, sequence: u16);
+    /// Begins the connection of client `id`, which has received some of these challenges, and forgets the one before.
+    fn begin(&mut self, now: Time, id: u8, challenges: &Challenges);
 
     /// Takes in a datagram; inputs go into `inputs`, whose room is never exceeded.
     fn receive(
@@ -93,9 +107,6 @@ pub(crate) trait SpeaksToClient {
         datagram: &[u8],
         inputs: &mut Vec<NumberedInput>,
     ) -> Result<FromClient, Refusal>;
-
-    /// Whether the client has shown more than once that it receives what is sent.
-    fn is_confirmed(&self) -> bool;
 
     /// Whether the connection is lost by the rules of the wire.
     fn lost(&self, now: Time) -> Option<Lost>;

@@ -1,32 +1,37 @@
 //! The server: seats by proof, one input a player and frame, one step, snapshots and reliable records to all.
 
+mod door;
 mod entities;
 mod event;
+mod guesses;
 mod input_buffer;
 mod log;
+mod network;
 mod seat;
 mod seats;
 mod sequenced;
 pub(crate) mod shots;
 mod stage;
 mod traffic;
+mod trial;
 
 pub use event::{LeftWhy, ServerEvent, ServerStats};
 pub use input_buffer::InputStats;
 pub use stage::{Shot, Stage};
 
 use super::config::{ConfigError, ServerConfig, Wire};
-use super::dialect::{Answer, Lost, NumberedInput, Parts, ServerLink, SpeaksToClient};
+use super::dialect::{Lost, NumberedInput, Parts, ServerLink, SpeaksToClient};
 use super::record::{FIRST_SHOT, Record, Shown, Terms};
 use super::world::{Body, World};
+use crate::peer::entropy::Entropy;
 use crate::time::{Span, Time};
 use core::time::Duration;
+use door::Door;
 use entities::Entities;
 use log::{Log, To};
 use seats::Seats;
 use shots::Shots;
 use std::collections::VecDeque;
-use std::net::SocketAddr;
 
 /// A server that was away for longer than this makes nothing up: the time in between never was.
 const MAX_CATCH_UP: Span = Span::from_millis(250);
@@ -36,9 +41,6 @@ const MAX_EVENTS: usize = 1_024;
 
 /// The most entities a second that a client is told of where each is a packet of its own.
 const MAX_UPDATES_A_SECOND: u16 = 300;
-
-/// The most answers to strangers that wait to be sent: as many as a driver receives before it sends.
-const MAX_ANSWERS: usize = 256;
 
 /// A server: steps a [`World`] for many players and sends them snapshots and reliable records.
 ///
@@ -50,6 +52,7 @@ pub struct Server {
     frame_span: Span,
     next_frame_at: Option<Time>,
     advanced_at: Time,
+    door: Door,
     seats: Seats,
     entities: Entities,
     shots: Shots,
@@ -58,7 +61,6 @@ pub struct Server {
     shown: Vec<Shown>,
     parts: Parts,
     inputs: Vec<NumberedInput>,
-    answers: VecDeque<(SocketAddr, Answer)>,
     events: VecDeque<ServerEvent>,
     stats: ServerStats,
     /// Clients that wait for their first body.
@@ -72,19 +74,21 @@ impl Server {
     /// If the config cannot be used.
     pub fn new(config: ServerConfig) -> Result<Self, ConfigError> {
         config.check()?;
+        let mut entropy = Entropy::new(config.entropy);
+        let spread = (entropy.next_u64(), entropy.next_u64());
         Ok(Self {
             frame: u64::from(config.first_frame),
             frame_span: Span::from(Duration::from_secs(1)) / u32::from(config.frame_rate),
             next_frame_at: None,
             advanced_at: Time::ZERO,
-            seats: Seats::new(&config),
+            door: Door::new(&config, entropy),
+            seats: Seats::new(&config, spread),
             entities: Entities::new(),
             shots: Shots::new(),
             log: Log::new(),
             shown: Vec::with_capacity(512),
             parts: Parts::new(),
             inputs: Vec::with_capacity(256),
-            answers: VecDeque::with_capacity(MAX_ANSWERS),
             events: VecDeque::with_capacity(MAX_EVENTS),
             stats: ServerStats::default(),
             entering: VecDeque::with_capacity(256),
@@ -233,7 +237,7 @@ impl Server {
                     Lost::Rejected => LeftWhy::Rejected,
                 };
                 self.remove(now, world, at, why);
-            } else if now.since(seat.heard_at) > timeout || seat.was_guessed(now) {
+            } else if now.since(seat.heard_at) > timeout {
                 self.remove(now, world, at, LeftWhy::Silent);
             }
         }

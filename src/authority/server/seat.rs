@@ -17,9 +17,6 @@ const FAREWELL_EVERY: Span = Span::from_millis(100);
 /// A DISCONNECT of a client is believed after this long without a new input: it is empty, so anybody could have written it.
 const BELIEVED_AFTER: Span = Span::from_millis(500);
 
-/// A client acknowledges more than its proof within this time.
-const CONFIRMED_WITHIN: Span = Span::from_secs(2);
-
 /// The life of a seat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -54,7 +51,6 @@ pub(super) struct Seat {
     pub(super) inputs: InputBuffer,
     pub(super) command: Command,
     pub(super) heard_at: Time,
-    taken_at: Time,
     /// When the client has said that it leaves, until an input says otherwise.
     pub(super) said_leave: Option<Time>,
     /// The mark of the last record that is queued for this client.
@@ -80,7 +76,6 @@ impl Seat {
             },
             command: Command::NEUTRAL,
             heard_at: Time::ZERO,
-            taken_at: Time::ZERO,
             said_leave: None,
             told: 0,
             ready: false,
@@ -93,8 +88,7 @@ impl Seat {
     /// Seats a client, whose link has been begun.
     pub(super) fn take(&mut self, now: Time, addr: SocketAddr, id: u8, told: u64) {
         (self.phase, self.addr, self.id, self.told) = (Phase::Playing, addr, id, told);
-        (self.heard_at, self.taken_at) = (now, now);
-        (self.said_leave, self.command) = (None, Command::NEUTRAL);
+        (self.heard_at, self.said_leave, self.command) = (now, None, Command::NEUTRAL);
         (self.accept_again, self.pong, self.broadcast) = (false, None, None);
         self.inputs.begin_anew();
     }
@@ -128,11 +122,6 @@ impl Seat {
             Phase::Leaving { due, .. } => due,
             _ => Time::NEVER,
         }
-    }
-
-    /// Whether the proof of the address was a lucky guess: nothing that was sent since was acknowledged.
-    pub(super) fn was_guessed(&self, now: Time) -> bool {
-        now.since(self.taken_at) > CONFIRMED_WITHIN && !self.link.is_confirmed()
     }
 
     /// Whether the client has left: it said so, and nothing since says otherwise.

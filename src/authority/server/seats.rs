@@ -1,10 +1,10 @@
 //! All seats of a server, found by address, and the queue of those that have something to send.
 
 use super::entities::Entities;
+use super::network::Network;
 use super::seat::Seat;
 use crate::authority::config::ServerConfig;
-use crate::authority::dialect::{Gate, SpeaksToClient};
-use crate::peer::entropy::Entropy;
+use crate::authority::dialect::{Challenges, SpeaksToClient};
 use crate::peer::keyed_hash::{Key, keyed_hash};
 use crate::time::{Span, Time};
 use std::collections::VecDeque;
@@ -18,7 +18,7 @@ pub(super) struct Seats {
     by_addr: Vec<(SocketAddr, u8)>,
     /// Seats that have something to send, each at most once.
     ready: VecDeque<u8>,
-    pub(super) gate: Gate,
+    max_per_source: usize,
     /// Spreads the ids that addresses are offered, so that two who join at once seldom get the same offer.
     spread: Key,
     /// The number of seats whose DISCONNECTs are still being sent.
@@ -26,17 +26,15 @@ pub(super) struct Seats {
 }
 
 impl Seats {
-    pub(super) fn new(config: &ServerConfig) -> Self {
-        let mut entropy = Entropy::new(config.entropy);
-        let mut key = || (entropy.next_u64(), entropy.next_u64());
+    pub(super) fn new(config: &ServerConfig, spread: Key) -> Self {
         let count = usize::from(config.max_clients);
         let frame_span = Span::from_secs(1) / u32::from(config.frame_rate);
         Self {
             seats: (0..count).map(|_| Seat::empty(config, frame_span)).collect(),
             by_addr: Vec::with_capacity(count),
             ready: VecDeque::with_capacity(count),
-            gate: Gate::new(config.wire, key(), config.seed),
-            spread: key(),
+            max_per_source: usize::from(config.max_clients_per_source),
+            spread,
             leaving: 0,
         }
     }
@@ -58,10 +56,13 @@ impl Seats {
         self.seats.iter().position(|seat| seat.is_playing() && seat.id == id)
     }
 
-    /// The id that a client at `addr` would get now; `None` if there is no seat or no id. It stays the same until
-    /// somebody takes it, so nothing has to be kept between the offer and the proof.
+    /// The id that a client at `addr` would get now; `None` if there is no seat or no id, or if its network has as many seats
+    /// as one may have. It stays the same until somebody takes it, so nothing has to be kept between the offer and the
+    /// proof.
     pub(super) fn offer(&self, addr: SocketAddr, entities: &Entities) -> Option<u8> {
-        if self.by_addr.len() == self.seats.len() {
+        let network = Network::of(addr);
+        let of_source = self.by_addr.iter().filter(|(known, _)| Network::of(*known) == network).count();
+        if self.by_addr.len() == self.seats.len() || of_source >= self.max_per_source {
             return None;
         }
         let ip = match addr {
@@ -74,18 +75,18 @@ impl Seats {
         entities.free_for_player(keyed_hash(self.spread, &bytes))
     }
 
-    /// An empty seat for an address that has proven by `sequence` that it receives; its link begins with that packet.
+    /// An empty seat for an address that has shown by these challenges that it receives; its link begins after them.
     pub(super) fn seat(
         &mut self,
         now: Time,
         addr: SocketAddr,
         id: u8,
-        sequence: u16,
+        challenges: &Challenges,
         told: u64,
     ) -> Option<usize> {
         let at = self.seats.iter().position(Seat::is_empty)?;
         let seat = &mut self.seats[at];
-        seat.link.begin(now, id, sequence);
+        seat.link.begin(now, id, challenges);
         seat.take(now, addr, id, told);
         let place = self.by_addr.partition_point(|(known, _)| *known < addr);
         self.by_addr.insert(place, (addr, at as u8));

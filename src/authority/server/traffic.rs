@@ -1,9 +1,10 @@
 //! The datagrams of a server: what comes in from seats and strangers, and what goes out.
 
-use super::{InputStats, MAX_ANSWERS, Server, ServerEvent};
+use super::door::Newcomer;
+use super::{InputStats, Server, ServerEvent};
 use crate::Protocol;
 use crate::authority::config::Wire;
-use crate::authority::dialect::{FromClient, Knock, MeetsStrangers, SpeaksToClient};
+use crate::authority::dialect::{FromClient, SpeaksToClient};
 use crate::authority::record::Record;
 use crate::peer::refusal::Refusal;
 use crate::time::Time;
@@ -13,24 +14,13 @@ use std::net::SocketAddr;
 impl Server {
     fn hear_stranger(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) -> Result<(), Refusal> {
         let offer = self.seats.offer(from, &self.entities);
-        match (self.seats.gate.knock(now, from, datagram, offer)?, offer) {
-            (Knock::Answer(answer, second), _) => {
-                if self.answers.len() + 1 + usize::from(second.is_some()) > MAX_ANSWERS {
-                    return Err(Refusal::NoRoom);
-                }
-                self.answers
-                    .extend([Some(answer), second].into_iter().flatten().map(|answer| (from, answer)));
-                Ok(())
-            }
-            (Knock::Proven { sequence }, Some(id)) => {
-                let at = self.seats.seat(now, from, id, sequence, self.log.newest());
-                let at = at.ok_or(Refusal::NoRoom)?;
-                self.greet(now, at, id);
-                self.tell(ServerEvent::Joined { id, addr: from });
-                self.hear_client(now, at, datagram)
-            }
-            (Knock::Proven { .. }, None) => Err(Refusal::Stranger),
-        }
+        let Some(Newcomer { id, challenges }) = self.door.hear(now, from, datagram, offer)? else {
+            return Ok(());
+        };
+        let at = self.seats.seat(now, from, id, &challenges, self.log.newest()).ok_or(Refusal::NoRoom)?;
+        self.greet(now, at, id);
+        self.tell(ServerEvent::Joined { id, addr: from });
+        self.hear_client(now, at, datagram)
     }
 
     /// Tells a newcomer the terms, and everything that is there.
@@ -159,7 +149,7 @@ impl Protocol for Server {
 
 impl Server {
     fn next_datagram(&mut self, now: Time, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
-        if let Some((to, answer)) = self.answers.pop_front() {
+        if let Some((to, answer)) = self.door.next_answer() {
             buf.get_mut(..answer.len)?.copy_from_slice(&answer.bytes[..answer.len]);
             return Some((to, answer.len));
         }

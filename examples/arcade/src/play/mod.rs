@@ -6,7 +6,7 @@ mod serve;
 
 pub use bot::bot;
 pub use client::{Hand, Seat, play};
-pub use serve::{Service, serve};
+pub use serve::{SEATS, Service, serve};
 
 use crate::cli::Format;
 use rebout::authority::Reason;

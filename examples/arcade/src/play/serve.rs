@@ -8,7 +8,7 @@ use rebout::net::udp::UdpDriver;
 use std::time::Duration;
 
 /// The most players.
-const SEATS: u8 = 4;
+pub const SEATS: u8 = 4;
 
 /// How a server runs.
 #[derive(Clone, Debug)]
@@ -16,6 +16,7 @@ pub struct Service {
     pub wire: Format,
     pub seconds: Option<u64>,
     pub timeout: u64,
+    pub per_source: u8,
     pub seed: u32,
     pub voice: Voice,
 }
@@ -25,6 +26,7 @@ pub fn serve(mut udp: UdpDriver, service: &Service, stopped: impl Fn() -> bool) 
     let Service { wire, voice, .. } = *service;
     let mut config = ServerConfig::new(entropy());
     (config.wire, config.max_clients) = (wire.wire(), SEATS);
+    config.max_clients_per_source = service.per_source;
     (config.timeout, config.seed) = (Duration::from_secs(service.timeout), service.seed);
     let (mut server, mut world) = (Server::new(config)?, Arcade::new(service.seed));
     let addr = udp.local_addr();

@@ -29,6 +29,8 @@ pub(crate) struct ClientLink {
     /// The packet that carried an input last, and that input.
     newest_inputs: [(u16, Option<u32>); REMEMBERED],
     accepted: bool,
+    /// Whether anything but challenges came since: we then have a seat.
+    is_seated: bool,
     losses: Losses,
 }
 
@@ -40,6 +42,7 @@ impl ClientLink {
             reliable: Reliable::new(),
             newest_inputs: [(0, None); REMEMBERED],
             accepted: false,
+            is_seated: false,
             losses: Losses::default(),
         }
     }
@@ -91,7 +94,8 @@ impl SpeaksToServer for ClientLink {
                 if self.accepted {
                     self.connection.accept(now, header, &mut self.reliable);
                 } else {
-                    self.accepted = true;
+                    (self.accepted, self.is_seated) = (true, false);
+                    self.connection.set_reach(Reach::OF_CHALLENGES);
                     self.connection.accept_first(now, header, &mut self.reliable);
                 }
                 return Ok(FromServer::Accepted { id: client_id.get(), seed: None });
@@ -103,6 +107,17 @@ impl SpeaksToServer for ClientLink {
             }
             _ if !self.accepted => return Err(Refusal::OutOfPlace),
             _ => {}
+        }
+        if !self.is_seated {
+            if let Payload::Heartbeat | Payload::Pong(_) = packet.payload {
+                self.connection.accept(now, header, &mut self.reliable);
+                return Ok(match packet.payload {
+                    Payload::Pong(value) => FromServer::Pong(value),
+                    _ => FromServer::Alive,
+                });
+            }
+            self.is_seated = true;
+            self.connection.set_reach(Reach::OF_SERVER);
         }
         self.losses.take_in(header);
         if let Payload::ReliableEvent(payload) = packet.payload {

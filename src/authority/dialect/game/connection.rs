@@ -1,5 +1,6 @@
 //! One GAME connection: sequence numbers, acks, the round trip that they show, and reliable messages.
 
+use crate::authority::dialect::Challenges;
 use crate::peer::refusal::Refusal;
 use crate::peer::reliable::{Arrival, Reliable};
 use crate::peer::sequence::{Received, Sequences};
@@ -20,6 +21,8 @@ impl Reach {
     pub(super) const OF_CLIENT: Self = Self { base: 64, a_second: 256 };
     /// A server sends up to five datagrams a broadcast, and may count the packets to all its clients together.
     pub(super) const OF_SERVER: Self = Self { base: 256, a_second: 2_048 };
+    /// The numbers of challenges leave gaps of up to 1,023, and three in a row may be lost.
+    pub(super) const OF_CHALLENGES: Self = Self { base: 4_096, a_second: 2_048 };
 }
 
 /// An ack may be this much older than the newest one: packets overtake each other.
@@ -43,9 +46,8 @@ pub(super) struct Connection {
     last_sent: u16,
     sent: u64,
     newest: Option<u16>,
-    /// The first packet, and whether a later one was acknowledged too.
-    first: u16,
-    confirmed: bool,
+    /// The packets before the first, which the other side may still acknowledge.
+    challenges: Challenges,
     heard_at: Time,
     sent_at: [(u16, Time); TIMED],
     round_trip: Option<Span>,
@@ -60,17 +62,17 @@ impl Connection {
             last_sent: first.wrapping_sub(1),
             sent: 0,
             newest: None,
-            first,
-            confirmed: false,
+            challenges: Challenges::NONE,
             heard_at: now,
             sent_at: [(0, Time::NEVER); TIMED],
             round_trip: None,
         }
     }
 
-    /// A connection of a server whose first packet was `sent`.
-    pub(super) fn after(now: Time, sent: u16) -> Self {
-        let mut this = Self::new(now, sent, Reach::OF_CLIENT);
+    /// A connection of a server that has sent these challenges.
+    pub(super) fn after(now: Time, challenges: &Challenges) -> Self {
+        let mut this = Self::new(now, challenges.last(), Reach::OF_CLIENT);
+        this.challenges = *challenges;
         this.next_header();
         this
     }
@@ -120,13 +122,13 @@ impl Connection {
         }
         let behind = u64::from(self.last_sent.wrapping_sub(header.ack));
         let allowed = (u64::from(self.sequences.unacknowledged()) + MAX_ACK_BEHIND).min(self.sent);
-        if behind < allowed { Ok(()) } else { Err(Refusal::AckUnsent) }
+        let is_challenge = self.sent <= MAX_ACK_BEHIND && self.challenges.contains(header.ack);
+        if behind < allowed || is_challenge { Ok(()) } else { Err(Refusal::AckUnsent) }
     }
 
     /// Takes in the numbers of a packet that was checked. Acks count even if the packet is a copy.
     pub(super) fn accept(&mut self, now: Time, header: Header, reliable: &mut Reliable) -> Received {
         self.heard_at = now;
-        self.confirmed |= header.ack != self.first;
         self.sequences.acknowledged(header);
         reliable.acknowledged(header);
         let slot = &mut self.sent_at[usize::from(header.ack) % TIMED];
@@ -147,6 +149,10 @@ impl Connection {
         self.sequences.begin_at(header.sequence);
         self.newest = None;
         self.accept(now, header, reliable);
+    }
+
+    pub(super) fn set_reach(&mut self, reach: Reach) {
+        self.reach = reach;
     }
 
     /// Lets the other side begin its numbers anew with its next packet.
@@ -174,11 +180,6 @@ impl Connection {
         Ok(())
     }
 
-    /// Whether more than the first packet was acknowledged: a guess of 16 bits can be lucky once.
-    pub(super) fn is_confirmed(&self) -> bool {
-        self.confirmed
-    }
-
     /// The smoothed round trip, from sending a packet to its ack.
     pub(super) fn round_trip(&self) -> Span {
         self.round_trip.unwrap_or(FIRST_ROUND_TRIP)
@@ -200,7 +201,7 @@ mod tests {
     #[test]
     fn only_what_was_sent_can_be_acknowledged() {
         let mut reliable = Reliable::new();
-        let mut link = Connection::after(at(0), 65_534);
+        let mut link = Connection::after(at(0), &Challenges::after(65_534));
         assert_eq!(link.check(at(1), header(7, 65_534)), Ok(()));
         for ack in [65_533, 65_535, 0, 30_000] {
             assert_eq!(link.check(at(1), header(7, ack)), Err(Refusal::AckUnsent), "{ack}");
@@ -215,9 +216,25 @@ mod tests {
     }
 
     #[test]
+    fn challenges_can_be_acknowledged_for_64_packets() {
+        let mut challenges = Challenges::after(100);
+        [900, 1_700].into_iter().for_each(|number| challenges.push(number));
+        let mut link = Connection::after(at(0), &challenges);
+        let check =
+            |link: &Connection| [100, 900, 901, 1_700].map(|ack| link.check(at(1), header(7, ack)).is_ok());
+        assert_eq!(check(&link), [true, true, false, true]);
+        for _ in 0..63 {
+            link.header(at(1));
+        }
+        assert_eq!(check(&link), [true, true, false, true]);
+        link.header(at(1));
+        assert_eq!(check(&link), [false, false, false, true]);
+    }
+
+    #[test]
     fn a_sequence_may_be_far_only_after_a_silence() {
         let mut reliable = Reliable::new();
-        let mut link = Connection::after(at(0), 5);
+        let mut link = Connection::after(at(0), &Challenges::after(5));
         link.accept(at(0), header(65_000, 5), &mut reliable);
         assert_eq!(link.check(at(10), header(64_990, 5)), Ok(()));
         assert_eq!(link.check(at(10), header(200, 5)), Err(Refusal::FarSequence));

@@ -1,7 +1,7 @@
 //! Strangers on GAME: a CONNECT_REQ is empty, so the sequence number of the CONNECT_ACK is the proof of an address.
 
 use crate::authority::dialect::proof::Proofs;
-use crate::authority::dialect::{Answer, Knock, MAX_ANSWER, MeetsStrangers};
+use crate::authority::dialect::{Answer, Heard, Knock, MAX_ANSWER, MeetsStrangers};
 use crate::peer::keyed_hash::Key;
 use crate::peer::refusal::Refusal;
 use crate::time::Time;
@@ -15,10 +15,10 @@ pub(crate) struct Gate {
     proofs: Proofs,
 }
 
-fn answer(header: Header, payload: &Payload<'_>) -> Result<Knock, Refusal> {
+fn answer(header: Header, payload: &Payload<'_>) -> Result<Answer, Refusal> {
     let mut answer = Answer { len: 0, bytes: [0; MAX_ANSWER] };
     answer.len = control::encode(&header, payload, &mut answer.bytes).map_err(|_| Refusal::NoRoom)?;
-    Ok(Knock::Answer(answer, None))
+    Ok(answer)
 }
 
 impl Gate {
@@ -42,11 +42,12 @@ impl MeetsStrangers for Gate {
             (Payload::ConnectReq, Some(client_id)) => {
                 let sequence = self.proofs.offer(now, from, client_id.get());
                 let header = Header { sequence, ack: heard.sequence, ack_bits: 0 };
-                answer(header, &Payload::ConnectAck { client_id })
+                Ok(Knock::Answer(answer(header, &Payload::ConnectAck { client_id })?, None))
             }
             // One datagram for one, and no longer than the request.
             (Payload::ConnectReq, None) => {
-                answer(Header { sequence: 0, ack: heard.sequence, ack_bits: 0 }, &Payload::Disconnect)
+                let header = Header { sequence: 0, ack: heard.sequence, ack_bits: 0 };
+                Ok(Knock::Answer(answer(header, &Payload::Disconnect)?, None))
             }
             // The selective acks prove nothing: they would be 32 guesses at once.
             (
@@ -55,11 +56,22 @@ impl MeetsStrangers for Gate {
                 | Payload::Ping(_)
                 | Payload::ReliableEvent(_)
                 | Payload::Heartbeat,
-                Some(id),
-            ) if self.proofs.proves(now, from, id.get(), heard.ack) => {
-                Ok(Knock::Proven { sequence: heard.ack })
+                offer,
+            ) => {
+                let proves = offer.is_some_and(|id| self.proofs.proves(now, from, id.get(), heard.ack));
+                Ok(Knock::Packet(Heard { sequence: heard.sequence, named: Some(heard.ack), proves }))
             }
             _ => Err(Refusal::Stranger),
+        }
+    }
+
+    /// A PONG for a PING, so that a newcomer learns the round trip, and otherwise a HEARTBEAT.
+    fn challenge(&self, datagram: &[u8], number: u16) -> Result<Answer, Refusal> {
+        let packet = decode(datagram)?;
+        let header = Header { sequence: number, ack: packet.header.sequence, ack_bits: 0 };
+        match packet.payload {
+            Payload::Ping(value) => answer(header, &Payload::Pong(value)),
+            _ => answer(header, &Payload::Heartbeat),
         }
     }
 }
@@ -107,7 +119,9 @@ mod tests {
         let proof = offered(&gate, at(4_900), here, 7);
         let proven = |now, from, id, ack, bits| {
             let knock = gate.knock(now, from, &heartbeat(ack, bits), Some(id));
-            matches!(knock, Ok(Knock::Proven { sequence }) if sequence == ack)
+            let Ok(Knock::Packet(heard)) = knock else { panic!("{knock:?}") };
+            assert_eq!((heard.sequence, heard.named), (10, Some(ack)));
+            heard.proves
         };
         assert!(proven(at(4_950), here, 7, proof, 0));
         assert!(proven(at(9_900), here, 7, proof, 0), "of the period before");

@@ -4,7 +4,7 @@ use super::connection::{Connection, Reach};
 use super::gate::decode;
 use super::message::{self, EVENTS_HEAD, MAX_RECORD, Message};
 use crate::MAX_DATAGRAM;
-use crate::authority::dialect::{FromClient, Lost, NumberedInput, Parts, SpeaksToClient};
+use crate::authority::dialect::{Challenges, FromClient, Lost, NumberedInput, Parts, SpeaksToClient};
 use crate::authority::record::{Record, Shown, Terms};
 use crate::authority::world::Command;
 use crate::peer::refusal::Refusal;
@@ -94,8 +94,8 @@ impl ServerLink {
 }
 
 impl SpeaksToClient for ServerLink {
-    fn begin(&mut self, now: Time, _: u8, sequence: u16) {
-        self.connection = Connection::after(now, sequence);
+    fn begin(&mut self, now: Time, _: u8, challenges: &Challenges) {
+        self.connection = Connection::after(now, challenges);
         self.reliable.reset();
         self.marks = [0; IN_FLIGHT as usize];
     }
@@ -126,10 +126,6 @@ impl SpeaksToClient for ServerLink {
             Received::New => Ok(heard),
             Received::Duplicate => Ok(FromClient::Alive),
         }
-    }
-
-    fn is_confirmed(&self) -> bool {
-        self.connection.is_confirmed()
     }
 
     /// Silence is all that ends a GAME connection.

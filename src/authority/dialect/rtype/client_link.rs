@@ -1,9 +1,9 @@
 //! A client's end of an R-Type connection.
 
-use super::decode;
 use super::lives::{Lives, Spawned};
 use super::numbers::{Numbers, Reach};
 use super::replies::Replies;
+use super::{NO_ENTITY, decode};
 use crate::authority::dialect::{Delivered, FromServer, NumberedInput, SpeaksToServer};
 use crate::authority::name::PlayerName;
 use crate::authority::record::{Course, FIRST_SHOT, Record, Shown};
@@ -26,9 +26,9 @@ pub(crate) struct ClientLink {
     /// The HELLOs under way and when they were said. Each is a packet of its own, so that its ACK tells the round trip.
     hellos: [Option<(u16, Time)>; HELLOS],
     hellos_said: usize,
-    /// The number of the WELCOME and the id in it, and whether anything came after it.
+    /// The number of the WELCOME and the id in it, and whether anything but challenges came after it: we then have a seat.
     welcome: Option<(u16, u8)>,
-    is_answered: bool,
+    is_seated: bool,
     /// Records that wait to be delivered: at most two come with one packet.
     records: [Option<Record>; 2],
     leave: Option<u16>,
@@ -45,7 +45,7 @@ impl ClientLink {
             hellos: [None; HELLOS],
             hellos_said: 0,
             welcome: None,
-            is_answered: false,
+            is_seated: false,
             records: [None; 2],
             leave: None,
         }
@@ -71,10 +71,13 @@ impl ClientLink {
                     None if self.hellos_said == 0 => return Some(Err(Refusal::OutOfPlace)),
                     None => {
                         self.numbers.forget_received();
+                        self.numbers.set_reach(Reach::OF_CHALLENGES);
                         self.lives.clear();
-                        (self.welcome, self.is_answered) = (Some((number, player_id)), false);
+                        (self.welcome, self.is_seated) = (Some((number, player_id)), false);
                     }
                     Some((known, id)) if known == number && id == player_id => {}
+                    // The first one counts. If it was forged we ask again.
+                    Some(_) if !self.is_seated => return Some(Err(Refusal::OutOfPlace)),
                     Some(_) => return None,
                 }
                 let accepted = self.numbers.accept(now, number);
@@ -173,14 +176,18 @@ impl SpeaksToServer for ClientLink {
             Payload::Nack(named) if !self.numbers.was_sent(named) => return Err(Refusal::AckUnsent),
             _ => {}
         }
+        let is_challenge = packet.payload == Payload::EntityDestroy { id: NO_ENTITY };
         let (number, received) = self.numbers.accept(now, packet.header.sequence)?;
+        if !self.is_seated && !is_challenge {
+            self.is_seated = true;
+            self.numbers.set_reach(Reach::OF_SERVER);
+        }
         if packet.header.asks_ack {
             self.replies.ack(packet.header.sequence);
         }
-        if received == Received::Duplicate {
+        if received == Received::Duplicate || is_challenge {
             return Ok(FromServer::Alive);
         }
-        self.is_answered = true;
         if let Payload::Nack(_) = packet.payload {
             self.replies.nack_heard(now);
             let rejected = self.replies.are_rejected();
@@ -236,10 +243,10 @@ impl SpeaksToServer for ClientLink {
         None
     }
 
-    /// Until the server talks to us, the ACK of its WELCOME may have been lost: it is the proof.
+    /// Until we have a seat the ACK of the WELCOME may have been lost: it is the proof.
     fn write_alive(&mut self, _: Time, buf: &mut [u8]) -> Option<usize> {
         match self.welcome {
-            Some((number, _)) if !self.is_answered => self.write(false, &Payload::Ack(number), buf),
+            Some((number, _)) if !self.is_seated => self.write(false, &Payload::Ack(number), buf),
             _ => self.write(false, &Payload::Heartbeat, buf),
         }
     }

@@ -1,8 +1,8 @@
 //! Strangers on R-Type: only a HELLO is answered, and the sequence number of the WELCOME is the proof of an address.
 
-use super::decode;
+use super::{NO_ENTITY, decode};
 use crate::authority::dialect::proof::Proofs;
-use crate::authority::dialect::{Answer, Knock, MAX_ANSWER, MeetsStrangers};
+use crate::authority::dialect::{Answer, Heard, Knock, MAX_ANSWER, MeetsStrangers};
 use crate::peer::keyed_hash::Key;
 use crate::peer::refusal::Refusal;
 use crate::time::Time;
@@ -48,11 +48,20 @@ impl MeetsStrangers for Gate {
             }
             // Full, or another version.
             (Payload::Hello { .. }, _) => Ok(Knock::Answer(answer(false, 0, &Payload::Nack(heard))?, None)),
-            (Payload::Ack(named), Some(id)) if self.proofs.proves(now, from, id, named) => {
-                Ok(Knock::Proven { sequence: named })
+            // A client that rejects a challenge has received it too.
+            (Payload::Ack(named) | Payload::Nack(named), offer) => {
+                let proves = offer.is_some_and(|id| self.proofs.proves(now, from, id, named));
+                Ok(Knock::Packet(Heard { sequence: heard, named: Some(named), proves }))
+            }
+            (Payload::Input(_) | Payload::Heartbeat, _) => {
+                Ok(Knock::Packet(Heard { sequence: heard, named: None, proves: false }))
             }
             _ => Err(Refusal::Stranger),
         }
+    }
+
+    fn challenge(&self, _: &[u8], number: u16) -> Result<Answer, Refusal> {
+        answer(true, number, &Payload::EntityDestroy { id: NO_ENTITY })
     }
 }
 
@@ -94,7 +103,9 @@ mod tests {
         let proof = welcome.header.sequence;
         let proven = |now, from, id, named| {
             let knock = gate.knock(now, from, &ack(named), Some(id));
-            matches!(knock, Ok(Knock::Proven { sequence }) if sequence == named)
+            let Ok(Knock::Packet(heard)) = knock else { panic!("{knock:?}") };
+            assert_eq!((heard.sequence, heard.named), (10, Some(named)));
+            heard.proves
         };
         assert!(proven(at(4_950), here(), 7, proof) && proven(at(9_900), here(), 7, proof));
         assert!(!proven(at(10_000), here(), 7, proof), "too old");
@@ -112,8 +123,13 @@ mod tests {
             };
             assert_eq!(decode(&only.bytes[..only.len]).unwrap().payload, Payload::Nack(9));
         }
-        for datagram in [&[0x50, 0, 0, 1][..], &[0x99, 0, 0, 1], &[0x20, 0, 0, 1, 0], &[0x12, 1, 0, 1]] {
+        for datagram in [&[0x99, 0, 0, 1][..], &[0x12, 1, 0, 1], &[0x31, 0, 0, 1, 0, 1, 0, 1, 0, 1]] {
             assert!(gate.knock(at(0), here(), datagram, Some(7)).is_err(), "{datagram:02X?}");
+        }
+        for datagram in [&[0x50, 0, 0, 1][..], &[0x20, 0, 0, 1, 0]] {
+            let knock = gate.knock(at(0), here(), datagram, Some(7));
+            let Ok(Knock::Packet(heard)) = knock else { panic!("{datagram:02X?}") };
+            assert_eq!(heard, Heard { sequence: 1, named: None, proves: false });
         }
     }
 }

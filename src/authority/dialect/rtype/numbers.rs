@@ -25,6 +25,8 @@ impl Reach {
     pub(super) const OF_CLIENT: Self = Self { ahead: 8, a_second: 512, behind: 256 };
     /// A server sends up to 300 updates a second, and resends a message for seconds under its first number.
     pub(super) const OF_SERVER: Self = Self { ahead: 64, a_second: 2_048, behind: WINDOW - 1 };
+    /// The numbers of challenges leave gaps of up to 1,023, and three in a row may be lost.
+    pub(super) const OF_CHALLENGES: Self = Self { ahead: 4_096, ..Self::OF_SERVER };
 }
 
 /// Both directions of one connection.
@@ -59,6 +61,10 @@ impl Numbers {
     /// Lets the other side's numbers begin anywhere.
     pub(super) fn forget_received(&mut self) {
         self.newest = None;
+    }
+
+    pub(super) fn set_reach(&mut self, reach: Reach) {
+        self.reach = reach;
     }
 
     /// The whole number of a packet, if it is within reach and, by its number, has not been here before.

@@ -5,7 +5,7 @@ use super::outbox::Outbox;
 use super::replies::Replies;
 use super::updates::{self, Updates};
 use super::{decode, to_wire};
-use crate::authority::dialect::{FromClient, Lost, NumberedInput, Parts, SpeaksToClient};
+use crate::authority::dialect::{Challenges, FromClient, Lost, NumberedInput, Parts, SpeaksToClient};
 use crate::authority::record::{FIRST_SHOT, Record, Shown, Terms};
 use crate::authority::world::Command;
 use crate::peer::refusal::Refusal;
@@ -22,8 +22,8 @@ pub(crate) struct ServerLink {
     outbox: Outbox,
     replies: Replies,
     updates: Updates,
-    /// Whether the client has acknowledged more than its WELCOME: a guess of 16 bits can be lucky once.
-    confirmed: bool,
+    /// The packets before the first, which the client may still acknowledge.
+    challenges: Challenges,
     /// The number of the PLAYER_LEFT that tells the client that it was removed, and whether its ACK has come.
     farewell: Option<u16>,
     farewell_heard: bool,
@@ -39,7 +39,7 @@ impl ServerLink {
             outbox: Outbox::new(),
             replies: Replies::new(),
             updates: Updates::new(),
-            confirmed: false,
+            challenges: Challenges::NONE,
             farewell: None,
             farewell_heard: false,
         }
@@ -93,10 +93,10 @@ fn command(flags: InputFlags) -> Command {
 }
 
 impl SpeaksToClient for ServerLink {
-    fn begin(&mut self, now: Time, id: u8, welcome: u16) {
-        (self.id, self.confirmed) = (id, false);
+    fn begin(&mut self, now: Time, id: u8, challenges: &Challenges) {
+        (self.id, self.challenges) = (id, *challenges);
         (self.farewell, self.farewell_heard) = (None, false);
-        self.numbers = Numbers::new(welcome, Reach::OF_CLIENT);
+        self.numbers = Numbers::new(challenges.last(), Reach::OF_CLIENT);
         self.numbers.next();
         self.outbox.clear(now);
         self.replies.clear();
@@ -117,7 +117,9 @@ impl SpeaksToClient for ServerLink {
                 self.replies.ack(number);
                 return Ok(FromClient::JoinAgain);
             }
-            Payload::Ack(named) | Payload::Nack(named) if !self.numbers.was_sent(named) => {
+            Payload::Ack(named) | Payload::Nack(named)
+                if !self.numbers.was_sent(named) && !self.challenges.contains(named) =>
+            {
                 return Err(Refusal::AckUnsent);
             }
             Payload::Ack(_)
@@ -144,7 +146,7 @@ impl SpeaksToClient for ServerLink {
             }
             Payload::PlayerLeave => FromClient::Leaves,
             Payload::Ack(named) => {
-                self.confirmed |= self.outbox.acknowledged(named);
+                self.outbox.acknowledged(named);
                 self.farewell_heard |= self.farewell == Some(named);
                 FromClient::Passed { number }
             }
@@ -154,10 +156,6 @@ impl SpeaksToClient for ServerLink {
             }
             _ => FromClient::Passed { number },
         })
-    }
-
-    fn is_confirmed(&self) -> bool {
-        self.confirmed
     }
 
     fn lost(&self, now: Time) -> Option<Lost> {
