@@ -58,6 +58,15 @@ impl Cookies {
         self.age_for(now, &subject(from, nonce), cookie)
     }
 
+    /// When this cookie was issued to this address for this nonce, in whole units, so that one cookie always has one time of
+    /// issue; `None` if it was not, or has expired.
+    pub(crate) fn issued(&self, now: Time, from: SocketAddr, nonce: u64, cookie: u64) -> Option<Time> {
+        let age = self.age(now, from, nonce, cookie)?;
+        let below_unit = now.since(Time::ZERO).nanos() % TIME_UNIT.nanos();
+        let stamped = now.shifted(-(below_unit as i64));
+        Some(Time::ZERO + stamped.since(Time::ZERO + age))
+    }
+
     /// How long ago this cookie was issued for this subject; `None` if it was not, or has expired.
     pub(crate) fn age_for(&self, now: Time, subject: &[u8; SUBJECT_LEN], cookie: u64) -> Option<Span> {
         let now = Self::stamp(now);
@@ -88,6 +97,19 @@ pub(crate) fn subject(from: SocketAddr, nonce: u64) -> [u8; SUBJECT_LEN] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cookie_has_one_time_of_issue() {
+        let cookies = Cookies::new(&mut Entropy::new(3));
+        let here: SocketAddr = "192.0.2.1:5".parse().unwrap();
+        let at = Time::ZERO + Span::from_micros(2_000_000_073);
+        let cookie = cookies.issue(at, here, 9);
+        for micros in [0, 1, 26, 27, 99, 100, 5_000_001, 9_999_900] {
+            let issued = cookies.issued(at + Span::from_micros(micros), here, 9, cookie);
+            assert_eq!(issued, Some(Time::ZERO + Span::from_micros(2_000_000_000)), "{micros} µs later");
+        }
+        assert_eq!(cookies.issued(at + Span::from_secs(11), here, 9, cookie), None);
+    }
 
     #[test]
     fn a_cookie_is_good_for_one_address_one_nonce_and_ten_seconds() {

@@ -12,28 +12,28 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-fn bytes(packet: &Packet<'_>) -> Vec<u8> {
+pub(crate) fn bytes(packet: &Packet<'_>) -> Vec<u8> {
     let mut buf = [0; MAX_DATAGRAM];
     let len = encode(packet, &mut buf).unwrap();
     buf[..len].to_vec()
 }
 
 /// A server that is spoken to directly, and the bytes that went each way.
-struct Desk {
-    server: Server,
-    now: Duration,
+pub(crate) struct Desk {
+    pub(crate) server: Server,
+    pub(crate) now: Duration,
     received: BTreeMap<SocketAddr, usize>,
     sent: BTreeMap<SocketAddr, usize>,
 }
 
 impl Desk {
-    fn new(config: ServerConfig) -> Self {
+    pub(crate) fn new(config: ServerConfig) -> Self {
         let server = Server::new(config, Randomness::Seeded(5)).unwrap();
         Self { server, now: secs(1), received: BTreeMap::new(), sent: BTreeMap::new() }
     }
 
     /// Hands in a datagram, and returns the answers.
-    fn say(&mut self, from: SocketAddr, datagram: &[u8]) -> Vec<(SocketAddr, Vec<u8>)> {
+    pub(crate) fn say(&mut self, from: SocketAddr, datagram: &[u8]) -> Vec<(SocketAddr, Vec<u8>)> {
         *self.received.entry(from).or_default() += datagram.len();
         self.server.handle_datagram(self.now, from, datagram);
         let mut buf = [0; MAX_DATAGRAM];
@@ -48,7 +48,7 @@ impl Desk {
     }
 
     /// A cookie for an address.
-    fn cookie(&mut self, from: SocketAddr) -> u64 {
+    pub(crate) fn cookie(&mut self, from: SocketAddr) -> u64 {
         let ask = bytes(&Packet::Ask(Ask { nonce: 1, cookie: 0, room: [0; 16] }));
         let answers = self.say(from, &ask);
         match wire::decode(&answers[0].1) {
@@ -58,7 +58,11 @@ impl Desk {
     }
 
     /// Runs a registration until the server has granted or refused it.
-    fn register(&mut self, from: SocketAddr, registration: &mut Registration) -> Option<HostEvent> {
+    pub(crate) fn register(
+        &mut self,
+        from: SocketAddr,
+        registration: &mut Registration,
+    ) -> Option<HostEvent> {
         registration.set_ticket(7);
         let mut buf = [0; MAX_DATAGRAM];
         for _ in 0..4 {
@@ -73,13 +77,13 @@ impl Desk {
     }
 }
 
-fn registration(seed: u64) -> Registration {
+pub(crate) fn registration(seed: u64) -> Registration {
     let mut secret = [0; 32];
     secret[..8].copy_from_slice(&seed.to_be_bytes());
     Registration::new(server_addr(), &secret, Randomness::Seeded(seed)).unwrap()
 }
 
-fn source(number: u32) -> SocketAddr {
+pub(crate) fn source(number: u32) -> SocketAddr {
     (std::net::Ipv4Addr::from(0x0A00_0000 + number), 7_000).into()
 }
 

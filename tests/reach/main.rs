@@ -10,5 +10,6 @@ mod relay;
 mod relay_hostile;
 mod relay_server;
 mod rendezvous;
+mod rendezvous_watched;
 mod third_party;
 mod town;

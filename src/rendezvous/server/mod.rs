@@ -159,7 +159,9 @@ impl Server {
 
     fn register(&mut self, now: Time, from: SocketAddr, register: &Register) -> Result<(), RoomRefusal> {
         let Register { nonce, cookie, key, ticket, signature } = *register;
-        let Some(age) = self.cookies.age(now, from, 0, cookie) else { return self.cookie(now, from, nonce) };
+        let Some(issued) = self.cookies.issued(now, from, 0, cookie) else {
+            return self.cookie(now, from, nonce);
+        };
         if !self.registrations.take(now, Source::of(from))
             || !self.signatures.take(now, self.config.max_signatures_per_second)
         {
@@ -170,7 +172,6 @@ impl Server {
             self.deny(from, nonce, Denial::Signature)?;
             return Err(RoomRefusal::Signature);
         }
-        let issued = Time::ZERO + now.since(Time::ZERO + age);
         match self.rooms.register(now, room_of(&key), from, (nonce, ticket, issued)) {
             Ok(true) => self.stats.rooms_opened += 1,
             Ok(false) => self.stats.refreshes += 1,
