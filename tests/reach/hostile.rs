@@ -315,7 +315,7 @@ fn delivered(answers: &[(SocketAddr, Vec<u8>)]) -> usize {
 }
 
 #[test]
-fn one_guest_brings_a_host_one_init_a_second_whatever_it_posts() {
+fn one_source_brings_a_host_three_inits_whatever_it_posts() {
     let mut desk = Desk::new(config());
     let mut honest = registration(1);
     desk.register(addr(1), &mut honest);
@@ -327,7 +327,7 @@ fn one_guest_brings_a_host_one_init_a_second_whatever_it_posts() {
         let post = wire::Post { nonce: 7, cookie, room: honest.room(), init: &init };
         brought += delivered(&desk.say(addr(6), &bytes(&Packet::Post(post))));
     }
-    assert!((9..=11).contains(&brought), "{brought} in ten seconds");
+    assert_eq!(brought, 3, "in ten seconds");
 }
 
 /// Damaged copies of everything that a host and its guests say, from addresses that have their own cookies.
@@ -371,7 +371,7 @@ fn changed_packets_from_proven_addresses_take_over_no_room_and_are_never_amplifi
         assert!(desk.server.rooms() == 1 && desk.server.guests() <= 30);
     }
     let stats = desk.server.stats();
-    assert!(stats.delivered > 100 && stats.refused(RoomRefusal::Crowded) > 1_000, "{stats:?}");
+    assert!(stats.delivered > 30 && stats.refused(RoomRefusal::Crowded) > 1_000, "{stats:?}");
     assert!(stats.cookies > 1_000 && stats.refused(RoomRefusal::Malformed) > 500, "{stats:?}");
 }
 

@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 /// A made-up ticket changes as often as that of a host.
 const TICKET_PERIOD: Span = Span::from_secs(15);
 
-/// Makes credentials and tickets. A room that does not exist gets both, and neither is worth anything.
+/// Makes credentials, which are the same for every room, and tickets for rooms that do not exist.
 pub(super) struct Grants {
     key: Key,
     unix_at_zero: u64,
@@ -21,31 +21,26 @@ pub(super) struct Grants {
 
 struct Turn {
     server: SocketAddr,
-    real: Minter,
-    made_up: Minter,
+    minter: Minter,
 }
 
 impl Grants {
     pub(super) fn new(config: &ServerConfig, key: Key) -> Self {
-        let turn = config.turn.as_ref().map(|turn| Turn {
-            server: turn.server,
-            real: Minter::new(&turn.secret),
-            made_up: Minter::new(&[key.0.to_be_bytes(), key.1.to_be_bytes()].concat()),
-        });
+        let turn = config.turn.as_ref();
+        let turn = turn.map(|turn| Turn { server: turn.server, minter: Minter::new(&turn.secret) });
         let valid_secs = u16::try_from(config.credentials_valid.as_secs()).unwrap_or(u16::MAX);
         Self { key, unix_at_zero: config.unix_at_zero, valid_secs, turn }
     }
 
-    /// Credentials for a source. Their id is that of the source, so that a quota of the TURN server bounds each source; it
-    /// says nothing of the room.
-    pub(super) fn turn(&self, now: Time, source: Source, is_real: bool) -> Option<TurnGrant> {
+    /// Credentials for a source. Their id is that of the source, so that a quota of the TURN server bounds each source. They
+    /// do not depend on the room: otherwise the TURN server would reveal whether a room exists.
+    pub(super) fn turn(&self, now: Time, source: Source) -> Option<TurnGrant> {
         let turn = self.turn.as_ref()?;
         let secs = now.since(Time::ZERO).nanos() / Span::from_secs(1).nanos();
         let expiry = self.unix_at_zero.saturating_add(secs).saturating_add(self.valid_secs.into());
         let expiry = u32::try_from(expiry).unwrap_or(u32::MAX);
         let id = self.id(source);
-        let minter = if is_real { &turn.real } else { &turn.made_up };
-        let password = minter.password(expiry, id);
+        let password = turn.minter.password(expiry, id);
         Some(TurnGrant { server: turn.server, expiry, valid_secs: self.valid_secs, id, password })
     }
 
@@ -84,14 +79,15 @@ mod tests {
     }
 
     #[test]
-    fn credentials_expire_and_those_of_no_room_look_alike() {
+    fn credentials_expire_and_name_their_source() {
         let source = |last| Source::of(([192, 0, 2, last], 7_000).into());
-        let real = grants().turn(at(30), source(1), true).unwrap();
-        let made_up = grants().turn(at(30), source(1), false).unwrap();
-        assert_eq!((real.expiry, real.valid_secs), (1_700_000_630, 600));
-        assert_eq!(TurnGrant { password: real.password, ..made_up }, real, "all but the password");
-        assert_ne!(real.password, made_up.password);
-        assert_ne!(grants().turn(at(30), source(2), true).unwrap().id, real.id);
+        let credentials = grants().turn(at(30), source(1)).unwrap();
+        assert_eq!((credentials.expiry, credentials.valid_secs), (1_700_000_630, 600));
+        assert_eq!(grants().turn(at(30), source(1)), Some(credentials));
+        assert_ne!(grants().turn(at(30), source(2)).unwrap().id, credentials.id);
+        let v6 = |text: &str| grants().turn(at(30), Source::of(text.parse().unwrap())).unwrap().id;
+        assert_eq!(v6("[2001:db8::1]:7"), v6("[2001:db8::2]:8"), "one /64 is one source");
+        assert_ne!(v6("[2001:db8::1]:7"), v6("[2001:db8:0:1::1]:7"));
     }
 
     #[test]

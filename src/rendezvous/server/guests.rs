@@ -1,5 +1,6 @@
 //! The guests of a server that wait for the answer of a host: bounded, each forgotten after 12 s.
 
+use super::queue::Queues;
 use crate::peer::cookie::subject;
 use crate::peer::keyed_hash::{Key, keyed_hash};
 use crate::peer::source::Source;
@@ -13,12 +14,16 @@ const LIFETIME: Span = Span::from_secs(12);
 const SECOND: Span = Span::from_secs(1);
 /// A host gets the same INIT again after this long at the earliest.
 const REPEAT_AFTER: Span = Span::from_millis(100);
-/// New guests of a room in any second: as many as its seal answers.
+/// New guests of a room in any three seconds. Its seal keeps 16 handshakes open, for 12 s each: more would reach the host
+/// and be refused there.
 const MAX_NEW_PER_ROOM: usize = 4;
+const NEW: Span = Span::from_secs(3);
 /// New guests of one source in a room in any second.
 const MAX_NEW_PER_SOURCE: usize = 1;
-/// Guests of a room. The oldest makes room, after four seconds at the earliest.
-const MAX_PER_ROOM: usize = 16;
+/// Guests of one source in a room. A joiner without an answer posts a new INIT every four seconds.
+const MAX_PER_SOURCE: usize = 3;
+/// Guests of one larger network in a room.
+const MAX_PER_NETWORK: usize = 12;
 /// The most answers that a guest gets.
 const MAX_ANSWERS: u8 = 8;
 
@@ -31,14 +36,15 @@ pub(super) struct Guest {
     pub(super) nonce: u64,
     since: Time,
     repeat_at: Time,
+    repeats: u32,
     answers: u8,
 }
 
 /// The fate of an INIT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Admission {
-    /// It is handed to the host, under this number.
-    Deliver(u64),
+    /// It is handed to the host, under this number, after so many times before.
+    Deliver { number: u64, repeats: u32 },
     /// The host got it just now.
     Repeated,
     /// The room has too many guests.
@@ -52,13 +58,14 @@ pub(super) struct Guests {
     entries: BTreeMap<u64, Guest>,
     by_room: BTreeSet<(Room, u64)>,
     by_age: BTreeSet<(Time, u64)>,
+    queues: Queues,
     max: usize,
 }
 
 impl Guests {
     pub(super) fn new(key: Key, max: usize) -> Self {
         let (entries, by_room, by_age) = Default::default();
-        Self { key, entries, by_room, by_age, max }
+        Self { key, entries, by_room, by_age, queues: Queues::new(max), max }
     }
 
     /// Takes in an INIT for a room. The same POST again is the same guest; another INIT is another one, whatever its nonce, so that
@@ -77,16 +84,18 @@ impl Guests {
                 return Admission::Repeated;
             }
             guest.repeat_at = now + REPEAT_AFTER;
-            return Admission::Deliver(number);
+            guest.repeats += 1;
+            return Admission::Deliver { number, repeats: guest.repeats };
         }
         if !self.has_place(now, room, Source::of(addr)) {
             return Admission::Crowded;
         }
         let repeat_at = now + REPEAT_AFTER;
-        self.entries.insert(number, Guest { room, addr, nonce, since: now, repeat_at, answers: 0 });
+        let guest = Guest { room, addr, nonce, since: now, repeat_at, repeats: 0, answers: 0 };
+        self.entries.insert(number, guest);
         self.by_room.insert((room, number));
         self.by_age.insert((now, number));
-        Admission::Deliver(number)
+        Admission::Deliver { number, repeats: 0 }
     }
 
     /// The guest of this number, if the host of `is_host`'s room may answer it.
@@ -111,6 +120,7 @@ impl Guests {
 
     /// Forgets the guests whose time is over.
     pub(super) fn forget(&mut self, now: Time) {
+        self.queues.forget(now);
         while let Some(&(since, number)) = self.by_age.first()
             && now.since(since) >= LIFETIME
         {
@@ -120,23 +130,30 @@ impl Guests {
 
     /// When the next guest is forgotten.
     pub(super) fn next_end(&self) -> Option<Time> {
-        self.by_age.first().map(|(since, _)| *since + LIFETIME)
+        let guest = self.by_age.first().map(|(since, _)| *since + LIFETIME);
+        guest.into_iter().chain(self.queues.next_end()).min()
     }
 
-    /// Whether a new guest may come. If the room or the server is full the oldest guest makes room.
+    /// Whether a new guest may come. Sources that compete for the places of a room get them in turn. If the server is full
+    /// its oldest guest makes room.
     fn has_place(&mut self, now: Time, room: Room, source: Source) -> bool {
-        let of_room = || self.by_room.range((room, 0)..=(room, u64::MAX)).map(|(_, number)| *number);
-        let guests = || of_room().filter_map(|number| self.entries.get(&number));
-        let recent = || guests().filter(|guest| now.since(guest.since) < SECOND);
-        if recent().count() >= MAX_NEW_PER_ROOM
-            || recent().filter(|guest| Source::of(guest.addr) == source).count() >= MAX_NEW_PER_SOURCE
+        let of_room = self.by_room.range((room, 0)..=(room, u64::MAX));
+        let guests = of_room.filter_map(|(_, number)| self.entries.get(number));
+        let guests: Vec<(Source, Span)> =
+            guests.map(|guest| (Source::of(guest.addr), now.since(guest.since))).collect();
+        let count = |which: &dyn Fn(Source, Span) -> bool| {
+            guests.iter().filter(|(source, age)| which(*source, *age)).count()
+        };
+        if count(&|one, age| one == source && age < SECOND) >= MAX_NEW_PER_SOURCE
+            || count(&|one, _| one == source) >= MAX_PER_SOURCE
         {
             return false;
         }
-        if of_room().count() >= MAX_PER_ROOM {
-            let age = |number: &u64| self.entries.get(number).map(|guest| guest.since);
-            let oldest = of_room().min_by_key(age);
-            oldest.into_iter().for_each(|number| self.remove(number));
+        let free = MAX_NEW_PER_ROOM.saturating_sub(count(&|_, age| age < NEW));
+        let is_blocked =
+            |source: Source| count(&|one, _| one.network() == source.network()) >= MAX_PER_NETWORK;
+        if !self.queues.is_turn(now, room, source, free, is_blocked) {
+            return false;
         }
         if self.entries.len() >= self.max
             && let Some((_, number)) = self.by_age.first().copied()
@@ -176,7 +193,7 @@ mod tests {
     }
 
     fn is_in(admission: Admission) -> bool {
-        matches!(admission, Admission::Deliver(_))
+        matches!(admission, Admission::Deliver { .. })
     }
 
     #[test]
@@ -184,8 +201,12 @@ mod tests {
         let mut guests = Guests::new((1, 2), 9);
         let first = guests.admit(at(0), [1; 16], (addr(1), 7), b"init");
         assert_eq!(guests.admit(at(50), [1; 16], (addr(1), 7), b"init"), Admission::Repeated);
-        assert_eq!(guests.admit(at(200), [1; 16], (addr(1), 7), b"init"), first);
-        assert!(is_in(first) && guests.len() == 1);
+        let Admission::Deliver { number, repeats: 0 } = first else { panic!("{first:?}") };
+        for (ms, repeats) in [(100, 1), (200, 2)] {
+            let again = guests.admit(at(ms), [1; 16], (addr(1), 7), b"init");
+            assert_eq!(again, Admission::Deliver { number, repeats });
+        }
+        assert_eq!(guests.len(), 1);
         assert_eq!(
             guests.admit(at(200), [1; 16], (addr(1), 8), b"init"),
             Admission::Crowded,
@@ -198,22 +219,53 @@ mod tests {
         );
     }
 
+    /// The address of a machine in a network of its own.
+    fn apart(number: u8) -> SocketAddr {
+        ([10, number, 0, 1], 7_000).into()
+    }
+
     #[test]
-    fn a_room_gets_four_new_guests_a_second_and_keeps_sixteen() {
+    fn room_gets_four_new_guests_in_three_seconds() {
         let mut guests = Guests::new((1, 2), 1_000);
         let admitted = |guests: &mut Guests, ms| {
-            (0..50).filter(|from| is_in(guests.admit(at(ms), [1; 16], (addr(*from), ms), b"init"))).count()
+            let post = |number| guests.admit(at(ms), [1; 16], (apart(number), ms), b"init");
+            (0..50).map(post).filter(|admission| is_in(*admission)).count()
         };
-        assert_eq!(admitted(&mut guests, 0), 4);
-        assert_eq!(admitted(&mut guests, 500), 0);
-        for second in 1..10 {
-            assert_eq!(admitted(&mut guests, second * 1_000), 4);
+        assert_eq!([admitted(&mut guests, 0), admitted(&mut guests, 2_999)], [4, 0]);
+        assert!(is_in(guests.admit(at(2_999), [2; 16], (addr(1), 1), b"init")), "another room");
+        let more: Vec<usize> = (1..10).map(|round| admitted(&mut guests, round * 3_000)).collect();
+        assert_eq!((more, guests.len()), (vec![4; 9], 16));
+    }
+
+    #[test]
+    fn source_and_network_have_a_share_of_a_room() {
+        let mut guests = Guests::new((1, 2), 1_000);
+        let mut admitted = |from: [SocketAddr; 5]| {
+            let posts = (0..12_000).step_by(500).flat_map(|ms| from.map(|from| (ms, from)));
+            let mut is_in = |(ms, from)| is_in(guests.admit(at(ms), [1; 16], (from, ms), b"init"));
+            let admitted: Vec<_> = posts.filter(|post| is_in(*post)).map(|(_, from)| from).collect();
+            from.map(|from| admitted.iter().filter(|one| **one == from).count())
+        };
+        let shares = admitted([addr(1), addr(2), addr(3), addr(4), addr(5)]);
+        assert!(shares.iter().all(|share| (1..=3).contains(share)), "{shares:?}");
+        assert_eq!(shares.iter().sum::<usize>(), 12, "of one /20");
+    }
+
+    /// Eight networks post new INITs all the time. The ninth comes after them.
+    #[test]
+    fn sources_take_turns() {
+        let mut guests = Guests::new((1, 2), 1_000);
+        let mut waited = None;
+        for step in 0..300_u64 {
+            for number in 0..8 {
+                guests.admit(at(step * 100), [1; 16], (apart(number), step), b"init");
+            }
+            if step >= 100 && waited.is_none() {
+                let admission = guests.admit(at(step * 100), [1; 16], (apart(9), 0), b"init");
+                waited = is_in(admission).then_some((step - 100) * 100);
+            }
         }
-        assert_eq!(guests.len(), 16);
-        assert!(
-            is_in(guests.admit(at(9_500), [2; 16], (addr(1), 1), b"init")),
-            "another room is another matter"
-        );
+        assert!(waited.is_some_and(|ms| ms <= 9_000), "{waited:?}");
     }
 
     #[test]
@@ -230,9 +282,8 @@ mod tests {
     #[test]
     fn only_its_host_answers_a_guest_and_not_for_ever() {
         let mut guests = Guests::new((1, 2), 9);
-        let Admission::Deliver(number) = guests.admit(at(0), [1; 16], (addr(1), 7), b"init") else {
-            panic!()
-        };
+        let admission = guests.admit(at(0), [1; 16], (addr(1), 7), b"init");
+        let Admission::Deliver { number, .. } = admission else { panic!("{admission:?}") };
         assert!(guests.answer(at(1), number, |room| *room == [2; 16]).is_none());
         assert!(guests.answer(at(1), number ^ 1, |_| true).is_none());
         let answered = (0..20).filter(|_| guests.answer(at(1), number, |room| *room == [1; 16]).is_some());

@@ -3,6 +3,7 @@
 mod config;
 mod grants;
 mod guests;
+mod queue;
 mod quota;
 mod rooms;
 mod stats;
@@ -181,11 +182,10 @@ impl Server {
             }
             Err(refusal) => return Err(refusal),
         }
-        self.grant(now, from, nonce, ticket, true)
+        self.grant(now, from, nonce, ticket)
     }
 
-    /// Answers alike whether the room exists or not. The credentials of a room that does not exist are made of another
-    /// secret.
+    /// Answers alike whether the room exists or not, with the same credentials.
     fn ask(&mut self, now: Time, from: SocketAddr, ask: &Ask) -> Result<(), RoomRefusal> {
         if self.cookies.age(now, from, 0, ask.cookie).is_none() {
             return self.cookie(now, from, ask.nonce);
@@ -193,7 +193,7 @@ impl Server {
         self.stats.asks += 1;
         let ticket = self.rooms.get(now, &ask.room).map(|entry| entry.ticket);
         let made_up = self.grants.ticket(now, &ask.room);
-        self.grant(now, from, ask.nonce, ticket.unwrap_or(made_up), ticket.is_some())?;
+        self.grant(now, from, ask.nonce, ticket.unwrap_or(made_up))?;
         if ticket.is_none() { Err(RoomRefusal::NoRoom) } else { Ok(()) }
     }
 
@@ -208,9 +208,9 @@ impl Server {
         self.send(from, &Packet::Reply(Reply { nonce: post.nonce, outcome: Outcome::Posted }))?;
         let host = self.rooms.get(now, &post.room).copied().ok_or(RoomRefusal::NoRoom)?;
         match self.guests.admit(now, post.room, (from, post.nonce), post.init) {
-            Admission::Deliver(guest) => {
+            Admission::Deliver { number, .. } => {
                 self.stats.delivered += 1;
-                let deliver = Deliver { nonce: host.nonce, guest, init: post.init };
+                let deliver = Deliver { nonce: host.nonce, guest: number, init: post.init };
                 self.send(host.addr, &Packet::Deliver(deliver))
             }
             Admission::Repeated => Ok(()),
@@ -240,15 +240,8 @@ impl Server {
         self.send(to, &Packet::Reply(Reply { nonce, outcome: Outcome::Refused(denial) }))
     }
 
-    fn grant(
-        &mut self,
-        now: Time,
-        to: SocketAddr,
-        nonce: u64,
-        ticket: u64,
-        is_real: bool,
-    ) -> Result<(), RoomRefusal> {
-        let turn = self.grants.turn(now, Source::of(to), is_real);
+    fn grant(&mut self, now: Time, to: SocketAddr, nonce: u64, ticket: u64) -> Result<(), RoomRefusal> {
+        let turn = self.grants.turn(now, Source::of(to));
         self.send(to, &Packet::Grant(Grant { nonce, observed: to, ticket, turn }))
     }
 
