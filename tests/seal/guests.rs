@@ -252,9 +252,10 @@ fn the_same_seals_serve_a_rematch_at_once() {
     net.machines[0].lobby = Lobby::host(config(0)).unwrap();
     let target = net.machines[1].seal.target().unwrap();
     net.machines[1].lobby = Lobby::join(config(3), target).unwrap();
-    let begun = net.now;
+    let (begun, knocks) = (net.now, net.sent_by(1, 0xE0).len());
     assert!(net.run_until(SECOND, both_agreed));
     assert!(net.now - begun <= ms(165), "no handshake of the seals is needed: {:?}", net.now - begun);
+    assert_eq!(net.sent_by(1, 0xE0).len(), knocks, "nor a KNOCK");
     assert_eq!(net.machines[0].seal.stats().handshakes, 1);
 }
 
@@ -269,4 +270,30 @@ fn a_host_with_a_kept_key_is_found_again_by_an_old_invite() {
     let target = net.machines[1].seal.target().unwrap();
     net.machines[1].lobby = Lobby::join(config(3), target).unwrap();
     assert!(net.run_until(3 * SECOND, both_agreed), "it knocks again beside its old keys");
+}
+
+#[test]
+fn joiner_by_address_hosts_nobody_from_elsewhere() {
+    let knock = |id| Machine::join_open(id, addr(1)).poll(ms(0)).unwrap().1;
+    let mut joiner = Machine::join_open(1, addr(0));
+    let nonce = |knock: &[u8]| knock[5..13].to_vec();
+    let ours = nonce(&joiner.poll(ms(0)).unwrap().1);
+    let smaller = (10..90).map(knock).find(|knock| nonce(knock) < ours).unwrap();
+    joiner.hand_in(ms(1), addr(5), &smaller);
+    assert_eq!((joiner.poll(ms(1)), joiner.refused(SealRefusal::Unexpected)), (None, 1));
+    joiner.hand_in(ms(1), addr(0), &smaller);
+    assert_eq!(joiner.poll(ms(1)).unwrap().1[0], 0xE1, "the address that it joins");
+}
+
+#[test]
+fn both_sides_log_the_same_keys() {
+    for make in [invited, open] {
+        let mut net = make();
+        net.machines.iter_mut().for_each(|machine| machine.seal.log_keys());
+        assert!(net.run_until(SECOND, both_agreed));
+        let [ours, theirs] = [0, 1].map(|id| net.machines[id].seal.take_logged_keys().unwrap());
+        assert_eq!(ours.to_string(), theirs.to_string());
+        let first = &net.sent_by(1, 0xE6)[0].datagram;
+        assert!(ours.open(first).is_some_and(|opened| opened.to_host));
+    }
 }

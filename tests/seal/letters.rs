@@ -25,11 +25,15 @@ fn met() -> ([Seal; 2], [SocketAddr; 2]) {
     let init = joiner.write_init(ms(0), ticket, b"where the joiner is").unwrap();
     let Ok(Brought::Guest(guest)) = host.handle_letter(ms(10), &init) else { panic!("a guest") };
     assert_eq!(host.take_letter(), Some((guest, b"where the joiner is".to_vec())));
+    host.log_keys();
+    joiner.log_keys();
     let resp = host.answer_letter(ms(10), guest, b"where the host is").unwrap();
     assert!(resp.len() < init.len(), "{} {}", resp.len(), init.len());
     let target = joiner.target().unwrap();
     assert_eq!(joiner.handle_letter(ms(20), &resp), Ok(Brought::Host(target)));
     assert_eq!(joiner.take_letter(), Some((target, b"where the host is".to_vec())));
+    let [ours, theirs] = [&mut host, &mut joiner].map(|seal| seal.take_logged_keys().unwrap().to_string());
+    assert_eq!(ours, theirs, "the same keys");
     ([host, joiner], [guest, target])
 }
 
@@ -388,4 +392,18 @@ fn handshake_by_letter_never_replaces_a_confirmed_guest() {
     let again = impostor.write_init(world.now, ticket, b"here I am").unwrap();
     let refused = world.machines[0].seal.handle_letter(world.now, &again);
     assert_eq!(refused, Err(SealRefusal::Unexpected));
+}
+
+/// The RESP of a handshake by address or invite is refused as a letter, and is good as the datagram that it is.
+#[test]
+fn resp_of_another_pattern_is_no_letter() {
+    let mut net = crate::net::invited();
+    net.filter = Box::new(|_, flying| flying.datagram[0] != 0xE3);
+    assert!(net.run_until(ms(1_000), |net| !net.sent_by(0, 0xE3).is_empty()));
+    let (now, resp) = (net.now, net.sent_by(0, 0xE3)[0].datagram.clone());
+    let seal = &mut net.machines[1].seal;
+    assert_eq!(seal.handle_letter(now, &resp), Err(SealRefusal::Unexpected));
+    assert_eq!((seal.stats().refused(SealRefusal::Unexpected), seal.stats().connections), (1, 0));
+    net.machines[1].hand_in(now, addr(0), &resp);
+    assert_eq!(net.machines[1].seal.stats().connections, 1);
 }

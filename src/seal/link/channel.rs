@@ -59,6 +59,12 @@ impl Channel {
         self.failed >= MAX_FAILED
     }
 
+    /// The next forged packet ends the connection.
+    #[cfg(test)]
+    pub(super) fn wear_out(&mut self) {
+        self.failed = MAX_FAILED - 1;
+    }
+
     /// Seals the datagram in the first `len` bytes of `buf` in place, and returns the new length.
     #[inline]
     pub(super) fn seal_data(&mut self, buf: &mut [u8], len: usize) -> Option<usize> {
@@ -234,7 +240,7 @@ mod tests {
     #[test]
     fn a_channel_wears_out() {
         let [mut host, mut joiner] = pair();
-        joiner.failed = MAX_FAILED - 1;
+        joiner.wear_out();
         let mut packet = sealed(&mut host, b"x");
         packet[5] ^= 1;
         assert!(!joiner.is_worn_out());

@@ -338,15 +338,9 @@ mod tests {
         let inits: Vec<_> = (1..=4).map(|byte| retried(&mut join, 80, host, &retry(byte)).unwrap()).collect();
         assert_eq!(retried(&mut join, 90, host, &retry(9)), Err(SealRefusal::Limited));
         let answered = [0, 2].map(|which: usize| {
-            let Ok(Packet::Init(init)) = seal::decode(&inits[which]) else { panic!("an INIT") };
-            let (mut text, mut resp) = ([0; 300], [0; 300]);
-            let keys = keys(which as u8 + 1);
-            let accepted = noise::accept(&keys, init.prologue, Secret([9; 32]), init.message, &mut text);
-            let head = seal::resp_head(init.head.index);
-            resp[..head.len()].copy_from_slice(&head);
-            let (_, len) = accepted.unwrap().0.answer(&[3; 30], &mut resp[head.len()..]).unwrap();
-            let Ok(Packet::Resp(resp)) = seal::decode(&resp[..head.len() + len]) else { panic!("a RESP") };
-            join.resp(at(160), &resp, &mut text).map(|joined| joined.index)
+            let resp = answered(&keys(which as u8 + 1), &inits[which], &[3; 30]);
+            let Ok(Packet::Resp(resp)) = seal::decode(&resp) else { panic!("a RESP") };
+            join.resp(at(160), &resp, &mut [0; 300]).map(|joined| joined.index)
         });
         assert_eq!(answered, [Ok(100), Err(SealRefusal::Unexpected)], "a later answer is of nobody");
         assert_eq!(
@@ -354,5 +348,57 @@ mod tests {
             Err(SealRefusal::Unexpected),
             "nobody has knocked"
         );
+    }
+
+    /// The RESP of a host to an INIT, with this text.
+    fn answered(keys: &noise::KeyPair, init: &[u8], text: &[u8]) -> Vec<u8> {
+        let Ok(Packet::Init(init)) = seal::decode(init) else { panic!("an INIT") };
+        let accepted = noise::accept(keys, init.prologue, Secret([9; 32]), init.message, &mut [0; 300]);
+        let mut resp = vec![0; 300];
+        let head = seal::resp_head(init.head.index);
+        resp[..head.len()].copy_from_slice(&head);
+        let (_, len) = accepted.unwrap().0.answer(text, &mut resp[head.len()..]).unwrap();
+        resp.truncate(head.len() + len);
+        resp
+    }
+
+    #[test]
+    fn the_round_trip_is_the_shorter_of_retry_and_resp() {
+        let (host, good) =
+            ((HOST, 7).into(), Retry { index: 5, nonce: 77, cookie: 1, open_key: Some(keys(1).public) });
+        for (retried_at, resp_at, trip) in [(80, 900, 80), (700, 790, 90)] {
+            let mut join = knocking();
+            let init = retried(&mut join, retried_at, host, &good).unwrap();
+            let resp = answered(&keys(1), &init, &[3; 30]);
+            let Ok(Packet::Resp(resp)) = seal::decode(&resp) else { panic!("a RESP") };
+            let joined = join.resp(at(resp_at), &resp, &mut [0; 300]);
+            assert_eq!(joined.map(|joined| joined.round_trip), Ok(Span::from_millis(trip)));
+        }
+        // An INIT without an answer: the second KNOCK begins the time anew.
+        let mut join = knocking();
+        retried(&mut join, 80, host, &good).unwrap();
+        join.hello(at(1_100), &[1; 130], &mut Outbox::new());
+        retried(&mut join, 1_180, host, &good).unwrap();
+        assert_eq!(join.attempts[1].first_trip, Span::from_millis(80));
+    }
+
+    #[test]
+    fn a_resp_without_its_front_is_refused() {
+        let (mut join, host) = (knocking(), (HOST, 7).into());
+        let good = Retry { index: 5, nonce: 77, cookie: 1, open_key: Some(keys(1).public) };
+        let init = retried(&mut join, 80, host, &good).unwrap();
+        let resp = answered(&keys(1), &init, &[3; 17]);
+        let Ok(Packet::Resp(resp)) = seal::decode(&resp) else { panic!("a RESP") };
+        assert_eq!(join.resp(at(160), &resp, &mut [0; 300]).map(|_| ()), Err(SealRefusal::BadHandshake));
+    }
+
+    #[test]
+    fn numbers_in_use_are_known_and_inits_by_letter_are_bounded() {
+        let mut join = Join::new(Some(Secret([7; 32])), Vec::new(), (HOST, 7).into(), 77, 5);
+        for index in 10..20 {
+            assert!(join.by_letter(at(0), 1, (index, Secret([index as u8; 32])), &[0; LETTER_LEN]).is_some());
+        }
+        let used: Vec<u16> = (0..30).filter(|index| join.uses(*index)).collect();
+        assert_eq!(used, [5, 16, 17, 18, 19]);
     }
 }

@@ -133,11 +133,10 @@ impl Seal {
             Ok(Packet::Init(init)) if init.head.pattern == Pattern::Letter => {
                 self.guest_by_letter(now.into(), &init, datagram)
             }
-            Ok(Packet::Resp(resp)) => match self.finish(now.into(), &resp) {
-                Ok(finished) if finished.pattern == Pattern::Letter => Ok(Brought::Host(finished.shown)),
-                Ok(_) => Err(SealRefusal::Unexpected),
-                Err(refusal) => Err(refusal),
-            },
+            Ok(Packet::Resp(resp)) if self.join.as_ref().is_some_and(Join::is_by_letter) => {
+                self.finish(now.into(), &resp).map(|finished| Brought::Host(finished.shown))
+            }
+            Ok(Packet::Resp(_)) => Err(SealRefusal::Unexpected),
             _ => Err(SealRefusal::NoPacket),
         };
         brought.inspect_err(|refusal| self.stats.refuse(*refusal))
@@ -242,3 +241,61 @@ impl Seal {
 }
 
 const _: () = assert!(MAX_TEXT >= LETTER_LEN);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(number: u8) -> [u8; KEY_LEN] {
+        [number; KEY_LEN]
+    }
+
+    #[test]
+    fn four_a_second_and_as_many_keys_as_are_remembered() {
+        let (mut letters, limited) = (Letters::default(), Err(SealRefusal::Limited));
+        letters.renew(1);
+        for number in 0..128_u8 {
+            let now = Time::ZERO + Span::from_millis(250) * u32::from(number);
+            assert_eq!(letters.admit(now, 1, key(number)), Ok(()));
+            if number > 2 {
+                assert_eq!(letters.admit(now, 1, key(200)), limited, "the fifth in a second");
+            }
+        }
+        let later = Time::ZERO + Span::from_secs(60);
+        assert_eq!(letters.admit(later, 1, key(200)), limited, "no more keys than are remembered");
+        letters.renew(2);
+        assert_eq!(letters.admit(later, 2, key(200)), limited, "the ticket before is still good");
+        letters.renew(3);
+        assert_eq!(letters.admit(later, 3, key(200)), Ok(()), "its keys went with it");
+    }
+
+    #[test]
+    fn padding_is_zero() {
+        let mut letter = padded(b"text").unwrap();
+        assert_eq!(unpadded(&letter), Some(&b"text"[..]));
+        letter[LETTER_LEN - 1] = 1;
+        assert_eq!(unpadded(&letter), None);
+    }
+
+    #[test]
+    fn waiting_letters_are_bounded_and_each_has_its_sender() {
+        let mut seal = Seal::host(Randomness::Seeded(1)).unwrap();
+        let sender = |number: usize| SocketAddr::from(([192, 0, 2, 7], number as u16));
+        let kept = (0..40).filter(|number| {
+            let letter = padded(&[*number as u8]).unwrap();
+            seal.keep_letter(sender(number / 5), &letter).is_ok()
+        });
+        assert_eq!(kept.collect::<Vec<_>>(), [0, 1, 2, 3, 5, 6, 7, 8, 10, 11, 12, 13, 15, 16, 17, 18]);
+        let mut joiner = Seal::join_by_letter(Randomness::Seeded(2), seal.public_key().unwrap()).unwrap();
+        let ticket = seal.renew_ticket().unwrap();
+        let init = joiner.write_init(Duration::ZERO, ticket, b"x").unwrap();
+        assert_eq!(seal.handle_letter(Duration::ZERO, &init), Err(SealRefusal::Limited));
+        assert_eq!(seal.stats.refused(SealRefusal::Limited), 1);
+        assert_eq!(seal.take_letter_of(sender(1)), Some(vec![5]));
+        assert_eq!(seal.take_letter(), Some((sender(0), vec![0])));
+        let later = Duration::from_secs(1);
+        let Ok(Brought::Guest(guest)) = seal.handle_letter(Duration::ZERO, &init) else { panic!("a guest") };
+        assert!(seal.answer_letter(later, guest, b"y").is_some());
+        assert_eq!(seal.silent_for(later, guest), Some(Duration::ZERO), "the time begins with the answer");
+    }
+}

@@ -6,6 +6,8 @@ mod cipher;
 mod code;
 mod connection;
 mod gate;
+#[cfg(test)]
+mod glue;
 mod hash;
 mod hosting;
 mod joining;

@@ -456,4 +456,35 @@ mod tests {
         assert!(roam.proof(7));
         assert_eq!(also_to(&mut roam, 64), [2]);
     }
+
+    /// The old address answers after a round trip of half a second, and somebody who forwards at once.
+    #[test]
+    fn a_long_round_trip_is_no_silence() {
+        let (mut roam, trip) = (Roam::new(at(0), addr(1), addr(2), UNPROVEN), Span::from_millis(500));
+        for ms in (0..5_000).step_by(100) {
+            roam.heard(at(ms), (addr(2), UNPROVEN), 47, true);
+            roam.paths[1].answered = Some(at(ms));
+            roam.paths[0].answered = ms.checked_sub(500).map(at);
+            assert_eq!(roam.decide(at(ms + 99), trip), Outcome::Undecided, "{ms}");
+        }
+        let mut roam = Roam::new(at(0), addr(1), addr(2), Standing::Checked);
+        assert_eq!(roam.decide(at(800), trip), Outcome::Undecided, "a checked path stays until it answers");
+    }
+
+    #[test]
+    fn the_old_address_gets_a_new_chance_beside_each_candidate() {
+        let mut roam = Roam::new(at(0), addr(1), addr(2), UNPROVEN);
+        roam.challenge(at(0), LEN, || 1);
+        roam.heard(at(290), (addr(2), UNPROVEN), 47, false);
+        assert!(roam.proof(1) && roam.decide(at(300), RTT) == Outcome::Undecided);
+        roam.challenge(at(1_990), LEN, || 2);
+        roam.heard(at(2_000), (addr(3), UNPROVEN), 47, true);
+        let mut value = 2;
+        let sent = roam.challenge(at(2_000), LEN, || {
+            value += 1;
+            value
+        });
+        assert!(roam.proof(sent[1].unwrap().1));
+        assert_eq!((roam.decide(at(2_005), RTT), roam.paths[1].addr), (Outcome::Undecided, addr(3)));
+    }
 }

@@ -1,0 +1,399 @@
+//! Tests of a seal around a protocol, on connections that need no handshake.
+
+use super::channel::Channel;
+use super::code::Comparison;
+use super::connection::{Answering, Connection, NO_PATH};
+use super::gate::Waiting;
+use super::joining::Join;
+use super::noise::{self, KeyPair, Split};
+use super::outbox::Outbox;
+use super::random::Secret;
+use super::{Randomness, Seal, SealRefusal};
+use crate::protocol::{ConnectionStep, MAX_DATAGRAM, PeerRole, Protocol};
+use crate::time::{Span, Time};
+use crate::wire::seal::{self, Kind, Packet, Pattern};
+use core::time::Duration;
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+fn at(ms: u64) -> Time {
+    Time::ZERO + Span::from_millis(ms)
+}
+
+fn addr(port: u16) -> SocketAddr {
+    ([192, 0, 2, 7], port).into()
+}
+
+/// A protocol that says what it is given to say.
+#[derive(Debug, Default)]
+struct Inner {
+    keeps: bool,
+    says: VecDeque<(SocketAddr, Vec<u8>)>,
+    told: Vec<(u16, ConnectionStep)>,
+}
+
+impl Protocol for Inner {
+    fn handle_datagram(&mut self, _: Duration, _: SocketAddr, _: &[u8]) {}
+
+    fn poll_transmit(&mut self, _: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        let (to, said) = self.says.pop_front()?;
+        buf[..said.len()].copy_from_slice(&said);
+        Some((to, said.len()))
+    }
+
+    fn poll_timeout(&self) -> Option<Duration> {
+        None
+    }
+
+    fn connection(&mut self, _: Duration, peer: SocketAddr, step: ConnectionStep) {
+        self.told.push((peer.port(), step));
+    }
+
+    fn keeps(&self, _: SocketAddr) -> bool {
+        self.keeps
+    }
+}
+
+/// A host, and its guests' sides of their channels.
+struct Rig {
+    seal: Seal,
+    inner: Inner,
+}
+
+const SHOWN: u16 = 100;
+
+impl Rig {
+    fn new() -> Self {
+        let seal = Seal::host(Randomness::Seeded(1)).unwrap();
+        Self { seal, inner: Inner { keeps: true, ..Inner::default() } }
+    }
+
+    /// Adds a guest that the protocol knows by the port `shown`, at port 1 outside.
+    fn add(&mut self, index: u16, shown: u16, confirmed: bool) -> Channel {
+        let split = Split { keys: [Secret([1; 32]), Secret([2; 32])], hash: [0; 32] };
+        let names = (index, Pattern::Invite, u64::from(index), [index as u8; 32]);
+        self.seal.connections.add(Connection {
+            channel: Channel::new(&split, true, 9),
+            confirmed,
+            at_inner: true,
+            ..Connection::new(at(0), PeerRole::Player, (addr(shown), addr(1)), names)
+        });
+        self.seal.stir();
+        Channel::new(&split, false, index).unwrap()
+    }
+
+    fn playing() -> (Self, Channel) {
+        let mut rig = Self::new();
+        let guest = rig.add(7, SHOWN, true);
+        assert_eq!(rig.poll(0), []);
+        (rig, guest)
+    }
+
+    fn hear(&mut self, now: u64, from: u16, packet: &[u8]) {
+        self.seal.around(&mut self.inner).handle_datagram(ms(now), addr(from), packet);
+    }
+
+    fn say(&mut self, len: usize) {
+        self.inner.says.push_back((addr(SHOWN), vec![7; len]));
+    }
+
+    /// All that is sent at a time: to which port, and what.
+    fn poll(&mut self, now: u64) -> Vec<(u16, Vec<u8>)> {
+        let mut buf = [0; MAX_DATAGRAM];
+        let mut sealed = self.seal.around(&mut self.inner);
+        let sent = core::iter::from_fn(|| {
+            sealed.poll_transmit(ms(now), &mut buf).map(|(to, len)| (to.port(), buf[..len].to_vec()))
+        });
+        sent.collect()
+    }
+
+    fn first(&mut self) -> &mut Connection {
+        self.seal.connections.get_mut(0).unwrap()
+    }
+
+    fn refused(&self) -> u64 {
+        self.seal.stats.refused_total()
+    }
+}
+
+fn data(channel: &mut Channel, len: usize) -> Vec<u8> {
+    let mut buf = [0; MAX_DATAGRAM];
+    let len = channel.seal_data(&mut buf, len).unwrap();
+    buf[..len].to_vec()
+}
+
+fn control(channel: &mut Channel, kind: Kind, text: &[u8]) -> Vec<u8> {
+    let mut buf = [0; MAX_DATAGRAM];
+    let len = channel.seal_control(kind, text, &mut buf).unwrap();
+    buf[..len].to_vec()
+}
+
+fn to(sent: &[(u16, Vec<u8>)], port: u16) -> Vec<&[u8]> {
+    sent.iter().filter(|(to, _)| *to == port).map(|(_, packet)| &packet[..]).collect()
+}
+
+#[test]
+fn first_data_sets_the_address_and_is_told() {
+    let mut rig = Rig::new();
+    let mut guest = rig.add(7, SHOWN, false);
+    rig.hear(10, 2, &data(&mut guest, 20));
+    assert_eq!(rig.seal.real(addr(SHOWN)), Some(addr(2)));
+    assert!(
+        matches!(rig.inner.told[..], [(SHOWN, ConnectionStep::Confirmed { .. })]),
+        "{:?}",
+        rig.inner.told
+    );
+}
+
+#[test]
+fn worn_out_connection_ends_and_is_told() {
+    let mut rig = Rig::new();
+    let mut guest = rig.add(7, SHOWN, false);
+    rig.first().at_inner = false;
+    rig.hear(10, 1, &data(&mut guest, 20));
+    rig.first().channel.as_mut().unwrap().wear_out();
+    let mut forged = data(&mut guest, 20);
+    forged[9] ^= 1;
+    rig.hear(20, 1, &forged);
+    assert_eq!(
+        (rig.inner.told.last(), rig.seal.connections.len()),
+        (Some(&(SHOWN, ConnectionStep::Gone)), 0)
+    );
+}
+
+#[test]
+fn guest_is_gone_with_its_last_half_open_handshake() {
+    let mut rig = Rig::new();
+    for (index, shown) in [(7, SHOWN), (8, 200), (9, SHOWN)] {
+        rig.add(index, shown, false);
+    }
+    rig.seal.connections.get_mut(1).unwrap().at_inner = false;
+    rig.seal.connections.get_mut(2).unwrap().since = at(1_000);
+    rig.poll(0);
+    assert_eq!(rig.seal.poll_timeout(), Some(ms(2_000)));
+    rig.poll(2_000);
+    assert_eq!(
+        (rig.seal.connections.len(), &rig.inner.told[..]),
+        (1, &[][..]),
+        "another handshake of it is left"
+    );
+    rig.poll(3_000);
+    assert_eq!((rig.seal.connections.len(), &rig.inner.told[..]), (0, &[(SHOWN, ConnectionStep::Gone)][..]));
+}
+
+#[test]
+fn longest_silent_unkept_guest_makes_room() {
+    let mut rig = Rig::new();
+    rig.inner.keeps = false;
+    for index in 0..8 {
+        rig.add(index, 200 + index, true);
+        rig.seal.connections.get_mut(usize::from(index)).unwrap().opened_at =
+            at(1_000 - u64::from(index ^ 5));
+    }
+    let mut guest = rig.add(20, SHOWN, false);
+    rig.hear(2_000, 1, &data(&mut guest, 20));
+    let gone: Vec<_> = rig.inner.told.iter().filter(|(_, step)| *step == ConnectionStep::Gone).collect();
+    assert_eq!((gone, rig.seal.connections.len()), (vec![&(202, ConnectionStep::Gone)], 8));
+}
+
+#[test]
+fn seal_sends_nothing_of_its_own_to_an_unkept_peer() {
+    for keeps in [false, true] {
+        let mut rig = Rig::new();
+        rig.inner.keeps = keeps;
+        rig.add(7, SHOWN, true);
+        rig.add(8, 200, true);
+        rig.seal.set_fallbacks(addr(200), &[addr(2)]);
+        let (handshake, commitment, ours) = ([1; 32], [2; 16], [3; 16]);
+        rig.first().comparison =
+            Comparison::Joiner { handshake, commitment, ours, ask_at: at(0), code: None };
+        let sent: Vec<_> = (0..40).flat_map(|turn| rig.poll(turn * 250)).collect();
+        // The kinds count from 1 on the wire.
+        let said = |port, kind| to(&sent, port).iter().any(|packet| packet[7] == kind as u8 + 1);
+        assert_eq!(said(1, Kind::Find), keeps);
+        assert_eq!(said(1, Kind::CodeAsk), keeps);
+        assert_eq!(said(2, Kind::Challenge), keeps);
+    }
+}
+
+#[test]
+fn newer_control_packet_from_elsewhere_is_challenged_at_once() {
+    let (mut rig, mut guest) = Rig::playing();
+    rig.hear(10, 2, &control(&mut guest, Kind::Found, b""));
+    assert_eq!(rig.seal.poll_timeout(), Some(ms(0)));
+    let sent = rig.poll(10);
+    assert_eq!(sent.iter().map(|(to, packet)| (*to, packet[7])).collect::<Vec<_>>(), [(1, 3), (2, 3)]);
+}
+
+#[test]
+fn overtaken_packet_from_elsewhere_is_no_candidate() {
+    let (mut rig, mut guest) = Rig::playing();
+    let overtaken = [data(&mut guest, 20), control(&mut guest, Kind::Found, b"")];
+    rig.hear(10, 1, &data(&mut guest, 20));
+    for packet in &overtaken {
+        rig.hear(20, 2, packet);
+        assert_eq!((rig.poll(20), rig.refused()), (vec![], 0));
+    }
+    assert!(rig.first().roam.is_none());
+}
+
+#[test]
+fn proof_after_the_decision_is_no_refusal() {
+    let (mut rig, mut guest) = Rig::playing();
+    rig.hear(10, 1, &control(&mut guest, Kind::Proof, &[0; 8]));
+    assert_eq!(rig.refused(), 0);
+    rig.hear(10, 2, &control(&mut guest, Kind::Proof, &[0; 8]));
+    assert_eq!(rig.refused(), 1, "a value that nobody has sent");
+}
+
+#[test]
+fn candidate_gets_copies_of_data_and_control_until_it_is_dropped() {
+    let (mut rig, mut guest) = Rig::playing();
+    rig.hear(10, 2, &data(&mut guest, 1_000));
+    rig.poll(10);
+    (0..2).for_each(|len| rig.say(20 + len));
+    assert!(rig.seal.send_letter(addr(SHOWN), b"x"));
+    let sent = rig.poll(20);
+    assert_eq!((to(&sent, 1).len(), to(&sent, 1)), (3, to(&sent, 2)));
+    (1..60).for_each(|turn| drop(rig.poll(turn * 100)));
+    assert!(rig.first().roam.is_none(), "nothing newer came from it for five seconds");
+    rig.say(20);
+    assert_eq!(to(&rig.poll(6_000), 2), [[0; 0]; 0]);
+}
+
+#[test]
+fn packet_from_a_fallback_makes_it_a_checked_candidate() {
+    let (mut rig, mut guest) = Rig::playing();
+    rig.seal.set_fallbacks(addr(SHOWN), &[addr(2)]);
+    rig.hear(10, 2, &data(&mut guest, 1));
+    rig.say(1_000);
+    assert_eq!(to(&rig.poll(10), 2).iter().filter(|packet| packet.len() > 1_000).count(), 1);
+}
+
+#[test]
+fn rare_packets_are_no_silence() {
+    for (interval, silent_after) in [(1_000, 3_000..=4_000), (16, 300..=310)] {
+        let (mut rig, mut guest) = Rig::playing();
+        rig.seal.set_fallbacks(addr(SHOWN), &[addr(2), addr(1)]);
+        assert_eq!(rig.seal.poll_timeout(), Some(ms(0)));
+        for turn in 1..=100 {
+            rig.hear(turn * interval, 1, &data(&mut guest, 20));
+        }
+        let last = 100 * interval;
+        let silent = (0..5_000).find(|after| rig.seal.is_silent(ms(last + after), addr(SHOWN))).unwrap();
+        assert!(silent_after.contains(&silent), "{silent} ms after packets every {interval} ms");
+        assert_eq!(to(&rig.poll(last + silent - 1), 2), [[0; 0]; 0]);
+        assert_eq!(to(&rig.poll(last + silent), 2).len(), 1, "a challenge");
+        assert_eq!(
+            to(&rig.poll(last + silent), 1),
+            [[0; 0]; 0],
+            "challenged once, though it is a fallback too"
+        );
+    }
+}
+
+#[test]
+fn fallbacks_are_replaced_and_bounded() {
+    let (mut rig, _) = Rig::playing();
+    rig.seal.set_fallbacks(addr(SHOWN), &[addr(2)]);
+    rig.seal.set_fallbacks(addr(SHOWN), &[3, 4, 5, 6].map(addr));
+    let paths = (1..8).filter(|port| rig.seal.is_path(addr(*port))).collect::<Vec<_>>();
+    assert_eq!(paths, [1, 3, 4, 5], "the address in use, and three others");
+}
+
+#[test]
+fn path_in_use_is_no_candidate() {
+    let (mut rig, _) = Rig::playing();
+    rig.seal.set_fallbacks(addr(SHOWN), &[addr(1)]);
+    (0..60).for_each(|turn| drop(rig.poll(turn * 100)));
+    assert!(rig.first().roam.is_none());
+}
+
+#[test]
+fn path_of_an_unconfirmed_guest_is_the_newest_offered() {
+    let mut rig = Rig::new();
+    rig.add(7, SHOWN, false);
+    rig.first().real = NO_PATH;
+    assert!(!rig.seal.send_letter(addr(SHOWN), b"x"), "it has no path");
+    for (port, trip) in [(2, 50), (3, 60)] {
+        rig.seal.offer_path(ms(5), addr(SHOWN), addr(port), ms(trip));
+        assert_eq!(rig.seal.real(addr(SHOWN)), Some(addr(port)));
+        assert_eq!(rig.first().round_trip, Span::from_millis(trip));
+    }
+    assert!(!rig.seal.send_letter(addr(SHOWN), b"x"), "its address may not be its own");
+}
+
+#[test]
+fn joiner_knocks_for_a_hello_alone() {
+    let seal = Seal::join(Randomness::Seeded(2), [9; 32], &[addr(SHOWN)]).unwrap();
+    let mut rig = Rig { seal, inner: Inner::default() };
+    rig.say(150);
+    assert_eq!(rig.poll(0), []);
+}
+
+/// A handshake whose RESP waits, for an INIT of 200 bytes.
+fn answering() -> Option<Box<Answering>> {
+    let (host, mut init) = (KeyPair::new(Secret([1; 32])).unwrap(), [0; 300]);
+    let (_, len) = noise::begin(&host.public, &[9; 21], Secret([2; 32]), b"hello", &mut init).unwrap();
+    let (handshake, _) =
+        noise::accept(&host, &[9; 21], Secret([3; 32]), &init[..len], &mut [0; 300]).unwrap();
+    Some(Box::new(Answering { handshake, index: 5, to: addr(1), init_len: 200 }))
+}
+
+#[test]
+fn packets_go_to_the_guest_that_waits_then_to_the_confirmed_one() {
+    let mut rig = Rig::new();
+    for (index, confirmed) in [(7, false), (8, true), (9, false)] {
+        rig.add(index, SHOWN, confirmed);
+    }
+    rig.seal.connections.get_mut(2).unwrap().opened_at = at(5);
+    assert_eq!(rig.seal.connections.towards(addr(SHOWN)), Some(1));
+    rig.first().answering = answering();
+    assert_eq!(rig.seal.connections.towards(addr(SHOWN)), Some(0));
+}
+
+#[test]
+fn resp_is_shorter_than_its_init() {
+    for (answer, resp) in [(146, 199), (147, 53)] {
+        let mut rig = Rig::new();
+        rig.add(7, SHOWN, false);
+        rig.first().answering = answering();
+        rig.seal.answer(at(5), 0, &vec![0; answer]);
+        assert_eq!(rig.seal.out.pop(&mut [0; 300]), Some((addr(1), resp)));
+        assert_eq!(rig.first().opened_at, at(5));
+    }
+}
+
+/// One INIT is queued from two sources. Its cookie is good when both are queued, and used when the second is worked off.
+#[test]
+fn queued_init_is_worked_off_once() {
+    let mut rig = Rig::new();
+    let key = rig.seal.public_key().unwrap();
+    let mut join = Join::new(Some(Secret(key)), vec![addr(SHOWN)], addr(SHOWN), 77, 5);
+    let (mut out, mut buf) = (Outbox::new(), [0; MAX_DATAGRAM]);
+    join.hello(at(0), &[1; 130], &mut out);
+    let (_, len) = out.pop(&mut buf).unwrap();
+    rig.hear(0, 1, &buf[..len]);
+    let retry = rig.poll(0).remove(0).1;
+    let Ok(Packet::Retry(retry)) = seal::decode(&retry) else { panic!("a RETRY") };
+    join.retry(at(0), addr(SHOWN), (&retry, Secret(key)), (6, Secret([4; 32])), &mut out).unwrap();
+    let (_, len) = out.pop(&mut buf).unwrap();
+    let gate = &mut rig.seal.host.as_mut().unwrap().gate;
+    for source in 0..16 {
+        assert!(gate.queue(Waiting::new(([10, 0, 0, source], 1).into(), Span::ZERO, &[0; 200]).unwrap()));
+        assert!(gate.next(at(0)).is_some());
+    }
+    for source in [20, 21] {
+        let from = ([10, 0, 0, source], 1).into();
+        rig.seal.around(&mut rig.inner).handle_datagram(ms(0), from, &buf[..len]);
+    }
+    assert_eq!((rig.seal.stats.handshakes, rig.refused()), (0, 0));
+    rig.poll(0);
+    assert_eq!(rig.seal.poll_timeout(), Some(ms(1_000)));
+    rig.poll(1_000);
+    assert_eq!((rig.seal.stats.handshakes, rig.seal.stats.refused(SealRefusal::BadCookie)), (1, 1));
+}
