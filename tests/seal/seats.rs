@@ -137,6 +137,27 @@ fn answered_handshake_is_void_once_its_guest_is_confirmed() {
     }
 }
 
+/// The impostor's DATA comes before that of the guest: it is the one that is confirmed, and its handshake is not replaced either. Another
+/// seal of the joiner, with another nonce, is a guest of its own.
+#[test]
+fn impostor_that_is_confirmed_first_keeps_the_seat() {
+    for (mut net, from) in [(invited(), addr(9)), (open(), addr(1))] {
+        let mut impostor = impostor(&net);
+        assert!(net.run_until(SECOND, |net| handshakes(net) == 1));
+        for _ in 0..2_500 {
+            attack(&mut net, &mut impostor, from, |_| true);
+        }
+        let stats = *net.machines[0].seal.stats();
+        assert_eq!((stats.connections, net.machines[1].agreed()), (1, false), "{stats:?}");
+        net.machines[1] = match net.machines[0].seal.public_key() {
+            Some(key) => Machine { addr: addr(1), ..Machine::join(5, key, &[addr(0)]) },
+            None => Machine { addr: addr(1), ..Machine::join_open(5, addr(0)) },
+        };
+        net.run(SECOND);
+        assert_eq!(net.machines[1].lobby.agreed().unwrap_err(), LobbyError::Full);
+    }
+}
+
 /// By invite a nonce is a guest wherever it comes from; by address another address is another guest, who finds the seat taken.
 #[test]
 fn nonce_of_a_confirmed_guest_from_elsewhere_takes_nothing() {
