@@ -309,8 +309,9 @@ fn fallbacks_are_replaced_and_bounded() {
 fn path_in_use_is_no_candidate() {
     let (mut rig, _) = Rig::playing();
     rig.seal.set_fallbacks(addr(SHOWN), &[addr(1)]);
-    (0..60).for_each(|turn| drop(rig.poll(turn * 100)));
-    assert!(rig.first().roam.is_none());
+    rig.poll(4_000);
+    assert!(rig.seal.is_silent(ms(4_000), addr(SHOWN)) && rig.first().roam.is_none());
+    assert_eq!(rig.seal.poll_timeout(), Some(ms(4_300)), "when the fallbacks are tried again");
 }
 
 #[test]
@@ -368,10 +369,8 @@ fn resp_is_shorter_than_its_init() {
     }
 }
 
-/// One INIT is queued from two sources. Its cookie is good when both are queued, and used when the second is worked off.
-#[test]
-fn queued_init_is_worked_off_once() {
-    let mut rig = Rig::new();
+/// An INIT of the nonce 77 with a good cookie, for a host that has worked off all handshakes of this second.
+fn init(rig: &mut Rig) -> Vec<u8> {
     let key = rig.seal.public_key().unwrap();
     let mut join = Join::new(Some(Secret(key)), vec![addr(SHOWN)], addr(SHOWN), 77, 5);
     let (mut out, mut buf) = (Outbox::new(), [0; MAX_DATAGRAM]);
@@ -387,13 +386,31 @@ fn queued_init_is_worked_off_once() {
         assert!(gate.queue(Waiting::new(([10, 0, 0, source], 1).into(), Span::ZERO, &[0; 200]).unwrap()));
         assert!(gate.next(at(0)).is_some());
     }
+    buf[..len].to_vec()
+}
+
+/// One INIT is queued from two sources. Its cookie is good when both are queued, and used when the second is worked off.
+#[test]
+fn queued_init_is_worked_off_once() {
+    let mut rig = Rig::new();
+    let init = init(&mut rig);
     for source in [20, 21] {
         let from = ([10, 0, 0, source], 1).into();
-        rig.seal.around(&mut rig.inner).handle_datagram(ms(0), from, &buf[..len]);
+        rig.seal.around(&mut rig.inner).handle_datagram(ms(0), from, &init);
     }
     assert_eq!((rig.seal.stats.handshakes, rig.refused()), (0, 0));
     rig.poll(0);
     assert_eq!(rig.seal.poll_timeout(), Some(ms(1_000)));
     rig.poll(1_000);
     assert_eq!((rig.seal.stats.handshakes, rig.seal.stats.refused(SealRefusal::BadCookie)), (1, 1));
+}
+
+#[test]
+fn init_of_a_confirmed_guest_is_not_queued() {
+    let mut rig = Rig::new();
+    let init = init(&mut rig);
+    rig.add(7, SHOWN, true);
+    rig.first().nonce = 77;
+    rig.hear(0, 2, &init);
+    assert_eq!(rig.seal.stats.refused(SealRefusal::Unexpected), 1);
 }

@@ -475,7 +475,7 @@ mod tests {
     fn the_old_address_gets_a_new_chance_beside_each_candidate() {
         let mut roam = Roam::new(at(0), addr(1), addr(2), UNPROVEN);
         roam.challenge(at(0), LEN, || 1);
-        roam.heard(at(290), (addr(2), UNPROVEN), 47, false);
+        roam.heard(at(1_900), (addr(2), UNPROVEN), 47, false);
         assert!(roam.proof(1) && roam.decide(at(300), RTT) == Outcome::Undecided);
         roam.challenge(at(1_990), LEN, || 2);
         roam.heard(at(2_000), (addr(3), UNPROVEN), 47, true);
