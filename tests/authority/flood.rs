@@ -4,7 +4,7 @@ use crate::lab::{Lab, client_addr};
 use rebout::Protocol;
 use std::net::SocketAddr;
 use std::time::Duration;
-use support::heap;
+use support::{heap, repeats};
 
 /// The figures of a flood.
 #[derive(Debug, Default)]
@@ -18,7 +18,7 @@ pub(crate) struct Flood {
 }
 
 impl Flood {
-    /// Sends 5,000 requests, each from an address of its own, and takes the server's answers after every `batch` of them.
+    /// Sends the requests of one wave, each from an address of its own, and takes the server's answers after every `batch` of them.
     pub(crate) fn wave(
         &mut self,
         lab: &mut Lab,
@@ -30,7 +30,7 @@ impl Flood {
         let server = &mut lab.server_mut().server;
         let mut buf = [0; 1_200];
         let heap = heap::live();
-        for n in 0..5_000_u16 {
+        for n in 0..repeats(5_000_u16) {
             let spoofed = SocketAddr::from(((0x0B00_0000 + self.asked).to_be_bytes(), 1_000 + n));
             let datagram = request(n);
             server.handle_datagram(now, spoofed, &datagram);

@@ -8,7 +8,7 @@ use rebout::lab::sim::{EntryKind, Recording};
 use rebout::net::link::{Chance, LinkConfig};
 use std::net::SocketAddr;
 use std::time::Duration;
-use support::heap;
+use support::{heap, repeats};
 
 /// Datagrams of a forger who knows the next number of the connection, or guesses it, and names packet `named`.
 fn rows(sequence: u16, named: u16, id: u8) -> Vec<(&'static str, Vec<u8>)> {
@@ -166,7 +166,7 @@ fn attacked(lab: &mut Lab, mut attack: impl FnMut(&mut Lab, Duration)) {
 }
 
 #[test]
-fn a_million_forged_hellos_take_no_memory_and_no_seat_and_are_answered_once() {
+fn forged_hellos_take_no_memory_and_no_seat() {
     let mut lab = lab(2);
     let mut flood = Flood::default();
     attacked(&mut lab, |lab, now| {
@@ -177,7 +177,7 @@ fn a_million_forged_hellos_take_no_memory_and_no_seat_and_are_answered_once() {
     });
     let Flood { asked, answered, bytes_in, bytes_out, grown } = flood;
     println!("{asked} forged HELLOs, {answered} answers, {bytes_in} bytes in, {bytes_out} out");
-    assert_eq!((asked, grown), (1_000_000, 0));
+    assert_eq!((asked, grown), (repeats(1_000_000), 0));
     assert!(
         answered <= 2 * asked && bytes_out <= 15 * asked as usize,
         "an ACK and a WELCOME, and never twice"

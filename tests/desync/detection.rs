@@ -10,6 +10,7 @@ use rebout::net::link::{Chance, LinkConfig};
 use rebout::{Event, Frame, Player, Rng, Session};
 use std::cell::Cell;
 use std::rc::Rc;
+use support::repeats;
 
 const RUNS: u64 = 1_000;
 const FRAME: f64 = 1.0 / 60.0;
@@ -68,7 +69,7 @@ struct Figures {
 /// A thousand matches on round trips from 0 to 200 ms.
 fn measure(cadence: u16, loss: u32, round_trips: f64) -> Figures {
     let mut figures = Figures { latency: Vec::new(), beyond: Vec::new() };
-    for seed in 1..=RUNS {
+    for seed in 1..=repeats(RUNS) {
         let latency = Duration::from_millis(seed * 37 % 101);
         let link = LinkConfig { loss: Chance::percent(loss), ..LinkConfig::new(latency) };
         let round_trip = 2.0 * latency.as_secs_f64() / FRAME;

@@ -6,6 +6,7 @@ use rebout::net::link::{Chance, LinkConfig};
 use rebout::{Cues, Desync, Event, Game, Inputs, Player, Save, Session, fields};
 use std::cell::Cell;
 use std::rc::Rc;
+use support::repeats;
 
 const FRAME: f64 = 1.0 / 60.0;
 /// 300 KiB: the most frames that a checksum takes.
@@ -73,7 +74,7 @@ fn build(seed: u32) -> Machine {
 fn a_match_with_a_large_state_compares_every_checksum_and_none_differs() {
     for (seed, cadence, loss) in [(1, 30, 0), (2, 30, 10), (3, 8, 5), (4, 5, 5), (5, 1, 0)] {
         let mut bout = bout(seed, cadence, loss);
-        let frames = if cadence == 1 { 120 } else { 400 };
+        let frames = if cadence == 1 { 120 } else { repeats(480) };
         assert!(bout.run_until_frame(frames), "{bout:?}");
         assert_eq!(bout.flaw(true), None, "cadence {cadence}");
         for id in 0..2 {

@@ -7,6 +7,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use support::program::Running;
+use support::repeats;
 
 fn run<I: AsRef<OsStr>>(args: impl IntoIterator<Item = I>) -> Output {
     Command::new(program("replay")).args(args).output().unwrap()
@@ -274,23 +275,23 @@ fn kill_at_random(scratch: &Scratch, chance: &mut rebout::Rng, processes: usize)
 }
 
 #[test]
-fn a_process_killed_at_100_random_moments_leaves_files_that_open() {
+fn killed_processes_leave_files_that_open() {
     // One and a half seconds of frames.
     const MAX_MISSING: u32 = 90;
     let scratch = Scratch::new("kill");
     let mut chance = rebout::Rng::new(std::process::id() | 1).unwrap();
-    for _ in 0..2 {
+    for _ in 0..repeats(4) {
         // The thread that writes needs a turn five times a second, which a busy machine may not give it in every attempt.
         let mut attempts = 0;
         let (most, whole_seconds) = loop {
-            let found = kill_at_random(&scratch, &mut chance, 50);
+            let found = kill_at_random(&scratch, &mut chance, 25);
             attempts += 1;
             if found.0 <= MAX_MISSING || attempts == 5 {
                 break found;
             }
         };
         assert!(most <= MAX_MISSING, "{most} frames are missing in attempt {attempts}");
-        assert!(whole_seconds > 10, "only {whole_seconds} seconds of frames were ever written");
+        assert!(whole_seconds > 3, "only {whole_seconds} seconds of frames were ever written");
         println!("at most {most} frames are missing");
     }
 }

@@ -147,7 +147,8 @@ fn every_kind_is_read_from_its_golden_bytes() {
 #[test]
 fn every_kind_takes_exactly_its_own_lengths() {
     for kind in 0..=255_u8 {
-        for user_data_len in [0, 3, 64] {
+        let user_data_lens: &[u8] = if kind == 3 { &[0, 3, 64] } else { &[0] };
+        for &user_data_len in user_data_lens {
             for len in 1..=1_110_usize {
                 // Fields that are in order, whatever the length.
                 let mut bytes = match kind {

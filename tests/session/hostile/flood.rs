@@ -8,7 +8,7 @@ use rebout::lab::forge::Knows;
 use rebout::lab::{HOST, JOINER};
 use rebout::{Config, Refusal};
 use std::time::Duration;
-use support::heap;
+use support::{heap, repeats};
 
 const FLOOD: u64 = 2_000;
 
@@ -38,10 +38,10 @@ fn flood(row: &Row, victim: usize, prepared: &Pair, undisturbed: i64) -> Result<
             _ => {}
         }
         // And once more while answers go out.
-        for n in 0..FLOOD {
+        for n in 0..repeats(FLOOD) {
             let datagram = (row.make)(&knows.clone().now(&pair, victim));
             pair.inject(victim, from(*source, victim), &datagram);
-            if n % 40 == 0 {
+            if n.is_multiple_of(repeats(40)) {
                 pair.run_for(ms(1));
             }
         }

@@ -3,3 +3,6 @@
 
 pub mod heap;
 pub mod program;
+mod repeats;
+
+pub use repeats::repeats;
