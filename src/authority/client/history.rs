@@ -205,6 +205,25 @@ mod tests {
     }
 
     #[test]
+    fn every_field_of_a_body_is_corrected() {
+        let body = Body::at(4.0, 0.0);
+        let others = [
+            Body { x: 4.5, ..body },
+            Body { y: 0.5, ..body },
+            Body { velocity_x: 1.0, ..body },
+            Body { velocity_y: 1.0, ..body },
+            Body { health: 0.25, ..body },
+        ];
+        for other in others {
+            let mut history = history(10);
+            history.reconcile(&Line, 104, other);
+            let corrected = Body { x: other.x + 6.0, ..other };
+            assert_eq!(history.predicted(), Some(&corrected));
+            assert_eq!(history.stats().exact, 0);
+        }
+    }
+
+    #[test]
     fn a_correction_is_shown_away_over_six_frames() {
         let mut history = history(10);
         history.reconcile(&Line, 110, Body::at(4.0, 0.0));

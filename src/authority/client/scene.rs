@@ -183,3 +183,92 @@ fn tracked(id: u8, flying: &Flying, body: &Body) -> Shot {
     let course = Course { frame: course.frame, x, y, velocity_x, velocity_y };
     Shot { id, kind, owner, x, y, course }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(x: f32) -> Body {
+        Body::at(x, 0.0)
+    }
+
+    fn spawn(frame: u64, place: Option<(f32, f32)>) -> Record {
+        Record::Spawn { id: 9, kind: 3, frame, place }
+    }
+
+    fn shown(scene: &Scene, render: f64) -> Option<f32> {
+        scene.entities(render, 60).find(|seen| seen.id == 9).map(|seen| seen.body.x)
+    }
+
+    #[test]
+    fn a_reused_id_does_not_slide_from_its_former_owner() {
+        let snapshot = |scene: &mut Scene, frame, x| scene.snapshot(frame, &[Shown { id: 9, body: at(x) }]);
+        for late in [false, true] {
+            let mut scene = Scene::new(false);
+            scene.told_of_spawns = true;
+            scene.record(&spawn(10, None));
+            snapshot(&mut scene, 10, 100.0);
+            snapshot(&mut scene, 13, 100.0);
+            scene.record(&Record::Gone { id: 9, frame: 16, player: false });
+            assert_eq!(shown(&scene, 15.5), Some(100.0));
+            assert_eq!(shown(&scene, 16.0), None);
+            scene.record(&spawn(20, None));
+            snapshot(&mut scene, 22, 500.0);
+            if late {
+                // Snapshots of the former owner that were overtaken.
+                snapshot(&mut scene, 14, 100.0);
+                snapshot(&mut scene, 19, 100.0);
+            }
+            assert_eq!(
+                [19.9, 20.0, 21.0, 22.0].map(|render| shown(&scene, render)),
+                [None, Some(500.0), Some(500.0), Some(500.0)]
+            );
+        }
+    }
+
+    #[test]
+    fn a_snapshot_of_the_frame_of_an_end_or_later_shows_nothing() {
+        let mut scene = Scene::new(false);
+        scene.record(&spawn(10, None));
+        scene.record(&Record::Gone { id: 9, frame: 16, player: false });
+        scene.snapshot(15, &[Shown { id: 9, body: at(1.0) }]);
+        scene.snapshot(16, &[Shown { id: 9, body: at(2.0) }]);
+        assert_eq!(scene.newest(9), Some(&at(1.0)));
+        scene.record(&spawn(20, None));
+        scene.snapshot(20, &[Shown { id: 9, body: at(3.0) }]);
+        assert_eq!(scene.newest(9), Some(&at(3.0)), "the frame of the spawn counts");
+    }
+
+    #[test]
+    fn a_reused_id_begins_at_its_place_on_a_wire_without_frames() {
+        let mut scene = Scene::new(true);
+        let mut intervals = Intervals::default();
+        scene.record(&spawn(1_000, Some((100.0, 0.0))));
+        scene.updated(1_050, &Shown { id: 9, body: at(110.0) }, &mut intervals);
+        scene.record(&Record::Gone { id: 9, frame: 1_060, player: false });
+        scene.record(&spawn(1_100, Some((500.0, 0.0))));
+        scene.updated(1_150, &Shown { id: 9, body: at(500.0) }, &mut intervals);
+        for render in [1_100.0, 1_125.0, 1_150.0] {
+            let (body, _) = scene.tracks[9].at(render, arrival::ARRIVAL_RATE).unwrap();
+            assert!((body.x - 500.0).abs() < 1e-3, "{} at {render}", body.x);
+        }
+        // A projectile likewise.
+        let course = |frame, x| Course { frame, x, y: 0.0, velocity_x: 0.0, velocity_y: 0.0 };
+        for (frame, x) in [(2_000, 10.0), (2_100, 90.0)] {
+            scene.record(&Record::Shot { id: 4, kind: 1, owner: 0, course: course(frame, x) });
+        }
+        let shot = scene.shots(2_100.0, arrival::ARRIVAL_RATE).find(|shot| shot.id == 4).unwrap();
+        assert!((shot.x - 90.0).abs() < 1e-3, "{}", shot.x);
+        assert_eq!(scene.shots(2_050.0, arrival::ARRIVAL_RATE).count(), 0, "before its spawn");
+    }
+
+    #[test]
+    fn a_server_without_spawns_forgets_what_it_does_not_show() {
+        let mut scene = Scene::new(false);
+        scene.snapshot(100, &[Shown { id: 9, body: at(1.0) }]);
+        scene.snapshot(159, &[]);
+        assert_eq!(shown(&scene, 150.0), Some(1.0));
+        scene.snapshot(160, &[]);
+        assert_eq!(shown(&scene, 150.0), None);
+    }
+}

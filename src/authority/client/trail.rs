@@ -174,6 +174,25 @@ mod tests {
     }
 
     #[test]
+    fn no_age_is_learnt_while_standing() {
+        let mut trail = trail(40);
+        (0..100).for_each(|_| trail.step(&Line, Command::NEUTRAL));
+        // Every place of the trail is the same, so that the nearest tells nothing.
+        (0..100).for_each(|_| trail.compare(&Body::at(200.0, 50.0)));
+        assert!((trail.age - 12.0).abs() < 1e-6, "{}", trail.age);
+        assert_eq!(trail.stats().exact, 100);
+    }
+
+    #[test]
+    fn an_age_far_from_the_known_one_is_not_learnt() {
+        let mut trail = trail(60);
+        (0..100).for_each(|_| trail.compare(&Body::at(250.0 - 2.5 * 21.0, 50.0)));
+        assert!((trail.age - 12.0).abs() < 1e-6, "nine frames off: {}", trail.age);
+        (0..100).for_each(|_| trail.compare(&Body::at(250.0 - 2.5 * 20.0, 50.0)));
+        assert!((trail.age - 20.0).abs() < 0.1, "eight frames off: {}", trail.age);
+    }
+
+    #[test]
     fn updates_tell_how_old_they_are() {
         let mut trail = trail(40);
         for _ in 0..200 {
