@@ -9,6 +9,7 @@ mod flood;
 mod hostile;
 mod lab;
 mod records;
+mod removal;
 mod rtype;
 mod rtype_hostile;
 mod seat_attacks;

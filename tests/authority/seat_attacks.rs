@@ -15,7 +15,7 @@ const SEATS: u8 = 4;
 const A_FRAME: usize = 1_666;
 
 /// A request to join.
-fn request(wire: Wire, sequence: u16) -> Vec<u8> {
+pub(crate) fn request(wire: Wire, sequence: u16) -> Vec<u8> {
     let [s0, s1] = sequence.to_be_bytes();
     match wire {
         Wire::Game => [b"GAME", &[s0, s1, 0, 0, 0, 0, 0, 0, 1, 0, 0][..]].concat(),
@@ -24,7 +24,7 @@ fn request(wire: Wire, sequence: u16) -> Vec<u8> {
 }
 
 /// The shortest packet that acknowledges `named`.
-fn ack(wire: Wire, sequence: u16, named: u16) -> Vec<u8> {
+pub(crate) fn ack(wire: Wire, sequence: u16, named: u16) -> Vec<u8> {
     let ([s0, s1], [n0, n1]) = (sequence.to_be_bytes(), named.to_be_bytes());
     match wire {
         Wire::Game => [b"GAME", &[s0, s1, n0, n1, 0, 0, 0, 0, 9, 0, 0][..]].concat(),
@@ -33,7 +33,7 @@ fn ack(wire: Wire, sequence: u16, named: u16) -> Vec<u8> {
 }
 
 /// The sequence number of a server's packet, and whether a client that follows the format acknowledges it.
-fn asks_ack(wire: Wire, datagram: &[u8]) -> Option<u16> {
+pub(crate) fn asks_ack(wire: Wire, datagram: &[u8]) -> Option<u16> {
     match wire {
         Wire::Game => Some(u16::from_be_bytes([datagram[4], datagram[5]])),
         _ => (datagram[1] == 1).then(|| u16::from_be_bytes([datagram[2], datagram[3]])),
@@ -52,11 +52,11 @@ struct Bytes {
 }
 
 /// A server, and the bytes of each address that is no honest player's.
-struct Target {
-    wire: Wire,
-    server: Server,
-    field: Field,
-    now: Duration,
+pub(crate) struct Target {
+    pub(crate) wire: Wire,
+    pub(crate) server: Server,
+    pub(crate) field: Field,
+    pub(crate) now: Duration,
     sent: usize,
     /// The most seats that were taken at any time.
     taken: usize,
@@ -64,7 +64,7 @@ struct Target {
 }
 
 impl Target {
-    fn new(wire: Wire, change: impl FnOnce(&mut ServerConfig)) -> Self {
+    pub(crate) fn new(wire: Wire, change: impl FnOnce(&mut ServerConfig)) -> Self {
         let mut config = ServerConfig::new(9);
         (config.wire, config.max_clients) = (wire, SEATS);
         change(&mut config);
@@ -74,7 +74,7 @@ impl Target {
     }
 
     /// Sends a datagram; a frame passes when the attacker's rate is used up.
-    fn send(&mut self, from: SocketAddr, datagram: &[u8]) {
+    pub(crate) fn send(&mut self, from: SocketAddr, datagram: &[u8]) {
         self.bytes.entry(from).or_default().to_server += datagram.len();
         self.server.handle_datagram(self.now, from, datagram);
         self.sent += 1;
@@ -84,14 +84,14 @@ impl Target {
     }
 
     /// Steps a frame and returns all that the server sends.
-    fn frame(&mut self) -> Vec<(SocketAddr, Vec<u8>)> {
+    pub(crate) fn frame(&mut self) -> Vec<(SocketAddr, Vec<u8>)> {
         self.now += FRAME;
         self.server.advance(self.now, &mut self.field);
         self.taken = self.taken.max(self.server.clients());
         self.received()
     }
 
-    fn received(&mut self) -> Vec<(SocketAddr, Vec<u8>)> {
+    pub(crate) fn received(&mut self) -> Vec<(SocketAddr, Vec<u8>)> {
         let (mut buf, mut all) = ([0; 1_200], Vec::new());
         while let Some((to, len)) = self.server.poll_transmit(self.now, &mut buf) {
             self.bytes.entry(to).or_default().from_server += len;
@@ -100,7 +100,7 @@ impl Target {
         all
     }
 
-    fn wait(&mut self, time: Duration) {
+    pub(crate) fn wait(&mut self, time: Duration) {
         let until = self.now + time;
         while self.now < until {
             self.frame();

@@ -144,3 +144,26 @@ impl Client {
 
 /// The most inputs that wait to be sent.
 const MAX_INPUTS_DUE: u64 = 32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entity_that_stood_does_not_move_before_its_update() {
+        let (mut track, mut intervals) = (Track::EMPTY, Intervals::default());
+        let place = |track: &Track, at: f64| track.at(at, ARRIVAL_RATE).unwrap().0.x;
+        insert(&mut track, &mut intervals, 0, Body::at(10.0, 0.0));
+        insert(&mut track, &mut intervals, 5_000, Body::at(20.0, 0.0));
+        for (at, expected) in [(2_500.0, 10.0), (4_950.0, 10.0), (4_975.0, 15.0), (5_000.0, 20.0)] {
+            assert!((place(&track, at) - expected).abs() < 1e-3, "{} at {at}", place(&track, at));
+        }
+        assert!(intervals.mean.abs() < 1e-6, "a pause is no interval: {}", intervals.mean);
+        insert(&mut track, &mut intervals, 5_064, Body::at(20.0, 0.0));
+        assert!(intervals.mean.abs() < 1e-6, "it stood");
+        insert(&mut track, &mut intervals, 5_128, Body::at(26.4, 0.0));
+        assert!((intervals.mean - 1.0).abs() < 1e-3, "a 64th of 64 ms: {}", intervals.mean);
+        let (_, newest) = track.newest().copied().unwrap();
+        assert!((newest.velocity_x - 100.0).abs() < 1e-3, "{}", newest.velocity_x);
+    }
+}

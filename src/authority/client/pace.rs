@@ -109,4 +109,17 @@ mod tests {
         }
         assert!(last < 100_000, "{last} ns");
     }
+
+    #[test]
+    fn a_target_far_off_is_jumped_to_in_both_directions() {
+        for away in [-20, 20] {
+            let mut pace = Pace::begin(0, 100 * FRAME, FRAME);
+            let target = (101 + away) * FRAME;
+            pace.advance(FRAME, target);
+            assert_eq!(pace.simulated(), target);
+        }
+        let mut pace = Pace::begin(0, 100 * FRAME, FRAME);
+        pace.advance(FRAME, 100 * FRAME);
+        assert!((101 * FRAME - 2_000_000..101 * FRAME).contains(&pace.simulated()), "a near one is led to");
+    }
 }

@@ -83,4 +83,16 @@ mod tests {
         assert_eq!(sent, 30 + 7);
         assert_eq!(pings.answered(at(1), 5), None);
     }
+
+    #[test]
+    fn a_pong_counts_once() {
+        let mut pings = Pings::new(1);
+        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        pings.begin(at(0));
+        let (first, second) = (pings.next(at(0)), pings.next(at(100)));
+        assert_eq!(pings.answered(at(130), second), Some(Span::from_millis(30)));
+        assert_eq!(pings.answered(at(140), second), None, "here before");
+        assert_eq!(pings.answered(at(150), first), Some(Span::from_millis(150)));
+        assert_eq!(pings.answered(at(150), first ^ 1), None, "never sent");
+    }
 }

@@ -175,11 +175,12 @@ mod tests {
 
     #[test]
     fn no_age_is_learnt_while_standing() {
-        let mut trail = trail(40);
+        let mut trail = Trail::new();
+        trail.begin(Body::at(100.0, 50.0), 5.0);
         (0..100).for_each(|_| trail.step(&Line, Command::NEUTRAL));
         // Every place of the trail is the same, so that the nearest tells nothing.
-        (0..100).for_each(|_| trail.compare(&Body::at(200.0, 50.0)));
-        assert!((trail.age - 12.0).abs() < 1e-6, "{}", trail.age);
+        (0..100).for_each(|_| trail.compare(&Body::at(100.0, 50.0)));
+        assert!((trail.age - 5.0).abs() < 1e-6, "{}", trail.age);
         assert_eq!(trail.stats().exact, 100);
     }
 

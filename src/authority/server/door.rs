@@ -144,3 +144,105 @@ impl Door {
         self.answers.pop_front()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Span;
+    use crate::wire::control::{Header, Payload, decode, encode};
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    fn addr(n: u8, port: u16) -> SocketAddr {
+        SocketAddr::from(([192, 0, 2, n], port))
+    }
+
+    fn door(max_per_source: u8) -> Door {
+        let mut config = ServerConfig::new(1);
+        config.max_clients_per_source = max_per_source;
+        Door::new(&config, Entropy::new(1))
+    }
+
+    fn packet(sequence: u16, ack: u16, payload: &Payload<'_>) -> Vec<u8> {
+        let mut buf = [0; 64];
+        let len = encode(&Header { sequence, ack, ack_bits: 0 }, payload, &mut buf).unwrap();
+        buf[..len].to_vec()
+    }
+
+    /// The number of the next answer, which has to be for `from`.
+    fn answered(door: &mut Door, from: SocketAddr) -> u16 {
+        let (to, answer) = door.next_answer().expect("an answer");
+        assert_eq!(to, from);
+        decode(&answer.bytes[..answer.len]).unwrap().header.sequence
+    }
+
+    /// Asks and proves the address; returns the number of the first challenge.
+    fn prove(door: &mut Door, now: Time, from: SocketAddr) -> u16 {
+        door.hear(now, from, &packet(1, 0, &Payload::ConnectReq), Some(7)).unwrap();
+        let proof = answered(door, from);
+        assert!(door.hear(now, from, &packet(2, proof, &Payload::Heartbeat), Some(7)).unwrap().is_none());
+        answered(door, from)
+    }
+
+    fn has_trial(door: &Door, from: SocketAddr) -> bool {
+        door.trials.iter().any(|trial| trial.addr == from)
+    }
+
+    #[test]
+    fn a_source_makes_room_for_its_own_trials_only() {
+        let mut door = door(3);
+        prove(&mut door, at(0), addr(9, 1));
+        (1..=5).for_each(|port| {
+            prove(&mut door, at(1), addr(1, port));
+        });
+        assert_eq!(
+            [1, 2, 3, 4, 5].map(|port| has_trial(&door, addr(1, port))),
+            [false, false, true, true, true]
+        );
+        assert!(has_trial(&door, addr(9, 1)));
+    }
+
+    #[test]
+    fn the_oldest_of_64_trials_makes_room() {
+        let mut door = door(3);
+        (0..=64).for_each(|n| {
+            prove(&mut door, at(1), addr(n, 1));
+        });
+        assert_eq!(door.trials.len(), 64);
+        assert!(
+            !has_trial(&door, addr(0, 1)) && has_trial(&door, addr(1, 1)) && has_trial(&door, addr(64, 1))
+        );
+        // Those that are silent go first.
+        prove(&mut door, at(5_002), addr(99, 1));
+        assert_eq!(door.trials.len(), 1);
+    }
+
+    #[test]
+    fn a_passed_trial_is_a_seat_if_its_id_is_still_free() {
+        for (offer, is_seated) in [(Some(7), true), (Some(8), false), (None, false)] {
+            let (mut door, from) = (door(3), addr(1, 1));
+            let mut number = prove(&mut door, at(0), from);
+            for n in 1..4 {
+                let now = at(u64::from(n) * 25);
+                let heard = door.hear(now, from, &packet(2 + n, number, &Payload::Heartbeat), Some(7));
+                assert!(heard.unwrap().is_none(), "{n} challenges");
+                number = answered(&mut door, from);
+            }
+            let heard = door.hear(at(100), from, &packet(9, number, &Payload::Heartbeat), offer);
+            assert_eq!(matches!(heard, Ok(Some(Newcomer { id: 7, .. }))), is_seated, "{offer:?}");
+            assert!(!has_trial(&door, from));
+        }
+    }
+
+    #[test]
+    fn a_ping_in_a_trial_is_answered_with_its_pong() {
+        let (mut door, from) = (door(3), addr(1, 1));
+        let number = prove(&mut door, at(0), from);
+        door.hear(at(25), from, &packet(3, number, &Payload::Ping(77)), Some(7)).unwrap();
+        let (_, answer) = door.next_answer().expect("an answer");
+        let packet = decode(&answer.bytes[..answer.len]).unwrap();
+        assert_eq!((packet.payload, packet.header.ack), (Payload::Pong(77), 3));
+    }
+}

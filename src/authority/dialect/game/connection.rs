@@ -242,4 +242,14 @@ mod tests {
         assert_eq!(link.check(at(5_000), header(200, 5)), Ok(()), "736 further, after five seconds");
         assert_eq!(link.check(at(5_000), header(20_000, 5)), Err(Refusal::FarSequence));
     }
+
+    #[test]
+    fn a_message_without_room_is_not_acknowledged() {
+        let mut reliable = Reliable::new();
+        let mut link = Connection::after(at(0), &Challenges::after(5));
+        assert_eq!(link.accept_message(at(1), header(100, 5), 0, &[1], &mut reliable), Ok(()));
+        let beyond = link.accept_message(at(2), header(101, 5), 30_000, &[1], &mut reliable);
+        assert_eq!(beyond, Err(Refusal::NoRoom));
+        assert_eq!(link.header(at(3)).ack, 100);
+    }
 }

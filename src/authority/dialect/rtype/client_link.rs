@@ -260,3 +260,87 @@ impl SpeaksToServer for ClientLink {
         encode(Header { asks_ack: true, sequence }, &Payload::PlayerLeave, buf).ok()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Span;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    fn packet(sequence: u16, payload: &Payload<'_>) -> Vec<u8> {
+        let mut buf = [0; 64];
+        let asks_ack =
+            !matches!(payload, Payload::EntityUpdate { .. } | Payload::Heartbeat | Payload::Ack(_));
+        let len = encode(Header { asks_ack, sequence }, payload, &mut buf).unwrap();
+        buf[..len].to_vec()
+    }
+
+    /// A client that was welcomed as player 3 with packet 1,000.
+    fn welcomed() -> ClientLink {
+        let mut link = ClientLink::new(50, PlayerName::DEFAULT);
+        assert!(link.write_join(at(0), &mut [0; 64]).is_some());
+        let welcome = packet(1_000, &Payload::Welcome { player_id: 3, seed: 1 });
+        let heard = link.receive(at(10), &welcome, &mut Vec::new());
+        assert_eq!(heard, Ok(FromServer::Accepted { id: 3, seed: Some(1) }));
+        link
+    }
+
+    fn written(link: &mut ClientLink, now: Time) -> Vec<Payload<'static>> {
+        let mut buf = [0; 64];
+        core::iter::from_fn(|| {
+            let len = link.write_due(now, &mut buf)?;
+            match decode(&buf[..len]).unwrap().payload {
+                Payload::Ack(number) => Some(Payload::Ack(number)),
+                other => panic!("{other:?}"),
+            }
+        })
+        .collect()
+    }
+
+    #[test]
+    fn challenges_are_acknowledged_across_gaps_and_are_no_seat() {
+        let (mut link, mut shown) = (welcomed(), Vec::new());
+        let challenge = Payload::EntityDestroy { id: NO_ENTITY };
+        // Three in a row were lost before the last one.
+        for number in [2_000, 5_096] {
+            assert_eq!(link.receive(at(20), &packet(number, &challenge), &mut shown), Ok(FromServer::Alive));
+        }
+        let acks = [1_000, 2_000, 5_096].map(Payload::Ack);
+        assert_eq!(written(&mut link, at(20)), acks);
+        let mut buf = [0; 64];
+        let len = link.write_alive(at(30), &mut buf).unwrap();
+        assert_eq!(
+            decode(&buf[..len]).unwrap().payload,
+            Payload::Ack(1_000),
+            "the proof, until there is a seat"
+        );
+        let spawn = packet(5_097, &Payload::EntitySpawn { id: 3, kind: 0, x: 1, y: 1 });
+        assert_eq!(link.receive(at(40), &spawn, &mut shown), Ok(FromServer::Messages));
+        let len = link.write_alive(at(50), &mut buf).unwrap();
+        assert_eq!(decode(&buf[..len]).unwrap().payload, Payload::Heartbeat);
+        let far = packet(5_097 + 400, &Payload::Heartbeat);
+        assert_eq!(link.receive(at(50), &far, &mut shown), Err(Refusal::FarSequence), "gaps are over");
+    }
+
+    #[test]
+    fn only_the_own_players_end_is_ours() {
+        let (mut link, mut shown) = (welcomed(), Vec::new());
+        let left = |id| Payload::PlayerLeft { player_id: id };
+        assert_eq!(link.receive(at(20), &packet(1_001, &left(4)), &mut shown), Ok(FromServer::Quiet));
+        assert_eq!(link.receive(at(20), &packet(1_002, &left(3)), &mut shown), Ok(FromServer::Leaves));
+    }
+
+    #[test]
+    fn a_leave_is_repeated_under_its_number_until_its_ack() {
+        let mut link = welcomed();
+        let (mut first, mut second) = ([0; 16], [0; 16]);
+        let lens = (link.write_leaves(at(20), &mut first), link.write_leaves(at(120), &mut second));
+        assert_eq!((lens.0, first), (lens.1, second));
+        let number = u16::from_be_bytes([first[2], first[3]]);
+        assert!(!link.ends_farewell(&packet(1_001, &Payload::Ack(number + 1))));
+        assert!(link.ends_farewell(&packet(1_001, &Payload::Ack(number))));
+    }
+}

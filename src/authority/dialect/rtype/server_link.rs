@@ -247,3 +247,73 @@ impl SpeaksToClient for ServerLink {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Span;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    fn packet(sequence: u16, payload: &Payload<'_>) -> Vec<u8> {
+        let mut buf = [0; 64];
+        let len = encode(Header { asks_ack: false, sequence }, payload, &mut buf).unwrap();
+        buf[..len].to_vec()
+    }
+
+    /// The link of client 3 after challenges 1,000 and 1,700.
+    fn link() -> ServerLink {
+        let mut challenges = Challenges::after(1_000);
+        challenges.push(1_700);
+        let mut link = ServerLink::idle(1);
+        link.begin(at(0), 3, &challenges);
+        link
+    }
+
+    #[test]
+    fn a_farewell_is_heard_by_its_own_ack() {
+        let (mut link, mut inputs, mut buf) = (link(), Vec::new(), [0; 64]);
+        link.queue_records(at(0), [(1, &Record::Hit { id: 3, damage: 1, frame: 1 })].into_iter());
+        assert!(link.write_due(at(0), &mut buf).is_some());
+        let len = link.write_leaves(at(10), &mut buf).unwrap();
+        let number = decode(&buf[..len]).unwrap().header.sequence;
+        assert_eq!(number, 1_702);
+        for (sequence, named, is_heard) in [(50, 1_701, false), (51, 1_000, false), (52, 1_702, true)] {
+            link.receive(at(20), &packet(sequence, &Payload::Ack(named)), &mut inputs).unwrap();
+            assert_eq!(link.is_farewell_heard(), is_heard, "{named}");
+        }
+    }
+
+    #[test]
+    fn challenges_may_be_acknowledged_late_and_other_numbers_not() {
+        let (mut link, mut inputs) = (link(), Vec::new());
+        let mut acked = |sequence, named| {
+            link.receive(at(20), &packet(sequence, &Payload::Ack(named)), &mut inputs).is_ok()
+        };
+        assert_eq!(
+            [acked(1, 1_000), acked(2, 1_700), acked(3, 1_001), acked(4, 1_701)],
+            [true, true, false, false]
+        );
+    }
+
+    #[test]
+    fn an_input_counts_once() {
+        let (mut link, mut inputs) = (link(), Vec::new());
+        let input = packet(9, &Payload::Input(InputFlags::RIGHT));
+        assert_eq!(link.receive(at(20), &input, &mut inputs), Ok(FromClient::Inputs));
+        assert_eq!(link.receive(at(21), &input, &mut inputs), Ok(FromClient::Alive));
+    }
+
+    #[test]
+    fn a_client_that_is_heard_of_is_not_unanswered() {
+        let (mut link, mut inputs, mut buf) = (link(), Vec::new(), [0; 64]);
+        link.queue_records(at(0), [(1, &Record::Hit { id: 3, damage: 1, frame: 1 })].into_iter());
+        for ms in (0..1_000).step_by(10) {
+            while link.write_due(at(ms), &mut buf).is_some() {}
+            link.receive(at(ms), &packet(ms as u16 / 10, &Payload::Heartbeat), &mut inputs).unwrap();
+            assert_eq!(link.lost(at(ms)), None, "after {ms} ms");
+        }
+    }
+}
