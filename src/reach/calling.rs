@@ -184,3 +184,170 @@ impl Reach {
         self.permit(now, at);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::ReachConfig;
+    use super::super::candidate::{Candidate, Kind};
+    use super::super::letter::Credentials;
+    use super::*;
+    use crate::rendezvous::Credentials as TurnCredentials;
+    use crate::seal::Randomness;
+
+    const SERVER: &str = "198.51.100.1:3479";
+
+    fn at(text: &str) -> SocketAddr {
+        text.parse().unwrap()
+    }
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    fn config() -> ReachConfig {
+        let mut config = ReachConfig::new(std::time::Instant::now(), [at("192.0.2.1:7000")]);
+        config.randomness = Randomness::Seeded(1);
+        config
+    }
+
+    fn letter(generation: u8) -> Letter {
+        let credentials = Credentials::draw(&[generation; 32]);
+        let candidates = vec![Candidate { kind: Kind::Host, addr: at("192.0.2.2:7000") }];
+        Letter { no_relay: false, generation, credentials, candidates }
+    }
+
+    fn seen(ticket: u64, reach: &mut Reach, seal: &mut Seal, relay: Option<&str>) {
+        reach.meeting.ticket = Some(ticket);
+        let credentials = relay.map(|server| TurnCredentials {
+            server: at(server),
+            user: "user".to_owned(),
+            password: "password".to_owned(),
+            valid: ms(600_000),
+        });
+        reach.heard(ms(0), News::Seen { observed: at("203.0.113.9:7000"), credentials }, seal);
+    }
+
+    /// A host, and guests whose INITs it takes.
+    struct Host {
+        reach: Reach,
+        seal: Seal,
+        guests: u64,
+    }
+
+    impl Host {
+        fn new() -> Self {
+            let seal = Seal::host(Randomness::Seeded(2)).unwrap();
+            Self { reach: Reach::host(config(), at(SERVER), &[7; 32]).unwrap(), seal, guests: 0 }
+        }
+
+        /// The next guest calls. Returns the address of its search, if there is one.
+        fn called(&mut self, now: Duration) -> Option<SocketAddr> {
+            self.guests += 1;
+            let (key, ticket) = (self.seal.public_key().unwrap(), self.seal.renew_ticket().unwrap());
+            let mut guest = Seal::join_by_letter(Randomness::Seeded(10 + self.guests), key).unwrap();
+            let init = guest.write_init(now, ticket, &letter(0).encode()).unwrap();
+            let before: Vec<_> = self.shown();
+            self.reach.heard(now, News::Init { guest: self.guests, init }, &mut self.seal);
+            self.reach.answer_guests(now, &mut self.seal);
+            self.shown().into_iter().find(|shown| !before.contains(shown))
+        }
+
+        fn shown(&self) -> Vec<SocketAddr> {
+            self.reach.searches.iter().map(|search| search.shown).collect()
+        }
+    }
+
+    #[test]
+    fn a_ninth_guest_replaces_the_oldest_without_a_path() {
+        let mut host = Host::new();
+        // Four handshakes a second.
+        let first: Vec<_> = (0..8).map(|n| host.called(ms(260 * n)).unwrap()).collect();
+        assert_eq!(host.called(ms(1_990)), None, "all had less than two seconds");
+        assert_eq!((host.shown(), host.reach.stats.letters_refused), (first.clone(), 1));
+        assert!(host.called(ms(3_000)).is_some());
+        assert_eq!(host.shown()[..7], first[1..], "the oldest has made room");
+        // Connected guests of which something was opened keep their searches.
+        host.reach.searches.iter_mut().for_each(|search| search.connected = true);
+        assert_eq!(host.called(ms(7_000)), None);
+        assert!(host.called(ms(14_000)).is_some(), "nothing was opened for ten seconds");
+        assert_eq!(host.shown().len(), MAX_SEARCHES);
+    }
+
+    #[test]
+    fn the_time_to_the_first_path_counts_from_its_guest() {
+        let mut host = Host::new();
+        host.called(ms(100));
+        host.called(ms(400));
+        assert_eq!(host.reach.since, Some(ms(400)));
+        host.reach.found_after = Some(ms(50));
+        host.called(ms(700));
+        assert_eq!(host.reach.since, Some(ms(400)), "a path was found");
+    }
+
+    #[test]
+    fn a_letter_of_a_guest_restarts_its_time() {
+        let mut host = Host::new();
+        let shown = host.called(ms(0)).unwrap();
+        host.reach.letter(ms(900), shown, &letter(1).encode());
+        assert_eq!(host.reach.searches[0].since, ms(900));
+        host.reach.letter(ms(900), at("192.0.2.77:7"), &letter(2).encode());
+        host.reach.letter(ms(900), shown, b"no letter");
+        assert_eq!(host.reach.stats.letters_refused, 2);
+    }
+
+    #[test]
+    fn a_relay_at_a_loopback_or_multicast_address_is_refused() {
+        for (server, named, taken) in [
+            (SERVER, "127.0.0.1:3478", false),
+            (SERVER, "[::1]:3478", false),
+            (SERVER, "224.0.0.1:3478", false),
+            (SERVER, "198.51.100.2:3478", true),
+            ("127.0.0.1:3479", "127.0.0.1:3478", true),
+        ] {
+            let mut reach = Reach::host(config(), at(server), &[7; 32]).unwrap();
+            let mut seal = Seal::host(Randomness::Seeded(2)).unwrap();
+            seen(1, &mut reach, &mut seal, Some(named));
+            assert_eq!(reach.relaying.server().is_some(), taken, "{named} by {server}");
+        }
+    }
+
+    #[test]
+    fn a_joiner_posts_once_for_each_ticket_until_it_is_answered() {
+        let key = Seal::host(Randomness::Seeded(2)).unwrap().public_key().unwrap();
+        let mut seal = Seal::join_by_letter(Randomness::Seeded(3), key).unwrap();
+        let rendezvous = crate::seal::invite::Rendezvous { server: at(SERVER), room: [7; 16] };
+        let mut reach = Reach::join(config(), &rendezvous).unwrap();
+        reach.waiting.silent = Some(NoWay::HostSilent);
+        seen(1, &mut reach, &mut seal, None);
+        assert_eq!(reach.waiting.silent, None, "the server answers again");
+        reach.post_init(ms(10), &mut seal);
+        seen(1, &mut reach, &mut seal, None);
+        assert_eq!((reach.waiting.gathering, reach.waiting.posted), (None, Some(1)), "the same ticket");
+        seen(2, &mut reach, &mut seal, None);
+        reach.post_init(ms(4_000), &mut seal);
+        assert_eq!((reach.waiting.posted, reach.waiting.posted_at), (Some(2), Some(ms(10))));
+        reach.searches[0].begin(&letter(0), &letter(0).candidates);
+        seen(3, &mut reach, &mut seal, None);
+        assert_eq!((reach.waiting.gathering, reach.waiting.posted), (None, Some(2)), "it is answered");
+    }
+
+    #[test]
+    fn own_servers_are_no_candidates_of_a_peer() {
+        let mut host = Host::new();
+        let named = Letter {
+            candidates: vec![Candidate { kind: Kind::Host, addr: at(SERVER) }, letter(0).candidates[0]],
+            ..letter(0)
+        };
+        assert_eq!(host.reach.theirs(&named), letter(0).candidates);
+        host.reach.relay = Relay::Never;
+        let relayed = Candidate { kind: Kind::Relayed, addr: at("192.0.2.3:7") };
+        assert_eq!(host.reach.theirs(&Letter { candidates: vec![relayed], ..letter(0) }), []);
+    }
+
+    #[test]
+    fn datagrams_that_wait_are_bounded() {
+        let mut host = Host::new();
+        (0..1_000).for_each(|_| host.reach.push(at(SERVER), vec![0]));
+        assert_eq!((host.reach.out.len(), host.reach.stats.overhead_bytes), (128, 128));
+    }
+}

@@ -198,3 +198,94 @@ impl Meeting {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seal::Randomness;
+    use crate::wire::rendezvous::{Grant, Outcome, Packet, Reply, decode, encode};
+
+    const SERVER: SocketAddr =
+        SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1)), 9);
+
+    fn secs(secs: u64) -> Duration {
+        Duration::from_secs(secs)
+    }
+
+    fn joiner() -> Meeting {
+        Meeting::join(Post::new(SERVER, [7; 16], Randomness::Seeded(1)).unwrap())
+    }
+
+    /// Runs a meeting, every tenth of a second and at its deadlines, at a server that grants another ticket each time, or refuses.
+    /// Returns when there were news.
+    fn run(meeting: &mut Meeting, time: core::ops::Range<u64>, refusal: Option<Denial>) -> Vec<u64> {
+        let (mut news, mut buf) = (Vec::new(), [0; 1_200]);
+        for tenth in time.start * 10..time.end * 10 {
+            let now = Duration::from_millis(tenth * 100);
+            meeting.run(now, || None);
+            while let Some((to, len)) = meeting.poll_transmit(now, &mut buf) {
+                let answer = match (decode(&buf[..len]).unwrap(), refusal) {
+                    (Packet::Ask(ask), Some(why)) => {
+                        Packet::Reply(Reply { nonce: ask.nonce, outcome: Outcome::Refused(why) })
+                    }
+                    (Packet::Ask(ask), None) => {
+                        Packet::Grant(Grant { nonce: ask.nonce, observed: SERVER, ticket: tenth, turn: None })
+                    }
+                    _ => continue,
+                };
+                let len = encode(&answer, &mut buf).unwrap();
+                meeting.handle(now, to, &buf[..len]);
+            }
+            while let Some(one) = meeting.poll_news() {
+                // A host that does not answer is none of the server's news.
+                if !matches!(one, News::Silent(NoWay::HostSilent | NoWay::RendezvousSilent { .. })) {
+                    news.push(tenth);
+                }
+            }
+        }
+        news
+    }
+
+    #[test]
+    fn a_joiner_without_an_answer_asks_for_a_new_ticket() {
+        let mut joiner = joiner();
+        assert_eq!(run(&mut joiner, 0..1, None), [0]);
+        assert_eq!(joiner.ticket, Some(0));
+        joiner.post(secs(1), &[crate::wire::seal::INIT; 333]);
+        assert!(joiner.deadline().is_some_and(|at| at <= secs(5)));
+        assert_eq!(run(&mut joiner, 1..11, None), [50, 90], "every 4 s, and not more often");
+        assert_eq!(joiner.ticket, Some(90));
+        joiner.settle();
+        assert_eq!(run(&mut joiner, 11..30, None), [0_u64; 0], "it has its answer");
+    }
+
+    #[test]
+    fn a_joiner_renews_its_credentials_every_five_minutes() {
+        let mut joiner = joiner();
+        assert_eq!(run(&mut joiner, 0..299, None), [0]);
+        assert_eq!(joiner.deadline(), Some(secs(300)));
+        assert_eq!(run(&mut joiner, 299..700, None), [3_000, 6_000]);
+    }
+
+    #[test]
+    fn a_busy_server_is_no_reason_to_give_up() {
+        assert_eq!(run(&mut joiner(), 0..2, Some(Denial::Busy)), [0_u64; 0]);
+        assert_ne!(run(&mut joiner(), 0..2, Some(Denial::Full)), [0_u64; 0]);
+    }
+
+    #[test]
+    fn a_host_tells_no_refusal_of_a_busy_server() {
+        let refused = |why| {
+            let mut host = Meeting::host(Registration::new(SERVER, &[7; 32], Randomness::Seeded(1)).unwrap());
+            let mut buf = [0; 1_200];
+            host.run(secs(0), || Some(1));
+            let (to, len) = host.poll_transmit(secs(0), &mut buf).unwrap();
+            let Packet::Register(register) = decode(&buf[..len]).unwrap() else { panic!("no REGISTER") };
+            let outcome = Outcome::Refused(why);
+            let len = encode(&Packet::Reply(Reply { nonce: register.nonce, outcome }), &mut buf).unwrap();
+            host.handle(secs(0), to, &buf[..len]);
+            host.poll_news().is_some()
+        };
+        assert!(!refused(Denial::Busy) && refused(Denial::Full));
+    }
+}

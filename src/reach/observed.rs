@@ -30,3 +30,40 @@ impl Observed {
         [self.rendezvous, self.relay.filter(|addr| Some(*addr) != self.rendezvous)]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> SocketAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_new_mapping_at_the_relay_voids_that_of_the_rendezvous() {
+        let (old, new) = (at("203.0.113.9:7000"), at("203.0.113.9:7001"));
+        let mut observed = Observed::default();
+        observed.rendezvous_saw(old);
+        observed.relay_saw(at("203.0.113.9:6000"));
+        assert_eq!(
+            observed.addresses(),
+            [Some(old), Some(at("203.0.113.9:6000"))],
+            "the first one voids nothing"
+        );
+        observed.relay_saw(new);
+        assert_eq!(observed.addresses(), [None, Some(new)]);
+        observed.relay_saw(new);
+        observed.rendezvous_saw(new);
+        assert_eq!(observed.addresses(), [Some(new), None], "one address is named once");
+    }
+
+    #[test]
+    fn a_mapped_ipv4_address_is_named_as_ipv4() {
+        let (mapped, plain) = (at("[::ffff:203.0.113.9]:7000"), at("203.0.113.9:7000"));
+        let mut observed = Observed::default();
+        observed.rendezvous_saw(mapped);
+        assert_eq!(observed.addresses(), [Some(plain), None]);
+        observed.relay_saw(mapped);
+        assert_eq!(observed.addresses(), [Some(plain), None]);
+    }
+}

@@ -104,6 +104,16 @@ mod tests {
     }
 
     #[test]
+    fn a_path_that_was_used_again_is_not_the_first_to_make_room() {
+        let mut table = PathTable::default();
+        let shown: Vec<_> =
+            (1..=MAX_RELAYED as u16).map(|port| table.shown(relayed(port), |_| false).unwrap()).collect();
+        table.shown(relayed(1), |_| false);
+        table.shown(relayed(99), |_| false);
+        assert_eq!((table.path(shown[0]), table.path(shown[1])), (Some(relayed(1)), None));
+    }
+
+    #[test]
     fn a_path_in_use_makes_no_room() {
         let mut table = PathTable::default();
         let used = table.shown(relayed(1), |_| false).unwrap();

@@ -140,12 +140,29 @@ mod tests {
     }
 
     #[test]
-    fn the_server_is_asked_a_few_times_and_no_more() {
-        let mut probe = asked();
-        let mut asked = 1;
-        for ms in 0..60_000 {
-            asked += u32::from(probe.poll_transmit(Duration::from_millis(ms)).is_some());
-        }
-        assert_eq!((asked, probe.deadline()), (ASKS, None));
+    fn the_server_is_asked_at_doubling_intervals() {
+        let mut probe = Probe::new(Duration::ZERO, "198.51.100.1:3478".parse().unwrap(), ID);
+        assert_eq!(probe.handle(Duration::ZERO, &answer()), None, "nothing was asked yet");
+        let is_asked = |ms: &u64| probe.poll_transmit(Duration::from_millis(*ms)).is_some();
+        assert_eq!((0..60_000).filter(is_asked).collect::<Vec<_>>(), [0, 150, 450, 1_050, 2_250]);
+        assert_eq!(probe.deadline(), None);
+    }
+
+    #[test]
+    fn the_round_trip_is_that_of_the_last_request() {
+        let (mut probe, ms) = (asked(), Duration::from_millis);
+        assert!(probe.poll_transmit(ms(150)).is_some());
+        assert_eq!(probe.handle(ms(170), &answer()).map(|seen| seen.round_trip), Some(ms(20)));
+    }
+
+    #[test]
+    fn a_mapped_ipv4_address_is_seen_as_ipv4() {
+        let mut bytes = answer()[..HEAD_LEN].to_vec();
+        let mask: Vec<u8> = REQUEST[4..].iter().chain(&ID).copied().collect();
+        let ip = std::net::Ipv4Addr::new(192, 0, 2, 1).to_ipv6_mapped().octets();
+        bytes.extend([0x00, 0x20, 0x00, 0x14, 0x00, 0x02, mask[0], 7 ^ mask[1]]);
+        bytes.extend(ip.iter().zip(&mask).map(|(byte, mask)| byte ^ mask));
+        let seen = asked().handle(Duration::ZERO, &bytes).map(|seen| seen.addr);
+        assert_eq!(seen, Some("192.0.2.1:7".parse().unwrap()));
     }
 }

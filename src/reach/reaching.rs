@@ -174,7 +174,6 @@ impl Reach {
     ) -> Option<(SocketAddr, usize)> {
         let path = self.paths.path(to)?;
         self.scratch.get_mut(..len)?.copy_from_slice(&buf[..len]);
-        self.relaying.bind(now, path.remote);
         self.relaying.wrap(now, path.remote, &self.scratch[..len], buf)
     }
 }

@@ -258,3 +258,249 @@ impl Search {
         path.relayed || self.their_relay == Some(path.remote)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ADDRS: [&str; 2] = ["192.0.2.1:7", "192.0.2.2:7"];
+    const SHOWN: &str = "[100:0:0:2::1]:1";
+    const MS: Duration = Duration::from_millis(1);
+
+    fn at(text: &str) -> SocketAddr {
+        text.parse().unwrap()
+    }
+
+    fn path(text: &str) -> Path {
+        Path { relayed: false, remote: at(text) }
+    }
+
+    fn host(text: &str) -> Candidate {
+        Candidate { kind: Kind::Host, addr: at(text) }
+    }
+
+    fn own(candidates: &[Candidate], id: usize, seed: u8) -> Own<'_> {
+        let credentials = Credentials::draw(&core::array::from_fn(|at| at as u8 * (2 + id as u8) + seed));
+        let bases = Bases { direct: [Some(at(ADDRS[id])), None], relayed: None };
+        Own { credentials, tie_breaker: id as u64, bases, candidates, no_relay: false }
+    }
+
+    /// The searches of two machines, of which the first one controls, and the network between them.
+    struct Two {
+        now: Duration,
+        latency: Duration,
+        searches: [Search; 2],
+        /// When each datagram arrives, and where.
+        sent: Vec<(Duration, usize, Vec<u8>)>,
+        named: [Vec<Candidate>; 2],
+    }
+
+    impl Two {
+        /// Both name these addresses.
+        fn new(named: [&str; 2]) -> Self {
+            let origin = std::time::Instant::now().into();
+            let named = named.map(|text| vec![host(text)]);
+            let searches = core::array::from_fn(|id| {
+                Search::new(Duration::ZERO, origin, at(SHOWN), id == 0, &own(&named[id], id, 0))
+            });
+            Self { now: Duration::ZERO, latency: 10 * MS, searches, sent: Vec::new(), named }
+        }
+
+        fn letter(&self, id: usize) -> Letter {
+            Letter::decode(self.searches[id].text()).unwrap()
+        }
+
+        fn begin(&mut self) {
+            for id in [0, 1] {
+                let letter = self.letter(1 - id);
+                self.searches[id].begin(&letter, &letter.candidates);
+            }
+        }
+
+        /// The first machine begins a new search, and the second one takes it up.
+        fn restart(&mut self) {
+            let [one, two] = [0, 1].map(|id| own(&self.named[id], id, 100));
+            self.searches[0].restart(self.now, &one);
+            let letter = self.letter(0);
+            self.searches[1].follow(self.now, &letter, &letter.candidates, &two);
+            let answer = self.letter(1);
+            assert!(self.searches[0].answer(self.now, &answer, &answer.candidates));
+            self.searches.iter_mut().for_each(|search| search.since = self.now);
+        }
+
+        fn run(&mut self, time: Duration) {
+            let end = self.now + time;
+            while self.now < end {
+                self.now += 5 * MS;
+                for (at, to, datagram) in core::mem::take(&mut self.sent) {
+                    if at <= self.now {
+                        self.searches[to].checks.handle(self.now, path(ADDRS[1 - to]), &datagram);
+                    } else {
+                        self.sent.push((at, to, datagram));
+                    }
+                }
+                for (id, search) in self.searches.iter_mut().enumerate() {
+                    search.checks.run(self.now);
+                    while let Some((path, message)) = search.checks.poll_transmit(self.now) {
+                        if path.remote == at(ADDRS[1 - id]) {
+                            self.sent.push((self.now + self.latency, 1 - id, message));
+                        }
+                    }
+                }
+            }
+        }
+
+        fn offer(&mut self, in_use: Option<&str>) -> Option<Path> {
+            self.searches[0].offer(self.now, in_use.map(at)).map(|(path, _)| path)
+        }
+    }
+
+    #[test]
+    fn a_new_search_offers_its_path_anew() {
+        let mut two = Two::new(ADDRS);
+        two.begin();
+        two.run(500 * MS);
+        assert_eq!(two.offer(None), Some(path(ADDRS[1])));
+        two.searches[0].offered_as = Some((at(ADDRS[1]), two.now));
+        two.run(500 * MS);
+        assert_eq!(two.offer(Some(ADDRS[1])), None, "once");
+        two.restart();
+        assert_eq!(two.offer(Some(ADDRS[1])), None, "nothing is found yet");
+        two.run(500 * MS);
+        assert_eq!(two.offer(Some(ADDRS[1])), Some(path(ADDRS[1])));
+    }
+
+    #[test]
+    fn a_path_that_the_seal_left_is_offered_again() {
+        let mut two = Two::new(ADDRS);
+        two.begin();
+        two.run(500 * MS);
+        assert_eq!(two.offer(None), Some(path(ADDRS[1])));
+        let answered = two.searches[0].checks.answered_at(path(ADDRS[1])).unwrap();
+        two.searches[0].offered_as = Some((at(ADDRS[1]), answered - 5 * MS));
+        assert_eq!(two.offer(Some("192.0.2.9:9")), None, "the seal has time to take it");
+        two.searches[0].offered_as = Some((at(ADDRS[1]), two.now));
+        two.run(6_000 * MS);
+        assert_eq!(two.offer(Some(ADDRS[1])), None, "it is in use");
+        assert_eq!(two.offer(Some("192.0.2.9:9")), Some(path(ADDRS[1])));
+    }
+
+    #[test]
+    fn the_round_trip_of_an_offer_is_the_newest() {
+        let mut two = Two::new(ADDRS);
+        two.begin();
+        two.run(500 * MS);
+        two.offer(None);
+        assert_eq!(two.searches[0].offered.map(|(_, round_trip)| round_trip), Some(20 * MS));
+        two.latency = 50 * MS;
+        two.run(6_000 * MS);
+        two.offer(Some(ADDRS[1]));
+        assert_eq!(two.searches[0].offered.map(|(_, round_trip)| round_trip), Some(100 * MS));
+    }
+
+    #[test]
+    fn a_new_search_takes_named_addresses_first() {
+        // The second machine is behind a symmetric NAT: its checks come from an address that it has not named.
+        let mut two = Two::new([ADDRS[0], "192.0.2.99:9"]);
+        two.begin();
+        two.run(400 * MS);
+        assert_eq!(two.offer(None), Some(path(ADDRS[1])), "the first search takes it at once");
+        two.restart();
+        two.run(NAMED_FIRST - 10 * MS);
+        assert_eq!(two.offer(None), None);
+        two.run(10 * MS);
+        assert_eq!(two.offer(None), Some(path(ADDRS[1])));
+    }
+
+    #[test]
+    fn a_letter_of_the_peer_restarts_a_search_seldom_and_only_forward() {
+        let mut two = Two::new(ADDRS);
+        let with = |two: &Two, generation| Letter { generation, ..two.letter(0) };
+        let is_newer =
+            |two: &Two, ms: u32, generation| two.searches[1].is_newer(MS * ms, &with(two, generation));
+        assert!(!is_newer(&two, 499, 1), "too soon after the first one");
+        assert!(is_newer(&two, 500, 1) && is_newer(&two, 500, 127));
+        assert!(!is_newer(&two, 500, 0) && !is_newer(&two, 500, 128) && !is_newer(&two, 500, 255), "older");
+        let letter = with(&two, 1);
+        let candidates = two.named[1].clone();
+        two.searches[1].follow(1_000 * MS, &letter, &[], &own(&candidates, 1, 9));
+        assert!(!is_newer(&two, 1_499, 2) && is_newer(&two, 1_500, 2));
+        assert!(!two.searches[1].answer(1_500 * MS, &with(&two, 0), &[]), "of an older search");
+        assert!(two.searches[1].answer(1_500 * MS, &with(&two, 1), &[]));
+    }
+
+    #[test]
+    fn a_letter_is_repeated_until_it_is_answered() {
+        let mut two = Two::new(ADDRS);
+        let (search, candidates) = (&mut two.searches[0], two.named[0].clone());
+        search.restart(Duration::ZERO, &own(&candidates, 0, 9));
+        assert!(search.letter_due(Duration::ZERO));
+        search.checks.run(Duration::ZERO);
+        assert!(search.deadline().is_some_and(|at| at <= REPEAT));
+        let due: Vec<u32> = (1..60_000).filter(|ms| search.letter_due(MS * *ms)).collect();
+        assert_eq!(due, [150, 450, 1_050, 2_250, 4_650]);
+        search.restart(Duration::ZERO, &own(&candidates, 0, 9));
+        assert!(search.letter_due(Duration::ZERO));
+        let answer = Letter { generation: 2, ..Letter::decode(two.searches[1].text()).unwrap() };
+        let search = &mut two.searches[0];
+        assert!(search.answer(100 * MS, &answer, &[]));
+        assert!(!search.letter_due(10_000 * MS), "it is answered");
+        assert!(search.answer(10_000 * MS, &answer, &[]));
+        assert!(search.letter_due(10_000 * MS), "the peer has not got ours");
+        assert!(!search.letter_due(20_000 * MS));
+    }
+
+    #[test]
+    fn the_wishes_of_the_peer_are_those_of_its_letter() {
+        let mut two = Two::new(ADDRS);
+        let letter = Letter { no_relay: true, ..two.letter(1) };
+        two.searches[0].begin(&letter, &[]);
+        assert!(two.searches[0].no_relay);
+        two.searches[0].again(700 * MS, &letter.credentials, &[]);
+        assert_eq!(two.searches[0].since, 700 * MS);
+    }
+
+    #[test]
+    fn own_addresses_are_doubted_anew_in_each_silence() {
+        let mut two = Two::new(ADDRS);
+        let search = &mut two.searches[0];
+        let mut doubts = |ms: u32, silent| search.doubts(MS * ms, silent, None);
+        assert!(doubts(0, true) && !doubts(1_999, true) && doubts(2_000, true));
+        assert!(!doubts(2_100, false));
+        assert!(doubts(2_200, true), "another silence");
+    }
+
+    #[test]
+    fn only_paths_that_answer_checks_are_fallbacks() {
+        let mut two = Two::new(ADDRS);
+        two.begin();
+        // The peer says that its address is that of a relay.
+        let relay = Candidate { kind: Kind::Relayed, addr: at(ADDRS[1]) };
+        let peer = Letter::decode(two.searches[1].text()).unwrap();
+        two.searches[0].begin(&peer, &[relay]);
+        assert!(!two.searches[0].find_fallbacks(two.now, true, true), "nothing has answered");
+        two.run(500 * MS);
+        assert!(two.searches[0].find_fallbacks(two.now, true, true));
+        let found = |two: &Two| two.searches[0].fallbacks().collect::<Vec<_>>();
+        assert_eq!(found(&two), [path(ADDRS[1])], "through our relay nothing has answered");
+        let candidates = two.named[0].clone();
+        two.searches[0].restart(two.now, &own(&candidates, 0, 9));
+        assert!(!two.searches[0].find_fallbacks(two.now, true, true), "a new search keeps it");
+        two.searches[0].begin(&peer, &[relay]);
+        assert!(!two.searches[0].find_fallbacks(two.now + PROVEN - 500 * MS, true, true));
+        assert!(two.searches[0].find_fallbacks(two.now + PROVEN, true, true), "the proof is too old");
+        assert_eq!(found(&two), []);
+    }
+
+    #[test]
+    fn a_peer_that_wants_no_relay_has_no_fallbacks() {
+        let mut two = Two::new(ADDRS);
+        two.begin();
+        let relay = Candidate { kind: Kind::Relayed, addr: at(ADDRS[1]) };
+        let letter = Letter { no_relay: true, ..two.letter(1) };
+        two.searches[0].begin(&letter, &[relay]);
+        two.run(500 * MS);
+        assert!(two.searches[0].checks.answered_at(path(ADDRS[1])).is_some());
+        assert!(!two.searches[0].find_fallbacks(two.now, true, true));
+    }
+}

@@ -189,9 +189,6 @@ impl Reach {
             self.found_after.get_or_insert(now.saturating_sub(since));
             trace_path(addr, path);
         }
-        if path.relayed {
-            self.relaying.bind(now, path.remote);
-        }
     }
 
     /// Looks whether anything comes from a peer, and begins a new search when our addresses have changed.
