@@ -412,6 +412,20 @@ mod tests {
     }
 
     #[test]
+    fn a_replayed_nomination_does_not_move_the_controlled_side() {
+        let [_, mut two] = pair();
+        let paths = [from(ADDRS[0]), from("192.0.2.3:7")];
+        for path in paths {
+            assert!(two.note_request(path, true));
+            two.entry(path).unwrap().round_trip = Some(PACE);
+        }
+        let chosen = |two: &Checks| two.chosen().map(|(path, _)| path);
+        assert_eq!(chosen(&two), Some(paths[1]), "the newest choice");
+        assert!(two.note_request(paths[0], true));
+        assert_eq!(chosen(&two), Some(paths[1]));
+    }
+
+    #[test]
     fn a_recorded_check_from_elsewhere_draws_few_checks_however_often_it_comes() {
         let [mut one, mut two] = pair();
         let (mut now, request) = check(&mut one, Duration::ZERO);

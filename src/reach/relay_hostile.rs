@@ -13,7 +13,8 @@ use turn_client_proto::types::{TransportType, TurnCredentials};
 use turn_server_proto::api::{Transmit, TurnServerApi, TurnServerPollRet};
 use turn_server_proto::server::TurnServer;
 
-const RELAY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 1)), 3478);
+pub(super) const RELAY: SocketAddr =
+    SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 1)), 3478);
 const METHODS: [u16; 10] = [1, 3, 4, 6, 7, 8, 9, 10, 11, 12];
 const CLASSES: [u16; 6] = [0x000, 0x010, 0x100, 0x110, 0x110, 0x100];
 const ERRORS: [u16; 9] = [401, 401, 401, 438, 438, 437, 400, 442, 508];
@@ -23,8 +24,9 @@ const KNOWN: [u16; 21] = [
     0x01, 0x06, 0x08, 0x09, 0x0A, 0x0C, 0x0D, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x19, 0x1C, 0x1D, 0x1E,
     0x20, 0x22, 0x8002, 0x8028,
 ];
-/// The first bytes of a request for a permission.
+/// The first bytes of a request for a permission, and for a channel.
 const CREATE_PERMISSION: [u8; 2] = [0x00, 0x08];
+const CHANNEL_BIND: [u8; 2] = [0x00, 0x09];
 /// Those that end a message.
 const INTEGRITY: [u16; 3] = [0x08, 0x1C, 0x8028];
 /// Those of a refusal that asks for credentials.
@@ -34,7 +36,7 @@ const NONCES: [&str; 6] =
     ["nonce", "obMatJos2", "obMatJos2AAAA", "obMatJos2/==/", "obMatJos2wAAA1", "obMatJos2abc\u{e9}"];
 
 /// A relay with a right server inside, whose answers it mixes with others.
-struct Liar {
+pub(super) struct Liar {
     server: TurnServer,
     rng: Rng,
     /// The methods and identifiers of the newest requests, and answers of the right server.
@@ -43,7 +45,7 @@ struct Liar {
 }
 
 impl Liar {
-    fn new(seed: u32) -> Self {
+    pub(super) fn new(seed: u32) -> Self {
         let mut server = TurnServer::new(TransportType::Udp, RELAY, "town".to_owned());
         server.add_user("user".to_owned(), "password".to_owned());
         let rng = Rng::new(seed).unwrap();
@@ -60,8 +62,13 @@ impl Liar {
 
     /// The right answers to a request.
     fn answer(&mut self, now: Duration, request: &[u8]) -> Vec<Vec<u8>> {
+        self.answer_to(now, 999, request)
+    }
+
+    /// The right answers to a request that was sent from this port. Each port has an allocation of its own.
+    pub(super) fn answer_to(&mut self, now: Duration, port: u16, request: &[u8]) -> Vec<Vec<u8>> {
         let now = turn(now);
-        let transmit = Transmit::new(request, TransportType::Udp, ([10, 0, 0, 9], 999).into(), RELAY);
+        let transmit = Transmit::new(request, TransportType::Udp, ([10, 0, 0, 9], port).into(), RELAY);
         let answer = self.server.recv(transmit, now).map(|answer| answer.build().data);
         let mut answers: Vec<Vec<u8>> = answer.into_iter().collect();
         while let TurnServerPollRet::AllocateSocket {
@@ -72,7 +79,7 @@ impl Liar {
             family,
         } = self.server.poll(now)
         {
-            let made = Ok(([10, 0, 0, 1], 50_000).into());
+            let made = Ok(([10, 0, 0, 1], 50_000 + client_addr.port() - 999).into());
             self.server.allocated_socket(transport, at, client_addr, kind, family, made, now);
         }
         answers.extend(core::iter::from_fn(|| self.server.poll_transmit(now)).map(|sent| sent.data));
@@ -178,7 +185,15 @@ impl Liar {
 
     /// Every second message with the integrity that the credentials of the allocation give it.
     fn signed(&mut self, datagram: &[u8]) -> Option<Vec<u8>> {
-        let message = Message::from_bytes(datagram).ok().filter(|_| self.rng.chance(1, 2))?;
+        if self.rng.chance(1, 2) {
+            return None;
+        }
+        let algorithm = self.pick(&[IntegrityAlgorithm::Sha1, IntegrityAlgorithm::Sha256]);
+        self.sign(datagram, algorithm)
+    }
+
+    fn sign(&self, datagram: &[u8], algorithm: IntegrityAlgorithm) -> Option<Vec<u8>> {
+        let message = Message::from_bytes(datagram).ok()?;
         let mut writer =
             Message::builder(message.get_type(), message.transaction_id(), MessageWriteVec::new());
         for (_, attribute) in message.iter_attributes() {
@@ -186,16 +201,19 @@ impl Liar {
                 let _ = writer.add_attribute(&attribute);
             }
         }
-        let algorithm = self.pick(&[IntegrityAlgorithm::Sha1, IntegrityAlgorithm::Sha256]);
         let key = TurnCredentials::new("user", "password").into_long_term_credentials("town");
         writer.add_message_integrity(&key.into(), algorithm).ok()?;
         Some(writer.finish())
     }
 }
 
-fn allocation() -> Allocation {
+pub(super) fn credentials() -> Credentials {
     let (user, password) = ("user".to_owned(), "password".to_owned());
-    Allocation::new(&Credentials { server: RELAY, user, password, valid: Duration::from_secs(100) })
+    Credentials { server: RELAY, user, password, valid: Duration::from_secs(100) }
+}
+
+fn allocation() -> Allocation {
+    Allocation::new(&credentials())
 }
 
 /// The results of one allocation.
@@ -283,33 +301,93 @@ fn no_message_of_a_relay_panics_or_makes_the_client_send_without_end() {
     assert!(believed > 100 && data > 5, "{believed}, {data}");
 }
 
+/// An allocation on a right relay, with the requests of one kind that were made so far.
+struct Made {
+    relay: Liar,
+    allocation: Allocation,
+    now: Duration,
+    kind: [u8; 2],
+    /// Whether the relay refuses requests of the kind.
+    refuses: bool,
+    asked: BTreeSet<Vec<u8>>,
+}
+
+impl Made {
+    fn new(kind: [u8; 2]) -> Self {
+        let (relay, allocation) = (Liar::new(1), allocation());
+        let asked = BTreeSet::new();
+        let mut made = Self { relay, allocation, now: Duration::ZERO, kind, refuses: false, asked };
+        while made.allocation.relayed().is_none() {
+            assert_eq!(made.run(), 0);
+        }
+        made
+    }
+
+    /// Lets a tenth of a second pass. Returns how many requests there were.
+    fn run(&mut self) -> usize {
+        self.now += Duration::from_millis(100);
+        self.allocation.run(self.now);
+        while let Some(request) = self.allocation.poll_transmit(self.now) {
+            let is_counted = request.starts_with(&self.kind);
+            if is_counted {
+                self.asked.insert(request[8..20].to_vec());
+            }
+            if is_counted && self.refuses {
+                // FORBIDDEN.
+                let mut refusal = [&[0x01, 0x10 | request[1], 0, 8], &request[4..20]].concat();
+                refusal.extend([0x00, 0x09, 0x00, 0x04, 0, 0, 4, 3]);
+                let refusal = self.relay.sign(&refusal, IntegrityAlgorithm::Sha1).unwrap();
+                assert_eq!(self.allocation.handle(self.now, &refusal), Heard::Own);
+                continue;
+            }
+            for answer in self.relay.answer(self.now, &request) {
+                self.allocation.handle(self.now, &answer);
+            }
+        }
+        self.asked.len()
+    }
+}
+
 /// A guest that names new machines in each of its letters, and others that come after it.
 #[test]
 fn a_peer_that_names_machines_without_end_leaves_permissions_to_others() {
-    let (mut relay, mut allocation) = (Liar::new(1), allocation());
-    let (mut now, mut asked) = (Duration::ZERO, BTreeSet::new());
-    let mut run = |allocation: &mut Allocation| {
-        now += Duration::from_millis(100);
-        allocation.run(now);
-        while let Some(request) = allocation.poll_transmit(now) {
-            if request.starts_with(&CREATE_PERMISSION) {
-                asked.insert(request[8..20].to_vec());
-            }
-            for answer in relay.answer(now, &request) {
-                allocation.handle(now, &answer);
-            }
-        }
-        (now, asked.len())
-    };
-    while allocation.relayed().is_none() {
-        assert_eq!(run(&mut allocation).1, 0);
-    }
+    let mut made = Made::new(CREATE_PERMISSION);
     let mut granted = |peer: u8| {
-        let (now, before) = run(&mut allocation);
+        let before = made.run();
         for last in 0..200 {
-            allocation.permit(now, [192, peer, 0, last].into(), ([192, 0, 2, peer], 7).into());
+            let now = made.now;
+            made.allocation.permit(now, [192, peer, 0, last].into(), ([192, 0, 2, peer], 7).into());
         }
-        (0..20).map(|_| run(&mut allocation).1 - before).max().unwrap()
+        (0..20).map(|_| made.run() - before).max().unwrap()
     };
     assert_eq!([1, 2, 3, 4, 1].map(&mut granted), [64, 32, 16, 8, 0]);
+}
+
+#[test]
+fn a_refused_permission_is_asked_for_again() {
+    let mut made = Made::new(CREATE_PERMISSION);
+    let permit = |made: &mut Made| {
+        let now = made.now;
+        made.allocation.permit(now, [192, 0, 2, 7].into(), ([192, 0, 2, 7], 7).into());
+        made.run();
+        made.run()
+    };
+    made.refuses = true;
+    assert_eq!(permit(&mut made), 1);
+    made.refuses = false;
+    assert_eq!(permit(&mut made), 2, "it may be granted now");
+    assert_eq!(permit(&mut made), 2, "it is granted");
+}
+
+#[test]
+fn channels_of_an_allocation_are_bounded() {
+    let mut made = Made::new(CHANNEL_BIND);
+    for round in 0..30 {
+        for port in 1..=10 {
+            let now = made.now;
+            made.allocation.bind(now, ([192, 0, 2, 7], round * 10 + port).into());
+        }
+        made.run();
+    }
+    assert_eq!(made.run(), 128);
 }

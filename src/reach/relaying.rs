@@ -182,3 +182,130 @@ impl Relaying {
         Some((allocation.server(), len))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::relay_hostile::{Liar, RELAY, credentials};
+    use super::*;
+
+    const ID: [u8; 12] = [7; 12];
+    const PORTS: [u16; 2] = [999, 1_000];
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    fn relayed(port: u16) -> Option<SocketAddr> {
+        Some(([10, 0, 0, 1], 50_000 + port - PORTS[0]).into())
+    }
+
+    /// The answer to a probe, which the relay saw come from a port.
+    fn seen(port: u16) -> Vec<u8> {
+        let mut answer = vec![0x01, 0x01, 0x00, 0x0C, 0x21, 0x12, 0xA4, 0x42];
+        answer.extend(ID);
+        answer.extend([0x00, 0x20, 0x00, 0x08, 0x00, 0x01]);
+        answer.extend((port ^ 0x2112).to_be_bytes());
+        answer.extend([10 ^ 0x21, 0x12, 0xA4, 9 ^ 0x42]);
+        answer
+    }
+
+    /// Runs a machine behind the port that its router gives it, or whose datagrams are lost. Returns how often its address on the
+    /// relay has changed.
+    fn run(relaying: &mut Relaying, relay: &mut Liar, time: core::ops::Range<u64>, port: Option<u16>) -> u32 {
+        let mut changes = 0;
+        for now in time.step_by(10).map(ms) {
+            changes += u32::from(relaying.run(now));
+            while let Some((to, message)) = relaying.poll_transmit(now) {
+                assert_eq!(to, RELAY);
+                let Some(port) = port else { continue };
+                if message.starts_with(&[0, 1]) {
+                    assert_eq!(
+                        relaying.handle(now, &seen(port)),
+                        Relayed::Seen(([10, 0, 0, 9], port).into())
+                    );
+                    continue;
+                }
+                for answer in relay.answer_to(now, port, &message) {
+                    relaying.handle(now, &answer);
+                }
+            }
+        }
+        changes
+    }
+
+    fn made() -> (Relaying, Liar) {
+        let (mut relaying, mut relay) = (Relaying::default(), Liar::new(1));
+        relaying.set_credentials(credentials());
+        relaying.ask(ms(0), ID);
+        assert!(relaying.is_asking() && relaying.is_server(RELAY));
+        assert_eq!(run(&mut relaying, &mut relay, 0..1_000, Some(PORTS[0])), 1);
+        assert_eq!(relaying.relayed(), relayed(PORTS[0]));
+        (relaying, relay)
+    }
+
+    #[test]
+    fn a_new_port_gets_a_fresh_allocation_that_replaces_the_old_one() {
+        let (mut relaying, mut relay) = made();
+        relaying.refresh();
+        assert!(relaying.is_refreshing());
+        assert_eq!(run(&mut relaying, &mut relay, 1_000..2_000, Some(PORTS[1])), 1);
+        assert_eq!((relaying.relayed(), relaying.is_refreshing()), (relayed(PORTS[1]), false));
+    }
+
+    #[test]
+    fn a_fresh_allocation_that_is_refused_changes_nothing() {
+        let (mut relaying, mut relay) = made();
+        relaying.refresh();
+        assert_eq!(run(&mut relaying, &mut relay, 1_000..3_000, Some(PORTS[0])), 0);
+        assert_eq!((relaying.relayed(), relaying.is_refreshing()), (relayed(PORTS[0]), false));
+        assert!(!relaying.is_lost(), "the relay has answered");
+    }
+
+    #[test]
+    fn a_relay_is_lost_while_it_answers_nothing() {
+        let (mut relaying, mut relay) = made();
+        relaying.refresh();
+        run(&mut relaying, &mut relay, 1_000..6_000, None);
+        assert!(relaying.is_lost() && !relaying.is_refreshing());
+        relaying.refresh();
+        relaying.run(ms(6_000));
+        let (_, request) = relaying.poll_transmit(ms(6_000)).unwrap();
+        for answer in relay.answer_to(ms(6_000), PORTS[0], &request) {
+            assert_eq!(relaying.handle(ms(6_000), &answer), Relayed::Own);
+        }
+        assert!(!relaying.is_lost());
+    }
+
+    #[test]
+    fn a_fresh_allocation_may_be_on_another_server() {
+        let (mut relaying, _) = made();
+        let other = SocketAddr::from(([10, 0, 0, 2], 3478));
+        relaying.set_credentials(Credentials { server: other, ..credentials() });
+        assert!(!relaying.is_server(other), "nothing was asked there");
+        relaying.refresh();
+        assert!(relaying.is_server(other) && relaying.is_server(RELAY));
+    }
+
+    #[test]
+    fn a_released_allocation_leaves_nothing_under_way() {
+        let (mut relaying, _) = made();
+        relaying.refresh();
+        assert!(relaying.release(ms(1_000)).is_some());
+        assert!(!relaying.is_refreshing() && !relaying.is_server(RELAY) && relaying.relayed().is_none());
+    }
+
+    #[test]
+    fn the_distance_of_the_relay_is_the_shortest_measured() {
+        let (mut relaying, _) = made();
+        assert_eq!(relaying.round_trip, Some(ms(0)));
+        relaying.round_trip = None;
+        for (asked, answered) in [(1_000, 1_030), (2_000, 2_010), (3_000, 3_090)] {
+            relaying.look(ms(asked), ID);
+            assert!(relaying.deadline().is_some_and(|at| at <= ms(asked)));
+            assert!(relaying.poll_transmit(ms(asked)).is_some());
+            assert_ne!(relaying.handle(ms(answered), &seen(7)), Relayed::Nothing);
+            assert_eq!(relaying.handle(ms(answered), &seen(8)), Relayed::Nothing, "one answer counts");
+        }
+        assert_eq!(relaying.round_trip, Some(ms(10)));
+    }
+}
