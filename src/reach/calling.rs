@@ -190,6 +190,7 @@ mod tests {
     use super::super::ReachConfig;
     use super::super::candidate::{Candidate, Kind};
     use super::super::letter::Credentials;
+    use super::super::meeting::Meeting;
     use super::*;
     use crate::rendezvous::Credentials as TurnCredentials;
     use crate::seal::Randomness;
@@ -349,5 +350,31 @@ mod tests {
         let mut host = Host::new();
         (0..1_000).for_each(|_| host.reach.push(at(SERVER), vec![0]));
         assert_eq!((host.reach.out.len(), host.reach.stats.overhead_bytes), (128, 128));
+    }
+
+    #[test]
+    fn a_guest_is_looked_at_often_and_answered_in_time() {
+        let mut host = Host::new();
+        let now = ms(1);
+        host.reach.meeting = Meeting::by_hand(true);
+        assert_eq!(host.reach.next_deadline(now), None);
+        let (number, shown, letter) = (1, at("192.0.2.77:7"), letter(0));
+        host.reach.waiting.guests.push(Guest { number, shown, letter, since: now });
+        assert_eq!(host.reach.next_deadline(now), Some(now + GATHER));
+        host.reach.waiting.guests.clear();
+        host.called(now);
+        host.reach.searches[0].checks.run(now);
+        host.reach.searches[0].checks.run(ms(100_000));
+        assert!(host.reach.next_deadline(ms(100_000)).is_some_and(|at| at <= ms(100_050)));
+    }
+
+    #[test]
+    fn a_host_counts_its_idle_time_from_the_last_guest() {
+        let mut host = Host::new();
+        host.reach.rest(ms(1_000));
+        assert_eq!(host.reach.waiting.idle_since, Some(ms(1_000)));
+        host.called(ms(2_000));
+        host.reach.rest(ms(3_000));
+        assert_eq!(host.reach.waiting.idle_since, None);
     }
 }

@@ -177,3 +177,50 @@ impl Reach {
         self.relaying.wrap(now, path.remote, &self.scratch[..len], buf)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::ReachConfig;
+    use super::super::meeting::Meeting;
+    use super::*;
+    use crate::seal::Randomness;
+    use crate::{Config, Lobby};
+
+    fn at(text: &str) -> SocketAddr {
+        text.parse().unwrap()
+    }
+
+    fn reach(relay: Relay) -> Reach {
+        let mut config = ReachConfig::new(std::time::Instant::now(), [at("192.0.2.1:7000")]);
+        (config.relay, config.randomness) = (relay, Randomness::Seeded(1));
+        Reach::new(config, Meeting::by_hand(false)).unwrap()
+    }
+
+    #[test]
+    fn packets_of_the_seal_leave_through_the_relay_only() {
+        let host = at("192.0.2.2:7000");
+        for (relay, sent) in [(Relay::Allow, true), (Relay::Only, false)] {
+            let (mut reach, mut buf) = (reach(relay), [0; MAX_DATAGRAM]);
+            // A seal that knocks at an address by itself.
+            let mut seal = Seal::join_open(Randomness::Seeded(2), host).unwrap();
+            let mut lobby = Lobby::join(Config::new(7), seal.target().unwrap()).unwrap();
+            let to =
+                reach.around(&mut seal, &mut lobby).poll_transmit(Duration::ZERO, &mut buf).map(|(to, _)| to);
+            assert_eq!(to, sent.then_some(host));
+            assert_eq!(reach.stats.not_relayed > 0, !sent);
+        }
+    }
+
+    #[test]
+    fn a_control_packet_is_looked_at_without_delay() {
+        let mut seal = Seal::host(Randomness::Seeded(2)).unwrap();
+        let mut lobby = Lobby::host(Config::new(7)).unwrap();
+        for (first, stirs) in [(RESP, true), (CONTROL, true), (0xE4, false)] {
+            let mut reach = reach(Relay::Allow);
+            reach.deadline = None;
+            let mut reaching = reach.around(&mut seal, &mut lobby);
+            reaching.handle_datagram(Duration::ZERO, at("192.0.2.2:7000"), &[first; 60]);
+            assert_eq!(reach.deadline.is_some(), stirs, "{first:02X}");
+        }
+    }
+}

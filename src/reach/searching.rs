@@ -53,7 +53,7 @@ impl Reach {
     }
 
     /// A host without a guest gives its allocation back after a while.
-    fn rest(&mut self, now: Duration) {
+    pub(super) fn rest(&mut self, now: Duration) {
         if !self.meeting.is_host() || !self.searches.is_empty() || !self.waiting.guests.is_empty() {
             self.waiting.idle_since = None;
         } else if now >= *self.waiting.idle_since.get_or_insert(now) + IDLE {
@@ -69,7 +69,7 @@ impl Reach {
         }
     }
 
-    fn next_deadline(&self, now: Duration) -> Option<Duration> {
+    pub(super) fn next_deadline(&self, now: Duration) -> Option<Duration> {
         let gathering =
             self.waiting.gathering.into_iter().chain(self.waiting.guests.iter().map(|one| one.since));
         let gathered = gathering.map(|since| since + GATHER).min();

@@ -6,6 +6,7 @@ mod ice_hostile;
 mod meeting;
 mod pages;
 mod player;
+mod recovery;
 mod relay;
 mod relay_hostile;
 mod relay_server;

@@ -1,0 +1,125 @@
+//! The state after a recovery: the better path is back, and nothing goes on that was only needed for it.
+
+use super::town::{HOST, JOINER, Node, Plan, Router, Town, at, ms, relay_addr};
+use rebout::lab::sim::Recording;
+use rebout::reach::{Progress, Relay};
+
+const ALLOCATE: [u8; 2] = [0x00, 0x03];
+const CREATE_PERMISSION: [u8; 2] = [0x00, 0x08];
+const RESP: u8 = 0xE3;
+
+fn set_link(town: &mut Town, down: bool) {
+    for (from, to) in [(HOST, JOINER), (JOINER, HOST)] {
+        town.world.network_mut().set_down(from, to, down);
+    }
+}
+
+fn names(town: &Town) -> [&'static str; 2] {
+    [HOST, JOINER].map(|id| town.player(id).progress().name())
+}
+
+#[test]
+fn a_match_returns_to_the_direct_path_when_it_works_again() {
+    let mut town = Town::new(Plan { frames: 6_000, ..Plan::new(Router::Open, Router::Open) });
+    town.begin();
+    town.run_for(ms(1_000));
+    assert_eq!(names(&town), ["direct"; 2]);
+    set_link(&mut town, true);
+    town.run_for(ms(3_000));
+    assert_eq!(names(&town), ["relayed"; 2], "{}", town.report());
+    set_link(&mut town, false);
+    assert!(town.run_until(ms(12_000), |town| names(town) == ["direct"; 2]), "{}", town.report());
+}
+
+#[test]
+fn a_rebind_costs_one_new_search_and_then_nothing() {
+    for forgetful in [HOST, JOINER] {
+        let mut town = Town::new(Plan { frames: 6_000, ..Plan::new(Router::Cone, Router::Cone) });
+        town.begin();
+        town.run_for(ms(2_000));
+        let (now, nat) = (town.world.now(), town.nats[forgetful].unwrap());
+        town.world.network_mut().forget(nat, now);
+        town.run_for(ms(6_000));
+        assert_eq!(names(&town), ["direct"; 2], "{}", town.report());
+        town.world.network_mut().record(Recording::Full);
+        town.run_for(ms(14_000));
+        for id in [HOST, JOINER] {
+            assert_eq!(town.player(id).reach.stats().searches, 2, "{}", town.report());
+            let asked = town.said(id).filter(|entry| entry.datagram.starts_with(&ALLOCATE)).count();
+            assert_eq!(asked, 0, "the path in use is the one that was offered");
+        }
+    }
+}
+
+#[test]
+fn sources_behind_the_relay_do_not_evict_the_path_in_use() {
+    let plan = Plan { relays: [Relay::Only; 2], ..Plan::new(Router::Open, Router::Open) };
+    let mut town = Town::new(plan);
+    town.begin();
+    let unsent = |town: &Town| [HOST, JOINER].map(|id| town.player(id).reach.stats().unsent);
+    let before = unsent(&town);
+    for round in 0..20 {
+        let now = town.world.now();
+        for n in 0..40 {
+            // The relay takes datagrams from every port of the peer's relay, which is the same machine.
+            let from = at(&format!("198.51.100.2:{}", 60_000 + round * 40 + n));
+            for port in [50_000, 50_001] {
+                let to = at(&format!("198.51.100.2:{port}"));
+                town.world.network_mut().inject(now + ms(1), from, to, &[0xE4; 60]);
+            }
+        }
+        town.run_for(ms(50));
+    }
+    for id in [HOST, JOINER] {
+        let player = town.player(id);
+        assert!(player.seal.stats().refused_total() > 100);
+        assert!(player.gap < ms(100), "{}", town.report());
+    }
+    assert_eq!(unsent(&town), before);
+}
+
+#[test]
+fn a_peer_without_a_relay_gets_no_permission_on_ours() {
+    let plan = Plan { relays: [Relay::Allow, Relay::Never], ..Plan::new(Router::Cone, Router::Cone) };
+    let mut town = Town::new(plan);
+    town.world.network_mut().record(Recording::Full);
+    assert_eq!(town.play(plan), [Progress::Direct; 2]);
+    let said: Vec<_> = town.said(HOST).filter(|entry| entry.to == relay_addr()).collect();
+    assert!(said.iter().any(|entry| entry.datagram.starts_with(&ALLOCATE)));
+    assert!(!said.iter().any(|entry| entry.datagram.starts_with(&CREATE_PERMISSION)));
+}
+
+#[test]
+fn by_hand_the_answer_is_repeated_a_few_times_only() {
+    let plan = Plan { by_hand: true, ..Plan::new(Router::Open, Router::Open) };
+    let mut town = Town::new(plan);
+    town.run_for(ms(60_000));
+    town.world.network_mut().record(Recording::Full);
+    town.world.network_mut().lose(HOST, 1_000, |datagram| datagram[0] == RESP);
+    town.take_answer();
+    town.run_for(ms(1_000));
+    assert!(!matches!(town.player(HOST).progress(), Progress::NoWay { .. }), "the search has just begun");
+    let repeats = |town: &Town| town.said(HOST).filter(|entry| entry.datagram[0] == RESP).count();
+    assert!(town.run_until(ms(10_000), |town| repeats(town) > 0), "the joiner checks every 8 s");
+    town.run_for(ms(1_000));
+    assert!((5..=12).contains(&repeats(&town)), "{} in a second", repeats(&town));
+    town.run_for(ms(15_000));
+    assert_eq!(repeats(&town), 50);
+}
+
+#[test]
+fn by_hand_the_time_to_a_path_counts_from_the_answer() {
+    let plan = Plan { by_hand: true, ..Plan::new(Router::Open, Router::Open) };
+    let mut town = Town::new(plan);
+    town.run_for(ms(60_000));
+    town.take_answer();
+    town.begin();
+    assert!(town.player(HOST).reach.found_after().is_some_and(|after| after < ms(10_000)));
+}
+
+#[test]
+fn a_host_at_a_rendezvous_makes_no_call() {
+    let mut town = Town::new(Plan::new(Router::Open, Router::Open));
+    let Node::Player(host) = town.world.machine_mut(HOST) else { panic!("no player") };
+    assert!(host.reach.call(ms(0), &mut host.seal).is_none());
+}
