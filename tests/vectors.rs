@@ -170,12 +170,12 @@ fn rendezvous_packets() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     let key = pair.public_key().as_ref().to_vec();
     let room = ring::digest::digest(&ring::digest::SHA256, &key).as_ref()[..16].to_vec();
     let (ticket, guest) = (counted(0x71, 8), counted(0xD1, 8));
-    let signature = pair.sign(&[&b"rebout room 1"[..], &COOKIE, &ticket].concat());
+    let observed = [&[0; 10][..], &[0xFF, 0xFF, 192, 0, 2, 7, 0x1B, 0x58]].concat();
+    let signature = pair.sign(&[&b"rebout room 1"[..], &COOKIE, &ticket, &observed].concat());
     let (mut init, mut resp) = (vec![0xE2], vec![0xE3]);
     init.resize(53, 0);
     resp.resize(53, 0);
     let request = |first: u8| vec![vec![first, 1], NONCE.to_vec(), COOKIE.to_vec()];
-    let observed = [&[0; 10][..], &[0xFF, 0xFF, 192, 0, 2, 7, 0x1B, 0x58]].concat();
     let relay = [&[0x20, 0x01, 0x0D, 0xB8][..], &[0; 11], &[9], &[0x0D, 0x96]].concat();
     let secret = ring::hmac::Key::new(ring::hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, b"north");
     let password = ring::hmac::sign(&secret, b"1700000000:0102030405ff");
@@ -186,7 +186,7 @@ fn rendezvous_packets() -> Vec<(&'static str, Vec<Vec<u8>>)> {
         ("ask", [request(0xE9), vec![room.clone(), vec![0; 54]]].concat()),
         ("post", [request(0xEA), vec![room, init.clone()]].concat()),
         ("answer", vec![vec![0xEB, 1], guest.clone(), resp.clone()]),
-        ("cookie", vec![vec![0xEC], NONCE.to_vec(), COOKIE.to_vec()]),
+        ("cookie", vec![vec![0xEC], NONCE.to_vec(), COOKIE.to_vec(), observed.clone()]),
         ("grant", [vec![vec![0xED], NONCE.to_vec(), observed, ticket], turn].concat()),
         ("deliver", vec![vec![0xEE], NONCE.to_vec(), guest, init]),
         ("posted", vec![vec![0xEF], NONCE.to_vec(), vec![0]]),

@@ -19,6 +19,7 @@ impl Source {
 
     /// The larger network of this source: the /20 of an IPv4 address, or the /48 of an IPv6 address, which is as much as one
     /// site easily has.
+    #[cfg(any(test, feature = "reach"))]
     pub(crate) fn network(self) -> Self {
         match self {
             Self::V4([a, b, c, _]) => Self::V4([a, b, c & 0xF0, 0]),

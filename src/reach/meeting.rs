@@ -152,9 +152,15 @@ impl Meeting {
                     HostEvent::ServerSilent => {
                         News::Silent(NoWay::RendezvousSilent { server: registration.server() })
                     }
-                    // A server that is busy for a moment takes the next attempt.
-                    HostEvent::Refused(why) if why != Denial::Busy => News::Silent(NoWay::Denied { why }),
-                    _ => continue,
+                    // A server that is busy for a moment, or asks our old address first, takes a later attempt.
+                    HostEvent::Refused(Denial::Busy | Denial::Held) => continue,
+                    HostEvent::Refused(why) | HostEvent::Lapsed { why: Some(why) } => {
+                        News::Silent(NoWay::Denied { why })
+                    }
+                    HostEvent::Lapsed { why: None } => {
+                        News::Silent(NoWay::RendezvousSilent { server: registration.server() })
+                    }
+                    HostEvent::Contested { .. } => News::Silent(NoWay::Contested),
                 });
             },
             Client::Joiner(post) => loop {

@@ -66,6 +66,8 @@ pub enum NoWay {
         /// The reason.
         why: Denial,
     },
+    /// Somebody forges packets of the rendezvous to get a host's room.
+    Contested,
     /// The rendezvous answers, the host does not.
     HostSilent,
     /// No path between the machines works.
@@ -130,6 +132,10 @@ impl fmt::Display for NoWay {
                 let why = why.to_string();
                 write!(f, "There is no meeting: {why}. Ask whoever runs it, or try another one.")
             }
+            Self::Contested => f.write_str(
+                "Somebody forges packets of the rendezvous to claim this room, and guests may not find it. Use another \
+                 network, or send an invite with an address of this machine.",
+            ),
             Self::HostSilent => f.write_str(
                 "The host does not answer at the rendezvous. Ask the host whether it still waits, and for a new invite.",
             ),

@@ -42,13 +42,22 @@ impl Exchange {
         is_due
     }
 
-    /// The server wants the request again with a cookie: at once, or with the next repetition if it has wanted that often.
-    pub(super) fn wants_cookie(&mut self, now: Time) {
+    /// The server wants the request again with a cookie: at `at`, or with the next repetition if it has wanted that often.
+    pub(super) fn wants_cookie(&mut self, now: Time, at: Time) {
         self.heard(now);
         if self.cookies < MAX_COOKIES {
             self.cookies += 1;
-            self.send_at = now;
+            self.send_at = at;
             self.wait = FIRST_WAIT;
+        }
+    }
+
+    /// The server refuses the request, or somebody says so in its name: it is sent again at `again_at` at the earliest, unless
+    /// it is due now.
+    pub(super) fn refused(&mut self, now: Time, again_at: Time) {
+        self.heard(now);
+        if now < self.send_at {
+            self.send_at = self.send_at.max(again_at);
         }
     }
 
@@ -108,7 +117,7 @@ mod tests {
         assert!(!exchange.is_silent(at(100)), "nothing was sent");
         assert!(exchange.is_due(at(100)));
         assert!(!exchange.is_silent(at(104)) && exchange.is_silent(at(105)));
-        exchange.wants_cookie(at(105));
+        exchange.wants_cookie(at(105), at(105));
         assert!(!exchange.is_silent(at(109)));
     }
 
@@ -119,10 +128,23 @@ mod tests {
         let mut sent = 0;
         for ms in 0..1_000 {
             let now = Time::ZERO + Span::from_millis(ms);
-            exchange.wants_cookie(now);
+            exchange.wants_cookie(now, now);
             sent += usize::from(exchange.is_due(now));
         }
         assert!((8..=12).contains(&sent), "{sent}");
+    }
+
+    #[test]
+    fn refusal_delays_the_next_repeat_but_none_that_is_due() {
+        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        let mut exchange = Exchange::new(1);
+        exchange.refused(at(0), at(5_000));
+        assert!(exchange.is_due(at(0)));
+        exchange.refused(at(10), at(5_000));
+        assert_eq!(exchange.send_at(), at(5_000));
+        exchange.wants_cookie(at(20), at(20));
+        exchange.refused(at(20), at(5_000));
+        assert!(exchange.is_due(at(20)));
     }
 
     #[test]

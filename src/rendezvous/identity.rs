@@ -1,7 +1,7 @@
 //! The identity of a room: an Ed25519 key pair of its host.
 
 use crate::peer::cookie::subject;
-use crate::wire::rendezvous::{KEY_LEN, Room, SIGNATURE_LEN, signed_text};
+use crate::wire::rendezvous::{KEY_LEN, Register, Room, SIGNATURE_LEN, signed_text};
 use core::fmt;
 use ring::digest::{Context, SHA256, digest};
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
@@ -12,14 +12,10 @@ pub(super) fn room_of(key: &[u8; KEY_LEN]) -> Room {
     digest(&SHA256, key).as_ref().first_chunk().copied().unwrap_or_default()
 }
 
-/// Whether a registration is signed by the owner of `key`.
-pub(super) fn is_signed(
-    key: &[u8; KEY_LEN],
-    cookie: u64,
-    ticket: u64,
-    signature: &[u8; SIGNATURE_LEN],
-) -> bool {
-    UnparsedPublicKey::new(&ED25519, key).verify(&signed_text(cookie, ticket), signature).is_ok()
+/// Whether a registration that came from `from` is signed by the owner of its key, for that address.
+pub(super) fn is_signed(register: &Register, from: SocketAddr) -> bool {
+    let text = signed_text(register.cookie, register.ticket, from);
+    UnparsedPublicKey::new(&ED25519, &register.key).verify(&text, &register.signature).is_ok()
 }
 
 /// The key pair of a host at one server.
@@ -47,17 +43,22 @@ impl Identity {
         Some(Self { pair, key })
     }
 
-    pub(super) fn key(&self) -> [u8; KEY_LEN] {
-        self.key
-    }
-
     pub(super) fn room(&self) -> Room {
         room_of(&self.key)
     }
 
-    pub(super) fn sign(&self, cookie: u64, ticket: u64) -> [u8; SIGNATURE_LEN] {
-        let signature = self.pair.sign(&signed_text(cookie, ticket));
-        signature.as_ref().try_into().unwrap_or([0; SIGNATURE_LEN])
+    /// A registration that is signed for an address with its cookie, or that asks for a cookie.
+    pub(super) fn register(&self, nonce: u64, ticket: u64, signed: Option<(SocketAddr, u64)>) -> Register {
+        let signature = signed.and_then(|(host, cookie)| {
+            self.pair.sign(&signed_text(cookie, ticket, host)).as_ref().try_into().ok()
+        });
+        Register {
+            nonce,
+            cookie: signed.map_or(0, |(_, cookie)| cookie),
+            key: self.key,
+            ticket,
+            signature: signature.unwrap_or([0; SIGNATURE_LEN]),
+        }
     }
 }
 
@@ -66,15 +67,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_signature_is_of_one_key_cookie_and_ticket() {
+    fn a_signature_is_of_one_key_cookie_ticket_and_address() {
         let server = "192.0.2.1:3479".parse().unwrap();
-        let identity = Identity::new(&[7; 32], server).unwrap();
-        let signature = identity.sign(3, 4);
-        assert!(is_signed(&identity.key(), 3, 4, &signature));
-        assert!(!is_signed(&identity.key(), 4, 4, &signature));
-        assert!(!is_signed(&identity.key(), 3, 3, &signature));
+        let [here, there]: [SocketAddr; 2] = ["192.0.2.7:5", "192.0.2.7:6"].map(|addr| addr.parse().unwrap());
+        let register = Identity::new(&[7; 32], server).unwrap().register(9, 4, Some((here, 3)));
+        assert_eq!((register.nonce, register.cookie, register.ticket), (9, 3, 4));
+        assert!(is_signed(&register, here) && !is_signed(&register, there));
+        assert!(!is_signed(&Register { cookie: 4, ..register }, here));
+        assert!(!is_signed(&Register { ticket: 3, ..register }, here));
         let other = Identity::new(&[8; 32], server).unwrap();
-        assert!(!is_signed(&other.key(), 3, 4, &signature));
+        assert!(!is_signed(&Register { key: other.key, ..register }, here));
+        let asking = other.register(9, 4, None);
+        assert_eq!((asking.cookie, asking.signature), (0, [0; SIGNATURE_LEN]), "nothing to sign yet");
     }
 
     #[test]

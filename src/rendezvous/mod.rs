@@ -5,9 +5,9 @@
 //! - [`Registration`] is the host's side: it keeps the room open.
 //! - [`Post`] is the joiner's side: it asks for the ticket of a room and posts the INIT.
 //!
-//! INIT and RESP are opaque here: the server sees ciphertext. Nobody takes over a room without the key that signs its
-//! registrations, and no answer is longer than its request. `docs/WIRE.md` has the bytes, `docs/SECURITY.md` says what the
-//! server learns.
+//! INIT and RESP are opaque here: the server sees ciphertext. Registrations are signed by the key that the room is named
+//! after, and no answer is longer than its request. `docs/WIRE.md` has the bytes, `docs/SECURITY.md` says what the server
+//! learns and what a watcher can do.
 //!
 //! ```
 //! use rebout::Protocol;
@@ -41,6 +41,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod claims;
 mod credentials;
 mod exchange;
 mod identity;

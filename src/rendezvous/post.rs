@@ -126,7 +126,7 @@ impl Post {
                 let mut asked = self.ask.as_mut().into_iter().chain(posting);
                 let asked = asked.find(|exchange| exchange.nonce() == cookie.nonce);
                 if let Some(exchange) = asked {
-                    exchange.wants_cookie(now);
+                    exchange.wants_cookie(now, now);
                     self.cookie = HeldCookie::new(now, cookie.cookie);
                 }
             }

@@ -195,7 +195,7 @@ fn a_room_that_does_not_exist_is_answered_like_any_other() {
     assert_eq!(there, elsewhere);
     assert_eq!(of_room, of_no_room, "the TURN server does not reveal whether the room exists");
     let first: Vec<(u8, usize)> = there.iter().take(3).map(|(_, kind, len)| (*kind, *len)).collect();
-    assert_eq!(first, [(0xEC, 17), (0xED, 85), (0xEF, 10)], "a cookie, a grant, and that it was posted");
+    assert_eq!(first, [(0xEC, 35), (0xED, 85), (0xEF, 10)], "a cookie, a grant, and that it was posted");
     assert!(there.len() > 5);
 }
 

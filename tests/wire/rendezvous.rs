@@ -57,7 +57,7 @@ fn golden<'a>(init: &'a [u8], resp: &'a [u8]) -> Vec<(Packet<'a>, Vec<u8>)> {
             [&request(0xEA)[..], &[5; 16], init].concat(),
         ),
         (Packet::Answer(Answer { guest, resp }), [&[0xEB, 1][..], &g, resp].concat()),
-        (Packet::Cookie(Cookie { nonce, cookie }), [&[0xEC][..], &n, &c].concat()),
+        (Packet::Cookie(Cookie { nonce, cookie, observed }), [&[0xEC][..], &n, &c, &mapped].concat()),
         (grant(None), [&[0xED][..], &n, &mapped, &t, &[0; 50]].concat()),
         (grant(Some(turned)), [&[0xED][..], &n, &mapped, &t, &relay].concat()),
         (Packet::Deliver(Deliver { nonce, guest, init }), [&[0xEE][..], &n, &g, init].concat()),
@@ -67,6 +67,7 @@ fn golden<'a>(init: &'a [u8], resp: &'a [u8]) -> Vec<(Packet<'a>, Vec<u8>)> {
         (reply(Outcome::Refused(Denial::Signature)), [&[0xEF][..], &n, &[3]].concat()),
         (reply(Outcome::Refused(Denial::Version)), [&[0xEF][..], &n, &[4]].concat()),
         (reply(Outcome::Refused(Denial::Busy)), [&[0xEF][..], &n, &[5]].concat()),
+        (reply(Outcome::Refused(Denial::Held)), [&[0xEF][..], &n, &[6]].concat()),
     ]
 }
 
@@ -92,7 +93,7 @@ fn answers_are_at_most_as_long_as_their_requests() {
         panic!()
     };
     assert_eq!([register, ask, grant], [REGISTER_LEN, ASK_LEN, GRANT_LEN]);
-    assert!(cookie < ask && grant < ask && grant < register);
+    assert!(cookie < ask && grant < ask && grant < register && posted + cookie < register);
     assert!(deliver + posted <= post && answered <= answer);
 }
 
@@ -121,7 +122,7 @@ fn every_refusal_has_a_name() {
         bytes[at] = byte;
         decode(&bytes).unwrap_err()
     };
-    let cookie_0 = [&[0xEC][..], &NONCE.to_be_bytes(), &[0; 8]].concat();
+    let cookie_0 = [&[0xEC][..], &NONCE.to_be_bytes(), &[0; 26]].concat();
     let mut no_port = packets[6].1.clone();
     no_port[51..53].fill(0);
     let cases = [
@@ -136,7 +137,7 @@ fn every_refusal_has_a_name() {
         (changed(3, 10, 0xE2), "rendezvous-letter"),
         (changed(7, 17, 0x52), "rendezvous-letter"),
         (changed(9, 10, 0xE2), "rendezvous-letter"),
-        (changed(8, 9, 6), "rendezvous-outcome"),
+        (changed(8, 9, 7), "rendezvous-outcome"),
         (changed(9, 9, 0), "rendezvous-length"),
         (decode(&cookie_0).unwrap_err(), "rendezvous-cookie"),
         (decode(&no_port).unwrap_err(), "rendezvous-turn"),
@@ -148,10 +149,11 @@ fn every_refusal_has_a_name() {
 }
 
 #[test]
-fn a_signature_covers_domain_cookie_and_ticket() {
-    let text = signed_text(COOKIE, TICKET);
+fn a_signature_covers_domain_cookie_ticket_and_address() {
+    let text = signed_text(COOKIE, TICKET, "192.0.2.7:7000".parse().unwrap());
     assert_eq!(text[..13], *b"rebout room 1");
-    assert_eq!(text[13..], [COOKIE.to_be_bytes(), TICKET.to_be_bytes()].concat());
+    assert_eq!(text[13..29], [COOKIE.to_be_bytes(), TICKET.to_be_bytes()].concat());
+    assert_eq!(text[29..], [&[0; 10][..], &[0xFF, 0xFF, 192, 0, 2, 7, 0x1B, 0x58]].concat());
 }
 
 fn address() -> impl Strategy<Value = SocketAddr> {
@@ -185,7 +187,7 @@ proptest! {
     /// Whatever decodes is written as the same bytes again: there is one form of each packet.
     #[test]
     fn decoding_never_panics_and_has_one_form(
-        noise in proptest::collection::vec(any::<u8>(), 0..450), which in 0_usize..14, keep in 0_usize..450,
+        noise in proptest::collection::vec(any::<u8>(), 0..450), which in 0_usize..15, keep in 0_usize..450,
         genuine in any::<bool>(), at in any::<prop::sample::Index>(), byte in any::<u8>(),
     ) {
         let (init, resp) = (letter(0xE2, 333), letter(0xE3, 309));
@@ -233,7 +235,7 @@ fn the_page_has_the_bytes_that_the_code_writes() {
         ("ask", Packet::Ask(Ask { nonce, cookie, room })),
         ("post", Packet::Post(Post { nonce, cookie, room, init: &init })),
         ("answer", Packet::Answer(Answer { guest, resp: &resp })),
-        ("cookie", Packet::Cookie(Cookie { nonce, cookie })),
+        ("cookie", Packet::Cookie(Cookie { nonce, cookie, observed })),
         ("grant", Packet::Grant(Grant { nonce, observed, ticket, turn: Some(turn) })),
         ("deliver", Packet::Deliver(Deliver { nonce, guest, init: &init })),
         ("posted", Packet::Reply(Reply { nonce, outcome: Outcome::Posted })),

@@ -29,15 +29,17 @@ pub struct ServerConfig {
     pub unix_at_zero: u64,
     /// How long TURN credentials are valid, at most 18 hours.
     pub credentials_valid: Duration,
-    /// The most rooms.
+    /// The most rooms. Of a full server a network that has many of them loses one to a network that has few.
     pub max_rooms: usize,
-    /// The most rooms of one source: an IPv4 address, or the /64 of an IPv6 address.
+    /// The most rooms of one source: an IPv4 address, or the /64 of an IPv6 address. A larger network (a /20 of IPv4, a /48
+    /// of IPv6) has eight times as many.
     pub max_rooms_per_source: usize,
     /// The most guests that wait for an answer, in all rooms.
     pub max_guests: usize,
-    /// The most signatures that are checked in a second.
+    /// The most signatures that are checked in a second, besides those that keep rooms open: one in 2 s for each room.
     pub max_signatures_per_second: u32,
-    /// The most registrations, and the most posts, of one source in a second.
+    /// The most registrations, and the most posts, of one source in a second. A larger network has four times as many
+    /// registrations. Registrations that keep a room open are not counted.
     pub max_requests_per_source: u8,
     /// Whether [`Server::poll_meeting`](super::Server::poll_meeting) tells who met whom.
     pub reports_meetings: bool,

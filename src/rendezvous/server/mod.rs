@@ -7,6 +7,7 @@ mod queue;
 mod quota;
 mod rooms;
 mod stats;
+mod tenancy;
 
 pub use config::{ServerConfig, TurnService};
 pub use stats::{RoomRefusal, ServerStats};
@@ -27,13 +28,16 @@ use core::fmt;
 use core::time::Duration;
 use grants::Grants;
 use guests::{Admission, Guests};
-use quota::{Quota, Total};
-use rooms::Rooms;
+use quota::{Bucket, Quota};
+use rooms::{Registered, Rooms};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
+use tenancy::{Claim, Tenancy};
 
 /// The most datagrams that wait to be sent: two for each that a driver receives before it sends.
 const MAX_OUT: usize = 512;
+/// A larger network has this many times as many registrations a second as one source.
+const SOURCES_PER_NETWORK: u16 = 4;
 /// The most meetings that wait for the owner.
 const MAX_MEETINGS: usize = 256;
 
@@ -60,8 +64,9 @@ pub struct Server {
     rooms: Rooms,
     guests: Guests,
     registrations: Quota,
+    network_registrations: Quota,
     posts: Quota,
-    signatures: Total,
+    signatures: Bucket,
     out: VecDeque<Outgoing>,
     meetings: VecDeque<Meeting>,
     stats: ServerStats,
@@ -96,15 +101,17 @@ impl Server {
             let half = |bytes: &[u8]| u64::from_be_bytes(bytes.first_chunk().copied().unwrap_or_default());
             Ok((half(head), half(tail)))
         };
-        let per_source = config.max_requests_per_source;
+        let per_source = u16::from(config.max_requests_per_source);
+        let per_network = per_source * SOURCES_PER_NETWORK;
         Ok(Self {
             cookies: Cookies::with_key(key(b"rendezvous cookies")?),
             grants: Grants::new(&config, key(b"rendezvous grants")?),
             rooms: Rooms::new(config.max_rooms, config.max_rooms_per_source),
             guests: Guests::new(key(b"rendezvous guests")?, config.max_guests),
             registrations: Quota::new(key(b"rendezvous registrations")?, per_source),
+            network_registrations: Quota::new(key(b"rendezvous networks")?, per_network),
             posts: Quota::new(key(b"rendezvous posts")?, per_source),
-            signatures: Total::default(),
+            signatures: Bucket::per_second(config.max_signatures_per_second),
             out: VecDeque::new(),
             meetings: VecDeque::new(),
             stats: ServerStats::default(),
@@ -159,23 +166,29 @@ impl Server {
     }
 
     fn register(&mut self, now: Time, from: SocketAddr, register: &Register) -> Result<(), RoomRefusal> {
-        let Register { nonce, cookie, key, ticket, signature } = *register;
+        let Register { nonce, cookie, key, ticket, .. } = *register;
         let Some(issued) = self.cookies.issued(now, from, 0, cookie) else {
             return self.cookie(now, from, nonce);
         };
-        if !self.registrations.take(now, Source::of(from))
-            || !self.signatures.take(now, self.config.max_signatures_per_second)
-        {
+        let room = room_of(&key);
+        if !self.rooms.may_check(now, &room, from) && !self.may_register(now, Source::of(from)) {
             self.deny(from, nonce, Denial::Busy)?;
             return Err(RoomRefusal::Busy);
         }
-        if !is_signed(&key, cookie, ticket, &signature) {
+        if !is_signed(register, from) {
             self.deny(from, nonce, Denial::Signature)?;
             return Err(RoomRefusal::Signature);
         }
-        match self.rooms.register(now, room_of(&key), from, (nonce, ticket, issued)) {
-            Ok(true) => self.stats.rooms_opened += 1,
-            Ok(false) => self.stats.refreshes += 1,
+        match self.rooms.register(now, room, Claim { addr: from, nonce, ticket, issued }) {
+            Ok(Registered::Opened) => self.stats.rooms_opened += 1,
+            Ok(Registered::Refreshed) => self.stats.refreshes += 1,
+            Ok(Registered::Held(challenge)) => {
+                self.deny(from, nonce, Denial::Held)?;
+                if let Some((holder, nonce)) = challenge {
+                    self.cookie(now, holder, nonce)?;
+                }
+                return Err(RoomRefusal::Held);
+            }
             Err(RoomRefusal::Full) => {
                 self.deny(from, nonce, Denial::Full)?;
                 return Err(RoomRefusal::Full);
@@ -185,13 +198,20 @@ impl Server {
         self.grant(now, from, nonce, ticket)
     }
 
+    /// Whether the limits that all registrations share allow one more.
+    fn may_register(&mut self, now: Time, source: Source) -> bool {
+        self.registrations.take(now, source)
+            && self.network_registrations.take(now, source.network())
+            && self.signatures.take(now)
+    }
+
     /// Answers alike whether the room exists or not, with the same credentials.
     fn ask(&mut self, now: Time, from: SocketAddr, ask: &Ask) -> Result<(), RoomRefusal> {
         if self.cookies.age(now, from, 0, ask.cookie).is_none() {
             return self.cookie(now, from, ask.nonce);
         }
         self.stats.asks += 1;
-        let ticket = self.rooms.get(now, &ask.room).map(|entry| entry.ticket);
+        let ticket = self.rooms.get(now, &ask.room).map(Tenancy::ticket);
         let made_up = self.grants.ticket(now, &ask.room);
         self.grant(now, from, ask.nonce, ticket.unwrap_or(made_up))?;
         if ticket.is_none() { Err(RoomRefusal::NoRoom) } else { Ok(()) }
@@ -206,12 +226,13 @@ impl Server {
             return Err(RoomRefusal::Busy);
         }
         self.send(from, &Packet::Reply(Reply { nonce: post.nonce, outcome: Outcome::Posted }))?;
-        let host = self.rooms.get(now, &post.room).copied().ok_or(RoomRefusal::NoRoom)?;
+        let room = self.rooms.get(now, &post.room).ok_or(RoomRefusal::NoRoom)?;
         match self.guests.admit(now, post.room, (from, post.nonce), post.init) {
-            Admission::Deliver { number, .. } => {
+            Admission::Deliver { number, repeats } => {
+                let (host, nonce) = room.recipient(now, repeats);
+                self.rooms.set_used(&post.room);
                 self.stats.delivered += 1;
-                let deliver = Deliver { nonce: host.nonce, guest: number, init: post.init };
-                self.send(host.addr, &Packet::Deliver(deliver))
+                self.send(host, &Packet::Deliver(Deliver { nonce, guest: number, init: post.init }))
             }
             Admission::Repeated => Ok(()),
             Admission::Crowded => Err(RoomRefusal::Crowded),
@@ -220,7 +241,7 @@ impl Server {
 
     fn answer(&mut self, now: Time, from: SocketAddr, answer: &Answer<'_>) -> Result<(), RoomRefusal> {
         let rooms = &self.rooms;
-        let is_host = |room: &Room| rooms.get(now, room).is_some_and(|entry| entry.addr == from);
+        let is_host = |room: &Room| rooms.get(now, room).is_some_and(|open| open.may_answer(now, from));
         let guest = self.guests.answer(now, answer.guest, is_host).ok_or(RoomRefusal::NoGuest)?;
         self.stats.answered += 1;
         if self.config.reports_meetings && self.meetings.len() < MAX_MEETINGS {
@@ -233,7 +254,7 @@ impl Server {
     fn cookie(&mut self, now: Time, from: SocketAddr, nonce: u64) -> Result<(), RoomRefusal> {
         self.stats.cookies += 1;
         let cookie = self.cookies.issue(now, from, 0);
-        self.send(from, &Packet::Cookie(Cookie { nonce, cookie }))
+        self.send(from, &Packet::Cookie(Cookie { nonce, cookie, observed: from }))
     }
 
     fn deny(&mut self, to: SocketAddr, nonce: u64, denial: Denial) -> Result<(), RoomRefusal> {

@@ -1,6 +1,8 @@
 //! The rooms of a server: bounded, each forgotten 60 s after its last registration.
 
+use super::quota::Bucket;
 use super::stats::RoomRefusal;
+use super::tenancy::{Claim, Claimed, Tenancy};
 use crate::peer::source::Source;
 use crate::time::{Span, Time};
 use crate::wire::rendezvous::Room;
@@ -9,17 +11,27 @@ use std::net::SocketAddr;
 
 /// A room is forgotten this long after its last registration.
 pub(super) const LIFETIME: Span = Span::from_secs(60);
+/// A larger network has this many times as many rooms as one source.
+const SOURCES_PER_NETWORK: usize = 8;
+/// The signatures of an open room that are checked outside of the limits for all: one in 2 s, and three at once.
+const CHECK_EVERY: Span = Span::from_secs(2);
+const CHECKS: Span = Span::from_secs(6);
 
-/// The registration of a host.
-#[derive(Clone, Copy, Debug)]
+/// An open room.
+#[derive(Clone, Debug)]
 pub(super) struct Entry {
-    pub(super) addr: SocketAddr,
-    /// The nonce of its newest REGISTER.
-    pub(super) nonce: u64,
-    pub(super) ticket: u64,
-    /// When the cookie of that REGISTER was issued. A recorded REGISTER never takes the place of a newer one.
-    pub(super) issued: Time,
+    pub(super) tenancy: Tenancy,
     until: Time,
+    opened: Time,
+    /// Whether a guest was brought to this room.
+    is_used: bool,
+    checks: Bucket,
+}
+
+impl Entry {
+    fn source(&self) -> Source {
+        Source::of(self.tenancy.addr())
+    }
 }
 
 /// The rooms by name, and in the order in which they are forgotten.
@@ -28,47 +40,77 @@ pub(super) struct Rooms {
     entries: BTreeMap<Room, Entry>,
     by_end: BTreeSet<(Time, Room)>,
     per_source: BTreeMap<Source, usize>,
+    per_network: BTreeMap<Source, usize>,
     max: usize,
     max_per_source: usize,
 }
 
+/// The outcome of a registration that is not refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Registered {
+    Opened,
+    Refreshed,
+    /// Another address has the room. If it is named it is to be challenged, with the nonce of its REGISTER.
+    Held(Option<(SocketAddr, u64)>),
+}
+
 impl Rooms {
     pub(super) fn new(max: usize, max_per_source: usize) -> Self {
-        let (entries, by_end, per_source) = Default::default();
-        Self { entries, by_end, per_source, max, max_per_source }
+        let (entries, by_end, per_source, per_network) = Default::default();
+        Self { entries, by_end, per_source, per_network, max, max_per_source }
     }
 
-    /// Opens a room, or keeps it open. Returns whether it is new.
+    /// Whether the signature of a registration may be checked outside of the limits for all: the room is open at this
+    /// address, and few were checked lately.
+    pub(super) fn may_check(&mut self, now: Time, room: &Room, addr: SocketAddr) -> bool {
+        let entry =
+            self.entries.get_mut(room).filter(|entry| now < entry.until && entry.tenancy.addr() == addr);
+        entry.is_some_and(|entry| entry.checks.take(now))
+    }
+
+    /// Opens a room, keeps it open, or moves it.
     pub(super) fn register(
         &mut self,
         now: Time,
         room: Room,
-        addr: SocketAddr,
-        (nonce, ticket, issued): (u64, u64, Time),
-    ) -> Result<bool, RoomRefusal> {
+        claim: Claim,
+    ) -> Result<Registered, RoomRefusal> {
         self.forget(now);
-        let old = self.entries.get(&room).copied();
-        if old.is_some_and(|old| issued < old.issued) {
-            return Err(RoomRefusal::Stale);
+        let Some(mut entry) = self.entries.get(&room).cloned() else {
+            self.admit(claim.addr)?;
+            if self.entries.len() >= self.max && !self.make_room(Source::of(claim.addr).network()) {
+                return Err(RoomRefusal::Full);
+            }
+            let (tenancy, until) = (Tenancy::new(claim), now + LIFETIME);
+            let checks = Bucket::new(CHECK_EVERY, CHECKS);
+            self.insert(room, Entry { tenancy, until, opened: now, is_used: false, checks });
+            return Ok(Registered::Opened);
+        };
+        match entry.tenancy.claim(now, claim)? {
+            Claimed::Held(challenge) => {
+                self.entries.insert(room, entry);
+                return Ok(Registered::Held(challenge));
+            }
+            Claimed::Moved if Source::of(claim.addr) != self.entries[&room].source() => {
+                self.admit(claim.addr)?
+            }
+            Claimed::Moved | Claimed::Kept => {}
         }
-        let source = Source::of(addr);
-        let moves = old.is_none_or(|old| Source::of(old.addr) != source);
-        let of_source = self.per_source.get(&source).copied().unwrap_or(0);
-        if old.is_none() && self.entries.len() >= self.max || moves && of_source >= self.max_per_source {
-            return Err(RoomRefusal::Full);
-        }
-        if let Some(old) = old {
-            self.remove(room, &old);
-        }
-        let until = now + LIFETIME;
-        self.entries.insert(room, Entry { addr, nonce, ticket, issued, until });
-        self.by_end.insert((until, room));
-        *self.per_source.entry(source).or_default() += 1;
-        Ok(old.is_none())
+        self.remove(room);
+        entry.until = now + LIFETIME;
+        self.insert(room, entry);
+        Ok(Registered::Refreshed)
     }
 
-    pub(super) fn get(&self, now: Time, room: &Room) -> Option<&Entry> {
-        self.entries.get(room).filter(|entry| now < entry.until)
+    pub(super) fn get(&self, now: Time, room: &Room) -> Option<&Tenancy> {
+        self.entries.get(room).filter(|entry| now < entry.until).map(|entry| &entry.tenancy)
+    }
+
+    /// A guest was brought to a room.
+    pub(super) fn set_used(&mut self, room: &Room) {
+        if let Some(entry) = self.entries.get_mut(room) {
+            entry.is_used = true;
+        }
     }
 
     /// Forgets the rooms whose time is over.
@@ -76,22 +118,7 @@ impl Rooms {
         while let Some(&(until, room)) = self.by_end.first()
             && until <= now
         {
-            match self.entries.get(&room).copied() {
-                Some(old) => self.remove(room, &old),
-                None => drop(self.by_end.pop_first()),
-            }
-        }
-    }
-
-    fn remove(&mut self, room: Room, old: &Entry) {
-        self.entries.remove(&room);
-        self.by_end.remove(&(old.until, room));
-        let source = Source::of(old.addr);
-        if let Some(count) = self.per_source.get_mut(&source) {
-            *count -= 1;
-            if *count == 0 {
-                self.per_source.remove(&source);
-            }
+            self.remove(room);
         }
     }
 
@@ -102,6 +129,50 @@ impl Rooms {
     /// When the next room is forgotten.
     pub(super) fn next_end(&self) -> Option<Time> {
         self.by_end.first().map(|(until, _)| *until)
+    }
+
+    /// Whether the source and the network of an address may have one more room.
+    fn admit(&self, addr: SocketAddr) -> Result<(), RoomRefusal> {
+        let source = Source::of(addr);
+        let of_source = self.per_source.get(&source).copied().unwrap_or(0);
+        let of_network = self.per_network.get(&source.network()).copied().unwrap_or(0);
+        let max_per_network = self.max_per_source.saturating_mul(SOURCES_PER_NETWORK);
+        let is_full = of_source >= self.max_per_source || of_network >= max_per_network;
+        if is_full { Err(RoomRefusal::Full) } else { Ok(()) }
+    }
+
+    /// Closes a room of the network with the most rooms, if `network` has at least two fewer: networks that compete for all
+    /// rooms get equal shares. It is a room of the source with the most rooms there, unused if there is one, and the newest.
+    fn make_room(&mut self, network: Source) -> bool {
+        let own = self.per_network.get(&network).copied().unwrap_or(0);
+        let most = self.per_network.iter().max_by_key(|(_, count)| **count);
+        let Some((crowded, _)) = most.filter(|(_, count)| **count > own + 1) else { return false };
+        let rooms = self.entries.iter().filter(|(_, entry)| entry.source().network() == *crowded);
+        let order = |entry: &Entry| (self.per_source.get(&entry.source()), !entry.is_used, entry.opened);
+        let closed = rooms.max_by_key(|(_, entry)| order(entry)).map(|(room, _)| *room);
+        closed.map(|room| self.remove(room)).is_some()
+    }
+
+    fn insert(&mut self, room: Room, entry: Entry) {
+        let source = entry.source();
+        self.by_end.insert((entry.until, room));
+        *self.per_source.entry(source).or_default() += 1;
+        *self.per_network.entry(source.network()).or_default() += 1;
+        self.entries.insert(room, entry);
+    }
+
+    fn remove(&mut self, room: Room) {
+        let Some(entry) = self.entries.remove(&room) else { return };
+        self.by_end.remove(&(entry.until, room));
+        let source = entry.source();
+        for (counts, source) in [(&mut self.per_source, source), (&mut self.per_network, source.network())] {
+            if let Some(count) = counts.get_mut(&source) {
+                *count -= 1;
+                if *count == 0 {
+                    counts.remove(&source);
+                }
+            }
+        }
     }
 }
 
@@ -117,37 +188,93 @@ mod tests {
         ([192, 0, 2, source], 7_000).into()
     }
 
+    /// An address in a network of its own.
+    fn apart(network: u8) -> SocketAddr {
+        ([10, network, 0, 1], 7_000).into()
+    }
+
+    fn open(rooms: &mut Rooms, secs: u64, room: u8, addr: SocketAddr) -> Result<Registered, RoomRefusal> {
+        rooms.register(at(secs), [room; 16], Claim { addr, nonce: 1, ticket: 2, issued: at(secs) })
+    }
+
+    const OPENED: Result<Registered, RoomRefusal> = Ok(Registered::Opened);
+    const REFRESHED: Result<Registered, RoomRefusal> = Ok(Registered::Refreshed);
+
     #[test]
     fn a_room_lives_for_a_minute_and_leaves_nothing_behind() {
         let mut rooms = Rooms::new(9, 9);
-        assert_eq!(rooms.register(at(0), [1; 16], addr(1), (1, 2, at(0))), Ok(true));
-        assert_eq!(rooms.register(at(30), [1; 16], addr(2), (3, 4, at(30))), Ok(false));
-        assert_eq!(rooms.get(at(89), &[1; 16]).map(|entry| (entry.addr, entry.ticket)), Some((addr(2), 4)));
+        assert_eq!(open(&mut rooms, 0, 1, addr(1)), OPENED);
+        assert_eq!(open(&mut rooms, 30, 1, addr(1)), REFRESHED);
+        assert_eq!(rooms.get(at(89), &[1; 16]).map(Tenancy::addr), Some(addr(1)));
         assert!(rooms.get(at(90), &[1; 16]).is_none() && rooms.get(at(89), &[2; 16]).is_none());
+        assert_eq!(rooms.next_end(), Some(at(90)));
         rooms.forget(at(90));
-        assert!(rooms.entries.is_empty() && rooms.by_end.is_empty() && rooms.per_source.is_empty());
-    }
-
-    #[test]
-    fn an_older_cookie_does_not_move_a_room_back() {
-        let mut rooms = Rooms::new(9, 9);
-        rooms.register(at(10), [1; 16], addr(1), (1, 2, at(9))).unwrap();
-        rooms.register(at(11), [1; 16], addr(2), (3, 4, at(10))).unwrap();
-        let again = rooms.register(at(12), [1; 16], addr(1), (1, 2, at(9)));
-        assert_eq!(again, Err(RoomRefusal::Stale));
-        assert_eq!(rooms.get(at(12), &[1; 16]).unwrap().addr, addr(2));
+        assert!(rooms.entries.is_empty() && rooms.by_end.is_empty());
+        assert!(rooms.per_source.is_empty() && rooms.per_network.is_empty());
     }
 
     #[test]
     fn rooms_are_bounded_in_all_and_for_each_source() {
         let mut rooms = Rooms::new(3, 2);
-        let mut open = |now, room, from| rooms.register(at(now), [room; 16], addr(from), (1, 2, at(now)));
-        assert_eq!([open(0, 1, 1), open(0, 2, 1)], [Ok(true), Ok(true)]);
-        assert_eq!(open(1, 3, 1), Err(RoomRefusal::Full), "of this source");
-        assert_eq!(open(1, 3, 2), Ok(true));
-        assert_eq!(open(2, 4, 3), Err(RoomRefusal::Full), "in all");
-        assert_eq!([open(3, 1, 1), open(3, 3, 2)], [Ok(false), Ok(false)], "those that are open stay open");
-        assert_eq!(open(3, 3, 1), Err(RoomRefusal::Full), "moving does not get around it");
-        assert_eq!(open(60, 4, 3), Ok(true), "one was forgotten");
+        assert_eq!([open(&mut rooms, 0, 1, addr(1)), open(&mut rooms, 0, 2, addr(1))], [OPENED, OPENED]);
+        assert_eq!(open(&mut rooms, 1, 3, addr(1)), Err(RoomRefusal::Full), "of this source");
+        assert_eq!(open(&mut rooms, 1, 3, addr(2)), OPENED);
+        assert_eq!(open(&mut rooms, 2, 4, addr(3)), Err(RoomRefusal::Full), "in all");
+        let refreshes = [open(&mut rooms, 3, 1, addr(1)), open(&mut rooms, 3, 3, addr(2))];
+        assert_eq!(refreshes, [REFRESHED, REFRESHED], "those that are open stay open");
+        assert_eq!(open(&mut rooms, 60, 4, addr(3)), OPENED, "one was forgotten");
+    }
+
+    #[test]
+    fn moving_does_not_get_around_the_limit_of_a_source() {
+        let mut rooms = Rooms::new(9, 2);
+        for room in 1..=2 {
+            open(&mut rooms, 0, room, addr(1)).unwrap();
+        }
+        open(&mut rooms, 0, 3, addr(2)).unwrap();
+        let moved: Vec<_> = (1..8).map(|secs| open(&mut rooms, secs, 3, addr(1))).collect();
+        assert!(moved.contains(&Err(RoomRefusal::Full)) && !moved.contains(&REFRESHED), "{moved:?}");
+        assert_eq!(rooms.get(at(8), &[3; 16]).map(Tenancy::addr), Some(addr(2)));
+    }
+
+    #[test]
+    fn move_of_a_room_moves_its_count() {
+        let mut rooms = Rooms::new(9, 1);
+        open(&mut rooms, 0, 1, addr(1)).unwrap();
+        for secs in 1..5 {
+            open(&mut rooms, secs, 1, addr(2)).unwrap();
+        }
+        assert_eq!(rooms.get(at(5), &[1; 16]).map(Tenancy::addr), Some(addr(2)));
+        assert_eq!(open(&mut rooms, 5, 2, addr(1)), OPENED);
+        assert_eq!(open(&mut rooms, 5, 3, addr(2)), Err(RoomRefusal::Full));
+    }
+
+    #[test]
+    fn full_server_closes_a_room_of_the_largest_network() {
+        let mut rooms = Rooms::new(6, 9);
+        open(&mut rooms, 0, 1, apart(1)).unwrap();
+        for room in 2..=6 {
+            open(&mut rooms, u64::from(room), room, addr(room / 5)).unwrap();
+        }
+        // The source of rooms 2 to 4 has the most, and a guest came to the newest of them.
+        rooms.set_used(&[4; 16]);
+        assert_eq!(open(&mut rooms, 10, 7, apart(2)), OPENED);
+        assert!(rooms.get(at(10), &[3; 16]).is_none(), "the newest unused one");
+        assert_eq!(open(&mut rooms, 10, 8, apart(1)), OPENED, "a network with two fewer");
+        assert_eq!(open(&mut rooms, 10, 9, apart(1)), Err(RoomRefusal::Full));
+        let left: Vec<u8> = rooms.entries.keys().map(|room| room[0]).collect();
+        assert_eq!((left.len(), rooms.len()), (6, 6));
+        assert!([1, 7, 8].iter().all(|room| left.contains(room)), "{left:?}");
+    }
+
+    #[test]
+    fn few_signatures_of_an_open_room_are_checked_outside_of_the_limits() {
+        let mut rooms = Rooms::new(9, 9);
+        assert!(!rooms.may_check(at(0), &[1; 16], addr(1)), "no such room");
+        open(&mut rooms, 0, 1, addr(1)).unwrap();
+        assert!(!rooms.may_check(at(0), &[1; 16], addr(2)), "another address");
+        let mut checked = |secs| (0..9).filter(|_| rooms.may_check(at(secs), &[1; 16], addr(1))).count();
+        assert_eq!([checked(1), checked(2), checked(3), checked(30)], [3, 0, 1, 3]);
+        assert_eq!(checked(60), 0, "forgotten");
     }
 }

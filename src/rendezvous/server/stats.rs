@@ -39,10 +39,12 @@ refusals! {
     Signature = "signature", "its signature is wrong",
     /// The registration is older than the one that the room has.
     Stale = "stale", "it is older than the registration that the room has",
-    /// The server has as many rooms as it keeps, or as it keeps for one source.
+    /// The server has as many rooms as it keeps, or as it keeps for one source or one network.
     Full = "full", "there is no free room",
-    /// The source has sent too many requests in this second, or the server has checked too many signatures.
+    /// The source or its network has sent too many requests in this second, or the server has checked too many signatures.
     Busy = "busy", "too many requests in this second",
+    /// The room is open at another address, which is asked whether it still answers.
+    Held = "held", "another address has the room",
     /// The room has had too many guests in this second.
     Crowded = "crowded", "the room has too many guests",
     /// There is no such room. The joiner is answered like any other.

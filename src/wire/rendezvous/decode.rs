@@ -79,10 +79,11 @@ fn packet(first: u8, mut reader: Reader<'_>) -> Result<Packet<'_>, DecodeError> 
         }
         COOKIE => {
             let (nonce, cookie) = reader.u64().zip(reader.u64()).ok_or(short)?;
+            let observed = address(&mut reader).ok_or(short)?;
             if cookie == 0 {
                 return Err(DecodeError::Cookie);
             }
-            Packet::Cookie(Cookie { nonce, cookie })
+            Packet::Cookie(Cookie { nonce, cookie, observed })
         }
         GRANT => Packet::Grant(grant(&mut reader)?),
         DELIVER => {

@@ -10,14 +10,15 @@ use std::net::{IpAddr, SocketAddr};
 /// The domain of the signature of a REGISTER.
 const DOMAIN: &[u8; 13] = b"rebout room 1";
 
-/// The bytes that a host signs: the domain, the server's cookie, the ticket.
+/// The bytes that a host signs: the domain, the server's cookie, the ticket, and the host's address as the server sees it.
 #[must_use]
-pub fn signed_text(cookie: u64, ticket: u64) -> [u8; 29] {
-    let mut text = [0; 29];
+pub fn signed_text(cookie: u64, ticket: u64, host: SocketAddr) -> [u8; 47] {
+    let mut text = [0; 47];
     let mut writer = Writer::new(&mut text);
     writer.put(DOMAIN);
     writer.u64(cookie);
     writer.u64(ticket);
+    put_address(&mut writer, host);
     text
 }
 
@@ -50,6 +51,7 @@ pub fn encode(packet: &Packet<'_>, buf: &mut [u8]) -> Option<usize> {
             writer.u8(COOKIE);
             writer.u64(cookie.nonce);
             writer.u64(cookie.cookie);
+            put_address(&mut writer, cookie.observed);
         }
         Packet::Grant(grant) => {
             writer.u8(GRANT);

@@ -50,8 +50,8 @@ pub const REGISTER_LEN: usize = REQUEST_HEAD_LEN + KEY_LEN + 8 + SIGNATURE_LEN;
 pub const ASK_LEN: usize = 88;
 const POST_HEAD_LEN: usize = REQUEST_HEAD_LEN + ROOM_LEN;
 const ANSWER_HEAD_LEN: usize = 1 + 1 + 8;
-const COOKIE_LEN: usize = 1 + 8 + 8;
 const ADDRESS_LEN: usize = 16 + 2;
+const COOKIE_LEN: usize = 1 + 8 + 8 + ADDRESS_LEN;
 const TURN_ID_LEN: usize = 6;
 const TURN_PASSWORD_LEN: usize = 20;
 const TURN_LEN: usize = ADDRESS_LEN + 4 + 2 + TURN_ID_LEN + TURN_PASSWORD_LEN;
@@ -63,8 +63,11 @@ const REPLY_HEAD_LEN: usize = 1 + 8 + 1;
 /// The length of the longest packet.
 pub const MAX_LEN: usize = POST_HEAD_LEN + *LETTER_LEN.end();
 
-// No answer is longer than its request, and a POST pays for its DELIVER and its REPLY together.
+// No answer is longer than its request. A POST pays for its DELIVER and its REPLY together, and a REGISTER for its REPLY and
+// a COOKIE to the address that holds the room.
 const _: () = assert!(GRANT_LEN <= ASK_LEN && GRANT_LEN <= REGISTER_LEN && COOKIE_LEN <= ASK_LEN);
+const _: () =
+    assert!(REPLY_HEAD_LEN + COOKIE_LEN <= REGISTER_LEN && COOKIE_LEN <= POST_HEAD_LEN + *LETTER_LEN.start());
 const _: () =
     assert!(DELIVER_HEAD_LEN + REPLY_HEAD_LEN <= POST_HEAD_LEN && REPLY_HEAD_LEN <= ANSWER_HEAD_LEN);
 
@@ -119,13 +122,16 @@ pub struct Answer<'a> {
     pub resp: &'a [u8],
 }
 
-/// The server asks for proof that the sender receives at its address.
+/// The server asks for proof that the sender receives at its address. Without a request it asks the address that holds a
+/// room whether it still answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cookie {
-    /// The nonce of the request.
+    /// The nonce of the request, or that of the REGISTER that was granted.
     pub nonce: u64,
     /// The cookie, never 0, with which the request is to be sent again.
     pub cookie: u64,
+    /// The address that the request came from. A host signs it.
+    pub observed: SocketAddr,
 }
 
 /// The right to use a TURN server for a while, in coturn's scheme of a shared secret.
@@ -208,13 +214,15 @@ pub enum Denial {
     Signature,
     /// The server speaks another version.
     Version,
-    /// This source has sent too many requests in this second.
+    /// This source, its network or all together have sent too many requests.
     Busy,
+    /// The room is open at another address, which is asked whether it still answers.
+    Held,
 }
 
 impl Denial {
     /// All of them, in the order of their numbers, which count from 2.
-    pub const ALL: [Self; 4] = [Self::Full, Self::Signature, Self::Version, Self::Busy];
+    pub const ALL: [Self; 5] = [Self::Full, Self::Signature, Self::Version, Self::Busy, Self::Held];
 
     const fn number(self) -> u8 {
         self as u8 + 2
@@ -227,7 +235,8 @@ impl fmt::Display for Denial {
             Self::Full => "the rendezvous server has no free room",
             Self::Signature => "the rendezvous server does not accept the signature",
             Self::Version => "the rendezvous server speaks another version",
-            Self::Busy => "the rendezvous server gets too many requests from this address",
+            Self::Busy => "the rendezvous server gets too many requests",
+            Self::Held => "another address holds this room at the rendezvous server, and still answers",
         })
     }
 }
