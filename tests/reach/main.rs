@@ -11,6 +11,7 @@ mod relay;
 mod relay_hostile;
 mod relay_server;
 mod rendezvous;
+mod rendezvous_clients;
 mod rendezvous_flood;
 mod rendezvous_watched;
 mod third_party;

@@ -230,3 +230,63 @@ fn posting_sources_leave_an_honest_joiner_its_share() {
         assert!(waited.is_some_and(|waited| waited < secs(longest)), "{sources} sources: {waited:?}");
     }
 }
+
+/// A cookie of one address is worth nothing at another.
+#[test]
+fn cookie_of_another_address_is_not_accepted() {
+    let mut desk = Desk::new(config());
+    let cookie = desk.cookie(addr(1));
+    let ask = bytes(&Packet::Ask(wire::Ask { nonce: 1, cookie, room: [0; 16] }));
+    let post = bytes(&Packet::Post(wire::Post { nonce: 1, cookie, room: [0; 16], init: &init(9) }));
+    for datagram in [ask, post] {
+        let answers = desk.say(addr(2), &datagram);
+        assert!(answers.len() == 1 && answers[0].1[0] == 0xEC, "{answers:02X?}");
+        assert_ne!(desk.say(addr(1), &datagram)[0].1[0], 0xEC);
+    }
+}
+
+#[test]
+fn posts_of_one_source_are_bounded() {
+    let mut desk = Desk::new(config());
+    let cookie = desk.cookie(addr(1));
+    for nonce in 0..100 {
+        let post = wire::Post { nonce, cookie, room: [0; 16], init: &init(9) };
+        desk.say(addr(1), &bytes(&Packet::Post(post)));
+    }
+    let stats = desk.server.stats();
+    assert_eq!((stats.refused(RoomRefusal::NoRoom), stats.refused(RoomRefusal::Busy)), (16, 84));
+}
+
+#[test]
+fn answers_and_meetings_that_nobody_fetches_are_bounded() {
+    let mut desk = Desk::new(ServerConfig { reports_meetings: true, ..config() });
+    let mut host = registration(1);
+    desk.register(addr(1), &mut host);
+    let mut guests = Vec::new();
+    for number in 0..40_u32 {
+        let from = source(number << 12);
+        let cookie = desk.cookie(from);
+        let post = wire::Post { nonce: 1, cookie, room: host.room(), init: &init(9) };
+        for (_, answer) in desk.say(from, &bytes(&Packet::Post(post))) {
+            if let Ok(Packet::Deliver(deliver)) = wire::decode(&answer) {
+                guests.push(deliver.guest);
+            }
+        }
+        desk.now += ms(1_000);
+        if number % 15 == 0 {
+            desk.register(addr(1), &mut host);
+        }
+        for guest in &guests {
+            let answer = wire::Answer { guest: *guest, resp: &crate::meeting::resp(&init(9)) };
+            (0..8).for_each(|_| drop(desk.say(addr(1), &bytes(&Packet::Answer(answer)))));
+        }
+    }
+    let answered = desk.server.stats().answered;
+    assert!(answered > 256 && answered == guests.len() as u64 * 8, "{answered}");
+    assert_eq!(core::iter::from_fn(|| desk.server.poll_meeting()).count(), 256);
+    let ask = bytes(&Packet::Ask(wire::Ask { nonce: 1, cookie: 0, room: [0; 16] }));
+    for _ in 0..600 {
+        rebout::Protocol::handle_datagram(&mut desk.server, desk.now, addr(2), &ask);
+    }
+    assert_eq!(desk.server.stats().refused(RoomRefusal::Overflow), 600 - 512);
+}

@@ -2,6 +2,7 @@
 
 use crate::hostile::{Desk, bytes, registration};
 use crate::meeting::{LATENCY, Meeting, addr, config, ms, secs, server_addr};
+use crate::town::{HOST, Plan, RENDEZVOUS, Router, Town};
 use rebout::MAX_DATAGRAM;
 use rebout::lab::sim::{Entry, EntryKind, Recording};
 use rebout::net::link::LinkConfig;
@@ -170,4 +171,18 @@ fn watcher_that_registers_first_keeps_no_joiner_out() {
     assert!(contested(&meeting), "the host is told");
     let longest = joins(&mut meeting, &mut thief);
     assert!(longest.is_some_and(|longest| longest < secs(2)), "{longest:?}, {} stolen", thief.stolen);
+}
+
+/// The registration that the host gets a second later has the credentials that the relay asks for.
+#[test]
+fn joiner_connects_a_second_after_a_lost_grant() {
+    for seed in 1..=4 {
+        let plan = Plan { seed, ..Plan::new(Router::Symmetric, Router::Symmetric) };
+        let mut town = Town::new(plan);
+        let link = LinkConfig { jitter: ms(10), ..LinkConfig::new(ms(plan.latency_millis)) };
+        town.world.network_mut().set_links(HOST, RENDEZVOUS, link);
+        town.world.network_mut().lose(RENDEZVOUS, 1, |datagram| datagram[0] == 0xED);
+        town.begin();
+        assert!(town.world.now() < secs(3), "seed {seed}: {}", town.report());
+    }
 }
