@@ -114,6 +114,8 @@
 #![deny(missing_docs)]
 
 pub mod authority;
+#[cfg(feature = "seal")]
+mod connect;
 mod cue;
 mod desync;
 pub mod fields;
@@ -145,6 +147,8 @@ pub mod seal;
 mod session;
 pub mod wire;
 
+#[cfg(feature = "seal")]
+pub use connect::{ConnectError, ConnectOptions, Connection, ConnectionStats, Hint, PeerInfo};
 pub use cue::{Cue, CueChange, CueEvent, CueId, Cues};
 pub use desync::{Autopsy, AutopsyVerdict, Bundle, BundleError, FieldDifference, OwnedLeaf, Rerun};
 pub use fields::{Difference, Fields, Leaf, Visitor, checksum, diff, walk};

@@ -21,12 +21,16 @@ pub mod folder;
 pub mod link;
 mod memory;
 mod opaque;
+#[cfg(feature = "seal")]
+pub(crate) mod private;
 #[cfg(feature = "udp")]
 pub mod relay;
 #[cfg(feature = "udp")]
 mod sleep;
 #[cfg(feature = "udp")]
 mod socket;
+#[cfg(feature = "seal")]
+pub(crate) mod system;
 #[cfg(feature = "udp")]
 pub mod udp;
 
@@ -36,3 +40,9 @@ pub use datagrams::{Datagrams, Received};
 pub use driver::Driver;
 pub use memory::Memory;
 pub use opaque::{opaque_addr, opaque_id};
+
+/// The transport of a connection for which no other one is named.
+#[cfg(all(feature = "seal", feature = "udp"))]
+pub(crate) type Usual = udp::Udp;
+#[cfg(all(feature = "seal", not(feature = "udp")))]
+pub(crate) type Usual = Memory<fn() -> core::time::Duration>;

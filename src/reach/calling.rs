@@ -52,10 +52,8 @@ impl Reach {
             News::Seen { observed, credentials } => {
                 (self.waiting.met, self.waiting.silent) = (true, None);
                 self.observed.rendezvous_saw(observed);
-                let trusted = |server: SocketAddr| {
-                    candidate::is_admissible(server)
-                        || self.meeting.server().is_some_and(|own| own.ip().is_loopback())
-                };
+                let trusted =
+                    |server: SocketAddr| candidate::is_admissible(server) || self.meeting.is_local();
                 let named = credentials.filter(|credentials| trusted(credentials.server));
                 if let Some(credentials) = named.filter(|_| self.relay != Relay::Never) {
                     self.relaying.set_credentials(credentials);

@@ -41,9 +41,17 @@ pub(super) fn is_admissible(addr: SocketAddr) -> bool {
     usable && addr.port() != 0 && !ip.is_loopback() && !ip.is_multicast() && !ip.is_unspecified()
 }
 
+/// The same, but also loopback addresses if `is_local`: the rendezvous is on this machine, and brings players on this machine
+/// together.
+fn is_usable(addr: SocketAddr, is_local: bool) -> bool {
+    is_admissible(addr) || (is_local && addr.ip().is_loopback() && addr.port() != 0)
+}
+
 /// The facts that the candidates of this machine come from.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OwnFacts<'a> {
+    /// Whether the rendezvous is on this machine.
+    pub(super) is_local: bool,
     pub(super) addresses: &'a [SocketAddr],
     /// The addresses that servers have seen.
     pub(super) observed: [Option<SocketAddr>; 2],
@@ -55,23 +63,25 @@ pub(super) struct OwnFacts<'a> {
 /// The candidates of this machine: its own addresses, those that servers have seen, the one on the relay. Each address
 /// once.
 pub(super) fn own(facts: &OwnFacts<'_>) -> impl Iterator<Item = Candidate> {
-    let OwnFacts { addresses, observed, relayed, relay } = *facts;
-    let hosts = addresses.iter().copied().filter(|addr| is_admissible(*addr)).take(MAX_HOST);
+    let OwnFacts { is_local, addresses, observed, relayed, relay } = *facts;
+    let hosts = addresses.iter().copied().filter(move |addr| is_usable(*addr, is_local)).take(MAX_HOST);
     let known = move |addr| addresses.iter().take(MAX_HOST).any(|own| *own == addr);
-    let reflexive = observed.into_iter().flatten().filter(move |addr| is_admissible(*addr) && !known(*addr));
+    let reflexive =
+        observed.into_iter().flatten().filter(move |addr| is_usable(*addr, is_local) && !known(*addr));
     let of = |kind| move |addr| Candidate { kind, addr };
     let direct = hosts.map(of(Kind::Host)).chain(reflexive.map(of(Kind::Reflexive)));
     let relayed = relayed.into_iter().filter(move |addr| relay != Relay::Never && is_admissible(*addr));
     direct.filter(move |_| relay != Relay::Only).chain(relayed.map(of(Kind::Relayed)))
 }
 
-/// The candidates of a peer that are used: admissible ones, few of one IP address, none of `servers`.
-pub(super) fn theirs(named: &[Candidate], servers: &[SocketAddr]) -> Vec<Candidate> {
+/// The candidates of a peer that are used: admissible ones, few of one IP address, none of `servers`. Loopback addresses are
+/// only taken if `is_local`: a peer on another machine could make us send to any program on this one.
+pub(super) fn theirs(named: &[Candidate], servers: &[SocketAddr], is_local: bool) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = Vec::with_capacity(MAX_CANDIDATES);
     for candidate in named.iter().take(MAX_CANDIDATES) {
         let alike = found.iter().filter(|one| one.addr.ip() == candidate.addr.ip()).count();
         let known = found.iter().any(|one| one.addr == candidate.addr) || servers.contains(&candidate.addr);
-        if is_admissible(candidate.addr) && alike < MAX_PER_IP && !known {
+        if is_usable(candidate.addr, is_local) && alike < MAX_PER_IP && !known {
             found.push(*candidate);
         }
     }
@@ -114,11 +124,26 @@ mod tests {
     fn few_candidates_of_one_machine_and_none_of_our_servers() {
         let of = |text: &str| Candidate { kind: Kind::Host, addr: at(text) };
         let mut named: Vec<_> = (1..9).map(|port| of(&format!("192.0.2.1:{port}"))).collect();
-        assert_eq!(theirs(&named, &[]).len(), 2);
+        assert_eq!(theirs(&named, &[], false).len(), 2);
         named = vec![of("198.51.100.1:3478"), of("198.51.100.2:1"), of("198.51.100.2:1"), of("127.0.0.1:9")];
-        assert_eq!(theirs(&named, &[at("198.51.100.1:3478")]), [of("198.51.100.2:1")]);
+        assert_eq!(theirs(&named, &[at("198.51.100.1:3478")], false), [of("198.51.100.2:1")]);
         named = (1..99).map(|host| of(&format!("192.0.2.{host}:7"))).collect();
-        assert_eq!(theirs(&named, &[]).len(), MAX_CANDIDATES);
+        assert_eq!(theirs(&named, &[], false).len(), MAX_CANDIDATES);
+    }
+
+    #[test]
+    fn loopback_is_used_only_with_a_rendezvous_on_this_machine() {
+        let of = |text: &str| Candidate { kind: Kind::Host, addr: at(text) };
+        let named = [of("127.0.0.1:9"), of("127.0.0.1:0"), of("[::1]:9"), of("169.254.1.1:9")];
+        assert_eq!(theirs(&named, &[], false), []);
+        assert_eq!(theirs(&named, &[], true), [of("127.0.0.1:9"), of("[::1]:9")]);
+        let own = |is_local| {
+            let addresses = &[at("127.0.0.1:7000")];
+            let observed = [Some(at("127.0.0.1:7001")), None];
+            let facts = OwnFacts { is_local, addresses, observed, relayed: None, relay: Relay::Allow };
+            super::own(&facts).count()
+        };
+        assert_eq!((own(false), own(true)), (0, 2));
     }
 
     #[test]
@@ -126,7 +151,8 @@ mod tests {
         let own = |relay| {
             let hosts = [at("192.168.1.2:7000"), at("[fe80::1]:7000"), at("203.0.113.9:7000")];
             let observed = [Some(at("203.0.113.9:7000")), None];
-            let facts = OwnFacts { addresses: &hosts, observed, relayed: Some(at("198.51.100.1:5")), relay };
+            let relayed = Some(at("198.51.100.1:5"));
+            let facts = OwnFacts { is_local: false, addresses: &hosts, observed, relayed, relay };
             super::own(&facts).map(|one| one.kind).collect::<Vec<_>>()
         };
         assert_eq!(own(Relay::Allow), [Kind::Host, Kind::Host, Kind::Relayed], "one of each address");

@@ -78,6 +78,11 @@ impl Meeting {
         }
     }
 
+    /// Whether the rendezvous is on this machine.
+    pub(super) fn is_local(&self) -> bool {
+        self.server().is_some_and(|server| server.ip().is_loopback())
+    }
+
     pub(super) fn first_progress(&self) -> Progress {
         self.server().map_or(Progress::ByHand, |server| Progress::Asking { server })
     }

@@ -230,6 +230,12 @@ impl Reach {
         self.meeting.rendezvous()
     }
 
+    /// The rendezvous of either side.
+    #[cfg(feature = "udp")]
+    pub(crate) fn server(&self) -> Option<SocketAddr> {
+        self.meeting.server()
+    }
+
     /// How far the machines are on the way to each other. A host with several guests is told of the newest.
     #[must_use]
     pub fn progress(&self) -> Progress {

@@ -86,7 +86,8 @@ impl Reach {
 
     fn own_facts(&self) -> OwnFacts<'_> {
         let (addresses, relayed, relay) = (&self.addresses, self.relaying.relayed(), self.relay);
-        OwnFacts { addresses, observed: self.observed.addresses(), relayed, relay }
+        let is_local = self.meeting.is_local();
+        OwnFacts { is_local, addresses, observed: self.observed.addresses(), relayed, relay }
     }
 
     fn bases(&self) -> Bases {
@@ -112,7 +113,7 @@ impl Reach {
     pub(super) fn theirs(&self, letter: &Letter) -> Vec<Candidate> {
         let relay = self.relaying.server().filter(|_| self.relaying.relayed().is_some());
         let servers: Vec<SocketAddr> = [self.meeting.server(), relay].into_iter().flatten().collect();
-        let mut theirs = candidate::theirs(&letter.candidates, &servers);
+        let mut theirs = candidate::theirs(&letter.candidates, &servers, self.meeting.is_local());
         if self.relay == Relay::Never {
             theirs.retain(|candidate| candidate.kind != candidate::Kind::Relayed);
         }

@@ -78,46 +78,53 @@ pub enum Mistake {
 
 impl fmt::Display for InviteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.about("invite", "rebout:1:", f)
+    }
+}
+
+impl InviteError {
+    /// Writes the error about a text that is called `noun` and begins with `scheme`.
+    pub(crate) fn about(&self, noun: &str, scheme: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotAnInvite => f.write_str("not an invite: it begins with rebout:1: and letters follow"),
+            Self::NotAnInvite => write!(f, "not an {noun}: it begins with {scheme} and letters follow"),
             Self::Version { version } => {
                 write!(
                     f,
-                    "an invite of version {version}; this program reads version 1: one of the two is out of date"
+                    "an {noun} of version {version}; this program reads version 1: one of the two is out of date"
                 )
             }
             Self::Letter { letter, at } => {
                 let letter = shown(letter.encode_utf8(&mut [0; 4])).to_string();
-                write!(f, "letter {at} of the invite is '{letter}', which no invite has")
+                write!(f, "letter {at} of the {noun} is '{letter}', which no {noun} has")
             }
             Self::TooShort { letters, needed } => {
-                write!(f, "the invite is cut: {letters} of at least {needed} letters are there")
+                write!(f, "the {noun} is cut: {letters} of at least {needed} letters are there")
             }
-            Self::TooLong { max } => write!(f, "the invite is too long: none has more than {max} letters"),
+            Self::TooLong { max } => write!(f, "the {noun} is too long: none has more than {max} letters"),
             Self::Checksum { mistake: Mistake::Unknown } => {
-                f.write_str("the invite has a mistake: its checksum does not fit")
+                write!(f, "the {noun} has a mistake: its checksum does not fit")
             }
             Self::Checksum { mistake: Mistake::Letter(at) } => {
-                write!(f, "the invite has a mistake: letter {at} seems to be wrong")
+                write!(f, "the {noun} has a mistake: letter {at} seems to be wrong")
             }
             Self::Checksum { mistake: Mistake::Swapped(at) } => {
-                write!(f, "the invite has a mistake: letters {at} and {} seem to be swapped", at + 1)
+                write!(f, "the {noun} has a mistake: letters {at} and {} seem to be swapped", at + 1)
             }
-            Self::Malformed { rule } => write!(f, "the invite was made wrongly: {rule}"),
+            Self::Malformed { rule } => write!(f, "the {noun} was made wrongly: {rule}"),
             Self::Address { addr, obstacle } => write!(f, "nobody can join {addr}: {obstacle}"),
             Self::TooManyAddresses => {
                 write!(
                     f,
-                    "an invite holds at most {MAX_ADDRESSES_PER_FAMILY} addresses of IPv4 and as many of IPv6"
+                    "an {noun} holds at most {MAX_ADDRESSES_PER_FAMILY} addresses of IPv4 and as many of IPv6"
                 )
             }
             Self::NoWay { unknown: Some(kind) } => {
                 write!(
                     f,
-                    "the invite needs a newer version: its only way to the host is part {kind}, unknown here"
+                    "the {noun} needs a newer version: its only way to the host is part {kind}, unknown here"
                 )
             }
-            Self::NoWay { unknown: None } => f.write_str("the invite has no address to join"),
+            Self::NoWay { unknown: None } => write!(f, "the {noun} has no address to join"),
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::wire::message::{Extensions, RefuseField};
 use crate::wire::rbn1::Flags;
 use core::fmt;
 use core::time::Duration;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// A guest who wants to play, and whose address has been verified by a cookie.
 #[derive(Clone, Debug, PartialEq)]
@@ -137,6 +137,10 @@ impl fmt::Display for LobbyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Config(error) => error.fmt(f),
+            // The address inside the encryption stands for several outside, and means nothing to anybody.
+            Self::TimedOut { addr, after } if is_made_up(*addr) => {
+                write!(f, "no answer from the host within {after:?}")
+            }
             Self::TimedOut { addr, after } => write!(f, "no answer from {addr} within {after:?}"),
             Self::Incompatible { field: RefuseField::GameId | RefuseField::ContentHash, .. } => {
                 let Self::Incompatible { field, ours, theirs } = self else { return Ok(()) };
@@ -152,4 +156,24 @@ impl fmt::Display for LobbyError {
     }
 }
 
+/// Whether an address is of the prefix that routers discard (RFC 6666), in which addresses are made up.
+fn is_made_up(addr: SocketAddr) -> bool {
+    matches!(addr.ip(), IpAddr::V6(ip) if ip.segments()[..3] == [0x0100, 0, 0])
+}
+
 impl core::error::Error for LobbyError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timeout_text_has_no_made_up_address() {
+        let text = |addr: &str| {
+            let (addr, after) = (addr.parse().unwrap(), Duration::from_secs(10));
+            LobbyError::TimedOut { addr, after }.to_string()
+        };
+        assert_eq!(text("[100::1]:1"), "no answer from the host within 10s");
+        assert_eq!(text("192.0.2.1:7000"), "no answer from 192.0.2.1:7000 within 10s");
+    }
+}

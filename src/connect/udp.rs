@@ -1,0 +1,81 @@
+//! Connections on UDP.
+
+use super::opening::{Here, hosting};
+use super::options::Access;
+use super::text::Named;
+use super::{ConnectError, ConnectOptions, Connection, Role};
+use crate::net::local_addresses;
+use crate::net::udp::{Udp, UdpDriver};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+impl Connection<Udp> {
+    /// A host at a UDP socket of its own. [`share`](Self::share) is the text for the guest.
+    ///
+    /// # Errors
+    /// If the port is taken, the options contradict each other, a name or a file cannot be used, or there are no random
+    /// bytes.
+    pub fn host(options: &ConnectOptions) -> Result<Self, ConnectError> {
+        let driver = bind(options, options.bind)?;
+        let here = Here::new(&options.public, &own(driver.local_addr()));
+        let (layers, share) = hosting(options, driver.now(), &here)?;
+        Self::open(options, driver, layers, Role::Host, share)
+    }
+
+    /// Joins a host from a UDP socket of its own. `text` is the host's invite, its offer, or its address.
+    ///
+    /// # Errors
+    /// If the text cannot be used, the options contradict it, or there is no socket.
+    pub fn join(options: &ConnectOptions, text: &str) -> Result<Self, ConnectError> {
+        let named = Named::read(text)?;
+        let driver = bind(options, options.bind)?;
+        let addresses = own(driver.local_addr());
+        Self::join_named(options, driver, &addresses, &named)
+    }
+
+    /// Replaces the socket by a new one, for a machine that has changed networks. The peers find the new address by
+    /// packets that only this machine can make.
+    ///
+    /// # Errors
+    /// If the system cannot bind the address; the old socket then stays in use.
+    pub fn rebind(&mut self, addr: SocketAddr) -> io::Result<()> {
+        self.driver.rebind(addr)?;
+        let here = Here::new(&[], &own(self.driver.local_addr()));
+        if let Some(paths) = self.layers.paths_mut() {
+            paths.moved(&here);
+        }
+        Ok(())
+    }
+
+    /// The address that the socket is bound to.
+    #[must_use]
+    pub fn local_addr(&self) -> SocketAddr {
+        self.driver.local_addr()
+    }
+}
+
+fn bind(options: &ConnectOptions, addr: SocketAddr) -> Result<UdpDriver, ConnectError> {
+    if options.access == Access::Trusted {
+        return Err(ConnectError::Options { why: "UDP does not encrypt: leave encrypted_by_transport out" });
+    }
+    UdpDriver::bind(addr).map_err(|error| {
+        let why = match error.kind() {
+            io::ErrorKind::AddrInUse => "another program uses the port; take another one".to_owned(),
+            _ => error.to_string(),
+        };
+        ConnectError::Socket { addr, why }
+    })
+}
+
+/// The addresses under which others may reach a socket: its own, or those of all interfaces; loopback on a machine without
+/// a network.
+fn own(bound: SocketAddr) -> Vec<SocketAddr> {
+    if !bound.ip().is_unspecified() {
+        return vec![bound];
+    }
+    let mut addresses = local_addresses();
+    if addresses.is_empty() {
+        addresses.push(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    }
+    addresses.into_iter().map(|ip| SocketAddr::new(ip, bound.port())).collect()
+}

@@ -1,0 +1,66 @@
+//! Options that contradict each other, texts that cannot be used, and keys that are kept.
+
+use rebout::{ConnectError, ConnectOptions, Connection};
+
+fn local() -> ConnectOptions {
+    ConnectOptions::new().bind("127.0.0.1:0".parse().unwrap())
+}
+
+fn refused(result: Result<Connection, ConnectError>) -> String {
+    result.map(|connection| connection.share().len()).unwrap_err().to_string()
+}
+
+#[test]
+fn an_invite_is_never_used_bare() {
+    let host = Connection::host(&local()).unwrap();
+    let text = refused(Connection::join(&local().bare(), host.share()));
+    assert_eq!(text, "an invite or an offer is never used bare: leave bare out");
+    assert!(refused(Connection::host(&local().encrypted_by_transport())).contains("UDP does not encrypt"));
+    let open = local().open().rendezvous("127.0.0.1");
+    assert!(refused(Connection::host(&open)).contains("only a host by invite"));
+}
+
+#[test]
+fn a_text_that_is_no_host_says_so() {
+    let join = |text: &str| refused(Connection::join(&local(), text));
+    let neither = "is neither an invite (rebout:1:...) nor an address with a port (192.0.2.1:7000)";
+    for text in ["", "192.0.2.1", "hello there", "192.0.2.1:99999", &"x".repeat(5_000)] {
+        let error = join(text);
+        assert!(error.ends_with(neither) && error.len() < 160, "{error}");
+    }
+    assert!(!join("\u{1b}[2J").contains('\u{1b}'));
+    let host = Connection::host(&local()).unwrap();
+    let cut = &host.share()[..30];
+    assert!(join(cut).starts_with("the invite is cut"), "{}", join(cut));
+}
+
+#[test]
+fn a_kept_key_keeps_the_invite() {
+    let path = std::env::temp_dir().join(format!("rebout-kept-{}", std::process::id()));
+    let _ = std::fs::remove_file(&path);
+    let first = Connection::host(&local().keep_key_in(&path)).unwrap();
+    let (port, text, key) = (first.local_addr().port(), first.share().to_owned(), first.secret_key());
+    drop(first);
+    let again = Connection::host(&local().port(port).keep_key_in(&path)).unwrap();
+    assert_eq!((again.share(), again.secret_key()), (&*text, key));
+    drop(again);
+    let given = Connection::host(&local().port(port).key(key.unwrap())).unwrap();
+    assert_eq!(given.share(), text);
+    std::fs::write(&path, "nonsense").unwrap();
+    assert!(refused(Connection::host(&local().keep_key_in(&path))).contains("not the key of a host"));
+    std::fs::remove_file(&path).unwrap();
+    let taken = refused(Connection::host(&local().port(port)));
+    assert!(taken.contains("another program uses the port"), "{taken}");
+}
+
+#[test]
+fn a_named_address_comes_first_in_the_invite() {
+    let host = Connection::host(&local().public("203.0.113.9:0".parse().unwrap())).unwrap();
+    let invite: rebout::Invite = host.share().parse().unwrap();
+    let port = host.local_addr().port();
+    assert_eq!(
+        invite.addresses(),
+        [("203.0.113.9", port), ("127.0.0.1", port)]
+            .map(|(ip, port)| { std::net::SocketAddr::new(ip.parse().unwrap(), port) })
+    );
+}

@@ -1,0 +1,148 @@
+//! Connections through a rendezvous, and by offer and answer.
+
+use crate::town::{Port, Silent, Town, addr, meet, pair, port};
+use core::time::Duration;
+use rebout::net::Driver;
+use rebout::net::udp::UdpDriver;
+use rebout::rendezvous::{Server, ServerConfig};
+use rebout::seal::Randomness;
+use rebout::{Config, ConnectError, ConnectOptions, Connection, Lobby};
+
+const LIMIT: Duration = Duration::from_secs(30);
+
+fn config() -> Config {
+    Config { delay_frames: Some(1), ..Config::new(0xB0) }
+}
+
+fn server() -> Server {
+    Server::new(ServerConfig::default(), Randomness::System).unwrap()
+}
+
+#[test]
+fn two_programs_on_one_machine_meet_at_a_local_rendezvous() {
+    for own in ["127.0.0.1:0", "[::]:0"] {
+        let mut udp = UdpDriver::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let mut server = server();
+        let options = ConnectOptions::new().bind(own.parse().unwrap());
+        let host = Connection::host(&options.clone().rendezvous(&udp.local_addr().to_string())).unwrap();
+        let joiner = Connection::join(&options, host.share()).unwrap();
+        let mut connections = [host, joiner];
+        let mut lobbies = connections.each_ref().map(|one| one.lobby(config()).unwrap());
+        while lobbies.iter().any(|lobby| lobby.agreed().unwrap().is_none()) {
+            assert_eq!(connections[1].failure(), None, "{own}");
+            udp.poll(&mut server).unwrap();
+            for (connection, lobby) in connections.iter_mut().zip(&mut lobbies) {
+                let deadline = connection.now() + Duration::from_millis(1);
+                connection.run_until(lobby, deadline).unwrap();
+            }
+        }
+        let info = connections[0].peer(lobbies[0].agreed().unwrap().unwrap().peer);
+        assert!(info.is_verified && !info.is_relayed && info.detour.is_none());
+        assert_eq!(info.addr.map(|addr| addr.port()), Some(connections[1].local_addr().port()));
+        assert!(connections[1].stats().searches > 0);
+        assert_eq!(connections[1].progress(), "direct");
+    }
+}
+
+/// A town whose third machine runs a rendezvous, and the two players' connections.
+fn at_rendezvous() -> (crate::town::Shared, [Connection<Port>; 2], impl FnMut()) {
+    let town = Town::new(3);
+    let host = ConnectOptions::new().rendezvous(&addr(2).to_string());
+    let connections = pair(&town, &[host, ConnectOptions::new()]);
+    let (mut driver, mut server) = (Driver::new(port(&town, 2)), server());
+    (town, connections, move || {
+        driver.poll(&mut server).unwrap();
+    })
+}
+
+fn lobbies(connections: &[Connection<Port>; 2]) -> [Lobby; 2] {
+    connections.each_ref().map(|one| one.lobby(config()).unwrap())
+}
+
+#[test]
+fn simulated_network_runs_a_connection_through_a_rendezvous() {
+    let (town, mut connections, serve) = at_rendezvous();
+    let mut lobbies = lobbies(&connections);
+    meet(&town, &mut connections, &mut lobbies, LIMIT, serve).unwrap();
+    let agreed = lobbies[1].agreed().unwrap().expect("an agreement");
+    assert_eq!(connections[1].peer(agreed.peer).addr, Some(addr(0)));
+}
+
+#[test]
+fn failed_search_ends_the_wait_before_the_lobby_does() {
+    let (town, mut connections, serve) = at_rendezvous();
+    town.borrow_mut().network.cut_both(0, 1, Duration::ZERO, Duration::from_secs(60));
+    let mut lobbies = lobbies(&connections);
+    meet(&town, &mut connections, &mut lobbies, LIMIT, serve).unwrap();
+    let error = connections[1].failure().expect("no path");
+    assert!(matches!(error, ConnectError::NoPath { .. }));
+    let (text, took) = (error.to_string(), town.borrow().now());
+    assert!(
+        text.starts_with("No path between the two routers was found") && !text.contains("100:"),
+        "{text}"
+    );
+    assert!(took < Duration::from_secs(9), "{took:?}");
+    assert_eq!(connections[0].failure(), None, "a host waits for the next guest");
+}
+
+#[test]
+fn silent_rendezvous_is_named_and_no_made_up_address() {
+    let town = Town::new(3);
+    let host = ConnectOptions::new().rendezvous(&addr(2).to_string());
+    let mut connections = pair(&town, &[host, ConnectOptions::new()]);
+    let mut lobbies = lobbies(&connections);
+    meet(&town, &mut connections, &mut lobbies, LIMIT, || ()).unwrap();
+    let text = connections[1].failure().expect("a failure").to_string();
+    assert!(text.starts_with("The rendezvous at 10.0.0.3:7000 does not answer."), "{text}");
+    assert!(!connections[1].no_answer(LIMIT).to_string().contains("100:"));
+}
+
+#[test]
+fn offer_and_answer_connect_without_a_server() {
+    let town = Town::new(2);
+    let by_hand = ConnectOptions::new().by_hand();
+    let mut connections = pair(&town, &[by_hand, ConnectOptions::new()]);
+    let mut lobbies = lobbies(&connections);
+    let [offer, answer] = connections.each_ref().map(|one| one.share().to_owned());
+    // People take their time.
+    meet(&town, &mut connections, &mut lobbies, Duration::from_secs(60), || ()).unwrap();
+    assert!(lobbies[1].agreed().unwrap().is_none());
+    let [host, joiner] = &mut connections;
+    let mut refused = |text: &str| host.take_answer(text).unwrap_err().to_string();
+    assert!(refused(&offer).starts_with("this is an offer"));
+    assert!(refused("hello").starts_with("not an answer"), "{}", refused("hello"));
+    assert!(refused(&answer[..40]).starts_with("the answer "), "{}", refused(&answer[..40]));
+    assert!(joiner.take_answer(&answer).is_err(), "a joiner has made no offer");
+    let other = Connection::host_on(&ConnectOptions::new().by_hand(), port(&town, 0), &[addr(0)]).unwrap();
+    let to_other =
+        Connection::join_on(&ConnectOptions::new(), port(&town, 1), &[addr(1)], other.share()).unwrap();
+    assert!(refused(to_other.share()).starts_with("this answers another offer"));
+    host.take_answer(&answer).unwrap();
+    meet(&town, &mut connections, &mut lobbies, LIMIT, || ()).unwrap();
+    assert!(lobbies[1].agreed().unwrap().is_some());
+}
+
+#[test]
+fn texts_by_hand_have_errors_of_their_own() {
+    let town = Town::new(1);
+    let host = Connection::host_on(&ConnectOptions::new().by_hand(), port(&town, 0), &[addr(0)]).unwrap();
+    let join = |text: &str| {
+        let joined = Connection::join_on(&ConnectOptions::new(), port(&town, 0), &[addr(0)], text);
+        joined.map(|one| one.share().to_owned())
+    };
+    let offer = host.share();
+    let mut wrong = offer.to_owned();
+    wrong.replace_range(40..41, if &offer[40..41] == "7" { "8" } else { "7" });
+    let text = join(&wrong).unwrap_err().to_string();
+    assert_eq!(text, "the offer has a mistake: its checksum does not fit");
+    let answer = join(offer).unwrap();
+    assert!(join(&answer).unwrap_err().to_string().starts_with("this is an answer to an offer"));
+}
+
+#[test]
+fn closing_gives_everything_back_and_can_be_repeated() {
+    let (_, mut connections, _) = at_rendezvous();
+    for _ in 0..2 {
+        assert!(connections[0].close(&mut Silent, Duration::from_millis(5)).unwrap());
+    }
+}
