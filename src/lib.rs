@@ -135,6 +135,8 @@ mod trace;
 pub mod lab;
 pub mod math;
 pub mod net;
+#[cfg(feature = "seal")]
+mod online;
 mod pages;
 mod peer;
 #[cfg(feature = "reach")]
@@ -156,6 +158,8 @@ pub use frame::Frame;
 pub use game::{Game, Player, Save};
 pub use hash::SimHash;
 pub use input::{Buttons, Input, Inputs, MAX_AXES};
+#[cfg(feature = "seal")]
+pub use online::{Finish, Now, Online, Options};
 pub use pages::Pages;
 pub use peer::refusal::{Refusal, Refusals};
 pub use protocol::{ConnectionStep, MAX_DATAGRAM, PeerRole, Protocol, canonical};

@@ -15,6 +15,8 @@
 mod addresses;
 pub mod append;
 mod datagrams;
+#[cfg(feature = "seal")]
+pub(crate) mod dated;
 mod driver;
 pub mod folder;
 #[cfg(any(feature = "udp", feature = "lab"))]

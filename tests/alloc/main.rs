@@ -4,6 +4,8 @@
 mod authority;
 mod engine;
 mod net;
+#[cfg(feature = "seal")]
+mod online;
 #[cfg(feature = "reach")]
 mod reach;
 mod replay;
@@ -28,6 +30,8 @@ fn main() {
     authority::all();
     engine::all();
     net::all();
+    #[cfg(feature = "seal")]
+    online::all();
     #[cfg(feature = "reach")]
     reach::all();
     replay::all();

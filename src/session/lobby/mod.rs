@@ -179,6 +179,17 @@ impl Lobby {
         }
     }
 
+    /// The machine that this one talks to at present.
+    #[cfg(feature = "seal")]
+    pub(crate) fn peer(&self) -> Option<SocketAddr> {
+        match &self.role {
+            Role::Waiting => None,
+            Role::Host(hosting) => Some(hosting.link.addr),
+            Role::Join(joining) => Some(joining.link.addr),
+            Role::Agreed(link, _) => Some(link.addr),
+        }
+    }
+
     /// The last guest that was refused because of an incompatible configuration. Told once.
     pub fn take_mismatch(&mut self) -> Option<Mismatch> {
         self.mismatch.take()

@@ -1,0 +1,103 @@
+//! The files of a match: its recording, and the report about a desync. Trouble with them never stops the match.
+
+use super::options::Match;
+use crate::net::append::FileAppender;
+use crate::net::{dated, folder};
+use crate::replay::{End, Header, MatchEvent, Outcome, Recorder, StreamRecorder, Winner};
+use crate::{Agreed, Autopsy, Bundle, Event, Fields, Player, Reason, Session};
+use std::path::PathBuf;
+
+/// Frames that are kept in memory for a report without another allocation: an hour at 60 frames a second.
+const USUAL_FRAMES: u32 = 60 * 60 * 60;
+
+/// The files of the match that runs.
+#[derive(Debug, Default)]
+pub(super) struct Keeping {
+    file: Option<(PathBuf, StreamRecorder<FileAppender>)>,
+    /// The whole match, for a report.
+    whole: Option<Recorder>,
+    pub(super) winner: Winner,
+}
+
+impl Keeping {
+    /// Begins the files of a match; returns the trouble with that.
+    pub(super) fn begin(&mut self, options: &Match, agreed: &Agreed) -> Option<String> {
+        let keeps = options.bundles_to.as_ref();
+        self.whole = keeps.map(|_| Recorder::with_capacity(agreed.seed, USUAL_FRAMES));
+        self.winner = Winner::Undecided;
+        self.file = None;
+        let folder = options.record_to.as_ref()?;
+        let header = Header::of_match(&options.config, agreed);
+        let begun = dated::new_file(folder, "rplk").and_then(|(path, file, secs)| {
+            let header = Header { names: options.names(agreed), recorded_at_secs: secs, ..header };
+            let recorder = StreamRecorder::new(&header, FileAppender::new(file)?);
+            Ok((path, recorder.map_err(std::io::Error::other)?))
+        });
+        match begun {
+            Ok(file) => {
+                self.file = Some(file);
+                None
+            }
+            Err(error) => Some(format!("The match is not recorded to {}: {error}", folder.display())),
+        }
+    }
+
+    /// Records the frames that the last `advance` made certain; returns why no more is recorded, once.
+    #[inline]
+    pub(super) fn advanced<S: Fields>(&mut self, session: &Session<S>) -> Option<String> {
+        if let Some(whole) = &mut self.whole {
+            // A frame out of order cannot come; the report would then refuse the replay.
+            let _ = session.confirmed().try_for_each(|(frame, inputs)| whole.record(frame, inputs));
+        }
+        let (_, recorder) = self.file.as_mut()?;
+        let refused = recorder.record_session(session).err().map(|error| error.to_string());
+        let error = refused.or_else(|| recorder.take_error().map(|error| error.to_string()))?;
+        self.file = None;
+        Some(format!("The recording ends early: {error}"))
+    }
+
+    pub(super) fn hear(&mut self, local: Player, event: &Event) {
+        if let Some((_, recorder)) = &mut self.file {
+            recorder.hear(local, event);
+        }
+    }
+
+    /// Keeps a change of the input delay of this machine.
+    pub(super) fn delay(&mut self, player: Player, delay_frames: u8) {
+        if let Some((_, recorder)) = &mut self.file {
+            recorder.event(MatchEvent::Delay { player, delay_frames });
+        }
+    }
+
+    /// Writes the report about a desync; returns where it lies, or why it does not.
+    pub(super) fn report(&self, options: &Match, autopsy: &Autopsy) -> Option<String> {
+        let (folder, whole) = options.bundles_to.as_ref().zip(self.whole.as_ref())?;
+        let game = format!("{:016x}", options.config.game_id);
+        let written = Bundle::new(&game, autopsy.clone(), whole.replay().clone())
+            .and_then(|bundle| bundle.files())
+            .map_err(|error| error.to_string())
+            .and_then(|files| {
+                let path = dated::new_folder(folder).map_err(|error| error.to_string())?;
+                folder::write(&path, &files).map_err(|error| error.to_string())?;
+                Ok(path)
+            });
+        Some(match written {
+            Ok(path) => format!("The report about the desync is in {}", path.display()),
+            Err(error) => format!("The report about the desync is not in {}: {error}", folder.display()),
+        })
+    }
+
+    /// Ends the files; returns the trouble with that.
+    pub(super) fn finish(&mut self) -> Option<String> {
+        self.whole = None;
+        let (path, recorder) = self.file.take()?;
+        let is_empty = recorder.next() == crate::Frame::ZERO;
+        let outcome = recorder.outcome().unwrap_or(Outcome::Disconnected(Reason::LeftHere));
+        let ended = recorder.finish(End { outcome, winner: self.winner }).and_then(FileAppender::finish);
+        if is_empty {
+            dated::remove(&path);
+            return None;
+        }
+        ended.err().map(|error| format!("The recording {} ends early: {error}", path.display()))
+    }
+}

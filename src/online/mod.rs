@@ -1,0 +1,371 @@
+//! An online match with one owner, from the invite to the verdict.
+
+mod keeping;
+mod now;
+mod options;
+mod rest;
+mod turn;
+
+pub use now::{Finish, Now};
+pub use options::Options;
+
+use crate::net::{Datagrams, Usual};
+use crate::replay::Winner;
+use crate::{
+    Advanced, Agreed, ConfigError, ConnectError, Connection, CueEvent, Fields, Game, Hint, Input, Lobby,
+    PeerInfo, Player, Reason, SendError, Session, Stats,
+};
+use core::time::Duration;
+use keeping::Keeping;
+use options::Match;
+use rest::Rest;
+use std::collections::VecDeque;
+use std::io;
+
+/// How long the last messages may take after a match.
+const LINGER: Duration = Duration::from_secs(2);
+/// How long a joiner waits for the host to agree to another match.
+const REMATCH_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// An online match with one owner: the connection, the lobby, the session, the recording and the desync reports.
+///
+/// The game stays yours and is lent for a frame. [`wait`](Self::wait) says what to do next; an engine that owns its loop
+/// calls [`poll`](Self::poll) instead. `docs/EMBEDDING.md` explains a whole program.
+///
+/// ```
+/// use rebout::{Buttons, Cues, Finish, Game, Inputs, Now, Online, Options, Player, fields};
+/// use std::{error::Error, thread};
+///
+/// #[derive(Clone, Copy)]
+/// struct Count { presses: [u32; 2], frames: u32 }
+/// fields!(Count { presses, frames });
+///
+/// impl Game for Count {
+///     fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+///         self.frames += 1;
+///         for player in Player::BOTH {
+///             self.presses[player.index()] += u32::from(inputs[player].holds(Buttons(1)));
+///         }
+///     }
+///     fn finished(&self) -> bool { self.frames == 60 }
+/// }
+///
+/// fn play(mut online: Online<Count>) -> Result<Finish, Box<dyn Error + Send + Sync>> {
+///     let mut game = Count { presses: [0; 2], frames: 0 };
+///     loop {
+///         match online.wait()? {
+///             Now::Begin { .. } => online.start(&game),      // a game with a seed is built here
+///             Now::Frame => { online.advance(&mut game, Buttons(1)); }
+///             Now::Finished(finish) => return Ok(finish),
+///             _ => {}                                        // draw the progress, show an event
+///         }
+///     }
+/// }
+///
+/// let host = Online::host(Options::new(7, 1).name("Ada"))?;  // encrypted, by invite
+/// let invite = host.share().to_owned();                      // for the other player, and nobody else
+/// let other = thread::spawn(move || play(Online::join(Options::new(7, 1).name("Bob"), &invite)?));
+/// assert!(matches!(play(host).map_err(|error| error.to_string())?, Finish::Played(_)));
+/// # other.join().unwrap().unwrap();
+/// # Ok::<(), Box<dyn Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Online<S, D = Usual> {
+    connection: Connection<D>,
+    options: Match,
+    stage: Stage<S>,
+    /// The time of the last turn.
+    now: Duration,
+    keeping: Keeping,
+    notices: VecDeque<String>,
+    hinted: Option<Hint>,
+    /// Matches so far, and whether the present one is a rematch that the host may still refuse for a moment.
+    matches: u64,
+    give_up_at: Option<Duration>,
+}
+
+#[derive(Debug)]
+// There is one of these, and it moves a few times in a match.
+#[allow(clippy::large_enum_variant)]
+enum Stage<S> {
+    Meeting(Lobby),
+    Playing(Session<S>),
+    /// The last messages are on their way, at most until this time.
+    Closing(Session<S>, Finish, Duration),
+    Over(Finish),
+}
+
+impl<S: Fields> Online<S> {
+    /// Hosts a match on UDP: encrypted and by invite, unless the options name something else. [`share`](Self::share) is the
+    /// text for the other player.
+    ///
+    /// # Errors
+    /// As [`Connection::host`], and a config that is not valid.
+    #[cfg(feature = "udp")]
+    pub fn host(options: Options) -> Result<Self, ConnectError> {
+        let connection = Connection::host(&options.connect)?;
+        Self::on(options, connection)
+    }
+
+    /// Joins a match on UDP. `text` is the host's invite, its offer, or its address.
+    ///
+    /// # Errors
+    /// As [`Connection::join`], and a config that is not valid.
+    #[cfg(feature = "udp")]
+    pub fn join(options: Options, text: &str) -> Result<Self, ConnectError> {
+        let connection = Connection::join(&options.connect, text)?;
+        Self::on(options, connection)
+    }
+}
+
+impl<S: Fields, D: Datagrams> Online<S, D> {
+    /// A match on a connection of your own, on any transport.
+    ///
+    /// # Errors
+    /// If the config is not valid.
+    pub fn on(options: Options, connection: Connection<D>) -> Result<Self, ConnectError> {
+        let options = options.into_match();
+        let lobby = connection.lobby(options.config.clone());
+        let lobby = lobby.map_err(|error| ConnectError::Text { why: error.to_string() })?;
+        Ok(Self {
+            now: connection.now(),
+            connection,
+            options,
+            stage: Stage::Meeting(lobby),
+            keeping: Keeping::default(),
+            notices: VecDeque::new(),
+            hinted: None,
+            matches: 0,
+            give_up_at: None,
+        })
+    }
+
+    // The loop.
+
+    /// Sends and receives until there is something to do, and says what. While no match runs it returns at least every
+    /// 16 ms, so that a screen can be drawn.
+    ///
+    /// # Errors
+    /// A broken transport.
+    pub fn wait(&mut self) -> io::Result<Now> {
+        self.turn(true)
+    }
+
+    /// Sends and receives what is ready, and says what there is to do. Never blocks. Call it until it returns
+    /// [`Now::Idle`], [`Now::Connecting`], [`Now::Guest`] or [`Now::Finished`]; then draw.
+    ///
+    /// # Errors
+    /// A broken transport.
+    pub fn poll(&mut self) -> io::Result<Now> {
+        self.turn(false)
+    }
+
+    // Commands.
+
+    /// Decides about the [guest](Now::Guest) that waits.
+    pub fn answer(&mut self, accepts: bool) {
+        match &mut self.stage {
+            Stage::Meeting(lobby) if accepts => lobby.accept(),
+            Stage::Meeting(lobby) => lobby.decline(),
+            _ => {}
+        }
+    }
+
+    /// Begins the match after [`Now::Begin`]. `game` is in its first state, built from the seed. Without an agreement it does
+    /// nothing.
+    pub fn start<G: Game<Snapshot = S>>(&mut self, game: &G) {
+        let Stage::Meeting(lobby) = &self.stage else { return };
+        let Ok(Some(agreed)) = lobby.agreed() else { return };
+        self.notices.extend(self.keeping.begin(&self.options, agreed));
+        (self.matches, self.give_up_at) = (self.matches + 1, None);
+        let over = Stage::Over(Finish::Ended(Reason::LeftHere));
+        if let Stage::Meeting(lobby) = core::mem::replace(&mut self.stage, over) {
+            match lobby.start(self.connection.now(), game) {
+                Ok(session) => self.stage = Stage::Playing(session),
+                Err(error) => self.stage = Stage::Over(Finish::Refused(error)),
+            }
+        }
+    }
+
+    /// Plays the frame that is due after [`Now::Frame`], sends the input, and records what has become certain. `input` is
+    /// the local player's input now. Read [`cues`](Self::cues) afterwards.
+    #[inline]
+    pub fn advance<G: Game<Snapshot = S>>(&mut self, game: &mut G, input: impl Into<Input>) -> Advanced {
+        let Stage::Playing(session) = &mut self.stage else { return Advanced::Ended };
+        let advanced = session.advance(self.now, game, input);
+        // Sending has no errors; a broken transport shows when it receives.
+        let _ = self.connection.flush(session);
+        if let Some(notice) = self.keeping.advanced(session) {
+            self.notices.push_back(notice);
+        }
+        advanced
+    }
+
+    /// Sends a message of the game's own, such as chat: at most 1,024 bytes, delivered once and in order.
+    ///
+    /// # Errors
+    /// If it is too long, if twelve messages are under way already, or if no match runs.
+    pub fn send(&mut self, message: &[u8]) -> Result<(), SendError> {
+        match &mut self.stage {
+            Stage::Playing(session) => session.send(self.now, message),
+            _ => Err(SendError::Over),
+        }
+    }
+
+    /// Changes the input delay of this machine from the next frame on. Without a match it does nothing.
+    ///
+    /// # Errors
+    /// If the delay is more than 8, or more than 16 together with the window.
+    pub fn set_delay(&mut self, delay_frames: u8) -> Result<(), ConfigError> {
+        let Stage::Playing(session) = &mut self.stage else { return Ok(()) };
+        session.set_delay(self.now, delay_frames)?;
+        self.keeping.delay(session.local(), delay_frames);
+        Ok(())
+    }
+
+    /// Says who has won, for the recording. Only the game knows it.
+    pub fn set_winner(&mut self, winner: Winner) {
+        self.keeping.winner = winner;
+    }
+
+    /// The player says that both machines show the same code. `false` if there is none yet.
+    pub fn verify(&mut self) -> bool {
+        self.peer_addr().is_some_and(|peer| self.connection.verify(peer))
+    }
+
+    /// Takes the answer of the other player to the offer of this host.
+    ///
+    /// # Errors
+    /// If the text is no answer, answers another offer, or this host has made none.
+    pub fn take_answer(&mut self, text: &str) -> Result<(), ConnectError> {
+        self.connection.take_answer(text)
+    }
+
+    /// Leaves the match, or the lobby. [`Now::Finished`] follows when the other side knows.
+    pub fn leave(&mut self) {
+        match &mut self.stage {
+            Stage::Meeting(_) => self.finish(Finish::Ended(Reason::LeftHere)),
+            Stage::Playing(session) => session.leave(),
+            Stage::Closing(..) | Stage::Over(_) => {}
+        }
+    }
+
+    /// Asks for another match with the same player, after [`Now::Finished`]. Both have to ask. `false` if no match has
+    /// been played on this connection.
+    pub fn rematch(&mut self) -> bool {
+        let is_over = matches!(self.stage, Stage::Over(_)) && self.matches > 0;
+        if is_over {
+            self.give_up_at = Some(self.now + REMATCH_TIMEOUT);
+            self.meet_again();
+        }
+        is_over
+    }
+
+    /// Leaves, and waits until the last messages are through, at most two seconds.
+    ///
+    /// # Errors
+    /// A broken transport.
+    pub fn close(mut self) -> io::Result<()> {
+        self.leave();
+        while !matches!(self.stage, Stage::Over(_)) {
+            self.wait()?;
+        }
+        self.connection.close(&mut Rest, LINGER).map(|_| ())
+    }
+
+    // Getters.
+
+    /// The text for the other player: see [`Connection::share`].
+    #[must_use]
+    pub fn share(&self) -> &str {
+        self.connection.share()
+    }
+
+    /// How far the match is on the way, as a text for a player.
+    #[must_use]
+    pub fn progress(&self) -> String {
+        let code = self.peer().code.filter(|_| !self.peer().is_verified);
+        match code {
+            Some(code) => format!("compare this code with the other player: {code}"),
+            None => self.connection.progress(),
+        }
+    }
+
+    /// The changes to cues in the last [`advance`](Self::advance).
+    #[must_use]
+    pub fn cues(&self) -> &[CueEvent] {
+        self.session().map_or(&[], Session::cues)
+    }
+
+    /// The state before the one that the game is in, with every correction, and how far the time from the last frame to
+    /// the next has gone, from 0 to 1: for a display that is faster than the match. `None` without a match, before its
+    /// second frame, and for states that are saved sparsely.
+    #[must_use]
+    pub fn previous(&self) -> Option<(&S, f32)> {
+        let session = self.session()?;
+        let before = session.current().checked_sub(1)?;
+        Some((session.snapshot(before)?, session.phase(self.connection.now())))
+    }
+
+    /// The terms of the match, once both machines have agreed.
+    #[must_use]
+    pub fn agreed(&self) -> Option<&Agreed> {
+        match &self.stage {
+            Stage::Meeting(lobby) => lobby.agreed().ok().flatten(),
+            Stage::Playing(session) | Stage::Closing(session, ..) => Some(session.agreed()),
+            Stage::Over(_) => None,
+        }
+    }
+
+    /// The names of the two players by seat, with control characters escaped; the local player's own as it was given.
+    #[must_use]
+    pub fn names(&self) -> Option<[String; 2]> {
+        self.agreed().map(|agreed| self.options.names(agreed))
+    }
+
+    /// The seat of the player at this machine, once both machines have agreed.
+    #[must_use]
+    pub fn local(&self) -> Option<Player> {
+        self.agreed().map(|agreed| agreed.seat)
+    }
+
+    /// The facts about the other machine: its address, its code, its path.
+    #[must_use]
+    pub fn peer(&self) -> PeerInfo {
+        self.peer_addr().map_or_else(PeerInfo::default, |addr| self.connection.peer(addr))
+    }
+
+    fn peer_addr(&self) -> Option<std::net::SocketAddr> {
+        match &self.stage {
+            Stage::Meeting(lobby) => lobby.peer(),
+            Stage::Playing(session) | Stage::Closing(session, ..) => Some(session.peer()),
+            Stage::Over(_) => None,
+        }
+    }
+
+    /// The statistics of the match so far.
+    #[must_use]
+    pub fn stats(&self) -> Option<Stats> {
+        self.session().map(Session::stats)
+    }
+
+    /// The session, for everything that is not repeated here.
+    #[must_use]
+    pub fn session(&self) -> Option<&Session<S>> {
+        match &self.stage {
+            Stage::Playing(session) | Stage::Closing(session, ..) => Some(session),
+            Stage::Meeting(_) | Stage::Over(_) => None,
+        }
+    }
+
+    /// The connection.
+    #[must_use]
+    pub fn connection(&self) -> &Connection<D> {
+        &self.connection
+    }
+
+    /// The connection, to be acted on: another network, another socket.
+    pub fn connection_mut(&mut self) -> &mut Connection<D> {
+        &mut self.connection
+    }
+}

@@ -1,0 +1,89 @@
+//! The next thing to do in an online match, and its end.
+
+use crate::wire::message::RefuseField;
+use crate::{ConnectError, Event, LobbyError, Mismatch, PeerInfo, Player, Reason, Verdict};
+use core::fmt;
+use std::net::SocketAddr;
+
+/// The next thing to do, as [`Online::wait`](super::Online::wait) and [`Online::poll`](super::Online::poll) say it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Now {
+    /// The other machine is not there yet: show this text.
+    Connecting(String),
+    /// A guest asks to play, and the options say to ask: call [`answer`](super::Online::answer). Told again until then.
+    Guest {
+        /// The guest's name, with control characters escaped.
+        name: String,
+        /// Its address, and the code to compare.
+        peer: PeerInfo,
+    },
+    /// Both have agreed: build the game from the seed, and call [`start`](super::Online::start).
+    #[non_exhaustive]
+    Begin {
+        /// The seed, the same on both machines.
+        seed: u32,
+        /// The seat of the player at this machine.
+        seat: Player,
+    },
+    /// A frame is due: read the input, and call [`advance`](super::Online::advance).
+    Frame,
+    /// Something happened in the match.
+    Event(Event),
+    /// A text for the player or a log: a guest that was refused, trouble with the recording, where a report lies.
+    Notice(String),
+    /// There is nothing to do: draw.
+    Idle,
+    /// The match is over, or there will be none. Told again until a [`rematch`](super::Online::rematch).
+    Finished(Finish),
+}
+
+/// How an online match ended. `Display` is a text for the player at this machine.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Finish {
+    /// The match was played to its end.
+    Played(Verdict),
+    /// The match was over before its end, or was left before it began.
+    Ended(Reason),
+    /// The host refused, or the two machines do not fit.
+    Refused(LobbyError),
+    /// The other machine was not reached.
+    Unreached(ConnectError),
+}
+
+impl fmt::Display for Finish {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Played(Verdict::Agreed { .. }) => f.write_str("The match is over."),
+            Self::Played(Verdict::Unconfirmed { .. }) => f.write_str(
+                "The match is over, but the other machine was gone before it confirmed the result.",
+            ),
+            Self::Played(Verdict::Differs { .. }) => f.write_str(
+                "The match is over, but the two machines have different results, so it does not count.",
+            ),
+            Self::Ended(reason) => write!(f, "The match is over: {reason}."),
+            Self::Refused(LobbyError::Incompatible { field: RefuseField::ContentHash, .. }) => {
+                f.write_str("The host has another version of the game: both need the same one.")
+            }
+            Self::Refused(LobbyError::Incompatible { field: RefuseField::GameId, .. }) => {
+                f.write_str("Another game is waiting there.")
+            }
+            Self::Refused(LobbyError::Full) => f.write_str("The host already plays against somebody else."),
+            Self::Refused(LobbyError::Declined) => f.write_str("The host does not want to play."),
+            Self::Refused(error) => write!(f, "There is no match: {error}."),
+            Self::Unreached(error) => error.fmt(f),
+        }
+    }
+}
+
+/// Who could not be let in, for the host.
+pub(super) fn sent_away(mismatch: &Mismatch, addr: Option<SocketAddr>) -> String {
+    let who = addr.map_or_else(|| "A guest".to_owned(), |addr| format!("The guest at {addr}"));
+    let Mismatch { field, ours, theirs, .. } = mismatch;
+    match field {
+        RefuseField::ContentHash => format!("{who} was refused: it has another version of the game."),
+        RefuseField::GameId => format!("{who} was refused: it plays another game."),
+        _ => format!("{who} was refused: the {field} is {ours} here and {theirs} there."),
+    }
+}

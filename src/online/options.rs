@@ -1,0 +1,130 @@
+//! The options of an online match.
+
+use crate::replay::MAX_NAME;
+use crate::wire::message::MAX_USER_DATA;
+use crate::{Agreed, Config, ConnectOptions, Player, shown};
+use std::path::PathBuf;
+
+/// The options of an [`Online`](super::Online) match.
+///
+/// ```
+/// use rebout::{ConnectOptions, Options};
+///
+/// let options = Options::new(0x566F_6C6C_6579, 1)          // the game, and a hash of everything that must be alike
+///     .name("Ada")
+///     .rendezvous("play.example.org:3479")
+///     .record_to("replays")
+///     .bundles_to("desyncs");
+/// let at_home = Options::new(0x566F_6C6C_6579, 1).connect(ConnectOptions::new().open().port(7000));
+/// # let _ = (options, at_home);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub(super) connect: ConnectOptions,
+    content: Match,
+}
+
+/// The options of the matches on a connection.
+#[derive(Clone, Debug)]
+pub(super) struct Match {
+    pub(super) config: Config,
+    pub(super) record_to: Option<PathBuf>,
+    pub(super) bundles_to: Option<PathBuf>,
+}
+
+impl Options {
+    /// The options of a game, named by any number, whose build, content and rules have this hash.
+    #[must_use]
+    pub fn new(game_id: u64, content_hash: u64) -> Self {
+        let mut config = Config::new(game_id);
+        config.content_hash = content_hash;
+        Self::with_config(config)
+    }
+
+    /// The options of a match with a config of your own.
+    #[must_use]
+    pub fn with_config(config: Config) -> Self {
+        let content = Match { config, record_to: None, bundles_to: None };
+        Self { connect: ConnectOptions::new(), content }
+    }
+
+    /// The name of the player at this machine, which the other side sees: its first 64 bytes.
+    #[must_use]
+    pub fn name(mut self, name: &str) -> Self {
+        self.content.config.user_data = cut(name, MAX_USER_DATA).as_bytes().to_vec();
+        self
+    }
+
+    /// How to connect, and who may join. By default a host is encrypted and by invite.
+    #[must_use]
+    pub fn connect(self, connect: ConnectOptions) -> Self {
+        Self { connect, ..self }
+    }
+
+    /// Meets the other player at a rendezvous: see [`ConnectOptions::rendezvous`].
+    #[must_use]
+    pub fn rendezvous(mut self, server: &str) -> Self {
+        self.connect = self.connect.rendezvous(server);
+        self
+    }
+
+    /// Asks about each guest ([`Now::Guest`](super::Now::Guest)) instead of taking the first one.
+    #[must_use]
+    pub fn ask(mut self) -> Self {
+        self.content.config.ask_before_accepting = true;
+        self
+    }
+
+    /// Records each match into a file of this folder while it runs, with names and verdict.
+    #[must_use]
+    pub fn record_to(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.content.record_to = Some(folder.into());
+        self
+    }
+
+    /// Writes the report about a desync into a folder of this folder, once both machines have found its cause.
+    #[must_use]
+    pub fn bundles_to(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.content.bundles_to = Some(folder.into());
+        self
+    }
+
+    pub(super) fn into_match(self) -> Match {
+        self.content
+    }
+}
+
+impl Match {
+    /// The names of both players by seat.
+    pub(super) fn names(&self, agreed: &Agreed) -> [String; 2] {
+        let mut names = [name_of(&self.config.user_data), name_of(&agreed.user_data)];
+        if agreed.seat == Player::Two {
+            names.reverse();
+        }
+        names
+    }
+}
+
+/// A name that came from outside, escaped and no longer than a recording holds.
+pub(super) fn name_of(user_data: &[u8]) -> String {
+    cut(&shown(&String::from_utf8_lossy(user_data)), MAX_NAME).to_owned()
+}
+
+/// The beginning of a text that fits into so many bytes.
+fn cut(text: &str, max: usize) -> &str {
+    &text[..text.floor_char_boundary(max)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_cut_between_characters_and_escaped() {
+        let options = Options::new(1, 1).name(&"ä".repeat(40));
+        assert_eq!(options.content.config.user_data.len(), 64);
+        assert!(options.content.config.check().is_ok());
+        assert_eq!(name_of(b"\x1b[2J\xff"), "\\u{1b}[2J\u{fffd}");
+        assert!(name_of(&[0xFF; 64]).len() <= MAX_NAME);
+    }
+}

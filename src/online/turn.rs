@@ -1,0 +1,171 @@
+//! The turns of an online match: what is run, what is heard, and what there is to do next.
+
+use super::now::{self, Finish, Now};
+use super::options::name_of;
+use super::rest::Rest;
+use super::{LINGER, Online, REMATCH_TIMEOUT, Stage};
+use crate::net::Datagrams;
+use crate::{Connection, Event, Fields, LobbyError, Protocol};
+use core::time::Duration;
+use std::io;
+
+/// The longest wait while there is something to draw besides a match.
+const TURN: Duration = Duration::from_millis(16);
+
+impl<S: Fields, D: Datagrams> Online<S, D> {
+    pub(super) fn turn(&mut self, blocks: bool) -> io::Result<Now> {
+        loop {
+            if let Some(notice) = self.notices.pop_front() {
+                return Ok(Now::Notice(notice));
+            }
+            let next = match &mut self.stage {
+                Stage::Meeting(_) => self.meet(blocks)?,
+                Stage::Playing(_) => self.play(blocks)?,
+                Stage::Closing(session, finish, until) => {
+                    let until = *until;
+                    self.now = run(&mut self.connection, session, blocks.then(|| self.now + TURN))?;
+                    if session.lingers() && self.now < until {
+                        Some(Now::Idle)
+                    } else {
+                        let finish = finish.clone();
+                        self.finish(finish);
+                        None
+                    }
+                }
+                Stage::Over(finish) => {
+                    let finish = finish.clone();
+                    let deadline = blocks.then(|| self.connection.now() + TURN);
+                    self.now = run(&mut self.connection, &mut Rest, deadline)?;
+                    Some(Now::Finished(finish))
+                }
+            };
+            if let Some(next) = next {
+                return Ok(next);
+            }
+        }
+    }
+
+    /// A turn before the match.
+    fn meet(&mut self, blocks: bool) -> io::Result<Option<Now>> {
+        let Stage::Meeting(lobby) = &mut self.stage else { return Ok(None) };
+        let deadline = blocks.then(|| self.connection.now() + TURN);
+        self.now = run(&mut self.connection, lobby, deadline)?;
+        let agreed = lobby.agreed().map(|agreed| agreed.map(|agreed| (agreed.seed, agreed.seat)));
+        let failure = self.connection.failure();
+        let peer = &self.connection;
+        match (agreed, failure) {
+            (Ok(Some((seed, seat))), _) => return Ok(Some(Now::Begin { seed, seat })),
+            (_, Some(failure)) => return Ok(self.finished(Finish::Unreached(failure))),
+            (Err(LobbyError::TimedOut { after, .. }), _) => {
+                let error = self.connection.no_answer(after);
+                return Ok(self.finished(Finish::Unreached(error)));
+            }
+            // The host may still be at the end of the last match.
+            (Err(LobbyError::Full), _) if self.give_up_at.is_some_and(|at| self.now < at) => {
+                self.meet_again();
+                return Ok(Some(Now::Connecting(self.progress())));
+            }
+            (Err(error), _) => return Ok(self.finished(Finish::Refused(error))),
+            (Ok(None), None) => {}
+        }
+        if let Some(mismatch) = lobby.take_mismatch() {
+            let addr = peer.peer(mismatch.addr).addr;
+            self.notices.push_back(now::sent_away(&mismatch, addr));
+        }
+        let guest = lobby.incoming().filter(|_| self.options.config.ask_before_accepting);
+        let hint = self.connection.hint().filter(|_| self.connection.is_host());
+        if hint.is_some() && hint != self.hinted {
+            self.hinted = hint;
+            self.notices.extend(hint.map(|hint| hint.to_string()));
+        }
+        Ok(Some(match guest {
+            Some(guest) => {
+                let (name, peer) = (name_of(&guest.user_data), self.connection.peer(guest.addr));
+                Now::Guest { name, peer }
+            }
+            None => Now::Connecting(self.progress()),
+        }))
+    }
+
+    /// A turn of a match.
+    fn play(&mut self, blocks: bool) -> io::Result<Option<Now>> {
+        let Stage::Playing(session) = &mut self.stage else { return Ok(None) };
+        if let Some(event) = session.poll_event() {
+            return Ok(self.heard(event));
+        }
+        if !session.ended() {
+            let deadline = blocks.then(|| session.next_frame_at());
+            self.now = run(&mut self.connection, session, deadline)?;
+        }
+        if let Some(event) = session.poll_event() {
+            return Ok(self.heard(event));
+        }
+        Ok(if session.frame_due(self.now) {
+            Some(Now::Frame)
+        } else if session.ended() || !blocks {
+            Some(Now::Idle)
+        } else {
+            None
+        })
+    }
+
+    /// Handles an event of the session.
+    fn heard(&mut self, event: Event) -> Option<Now> {
+        let Stage::Playing(session) = &mut self.stage else { return None };
+        self.keeping.hear(session.local(), &event);
+        if let Event::Autopsy(autopsy) = &event {
+            self.notices.extend(self.keeping.report(&self.options, autopsy));
+        }
+        let finish = match event {
+            Event::Ended(verdict) => Finish::Played(verdict),
+            Event::Disconnected { reason } => Finish::Ended(reason),
+            event => return Some(Now::Event(event)),
+        };
+        self.close_with(finish);
+        None
+    }
+
+    /// Lets the last messages of the session through.
+    fn close_with(&mut self, finish: Finish) {
+        let over = Stage::Over(finish.clone());
+        if let Stage::Playing(session) = core::mem::replace(&mut self.stage, over) {
+            self.stage = Stage::Closing(session, finish, self.now + LINGER);
+        }
+    }
+
+    pub(super) fn finish(&mut self, finish: Finish) {
+        self.stage = Stage::Over(finish);
+        self.notices.extend(self.keeping.finish());
+    }
+
+    /// Ends before there was a match. The next turn says so.
+    fn finished(&mut self, finish: Finish) -> Option<Now> {
+        self.finish(finish);
+        None
+    }
+
+    /// A new lobby on the same connection.
+    pub(super) fn meet_again(&mut self) {
+        let mut config = self.options.config.clone();
+        // A simulation draws other numbers for each match.
+        config.entropy = config.entropy.map(|entropy| entropy.wrapping_add(self.matches));
+        config.join_timeout = REMATCH_TIMEOUT;
+        self.stage = match self.connection.lobby(config) {
+            Ok(lobby) => Stage::Meeting(lobby),
+            Err(error) => Stage::Over(Finish::Refused(error)),
+        };
+    }
+}
+
+/// Runs a protocol until a deadline, or polls it.
+#[inline]
+fn run<P: Protocol, D: Datagrams>(
+    connection: &mut Connection<D>,
+    protocol: &mut P,
+    deadline: Option<Duration>,
+) -> io::Result<Duration> {
+    match deadline {
+        Some(deadline) => connection.run_until(protocol, deadline),
+        None => connection.poll(protocol),
+    }
+}

@@ -1,0 +1,187 @@
+//! A short game that can be made to desync, and two machines that play it in the simulated network.
+
+use crate::town::{Port, Shared, TICK, Town, addr, port};
+use core::time::Duration;
+use rebout::{
+    Buttons, ConnectOptions, Connection, Cues, Event, Finish, Game, Inputs, Now, Online, Options, Player,
+    Save, fields,
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sums {
+    pub(crate) sums: [u32; 2],
+    pub(crate) frame: u32,
+    pub(crate) last: u32,
+}
+fields!(Sums { sums, frame, last });
+
+/// The game; `bias` is no part of its state, and makes it wrong from frame 20 on.
+pub(crate) struct Tally {
+    pub(crate) state: Sums,
+    pub(crate) bias: u32,
+}
+
+impl Tally {
+    pub(crate) fn new(seed: u32, last: u32) -> Self {
+        Self { state: Sums { sums: [seed, 0], frame: 0, last }, bias: 0 }
+    }
+}
+
+impl Save for Tally {
+    type Snapshot = Sums;
+
+    fn snapshot(&self) -> Sums {
+        self.state
+    }
+
+    fn save(&self, slot: &mut Sums) {
+        *slot = self.state;
+    }
+
+    fn restore(&mut self, snapshot: &Sums) {
+        self.state = *snapshot;
+    }
+}
+
+impl Game for Tally {
+    fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+        for player in Player::BOTH {
+            let sum = &mut self.state.sums[player.index()];
+            *sum = sum.wrapping_mul(31).wrapping_add(u32::from(inputs[player].buttons().0));
+        }
+        self.state.frame += 1;
+        if self.state.frame >= 20 {
+            self.state.sums[0] ^= self.bias;
+        }
+    }
+
+    fn finished(&self) -> bool {
+        self.state.frame >= self.state.last
+    }
+}
+
+/// One player's machine: it does what `Now` says.
+pub(crate) struct Machine<D = Port> {
+    pub(crate) online: Online<Sums, D>,
+    pub(crate) game: Option<Tally>,
+    pub(crate) last: u32,
+    pub(crate) bias: u32,
+    pub(crate) events: Vec<Event>,
+    pub(crate) notices: Vec<String>,
+    pub(crate) guests: Vec<String>,
+    pub(crate) accepts: bool,
+    pub(crate) progress: String,
+    pub(crate) finish: Option<Finish>,
+    /// Frames whose previous state was the one before the game's.
+    pub(crate) interpolated: u32,
+}
+
+impl<D: rebout::net::Datagrams> Machine<D> {
+    pub(crate) fn new(online: Online<Sums, D>) -> Self {
+        Self {
+            online,
+            game: None,
+            last: 60,
+            bias: 0,
+            events: Vec::new(),
+            notices: Vec::new(),
+            guests: Vec::new(),
+            accepts: true,
+            progress: String::new(),
+            finish: None,
+            interpolated: 0,
+        }
+    }
+
+    /// Acts until there is nothing left to do. `true` if something was done.
+    pub(crate) fn turn(&mut self) {
+        loop {
+            let now = self.online.poll().unwrap();
+            if !self.act(now) {
+                return;
+            }
+        }
+    }
+
+    /// Does what is to be done. `false` if that is to draw.
+    pub(crate) fn act(&mut self, now: Now) -> bool {
+        match now {
+            Now::Connecting(text) => self.progress = text,
+            Now::Guest { name, .. } => {
+                self.guests.push(name);
+                self.online.answer(self.accepts);
+            }
+            Now::Begin { seed, .. } => {
+                let game = Tally { bias: self.bias, ..Tally::new(seed, self.last) };
+                self.online.start(self.game.insert(game));
+                return true;
+            }
+            Now::Frame => {
+                let game = self.game.as_mut().unwrap();
+                self.online.advance(game, Buttons(game.state.frame as u16 / 7));
+                if let Some((previous, phase)) = self.online.previous() {
+                    assert!((0.0..=1.0).contains(&phase));
+                    assert_eq!(previous.frame + 1, game.state.frame);
+                    self.interpolated += 1;
+                }
+                return true;
+            }
+            Now::Event(event) => {
+                self.events.push(event);
+                return true;
+            }
+            Now::Notice(text) => {
+                self.notices.push(text);
+                return true;
+            }
+            Now::Finished(finish) => self.finish = Some(finish),
+            _ => {}
+        }
+        false
+    }
+}
+
+pub(crate) fn options(name: &str) -> Options {
+    Options::new(0xB0, 1).name(name)
+}
+
+/// Two machines in a town.
+pub(crate) struct Table {
+    pub(crate) town: Shared,
+    pub(crate) machines: [Machine; 2],
+}
+
+impl Table {
+    pub(crate) fn new(options: [Options; 2]) -> Self {
+        Self::connected(options, &ConnectOptions::new())
+    }
+
+    pub(crate) fn connected(options: [Options; 2], connect: &ConnectOptions) -> Self {
+        let town = Town::new(2);
+        let host = Connection::host_on(connect, port(&town, 0), &[addr(0)]).unwrap();
+        let joiner = Connection::join_on(connect, port(&town, 1), &[addr(1)], host.share()).unwrap();
+        let [one, two] = options;
+        let machines = [Online::on(one, host).unwrap(), Online::on(two, joiner).unwrap()].map(Machine::new);
+        Self { town, machines }
+    }
+
+    pub(crate) fn step(&mut self) {
+        self.machines.iter_mut().for_each(Machine::turn);
+        self.town.borrow_mut().pass(TICK);
+    }
+
+    /// Runs until `done`, at most a minute of virtual time.
+    pub(crate) fn run(&mut self, mut done: impl FnMut(&mut [Machine; 2]) -> bool) {
+        let end = self.town.borrow().now() + Duration::from_secs(60);
+        while !done(&mut self.machines) {
+            self.step();
+            let told = self.machines.each_ref().map(|one| (one.progress.clone(), one.finish.clone()));
+            assert!(self.town.borrow().now() < end, "{told:?}");
+        }
+    }
+
+    pub(crate) fn run_to_the_end(&mut self) -> [Finish; 2] {
+        self.run(|machines| machines.iter().all(|one| one.finish.is_some()));
+        self.machines.each_ref().map(|one| one.finish.clone().unwrap())
+    }
+}

@@ -1,0 +1,170 @@
+//! Whole matches in the simulated network, driven by `poll`.
+
+use crate::game::{Table, Tally, options};
+use rebout::replay::{Outcome, Recording, Winner};
+use rebout::{Bundle, ConnectOptions, Event, Finish, Player, Reason, SendError, Verdict};
+use std::path::PathBuf;
+
+/// A folder that is gone when the test is over.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("rebout-online-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        Self(path)
+    }
+
+    fn entries(&self) -> Vec<PathBuf> {
+        let read = std::fs::read_dir(&self.0).into_iter().flatten();
+        let mut found: Vec<PathBuf> = read.map(|entry| entry.unwrap().path()).collect();
+        found.sort();
+        found
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn agreed(finish: &Finish) -> u32 {
+    let Finish::Played(Verdict::Agreed { checksum, .. }) = finish else { panic!("{finish:?}") };
+    *checksum
+}
+
+#[test]
+fn invited_match_is_recorded_with_names_and_verdict() {
+    let folder = Folder::new("recorded");
+    let mut table = Table::new([options("Ada").record_to(&folder.0), options("Bob\u{1b}")]);
+    table.run(|machines| machines[0].game.is_some());
+    assert_eq!(table.machines[0].online.names(), Some(["Ada".to_owned(), r"Bob\u{1b}".to_owned()]));
+    assert!(table.machines[0].online.peer().is_verified);
+    table.machines[0].online.set_winner(Winner::Player(Player::Two));
+    let finishes = table.run_to_the_end();
+    assert_eq!(agreed(&finishes[0]), agreed(&finishes[1]));
+    assert_eq!(finishes[0].to_string(), "The match is over.");
+    let recording = Recording::open(std::fs::read(&folder.entries()[0]).unwrap()).unwrap();
+    let header = recording.header();
+    assert_eq!(header.names, ["Ada".to_owned(), r"Bob\u{1b}".to_owned()]);
+    assert!(header.recorded_at_secs > 0 && header.game_id == 0xB0);
+    let end = recording.end().unwrap();
+    assert_eq!(end.outcome, Outcome::Agreed { checksum: agreed(&finishes[0]) });
+    assert_eq!(end.winner, Winner::Player(Player::Two));
+    let mut game = Tally::new(header.seed, 60);
+    assert!(recording.verify(&mut game).unwrap() > 0);
+    assert_eq!(game.state, table.machines[0].game.as_ref().unwrap().state);
+    assert!(table.machines.iter().all(|one| one.interpolated > 50 && one.notices.is_empty()));
+}
+
+#[test]
+fn messages_and_delay_changes_reach_the_other_side() {
+    let mut table = Table::new([options("Ada"), options("Bob")]);
+    assert_eq!(table.machines[0].online.send(b"early"), Err(SendError::Over));
+    table.run(|machines| machines.iter().all(|one| one.online.stats().is_some()));
+    table.machines[0].online.send(b"hello").unwrap();
+    table.machines[1].online.set_delay(3).unwrap();
+    assert!(table.machines[1].online.set_delay(9).is_err());
+    table.run_to_the_end();
+    assert!(table.machines[1].events.contains(&Event::Message(b"hello".to_vec().into())));
+    assert!(table.machines[0].events.contains(&Event::PeerDelay { delay_frames: 3 }));
+}
+
+#[test]
+fn leaving_tells_both_sides_who_left() {
+    let mut table = Table::new([options("Ada"), options("Bob")]);
+    table.run(|machines| machines[0].game.as_ref().is_some_and(|game| game.state.frame > 10));
+    table.machines[1].online.leave();
+    let finishes = table.run_to_the_end();
+    assert_eq!(finishes, [Finish::Ended(Reason::Left), Finish::Ended(Reason::LeftHere)]);
+    assert_eq!(finishes[0].to_string(), "The match is over: the other player left.");
+    assert_eq!(finishes[1].to_string(), "The match is over: you left.");
+}
+
+#[test]
+fn rematch_is_played_on_the_same_connection() {
+    let folder = Folder::new("rematch");
+    for first in 0..2 {
+        let mut table = Table::new([options("Ada").record_to(&folder.0), options("Bob")]);
+        assert!(!table.machines[0].online.rematch(), "there was no match yet");
+        table.run_to_the_end();
+        let seeds = table.machines.each_ref().map(|one| one.game.as_ref().unwrap().state.sums);
+        table.machines[first].finish = None;
+        assert!(table.machines[first].online.rematch());
+        // The other player thinks about it.
+        for _ in 0..3_000 {
+            table.step();
+        }
+        table.machines[1 - first].finish = None;
+        assert!(table.machines[1 - first].online.rematch());
+        let finishes = table.run_to_the_end();
+        assert_eq!(agreed(&finishes[0]), agreed(&finishes[1]));
+        let again = table.machines.each_ref().map(|one| one.game.as_ref().unwrap().state.sums);
+        assert!(again[0] == again[1] && again != seeds, "another seed");
+        assert_eq!(table.machines[0].online.connection().stats().connections, 1);
+    }
+    assert_eq!(folder.entries().len(), 4);
+}
+
+#[test]
+fn rematch_at_once_waits_for_the_end_of_the_last_match() {
+    let mut table = Table::new([options("Ada"), options("Bob")]);
+    table.run(|machines| {
+        for machine in machines.iter_mut() {
+            if machine.finish.take().is_some() && machine.online.rematch() {
+                machine.last = 61;
+            }
+        }
+        machines.iter().all(|one| one.last == 61)
+    });
+    let finishes = table.run_to_the_end();
+    assert_eq!(agreed(&finishes[0]), agreed(&finishes[1]));
+    assert!(table.machines.iter().all(|one| one.game.as_ref().unwrap().state.frame == 61));
+}
+
+#[test]
+fn desync_writes_a_bundle() {
+    let folder = Folder::new("desync");
+    let mut table = Table::new([options("Ada").bundles_to(&folder.0), options("Bob")]);
+    table.machines[1].bias = 4;
+    table.machines.iter_mut().for_each(|one| one.last = 200);
+    let finishes = table.run_to_the_end();
+    assert!(matches!(finishes[0], Finish::Played(Verdict::Differs { .. })), "{finishes:?}");
+    assert!(finishes[0].to_string().ends_with("so it does not count."));
+    let [bundle] = &folder.entries()[..] else { panic!("{:?}", table.machines[0].notices) };
+    let files = rebout::net::folder::read(bundle, &Bundle::FILES).unwrap();
+    let bundle = Bundle::read(&files).unwrap();
+    assert_eq!(bundle.autopsy().first_divergence.0, 20);
+    assert_eq!(bundle.autopsy().fields[0].path, "sums[0]");
+    assert!(table.machines[0].notices[0].starts_with("The report about the desync is in "));
+    assert!(table.machines[0].events.iter().any(|event| matches!(event, Event::Autopsy(_))));
+}
+
+#[test]
+fn recording_that_cannot_begin_does_not_stop_the_match() {
+    let folder = Folder::new("file");
+    std::fs::write(&folder.0, "a file in the place of the folder").unwrap();
+    let mut table = Table::new([options("Ada").record_to(&folder.0), options("Bob")]);
+    let finishes = table.run_to_the_end();
+    agreed(&finishes[0]);
+    assert!(table.machines[0].notices[0].starts_with("The match is not recorded to "));
+    std::fs::remove_file(&folder.0).unwrap();
+}
+
+#[test]
+fn open_match_shows_one_code_to_both() {
+    let mut table = Table::connected([options("Ada"), options("Bob")], &ConnectOptions::new().open());
+    table.run(|machines| machines.iter().all(|one| one.online.peer().code.is_some()));
+    let [one, two] = table.machines.each_ref().map(|one| one.online.peer());
+    assert!(one.code == two.code && !one.is_verified);
+    assert!(table.machines[0].online.verify() && table.machines[0].online.peer().is_verified);
+    table.run_to_the_end();
+}
+
+#[test]
+fn bare_match_is_played_when_both_name_it() {
+    let mut table = Table::connected([options("Ada"), options("Bob")], &ConnectOptions::new().bare());
+    let finishes = table.run_to_the_end();
+    assert_eq!(agreed(&finishes[0]), agreed(&finishes[1]));
+}

@@ -1,0 +1,62 @@
+//! Matches that do not come about: one place for the end, and its text blames the right side.
+
+use crate::game::{Table, options};
+use rebout::{ConnectError, ConnectOptions, Finish, LobbyError, Options, Reason};
+
+#[test]
+fn declined_guest_is_told() {
+    let mut table = Table::new([options("Ada").ask(), options("Bob")]);
+    table.machines[0].accepts = false;
+    table.run(|machines| machines[1].finish.is_some());
+    assert_eq!(table.machines[1].finish, Some(Finish::Refused(LobbyError::Declined)));
+    assert_eq!(table.machines[1].finish.as_ref().unwrap().to_string(), "The host does not want to play.");
+    assert_eq!(table.machines[0].guests[0], "Bob");
+    assert_eq!(table.machines[0].finish, None, "the host waits for the next guest");
+}
+
+#[test]
+fn accepted_guest_plays() {
+    let mut table = Table::new([options("Ada").ask(), options("Bob")]);
+    let finishes = table.run_to_the_end();
+    assert!(matches!(finishes[0], Finish::Played(_)) && !table.machines[0].guests.is_empty());
+}
+
+#[test]
+fn another_version_is_named_on_both_sides() {
+    let mut table = Table::new([options("Ada"), Options::new(0xB0, 2)]);
+    table.run(|machines| machines[1].finish.is_some() && !machines[0].notices.is_empty());
+    let text = table.machines[1].finish.as_ref().unwrap().to_string();
+    assert_eq!(text, "The host has another version of the game: both need the same one.");
+    let notice = &table.machines[0].notices[0];
+    assert_eq!(notice, "The guest at 10.0.0.2:7000 was refused: it has another version of the game.");
+}
+
+#[test]
+fn host_that_never_answers_is_named_by_its_real_address() {
+    let mut table = Table::new([options("Ada"), options("Bob")]);
+    table.town.borrow_mut().network.set_down(1, 0, true);
+    table.run(|machines| machines[1].finish.is_some());
+    let Some(Finish::Unreached(error)) = &table.machines[1].finish else { panic!() };
+    assert!(matches!(error, ConnectError::NoAnswer { .. }));
+    assert!(error.to_string().starts_with("No answer at 10.0.0.1:7000 within 10 s."), "{error}");
+    assert_eq!(table.machines[1].progress, "asking 10.0.0.1:7000");
+    assert_eq!(table.machines[0].progress, "waiting for the other player");
+}
+
+#[test]
+fn leaving_the_lobby_is_an_end() {
+    let mut table = Table::connected([options("Ada"), options("Bob")], &ConnectOptions::new());
+    table.machines[0].online.leave();
+    table.run(|machines| machines[0].finish.is_some());
+    assert_eq!(table.machines[0].finish, Some(Finish::Ended(Reason::LeftHere)));
+}
+
+#[test]
+fn config_that_is_not_valid_is_an_error_at_once() {
+    let town = crate::town::Town::new(1);
+    let address = [crate::town::addr(0)];
+    let host = rebout::Connection::host_on(&ConnectOptions::new(), crate::town::port(&town, 0), &address);
+    let config = rebout::Config { frame_rate: 0, ..rebout::Config::new(1) };
+    let online = rebout::Online::<crate::game::Sums, _>::on(Options::with_config(config), host.unwrap());
+    assert_eq!(online.map(|_| ()).unwrap_err().to_string(), "the frame rate is 0");
+}
