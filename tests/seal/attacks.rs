@@ -223,7 +223,7 @@ fn a_corrupting_link_makes_no_sealed_match_diverge() {
         let matches = [false, true].map(|sealed| {
             let mut bout = Bout::new(Setup::new(seed, LinkConfig::corrupting()), PLAY);
             match sealed {
-                true if seed % 2 == 0 => bout.seal(seed),
+                true if seed.is_multiple_of(2) => bout.seal(seed),
                 true => bout.seal_open(seed),
                 false => {}
             }

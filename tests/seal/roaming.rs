@@ -17,7 +17,7 @@ const SECOND: Duration = Duration::from_secs(1);
 fn playing(seed: u64, link: LinkConfig, behind: Option<usize>) -> Bout<Playground> {
     let setup = Setup::new(seed, link).configure(|config| config.delay_frames = Some(4));
     let mut bout = Bout::new(setup, PLAY);
-    if seed % 2 == 0 {
+    if seed.is_multiple_of(2) {
         bout.seal(seed);
     } else {
         bout.seal_open(seed);
