@@ -298,4 +298,16 @@ mod tests {
         assert_eq!(applied(&mut buffer, 1, 3), [1, 2, 3]);
         assert_eq!(buffer.stats().far_ahead, 2);
     }
+
+    #[test]
+    fn a_count_may_jump_by_128_and_by_two_for_each_frame() {
+        for (frame, limit) in [(0, 130), (10, 150)] {
+            for (number, far) in [(limit, 0), (limit + 1, 1)] {
+                let mut buffer = InputBuffer::new();
+                buffer.insert(0, &inputs([1, 2]));
+                buffer.insert(frame, &inputs([number]));
+                assert_eq!(buffer.stats().far_ahead, far, "{number} in frame {frame}");
+            }
+        }
+    }
 }

@@ -291,4 +291,15 @@ mod tests {
         });
         assert_eq!(inputs.waiting(), 128);
     }
+
+    #[test]
+    fn at_most_30_inputs_are_passed_over_after_an_outage() {
+        let mut inputs = queue(&[(0, 0, 1), (20, 1, 1), (40, 2, 1), (60, 3, 1)]);
+        taken(&mut inputs, 104);
+        (4..64).for_each(|n| {
+            inputs.insert(at(2_000 + u64::from(n) * 20), n, command(1));
+        });
+        inputs.take_next();
+        assert!((25..=30).contains(&inputs.waiting()), "{} wait", inputs.waiting());
+    }
 }
