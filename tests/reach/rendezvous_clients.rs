@@ -102,6 +102,21 @@ fn challenge_of_another_address_is_not_signed_but_told() {
 }
 
 #[test]
+fn contested_registration_is_repeated_sooner() {
+    let mut host = registration(1);
+    let nonce = register(&mut host, ms(0));
+    assert_eq!(host.poll_timeout(), Some(secs(15)));
+    let mut host = registration(1);
+    host.set_ticket(7);
+    assert_eq!(sent(&mut host, ms(0)).map(|sent| sent.nonce), Some(nonce), "the same seed");
+    say(&mut host, ms(0), &cookie(nonce, 5, 66));
+    say(&mut host, ms(0), &cookie(nonce, 5, 1));
+    assert!(sent(&mut host, ms(0)).is_some());
+    say(&mut host, ms(0), &grant(nonce, 66));
+    assert!(host.poll_timeout().is_some_and(|at| at < ms(7_500)));
+}
+
+#[test]
 fn deliver_of_an_earlier_registration_counts() {
     let mut host = registration(1);
     let nonces = [0, 15, 30].map(|at| register(&mut host, secs(at)));

@@ -155,6 +155,25 @@ fn rooms_of_few_networks_make_room_for_others() {
     assert_eq!(desk.server.stats().rooms_opened, opened, "the room of the early host was kept");
 }
 
+/// A room that a guest was brought to is closed after one of the same source that nobody uses.
+#[test]
+fn unused_room_makes_room_first() {
+    let mut desk = Desk::new(ServerConfig { max_rooms: 2, ..config() });
+    let [mut unused, mut used] = [1, 2].map(registration);
+    for host in [&mut unused, &mut used] {
+        desk.now += secs(1);
+        desk.register(addr(1), host);
+    }
+    let cookie = desk.cookie(addr(9));
+    let post = wire::Post { nonce: 1, cookie, room: used.room(), init: &init(9) };
+    desk.say(addr(9), &bytes(&Packet::Post(post)));
+    desk.register(source(1), &mut registration(3));
+    let opened = desk.server.stats().rooms_opened;
+    desk.now += secs(15);
+    desk.register(addr(1), &mut used);
+    assert_eq!((desk.server.rooms(), desk.server.stats().rooms_opened), (2, opened));
+}
+
 #[test]
 fn rooms_of_one_network_are_bounded() {
     let limits = ServerConfig { max_rooms: 1_000, max_rooms_per_source: 4, ..config() };

@@ -96,6 +96,12 @@ mod tests {
         let changes = (1..=150)
             .filter(|secs| grants.ticket(at(*secs), &[7; 16]) != grants.ticket(at(secs - 1), &[7; 16]));
         assert_eq!(changes.count(), 10);
+        let changes_at = |room| {
+            (1..=15).find(|secs| {
+                grants.ticket(at(*secs), &[room; 16]) != grants.ticket(at(secs - 1), &[room; 16])
+            })
+        };
+        assert!((0..9).any(|room| changes_at(room) != changes_at(7)), "not all rooms at once");
         assert_ne!(grants.ticket(at(0), &[7; 16]), grants.ticket(at(0), &[8; 16]));
     }
 }

@@ -269,6 +269,20 @@ mod tests {
     }
 
     #[test]
+    fn guests_of_two_rooms_or_addresses_have_two_numbers() {
+        let mut guests = Guests::new((1, 2), 9);
+        for (room, from) in [(1, 1), (2, 1), (1, 2)] {
+            assert!(is_in(guests.admit(at(0), [room; 16], (addr(from), 7), b"init")));
+        }
+        assert_eq!(guests.len(), 3);
+        // The fifth of a room waits in its queue, which is forgotten before the guests are.
+        for number in 1..=3 {
+            guests.admit(at(0), [1; 16], (apart(number), 7), b"init");
+        }
+        assert_eq!((guests.len(), guests.next_end()), (5, Some(at(2_500))));
+    }
+
+    #[test]
     fn the_oldest_guest_makes_room_and_nothing_is_left_behind() {
         let mut guests = Guests::new((1, 2), 3);
         for room in 0..9 {
