@@ -414,3 +414,20 @@ fn init_of_a_confirmed_guest_is_not_queued() {
     rig.hear(0, 2, &init);
     assert_eq!(rig.seal.stats.refused(SealRefusal::Unexpected), 1);
 }
+
+#[test]
+fn init_with_an_old_cookie_gets_a_retry() {
+    let mut rig = Rig::new();
+    let init = init(&mut rig);
+    rig.hear(11_000, 1, &init);
+    assert_eq!(rig.seal.stats.refused(SealRefusal::BadCookie), 1);
+    assert_eq!(rig.poll(11_000).iter().map(|(to, packet)| (*to, packet[0])).collect::<Vec<_>>(), [(1, 0xE1)]);
+}
+
+#[test]
+fn part_of_a_code_that_nobody_asked_for_is_refused() {
+    let (mut rig, mut guest) = Rig::playing();
+    rig.hear(10, 1, &control(&mut guest, Kind::CodeReveal, &[0; 20]));
+    rig.hear(10, 1, &control(&mut guest, Kind::CodeAsk, &[0; 16]));
+    assert_eq!(rig.seal.stats.refused(SealRefusal::OutOfPlace), 2);
+}
