@@ -232,9 +232,11 @@ impl<S: Fields> Examiner<S> {
         past: Past<'_, S>,
         last_match: Option<Frame>,
     ) -> Option<Conclusion> {
+        // After the last state of a match the comparison of verdicts follows.
         if let Phase::Asked { since } = self.phase
             && let Some(theirs) = self.theirs.claim
             && now.since(since) >= ANSWERED_AFTER
+            && !past.has_ended()
         {
             self.open_with(now, Claim::new(theirs.frame(), last_match));
         }

@@ -32,6 +32,11 @@ impl<'a, S: Fields> Past<'a, S> {
         frame < self.settled || self.last.is_some_and(|(last, _)| last == frame)
     }
 
+    /// Whether the match has come to its last state.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.last.is_some()
+    }
+
     /// The state of a frame, if it is kept.
     pub(crate) fn state(&self, frame: Frame) -> Option<&'a S> {
         self.archive.state(frame).or_else(|| self.last.filter(|(at, _)| *at == frame).map(|(_, state)| state))
