@@ -162,4 +162,47 @@ mod tests {
         *snapshots.claim(Frame(8), Frame(2)).unwrap() = 8;
         assert!(!snapshots.wants(Frame(9), Frame(8), true), "one is enough");
     }
+
+    /// Plays with every frame confirmed as late as the window allows, and with a rollback to the oldest uncertain frame every
+    /// `every` frames. Checkpoints are taken away once they are settled. Answers the most frames that a rollback would step.
+    fn deepest(window: u32, cadence: u32, every: u32) -> u32 {
+        let mut snapshots = SparseSnapshots::new(window, cadence, || 0);
+        let mut deepest = 0;
+        let save = |snapshots: &mut SparseSnapshots<u32>, frame, uncertain, resimulating| {
+            if snapshots.wants(frame, uncertain, resimulating) {
+                *snapshots.claim(frame, uncertain).expect("a free slot") = frame.0;
+            }
+        };
+        for now in (0..300).map(Frame) {
+            let uncertain = Frame((now.0 + 1).saturating_sub(window));
+            for frame in (0..uncertain.0).map(Frame) {
+                if snapshots.is_checkpoint(frame) {
+                    snapshots.release(frame);
+                }
+            }
+            save(&mut snapshots, now, uncertain, false);
+            let (from, _) = snapshots.nearest(uncertain).expect("a base");
+            deepest = deepest.max(now.next().since(from));
+            if every > 0 && now.0.is_multiple_of(every) {
+                snapshots.truncate_after(uncertain);
+                uncertain.until(now.next()).for_each(|frame| save(&mut snapshots, frame, uncertain, true));
+            }
+        }
+        deepest
+    }
+
+    #[test]
+    fn a_rollback_steps_at_most_twice_the_window() {
+        for window in 1..=16 {
+            for cadence in [0, 1, 2, 3, 5, 8, 9, 10, 16, 30] {
+                for every in [0, 1, 3, 7, 20] {
+                    let deepest = deepest(window, cadence, every);
+                    assert!(
+                        deepest <= 2 * window,
+                        "window {window}, cadence {cadence}, every {every}: {deepest}"
+                    );
+                }
+            }
+        }
+    }
 }

@@ -261,3 +261,43 @@ impl<S> Simulation<S> {
         self.rollback.cues_left_out()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Span;
+    use crate::{Buttons, Cues, Save};
+
+    /// A game without a state.
+    struct Nothing;
+
+    impl Save for Nothing {
+        type Snapshot = ();
+        fn snapshot(&self) {}
+        fn save(&self, (): &mut ()) {}
+        fn restore(&mut self, (): &()) {}
+    }
+
+    impl Game for Nothing {
+        fn step(&mut self, _: Inputs, _: &mut Cues) {}
+    }
+
+    const FIRE: Buttons = Buttons(8);
+
+    #[test]
+    fn a_press_is_kept_when_the_delay_shrinks() {
+        let mut simulation = Simulation::new(Player::One, &Config::new(1), 30, &Nothing);
+        let mut advance = |frame: u32, buttons: Buttons, delay| {
+            let now = Time::ZERO + Span::from_millis(16) * frame;
+            assert_eq!(simulation.advance(now, &mut Nothing, buttons.into(), delay), Advance::Stepped);
+            simulation.own_end()
+        };
+        assert_eq!((advance(0, Buttons::NONE, 4), advance(1, Buttons::NONE, 4)), (Frame(5), Frame(6)));
+        assert_eq!(advance(2, FIRE, 0), Frame(6), "frames 2 to 5 have an input already");
+        (3..6).for_each(|frame| assert_eq!(advance(frame, Buttons::NONE, 0), Frame(6)));
+        assert_eq!(advance(6, Buttons::NONE, 0), Frame(7));
+        let pressed: Vec<Buttons> =
+            simulation.own_inputs(Frame(0), Frame(7)).1.map(|input| input.buttons()).collect();
+        assert_eq!(pressed, [[Buttons::NONE; 6].to_vec(), vec![FIRE]].concat());
+    }
+}
