@@ -13,6 +13,20 @@ const AWAY_REMEMBERED: Span = Span::from_secs(15);
 /// Each new frame makes up for this many frames of time: a peer that sends fewer than one frame in four falls behind.
 const FRAMES_MADE_UP: u32 = 4;
 
+/// A time without a new frame that is longer than this and the RTT is a standstill: longer than jitter and most bursts of
+/// loss. On a link whose latency exceeds the window frames come in bursts, an RTT apart.
+const STANDSTILL: Span = Span::from_millis(250);
+
+/// A standstill counts for at most this much: longer silence has limits of its own.
+const MAX_STANDSTILL: Span = Span::from_secs(2);
+
+/// The part of the time that may be standstills: bursts of loss on a bad link take less.
+const STANDSTILL_PART: u32 = 8;
+
+/// Standstills beyond that part count this many times for the limit of slowness: a match that stands still again and again
+/// is worse than one that is slow.
+const STANDSTILL_WEIGHT: u32 = 3;
+
 /// A change that the game should know about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SilenceChange {
@@ -27,7 +41,7 @@ pub(crate) enum SilenceChange {
     Lost,
     /// Packets came, but no new frame for too long.
     NoProgress,
-    /// New frames came, but at less than a quarter of their rate for too long.
+    /// New frames came, but at less than a quarter of their rate for too long, or with too many standstills.
     TooSlow,
 }
 
@@ -55,6 +69,9 @@ pub(crate) struct Silence {
     /// later than the last new frame, which is never later than the last valid packet.
     made_up_to: Time,
     made_up: Span,
+    /// The standstills so far, less the part of the time that may be standstills; and up to when that part is taken off.
+    stood: Span,
+    stood_to: Time,
     away_at: Option<Time>,
     /// The lowest limit. While less than this is to be made up for, and nothing is interrupted, there is nothing to say.
     lowest_limit: Span,
@@ -71,6 +88,8 @@ impl Silence {
             progressed_at: Time::ZERO,
             made_up_to: Time::ZERO,
             made_up: frame_length * FRAMES_MADE_UP,
+            stood: Span::ZERO,
+            stood_to: Time::ZERO,
             away_at: None,
             lowest_limit: limits.interrupted.min(limits.no_progress).min(limits.too_slow),
             interrupted: false,
@@ -102,11 +121,29 @@ impl Silence {
         self.heard_at = self.listened;
     }
 
-    /// Notes that new frames came, in a valid packet.
+    /// Notes that new frames came, in a valid packet, on a link with this RTT.
     #[inline]
-    pub(crate) fn progressed(&mut self, frames: u32) {
+    pub(crate) fn progressed(&mut self, frames: u32, rtt: Option<Span>) {
+        let stuck = self.stuck();
         self.progressed_at = self.listened;
         self.made_up_to = (self.made_up_to + self.made_up * frames).min(self.listened);
+        if stuck > STANDSTILL {
+            self.stood_still(stuck, rtt);
+        }
+    }
+
+    /// Counts a standstill. A peer that falls silent again and again otherwise makes up for it with the frames that it held
+    /// back.
+    #[cold]
+    fn stood_still(&mut self, stuck: Span, rtt: Option<Span>) {
+        if stuck <= STANDSTILL + rtt.unwrap_or_default() {
+            return;
+        }
+        let forgiven = self.listened.since(self.stood_to) / STANDSTILL_PART;
+        self.stood = (self.stood + stuck.min(MAX_STANDSTILL)) - forgiven;
+        self.stood_to = self.listened;
+        let counted = (self.stood * STANDSTILL_WEIGHT).nanos().min(i64::MAX as u64);
+        self.made_up_to = self.made_up_to.min(self.listened.shifted(-counted.cast_signed()));
     }
 
     /// Whether this machine was away lately: it did not run for a second or more.
@@ -238,7 +275,7 @@ mod tests {
             silence.pass(ms(at));
             silence.heard();
             if at % every == 0 {
-                silence.progressed(1);
+                silence.progressed(1, None);
             }
             match silence.change() {
                 None => {}
@@ -254,6 +291,33 @@ mod tests {
         assert_eq!(ended_at(60), None, "a little over a quarter of the rate");
         assert!(ended_at(9_500).is_some_and(|at| at < 31_000), "{:?}", ended_at(9_500));
         assert!(ended_at(140).is_some_and(|at| at > 50_000), "half of that: {:?}", ended_at(140));
+    }
+
+    /// Falls silent for `silent` of every `cycle` ms, and brings the frames that it held back after that. Answers when the
+    /// match is ended as too slow, in ten minutes.
+    fn switched_off(silent: u64, cycle: u64, rtt: Option<u64>) -> Option<u64> {
+        let limits = SilenceLimits { interrupted: Span::from_secs(5), ..LIMITS };
+        let mut silence = Silence::new(ms(0), limits, FRAME);
+        let rtt = rtt.map(Span::from_millis);
+        (0..600_000).step_by(10).find(|at| {
+            silence.pass(ms(*at));
+            if at % cycle >= silent {
+                silence.heard();
+                silence.progressed(if at % cycle == silent { 20 } else { 1 }, rtt);
+            }
+            silence.change() == Some(SilenceChange::TooSlow)
+        })
+    }
+
+    #[test]
+    fn standstills_again_and_again_are_too_slow() {
+        let ended = switched_off(600, 2_000, Some(80));
+        assert!(ended.is_some_and(|at| (45_000..60_000).contains(&at)), "{ended:?}");
+        let ended = switched_off(400, 1_000, Some(80));
+        assert!(ended.is_some_and(|at| at < 45_000), "{ended:?}");
+        assert_eq!(switched_off(600, 5_000, Some(80)), None, "an eighth of the time is forgiven");
+        assert_eq!(switched_off(600, 2_000, Some(400)), None, "a long way explains it");
+        assert_eq!(switched_off(200, 600, None), None, "jitter");
     }
 
     #[test]
@@ -276,7 +340,8 @@ mod tests {
                     silence.heard();
                 }
                 if progresses && at % 400 == 0 {
-                    silence.progressed(1);
+                    // No standstill on a link with this RTT.
+                    silence.progressed(1, Some(Span::from_millis(200)));
                 }
                 silence.change().map(|change| (at, change))
             })

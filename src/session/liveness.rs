@@ -87,10 +87,10 @@ impl Liveness {
         self.silence.heard();
     }
 
-    /// Notes `frames` new frames of the peer, the last before `known`. They contradict a farewell that was before them.
+    /// Notes `frames` new frames of the peer, the last before `known`, on a link with this RTT. They contradict a farewell that was before them.
     #[inline]
-    pub(super) fn progressed(&mut self, now: Time, frames: u32, known: Frame) {
-        self.silence.progressed(frames);
+    pub(super) fn progressed(&mut self, now: Time, frames: u32, known: Frame, rtt: Option<Span>) {
+        self.silence.progressed(frames, rtt);
         if self.farewell != Farewell::None {
             self.reconsider(now, known);
         }
@@ -263,11 +263,11 @@ mod tests {
     fn late_inputs_do_not_contradict_a_disconnect_but_a_match_thplacegoes_on_does() {
         let mut liveness = after(100);
         liveness.heard_disconnect(at(100));
-        liveness.progressed(at(400), 1, KNOWN);
+        liveness.progressed(at(400), 1, KNOWN, None);
         assert!(liveness.farewell_heard());
         pass(&mut liveness, 400, 900);
         assert_eq!(liveness.parted(at(900), KNOWN, Span::ZERO, false), Some(Reason::Left));
-        liveness.progressed(at(1_200), 1, KNOWN);
+        liveness.progressed(at(1_200), 1, KNOWN, None);
         assert!(!liveness.farewell_heard() && !liveness.believes(Claim::Restart));
     }
 
@@ -279,9 +279,9 @@ mod tests {
         assert_eq!(liveness.parted(at(600), KNOWN, Span::ZERO, false), Some(Reason::Left));
         pass(&mut liveness, 110, 600);
         assert_eq!(liveness.parted(at(600), Frame(99), Span::ZERO, false), Some(Reason::Left));
-        liveness.progressed(at(600), 1, KNOWN);
+        liveness.progressed(at(600), 1, KNOWN, None);
         assert!(liveness.farewell_heard());
-        liveness.progressed(at(600), 1, Frame(101));
+        liveness.progressed(at(600), 1, Frame(101), None);
         assert!(!liveness.farewell_heard(), "a frame that it says never comes");
     }
 
@@ -296,7 +296,7 @@ mod tests {
                 for ms in (begun..begun + 900).step_by(10) {
                     liveness.pass(at(ms));
                     // Frames go on, all of them before the one that the LEAVING names.
-                    liveness.progressed(at(ms), 1, Frame(50));
+                    liveness.progressed(at(ms), 1, Frame(50), None);
                     if ms == begun + 100 && kind == 0 {
                         liveness.heard_leaving(at(ms), KNOWN, LeavingWhy::Left);
                     } else if ms == begun + 100 {
@@ -323,7 +323,7 @@ mod tests {
         assert_eq!(gone(after(1_000), 1_000), Some(Reason::GaveUp));
         let mut slept = after(100);
         slept.pass(at(10_000));
-        slept.progressed(at(10_000), 8, KNOWN);
+        slept.progressed(at(10_000), 8, KNOWN, None);
         assert_eq!(gone(slept, 10_000), Some(Reason::GaveUp), "this machine was away");
     }
 }
