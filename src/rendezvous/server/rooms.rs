@@ -92,7 +92,7 @@ impl Rooms {
                 return Ok(Registered::Held(challenge));
             }
             Claimed::Moved if Source::of(claim.addr) != self.entries[&room].source() => {
-                self.admit(claim.addr)?
+                self.admit(claim.addr)?;
             }
             Claimed::Moved | Claimed::Kept => {}
         }
