@@ -6,12 +6,12 @@
 //!
 //! # A complete game
 //!
-//! A game with both of its players, over UDP on one machine. `docs/EMBEDDING.md` explains every step of it.
+//! A game with both of its players on one machine: an encrypted match by invite. `docs/EMBEDDING.md` explains every step.
 //!
 //! ```
-//! use rebout::net::udp::UdpDriver;
-//! use rebout::{Buttons, Config, Cues, Event, Game, Inputs, Lobby, Player, Verdict, fields};
-//! use std::{error::Error, thread, time::Duration};
+//! # #[cfg(all(feature = "seal", feature = "udp"))] {
+//! use rebout::{Buttons, Cues, Finish, Game, Inputs, Now, Online, Options, Player, fields};
+//! use std::{error::Error, thread};
 //!
 //! const PULL: Buttons = Buttons(1);
 //!
@@ -32,45 +32,36 @@
 //!     fn finished(&self) -> bool { self.rope.abs() >= 5 }
 //! }
 //!
-//! fn play(mut udp: UdpDriver, mut lobby: Lobby, every: u32) -> Result<Verdict, Box<dyn Error + Send + Sync>> {
-//!     while lobby.agreed()?.is_none() {                      // refused, incompatible, timed out: an error that says so
-//!         let deadline = udp.now() + Duration::from_millis(16);
-//!         udp.run_until(&mut lobby, deadline)?;
-//!     }
-//!     let mut game = Tug { rope: 0, held: [false; 2] };      // a game with a seed takes `agreed().seed`
-//!     let mut session = lobby.start(udp.now(), &game)?;
+//! fn play(mut online: Online<Tug>, every: u32) -> Result<Finish, Box<dyn Error + Send + Sync>> {
+//!     let mut game = Tug { rope: 0, held: [false; 2] };
+//!     let mut frame = 0;
 //!     loop {
-//!         let due = session.next_frame_at();
-//!         let now = udp.run_until(&mut session, due)?;       // moves packets while it waits
-//!         let buttons = if session.current().0 % every == 0 { PULL } else { Buttons::NONE };
-//!         session.advance(now, &mut game, buttons);          // rolls back, steps, queues what to send
-//!         udp.flush(&mut session)?;                          // out before drawing, not after
-//!         while let Some(event) = session.poll_event() {
-//!             match event {
-//!                 Event::Ended(verdict) => {
-//!                     udp.close(&mut session, Duration::from_secs(2))?;
-//!                     return Ok(verdict);
-//!                 }
-//!                 Event::Disconnected { reason } => return Err(reason.to_string().into()),
-//!                 _ => {}                                    // interrupted, resumed, desync, ...
+//!         match online.wait()? {                             // `poll` for an engine that owns the loop
+//!             Now::Begin { .. } => online.start(&game),      // a game with a seed is built here
+//!             Now::Frame => {
+//!                 frame += 1;
+//!                 let buttons = if frame % every == 0 { PULL } else { Buttons::NONE };
+//!                 online.advance(&mut game, buttons);        // rolls back, steps, sends; then draw
 //!             }
-//!         }                                                  // here: sounds from `session.cues()`, then draw
+//!             Now::Finished(finish) => return Ok(finish),    // a verdict, or why there is none
+//!             _ => {}                                        // progress to show, events, sounds
+//!         }
 //!     }
 //! }
 //!
-//! let [here, there] = [UdpDriver::bind("127.0.0.1:0".parse()?)?, UdpDriver::bind("127.0.0.1:0".parse()?)?];
-//! let host = Lobby::host(Config::new(0x7475_67))?;           // any number that names the game
-//! let join = Lobby::join(Config::new(0x7475_67), here.local_addr())?;
-//! let other = thread::spawn(move || play(there, join, 2));   // presses more often
-//! let verdict = play(here, host, 3).map_err(|error| error.to_string())?;
-//! assert!(matches!(verdict, Verdict::Agreed { .. }));
-//! assert_eq!(other.join().unwrap().unwrap(), verdict);
-//! # Ok::<(), Box<dyn Error>>(())
+//! let host = Online::host(Options::new(0x7475_67, 1).name("Ada"))?;  // any number that names the game
+//! let invite = host.share().to_owned();                      // for the other player, and nobody else
+//! let other = thread::spawn(move || play(Online::join(Options::new(0x7475_67, 1), &invite)?, 2));
+//! let finish = play(host, 3).map_err(|error| error.to_string())?;
+//! assert!(matches!(finish, Finish::Played(_)), "{finish}");
+//! assert_eq!(other.join().unwrap().unwrap(), finish);
+//! # }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # The run loop
 //!
-//! A [`Lobby`] and then a [`Session`] are state machines: no socket, no clock and no thread inside. Time comes in as an
+//! `Online` keeps this contract for a game. With a loop of your own: a [`Lobby`] and then a [`Session`] are state machines: no socket, no clock and no thread inside. Time comes in as an
 //! argument, on any clock that never runs backwards; datagrams come in and go out through [`Protocol`]. The contract:
 //!
 //! 1. Hand over every datagram that has arrived: [`handle_datagram`](Protocol::handle_datagram). A bad datagram is
@@ -88,7 +79,7 @@
 //! 6. After the end, poll the events once more: the last may come in a datagram, with no frame after it. Repeat 1 to 3
 //!    while the session [lingers](Protocol::lingers): the peer needs our verdict too.
 //!
-//! [`net::Driver`] does 1 to 3 on any transport, also at the end: `run_until` for a game that lets it sleep, `poll` for an
+//! `Connection` does 1 to 3 with encryption and paths, [`net::Driver`] without, on any transport, also at the end: `run_until` for a game that lets it sleep, `poll` for an
 //! engine that owns the loop (`while session.frame_due(now)`), `flush`, `close`. `net::udp::UdpDriver` is the one on a UDP
 //! socket, `docs/TRANSPORTS.md` tells how to write another. `lab::sim` does them in virtual time.
 //!
@@ -98,7 +89,9 @@
 //! |---|---|
 //! | [`Game`], [`Save`], [`fields!`], [`Cues`] | the traits and macros of a game |
 //! | [`SyncTest`] | a test for rollback safety, on one machine |
-//! | [`Lobby`], [`Session`], [`Config`], [`Event`], [`Stats`] | a match between two machines |
+//! | `Online`, `Options`, `Now`, `Finish` | a match from the invite to the verdict, with one owner |
+//! | `Connection`, `ConnectOptions` | transport, encryption and paths for any protocol; `docs/CONNECTING.md` |
+//! | [`Lobby`], [`Session`], [`Config`], [`Event`], [`Stats`] | the parts of a match between two machines |
 //! | [`Invite`] | the right to join a host, as one line of text |
 //! | [`Autopsy`], [`Bundle`] | the report about a desync, and the folder that keeps it |
 //! | [`authority`] | more than two players: a server that decides, clients that predict and interpolate |
@@ -179,6 +172,11 @@ pub use shown::{is_disruptive, shown};
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The page about connecting, whose code is compiled and run as doctests.
+#[cfg(all(doctest, feature = "reach", feature = "udp"))]
+#[doc = include_str!("../docs/CONNECTING.md")]
+struct Connecting;
 
 /// The page about transports, whose TCP transport is compiled and plays a match as a doctest.
 #[cfg(all(doctest, feature = "udp"))]

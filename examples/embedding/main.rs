@@ -1,30 +1,36 @@
 //! The game that `docs/EMBEDDING.md` puts online, with a bot at the keys.
 //!
-//! `cargo run --example embedding -- host`, and in another terminal
-//! `cargo run --example embedding -- join 127.0.0.1:7000`. `engine` in place of `join` does the same in a loop that is not the
-//! driver's; `offline` plays at one machine, `test` runs the sync test.
+//! `cargo run --example embedding -- host` prints an invite; in another terminal `cargo run --example embedding -- join INVITE`
+//! joins by it. `host RENDEZVOUS` meets the other player there, with `--features reach`. `engine INVITE` joins in the loop of
+//! an engine, `loop` and `loop ADDRESS` host and join bare in a loop on the parts; `offline` plays at one machine, `test` runs
+//! the sync test.
 
+mod engine;
 mod offline;
 mod online;
+mod own_loop;
 #[cfg(test)]
 mod saves;
+mod stage;
 #[cfg(test)]
 mod sticks;
+mod sync_test;
 #[cfg(test)]
 mod tests;
 mod volley;
 
-use rebout::net::udp::UdpDriver;
-use rebout::{Buttons, CueChange, CueEvent, Player};
+use rebout::{Buttons, ConnectOptions, Connection, CueChange, CueEvent, Player};
 use std::error::Error;
 use volley::{DOWN, UP, Volley};
 
 /// A bot at the keys, and a terminal for a screen.
+#[derive(Default)]
 struct Terminal {
     drawn: u32,
+    said: String,
 }
 
-impl online::Stage for Terminal {
+impl stage::Stage for Terminal {
     /// Follows the ball, not always in time.
     fn buttons(&mut self, game: &Volley, seat: Player) -> Buttons {
         match game.ball.y - game.paddles[seat.index()] {
@@ -43,7 +49,10 @@ impl online::Stage for Terminal {
     }
 
     fn say(&mut self, text: &str) {
-        println!("{text}");
+        if self.said != text {
+            println!("{text}");
+            text.clone_into(&mut self.said);
+        }
     }
 
     fn draw(&mut self, game: &Volley, _: f32) {
@@ -56,39 +65,60 @@ impl online::Stage for Terminal {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let (bind, host, engine) = match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+    let mut terminal = Terminal::default();
+    match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["host"] => play(online::open(online::options("Ada"), None)?, &mut terminal),
+        ["host", rendezvous] => {
+            play(online::open(online::options("Ada").rendezvous(rendezvous), None)?, &mut terminal)
+        }
+        ["join", text] => play(online::open(online::options("Bob"), Some(text))?, &mut terminal),
+        ["engine", text] => {
+            let (mut online, mut game) = (online::open(online::options("Bob"), Some(text))?, None);
+            let finish = loop {
+                if let Some(finish) = engine::turn(&mut online, &mut game, &mut terminal)? {
+                    break finish;
+                }
+                std::thread::sleep(std::time::Duration::from_millis(4)); // the engine's other work
+            };
+            println!("{finish}");
+            Ok(online.close()?)
+        }
+        ["loop"] => own_loop(Connection::host(&ConnectOptions::new().bare().port(7000))?, &mut terminal),
+        ["loop", addr] => own_loop(Connection::join(&ConnectOptions::new().bare(), addr)?, &mut terminal),
         ["offline"] => {
             let begun = std::time::Instant::now();
-            let played = offline::play_offline(7, &mut Terminal { drawn: 0 }, |until| {
+            let played = offline::play_offline(7, &mut terminal, |until| {
                 std::thread::sleep(until.saturating_sub(begun.elapsed()));
                 begun.elapsed()
             })?;
             println!("{:?} after {} frames", played.game.points, played.replay.inputs.len());
-            return Ok(());
+            Ok(())
         }
         ["test"] => {
-            online::sync_test(5_000)?;
+            sync_test::sync_test(5_000)?;
             println!("5,000 frames, every one of them stepped again: no difference");
-            return Ok(());
+            Ok(())
         }
-        ["host"] => ("[::]:7000", None, false),
-        ["join", addr] => ("[::]:0", Some(addr.parse()?), false),
-        ["engine", addr] => ("[::]:0", Some(addr.parse()?), true),
-        _ => {
-            return Err(
-                "usage: embedding host | join ADDRESS:PORT | engine ADDRESS:PORT | offline | test".into()
-            );
-        }
-    };
-    let mut udp = UdpDriver::bind(bind.parse()?)?;
-    println!("{}", udp.local_addr());
-    let lobby = online::meet(&mut udp, online::config("a bot"), host)?;
-    if let Some(agreed) = lobby.agreed()? {
-        println!("against {}", online::name_of(agreed));
+        _ => Err(
+            "usage: embedding host [RENDEZVOUS] | join TEXT | engine TEXT | loop [ADDRESS] | offline | test"
+                .into(),
+        ),
     }
-    let mut terminal = Terminal { drawn: 0 };
-    let play = if engine { online::play_in_turns } else { online::play };
-    let online::Played { verdict, game, replay } = play(&mut udp, lobby, &mut terminal)?;
+}
+
+fn play(online: rebout::Online<volley::Volley>, terminal: &mut Terminal) -> Result<(), Box<dyn Error>> {
+    println!("{}", online.share()); // a host's invite, for the other player and nobody else
+    println!("{}", online::play(online, terminal)?);
+    Ok(())
+}
+
+fn own_loop(mut connection: Connection, terminal: &mut Terminal) -> Result<(), Box<dyn Error>> {
+    println!("{}", connection.share());
+    let lobby = own_loop::meet(&mut connection, own_loop::config("a bot"))?;
+    if let Some(agreed) = lobby.agreed()? {
+        println!("against {}", own_loop::name_of(agreed));
+    }
+    let own_loop::Played { verdict, game, replay } = own_loop::play(&mut connection, lobby, terminal)?;
     println!("{:?} after {} frames, {verdict:?}", game.points, replay.inputs.len());
     Ok(())
 }

@@ -1,23 +1,27 @@
 //! Holds that the code in `docs/EMBEDDING.md` is that of the example, and that the example works.
 
 use crate::offline;
-use crate::online::{Played, Stage};
+use crate::online;
+use crate::own_loop::Played;
+use crate::stage::Stage;
 use crate::sticks;
 use crate::volley::{DOWN, Volley};
-use rebout::net::udp::UdpDriver;
 use rebout::replay::{self, RecordError, Recorder};
 use rebout::{
-    Advanced, Buttons, CueChange, CueEvent, Event, Frame, Game, Inputs, Lobby, Player, Protocol, Session,
-    SyncTest, Verdict, checksum,
+    Advanced, Buttons, Config, ConnectOptions, Connection, CueChange, CueEvent, Event, Finish, Frame, Game,
+    Inputs, Lobby, Options, Player, Protocol, Session, SyncTest, Verdict, checksum,
 };
 use std::collections::HashMap;
 use std::error::Error;
 use std::time::Duration;
 
 const PAGE: &str = include_str!("../../docs/EMBEDDING.md");
-const SOURCES: [(&str, &str); 6] = [
+const SOURCES: [(&str, &str); 9] = [
     ("volley.rs", include_str!("volley.rs")),
     ("online.rs", include_str!("online.rs")),
+    ("engine.rs", include_str!("engine.rs")),
+    ("own_loop.rs", include_str!("own_loop.rs")),
+    ("sync_test.rs", include_str!("sync_test.rs")),
     ("saves.rs", include_str!("saves.rs")),
     ("offline.rs", include_str!("offline.rs")),
     ("sticks.rs", include_str!("sticks.rs")),
@@ -90,22 +94,25 @@ impl Stage for Silent {
     fn draw(&mut self, _: &Volley, _: f32) {}
 }
 
-/// One of the two loops.
-type Loop = fn(&mut UdpDriver, Lobby, &mut Silent) -> Result<Played, Box<dyn Error>>;
+fn local() -> ConnectOptions {
+    ConnectOptions::new().bind("127.0.0.1:0".parse().unwrap())
+}
+
+/// One of the two loops on the parts.
+type Loop = fn(&mut Connection, Lobby, &mut Silent) -> Result<Played, Box<dyn Error>>;
 
 /// Plays a match over UDP in this loop, against one whose driver sleeps; and its replay.
 fn plays_over_udp(play: Loop, frame_rate: u16) {
-    let config = move |name: &str| rebout::Config { frame_rate, ..crate::online::config(name) };
-    let local = "127.0.0.1:0".parse().unwrap();
-    let mut here = UdpDriver::bind(local).unwrap();
-    let host = here.local_addr();
+    let config = move |name: &str| Config { frame_rate, ..crate::own_loop::config(name) };
+    let mut here = Connection::host(&local()).unwrap();
+    let invite = here.share().to_owned();
     let there = std::thread::spawn(move || {
-        let mut udp = UdpDriver::bind(local).unwrap();
-        let lobby = crate::online::meet(&mut udp, config("two"), Some(host)).unwrap();
+        let mut connection = Connection::join(&local(), &invite).unwrap();
+        let lobby = crate::own_loop::meet(&mut connection, config("two")).unwrap();
         let mut stage = Silent { held: DOWN, ..Silent::default() };
-        crate::online::play(&mut udp, lobby, &mut stage).unwrap().verdict
+        crate::own_loop::play(&mut connection, lobby, &mut stage).unwrap().verdict
     });
-    let lobby = crate::online::meet(&mut here, config("one"), None).unwrap();
+    let lobby = crate::own_loop::meet(&mut here, config("one")).unwrap();
     assert_eq!(lobby.agreed().unwrap().unwrap().user_data, b"two");
     let mut stage = Silent::default();
     let played = play(&mut here, lobby, &mut stage).unwrap();
@@ -122,19 +129,69 @@ fn plays_over_udp(play: Loop, frame_rate: u16) {
 }
 
 #[test]
-fn the_game_of_the_page_plays_over_udp_and_replays() {
-    plays_over_udp(crate::online::play, 480);
+fn loop_on_the_parts_plays_over_udp_and_replays() {
+    plays_over_udp(crate::own_loop::play, 480);
 }
 
 #[test]
-fn the_game_of_the_page_plays_in_the_loop_of_an_engine_too() {
+fn loop_of_an_engine_on_the_parts_plays_too() {
     // Turns without a frame, in one of which the last event comes.
-    plays_over_udp(crate::online::play_in_turns, 100);
+    plays_over_udp(crate::own_loop::play_in_turns, 100);
+}
+
+/// The options of the page, at a rate for tests, and with its files in this folder.
+fn fast(name: &str, folder: &std::path::Path) -> Options {
+    let config = Config { frame_rate: 480, ..crate::own_loop::config(name) };
+    Options::with_config(config).connect(local()).record_to(folder)
+}
+
+#[test]
+fn the_match_of_the_page_is_played_by_invite_and_recorded() {
+    let folder = std::env::temp_dir().join(format!("rebout-embedding-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    let host = online::open(fast("Ada", &folder), None).unwrap();
+    let (invite, there) = (host.share().to_owned(), folder.join("there"));
+    let other = std::thread::spawn(move || {
+        let (mut online, mut game) = (online::open(fast("Bob", &there), Some(&invite)).unwrap(), None);
+        let mut stage = Silent { held: DOWN, ..Silent::default() };
+        loop {
+            if let Some(finish) = crate::engine::turn(&mut online, &mut game, &mut stage).unwrap() {
+                online.close().unwrap();
+                return finish;
+            }
+            std::thread::yield_now();
+        }
+    });
+    let mut stage = Silent::default();
+    let finish = online::play(host, &mut stage).unwrap();
+    assert_eq!(finish, other.join().unwrap());
+    let Finish::Played(Verdict::Agreed { checksum: agreed, .. }) = finish else { panic!("{finish}") };
+    assert!(stage.confirmed >= 3 && stage.cues.values().all(|open| *open == 0), "every cue comes to its end");
+    let files: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let file = files.iter().find(|path| path.is_file()).expect("a recording");
+    let recording = replay::Recording::open(std::fs::read(file).unwrap()).unwrap();
+    assert_eq!(recording.header().names, ["Ada", "Bob"]);
+    let mut game = Volley::new(recording.header().seed);
+    assert!(recording.verify(&mut game).unwrap() > 0);
+    assert_eq!(checksum(&game), agreed);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn networking_code_is_short_and_names_few_things() {
+    let code: Vec<&str> = include_str!("online.rs")
+        .lines()
+        .map(|line| line.split("//").next().unwrap().trim())
+        .filter(|line| !line.is_empty())
+        .collect();
+    assert!(code.len() <= 40, "{} lines", code.len());
+    let names = code.iter().find_map(|line| line.strip_prefix("use rebout::{")).unwrap();
+    assert!(names.split(',').count() <= 12, "{names}");
 }
 
 #[test]
 fn the_games_of_the_page_pass_the_sync_test() {
-    crate::online::sync_test(2_000).unwrap();
+    crate::sync_test::sync_test(2_000).unwrap();
     let mut swarm = crate::saves::Swarm { bees: vec![(1, 2); 3], honey: 0, trails: vec![0.5] };
     passes(&mut swarm);
     assert_eq!(swarm.trails.len(), 1, "no part of the state: nothing saves or restores it");
@@ -177,7 +234,7 @@ fn exchange<P: Protocol>(now: Duration, pair: &mut [P; 2]) {
 
 /// Two sessions at the start of their match, at this time.
 fn two_sessions() -> (Duration, [Session<Volley>; 2], Volley) {
-    let config = rebout::Config { delay_frames: Some(0), ..crate::online::config("x") };
+    let config = rebout::Config { delay_frames: Some(0), ..crate::own_loop::config("x") };
     let host = Lobby::host(config.clone()).unwrap();
     let join = Lobby::join(config, "192.0.2.1:7".parse().unwrap()).unwrap();
     let mut lobbies = [host, join];
@@ -202,7 +259,7 @@ fn frames_read_again_without_an_advance_are_refused() {
             while session.frame_due(now) {
                 session.advance(now, &mut games[at], Buttons::NONE);
                 if at == 0 {
-                    crate::online::attend(session, &mut recorder, &mut stage).unwrap();
+                    crate::own_loop::attend(session, &mut recorder, &mut stage).unwrap();
                 }
             }
         }
@@ -211,7 +268,7 @@ fn frames_read_again_without_an_advance_are_refused() {
     let whole = recorder.replay().clone();
     let (frame, _) = sessions[0].confirmed().next().unwrap();
     let next = Frame(whole.inputs.len() as u32);
-    let again = crate::online::attend(&mut sessions[0], &mut recorder, &mut stage);
+    let again = crate::own_loop::attend(&mut sessions[0], &mut recorder, &mut stage);
     assert_eq!(again, Err(RecordError::Repeated { frame, next }));
     assert_eq!(*recorder.replay(), whole);
 }
@@ -226,7 +283,7 @@ fn words_of_the_peer_are_shown_escaped() {
     for _ in 0..50 {
         now += Duration::from_millis(20);
         exchange(now, &mut sessions);
-        crate::online::hear(&mut sessions[0], &mut stage);
+        crate::own_loop::hear(&mut sessions[0], &mut stage);
     }
     assert_eq!(
         stage.said,
@@ -234,7 +291,7 @@ fn words_of_the_peer_are_shown_escaped() {
     );
     let mut agreed = sessions[0].agreed().clone();
     agreed.user_data = evil.as_bytes()[..19].to_vec();
-    assert_eq!(crate::online::name_of(&agreed), r"\u{1b}[2J\u{202e}the match is");
+    assert_eq!(crate::own_loop::name_of(&agreed), r"\u{1b}[2J\u{202e}the match is");
 }
 
 #[test]
@@ -263,7 +320,7 @@ fn an_engine_loop_hears_of_the_end_without_a_peer() {
         while session.poll_transmit(now, &mut buf).is_some() {}
         while session.frame_due(now) {
             assert_eq!(session.advance(now, &mut games[0], Buttons::NONE), Advanced::Ended);
-            verdict = crate::online::attend(session, &mut recorder, &mut stage).unwrap().or(verdict);
+            verdict = crate::own_loop::attend(session, &mut recorder, &mut stage).unwrap().or(verdict);
         }
     }
     assert!(session.ended() && !session.frame_due(now));

@@ -4,7 +4,6 @@ mod hostile;
 mod ice;
 mod ice_hostile;
 mod meeting;
-mod pages;
 mod player;
 mod recovery;
 mod relay;
