@@ -35,6 +35,12 @@ pub fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// The longest beginning of a text that fits into `max` bytes.
+pub(crate) fn cut(text: &str, max: usize) -> &str {
+    let fits = (0..=text.len().min(max)).rev().find(|end| text.is_char_boundary(*end));
+    &text[..fits.unwrap_or(0)]
+}
+
 /// Whether a character changes how the text around it is shown, or where: one that [`shown`] escapes. A name is better
 /// off without such characters than with escapes in their place:
 ///

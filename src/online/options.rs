@@ -1,6 +1,7 @@
 //! The options of an online match.
 
 use crate::replay::MAX_NAME;
+use crate::shown::cut;
 use crate::wire::message::MAX_USER_DATA;
 use crate::{Agreed, Config, ConnectOptions, Player, shown};
 use std::path::PathBuf;
@@ -108,11 +109,6 @@ impl Match {
 /// A name that came from outside, escaped and no longer than a recording holds.
 pub(super) fn name_of(user_data: &[u8]) -> String {
     cut(&shown(&String::from_utf8_lossy(user_data)), MAX_NAME).to_owned()
-}
-
-/// The beginning of a text that fits into so many bytes.
-fn cut(text: &str, max: usize) -> &str {
-    &text[..text.floor_char_boundary(max)]
 }
 
 #[cfg(test)]

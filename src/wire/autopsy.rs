@@ -241,8 +241,7 @@ fn write_text(writer: &mut Writer<'_>, text: &str) {
 
 /// The longest beginning of a text that is written.
 pub(crate) fn cut(text: &str) -> &str {
-    let fits = (0..=text.len().min(MAX_TEXT)).rev().find(|end| text.is_char_boundary(*end));
-    &text[..fits.unwrap_or(0)]
+    crate::shown::cut(text, MAX_TEXT)
 }
 
 #[cfg(test)]
