@@ -296,8 +296,7 @@ mod tests {
         assert_eq!(advance(2, FIRE, 0), Frame(6), "frames 2 to 5 have an input already");
         (3..6).for_each(|frame| assert_eq!(advance(frame, Buttons::NONE, 0), Frame(6)));
         assert_eq!(advance(6, Buttons::NONE, 0), Frame(7));
-        let pressed: Vec<Buttons> =
-            simulation.own_inputs(Frame(0), Frame(7)).1.map(|input| input.buttons()).collect();
+        let pressed: Vec<Buttons> = simulation.own_inputs(Frame(0), Frame(7)).1.map(Input::buttons).collect();
         assert_eq!(pressed, [[Buttons::NONE; 6].to_vec(), vec![FIRE]].concat());
     }
 }
