@@ -294,11 +294,11 @@ impl Link {
         }
     }
 
-    /// When the next ping is due. Where input packets measure the RTT it is only sent while a message has waited for its
-    /// ack for long: the answer carries acks.
+    /// When the next ping is due. Where input packets measure the RTT it is only sent while their age is in doubt, or while a
+    /// message has waited for its ack for long: the answer carries acks.
     #[inline]
     fn ping_at(&self) -> Time {
-        if !self.is_measured {
+        if !self.is_measured || self.rtt.is_close() {
             return self.rtt.next_ping();
         }
         match self.reliable.waiting_since() {

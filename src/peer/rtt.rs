@@ -19,6 +19,9 @@ const MARK_WEIGHT: u32 = 16;
 /// Later pings are rare: inputs are acknowledged all the time, and a ping costs as much as an input packet.
 const SLOW_EVERY: Span = Span::from_millis(2_500);
 
+/// The interval between pings while the age of the peer's inputs is in doubt.
+const CLOSE_EVERY: Span = Span::from_millis(500);
+
 /// Measures the RTT: smoothed, its jitter, and its 95th percentile.
 #[derive(Clone, Debug)]
 pub(crate) struct RoundTrip {
@@ -29,6 +32,10 @@ pub(crate) struct RoundTrip {
     count: u32,
     smoothed: Span,
     jitter: Span,
+    /// The smoothed RTT of pongs alone.
+    of_pongs: Option<Span>,
+    /// Whether pings are frequent.
+    is_close: bool,
 }
 
 impl RoundTrip {
@@ -41,6 +48,8 @@ impl RoundTrip {
             count: 0,
             smoothed: Span::ZERO,
             jitter: Span::ZERO,
+            of_pongs: None,
+            is_close: false,
         }
     }
 
@@ -54,15 +63,38 @@ impl RoundTrip {
     pub(crate) fn pinged(&mut self, now: Time, value: u64) {
         self.outstanding[self.sent as usize % OUTSTANDING] = Some((value, now));
         self.sent = self.sent.wrapping_add(1);
-        self.next_ping = now + if self.sent < QUICK_PINGS { QUICK_EVERY } else { SLOW_EVERY };
+        self.next_ping = now
+            + match (self.sent < QUICK_PINGS, self.is_close) {
+                (true, _) => QUICK_EVERY,
+                (false, true) => CLOSE_EVERY,
+                (false, false) => SLOW_EVERY,
+            };
     }
 
     /// Takes in a pong: an RTT sample. `false` if it answers no ping of ours.
     pub(crate) fn ponged(&mut self, now: Time, value: u64) -> bool {
         let answered = self.outstanding.iter_mut().find(|ping| ping.is_some_and(|(sent, _)| sent == value));
         let Some((_, sent_at)) = answered.and_then(Option::take) else { return false };
-        self.take(now.since(sent_at), PING_WEIGHT);
+        let sample = now.since(sent_at);
+        self.of_pongs = Some(self.of_pongs.map_or(sample, |smoothed| (smoothed * 3 + sample) / 4));
+        self.take(sample, PING_WEIGHT);
         true
+    }
+
+    /// The RTT of control packets alone, smoothed over the last pongs.
+    pub(crate) fn of_pongs(&self) -> Option<Span> {
+        self.of_pongs
+    }
+
+    /// Makes pings frequent, or rare again.
+    pub(crate) fn look_closely(&mut self, is_close: bool) {
+        self.is_close = is_close;
+    }
+
+    /// Whether pings are frequent.
+    #[inline]
+    pub(crate) fn is_close(&self) -> bool {
+        self.is_close
     }
 
     /// Takes in an RTT sample of an input packet.

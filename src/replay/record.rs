@@ -102,7 +102,7 @@ impl From<Verdict> for Outcome {
 }
 
 /// The reasons of a disconnect in the order of their numbers in the file, which never change.
-const REASONS: [Reason; 10] = [
+const REASONS: [Reason; 14] = [
     Reason::Left,
     Reason::LeftHere,
     Reason::TimedOut,
@@ -113,6 +113,10 @@ const REASONS: [Reason; 10] = [
     Reason::Desync,
     Reason::ProtocolViolation,
     Reason::FrameLimit,
+    Reason::VoidChecksums { of: Player::One },
+    Reason::VoidChecksums { of: Player::Two },
+    Reason::NotesWithheld,
+    Reason::InputsHeldBack,
 ];
 
 pub(super) fn put_checksum(out: &mut Vec<u8>, frame: Frame, checksum: u32) {

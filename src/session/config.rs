@@ -72,8 +72,14 @@ pub struct Config {
     /// The time without a new frame after which the match is over, even if other packets arrive.
     pub no_progress_after: Duration,
     /// The match is over when new frames have come at less than a quarter of the frame rate for this long, all such
-    /// times taken together: one frame now and then must not keep a match at a standstill for ever.
+    /// times taken together: one frame now and then must not keep a match at a standstill for ever. Standstills beyond an
+    /// eighth of the time count three times: a peer that is silent for 600 of every 2,000 ms ends the match within a minute.
     pub too_slow_after: Duration,
+    /// The match is over when the inputs of the peer have been older than this for some seconds, as
+    /// [`Stats::input_age`](crate::Stats::input_age) counts. It bounds how much of this player's inputs a peer can see before
+    /// it decides about its own. On an honest link the age is half the RTT and a frame, less the input delays. `None`, the
+    /// default, is no limit. Each machine has its own, like the times above: it judges by its own measurements alone.
+    pub max_input_age: Option<Duration>,
     /// The time without an answer after which a joiner gives up.
     pub join_timeout: Duration,
     /// The extensions of the protocol that this machine offers. One is used if both machines offer it.
@@ -121,6 +127,7 @@ impl Config {
             lost_after: Duration::from_secs(5),
             no_progress_after: Duration::from_secs(10),
             too_slow_after: Duration::from_secs(30),
+            max_input_age: None,
             join_timeout: Duration::from_secs(10),
             extensions: Extensions::ALL,
             entropy: None,

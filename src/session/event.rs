@@ -44,6 +44,12 @@ pub enum Event {
     },
     /// The match runs at the agreed rate again.
     PeerRecovered,
+    /// The peer's inputs have come later for some seconds than its control packets explain. It may hold them back to see
+    /// ours first. Told again only after they were in time.
+    InputsLate {
+        /// [`Stats::input_excess`](crate::Stats::input_excess).
+        excess: Duration,
+    },
     /// The match was played to its end. No event follows.
     Ended(Verdict),
     /// The match is over before its end. No event follows.
@@ -124,6 +130,8 @@ pub enum Reason {
     },
     /// The checksums differed, and the peer did not send its notes for the autopsy within ten seconds.
     NotesWithheld,
+    /// The peer's inputs were older than [`Config::max_input_age`](crate::Config::max_input_age) for some seconds.
+    InputsHeldBack,
     /// The peer broke the rules of the protocol.
     ProtocolViolation,
     /// The match has reached the last frame number, after more than a year.
@@ -148,6 +156,7 @@ impl fmt::Display for Reason {
                 "player two's machine claimed states that the inputs do not give"
             }
             Self::NotesWithheld => "the other player's machine did not help to find out why the two differ",
+            Self::InputsHeldBack => "the other player's inputs came too late for too long",
             Self::ProtocolViolation => "the other player's program broke the rules of the protocol",
             Self::FrameLimit => "the match has reached its last frame",
         })

@@ -13,6 +13,7 @@ mod stream;
 mod traffic;
 // The components of the parts.
 mod latch;
+mod lateness;
 mod measures;
 mod outbox;
 mod pacing;
@@ -117,7 +118,7 @@ impl<S: Fields> Session<S> {
             desk,
             simulation,
             stream,
-            pace: Pace::new(now, frame_length, &agreed),
+            pace: Pace::new(now, frame_length, &agreed, config.max_input_age.map(Span::from)),
             liveness: Liveness::new(now, &config, link.sealed),
             watch,
             ending: Ending::new(),
@@ -278,12 +279,15 @@ impl<S: Fields> Session<S> {
     #[must_use]
     pub fn stats(&self) -> Stats {
         let (frames, stalled_frames) = self.simulation.frame_counts();
+        let (input_age, input_excess) = self.pace.input_age(&self.link.rtt);
         let mut stats = Stats {
             round_trip: self.link.rtt.smoothed().map(Duration::from),
             jitter: self.link.rtt.jitter().into(),
             loss_out: self.stream.loss_out(),
             loss_in: self.stream.loss_in(),
             frame_lead: self.pace.lead_frames(),
+            input_age: input_age.into(),
+            input_excess: input_excess.into(),
             trim_micros: self.pace.trim_micros(),
             frames,
             stalled_frames,

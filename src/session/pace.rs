@@ -1,5 +1,6 @@
 //! The pace of a match: the frame clock, the frame lead that trims it, and the input delays of both sides.
 
+use super::lateness::{Late, Lateness, Look};
 use super::lobby::Agreed;
 use super::pacing::{Pacing, RateChange, trim};
 use crate::Frame;
@@ -19,6 +20,7 @@ pub(super) struct Pace {
     clock: Pacing,
     lead: FrameLead,
     arrivals: Arrivals,
+    lateness: Lateness,
     delay_frames: u32,
     /// Our delay as the peer was last told.
     told_delay_frames: u32,
@@ -30,7 +32,7 @@ pub(super) struct Pace {
 impl Pace {
     /// A clock that starts now; at the host half a round trip later, when the joiner learns that it may begin, so that
     /// the opening does not roll back.
-    pub(super) fn new(now: Time, frame_length: Span, agreed: &Agreed) -> Self {
+    pub(super) fn new(now: Time, frame_length: Span, agreed: &Agreed, max_input_age: Option<Span>) -> Self {
         let half_trip = (Span::from(agreed.round_trip.unwrap_or_default()) / 2).min(MAX_HEAD_START);
         let first_due = if agreed.is_host { now + half_trip } else { now };
         Self {
@@ -38,6 +40,7 @@ impl Pace {
             clock: Pacing::new(first_due, frame_length),
             lead: FrameLead::default(),
             arrivals: Arrivals::new(now),
+            lateness: Lateness::new(frame_length, max_input_age),
             delay_frames: u32::from(agreed.delay_frames),
             told_delay_frames: u32::from(agreed.announced_delay_frames),
             peer_delay_frames: u32::from(agreed.peer_delay_frames),
@@ -64,6 +67,32 @@ impl Pace {
         }
         let Self { lead, arrivals, frame_length, .. } = self;
         self.clock.stepped(now, lead.frames(), || justified(*frame_length, lead, arrivals, rtt.smoothed()));
+    }
+
+    /// Looks at the age of the peer's inputs after `frame`, now and then, and measures the RTT closely while it is in doubt.
+    #[inline]
+    pub(super) fn late(&mut self, frame: Frame, rtt: &mut RoundTrip) -> Option<Late> {
+        if Lateness::is_due(frame.0) { self.look(rtt) } else { None }
+    }
+
+    #[cold]
+    fn look(&mut self, rtt: &mut RoundTrip) -> Option<Late> {
+        let mut lateness = self.lateness;
+        let late = lateness.look(self.seen(rtt));
+        self.lateness = lateness;
+        rtt.look_closely(self.lateness.is_suspicious());
+        late
+    }
+
+    fn seen(&self, rtt: &RoundTrip) -> Look<'_> {
+        let Self { lead, arrivals, delay_frames, .. } = self;
+        Look { lead, arrivals, rtt: rtt.of_pongs(), delay_frames: *delay_frames }
+    }
+
+    /// How late the peer's inputs come, and by how much that is more than the way explains.
+    pub(super) fn input_age(&self, rtt: &RoundTrip) -> (Span, Span) {
+        let excess = self.lateness.excess(self.seen(rtt)).unwrap_or_default();
+        (self.lateness.age(&self.lead), excess)
     }
 
     /// The change of the rate to tell the game of, each once.
@@ -198,14 +227,14 @@ mod tests {
             (true, None, 0),
             (false, Some(80), 0),
         ] {
-            let pace = Pace::new(at(1_000), FRAME, &agreed(is_host, round_trip_ms));
+            let pace = Pace::new(at(1_000), FRAME, &agreed(is_host, round_trip_ms), None);
             assert_eq!(pace.due(), at(1_000 + late_ms), "host: {is_host}, {round_trip_ms:?}");
         }
     }
 
     #[test]
     fn an_announced_delay_counts_from_its_frame_on() {
-        let mut pace = Pace::new(at(0), FRAME, &agreed(true, None));
+        let mut pace = Pace::new(at(0), FRAME, &agreed(true, None), None);
         let rtt = RoundTrip::new(at(0));
         let lead = |pace: &Pace| (pace.lead_frames() * 1_000.0) as i32;
         // Both gaps are 4: the step of frame 103 on inputs before 100, and the inputs before 104 on an ack of 100.
@@ -222,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_delay_is_told_until_the_peer_knows_it() {
-        let mut pace = Pace::new(at(0), FRAME, &agreed(false, None));
+        let mut pace = Pace::new(at(0), FRAME, &agreed(false, None), None);
         assert_eq!(pace.untold_delay(), Some(2), "the handshake said 1");
         pace.told_delay();
         assert_eq!(pace.untold_delay(), None);

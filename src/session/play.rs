@@ -3,6 +3,7 @@
 use super::Session;
 use super::ending::LastState;
 use super::event::{Event, Reason};
+use super::lateness::Late;
 use super::liveness::Claim;
 use super::pacing::RateChange;
 use crate::desync::{Found, Stop};
@@ -110,10 +111,24 @@ impl<S: Fields> Session<S> {
                 RateChange::PeerRecovered => Event::PeerRecovered,
             });
         }
+        if let Some(late) = self.pace.late(frame, &mut self.link.rtt) {
+            self.came_late(late);
+        }
         if self.pace.untold_delay().is_some() {
             self.tell_delay(now);
         }
         self.stream.stepped(frame);
+    }
+
+    #[cold]
+    fn came_late(&mut self, late: Late) {
+        match late {
+            Late::HeldBack { excess } => self.events.tell(Event::InputsLate { excess: excess.into() }),
+            Late::TooOld => {
+                self.say_farewell(LeavingWhy::Left);
+                self.disconnect(Reason::InputsHeldBack);
+            }
+        }
     }
 
     /// Whether a stalled frame could be stepped by now.

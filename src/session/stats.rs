@@ -18,6 +18,12 @@ pub struct Stats {
     pub loss_in: Option<f32>,
     /// The frame lead: how many frames this machine is ahead of the peer, negative if it is behind.
     pub frame_lead: f32,
+    /// The age of the peer's inputs: how long after this machine has stepped a frame the input for it comes, on average.
+    /// 0 in lockstep, where a late input is a stalled frame.
+    pub input_age: Duration,
+    /// By how much the peer's inputs are older than half the RTT of control packets explains. Pacing shares a delay between
+    /// both machines: a peer that holds its inputs back by 100 ms shows about 50 ms here.
+    pub input_excess: Duration,
     /// The time by which the last frame was made longer to reduce the lead, negative if it was made shorter.
     pub trim_micros: i32,
     /// Frames stepped, without resimulations.

@@ -7,7 +7,7 @@ use rebout::lab::sim::{EntryKind, Recording};
 use rebout::lab::{Bout, Play, Setup, addresses, every_fourth, forge};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::wire::rbn1::{self, Flags};
-use rebout::{Advanced, Frame, Reason, SendError, Stats, Verdict};
+use rebout::{Advanced, Frame, Player, Reason, SendError, Stats, Verdict};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -121,8 +121,8 @@ fn a_second_copy_leaves_half_a_frame_after_its_packet() {
 #[test]
 fn every_reason_verdict_and_error_has_words_of_its_own() {
     use Reason::{
-        Desync, FrameLimit, GaveUp, Left, LeftHere, NoProgress, ProtocolViolation, Restarted, TimedOut,
-        TooSlow,
+        Desync, FrameLimit, GaveUp, InputsHeldBack, Left, LeftHere, NoProgress, NotesWithheld,
+        ProtocolViolation, Restarted, TimedOut, TooSlow, VoidChecksums,
     };
     let reasons = [
         Left,
@@ -135,6 +135,10 @@ fn every_reason_verdict_and_error_has_words_of_its_own() {
         Desync,
         ProtocolViolation,
         FrameLimit,
+        VoidChecksums { of: Player::One },
+        VoidChecksums { of: Player::Two },
+        NotesWithheld,
+        InputsHeldBack,
     ];
     let (frame, checksum) = (Frame(601), 0x0BAD_C0DE);
     let verdicts = [

@@ -9,6 +9,7 @@ mod handshake;
 mod hostile;
 mod lab;
 mod links;
+mod lookahead;
 mod matches;
 mod nat;
 mod pacing;

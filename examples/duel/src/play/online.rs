@@ -253,6 +253,11 @@ impl Match<'_> {
                 Event::PeerSlow { rate_permille } => {
                     self.show.tell(self.cast.slow(rate_permille), Tone::Warning);
                 }
+                Event::InputsLate { excess } => {
+                    let (other, ms) = (self.cast.other(), excess.as_millis());
+                    let text = format!("{other}'s inputs come {ms} ms later than the connection explains");
+                    self.show.tell(text, Tone::Warning);
+                }
                 Event::PeerRecovered => self.show.tell(self.cast.recovered(), Tone::Calm),
                 Event::Ended(verdict) => self.over = Some(Over::Played(verdict)),
                 Event::Disconnected { reason } => self.over = Some(Over::Early(reason)),

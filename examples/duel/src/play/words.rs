@@ -30,7 +30,13 @@ impl Over {
                 exit::PLAYED
             }
             Self::Played(Verdict::Differs { .. })
-            | Self::Early(Reason::Desync | Reason::ProtocolViolation) => exit::FAILED,
+            | Self::Early(
+                Reason::Desync
+                | Reason::VoidChecksums { .. }
+                | Reason::NotesWithheld
+                | Reason::InputsHeldBack
+                | Reason::ProtocolViolation,
+            ) => exit::FAILED,
             Self::Played(_) | Self::Early(_) => exit::LOST,
         }
     }
@@ -113,6 +119,16 @@ impl Cast {
             (None, Over::Early(Reason::Left | Reason::Restarted)) => {
                 format!("{} left and forfeits the match: {}", self.other(), wins(Some(self.local)))
             }
+            (None, Over::Early(Reason::VoidChecksums { of })) if of == self.local => {
+                format!(
+                    "Your machine came to wrong states and forfeits the match: {}",
+                    wins(Some(of.other()))
+                )
+            }
+            (
+                None,
+                Over::Early(Reason::VoidChecksums { .. } | Reason::NotesWithheld | Reason::InputsHeldBack),
+            ) => format!("{} forfeits the match: {}", self.other(), wins(Some(self.local))),
             (None, Over::Early(_)) => "The match was not decided.".to_owned(),
             (None, Over::Played(_)) => "Stopped before the match was decided.".to_owned(),
         }
@@ -142,6 +158,16 @@ impl Cast {
             Over::Early(Reason::Desync) => {
                 "The two machines no longer agree about the match, so it was stopped.".to_owned()
             }
+            Over::Early(Reason::VoidChecksums { of }) if of == self.local => {
+                "Twice your machine came to a state that the inputs do not give.".to_owned()
+            }
+            Over::Early(Reason::VoidChecksums { .. }) => {
+                format!("Twice {other}'s machine claimed a state that the inputs do not give.")
+            }
+            Over::Early(Reason::NotesWithheld) => {
+                format!("The states differed, and {other}'s machine did not help to find out why.")
+            }
+            Over::Early(Reason::InputsHeldBack) => format!("{other}'s inputs came too late for too long."),
             Over::Early(Reason::ProtocolViolation) => {
                 format!("{other}'s program broke the rules of the protocol.")
             }

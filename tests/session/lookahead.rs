@@ -1,0 +1,151 @@
+//! A peer that holds its inputs back to see ours first, or falls silent again and again, is noticed; a bad link is not
+//! taken for either.
+
+use crate::pair::ms;
+use core::time::Duration;
+use games::playground::{PLAY, Playground};
+use rebout::lab::sim::{Clock, Machine, World};
+use rebout::lab::{Bout, Contestant, Setup, addresses};
+use rebout::net::link::LinkConfig;
+use rebout::wire::rbn1;
+use rebout::{Config, Event, Protocol, Reason};
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+/// A machine whose input packets leave it late. Its control packets do not.
+struct Holder {
+    inner: Contestant<Playground>,
+    held_for: Duration,
+    held: VecDeque<(Duration, SocketAddr, Vec<u8>)>,
+}
+
+impl Protocol for Holder {
+    fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
+        self.inner.handle_datagram(now, from, datagram);
+    }
+    fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        while let Some((to, len)) = self.inner.poll_transmit(now, buf) {
+            if self.held_for.is_zero() || !buf.starts_with(&rbn1::MAGIC) {
+                return Some((to, len));
+            }
+            self.held.push_back((now + self.held_for, to, buf[..len].to_vec()));
+        }
+        let (_, to, datagram) = self.held.pop_front_if(|(at, ..)| *at <= now)?;
+        buf[..datagram.len()].copy_from_slice(&datagram);
+        Some((to, datagram.len()))
+    }
+    fn poll_timeout(&self) -> Option<Duration> {
+        self.inner.poll_timeout().into_iter().chain(self.held.front().map(|(at, ..)| *at)).min()
+    }
+    fn wants_attention(&self, now: Duration) -> bool {
+        self.inner.wants_attention(now)
+    }
+    fn lingers(&self) -> bool {
+        self.inner.lingers()
+    }
+}
+
+impl Machine for Holder {
+    fn next_frame_at(&self) -> Option<Duration> {
+        self.inner.next_frame_at()
+    }
+    fn frame(&mut self, now: Duration) {
+        self.inner.frame(now);
+    }
+}
+
+/// A match of ten seconds and more against a peer that holds its inputs back from the fifth second on.
+fn held_back(rtt: u64, held_for: u64, change: impl Fn(&mut Config)) -> World<Holder> {
+    let mut setup = Setup::new(rtt + held_for, LinkConfig::new(ms(rtt / 2)));
+    change(&mut setup.configs[0]);
+    let [victim, cheat] = addresses();
+    let [host, join] = setup.configs;
+    let contestants = [Contestant::new(host, None, PLAY), Contestant::new(join, Some(victim), PLAY)];
+    let mut world = World::new(setup.seed);
+    for (addr, inner) in [victim, cheat].into_iter().zip(contestants) {
+        let holder = Holder { inner, held_for: Duration::ZERO, held: VecDeque::new() };
+        world.add(addr, Clock::default(), Duration::ZERO, holder);
+    }
+    world.network_mut().set_link(0, 1, setup.links[0]);
+    world.network_mut().set_link(1, 0, setup.links[1]);
+    world.run_until(Duration::from_secs(5));
+    world.machine_mut(1).held_for = ms(held_for);
+    world.run_until(Duration::from_secs(15));
+    world
+}
+
+#[test]
+fn inputs_held_back_are_told_of_within_seconds() {
+    for rtt in [20, 40, 80] {
+        for held_for in [100, 150] {
+            let world = held_back(rtt, held_for, |_| {});
+            let victim = &world.machine(0).inner;
+            let what = format!("{held_for} ms on {rtt} ms: {:?}, {:?}", victim.events, victim.stats());
+            let [(at, Event::InputsLate { excess })] = victim.events[..] else { panic!("{what}") };
+            assert!(at > Duration::from_secs(6) && at < Duration::from_secs(12), "{what}");
+            assert!(excess > ms(held_for / 3) && excess < ms(held_for), "{what}");
+            assert!(victim.stats().input_age > victim.stats().input_excess, "{what}");
+        }
+    }
+}
+
+#[test]
+fn a_limit_of_age_ends_the_match() {
+    let world = held_back(20, 150, |config| config.max_input_age = Some(ms(60)));
+    let victim = &world.machine(0).inner;
+    let last = victim.events.last().map(|(_, event)| event.clone());
+    assert_eq!(last, Some(Event::Disconnected { reason: Reason::InputsHeldBack }), "{:?}", victim.events);
+    let honest = held_back(80, 0, |config| config.max_input_age = Some(ms(80)));
+    assert!(!honest.machine(0).inner.ended(), "{:?}", honest.machine(0).inner.stats());
+}
+
+fn is_blame(event: &Event) -> bool {
+    matches!(event, Event::InputsLate { .. } | Event::Disconnected { reason: Reason::TooSlow })
+}
+
+fn assert_blameless(bout: &Bout<Playground>, what: &str) {
+    for id in 0..2 {
+        let blame = bout.machine(id).events.iter().find(|(_, event)| is_blame(event));
+        assert_eq!(blame, None, "{what}, machine {id}: {:?}", bout.machine(id).stats());
+    }
+}
+
+#[test]
+fn bad_links_are_no_cheats() {
+    for (name, link) in LinkConfig::presets() {
+        let mut bout = Bout::new(Setup::new(11, link), PLAY);
+        bout.run_for(Duration::from_secs(70));
+        assert_blameless(&bout, name);
+    }
+}
+
+#[test]
+fn delays_slow_machines_and_uneven_ways_are_no_cheats() {
+    for (delays, ways, skew) in
+        [([0, 8], [30, 30], 0), ([8, 8], [30, 30], 0), ([0, 0], [10, 90], 0), ([2, 0], [40, 40], -50_000)]
+    {
+        let mut setup = Setup::new(5, LinkConfig::new(ms(30)));
+        setup.clocks[1] = Clock::new(Duration::ZERO, skew);
+        for side in 0..2 {
+            setup.configs[side].delay_frames = Some(delays[side]);
+            setup.links[side] = LinkConfig::new(ms(ways[side]));
+        }
+        let mut bout = Bout::new(setup, PLAY);
+        bout.run_for(Duration::from_secs(30));
+        assert_blameless(&bout, &format!("delays {delays:?}, ways {ways:?}, skew {skew}"));
+    }
+}
+
+#[test]
+fn a_lag_switch_ends_the_match_within_a_minute() {
+    let mut bout = Bout::new(Setup::new(3, LinkConfig::new(ms(30))), PLAY);
+    assert!(bout.run_until_frame(60));
+    let begun = bout.world.now();
+    for cycle in 0..40 {
+        let from = begun + ms(cycle * 2_000);
+        bout.world.network_mut().cut(1, 0, from, from + ms(600));
+    }
+    assert!(bout.run_until(begun + Duration::from_secs(60), |bout| bout.machine(0).ended()), "{bout:?}");
+    let last = bout.machine(0).events.last().map(|(_, event)| event.clone());
+    assert_eq!(last, Some(Event::Disconnected { reason: Reason::TooSlow }));
+}
