@@ -18,7 +18,7 @@ pub(crate) enum Stop {
     Withheld,
 }
 
-/// What follows from a comparison.
+/// The consequence of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// The game is told of a desync, and an autopsy begins.
