@@ -86,4 +86,26 @@ mod tests {
         assert_eq!(budget.0.len(), MAX_MACHINES);
         assert!(sent(&mut budget, 60_000, 2), "another machine is still checked");
     }
+
+    fn burst(budget: &mut Budget, ms: u64, n: u32) -> usize {
+        (0..100).filter(|_| sent(budget, ms, n)).count()
+    }
+
+    #[test]
+    fn a_machine_that_was_not_checked_for_long_saves_up_nothing() {
+        let mut budget = Budget::default();
+        assert!(sent(&mut budget, 0, 1));
+        assert_eq!(burst(&mut budget, 600_000, 1), BURST as usize);
+    }
+
+    #[test]
+    fn a_new_machine_in_a_full_table_has_the_checks_of_the_one_with_fewest() {
+        let mut budget = Budget::default();
+        for n in 0..MAX_MACHINES as u32 {
+            let checks = if n == 100 { 4 } else { 10 };
+            assert!((0..checks).all(|_| sent(&mut budget, 0, n)));
+        }
+        assert_eq!(burst(&mut budget, 0, 1_000), BURST as usize - 4);
+        assert_eq!(burst(&mut budget, 0, 1_001), BURST as usize - 10);
+    }
 }
