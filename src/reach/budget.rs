@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_machine_in_a_full_table_has_the_checks_of_the_one_with_fewest() {
+    fn a_new_machine_in_a_full_table_takes_over_the_fewest_checks() {
         let mut budget = Budget::default();
         for n in 0..MAX_MACHINES as u32 {
             let checks = if n == 100 { 4 } else { 10 };

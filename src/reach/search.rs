@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn a_letter_of_the_peer_restarts_a_search_seldom_and_only_forward() {
+    fn a_letter_of_the_peer_restarts_a_search_seldom() {
         let mut two = Two::new(ADDRS);
         let with = |two: &Two, generation| Letter { generation, ..two.letter(0) };
         let is_newer =
