@@ -84,7 +84,7 @@ fn serve(args: &Args) -> Result<(), Box<dyn Error>> {
         ..ServerConfig::default()
     };
     let mut server = Server::new(config, Randomness::System)?;
-    signals::listen();
+    stop::listen();
     let addr = udp.local_addr();
     let with = args.turn.map_or("no TURN server".to_owned(), |turn| format!("the TURN server {turn}"));
     say(
@@ -94,7 +94,7 @@ fn serve(args: &Args) -> Result<(), Box<dyn Error>> {
         &format!("the rendezvous is open at {addr}, with {with}"),
     );
     let mut report_at = args.report.map(Duration::from_secs);
-    while !signals::asked_to_stop() {
+    while !stop::is_asked_for() {
         let deadline = udp.now() + LOOK_UP_EVERY;
         udp.run_until(&mut server, deadline)?;
         while let Some(met) = server.poll_meeting() {
@@ -188,4 +188,34 @@ fn say(json: bool, event: &str, fields: &[(&str, String)], words: &str) {
         println!("{words}");
     }
     let _ = std::io::stdout().flush();
+}
+
+/// A request to stop. This program is published with the library, alone: the package of the workspace for signals is not.
+mod stop {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    static ASKED: AtomicBool = AtomicBool::new(false);
+
+    pub(crate) fn is_asked_for() -> bool {
+        ASKED.load(Ordering::Relaxed)
+    }
+
+    /// From now on the first Ctrl-C or `kill` is a request; the second one ends the program.
+    #[cfg(unix)]
+    pub(crate) fn listen() {
+        unsafe extern "C" {
+            safe fn signal(number: i32, handler: usize) -> usize;
+        }
+        extern "C" fn note(number: i32) {
+            ASKED.store(true, Ordering::Relaxed);
+            signal(number, 0);
+        }
+        for number in [1, 2, 15] {
+            signal(number, note as extern "C" fn(i32) as usize);
+        }
+    }
+
+    /// Elsewhere Ctrl-C ends the program.
+    #[cfg(not(unix))]
+    pub(crate) fn listen() {}
 }

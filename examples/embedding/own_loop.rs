@@ -62,46 +62,6 @@ pub(crate) fn play(
     Ok(Played { verdict, game, replay: recorder.finish() })
 }
 
-/// Plays the match in the loop of an engine, which turns when the screen does.
-pub(crate) fn play_in_turns(
-    connection: &mut Connection,
-    lobby: Lobby,
-    stage: &mut impl Stage,
-) -> Result<Played, Box<dyn Error>> {
-    let seed = lobby.agreed()?.ok_or("nobody to play with")?.seed;
-    let (mut game, mut recorder) = (Volley::new(seed), Recorder::new(seed));
-    let mut session = lobby.start(connection.now(), &game)?;
-    let mut verdict = None;
-    while !session.ended() {
-        verdict = turn(connection, &mut session, &mut game, &mut recorder, stage)?.or(verdict);
-        std::thread::sleep(Duration::from_millis(4)); // the engine's other work
-    }
-    verdict = hear(&mut session, stage).or(verdict); // the last may have come in a datagram, with no frame after it
-    connection.close(&mut session, Duration::from_secs(2))?;
-    stage.say(&figures(&session));
-    Ok(Played { verdict, game, replay: recorder.finish() })
-}
-
-/// One turn of an engine that owns the loop. Never blocks.
-pub(crate) fn turn(
-    connection: &mut Connection,
-    session: &mut Session<Volley>,
-    game: &mut Volley,
-    recorder: &mut Recorder,
-    stage: &mut impl Stage,
-) -> Result<Option<Verdict>, Box<dyn Error>> {
-    let mut verdict = None;
-    let now = connection.poll(session)?;
-    while session.frame_due(now) {
-        let buttons = stage.buttons(game, session.local());
-        session.advance(now, game, buttons);
-        connection.flush(session)?;
-        verdict = attend(session, recorder, stage)?.or(verdict); // after every `advance`, and once
-    }
-    stage.draw(game, session.phase(now));
-    Ok(verdict)
-}
-
 /// How a match went.
 pub(crate) struct Played {
     /// `None` if it was over before its end.

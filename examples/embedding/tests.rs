@@ -2,7 +2,6 @@
 
 use crate::offline;
 use crate::online;
-use crate::own_loop::Played;
 use crate::stage::Stage;
 use crate::sticks;
 use crate::volley::{DOWN, Volley};
@@ -12,7 +11,6 @@ use rebout::{
     Inputs, Lobby, Options, Player, Protocol, Session, SyncTest, Verdict, checksum,
 };
 use std::collections::HashMap;
-use std::error::Error;
 use std::time::Duration;
 
 const PAGE: &str = include_str!("../../docs/EMBEDDING.md");
@@ -98,12 +96,9 @@ fn local() -> ConnectOptions {
     ConnectOptions::new().bind("127.0.0.1:0".parse().unwrap())
 }
 
-/// One of the two loops on the parts.
-type Loop = fn(&mut Connection, Lobby, &mut Silent) -> Result<Played, Box<dyn Error>>;
-
-/// Plays a match over UDP in this loop, against one whose driver sleeps; and its replay.
-fn plays_over_udp(play: Loop, frame_rate: u16) {
-    let config = move |name: &str| Config { frame_rate, ..crate::own_loop::config(name) };
+#[test]
+fn loop_on_the_parts_plays_over_udp_and_replays() {
+    let config = |name: &str| Config { frame_rate: 480, ..crate::own_loop::config(name) };
     let mut here = Connection::host(&local()).unwrap();
     let invite = here.share().to_owned();
     let there = std::thread::spawn(move || {
@@ -115,7 +110,7 @@ fn plays_over_udp(play: Loop, frame_rate: u16) {
     let lobby = crate::own_loop::meet(&mut here, config("one")).unwrap();
     assert_eq!(lobby.agreed().unwrap().unwrap().user_data, b"two");
     let mut stage = Silent::default();
-    let played = play(&mut here, lobby, &mut stage).unwrap();
+    let played = crate::own_loop::play(&mut here, lobby, &mut stage).unwrap();
     assert_eq!(played.verdict, there.join().unwrap(), "{:?}", stage.said);
     let Some(Verdict::Agreed { frame, checksum: agreed }) = played.verdict else {
         panic!("{:?}", stage.said)
@@ -126,17 +121,6 @@ fn plays_over_udp(play: Loop, frame_rate: u16) {
     replay::play(&played.replay, &mut again, |_, _| ());
     assert_eq!((played.replay.inputs.len(), checksum(&again)), (frame.0 as usize, agreed));
     assert!(stage.confirmed >= 3 && stage.cues.values().all(|open| *open == 0), "every cue comes to its end");
-}
-
-#[test]
-fn loop_on_the_parts_plays_over_udp_and_replays() {
-    plays_over_udp(crate::own_loop::play, 480);
-}
-
-#[test]
-fn loop_of_an_engine_on_the_parts_plays_too() {
-    // Turns without a frame, in one of which the last event comes.
-    plays_over_udp(crate::own_loop::play_in_turns, 100);
 }
 
 /// The options of the page, at a rate for tests, and with its files in this folder.

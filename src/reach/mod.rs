@@ -14,7 +14,7 @@
 //!
 //! let (server, mine) = ("192.0.2.1:3479".parse()?, "192.168.1.2:7000".parse()?);
 //! let mut seal = Seal::host(Randomness::System)?;
-//! let mut reach = Reach::host(ReachConfig::new(Instant::now(), [mine]), server, &[7; 32])?;
+//! let mut reach = Reach::host(ReachConfig::new(Instant::now(), [mine]), server, &seal.secret_key().unwrap())?;
 //! let invite = Invite::with_rendezvous(seal.public_key().unwrap(), [], reach.rendezvous().unwrap())?;
 //! let mut lobby = Lobby::host(Config::new(7))?;
 //!
