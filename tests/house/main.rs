@@ -2,6 +2,7 @@
 //! words of comments and pages; and that paths and commands on the pages are real.
 
 mod pages;
+mod promises;
 mod words;
 
 use std::collections::BTreeMap;

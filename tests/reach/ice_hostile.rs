@@ -1,7 +1,7 @@
 //! Enemies of a search: forged and recorded messages, junk on every path, candidates of somebody else, a lying rendezvous.
 
 use super::relay::events;
-use super::town::{HOST, JOINER, Node, Plan, Router, Town, at, ms, relay_addr, rendezvous_addr};
+use super::town::{HOST, JOINER, NAME, Node, Plan, Router, Town, at, ms, relay_addr, rendezvous_addr};
 use core::time::Duration;
 use rebout::lab::sim::{Clock, Recording};
 use rebout::reach::{NoWay, Progress};
@@ -291,6 +291,25 @@ pub(super) fn rewritten(datagram: &mut Vec<u8>, change: impl FnOnce(&mut Packet<
     let mut buf = [0; 1_200];
     let len = encode(&packet, &mut buf).unwrap();
     *datagram = buf[..len].to_vec();
+}
+
+#[test]
+fn rendezvous_and_relay_see_no_name_and_no_lan_address() {
+    let plan = Plan { frames: 120, ..Plan::new(Router::Cone, Router::Symmetric) };
+    let mut town = Town::new(plan);
+    town.world.network_mut().record(Recording::Full);
+    assert_eq!(town.play(plan).map(|progress| progress.name()), ["relayed"; 2]);
+    let lan = |id: u8, port: u16| [&[192, 168, 1 + id, 2][..], &port.to_be_bytes()].concat();
+    let secrets = [NAME.to_vec(), lan(0, 7_000), lan(1, 7_010)];
+    let mut seen = 0;
+    for entry in [HOST, JOINER].into_iter().flat_map(|id| town.said(id)) {
+        for secret in &secrets {
+            let is_plain = entry.datagram.windows(secret.len()).any(|part| part == &secret[..]);
+            assert!(!is_plain, "{secret:02X?} in {:02X?}", entry.datagram);
+        }
+        seen += usize::from(entry.to == rendezvous_addr());
+    }
+    assert!(seen > 8, "{seen} datagrams to the rendezvous");
 }
 
 #[test]

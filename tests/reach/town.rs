@@ -21,6 +21,9 @@ const RELAY_PORTS: u16 = 8;
 
 pub(crate) const SECRET: &[u8] = b"north";
 
+/// The name of both players.
+pub(crate) const NAME: &[u8] = b"Ada Lovelace";
+
 pub(crate) fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
@@ -177,6 +180,7 @@ impl Town {
         let game = |id: u64| Config {
             entropy: Some(plan.seed ^ id << 20 | 1),
             join_timeout: if plan.by_hand { ms(600_000) } else { ms(10_000) },
+            user_data: NAME.to_vec(),
             ..Config::new(0xB0)
         };
         let mut seal = Seal::host(Randomness::Seeded(plan.seed ^ 0x5EA1)).unwrap();

@@ -1,0 +1,76 @@
+//! Each "no" of the page about security names a test that tries it, and the tests that it names exist.
+
+use std::path::Path;
+
+fn page() -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(root.join("docs/SECURITY.md")).unwrap()
+}
+
+/// The text between backquotes.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+/// Whether a quoted text looks like the name of a test, which may be cut by three dots.
+fn is_test_name(text: &str) -> bool {
+    let name = text.trim_end_matches("...");
+    name.matches('_').count() >= 2
+        && name.bytes().all(|c| c == b'_' || c.is_ascii_lowercase() || c.is_ascii_digit())
+}
+
+/// Whether a quoted text names a test, a file of tests or a command that runs some.
+fn is_evidence(text: &str) -> bool {
+    is_test_name(text) || text.ends_with(".rs") || text.starts_with("tests/") || text.contains("cargo test")
+}
+
+/// Whether a cell of a table denies something.
+fn denies(cell: &str) -> bool {
+    matches!(cell.split([' ', ':', ',', ';', '(']).next(), Some("no" | "nobody" | "not"))
+}
+
+/// The rows of a page's tables, as cells.
+fn rows(page: &str) -> impl Iterator<Item = Vec<&str>> {
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
+    rows.map(|row| row.split(" | ").map(str::trim).collect())
+}
+
+#[test]
+fn each_no_of_the_security_page_names_a_test() {
+    let page = page();
+    let mut denied = 0;
+    for row in rows(&page).filter(|row| row[1..].iter().any(|cell| denies(cell))) {
+        let text = row.join(" | ");
+        assert!(quoted(&text).any(is_evidence), "no test is named: {text}");
+        denied += 1;
+    }
+    assert!(denied > 30, "only {denied} rows found: is this test still reading them?");
+}
+
+#[test]
+fn tests_that_the_security_page_names_exist() {
+    let page = page();
+    let folders = ["src", "tests", "examples"].map(super::files);
+    let sources: String = folders.into_iter().flatten().map(|(_, text)| text).collect();
+    let mut checked = 0;
+    for name in quoted(&page).filter(|text| is_test_name(text)) {
+        let call = match name.strip_suffix("...") {
+            Some(start) => format!("fn {start}"),
+            None => format!("fn {name}("),
+        };
+        let is_field = sources.contains(&format!("pub {name}:"));
+        assert!(is_field || sources.contains(&call), "docs/SECURITY.md names {name}, which is no test");
+        checked += 1;
+    }
+    assert!(checked > 30, "only {checked} names found: is this test still reading them?");
+}
+
+#[test]
+fn the_readers_of_promises_understand_them() {
+    let page = "| a | yes |\n| b | no: `one_two_three` |\n| c | nobody (`x.rs`) | not so |\n";
+    let all: Vec<_> = rows(page).map(|row| row[1..].iter().any(|cell| denies(cell))).collect();
+    assert_eq!(all, [false, true, true]);
+    assert!(is_test_name("one_two_three") && is_test_name("one_two_three...") && !is_test_name("lost_after"));
+    assert!(!is_test_name("Config::max_input_age") && !denies("nothing") && !denies("north"));
+    assert!(is_evidence("x.rs") && !is_evidence("--log-meetings"));
+}
