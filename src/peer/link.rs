@@ -147,6 +147,16 @@ impl Link {
         self.heard(header);
     }
 
+    /// Takes in sequence and acks of a packet that is proven to be the peer's, but may be late. Earlier sequence numbers
+    /// are forgotten only if this one is out of their reach: forged packets have then moved them.
+    pub(crate) fn heard_even_if_far(&mut self, header: Header) {
+        if self.sequences.reaches(header.sequence) {
+            self.heard(header);
+        } else {
+            self.heard_for_certain(header);
+        }
+    }
+
     /// Whether so many packets are unacknowledged that hardly anything should follow.
     pub(crate) fn is_crowded(&self) -> bool {
         self.sequences.unacknowledged() > CROWDED

@@ -69,9 +69,7 @@ impl Sequences {
 
     /// Checks sequence and ack of a packet; changes nothing.
     pub(crate) fn check(&self, header: Header) -> Result<(), HeaderError> {
-        if let Some(newest) = self.newest
-            && !(-MAX_BEHIND..=MAX_AHEAD).contains(&ahead(header.sequence, newest))
-        {
+        if !self.reaches(header.sequence) {
             return Err(HeaderError::FarSequence);
         }
         self.check_ack(header)?;
@@ -81,6 +79,11 @@ impl Sequences {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether a sequence number is close enough to the newest received.
+    pub(crate) fn reaches(&self, sequence: u16) -> bool {
+        self.newest.is_none_or(|newest| (-MAX_BEHIND..=MAX_AHEAD).contains(&ahead(sequence, newest)))
     }
 
     /// Whether an ack fits the peer's record of our packets: it continues the newest one, or the peer has begun its record
@@ -179,6 +182,11 @@ impl Sequences {
                 if seen { Received::Duplicate } else { Received::New }
             }
         }
+    }
+
+    /// Whether the newest packet that these numbers acknowledge is the one that we sent as `sequence`, or a later one.
+    pub(crate) fn acknowledges_since(header: Header, sequence: u16) -> bool {
+        ahead(header.ack, sequence) >= 0
     }
 
     /// Whether these numbers acknowledge the packet that we sent as `sequence`.

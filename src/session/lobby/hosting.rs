@@ -107,7 +107,8 @@ impl Hosting {
 
     /// Notes a repeated HELLO of the guest, and sends the REFUSE or OFFER again if there was one.
     pub(super) fn hello_again(&mut self, now: Time, header: Header) {
-        self.link.heard(header);
+        // The cookie proves the HELLO.
+        self.link.heard_even_if_far(header);
         self.heard(now);
         match &mut self.stage {
             HostStage::Incoming => {}

@@ -5,6 +5,7 @@ use super::hosting::ASSUMED_LOSS;
 use crate::peer::entropy::Entropy;
 use crate::peer::link::Link;
 use crate::peer::refusal::Refusal;
+use crate::peer::sequence::Sequences;
 use crate::session::advice::advise_delay;
 use crate::session::config::Config;
 use crate::time::{Span, Time};
@@ -41,6 +42,8 @@ pub(super) struct Joining {
     pub(super) offer: Option<Agreed>,
     /// The token of an earlier OFFER that the host has replaced; late copies of it are refused.
     outdated: Option<u64>,
+    /// The sequence number of the first HELLO since the OFFER, sent because no CONNECT_REQ was answered.
+    asked_again: Option<u16>,
 }
 
 impl Joining {
@@ -55,6 +58,7 @@ impl Joining {
             sends: 0,
             offer: None,
             outdated: None,
+            asked_again: None,
         }
     }
 
@@ -87,6 +91,9 @@ impl Joining {
         if *nonce != self.nonce {
             return Err(Refusal::WrongNonce);
         }
+        // The answer to such a HELLO is no late copy: it is the host's current OFFER. A forged one may have replaced it
+        // here, and forged packets may have moved the sequence numbers out of its reach.
+        let is_current = self.asked_again.is_some_and(|hello| Sequences::acknowledges_since(header, hello));
         match (message, &self.offer) {
             (Message::Challenge(challenge), _) => {
                 if let Some((_, said_at)) =
@@ -99,18 +106,20 @@ impl Joining {
                     trace::handshake(self.link.addr, "challenged");
                 }
             }
-            (Message::Offer(offer), Some(taken)) if offer.token == taken.token => {
+            (Message::Offer(offer), Some(taken))
+                if offer.token == taken.token && (!is_current || self.link.check(header).is_ok()) =>
+            {
                 self.link.check(header)?;
                 self.link.heard(header);
             }
-            (Message::Offer(offer), taken) if self.outdated != Some(offer.token) => {
+            (Message::Offer(offer), taken) if is_current || self.outdated != Some(offer.token) => {
                 self.link.check_ack(header)?;
                 // The OFFER proves its sequence number, because only the host knows our nonce. After an earlier offer
                 // the host has forgotten us in between, and its sequence numbers begin anew.
                 self.outdated = taken.as_ref().map(|taken| taken.token);
                 self.link.heard_for_certain(header);
                 self.offer = Some(self.terms(config, offer));
-                (self.next, self.sends) = (now, 1);
+                (self.next, self.sends, self.asked_again) = (now, 1, None);
                 trace::handshake(self.link.addr, "offer received");
             }
             (Message::Refuse(refuse), None) => {
@@ -190,6 +199,9 @@ impl Joining {
             user_data: &config.user_data,
         };
         let header = self.link.stamp(now);
+        if self.offer.is_some() {
+            self.asked_again.get_or_insert(header.sequence);
+        }
         self.hellos[self.sends as usize % HELLOS] = Some((header.sequence, now));
         wire::encode_message(&header, &Message::Hello(hello), buf).ok()
     }

@@ -2,15 +2,15 @@
 
 use super::{When, cookie_for};
 use crate::pair::{
-    LATE, Pair, SOON, addr, config, events, hello, ms, offer, pair, pair_until, plays, stranger,
+    LATE, Pair, SOON, addr, config, events, hello, ms, offer, pair, pair_until, pair_with, plays, stranger,
 };
 use core::time::Duration;
-use rebout::lab::forge::{Knows, control, label, message};
+use rebout::lab::forge::{Knows, control, label, message, shifted};
 use rebout::lab::{HOST, JOINER};
 use rebout::wire::WireFrame;
 use rebout::wire::control::{Header, Payload};
 use rebout::wire::message::{Message, Ordered};
-use rebout::{Event, Frame, Reason, Refusal, Verdict};
+use rebout::{Config, Event, Frame, Reason, Refusal, Verdict};
 use std::net::SocketAddr;
 use support::heap;
 
@@ -61,6 +61,60 @@ fn an_offer_that_a_newer_one_has_replaced_is_not_taken_again() {
         let late = message(knows.header, &offer(knows.nonce, token));
         pair.inject(JOINER, addr(HOST), &late);
         assert_eq!(refused(&pair), out_of_place, "token {token}");
+    }
+}
+
+/// A pair whose joiner has the OFFER, and whose first CONNECT_REQ is lost.
+fn pair_without_the_first_request() -> Pair {
+    let mut pair = pair();
+    pair.lose(JOINER, "CONNECT_REQ", 1);
+    assert!(pair.step_until(SOON, |pair| !pair.said_by(JOINER, "CONNECT_REQ").is_empty()));
+    pair
+}
+
+#[test]
+fn joiner_takes_the_real_offer_again_after_a_forged_one() {
+    let mut pair = pair_without_the_first_request();
+    let knows = Knows::of(&pair, JOINER);
+    let forged = message(knows.header, &offer(knows.nonce, knows.token ^ 1));
+    pair.inject(JOINER, addr(HOST), &forged);
+    assert!(pair.step_until(SOON, |pair| pair.checked().0 >= 60), "{pair:?}");
+}
+
+/// Moves the newest sequence number that a machine has received: `count` forged packets, each `step` after the one before.
+fn push_numbers(pair: &mut Pair, victim: usize, step: i32, count: i32) {
+    let header = Knows::of(pair, victim).header;
+    for nth in 1..=count {
+        let forged = control(shifted(header, step * nth, 0), &Payload::Heartbeat);
+        pair.inject(victim, addr(1 - victim), &forged);
+    }
+}
+
+/// How far the numbers are moved: just out of reach, and so far that the peer's real numbers do not catch up.
+const PUSHES: [(i32, i32); 2] = [(40, 1), (40, 20)];
+
+#[test]
+fn forged_numbers_after_the_offer_do_not_stop_the_handshake() {
+    for (step, count) in PUSHES {
+        for victims in [&[HOST][..], &[JOINER], &[HOST, JOINER]] {
+            let mut pair = pair_without_the_first_request();
+            victims.iter().for_each(|victim| push_numbers(&mut pair, *victim, step, count));
+            let played = pair.step_until(SOON, |pair| pair.checked().0 >= 60);
+            assert!(played, "{count} times {step} to {victims:?}: {pair:?}");
+        }
+    }
+}
+
+#[test]
+fn forged_numbers_before_the_host_accepts_do_not_stop_it() {
+    for (step, count) in PUSHES {
+        let configs = [Config { ask_before_accepting: true, ..config(HOST) }, config(JOINER)];
+        let mut pair = pair_with(configs);
+        assert!(pair.step_until(SOON, |pair| pair.said_by(JOINER, "PONG").len() > 2));
+        push_numbers(&mut pair, HOST, step, count);
+        pair.lobby_mut(HOST).accept();
+        let played = pair.step_until(SOON, |pair| pair.checked().0 >= 60);
+        assert!(played, "{count} times {step}: {pair:?}");
     }
 }
 
