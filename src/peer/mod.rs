@@ -16,5 +16,4 @@ mod resync;
 pub(crate) mod rtt;
 pub(crate) mod sequence;
 pub(crate) mod silence;
-#[cfg(feature = "seal")]
 pub(crate) mod source;

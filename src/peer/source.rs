@@ -1,8 +1,9 @@
-//! The source of a datagram, as limits count it: an IPv4 address, or the /64 of an IPv6 address.
+//! The source of a datagram, as limits count it.
 
 use std::net::{IpAddr, SocketAddr};
 
-/// An IPv4 address, or the /64 of an IPv6 address: as much as one machine easily has.
+/// An address, or the prefix of one: each limit picks how much of it counts. An IPv4-mapped IPv6 address counts as the IPv4
+/// address, because a socket for both families may show it in either form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
     V4([u8; 4]),
@@ -10,20 +11,36 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    pub(crate) fn of(addr: SocketAddr) -> Self {
-        match addr.ip() {
+    /// An IPv4 address, or the /64 of an IPv6 address: as much as one machine easily has.
+    pub(crate) fn machine(addr: SocketAddr) -> Self {
+        match addr.ip().to_canonical() {
             IpAddr::V4(ip) => Self::V4(ip.octets()),
             IpAddr::V6(ip) => Self::V6(ip.octets().first_chunk().copied().unwrap_or_default()),
         }
     }
 
-    /// The larger network of this source: the /20 of an IPv4 address, or the /48 of an IPv6 address, which is as much as one
-    /// site easily has.
+    /// An IPv4 address, or the /48 of an IPv6 address: as much as one customer of a provider easily has.
+    pub(crate) fn customer(addr: SocketAddr) -> Self {
+        match Self::machine(addr) {
+            Self::V6([a, b, c, d, e, f, ..]) => Self::V6([a, b, c, d, e, f, 0, 0]),
+            v4 => v4,
+        }
+    }
+
+    /// The /20 of an IPv4 address, or the /48 of an IPv6 address: as much as one site easily has.
     #[cfg(any(test, feature = "reach"))]
     pub(crate) fn network(self) -> Self {
         match self {
             Self::V4([a, b, c, _]) => Self::V4([a, b, c & 0xF0, 0]),
             Self::V6([a, b, c, d, e, f, ..]) => Self::V6([a, b, c, d, e, f, 0, 0]),
+        }
+    }
+
+    /// The bytes to hash. Their number tells the families apart.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::V4(address) => address,
+            Self::V6(prefix) => prefix,
         }
     }
 }
@@ -32,15 +49,38 @@ impl Source {
 mod tests {
     use super::*;
 
+    /// Whether two addresses are of one machine, of one customer and of one network.
+    fn same(one: &str, two: &str) -> [bool; 3] {
+        let of = |text: &str| {
+            let addr = text.parse().unwrap();
+            [Source::machine(addr), Source::customer(addr), Source::machine(addr).network()]
+        };
+        let (one, two) = (of(one), of(two));
+        [0, 1, 2].map(|at| one[at] == two[at])
+    }
+
     #[test]
-    fn sources_of_one_site_are_one_network() {
-        let of = |text: &str| Source::of(text.parse().unwrap());
-        let same = |one: &str, two: &str| (of(one) == of(two), of(one).network() == of(two).network());
-        assert_eq!(same("192.0.2.1:5", "192.0.2.1:6"), (true, true));
-        assert_eq!(same("192.0.2.1:5", "192.0.15.9:5"), (false, true));
-        assert_eq!(same("192.0.2.1:5", "192.0.16.1:5"), (false, false));
-        assert_eq!(same("[2001:db8:1:2::3]:5", "[2001:db8:1:2:4::]:5"), (true, true));
-        assert_eq!(same("[2001:db8:1:2::3]:5", "[2001:db8:1:ff2::3]:5"), (false, true));
-        assert_eq!(same("[2001:db8:1:2::3]:5", "[2001:db8:2:2::3]:5"), (false, false));
+    fn each_granularity_has_its_prefix() {
+        assert_eq!(same("192.0.2.1:5", "192.0.2.1:6"), [true, true, true]);
+        assert_eq!(same("192.0.2.1:5", "192.0.15.9:5"), [false, false, true]);
+        assert_eq!(same("192.0.2.1:5", "192.0.16.1:5"), [false, false, false]);
+        assert_eq!(same("[2001:db8:1:2::3]:5", "[2001:db8:1:2:4::]:5"), [true, true, true]);
+        assert_eq!(same("[2001:db8:1:2::3]:5", "[2001:db8:1:ff2::3]:5"), [false, true, true]);
+        assert_eq!(same("[2001:db8:1:2::3]:5", "[2001:db8:2:2::3]:5"), [false, false, false]);
+    }
+
+    #[test]
+    fn mapped_addresses_count_as_their_ipv4_addresses() {
+        assert_eq!(same("192.0.2.1:5", "[::ffff:192.0.2.1]:6"), [true, true, true]);
+        assert_eq!(same("[::ffff:192.0.2.1]:5", "[::ffff:192.0.2.2]:5"), [false, false, true]);
+        assert_eq!(same("[::ffff:192.0.2.1]:5", "[::ffff:192.0.16.1]:5"), [false, false, false]);
+        assert_eq!(same("192.0.2.1:5", "[c000:201::]:5"), [false, false, false]);
+    }
+
+    #[test]
+    fn bytes_of_different_sources_differ() {
+        let bytes = |text: &str| Source::machine(text.parse().unwrap()).bytes().to_vec();
+        assert_eq!(bytes("[::ffff:192.0.2.1]:5"), [192, 0, 2, 1]);
+        assert_eq!(bytes("[c000:201::]:5"), [192, 0, 2, 1, 0, 0, 0, 0]);
     }
 }

@@ -1,12 +1,12 @@
 //! Datagrams of addresses without a seat: requests are answered, proofs begin trials, and passed trials become seats.
 
 use super::guesses::Guesses;
-use super::network::Network;
 use super::trial::Trial;
 use crate::authority::config::ServerConfig;
 use crate::authority::dialect::{Answer, Challenges, Gate, Heard, Knock, MeetsStrangers};
 use crate::peer::entropy::Entropy;
 use crate::peer::refusal::Refusal;
+use crate::peer::source::Source;
 use crate::time::Time;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -112,13 +112,15 @@ impl Door {
         heard: Heard,
         offer: Option<u8>,
     ) -> Result<usize, Refusal> {
-        let (Some(named), network) = (heard.named, Network::of(from)) else { return Err(Refusal::Stranger) };
-        let is_proof = self.guesses.judge(now, network, heard.proves);
+        let (Some(named), source) = (heard.named, Source::customer(from)) else {
+            return Err(Refusal::Stranger);
+        };
+        let is_proof = self.guesses.judge(now, source, heard.proves);
         let Some(id) = offer.filter(|_| is_proof) else { return Err(Refusal::Stranger) };
         self.trials.retain(|trial| !trial.is_void(now));
-        let is_same = |trial: &Trial| Network::of(trial.addr) == network;
+        let is_same = |trial: &Trial| Source::customer(trial.addr) == source;
         if self.trials.iter().filter(|trial| is_same(trial)).count() >= self.max_trials_per_source {
-            // A network makes room for itself, and not at the cost of others.
+            // A source makes room for itself, and not at the cost of others.
             let oldest = self.trials.iter().position(is_same);
             oldest.map(|at| self.trials.remove(at));
         } else if self.trials.len() == MAX_TRIALS {

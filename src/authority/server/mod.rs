@@ -6,7 +6,6 @@ mod event;
 mod guesses;
 mod input_buffer;
 mod log;
-mod network;
 mod seat;
 mod seats;
 mod sequenced;

@@ -1,11 +1,11 @@
 //! All seats of a server, found by address, and the queue of those that have something to send.
 
 use super::entities::Entities;
-use super::network::Network;
 use super::seat::Seat;
 use crate::authority::config::ServerConfig;
 use crate::authority::dialect::{Challenges, SpeaksToClient};
 use crate::peer::keyed_hash::{Key, keyed_hash};
+use crate::peer::source::Source;
 use crate::time::{Span, Time};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -56,12 +56,12 @@ impl Seats {
         self.seats.iter().position(|seat| seat.is_playing() && seat.id == id)
     }
 
-    /// The id that a client at `addr` would get now; `None` if there is no seat or no id, or if its network has as many seats
+    /// The id that a client at `addr` would get now; `None` if there is no seat or no id, or if its source has as many seats
     /// as one may have. It stays the same until somebody takes it, so nothing has to be kept between the offer and the
     /// proof.
     pub(super) fn offer(&self, addr: SocketAddr, entities: &Entities) -> Option<u8> {
-        let network = Network::of(addr);
-        let of_source = self.by_addr.iter().filter(|(known, _)| Network::of(*known) == network).count();
+        let source = Source::customer(addr);
+        let of_source = self.by_addr.iter().filter(|(known, _)| Source::customer(*known) == source).count();
         if self.by_addr.len() == self.seats.len() || of_source >= self.max_per_source {
             return None;
         }

@@ -55,10 +55,7 @@ impl Grants {
     }
 
     fn id(&self, source: Source) -> [u8; 6] {
-        let hash = match source {
-            Source::V4(address) => keyed_hash(self.key, &address),
-            Source::V6(prefix) => keyed_hash(self.key, &prefix),
-        };
+        let hash = keyed_hash(self.key, source.bytes());
         hash.to_be_bytes().first_chunk().copied().unwrap_or_default()
     }
 }
@@ -80,12 +77,12 @@ mod tests {
 
     #[test]
     fn credentials_expire_and_name_their_source() {
-        let source = |last| Source::of(([192, 0, 2, last], 7_000).into());
+        let source = |last| Source::machine(([192, 0, 2, last], 7_000).into());
         let credentials = grants().turn(at(30), source(1)).unwrap();
         assert_eq!((credentials.expiry, credentials.valid_secs), (1_700_000_630, 600));
         assert_eq!(grants().turn(at(30), source(1)), Some(credentials));
         assert_ne!(grants().turn(at(30), source(2)).unwrap().id, credentials.id);
-        let v6 = |text: &str| grants().turn(at(30), Source::of(text.parse().unwrap())).unwrap().id;
+        let v6 = |text: &str| grants().turn(at(30), Source::machine(text.parse().unwrap())).unwrap().id;
         assert_eq!(v6("[2001:db8::1]:7"), v6("[2001:db8::2]:8"), "one /64 is one source");
         assert_ne!(v6("[2001:db8::1]:7"), v6("[2001:db8:0:1::1]:7"));
     }

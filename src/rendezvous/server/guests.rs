@@ -87,7 +87,7 @@ impl Guests {
             guest.repeats += 1;
             return Admission::Deliver { number, repeats: guest.repeats };
         }
-        if !self.has_place(now, room, Source::of(addr)) {
+        if !self.has_place(now, room, Source::machine(addr)) {
             return Admission::Crowded;
         }
         let repeat_at = now + REPEAT_AFTER;
@@ -140,7 +140,7 @@ impl Guests {
         let of_room = self.by_room.range((room, 0)..=(room, u64::MAX));
         let guests = of_room.filter_map(|(_, number)| self.entries.get(number));
         let guests: Vec<(Source, Span)> =
-            guests.map(|guest| (Source::of(guest.addr), now.since(guest.since))).collect();
+            guests.map(|guest| (Source::machine(guest.addr), now.since(guest.since))).collect();
         let count = |which: &dyn Fn(Source, Span) -> bool| {
             guests.iter().filter(|(source, age)| which(*source, *age)).count()
         };

@@ -171,7 +171,7 @@ impl Server {
             return self.cookie(now, from, nonce);
         };
         let room = room_of(&key);
-        if !self.rooms.may_check(now, &room, from) && !self.may_register(now, Source::of(from)) {
+        if !self.rooms.may_check(now, &room, from) && !self.may_register(now, Source::machine(from)) {
             self.deny(from, nonce, Denial::Busy)?;
             return Err(RoomRefusal::Busy);
         }
@@ -222,7 +222,7 @@ impl Server {
         if self.cookies.age(now, from, 0, post.cookie).is_none() {
             return self.cookie(now, from, post.nonce);
         }
-        if !self.posts.take(now, Source::of(from)) {
+        if !self.posts.take(now, Source::machine(from)) {
             return Err(RoomRefusal::Busy);
         }
         self.send(from, &Packet::Reply(Reply { nonce: post.nonce, outcome: Outcome::Posted }))?;
@@ -262,7 +262,7 @@ impl Server {
     }
 
     fn grant(&mut self, now: Time, to: SocketAddr, nonce: u64, ticket: u64) -> Result<(), RoomRefusal> {
-        let turn = self.grants.turn(now, Source::of(to));
+        let turn = self.grants.turn(now, Source::machine(to));
         self.send(to, &Packet::Grant(Grant { nonce, observed: to, ticket, turn }))
     }
 

@@ -95,7 +95,7 @@ mod tests {
 
     /// Each of its own network.
     fn source(number: u8) -> Source {
-        Source::of(([10, number, 0, 1], 7_000).into())
+        Source::machine(([10, number, 0, 1], 7_000).into())
     }
 
     fn is_turn(queues: &mut Queues, ms: u64, from: u8, free: usize) -> bool {
@@ -151,7 +151,7 @@ mod tests {
         queues.forget(at(2_500));
         assert_eq!((queues.len, queues.rooms.len(), queues.next_end()), (0, 0, None));
         for last in 0..200 {
-            let source = Source::of(([192, 0, 2, last], 7_000).into());
+            let source = Source::machine(([192, 0, 2, last], 7_000).into());
             queues.is_turn(at(3_000), ROOM, source, 0, |_| false);
         }
         assert_eq!(queues.len, 16, "of one network");

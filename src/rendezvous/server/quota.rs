@@ -30,11 +30,7 @@ impl Quota {
             self.second = second;
             self.used.fill(0);
         }
-        let bytes = match source {
-            Source::V4([a, b, c, d]) => [a, b, c, d, 0, 0, 0, 0],
-            Source::V6(prefix) => prefix,
-        };
-        let used = &mut self.used[keyed_hash(self.key, &bytes) as usize % PLACES];
+        let used = &mut self.used[keyed_hash(self.key, source.bytes()) as usize % PLACES];
         let is_left = *used < self.max;
         *used += u16::from(is_left);
         is_left
@@ -84,7 +80,7 @@ mod tests {
     }
 
     fn source(at: u8) -> Source {
-        Source::of(([192, 0, 2, at], 7_000).into())
+        Source::machine(([192, 0, 2, at], 7_000).into())
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub(super) struct Entry {
 
 impl Entry {
     fn source(&self) -> Source {
-        Source::of(self.tenancy.addr())
+        Source::machine(self.tenancy.addr())
     }
 }
 
@@ -78,7 +78,7 @@ impl Rooms {
         self.forget(now);
         let Some(mut entry) = self.entries.get(&room).cloned() else {
             self.admit(claim.addr)?;
-            if self.entries.len() >= self.max && !self.make_room(Source::of(claim.addr).network()) {
+            if self.entries.len() >= self.max && !self.make_room(Source::machine(claim.addr).network()) {
                 return Err(RoomRefusal::Full);
             }
             let (tenancy, until) = (Tenancy::new(claim), now + LIFETIME);
@@ -91,7 +91,7 @@ impl Rooms {
                 self.entries.insert(room, entry);
                 return Ok(Registered::Held(challenge));
             }
-            Claimed::Moved if Source::of(claim.addr) != self.entries[&room].source() => {
+            Claimed::Moved if Source::machine(claim.addr) != self.entries[&room].source() => {
                 self.admit(claim.addr)?;
             }
             Claimed::Moved | Claimed::Kept => {}
@@ -133,7 +133,7 @@ impl Rooms {
 
     /// Whether the source and the network of an address may have one more room.
     fn admit(&self, addr: SocketAddr) -> Result<(), RoomRefusal> {
-        let source = Source::of(addr);
+        let source = Source::machine(addr);
         let of_source = self.per_source.get(&source).copied().unwrap_or(0);
         let of_network = self.per_network.get(&source.network()).copied().unwrap_or(0);
         let max_per_network = self.max_per_source.saturating_mul(SOURCES_PER_NETWORK);

@@ -55,8 +55,8 @@ impl Gate {
     /// Queues an INIT behind those of other sources; it replaces an earlier one of the same source. `false` if there is no
     /// room.
     pub(super) fn queue(&mut self, init: Waiting) -> bool {
-        let source = Source::of(init.from);
-        match self.waiting.iter().position(|waiting| Source::of(waiting.from) == source) {
+        let source = Source::machine(init.from);
+        match self.waiting.iter().position(|waiting| Source::machine(waiting.from) == source) {
             Some(at) => self.waiting[at] = init,
             None if self.waiting.len() < WAITING => self.waiting.push_back(init),
             None => return false,
@@ -74,7 +74,7 @@ impl Gate {
             return None;
         }
         let of = |waiting: &Waiting| {
-            let source = Source::of(waiting.from);
+            let source = Source::machine(waiting.from);
             let free = recent.clone().filter(|(_, passed)| *passed == source).count() < A_SOURCE;
             let last = self.passed.iter().rposition(|(_, passed)| *passed == source);
             free.then_some(last)
@@ -83,7 +83,7 @@ impl Gate {
         let (at, _) =
             waiting.filter_map(|(at, waiting)| Some((at, of(waiting)?))).min_by_key(|(_, last)| *last)?;
         let init = self.waiting.remove(at)?;
-        self.passed.push_back((now, Source::of(init.from)));
+        self.passed.push_back((now, Source::machine(init.from)));
         Some(init)
     }
 
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_network_of_ipv6_is_one_source() {
-        let source = |addr: &str| Source::of(addr.parse().unwrap());
+        let source = |addr: &str| Source::machine(addr.parse().unwrap());
         assert_eq!(source("[2001:db8::1]:5"), source("[2001:db8::ffff:1]:6"));
         assert_ne!(source("[2001:db8::1]:5"), source("[2001:db8:0:1::1]:5"));
         assert_ne!(source("10.0.0.1:5"), source("10.0.0.2:5"));
