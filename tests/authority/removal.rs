@@ -1,30 +1,11 @@
-//! Removal of clients, driven datagram by datagram: what is between a seat and its first frame, and after a pause.
+//! Joining and removal of clients, driven datagram by datagram.
 
 use crate::lab::{FRAME, Field, Lab, WIRES, ms, server_addr};
-use crate::seat_attacks::{Target, ack, asks_ack, request};
+use crate::seat_attacks::{Target, join};
 use rebout::Protocol;
-use rebout::authority::{Body, Client, ClientConfig, Command, LeftWhy, ServerEvent, Wire};
+use rebout::authority::{Body, Client, ClientConfig, Command, LeftWhy, ServerEvent, Stage, Wire};
 use rebout::net::link::LinkConfig;
 use std::net::SocketAddr;
-
-/// Joins from `addr`, and returns the id and the next sequence number. No frame passes.
-fn join(target: &mut Target, addr: SocketAddr) -> (u8, u16) {
-    let wire = target.wire;
-    target.send(addr, &request(wire, 0));
-    for sequence in 1.. {
-        for (to, datagram) in target.received() {
-            if let Some(number) = asks_ack(wire, &datagram).filter(|_| to == addr) {
-                target.send(addr, &ack(wire, sequence, number));
-            }
-        }
-        target.now += ms(25);
-        if let Some(ServerEvent::Joined { id, .. }) = target.server.poll_event() {
-            return (id, sequence + 1);
-        }
-        assert!(sequence < 20, "no seat");
-    }
-    unreachable!()
-}
 
 fn home(n: u8) -> SocketAddr {
     SocketAddr::from(([192, 0, 2, n], 7_000))
@@ -43,6 +24,53 @@ fn a_client_kicked_before_its_first_frame_never_enters() {
         target.field.extra.push((0, |stage| while stage.spawn(1, Body::at(0.0, 0.0)).is_some() {}));
         target.frame();
         assert_eq!(target.server.entities().count(), 255, "{wire:?}");
+    }
+}
+
+/// Steps one frame with an addition.
+fn frame_with(target: &mut Target, extra: fn(&mut Stage<'_>)) {
+    target.field.extra = vec![(0, extra)];
+    target.frame();
+    target.field.extra.clear();
+}
+
+#[test]
+fn a_newcomer_does_not_delay_ids_freed_before_it_came() {
+    let mut target = Target::new(Wire::Game, |_| {});
+    let spawn_all: fn(&mut Stage<'_>) = |stage| while stage.spawn(1, Body::at(0.0, 0.0)).is_some() {};
+    frame_with(&mut target, spawn_all);
+    frame_with(&mut target, |stage| (1..=2).for_each(|id| assert!(stage.remove(id))));
+    target.wait(ms(1_500));
+    let (first, _) = join(&mut target, home(1));
+    target.frame();
+    frame_with(&mut target, |stage| (10..20).for_each(|id| assert!(stage.remove(id))));
+    // Nobody acknowledges anything. The second client was never told of the ten, and the first is removed.
+    let _ = join(&mut target, home(2));
+    assert!(target.server.kick(target.now, &mut target.field, first));
+    target.wait(ms(1_500));
+    frame_with(&mut target, spawn_all);
+    assert_eq!(target.server.entities().count(), 254, "all but the id of the first client");
+}
+
+#[test]
+fn a_client_more_than_1024_records_behind_is_removed() {
+    for wire in WIRES {
+        let mut target = Target::new(wire, |_| {});
+        let _ = join(&mut target, home(1));
+        target.frame();
+        let left = (1..=6).find_map(|n| {
+            frame_with(&mut target, |stage| {
+                let id = stage.entities().next().map_or(0, |(id, ..)| id);
+                (0..1_000).for_each(|_| stage.hit(id, 1));
+            });
+            target.server.poll_event().map(|event| (n, event))
+        });
+        // 1,024 wait in the log, and about as many or twice as many are on their way.
+        assert!(
+            matches!(left, Some((3..=4, ServerEvent::Left { why: LeftWhy::Behind, .. }))),
+            "{wire:?}: {left:?}"
+        );
+        assert_eq!(target.server.clients(), 0, "{wire:?}");
     }
 }
 
@@ -132,9 +160,33 @@ fn a_client_that_cannot_send_keeps_32_inputs() {
 }
 
 #[test]
-fn a_round_trip_of_800_ms_gets_a_seat_with_one_answer() {
+fn a_client_without_a_seat_sends_every_25_ms() {
+    for wire in WIRES {
+        let (mut target, mut buf) = (Target::new(wire, |_| {}), [0; 1_200]);
+        let mut config = ClientConfig::new(2);
+        config.wire = wire;
+        let mut client = Client::join(config, server_addr()).expect("a config");
+        let (_, len) = client.poll_transmit(target.now, &mut buf).expect("a request");
+        target.send(home(1), &buf[..len]);
+        for (_, answer) in target.received() {
+            client.handle_datagram(target.now, server_addr(), &answer);
+        }
+        // The server gives it as many bytes as it sends, so each of these may bring a challenge.
+        for n in 0..16 {
+            assert!(client.poll_transmit(target.now, &mut buf).is_some(), "{wire:?}: after {} ms", n * 25);
+            while client.poll_transmit(target.now, &mut buf).is_some() {}
+            target.now += ms(25);
+        }
+    }
+}
+
+#[test]
+fn one_answer_after_800_ms_is_enough_for_a_seat() {
     let mut lab = Lab::new(1, LinkConfig::new(ms(400)));
     let client = lab.client(ms(200));
+    lab.run_until(ms(300));
+    // Only the first request arrives. The first challenge comes 800 ms after its answer.
+    lab.world.network_mut().lose(client, u32::MAX, |datagram| datagram[12] == 1);
     lab.run_until(ms(3_000));
     assert!(lab.client_at(client).client.predicted().is_some());
 }

@@ -2,7 +2,7 @@
 
 use crate::lab::{ClientNode, FRAME, Field, Lab, Node, SERVER, WIRES, client_addr, ms, server_addr};
 use rebout::Protocol;
-use rebout::authority::{Body, ClientConfig, Server, ServerConfig, Wire};
+use rebout::authority::{Body, ClientConfig, Server, ServerConfig, ServerEvent, Wire};
 use rebout::net::link::LinkConfig;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
@@ -108,6 +108,25 @@ impl Target {
     }
 }
 
+/// Joins from `addr`, and returns the id and the next sequence number. No frame passes.
+pub(crate) fn join(target: &mut Target, addr: SocketAddr) -> (u8, u16) {
+    let wire = target.wire;
+    target.send(addr, &request(wire, 0));
+    for sequence in 1.. {
+        for (to, datagram) in target.received() {
+            if let Some(number) = asks_ack(wire, &datagram).filter(|_| to == addr) {
+                target.send(addr, &ack(wire, sequence, number));
+            }
+        }
+        target.now += ms(25);
+        if let Some(ServerEvent::Joined { id, .. }) = target.server.poll_event() {
+            return (id, sequence + 1);
+        }
+        assert!(sequence < 20, "no seat");
+    }
+    unreachable!()
+}
+
 /// Names every `step`-th number from a forged address. All sequence numbers are near to each other: any that was taken lets
 /// the others through.
 fn sweep(target: &mut Target, n: u32, step: usize) {
@@ -204,6 +223,31 @@ fn one_address_with_many_ports_takes_a_bounded_number_of_seats() {
         let mut target = Target::new(wire, |config| config.max_clients = 32);
         many_ports(&mut target, |n| SocketAddr::from(([0x2001, 0xDB8, 7, n, 0, 0, 0, 1], 7_000)), 40);
         assert!((6..=8).contains(&target.server.clients()), "{wire:?}: {}", target.server.clients());
+    }
+}
+
+#[test]
+fn a_source_gets_exactly_as_many_seats_as_the_limit() {
+    for wire in WIRES {
+        let mut target = Target::new(wire, |config| config.max_clients_per_source = 2);
+        let addr = |port| SocketAddr::from(([192, 0, 2, 66], port));
+        (1..=2).for_each(|port| {
+            join(&mut target, addr(port));
+        });
+        let mapped = "[::ffff:192.0.2.66]:4".parse().unwrap();
+        for from in [addr(3), mapped] {
+            target.send(from, &request(wire, 0));
+            let mut answers = target.received();
+            answers.retain(|(to, _)| *to == from);
+            let is_refusal = |datagram: &[u8]| match wire {
+                Wire::Game => datagram[12] == 3,
+                _ => datagram[0] == 0x02,
+            };
+            let refusals: Vec<bool> = answers.iter().map(|(_, bytes)| is_refusal(bytes)).collect();
+            assert_eq!(refusals, [true], "{wire:?}: {from}");
+        }
+        join(&mut target, forged(1));
+        assert_eq!(target.server.clients(), 3, "{wire:?}");
     }
 }
 

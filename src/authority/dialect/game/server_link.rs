@@ -226,3 +226,22 @@ impl SpeaksToClient for ServerLink {
 }
 
 const _: () = assert!(EVENTS_HEAD + MAX_RECORD <= MAX_LEN);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_of_a_packet_says_nothing() {
+        let mut link = ServerLink::idle();
+        link.begin(Time::ZERO, 7, &Challenges::after(100));
+        for (sequence, payload, expected) in
+            [(5, Payload::Ping(9), FromClient::Ping(9)), (6, Payload::Disconnect, FromClient::Leaves)]
+        {
+            let mut buf = [0; 64];
+            let len = encode(&Header { sequence, ack: 100, ack_bits: 0 }, &payload, &mut buf).unwrap();
+            let heard = [(); 2].map(|()| link.receive(Time::ZERO, &buf[..len], &mut Vec::new()));
+            assert_eq!(heard, [Ok(expected), Ok(FromClient::Alive)]);
+        }
+    }
+}
