@@ -30,7 +30,8 @@ impl Protocol for Holder {
             }
             self.held.push_back((now + self.held_for, to, buf[..len].to_vec()));
         }
-        let (_, to, datagram) = self.held.pop_front_if(|(at, ..)| *at <= now)?;
+        self.held.front().filter(|(at, ..)| *at <= now)?;
+        let (_, to, datagram) = self.held.pop_front()?;
         buf[..datagram.len()].copy_from_slice(&datagram);
         Some((to, datagram.len()))
     }
