@@ -236,4 +236,31 @@ mod tests {
             (0..=char::MAX as u32).filter_map(char::from_u32).filter(|letter| value(*letter).is_some());
         assert_eq!(read.count(), 10 + 2 * 26, "nothing but the digits and letters of ASCII");
     }
+
+    /// The values of a text of so many letters, with its checksum.
+    fn text(letters: usize) -> Vec<u8> {
+        let mut writer = Writer::with_room(letters * LETTER_BITS);
+        (0..letters - CHECKSUM_LETTERS).for_each(|at| writer.put(at as u8 % 32, LETTER_BITS));
+        writer.finish(1).0.clone()
+    }
+
+    #[test]
+    fn mistake_is_located_in_texts_of_up_to_88_letters() {
+        for (letters, located) in [(88, Mistake::Letter(5)), (89, Mistake::Unknown)] {
+            let mut values = text(letters);
+            values[4] ^= 9;
+            assert_eq!(check(1, &values), Err(located), "{letters} letters");
+        }
+    }
+
+    #[test]
+    fn neighbours_wrong_alike_are_not_called_swapped() {
+        let mut values = text(40);
+        values.swap(4, 5);
+        assert_eq!(check(1, &values), Err(Mistake::Swapped(5)));
+        values.swap(4, 5);
+        values[4] ^= 9;
+        values[5] ^= 9;
+        assert_eq!(check(1, &values), Err(Mistake::Unknown));
+    }
 }

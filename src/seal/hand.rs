@@ -205,4 +205,19 @@ mod tests {
     fn the_key_is_not_printed() {
         assert_eq!(format!("{:?}", call(9)), "Call");
     }
+
+    #[test]
+    fn letters_are_bounded_and_the_last_bits_are_zero() {
+        let read = |letters: &str| format!("{}{letters}", CALL.name).parse::<Call>();
+        assert_eq!(read(&"0".repeat(701)), Err(InviteError::TooLong { max: 700 }));
+        assert!(matches!(read(&"0".repeat(700)), Err(InviteError::Checksum { .. })));
+        for end in [0, 1] {
+            let mut writer = Writer::with_room(330);
+            writer.put_bytes(&[7; 41]);
+            writer.put(end, 2);
+            let values = writer.finish(CALL.number);
+            let letters: String = values.0.iter().copied().map(base32::letter).collect();
+            assert_eq!(read(&letters).is_ok(), end == 0);
+        }
+    }
 }

@@ -274,3 +274,53 @@ impl Seal {
         Ok(Finished { pattern, shown, answer: joined.answer })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Randomness;
+    use super::super::glue::{Rig, init};
+    use super::*;
+
+    /// Of two machines that join each other the one with the larger nonce hosts, until they are connected.
+    #[test]
+    fn joiner_by_address_serves_its_peer_with_a_smaller_nonce() {
+        let [peer, other] = [7, 8].map(|port| SocketAddr::from(([192, 0, 2, 7], port)));
+        let mut seal = Seal::join_open(Randomness::Seeded(1), peer).unwrap();
+        let nonce = seal.join.as_ref().unwrap().nonce;
+        let served = |seal: &Seal| [nonce - 1, nonce, nonce + 1].map(|theirs| seal.serves(peer, theirs));
+        assert_eq!(served(&seal), [true, false, false]);
+        assert!(!seal.serves(other, nonce - 1));
+        let names = (9, Pattern::Open, nonce, [7; 32]);
+        let at = seal.connections.add(Connection::new(Time::ZERO, PeerRole::Host, (peer, peer), names));
+        assert_eq!(served(&seal), [true, false, false], "the connection is not confirmed");
+        seal.connections.get_mut(at).unwrap().confirmed = true;
+        assert_eq!(served(&seal), [false; 3]);
+    }
+
+    /// One guest that is only reached is shown to the protocol at a time. Confirmed ones do not count.
+    #[test]
+    fn guest_is_shown_unless_another_is_only_reached() {
+        for confirmed in [false, true] {
+            let mut rig = Rig::new();
+            let init = init(&mut rig);
+            rig.add(7, 200, confirmed);
+            rig.hear(0, 2, &init);
+            let sent = rig.poll(1_000);
+            let answers = sent.iter().filter(|(to, _)| *to == 2).map(|(_, packet)| packet[0]);
+            assert_eq!(answers.collect::<Vec<_>>(), [0xE3], "a RESP either way");
+            assert_eq!(rig.inner.told.len(), usize::from(confirmed));
+            assert_eq!(rig.seal.connections.iter().last().map(|one| one.at_inner), Some(confirmed));
+        }
+    }
+
+    #[test]
+    fn queued_init_of_a_guest_confirmed_since_is_refused() {
+        let mut rig = Rig::new();
+        let init = init(&mut rig);
+        rig.hear(0, 2, &init);
+        rig.add(7, 200, true);
+        rig.seal.connections.get_mut(0).unwrap().nonce = 77;
+        rig.poll(1_000);
+        assert_eq!((rig.seal.stats.handshakes, rig.seal.stats.refused(SealRefusal::Unexpected)), (0, 1));
+    }
+}

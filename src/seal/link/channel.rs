@@ -247,4 +247,22 @@ mod tests {
         assert_eq!(opened(&mut joiner, &packet), Err(SealRefusal::BadTag));
         assert!(joiner.is_worn_out());
     }
+
+    #[test]
+    fn control_packets_are_opened_once_and_forged_ones_counted() {
+        let [mut host, mut joiner] = pair();
+        let mut find = || {
+            let mut buf = [0; 64];
+            let len = host.seal_control(Kind::Find, b"", &mut buf).unwrap();
+            buf[..len].to_vec()
+        };
+        let packet = find();
+        assert_eq!(opened(&mut joiner, &packet), Ok(Vec::new()));
+        assert_eq!(opened(&mut joiner, &packet), Err(SealRefusal::Replayed));
+        joiner.wear_out();
+        let mut forged = find();
+        *forged.last_mut().unwrap() ^= 1;
+        assert_eq!(opened(&mut joiner, &forged), Err(SealRefusal::BadTag));
+        assert!(joiner.is_worn_out());
+    }
 }

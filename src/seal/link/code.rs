@@ -173,4 +173,20 @@ mod tests {
         let shown = |digits| Code { digits, guests_before: 0 }.to_string();
         assert_eq!([shown(7), shown(123_456), shown(999_000)], ["000 007", "123 456", "999 000"]);
     }
+
+    #[test]
+    fn joiner_asks_every_200_ms_until_the_first_reveal() {
+        let [mut host, mut joiner] = pair([[1; 32]; 2]);
+        assert!(joiner.ask(Time::ZERO).is_some());
+        assert_eq!(joiner.ask_at(), Time::ZERO + Span::from_millis(200));
+        assert!(joiner.ask(Time::ZERO + Span::from_millis(199)).is_none());
+        let part = joiner.ask(Time::ZERO + Span::from_millis(200)).unwrap();
+        let (mut text, _) = host.asked(part, true).unwrap();
+        assert!(joiner.revealed(&text));
+        let code = joiner.code();
+        text[19] += 1;
+        assert!(joiner.revealed(&text));
+        assert_eq!(joiner.code(), code, "a later number of guests changes nothing");
+        assert_eq!(joiner.ask(Time::ZERO + Span::from_secs(9)), None);
+    }
 }

@@ -280,3 +280,89 @@ impl Connections {
         found.max_by_key(|(_, one)| (one.answering.is_some(), one.confirmed, one.opened_at)).map(|(at, _)| at)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::noise::Split;
+    use super::super::random::Secret;
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    fn addr(port: u16) -> SocketAddr {
+        ([192, 0, 2, 7], port).into()
+    }
+
+    fn connection(role: PeerRole, pattern: Pattern) -> Connection {
+        let split = Split { keys: [Secret([1; 32]), Secret([2; 32])], hash: [0; 32] };
+        let names = (7, pattern, 77, [7; KEY_LEN]);
+        let channel = Channel::new(&split, true, 9);
+        Connection { channel, ..Connection::new(at(0), role, (addr(100), addr(1)), names) }
+    }
+
+    #[test]
+    fn guest_is_known_by_role_pattern_nonce_and_address() {
+        let guest = |role, pattern, nonce, from| {
+            connection(role, pattern).is_guest(Pattern::Invite, nonce, addr(from))
+        };
+        assert!(guest(PeerRole::Player, Pattern::Invite, 77, 2), "by invite from anywhere");
+        assert!(!guest(PeerRole::Host, Pattern::Invite, 77, 1));
+        assert!(!guest(PeerRole::Player, Pattern::Letter, 77, 1));
+        assert!(!guest(PeerRole::Player, Pattern::Invite, 78, 1));
+        let open = connection(PeerRole::Player, Pattern::Open);
+        assert_eq!([1, 2].map(|port| open.is_guest(Pattern::Open, 77, addr(port))), [true, false]);
+    }
+
+    #[test]
+    fn confirmed_peer_holds_if_heard_since_it_was_sought() {
+        let mut one = connection(PeerRole::Player, Pattern::Invite);
+        assert!(!one.holds());
+        one.confirmed = true;
+        assert!(one.holds());
+        one.sought_at = Some(at(5));
+        assert!(!one.holds());
+        one.opened(at(5));
+        assert!(one.holds());
+    }
+
+    #[test]
+    fn silent_peer_is_sought_for_a_minute_or_while_packets_go_out() {
+        let (mut one, mut out) = (connection(PeerRole::Player, Pattern::Invite), Outbox::new());
+        let mut sought = |one: &mut Connection, ms| {
+            one.seek(at(ms), &mut out);
+            out.pop(&mut [0; 64]).is_some()
+        };
+        assert_eq!([1_000, 59_999, 60_000].map(|ms| sought(&mut one, ms)), [true, true, false]);
+        one.channel.as_mut().unwrap().seal_data(&mut [0; 64], 5);
+        assert_eq!([61_000, 62_000].map(|ms| sought(&mut one, ms)), [true, false]);
+    }
+
+    #[test]
+    fn only_a_newer_packet_makes_a_candidate() {
+        let mut one = connection(PeerRole::Player, Pattern::Invite);
+        let mut copies = |port, ms, newest| {
+            let began = one.strayed(at(ms), addr(port), 50, newest);
+            let mut ports = Vec::new();
+            one.roam.iter_mut().for_each(|roam| roam.also_to(100, |to| ports.push(to.port())));
+            (began, ports)
+        };
+        assert_eq!(copies(2, 0, false), (false, vec![]));
+        assert_eq!(copies(2, 0, true), (true, vec![2]));
+        assert_eq!(copies(3, 400, false), (false, vec![]), "all that came from port 2 was answered");
+        assert_eq!(copies(3, 400, true), (false, vec![3]));
+    }
+
+    #[test]
+    fn connection_heard_last_is_used() {
+        let mut connections = Connections::new();
+        for (index, opened_at) in [5, 9, 3].into_iter().enumerate() {
+            let mut one = connection(PeerRole::Host, Pattern::Invite);
+            (one.confirmed, one.opened_at) = (true, at(opened_at));
+            assert_eq!(connections.add(one), index);
+        }
+        assert_eq!(connections.towards(addr(100)), Some(1));
+        assert_eq!(connections.towards(addr(1)), None);
+    }
+}

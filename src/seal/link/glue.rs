@@ -8,7 +8,7 @@ use super::joining::Join;
 use super::noise::{self, KeyPair, Split};
 use super::outbox::Outbox;
 use super::random::Secret;
-use super::{Randomness, Seal, SealRefusal};
+use super::{Brought, Randomness, Seal, SealRefusal};
 use crate::protocol::{ConnectionStep, MAX_DATAGRAM, PeerRole, Protocol};
 use crate::time::{Span, Time};
 use crate::wire::seal::{self, Kind, Packet, Pattern};
@@ -30,10 +30,11 @@ fn addr(port: u16) -> SocketAddr {
 
 /// A protocol that says what it is given to say.
 #[derive(Debug, Default)]
-struct Inner {
+pub(super) struct Inner {
     keeps: bool,
+    timeout: Option<Duration>,
     says: VecDeque<(SocketAddr, Vec<u8>)>,
-    told: Vec<(u16, ConnectionStep)>,
+    pub(super) told: Vec<(u16, ConnectionStep)>,
 }
 
 impl Protocol for Inner {
@@ -46,7 +47,7 @@ impl Protocol for Inner {
     }
 
     fn poll_timeout(&self) -> Option<Duration> {
-        None
+        self.timeout
     }
 
     fn connection(&mut self, _: Duration, peer: SocketAddr, step: ConnectionStep) {
@@ -59,21 +60,21 @@ impl Protocol for Inner {
 }
 
 /// A host, and its guests' sides of their channels.
-struct Rig {
-    seal: Seal,
-    inner: Inner,
+pub(super) struct Rig {
+    pub(super) seal: Seal,
+    pub(super) inner: Inner,
 }
 
 const SHOWN: u16 = 100;
 
 impl Rig {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let seal = Seal::host(Randomness::Seeded(1)).unwrap();
         Self { seal, inner: Inner { keeps: true, ..Inner::default() } }
     }
 
     /// Adds a guest that the protocol knows by the port `shown`, at port 1 outside.
-    fn add(&mut self, index: u16, shown: u16, confirmed: bool) -> Channel {
+    pub(super) fn add(&mut self, index: u16, shown: u16, confirmed: bool) -> Channel {
         let split = Split { keys: [Secret([1; 32]), Secret([2; 32])], hash: [0; 32] };
         let names = (index, Pattern::Invite, u64::from(index), [index as u8; 32]);
         self.seal.connections.add(Connection {
@@ -93,16 +94,16 @@ impl Rig {
         (rig, guest)
     }
 
-    fn hear(&mut self, now: u64, from: u16, packet: &[u8]) {
+    pub(super) fn hear(&mut self, now: u64, from: u16, packet: &[u8]) {
         self.seal.around(&mut self.inner).handle_datagram(ms(now), addr(from), packet);
     }
 
-    fn say(&mut self, len: usize) {
+    pub(super) fn say(&mut self, len: usize) {
         self.inner.says.push_back((addr(SHOWN), vec![7; len]));
     }
 
     /// All that is sent at a time: to which port, and what.
-    fn poll(&mut self, now: u64) -> Vec<(u16, Vec<u8>)> {
+    pub(super) fn poll(&mut self, now: u64) -> Vec<(u16, Vec<u8>)> {
         let mut buf = [0; MAX_DATAGRAM];
         let mut sealed = self.seal.around(&mut self.inner);
         let sent = core::iter::from_fn(|| {
@@ -120,7 +121,7 @@ impl Rig {
     }
 }
 
-fn data(channel: &mut Channel, len: usize) -> Vec<u8> {
+pub(super) fn data(channel: &mut Channel, len: usize) -> Vec<u8> {
     let mut buf = [0; MAX_DATAGRAM];
     let len = channel.seal_data(&mut buf, len).unwrap();
     buf[..len].to_vec()
@@ -323,7 +324,7 @@ fn path_of_an_unconfirmed_guest_is_the_newest_offered() {
     for (port, trip) in [(2, 50), (3, 60)] {
         rig.seal.offer_path(ms(5), addr(SHOWN), addr(port), ms(trip));
         assert_eq!(rig.seal.real(addr(SHOWN)), Some(addr(port)));
-        assert_eq!(rig.first().round_trip, Span::from_millis(trip));
+        assert_eq!((rig.first().round_trip, rig.first().opened_at), (Span::from_millis(trip), at(5)));
     }
     assert!(!rig.seal.send_letter(addr(SHOWN), b"x"), "its address may not be its own");
 }
@@ -370,7 +371,7 @@ fn resp_is_shorter_than_its_init() {
 }
 
 /// An INIT of the nonce 77 with a good cookie, for a host that has worked off all handshakes of this second.
-fn init(rig: &mut Rig) -> Vec<u8> {
+pub(super) fn init(rig: &mut Rig) -> Vec<u8> {
     let key = rig.seal.public_key().unwrap();
     let mut join = Join::new(Some(Secret(key)), vec![addr(SHOWN)], addr(SHOWN), 77, 5);
     let (mut out, mut buf) = (Outbox::new(), [0; MAX_DATAGRAM]);
@@ -430,4 +431,55 @@ fn part_of_a_code_that_nobody_asked_for_is_refused() {
     rig.hear(10, 1, &control(&mut guest, Kind::CodeReveal, &[0; 20]));
     rig.hear(10, 1, &control(&mut guest, Kind::CodeAsk, &[0; 16]));
     assert_eq!(rig.seal.stats.refused(SealRefusal::OutOfPlace), 2);
+}
+
+/// A joiner by letter that has knocked, and the RESP to its INIT.
+fn joiner_by_letter() -> (Rig, Vec<u8>) {
+    let mut host = Seal::host(Randomness::Seeded(1)).unwrap();
+    let mut seal = Seal::join_by_letter(Randomness::Seeded(2), host.public_key().unwrap()).unwrap();
+    let init = seal.write_init(ms(0), host.renew_ticket().unwrap(), b"x").unwrap();
+    let Ok(Brought::Guest(guest)) = host.handle_letter(ms(0), &init) else { panic!("a guest") };
+    (Rig { seal, inner: Inner::default() }, host.answer_letter(ms(0), guest, b"y").unwrap())
+}
+
+/// The RESP of a handshake by letter may come as a datagram. Either way the protocol hears of the first path alone.
+#[test]
+fn first_path_is_told_once_and_not_the_resp_by_letter() {
+    for as_datagram in [false, true] {
+        let (mut rig, resp) = joiner_by_letter();
+        if as_datagram {
+            rig.hear(10, 1, &resp);
+        } else {
+            assert!(rig.seal.handle_letter(ms(10), &resp).is_ok());
+        }
+        assert_eq!((rig.poll(10).len(), rig.first().at_inner, rig.inner.told.len()), (0, false, 0));
+        let target = rig.seal.target().unwrap();
+        rig.seal.offer_path(ms(20), target, addr(2), ms(50));
+        (0..2).for_each(|_| drop(rig.poll(20)));
+        let step = ConnectionStep::Confirmed { round_trip: ms(50), role: PeerRole::Host };
+        assert_eq!(rig.inner.told, [(target.port(), step)]);
+    }
+}
+
+#[test]
+fn timeout_is_that_of_seal_or_protocol_whichever_is_sooner() {
+    let (mut rig, _) = Rig::playing();
+    let mut at = |timeout| {
+        rig.inner.timeout = timeout;
+        rig.seal.around(&mut rig.inner).poll_timeout()
+    };
+    assert_eq!([None, Some(ms(5)), Some(ms(5_000))].map(&mut at), [ms(1_000), ms(5), ms(1_000)].map(Some));
+    rig.seal.answering = true;
+    assert_eq!(rig.seal.poll_timeout(), Some(ms(0)), "a RESP waits for the protocol's answer");
+}
+
+#[test]
+fn challenge_is_answered_to_where_it_came_from() {
+    let (mut rig, mut guest) = Rig::playing();
+    rig.hear(500, 1, &control(&mut guest, Kind::Found, b""));
+    assert_eq!(rig.first().opened_at, at(500));
+    rig.hear(600, 2, &control(&mut guest, Kind::Challenge, &[7; 8]));
+    let sent = rig.poll(600);
+    assert!(to(&sent, 2).iter().any(|packet| packet[7] == Kind::Proof as u8 + 1));
+    assert!(to(&sent, 1).iter().all(|packet| packet[7] == Kind::Challenge as u8 + 1));
 }

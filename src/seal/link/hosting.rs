@@ -171,6 +171,7 @@ mod tests {
             assert!(host.use_up(at(3), 1 << 63 | number, [number as u8 + 2; 32]) || number == 255);
         }
         assert!(!host.use_up(at(3), 9, [250; 32]), "no more than are remembered");
+        assert!(!host.use_up(at(10_001), head.cookie, [250; 32]), "used for as long as a cookie is good");
         assert!(host.use_up(at(10_002), 9, [250; 32]));
         assert!(host.use_up(at(10_004), head.cookie, [1; 32]), "the cookie itself has expired by then");
     }

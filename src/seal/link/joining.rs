@@ -165,7 +165,6 @@ impl Join {
             && self.addrs.contains(&from)
             && self.knocked_at.is_some()
             && (of_init.is_some() || retry.index == self.knock_index)
-            && !self.hello.is_empty()
             && !self.is_exhausted();
         let waits = |attempt: &Attempt| attempt.key.0 == key.0 && now.since(attempt.since) < PATIENCE;
         if !expected || of_init.is_none() && self.attempts.iter().any(waits) {
@@ -400,5 +399,36 @@ mod tests {
         }
         let used: Vec<u16> = (0..30).filter(|index| join.uses(*index)).collect();
         assert_eq!(used, [5, 16, 17, 18, 19]);
+    }
+
+    /// The first byte of the packet that a HELLO at this time is sent as.
+    fn said(join: &mut Join, ms: u64, hello: u8) -> Option<u8> {
+        let (mut buf, mut out) = ([0; MAX_INIT_LEN], Outbox::new());
+        join.hello(at(ms), &[hello; 130], &mut out);
+        out.pop(&mut buf).map(|_| buf[0])
+    }
+
+    #[test]
+    fn init_is_repeated_for_a_second_then_the_joiner_knocks() {
+        let mut join = knocking();
+        let good = Retry { index: 5, nonce: 77, cookie: 1, open_key: Some(keys(1).public) };
+        retried(&mut join, 80, (HOST, 7).into(), &good).unwrap();
+        assert_eq!([1_079, 1_080].map(|ms| said(&mut join, ms, 2)), [Some(0xE2), Some(0xE0)]);
+        assert_eq!(join.kept_hello(), [2; 130], "the newest HELLO");
+    }
+
+    #[test]
+    fn attempts_by_address_expire_and_four_may_succeed() {
+        let (mut join, host) = (knocking(), (HOST, 7).into());
+        let retry = |byte| Retry { index: 5, nonce: 77, cookie: 1, open_key: Some(keys(byte).public) };
+        (1..=4).for_each(|byte| drop(retried(&mut join, 80, host, &retry(byte)).unwrap()));
+        assert_eq!(retried(&mut join, 2_079, host, &retry(9)), Err(SealRefusal::Limited));
+        assert!(retried(&mut join, 2_080, host, &retry(9)).is_ok());
+        assert_eq!(join.attempts.len(), 1);
+        (join.succeeded, join.knocked_at) = (3, Some(at(3_000)));
+        assert!(retried(&mut join, 3_100, host, &retry(8)).is_ok());
+        join.succeeded = 4;
+        assert_eq!(retried(&mut join, 3_100, host, &retry(7)), Err(SealRefusal::Unexpected));
+        assert_eq!(said(&mut join, 9_000, 1), None);
     }
 }

@@ -199,6 +199,7 @@ mod tests {
             &line[..line.len() - 1],
             &format!("{line} 00"),
             &line.replace("0007", "+007"),
+            &line.replace("0007", "007"),
             &line.replace("1a1a", "1a1g"),
         ] {
             assert!(wrong.parse::<ConnectionKeys>().is_err(), "{wrong}");
@@ -229,5 +230,7 @@ mod tests {
             assert_eq!(keys.open(&buf[..len]), Some(expected));
         }
         assert_eq!(keys.open(b"\xE4"), None);
+        let len = Channel::new(&split(), true, 8).unwrap().seal_data(&mut buf, 9).unwrap();
+        assert_eq!(keys.open(&buf[..len]), None, "a packet of another connection");
     }
 }

@@ -273,6 +273,7 @@ mod tests {
     fn padding_is_zero() {
         let mut letter = padded(b"text").unwrap();
         assert_eq!(unpadded(&letter), Some(&b"text"[..]));
+        assert_eq!(unpadded(&letter[..LETTER_LEN - 1]), None, "a letter has one length");
         letter[LETTER_LEN - 1] = 1;
         assert_eq!(unpadded(&letter), None);
     }
@@ -297,5 +298,36 @@ mod tests {
         let Ok(Brought::Guest(guest)) = seal.handle_letter(Duration::ZERO, &init) else { panic!("a guest") };
         assert!(seal.answer_letter(later, guest, b"y").is_some());
         assert_eq!(seal.silent_for(later, guest), Some(Duration::ZERO), "the time begins with the answer");
+    }
+
+    #[test]
+    fn joiner_takes_no_init_by_letter() {
+        let mut host = Seal::host(Randomness::Seeded(1)).unwrap();
+        let mut joiner = Seal::join_by_letter(Randomness::Seeded(2), host.public_key().unwrap()).unwrap();
+        let init = joiner.write_init(Duration::ZERO, host.renew_ticket().unwrap(), b"x").unwrap();
+        let by_address = Seal::join_open(Randomness::Seeded(3), ([192, 0, 2, 7], 7).into()).unwrap();
+        for mut seal in [joiner, by_address] {
+            assert_eq!(seal.handle_letter(Duration::ZERO, &init), Err(SealRefusal::Unexpected));
+            assert_eq!(seal.stats.refused_total(), 1);
+        }
+        assert!(host.handle_letter(Duration::ZERO, &init).is_ok());
+    }
+
+    #[test]
+    fn joiner_keeps_the_keys_of_its_last_four_handshakes() {
+        let mut host = Seal::host(Randomness::Seeded(1)).unwrap();
+        let mut joiner = Seal::join_by_letter(Randomness::Seeded(2), host.public_key().unwrap()).unwrap();
+        let ticket = host.renew_ticket().unwrap();
+        for now in (0..6).map(Duration::from_secs) {
+            let init = joiner.write_init(now, ticket, b"x").unwrap();
+            let Ok(Brought::Guest(guest)) = host.handle_letter(now, &init) else { panic!("a guest") };
+            let resp = host.answer_letter(now, guest, b"y").unwrap();
+            assert!(joiner.handle_letter(now, &resp).is_ok());
+            assert!(host.take_letter().is_some() && joiner.take_letter().is_some());
+            let target = joiner.target().unwrap();
+            assert!(!joiner.send_letter(target, b"x"), "there is no path yet");
+        }
+        let kept: Vec<_> = joiner.connections.iter().map(|one| Duration::from(one.since).as_secs()).collect();
+        assert_eq!(kept, [2, 3, 4, 5]);
     }
 }

@@ -1,6 +1,8 @@
 //! The seal itself: keys, connections, and the way of each datagram.
 
 mod admission;
+#[cfg(test)]
+mod candidates;
 mod channel;
 mod cipher;
 mod code;
@@ -320,3 +322,65 @@ impl fmt::Display for SealError {
 }
 
 impl core::error::Error for SealError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::PeerRole;
+
+    fn addr(port: u16) -> SocketAddr {
+        ([192, 0, 2, 7], port).into()
+    }
+
+    fn joiner() -> Seal {
+        Seal::join_open(Randomness::Seeded(1), addr(7)).unwrap()
+    }
+
+    /// A connection by address to the peer at port 7.
+    fn connection(index: u16) -> Connection {
+        let names = (index, Pattern::Open, 77, [7; KEY_LEN]);
+        Connection::new(Time::ZERO, PeerRole::Host, (addr(7), addr(7)), names)
+    }
+
+    #[test]
+    fn number_in_use_is_not_given_again() {
+        let taken = joiner().free_index();
+        assert_eq!(joiner().free_index(), taken, "two seals of one seed draw alike");
+        let mut seal = joiner();
+        seal.join = Some(Join::new(None, vec![addr(7)], addr(7), 77, taken));
+        assert_ne!(seal.free_index(), taken);
+        let mut seal = joiner();
+        seal.connections.add(connection(taken));
+        assert_ne!(seal.free_index(), taken);
+    }
+
+    #[test]
+    fn link_by_address_is_not_verified_without_a_code() {
+        let mut seal = joiner();
+        assert!(!seal.verify(addr(7)) && !seal.is_verified(addr(7)));
+        seal.connections.add(connection(9));
+        assert!(!seal.verify(addr(7)) && !seal.is_verified(addr(7)));
+    }
+
+    #[test]
+    fn stirred_seal_is_due_at_once() {
+        let mut seal = joiner();
+        assert_eq!(seal.poll_timeout(), None);
+        seal.idle_until = Time::NEVER;
+        seal.stir();
+        assert_eq!((seal.poll_timeout(), seal.idle_until), (Some(Duration::ZERO), Time::ZERO));
+    }
+
+    #[test]
+    fn target_is_the_address_or_one_for_several() {
+        let target = |addrs: &[SocketAddr]| {
+            Seal::join(Randomness::Seeded(1), [9; 32], addrs).map(|seal| seal.target().unwrap())
+        };
+        assert_eq!(target(&[addr(7)]), Ok(addr(7)));
+        assert!(target(&[addr(7), addr(8)]).is_ok_and(|shown| shown.is_ipv6()));
+        assert!(target(&[addr(7); MAX_ADDRESSES]).is_ok());
+        let count = MAX_ADDRESSES + 1;
+        assert_eq!(target(&[addr(7); MAX_ADDRESSES + 1]), Err(SealError::TooManyAddresses { count }));
+        assert_eq!(target(&[]), Err(SealError::NoAddress));
+    }
+}

@@ -123,4 +123,14 @@ mod tests {
         assert_eq!(format!("{:?}", Randomness::Given([0x41; 32])), "Given");
         assert_eq!(format!("{:?}", Randomness::Seeded(0x41)), "Seeded");
     }
+
+    #[cfg(feature = "reach")]
+    #[test]
+    fn named_bytes_differ_from_other_names_and_from_draws() {
+        let source = Randomness::Seeded(7);
+        let drawn = Random::new(source).unwrap().next_secret().0;
+        let [one, two] = [b"one", b"two"].map(|name| source.bytes(name).unwrap());
+        assert!(one != two && one != drawn && two != drawn);
+        assert_eq!(source.bytes(b"one"), Some(one));
+    }
 }

@@ -423,3 +423,39 @@ impl<P: Protocol> Sealed<'_, P> {
         find_at.min(one.comparison.ask_at()).min(roam_at).min(try_at)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::glue::{Rig, data};
+
+    #[test]
+    fn silent_peer_gets_a_find_every_second() {
+        let mut rig = Rig::new();
+        rig.add(7, 100, true);
+        let finds: Vec<u64> = (0..=4_000).step_by(100).filter(|ms| !rig.poll(*ms).is_empty()).collect();
+        assert_eq!(finds, [1_000, 2_000, 3_000, 4_000]);
+    }
+
+    #[test]
+    fn guest_that_is_only_reached_gets_no_data() {
+        let mut rig = Rig::new();
+        let mut guest = rig.add(7, 100, false);
+        rig.say(20);
+        assert_eq!(rig.poll(0), []);
+        rig.hear(10, 1, &data(&mut guest, 20));
+        rig.say(20);
+        assert_eq!(rig.poll(10).len(), 1);
+    }
+
+    #[test]
+    fn confirmed_guest_ends_its_other_handshakes() {
+        let mut rig = Rig::new();
+        let mut guest = rig.add(7, 100, false);
+        rig.add(8, 100, false);
+        rig.add(9, 200, false);
+        rig.hear(10, 1, &data(&mut guest, 20));
+        let left: Vec<_> = rig.seal.connections.iter().map(|one| one.index).collect();
+        assert_eq!(left, [7, 9]);
+        assert_eq!(rig.seal.stats.connections, 1);
+    }
+}

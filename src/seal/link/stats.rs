@@ -83,3 +83,20 @@ impl SealStats {
         all.filter(|(_, count)| *count > 0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_are_counted_by_reason() {
+        let mut stats = SealStats::default();
+        assert_eq!((stats.refusals().count(), stats.refused_total()), (0, 0));
+        for refusal in [SealRefusal::BadTag, SealRefusal::Bare, SealRefusal::BadTag] {
+            stats.refuse(refusal);
+        }
+        let refusals: Vec<_> = stats.refusals().collect();
+        assert_eq!(refusals, [(SealRefusal::Bare, 1), (SealRefusal::BadTag, 2)]);
+        assert_eq!((stats.refused(SealRefusal::BadTag), stats.refused_total()), (2, 3));
+    }
+}
