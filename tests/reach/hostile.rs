@@ -227,7 +227,7 @@ fn a_flood_of_posts_is_bounded_and_an_honest_joiner_gets_through() {
     // Three machines that were invited too, each with as many cookies and nonces as it likes.
     let crowd: Vec<usize> = (0..3).map(|id| meeting.world.add_stranger(addr(60 + id))).collect();
     let room = meeting.host().registration.room();
-    let mut nonce = 0;
+    let (mut nonce, init) = (0, init(6));
     let mut flood = |meeting: &mut Meeting, rounds: usize| {
         for _ in 0..rounds {
             let now = meeting.world.now();
@@ -245,7 +245,7 @@ fn a_flood_of_posts_is_bounded_and_an_honest_joiner_gets_through() {
                 for _ in 0..10 {
                     nonce += 1;
                     let cookie = cookies.get(from).copied().unwrap_or(0);
-                    let post = Packet::Post(wire::Post { nonce, cookie, room, init: &init(6) });
+                    let post = Packet::Post(wire::Post { nonce, cookie, room, init: &init });
                     meeting.world.network_mut().send(now, *from, server_addr(), &bytes(&post));
                 }
             }
@@ -391,14 +391,15 @@ fn another_version_is_refused_by_name() {
 fn a_blind_forger_of_answers_is_not_believed() {
     let mut meeting = Meeting::new(1, config());
     let joiner = meeting.join(9);
+    let (init, resp) = (init(66), resp(&init(66)));
     for round in 0..2_000 {
         let now = meeting.world.now();
         for to in [addr(1), addr(9)] {
             let packets = [
                 Packet::Cookie(Cookie { nonce: round, cookie: 7, observed: addr(66) }),
                 Packet::Grant(Grant { nonce: round, observed: addr(66), ticket: 66, turn: None }),
-                Packet::Deliver(Deliver { nonce: round, guest: 66, init: &init(66) }),
-                Packet::Reply(Reply { nonce: round, outcome: Outcome::Answered(&resp(&init(66))) }),
+                Packet::Deliver(Deliver { nonce: round, guest: 66, init: &init }),
+                Packet::Reply(Reply { nonce: round, outcome: Outcome::Answered(&resp) }),
                 Packet::Reply(Reply { nonce: round, outcome: Outcome::Refused(Denial::Full) }),
             ];
             for packet in packets {
