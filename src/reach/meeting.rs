@@ -214,7 +214,7 @@ impl Meeting {
 mod tests {
     use super::*;
     use crate::seal::Randomness;
-    use crate::wire::rendezvous::{Grant, Outcome, Packet, Reply, decode, encode};
+    use crate::wire::rendezvous::{Cookie, Grant, Outcome, Packet, Reply, decode, encode};
 
     const SERVER: SocketAddr =
         SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1)), 9);
@@ -282,6 +282,71 @@ mod tests {
     fn a_busy_server_is_no_reason_to_give_up() {
         assert_eq!(run(&mut joiner(), 0..2, Some(Denial::Busy)), [0_u64; 0]);
         assert_ne!(run(&mut joiner(), 0..2, Some(Denial::Full)), [0_u64; 0]);
+    }
+
+    /// The news of a host that polls every second. `answers` is given each nonce and time, and returns the server's packets.
+    fn host_news(secs_run: u64, answers: impl Fn(u64, u64) -> Vec<Packet<'static>>) -> Vec<(u64, String)> {
+        let mut host = Meeting::host(Registration::new(SERVER, &[7; 32], Randomness::Seeded(1)).unwrap());
+        let (mut news, mut buf) = (Vec::new(), [0; 1_200]);
+        for at in 0..secs_run {
+            host.run(secs(at), || Some(1));
+            while let Some((to, len)) = host.poll_transmit(secs(at), &mut buf) {
+                let Packet::Register(register) = decode(&buf[..len]).unwrap() else { panic!("no REGISTER") };
+                for answer in answers(register.nonce, at) {
+                    let len = encode(&answer, &mut buf).unwrap();
+                    host.handle(secs(at), to, &buf[..len]);
+                }
+            }
+            while let Some(one) = host.poll_news() {
+                news.push((
+                    at,
+                    match one {
+                        News::Seen { .. } => "seen".to_owned(),
+                        News::Silent(NoWay::RendezvousSilent { server }) if server == SERVER => {
+                            "silent".to_owned()
+                        }
+                        News::Silent(why) => format!("{why:?}"),
+                        other => panic!("{other:?}"),
+                    },
+                ));
+            }
+        }
+        news
+    }
+
+    fn refusal(nonce: u64, why: Denial) -> Packet<'static> {
+        Packet::Reply(Reply { nonce, outcome: Outcome::Refused(why) })
+    }
+
+    /// The COOKIEs and the GRANT of a server that names these ports of the host. The first is signed.
+    fn granted(nonce: u64, ports: &[u16]) -> Vec<Packet<'static>> {
+        let seen = |port: u16| SocketAddr::new(SERVER.ip(), port);
+        let cookie = |port: &u16| Packet::Cookie(Cookie { nonce, cookie: 5, observed: seen(*port) });
+        let grant = Packet::Grant(Grant { nonce, observed: seen(ports[0]), ticket: 1, turn: None });
+        ports.iter().map(cookie).chain([grant]).collect()
+    }
+
+    #[test]
+    fn events_of_a_host_become_news_for_its_player() {
+        let news = |list: &[(u64, &str)]| -> Vec<(u64, String)> {
+            list.iter().map(|(at, what)| (*at, (*what).to_owned())).collect()
+        };
+        assert_eq!(host_news(7, |_, _| Vec::new()), news(&[(5, "silent")]));
+        assert_eq!(
+            host_news(7, |nonce, _| vec![refusal(nonce, Denial::Full)]),
+            news(&[(0, "Denied { why: Full }")])
+        );
+        for why in [Denial::Busy, Denial::Held] {
+            assert_eq!(host_news(7, |nonce, _| vec![refusal(nonce, why)]), [], "{why:?}");
+        }
+        // A server that grants in the first second and is then silent, or refuses.
+        let first = |nonce, at| if at == 0 { granted(nonce, &[7]) } else { Vec::new() };
+        assert_eq!(host_news(62, first), news(&[(0, "seen"), (20, "silent"), (60, "silent")]));
+        let then_busy = |nonce, at| {
+            if at == 0 { granted(nonce, &[7]) } else { vec![refusal(nonce, Denial::Busy)] }
+        };
+        assert_eq!(host_news(62, then_busy), news(&[(0, "seen"), (60, "Denied { why: Busy }")]));
+        assert_eq!(host_news(2, |nonce, _| granted(nonce, &[7, 66])), news(&[(0, "seen"), (0, "Contested")]));
     }
 
     #[test]

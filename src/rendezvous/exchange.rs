@@ -58,6 +58,8 @@ impl Exchange {
         self.heard(now);
         if now < self.send_at {
             self.send_at = self.send_at.max(again_at);
+            // The server owes no answer before the request is repeated.
+            self.heard_at = Some(self.send_at);
         }
     }
 
@@ -119,6 +121,8 @@ mod tests {
         assert!(!exchange.is_silent(at(104)) && exchange.is_silent(at(105)));
         exchange.wants_cookie(at(105), at(105));
         assert!(!exchange.is_silent(at(109)));
+        exchange.refused(at(109), at(109));
+        assert!(!exchange.is_silent(at(113)) && exchange.is_silent(at(114)));
     }
 
     #[test]
@@ -140,11 +144,24 @@ mod tests {
         let mut exchange = Exchange::new(1);
         exchange.refused(at(0), at(5_000));
         assert!(exchange.is_due(at(0)));
+        exchange.refused(at(10), at(10));
+        assert_eq!(exchange.send_at(), at(200), "no sooner");
         exchange.refused(at(10), at(5_000));
         assert_eq!(exchange.send_at(), at(5_000));
+        assert!(!exchange.is_silent(at(9_999)) && exchange.is_silent(at(10_000)));
         exchange.wants_cookie(at(20), at(20));
         exchange.refused(at(20), at(5_000));
         assert!(exchange.is_due(at(20)));
+    }
+
+    #[test]
+    fn cookie_restarts_the_intervals() {
+        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        let mut exchange = Exchange::new(1);
+        let sent = (0..2_000).filter(|ms| exchange.is_due(at(*ms))).count();
+        assert_eq!(sent, 4);
+        exchange.wants_cookie(at(2_000), at(2_000));
+        assert!(exchange.is_due(at(2_000)) && exchange.is_due(at(2_200)));
     }
 
     #[test]
