@@ -129,12 +129,11 @@ impl fmt::Display for NoWay {
                 "The rendezvous at {server} does not answer. Ask whoever runs it, or check that UDP is not blocked here."
             ),
             Self::Denied { why } => {
-                let why = why.to_string();
-                write!(f, "There is no meeting: {why}. Ask whoever runs it, or try another one.")
+                write!(f, "The rendezvous refused the connection: {why}. Ask whoever runs it, or try another one.")
             }
             Self::Contested => f.write_str(
-                "Somebody forges packets of the rendezvous to claim this room, and guests may not find it. Use another \
-                 network, or send an invite with an address of this machine.",
+                "Somebody is forging packets of the rendezvous to claim this room, and guests may not find it. Use \
+                 another network, or send an invite with the address of this machine.",
             ),
             Self::HostSilent => f.write_str(
                 "The host does not answer at the rendezvous. Ask the host whether it still waits, and for a new invite.",
@@ -194,5 +193,8 @@ mod tests {
             assert!(progress.to_string().contains("Ask"), "{progress}");
             assert_eq!((progress.name(), progress.is_connected()), ("none", false));
         }
+        let full = NoWay::Denied { why: Denial::Full }.to_string();
+        assert!(full.starts_with("The rendezvous refused the connection: it has no free room. "), "{full}");
+        assert!(NoWay::Contested.to_string().contains("Use another network"));
     }
 }

@@ -131,5 +131,5 @@ fn a_host_is_told_that_the_server_has_no_room() {
         }
     }
     let words = reach.progress().to_string();
-    assert!(words.contains("the rendezvous server has no free room"), "{words}");
+    assert!(words.contains("it has no free room"), "{words}");
 }

@@ -229,14 +229,15 @@ impl Denial {
     }
 }
 
+/// A clause about the server, for a sentence that names it.
 impl fmt::Display for Denial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Full => "the rendezvous server has no free room",
-            Self::Signature => "the rendezvous server does not accept the signature",
-            Self::Version => "the rendezvous server speaks another version",
-            Self::Busy => "the rendezvous server gets too many requests",
-            Self::Held => "another address holds this room at the rendezvous server, and still answers",
+            Self::Full => "it has no free room",
+            Self::Signature => "it does not accept the signature",
+            Self::Version => "it speaks another version",
+            Self::Busy => "it gets too many requests",
+            Self::Held => "another address holds this room and still answers",
         })
     }
 }
