@@ -169,6 +169,25 @@ mod tests {
     }
 
     #[test]
+    fn unexpected_address_is_held_for_as_long_in_each_exchange() {
+        let mut claims = Claims::default();
+        exchange(&mut claims, &[1]);
+        for ms in [0, 10_000] {
+            claims.begin();
+            assert_eq!(claims.offer(at(ms), addr(2), 2), Some(at(ms + 500)));
+        }
+    }
+
+    #[test]
+    fn contested_move_settles_nothing() {
+        let mut claims = Claims::default();
+        exchange(&mut claims, &[1]);
+        let (first, _) = exchange(&mut claims, &[2, 66]);
+        let other = if first == addr(2) { addr(66) } else { addr(2) };
+        assert_eq!(exchange(&mut claims, &[2, 66]), (other, 500));
+    }
+
+    #[test]
     fn unsettled_host_signs_by_turns() {
         let mut claims = Claims::default();
         assert_eq!(exchange(&mut claims, &[66, 1]), (addr(66), 0));
@@ -176,6 +195,7 @@ mod tests {
             assert_eq!(exchange(&mut claims, &[66, 1]), (addr(1), 500));
             assert_eq!(exchange(&mut claims, &[66, 1]), (addr(66), 500));
             assert!(claims.contested().is_some() && !claims.is_settled());
+            assert_eq!(claims.offer(at(600), addr(66), 9), Some(at(600)), "a newer cookie");
         }
         assert_eq!(exchange(&mut claims, &[1]), (addr(1), 500), "nobody contests any more");
         assert_eq!(exchange(&mut claims, &[66, 1]), (addr(1), 0), "settled");
@@ -196,6 +216,7 @@ mod tests {
         claims.begin();
         assert_eq!(claims.offer(at(0), addr(1), 1), Some(at(0)));
         assert_eq!(claims.offer(at(1), addr(2), 2), None);
+        assert_eq!(claims.contested(), Some((addr(1), addr(2))));
         assert_eq!(claims.offer(at(2), addr(1), 3), Some(at(2)), "a newer cookie for the same address");
         assert_eq!(claims.choose(at(3), &mut Entropy::new(1)), Some((addr(1), 3)));
         assert_eq!(claims.choose(at(9_002), &mut Entropy::new(1)), None, "the cookie is too old");
@@ -212,5 +233,6 @@ mod tests {
         assert_eq!(claims.offers.len(), MAX_OFFERS);
         assert_eq!(claims.offer(at(1), addr(1), 8), Some(at(1)), "the expected one has its place");
         assert_eq!(claims.choose(at(1), &mut Entropy::new(1)), Some((addr(1), 8)));
+        assert_eq!(claims.offers.len(), MAX_OFFERS);
     }
 }

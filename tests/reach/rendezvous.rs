@@ -1,9 +1,13 @@
 //! The rendezvous in the simulator: registering, asking, posting and answering, over loss, restarts and moves.
 
+use crate::hostile::{Desk, bytes, registration};
 use crate::meeting::{LATENCY, Meeting, Party, addr, config, init, ms, secs, server_addr};
 use rebout::lab::sim::{EntryKind, NatKind, Recording};
 use rebout::net::link::{Chance, LinkConfig};
-use rebout::rendezvous::{Credentials, HostEvent, JoinerEvent, ServerConfig};
+use rebout::rendezvous::{Credentials, HostEvent, JoinerEvent, Registration, ServerConfig};
+use rebout::seal::Randomness;
+use rebout::wire::rendezvous::{self as wire, Denial, Outcome, Packet};
+use rebout::{MAX_DATAGRAM, Protocol};
 use std::time::Duration;
 
 #[test]
@@ -257,4 +261,72 @@ fn a_registration_whose_answers_are_lost_for_minutes_succeeds_after_them() {
     assert_eq!(meeting.host().observed(), None);
     meeting.run(secs(60));
     assert_eq!(meeting.host().observed(), Some(addr(1)));
+}
+
+/// The answers to the next two packets of a host that sends from `from`: its COOKIE is taken, the last answers are returned.
+fn claim(desk: &mut Desk, host: &mut Registration, from: u8) -> Vec<(std::net::SocketAddr, Vec<u8>)> {
+    let mut buf = [0; MAX_DATAGRAM];
+    let (_, len) = host.poll_transmit(desk.now, &mut buf).expect("a cookie is asked for");
+    let answers = desk.say(addr(from), &buf[..len]);
+    host.handle_datagram(desk.now, server_addr(), &answers[0].1);
+    let (_, len) = host.poll_transmit(desk.now, &mut buf).expect("a signed registration");
+    desk.say(addr(from), &buf[..len])
+}
+
+#[test]
+fn claim_of_a_held_room_is_refused_and_its_holder_challenged() {
+    let mut desk = Desk::new(config());
+    let mut hosts = [1, 2].map(|seed| {
+        let mut host = Registration::new(server_addr(), &[7; 32], Randomness::Seeded(seed)).unwrap();
+        host.set_ticket(seed);
+        host
+    });
+    let granted = claim(&mut desk, &mut hosts[0], 1);
+    let Ok(Packet::Grant(grant)) = wire::decode(&granted[0].1) else { panic!("{granted:02X?}") };
+    assert_eq!((granted.len(), granted[0].0, grant.ticket, grant.observed), (1, addr(1), 1, addr(1)));
+    desk.now += secs(1);
+    let held = claim(&mut desk, &mut hosts[1], 2);
+    let to: Vec<_> = held.iter().map(|(to, _)| *to).collect();
+    assert_eq!(to, [addr(2), addr(1)]);
+    let refused = wire::decode(&held[0].1);
+    assert!(matches!(refused, Ok(Packet::Reply(reply)) if reply.outcome == Outcome::Refused(Denial::Held)));
+    let Ok(Packet::Cookie(challenge)) = wire::decode(&held[1].1) else { panic!("{held:02X?}") };
+    assert_eq!((challenge.nonce, challenge.observed), (grant.nonce, addr(1)));
+}
+
+#[test]
+fn server_wakes_to_send_and_to_forget() {
+    let mut desk = Desk::new(config());
+    let mut host = registration(1);
+    desk.register(addr(1), &mut host);
+    assert_eq!(desk.server.poll_timeout(), Some(secs(61)));
+    let cookie = desk.cookie(addr(9));
+    let post = wire::Post { nonce: 1, cookie, room: host.room(), init: &init(9) };
+    let answers = desk.say(addr(9), &bytes(&Packet::Post(post)));
+    assert_eq!(desk.server.poll_timeout(), Some(secs(13)));
+    let Ok(Packet::Deliver(deliver)) = wire::decode(&answers[1].1) else { panic!("{answers:02X?}") };
+    let answer = wire::Answer { guest: deliver.guest, resp: &crate::meeting::resp(&init(9)) };
+    desk.server.handle_datagram(desk.now, addr(1), &bytes(&Packet::Answer(answer)));
+    assert_eq!(
+        (desk.server.poll_timeout(), desk.server.poll_meeting()),
+        (Some(ms(0)), None),
+        "not asked for"
+    );
+    desk.say(addr(1), b"");
+    for (at, next) in [(13, Some(secs(61))), (61, None)] {
+        assert_eq!(desk.server.poll_transmit(secs(at), &mut [0; MAX_DATAGRAM]), None);
+        assert_eq!((desk.server.guests(), desk.server.poll_timeout()), (0, next));
+    }
+    assert_eq!(desk.server.rooms(), 0);
+}
+
+/// A dual-stack socket shows IPv4 addresses as mapped ones.
+#[test]
+fn mapped_address_is_the_same_source() {
+    let mut desk = Desk::new(config());
+    let mapped = "[::ffff:192.0.2.77]:7000".parse().unwrap();
+    let cookie = desk.cookie(mapped);
+    let ask = bytes(&Packet::Ask(wire::Ask { nonce: 1, cookie, room: [0; 16] }));
+    let answers = desk.say("192.0.2.77:7000".parse().unwrap(), &ask);
+    assert_eq!(answers[0].1[0], wire::GRANT);
 }

@@ -114,6 +114,76 @@ fn contested_registration_is_repeated_sooner() {
     assert!(sent(&mut host, ms(0)).is_some());
     say(&mut host, ms(0), &grant(nonce, 66));
     assert!(host.poll_timeout().is_some_and(|at| at < ms(7_500)));
+    let contested = HostEvent::Contested { signed: addr(66), other: addr(1) };
+    assert_eq!(events(&mut host).last(), Some(&contested));
+}
+
+#[test]
+fn settled_host_repeats_a_contested_registration_no_sooner() {
+    let mut host = registration(1);
+    register(&mut host, secs(0));
+    let nonce = sent(&mut host, secs(15)).unwrap().nonce;
+    say(&mut host, secs(15), &cookie(nonce, 5, 66));
+    say(&mut host, secs(15), &cookie(nonce, 5, 1));
+    assert!(sent(&mut host, secs(15)).is_some());
+    say(&mut host, secs(15), &grant(nonce, 1));
+    assert!(events(&mut host).contains(&HostEvent::Contested { signed: addr(1), other: addr(66) }));
+    assert_eq!(host.poll_timeout(), Some(secs(30)));
+}
+
+#[test]
+fn contest_without_a_grant_is_told() {
+    let mut host = registration(1);
+    host.set_ticket(7);
+    let nonce = sent(&mut host, ms(0)).unwrap().nonce;
+    say(&mut host, ms(0), &cookie(nonce, 5, 66));
+    say(&mut host, ms(0), &cookie(nonce, 5, 1));
+    for step in 0..=80 {
+        sent(&mut host, ms(step * 100));
+    }
+    assert!(events(&mut host).contains(&HostEvent::Contested { signed: addr(66), other: addr(1) }));
+}
+
+#[test]
+fn ticket_is_wanted_once_for_each_registration() {
+    let mut host = registration(1);
+    assert!(host.wants_ticket(ms(0)));
+    host.set_ticket(7);
+    assert!(!host.wants_ticket(ms(0)));
+    register(&mut host, ms(0));
+    assert!(!host.wants_ticket(ms(14_999)) && host.wants_ticket(secs(15)));
+    sent(&mut host, secs(15)).expect("the old ticket is registered again");
+    assert!(!host.wants_ticket(secs(15)));
+}
+
+#[test]
+fn lapse_is_noticed_in_time() {
+    let mut host = registration(1);
+    register(&mut host, secs(0));
+    let nonce = sent(&mut host, ms(59_900)).unwrap().nonce;
+    say(&mut host, ms(59_901), &refusal(nonce, Denial::Full));
+    assert_eq!(host.poll_timeout(), Some(secs(60)));
+}
+
+#[test]
+fn silence_is_told_to_a_host_again_after_an_answer() {
+    let mut host = registration(1);
+    host.set_ticket(7);
+    let mut nonce = 0;
+    for round in 0..3 {
+        let start = 100 * round;
+        for at in 0..9 {
+            nonce = sent(&mut host, secs(start + at)).map_or(nonce, |sent| sent.nonce);
+        }
+        let told = events(&mut host).iter().filter(|event| **event == HostEvent::ServerSilent).count();
+        assert_eq!(told, 1, "round {round}");
+        match round {
+            0 => say(&mut host, secs(9), &refusal(nonce, Denial::Busy)),
+            _ => {
+                register(&mut host, secs(start + 9));
+            }
+        }
+    }
 }
 
 #[test]
@@ -139,7 +209,42 @@ fn sixteen_guests_can_be_answered() {
     }
     assert!(!host.answer(3, &resp(&init(9))), "the oldest are forgotten");
     assert!(!host.answer(4, &init(9)), "no RESP");
+    say(&mut host, ms(1), &Packet::Deliver(Deliver { nonce, guest: 19, init: &init(9) }));
+    assert_eq!(sent(&mut host, ms(1)), None, "there is no answer to repeat");
     assert!(host.answer(4, &resp(&init(9))) && host.answer(19, &resp(&init(9))));
+    assert_eq!(host.poll_timeout(), Some(ms(0)));
+}
+
+#[test]
+fn guest_that_could_not_be_told_is_told_later() {
+    let mut host = registration(1);
+    let nonce = register(&mut host, ms(0));
+    for guest in 0..40 {
+        say(&mut host, ms(1), &Packet::Deliver(Deliver { nonce, guest, init: &init(9) }));
+    }
+    assert_eq!(events(&mut host).len(), 32);
+    say(&mut host, ms(2), &Packet::Deliver(Deliver { nonce, guest: 39, init: &init(9) }));
+    assert_eq!(events(&mut host), [HostEvent::Delivered { guest: 39, init: init(9) }]);
+}
+
+#[test]
+fn events_of_a_host_are_bounded() {
+    let mut host = registration(1);
+    for at in 0..50 {
+        register(&mut host, secs(at * 15));
+    }
+    assert_eq!(events(&mut host).len(), 32);
+}
+
+#[test]
+fn sixteen_registrations_are_remembered() {
+    let mut host = registration(1);
+    let nonces: Vec<u64> = (0..17).map(|at| register(&mut host, secs(at * 15))).collect();
+    events(&mut host);
+    for (guest, nonce) in (0..).zip(&nonces[..2]) {
+        say(&mut host, secs(250), &Packet::Deliver(Deliver { nonce: *nonce, guest, init: &init(9) }));
+    }
+    assert_eq!(events(&mut host), [HostEvent::Delivered { guest: 1, init: init(9) }]);
 }
 
 #[test]
@@ -292,4 +397,69 @@ fn answer_to_another_post_is_ignored() {
     }
     let told: Vec<_> = core::iter::from_fn(|| post.poll_event()).collect();
     assert!(!told.contains(&JoinerEvent::HostSilent), "{told:?}");
+}
+
+/// The POST that a joiner sends.
+fn posted(post: &mut Post, now: Duration) -> Option<(u64, Vec<u8>)> {
+    let mut buf = [0; MAX_DATAGRAM];
+    let (_, len) = post.poll_transmit(now, &mut buf)?;
+    match wire::decode(&buf[..len]) {
+        Ok(Packet::Post(post)) => Some((post.nonce, post.init.to_vec())),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A joiner whose question was answered.
+fn informed_joiner() -> Post {
+    let mut post = joiner();
+    let nonce = asked(&mut post, ms(0)).unwrap().nonce;
+    post.handle_datagram(ms(0), server_addr(), &bytes(&grant(nonce, 9)));
+    assert!(matches!(post.poll_event(), Some(JoinerEvent::Ticket { .. })));
+    post
+}
+
+#[test]
+fn new_init_takes_the_place_of_the_old() {
+    let mut post = informed_joiner();
+    assert_eq!(post.poll_timeout(), None);
+    post.post(&init(1));
+    let (first, sent) = posted(&mut post, ms(1)).unwrap();
+    assert_eq!((sent, post.poll_timeout()), (init(1), Some(ms(201))));
+    post.post(&init(2));
+    let (second, sent) = posted(&mut post, ms(2)).unwrap();
+    assert!(second != first && sent == init(2));
+}
+
+/// The events of a joiner in eight seconds in which each POST, or each ASK, gets this answer.
+fn told_with(post: &mut Post, start: u64, outcome: Option<Outcome<'_>>) -> Vec<JoinerEvent> {
+    let mut buf = [0; MAX_DATAGRAM];
+    for at in start..start + 8 {
+        while let Some((_, len)) = post.poll_transmit(secs(at), &mut buf) {
+            let nonce = match wire::decode(&buf[..len]) {
+                Ok(Packet::Post(post)) => post.nonce,
+                Ok(Packet::Ask(ask)) => ask.nonce,
+                other => panic!("{other:?}"),
+            };
+            if let Some(outcome) = outcome {
+                let reply = bytes(&Packet::Reply(Reply { nonce, outcome }));
+                post.handle_datagram(secs(at), server_addr(), &reply);
+            }
+        }
+    }
+    core::iter::from_fn(|| post.poll_event()).collect()
+}
+
+#[test]
+fn silence_of_server_and_host_is_told_once_and_again_after_an_answer() {
+    let mut post = informed_joiner();
+    post.post(&init(1));
+    assert_eq!(told_with(&mut post, 0, None), [JoinerEvent::ServerSilent]);
+    assert_eq!(told_with(&mut post, 8, Some(Outcome::Posted)), [JoinerEvent::HostSilent]);
+    assert_eq!(told_with(&mut post, 16, None), [JoinerEvent::ServerSilent]);
+}
+
+#[test]
+fn server_that_refuses_a_joiner_is_not_silent() {
+    let told = told_with(&mut joiner(), 0, Some(Outcome::Refused(Denial::Busy)));
+    assert_eq!(told, vec![JoinerEvent::Refused(Denial::Busy); 8]);
 }

@@ -205,10 +205,11 @@ mod tests {
         for (ms, repeats) in [(100, 1), (200, 2)] {
             let again = guests.admit(at(ms), [1; 16], (addr(1), 7), b"init");
             assert_eq!(again, Admission::Deliver { number, repeats });
+            assert_eq!(guests.admit(at(ms + 99), [1; 16], (addr(1), 7), b"init"), Admission::Repeated);
         }
         assert_eq!(guests.len(), 1);
         assert_eq!(
-            guests.admit(at(200), [1; 16], (addr(1), 8), b"init"),
+            guests.admit(at(400), [1; 16], (addr(1), 8), b"init"),
             Admission::Crowded,
             "one a source and second"
         );
@@ -280,6 +281,8 @@ mod tests {
             guests.admit(at(0), [1; 16], (apart(number), 7), b"init");
         }
         assert_eq!((guests.len(), guests.next_end()), (5, Some(at(2_500))));
+        guests.forget(at(2_500));
+        assert_eq!(guests.next_end(), Some(at(12_000)));
     }
 
     #[test]
@@ -302,6 +305,9 @@ mod tests {
         assert!(guests.answer(at(1), number ^ 1, |_| true).is_none());
         let answered = (0..20).filter(|_| guests.answer(at(1), number, |room| *room == [1; 16]).is_some());
         assert_eq!(answered.count(), 8);
-        assert!(guests.answer(at(12_001), number, |_| true).is_none());
+        let admission = guests.admit(at(2_000), [1; 16], (addr(2), 7), b"init");
+        let Admission::Deliver { number, .. } = admission else { panic!("{admission:?}") };
+        assert!(guests.answer(at(13_999), number, |_| true).is_some());
+        assert!(guests.answer(at(14_000), number, |_| true).is_none(), "forgotten");
     }
 }

@@ -139,6 +139,17 @@ mod tests {
     }
 
     #[test]
+    fn place_of_a_source_that_stopped_asking_is_free_again() {
+        let mut queues = Queues::new(1);
+        assert!(is_turn(&mut queues, 0, 1, 1) && queues.rooms.is_empty(), "nobody waits");
+        assert!(!is_turn(&mut queues, 0, 1, 0) && !is_turn(&mut queues, 1_000, 1, 0));
+        queues.forget(at(2_500));
+        assert_eq!((queues.len, queues.next_end()), (1, Some(at(5_000))));
+        assert!(!is_turn(&mut queues, 3_600, 2, 0));
+        assert_eq!((queues.len, queues.rooms[&ROOM][0].0), (1, source(2)));
+    }
+
+    #[test]
     fn queues_are_bounded_and_forgotten() {
         let mut queues = Queues::new(100);
         for room in 0..3 {

@@ -250,16 +250,29 @@ mod tests {
     }
 
     #[test]
+    fn room_moves_to_another_port_of_a_full_source() {
+        let mut rooms = Rooms::new(9, 1);
+        open(&mut rooms, 0, 1, addr(1)).unwrap();
+        let port = SocketAddr::new(addr(1).ip(), 7_001);
+        let moved: Vec<_> = (1..5).map(|secs| open(&mut rooms, secs, 1, port)).collect();
+        assert_eq!(moved.last(), Some(&REFRESHED));
+        assert_eq!(rooms.get(at(5), &[1; 16]).map(Tenancy::addr), Some(port));
+    }
+
+    #[test]
     fn full_server_closes_a_room_of_the_largest_network() {
         let mut rooms = Rooms::new(6, 9);
         open(&mut rooms, 0, 1, apart(1)).unwrap();
         for room in 2..=6 {
-            open(&mut rooms, u64::from(room), room, addr(room / 5)).unwrap();
+            // Room 2 is opened after room 3, so that the newest is not the last by name.
+            let secs = if room == 2 { 3 } else { 2 };
+            open(&mut rooms, secs, room, addr(room / 5)).unwrap();
         }
-        // The source of rooms 2 to 4 has the most, and a guest came to the newest of them.
+        // The source of rooms 2 to 4 has the most, and a guest came to one of them.
         rooms.set_used(&[4; 16]);
+        assert_eq!(open(&mut rooms, 9, 4, addr(0)), REFRESHED, "which does not change that");
         assert_eq!(open(&mut rooms, 10, 7, apart(2)), OPENED);
-        assert!(rooms.get(at(10), &[3; 16]).is_none(), "the newest unused one");
+        assert!(rooms.get(at(10), &[2; 16]).is_none(), "the newest unused one");
         assert_eq!(open(&mut rooms, 10, 8, apart(1)), OPENED, "a network with two fewer");
         assert_eq!(open(&mut rooms, 10, 9, apart(1)), Err(RoomRefusal::Full));
         let left: Vec<u8> = rooms.entries.keys().map(|room| room[0]).collect();

@@ -158,7 +158,8 @@ mod tests {
                 "one may be lost"
             );
         }
-        assert_eq!(room.claim(at(9_400), claim(2, 9_400)), Ok(Claimed::Moved));
+        assert_eq!(room.claim(at(9_400), claim(3, 9_400)), Ok(Claimed::Moved));
+        assert_eq!(room.recipient(at(9_401), 1), (addr(3), 3), "the rival before is forgotten");
     }
 
     #[test]
@@ -193,13 +194,13 @@ mod tests {
         let mut room = Tenancy::new(claim(1, 0));
         assert_eq!([0, 1].map(|repeats| room.recipient(at(1), repeats)), [(addr(1), 1); 2]);
         room.claim(at(10), claim(2, 10)).unwrap();
-        let to = [0, 1, 2, 3].map(|repeats| room.recipient(at(11), repeats).0);
-        assert_eq!(to, [addr(1), addr(2), addr(1), addr(2)]);
+        let to = [0, 1, 2, 3].map(|repeats| room.recipient(at(11), repeats));
+        assert_eq!(to, [(addr(1), 1), (addr(2), 2), (addr(1), 1), (addr(2), 2)]);
         assert!(room.may_answer(at(11), addr(1)) && room.may_answer(at(11), addr(2)));
         assert!(!room.may_answer(at(11), addr(3)));
         assert_eq!(room.ticket(), 10, "the newest");
-        room.claim(at(60), claim(1, 50)).unwrap();
-        assert_eq!(room.ticket(), 50);
+        room.claim(at(60), Claim { nonce: 9, ..claim(1, 50) }).unwrap();
+        assert_eq!((room.ticket(), room.recipient(at(60), 0)), (50, (addr(1), 9)));
         assert_eq!(room.claim(at(61), claim(3, 9)), Err(RoomRefusal::Stale));
         assert_eq!(room.recipient(at(60_010), 1).0, addr(1), "the rival is forgotten");
         assert!(!room.may_answer(at(60_010), addr(2)));
