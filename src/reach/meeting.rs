@@ -214,7 +214,7 @@ impl Meeting {
 mod tests {
     use super::*;
     use crate::seal::Randomness;
-    use crate::wire::rendezvous::{Cookie, Grant, Outcome, Packet, Reply, decode, encode};
+    use crate::wire::rendezvous::{self, Cookie, Grant, Outcome, Packet, Reply, decode, encode};
 
     const SERVER: SocketAddr =
         SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1)), 9);
@@ -282,6 +282,25 @@ mod tests {
     fn a_busy_server_is_no_reason_to_give_up() {
         assert_eq!(run(&mut joiner(), 0..2, Some(Denial::Busy)), [0_u64; 0]);
         assert_ne!(run(&mut joiner(), 0..2, Some(Denial::Full)), [0_u64; 0]);
+    }
+
+    #[test]
+    fn silent_host_is_told_to_a_joiner() {
+        let (mut joiner, mut told, mut buf) = (joiner(), Vec::new(), [0; 1_200]);
+        run(&mut joiner, 0..1, None);
+        joiner.post(secs(1), &[crate::wire::seal::INIT; 333]);
+        for at in (1..8).map(secs) {
+            while let Some((to, len)) = joiner.poll_transmit(at, &mut buf) {
+                let Packet::Post(rendezvous::Post { nonce, .. }) = decode(&buf[..len]).unwrap() else {
+                    panic!("no POST")
+                };
+                let len =
+                    encode(&Packet::Reply(Reply { nonce, outcome: Outcome::Posted }), &mut buf).unwrap();
+                joiner.handle(at, to, &buf[..len]);
+            }
+            told.extend(core::iter::from_fn(|| joiner.poll_news()).map(|news| format!("{news:?}")));
+        }
+        assert_eq!(told, ["Silent(HostSilent)"]);
     }
 
     /// The news of a host that polls every second. `answers` is given each nonce and time, and returns the server's packets.

@@ -327,6 +327,8 @@ fn mapped_address_is_the_same_source() {
     let mapped = "[::ffff:192.0.2.77]:7000".parse().unwrap();
     let cookie = desk.cookie(mapped);
     let ask = bytes(&Packet::Ask(wire::Ask { nonce: 1, cookie, room: [0; 16] }));
-    let answers = desk.say("192.0.2.77:7000".parse().unwrap(), &ask);
-    assert_eq!(answers[0].1[0], wire::GRANT);
+    for from in [mapped, addr(77)] {
+        let answers = desk.say(from, &ask);
+        assert_eq!((answers[0].0, answers[0].1[0]), (addr(77), wire::GRANT));
+    }
 }

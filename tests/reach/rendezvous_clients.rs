@@ -5,7 +5,9 @@ use crate::meeting::{addr, init, ms, resp, secs, server_addr};
 use rebout::MAX_DATAGRAM;
 use rebout::rendezvous::{Denial, HostEvent, JoinerEvent, Post, Registration};
 use rebout::seal::Randomness;
-use rebout::wire::rendezvous::{self as wire, Ask, Cookie, Deliver, Grant, Outcome, Packet, Register, Reply};
+use rebout::wire::rendezvous::{
+    self as wire, Answer, Ask, Cookie, Deliver, Grant, Outcome, Packet, Register, Reply,
+};
 use std::time::Duration;
 
 fn sent(host: &mut Registration, now: Duration) -> Option<Register> {
@@ -124,6 +126,7 @@ fn settled_host_repeats_a_contested_registration_no_sooner() {
     register(&mut host, secs(0));
     let nonce = sent(&mut host, secs(15)).unwrap().nonce;
     say(&mut host, secs(15), &cookie(nonce, 5, 66));
+    assert_eq!(host.poll_timeout(), Some(ms(15_500)), "the server has time to name another address");
     say(&mut host, secs(15), &cookie(nonce, 5, 1));
     assert!(sent(&mut host, secs(15)).is_some());
     say(&mut host, secs(15), &grant(nonce, 1));
@@ -213,6 +216,19 @@ fn sixteen_guests_can_be_answered() {
     assert_eq!(sent(&mut host, ms(1)), None, "there is no answer to repeat");
     assert!(host.answer(4, &resp(&init(9))) && host.answer(19, &resp(&init(9))));
     assert_eq!(host.poll_timeout(), Some(ms(0)));
+}
+
+#[test]
+fn newest_answer_to_a_guest_counts() {
+    let mut host = registration(1);
+    let nonce = register(&mut host, ms(0));
+    say(&mut host, ms(1), &Packet::Deliver(Deliver { nonce, guest: 4, init: &init(9) }));
+    for answer in [resp(&init(1)), resp(&init(2))] {
+        assert!(host.answer(4, &answer));
+        let mut buf = [0; MAX_DATAGRAM];
+        let (_, len) = host.poll_transmit(ms(1), &mut buf).unwrap();
+        assert_eq!(buf[..len], bytes(&Packet::Answer(Answer { guest: 4, resp: &answer })));
+    }
 }
 
 #[test]
@@ -416,6 +432,13 @@ fn informed_joiner() -> Post {
     post.handle_datagram(ms(0), server_addr(), &bytes(&grant(nonce, 9)));
     assert!(matches!(post.poll_event(), Some(JoinerEvent::Ticket { .. })));
     post
+}
+
+#[test]
+fn settled_post_does_not_end_the_ask() {
+    let mut post = joiner();
+    post.settle();
+    assert!(asked(&mut post, ms(0)).is_some());
 }
 
 #[test]

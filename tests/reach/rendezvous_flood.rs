@@ -118,14 +118,16 @@ fn registrations_of_one_network_are_bounded() {
 #[test]
 fn registrations_of_one_source_are_bounded() {
     let mut desk = Desk::new(config());
-    let from = source(1);
+    let (from, mut answers) = (source(1), Vec::new());
     for _ in 0..100 {
         let cookie = desk.cookie(from);
         let register = Register { nonce: 1, cookie, key: [9; 32], ticket: 1, signature: [9; 64] };
-        desk.say(from, &bytes(&Packet::Register(register)));
+        answers
+            .extend(desk.say(from, &bytes(&Packet::Register(register))).iter().map(|(_, answer)| answer[9]));
     }
     let stats = desk.server.stats();
     assert_eq!((stats.refused(RoomRefusal::Signature), stats.refused(RoomRefusal::Busy)), (16, 84));
+    assert_eq!(answers, [vec![3; 16], vec![5; 84]].concat(), "a wrong signature, and too many requests");
 }
 
 /// The default limits by a hundredth: 100 rooms, and 25 networks that register 4 each.

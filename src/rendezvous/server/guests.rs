@@ -292,6 +292,7 @@ mod tests {
             assert!(is_in(guests.admit(at(room), [room as u8; 16], (addr(1), 1), b"init")));
         }
         assert_eq!((guests.len(), guests.by_room.len(), guests.by_age.len()), (3, 3, 3));
+        assert!(guests.entries.values().all(|guest| guest.room[0] >= 6), "the newest are left");
         guests.forget(at(12_008));
         assert_eq!((guests.len(), guests.by_room.len(), guests.by_age.len()), (0, 0, 0));
     }

@@ -264,11 +264,11 @@ mod tests {
         let mut rooms = Rooms::new(6, 9);
         open(&mut rooms, 0, 1, apart(1)).unwrap();
         for room in 2..=6 {
-            // Room 2 is opened after room 3, so that the newest is not the last by name.
-            let secs = if room == 2 { 3 } else { 2 };
+            // Room 3 is the oldest of its source, so that the newest unused one is not the last by name.
+            let secs = if room == 3 { 1 } else { u64::from(room) };
             open(&mut rooms, secs, room, addr(room / 5)).unwrap();
         }
-        // The source of rooms 2 to 4 has the most, and a guest came to one of them.
+        // The source of rooms 2 to 4 has the most, and a guest came to the newest of them.
         rooms.set_used(&[4; 16]);
         assert_eq!(open(&mut rooms, 9, 4, addr(0)), REFRESHED, "which does not change that");
         assert_eq!(open(&mut rooms, 10, 7, apart(2)), OPENED);
