@@ -293,6 +293,7 @@ mod tests {
         }
         assert_eq!((guests.len(), guests.by_room.len(), guests.by_age.len()), (3, 3, 3));
         assert!(guests.entries.values().all(|guest| guest.room[0] >= 6), "the newest are left");
+        assert_eq!(guests.next_end(), Some(at(12_006)));
         guests.forget(at(12_008));
         assert_eq!((guests.len(), guests.by_room.len(), guests.by_age.len()), (0, 0, 0));
     }

@@ -288,6 +288,9 @@ mod tests {
         assert!(!rooms.may_check(at(0), &[1; 16], addr(2)), "another address");
         let mut checked = |secs| (0..9).filter(|_| rooms.may_check(at(secs), &[1; 16], addr(1))).count();
         assert_eq!([checked(1), checked(2), checked(3), checked(30)], [3, 0, 1, 3]);
-        assert_eq!(checked(60), 0, "forgotten");
+        assert_eq!(checked(59), 3);
+        assert_eq!(open(&mut rooms, 59, 1, addr(1)), REFRESHED);
+        assert!(!rooms.may_check(at(59), &[1; 16], addr(1)), "a refresh brings no new checks");
+        assert!(!rooms.may_check(at(119), &[1; 16], addr(1)), "forgotten");
     }
 }
