@@ -275,6 +275,9 @@ fn the_number_of_addresses_is_bounded_and_repeated_ones_are_left_out() {
         [addr("[2001:db8::2]:1"), addr("[::ffff:192.0.2.1]:2"), addr("[2001:db8::1]:3"), addr("192.0.2.1:2")];
     let mixed = Invite::new(key(), mixed).unwrap();
     assert_eq!(mixed.addresses(), [addr("192.0.2.1:2"), addr("[2001:db8::2]:1"), addr("[2001:db8::1]:3")]);
+    // The scope is a number of the host's machine.
+    let scoped = Invite::new(key(), [addr("[2001:db8::1%5]:3"), addr("[2001:db8::1]:3")]).unwrap();
+    assert_eq!(scoped.addresses(), [addr("[2001:db8::1]:3")]);
 }
 
 #[test]

@@ -92,3 +92,11 @@ fn fallback_is_needless_after_a_newer_answer_alone() {
     assert_eq!(roam.decide(at(499), trip), Outcome::Undecided);
     assert_eq!(roam.decide(at(500), trip), Outcome::Settled);
 }
+
+#[test]
+fn unproven_address_finds_no_room_among_checked_paths() {
+    let mut roam = roam(Standing::Checked);
+    (3..=5).for_each(|port| roam.add(at(0), addr(port), Standing::Checked));
+    roam.heard(at(400), (addr(9), Standing::Unproven), 500, true);
+    assert_eq!(challenge(&mut roam, 400), [1, 2, 3, 4, 5]);
+}

@@ -10,6 +10,8 @@ mod connection;
 mod gate;
 #[cfg(test)]
 mod glue;
+#[cfg(test)]
+mod glue_paths;
 mod hash;
 mod hosting;
 mod joining;

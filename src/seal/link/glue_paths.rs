@@ -1,0 +1,57 @@
+//! Tests of the first path by letter, of timeouts and of challenges, around a protocol.
+
+use super::glue::{Inner, Rig, addr, at, control, ms, to};
+use super::{Brought, Randomness, Seal};
+use crate::protocol::{ConnectionStep, PeerRole, Protocol};
+use crate::wire::seal::Kind;
+
+/// A joiner by letter that has knocked, and the RESP to its INIT.
+fn joiner_by_letter() -> (Rig, Vec<u8>) {
+    let mut host = Seal::host(Randomness::Seeded(1)).unwrap();
+    let mut seal = Seal::join_by_letter(Randomness::Seeded(2), host.public_key().unwrap()).unwrap();
+    let init = seal.write_init(ms(0), host.renew_ticket().unwrap(), b"x").unwrap();
+    let Ok(Brought::Guest(guest)) = host.handle_letter(ms(0), &init) else { panic!("a guest") };
+    (Rig { seal, inner: Inner::default() }, host.answer_letter(ms(0), guest, b"y").unwrap())
+}
+
+/// The RESP of a handshake by letter may come as a datagram. Either way the protocol hears of the first path alone.
+#[test]
+fn first_path_is_told_once_and_not_the_resp_by_letter() {
+    for as_datagram in [false, true] {
+        let (mut rig, resp) = joiner_by_letter();
+        if as_datagram {
+            rig.hear(10, 1, &resp);
+        } else {
+            assert!(rig.seal.handle_letter(ms(10), &resp).is_ok());
+        }
+        assert_eq!((rig.poll(10).len(), rig.first().at_inner, rig.inner.told.len()), (0, false, 0));
+        let target = rig.seal.target().unwrap();
+        rig.seal.offer_path(ms(20), target, addr(2), ms(50));
+        (0..2).for_each(|_| drop(rig.poll(20)));
+        let step = ConnectionStep::Confirmed { round_trip: ms(50), role: PeerRole::Host };
+        assert_eq!(rig.inner.told, [(target.port(), step)]);
+    }
+}
+
+#[test]
+fn timeout_is_that_of_seal_or_protocol_whichever_is_sooner() {
+    let (mut rig, _) = Rig::playing();
+    let mut at = |timeout| {
+        rig.inner.timeout = timeout;
+        rig.seal.around(&mut rig.inner).poll_timeout()
+    };
+    assert_eq!([None, Some(ms(5)), Some(ms(5_000))].map(&mut at), [ms(1_000), ms(5), ms(1_000)].map(Some));
+    rig.seal.answering = true;
+    assert_eq!(rig.seal.poll_timeout(), Some(ms(0)), "a RESP waits for the protocol's answer");
+}
+
+#[test]
+fn challenge_is_answered_to_where_it_came_from() {
+    let (mut rig, mut guest) = Rig::playing();
+    rig.hear(500, 1, &control(&mut guest, Kind::Found, b""));
+    assert_eq!(rig.first().opened_at, at(500));
+    rig.hear(600, 2, &control(&mut guest, Kind::Challenge, &[7; 8]));
+    let sent = rig.poll(600);
+    assert!(to(&sent, 2).iter().any(|packet| packet[7] == Kind::Proof as u8 + 1));
+    assert!(to(&sent, 1).iter().all(|packet| packet[7] == Kind::Challenge as u8 + 1));
+}
