@@ -115,9 +115,19 @@ fn result(recording: &Recording, names: &[String; 2]) -> String {
         (_, Outcome::Differs { .. } | Outcome::Disconnected(Reason::Desync)) => "desync".to_owned(),
         (Winner::Player(player), _) => format!("{} won", name(player)),
         (Winner::Draw, _) => "a draw".to_owned(),
-        (Winner::Undecided, Outcome::Disconnected(Reason::Left | Reason::LeftHere)) => "left".to_owned(),
-        (Winner::Undecided, Outcome::Disconnected(_)) => "connection lost".to_owned(),
+        (Winner::Undecided, Outcome::Disconnected(reason)) => stopped(reason, name),
         (Winner::Undecided, _) => "undecided".to_owned(),
+    }
+}
+
+/// The end of a match that was not played to its end.
+fn stopped<'a>(reason: Reason, name: impl Fn(Player) -> &'a String) -> String {
+    match reason {
+        Reason::Left | Reason::LeftHere => "left".to_owned(),
+        Reason::VoidChecksums { of } => format!("{} forfeited: wrong states", name(of)),
+        Reason::NotesWithheld => "desync, unexplained".to_owned(),
+        Reason::InputsHeldBack => "inputs too late".to_owned(),
+        _ => "connection lost".to_owned(),
     }
 }
 

@@ -77,16 +77,20 @@ fn a_list_tells_names_date_length_and_result() {
     let folder = Folder::new("list");
     std::fs::create_dir_all(&folder.0).unwrap();
     let end = |outcome, winner| Some(End { outcome, winner });
+    let early = |reason| end(Outcome::Disconnected(reason), Winner::Undecided);
     let agreed = Outcome::Agreed { checksum: 1 };
     let ann = Winner::Player(Player::One);
     for (name, end, result) in [
         ("a", end(agreed, ann), "Ann won"),
         ("b", end(agreed, Winner::Draw), "a draw"),
         ("c", end(Outcome::Differs { ours: 1, theirs: 2 }, ann), "desync"),
-        ("d", end(Outcome::Disconnected(Reason::Left), Winner::Undecided), "left"),
-        ("e", end(Outcome::Disconnected(Reason::TimedOut), Winner::Undecided), "connection lost"),
+        ("d", early(Reason::Left), "left"),
+        ("e", early(Reason::TimedOut), "connection lost"),
         ("f", end(Outcome::Local, Winner::Undecided), "undecided"),
         ("g", None, "cut off"),
+        ("h", early(Reason::VoidChecksums { of: Player::One }), "Ann forfeited: wrong states"),
+        ("i", early(Reason::NotesWithheld), "desync, unexplained"),
+        ("j", early(Reason::InputsHeldBack), "inputs too late"),
     ] {
         let path = folder.0.join(format!("{name}.rplk"));
         std::fs::write(&path, file(&header(["Ann", ""]), end)).unwrap();
@@ -96,7 +100,7 @@ fn a_list_tells_names_date_length_and_result() {
     std::fs::write(folder.0.join("noise.rplk"), b"not a replay").unwrap();
     let other = Header { game_id: 7, ..header(["Ann", "Ben"]) };
     std::fs::write(folder.0.join("other.rplk"), file(&other, None)).unwrap();
-    assert_eq!((shelf::list(&folder.0, 100).len(), shelf::list(&folder.0, 3).len()), (7, 3));
+    assert_eq!((shelf::list(&folder.0, 100).len(), shelf::list(&folder.0, 3).len()), (10, 3));
     let error = shelf::open(&folder.0.join("other.rplk")).unwrap_err();
     assert!(error.ends_with("a match of another game, 0x7"), "{error}");
     assert!(shelf::open(&folder.0).unwrap_err().ends_with("not a file"));
