@@ -176,4 +176,13 @@ mod tests {
             assert!(found[..4].iter().all(Option::is_none), "{found:?}");
         }
     }
+
+    #[test]
+    fn looks_at_old_inputs_count_in_a_row() {
+        let mut lateness = Lateness::new(FRAME, Some(FRAME * 6));
+        for gap in [7, 7, 7, 7, 3, 7, 7, 7, 7] {
+            assert_eq!(look(&mut lateness, gap, 40, 0, FRAME), None);
+        }
+        assert_eq!(look(&mut lateness, 7, 40, 0, FRAME), Some(Late::TooOld));
+    }
 }

@@ -11,6 +11,7 @@ use rebout::wire::rbn1;
 use rebout::{Config, Event, Protocol, Reason};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
+use support::repeats;
 
 /// A machine whose input packets leave it late. Its control packets do not.
 struct Holder {
@@ -96,6 +97,8 @@ fn a_limit_of_age_ends_the_match() {
     let victim = &world.machine(0).inner;
     let last = victim.events.last().map(|(_, event)| event.clone());
     assert_eq!(last, Some(Event::Disconnected { reason: Reason::InputsHeldBack }), "{:?}", victim.events);
+    let told = world.machine(1).inner.events.last().map(|(_, event)| event.clone());
+    assert_eq!(told, Some(Event::Disconnected { reason: Reason::Left }), "the peer is told at once");
     let honest = held_back(80, 0, |config| config.max_input_age = Some(ms(80)));
     assert!(!honest.machine(0).inner.ended(), "{:?}", honest.machine(0).inner.stats());
 }
@@ -111,9 +114,11 @@ fn assert_blameless(bout: &Bout<Playground>, what: &str) {
     }
 }
 
+/// The worst links are the last ones, and are tried first.
 #[test]
 fn bad_links_are_no_cheats() {
-    for (name, link) in LinkConfig::presets() {
+    let links = LinkConfig::presets();
+    for (name, link) in links.into_iter().rev().take(repeats(links.len())) {
         let mut bout = Bout::new(Setup::new(11, link), PLAY);
         bout.run_for(Duration::from_secs(70));
         assert_blameless(&bout, name);
@@ -134,6 +139,17 @@ fn delays_slow_machines_and_uneven_ways_are_no_cheats() {
         let mut bout = Bout::new(setup, PLAY);
         bout.run_for(Duration::from_secs(30));
         assert_blameless(&bout, &format!("delays {delays:?}, ways {ways:?}, skew {skew}"));
+    }
+}
+
+#[test]
+fn a_way_that_gets_longer_is_no_cheat() {
+    for one_way in [110, 150] {
+        let mut bout = Bout::new(Setup::new(7, LinkConfig::new(ms(10))), PLAY);
+        bout.run_for(Duration::from_secs(8));
+        bout.world.network_mut().set_links(0, 1, LinkConfig::new(ms(one_way)));
+        bout.run_for(Duration::from_secs(12));
+        assert_blameless(&bout, &format!("from 10 ms to {one_way} ms"));
     }
 }
 

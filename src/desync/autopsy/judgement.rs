@@ -124,6 +124,8 @@ mod tests {
         assert_eq!(judged(&lived(1_060)), void(false, true));
         assert_eq!(judged(&lived(7)), Judgement::Differ);
         assert_eq!(judged(&Traces { lived: none(), resimulated: none() }), Judgement::Differ);
+        let ours_at_fault = Judgement::of(scope(), SEEN, false, &traces(7, 1_060), &lived(1_060));
+        assert_eq!(ours_at_fault, Judgement::Differ);
     }
 
     #[test]
@@ -132,6 +134,8 @@ mod tests {
         let judged = |refuted, theirs: &Traces| Judgement::of(scope(), seen, refuted, &clean(), theirs);
         assert_eq!(judged(false, &clean()), void(false, true));
         assert_eq!(judged(false, &traces(7, 1_060)), void(false, true));
+        let ours_at_fault = Judgement::of(scope(), seen, false, &traces(7, 1_060), &clean());
+        assert_eq!(ours_at_fault, void(true, false));
         let nothing = Traces { lived: none(), resimulated: none() };
         assert_eq!((judged(true, &nothing), judged(false, &nothing)), (void(false, true), Judgement::Differ));
     }
