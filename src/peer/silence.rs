@@ -121,9 +121,9 @@ impl Silence {
         self.heard_at = self.listened;
     }
 
-    /// Notes that new frames came, in a valid packet, on a link with this RTT.
+    /// Notes that new frames came, in a valid packet, on a link with this RTT, which is asked for only after a standstill.
     #[inline]
-    pub(crate) fn progressed(&mut self, frames: u32, rtt: Option<Span>) {
+    pub(crate) fn progressed(&mut self, frames: u32, rtt: impl FnOnce() -> Option<Span>) {
         let stuck = self.stuck();
         self.progressed_at = self.listened;
         self.made_up_to = (self.made_up_to + self.made_up * frames).min(self.listened);
@@ -135,8 +135,8 @@ impl Silence {
     /// Counts a standstill. A peer that falls silent again and again otherwise makes up for it with the frames that it held
     /// back.
     #[cold]
-    fn stood_still(&mut self, stuck: Span, rtt: Option<Span>) {
-        if stuck <= STANDSTILL + rtt.unwrap_or_default() {
+    fn stood_still(&mut self, stuck: Span, rtt: impl FnOnce() -> Option<Span>) {
+        if stuck <= STANDSTILL + rtt().unwrap_or_default() {
             return;
         }
         let forgiven = self.listened.since(self.stood_to) / STANDSTILL_PART;
@@ -275,7 +275,7 @@ mod tests {
             silence.pass(ms(at));
             silence.heard();
             if at % every == 0 {
-                silence.progressed(1, None);
+                silence.progressed(1, || None);
             }
             match silence.change() {
                 None => {}
@@ -303,7 +303,7 @@ mod tests {
             silence.pass(ms(*at));
             if at % cycle >= silent {
                 silence.heard();
-                silence.progressed(if at % cycle == silent { 20 } else { 1 }, rtt);
+                silence.progressed(if at % cycle == silent { 20 } else { 1 }, || rtt);
             }
             silence.change() == Some(SilenceChange::TooSlow)
         })
@@ -318,6 +318,19 @@ mod tests {
         assert_eq!(switched_off(600, 5_000, Some(80)), None, "an eighth of the time is forgiven");
         assert_eq!(switched_off(600, 2_000, Some(400)), None, "a long way explains it");
         assert_eq!(switched_off(200, 600, None), None, "jitter");
+    }
+
+    #[test]
+    fn a_long_standstill_counts_for_two_seconds() {
+        let mut silence = Silence::new(ms(0), LIMITS, FRAME);
+        for at in (50..37_000).step_by(50) {
+            silence.pass(ms(at));
+            silence.heard();
+            if at % 9_000 == 0 {
+                silence.progressed(600, || None);
+            }
+            assert_eq!(silence.change(), None, "at {at} ms");
+        }
     }
 
     #[test]
@@ -341,7 +354,7 @@ mod tests {
                 }
                 if progresses && at % 400 == 0 {
                     // No standstill on a link with this RTT.
-                    silence.progressed(1, Some(Span::from_millis(200)));
+                    silence.progressed(1, || Some(Span::from_millis(200)));
                 }
                 silence.change().map(|change| (at, change))
             })

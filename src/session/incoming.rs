@@ -93,7 +93,8 @@ impl<S: Fields> Session<S> {
         self.liveness.heard();
         if run.end > known {
             self.simulation.confirm(run.start, run.end, |at| packet.input(at));
-            self.liveness.progressed(now, run.end.since(known), run.end, self.link.rtt.smoothed());
+            let rtt = || self.link.rtt.smoothed();
+            self.liveness.progressed(now, run.end.since(known), run.end, rtt);
             self.pace.heard(now, run.end.since(known), run.end, run.acked);
             if self.can_go_on() {
                 self.pace.hurry(now);

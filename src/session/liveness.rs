@@ -87,9 +87,16 @@ impl Liveness {
         self.silence.heard();
     }
 
-    /// Notes `frames` new frames of the peer, the last before `known`, on a link with this RTT. They contradict a farewell that was before them.
+    /// Notes `frames` new frames of the peer, the last before `known`, on a link with this RTT. They contradict a farewell that
+    /// was before them.
     #[inline]
-    pub(super) fn progressed(&mut self, now: Time, frames: u32, known: Frame, rtt: Option<Span>) {
+    pub(super) fn progressed(
+        &mut self,
+        now: Time,
+        frames: u32,
+        known: Frame,
+        rtt: impl FnOnce() -> Option<Span>,
+    ) {
         self.silence.progressed(frames, rtt);
         if self.farewell != Farewell::None {
             self.reconsider(now, known);
@@ -242,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disconnect_waits_for_the_leaving_thplacesays_why() {
+    fn a_disconnect_waits_for_the_leaving_that_says_why() {
         let mut liveness = after(900);
         liveness.heard_disconnect(at(900));
         assert_eq!(liveness.parted(at(1_399), KNOWN, Span::ZERO, false), None);
@@ -260,14 +267,14 @@ mod tests {
     }
 
     #[test]
-    fn late_inputs_do_not_contradict_a_disconnect_but_a_match_thplacegoes_on_does() {
+    fn only_new_frames_contradict_a_disconnect() {
         let mut liveness = after(100);
         liveness.heard_disconnect(at(100));
-        liveness.progressed(at(400), 1, KNOWN, None);
+        liveness.progressed(at(400), 1, KNOWN, || None);
         assert!(liveness.farewell_heard());
         pass(&mut liveness, 400, 900);
         assert_eq!(liveness.parted(at(900), KNOWN, Span::ZERO, false), Some(Reason::Left));
-        liveness.progressed(at(1_200), 1, KNOWN, None);
+        liveness.progressed(at(1_200), 1, KNOWN, || None);
         assert!(!liveness.farewell_heard() && !liveness.believes(Claim::Restart));
     }
 
@@ -279,10 +286,19 @@ mod tests {
         assert_eq!(liveness.parted(at(600), KNOWN, Span::ZERO, false), Some(Reason::Left));
         pass(&mut liveness, 110, 600);
         assert_eq!(liveness.parted(at(600), Frame(99), Span::ZERO, false), Some(Reason::Left));
-        liveness.progressed(at(600), 1, KNOWN, None);
+        liveness.progressed(at(600), 1, KNOWN, || None);
         assert!(liveness.farewell_heard());
-        liveness.progressed(at(600), 1, Frame(101), None);
+        liveness.progressed(at(600), 1, Frame(101), || None);
         assert!(!liveness.farewell_heard(), "a frame that it says never comes");
+    }
+
+    #[test]
+    fn the_first_leaving_counts_and_an_ended_match_awaits_no_frame() {
+        let mut liveness = after(100);
+        liveness.heard_leaving(at(100), KNOWN, LeavingWhy::Left);
+        assert_eq!(liveness.parted(at(100), Frame(99), Span::ZERO, true), Some(Reason::Left));
+        liveness.heard_leaving(at(100), Frame(50), LeavingWhy::Left);
+        assert_eq!(liveness.parted(at(100), Frame(99), Span::ZERO, false), None);
     }
 
     #[test]
@@ -296,7 +312,7 @@ mod tests {
                 for ms in (begun..begun + 900).step_by(10) {
                     liveness.pass(at(ms));
                     // Frames go on, all of them before the one that the LEAVING names.
-                    liveness.progressed(at(ms), 1, Frame(50), None);
+                    liveness.progressed(at(ms), 1, Frame(50), || None);
                     if ms == begun + 100 && kind == 0 {
                         liveness.heard_leaving(at(ms), KNOWN, LeavingWhy::Left);
                     } else if ms == begun + 100 {
@@ -314,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn giving_up_is_taken_only_from_a_peer_thplacecan_have_missed_us() {
+    fn giving_up_needs_a_silence_or_an_absence_of_ours() {
         let gone = |mut liveness: Liveness, ms| {
             liveness.heard_leaving(at(ms), KNOWN, LeavingWhy::GaveUp);
             liveness.parted(at(600), KNOWN, Span::ZERO, false)
@@ -323,7 +339,7 @@ mod tests {
         assert_eq!(gone(after(1_000), 1_000), Some(Reason::GaveUp));
         let mut slept = after(100);
         slept.pass(at(10_000));
-        slept.progressed(at(10_000), 8, KNOWN, None);
+        slept.progressed(at(10_000), 8, KNOWN, || None);
         assert_eq!(gone(slept, 10_000), Some(Reason::GaveUp), "this machine was away");
     }
 }

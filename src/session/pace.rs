@@ -69,14 +69,8 @@ impl Pace {
         self.clock.stepped(now, lead.frames(), || justified(*frame_length, lead, arrivals, rtt.smoothed()));
     }
 
-    /// Looks at the age of the peer's inputs after `frame`, now and then, and measures the RTT closely while it is in doubt.
-    #[inline]
-    pub(super) fn late(&mut self, frame: Frame, rtt: &mut RoundTrip) -> Option<Late> {
-        if Lateness::is_due(frame.0) { self.look(rtt) } else { None }
-    }
-
-    #[cold]
-    fn look(&mut self, rtt: &mut RoundTrip) -> Option<Late> {
+    /// Looks at the age of the peer's inputs, and measures the RTT closely while it is in doubt.
+    pub(super) fn look(&mut self, rtt: &mut RoundTrip) -> Option<Late> {
         let mut lateness = self.lateness;
         let late = lateness.look(self.seen(rtt));
         self.lateness = lateness;

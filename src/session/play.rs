@@ -3,7 +3,7 @@
 use super::Session;
 use super::ending::LastState;
 use super::event::{Event, Reason};
-use super::lateness::Late;
+use super::lateness::{Late, Lateness};
 use super::liveness::Claim;
 use super::pacing::RateChange;
 use crate::desync::{Found, Stop};
@@ -111,8 +111,8 @@ impl<S: Fields> Session<S> {
                 RateChange::PeerRecovered => Event::PeerRecovered,
             });
         }
-        if let Some(late) = self.pace.late(frame, &mut self.link.rtt) {
-            self.came_late(late);
+        if Lateness::is_due(frame.0) {
+            self.look_at_age();
         }
         if self.pace.untold_delay().is_some() {
             self.tell_delay(now);
@@ -120,11 +120,15 @@ impl<S: Fields> Session<S> {
         self.stream.stepped(frame);
     }
 
+    /// Looks at the age of the peer's inputs.
     #[cold]
-    fn came_late(&mut self, late: Late) {
-        match late {
-            Late::HeldBack { excess } => self.events.tell(Event::InputsLate { excess: excess.into() }),
-            Late::TooOld => {
+    fn look_at_age(&mut self) {
+        match self.pace.look(&mut self.link.rtt) {
+            None => {}
+            Some(Late::HeldBack { excess }) => {
+                self.events.tell(Event::InputsLate { excess: excess.into() });
+            }
+            Some(Late::TooOld) => {
                 self.say_farewell(LeavingWhy::Left);
                 self.disconnect(Reason::InputsHeldBack);
             }

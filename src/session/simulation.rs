@@ -299,4 +299,13 @@ mod tests {
         let pressed: Vec<Buttons> = simulation.own_inputs(Frame(0), Frame(7)).1.map(Input::buttons).collect();
         assert_eq!(pressed, [[Buttons::NONE; 6].to_vec(), vec![FIRE]].concat());
     }
+
+    #[test]
+    fn an_axis_that_was_not_agreed_on_is_not_played() {
+        let mut simulation = Simulation::new(Player::One, &Config::new(1), 30, &Nothing);
+        let input = Input::from(FIRE).with_axis(0, 5);
+        assert_eq!(simulation.advance(Time::ZERO, &mut Nothing, input, 0), Advance::Stepped);
+        let played: Vec<Input> = simulation.own_inputs(Frame(0), Frame(1)).1.collect();
+        assert_eq!(played, [Input::from(FIRE)]);
+    }
 }
