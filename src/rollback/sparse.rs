@@ -191,6 +191,15 @@ mod tests {
         deepest
     }
 
+    /// A checkpoint is taken away once it is settled, and the frame after it would be a window and one frame late.
+    #[test]
+    fn a_base_due_at_a_checkpoint_is_taken_a_frame_earlier() {
+        let mut snapshots = SparseSnapshots::new(4, 10, || 0);
+        snapshots.claim(Frame(6), Frame(6)).expect("a free slot");
+        let wanted = [7, 8, 9].map(|frame| snapshots.wants(Frame(frame), Frame(6), false));
+        assert_eq!(wanted, [false, false, true]);
+    }
+
     #[test]
     fn a_rollback_steps_at_most_twice_the_window() {
         for window in 1..=16 {
