@@ -1,7 +1,7 @@
 //! Files with keys, which their owner alone may read.
 
 use core::fmt;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
@@ -11,13 +11,9 @@ const FILE_BYTES: usize = 65;
 /// The key in a file; `None` if there is no such file.
 ///
 /// # Errors
-/// A file that others can read or that has no key, and errors of the file system.
+/// A file that [`open`] refuses or that has no key, and errors of the file system.
 pub(crate) fn read_key(path: &Path) -> io::Result<Option<[u8; 32]>> {
-    let file = match File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        file => file?,
-    };
-    check(&file)?;
+    let Some(file) = open(path, OpenOptions::new().read(true))? else { return Ok(None) };
     let mut text = String::new();
     let len = file.take(FILE_BYTES as u64 + 1).read_to_string(&mut text)?;
     let key = if len <= FILE_BYTES { key_of(text.trim_end()) } else { None };
@@ -30,7 +26,7 @@ pub(crate) fn read_key(path: &Path) -> io::Result<Option<[u8; 32]>> {
 /// A file that exists, and errors of the file system.
 pub(crate) fn write_key(path: &Path, key: &[u8; 32]) -> io::Result<()> {
     let digits: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
-    writeln!(owned(OpenOptions::new().write(true).create_new(true)).open(path)?, "{digits}")
+    writeln!(create(path, OpenOptions::new().write(true))?, "{digits}")
 }
 
 /// A file of keys that grows by lines.
@@ -41,11 +37,12 @@ impl KeyLog {
     /// Opens a file to append to it.
     ///
     /// # Errors
-    /// A file that others can read, and errors of the file system.
+    /// A file that [`open`] refuses, and errors of the file system.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        let file = owned(OpenOptions::new().append(true).create(true)).open(path)?;
-        check(&file)?;
-        Ok(Self(file))
+        match open(path, OpenOptions::new().append(true))? {
+            Some(file) => Ok(Self(file)),
+            None => create(path, OpenOptions::new().append(true)).map(Self),
+        }
     }
 
     pub(crate) fn add(&mut self, line: &impl fmt::Display) -> io::Result<()> {
@@ -63,29 +60,47 @@ fn key_of(digits: &str) -> Option<[u8; 32]> {
     bytes.try_into().ok().filter(|_| odd.is_empty())
 }
 
-/// For the owner alone, if the file is made.
-fn owned(options: &mut OpenOptions) -> &mut OpenOptions {
+/// Creates a file that its owner alone can read. A symbolic link counts as a file that exists and is never followed.
+fn create(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
-    options
+    options.create_new(true).open(path)
 }
 
-/// Refuses a file that others on this machine can read.
-#[cfg(unix)]
-fn check(file: &File) -> io::Result<()> {
-    let mode = std::os::unix::fs::MetadataExt::mode(&file.metadata()?);
-    if mode & 0o077 == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::new(
-            io::ErrorKind::PermissionDenied,
-            "others on this machine can read it: run chmod 600 on it",
-        ))
+/// Opens a file that its owner alone can read, without following a symbolic link; `None` if there is no file.
+fn open(path: &Path, options: &OpenOptions) -> io::Result<Option<File>> {
+    let found = match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        found => found?,
+    };
+    if found.is_symlink() {
+        return Err(io::Error::other("it is a symbolic link, which may lead to a file of somebody else"));
     }
+    // Checked before the file is opened, because opening a pipe blocks.
+    if !found.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    let file = options.open(path)?;
+    check(&found, &file.metadata()?)?;
+    Ok(Some(file))
+}
+
+/// Refuses a file that took the place of the one that was checked, and one that others on this machine can read.
+#[cfg(unix)]
+fn check(checked: &Metadata, opened: &Metadata) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt;
+    if [checked.dev(), checked.ino()] != [opened.dev(), opened.ino()] {
+        return Err(io::Error::other("it was replaced while it was opened"));
+    }
+    if opened.mode() & 0o077 != 0 {
+        let words = "others on this machine can read it: run chmod 600 on it";
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, words));
+    }
+    Ok(())
 }
 
 #[cfg(not(unix))]
-fn check(_: &File) -> io::Result<()> {
+fn check(_: &Metadata, _: &Metadata) -> io::Result<()> {
     Ok(())
 }
 
@@ -98,7 +113,7 @@ mod tests {
         let path = std::env::temp_dir().join(format!("rebout-key-{}", std::process::id()));
         let _ = std::fs::remove_file(&path);
         assert!(matches!(read_key(&path), Ok(None)));
-        let key = core::array::from_fn(|at| at as u8 * 9);
+        let key = core::array::from_fn(|at| at as u8 + 9);
         write_key(&path, &key).unwrap();
         assert_eq!(read_key(&path).unwrap(), Some(key));
         assert!(write_key(&path, &key).is_err(), "an existing key is never replaced");
@@ -115,5 +130,26 @@ mod tests {
             assert!(read_key(&path).is_err(), "{text:?}");
         }
         std::fs::remove_file(&path).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn symlinks_and_devices_are_refused() {
+        let folder = std::env::temp_dir().join(format!("rebout-links-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let [victim, link, dangling, missing] =
+            ["victim", "link", "dangling", "missing"].map(|name| folder.join(name));
+        write_key(&victim, &[7; 32]).unwrap();
+        std::os::unix::fs::symlink(&victim, &link).unwrap();
+        std::os::unix::fs::symlink(&missing, &dangling).unwrap();
+        for path in [&link, &dangling] {
+            assert!(read_key(path).unwrap_err().to_string().contains("symbolic link"));
+            assert!(KeyLog::open(path).unwrap_err().to_string().contains("symbolic link"));
+            assert!(write_key(path, &[8; 32]).is_err());
+        }
+        assert_eq!(read_key(&victim).unwrap(), Some([7; 32]), "unchanged");
+        assert!(!missing.exists(), "nothing is created through a link");
+        assert!(read_key(Path::new("/dev/null")).unwrap_err().to_string().contains("regular file"));
+        fs::remove_dir_all(&folder).unwrap();
     }
 }
