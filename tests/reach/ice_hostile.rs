@@ -309,7 +309,7 @@ fn rendezvous_and_relay_see_no_name_and_no_lan_address() {
         }
         seen += usize::from(entry.to == rendezvous_addr());
     }
-    assert!(seen > 8, "{seen} datagrams to the rendezvous");
+    assert!(seen >= 4, "{seen} datagrams to the rendezvous");
 }
 
 #[test]
