@@ -350,7 +350,7 @@ impl Made {
 
 /// A guest that names new machines in each of its letters, and others that come after it.
 #[test]
-fn a_peer_that_names_machines_without_end_leaves_permissions_to_others() {
+fn endless_candidates_leave_permissions_to_others() {
     let mut made = Made::new(CREATE_PERMISSION);
     let mut granted = |peer: u8| {
         let before = made.run();

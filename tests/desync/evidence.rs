@@ -39,7 +39,7 @@ fn assert_right(autopsy: &Autopsy, frame: u32, last_match: u32, what: &str) {
 }
 
 #[test]
-fn a_start_without_our_own_evidence_is_answered_and_tells_nothing() {
+fn start_without_own_evidence_is_answered_and_tells_nothing() {
     for on_desync in [OnDesync::Report, OnDesync::Stop] {
         for lies in [vec![start(120, 90)], vec![start(0, u32::MAX)], false_autopsy()] {
             let mut world = world(None, Duration::from_secs(3), lies, |config| config.on_desync = on_desync);

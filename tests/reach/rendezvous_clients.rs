@@ -473,7 +473,7 @@ fn told_with(post: &mut Post, start: u64, outcome: Option<Outcome<'_>>) -> Vec<J
 }
 
 #[test]
-fn silence_of_server_and_host_is_told_once_and_again_after_an_answer() {
+fn silence_is_told_once_and_again_after_an_answer() {
     let mut post = informed_joiner();
     post.post(&init(1));
     assert_eq!(told_with(&mut post, 0, None), [JoinerEvent::ServerSilent]);

@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn few_signatures_of_an_open_room_are_checked_outside_of_the_limits() {
+    fn open_room_has_few_signatures_outside_of_the_limits() {
         let mut rooms = Rooms::new(9, 9);
         assert!(!rooms.may_check(at(0), &[1; 16], addr(1)), "no such room");
         open(&mut rooms, 0, 1, addr(1)).unwrap();

@@ -252,7 +252,7 @@ fn proof_after_the_decision_is_no_refusal() {
 }
 
 #[test]
-fn candidate_gets_copies_of_data_and_control_until_it_is_dropped() {
+fn candidate_gets_copies_until_it_is_dropped() {
     let (mut rig, mut guest) = Rig::playing();
     rig.hear(10, 2, &data(&mut guest, 1_000));
     rig.poll(10);
