@@ -94,7 +94,7 @@
 //! | [`Lobby`], [`Session`], [`Config`], [`Event`], [`Stats`] | the parts of a match between two machines |
 //! | [`Invite`] | the right to join a host, as one line of text |
 //! | [`Autopsy`], [`Bundle`] | the report about a desync, and the folder that keeps it |
-//! | [`authority`] | more than two players: a server that decides, clients that predict and interpolate |
+//! | `authority` | with the feature `authority`, more than two players: a server that decides, clients that predict and interpolate |
 //! | [`rollback`] | the engine alone, without a network |
 //! | [`replay`] | recorded matches, in files |
 //! | `rendezvous` | with the feature `reach`: the server where a joiner finds its host, and its clients |
@@ -106,6 +106,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+#[cfg(feature = "authority")]
 pub mod authority;
 #[cfg(feature = "seal")]
 mod connect;

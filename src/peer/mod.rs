@@ -16,4 +16,5 @@ mod resync;
 pub(crate) mod rtt;
 pub(crate) mod sequence;
 pub(crate) mod silence;
+#[cfg(any(test, feature = "authority", feature = "seal"))]
 pub(crate) mod source;

@@ -134,13 +134,6 @@ impl Reliable {
         self.missing_since
     }
 
-    /// Forgets both directions and counts from 0 again, in the same memory.
-    pub(crate) fn reset(&mut self) {
-        (self.first, self.next, self.kept, self.expected, self.missing_since) = (0, 0, 0, 0, None);
-        self.outgoing.iter_mut().for_each(|slot| slot.acknowledged = true);
-        self.incoming.iter_mut().for_each(|slot| slot.here = false);
-    }
-
     /// Whether there is room for messages of the session itself, an autopsy or a change of the delay. They take at most
     /// half of the queue, so that the verdict always finds a place.
     pub(crate) fn has_room_for_session(&self) -> bool {
@@ -164,32 +157,6 @@ impl Reliable {
         self.next = self.next.wrapping_add(1);
         self.kept = (self.kept + 1).min(KEPT);
         Ok(())
-    }
-
-    /// Queues a message of another format than the duel's: `write` gets the number and an empty buffer, in which
-    /// [`MAX_LEN`] bytes have room. Returns the number.
-    pub(crate) fn send_bytes(
-        &mut self,
-        now: Time,
-        write: impl FnOnce(u16, &mut Vec<u8>),
-    ) -> Result<u16, QueueFull> {
-        if self.next.wrapping_sub(self.first) >= IN_FLIGHT {
-            return Err(QueueFull);
-        }
-        let number = self.next;
-        let slot = &mut self.outgoing[usize::from(number % KEPT)];
-        slot.bytes.clear();
-        write(number, &mut slot.bytes);
-        (slot.sent_as, slot.sends, slot.due, slot.queued_at) = ([None; REMEMBERED], 0, now, now);
-        slot.acknowledged = false;
-        self.next = number.wrapping_add(1);
-        self.kept = (self.kept + 1).min(KEPT);
-        Ok(number)
-    }
-
-    /// The first message that has not been acknowledged, or the next one if all have been.
-    pub(crate) fn first_unacknowledged(&self) -> u16 {
-        self.first
     }
 
     fn under_way(&self) -> impl Iterator<Item = usize> + use<> {
@@ -239,11 +206,6 @@ impl Reliable {
         (self.first != self.next).then(|| self.outgoing[usize::from(self.first % KEPT)].queued_at)
     }
 
-    /// Whether every message has been acknowledged.
-    pub(crate) fn all_acknowledged(&self) -> bool {
-        self.first == self.next
-    }
-
     /// Whether a message is under way that the peer may still take, if the match is over.
     pub(crate) fn may_be_acknowledged(&self) -> bool {
         self.under_way().any(|at| {
@@ -290,6 +252,48 @@ impl Reliable {
         let waits = self.missing_since.is_some() && self.incoming.iter().any(|slot| slot.here);
         self.missing_since = waits.then_some(now);
         Some(&self.incoming[at].bytes)
+    }
+}
+
+/// Only a server and its clients need these.
+#[cfg(any(test, feature = "authority"))]
+impl Reliable {
+    /// Forgets both directions and counts from 0 again, in the same memory.
+    pub(crate) fn reset(&mut self) {
+        (self.first, self.next, self.kept, self.expected, self.missing_since) = (0, 0, 0, 0, None);
+        self.outgoing.iter_mut().for_each(|slot| slot.acknowledged = true);
+        self.incoming.iter_mut().for_each(|slot| slot.here = false);
+    }
+
+    /// Queues a message of another format than the duel's: `write` gets the number and an empty buffer, in which
+    /// [`MAX_LEN`] bytes have room. Returns the number.
+    pub(crate) fn send_bytes(
+        &mut self,
+        now: Time,
+        write: impl FnOnce(u16, &mut Vec<u8>),
+    ) -> Result<u16, QueueFull> {
+        if self.next.wrapping_sub(self.first) >= IN_FLIGHT {
+            return Err(QueueFull);
+        }
+        let number = self.next;
+        let slot = &mut self.outgoing[usize::from(number % KEPT)];
+        slot.bytes.clear();
+        write(number, &mut slot.bytes);
+        (slot.sent_as, slot.sends, slot.due, slot.queued_at) = ([None; REMEMBERED], 0, now, now);
+        slot.acknowledged = false;
+        self.next = number.wrapping_add(1);
+        self.kept = (self.kept + 1).min(KEPT);
+        Ok(number)
+    }
+
+    /// The first message that has not been acknowledged, or the next one if all have been.
+    pub(crate) fn first_unacknowledged(&self) -> u16 {
+        self.first
+    }
+
+    /// Whether every message has been acknowledged.
+    pub(crate) fn all_acknowledged(&self) -> bool {
+        self.first == self.next
     }
 }
 

@@ -20,6 +20,7 @@ impl Source {
     }
 
     /// An IPv4 address, or the /48 of an IPv6 address: as much as one customer of a provider easily has.
+    #[cfg(any(test, feature = "authority"))]
     pub(crate) fn customer(addr: SocketAddr) -> Self {
         match Self::machine(addr) {
             Self::V6([a, b, c, d, e, f, ..]) => Self::V6([a, b, c, d, e, f, 0, 0]),
@@ -37,6 +38,7 @@ impl Source {
     }
 
     /// The bytes to hash. Their number tells the families apart.
+    #[cfg(any(test, feature = "authority", feature = "reach"))]
     pub(crate) fn bytes(&self) -> &[u8] {
         match self {
             Self::V4(address) => address,

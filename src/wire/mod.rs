@@ -4,7 +4,8 @@
 //! everything else; the payload of a RELIABLE_EVENT is a [`message`]. A datagram is checked once, when it is decoded;
 //! the packet borrows its bytes and can be read without further checks.
 //!
-//! [`rtype`] has no magic. It never shares a socket with the others, and is decoded only where it is expected.
+//! `rtype`, with the feature `authority`, has no magic. It never shares a socket with the others, and is decoded only
+//! where it is expected.
 
 use core::fmt;
 
@@ -21,6 +22,7 @@ mod message_error;
 mod numbering;
 pub mod rbn1;
 pub mod rendezvous;
+#[cfg(feature = "authority")]
 pub mod rtype;
 pub mod seal;
 
