@@ -13,7 +13,7 @@
 
 use games::playground::Playground;
 use rebout::replay::{MAX_FRAMES, Replay, WriteError, play};
-use rebout::rollback::{InputError, Rollback, RollbackConfig};
+use rebout::rollback::{EngineConfig, InputError, Rollback};
 use rebout::{Frame, Player, SyncTest, SyncTestError, checksum};
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -117,7 +117,7 @@ fn play_directly(replay: &Replay, every: u32, show: Show<'_>) -> Result<(), Fail
 /// A replay through the engine, where player two's input of frame f is here only before frame f + lag is stepped.
 fn play_late(replay: &Replay, every: u32, lag: u32, show: Show<'_>) -> Result<(), Failure> {
     let mut game = first_state(replay.seed)?;
-    let mut engine = Rollback::new(RollbackConfig::default(), &game);
+    let mut engine = Rollback::new(EngineConfig::default(), &game);
     if lag > engine.window() {
         return Err(refused(format!("--lag {lag} is more than the window of {} frames", engine.window())));
     }

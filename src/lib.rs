@@ -163,9 +163,9 @@ pub use rollback::{Prediction, Saving};
 pub use seal::invite::{Invite, MAX_ADDRESSES_PER_FAMILY, Rendezvous};
 pub use seal::invite_error::{InviteError, Mistake};
 pub use session::{
-    Advanced, Agreed, Config, ConfigError, DelayAdvice, Desync, Event, Incoming, Lobby, LobbyError,
-    MAX_DELAY_FRAMES, Mismatch, Offline, OnDesync, Reason, SendError, Session, Stats, SyncReport, SyncTest,
-    SyncTestError, Verdict, advise_delay,
+    Advanced, Agreed, Config, ConfigError, DelayAdvice, Desync, Event, GameConfig, Incoming, Lobby,
+    LobbyConfig, LobbyError, MAX_DELAY_FRAMES, Mismatch, Offline, OnDesync, Reason, RollbackConfig,
+    SendError, Session, Stats, SyncReport, SyncTest, SyncTestError, Timeouts, Verdict, advise_delay,
 };
 pub use shown::{is_disruptive, shown};
 

@@ -4,7 +4,7 @@
 //! sparse policy is faster. It steps more and copies less, so that the weight of a step decides as much as the size; the
 //! threshold of `Saving::Auto` comes from this table.
 
-use rebout::rollback::{Rollback, RollbackConfig};
+use rebout::rollback::{EngineConfig, Rollback};
 use rebout::{Buttons, Cues, Frame, Game, Inputs, Player, Save, Saving, fields};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -78,7 +78,7 @@ fn ratio(kib: usize, stride: usize, load: Load) -> f64 {
     let mut players = [Saving::Sparse, Saving::Every].map(|saving| {
         let machine = Machine { block: Block { sum: 1, words: vec![7; kib * 128 - 1] }, stride };
         // A session asks for the states with a checksum, one in thirty.
-        let config = RollbackConfig { saving, cadence_frames: 30, ..RollbackConfig::default() };
+        let config = EngineConfig { saving, cadence_frames: 30, ..EngineConfig::default() };
         let engine = Rollback::new(config, &machine);
         (machine, engine)
     });

@@ -165,11 +165,12 @@ fn pump<P: Protocol>(now: Duration, latency: Duration, sides: &mut [Side<P>; 2],
 }
 
 fn lobbies(sealed: bool) -> [Side<Lobby>; 2] {
-    let config = |entropy: u64| Config {
-        delay_frames: Some(0),
-        seed: Some(7),
-        entropy: Some(entropy),
-        ..Config::new(0xB0)
+    let config = |entropy: u64| {
+        Config::new(0xB0).with(|config| {
+            config.rollback.delay_frames = Some(0);
+            config.lobby.seed = Some(7);
+            config.lobby.entropy = Some(entropy);
+        })
     };
     let addrs: [SocketAddr; 2] = [([192, 0, 2, 1], 7001).into(), ([192, 0, 2, 2], 7002).into()];
     let side = |protocol, addr, seal| {

@@ -1,7 +1,7 @@
 //! The loads of the benches: a game of a given size, the engine on a schedule of late inputs, and a loop written by hand that
 //! does the same saves, restores and steps.
 
-use rebout::rollback::{Rollback, RollbackConfig};
+use rebout::rollback::{EngineConfig, Rollback};
 use rebout::{Buttons, Cues, Frame, Game, Input, Inputs, Player, Save, fields};
 use std::hint::black_box;
 
@@ -57,7 +57,7 @@ pub struct WithEngine<const N: usize, const CHANGE: u32> {
 impl<const N: usize, const CHANGE: u32> WithEngine<N, CHANGE> {
     pub fn start() -> Self {
         let game = Box::new(Load::start());
-        let engine = Rollback::new(RollbackConfig::default(), &*game);
+        let engine = Rollback::new(EngineConfig::default(), &*game);
         Self { game, engine }
     }
 

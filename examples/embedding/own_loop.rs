@@ -12,8 +12,8 @@ const GAME_ID: u64 = 0x566F_6C6C_6579;
 
 pub(crate) fn config(name: &str) -> Config {
     let mut config = Config::new(GAME_ID);
-    config.content_hash = 1; // of whatever must be alike: build, stage, rules
-    config.user_data = name.as_bytes().to_vec(); // the other side sees it, at most 64 bytes
+    config.game.content_hash = 1; // of whatever must be alike: build, stage, rules
+    config.lobby.user_data = name.as_bytes().to_vec(); // the other side sees it, at most 64 bytes
     config
 }
 

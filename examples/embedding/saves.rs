@@ -135,7 +135,7 @@ impl Emulator {
 
     pub(crate) fn config() -> Config {
         let mut config = Config::new(0x656d_756c);
-        config.saving = Saving::Every; // a step is long, and a save of pages short
+        config.rollback.saving = Saving::Every; // a step is long, and a save of pages short
         config
     }
 }

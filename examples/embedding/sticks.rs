@@ -9,7 +9,7 @@ pub(crate) struct Pad {
     pub(crate) trigger: u8,
 }
 
-/// The input of a game with `config.axes = 3`: a stick in eight steps each way, and a trigger.
+/// The input of a game with `config.game.axes = 3`: a stick in eight steps each way, and a trigger.
 pub(crate) fn read(pad: &Pad) -> Input {
     let [x, y] = Input::stick(pad.left.0, pad.left.1, 8);
     let pull = (pad.trigger >> 5) as i8 * 16; // a trigger trembles too

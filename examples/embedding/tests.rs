@@ -7,8 +7,8 @@ use crate::sticks;
 use crate::volley::{DOWN, Volley};
 use rebout::replay::{self, RecordError, Recorder};
 use rebout::{
-    Advanced, Buttons, Config, ConnectOptions, Connection, CueChange, CueEvent, Event, Finish, Frame, Game,
-    Inputs, Lobby, Options, Player, Protocol, Session, SyncTest, Verdict, checksum,
+    Advanced, Buttons, ConnectOptions, Connection, CueChange, CueEvent, Event, Finish, Frame, Game, Inputs,
+    Lobby, Options, Player, Protocol, Session, SyncTest, Verdict, checksum,
 };
 use std::collections::HashMap;
 use std::time::Duration;
@@ -98,7 +98,7 @@ fn local() -> ConnectOptions {
 
 #[test]
 fn loop_on_the_parts_plays_over_udp_and_replays() {
-    let config = |name: &str| Config { frame_rate: 480, ..crate::own_loop::config(name) };
+    let config = |name: &str| crate::own_loop::config(name).with(|config| config.game.frame_rate = 480);
     let mut here = Connection::host(&local()).unwrap();
     let invite = here.share().to_owned();
     let there = std::thread::spawn(move || {
@@ -125,7 +125,7 @@ fn loop_on_the_parts_plays_over_udp_and_replays() {
 
 /// The options of the page, at a rate for tests, and with its files in this folder.
 fn fast(name: &str, folder: &std::path::Path) -> Options {
-    let config = Config { frame_rate: 480, ..crate::own_loop::config(name) };
+    let config = crate::own_loop::config(name).with(|config| config.game.frame_rate = 480);
     Options::with_config(config).connect(local()).record_to(folder)
 }
 
@@ -218,7 +218,7 @@ fn exchange<P: Protocol>(now: Duration, pair: &mut [P; 2]) {
 
 /// Two sessions at the start of their match, at this time.
 fn two_sessions() -> (Duration, [Session<Volley>; 2], Volley) {
-    let config = rebout::Config { delay_frames: Some(0), ..crate::own_loop::config("x") };
+    let config = crate::own_loop::config("x").with(|config| config.rollback.delay_frames = Some(0));
     let host = Lobby::host(config.clone()).unwrap();
     let join = Lobby::join(config, "192.0.2.1:7".parse().unwrap()).unwrap();
     let mut lobbies = [host, join];

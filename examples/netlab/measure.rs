@@ -162,7 +162,7 @@ pub(crate) fn measure(trial: &Trial) -> Figures {
 fn play(trial: &Trial, seed: u64, figures: &mut Figures) -> Option<Flaw> {
     let mut setup = Setup::new(seed, trial.link);
     if trial.plain {
-        setup.configs.iter_mut().for_each(|config| config.extensions = Extensions::NONE);
+        setup.configs.iter_mut().for_each(|config| config.lobby.extensions = Extensions::NONE);
     }
     let mut bout = Bout::new(setup, PLAY);
     if !bout.run_until(MAX_MEETING, |bout| (0..2).all(|id| bout.machine(id).session().is_some())) {

@@ -145,9 +145,9 @@ impl<D: Datagrams> Connection<D> {
             Role::Host => Lobby::host(config),
             Role::Join { target, .. } => {
                 if self.layers.is_by_hand() {
-                    config.join_timeout = config.join_timeout.max(BY_HAND_TIMEOUT);
+                    config.timeouts.join_timeout = config.timeouts.join_timeout.max(BY_HAND_TIMEOUT);
                 } else if self.layers.has_paths() {
-                    config.join_timeout = config.join_timeout.max(SEARCH_TIMEOUT);
+                    config.timeouts.join_timeout = config.timeouts.join_timeout.max(SEARCH_TIMEOUT);
                 }
                 Lobby::join(config, *target)
             }

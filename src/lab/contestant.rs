@@ -122,8 +122,8 @@ impl<G: Game> Contestant<G> {
     #[must_use]
     pub fn anew(&self) -> Self {
         let (config, target) = self.entry.as_ref().expect("the machine made its lobby itself");
-        let entropy = config.entropy.map(|entropy| entropy ^ 0x5EED);
-        Self::new(Config { entropy, ..config.clone() }, *target, self.play)
+        let entropy = config.lobby.entropy.map(|entropy| entropy ^ 0x5EED);
+        Self::new(config.clone().with(|config| config.lobby.entropy = entropy), *target, self.play)
     }
 
     /// A copy of the machine.

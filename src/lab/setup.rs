@@ -34,10 +34,10 @@ impl Setup {
     pub fn new(seed: u64, link: LinkConfig) -> Self {
         let config = |side: u64| {
             let mut config = Config::new(0xB0);
-            config.entropy =
+            config.lobby.entropy =
                 Some(seed.wrapping_mul(2).wrapping_add(side).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-            config.delay_frames = Some(0);
-            config.seed = Some(seed as u32 | 1);
+            config.rollback.delay_frames = Some(0);
+            config.lobby.seed = Some(seed as u32 | 1);
             config
         };
         Self {

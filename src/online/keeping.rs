@@ -72,7 +72,7 @@ impl Keeping {
     /// Writes the report about a desync; returns where it lies, or why it does not.
     pub(super) fn report(&self, options: &Match, autopsy: &Autopsy) -> Option<String> {
         let (folder, whole) = options.bundles_to.as_ref().zip(self.whole.as_ref())?;
-        let game = format!("{:016x}", options.config.game_id);
+        let game = format!("{:016x}", options.config.game.id);
         let written = Bundle::new(&game, autopsy.clone(), whole.replay().clone())
             .and_then(|bundle| bundle.files())
             .map_err(|error| error.to_string())

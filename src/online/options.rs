@@ -38,7 +38,7 @@ impl Options {
     #[must_use]
     pub fn new(game_id: u64, content_hash: u64) -> Self {
         let mut config = Config::new(game_id);
-        config.content_hash = content_hash;
+        config.game.content_hash = content_hash;
         Self::with_config(config)
     }
 
@@ -52,7 +52,7 @@ impl Options {
     /// The name of the player at this machine, which the other side sees: its first 64 bytes.
     #[must_use]
     pub fn name(mut self, name: &str) -> Self {
-        self.content.config.user_data = cut(name, MAX_USER_DATA).as_bytes().to_vec();
+        self.content.config.lobby.user_data = cut(name, MAX_USER_DATA).as_bytes().to_vec();
         self
     }
 
@@ -72,7 +72,7 @@ impl Options {
     /// Asks about each guest ([`Now::Guest`](super::Now::Guest)) instead of taking the first one.
     #[must_use]
     pub fn ask(mut self) -> Self {
-        self.content.config.ask_before_accepting = true;
+        self.content.config.lobby.ask_before_accepting = true;
         self
     }
 
@@ -98,7 +98,7 @@ impl Options {
 impl Match {
     /// The names of both players by seat.
     pub(super) fn names(&self, agreed: &Agreed) -> [String; 2] {
-        let mut names = [name_of(&self.config.user_data), name_of(&agreed.user_data)];
+        let mut names = [name_of(&self.config.lobby.user_data), name_of(&agreed.user_data)];
         if agreed.seat == Player::Two {
             names.reverse();
         }
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn names_are_cut_between_characters_and_escaped() {
         let options = Options::new(1, 1).name(&"ä".repeat(40));
-        assert_eq!(options.content.config.user_data.len(), 64);
+        assert_eq!(options.content.config.lobby.user_data.len(), 64);
         assert!(options.content.config.check().is_ok());
         assert_eq!(name_of(b"\x1b[2J\xff"), "\\u{1b}[2J\u{fffd}");
         assert!(name_of(&[0xFF; 64]).len() <= MAX_NAME);

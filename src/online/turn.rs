@@ -72,7 +72,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
             let addr = peer.peer(mismatch.addr).addr;
             self.notices.push_back(now::sent_away(&mismatch, addr));
         }
-        let guest = lobby.incoming().filter(|_| self.options.config.ask_before_accepting);
+        let guest = lobby.incoming().filter(|_| self.options.config.lobby.ask_before_accepting);
         let hint = self.connection.hint().filter(|_| self.connection.is_host());
         if hint.is_some() && hint != self.hinted {
             self.hinted = hint;
@@ -148,8 +148,8 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
     pub(super) fn meet_again(&mut self) {
         let mut config = self.options.config.clone();
         // A simulation draws other numbers for each match.
-        config.entropy = config.entropy.map(|entropy| entropy.wrapping_add(self.matches));
-        config.join_timeout = REMATCH_TIMEOUT;
+        config.lobby.entropy = config.lobby.entropy.map(|entropy| entropy.wrapping_add(self.matches));
+        config.timeouts.join_timeout = REMATCH_TIMEOUT;
         self.stage = match self.connection.lobby(config) {
             Ok(lobby) => Stage::Meeting(lobby),
             Err(error) => Stage::Over(Finish::Refused(error)),

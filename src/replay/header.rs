@@ -82,10 +82,10 @@ impl Header {
     #[must_use]
     pub fn of_offline(config: &Config, seed: u32) -> Self {
         Self {
-            game_id: config.game_id,
-            content_hash: config.content_hash,
-            frame_rate: config.frame_rate,
-            axes: config.axes,
+            game_id: config.game.id,
+            content_hash: config.game.content_hash,
+            frame_rate: config.game.frame_rate,
+            axes: config.game.axes,
             ..Self::new(seed)
         }
     }

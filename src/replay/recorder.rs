@@ -13,7 +13,7 @@ use core::fmt;
 ///
 /// ```
 /// use rebout::replay::Recorder;
-/// use rebout::rollback::{Rollback, RollbackConfig};
+/// use rebout::rollback::{Rollback, EngineConfig};
 /// use rebout::{Buttons, Cues, Frame, Game, Inputs, Player, fields};
 ///
 /// #[derive(Clone, Copy)]
@@ -26,7 +26,7 @@ use core::fmt;
 /// }
 ///
 /// let mut count = Count { at: 0 };
-/// let mut engine = Rollback::new(RollbackConfig::default(), &count);
+/// let mut engine = Rollback::new(EngineConfig::default(), &count);
 /// let mut recorder = Recorder::new(7);
 /// for frame in 0..10 {
 ///     engine.confirm(Player::One, Frame(frame), Buttons(3))?;

@@ -17,7 +17,7 @@ mod types;
 pub use prediction::Prediction;
 pub use queue::InputError;
 pub use saving::Saving;
-pub use types::{Advance, MAX_WINDOW, RollbackConfig, RollbackStats};
+pub use types::{Advance, EngineConfig, MAX_WINDOW, RollbackStats};
 
 use crate::{CueEvent, Cues, Frame, Game, Input, Inputs, Player, trace};
 use core::ops::Range;
@@ -48,7 +48,7 @@ struct Stepped {
 /// [`advance`](Self::advance). The caller must not change it between calls.
 ///
 /// ```
-/// use rebout::rollback::{Advance, Rollback, RollbackConfig};
+/// use rebout::rollback::{Advance, Rollback, EngineConfig};
 /// use rebout::{Buttons, Cues, Frame, Game, Inputs, Player, fields};
 ///
 /// #[derive(Clone, Copy)]
@@ -63,7 +63,7 @@ struct Stepped {
 /// }
 ///
 /// let mut race = Race { at: [0, 0] };
-/// let mut engine = Rollback::new(RollbackConfig::default(), &race);
+/// let mut engine = Rollback::new(EngineConfig::default(), &race);
 /// engine.confirm(Player::One, Frame(0), Buttons(1))?;
 /// assert_eq!(engine.advance(&mut race), Advance::Stepped);
 /// assert_eq!(race.at, [1, 0], "player two is predicted to hold nothing");
@@ -76,7 +76,7 @@ struct Stepped {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Rollback<S> {
-    config: RollbackConfig,
+    config: EngineConfig,
     /// The next frame to step; the game is in this state.
     current: Frame,
     /// Every frame before this one has been stepped on confirmed inputs.
@@ -97,8 +97,8 @@ impl<S> Rollback<S> {
     /// An engine for `game` as it is now, which becomes state 0.
     ///
     /// A window above [`MAX_WINDOW`] is taken as [`MAX_WINDOW`]; a session's config refuses it before that.
-    pub fn new<G: Game<Snapshot = S>>(config: RollbackConfig, game: &G) -> Self {
-        let config = RollbackConfig { window: config.window.min(MAX_WINDOW), ..config };
+    pub fn new<G: Game<Snapshot = S>>(config: EngineConfig, game: &G) -> Self {
+        let config = EngineConfig { window: config.window.min(MAX_WINDOW), ..config };
         // If the caller needs all snapshots, all are saved.
         let sparse = config.cadence_frames != 1 && config.saving.is_sparse(game);
         Self {

@@ -14,7 +14,7 @@ const SPARSE_FROM_BYTES: usize = 1024 * 1024;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Saving {
     /// Saves every frame. A rollback steps the mispredicted frames again and no other: at most
-    /// [`window`](crate::rollback::RollbackConfig::window) of them.
+    /// [`window`](crate::rollback::EngineConfig::window) of them.
     Every,
     /// Saves the first frame that is not certain, after a rollback or when the last such snapshot is a window old.
     ///

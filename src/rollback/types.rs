@@ -7,7 +7,7 @@ pub const MAX_WINDOW: u32 = 16;
 
 /// The configuration of an engine.
 #[derive(Clone, Copy, Debug)]
-pub struct RollbackConfig {
+pub struct EngineConfig {
     /// How many frames may be stepped on predictions, at most [`MAX_WINDOW`]; 0 is lockstep.
     pub window: u32,
     /// The policy that predicts inputs that are not confirmed yet.
@@ -21,7 +21,7 @@ pub struct RollbackConfig {
     pub cadence_frames: u32,
 }
 
-impl Default for RollbackConfig {
+impl Default for EngineConfig {
     fn default() -> Self {
         Self {
             window: 8,

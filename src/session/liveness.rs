@@ -66,10 +66,10 @@ pub(super) struct Liveness {
 impl Liveness {
     pub(super) fn new(now: Time, config: &Config, sealed: bool) -> Self {
         let limits = SilenceLimits {
-            interrupted: config.interrupted_after.into(),
-            lost: config.lost_after.into(),
-            no_progress: config.no_progress_after.into(),
-            too_slow: config.too_slow_after.into(),
+            interrupted: config.timeouts.interrupted_after.into(),
+            lost: config.timeouts.lost_after.into(),
+            no_progress: config.timeouts.no_progress_after.into(),
+            too_slow: config.timeouts.too_slow_after.into(),
         };
         let silence = Silence::new(now, limits, config.frame_length().into());
         Self { silence, farewell: Farewell::None, sealed }

@@ -24,6 +24,7 @@ mod play;
 // The interface for the embedder.
 mod advice;
 mod config;
+mod config_error;
 mod event;
 mod lobby;
 mod offline;
@@ -31,7 +32,8 @@ mod stats;
 mod sync_test;
 
 pub use advice::{DelayAdvice, advise_delay};
-pub use config::{Config, ConfigError, MAX_DELAY_FRAMES, OnDesync};
+pub use config::{Config, GameConfig, LobbyConfig, MAX_DELAY_FRAMES, OnDesync, RollbackConfig, Timeouts};
+pub use config_error::ConfigError;
 pub use event::{Desync, Event, Reason, SendError, Verdict};
 pub use lobby::{Agreed, Incoming, Lobby, LobbyError, Mismatch};
 pub use offline::Offline;
@@ -100,7 +102,7 @@ impl<S: Fields> Session<S> {
     fn new<G: Game<Snapshot = S>>(now: Time, game: &G, handover: Handover) -> Self {
         let Handover { mut link, agreed, config, desk, refused } = handover;
         let frame_length = Span::from(config.frame_length());
-        let format = agreed.input_format(config.axes);
+        let format = agreed.input_format(config.game.axes);
         if format.flags.has(Flags::TIME) {
             link.measured_by_inputs();
         }
@@ -118,7 +120,7 @@ impl<S: Fields> Session<S> {
             desk,
             simulation,
             stream,
-            pace: Pace::new(now, frame_length, &agreed, config.max_input_age.map(Span::from)),
+            pace: Pace::new(now, frame_length, &agreed, config.timeouts.max_input_age.map(Span::from)),
             liveness: Liveness::new(now, &config, link.sealed),
             watch,
             ending: Ending::new(),

@@ -1,9 +1,10 @@
 //! A match at one machine: the frames, cues and end of an online match, without a peer.
 
-use super::config::{Config, ConfigError};
+use super::config::Config;
+use super::config_error::ConfigError;
 use super::pacing::Pacing;
 use super::play::Advanced;
-use crate::rollback::{Advance, Rollback, RollbackConfig, Saving};
+use crate::rollback::{Advance, EngineConfig, Rollback, Saving};
 use crate::time::Time;
 use crate::{CueEvent, Frame, Game, Inputs, Player};
 use core::time::Duration;
@@ -61,9 +62,9 @@ impl<S> Offline<S> {
     pub fn new<G: Game<Snapshot = S>>(now: Duration, config: &Config, game: &G) -> Result<Self, ConfigError> {
         config.check()?;
         // Nothing is ever rolled back, so nothing is saved but the last state.
-        let lockstep = RollbackConfig {
+        let lockstep = EngineConfig {
             window: 0,
-            prediction: config.prediction,
+            prediction: config.rollback.prediction,
             cue_moves_within: 0,
             saving: Saving::Sparse,
             cadence_frames: 0,
@@ -201,7 +202,7 @@ mod tests {
 
     #[test]
     fn frames_come_at_the_frame_rate_and_each_is_told_once() {
-        let (mut game, config) = (START, Config { frame_rate: 50, ..Config::new(1) });
+        let (mut game, config) = (START, Config::new(1).with(|config| config.game.frame_rate = 50));
         let mut offline = Offline::new(ms(100), &config, &game).unwrap();
         let (mut cues, mut frames) = (Vec::new(), Vec::new());
         for at in 0..3_000 {

@@ -3,7 +3,7 @@
 use super::config::Config;
 use super::latch::Latch;
 use crate::peer::refusal::Conflict;
-use crate::rollback::{Advance, Rollback, RollbackConfig, RollbackStats};
+use crate::rollback::{Advance, EngineConfig, Rollback, RollbackStats};
 use crate::time::Time;
 use crate::wire::rbn1::InputPacket;
 use crate::{CueEvent, Frame, Game, Input, Inputs, Player, trace};
@@ -30,18 +30,18 @@ impl<S> Simulation<S> {
         cadence_frames: u16,
         game: &G,
     ) -> Self {
-        let rollback = RollbackConfig {
-            window: u32::from(config.window_frames),
-            prediction: config.prediction,
-            cue_moves_within: config.cue_moves_within,
-            saving: config.saving,
+        let rollback = EngineConfig {
+            window: u32::from(config.rollback.window_frames),
+            prediction: config.rollback.prediction,
+            cue_moves_within: config.rollback.cue_moves_within,
+            saving: config.rollback.saving,
             cadence_frames: u32::from(cadence_frames),
         };
         Self {
             rollback: Rollback::new(rollback, game),
-            latch: Latch::new(config.kept_buttons),
+            latch: Latch::new(config.rollback.kept_buttons),
             local,
-            input_mask: Input::mask(config.axes),
+            input_mask: Input::mask(config.game.axes),
             stalled: false,
             cues_closed: false,
             frames: 0,

@@ -3,7 +3,7 @@
 use crate::counted;
 use games::playground::Playground;
 use rebout::replay::{Recorder, Replay};
-use rebout::rollback::{Rollback, RollbackConfig};
+use rebout::rollback::{EngineConfig, Rollback};
 use rebout::{Frame, Player, SyncTest, checksum};
 pub(crate) fn all() {
     a_match_with_rollbacks_cues_and_a_recorder();
@@ -15,7 +15,7 @@ pub(crate) fn all() {
 fn a_match_with_rollbacks_cues_and_a_recorder() {
     let inputs = games::playground::script::fight(11, 2_000).unwrap();
     let mut game = Playground::new(11).unwrap();
-    let mut engine = Rollback::new(RollbackConfig::default(), &game);
+    let mut engine = Rollback::new(EngineConfig::default(), &game);
     let mut recorder = Recorder::new(11);
     let mut heard = 0;
     let mut run = |from: usize, to: usize| {

@@ -73,7 +73,7 @@ pub(crate) fn all() {
 }
 
 fn a_frame_on_a_searched_path_allocates_nothing_between_checks() {
-    let config = |n: usize| Config { entropy: Some(5 + n as u64), ..Config::new(7) };
+    let config = |n: usize| Config::new(7).with(|config| config.lobby.entropy = Some(5 + n as u64));
     let mut seal = Seal::host(Randomness::Seeded(1)).unwrap();
     let mut host = Reach::host_by_hand(ReachConfig::new(std::time::Instant::now(), [ADDRS[0]])).unwrap();
     let call = host.call(Duration::ZERO, &mut seal).unwrap();

@@ -21,7 +21,8 @@ fn a_match_on_a_lossy_link(seed: u64, sealed: bool, saving: Saving) {
     let mut link = LinkConfig::new(frame * 4);
     link.jitter = frame;
     link.loss = Chance::percent(10);
-    let mut bout = Bout::new(Setup::new(seed, link).configure(|config| config.saving = saving), PLAY);
+    let mut bout =
+        Bout::new(Setup::new(seed, link).configure(|config| config.rollback.saving = saving), PLAY);
     #[cfg(feature = "seal")]
     if sealed {
         bout.seal(seed);

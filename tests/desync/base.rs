@@ -30,7 +30,7 @@ fn reports(seed: u32) -> [Autopsy; 2] {
     let link = LinkConfig { loss: Chance::percent(40 + seed % 3 * 10), ..LinkConfig::new(latency) };
     let setup = Setup::new(u64::from(seed), link).configure(|config| {
         config.cadence_frames = [1, 2, 5][seed as usize / 3 % 3];
-        config.seed = Some(seed);
+        config.lobby.seed = Some(seed);
     });
     let mut bout = Bout::new(setup, ENDLESS);
     for id in 0..2 {

@@ -13,7 +13,7 @@ fn lied_to(seat: Player, loss: u32, forges: &[u32], stands_by: bool, seconds: u6
     let link = LinkConfig { loss: Chance::percent(loss), ..LINK };
     let mut setup =
         Setup::new(u64::from(loss) + 3, link).configure(|config| config.on_desync = OnDesync::Stop);
-    setup.configs[0].seat = seat;
+    setup.configs[0].lobby.seat = seat;
     let mut world = world_of(setup, ENDLESS, None, Duration::MAX, Vec::new());
     (world.machine_mut(1).forges, world.machine_mut(1).stands_by) = (forges.to_vec(), stands_by);
     world.run_until(Duration::from_secs(seconds));
@@ -87,7 +87,7 @@ fn a_peer_that_withholds_its_notes_forfeits() {
     for seat in Player::BOTH {
         let mut setup = Setup::new(3, LINK);
         setup.configs[0].on_desync = OnDesync::Stop;
-        setup.configs[0].seat = seat;
+        setup.configs[0].lobby.seat = seat;
         setup.configs[1].on_desync = OnDesync::GoOn;
         let mut world = world_of(setup, ENDLESS, None, Duration::MAX, Vec::new());
         world.machine_mut(1).forges = vec![120];

@@ -22,8 +22,8 @@ fn the_frame_and_the_field_are_found_at_every_cadence_and_window() {
     ] {
         let mut bout = bout(3, step_differs, LINK, |config| {
             config.cadence_frames = cadence;
-            config.window_frames = window;
-            config.delay_frames = Some(delay);
+            config.rollback.window_frames = window;
+            config.rollback.delay_frames = Some(delay);
         });
         play_out(&mut bout);
         for id in 0..2 {
@@ -220,7 +220,7 @@ fn what_is_kept_for_an_autopsy_does_not_change_the_match() {
         };
         let setup = Setup::new(12, link).configure(|config| {
             config.cadence_frames = cadence;
-            config.window_frames = window;
+            config.rollback.window_frames = window;
         });
         let mut bout = Bout::new(setup, BRAWL);
         assert!(bout.run_until(Duration::from_secs(60), |bout| (0..2).all(|id| bout.machine(id).ended())));

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rebout::CueChange::{Cancel, Confirm, Start};
-use rebout::rollback::{Rollback, RollbackConfig};
+use rebout::rollback::{EngineConfig, Rollback};
 use rebout::{Buttons, Cue, CueEvent, CueId, Cues, Frame, Game, Inputs, Player, Prediction, fields};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,7 +60,7 @@ fn history(inputs: &[Inputs]) -> BTreeSet<(u32, u32)> {
 }
 
 /// Every event of a run, with the frame of the advance that told it.
-fn run(inputs: &[Inputs], arrivals: &[[u8; 2]], config: RollbackConfig) -> Vec<(Frame, CueEvent)> {
+fn run(inputs: &[Inputs], arrivals: &[[u8; 2]], config: EngineConfig) -> Vec<(Frame, CueEvent)> {
     let mut game = Noisy::NEW;
     let mut engine = Rollback::new(config, &game);
     let mut events = Vec::new();
@@ -134,7 +134,7 @@ proptest! {
         neutral in any::<bool>(),
     ) {
         let prediction = if neutral { Prediction::Neutral } else { Prediction::RepeatLast };
-        let events = run(&inputs, &arrivals, RollbackConfig { window, prediction, cue_moves_within, ..RollbackConfig::default() });
+        let events = run(&inputs, &arrivals, EngineConfig { window, prediction, cue_moves_within, ..EngineConfig::default() });
         let mut confirmed = BTreeSet::new();
         for life in lives(&events).values() {
             let end = life.ended.expect("every cue that was started ends");
@@ -157,7 +157,7 @@ fn late(two: &[u16], cue_moves_within: u32) -> Vec<(u32, CueEvent)> {
     let inputs: Vec<Inputs> = two.iter().map(|two| Inputs::from([Buttons::NONE, Buttons(*two)])).collect();
     let mut arrivals = vec![[1, 0]; 3];
     arrivals.resize(two.len(), [1, 1]);
-    let config = RollbackConfig { cue_moves_within, ..RollbackConfig::default() };
+    let config = EngineConfig { cue_moves_within, ..EngineConfig::default() };
     run(&inputs, &arrivals, config).into_iter().map(|(now, event)| (now.0, event)).collect()
 }
 
@@ -193,7 +193,7 @@ fn a_cue_that_moves_is_silent_within_the_limit() {
         // Believed: lit in frame 0, heard in frame 4. In truth lit in frame 3, heard in frame 7.
         let believed = Prediction::Custom(|_, ahead| Buttons(if ahead == 1 { 4 } else { 0 }).into());
         let mut engine = Rollback::new(
-            RollbackConfig { prediction: believed, cue_moves_within, ..RollbackConfig::default() },
+            EngineConfig { prediction: believed, cue_moves_within, ..EngineConfig::default() },
             &game,
         );
         let mut events = Vec::new();
@@ -226,7 +226,7 @@ fn a_cue_that_moves_is_silent_within_the_limit() {
 #[test]
 fn a_frame_holds_sixteen_cues_and_the_rest_is_counted_once_it_is_certain() {
     let mut game = Noisy::NEW;
-    let mut engine = Rollback::new(RollbackConfig::default(), &game);
+    let mut engine = Rollback::new(EngineConfig::default(), &game);
     for frame in 0..6 {
         engine.confirm(Player::One, Frame(frame), Buttons(u16::from(frame < 3) * 8)).unwrap();
         engine.advance(&mut game);
@@ -251,7 +251,7 @@ fn asking_twice_in_one_frame_is_asking_once() {
 #[test]
 fn a_second_match_knows_nothing_of_the_cues_of_the_first() {
     let mut game = Noisy::NEW;
-    let mut engine = Rollback::new(RollbackConfig::default(), &game);
+    let mut engine = Rollback::new(EngineConfig::default(), &game);
     engine.confirm(Player::One, Frame(0), Buttons(1)).unwrap();
     engine.advance(&mut game);
     assert_eq!(engine.cues().len(), 1);

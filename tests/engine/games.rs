@@ -5,7 +5,7 @@ use core::time::Duration;
 use rebout::fields::Bits;
 use rebout::lab::{Bout, Play, Setup, every_fourth};
 use rebout::net::link::LinkConfig;
-use rebout::rollback::{Rollback, RollbackConfig};
+use rebout::rollback::{EngineConfig, Rollback};
 use rebout::{Autopsy, AutopsyVerdict, Buttons, Cues, Event, Fields, Frame, Game, Inputs, Player, Save};
 use rebout::{SyncTest, checksum, fields};
 use std::collections::BTreeMap;
@@ -62,7 +62,7 @@ macro_rules! host {
         struct $host;
         impl Host<$world, $snapshot> for $host {
             fn engine(&mut self, $lasting: &mut $world) -> Rollback<$snapshot> {
-                Rollback::new(RollbackConfig::default(), &*$game)
+                Rollback::new(EngineConfig::default(), &*$game)
             }
             fn run(&mut self, $lasting: &mut $world, engine: &mut Rollback<$snapshot>, on: bool) {
                 if on {

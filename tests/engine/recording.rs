@@ -258,8 +258,8 @@ fn the_events_of_a_session_are_kept() {
 #[test]
 fn the_header_of_a_match_has_the_delay_of_each_seat() {
     let mut setup = Setup::new(3, LinkConfig::new(Duration::from_millis(20)));
-    setup.configs[0].delay_frames = Some(1);
-    setup.configs[1].delay_frames = Some(4);
+    setup.configs[0].rollback.delay_frames = Some(1);
+    setup.configs[1].rollback.delay_frames = Some(4);
     let mut bout = Bout::new(setup, PLAY);
     assert!(bout.run_until_frame(5));
     for (id, delay) in [(0, 1), (1, 4)] {

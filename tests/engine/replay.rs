@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use rebout::replay::{
     HEADER_LEN, MAX_FRAMES, RecordError, Recorder, Replay, VerifyError, WriteError, play, verify,
 };
-use rebout::rollback::{Rollback, RollbackConfig};
+use rebout::rollback::{EngineConfig, Rollback};
 use rebout::{Buttons, Frame, Inputs, Player, checksum};
 use std::io::{self, Read};
 
@@ -188,7 +188,7 @@ proptest! {
 fn a_match_with_late_inputs_is_recorded_as_it_was_in_the_end() {
     let (seed, inputs) = (7, games::playground::script::fight(7, 500).unwrap());
     let mut game = Playground::new(seed).unwrap();
-    let mut engine = Rollback::new(RollbackConfig::default(), &game);
+    let mut engine = Rollback::new(EngineConfig::default(), &game);
     let mut recorder = Recorder::new(seed);
     for now in 0..inputs.len() + 5 {
         if let Some(inputs) = inputs.get(now) {
@@ -215,7 +215,7 @@ fn a_match_with_late_inputs_is_recorded_as_it_was_in_the_end() {
 #[test]
 fn a_recorder_that_missed_a_frame_says_so_and_keeps_a_true_beginning() {
     let mut game = Playground::new(1).unwrap();
-    let mut engine = Rollback::new(RollbackConfig::default(), &game);
+    let mut engine = Rollback::new(EngineConfig::default(), &game);
     let mut recorder = Recorder::with_capacity(1, 10);
     let mut outcomes = Vec::new();
     for frame in 0..4 {
@@ -262,7 +262,7 @@ fn a_recorder_takes_each_frame_once_and_in_order() {
 #[test]
 fn settled_frames_that_are_recorded_twice_are_refused() {
     let mut game = Playground::new(1).unwrap();
-    let mut engine = Rollback::new(RollbackConfig::default(), &game);
+    let mut engine = Rollback::new(EngineConfig::default(), &game);
     let mut recorder = Recorder::with_capacity(1, 10);
     for player in Player::BOTH {
         engine.confirm(player, Frame(0), Buttons(1)).unwrap();

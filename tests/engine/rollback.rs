@@ -3,7 +3,7 @@
 use games::playground::{JUMP, LEFT, Playground, RIGHT};
 use proptest::prelude::*;
 use rebout::replay::{Replay, play};
-use rebout::rollback::{Advance, InputError, MAX_WINDOW, Rollback, RollbackConfig, RollbackStats};
+use rebout::rollback::{Advance, EngineConfig, InputError, MAX_WINDOW, Rollback, RollbackStats};
 use rebout::{Buttons, Cues, Frame, Game, Input, Inputs, Player, Prediction, checksum};
 
 const POLICIES: [Prediction; 3] = [
@@ -12,8 +12,8 @@ const POLICIES: [Prediction; 3] = [
     Prediction::Custom(|[last, ..], ahead| if ahead > 2 { (!last.buttons()).into() } else { last }),
 ];
 
-fn config(window: u32, prediction: Prediction) -> RollbackConfig {
-    RollbackConfig { window, prediction, ..RollbackConfig::default() }
+fn config(window: u32, prediction: Prediction) -> EngineConfig {
+    EngineConfig { window, prediction, ..EngineConfig::default() }
 }
 
 /// The checksum of every state of a match that is played directly.
@@ -25,7 +25,7 @@ fn direct(seed: u32, inputs: &[Inputs]) -> Vec<u32> {
 }
 
 /// Plays with player two's inputs `lag` frames late, and answers the last state and what it cost.
-fn lagged(inputs: &[Inputs], lag: usize, config: RollbackConfig) -> (Playground, RollbackStats) {
+fn lagged(inputs: &[Inputs], lag: usize, config: EngineConfig) -> (Playground, RollbackStats) {
     let mut game = Playground::new(1).unwrap();
     let mut engine = Rollback::new(config, &game);
     for now in 0..inputs.len() + lag {
@@ -80,7 +80,7 @@ fn a_constant_lag_costs_one_rollback_for_each_change_and_no_frame_more() {
     for (lag, rollbacks, resimulated) in
         [(0, 0, 0), (1, 15, 15), (2, 15, 30), (3, 15, 45), (5, 15, 75), (7, 15, 105)]
     {
-        let (game, stats) = lagged(&inputs, lag, RollbackConfig::default());
+        let (game, stats) = lagged(&inputs, lag, EngineConfig::default());
         assert_eq!((stats.rollbacks, stats.resimulated_frames), (rollbacks, resimulated), "lag {lag}");
         assert_eq!(stats.depths[lag], rollbacks);
         assert_eq!(checksum(&game), *direct(1, &inputs).last().unwrap());
@@ -201,7 +201,7 @@ proptest! {
         presses in prop::collection::vec((0_u32..12, any::<u16>()), 1..150)
     ) {
         let mut game = Playground::new(1).unwrap();
-        let mut engine = Rollback::new(RollbackConfig::default(), &game);
+        let mut engine = Rollback::new(EngineConfig::default(), &game);
         let mut queued: Vec<Input> = Vec::new();
         for (frame, (delay, buttons)) in presses.into_iter().enumerate() {
             let (target, buttons) = (frame + delay as usize, Input::from(Buttons(buttons)));
@@ -238,7 +238,7 @@ fn scripted_players_hit_each_other_whatever_the_seed() {
 #[test]
 fn a_conflicting_input_is_refused_and_changes_nothing() {
     let mut game = Playground::new(1).unwrap();
-    let mut engine = Rollback::new(RollbackConfig::default(), &game);
+    let mut engine = Rollback::new(EngineConfig::default(), &game);
     for frame in 0..4 {
         engine.confirm(Player::One, Frame(frame), RIGHT).unwrap();
         engine.confirm(Player::Two, Frame(frame), LEFT).unwrap();
@@ -289,7 +289,7 @@ fn a_prediction_of_ones_own_sees_the_last_four_confirmed_inputs_newest_first() {
 #[test]
 fn an_input_that_leaves_a_gap_is_refused() {
     let game = Playground::new(1).unwrap();
-    let mut engine = Rollback::new(RollbackConfig::default(), &game);
+    let mut engine = Rollback::new(EngineConfig::default(), &game);
     assert_eq!(
         engine.confirm(Player::One, Frame(1), RIGHT),
         Err(InputError::Gap { frame: Frame(1), expected: Frame(0) })
@@ -301,7 +301,7 @@ fn an_input_that_leaves_a_gap_is_refused() {
 #[test]
 fn inputs_far_ahead_of_what_is_settled_are_refused_and_none_is_lost() {
     let mut game = Playground::new(1).unwrap();
-    let mut engine = Rollback::new(RollbackConfig::default(), &game);
+    let mut engine = Rollback::new(EngineConfig::default(), &game);
     let taken =
         (0..1000).take_while(|f| engine.confirm(Player::One, Frame(*f), RIGHT).is_ok()).count() as u32;
     let refused = engine.confirm(Player::One, Frame(taken), RIGHT).unwrap_err();
@@ -443,7 +443,7 @@ fn a_predicted_finish_does_not_end_the_match() {
 #[test]
 fn a_match_that_ends_in_the_state_just_reached_keeps_its_snapshot() {
     let mut game = FirstPress { frame: 0, pressed: false };
-    let mut engine = Rollback::new(RollbackConfig::default(), &game);
+    let mut engine = Rollback::new(EngineConfig::default(), &game);
     for player in Player::BOTH {
         engine.confirm(player, Frame(0), Buttons(1)).unwrap();
     }
@@ -458,7 +458,7 @@ fn a_match_that_ends_in_the_state_just_reached_keeps_its_snapshot() {
 #[test]
 fn a_match_that_is_over_before_it_begins_ends_in_its_first_state() {
     let mut game = FirstPress { frame: 0, pressed: true };
-    let mut engine = Rollback::new(RollbackConfig::default(), &game);
+    let mut engine = Rollback::new(EngineConfig::default(), &game);
     assert_eq!(engine.advance(&mut game), Advance::Ended);
     assert_eq!((engine.ended(), engine.settled(), game.frame), (Some(Frame(0)), Frame(0), 0));
     assert_eq!(engine.snapshot(Frame(0)), Some(&game));

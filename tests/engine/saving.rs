@@ -1,7 +1,7 @@
 //! The saving policies: every one leads to the same states, cues and ends, and a sparse one saves less.
 
 use proptest::prelude::*;
-use rebout::rollback::{Advance, MAX_WINDOW, Rollback, RollbackConfig, RollbackStats};
+use rebout::rollback::{Advance, EngineConfig, MAX_WINDOW, Rollback, RollbackStats};
 use rebout::{
     Buttons, Cue, CueEvent, Cues, Frame, Game, Input, Inputs, Player, Prediction, Save, Saving, fields,
 };
@@ -122,12 +122,12 @@ impl Schedule {
     fn play(&self, saving: Saving) -> (Vec<Seen>, u64) {
         let states = self.direct();
         let mut game = Counted::new(self.last);
-        let config = RollbackConfig {
+        let config = EngineConfig {
             window: self.window,
             prediction: POLICIES[self.policy],
             saving,
             cadence_frames: self.cadence,
-            ..RollbackConfig::default()
+            ..EngineConfig::default()
         };
         let mut engine = Rollback::new(config, &game);
         let mut arrivals = self.arrivals.iter().copied().chain(std::iter::repeat([1, 1]));
@@ -196,7 +196,7 @@ proptest! {
 /// Frames stepped, saved and restored in 600 frames, player two's input `lag` frames late and changing every so many.
 fn cost(saving: Saving, lag: u32, change_every: u32) -> [u32; 3] {
     let mut game = Counted::new(u32::MAX);
-    let mut engine = Rollback::new(RollbackConfig { saving, ..RollbackConfig::default() }, &game);
+    let mut engine = Rollback::new(EngineConfig { saving, ..EngineConfig::default() }, &game);
     for now in 0..600 {
         engine.confirm(Player::One, Frame(now), Buttons::NONE).unwrap();
         if let Some(late) = now.checked_sub(lag) {
@@ -220,7 +220,7 @@ fn a_sparse_policy_saves_once_a_rollback_and_once_in_a_window() {
 #[test]
 fn a_caller_that_needs_every_frame_gets_every_frame() {
     let mut game = Counted::new(u32::MAX);
-    let config = RollbackConfig { saving: Saving::Sparse, cadence_frames: 1, ..RollbackConfig::default() };
+    let config = EngineConfig { saving: Saving::Sparse, cadence_frames: 1, ..EngineConfig::default() };
     let mut engine = Rollback::new(config, &game);
     for frame in 0..5 {
         for player in Player::BOTH {

@@ -28,7 +28,7 @@ impl Game for Tug {
 }
 
 fn lobbies<C: Fn() -> Duration>(ends: &[Memory<C>; 2]) -> [Lobby; 2] {
-    let config = |entropy| Config { entropy: Some(entropy), ..Config::new(0x0074_7567) };
+    let config = |entropy| Config::new(0x0074_7567).with(|config| config.lobby.entropy = Some(entropy));
     [Lobby::host(config(1)).unwrap(), Lobby::join(config(2), ends[0].local_addr()).unwrap()]
 }
 

@@ -95,16 +95,15 @@ fn play(role: &str) -> Result<(), Box<dyn Error>> {
     let bind: SocketAddr = words.next().ok_or("no address")?.parse()?;
     let lost_after = Duration::from_millis(words.next().ok_or("no limit")?.parse()?);
     let host: Option<SocketAddr> = words.next().map(str::parse).transpose()?;
-    let config = Config {
-        frame_rate: FRAME_RATE,
-        delay_frames: Some(DELAY_FRAMES),
+    let config = Config::new(0x4D41_524B).with(|config| {
+        config.game.frame_rate = FRAME_RATE;
+        config.rollback.delay_frames = Some(DELAY_FRAMES);
         // The buttons of a frame are then a function of the frame alone, with and without stalls.
-        kept_buttons: Buttons::NONE,
-        interrupted_after: INTERRUPTED_AFTER.min(lost_after),
-        lost_after,
-        no_progress_after: LOST_NEVER,
-        ..Config::new(0x4D41_524B)
-    };
+        config.rollback.kept_buttons = Buttons::NONE;
+        config.timeouts.interrupted_after = INTERRUPTED_AFTER.min(lost_after);
+        config.timeouts.lost_after = lost_after;
+        config.timeouts.no_progress_after = LOST_NEVER;
+    });
     let mut udp = UdpDriver::bind(bind)?;
     println!("> bound {}", udp.local_addr());
     let mut lobby = match host {

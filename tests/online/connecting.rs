@@ -9,7 +9,7 @@ use std::time::Instant;
 const LIMIT: Duration = Duration::from_secs(30);
 
 fn config() -> Config {
-    Config { delay_frames: Some(1), ..Config::new(0xB0) }
+    Config::new(0xB0).with(|config| config.rollback.delay_frames = Some(1))
 }
 
 fn lobbies<D: rebout::net::Datagrams>(connections: &[Connection<D>; 2]) -> [Lobby; 2] {

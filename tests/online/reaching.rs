@@ -11,7 +11,7 @@ use rebout::{Config, ConnectError, ConnectOptions, Connection, Lobby};
 const LIMIT: Duration = Duration::from_secs(30);
 
 fn config() -> Config {
-    Config { delay_frames: Some(1), ..Config::new(0xB0) }
+    Config::new(0xB0).with(|config| config.rollback.delay_frames = Some(1))
 }
 
 fn server() -> Server {

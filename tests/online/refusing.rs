@@ -56,7 +56,7 @@ fn config_that_is_not_valid_is_an_error_at_once() {
     let town = crate::town::Town::new(1);
     let address = [crate::town::addr(0)];
     let host = rebout::Connection::host_on(&ConnectOptions::new(), crate::town::port(&town, 0), &address);
-    let config = rebout::Config { frame_rate: 0, ..rebout::Config::new(1) };
+    let config = rebout::Config::new(1).with(|config| config.game.frame_rate = 0);
     let online = rebout::Online::<crate::game::Sums, _>::on(Options::with_config(config), host.unwrap());
     assert_eq!(online.map(|_| ()).unwrap_err().to_string(), "the frame rate is 0");
 }

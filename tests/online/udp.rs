@@ -8,7 +8,10 @@ use std::thread;
 use std::time::Instant;
 
 fn options() -> Options {
-    let config = Config { frame_rate: 480, delay_frames: Some(1), ..Config::new(0xB0) };
+    let config = Config::new(0xB0).with(|config| {
+        config.game.frame_rate = 480;
+        config.rollback.delay_frames = Some(1);
+    });
     Options::with_config(config).connect(local())
 }
 

@@ -177,11 +177,12 @@ impl Town {
             config.randomness = Randomness::Seeded(plan.seed << 8 | id as u64);
             config
         };
-        let game = |id: u64| Config {
-            entropy: Some(plan.seed ^ id << 20 | 1),
-            join_timeout: if plan.by_hand { ms(600_000) } else { ms(10_000) },
-            user_data: NAME.to_vec(),
-            ..Config::new(0xB0)
+        let game = |id: u64| {
+            Config::new(0xB0).with(|config| {
+                config.lobby.entropy = Some(plan.seed ^ id << 20 | 1);
+                config.timeouts.join_timeout = if plan.by_hand { ms(600_000) } else { ms(10_000) };
+                config.lobby.user_data = NAME.to_vec();
+            })
         };
         let mut seal = Seal::host(Randomness::Seeded(plan.seed ^ 0x5EA1)).unwrap();
         let key = seal.public_key().unwrap();

@@ -2,8 +2,8 @@
 
 use crate::net::{Machine, Net, addr, both_agreed, config, invited, ms, open};
 use core::time::Duration;
+use rebout::Lobby;
 use rebout::seal::Code;
-use rebout::{Config, Lobby};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -58,7 +58,8 @@ fn a_code_survives_loss_and_its_part_is_said_every_200_ms() {
 #[test]
 fn a_new_code_comes_every_ten_seconds_at_most_and_counts_the_guests() {
     let mut net = open();
-    net.machines[0].lobby = Lobby::host(Config { ask_before_accepting: true, ..config(0) }).unwrap();
+    net.machines[0].lobby =
+        Lobby::host(config(0).with(|config| config.lobby.ask_before_accepting = true)).unwrap();
     let incoming = |net: &Net| net.machines[0].lobby.incoming();
     assert!(net.run_until(SECOND, |net| incoming(net).is_some()));
     let first = incoming(&net).unwrap().addr;
@@ -99,7 +100,8 @@ fn somebody_in_the_middle_has_two_codes() {
 #[test]
 fn a_guest_that_the_host_does_not_keep_uses_up_no_code() {
     let mut net = open();
-    net.machines[0].lobby = Lobby::host(Config { ask_before_accepting: true, ..config(0) }).unwrap();
+    net.machines[0].lobby =
+        Lobby::host(config(0).with(|config| config.lobby.ask_before_accepting = true)).unwrap();
     // The first guest's part of the code is lost for a while, and a second guest asks meanwhile.
     net.filter = Box::new(|now, flying| {
         flying.from != addr(1) || flying.datagram[0] != 0xE7 || now > Duration::from_secs(3)

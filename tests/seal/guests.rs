@@ -3,7 +3,7 @@
 use crate::net::{Machine, Net, addr, both_agreed, config, invited, ms, open};
 use core::time::Duration;
 use rebout::seal::{Randomness, Seal, SealError, SealRefusal};
-use rebout::{Config, Lobby, LobbyError};
+use rebout::{Lobby, LobbyError};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -47,7 +47,7 @@ fn an_answer_that_stays_away_for_a_second_makes_the_joiner_begin_anew_with_anoth
 fn a_host_that_measures_first_gets_its_pongs() {
     let mut net = invited();
     for (id, machine) in net.machines.iter_mut().enumerate() {
-        let config = Config { delay_frames: None, ..config(id) };
+        let config = config(id).with(|config| config.rollback.delay_frames = None);
         machine.lobby = match machine.seal.target() {
             None => Lobby::host(config).unwrap(),
             Some(target) => Lobby::join(config, target).unwrap(),
@@ -79,7 +79,7 @@ fn the_joiner_knows_its_round_trip_from_the_handshake() {
 #[test]
 fn a_guest_is_shown_once_it_is_confirmed() {
     let mut net = invited();
-    let config = Config { ask_before_accepting: true, ..config(0) };
+    let config = config(0).with(|config| config.lobby.ask_before_accepting = true);
     net.machines[0].lobby = Lobby::host(config).unwrap();
     // Nothing but the handshake gets through: the guest may be a recorded one.
     net.filter = Box::new(|now, flying| now > ms(1_000) || flying.datagram[0] <= 0xE3);
@@ -97,7 +97,8 @@ fn a_guest_is_shown_once_it_is_confirmed() {
 fn a_guest_that_never_sends_data_is_gone_after_two_seconds() {
     let mut net = invited();
     // This host would measure the link first.
-    net.machines[0].lobby = Lobby::host(Config { delay_frames: None, ..config(0) }).unwrap();
+    net.machines[0].lobby =
+        Lobby::host(config(0).with(|config| config.rollback.delay_frames = None)).unwrap();
     net.filter = Box::new(|_, flying| flying.datagram[0] <= 0xE2);
     net.run(ms(400));
     assert_eq!(net.machines[0].seal.stats().handshakes, 1);

@@ -26,7 +26,8 @@ fn a_match_goes_on_beyond_65_536_packets() {
 fn after_a_blackout_of_ten_minutes_both_find_the_counters_again() {
     let patient = |config: &mut rebout::Config| {
         let long = Duration::from_secs(3_600);
-        (config.lost_after, config.no_progress_after, config.too_slow_after) = (long, long, long);
+        (config.timeouts.lost_after, config.timeouts.no_progress_after, config.timeouts.too_slow_after) =
+            (long, long, long);
     };
     let mut bout = Bout::new(Setup::new(2, LinkConfig::new(ms(40))).configure(patient), PLAY);
     bout.seal(2);

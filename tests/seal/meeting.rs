@@ -110,14 +110,17 @@ fn a_joiner_that_starts_anew_is_not_sent_away() {
     bout.machine_mut(JOINER).asleep = true;
     bout.run_for(ms(300));
     let seal = Seal::join(Randomness::Seeded(77), key, &addresses()[..1]).unwrap();
-    let lobby =
-        Lobby::join(Config { delay_frames: Some(0), ..Config::new(0xB0) }, addresses()[HOST]).unwrap();
+    let lobby = Lobby::join(
+        Config::new(0xB0).with(|config| config.rollback.delay_frames = Some(0)),
+        addresses()[HOST],
+    )
+    .unwrap();
     bout.restart(JOINER, lobby);
     bout.machine_mut(JOINER).seal = Some(seal);
     assert!(bout.run_until(Duration::from_secs(8), |bout| bout.ending(HOST).is_some()));
     assert_eq!(bout.machine(JOINER).error, None, "it still asks");
     // The host waits again, and is found.
-    let lobby = Lobby::host(Config { delay_frames: Some(0), ..Config::new(0xB0) }).unwrap();
+    let lobby = Lobby::host(Config::new(0xB0).with(|config| config.rollback.delay_frames = Some(0))).unwrap();
     let seal = bout.machine_mut(HOST).seal.take();
     bout.restart(HOST, lobby);
     bout.machine_mut(HOST).seal = seal;
@@ -129,7 +132,10 @@ fn a_stranger_who_asks_during_a_match_hears_that_it_is_full() {
     let mut bout = bout(5, LinkConfig::new(ms(40)), Link::Invited);
     assert!(bout.run_until_frame(120));
     let key = bout.machine(HOST).seal.as_ref().unwrap().public_key().unwrap();
-    let config = Config { delay_frames: Some(0), entropy: Some(5), ..Config::new(0xB0) };
+    let config = Config::new(0xB0).with(|config| {
+        config.rollback.delay_frames = Some(0);
+        config.lobby.entropy = Some(5);
+    });
     let mut third = Contestant::new(config, Some(addresses()[HOST]), PLAY);
     third.seal = Some(Seal::join(Randomness::Seeded(78), key, &addresses()[..1]).unwrap());
     let now = bout.world.now();

@@ -16,12 +16,11 @@ pub(crate) fn addr(id: usize) -> SocketAddr {
 }
 
 pub(crate) fn config(id: usize) -> Config {
-    Config {
-        delay_frames: Some(0),
-        entropy: Some(0xC0FF_EE00 + id as u64),
-        user_data: vec![id as u8],
-        ..Config::new(0xB0)
-    }
+    Config::new(0xB0).with(|config| {
+        config.rollback.delay_frames = Some(0);
+        config.lobby.entropy = Some(0xC0FF_EE00 + id as u64);
+        config.lobby.user_data = vec![id as u8];
+    })
 }
 
 pub(crate) struct Machine {

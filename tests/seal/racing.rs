@@ -13,7 +13,8 @@ use std::net::SocketAddr;
 const SECOND: Duration = Duration::from_secs(1);
 
 fn bout(open: bool) -> Bout<Playground> {
-    let setup = Setup::new(5, LinkConfig::new(ms(40))).configure(|config| config.delay_frames = Some(4));
+    let setup =
+        Setup::new(5, LinkConfig::new(ms(40))).configure(|config| config.rollback.delay_frames = Some(4));
     let mut bout = Bout::new(setup, PLAY);
     if open {
         bout.seal_open(5);

@@ -43,7 +43,12 @@ impl Machine {
 fn config() -> Config {
     let (interrupted_after, lost_after) = (Duration::from_secs(5), Duration::from_secs(20));
     // A delay that is measured would be told to the peer, and on a busy machine it changes.
-    Config { frame_rate: 480, delay_frames: Some(1), interrupted_after, lost_after, ..Config::new(0xB0) }
+    Config::new(0xB0).with(|config| {
+        config.game.frame_rate = 480;
+        config.rollback.delay_frames = Some(1);
+        config.timeouts.interrupted_after = interrupted_after;
+        config.timeouts.lost_after = lost_after;
+    })
 }
 
 #[test]

@@ -15,7 +15,7 @@ const SECOND: Duration = Duration::from_secs(1);
 /// A match with an input delay of four frames, by invite with an even seed and by address with an odd one. If `behind` is a machine, it is behind a NAT that filters by address and
 /// port, with the outside address that the machine would have without it.
 fn playing(seed: u64, link: LinkConfig, behind: Option<usize>) -> Bout<Playground> {
-    let setup = Setup::new(seed, link).configure(|config| config.delay_frames = Some(4));
+    let setup = Setup::new(seed, link).configure(|config| config.rollback.delay_frames = Some(4));
     let mut bout = Bout::new(setup, PLAY);
     if seed.is_multiple_of(2) {
         bout.seal(seed);

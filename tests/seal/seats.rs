@@ -3,7 +3,7 @@
 use crate::net::{Machine, Net, addr, both_agreed, config, invited, ms, open};
 use core::time::Duration;
 use rebout::seal::{Randomness, Seal, SealRefusal};
-use rebout::{Config, Lobby, LobbyError};
+use rebout::{Lobby, LobbyError};
 use std::net::SocketAddr;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -270,7 +270,7 @@ fn answered_handshake_is_void_once_a_silent_peer_is_back() {
 /// joiner by address lets it.
 #[test]
 fn joiner_keeps_the_keys_of_its_host_beside_those_of_others() {
-    let ask = |id| Lobby::host(Config { ask_before_accepting: true, ..config(id) }).unwrap();
+    let ask = |id| Lobby::host(config(id).with(|config| config.lobby.ask_before_accepting = true)).unwrap();
     let mut net = open();
     net.machines[0].lobby = ask(0);
     assert!(net.run_until(SECOND, |net| net.machines[0].lobby.incoming().is_some()));

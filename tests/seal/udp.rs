@@ -14,7 +14,7 @@ fn two_sealed_machines_meet_and_play_over_udp() {
     let join = Seal::join(Randomness::System, key, &[udp[0].local_addr()]).unwrap();
     let target = join.target().unwrap();
     let mut seals = [host, join];
-    let config = || Config { delay_frames: Some(1), ..Config::new(0xB0) };
+    let config = || Config::new(0xB0).with(|config| config.rollback.delay_frames = Some(1));
     let mut lobbies = [Lobby::host(config()).unwrap(), Lobby::join(config(), target).unwrap()];
     while lobbies.iter().any(|lobby| lobby.agreed().unwrap().is_none()) {
         for id in 0..2 {

@@ -2,11 +2,11 @@
 
 use crate::pair::{Pair, SOON, addr, config, hello, ms, pair, pair_with, plays, stranger};
 use core::time::Duration;
+use rebout::Protocol;
 use rebout::lab::forge::{Knows, control, message};
 use rebout::lab::{HOST, JOINER};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::wire::control::{Header, Payload};
-use rebout::{Config, Protocol};
 
 const MICRO: Duration = Duration::from_micros(1);
 
@@ -61,7 +61,7 @@ fn a_match_sends_when_it_says_and_not_before() {
 
 #[test]
 fn a_lobby_sends_when_it_says_and_not_before() {
-    let configs = [HOST, JOINER].map(|id| Config { delay_frames: None, ..config(id) });
+    let configs = [HOST, JOINER].map(|id| config(id).with(|config| config.rollback.delay_frames = None));
     let mut pair = pair_with(configs);
     let mut held = 0;
     while pair.world.now() < SOON && !pair.machine(HOST).has_agreed() {
@@ -101,7 +101,10 @@ fn an_answer_is_due_at_once() {
 #[test]
 fn a_lobby_answers_a_repeated_hello_at_once() {
     for accepts in [true, false] {
-        let mut pair = pair_with([Config { ask_before_accepting: !accepts, ..config(HOST) }, config(JOINER)]);
+        let mut pair = pair_with([
+            config(HOST).with(|config| config.lobby.ask_before_accepting = !accepts),
+            config(JOINER),
+        ]);
         let proven = |pair: &Pair| pair.said_by(JOINER, "HELLO").len() == 2;
         assert!(pair.step_until(SOON, proven));
         pair.run_for(ms(31));

@@ -21,7 +21,12 @@ const OFFERS: [Extensions; 4] =
     [Extensions::NONE, Extensions::TIME_BLOCK, Extensions::LOSS_BLOCK, Extensions::ALL];
 
 fn configs(extensions: [Extensions; 2], axes: u8) -> [Config; 2] {
-    [HOST, JOINER].map(|side| Config { extensions: extensions[side], axes, ..config(side) })
+    [HOST, JOINER].map(|side| {
+        config(side).with(|config| {
+            config.lobby.extensions = extensions[side];
+            config.game.axes = axes;
+        })
+    })
 }
 
 /// The flags of input packets that both machines may send.
@@ -73,7 +78,7 @@ fn every_combination_meets_and_plays_with_what_both_offer() {
 fn input_packets(link: LinkConfig, extensions: [Extensions; 2]) -> (u32, u64) {
     let mut setup = Setup::new(7, link);
     for (config, extensions) in setup.configs.iter_mut().zip(extensions) {
-        config.extensions = extensions;
+        config.lobby.extensions = extensions;
     }
     let mut bout = Bout::new(setup, PLAY);
     bout.world.network_mut().record(Recording::Full);
@@ -106,7 +111,7 @@ fn another_number_of_axes_is_refused_by_name() {
     let [host, joiner] = configs([Extensions::ALL; 2], 2);
     let lobbies = [
         Lobby::host(host).expect("a good config"),
-        Lobby::join(Config { axes: 4, ..joiner }, addr(HOST)).expect("a good config"),
+        Lobby::join(joiner.with(|config| config.game.axes = 4), addr(HOST)).expect("a good config"),
     ];
     let mut pair = pair_of(lobbies);
     pair.run_for(ms(500));
@@ -275,7 +280,7 @@ fn no_value_of_a_block_that_is_taken_makes_up_a_round_trip() {
 /// A player whose hand trembles on a stick: the share of frames in which a machine rolls back, by how it is quantised.
 fn rollbacks(quantise: fn(i16, i16) -> [i8; 2]) -> f64 {
     let mut setup = Setup::new(1, LinkConfig::new(ms(40)));
-    setup.configs.iter_mut().for_each(|config| config.axes = games::tilt::AXES);
+    setup.configs.iter_mut().for_each(|config| config.game.axes = games::tilt::AXES);
     let play = Play { build: games::tilt::Tilt::new, script: |_, _, _| Input::NEUTRAL };
     let mut bout = Bout::new(setup, play);
     for id in 0..2 {

@@ -81,7 +81,8 @@ fn a_goodbye_on_a_lossy_link_is_lost_only_if_all_of_it_is() {
 fn who_was_away_is_told_that_the_other_gave_up() {
     for away in [HOST, JOINER] {
         // What waits in the socket of a machine that is away is not more than that holds.
-        let setup = Setup::new(7, LinkConfig::new(ms(30))).configure(|config| config.lost_after = secs(3));
+        let setup =
+            Setup::new(7, LinkConfig::new(ms(30))).configure(|config| config.timeouts.lost_after = secs(3));
         let mut bout = Bout::new(setup, PLAY);
         assert!(bout.run_until_frame(30));
         let now = bout.world.now();

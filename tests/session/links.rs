@@ -48,8 +48,8 @@ fn no_impairment_of_a_link_makes_the_machines_differ() {
         for seed in 1..=3 {
             // A match that waits out the longest bursts.
             let setup = Setup::new(seed, link).configure(|config| {
-                (config.lost_after, config.no_progress_after) = (secs(120), secs(120));
-                config.join_timeout = secs(300);
+                (config.timeouts.lost_after, config.timeouts.no_progress_after) = (secs(120), secs(120));
+                config.timeouts.join_timeout = secs(300);
             });
             let mut bout = Bout::new(setup, PLAY);
             bout.run_until(secs(300), |bout| bout.checked() > Frame::ZERO);
@@ -251,7 +251,7 @@ fn two_machines_meet_over_a_link_that_fails_in_the_handshake() {
         for start_ms in (0..400).step_by(25) {
             for length in [secs(1), secs(9)] {
                 let setup = Setup::new(start_ms, LinkConfig::clean())
-                    .configure(|config| config.join_timeout = secs(20));
+                    .configure(|config| config.timeouts.join_timeout = secs(20));
                 let mut bout = Bout::new(setup, PLAY);
                 bout.run_for(ms(start_ms));
                 cut(&mut bout, ways, length);

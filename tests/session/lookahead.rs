@@ -93,13 +93,13 @@ fn inputs_held_back_are_told_of_within_seconds() {
 
 #[test]
 fn a_limit_of_age_ends_the_match() {
-    let world = held_back(20, 150, |config| config.max_input_age = Some(ms(60)));
+    let world = held_back(20, 150, |config| config.timeouts.max_input_age = Some(ms(60)));
     let victim = &world.machine(0).inner;
     let last = victim.events.last().map(|(_, event)| event.clone());
     assert_eq!(last, Some(Event::Disconnected { reason: Reason::InputsHeldBack }), "{:?}", victim.events);
     let told = world.machine(1).inner.events.last().map(|(_, event)| event.clone());
     assert_eq!(told, Some(Event::Disconnected { reason: Reason::Left }), "the peer is told at once");
-    let honest = held_back(80, 0, |config| config.max_input_age = Some(ms(80)));
+    let honest = held_back(80, 0, |config| config.timeouts.max_input_age = Some(ms(80)));
     assert!(!honest.machine(0).inner.ended(), "{:?}", honest.machine(0).inner.stats());
 }
 
@@ -133,7 +133,7 @@ fn delays_slow_machines_and_uneven_ways_are_no_cheats() {
         let mut setup = Setup::new(5, LinkConfig::new(ms(30)));
         setup.clocks[1] = Clock::new(Duration::ZERO, skew);
         for side in 0..2 {
-            setup.configs[side].delay_frames = Some(delays[side]);
+            setup.configs[side].rollback.delay_frames = Some(delays[side]);
             setup.links[side] = LinkConfig::new(ms(ways[side]));
         }
         let mut bout = Bout::new(setup, PLAY);

@@ -90,7 +90,7 @@ fn two_machines_on_a_link_with_latency_play_the_same_match() {
 
 #[test]
 fn a_press_during_a_stall_is_kept_and_a_direction_is_not() {
-    let setup = Setup::new(1, LinkConfig::clean()).configure(|config| config.kept_buttons = FIRE);
+    let setup = Setup::new(1, LinkConfig::clean()).configure(|config| config.rollback.kept_buttons = FIRE);
     let mut bout = playing(setup, ENDLESS);
     let log = confirmed(&mut bout);
     let (cut_at, cut_until) = (bout.world.now(), bout.world.now() + secs(1));
@@ -122,7 +122,7 @@ fn a_press_during_a_stall_is_kept_and_a_direction_is_not() {
 #[test]
 fn a_stick_that_was_tilted_during_a_stall_is_not_kept() {
     let setup = Setup::new(1, LinkConfig::clean()).configure(|config| {
-        (config.kept_buttons, config.axes) = (FIRE, 2);
+        (config.rollback.kept_buttons, config.game.axes) = (FIRE, 2);
     });
     let mut bout = playing(setup, ENDLESS);
     let log = confirmed(&mut bout);
@@ -180,8 +180,8 @@ fn the_delay_changes_both_ways_in_the_middle_of_a_match_without_a_gap() {
 fn lockstep_never_predicts_and_keeps_its_pace_with_enough_delay() {
     for delay in [0, 5] {
         let setup = Setup::new(3, LinkConfig { loss: Chance::NEVER, ..link() }).configure(|config| {
-            config.window_frames = 0;
-            config.delay_frames = Some(delay);
+            config.rollback.window_frames = 0;
+            config.rollback.delay_frames = Some(delay);
         });
         let mut bout = playing(setup, ENDLESS);
         let before = bout.checked();

@@ -205,7 +205,7 @@ fn no_round_trip_makes_the_pacing_oscillate() {
     for rtt_micros in [500, 5_000, 20_000, 60_000, 100_000, 150_000, 200_000, 250_000] {
         let link = LinkConfig::new(Duration::from_micros(rtt_micros / 2));
         // The delay that the link asks for: a round trip of 250 ms alone fills the window.
-        let setup = Setup::new(rtt_micros, link).configure(|config| config.delay_frames = None);
+        let setup = Setup::new(rtt_micros, link).configure(|config| config.rollback.delay_frames = None);
         let mut watched = Watched::with_late(setup, (rtt_micros / 500 % 2) as usize);
         watched.run_until_both_play();
         watched.bout.run_for(secs(4));
@@ -235,7 +235,7 @@ fn unequal_delays_and_paths_leave_both_sides_with_equal_gaps() {
         let mut setup =
             Setup { links: [jitter(there), jitter(back)], ..Setup::new(there + back * 2, usual()) };
         for (config, delay) in setup.configs.iter_mut().zip(delays) {
-            config.delay_frames = Some(delay);
+            config.rollback.delay_frames = Some(delay);
         }
         let mut watched = Watched::new(setup);
         watched.run_until_both_play();
@@ -259,7 +259,7 @@ fn a_pause_causes_no_catch_up_spiral() {
     for (seed, pause_ms) in [100, 300, 700, 2_000, 10_000].into_iter().enumerate() {
         let setup = Setup::new(seed as u64, usual()).configure(|config| {
             // A match that waits: what happens when it does not is another matter.
-            (config.lost_after, config.no_progress_after) = (secs(30), secs(30));
+            (config.timeouts.lost_after, config.timeouts.no_progress_after) = (secs(30), secs(30));
         });
         let mut watched = Watched::new(setup);
         watched.run_until_both_play();
@@ -325,7 +325,7 @@ fn a_machine_at_55_frames_a_second_slows_the_match() {
 /// Lets `liar` claim a delay that it does not play with, and answers the frame rates of both over ten minutes.
 fn rates_with_a_claim(seed: u64, liar: usize, played: u8, claimed: u8) -> ([f64; 2], Vec<Event>) {
     let mut setup = Setup::new(seed, usual());
-    setup.configs[liar].delay_frames = Some(played);
+    setup.configs[liar].rollback.delay_frames = Some(played);
     let mut watched = Watched::new(setup);
     watched.bout.eavesdrop();
     watched.run_until_both_play();

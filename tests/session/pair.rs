@@ -64,16 +64,20 @@ const fn round<const LAST: u32>() -> Play<Round> {
 
 pub(crate) fn config(side: usize) -> Config {
     let mut config = Config::new(0xB0);
-    config.entropy = Some(0x1234_5678_9ABC_DEF0 ^ (side as u64 + 1) << 40);
-    config.delay_frames = Some(0);
-    config.seed = Some(77);
-    config.user_data = if side == HOST { b"host".to_vec() } else { b"joiner".to_vec() };
+    config.lobby.entropy = Some(0x1234_5678_9ABC_DEF0 ^ (side as u64 + 1) << 40);
+    config.rollback.delay_frames = Some(0);
+    config.lobby.seed = Some(77);
+    config.lobby.user_data = if side == HOST { b"host".to_vec() } else { b"joiner".to_vec() };
     config
 }
 
 /// Somebody else, with a config that fits.
-static MALLORY: LazyLock<Config> =
-    LazyLock::new(|| Config { delay_frames: Some(0), user_data: b"mallory".to_vec(), ..Config::new(0xB0) });
+static MALLORY: LazyLock<Config> = LazyLock::new(|| {
+    Config::new(0xB0).with(|config| {
+        config.rollback.delay_frames = Some(0);
+        config.lobby.user_data = b"mallory".to_vec();
+    })
+});
 
 /// A HELLO that fits the host of these tests.
 pub(crate) fn hello(nonce: u64, cookie: u64) -> Message<'static> {

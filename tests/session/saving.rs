@@ -87,9 +87,9 @@ impl Match {
         };
         let mut setup = Setup::new(self.seed, link);
         for (id, config) in setup.configs.iter_mut().enumerate() {
-            config.saving = policies[id];
-            config.window_frames = self.windows[id];
-            config.delay_frames = Some(self.delays[id]);
+            config.rollback.saving = policies[id];
+            config.rollback.window_frames = self.windows[id];
+            config.rollback.delay_frames = Some(self.delays[id]);
             config.cadence_frames = self.cadence;
         }
         let mut bout = Bout::new(setup, PLAY);

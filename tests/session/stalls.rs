@@ -13,7 +13,7 @@ const PLAY: Play<Playground> =
 /// A match of 120 frames at least on a clean link.
 fn playing(latency: Duration, window_frames: u8, delay_frames: u8) -> Bout<Playground> {
     let setup = Setup::new(u64::from(window_frames), LinkConfig::new(latency)).configure(|config| {
-        (config.window_frames, config.delay_frames) = (window_frames, Some(delay_frames));
+        (config.rollback.window_frames, config.rollback.delay_frames) = (window_frames, Some(delay_frames));
     });
     let mut bout = Bout::new(setup, PLAY);
     assert!(bout.run_until_frame(120), "the match never began");

@@ -44,13 +44,12 @@ fn play(role: &str) -> Result<(), Box<dyn Error>> {
     let host = words.next().filter(|host| *host != "-");
     let host: Option<SocketAddr> = host.map(str::parse).transpose()?;
     let dir = PathBuf::from(words.next().ok_or("no folder")?);
-    let config = Config {
-        frame_rate: 240,
-        delay_frames: Some(0),
-        lost_after: NEVER,
-        no_progress_after: NEVER,
-        ..Config::new(0x4155_544F)
-    };
+    let config = Config::new(0x4155_544F).with(|config| {
+        config.game.frame_rate = 240;
+        config.rollback.delay_frames = Some(0);
+        config.timeouts.lost_after = NEVER;
+        config.timeouts.no_progress_after = NEVER;
+    });
     let mut udp = UdpDriver::bind("127.0.0.1:0".parse()?)?;
     println!("> bound {}", udp.local_addr());
     let mut lobby = match host {

@@ -94,14 +94,13 @@ fn addrs() -> [SocketAddr; 2] {
 }
 
 fn config(entropy: u64, delay_frames: u8, user_data: &[u8]) -> Config {
-    Config {
-        content_hash: 0x0123_4567_89AB_CDEF,
-        delay_frames: Some(delay_frames),
-        seed: Some(42),
-        user_data: user_data.to_vec(),
-        entropy: Some(entropy),
-        ..Config::new(0x6475_656C)
-    }
+    Config::new(0x6475_656C).with(|config| {
+        config.game.content_hash = 0x0123_4567_89AB_CDEF;
+        config.rollback.delay_frames = Some(delay_frames);
+        config.lobby.seed = Some(42);
+        config.lobby.user_data = user_data.to_vec();
+        config.lobby.entropy = Some(entropy);
+    })
 }
 
 /// Every datagram of the match, in order: when, from whom, what.

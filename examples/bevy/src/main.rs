@@ -48,7 +48,7 @@ fn press(_: &World, session: &Session<Snapshot>) -> Input {
 /// Plays a match from its handshake to its verdict.
 fn play() -> Result<String, Box<dyn Error>> {
     let ends = Memory::pair(clock as fn() -> Duration);
-    let config = |entropy| Config { entropy: Some(entropy), ..Config::new(0xBE) };
+    let config = |entropy| Config::new(0xBE).with(|config| config.lobby.entropy = Some(entropy));
     let join = Lobby::join(config(2), ends[0].local_addr())?;
     let mut lobbies = [Lobby::host(config(1))?, join];
     let mut drivers = ends.map(Driver::new);

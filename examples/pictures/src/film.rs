@@ -24,7 +24,7 @@ pub(crate) fn shoot() -> Vec<Picture> {
     // The link of `duel` without arguments.
     let mut link = LinkConfig::new(Duration::from_millis(40));
     link.loss = Chance::percent(3);
-    let setup = Setup::new(SEED.into(), link).configure(|config| config.delay_frames = None);
+    let setup = Setup::new(SEED.into(), link).configure(|config| config.rollback.delay_frames = None);
     let mut bout = Bout::new(setup, Play { build: Duel::new, script: every_fourth });
     for id in 0..2_u32 {
         let mut bot = Bot::new(SEED + id, Level::Hard);

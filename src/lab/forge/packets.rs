@@ -95,14 +95,14 @@ pub fn hello(config: &Config, nonce: u64, cookie: u64) -> Message<'_> {
     Message::Hello(Hello {
         nonce,
         cookie,
-        game_id: config.game_id,
-        content_hash: config.content_hash,
-        frame_rate: config.frame_rate,
-        delay_frames: config.delay_frames.unwrap_or(0),
-        window_frames: config.window_frames,
-        axes: config.axes,
-        capabilities: config.extensions,
-        user_data: &config.user_data,
+        game_id: config.game.id,
+        content_hash: config.game.content_hash,
+        frame_rate: config.game.frame_rate,
+        delay_frames: config.rollback.delay_frames.unwrap_or(0),
+        window_frames: config.rollback.window_frames,
+        axes: config.game.axes,
+        capabilities: config.lobby.extensions,
+        user_data: &config.lobby.user_data,
     })
 }
 
@@ -114,12 +114,12 @@ pub fn offer(config: &Config, nonce: u64, token: u64) -> Message<'_> {
         first_frame: WireFrame(5_000),
         seed: 99,
         seat: Player::Two,
-        delay_frames: config.delay_frames.unwrap_or(0),
-        window_frames: config.window_frames,
+        delay_frames: config.rollback.delay_frames.unwrap_or(0),
+        window_frames: config.rollback.window_frames,
         cadence_frames: 30,
-        capabilities: config.extensions,
+        capabilities: config.lobby.extensions,
         token,
-        user_data: &config.user_data,
+        user_data: &config.lobby.user_data,
     })
 }
 

@@ -130,14 +130,14 @@ fn setup(case: &Case, axes: u8, rematch: bool) -> Setup {
     let drawn = |what: u32, below: u32| mix(case.seed as u32 ^ (case.seed >> 32) as u32, what) % below;
     let game_seed = mix(case.seed as u32, (case.seed >> 32) as u32 ^ 0x5EED).max(1);
     for (id, (config, clock)) in setup.configs.iter_mut().zip(&mut setup.clocks).enumerate() {
-        config.seed = Some(game_seed);
-        config.axes = axes;
-        config.seat = if rematch { Player::Two } else { Player::One };
+        config.lobby.seed = Some(game_seed);
+        config.game.axes = axes;
+        config.lobby.seat = if rematch { Player::Two } else { Player::One };
         if case.variety {
             let id = id as u32 * 16;
-            config.delay_frames = Some([0, 0, 1, 2][drawn(id, 4) as usize]);
-            config.window_frames = 6 + drawn(id + 1, 5) as u8;
-            config.saving = if drawn(id + 4, 3) == 0 { Saving::Sparse } else { Saving::Auto };
+            config.rollback.delay_frames = Some([0, 0, 1, 2][drawn(id, 4) as usize]);
+            config.rollback.window_frames = 6 + drawn(id + 1, 5) as u8;
+            config.rollback.saving = if drawn(id + 4, 3) == 0 { Saving::Sparse } else { Saving::Auto };
             let skew_ppm = drawn(id + 2, 401).cast_signed() - 200;
             *clock = Clock::new(Duration::from_millis(u64::from(drawn(id + 3, 1_000_000))), skew_ppm);
         }
@@ -148,6 +148,6 @@ fn setup(case: &Case, axes: u8, rematch: bool) -> Setup {
 /// Whether there must be something to predict: neither machine has a delay, so that the one that is ahead never has the
 /// other's input in time; or the way is longer than what the delays cover.
 fn expects_rollbacks(case: &Case, configs: &[Config; 2]) -> bool {
-    let delays = configs.each_ref().map(|config| u32::from(config.delay_frames.unwrap_or(0)));
+    let delays = configs.each_ref().map(|config| u32::from(config.rollback.delay_frames.unwrap_or(0)));
     delays == [0, 0] || case.link.latency > configs[0].frame_length() * (delays[0].min(delays[1]) + 1)
 }

@@ -2,7 +2,7 @@
 
 use crate::Player;
 use crate::session::advice::DelayAdvice;
-use crate::session::config::ConfigError;
+use crate::session::config_error::ConfigError;
 use crate::wire::Numbering;
 use crate::wire::message::{Extensions, RefuseField};
 use crate::wire::rbn1::Flags;

@@ -152,7 +152,7 @@ impl Hosting {
 
     pub(super) fn advice(&self, config: &Config) -> DelayAdvice {
         let rtt = self.link.rtt.percentile_95().unwrap_or(self.first_trip);
-        advise_delay(rtt.into(), ASSUMED_LOSS, config.window_frames, config.frame_rate)
+        advise_delay(rtt.into(), ASSUMED_LOSS, config.rollback.window_frames, config.game.frame_rate)
     }
 
     pub(super) fn poll_transmit(
@@ -181,11 +181,11 @@ impl Hosting {
                     seed: terms.seed,
                     seat: terms.seat.other(),
                     delay_frames: terms.delay_frames,
-                    window_frames: config.window_frames,
+                    window_frames: config.rollback.window_frames,
                     cadence_frames: terms.cadence_frames,
-                    capabilities: config.extensions,
+                    capabilities: config.lobby.extensions,
                     token: terms.token,
-                    user_data: &config.user_data,
+                    user_data: &config.lobby.user_data,
                 };
                 wire::encode_message(&header, &Message::Offer(offer), buf).ok()
             }

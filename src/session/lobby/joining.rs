@@ -140,9 +140,10 @@ impl Joining {
     /// on the round trips that it has measured: the host's delay is a claim, which must not slow the joiner down.
     pub(super) fn conclude(self, mut terms: Agreed, config: &Config) -> (Link, Agreed) {
         let mut link = self.link;
-        if config.delay_frames.is_none() {
+        if config.rollback.delay_frames.is_none() {
             let rtt = link.rtt.percentile_95().or(self.first_trip).unwrap_or_default();
-            let advice = advise_delay(rtt.into(), ASSUMED_LOSS, config.window_frames, config.frame_rate);
+            let advice =
+                advise_delay(rtt.into(), ASSUMED_LOSS, config.rollback.window_frames, config.game.frame_rate);
             terms.delay_frames = advice.delay_frames.min(config.max_delay_frames());
         }
         terms.round_trip = link.rtt.smoothed().or(self.first_trip).map(Duration::from);
@@ -152,7 +153,7 @@ impl Joining {
 
     /// The terms of the host's offer, from the joiner's point of view.
     fn terms(&self, config: &Config, offer: &Offer<'_>) -> Agreed {
-        let announced_delay_frames = config.delay_frames.unwrap_or(0);
+        let announced_delay_frames = config.rollback.delay_frames.unwrap_or(0);
         Agreed {
             peer: self.link.addr,
             seat: offer.seat,
@@ -168,7 +169,7 @@ impl Joining {
             cadence_frames: offer.cadence_frames,
             nonce: self.nonce,
             announced_delay_frames,
-            extensions: config.extensions.shared_with(offer.capabilities),
+            extensions: config.lobby.extensions.shared_with(offer.capabilities),
         }
     }
 
@@ -189,14 +190,14 @@ impl Joining {
         let hello = Hello {
             nonce: self.nonce,
             cookie: self.cookie,
-            game_id: config.game_id,
-            content_hash: config.content_hash,
-            frame_rate: config.frame_rate,
-            delay_frames: config.delay_frames.unwrap_or(0),
-            window_frames: config.window_frames,
-            axes: config.axes,
-            capabilities: config.extensions,
-            user_data: &config.user_data,
+            game_id: config.game.id,
+            content_hash: config.game.content_hash,
+            frame_rate: config.game.frame_rate,
+            delay_frames: config.rollback.delay_frames.unwrap_or(0),
+            window_frames: config.rollback.window_frames,
+            axes: config.game.axes,
+            capabilities: config.lobby.extensions,
+            user_data: &config.lobby.user_data,
         };
         let header = self.link.stamp(now);
         if self.offer.is_some() {

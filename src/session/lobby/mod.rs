@@ -9,7 +9,7 @@ pub(super) use agreement::InputFormat;
 pub use agreement::{Agreed, Incoming, LobbyError, Mismatch};
 pub(super) use hosting::seat_number;
 
-use super::config::Config;
+use super::config::{Config, GameConfig};
 use crate::peer::cookie::Cookies;
 use crate::peer::desk::{Desk, Essentials};
 use crate::peer::entropy::Entropy;
@@ -84,11 +84,11 @@ impl Lobby {
 
     fn new(config: Config, target: Option<SocketAddr>) -> Result<Self, LobbyError> {
         config.check().map_err(LobbyError::Config)?;
-        let mut entropy = config.entropy.map_or_else(Entropy::of_system, Entropy::new);
-        if let (Some(_), Some(target)) = (config.entropy, target) {
+        let mut entropy = config.lobby.entropy.map_or_else(Entropy::of_system, Entropy::new);
+        if let (Some(_), Some(target)) = (config.lobby.entropy, target) {
             entropy.mix(target);
         }
-        let Config { game_id, content_hash, frame_rate, axes, .. } = config;
+        let GameConfig { id: game_id, content_hash, frame_rate, axes } = config.game;
         let essentials = Essentials { game_id, content_hash, frame_rate, axes };
         let desk = Desk::new(Cookies::new(&mut entropy), essentials);
         let mut lobby = Self {
@@ -138,11 +138,11 @@ impl Lobby {
         }
         let config = &self.config;
         let advised = || hosting.advice(config).delay_frames.min(config.max_delay_frames());
-        let delay_frames = config.delay_frames.unwrap_or_else(advised);
+        let delay_frames = config.rollback.delay_frames.unwrap_or_else(advised);
         let terms = Agreed {
             peer: hosting.link.addr,
-            seat: config.seat,
-            seed: config.seed.unwrap_or_else(|| self.entropy.next_seed()),
+            seat: config.lobby.seat,
+            seed: config.lobby.seed.unwrap_or_else(|| self.entropy.next_seed()),
             is_host: true,
             user_data: hosting.user_data.clone(),
             delay_frames,
@@ -157,7 +157,7 @@ impl Lobby {
             cadence_frames: config.cadence_frames,
             nonce: hosting.nonce,
             announced_delay_frames: delay_frames,
-            extensions: config.extensions.shared_with(hosting.extensions),
+            extensions: config.lobby.extensions.shared_with(hosting.extensions),
         };
         trace::handshake(hosting.link.addr, "offered");
         hosting.stage = HostStage::offered(terms);
@@ -166,7 +166,7 @@ impl Lobby {
     /// Accepts the waiting guest, with the host in `own_seat` instead of the config's seat. The guest gets the other
     /// one.
     pub fn accept_in_seat(&mut self, own_seat: Player) {
-        self.config.seat = own_seat;
+        self.config.lobby.seat = own_seat;
         self.accept();
     }
 
@@ -226,10 +226,10 @@ impl Lobby {
     /// Accepts the waiting guest, unless the game is to be asked or the link must be measured first.
     fn decide(&mut self, now: Time) {
         let Role::Host(hosting) = &self.role else { return };
-        if self.config.ask_before_accepting || !matches!(hosting.stage, HostStage::Incoming) {
+        if self.config.lobby.ask_before_accepting || !matches!(hosting.stage, HostStage::Incoming) {
             return;
         }
-        if self.config.delay_frames.is_some() || hosting.has_measured(now) {
+        if self.config.rollback.delay_frames.is_some() || hosting.has_measured(now) {
             self.accept();
         }
     }
@@ -264,7 +264,7 @@ impl Lobby {
     /// Extends a joiner's timeout, because the host has answered.
     fn answered(&mut self, now: Time) {
         if matches!(self.role, Role::Join(_)) {
-            self.give_up_at = Some(now + Span::from(self.config.join_timeout));
+            self.give_up_at = Some(now + Span::from(self.config.timeouts.join_timeout));
         }
     }
 
@@ -273,14 +273,14 @@ impl Lobby {
         let config = &self.config;
         match &self.role {
             Role::Join(joining) => {
-                let (addr, after) = (joining.link.addr, config.join_timeout);
+                let (addr, after) = (joining.link.addr, config.timeouts.join_timeout);
                 let give_up_at = *self.give_up_at.get_or_insert(now + Span::from(after));
                 if now >= give_up_at && self.error.is_none() {
                     trace::handshake(addr, "timed out");
                     self.error = Some(LobbyError::TimedOut { addr, after });
                 }
             }
-            Role::Host(hosting) if hosting.has_gone(now, config.lost_after.into()) => {
+            Role::Host(hosting) if hosting.has_gone(now, config.timeouts.lost_after.into()) => {
                 trace::handshake(hosting.link.addr, "guest gone");
                 self.begin(now);
             }

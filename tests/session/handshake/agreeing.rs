@@ -43,7 +43,7 @@ fn they_agree_over_every_kind_of_link() {
     for (name, link) in links {
         for seed in 0..6 {
             for delay in [Some(0), None] {
-                let setup = Setup::new(seed, link).configure(|config| config.delay_frames = delay);
+                let setup = Setup::new(seed, link).configure(|config| config.rollback.delay_frames = delay);
                 let mut bout = Bout::new(setup, play);
                 let agreed = bout.run_until(Duration::from_secs(10), |bout| {
                     (0..2).all(|id| bout.machine(id).session().is_some())
@@ -79,7 +79,8 @@ fn any_message_of_the_handshake_may_be_lost() {
     for (from, what) in messages {
         for times in [1, 2, 5] {
             for delay in [Some(0), None] {
-                let configs = [HOST, JOINER].map(|id| Config { delay_frames: delay, ..config(id) });
+                let configs =
+                    [HOST, JOINER].map(|id| config(id).with(|config| config.rollback.delay_frames = delay));
                 let mut pair = pair_with(configs);
                 set_latency(&mut pair, ms(60));
                 pair.lose(from, what, times);
@@ -142,7 +143,7 @@ fn a_valid_input_stands_in_for_a_connect_ack_that_never_comes() {
 
 #[test]
 fn without_a_wish_both_play_with_the_delay_that_the_host_has_measured() {
-    let configs = [HOST, JOINER].map(|id| Config { delay_frames: None, ..config(id) });
+    let configs = [HOST, JOINER].map(|id| config(id).with(|config| config.rollback.delay_frames = None));
     let mut pair = pair_with(configs);
     set_latency(&mut pair, ms(60));
     plays(&mut pair, 60);
@@ -155,8 +156,8 @@ fn without_a_wish_both_play_with_the_delay_that_the_host_has_measured() {
 #[test]
 fn each_side_may_have_its_own_delay_and_the_host_has_its_seat() {
     let mut configs = [config(HOST), config(JOINER)];
-    (configs[HOST].delay_frames, configs[HOST].seat) = (Some(1), Player::Two);
-    configs[JOINER].delay_frames = Some(4);
+    (configs[HOST].rollback.delay_frames, configs[HOST].lobby.seat) = (Some(1), Player::Two);
+    configs[JOINER].rollback.delay_frames = Some(4);
     let mut pair = pair_with(configs);
     plays(&mut pair, 60);
     let [host, joiner] = [HOST, JOINER].map(|id| pair.session_mut(id).agreed().clone());
@@ -169,13 +170,13 @@ fn each_side_may_have_its_own_delay_and_the_host_has_its_seat() {
 fn user_data_of_any_allowed_length_arrives() {
     for len in [0, 1, 63, 64] {
         let data = |id: usize| vec![id as u8 + 1; len];
-        let configs = [HOST, JOINER].map(|id| Config { user_data: data(id), ..config(id) });
+        let configs = [HOST, JOINER].map(|id| config(id).with(|config| config.lobby.user_data = data(id)));
         let mut pair = pair_with(configs);
         plays(&mut pair, 10);
         assert_eq!(pair.session_mut(HOST).agreed().user_data, data(JOINER));
         assert_eq!(pair.session_mut(JOINER).agreed().user_data, data(HOST));
     }
-    let long = Config { user_data: vec![0; 65], ..config(HOST) };
+    let long = config(HOST).with(|config| config.lobby.user_data = vec![0; 65]);
     assert!(matches!(Lobby::host(long), Err(LobbyError::Config(_))));
 }
 
@@ -184,8 +185,10 @@ fn two_that_join_each_other_meet() {
     for entropy in 0..8 {
         for delay in [Some(0), None] {
             let lobbies = [HOST, JOINER].map(|id| {
-                let config =
-                    Config { entropy: Some(entropy * 2 + id as u64), delay_frames: delay, ..config(id) };
+                let config = config(id).with(|config| {
+                    config.lobby.entropy = Some(entropy * 2 + id as u64);
+                    config.rollback.delay_frames = delay;
+                });
                 Lobby::join(config, addr(1 - id)).unwrap()
             });
             let mut pair = pair_of(lobbies);
@@ -198,7 +201,7 @@ fn two_that_join_each_other_meet() {
 
 #[test]
 fn every_lobby_of_one_config_is_another() {
-    let config = Config { entropy: None, ..config(JOINER) };
+    let config = config(JOINER).with(|config| config.lobby.entropy = None);
     let hellos = [0, 1].map(|_| {
         let mut lobby = Lobby::join(config.clone(), addr(HOST)).unwrap();
         let mut buf = [0; 1_200];
@@ -226,7 +229,7 @@ fn packets_that_overtake_the_offer_do_not_disturb_the_channel() {
     for seed in 0..200 {
         let link = LinkConfig { jitter: ms(30), ..LinkConfig::new(ms(40)) };
         let delay = if seed % 2 == 0 { Some(0) } else { None };
-        let setup = Setup::new(seed, link).configure(|config| config.delay_frames = delay);
+        let setup = Setup::new(seed, link).configure(|config| config.rollback.delay_frames = delay);
         let mut bout = Bout::new(setup, play);
         bout.eavesdrop();
         assert!(bout.run_until_frame(60), "seed {seed}");
@@ -238,7 +241,7 @@ fn packets_that_overtake_the_offer_do_not_disturb_the_channel() {
 #[test]
 fn a_joiner_takes_its_own_advice_on_the_delay() {
     let mut configs = [config(HOST), config(JOINER)];
-    (configs[HOST].delay_frames, configs[JOINER].delay_frames) = (Some(8), None);
+    (configs[HOST].rollback.delay_frames, configs[JOINER].rollback.delay_frames) = (Some(8), None);
     let mut pair = pair_with(configs);
     set_latency(&mut pair, ms(5));
     plays(&mut pair, 60);
@@ -268,7 +271,7 @@ fn an_offer_without_checksums_is_refused() {
 #[test]
 fn two_joiners_with_the_same_entropy_meet() {
     let lobbies = [HOST, JOINER].map(|id| {
-        let config = Config { entropy: Some(5), ..config(id) };
+        let config = config(id).with(|config| config.lobby.entropy = Some(5));
         Lobby::join(config, addr(1 - id)).unwrap()
     });
     let mut pair = pair_of(lobbies);
@@ -279,10 +282,12 @@ fn two_joiners_with_the_same_entropy_meet() {
 fn limits_of_no_time_are_no_config() {
     type Change = fn(&mut Config);
     let limits: [(&str, Change); 4] = [
-        ("lost_after", |config| (config.interrupted_after, config.lost_after) = Default::default()),
-        ("no_progress_after", |config| config.no_progress_after = Duration::ZERO),
-        ("too_slow_after", |config| config.too_slow_after = Duration::ZERO),
-        ("join_timeout", |config| config.join_timeout = Duration::ZERO),
+        ("lost_after", |config| {
+            (config.timeouts.interrupted_after, config.timeouts.lost_after) = Default::default()
+        }),
+        ("no_progress_after", |config| config.timeouts.no_progress_after = Duration::ZERO),
+        ("too_slow_after", |config| config.timeouts.too_slow_after = Duration::ZERO),
+        ("join_timeout", |config| config.timeouts.join_timeout = Duration::ZERO),
     ];
     for (limit, change) in limits {
         let mut config = config(HOST);
@@ -293,7 +298,7 @@ fn limits_of_no_time_are_no_config() {
         assert!(matches!(Lobby::host(config), Err(LobbyError::Config(found)) if found == error));
     }
     for (cadence_frames, fits) in [(0, false), (1, true), (600, true), (601, false), (u16::MAX, false)] {
-        let config = Config { cadence_frames, ..config(HOST) };
+        let config = config(HOST).with(|config| config.cadence_frames = cadence_frames);
         assert_eq!(config.check().is_ok(), fits, "a cadence of {cadence_frames}");
     }
 }
@@ -301,7 +306,8 @@ fn limits_of_no_time_are_no_config() {
 #[test]
 fn round_trips_of_up_to_three_seconds_are_measured() {
     for rtt in [390, 450, 800, 1_500, 3_000] {
-        let configs = [HOST, JOINER].map(|id| Config { join_timeout: Duration::from_secs(60), ..config(id) });
+        let configs = [HOST, JOINER]
+            .map(|id| config(id).with(|config| config.timeouts.join_timeout = Duration::from_secs(60)));
         let mut pair = pair_with(configs);
         set_latency(&mut pair, ms(rtt / 2));
         plays(&mut pair, 30);

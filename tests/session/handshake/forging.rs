@@ -10,7 +10,7 @@ use rebout::lab::{HOST, JOINER};
 use rebout::wire::WireFrame;
 use rebout::wire::control::{Header, Payload};
 use rebout::wire::message::{Message, Ordered};
-use rebout::{Config, Event, Frame, Reason, Refusal, Verdict};
+use rebout::{Event, Frame, Reason, Refusal, Verdict};
 use std::net::SocketAddr;
 use support::heap;
 
@@ -108,7 +108,7 @@ fn forged_numbers_after_the_offer_do_not_stop_the_handshake() {
 #[test]
 fn forged_numbers_before_the_host_accepts_do_not_stop_it() {
     for (step, count) in PUSHES {
-        let configs = [Config { ask_before_accepting: true, ..config(HOST) }, config(JOINER)];
+        let configs = [config(HOST).with(|config| config.lobby.ask_before_accepting = true), config(JOINER)];
         let mut pair = pair_with(configs);
         assert!(pair.step_until(SOON, |pair| pair.said_by(JOINER, "PONG").len() > 2));
         push_numbers(&mut pair, HOST, step, count);

@@ -15,9 +15,9 @@ use rebout::{Config, Lobby, LobbyError, Player, Protocol};
 fn what_must_match_is_named_with_both_values_on_both_sides() {
     type Change = fn(&mut Config);
     let cases: [(RefuseField, Change, u64, u64); 3] = [
-        (RefuseField::GameId, |config| config.game_id = 0xB1, 0xB0, 0xB1),
-        (RefuseField::ContentHash, |config| config.content_hash = 9, 0, 9),
-        (RefuseField::FrameRate, |config| config.frame_rate = 50, 60, 50),
+        (RefuseField::GameId, |config| config.game.id = 0xB1, 0xB0, 0xB1),
+        (RefuseField::ContentHash, |config| config.game.content_hash = 9, 0, 9),
+        (RefuseField::FrameRate, |config| config.game.frame_rate = 50, 60, 50),
     ];
     for (field, change, at_host, at_joiner) in cases {
         let mut configs = [config(HOST), config(JOINER)];
@@ -73,7 +73,7 @@ fn another_version_is_told_once_its_address_is_proven() {
 #[test]
 fn someone_who_does_not_fit_does_not_keep_the_host_awake() {
     let mut configs = [config(HOST), config(JOINER)];
-    configs[JOINER].game_id = 1;
+    configs[JOINER].game.id = 1;
     let mut pair = pair_with(configs);
     pair.step_until(SOON, |pair| pair.machine(JOINER).error.is_some());
     let now = pair.local_now(HOST);
@@ -112,14 +112,14 @@ fn a_joiner_is_told_that_the_host_is_full_or_declines() {
     assert_eq!(full.machine(JOINER).error, Some(LobbyError::Full));
 
     let mut configs = [config(HOST), config(JOINER)];
-    configs[HOST].ask_before_accepting = true;
+    configs[HOST].lobby.ask_before_accepting = true;
     let mut declined = pair_with(configs);
     declined.run_for(ms(500));
     declined.lobby_mut(HOST).decline();
     declined.step_until(SOON, |pair| pair.machine(JOINER).error.is_some());
     assert_eq!(declined.machine(JOINER).error, Some(LobbyError::Declined));
     assert_eq!(declined.lobby_mut(HOST).incoming(), None);
-    let again = Config { entropy: Some(5), ..config(JOINER) };
+    let again = config(JOINER).with(|config| config.lobby.entropy = Some(5));
     declined.restart(JOINER, Lobby::join(again, addr(HOST)).unwrap());
     declined.run_for(ms(500));
     let incoming = declined.lobby_mut(HOST).incoming();
@@ -131,8 +131,8 @@ fn a_joiner_is_told_that_the_host_is_full_or_declines() {
 #[test]
 fn a_host_sees_who_comes_before_it_accepts() {
     let mut configs = [config(HOST), config(JOINER)];
-    configs[HOST].ask_before_accepting = true;
-    configs[HOST].delay_frames = None;
+    configs[HOST].lobby.ask_before_accepting = true;
+    configs[HOST].rollback.delay_frames = None;
     let mut pair = pair_with(configs);
     set_latency(&mut pair, ms(90));
     assert_eq!(pair.lobby_mut(HOST).incoming(), None);
@@ -153,7 +153,7 @@ fn a_host_sees_who_comes_before_it_accepts() {
 #[test]
 fn a_joiner_waits_for_a_host_that_answers_but_takes_its_time() {
     let mut configs = [config(HOST), config(JOINER)];
-    configs[HOST].ask_before_accepting = true;
+    configs[HOST].lobby.ask_before_accepting = true;
     let mut pair = pair_with(configs);
     pair.run_for(Duration::from_secs(25));
     assert_eq!(pair.lobby_mut(JOINER).agreed(), Ok(None), "the host is there and thinks");

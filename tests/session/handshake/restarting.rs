@@ -4,13 +4,13 @@ use super::prove;
 use crate::pair::{LATE, Pair, SOON, addr, config, ms, pair, pair_of, pair_with, plays};
 use core::time::Duration;
 use rebout::lab::{HOST, JOINER};
-use rebout::{Config, Event, Lobby, Reason};
+use rebout::{Event, Lobby, Reason};
 
 #[test]
 fn a_joiner_started_anew_is_believed_when_no_more_frames_come() {
     let mut pair = pair();
     plays(&mut pair, 60);
-    let again = Config { entropy: Some(99), ..config(JOINER) };
+    let again = config(JOINER).with(|config| config.lobby.entropy = Some(99));
     pair.restart(JOINER, Lobby::join(again, addr(HOST)).unwrap());
     let at = pair.local_now(HOST);
     assert!(
@@ -22,7 +22,7 @@ fn a_joiner_started_anew_is_believed_when_no_more_frames_come() {
     assert!(pair.local_now(HOST) - at >= ms(500), "{:?}", pair.local_now(HOST) - at);
     assert!(pair.local_now(HOST) - at < ms(900), "{:?}", pair.local_now(HOST) - at);
     assert_eq!(pair.machine(JOINER).error, None, "and goes on knocking");
-    pair.restart(HOST, Lobby::host(Config { entropy: Some(98), ..config(HOST) }).unwrap());
+    pair.restart(HOST, Lobby::host(config(HOST).with(|config| config.lobby.entropy = Some(98))).unwrap());
     plays(&mut pair, 60);
 }
 
@@ -42,18 +42,21 @@ fn a_restart_is_not_believed_while_frames_come() {
 fn a_host_started_anew_leaves_the_joiner_alone_and_takes_it_again() {
     let mut pair = pair();
     plays(&mut pair, 60);
-    pair.restart(HOST, Lobby::host(Config { entropy: Some(99), ..config(HOST) }).unwrap());
+    pair.restart(HOST, Lobby::host(config(HOST).with(|config| config.lobby.entropy = Some(99))).unwrap());
     assert!(pair.step_until(LATE, |pair| pair.ending(JOINER).is_some()));
     assert_eq!(pair.ending(JOINER), Some(&Event::Disconnected { reason: Reason::TimedOut }));
     assert_eq!(pair.lobby_mut(HOST).agreed(), Ok(None), "packets of the old match bring about nothing");
-    pair.restart(JOINER, Lobby::join(Config { entropy: Some(97), ..config(JOINER) }, addr(HOST)).unwrap());
+    pair.restart(
+        JOINER,
+        Lobby::join(config(JOINER).with(|config| config.lobby.entropy = Some(97)), addr(HOST)).unwrap(),
+    );
     plays(&mut pair, 60);
 }
 
 #[test]
 fn the_host_of_two_that_join_each_other_may_start_anew_too() {
     let join = |id: usize, entropy| {
-        Lobby::join(Config { entropy: Some(entropy), ..config(id) }, addr(1 - id)).unwrap()
+        Lobby::join(config(id).with(|config| config.lobby.entropy = Some(entropy)), addr(1 - id)).unwrap()
     };
     let mut pair = pair_of([join(HOST, 1), join(JOINER, 2)]);
     plays(&mut pair, 60);
@@ -69,12 +72,12 @@ fn the_host_of_two_that_join_each_other_may_start_anew_too() {
 
 #[test]
 fn a_host_started_anew_during_the_handshake_is_found() {
-    let configs = [HOST, JOINER].map(|id| Config { ask_before_accepting: true, ..config(id) });
+    let configs = [HOST, JOINER].map(|id| config(id).with(|config| config.lobby.ask_before_accepting = true));
     let mut pair = pair_with(configs);
     pair.run_for(ms(700));
     assert!(pair.lobby_mut(HOST).incoming().is_some());
     // The joiner has heard the pings of the one before, with other numbers.
-    pair.restart(HOST, Lobby::host(Config { entropy: Some(99), ..config(HOST) }).unwrap());
+    pair.restart(HOST, Lobby::host(config(HOST).with(|config| config.lobby.entropy = Some(99))).unwrap());
     plays(&mut pair, 60);
 }
 
@@ -90,14 +93,17 @@ fn a_joiner_started_anew_during_the_handshake_is_taken() {
         assert!(pair.step_until(SOON, reached));
         pair.restart(
             JOINER,
-            Lobby::join(Config { entropy: Some(97), ..config(JOINER) }, addr(HOST)).unwrap(),
+            Lobby::join(config(JOINER).with(|config| config.lobby.entropy = Some(97)), addr(HOST)).unwrap(),
         );
         if loads {
             // The host has agreed with the one before, and finds out when it plays.
             assert!(pair.step_until(LATE, |pair| pair.ending(HOST).is_some()));
             assert_eq!(pair.ending(HOST), Some(&Event::Disconnected { reason: Reason::Restarted }));
             assert_eq!(pair.machine(JOINER).error, None, "the new one was not sent away");
-            pair.restart(HOST, Lobby::host(Config { entropy: Some(96), ..config(HOST) }).unwrap());
+            pair.restart(
+                HOST,
+                Lobby::host(config(HOST).with(|config| config.lobby.entropy = Some(96))).unwrap(),
+            );
         }
         plays(&mut pair, 60);
     }

@@ -9,7 +9,7 @@ use rebout::lab::forge::{Knows, control, label};
 use rebout::lab::{HOST, JOINER};
 use rebout::wire::control::Payload;
 use rebout::wire::message::RefuseField;
-use rebout::{Config, Event, Lobby, LobbyError, Reason, Refusal, Verdict};
+use rebout::{Event, Lobby, LobbyError, Reason, Refusal, Verdict};
 use std::net::SocketAddr;
 
 /// Keeps only what is said from now on.
@@ -21,7 +21,10 @@ fn forget_said(pair: &mut Pair) {
 #[test]
 fn a_mutual_joiner_goes_on_knocking_when_the_other_is_gone() {
     let lobbies = [HOST, JOINER].map(|id| {
-        let config = Config { entropy: Some(id as u64), ask_before_accepting: true, ..config(id) };
+        let config = config(id).with(|config| {
+            config.lobby.entropy = Some(id as u64);
+            config.lobby.ask_before_accepting = true;
+        });
         Lobby::join(config, addr(1 - id)).unwrap()
     });
     let mut pair = pair_of(lobbies);
@@ -39,14 +42,14 @@ fn a_mutual_joiner_goes_on_knocking_when_the_other_is_gone() {
     );
     // Or it does not.
     pair.run_for(Duration::from_secs(11));
-    let after = config(HOST).join_timeout;
+    let after = config(HOST).timeouts.join_timeout;
     assert_eq!(pair.machine(host).error, Some(LobbyError::TimedOut { addr: addr(1 - host), after }));
 }
 
 #[test]
 fn nobody_there_is_told_after_the_timeout() {
     let mut configs = [config(HOST), config(JOINER)];
-    configs[JOINER].join_timeout = Duration::from_secs(4);
+    configs[JOINER].timeouts.join_timeout = Duration::from_secs(4);
     let mut pair = pair_with(configs);
     pair.machine_mut(HOST).asleep = true;
     pair.run_for(ms(3_990));
@@ -64,7 +67,7 @@ fn nobody_there_is_told_after_the_timeout() {
 #[test]
 fn a_joiner_may_knock_without_end() {
     let mut configs = [config(HOST), config(JOINER)];
-    configs[JOINER].join_timeout = Duration::MAX;
+    configs[JOINER].timeouts.join_timeout = Duration::MAX;
     let mut pair = pair_with(configs);
     pair.machine_mut(HOST).asleep = true;
     pair.run_for(Duration::from_secs(120));
@@ -142,7 +145,7 @@ fn a_joiner_that_vanishes_after_its_request_is_lost_to_the_session() {
 #[test]
 fn a_guest_that_says_farewell_and_nothing_more_makes_room_soon() {
     let mut configs = [config(HOST), config(JOINER)];
-    configs[HOST].ask_before_accepting = true;
+    configs[HOST].lobby.ask_before_accepting = true;
     let mut pair = pair_with(configs);
     pair.run_for(ms(500));
     let knows = Knows::of(&pair, HOST);
@@ -192,10 +195,11 @@ fn message_byte(event: &Event) -> Option<u8> {
 #[test]
 fn messages_survive_any_blackout_that_the_match_survives() {
     for (one_way, seconds) in [(false, 4), (true, 4), (false, 20), (true, 20)] {
-        let configs = [HOST, JOINER].map(|id| Config {
-            lost_after: Duration::from_secs(60),
-            no_progress_after: Duration::from_secs(60),
-            ..config(id)
+        let configs = [HOST, JOINER].map(|id| {
+            config(id).with(|config| {
+                config.timeouts.lost_after = Duration::from_secs(60);
+                config.timeouts.no_progress_after = Duration::from_secs(60);
+            })
         });
         let mut pair = pair_with(configs);
         plays(&mut pair, 30);
@@ -262,7 +266,10 @@ fn a_match_is_played_to_its_end_and_both_know_it() {
 #[test]
 fn a_lobby_that_joins_again_has_all_its_time() {
     let lobbies = [HOST, JOINER].map(|id| {
-        let config = Config { entropy: Some(id as u64), ask_before_accepting: true, ..config(id) };
+        let config = config(id).with(|config| {
+            config.lobby.entropy = Some(id as u64);
+            config.lobby.ask_before_accepting = true;
+        });
         Lobby::join(config, addr(1 - id)).unwrap()
     });
     let mut pair = pair_of(lobbies);

@@ -10,7 +10,7 @@ use rebout::wire::control::{Header, Payload};
 use rebout::wire::message::{Extensions, Leaving, LeavingWhy, Message, Ordered, Resync};
 use rebout::wire::rbn1::Flags;
 use rebout::wire::{self, Packet, WireFrame};
-use rebout::{Buttons, Config, Event, Input, Protocol, Refusal, Save, Session};
+use rebout::{Buttons, Event, Input, Protocol, Refusal, Save, Session};
 use std::time::Duration;
 
 type Victim = Session<<Round as Save>::Snapshot>;
@@ -53,7 +53,8 @@ impl Probe {
 
     /// The same between machines without extensions, which exchange many more control packets.
     fn playing_plainly(victim: usize) -> Self {
-        let configs = [HOST, JOINER].map(|side| Config { extensions: Extensions::NONE, ..config(side) });
+        let configs =
+            [HOST, JOINER].map(|side| config(side).with(|config| config.lobby.extensions = Extensions::NONE));
         Self::of(&Phase::Playing.pair_of(victim, configs), victim)
     }
 

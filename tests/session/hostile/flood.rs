@@ -4,9 +4,9 @@ use super::phase::Phase;
 use super::table::{Expect, Row, rows};
 use super::{MAX_BYTES, from, goes_on, twin, undisturbed_growth};
 use crate::pair::{Pair, addr, both_ended, config, ms, pair_until};
+use rebout::Refusal;
 use rebout::lab::forge::Knows;
 use rebout::lab::{HOST, JOINER};
-use rebout::{Config, Refusal};
 use std::time::Duration;
 use support::{heap, repeats};
 
@@ -78,7 +78,8 @@ fn floods_of_anything_leave_a_match_as_it_is() {
 
 /// Everything that was said in a match, handshake and end included.
 fn earlier_match(entropy: u64) -> Vec<(usize, Vec<u8>)> {
-    let configs = [HOST, JOINER].map(|id| Config { entropy: Some(entropy * 2 + id as u64), ..config(id) });
+    let configs = [HOST, JOINER]
+        .map(|id| config(id).with(|config| config.lobby.entropy = Some(entropy * 2 + id as u64)));
     let mut pair = pair_until::<90>(configs);
     assert!(pair.step_until(Duration::from_secs(10), both_ended));
     pair.said().map(|said| (said.by, said.datagram.to_vec())).collect()

@@ -5,9 +5,9 @@ use super::phase::Phase;
 use super::twin;
 use crate::pair::{Pair, addr, both_ended, config, ms, pair_until, stranger};
 use proptest::prelude::*;
+use rebout::Event;
 use rebout::lab::forge::{Change, Knows, label};
 use rebout::lab::{HOST, JOINER};
-use rebout::{Config, Event};
 use std::cell::OnceCell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -152,7 +152,8 @@ fn other_match() -> Rc<Tape> {
     }
     TAPE.with(|tape| {
         let record = || {
-            let configs = [HOST, JOINER].map(|id| Config { entropy: Some(500 + id as u64), ..config(id) });
+            let configs = [HOST, JOINER]
+                .map(|id| config(id).with(|config| config.lobby.entropy = Some(500 + id as u64)));
             let mut pair = pair_until::<60>(configs);
             assert!(pair.step_until(Duration::from_secs(9), both_ended));
             Rc::new(tape_of(&pair))

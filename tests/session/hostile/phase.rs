@@ -32,7 +32,7 @@ impl Phase {
 
     /// A pair with these configs in this phase, as seen from the victim.
     pub(crate) fn pair_of(self, victim: usize, mut configs: [Config; 2]) -> Pair {
-        configs[HOST].ask_before_accepting = self == Self::Incoming;
+        configs[HOST].lobby.ask_before_accepting = self == Self::Incoming;
         let mut pair = match self {
             Self::Ending | Self::Over => pair_until::<60>(configs),
             _ => pair_with(configs),

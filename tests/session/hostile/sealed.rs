@@ -37,7 +37,7 @@ enum Link {
 /// tell the phases.
 fn sealed(link: Link, phase: Phase, victim: usize) -> Pair {
     let mut configs = [config(HOST), config(JOINER)];
-    configs[HOST].ask_before_accepting = phase == Phase::Incoming;
+    configs[HOST].lobby.ask_before_accepting = phase == Phase::Incoming;
     let mut pair = match phase {
         Phase::Ending | Phase::Over => pair_until::<60>(configs),
         _ => pair_with(configs),

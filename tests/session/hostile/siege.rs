@@ -1,8 +1,8 @@
 //! A match under attack: both sides send messages, and what becomes of them is measured.
 
 use crate::pair::{Pair, config, ms, pair_with};
+use rebout::Event;
 use rebout::lab::{HOST, JOINER};
-use rebout::{Config, Event};
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -44,7 +44,8 @@ pub(super) struct Siege {
 
 impl Siege {
     pub(super) fn new(seed: u64) -> Self {
-        let configs = [HOST, JOINER].map(|id| Config { entropy: Some(seed * 2 + id as u64), ..config(id) });
+        let configs = [HOST, JOINER]
+            .map(|id| config(id).with(|config| config.lobby.entropy = Some(seed * 2 + id as u64)));
         let mut pair = pair_with(configs);
         assert!(pair.run_until_frame(60));
         let begun = pair.world.now();

@@ -38,7 +38,7 @@ impl Game for Short {
 pub(crate) fn transport() -> u64 {
     let time = Cell::new(Duration::ZERO);
     let ends = Memory::pair(|| time.get());
-    let config = |entropy| Config { entropy: Some(entropy), ..Config::new(1) };
+    let config = |entropy| Config::new(1).with(|config| config.lobby.entropy = Some(entropy));
     let host = Lobby::host(config(1)).expect("a valid config");
     let join = Lobby::join(config(2), ends[0].local_addr()).expect("a valid config");
     let (mut drivers, mut lobbies) = (ends.map(Driver::new), [host, join]);

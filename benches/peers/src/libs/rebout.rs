@@ -15,15 +15,14 @@ const RARE_FRAMES: u16 = 600;
 const PAUSE: Duration = Duration::from_micros(250);
 
 pub(super) fn config(setup: &Setup, saving: Saving, me: usize) -> Config {
-    Config {
-        window_frames: setup.depth_frames as u8,
-        delay_frames: Some(0),
-        saving,
-        cadence_frames: if setup.checksums { CADENCE_FRAMES as u16 } else { RARE_FRAMES },
-        seed: Some(7),
-        entropy: Some(1 + me as u64),
-        ..Config::new(0xB0)
-    }
+    Config::new(0xB0).with(|config| {
+        config.rollback.window_frames = setup.depth_frames as u8;
+        config.rollback.delay_frames = Some(0);
+        config.rollback.saving = saving;
+        config.cadence_frames = if setup.checksums { CADENCE_FRAMES as u16 } else { RARE_FRAMES };
+        config.lobby.seed = Some(7);
+        config.lobby.entropy = Some(1 + me as u64);
+    })
 }
 
 enum Phase<W> {

@@ -1,6 +1,6 @@
 //! The match behind a menu or a sheet of words: two bots that demonstrate the game.
 
-use rebout::rollback::{Rollback, RollbackConfig};
+use rebout::rollback::{EngineConfig, Rollback};
 use rebout::{Game, Player};
 
 use super::show::Show;
@@ -26,7 +26,7 @@ impl<'a> Exhibition<'a> {
             show,
             duel,
             bots: [Bot::new(seed, Level::Normal), Bot::new(seed.wrapping_add(1), Level::Hard)],
-            engine: Rollback::new(RollbackConfig::default(), &duel),
+            engine: Rollback::new(EngineConfig::default(), &duel),
             seed,
         }
     }

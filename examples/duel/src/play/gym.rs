@@ -1,7 +1,7 @@
 //! The training: the player, a dummy, and no end.
 
 use rebout::Player;
-use rebout::rollback::{Rollback, RollbackConfig};
+use rebout::rollback::{EngineConfig, Rollback};
 use stage::menu::{Item, Menu, Told, drive};
 
 use super::show::{Show, pauses};
@@ -38,7 +38,7 @@ pub(super) fn train(
     let gym = Gym::new(seed);
     let names = [name.to_owned(), "Dummy".to_owned()];
     let mut session = Session {
-        engine: Rollback::new(RollbackConfig::default(), &gym),
+        engine: Rollback::new(EngineConfig::default(), &gym),
         show: Show::new(screen, &gym.duel, names, false),
         gym,
         dummy: Dummy::default(),
@@ -98,7 +98,7 @@ impl Session<'_> {
             Some(Told::Picked(item)) if item == leave => return true,
             Some(Told::Picked(item)) if item == restart => {
                 self.gym = Gym::new(self.gym.duel.age | 1);
-                self.engine = Rollback::new(RollbackConfig::default(), &self.gym);
+                self.engine = Rollback::new(EngineConfig::default(), &self.gym);
                 (self.dummy, self.meter) = (Dummy::default(), Meter::default());
                 self.show.jump(&self.gym.duel);
                 self.menu = None;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use rebout::replay::Header;
-use rebout::rollback::{Advance, Rollback, RollbackConfig};
+use rebout::rollback::{Advance, EngineConfig, Rollback};
 use rebout::{Buttons, Player, checksum};
 
 use super::asks::{Answer, Asks, Question};
@@ -59,7 +59,7 @@ struct Match<'a> {
 pub fn local(screen: &Screen, options: &Options, hands: [Hand; 2]) -> Ending {
     let duel = Duel::new(options.seed);
     let mut game = Match {
-        engine: Rollback::new(RollbackConfig::default(), &duel),
+        engine: Rollback::new(EngineConfig::default(), &duel),
         reel: options.record.as_ref().map(|folder| Reel::begin(folder, options.header(), &options.names)),
         show: Show::new(screen, &duel, options.names.clone(), options.net),
         duel,

@@ -68,15 +68,15 @@ impl Way {
     pub fn lobby(&self, mut config: Config, asks: bool) -> Result<Lobby, LobbyError> {
         match self {
             Self::Host { door, .. } => {
-                config.ask_before_accepting = asks && matches!(door, Door::Open);
+                config.lobby.ask_before_accepting = asks && matches!(door, Door::Open);
                 Lobby::host(config)
             }
             Self::Join { target, .. } | Self::Bot(target) => {
                 if matches!(self, Self::Join { by, .. } if by.is_by_hand()) {
-                    config.join_timeout = HAND_TIMEOUT;
+                    config.timeouts.join_timeout = HAND_TIMEOUT;
                 } else if self.rendezvous().is_some() {
                     // The way has to be found first, and says itself when there is none.
-                    config.join_timeout = REACH_TIMEOUT;
+                    config.timeouts.join_timeout = REACH_TIMEOUT;
                 }
                 Lobby::join(config, *target)
             }

@@ -130,7 +130,7 @@ const PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Lets a match rest for as long as the player wants.
 pub(super) fn patient(config: &mut Config) {
-    (config.no_progress_after, config.too_slow_after) = (PATIENCE, PATIENCE);
+    (config.timeouts.no_progress_after, config.timeouts.too_slow_after) = (PATIENCE, PATIENCE);
 }
 
 fn welcome(cast: &Cast, agreed: &Agreed) -> String {

@@ -133,8 +133,8 @@ impl Opponent {
         record: Option<PathBuf>,
     ) -> io::Result<Self> {
         let here = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        config.seat = seat;
-        let seed = config.seed.unwrap_or(1).into();
+        config.lobby.seat = seat;
+        let seed = config.lobby.seed.unwrap_or(1).into();
         let udp = UdpDriver::bind(here)?;
         let relay = Relay::start(here, udp.local_addr(), setting.config(), seed)?;
         let seal = (!bare).then(|| Seal::host(Randomness::System)).transpose().map_err(io::Error::other)?;

@@ -31,14 +31,14 @@ pub struct Rules {
 impl Wishes {
     pub fn config(&self) -> Config {
         let mut config = Config::new(GAME_ID);
-        config.content_hash = content_hash(self.rules.frames);
-        config.frame_rate = self.frame_rate;
-        config.window_frames = self.window_frames;
-        config.delay_frames = self.delay_frames;
-        config.seed = self.seed;
-        config.user_data = self.name.as_bytes().to_vec();
+        config.game.content_hash = content_hash(self.rules.frames);
+        config.game.frame_rate = self.frame_rate;
+        config.rollback.window_frames = self.window_frames;
+        config.rollback.delay_frames = self.delay_frames;
+        config.lobby.seed = self.seed;
+        config.lobby.user_data = self.name.as_bytes().to_vec();
         // Directions that were held one after the other during a stall must not become both at once.
-        config.kept_buttons = !(LEFT | RIGHT | UP | DOWN);
+        config.rollback.kept_buttons = !(LEFT | RIGHT | UP | DOWN);
         config
     }
 }

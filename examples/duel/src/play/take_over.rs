@@ -25,8 +25,8 @@ pub(super) fn take_over(
     devices: &Devices,
 ) -> Result<bool, ConfigError> {
     let mut config = Config::new(GAME_ID);
-    config.frame_rate = match playback.recording().header().frame_rate {
-        0 => config.frame_rate,
+    config.game.frame_rate = match playback.recording().header().frame_rate {
+        0 => config.game.frame_rate,
         rate => rate,
     };
     let names = crate::shelf::names(playback.recording());

@@ -7,7 +7,7 @@ use games::duel::Duel;
 use games::duel::bot::Level;
 use games::duel::effects::{Effect, Shown};
 use games::duel::script;
-use rebout::rollback::{Advance, Rollback, RollbackConfig};
+use rebout::rollback::{Advance, EngineConfig, Rollback};
 use rebout::{Cue, CueChange, Cues, Frame, Game, Inputs, Player, Save};
 use stage::sound::{Bank, Levels, Mixer, Sound, SoundId};
 
@@ -109,7 +109,7 @@ fn online(inputs: &[Inputs], ears: Ears) -> Heard {
     let (sound, mut mixer) = hits_in_memory();
     let mut duel = Duel::new(7);
     // A cue that moves keeps the time of its first start; here every one must be in time.
-    let config = RollbackConfig { cue_moves_within: 0, ..RollbackConfig::default() };
+    let config = EngineConfig { cue_moves_within: 0, ..EngineConfig::default() };
     let mut engine = Rollback::new(config, &duel);
     let (mut asked, mut heard) = (Vec::new(), Heard::default());
     for (now, frame) in (0..).zip(inputs) {

@@ -1,0 +1,101 @@
+//! The reasons why a configuration is not valid.
+
+use super::config::MAX_DELAY_FRAMES;
+use crate::MAX_AXES;
+use crate::rollback::MAX_WINDOW;
+use crate::wire::message::{MAX_CADENCE, MAX_USER_DATA, MAX_WINDOW_AND_DELAY};
+use core::fmt;
+use core::time::Duration;
+
+/// Why a [`Config`](crate::Config) is not valid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The frame rate is 0.
+    FrameRate,
+    /// There are more axes than [`MAX_AXES`].
+    Axes {
+        /// The number of axes.
+        axes: u8,
+    },
+    /// The window is greater than [`MAX_WINDOW`].
+    Window {
+        /// The window.
+        window_frames: u8,
+    },
+    /// The delay is greater than [`MAX_DELAY_FRAMES`].
+    Delay {
+        /// The delay.
+        delay_frames: u8,
+    },
+    /// Window and delay are together more than 16: the unacked inputs would not fit one packet.
+    WindowAndDelay {
+        /// The window.
+        window_frames: u8,
+        /// The delay.
+        delay_frames: u8,
+    },
+    /// No frames between checksums, or more than 600: a desync would not be noticed.
+    Cadence {
+        /// The value.
+        cadence_frames: u16,
+    },
+    /// A time limit of 0: the match would be over before it begins.
+    NoPatience {
+        /// The name of the field.
+        limit: &'static str,
+    },
+    /// The seed is 0.
+    Seed,
+    /// The user data is longer than 64 bytes.
+    UserData {
+        /// The length of the user data.
+        len: usize,
+    },
+    /// The target has no random numbers of its own, and the config brings none.
+    Entropy,
+    /// The match would be lost before it is interrupted.
+    Silence {
+        /// The silence after which it is interrupted.
+        interrupted_after: Duration,
+        /// The silence after which it is lost.
+        lost_after: Duration,
+    },
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::FrameRate => f.write_str("the frame rate is 0"),
+            Self::Axes { axes } => write!(f, "{axes} axes are more than {MAX_AXES}"),
+            Self::Window { window_frames } => {
+                write!(f, "a window of {window_frames} frames is more than {MAX_WINDOW}")
+            }
+            Self::Delay { delay_frames } => {
+                write!(f, "an input delay of {delay_frames} frames is more than {MAX_DELAY_FRAMES}")
+            }
+            Self::WindowAndDelay { window_frames, delay_frames } => write!(
+                f,
+                "a window of {window_frames} and an input delay of {delay_frames} frames are together more than \
+                 {MAX_WINDOW_AND_DELAY}"
+            ),
+            Self::Cadence { cadence_frames } => {
+                write!(f, "a cadence of {cadence_frames} frames is outside 1..={MAX_CADENCE}")
+            }
+            Self::NoPatience { limit } => write!(f, "{limit} is 0"),
+            Self::Seed => f.write_str("the seed is 0"),
+            Self::UserData { len } => {
+                write!(f, "user data of {len} bytes is more than {MAX_USER_DATA}")
+            }
+            Self::Entropy => {
+                f.write_str("no entropy is given, and this target has no random numbers of its own")
+            }
+            Self::Silence { interrupted_after, lost_after } => write!(
+                f,
+                "a match that is lost after {lost_after:?} cannot be interrupted after {interrupted_after:?}"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for ConfigError {}
