@@ -9,30 +9,75 @@ use rebout::{Bundle, Buttons, Cues, Game, Inputs, Player, fields};
 
 const JUMP: Buttons = Buttons(1);
 
-/// Two who jump; the more often, the higher.
+/// The rules of a [`Toy`]. One type plays all of them: each type builds its own session, network and oracle, which takes
+/// seconds.
+#[derive(Clone, Copy, PartialEq)]
+enum Rules {
+    /// Two who jump; the more often, the higher.
+    Jumps,
+    /// Jumps, and it is over at ten of them.
+    Race,
+    /// The sticks move two points.
+    Sticks,
+    /// Much happens, whatever is pressed.
+    Noise,
+    /// Noise, and a lamp that is lit while a button is held.
+    Lamp,
+    /// Nothing ever happens.
+    Still,
+}
+
 #[derive(Clone, Copy)]
-struct Jumpers {
+struct Toy {
+    rules: Rules,
     frame: u32,
-    height: [u32; 2],
+    noise: u32,
+    at: [i32; 2],
     held: [bool; 2],
 }
-fields!(Jumpers { frame, height, held });
+fields!(Toy { rules: _, frame, noise, at, held });
 
-impl Jumpers {
-    fn new(seed: u32) -> Self {
-        Self { frame: seed, height: [0; 2], held: [false; 2] }
+impl Toy {
+    fn new(rules: Rules, seed: u32) -> Self {
+        Self { rules, frame: seed, noise: 0, at: [0; 2], held: [false; 2] }
     }
 }
 
-impl Game for Jumpers {
+impl Game for Toy {
     fn step(&mut self, inputs: Inputs, _: &mut Cues) {
-        self.frame = self.frame.wrapping_add(1);
-        for player in Player::BOTH {
-            let (at, holds) = (player.index(), inputs[player].holds(JUMP));
-            self.height[at] += u32::from(holds && !self.held[at]);
-            self.held[at] = holds;
+        match self.rules {
+            Rules::Jumps | Rules::Race => {
+                self.frame = self.frame.wrapping_add(1);
+                for player in Player::BOTH {
+                    let (at, holds) = (player.index(), inputs[player].holds(JUMP));
+                    self.at[at] += i32::from(holds && !self.held[at]);
+                    self.held[at] = holds;
+                }
+            }
+            Rules::Sticks => {
+                self.frame = self.frame.wrapping_add(1);
+                for player in Player::BOTH {
+                    self.at[player.index()] += i32::from(inputs[player].axis(1));
+                }
+            }
+            Rules::Noise | Rules::Lamp => {
+                self.frame = self.frame.wrapping_mul(0x9E37_79B1).wrapping_add(1);
+                self.noise ^= self.frame;
+                if self.rules == Rules::Lamp {
+                    self.held = inputs.0.map(|input| input.holds(JUMP));
+                }
+            }
+            Rules::Still => {}
         }
     }
+
+    fn finished(&self) -> bool {
+        self.rules == Rules::Race && self.at.iter().any(|jumps| *jumps >= 10)
+    }
+}
+
+fn toy(rules: Rules) -> Stress<Toy> {
+    Stress::new(move |seed| Toy::new(rules, seed))
 }
 
 fn short(match_frames: u32) -> Plan {
@@ -59,7 +104,7 @@ fn why(report: &Report) -> String {
 
 #[test]
 fn a_good_game_is_well_on_all_links_with_random_hands() {
-    let stress = Stress::new(Jumpers::new).plan(short(600));
+    let stress = toy(Rules::Jumps).plan(short(600));
     let report = stress.run(26 * 2 * 900);
     assert!(report.is_well(), "{report}");
     assert_eq!((report.cases.len(), report.tally.rows.len()), (26, 13));
@@ -118,68 +163,23 @@ fn a_failure_says_how_to_see_it_again() {
 #[test]
 fn a_run_that_proves_nothing_is_not_well() {
     // The state lives, and nobody presses a button that the game knows.
-    let idle = Stress::new(Jumpers::new).press(|turn| random(turn, Buttons(0x8000), 0)).plan(short(600));
-    let still = |_: u32| Jumpers { frame: 0, height: [0; 2], held: [false; 2] };
-    let stuck = Stress::new(move |seed| Stuck(still(seed)));
+    let idle = toy(Rules::Jumps).press(|turn| random(turn, Buttons(0x8000), 0)).plan(short(600));
     let distant = Plan { links: vec![("distant", LinkConfig::distant())], ..short(600) };
-    let unlike =
-        Stress::new(Jumpers::new).expect("nobody flew", |game| game.height[0] > 10_000).plan(distant.clone());
+    let unlike = toy(Rules::Jumps).expect("nobody flew", |game| game.at[0] > 10_000).plan(distant.clone());
     assert_eq!(why(&idle.run(1)), "vacuous: the state hardly changed");
-    assert_eq!(why(&stuck.plan(distant.clone()).run(1)), "vacuous: the state hardly changed");
+    assert_eq!(why(&toy(Rules::Still).plan(distant.clone()).run(1)), "vacuous: the state hardly changed");
     assert_eq!(why(&unlike.run(1)), "vacuous: nobody flew");
-    let lively = Stress::new(Lively::new).press(|_| Buttons::NONE).plan(distant);
+    let lively = toy(Rules::Noise).press(|_| Buttons::NONE).plan(distant);
     assert_eq!(why(&lively.run(1)), "vacuous: nothing was predicted wrongly");
-    let lively = Stress::new(Lively::new).plan(short(600));
+    let lively = toy(Rules::Noise).plan(short(600));
     assert_eq!(why(&lively.run(1)), "vacuous: the inputs made no difference");
-}
-
-/// Nothing ever happens in it.
-#[derive(Clone, Copy)]
-struct Stuck(Jumpers);
-fields!(Stuck(jumpers));
-
-impl Game for Stuck {
-    fn step(&mut self, _: Inputs, _: &mut Cues) {}
-}
-
-/// Much happens, whatever is pressed.
-#[derive(Clone, Copy)]
-struct Lively {
-    a: u32,
-    b: u32,
-}
-fields!(Lively { a, b });
-
-impl Lively {
-    fn new(seed: u32) -> Self {
-        Self { a: seed, b: 0 }
-    }
-}
-
-impl Game for Lively {
-    fn step(&mut self, _: Inputs, _: &mut Cues) {
-        self.a = self.a.wrapping_mul(0x9E37_79B1).wrapping_add(1);
-        self.b ^= self.a;
-    }
 }
 
 #[test]
 fn a_bot_sees_the_game_and_a_match_that_ends_early_is_well() {
-    /// Over at ten jumps.
-    #[derive(Clone, Copy)]
-    struct Race(Jumpers);
-    fields!(Race(jumpers));
-    impl Game for Race {
-        fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
-            self.0.step(inputs, cues);
-        }
-        fn finished(&self) -> bool {
-            self.0.height.iter().any(|height| *height >= 10)
-        }
-    }
     // Jumps when it does not hold the button already: it looks at its own machine's state.
-    let stress = Stress::new(|seed| Race(Jumpers::new(seed)))
-        .press(|turn| if turn.game.0.held[turn.player.index()] { Buttons::NONE } else { JUMP })
+    let stress = toy(Rules::Race)
+        .press(|turn| if turn.game.held[turn.player.index()] { Buttons::NONE } else { JUMP })
         .plan(short(600));
     let report = stress.run(13 * 2 * 900);
     assert!(report.is_well(), "{report}");
@@ -189,7 +189,7 @@ fn a_bot_sees_the_game_and_a_match_that_ends_early_is_well() {
 
 #[test]
 fn replays_of_failures_can_be_stored_and_read() {
-    let report = Stress::new(Lively::new).name("lively").plan(short(60)).run(1);
+    let report = toy(Rules::Noise).name("lively").plan(short(60)).run(1);
     let files = report.failure.expect("vacuous").files().unwrap();
     let [("match.rplk", bytes)] = &files[..] else { panic!("{files:?}") };
     let replay = Replay::read(&mut &bytes[..]).unwrap();
@@ -198,22 +198,7 @@ fn replays_of_failures_can_be_stored_and_read() {
 
 #[test]
 fn a_game_of_sticks_is_well_where_its_axes_are_agreed_on_and_vacuous_where_not() {
-    /// Goes where the sticks point.
-    #[derive(Clone, Copy)]
-    struct Sticks {
-        at: [i32; 2],
-        steps: [u32; 2],
-    }
-    fields!(Sticks { at, steps });
-    impl Game for Sticks {
-        fn step(&mut self, inputs: Inputs, _: &mut Cues) {
-            for player in Player::BOTH {
-                self.at[player.index()] += i32::from(inputs[player].axis(1));
-                self.steps[player.index()] += 1;
-            }
-        }
-    }
-    let stress = || Stress::new(|_| Sticks { at: [0; 2], steps: [0; 2] }).plan(short(300));
+    let stress = || toy(Rules::Sticks).plan(short(300));
     let with = stress().axes(2).press(|turn| random(turn, Buttons::NONE, 2)).run(13 * 1_200);
     assert!(with.is_well(), "{with}");
     let without = stress().press(|turn| random(turn, Buttons(1), 2)).run(1);
@@ -236,20 +221,7 @@ fn two_sticks_and_two_triggers_are_well_on_every_link() {
 
 #[test]
 fn inputs_that_leave_no_trace_in_the_last_state_made_a_difference_all_the_same() {
-    /// Lit while a button is held.
-    #[derive(Clone, Copy)]
-    struct Lamp {
-        time: Lively,
-        lit: [bool; 2],
-    }
-    fields!(Lamp { time, lit });
-    impl Game for Lamp {
-        fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
-            self.time.step(inputs, cues);
-            self.lit = inputs.0.map(|input| input.holds(JUMP));
-        }
-    }
-    let lamp = Stress::new(|seed| Lamp { time: Lively::new(seed), lit: [false; 2] })
+    let lamp = toy(Rules::Lamp)
         .press(|turn| if turn.frame.0 < 200 { random(turn, JUMP, 0).buttons() } else { Buttons::NONE })
         .plan(short(300));
     let report = lamp.run(13 * 1_200);
