@@ -30,13 +30,20 @@ impl Ball {
     }
 }
 
-/// A step with a mistake in it; whatever it keeps outside the ball is forgotten by a restore.
-struct Mistaken<F> {
+/// A step with a mistake in it; whatever it keeps outside the ball is forgotten by a restore. Boxed, because the sync
+/// test is built anew for each type of game.
+struct Mistaken<'a> {
     ball: Ball,
-    step: F,
+    step: Box<dyn FnMut(&mut Ball, Inputs) + 'a>,
 }
 
-impl<F> Save for Mistaken<F> {
+impl<'a> Mistaken<'a> {
+    fn new(step: impl FnMut(&mut Ball, Inputs) + 'a) -> Self {
+        Self { ball: Ball::NEW, step: Box::new(step) }
+    }
+}
+
+impl Save for Mistaken<'_> {
     type Snapshot = Ball;
     fn snapshot(&self) -> Ball {
         self.ball
@@ -49,7 +56,7 @@ impl<F> Save for Mistaken<F> {
     }
 }
 
-impl<F: FnMut(&mut Ball, Inputs)> Game for Mistaken<F> {
+impl Game for Mistaken<'_> {
     fn step(&mut self, inputs: Inputs, _: &mut Cues) {
         (self.step)(&mut self.ball, inputs);
     }
@@ -62,7 +69,7 @@ fn lively(frame: u32) -> Inputs {
 fn run<G: Game>(
     game: &mut G,
     frames: u32,
-    inputs: impl Fn(u32) -> Inputs,
+    inputs: fn(u32) -> Inputs,
 ) -> Result<rebout::SyncReport, SyncTestError> {
     let mut test = SyncTest::new(game, 7, 42);
     for frame in 0..frames {
@@ -81,7 +88,7 @@ fn differing(error: &SyncTestError) -> Vec<&str> {
 
 #[test]
 fn a_game_without_a_mistake_passes() {
-    let mut game = Mistaken { ball: Ball::NEW, step: |ball: &mut Ball, inputs| ball.kick(inputs) };
+    let mut game = Mistaken::new(Ball::kick);
     let report = run(&mut game, 500, lively).unwrap();
     assert_eq!(report.frames, 500);
     assert!(report.resimulated_frames > 1500 && report.resimulated_frames < 2500, "{report:?}");
@@ -102,7 +109,7 @@ fn a_counter_outside_the_state_is_found() {
             ball.bounces += 1;
         }
     };
-    let error = run(&mut Mistaken { ball: Ball::NEW, step }, 500, lively).unwrap_err();
+    let error = run(&mut Mistaken::new(step), 500, lively).unwrap_err();
     assert!(matches!(error, SyncTestError::Resimulation { .. }));
     assert_eq!(differing(&error), ["bounces"]);
 }
@@ -114,7 +121,7 @@ fn randomness_outside_the_state_is_found() {
         ball.kick(inputs);
         ball.x += rng.range(-1, 1);
     };
-    let error = run(&mut Mistaken { ball: Ball::NEW, step }, 500, lively).unwrap_err();
+    let error = run(&mut Mistaken::new(step), 500, lively).unwrap_err();
     assert_eq!(differing(&error), ["x"]);
 }
 
@@ -128,7 +135,7 @@ fn a_step_that_depends_on_how_often_it_was_called_is_found() {
         }
         ball.kick(inputs);
     };
-    let error = run(&mut Mistaken { ball: Ball::NEW, step }, 500, lively).unwrap_err();
+    let error = run(&mut Mistaken::new(step), 500, lively).unwrap_err();
     let SyncTestError::Resimulation { frame, depth, ref fields } = error else { panic!("{error}") };
     assert_eq!((frame, depth), (Frame(1), 1));
     assert_eq!(fields.len(), 2, "{fields:?}");
@@ -271,7 +278,7 @@ fn a_failure_can_be_repeated_from_its_seed() {
             ball.kick(inputs);
             ball.bounces += u32::from(calls % 307 == 0);
         };
-        let mut game = Mistaken { ball: Ball::NEW, step };
+        let mut game = Mistaken::new(step);
         let mut test = SyncTest::new(&game, 9, seed);
         (0..500).find_map(|frame| test.advance(&mut game, lively(frame)).err()).unwrap()
     };
@@ -282,7 +289,7 @@ fn a_failure_can_be_repeated_from_its_seed() {
 
 #[test]
 fn a_run_in_which_no_input_changed_proves_nothing() {
-    let mut game = Mistaken { ball: Ball::NEW, step: |ball: &mut Ball, inputs| ball.kick(inputs) };
+    let mut game = Mistaken::new(Ball::kick);
     let error = run(&mut game, 300, |_| Inputs::from([Buttons(1), Buttons(0)])).unwrap_err();
     assert_eq!(error, SyncTestError::InputsNeverChanged { frames: 300 });
     assert_eq!(error.to_string(), "nothing proved: no input changed in 300 frames");
@@ -290,7 +297,7 @@ fn a_run_in_which_no_input_changed_proves_nothing() {
 
 #[test]
 fn a_run_of_no_frames_proves_nothing() {
-    let mut game = Mistaken { ball: Ball::NEW, step: |ball: &mut Ball, inputs| ball.kick(inputs) };
+    let mut game = Mistaken::new(Ball::kick);
     assert_eq!(run(&mut game, 0, lively), Err(SyncTestError::InputsNeverChanged { frames: 0 }));
 }
 
@@ -299,20 +306,20 @@ fn a_run_in_which_the_state_hardly_changed_proves_nothing() {
     let step = |ball: &mut Ball, inputs: Inputs| {
         ball.x = (ball.x + i32::from(inputs[Player::One].buttons().0 == 4)).min(5);
     };
-    let error = run(&mut Mistaken { ball: Ball::NEW, step }, 300, lively).unwrap_err();
+    let error = run(&mut Mistaken::new(step), 300, lively).unwrap_err();
     assert_eq!(error, SyncTestError::StateHardlyChanged { changes: 5, frames: 300 });
 }
 
 #[test]
 fn a_run_in_which_no_input_mattered_proves_nothing() {
     let step = |ball: &mut Ball, _: Inputs| ball.x += 1;
-    let error = run(&mut Mistaken { ball: Ball::NEW, step }, 320, lively).unwrap_err();
+    let error = run(&mut Mistaken::new(step), 320, lively).unwrap_err();
     assert_eq!(error, SyncTestError::InputsWithoutEffect { trials: 20 });
 }
 
 #[test]
 fn a_fixed_depth_goes_back_by_it_every_frame() {
-    let mut game = Mistaken { ball: Ball::NEW, step: |ball: &mut Ball, inputs| ball.kick(inputs) };
+    let mut game = Mistaken::new(Ball::kick);
     let mut test = SyncTest::with_fixed_depth(&game, 7);
     for frame in 0..100 {
         test.advance(&mut game, lively(frame)).unwrap();
@@ -404,7 +411,7 @@ fn a_mistake_that_shows_only_when_a_frame_is_undone_is_found_at_once() {
 
 #[test]
 fn a_depth_beyond_the_greatest_is_taken_as_the_greatest() {
-    let mut game = Mistaken { ball: Ball::NEW, step: |ball: &mut Ball, inputs| ball.kick(inputs) };
+    let mut game = Mistaken::new(Ball::kick);
     let most = u64::from(SyncTest::<Ball>::MAX_DEPTH);
     let mut test = SyncTest::with_fixed_depth(&game, u32::MAX);
     for frame in 0..200 {

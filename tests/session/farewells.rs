@@ -1,5 +1,6 @@
 //! How a match that is left or given up is told to the other side, whatever the link does at that moment.
 
+use crate::round::{Round, round};
 use core::time::Duration;
 use games::playground::Playground;
 use rebout::lab::forge::{Knows, label, message};
@@ -7,7 +8,7 @@ use rebout::lab::{Bout, HOST, JOINER, Play, Setup, addresses, every_fourth};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::wire::WireFrame;
 use rebout::wire::message::{Leaving, LeavingWhy, Message};
-use rebout::{Cues, Event, Frame, Game, Inputs, Protocol, Reason, Verdict, fields};
+use rebout::{Event, Frame, Protocol, Reason, Verdict};
 
 const PLAY: Play<Playground> =
     Play { build: |seed| Playground::new(seed).expect("a seed"), script: every_fourth };
@@ -141,31 +142,13 @@ fn who_leaves_cannot_call_it_giving_up() {
     assert_eq!(reason(&bout, HOST), Some(Reason::Left));
 }
 
-/// The playground, over in frame 300.
-#[derive(Clone, Copy, Debug)]
-struct Short {
-    play: Playground,
-}
-fields!(Short { play });
-
-impl Game for Short {
-    fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
-        self.play.step(inputs, cues);
-    }
-
-    fn finished(&self) -> bool {
-        self.play.frame >= 300
-    }
-}
-
 #[test]
 fn a_match_that_is_over_without_the_peers_verdict_falls_silent() {
-    let play =
-        Play { build: |seed| Short { play: Playground::new(seed).expect("a seed") }, script: every_fourth };
+    let play = Play { build: |seed| round(seed, 300), script: every_fourth };
     let mut bout = Bout::new(Setup::new(8, LinkConfig::new(ms(30))), play);
     bout.eavesdrop();
     let current =
-        |bout: &Bout<Short>| bout.machine(JOINER).session().map_or(Frame::ZERO, rebout::Session::current);
+        |bout: &Bout<Round>| bout.machine(JOINER).session().map_or(Frame::ZERO, rebout::Session::current);
     assert!(bout.step_until(secs(20), |bout| current(bout) >= Frame(300)));
     // Its inputs are on their way, and the host is never told that they and its own have arrived.
     bout.world.stop(JOINER);

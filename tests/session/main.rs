@@ -14,6 +14,7 @@ mod matches;
 mod nat;
 mod pacing;
 mod pair;
+mod round;
 mod saving;
 mod stalls;
 mod stress;

@@ -1,12 +1,10 @@
 //! A match from the first press to the verdict: stalls, delays, lockstep, messages, leaving, ending, cheating.
 
+use crate::round::{Round, round};
 use core::time::Duration;
-use games::playground::Playground;
 use rebout::lab::{Bout, Play, Setup, every_fourth};
 use rebout::net::link::{Chance, LinkConfig};
-use rebout::{
-    Buttons, Cues, Event, Frame, Game, Input, Inputs, OnDesync, Player, Reason, SendError, Verdict, fields,
-};
+use rebout::{Buttons, Event, Frame, Input, Inputs, OnDesync, Player, Reason, SendError, Verdict};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -16,32 +14,6 @@ const fn ms(ms: u64) -> Duration {
 
 const fn secs(secs: u64) -> Duration {
     Duration::from_secs(secs)
-}
-
-/// The playground with an end, and a way to cheat. Neither is part of the state.
-#[derive(Clone, Copy, Debug)]
-struct Round {
-    play: Playground,
-    ends_at: u32,
-    cheats_at: u32,
-}
-fields!(Round { play, ends_at: _, cheats_at: _ });
-
-impl Game for Round {
-    fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
-        self.play.step(inputs, cues);
-        if self.play.frame == self.cheats_at {
-            self.play.fighters[0].hp += 1_000;
-        }
-    }
-
-    fn finished(&self) -> bool {
-        self.play.frame >= self.ends_at
-    }
-}
-
-fn round(seed: u32, ends_at: u32) -> Round {
-    Round { play: Playground::new(seed).expect("a seed"), ends_at, cheats_at: u32::MAX }
 }
 
 const ENDLESS: Play<Round> = Play { build: |seed| round(seed, u32::MAX), script: every_fourth };

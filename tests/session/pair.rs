@@ -1,13 +1,13 @@
 //! The pair of machines that the tests of handshakes and of hostile datagrams act on: everything that goes over the wire
 //! can be seen, withheld and forged, and the whole can be forked at any moment.
 
+use crate::round::{Round, round};
 use core::time::Duration;
-use games::playground::Playground;
 use rebout::lab::sim::Clock;
 use rebout::lab::{Bout, HOST, JOINER, Play, Setup, addresses, forge};
 use rebout::net::link::LinkConfig;
 use rebout::wire::message::Message;
-use rebout::{Buttons, Config, Cues, Event, Game, Input, Inputs, Lobby, Player, fields};
+use rebout::{Buttons, Config, Event, Input, Lobby, Player};
 use std::net::SocketAddr;
 use std::sync::LazyLock;
 
@@ -28,23 +28,6 @@ pub(crate) fn stranger() -> SocketAddr {
     SocketAddr::from(([203, 0, 113, 9], 9_999))
 }
 
-/// The playground, with an end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Round {
-    play: Playground,
-    last: u32,
-}
-fields!(Round { play, last });
-
-impl Game for Round {
-    fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
-        self.play.step(inputs, cues);
-    }
-    fn finished(&self) -> bool {
-        self.play.frame >= self.last
-    }
-}
-
 /// The buttons of a player: others every few frames.
 pub(crate) fn held(player: Player, frame: u32, _: u32) -> Input {
     let mixed = (frame / 3 + 1).wrapping_mul(0x9E37_79B9) ^ (player.index() as u32 + 1) << 20;
@@ -52,14 +35,8 @@ pub(crate) fn held(player: Player, frame: u32, _: u32) -> Input {
 }
 
 /// A round that ends at frame `LAST`.
-const fn round<const LAST: u32>() -> Play<Round> {
-    Play {
-        build: |seed| Round {
-            play: Playground::new(seed).expect("the seed is agreed on, so not 0"),
-            last: LAST,
-        },
-        script: held,
-    }
+const fn until<const LAST: u32>() -> Play<Round> {
+    Play { build: |seed| round(seed, LAST), script: held }
 }
 
 pub(crate) fn config(side: usize) -> Config {
@@ -114,12 +91,12 @@ pub(crate) fn pair_with(configs: [Config; 2]) -> Pair {
 }
 
 pub(crate) fn pair_of(lobbies: [Lobby; 2]) -> Pair {
-    of_lobbies(lobbies, const { round::<{ u32::MAX }>() })
+    of_lobbies(lobbies, const { until::<{ u32::MAX }>() })
 }
 
 /// Two machines whose round ends at frame `LAST`.
 pub(crate) fn pair_until<const LAST: u32>(configs: [Config; 2]) -> Pair {
-    of_lobbies(lobbies(configs), const { round::<LAST>() })
+    of_lobbies(lobbies(configs), const { until::<LAST>() })
 }
 
 pub(crate) fn set_latency(pair: &mut Pair, latency: Duration) {

@@ -2,7 +2,8 @@
 
 use super::forged::ordered;
 use super::phase::Phase;
-use crate::pair::{Pair, Round, addr, config, held, ms};
+use crate::pair::{Pair, addr, config, held, ms};
+use crate::round::Round;
 use rebout::lab::forge::{Guesses, Knows, control, inputs, message, shifted};
 use rebout::lab::sim::EntryKind;
 use rebout::lab::{HOST, JOINER};
