@@ -156,7 +156,7 @@ pub use input::{Buttons, Input, Inputs, MAX_AXES};
 pub use online::{Finish, Now, Online, Options};
 pub use pages::Pages;
 pub use peer::refusal::{Refusal, Refusals};
-pub use protocol::{ConnectionStep, MAX_DATAGRAM, PeerRole, Protocol, canonical};
+pub use protocol::{MAX_DATAGRAM, Protocol, canonical};
 pub(crate) use ring::FrameRing;
 pub use rng::Rng;
 pub use rollback::{Prediction, Saving};

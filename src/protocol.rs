@@ -41,25 +41,41 @@ pub trait Protocol {
         false
     }
 
-    /// Learns of a step of an authenticated connection to `peer`, from a protocol that wraps this one.
+    /// Writes the opening message of an encrypted connection to `peer` into `buf`, and returns its length.
     ///
-    /// A driver on a bare socket never calls it, because nothing there is authenticated. A step may be told again: before
-    /// each packet of a handshake, so that a new state machine on an old connection learns of it too.
-    fn connection(&mut self, now: Duration, peer: SocketAddr, step: ConnectionStep) {
-        let _ = (now, peer, step);
+    /// A machine that joins begins the encrypted handshake when its protocol sends anything to the host and there is no
+    /// connection. That datagram is lost. The opening message travels inside the handshake instead, and the host's protocol
+    /// handles it like a datagram, so that a request needs no round trip of its own.
+    ///
+    /// `None` connects with an empty message, once: the handshake is not repeated on a connection that has fallen silent.
+    /// `Some(0)` is an empty message of a protocol that wants to be connected again then. `buf` has 254 bytes.
+    fn opening(&mut self, now: Duration, peer: SocketAddr, buf: &mut [u8]) -> Option<usize> {
+        let _ = (now, peer, buf);
+        None
     }
 
-    /// Whether this state machine keeps the authenticated connection to `peer`. A protocol that wraps this one may drop
-    /// the connections that nobody keeps.
-    fn keeps(&self, peer: SocketAddr) -> bool {
-        let _ = peer;
-        false
+    /// This protocol as one that follows its encrypted connections. It is for the protocols of this crate.
+    #[doc(hidden)]
+    fn authenticated(&mut self) -> Option<&mut dyn Authenticated> {
+        None
     }
 }
 
-/// A step of an authenticated connection ([`Protocol::connection`]).
+/// A protocol that follows the encrypted connections which it runs on.
+pub trait Authenticated {
+    /// Learns of a step of the connection to `peer`. A step may be told again.
+    fn connection(&mut self, now: Duration, peer: SocketAddr, step: ConnectionStep);
+
+    /// Whether this state machine knows the newest step of the connection to `peer`. If not, it is told the step before it
+    /// handles a datagram of that peer: a new state machine on an old connection learns of the connection that way.
+    fn knows(&self, peer: SocketAddr) -> bool;
+
+    /// Whether this state machine keeps the connection to `peer`. Connections that it does not keep may be dropped.
+    fn keeps(&self, peer: SocketAddr) -> bool;
+}
+
+/// A step of an authenticated connection ([`Authenticated::connection`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum ConnectionStep {
     /// The peer knows the key that admits it, but its packets may be recorded ones: it holds no seat yet.
     Reached {
@@ -81,7 +97,6 @@ pub enum ConnectionStep {
 
 /// The role of a peer, as its key proves it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum PeerRole {
     /// The peer was asked for a match: it is the host.
     Host,

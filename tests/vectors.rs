@@ -90,12 +90,13 @@ fn handshake(name: &str, pattern: u8, mac_key: &[u8]) -> [[u8; 32]; 2] {
         let retry = [&[0xE1, 0x0A, 0x0B][..], &NONCE, &COOKIE, &key].concat();
         assert_eq!(with_mac(mac_key, retry), block(&format!("{name}-retry")));
     }
-    let letter = |text: Vec<u8>| {
-        let mut letter = [&(text.len() as u16).to_be_bytes()[..], &text].concat();
-        letter.resize(256, 0);
-        if by_letter { letter } else { text }
+    let padded = |text: Vec<u8>| {
+        let mut whole = [&(text.len() as u16).to_be_bytes()[..], &text].concat();
+        whole.resize(256, 0);
+        whole
     };
-    let (first, second) = (letter(counted(0, 123)), letter(counted(100, 53)));
+    let answer = counted(100, 53);
+    let (first, second) = (padded(counted(0, 123)), if by_letter { padded(answer) } else { answer });
 
     let head = [&[0xE2, 1, pattern, 0x0A, 0x0C][..], &NONCE, &COOKIE].concat();
     let prologue = [&b"rebout seal 1"[..], &head].concat();

@@ -3,7 +3,6 @@
 use super::ConnectError;
 use super::paths::{Around, Paths};
 use super::peer::{ConnectionStats, Hint, PeerInfo};
-use crate::protocol::ConnectionStep;
 use crate::seal::{ConnectionKeys, Seal, SealRefusal, Sealed};
 use crate::{Protocol, canonical};
 use core::time::Duration;
@@ -225,13 +224,5 @@ impl<P: Protocol> Protocol for Layered<'_, P> {
 
     fn lingers(&self) -> bool {
         each!(self, inner => inner.lingers())
-    }
-
-    fn connection(&mut self, now: Duration, peer: SocketAddr, step: ConnectionStep) {
-        each!(self, inner => inner.connection(now, peer, step));
-    }
-
-    fn keeps(&self, peer: SocketAddr) -> bool {
-        each!(self, inner => inner.keeps(peer))
     }
 }

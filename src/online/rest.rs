@@ -1,6 +1,7 @@
 //! A connection between two matches: nothing is said, and the peer is kept.
 
 use crate::Protocol;
+use crate::protocol::{Authenticated, ConnectionStep};
 use core::time::Duration;
 use std::net::SocketAddr;
 
@@ -16,6 +17,18 @@ impl Protocol for Rest {
 
     fn poll_timeout(&self) -> Option<Duration> {
         None
+    }
+
+    fn authenticated(&mut self) -> Option<&mut dyn Authenticated> {
+        Some(self)
+    }
+}
+
+impl Authenticated for Rest {
+    fn connection(&mut self, _: Duration, _: SocketAddr, _: ConnectionStep) {}
+
+    fn knows(&self, _: SocketAddr) -> bool {
+        true
     }
 
     fn keeps(&self, _: SocketAddr) -> bool {

@@ -3,7 +3,7 @@
 use super::paths::{Path, is_made_up};
 use super::relaying::Relayed;
 use super::{Reach, Relay};
-use crate::protocol::{ConnectionStep, MAX_DATAGRAM, Protocol};
+use crate::protocol::{MAX_DATAGRAM, Protocol};
 use crate::seal::Seal;
 use crate::trace;
 use core::time::Duration;
@@ -82,14 +82,6 @@ impl<P: Protocol> Protocol for Reaching<'_, P> {
 
     fn lingers(&self) -> bool {
         self.inner.lingers()
-    }
-
-    fn connection(&mut self, now: Duration, peer: SocketAddr, step: ConnectionStep) {
-        self.inner.connection(now, peer, step);
-    }
-
-    fn keeps(&self, peer: SocketAddr) -> bool {
-        self.inner.keeps(peer)
     }
 }
 

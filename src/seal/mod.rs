@@ -9,8 +9,8 @@
 //! - **By address** the joiner takes the key of whoever answers there. Until both players have compared the
 //!   [code](Seal::code), somebody in between may have answered.
 //!
-//! A seal has no clock, no socket and no timer of its own: the HELLOs of the lobby drive its handshake. An
-//! [`Invite`](crate::Invite) is the line of text by which a joiner knows key and addresses of its host.
+//! A seal has no clock and no socket: the packets of the protocol inside drive its handshake, which carries that protocol's
+//! [opening message](crate::Protocol::opening). An [`Invite`](crate::Invite) is the line of text by which a joiner knows key and addresses of its host.
 //!
 //! ```
 //! # #[cfg(feature = "seal")] {

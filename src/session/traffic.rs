@@ -4,7 +4,7 @@ use super::Session;
 use super::event::Event;
 use super::stats::Stats;
 use crate::peer::refusal::{Conflict, Detail, Refusal, Refusals, Rejected};
-use crate::protocol::ConnectionStep;
+use crate::protocol::{Authenticated, ConnectionStep};
 use crate::time::Time;
 use crate::{Fields, Protocol, trace};
 use core::time::Duration;
@@ -120,14 +120,6 @@ impl<S: Fields> Protocol for Session<S> {
         }
     }
 
-    fn connection(&mut self, _: Duration, peer: SocketAddr, step: ConnectionStep) {
-        self.desk.connection(peer, step);
-    }
-
-    fn keeps(&self, peer: SocketAddr) -> bool {
-        peer == self.link.addr
-    }
-
     fn wants_attention(&self, now: Duration) -> bool {
         self.can_go_on() && self.pace.is_due(now.into())
     }
@@ -137,5 +129,25 @@ impl<S: Fields> Protocol for Session<S> {
             || self.stream.is_due()
             || self.resend_at().is_some()
             || self.watch.has_messages()
+    }
+
+    #[inline]
+    fn authenticated(&mut self) -> Option<&mut dyn Authenticated> {
+        Some(self)
+    }
+}
+
+impl<S: Fields> Authenticated for Session<S> {
+    fn connection(&mut self, _: Duration, peer: SocketAddr, step: ConnectionStep) {
+        self.desk.connection(peer, step);
+    }
+
+    #[inline]
+    fn knows(&self, peer: SocketAddr) -> bool {
+        self.desk.vouched(peer).is_some()
+    }
+
+    fn keeps(&self, peer: SocketAddr) -> bool {
+        peer == self.link.addr
     }
 }

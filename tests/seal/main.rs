@@ -2,6 +2,7 @@
 
 mod attacks;
 mod codes;
+mod crowd;
 mod floods;
 mod guests;
 mod invite;
@@ -9,6 +10,7 @@ mod letters;
 mod long;
 mod meeting;
 mod net;
+mod protocols;
 mod racing;
 mod rebinding;
 mod roaming;

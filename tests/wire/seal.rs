@@ -60,30 +60,29 @@ fn a_retry_has_the_open_key_or_none() {
 }
 
 #[test]
-fn an_init_has_200_bytes_around_a_hello() {
-    let bytes = init(123);
-    assert_eq!(bytes.len(), 200);
+fn every_init_has_333_bytes() {
+    let bytes = init(256);
+    assert_eq!((bytes.len(), seal::INIT_LEN), (333, 333));
     assert_eq!(bytes[..5], [0xE2, 1, 1, 0x0A, 0x0B]);
     assert_eq!(bytes[5..21], [NONCE.to_be_bytes(), COOKIE.to_be_bytes()].concat());
     let Ok(Packet::Init(Init { head, prologue, message })) = seal::decode(&bytes) else {
         panic!("{:?}", seal::decode(&bytes))
     };
     assert_eq!((head.index, head.nonce, head.cookie, head.pattern), (0x0A0B, NONCE, COOKIE, Pattern::Invite));
-    assert_eq!((prologue, message), (&bytes[..21], &bytes[21..192]));
-    assert_eq!(seal::split_mac(&bytes), Some((&bytes[..192], MAC)));
-    for (len, taken) in [(122, false), (123, true), (124, true), (187, true), (188, false)] {
+    assert_eq!((prologue, message), (&bytes[..21], &bytes[21..325]));
+    assert_eq!(seal::split_mac(&bytes), Some((&bytes[..325], MAC)));
+    for (len, taken) in [(0, false), (123, false), (255, false), (256, true), (257, false)] {
         assert_eq!(seal::decode(&init(len)).is_ok(), taken, "{len}");
     }
 }
 
 #[test]
-fn a_resp_is_shorter_than_the_longest_init() {
+fn a_resp_is_shorter_than_an_init() {
     let resp = |len: usize| [seal::resp_head(0x0A0B).to_vec(), vec![9; len - 3]].concat();
     assert_eq!(resp(53)[..4], [0xE3, 0x0A, 0x0B, 9]);
     let bytes = resp(167);
     assert_eq!(seal::decode(&bytes), Ok(Packet::Resp(Resp { index: 0x0A0B, message: &bytes[3..] })));
-    for (len, taken) in [(52, false), (53, true), (seal::MAX_INIT_LEN - 1, true), (seal::MAX_INIT_LEN, false)]
-    {
+    for (len, taken) in [(52, false), (53, true), (seal::INIT_LEN - 1, true), (seal::INIT_LEN, false)] {
         assert_eq!(seal::decode(&resp(len)).is_ok(), taken, "{len}");
     }
 }
@@ -142,15 +141,15 @@ fn each_rule_refuses_by_its_name() {
         bytes[at] = value;
         seal::decode(&bytes).map(|_| ()).map_err(|error| error.rule())
     };
-    for packet in [knock(Pattern::Invite), knock(Pattern::Open), init(123)] {
+    for packet in [knock(Pattern::Invite), knock(Pattern::Open), init(256)] {
         assert_eq!(changed(packet.clone(), 0, 0xE8), Err("seal-first"));
         assert_eq!(changed(packet.clone(), 0, 0xDF), Err("seal-first"));
         assert_eq!(changed(packet.clone(), 1, 2), Err("seal-version"));
         assert_eq!(changed(packet.clone(), 2, 4), Err("seal-pattern"));
     }
-    // A guest by letter does not knock, and its INIT is longer.
+    // A guest by letter does not knock, and its INIT has the length of all others.
     assert_eq!(changed(knock(Pattern::Invite), 2, 3), Err("seal-pattern"));
-    assert_eq!(changed(init(123), 2, 3), Err("seal-length"));
+    assert_eq!(changed(init(256), 2, 3), Ok(()));
     assert_eq!(changed(knock(Pattern::Invite), 23, 1), Err("seal-padding"));
     assert_eq!(changed(knock(Pattern::Open), 55, 1), Err("seal-padding"));
     assert_eq!(changed(knock(Pattern::Invite), 2, 2), Err("seal-length"), "an open one is longer");
@@ -173,8 +172,8 @@ fn a_packet_that_is_cut_or_extended_is_refused() {
         }
         assert_eq!(seal::decode(&[&packet[..], &[0]].concat()), Err(DecodeError::Length));
     }
-    for len in 0..200 {
-        assert!(seal::decode(&init(123)[..len]).is_err(), "{len} of an INIT");
+    for len in 0..333 {
+        assert!(seal::decode(&init(256)[..len]).is_err(), "{len} of an INIT");
     }
 }
 

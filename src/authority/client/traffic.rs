@@ -7,6 +7,7 @@ use crate::authority::dialect::{FromServer, SpeaksToServer};
 use crate::authority::numbering::nearest;
 use crate::authority::record::Terms;
 use crate::peer::refusal::Refusal;
+use crate::protocol::{Authenticated, ConnectionStep};
 use crate::time::{Span, Time};
 use core::time::Duration;
 use std::net::SocketAddr;
@@ -236,5 +237,31 @@ impl Protocol for Client {
 
     fn lingers(&self) -> bool {
         matches!(self.phase, Phase::Over(_)) && self.farewells > 0
+    }
+
+    fn opening(&mut self, now: Duration, peer: SocketAddr, buf: &mut [u8]) -> Option<usize> {
+        if self.phase != Phase::Asking || peer != self.server {
+            return None;
+        }
+        // The requests before this one did not leave the machine: there is no connection yet.
+        let now = Time::from(now);
+        self.asking_since = Some(now);
+        self.link.write_join(now, buf)
+    }
+
+    fn authenticated(&mut self) -> Option<&mut dyn Authenticated> {
+        Some(self)
+    }
+}
+
+impl Authenticated for Client {
+    fn connection(&mut self, _: Duration, _: SocketAddr, _: ConnectionStep) {}
+
+    fn knows(&self, _: SocketAddr) -> bool {
+        true
+    }
+
+    fn keeps(&self, peer: SocketAddr) -> bool {
+        peer == self.server
     }
 }

@@ -7,6 +7,7 @@ use crate::authority::config::Wire;
 use crate::authority::dialect::{FromClient, SpeaksToClient};
 use crate::authority::record::Record;
 use crate::peer::refusal::Refusal;
+use crate::protocol::{Authenticated, ConnectionStep};
 use crate::time::Time;
 use core::time::Duration;
 use std::net::SocketAddr;
@@ -144,6 +145,23 @@ impl Protocol for Server {
 
     fn lingers(&self) -> bool {
         self.seats.all().iter().any(|seat| seat.farewell_due() != Time::NEVER)
+    }
+
+    fn authenticated(&mut self) -> Option<&mut dyn Authenticated> {
+        Some(self)
+    }
+}
+
+/// A seat rests on the packets of its wire alone, on an encrypted connection too.
+impl Authenticated for Server {
+    fn connection(&mut self, _: Duration, _: SocketAddr, _: ConnectionStep) {}
+
+    fn knows(&self, _: SocketAddr) -> bool {
+        true
+    }
+
+    fn keeps(&self, peer: SocketAddr) -> bool {
+        self.seats.of_addr(peer).is_some()
     }
 }
 

@@ -7,13 +7,14 @@ use super::gate::Waiting;
 use super::joining::MAX_OPEN;
 use super::noise;
 use super::outbox::copied;
-use super::sealed::Sealed;
+use super::padding::unpadded;
+use super::sealed::{Sealed, tell};
 use super::stats::SealRefusal;
 use super::{Seal, hosting};
 use crate::protocol::{PeerRole, Protocol};
 use crate::time::Time;
 use crate::wire::seal::{
-    self, COMMITMENT_LEN, Init, Knock, LETTER_LEN, MAX_INIT_LEN, Packet, Pattern, Resp, Retry,
+    self, COMMITMENT_LEN, INIT_LEN, Init, Knock, PADDED_LEN, Packet, Pattern, Resp, Retry,
 };
 use core::time::Duration;
 use std::net::SocketAddr;
@@ -67,8 +68,8 @@ impl Seal {
     pub(super) fn answer(&mut self, now: Time, at: usize, answer: &[u8]) {
         let Some(connection) = self.connections.get_mut(at) else { return };
         let Some(answering) = connection.answering.take() else { return };
-        let Answering { handshake, index, to, init_len } = *answering;
-        let mut text = [0; MAX_INIT_LEN];
+        let Answering { handshake, index, to } = *answering;
+        let mut text = [0; INIT_LEN];
         text[..2].copy_from_slice(&connection.index.to_be_bytes());
         let open = connection.pattern == Pattern::Open;
         let ours = if open { self.random.next_16() } else { [0; 16] };
@@ -77,11 +78,11 @@ impl Seal {
         }
         let front = if open { 2 + COMMITMENT_LEN } else { 2 };
         let head = seal::resp_head(index);
-        // A RESP is shorter than its INIT: nobody can make a host send more than it gets.
+        // A RESP is shorter than an INIT: nobody can make a host send more than it gets.
         let around = head.len() + 32 + front + 16;
-        let answer = if around + answer.len() < init_len { answer } else { b"" };
+        let answer = if around + answer.len() < INIT_LEN { answer } else { b"" };
         text[front..front + answer.len()].copy_from_slice(answer);
-        let mut resp = vec![0; init_len];
+        let mut resp = vec![0; INIT_LEN];
         resp[..head.len()].copy_from_slice(&head);
         let text = &text[..front + answer.len()];
         if let Some((split, len)) = handshake.answer(text, &mut resp[head.len()..])
@@ -143,7 +144,7 @@ impl<P: Protocol> Sealed<'_, P> {
         }
     }
 
-    /// The Diffie-Hellman of an INIT. A guest whose INIT opens is reached, and its HELLO goes to the inner protocol unless
+    /// The Diffie-Hellman of an INIT. A guest whose INIT opens is reached, and its message goes to the inner protocol unless
     /// another guest is there that is only reached too.
     fn accept(&mut self, now: Time, waiting: &Waiting) -> Result<(), SealRefusal> {
         let Ok(Packet::Init(init)) = seal::decode(waiting.datagram()) else {
@@ -161,10 +162,11 @@ impl<P: Protocol> Sealed<'_, P> {
             return Err(SealRefusal::BadCookie);
         }
         seal.stats.handshakes += 1;
-        let mut text = [0; MAX_INIT_LEN];
+        let mut text = [0; INIT_LEN];
         let secret = seal.random.next_secret();
         let accepted = noise::accept(&host.doors[door].keys, init.prologue, secret, init.message, &mut text);
         let (handshake, len) = accepted.ok_or(SealRefusal::BadHandshake)?;
+        let opening = unpadded(&text[..len]).ok_or(SealRefusal::BadHandshake)?;
         let (pattern, nonce, from) = (init.head.pattern, init.head.nonce, waiting.from);
         let known = seal.connections.iter().find(|one| one.is_guest(pattern, nonce, from));
         let shown = match (known.map(|one| one.shown), host.only) {
@@ -172,8 +174,7 @@ impl<P: Protocol> Sealed<'_, P> {
             (None, None) => seal.connections.make_up(),
         };
         let busy = seal.connections.iter().any(|one| one.at_inner && !one.confirmed && one.shown != shown);
-        let answering =
-            Answering { handshake, index: init.head.index, to: from, init_len: waiting.datagram().len() };
+        let answering = Answering { handshake, index: init.head.index, to: from };
         let at = seal.connections.add(Connection {
             answering: Some(Box::new(answering)),
             at_inner: !busy,
@@ -188,9 +189,11 @@ impl<P: Protocol> Sealed<'_, P> {
         seal.answering = true;
         let (time, step) = (now.into(), seal.connections.get_mut(at).map(|one| one.step()));
         if let Some(step) = step {
-            self.inner.connection(time, shown, step);
+            tell(self.inner, time, shown, step);
         }
-        self.inner.handle_datagram(time, shown, &text[..len]);
+        if !opening.is_empty() {
+            self.inner.handle_datagram(time, shown, opening);
+        }
         Ok(())
     }
 
@@ -208,9 +211,14 @@ impl<P: Protocol> Sealed<'_, P> {
         if pattern == Pattern::Letter {
             return Ok(());
         }
-        let step = self.seal.connections.iter().last().map(Connection::step);
-        if let Some(step) = step {
-            self.inner.connection(now, shown, step);
+        let Seal { connections, join, out, .. } = &mut *self.seal;
+        let newest = connections.len().saturating_sub(1);
+        if let Some(connection) = connections.get_mut(newest) {
+            // An inner protocol without an opening message may be silent for longer than the host waits.
+            if join.as_ref().is_some_and(|join| join.opening.is_empty()) {
+                connection.open(b"", out);
+            }
+            tell(self.inner, now, shown, connection.step());
         }
         if !answer.is_empty() {
             self.inner.handle_datagram(now, shown, &self.seal.scratch[answer]);
@@ -268,8 +276,8 @@ impl Seal {
             seal.connections.remove(oldest);
         }
         if pattern == Pattern::Letter {
-            let letter = seal.scratch[joined.answer.clone()].first_chunk::<LETTER_LEN>().copied();
-            seal.keep_letter(shown, &letter.unwrap_or([0; LETTER_LEN]))?;
+            let letter = seal.scratch[joined.answer.clone()].first_chunk::<PADDED_LEN>().copied();
+            seal.keep_letter(shown, &letter.unwrap_or([0; PADDED_LEN]))?;
         }
         Ok(Finished { pattern, shown, answer: joined.answer })
     }

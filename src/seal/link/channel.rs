@@ -5,14 +5,14 @@ use super::noise::Split;
 use super::stats::SealRefusal;
 use super::window::Window;
 use crate::wire::seal::{
-    self, CONTROL_HEAD_LEN, Control, DATA_HEAD_LEN, Data, Form, Kind, LETTER_LEN, TAG_LEN,
+    self, CONTROL_HEAD_LEN, Control, DATA_HEAD_LEN, Data, Form, Kind, PADDED_LEN, TAG_LEN,
 };
 
 /// A connection ends after so many packets with a bad tag, long before a forgery of one becomes likely.
 const MAX_FAILED: u64 = 1 << 36;
 
 /// The longest text of a control packet.
-pub(super) const MAX_TEXT: usize = LETTER_LEN;
+pub(super) const MAX_TEXT: usize = PADDED_LEN;
 
 /// A packet that was opened: its length, and whether no newer one was opened before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -27,8 +27,6 @@ pub(super) struct Answering {
     pub(super) index: u16,
     /// Where the INIT came from; by letter [`NO_PATH`].
     pub(super) to: SocketAddr,
-    /// The length of the INIT; the RESP is shorter.
-    pub(super) init_len: usize,
 }
 
 /// One connection.
@@ -50,7 +48,7 @@ pub(super) struct Connection {
     pub(super) since: Time,
     /// When a packet was opened last.
     pub(super) opened_at: Time,
-    /// When the inner protocol's lobby said HELLO after a silence: it looks for a peer that may have other keys by now.
+    /// When the inner protocol had an opening message after a silence: it looks for a peer that may have other keys by now.
     pub(super) sought_at: Option<Time>,
     /// When a FIND may be sent next.
     pub(super) find_at: Time,
@@ -154,6 +152,17 @@ impl Connection {
         if now.since(self.opened_at) < SEEK || sealed(self) != self.sought_with {
             self.say(Kind::Find, b"", out);
             self.sought_with = sealed(self);
+        }
+    }
+
+    /// Queues the opening message as the first packet, or a FIND if it is empty: only an opened packet confirms a guest.
+    pub(super) fn open(&mut self, opening: &[u8], out: &mut Outbox) {
+        match &mut self.channel {
+            Some(channel) if !opening.is_empty() => out.write(self.real, |buf| {
+                buf.get_mut(..opening.len())?.copy_from_slice(opening);
+                channel.seal_data(buf, opening.len())
+            }),
+            _ => self.say(Kind::Find, b"", out),
         }
     }
 

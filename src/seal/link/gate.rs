@@ -2,7 +2,7 @@
 
 use crate::peer::source::Source;
 use crate::time::{Span, Time};
-use crate::wire::seal::MAX_INIT_LEN;
+use crate::wire::seal::INIT_LEN;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
@@ -23,12 +23,12 @@ pub(super) struct Waiting {
     /// The round trip that its cookie has measured.
     pub(super) round_trip: Span,
     len: usize,
-    bytes: [u8; MAX_INIT_LEN],
+    bytes: [u8; INIT_LEN],
 }
 
 impl Waiting {
     pub(super) fn new(from: SocketAddr, round_trip: Span, datagram: &[u8]) -> Option<Self> {
-        let mut bytes = [0; MAX_INIT_LEN];
+        let mut bytes = [0; INIT_LEN];
         bytes.get_mut(..datagram.len())?.copy_from_slice(datagram);
         Some(Self { from, round_trip, len: datagram.len(), bytes })
     }

@@ -1,20 +1,23 @@
-//! The joiner's side of the sealed handshake. It has no timer: the HELLOs of the lobby drive it.
+//! The joiner's side of the sealed handshake. It has no timer: the packets of the inner protocol drive it.
 
 use super::connection::NO_PATH;
 use super::mac::Mac;
 use super::noise::{self, Handshake, Split};
 use super::outbox::Outbox;
+use super::padding::padded;
 use super::random::Secret;
 use super::stats::SealRefusal;
 use crate::time::{Span, Time};
 use crate::wire::seal::{
-    self, COMMITMENT_LEN, INIT_HEAD_LEN, INIT_PLAIN_LEN, InitHead, KEY_LEN, Knock, LETTER_LEN, MAX_INIT_LEN,
+    self, COMMITMENT_LEN, INIT_HEAD_LEN, INIT_LEN, InitHead, KEY_LEN, Knock, MAX_MESSAGE_LEN, PADDED_LEN,
     Pattern, Resp, Retry,
 };
 use std::net::SocketAddr;
 
 /// Without an answer for this long, a joiner begins anew beside what it has.
 pub(super) const PATIENCE: Span = Span::from_secs(1);
+/// Packets of the inner protocol that follow a KNOCK or an INIT sooner than this repeat neither.
+const REPEAT_AFTER: Span = Span::from_millis(100);
 /// INITs that may still be answered.
 const MAX_ATTEMPTS: usize = 4;
 /// Handshakes by address that may succeed: each is one more guess at the code for somebody in the middle.
@@ -64,8 +67,10 @@ pub(super) struct Join {
     knock_index: u16,
     /// When the first KNOCK of this round was sent.
     knocked_at: Option<Time>,
-    /// The newest HELLO of the lobby.
-    hello: Vec<u8>,
+    /// When a KNOCK was sent or an INIT repeated last.
+    said_at: Option<Time>,
+    /// The newest opening message of the inner protocol.
+    pub(super) opening: Vec<u8>,
     attempts: Vec<Attempt>,
     /// Handshakes that have succeeded.
     succeeded: u32,
@@ -80,7 +85,6 @@ impl Join {
         knock_index: u16,
     ) -> Self {
         let mac = host_key.as_ref().map_or_else(Mac::open, |key| Mac::of(&key.0));
-        let (hello, attempts) = (Vec::with_capacity(*INIT_PLAIN_LEN.end()), Vec::with_capacity(MAX_ATTEMPTS));
         Self {
             host_key,
             mac,
@@ -89,8 +93,9 @@ impl Join {
             nonce,
             knock_index,
             knocked_at: None,
-            hello,
-            attempts,
+            said_at: None,
+            opening: Vec::with_capacity(MAX_MESSAGE_LEN),
+            attempts: Vec::with_capacity(MAX_ATTEMPTS),
             succeeded: 0,
         }
     }
@@ -109,13 +114,15 @@ impl Join {
         self.knock_index == index || self.attempts.iter().any(|attempt| attempt.index == index)
     }
 
-    /// The lobby says HELLO and there is no connection, or none that answers: knocks, or says the newest INIT again.
-    pub(super) fn hello(&mut self, now: Time, hello: &[u8], out: &mut Outbox) {
-        if !INIT_PLAIN_LEN.contains(&hello.len()) || self.is_exhausted() {
-            return;
-        }
-        self.hello.clear();
-        self.hello.extend_from_slice(hello);
+    /// Whether a packet of the inner protocol lets the handshake go on at `now`.
+    pub(super) fn is_due(&self, now: Time) -> bool {
+        !self.is_exhausted() && self.said_at.is_none_or(|at| now.since(at) >= REPEAT_AFTER)
+    }
+
+    /// The inner protocol sends a packet, and there is no connection, or none that answers: knocks, or says the newest INIT
+    /// again.
+    pub(super) fn knock(&mut self, now: Time, out: &mut Outbox) {
+        self.said_at = Some(now);
         if self.is_by_letter() {
             return;
         }
@@ -135,11 +142,6 @@ impl Join {
 
     fn is_exhausted(&self) -> bool {
         self.host_key.is_none() && self.succeeded >= MAX_OPEN
-    }
-
-    /// The newest HELLO of the lobby, for the first path that is found.
-    pub(super) fn kept_hello(&self) -> &[u8] {
-        &self.hello
     }
 
     /// Whether this RETRY is to be answered by an INIT: with which host's key.
@@ -192,7 +194,8 @@ impl Join {
             self.attempts.remove(0);
         }
         let names = (self.pattern(), index, retry.cookie);
-        let begun = self.begin(now, (from, key), names, ephemeral, &self.hello);
+        let begun = padded(&self.opening)
+            .and_then(|opening| self.begin(now, (from, key), names, ephemeral, &opening));
         let attempt = begun.ok_or(SealRefusal::BadHandshake)?;
         out.push(from, &attempt.init);
         self.attempts.push(attempt);
@@ -205,7 +208,7 @@ impl Join {
         now: Time,
         ticket: u64,
         (index, ephemeral): (u16, Secret),
-        letter: &[u8; LETTER_LEN],
+        letter: &[u8; PADDED_LEN],
     ) -> Option<Vec<u8>> {
         let key = self.host_key.clone()?;
         if self.attempts.len() == MAX_ATTEMPTS {
@@ -225,10 +228,10 @@ impl Join {
         (to, key): (SocketAddr, Secret),
         (pattern, index, cookie): (Pattern, u16, u64),
         ephemeral: Secret,
-        text: &[u8],
+        text: &[u8; PADDED_LEN],
     ) -> Option<Attempt> {
         let head = seal::init_head(&InitHead { pattern, index, nonce: self.nonce, cookie });
-        let mut init = vec![0; MAX_INIT_LEN];
+        let mut init = vec![0; INIT_LEN];
         let (front, body) = init.split_at_mut(INIT_HEAD_LEN);
         front.copy_from_slice(&head);
         let (handshake, len) = noise::begin(&key.0, &head, ephemeral, text, body)?;
@@ -297,13 +300,13 @@ mod tests {
     fn knocking() -> Join {
         let host = (HOST, 7).into();
         let mut join = Join::new(None, vec![host], host, 77, 5);
-        join.hello(at(0), &[1; 130], &mut Outbox::new());
+        join.knock(at(0), &mut Outbox::new());
         join
     }
 
     /// The joiner takes a RETRY with a good mac; the INIT that it answers, if it does.
     fn retried(join: &mut Join, ms: u64, from: SocketAddr, retry: &Retry) -> Result<Vec<u8>, SealRefusal> {
-        let (mut buf, mut out) = ([0; MAX_INIT_LEN], Outbox::new());
+        let (mut buf, mut out) = ([0; INIT_LEN], Outbox::new());
         let len = seal::encode_retry(retry, |covered| Mac::open().write(covered), &mut buf).unwrap();
         let key = join.key_for(at(ms), from, retry, &buf[..len])?;
         let index = 100 + join.attempts.len() as u16;
@@ -339,7 +342,7 @@ mod tests {
         let answered = [0, 2].map(|which: usize| {
             let resp = answered(&keys(which as u8 + 1), &inits[which], &[3; 30]);
             let Ok(Packet::Resp(resp)) = seal::decode(&resp) else { panic!("a RESP") };
-            join.resp(at(160), &resp, &mut [0; 300]).map(|joined| joined.index)
+            join.resp(at(160), &resp, &mut [0; INIT_LEN]).map(|joined| joined.index)
         });
         assert_eq!(answered, [Ok(100), Err(SealRefusal::Unexpected)], "a later answer is of nobody");
         assert_eq!(
@@ -352,8 +355,8 @@ mod tests {
     /// The RESP of a host to an INIT, with this text.
     fn answered(keys: &noise::KeyPair, init: &[u8], text: &[u8]) -> Vec<u8> {
         let Ok(Packet::Init(init)) = seal::decode(init) else { panic!("an INIT") };
-        let accepted = noise::accept(keys, init.prologue, Secret([9; 32]), init.message, &mut [0; 300]);
-        let mut resp = vec![0; 300];
+        let accepted = noise::accept(keys, init.prologue, Secret([9; 32]), init.message, &mut [0; INIT_LEN]);
+        let mut resp = vec![0; INIT_LEN];
         let head = seal::resp_head(init.head.index);
         resp[..head.len()].copy_from_slice(&head);
         let (_, len) = accepted.unwrap().0.answer(text, &mut resp[head.len()..]).unwrap();
@@ -370,13 +373,13 @@ mod tests {
             let init = retried(&mut join, retried_at, host, &good).unwrap();
             let resp = answered(&keys(1), &init, &[3; 30]);
             let Ok(Packet::Resp(resp)) = seal::decode(&resp) else { panic!("a RESP") };
-            let joined = join.resp(at(resp_at), &resp, &mut [0; 300]);
+            let joined = join.resp(at(resp_at), &resp, &mut [0; INIT_LEN]);
             assert_eq!(joined.map(|joined| joined.round_trip), Ok(Span::from_millis(trip)));
         }
         // An INIT without an answer: the second KNOCK begins the time anew.
         let mut join = knocking();
         retried(&mut join, 80, host, &good).unwrap();
-        join.hello(at(1_100), &[1; 130], &mut Outbox::new());
+        join.knock(at(1_100), &mut Outbox::new());
         retried(&mut join, 1_180, host, &good).unwrap();
         assert_eq!(join.attempts[1].first_trip, Span::from_millis(80));
     }
@@ -388,24 +391,32 @@ mod tests {
         let init = retried(&mut join, 80, host, &good).unwrap();
         let resp = answered(&keys(1), &init, &[3; 17]);
         let Ok(Packet::Resp(resp)) = seal::decode(&resp) else { panic!("a RESP") };
-        assert_eq!(join.resp(at(160), &resp, &mut [0; 300]).map(|_| ()), Err(SealRefusal::BadHandshake));
+        assert_eq!(join.resp(at(160), &resp, &mut [0; INIT_LEN]).map(|_| ()), Err(SealRefusal::BadHandshake));
     }
 
     #[test]
     fn numbers_in_use_are_known_and_inits_by_letter_are_bounded() {
         let mut join = Join::new(Some(Secret([7; 32])), Vec::new(), (HOST, 7).into(), 77, 5);
         for index in 10..20 {
-            assert!(join.by_letter(at(0), 1, (index, Secret([index as u8; 32])), &[0; LETTER_LEN]).is_some());
+            assert!(join.by_letter(at(0), 1, (index, Secret([index as u8; 32])), &[0; PADDED_LEN]).is_some());
         }
         let used: Vec<u16> = (0..30).filter(|index| join.uses(*index)).collect();
         assert_eq!(used, [5, 16, 17, 18, 19]);
     }
 
-    /// The first byte of the packet that a HELLO at this time is sent as.
-    fn said(join: &mut Join, ms: u64, hello: u8) -> Option<u8> {
-        let (mut buf, mut out) = ([0; MAX_INIT_LEN], Outbox::new());
-        join.hello(at(ms), &[hello; 130], &mut out);
+    /// The first byte of the packet that the joiner sends for one of the inner protocol at this time.
+    fn said(join: &mut Join, ms: u64) -> Option<u8> {
+        let (mut buf, mut out) = ([0; INIT_LEN], Outbox::new());
+        if join.is_due(at(ms)) {
+            join.knock(at(ms), &mut out);
+        }
         out.pop(&mut buf).map(|_| buf[0])
+    }
+
+    #[test]
+    fn knocks_are_a_tenth_of_a_second_apart() {
+        let mut join = knocking();
+        assert_eq!([99, 100, 199, 200].map(|ms| said(&mut join, ms)), [None, Some(0xE0), None, Some(0xE0)]);
     }
 
     #[test]
@@ -413,8 +424,7 @@ mod tests {
         let mut join = knocking();
         let good = Retry { index: 5, nonce: 77, cookie: 1, open_key: Some(keys(1).public) };
         retried(&mut join, 80, (HOST, 7).into(), &good).unwrap();
-        assert_eq!([1_079, 1_080].map(|ms| said(&mut join, ms, 2)), [Some(0xE2), Some(0xE0)]);
-        assert_eq!(join.kept_hello(), [2; 130], "the newest HELLO");
+        assert_eq!([980, 1_080].map(|ms| said(&mut join, ms)), [Some(0xE2), Some(0xE0)]);
     }
 
     #[test]
@@ -429,6 +439,6 @@ mod tests {
         assert!(retried(&mut join, 3_100, host, &retry(8)).is_ok());
         join.succeeded = 4;
         assert_eq!(retried(&mut join, 3_100, host, &retry(7)), Err(SealRefusal::Unexpected));
-        assert_eq!(said(&mut join, 9_000, 1), None);
+        assert_eq!(said(&mut join, 9_000), None);
     }
 }

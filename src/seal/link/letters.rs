@@ -8,14 +8,13 @@ use super::channel::{Channel, MAX_TEXT};
 use super::connection::{Answering, Connection, NO_PATH};
 use super::joining::Join;
 use super::noise;
+use super::padding::{padded, unpadded};
 use super::random::Secret;
 use super::stats::SealRefusal;
 use super::{Randomness, SealError};
 use crate::protocol::PeerRole;
 use crate::time::{Span, Time};
-use crate::wire::seal::{
-    self, Init, KEY_LEN, Kind, LETTER_LEN, MAX_INIT_LEN, MAX_LETTER_TEXT, Packet, Pattern,
-};
+use crate::wire::seal::{self, INIT_LEN, Init, KEY_LEN, Kind, PADDED_LEN, Packet, Pattern};
 use core::time::Duration;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -78,21 +77,6 @@ impl Letters {
         self.keys.push_back((ticket, ephemeral));
         Ok(())
     }
-}
-
-/// A letter as it travels: its length, its text, and zeros.
-pub(super) fn padded(text: &[u8]) -> Option<[u8; LETTER_LEN]> {
-    let mut letter = [0; LETTER_LEN];
-    letter.get_mut(2..2 + text.len())?.copy_from_slice(text);
-    letter[..2].copy_from_slice(&(text.len() as u16).to_be_bytes());
-    Some(letter)
-}
-
-/// The text of a letter; `None` if its length or its padding is wrong.
-fn unpadded(letter: &[u8]) -> Option<&[u8]> {
-    let (len, rest) = letter.split_first_chunk::<2>()?;
-    let (text, padding) = rest.split_at_checked(usize::from(u16::from_be_bytes(*len)))?;
-    (rest.len() == MAX_LETTER_TEXT && padding.iter().all(|byte| *byte == 0)).then_some(text)
 }
 
 impl Seal {
@@ -166,13 +150,13 @@ impl Seal {
         }
         host.letters.admit(now, head.cookie, ephemeral)?;
         self.stats.handshakes += 1;
-        let mut text = [0; MAX_INIT_LEN];
+        let mut text = [0; INIT_LEN];
         let secret = self.random.next_secret();
         let accepted = noise::accept(&host.doors[door].keys, init.prologue, secret, init.message, &mut text);
         let (handshake, len) = accepted.ok_or(SealRefusal::BadHandshake)?;
         let letter = unpadded(&text[..len]).ok_or(SealRefusal::BadHandshake)?;
         let shown = self.connections.make_up();
-        let answering = Answering { handshake, index: head.index, to: NO_PATH, init_len: datagram.len() };
+        let answering = Answering { handshake, index: head.index, to: NO_PATH };
         let names = (index, Pattern::Letter, head.nonce, ephemeral);
         self.letters.push_back((shown, letter.to_vec()));
         self.connections.add(Connection {
@@ -190,12 +174,12 @@ impl Seal {
         let at = self.connections.position(|one| one.shown == shown && one.pattern == Pattern::Letter)?;
         let connection = self.connections.get_mut(at)?;
         if let Some(answering) = connection.unanswered.take() {
-            let Answering { handshake, index, init_len, .. } = *answering;
-            let mut text = [0; 2 + LETTER_LEN];
+            let Answering { handshake, index, .. } = *answering;
+            let mut text = [0; 2 + PADDED_LEN];
             text[..2].copy_from_slice(&connection.index.to_be_bytes());
             text[2..].copy_from_slice(&letter);
             let head = seal::resp_head(index);
-            let mut resp = vec![0; init_len];
+            let mut resp = vec![0; INIT_LEN];
             resp[..head.len()].copy_from_slice(&head);
             let (split, len) = handshake.answer(&text, &mut resp[head.len()..])?;
             self.key_log.note(&split, [connection.index, index]);
@@ -230,7 +214,7 @@ impl Seal {
 
     /// Keeps a letter for [`take_letter`](Self::take_letter).
     pub(super) fn keep_letter(&mut self, shown: SocketAddr, letter: &[u8]) -> Result<(), SealRefusal> {
-        let text = unpadded(letter.get(..LETTER_LEN).unwrap_or_default()).ok_or(SealRefusal::OutOfPlace)?;
+        let text = unpadded(letter.get(..PADDED_LEN).unwrap_or_default()).ok_or(SealRefusal::OutOfPlace)?;
         let of_one = self.letters.iter().filter(|(from, _)| *from == shown).count();
         if self.letters.len() >= MAX_WAITING || of_one >= MAX_WAITING_OF_ONE {
             return Err(SealRefusal::Limited);
@@ -240,7 +224,7 @@ impl Seal {
     }
 }
 
-const _: () = assert!(MAX_TEXT >= LETTER_LEN);
+const _: () = assert!(MAX_TEXT >= PADDED_LEN);
 
 #[cfg(test)]
 mod tests {
@@ -267,15 +251,6 @@ mod tests {
         assert_eq!(letters.admit(later, 2, key(200)), limited, "the ticket before is still good");
         letters.renew(3);
         assert_eq!(letters.admit(later, 3, key(200)), Ok(()), "its keys went with it");
-    }
-
-    #[test]
-    fn padding_is_zero() {
-        let mut letter = padded(b"text").unwrap();
-        assert_eq!(unpadded(&letter), Some(&b"text"[..]));
-        assert_eq!(unpadded(&letter[..LETTER_LEN - 1]), None, "a letter has one length");
-        letter[LETTER_LEN - 1] = 1;
-        assert_eq!(unpadded(&letter), None);
     }
 
     #[test]

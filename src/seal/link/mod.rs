@@ -11,6 +11,8 @@ mod gate;
 #[cfg(test)]
 mod glue;
 #[cfg(test)]
+mod glue_opening;
+#[cfg(test)]
 mod glue_paths;
 mod hash;
 mod hosting;
@@ -20,6 +22,7 @@ mod letters;
 mod mac;
 mod noise;
 mod outbox;
+mod padding;
 mod paths;
 mod random;
 mod roam;
@@ -89,7 +92,7 @@ impl Seal {
     }
 
     /// A host that accepts by invite, with the private key of an earlier seal: old invites stay valid. Who gets that key can
-    /// read the HELLOs of all their handshakes.
+    /// read the opening messages of all their handshakes.
     ///
     /// # Errors
     /// If the operating system has no random bytes.

@@ -1,6 +1,6 @@
 //! Packets of the link itself that wait to be sent: a few, of bounded length.
 
-use crate::wire::seal::MAX_INIT_LEN;
+use crate::wire::seal::INIT_LEN;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
@@ -13,7 +13,7 @@ const ANSWERS: usize = 12;
 struct Letter {
     to: SocketAddr,
     len: usize,
-    bytes: [u8; MAX_INIT_LEN],
+    bytes: [u8; INIT_LEN],
 }
 
 /// The packets that wait.
@@ -35,7 +35,7 @@ impl Outbox {
         if self.0.len() == WAITING {
             return;
         }
-        let mut letter = Letter { to, len: 0, bytes: [0; MAX_INIT_LEN] };
+        let mut letter = Letter { to, len: 0, bytes: [0; INIT_LEN] };
         if let Some(len) = write(&mut letter.bytes) {
             letter.len = len;
             self.0.push_back(letter);
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn answers_to_strangers_leave_room_for_packets_of_connections() {
-        let (mut out, mut buf) = (Outbox::new(), [0; MAX_INIT_LEN]);
+        let (mut out, mut buf) = (Outbox::new(), [0; INIT_LEN]);
         let [stranger, peer] = [1, 2].map(|port| SocketAddr::from(([192, 0, 2, 7], port)));
         (0..100).for_each(|_| out.answer(stranger, |buf| copied(b"retry", buf)));
         (0..100).for_each(|_| out.push(peer, b"challenge"));

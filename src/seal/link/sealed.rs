@@ -4,17 +4,15 @@ use super::Seal;
 use super::channel::{Channel, MAX_TEXT};
 use super::code::{Comparison, REVEAL_AFTER};
 use super::connection::Connection;
-use super::joining::{Join, PATIENCE};
+use super::joining::PATIENCE;
 use super::letters;
 use super::stats::SealRefusal;
 use crate::protocol::{ConnectionStep, PeerRole, Protocol};
 use crate::time::{Span, Time};
 use crate::trace;
-use crate::wire::control::{self, Payload};
-use crate::wire::message;
 use crate::wire::seal::{
-    self, CONTROL_HEAD_LEN, Control, DATA_HEAD_LEN, Data, DecodeError, Form, Kind, MAX_OVERHEAD, Packet,
-    Pattern,
+    self, CONTROL_HEAD_LEN, Control, DATA_HEAD_LEN, Data, DecodeError, Form, Kind, MAX_MESSAGE_LEN,
+    MAX_OVERHEAD, Packet, Pattern,
 };
 use core::time::Duration;
 use std::net::SocketAddr;
@@ -36,11 +34,16 @@ fn half_open(one: &Connection) -> Span {
     if one.pattern == Pattern::Letter { letters::HALF_OPEN } else { MAX_HALF_OPEN }
 }
 
-/// The kind of the message in a GAME packet, if it is one of the bare handshake.
-fn greeting(datagram: &[u8]) -> Option<message::Kind> {
-    let Payload::ReliableEvent(payload) = control::decode(datagram).ok()?.payload else { return None };
-    let kinds = [message::Kind::Hello, message::Kind::Challenge, message::Kind::Offer, message::Kind::Refuse];
-    kinds.into_iter().find(|kind| payload.first() == Some(&(*kind as u8)))
+/// Whether the inner protocol keeps the connection to `peer`; `None` if it does not say.
+fn keeps<P: Protocol>(inner: &mut P, peer: SocketAddr) -> Option<bool> {
+    inner.authenticated().map(|inner| inner.keeps(peer))
+}
+
+/// Tells the inner protocol of a step.
+pub(super) fn tell<P: Protocol>(inner: &mut P, now: Duration, peer: SocketAddr, step: ConnectionStep) {
+    if let Some(inner) = inner.authenticated() {
+        inner.connection(now, peer, step);
+    }
 }
 
 impl<P: Protocol> Protocol for Sealed<'_, P> {
@@ -67,7 +70,7 @@ impl<P: Protocol> Protocol for Sealed<'_, P> {
             }
             match self.inner.poll_transmit(now, &mut buf[..room]) {
                 Some((to, len)) => {
-                    if let Some(sealed) = self.seal.send(at, to, len, buf) {
+                    if let Some(sealed) = self.send(at, to, len, buf) {
                         return Some(sealed);
                     }
                 }
@@ -91,49 +94,80 @@ impl<P: Protocol> Protocol for Sealed<'_, P> {
     fn lingers(&self) -> bool {
         self.inner.lingers()
     }
-
-    fn connection(&mut self, now: Duration, peer: SocketAddr, step: ConnectionStep) {
-        self.inner.connection(now, peer, step);
-    }
-
-    fn keeps(&self, peer: SocketAddr) -> bool {
-        self.inner.keeps(peer)
-    }
 }
 
-impl Seal {
+impl<P: Protocol> Sealed<'_, P> {
     /// Seals a datagram of the inner protocol in place; `None` if nothing goes out for it at once.
+    #[inline]
     fn send(&mut self, now: Time, to: SocketAddr, len: usize, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
-        let Some(at) = self.connections.towards(to) else {
-            self.knock(now, to, &buf[..len]);
+        let Some(at) = self.seal.connections.towards(to) else {
+            self.open(now, to);
             return None;
         };
-        let connection = self.connections.get_mut(at)?;
+        let connection = self.seal.connections.get_mut(at)?;
         if connection.answering.is_some() {
-            self.answer(now, at, &buf[..len]);
+            self.seal.answer(now, at, &buf[..len]);
             return None;
         }
         // A guest that is only reached gets its RESP and nothing else: its address may not be its own.
         if !connection.confirmed {
             return None;
         }
-        // The newest HELLO waits for the first path.
+        // The newest opening message waits for the first path.
         if !connection.has_path() {
-            self.knock(now, to, &buf[..len]);
+            self.open(now, to);
             return None;
         }
-        let stale = now.since(connection.opened_at) >= PATIENCE;
-        if stale && greeting(&buf[..len]) == Some(message::Kind::Hello) {
-            connection.sought_at = Some(now);
-            self.knock(now, to, &buf[..len]);
+        if now.since(connection.opened_at) >= PATIENCE {
+            self.open_again(now, to, at);
         }
-        let connection = self.connections.get_mut(at)?;
+        let connection = self.seal.connections.get_mut(at)?;
         let len = connection.channel.as_mut()?.seal_data(buf, len)?;
         let real = connection.real;
         if connection.roam.is_some() {
-            self.copy(at, &buf[..len]);
+            self.seal.copy(at, &buf[..len]);
         }
         Some((real, len))
+    }
+
+    /// Begins the handshake with the host, or goes on with it, because the inner protocol sends to an address without a
+    /// connection.
+    #[cold]
+    fn open(&mut self, now: Time, to: SocketAddr) {
+        if self.renew_opening(now, to).is_some() {
+            self.seal.knock(now);
+        }
+    }
+
+    /// Begins another handshake beside a connection on which nothing was opened for a second, if the inner protocol still has
+    /// an opening message. A session has none: its match ends with the keys that it began with.
+    #[cold]
+    fn open_again(&mut self, now: Time, to: SocketAddr, at: usize) {
+        if self.renew_opening(now, to) == Some(true)
+            && let Some(connection) = self.seal.connections.get_mut(at)
+        {
+            connection.sought_at = Some(now);
+            self.seal.knock(now);
+        }
+    }
+
+    /// Takes the newest opening message of the inner protocol, if the handshake with the host at `to` can go on. Returns whether
+    /// there is one.
+    fn renew_opening(&mut self, now: Time, to: SocketAddr) -> Option<bool> {
+        let join = self.seal.join.as_mut().filter(|join| join.shown == to && join.is_due(now))?;
+        let mut message = [0; MAX_MESSAGE_LEN];
+        let len = self.inner.opening(now.into(), to, &mut message);
+        join.opening.clear();
+        join.opening.extend_from_slice(len.and_then(|len| message.get(..len)).unwrap_or_default());
+        Some(len.is_some())
+    }
+}
+
+impl Seal {
+    fn knock(&mut self, now: Time) {
+        if let Some(join) = &mut self.join {
+            join.knock(now, &mut self.out);
+        }
     }
 
     /// Keeps a copy of a sealed packet for the other addresses of a peer that may have moved: the same bytes, because a
@@ -158,16 +192,6 @@ impl Seal {
         }
         self.out.pop(buf)
     }
-
-    /// A HELLO of the joiner's lobby without a connection that answers: the sealed handshake goes on.
-    #[cold]
-    fn knock(&mut self, now: Time, to: SocketAddr, datagram: &[u8]) {
-        if let Some(join) = self.join.as_mut().filter(|join| join.shown == to)
-            && greeting(datagram) == Some(message::Kind::Hello)
-        {
-            join.hello(now, datagram, &mut self.out);
-        }
-    }
 }
 
 impl<P: Protocol> Sealed<'_, P> {
@@ -191,8 +215,7 @@ impl<P: Protocol> Sealed<'_, P> {
                 seal.stir();
             }
         }
-        let datagram = &self.seal.scratch[..opened.len];
-        if data.form == Form::Game && greeting(datagram).is_some() {
+        if self.inner.authenticated().is_some_and(|inner| !inner.knows(shown)) {
             self.tell(now, shown);
         }
         self.inner.handle_datagram(now, shown, &self.seal.scratch[..opened.len]);
@@ -280,7 +303,7 @@ impl<P: Protocol> Sealed<'_, P> {
         };
         let part = text.first_chunk().copied().unwrap_or_default();
         let rested = host.revealed_at.is_none_or(|last| now.since(last) >= REVEAL_AFTER);
-        let may_reveal = rested && self.inner.keeps(one.shown);
+        let may_reveal = rested && keeps(self.inner, one.shown) != Some(false);
         let Some((answer, first)) = one.comparison.asked(part, may_reveal) else {
             return Err(SealRefusal::OutOfPlace);
         };
@@ -326,11 +349,12 @@ impl<P: Protocol> Sealed<'_, P> {
 
     /// Drops the longest silent guest that the inner protocol does not keep, if there are too many of them.
     fn drop_unkept(&mut self, now: Duration, newest: SocketAddr) {
-        let unkept = self.seal.connections.iter().filter(|one| {
+        let Self { seal, inner } = self;
+        let unkept = seal.connections.iter().filter(|one| {
             one.role == PeerRole::Player
                 && one.confirmed
                 && one.shown != newest
-                && !self.inner.keeps(one.shown)
+                && keeps(*inner, one.shown) != Some(true)
         });
         let (mut count, mut silent) = (0, None);
         for one in unkept {
@@ -352,7 +376,7 @@ impl<P: Protocol> Sealed<'_, P> {
     fn tell(&mut self, now: Duration, shown: SocketAddr) {
         let told = self.seal.connections.towards(shown).and_then(|at| self.seal.connections.get_mut(at));
         if let Some(connection) = told {
-            self.inner.connection(now, shown, connection.step());
+            tell(self.inner, now, shown, connection.step());
         }
     }
 
@@ -361,7 +385,7 @@ impl<P: Protocol> Sealed<'_, P> {
         let gone = self.seal.connections.remove(at);
         let others = self.seal.connections.position(|other| other.shown == gone.shown);
         if gone.at_inner && others.is_none() {
-            self.inner.connection(now, gone.shown, ConnectionStep::Gone);
+            tell(self.inner, now, gone.shown, ConnectionStep::Gone);
         }
     }
 
@@ -395,30 +419,25 @@ impl<P: Protocol> Sealed<'_, P> {
         }
         if core::mem::take(&mut one.paths.found) && !one.at_inner {
             one.at_inner = true;
-            let hello = seal.join.as_ref().map_or(&[][..], Join::kept_hello);
-            if let (false, Some(channel)) = (hello.is_empty(), &mut one.channel) {
-                seal.out.write(one.real, |buf| {
-                    buf[..hello.len()].copy_from_slice(hello);
-                    channel.seal_data(buf, hello.len())
-                });
-            }
-            self.inner.connection(now.into(), one.shown, one.step());
+            one.open(seal.join.as_ref().map_or(&[][..], |join| &join.opening[..]), &mut seal.out);
+            tell(self.inner, now.into(), one.shown, one.step());
         }
+        let is_kept = keeps(self.inner, one.shown) != Some(false);
         // Nothing was opened for a second: 32 bits find the counter again. A guest that nobody keeps may be gone.
         let mut find_at = one.find_at.max(one.opened_at + PATIENCE);
         if now >= find_at {
             one.find_at = now + PATIENCE;
             find_at = one.find_at;
-            if self.inner.keeps(one.shown) {
+            if is_kept {
                 one.seek(now, &mut seal.out);
             }
         }
         if let Some(part) = one.comparison.ask(now)
-            && self.inner.keeps(one.shown)
+            && is_kept
         {
             one.say(Kind::CodeAsk, &part, &mut seal.out);
         }
-        let try_at = if self.inner.keeps(one.shown) { one.try_paths(now) } else { Time::NEVER };
+        let try_at = if is_kept { one.try_paths(now) } else { Time::NEVER };
         let roam_at = one.roam(now, &mut seal.random, &mut seal.out);
         find_at.min(one.comparison.ask_at()).min(roam_at).min(try_at)
     }

@@ -3,9 +3,9 @@
 use super::channel::Channel;
 use super::code::{Comparison, commitment};
 use super::hash::hash;
-use super::letters::padded;
 use super::mac::Mac;
 use super::noise::{self, KeyPair, Split};
+use super::padding::padded;
 use super::random::Secret;
 use crate::time::Time;
 use crate::wire::seal::{self, InitHead, Kind, Knock, Pattern, Retry};
@@ -62,22 +62,22 @@ fn handshake(pattern: Pattern, vectors: &mut BTreeMap<String, Vec<u8>>, host: &K
         note("retry", &buf[..len]);
     }
     let head = seal::init_head(&InitHead { pattern, index: JOINER, nonce: NONCE, cookie: COOKIE });
-    let text = |text: Vec<u8>| if by_letter { padded(&text).unwrap().to_vec() } else { text };
-    let hello = text(counted(0, 123));
-    let (mut joiner, len) = noise::begin(&host.public, &head, secret(0x41), &hello, &mut buf).unwrap();
+    let opening = padded(&counted(0, 123)).unwrap();
+    let (mut joiner, len) = noise::begin(&host.public, &head, secret(0x41), &opening, &mut buf).unwrap();
     let mut init = [&head[..], &buf[..len]].concat();
     mac(&mut init, key);
     note("init", &init);
     let (mut opened, mut resp) = ([0; 400], [0; 400]);
     let (answering, len) =
         noise::accept(host, &head, secret(0x81), &init[21..init.len() - 8], &mut opened).unwrap();
-    assert_eq!(opened[..len], hello);
+    assert_eq!(opened[..len], opening);
     let part: [u8; 16] = core::array::from_fn(|at| 0xA0 + at as u8);
     let mut answer = HOST.to_be_bytes().to_vec();
     if pattern == Pattern::Open {
         answer.extend(commitment(&part));
     }
-    answer.extend(text(counted(100, 53)));
+    let text = counted(100, 53);
+    answer.extend(if by_letter { padded(&text).unwrap().to_vec() } else { text });
     let (ours, len) = answering.answer(&answer, &mut resp).unwrap();
     note("resp", &[&seal::resp_head(JOINER)[..], &resp[..len]].concat());
     let (theirs, len) = joiner.finish(&resp[..len], &mut opened).unwrap();

@@ -187,6 +187,10 @@ impl Joining {
         if self.offer.is_some() && self.sends % HELLO_AGAIN_EVERY != 1 {
             return self.link.write(now, &Payload::ConnectReq, buf);
         }
+        self.write_hello(now, config, buf)
+    }
+
+    pub(super) fn write_hello(&mut self, now: Time, config: &Config, buf: &mut [u8]) -> Option<usize> {
         let hello = Hello {
             nonce: self.nonce,
             cookie: self.cookie,
@@ -203,7 +207,8 @@ impl Joining {
         if self.offer.is_some() {
             self.asked_again.get_or_insert(header.sequence);
         }
-        self.hellos[self.sends as usize % HELLOS] = Some((header.sequence, now));
+        self.hellos.rotate_right(1);
+        self.hellos[0] = Some((header.sequence, now));
         wire::encode_message(&header, &Message::Hello(hello), buf).ok()
     }
 

@@ -15,7 +15,7 @@ use crate::peer::desk::{Desk, Essentials};
 use crate::peer::entropy::Entropy;
 use crate::peer::link::Link;
 use crate::peer::refusal::Refusals;
-use crate::protocol::ConnectionStep;
+use crate::protocol::{Authenticated, ConnectionStep};
 use crate::time::{Span, Time};
 use crate::wire::control::Header;
 use crate::wire::message::MAX_FIRST_FRAME;
@@ -341,6 +341,26 @@ impl Protocol for Lobby {
         }
     }
 
+    fn wants_attention(&self, _: Duration) -> bool {
+        // A mismatch does not count: a host that never takes it would be woken on and on.
+        self.error.is_some() || matches!(self.role, Role::Agreed(..))
+    }
+
+    fn opening(&mut self, now: Duration, peer: SocketAddr, buf: &mut [u8]) -> Option<usize> {
+        match &mut self.role {
+            Role::Join(joining) if joining.link.addr == peer && self.error.is_none() => {
+                joining.write_hello(now.into(), &self.config, buf)
+            }
+            _ => None,
+        }
+    }
+
+    fn authenticated(&mut self) -> Option<&mut dyn Authenticated> {
+        Some(self)
+    }
+}
+
+impl Authenticated for Lobby {
     fn connection(&mut self, now: Duration, peer: SocketAddr, step: ConnectionStep) {
         self.desk.connection(peer, step);
         match (&mut self.role, step) {
@@ -360,6 +380,10 @@ impl Protocol for Lobby {
         }
     }
 
+    fn knows(&self, peer: SocketAddr) -> bool {
+        self.desk.vouched(peer).is_some()
+    }
+
     fn keeps(&self, peer: SocketAddr) -> bool {
         match &self.role {
             Role::Waiting => false,
@@ -367,10 +391,5 @@ impl Protocol for Lobby {
             Role::Join(joining) => joining.link.addr == peer,
             Role::Agreed(link, _) => link.addr == peer,
         }
-    }
-
-    fn wants_attention(&self, _: Duration) -> bool {
-        // A mismatch does not count: a host that never takes it would be woken on and on.
-        self.error.is_some() || matches!(self.role, Role::Agreed(..))
     }
 }

@@ -2,8 +2,8 @@
 
 use super::{
     CONTROL, CONTROL_HEAD_LEN, Control, DATA_GAME, DATA_HEAD_LEN, DATA_INPUTS, DATA_PLAIN, Data, DecodeError,
-    Form, INIT, INIT_AROUND_LEN, INIT_HEAD_LEN, Init, InitHead, KNOCK, Kind, Knock, MAC_LEN, MAX_INIT_LEN,
-    MIN_RESP_LEN, Packet, Pattern, RESP, RESP_HEAD_LEN, RETRY, Resp, Retry, TAG_LEN, VERSION,
+    Form, INIT, INIT_HEAD_LEN, INIT_LEN, Init, InitHead, KNOCK, Kind, Knock, MAC_LEN, MIN_RESP_LEN, Packet,
+    Pattern, RESP, RESP_HEAD_LEN, RETRY, Resp, Retry, TAG_LEN, VERSION,
 };
 use crate::wire::bytes::Reader;
 
@@ -47,7 +47,7 @@ fn rare(datagram: &[u8]) -> Result<Packet<'_>, DecodeError> {
         Some(&INIT) => init(datagram).map(Packet::Init),
         Some(&RESP) => {
             let (head, message) = datagram.split_at_checked(RESP_HEAD_LEN).ok_or(DecodeError::Length)?;
-            if !(MIN_RESP_LEN..MAX_INIT_LEN).contains(&datagram.len()) {
+            if !(MIN_RESP_LEN..INIT_LEN).contains(&datagram.len()) {
                 return Err(DecodeError::Length);
             }
             Ok(Packet::Resp(Resp { index: u16::from_be_bytes([head[1], head[2]]), message }))
@@ -101,8 +101,7 @@ fn retry(datagram: &[u8]) -> Result<Retry, DecodeError> {
 fn init(datagram: &[u8]) -> Result<Init<'_>, DecodeError> {
     let mut reader = Reader(datagram);
     let (pattern, index, nonce) = opening(&mut reader)?;
-    let plain_len = datagram.len().checked_sub(INIT_AROUND_LEN).ok_or(DecodeError::Length)?;
-    if !pattern.init_plain_len().contains(&plain_len) {
+    if datagram.len() != INIT_LEN {
         return Err(DecodeError::Length);
     }
     let cookie = reader.u64().ok_or(DecodeError::Length)?;

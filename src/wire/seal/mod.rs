@@ -45,19 +45,16 @@ pub const MAX_OVERHEAD: usize = DATA_HEAD_LEN + TAG_LEN;
 /// The length of the commitment in a RESP to a joiner by address.
 pub const COMMITMENT_LEN: usize = 16;
 
-/// The plaintext of an INIT is a HELLO with its GAME header, or a longer one of a later version.
-pub const INIT_PLAIN_LEN: core::ops::RangeInclusive<usize> = 123..=187;
-
-/// The length of a letter with its length in front and its padding: the plaintext of an INIT or a control packet that carries
-/// one. All have the same length, so that a watcher learns nothing of the addresses in it.
-pub const LETTER_LEN: usize = 256;
-/// The length of the longest text of a letter.
-pub const MAX_LETTER_TEXT: usize = LETTER_LEN - 2;
+/// The length of an opening message or a letter with its length in front and its padding: the plaintext of an INIT, and of a
+/// control packet that carries a letter. All have the same length, so that a watcher learns nothing of what is in them.
+pub const PADDED_LEN: usize = 256;
+/// The length of the longest opening message, and of the longest letter.
+pub const MAX_MESSAGE_LEN: usize = PADDED_LEN - 2;
 
 const MAC_LEN: usize = 8;
 const INIT_AROUND_LEN: usize = INIT_HEAD_LEN + KEY_LEN + TAG_LEN + MAC_LEN;
-/// The length of the longest INIT. A RESP is always shorter than its INIT.
-pub const MAX_INIT_LEN: usize = INIT_AROUND_LEN + LETTER_LEN;
+/// The length of an INIT. Every RESP is shorter.
+pub const INIT_LEN: usize = INIT_AROUND_LEN + PADDED_LEN;
 const RESP_HEAD_LEN: usize = 3;
 const MIN_RESP_LEN: usize = RESP_HEAD_LEN + KEY_LEN + 2 + TAG_LEN;
 
@@ -88,15 +85,6 @@ impl Pattern {
             2 => Some(Self::Open),
             3 => Some(Self::Letter),
             _ => None,
-        }
-    }
-
-    /// The lengths that the plaintext of an INIT may have.
-    #[must_use]
-    pub const fn init_plain_len(self) -> core::ops::RangeInclusive<usize> {
-        match self {
-            Self::Invite | Self::Open => INIT_PLAIN_LEN,
-            Self::Letter => LETTER_LEN..=LETTER_LEN,
         }
     }
 
@@ -292,13 +280,13 @@ impl Kind {
             Self::Challenge | Self::Proof => 8,
             Self::CodeAsk => 16,
             Self::CodeReveal => 20,
-            Self::Letter => LETTER_LEN,
+            Self::Letter => PADDED_LEN,
         }
     }
 }
 
 /// The length of the longest control packet.
-pub const MAX_CONTROL_LEN: usize = CONTROL_HEAD_LEN + LETTER_LEN + TAG_LEN;
+pub const MAX_CONTROL_LEN: usize = CONTROL_HEAD_LEN + PADDED_LEN + TAG_LEN;
 
 /// A packet of the link itself, sealed like DATA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
