@@ -63,7 +63,13 @@ impl fmt::Display for ConnectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text { why } | Self::NoPath { why } => f.write_str(why),
-            Self::Name { name, why } => write!(f, "{}: {why}", crate::shown(name)),
+            Self::Name { name, why } => {
+                let name = crate::shown(name);
+                write!(
+                    f,
+                    "\"{name}\" was not found. Is it spelled right, and is this machine online? ({why})"
+                )
+            }
             Self::Options { why } => f.write_str(why),
             Self::Socket { addr, why } => write!(f, "cannot use UDP at {addr}: {why}"),
             Self::KeyFile { path, why } => {

@@ -23,6 +23,7 @@ pub use peer::{ConnectionStats, Hint, PeerInfo};
 use crate::net::private::KeyLog;
 use crate::net::{Datagrams, Driver, Usual};
 use crate::{Config, Lobby, LobbyError, Protocol};
+use core::fmt;
 use core::time::Duration;
 use layers::Layers;
 use std::io;
@@ -61,9 +62,17 @@ pub struct Connection<D = Usual> {
     driver: Driver<D>,
     layers: Layers,
     role: Role,
-    /// The text for the other player.
-    share: String,
+    share: Share,
     key_log: Option<KeyLog>,
+}
+
+/// The text for the other player. An invite or an offer is the right to join: `Debug` leaves it out.
+struct Share(String);
+
+impl fmt::Debug for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Share")
+    }
 }
 
 /// The part of this machine in finding the other one.
@@ -176,7 +185,7 @@ impl<D: Datagrams> Connection<D> {
     /// An invite and an offer are the right to join: show them to nobody else.
     #[must_use]
     pub fn share(&self) -> &str {
-        &self.share
+        &self.share.0
     }
 
     /// Whether this machine hosts.

@@ -4,7 +4,7 @@ use super::layers::Layers;
 use super::options::{Access, Key};
 use super::paths::Paths;
 use super::text::Named;
-use super::{ConnectError, ConnectOptions, Connection, Role};
+use super::{ConnectError, ConnectOptions, Connection, Role, Share};
 use crate::net::private::{self, KeyLog};
 use crate::net::{Datagrams, Driver, system};
 use crate::seal::Seal;
@@ -17,7 +17,8 @@ const RENDEZVOUS_PORT: u16 = 3479;
 
 const NEVER_BARE: &str = "an invite or an offer is never used bare: leave bare out";
 const NO_ADDRESS: &str = "this transport has no address for an invite";
-const HIDDEN: &str = "a relay hides this machine's address only where both meet at a rendezvous";
+const HIDDEN: &str = "a relay hides the address of this machine only where both meet at a rendezvous: host with one, or join by an \
+                      invite that names one";
 
 /// This machine, as others may reach it.
 #[derive(Clone, Debug)]
@@ -121,7 +122,7 @@ impl<D: Datagrams> Connection<D> {
                 Some(KeyLog::open(path).map_err(failed)?)
             }
         };
-        Ok(Self { driver, layers, role, share, key_log })
+        Ok(Self { driver, layers, role, share: Share(share), key_log })
     }
 }
 
@@ -133,6 +134,9 @@ pub(super) fn hosting(
 ) -> Result<(Layers, String), ConnectError> {
     if options.rendezvous.is_some() && options.access != Access::Invited {
         return Err(ConnectError::Options { why: "only a host by invite can be met at a rendezvous" });
+    }
+    if options.hides() && options.rendezvous.is_none() {
+        return Err(ConnectError::Options { why: HIDDEN });
     }
     let address = || here.addresses.first().map_or_else(String::new, ToString::to_string);
     Ok(match options.access {

@@ -193,6 +193,7 @@ impl Paths {
         let reach = self.reach.stats();
         stats.refused += reach.refused;
         (stats.searches, stats.allocations) = (reach.searches, reach.allocations);
+        stats.found_after = self.reach.found_after();
         stats.overhead_bytes = reach.overhead_bytes;
     }
 }

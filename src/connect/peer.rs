@@ -60,6 +60,8 @@ pub struct ConnectionStats {
     pub refused: u64,
     /// Searches for a path.
     pub searches: u64,
+    /// The time that the first search took which found a path; `None` without a search, or before it has found one.
+    pub found_after: Option<Duration>,
     /// Addresses on a relay that were used.
     pub allocations: u64,
     /// Bytes sent to find and keep paths.

@@ -14,8 +14,9 @@ pub(crate) fn resolve(text: &str, port: u16) -> io::Result<SocketAddr> {
         return Ok(SocketAddr::new(ip, port));
     }
     let has_port = text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-    let mut found = if has_port { text.to_socket_addrs()? } else { (text, port).to_socket_addrs()? };
-    found.next().ok_or_else(none)
+    let found = if has_port { text.to_socket_addrs()? } else { (text, port).to_socket_addrs()? };
+    // Of a name with both, IPv4 is the address that more home networks reach.
+    found.min_by_key(SocketAddr::is_ipv6).ok_or_else(none)
 }
 
 /// The point of the system's clock that stands for time zero of a search for paths.

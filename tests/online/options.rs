@@ -20,6 +20,31 @@ fn an_invite_is_never_used_bare() {
     assert!(refused(Connection::host(&open)).contains("only a host by invite"));
 }
 
+#[cfg(feature = "reach")]
+#[test]
+fn relay_hides_a_machine_only_at_a_rendezvous() {
+    let hidden = || local().relay(rebout::reach::Relay::Only);
+    for options in [hidden(), hidden().open(), hidden().bare(), hidden().by_hand()] {
+        let text = refused(Connection::host(&options));
+        assert!(text.contains("only where both meet at a rendezvous"), "{text}");
+    }
+    assert!(Connection::host(&hidden().rendezvous("127.0.0.1")).is_ok());
+}
+
+#[test]
+fn debug_of_a_connection_hides_the_text_to_share() {
+    let host = Connection::host(&local()).unwrap();
+    let debug = format!("{host:?}");
+    assert!(!debug.contains(&host.share()[9..]) && debug.contains("role: Host"), "{debug}");
+}
+
+#[test]
+fn unknown_name_says_what_to_check() {
+    let error = ConnectError::Name { name: "pla\u{1b}.example".to_owned(), why: "no such host".to_owned() };
+    let text = r#""pla\u{1b}.example" was not found. Is it spelled right, and is this machine online? (no such host)"#;
+    assert_eq!(error.to_string(), text);
+}
+
 #[test]
 fn a_text_that_is_no_host_says_so() {
     let join = |text: &str| refused(Connection::join(&local(), text));

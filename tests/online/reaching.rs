@@ -66,6 +66,8 @@ fn simulated_network_runs_a_connection_through_a_rendezvous() {
     meet(&town, &mut connections, &mut lobbies, LIMIT, serve).unwrap();
     let agreed = lobbies[1].agreed().unwrap().expect("an agreement");
     assert_eq!(connections[1].peer(agreed.peer).addr, Some(addr(0)));
+    let took = connections.each_ref().map(|one| one.stats().found_after.expect("a path was found"));
+    assert!(took.iter().all(|took| *took > Duration::ZERO && *took < town.borrow().now()), "{took:?}");
 }
 
 #[test]
@@ -74,6 +76,7 @@ fn failed_search_ends_the_wait_before_the_lobby_does() {
     town.borrow_mut().network.cut_both(0, 1, Duration::ZERO, Duration::from_secs(60));
     let mut lobbies = lobbies(&connections);
     meet(&town, &mut connections, &mut lobbies, LIMIT, serve).unwrap();
+    assert_eq!(connections[1].stats().found_after, None);
     let error = connections[1].failure().expect("no path");
     assert!(matches!(error, ConnectError::NoPath { .. }));
     let (text, took) = (error.to_string(), town.borrow().now());
