@@ -5,7 +5,8 @@ use crate::net::append::FileAppender;
 use crate::net::{dated, folder};
 use crate::replay::{End, Header, MatchEvent, Outcome, Recorder, StreamRecorder, Winner};
 use crate::{Agreed, Autopsy, Bundle, Event, Fields, Player, Reason, Session};
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// Frames that are kept in memory for a report without another allocation: an hour at 60 frames a second.
 const USUAL_FRAMES: u32 = 60 * 60 * 60;
@@ -13,7 +14,9 @@ const USUAL_FRAMES: u32 = 60 * 60 * 60;
 /// The files of the match that runs.
 #[derive(Debug, Default)]
 pub(super) struct Keeping {
-    file: Option<(PathBuf, StreamRecorder<FileAppender>)>,
+    file: Option<StreamRecorder<FileAppender>>,
+    /// The file of the match, or of the last one.
+    pub(super) path: Option<PathBuf>,
     /// The whole match, for a report.
     whole: Option<Recorder>,
     pub(super) winner: Winner,
@@ -25,17 +28,13 @@ impl Keeping {
         let keeps = options.bundles_to.as_ref();
         self.whole = keeps.map(|_| Recorder::with_capacity(agreed.seed, USUAL_FRAMES));
         self.winner = Winner::Undecided;
-        self.file = None;
+        (self.file, self.path) = (None, None);
         let folder = options.record_to.as_ref()?;
-        let header = Header::of_match(&options.config, agreed);
-        let begun = dated::new_file(folder, "rplk").and_then(|(path, file, secs)| {
-            let header = Header { names: options.names(agreed), recorded_at_secs: secs, ..header };
-            let recorder = StreamRecorder::new(&header, FileAppender::new(file)?);
-            Ok((path, recorder.map_err(std::io::Error::other)?))
-        });
-        match begun {
-            Ok(file) => {
-                self.file = Some(file);
+        let names = options.names(agreed);
+        let header = Header { names, ..Header::of_match(&options.config, agreed) };
+        match StreamRecorder::create_in(folder, header) {
+            Ok((path, recorder)) => {
+                (self.file, self.path) = (Some(recorder), Some(path));
                 None
             }
             Err(error) => Some(format!("The match is not recorded to {}: {error}", folder.display())),
@@ -49,7 +48,7 @@ impl Keeping {
             // A frame out of order cannot come; the report would then refuse the replay.
             let _ = session.confirmed().try_for_each(|(frame, inputs)| whole.record(frame, inputs));
         }
-        let (_, recorder) = self.file.as_mut()?;
+        let recorder = self.file.as_mut()?;
         let refused = recorder.record_session(session).err().map(|error| error.to_string());
         let error = refused.or_else(|| recorder.take_error().map(|error| error.to_string()))?;
         self.file = None;
@@ -57,14 +56,14 @@ impl Keeping {
     }
 
     pub(super) fn hear(&mut self, local: Player, event: &Event) {
-        if let Some((_, recorder)) = &mut self.file {
+        if let Some(recorder) = &mut self.file {
             recorder.hear(local, event);
         }
     }
 
     /// Keeps a change of the input delay of this machine.
     pub(super) fn delay(&mut self, player: Player, delay_frames: u8) {
-        if let Some((_, recorder)) = &mut self.file {
+        if let Some(recorder) = &mut self.file {
             recorder.event(MatchEvent::Delay { player, delay_frames });
         }
     }
@@ -90,14 +89,28 @@ impl Keeping {
     /// Ends the files; returns the trouble with that.
     pub(super) fn finish(&mut self) -> Option<String> {
         self.whole = None;
-        let (path, recorder) = self.file.take()?;
+        let recorder = self.file.take()?;
         let is_empty = recorder.next() == crate::Frame::ZERO;
         let outcome = recorder.outcome().unwrap_or(Outcome::Disconnected(Reason::LeftHere));
         let ended = recorder.finish(End { outcome, winner: self.winner }).and_then(FileAppender::finish);
         if is_empty {
-            dated::remove(&path);
+            self.path.take().iter().for_each(|path| dated::remove(path));
             return None;
         }
-        ended.err().map(|error| format!("The recording {} ends early: {error}", path.display()))
+        ended.err().map(|error| format!("The recording ends early: {error}"))
+    }
+}
+
+impl StreamRecorder<FileAppender> {
+    /// Begins the recording of a match in a new file of this folder, which is made if it does not exist. The file is named
+    /// by the time, which becomes that of the header. Returns its path too.
+    ///
+    /// # Errors
+    /// Errors of the file system, and a header that a file cannot hold.
+    pub fn create_in(folder: &Path, mut header: Header) -> io::Result<(PathBuf, Self)> {
+        let (path, file, secs) = dated::new_file(folder, "rplk")?;
+        header.recorded_at_secs = secs;
+        let recorder = Self::new(&header, FileAppender::new(file)?).map_err(io::Error::other)?;
+        Ok((path, recorder))
     }
 }

@@ -21,6 +21,7 @@ use options::Match;
 use rest::Rest;
 use std::collections::VecDeque;
 use std::io;
+use std::path::Path;
 
 /// How long the last messages may take after a match.
 const LINGER: Duration = Duration::from_secs(2);
@@ -92,7 +93,8 @@ enum Stage<S> {
     Playing(Session<S>),
     /// The last messages are on their way, at most until this time.
     Closing(Session<S>, Finish, Duration),
-    Over(Finish),
+    /// With the session of the match, if there was one.
+    Over(Finish, Option<Session<S>>),
 }
 
 impl<S: Fields> Online<S> {
@@ -178,11 +180,11 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         let Ok(Some(agreed)) = lobby.agreed() else { return };
         self.notices.extend(self.keeping.begin(&self.options, agreed));
         (self.matches, self.give_up_at) = (self.matches + 1, None);
-        let over = Stage::Over(Finish::Ended(Reason::LeftHere));
+        let over = Stage::Over(Finish::Ended(Reason::LeftHere), None);
         if let Stage::Meeting(lobby) = core::mem::replace(&mut self.stage, over) {
             match lobby.start(self.connection.now(), game) {
                 Ok(session) => self.stage = Stage::Playing(session),
-                Err(error) => self.stage = Stage::Over(Finish::Refused(error)),
+                Err(error) => self.stage = Stage::Over(Finish::Refused(error), None),
             }
         }
     }
@@ -246,14 +248,14 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         match &mut self.stage {
             Stage::Meeting(_) => self.finish(Finish::Ended(Reason::LeftHere)),
             Stage::Playing(session) => session.leave(),
-            Stage::Closing(..) | Stage::Over(_) => {}
+            Stage::Closing(..) | Stage::Over(..) => {}
         }
     }
 
     /// Asks for another match with the same player, after [`Now::Finished`]. Both have to ask. `false` if no match has
     /// been played on this connection.
     pub fn rematch(&mut self) -> bool {
-        let is_over = matches!(self.stage, Stage::Over(_)) && self.matches > 0;
+        let is_over = matches!(self.stage, Stage::Over(..)) && self.matches > 0;
         if is_over {
             self.give_up_at = Some(self.now + REMATCH_TIMEOUT);
             self.meet_again();
@@ -267,7 +269,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
     /// A broken transport.
     pub fn close(mut self) -> io::Result<()> {
         self.leave();
-        while !matches!(self.stage, Stage::Over(_)) {
+        while !matches!(self.stage, Stage::Over(..)) {
             self.wait()?;
         }
         self.connection.close(&mut Rest, LINGER).map(|_| ())
@@ -312,8 +314,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
     pub fn agreed(&self) -> Option<&Agreed> {
         match &self.stage {
             Stage::Meeting(lobby) => lobby.agreed().ok().flatten(),
-            Stage::Playing(session) | Stage::Closing(session, ..) => Some(session.agreed()),
-            Stage::Over(_) => None,
+            _ => self.session().map(Session::agreed),
         }
     }
 
@@ -338,8 +339,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
     fn peer_addr(&self) -> Option<std::net::SocketAddr> {
         match &self.stage {
             Stage::Meeting(lobby) => lobby.peer(),
-            Stage::Playing(session) | Stage::Closing(session, ..) => Some(session.peer()),
-            Stage::Over(_) => None,
+            _ => self.session().map(Session::peer),
         }
     }
 
@@ -349,13 +349,21 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         self.session().map(Session::stats)
     }
 
-    /// The session, for everything that is not repeated here.
+    /// The session, for everything that is not repeated here. It stays after [`Now::Finished`], until a
+    /// [`rematch`](Self::rematch).
     #[must_use]
     pub fn session(&self) -> Option<&Session<S>> {
         match &self.stage {
             Stage::Playing(session) | Stage::Closing(session, ..) => Some(session),
-            Stage::Meeting(_) | Stage::Over(_) => None,
+            Stage::Over(_, session) => session.as_ref(),
+            Stage::Meeting(_) => None,
         }
+    }
+
+    /// The file that the match is recorded to, or the last match was. `None` if it is not, or had no frame.
+    #[must_use]
+    pub fn recording(&self) -> Option<&Path> {
+        self.keeping.path.as_deref()
     }
 
     /// The connection.

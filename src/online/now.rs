@@ -64,7 +64,7 @@ impl fmt::Display for Finish {
             ),
             Self::Ended(reason) => write!(f, "The match is over: {reason}."),
             Self::Refused(LobbyError::Incompatible { field: RefuseField::ContentHash, .. }) => {
-                f.write_str("The host has another version of the game: both need the same one.")
+                f.write_str("The host has another version of the game, or other rules: both need the same.")
             }
             Self::Refused(LobbyError::Incompatible { field: RefuseField::GameId, .. }) => {
                 f.write_str("Another game is waiting there.")
@@ -82,7 +82,9 @@ pub(super) fn sent_away(mismatch: &Mismatch, addr: Option<SocketAddr>) -> String
     let who = addr.map_or_else(|| "A guest".to_owned(), |addr| format!("The guest at {addr}"));
     let Mismatch { field, ours, theirs, .. } = mismatch;
     match field {
-        RefuseField::ContentHash => format!("{who} was refused: it has another version of the game."),
+        RefuseField::ContentHash => {
+            format!("{who} was refused: it has another version of the game, or other rules.")
+        }
         RefuseField::GameId => format!("{who} was refused: it plays another game."),
         _ => format!("{who} was refused: the {field} is {ours} here and {theirs} there."),
     }

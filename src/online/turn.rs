@@ -5,12 +5,14 @@ use super::options::name_of;
 use super::rest::Rest;
 use super::{LINGER, Online, REMATCH_TIMEOUT, Stage};
 use crate::net::Datagrams;
-use crate::{Connection, Event, Fields, LobbyError, Protocol};
+use crate::{ConnectError, Connection, Event, Fields, LobbyError, Protocol};
 use core::time::Duration;
 use std::io;
 
 /// The longest wait while there is something to draw besides a match.
 const TURN: Duration = Duration::from_millis(16);
+/// The advice of a joiner whose host does not agree to another match in time: its invite has done its part.
+const NO_REMATCH: &str = "The other player has left, or does not want another match.";
 
 impl<S: Fields, D: Datagrams> Online<S, D> {
     pub(super) fn turn(&mut self, blocks: bool) -> io::Result<Now> {
@@ -32,7 +34,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
                         None
                     }
                 }
-                Stage::Over(finish) => {
+                Stage::Over(finish, _) => {
                     let finish = finish.clone();
                     let deadline = blocks.then(|| self.connection.now() + TURN);
                     self.now = run(&mut self.connection, &mut Rest, deadline)?;
@@ -57,7 +59,12 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
             (Ok(Some((seed, seat))), _) => return Ok(Some(Now::Begin { seed, seat })),
             (_, Some(failure)) => return Ok(self.finished(Finish::Unreached(failure))),
             (Err(LobbyError::TimedOut { after, .. }), _) => {
-                let error = self.connection.no_answer(after);
+                let mut error = self.connection.no_answer(after);
+                if let ConnectError::NoAnswer { advice, .. } = &mut error
+                    && self.give_up_at.is_some()
+                {
+                    *advice = NO_REMATCH;
+                }
                 return Ok(self.finished(Finish::Unreached(error)));
             }
             // The host may still be at the end of the last match.
@@ -127,14 +134,17 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
 
     /// Lets the last messages of the session through.
     fn close_with(&mut self, finish: Finish) {
-        let over = Stage::Over(finish.clone());
+        let over = Stage::Over(finish.clone(), None);
         if let Stage::Playing(session) = core::mem::replace(&mut self.stage, over) {
             self.stage = Stage::Closing(session, finish, self.now + LINGER);
         }
     }
 
     pub(super) fn finish(&mut self, finish: Finish) {
-        self.stage = Stage::Over(finish);
+        let over = Stage::Over(finish.clone(), None);
+        if let Stage::Closing(session, ..) = core::mem::replace(&mut self.stage, over) {
+            self.stage = Stage::Over(finish, Some(session));
+        }
         self.notices.extend(self.keeping.finish());
     }
 
@@ -152,7 +162,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         config.timeouts.join_timeout = REMATCH_TIMEOUT;
         self.stage = match self.connection.lobby(config) {
             Ok(lobby) => Stage::Meeting(lobby),
-            Err(error) => Stage::Over(Finish::Refused(error)),
+            Err(error) => Stage::Over(Finish::Refused(error), None),
         };
     }
 }

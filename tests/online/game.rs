@@ -170,9 +170,9 @@ impl Table {
         self.town.borrow_mut().pass(TICK);
     }
 
-    /// Runs until `done`, at most a minute of virtual time.
+    /// Runs until `done`, at most two minutes of virtual time.
     pub(crate) fn run(&mut self, mut done: impl FnMut(&mut [Machine; 2]) -> bool) {
-        let end = self.town.borrow().now() + Duration::from_secs(60);
+        let end = self.town.borrow().now() + Duration::from_secs(120);
         while !done(&mut self.machines) {
             self.step();
             let told = self.machines.each_ref().map(|one| (one.progress.clone(), one.finish.clone()));

@@ -59,6 +59,34 @@ fn invited_match_is_recorded_with_names_and_verdict() {
 }
 
 #[test]
+fn session_and_recording_can_be_asked_for_after_the_end() {
+    let folder = Folder::new("after");
+    let mut table = Table::new([options("Ada").record_to(&folder.0), options("Bob")]);
+    assert_eq!(table.machines[0].online.recording(), None);
+    let finishes = table.run_to_the_end();
+    let online = &table.machines[0].online;
+    let session = online.session().expect("the session of the match");
+    let last = session.snapshot(session.settled()).expect("its last state");
+    assert_eq!((last.frame, rebout::checksum(last)), (60, agreed(&finishes[0])));
+    assert!(online.stats().is_some() && online.local() == Some(Player::One) && online.peer().is_verified);
+    assert_eq!(online.recording(), folder.entries().first().map(PathBuf::as_path));
+    assert!(table.machines[0].online.rematch() && table.machines[0].online.session().is_none());
+    assert_eq!(table.machines[1].online.recording(), None);
+}
+
+#[test]
+fn joiner_is_told_that_the_host_wants_no_rematch() {
+    let mut table = Table::new([options("Ada"), options("Bob")]);
+    table.run_to_the_end();
+    table.machines[1].finish = None;
+    assert!(table.machines[1].online.rematch());
+    table.run(|machines| machines[1].finish.is_some());
+    let text = table.machines[1].finish.as_ref().unwrap().to_string();
+    let advice = "The other player has left, or does not want another match.";
+    assert_eq!(text, format!("No answer at 10.0.0.1:7000 within 60 s. {advice}"));
+}
+
+#[test]
 fn messages_and_delay_changes_reach_the_other_side() {
     let mut table = Table::new([options("Ada"), options("Bob")]);
     assert_eq!(table.machines[0].online.send(b"early"), Err(SendError::Over));

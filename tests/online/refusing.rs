@@ -26,9 +26,11 @@ fn another_version_is_named_on_both_sides() {
     let mut table = Table::new([options("Ada"), Options::new(0xB0, 2)]);
     table.run(|machines| machines[1].finish.is_some() && !machines[0].notices.is_empty());
     let text = table.machines[1].finish.as_ref().unwrap().to_string();
-    assert_eq!(text, "The host has another version of the game: both need the same one.");
+    assert_eq!(text, "The host has another version of the game, or other rules: both need the same.");
     let notice = &table.machines[0].notices[0];
-    assert_eq!(notice, "The guest at 10.0.0.2:7000 was refused: it has another version of the game.");
+    let refused =
+        "The guest at 10.0.0.2:7000 was refused: it has another version of the game, or other rules.";
+    assert_eq!(notice, refused);
 }
 
 #[test]
