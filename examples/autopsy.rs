@@ -33,6 +33,9 @@ struct Args {
 /// A run of a bundle with one game: what came out, and every leaf of the state in which it diverges.
 type Run = fn(&Bundle) -> Option<(Rerun, BTreeMap<String, String>)>;
 
+/// The name of the duel in the bundles that an online match writes, which name a game by its id.
+const DUEL: &str = "000000006475656c";
+
 /// The games that can be re-run here, by the name in the bundle.
 const GAMES: [(&str, Run); 3] = [
     ("playground", |bundle| run(bundle, Playground::new(bundle.replay().seed)?)),
@@ -73,7 +76,10 @@ fn examine(dir: &Path, game: Option<&str>, all: bool, out: &mut String) -> Resul
     let _ = writeln!(out, "Desync in {:?}, as {} saw it\n", bundle.game(), bundle.autopsy().local);
     let _ = writeln!(out, "{}", bundle.autopsy());
 
-    let name = game.unwrap_or(bundle.game());
+    let name = match game.unwrap_or(bundle.game()) {
+        DUEL => "duel",
+        name => name,
+    };
     let Some((name, run)) = GAMES.iter().find(|(known, _)| *known == name) else {
         let known = GAMES.map(|(known, _)| known).join(", ");
         return Err((1, format!("no game of the name {name:?} to re-run it with; there is: {known}")));

@@ -14,14 +14,15 @@ use duel::keys::Bindings;
 use duel::menu::{App, Deed, Page};
 use duel::picture;
 use duel::play::{
-    self, BotMatch, Ending, Failure, Hand, Line, MAX_LISTED, Named, Options, Post, Rules, Run, Seat, Way,
-    print_error, print_line, seed_of_now,
+    self, BotMatch, Ending, Failure, Hand, MAX_LISTED, Opened, Options, Rules, Run, Seat, print_error,
+    print_line, seed_of_now,
 };
 use duel::settings::{Keyset, Settings, Store, config_folder};
 use duel::shelf;
 use duel::view::{self, Roles};
 use games::duel::bot::{Bot, Level};
-use rebout::reach::Relay;
+use rebout::{ConnectOptions, Connection};
+use stage::letters;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -45,20 +46,21 @@ fn run(cli: Cli) -> Result<Ending, Failure> {
         Some(Command::Local { shown, keys, keys2, round }) => local(&shown, keys, keys2, &round),
         Some(Command::Host { port, guests, player }) => {
             let home = Home::open();
-            let (kept, relay) = (home.settings.rendezvous.clone(), player.relay.relay());
-            let admits = cli::look_up(move || guests.admits(&kept, relay)).map_err(unusable)?;
-            let mut post = Post::new(port.unwrap_or(home.settings.port), admits);
-            let line = post.open()?;
-            versus(player, home, line, "Host", |run| run.post = Some(post), Deed::Host)
+            let (kept, connect) = (home.settings.rendezvous.clone(), player.connect());
+            let port = port.unwrap_or(home.settings.port);
+            let (opened, post) = cli::look_up(move || {
+                let mut post = guests.post(port, connect, &kept)?;
+                post.open().map(|opened| (opened, post))
+            })
+            .map_err(unusable)?;
+            versus(player, home, opened, "Host", |run| run.post = Some(post), Deed::Host)
         }
         Some(Command::Join { host, bare, player }) => {
-            let words = host.clone();
-            let named = cli::look_up(move || Named::read(&words, cli::resolve)).map_err(unusable)?;
-            let line = play::join(&named, bare, player.relay.relay())?;
+            let (words, connect) = (host.clone(), player.connect());
+            let connect = if bare { connect.bare() } else { connect };
+            let opened = cli::look_up(move || play::join(&words, &connect)).map_err(unusable)?;
             let again = Deed::Join(host.concat());
-            let relay = player.relay.relay();
-            let change = |run: &mut Run| (run.bare, run.relay) = (bare, relay);
-            versus(player, Home::open(), line, "Guest", change, again)
+            versus(player, Home::open(), opened, "Guest", |run| run.bare = bare, again)
         }
         Some(Command::Bots(args)) => bots(&args),
         Some(Command::Replays { dir }) => Ok(replays(dir)),
@@ -118,10 +120,9 @@ fn menus(
         timings: shown.timings,
         sound: shown.sound.clone(),
         post: None,
-        line: None,
+        opened: None,
         bare: false,
-        relay: Relay::Allow,
-        key_log: None,
+        connect: ConnectOptions::new(),
     };
     change(&mut run);
     view::run(shown.view, roles, move |screen| play::flow(screen, app, run, first)).map_err(unseen)
@@ -220,18 +221,15 @@ fn solo(args: Solo, demo: bool) -> Result<Ending, Failure> {
 fn versus(
     args: cli::Player,
     home: Home,
-    (mut line, way): (Line, Way),
+    (mut connection, way): Opened,
     nameless: &str,
     change: impl FnOnce(&mut Run),
     first: Deed,
 ) -> Result<Ending, Failure> {
-    if let Some(path) = &args.key_log {
-        play::log_keys(&mut line, path)?;
-    }
-    way.lines().iter().for_each(|line| print_line(line));
+    way.lines(&connection).iter().for_each(|line| print_line(line));
     // A view has a page for it.
     if way.wants_answer() && args.shown.view == Some(view::Kind::None) {
-        read_answer(&mut line)?;
+        read_answer(&mut connection)?;
     }
     let rules = Rules { frames: args.round.frames, desync_at: None };
     let seed = args.round.seed.unwrap_or_else(seed_of_now);
@@ -239,6 +237,7 @@ fn versus(
     let wishes =
         args.engine.wishes(&home.settings, name, Some(seed), args.frame_rate, rules).map_err(unusable)?;
     let record = cli::folder(args.round.record.as_deref());
+    let connect = args.connect();
     let keys = args.keys.keys1;
     if !args.bot && !args.shown.in_haste() {
         let change = |run: &mut Run| {
@@ -246,7 +245,7 @@ fn versus(
             (run.delay_frames, run.window_frames) = (args.engine.delay, args.engine.window());
             (run.frame_rate, run.rules, run.seed, run.record) =
                 (args.frame_rate, rules, args.round.seed, record);
-            run.line = Some((line, way));
+            (run.opened, run.connect) = (Some((connection, way)), connect);
             change(run);
         };
         return menus(&args.shown, home, Page::Title, Some(first), change);
@@ -275,23 +274,23 @@ fn versus(
     let heard = args.shown.sound;
     let match_of = move |screen: &view::Screen| {
         heard.tune(screen.sound(), settings.levels);
-        play::online(screen, seat, line, &way, None)
+        play::online(screen, seat, (connection, way), None)
     };
     view::run(args.shown.view, roles, match_of).map_err(unseen)?
 }
 
-/// Reads lines until one of them is the answer to the call of this host.
-fn read_answer(line: &mut Line) -> Result<(), Failure> {
+/// Reads lines until one of them is the answer to the offer of this host.
+fn read_answer(connection: &mut Connection) -> Result<(), Failure> {
     print_line("Paste the answer here:");
     let mut lines = std::io::stdin().lines();
     while let Some(text) = lines.next().transpose()? {
-        match line.take_answer(&text) {
+        match connection.take_answer(&letters::copied(&text)) {
             Ok(()) => {
                 print_line("The answer fits: looking for the other player.");
                 return Ok(());
             }
             Err(_) if text.trim().is_empty() => {}
-            Err(why) => print_error(&why),
+            Err(error) => print_error(&error.to_string()),
         }
     }
     Err(Failure::of("the answer of the other player never came"))

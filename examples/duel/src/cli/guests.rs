@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use rebout::ConnectOptions;
 use rebout::reach::Relay;
 
-use crate::play::{Admits, reaching};
+use crate::play::{Admits, Post, rendezvous};
 use stage::address;
 
 /// The file of a kept key, where none is named.
@@ -26,40 +27,39 @@ pub struct Guests {
     /// REBOUT_RENDEZVOUS or the settings name]
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["open", "bare"])]
     rendezvous: Option<String>,
-    /// Meet without any server: you send the other player a call, and paste the answer
+    /// Meet without any server: you send the other player an offer, and paste the answer
     #[arg(long, conflicts_with_all = ["open", "bare", "rendezvous", "keep"])]
     by_hand: bool,
     /// Let in whoever knows your address; you are asked first, and compare a code
     #[arg(long, conflicts_with = "bare")]
     open: bool,
-    /// Play without a seal: anybody on the way can read and forge. The guest must say so too
+    /// Play without encryption: anybody on the way can read and forge. The guest must say so too
     #[arg(long)]
     bare: bool,
 }
 
 impl Guests {
-    /// Whom the host lets in, with the rendezvous of the settings; an error if an address is none.
-    pub fn admits(&self, kept: &str, relay: Relay) -> Result<Admits, String> {
-        let hidden = relay == Relay::Only;
-        if hidden && (self.bare || self.open || self.by_hand) {
-            return Err(reaching::NOT_HIDDEN.to_owned());
-        }
-        if self.bare {
-            return Ok(Admits::Bare);
-        }
-        if self.open {
-            return Ok(Admits::Everybody);
-        }
+    /// The place of a host with these options, and with the rendezvous of the settings. Blocks while names are looked up.
+    ///
+    /// # Errors
+    /// If an address is none.
+    pub fn post(&self, port: u16, mut options: ConnectOptions, kept: &str) -> Result<Post, String> {
         // Port 0 stands for that of the socket.
-        let public = self.public.iter().map(|text| address::resolve(text, 0)).collect::<Result<_, _>>()?;
-        if self.by_hand {
-            return Ok(Admits::Called { public });
+        for text in &self.public {
+            options = options.public(address::resolve(text, 0)?);
         }
-        let meeting = reaching::meeting(self.rendezvous.as_deref(), kept, relay)?;
-        if hidden && meeting.is_none() {
-            return Err(reaching::NOT_HIDDEN.to_owned());
+        if let Some(file) = &self.keep {
+            options = options.keep_key_in(file);
         }
-        Ok(Admits::Invited { public, keep: self.keep.clone(), meeting })
+        let admits = match self {
+            Self { bare: true, .. } => Admits::Bare,
+            Self { open: true, .. } => Admits::Everybody,
+            Self { by_hand: true, .. } => Admits::ByHand,
+            Self { rendezvous: named, .. } => {
+                Admits::Invited { rendezvous: rendezvous(named.as_deref(), kept) }
+            }
+        };
+        Ok(Post::new(port, options, admits))
     }
 }
 

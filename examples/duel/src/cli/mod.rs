@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use rebout::rollback::MAX_WINDOW;
-use rebout::{Config, MAX_DELAY_FRAMES, is_disruptive};
+use rebout::{Config, ConnectOptions, MAX_DELAY_FRAMES, is_disruptive};
 
 mod guests;
 
@@ -412,6 +412,14 @@ pub fn name(text: &str) -> Result<String, String> {
         Err(format!("a name has no control characters and no marks of direction, this one has {bad:?}"))
     } else {
         Ok(text.to_owned())
+    }
+}
+
+impl Player {
+    /// How to connect, apart from whom a host lets in.
+    pub fn connect(&self) -> ConnectOptions {
+        let options = ConnectOptions::new().relay(self.relay.relay());
+        self.key_log.iter().fold(options, |options, file| options.log_keys_to(file))
     }
 }
 

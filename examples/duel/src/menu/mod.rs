@@ -62,7 +62,7 @@ pub enum Deed {
 pub enum Guests {
     #[default]
     Invited,
-    /// Whoever has the call and sends an answer, without any server.
+    /// Whoever has the offer and sends an answer, without any server.
     ByHand,
     /// Whoever knows the address; the host is asked.
     Asked,

@@ -139,7 +139,7 @@ fn join(app: &App) -> (Menu, Vec<Line>) {
     let field = Value::Text(Field::new(&app.host, HOST_LETTERS).without_spaces());
     let letters = app.host.chars().count();
     let hint = match letters {
-        0 => "paste the invite or the call of the host, or type its address".to_owned(),
+        0 => "paste the invite or the offer of the host, or type its address".to_owned(),
         1 => "1 letter".to_owned(),
         letters => format!("{letters} letters"),
     };

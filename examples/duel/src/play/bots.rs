@@ -2,13 +2,12 @@
 
 use std::path::Path;
 
-use rebout::{Lobby, Player, Verdict};
+use rebout::{Finish, Player, Verdict};
 
 use super::link::LinkSetting;
 use super::opponent::{self, Opponent, Orders, Report};
-use super::record;
-use super::reel::Saved;
 use super::rules::{Rules, Wishes};
+use super::table::Table;
 use super::{Ending, Failure, exit};
 use crate::netgraph::counted;
 use games::duel::bot::Bot;
@@ -27,46 +26,41 @@ pub fn bots(
 ) -> Result<Ending, Failure> {
     let [one, two] = bots;
     let honest = Rules { desync_at: None, ..wishes.rules };
-    let folder = record.map(Path::to_owned);
-    let host = Opponent::start(wishes.config(), Player::One, one, honest, setting, bare, folder)?;
-    let line = host.line()?;
-    let link = line.kind();
-    let lobby = Lobby::join(wishes.config(), host.addr()).map_err(Failure::of)?;
-    let joined = opponent::play(line, lobby, two, wishes.rules, None, &Orders::default());
+    let config = |name: &str| Wishes { name: name.to_owned(), ..wishes.clone() }.config();
+    let host = Opponent::start(config("Bot one"), Player::One, one, honest, setting, bare, record)?;
+    let connection = host.join(bare)?;
+    let link = if connection.is_encrypted() { "sealed" } else { "bare" };
+    let table = Table::new(connection, config("Bot two"), wishes.rules, None).map_err(Failure::of)?;
+    let joined = opponent::play(table, two, &Orders::default());
     // A host whose joiner failed would wait for ever.
     let hosted = host.finish(joined.is_err());
     let reports = [hosted.map_err(Failure::of)?, joined.map_err(Failure::of)?];
     let code = if agree(&reports) { exit::PLAYED } else { exit::FAILED };
     if json {
-        let saved = reports[0].saved.as_ref();
-        if let Some(trouble) = saved.and_then(|saved| saved.trouble.as_ref()) {
-            return Err(Failure::of(format!("not recorded: {trouble}")));
+        let file = reports[0].recording.as_deref();
+        if record.is_some() && file.is_none() {
+            return Err(Failure::of(reports[0].notices.join(" ")));
         }
-        let file = saved.and_then(|saved| saved.path.as_deref());
         return Ok(Ending { code, ..Ending::of([to_json(wishes, &reports, link, file)]) });
     }
     let mut lines = to_lines(wishes, &reports);
-    if let Some(folder) = record {
-        lines.extend(reports[0].saved.iter().flat_map(Saved::lines));
-        if let Some(autopsy) = &reports[0].autopsy {
-            lines.push(record::save_desync(autopsy, &reports[0].replay, folder));
-        }
-    }
+    lines.extend(reports[0].recording.iter().map(|path| format!("Recorded to {}", path.display())));
+    lines.extend_from_slice(&reports[0].notices);
     Ok(Ending { lines, code, ..Ending::of([]) })
 }
 
 fn agree([one, two]: &[Report; 2]) -> bool {
     one.checksum == two.checksum
         && one.replay == two.replay
-        && [one, two].iter().all(|side| matches!(side.verdict, Some(Verdict::Agreed { .. })))
+        && [one, two].iter().all(|side| matches!(side.finish, Finish::Played(Verdict::Agreed { .. })))
 }
 
 fn verdict(report: &Report) -> &'static str {
-    match (report.verdict, report.reason) {
-        (Some(Verdict::Agreed { .. }), _) => "agreed",
-        (Some(Verdict::Differs { .. }), _) => "differs",
-        (Some(_), _) => "unconfirmed",
-        (None, _) => "disconnected",
+    match report.finish {
+        Finish::Played(Verdict::Agreed { .. }) => "agreed",
+        Finish::Played(Verdict::Differs { .. }) => "differs",
+        Finish::Played(_) => "unconfirmed",
+        _ => "disconnected",
     }
 }
 

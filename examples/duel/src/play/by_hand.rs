@@ -3,8 +3,6 @@
 use rebout::seal::Answer;
 use stage::{Key, Stroke, letters};
 
-use super::meet::Door;
-
 /// The beginning of every answer. Letters that do not follow it are keys, not a text.
 const BEGINNING: &str = "rebout-answer:1:";
 /// More letters than any answer has.
@@ -58,11 +56,11 @@ impl Pasting {
     }
 }
 
-/// The lines of the page of a host who waits for the answer to a call.
-pub(super) fn call_panel(call: &str) -> Vec<(String, String)> {
+/// The lines of the page of a host who waits for the answer to an offer.
+pub(super) fn offer_panel(offer: &str) -> Vec<(String, String)> {
     lines([
         "1. Send this to the other player, and to nobody else:",
-        call,
+        offer,
         "2. They paste it into \"Join a match\", and send you an answer.",
         "3. Paste the answer here.",
     ])
@@ -75,13 +73,4 @@ pub(super) fn answer_panel(answer: &str) -> Vec<(String, String)> {
 
 fn lines<const N: usize>(texts: [&str; N]) -> Vec<(String, String)> {
     texts.map(|text| (String::new(), text.to_owned())).into()
-}
-
-/// A text for the other player that a key copies, and the word for it.
-pub(super) fn to_copy(door: &Door, is_host: bool) -> Option<(&'static str, String)> {
-    match door {
-        Door::Invited(invite) if is_host => Some(("invite", invite.to_string())),
-        Door::Called(text) => Some((if is_host { "call" } else { "answer" }, text.clone())),
-        _ => None,
-    }
 }

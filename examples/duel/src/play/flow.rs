@@ -5,18 +5,15 @@ use std::path::{Path, PathBuf};
 use stage::menu::{Menu, Note, drive};
 use stage::sound::{Play, ui};
 
-use rebout::reach::Relay;
+use rebout::ConnectOptions;
 
 use super::aside::aside;
 use super::attract::Exhibition;
 use super::gym::train;
-use super::hosting::{Admits, Named, Post, join, log_keys};
-use super::line::Line;
 use super::link::LinkSetting;
 use super::local::{Options, local};
-use super::meet::Way;
 use super::online::{Seat, online};
-use super::reaching::{self, Meeting};
+use super::opening::{Admits, Opened, Post, join, rendezvous};
 use super::rules::{Rules, Wishes};
 use super::tape::replay;
 use super::versus_bot::{BotMatch, against_bot};
@@ -54,14 +51,12 @@ pub struct Run {
     pub sound: SoundArgs,
     /// The place of a host that the command line has asked for.
     pub post: Option<Post>,
-    /// The line of the first match, where it is open already.
-    pub line: Option<(Line, Way)>,
-    /// Hosts are joined without a seal.
+    /// The connection of the first match, where it is open already.
+    pub opened: Option<Opened>,
+    /// Hosts are joined without encryption.
     pub bare: bool,
-    /// Whether a relay may carry a match that is joined.
-    pub relay: Relay,
-    /// Where the keys of matches are logged.
-    pub key_log: Option<PathBuf>,
+    /// Whether a relay may carry a match, and where its keys are logged.
+    pub connect: ConnectOptions,
 }
 
 struct Flow<'a> {
@@ -203,16 +198,12 @@ impl Flow<'_> {
                 self.report(done, "Wait again", deed)
             }
             Deed::Join(host) => {
-                let words = [host.clone()];
-                let looked_up = ("looking up", host.as_str());
-                let named =
-                    match aside(self.screen, looked_up, move || Named::read(&words, crate::cli::resolve)) {
-                        Ok(Some(Ok(named))) => named,
-                        Ok(Some(Err(text))) => return Some(self.refused(text)),
-                        Ok(None) => return None,
-                        Err(failure) => return Some(self.refused(failure.text)),
-                    };
-                let done = self.join(&named);
+                let opened = match self.join(host) {
+                    Ok(opened) => opened?,
+                    Err(failure) => return Some(self.refused(failure.text)),
+                };
+                let seat = self.seat("Guest", Some(self.seed()));
+                let done = seat.and_then(|seat| online(self.screen, seat, opened, None));
                 self.report(done, "Try again", deed)
             }
             Deed::Train => {
@@ -329,49 +320,43 @@ impl Flow<'_> {
     /// Waits for a guest; `None` if the player leaves while a name is looked up.
     fn host(&mut self) -> Result<Option<Ending>, Failure> {
         let seat = self.seat("Host", Some(self.seed()))?;
+        let opened = match self.run.opened.take() {
+            Some(opened) => Some(opened),
+            None => self.open_post()?,
+        };
+        opened.map(|opened| online(self.screen, seat, opened, None)).transpose()
+    }
+
+    /// Opens the place of the host, the same one as long as the player wants no other.
+    fn open_post(&mut self) -> Result<Option<Opened>, Failure> {
         let wanted = (self.app.settings.port, self.app.guests);
-        if self.post.as_ref().is_none_or(|(made_by, _)| *made_by != wanted) {
-            let admits = match wanted.1 {
-                Guests::Invited => {
-                    let Some(meeting) = self.meeting()? else { return Ok(None) };
-                    Admits::Invited { public: Vec::new(), keep: None, meeting }
-                }
-                Guests::ByHand => Admits::Called { public: Vec::new() },
-                Guests::Asked => Admits::Everybody,
-            };
-            self.post = Some((wanted, Post::new(wanted.0, admits)));
-        }
-        let open = match (self.run.line.take(), &mut self.post) {
-            (Some(open), _) => open,
-            (None, Some((_, post))) => post.open()?,
-            (None, None) => return Err(Failure::of("there is no place to wait at")),
+        let server = rendezvous(None, &self.app.settings.rendezvous);
+        let text = server.clone().unwrap_or_default();
+        let admits = match wanted.1 {
+            Guests::Invited => Admits::Invited { rendezvous: server },
+            Guests::ByHand => Admits::ByHand,
+            Guests::Asked => Admits::Everybody,
         };
-        self.play(seat, open).map(Some)
+        let kept = self.post.clone().filter(|(made_by, _)| *made_by == wanted);
+        let mut post =
+            kept.map_or_else(|| Post::new(wanted.0, self.run.connect.clone(), admits), |(_, post)| post);
+        let opened =
+            aside(self.screen, ("looking up", &text), move || post.open().map(|opened| (opened, post)))?;
+        let Some(opened) = opened else { return Ok(None) };
+        let (opened, post) = opened.map_err(Failure::unusable)?;
+        self.post = Some((wanted, post));
+        Ok(Some(opened))
     }
 
-    /// The rendezvous of the settings, looked up; `None` if the player leaves meanwhile.
-    fn meeting(&self) -> Result<Option<Option<Meeting>>, Failure> {
-        let kept = self.app.settings.rendezvous.clone();
-        let text = reaching::named(None, &kept).unwrap_or_default();
-        let found =
-            aside(self.screen, ("looking up", &text), move || reaching::meeting(None, &kept, Relay::Allow))?;
-        found.transpose().map_err(Failure::unusable)
-    }
-
-    fn join(&mut self, host: &Named) -> Result<Ending, Failure> {
-        let seat = self.seat("Guest", Some(self.seed()))?;
-        let open = match self.run.line.take() {
-            Some(open) => open,
-            None => join(host, self.run.bare, self.run.relay)?,
-        };
-        self.play(seat, open)
-    }
-
-    fn play(&self, seat: Seat, (mut line, way): (Line, Way)) -> Result<Ending, Failure> {
-        if let Some(path) = &self.run.key_log {
-            log_keys(&mut line, path)?;
+    /// Joins the host that is named; `None` if the player leaves while its name is looked up.
+    fn join(&mut self, host: &str) -> Result<Option<Opened>, Failure> {
+        if let Some(opened) = self.run.opened.take() {
+            return Ok(Some(opened));
         }
-        online(self.screen, seat, line, &way, None)
+        let (words, options) = ([host.to_owned()], self.run.connect.clone());
+        let options = if self.run.bare { options.bare() } else { options };
+        let opened = aside(self.screen, ("looking up", host), move || join(&words, &options))?;
+        opened.transpose().map_err(Failure::unusable)
     }
 
     fn train(&mut self) {

@@ -2,14 +2,15 @@
 
 use std::path::PathBuf;
 
-use rebout::replay::Header;
+use rebout::net::append::FileAppender;
+use rebout::replay::{End, Header, Outcome, StreamRecorder};
 use rebout::rollback::{Advance, EngineConfig, Rollback};
-use rebout::{Buttons, Player, checksum};
+use rebout::{Buttons, Frame, Player, checksum};
 
 use super::asks::{Answer, Asks, Question};
-use super::reel::{Reel, Saved};
 use super::rules::{Bout, Rules};
 use super::show::{Show, pauses};
+use super::table::winner;
 use super::{Beat, Ending, FRAME, Hand};
 use crate::netgraph::{NetSample, counted};
 use crate::picture::{Tone, banner};
@@ -38,6 +39,7 @@ impl Options {
             game_id: GAME_ID,
             content_hash: content_hash(self.rules.frames),
             frame_rate: 60,
+            names: self.names.clone(),
             ..Header::new(self.seed)
         }
     }
@@ -46,7 +48,9 @@ impl Options {
 struct Match<'a> {
     duel: Duel,
     engine: Rollback<Duel>,
-    reel: Option<Reel>,
+    recording: Option<(PathBuf, StreamRecorder<FileAppender>)>,
+    /// Why the match is not recorded, or not any more.
+    trouble: Option<String>,
     hands: [Hand; 2],
     rules: Rules,
     show: Show<'a>,
@@ -60,7 +64,8 @@ pub fn local(screen: &Screen, options: &Options, hands: [Hand; 2]) -> Ending {
     let duel = Duel::new(options.seed);
     let mut game = Match {
         engine: Rollback::new(EngineConfig::default(), &duel),
-        reel: options.record.as_ref().map(|folder| Reel::begin(folder, options.header(), &options.names)),
+        recording: None,
+        trouble: None,
         show: Show::new(screen, &duel, options.names.clone(), options.net),
         duel,
         hands,
@@ -69,6 +74,12 @@ pub fn local(screen: &Screen, options: &Options, hands: [Hand; 2]) -> Ending {
         answer: None,
     };
     game.show.dress(options.outfits);
+    if let Some(folder) = &options.record {
+        match StreamRecorder::create_in(folder, options.header()) {
+            Ok(recording) => game.recording = Some(recording),
+            Err(error) => game.complain(format!("Not recorded to {}: {error}", folder.display())),
+        }
+    }
     let mut beat = Beat::start();
     let left = loop {
         let hands = game.show.hands();
@@ -106,15 +117,25 @@ impl Match<'_> {
         }
         let advanced =
             self.engine.advance(&mut Bout { duel: &mut self.duel, rules: self.rules, asked: None });
-        if let Some(reel) = &mut self.reel {
-            reel.settled(&self.engine);
-            if let Some(text) = reel.take_trouble() {
-                self.show.tell(text, Tone::Warning);
-            }
+        if let Some(error) = self.record().err().filter(|_| self.trouble.is_none()) {
+            self.complain(format!("The recording ends early: {error}"));
         }
         self.show.net.push(NetSample::default());
         self.show.frame(&self.duel, self.engine.cues());
         advanced
+    }
+
+    /// Records what became certain.
+    fn record(&mut self) -> Result<(), String> {
+        let Some((_, recorder)) = &mut self.recording else { return Ok(()) };
+        recorder.record_settled(&self.engine).map_err(|error| error.to_string())?;
+        recorder.take_error().map_or(Ok(()), |error| Err(error.to_string()))
+    }
+
+    /// Trouble with the recording never stops the match, and is told once.
+    fn complain(&mut self, text: String) {
+        self.show.tell(text.clone(), Tone::Warning);
+        self.trouble = Some(text);
     }
 
     /// Acts on the questions; `true` if the players leave an undecided match.
@@ -141,7 +162,7 @@ impl Match<'_> {
         !decided && answer == Some(Answer::Leave)
     }
 
-    fn ending(self, options: &Options, left: bool) -> Ending {
+    fn ending(mut self, options: &Options, left: bool) -> Ending {
         let name = |player: Player| &options.names[player.index()];
         let result = match self.duel.phase {
             Phase::Done { winner: Some(player) } | Phase::MatchOver { winner: Some(player) } => {
@@ -154,8 +175,20 @@ impl Match<'_> {
         let frames = counted(self.engine.settled().0.into(), "frame");
         let mut ending = Ending::of([result, format!("{frames}, checksum {:08X}", checksum(&self.duel))]);
         ending.is_own_choice = left || self.answer == Some(Answer::Leave);
-        let saved = self.reel.map(|reel| reel.finish(&self.duel, true));
-        ending.lines.extend(saved.iter().flat_map(Saved::lines));
+        if let Some((path, recorder)) = self.recording.take() {
+            let end = End { outcome: Outcome::Local, winner: winner(&self.duel) };
+            let is_empty = recorder.next() == Frame::ZERO;
+            let ended = recorder.finish(end).and_then(FileAppender::finish);
+            if is_empty {
+                // Nobody misses it, and nothing can be done about a file that stays.
+                let _ = std::fs::remove_file(&path);
+            } else {
+                ending.lines.push(format!("Recorded to {}", path.display()));
+            }
+            let trouble = ended.err().map(|error| format!("The recording ends early: {error}"));
+            self.trouble = self.trouble.or(trouble);
+        }
+        ending.lines.extend(self.trouble);
         ending
     }
 }

@@ -1,27 +1,25 @@
 //! A match against another machine, with a player at this one: the loop that an embedder copies.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rebout::replay::Header;
-use rebout::{Advanced, Agreed, Autopsy, Buttons, Config, Event, OnDesync};
+use rebout::{Advanced, Agreed, Autopsy, Buttons, Config, Event, Finish, Now, OnDesync, Online, Session};
 
 use super::asks::{Answer, Asks, Question};
-use super::line::Line;
 use super::link::Link;
-use super::meet::{Way, meet, names_by_seat};
-use super::reel::{Reel, Saved};
+use super::meet::{meet, names_by_seat};
+use super::opening::Opened;
+use super::opponent::NAP;
 use super::rules::Wishes;
 use super::show::{Show, leaves, pauses};
 use super::table::Table;
-use super::words::{Cast, Over};
-use super::{Ending, FRAME, Failure, Hand, record};
+use super::words::{Cast, exit_code, is_own_choice};
+use super::{Ending, FRAME, Failure, Hand};
 use crate::netgraph::{Played, counted};
 use crate::picture::{Tone, banner};
 use crate::view::{Hands, Screen};
-use games::duel::Phase;
 use games::duel::buttons::{LEAVE, START};
+use games::duel::{Duel, Phase};
 use stage::Key;
 
 /// A stall shorter than this is not worth a word.
@@ -50,9 +48,7 @@ struct Match<'a> {
     cast: Cast,
     show: Show<'a>,
     link: Option<Link>,
-    /// The peer's address, as the line knows it.
-    peer: SocketAddr,
-    /// The line goes to somebody whom nobody has verified, and the player knows.
+    /// Nobody has verified the other machine, and the player knows.
     warned: bool,
     disconnect_at: Option<Duration>,
     stalled_in_a_row: u32,
@@ -63,7 +59,8 @@ struct Match<'a> {
     /// The last words about the rounds.
     told_round: Option<String>,
     autopsy: Option<Autopsy>,
-    over: Option<Over>,
+    /// What there was to say about files.
+    notices: Vec<String>,
 }
 
 /// Finds the other machine and plays until the match is over or someone leaves.
@@ -73,8 +70,7 @@ struct Match<'a> {
 pub fn online(
     screen: &Screen,
     seat: Seat,
-    mut line: Line,
-    way: &Way,
+    (connection, way): Opened,
     link: Option<Link>,
 ) -> Result<Ending, Failure> {
     let mut config = seat.wishes.config();
@@ -83,19 +79,20 @@ pub fn online(
     if link.is_some() {
         patient(&mut config);
     }
-    let asks = !seat.in_haste && matches!(seat.hand, Hand::Keys(_));
-    let mut lobby = way.lobby(config, asks).map_err(Failure::of)?;
+    config.lobby.ask_before_accepting = way.asks() && !seat.in_haste && matches!(seat.hand, Hand::Keys(_));
+    let mut table =
+        Table::new(connection, config, seat.wishes.rules, seat.record.as_deref()).map_err(Failure::of)?;
     let here = [seat.wishes.name.clone(), "?".to_owned()];
-    let Some(mut agreed) = meet(screen, &mut line, &mut lobby, way, &here, seat.outfits)? else {
+    let seed = meet(screen, &mut table.online, &way, &here, seat.outfits)?;
+    let (Some(seed), Some(agreed)) = (seed, table.online.agreed().cloned()) else {
+        table.online.close()?;
         return Ok(Ending { is_own_choice: true, ..Ending::of(["Left before the match began.".to_owned()]) });
     };
-    let cast = Cast { names: names_by_seat(agreed.seat, &seat.wishes.name, &agreed), local: agreed.seat };
-    let header = Header::of_match(&seat.wishes.config(), &agreed);
-    let reel = seat.record.as_ref().map(|folder| Reel::begin(folder, header, &cast.names));
-    let mut table = Table::begin(line, lobby, seat.wishes.rules, reel).map_err(Failure::of)?;
+    table.begin(seed);
     if seat.without_cues {
         table.listen_to_steps();
     }
+    let cast = Cast { names: names_by_seat(agreed.seat, &seat.wishes.name, &agreed), local: agreed.seat };
     let mut show = Show::new(screen, &table.duel, cast.names.clone(), seat.net);
     show.dress(seat.outfits);
     show.tell(welcome(&cast, &agreed), Tone::Calm);
@@ -105,7 +102,6 @@ pub fn online(
         cast,
         show,
         link,
-        peer: agreed.peer,
         warned: false,
         disconnect_at: None,
         stalled_in_a_row: 0,
@@ -114,11 +110,12 @@ pub fn online(
         asks: Asks::default(),
         told_round: None,
         autopsy: None,
-        over: None,
+        notices: Vec::new(),
     };
-    let over = game.play(&mut agreed)?;
-    game.table.close();
-    let mut ending = game.ending(over, seat.record.as_deref());
+    let finish = game.play(agreed)?;
+    let mut ending = game.ending(&finish);
+    // If the last message does not get through, the other side notices the silence.
+    let _ = game.table.online.close();
     if seat.timings {
         ending.lines.push(screen.timings());
     }
@@ -148,36 +145,33 @@ fn welcome(cast: &Cast, agreed: &Agreed) -> String {
 }
 
 impl Match<'_> {
-    fn play(&mut self, agreed: &mut Agreed) -> Result<Over, Failure> {
+    fn play(&mut self, mut agreed: Agreed) -> Result<Finish, Failure> {
         loop {
-            self.hear();
-            if let Some(over) = self.over {
-                return Ok(over);
+            match self.table.online.wait()? {
+                Now::Frame if self.asks.is(Question::Pause) => self.rest()?,
+                Now::Frame => self.frame(&mut agreed),
+                Now::Finished(finish) => return Ok(finish),
+                now => self.hear(now),
             }
-            if self.asks.is(Question::Pause) {
-                self.rest()?;
-                continue;
-            }
-            self.table.wait()?;
-            let hands = self.show.hands();
-            self.obey(&hands);
-            let buttons = self.buttons(&hands);
-            self.doubt();
-            let played = self.table.advance(buttons)?;
-            if let Some(text) = self.table.recording_trouble() {
-                self.show.tell(text, Tone::Warning);
-            }
-            if played.advanced != Advanced::NotDue {
-                self.show.net.note(&self.table.session, &played);
-                self.show.net.link = self.link.as_ref().map_or_else(String::new, ToString::to_string);
-                self.greet(agreed);
-                self.warn(&played);
-                let (duel, cues) = (&self.table.duel, self.table.session.cues());
-                match self.table.asked() {
-                    Some(asked) => self.show.frame_without_cues(duel, cues, asked),
-                    None => self.show.frame(duel, cues),
-                }
-            }
+        }
+    }
+
+    fn frame(&mut self, agreed: &mut Agreed) {
+        let hands = self.show.hands();
+        self.obey(&hands);
+        let buttons = self.buttons(&hands);
+        self.doubt();
+        let played = self.table.advance(buttons);
+        if let Some(session) = self.table.online.session() {
+            self.show.net.note(session, &played);
+        }
+        self.show.net.link = self.link.as_ref().map_or_else(String::new, ToString::to_string);
+        self.greet(agreed);
+        self.warn(&played);
+        let (duel, cues) = (&self.table.duel, self.table.online.cues());
+        match self.table.asked() {
+            Some(asked) => self.show.frame_without_cues(duel, cues, asked),
+            None => self.show.frame(duel, cues),
         }
     }
 
@@ -185,7 +179,7 @@ impl Match<'_> {
         let mut buttons = if self.asks.is_open() {
             Buttons::NONE
         } else {
-            self.hand.buttons(&self.table.duel, self.table.seat(), hands)
+            self.hand.buttons(&self.table.duel, self.cast.local, hands)
         };
         if self.wants_rematch {
             buttons |= START;
@@ -198,14 +192,19 @@ impl Match<'_> {
 
     /// A moment of a paused match against the bot: packets move, and nobody plays.
     fn rest(&mut self) -> Result<(), Failure> {
-        self.table.rest(FRAME)?;
+        // The round trip is measured in a pause too, so that no packet may wait for the picture.
+        for _ in 0..FRAME.as_millis() / NAP.as_millis() {
+            std::thread::sleep(NAP);
+            let now = self.table.online.poll()?;
+            self.hear(now);
+        }
         let hands = self.show.hands();
         let answer = if hands.closed { Some(Answer::Leave) } else { self.asks.answer(&hands) };
         if let Some(answer) = answer {
             self.asks.close();
             self.pause(false);
             if answer == Answer::Leave {
-                self.table.session.leave();
+                self.table.online.leave();
             }
         }
         self.show.menu(self.asks.menu());
@@ -220,67 +219,70 @@ impl Match<'_> {
         }
     }
 
-    /// Handles the events of the session.
-    fn hear(&mut self) {
-        while let Some(event) = self.table.poll_event() {
-            match event {
-                Event::Interrupted { disconnect_at } => {
-                    self.disconnect_at = Some(disconnect_at);
-                    let left = disconnect_at.saturating_sub(self.table.line.now());
-                    self.show.tell(self.cast.interrupted(left), Tone::Alarm);
-                }
-                Event::Resumed => {
-                    self.disconnect_at = None;
-                    self.show.tell(format!("{} is back", self.cast.other()), Tone::Calm);
-                }
-                Event::Desync(desync) => {
-                    let text = format!("the two machines disagree about frame {}", desync.frame);
-                    self.show.tell(text, Tone::Alarm);
-                }
-                Event::Autopsy(autopsy) => self.autopsy = Some(*autopsy),
-                Event::InputConflict { frame, .. } => {
-                    let other = self.cast.other();
-                    let text = format!(
-                        "{other}'s machine changed its mind about frame {frame}: the first word counts"
-                    );
-                    self.show.tell(text, Tone::Warning);
-                }
-                Event::PeerDelay { delay_frames } => {
-                    let frames = counted(delay_frames.into(), "frame");
-                    let text = format!("{} now plays with {frames} of delay", self.cast.other());
-                    self.show.tell(text, Tone::Calm);
-                }
-                Event::PeerSlow { rate_permille } => {
-                    self.show.tell(self.cast.slow(rate_permille), Tone::Warning);
-                }
-                Event::InputsLate { excess } => {
-                    let (other, ms) = (self.cast.other(), excess.as_millis());
-                    let text = format!("{other}'s inputs come {ms} ms later than the connection explains");
-                    self.show.tell(text, Tone::Warning);
-                }
-                Event::PeerRecovered => self.show.tell(self.cast.recovered(), Tone::Calm),
-                Event::Ended(verdict) => self.over = Some(Over::Played(verdict)),
-                Event::Disconnected { reason } => self.over = Some(Over::Early(reason)),
-                // Messages of the game's own, which the duel does not send, and the events of later versions.
-                _ => {}
+    /// Tells the player what happened.
+    fn hear(&mut self, now: Now) {
+        let other = self.cast.other();
+        let (text, tone) = match now {
+            Now::Notice(text) => {
+                self.notices.push(text.clone());
+                (text, Tone::Warning)
             }
-        }
+            Now::Event(Event::Interrupted { disconnect_at }) => {
+                self.disconnect_at = Some(disconnect_at);
+                (self.cast.interrupted(self.time_until(disconnect_at)), Tone::Alarm)
+            }
+            Now::Event(Event::Resumed) => {
+                self.disconnect_at = None;
+                (format!("{other} is back"), Tone::Calm)
+            }
+            Now::Event(Event::Desync(desync)) => {
+                (format!("the two machines disagree about frame {}", desync.frame), Tone::Alarm)
+            }
+            Now::Event(Event::Autopsy(autopsy)) => {
+                self.autopsy = Some(*autopsy);
+                return;
+            }
+            Now::Event(Event::InputConflict { frame, .. }) => {
+                let text = format!(
+                    "{other}'s machine sent two different inputs for frame {frame}; the first one counts"
+                );
+                (text, Tone::Warning)
+            }
+            Now::Event(Event::PeerDelay { delay_frames }) => {
+                let frames = counted(delay_frames.into(), "frame");
+                (format!("{other} now plays with {frames} of delay"), Tone::Calm)
+            }
+            Now::Event(Event::PeerSlow { rate_permille }) => (self.cast.slow(rate_permille), Tone::Warning),
+            Now::Event(Event::InputsLate { excess }) => {
+                let ms = excess.as_millis();
+                (format!("{other}'s inputs come {ms} ms later than the connection explains"), Tone::Warning)
+            }
+            Now::Event(Event::PeerRecovered) => (self.cast.recovered(), Tone::Calm),
+            // Messages of the game's own, which the duel does not send, and the events of later versions.
+            _ => return,
+        };
+        self.show.tell(text, tone);
+    }
+
+    fn time_until(&self, at: Duration) -> Duration {
+        at.saturating_sub(self.table.online.connection().now())
     }
 
     /// Greets a joiner again once its machine has measured the round trip too, which the host had from the handshake.
     fn greet(&mut self, agreed: &mut Agreed) {
         if agreed.round_trip.is_none() && self.show.net.round_trip_millis.is_some() {
-            agreed.round_trip = self.table.session.stats().round_trip;
+            agreed.round_trip = self.table.online.stats().and_then(|stats| stats.round_trip);
             self.show.say(welcome(&self.cast, agreed), Tone::Calm);
         }
     }
 
     /// Says that nobody has compared the code, once there is one to compare.
     fn doubt(&mut self) {
-        if self.warned || self.table.line.is_verified(self.peer) {
+        if self.warned {
             return;
         }
-        if let Some(code) = self.table.line.code(self.peer) {
+        let peer = self.table.online.peer();
+        if let Some(code) = peer.code.filter(|_| !peer.is_verified) {
             self.show.tell(self.cast.not_verified(code), Tone::Warning);
             self.warned = true;
         }
@@ -299,16 +301,16 @@ impl Match<'_> {
             if let Some(text) = self.link.as_mut().and_then(|link| link.press(*key)) {
                 self.show.tell(text, Tone::Calm);
             }
-            if *key == Key::Char('v') && self.warned && self.table.line.verify(self.peer) {
+            if *key == Key::Char('v') && self.warned && self.table.online.verify() {
                 self.show.tell(self.cast.verified(), Tone::Calm);
             }
-            let delay = self.table.session.delay_frames();
+            let Some(delay) = self.table.online.session().map(Session::delay_frames) else { return };
             let delay = match key {
                 Key::F(2) => delay.saturating_sub(1),
                 Key::F(3) => delay + 1,
                 _ => continue,
             };
-            let text = match self.table.set_delay(delay) {
+            let text = match self.table.online.set_delay(delay) {
                 Ok(()) => format!("your input delay: {}", counted(delay.into(), "frame")),
                 Err(error) => error.to_string(),
             };
@@ -319,7 +321,7 @@ impl Match<'_> {
     /// Leaving, by all its ways.
     fn decide(&mut self, hands: &Hands, decided: bool) {
         if hands.closed {
-            return self.table.session.leave();
+            return self.table.online.leave();
         }
         let answer = self.asks.answer(hands);
         let says_no = match answer {
@@ -340,7 +342,7 @@ impl Match<'_> {
             _ if decided => self.declines = true,
             (true, Hand::Keys(_)) if answer.is_none() && self.link.is_some() => self.pause(true),
             (true, Hand::Keys(_)) if answer.is_none() => self.asks.ask(Question::Leave),
-            _ => self.table.session.leave(),
+            _ => self.table.online.leave(),
         }
     }
 
@@ -369,8 +371,7 @@ impl Match<'_> {
         // Who cut the line must not wonder how to mend it.
         let cut = self.link.as_ref().and_then(Link::cut_words);
         if let Some(disconnect_at) = self.disconnect_at {
-            let left = disconnect_at.saturating_sub(self.table.line.now());
-            let interrupted = self.cast.interrupted(left);
+            let interrupted = self.cast.interrupted(self.time_until(disconnect_at));
             let text = cut.map_or_else(|| interrupted.clone(), |cut| format!("{cut}; {interrupted}"));
             self.show.say(text, Tone::Alarm);
         } else if let Some(cut) = cut {
@@ -390,21 +391,28 @@ impl Match<'_> {
         }
     }
 
-    fn ending(&mut self, over: Over, folder: Option<&std::path::Path>) -> Ending {
-        let saved = self.table.finish_recording();
+    fn ending(&mut self, finish: &Finish) -> Ending {
         let certain = self.table.certain();
-        let mut lines = vec![self.cast.result(certain, over), self.cast.connection(over)];
-        let replay = self.table.replay();
-        if let Some(autopsy) = &self.autopsy {
-            lines.extend(self.cast.autopsy(autopsy));
-            if let Some(folder) = folder {
-                lines.push(record::save_desync(autopsy, replay, folder));
-            }
-        }
-        let frames = counted(replay.inputs.len() as u64, "frame");
+        let mut lines = vec![self.cast.result(certain, finish), self.cast.connection(finish)];
+        lines.extend(self.autopsy.iter().flat_map(|autopsy| self.cast.autopsy(autopsy)));
+        let frames = counted(self.table.frames().into(), "frame");
         lines.push(format!("{frames}, checksum {:08X}", self.table.checksum()));
-        lines.extend(self.table.line.way().map(super::reaching::Way::line));
-        lines.extend(saved.iter().flat_map(Saved::lines));
-        Ending { lines, code: over.exit_code(), is_own_choice: over.is_own_choice() || self.declines }
+        lines.extend(path_line(&self.table.online));
+        let recording = self.table.online.recording();
+        lines.extend(recording.map(|path| format!("Recorded to {}", path.display())));
+        lines.append(&mut self.notices);
+        Ending { lines, code: exit_code(finish), is_own_choice: is_own_choice(finish) || self.declines }
     }
+}
+
+/// The path of the match through routers, as a line for people and programs; `None` if none had to be searched for.
+fn path_line(online: &Online<Duel>) -> Option<String> {
+    let (connection, peer) = (online.connection(), online.peer());
+    let after = connection.stats().found_after?.as_millis();
+    let (name, more) = match (peer.addr, peer.detour) {
+        (None, _) => ("none", format!(". {}", connection.progress())),
+        (Some(_), Some(detour)) => ("relayed", format!(", at most {} ms longer", detour.as_millis())),
+        (Some(_), None) => (if peer.is_relayed { "relayed" } else { "direct" }, String::new()),
+    };
+    Some(format!("path: {name}, found after {after} ms{more}"))
 }

@@ -1,42 +1,41 @@
-//! A bot as a machine of its own: a thread with its own socket, lobby and session. It knows of the match what came
-//! over the network, and nothing else.
+//! A bot as a machine of its own: a thread with its own connection and match. It knows of the match what came over the
+//! network, and nothing else.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
+use std::thread::{JoinHandle, sleep};
 use std::time::Duration;
 
 use rebout::net::relay::Relay;
-use rebout::net::udp::UdpDriver;
-use rebout::replay::{Header, Replay};
-use rebout::seal::{Randomness, Seal};
-use rebout::{Autopsy, Config, Event, Lobby, Player, Reason, Stats, Verdict};
+use rebout::replay::{RecordError, Recorder, Replay};
+use rebout::{
+    Autopsy, Config, ConnectOptions, Connection, Event, Finish, Invite, Now, Player, Session, Stats,
+};
 
-use super::line::Line;
 use super::link::{Link, LinkSetting};
-use super::reel::{Reel, Saved};
 use super::rules::Rules;
 use super::table::Table;
 use games::duel::bot::Bot;
 
-/// A bot looks up from a wait this often.
-const LOOK_UP: Duration = Duration::from_millis(16);
+/// A bot that rests looks up this often.
+pub(super) const NAP: Duration = Duration::from_millis(1);
 
 /// How a match of a bot went.
 #[derive(Clone, Debug)]
-pub struct Report {
-    pub verdict: Option<Verdict>,
-    pub reason: Option<Reason>,
+pub(super) struct Report {
+    pub finish: Finish,
     pub checksum: u32,
     pub stats: Stats,
     pub desyncs: u32,
     pub autopsy: Option<Autopsy>,
     pub replay: Replay,
     /// The file of the match, if one was wanted.
-    pub saved: Option<Saved>,
+    pub recording: Option<PathBuf>,
+    /// What there is to say about files.
+    pub notices: Vec<String>,
 }
 
 /// Orders to a bot from another thread.
@@ -46,130 +45,103 @@ pub(super) struct Orders {
     pause: Arc<AtomicBool>,
 }
 
-/// Plays a whole match with a bot at the controls. `record` is the folder and the config of a match to be recorded.
+/// Plays a whole match with a bot at the controls.
 ///
 /// # Errors
 /// If there is no match, or the socket breaks.
-pub(super) fn play(
-    mut line: Line,
-    mut lobby: Lobby,
-    mut bot: Bot,
-    rules: Rules,
-    record: Option<&(PathBuf, Config)>,
-    orders: &Orders,
-) -> Result<Report, String> {
-    let agreed = loop {
-        if let Some(agreed) = lobby.agreed().map_err(|error| error.to_string())? {
-            break agreed.clone();
-        }
+pub(super) fn play(mut table: Table, mut bot: Bot, orders: &Orders) -> Result<Report, String> {
+    let mut recorder = Recorder::new(1);
+    let (mut desyncs, mut autopsy, mut notices) = (0, None, Vec::new());
+    let finish = loop {
         if orders.stop.load(Ordering::Relaxed) {
-            return Err("nobody came".to_owned());
+            table.online.leave();
         }
-        let deadline = line.now() + LOOK_UP;
-        line.run_until(&mut lobby, deadline).map_err(|error| error.to_string())?;
-    };
-    let reel = record.map(|(folder, config)| {
-        let names = ["Bot one".to_owned(), "Bot two".to_owned()];
-        Reel::begin(folder, Header::of_match(config, &agreed), &names)
-    });
-    let mut table = Table::begin(line, lobby, rules, reel).map_err(|error| error.to_string())?;
-    let (mut verdict, mut reason, mut desyncs, mut autopsy) = (None, None, 0, None);
-    loop {
-        while let Some(event) = table.poll_event() {
-            match event {
-                Event::Ended(how) => verdict = Some(how),
-                Event::Disconnected { reason: why } => reason = Some(why),
-                Event::Desync(_) => desyncs += 1,
-                Event::Autopsy(found) => autopsy = Some(*found),
-                _ => {}
+        match table.online.wait().map_err(|error| error.to_string())? {
+            Now::Begin { seed, .. } => {
+                table.begin(seed);
+                recorder.reset(seed);
             }
+            Now::Frame if orders.pause.load(Ordering::Relaxed) => sleep(NAP),
+            Now::Frame => {
+                let seat = table.online.local().unwrap_or(Player::One);
+                table.advance(bot.buttons(&table.duel, seat));
+                record(&mut recorder, &table).map_err(|error| error.to_string())?;
+            }
+            Now::Event(Event::Desync(_)) => desyncs += 1,
+            Now::Event(Event::Autopsy(found)) => autopsy = Some(*found),
+            Now::Notice(text) => notices.push(text),
+            Now::Finished(finish) => break finish,
+            _ => {}
         }
-        if table.session.ended() {
-            break;
-        }
-        if orders.stop.load(Ordering::Relaxed) {
-            table.session.leave();
-            continue;
-        }
-        if orders.pause.load(Ordering::Relaxed) {
-            table.rest(LOOK_UP).map_err(|error| error.to_string())?;
-            continue;
-        }
-        table.wait().map_err(|error| error.to_string())?;
-        let buttons = bot.buttons(&table.duel, table.seat());
-        table.advance(buttons).map_err(|error| error.to_string())?;
-    }
-    table.close();
-    if let Some(error) = table.unrecorded() {
-        return Err(error.to_string());
-    }
-    let saved = table.finish_recording();
-    let (checksum, stats, replay) = (table.checksum(), table.session.stats(), table.replay().clone());
-    Ok(Report { verdict, reason, checksum, stats, desyncs, autopsy, replay, saved })
+    };
+    let Some(stats) = table.online.stats() else { return Err(finish.to_string()) };
+    let (checksum, recording) = (table.checksum(), table.online.recording().map(Path::to_owned));
+    table.online.close().map_err(|error| error.to_string())?;
+    Ok(Report { finish, checksum, stats, desyncs, autopsy, replay: recorder.finish(), recording, notices })
+}
+
+/// Keeps the inputs that the last `advance` made certain, to be compared with those of the other machine.
+fn record(recorder: &mut Recorder, table: &Table) -> Result<(), RecordError> {
+    let mut confirmed = table.online.session().into_iter().flat_map(Session::confirmed);
+    confirmed.try_for_each(|(frame, inputs)| recorder.record(frame, inputs))
 }
 
 /// A bot that hosts in a thread, behind a bad link.
-pub struct Opponent {
+pub(super) struct Opponent {
     relay: Relay,
-    /// The key of its invite, unless it plays bare.
-    key: Option<[u8; 32]>,
+    /// The text by which it is joined at the other end of the link.
+    text: String,
     setting: LinkSetting,
     orders: Orders,
     thread: JoinHandle<Result<Report, String>>,
+}
+
+/// How to connect on this machine.
+fn options(bare: bool) -> ConnectOptions {
+    let options = ConnectOptions::new().bind((Ipv4Addr::LOCALHOST, 0).into());
+    if bare { options.bare() } else { options }
 }
 
 impl Opponent {
     /// Puts a bot on `seat`; it records the match in the folder `record`.
     ///
     /// # Errors
-    /// What the system says to sockets and threads, or the lobby to the config.
-    pub fn start(
+    /// What the system says to sockets and threads, or the library to the config.
+    pub(super) fn start(
         mut config: Config,
         seat: Player,
         bot: Bot,
         rules: Rules,
         setting: LinkSetting,
         bare: bool,
-        record: Option<PathBuf>,
+        record: Option<&Path>,
     ) -> io::Result<Self> {
-        let here = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         config.lobby.seat = seat;
         let seed = config.lobby.seed.unwrap_or(1).into();
-        let udp = UdpDriver::bind(here)?;
-        let relay = Relay::start(here, udp.local_addr(), setting.config(), seed)?;
-        let seal = (!bare).then(|| Seal::host(Randomness::System)).transpose().map_err(io::Error::other)?;
-        let key = seal.as_ref().and_then(Seal::public_key);
-        let line = match seal {
-            Some(seal) => Line::sealed(udp, seal),
-            None => Line::bare(udp),
+        let host = Connection::host(&options(bare)).map_err(io::Error::other)?;
+        let here = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let relay = Relay::start(here, host.local_addr(), setting.config(), seed)?;
+        let text = match host.share().parse::<Invite>() {
+            Ok(invite) => Invite::new(*invite.key(), [relay.addr()]).map_err(io::Error::other)?.to_string(),
+            Err(_) => relay.addr().to_string(),
         };
-        let record = record.map(|folder| (folder, config.clone()));
-        let lobby = Lobby::host(config).map_err(io::Error::other)?;
+        let table = Table::new(host, config, rules, record).map_err(io::Error::other)?;
         let orders = Orders::default();
         let heard = orders.clone();
-        let thread = std::thread::Builder::new()
-            .name("bot".to_owned())
-            .spawn(move || play(line, lobby, bot, rules, record.as_ref(), &heard))?;
-        Ok(Self { relay, key, setting, orders, thread })
+        let thread =
+            std::thread::Builder::new().name("bot".to_owned()).spawn(move || play(table, bot, &heard))?;
+        Ok(Self { relay, text, setting, orders, thread })
     }
 
-    /// Where it is to be found, at the other end of the bad link.
-    pub fn addr(&self) -> SocketAddr {
-        self.relay.addr()
-    }
-
-    /// A line to it.
+    /// A connection to it, through the bad link.
     ///
     /// # Errors
-    /// What the system says to sockets and seals.
-    pub fn line(&self) -> io::Result<Line> {
-        let udp = UdpDriver::bind((Ipv4Addr::LOCALHOST, 0).into())?;
-        let Some(key) = self.key else { return Ok(Line::bare(udp)) };
-        let seal = Seal::join(Randomness::System, key, &[self.addr()]).map_err(io::Error::other)?;
-        Ok(Line::sealed(udp, seal))
+    /// What the system says to sockets.
+    pub(super) fn join(&self, bare: bool) -> io::Result<Connection> {
+        Connection::join(&options(bare), &self.text).map_err(io::Error::other)
     }
 
-    pub fn link(&self) -> Link {
+    pub(super) fn link(&self) -> Link {
         Link::new(self.setting, self.relay.handle(), Arc::clone(&self.orders.pause))
     }
 
@@ -177,7 +149,7 @@ impl Opponent {
     ///
     /// # Errors
     /// If it had no match.
-    pub fn finish(self, leave: bool) -> Result<Report, String> {
+    pub(super) fn finish(self, leave: bool) -> Result<Report, String> {
         self.orders.stop.fetch_or(leave, Ordering::Relaxed);
         self.thread.join().unwrap_or_else(|_| Err("the bot's thread is broken".to_owned()))
     }

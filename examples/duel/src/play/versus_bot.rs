@@ -35,9 +35,8 @@ pub fn against_bot(screen: &Screen, game: BotMatch) -> Result<Ending, Failure> {
     patient(&mut config);
     let bot = Bot::new(game.seed ^ 0xB07, game.level);
     let opponent = Opponent::start(config, Player::Two, bot, theirs.rules, game.link, false, None)?;
-    let line = opponent.line()?;
-    let link = opponent.link();
-    let ending = online(screen, game.seat, line, &Way::Bot(opponent.addr()), Some(link));
+    let opened = (opponent.join(false)?, Way::Bot);
+    let ending = online(screen, game.seat, opened, Some(opponent.link()));
     // Its report of the match repeats ours, and is dropped.
     let _ = opponent.finish(true);
     ending

@@ -3,42 +3,32 @@
 use std::time::Duration;
 
 use rebout::seal::Code;
-use rebout::{Autopsy, AutopsyVerdict, FieldDifference, Player, Reason, Verdict};
+use rebout::{Autopsy, AutopsyVerdict, FieldDifference, Finish, Player, Reason, Verdict};
 
 use super::exit;
-use super::line::Hint;
-use super::meet::Door;
 use crate::picture::{possessive, says};
 use games::duel::{Duel, Phase, RoundEnd};
 
-/// How a match ended, as far as its session knows.
-#[derive(Clone, Copy, Debug)]
-pub enum Over {
-    Played(Verdict),
-    Early(Reason),
+/// Whether the player at this machine left.
+pub fn is_own_choice(finish: &Finish) -> bool {
+    matches!(finish, Finish::Ended(Reason::LeftHere))
 }
 
-impl Over {
-    /// Whether the player at this machine left.
-    pub fn is_own_choice(self) -> bool {
-        matches!(self, Self::Early(Reason::LeftHere))
-    }
-
-    pub fn exit_code(self) -> u8 {
-        match self {
-            Self::Played(Verdict::Agreed { .. }) | Self::Early(Reason::LeftHere | Reason::FrameLimit) => {
-                exit::PLAYED
-            }
-            Self::Played(Verdict::Differs { .. })
-            | Self::Early(
-                Reason::Desync
-                | Reason::VoidChecksums { .. }
-                | Reason::NotesWithheld
-                | Reason::InputsHeldBack
-                | Reason::ProtocolViolation,
-            ) => exit::FAILED,
-            Self::Played(_) | Self::Early(_) => exit::LOST,
+/// How the program ends after a match that ended like this.
+pub fn exit_code(finish: &Finish) -> u8 {
+    match finish {
+        Finish::Played(Verdict::Agreed { .. }) | Finish::Ended(Reason::LeftHere | Reason::FrameLimit) => {
+            exit::PLAYED
         }
+        Finish::Played(Verdict::Differs { .. })
+        | Finish::Ended(
+            Reason::Desync
+            | Reason::VoidChecksums { .. }
+            | Reason::NotesWithheld
+            | Reason::InputsHeldBack
+            | Reason::ProtocolViolation,
+        ) => exit::FAILED,
+        _ => exit::LOST,
     }
 }
 
@@ -54,35 +44,6 @@ pub fn code_lines(code: Option<Code>) -> Vec<(String, String)> {
         lines.push(("careful".to_owned(), tries));
     }
     lines
-}
-
-/// Somebody whom a host cannot answer, in words that nobody has proven.
-pub fn knocked(hint: Hint) -> &'static str {
-    match hint {
-        Hint::TheyAreBare => "somebody knocks without a seal: --bare on one side needs --bare on the other",
-        Hint::OtherVersion => "somebody knocks with another version: both need the same",
-    }
-}
-
-/// Advice for a joiner whom nobody answered.
-pub fn unanswered(by: &Door, hint: Option<Hint>) -> String {
-    let waits = match (by, hint) {
-        // Anybody can send a bare packet: no word of it talks a player out of an invite.
-        (Door::Invited(_), Some(Hint::TheyAreBare)) => {
-            "Something there plays without a seal, which an invite never does. Is the host still waiting, with this invite?"
-        }
-        (_, Some(Hint::TheyAreBare)) => {
-            "Something there plays without a seal: if the host said --bare, join its address with --bare."
-        }
-        (_, Some(Hint::OtherVersion)) => "Something there seals in another way: both need the same version.",
-        (Door::Called(_), None) => "Has the host pasted your answer?",
-        (Door::Invited(_), None) => "Is the host still waiting, with this invite?",
-        (Door::Open, None) => {
-            "Is the host waiting there with --open? Others want their invite, or --bare on both sides."
-        }
-        (Door::Bare, None) => "Is the host waiting there with --bare? Others want their invite.",
-    };
-    format!("{waits} Does its router forward the port (UDP)?")
 }
 
 /// Who plays, and from which seat it is told.
@@ -102,7 +63,7 @@ impl Cast {
     }
 
     /// Who won, or who would have to be said to have.
-    pub fn result(&self, duel: &Duel, over: Over) -> String {
+    pub fn result(&self, duel: &Duel, finish: &Finish) -> String {
         let winner = match duel.phase {
             Phase::Done { winner } | Phase::MatchOver { winner } => Some(winner),
             _ => None,
@@ -111,15 +72,15 @@ impl Cast {
             Some(player) => says(self.name(player), "wins.", "win."),
             None => "A draw.".to_owned(),
         };
-        match (winner, over) {
+        match (winner, finish) {
             (Some(winner), _) => wins(winner),
-            (None, Over::Early(Reason::LeftHere)) => {
+            (None, Finish::Ended(Reason::LeftHere)) => {
                 format!("You left and forfeit the match: {}", wins(Some(self.local.other())))
             }
-            (None, Over::Early(Reason::Left | Reason::Restarted)) => {
+            (None, Finish::Ended(Reason::Left | Reason::Restarted)) => {
                 format!("{} left and forfeits the match: {}", self.other(), wins(Some(self.local)))
             }
-            (None, Over::Early(Reason::VoidChecksums { of })) if of == self.local => {
+            (None, Finish::Ended(Reason::VoidChecksums { of })) if *of == self.local => {
                 format!(
                     "Your machine came to wrong states and forfeits the match: {}",
                     wins(Some(of.other()))
@@ -127,52 +88,51 @@ impl Cast {
             }
             (
                 None,
-                Over::Early(Reason::VoidChecksums { .. } | Reason::NotesWithheld | Reason::InputsHeldBack),
+                Finish::Ended(Reason::VoidChecksums { .. } | Reason::NotesWithheld | Reason::InputsHeldBack),
             ) => format!("{} forfeits the match: {}", self.other(), wins(Some(self.local))),
-            (None, Over::Early(_)) => "The match was not decided.".to_owned(),
-            (None, Over::Played(_)) => "Stopped before the match was decided.".to_owned(),
+            (None, Finish::Played(_)) => "Stopped before the match was decided.".to_owned(),
+            (None, _) => "The match was not decided.".to_owned(),
         }
     }
 
     /// The end of the connection, as a sentence.
-    pub fn connection(&self, over: Over) -> String {
+    pub fn connection(&self, finish: &Finish) -> String {
         let other = self.other();
-        match over {
-            Over::Played(Verdict::Agreed { .. }) => "Both machines agree on every frame.".to_owned(),
-            Over::Played(Verdict::Differs { .. }) => {
+        match finish {
+            Finish::Played(Verdict::Agreed { .. }) => "Both machines agree on every frame.".to_owned(),
+            Finish::Played(Verdict::Differs { .. }) => {
                 "The two machines ended with different results: this match does not count.".to_owned()
             }
-            Over::Played(Verdict::Unconfirmed { .. }) => {
+            Finish::Played(Verdict::Unconfirmed { .. }) => {
                 format!("{other} was gone before the result could be compared.")
             }
-            Over::Played(verdict) => format!("The match is over: {verdict}."),
-            Over::Early(Reason::Left) => format!("{other} left."),
-            Over::Early(Reason::LeftHere) => format!("{other} has been told that you left."),
-            Over::Early(Reason::TimedOut) => format!("The connection to {other} was lost."),
-            Over::Early(Reason::NoProgress) => format!("{other}'s game stood still for too long."),
-            Over::Early(Reason::TooSlow) => format!("{other}'s game ran far too slowly to go on."),
-            Over::Early(Reason::GaveUp) => {
+            Finish::Ended(Reason::Left) => format!("{other} left."),
+            Finish::Ended(Reason::LeftHere) => format!("{other} has been told that you left."),
+            Finish::Ended(Reason::TimedOut) => format!("The connection to {other} was lost."),
+            Finish::Ended(Reason::NoProgress) => format!("{other}'s game stood still for too long."),
+            Finish::Ended(Reason::TooSlow) => format!("{other}'s game ran far too slowly to go on."),
+            Finish::Ended(Reason::GaveUp) => {
                 format!("{other}'s machine heard nothing from yours for too long and gave up. Nobody left.")
             }
-            Over::Early(Reason::Restarted) => format!("{other} has started the game anew."),
-            Over::Early(Reason::Desync) => {
+            Finish::Ended(Reason::Restarted) => format!("{other} has started the game anew."),
+            Finish::Ended(Reason::Desync) => {
                 "The two machines no longer agree about the match, so it was stopped.".to_owned()
             }
-            Over::Early(Reason::VoidChecksums { of }) if of == self.local => {
+            Finish::Ended(Reason::VoidChecksums { of }) if *of == self.local => {
                 "Twice your machine came to a state that the inputs do not give.".to_owned()
             }
-            Over::Early(Reason::VoidChecksums { .. }) => {
+            Finish::Ended(Reason::VoidChecksums { .. }) => {
                 format!("Twice {other}'s machine claimed a state that the inputs do not give.")
             }
-            Over::Early(Reason::NotesWithheld) => {
+            Finish::Ended(Reason::NotesWithheld) => {
                 format!("The states differed, and {other}'s machine did not help to find out why.")
             }
-            Over::Early(Reason::InputsHeldBack) => format!("{other}'s inputs came too late for too long."),
-            Over::Early(Reason::ProtocolViolation) => {
+            Finish::Ended(Reason::InputsHeldBack) => format!("{other}'s inputs came too late for too long."),
+            Finish::Ended(Reason::ProtocolViolation) => {
                 format!("{other}'s program broke the rules of the protocol.")
             }
-            Over::Early(Reason::FrameLimit) => "The match has reached its last possible frame.".to_owned(),
-            Over::Early(reason) => format!("The match is over: {reason}."),
+            Finish::Ended(Reason::FrameLimit) => "The match has reached its last possible frame.".to_owned(),
+            _ => finish.to_string(),
         }
     }
 

@@ -1,22 +1,15 @@
 //! A meeting by hand: the pages with the two texts, and the answer on its way into the program.
 
-use std::time::{Duration, Instant};
-
 use duel::art::sheet::Sheet;
-use duel::play::{Door, Pasting, Way};
-use rebout::reach::{Reach, ReachConfig};
-use rebout::seal::{Randomness, Seal};
+use duel::play::{Admits, Pasting, Way};
+use rebout::{ConnectOptions, Connection};
 use stage::{Key, Stroke};
 
-/// An answer to a call, as the program of the other player writes it.
+/// An answer to an offer, as the program of the other player writes it.
 fn answer() -> String {
-    let config = || ReachConfig::new(Instant::now(), []);
-    let mut host = Reach::host_by_hand(config()).expect("a host");
-    let mut seal = Seal::host(Randomness::System).expect("a seal");
-    let call = host.call(Duration::ZERO, &mut seal).expect("a call");
-    let mut guest = Reach::join_by_hand(config(), &call).expect("a guest");
-    let mut seal = Seal::join_by_letter(Randomness::System, *call.key()).expect("a seal");
-    guest.answer(Duration::ZERO, &mut seal).expect("an answer").to_string()
+    let here = || ConnectOptions::new().bind("127.0.0.1:0".parse().expect("an address"));
+    let host = Connection::host(&here().by_hand()).expect("a host");
+    Connection::join(&here(), host.share()).expect("a guest").share().to_owned()
 }
 
 fn letters(text: &str) -> Vec<Stroke> {
@@ -64,13 +57,13 @@ fn keys_do_not_begin_an_answer_and_enter_asks_what_is_wrong_with_a_part_of_one()
 #[test]
 fn no_letter_of_the_texts_is_cut_in_any_terminal() {
     let text = |name: &str, letters: usize| format!("{name}:1:{}", "ABCDEFGH".repeat(letters / 8));
-    let (call, answer) = (text("rebout-call", 376), text("rebout-answer", 536));
-    let host = Way::Host { addresses: Vec::new(), port: 7_000, door: Door::Called(call.clone()) };
-    let target = ([192, 0, 2, 7], 7_000).into();
-    let guest = Way::Join { target, at: Vec::new(), by: Door::Called(answer.clone()) };
-    for (way, text) in [(host, call), (guest, answer)] {
+    let (offer, answer) = (text("rebout-call", 376), text("rebout-answer", 536));
+    let host = Way::Host { addresses: Vec::new(), port: 7_000, admits: Admits::ByHand }.panel(&offer);
+    let mut guest = Way::Join.panel(&answer);
+    guest.lines.push(("now".to_owned(), "waiting for the other player's text".to_owned()));
+    for (panel, text) in [(host, offer), (guest, answer)] {
         for (columns, rows) in [(60, 18), (60, 20), (80, 24), (120, 20), (160, 50)] {
-            let sheet = Sheet::of(&way.panel(), columns, rows);
+            let sheet = Sheet::of(&panel, columns, rows);
             let shown: String =
                 sheet.lines.iter().take(sheet.room()).map(|(_, line)| line.as_str()).collect();
             assert!(shown.contains(&text), "{columns} x {rows}: {:#?}", sheet.lines);

@@ -71,7 +71,7 @@ fn without_the_invite_nobody_gets_in_and_the_guest_with_it_does() {
     let address = format!("127.0.0.1:{}", ann.expect("Waiting at UDP port "));
     let invite = invite_of(&mut ann);
     let mut others = [join("Eve", &address, &[]), join("Bob", &address, &["--bare"])];
-    ann.expect("somebody knocks without a seal");
+    ann.expect("The other side does not encrypt, and this one does.");
     assert_eq!(others.each_mut().map(Side::exit_code), [Some(1); 2]);
     both_agree(&mut [ann, join("Ben", &invite, &[])]);
 }
@@ -117,7 +117,7 @@ fn a_kept_key_makes_the_same_invite_and_is_for_its_owner_alone() {
     for content in ["", "0123", &"z".repeat(64), &"0".repeat(4_000)] {
         std::fs::write(&file, content).expect("written");
         let words = unusable(&["host", "--port", "0", "--keep", path]);
-        assert!(words.contains("not the key of an invite"), "{words}");
+        assert!(words.contains("not the key of a host"), "{words}");
     }
 }
 
@@ -140,22 +140,23 @@ fn both_sides_log_the_same_keys_and_only_where_they_are_asked_to() {
         assert_eq!(std::fs::metadata(&files[0]).expect("a log").permissions().mode() & 0o777, 0o600);
     }
     let words = unusable(&["host", "--port", "0", "--bare", "--key-log", paths[0]]);
-    assert!(words.contains("a bare line has no keys"), "{words}");
+    assert!(words.contains("a bare connection has no keys to log"), "{words}");
 }
 
 #[test]
 fn a_wrong_text_ends_no_meeting_by_hand_and_the_answer_is_taken_with_the_picture_beside_it() {
     let mut ann = host("Ann", &["--by-hand"]);
-    let call = format!("rebout-call:1:{}", ann.expect("rebout-call:1:"));
+    let offer = format!("rebout-call:1:{}", ann.expect("rebout-call:1:"));
     ann.expect("Paste the answer here:");
-    let mut ben = join("Ben", &call, &[]);
+    let mut ben = join("Ben", &offer, &[]);
     let answer = format!("rebout-answer:1:{}", ben.expect("rebout-answer:1:"));
-    for wrong in ["", "hello", &call, &answer[..40]] {
+    for wrong in ["", "hello", &offer, &answer[..40]] {
         ann.types(wrong);
     }
     ann.types(&format!("▀▀ {answer} ░"));
     ann.expect("The answer fits");
-    for (text, words) in [(&answer, "it is for the host"), (&call[..60].to_owned(), "the call has a mistake")]
+    for (text, words) in
+        [(&answer, "it is for the host"), (&offer[..60].to_owned(), "the offer has a mistake")]
     {
         let said = unusable(&["join", text]);
         assert!(said.contains(words), "{said}");
@@ -177,7 +178,7 @@ fn bad_invites_and_contradictions_are_refused_in_words() {
     for (args, words) in [
         (&["join", cut][..], "the invite is cut: "),
         (&["join", &typo], "an invite of version 2"),
-        (&["join", &invite, "--bare"], "an invite is never used bare"),
+        (&["join", &invite, "--bare"], "an invite or an offer is never used bare"),
         (&["host", "--public", "0.0.0.0"], "nobody can join 0.0.0.0"),
         (&["host", "--open", "--bare"], "cannot be used with"),
         (&["host", "--open", "--keep"], "cannot be used with"),
@@ -198,7 +199,7 @@ fn an_address_that_cannot_be_hidden_is_not_shown() {
     ] {
         let words = unusable(&[args, &["--view", "none"]].concat());
         assert!(
-            words.contains("--relay only hides your address only where both meet at a rendezvous"),
+            words.contains("hides the address of this machine only where both meet at a rendezvous"),
             "{words}"
         );
     }

@@ -249,8 +249,9 @@ fn a_full_and_an_incompatible_host_are_named_as_such() {
         String::from_utf8(stderr).expect("words")
     };
     let words = refused(&[]);
-    assert!(words.contains("Incompatible: the host plays by other rules"), "{words}");
-    host.expect("was sent away: it plays by other rules");
+    assert!(words.contains("The host has another version of the game, or other rules"), "{words}");
+    host.expect("The guest at ");
+    assert!(host.has_said("was refused: it has another version of the game, or other rules."));
     drop(host);
 
     let sides = match_of(&folder.0, &[]);

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use duel::play::{Admits, Post};
+use rebout::ConnectOptions;
 
 use crate::online::Folder;
 
@@ -14,22 +15,22 @@ fn folder(name: &str) -> Folder {
 }
 
 fn keeping(path: &Path) -> Post {
-    let keep = Some(path.to_owned());
-    Post::new(0, Admits::Invited { public: Vec::new(), keep, meeting: None })
+    Post::new(0, ConnectOptions::new().keep_key_in(path), Admits::Invited { rendezvous: None })
 }
 
 #[test]
-fn debug_of_a_post_hides_its_key() {
+fn debug_of_a_host_hides_its_key_and_its_invite() {
     let folder = folder("debug");
     let path = folder.0.join("key");
     let mut post = keeping(&path);
-    assert!(post.open().is_ok());
+    let opened = post.open().expect("a host");
     let digits = fs::read_to_string(&path).expect("a kept key");
     let bytes = digits.trim_end().as_bytes().chunks(2);
     let bytes: Vec<u8> = bytes
         .map(|pair| u8::from_str_radix(str::from_utf8(pair).expect("digits"), 16).expect("digits"))
         .collect();
-    let debug = format!("{post:?}");
+    let debug = format!("{post:?} {opened:?}");
+    assert!(!debug.contains(opened.0.share()), "{debug}");
     let inner = format!("{bytes:?}");
     assert!(!debug.contains(inner.trim_matches(['[', ']'])), "{debug}");
     assert!(!debug.contains(digits.trim_end()), "{debug}");
@@ -40,7 +41,11 @@ mod links {
     use super::*;
     use std::os::unix::fs::{OpenOptionsExt, symlink};
 
-    use duel::play::{Failure, log_keys};
+    use duel::play::Opened;
+
+    fn logging(path: &Path) -> Post {
+        Post::new(0, ConnectOptions::new().log_keys_to(path), Admits::Everybody)
+    }
 
     /// A private file, a link to it, and a link to a file that does not exist.
     fn links(folder: &Folder, content: &str) -> (PathBuf, [PathBuf; 2], PathBuf) {
@@ -54,9 +59,8 @@ mod links {
         (victim, links, missing)
     }
 
-    fn reason<T>(refused: Result<T, Failure>) -> String {
-        let Err(Failure { text, .. }) = refused else { panic!("it was taken") };
-        text
+    fn reason(refused: Result<Opened, String>) -> String {
+        refused.map(|_| ()).expect_err("it was taken")
     }
 
     #[test]
@@ -76,23 +80,21 @@ mod links {
     fn key_log_behind_a_symlink_is_refused() {
         let folder = folder("log-link");
         let (victim, links, missing) = links(&folder, "others\n");
-        let (mut line, _) = Post::new(0, Admits::Everybody).open().unwrap_or_else(|_| panic!("a line"));
         for link in &links {
-            let text = reason(log_keys(&mut line, link));
+            let text = reason(logging(link).open());
             assert!(text.contains("is a symbolic link"), "{text}");
         }
         assert!(!missing.exists(), "a log was created through the link");
         assert_eq!(fs::read_to_string(&victim).expect("a file"), "others\n");
-        assert!(log_keys(&mut line, &victim).is_ok(), "a private file is continued");
-        assert!(log_keys(&mut line, &missing).is_ok() && missing.exists());
+        assert!(logging(&victim).open().is_ok(), "a private file is continued");
+        assert!(logging(&missing).open().is_ok() && missing.exists());
     }
 
     #[test]
     fn keys_are_refused_in_a_file_that_is_not_regular() {
         let folder = folder("log-folder");
-        let (mut line, _) = Post::new(0, Admits::Everybody).open().unwrap_or_else(|_| panic!("a line"));
         for path in [&folder.0, Path::new("/dev/null")] {
-            let text = reason(log_keys(&mut line, path));
+            let text = reason(logging(path).open());
             assert!(text.contains("is not a regular file"), "{text}");
             let text = reason(keeping(path).open());
             assert!(text.contains("is not a regular file"), "{text}");

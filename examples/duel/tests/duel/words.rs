@@ -1,11 +1,11 @@
 //! What players are told, word for word.
 
-use duel::play::words::{Cast, Over, code_lines, knocked, unanswered};
-use duel::play::{Door, Hint, LinkSetting, link_keys};
+use duel::play::words::{Cast, code_lines, exit_code};
+use duel::play::{LinkSetting, link_keys};
 use games::duel::{Duel, Phase};
 use rebout::net::link::Chance;
 use rebout::seal::Code;
-use rebout::{Frame, Invite, Player, Reason, Verdict};
+use rebout::{Finish, Frame, Player, Reason, Verdict};
 use stage::Key;
 
 /// Ben's machine, against Ann.
@@ -14,8 +14,8 @@ fn bens() -> Cast {
 }
 
 /// The two lines that Ben reads when a match that nobody has won yet is over.
-fn told(over: Over) -> [String; 2] {
-    [bens().result(&Duel::new(1), over), bens().connection(over)]
+fn told(finish: &Finish) -> [String; 2] {
+    [bens().result(&Duel::new(1), finish), bens().connection(finish)]
 }
 
 #[test]
@@ -35,17 +35,17 @@ fn only_who_leaves_forfeits() {
         (Reason::NoProgress, undecided, "Ann's game stood still for too long."),
     ];
     for (reason, result, connection) in lines {
-        assert_eq!(told(Over::Early(reason)), [result, connection], "{reason:?}");
+        assert_eq!(told(&Finish::Ended(reason)), [result, connection], "{reason:?}");
     }
 }
 
 #[test]
 fn who_was_away_is_not_told_that_it_won() {
-    let [result, connection] = told(Over::Early(Reason::GaveUp));
+    let [result, connection] = told(&Finish::Ended(Reason::GaveUp));
     for word in ["win", "forfeit", "Ben"] {
         assert!(!result.contains(word) && !connection.contains(word), "{result} {connection}");
     }
-    assert_eq!(Over::Early(Reason::GaveUp).exit_code(), Over::Early(Reason::TimedOut).exit_code());
+    assert_eq!(exit_code(&Finish::Ended(Reason::GaveUp)), exit_code(&Finish::Ended(Reason::TimedOut)));
 }
 
 #[test]
@@ -53,10 +53,10 @@ fn a_match_that_was_won_stays_won() {
     let mut duel = Duel::new(1);
     duel.phase = Phase::Done { winner: Some(Player::One) };
     for reason in [Reason::GaveUp, Reason::TooSlow, Reason::Left, Reason::TimedOut] {
-        assert_eq!(bens().result(&duel, Over::Early(reason)), "Ann wins.", "{reason:?}");
+        assert_eq!(bens().result(&duel, &Finish::Ended(reason)), "Ann wins.", "{reason:?}");
     }
     let unconfirmed = Verdict::Unconfirmed { frame: Frame(9), checksum: 1 };
-    assert_eq!(bens().result(&duel, Over::Played(unconfirmed)), "Ann wins.");
+    assert_eq!(bens().result(&duel, &Finish::Played(unconfirmed)), "Ann wins.");
 }
 
 #[test]
@@ -78,41 +78,6 @@ fn a_code_is_to_be_compared_and_tries_of_others_are_told() {
     assert_eq!(lines(Some(Code { guests_before: 2, ..code })), ["code: 042 007", compare, tried]);
     assert_eq!(bens().not_verified(code), "not verified: press v if Ann has the code 042 007 too");
     assert_eq!(bens().verified(), "verified: it is Ann");
-}
-
-#[test]
-fn whom_nobody_answers_is_told_what_to_ask_for() {
-    let invite = Invite::new([1; 32], ["192.0.2.1:7000".parse().unwrap()]).unwrap();
-    let router = "Does its router forward the port (UDP)?";
-    for (by, hint, words) in [
-        (Door::Invited(invite.clone()), None, "Is the host still waiting, with this invite?"),
-        (
-            Door::Open,
-            None,
-            "Is the host waiting there with --open? Others want their invite, or --bare on both sides.",
-        ),
-        (Door::Bare, None, "Is the host waiting there with --bare? Others want their invite."),
-        (
-            Door::Invited(invite),
-            Some(Hint::TheyAreBare),
-            "Something there plays without a seal, which an invite never does. Is the host still waiting, with this invite?",
-        ),
-        (
-            Door::Open,
-            Some(Hint::TheyAreBare),
-            "Something there plays without a seal: if the host said --bare, join its address with --bare.",
-        ),
-        (
-            Door::Open,
-            Some(Hint::OtherVersion),
-            "Something there seals in another way: both need the same version.",
-        ),
-    ] {
-        assert_eq!(unanswered(&by, hint), format!("{words} {router}"));
-    }
-    let words = "somebody knocks without a seal: --bare on one side needs --bare on the other";
-    assert_eq!(knocked(Hint::TheyAreBare), words);
-    assert_eq!(knocked(Hint::OtherVersion), "somebody knocks with another version: both need the same");
 }
 
 #[test]

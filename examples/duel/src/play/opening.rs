@@ -1,0 +1,90 @@
+//! Opening a connection: the place of a host, and the host that a joiner names.
+
+use rebout::net::local_addresses;
+use rebout::{ConnectOptions, Connection};
+
+use super::meet::Way;
+use crate::cli;
+use stage::letters;
+
+/// The variable that names a rendezvous.
+const VARIABLE: &str = "REBOUT_RENDEZVOUS";
+/// The beginnings of the texts that are no address.
+const SCHEMES: [&str; 3] = ["rebout:", "rebout-call:", "rebout-answer:"];
+
+/// An open connection, and how the other machine is found by it.
+pub type Opened = (Connection, Way);
+
+/// Whom a host lets in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Admits {
+    /// The holder of its invite, who may meet it at a rendezvous.
+    Invited { rendezvous: Option<String> },
+    /// The holder of its offer, who sends back an answer without any server.
+    ByHand,
+    /// Whoever knows its address: the players compare a code.
+    Everybody,
+    /// Whoever knows its address, without encryption.
+    Bare,
+}
+
+/// The place of a host. Opened again it has the same port and the same key: a guest who lost the connection comes back with
+/// the same invite.
+#[derive(Clone, Debug)]
+pub struct Post {
+    options: ConnectOptions,
+    admits: Admits,
+}
+
+impl Post {
+    /// A place at a port; 0 lets the system choose when it is first opened.
+    pub fn new(port: u16, options: ConnectOptions, admits: Admits) -> Self {
+        let options = options.port(port);
+        let options = match &admits {
+            Admits::Invited { rendezvous: Some(server) } => options.rendezvous(server),
+            Admits::Invited { rendezvous: None } => options,
+            Admits::ByHand => options.by_hand(),
+            Admits::Everybody => options.open(),
+            Admits::Bare => options.bare(),
+        };
+        Self { options, admits }
+    }
+
+    /// Waits for the other machine. Blocks while the rendezvous is looked up.
+    ///
+    /// # Errors
+    /// The words of the library.
+    pub fn open(&mut self) -> Result<Opened, String> {
+        let connection = Connection::host(&self.options).map_err(|error| error.to_string())?;
+        let port = connection.local_addr().port();
+        let options = std::mem::take(&mut self.options).port(port);
+        self.options = match (&self.admits, connection.secret_key()) {
+            (Admits::Invited { .. }, Some(key)) => options.key(key),
+            _ => options,
+        };
+        Ok((connection, Way::Host { addresses: local_addresses(), port, admits: self.admits.clone() }))
+    }
+}
+
+/// The rendezvous that is named, or the one of the environment, or of the settings.
+pub fn rendezvous(named: Option<&str>, kept: &str) -> Option<String> {
+    let named = named.map(str::to_owned).or_else(|| std::env::var(VARIABLE).ok());
+    Some(named.unwrap_or_else(|| kept.to_owned())).filter(|text| !text.is_empty())
+}
+
+/// Joins the host that is named by its invite or its offer, which may be torn into words, or by its address. Blocks while a
+/// name is looked up.
+///
+/// # Errors
+/// If the host is named by none of them, in words for the player, and the words of the library.
+pub fn join(words: &[String], options: &ConnectOptions) -> Result<Opened, String> {
+    let word = letters::copied(&words.concat());
+    let lower = word.to_ascii_lowercase();
+    let text = if SCHEMES.iter().any(|scheme| lower.starts_with(scheme)) {
+        word
+    } else {
+        cli::resolve(&words.join(" "))?.to_string()
+    };
+    let connection = Connection::join(options, &text).map_err(|error| error.to_string())?;
+    Ok((connection, Way::Join))
+}
