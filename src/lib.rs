@@ -105,6 +105,8 @@
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
+// Tests reach the inner parts through `lab`; without it they are `pub` for nobody.
+#![cfg_attr(not(feature = "lab"), allow(unreachable_pub))]
 
 #[cfg(feature = "authority")]
 pub mod authority;
@@ -164,10 +166,11 @@ pub use seal::invite::{Invite, MAX_ADDRESSES_PER_FAMILY, Rendezvous};
 pub use seal::invite_error::{InviteError, Mistake};
 pub use session::{
     Advanced, Agreed, Config, ConfigError, DelayAdvice, Desync, Event, GameConfig, Incoming, Lobby,
-    LobbyConfig, LobbyError, MAX_DELAY_FRAMES, Mismatch, Offline, OnDesync, Reason, RollbackConfig,
-    SendError, Session, Stats, SyncReport, SyncTest, SyncTestError, Timeouts, Verdict, advise_delay,
+    LobbyConfig, LobbyError, Mismatch, Offline, OnDesync, Reason, RollbackConfig, SendError, Session, Stats,
+    SyncReport, SyncTest, SyncTestError, Timeouts, Verdict, advise_delay,
 };
 pub use shown::{is_disruptive, shown};
+pub use wire::message::{Extensions, RefuseField};
 
 /// The README, so that its code is compiled as a doctest.
 #[cfg(doctest)]

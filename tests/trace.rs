@@ -2,9 +2,9 @@
 
 use core::fmt::Debug;
 use games::playground::{PLAY, Playground};
+use rebout::lab::wire::message::{Message, Ordered};
 use rebout::lab::{Bout, HOST, JOINER, Setup, addresses, forge};
 use rebout::net::link::{Chance, LinkConfig};
-use rebout::wire::message::{Message, Ordered};
 use rebout::{Buttons, Refusal};
 use std::cell::RefCell;
 use std::collections::BTreeMap;

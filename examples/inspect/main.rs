@@ -19,9 +19,10 @@ use std::fmt::Display;
 use std::io::Write;
 use std::process::ExitCode;
 
+use rebout::lab::wire::message::{Message, Ordered, VERSION};
+use rebout::lab::wire::seal;
 use rebout::seal::ConnectionKeys;
 use rebout::wire::control::{EntityState, Payload, PlayerInput};
-use rebout::wire::message::{Message, Ordered};
 use rebout::wire::{self, Packet, control, rbn1, rtype};
 
 /// No UDP datagram is longer.
@@ -42,7 +43,7 @@ fn main() -> ExitCode {
     let mut lines = Vec::new();
     let described = if is_rtype {
         describe_as_rtype(&datagram, &mut lines)
-    } else if wire::seal::is_sealed(&datagram) {
+    } else if seal::is_sealed(&datagram) {
         sealed::describe(&datagram, &keys, &mut lines)
     } else {
         describe(&datagram, &mut lines)
@@ -271,7 +272,7 @@ fn describe_message(message: &Message<'_>, lines: &mut Lines) {
     line(lines, "message", message.kind());
     match message {
         Message::Hello(hello) => {
-            line(lines, "version", wire::message::VERSION);
+            line(lines, "version", VERSION);
             line(lines, "nonce", format!("{:#018x}", hello.nonce));
             line(lines, "cookie", format!("{:#018x}", hello.cookie));
             line(lines, "game_id", format!("{:#018x}", hello.game_id));

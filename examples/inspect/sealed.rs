@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::io::Read;
 
+use rebout::lab::wire::seal::{self, Control, Data, Packet, Pattern, VERSION};
 use rebout::seal::ConnectionKeys;
-use rebout::wire::seal::{self, Control, Data, Packet, Pattern, VERSION};
 
 use crate::{Lines, hex, line};
 

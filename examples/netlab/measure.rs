@@ -2,11 +2,11 @@
 
 use core::time::Duration;
 use games::playground::{PLAY, Playground};
+use rebout::Extensions;
 use rebout::Stats;
 use rebout::lab::sim::Traffic;
 use rebout::lab::{Bout, Flaw, Setup};
 use rebout::net::link::LinkConfig;
-use rebout::wire::message::Extensions;
 use std::cell::RefCell;
 use std::rc::Rc;
 

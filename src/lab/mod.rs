@@ -6,6 +6,7 @@
 //! | [`Bout`] | two machines that play one match, checked by an oracle |
 //! | [`sim`] | the network below: seeded, in virtual time, with the real bytes and no socket |
 //! | [`forge`] | forged and damaged datagrams |
+//! | [`wire`] | encoding and decoding of the packets that the public `wire` does not have |
 //!
 //! Everything runs in the calling thread, without a clock and without a disk, a thousand times faster than real time. A
 //! run is a pure function of its seeds: the same on every machine, so that a failure can be played again.
@@ -54,6 +55,7 @@ mod overheard;
 mod setup;
 pub mod sim;
 pub mod stress;
+pub mod wire;
 
 pub use bout::{Bout, Said};
 pub use contestant::{Contestant, Hands, Make, Watch};

@@ -5,8 +5,8 @@ use super::refusal::Refusal;
 use crate::protocol::{ConnectionStep, PeerRole};
 use crate::time::{Span, Time};
 use crate::wire::control::{HEADER_LEN, Header};
+use crate::wire::message;
 use crate::wire::message::{Challenge, HELLO_LEN, Hello, Message, Refuse, RefuseField, VERSION};
-use crate::wire::{self, message};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
@@ -157,7 +157,7 @@ impl Desk {
         let mut answer = Answer { to, len: 0, bytes: [0; HEADER_LEN + HELLO_LEN] };
         // No connection, so no numbers of our own; theirs is acknowledged, which shows that we saw it.
         let header = Header { sequence: 0, ack: heard.sequence, ack_bits: 0 };
-        if let Ok(len) = wire::encode_message(&header, message, &mut answer.bytes) {
+        if let Ok(len) = message.encode_packet(&header, &mut answer.bytes) {
             answer.len = len;
             self.answers.push_back(answer);
         }

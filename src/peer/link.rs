@@ -9,8 +9,8 @@ use super::rtt::RoundTrip;
 use super::sequence::{HeaderError, Received, Sequences};
 use crate::time::{Span, Time};
 use crate::wire::control::{self, Header, Payload};
+use crate::wire::message;
 use crate::wire::message::{Leaving, Message};
-use crate::wire::{self, message};
 use core::num::NonZeroU8;
 use std::net::SocketAddr;
 
@@ -289,7 +289,7 @@ impl Link {
         buf: &mut [u8],
     ) -> Option<usize> {
         let header = self.stamp(now);
-        wire::encode_message(&header, message, buf).ok()
+        message.encode_packet(&header, buf).ok()
     }
 
     /// When something is due next.

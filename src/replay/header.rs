@@ -2,7 +2,7 @@
 
 use super::ReadError;
 use super::codec::Reader;
-use crate::{Agreed, Config, Frame, MAX_AXES, MAX_DELAY_FRAMES};
+use crate::{Agreed, Config, Frame, MAX_AXES};
 use core::fmt;
 
 pub(super) const MAGIC: [u8; 4] = *b"RPLK";
@@ -46,7 +46,7 @@ pub struct Header {
     pub frame_rate: u16,
     /// The number of axes of an input; axes beyond it cannot be recorded.
     pub axes: u8,
-    /// The input delay of each player at the start, at most [`MAX_DELAY_FRAMES`].
+    /// The input delay of each player at the start, at most [`Config::MAX_DELAY_FRAMES`].
     pub delay_frames: [Option<u8>; 2],
     /// The names of the players, at most [`MAX_NAME`] bytes each.
     pub names: [String; 2],
@@ -101,7 +101,9 @@ impl Header {
         if self.axes > MAX_AXES {
             return Err(HeaderError::Axes { axes: self.axes });
         }
-        if let Some(delay_frames) = self.delay_frames.into_iter().flatten().find(|d| *d > MAX_DELAY_FRAMES) {
+        if let Some(delay_frames) =
+            self.delay_frames.into_iter().flatten().find(|d| *d > Config::MAX_DELAY_FRAMES)
+        {
             return Err(HeaderError::Delay { delay_frames });
         }
         match self.names.iter().find(|name| name.len() > MAX_NAME) {
@@ -205,7 +207,7 @@ pub enum HeaderError {
         /// The number of axes.
         axes: u8,
     },
-    /// An input delay is greater than [`MAX_DELAY_FRAMES`].
+    /// An input delay is greater than [`Config::MAX_DELAY_FRAMES`].
     Delay {
         /// The delay.
         delay_frames: u8,
@@ -223,7 +225,7 @@ impl fmt::Display for HeaderError {
             Self::Seed => f.write_str("seed: 0 is no seed"),
             Self::Axes { axes } => write!(f, "axes: {axes} are more than {MAX_AXES}"),
             Self::Delay { delay_frames } => {
-                write!(f, "input delay: {delay_frames} frames are more than {MAX_DELAY_FRAMES}")
+                write!(f, "input delay: {delay_frames} frames are more than {}", Config::MAX_DELAY_FRAMES)
             }
             Self::Name { len } => write!(f, "name: {len} bytes are more than {MAX_NAME}"),
         }
@@ -255,7 +257,7 @@ mod tests {
     fn the_largest_values_are_written_and_read() {
         let header = Header {
             axes: MAX_AXES,
-            delay_frames: [Some(MAX_DELAY_FRAMES), Some(0)],
+            delay_frames: [Some(Config::MAX_DELAY_FRAMES), Some(0)],
             names: ["x".repeat(MAX_NAME), "y".repeat(MAX_NAME)],
             ..Header::new(u32::MAX)
         };

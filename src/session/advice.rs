@@ -1,6 +1,6 @@
 //! The input delay to suggest for a link.
 
-use super::config::MAX_DELAY_FRAMES;
+use super::config::Config;
 use core::time::Duration;
 
 /// The average wait of an arrived input until the next frame is stepped.
@@ -46,7 +46,7 @@ pub fn advise_delay(round_trip_95: Duration, loss: f64, window_frames: u8, frame
     // A run of this many lost packets is rarer than the accepted chance of a stall.
     let run = if loss > 0.0 { (STALL_EXPONENT / -loss.log10()).ceil() } else { 0.0 };
     let need = (one_way_frames + run - f64::from(window_frames)).ceil();
-    let delay = comfort.max(need).clamp(0.0, f64::from(MAX_DELAY_FRAMES));
+    let delay = comfort.max(need).clamp(0.0, f64::from(Config::MAX_DELAY_FRAMES));
     let waiting_for_lost = loss / (1.0 - loss);
     let predicted = one_way_frames + HALF_A_FRAME + waiting_for_lost - delay;
     DelayAdvice { delay_frames: delay as u8, expected_predicted_frames: predicted.max(0.0) }

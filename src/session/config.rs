@@ -6,9 +6,6 @@ use crate::wire::message::{Extensions, MAX_CADENCE, MAX_USER_DATA, MAX_WINDOW_AN
 use crate::{Buttons, MAX_AXES, Player, Prediction, Saving};
 use core::time::Duration;
 
-/// The greatest input delay that is suggested or accepted.
-pub const MAX_DELAY_FRAMES: u8 = 8;
-
 /// Whether the standard library has random numbers here. In a browser its "random" keys are the same in every run, so
 /// that anybody could compute the cookies of a host.
 pub(super) const HAS_RANDOMNESS: bool = !cfg!(all(target_family = "wasm", target_os = "unknown"));
@@ -177,6 +174,11 @@ impl Default for Timeouts {
 }
 
 impl Config {
+    /// The greatest input delay that is suggested or accepted.
+    pub const MAX_DELAY_FRAMES: u8 = 8;
+    /// The most frames of window and input delay together.
+    pub const MAX_WINDOW_AND_DELAY: u8 = MAX_WINDOW_AND_DELAY;
+
     /// The default configuration of a game that is named by this number.
     #[must_use]
     pub fn new(game_id: u64) -> Self {
@@ -221,7 +223,7 @@ impl Config {
         if u32::from(window_frames) > MAX_WINDOW {
             return Err(ConfigError::Window { window_frames });
         }
-        if delay_frames > MAX_DELAY_FRAMES {
+        if delay_frames > Self::MAX_DELAY_FRAMES {
             return Err(ConfigError::Delay { delay_frames });
         }
         if window_frames + delay_frames > MAX_WINDOW_AND_DELAY {
@@ -252,7 +254,7 @@ impl Config {
     /// The greatest delay that fits one packet together with the window.
     #[must_use]
     pub(crate) fn max_delay_frames(&self) -> u8 {
-        MAX_DELAY_FRAMES.min(MAX_WINDOW_AND_DELAY.saturating_sub(self.rollback.window_frames))
+        Self::MAX_DELAY_FRAMES.min(MAX_WINDOW_AND_DELAY.saturating_sub(self.rollback.window_frames))
     }
 }
 

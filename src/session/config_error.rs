@@ -1,13 +1,13 @@
 //! The reasons why a configuration is not valid.
 
-use super::config::MAX_DELAY_FRAMES;
+use super::config::Config;
 use crate::MAX_AXES;
 use crate::rollback::MAX_WINDOW;
 use crate::wire::message::{MAX_CADENCE, MAX_USER_DATA, MAX_WINDOW_AND_DELAY};
 use core::fmt;
 use core::time::Duration;
 
-/// Why a [`Config`](crate::Config) is not valid.
+/// Why a [`Config`] is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConfigError {
@@ -23,7 +23,7 @@ pub enum ConfigError {
         /// The window.
         window_frames: u8,
     },
-    /// The delay is greater than [`MAX_DELAY_FRAMES`].
+    /// The delay is greater than [`Config::MAX_DELAY_FRAMES`].
     Delay {
         /// The delay.
         delay_frames: u8,
@@ -72,7 +72,7 @@ impl fmt::Display for ConfigError {
                 write!(f, "a window of {window_frames} frames is more than {MAX_WINDOW}")
             }
             Self::Delay { delay_frames } => {
-                write!(f, "an input delay of {delay_frames} frames is more than {MAX_DELAY_FRAMES}")
+                write!(f, "an input delay of {delay_frames} frames is more than {}", Config::MAX_DELAY_FRAMES)
             }
             Self::WindowAndDelay { window_frames, delay_frames } => write!(
                 f,

@@ -32,7 +32,7 @@ mod stats;
 mod sync_test;
 
 pub use advice::{DelayAdvice, advise_delay};
-pub use config::{Config, GameConfig, LobbyConfig, MAX_DELAY_FRAMES, OnDesync, RollbackConfig, Timeouts};
+pub use config::{Config, GameConfig, LobbyConfig, OnDesync, RollbackConfig, Timeouts};
 pub use config_error::ConfigError;
 pub use event::{Desync, Event, Reason, SendError, Verdict};
 pub use lobby::{Agreed, Incoming, Lobby, LobbyError, Mismatch};
@@ -161,7 +161,7 @@ impl<S: Fields> Session<S> {
     /// If the delay is more than 8, or more than 16 together with the window.
     pub fn set_delay(&mut self, now: Duration, delay_frames: u8) -> Result<(), ConfigError> {
         let window_frames = self.simulation.window_frames() as u8;
-        if delay_frames > MAX_DELAY_FRAMES {
+        if delay_frames > Config::MAX_DELAY_FRAMES {
             return Err(ConfigError::Delay { delay_frames });
         }
         if window_frames + delay_frames > MAX_WINDOW_AND_DELAY {

@@ -3,7 +3,6 @@
 use super::Session;
 use crate::Fields;
 use crate::time::Time;
-use crate::wire;
 use crate::wire::message::Ordered;
 use std::net::SocketAddr;
 
@@ -91,7 +90,7 @@ impl<S: Fields> Session<S> {
             && !self.link.is_crowded()
         {
             let header = self.link.stamp(now);
-            return wire::encode_message(&header, &report, buf).ok();
+            return report.encode_packet(&header, buf).ok();
         }
         if self.watch.has_messages() {
             self.queue_autopsy(now);

@@ -18,7 +18,7 @@
 //! | 4 | INPUT | one input (13 bytes), or a count N from 1 and N inputs (1 + 13 N), oldest first |
 //! | 5 | SNAPSHOT | tick u32, count N, N entities (21 bytes each); then 4 bytes more or none |
 //! | 6, 7 | PING, PONG | a finite `f64`, echoed by its bits |
-//! | 8 | RELIABLE_EVENT | anything; in a duel a [message](super::message) |
+//! | 8 | RELIABLE_EVENT | anything; in a duel a message |
 //! | 9 | HEARTBEAT | empty |
 //!
 //! An input is a sequence number u32, two moves as `f32` from -1 to 1, and a byte of actions; an entity is an id and
@@ -144,7 +144,7 @@ pub enum Payload<'a> {
     Ping(u64),
     /// The answer to a ping: the same bits.
     Pong(u64),
-    /// A payload that is retransmitted until it is acked; in a duel a [message](super::message).
+    /// A payload that is retransmitted until it is acked; in a duel a message.
     ReliableEvent(&'a [u8]),
     /// A keep-alive, which also carries acks.
     Heartbeat,

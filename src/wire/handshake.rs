@@ -19,7 +19,7 @@ pub const MAX_USER_DATA: usize = 64;
 pub const HELLO_LEN: usize = 45 + MAX_USER_DATA;
 /// Length of the shortest HELLO of any version. A shorter one could be shorter than its answer, and an attacker could
 /// amplify traffic with it.
-pub const MIN_HELLO_LEN: usize = 108;
+const MIN_HELLO_LEN: usize = 108;
 /// The greatest number on the wire for frame 0. The upper half of the range is left for the match.
 pub const MAX_FIRST_FRAME: u32 = 1 << 31;
 /// The greatest sum of window and delay, so that an unacknowledged run of inputs fits one packet.

@@ -261,8 +261,10 @@ fn no_target_includes_files_of_another() {
 #[test]
 fn nothing_unused_is_allowed_wholesale() {
     let lints = ["dead_code", "unused", "unreachable_pub", "warnings", "missing_docs", "clippy::all"];
+    // The inner parts are `pub` for the lab alone, and a build with the lab checks them.
+    let without_lab = concat!("#![cfg_attr(not(feature = \"lab\"), allo", "w(unreachable_pub))]");
     for (path, text) in OTHERS.into_iter().chain(["src"]).flat_map(files) {
-        let code = without_comments(&text);
+        let code = without_comments(&text).replacen(without_lab, "", 1);
         for (at, start) in code.match_indices(concat!("allo", "w(")) {
             let list = code[at + start.len()..].split(')').next().unwrap();
             for lint in list.split(',').map(str::trim) {

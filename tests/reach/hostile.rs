@@ -2,11 +2,11 @@
 
 use crate::meeting::{Meeting, Party, addr, config, init, ms, resp, secs, server_addr};
 use rebout::lab::sim::{Clock, EntryKind, NatKind, Recording};
-use rebout::rendezvous::{Denial, HostEvent, Post, Registration, RoomRefusal, Server, ServerConfig};
-use rebout::seal::Randomness;
-use rebout::wire::rendezvous::{
+use rebout::lab::wire::rendezvous::{
     self as wire, Answer, Ask, Cookie, Deliver, Grant, Outcome, Packet, Register, Reply, encode,
 };
+use rebout::rendezvous::{Denial, HostEvent, Post, Registration, RoomRefusal, Server, ServerConfig};
+use rebout::seal::Randomness;
 use rebout::{MAX_DATAGRAM, Protocol, Rng};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

@@ -3,10 +3,10 @@
 use crate::hostile::{Desk, bytes, registration};
 use crate::meeting::{LATENCY, Meeting, Party, addr, config, init, ms, secs, server_addr};
 use rebout::lab::sim::{EntryKind, NatKind, Recording};
+use rebout::lab::wire::rendezvous::{self as wire, Denial, Outcome, Packet};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::rendezvous::{Credentials, HostEvent, JoinerEvent, Registration, ServerConfig};
 use rebout::seal::Randomness;
-use rebout::wire::rendezvous::{self as wire, Denial, Outcome, Packet};
 use rebout::{MAX_DATAGRAM, Protocol};
 use std::time::Duration;
 

@@ -3,7 +3,7 @@
 use super::ice_hostile::{Liar, lying, rewritten};
 use super::town::{HOST, JOINER, Node, Plan, Router, Town, at, ms};
 use rebout::lab::sim::Clock;
-use rebout::wire::rendezvous::Packet;
+use rebout::lab::wire::rendezvous::Packet;
 use std::net::SocketAddr;
 
 const CHECK: [u8; 2] = [0x00, 0x01];

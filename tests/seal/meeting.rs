@@ -82,7 +82,7 @@ fn a_sealed_match_is_played_whole_and_nothing_of_it_is_plain() {
         assert_eq!(bout.flaw(true), None);
         let entries = bout.world.network().transcript().entries();
         for entry in entries.iter().filter(|entry| entry.kind == EntryKind::Sent) {
-            assert!(rebout::wire::seal::is_sealed(&entry.datagram), "{entry:?}");
+            assert!(rebout::lab::wire::seal::is_sealed(&entry.datagram), "{entry:?}");
         }
         for id in [HOST, JOINER] {
             let stats = bout.machine(id).seal.as_ref().unwrap().stats();

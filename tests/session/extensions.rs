@@ -6,10 +6,10 @@ use core::time::Duration;
 use games::playground::PLAY;
 use rebout::lab::forge::Knows;
 use rebout::lab::sim::{EntryKind, Recording};
+use rebout::lab::wire::message::{Extensions, RefuseField};
 use rebout::lab::{Bout, HOST, JOINER, Play, Setup, addresses};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::wire::WireFrame;
-use rebout::wire::message::{Extensions, RefuseField};
 use rebout::wire::rbn1::{self, Flags, Header, LossCounts, TimeSync};
 use rebout::{Config, Input, Lobby, LobbyError, Protocol, Refusal};
 

@@ -4,10 +4,10 @@ use crate::round::{Round, round};
 use core::time::Duration;
 use games::playground::Playground;
 use rebout::lab::forge::{Knows, label, message};
+use rebout::lab::wire::message::{Leaving, LeavingWhy, Message};
 use rebout::lab::{Bout, HOST, JOINER, Play, Setup, addresses, every_fourth};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::wire::WireFrame;
-use rebout::wire::message::{Leaving, LeavingWhy, Message};
 use rebout::{Event, Frame, Protocol, Reason, Verdict};
 
 const PLAY: Play<Playground> =

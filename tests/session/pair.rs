@@ -4,9 +4,9 @@
 use crate::round::{Round, round};
 use core::time::Duration;
 use rebout::lab::sim::Clock;
+use rebout::lab::wire::message::Message;
 use rebout::lab::{Bout, HOST, JOINER, Play, Setup, addresses, forge};
 use rebout::net::link::LinkConfig;
-use rebout::wire::message::Message;
 use rebout::{Buttons, Config, Event, Input, Lobby, Player};
 use std::net::SocketAddr;
 use std::sync::LazyLock;

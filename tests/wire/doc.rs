@@ -1,9 +1,9 @@
 //! Holds that every block of bytes and every hash in `docs/WIRE.md` is the one that the code sends.
 
 use core::time::Duration;
+use rebout::lab::wire::message::{Leaving, LeavingWhy, Message, Ordered, Refuse, RefuseField, Resync};
 use rebout::wire::WireFrame;
 use rebout::wire::control::{self, Header, Payload};
-use rebout::wire::message::{Leaving, LeavingWhy, Message, Ordered, Refuse, RefuseField, Resync};
 use rebout::wire::rbn1::{self, Checksum, Flags};
 use rebout::wire::{self, Packet, rtype};
 use rebout::{

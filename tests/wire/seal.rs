@@ -1,6 +1,6 @@
 //! The layout of sealed packets: golden bytes both ways, exact lengths, and every refusal by its name.
 
-use rebout::wire::seal::{
+use rebout::lab::wire::seal::{
     self, Control, Data, DecodeError, Form, Init, InitHead, Kind, Knock, Packet, Pattern, Resp, Retry,
 };
 

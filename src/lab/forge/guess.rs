@@ -6,7 +6,7 @@ use crate::wire::message::{
     Challenge, Extensions, ForeignHello, Hello, Leaving, LeavingWhy, MAX_FIRST_FRAME, Message, Offer,
     Ordered, Refuse, RefuseField, Resync,
 };
-use crate::wire::{self, WireFrame, rbn1};
+use crate::wire::{WireFrame, rbn1};
 use crate::{Buttons, MAX_DATAGRAM, Player};
 use core::num::NonZeroU8;
 use std::fmt;
@@ -146,7 +146,7 @@ impl Guesses {
             23 if one & 1 == 0 => ordered(Ordered::Delay { from_frame: frame, delay_frames: 16 }),
             _ => ordered(Ordered::Autopsy(&start)),
         };
-        wire::encode_message(&header, &message, &mut self.buf[..]).ok()
+        message.encode_packet(&header, &mut self.buf[..]).ok()
     }
 }
 

@@ -80,7 +80,7 @@ pub fn raw(header: Header, kind: u8, payload: &[u8]) -> Vec<u8> {
 /// A message in a control packet.
 #[must_use]
 pub fn message(header: Header, message: &Message<'_>) -> Vec<u8> {
-    written(MAX_DATAGRAM, |buf| wire::encode_message(&header, message, buf).expect("a message that fits"))
+    written(MAX_DATAGRAM, |buf| message.encode_packet(&header, buf).expect("a message that fits"))
 }
 
 /// The payload of a message alone, to be damaged.

@@ -1,6 +1,7 @@
 //! The host's side of the handshake with one guest.
 
 use super::agreement::Agreed;
+use crate::Player;
 use crate::peer::desk::Desk;
 use crate::peer::link::Link;
 use crate::peer::sequence::Sequences;
@@ -10,7 +11,6 @@ use crate::session::liveness::BELIEVED_AFTER;
 use crate::time::{Span, Time};
 use crate::wire::control::Header;
 use crate::wire::message::{Extensions, Hello, Message, Offer, Refuse, RefuseField};
-use crate::{Player, wire};
 use core::num::NonZeroU8;
 
 /// The number of pongs that a host without a configured delay waits for before it suggests one.
@@ -187,7 +187,7 @@ impl Hosting {
                     token: terms.token,
                     user_data: &config.lobby.user_data,
                 };
-                wire::encode_message(&header, &Message::Offer(offer), buf).ok()
+                Message::Offer(offer).encode_packet(&header, buf).ok()
             }
             HostStage::Declined { .. } => None,
             _ => self.link.poll_transmit(now, buf),

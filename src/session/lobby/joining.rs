@@ -10,9 +10,9 @@ use crate::session::advice::advise_delay;
 use crate::session::config::Config;
 use crate::time::{Span, Time};
 use crate::trace;
+use crate::wire::Numbering;
 use crate::wire::control::{Header, Payload};
 use crate::wire::message::{Challenge, Hello, Message, Offer, Refuse, RefuseField};
-use crate::wire::{self, Numbering};
 use core::time::Duration;
 use std::net::SocketAddr;
 
@@ -209,7 +209,7 @@ impl Joining {
         }
         self.hellos.rotate_right(1);
         self.hellos[0] = Some((header.sequence, now));
-        wire::encode_message(&header, &Message::Hello(hello), buf).ok()
+        Message::Hello(hello).encode_packet(&header, buf).ok()
     }
 
     pub(super) fn poll_timeout(&self) -> Time {

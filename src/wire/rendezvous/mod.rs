@@ -284,9 +284,3 @@ broken_rules! {
         Outcome = "rendezvous-outcome", "an unknown outcome",
     }
 }
-
-/// Whether a datagram says that it is a packet of a rendezvous.
-#[must_use]
-pub fn is_rendezvous(datagram: &[u8]) -> bool {
-    datagram.first().is_some_and(|first| (REGISTER..=REPLY).contains(first))
-}

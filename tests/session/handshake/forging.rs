@@ -6,10 +6,10 @@ use crate::pair::{
 };
 use core::time::Duration;
 use rebout::lab::forge::{Knows, control, label, message, shifted};
+use rebout::lab::wire::message::{Message, Ordered};
 use rebout::lab::{HOST, JOINER};
 use rebout::wire::WireFrame;
 use rebout::wire::control::{Header, Payload};
-use rebout::wire::message::{Message, Ordered};
 use rebout::{Event, Frame, Reason, Refusal, Verdict};
 use std::net::SocketAddr;
 use support::heap;

@@ -9,8 +9,8 @@ mod vanishing;
 use crate::pair::{Pair, hello, ms};
 use rebout::lab::HOST;
 use rebout::lab::forge::{message, message_of};
+use rebout::lab::wire::message::{Message, Refuse};
 use rebout::wire::control::Header;
-use rebout::wire::message::{Message, Refuse};
 use std::net::SocketAddr;
 
 /// Whether a pair has come to some point.

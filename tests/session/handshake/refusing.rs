@@ -6,9 +6,9 @@ use crate::pair::{
 };
 use core::time::Duration;
 use rebout::lab::forge::{message, message_of};
+use rebout::lab::wire::message::{ForeignHello, Message, Refuse, RefuseField};
 use rebout::lab::{HOST, JOINER};
 use rebout::wire::control::Header;
-use rebout::wire::message::{ForeignHello, Message, Refuse, RefuseField};
 use rebout::{Config, Lobby, LobbyError, Player, Protocol};
 
 #[test]

@@ -6,9 +6,9 @@ use crate::pair::{
 };
 use core::time::Duration;
 use rebout::lab::forge::{Knows, control, label};
+use rebout::lab::wire::message::RefuseField;
 use rebout::lab::{HOST, JOINER};
 use rebout::wire::control::Payload;
-use rebout::wire::message::RefuseField;
 use rebout::{Event, Lobby, LobbyError, Reason, Refusal, Verdict};
 use std::net::SocketAddr;
 

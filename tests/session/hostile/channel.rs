@@ -5,9 +5,9 @@ use super::siege::Siege;
 use crate::pair::addr;
 use rebout::Rng;
 use rebout::lab::forge::{Knows, control, message, shifted};
+use rebout::lab::wire::message::{Message, Resync};
 use rebout::lab::{HOST, JOINER};
 use rebout::wire::control::{Header, Payload};
-use rebout::wire::message::{Message, Resync};
 use rebout::wire::rbn1::Flags;
 use rebout::wire::{self, Packet};
 

@@ -1,8 +1,8 @@
 //! Shorthands for the forged datagrams of the table.
 
 use rebout::lab::forge::{Knows, control, inputs, message};
+use rebout::lab::wire::message::{Message, Ordered};
 use rebout::wire::control::Payload;
-use rebout::wire::message::{Message, Ordered};
 
 /// A well-formed input packet with one of its bytes replaced.
 pub(crate) fn bent(k: &Knows, at: usize, byte: u8) -> Vec<u8> {

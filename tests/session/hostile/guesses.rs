@@ -4,10 +4,10 @@ use super::siege::Siege;
 use crate::pair::addr;
 use rebout::Rng;
 use rebout::lab::forge::{Guesses, Knows, control, message, shifted};
+use rebout::lab::wire::message::Message;
 use rebout::lab::{HOST, JOINER};
 use rebout::wire::WireFrame;
 use rebout::wire::control::{Header, Payload};
-use rebout::wire::message::Message;
 use support::repeats;
 
 /// As many as one sender has managed against a real duel.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use rebout::rollback::MAX_WINDOW;
-use rebout::{Config, ConnectOptions, MAX_DELAY_FRAMES, is_disruptive};
+use rebout::{Config, ConnectOptions, is_disruptive};
 
 mod guests;
 
@@ -275,7 +275,7 @@ pub struct Who {
 pub struct Engine {
     /// Frames from your press to the blow [default: what the measured link suggests]
     #[arg(long, value_name = "FRAMES",
-          value_parser = clap::value_parser!(u8).range(0..=i64::from(MAX_DELAY_FRAMES)))]
+          value_parser = clap::value_parser!(u8).range(0..=i64::from(Config::MAX_DELAY_FRAMES)))]
     pub delay: Option<u8>,
     /// How many frames may be played on predictions; with the delay at most 16 [default: 8]
     #[arg(long, value_name = "FRAMES",

@@ -1,7 +1,6 @@
 //! The contents of every page: its words, its items, and what each of them means.
 
-use rebout::wire::message::MAX_WINDOW_AND_DELAY;
-use rebout::{MAX_DELAY_FRAMES, shown};
+use rebout::{Config, shown};
 use stage::letters;
 use stage::menu::{Field, Item, Menu, Note, Value};
 use stage::sound::MAX_PERCENT;
@@ -257,12 +256,12 @@ fn colours(app: &App) -> (Menu, Vec<Line>) {
 fn link(app: &App) -> (Menu, Vec<Line>) {
     let settings = &app.settings;
     let window = settings.window_frames;
-    let most_delay = MAX_DELAY_FRAMES.min(MAX_WINDOW_AND_DELAY.saturating_sub(window));
+    let most_delay = Config::MAX_DELAY_FRAMES.min(Config::MAX_WINDOW_AND_DELAY.saturating_sub(window));
     let delays: Vec<String> =
         ["by the link".to_owned()].into_iter().chain((0..=most_delay).map(frames)).collect();
     let at = settings.delay_frames.map_or(0, |frames| usize::from(frames) + 1);
     let delay = Value::Choice { at: at.min(delays.len() - 1), options: delays };
-    let most_window = MAX_WINDOW_AND_DELAY.saturating_sub(settings.delay_frames.unwrap_or(0));
+    let most_window = Config::MAX_WINDOW_AND_DELAY.saturating_sub(settings.delay_frames.unwrap_or(0));
     let windows = (0..=most_window).map(frames).collect();
     let window = Value::Choice { options: windows, at: window.min(most_window).into() };
     let lines = vec![

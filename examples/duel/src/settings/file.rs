@@ -2,9 +2,8 @@
 
 use core::fmt;
 
-use rebout::MAX_DELAY_FRAMES;
+use rebout::Config;
 use rebout::rollback::MAX_WINDOW;
-use rebout::wire::message::MAX_WINDOW_AND_DELAY;
 
 use stage::quoted;
 use stage::sound::MAX_PERCENT;
@@ -178,7 +177,8 @@ fn set_delay(settings: &mut Settings, value: &str) -> Result<(), String> {
     settings.delay_frames = if value == "auto" {
         None
     } else {
-        Some(number(value, MAX_DELAY_FRAMES.into()).map_err(|error| format!("{error}, or auto"))? as u8)
+        Some(number(value, Config::MAX_DELAY_FRAMES.into()).map_err(|error| format!("{error}, or auto"))?
+            as u8)
     };
     fits(settings)
 }
@@ -191,9 +191,10 @@ fn set_window(settings: &mut Settings, value: &str) -> Result<(), String> {
 /// The engine wants both together in one packet.
 fn fits(settings: &Settings) -> Result<(), String> {
     let (window, delay) = (settings.window_frames, settings.delay_frames.unwrap_or(0));
-    if window + delay > MAX_WINDOW_AND_DELAY {
+    if window + delay > Config::MAX_WINDOW_AND_DELAY {
         return Err(format!(
-            "a window of {window} and a delay of {delay} are more than {MAX_WINDOW_AND_DELAY} frames together"
+            "a window of {window} and a delay of {delay} are more than {} frames together",
+            Config::MAX_WINDOW_AND_DELAY
         ));
     }
     Ok(())

@@ -6,8 +6,10 @@ use crate::hostile::phase::Phase;
 use crate::pair::{hello, offer};
 use rebout::Refusal;
 use rebout::lab::forge::{Knows, payload, raw};
+use rebout::lab::wire::message::{
+    Challenge, Leaving, LeavingWhy, Message, Ordered, Refuse, RefuseField, Resync,
+};
 use rebout::wire::WireFrame;
-use rebout::wire::message::{Challenge, Leaving, LeavingWhy, Message, Ordered, Refuse, RefuseField, Resync};
 use rebout::wire::rbn1::{self, Header, LossCounts, TimeSync};
 
 pub(super) fn all(table: &mut Table) {

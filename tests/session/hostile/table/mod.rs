@@ -11,10 +11,10 @@ use Expect::{Refused, Taken};
 use Source::{Peer, Stranger};
 use core::num::NonZeroU8;
 use rebout::lab::forge::{Knows, control, inputs, inputs_with_checksum, message, shifted};
+use rebout::lab::wire::message::{Challenge, ForeignHello, Message, Ordered, Refuse, RefuseField};
 use rebout::lab::{HOST, JOINER};
 use rebout::wire::WireFrame;
 use rebout::wire::control::{Entries, Header, Payload, PlayerInput, Snapshot};
-use rebout::wire::message::{Challenge, ForeignHello, Message, Ordered, Refuse, RefuseField};
 use rebout::{Buttons, Refusal};
 
 /// Who a datagram seems to come from.

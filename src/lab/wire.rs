@@ -1,0 +1,16 @@
+//! The formats that no document describes: the messages of a duel, and the packets of a sealed link and of a rendezvous.
+
+/// Messages: the payload of a RELIABLE_EVENT in a duel.
+pub mod message {
+    pub use crate::wire::message::*;
+}
+
+/// The packets of a rendezvous.
+pub mod rendezvous {
+    pub use crate::wire::rendezvous::*;
+}
+
+/// The packets of a sealed link.
+pub mod seal {
+    pub use crate::wire::seal::*;
+}
