@@ -21,7 +21,7 @@ fn pair(way: Way, host: Inner, guest: impl FnOnce(std::net::SocketAddr) -> Inner
 fn assert_sealed(world: &World<Node>) {
     let sent = world.network().transcript().entries().iter().filter(|entry| entry.kind == EntryKind::Sent);
     for entry in sent.filter(|entry| entry.from == guest_addr(1) || entry.from == host_addr()) {
-        assert!(rebout::wire::seal::is_sealed(&entry.datagram) || entry.datagram[0] <= 3, "{entry:?}");
+        assert!(rebout::lab::wire::seal::is_sealed(&entry.datagram) || entry.datagram[0] <= 3, "{entry:?}");
     }
 }
 
