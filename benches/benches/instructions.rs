@@ -6,7 +6,7 @@
 use benches::{ByHand, Bytes64, WithEngine, assert_alike, held};
 use games::playground::Playground;
 use rebout::wire::WireFrame;
-use rebout::wire::rbn1::{self, Header};
+use rebout::wire::rbn1::{self, InputHeader, InputPacket};
 use rebout::{Buttons, Cues, Game, SyncTest};
 use std::hint::black_box;
 use std::process::{Command, ExitCode, Stdio};
@@ -143,26 +143,32 @@ const INPUTS: [Buttons; 8] =
     [Buttons(1), Buttons(1), Buttons(3), Buttons(3), Buttons(9), Buttons(9), Buttons(9), Buttons(0)];
 
 fn encode(packets: u32) {
-    let mut buf = [0; rbn1::MAX_LEN];
+    let mut buf = [0; InputPacket::MAX_LEN];
     for packet in 0..packets {
-        let header = Header {
+        let header = InputHeader {
             start_frame: WireFrame(packet),
             ack_frame: WireFrame(packet),
             checksum: None,
-            ..Header::default()
+            ..InputHeader::default()
         };
-        let len = rbn1::encode(black_box(&header), black_box(INPUTS), &mut buf).expect("there is room");
+        let len =
+            InputPacket::encode(black_box(&header), black_box(INPUTS), &mut buf).expect("there is room");
         black_box(&buf[..len]);
     }
 }
 
 fn decode(packets: u32) {
-    let mut buf = [0; rbn1::MAX_LEN];
-    let header =
-        Header { start_frame: WireFrame(5), ack_frame: WireFrame(4), checksum: None, ..Header::default() };
-    let len = rbn1::encode(&header, INPUTS, &mut buf).expect("there is room");
+    let mut buf = [0; InputPacket::MAX_LEN];
+    let header = InputHeader {
+        start_frame: WireFrame(5),
+        ack_frame: WireFrame(4),
+        checksum: None,
+        ..InputHeader::default()
+    };
+    let len = InputPacket::encode(&header, INPUTS, &mut buf).expect("there is room");
     for _ in 0..packets {
-        let packet = rbn1::decode(black_box(&buf[..len]), rbn1::Flags::VERSION_1).expect("what was encoded");
+        let packet =
+            InputPacket::decode(black_box(&buf[..len]), rbn1::Flags::VERSION_1).expect("what was encoded");
         let held = packet.inputs().fold(0, |all, buttons| all ^ buttons.buttons().0);
         black_box((packet.start_frame(), packet.ack_frame(), held));
     }

@@ -22,8 +22,10 @@ use std::process::ExitCode;
 use rebout::lab::wire::message::{Message, Ordered, VERSION};
 use rebout::lab::wire::seal;
 use rebout::seal::ConnectionKeys;
-use rebout::wire::control::{EntityState, Payload, PlayerInput};
-use rebout::wire::{self, Packet, control, rbn1, rtype};
+use rebout::wire::Packet;
+use rebout::wire::control::{ControlPacket, ControlPayload, EntityState, PlayerInput};
+use rebout::wire::rbn1::{Flags, InputPacket, TimeSync};
+use rebout::wire::rtype::{InputFlags, RtypePacket, RtypePayload};
 
 /// No UDP datagram is longer.
 const MAX_LEN: usize = 65_535;
@@ -58,7 +60,7 @@ fn main() -> ExitCode {
 
 /// Describes a datagram, or says which rule it breaks.
 fn describe(datagram: &[u8], lines: &mut Lines) -> Result<(), String> {
-    match wire::decode(datagram, rbn1::Flags::ALL) {
+    match Packet::decode(datagram, Flags::ALL) {
         Ok(Packet::Rbn1(packet)) => describe_rbn1(&packet, lines),
         Ok(Packet::Game(packet)) => describe_game(&packet, lines),
         Err(error) => return Err(format!("{}, {error}", error.rule())),
@@ -92,7 +94,7 @@ fn wire_of(args: &[String]) -> Result<(bool, &[String]), String> {
 }
 
 fn describe_as_rtype(datagram: &[u8], lines: &mut Lines) -> Result<(), String> {
-    let packet = rtype::decode(datagram).map_err(|error| format!("{}, {error}", error.rule()))?;
+    let packet = RtypePacket::decode(datagram).map_err(|error| format!("{}, {error}", error.rule()))?;
     describe_rtype(&packet, lines);
     Ok(())
 }
@@ -129,9 +131,9 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn describe_rbn1(packet: &rbn1::InputPacket<'_>, lines: &mut Lines) {
+fn describe_rbn1(packet: &InputPacket<'_>, lines: &mut Lines) {
     line(lines, "format", "RBN1");
-    line(lines, "version", rbn1::VERSION);
+    line(lines, "version", InputPacket::VERSION);
     line(lines, "start_frame", packet.start_frame());
     line(lines, "count", packet.count());
     line(lines, "ack_frame", packet.ack_frame());
@@ -163,71 +165,70 @@ fn describe_rbn1(packet: &rbn1::InputPacket<'_>, lines: &mut Lines) {
 /// The time for which an echo was held, in microseconds.
 fn held(held: u16) -> String {
     match held {
-        rbn1::TimeSync::NO_SAMPLE => "no sample".to_owned(),
+        TimeSync::NO_SAMPLE => "no sample".to_owned(),
         held => format!("{} us", u32::from(held) * 100),
     }
 }
 
-fn describe_rtype(packet: &rtype::Packet<'_>, lines: &mut Lines) {
-    use rtype::Payload;
+fn describe_rtype(packet: &RtypePacket<'_>, lines: &mut Lines) {
     line(lines, "format", "R-Type");
     line(lines, "opcode", packet.payload.opcode());
     line(lines, "asks_ack", packet.header.asks_ack);
     line(lines, "sequence", packet.header.sequence);
     match packet.payload {
-        Payload::Ack(sequence) | Payload::Nack(sequence) => line(lines, "of", sequence),
-        Payload::Hello { version, name } => {
+        RtypePayload::Ack(sequence) | RtypePayload::Nack(sequence) => line(lines, "of", sequence),
+        RtypePayload::Hello { version, name } => {
             line(lines, "version", version);
             line(lines, "name", rebout::shown(name));
         }
-        Payload::Welcome { player_id, seed } => {
+        RtypePayload::Welcome { player_id, seed } => {
             line(lines, "player_id", player_id);
             line(lines, "seed", seed);
         }
-        Payload::PlayerLeft { player_id } => line(lines, "player_id", player_id),
-        Payload::Input(flags) => {
+        RtypePayload::PlayerLeft { player_id } => line(lines, "player_id", player_id),
+        RtypePayload::Input(flags) => {
             let (x, y) = flags.direction();
             line(lines, "input", format!("{:#04x}", flags.0));
             line(lines, "direction", format!("{x}, {y}"));
-            line(lines, "shoots", flags.has(rtype::InputFlags::SHOOT));
+            line(lines, "shoots", flags.has(InputFlags::SHOOT));
         }
-        Payload::EntitySpawn { id, kind, x, y } => {
+        RtypePayload::EntitySpawn { id, kind, x, y } => {
             line(lines, "entity", id);
             line(lines, "kind", kind);
             line(lines, "x", x);
             line(lines, "y", y);
         }
-        Payload::EntityUpdate { id, x, y } => {
+        RtypePayload::EntityUpdate { id, x, y } => {
             line(lines, "entity", id);
             line(lines, "x", x);
             line(lines, "y", y);
         }
-        Payload::EntityDestroy { id } => line(lines, "entity", id),
-        Payload::HitEvent { id, damage } => {
+        RtypePayload::EntityDestroy { id } => line(lines, "entity", id),
+        RtypePayload::HitEvent { id, damage } => {
             line(lines, "entity", id);
             line(lines, "damage", damage);
         }
-        Payload::PlayerLeave | Payload::Heartbeat => {}
+        RtypePayload::PlayerLeave | RtypePayload::Heartbeat => {}
     }
 }
 
-fn describe_game(packet: &control::Packet<'_>, lines: &mut Lines) {
+fn describe_game(packet: &ControlPacket<'_>, lines: &mut Lines) {
     line(lines, "format", "GAME");
     line(lines, "type", packet.payload.packet_type());
     line(lines, "sequence", packet.header.sequence);
     line(lines, "ack", packet.header.ack);
     line(lines, "ack_bits", format!("{:#010x}", packet.header.ack_bits));
     match packet.payload {
-        Payload::ConnectReq | Payload::Disconnect | Payload::Heartbeat => {}
-        Payload::ConnectAck { client_id } => line(lines, "client_id", client_id),
-        Payload::Input(input) => describe_input("input", &input, lines),
-        Payload::Inputs(inputs) => {
+        ControlPayload::ConnectReq | ControlPayload::Disconnect | ControlPayload::Heartbeat => {}
+        ControlPayload::ConnectAck { client_id } => line(lines, "client_id", client_id),
+        ControlPayload::Input(input) => describe_input("input", &input, lines),
+        ControlPayload::Inputs(inputs) => {
             line(lines, "count", inputs.len());
             for (index, input) in inputs.iter().enumerate() {
                 describe_input(&format!("input[{index}]"), &input, lines);
             }
         }
-        Payload::Snapshot(snapshot) => {
+        ControlPayload::Snapshot(snapshot) => {
             line(lines, "tick", snapshot.tick);
             line(lines, "count", snapshot.entities.len());
             for (index, entity) in snapshot.entities.iter().enumerate() {
@@ -237,11 +238,11 @@ fn describe_game(packet: &control::Packet<'_>, lines: &mut Lines) {
                 line(lines, "last_input", last_input);
             }
         }
-        Payload::Ping(bits) | Payload::Pong(bits) => {
+        ControlPayload::Ping(bits) | ControlPayload::Pong(bits) => {
             line(lines, "timestamp", f64::from_bits(bits));
             line(lines, "timestamp_bits", format!("{bits:#018x}"));
         }
-        Payload::ReliableEvent(bytes) => match Message::decode(bytes) {
+        ControlPayload::ReliableEvent(bytes) => match Message::decode(bytes) {
             Ok(message) => describe_message(&message, lines),
             // The packet is in order whatever it holds; only a duel asks for a message in it.
             Err(error) => {

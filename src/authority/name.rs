@@ -1,19 +1,19 @@
 //! The name of a player, as R-Type sends it.
 
-use crate::wire::rtype::MAX_NAME;
+use crate::wire::rtype::RtypePacket;
 use core::fmt;
 
 /// The name of a player: 1 to 32 bytes of UTF-8.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct PlayerName {
     len: u8,
-    bytes: [u8; MAX_NAME],
+    bytes: [u8; RtypePacket::MAX_NAME],
 }
 
 impl PlayerName {
     /// The name of a player who gives none.
     pub const DEFAULT: Self = {
-        let (name, mut bytes) = (b"player", [0; MAX_NAME]);
+        let (name, mut bytes) = (b"player", [0; RtypePacket::MAX_NAME]);
         let mut at = 0;
         while at < name.len() {
             bytes[at] = name[at];
@@ -32,7 +32,7 @@ impl PlayerName {
     /// ```
     #[must_use]
     pub fn new(name: &str) -> Option<Self> {
-        let mut this = Self { len: u8::try_from(name.len()).ok()?, bytes: [0; MAX_NAME] };
+        let mut this = Self { len: u8::try_from(name.len()).ok()?, bytes: [0; RtypePacket::MAX_NAME] };
         this.bytes.get_mut(..name.len())?.copy_from_slice(name.as_bytes());
         (!name.is_empty()).then_some(this)
     }

@@ -1,8 +1,8 @@
 //! The numbers that can be read from a machine's traffic.
 
-use crate::wire::control::Header;
+use crate::wire::Packet;
+use crate::wire::control::ControlHeader;
 use crate::wire::rbn1::Flags;
-use crate::wire::{self, Packet};
 use crate::{Input, MAX_DATAGRAM};
 
 /// The newest numbers in a machine's traffic. A forger needs them to write a packet that passes for the peer's.
@@ -15,7 +15,7 @@ pub struct Overheard {
     /// One past the newest input frame that the machine sent, as on the wire; 0 if there is none.
     pub said_end: u32,
     /// The header of the newest control packet of the connection that the machine sent.
-    pub header: Option<Header>,
+    pub header: Option<ControlHeader>,
     /// The newest input packet that the machine sent.
     pub last_input: Vec<u8>,
 }
@@ -32,7 +32,7 @@ impl Overheard {
     }
 
     pub(super) fn delivered(&mut self, datagram: &[u8]) {
-        if let Ok(Packet::Rbn1(packet)) = wire::decode(datagram, Flags::ALL) {
+        if let Ok(Packet::Rbn1(packet)) = Packet::decode(datagram, Flags::ALL) {
             let end = packet.start_frame().0.wrapping_add(packet.count() as u32);
             if end > self.heard_end {
                 (self.heard_end, self.heard_newest) =
@@ -46,7 +46,7 @@ impl Overheard {
     /// When the machine sent a datagram that breaks a rule of its format.
     pub(super) fn sent(&mut self, datagram: &[u8]) {
         assert!(datagram.len() <= MAX_DATAGRAM, "a machine sent {} bytes", datagram.len());
-        match wire::decode(datagram, Flags::ALL) {
+        match Packet::decode(datagram, Flags::ALL) {
             Ok(Packet::Rbn1(packet)) => {
                 self.said_end = packet.start_frame().0.wrapping_add(packet.count() as u32);
                 self.last_input.clear();

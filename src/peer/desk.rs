@@ -4,7 +4,7 @@ use super::cookie::Cookies;
 use super::refusal::Refusal;
 use crate::protocol::{ConnectionStep, PeerRole};
 use crate::time::{Span, Time};
-use crate::wire::control::{HEADER_LEN, Header};
+use crate::wire::control::{ControlHeader, ControlPacket};
 use crate::wire::message;
 use crate::wire::message::{Challenge, HELLO_LEN, Hello, Message, Refuse, RefuseField, VERSION};
 use std::collections::VecDeque;
@@ -40,7 +40,7 @@ pub(crate) enum Visit {
 struct Answer {
     to: SocketAddr,
     len: usize,
-    bytes: [u8; HEADER_LEN + HELLO_LEN],
+    bytes: [u8; ControlPacket::HEADER_LEN + HELLO_LEN],
 }
 
 /// A peer whose connection is authenticated: its HELLO needs no cookie.
@@ -87,7 +87,13 @@ impl Desk {
     }
 
     /// Receives a HELLO: challenges it, refuses it, or says that it is proven and fits.
-    pub(crate) fn hello(&mut self, now: Time, from: SocketAddr, header: Header, hello: &Hello<'_>) -> Visit {
+    pub(crate) fn hello(
+        &mut self,
+        now: Time,
+        from: SocketAddr,
+        header: ControlHeader,
+        hello: &Hello<'_>,
+    ) -> Visit {
         let Some(rtt) = self.prove(now, from, header, hello.nonce, hello.cookie) else {
             return Visit::Dealt((hello.cookie != 0).then_some(Refusal::BadCookie));
         };
@@ -113,7 +119,7 @@ impl Desk {
         &mut self,
         now: Time,
         from: SocketAddr,
-        header: Header,
+        header: ControlHeader,
         hello: message::ForeignHello,
     ) -> Visit {
         if self.prove(now, from, header, hello.nonce, hello.cookie).is_none() {
@@ -130,7 +136,7 @@ impl Desk {
         &mut self,
         now: Time,
         from: SocketAddr,
-        header: Header,
+        header: ControlHeader,
         nonce: u64,
         cookie: u64,
     ) -> Option<Span> {
@@ -146,17 +152,17 @@ impl Desk {
     }
 
     /// Tells a proven address no.
-    pub(crate) fn refuse(&mut self, to: SocketAddr, header: Header, refuse: Refuse) {
+    pub(crate) fn refuse(&mut self, to: SocketAddr, header: ControlHeader, refuse: Refuse) {
         self.answer(to, header, &Message::Refuse(refuse));
     }
 
-    fn answer(&mut self, to: SocketAddr, heard: Header, message: &Message<'_>) {
+    fn answer(&mut self, to: SocketAddr, heard: ControlHeader, message: &Message<'_>) {
         if self.answers.len() == WAITING {
             return;
         }
-        let mut answer = Answer { to, len: 0, bytes: [0; HEADER_LEN + HELLO_LEN] };
+        let mut answer = Answer { to, len: 0, bytes: [0; ControlPacket::HEADER_LEN + HELLO_LEN] };
         // No connection, so no numbers of our own; theirs is acknowledged, which shows that we saw it.
-        let header = Header { sequence: 0, ack: heard.sequence, ack_bits: 0 };
+        let header = ControlHeader { sequence: 0, ack: heard.sequence, ack_bits: 0 };
         if let Ok(len) = message.encode_packet(&header, &mut answer.bytes) {
             answer.len = len;
             self.answers.push_back(answer);

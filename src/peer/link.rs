@@ -8,7 +8,7 @@ use super::resync::Resync;
 use super::rtt::RoundTrip;
 use super::sequence::{HeaderError, Received, Sequences};
 use crate::time::{Span, Time};
-use crate::wire::control::{self, Header, Payload};
+use crate::wire::control::{ControlHeader, ControlPacket, ControlPayload};
 use crate::wire::message;
 use crate::wire::message::{Leaving, Message};
 use core::num::NonZeroU8;
@@ -75,12 +75,12 @@ impl Link {
     }
 
     /// Checks whether sequence and ack of a packet can be the peer's; changes nothing.
-    pub(crate) fn check(&self, header: Header) -> Result<(), Refusal> {
+    pub(crate) fn check(&self, header: ControlHeader) -> Result<(), Refusal> {
         self.sequences.check(header).map_err(refusal)
     }
 
     /// The match is agreed on: ordered messages are numbered by its token, and later acks continue that of `confirmed`.
-    pub(crate) fn begin(&mut self, token: u64, is_host: bool, confirmed: Option<Header>) {
+    pub(crate) fn begin(&mut self, token: u64, is_host: bool, confirmed: Option<ControlHeader>) {
         self.sequences.settle(confirmed.map(|header| header.ack));
         self.resync.begin(token);
         let (hosts, joiners) = (token as u16, (token >> 16) as u16);
@@ -107,7 +107,7 @@ impl Link {
     pub(crate) fn resynced(
         &mut self,
         now: Time,
-        header: Header,
+        header: ControlHeader,
         resync: message::Resync,
     ) -> Result<(), Refusal> {
         let message::Resync { token, expected, asks } = resync;
@@ -126,12 +126,12 @@ impl Link {
 
     /// Checks only that a packet acknowledges something we sent. Nothing more can be asked while the peer's sequence
     /// numbers are not known.
-    pub(crate) fn check_ack(&self, header: Header) -> Result<(), Refusal> {
+    pub(crate) fn check_ack(&self, header: ControlHeader) -> Result<(), Refusal> {
         self.sequences.check_ack(header).map_err(refusal)
     }
 
     /// Takes in sequence and acks of a packet that passed its checks.
-    pub(crate) fn heard(&mut self, header: Header) -> Received {
+    pub(crate) fn heard(&mut self, header: ControlHeader) -> Received {
         // A HELLO is believed for its cookie, and may acknowledge nothing.
         if self.sequences.check_ack(header).is_ok() {
             self.sequences.acknowledged(header);
@@ -142,14 +142,14 @@ impl Link {
     }
 
     /// Takes in sequence and acks of a packet that is proven to be the peer's, and forgets earlier sequence numbers.
-    pub(crate) fn heard_for_certain(&mut self, header: Header) {
+    pub(crate) fn heard_for_certain(&mut self, header: ControlHeader) {
         self.sequences.begin_at(header.sequence);
         self.heard(header);
     }
 
     /// Takes in sequence and acks of a packet that is proven to be the peer's, but may be late. Earlier sequence numbers
     /// are forgotten only if this one is out of their reach: forged packets have then moved them.
-    pub(crate) fn heard_even_if_far(&mut self, header: Header) {
+    pub(crate) fn heard_even_if_far(&mut self, header: ControlHeader) {
         if self.sequences.reaches(header.sequence) {
             self.heard(header);
         } else {
@@ -210,13 +210,13 @@ impl Link {
     }
 
     /// Writes a packet of this connection.
-    pub(crate) fn write(&mut self, now: Time, payload: &Payload<'_>, buf: &mut [u8]) -> Option<usize> {
+    pub(crate) fn write(&mut self, now: Time, payload: &ControlPayload<'_>, buf: &mut [u8]) -> Option<usize> {
         let header = self.stamp(now);
-        control::encode(&header, payload, buf).ok()
+        ControlPacket::encode(&header, payload, buf).ok()
     }
 
     /// The header for the next packet. Every packet carries the acks that are due.
-    pub(crate) fn stamp(&mut self, now: Time) -> Header {
+    pub(crate) fn stamp(&mut self, now: Time) -> ControlHeader {
         self.ack_due = None;
         (self.last_sent, self.last_stamped) = (now, now);
         let skip = self.skips();
@@ -248,30 +248,30 @@ impl Link {
         if let Some(part) = self.farewell.as_mut().and_then(|farewell| farewell.say(now)) {
             return match part {
                 FarewellPart::Leaving(leaving) => self.write_message(now, &Message::Leaving(leaving), buf),
-                FarewellPart::Disconnect => self.write(now, &Payload::Disconnect, buf),
+                FarewellPart::Disconnect => self.write(now, &ControlPayload::Disconnect, buf),
             };
         }
         if self.resync_at().is_some_and(|due| due <= now) {
             return self.write_resync(now, buf);
         }
         if let Some(client_id) = self.connect_ack.take() {
-            return self.write(now, &Payload::ConnectAck { client_id }, buf);
+            return self.write(now, &ControlPayload::ConnectAck { client_id }, buf);
         }
         if let Some(value) = self.pong.take() {
-            return self.write(now, &Payload::Pong(value), buf);
+            return self.write(now, &ControlPayload::Pong(value), buf);
         }
         if self.reliable.next_due().is_some_and(|due| due <= now) {
             let header = self.stamp(now);
             let rtt = self.rtt.smoothed().unwrap_or_default();
             let message = self.reliable.transmit(now, header.sequence, rtt)?;
-            return control::encode(&header, &Payload::ReliableEvent(message), buf).ok();
+            return ControlPacket::encode(&header, &ControlPayload::ReliableEvent(message), buf).ok();
         }
         if self.ping_at() <= now {
-            let value = control::ping_value(self.entropy.next_u64());
+            let value = ControlPacket::ping_value(self.entropy.next_u64());
             self.rtt.pinged(now, value);
-            return self.write(now, &Payload::Ping(value), buf);
+            return self.write(now, &ControlPayload::Ping(value), buf);
         }
-        self.write(now, &Payload::Heartbeat, buf)
+        self.write(now, &ControlPayload::Heartbeat, buf)
     }
 
     fn write_resync(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
@@ -370,14 +370,14 @@ mod tests {
         let mut buf = [0; 1_200];
         for ms in from..to {
             while let Some(len) = link.poll_transmit(at(ms), &mut buf) {
-                let packet = control::decode(&buf[..len]).unwrap();
-                if let Payload::Ping(value) = packet.payload {
+                let packet = ControlPacket::decode(&buf[..len]).unwrap();
+                if let ControlPayload::Ping(value) = packet.payload {
                     link.rtt.ponged(at(ms), value);
                 }
                 let name = format!("{:?}", packet.payload);
                 said.push((ms, name.split(['(', ' ']).next().unwrap().to_owned()));
                 let ack = packet.header.sequence;
-                link.sequences.acknowledged(Header { sequence: 0, ack, ack_bits: 0 });
+                link.sequences.acknowledged(ControlHeader { sequence: 0, ack, ack_bits: 0 });
             }
         }
         said
@@ -442,7 +442,7 @@ mod tests {
         assert!(link.is_crowded());
         assert_eq!(sent(&mut link, 2_000, 12_000), 20);
         let newest = link.sequences.next(false).sequence;
-        link.heard(Header { sequence: 1, ack: newest, ack_bits: 0 });
+        link.heard(ControlHeader { sequence: 1, ack: newest, ack_bits: 0 });
         assert!(!link.is_crowded());
         assert!(sent(&mut link, 12_000, 12_300) > 3, "and at full rate when it is back");
     }

@@ -2,7 +2,7 @@
 
 use super::sequence::Sequences;
 use crate::time::{Span, Time};
-use crate::wire::control::Header;
+use crate::wire::control::ControlHeader;
 use crate::wire::message::{MAX_LEN, Message, Ordered};
 
 /// How many messages may be under way, and how many can wait for one that is missing.
@@ -186,7 +186,7 @@ impl Reliable {
     }
 
     /// Takes in the acks in the header of a received packet.
-    pub(crate) fn acknowledged(&mut self, header: Header) {
+    pub(crate) fn acknowledged(&mut self, header: ControlHeader) {
         if self.first == self.next {
             return;
         }
@@ -307,8 +307,8 @@ mod tests {
 
     const RTT: Span = Span::from_millis(40);
 
-    fn header(ack: u16, ack_bits: u32) -> Header {
-        Header { sequence: 0, ack, ack_bits }
+    fn header(ack: u16, ack_bits: u32) -> ControlHeader {
+        ControlHeader { sequence: 0, ack, ack_bits }
     }
 
     fn delivered(reliable: &mut Reliable) -> Vec<Vec<u8>> {

@@ -3,7 +3,7 @@
 //! Both are checked closely, because they are all that tells a packet of the peer from one that a stranger sends blindly
 //! from the peer's address: 64 of 65,536 sequences are taken, and about as few acks.
 
-use crate::wire::control::Header;
+use crate::wire::control::ControlHeader;
 
 /// How far a sequence may be behind the newest, and an ack behind the newest ack. A packet that comes later than this
 /// brings nothing that a newer one did not bring.
@@ -60,15 +60,15 @@ impl Sequences {
     ///
     /// `skip` leaves out the number after it. Only an honest peer knows which numbers it received; who acknowledges a
     /// number that was skipped is forging.
-    pub(crate) fn next(&mut self, skip: bool) -> Header {
+    pub(crate) fn next(&mut self, skip: bool) -> ControlHeader {
         let sequence = self.next;
         self.next = sequence.wrapping_add(1 + u16::from(skip));
         self.sent = (self.sent << 1 | 1) << u32::from(skip);
-        Header { sequence, ack: self.newest.unwrap_or(0), ack_bits: self.bits }
+        ControlHeader { sequence, ack: self.newest.unwrap_or(0), ack_bits: self.bits }
     }
 
     /// Checks sequence and ack of a packet; changes nothing.
-    pub(crate) fn check(&self, header: Header) -> Result<(), HeaderError> {
+    pub(crate) fn check(&self, header: ControlHeader) -> Result<(), HeaderError> {
         if !self.reaches(header.sequence) {
             return Err(HeaderError::FarSequence);
         }
@@ -88,7 +88,7 @@ impl Sequences {
 
     /// Whether an ack fits the peer's record of our packets: it continues the newest one, or the peer has begun its record
     /// anew at our RESYNC.
-    fn fits_record(&self, header: Header, acked: u16) -> bool {
+    fn fits_record(&self, header: ControlHeader, acked: u16) -> bool {
         Self::continues(header, acked) || self.resync.is_some_and(|at| Self::acknowledges(header, at))
     }
 
@@ -96,7 +96,7 @@ impl Sequences {
     ///
     /// Every packet of a connection acknowledges something, because its sender has heard the other side before. An "ack
     /// of nothing" is refused: a forger would always claim it.
-    pub(crate) fn check_ack(&self, header: Header) -> Result<(), HeaderError> {
+    pub(crate) fn check_ack(&self, header: ControlHeader) -> Result<(), HeaderError> {
         let behind = u32::from(self.next.wrapping_sub(header.ack));
         let newest = behind.checked_sub(1).and_then(|at| self.sent.checked_shr(at)).unwrap_or(0);
         // Bit 0 is the acknowledged number, bit k + 1 that of bit k of the header.
@@ -108,7 +108,7 @@ impl Sequences {
     }
 
     /// Whether an ack continues the newest one: a peer that has received more has not forgotten that packet.
-    fn continues(header: Header, acked: u16) -> bool {
+    fn continues(header: ControlHeader, acked: u16) -> bool {
         match ahead(header.ack, acked) {
             1..=32 => Self::acknowledges(header, acked),
             newer => newer >= -MAX_BEHIND,
@@ -116,7 +116,7 @@ impl Sequences {
     }
 
     /// Takes in the newest packet that the peer has received, from a header that was checked.
-    pub(crate) fn acknowledged(&mut self, header: Header) {
+    pub(crate) fn acknowledged(&mut self, header: ControlHeader) {
         let continued = self.acked.filter(|acked| Self::continues(header, *acked));
         if continued.is_none_or(|acked| ahead(header.ack, acked) > 0) {
             self.acked = Some(header.ack);
@@ -125,7 +125,7 @@ impl Sequences {
 
     /// Takes in the ack of a packet that is proven to be the peer's, whatever was acknowledged before: that may have been
     /// forged.
-    pub(crate) fn acknowledged_for_certain(&mut self, header: Header) {
+    pub(crate) fn acknowledged_for_certain(&mut self, header: ControlHeader) {
         if self.check_ack(header).is_ok() {
             self.acked = Some(header.ack);
         }
@@ -185,12 +185,12 @@ impl Sequences {
     }
 
     /// Whether the newest packet that these numbers acknowledge is the one that we sent as `sequence`, or a later one.
-    pub(crate) fn acknowledges_since(header: Header, sequence: u16) -> bool {
+    pub(crate) fn acknowledges_since(header: ControlHeader, sequence: u16) -> bool {
         ahead(header.ack, sequence) >= 0
     }
 
     /// Whether these numbers acknowledge the packet that we sent as `sequence`.
-    pub(crate) fn acknowledges(header: Header, sequence: u16) -> bool {
+    pub(crate) fn acknowledges(header: ControlHeader, sequence: u16) -> bool {
         match header.ack.wrapping_sub(sequence) {
             0 => true,
             back @ 1..=32 => header.ack_bits >> (back - 1) & 1 == 1,
@@ -203,8 +203,8 @@ impl Sequences {
 mod tests {
     use super::*;
 
-    fn header(sequence: u16, ack: u16, ack_bits: u32) -> Header {
-        Header { sequence, ack, ack_bits }
+    fn header(sequence: u16, ack: u16, ack_bits: u32) -> ControlHeader {
+        ControlHeader { sequence, ack, ack_bits }
     }
 
     /// A side that has sent `count` packets from number `first` on and received none.
@@ -222,7 +222,7 @@ mod tests {
         for received in [10, 11, 13, 9] {
             assert_eq!(seq.received(received), Received::New);
         }
-        let Header { ack, ack_bits, .. } = seq.next(false);
+        let ControlHeader { ack, ack_bits, .. } = seq.next(false);
         assert_eq!((ack, ack_bits), (13, 0b1110));
         for (sequence, known) in [(13, true), (12, false), (11, true), (10, true), (9, true), (8, false)] {
             assert_eq!(Sequences::acknowledges(header(0, ack, ack_bits), sequence), known, "{sequence}");

@@ -11,10 +11,10 @@ use crate::peer::desk::Visit;
 use crate::peer::refusal::{Refusal, Rejected};
 use crate::peer::sequence::Received;
 use crate::time::Time;
-use crate::wire::control::{self, Header, Payload};
+use crate::wire::control::{ControlHeader, ControlPacket, ControlPayload};
 use crate::wire::message::{Hello, Leaving, Message, Ordered, Refuse, RefuseField};
 use crate::wire::rbn1::{self, InputPacket};
-use crate::wire::{self, DecodeError, Packet, WireFrame};
+use crate::wire::{DecodeError, Packet, WireFrame};
 use crate::{Fields, trace};
 use std::net::SocketAddr;
 
@@ -30,10 +30,10 @@ impl<S: Fields> Session<S> {
     #[inline]
     pub(super) fn receive(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) -> Result<(), Rejected> {
         // Nearly every datagram is an input packet of the peer. Decoded here, it never goes through memory.
-        if from != self.link.addr || !datagram.starts_with(&rbn1::MAGIC) {
+        if from != self.link.addr || !datagram.starts_with(&InputPacket::MAGIC) {
             return self.receive_other(now, from, datagram);
         }
-        let packet = rbn1::decode(datagram, self.stream.flags()).map_err(DecodeError::Rbn1)?;
+        let packet = InputPacket::decode(datagram, self.stream.flags()).map_err(DecodeError::Rbn1)?;
         let checked = self.check_inputs(&packet)?;
         self.apply_inputs(now, &checked);
         if rbn1::measures(datagram) {
@@ -46,7 +46,7 @@ impl<S: Fields> Session<S> {
     #[cold]
     #[inline(never)]
     fn receive_other(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) -> Result<(), Rejected> {
-        match wire::decode(datagram, self.stream.flags())? {
+        match Packet::decode(datagram, self.stream.flags())? {
             Packet::Game(packet) => self.control(now, from, &packet),
             Packet::Rbn1(_) => Err(Refusal::Stranger.into()),
         }
@@ -57,7 +57,7 @@ impl<S: Fields> Session<S> {
     #[cold]
     #[inline(never)]
     fn measure(&mut self, now: Time, datagram: &[u8]) {
-        let Ok(packet) = rbn1::decode(datagram, self.stream.flags()) else { return };
+        let Ok(packet) = InputPacket::decode(datagram, self.stream.flags()) else { return };
         if let Some(sample) = self.stream.measured(now, &packet, self.simulation.known()) {
             self.link.rtt.sample(sample);
         }
@@ -108,10 +108,10 @@ impl<S: Fields> Session<S> {
         }
     }
 
-    fn control(&mut self, now: Time, from: SocketAddr, packet: &control::Packet<'_>) -> Result<(), Rejected> {
+    fn control(&mut self, now: Time, from: SocketAddr, packet: &ControlPacket<'_>) -> Result<(), Rejected> {
         self.traffic.stir();
         let message = match packet.payload {
-            Payload::ReliableEvent(payload) => Some((Message::decode(payload)?, payload)),
+            ControlPayload::ReliableEvent(payload) => Some((Message::decode(payload)?, payload)),
             _ => None,
         };
         // A HELLO: the host answers strangers, and the peer's program may have started anew.
@@ -145,26 +145,26 @@ impl<S: Fields> Session<S> {
             return Err(refusal.into());
         }
         match packet.payload {
-            Payload::ReliableEvent(_) => {
+            ControlPayload::ReliableEvent(_) => {
                 let Some((message, payload)) = message else { return Err(Refusal::OutOfPlace.into()) };
                 return Ok(self.message(now, packet.header, &message, payload)?);
             }
-            Payload::ConnectReq if self.agreed.is_host => {
+            ControlPayload::ConnectReq if self.agreed.is_host => {
                 self.link.owe_connect_ack(seat_number(self.local().other()));
             }
             // The answer to a CONNECT_REQ that had been answered already.
-            Payload::ConnectAck { client_id }
+            ControlPayload::ConnectAck { client_id }
                 if !self.agreed.is_host && client_id == seat_number(self.local()) => {}
-            Payload::Disconnect => self.liveness.heard_disconnect(now),
-            Payload::Ping(value) => self.link.pinged(value),
-            Payload::Pong(value) if self.link.rtt.ponged(now, value) => {}
-            Payload::Pong(_) => return Err(Refusal::UnaskedPong.into()),
-            Payload::Heartbeat => {}
-            Payload::ConnectReq
-            | Payload::ConnectAck { .. }
-            | Payload::Input(_)
-            | Payload::Inputs(_)
-            | Payload::Snapshot(_) => return Err(Refusal::OutOfPlace.into()),
+            ControlPayload::Disconnect => self.liveness.heard_disconnect(now),
+            ControlPayload::Ping(value) => self.link.pinged(value),
+            ControlPayload::Pong(value) if self.link.rtt.ponged(now, value) => {}
+            ControlPayload::Pong(_) => return Err(Refusal::UnaskedPong.into()),
+            ControlPayload::Heartbeat => {}
+            ControlPayload::ConnectReq
+            | ControlPayload::ConnectAck { .. }
+            | ControlPayload::Input(_)
+            | ControlPayload::Inputs(_)
+            | ControlPayload::Snapshot(_) => return Err(Refusal::OutOfPlace.into()),
         }
         self.link.heard(packet.header);
         self.liveness.heard();
@@ -186,7 +186,7 @@ impl<S: Fields> Session<S> {
         &mut self,
         now: Time,
         from: SocketAddr,
-        header: Header,
+        header: ControlHeader,
         hello: &Hello<'_>,
     ) -> Result<(), Refusal> {
         let visit = self.desk.hello(now, from, header, hello);
@@ -207,7 +207,7 @@ impl<S: Fields> Session<S> {
     fn message(
         &mut self,
         now: Time,
-        header: Header,
+        header: ControlHeader,
         message: &Message<'_>,
         payload: &[u8],
     ) -> Result<(), Refusal> {

@@ -2,7 +2,7 @@
 
 use crate::Frame;
 use crate::time::Time;
-use crate::wire::rbn1;
+use crate::wire::rbn1::{self, InputPacket};
 
 /// The unacknowledged run of our inputs, and the last packet for a second copy.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,7 @@ pub(super) struct Outbox {
     due: bool,
     /// When a second copy of the last packet is due.
     copy_at: Option<Time>,
-    last: [u8; rbn1::MAX_LEN],
+    last: [u8; InputPacket::MAX_LEN],
     last_len: u16,
     copies: u64,
 }
@@ -29,7 +29,7 @@ impl Outbox {
             sent_end: Frame::ZERO,
             due: false,
             copy_at: None,
-            last: [0; rbn1::MAX_LEN],
+            last: [0; InputPacket::MAX_LEN],
             last_len: 0,
             copies: 0,
         }

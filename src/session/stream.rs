@@ -7,7 +7,7 @@ use crate::peer::rate::SendRate;
 use crate::peer::refusal::Refusal;
 use crate::time::{Span, Time};
 use crate::wire::message::{MAX_WINDOW_AND_DELAY, Message};
-use crate::wire::rbn1::{self, Flags, InputPacket};
+use crate::wire::rbn1::{self, Flags, InputHeader, InputPacket};
 use crate::wire::{Numbering, WireFrame};
 use crate::{Frame, Input};
 use core::ops::Range;
@@ -135,7 +135,7 @@ impl InputStream {
         buf: &mut [u8],
     ) -> Option<usize> {
         let numbering = self.numbering;
-        let header = rbn1::Header {
+        let header = InputHeader {
             start_frame: numbering.wire(run.start),
             ack_frame: numbering.ack(known),
             checksum: checksum.map(|(frame, value)| rbn1::Checksum { frame: numbering.wire(frame), value }),
@@ -160,13 +160,13 @@ impl InputStream {
     fn write_measured(
         &mut self,
         now: Time,
-        header: rbn1::Header,
+        header: InputHeader,
         known: Frame,
         (buttons, inputs): (&[[u8; 2]], impl ExactSizeIterator<Item = Input>),
         buf: &mut [u8],
     ) -> Option<usize> {
         let (time, loss) = self.measures.take_blocks(now, self.rate.sent_packets(), known);
-        rbn1::encode_run(&rbn1::Header { time, loss, ..header }, buttons, inputs, buf).ok()
+        rbn1::encode_run(&InputHeader { time, loss, ..header }, buttons, inputs, buf).ok()
     }
 
     /// Writes the second copy of the last packet, if it is due.
@@ -287,7 +287,7 @@ mod tests {
     fn send(stream: &mut InputStream, end: u32) -> usize {
         let run = stream.unacknowledged(Frame(end)).unwrap();
         let inputs = vec![Input::NEUTRAL; run.end.since(run.start) as usize];
-        let mut buf = [0; rbn1::MAX_LEN];
+        let mut buf = [0; InputPacket::MAX_LEN];
         stream
             .write(
                 at(end - 1),
@@ -309,14 +309,14 @@ mod tests {
         known: u32,
     ) -> Result<(u32, u32, u32), Refusal> {
         let numbering = stream.numbering();
-        let header = rbn1::Header {
+        let header = InputHeader {
             start_frame: numbering.wire(Frame(start)),
             ack_frame: numbering.ack(Frame(acked)),
-            ..rbn1::Header::default()
+            ..InputHeader::default()
         };
-        let mut buf = [0; rbn1::MAX_LEN];
-        let len = rbn1::encode(&header, vec![Input::NEUTRAL; count], &mut buf).unwrap();
-        let run = stream.check(&rbn1::decode(&buf[..len], Flags::ALL).unwrap(), Frame(known))?;
+        let mut buf = [0; InputPacket::MAX_LEN];
+        let len = InputPacket::encode(&header, vec![Input::NEUTRAL; count], &mut buf).unwrap();
+        let run = stream.check(&InputPacket::decode(&buf[..len], Flags::ALL).unwrap(), Frame(known))?;
         Ok((run.start.0, run.end.0, run.acked.0))
     }
 

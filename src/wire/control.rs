@@ -27,23 +27,21 @@
 //! the format's description does not have them, but peers in the field send them. Lengths are exact, and floats are
 //! finite: the value of a PING must be finite too, although nothing computes with it.
 //!
-//! [`decode`] checks all of that once, and the [`Packet`] can be read without further checks.
+//! [`ControlPacket::decode`] checks all of that once, and the packet can be read without further checks.
 
 use core::fmt;
 use core::num::NonZeroU8;
 
 use super::bytes::{Reader, Writer};
+pub use super::control_error::{ControlDecodeError, ControlEncodeError};
 use super::entries::{ENTITY_LEN, INPUT_LEN, RecordCodec};
 pub use super::entries::{EntityState, Entries, PlayerInput, Record, ValueError};
 
-/// The first four bytes of every packet.
-pub const MAGIC: [u8; 4] = *b"GAME";
-/// Length of the header.
-pub const HEADER_LEN: usize = 15;
+const HEADER_LEN: usize = ControlPacket::HEADER_LEN;
 
 /// The sequence number and the acks of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Header {
+pub struct ControlHeader {
     /// The sender's sequence number of this packet; it wraps around.
     pub sequence: u16,
     /// Ack: the newest sequence number received from the other side.
@@ -124,7 +122,7 @@ pub struct Snapshot<'a> {
 
 /// The payload of a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Payload<'a> {
+pub enum ControlPayload<'a> {
     /// A client asks to join.
     ConnectReq,
     /// The client is accepted and gets its number.
@@ -150,7 +148,7 @@ pub enum Payload<'a> {
     Heartbeat,
 }
 
-impl Payload<'_> {
+impl ControlPayload<'_> {
     /// The type of a packet with this payload.
     #[must_use]
     pub const fn packet_type(&self) -> PacketType {
@@ -170,98 +168,148 @@ impl Payload<'_> {
 
 /// A packet that has passed all checks, borrowed from its datagram.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Packet<'a> {
+pub struct ControlPacket<'a> {
     /// The sequence number and the acks.
-    pub header: Header,
+    pub header: ControlHeader,
     /// The payload.
-    pub payload: Payload<'a>,
+    pub payload: ControlPayload<'a>,
 }
 
-/// Makes the value of a PING from random bits: the bits of a finite `f64`, with 63 of them random.
-#[inline]
-#[must_use]
-pub const fn ping_value(random: u64) -> u64 {
-    // An f64 is infinite or NaN only if all bits of its exponent are set, and bit 62 is one of them.
-    random & !(1 << 62)
-}
+impl ControlPacket<'_> {
+    /// The first four bytes of every packet.
+    pub const MAGIC: [u8; 4] = *b"GAME";
+    /// Length of the header.
+    pub const HEADER_LEN: usize = 15;
 
-/// Decodes a datagram without copying it. The rules are checked in the order of [`DecodeError`]'s variants.
-///
-/// # Errors
-/// The first rule that the datagram breaks.
-pub fn decode(datagram: &[u8]) -> Result<Packet<'_>, DecodeError> {
-    let Some((head, payload)) = datagram.split_first_chunk::<HEADER_LEN>() else {
-        return Err(DecodeError::TooShort { len: datagram.len() });
-    };
-    let [m0, m1, m2, m3, s0, s1, a0, a1, b0, b1, b2, b3, kind, l0, l1] = *head;
-    let magic = [m0, m1, m2, m3];
-    if magic != MAGIC {
-        return Err(DecodeError::Magic { magic });
-    }
-    let Some(kind) = PacketType::from_byte(kind) else {
-        return Err(DecodeError::Type { kind });
-    };
-    let declared = u16::from_be_bytes([l0, l1]);
-    if usize::from(declared) != payload.len() {
-        return Err(DecodeError::Length { declared, len: payload.len() });
-    }
-    let header = Header {
-        sequence: u16::from_be_bytes([s0, s1]),
-        ack: u16::from_be_bytes([a0, a1]),
-        ack_bits: u32::from_be_bytes([b0, b1, b2, b3]),
-    };
-    Ok(Packet { header, payload: decode_payload(kind, payload)? })
-}
-
-fn decode_payload(kind: PacketType, payload: &[u8]) -> Result<Payload<'_>, DecodeError> {
-    let decoded = match (kind, payload) {
-        (PacketType::ConnectReq, []) => Payload::ConnectReq,
-        (PacketType::ConnectAck, [client_id]) => {
-            let client_id = NonZeroU8::new(*client_id).ok_or(DecodeError::ClientId)?;
-            Payload::ConnectAck { client_id }
+    /// Writes a packet to the front of `buf` and returns its length. Bytes after the packet stay as they were.
+    ///
+    /// # Errors
+    /// If `payload` has a value that [`decode`](ControlPacket::decode) would refuse, or if `buf` is too small; `buf` then holds no packet.
+    pub fn encode(
+        header: &ControlHeader,
+        payload: &ControlPayload<'_>,
+        buf: &mut [u8],
+    ) -> Result<usize, ControlEncodeError> {
+        let room = buf.len();
+        let (head, body) = buf.split_at_mut(room.min(HEADER_LEN));
+        let mut writer = Writer::new(body);
+        match payload {
+            ControlPayload::ConnectReq | ControlPayload::Disconnect | ControlPayload::Heartbeat => {}
+            ControlPayload::ConnectAck { client_id } => writer.u8(client_id.get()),
+            ControlPayload::Input(input) => {
+                input.check()?;
+                writer.put(&input.write());
+            }
+            ControlPayload::Inputs(inputs) => {
+                if inputs.is_empty() {
+                    return Err(ControlEncodeError::Count { kind: PacketType::Input, count: 0 });
+                }
+                put_entries(&mut writer, PacketType::Input, inputs)?;
+            }
+            ControlPayload::Snapshot(Snapshot { tick, entities, last_input }) => {
+                writer.u32(*tick);
+                put_entries(&mut writer, PacketType::Snapshot, entities)?;
+                if let Some(last_input) = last_input {
+                    writer.u32(*last_input);
+                }
+            }
+            ControlPayload::Ping(bits) | ControlPayload::Pong(bits) => {
+                check_timestamp(*bits)?;
+                writer.u64(*bits);
+            }
+            ControlPayload::ReliableEvent(bytes) => writer.put(bytes),
         }
-        (PacketType::Disconnect, []) => Payload::Disconnect,
+        put_header(header, payload.packet_type(), writer.len(), head, room)
+    }
+
+    /// Makes the value of a PING from random bits: the bits of a finite `f64`, with 63 of them random.
+    #[inline]
+    #[must_use]
+    pub const fn ping_value(random: u64) -> u64 {
+        // An f64 is infinite or NaN only if all bits of its exponent are set, and bit 62 is one of them.
+        random & !(1 << 62)
+    }
+}
+
+impl<'a> ControlPacket<'a> {
+    /// Decodes a datagram without copying it. The rules are checked in the order of [`ControlDecodeError`]'s variants.
+    ///
+    /// # Errors
+    /// The first rule that the datagram breaks.
+    pub fn decode(datagram: &'a [u8]) -> Result<Self, ControlDecodeError> {
+        let Some((head, payload)) = datagram.split_first_chunk::<HEADER_LEN>() else {
+            return Err(ControlDecodeError::TooShort { len: datagram.len() });
+        };
+        let [m0, m1, m2, m3, s0, s1, a0, a1, b0, b1, b2, b3, kind, l0, l1] = *head;
+        let magic = [m0, m1, m2, m3];
+        if magic != Self::MAGIC {
+            return Err(ControlDecodeError::Magic { magic });
+        }
+        let Some(kind) = PacketType::from_byte(kind) else {
+            return Err(ControlDecodeError::Type { kind });
+        };
+        let declared = u16::from_be_bytes([l0, l1]);
+        if usize::from(declared) != payload.len() {
+            return Err(ControlDecodeError::Length { declared, len: payload.len() });
+        }
+        let header = ControlHeader {
+            sequence: u16::from_be_bytes([s0, s1]),
+            ack: u16::from_be_bytes([a0, a1]),
+            ack_bits: u32::from_be_bytes([b0, b1, b2, b3]),
+        };
+        Ok(Self { header, payload: decode_payload(kind, payload)? })
+    }
+}
+
+fn decode_payload(kind: PacketType, payload: &[u8]) -> Result<ControlPayload<'_>, ControlDecodeError> {
+    let decoded = match (kind, payload) {
+        (PacketType::ConnectReq, []) => ControlPayload::ConnectReq,
+        (PacketType::ConnectAck, [client_id]) => {
+            let client_id = NonZeroU8::new(*client_id).ok_or(ControlDecodeError::ClientId)?;
+            ControlPayload::ConnectAck { client_id }
+        }
+        (PacketType::Disconnect, []) => ControlPayload::Disconnect,
         (PacketType::Input, _) => decode_inputs(payload)?,
-        (PacketType::Snapshot, _) => Payload::Snapshot(decode_snapshot(payload)?),
+        (PacketType::Snapshot, _) => ControlPayload::Snapshot(decode_snapshot(payload)?),
         (PacketType::Ping | PacketType::Pong, &[b0, b1, b2, b3, b4, b5, b6, b7]) => {
             let bits = u64::from_be_bytes([b0, b1, b2, b3, b4, b5, b6, b7]);
             check_timestamp(bits)?;
-            if kind == PacketType::Ping { Payload::Ping(bits) } else { Payload::Pong(bits) }
+            if kind == PacketType::Ping { ControlPayload::Ping(bits) } else { ControlPayload::Pong(bits) }
         }
-        (PacketType::ReliableEvent, _) => Payload::ReliableEvent(payload),
-        (PacketType::Heartbeat, []) => Payload::Heartbeat,
-        _ => return Err(DecodeError::PayloadLength { kind, len: payload.len() }),
+        (PacketType::ReliableEvent, _) => ControlPayload::ReliableEvent(payload),
+        (PacketType::Heartbeat, []) => ControlPayload::Heartbeat,
+        _ => return Err(ControlDecodeError::PayloadLength { kind, len: payload.len() }),
     };
     Ok(decoded)
 }
 
-fn decode_inputs(payload: &[u8]) -> Result<Payload<'_>, DecodeError> {
+fn decode_inputs(payload: &[u8]) -> Result<ControlPayload<'_>, ControlDecodeError> {
     let len = payload.len();
     if let Ok(bytes) = payload.try_into() {
         let input = PlayerInput::read(bytes);
         input.check()?;
-        return Ok(Payload::Input(input));
+        return Ok(ControlPayload::Input(input));
     }
     let Some((&count, records)) = payload.split_first() else {
-        return Err(DecodeError::PayloadLength { kind: PacketType::Input, len });
+        return Err(ControlDecodeError::PayloadLength { kind: PacketType::Input, len });
     };
     let (inputs, rest) = records.as_chunks::<INPUT_LEN>();
     if inputs.is_empty() || !rest.is_empty() {
-        return Err(DecodeError::PayloadLength { kind: PacketType::Input, len });
+        return Err(ControlDecodeError::PayloadLength { kind: PacketType::Input, len });
     }
     if inputs.len() != usize::from(count) {
-        return Err(DecodeError::Count { kind: PacketType::Input, count, len });
+        return Err(ControlDecodeError::Count { kind: PacketType::Input, count, len });
     }
-    Ok(Payload::Inputs(Entries::checked(inputs)?))
+    Ok(ControlPayload::Inputs(Entries::checked(inputs)?))
 }
 
-fn decode_snapshot(payload: &[u8]) -> Result<Snapshot<'_>, DecodeError> {
+fn decode_snapshot(payload: &[u8]) -> Result<Snapshot<'_>, ControlDecodeError> {
     let len = payload.len();
     let mut reader = Reader(payload);
     let (Some(tick), Some(count)) = (reader.u32(), reader.u8()) else {
-        return Err(DecodeError::PayloadLength { kind: PacketType::Snapshot, len });
+        return Err(ControlDecodeError::PayloadLength { kind: PacketType::Snapshot, len });
     };
-    let wrong_count = DecodeError::Count { kind: PacketType::Snapshot, count, len };
+    let wrong_count = ControlDecodeError::Count { kind: PacketType::Snapshot, count, len };
     let records = reader.slice(usize::from(count) * ENTITY_LEN).ok_or(wrong_count)?;
     let last_input = match *reader.rest() {
         [] => None,
@@ -275,51 +323,14 @@ fn check_timestamp(bits: u64) -> Result<(), ValueError> {
     if f64::from_bits(bits).is_finite() { Ok(()) } else { Err(ValueError::Timestamp { bits }) }
 }
 
-/// Writes a packet to the front of `buf` and returns its length. Bytes after the packet stay as they were.
-///
-/// # Errors
-/// If `payload` has a value that [`decode`] would refuse, or if `buf` is too small; `buf` then holds no packet.
-pub fn encode(header: &Header, payload: &Payload<'_>, buf: &mut [u8]) -> Result<usize, EncodeError> {
-    let room = buf.len();
-    let (head, body) = buf.split_at_mut(room.min(HEADER_LEN));
-    let mut writer = Writer::new(body);
-    match payload {
-        Payload::ConnectReq | Payload::Disconnect | Payload::Heartbeat => {}
-        Payload::ConnectAck { client_id } => writer.u8(client_id.get()),
-        Payload::Input(input) => {
-            input.check()?;
-            writer.put(&input.write());
-        }
-        Payload::Inputs(inputs) => {
-            if inputs.is_empty() {
-                return Err(EncodeError::Count { kind: PacketType::Input, count: 0 });
-            }
-            put_entries(&mut writer, PacketType::Input, inputs)?;
-        }
-        Payload::Snapshot(Snapshot { tick, entities, last_input }) => {
-            writer.u32(*tick);
-            put_entries(&mut writer, PacketType::Snapshot, entities)?;
-            if let Some(last_input) = last_input {
-                writer.u32(*last_input);
-            }
-        }
-        Payload::Ping(bits) | Payload::Pong(bits) => {
-            check_timestamp(*bits)?;
-            writer.u64(*bits);
-        }
-        Payload::ReliableEvent(bytes) => writer.put(bytes),
-    }
-    put_header(header, payload.packet_type(), writer.len(), head, room)
-}
-
 fn put_entries<T: Record>(
     writer: &mut Writer<'_>,
     kind: PacketType,
     entries: &Entries<'_, T>,
-) -> Result<(), EncodeError> {
+) -> Result<(), ControlEncodeError> {
     entries.check()?;
     let count = entries.len();
-    writer.u8(u8::try_from(count).map_err(|_| EncodeError::Count { kind, count })?);
+    writer.u8(u8::try_from(count).map_err(|_| ControlEncodeError::Count { kind, count })?);
     for record in entries.iter() {
         writer.put(record.write().as_ref());
     }
@@ -329,19 +340,20 @@ fn put_entries<T: Record>(
 /// Writes the header of a packet whose payload of `payload_len` bytes is already behind it, and returns the length of
 /// the packet. `room` is the length of the buffer that holds both.
 pub(super) fn put_header(
-    header: &Header,
+    header: &ControlHeader,
     kind: PacketType,
     payload_len: usize,
     head: &mut [u8],
     room: usize,
-) -> Result<usize, EncodeError> {
-    let declared = u16::try_from(payload_len).map_err(|_| EncodeError::Payload { len: payload_len })?;
+) -> Result<usize, ControlEncodeError> {
+    let declared =
+        u16::try_from(payload_len).map_err(|_| ControlEncodeError::Payload { len: payload_len })?;
     let len = HEADER_LEN + payload_len;
     if len > room {
-        return Err(EncodeError::Room { len, room });
+        return Err(ControlEncodeError::Room { len, room });
     }
     let mut writer = Writer::new(head);
-    writer.put(&MAGIC);
+    writer.put(&ControlPacket::MAGIC);
     writer.u16(header.sequence);
     writer.u16(header.ack);
     writer.u32(header.ack_bits);
@@ -349,141 +361,3 @@ pub(super) fn put_header(
     writer.u16(declared);
     Ok(len)
 }
-
-/// Why a datagram is not a GAME packet. The rules are checked in this order, and the first one broken is reported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum DecodeError {
-    /// The datagram is shorter than a header.
-    TooShort {
-        /// Length of the datagram.
-        len: usize,
-    },
-    /// The first four bytes are not [`MAGIC`].
-    Magic {
-        /// The bytes found.
-        magic: [u8; 4],
-    },
-    /// The type is outside 1..=9.
-    Type {
-        /// The type found.
-        kind: u8,
-    },
-    /// The declared length is not that of the payload.
-    Length {
-        /// The length declared.
-        declared: u16,
-        /// The length found.
-        len: usize,
-    },
-    /// The length is impossible for a payload of this type.
-    PayloadLength {
-        /// The type.
-        kind: PacketType,
-        /// Length of the payload.
-        len: usize,
-    },
-    /// The count of records does not match the length of the payload.
-    Count {
-        /// The type.
-        kind: PacketType,
-        /// The count found.
-        count: u8,
-        /// Length of the payload.
-        len: usize,
-    },
-    /// The client id is 0.
-    ClientId,
-    /// A number is not finite or out of range.
-    Value(ValueError),
-}
-
-impl DecodeError {
-    /// A short name of the broken rule. Names never change.
-    #[must_use]
-    pub const fn rule(&self) -> &'static str {
-        match self {
-            Self::TooShort { .. } => "game-too-short",
-            Self::Magic { .. } => "game-magic",
-            Self::Type { .. } => "game-type",
-            Self::Length { .. } => "game-length",
-            Self::PayloadLength { .. } => "game-payload-length",
-            Self::Count { .. } => "game-count",
-            Self::ClientId => "game-client-id",
-            Self::Value(error) => error.rule(),
-        }
-    }
-}
-
-impl From<ValueError> for DecodeError {
-    fn from(error: ValueError) -> Self {
-        Self::Value(error)
-    }
-}
-
-impl fmt::Display for DecodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooShort { len } => write!(f, "{len} bytes are less than a header of {HEADER_LEN}"),
-            Self::Magic { magic } => write!(f, "it begins with {magic:02X?}, not with \"GAME\""),
-            Self::Type { kind } => write!(f, "type {kind} is outside 1..=9"),
-            Self::Length { declared, len } => {
-                write!(f, "the header declares a payload of {declared} bytes, but there are {len}")
-            }
-            Self::PayloadLength { kind, len } => write!(f, "no {kind} has a payload of {len} bytes"),
-            Self::Count { kind, count, len } => {
-                write!(f, "a count of {count} does not go with the {len} bytes of this {kind}")
-            }
-            Self::ClientId => f.write_str("client id 0 is outside 1..=255"),
-            Self::Value(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for DecodeError {}
-
-/// Why a packet cannot be written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum EncodeError {
-    /// The buffer is too small.
-    Room {
-        /// Length of the packet.
-        len: usize,
-        /// Length of the buffer.
-        room: usize,
-    },
-    /// The payload is too long for its 16-bit length.
-    Payload {
-        /// Length of the payload.
-        len: usize,
-    },
-    /// There are no inputs, or more than 255 records.
-    Count {
-        /// The type.
-        kind: PacketType,
-        /// The number of records.
-        count: usize,
-    },
-    /// A number is not finite or out of range.
-    Value(ValueError),
-}
-
-impl From<ValueError> for EncodeError {
-    fn from(error: ValueError) -> Self {
-        Self::Value(error)
-    }
-}
-
-impl fmt::Display for EncodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Room { len, room } => write!(f, "a packet of {len} bytes does not fit a buffer of {room}"),
-            Self::Payload { len } => write!(f, "a payload of {len} bytes is longer than {}", u16::MAX),
-            Self::Count { kind, count } => write!(f, "{kind} cannot list {count} records"),
-            Self::Value(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for EncodeError {}

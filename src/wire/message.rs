@@ -22,7 +22,7 @@
 use core::fmt;
 
 use super::bytes::{Reader, Writer};
-use super::control;
+use super::control::{self, ControlHeader, ControlPacket};
 use super::handshake::{self, AnyHello};
 pub use super::handshake::{
     Challenge, Extensions, ForeignHello, HELLO_LEN, Hello, MAX_CADENCE, MAX_FIRST_FRAME, MAX_USER_DATA,
@@ -39,7 +39,7 @@ pub const MAX_AUTOPSY: usize = 1_100;
 pub const MAX_LEN: usize = ORDERED_HEADER_LEN + MAX_AUTOPSY;
 
 const ORDERED_HEADER_LEN: usize = 3;
-const _: () = assert!(control::HEADER_LEN + MAX_LEN <= crate::protocol::MAX_DATAGRAM);
+const _: () = assert!(ControlPacket::HEADER_LEN + MAX_LEN <= crate::protocol::MAX_DATAGRAM);
 
 /// Byte 0 of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -330,14 +330,14 @@ impl<'a> Message<'a> {
     ///
     /// # Errors
     /// If the message has a value that would be refused on arrival, or if `buf` is too small; `buf` then holds no packet.
-    pub fn encode_packet(&self, header: &control::Header, buf: &mut [u8]) -> Result<usize, EncodeError> {
+    pub fn encode_packet(&self, header: &ControlHeader, buf: &mut [u8]) -> Result<usize, EncodeError> {
         let room = buf.len();
-        let (head, body) = buf.split_at_mut(room.min(control::HEADER_LEN));
+        let (head, body) = buf.split_at_mut(room.min(ControlPacket::HEADER_LEN));
         let payload_len = self.encode(body).map_err(|error| match error {
-            EncodeError::Room { len, .. } => EncodeError::Room { len: control::HEADER_LEN + len, room },
+            EncodeError::Room { len, .. } => EncodeError::Room { len: ControlPacket::HEADER_LEN + len, room },
             other => other,
         })?;
-        let len = control::HEADER_LEN + payload_len;
+        let len = ControlPacket::HEADER_LEN + payload_len;
         control::put_header(header, control::PacketType::ReliableEvent, payload_len, head, room)
             .map_err(|_| EncodeError::Room { len, room })
     }

@@ -7,7 +7,9 @@
 //! `rtype`, with the feature `authority`, has no magic. It never shares a socket with the others, and is decoded only
 //! where it is expected.
 
+use control::{ControlDecodeError, ControlPacket};
 use core::fmt;
+use rbn1::{Flags, InputDecodeError, InputPacket};
 
 pub use numbering::{Numbering, WireFrame};
 
@@ -16,6 +18,7 @@ pub(crate) mod autopsy;
 mod broken_rules;
 mod bytes;
 pub mod control;
+mod control_error;
 mod entries;
 mod handshake;
 // No document describes the messages of a duel and the packets of seal and rendezvous. Tests read them by `lab::wire`.
@@ -34,33 +37,39 @@ pub(crate) mod seal;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Packet<'a> {
     /// An RBN1 packet: inputs.
-    Rbn1(rbn1::InputPacket<'a>),
+    Rbn1(InputPacket<'a>),
     /// A GAME packet: control.
-    Game(control::Packet<'a>),
+    Game(ControlPacket<'a>),
 }
 
-/// Decodes a datagram by the format that its first four bytes name. `allowed` are the flags of RBN1 that both machines
-/// have agreed on.
-///
-/// ```
-/// use rebout::wire::{self, rbn1::Flags};
-///
-/// let datagram = b"RBN1\x02\0\0\0\0\0\x01\0\0\0\0\0\0";
-/// let error = wire::decode(datagram, Flags::VERSION_1).unwrap_err();
-/// assert_eq!((error.format(), error.rule()), (Some("RBN1"), "rbn1-version"));
-/// assert_eq!(error.to_string(), "version 2 is not 1");
-/// ```
-///
-/// # Errors
-/// The first rule that the datagram breaks.
-#[inline]
-pub fn decode(datagram: &[u8], allowed: rbn1::Flags) -> Result<Packet<'_>, DecodeError> {
-    match datagram.first_chunk() {
-        Some(&rbn1::MAGIC) => rbn1::decode(datagram, allowed).map(Packet::Rbn1).map_err(DecodeError::Rbn1),
-        Some(&control::MAGIC) => control::decode(datagram).map(Packet::Game).map_err(DecodeError::Game),
-        // Both formats check the length before the magic, and their headers are equally long.
-        Some(&magic) if datagram.len() >= rbn1::HEADER_LEN => Err(DecodeError::Magic { magic }),
-        _ => Err(DecodeError::TooShort { len: datagram.len() }),
+impl<'a> Packet<'a> {
+    /// Decodes a datagram by the format that its first four bytes name. `allowed` are the flags of RBN1 that both machines
+    /// have agreed on.
+    ///
+    /// ```
+    /// use rebout::wire::{Packet, rbn1::Flags};
+    ///
+    /// let datagram = b"RBN1\x02\0\0\0\0\0\x01\0\0\0\0\0\0";
+    /// let error = Packet::decode(datagram, Flags::VERSION_1).unwrap_err();
+    /// assert_eq!((error.format(), error.rule()), (Some("RBN1"), "rbn1-version"));
+    /// assert_eq!(error.to_string(), "version 2 is not 1");
+    /// ```
+    ///
+    /// # Errors
+    /// The first rule that the datagram breaks.
+    #[inline]
+    pub fn decode(datagram: &'a [u8], allowed: Flags) -> Result<Self, DecodeError> {
+        match datagram.first_chunk() {
+            Some(&InputPacket::MAGIC) => {
+                InputPacket::decode(datagram, allowed).map(Self::Rbn1).map_err(DecodeError::Rbn1)
+            }
+            Some(&ControlPacket::MAGIC) => {
+                ControlPacket::decode(datagram).map(Self::Game).map_err(DecodeError::Game)
+            }
+            // Both formats check the length before the magic, and their headers are equally long.
+            Some(&magic) if datagram.len() >= InputPacket::HEADER_LEN => Err(DecodeError::Magic { magic }),
+            _ => Err(DecodeError::TooShort { len: datagram.len() }),
+        }
     }
 }
 
@@ -79,9 +88,9 @@ pub enum DecodeError {
         magic: [u8; 4],
     },
     /// The datagram breaks a rule of RBN1.
-    Rbn1(rbn1::DecodeError),
+    Rbn1(InputDecodeError),
     /// The datagram breaks a rule of GAME.
-    Game(control::DecodeError),
+    Game(ControlDecodeError),
 }
 
 impl DecodeError {
@@ -111,7 +120,7 @@ impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooShort { len } => {
-                write!(f, "{len} bytes are less than a header of {}", rbn1::HEADER_LEN)
+                write!(f, "{len} bytes are less than a header of {}", InputPacket::HEADER_LEN)
             }
             Self::Magic { magic } => write!(f, "no format begins with {magic:02X?}"),
             Self::Rbn1(error) => error.fmt(f),

@@ -8,7 +8,7 @@ use rebout::authority::{
 };
 use rebout::lab::sim::{EntryKind, Recording};
 use rebout::net::link::{Chance, LinkConfig};
-use rebout::wire::rtype::{self, Header, InputFlags, Payload};
+use rebout::wire::rtype::{InputFlags, RtypeHeader, RtypePacket, RtypePayload};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -144,8 +144,8 @@ fn a_client_gets_at_most_300_updates_a_second_and_its_own_ship_is_in_every_broad
     for entry in lab.world.network().transcript().entries() {
         if entry.kind == EntryKind::Sent
             && (ms(2_000)..ms(12_000)).contains(&entry.at)
-            && let Ok(Payload::EntityUpdate { id, .. }) =
-                rtype::decode(&entry.datagram).map(|packet| packet.payload)
+            && let Ok(RtypePayload::EntityUpdate { id, .. }) =
+                RtypePacket::decode(&entry.datagram).map(|packet| packet.payload)
         {
             by_id.entry(id).or_default().push(entry.at);
         }
@@ -206,11 +206,12 @@ impl Bytes {
         client_addr(1)
     }
 
-    fn send(&mut self, asks_ack: bool, payload: &Payload<'_>) -> u16 {
+    fn send(&mut self, asks_ack: bool, payload: &RtypePayload<'_>) -> u16 {
         let mut buf = [0; 256];
         let sequence = self.sequence;
         self.sequence += 1;
-        let len = rtype::encode(Header { asks_ack, sequence }, payload, &mut buf).expect("a packet");
+        let len =
+            RtypePacket::encode(RtypeHeader { asks_ack, sequence }, payload, &mut buf).expect("a packet");
         self.server.handle_datagram(self.now, Self::from(), &buf[..len]);
         sequence
     }
@@ -230,12 +231,12 @@ impl Bytes {
         let mut all = Vec::new();
         for _ in 0..frames {
             self.now += FRAME;
-            self.send(false, &Payload::Input(input));
+            self.send(false, &RtypePayload::Input(input));
             self.server.advance(self.now, &mut self.field);
             for bytes in self.answers() {
-                let header = rtype::decode(&bytes).expect("a packet").header;
+                let header = RtypePacket::decode(&bytes).expect("a packet").header;
                 if header.asks_ack && acknowledges {
-                    self.send(false, &Payload::Ack(header.sequence));
+                    self.send(false, &RtypePayload::Ack(header.sequence));
                 }
                 all.push(bytes);
             }
@@ -245,14 +246,15 @@ impl Bytes {
 
     /// Says HELLO and acknowledges the WELCOME; returns the id.
     fn join(&mut self) -> u8 {
-        let hello = self.send(true, &Payload::Hello { version: 1, name: "Ada" });
+        let hello = self.send(true, &RtypePayload::Hello { version: 1, name: "Ada" });
         let answers = self.answers();
-        let answers: Vec<_> = answers.iter().map(|bytes| rtype::decode(bytes).expect("a packet")).collect();
-        assert_eq!(answers[0].payload, Payload::Ack(hello));
-        let Payload::Welcome { player_id, seed: 42 } = answers[1].payload else { panic!("{answers:?}") };
+        let answers: Vec<_> =
+            answers.iter().map(|bytes| RtypePacket::decode(bytes).expect("a packet")).collect();
+        assert_eq!(answers[0].payload, RtypePayload::Ack(hello));
+        let RtypePayload::Welcome { player_id, seed: 42 } = answers[1].payload else { panic!("{answers:?}") };
         assert!(answers.len() == 2 && answers[1].header.asks_ack);
         let welcome = answers[1].header.sequence;
-        self.send(false, &Payload::Ack(welcome));
+        self.send(false, &RtypePayload::Ack(welcome));
         player_id
     }
 }
@@ -263,19 +265,21 @@ fn a_client_written_from_the_document_plays() {
     let id = bytes.join();
     let came = bytes.play(60, InputFlags::RIGHT, true);
     let spawn =
-        came.iter().map(|bytes| rtype::decode(bytes).unwrap().payload).find_map(|payload| match payload {
-            Payload::EntitySpawn { id, x, y, .. } => Some((id, x, y)),
-            _ => None,
-        });
-    let (ship, x, y) = spawn.expect("its ship is spawned");
-    assert_eq!(ship, u16::from(id), "a ship's entity id is its player id");
-    let last =
-        came.iter().rev().map(|bytes| rtype::decode(bytes).unwrap().payload).find_map(
+        came.iter().map(|bytes| RtypePacket::decode(bytes).unwrap().payload).find_map(
             |payload| match payload {
-                Payload::EntityUpdate { id, x, y } if id == ship => Some((x, y)),
+                RtypePayload::EntitySpawn { id, x, y, .. } => Some((id, x, y)),
                 _ => None,
             },
         );
+    let (ship, x, y) = spawn.expect("its ship is spawned");
+    assert_eq!(ship, u16::from(id), "a ship's entity id is its player id");
+    let last =
+        came.iter().rev().map(|bytes| RtypePacket::decode(bytes).unwrap().payload).find_map(|payload| {
+            match payload {
+                RtypePayload::EntityUpdate { id, x, y } if id == ship => Some((x, y)),
+                _ => None,
+            }
+        });
     let (moved_x, moved_y) = last.expect("updates of its ship");
     assert!((10..=12).contains(&(moved_x - x)) && moved_y == y, "12 units a second: {x} to {moved_x}");
     // Up and down together are neutral.
@@ -283,9 +287,11 @@ fn a_client_written_from_the_document_plays() {
     bytes.play(30, InputFlags(0x03), true);
     let after = *bytes.server.body(id).expect("a body");
     assert!((after.y - before.y).abs() < 1e-6 && (after.x - before.x) < 1.0, "{before:?} {after:?}");
-    let leave = bytes.send(true, &Payload::PlayerLeave);
-    let acked =
-        bytes.answers().iter().any(|bytes| rtype::decode(bytes).unwrap().payload == Payload::Ack(leave));
+    let leave = bytes.send(true, &RtypePayload::PlayerLeave);
+    let acked = bytes
+        .answers()
+        .iter()
+        .any(|bytes| RtypePacket::decode(bytes).unwrap().payload == RtypePayload::Ack(leave));
     assert!(acked);
     for _ in 0..40 {
         bytes.now += FRAME;
@@ -301,13 +307,14 @@ fn a_full_server_answers_a_hello_with_a_nack_and_so_it_does_another_version() {
     bytes.play(30, InputFlags(0), true);
     for (version, from) in [(1, client_addr(2)), (2, client_addr(3))] {
         let mut buf = [0; 64];
-        let header = Header { asks_ack: true, sequence: 0x1234 };
-        let len = rtype::encode(header, &Payload::Hello { version, name: "Bob" }, &mut buf).unwrap();
+        let header = RtypeHeader { asks_ack: true, sequence: 0x1234 };
+        let len =
+            RtypePacket::encode(header, &RtypePayload::Hello { version, name: "Bob" }, &mut buf).unwrap();
         bytes.answers();
         bytes.server.handle_datagram(bytes.now, from, &buf[..len]);
         let (to, len) = bytes.server.poll_transmit(bytes.now, &mut buf).expect("an answer");
-        let answer = rtype::decode(&buf[..len]).unwrap();
-        assert_eq!((to, answer.payload), (from, Payload::Nack(0x1234)));
+        let answer = RtypePacket::decode(&buf[..len]).unwrap();
+        assert_eq!((to, answer.payload), (from, RtypePayload::Nack(0x1234)));
     }
 }
 
@@ -328,8 +335,8 @@ fn a_bad_packet_of_a_player_is_nacked_and_a_nack_or_a_stranger_is_not_answered()
         std::iter::from_fn(|| {
             bytes.server.poll_transmit(bytes.now, &mut buf).map(|(_, len)| buf[..len].to_vec())
         })
-        .map(|sent| match rtype::decode(&sent).unwrap().payload {
-            Payload::Nack(of) => of,
+        .map(|sent| match RtypePacket::decode(&sent).unwrap().payload {
+            RtypePayload::Nack(of) => of,
             other => panic!("{other:?}"),
         })
         .collect::<Vec<u16>>()
@@ -355,9 +362,9 @@ fn too_many_nacks_end_a_connection_on_either_side() {
     let mut bytes = Bytes::new(2);
     let id = bytes.join();
     let came = bytes.play(60, InputFlags(0), true);
-    let named = rtype::decode(came.last().expect("packets")).unwrap().header.sequence;
+    let named = RtypePacket::decode(came.last().expect("packets")).unwrap().header.sequence;
     for _ in 0..64 {
-        bytes.send(false, &Payload::Nack(named));
+        bytes.send(false, &RtypePayload::Nack(named));
     }
     bytes.play(1, InputFlags(0), true);
     let events: Vec<_> = std::iter::from_fn(|| bytes.server.poll_event()).collect();
@@ -368,9 +375,9 @@ fn too_many_nacks_end_a_connection_on_either_side() {
     config.wire = Wire::Rtype;
     let mut client = Client::join(config, server_addr()).expect("a config");
     let (mut now, mut sequence, mut buf) = (ms(1_000), 100_u16, [0; 1_200]);
-    let mut send = |client: &mut Client, now, asks_ack, payload: Payload<'_>| {
+    let mut send = |client: &mut Client, now, asks_ack, payload: RtypePayload<'_>| {
         let mut out = [0; 64];
-        let len = rtype::encode(Header { asks_ack, sequence }, &payload, &mut out).unwrap();
+        let len = RtypePacket::encode(RtypeHeader { asks_ack, sequence }, &payload, &mut out).unwrap();
         sequence += 1;
         client.handle_datagram(now, server_addr(), &out[..len]);
     };
@@ -378,14 +385,16 @@ fn too_many_nacks_end_a_connection_on_either_side() {
         now += FRAME;
         client.advance(now, &crate::lab::Field::default(), Command::NEUTRAL);
         while let Some((_, len)) = client.poll_transmit(now, &mut buf) {
-            let packet = rtype::decode(&buf[..len]).unwrap();
+            let packet = RtypePacket::decode(&buf[..len]).unwrap();
             match packet.payload {
-                Payload::Hello { name, .. } => {
+                RtypePayload::Hello { name, .. } => {
                     assert_eq!(name, "player");
-                    send(&mut client, now, true, Payload::Welcome { player_id: 3, seed: 1 });
-                    send(&mut client, now, true, Payload::EntitySpawn { id: 3, kind: 0, x: 5, y: 5 });
+                    send(&mut client, now, true, RtypePayload::Welcome { player_id: 3, seed: 1 });
+                    send(&mut client, now, true, RtypePayload::EntitySpawn { id: 3, kind: 0, x: 5, y: 5 });
                 }
-                Payload::Input(_) => send(&mut client, now, false, Payload::Nack(packet.header.sequence)),
+                RtypePayload::Input(_) => {
+                    send(&mut client, now, false, RtypePayload::Nack(packet.header.sequence))
+                }
                 _ => {}
             }
         }

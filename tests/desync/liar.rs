@@ -4,9 +4,9 @@ use core::time::Duration;
 use games::faulty::{Faulty, LINK, PLAY};
 use rebout::lab::sim::{Clock, Machine, World};
 use rebout::lab::{Contestant, Play, Setup, addresses};
-use rebout::wire::control::{self, Payload};
-use rebout::wire::rbn1::Flags;
-use rebout::wire::{self, Packet, rbn1};
+use rebout::wire::Packet;
+use rebout::wire::control::{ControlPacket, ControlPayload};
+use rebout::wire::rbn1::{Flags, InputPacket};
 use rebout::{Autopsy, Config, Event, Frame, Game, OnDesync, Player, Protocol};
 use std::net::SocketAddr;
 
@@ -52,7 +52,7 @@ impl<G: Game> Liar<G> {
 
     /// The datagram without the checksum that this machine hides, or with the one that it forges.
     fn hide(&mut self, datagram: &[u8], buf: &mut [u8]) -> Option<usize> {
-        let packet = rbn1::decode(datagram, Flags::ALL).ok()?;
+        let packet = InputPacket::decode(datagram, Flags::ALL).ok()?;
         let mut header = packet.header();
         let checksum = header.checksum.as_mut()?;
         let first = *self.first_checksum.get_or_insert(checksum.frame.0);
@@ -64,14 +64,14 @@ impl<G: Game> Liar<G> {
         } else {
             return None;
         }
-        rbn1::encode(&header, packet.inputs(), buf).ok()
+        InputPacket::encode(&header, packet.inputs(), buf).ok()
     }
 
     /// The datagram with a TRACE as lived that stands by the forged checksums.
     fn stand_by(&self, datagram: &[u8], buf: &mut [u8]) -> Option<usize> {
         const TRACE_AS_LIVED: [u8; 2] = [2, 0];
-        let Ok(Packet::Game(packet)) = wire::decode(datagram, Flags::ALL) else { return None };
-        let Payload::ReliableEvent(message @ [AUTOPSY, ..]) = packet.payload else { return None };
+        let Ok(Packet::Game(packet)) = Packet::decode(datagram, Flags::ALL) else { return None };
+        let ControlPayload::ReliableEvent(message @ [AUTOPSY, ..]) = packet.payload else { return None };
         if !self.stands_by || message.get(3..5) != Some(&TRACE_AS_LIVED) {
             return None;
         }
@@ -81,25 +81,25 @@ impl<G: Game> Liar<G> {
             let at = 10 + 4 * frame.wrapping_sub(first) as usize + 3;
             message.get_mut(at).into_iter().for_each(|byte| *byte ^= FORGED as u8);
         }
-        control::encode(&packet.header, &Payload::ReliableEvent(&message), buf).ok()
+        ControlPacket::encode(&packet.header, &ControlPayload::ReliableEvent(&message), buf).ok()
     }
 
     fn twist(&self, datagram: &[u8], buf: &mut [u8]) -> Option<usize> {
-        let Ok(Packet::Game(packet)) = wire::decode(datagram, Flags::ALL) else { return None };
-        let Payload::ReliableEvent([USER, high, low, ..]) = packet.payload else { return None };
+        let Ok(Packet::Game(packet)) = Packet::decode(datagram, Flags::ALL) else { return None };
+        let ControlPayload::ReliableEvent([USER, high, low, ..]) = packet.payload else { return None };
         // Ordered messages of the joiner are numbered from bits 16 to 31 of the token on.
         let token = self.inner.session()?.agreed().token;
         let number = u16::from_be_bytes([*high, *low]).wrapping_sub((token >> 16) as u16);
         let lie = self.lies.get(usize::from(number))?;
         let message = [&[AUTOPSY, *high, *low], &lie[..]].concat();
-        control::encode(&packet.header, &Payload::ReliableEvent(&message), buf).ok()
+        ControlPacket::encode(&packet.header, &ControlPayload::ReliableEvent(&message), buf).ok()
     }
 }
 
 impl<G: Game> Protocol for Liar<G> {
     fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
-        if let Ok(Packet::Game(packet)) = wire::decode(datagram, Flags::ALL) {
-            self.heard += u32::from(matches!(packet.payload, Payload::ReliableEvent([AUTOPSY, ..])));
+        if let Ok(Packet::Game(packet)) = Packet::decode(datagram, Flags::ALL) {
+            self.heard += u32::from(matches!(packet.payload, ControlPayload::ReliableEvent([AUTOPSY, ..])));
         }
         self.inner.handle_datagram(now, from, datagram);
     }

@@ -6,7 +6,7 @@ use rebout::Protocol;
 use rebout::lab::forge::{Knows, control, message};
 use rebout::lab::{HOST, JOINER};
 use rebout::net::link::{Chance, LinkConfig};
-use rebout::wire::control::{Header, Payload};
+use rebout::wire::control::{ControlHeader, ControlPayload};
 
 const MICRO: Duration = Duration::from_micros(1);
 
@@ -85,8 +85,8 @@ fn an_answer_is_due_at_once() {
     assert!(pair.step_until(SOON, |pair| {
         pair.machine(HOST).session().is_some_and(|session| session.poll_timeout() > Some(Duration::ZERO))
     }));
-    let ping = control(Knows::of(&pair, HOST).header, &Payload::Ping(7));
-    let answered = [(addr(JOINER), ping), (stranger(), message(Header::default(), &hello(9, 0)))];
+    let ping = control(Knows::of(&pair, HOST).header, &ControlPayload::Ping(7));
+    let answered = [(addr(JOINER), ping), (stranger(), message(ControlHeader::default(), &hello(9, 0)))];
     for (from, datagram) in answered {
         let mut fork = pair.fork();
         assert!(idle(&mut fork));

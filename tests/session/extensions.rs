@@ -10,7 +10,7 @@ use rebout::lab::wire::message::{Extensions, RefuseField};
 use rebout::lab::{Bout, HOST, JOINER, Play, Setup, addresses};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::wire::WireFrame;
-use rebout::wire::rbn1::{self, Flags, Header, LossCounts, TimeSync};
+use rebout::wire::rbn1::{Flags, InputHeader, InputPacket, LossCounts, TimeSync};
 use rebout::{Config, Input, Lobby, LobbyError, Protocol, Refusal};
 
 /// The number of input packets of both machines in the two matches below, and their digest.
@@ -56,7 +56,8 @@ fn every_combination_meets_and_plays_with_what_both_offer() {
                 let mut seen = 0;
                 for side in [HOST, JOINER] {
                     for said in pair.said_by(side, "RBN1") {
-                        let packet = rbn1::decode(said, flags).expect("nothing that was not agreed on");
+                        let packet =
+                            InputPacket::decode(said, flags).expect("nothing that was not agreed on");
                         assert_eq!(packet.axes(), axes);
                         let blocks = [packet.time().is_some(), packet.loss().is_some()];
                         seen |= u32::from(blocks[0]) | u32::from(blocks[1]) << 1;
@@ -161,19 +162,19 @@ impl Victim {
     }
 
     /// The newest input packet of the peer again, with other blocks: it breaks no rule of the match.
-    fn header(&self, axes: u8) -> Header {
+    fn header(&self, axes: u8) -> InputHeader {
         let Knows { known, sent, .. } = self.knows;
-        Header {
+        InputHeader {
             start_frame: WireFrame(known - 1),
             ack_frame: WireFrame(sent - 1),
             axes,
-            ..Header::default()
+            ..InputHeader::default()
         }
     }
 
-    fn packet(&self, header: &Header) -> Vec<u8> {
-        let mut buf = [0; rbn1::MAX_LEN];
-        let len = rbn1::encode(header, [self.knows.newest], &mut buf).expect("a packet");
+    fn packet(&self, header: &InputHeader) -> Vec<u8> {
+        let mut buf = [0; InputPacket::MAX_LEN];
+        let len = InputPacket::encode(header, [self.knows.newest], &mut buf).expect("a packet");
         buf[..len].to_vec()
     }
 
@@ -204,14 +205,14 @@ fn a_block_that_was_not_agreed_on_is_refused_and_one_that_was_is_taken() {
                 let flags = agreed([extensions; 2], axes);
                 let header = victim.header(axes);
                 for (flag, header) in [
-                    (Flags::TIME, Header { time: Some(TIME), ..header }),
-                    (Flags::LOSS, Header { loss: Some(LOSS), ..header }),
+                    (Flags::TIME, InputHeader { time: Some(TIME), ..header }),
+                    (Flags::LOSS, InputHeader { loss: Some(LOSS), ..header }),
                 ] {
                     let expected = (!flags.has(flag)).then_some(Refusal::MalformedInput);
                     assert_eq!(victim.refusal(&victim.packet(&header)), expected, "{extensions:?}, {flag:?}");
                 }
                 for other in (0..=6).filter(|other| *other != axes) {
-                    let other = victim.packet(&Header { axes: other, ..header });
+                    let other = victim.packet(&InputHeader { axes: other, ..header });
                     let expected = if axes == 0 { Refusal::MalformedInput } else { Refusal::InputAxes };
                     assert_eq!(victim.refusal(&other), Some(expected));
                 }
@@ -225,7 +226,7 @@ fn a_block_that_was_not_agreed_on_is_refused_and_one_that_was_is_taken() {
 fn every_wrong_length_count_and_flag_of_a_packet_with_blocks_is_refused() {
     for axes in [0, 6] {
         let victim = Victim::playing(Extensions::ALL, axes, JOINER);
-        let whole = victim.packet(&Header { time: Some(TIME), loss: Some(LOSS), ..victim.header(axes) });
+        let whole = victim.packet(&InputHeader { time: Some(TIME), loss: Some(LOSS), ..victim.header(axes) });
         assert_eq!(victim.refusal(&whole), None);
         for len in 4..=300 {
             let mut bytes = whole.clone();
@@ -263,14 +264,14 @@ fn no_value_of_a_block_that_is_taken_makes_up_a_round_trip() {
     let (before, now) = (session.stats().round_trip, victim.pair.local_now(HOST));
     let mut sent = std::collections::BTreeSet::new();
     for said in victim.pair.said_by(HOST, "RBN1") {
-        sent.extend(rbn1::decode(said, Flags::ALL).expect("a packet").time().map(|time| time.mark));
+        sent.extend(InputPacket::decode(said, Flags::ALL).expect("a packet").time().map(|time| time.mark));
     }
     assert!(sent.len() > 2, "{sent:?}");
     for echo in (0..=u16::MAX).step_by(7).filter(|echo| !sent.contains(echo)) {
         for held in [0, 1, 1_000, u16::MAX] {
             let mut session = session.clone();
             let time = Some(TimeSync { mark: 1, echo, held });
-            let datagram = victim.packet(&Header { time, ..victim.header(0) });
+            let datagram = victim.packet(&InputHeader { time, ..victim.header(0) });
             session.handle_datagram(now, addresses()[JOINER], &datagram);
             assert_eq!(session.stats().round_trip, before, "echo {echo}, held {held}");
         }

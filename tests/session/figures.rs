@@ -6,7 +6,7 @@ use games::playground::Playground;
 use rebout::lab::sim::{EntryKind, Recording};
 use rebout::lab::{Bout, Play, Setup, addresses, every_fourth, forge};
 use rebout::net::link::{Chance, LinkConfig};
-use rebout::wire::rbn1::{self, Flags};
+use rebout::wire::rbn1::{Flags, InputHeader, InputPacket};
 use rebout::{Advanced, Frame, Player, Reason, SendError, Stats, Verdict};
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -103,12 +103,13 @@ fn a_second_copy_leaves_half_a_frame_after_its_packet() {
         .collect();
     // The copy has no time block.
     let plain = |datagram: &[u8]| {
-        let packet = rbn1::decode(datagram, Flags::ALL).expect("an input packet");
-        (rbn1::Header { time: None, ..packet.header() }, packet.inputs().collect::<Vec<_>>())
+        let packet = InputPacket::decode(datagram, Flags::ALL).expect("an input packet");
+        (InputHeader { time: None, ..packet.header() }, packet.inputs().collect::<Vec<_>>())
     };
     let pairs = sent.windows(2).filter(|pair| plain(&pair[0].datagram) == plain(&pair[1].datagram));
-    let timed =
-        sent.iter().filter(|entry| rbn1::decode(&entry.datagram, Flags::ALL).unwrap().time().is_some());
+    let timed = sent
+        .iter()
+        .filter(|entry| InputPacket::decode(&entry.datagram, Flags::ALL).unwrap().time().is_some());
     assert!((9..=11).contains(&timed.count()), "twice a second, and in no copy");
     let gaps: Vec<Duration> = pairs.map(|pair| pair[1].at - pair[0].at).collect();
     assert!(gaps.len() as u64 + 1 >= copies, "{} of {copies}", gaps.len());

@@ -6,7 +6,7 @@ use rebout::lab::sim::{EntryKind, Recording};
 use rebout::lab::{Bout, Flaw, Play, Setup, addresses};
 use rebout::net::link::{Burst, Chance, LinkConfig};
 use rebout::wire::WireFrame;
-use rebout::wire::rbn1::{self, Flags};
+use rebout::wire::rbn1::{self, Flags, InputHeader, InputPacket};
 use rebout::{Buttons, Event, Frame, Input, Reason};
 
 const fn ms(ms: u64) -> Duration {
@@ -113,18 +113,19 @@ fn bits_that_flip_past_the_checksum_of_udp_are_reported() {
 }
 
 /// The knowledge of an attacker who sees the traffic: the last input packet that the second machine sent.
-fn overheard(bout: &Bout<Playground>) -> (rbn1::Header, Vec<Input>) {
+fn overheard(bout: &Bout<Playground>) -> (InputHeader, Vec<Input>) {
     let entries = bout.world.network().transcript().entries().iter().rev();
     let mut sent = entries.filter(|entry| entry.kind == EntryKind::Sent && entry.from == addresses()[1]);
-    let packet =
-        sent.find_map(|entry| rbn1::decode(&entry.datagram, Flags::ALL).ok()).expect("inputs were sent");
+    let packet = sent
+        .find_map(|entry| InputPacket::decode(&entry.datagram, Flags::ALL).ok())
+        .expect("inputs were sent");
     (packet.header(), packet.inputs().collect())
 }
 
 /// Sends the first machine a packet in the name of the second.
-fn forge(bout: &mut Bout<Playground>, header: &rbn1::Header, inputs: &[Input]) {
-    let mut datagram = [0; rbn1::MAX_LEN];
-    let len = rbn1::encode(header, inputs.iter().copied(), &mut datagram).expect("a packet");
+fn forge(bout: &mut Bout<Playground>, header: &InputHeader, inputs: &[Input]) {
+    let mut datagram = [0; InputPacket::MAX_LEN];
+    let len = InputPacket::encode(header, inputs.iter().copied(), &mut datagram).expect("a packet");
     let (at, [to, from]) = (bout.world.now() + Duration::from_micros(1), addresses());
     bout.world.network_mut().inject(at, from, to, &datagram[..len]);
 }
@@ -197,7 +198,7 @@ fn a_forged_checksum_is_reported_as_desync() {
     }
     let (header, inputs) = overheard(&bout);
     let checksum = header.checksum.map(|true_one| rbn1::Checksum { value: 0x0BAD_C0DE, ..true_one });
-    forge(&mut bout, &rbn1::Header { checksum, ..header }, &inputs);
+    forge(&mut bout, &InputHeader { checksum, ..header }, &inputs);
     bout.run_for(secs(5));
     let told = events(&bout, 0);
     assert!(
@@ -218,7 +219,7 @@ fn a_forged_acknowledgement_is_found_out_and_mended() {
     let first = header.start_frame.0 + inputs.len() as u32 - current(&bout, 1);
     let ack_frame = WireFrame(first + current(&bout, 0) - 1);
     assert!(ack_frame.0 > header.ack_frame.0 + 4, "more than has arrived");
-    forge(&mut bout, &rbn1::Header { ack_frame, ..header }, &inputs);
+    forge(&mut bout, &InputHeader { ack_frame, ..header }, &inputs);
     bout.run_for(ms(5));
     bout.world.network_mut().set_down(0, 1, false);
     let before = bout.checked();

@@ -7,7 +7,7 @@ use games::playground::{PLAY, Playground};
 use rebout::lab::sim::{Clock, Machine, World};
 use rebout::lab::{Bout, Contestant, Setup, addresses};
 use rebout::net::link::LinkConfig;
-use rebout::wire::rbn1;
+use rebout::wire::rbn1::InputPacket;
 use rebout::{Config, Event, Protocol, Reason};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -26,7 +26,7 @@ impl Protocol for Holder {
     }
     fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
         while let Some((to, len)) = self.inner.poll_transmit(now, buf) {
-            if self.held_for.is_zero() || !buf.starts_with(&rbn1::MAGIC) {
+            if self.held_for.is_zero() || !buf.starts_with(&InputPacket::MAGIC) {
                 return Some((to, len));
             }
             self.held.push_back((now + self.held_for, to, buf[..len].to_vec()));

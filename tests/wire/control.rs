@@ -4,11 +4,11 @@ use core::num::NonZeroU8;
 
 use proptest::prelude::*;
 use rebout::wire::control::{
-    self, DecodeError, EncodeError, EntityState, Entries, Header, PacketType, Payload, PlayerInput, Snapshot,
-    ValueError,
+    ControlDecodeError, ControlEncodeError, ControlHeader, ControlPacket, ControlPayload, EntityState,
+    Entries, PacketType, PlayerInput, Snapshot, ValueError,
 };
 
-const HEADER: Header = Header { sequence: 0x0102, ack: 0x0304, ack_bits: 0x8000_0001 };
+const HEADER: ControlHeader = ControlHeader { sequence: 0x0102, ack: 0x0304, ack_bits: 0x8000_0001 };
 const INPUTS: [PlayerInput; 2] = [
     PlayerInput { sequence: 7, move_x: 1.0, move_y: -0.5, actions: 0x81 },
     PlayerInput { sequence: 8, move_x: 0.0, move_y: -1.0, actions: 0 },
@@ -29,20 +29,27 @@ fn datagram(kind: u8, payload: &[u8]) -> Vec<u8> {
 }
 
 /// Every form of every type, with the bytes it must have.
-fn golden() -> Vec<(Payload<'static>, Vec<u8>)> {
+fn golden() -> Vec<(ControlPayload<'static>, Vec<u8>)> {
     let snapshot = |last_input| {
-        Payload::Snapshot(Snapshot { tick: 0x0A0B_0C0D, entities: Entries::from(&ENTITIES[..]), last_input })
+        ControlPayload::Snapshot(Snapshot {
+            tick: 0x0A0B_0C0D,
+            entities: Entries::from(&ENTITIES[..]),
+            last_input,
+        })
     };
     let tick = [0x0A, 0x0B, 0x0C, 0x0D];
     vec![
-        (Payload::ConnectReq, datagram(1, &[])),
-        (Payload::ConnectAck { client_id: NonZeroU8::new(2).unwrap() }, datagram(2, &[2])),
-        (Payload::Disconnect, datagram(3, &[])),
-        (Payload::Input(INPUTS[0]), datagram(4, &INPUT_7)),
-        (Payload::Inputs(Entries::from(&INPUTS[..1])), datagram(4, &[&[1][..], &INPUT_7].concat())),
-        (Payload::Inputs(Entries::from(&INPUTS[..])), datagram(4, &[&[2][..], &INPUT_7, &INPUT_8].concat())),
+        (ControlPayload::ConnectReq, datagram(1, &[])),
+        (ControlPayload::ConnectAck { client_id: NonZeroU8::new(2).unwrap() }, datagram(2, &[2])),
+        (ControlPayload::Disconnect, datagram(3, &[])),
+        (ControlPayload::Input(INPUTS[0]), datagram(4, &INPUT_7)),
+        (ControlPayload::Inputs(Entries::from(&INPUTS[..1])), datagram(4, &[&[1][..], &INPUT_7].concat())),
         (
-            Payload::Snapshot(Snapshot {
+            ControlPayload::Inputs(Entries::from(&INPUTS[..])),
+            datagram(4, &[&[2][..], &INPUT_7, &INPUT_8].concat()),
+        ),
+        (
+            ControlPayload::Snapshot(Snapshot {
                 tick: 0x0A0B_0C0D,
                 entities: Entries::from(&[][..]),
                 last_input: None,
@@ -51,23 +58,23 @@ fn golden() -> Vec<(Payload<'static>, Vec<u8>)> {
         ),
         (snapshot(None), datagram(5, &[&tick[..], &[1], &ENTITY_9].concat())),
         (snapshot(Some(7)), datagram(5, &[&tick[..], &[1], &ENTITY_9, &[0, 0, 0, 7]].concat())),
-        (Payload::Ping(0x3FF0_0000_0000_0001), datagram(6, &[0x3F, 0xF0, 0, 0, 0, 0, 0, 1])),
-        (Payload::Pong(0xBFF0_0000_0000_0002), datagram(7, &[0xBF, 0xF0, 0, 0, 0, 0, 0, 2])),
-        (Payload::ReliableEvent(b"hi"), datagram(8, b"hi")),
-        (Payload::ReliableEvent(b""), datagram(8, b"")),
-        (Payload::Heartbeat, datagram(9, &[])),
+        (ControlPayload::Ping(0x3FF0_0000_0000_0001), datagram(6, &[0x3F, 0xF0, 0, 0, 0, 0, 0, 1])),
+        (ControlPayload::Pong(0xBFF0_0000_0000_0002), datagram(7, &[0xBF, 0xF0, 0, 0, 0, 0, 0, 2])),
+        (ControlPayload::ReliableEvent(b"hi"), datagram(8, b"hi")),
+        (ControlPayload::ReliableEvent(b""), datagram(8, b"")),
+        (ControlPayload::Heartbeat, datagram(9, &[])),
     ]
 }
 
-fn refusal(kind: u8, payload: &[u8]) -> DecodeError {
-    control::decode(&datagram(kind, payload)).unwrap_err()
+fn refusal(kind: u8, payload: &[u8]) -> ControlDecodeError {
+    ControlPacket::decode(&datagram(kind, payload)).unwrap_err()
 }
 
 #[test]
 fn every_form_is_written_with_its_golden_bytes() {
     for (payload, bytes) in golden() {
         let mut buf = [0xA5; 256];
-        let len = control::encode(&HEADER, &payload, &mut buf).unwrap();
+        let len = ControlPacket::encode(&HEADER, &payload, &mut buf).unwrap();
         assert_eq!(&buf[..len], bytes, "{payload:?}");
         assert!(buf[len..].iter().all(|&byte| byte == 0xA5), "{payload:?} wrote past its end");
     }
@@ -76,7 +83,7 @@ fn every_form_is_written_with_its_golden_bytes() {
 #[test]
 fn every_form_is_read_from_its_golden_bytes() {
     for (payload, bytes) in golden() {
-        let packet = control::decode(&bytes).unwrap();
+        let packet = ControlPacket::decode(&bytes).unwrap();
         assert_eq!(packet.header, HEADER);
         assert_eq!(packet.payload, payload);
         assert_eq!(packet.payload.packet_type(), PacketType::ALL[usize::from(bytes[12]) - 1]);
@@ -87,16 +94,19 @@ fn every_form_is_read_from_its_golden_bytes() {
 fn every_cut_and_every_extension_of_a_packet_is_refused() {
     for (payload, bytes) in golden() {
         for len in 0..15 {
-            assert_eq!(control::decode(&bytes[..len]), Err(DecodeError::TooShort { len }));
+            assert_eq!(ControlPacket::decode(&bytes[..len]), Err(ControlDecodeError::TooShort { len }));
         }
         for len in 15..bytes.len() {
             let declared = u16::try_from(bytes.len() - 15).unwrap();
-            let expected = DecodeError::Length { declared, len: len - 15 };
-            assert_eq!(control::decode(&bytes[..len]), Err(expected), "{payload:?}");
+            let expected = ControlDecodeError::Length { declared, len: len - 15 };
+            assert_eq!(ControlPacket::decode(&bytes[..len]), Err(expected), "{payload:?}");
         }
         let mut longer = bytes.clone();
         longer.push(0);
-        assert!(matches!(control::decode(&longer), Err(DecodeError::Length { .. })), "{payload:?}");
+        assert!(
+            matches!(ControlPacket::decode(&longer), Err(ControlDecodeError::Length { .. })),
+            "{payload:?}"
+        );
     }
 }
 
@@ -125,7 +135,7 @@ fn every_type_takes_exactly_its_own_payload_lengths() {
                 if (kind == 2 || kind == 4 || kind == 5) && len > count_at {
                     payload[count_at] = count.max(u8::from(kind == 2));
                 }
-                let got = control::decode(&datagram(kind, &payload)).is_ok();
+                let got = ControlPacket::decode(&datagram(kind, &payload)).is_ok();
                 assert_eq!(
                     got,
                     length_fits(kind, count.into(), len),
@@ -166,10 +176,10 @@ fn refusals_name_the_rule_and_the_bad_value() {
         assert_eq!(error.rule(), rule);
         assert!(error.to_string().contains(reason), "{error}");
     }
-    let magic = DecodeError::Magic { magic: *b"GAMF" };
+    let magic = ControlDecodeError::Magic { magic: *b"GAMF" };
     let mut bytes = datagram(1, &[]);
     bytes[3] = b'F';
-    assert_eq!(control::decode(&bytes), Err(magic));
+    assert_eq!(ControlPacket::decode(&bytes), Err(magic));
     assert!(magic.to_string().contains("47, 41, 4D, 46"));
 }
 
@@ -197,37 +207,54 @@ fn moves_reach_from_minus_one_to_one_and_no_further() {
     {
         let input = PlayerInput { move_y: value, ..INPUTS[0] };
         let mut buf = [0; 64];
-        assert_eq!(control::encode(&HEADER, &Payload::Input(input), &mut buf).is_ok(), fine, "{value}");
+        assert_eq!(
+            ControlPacket::encode(&HEADER, &ControlPayload::Input(input), &mut buf).is_ok(),
+            fine,
+            "{value}"
+        );
         let mut bytes = INPUT_7;
         bytes[8..12].copy_from_slice(&value.to_be_bytes());
-        assert_eq!(control::decode(&datagram(4, &bytes)).is_ok(), fine, "{value}");
+        assert_eq!(ControlPacket::decode(&datagram(4, &bytes)).is_ok(), fine, "{value}");
     }
 }
 
 #[test]
 fn what_decoding_would_refuse_is_not_encoded() {
     let mut buf = [0; 70_000];
-    let mut refused = |payload: Payload<'_>| control::encode(&HEADER, &payload, &mut buf).unwrap_err();
-    let count = |kind, count| EncodeError::Count { kind, count };
-    assert_eq!(refused(Payload::Inputs(Entries::from(&[][..]))), count(PacketType::Input, 0));
-    assert_eq!(refused(Payload::Inputs(Entries::from(&[INPUTS[0]; 256][..]))), count(PacketType::Input, 256));
+    let mut refused =
+        |payload: ControlPayload<'_>| ControlPacket::encode(&HEADER, &payload, &mut buf).unwrap_err();
+    let count = |kind, count| ControlEncodeError::Count { kind, count };
+    assert_eq!(refused(ControlPayload::Inputs(Entries::from(&[][..]))), count(PacketType::Input, 0));
+    assert_eq!(
+        refused(ControlPayload::Inputs(Entries::from(&[INPUTS[0]; 256][..]))),
+        count(PacketType::Input, 256)
+    );
     let bits = f64::NAN.to_bits();
-    assert_eq!(refused(Payload::Ping(bits)), EncodeError::Value(ValueError::Timestamp { bits }));
-    assert_eq!(refused(Payload::ReliableEvent(&[0; 65_536])), EncodeError::Payload { len: 65_536 });
+    assert_eq!(
+        refused(ControlPayload::Ping(bits)),
+        ControlEncodeError::Value(ValueError::Timestamp { bits })
+    );
+    assert_eq!(
+        refused(ControlPayload::ReliableEvent(&[0; 65_536])),
+        ControlEncodeError::Payload { len: 65_536 }
+    );
     let entities = [EntityState { health: f32::NAN, ..ENTITIES[0] }];
     let snapshot = Snapshot { tick: 0, entities: Entries::from(&entities[..]), last_input: None };
-    assert!(matches!(refused(Payload::Snapshot(snapshot)), EncodeError::Value(ValueError::NotFinite { .. })));
+    assert!(matches!(
+        refused(ControlPayload::Snapshot(snapshot)),
+        ControlEncodeError::Value(ValueError::NotFinite { .. })
+    ));
 }
 
 #[test]
 fn every_buffer_that_is_too_small_is_refused() {
     for (payload, bytes) in golden() {
         for room in 0..bytes.len() {
-            let result = control::encode(&HEADER, &payload, &mut vec![0; room]);
-            assert_eq!(result, Err(EncodeError::Room { len: bytes.len(), room }), "{payload:?}");
+            let result = ControlPacket::encode(&HEADER, &payload, &mut vec![0; room]);
+            assert_eq!(result, Err(ControlEncodeError::Room { len: bytes.len(), room }), "{payload:?}");
         }
         let mut exact = vec![0xA5; bytes.len()];
-        assert_eq!(control::encode(&HEADER, &payload, &mut exact), Ok(bytes.len()));
+        assert_eq!(ControlPacket::encode(&HEADER, &payload, &mut exact), Ok(bytes.len()));
         assert_eq!(exact, bytes);
     }
 }
@@ -235,9 +262,9 @@ fn every_buffer_that_is_too_small_is_refused() {
 #[test]
 fn a_ping_value_is_a_finite_number_whatever_the_random_bits() {
     for random in [0, 1, u64::MAX, f64::NAN.to_bits(), f64::NEG_INFINITY.to_bits(), 1 << 62] {
-        assert!(f64::from_bits(control::ping_value(random)).is_finite());
+        assert!(f64::from_bits(ControlPacket::ping_value(random)).is_finite());
     }
-    assert_eq!(control::ping_value(0x8123_4567_89AB_CDEF), 0x8123_4567_89AB_CDEF);
+    assert_eq!(ControlPacket::ping_value(0x8123_4567_89AB_CDEF), 0x8123_4567_89AB_CDEF);
 }
 
 proptest! {
@@ -246,15 +273,15 @@ proptest! {
         sequence in any::<u16>(), ack in any::<u16>(), ack_bits in any::<u32>(),
         inputs in proptest::collection::vec((any::<u32>(), -1.0f32..=1.0, -1.0f32..=1.0, any::<u8>()), 1..=255),
     ) {
-        let header = Header { sequence, ack, ack_bits };
+        let header = ControlHeader { sequence, ack, ack_bits };
         let inputs: Vec<PlayerInput> = inputs
             .into_iter()
             .map(|(sequence, move_x, move_y, actions)| PlayerInput { sequence, move_x, move_y, actions })
             .collect();
-        let payload = Payload::Inputs(Entries::from(&inputs[..]));
+        let payload = ControlPayload::Inputs(Entries::from(&inputs[..]));
         let mut buf = [0xA5; 4_000];
-        let len = control::encode(&header, &payload, &mut buf).unwrap();
-        let packet = control::decode(&buf[..len]).unwrap();
+        let len = ControlPacket::encode(&header, &payload, &mut buf).unwrap();
+        let packet = ControlPacket::decode(&buf[..len]).unwrap();
         prop_assert_eq!(packet.header, header);
         prop_assert_eq!(packet.payload, payload);
     }
@@ -274,9 +301,9 @@ proptest! {
             payload[4] = count;
         }
         let bytes = datagram(kind, &payload);
-        if let Ok(packet) = control::decode(&bytes) {
+        if let Ok(packet) = ControlPacket::decode(&bytes) {
             let mut buf = [0xA5; 1_200];
-            let len = control::encode(&packet.header, &packet.payload, &mut buf).unwrap();
+            let len = ControlPacket::encode(&packet.header, &packet.payload, &mut buf).unwrap();
             prop_assert_eq!(&buf[..len], &bytes[..]);
         }
     }
@@ -287,7 +314,7 @@ proptest! {
         if genuine && bytes.len() >= 4 {
             bytes[..4].copy_from_slice(b"GAME");
         }
-        if let Err(error) = control::decode(&bytes) {
+        if let Err(error) = ControlPacket::decode(&bytes) {
             prop_assert!(error.rule().starts_with("game-") && !error.to_string().is_empty());
         }
     }

@@ -2,10 +2,11 @@
 
 use core::time::Duration;
 use rebout::lab::wire::message::{Leaving, LeavingWhy, Message, Ordered, Refuse, RefuseField, Resync};
+use rebout::wire::Packet;
 use rebout::wire::WireFrame;
-use rebout::wire::control::{self, Header, Payload};
-use rebout::wire::rbn1::{self, Checksum, Flags};
-use rebout::wire::{self, Packet, rtype};
+use rebout::wire::control::{ControlHeader, ControlPacket, ControlPayload};
+use rebout::wire::rbn1::{Checksum, Flags, InputHeader, InputPacket};
+use rebout::wire::rtype::{InputFlags, RtypeHeader, RtypePacket, RtypePayload};
 use rebout::{
     Buttons, Config, Cues, Game, Inputs, Lobby, MAX_DATAGRAM, Player, Protocol, Session, SimHash, checksum,
     fields,
@@ -137,12 +138,12 @@ fn shown() -> BTreeMap<String, Vec<u8>> {
     let mut keep = |name: &str, wanted: &dyn Fn(&Packet<'_>) -> bool, from: usize, skip: usize| {
         let found = sent
             .iter()
-            .filter(|(_, by, bytes)| *by == from && wanted(&wire::decode(bytes, Flags::ALL).unwrap()))
+            .filter(|(_, by, bytes)| *by == from && wanted(&Packet::decode(bytes, Flags::ALL).unwrap()))
             .nth(skip);
         shown.insert(name.to_owned(), found.unwrap_or_else(|| panic!("no {name}")).2.clone());
     };
     let kind = |kind: u8| move |packet: &Packet<'_>| matches!(packet, Packet::Game(p) if p.payload.packet_type() as u8 == kind);
-    let message = |byte: u8| move |packet: &Packet<'_>| matches!(packet, Packet::Game(p) if matches!(p.payload, Payload::ReliableEvent(m) if m[0] == byte));
+    let message = |byte: u8| move |packet: &Packet<'_>| matches!(packet, Packet::Game(p) if matches!(p.payload, ControlPayload::ReliableEvent(m) if m[0] == byte));
     keep("hello", &message(1), 1, 0);
     keep("challenge", &message(2), 0, 0);
     keep("hello-with-cookie", &message(1), 1, 1);
@@ -158,21 +159,20 @@ fn shown() -> BTreeMap<String, Vec<u8>> {
 }
 
 /// The packets of section 18.
-fn rtype_packets() -> [(&'static str, bool, u16, rtype::Payload<'static>); 12] {
-    use rtype::{InputFlags, Payload};
+fn rtype_packets() -> [(&'static str, bool, u16, RtypePayload<'static>); 12] {
     [
-        ("hello", true, 0x2000, Payload::Hello { version: rtype::VERSION, name: "Ada" }),
-        ("ack", false, 0x7A30, Payload::Ack(0x2000)),
-        ("welcome", true, 0x7A31, Payload::Welcome { player_id: 3, seed: 42 }),
-        ("nack", false, 0, Payload::Nack(0x2000)),
-        ("input", false, 0x2002, Payload::Input(InputFlags::new(1, -1, true))),
-        ("spawn", true, 0x7A32, Payload::EntitySpawn { id: 255, kind: 2, x: 640, y: 100 }),
-        ("update", false, 0x125A, Payload::EntityUpdate { id: 0x0310, x: 400, y: 80 }),
-        ("destroy", true, 0x7A40, Payload::EntityDestroy { id: 255 }),
-        ("hit", true, 0x7A41, Payload::HitEvent { id: 3, damage: 1 }),
-        ("heartbeat", false, 0x7A42, Payload::Heartbeat),
-        ("leave", true, 0x2100, Payload::PlayerLeave),
-        ("left", true, 0x7B00, Payload::PlayerLeft { player_id: 3 }),
+        ("hello", true, 0x2000, RtypePayload::Hello { version: RtypePacket::VERSION, name: "Ada" }),
+        ("ack", false, 0x7A30, RtypePayload::Ack(0x2000)),
+        ("welcome", true, 0x7A31, RtypePayload::Welcome { player_id: 3, seed: 42 }),
+        ("nack", false, 0, RtypePayload::Nack(0x2000)),
+        ("input", false, 0x2002, RtypePayload::Input(InputFlags::new(1, -1, true))),
+        ("spawn", true, 0x7A32, RtypePayload::EntitySpawn { id: 255, kind: 2, x: 640, y: 100 }),
+        ("update", false, 0x125A, RtypePayload::EntityUpdate { id: 0x0310, x: 400, y: 80 }),
+        ("destroy", true, 0x7A40, RtypePayload::EntityDestroy { id: 255 }),
+        ("hit", true, 0x7A41, RtypePayload::HitEvent { id: 3, damage: 1 }),
+        ("heartbeat", false, 0x7A42, RtypePayload::Heartbeat),
+        ("leave", true, 0x2100, RtypePayload::PlayerLeave),
+        ("left", true, 0x7B00, RtypePayload::PlayerLeft { player_id: 3 }),
     ]
 }
 
@@ -181,9 +181,11 @@ fn every_block_of_bytes_on_the_page_is_what_the_code_sends() {
     let mut expected = shown();
     let mut put = |name: &str, bytes: &[u8]| expected.insert(name.to_owned(), bytes.to_vec());
     let mut buf = [0; MAX_DATAGRAM];
-    let header = Header { sequence: 0x0102, ack: 0x8001, ack_bits: 0b101 };
-    for (name, payload) in [("heartbeat", Payload::Heartbeat), ("disconnect", Payload::Disconnect)] {
-        let len = control::encode(&header, &payload, &mut buf).unwrap();
+    let header = ControlHeader { sequence: 0x0102, ack: 0x8001, ack_bits: 0b101 };
+    for (name, payload) in
+        [("heartbeat", ControlPayload::Heartbeat), ("disconnect", ControlPayload::Disconnect)]
+    {
+        let len = ControlPacket::encode(&header, &payload, &mut buf).unwrap();
         put(name, &buf[..len]);
     }
     let refuse = Refuse { nonce: 0x1122_3344_5566_7788, field: RefuseField::FrameRate, ours: 60, theirs: 50 };
@@ -211,16 +213,16 @@ fn every_block_of_bytes_on_the_page_is_what_the_code_sends() {
         let len = message.encode(&mut buf).unwrap();
         put(name, &buf[..len]);
     }
-    let header = rbn1::Header {
+    let header = InputHeader {
         start_frame: WireFrame(0x0100_001E),
         ack_frame: WireFrame(0x0100_001C),
         checksum: Some(Checksum { frame: WireFrame(0x0100_001E), value: 0x41B7_3DB7 }),
         ..Default::default()
     };
-    let len = rbn1::encode(&header, [Buttons(1), Buttons(0x8009)], &mut buf).unwrap();
+    let len = InputPacket::encode(&header, [Buttons(1), Buttons(0x8009)], &mut buf).unwrap();
     put("rbn1", &buf[..len]);
     for (name, asks_ack, sequence, payload) in rtype_packets() {
-        let len = rtype::encode(rtype::Header { asks_ack, sequence }, &payload, &mut buf).unwrap();
+        let len = RtypePacket::encode(RtypeHeader { asks_ack, sequence }, &payload, &mut buf).unwrap();
         put(&format!("rtype-{name}"), &buf[..len]);
     }
 

@@ -5,9 +5,10 @@ use rebout::lab::wire::message::{
     Challenge, DecodeError, EncodeError, Extensions, ForeignHello, HELLO_LEN, Hello, Kind, Leaving,
     LeavingWhy, MAX_AUTOPSY, MAX_LEN, MAX_USER, Message, Offer, Ordered, Refuse, RefuseField, Resync,
 };
+use rebout::wire::Packet;
 use rebout::wire::WireFrame;
+use rebout::wire::control::{ControlHeader, ControlPacket, ControlPayload};
 use rebout::wire::rbn1::Flags;
-use rebout::wire::{self, control};
 use rebout::{MAX_DATAGRAM, Player};
 
 /// Shorter HELLOs are of no version.
@@ -251,7 +252,7 @@ fn a_hello_of_another_version_shows_its_version_whatever_follows() {
 fn no_answer_to_a_hello_is_longer_than_it() {
     let mut buf = [0; MAX_DATAGRAM];
     let user_data = [7; 64];
-    let header = control::Header::default();
+    let header = ControlHeader::default();
     let mut sent = |message: Message<'_>| message.encode_packet(&header, &mut buf).unwrap();
     let shortest = sent(Message::Hello(Hello { user_data: b"", ..HELLO }));
     assert_eq!(shortest, sent(Message::Hello(Hello { user_data: &user_data, ..HELLO })));
@@ -289,7 +290,7 @@ fn what_decoding_would_refuse_is_not_encoded() {
 
 #[test]
 fn every_buffer_that_is_too_small_is_refused_with_the_length_needed() {
-    let header = control::Header { sequence: 1, ack: 2, ack_bits: 3 };
+    let header = ControlHeader { sequence: 1, ack: 2, ack_bits: 3 };
     for (message, bytes) in golden() {
         for room in 0..bytes.len() {
             let error = EncodeError::Room { len: bytes.len(), room };
@@ -302,8 +303,8 @@ fn every_buffer_that_is_too_small_is_refused_with_the_length_needed() {
         }
         let mut exact = vec![0xA5; len];
         assert_eq!(message.encode_packet(&header, &mut exact), Ok(len));
-        let packet = control::Packet { header, payload: control::Payload::ReliableEvent(&bytes) };
-        assert_eq!(wire::decode(&exact, Flags::ALL), Ok(wire::Packet::Game(packet)));
+        let packet = ControlPacket { header, payload: ControlPayload::ReliableEvent(&bytes) };
+        assert_eq!(Packet::decode(&exact, Flags::ALL), Ok(Packet::Game(packet)));
     }
 }
 
@@ -312,13 +313,13 @@ fn the_longest_message_fits_a_datagram() {
     let mut buf = [0; MAX_DATAGRAM];
     let bytes = [1; MAX_AUTOPSY];
     let message = Message::Ordered { number: 0, body: Ordered::Autopsy(&bytes) };
-    assert_eq!(message.encode_packet(&control::Header::default(), &mut buf), Ok(15 + MAX_LEN));
+    assert_eq!(message.encode_packet(&ControlHeader::default(), &mut buf), Ok(15 + MAX_LEN));
 }
 
 #[test]
 fn a_datagram_is_judged_by_the_format_it_begins_as() {
-    fn verdict(bytes: &[u8]) -> Result<wire::Packet<'_>, (Option<&'static str>, &'static str)> {
-        wire::decode(bytes, Flags::ALL).map_err(|error| (error.format(), error.rule()))
+    fn verdict(bytes: &[u8]) -> Result<Packet<'_>, (Option<&'static str>, &'static str)> {
+        Packet::decode(bytes, Flags::ALL).map_err(|error| (error.format(), error.rule()))
     }
     assert_eq!(verdict(b""), Err((None, "too-short")));
     assert_eq!(verdict(b"RBN"), Err((None, "too-short")));
@@ -327,10 +328,10 @@ fn a_datagram_is_judged_by_the_format_it_begins_as() {
     assert_eq!(verdict(&[0; 14]), Err((None, "too-short")));
     assert_eq!(verdict(&[0; 15]), Err((None, "magic")));
     assert_eq!(verdict(b"RBN2\x01\0\0\0\0\0\x01\0\0\0\0\0\0"), Err((None, "magic")));
-    assert!(matches!(verdict(b"RBN1\x01\0\0\0\0\0\x01\0\0\0\0\0\0"), Ok(wire::Packet::Rbn1(_))));
-    assert!(matches!(verdict(b"GAME\0\0\0\0\0\0\0\0\x09\0\0"), Ok(wire::Packet::Game(_))));
+    assert!(matches!(verdict(b"RBN1\x01\0\0\0\0\0\x01\0\0\0\0\0\0"), Ok(Packet::Rbn1(_))));
+    assert!(matches!(verdict(b"GAME\0\0\0\0\0\0\0\0\x09\0\0"), Ok(Packet::Game(_))));
     assert_eq!(
-        wire::decode(&[0xAB; 15], Flags::ALL).unwrap_err().to_string(),
+        Packet::decode(&[0xAB; 15], Flags::ALL).unwrap_err().to_string(),
         "no format begins with [AB, AB, AB, AB]"
     );
 }
@@ -385,6 +386,6 @@ proptest! {
         if let Err(error) = Message::decode(&bytes) {
             prop_assert!(!error.to_string().is_empty());
         }
-        let _ = wire::decode(&bytes, Flags::ALL);
+        let _ = Packet::decode(&bytes, Flags::ALL);
     }
 }

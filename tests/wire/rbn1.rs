@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 use rebout::wire::WireFrame;
-use rebout::wire::rbn1::{self, Checksum, DecodeError, Flags, Header, LossCounts, TimeSync};
+use rebout::wire::rbn1::{
+    Checksum, Flags, InputDecodeError, InputEncodeError, InputHeader, InputPacket, LossCounts, TimeSync,
+};
 use rebout::{Buttons, Input};
 
 /// Every set of flags that two machines can have agreed on; bit 0 needs no agreement.
@@ -52,7 +54,7 @@ fn rule_broken(datagram: &[u8], agreed: u8) -> Option<&'static str> {
 }
 
 fn verdict(datagram: &[u8], agreed: u8) -> Option<&'static str> {
-    rbn1::decode(datagram, flags(agreed)).err().map(|error| error.rule())
+    InputPacket::decode(datagram, flags(agreed)).err().map(|error| error.rule())
 }
 
 /// Judges every length up to `longest` with flags and counts, and returns how many packets were accepted.
@@ -125,15 +127,15 @@ fn of_several_broken_rules_the_first_is_named() {
 #[test]
 fn every_reason_quotes_the_bad_value() {
     let reasons = [
-        (DecodeError::TooShort { len: 14 }, "14"),
-        (DecodeError::Magic { magic: *b"RBN2" }, "52, 42, 4E, 32"),
-        (DecodeError::Version { version: 9 }, "9"),
-        (DecodeError::Flags { flags: 0x82, allowed: Flags::VERSION_1 }, "0x82"),
-        (DecodeError::Flags { flags: 0x82, allowed: Flags::ALL }, "the agreed 0x0f"),
-        (DecodeError::Count { count: 33 }, "33"),
-        (DecodeError::Axes { axes: 7 }, "7"),
-        (DecodeError::Length { len: 18, expected: 17 }, "18"),
-        (DecodeError::Mark, "0"),
+        (InputDecodeError::TooShort { len: 14 }, "14"),
+        (InputDecodeError::Magic { magic: *b"RBN2" }, "52, 42, 4E, 32"),
+        (InputDecodeError::Version { version: 9 }, "9"),
+        (InputDecodeError::Flags { flags: 0x82, allowed: Flags::VERSION_1 }, "0x82"),
+        (InputDecodeError::Flags { flags: 0x82, allowed: Flags::ALL }, "the agreed 0x0f"),
+        (InputDecodeError::Count { count: 33 }, "33"),
+        (InputDecodeError::Axes { axes: 7 }, "7"),
+        (InputDecodeError::Length { len: 18, expected: 17 }, "18"),
+        (InputDecodeError::Mark, "0"),
     ];
     for (error, value) in reasons {
         assert!(error.to_string().contains(value), "{error}");
@@ -142,25 +144,26 @@ fn every_reason_quotes_the_bad_value() {
 
 #[test]
 fn values_that_would_be_refused_are_not_written() {
-    let mut buf = [0xA5; rbn1::MAX_LEN];
-    let seven = Header { axes: 7, ..Header::default() };
-    let unmarked = Header { time: Some(TimeSync { mark: 0, echo: 1, held: 1 }), ..Header::default() };
+    let mut buf = [0xA5; InputPacket::MAX_LEN];
+    let seven = InputHeader { axes: 7, ..InputHeader::default() };
+    let unmarked =
+        InputHeader { time: Some(TimeSync { mark: 0, echo: 1, held: 1 }), ..InputHeader::default() };
     for header in [seven, unmarked] {
         assert!(matches!(
-            rbn1::encode(&header, [Buttons(1)], &mut buf),
-            Err(rbn1::EncodeError::Refused(DecodeError::Axes { axes: 7 } | DecodeError::Mark))
+            InputPacket::encode(&header, [Buttons(1)], &mut buf),
+            Err(InputEncodeError::Refused(InputDecodeError::Axes { axes: 7 } | InputDecodeError::Mark))
         ));
     }
-    let wide = Header { axes: 6, ..Header::default() };
-    assert!(rbn1::encode(&wide, [Buttons(1)], &mut buf[..23]).is_err(), "24 bytes");
-    assert_eq!(buf, [0xA5; rbn1::MAX_LEN]);
-    assert_eq!(rbn1::encode(&wide, [Buttons(1)], &mut buf), Ok(24));
+    let wide = InputHeader { axes: 6, ..InputHeader::default() };
+    assert!(InputPacket::encode(&wide, [Buttons(1)], &mut buf[..23]).is_err(), "24 bytes");
+    assert_eq!(buf, [0xA5; InputPacket::MAX_LEN]);
+    assert_eq!(InputPacket::encode(&wide, [Buttons(1)], &mut buf), Ok(24));
 }
 
 /// A packet with every block, byte for byte.
 #[test]
 fn a_packet_with_every_block_has_the_pinned_bytes() {
-    let header = Header {
+    let header = InputHeader {
         start_frame: WireFrame(0x1234_5678),
         ack_frame: WireFrame(0x90AB_CDEF),
         checksum: Some(Checksum { frame: WireFrame(0x0102_0304), value: 0x41B7_3DB7 }),
@@ -169,8 +172,8 @@ fn a_packet_with_every_block_has_the_pinned_bytes() {
         axes: 2,
     };
     let input = Input::from(Buttons(0x8001)).with_axis(0, -127).with_axis(1, 64).with_axis(2, 9);
-    let mut buf = [0; rbn1::MAX_LEN];
-    let len = rbn1::encode(&header, [input], &mut buf).unwrap();
+    let mut buf = [0; InputPacket::MAX_LEN];
+    let len = InputPacket::encode(&header, [input], &mut buf).unwrap();
     #[rustfmt::skip]
     assert_eq!(buf[..len], [
         b'R', b'B', b'N', b'1', 1, 15, 0x78, 0x56, 0x34, 0x12, 1, 0xEF, 0xCD, 0xAB, 0x90,
@@ -180,25 +183,27 @@ fn a_packet_with_every_block_has_the_pinned_bytes() {
         2,
         0x01, 0x80, 0x81, 0x40,
     ]);
-    let packet = rbn1::decode(&buf[..len], Flags::ALL).unwrap();
+    let packet = InputPacket::decode(&buf[..len], Flags::ALL).unwrap();
     assert_eq!((packet.header(), packet.input(0)), (header, Some(input.with_axes_up_to(2))));
     assert_eq!(packet.input(1), None);
     assert_eq!(packet.input(usize::MAX), None);
 }
 
-fn header() -> impl Strategy<Value = Header> {
+fn header() -> impl Strategy<Value = InputHeader> {
     let option = proptest::option::of::<(proptest::num::u32::Any, proptest::num::u32::Any)>;
     let pair = || option((any::<u32>(), any::<u32>()));
     let time = proptest::option::of((1_u16.., any::<u16>(), any::<u16>()));
     let loss = proptest::option::of((any::<u16>(), any::<u16>()));
     let frames = (any::<u32>(), any::<u32>());
-    (frames, pair(), time, loss, 0_u8..=6).prop_map(|((start, ack), checksum, time, loss, axes)| Header {
-        start_frame: WireFrame(start),
-        ack_frame: WireFrame(ack),
-        checksum: checksum.map(|(frame, value)| Checksum { frame: WireFrame(frame), value }),
-        time: time.map(|(mark, echo, held)| TimeSync { mark, echo, held }),
-        loss: loss.map(|(sent, received)| LossCounts { sent, received }),
-        axes,
+    (frames, pair(), time, loss, 0_u8..=6).prop_map(|((start, ack), checksum, time, loss, axes)| {
+        InputHeader {
+            start_frame: WireFrame(start),
+            ack_frame: WireFrame(ack),
+            checksum: checksum.map(|(frame, value)| Checksum { frame: WireFrame(frame), value }),
+            time: time.map(|(mark, echo, held)| TimeSync { mark, echo, held }),
+            loss: loss.map(|(sent, received)| LossCounts { sent, received }),
+            axes,
+        }
     })
 }
 
@@ -215,9 +220,9 @@ proptest! {
         header in header(),
         inputs in proptest::collection::vec(input(), 1..=32),
     ) {
-        let mut buf = [0xA5; rbn1::MAX_LEN];
-        let len = rbn1::encode(&header, inputs.iter().copied(), &mut buf).unwrap();
-        let packet = rbn1::decode(&buf[..len], Flags::ALL).unwrap();
+        let mut buf = [0xA5; InputPacket::MAX_LEN];
+        let len = InputPacket::encode(&header, inputs.iter().copied(), &mut buf).unwrap();
+        let packet = InputPacket::decode(&buf[..len], Flags::ALL).unwrap();
         prop_assert_eq!(packet.header(), header);
         let sent: Vec<Input> = inputs.iter().map(|input| input.with_axes_up_to(header.axes)).collect();
         prop_assert_eq!(packet.inputs().collect::<Vec<_>>(), sent);
@@ -239,9 +244,9 @@ proptest! {
             bytes[at_axes] = axes;
         }
         bytes.truncate(at_axes + wide + usize::from(count) * (2 + wide * usize::from(axes)));
-        let packet = rbn1::decode(&bytes, Flags::ALL).unwrap();
-        let mut buf = [0xA5; rbn1::MAX_LEN];
-        let len = rbn1::encode(&packet.header(), packet.inputs(), &mut buf).unwrap();
+        let packet = InputPacket::decode(&bytes, Flags::ALL).unwrap();
+        let mut buf = [0xA5; InputPacket::MAX_LEN];
+        let len = InputPacket::encode(&packet.header(), packet.inputs(), &mut buf).unwrap();
         prop_assert_eq!(&buf[..len], &bytes[..]);
     }
 
@@ -255,7 +260,7 @@ proptest! {
             bytes[5] &= 15;
         }
         prop_assert_eq!(verdict(&bytes, agreed), rule_broken(&bytes, agreed));
-        if let Ok(packet) = rbn1::decode(&bytes, Flags::ALL) {
+        if let Ok(packet) = InputPacket::decode(&bytes, Flags::ALL) {
             prop_assert_eq!(packet.inputs().count(), packet.count());
         }
     }

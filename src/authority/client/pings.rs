@@ -2,7 +2,7 @@
 
 use crate::peer::entropy::Entropy;
 use crate::time::{Span, Time};
-use crate::wire::control::ping_value;
+use crate::wire::control::ControlPacket;
 
 /// Pings come ten times a second at first, so that the mean is good within three seconds, and once a second then.
 const QUICK_FOR: Span = Span::from_secs(3);
@@ -47,7 +47,7 @@ impl Pings {
 
     /// The value of a ping that goes out now.
     pub(super) fn next(&mut self, now: Time) -> u64 {
-        let value = ping_value(self.entropy.next_u64());
+        let value = ControlPacket::ping_value(self.entropy.next_u64());
         self.outstanding[self.sent % OUTSTANDING] = Some((value, now));
         self.sent += 1;
         self.due = now + if now.since(self.begun) < QUICK_FOR { QUICK_EVERY } else { SLOW_EVERY };

@@ -151,7 +151,7 @@ impl Door {
 mod tests {
     use super::*;
     use crate::time::Span;
-    use crate::wire::control::{Header, Payload, decode, encode};
+    use crate::wire::control::{ControlHeader, ControlPacket, ControlPayload};
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
@@ -167,9 +167,10 @@ mod tests {
         Door::new(&config, Entropy::new(1))
     }
 
-    fn packet(sequence: u16, ack: u16, payload: &Payload<'_>) -> Vec<u8> {
+    fn packet(sequence: u16, ack: u16, payload: &ControlPayload<'_>) -> Vec<u8> {
         let mut buf = [0; 64];
-        let len = encode(&Header { sequence, ack, ack_bits: 0 }, payload, &mut buf).unwrap();
+        let len =
+            ControlPacket::encode(&ControlHeader { sequence, ack, ack_bits: 0 }, payload, &mut buf).unwrap();
         buf[..len].to_vec()
     }
 
@@ -177,14 +178,16 @@ mod tests {
     fn answered(door: &mut Door, from: SocketAddr) -> u16 {
         let (to, answer) = door.next_answer().expect("an answer");
         assert_eq!(to, from);
-        decode(&answer.bytes[..answer.len]).unwrap().header.sequence
+        ControlPacket::decode(&answer.bytes[..answer.len]).unwrap().header.sequence
     }
 
     /// Asks and proves the address; returns the number of the first challenge.
     fn prove(door: &mut Door, now: Time, from: SocketAddr) -> u16 {
-        door.hear(now, from, &packet(1, 0, &Payload::ConnectReq), Some(7)).unwrap();
+        door.hear(now, from, &packet(1, 0, &ControlPayload::ConnectReq), Some(7)).unwrap();
         let proof = answered(door, from);
-        assert!(door.hear(now, from, &packet(2, proof, &Payload::Heartbeat), Some(7)).unwrap().is_none());
+        assert!(
+            door.hear(now, from, &packet(2, proof, &ControlPayload::Heartbeat), Some(7)).unwrap().is_none()
+        );
         answered(door, from)
     }
 
@@ -228,11 +231,11 @@ mod tests {
             let mut number = prove(&mut door, at(0), from);
             for n in 1..4 {
                 let now = at(u64::from(n) * 25);
-                let heard = door.hear(now, from, &packet(2 + n, number, &Payload::Heartbeat), Some(7));
+                let heard = door.hear(now, from, &packet(2 + n, number, &ControlPayload::Heartbeat), Some(7));
                 assert!(heard.unwrap().is_none(), "{n} challenges");
                 number = answered(&mut door, from);
             }
-            let heard = door.hear(at(100), from, &packet(9, number, &Payload::Heartbeat), offer);
+            let heard = door.hear(at(100), from, &packet(9, number, &ControlPayload::Heartbeat), offer);
             assert_eq!(matches!(heard, Ok(Some(Newcomer { id: 7, .. }))), is_seated, "{offer:?}");
             assert!(!has_trial(&door, from));
         }
@@ -242,9 +245,9 @@ mod tests {
     fn a_ping_in_a_trial_is_answered_with_its_pong() {
         let (mut door, from) = (door(3), addr(1, 1));
         let number = prove(&mut door, at(0), from);
-        door.hear(at(25), from, &packet(3, number, &Payload::Ping(77)), Some(7)).unwrap();
+        door.hear(at(25), from, &packet(3, number, &ControlPayload::Ping(77)), Some(7)).unwrap();
         let (_, answer) = door.next_answer().expect("an answer");
-        let packet = decode(&answer.bytes[..answer.len]).unwrap();
-        assert_eq!((packet.payload, packet.header.ack), (Payload::Pong(77), 3));
+        let packet = ControlPacket::decode(&answer.bytes[..answer.len]).unwrap();
+        assert_eq!((packet.payload, packet.header.ack), (ControlPayload::Pong(77), 3));
     }
 }

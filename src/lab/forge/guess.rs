@@ -1,12 +1,13 @@
 //! Blind guesses: datagrams of a stranger who can forge the peer's address and sees nothing of the traffic.
 
 use crate::net::link::Seeded;
-use crate::wire::control::{self, Entries, Header, Payload, PlayerInput, Snapshot};
+use crate::wire::WireFrame;
+use crate::wire::control::{ControlHeader, ControlPacket, ControlPayload, Entries, PlayerInput, Snapshot};
 use crate::wire::message::{
     Challenge, Extensions, ForeignHello, Hello, Leaving, LeavingWhy, MAX_FIRST_FRAME, Message, Offer,
     Ordered, Refuse, RefuseField, Resync,
 };
-use crate::wire::{WireFrame, rbn1};
+use crate::wire::rbn1::{Checksum, InputHeader, InputPacket};
 use crate::{Buttons, MAX_DATAGRAM, Player};
 use core::num::NonZeroU8;
 use std::fmt;
@@ -73,33 +74,37 @@ impl Guesses {
         // A long run reaches what is new from further behind; a single input contradicts nothing.
         let count = if self.turn.is_multiple_of(2) { 1 } else { 1 + self.rng.below(16) as usize };
         let value = self.rng.next_u64() as u32;
-        let checksum = (self.turn == 3).then_some(rbn1::Checksum { frame: start_frame, value });
-        let header = rbn1::Header { start_frame, ack_frame, checksum, ..Default::default() };
+        let checksum = (self.turn == 3).then_some(Checksum { frame: start_frame, value });
+        let header = InputHeader { start_frame, ack_frame, checksum, ..Default::default() };
         let held = Buttons(self.bits() & 0xF);
-        rbn1::encode(&header, std::iter::repeat_n(held, count), &mut self.buf[..]).ok()
+        InputPacket::encode(&header, std::iter::repeat_n(held, count), &mut self.buf[..]).ok()
     }
 
     /// The numbers of a GAME packet. Bits would be a further guess: a packet that was skipped betrays the forger.
-    fn header(&mut self) -> Header {
-        Header { sequence: self.bits(), ack: self.bits(), ack_bits: 0 }
+    fn header(&mut self) -> ControlHeader {
+        ControlHeader { sequence: self.bits(), ack: self.bits(), ack_bits: 0 }
     }
 
     fn control(&mut self) -> Option<usize> {
         const ONE: PlayerInput = PlayerInput { sequence: 1, move_x: 0.5, move_y: -0.5, actions: 3 };
         let header = self.header();
-        let value = control::ping_value(self.rng.next_u64());
+        let value = ControlPacket::ping_value(self.rng.next_u64());
         let payload = match self.turn {
-            4 => Payload::Heartbeat,
-            5 => Payload::Ping(value),
-            6 => Payload::Pong(value),
-            7 => Payload::Disconnect,
-            8 => Payload::ConnectReq,
-            9 => Payload::ConnectAck { client_id: NonZeroU8::MIN.saturating_add(value as u8 & 1) },
-            10 => Payload::Input(ONE),
-            11 => Payload::Inputs(Entries::from(&[ONE; 2][..])),
-            _ => Payload::Snapshot(Snapshot { tick: 1, entities: Entries::from(&[][..]), last_input: None }),
+            4 => ControlPayload::Heartbeat,
+            5 => ControlPayload::Ping(value),
+            6 => ControlPayload::Pong(value),
+            7 => ControlPayload::Disconnect,
+            8 => ControlPayload::ConnectReq,
+            9 => ControlPayload::ConnectAck { client_id: NonZeroU8::MIN.saturating_add(value as u8 & 1) },
+            10 => ControlPayload::Input(ONE),
+            11 => ControlPayload::Inputs(Entries::from(&[ONE; 2][..])),
+            _ => ControlPayload::Snapshot(Snapshot {
+                tick: 1,
+                entities: Entries::from(&[][..]),
+                last_input: None,
+            }),
         };
-        control::encode(&header, &payload, &mut self.buf[..]).ok()
+        ControlPacket::encode(&header, &payload, &mut self.buf[..]).ok()
     }
 
     fn message(&mut self) -> Option<usize> {

@@ -2,7 +2,7 @@
 
 use super::message_of;
 use crate::lab::{Bout, HOST, JOINER, Overheard};
-use crate::wire::control::Header;
+use crate::wire::control::ControlHeader;
 use crate::wire::message::Message;
 use crate::{Game, Input};
 
@@ -19,7 +19,7 @@ pub struct Knows {
     /// The buttons of the newest input that the victim has.
     pub newest: Input,
     /// The header that the victim takes for its peer's next.
-    pub header: Header,
+    pub header: ControlHeader,
     /// The number of the victim's newest control packet.
     pub victims: u16,
     /// The joiner's nonce.
@@ -59,7 +59,7 @@ impl Knows {
             known: first,
             sent: first,
             newest: here.heard_newest,
-            header: Header::default(),
+            header: ControlHeader::default(),
             victims: 0,
             nonce,
             token,
@@ -90,9 +90,9 @@ impl Knows {
         // The peer's own acks are the ones that the victim certainly takes.
         let said = there.header.unwrap_or_default();
         self.header = if said.ack == 0 {
-            Header { sequence: newest(there).wrapping_add(1), ack: newest(here), ack_bits: 0 }
+            ControlHeader { sequence: newest(there).wrapping_add(1), ack: newest(here), ack_bits: 0 }
         } else {
-            Header { sequence: newest(there).wrapping_add(1), ..said }
+            ControlHeader { sequence: newest(there).wrapping_add(1), ..said }
         };
         self
     }

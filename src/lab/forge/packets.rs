@@ -2,10 +2,10 @@
 //!
 //! A packet that cannot be encoded at all is a mistake of the test that forges it, and panics.
 
-use crate::wire::control::{self, Header, Payload};
+use crate::wire::control::{ControlHeader, ControlPacket, ControlPayload};
 use crate::wire::message::{Hello, Message, Offer};
-use crate::wire::rbn1;
-use crate::wire::{self, Packet, WireFrame};
+use crate::wire::rbn1::{Checksum, Flags, InputHeader, InputPacket};
+use crate::wire::{Packet, WireFrame};
 use crate::{Config, Input, MAX_DATAGRAM, Player};
 
 /// The name of a datagram: `RBN1`, the type of a control packet, the kind of a message, or the rule that it breaks.
@@ -18,11 +18,11 @@ use crate::{Config, Input, MAX_DATAGRAM, Player};
 /// ```
 #[must_use]
 pub fn label(datagram: &[u8]) -> String {
-    match wire::decode(datagram, rbn1::Flags::ALL) {
+    match Packet::decode(datagram, Flags::ALL) {
         Err(error) => error.to_string(),
         Ok(Packet::Rbn1(_)) => "RBN1".into(),
         Ok(Packet::Game(packet)) => match packet.payload {
-            Payload::ReliableEvent(payload) => match Message::decode(payload) {
+            ControlPayload::ReliableEvent(payload) => match Message::decode(payload) {
                 Ok(message) => message.kind().to_string(),
                 Err(error) => error.to_string(),
             },
@@ -34,8 +34,8 @@ pub fn label(datagram: &[u8]) -> String {
 /// The message in a datagram, if there is one.
 #[must_use]
 pub fn message_of(datagram: &[u8]) -> Option<Message<'_>> {
-    let Ok(Packet::Game(packet)) = wire::decode(datagram, rbn1::Flags::ALL) else { return None };
-    let Payload::ReliableEvent(payload) = packet.payload else { return None };
+    let Ok(Packet::Game(packet)) = Packet::decode(datagram, Flags::ALL) else { return None };
+    let ControlPayload::ReliableEvent(payload) = packet.payload else { return None };
     Message::decode(payload).ok()
 }
 
@@ -53,33 +53,35 @@ pub fn inputs_with_checksum<I: Into<Input> + Copy>(
     checksum: Option<(u32, u32)>,
     inputs: &[I],
 ) -> Vec<u8> {
-    let checksum = checksum.map(|(frame, value)| rbn1::Checksum { frame: WireFrame(frame), value });
-    let header = rbn1::Header {
+    let checksum = checksum.map(|(frame, value)| Checksum { frame: WireFrame(frame), value });
+    let header = InputHeader {
         start_frame: WireFrame(start),
         ack_frame: WireFrame(ack),
         checksum,
         ..Default::default()
     };
-    written(rbn1::MAX_LEN, |buf| rbn1::encode(&header, inputs.iter().copied(), buf).expect("a few inputs"))
+    written(InputPacket::MAX_LEN, |buf| {
+        InputPacket::encode(&header, inputs.iter().copied(), buf).expect("a few inputs")
+    })
 }
 
 /// A control packet.
 #[must_use]
-pub fn control(header: Header, payload: &Payload<'_>) -> Vec<u8> {
-    written(9_000, |buf| control::encode(&header, payload, buf).expect("a payload that fits"))
+pub fn control(header: ControlHeader, payload: &ControlPayload<'_>) -> Vec<u8> {
+    written(9_000, |buf| ControlPacket::encode(&header, payload, buf).expect("a payload that fits"))
 }
 
 /// A control packet of any type with any payload, even one that the type does not allow.
 #[must_use]
-pub fn raw(header: Header, kind: u8, payload: &[u8]) -> Vec<u8> {
-    let mut bytes = control(header, &Payload::ReliableEvent(payload));
+pub fn raw(header: ControlHeader, kind: u8, payload: &[u8]) -> Vec<u8> {
+    let mut bytes = control(header, &ControlPayload::ReliableEvent(payload));
     bytes[12] = kind;
     bytes
 }
 
 /// A message in a control packet.
 #[must_use]
-pub fn message(header: Header, message: &Message<'_>) -> Vec<u8> {
+pub fn message(header: ControlHeader, message: &Message<'_>) -> Vec<u8> {
     written(MAX_DATAGRAM, |buf| message.encode_packet(&header, buf).expect("a message that fits"))
 }
 
@@ -125,8 +127,8 @@ pub fn offer(config: &Config, nonce: u64, token: u64) -> Message<'_> {
 
 /// A header with an offset added to its sequence and to its ack.
 #[must_use]
-pub fn shifted(header: Header, sequence: i32, ack: i32) -> Header {
-    Header {
+pub fn shifted(header: ControlHeader, sequence: i32, ack: i32) -> ControlHeader {
+    ControlHeader {
         sequence: header.sequence.wrapping_add(sequence as u16),
         ack: header.ack.wrapping_add(ack as u16),
         ..header

@@ -9,7 +9,7 @@ use crate::session::advice::{DelayAdvice, advise_delay};
 use crate::session::config::Config;
 use crate::session::liveness::BELIEVED_AFTER;
 use crate::time::{Span, Time};
-use crate::wire::control::Header;
+use crate::wire::control::ControlHeader;
 use crate::wire::message::{Extensions, Hello, Message, Offer, Refuse, RefuseField};
 use core::num::NonZeroU8;
 
@@ -57,7 +57,7 @@ pub(super) enum HostStage {
     Declined {
         /// Whether a REFUSE is to be sent, in answer to the HELLO with `header`.
         answer: bool,
-        header: Header,
+        header: ControlHeader,
     },
     Offered {
         terms: Agreed,
@@ -106,7 +106,7 @@ impl Hosting {
     }
 
     /// Notes a repeated HELLO of the guest, and sends the REFUSE or OFFER again if there was one.
-    pub(super) fn hello_again(&mut self, now: Time, header: Header) {
+    pub(super) fn hello_again(&mut self, now: Time, header: ControlHeader) {
         // The cookie proves the HELLO.
         self.link.heard_even_if_far(header);
         self.heard(now);
@@ -132,7 +132,7 @@ impl Hosting {
     }
 
     /// Whether this header acks one of the newest OFFERs.
-    pub(super) fn offer_arrived(&self, header: Header) -> bool {
+    pub(super) fn offer_arrived(&self, header: ControlHeader) -> bool {
         match &self.stage {
             HostStage::Offered { sent_as, .. } => {
                 sent_as.iter().flatten().any(|offer| Sequences::acknowledges(header, *offer))

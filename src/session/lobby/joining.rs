@@ -11,7 +11,7 @@ use crate::session::config::Config;
 use crate::time::{Span, Time};
 use crate::trace;
 use crate::wire::Numbering;
-use crate::wire::control::{Header, Payload};
+use crate::wire::control::{ControlHeader, ControlPayload};
 use crate::wire::message::{Challenge, Hello, Message, Offer, Refuse, RefuseField};
 use core::time::Duration;
 use std::net::SocketAddr;
@@ -70,7 +70,7 @@ impl Joining {
 
     /// Checks the sequence number and the acks of a packet from the host. Before the first OFFER only the acks are
     /// checked: the host's sequence numbers are unknown until then, and a forged packet must not set them.
-    pub(super) fn check(&self, header: Header) -> Result<(), Refusal> {
+    pub(super) fn check(&self, header: ControlHeader) -> Result<(), Refusal> {
         if self.offer.is_some() { self.link.check(header) } else { self.link.check_ack(header) }
     }
 
@@ -79,7 +79,7 @@ impl Joining {
         &mut self,
         now: Time,
         config: &Config,
-        header: Header,
+        header: ControlHeader,
         message: &Message<'_>,
     ) -> Result<Result<(), LobbyError>, Refusal> {
         let (Message::Challenge(Challenge { nonce, .. })
@@ -185,7 +185,7 @@ impl Joining {
         self.next = now + RETRANSMIT_AFTER;
         self.sends = self.sends.wrapping_add(1);
         if self.offer.is_some() && self.sends % HELLO_AGAIN_EVERY != 1 {
-            return self.link.write(now, &Payload::ConnectReq, buf);
+            return self.link.write(now, &ControlPayload::ConnectReq, buf);
         }
         self.write_hello(now, config, buf)
     }

@@ -17,7 +17,7 @@ use crate::peer::link::Link;
 use crate::peer::refusal::Refusals;
 use crate::protocol::{Authenticated, ConnectionStep};
 use crate::time::{Span, Time};
-use crate::wire::control::Header;
+use crate::wire::control::ControlHeader;
 use crate::wire::message::MAX_FIRST_FRAME;
 use crate::wire::{Numbering, WireFrame};
 use crate::{Player, Protocol, canonical, trace};
@@ -175,7 +175,7 @@ impl Lobby {
         if let Role::Host(hosting) = &mut self.role
             && matches!(hosting.stage, HostStage::Incoming)
         {
-            hosting.stage = HostStage::Declined { answer: false, header: Header::default() };
+            hosting.stage = HostStage::Declined { answer: false, header: ControlHeader::default() };
         }
     }
 
@@ -235,7 +235,7 @@ impl Lobby {
     }
 
     /// Ends the handshake, if there is an offer: its terms are agreed. `confirmed` is the header of a CONNECT_REQ.
-    fn conclude(&mut self, confirmed: Option<Header>) {
+    fn conclude(&mut self, confirmed: Option<ControlHeader>) {
         self.role = match core::mem::replace(&mut self.role, Role::Waiting) {
             Role::Host(hosting) => match hosting.stage {
                 HostStage::Offered { mut terms, .. } => {

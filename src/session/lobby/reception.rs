@@ -9,16 +9,16 @@ use crate::peer::link::Link;
 use crate::peer::refusal::{Refusal, Rejected};
 use crate::protocol::PeerRole;
 use crate::time::Time;
-use crate::wire::control::{self, Header, Payload};
+use crate::wire::Packet;
+use crate::wire::control::{ControlHeader, ControlPacket, ControlPayload};
 use crate::wire::message::{Hello, Message, Refuse, RefuseField};
 use crate::wire::rbn1::{Flags, InputPacket};
-use crate::wire::{self, Packet};
 use crate::{Frame, trace};
 use std::net::SocketAddr;
 
 impl Lobby {
     pub(super) fn receive(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) -> Result<(), Rejected> {
-        match wire::decode(datagram, self.flags())? {
+        match Packet::decode(datagram, self.flags())? {
             Packet::Rbn1(packet) => Ok(self.input(from, &packet)?),
             Packet::Game(packet) => self.control(now, from, &packet),
         }
@@ -64,8 +64,8 @@ impl Lobby {
         Ok(())
     }
 
-    fn control(&mut self, now: Time, from: SocketAddr, packet: &control::Packet<'_>) -> Result<(), Rejected> {
-        if let Payload::ReliableEvent(payload) = packet.payload {
+    fn control(&mut self, now: Time, from: SocketAddr, packet: &ControlPacket<'_>) -> Result<(), Rejected> {
+        if let ControlPayload::ReliableEvent(payload) = packet.payload {
             let message = Message::decode(payload)?;
             return Ok(self.message(now, from, packet.header, &message)?);
         }
@@ -79,7 +79,7 @@ impl Lobby {
         &mut self,
         now: Time,
         from: SocketAddr,
-        header: Header,
+        header: ControlHeader,
         message: &Message<'_>,
     ) -> Result<(), Refusal> {
         match message {
@@ -140,7 +140,7 @@ impl Lobby {
         &mut self,
         now: Time,
         from: SocketAddr,
-        header: Header,
+        header: ControlHeader,
         hello: &Hello<'_>,
     ) -> Result<(), Refusal> {
         let visit = self.desk.hello(now, from, header, hello);
@@ -187,11 +187,11 @@ impl Lobby {
         Ok(())
     }
 
-    fn refuse_full(&mut self, to: SocketAddr, header: Header, nonce: u64) {
+    fn refuse_full(&mut self, to: SocketAddr, header: ControlHeader, nonce: u64) {
         self.desk.refuse(to, header, Refuse { nonce, field: RefuseField::Full, ours: 0, theirs: 0 });
     }
 
-    fn answer(&mut self, now: Time, header: Header, message: &Message<'_>) -> Result<(), Refusal> {
+    fn answer(&mut self, now: Time, header: ControlHeader, message: &Message<'_>) -> Result<(), Refusal> {
         let Role::Join(joining) = &mut self.role else { return Err(Refusal::OutOfPlace) };
         if let Err(error) = joining.answer(now, &self.config, header, message)? {
             self.error = Some(error);
@@ -201,14 +201,14 @@ impl Lobby {
     }
 
     /// Whether a CONNECT_REQ or CONNECT_ACK is expected from the peer at this point.
-    fn concludes(&self, packet: &control::Packet<'_>) -> bool {
+    fn concludes(&self, packet: &ControlPacket<'_>) -> bool {
         match (&self.role, packet.payload) {
-            (Role::Host(hosting), Payload::ConnectReq) => hosting.offer_arrived(packet.header),
-            (Role::Agreed(_, agreed), Payload::ConnectReq) => agreed.is_host,
-            (Role::Join(Joining { offer: Some(terms), .. }), Payload::ConnectAck { client_id }) => {
+            (Role::Host(hosting), ControlPayload::ConnectReq) => hosting.offer_arrived(packet.header),
+            (Role::Agreed(_, agreed), ControlPayload::ConnectReq) => agreed.is_host,
+            (Role::Join(Joining { offer: Some(terms), .. }), ControlPayload::ConnectAck { client_id }) => {
                 client_id == seat_number(terms.seat)
             }
-            (Role::Agreed(_, agreed), Payload::ConnectAck { client_id }) => {
+            (Role::Agreed(_, agreed), ControlPayload::ConnectAck { client_id }) => {
                 !agreed.is_host && client_id == seat_number(agreed.seat)
             }
             _ => false,
@@ -216,7 +216,7 @@ impl Lobby {
     }
 
     /// Handles any packet from the peer but messages.
-    fn connected(&mut self, now: Time, packet: &control::Packet<'_>) -> Result<(), Refusal> {
+    fn connected(&mut self, now: Time, packet: &ControlPacket<'_>) -> Result<(), Refusal> {
         // Check the packet as a whole: sequence number and acks, then its payload.
         let concludes = self.concludes(packet);
         let link = match &mut self.role {
@@ -231,12 +231,14 @@ impl Lobby {
             }
         };
         match packet.payload {
-            Payload::ConnectReq | Payload::ConnectAck { .. } if !concludes => {
+            ControlPayload::ConnectReq | ControlPayload::ConnectAck { .. } if !concludes => {
                 return Err(Refusal::OutOfPlace);
             }
-            Payload::Input(_) | Payload::Inputs(_) | Payload::Snapshot(_) => return Err(Refusal::OutOfPlace),
-            Payload::Pong(value) if !link.rtt.ponged(now, value) => return Err(Refusal::UnaskedPong),
-            Payload::Ping(value) => link.pinged(value),
+            ControlPayload::Input(_) | ControlPayload::Inputs(_) | ControlPayload::Snapshot(_) => {
+                return Err(Refusal::OutOfPlace);
+            }
+            ControlPayload::Pong(value) if !link.rtt.ponged(now, value) => return Err(Refusal::UnaskedPong),
+            ControlPayload::Ping(value) => link.pinged(value),
             _ => {}
         }
         // Record that the peer is there, or that it leaves.
@@ -244,22 +246,22 @@ impl Lobby {
         self.answered(now);
         if let Role::Host(hosting) = &mut self.role {
             match packet.payload {
-                Payload::Disconnect => hosting.farewell(now),
+                ControlPayload::Disconnect => hosting.farewell(now),
                 _ => hosting.heard(now),
             }
         }
         // Conclude the handshake, or accept the guest if this packet completed the measurement.
         match packet.payload {
-            Payload::ConnectReq => {
+            ControlPayload::ConnectReq => {
                 self.conclude(Some(packet.header));
                 if let Role::Agreed(link, agreed) = &mut self.role {
                     link.owe_connect_ack(seat_number(agreed.seat.other()));
                 }
             }
-            Payload::ConnectAck { .. } => self.conclude(None),
+            ControlPayload::ConnectAck { .. } => self.conclude(None),
             // A joiner retransmits until it is answered or gives up; after the agreement only the session ends the
             // match.
-            Payload::Disconnect => {}
+            ControlPayload::Disconnect => {}
             _ => self.decide(now),
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! The blocks of an RBN1 packet between its header and its inputs, and the flags that announce them.
 
-use super::{AT_FLAGS, BLOCKS_LEN, CHECKSUM_LEN, DecodeError, HEADER_LEN};
+use super::{AT_FLAGS, BLOCKS_LEN, CHECKSUM_LEN, HEADER_LEN, InputDecodeError};
 use crate::MAX_AXES;
 use crate::wire::bytes::Writer;
 use crate::wire::numbering::WireFrame;
@@ -128,12 +128,12 @@ impl Blocks {
     }
 
     /// Checks the values that a receiver would refuse.
-    pub(super) fn check(&self) -> Result<(), DecodeError> {
+    pub(super) fn check(&self) -> Result<(), InputDecodeError> {
         if self.axes > MAX_AXES {
-            return Err(DecodeError::Axes { axes: self.axes });
+            return Err(InputDecodeError::Axes { axes: self.axes });
         }
         if self.time.is_some_and(|time| time.mark == 0) {
-            return Err(DecodeError::Mark);
+            return Err(InputDecodeError::Mark);
         }
         Ok(())
     }
@@ -189,13 +189,13 @@ pub(super) fn cut_time(packet: &mut [u8], len: usize) -> usize {
 
 /// The number of axes in the axes block, the last in `rest`, the bytes after the header; 0 if `flags` announce none. A
 /// datagram that ends before its axes block counts as one with an axis, the shortest that the flags allow.
-pub(super) fn axes(flags: Flags, rest: &[u8]) -> Result<u8, DecodeError> {
+pub(super) fn axes(flags: Flags, rest: &[u8]) -> Result<u8, InputDecodeError> {
     if !flags.has(Flags::AXES) {
         return Ok(0);
     }
     match rest.get(flags.blocks_len() - AXES_LEN) {
         None => Ok(1),
         Some(&axes) if (1..=MAX_AXES).contains(&axes) => Ok(axes),
-        Some(&axes) => Err(DecodeError::Axes { axes }),
+        Some(&axes) => Err(InputDecodeError::Axes { axes }),
     }
 }

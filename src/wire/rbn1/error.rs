@@ -1,24 +1,24 @@
 //! Why a datagram is not an RBN1 packet, and why a packet cannot be written.
 
-use super::{Flags, HEADER_LEN, MAX_INPUTS, VERSION};
+use super::{Flags, HEADER_LEN, InputPacket, MAX_INPUTS};
 use crate::MAX_AXES;
 use core::fmt;
 
 /// Why a datagram is not an RBN1 packet. The rules are checked in this order, and the first one broken is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum DecodeError {
+pub enum InputDecodeError {
     /// The datagram is shorter than a header.
     TooShort {
         /// Length of the datagram.
         len: usize,
     },
-    /// The first four bytes are not [`MAGIC`](super::MAGIC).
+    /// The first four bytes are not [`InputPacket::MAGIC`].
     Magic {
         /// The bytes found.
         magic: [u8; 4],
     },
-    /// The version is not [`VERSION`].
+    /// The version is not [`InputPacket::VERSION`].
     Version {
         /// The version found.
         version: u8,
@@ -51,7 +51,7 @@ pub enum DecodeError {
     Mark,
 }
 
-impl DecodeError {
+impl InputDecodeError {
     /// A short name of the broken rule. Names never change.
     #[must_use]
     pub const fn rule(&self) -> &'static str {
@@ -68,12 +68,12 @@ impl DecodeError {
     }
 }
 
-impl fmt::Display for DecodeError {
+impl fmt::Display for InputDecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooShort { len } => write!(f, "{len} bytes are less than a header of {HEADER_LEN}"),
             Self::Magic { magic } => write!(f, "it begins with {magic:02X?}, not with \"RBN1\""),
-            Self::Version { version } => write!(f, "version {version} is not {VERSION}"),
+            Self::Version { version } => write!(f, "version {version} is not {}", InputPacket::VERSION),
             Self::Flags { flags, allowed: Flags::VERSION_1 } => {
                 write!(f, "flags {flags:#04x} have bits set beyond bit 0")
             }
@@ -90,13 +90,13 @@ impl fmt::Display for DecodeError {
     }
 }
 
-impl std::error::Error for DecodeError {}
+impl std::error::Error for InputDecodeError {}
 
 /// Why a packet cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum EncodeError {
-    /// There are no inputs, or more than [`MAX_INPUTS`].
+pub enum InputEncodeError {
+    /// There are no inputs, or more than [`InputPacket::MAX_INPUTS`].
     Count {
         /// The number of inputs.
         count: usize,
@@ -109,10 +109,10 @@ pub enum EncodeError {
         room: usize,
     },
     /// A value that would be refused on arrival: more than six axes, or a mark of 0.
-    Refused(DecodeError),
+    Refused(InputDecodeError),
 }
 
-impl fmt::Display for EncodeError {
+impl fmt::Display for InputEncodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Count { count } => write!(f, "a count of {count} inputs is outside 1..={MAX_INPUTS}"),
@@ -122,4 +122,4 @@ impl fmt::Display for EncodeError {
     }
 }
 
-impl std::error::Error for EncodeError {}
+impl std::error::Error for InputEncodeError {}

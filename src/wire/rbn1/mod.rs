@@ -20,7 +20,7 @@
 //! | bit 3 | axes | 1 | number of axes A, 1..=6 |
 //! | | inputs | (2 + A) a frame | buttons u16, then A axes i8, oldest first |
 //!
-//! [`decode`] checks all of that once, and the accessors of [`InputPacket`] can neither fail nor panic. Frame numbers
+//! [`InputPacket::decode`] checks all of that once, and the accessors of [`InputPacket`] can neither fail nor panic. Frame numbers
 //! are those on the wire, which are offset from those of the match; here they are opaque.
 
 mod blocks;
@@ -28,7 +28,7 @@ mod error;
 mod packet;
 
 pub use blocks::{Checksum, Flags, LossCounts, TimeSync};
-pub use error::{DecodeError, EncodeError};
+pub use error::{InputDecodeError, InputEncodeError};
 pub use packet::InputPacket;
 
 use super::bytes::Writer;
@@ -36,21 +36,8 @@ use super::numbering::WireFrame;
 use crate::{Input, MAX_AXES};
 use blocks::Blocks;
 
-/// The first four bytes of every packet.
-pub const MAGIC: [u8; 4] = *b"RBN1";
-/// The version of the format.
-pub const VERSION: u8 = 1;
-/// Length of the header without any block.
-pub const HEADER_LEN: usize = 15;
-/// Length of the header with a checksum block.
-pub const HEADER_WITH_CHECKSUM_LEN: usize = HEADER_LEN + CHECKSUM_LEN;
-/// The most inputs that one packet carries.
-pub const MAX_INPUTS: usize = 32;
-/// Length of the longest packet without extensions.
-pub const MAX_PLAIN_LEN: usize = HEADER_WITH_CHECKSUM_LEN + MAX_INPUTS * INPUT_LEN;
-/// Length of the longest packet, with every block and every axis.
-pub const MAX_LEN: usize = HEADER_LEN + BLOCKS_LEN + MAX_INPUTS * (INPUT_LEN + MAX_AXES as usize);
-
+const HEADER_LEN: usize = InputPacket::HEADER_LEN;
+const MAX_INPUTS: usize = InputPacket::MAX_INPUTS;
 const CHECKSUM_LEN: usize = 8;
 /// Length of all blocks together.
 const BLOCKS_LEN: usize = 19;
@@ -64,7 +51,7 @@ const AT_ACK_FRAME: usize = 11;
 
 /// The fields of a packet before its inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Header {
+pub struct InputHeader {
     /// The frame of the first input, as numbered on the wire.
     pub start_frame: WireFrame,
     /// Ack: the newest frame up to which the sender has all of the receiver's inputs, as numbered on the wire.
@@ -79,7 +66,7 @@ pub struct Header {
     pub axes: u8,
 }
 
-impl Header {
+impl InputHeader {
     fn blocks(&self) -> Blocks {
         Blocks { checksum: self.checksum, time: self.time, loss: self.loss, axes: self.axes }
     }
@@ -91,64 +78,138 @@ impl Header {
     }
 }
 
-/// Writes a packet to the front of `buf` and returns its length. Bytes after the packet stay as they were, and axes beyond
-/// [`Header::axes`] are left out.
-///
-/// ```
-/// use rebout::Buttons;
-/// use rebout::wire::WireFrame;
-/// use rebout::wire::rbn1::{self, Flags, Header};
-///
-/// let header = Header { start_frame: WireFrame(1), ack_frame: WireFrame(2), ..Header::default() };
-/// let mut buf = [0; rbn1::MAX_LEN];
-/// let len = rbn1::encode(&header, [Buttons(3)], &mut buf)?;
-/// let packet = rbn1::decode(&buf[..len], Flags::VERSION_1).expect("what was just encoded");
-/// assert_eq!(packet.input(0), Some(Buttons(3).into()));
-/// # Ok::<(), rbn1::EncodeError>(())
-/// ```
-///
-/// # Errors
-/// If there are no inputs or more than [`MAX_INPUTS`], if `buf` is too small, or if a block has a value that would be
-/// refused on arrival. `buf` is then unchanged.
-#[inline]
-pub fn encode<I>(header: &Header, inputs: I, buf: &mut [u8]) -> Result<usize, EncodeError>
-where
-    I: IntoIterator<Item: Into<Input>, IntoIter: ExactSizeIterator>,
-{
-    let inputs = inputs.into_iter();
-    let count = inputs.len();
-    if count.wrapping_sub(1) >= MAX_INPUTS {
-        return Err(EncodeError::Count { count });
+impl InputPacket<'_> {
+    /// The first four bytes of every packet.
+    pub const MAGIC: [u8; 4] = *b"RBN1";
+    /// The version of the format.
+    pub const VERSION: u8 = 1;
+    /// Length of the header without any block.
+    pub const HEADER_LEN: usize = 15;
+    /// Length of the header with a checksum block.
+    pub const HEADER_WITH_CHECKSUM_LEN: usize = Self::HEADER_LEN + CHECKSUM_LEN;
+    /// The most inputs that one packet carries.
+    pub const MAX_INPUTS: usize = 32;
+    /// Length of the longest packet without extensions.
+    pub const MAX_PLAIN_LEN: usize = Self::HEADER_WITH_CHECKSUM_LEN + Self::MAX_INPUTS * INPUT_LEN;
+    /// Length of the longest packet, with every block and every axis.
+    pub const MAX_LEN: usize =
+        Self::HEADER_LEN + BLOCKS_LEN + Self::MAX_INPUTS * (INPUT_LEN + MAX_AXES as usize);
+
+    /// Writes a packet to the front of `buf` and returns its length. Bytes after the packet stay as they were, and axes beyond
+    /// [`InputHeader::axes`] are left out.
+    ///
+    /// ```
+    /// use rebout::Buttons;
+    /// use rebout::wire::WireFrame;
+    /// use rebout::wire::rbn1::{Flags, InputHeader, InputPacket};
+    ///
+    /// let header = InputHeader { start_frame: WireFrame(1), ack_frame: WireFrame(2), ..InputHeader::default() };
+    /// let mut buf = [0; InputPacket::MAX_LEN];
+    /// let len = InputPacket::encode(&header, [Buttons(3)], &mut buf)?;
+    /// let packet = InputPacket::decode(&buf[..len], Flags::VERSION_1).expect("what was just encoded");
+    /// assert_eq!(packet.input(0), Some(Buttons(3).into()));
+    /// # Ok::<(), rebout::wire::rbn1::InputEncodeError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there are no inputs or more than [`Self::MAX_INPUTS`], if `buf` is too small, or if a block has a value that would be
+    /// refused on arrival. `buf` is then unchanged.
+    #[inline]
+    pub fn encode<I>(header: &InputHeader, inputs: I, buf: &mut [u8]) -> Result<usize, InputEncodeError>
+    where
+        I: IntoIterator<Item: Into<Input>, IntoIter: ExactSizeIterator>,
+    {
+        let inputs = inputs.into_iter();
+        let count = inputs.len();
+        if count.wrapping_sub(1) >= MAX_INPUTS {
+            return Err(InputEncodeError::Count { count });
+        }
+        if header.is_extended() {
+            return encode_extended(header, count, inputs.map(Into::into), buf);
+        }
+        let slots = put_plain(header, count, buf)?.as_chunks_mut().0;
+        let mut written = 0;
+        for (slot, input) in slots.iter_mut().zip(inputs) {
+            *slot = input.into().buttons().0.to_le_bytes();
+            written += 1;
+        }
+        // Fill up with neutral inputs, if the iterator was shorter than it said, rather than send old bytes of the buffer.
+        for slot in slots.iter_mut().skip(written) {
+            *slot = [0; INPUT_LEN];
+        }
+        Ok(plain_len(header, count))
     }
-    if header.is_extended() {
-        return encode_extended(header, count, inputs.map(Into::into), buf);
-    }
-    let slots = put_plain(header, count, buf)?.as_chunks_mut().0;
-    let mut written = 0;
-    for (slot, input) in slots.iter_mut().zip(inputs) {
-        *slot = input.into().buttons().0.to_le_bytes();
-        written += 1;
-    }
-    // Fill up with neutral inputs, if the iterator was shorter than it said, rather than send old bytes of the buffer.
-    for slot in slots.iter_mut().skip(written) {
-        *slot = [0; INPUT_LEN];
-    }
-    Ok(plain_len(header, count))
 }
 
-/// The same as [`encode`] for inputs whose `buttons` lie in one piece as they are on the wire: without axes they are copied
+impl<'a> InputPacket<'a> {
+    /// Decodes a datagram without copying it. The rules are checked in the order of [`InputDecodeError`]'s variants.
+    ///
+    /// `allowed` are the flags that both machines have agreed on: [`Flags::VERSION_1`] without an agreement. A checksum is always
+    /// allowed.
+    ///
+    /// # Errors
+    /// The first rule that the datagram breaks.
+    // Always inlined: as a call it would write the packet to memory and read it back, for every datagram.
+    #[inline(always)]
+    pub fn decode(datagram: &'a [u8], allowed: Flags) -> Result<Self, InputDecodeError> {
+        let len = datagram.len();
+        let Some((head, rest)) = datagram.split_first_chunk::<HEADER_LEN>() else {
+            return Err(InputDecodeError::TooShort { len });
+        };
+        let [m0, m1, m2, m3, version, flags, s0, s1, s2, s3, count, a0, a1, a2, a3] = *head;
+        let magic = [m0, m1, m2, m3];
+        if magic != Self::MAGIC {
+            return Err(InputDecodeError::Magic { magic });
+        }
+        if version != Self::VERSION {
+            return Err(InputDecodeError::Version { version });
+        }
+        let Some(flags) = allowed.or_checksum(flags) else {
+            return Err(InputDecodeError::Flags { flags, allowed });
+        };
+        if usize::from(count.wrapping_sub(1)) >= MAX_INPUTS {
+            return Err(InputDecodeError::Count { count });
+        }
+        let (start_frame, ack_frame) = ([s0, s1, s2, s3], [a0, a1, a2, a3]);
+        let (axes, blocks_len) = match flags {
+            Flags::NONE => (0, 0),
+            Flags::CHECKSUM => (0, CHECKSUM_LEN),
+            _ => (blocks::axes(flags, rest)?, flags.blocks_len()),
+        };
+        let expected = HEADER_LEN + blocks_len + usize::from(count) * (INPUT_LEN + usize::from(axes));
+        let (blocks, inputs) = match rest.split_at_checked(blocks_len) {
+            Some(parts) if len == expected => parts,
+            _ => return Err(InputDecodeError::Length { len, expected }),
+        };
+        let packet = Self {
+            start_frame: WireFrame(u32::from_le_bytes(start_frame)),
+            ack_frame: WireFrame(u32::from_le_bytes(ack_frame)),
+            flags,
+            count,
+            axes,
+            blocks,
+            inputs,
+        };
+        if flags.has(Flags::TIME) && packet.time().is_some_and(|time| time.mark == 0) {
+            return Err(InputDecodeError::Mark);
+        }
+        Ok(packet)
+    }
+}
+
+/// The same as [`InputPacket::encode`] for inputs whose `buttons` lie in one piece as they are on the wire: without axes they are copied
 /// as a whole. With axes `inputs` are used, of which there must be as many.
-// Always inlined, for the reason of `decode`.
+// Always inlined, for the reason of `InputPacket::decode`.
 #[inline(always)]
 pub(crate) fn encode_run(
-    header: &Header,
+    header: &InputHeader,
     buttons: &[[u8; INPUT_LEN]],
     inputs: impl ExactSizeIterator<Item = Input>,
     buf: &mut [u8],
-) -> Result<usize, EncodeError> {
+) -> Result<usize, InputEncodeError> {
     let count = buttons.len();
     if count.wrapping_sub(1) >= MAX_INPUTS {
-        return Err(EncodeError::Count { count });
+        return Err(InputEncodeError::Count { count });
     }
     if header.axes > 0 {
         return encode_extended(header, count, inputs, buf);
@@ -164,17 +225,22 @@ pub(crate) fn encode_run(
 
 /// Length of a packet without extensions.
 #[inline]
-const fn plain_len(header: &Header, count: usize) -> usize {
-    let header_len = if header.checksum.is_some() { HEADER_WITH_CHECKSUM_LEN } else { HEADER_LEN };
+const fn plain_len(header: &InputHeader, count: usize) -> usize {
+    let header_len =
+        if header.checksum.is_some() { InputPacket::HEADER_WITH_CHECKSUM_LEN } else { HEADER_LEN };
     header_len + count * INPUT_LEN
 }
 
 /// Writes the header of a packet without extensions, and returns the room for its inputs.
 #[inline]
-fn put_plain<'a>(header: &Header, count: usize, buf: &'a mut [u8]) -> Result<&'a mut [u8], EncodeError> {
+fn put_plain<'a>(
+    header: &InputHeader,
+    count: usize,
+    buf: &'a mut [u8],
+) -> Result<&'a mut [u8], InputEncodeError> {
     let (len, room) = (plain_len(header, count), buf.len());
     let Some((head, rest)) = buf.get_mut(..len).and_then(<[u8]>::split_first_chunk_mut::<HEADER_LEN>) else {
-        return Err(EncodeError::Room { len, room });
+        return Err(InputEncodeError::Room { len, room });
     };
     put_head(header, u8::from(header.checksum.is_some()), count, head);
     Ok(match (header.checksum, rest) {
@@ -190,15 +256,15 @@ fn put_plain<'a>(header: &Header, count: usize, buf: &'a mut [u8]) -> Result<&'a
 /// Copies a packet without its time block to the front of `copy`, and returns the length. `packet` is one that was encoded
 /// here, and `copy` is as long as the longest.
 #[inline]
-pub(crate) fn copy_without_time(packet: &[u8], copy: &mut [u8; MAX_LEN]) -> usize {
+pub(crate) fn copy_without_time(packet: &[u8], copy: &mut [u8; InputPacket::MAX_LEN]) -> usize {
     copy[..packet.len()].copy_from_slice(packet);
     if copy[AT_FLAGS] & Flags::TIME.bits() == 0 { packet.len() } else { blocks::cut_time(copy, packet.len()) }
 }
 
 #[inline]
-fn put_head(header: &Header, flags: u8, count: usize, head: &mut [u8; HEADER_LEN]) {
-    head[..AT_VERSION].copy_from_slice(&MAGIC);
-    head[AT_VERSION] = VERSION;
+fn put_head(header: &InputHeader, flags: u8, count: usize, head: &mut [u8; HEADER_LEN]) {
+    head[..AT_VERSION].copy_from_slice(&InputPacket::MAGIC);
+    head[AT_VERSION] = InputPacket::VERSION;
     head[AT_FLAGS] = flags;
     head[AT_START_FRAME..AT_COUNT].copy_from_slice(&header.start_frame.0.to_le_bytes());
     head[AT_COUNT] = count as u8;
@@ -208,11 +274,11 @@ fn put_head(header: &Header, flags: u8, count: usize, head: &mut [u8; HEADER_LEN
 /// Writes a packet with blocks beyond version 1.
 #[inline(never)]
 fn encode_extended(
-    header: &Header,
+    header: &InputHeader,
     count: usize,
     inputs: impl Iterator<Item = Input>,
     buf: &mut [u8],
-) -> Result<usize, EncodeError> {
+) -> Result<usize, InputEncodeError> {
     let (body, len) = put_extended(header, count, buf)?;
     let input_len = INPUT_LEN + usize::from(header.axes);
     // As in version 1: an iterator that is shorter than it said leaves neutral inputs.
@@ -226,75 +292,23 @@ fn encode_extended(
 /// Writes header and blocks of a packet with extensions; returns the room for its inputs, and the length of the packet.
 #[inline(never)]
 fn put_extended<'a>(
-    header: &Header,
+    header: &InputHeader,
     count: usize,
     buf: &'a mut [u8],
-) -> Result<(&'a mut [u8], usize), EncodeError> {
+) -> Result<(&'a mut [u8], usize), InputEncodeError> {
     let blocks = header.blocks();
-    blocks.check().map_err(EncodeError::Refused)?;
+    blocks.check().map_err(InputEncodeError::Refused)?;
     let flags = blocks.flags();
     let blocks_len = flags.blocks_len();
     let len = HEADER_LEN + blocks_len + count * (INPUT_LEN + usize::from(header.axes));
     let room = buf.len();
     let Some((head, rest)) = buf.get_mut(..len).and_then(<[u8]>::split_first_chunk_mut::<HEADER_LEN>) else {
-        return Err(EncodeError::Room { len, room });
+        return Err(InputEncodeError::Room { len, room });
     };
     put_head(header, flags.bits(), count, head);
     let (block_bytes, body) = rest.split_at_mut(blocks_len);
     blocks.put(&mut Writer::new(block_bytes));
     Ok((body, len))
-}
-
-/// Decodes a datagram without copying it. The rules are checked in the order of [`DecodeError`]'s variants.
-///
-/// `allowed` are the flags that both machines have agreed on: [`Flags::VERSION_1`] without an agreement. A checksum is always
-/// allowed.
-///
-/// # Errors
-/// The first rule that the datagram breaks.
-// Always inlined: as a call it would write the packet to memory and read it back, for every datagram.
-#[inline(always)]
-pub fn decode(datagram: &[u8], allowed: Flags) -> Result<InputPacket<'_>, DecodeError> {
-    let len = datagram.len();
-    let Some((head, rest)) = datagram.split_first_chunk::<HEADER_LEN>() else {
-        return Err(DecodeError::TooShort { len });
-    };
-    let [m0, m1, m2, m3, version, flags, s0, s1, s2, s3, count, a0, a1, a2, a3] = *head;
-    let magic = [m0, m1, m2, m3];
-    if magic != MAGIC {
-        return Err(DecodeError::Magic { magic });
-    }
-    if version != VERSION {
-        return Err(DecodeError::Version { version });
-    }
-    let Some(flags) = allowed.or_checksum(flags) else { return Err(DecodeError::Flags { flags, allowed }) };
-    if usize::from(count.wrapping_sub(1)) >= MAX_INPUTS {
-        return Err(DecodeError::Count { count });
-    }
-    let (start_frame, ack_frame) = ([s0, s1, s2, s3], [a0, a1, a2, a3]);
-    let (axes, blocks_len) = match flags {
-        Flags::NONE => (0, 0),
-        Flags::CHECKSUM => (0, CHECKSUM_LEN),
-        _ => (blocks::axes(flags, rest)?, flags.blocks_len()),
-    };
-    let expected = HEADER_LEN + blocks_len + usize::from(count) * (INPUT_LEN + usize::from(axes));
-    let (blocks, inputs) = match rest.split_at_checked(blocks_len) {
-        Some(parts) if len == expected => parts,
-        _ => return Err(DecodeError::Length { len, expected }),
-    };
-    let packet = InputPacket {
-        start_frame: WireFrame(u32::from_le_bytes(start_frame)),
-        ack_frame: WireFrame(u32::from_le_bytes(ack_frame)),
-        flags,
-        count,
-        axes,
-        blocks,
-        inputs,
-    };
-    if flags.has(Flags::TIME) && packet.time().is_some_and(|time| time.mark == 0) {
-        return Err(DecodeError::Mark);
-    }
-    Ok(packet)
 }
 
 /// Whether a datagram that has passed all checks has a time or a loss block.
@@ -311,7 +325,7 @@ mod tests {
     const PLAIN: [u8; 17] = [
         0x52, 0x42, 0x4E, 0x31, 0x01, 0x00, 0x01, 0x00, 0x00, 0x00, 0x01, 0x02, 0x00, 0x00, 0x00, 0x03, 0x00,
     ];
-    const PLAIN_HEADER: Header = Header {
+    const PLAIN_HEADER: InputHeader = InputHeader {
         start_frame: WireFrame(1),
         ack_frame: WireFrame(2),
         checksum: None,
@@ -324,7 +338,7 @@ mod tests {
         0x52, 0x42, 0x4E, 0x31, 0x01, 0x01, 0x78, 0x56, 0x34, 0x12, 0x03, 0xEF, 0xCD, 0xAB, 0x90, 0x04, 0x03,
         0x02, 0x01, 0xB7, 0x3D, 0xB7, 0x41, 0x34, 0x12, 0x00, 0x80, 0xFF, 0xFF,
     ];
-    const FULL_HEADER: Header = Header {
+    const FULL_HEADER: InputHeader = InputHeader {
         start_frame: WireFrame(0x1234_5678),
         ack_frame: WireFrame(0x90AB_CDEF),
         checksum: Some(Checksum { frame: WireFrame(0x0102_0304), value: 0x41B7_3DB7 }),
@@ -332,9 +346,9 @@ mod tests {
     };
     const FULL_INPUTS: [Buttons; 3] = [Buttons(0x1234), Buttons(0x8000), Buttons(0xFFFF)];
 
-    fn emitted(header: &Header, inputs: &[Buttons]) -> Vec<u8> {
+    fn emitted(header: &InputHeader, inputs: &[Buttons]) -> Vec<u8> {
         let mut buf = [0xA5; 128];
-        let len = encode(header, inputs.iter().copied(), &mut buf).unwrap();
+        let len = InputPacket::encode(header, inputs.iter().copied(), &mut buf).unwrap();
         assert!(buf[len..].iter().all(|&byte| byte == 0xA5), "wrote past the end of the packet");
         buf[..len].to_vec()
     }
@@ -360,7 +374,7 @@ mod tests {
         for (header, inputs, bytes) in
             [(PLAIN_HEADER, &[Buttons(3)][..], &PLAIN[..]), (FULL_HEADER, &FULL_INPUTS, &FULL)]
         {
-            let packet = decode(bytes, Flags::VERSION_1).unwrap();
+            let packet = InputPacket::decode(bytes, Flags::VERSION_1).unwrap();
             assert_eq!(packet.header(), header);
             assert_eq!(packet.start_frame(), header.start_frame);
             assert_eq!(packet.ack_frame(), header.ack_frame);
@@ -374,36 +388,45 @@ mod tests {
 
     #[test]
     fn a_bad_magic_is_refused() {
-        let error = decode(&with(0, 0xAD), Flags::VERSION_1).unwrap_err();
-        assert_eq!(error, DecodeError::Magic { magic: [0xAD, 0x42, 0x4E, 0x31] });
+        let error = InputPacket::decode(&with(0, 0xAD), Flags::VERSION_1).unwrap_err();
+        assert_eq!(error, InputDecodeError::Magic { magic: [0xAD, 0x42, 0x4E, 0x31] });
         assert_eq!(error.to_string(), "it begins with [AD, 42, 4E, 31], not with \"RBN1\"");
     }
 
     #[test]
     fn a_bad_version_is_refused() {
-        assert_eq!(decode(&with(4, 0xFF), Flags::VERSION_1), Err(DecodeError::Version { version: 0xFF }));
+        assert_eq!(
+            InputPacket::decode(&with(4, 0xFF), Flags::VERSION_1),
+            Err(InputDecodeError::Version { version: 0xFF })
+        );
     }
 
     #[test]
     fn a_wrong_length_is_refused() {
         assert_eq!(
-            decode(&PLAIN[..16], Flags::VERSION_1),
-            Err(DecodeError::Length { len: 16, expected: 17 })
+            InputPacket::decode(&PLAIN[..16], Flags::VERSION_1),
+            Err(InputDecodeError::Length { len: 16, expected: 17 })
         );
     }
 
     #[test]
     fn unknown_flags_are_refused() {
         assert_eq!(
-            decode(&with(5, 2), Flags::VERSION_1),
-            Err(DecodeError::Flags { flags: 2, allowed: Flags::VERSION_1 })
+            InputPacket::decode(&with(5, 2), Flags::VERSION_1),
+            Err(InputDecodeError::Flags { flags: 2, allowed: Flags::VERSION_1 })
         );
     }
 
     #[test]
     fn a_count_outside_1_to_32_is_refused() {
-        assert_eq!(decode(&with(10, 0), Flags::VERSION_1), Err(DecodeError::Count { count: 0 }));
-        assert_eq!(decode(&with(10, 33), Flags::VERSION_1), Err(DecodeError::Count { count: 33 }));
+        assert_eq!(
+            InputPacket::decode(&with(10, 0), Flags::VERSION_1),
+            Err(InputDecodeError::Count { count: 0 })
+        );
+        assert_eq!(
+            InputPacket::decode(&with(10, 33), Flags::VERSION_1),
+            Err(InputDecodeError::Count { count: 33 })
+        );
     }
 
     #[test]
@@ -411,7 +434,10 @@ mod tests {
         for count in [0, 33, 300] {
             let mut buf = [0xA5; 128];
             let inputs = vec![Buttons(1); count];
-            assert_eq!(encode(&PLAIN_HEADER, inputs, &mut buf), Err(EncodeError::Count { count }));
+            assert_eq!(
+                InputPacket::encode(&PLAIN_HEADER, inputs, &mut buf),
+                Err(InputEncodeError::Count { count })
+            );
             assert_eq!(buf, [0xA5; 128]);
         }
     }
@@ -420,12 +446,12 @@ mod tests {
     fn encoding_refuses_every_buffer_that_is_too_small_and_leaves_it() {
         for room in 0..FULL.len() {
             let mut buf = vec![0xA5; room];
-            let result = encode(&FULL_HEADER, FULL_INPUTS, &mut buf);
-            assert_eq!(result, Err(EncodeError::Room { len: 29, room }));
+            let result = InputPacket::encode(&FULL_HEADER, FULL_INPUTS, &mut buf);
+            assert_eq!(result, Err(InputEncodeError::Room { len: 29, room }));
             assert_eq!(buf, vec![0xA5; room]);
         }
         let mut buf = [0xA5; 29];
-        assert_eq!(encode(&FULL_HEADER, FULL_INPUTS, &mut buf), Ok(29));
+        assert_eq!(InputPacket::encode(&FULL_HEADER, FULL_INPUTS, &mut buf), Ok(29));
         assert_eq!(buf, FULL);
     }
 
@@ -443,13 +469,16 @@ mod tests {
         }
         impl ExactSizeIterator for Liar {}
         let mut buf = [0xA5; 19];
-        assert_eq!(encode(&PLAIN_HEADER, Liar, &mut buf), Ok(19));
-        assert_eq!(decode(&buf, Flags::VERSION_1).unwrap().inputs().collect::<Vec<_>>(), [Input::NEUTRAL; 2]);
+        assert_eq!(InputPacket::encode(&PLAIN_HEADER, Liar, &mut buf), Ok(19));
+        assert_eq!(
+            InputPacket::decode(&buf, Flags::VERSION_1).unwrap().inputs().collect::<Vec<_>>(),
+            [Input::NEUTRAL; 2]
+        );
     }
 
     #[test]
     fn the_longest_packet_without_extensions_is_87_bytes() {
-        assert_eq!(emitted(&FULL_HEADER, &[Buttons(7); MAX_INPUTS]).len(), MAX_PLAIN_LEN);
-        assert_eq!((MAX_PLAIN_LEN, MAX_LEN), (87, 290));
+        assert_eq!(emitted(&FULL_HEADER, &[Buttons(7); MAX_INPUTS]).len(), InputPacket::MAX_PLAIN_LEN);
+        assert_eq!((InputPacket::MAX_PLAIN_LEN, InputPacket::MAX_LEN), (87, 290));
     }
 }

@@ -1,6 +1,6 @@
 //! An RBN1 packet that has passed all checks.
 
-use super::{Checksum, Flags, Header, LossCounts, TimeSync};
+use super::{Checksum, Flags, InputHeader, LossCounts, TimeSync};
 use crate::wire::numbering::WireFrame;
 use crate::{Buttons, Input};
 
@@ -21,10 +21,10 @@ pub struct InputPacket<'a> {
 impl<'a> InputPacket<'a> {
     /// The fields of the packet before its inputs.
     #[must_use]
-    pub fn header(&self) -> Header {
+    pub fn header(&self) -> InputHeader {
         let Self { start_frame, ack_frame, axes, .. } = *self;
         let (checksum, time, loss) = (self.checksum(), self.time(), self.loss());
-        Header { start_frame, ack_frame, checksum, time, loss, axes }
+        InputHeader { start_frame, ack_frame, checksum, time, loss, axes }
     }
 
     /// The frame of the first input, as numbered on the wire.

@@ -6,13 +6,13 @@ use core::fmt;
 /// Why a datagram is not an R-Type packet. The rules are checked in this order, and the first one broken is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum DecodeError {
+pub enum RtypeDecodeError {
     /// The datagram is shorter than a header.
     TooShort {
         /// Length of the datagram.
         len: usize,
     },
-    /// The datagram is longer than [`MAX_LEN`].
+    /// The datagram is longer than [`RtypePacket::MAX_LEN`](super::RtypePacket::MAX_LEN).
     TooLong {
         /// Length of the datagram.
         len: usize,
@@ -51,7 +51,7 @@ pub enum DecodeError {
     },
 }
 
-impl DecodeError {
+impl RtypeDecodeError {
     /// A short name of the broken rule. Names never change.
     #[must_use]
     pub const fn rule(&self) -> &'static str {
@@ -68,7 +68,7 @@ impl DecodeError {
     }
 }
 
-impl fmt::Display for DecodeError {
+impl fmt::Display for RtypeDecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooShort { len } => write!(f, "{len} bytes are less than a header of {HEADER_LEN}"),
@@ -83,12 +83,12 @@ impl fmt::Display for DecodeError {
     }
 }
 
-impl std::error::Error for DecodeError {}
+impl std::error::Error for RtypeDecodeError {}
 
 /// Why a packet cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum EncodeError {
+pub enum RtypeEncodeError {
     /// The buffer is too small.
     Room {
         /// Length of the packet.
@@ -101,7 +101,7 @@ pub enum EncodeError {
         /// The opcode.
         opcode: Opcode,
     },
-    /// The name is empty or longer than [`MAX_NAME`].
+    /// The name is empty or longer than [`RtypePacket::MAX_NAME`](super::RtypePacket::MAX_NAME).
     Name {
         /// Length of the name in bytes.
         len: usize,
@@ -113,7 +113,7 @@ pub enum EncodeError {
     },
 }
 
-impl fmt::Display for EncodeError {
+impl fmt::Display for RtypeEncodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Room { len, room } => write!(f, "a packet of {len} bytes does not fit a buffer of {room}"),
@@ -124,4 +124,4 @@ impl fmt::Display for EncodeError {
     }
 }
 
-impl std::error::Error for EncodeError {}
+impl std::error::Error for RtypeEncodeError {}

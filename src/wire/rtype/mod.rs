@@ -27,32 +27,27 @@
 //! HIT_EVENT is an entity and a damage, HEARTBEAT is empty. Reserved bits are refused, and so is an ACK, a NACK or a
 //! HEARTBEAT that asks for an ACK. Other packets may ask for one or not: the last column is what this crate writes.
 //!
-//! [`decode`] checks all of that once, and the [`Packet`] can be read without further checks.
+//! [`RtypePacket::decode`] checks all of that once, and the packet can be read without further checks.
 
 mod error;
 mod input;
 
-pub use error::{DecodeError, EncodeError};
+pub use error::{RtypeDecodeError, RtypeEncodeError};
 pub use input::InputFlags;
 
 use super::bytes::{Reader, Writer};
 use core::fmt;
 
-/// Length of the header.
-pub const HEADER_LEN: usize = 4;
-/// The longest datagram.
-pub const MAX_LEN: usize = 256;
-/// The longest name of a player, in bytes.
-pub const MAX_NAME: usize = 32;
-/// The version that this crate writes into HELLO.
-pub const VERSION: u8 = 1;
+const HEADER_LEN: usize = RtypePacket::HEADER_LEN;
+const MAX_LEN: usize = RtypePacket::MAX_LEN;
+const MAX_NAME: usize = RtypePacket::MAX_NAME;
 
 /// Bit 0 of the flags: the sender waits for an ACK.
 const ASKS_ACK: u8 = 0x01;
 
 /// The flag and the sequence number of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Header {
+pub struct RtypeHeader {
     /// The sender waits for an ACK of this packet.
     pub asks_ack: bool,
     /// The sender's sequence number of this packet; it wraps around.
@@ -144,7 +139,7 @@ impl fmt::Display for Opcode {
 
 /// The payload of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Payload<'a> {
+pub enum RtypePayload<'a> {
     /// The packet of this sequence number was received.
     Ack(u16),
     /// The packet of this sequence number was rejected.
@@ -208,7 +203,7 @@ pub enum Payload<'a> {
     Heartbeat,
 }
 
-impl Payload<'_> {
+impl RtypePayload<'_> {
     /// The opcode of a packet with this payload.
     #[must_use]
     pub const fn opcode(&self) -> Opcode {
@@ -231,146 +226,168 @@ impl Payload<'_> {
 
 /// A packet that has passed all checks, borrowed from its datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Packet<'a> {
+pub struct RtypePacket<'a> {
     /// The flag and the sequence number.
-    pub header: Header,
+    pub header: RtypeHeader,
     /// The payload.
-    pub payload: Payload<'a>,
+    pub payload: RtypePayload<'a>,
 }
 
-/// Decodes a datagram without copying it. The rules are checked in the order of [`DecodeError`]'s variants.
-///
-/// ```
-/// use rebout::wire::rtype::{self, Payload};
-///
-/// let packet = rtype::decode(&[0x31, 0, 0x12, 0x5A, 0x03, 0x10, 0x01, 0x90, 0, 0x50]).unwrap();
-/// assert_eq!(packet.payload, Payload::EntityUpdate { id: 0x0310, x: 400, y: 80 });
-/// assert_eq!(rtype::decode(&[0x20, 0, 0, 1, 0x20]).unwrap_err().rule(), "rtype-input");
-/// ```
-///
-/// # Errors
-/// The first rule that the datagram breaks.
-pub fn decode(datagram: &[u8]) -> Result<Packet<'_>, DecodeError> {
-    let Some((&[opcode, flags, s0, s1], payload)) = datagram.split_first_chunk::<HEADER_LEN>() else {
-        return Err(DecodeError::TooShort { len: datagram.len() });
-    };
-    if datagram.len() > MAX_LEN {
-        return Err(DecodeError::TooLong { len: datagram.len() });
+impl RtypePacket<'_> {
+    /// Length of the header.
+    pub const HEADER_LEN: usize = 4;
+    /// The longest datagram.
+    pub const MAX_LEN: usize = 256;
+    /// The longest name of a player, in bytes.
+    pub const MAX_NAME: usize = 32;
+    /// The version that this crate writes into HELLO.
+    pub const VERSION: u8 = 1;
+
+    /// Writes a packet to the front of `buf` and returns its length. Bytes after the packet stay as they were.
+    ///
+    /// # Errors
+    /// If `header` or `payload` has a value that [`decode`](RtypePacket::decode) would refuse, or if `buf` is too small; `buf` then holds no packet.
+    pub fn encode(
+        header: RtypeHeader,
+        payload: &RtypePayload<'_>,
+        buf: &mut [u8],
+    ) -> Result<usize, RtypeEncodeError> {
+        let opcode = payload.opcode();
+        if header.asks_ack && !opcode.may_ask_ack() {
+            return Err(RtypeEncodeError::AsksAck { opcode });
+        }
+        let mut writer = Writer::new(buf);
+        writer.u8(opcode as u8);
+        writer.u8(if header.asks_ack { ASKS_ACK } else { 0 });
+        writer.u16(header.sequence);
+        match *payload {
+            RtypePayload::Ack(sequence) | RtypePayload::Nack(sequence) => writer.u16(sequence),
+            RtypePayload::Hello { version, name } => {
+                if !(1..=MAX_NAME).contains(&name.len()) {
+                    return Err(RtypeEncodeError::Name { len: name.len() });
+                }
+                writer.u8(version);
+                writer.put(name.as_bytes());
+            }
+            RtypePayload::Welcome { player_id, seed } => {
+                writer.u8(player_id);
+                writer.u32(seed);
+            }
+            RtypePayload::PlayerLeft { player_id } => writer.u8(player_id),
+            RtypePayload::Input(flags) => {
+                flags.check().map_err(|bits| RtypeEncodeError::Input { bits })?;
+                writer.u8(flags.0);
+            }
+            RtypePayload::EntitySpawn { id, kind, x, y } => {
+                writer.u16(id);
+                writer.u8(kind);
+                writer.u16(x);
+                writer.u16(y);
+            }
+            RtypePayload::EntityUpdate { id, x, y } => {
+                [id, x, y].into_iter().for_each(|value| writer.u16(value))
+            }
+            RtypePayload::EntityDestroy { id } => writer.u16(id),
+            RtypePayload::HitEvent { id, damage } => {
+                writer.u16(id);
+                writer.u8(damage);
+            }
+            RtypePayload::PlayerLeave | RtypePayload::Heartbeat => {}
+        }
+        writer.finish().map_err(|(len, room)| RtypeEncodeError::Room { len, room })
     }
-    let Some(opcode) = Opcode::from_byte(opcode) else {
-        return Err(DecodeError::Opcode { opcode });
-    };
-    if flags & !ASKS_ACK != 0 {
-        return Err(DecodeError::Flags { flags });
+
+    /// The sequence number of a datagram that [`decode`](RtypePacket::decode) refuses, for the NACK that answers it; `None` if there is none to
+    /// name, or if the datagram claims to be a NACK, which nobody answers.
+    #[must_use]
+    pub fn refused_sequence(datagram: &[u8]) -> Option<u16> {
+        match *datagram {
+            [opcode, _, s0, s1, ..] if opcode != Opcode::Nack as u8 => Some(u16::from_be_bytes([s0, s1])),
+            _ => None,
+        }
     }
-    let asks_ack = flags & ASKS_ACK != 0;
-    if asks_ack && !opcode.may_ask_ack() {
-        return Err(DecodeError::AsksAck { opcode });
-    }
-    let header = Header { asks_ack, sequence: u16::from_be_bytes([s0, s1]) };
-    Ok(Packet { header, payload: decode_payload(opcode, payload)? })
 }
 
-/// The sequence number of a datagram that [`decode`] refuses, for the NACK that answers it; `None` if there is none to
-/// name, or if the datagram claims to be a NACK, which nobody answers.
-#[must_use]
-pub fn refused_sequence(datagram: &[u8]) -> Option<u16> {
-    match *datagram {
-        [opcode, _, s0, s1, ..] if opcode != Opcode::Nack as u8 => Some(u16::from_be_bytes([s0, s1])),
-        _ => None,
+impl<'a> RtypePacket<'a> {
+    /// Decodes a datagram without copying it. The rules are checked in the order of [`RtypeDecodeError`]'s variants.
+    ///
+    /// ```
+    /// use rebout::wire::rtype::{RtypePacket, RtypePayload};
+    ///
+    /// let packet = RtypePacket::decode(&[0x31, 0, 0x12, 0x5A, 0x03, 0x10, 0x01, 0x90, 0, 0x50]).unwrap();
+    /// assert_eq!(packet.payload, RtypePayload::EntityUpdate { id: 0x0310, x: 400, y: 80 });
+    /// assert_eq!(RtypePacket::decode(&[0x20, 0, 0, 1, 0x20]).unwrap_err().rule(), "rtype-input");
+    /// ```
+    ///
+    /// # Errors
+    /// The first rule that the datagram breaks.
+    pub fn decode(datagram: &'a [u8]) -> Result<Self, RtypeDecodeError> {
+        let Some((&[opcode, flags, s0, s1], payload)) = datagram.split_first_chunk::<HEADER_LEN>() else {
+            return Err(RtypeDecodeError::TooShort { len: datagram.len() });
+        };
+        if datagram.len() > MAX_LEN {
+            return Err(RtypeDecodeError::TooLong { len: datagram.len() });
+        }
+        let Some(opcode) = Opcode::from_byte(opcode) else {
+            return Err(RtypeDecodeError::Opcode { opcode });
+        };
+        if flags & !ASKS_ACK != 0 {
+            return Err(RtypeDecodeError::Flags { flags });
+        }
+        let asks_ack = flags & ASKS_ACK != 0;
+        if asks_ack && !opcode.may_ask_ack() {
+            return Err(RtypeDecodeError::AsksAck { opcode });
+        }
+        let header = RtypeHeader { asks_ack, sequence: u16::from_be_bytes([s0, s1]) };
+        Ok(Self { header, payload: decode_payload(opcode, payload)? })
     }
 }
 
-fn decode_payload(opcode: Opcode, payload: &[u8]) -> Result<Payload<'_>, DecodeError> {
-    let wrong_length = DecodeError::PayloadLength { opcode, len: payload.len() };
+fn decode_payload(opcode: Opcode, payload: &[u8]) -> Result<RtypePayload<'_>, RtypeDecodeError> {
+    let wrong_length = RtypeDecodeError::PayloadLength { opcode, len: payload.len() };
     if let Opcode::Hello = opcode {
         return decode_hello(payload).ok_or(wrong_length)?;
     }
     let mut reader = Reader(payload);
     let decoded =
         decode_fields(opcode, &mut reader).filter(|_| reader.end().is_some()).ok_or(wrong_length)?;
-    if let Payload::Input(flags) = decoded {
-        flags.check().map_err(|bits| DecodeError::Input { bits })?;
+    if let RtypePayload::Input(flags) = decoded {
+        flags.check().map_err(|bits| RtypeDecodeError::Input { bits })?;
     }
     Ok(decoded)
 }
 
 /// Reads the fields of every opcode but HELLO; `None` if the payload ends too early.
-fn decode_fields(opcode: Opcode, reader: &mut Reader<'_>) -> Option<Payload<'static>> {
+fn decode_fields(opcode: Opcode, reader: &mut Reader<'_>) -> Option<RtypePayload<'static>> {
     Some(match opcode {
-        Opcode::Ack => Payload::Ack(reader.u16()?),
-        Opcode::Nack => Payload::Nack(reader.u16()?),
-        Opcode::Welcome => Payload::Welcome { player_id: reader.u8()?, seed: reader.u32()? },
-        Opcode::PlayerLeft => Payload::PlayerLeft { player_id: reader.u8()? },
-        Opcode::Input => Payload::Input(InputFlags(reader.u8()?)),
-        Opcode::EntitySpawn => {
-            Payload::EntitySpawn { id: reader.u16()?, kind: reader.u8()?, x: reader.u16()?, y: reader.u16()? }
-        }
+        Opcode::Ack => RtypePayload::Ack(reader.u16()?),
+        Opcode::Nack => RtypePayload::Nack(reader.u16()?),
+        Opcode::Welcome => RtypePayload::Welcome { player_id: reader.u8()?, seed: reader.u32()? },
+        Opcode::PlayerLeft => RtypePayload::PlayerLeft { player_id: reader.u8()? },
+        Opcode::Input => RtypePayload::Input(InputFlags(reader.u8()?)),
+        Opcode::EntitySpawn => RtypePayload::EntitySpawn {
+            id: reader.u16()?,
+            kind: reader.u8()?,
+            x: reader.u16()?,
+            y: reader.u16()?,
+        },
         Opcode::EntityUpdate => {
-            Payload::EntityUpdate { id: reader.u16()?, x: reader.u16()?, y: reader.u16()? }
+            RtypePayload::EntityUpdate { id: reader.u16()?, x: reader.u16()?, y: reader.u16()? }
         }
-        Opcode::EntityDestroy => Payload::EntityDestroy { id: reader.u16()? },
-        Opcode::HitEvent => Payload::HitEvent { id: reader.u16()?, damage: reader.u8()? },
-        Opcode::PlayerLeave => Payload::PlayerLeave,
-        Opcode::Heartbeat => Payload::Heartbeat,
+        Opcode::EntityDestroy => RtypePayload::EntityDestroy { id: reader.u16()? },
+        Opcode::HitEvent => RtypePayload::HitEvent { id: reader.u16()?, damage: reader.u8()? },
+        Opcode::PlayerLeave => RtypePayload::PlayerLeave,
+        Opcode::Heartbeat => RtypePayload::Heartbeat,
         Opcode::Hello => return None,
     })
 }
 
 /// `None` if the length is wrong.
-fn decode_hello(payload: &[u8]) -> Option<Result<Payload<'_>, DecodeError>> {
+fn decode_hello(payload: &[u8]) -> Option<Result<RtypePayload<'_>, RtypeDecodeError>> {
     let (&version, name) = payload.split_first()?;
     if !(1..=MAX_NAME).contains(&name.len()) {
         return None;
     }
-    let hello = core::str::from_utf8(name).map(|name| Payload::Hello { version, name });
-    Some(hello.map_err(|error| DecodeError::Name { valid_up_to: error.valid_up_to() }))
-}
-
-/// Writes a packet to the front of `buf` and returns its length. Bytes after the packet stay as they were.
-///
-/// # Errors
-/// If `header` or `payload` has a value that [`decode`] would refuse, or if `buf` is too small; `buf` then holds no packet.
-pub fn encode(header: Header, payload: &Payload<'_>, buf: &mut [u8]) -> Result<usize, EncodeError> {
-    let opcode = payload.opcode();
-    if header.asks_ack && !opcode.may_ask_ack() {
-        return Err(EncodeError::AsksAck { opcode });
-    }
-    let mut writer = Writer::new(buf);
-    writer.u8(opcode as u8);
-    writer.u8(if header.asks_ack { ASKS_ACK } else { 0 });
-    writer.u16(header.sequence);
-    match *payload {
-        Payload::Ack(sequence) | Payload::Nack(sequence) => writer.u16(sequence),
-        Payload::Hello { version, name } => {
-            if !(1..=MAX_NAME).contains(&name.len()) {
-                return Err(EncodeError::Name { len: name.len() });
-            }
-            writer.u8(version);
-            writer.put(name.as_bytes());
-        }
-        Payload::Welcome { player_id, seed } => {
-            writer.u8(player_id);
-            writer.u32(seed);
-        }
-        Payload::PlayerLeft { player_id } => writer.u8(player_id),
-        Payload::Input(flags) => {
-            flags.check().map_err(|bits| EncodeError::Input { bits })?;
-            writer.u8(flags.0);
-        }
-        Payload::EntitySpawn { id, kind, x, y } => {
-            writer.u16(id);
-            writer.u8(kind);
-            writer.u16(x);
-            writer.u16(y);
-        }
-        Payload::EntityUpdate { id, x, y } => [id, x, y].into_iter().for_each(|value| writer.u16(value)),
-        Payload::EntityDestroy { id } => writer.u16(id),
-        Payload::HitEvent { id, damage } => {
-            writer.u16(id);
-            writer.u8(damage);
-        }
-        Payload::PlayerLeave | Payload::Heartbeat => {}
-    }
-    writer.finish().map_err(|(len, room)| EncodeError::Room { len, room })
+    let hello = core::str::from_utf8(name).map(|name| RtypePayload::Hello { version, name });
+    Some(hello.map_err(|error| RtypeDecodeError::Name { valid_up_to: error.valid_up_to() }))
 }

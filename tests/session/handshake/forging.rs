@@ -9,7 +9,7 @@ use rebout::lab::forge::{Knows, control, label, message, shifted};
 use rebout::lab::wire::message::{Message, Ordered};
 use rebout::lab::{HOST, JOINER};
 use rebout::wire::WireFrame;
-use rebout::wire::control::{Header, Payload};
+use rebout::wire::control::{ControlHeader, ControlPayload};
 use rebout::{Event, Frame, Reason, Refusal, Verdict};
 use std::net::SocketAddr;
 use support::heap;
@@ -22,9 +22,9 @@ fn forged_numbers_before_the_offer_do_not_keep_the_hosts_out() {
     let ack = u16::from_be_bytes([bytes[4], bytes[5]]);
     for sequence in [0, 20_000, 40_000, 60_000] {
         // Even one who has seen the HELLO and knows what to acknowledge.
-        let header = Header { sequence, ack, ack_bits: 0 };
-        pair.inject(JOINER, addr(HOST), &control(header, &Payload::Heartbeat));
-        pair.inject(JOINER, addr(HOST), &control(header, &Payload::Ping(1)));
+        let header = ControlHeader { sequence, ack, ack_bits: 0 };
+        pair.inject(JOINER, addr(HOST), &control(header, &ControlPayload::Heartbeat));
+        pair.inject(JOINER, addr(HOST), &control(header, &ControlPayload::Ping(1)));
     }
     plays(&mut pair, 60);
 }
@@ -85,7 +85,7 @@ fn joiner_takes_the_real_offer_again_after_a_forged_one() {
 fn push_numbers(pair: &mut Pair, victim: usize, step: i32, count: i32) {
     let header = Knows::of(pair, victim).header;
     for nth in 1..=count {
-        let forged = control(shifted(header, step * nth, 0), &Payload::Heartbeat);
+        let forged = control(shifted(header, step * nth, 0), &ControlPayload::Heartbeat);
         pair.inject(victim, addr(1 - victim), &forged);
     }
 }
@@ -122,10 +122,10 @@ fn forged_numbers_before_the_host_accepts_do_not_stop_it() {
 fn a_cookie_is_worth_nothing_elsewhere_or_later() {
     let mut pair = pair();
     pair.machine_mut(JOINER).asleep = true;
-    pair.inject(HOST, stranger(), &message(Header::default(), &hello(5, 0)));
+    pair.inject(HOST, stranger(), &message(ControlHeader::default(), &hello(5, 0)));
     pair.run_for(ms(1));
     let cookie = cookie_for(&pair, stranger()).unwrap();
-    let proof = message(Header::default(), &hello(5, cookie));
+    let proof = message(ControlHeader::default(), &hello(5, cookie));
     let elsewhere = [
         SocketAddr::from(([203, 0, 113, 9], 9_998)),
         SocketAddr::from(([203, 0, 113, 8], 9_999)),
@@ -137,7 +137,7 @@ fn a_cookie_is_worth_nothing_elsewhere_or_later() {
         pair.run_for(ms(1));
         assert_eq!(bad_cookies(&pair), n as u64 + 1);
     }
-    pair.inject(HOST, stranger(), &message(Header::default(), &hello(6, cookie)));
+    pair.inject(HOST, stranger(), &message(ControlHeader::default(), &hello(6, cookie)));
     assert_eq!(bad_cookies(&pair), 4, "nor with another nonce");
     let mut late = pair.fork();
     late.run_for(Duration::from_secs(11));
@@ -174,7 +174,7 @@ fn unproven_strangers_cost_nothing_and_are_not_amplified() {
             let from = SocketAddr::from(([10, a, b, c], 1_000));
             let cookie = if n.is_multiple_of(3) { 0 } else { u64::from(n) };
             let before = (pair.to_strangers(), pair.from_strangers());
-            pair.inject(HOST, from, &message(Header::default(), &hello(u64::from(n), cookie)));
+            pair.inject(HOST, from, &message(ControlHeader::default(), &hello(u64::from(n), cookie)));
             if n.is_multiple_of(16) {
                 pair.run_for(ms(1));
             }

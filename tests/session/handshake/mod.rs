@@ -10,7 +10,7 @@ use crate::pair::{Pair, hello, ms};
 use rebout::lab::HOST;
 use rebout::lab::forge::{message, message_of};
 use rebout::lab::wire::message::{Message, Refuse};
-use rebout::wire::control::Header;
+use rebout::wire::control::ControlHeader;
 use std::net::SocketAddr;
 
 /// Whether a pair has come to some point.
@@ -26,10 +26,10 @@ pub(super) fn cookie_for(pair: &Pair, to: SocketAddr) -> Option<u64> {
 
 /// Says HELLO from an address, and again with the cookie that comes back.
 pub(super) fn prove(pair: &mut Pair, from: SocketAddr, nonce: u64) {
-    pair.inject(HOST, from, &message(Header::default(), &hello(nonce, 0)));
+    pair.inject(HOST, from, &message(ControlHeader::default(), &hello(nonce, 0)));
     pair.run_for(ms(1));
     let cookie = cookie_for(pair, from).expect("a challenge");
-    pair.inject(HOST, from, &message(Header::default(), &hello(nonce, cookie)));
+    pair.inject(HOST, from, &message(ControlHeader::default(), &hello(nonce, cookie)));
     pair.run_for(ms(1));
 }
 

@@ -8,7 +8,7 @@ use core::time::Duration;
 use rebout::lab::forge::{message, message_of};
 use rebout::lab::wire::message::{ForeignHello, Message, Refuse, RefuseField};
 use rebout::lab::{HOST, JOINER};
-use rebout::wire::control::Header;
+use rebout::wire::control::ControlHeader;
 use rebout::{Config, Lobby, LobbyError, Player, Protocol};
 
 #[test]
@@ -41,7 +41,7 @@ fn another_version_is_told_once_its_address_is_proven() {
     pair.machine_mut(JOINER).asleep = true;
     let foreign = |cookie| {
         let hello = ForeignHello { version: 7, nonce: 5, cookie };
-        message(Header::default(), &Message::ForeignHello(hello))
+        message(ControlHeader::default(), &Message::ForeignHello(hello))
     };
     pair.inject(HOST, stranger(), &foreign(0));
     pair.run_for(ms(1));
@@ -63,7 +63,7 @@ fn another_version_is_told_once_its_address_is_proven() {
     let bytes = pair.said_by(JOINER, "HELLO").remove(0);
     let Some(Message::Hello(said)) = message_of(bytes) else { panic!() };
     let refuse = Refuse { nonce: said.nonce, field: RefuseField::Version, ours: 7, theirs: 2 };
-    pair.inject(JOINER, addr(HOST), &message(Header::default(), &Message::Refuse(refuse)));
+    pair.inject(JOINER, addr(HOST), &message(ControlHeader::default(), &Message::Refuse(refuse)));
     pair.run_for(ms(1));
     let error = pair.machine(JOINER).error.unwrap();
     assert_eq!(error, LobbyError::Incompatible { field: RefuseField::Version, ours: 2, theirs: 7 });
@@ -91,7 +91,7 @@ fn a_third_machine_is_told_that_the_host_is_full() {
     for (when, reached) in reached {
         let mut pair = pair_until::<60>([config(HOST), config(JOINER)]);
         assert!(pair.step_until(LATE, reached), "{when}");
-        pair.inject(HOST, stranger(), &message(Header::default(), &hello(5, 0)));
+        pair.inject(HOST, stranger(), &message(ControlHeader::default(), &hello(5, 0)));
         pair.run_for(ms(1));
         assert_eq!(refusal_to(&pair, stranger()), None, "{when}: not before it is proven");
         prove(&mut pair, stranger(), 5);

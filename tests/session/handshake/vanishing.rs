@@ -8,7 +8,7 @@ use core::time::Duration;
 use rebout::lab::forge::{Knows, control, label};
 use rebout::lab::wire::message::RefuseField;
 use rebout::lab::{HOST, JOINER};
-use rebout::wire::control::Payload;
+use rebout::wire::control::ControlPayload;
 use rebout::{Event, Lobby, LobbyError, Reason, Refusal, Verdict};
 use std::net::SocketAddr;
 
@@ -149,12 +149,12 @@ fn a_guest_that_says_farewell_and_nothing_more_makes_room_soon() {
     let mut pair = pair_with(configs);
     pair.run_for(ms(500));
     let knows = Knows::of(&pair, HOST);
-    let farewell = control(knows.header, &Payload::Disconnect);
+    let farewell = control(knows.header, &ControlPayload::Disconnect);
     pair.inject(HOST, addr(JOINER), &farewell);
     pair.run_for(ms(700));
     assert!(pair.lobby_mut(HOST).incoming().is_some(), "it goes on speaking, so it has not left");
     pair.machine_mut(JOINER).asleep = true;
-    pair.inject(HOST, addr(JOINER), &control(Knows::of(&pair, HOST).header, &Payload::Disconnect));
+    pair.inject(HOST, addr(JOINER), &control(Knows::of(&pair, HOST).header, &ControlPayload::Disconnect));
     pair.run_for(ms(400));
     assert!(pair.lobby_mut(HOST).incoming().is_some());
     pair.run_for(ms(200));

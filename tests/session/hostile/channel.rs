@@ -7,9 +7,9 @@ use rebout::Rng;
 use rebout::lab::forge::{Knows, control, message, shifted};
 use rebout::lab::wire::message::{Message, Resync};
 use rebout::lab::{HOST, JOINER};
-use rebout::wire::control::{Header, Payload};
+use rebout::wire::Packet;
+use rebout::wire::control::{ControlHeader, ControlPayload};
 use rebout::wire::rbn1::Flags;
-use rebout::wire::{self, Packet};
 
 /// What the watcher knows of each machine.
 struct Watcher([Knows; 2]);
@@ -58,7 +58,11 @@ fn heartbeats_far_ahead_do_not_keep_the_two_apart() {
             if milli % 500 == 0 {
                 let header = watcher.now(siege, victim).header;
                 for nth in 1..=3 {
-                    forge(siege, victim, &control(shifted(header, step * nth, 0), &Payload::Heartbeat));
+                    forge(
+                        siege,
+                        victim,
+                        &control(shifted(header, step * nth, 0), &ControlPayload::Heartbeat),
+                    );
                 }
             }
         });
@@ -71,7 +75,7 @@ fn heartbeats_ahead_of_every_packet_do_not_keep_the_two_apart() {
     attacked(5, |siege, victim, milli| {
         if milli % 5 == 0 {
             let header = watcher.now(siege, victim).header;
-            forge(siege, victim, &control(shifted(header, 40, 0), &Payload::Heartbeat));
+            forge(siege, victim, &control(shifted(header, 40, 0), &ControlPayload::Heartbeat));
         }
     });
 }
@@ -80,7 +84,7 @@ fn heartbeats_ahead_of_every_packet_do_not_keep_the_two_apart() {
 fn exact_ack(siege: &Siege, victim: usize) -> (u16, u32) {
     let sent =
         siege.pair.said().rev().filter(|said| said.by == victim).filter_map(|said| {
-            match wire::decode(said.datagram, Flags::ALL) {
+            match Packet::decode(said.datagram, Flags::ALL) {
                 Ok(Packet::Game(packet)) if packet.header.ack_bits != 0 => Some(packet.header.sequence),
                 _ => None,
             }
@@ -104,8 +108,8 @@ fn a_message_that_is_lost_and_acknowledged_by_a_forger_still_arrives() {
             if milli % 10 == 0 {
                 let (ack, bits) = exact_ack(siege, victim);
                 let ack_bits = if full { u32::MAX } else { bits };
-                let header = Header { ack, ack_bits, ..watcher.now(siege, victim).header };
-                forge(siege, victim, &control(header, &Payload::Heartbeat));
+                let header = ControlHeader { ack, ack_bits, ..watcher.now(siege, victim).header };
+                forge(siege, victim, &control(header, &ControlPayload::Heartbeat));
             }
         });
     }

@@ -8,9 +8,9 @@ use rebout::lab::forge::{Guesses, Knows, control, inputs, message, shifted};
 use rebout::lab::sim::EntryKind;
 use rebout::lab::wire::message::{Extensions, Leaving, LeavingWhy, Message, Ordered, Resync};
 use rebout::lab::{HOST, JOINER};
-use rebout::wire::control::{Header, Payload};
+use rebout::wire::control::{ControlHeader, ControlPayload};
 use rebout::wire::rbn1::Flags;
-use rebout::wire::{self, Packet, WireFrame};
+use rebout::wire::{Packet, WireFrame};
 use rebout::{Buttons, Event, Input, Protocol, Refusal, Save, Session};
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ impl Probe {
         let delivered = pair.world.network().transcript().entries().iter().rev();
         let acked = delivered
             .filter(|entry| entry.kind == EntryKind::Delivered && entry.to == addr(victim))
-            .find_map(|entry| match wire::decode(&entry.datagram, Flags::ALL) {
+            .find_map(|entry| match Packet::decode(&entry.datagram, Flags::ALL) {
                 Ok(Packet::Rbn1(packet)) => Some(packet.ack_frame().0 + 1),
                 _ => None,
             });
@@ -91,8 +91,8 @@ impl Probe {
     }
 }
 
-fn heartbeat(header: Header) -> Vec<u8> {
-    control(header, &Payload::Heartbeat)
+fn heartbeat(header: ControlHeader) -> Vec<u8> {
+    control(header, &ControlPayload::Heartbeat)
 }
 
 const NOTHING: Buttons = Buttons::NONE;
@@ -152,7 +152,7 @@ fn an_input_that_ends_before_what_is_known_changes_nothing_but_the_loss() {
         let before = parts(&probe.session);
         let mut late = 0;
         for datagram in tape.iter().take(40) {
-            let Ok(Packet::Rbn1(packet)) = wire::decode(datagram, Flags::ALL) else {
+            let Ok(Packet::Rbn1(packet)) = Packet::decode(datagram, Flags::ALL) else {
                 panic!("an input packet")
             };
             let end = packet.start_frame().0 + packet.count() as u32;
@@ -172,7 +172,7 @@ fn an_input_that_ends_before_what_is_known_changes_nothing_but_the_loss() {
         pair.run_for(ms(100));
         let known = Knows::of(&pair, victim).known;
         let datagram = tape.iter().find(|datagram| {
-            let Ok(Packet::Rbn1(packet)) = wire::decode(datagram, Flags::ALL) else { return false };
+            let Ok(Packet::Rbn1(packet)) = Packet::decode(datagram, Flags::ALL) else { return false };
             packet.start_frame().0 + packet.count() as u32 == known - 4
         });
         let datagram = datagram.expect("a packet of 4 frames ago").clone();
@@ -200,7 +200,7 @@ fn a_sequence_is_at_most_47_ahead_and_16_behind() {
             (newest.wrapping_sub(17), Some(Refusal::FarSequence)),
             (newest.wrapping_add(0x8000), Some(Refusal::FarSequence)),
         ] {
-            let forged = heartbeat(Header { sequence, ..header });
+            let forged = heartbeat(ControlHeader { sequence, ..header });
             assert_eq!(probe.refusal(&forged), refusal, "{}", sequence.wrapping_sub(newest).cast_signed());
         }
     }
@@ -212,7 +212,7 @@ fn an_acknowledgement_of_packets_is_at_most_16_behind_and_keeps_the_bit_of_the_n
         let mut probe = Probe::playing_plainly(victim);
         let header = probe.knows.header;
         let taken = |probe: &mut Probe, ack: u16, ack_bits: u32| {
-            probe.takes(&heartbeat(Header { ack, ack_bits, ..header }))
+            probe.takes(&heartbeat(ControlHeader { ack, ack_bits, ..header }))
         };
         let back: Vec<u16> =
             (0..200).filter(|back| taken(&mut probe, header.ack.wrapping_sub(*back), 0)).collect();
@@ -221,7 +221,7 @@ fn an_acknowledgement_of_packets_is_at_most_16_behind_and_keeps_the_bit_of_the_n
         let ahead = (1..200).filter(|ahead| taken(&mut probe, header.ack.wrapping_add(*ahead), 0));
         assert_eq!(ahead.count(), 0, "nothing newer without the bit of the newest");
         assert_eq!(
-            probe.refusal(&heartbeat(Header { ack: 0, ack_bits: 0, ..header })),
+            probe.refusal(&heartbeat(ControlHeader { ack: 0, ack_bits: 0, ..header })),
             Some(Refusal::AckUnsent)
         );
         assert!(!taken(&mut probe, header.ack, u32::MAX), "nobody acknowledges what was skipped");

@@ -2,7 +2,7 @@
 
 use rebout::lab::forge::{Knows, control, inputs, message};
 use rebout::lab::wire::message::{Message, Ordered};
-use rebout::wire::control::Payload;
+use rebout::wire::control::ControlPayload;
 
 /// A well-formed input packet with one of its bytes replaced.
 pub(crate) fn bent(k: &Knows, at: usize, byte: u8) -> Vec<u8> {
@@ -13,7 +13,7 @@ pub(crate) fn bent(k: &Knows, at: usize, byte: u8) -> Vec<u8> {
 
 /// A reliable event with any payload.
 pub(crate) fn event(k: &Knows, payload: &[u8]) -> Vec<u8> {
-    control(k.header, &Payload::ReliableEvent(payload))
+    control(k.header, &ControlPayload::ReliableEvent(payload))
 }
 
 /// The ordered message that comes `number` after the first.

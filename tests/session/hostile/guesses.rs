@@ -7,7 +7,7 @@ use rebout::lab::forge::{Guesses, Knows, control, message, shifted};
 use rebout::lab::wire::message::Message;
 use rebout::lab::{HOST, JOINER};
 use rebout::wire::WireFrame;
-use rebout::wire::control::{Header, Payload};
+use rebout::wire::control::{ControlHeader, ControlPayload};
 use support::repeats;
 
 /// As many as one sender has managed against a real duel.
@@ -48,12 +48,13 @@ fn guesses_that_hit_end_nothing_deliver_nothing_and_delay_nothing() {
             }
             let knows = knows[id].clone().now(&siege.pair, id);
             let sequence = rng.below(64) as i32 - 17;
-            let header = Header { ack_bits: 0, ..shifted(knows.header, sequence, -(rng.below(17) as i32)) };
+            let header =
+                ControlHeader { ack_bits: 0, ..shifted(knows.header, sequence, -(rng.below(17) as i32)) };
             let refused = siege.pair.machine(id).refused().total();
             let forged = match milli / 1_500 % 5 {
-                0 | 1 => control(header, &Payload::Heartbeat),
-                2 => control(header, &Payload::Ping(milli)),
-                3 => control(header, &Payload::Disconnect),
+                0 | 1 => control(header, &ControlPayload::Heartbeat),
+                2 => control(header, &ControlPayload::Ping(milli)),
+                3 => control(header, &ControlPayload::Disconnect),
                 _ => message(
                     header,
                     &Message::Report { sent: 1, received: 0, newest_frame: WireFrame(knows.known) },

@@ -10,7 +10,7 @@ use crate::peer::refusal::Refusal;
 use crate::peer::reliable::Reliable;
 use crate::peer::sequence::Received;
 use crate::time::Time;
-use crate::wire::control::{Entries, Header, Payload, PlayerInput, Snapshot};
+use crate::wire::control::{ControlHeader, ControlPayload, Entries, PlayerInput, Snapshot};
 
 /// The number of sent packets that are remembered with their newest input.
 const REMEMBERED: usize = 256;
@@ -47,18 +47,18 @@ impl ClientLink {
         }
     }
 
-    fn write(&mut self, now: Time, payload: &Payload<'_>, buf: &mut [u8]) -> Option<usize> {
+    fn write(&mut self, now: Time, payload: &ControlPayload<'_>, buf: &mut [u8]) -> Option<usize> {
         let header = self.connection.header(now);
         let newest = match payload {
-            Payload::Inputs(inputs) => inputs.iter().last().map(|input| input.sequence),
+            ControlPayload::Inputs(inputs) => inputs.iter().last().map(|input| input.sequence),
             _ => None,
         };
         self.newest_inputs[usize::from(header.sequence) % REMEMBERED] = (header.sequence, newest);
-        crate::wire::control::encode(&header, payload, buf).ok()
+        crate::wire::control::ControlPacket::encode(&header, payload, buf).ok()
     }
 
     /// The newest input of the packets that a header acknowledges, for servers that do not say what they have applied.
-    fn newest_acknowledged(&self, header: Header) -> Option<u32> {
+    fn newest_acknowledged(&self, header: ControlHeader) -> Option<u32> {
         // The acknowledged packet may be a PING; the inputs were then in one shortly before.
         (0..8_u16).find_map(|back| {
             let sequence = header.ack.wrapping_sub(back);
@@ -67,7 +67,12 @@ impl ClientLink {
         })
     }
 
-    fn snapshot(&mut self, header: Header, snapshot: &Snapshot<'_>, shown: &mut Vec<Shown>) -> FromServer {
+    fn snapshot(
+        &mut self,
+        header: ControlHeader,
+        snapshot: &Snapshot<'_>,
+        shown: &mut Vec<Shown>,
+    ) -> FromServer {
         shown.clear();
         shown.extend(snapshot.entities.iter().map(|entity| Shown {
             id: entity.id.into(),
@@ -90,7 +95,7 @@ impl SpeaksToServer for ClientLink {
         let header = packet.header;
         self.connection.check(now, header)?;
         match packet.payload {
-            Payload::ConnectAck { client_id } => {
+            ControlPayload::ConnectAck { client_id } => {
                 if self.accepted {
                     self.connection.accept(now, header, &mut self.reliable);
                 } else {
@@ -101,18 +106,21 @@ impl SpeaksToServer for ClientLink {
                 return Ok(FromServer::Accepted { id: client_id.get(), seed: None });
             }
             // A server without a seat for us has no connection either: its numbers mean nothing.
-            Payload::Disconnect if !self.accepted => return Ok(FromServer::Leaves),
-            Payload::ConnectReq | Payload::Input(_) | Payload::Inputs(_) | Payload::Ping(_) => {
+            ControlPayload::Disconnect if !self.accepted => return Ok(FromServer::Leaves),
+            ControlPayload::ConnectReq
+            | ControlPayload::Input(_)
+            | ControlPayload::Inputs(_)
+            | ControlPayload::Ping(_) => {
                 return Err(Refusal::OutOfPlace);
             }
             _ if !self.accepted => return Err(Refusal::OutOfPlace),
             _ => {}
         }
         if !self.is_seated {
-            if let Payload::Heartbeat | Payload::Pong(_) = packet.payload {
+            if let ControlPayload::Heartbeat | ControlPayload::Pong(_) = packet.payload {
                 self.connection.accept(now, header, &mut self.reliable);
                 return Ok(match packet.payload {
-                    Payload::Pong(value) => FromServer::Pong(value),
+                    ControlPayload::Pong(value) => FromServer::Pong(value),
                     _ => FromServer::Alive,
                 });
             }
@@ -120,7 +128,7 @@ impl SpeaksToServer for ClientLink {
             self.connection.set_reach(Reach::OF_SERVER);
         }
         self.losses.take_in(header);
-        if let Payload::ReliableEvent(payload) = packet.payload {
+        if let ControlPayload::ReliableEvent(payload) = packet.payload {
             return match message::read(payload) {
                 Some(message @ (Message::Terms(..) | Message::Events { .. })) => {
                     let number = message.number();
@@ -138,9 +146,9 @@ impl SpeaksToServer for ClientLink {
             return Ok(FromServer::Alive);
         }
         Ok(match packet.payload {
-            Payload::Snapshot(snapshot) => self.snapshot(header, &snapshot, shown),
-            Payload::Pong(value) => FromServer::Pong(value),
-            Payload::Disconnect => FromServer::Leaves,
+            ControlPayload::Snapshot(snapshot) => self.snapshot(header, &snapshot, shown),
+            ControlPayload::Pong(value) => FromServer::Pong(value),
+            ControlPayload::Disconnect => FromServer::Leaves,
             _ => FromServer::Alive,
         })
     }
@@ -188,7 +196,7 @@ impl SpeaksToServer for ClientLink {
     fn write_join(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
         self.accepted = false;
         self.connection.expect_first();
-        self.write(now, &Payload::ConnectReq, buf)
+        self.write(now, &ControlPayload::ConnectReq, buf)
     }
 
     fn write_inputs(&mut self, now: Time, inputs: &[NumberedInput], buf: &mut [u8]) -> Option<usize> {
@@ -202,19 +210,19 @@ impl SpeaksToServer for ClientLink {
                 actions: command.actions,
             };
         }
-        self.write(now, &Payload::Inputs(Entries::from(&entries[..inputs.len()])), buf)
+        self.write(now, &ControlPayload::Inputs(Entries::from(&entries[..inputs.len()])), buf)
     }
 
     fn write_ping(&mut self, now: Time, value: u64, buf: &mut [u8]) -> Option<usize> {
-        self.write(now, &Payload::Ping(value), buf)
+        self.write(now, &ControlPayload::Ping(value), buf)
     }
 
     fn write_alive(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
-        self.write(now, &Payload::Heartbeat, buf)
+        self.write(now, &ControlPayload::Heartbeat, buf)
     }
 
     fn write_leaves(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
-        self.write(now, &Payload::Disconnect, buf)
+        self.write(now, &ControlPayload::Disconnect, buf)
     }
 }
 
@@ -231,7 +239,7 @@ struct Losses {
 const RECENT: u32 = 600;
 
 impl Losses {
-    fn take_in(&mut self, header: Header) {
+    fn take_in(&mut self, header: ControlHeader) {
         // Packets that lie far enough behind the newest ack have arrived by now, or never will.
         let settled = header.ack.wrapping_sub(SETTLED_BEHIND as u16);
         let Some(before) = self.settled else {
@@ -270,7 +278,7 @@ mod tests {
         arrived[100..104].fill(false);
         for ack in (40..2_000_u16).step_by(3) {
             let bits = (0..32).filter(|k| arrived[usize::from(ack) - 1 - k]).fold(0, |bits, k| bits | 1 << k);
-            losses.take_in(Header { sequence: 0, ack, ack_bits: bits });
+            losses.take_in(ControlHeader { sequence: 0, ack, ack_bits: bits });
             if ack == 130 {
                 assert_eq!(losses.recent_run, 4);
             }

@@ -5,7 +5,7 @@ use crate::peer::refusal::Refusal;
 use crate::peer::reliable::{Arrival, Reliable};
 use crate::peer::sequence::{Received, Sequences};
 use crate::time::{Span, Time};
-use crate::wire::control::{self, Header, Payload};
+use crate::wire::control::{ControlHeader, ControlPacket, ControlPayload};
 
 /// The greatest distance of a sequence number from the newest, in packets. It is all that tells a packet of the other side
 /// from a blind guess, together with the ack.
@@ -77,7 +77,7 @@ impl Connection {
         this
     }
 
-    fn next_header(&mut self) -> Header {
+    fn next_header(&mut self) -> ControlHeader {
         let header = self.sequences.next(false);
         self.last_sent = header.sequence;
         self.sent = self.sent.saturating_add(1);
@@ -85,16 +85,16 @@ impl Connection {
     }
 
     /// The header of a packet that goes out now.
-    pub(super) fn header(&mut self, now: Time) -> Header {
+    pub(super) fn header(&mut self, now: Time) -> ControlHeader {
         let header = self.next_header();
         self.sent_at[usize::from(header.sequence) % TIMED] = (header.sequence, now);
         header
     }
 
     /// Writes a packet.
-    pub(super) fn write(&mut self, now: Time, payload: &Payload<'_>, buf: &mut [u8]) -> Option<usize> {
+    pub(super) fn write(&mut self, now: Time, payload: &ControlPayload<'_>, buf: &mut [u8]) -> Option<usize> {
         let header = self.header(now);
-        control::encode(&header, payload, buf).ok()
+        ControlPacket::encode(&header, payload, buf).ok()
     }
 
     /// Writes the message that is due, if there is one.
@@ -107,11 +107,11 @@ impl Connection {
         let rtt = (self.round_trip() * 2) / 3 + ACK_DELAY;
         let header = self.header(now);
         let bytes = reliable.transmit(now, header.sequence, rtt)?;
-        control::encode(&header, &Payload::ReliableEvent(bytes), buf).ok()
+        ControlPacket::encode(&header, &ControlPayload::ReliableEvent(bytes), buf).ok()
     }
 
     /// Checks the numbers of a packet; changes nothing.
-    pub(super) fn check(&self, now: Time, header: Header) -> Result<(), Refusal> {
+    pub(super) fn check(&self, now: Time, header: ControlHeader) -> Result<(), Refusal> {
         if let Some(newest) = self.newest {
             let silent = now.since(self.heard_at).nanos();
             let reach = self.reach.base + silent.saturating_mul(self.reach.a_second) / 1_000_000_000;
@@ -127,7 +127,7 @@ impl Connection {
     }
 
     /// Takes in the numbers of a packet that was checked. Acks count even if the packet is a copy.
-    pub(super) fn accept(&mut self, now: Time, header: Header, reliable: &mut Reliable) -> Received {
+    pub(super) fn accept(&mut self, now: Time, header: ControlHeader, reliable: &mut Reliable) -> Received {
         self.heard_at = now;
         self.sequences.acknowledged(header);
         reliable.acknowledged(header);
@@ -145,7 +145,7 @@ impl Connection {
     }
 
     /// Takes in the first packet of the other side, wherever its numbers begin.
-    pub(super) fn accept_first(&mut self, now: Time, header: Header, reliable: &mut Reliable) {
+    pub(super) fn accept_first(&mut self, now: Time, header: ControlHeader, reliable: &mut Reliable) {
         self.sequences.begin_at(header.sequence);
         self.newest = None;
         self.accept(now, header, reliable);
@@ -164,7 +164,7 @@ impl Connection {
     pub(super) fn accept_message(
         &mut self,
         now: Time,
-        header: Header,
+        header: ControlHeader,
         number: u16,
         payload: &[u8],
         reliable: &mut Reliable,
@@ -194,8 +194,8 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    fn header(sequence: u16, ack: u16) -> Header {
-        Header { sequence, ack, ack_bits: 0 }
+    fn header(sequence: u16, ack: u16) -> ControlHeader {
+        ControlHeader { sequence, ack, ack_bits: 0 }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::authority::dialect::{Answer, Heard, Knock, MAX_ANSWER, MeetsStrangers
 use crate::peer::keyed_hash::Key;
 use crate::peer::refusal::Refusal;
 use crate::time::Time;
-use crate::wire::control::{self, Header, Payload};
+use crate::wire::control::{ControlDecodeError, ControlHeader, ControlPacket, ControlPayload};
 use core::num::NonZeroU8;
 use std::net::SocketAddr;
 
@@ -15,9 +15,9 @@ pub(crate) struct Gate {
     proofs: Proofs,
 }
 
-fn answer(header: Header, payload: &Payload<'_>) -> Result<Answer, Refusal> {
+fn answer(header: ControlHeader, payload: &ControlPayload<'_>) -> Result<Answer, Refusal> {
     let mut answer = Answer { len: 0, bytes: [0; MAX_ANSWER] };
-    answer.len = control::encode(&header, payload, &mut answer.bytes).map_err(|_| Refusal::NoRoom)?;
+    answer.len = ControlPacket::encode(&header, payload, &mut answer.bytes).map_err(|_| Refusal::NoRoom)?;
     Ok(answer)
 }
 
@@ -39,23 +39,23 @@ impl MeetsStrangers for Gate {
         let heard = packet.header;
         let offer = offer.and_then(NonZeroU8::new);
         match (packet.payload, offer) {
-            (Payload::ConnectReq, Some(client_id)) => {
+            (ControlPayload::ConnectReq, Some(client_id)) => {
                 let sequence = self.proofs.offer(now, from, client_id.get());
-                let header = Header { sequence, ack: heard.sequence, ack_bits: 0 };
-                Ok(Knock::Answer(answer(header, &Payload::ConnectAck { client_id })?, None))
+                let header = ControlHeader { sequence, ack: heard.sequence, ack_bits: 0 };
+                Ok(Knock::Answer(answer(header, &ControlPayload::ConnectAck { client_id })?, None))
             }
             // One datagram for one, and no longer than the request.
-            (Payload::ConnectReq, None) => {
-                let header = Header { sequence: 0, ack: heard.sequence, ack_bits: 0 };
-                Ok(Knock::Answer(answer(header, &Payload::Disconnect)?, None))
+            (ControlPayload::ConnectReq, None) => {
+                let header = ControlHeader { sequence: 0, ack: heard.sequence, ack_bits: 0 };
+                Ok(Knock::Answer(answer(header, &ControlPayload::Disconnect)?, None))
             }
             // The selective acks prove nothing: they would be 32 guesses at once.
             (
-                Payload::Input(_)
-                | Payload::Inputs(_)
-                | Payload::Ping(_)
-                | Payload::ReliableEvent(_)
-                | Payload::Heartbeat,
+                ControlPayload::Input(_)
+                | ControlPayload::Inputs(_)
+                | ControlPayload::Ping(_)
+                | ControlPayload::ReliableEvent(_)
+                | ControlPayload::Heartbeat,
                 offer,
             ) => {
                 let proves = offer.is_some_and(|id| self.proofs.proves(now, from, id.get(), heard.ack));
@@ -68,18 +68,18 @@ impl MeetsStrangers for Gate {
     /// A PONG for a PING, so that a newcomer learns the round trip, and otherwise a HEARTBEAT.
     fn challenge(&self, datagram: &[u8], number: u16) -> Result<Answer, Refusal> {
         let packet = decode(datagram)?;
-        let header = Header { sequence: number, ack: packet.header.sequence, ack_bits: 0 };
+        let header = ControlHeader { sequence: number, ack: packet.header.sequence, ack_bits: 0 };
         match packet.payload {
-            Payload::Ping(value) => answer(header, &Payload::Pong(value)),
-            _ => answer(header, &Payload::Heartbeat),
+            ControlPayload::Ping(value) => answer(header, &ControlPayload::Pong(value)),
+            _ => answer(header, &ControlPayload::Heartbeat),
         }
     }
 }
 
 /// Decodes a datagram of GAME, or says why not.
-pub(super) fn decode(datagram: &[u8]) -> Result<control::Packet<'_>, Refusal> {
-    control::decode(datagram).map_err(|error| match error {
-        control::DecodeError::TooShort { .. } | control::DecodeError::Magic { .. } => Refusal::NoPacket,
+pub(super) fn decode(datagram: &[u8]) -> Result<ControlPacket<'_>, Refusal> {
+    ControlPacket::decode(datagram).map_err(|error| match error {
+        ControlDecodeError::TooShort { .. } | ControlDecodeError::Magic { .. } => Refusal::NoPacket,
         _ => Refusal::MalformedControl,
     })
 }
@@ -95,19 +95,28 @@ mod tests {
 
     fn offered(gate: &Gate, now: Time, from: SocketAddr, id: u8) -> u16 {
         let mut request = [0; 15];
-        control::encode(&Header { sequence: 9, ack: 0, ack_bits: 0 }, &Payload::ConnectReq, &mut request)
-            .unwrap();
+        ControlPacket::encode(
+            &ControlHeader { sequence: 9, ack: 0, ack_bits: 0 },
+            &ControlPayload::ConnectReq,
+            &mut request,
+        )
+        .unwrap();
         let Ok(Knock::Answer(answer, None)) = gate.knock(now, from, &request, Some(id)) else {
             panic!("no answer")
         };
-        let packet = control::decode(&answer.bytes[..answer.len]).unwrap();
+        let packet = ControlPacket::decode(&answer.bytes[..answer.len]).unwrap();
         assert_eq!(packet.header.ack, 9);
         packet.header.sequence
     }
 
     fn heartbeat(ack: u16, ack_bits: u32) -> [u8; 15] {
         let mut bytes = [0; 15];
-        control::encode(&Header { sequence: 10, ack, ack_bits }, &Payload::Heartbeat, &mut bytes).unwrap();
+        ControlPacket::encode(
+            &ControlHeader { sequence: 10, ack, ack_bits },
+            &ControlPayload::Heartbeat,
+            &mut bytes,
+        )
+        .unwrap();
         bytes
     }
 
@@ -135,13 +144,16 @@ mod tests {
     fn a_full_server_says_so_with_as_many_bytes_as_it_was_sent() {
         let gate = Gate::with_key((3, 4));
         let mut request = [0; 15];
-        control::encode(&Header::default(), &Payload::ConnectReq, &mut request).unwrap();
+        ControlPacket::encode(&ControlHeader::default(), &ControlPayload::ConnectReq, &mut request).unwrap();
         let Ok(Knock::Answer(answer, None)) =
             gate.knock(at(0), "192.0.2.1:5".parse().unwrap(), &request, None)
         else {
             panic!("no answer")
         };
         assert_eq!(answer.len, request.len());
-        assert_eq!(control::decode(&answer.bytes[..answer.len]).unwrap().payload, Payload::Disconnect);
+        assert_eq!(
+            ControlPacket::decode(&answer.bytes[..answer.len]).unwrap().payload,
+            ControlPayload::Disconnect
+        );
     }
 }

@@ -11,7 +11,9 @@ use crate::peer::refusal::Refusal;
 use crate::peer::reliable::{IN_FLIGHT, Reliable};
 use crate::peer::sequence::Received;
 use crate::time::Time;
-use crate::wire::control::{EntityState, Entries, Header, Payload, PlayerInput, Snapshot, encode};
+use crate::wire::control::{
+    ControlHeader, ControlPacket, ControlPayload, EntityState, Entries, PlayerInput, Snapshot,
+};
 use crate::wire::message::MAX_LEN;
 use core::num::NonZeroU8;
 
@@ -64,13 +66,23 @@ impl ServerLink {
             let entities = Entries::from(&entities[..part.len()]);
             let snapshot = Snapshot { tick: frame as u32, entities, last_input: Some(0) };
             let mut buf = [0; MAX_DATAGRAM];
-            let Ok(len) = encode(&Header::default(), &Payload::Snapshot(snapshot), &mut buf) else { return };
+            let Ok(len) = ControlPacket::encode(
+                &ControlHeader::default(),
+                &ControlPayload::Snapshot(snapshot),
+                &mut buf,
+            ) else {
+                return;
+            };
             parts.push(&buf[..len]);
             from += ENTITIES_A_DATAGRAM;
         }
     }
 
-    fn hear(&self, payload: &Payload<'_>, inputs: &mut Vec<NumberedInput>) -> Result<FromClient, Refusal> {
+    fn hear(
+        &self,
+        payload: &ControlPayload<'_>,
+        inputs: &mut Vec<NumberedInput>,
+    ) -> Result<FromClient, Refusal> {
         inputs.clear();
         let mut take = |input: PlayerInput| {
             if inputs.len() < MAX_INPUTS {
@@ -79,13 +91,13 @@ impl ServerLink {
             }
         };
         match payload {
-            Payload::Input(input) => take(*input),
-            Payload::Inputs(all) => all.iter().for_each(take),
-            Payload::Ping(value) => return Ok(FromClient::Ping(*value)),
-            Payload::ConnectReq => return Ok(FromClient::JoinAgain),
-            Payload::Disconnect => return Ok(FromClient::Leaves),
-            Payload::Heartbeat | Payload::ReliableEvent(_) => return Ok(FromClient::Alive),
-            Payload::ConnectAck { .. } | Payload::Snapshot(_) | Payload::Pong(_) => {
+            ControlPayload::Input(input) => take(*input),
+            ControlPayload::Inputs(all) => all.iter().for_each(take),
+            ControlPayload::Ping(value) => return Ok(FromClient::Ping(*value)),
+            ControlPayload::ConnectReq => return Ok(FromClient::JoinAgain),
+            ControlPayload::Disconnect => return Ok(FromClient::Leaves),
+            ControlPayload::Heartbeat | ControlPayload::ReliableEvent(_) => return Ok(FromClient::Alive),
+            ControlPayload::ConnectAck { .. } | ControlPayload::Snapshot(_) | ControlPayload::Pong(_) => {
                 return Err(Refusal::OutOfPlace);
             }
         }
@@ -113,7 +125,7 @@ impl SpeaksToClient for ServerLink {
             return Ok(heard);
         }
         self.connection.check(now, packet.header)?;
-        if let Payload::ReliableEvent(payload) = packet.payload {
+        if let ControlPayload::ReliableEvent(payload) = packet.payload {
             // Anybody may send events of their own; the format says nothing about them. They are acknowledged and dropped.
             let Some(Message::Ticks { first }) = message::read(payload) else {
                 self.connection.accept(now, packet.header, &mut self.reliable);
@@ -182,15 +194,15 @@ impl SpeaksToClient for ServerLink {
 
     fn write_accepted(&mut self, now: Time, id: u8, buf: &mut [u8]) -> Option<usize> {
         let client_id = NonZeroU8::new(id)?;
-        self.connection.write(now, &Payload::ConnectAck { client_id }, buf)
+        self.connection.write(now, &ControlPayload::ConnectAck { client_id }, buf)
     }
 
     fn write_pong(&mut self, now: Time, value: u64, buf: &mut [u8]) -> Option<usize> {
-        self.connection.write(now, &Payload::Pong(value), buf)
+        self.connection.write(now, &ControlPayload::Pong(value), buf)
     }
 
     fn write_leaves(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
-        self.connection.write(now, &Payload::Disconnect, buf)
+        self.connection.write(now, &ControlPayload::Disconnect, buf)
     }
 
     /// Messages are resent until the last DISCONNECT: the reason is one of them.
@@ -216,7 +228,7 @@ impl SpeaksToClient for ServerLink {
         let part = parts.get(at)?;
         let datagram = buf.get_mut(..part.len())?;
         datagram.copy_from_slice(part);
-        let Header { sequence, ack, ack_bits } = self.connection.header(now);
+        let ControlHeader { sequence, ack, ack_bits } = self.connection.header(now);
         datagram.get_mut(4..6)?.copy_from_slice(&sequence.to_be_bytes());
         datagram.get_mut(6..8)?.copy_from_slice(&ack.to_be_bytes());
         datagram.get_mut(8..12)?.copy_from_slice(&ack_bits.to_be_bytes());
@@ -235,11 +247,14 @@ mod tests {
     fn a_copy_of_a_packet_says_nothing() {
         let mut link = ServerLink::idle();
         link.begin(Time::ZERO, 7, &Challenges::after(100));
-        for (sequence, payload, expected) in
-            [(5, Payload::Ping(9), FromClient::Ping(9)), (6, Payload::Disconnect, FromClient::Leaves)]
-        {
+        for (sequence, payload, expected) in [
+            (5, ControlPayload::Ping(9), FromClient::Ping(9)),
+            (6, ControlPayload::Disconnect, FromClient::Leaves),
+        ] {
             let mut buf = [0; 64];
-            let len = encode(&Header { sequence, ack: 100, ack_bits: 0 }, &payload, &mut buf).unwrap();
+            let len =
+                ControlPacket::encode(&ControlHeader { sequence, ack: 100, ack_bits: 0 }, &payload, &mut buf)
+                    .unwrap();
             let heard = [(); 2].map(|()| link.receive(Time::ZERO, &buf[..len], &mut Vec::new()));
             assert_eq!(heard, [Ok(expected), Ok(FromClient::Alive)]);
         }

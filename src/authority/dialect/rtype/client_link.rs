@@ -11,7 +11,7 @@ use crate::authority::world::Body;
 use crate::peer::refusal::Refusal;
 use crate::peer::sequence::Received;
 use crate::time::Time;
-use crate::wire::rtype::{Header, InputFlags, Packet, Payload, VERSION, encode};
+use crate::wire::rtype::{InputFlags, RtypeHeader, RtypePacket, RtypePayload};
 
 /// The number of HELLOs whose ACK is waited for: one and five more.
 const HELLOS: usize = 6;
@@ -56,17 +56,17 @@ impl ClientLink {
     }
 
     /// Takes in an answer to a HELLO: its ACK or NACK, or the WELCOME. `None` if the packet is something else.
-    fn hear_answer(&mut self, now: Time, packet: &Packet<'_>) -> Option<Result<FromServer, Refusal>> {
+    fn hear_answer(&mut self, now: Time, packet: &RtypePacket<'_>) -> Option<Result<FromServer, Refusal>> {
         let number = packet.header.sequence;
         match packet.payload {
-            Payload::Ack(named) => {
+            RtypePayload::Ack(named) => {
                 let said_at = self.hello_said_at(named).ok_or(Refusal::AckUnsent);
                 Some(said_at.map(|said_at| FromServer::RoundTrip(now.since(said_at))))
             }
-            Payload::Nack(named) if self.welcome.is_none() => {
+            RtypePayload::Nack(named) if self.welcome.is_none() => {
                 Some(self.hello_said_at(named).map(|_| FromServer::Leaves).ok_or(Refusal::AckUnsent))
             }
-            Payload::Welcome { player_id, seed } => {
+            RtypePayload::Welcome { player_id, seed } => {
                 match self.welcome {
                     None if self.hellos_said == 0 => return Some(Err(Refusal::OutOfPlace)),
                     None => {
@@ -89,9 +89,9 @@ impl ClientLink {
         }
     }
 
-    fn hear(&mut self, number: u64, payload: &Payload<'_>, shown: &mut Vec<Shown>) -> FromServer {
+    fn hear(&mut self, number: u64, payload: &RtypePayload<'_>, shown: &mut Vec<Shown>) -> FromServer {
         match *payload {
-            Payload::EntitySpawn { id, kind, x, y } => {
+            RtypePayload::EntitySpawn { id, kind, x, y } => {
                 let spawned = self.lives.spawn(id, number);
                 if spawned == Spawned::Stale {
                     return FromServer::Quiet;
@@ -100,29 +100,31 @@ impl ClientLink {
                 self.records = [Some(spawn(id, kind, x, y)), gone];
                 FromServer::Messages
             }
-            Payload::EntityDestroy { id } if self.lives.destroy(id, number) => {
+            RtypePayload::EntityDestroy { id } if self.lives.destroy(id, number) => {
                 self.records = [Some(gone(id)), None];
                 FromServer::Messages
             }
-            Payload::HitEvent { id, damage } => {
+            RtypePayload::HitEvent { id, damage } => {
                 let Ok(id) = u8::try_from(id) else { return FromServer::Quiet };
                 self.records = [Some(Record::Hit { id, damage, frame: 0 }), None];
                 FromServer::Messages
             }
-            Payload::EntityUpdate { id, x, y } if self.lives.update(id, number) => {
+            RtypePayload::EntityUpdate { id, x, y } if self.lives.update(id, number) => {
                 shown.clear();
                 shown.push(Shown { id, body: Body::at(f32::from(x), f32::from(y)) });
                 FromServer::Updates
             }
-            Payload::PlayerLeft { player_id } if self.welcome.is_some_and(|(_, own)| own == player_id) => {
+            RtypePayload::PlayerLeft { player_id }
+                if self.welcome.is_some_and(|(_, own)| own == player_id) =>
+            {
                 FromServer::Leaves
             }
             _ => FromServer::Quiet,
         }
     }
 
-    fn write(&mut self, asks_ack: bool, payload: &Payload<'_>, buf: &mut [u8]) -> Option<usize> {
-        encode(Header { asks_ack, sequence: self.numbers.next() }, payload, buf).ok()
+    fn write(&mut self, asks_ack: bool, payload: &RtypePayload<'_>, buf: &mut [u8]) -> Option<usize> {
+        RtypePacket::encode(RtypeHeader { asks_ack, sequence: self.numbers.next() }, payload, buf).ok()
     }
 }
 
@@ -170,13 +172,13 @@ impl SpeaksToServer for ClientLink {
             return answered;
         }
         match packet.payload {
-            Payload::Hello { .. } | Payload::PlayerLeave | Payload::Input(_) => {
+            RtypePayload::Hello { .. } | RtypePayload::PlayerLeave | RtypePayload::Input(_) => {
                 return Err(Refusal::OutOfPlace);
             }
-            Payload::Nack(named) if !self.numbers.was_sent(named) => return Err(Refusal::AckUnsent),
+            RtypePayload::Nack(named) if !self.numbers.was_sent(named) => return Err(Refusal::AckUnsent),
             _ => {}
         }
-        let is_challenge = packet.payload == Payload::EntityDestroy { id: NO_ENTITY };
+        let is_challenge = packet.payload == RtypePayload::EntityDestroy { id: NO_ENTITY };
         let (number, received) = self.numbers.accept(now, packet.header.sequence)?;
         if !self.is_seated && !is_challenge {
             self.is_seated = true;
@@ -188,7 +190,7 @@ impl SpeaksToServer for ClientLink {
         if received == Received::Duplicate || is_challenge {
             return Ok(FromServer::Alive);
         }
-        if let Payload::Nack(_) = packet.payload {
+        if let RtypePayload::Nack(_) = packet.payload {
             self.replies.nack_heard(now);
             let rejected = self.replies.are_rejected();
             return Ok(if rejected { FromServer::Rejected } else { FromServer::Alive });
@@ -216,7 +218,7 @@ impl SpeaksToServer for ClientLink {
 
     fn ends_farewell(&self, datagram: &[u8]) -> bool {
         let heard = decode(datagram).map(|packet| packet.payload);
-        self.leave.is_some_and(|leave| heard == Ok(Payload::Ack(leave)))
+        self.leave.is_some_and(|leave| heard == Ok(RtypePayload::Ack(leave)))
     }
 
     fn write_due(&mut self, _: Time, buf: &mut [u8]) -> Option<usize> {
@@ -227,15 +229,20 @@ impl SpeaksToServer for ClientLink {
         let sequence = self.numbers.next();
         self.hellos[self.hellos_said % HELLOS] = Some((sequence, now));
         (self.hellos_said, self.welcome) = (self.hellos_said + 1, None);
-        let (header, name) = (Header { asks_ack: true, sequence }, self.name);
-        encode(header, &Payload::Hello { version: VERSION, name: name.as_str() }, buf).ok()
+        let (header, name) = (RtypeHeader { asks_ack: true, sequence }, self.name);
+        RtypePacket::encode(
+            header,
+            &RtypePayload::Hello { version: RtypePacket::VERSION, name: name.as_str() },
+            buf,
+        )
+        .ok()
     }
 
     /// One input a packet: the newest.
     fn write_inputs(&mut self, _: Time, inputs: &[NumberedInput], buf: &mut [u8]) -> Option<usize> {
         let (_, command) = inputs.last()?;
         let flags = InputFlags::new(command.x as i8, command.y as i8, command.actions & 1 != 0);
-        self.write(false, &Payload::Input(flags), buf)
+        self.write(false, &RtypePayload::Input(flags), buf)
     }
 
     /// The format has no pings.
@@ -246,8 +253,8 @@ impl SpeaksToServer for ClientLink {
     /// Until we have a seat the ACK of the WELCOME may have been lost: it is the proof.
     fn write_alive(&mut self, _: Time, buf: &mut [u8]) -> Option<usize> {
         match self.welcome {
-            Some((number, _)) if !self.is_seated => self.write(false, &Payload::Ack(number), buf),
-            _ => self.write(false, &Payload::Heartbeat, buf),
+            Some((number, _)) if !self.is_seated => self.write(false, &RtypePayload::Ack(number), buf),
+            _ => self.write(false, &RtypePayload::Heartbeat, buf),
         }
     }
 
@@ -257,7 +264,7 @@ impl SpeaksToServer for ClientLink {
             None => self.numbers.next(),
         };
         self.leave = Some(sequence);
-        encode(Header { asks_ack: true, sequence }, &Payload::PlayerLeave, buf).ok()
+        RtypePacket::encode(RtypeHeader { asks_ack: true, sequence }, &RtypePayload::PlayerLeave, buf).ok()
     }
 }
 
@@ -270,11 +277,13 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    fn packet(sequence: u16, payload: &Payload<'_>) -> Vec<u8> {
+    fn packet(sequence: u16, payload: &RtypePayload<'_>) -> Vec<u8> {
         let mut buf = [0; 64];
-        let asks_ack =
-            !matches!(payload, Payload::EntityUpdate { .. } | Payload::Heartbeat | Payload::Ack(_));
-        let len = encode(Header { asks_ack, sequence }, payload, &mut buf).unwrap();
+        let asks_ack = !matches!(
+            payload,
+            RtypePayload::EntityUpdate { .. } | RtypePayload::Heartbeat | RtypePayload::Ack(_)
+        );
+        let len = RtypePacket::encode(RtypeHeader { asks_ack, sequence }, payload, &mut buf).unwrap();
         buf[..len].to_vec()
     }
 
@@ -282,18 +291,18 @@ mod tests {
     fn welcomed() -> ClientLink {
         let mut link = ClientLink::new(50, PlayerName::DEFAULT);
         assert!(link.write_join(at(0), &mut [0; 64]).is_some());
-        let welcome = packet(1_000, &Payload::Welcome { player_id: 3, seed: 1 });
+        let welcome = packet(1_000, &RtypePayload::Welcome { player_id: 3, seed: 1 });
         let heard = link.receive(at(10), &welcome, &mut Vec::new());
         assert_eq!(heard, Ok(FromServer::Accepted { id: 3, seed: Some(1) }));
         link
     }
 
-    fn written(link: &mut ClientLink, now: Time) -> Vec<Payload<'static>> {
+    fn written(link: &mut ClientLink, now: Time) -> Vec<RtypePayload<'static>> {
         let mut buf = [0; 64];
         core::iter::from_fn(|| {
             let len = link.write_due(now, &mut buf)?;
             match decode(&buf[..len]).unwrap().payload {
-                Payload::Ack(number) => Some(Payload::Ack(number)),
+                RtypePayload::Ack(number) => Some(RtypePayload::Ack(number)),
                 other => panic!("{other:?}"),
             }
         })
@@ -303,32 +312,32 @@ mod tests {
     #[test]
     fn challenges_are_acknowledged_across_gaps_and_are_no_seat() {
         let (mut link, mut shown) = (welcomed(), Vec::new());
-        let challenge = Payload::EntityDestroy { id: NO_ENTITY };
+        let challenge = RtypePayload::EntityDestroy { id: NO_ENTITY };
         // Three in a row were lost before the last one.
         for number in [2_000, 5_096] {
             assert_eq!(link.receive(at(20), &packet(number, &challenge), &mut shown), Ok(FromServer::Alive));
         }
-        let acks = [1_000, 2_000, 5_096].map(Payload::Ack);
+        let acks = [1_000, 2_000, 5_096].map(RtypePayload::Ack);
         assert_eq!(written(&mut link, at(20)), acks);
         let mut buf = [0; 64];
         let len = link.write_alive(at(30), &mut buf).unwrap();
         assert_eq!(
             decode(&buf[..len]).unwrap().payload,
-            Payload::Ack(1_000),
+            RtypePayload::Ack(1_000),
             "the proof, until there is a seat"
         );
-        let spawn = packet(5_097, &Payload::EntitySpawn { id: 3, kind: 0, x: 1, y: 1 });
+        let spawn = packet(5_097, &RtypePayload::EntitySpawn { id: 3, kind: 0, x: 1, y: 1 });
         assert_eq!(link.receive(at(40), &spawn, &mut shown), Ok(FromServer::Messages));
         let len = link.write_alive(at(50), &mut buf).unwrap();
-        assert_eq!(decode(&buf[..len]).unwrap().payload, Payload::Heartbeat);
-        let far = packet(5_097 + 400, &Payload::Heartbeat);
+        assert_eq!(decode(&buf[..len]).unwrap().payload, RtypePayload::Heartbeat);
+        let far = packet(5_097 + 400, &RtypePayload::Heartbeat);
         assert_eq!(link.receive(at(50), &far, &mut shown), Err(Refusal::FarSequence), "gaps are over");
     }
 
     #[test]
     fn only_the_own_players_end_is_ours() {
         let (mut link, mut shown) = (welcomed(), Vec::new());
-        let left = |id| Payload::PlayerLeft { player_id: id };
+        let left = |id| RtypePayload::PlayerLeft { player_id: id };
         assert_eq!(link.receive(at(20), &packet(1_001, &left(4)), &mut shown), Ok(FromServer::Quiet));
         assert_eq!(link.receive(at(20), &packet(1_002, &left(3)), &mut shown), Ok(FromServer::Leaves));
     }
@@ -340,7 +349,7 @@ mod tests {
         let lens = (link.write_leaves(at(20), &mut first), link.write_leaves(at(120), &mut second));
         assert_eq!((lens.0, first), (lens.1, second));
         let number = u16::from_be_bytes([first[2], first[3]]);
-        assert!(!link.ends_farewell(&packet(1_001, &Payload::Ack(number + 1))));
-        assert!(link.ends_farewell(&packet(1_001, &Payload::Ack(number))));
+        assert!(!link.ends_farewell(&packet(1_001, &RtypePayload::Ack(number + 1))));
+        assert!(link.ends_farewell(&packet(1_001, &RtypePayload::Ack(number))));
     }
 }

@@ -6,7 +6,7 @@ use crate::authority::dialect::{Answer, Heard, Knock, MAX_ANSWER, MeetsStrangers
 use crate::peer::keyed_hash::Key;
 use crate::peer::refusal::Refusal;
 use crate::time::Time;
-use crate::wire::rtype::{Header, Payload, VERSION, encode};
+use crate::wire::rtype::{RtypeHeader, RtypePacket, RtypePayload};
 use std::net::SocketAddr;
 
 /// Answers HELLOs and recognises who has received the answer.
@@ -16,10 +16,10 @@ pub(crate) struct Gate {
     seed: u32,
 }
 
-fn answer(asks_ack: bool, sequence: u16, payload: &Payload<'_>) -> Result<Answer, Refusal> {
+fn answer(asks_ack: bool, sequence: u16, payload: &RtypePayload<'_>) -> Result<Answer, Refusal> {
     let mut answer = Answer { len: 0, bytes: [0; MAX_ANSWER] };
-    let header = Header { asks_ack, sequence };
-    answer.len = encode(header, payload, &mut answer.bytes).map_err(|_| Refusal::NoRoom)?;
+    let header = RtypeHeader { asks_ack, sequence };
+    answer.len = RtypePacket::encode(header, payload, &mut answer.bytes).map_err(|_| Refusal::NoRoom)?;
     Ok(answer)
 }
 
@@ -40,20 +40,22 @@ impl MeetsStrangers for Gate {
         let packet = decode(datagram)?;
         let heard = packet.header.sequence;
         match (packet.payload, offer) {
-            (Payload::Hello { version: VERSION, .. }, Some(player_id)) => {
+            (RtypePayload::Hello { version: RtypePacket::VERSION, .. }, Some(player_id)) => {
                 let proof = self.proofs.offer(now, from, player_id);
-                let welcome = answer(true, proof, &Payload::Welcome { player_id, seed: self.seed })?;
-                let ack = answer(false, proof.wrapping_sub(1), &Payload::Ack(heard))?;
+                let welcome = answer(true, proof, &RtypePayload::Welcome { player_id, seed: self.seed })?;
+                let ack = answer(false, proof.wrapping_sub(1), &RtypePayload::Ack(heard))?;
                 Ok(Knock::Answer(ack, Some(welcome)))
             }
             // Full, or another version.
-            (Payload::Hello { .. }, _) => Ok(Knock::Answer(answer(false, 0, &Payload::Nack(heard))?, None)),
+            (RtypePayload::Hello { .. }, _) => {
+                Ok(Knock::Answer(answer(false, 0, &RtypePayload::Nack(heard))?, None))
+            }
             // A client that rejects a challenge has received it too.
-            (Payload::Ack(named) | Payload::Nack(named), offer) => {
+            (RtypePayload::Ack(named) | RtypePayload::Nack(named), offer) => {
                 let proves = offer.is_some_and(|id| self.proofs.proves(now, from, id, named));
                 Ok(Knock::Packet(Heard { sequence: heard, named: Some(named), proves }))
             }
-            (Payload::Input(_) | Payload::Heartbeat, _) => {
+            (RtypePayload::Input(_) | RtypePayload::Heartbeat, _) => {
                 Ok(Knock::Packet(Heard { sequence: heard, named: None, proves: false }))
             }
             _ => Err(Refusal::Stranger),
@@ -61,7 +63,7 @@ impl MeetsStrangers for Gate {
     }
 
     fn challenge(&self, _: &[u8], number: u16) -> Result<Answer, Refusal> {
-        answer(true, number, &Payload::EntityDestroy { id: NO_ENTITY })
+        answer(true, number, &RtypePayload::EntityDestroy { id: NO_ENTITY })
     }
 }
 
@@ -69,7 +71,7 @@ impl MeetsStrangers for Gate {
 mod tests {
     use super::*;
     use crate::time::Span;
-    use crate::wire::rtype::decode;
+    use crate::wire::rtype::RtypePacket;
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
@@ -81,8 +83,9 @@ mod tests {
 
     fn hello(version: u8) -> Vec<u8> {
         let mut buf = [0; 40];
-        let header = Header { asks_ack: true, sequence: 9 };
-        let len = encode(header, &Payload::Hello { version, name: "Ada" }, &mut buf).unwrap();
+        let header = RtypeHeader { asks_ack: true, sequence: 9 };
+        let len =
+            RtypePacket::encode(header, &RtypePayload::Hello { version, name: "Ada" }, &mut buf).unwrap();
         buf[..len].to_vec()
     }
 
@@ -97,9 +100,9 @@ mod tests {
         let Ok(Knock::Answer(first, Some(second))) = gate.knock(at(4_900), here(), &hello(1), Some(7)) else {
             panic!("no answer")
         };
-        assert_eq!(decode(&first.bytes[..first.len]).unwrap().payload, Payload::Ack(9));
-        let welcome = decode(&second.bytes[..second.len]).unwrap();
-        assert_eq!(welcome.payload, Payload::Welcome { player_id: 7, seed: 42 });
+        assert_eq!(RtypePacket::decode(&first.bytes[..first.len]).unwrap().payload, RtypePayload::Ack(9));
+        let welcome = RtypePacket::decode(&second.bytes[..second.len]).unwrap();
+        assert_eq!(welcome.payload, RtypePayload::Welcome { player_id: 7, seed: 42 });
         let proof = welcome.header.sequence;
         let proven = |now, from, id, named| {
             let knock = gate.knock(now, from, &ack(named), Some(id));
@@ -121,7 +124,7 @@ mod tests {
             let Ok(Knock::Answer(only, None)) = gate.knock(at(0), here(), &hello(version), offer) else {
                 panic!("no answer")
             };
-            assert_eq!(decode(&only.bytes[..only.len]).unwrap().payload, Payload::Nack(9));
+            assert_eq!(RtypePacket::decode(&only.bytes[..only.len]).unwrap().payload, RtypePayload::Nack(9));
         }
         for datagram in [&[0x99, 0, 0, 1][..], &[0x12, 1, 0, 1], &[0x31, 0, 0, 1, 0, 1, 0, 1, 0, 1]] {
             assert!(gate.knock(at(0), here(), datagram, Some(7)).is_err(), "{datagram:02X?}");

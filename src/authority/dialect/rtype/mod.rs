@@ -10,16 +10,16 @@ pub(crate) mod server_link;
 mod updates;
 
 use crate::peer::refusal::Refusal;
-use crate::wire::rtype::{DecodeError, Packet, decode as decode_packet};
+use crate::wire::rtype::{RtypeDecodeError, RtypePacket};
 
 /// No entity has this id. A server challenges a newcomer with an ENTITY_DESTROY of it: it has to be acknowledged, changes
 /// nothing, and is as long as an ACK.
 const NO_ENTITY: u16 = 0;
 
 /// Decodes a datagram of R-Type, or says why not.
-fn decode(datagram: &[u8]) -> Result<Packet<'_>, Refusal> {
-    decode_packet(datagram).map_err(|error| match error {
-        DecodeError::TooShort { .. } | DecodeError::TooLong { .. } => Refusal::NoPacket,
+fn decode(datagram: &[u8]) -> Result<RtypePacket<'_>, Refusal> {
+    RtypePacket::decode(datagram).map_err(|error| match error {
+        RtypeDecodeError::TooShort { .. } | RtypeDecodeError::TooLong { .. } => Refusal::NoPacket,
         _ => Refusal::MalformedControl,
     })
 }

@@ -2,7 +2,7 @@
 
 use super::numbers::Numbers;
 use crate::time::{Span, Time};
-use crate::wire::rtype::{Header, Payload, encode};
+use crate::wire::rtype::{RtypeHeader, RtypePacket, RtypePayload};
 use std::collections::VecDeque;
 
 /// A packet without an ACK is resent after this long.
@@ -65,11 +65,12 @@ impl Outbox {
     }
 
     /// Queues a packet. One that finds no room is dropped; the caller has asked for room before.
-    pub(super) fn push(&mut self, now: Time, payload: &Payload<'_>, mark: u64) {
+    pub(super) fn push(&mut self, now: Time, payload: &RtypePayload<'_>, mark: u64) {
         let mut bytes = [0; MAX_PACKET];
-        if let (true, Ok(len)) =
-            (self.has_room(1), encode(Header { asks_ack: true, sequence: 0 }, payload, &mut bytes))
-        {
+        if let (true, Ok(len)) = (
+            self.has_room(1),
+            RtypePacket::encode(RtypeHeader { asks_ack: true, sequence: 0 }, payload, &mut bytes),
+        ) {
             let (number, resends, acknowledged) = (None, 0, false);
             let first_sent = Time::NEVER;
             self.slots.push_back(Slot {
@@ -157,8 +158,8 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    fn spawn(id: u16) -> Payload<'static> {
-        Payload::EntitySpawn { id, kind: 1, x: 2, y: 3 }
+    fn spawn(id: u16) -> RtypePayload<'static> {
+        RtypePayload::EntitySpawn { id, kind: 1, x: 2, y: 3 }
     }
 
     #[test]

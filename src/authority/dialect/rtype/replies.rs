@@ -3,7 +3,7 @@
 use super::numbers::Numbers;
 use crate::peer::sequence::Received;
 use crate::time::{Span, Time};
-use crate::wire::rtype::{Header, Payload, encode, refused_sequence};
+use crate::wire::rtype::{RtypeHeader, RtypePacket, RtypePayload};
 use std::collections::VecDeque;
 
 /// The most replies that wait. A packet whose ACK finds no room is resent.
@@ -19,7 +19,7 @@ const PAUSE: Span = Span::from_secs(1);
 /// The replies of one side.
 #[derive(Clone, Debug)]
 pub(super) struct Replies {
-    waiting: VecDeque<Payload<'static>>,
+    waiting: VecDeque<RtypePayload<'static>>,
     /// The NACKs queued in the second that began then.
     nacked: (Time, u32),
     /// The NACKs that came, and the last one of them.
@@ -36,7 +36,7 @@ impl Replies {
         (self.nacked, self.heard) = ((Time::ZERO, 0), (Time::ZERO, 0));
     }
 
-    fn push(&mut self, reply: Payload<'static>) {
+    fn push(&mut self, reply: RtypePayload<'static>) {
         if self.waiting.len() < KEPT {
             self.waiting.push_back(reply);
         }
@@ -44,13 +44,13 @@ impl Replies {
 
     /// Queues an ACK.
     pub(super) fn ack(&mut self, number: u16) {
-        self.push(Payload::Ack(number));
+        self.push(RtypePayload::Ack(number));
     }
 
     /// Queues a NACK of a datagram that breaks a rule, if its number is the next of an honest sender: a number that was
     /// here before, or that is nowhere near, is somebody else's.
     pub(super) fn nack(&mut self, now: Time, numbers: &Numbers, datagram: &[u8]) {
-        let Some(number) = refused_sequence(datagram) else { return };
+        let Some(number) = RtypePacket::refused_sequence(datagram) else { return };
         if !matches!(numbers.look_at(now, number), Ok((_, Received::New))) {
             return;
         }
@@ -59,7 +59,7 @@ impl Replies {
         }
         self.nacked.1 += 1;
         if self.nacked.1 <= MAX_NACKS_A_SECOND {
-            self.push(Payload::Nack(number));
+            self.push(RtypePayload::Nack(number));
         }
     }
 
@@ -80,7 +80,7 @@ impl Replies {
 
     pub(super) fn write(&mut self, numbers: &mut Numbers, buf: &mut [u8]) -> Option<usize> {
         let reply = self.waiting.pop_front()?;
-        encode(Header { asks_ack: false, sequence: numbers.next() }, &reply, buf).ok()
+        RtypePacket::encode(RtypeHeader { asks_ack: false, sequence: numbers.next() }, &reply, buf).ok()
     }
 }
 

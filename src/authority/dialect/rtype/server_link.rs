@@ -11,7 +11,7 @@ use crate::authority::world::Command;
 use crate::peer::refusal::Refusal;
 use crate::peer::sequence::Received;
 use crate::time::Time;
-use crate::wire::rtype::{Header, InputFlags, Payload, encode};
+use crate::wire::rtype::{InputFlags, RtypeHeader, RtypePacket, RtypePayload};
 
 /// Sequence numbers, reliable packets and positions towards one client.
 #[derive(Clone, Debug)]
@@ -62,25 +62,25 @@ impl ServerLink {
             }
             Record::Gone { id, player, .. } => {
                 if player {
-                    self.outbox.push(now, &Payload::PlayerLeft { player_id: id }, mark);
+                    self.outbox.push(now, &RtypePayload::PlayerLeft { player_id: id }, mark);
                 }
-                Payload::EntityDestroy { id: id.into() }
+                RtypePayload::EntityDestroy { id: id.into() }
             }
-            Record::ShotEnd { id, .. } => Payload::EntityDestroy { id: FIRST_SHOT + u16::from(id) },
-            Record::Hit { id, damage, .. } => Payload::HitEvent { id: id.into(), damage },
+            Record::ShotEnd { id, .. } => RtypePayload::EntityDestroy { id: FIRST_SHOT + u16::from(id) },
+            Record::Hit { id, damage, .. } => RtypePayload::HitEvent { id: id.into(), damage },
             Record::Bounce { .. } | Record::Told { .. } | Record::Bye { .. } => return,
         };
         self.outbox.push(now, &payload, mark);
     }
 
-    fn spawn(&mut self, id: u16, kind: u8, (x, y): (f32, f32)) -> Payload<'static> {
+    fn spawn(&mut self, id: u16, kind: u8, (x, y): (f32, f32)) -> RtypePayload<'static> {
         let (x, y) = (to_wire(x), to_wire(y));
         self.updates.spawned(id, (x, y));
-        Payload::EntitySpawn { id, kind, x, y }
+        RtypePayload::EntitySpawn { id, kind, x, y }
     }
 
-    fn write(&mut self, asks_ack: bool, payload: &Payload<'_>, buf: &mut [u8]) -> Option<usize> {
-        encode(Header { asks_ack, sequence: self.numbers.next() }, payload, buf).ok()
+    fn write(&mut self, asks_ack: bool, payload: &RtypePayload<'_>, buf: &mut [u8]) -> Option<usize> {
+        RtypePacket::encode(RtypeHeader { asks_ack, sequence: self.numbers.next() }, payload, buf).ok()
     }
 }
 
@@ -113,20 +113,20 @@ impl SpeaksToClient for ServerLink {
         let number = packet.header.sequence;
         match packet.payload {
             // The first of its sender, whose numbers may begin anywhere. It changes no number here.
-            Payload::Hello { .. } => {
+            RtypePayload::Hello { .. } => {
                 self.replies.ack(number);
                 return Ok(FromClient::JoinAgain);
             }
-            Payload::Ack(named) | Payload::Nack(named)
+            RtypePayload::Ack(named) | RtypePayload::Nack(named)
                 if !self.numbers.was_sent(named) && !self.challenges.contains(named) =>
             {
                 return Err(Refusal::AckUnsent);
             }
-            Payload::Ack(_)
-            | Payload::Nack(_)
-            | Payload::Input(_)
-            | Payload::PlayerLeave
-            | Payload::Heartbeat => {}
+            RtypePayload::Ack(_)
+            | RtypePayload::Nack(_)
+            | RtypePayload::Input(_)
+            | RtypePayload::PlayerLeave
+            | RtypePayload::Heartbeat => {}
             _ => return Err(Refusal::OutOfPlace),
         }
         let (whole, received) = self.numbers.accept(now, number)?;
@@ -139,18 +139,18 @@ impl SpeaksToClient for ServerLink {
         }
         let number = whole as u32;
         Ok(match packet.payload {
-            Payload::Input(flags) => {
+            RtypePayload::Input(flags) => {
                 inputs.clear();
                 inputs.push((number, command(flags)));
                 FromClient::Inputs
             }
-            Payload::PlayerLeave => FromClient::Leaves,
-            Payload::Ack(named) => {
+            RtypePayload::PlayerLeave => FromClient::Leaves,
+            RtypePayload::Ack(named) => {
                 self.outbox.acknowledged(named);
                 self.farewell_heard |= self.farewell == Some(named);
                 FromClient::Passed { number }
             }
-            Payload::Nack(_) => {
+            RtypePayload::Nack(_) => {
                 self.replies.nack_heard(now);
                 FromClient::Passed { number }
             }
@@ -202,7 +202,7 @@ impl SpeaksToClient for ServerLink {
 
     fn write_accepted(&mut self, _: Time, id: u8, buf: &mut [u8]) -> Option<usize> {
         let seed = self.seed;
-        self.write(true, &Payload::Welcome { player_id: id, seed }, buf)
+        self.write(true, &RtypePayload::Welcome { player_id: id, seed }, buf)
     }
 
     /// The format has no pings.
@@ -217,7 +217,12 @@ impl SpeaksToClient for ServerLink {
             None => self.numbers.next(),
         };
         self.farewell = Some(sequence);
-        encode(Header { asks_ack: true, sequence }, &Payload::PlayerLeft { player_id: self.id }, buf).ok()
+        RtypePacket::encode(
+            RtypeHeader { asks_ack: true, sequence },
+            &RtypePayload::PlayerLeft { player_id: self.id },
+            buf,
+        )
+        .ok()
     }
 
     /// Nothing but that it was removed is told to somebody who is not there any more.
@@ -242,8 +247,8 @@ impl SpeaksToClient for ServerLink {
         buf: &mut [u8],
     ) -> Option<usize> {
         match self.updates.take(parts, at) {
-            Some((id, (x, y))) => self.write(false, &Payload::EntityUpdate { id, x, y }, buf),
-            None => self.write(false, &Payload::Heartbeat, buf),
+            Some((id, (x, y))) => self.write(false, &RtypePayload::EntityUpdate { id, x, y }, buf),
+            None => self.write(false, &RtypePayload::Heartbeat, buf),
         }
     }
 }
@@ -257,9 +262,9 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    fn packet(sequence: u16, payload: &Payload<'_>) -> Vec<u8> {
+    fn packet(sequence: u16, payload: &RtypePayload<'_>) -> Vec<u8> {
         let mut buf = [0; 64];
-        let len = encode(Header { asks_ack: false, sequence }, payload, &mut buf).unwrap();
+        let len = RtypePacket::encode(RtypeHeader { asks_ack: false, sequence }, payload, &mut buf).unwrap();
         buf[..len].to_vec()
     }
 
@@ -281,7 +286,7 @@ mod tests {
         let number = decode(&buf[..len]).unwrap().header.sequence;
         assert_eq!(number, 1_702);
         for (sequence, named, is_heard) in [(50, 1_701, false), (51, 1_000, false), (52, 1_702, true)] {
-            link.receive(at(20), &packet(sequence, &Payload::Ack(named)), &mut inputs).unwrap();
+            link.receive(at(20), &packet(sequence, &RtypePayload::Ack(named)), &mut inputs).unwrap();
             assert_eq!(link.is_farewell_heard(), is_heard, "{named}");
         }
     }
@@ -290,7 +295,7 @@ mod tests {
     fn challenges_may_be_acknowledged_late_and_other_numbers_not() {
         let (mut link, mut inputs) = (link(), Vec::new());
         let mut acked = |sequence, named| {
-            link.receive(at(20), &packet(sequence, &Payload::Ack(named)), &mut inputs).is_ok()
+            link.receive(at(20), &packet(sequence, &RtypePayload::Ack(named)), &mut inputs).is_ok()
         };
         assert_eq!(
             [acked(1, 1_000), acked(2, 1_700), acked(3, 1_001), acked(4, 1_701)],
@@ -301,7 +306,7 @@ mod tests {
     #[test]
     fn an_input_counts_once() {
         let (mut link, mut inputs) = (link(), Vec::new());
-        let input = packet(9, &Payload::Input(InputFlags::RIGHT));
+        let input = packet(9, &RtypePayload::Input(InputFlags::RIGHT));
         assert_eq!(link.receive(at(20), &input, &mut inputs), Ok(FromClient::Inputs));
         assert_eq!(link.receive(at(21), &input, &mut inputs), Ok(FromClient::Alive));
     }
@@ -312,7 +317,7 @@ mod tests {
         link.queue_records(at(0), [(1, &Record::Hit { id: 3, damage: 1, frame: 1 })].into_iter());
         for ms in (0..1_000).step_by(10) {
             while link.write_due(at(ms), &mut buf).is_some() {}
-            link.receive(at(ms), &packet(ms as u16 / 10, &Payload::Heartbeat), &mut inputs).unwrap();
+            link.receive(at(ms), &packet(ms as u16 / 10, &RtypePayload::Heartbeat), &mut inputs).unwrap();
             assert_eq!(link.lost(at(ms)), None, "after {ms} ms");
         }
     }

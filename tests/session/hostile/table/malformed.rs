@@ -10,7 +10,7 @@ use rebout::lab::wire::message::{
     Challenge, Leaving, LeavingWhy, Message, Ordered, Refuse, RefuseField, Resync,
 };
 use rebout::wire::WireFrame;
-use rebout::wire::rbn1::{self, Header, LossCounts, TimeSync};
+use rebout::wire::rbn1::{InputHeader, InputPacket, LossCounts, TimeSync};
 
 pub(super) fn all(table: &mut Table) {
     no_packets(table);
@@ -39,33 +39,34 @@ fn malformed_inputs(table: &mut Table) {
     for flags in [2, 4, 8, 15, 0x80, 0xFF] {
         table.malformed(bad, format!("RBN1 with flags {flags:#x}"), move |k| bent(k, 5, flags));
     }
-    let header = |k: &Knows| Header {
+    let header = |k: &Knows| InputHeader {
         start_frame: WireFrame(k.known),
         ack_frame: WireFrame(k.sent.wrapping_sub(1)),
-        ..Header::default()
+        ..InputHeader::default()
     };
-    let packet = |k: &Knows, header: &Header| {
-        let mut buf = [0; rbn1::MAX_LEN];
-        let len = rbn1::encode(header, [k.newest], &mut buf).expect("a packet");
+    let packet = |k: &Knows, header: &InputHeader| {
+        let mut buf = [0; InputPacket::MAX_LEN];
+        let len = InputPacket::encode(header, [k.newest], &mut buf).expect("a packet");
         buf[..len].to_vec()
     };
     for axes in 1..=6 {
         table.malformed(bad, format!("RBN1 with {axes} axes, where none were agreed on"), move |k| {
-            packet(k, &Header { axes, ..header(k) })
+            packet(k, &InputHeader { axes, ..header(k) })
         });
     }
     let time = Some(TimeSync { mark: 1, echo: 2, held: 3 });
     table.malformed(bad, "RBN1 with mark 0", move |k| {
-        let mut bytes = packet(k, &Header { time, ..header(k) });
+        let mut bytes = packet(k, &InputHeader { time, ..header(k) });
         bytes[15] = 0;
         bytes
     });
     let loss = Some(LossCounts { sent: 1, received: 2 });
-    for (name, with) in
-        [("time", Header { time, ..Header::default() }), ("loss", Header { loss, ..Header::default() })]
-    {
+    for (name, with) in [
+        ("time", InputHeader { time, ..InputHeader::default() }),
+        ("loss", InputHeader { loss, ..InputHeader::default() }),
+    ] {
         let early = &[Phase::Waiting, Phase::Challenged, Phase::Incoming];
-        let make = move |k: &Knows| packet(k, &Header { time: with.time, loss: with.loss, ..header(k) });
+        let make = move |k: &Knows| packet(k, &InputHeader { time: with.time, loss: with.loss, ..header(k) });
         let refused = Expect::Refused(bad);
         table.add(
             format!("RBN1 with a {name} block before an agreement"),

@@ -14,7 +14,7 @@ use rebout::lab::forge::{Knows, control, inputs, inputs_with_checksum, message, 
 use rebout::lab::wire::message::{Challenge, ForeignHello, Message, Ordered, Refuse, RefuseField};
 use rebout::lab::{HOST, JOINER};
 use rebout::wire::WireFrame;
-use rebout::wire::control::{Entries, Header, Payload, PlayerInput, Snapshot};
+use rebout::wire::control::{ControlHeader, ControlPayload, Entries, PlayerInput, Snapshot};
 use rebout::{Buttons, Refusal};
 
 /// Who a datagram seems to come from.
@@ -200,7 +200,7 @@ fn well_formed_inputs(table: &mut Table) {
 fn numbers(table: &mut Table) {
     // The victim's newest is at least one less than the number that is shifted, and the edges are tested on their own.
     for off in [64, 257, 5_000, 32_768, -40, -300] {
-        let make = move |k: &Knows| control(shifted(k.header, off, 0), &Payload::Heartbeat);
+        let make = move |k: &Knows| control(shifted(k.header, off, 0), &ControlPayload::Heartbeat);
         let class = format!("HEARTBEAT with a sequence {off} off");
         let phases = &[Agreed, Playing, Ending, Over];
         table.add(class, phases, BOTH, &[Peer], make, Refused(Refusal::FarSequence));
@@ -208,16 +208,18 @@ fn numbers(table: &mut Table) {
     // After the newest one number may have been skipped: neither is sent.
     for off in [1, 2, 200, 32_768, -300] {
         let make = move |k: &Knows| {
-            let newest = Header { ack: k.victims, ack_bits: 0, ..k.header };
-            control(shifted(newest, 0, off), &Payload::Heartbeat)
+            let newest = ControlHeader { ack: k.victims, ack_bits: 0, ..k.header };
+            control(shifted(newest, 0, off), &ControlPayload::Heartbeat)
         };
         let class = format!("HEARTBEAT with an acknowledgement {off} off");
         table.add(class, CONNECTED, BOTH, &[Peer], make, Refused(Refusal::AckUnsent));
     }
     // Nobody but the peer knows which numbers were skipped and which arrived.
-    let full: Make = |k| control(Header { ack_bits: u32::MAX, ..k.header }, &Payload::Heartbeat);
+    let full: Make =
+        |k| control(ControlHeader { ack_bits: u32::MAX, ..k.header }, &ControlPayload::Heartbeat);
     table.add("HEARTBEAT that acknowledges all", CONNECTED, BOTH, &[Peer], full, Refused(Refusal::AckUnsent));
-    let nothing: Make = |k| control(Header { ack: 0, ack_bits: 0, ..k.header }, &Payload::Disconnect);
+    let nothing: Make =
+        |k| control(ControlHeader { ack: 0, ack_bits: 0, ..k.header }, &ControlPayload::Disconnect);
     const HEARD: &[Phase] = &[Challenged, Incoming, Offered, Agreed, Playing, Ending, Over];
     let refused = Refused(Refusal::AckUnsent);
     table.add("DISCONNECT that acknowledges nothing", HEARD, &[JOINER], &[Peer], nothing, refused);
@@ -226,34 +228,34 @@ fn numbers(table: &mut Table) {
 
 /// Packets of the connection, with all numbers right.
 fn connection(table: &mut Table) {
-    let heartbeat: Make = |k| control(k.header, &Payload::Heartbeat);
+    let heartbeat: Make = |k| control(k.header, &ControlPayload::Heartbeat);
     table.add("HEARTBEAT", CONNECTED, BOTH, &[Peer], heartbeat, Taken);
-    table.add("PING", CONNECTED, BOTH, &[Peer], |k| control(k.header, &Payload::Ping(5)), Taken);
-    let pong: Make = |k| control(k.header, &Payload::Pong(5));
+    table.add("PING", CONNECTED, BOTH, &[Peer], |k| control(k.header, &ControlPayload::Ping(5)), Taken);
+    let pong: Make = |k| control(k.header, &ControlPayload::Pong(5));
     table.add("PONG to no ping", CONNECTED, BOTH, &[Peer], pong, Refused(Refusal::UnaskedPong));
     let misplaced = Refused(Refusal::OutOfPlace);
     const ONE: PlayerInput = PlayerInput { sequence: 1, move_x: 0.5, move_y: -0.5, actions: 3 };
-    let input: Make = |k| control(k.header, &Payload::Input(ONE));
+    let input: Make = |k| control(k.header, &ControlPayload::Input(ONE));
     table.add("INPUT", CONNECTED, BOTH, &[Peer], input, misplaced);
-    let many: Make = |k| control(k.header, &Payload::Inputs(Entries::from(&[ONE; 255][..])));
+    let many: Make = |k| control(k.header, &ControlPayload::Inputs(Entries::from(&[ONE; 255][..])));
     table.add("INPUT, 255 of them", CONNECTED, BOTH, &[Peer], many, misplaced);
     let snapshot: Make = |k| {
         let snapshot =
             Snapshot { tick: u32::MAX, entities: Entries::from(&[][..]), last_input: Some(u32::MAX) };
-        control(k.header, &Payload::Snapshot(snapshot))
+        control(k.header, &ControlPayload::Snapshot(snapshot))
     };
     table.add("SNAPSHOT", CONNECTED, BOTH, &[Peer], snapshot, misplaced);
 
-    let request: Make = |k| control(k.header, &Payload::ConnectReq);
+    let request: Make = |k| control(k.header, &ControlPayload::ConnectReq);
     table.add("CONNECT_REQ", CONNECTED, &[JOINER], &[Peer], request, misplaced);
     table.add("CONNECT_REQ", &[Agreed, Playing, Ending, Over], &[HOST], &[Peer], request, Taken);
     let to_no_offer: Make =
-        |k| control(Header { ack: k.victims, ack_bits: 0, ..k.header }, &Payload::ConnectReq);
+        |k| control(ControlHeader { ack: k.victims, ack_bits: 0, ..k.header }, &ControlPayload::ConnectReq);
     table.add("CONNECT_REQ to no OFFER", &[Incoming, Offered], &[HOST], &[Peer], to_no_offer, misplaced);
     let ack = |seat: fn(&Knows) -> u8| {
         move |k: &Knows| {
             let client_id = NonZeroU8::new(seat(k)).expect("not 0");
-            control(k.header, &Payload::ConnectAck { client_id })
+            control(k.header, &ControlPayload::ConnectAck { client_id })
         }
     };
     table.add("CONNECT_ACK", CONNECTED, &[HOST], &[Peer], ack(|k| k.seat), misplaced);
@@ -271,31 +273,34 @@ fn connection(table: &mut Table) {
     table.add("CONNECT_ACK for seat 255", HAS_OFFER, &[JOINER], &[Peer], ack(|_| 255), misplaced);
 
     // Empty, so it can be forged: believed only if no new frame comes, and while the match ends.
-    let leave: Make = |k| control(k.header, &Payload::Disconnect);
+    let leave: Make = |k| control(k.header, &ControlPayload::Disconnect);
     const GOES_ON: &[Phase] = &[Incoming, Offered, Agreed, Playing, Over];
     table.add("DISCONNECT", GOES_ON, BOTH, &[Peer], leave, Taken);
     table.add("DISCONNECT", &[Ending], BOTH, &[Peer], leave, Expect::EndsUnconfirmed);
 }
 
 fn hellos(table: &mut Table) {
-    let first: Make = |k| message(Header::default(), &hello(k.nonce ^ 1, 0));
+    let first: Make = |k| message(ControlHeader::default(), &hello(k.nonce ^ 1, 0));
     table.add("HELLO", ALWAYS, &[HOST], ANYONE, first, Taken);
     table.add("HELLO", ALWAYS, &[JOINER], &[Stranger], first, Refused(Refusal::Stranger));
-    let forged: Make = |k| message(Header::default(), &hello(k.nonce ^ 1, 0xDEAD_BEEF));
+    let forged: Make = |k| message(ControlHeader::default(), &hello(k.nonce ^ 1, 0xDEAD_BEEF));
     table.add("HELLO with a forged cookie", ALWAYS, &[HOST], ANYONE, forged, Refused(Refusal::BadCookie));
-    let max: Make = |k| message(Header::default(), &hello(k.nonce ^ 1, u64::MAX));
+    let max: Make = |k| message(ControlHeader::default(), &hello(k.nonce ^ 1, u64::MAX));
     table.add("HELLO with cookie u64::MAX", ALWAYS, &[HOST], ANYONE, max, Refused(Refusal::BadCookie));
-    let smaller: Make = |_| message(Header::default(), &hello(0, 0));
+    let smaller: Make = |_| message(ControlHeader::default(), &hello(0, 0));
     const UNDECIDED: &[Phase] = &[Waiting, Challenged, Incoming];
     table.add("HELLO with a smaller nonce", UNDECIDED, &[JOINER], &[Peer], smaller, Taken);
-    let larger: Make = |_| message(Header::default(), &hello(u64::MAX, 0));
+    let larger: Make = |_| message(ControlHeader::default(), &hello(u64::MAX, 0));
     let misplaced = Refused(Refusal::OutOfPlace);
     table.add("HELLO with a larger nonce", UNDECIDED, &[JOINER], &[Peer], larger, misplaced);
     table.add("HELLO to a joiner with an offer", &[Offered, Agreed], &[JOINER], &[Peer], smaller, misplaced);
     table.add("HELLO of the host started anew", MATCH, &[JOINER], &[Peer], larger, Taken);
     for version in [0, 1, 3, u16::MAX] {
         let foreign = move |_: &Knows| {
-            message(Header::default(), &Message::ForeignHello(ForeignHello { version, nonce: 3, cookie: 0 }))
+            message(
+                ControlHeader::default(),
+                &Message::ForeignHello(ForeignHello { version, nonce: 3, cookie: 0 }),
+            )
         };
         let class = format!("HELLO of version {version}");
         table.add(class, ALWAYS, &[HOST], ANYONE, foreign, Taken);
@@ -303,7 +308,10 @@ fn hellos(table: &mut Table) {
         table.add(class, ALWAYS, &[JOINER], &[Stranger], foreign, Refused(Refusal::Stranger));
     }
     let foreign_cookie: Make = |_| {
-        message(Header::default(), &Message::ForeignHello(ForeignHello { version: 9, nonce: 3, cookie: 9 }))
+        message(
+            ControlHeader::default(),
+            &Message::ForeignHello(ForeignHello { version: 9, nonce: 3, cookie: 9 }),
+        )
     };
     let refused = Refused(Refusal::BadCookie);
     table.add("HELLO of version 9 with a forged cookie", ALWAYS, &[HOST], ANYONE, foreign_cookie, refused);
@@ -425,13 +433,16 @@ fn strangers(table: &mut Table) {
                 k.last.clone()
             }
         }),
-        ("HEARTBEAT", |k| control(k.header, &Payload::Heartbeat)),
-        ("PING", |k| control(k.header, &Payload::Ping(1))),
-        ("PONG", |k| control(k.header, &Payload::Pong(1))),
-        ("DISCONNECT", |k| control(k.header, &Payload::Disconnect)),
-        ("CONNECT_REQ", |k| control(k.header, &Payload::ConnectReq)),
+        ("HEARTBEAT", |k| control(k.header, &ControlPayload::Heartbeat)),
+        ("PING", |k| control(k.header, &ControlPayload::Ping(1))),
+        ("PONG", |k| control(k.header, &ControlPayload::Pong(1))),
+        ("DISCONNECT", |k| control(k.header, &ControlPayload::Disconnect)),
+        ("CONNECT_REQ", |k| control(k.header, &ControlPayload::ConnectReq)),
         ("CONNECT_ACK", |k| {
-            control(k.header, &Payload::ConnectAck { client_id: NonZeroU8::new(k.seat).expect("not 0") })
+            control(
+                k.header,
+                &ControlPayload::ConnectAck { client_id: NonZeroU8::new(k.seat).expect("not 0") },
+            )
         }),
         ("VERDICT", |k| {
             ordered(k, 0, Ordered::Verdict { frame: WireFrame(k.known), checksum: 1, finished: true })
