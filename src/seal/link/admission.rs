@@ -1,8 +1,8 @@
 //! The handshakes of a seal: KNOCK, RETRY, INIT and RESP, from the datagram to the connection.
 
+use super::association::{Answering, Association};
 use super::channel::Channel;
 use super::code::{Comparison, commitment};
-use super::connection::{Answering, Connection};
 use super::gate::Waiting;
 use super::joining::MAX_OPEN;
 use super::noise;
@@ -26,7 +26,7 @@ impl Seal {
     fn serves(&self, from: SocketAddr, nonce: u64) -> bool {
         match (&self.host, &self.join) {
             (Some(hosting::Host { only: Some(only), .. }), Some(join)) => {
-                let met = self.connections.iter().any(|one| one.shown == *only && one.holds());
+                let met = self.associations.iter().any(|one| one.shown == *only && one.holds());
                 *only == from && join.nonce > nonce && !met
             }
             (Some(_), _) => true,
@@ -66,12 +66,12 @@ impl Seal {
 
     /// Writes the RESP of a connection, with the inner protocol's answer in it if that fits.
     pub(super) fn answer(&mut self, now: Time, at: usize, answer: &[u8]) {
-        let Some(connection) = self.connections.get_mut(at) else { return };
-        let Some(answering) = connection.answering.take() else { return };
+        let Some(association) = self.associations.get_mut(at) else { return };
+        let Some(answering) = association.answering.take() else { return };
         let Answering { handshake, index, to } = *answering;
         let mut text = [0; INIT_LEN];
-        text[..2].copy_from_slice(&connection.index.to_be_bytes());
-        let open = connection.pattern == Pattern::Open;
+        text[..2].copy_from_slice(&association.index.to_be_bytes());
+        let open = association.pattern == Pattern::Open;
         let ours = if open { self.random.next_16() } else { [0; 16] };
         if open {
             text[2..2 + COMMITMENT_LEN].copy_from_slice(&commitment(&ours));
@@ -90,13 +90,13 @@ impl Seal {
         {
             if open {
                 let (handshake, theirs, revealed) = (split.hash, None, false);
-                connection.comparison =
+                association.comparison =
                     Comparison::Host { handshake, ours, theirs, revealed, guests_before: 0 };
             }
-            self.key_log.note(&split, [connection.index, index]);
+            self.key_log.note(&split, [association.index, index]);
             resp.truncate(head.len() + len);
             self.out.push(to, &resp);
-            (connection.resp, connection.channel, connection.opened_at) = (resp, Some(channel), now);
+            (association.resp, association.channel, association.opened_at) = (resp, Some(channel), now);
         }
     }
 }
@@ -116,7 +116,7 @@ impl<P: Protocol> Sealed<'_, P> {
         let host = seal.host.as_mut().filter(|_| serves).ok_or(SealRefusal::Unexpected)?;
         let door = host.door(head.pattern, datagram).ok_or(SealRefusal::BadMac)?;
         // The same INIT again: its RESP may have been lost.
-        if let Some(known) = seal.connections.iter().find(|one| one.ephemeral == ephemeral) {
+        if let Some(known) = seal.associations.iter().find(|one| one.ephemeral == ephemeral) {
             if !known.resp.is_empty() {
                 seal.out.answer(from, |buf| copied(&known.resp, buf));
             }
@@ -126,7 +126,7 @@ impl<P: Protocol> Sealed<'_, P> {
             host.doors[door].retry(at, from, head.index, head.nonce, &mut seal.out);
             return Err(SealRefusal::BadCookie);
         };
-        if seal.connections.has_confirmed(head, from) {
+        if seal.associations.has_confirmed(head, from) {
             return Err(SealRefusal::Unexpected);
         }
         let queued = Waiting::new(from, round_trip, datagram).is_some_and(|init| host.gate.queue(init));
@@ -154,7 +154,7 @@ impl<P: Protocol> Sealed<'_, P> {
         let seal = &mut *self.seal;
         // Both may have changed while the INIT was queued.
         let serves = seal.serves(waiting.from, init.head.nonce)
-            && !seal.connections.has_confirmed(&init.head, waiting.from);
+            && !seal.associations.has_confirmed(&init.head, waiting.from);
         let host = seal.host.as_mut().filter(|_| serves).ok_or(SealRefusal::Unexpected)?;
         let door = host.door(init.head.pattern, waiting.datagram()).ok_or(SealRefusal::BadMac)?;
         let ephemeral = init.ephemeral();
@@ -168,18 +168,18 @@ impl<P: Protocol> Sealed<'_, P> {
         let (handshake, len) = accepted.ok_or(SealRefusal::BadHandshake)?;
         let opening = unpadded(&text[..len]).ok_or(SealRefusal::BadHandshake)?;
         let (pattern, nonce, from) = (init.head.pattern, init.head.nonce, waiting.from);
-        let known = seal.connections.iter().find(|one| one.is_guest(pattern, nonce, from));
+        let known = seal.associations.iter().find(|one| one.is_guest(pattern, nonce, from));
         let shown = match (known.map(|one| one.shown), host.only) {
             (Some(shown), _) | (None, Some(shown)) => shown,
-            (None, None) => seal.connections.make_up(),
+            (None, None) => seal.associations.make_up(),
         };
-        let busy = seal.connections.iter().any(|one| one.at_inner && !one.confirmed && one.shown != shown);
+        let busy = seal.associations.iter().any(|one| one.at_inner && !one.confirmed && one.shown != shown);
         let answering = Answering { handshake, index: init.head.index, to: from };
-        let at = seal.connections.add(Connection {
+        let at = seal.associations.add(Association {
             answering: Some(Box::new(answering)),
             at_inner: !busy,
             round_trip: waiting.round_trip,
-            ..Connection::new(now, PeerRole::Player, (shown, from), (index, pattern, nonce, ephemeral))
+            ..Association::new(now, PeerRole::Player, (shown, from), (index, pattern, nonce, ephemeral))
         });
         seal.stir();
         if busy {
@@ -187,7 +187,7 @@ impl<P: Protocol> Sealed<'_, P> {
             return Ok(());
         }
         seal.answering = true;
-        let (time, step) = (now.into(), seal.connections.get_mut(at).map(|one| one.step()));
+        let (time, step) = (now.into(), seal.associations.get_mut(at).map(|one| one.step()));
         if let Some(step) = step {
             tell(self.inner, time, shown, step);
         }
@@ -199,7 +199,7 @@ impl<P: Protocol> Sealed<'_, P> {
 
     /// Answers the guests that the inner protocol has no answer for.
     pub(super) fn answer_all(&mut self, now: Time) {
-        while let Some(at) = self.seal.connections.position(|one| one.answering.is_some()) {
+        while let Some(at) = self.seal.associations.position(|one| one.answering.is_some()) {
             self.seal.answer(now, at, b"");
         }
         self.seal.answering = false;
@@ -211,14 +211,14 @@ impl<P: Protocol> Sealed<'_, P> {
         if pattern == Pattern::Letter {
             return Ok(());
         }
-        let Seal { connections, join, out, .. } = &mut *self.seal;
-        let newest = connections.len().saturating_sub(1);
-        if let Some(connection) = connections.get_mut(newest) {
+        let Seal { associations, join, out, .. } = &mut *self.seal;
+        let newest = associations.len().saturating_sub(1);
+        if let Some(association) = associations.get_mut(newest) {
             // An inner protocol without an opening message may be silent for longer than the host waits.
             if join.as_ref().is_some_and(|join| join.opening.is_empty()) {
-                connection.open(b"", out);
+                association.open(b"", out);
             }
-            tell(self.inner, now, shown, connection.step());
+            tell(self.inner, now, shown, association.step());
         }
         if !answer.is_empty() {
             self.inner.handle_datagram(now, shown, &self.seal.scratch[answer]);
@@ -253,27 +253,27 @@ impl Seal {
             ask_at: at,
             code: None,
         });
-        seal.connections.add(Connection {
+        seal.associations.add(Association {
             channel,
             confirmed: true,
             at_inner: pattern != Pattern::Letter,
             round_trip: joined.round_trip,
             comparison,
-            ..Connection::new(at, PeerRole::Host, (shown, joined.real), names)
+            ..Association::new(at, PeerRole::Host, (shown, joined.real), names)
         });
         seal.stats.connections += 1;
         seal.stir();
         // Guests that were reached under the same address come too late: their DATA would take the place of this connection.
-        while let Some(late) = seal.connections.position(|one| one.shown == shown && !one.confirmed) {
-            seal.connections.remove(late);
+        while let Some(late) = seal.associations.position(|one| one.shown == shown && !one.confirmed) {
+            seal.associations.remove(late);
         }
         // Earlier keys are kept beside the newest, because somebody else may have answered. By address no more handshakes than
         // this succeed, so that nobody evicts the host's keys.
-        let of_host = |one: &Connection| one.role == PeerRole::Host;
-        if seal.connections.iter().filter(|one| of_host(one)).count() > MAX_OPEN as usize
-            && let Some(oldest) = seal.connections.position(of_host)
+        let of_host = |one: &Association| one.role == PeerRole::Host;
+        if seal.associations.iter().filter(|one| of_host(one)).count() > MAX_OPEN as usize
+            && let Some(oldest) = seal.associations.position(of_host)
         {
-            seal.connections.remove(oldest);
+            seal.associations.remove(oldest);
         }
         if pattern == Pattern::Letter {
             let letter = seal.scratch[joined.answer.clone()].first_chunk::<PADDED_LEN>().copied();
@@ -299,9 +299,9 @@ mod tests {
         assert_eq!(served(&seal), [true, false, false]);
         assert!(!seal.serves(other, nonce - 1));
         let names = (9, Pattern::Open, nonce, [7; 32]);
-        let at = seal.connections.add(Connection::new(Time::ZERO, PeerRole::Host, (peer, peer), names));
+        let at = seal.associations.add(Association::new(Time::ZERO, PeerRole::Host, (peer, peer), names));
         assert_eq!(served(&seal), [true, false, false], "the connection is not confirmed");
-        seal.connections.get_mut(at).unwrap().confirmed = true;
+        seal.associations.get_mut(at).unwrap().confirmed = true;
         assert_eq!(served(&seal), [false; 3]);
     }
 
@@ -317,7 +317,7 @@ mod tests {
             let answers = sent.iter().filter(|(to, _)| *to == 2).map(|(_, packet)| packet[0]);
             assert_eq!(answers.collect::<Vec<_>>(), [0xE3], "a RESP either way");
             assert_eq!(rig.inner.told.len(), usize::from(confirmed));
-            assert_eq!(rig.seal.connections.iter().last().map(|one| one.at_inner), Some(confirmed));
+            assert_eq!(rig.seal.associations.iter().last().map(|one| one.at_inner), Some(confirmed));
         }
     }
 
@@ -327,7 +327,7 @@ mod tests {
         let init = init(&mut rig);
         rig.hear(0, 2, &init);
         rig.add(7, 200, true);
-        rig.seal.connections.get_mut(0).unwrap().nonce = 77;
+        rig.seal.associations.get_mut(0).unwrap().nonce = 77;
         rig.poll(1_000);
         assert_eq!((rig.seal.stats.handshakes, rig.seal.stats.refused(SealRefusal::Unexpected)), (0, 1));
     }

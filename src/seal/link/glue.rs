@@ -1,8 +1,8 @@
 //! Tests of a seal around a protocol, on connections that need no handshake.
 
+use super::association::{Answering, Association, NO_PATH};
 use super::channel::Channel;
 use super::code::Comparison;
-use super::connection::{Answering, Connection, NO_PATH};
 use super::gate::Waiting;
 use super::joining::Join;
 use super::noise::{self, KeyPair, Split};
@@ -96,11 +96,11 @@ impl Rig {
     pub(super) fn add(&mut self, index: u16, shown: u16, confirmed: bool) -> Channel {
         let split = Split { keys: [Secret([1; 32]), Secret([2; 32])], hash: [0; 32] };
         let names = (index, Pattern::Invite, u64::from(index), [index as u8; 32]);
-        self.seal.connections.add(Connection {
+        self.seal.associations.add(Association {
             channel: Channel::new(&split, true, 9),
             confirmed,
             at_inner: true,
-            ..Connection::new(at(0), PeerRole::Player, (addr(shown), addr(1)), names)
+            ..Association::new(at(0), PeerRole::Player, (addr(shown), addr(1)), names)
         });
         self.seal.stir();
         Channel::new(&split, false, index).unwrap()
@@ -131,8 +131,8 @@ impl Rig {
         sent.collect()
     }
 
-    pub(super) fn first(&mut self) -> &mut Connection {
-        self.seal.connections.get_mut(0).unwrap()
+    pub(super) fn first(&mut self) -> &mut Association {
+        self.seal.associations.get_mut(0).unwrap()
     }
 
     fn refused(&self) -> u64 {
@@ -180,7 +180,7 @@ fn worn_out_connection_ends_and_is_told() {
     forged[9] ^= 1;
     rig.hear(20, 1, &forged);
     assert_eq!(
-        (rig.inner.told.last(), rig.seal.connections.len()),
+        (rig.inner.told.last(), rig.seal.associations.len()),
         (Some(&(SHOWN, ConnectionStep::Gone)), 0)
     );
 }
@@ -191,18 +191,18 @@ fn guest_is_gone_with_its_last_half_open_handshake() {
     for (index, shown) in [(7, SHOWN), (8, 200), (9, SHOWN)] {
         rig.add(index, shown, false);
     }
-    rig.seal.connections.get_mut(1).unwrap().at_inner = false;
-    rig.seal.connections.get_mut(2).unwrap().since = at(1_000);
+    rig.seal.associations.get_mut(1).unwrap().at_inner = false;
+    rig.seal.associations.get_mut(2).unwrap().since = at(1_000);
     rig.poll(0);
     assert_eq!(rig.seal.poll_timeout(), Some(ms(2_000)));
     rig.poll(2_000);
     assert_eq!(
-        (rig.seal.connections.len(), &rig.inner.told[..]),
+        (rig.seal.associations.len(), &rig.inner.told[..]),
         (1, &[][..]),
         "another handshake of it is left"
     );
     rig.poll(3_000);
-    assert_eq!((rig.seal.connections.len(), &rig.inner.told[..]), (0, &[(SHOWN, ConnectionStep::Gone)][..]));
+    assert_eq!((rig.seal.associations.len(), &rig.inner.told[..]), (0, &[(SHOWN, ConnectionStep::Gone)][..]));
 }
 
 #[test]
@@ -211,13 +211,13 @@ fn longest_silent_unkept_guest_makes_room() {
     rig.inner.keeps = false;
     for index in 0..8 {
         rig.add(index, 200 + index, true);
-        rig.seal.connections.get_mut(usize::from(index)).unwrap().opened_at =
+        rig.seal.associations.get_mut(usize::from(index)).unwrap().opened_at =
             at(1_000 - u64::from(index ^ 5));
     }
     let mut guest = rig.add(20, SHOWN, false);
     rig.hear(2_000, 1, &data(&mut guest, 20));
     let gone: Vec<_> = rig.inner.told.iter().filter(|(_, step)| *step == ConnectionStep::Gone).collect();
-    assert_eq!((gone, rig.seal.connections.len()), (vec![&(202, ConnectionStep::Gone)], 8));
+    assert_eq!((gone, rig.seal.associations.len()), (vec![&(202, ConnectionStep::Gone)], 8));
 }
 
 #[test]
@@ -363,10 +363,10 @@ fn packets_go_to_the_guest_that_waits_then_to_the_confirmed_one() {
     for (index, confirmed) in [(7, false), (8, true), (9, false)] {
         rig.add(index, SHOWN, confirmed);
     }
-    rig.seal.connections.get_mut(2).unwrap().opened_at = at(5);
-    assert_eq!(rig.seal.connections.towards(addr(SHOWN)), Some(1));
+    rig.seal.associations.get_mut(2).unwrap().opened_at = at(5);
+    assert_eq!(rig.seal.associations.towards(addr(SHOWN)), Some(1));
     rig.first().answering = answering();
-    assert_eq!(rig.seal.connections.towards(addr(SHOWN)), Some(0));
+    assert_eq!(rig.seal.associations.towards(addr(SHOWN)), Some(0));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The joiner's side of the sealed handshake. It has no timer: the packets of the inner protocol drive it.
 
-use super::connection::NO_PATH;
+use super::association::NO_PATH;
 use super::mac::Mac;
 use super::noise::{self, Handshake, Split};
 use super::outbox::Outbox;

@@ -4,8 +4,8 @@
 //! those of INITs that come by themselves, so that neither way can be closed by a flood of the other.
 
 use super::Seal;
+use super::association::{Answering, Association, NO_PATH};
 use super::channel::{Channel, MAX_TEXT};
-use super::connection::{Answering, Connection, NO_PATH};
 use super::joining::Join;
 use super::noise;
 use super::padding::{padded, unpadded};
@@ -86,7 +86,7 @@ impl Seal {
     /// If the operating system has no random bytes.
     pub fn join_by_letter(randomness: Randomness, host_key: [u8; KEY_LEN]) -> Result<Self, SealError> {
         let mut seal = Self::new(randomness)?;
-        let shown = seal.connections.make_up();
+        let shown = seal.associations.make_up();
         let (nonce, index) = (seal.random.next_u64(), seal.random.next_u64() as u16);
         seal.join = Some(Join::new(Some(Secret(host_key)), Vec::new(), shown, nonce, index));
         Ok(seal)
@@ -137,14 +137,14 @@ impl Seal {
         let host = self.host.as_mut().filter(|host| host.only.is_none()).ok_or(SealRefusal::Unexpected)?;
         let door = host.door(Pattern::Invite, datagram).ok_or(SealRefusal::BadMac)?;
         let (head, ephemeral) = (&init.head, init.ephemeral());
-        if let Some(known) = self.connections.iter().find(|one| one.ephemeral == ephemeral) {
+        if let Some(known) = self.associations.iter().find(|one| one.ephemeral == ephemeral) {
             return Ok(Brought::Again(known.shown));
         }
-        let by_letter = |one: &&Connection| one.pattern == Pattern::Letter;
-        if self.connections.iter().filter(by_letter).any(|one| one.confirmed && one.nonce == head.nonce) {
+        let by_letter = |one: &&Association| one.pattern == Pattern::Letter;
+        if self.associations.iter().filter(by_letter).any(|one| one.confirmed && one.nonce == head.nonce) {
             return Err(SealRefusal::Unexpected);
         }
-        let half_open = self.connections.iter().filter(by_letter).filter(|one| !one.confirmed).count();
+        let half_open = self.associations.iter().filter(by_letter).filter(|one| !one.confirmed).count();
         if half_open >= MAX_HALF_OPEN || self.letters.len() >= MAX_WAITING {
             return Err(SealRefusal::Limited);
         }
@@ -155,13 +155,13 @@ impl Seal {
         let accepted = noise::accept(&host.doors[door].keys, init.prologue, secret, init.message, &mut text);
         let (handshake, len) = accepted.ok_or(SealRefusal::BadHandshake)?;
         let letter = unpadded(&text[..len]).ok_or(SealRefusal::BadHandshake)?;
-        let shown = self.connections.make_up();
+        let shown = self.associations.make_up();
         let answering = Answering { handshake, index: head.index, to: NO_PATH };
         let names = (index, Pattern::Letter, head.nonce, ephemeral);
         self.letters.push_back((shown, letter.to_vec()));
-        self.connections.add(Connection {
+        self.associations.add(Association {
             unanswered: Some(Box::new(answering)),
-            ..Connection::new(now, PeerRole::Player, (shown, NO_PATH), names)
+            ..Association::new(now, PeerRole::Player, (shown, NO_PATH), names)
         });
         self.stir();
         Ok(Brought::Guest(shown))
@@ -171,33 +171,33 @@ impl Seal {
     /// text is longer than 254 bytes.
     pub fn answer_letter(&mut self, now: Duration, shown: SocketAddr, text: &[u8]) -> Option<Vec<u8>> {
         let letter = padded(text)?;
-        let at = self.connections.position(|one| one.shown == shown && one.pattern == Pattern::Letter)?;
-        let connection = self.connections.get_mut(at)?;
-        if let Some(answering) = connection.unanswered.take() {
+        let at = self.associations.position(|one| one.shown == shown && one.pattern == Pattern::Letter)?;
+        let association = self.associations.get_mut(at)?;
+        if let Some(answering) = association.unanswered.take() {
             let Answering { handshake, index, .. } = *answering;
             let mut text = [0; 2 + PADDED_LEN];
-            text[..2].copy_from_slice(&connection.index.to_be_bytes());
+            text[..2].copy_from_slice(&association.index.to_be_bytes());
             text[2..].copy_from_slice(&letter);
             let head = seal::resp_head(index);
             let mut resp = vec![0; INIT_LEN];
             resp[..head.len()].copy_from_slice(&head);
             let (split, len) = handshake.answer(&text, &mut resp[head.len()..])?;
-            self.key_log.note(&split, [connection.index, index]);
+            self.key_log.note(&split, [association.index, index]);
             resp.truncate(head.len() + len);
-            connection.channel = Some(Channel::new(&split, true, index)?);
-            (connection.resp, connection.opened_at) = (resp, now.into());
+            association.channel = Some(Channel::new(&split, true, index)?);
+            (association.resp, association.opened_at) = (resp, now.into());
         }
-        (!connection.resp.is_empty()).then(|| connection.resp.clone())
+        (!association.resp.is_empty()).then(|| association.resp.clone())
     }
 
     /// Sends a letter as a control packet of the connection at `shown`, on the paths in use. It may be lost. `false` if there
     /// is no such connection, or the text is longer than 254 bytes.
     pub fn send_letter(&mut self, shown: SocketAddr, text: &[u8]) -> bool {
         let Some(letter) = padded(text) else { return false };
-        let at = self.connections.towards(shown);
-        let known = at.and_then(|at| self.connections.get_mut(at));
-        let Some(connection) = known.filter(|one| one.confirmed && one.has_path()) else { return false };
-        connection.say(Kind::Letter, &letter, &mut self.out);
+        let at = self.associations.towards(shown);
+        let known = at.and_then(|at| self.associations.get_mut(at));
+        let Some(association) = known.filter(|one| one.confirmed && one.has_path()) else { return false };
+        association.say(Kind::Letter, &letter, &mut self.out);
         true
     }
 
@@ -302,7 +302,8 @@ mod tests {
             let target = joiner.target().unwrap();
             assert!(!joiner.send_letter(target, b"x"), "there is no path yet");
         }
-        let kept: Vec<_> = joiner.connections.iter().map(|one| Duration::from(one.since).as_secs()).collect();
+        let kept: Vec<_> =
+            joiner.associations.iter().map(|one| Duration::from(one.since).as_secs()).collect();
         assert_eq!(kept, [2, 3, 4, 5]);
     }
 }

@@ -1,12 +1,12 @@
 //! The seal itself: keys, connections, and the way of each datagram.
 
 mod admission;
+mod association;
 #[cfg(test)]
 mod candidates;
 mod channel;
 mod cipher;
 mod code;
-mod connection;
 mod gate;
 #[cfg(test)]
 mod glue;
@@ -43,7 +43,7 @@ pub use stats::{SealRefusal, SealStats};
 use crate::protocol::{MAX_DATAGRAM, Protocol, canonical};
 use crate::time::Time;
 use crate::wire::seal::{KEY_LEN, Pattern};
-use connection::{Connection, Connections};
+use association::{Association, Associations};
 use core::fmt;
 use core::time::Duration;
 use hosting::{Door, Host};
@@ -63,7 +63,7 @@ pub struct Seal {
     random: Random,
     host: Option<Host>,
     join: Option<Join>,
-    connections: Connections,
+    associations: Associations,
     out: Outbox,
     /// Where copies of the packet that was sent last go: to the other addresses of a peer that may have moved.
     copies: Vec<SocketAddr>,
@@ -137,7 +137,7 @@ impl Seal {
             random: Random::new(randomness).ok_or(SealError::NoRandomness)?,
             host: None,
             join: None,
-            connections: Connections::new(),
+            associations: Associations::new(),
             out: Outbox::new(),
             copies: Vec::with_capacity(MAX_CANDIDATES),
             copied: Box::new([0; MAX_DATAGRAM]),
@@ -173,7 +173,7 @@ impl Seal {
             _ if addrs.len() > MAX_ADDRESSES => {
                 return Err(SealError::TooManyAddresses { count: addrs.len() });
             }
-            _ => self.connections.make_up(),
+            _ => self.associations.make_up(),
         };
         let (nonce, index) = (self.random.next_u64(), self.random.next_u64() as u16);
         self.join = Some(Join::new(host_key.map(Secret), addrs, shown, nonce, index));
@@ -221,7 +221,7 @@ impl Seal {
     /// The address outside that packets go to for a peer that the inner protocol knows by `shown`.
     #[must_use]
     pub fn real(&self, shown: SocketAddr) -> Option<SocketAddr> {
-        self.newest(shown).filter(|connection| connection.has_path()).map(|connection| connection.real)
+        self.newest(shown).filter(|association| association.has_path()).map(|association| association.real)
     }
 
     /// The code of a connection by address, once both sides have sent their part of it: for the players to compare.
@@ -233,24 +233,24 @@ impl Seal {
     /// Whether it is certain who is at the other end: by invite always, by address once [`verify`](Self::verify) was called.
     #[must_use]
     pub fn is_verified(&self, shown: SocketAddr) -> bool {
-        self.newest(shown).is_some_and(|connection| connection.verified)
+        self.newest(shown).is_some_and(|association| association.verified)
     }
 
     /// The player says that the code is the same at the other end. `false` if there is no code yet.
     pub fn verify(&mut self, shown: SocketAddr) -> bool {
-        let at = self.connections.towards(shown);
-        let compared = at.and_then(|at| self.connections.get_mut(at));
-        match compared.filter(|connection| connection.comparison.code().is_some()) {
-            Some(connection) => {
-                connection.verified = true;
+        let at = self.associations.towards(shown);
+        let compared = at.and_then(|at| self.associations.get_mut(at));
+        match compared.filter(|association| association.comparison.code().is_some()) {
+            Some(association) => {
+                association.verified = true;
                 true
             }
             None => false,
         }
     }
 
-    fn newest(&self, shown: SocketAddr) -> Option<&Connection> {
-        self.connections.towards(shown).and_then(|at| self.connections.iter().nth(at))
+    fn newest(&self, shown: SocketAddr) -> Option<&Association> {
+        self.associations.towards(shown).and_then(|at| self.associations.iter().nth(at))
     }
 
     /// Logs the keys of connections from now on, for [`take_logged_keys`](Self::take_logged_keys). Who gets such a log can read
@@ -281,7 +281,7 @@ impl Seal {
         loop {
             let index = self.random.next_u64() as u16;
             let joining = self.join.as_ref().is_some_and(|join| join.uses(index));
-            if !joining && self.connections.numbered(index).is_none() {
+            if !joining && self.associations.numbered(index).is_none() {
                 return index;
             }
         }
@@ -291,9 +291,9 @@ impl Seal {
 impl fmt::Debug for Seal {
     /// Neither keys nor the invite's public key, which is the right to join.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let connections = self.connections.len();
+        let associations = self.associations.len();
         f.debug_struct("Seal")
-            .field("connections", &connections)
+            .field("connections", &associations)
             .field("stats", &self.stats)
             .finish_non_exhaustive()
     }
@@ -342,9 +342,9 @@ mod tests {
     }
 
     /// A connection by address to the peer at port 7.
-    fn connection(index: u16) -> Connection {
+    fn association(index: u16) -> Association {
         let names = (index, Pattern::Open, 77, [7; KEY_LEN]);
-        Connection::new(Time::ZERO, PeerRole::Host, (addr(7), addr(7)), names)
+        Association::new(Time::ZERO, PeerRole::Host, (addr(7), addr(7)), names)
     }
 
     #[test]
@@ -355,7 +355,7 @@ mod tests {
         seal.join = Some(Join::new(None, vec![addr(7)], addr(7), 77, taken));
         assert_ne!(seal.free_index(), taken);
         let mut seal = joiner();
-        seal.connections.add(connection(taken));
+        seal.associations.add(association(taken));
         assert_ne!(seal.free_index(), taken);
     }
 
@@ -363,7 +363,7 @@ mod tests {
     fn link_by_address_is_not_verified_without_a_code() {
         let mut seal = joiner();
         assert!(!seal.verify(addr(7)) && !seal.is_verified(addr(7)));
-        seal.connections.add(connection(9));
+        seal.associations.add(association(9));
         assert!(!seal.verify(addr(7)) && !seal.is_verified(addr(7)));
     }
 

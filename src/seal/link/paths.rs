@@ -1,7 +1,7 @@
 //! Paths of a connection that somebody else has checked: which one to use, and which to try when nothing comes.
 
 use super::Seal;
-use super::connection::{Connection, NO_PATH};
+use super::association::{Association, NO_PATH};
 use super::roam::{Roam, Standing};
 use crate::time::{Span, Time};
 use core::time::Duration;
@@ -36,7 +36,7 @@ impl Default for Paths {
     }
 }
 
-impl Connection {
+impl Association {
     pub(super) fn has_path(&self) -> bool {
         self.real != NO_PATH
     }
@@ -86,15 +86,15 @@ impl Seal {
     /// The first one is used at once: the opening message of a joiner by letter goes out on it. A later one takes over when it has answered a
     /// challenge, and until then it gets copies.
     pub fn offer_path(&mut self, now: Duration, shown: SocketAddr, path: SocketAddr, round_trip: Duration) {
-        let at = self.connections.towards(shown);
-        let Some(connection) = at.and_then(|at| self.connections.get_mut(at)) else { return };
-        if !connection.has_path() || !connection.confirmed {
-            connection.real = path;
-            connection.round_trip = round_trip.into();
-            connection.opened_at = now.into();
-            connection.paths.found = true;
-        } else if connection.real != path {
-            connection.paths.preferred = Some(path);
+        let at = self.associations.towards(shown);
+        let Some(association) = at.and_then(|at| self.associations.get_mut(at)) else { return };
+        if !association.has_path() || !association.confirmed {
+            association.real = path;
+            association.round_trip = round_trip.into();
+            association.opened_at = now.into();
+            association.paths.found = true;
+        } else if association.real != path {
+            association.paths.preferred = Some(path);
         }
         self.stir();
     }
@@ -102,10 +102,10 @@ impl Seal {
     /// The checked paths to the peer at `shown`, at most [`MAX_FALLBACKS`], that get copies after 300 ms without an opened
     /// packet. The seal decides by the packets that it opens which of them it takes.
     pub fn set_fallbacks(&mut self, shown: SocketAddr, paths: &[SocketAddr]) {
-        let at = self.connections.towards(shown);
-        if let Some(connection) = at.and_then(|at| self.connections.get_mut(at)) {
-            connection.paths.fallbacks.clear();
-            connection.paths.fallbacks.extend(paths.iter().take(MAX_FALLBACKS));
+        let at = self.associations.towards(shown);
+        if let Some(association) = at.and_then(|at| self.associations.get_mut(at)) {
+            association.paths.fallbacks.clear();
+            association.paths.fallbacks.extend(paths.iter().take(MAX_FALLBACKS));
             self.stir();
         }
     }
@@ -113,18 +113,18 @@ impl Seal {
     /// Whether nothing was opened from the peer at `shown` for so long that its fallbacks get copies.
     #[must_use]
     pub fn is_silent(&self, now: Duration, shown: SocketAddr) -> bool {
-        self.newest(shown).is_some_and(|connection| Time::from(now) >= connection.silent_at())
+        self.newest(shown).is_some_and(|association| Time::from(now) >= association.silent_at())
     }
 
     /// Whether a connection uses this path, or has it as a fallback.
     #[must_use]
     pub fn is_path(&self, addr: SocketAddr) -> bool {
-        self.connections.iter().any(|one| one.real == addr || one.paths.fallbacks.contains(&addr))
+        self.associations.iter().any(|one| one.real == addr || one.paths.fallbacks.contains(&addr))
     }
 
     /// How long nothing was opened from the peer at `shown`.
     #[must_use]
     pub fn silent_for(&self, now: Duration, shown: SocketAddr) -> Option<Duration> {
-        self.newest(shown).map(|connection| Time::from(now).since(connection.opened_at).into())
+        self.newest(shown).map(|association| Time::from(now).since(association.opened_at).into())
     }
 }

@@ -1,9 +1,9 @@
 //! A seal around a protocol: the way of each datagram in and out.
 
 use super::Seal;
+use super::association::Association;
 use super::channel::{Channel, MAX_TEXT};
 use super::code::{Comparison, REVEAL_AFTER};
-use super::connection::Connection;
 use super::joining::PATIENCE;
 use super::letters;
 use super::stats::SealRefusal;
@@ -30,7 +30,7 @@ pub struct Sealed<'a, P> {
 }
 
 /// How long a connection may wait for its first DATA.
-fn half_open(one: &Connection) -> Span {
+fn half_open(one: &Association) -> Span {
     if one.pattern == Pattern::Letter { letters::HALF_OPEN } else { MAX_HALF_OPEN }
 }
 
@@ -100,31 +100,31 @@ impl<P: Protocol> Sealed<'_, P> {
     /// Seals a datagram of the inner protocol in place; `None` if nothing goes out for it at once.
     #[inline]
     fn send(&mut self, now: Time, to: SocketAddr, len: usize, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
-        let Some(at) = self.seal.connections.towards(to) else {
+        let Some(at) = self.seal.associations.towards(to) else {
             self.open(now, to);
             return None;
         };
-        let connection = self.seal.connections.get_mut(at)?;
-        if connection.answering.is_some() {
+        let association = self.seal.associations.get_mut(at)?;
+        if association.answering.is_some() {
             self.seal.answer(now, at, &buf[..len]);
             return None;
         }
         // A guest that is only reached gets its RESP and nothing else: its address may not be its own.
-        if !connection.confirmed {
+        if !association.confirmed {
             return None;
         }
         // The newest opening message waits for the first path.
-        if !connection.has_path() {
+        if !association.has_path() {
             self.open(now, to);
             return None;
         }
-        if now.since(connection.opened_at) >= PATIENCE {
+        if now.since(association.opened_at) >= PATIENCE {
             self.open_again(now, to, at);
         }
-        let connection = self.seal.connections.get_mut(at)?;
-        let len = connection.channel.as_mut()?.seal_data(buf, len)?;
-        let real = connection.real;
-        if connection.roam.is_some() {
+        let association = self.seal.associations.get_mut(at)?;
+        let len = association.channel.as_mut()?.seal_data(buf, len)?;
+        let real = association.real;
+        if association.roam.is_some() {
             self.seal.copy(at, &buf[..len]);
         }
         Some((real, len))
@@ -144,9 +144,9 @@ impl<P: Protocol> Sealed<'_, P> {
     #[cold]
     fn open_again(&mut self, now: Time, to: SocketAddr, at: usize) {
         if self.renew_opening(now, to) == Some(true)
-            && let Some(connection) = self.seal.connections.get_mut(at)
+            && let Some(association) = self.seal.associations.get_mut(at)
         {
-            connection.sought_at = Some(now);
+            association.sought_at = Some(now);
             self.seal.knock(now);
         }
     }
@@ -174,7 +174,7 @@ impl Seal {
     /// counter seals one packet.
     #[cold]
     fn copy(&mut self, at: usize, packet: &[u8]) {
-        let roam = self.connections.get_mut(at).and_then(|connection| connection.roam.as_mut());
+        let roam = self.associations.get_mut(at).and_then(|association| association.roam.as_mut());
         if let Some(roam) = roam {
             self.copied[..packet.len()].copy_from_slice(packet);
             self.copied_len = packet.len();
@@ -198,20 +198,20 @@ impl<P: Protocol> Sealed<'_, P> {
     #[inline]
     fn data(&mut self, now: Duration, from: SocketAddr, data: &Data<'_>) -> Result<(), SealRefusal> {
         let seal = &mut *self.seal;
-        let at = seal.connections.numbered(data.index).ok_or(SealRefusal::UnknownIndex)?;
-        let connection = seal.connections.get_mut(at).ok_or(SealRefusal::UnknownIndex)?;
-        let channel = connection.channel.as_mut().ok_or(SealRefusal::UnknownIndex)?;
+        let at = seal.associations.numbered(data.index).ok_or(SealRefusal::UnknownIndex)?;
+        let association = seal.associations.get_mut(at).ok_or(SealRefusal::UnknownIndex)?;
+        let channel = association.channel.as_mut().ok_or(SealRefusal::UnknownIndex)?;
         let opened = match channel.open_data(data, &mut seal.scratch[..]) {
             Ok(opened) => opened,
             Err(refusal) => return Err(self.failed(now, at, refusal)),
         };
-        connection.opened(now.into());
-        let shown = connection.shown;
-        if !connection.confirmed {
+        association.opened(now.into());
+        let shown = association.shown;
+        if !association.confirmed {
             self.confirm(now, at, from)?;
-        } else if connection.real != from || connection.roam.is_some() {
+        } else if association.real != from || association.roam.is_some() {
             let len = DATA_HEAD_LEN + data.sealed.len();
-            if connection.strayed(now.into(), from, len, opened.newest) {
+            if association.strayed(now.into(), from, len, opened.newest) {
                 seal.stir();
             }
         }
@@ -246,8 +246,8 @@ impl<P: Protocol> Sealed<'_, P> {
     /// Notes that a packet could not be opened. A connection at which too much was forged ends.
     #[cold]
     fn failed(&mut self, now: Duration, at: usize, refusal: SealRefusal) -> SealRefusal {
-        let connection = self.seal.connections.get_mut(at);
-        if connection.and_then(|one| one.channel.as_ref()).is_some_and(Channel::is_worn_out) {
+        let association = self.seal.associations.get_mut(at);
+        if association.and_then(|one| one.channel.as_ref()).is_some_and(Channel::is_worn_out) {
             self.forget(now, at);
         }
         refusal
@@ -255,39 +255,39 @@ impl<P: Protocol> Sealed<'_, P> {
 
     fn control(&mut self, now: Duration, from: SocketAddr, control: &Control<'_>) -> Result<(), SealRefusal> {
         let seal = &mut *self.seal;
-        let at = seal.connections.numbered(control.index).ok_or(SealRefusal::UnknownIndex)?;
-        let connection = seal.connections.get_mut(at).ok_or(SealRefusal::UnknownIndex)?;
-        let channel = connection.channel.as_mut().ok_or(SealRefusal::UnknownIndex)?;
+        let at = seal.associations.numbered(control.index).ok_or(SealRefusal::UnknownIndex)?;
+        let association = seal.associations.get_mut(at).ok_or(SealRefusal::UnknownIndex)?;
+        let channel = association.channel.as_mut().ok_or(SealRefusal::UnknownIndex)?;
         let mut text = [0; MAX_TEXT];
         let newest = match channel.open_control(control, &mut text) {
             Ok(opened) => opened.newest,
             Err(refusal) => return Err(self.failed(now, at, refusal)),
         };
-        connection.opened(now.into());
-        let at = if connection.confirmed { at } else { self.confirm(now, at, from)? };
+        association.opened(now.into());
+        let at = if association.confirmed { at } else { self.confirm(now, at, from)? };
         let seal = &mut *self.seal;
-        let Some(connection) = seal.connections.get_mut(at) else { return Ok(()) };
-        if connection.real != from || connection.roam.is_some() {
+        let Some(association) = seal.associations.get_mut(at) else { return Ok(()) };
+        if association.real != from || association.roam.is_some() {
             let len = CONTROL_HEAD_LEN + control.sealed.len();
-            if connection.strayed(now.into(), from, len, newest) {
+            if association.strayed(now.into(), from, len, newest) {
                 (seal.idle_until, seal.deadline) = (Time::ZERO, Some(Duration::ZERO));
             }
         }
         let value = u64::from_be_bytes(text.first_chunk().copied().unwrap_or_default());
         match control.kind {
-            Kind::Find => connection.say(Kind::Found, b"", &mut seal.out),
+            Kind::Find => association.say(Kind::Found, b"", &mut seal.out),
             Kind::Found => {}
             // To where it came from: the answer says that this machine receives there.
-            Kind::Challenge => connection.say_to(from, Kind::Proof, &value.to_be_bytes(), &mut seal.out),
+            Kind::Challenge => association.say_to(from, Kind::Proof, &value.to_be_bytes(), &mut seal.out),
             Kind::Proof => {
-                let proves = connection.roam.as_mut().is_none_or(|roam| roam.proof(value));
+                let proves = association.roam.as_mut().is_none_or(|roam| roam.proof(value));
                 return if proves { Ok(()) } else { Err(SealRefusal::OutOfPlace) };
             }
             Kind::CodeAsk => return self.code_asked(now.into(), at, text),
-            Kind::CodeReveal if connection.comparison.revealed(text.first_chunk().unwrap_or(&[0; 20])) => {}
+            Kind::CodeReveal if association.comparison.revealed(text.first_chunk().unwrap_or(&[0; 20])) => {}
             Kind::CodeReveal => return Err(SealRefusal::OutOfPlace),
             Kind::Letter => {
-                let shown = connection.shown;
+                let shown = association.shown;
                 return self.seal.keep_letter(shown, &text);
             }
         }
@@ -298,7 +298,7 @@ impl<P: Protocol> Sealed<'_, P> {
     /// at most every ten seconds: each is a chance for somebody in the middle.
     fn code_asked(&mut self, now: Time, at: usize, text: [u8; MAX_TEXT]) -> Result<(), SealRefusal> {
         let seal = &mut *self.seal;
-        let (Some(host), Some(one)) = (&mut seal.host, seal.connections.get_mut(at)) else {
+        let (Some(host), Some(one)) = (&mut seal.host, seal.associations.get_mut(at)) else {
             return Err(SealRefusal::OutOfPlace);
         };
         let part = text.first_chunk().copied().unwrap_or_default();
@@ -318,39 +318,39 @@ impl<P: Protocol> Sealed<'_, P> {
     /// directions. Returns its place, or a refusal if the peer has been heard on an earlier connection since the handshake.
     #[cold]
     fn confirm(&mut self, now: Duration, at: usize, from: SocketAddr) -> Result<usize, SealRefusal> {
-        let Some(connection) = self.seal.connections.get_mut(at) else { return Ok(at) };
-        let (shown, index) = (connection.shown, connection.index);
-        if self.seal.connections.iter().any(|other| other.shown == shown && other.holds()) {
+        let Some(association) = self.seal.associations.get_mut(at) else { return Ok(at) };
+        let (shown, index) = (association.shown, association.index);
+        if self.seal.associations.iter().any(|other| other.shown == shown && other.holds()) {
             self.forget(now, at);
             return Err(SealRefusal::Unexpected);
         }
         if let Some(join) = self.seal.join.as_mut().filter(|join| join.shown == shown) {
             join.abandon();
         }
-        let Some(connection) = self.seal.connections.get_mut(at) else { return Ok(at) };
-        (connection.confirmed, connection.at_inner, connection.real) = (true, true, from);
+        let Some(association) = self.seal.associations.get_mut(at) else { return Ok(at) };
+        (association.confirmed, association.at_inner, association.real) = (true, true, from);
         if let (Comparison::Host { guests_before, .. }, Some(host)) =
-            (&mut connection.comparison, &mut self.seal.host)
+            (&mut association.comparison, &mut self.seal.host)
         {
             *guests_before = host.guests;
             host.guests = host.guests.saturating_add(1);
         }
         self.seal.stats.connections += 1;
         while let Some(other) =
-            self.seal.connections.position(|other| other.shown == shown && other.index != index)
+            self.seal.associations.position(|other| other.shown == shown && other.index != index)
         {
-            self.seal.connections.remove(other);
+            self.seal.associations.remove(other);
         }
         self.tell(now, shown);
         self.drop_unkept(now, shown);
         self.seal.stir();
-        Ok(self.seal.connections.numbered(index).unwrap_or(at))
+        Ok(self.seal.associations.numbered(index).unwrap_or(at))
     }
 
     /// Drops the longest silent guest that the inner protocol does not keep, if there are too many of them.
     fn drop_unkept(&mut self, now: Duration, newest: SocketAddr) {
         let Self { seal, inner } = self;
-        let unkept = seal.connections.iter().filter(|one| {
+        let unkept = seal.associations.iter().filter(|one| {
             one.role == PeerRole::Player
                 && one.confirmed
                 && one.shown != newest
@@ -365,7 +365,7 @@ impl<P: Protocol> Sealed<'_, P> {
         }
         if count >= MAX_UNKEPT
             && let Some((_, index)) = silent
-            && let Some(at) = self.seal.connections.numbered(index)
+            && let Some(at) = self.seal.associations.numbered(index)
         {
             self.forget(now, at);
         }
@@ -374,16 +374,16 @@ impl<P: Protocol> Sealed<'_, P> {
     /// Tells the inner protocol how far the connection at `shown` is.
     #[cold]
     fn tell(&mut self, now: Duration, shown: SocketAddr) {
-        let told = self.seal.connections.towards(shown).and_then(|at| self.seal.connections.get_mut(at));
-        if let Some(connection) = told {
-            tell(self.inner, now, shown, connection.step());
+        let told = self.seal.associations.towards(shown).and_then(|at| self.seal.associations.get_mut(at));
+        if let Some(association) = told {
+            tell(self.inner, now, shown, association.step());
         }
     }
 
     /// Drops a connection, and tells the inner protocol if it knew of it.
     pub(super) fn forget(&mut self, now: Duration, at: usize) {
-        let gone = self.seal.connections.remove(at);
-        let others = self.seal.connections.position(|other| other.shown == gone.shown);
+        let gone = self.seal.associations.remove(at);
+        let others = self.seal.associations.position(|other| other.shown == gone.shown);
         if gone.at_inner && others.is_none() {
             tell(self.inner, now, gone.shown, ConnectionStep::Gone);
         }
@@ -394,15 +394,15 @@ impl<P: Protocol> Sealed<'_, P> {
     fn pass(&mut self, now: Time) {
         let time = Duration::from(now);
         self.admit(now);
-        let expired = |one: &Connection| !one.confirmed && now.since(one.since) >= half_open(one);
-        while let Some(at) = self.seal.connections.position(expired) {
+        let expired = |one: &Association| !one.confirmed && now.since(one.since) >= half_open(one);
+        while let Some(at) = self.seal.associations.position(expired) {
             self.forget(time, at);
         }
         let mut due = self.seal.host.as_ref().map_or(Time::NEVER, |host| host.gate.due(now));
-        for at in 0..self.seal.connections.len() {
+        for at in 0..self.seal.associations.len() {
             due = due.min(self.serve(now, at));
         }
-        self.seal.answering = self.seal.connections.iter().any(|one| one.answering.is_some());
+        self.seal.answering = self.seal.associations.iter().any(|one| one.answering.is_some());
         self.seal.idle_until = due;
         self.seal.deadline = due.deadline();
     }
@@ -410,7 +410,7 @@ impl<P: Protocol> Sealed<'_, P> {
     /// Sends what a connection has to say at `now`, and returns when it has something next.
     fn serve(&mut self, now: Time, at: usize) -> Time {
         let seal = &mut *self.seal;
-        let Some(one) = seal.connections.get_mut(at) else { return Time::NEVER };
+        let Some(one) = seal.associations.get_mut(at) else { return Time::NEVER };
         if !one.confirmed {
             return one.since + half_open(one);
         }
@@ -473,7 +473,7 @@ mod tests {
         rig.add(8, 100, false);
         rig.add(9, 200, false);
         rig.hear(10, 1, &data(&mut guest, 20));
-        let left: Vec<_> = rig.seal.connections.iter().map(|one| one.index).collect();
+        let left: Vec<_> = rig.seal.associations.iter().map(|one| one.index).collect();
         assert_eq!(left, [7, 9]);
         assert_eq!(rig.seal.stats.connections, 1);
     }

@@ -1,4 +1,4 @@
-//! The connections of a seal: which keys, which address outside, which address inside.
+//! The associations of a seal: which keys, which address outside, which address inside.
 
 use super::channel::Channel;
 use super::code::Comparison;
@@ -29,9 +29,9 @@ pub(super) struct Answering {
     pub(super) to: SocketAddr,
 }
 
-/// One connection.
+/// One handshake with a peer and the keys that came of it. A guest may have several, until one of them is confirmed.
 #[derive(Debug)]
-pub(super) struct Connection {
+pub(super) struct Association {
     /// The address that the inner protocol sees.
     pub(super) shown: SocketAddr,
     /// The address that packets go to.
@@ -73,8 +73,8 @@ pub(super) struct Connection {
     pub(super) verified: bool,
 }
 
-impl Connection {
-    /// A connection of no keys yet. `names` are its number here, the pattern, the joiner's nonce and ephemeral key.
+impl Association {
+    /// An association of no keys yet. `names` are its number here, the pattern, the joiner's nonce and ephemeral key.
     pub(super) fn new(
         now: Time,
         role: PeerRole,
@@ -133,7 +133,7 @@ impl Connection {
     }
 }
 
-impl Connection {
+impl Association {
     /// Queues a control packet to the address in use, and to the others if there are any.
     pub(super) fn say(&mut self, kind: Kind, text: &[u8], out: &mut Outbox) {
         let Some(channel) = &mut self.channel else { return };
@@ -215,17 +215,17 @@ impl Connection {
     }
 }
 
-/// The connections of a seal, and the addresses that it has made up.
+/// The associations of a seal, and the addresses that it has made up.
 #[derive(Debug)]
-pub(super) struct Connections {
-    list: Vec<Connection>,
+pub(super) struct Associations {
+    list: Vec<Association>,
     made_up: u64,
 }
 
 /// Half-open guests and confirmed ones that nobody keeps, and a few besides.
 const CAPACITY: usize = 64;
 
-impl Connections {
+impl Associations {
     pub(super) fn new() -> Self {
         Self { list: Vec::with_capacity(CAPACITY), made_up: 0 }
     }
@@ -236,16 +236,16 @@ impl Connections {
         SocketAddr::from((Ipv6Addr::from(0x0100_u128 << 112 | u128::from(self.made_up)), 1))
     }
 
-    pub(super) fn add(&mut self, connection: Connection) -> usize {
-        self.list.push(connection);
+    pub(super) fn add(&mut self, association: Association) -> usize {
+        self.list.push(association);
         self.list.len() - 1
     }
 
-    pub(super) fn remove(&mut self, at: usize) -> Connection {
+    pub(super) fn remove(&mut self, at: usize) -> Association {
         self.list.remove(at)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Connection> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Association> {
         self.list.iter()
     }
 
@@ -258,22 +258,22 @@ impl Connections {
         self.list.len()
     }
 
-    pub(super) fn position(&self, of: impl Fn(&Connection) -> bool) -> Option<usize> {
+    pub(super) fn position(&self, of: impl Fn(&Association) -> bool) -> Option<usize> {
         self.list.iter().position(of)
     }
 
     #[inline]
-    pub(super) fn get_mut(&mut self, at: usize) -> Option<&mut Connection> {
+    pub(super) fn get_mut(&mut self, at: usize) -> Option<&mut Association> {
         self.list.get_mut(at)
     }
 
-    /// The connection with this number here.
+    /// The association with this number here.
     #[inline]
     pub(super) fn numbered(&self, index: u16) -> Option<usize> {
-        self.list.iter().position(|connection| connection.index == index)
+        self.list.iter().position(|association| association.index == index)
     }
 
-    /// The connection that a packet of the inner protocol to this address goes out on: one that waits for an answer, or
+    /// The association that a packet of the inner protocol to this address goes out on: one that waits for an answer, or
     /// else the one on which something was opened last.
     #[inline]
     pub(super) fn towards(&self, shown: SocketAddr) -> Option<usize> {
@@ -284,7 +284,7 @@ impl Connections {
     }
 
     fn search(&self, shown: SocketAddr) -> Option<usize> {
-        let of = |(_, connection): &(usize, &Connection)| connection.shown == shown;
+        let of = |(_, association): &(usize, &Association)| association.shown == shown;
         let found = self.list.iter().enumerate().filter(of);
         found.max_by_key(|(_, one)| (one.answering.is_some(), one.confirmed, one.opened_at)).map(|(at, _)| at)
     }
@@ -304,29 +304,29 @@ mod tests {
         ([192, 0, 2, 7], port).into()
     }
 
-    fn connection(role: PeerRole, pattern: Pattern) -> Connection {
+    fn association(role: PeerRole, pattern: Pattern) -> Association {
         let split = Split { keys: [Secret([1; 32]), Secret([2; 32])], hash: [0; 32] };
         let names = (7, pattern, 77, [7; KEY_LEN]);
         let channel = Channel::new(&split, true, 9);
-        Connection { channel, ..Connection::new(at(0), role, (addr(100), addr(1)), names) }
+        Association { channel, ..Association::new(at(0), role, (addr(100), addr(1)), names) }
     }
 
     #[test]
     fn guest_is_known_by_role_pattern_nonce_and_address() {
         let guest = |role, pattern, nonce, from| {
-            connection(role, pattern).is_guest(Pattern::Invite, nonce, addr(from))
+            association(role, pattern).is_guest(Pattern::Invite, nonce, addr(from))
         };
         assert!(guest(PeerRole::Player, Pattern::Invite, 77, 2), "by invite from anywhere");
         assert!(!guest(PeerRole::Host, Pattern::Invite, 77, 1));
         assert!(!guest(PeerRole::Player, Pattern::Letter, 77, 1));
         assert!(!guest(PeerRole::Player, Pattern::Invite, 78, 1));
-        let open = connection(PeerRole::Player, Pattern::Open);
+        let open = association(PeerRole::Player, Pattern::Open);
         assert_eq!([1, 2].map(|port| open.is_guest(Pattern::Open, 77, addr(port))), [true, false]);
     }
 
     #[test]
     fn confirmed_peer_holds_if_heard_since_it_was_sought() {
-        let mut one = connection(PeerRole::Player, Pattern::Invite);
+        let mut one = association(PeerRole::Player, Pattern::Invite);
         assert!(!one.holds());
         one.confirmed = true;
         assert!(one.holds());
@@ -338,8 +338,8 @@ mod tests {
 
     #[test]
     fn silent_peer_is_sought_for_a_minute_or_while_packets_go_out() {
-        let (mut one, mut out) = (connection(PeerRole::Player, Pattern::Invite), Outbox::new());
-        let mut sought = |one: &mut Connection, ms| {
+        let (mut one, mut out) = (association(PeerRole::Player, Pattern::Invite), Outbox::new());
+        let mut sought = |one: &mut Association, ms| {
             one.seek(at(ms), &mut out);
             out.pop(&mut [0; 64]).is_some()
         };
@@ -350,7 +350,7 @@ mod tests {
 
     #[test]
     fn only_a_newer_packet_makes_a_candidate() {
-        let mut one = connection(PeerRole::Player, Pattern::Invite);
+        let mut one = association(PeerRole::Player, Pattern::Invite);
         let mut copies = |port, ms, newest| {
             let began = one.strayed(at(ms), addr(port), 50, newest);
             let mut ports = Vec::new();
@@ -364,14 +364,14 @@ mod tests {
     }
 
     #[test]
-    fn connection_heard_last_is_used() {
-        let mut connections = Connections::new();
+    fn association_heard_last_is_used() {
+        let mut associations = Associations::new();
         for (index, opened_at) in [5, 9, 3].into_iter().enumerate() {
-            let mut one = connection(PeerRole::Host, Pattern::Invite);
+            let mut one = association(PeerRole::Host, Pattern::Invite);
             (one.confirmed, one.opened_at) = (true, at(opened_at));
-            assert_eq!(connections.add(one), index);
+            assert_eq!(associations.add(one), index);
         }
-        assert_eq!(connections.towards(addr(100)), Some(1));
-        assert_eq!(connections.towards(addr(1)), None);
+        assert_eq!(associations.towards(addr(100)), Some(1));
+        assert_eq!(associations.towards(addr(1)), None);
     }
 }
