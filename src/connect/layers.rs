@@ -1,9 +1,9 @@
 //! The layers between a protocol and the transport: nothing, the encryption, or the encryption and the paths.
 
 use super::ConnectError;
-use super::paths::{Around, Paths};
+use super::paths::Paths;
 use super::peer::{ConnectionStats, Hint, PeerInfo};
-use crate::seal::{ConnectionKeys, Seal, SealRefusal, Sealed};
+use crate::seal::{ConnectionKeys, Seal, SealRefusal};
 use crate::{Protocol, canonical};
 use core::time::Duration;
 use std::net::SocketAddr;
@@ -24,24 +24,7 @@ pub(super) enum Layers {
     Reached(Box<Seal>, Box<Paths>),
 }
 
-/// The layers around a protocol: the protocol that a driver runs.
-#[derive(Debug)]
-pub(super) enum Layered<'a, P> {
-    Bare(&'a mut P, &'a mut u64),
-    Sealed(Sealed<'a, P>),
-    Reached(Around<'a, P>),
-}
-
 impl Layers {
-    #[inline]
-    pub(super) fn around<'a, P: Protocol>(&'a mut self, inner: &'a mut P) -> Layered<'a, P> {
-        match self {
-            Self::Bare { encrypted, .. } => Layered::Bare(inner, encrypted),
-            Self::Sealed(seal) => Layered::Sealed(seal.around(inner)),
-            Self::Reached(seal, paths) => Layered::Reached(paths.around(seal, inner)),
-        }
-    }
-
     pub(super) fn seal(&self) -> Option<&Seal> {
         match self {
             Self::Bare { .. } => None,
@@ -185,44 +168,55 @@ impl Layers {
     }
 }
 
-/// Runs one call on whatever is around the protocol.
-macro_rules! each {
-    ($self:ident, $inner:ident => $call:expr) => {
-        match $self {
-            Layered::Bare($inner, _) => $call,
-            Layered::Sealed($inner) => $call,
-            Layered::Reached($inner) => $call,
+/// Runs a call of the driver on a protocol with the layers around it. The layers are told apart once for a call and not
+/// for every datagram, so that a connection costs no more than its parts.
+macro_rules! around {
+    ($layers:expr, $inner:expr, $protocol:ident => $call:expr) => {
+        match &mut $layers {
+            Layers::Bare { encrypted, .. } => {
+                let $protocol = &mut layers::Bare { inner: $inner, encrypted };
+                $call
+            }
+            Layers::Sealed(seal) => {
+                let $protocol = &mut seal.around($inner);
+                $call
+            }
+            Layers::Reached(seal, paths) => {
+                let $protocol = &mut paths.around(seal, $inner);
+                $call
+            }
         }
     };
 }
+pub(super) use around;
 
-impl<P: Protocol> Protocol for Layered<'_, P> {
-    #[inline]
+/// A protocol without encryption, which counts the encrypted datagrams that come.
+pub(super) struct Bare<'a, P> {
+    pub(super) inner: &'a mut P,
+    pub(super) encrypted: &'a mut u64,
+}
+
+impl<P: Protocol> Protocol for Bare<'_, P> {
     fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
-        if let Self::Bare(_, encrypted) = self
-            && datagram.first().is_some_and(|first| ENCRYPTED.contains(first))
-        {
-            **encrypted += 1;
+        if datagram.first().is_some_and(|first| ENCRYPTED.contains(first)) {
+            *self.encrypted += 1;
         }
-        each!(self, inner => inner.handle_datagram(now, from, datagram));
+        self.inner.handle_datagram(now, from, datagram);
     }
 
-    #[inline]
     fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
-        each!(self, inner => inner.poll_transmit(now, buf))
+        self.inner.poll_transmit(now, buf)
     }
 
-    #[inline]
     fn poll_timeout(&self) -> Option<Duration> {
-        each!(self, inner => inner.poll_timeout())
+        self.inner.poll_timeout()
     }
 
-    #[inline]
     fn wants_attention(&self, now: Duration) -> bool {
-        each!(self, inner => inner.wants_attention(now))
+        self.inner.wants_attention(now)
     }
 
     fn lingers(&self) -> bool {
-        each!(self, inner => inner.lingers())
+        self.inner.lingers()
     }
 }

@@ -25,7 +25,7 @@ use crate::net::{Datagrams, Driver, Usual};
 use crate::{Config, Lobby, LobbyError, Protocol};
 use core::fmt;
 use core::time::Duration;
-use layers::Layers;
+use layers::{Layers, around};
 use std::io;
 use std::net::SocketAddr;
 
@@ -97,8 +97,9 @@ impl<D: Datagrams> Connection<D> {
     ///
     /// # Errors
     /// A broken transport, or a key log that cannot be written.
+    #[inline]
     pub fn run_until<P: Protocol>(&mut self, protocol: &mut P, deadline: Duration) -> io::Result<Duration> {
-        let now = self.driver.run_until(&mut self.layers.around(protocol), deadline)?;
+        let now = around!(self.layers, protocol, around => self.driver.run_until(around, deadline))?;
         self.ran(now)
     }
 
@@ -106,8 +107,9 @@ impl<D: Datagrams> Connection<D> {
     ///
     /// # Errors
     /// As [`run_until`](Self::run_until).
+    #[inline]
     pub fn poll<P: Protocol>(&mut self, protocol: &mut P) -> io::Result<Duration> {
-        let now = self.driver.poll(&mut self.layers.around(protocol))?;
+        let now = around!(self.layers, protocol, around => self.driver.poll(around))?;
         self.ran(now)
     }
 
@@ -115,8 +117,9 @@ impl<D: Datagrams> Connection<D> {
     ///
     /// # Errors
     /// None at present; datagrams that cannot be sent are lost.
+    #[inline]
     pub fn flush<P: Protocol>(&mut self, protocol: &mut P) -> io::Result<()> {
-        self.driver.flush(&mut self.layers.around(protocol))
+        around!(self.layers, protocol, around => self.driver.flush(around))
     }
 
     /// Receives and sends for at most `linger`, until the protocol has nothing left to deliver, and gives an address on a
@@ -125,7 +128,7 @@ impl<D: Datagrams> Connection<D> {
     /// # Errors
     /// As [`run_until`](Self::run_until).
     pub fn close<P: Protocol>(&mut self, protocol: &mut P, linger: Duration) -> io::Result<bool> {
-        let closed = self.driver.close(&mut self.layers.around(protocol), linger)?;
+        let closed = around!(self.layers, protocol, around => self.driver.close(around, linger))?;
         self.layers.release(self.driver.now());
         self.flush(protocol)?;
         Ok(closed)
@@ -135,12 +138,20 @@ impl<D: Datagrams> Connection<D> {
     #[inline]
     fn ran(&mut self, now: Duration) -> io::Result<Duration> {
         self.layers.look(now);
+        if self.key_log.is_some() {
+            self.log_keys()?;
+        }
+        Ok(now)
+    }
+
+    #[cold]
+    fn log_keys(&mut self) -> io::Result<()> {
         if let Some(log) = &mut self.key_log {
             while let Some(keys) = self.layers.take_logged_keys() {
                 log.add(&keys)?;
             }
         }
-        Ok(now)
+        Ok(())
     }
 
     // Commands.

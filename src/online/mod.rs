@@ -149,6 +149,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
     ///
     /// # Errors
     /// A broken transport.
+    #[inline]
     pub fn wait(&mut self) -> io::Result<Now> {
         self.turn(true)
     }
@@ -158,6 +159,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
     ///
     /// # Errors
     /// A broken transport.
+    #[inline]
     pub fn poll(&mut self) -> io::Result<Now> {
         self.turn(false)
     }

@@ -15,34 +15,61 @@ const TURN: Duration = Duration::from_millis(16);
 const NO_REMATCH: &str = "The other player has left, or does not want another match.";
 
 impl<S: Fields, D: Datagrams> Online<S, D> {
+    /// Everything but a frame of a match is rare and in functions of its own, so that this one can be inlined.
+    #[inline]
     pub(super) fn turn(&mut self, blocks: bool) -> io::Result<Now> {
         loop {
-            if let Some(notice) = self.notices.pop_front() {
-                return Ok(Now::Notice(notice));
-            }
             let next = match &mut self.stage {
-                Stage::Meeting(_) => self.meet(blocks)?,
-                Stage::Playing(_) => self.play(blocks)?,
-                Stage::Closing(session, finish, until) => {
-                    let until = *until;
-                    self.now = run(&mut self.connection, session, blocks.then(|| self.now + TURN))?;
-                    if session.lingers() && self.now < until {
-                        Some(Now::Idle)
+                Stage::Playing(session) if self.notices.is_empty() => {
+                    if let Some(event) = session.poll_event() {
+                        self.heard(event)
                     } else {
-                        let finish = finish.clone();
-                        self.finish(finish);
-                        None
+                        if !session.ended() {
+                            let deadline = blocks.then(|| session.next_frame_at());
+                            self.now = run(&mut self.connection, session, deadline)?;
+                        }
+                        if let Some(event) = session.poll_event() {
+                            self.heard(event)
+                        } else if session.frame_due(self.now) {
+                            return Ok(Now::Frame);
+                        } else if session.ended() || !blocks {
+                            return Ok(Now::Idle);
+                        } else {
+                            None
+                        }
                     }
                 }
-                Stage::Over(finish, _) => {
-                    let finish = finish.clone();
-                    let deadline = blocks.then(|| self.connection.now() + TURN);
-                    self.now = run(&mut self.connection, &mut Rest, deadline)?;
-                    Some(Now::Finished(finish))
-                }
+                _ => self.turn_between(blocks)?,
             };
             if let Some(next) = next {
                 return Ok(next);
+            }
+        }
+    }
+
+    /// A turn before or after a match, or a notice.
+    #[cold]
+    fn turn_between(&mut self, blocks: bool) -> io::Result<Option<Now>> {
+        if let Some(notice) = self.notices.pop_front() {
+            return Ok(Some(Now::Notice(notice)));
+        }
+        match &mut self.stage {
+            Stage::Meeting(_) => self.meet(blocks),
+            Stage::Playing(_) => Ok(None),
+            Stage::Closing(session, finish, until) => {
+                let until = *until;
+                self.now = run(&mut self.connection, session, blocks.then(|| self.now + TURN))?;
+                if session.lingers() && self.now < until {
+                    return Ok(Some(Now::Idle));
+                }
+                let finish = finish.clone();
+                Ok(self.finished(finish))
+            }
+            Stage::Over(finish, _) => {
+                let finish = finish.clone();
+                let deadline = blocks.then(|| self.connection.now() + TURN);
+                self.now = run(&mut self.connection, &mut Rest, deadline)?;
+                Ok(Some(Now::Finished(finish)))
             }
         }
     }
@@ -94,29 +121,8 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         }))
     }
 
-    /// A turn of a match.
-    fn play(&mut self, blocks: bool) -> io::Result<Option<Now>> {
-        let Stage::Playing(session) = &mut self.stage else { return Ok(None) };
-        if let Some(event) = session.poll_event() {
-            return Ok(self.heard(event));
-        }
-        if !session.ended() {
-            let deadline = blocks.then(|| session.next_frame_at());
-            self.now = run(&mut self.connection, session, deadline)?;
-        }
-        if let Some(event) = session.poll_event() {
-            return Ok(self.heard(event));
-        }
-        Ok(if session.frame_due(self.now) {
-            Some(Now::Frame)
-        } else if session.ended() || !blocks {
-            Some(Now::Idle)
-        } else {
-            None
-        })
-    }
-
     /// Handles an event of the session.
+    #[cold]
     fn heard(&mut self, event: Event) -> Option<Now> {
         let Stage::Playing(session) = &mut self.stage else { return None };
         self.keeping.hear(session.local(), &event);
@@ -148,7 +154,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         self.notices.extend(self.keeping.finish());
     }
 
-    /// Ends before there was a match. The next turn says so.
+    /// Ends. The next turn says so.
     fn finished(&mut self, finish: Finish) -> Option<Now> {
         self.finish(finish);
         None
