@@ -2,16 +2,19 @@
 //! as on an idle one.
 //!
 //! Two sessions play a match over a delay line of four frames, buttons change every fourth frame, and the state has 64
-//! bytes. `cargo bench --bench session` runs itself under valgrind, which counts only inside the four `measured_*`
+//! bytes. `cargo bench --bench session` runs itself under valgrind, which counts only inside the `measured_*`
 //! functions (every call that a driver and a game make) and not inside the game's step; two run lengths are subtracted,
-//! so that nothing of the start is in the figure. The same match is counted bare and sealed.
-//! `cargo bench --bench session -- --functions` lists where the instructions of the bare one go, and
-//! `-- --functions --sealed` those of the sealed one.
+//! so that nothing of the start is in the figure. The same match is counted bare and sealed; and sealed with the driver,
+//! by the parts and by `Online`, without the transport. `cargo bench --bench session -- --functions` lists where the
+//! instructions of the bare one go; `-- --functions --sealed`, `--parts` and `--online` those of the others.
+
+mod driven;
 
 use core::time::Duration;
 use rebout::seal::{Randomness, Seal};
 use rebout::{
-    Advanced, Buttons, Config, Cues, Game, Inputs, Lobby, MAX_DATAGRAM, Player, Protocol, Session, fields,
+    Advanced, Buttons, Config, Cues, Game, Inputs, Lobby, MAX_DATAGRAM, Player, Protocol, Session, Stats,
+    fields,
 };
 use std::collections::VecDeque;
 use std::hint::black_box;
@@ -26,8 +29,37 @@ const LIMIT: f64 = 1_500.0;
 /// The limit of what sealing adds to it.
 const SEAL_LIMIT: f64 = 3_600.0;
 
-/// The argument for a sealed link.
-const SEALED: &str = "--sealed";
+/// The limit of what `Online` adds to the parts.
+const ONLINE_LIMIT: f64 = 150.0;
+
+/// The ways in which the match is played.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Bare,
+    Sealed,
+    /// Sealed, with the driver, the seal and the session in a loop of their own.
+    Parts,
+    /// Sealed, with `Online`.
+    Online,
+}
+
+impl Way {
+    const NAMED: [(&'static str, Self); 3] =
+        [("--sealed", Self::Sealed), ("--parts", Self::Parts), ("--online", Self::Online)];
+
+    /// The way that the arguments name.
+    fn of(args: &[String]) -> Self {
+        let named = Self::NAMED.into_iter().find(|(name, _)| args.iter().any(|arg| arg == name));
+        named.map_or(Self::Bare, |(_, way)| way)
+    }
+
+    fn argument(self) -> Option<&'static str> {
+        Self::NAMED.into_iter().find(|(_, way)| *way == self).map(|(name, _)| name)
+    }
+}
+
+/// The seeds of the host and the joiner.
+const SEEDS: [u64; 2] = [1, 2];
 
 /// One way, in frames.
 const LATENCY_FRAMES: u32 = 4;
@@ -42,6 +74,8 @@ struct Bytes64 {
     words: [u32; 14],
 }
 fields!(Bytes64 { frame, sum, words });
+
+const FIRST: Bytes64 = Bytes64 { frame: 0, sum: 1, words: [7; 14] };
 
 impl Game for Bytes64 {
     fn step(&mut self, inputs: Inputs, _: &mut Cues) {
@@ -164,34 +198,55 @@ fn pump<P: Protocol>(now: Duration, latency: Duration, sides: &mut [Side<P>; 2],
     timeout.unwrap_or(Duration::MAX).max(now + Duration::from_micros(250))
 }
 
+fn config(entropy: u64) -> Config {
+    Config::new(0xB0).with(|config| {
+        config.rollback.delay_frames = Some(0);
+        config.lobby.seed = Some(7);
+        config.lobby.entropy = Some(entropy);
+    })
+}
+
+fn addresses() -> [SocketAddr; 2] {
+    [([192, 0, 2, 1], 7001).into(), ([192, 0, 2, 2], 7002).into()]
+}
+
+fn frame_length() -> Duration {
+    Duration::from_secs(1) / 60
+}
+
 fn lobbies(sealed: bool) -> [Side<Lobby>; 2] {
-    let config = |entropy: u64| {
-        Config::new(0xB0).with(|config| {
-            config.rollback.delay_frames = Some(0);
-            config.lobby.seed = Some(7);
-            config.lobby.entropy = Some(entropy);
-        })
-    };
-    let addrs: [SocketAddr; 2] = [([192, 0, 2, 1], 7001).into(), ([192, 0, 2, 2], 7002).into()];
+    let addrs = addresses();
     let side = |protocol, addr, seal| {
         let incoming = DelayLine::new();
         Side { protocol, seal, addr, incoming, out: [0; MAX_DATAGRAM] }
     };
-    let host = Lobby::host(config(1)).expect("a config");
-    let join = Lobby::join(config(2), addrs[0]).expect("a config");
+    let host = Lobby::host(config(SEEDS[0])).expect("a config");
+    let join = Lobby::join(config(SEEDS[1]), addrs[0]).expect("a config");
     let seals = sealed.then(|| {
-        let host = Seal::host(Randomness::Seeded(1)).expect("a seed");
+        let host = Seal::host(Randomness::Seeded(SEEDS[0])).expect("a seed");
         let key = host.public_key().expect("a host's key");
-        (host, Seal::join(Randomness::Seeded(2), key, &addrs[..1]).expect("an address"))
+        (host, Seal::join(Randomness::Seeded(SEEDS[1]), key, &addrs[..1]).expect("an address"))
     });
     let (host_seal, join_seal) = seals.unzip();
     [side(host, addrs[0], host_seal), side(join, addrs[1], join_seal)]
 }
 
 /// A match of so many frames; how many frames were stepped again.
-fn play(frames: u32, sealed: bool) -> u64 {
-    let frame = Duration::from_secs(1) / 60;
-    let latency = frame * LATENCY_FRAMES;
+fn play(frames: u32, way: Way) -> u64 {
+    prove(
+        frames,
+        match way {
+            Way::Bare => by_calls(frames, false),
+            Way::Sealed => by_calls(frames, true),
+            Way::Parts => driven::by_parts(frames),
+            Way::Online => driven::by_online(frames),
+        },
+    )
+}
+
+/// The statistics of both sides after a match in which the calls of a driver are made here.
+fn by_calls(frames: u32, sealed: bool) -> [Stats; 2] {
+    let latency = frame_length() * LATENCY_FRAMES;
     let mut now = Duration::ZERO;
     let mut lobbies = lobbies(sealed);
     let both_agreed = |lobbies: &[Side<Lobby>; 2]| {
@@ -202,7 +257,7 @@ fn play(frames: u32, sealed: bool) -> u64 {
         pump(now, latency, &mut lobbies, 0);
         pump(now, latency, &mut lobbies, 1);
     }
-    let mut games = [Bytes64 { frame: 0, sum: 1, words: [7; 14] }; 2];
+    let mut games = [FIRST; 2];
     let [one, two] = lobbies;
     let mut sides = [
         one.with(|lobby| lobby.start(now, &games[0]).expect("agreed")),
@@ -227,25 +282,24 @@ fn play(frames: u32, sealed: bool) -> u64 {
             timeouts[at] = pump(now, latency, &mut sides, at);
         }
     }
-    prove(frames, &sides)
+    sides.map(|side| side.protocol.stats())
 }
 
 /// A run that proved nothing is no measurement.
-fn prove(frames: u32, sides: &[Side<Session<Bytes64>>; 2]) -> u64 {
-    for side in sides {
-        let stats = side.protocol.stats();
+fn prove(frames: u32, sides: [Stats; 2]) -> u64 {
+    for stats in &sides {
         assert!(stats.rollback.rollbacks > u64::from(frames) / 5, "{stats:?}");
         assert!(stats.checksums_compared > u64::from(frames) / 30 - 3, "{stats:?}");
         assert!(stats.refused.total() == 0 && stats.stalled_frames < 10, "{stats:?}");
     }
-    sides.iter().map(|side| side.protocol.stats().rollback.resimulated_frames).sum()
+    sides.iter().map(|stats| stats.rollback.resimulated_frames).sum()
 }
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     if let Some(at) = args.iter().position(|arg| arg == "--play") {
         let frames = args.get(at + 1).and_then(|frames| frames.parse().ok()).expect("a number of frames");
-        black_box(play(frames, args.iter().any(|arg| arg == SEALED)));
+        black_box(play(frames, Way::of(&args)));
         return ExitCode::SUCCESS;
     }
     if Command::new("valgrind").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_err()
@@ -253,8 +307,8 @@ fn main() -> ExitCode {
         println!("session: not counted, because valgrind is not installed");
         return ExitCode::SUCCESS;
     }
-    let sealed = args.iter().any(|arg| arg == SEALED);
-    let done = if args.iter().any(|arg| arg == "--functions") { functions(sealed) } else { figure() };
+    let listed = args.iter().any(|arg| arg == "--functions");
+    let done = if listed { functions(Way::of(&args)) } else { figure() };
     match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
@@ -268,32 +322,38 @@ fn main() -> ExitCode {
 /// Prints the figure; whether the limit is kept.
 fn figure() -> Result<bool, String> {
     let a_frame = |long: i64, short: i64| (long - short) as f64 / f64::from(LONG - SHORT) / 2.0;
-    let counted = |sealed| {
-        Ok::<_, String>(a_frame(
-            callgrind(LONG, sealed, "/dev/null")?,
-            callgrind(SHORT, sealed, "/dev/null")?,
-        ))
+    let counted = |way| {
+        Ok::<_, String>(a_frame(callgrind(LONG, way, "/dev/null")?, callgrind(SHORT, way, "/dev/null")?))
     };
-    let (count, sealed) = (counted(false)?, counted(true)?);
-    let again = a_frame(play(LONG, false) as i64, play(SHORT, false) as i64);
+    let (count, sealed) = (counted(Way::Bare)?, counted(Way::Sealed)?);
+    let (parts, online) = (counted(Way::Parts)?, counted(Way::Online)?);
+    let again = |way| a_frame(play(LONG, way) as i64, play(SHORT, way) as i64);
     let (kept, seal_kept) = (count <= LIMIT, sealed - count <= SEAL_LIMIT);
+    let online_kept = online - parts <= ONLINE_LIMIT;
     let verdict = |kept| if kept { "kept" } else { "MISSED" };
     println!("instructions a frame and peer, runs of {SHORT} and {LONG} frames subtracted");
     println!(
         "a session on a link of {LATENCY_FRAMES} frames, buttons change every {CHANGE_EVERY}th frame, 64 bytes"
     );
-    println!("of state, {again:.2} frames stepped again a frame, without the game's own step");
+    println!("of state, {:.2} frames stepped again a frame, without the game's own step", again(Way::Bare));
     println!("{count:>9.1}  at most {LIMIT}: {}", verdict(kept));
     println!("{sealed:>9.1}  the same match sealed");
     println!("{:>9.1}  more than bare, at most {SEAL_LIMIT}: {}", sealed - count, verdict(seal_kept));
-    Ok(kept && seal_kept)
+    println!("{parts:>9.1}  the same sealed match by `Driver`, `Seal` and `Session`");
+    println!("{online:>9.1}  the same by `Online`");
+    println!(
+        "{:>9.1}  more than by the parts, at most {ONLINE_LIMIT}: {}",
+        online - parts,
+        verdict(online_kept)
+    );
+    Ok(kept && seal_kept && online_kept)
 }
 
 /// Prints where the instructions of a long run go, by function.
-fn functions(sealed: bool) -> Result<bool, String> {
+fn functions(way: Way) -> Result<bool, String> {
     let file = std::env::temp_dir().join(format!("rebout-session-{}.callgrind", std::process::id()));
     let path = file.to_string_lossy().into_owned();
-    callgrind(LONG, sealed, &path)?;
+    callgrind(LONG, way, &path)?;
     let output = Command::new("callgrind_annotate")
         .args(["--auto=no", "--threshold=99.5", &path])
         .output()
@@ -304,18 +364,19 @@ fn functions(sealed: bool) -> Result<bool, String> {
     Ok(true)
 }
 
-fn callgrind(frames: u32, sealed: bool, out: &str) -> Result<i64, String> {
+fn callgrind(frames: u32, way: Way, out: &str) -> Result<i64, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new("valgrind")
         .args([
             "--tool=callgrind",
             "--toggle-collect=session::measured_*",
-            "--toggle-collect=*unmeasured_step*",
+            "--toggle-collect=session::driven::measured_*",
+            "--toggle-collect=*unmeasured_*",
         ])
         .arg(format!("--callgrind-out-file={out}"))
         .arg(program)
         .args(["--play", &frames.to_string()])
-        .args(sealed.then_some(SEALED))
+        .args(way.argument())
         .output()
         .map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&output.stderr);
