@@ -108,6 +108,9 @@ impl<D: Datagrams> Connection<D> {
         role: Role,
         share: String,
     ) -> Result<Self, ConnectError> {
+        if let (Role::Host, Some(seal)) = (&role, layers.seal_mut()) {
+            seal.expect_guests(options.guests);
+        }
         let key_log = match (&options.key_log, layers.seal_mut()) {
             (None, _) => None,
             (Some(_), None) => {

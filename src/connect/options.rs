@@ -51,6 +51,7 @@ pub struct ConnectOptions {
     pub(super) relay: Relay,
     pub(super) randomness: Option<Randomness>,
     pub(super) key_log: Option<PathBuf>,
+    pub(super) guests: u8,
 }
 
 impl Default for ConnectOptions {
@@ -64,6 +65,7 @@ impl Default for ConnectOptions {
             relay: Relay::default(),
             randomness: None,
             key_log: None,
+            guests: 1,
         }
     }
 }
@@ -155,6 +157,14 @@ impl ConnectOptions {
     #[must_use]
     pub fn log_keys_to(self, path: impl Into<PathBuf>) -> Self {
         Self { key_log: Some(path.into()), ..self }
+    }
+
+    /// Expects this many guests at once, such as the seats of an authority server, instead of one. The handshakes that a host
+    /// works off in a second, and what it keeps of guests without a seat, grow with the number: name no more than may come. A
+    /// search for paths reaches 64 at most.
+    #[must_use]
+    pub fn guests(self, guests: u8) -> Self {
+        Self { guests, ..self }
     }
 
     /// Takes random bytes from this source instead of the operating system: for a browser, and for simulations.

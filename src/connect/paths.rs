@@ -206,5 +206,6 @@ fn config(
     let mut config = ReachConfig::new(system::clock_origin(), here.candidates(server));
     config.relay = options.relay;
     config.randomness = options.drawn()?;
+    config.guests = options.guests;
     Ok(config)
 }

@@ -80,8 +80,13 @@ impl Desk {
         };
     }
 
-    /// The peer at this address, if its connection is authenticated.
+    /// Whether the peer at this address was vouched for last.
     #[inline]
+    pub(crate) fn knows(&self, addr: SocketAddr) -> bool {
+        self.vouched.as_ref().is_some_and(|vouched| vouched.addr == addr)
+    }
+
+    /// The peer at this address, if its connection is authenticated.
     pub(crate) fn vouched(&self, addr: SocketAddr) -> Option<Vouched> {
         self.vouched.filter(|vouched| vouched.addr == addr)
     }

@@ -11,8 +11,6 @@ use std::net::SocketAddr;
 
 /// The relay has this long to make an allocation, before a letter leaves without it.
 pub(super) const GATHER: Duration = Duration::from_millis(1_200);
-/// Peers that are searched for at once.
-const MAX_SEARCHES: usize = 8;
 /// A search without a path makes room for another after this long.
 const HAD_TIME: Duration = Duration::from_secs(2);
 /// A connection on which nothing was opened for this long makes room.
@@ -106,7 +104,7 @@ impl Reach {
     /// Whether there is room for one more guest. One that was searched for without a path for a while makes room, or the one whose
     /// connection is silent for longest.
     fn make_room(&mut self, now: Duration, seal: &Seal) -> bool {
-        if self.waiting.guests.len() + self.searches.len() < MAX_SEARCHES {
+        if self.waiting.guests.len() + self.searches.len() < self.max_searches {
             return true;
         }
         let silent = |search: &Search| match search.connected {
@@ -273,7 +271,7 @@ mod tests {
         host.reach.searches.iter_mut().for_each(|search| search.connected = true);
         assert_eq!(host.called(ms(7_000)), None);
         assert!(host.called(ms(14_000)).is_some(), "nothing was opened for ten seconds");
-        assert_eq!(host.shown().len(), MAX_SEARCHES);
+        assert_eq!(host.shown().len(), super::super::MIN_SEARCHES);
     }
 
     #[test]

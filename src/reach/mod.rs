@@ -75,6 +75,10 @@ use search::Search;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
+/// Peers that are searched for at once: at least, and at most.
+const MIN_SEARCHES: usize = 8;
+const MAX_SEARCHES: usize = 64;
+
 /// Whether a relay may carry a match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Relay {
@@ -100,6 +104,9 @@ pub struct ReachConfig {
     pub relay: Relay,
     /// The source of random bytes.
     pub randomness: Randomness,
+    /// How many guests a host expects at once: one, unless something else is set. It searches for paths to eight peers at
+    /// least and to 64 at most.
+    pub guests: u8,
 }
 
 impl ReachConfig {
@@ -107,7 +114,13 @@ impl ReachConfig {
     #[cfg(not(target_family = "wasm"))]
     pub fn new(origin: impl Into<Origin>, addresses: impl IntoIterator<Item = SocketAddr>) -> Self {
         let addresses = addresses.into_iter().map(canonical).collect();
-        Self { origin: origin.into(), addresses, relay: Relay::Allow, randomness: Randomness::System }
+        Self {
+            origin: origin.into(),
+            addresses,
+            relay: Relay::Allow,
+            randomness: Randomness::System,
+            guests: 1,
+        }
     }
 }
 
@@ -124,6 +137,7 @@ pub struct Reach {
     paths: PathTable,
     budget: Budget,
     searches: Vec<Search>,
+    max_searches: usize,
     waiting: Waiting,
     hand: ByHand,
     /// Datagrams of our own that wait.
@@ -199,6 +213,7 @@ impl Reach {
             paths: PathTable::default(),
             budget: Budget::default(),
             searches: Vec::new(),
+            max_searches: usize::from(config.guests).clamp(MIN_SEARCHES, MAX_SEARCHES),
             waiting: Waiting::default(),
             hand: ByHand::default(),
             out: VecDeque::new(),

@@ -144,7 +144,7 @@ impl<S: Fields> Authenticated for Session<S> {
 
     #[inline]
     fn knows(&self, peer: SocketAddr) -> bool {
-        self.desk.vouched(peer).is_some()
+        self.desk.knows(peer)
     }
 
     fn keeps(&self, peer: SocketAddr) -> bool {

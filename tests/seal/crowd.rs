@@ -2,8 +2,10 @@
 
 use core::time::Duration;
 use rebout::Protocol;
-use rebout::authority::{Body, Client, ClientConfig, Command, Server, ServerConfig, Stage, Wire, World};
-use rebout::lab::sim::{self, Clock, Machine, Recording};
+use rebout::authority::{
+    Body, Client, ClientConfig, ClientEvent, Command, Server, ServerConfig, Stage, Wire, World,
+};
+use rebout::lab::sim::{self, Clock, Machine};
 use rebout::net::link::LinkConfig;
 use rebout::seal::{Randomness, Seal};
 use std::collections::VecDeque;
@@ -88,6 +90,9 @@ pub(crate) enum Inner {
     Echo(Echo),
     Server(Server),
     Client(Client),
+    /// A rendezvous, which no seal is around.
+    #[cfg(feature = "reach")]
+    Rendezvous(rebout::rendezvous::Server),
 }
 
 #[cfg(feature = "reach")]
@@ -128,6 +133,8 @@ impl Node {
             Inner::Echo(echo) => around(seal, paths, echo, call),
             Inner::Server(server) => around(seal, paths, server, call),
             Inner::Client(client) => around(seal, paths, client, call),
+            #[cfg(feature = "reach")]
+            Inner::Rendezvous(server) => call(server),
         }
     }
 
@@ -161,6 +168,8 @@ impl Protocol for Node {
             Inner::Echo(echo) => echo.poll_timeout(),
             Inner::Server(server) => server.poll_timeout(),
             Inner::Client(client) => client.poll_timeout(),
+            #[cfg(feature = "reach")]
+            Inner::Rendezvous(server) => return server.poll_timeout(),
         };
         let paths = self.paths.as_ref().and_then(Paths::poll_timeout);
         [inner, self.seal.poll_timeout(), paths].into_iter().flatten().min()
@@ -180,23 +189,27 @@ impl Machine for Node {
             Inner::Echo(_) => None,
             Inner::Server(server) => Some(server.next_frame_at()),
             Inner::Client(client) => Some(client.next_frame_at()),
+            #[cfg(feature = "reach")]
+            Inner::Rendezvous(_) => None,
         }
     }
 
     fn frame(&mut self, now: Duration) {
         match &mut self.inner {
             Inner::Echo(_) => {}
+            #[cfg(feature = "reach")]
+            Inner::Rendezvous(_) => {}
             Inner::Server(server) => {
                 server.advance(now, &mut Field);
                 while server.poll_event().is_some() {}
             }
             Inner::Client(client) => {
                 client.advance(now, &Field, Command::default());
-                // A client has a step once it has a seat and knows the server's time.
-                if client.frame().is_some() {
-                    self.seated_at.get_or_insert(now);
+                while let Some(event) = client.poll_event() {
+                    if matches!(event, ClientEvent::Joined { .. }) {
+                        self.seated_at = Some(now);
+                    }
                 }
-                while client.poll_event().is_some() {}
             }
         }
     }
@@ -229,23 +242,25 @@ pub(crate) fn seals(way: Way) -> (Seal, impl Fn(usize) -> Seal) {
 /// A server for `seats` clients that may all be of one source: the addresses inside a seal are made up.
 pub(crate) fn server(wire: Wire, seats: u8) -> Inner {
     let mut config = ServerConfig::new(5);
+    // Few frames: these tests are about who gets in.
+    (config.frame_rate, config.broadcast_rate) = (20, 2);
     (config.wire, config.max_clients, config.max_clients_per_source) = (wire, seats, seats);
     Inner::Server(Server::new(config).unwrap())
 }
 
 pub(crate) fn client(wire: Wire, number: usize, target: SocketAddr) -> Inner {
     let mut config = ClientConfig::new(1_000 + number as u64);
+    (config.frame_rate, config.broadcast_rate, config.timeout) = (20, 2, ms(30_000));
     config.wire = wire;
     Inner::Client(Client::join(config, target).unwrap())
 }
 
 pub(crate) const HOST: usize = 0;
 
-/// A world with a host at endpoint 0, in which everything that is sent is recorded.
+/// A world with a host at endpoint 0.
 pub(crate) fn world(link: LinkConfig, host: Node) -> sim::World<Node> {
     let mut world = sim::World::new(7);
     world.network_mut().set_default_link(link);
-    world.network_mut().record(Recording::Full);
     world.add(host_addr(), Clock::default(), ms(0), host);
     world
 }

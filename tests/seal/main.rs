@@ -8,6 +8,7 @@ mod guests;
 mod invite;
 mod letters;
 mod long;
+mod many;
 mod meeting;
 mod net;
 mod protocols;

@@ -3,7 +3,7 @@
 use crate::crowd::{Echo, HOST, Inner, Node, Way, client, guest_addr, host_addr, ms, seals, server, world};
 use core::time::Duration;
 use rebout::authority::Wire;
-use rebout::lab::sim::{Clock, EntryKind, World};
+use rebout::lab::sim::{Clock, EntryKind, Recording, World};
 use rebout::net::link::LinkConfig;
 
 const GUEST: usize = 1;
@@ -12,6 +12,7 @@ const GUEST: usize = 1;
 fn pair(way: Way, host: Inner, guest: impl FnOnce(std::net::SocketAddr) -> Inner) -> World<Node> {
     let (seal, join) = seals(way);
     let mut world = world(LinkConfig::new(ms(40)), Node::new(seal, host));
+    world.network_mut().record(Recording::Full);
     let seal = join(1);
     let inner = guest(seal.target().unwrap());
     world.add(guest_addr(1), Clock::default(), ms(0), Node::new(seal, inner));
@@ -96,6 +97,7 @@ fn client_of_a_server_that_starts_late_joins() {
     for wire in [Wire::Game, Wire::Rtype] {
         let (seal, join) = seals(Way::Invite);
         let mut world = world(LinkConfig::new(ms(40)), Node::new(seal, server(wire, 4)));
+        world.network_mut().record(Recording::Full);
         let seal = join(1);
         let inner = client(wire, 1, seal.target().unwrap());
         world.add(guest_addr(1), Clock::default(), ms(0), Node::new(seal, inner));
@@ -127,6 +129,7 @@ mod by_hand {
         let call: Call = paths.call(ms(0), &mut seal).unwrap();
         let node = Node { paths: Some(paths), ..Node::new(seal, host) };
         let mut world = world(LinkConfig::new(ms(40)), node);
+        world.network_mut().record(Recording::Full);
         let mut seal = Seal::join_by_letter(Randomness::Seeded(2), *call.key()).unwrap();
         let mut paths = Reach::join_by_hand(config(4, guest_addr(1)), &call).unwrap();
         let answer = paths.answer(ms(0), &mut seal).unwrap();

@@ -145,7 +145,7 @@ impl<P: Protocol> Sealed<'_, P> {
     }
 
     /// The Diffie-Hellman of an INIT. A guest whose INIT opens is reached, and its message goes to the inner protocol unless
-    /// another guest is there that is only reached too.
+    /// too many others are there that are only reached.
     fn accept(&mut self, now: Time, waiting: &Waiting) -> Result<(), SealRefusal> {
         let Ok(Packet::Init(init)) = seal::decode(waiting.datagram()) else {
             return Err(SealRefusal::NoPacket);
@@ -173,7 +173,8 @@ impl<P: Protocol> Sealed<'_, P> {
             (Some(shown), _) | (None, Some(shown)) => shown,
             (None, None) => seal.associations.make_up(),
         };
-        let busy = seal.associations.iter().any(|one| one.at_inner && !one.confirmed && one.shown != shown);
+        let reached = |one: &&Association| one.at_inner && !one.confirmed && one.shown != shown;
+        let busy = seal.associations.iter().filter(reached).count() >= seal.limits.reached();
         let answering = Answering { handshake, index: init.head.index, to: from };
         let at = seal.associations.add(Association {
             answering: Some(Box::new(answering)),

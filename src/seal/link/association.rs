@@ -1,4 +1,4 @@
-//! The associations of a seal: which keys, which address outside, which address inside.
+//! One association of a seal: which keys, which address outside, which address inside.
 
 use super::channel::Channel;
 use super::code::Comparison;
@@ -10,8 +10,8 @@ use super::roam::{Outcome, Roam, Standing};
 use crate::protocol::{ConnectionStep, PeerRole};
 use crate::time::{Span, Time};
 use crate::trace;
-use crate::wire::seal::{CONTROL_HEAD_LEN, InitHead, KEY_LEN, Kind, MAX_CONTROL_LEN, Pattern, TAG_LEN};
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4};
+use crate::wire::seal::{CONTROL_HEAD_LEN, KEY_LEN, Kind, MAX_CONTROL_LEN, Pattern, TAG_LEN};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
 /// The address outside of a connection that has no path yet: its handshake was brought by letter.
 pub(super) const NO_PATH: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0));
@@ -215,81 +215,6 @@ impl Association {
     }
 }
 
-/// The associations of a seal, and the addresses that it has made up.
-#[derive(Debug)]
-pub(super) struct Associations {
-    list: Vec<Association>,
-    made_up: u64,
-}
-
-/// Half-open guests and confirmed ones that nobody keeps, and a few besides.
-const CAPACITY: usize = 64;
-
-impl Associations {
-    pub(super) fn new() -> Self {
-        Self { list: Vec::with_capacity(CAPACITY), made_up: 0 }
-    }
-
-    /// An address that was never used, in the prefix of IPv6 whose datagrams the network discards.
-    pub(super) fn make_up(&mut self) -> SocketAddr {
-        self.made_up += 1;
-        SocketAddr::from((Ipv6Addr::from(0x0100_u128 << 112 | u128::from(self.made_up)), 1))
-    }
-
-    pub(super) fn add(&mut self, association: Association) -> usize {
-        self.list.push(association);
-        self.list.len() - 1
-    }
-
-    pub(super) fn remove(&mut self, at: usize) -> Association {
-        self.list.remove(at)
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Association> {
-        self.list.iter()
-    }
-
-    /// Whether the guest of an INIT is confirmed already. Its connection is never replaced by another handshake.
-    pub(super) fn has_confirmed(&self, head: &InitHead, from: SocketAddr) -> bool {
-        self.list.iter().any(|one| one.confirmed && one.is_guest(head.pattern, head.nonce, from))
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.list.len()
-    }
-
-    pub(super) fn position(&self, of: impl Fn(&Association) -> bool) -> Option<usize> {
-        self.list.iter().position(of)
-    }
-
-    #[inline]
-    pub(super) fn get_mut(&mut self, at: usize) -> Option<&mut Association> {
-        self.list.get_mut(at)
-    }
-
-    /// The association with this number here.
-    #[inline]
-    pub(super) fn numbered(&self, index: u16) -> Option<usize> {
-        self.list.iter().position(|association| association.index == index)
-    }
-
-    /// The association that a packet of the inner protocol to this address goes out on: one that waits for an answer, or
-    /// else the one on which something was opened last.
-    #[inline]
-    pub(super) fn towards(&self, shown: SocketAddr) -> Option<usize> {
-        match &self.list[..] {
-            [only] if only.shown == shown => Some(0),
-            _ => self.search(shown),
-        }
-    }
-
-    fn search(&self, shown: SocketAddr) -> Option<usize> {
-        let of = |(_, association): &(usize, &Association)| association.shown == shown;
-        let found = self.list.iter().enumerate().filter(of);
-        found.max_by_key(|(_, one)| (one.answering.is_some(), one.confirmed, one.opened_at)).map(|(at, _)| at)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::noise::Split;
@@ -361,17 +286,5 @@ mod tests {
         assert_eq!(copies(2, 0, true), (true, vec![2]));
         assert_eq!(copies(3, 400, false), (false, vec![]), "all that came from port 2 was answered");
         assert_eq!(copies(3, 400, true), (false, vec![3]));
-    }
-
-    #[test]
-    fn association_heard_last_is_used() {
-        let mut associations = Associations::new();
-        for (index, opened_at) in [5, 9, 3].into_iter().enumerate() {
-            let mut one = association(PeerRole::Host, Pattern::Invite);
-            (one.confirmed, one.opened_at) = (true, at(opened_at));
-            assert_eq!(associations.add(one), index);
-        }
-        assert_eq!(associations.towards(addr(100)), Some(1));
-        assert_eq!(associations.towards(addr(1)), None);
     }
 }

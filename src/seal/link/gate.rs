@@ -1,5 +1,6 @@
-//! How many handshakes a host works off: 16 a second, 2 of one source, and the sources that wait in turn.
+//! How many handshakes a host works off, in all and of one source, and the sources that wait in turn.
 
+use super::limits::Limits;
 use crate::peer::source::Source;
 use crate::time::{Span, Time};
 use crate::wire::seal::INIT_LEN;
@@ -7,14 +8,8 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 const SECOND: Span = Span::from_secs(1);
-/// Handshakes in any second.
-const A_SECOND: usize = 16;
-/// Handshakes of one source in any second.
-const A_SOURCE: usize = 2;
 /// A source is remembered for this long, so that others come before it.
 const REMEMBERED: Span = Span::from_secs(4);
-/// Sources that can wait.
-const WAITING: usize = 32;
 
 /// An INIT that waits for its turn, with its mac and cookie checked.
 #[derive(Debug)]
@@ -43,22 +38,29 @@ impl Waiting {
 pub(super) struct Gate {
     /// The handshakes of the last four seconds, the oldest first.
     passed: VecDeque<(Time, Source)>,
-    /// One INIT of each source that waits.
+    /// The INITs that wait, a few of each source.
     waiting: VecDeque<Waiting>,
+    pub(super) limits: Limits,
 }
 
 impl Gate {
     pub(super) fn new() -> Self {
-        Self { passed: VecDeque::with_capacity(A_SECOND * 4), waiting: VecDeque::new() }
+        let limits = Limits::default();
+        Self { passed: VecDeque::with_capacity(limits.handshakes() * 4), waiting: VecDeque::new(), limits }
     }
 
-    /// Queues an INIT behind those of other sources; it replaces an earlier one of the same source. `false` if there is no
-    /// room.
+    /// Queues an INIT behind those of other sources; it replaces an earlier one of the same address, or of the same source if
+    /// too many of that one wait. `false` if there is no room.
     pub(super) fn queue(&mut self, init: Waiting) -> bool {
         let source = Source::machine(init.from);
-        match self.waiting.iter().position(|waiting| Source::machine(waiting.from) == source) {
+        let is_same = |waiting: &Waiting| Source::machine(waiting.from) == source;
+        let of_source = self.waiting.iter().filter(|waiting| is_same(waiting)).count();
+        let is_full = of_source >= self.limits.waiting_of_source();
+        let again = self.waiting.iter().position(|waiting| waiting.from == init.from);
+        let oldest = || self.waiting.iter().position(is_same).filter(|_| is_full);
+        match again.or_else(oldest) {
             Some(at) => self.waiting[at] = init,
-            None if self.waiting.len() < WAITING => self.waiting.push_back(init),
+            None if self.waiting.len() < self.limits.waiting() => self.waiting.push_back(init),
             None => return false,
         }
         true
@@ -70,12 +72,13 @@ impl Gate {
             self.passed.pop_front();
         }
         let recent = self.passed.iter().rev().take_while(|(at, _)| now.since(*at) < SECOND);
-        if recent.clone().count() >= A_SECOND {
+        if recent.clone().count() >= self.limits.handshakes() {
             return None;
         }
         let of = |waiting: &Waiting| {
             let source = Source::machine(waiting.from);
-            let free = recent.clone().filter(|(_, passed)| *passed == source).count() < A_SOURCE;
+            let of_source = recent.clone().filter(|(_, passed)| *passed == source).count();
+            let free = of_source < self.limits.handshakes_of_source();
             let last = self.passed.iter().rposition(|(_, passed)| *passed == source);
             free.then_some(last)
         };
@@ -165,6 +168,33 @@ mod tests {
         let served: Vec<_> = std::iter::from_fn(|| gate.next(at(5))).map(|init| init.from.port()).collect();
         assert_eq!((served.len(), served[3]), (16, 9));
         assert_eq!(gate.due(at(6)), at(1_005));
+    }
+
+    /// 255 guests behind one router, each with a port of its own: all are through within ten seconds, and one of another source
+    /// does not wait for them.
+    #[test]
+    fn many_guests_of_one_source_pass_in_time() {
+        let mut gate = Gate { limits: Limits::of(255), ..Gate::new() };
+        let (mut left, mut other, mut passed) = ((1..=255).collect::<Vec<u16>>(), None, Vec::new());
+        for ms in 0..10_000 {
+            if ms == 1_500 {
+                assert!(gate.queue(init(2, 1)));
+            }
+            // Each says its INIT again every 200 ms.
+            left.iter().filter(|port| u64::from(**port) % 200 == ms % 200).for_each(|port| {
+                gate.queue(init(1, *port));
+            });
+            while let Some(init) = gate.next(at(ms)) {
+                passed.push(ms);
+                left.retain(|port| init.datagram()[0] != 1 || *port != init.from.port());
+                if init.datagram()[0] == 2 {
+                    other = Some(ms);
+                }
+            }
+        }
+        assert_eq!((left.len(), other), (0, Some(1_500)));
+        let most = passed.windows(35).all(|some| some[34] - some[0] >= 1_000);
+        assert!(most, "33 of the router in a second, and the other one");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::gate::Gate;
 use super::letters::Letters;
+use super::limits::Limits;
 use super::mac::Mac;
 use super::noise::KeyPair;
 use super::outbox::Outbox;
@@ -14,8 +15,6 @@ use std::net::SocketAddr;
 
 /// A cookie is good for this long, and the key of its INIT is remembered as long.
 const REMEMBERED: Span = Span::from_secs(10);
-/// As many as are worked off in that time.
-const MAX_REMEMBERED: usize = 160;
 
 /// A key that opens INITs of one pattern. Its cookies have a key of their own, which binds them to version and pattern.
 pub(super) struct Door {
@@ -77,9 +76,18 @@ pub(super) struct Host {
 
 impl Host {
     pub(super) fn new(door: Door, only: Option<SocketAddr>) -> Self {
-        let used = VecDeque::with_capacity(MAX_REMEMBERED);
-        let (gate, letters) = (Gate::new(), Letters::default());
+        let (gate, letters, used) = (Gate::new(), Letters::default(), VecDeque::new());
         Self { doors: vec![door], only, gate, letters, used, guests: 0, revealed_at: None }
+    }
+
+    /// Sets the limits by the number of guests that are expected.
+    pub(super) fn expect(&mut self, limits: Limits) {
+        (self.gate.limits, self.letters.limits) = (limits, limits);
+    }
+
+    /// As many handshakes as are worked off in the life of a cookie.
+    fn max_used(&self) -> usize {
+        self.gate.limits.handshakes() * 10
     }
 
     /// The door whose key the mac of a KNOCK or INIT fits.
@@ -110,7 +118,7 @@ impl Host {
         while self.used.front().is_some_and(|used| now.since(used.at) > REMEMBERED) {
             self.used.pop_front();
         }
-        if self.is_used(cookie, &ephemeral) || self.used.len() >= MAX_REMEMBERED {
+        if self.is_used(cookie, &ephemeral) || self.used.len() >= self.max_used() {
             return false;
         }
         self.used.push_back(Used { at: now, ephemeral, cookie });

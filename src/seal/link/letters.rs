@@ -7,6 +7,7 @@ use super::Seal;
 use super::association::{Answering, Association, NO_PATH};
 use super::channel::{Channel, MAX_TEXT};
 use super::joining::Join;
+use super::limits::Limits;
 use super::noise;
 use super::padding::{padded, unpadded};
 use super::random::Secret;
@@ -19,16 +20,9 @@ use core::time::Duration;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-/// Handshakes by letter in any second.
-const A_SECOND: usize = 4;
-/// Guests by letter that have sent no DATA yet.
-const MAX_HALF_OPEN: usize = 16;
 /// A guest by letter has this long to send DATA: a path has to be found first.
 pub(super) const HALF_OPEN: Span = Span::from_secs(12);
-/// Keys of INITs that are remembered while their ticket is good. More INITs are refused.
-const MAX_KEYS: usize = 128;
-/// Letters that wait for [`Seal::take_letter`], in all and of one sender.
-const MAX_WAITING: usize = 16;
+/// Letters of one sender that wait for [`Seal::take_letter`].
 const MAX_WAITING_OF_ONE: usize = 4;
 
 /// The outcome of an INIT or RESP that was brought by letter.
@@ -53,6 +47,7 @@ pub(super) struct Letters {
     passed: VecDeque<Time>,
     /// The tickets and ephemeral keys of INITs that were worked off: each opens one handshake.
     keys: VecDeque<(u64, [u8; KEY_LEN])>,
+    pub(super) limits: Limits,
 }
 
 impl Letters {
@@ -70,7 +65,8 @@ impl Letters {
         while self.passed.front().is_some_and(|at| now.since(*at) >= Span::from_secs(1)) {
             self.passed.pop_front();
         }
-        if self.passed.len() >= A_SECOND || self.keys.len() >= MAX_KEYS {
+        let limits = self.limits;
+        if self.passed.len() >= limits.letters() || self.keys.len() >= limits.keys_by_letter() {
             return Err(SealRefusal::Limited);
         }
         self.passed.push_back(now);
@@ -145,7 +141,8 @@ impl Seal {
             return Err(SealRefusal::Unexpected);
         }
         let half_open = self.associations.iter().filter(by_letter).filter(|one| !one.confirmed).count();
-        if half_open >= MAX_HALF_OPEN || self.letters.len() >= MAX_WAITING {
+        let limits = host.letters.limits;
+        if half_open >= limits.half_open_by_letter() || self.letters.len() >= limits.waiting_letters() {
             return Err(SealRefusal::Limited);
         }
         host.letters.admit(now, head.cookie, ephemeral)?;
@@ -216,7 +213,7 @@ impl Seal {
     pub(super) fn keep_letter(&mut self, shown: SocketAddr, letter: &[u8]) -> Result<(), SealRefusal> {
         let text = unpadded(letter.get(..PADDED_LEN).unwrap_or_default()).ok_or(SealRefusal::OutOfPlace)?;
         let of_one = self.letters.iter().filter(|(from, _)| *from == shown).count();
-        if self.letters.len() >= MAX_WAITING || of_one >= MAX_WAITING_OF_ONE {
+        if self.letters.len() >= self.limits.waiting_letters() || of_one >= MAX_WAITING_OF_ONE {
             return Err(SealRefusal::Limited);
         }
         self.letters.push_back((shown, text.to_vec()));

@@ -2,6 +2,7 @@
 
 mod admission;
 mod association;
+mod associations;
 #[cfg(test)]
 mod candidates;
 mod channel;
@@ -19,6 +20,7 @@ mod hosting;
 mod joining;
 mod key_log;
 mod letters;
+mod limits;
 mod mac;
 mod noise;
 mod outbox;
@@ -43,12 +45,14 @@ pub use stats::{SealRefusal, SealStats};
 use crate::protocol::{MAX_DATAGRAM, Protocol, canonical};
 use crate::time::Time;
 use crate::wire::seal::{KEY_LEN, Pattern};
-use association::{Association, Associations};
+use association::Association;
+use associations::Associations;
 use core::fmt;
 use core::time::Duration;
 use hosting::{Door, Host};
 use joining::Join;
 use key_log::KeyLog;
+use limits::Limits;
 use outbox::Outbox;
 use random::{Random, Secret};
 use roam::MAX_CANDIDATES;
@@ -64,6 +68,7 @@ pub struct Seal {
     host: Option<Host>,
     join: Option<Join>,
     associations: Associations,
+    limits: Limits,
     out: Outbox,
     /// Where copies of the packet that was sent last go: to the other addresses of a peer that may have moved.
     copies: Vec<SocketAddr>,
@@ -138,6 +143,7 @@ impl Seal {
             host: None,
             join: None,
             associations: Associations::new(),
+            limits: Limits::default(),
             out: Outbox::new(),
             copies: Vec::with_capacity(MAX_CANDIDATES),
             copied: Box::new([0; MAX_DATAGRAM]),
@@ -178,6 +184,16 @@ impl Seal {
         let (nonce, index) = (self.random.next_u64(), self.random.next_u64() as u16);
         self.join = Some(Join::new(host_key.map(Secret), addrs, shown, nonce, index));
         Ok(())
+    }
+
+    /// A host expects this many guests at once: one, unless this was called. The handshakes that it works off in a second, and
+    /// the guests without a seat that it keeps, grow with the number. A joiner has no use for it.
+    pub fn expect_guests(&mut self, guests: u8) {
+        self.limits = Limits::of(guests);
+        self.out.limits = self.limits;
+        if let Some(host) = &mut self.host {
+            host.expect(self.limits);
+        }
     }
 
     /// This seal around a protocol: a protocol whose every datagram is sealed. Borrow it anew for each call.
@@ -250,7 +266,7 @@ impl Seal {
     }
 
     fn newest(&self, shown: SocketAddr) -> Option<&Association> {
-        self.associations.towards(shown).and_then(|at| self.associations.iter().nth(at))
+        self.associations.towards(shown).and_then(|at| self.associations.get(at))
     }
 
     /// Logs the keys of connections from now on, for [`take_logged_keys`](Self::take_logged_keys). Who gets such a log can read

@@ -1,13 +1,9 @@
 //! Packets of the link itself that wait to be sent: a few, of bounded length.
 
+use super::limits::Limits;
 use crate::wire::seal::INIT_LEN;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
-
-/// How many can wait. One more is dropped, as the network might have: its receiver asks again.
-const WAITING: usize = 24;
-/// How many of them may be answers to strangers: a flood of those keeps no packet of a connection back.
-const ANSWERS: usize = 12;
 
 #[derive(Debug)]
 struct Letter {
@@ -16,35 +12,39 @@ struct Letter {
     bytes: [u8; INIT_LEN],
 }
 
-/// The packets that wait.
+/// The packets that wait. One more than the limit is dropped, as the network might have: its receiver asks again.
 #[derive(Debug)]
-pub(super) struct Outbox(VecDeque<Letter>);
+pub(super) struct Outbox {
+    packets: VecDeque<Letter>,
+    pub(super) limits: Limits,
+}
 
 impl Outbox {
     pub(super) fn new() -> Self {
-        Self(VecDeque::with_capacity(WAITING))
+        let limits = Limits::default();
+        Self { packets: VecDeque::with_capacity(limits.packets()), limits }
     }
 
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.packets.is_empty()
     }
 
     /// Adds the packet that `write` writes, if there is room and it wrote one.
     pub(super) fn write(&mut self, to: SocketAddr, write: impl FnOnce(&mut [u8]) -> Option<usize>) {
-        if self.0.len() == WAITING {
+        if self.packets.len() >= self.limits.packets() {
             return;
         }
         let mut letter = Letter { to, len: 0, bytes: [0; INIT_LEN] };
         if let Some(len) = write(&mut letter.bytes) {
             letter.len = len;
-            self.0.push_back(letter);
+            self.packets.push_back(letter);
         }
     }
 
     /// Adds an answer to a KNOCK or INIT, if there is room for such.
     pub(super) fn answer(&mut self, to: SocketAddr, write: impl FnOnce(&mut [u8]) -> Option<usize>) {
-        if self.0.len() < ANSWERS {
+        if self.packets.len() < self.limits.answers() {
             self.write(to, write);
         }
     }
@@ -57,7 +57,7 @@ impl Outbox {
     /// Takes the oldest packet.
     #[inline]
     pub(super) fn pop(&mut self, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
-        let Letter { to, len, bytes } = self.0.pop_front()?;
+        let Letter { to, len, bytes } = self.packets.pop_front()?;
         buf.get_mut(..len)?.copy_from_slice(&bytes[..len]);
         Some((to, len))
     }
@@ -81,9 +81,7 @@ mod tests {
         (0..100).for_each(|_| out.push(peer, b"challenge"));
         out.answer(stranger, |buf| copied(b"retry", buf));
         let sent: Vec<_> = core::iter::from_fn(|| out.pop(&mut buf)).map(|(to, _)| to).collect();
-        assert_eq!(sent.len(), WAITING);
-        assert!(
-            sent[..ANSWERS].iter().all(|to| *to == stranger) && sent[ANSWERS..].iter().all(|to| *to == peer)
-        );
+        assert_eq!(sent.len(), 24);
+        assert!(sent[..12].iter().all(|to| *to == stranger) && sent[12..].iter().all(|to| *to == peer));
     }
 }

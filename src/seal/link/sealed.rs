@@ -19,8 +19,6 @@ use std::net::SocketAddr;
 
 /// A guest that answered no RESP by DATA is forgotten after this long.
 const MAX_HALF_OPEN: Span = Span::from_secs(2);
-/// Confirmed guests that the inner protocol does not keep.
-const MAX_UNKEPT: usize = 8;
 
 /// A [`Seal`] around a [`Protocol`], as [`Seal::around`] makes it.
 #[derive(Debug)]
@@ -363,7 +361,7 @@ impl<P: Protocol> Sealed<'_, P> {
                 silent = Some((one.opened_at, one.index));
             }
         }
-        if count >= MAX_UNKEPT
+        if count >= self.seal.limits.unkept()
             && let Some((_, index)) = silent
             && let Some(at) = self.seal.associations.numbered(index)
         {

@@ -381,7 +381,7 @@ impl Authenticated for Lobby {
     }
 
     fn knows(&self, peer: SocketAddr) -> bool {
-        self.desk.vouched(peer).is_some()
+        self.desk.knows(peer)
     }
 
     fn keeps(&self, peer: SocketAddr) -> bool {

@@ -1,0 +1,162 @@
+//! All associations of a seal, found by number and by the address inside without a look at each.
+
+use super::association::Association;
+use crate::wire::seal::InitHead;
+use std::net::{Ipv6Addr, SocketAddr};
+
+/// The associations, and the addresses that were made up.
+///
+/// A place in the list holds until the next removal. Packets are more frequent than handshakes by far: the tables are sorted anew
+/// when an association comes or goes.
+#[derive(Debug)]
+pub(super) struct Associations {
+    list: Vec<Association>,
+    /// The places by number here.
+    by_index: Vec<(u16, usize)>,
+    /// The places by the address inside.
+    by_shown: Vec<(SocketAddr, usize)>,
+    made_up: u64,
+}
+
+/// Half-open guests of a match of two, and confirmed ones that nobody keeps.
+const CAPACITY: usize = 64;
+
+impl Associations {
+    pub(super) fn new() -> Self {
+        let list = Vec::with_capacity(CAPACITY);
+        let (by_index, by_shown) = (Vec::with_capacity(CAPACITY), Vec::with_capacity(CAPACITY));
+        Self { list, by_index, by_shown, made_up: 0 }
+    }
+
+    /// An address that was never used, in the prefix of IPv6 whose datagrams the network discards.
+    pub(super) fn make_up(&mut self) -> SocketAddr {
+        self.made_up += 1;
+        SocketAddr::from((Ipv6Addr::from(0x0100_u128 << 112 | u128::from(self.made_up)), 1))
+    }
+
+    pub(super) fn add(&mut self, association: Association) -> usize {
+        self.list.push(association);
+        self.sort();
+        self.list.len() - 1
+    }
+
+    pub(super) fn remove(&mut self, at: usize) -> Association {
+        let removed = self.list.remove(at);
+        self.sort();
+        removed
+    }
+
+    fn sort(&mut self) {
+        self.by_index.clear();
+        self.by_shown.clear();
+        let list = self.list.iter().enumerate();
+        self.by_index.extend(list.clone().map(|(at, one)| (one.index, at)));
+        self.by_shown.extend(list.map(|(at, one)| (one.shown, at)));
+        self.by_index.sort_unstable();
+        self.by_shown.sort_unstable();
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Association> {
+        self.list.iter()
+    }
+
+    /// Whether the guest of an INIT is confirmed already. Its connection is never replaced by another handshake.
+    pub(super) fn has_confirmed(&self, head: &InitHead, from: SocketAddr) -> bool {
+        self.list.iter().any(|one| one.confirmed && one.is_guest(head.pattern, head.nonce, from))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub(super) fn position(&self, of: impl Fn(&Association) -> bool) -> Option<usize> {
+        self.list.iter().position(of)
+    }
+
+    pub(super) fn get(&self, at: usize) -> Option<&Association> {
+        self.list.get(at)
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self, at: usize) -> Option<&mut Association> {
+        self.list.get_mut(at)
+    }
+
+    /// The association with this number here.
+    #[inline]
+    pub(super) fn numbered(&self, index: u16) -> Option<usize> {
+        match &self.list[..] {
+            [only] => (only.index == index).then_some(0),
+            _ => self.search_index(index),
+        }
+    }
+
+    fn search_index(&self, index: u16) -> Option<usize> {
+        let found = self.by_index.binary_search_by_key(&index, |(index, _)| *index).ok()?;
+        Some(self.by_index[found].1)
+    }
+
+    /// The association that a packet of the inner protocol to this address goes out on: one that waits for an answer, or
+    /// else the one on which something was opened last.
+    #[inline]
+    pub(super) fn towards(&self, shown: SocketAddr) -> Option<usize> {
+        match &self.list[..] {
+            [only] if only.shown == shown => Some(0),
+            _ => self.search_shown(shown),
+        }
+    }
+
+    fn search_shown(&self, shown: SocketAddr) -> Option<usize> {
+        let from = self.by_shown.partition_point(|(known, _)| *known < shown);
+        let places = self.by_shown[from..].iter().take_while(|(known, _)| *known == shown);
+        let found = places.map(|(_, at)| (*at, &self.list[*at]));
+        found.max_by_key(|(_, one)| (one.answering.is_some(), one.confirmed, one.opened_at)).map(|(at, _)| at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::PeerRole;
+    use crate::time::{Span, Time};
+    use crate::wire::seal::Pattern;
+
+    fn addr(port: u16) -> SocketAddr {
+        ([192, 0, 2, 7], port).into()
+    }
+
+    fn association(index: u16, shown: u16) -> Association {
+        let names = (index, Pattern::Invite, u64::from(index), [7; 32]);
+        Association::new(Time::ZERO, PeerRole::Player, (addr(shown), addr(1)), names)
+    }
+
+    #[test]
+    fn association_heard_last_is_used() {
+        let mut associations = Associations::new();
+        for (index, opened_at) in [5, 9, 3].into_iter().enumerate() {
+            let mut one = association(index as u16, 100);
+            (one.confirmed, one.opened_at) = (true, Time::ZERO + Span::from_millis(opened_at));
+            assert_eq!(associations.add(one), index);
+        }
+        assert_eq!(associations.towards(addr(100)), Some(1));
+        assert_eq!(associations.towards(addr(1)), None);
+    }
+
+    #[test]
+    fn associations_are_found_after_others_come_and_go() {
+        let mut associations = Associations::new();
+        let index = |number: u16| number.wrapping_mul(40_503);
+        for number in 0..255 {
+            associations.add(association(index(number), number));
+        }
+        for number in (0..255).step_by(3) {
+            let at = associations.numbered(index(number)).unwrap();
+            assert_eq!(associations.remove(at).index, index(number));
+        }
+        for number in 0..255 {
+            let found = [associations.numbered(index(number)), associations.towards(addr(number))];
+            let places = found.map(|at| at.and_then(|at| associations.get(at)).map(|one| one.index));
+            assert_eq!(places, [(number % 3 != 0).then(|| index(number)); 2]);
+        }
+    }
+}
