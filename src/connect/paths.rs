@@ -184,6 +184,8 @@ impl Paths {
     /// Fills in the path to a peer.
     pub(super) fn describe(&self, seal: &Seal, peer: SocketAddr, info: &mut PeerInfo) {
         let path = self.reach.path_to(seal, peer);
+        let is_lost = self.reach.progress() == Progress::NoWay { why: NoWay::RelayLost };
+        let path = path.filter(|path| !(path.is_relayed && is_lost));
         info.addr = path.map(|path| path.addr);
         info.is_relayed = path.is_some_and(|path| path.is_relayed);
         info.detour = path.and_then(|path| path.detour);

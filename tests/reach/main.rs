@@ -1,5 +1,6 @@
 //! Reach: how two machines behind routers find each other, and what strangers can do to that.
 
+mod connected;
 mod hostile;
 mod ice;
 mod ice_hostile;

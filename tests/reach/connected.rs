@@ -1,0 +1,158 @@
+//! Connections in a town with a relay: the facts that a player is told about the path.
+
+use super::town::{HOST, JOINER, Node, Plan, Router, Town, at, ms, rendezvous_addr};
+use core::time::Duration;
+use rebout::net::{Datagrams, Received};
+use rebout::{
+    Buttons, ConnectOptions, Connection, Cues, Game, Inputs, Now, Online, Options, Protocol, fields,
+};
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::io;
+use std::net::SocketAddr;
+use std::rc::Rc;
+
+#[derive(Clone, Copy, Debug)]
+struct Endless {
+    frames: u32,
+}
+fields!(Endless { frames });
+
+impl Game for Endless {
+    fn step(&mut self, _: Inputs, _: &mut Cues) {
+        self.frames += 1;
+    }
+}
+
+/// Datagrams between a connection and the town.
+#[derive(Default)]
+struct Mail {
+    now: Duration,
+    inbox: VecDeque<(SocketAddr, Vec<u8>)>,
+    outbox: VecDeque<(SocketAddr, Vec<u8>)>,
+}
+
+struct Mailbox(Rc<RefCell<Mail>>);
+
+impl Datagrams for Mailbox {
+    fn now(&self) -> Duration {
+        self.0.borrow().now
+    }
+
+    fn recv(&mut self, buf: &mut [u8]) -> io::Result<Received> {
+        let Some((from, datagram)) = self.0.borrow_mut().inbox.pop_front() else {
+            return Ok(Received::Empty);
+        };
+        buf[..datagram.len()].copy_from_slice(&datagram);
+        Ok(Received::Datagram(from, datagram.len()))
+    }
+
+    fn send(&mut self, to: SocketAddr, datagram: &[u8]) {
+        self.0.borrow_mut().outbox.push_back((to, datagram.to_vec()));
+    }
+
+    fn wait(&mut self, _: Duration) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+type Shared = Rc<RefCell<Online<Endless, Mailbox>>>;
+
+/// A machine of the town that plays an online match.
+struct Machine {
+    mail: Rc<RefCell<Mail>>,
+    online: Shared,
+    game: Endless,
+}
+
+impl Machine {
+    fn turn(&mut self) {
+        let online = &mut *self.online.borrow_mut();
+        loop {
+            match online.poll().unwrap() {
+                Now::Begin { .. } => online.start(&self.game),
+                Now::Frame => drop(online.advance(&mut self.game, Buttons(1))),
+                Now::Event(_) | Now::Notice(_) => {}
+                _ => return,
+            }
+        }
+    }
+}
+
+impl Protocol for Machine {
+    fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
+        let mut mail = self.mail.borrow_mut();
+        mail.now = now;
+        mail.inbox.push_back((from, datagram.to_vec()));
+    }
+
+    fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        self.mail.borrow_mut().now = now;
+        if self.mail.borrow().outbox.is_empty() {
+            self.turn();
+        }
+        let (to, datagram) = self.mail.borrow_mut().outbox.pop_front()?;
+        buf[..datagram.len()].copy_from_slice(&datagram);
+        Some((to, datagram.len()))
+    }
+
+    fn poll_timeout(&self) -> Option<Duration> {
+        Some(self.mail.borrow().now + ms(4))
+    }
+}
+
+/// A town whose players have connections, and the matches of both.
+fn town(plan: Plan) -> (Town, [Shared; 2]) {
+    let mut town = Town::new(plan);
+    let mails = [HOST, JOINER].map(|_| Rc::new(RefCell::new(Mail::default())));
+    let [here, there] = mails.each_ref().map(|mail| Mailbox(Rc::clone(mail)));
+    let options = ConnectOptions::new();
+    let host = options.clone().rendezvous(&rendezvous_addr().to_string());
+    let host = Connection::host_on(&host, here, &[at("192.168.1.2:7000")]).unwrap();
+    let joiner = Connection::join_on(&options, there, &[at("192.168.2.2:7010")], host.share()).unwrap();
+    let matches = [host, joiner]
+        .map(|connection| Rc::new(RefCell::new(Online::on(Options::new(0xB0, 1), connection).unwrap())));
+    for (id, mail) in mails.into_iter().enumerate() {
+        let machine = Machine { mail, online: Rc::clone(&matches[id]), game: Endless { frames: 0 } };
+        *town.world.machine_mut(id) = Node::Other(Box::new(machine));
+    }
+    (town, matches)
+}
+
+/// Whether both players are told this about the path to the other.
+fn both(matches: &[Shared; 2], told: impl Fn(&Online<Endless, Mailbox>) -> bool) -> bool {
+    matches.iter().all(|online| told(&online.borrow()))
+}
+
+#[test]
+fn relayed_peer_has_an_address_until_the_relay_is_lost() {
+    let (mut town, matches) = town(Plan::new(Router::Symmetric, Router::Symmetric));
+    let plays = |_: &Town| both(&matches, |online| online.session().is_some());
+    assert!(town.run_until(ms(15_000), plays), "{:?}", matches[JOINER].borrow().progress());
+    town.run_for(ms(2_000));
+    for online in &matches {
+        let (peer, stats) = (online.borrow().peer(), online.borrow().connection().stats());
+        assert!(peer.is_verified && peer.is_relayed && peer.addr.is_some(), "{peer:?}");
+        // Each machine is 20 ms from the relay, and the relay 20 ms from the other: at most the whole way is a detour.
+        assert!(peer.detour.is_some_and(|detour| detour > ms(0) && detour <= ms(90)), "{peer:?}");
+        assert!(stats.found_after.is_some() && stats.allocations > 0, "{stats:?}");
+    }
+    town.relay.kill();
+    let lost = |_: &Town| both(&matches, |online| online.peer().addr.is_none());
+    assert!(town.run_until(ms(8_000), lost), "{:?}", matches[HOST].borrow().peer());
+    let words = "The relay that carried the match does not answer any more.";
+    assert!(both(&matches, |online| online.connection().progress().starts_with(words)));
+    assert!(both(&matches, |online| !online.peer().is_relayed && online.peer().detour.is_none()));
+}
+
+#[test]
+fn direct_peer_is_found_through_two_routers() {
+    let (mut town, matches) = town(Plan { has_relay: false, ..Plan::new(Router::Cone, Router::Cone) });
+    let plays = |_: &Town| both(&matches, |online| online.session().is_some());
+    assert!(town.run_until(ms(15_000), plays), "{:?}", matches[JOINER].borrow().progress());
+    for (id, other) in [(HOST, JOINER), (JOINER, HOST)] {
+        let peer = matches[id].borrow().peer();
+        assert!(peer.is_verified && !peer.is_relayed && peer.detour.is_none(), "{peer:?}");
+        assert_eq!(peer.addr, Some(town.outside(other)), "the address outside of its router");
+    }
+}
