@@ -41,6 +41,17 @@ impl Way {
         matches!(self, Self::Host { admits: Admits::Everybody, .. })
     }
 
+    /// Whether there is progress to show on the way to the other machine.
+    fn searches(&self) -> bool {
+        match self {
+            Self::Host { admits, .. } => {
+                matches!(admits, Admits::ByHand | Admits::Invited { rendezvous: Some(_) })
+            }
+            Self::Join => true,
+            Self::Bot => false,
+        }
+    }
+
     /// The word for the text that the other player needs, if it is one to copy.
     fn copied(&self, share: &str) -> Option<&'static str> {
         match self {
@@ -221,8 +232,8 @@ pub(super) fn meet(
             (None, _) if is_found => found_panel(),
             (None, _) => way.panel(&share),
         };
-        // The page of an offer says itself what is waited for, and the bot is there.
-        if guest.is_none() && !wants_answer && !matches!(way, Way::Bot) {
+        // The page of an offer says itself what is waited for.
+        if guest.is_none() && !wants_answer && way.searches() {
             panel.lines.push(("now".to_owned(), progress.clone()));
             if told != progress {
                 exhibition.show.tell_aside(&progress);
@@ -240,7 +251,8 @@ pub(super) fn meet(
                 return Ok(None);
             }
             online.answer(false);
-        } else if wants_to_start(&hands) && (guest.is_some() || code.is_some()) {
+        } else if wants_to_start(&hands) && (guest.is_some() || matches!(way, Way::Join)) {
+            // The panel has shown the code, if there is one.
             online.verify();
             online.answer(true);
         }
@@ -255,7 +267,7 @@ fn found_panel() -> Panel {
 
 /// The panel that asks a host whether a guest may play.
 fn guest_panel(name: &str, peer: &PeerInfo) -> Panel {
-    let from = peer.addr.map_or_else(|| "on its way".to_owned(), |addr| addr.to_string());
+    let from = peer.addr.map_or_else(|| "not known yet".to_owned(), |addr| addr.to_string());
     let mut lines = vec![("guest".to_owned(), name_in(name)), ("from".to_owned(), from)];
     lines.extend(code_lines(peer.code));
     let footer = "enter: it is the same, play   esc: send away".to_owned();

@@ -85,7 +85,7 @@ pub fn online(
     let here = [seat.wishes.name.clone(), "?".to_owned()];
     let seed = meet(screen, &mut table.online, &way, &here, seat.outfits)?;
     let (Some(seed), Some(agreed)) = (seed, table.online.agreed().cloned()) else {
-        table.online.close()?;
+        let _ = table.online.close();
         return Ok(Ending { is_own_choice: true, ..Ending::of(["Left before the match began.".to_owned()]) });
     };
     table.begin(seed);
