@@ -15,8 +15,12 @@ pub(crate) fn resolve(text: &str, port: u16) -> io::Result<SocketAddr> {
     }
     let has_port = text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
     let found = if has_port { text.to_socket_addrs()? } else { (text, port).to_socket_addrs()? };
-    // Of a name with both, IPv4 is the address that more home networks reach.
-    found.min_by_key(SocketAddr::is_ipv6).ok_or_else(none)
+    preferred(found).ok_or_else(none)
+}
+
+/// The address of a name to use. Of a name with both families it is one of IPv4, which more home networks reach.
+fn preferred(found: impl Iterator<Item = SocketAddr>) -> Option<SocketAddr> {
+    found.min_by_key(SocketAddr::is_ipv6)
 }
 
 /// The point of the system's clock that stands for time zero of a search for paths.
@@ -41,5 +45,13 @@ mod tests {
             assert_eq!(resolve(text, 3479).unwrap(), addr.parse().unwrap(), "{text}");
         }
         assert!(resolve("", 1).is_err());
+    }
+
+    #[test]
+    fn first_ipv4_address_of_a_name_is_preferred() {
+        let addrs = ["[2001:db8::1]:7", "192.0.2.1:7", "192.0.2.2:7"].map(|addr| addr.parse().unwrap());
+        assert_eq!(preferred(addrs.into_iter()), Some(addrs[1]));
+        assert_eq!(preferred(addrs[..1].iter().copied()), Some(addrs[0]));
+        assert_eq!(preferred([].into_iter()), None);
     }
 }
