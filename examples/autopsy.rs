@@ -8,6 +8,7 @@
 
 use clap::Parser;
 use games::duel::Duel;
+use games::duel::identity::GAME_ID;
 use games::playground::Playground;
 use games::swarm::Swarm;
 use rebout::net::folder;
@@ -32,9 +33,6 @@ struct Args {
 
 /// A run of a bundle with one game: what came out, and every leaf of the state in which it diverges.
 type Run = fn(&Bundle) -> Option<(Rerun, BTreeMap<String, String>)>;
-
-/// The name of the duel in the bundles that an online match writes, which name a game by its id.
-const DUEL: &str = "000000006475656c";
 
 /// The games that can be re-run here, by the name in the bundle.
 const GAMES: [(&str, Run); 3] = [
@@ -76,10 +74,9 @@ fn examine(dir: &Path, game: Option<&str>, all: bool, out: &mut String) -> Resul
     let _ = writeln!(out, "Desync in {:?}, as {} saw it\n", bundle.game(), bundle.autopsy().local);
     let _ = writeln!(out, "{}", bundle.autopsy());
 
-    let name = match game.unwrap_or(bundle.game()) {
-        DUEL => "duel",
-        name => name,
-    };
+    let name = game.unwrap_or(bundle.game());
+    // An online match names its game by the id.
+    let name = if name == format!("{GAME_ID:016x}") { "duel" } else { name };
     let Some((name, run)) = GAMES.iter().find(|(known, _)| *known == name) else {
         let known = GAMES.map(|(known, _)| known).join(", ");
         return Err((1, format!("no game of the name {name:?} to re-run it with; there is: {known}")));
