@@ -77,6 +77,8 @@ pub struct ClientConfig {
     pub broadcast_rate: u16,
     /// A server that is silent for this long is lost.
     pub timeout: Duration,
+    /// A server that gives no seat within this time does not answer.
+    pub join_timeout: Duration,
     /// Random bits for sequence numbers and pings.
     pub entropy: u64,
     /// The format of the datagrams.
@@ -93,6 +95,7 @@ impl ClientConfig {
             frame_rate: 60,
             broadcast_rate: 20,
             timeout: Duration::from_secs(10),
+            join_timeout: Duration::from_secs(10),
             entropy,
             wire: Wire::Game,
             name: PlayerName::DEFAULT,
@@ -136,6 +139,8 @@ pub enum ConfigError {
     },
     /// A server for nobody.
     NoClients,
+    /// A client on the connection of a host.
+    NoServer,
 }
 
 impl fmt::Display for ConfigError {
@@ -147,6 +152,7 @@ impl fmt::Display for ConfigError {
             Self::BroadcastRate { frame_rate, broadcast_rate } => {
                 write!(f, "{broadcast_rate} snapshots a second do not divide {frame_rate} frames")
             }
+            Self::NoServer => f.write_str("a host has no server to join"),
             Self::NoClients => f.write_str("a server needs room for at least one client"),
         }
     }

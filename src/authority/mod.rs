@@ -11,9 +11,10 @@
 //! | [`Client`] | predicts its own player, reconciles with the server, draws the others between two snapshots |
 //! | [`Body`], [`Command`] | the state of an entity in a snapshot, the input of a player in a frame |
 //!
-//! Both are [`Protocol`](crate::Protocol)s: no socket, no clock, no thread; memory is taken at the start and none in a
-//! frame. The same run loop as for a session drives them: hand over datagrams, send what is there, sleep until
-//! `next_frame_at`, `advance`, send at once.
+//! Both run on a `Connection`, encrypted and by invite unless something else is named. They are
+//! [`Protocol`](crate::Protocol)s: no socket, no clock, no thread; memory is taken at the start and none in a frame. The
+//! same run loop as for a session drives them: hand over datagrams, send what is there, sleep until `next_frame_at`,
+//! `advance`, send at once.
 //!
 //! ```
 //! use rebout::authority::{Body, Client, ClientConfig, Command, Server, ServerConfig, Stage, World};
@@ -70,6 +71,6 @@ pub use server::{InputStats, LeftWhy, Server, ServerEvent, ServerStats, Shot, St
 pub use world::{Body, Command, World};
 
 /// The game of the page compiles and is played.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "seal", feature = "udp"))]
 #[doc = include_str!("../../docs/AUTHORITY.md")]
 struct Page;

@@ -164,13 +164,37 @@ impl<D: Datagrams> Connection<D> {
         match &self.role {
             Role::Host => Lobby::host(config),
             Role::Join { target, .. } => {
-                if self.layers.is_by_hand() {
-                    config.timeouts.join_timeout = config.timeouts.join_timeout.max(BY_HAND_TIMEOUT);
-                } else if self.layers.has_paths() {
-                    config.timeouts.join_timeout = config.timeouts.join_timeout.max(SEARCH_TIMEOUT);
-                }
+                let timeouts = &mut config.timeouts;
+                timeouts.join_timeout = self.join_timeout(timeouts.join_timeout);
                 Lobby::join(config, *target)
             }
+        }
+    }
+
+    /// The client for this connection, which joins the [server](crate::authority::Server) at its host.
+    ///
+    /// # Errors
+    /// If the config is not valid, or if this machine hosts.
+    #[cfg(feature = "authority")]
+    pub fn client(
+        &self,
+        mut config: crate::authority::ClientConfig,
+    ) -> Result<crate::authority::Client, crate::authority::ConfigError> {
+        let Role::Join { target, .. } = &self.role else {
+            return Err(crate::authority::ConfigError::NoServer);
+        };
+        config.join_timeout = self.join_timeout(config.join_timeout);
+        crate::authority::Client::join(config, *target)
+    }
+
+    /// How long a joiner waits: longer than it wants to if a path has to be found first.
+    fn join_timeout(&self, wanted: Duration) -> Duration {
+        if self.layers.is_by_hand() {
+            wanted.max(BY_HAND_TIMEOUT)
+        } else if self.layers.has_paths() {
+            wanted.max(SEARCH_TIMEOUT)
+        } else {
+            wanted
         }
     }
 

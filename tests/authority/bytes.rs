@@ -39,7 +39,7 @@ fn snapshots_cost_what_the_documents_table_says() {
 #[test]
 fn sixty_four_players_get_two_snapshots_of_each_broadcast() {
     let measured = bytes_a_second(64, 20);
-    // 56 entities and 8, each packet with header, tick, count and the last input.
+    // 55 entities and 9, each packet with header, tick, count and the last input.
     assert!((measured - f64::from(20 * (2 * 24 + 64 * 21))).abs() < 150.0, "{measured}");
     println!("64 players at 20 Hz: {measured:.0} bytes/s a client");
 }

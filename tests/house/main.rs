@@ -21,7 +21,7 @@ fn may_know(room: &str) -> &'static [&'static str] {
         "authority" | "seal" => &["wire", "peer"],
         "rendezvous" => &["wire", "peer", "seal"],
         "reach" => &["peer", "rendezvous", "seal"],
-        "connect" => &["net", "reach", "seal", "session"],
+        "connect" => &["authority", "net", "reach", "seal", "session"],
         "online" => &["connect", "desync", "net", "replay", "session", "wire"],
         "lab" => &["wire", "rollback", "peer", "desync", "replay", "session", "net", "seal"],
         "desync" | "replay" | "session" => &["wire", "rollback", "peer", "desync", "replay", "session"],

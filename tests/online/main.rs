@@ -7,5 +7,6 @@ mod options;
 #[cfg(feature = "reach")]
 mod reaching;
 mod refusing;
+mod serving;
 mod town;
 mod udp;

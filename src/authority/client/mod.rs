@@ -358,12 +358,13 @@ impl Client {
         }
         self.advanced_at = Some(now);
         let timeout = Span::from(self.config.timeout);
+        let join_timeout = Span::from(self.config.join_timeout);
         let asking = self.asking_since.map_or(Span::ZERO, |since| now.since(since));
         match self.phase {
             Phase::Asking if self.by_arrival.is_some() && asking >= RTYPE_PATIENCE => {
                 self.end(Reason::NoAnswer);
             }
-            Phase::Asking | Phase::Proving { .. } if now.since(self.began) > timeout => {
+            Phase::Asking | Phase::Proving { .. } if now.since(self.began) > join_timeout => {
                 self.end(Reason::NoAnswer);
             }
             Phase::Playing { .. } if now.since(self.heard_at) > timeout => self.end(Reason::Silent),

@@ -255,7 +255,13 @@ impl Protocol for Client {
 }
 
 impl Authenticated for Client {
-    fn connection(&mut self, _: Duration, _: SocketAddr, _: ConnectionStep) {}
+    fn connection(&mut self, now: Duration, peer: SocketAddr, step: ConnectionStep) {
+        let is_made = step != ConnectionStep::Gone && peer == self.server;
+        if is_made && self.phase == Phase::Asking {
+            // The request in the handshake may have no answer. One that there is comes right after this.
+            (self.join_due, self.asking_since) = (Time::from(now), None);
+        }
+    }
 
     fn knows(&self, _: SocketAddr) -> bool {
         true

@@ -33,8 +33,10 @@ pub(crate) struct Answer {
 /// The verdict on a datagram of a stranger.
 #[derive(Debug)]
 pub(crate) enum Knock {
-    /// It is answered, with one datagram or two, and nothing is kept.
-    Answer(Answer, Option<Answer>),
+    /// It asks for a seat, which is offered with one datagram or two, and nothing is kept.
+    Offer(Answer, Option<Answer>),
+    /// It asks for a seat, and there is none for it.
+    Refuse(Answer),
     /// It is a packet of a client that has been answered, or claims so.
     Packet(Heard),
 }

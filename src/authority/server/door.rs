@@ -7,6 +7,7 @@ use crate::authority::dialect::{Answer, Challenges, Gate, Heard, Knock, MeetsStr
 use crate::peer::entropy::Entropy;
 use crate::peer::refusal::Refusal;
 use crate::peer::source::Source;
+use crate::protocol::ConnectionStep;
 use crate::time::Time;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -18,7 +19,7 @@ const MAX_ANSWERS: usize = 256;
 /// three a second.
 const MAX_TRIALS: usize = 64;
 
-/// An address that has passed its trial.
+/// An address that has passed its trial, or has proven itself on an encrypted connection.
 #[derive(Debug)]
 pub(super) struct Newcomer {
     pub(super) id: u8,
@@ -35,6 +36,15 @@ pub(super) struct Door {
     max_trials_per_source: usize,
     guesses: Guesses,
     answers: VecDeque<(SocketAddr, Answer)>,
+    vouched: Option<Vouched>,
+}
+
+/// The guest of an encrypted connection that was told of last. Another one is told of before each of its datagrams.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Vouched {
+    addr: SocketAddr,
+    /// Whether it has answered a packet of ours, so that its own are no recorded ones.
+    pub(super) is_confirmed: bool,
 }
 
 impl Door {
@@ -49,7 +59,22 @@ impl Door {
             max_trials_per_source: usize::from(config.max_clients_per_source),
             guesses,
             answers: VecDeque::with_capacity(MAX_ANSWERS),
+            vouched: None,
         }
+    }
+
+    /// Takes in a step of an encrypted connection.
+    pub(super) fn connection(&mut self, addr: SocketAddr, step: ConnectionStep) {
+        self.vouched = match step {
+            ConnectionStep::Reached { .. } => Some(Vouched { addr, is_confirmed: false }),
+            ConnectionStep::Confirmed { .. } => Some(Vouched { addr, is_confirmed: true }),
+            ConnectionStep::Gone => self.vouched.filter(|vouched| vouched.addr != addr),
+        };
+    }
+
+    /// The guest at this address, if its connection is encrypted.
+    pub(super) fn vouched(&self, addr: SocketAddr) -> Option<Vouched> {
+        self.vouched.filter(|vouched| vouched.addr == addr)
     }
 
     /// Takes in a datagram of a stranger, which would get the id `offer` now. Returns the newcomer if it gets a seat with it.
@@ -60,17 +85,30 @@ impl Door {
         datagram: &[u8],
         offer: Option<u8>,
     ) -> Result<Option<Newcomer>, Refusal> {
+        // The packets of a guest that is only reached may be recorded ones.
+        let is_confirmed = self.vouched(from).is_some_and(|guest| guest.is_confirmed);
+        let newcomer = |number| Ok(offer.map(|id| Newcomer { id, challenges: Challenges::after(number) }));
         match self.gate.knock(now, from, datagram, offer)? {
-            Knock::Answer(answer, second) => {
-                if !self.has_room(1 + usize::from(second.is_some())) {
-                    return Err(Refusal::NoRoom);
-                }
-                let answers = [Some(answer), second].into_iter().flatten();
-                self.answers.extend(answers.map(|answer| (from, answer)));
-                Ok(None)
-            }
+            Knock::Offer(..) if is_confirmed => newcomer(self.entropy.next_u64() as u16),
+            Knock::Offer(answer, second) => self.answer(from, answer, second),
+            Knock::Refuse(answer) => self.answer(from, answer, None),
+            // The offer was in the handshake.
+            Knock::Packet(Heard { named: Some(named), proves: true, .. }) if is_confirmed => newcomer(named),
             Knock::Packet(heard) => self.hear_packet(now, from, datagram, heard, offer),
         }
+    }
+
+    fn answer(
+        &mut self,
+        to: SocketAddr,
+        first: Answer,
+        second: Option<Answer>,
+    ) -> Result<Option<Newcomer>, Refusal> {
+        if !self.has_room(1 + usize::from(second.is_some())) {
+            return Err(Refusal::NoRoom);
+        }
+        self.answers.extend([Some(first), second].into_iter().flatten().map(|answer| (to, answer)));
+        Ok(None)
     }
 
     fn has_room(&self, count: usize) -> bool {
@@ -249,5 +287,54 @@ mod tests {
         let (_, answer) = door.next_answer().expect("an answer");
         let packet = ControlPacket::decode(&answer.bytes[..answer.len]).unwrap();
         assert_eq!((packet.payload, packet.header.ack), (ControlPayload::Pong(77), 3));
+    }
+
+    fn step(is_confirmed: bool) -> ConnectionStep {
+        let (round_trip, role) = (core::time::Duration::ZERO, crate::protocol::PeerRole::Player);
+        match is_confirmed {
+            true => ConnectionStep::Confirmed { round_trip, role },
+            false => ConnectionStep::Reached { round_trip, role },
+        }
+    }
+
+    /// The packets in the handshake of a guest may be recorded ones. Those on a confirmed connection are not.
+    #[test]
+    fn a_confirmed_guest_is_seated_and_a_reached_one_is_not() {
+        let (guest, request) = (addr(1, 1), packet(1, 0, &ControlPayload::ConnectReq));
+        let mut reached = door(3);
+        reached.connection(guest, step(false));
+        assert!(reached.hear(at(0), guest, &request, Some(7)).unwrap().is_none());
+        let proof = packet(2, answered(&mut reached, guest), &ControlPayload::Heartbeat);
+        assert!(reached.hear(at(0), guest, &proof, Some(7)).unwrap().is_none(), "a trial");
+
+        let seated = |door: &mut Door, datagram: &[u8]| {
+            door.connection(guest, step(true));
+            let seated =
+                matches!(door.hear(at(1), guest, datagram, Some(7)), Ok(Some(Newcomer { id: 7, .. })));
+            seated && door.next_answer().is_none()
+        };
+        let (mut offered, mut confirmed) = (door(3), door(3));
+        offered.connection(guest, step(false));
+        offered.hear(at(0), guest, &request, Some(7)).unwrap();
+        let proof = packet(2, answered(&mut offered, guest), &ControlPayload::Heartbeat);
+        assert!(seated(&mut offered, &proof), "by the offer in its handshake");
+        assert!(seated(&mut confirmed, &request), "by a request");
+        assert!(confirmed.hear(at(1), guest, &request, None).unwrap().is_none(), "there is no seat");
+        assert_eq!(confirmed.next_answer().map(|(to, _)| to), Some(guest));
+    }
+
+    #[test]
+    fn only_the_guest_that_was_told_of_is_vouched_for() {
+        let (mut door, guest, other) = (door(3), addr(1, 1), addr(1, 2));
+        door.connection(guest, step(true));
+        assert!(door.vouched(guest).is_some() && door.vouched(other).is_none());
+        assert!(
+            door.hear(at(0), other, &packet(1, 0, &ControlPayload::ConnectReq), Some(7)).unwrap().is_none()
+        );
+        assert_eq!(door.next_answer().map(|(to, _)| to), Some(other), "a proof first");
+        door.connection(other, ConnectionStep::Gone);
+        assert!(door.vouched(guest).is_some());
+        door.connection(guest, ConnectionStep::Gone);
+        assert!(door.vouched(guest).is_none());
     }
 }

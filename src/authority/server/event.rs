@@ -12,7 +12,7 @@ pub enum ServerEvent {
     Joined {
         /// Its id, which its entity has too.
         id: u8,
-        /// Its address.
+        /// Its address. `Connection::peer` has the real one of a client on an encrypted connection.
         addr: SocketAddr,
     },
     /// A client is gone.

@@ -58,11 +58,9 @@ impl Seats {
 
     /// The id that a client at `addr` would get now; `None` if there is no seat or no id, or if its source has as many seats
     /// as one may have. It stays the same until somebody takes it, so nothing has to be kept between the offer and the
-    /// proof.
-    pub(super) fn offer(&self, addr: SocketAddr, entities: &Entities) -> Option<u8> {
-        let source = Source::customer(addr);
-        let of_source = self.by_addr.iter().filter(|(known, _)| Source::customer(*known) == source).count();
-        if self.by_addr.len() == self.seats.len() || of_source >= self.max_per_source {
+    /// proof. The guests of an encrypted connection are not counted by source: their addresses are made up.
+    pub(super) fn offer(&self, addr: SocketAddr, is_vouched: bool, entities: &Entities) -> Option<u8> {
+        if self.by_addr.len() == self.seats.len() || !is_vouched && self.has_many_of_source(addr) {
             return None;
         }
         let ip = match addr {
@@ -73,6 +71,12 @@ impl Seats {
         bytes[..16].copy_from_slice(&ip.octets());
         bytes[16..].copy_from_slice(&addr.port().to_be_bytes());
         entities.free_for_player(keyed_hash(self.spread, &bytes))
+    }
+
+    fn has_many_of_source(&self, addr: SocketAddr) -> bool {
+        let source = Source::customer(addr);
+        let of_source = self.by_addr.iter().filter(|(known, _)| Source::customer(*known) == source).count();
+        of_source >= self.max_per_source
     }
 
     /// An empty seat for an address that has shown by these challenges that it receives; its link begins after them.

@@ -14,7 +14,8 @@ use std::net::SocketAddr;
 
 impl Server {
     fn hear_stranger(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) -> Result<(), Refusal> {
-        let offer = self.seats.offer(from, &self.entities);
+        let is_vouched = self.door.vouched(from).is_some();
+        let offer = self.seats.offer(from, is_vouched, &self.entities);
         let Some(Newcomer { id, challenges }) = self.door.hear(now, from, datagram, offer)? else {
             return Ok(());
         };
@@ -152,12 +153,14 @@ impl Protocol for Server {
     }
 }
 
-/// A seat rests on the packets of its wire alone, on an encrypted connection too.
+/// A guest of an encrypted connection has a seat as soon as it asks: the connection has proven its address.
 impl Authenticated for Server {
-    fn connection(&mut self, _: Duration, _: SocketAddr, _: ConnectionStep) {}
+    fn connection(&mut self, _: Duration, peer: SocketAddr, step: ConnectionStep) {
+        self.door.connection(peer, step);
+    }
 
-    fn knows(&self, _: SocketAddr) -> bool {
-        true
+    fn knows(&self, peer: SocketAddr) -> bool {
+        self.keeps(peer) || self.door.vouched(peer).is_some_and(|vouched| vouched.is_confirmed)
     }
 
     fn keeps(&self, peer: SocketAddr) -> bool {

@@ -144,6 +144,14 @@ impl Connection {
         received
     }
 
+    /// Takes in the number of a request, which acknowledges nothing, if the connection begins with it.
+    pub(super) fn begin_with(&mut self, now: Time, sequence: u16) {
+        if self.newest.is_none() {
+            (self.heard_at, self.newest) = (now, Some(sequence));
+            self.sequences.begin_at(sequence);
+        }
+    }
+
     /// Takes in the first packet of the other side, wherever its numbers begin.
     pub(super) fn accept_first(&mut self, now: Time, header: ControlHeader, reliable: &mut Reliable) {
         self.sequences.begin_at(header.sequence);

@@ -42,12 +42,12 @@ impl MeetsStrangers for Gate {
             (ControlPayload::ConnectReq, Some(client_id)) => {
                 let sequence = self.proofs.offer(now, from, client_id.get());
                 let header = ControlHeader { sequence, ack: heard.sequence, ack_bits: 0 };
-                Ok(Knock::Answer(answer(header, &ControlPayload::ConnectAck { client_id })?, None))
+                Ok(Knock::Offer(answer(header, &ControlPayload::ConnectAck { client_id })?, None))
             }
             // One datagram for one, and no longer than the request.
             (ControlPayload::ConnectReq, None) => {
                 let header = ControlHeader { sequence: 0, ack: heard.sequence, ack_bits: 0 };
-                Ok(Knock::Answer(answer(header, &ControlPayload::Disconnect)?, None))
+                Ok(Knock::Refuse(answer(header, &ControlPayload::Disconnect)?))
             }
             // The selective acks prove nothing: they would be 32 guesses at once.
             (
@@ -101,7 +101,7 @@ mod tests {
             &mut request,
         )
         .unwrap();
-        let Ok(Knock::Answer(answer, None)) = gate.knock(now, from, &request, Some(id)) else {
+        let Ok(Knock::Offer(answer, None)) = gate.knock(now, from, &request, Some(id)) else {
             panic!("no answer")
         };
         let packet = ControlPacket::decode(&answer.bytes[..answer.len]).unwrap();
@@ -145,8 +145,7 @@ mod tests {
         let gate = Gate::with_key((3, 4));
         let mut request = [0; 15];
         ControlPacket::encode(&ControlHeader::default(), &ControlPayload::ConnectReq, &mut request).unwrap();
-        let Ok(Knock::Answer(answer, None)) =
-            gate.knock(at(0), "192.0.2.1:5".parse().unwrap(), &request, None)
+        let Ok(Knock::Refuse(answer)) = gate.knock(at(0), "192.0.2.1:5".parse().unwrap(), &request, None)
         else {
             panic!("no answer")
         };

@@ -44,11 +44,11 @@ impl MeetsStrangers for Gate {
                 let proof = self.proofs.offer(now, from, player_id);
                 let welcome = answer(true, proof, &RtypePayload::Welcome { player_id, seed: self.seed })?;
                 let ack = answer(false, proof.wrapping_sub(1), &RtypePayload::Ack(heard))?;
-                Ok(Knock::Answer(ack, Some(welcome)))
+                Ok(Knock::Offer(ack, Some(welcome)))
             }
             // Full, or another version.
             (RtypePayload::Hello { .. }, _) => {
-                Ok(Knock::Answer(answer(false, 0, &RtypePayload::Nack(heard))?, None))
+                Ok(Knock::Refuse(answer(false, 0, &RtypePayload::Nack(heard))?))
             }
             // A client that rejects a challenge has received it too.
             (RtypePayload::Ack(named) | RtypePayload::Nack(named), offer) => {
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn a_hello_is_acknowledged_and_welcomed_and_the_ack_of_the_welcome_proves_the_address() {
         let gate = Gate::new((3, 4), 42);
-        let Ok(Knock::Answer(first, Some(second))) = gate.knock(at(4_900), here(), &hello(1), Some(7)) else {
+        let Ok(Knock::Offer(first, Some(second))) = gate.knock(at(4_900), here(), &hello(1), Some(7)) else {
             panic!("no answer")
         };
         assert_eq!(RtypePacket::decode(&first.bytes[..first.len]).unwrap().payload, RtypePayload::Ack(9));
@@ -121,7 +121,7 @@ mod tests {
     fn a_full_server_and_another_version_are_a_nack_and_nothing_else_is_answered() {
         let gate = Gate::new((3, 4), 42);
         for (version, offer) in [(1, None), (2, Some(7)), (2, None)] {
-            let Ok(Knock::Answer(only, None)) = gate.knock(at(0), here(), &hello(version), offer) else {
+            let Ok(Knock::Refuse(only)) = gate.knock(at(0), here(), &hello(version), offer) else {
                 panic!("no answer")
             };
             assert_eq!(RtypePacket::decode(&only.bytes[..only.len]).unwrap().payload, RtypePayload::Nack(9));

@@ -1,0 +1,362 @@
+//! A server by invite and its clients, on both wires, in the simulated network and over UDP.
+
+use crate::town::{Port, Shared, TICK, Town, addr, port};
+use core::time::Duration;
+use rebout::authority::{
+    Body, Client, ClientConfig, ClientEvent, Command, LeftWhy, Reason, Server, ServerConfig, ServerEvent,
+    Stage, Wire, World,
+};
+use rebout::lab::sim::Recording;
+use rebout::net::Datagrams;
+use rebout::net::link::{Chance, LinkConfig};
+use rebout::{ConnectOptions, Connection};
+use std::net::SocketAddr;
+
+const WIRES: [Wire; 2] = [Wire::Game, Wire::Rtype];
+const PLAYER: u8 = 1;
+const ROCK: u8 = 2;
+
+/// Players walk among rocks, whose number a test chooses.
+struct Field {
+    rocks: u8,
+}
+
+impl World for Field {
+    fn walk(&self, body: &mut Body, command: Command) {
+        body.x += command.x;
+    }
+
+    fn enter(&mut self, id: u8) -> (u8, Body) {
+        (PLAYER, Body::at(100.0, f32::from(id)))
+    }
+
+    fn step(&mut self, stage: &mut Stage<'_>) {
+        while self.rocks > 0 {
+            self.rocks -= 1;
+            stage.spawn(ROCK, Body::at(7.0, f32::from(self.rocks)));
+        }
+    }
+}
+
+fn server_config(wire: Wire, max_clients: u8) -> ServerConfig {
+    let mut config = ServerConfig::new(3);
+    (config.wire, config.max_clients) = (wire, max_clients);
+    config
+}
+
+fn client_config(wire: Wire, n: u64) -> ClientConfig {
+    let mut config = ClientConfig::new(n);
+    config.wire = wire;
+    config
+}
+
+/// A server on its connection, and who came and went.
+struct Host<D> {
+    connection: Connection<D>,
+    server: Server,
+    field: Field,
+    joined: Vec<(u8, SocketAddr)>,
+    left: Vec<(u8, LeftWhy)>,
+}
+
+impl<D: Datagrams> Host<D> {
+    fn new(connection: Connection<D>, config: ServerConfig, rocks: u8) -> Self {
+        let server = Server::new(config).unwrap();
+        Self { connection, server, field: Field { rocks }, joined: Vec::new(), left: Vec::new() }
+    }
+
+    /// Runs what is due, and never waits.
+    fn turn(&mut self) {
+        let now = self.connection.poll(&mut self.server).unwrap();
+        if now >= self.server.next_frame_at() {
+            self.server.advance(now, &mut self.field);
+            self.connection.flush(&mut self.server).unwrap();
+        }
+        while let Some(event) = self.server.poll_event() {
+            match event {
+                ServerEvent::Joined { id, addr } => self.joined.push((id, addr)),
+                ServerEvent::Left { id, why } => self.left.push((id, why)),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// A client that walks to the right.
+struct Guest<D> {
+    connection: Connection<D>,
+    client: Client,
+    over: Option<Reason>,
+}
+
+impl<D: Datagrams> Guest<D> {
+    fn new(connection: Connection<D>, config: ClientConfig) -> Self {
+        let client = connection.client(config).unwrap();
+        Self { connection, client, over: None }
+    }
+
+    fn turn(&mut self) {
+        let now = self.connection.poll(&mut self.client).unwrap();
+        if now >= self.client.next_frame_at() {
+            self.client.advance(now, &Field { rocks: 0 }, Command::new(1.0, 0.0, 0));
+            self.connection.flush(&mut self.client).unwrap();
+        }
+        while let Some(event) = self.client.poll_event() {
+            if let ClientEvent::Over(reason) = event {
+                self.over = Some(reason);
+            }
+        }
+    }
+
+    fn sees(&self, kind: u8) -> usize {
+        self.client.others().filter(|seen| seen.kind == kind).count()
+    }
+
+    /// Whether its own player walks, both as predicted and as the server says.
+    fn walks(&self) -> bool {
+        let is_ahead = |body: &Body| body.x > 120.0;
+        let raw = self.client.id().and_then(|id| self.client.raw(id));
+        self.client.predicted().is_some_and(is_ahead) && raw.is_some_and(is_ahead)
+    }
+}
+
+/// A server at machine 0 of a town, by invite, and clients at all others.
+fn serve(town: &Shared, config: ServerConfig, rocks: u8, guests: usize) -> (Host<Port>, Vec<Guest<Port>>) {
+    let connection = Connection::host_on(&ConnectOptions::new(), port(town, 0), &[addr(0)]).unwrap();
+    let invite = connection.share().to_owned();
+    let guest = |id| Guest::new(join(town, id, &invite), client_config(config.wire, id as u64));
+    (Host::new(connection, config, rocks), (1..=guests).map(guest).collect())
+}
+
+fn join(town: &Shared, id: usize, invite: &str) -> Connection<Port> {
+    Connection::join_on(&ConnectOptions::new(), port(town, id), &[addr(id)], invite).unwrap()
+}
+
+/// Runs everybody until `done`, which has to come within `seconds`.
+fn run(
+    town: &Shared,
+    host: &mut Host<Port>,
+    guests: &mut [Guest<Port>],
+    seconds: u64,
+    mut done: impl FnMut(&Host<Port>, &[Guest<Port>]) -> bool,
+) {
+    let end = town.borrow().now() + Duration::from_secs(seconds);
+    while !done(host, guests) {
+        host.turn();
+        guests.iter_mut().for_each(Guest::turn);
+        town.borrow_mut().pass(TICK);
+        assert!(town.borrow().now() < end, "{} of {} clients", host.server.clients(), guests.len());
+    }
+}
+
+fn all_play(_: &Host<Port>, guests: &[Guest<Port>]) -> bool {
+    guests.iter().all(|guest| guest.walks() && guest.sees(PLAYER) == guests.len() - 1)
+}
+
+#[test]
+fn invited_clients_play_and_nothing_is_sent_bare() {
+    for wire in WIRES {
+        let town = Town::new(6);
+        town.borrow_mut().network.record(Recording::Full);
+        let (mut host, mut guests) = serve(&town, server_config(wire, 32), 0, 5);
+        run(&town, &mut host, &mut guests, 3, all_play);
+        for (_, inner) in &host.joined {
+            let info = host.connection.peer(*inner);
+            assert!(info.is_verified && (1..6).any(|id| info.addr == Some(addr(id))), "{info:?}");
+        }
+        assert_eq!((host.joined.len(), &host.left[..]), (5, &[][..]));
+        let town = town.borrow();
+        let sent = town.network.transcript().entries();
+        assert!(sent.len() > 500 && sent.iter().all(|entry| (0xE0..=0xE7).contains(&entry.datagram[0])));
+    }
+}
+
+/// The connection has proven the address, so that a client is seated by its first packet on it.
+#[test]
+fn encrypted_client_is_seated_after_three_round_trips() {
+    for wire in WIRES {
+        let town = Town::new(2);
+        let (mut host, mut guests) = serve(&town, server_config(wire, 32), 0, 1);
+        run(&town, &mut host, &mut guests, 1, |host, _| host.server.clients() == 1);
+        // KNOCK, RETRY, INIT, RESP and the request, 20 ms each.
+        assert!(town.borrow().now() < Duration::from_millis(110), "{:?}", town.borrow().now());
+    }
+}
+
+/// Guests have made-up addresses of one prefix. They do not share the seats of one source.
+#[test]
+fn encrypted_clients_fill_every_seat() {
+    for wire in WIRES {
+        let town = Town::new(11);
+        let config = server_config(wire, 10);
+        assert!(config.max_clients_per_source < 10);
+        let (mut host, mut guests) = serve(&town, config, 0, 10);
+        run(&town, &mut host, &mut guests, 4, all_play);
+    }
+}
+
+#[test]
+fn encrypted_clients_join_over_a_lossy_link() {
+    let link = LinkConfig {
+        jitter: Duration::from_millis(10),
+        loss: Chance::percent(10),
+        ..LinkConfig::new(Duration::from_millis(60))
+    };
+    for wire in WIRES {
+        let town = Town::new(6);
+        (1..6).for_each(|id| town.borrow_mut().network.set_links(0, id, link));
+        let (mut host, mut guests) = serve(&town, server_config(wire, 32), 0, 5);
+        run(&town, &mut host, &mut guests, 10, all_play);
+    }
+}
+
+/// An encrypted packet carries 21 bytes less than a bare one.
+#[test]
+fn snapshots_of_many_entities_fit_encrypted_packets() {
+    let town = Town::new(2);
+    let (mut host, mut guests) = serve(&town, server_config(Wire::Game, 32), 120, 1);
+    run(&town, &mut host, &mut guests, 3, |_, guests| guests[0].sees(ROCK) == 120 && guests[0].walks());
+}
+
+#[test]
+fn full_server_says_so_on_an_encrypted_connection() {
+    for wire in WIRES {
+        let town = Town::new(3);
+        let (mut host, mut guests) = serve(&town, server_config(wire, 1), 0, 1);
+        run(&town, &mut host, &mut guests, 2, |host, _| host.server.clients() == 1);
+        guests.push(Guest::new(join(&town, 2, host.connection.share()), client_config(wire, 9)));
+        run(&town, &mut host, &mut guests, 2, |_, guests| guests[1].over.is_some());
+        assert_eq!(guests[1].over, Some(Reason::Full));
+    }
+}
+
+#[test]
+fn leaving_and_shutdown_are_told_over_encryption() {
+    for (wire, ended) in [(Wire::Game, Reason::Shutdown), (Wire::Rtype, Reason::Ended)] {
+        let town = Town::new(3);
+        let (mut host, mut guests) = serve(&town, server_config(wire, 4), 0, 2);
+        run(&town, &mut host, &mut guests, 3, all_play);
+        let now = town.borrow().now();
+        guests[0].client.leave(now);
+        run(&town, &mut host, &mut guests, 2, |host, _| !host.left.is_empty());
+        assert_eq!(host.left[0].1, LeftWhy::Left);
+        // A new client on the old connection.
+        guests[0].client = guests[0].connection.client(client_config(wire, 77)).unwrap();
+        run(&town, &mut host, &mut guests, 2, all_play);
+        assert_eq!(host.joined.len(), 3);
+        let now = town.borrow().now();
+        host.server.shutdown(now, &mut host.field);
+        run(&town, &mut host, &mut guests, 2, |_, guests| {
+            guests.iter().all(|guest| guest.over == Some(ended))
+        });
+    }
+}
+
+#[test]
+fn bare_clients_play_where_both_sides_name_it() {
+    for wire in WIRES {
+        let town = Town::new(3);
+        town.borrow_mut().network.record(Recording::Full);
+        let bare = ConnectOptions::new().bare();
+        let connection = Connection::host_on(&bare, port(&town, 0), &[addr(0)]).unwrap();
+        let guest = |id| {
+            let joined = Connection::join_on(&bare, port(&town, id), &[], &addr(0).to_string());
+            Guest::new(joined.unwrap(), client_config(wire, id as u64))
+        };
+        let mut guests: Vec<_> = (1..3).map(guest).collect();
+        let mut host = Host::new(connection, server_config(wire, 4), 0);
+        run(&town, &mut host, &mut guests, 3, all_play);
+        let town = town.borrow();
+        let mut sent = town.network.transcript().entries().iter();
+        assert!(sent.all(|entry| wire == Wire::Rtype || entry.datagram.starts_with(b"GAME")));
+    }
+}
+
+/// Nobody answers a bare client at an encrypted server, and the host is told why.
+#[test]
+fn client_that_nobody_answers_gets_a_text_with_real_addresses() {
+    for wire in WIRES {
+        let town = Town::new(2);
+        let invite = Connection::host_on(&ConnectOptions::new(), port(&town, 0), &[addr(0)]).unwrap();
+        let mut config = client_config(wire, 1);
+        config.join_timeout = Duration::from_secs(2);
+        let mut guest = Guest::new(join(&town, 1, invite.share()), config);
+        while guest.over.is_none() {
+            guest.turn();
+            town.borrow_mut().pass(TICK);
+            assert!(town.borrow().now() < Duration::from_secs(3));
+        }
+        assert_eq!(guest.over, Some(Reason::NoAnswer));
+        assert!(town.borrow().now() > Duration::from_secs(2), "the whole time, on R-Type too");
+        let text = guest.connection.no_answer(Duration::from_secs(2)).to_string();
+        assert!(text.starts_with("No answer at 10.0.0.1:7000 within 2 s."), "{text}");
+    }
+}
+
+#[test]
+fn server_by_invite_serves_several_clients_over_udp() {
+    std::thread::scope(|scope| {
+        for wire in WIRES {
+            scope.spawn(move || udp(wire));
+        }
+    });
+}
+
+fn udp(wire: Wire) {
+    let options = ConnectOptions::new().bind("127.0.0.1:0".parse().unwrap());
+    let connection = Connection::host(&options).unwrap();
+    let guest = |n| {
+        let joined = Connection::join(&options, connection.share()).unwrap();
+        Guest::new(joined, client_config(wire, n))
+    };
+    let mut guests: Vec<_> = (1..=2).map(guest).collect();
+    let mut host = Host::new(connection, server_config(wire, 4), 0);
+    while !guests.iter().all(|guest| guest.walks() && guest.sees(PLAYER) == 1) {
+        host.turn();
+        guests.iter_mut().for_each(Guest::turn);
+        assert!(guests.iter().all(|guest| guest.over.is_none()));
+        std::thread::yield_now();
+    }
+}
+
+/// A client through a rendezvous waits for its path, on a wire that gives up after 600 ms otherwise.
+#[cfg(feature = "reach")]
+#[test]
+fn clients_join_a_server_through_a_rendezvous() {
+    use rebout::net::Driver;
+    use rebout::rendezvous;
+    use rebout::seal::Randomness;
+    for wire in WIRES {
+        let town = Town::new(4);
+        let mut rendezvous =
+            rendezvous::Server::new(rendezvous::ServerConfig::default(), Randomness::System).unwrap();
+        let mut driver = Driver::new(port(&town, 3));
+        let options = ConnectOptions::new().rendezvous(&addr(3).to_string());
+        let connection = Connection::host_on(&options, port(&town, 0), &[addr(0)]).unwrap();
+        let guest = |id| Guest::new(join(&town, id, connection.share()), client_config(wire, id as u64));
+        let mut guests: Vec<_> = (1..3).map(guest).collect();
+        let mut host = Host::new(connection, server_config(wire, 4), 0);
+        run(&town, &mut host, &mut guests, 10, |host, guests| {
+            driver.poll(&mut rendezvous).unwrap();
+            all_play(host, guests)
+        });
+    }
+}
+
+/// People take their time to send each other two texts.
+#[cfg(feature = "reach")]
+#[test]
+fn client_by_hand_waits_for_its_answer_to_be_taken() {
+    let town = Town::new(2);
+    let options = ConnectOptions::new().by_hand();
+    let connection = Connection::host_on(&options, port(&town, 0), &[addr(0)]).unwrap();
+    let mut guests = vec![Guest::new(join(&town, 1, connection.share()), client_config(Wire::Rtype, 1))];
+    let mut host = Host::new(connection, server_config(Wire::Rtype, 4), 0);
+    for _ in 0..600 {
+        guests[0].turn();
+        town.borrow_mut().pass(Duration::from_millis(50));
+    }
+    assert_eq!(guests[0].over, None, "after {:?}", town.borrow().now());
+    host.connection.take_answer(guests[0].connection.share()).unwrap();
+    run(&town, &mut host, &mut guests, 10, all_play);
+}
