@@ -1,10 +1,12 @@
-//! Dots that move and shoot, with a server in the middle: `cargo run --example arena -- serve`, then `-- join ADDRESS` in
-//! other terminals. `docs/AUTHORITY.md` explains what happens.
+//! Dots that move and shoot, with a server in the middle: `cargo run --example arena -- serve` prints an invite, and
+//! `-- join INVITE` joins by it in other terminals. `docs/AUTHORITY.md` explains what happens.
 //!
 //! In the terminal `@` is you as predicted, `O` are others as interpolated, `*` are shots; `+` and `o` are the same
 //! entities as the last snapshot had them, raw. Keys: w a s d, space shoots, r shows or hides the raw ones, q leaves.
-//! `bots` plays a server and a few bots over UDP in one process, and prints what each of them saw.
+//! `bots` plays a server and a few bots over UDP in one process, and prints what each of them saw. `--bare` leaves the
+//! encryption out: the plain wire, for clients of other people.
 
+mod connect;
 mod draw;
 mod hands;
 mod play;
@@ -12,9 +14,9 @@ mod serve;
 mod world;
 
 use clap::{Parser, Subcommand};
+use connect::{Target, host};
 use play::{Way, bots, join};
 use rebout::net::link::LinkConfig;
-use rebout::net::udp::UdpDriver;
 use serve::{Service, serve};
 use std::collections::hash_map::RandomState;
 use std::error::Error;
@@ -35,18 +37,25 @@ struct Args {
 
 #[derive(Subcommand)]
 enum Role {
-    /// Runs a server.
+    /// Runs a server, which prints its invite.
+    #[command(visible_alias = "host")]
     Serve {
-        /// The address to listen on.
-        #[arg(long, default_value = "127.0.0.1:7100")]
+        /// The address to listen on; that of all interfaces unless another is named.
+        #[arg(long, default_value = "[::]:7100")]
         bind: SocketAddr,
+        /// Meet the players at this rendezvous: no port has to be forwarded.
+        #[arg(long, value_name = "ADDRESS", conflicts_with = "bare")]
+        rendezvous: Option<String>,
+        /// No encryption: the plain wire, for clients of other people. Anybody on the way can read and forge.
+        #[arg(long)]
+        bare: bool,
         /// Shut down after this many seconds; without it the server runs until Ctrl-C or a plain `kill`.
         #[arg(long)]
         seconds: Option<u64>,
         /// A client that is silent for this many seconds is removed.
         #[arg(long, default_value_t = 10)]
         timeout: u64,
-        /// The most players of one IPv4 address or IPv6 /48; those behind one router share it.
+        /// With --bare: the most players of one IPv4 address or IPv6 /48; those behind one router share it.
         #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..))]
         per_source: u8,
         /// Say everything as JSON, one object a line.
@@ -55,8 +64,12 @@ enum Role {
     },
     /// Plays on a server.
     Join {
-        /// The address of the server.
-        server: SocketAddr,
+        /// The invite of the server, or its address with --bare.
+        #[arg(value_name = "INVITE")]
+        server: String,
+        /// No encryption: the plain wire. The server must say so too.
+        #[arg(long)]
+        bare: bool,
         /// Leave after this many seconds.
         #[arg(long)]
         seconds: Option<u64>,
@@ -84,6 +97,9 @@ enum Role {
         /// Let every bot play over a bad link.
         #[arg(long, value_parser = link)]
         link: Option<LinkConfig>,
+        /// No encryption: the plain wire.
+        #[arg(long)]
+        bare: bool,
         /// Say everything as JSON, one object a line.
         #[arg(long)]
         json: bool,
@@ -98,16 +114,17 @@ fn link(name: &str) -> Result<LinkConfig, String> {
 fn main() -> ExitCode {
     signals::listen();
     let result = match Args::parse().role {
-        Role::Serve { bind, seconds, timeout, per_source, json } => {
+        Role::Serve { bind, rendezvous, bare, seconds, timeout, per_source, json } => {
             let service = Service { seconds, timeout, per_source, json };
-            let served = |udp| serve(udp, &service, signals::asked_to_stop);
-            UdpDriver::bind(bind).map_err(Into::into).and_then(served)
+            let served = |connection| serve(connection, &service, signals::asked_to_stop);
+            host(bind, rendezvous.as_deref(), bare).and_then(served)
         }
-        Role::Join { server, seconds, timeout, link, bot, json } => {
-            join(server, &Way { seconds, timeout, link, json }, bot || json)
+        Role::Join { server, bare, seconds, timeout, link, bot, json } => {
+            let target = Target { text: server, is_bare: bare };
+            join(&target, &Way { seconds, timeout, link, json }, bot || json)
         }
-        Role::Bots { clients, seconds, link, json } => {
-            bots(clients, &Way { seconds: Some(seconds), timeout: 10, link, json })
+        Role::Bots { clients, seconds, link, bare, json } => {
+            bots(clients, bare, &Way { seconds: Some(seconds), timeout: 10, link, json })
         }
     };
     match result {

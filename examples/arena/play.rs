@@ -1,16 +1,15 @@
-//! A player or a bot over UDP.
+//! A player or a bot.
 
+use crate::connect::{self, Target, host};
 use crate::draw::draw;
 use crate::hands::{Hands, Keys};
 use crate::serve::{Service, serve};
 use crate::world::{Arena, KILLED};
 use crate::{Outcome, entropy, say};
+use rebout::Connection;
 use rebout::authority::{Client, ClientConfig, ClientEvent, Reason};
 use rebout::net::link::LinkConfig;
-use rebout::net::relay::Relay;
-use rebout::net::udp::UdpDriver;
 use std::io::IsTerminal;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -28,19 +27,16 @@ pub(crate) struct Way {
     pub(crate) json: bool,
 }
 
-pub(crate) fn join(server: SocketAddr, way: &Way, bot: bool) -> Outcome {
+pub(crate) fn join(target: &Target, way: &Way, bot: bool) -> Outcome {
     let hands = if bot || !std::io::stdin().is_terminal() {
         Hands::Bot(entropy())
     } else {
         stty(&["-icanon", "-echo"]);
         Hands::Keys(Keys::listen())
     };
-    let reason = play(server, way, hands, "");
+    let played = play(target, way, hands, "");
     stty(&["sane"]);
-    match reason? {
-        Reason::Left => Ok(()),
-        reason => Err(reason.to_string().into()),
-    }
+    played
 }
 
 /// Sets the terminal, where there is one.
@@ -58,22 +54,20 @@ struct Seen {
     most_shots: usize,
 }
 
-fn play(server: SocketAddr, way: &Way, mut hands: Hands, name: &str) -> Outcome<Reason> {
+fn play(target: &Target, way: &Way, mut hands: Hands, name: &str) -> Outcome {
     let Way { seconds, timeout, link, json } = *way;
-    let relay = link.map(|link| Relay::start(any_port(server), server, link, entropy())).transpose()?;
-    let server = relay.as_ref().map_or(server, Relay::addr);
-    let mut udp = UdpDriver::bind(any_port(server))?;
+    let (mut connection, _relay) = connect::join(target, link)?;
     let mut config = ClientConfig::new(entropy());
-    config.timeout = Duration::from_secs(timeout);
-    let (mut client, world) = (Client::join(config, server)?, Arena::new());
+    (config.timeout, config.join_timeout) = (Duration::from_secs(timeout), Duration::from_secs(timeout));
+    let (mut client, world) = (connection.client(config)?, Arena::new());
     let mut seen = Seen::default();
-    let end = seconds.map(|seconds| udp.now() + Duration::from_secs(seconds));
+    let begun = connection.now();
+    let end = seconds.map(|seconds| begun + Duration::from_secs(seconds));
     loop {
         let due = client.next_frame_at();
-        udp.run_until(&mut client, due)?;
-        let now = udp.now();
+        let now = connection.run_until(&mut client, due)?;
         client.advance(now, &world, hands.command(now));
-        udp.flush(&mut client)?;
+        connection.flush(&mut client)?;
         while let Some(event) = client.poll_event() {
             match event {
                 ClientEvent::Joined { id } => {
@@ -82,12 +76,17 @@ fn play(server: SocketAddr, way: &Way, mut hands: Hands, name: &str) -> Outcome<
                 }
                 ClientEvent::Told { told, .. } if told.bytes().first() == Some(&KILLED) => seen.kills += 1,
                 ClientEvent::Over(reason) => {
-                    udp.close(&mut client, Duration::from_secs(1))?;
+                    connection.close(&mut client, Duration::from_secs(1))?;
                     report(&client, json, name, seen, reason);
-                    return Ok(reason);
+                    return ended(reason, &connection, now - begun);
                 }
                 _ => {}
             }
+        }
+        if client.id().is_none()
+            && let Some(error) = connection.failure()
+        {
+            return Err(error.into());
         }
         seen.most_others = seen.most_others.max(client.others().count());
         let shots = client.render_frame().map_or(0, |at| client.shots(at).count());
@@ -103,12 +102,12 @@ fn play(server: SocketAddr, way: &Way, mut hands: Hands, name: &str) -> Outcome<
     }
 }
 
-/// A free port on this machine, on the loopback where the server is.
-fn any_port(server: SocketAddr) -> SocketAddr {
-    match (server.ip().is_loopback(), server) {
-        (true, _) => SocketAddr::new(server.ip(), 0),
-        (false, SocketAddr::V4(_)) => SocketAddr::from(([0, 0, 0, 0], 0)),
-        (false, SocketAddr::V6(_)) => SocketAddr::from(([0_u16; 8], 0)),
+/// The end of a game, in words unless the player has left. `waited` is how long an answer was waited for.
+fn ended(reason: Reason, connection: &Connection, waited: Duration) -> Outcome {
+    match reason {
+        Reason::Left => Ok(()),
+        Reason::NoAnswer if connection.is_encrypted() => Err(connection.no_answer(waited).into()),
+        reason => Err(reason.to_string().into()),
     }
 }
 
@@ -134,19 +133,19 @@ fn report(client: &Client, json: bool, name: &str, seen: Seen, reason: Reason) {
     say(json, "over", &fields, &words);
 }
 
-pub(crate) fn bots(clients: u8, way: &Way) -> Outcome {
+pub(crate) fn bots(clients: u8, is_bare: bool, way: &Way) -> Outcome {
     let way = *way;
-    let udp = UdpDriver::bind("127.0.0.1:0".parse()?)?;
-    let addr = udp.local_addr();
+    let connection = host("127.0.0.1:0".parse()?, None, is_bare)?;
+    let target = Target { text: connection.share().to_owned(), is_bare };
     let stop = Arc::new(AtomicBool::new(false));
     let stopped = Arc::clone(&stop);
     // All bots come from one address.
     let service = Service { seconds: None, timeout: 10, per_source: u8::MAX, json: way.json };
-    let serving = thread::spawn(move || serve(udp, &service, || stopped.load(Ordering::Relaxed)));
+    let serving = thread::spawn(move || serve(connection, &service, || stopped.load(Ordering::Relaxed)));
     let playing: Vec<_> = (0..clients)
         .map(|n| {
-            let name = format!("bot {n}: ");
-            thread::spawn(move || play(addr, &way, Hands::Bot(u64::from(n) * 77), &name))
+            let (target, name) = (target.clone(), format!("bot {n}: "));
+            thread::spawn(move || play(&target, &way, Hands::Bot(u64::from(n) * 77), &name))
         })
         .collect();
     for bot in playing {

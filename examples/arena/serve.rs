@@ -1,9 +1,9 @@
-//! The server over UDP.
+//! The server.
 
 use crate::world::Arena;
 use crate::{Outcome, entropy, say};
+use rebout::Connection;
 use rebout::authority::{Server, ServerConfig, ServerEvent};
-use rebout::net::udp::UdpDriver;
 use std::time::Duration;
 
 /// How a server runs.
@@ -16,33 +16,36 @@ pub(crate) struct Service {
 }
 
 /// Serves until its time is over or `stopped` says so, and tells everybody.
-pub(crate) fn serve(mut udp: UdpDriver, service: &Service, stopped: impl Fn() -> bool) -> Outcome {
+pub(crate) fn serve(mut connection: Connection, service: &Service, stopped: impl Fn() -> bool) -> Outcome {
     let Service { seconds, timeout, per_source, json } = *service;
     let mut config = ServerConfig::new(entropy());
     (config.timeout, config.max_clients_per_source) = (Duration::from_secs(timeout), per_source);
     let (mut server, mut world) = (Server::new(config)?, Arena::new());
-    let addr = udp.local_addr();
-    say(json, "serving", &[("address", addr.to_string())], &format!("the arena is open: join {addr}"));
-    let end = seconds.map(|seconds| udp.now() + Duration::from_secs(seconds));
-    while end.is_none_or(|end| udp.now() < end) && !stopped() {
+    let text = connection.share().to_owned();
+    let (name, bare) = if connection.is_encrypted() { ("invite", "") } else { ("address", " --bare") };
+    let words = format!("the arena is open: join {text}{bare}");
+    say(json, "serving", &[(name, text)], &words);
+    let end = seconds.map(|seconds| connection.now() + Duration::from_secs(seconds));
+    while end.is_none_or(|end| connection.now() < end) && !stopped() {
         let due = server.next_frame_at();
-        udp.run_until(&mut server, due)?;
-        server.advance(udp.now(), &mut world);
-        udp.flush(&mut server)?;
-        tell(&mut server, json);
+        connection.run_until(&mut server, due)?;
+        server.advance(connection.now(), &mut world);
+        connection.flush(&mut server)?;
+        tell(&mut server, &connection, json);
     }
-    server.shutdown(udp.now(), &mut world);
-    tell(&mut server, json);
-    udp.close(&mut server, Duration::from_secs(2))?;
+    server.shutdown(connection.now(), &mut world);
+    tell(&mut server, &connection, json);
+    connection.close(&mut server, Duration::from_secs(2))?;
     say(json, "closed", &[("frames", server.stats().frames.to_string())], "the arena is closed");
     Ok(())
 }
 
 /// Says who came and who went.
-fn tell(server: &mut Server, json: bool) {
+fn tell(server: &mut Server, connection: &Connection, json: bool) {
     while let Some(event) = server.poll_event() {
         match event {
             ServerEvent::Joined { id, addr } => {
+                let addr = connection.peer(addr).addr.unwrap_or(addr);
                 let fields = [("id", id.to_string()), ("address", addr.to_string())];
                 say(json, "joined", &fields, &format!("player {id} joined from {addr}"));
             }

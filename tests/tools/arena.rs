@@ -1,4 +1,5 @@
-//! The arena as programs: two real processes, a client killed, a server killed, and words that a player understands.
+//! The arena as programs, by invite and bare: two real processes, a client killed, a server killed, and words that a player
+//! understands.
 
 use crate::program::program;
 use std::process::Command;
@@ -8,25 +9,25 @@ fn start(args: &str) -> Running {
     Running::start(Command::new(program("arena")).args(args.split_whitespace()))
 }
 
-/// A server on a free port, and its address.
+/// A server on a free port, and its invite; if it is bare, its address and `--bare`.
 fn server(args: &str) -> (Running, String) {
     let mut server = start(&format!("serve --bind 127.0.0.1:0 {args}"));
     let line = server.line();
-    let address = line.strip_prefix("the arena is open: join ").expect("an address").to_owned();
-    (server, address)
+    let invite = line.strip_prefix("the arena is open: join ").expect("an invite").to_owned();
+    (server, invite)
 }
 
 #[cfg(unix)]
 #[test]
 fn a_client_that_is_killed_is_missed_and_the_server_goes_on() {
-    let (mut server, address) = server("--seconds 60 --timeout 2");
-    let mut client = start(&format!("join {address} --bot"));
+    let (mut server, invite) = server("--seconds 60 --timeout 2");
+    let mut client = start(&format!("join {invite} --bot"));
     let joined = client.line();
     let id = joined.strip_prefix("you are player ").expect("a seat").to_owned();
     assert!(server.line().starts_with(&format!("player {id} joined from 127.0.0.1:")));
     client.kill();
     assert_eq!(server.line(), format!("player {id} was not heard of any more"));
-    let mut next = start(&format!("join {address} --bot"));
+    let mut next = start(&format!("join {invite} --bot"));
     assert!(next.line().starts_with("you are player "));
     assert!(server.line().contains(" joined from "));
     next.ask_to_end();
@@ -36,8 +37,8 @@ fn a_client_that_is_killed_is_missed_and_the_server_goes_on() {
 
 #[test]
 fn a_server_that_is_killed_is_lost_and_the_client_says_so() {
-    let (mut server, address) = server("--seconds 60");
-    let mut client = start(&format!("join {address} --bot --timeout 2"));
+    let (mut server, invite) = server("--seconds 60");
+    let mut client = start(&format!("join {invite} --bot --timeout 2"));
     assert!(client.line().starts_with("you are player "));
     server.kill();
     assert!(client.line().starts_with("the connection to the server was lost: "));
@@ -48,8 +49,8 @@ fn a_server_that_is_killed_is_lost_and_the_client_says_so() {
 #[cfg(unix)]
 #[test]
 fn a_server_that_shuts_down_says_so() {
-    let (mut server, address) = server("");
-    let mut client = start(&format!("join {address} --bot"));
+    let (mut server, invite) = server("");
+    let mut client = start(&format!("join {invite} --bot"));
     assert!(client.line().starts_with("you are player "));
     assert!(server.line().contains(" joined from "));
     server.ask_to_end();
@@ -67,15 +68,36 @@ fn a_server_closes_when_its_time_is_over() {
 }
 
 #[test]
+fn bare_server_is_joined_by_its_address() {
+    let (mut server, address) = server("--seconds 60 --bare");
+    assert!(address.starts_with("127.0.0.1:") && address.ends_with(" --bare"), "{address}");
+    let mut client = start(&format!("join {address} --bot"));
+    assert!(client.line().starts_with("you are player "));
+    assert!(server.line().contains(" joined from 127.0.0.1:"));
+}
+
+#[test]
 fn where_no_server_is_the_client_says_what_to_look_at() {
-    let (_, code, error) = start("join 127.0.0.1:9 --bot --timeout 1").end();
+    let (mut closed, invite) = server("--seconds 0");
+    assert_eq!(closed.line(), "the arena is closed");
+    let invited = start(&format!("join {invite} --bot --timeout 1"));
+    let bare = start("join 127.0.0.1:9 --bare --bot --timeout 1");
+    let (_, code, error) = invited.end();
+    assert_eq!(code, Some(1));
+    assert!(error.starts_with("arena: No answer at 127.0.0.1:"), "{error}");
+    assert!(
+        error.ends_with(
+            "Is the host still waiting, with this invite? Does its router forward the port (UDP)?\n"
+        )
+    );
     let words = "arena: the server does not answer: is it running, and is the address right?\n";
+    let (_, code, error) = bare.end();
     assert_eq!((code, &*error), (Some(1), words));
 }
 
 /// Plays bots, and returns whether they stepped and predicted as on an idle machine, and everything that was printed.
 fn bots_play() -> (bool, String) {
-    let (out, code, error) = start("bots --clients 3 --seconds 3 --json").end();
+    let (out, code, error) = start("bots --clients 3 --seconds 4 --json").end();
     assert_eq!((code, &*error), (Some(0), ""), "{out}");
     let over: Vec<&str> = out.lines().filter(|line| line.contains("\"event\":\"over\"")).collect();
     assert_eq!(over.len(), 3, "{out}");

@@ -1,6 +1,7 @@
 //! The command line.
 
-use std::net::SocketAddr;
+use std::net::{Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use rebout::authority::{PlayerName, Wire};
@@ -11,13 +12,13 @@ pub const PORT: u16 = 7_200;
 
 const AFTER_HELP: &str = "\
 In the game: w a s d or the arrows fly, space or j shoots, f keeps the gun firing, r shows the last
-updates raw, n the figures of the connection, q or Esc leaves.
+updates raw, n the figures of the connection, i the invite of your own server, q or Esc leaves.
 
 Exit codes: 0 left by choice; 1 the connection ended otherwise, or none came about; 2 bad arguments, or
 no display and no terminal to play in.";
 
 /// A co-op shooter for one to four, with a server in the middle. Without a command it opens a menu: a server of your own,
-/// which others can join, or another's. A bot and --seconds begin at once.
+/// which others join by its invite, or another's. A bot and --seconds begin at once.
 #[derive(Debug, Parser)]
 #[command(name = "arcade", max_term_width = 100, args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
 pub struct Cli {
@@ -62,7 +63,26 @@ pub struct Alone {
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=3))]
     pub bots: u8,
     #[command(flatten)]
+    pub access: Access,
+    #[command(flatten)]
     pub player: Player,
+}
+
+/// How players reach a server: by its invite, unless it is bare.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Access {
+    /// Meet the players at this rendezvous: no port has to be forwarded
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "bare")]
+    pub rendezvous: Option<String>,
+    /// Put this address into the invite, such as that of the router; may be said again
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "bare")]
+    pub public: Vec<String>,
+    /// Keep the key of the invite in a file, so that the invite is valid the next time too
+    #[arg(long, value_name = "FILE", conflicts_with = "bare")]
+    pub keep: Option<PathBuf>,
+    /// No encryption: the plain wire, for clients of other people. Anybody on the way can read and forge. Both sides must say so
+    #[arg(long)]
+    pub bare: bool,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -95,21 +115,24 @@ pub struct Player {
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
-    /// Run a server
+    /// Run a server, which prints its invite
+    #[command(visible_alias = "host")]
     Serve {
         /// The format of the datagrams
         #[arg(long, value_enum, default_value_t)]
         wire: Format,
-        /// The address to listen on
-        #[arg(long, default_value_t = SocketAddr::from(([127, 0, 0, 1], PORT)))]
+        /// The address to listen on; that of all interfaces unless another is named
+        #[arg(long, default_value_t = SocketAddr::from((Ipv6Addr::UNSPECIFIED, PORT)))]
         bind: SocketAddr,
+        #[command(flatten)]
+        access: Access,
         /// Shut down after this many seconds; without it the server runs until Ctrl-C or a plain `kill`
         #[arg(long, value_name = "N")]
         seconds: Option<u64>,
         /// A client that is silent for this many seconds is removed
         #[arg(long, value_name = "N", default_value_t = 10)]
         timeout: u64,
-        /// The most players of one IPv4 address or IPv6 /48; those behind one router share it
+        /// With --bare: the most players of one IPv4 address or IPv6 /48; those behind one router share it
         #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=4))]
         per_source: u8,
         /// The seed of the waves
@@ -121,9 +144,12 @@ pub enum Command {
     },
     /// Play on a server
     Join {
-        /// Where the server is: an address or a name, with or without a port
-        #[arg(value_name = "ADDRESS", value_parser = |text: &str| stage::address::resolve(text, PORT))]
-        server: SocketAddr,
+        /// The invite of the server; with --bare its address or name, with or without a port
+        #[arg(value_name = "INVITE", required = true)]
+        server: Vec<String>,
+        /// No encryption: the plain wire. The server must say so too
+        #[arg(long)]
+        bare: bool,
         #[command(flatten)]
         player: Player,
     },
@@ -141,6 +167,9 @@ pub enum Command {
         /// Let every bot play over a bad link
         #[arg(long, value_parser = link)]
         link: Option<LinkConfig>,
+        /// No encryption: the plain wire
+        #[arg(long)]
+        bare: bool,
         /// The seed of the waves
         #[arg(long, default_value_t = 1)]
         seed: u32,

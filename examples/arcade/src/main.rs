@@ -3,24 +3,22 @@
 //! `cargo run --release --example arcade` opens its title; `--help` tells the rest. `docs/AUTHORITY.md`
 //! explains what happens between the two.
 
-use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv6Addr, SocketAddr};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use arcade::cli::{Alone, Cli, Command, Format, Player};
-use arcade::play::{Hand, Outcome, SEATS, Seat, Service, Voice, play, serve, words_for};
+use arcade::cli::{Access, Alone, Cli, Command, Format, Player};
+use arcade::play::{End, Hand, Outcome, SEATS, Seat, Service, Target, Voice, host, play, serve};
 use arcade::scene::Scene;
 use arcade::title::{Deed, Title};
 use arcade::{art, keys};
 use clap::Parser;
 use rebout::authority::Reason;
 use rebout::net::link::LinkConfig;
-use rebout::net::local_addresses;
-use rebout::net::udp::UdpDriver;
+use rebout::{ConnectError, Connection};
 use stage::menu::drive;
 
 /// Bad arguments, or nowhere to play.
@@ -30,15 +28,18 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match cli.command {
         None => alone(&cli.alone),
-        Some(Command::Serve { wire, bind, seconds, timeout, per_source, seed, json }) => {
+        Some(Command::Serve { wire, bind, access, seconds, timeout, per_source, seed, json }) => {
             let voice = if json { Voice::Json } else { Voice::Words };
             signals::listen();
             let service = Service { wire, seconds, timeout, per_source, seed, voice };
-            bound(bind).and_then(|udp| serve(udp, &service, signals::asked_to_stop))
+            host(&access, bind).and_then(|connection| serve(connection, &service, signals::asked_to_stop))
         }
-        Some(Command::Join { server, player }) => join(server, &player, String::new()),
-        Some(Command::Bots { clients, seconds, wire, link, seed, json }) => {
-            bots(clients, seconds, wire, link, seed, json)
+        // An invite may have been torn apart where it was copied.
+        Some(Command::Join { server, bare, player }) => Target::read(&server.concat(), bare)
+            .map_err(Into::into)
+            .and_then(|target| join(target, &player, String::new())),
+        Some(Command::Bots { clients, seconds, wire, link, bare, seed, json }) => {
+            bots(clients, seconds, wire, link, bare, seed, json)
         }
     };
     match done {
@@ -49,15 +50,6 @@ fn main() -> ExitCode {
             if unusable { UNUSABLE.into() } else { ExitCode::FAILURE }
         }
     }
-}
-
-fn bound(addr: SocketAddr) -> Outcome<UdpDriver> {
-    UdpDriver::bind(addr).map_err(|error| match error.kind() {
-        io::ErrorKind::AddrInUse => {
-            format!("{addr} is taken by another program: is a server running there?").into()
-        }
-        _ => format!("{addr}: {error}").into(),
-    })
 }
 
 /// The title, until the player quits; a program or a bot has no use for it.
@@ -72,20 +64,19 @@ fn alone(args: &Alone) -> Outcome {
 
 /// Shows the title and does what it says.
 fn titles(screen: &art::Screen, args: &Alone) -> Outcome {
-    let mut title = Title::new(args.bots);
-    let wire = args.player.wire;
+    let mut title = Title::new(args.bots, args.access.bare);
     while let Some(deed) = title_of(screen, &mut title) {
         let seat = seat_of(&args.player, Voice::Silent);
         let done = match deed {
             Deed::Quit => break,
-            Deed::Join(server) => play(screen, server, &seat),
-            Deed::Play { bots } => {
-                on_own_server(args, bots, |here, invitation| play(screen, here, &Seat { invitation, ..seat }))
-            }
+            Deed::Join(target) => play(screen, &target, &seat),
+            Deed::Play { bots } => on_own_server(args, bots, |here, invitation| {
+                play(screen, &here, &Seat { invitation, ..seat })
+            }),
         };
         title.tell(match done {
-            Ok(Reason::Left) => None,
-            Ok(reason) => Some(words_for(reason, wire)),
+            Ok(End { reason: Reason::Left, .. }) => None,
+            Ok(End { words, .. }) => Some(words),
             Err(error) => Some(error.to_string()),
         });
     }
@@ -111,15 +102,14 @@ fn title_of(screen: &art::Screen, title: &mut Title) -> Option<Deed> {
 }
 
 /// A server in a thread, bots if they are wanted, and a player on it.
-fn on_own_server<T>(
-    args: &Alone,
-    bots: u8,
-    plays: impl FnOnce(SocketAddr, String) -> Outcome<T>,
-) -> Outcome<T> {
-    let any = |port| SocketAddr::from((Ipv4Addr::UNSPECIFIED, port));
-    // A second game on the same machine takes any free port.
-    let udp = bound(any(args.port)).or_else(|_| bound(any(0)))?;
-    let here = SocketAddr::from((Ipv4Addr::LOCALHOST, udp.local_addr().port()));
+fn on_own_server<T>(args: &Alone, bots: u8, plays: impl FnOnce(Target, String) -> Outcome<T>) -> Outcome<T> {
+    let at = |port| host(&args.access, SocketAddr::from((Ipv6Addr::UNSPECIFIED, port)));
+    let connection = at(args.port).or_else(|error| match error.downcast_ref() {
+        // A second game on the same machine takes any free port.
+        Some(ConnectError::Socket { .. }) => at(0),
+        _ => Err(error),
+    })?;
+    let (here, invitation) = (Target::here(&connection)?, connection.share().to_owned());
     let stop = Arc::new(AtomicBool::new(false));
     let service = Service {
         wire: args.player.wire,
@@ -129,13 +119,10 @@ fn on_own_server<T>(
         seed: arcade::play::entropy() as u32,
         voice: Voice::Silent,
     };
-    let serving = serve_in_thread(udp, service, &stop);
+    let serving = serve_in_thread(connection, service, &stop);
     let playing: Vec<_> = (0..bots)
-        .map(|_| spawn_bot(here, args.player.wire, None, None, Voice::Silent, String::new()))
+        .map(|_| spawn_bot(here.clone(), args.player.wire, None, None, Voice::Silent, String::new()))
         .collect();
-    let reachable = local_addresses().into_iter().find(std::net::IpAddr::is_ipv4);
-    let invitation =
-        reachable.map_or(String::new(), |ip| format!("others join: arcade join {ip}:{}", here.port()));
     let done = plays(here, invitation);
     stop.store(true, Ordering::Relaxed);
     for bot in playing {
@@ -147,12 +134,16 @@ fn on_own_server<T>(
 }
 
 /// A server that ends once `stop` is set.
-fn serve_in_thread(udp: UdpDriver, service: Service, stop: &Arc<AtomicBool>) -> thread::JoinHandle<Outcome> {
+fn serve_in_thread(
+    connection: Connection,
+    service: Service,
+    stop: &Arc<AtomicBool>,
+) -> thread::JoinHandle<Outcome> {
     let stop = Arc::clone(stop);
-    thread::spawn(move || serve(udp, &service, || stop.load(Ordering::Relaxed)))
+    thread::spawn(move || serve(connection, &service, || stop.load(Ordering::Relaxed)))
 }
 
-fn join(server: SocketAddr, player: &Player, invitation: String) -> Outcome {
+fn join(target: Target, player: &Player, invitation: String) -> Outcome {
     let view = if player.json { Some(stage::Kind::None) } else { player.view };
     let voice = match (player.json, view) {
         (true, _) => Voice::Json,
@@ -160,11 +151,10 @@ fn join(server: SocketAddr, player: &Player, invitation: String) -> Outcome {
         _ => Voice::Silent,
     };
     let seat = Seat { invitation, ..seat_of(player, voice) };
-    let wire = player.wire;
-    let reason = stage::run(view, keys::role_of, move |screen: &art::Screen| play(screen, server, &seat))??;
-    match reason {
+    let end = stage::run(view, keys::role_of, move |screen: &art::Screen| play(screen, &target, &seat))??;
+    match end.reason {
         Reason::Left => Ok(()),
-        reason => Err(words_for(reason, wire).into()),
+        _ => Err(end.words.into()),
     }
 }
 
@@ -183,31 +173,39 @@ fn seat_of(player: &Player, voice: Voice) -> Seat {
 }
 
 fn spawn_bot(
-    server: SocketAddr,
+    server: Target,
     wire: Format,
     link: Option<LinkConfig>,
     seconds: Option<u64>,
     voice: Voice,
     prefix: String,
-) -> thread::JoinHandle<Outcome<Reason>> {
+) -> thread::JoinHandle<Outcome<End>> {
     let (hand, name, timeout, invitation) = (Hand::Bot, None, 10, String::new());
     let seat = Seat { wire, hand, name, link, seconds, timeout, voice, prefix, invitation };
     thread::spawn(move || {
         let view = Some(stage::Kind::None);
-        stage::run(view, keys::role_of, move |screen: &art::Screen| play(screen, server, &seat))?
+        stage::run(view, keys::role_of, move |screen: &art::Screen| play(screen, &server, &seat))?
     })
 }
 
-fn bots(clients: u8, seconds: u64, wire: Format, link: Option<LinkConfig>, seed: u32, json: bool) -> Outcome {
+fn bots(
+    clients: u8,
+    seconds: u64,
+    wire: Format,
+    link: Option<LinkConfig>,
+    bare: bool,
+    seed: u32,
+    json: bool,
+) -> Outcome {
     let voice = if json { Voice::Json } else { Voice::Words };
-    let udp = bound(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
-    let addr = udp.local_addr();
+    let connection = host(&Access { bare, ..Access::default() }, ([127, 0, 0, 1], 0).into())?;
+    let target = Target::here(&connection)?;
     let stop = Arc::new(AtomicBool::new(false));
     let seconds_served = Some(seconds + 10);
     let service = Service { wire, seconds: seconds_served, timeout: 10, per_source: SEATS, seed, voice };
-    let serving = serve_in_thread(udp, service, &stop);
+    let serving = serve_in_thread(connection, service, &stop);
     let playing: Vec<_> = (1..=clients)
-        .map(|n| spawn_bot(addr, wire, link, Some(seconds), voice, format!("bot {n}: ")))
+        .map(|n| spawn_bot(target.clone(), wire, link, Some(seconds), voice, format!("bot {n}: ")))
         .collect();
     let mut ended = Vec::new();
     for bot in playing {
@@ -215,8 +213,8 @@ fn bots(clients: u8, seconds: u64, wire: Format, link: Option<LinkConfig>, seed:
     }
     stop.store(true, Ordering::Relaxed);
     serving.join().map_err(|_| "the server has panicked")??;
-    match ended.into_iter().find(|reason| *reason != Reason::Left) {
-        Some(reason) => Err(words_for(reason, wire).into()),
+    match ended.into_iter().find(|end| end.reason != Reason::Left) {
+        Some(end) => Err(end.words.into()),
         None => Ok(()),
     }
 }

@@ -1,17 +1,14 @@
 //! The title: play alone or with bots, join a server, quit. A menu of the stage, without a screen.
 
-use std::net::SocketAddr;
-
-use stage::address;
 use stage::menu::{Act, Field, Item, Menu, Note, Told, Value};
 
-use crate::cli::PORT;
 use crate::keys::LINES;
+use crate::play::Target;
 
 /// Bots that may play along.
 const MAX_BOTS: usize = 3;
-/// The longest address, an IPv6 one with its port, and some more.
-const ADDRESS_LETTERS: usize = 60;
+/// The longest invite, and some more.
+const SERVER_LETTERS: usize = 600;
 
 /// Something that the program is to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +17,7 @@ pub enum Deed {
     Play {
         bots: u8,
     },
-    Join(SocketAddr),
+    Join(Target),
     Quit,
 }
 
@@ -28,6 +25,7 @@ pub enum Deed {
 #[derive(Clone, Debug)]
 pub struct Title {
     menu: Menu,
+    is_bare: bool,
 }
 
 const PLAY: usize = 0;
@@ -36,19 +34,24 @@ const SERVER: usize = 2;
 const JOIN: usize = 3;
 
 impl Title {
-    pub fn new(bots: u8) -> Self {
+    /// With `is_bare` servers are named by their address instead of their invite.
+    pub fn new(bots: u8, is_bare: bool) -> Self {
         let counts: Vec<String> = (0..=MAX_BOTS).map(|count| count.to_string()).collect();
         let bots = Value::Choice { options: counts, at: usize::from(bots).min(MAX_BOTS) };
-        let server = Value::Text(Field::new("", ADDRESS_LETTERS).without_spaces());
+        let server = Value::Text(Field::new("", SERVER_LETTERS).without_spaces());
         let items = vec![
             Item::pick("Play").with_hint("a server of your own, which others can join"),
             Item::new("Bots", bots).with_hint("bots that play along with you"),
-            Item::new("Server", server).with_hint("the address of another's server"),
+            Item::new("Server", server).with_hint(if is_bare {
+                "the address of another's server"
+            } else {
+                "paste the invite of another's server"
+            }),
             Item::pick("Join"),
             Item::pick("Quit"),
         ];
         let menu = Menu::new("Arcade", items).with_footer("arrows choose and change, enter picks");
-        let mut title = Self { menu };
+        let mut title = Self { menu, is_bare };
         title.tell(None);
         title
     }
@@ -71,11 +74,12 @@ impl Title {
             Told::Picked(PLAY) => {
                 return Some(Deed::Play { bots: self.menu.items[BOTS].value.number() as u8 });
             }
-            Told::Picked(SERVER | JOIN) => match address::resolve(self.menu.items[SERVER].value.text(), PORT)
-            {
-                Ok(server) => return Some(Deed::Join(server)),
-                Err(text) => self.tell(Some(text)),
-            },
+            Told::Picked(SERVER | JOIN) => {
+                match Target::read(self.menu.items[SERVER].value.text(), self.is_bare) {
+                    Ok(target) => return Some(Deed::Join(target)),
+                    Err(text) => self.tell(Some(text)),
+                }
+            }
             Told::Picked(_) => return Some(Deed::Quit),
         }
         None

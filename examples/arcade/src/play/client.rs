@@ -1,18 +1,16 @@
-//! A player or a bot over UDP.
+//! A player or a bot.
 
-use super::{Outcome, Voice, bot, entropy};
+use super::{Outcome, Target, Voice, bot, entropy, words_for};
 use crate::art::{Note, Panel, Picture, Screen};
 use crate::cli::Format;
 use crate::game::Arcade;
 use crate::keys;
 use crate::scene::Scene;
 use crate::sound;
+use rebout::Connection;
 use rebout::authority::{Client, ClientConfig, ClientEvent, Command, PlayerName, Reason};
 use rebout::net::link::LinkConfig;
-use rebout::net::relay::Relay;
-use rebout::net::udp::UdpDriver;
 use stage::{Hands, Key};
-use std::net::SocketAddr;
 use std::time::Duration;
 
 /// How long the end of a connection is shown, unless a key is pressed.
@@ -20,6 +18,8 @@ const SHOWN_FOR: Duration = Duration::from_secs(8);
 
 /// Frames for which the keys are explained at the start.
 const HINT_FRAMES: u32 = 420;
+
+const INVITE_LETTERS_A_LINE: usize = 40;
 
 /// Who holds the controls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,22 +40,30 @@ pub struct Seat {
     pub voice: Voice,
     /// Said before each line, to tell bots apart.
     pub prefix: String,
-    /// Where others can join, shown to a player who has started the server too.
+    /// The text by which others join, for a player who has started the server too.
     pub invitation: String,
 }
 
+/// The end of a game: the reason, and words for the player.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct End {
+    pub reason: Reason,
+    pub words: String,
+}
+
 /// Plays until the connection is over, and returns why.
-pub fn play(screen: &Screen, server: SocketAddr, seat: &Seat) -> Outcome<Reason> {
-    let relay = seat.link.map(|link| Relay::start(any_port(server), server, link, entropy())).transpose()?;
-    let server = relay.as_ref().map_or(server, Relay::addr);
-    let mut udp = UdpDriver::bind(any_port(server))?;
+pub fn play(screen: &Screen, target: &Target, seat: &Seat) -> Outcome<End> {
+    let (mut connection, _relay) = super::join(target, seat.link)?;
     let mut config = ClientConfig::new(entropy());
-    (config.wire, config.timeout) = (seat.wire.wire(), Duration::from_secs(seat.timeout));
+    let timeout = Duration::from_secs(seat.timeout);
+    (config.wire, config.timeout, config.join_timeout) = (seat.wire.wire(), timeout, timeout);
     config.name = seat.name.unwrap_or(PlayerName::DEFAULT);
-    let client = Client::join(config, server)?;
-    let end = seat.seconds.map(|seconds| udp.now() + Duration::from_secs(seconds));
+    let client = connection.client(config)?;
+    let begun = connection.now();
+    let end = seat.seconds.map(|seconds| begun + Duration::from_secs(seconds));
     let mut game = Game {
         client,
+        joining: connection.progress(),
         screen,
         seat,
         scene: Scene::default(),
@@ -64,24 +72,28 @@ pub fn play(screen: &Screen, server: SocketAddr, seat: &Seat) -> Outcome<Reason>
         net: false,
         left: None,
         most_ships: 0,
+        invites: false,
     };
     screen.sound().music(Some(sound::MUSIC));
     let world = Arcade::new(1);
     loop {
         let due = game.client.next_frame_at();
-        udp.run_until(&mut game.client, due)?;
-        let now = udp.now();
+        let now = connection.run_until(&mut game.client, due)?;
         let hands = screen.hands();
         let command = game.command(&hands);
         game.client.advance(now, &world, command);
-        udp.flush(&mut game.client)?;
+        connection.flush(&mut game.client)?;
         if let Some(reason) = game.hear() {
-            udp.close(&mut game.client, Duration::from_secs(1))?;
+            connection.close(&mut game.client, Duration::from_secs(1))?;
             game.report(reason);
+            let words = words_for(reason, seat.wire, &connection, now - begun);
             if reason != Reason::Left {
-                game.show_end(reason);
+                game.show_end(&words);
             }
-            return Ok(reason);
+            return Ok(End { reason, words });
+        }
+        if game.client.id().is_none() {
+            game.await_server(&connection)?;
         }
         game.show();
         let leaves =
@@ -104,9 +116,24 @@ struct Game<'a> {
     left: Option<(u8, u16)>,
     /// The most ships that were seen at once: bots leave one after the other.
     most_ships: usize,
+    /// How far the way to the server is found.
+    joining: String,
+    /// Whether the invite is shown.
+    invites: bool,
 }
 
 impl Game<'_> {
+    /// Notes how far the connection is; an error once it is certain that there is no way.
+    fn await_server(&mut self, connection: &Connection) -> Outcome {
+        if let Some(error) = connection.failure() {
+            return Err(error.into());
+        }
+        if self.screen.is_seen() {
+            self.joining = connection.progress();
+        }
+        Ok(())
+    }
+
     fn command(&mut self, hands: &Hands) -> Command {
         for key in &hands.presses {
             match key {
@@ -114,6 +141,10 @@ impl Game<'_> {
                 Key::Char('r') => self.raw = !self.raw,
                 Key::Char('n') | Key::F(1) => self.net = !self.net,
                 Key::Char('m') => _ = self.screen.sound().toggle_mute(),
+                Key::Char('i') if !self.seat.invitation.is_empty() => {
+                    self.invites = !self.invites;
+                    self.screen.copy(&self.seat.invitation);
+                }
                 _ => {}
             }
         }
@@ -148,20 +179,21 @@ impl Game<'_> {
         }
         self.left = self.left.and_then(|(id, frames)| Some((id, frames.checked_sub(1)?)));
         if self.screen.is_seen() {
-            self.screen.show(&self.picture(None));
+            let panel = self.invites.then(|| invitation(&self.seat.invitation));
+            self.screen.show(&self.picture(panel));
         }
     }
 
     fn picture(&self, panel: Option<Panel>) -> Picture {
         let note = match (self.left, self.client.frame()) {
             _ if panel.is_some() => None,
-            (_, None) => Some(Note::calm("joining the server")),
+            (_, None) => Some(Note::calm(&self.joining)),
             (Some((id, _)), _) => Some(Note::warning(&format!("player {id} has left"))),
             _ if self.scene.own.and_then(|own| self.scene.lives_of(own)) == Some(0) => {
                 Some(Note::calm("you are out until the next level"))
             }
             _ if self.scene.phase == crate::game::Phase::Intro && !self.seat.invitation.is_empty() => {
-                Some(Note::calm(&self.seat.invitation))
+                Some(Note::calm("i shows the invite by which others join"))
             }
             _ => None,
         };
@@ -189,11 +221,10 @@ impl Game<'_> {
     }
 
     /// Keeps the last picture with words about the end, until a key is pressed or nobody does.
-    fn show_end(&mut self, reason: Reason) {
-        let text = super::words_for(reason, self.seat.wire);
+    fn show_end(&mut self, words: &str) {
         let panel = Panel {
             title: "The game is over".to_owned(),
-            lines: vec![text],
+            lines: vec![words.to_owned()],
             footer: "any key leaves".to_owned(),
         };
         let picture = self.picture(Some(panel));
@@ -239,11 +270,12 @@ impl Game<'_> {
     }
 }
 
-/// A free port on this machine, on the loopback where the server is.
-fn any_port(server: SocketAddr) -> SocketAddr {
-    match (server.ip().is_loopback(), server) {
-        (true, _) => SocketAddr::new(server.ip(), 0),
-        (false, SocketAddr::V4(_)) => SocketAddr::from(([0, 0, 0, 0], 0)),
-        (false, SocketAddr::V6(_)) => SocketAddr::from(([0_u16; 8], 0)),
+/// The invite in lines that fit, for those who cannot paste.
+fn invitation(text: &str) -> Panel {
+    let letters: Vec<char> = text.chars().collect();
+    Panel {
+        title: "Others join by this invite".to_owned(),
+        lines: letters.chunks(INVITE_LETTERS_A_LINE).map(|line| line.iter().collect()).collect(),
+        footer: "it is on its way to your clipboard; i hides it".to_owned(),
     }
 }

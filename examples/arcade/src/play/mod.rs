@@ -1,20 +1,24 @@
-//! A server and its players over UDP.
+//! A server and its players.
 
 mod bot;
 mod client;
+mod connect;
 mod serve;
 
 pub use bot::bot;
-pub use client::{Hand, Seat, play};
+pub use client::{End, Hand, Seat, play};
+pub use connect::{Target, host, join};
 pub use serve::{SEATS, Service, serve};
 
 use crate::cli::Format;
+use rebout::Connection;
 use rebout::authority::Reason;
 use std::collections::hash_map::RandomState;
 use std::error::Error;
 use std::fmt::Write as _;
 use std::hash::{BuildHasher, Hasher};
 use std::io::Write as _;
+use std::time::Duration;
 
 /// The result of anything that can fail with words for the player.
 pub type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
@@ -55,12 +59,21 @@ impl Voice {
     }
 }
 
-/// Words for the end of a connection, with what the player can do about it.
-pub fn words_for(reason: Reason, wire: Format) -> String {
+/// Words for the end of a game, with what the player can do about it. `waited` is how long an answer was waited for.
+fn words_for(reason: Reason, wire: Format, connection: &Connection, waited: Duration) -> String {
     let other = if wire == Format::Rtype { Format::Game } else { Format::Rtype };
     match reason {
+        Reason::NoAnswer if connection.is_encrypted() && connection.stats().connections == 0 => {
+            connection.no_answer(waited).to_string()
+        }
+        Reason::NoAnswer if connection.is_encrypted() => format!(
+            "the server is there, but it speaks another wire than {}: try --wire {}",
+            wire.name(),
+            other.name()
+        ),
         Reason::NoAnswer => format!(
-            "{reason} It may also speak another wire than {}: try --wire {}",
+            "{reason} It may also speak another wire than {}: try --wire {}. A server that encrypts is joined by its invite, \
+             without --bare",
             wire.name(),
             other.name()
         ),

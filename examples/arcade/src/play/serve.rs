@@ -1,10 +1,10 @@
-//! The server over UDP.
+//! The server.
 
 use super::{Outcome, Voice, entropy};
 use crate::cli::Format;
 use crate::game::Arcade;
+use rebout::Connection;
 use rebout::authority::{Server, ServerConfig, ServerEvent};
-use rebout::net::udp::UdpDriver;
 use std::time::Duration;
 
 /// The most players.
@@ -22,27 +22,28 @@ pub struct Service {
 }
 
 /// Serves until its time is over or `stopped` says so, and tells everybody.
-pub fn serve(mut udp: UdpDriver, service: &Service, stopped: impl Fn() -> bool) -> Outcome {
+pub fn serve(mut connection: Connection, service: &Service, stopped: impl Fn() -> bool) -> Outcome {
     let Service { wire, voice, .. } = *service;
     let mut config = ServerConfig::new(entropy());
     (config.wire, config.max_clients) = (wire.wire(), SEATS);
     config.max_clients_per_source = service.per_source;
     (config.timeout, config.seed) = (Duration::from_secs(service.timeout), service.seed);
     let (mut server, mut world) = (Server::new(config)?, Arcade::new(service.seed));
-    let addr = udp.local_addr();
-    let fields = [("address", addr.to_string()), ("wire", wire.name().to_owned())];
-    voice.say("serving", &fields, &format!("the arcade is open: join {addr} --wire {}", wire.name()));
-    let end = service.seconds.map(|seconds| udp.now() + Duration::from_secs(seconds));
-    while end.is_none_or(|end| udp.now() < end) && !stopped() {
+    let text = connection.share().to_owned();
+    let (name, bare) = if connection.is_encrypted() { ("invite", "") } else { ("address", " --bare") };
+    let words = format!("the arcade is open: join {text}{bare} --wire {}", wire.name());
+    voice.say("serving", &[(name, text), ("wire", wire.name().to_owned())], &words);
+    let end = service.seconds.map(|seconds| connection.now() + Duration::from_secs(seconds));
+    while end.is_none_or(|end| connection.now() < end) && !stopped() {
         let due = server.next_frame_at();
-        udp.run_until(&mut server, due)?;
-        server.advance(udp.now(), &mut world);
-        udp.flush(&mut server)?;
-        tell(&mut server, voice);
+        connection.run_until(&mut server, due)?;
+        server.advance(connection.now(), &mut world);
+        connection.flush(&mut server)?;
+        tell(&mut server, &connection, voice);
     }
-    server.shutdown(udp.now(), &mut world);
-    tell(&mut server, voice);
-    udp.close(&mut server, Duration::from_secs(2))?;
+    server.shutdown(connection.now(), &mut world);
+    tell(&mut server, &connection, voice);
+    connection.close(&mut server, Duration::from_secs(2))?;
     let fields = [
         ("frames", server.stats().frames.to_string()),
         ("level", world.level().to_string()),
@@ -54,10 +55,11 @@ pub fn serve(mut udp: UdpDriver, service: &Service, stopped: impl Fn() -> bool) 
 }
 
 /// Says who came and who went.
-fn tell(server: &mut Server, voice: Voice) {
+fn tell(server: &mut Server, connection: &Connection, voice: Voice) {
     while let Some(event) = server.poll_event() {
         match event {
             ServerEvent::Joined { id, addr } => {
+                let addr = connection.peer(addr).addr.unwrap_or(addr);
                 let fields = [("id", id.to_string()), ("address", addr.to_string())];
                 voice.say("joined", &fields, &format!("player {id} joined from {addr}"));
             }

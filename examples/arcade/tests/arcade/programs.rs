@@ -1,5 +1,5 @@
-//! The arcade as programs: real processes over UDP, a player killed, a server killed, a full server, the wrong wire, and
-//! words that a player understands.
+//! The arcade as programs: real processes over UDP, by invite and bare, a player killed, a server killed, a full server, the
+//! wrong wire, and words that a player understands.
 
 use std::process::Command;
 use support::program::{Running, example};
@@ -11,12 +11,12 @@ fn start(args: &str) -> Running {
     Running::start(&mut command)
 }
 
-/// A server on a free port, and its address.
+/// A server on a free port, and its invite, or its address if it is bare.
 fn server(args: &str) -> (Running, String) {
     let mut server = start(&format!("serve --bind 127.0.0.1:0 {args}"));
     let line = server.line();
-    let address = line.strip_prefix("the arcade is open: join ").expect("an address");
-    (server, address.split(' ').next().expect("an address").to_owned())
+    let text = line.strip_prefix("the arcade is open: join ").expect("an invite");
+    (server, text.split(' ').next().expect("an invite").to_owned())
 }
 
 fn joined(player: &mut Running) -> String {
@@ -44,13 +44,13 @@ fn a_player_that_is_killed_is_missed_at_once_where_packets_are_acknowledged() {
             "rtype" => (60, "does not answer any more"),
             _ => (2, "was not heard of any more"),
         };
-        let (mut server, address) = server(&format!("--seconds 60 --timeout {timeout} --wire {wire}"));
-        let mut player = start(&format!("join {address} {UNSEEN} --wire {wire}"));
+        let (mut server, invite) = server(&format!("--seconds 60 --timeout {timeout} --wire {wire}"));
+        let mut player = start(&format!("join {invite} {UNSEEN} --wire {wire}"));
         let id = joined(&mut player);
         assert!(server.line().starts_with(&format!("player {id} joined from 127.0.0.1:")));
         player.kill();
         assert_eq!(server.line(), format!("player {id} {words}"));
-        let mut next = start(&format!("join {address} {UNSEEN} --wire {wire}"));
+        let mut next = start(&format!("join {invite} {UNSEEN} --wire {wire}"));
         joined(&mut next);
         assert!(server.line().contains(" joined from "));
         next.ask_to_end();
@@ -62,8 +62,8 @@ fn a_player_that_is_killed_is_missed_at_once_where_packets_are_acknowledged() {
 #[test]
 fn a_server_that_is_killed_is_lost_and_the_player_is_told_so() {
     on_both_wires(|wire| {
-        let (mut server, address) = server(&format!("--seconds 60 --wire {wire}"));
-        let mut player = start(&format!("join {address} {UNSEEN} --wire {wire} --timeout 2"));
+        let (mut server, invite) = server(&format!("--seconds 60 --wire {wire}"));
+        let mut player = start(&format!("join {invite} {UNSEEN} --wire {wire} --timeout 2"));
         joined(&mut player);
         server.kill();
         assert!(player.line().starts_with("the connection to the server was lost: "));
@@ -76,8 +76,8 @@ fn a_server_that_is_killed_is_lost_and_the_player_is_told_so() {
 #[test]
 fn a_server_that_closes_says_so() {
     for (wire, words) in [("rtype", "the server has ended the game"), ("game", "the server was shut down")] {
-        let (mut server, address) = server(&format!("--wire {wire}"));
-        let mut player = start(&format!("join {address} {UNSEEN} --wire {wire}"));
+        let (mut server, invite) = server(&format!("--wire {wire}"));
+        let mut player = start(&format!("join {invite} {UNSEEN} --wire {wire}"));
         joined(&mut player);
         assert!(server.line().contains(" joined from "));
         server.ask_to_end();
@@ -97,37 +97,84 @@ fn a_server_closes_when_its_time_is_over() {
 #[test]
 fn a_fifth_player_is_told_that_the_server_is_full() {
     for wire in ["rtype", "game"] {
-        let (mut server, address) = server(&format!("--seconds 60 --wire {wire}"));
+        let (mut server, invite) = server(&format!("--seconds 60 --wire {wire}"));
         let mut players: Vec<Running> =
-            (0..4).map(|_| start(&format!("join {address} {UNSEEN} --wire {wire}"))).collect();
+            (0..4).map(|_| start(&format!("join {invite} {UNSEEN} --wire {wire}"))).collect();
         players.iter_mut().for_each(|player| {
             joined(player);
         });
         (0..4).for_each(|_| assert!(server.line().contains(" joined from ")));
-        let (_, code, error) = start(&format!("join {address} {UNSEEN} --wire {wire}")).end();
+        let (_, code, error) = start(&format!("join {invite} {UNSEEN} --wire {wire}")).end();
         assert_eq!(code, Some(1));
         assert!(error.starts_with("arcade: the server is full"), "{error}");
     }
 }
 
 #[test]
-fn where_nobody_answers_or_on_the_wrong_wire_the_player_is_told_what_to_try() {
-    let (_server, address) = server("--seconds 60 --wire game");
-    let (_rtype, rtype_address) = server("--seconds 60 --wire rtype");
-    // All at once, because each of them waits for an answer.
-    let players =
-        ["127.0.0.1:9", &address].map(|address| start(&format!("join {address} {UNSEEN} --wire rtype")));
-    let on_rtype = start(&format!("join {rtype_address} {UNSEEN} --wire game --timeout 1"));
-    for player in players {
+fn bare_server_is_joined_by_its_address() {
+    on_both_wires(|wire| {
+        let (mut server, address) = server(&format!("--bare --seconds 60 --wire {wire}"));
+        assert!(address.starts_with("127.0.0.1:"), "{address}");
+        let mut player = start(&format!("join {address} --bare {UNSEEN} --wire {wire}"));
+        let id = joined(&mut player);
+        assert!(server.line().starts_with(&format!("player {id} joined from 127.0.0.1:")));
+    });
+}
+
+/// A rendezvous at a free port of this machine until the process ends, and its address.
+fn rendezvous() -> String {
+    use rebout::rendezvous::{Server, ServerConfig};
+    let mut udp = rebout::net::udp::UdpDriver::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = udp.local_addr().to_string();
+    std::thread::spawn(move || {
+        let mut server = Server::new(ServerConfig::default(), rebout::seal::Randomness::System).unwrap();
+        loop {
+            let deadline = udp.now() + std::time::Duration::from_secs(1);
+            udp.run_until(&mut server, deadline).unwrap();
+        }
+    });
+    address
+}
+
+#[test]
+fn players_meet_the_server_at_a_rendezvous() {
+    let (mut server, invite) = server(&format!("--rendezvous {} --seconds 60", rendezvous()));
+    let mut player = start(&format!("join {invite} {UNSEEN}"));
+    let id = joined(&mut player);
+    assert!(server.line().starts_with(&format!("player {id} joined from 127.0.0.1:")));
+}
+
+/// All at once, because each of them waits for an answer.
+#[test]
+fn without_an_answer_the_player_is_told_what_to_try() {
+    let (mut closed, gone) = server("--seconds 0 --wire rtype");
+    assert!(closed.line().starts_with("the arcade is closed"));
+    let (_game, on_game) = server("--seconds 60 --wire game");
+    let (_rtype, on_rtype) = server("--seconds 60 --wire rtype");
+    let (_bare, bare) = server("--seconds 60 --bare --wire game");
+    let wire = |name: &str, other: &str| {
+        format!("arcade: the server is there, but it speaks another wire than {name}: try --wire {other}\n")
+    };
+    let nobody = "arcade: the server does not answer: is it running, and is the address right? It may also speak another \
+                  wire than rtype: try --wire game. A server that encrypts is joined by its invite, without --bare\n";
+    let cases = [
+        (format!("{gone} --timeout 1"), "arcade: No answer at 127.0.0.1:".to_owned()),
+        (format!("{on_game} --wire rtype"), wire("rtype", "game")),
+        (format!("{on_rtype} --wire game --timeout 2"), wire("game", "rtype")),
+        (format!("{bare} --bare --wire rtype"), nobody.to_owned()),
+        ("127.0.0.1:9 --bare".to_owned(), nobody.to_owned()),
+        (
+            "127.0.0.1:9".to_owned(),
+            "arcade: '127.0.0.1:9' is no invite, which begins with rebout:1:".to_owned(),
+        ),
+        (gone[..60].to_owned(), "arcade: the invite ".to_owned()),
+    ];
+    let players = cases.map(|(args, words)| (start(&format!("join {args} {UNSEEN}")), args, words));
+    for (player, args, words) in players {
         let (_, code, error) = player.end();
-        assert_eq!(code, Some(1));
-        let words = "arcade: the server does not answer: is it running, and is the address right? It may also speak another \
-                     wire than rtype: try --wire game\n";
-        assert_eq!(error, words);
+        assert_eq!(code, Some(1), "{args}");
+        assert!(error.starts_with(&words), "{args}: {error}");
     }
-    let (_, code, error) = on_rtype.end();
-    assert_eq!(code, Some(1));
-    assert!(error.ends_with("another wire than game: try --wire rtype\n"), "{error}");
 }
 
 #[test]

@@ -1,0 +1,55 @@
+//! The connections of a server and of a player: by invite, through a rendezvous, or bare.
+
+use crate::{Outcome, entropy};
+use rebout::net::link::LinkConfig;
+use rebout::net::relay::Relay;
+use rebout::{ConnectOptions, Connection, Invite};
+use std::net::{Ipv4Addr, SocketAddr};
+
+/// The server that a player joins.
+#[derive(Clone)]
+pub(crate) struct Target {
+    /// Its invite, or its address if it is bare.
+    pub(crate) text: String,
+    pub(crate) is_bare: bool,
+}
+
+impl Target {
+    /// The same server behind a relay that behaves like a bad link.
+    fn behind(&self, link: LinkConfig) -> Outcome<(Self, Relay)> {
+        let start = |server| Relay::start((Ipv4Addr::LOCALHOST, 0).into(), server, link, entropy());
+        let (text, relay) = if self.is_bare {
+            let relay = start(self.text.parse()?)?;
+            (relay.addr().to_string(), relay)
+        } else {
+            let invite: Invite = self.text.parse()?;
+            let server = invite.addresses().first().ok_or("--link needs an invite without a rendezvous")?;
+            let relay = start(*server)?;
+            (Invite::new(*invite.key(), [relay.addr()])?.to_string(), relay)
+        };
+        Ok((Self { text, is_bare: self.is_bare }, relay))
+    }
+}
+
+fn options(is_bare: bool) -> ConnectOptions {
+    if is_bare { ConnectOptions::new().bare() } else { ConnectOptions::new() }
+}
+
+/// A connection that players can join.
+pub(crate) fn host(bind: SocketAddr, rendezvous: Option<&str>, is_bare: bool) -> Outcome<Connection> {
+    let options = options(is_bare).bind(bind);
+    let options = match rendezvous {
+        Some(server) => options.rendezvous(server),
+        None => options,
+    };
+    Ok(Connection::host(&options)?)
+}
+
+/// A connection to a server, and the relay that it runs through if the link is to be worse than it is.
+pub(crate) fn join(target: &Target, link: Option<LinkConfig>) -> Outcome<(Connection, Option<Relay>)> {
+    let (target, relay) = match link {
+        None => (target.clone(), None),
+        Some(link) => target.behind(link).map(|(target, relay)| (target, Some(relay)))?,
+    };
+    Ok((Connection::join(&options(target.is_bare), &target.text)?, relay))
+}
