@@ -285,7 +285,7 @@ impl RtypePacket<'_> {
                 writer.u16(y);
             }
             RtypePayload::EntityUpdate { id, x, y } => {
-                [id, x, y].into_iter().for_each(|value| writer.u16(value))
+                [id, x, y].into_iter().for_each(|value| writer.u16(value));
             }
             RtypePayload::EntityDestroy { id } => writer.u16(id),
             RtypePayload::HitEvent { id, damage } => {
