@@ -419,7 +419,7 @@ impl Player {
     /// How to connect, apart from whom a host lets in.
     pub fn connect(&self) -> ConnectOptions {
         let options = ConnectOptions::new().relay(self.relay.relay());
-        self.key_log.iter().fold(options, |options, file| options.log_keys_to(file))
+        self.key_log.iter().fold(options, ConnectOptions::log_keys_to)
     }
 }
 
