@@ -189,7 +189,7 @@ impl<D: Datagrams> Connection<D> {
 
     /// How long a joiner waits: longer than it wants to if a path has to be found first.
     fn join_timeout(&self, wanted: Duration) -> Duration {
-        if self.layers.is_by_hand() {
+        if self.layers.is_by_hand() && self.stats().found_after.is_none() {
             wanted.max(BY_HAND_TIMEOUT)
         } else if self.layers.has_paths() {
             wanted.max(SEARCH_TIMEOUT)

@@ -1,5 +1,6 @@
 //! Connections through a rendezvous, and by offer and answer.
 
+use crate::game::{Table, options};
 use crate::town::{Port, Silent, Town, addr, meet, pair, port};
 use core::time::Duration;
 use rebout::net::Driver;
@@ -123,6 +124,20 @@ fn offer_and_answer_connect_without_a_server() {
     host.take_answer(&answer).unwrap();
     meet(&town, &mut connections, &mut lobbies, LIMIT, || ()).unwrap();
     assert!(lobbies[1].agreed().unwrap().is_some());
+}
+
+#[test]
+fn rematch_after_a_match_by_hand_waits_a_minute() {
+    let by_hand = ConnectOptions::new().by_hand();
+    let mut table = Table::connected([options("Ada"), options("Bob")], &by_hand);
+    let answer = table.machines[1].online.share().to_owned();
+    table.machines[0].online.take_answer(&answer).unwrap();
+    table.run_to_the_end();
+    table.machines[1].finish = None;
+    assert!(table.machines[1].online.rematch());
+    table.run(|machines| machines[1].finish.is_some());
+    let text = table.machines[1].finish.as_ref().unwrap().to_string();
+    assert!(text.starts_with("No answer by the host within 60 s. The other player has left"), "{text}");
 }
 
 #[test]
