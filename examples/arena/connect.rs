@@ -1,5 +1,6 @@
 //! The connections of a server and of a player: by invite, through a rendezvous, or bare.
 
+use crate::serve::SEATS;
 use crate::{Outcome, entropy};
 use rebout::net::link::LinkConfig;
 use rebout::net::relay::Relay;
@@ -37,7 +38,7 @@ fn options(is_bare: bool) -> ConnectOptions {
 
 /// A connection that players can join.
 pub(crate) fn host(bind: SocketAddr, rendezvous: Option<&str>, is_bare: bool) -> Outcome<Connection> {
-    let options = options(is_bare).bind(bind);
+    let options = options(is_bare).bind(bind).guests(SEATS);
     let options = match rendezvous {
         Some(server) => options.rendezvous(server),
         None => options,

@@ -6,6 +6,9 @@ use rebout::Connection;
 use rebout::authority::{Server, ServerConfig, ServerEvent};
 use std::time::Duration;
 
+/// The most players.
+pub(crate) const SEATS: u8 = 32;
+
 /// How a server runs.
 #[derive(Clone, Copy)]
 pub(crate) struct Service {
@@ -19,6 +22,7 @@ pub(crate) struct Service {
 pub(crate) fn serve(mut connection: Connection, service: &Service, stopped: impl Fn() -> bool) -> Outcome {
     let Service { seconds, timeout, per_source, json } = *service;
     let mut config = ServerConfig::new(entropy());
+    config.max_clients = SEATS;
     (config.timeout, config.max_clients_per_source) = (Duration::from_secs(timeout), per_source);
     let (mut server, mut world) = (Server::new(config)?, Arena::new());
     let text = connection.share().to_owned();

@@ -122,7 +122,8 @@ impl<D: Datagrams> Guest<D> {
 
 /// A server at machine 0 of a town, by invite, and clients at all others.
 fn serve(town: &Shared, config: ServerConfig, rocks: u8, guests: usize) -> (Host<Port>, Vec<Guest<Port>>) {
-    let connection = Connection::host_on(&ConnectOptions::new(), port(town, 0), &[addr(0)]).unwrap();
+    let options = ConnectOptions::new().guests(config.max_clients);
+    let connection = Connection::host_on(&options, port(town, 0), &[addr(0)]).unwrap();
     let invite = connection.share().to_owned();
     let guest = |id| Guest::new(join(town, id, &invite), client_config(config.wire, id as u64));
     (Host::new(connection, config, rocks), (1..=guests).map(guest).collect())

@@ -1,6 +1,6 @@
 //! The connections of a server and of a player: by invite, through a rendezvous, or bare.
 
-use super::{Outcome, entropy};
+use super::{Outcome, SEATS, entropy};
 use crate::cli::{Access, PORT};
 use rebout::net::link::LinkConfig;
 use rebout::net::relay::Relay;
@@ -71,7 +71,7 @@ impl Target {
 /// # Errors
 /// If the port is taken, or an address, a name or a file cannot be used.
 pub fn host(access: &Access, bind: SocketAddr) -> Outcome<Connection> {
-    let mut options = ConnectOptions::new().bind(bind);
+    let mut options = ConnectOptions::new().bind(bind).guests(SEATS);
     if access.bare {
         options = options.bare();
     }
