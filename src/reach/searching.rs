@@ -35,7 +35,7 @@ impl Reach {
             self.heard(now, news, seal);
         }
         if self.relaying.run(now) {
-            self.relay_changed(now);
+            self.stats.allocations += u64::from(self.relaying.relayed().is_some());
         }
         self.post_init(now, seal);
         self.answer_guests(now, seal);
@@ -142,14 +142,6 @@ impl Reach {
         let shown: Vec<SocketAddr> =
             search.fallbacks().filter_map(|path| self.paths.shown(path, is_used)).collect();
         seal.set_fallbacks(search.shown, &shown);
-    }
-
-    /// Our address on the relay is another one.
-    fn relay_changed(&mut self, now: Duration) {
-        self.stats.allocations += u64::from(self.relaying.relayed().is_some());
-        for at in 0..self.searches.len() {
-            self.permit(now, at);
-        }
     }
 
     fn search(&mut self, now: Duration, seal: &mut Seal) {
