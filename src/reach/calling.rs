@@ -333,6 +333,33 @@ mod tests {
     }
 
     #[test]
+    fn guest_without_a_path_keeps_its_search_past_ten_seconds() {
+        let mut host = Host::new();
+        let shown = host.called(ms(0)).unwrap();
+        host.reach.work(ms(11_900), &mut host.seal);
+        assert_eq!(host.shown(), [shown], "its handshake is open for 12 s");
+        host.seal.offer_path(ms(11_900), shown, at("192.0.2.2:7000"), ms(20));
+        host.reach.work(ms(11_900), &mut host.seal);
+        host.reach.work(ms(21_899), &mut host.seal);
+        assert_eq!(host.shown(), [shown]);
+        host.reach.work(ms(21_900), &mut host.seal);
+        assert_eq!(host.shown(), [], "it was connected, and nothing was opened for ten seconds");
+    }
+
+    #[test]
+    fn own_addresses_restart_a_search_once_a_second() {
+        let mut host = Host::new();
+        let shown = host.called(ms(0)).unwrap();
+        host.seal.offer_path(ms(0), shown, at("192.0.2.2:7000"), ms(20));
+        let mut searches = |now, port| {
+            host.reach.set_addresses([at(&format!("192.0.2.1:{port}"))]);
+            host.reach.work(ms(now), &mut host.seal);
+            host.reach.stats.searches
+        };
+        assert_eq!([searches(1_000, 1), searches(1_999, 2), searches(2_000, 2)], [2, 2, 3]);
+    }
+
+    #[test]
     fn own_servers_are_no_candidates_of_a_peer() {
         let mut host = Host::new();
         let named = Letter {
@@ -350,6 +377,8 @@ mod tests {
         let mut host = Host::new();
         (0..1_000).for_each(|_| host.reach.push(at(SERVER), vec![0]));
         assert_eq!((host.reach.out.len(), host.reach.stats.overhead_bytes), (128, 128));
+        host.reach.deadline = None;
+        assert_eq!(host.reach.poll_timeout(), Some(ms(0)), "they are to be sent");
     }
 
     #[test]
@@ -375,6 +404,13 @@ mod tests {
         assert_eq!(host.reach.waiting.idle_since, Some(ms(1_000)));
         host.called(ms(2_000));
         host.reach.rest(ms(3_000));
+        assert_eq!(host.reach.waiting.idle_since, None);
+        // A guest that waits for our relay is a guest too.
+        host.reach.searches.clear();
+        host.reach.rest(ms(4_000));
+        let (number, shown, letter) = (1, at("192.0.2.77:7"), letter(0));
+        host.reach.waiting.guests.push(Guest { number, shown, letter, since: ms(5_000) });
+        host.reach.rest(ms(5_000));
         assert_eq!(host.reach.waiting.idle_since, None);
     }
 }

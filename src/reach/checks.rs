@@ -34,6 +34,7 @@ struct Checked {
     path: Path,
     /// Whether a check of the peer came on it before any of ours was sent there.
     discovered: bool,
+    /// The checks that were sent on it, which are bounded until one is answered.
     sent: u8,
     /// The round trip of the newest check that was answered, and when that was.
     round_trip: Option<Duration>,
@@ -220,7 +221,6 @@ impl Checks {
         if let Some(checked) = self.entry(path) {
             checked.round_trip = Some(now.saturating_sub(sent.at));
             checked.answered_at = now;
-            checked.sent = 0;
         }
         true
     }
@@ -423,6 +423,21 @@ mod tests {
         assert_eq!(chosen(&two), Some(paths[1]), "the newest choice");
         assert!(two.note_request(paths[0], true));
         assert_eq!(chosen(&two), Some(paths[1]));
+    }
+
+    #[test]
+    fn checking_anew_forgets_the_choice_of_before() {
+        let [mut one, _] = pair();
+        let path = from(ADDRS[1]);
+        let answered = |one: &mut Checks| {
+            assert!(one.note_request(path, false));
+            one.entry(path).unwrap().round_trip = Some(PACE);
+            one.chosen()
+        };
+        one.nominated = Some(path);
+        assert_eq!(answered(&mut one), Some((path, PACE)));
+        one.again();
+        assert_eq!(answered(&mut one), None, "the agent chooses again");
     }
 
     #[test]

@@ -277,6 +277,18 @@ mod tests {
     }
 
     #[test]
+    fn allocation_that_failed_is_asked_for_again() {
+        let (mut relaying, mut relay) = (Relaying::default(), Liar::new(1));
+        relaying.set_credentials(credentials());
+        relaying.ask(ms(0), ID);
+        run(&mut relaying, &mut relay, 0..6_000, None);
+        assert!(!relaying.is_asking() && relaying.relayed().is_none());
+        relaying.ask(ms(6_000), ID);
+        assert_eq!(run(&mut relaying, &mut relay, 6_000..7_000, Some(PORTS[0])), 1);
+        assert_eq!(relaying.relayed(), relayed(PORTS[0]));
+    }
+
+    #[test]
     fn a_fresh_allocation_may_be_on_another_server() {
         let (mut relaying, _) = made();
         let other = SocketAddr::from(([10, 0, 0, 2], 3478));

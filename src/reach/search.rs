@@ -468,6 +468,11 @@ mod tests {
         assert!(doubts(0, true) && !doubts(1_999, true) && doubts(2_000, true));
         assert!(!doubts(2_100, false));
         assert!(doubts(2_200, true), "another silence");
+        // A path that the seal has left is no silence, and is doubted less often.
+        let search = &mut two.searches[1];
+        search.offered_as = Some((at(ADDRS[0]), Duration::ZERO));
+        let doubted: Vec<u32> = (0..12_000).filter(|ms| search.doubts(MS * *ms, false, None)).collect();
+        assert_eq!(doubted, [500, 10_500]);
     }
 
     #[test]
@@ -493,6 +498,22 @@ mod tests {
     }
 
     #[test]
+    fn fallback_through_our_relay_leads_to_where_the_peer_was_seen() {
+        let mut two = Two::new(ADDRS);
+        let (peer, seen) = (two.letter(1), Candidate { kind: Kind::Reflexive, addr: at("192.0.2.9:9") });
+        let through = |remote| Path { relayed: true, remote };
+        for named in [vec![host(ADDRS[1])], vec![host(ADDRS[1]), seen]] {
+            let remote = named.last().unwrap().addr;
+            two.searches[0].begin(&peer, &named);
+            // Both have answered a check in the search before this one.
+            let proven = |remote| Some((through(remote), two.now));
+            two.searches[0].fallbacks = [proven(at(ADDRS[1])), proven(seen.addr), None];
+            two.searches[0].find_fallbacks(two.now, true, true);
+            assert_eq!(two.searches[0].fallbacks().collect::<Vec<_>>(), [through(remote)]);
+        }
+    }
+
+    #[test]
     fn a_peer_that_wants_no_relay_has_no_fallbacks() {
         let mut two = Two::new(ADDRS);
         two.begin();
@@ -502,5 +523,8 @@ mod tests {
         two.run(500 * MS);
         assert!(two.searches[0].checks.answered_at(path(ADDRS[1])).is_some());
         assert!(!two.searches[0].find_fallbacks(two.now, true, true));
+        two.searches[0].fallbacks[1] = Some((Path { relayed: true, ..path(ADDRS[1]) }, two.now));
+        assert!(two.searches[0].find_fallbacks(two.now, true, true), "through our relay neither");
+        assert_eq!(two.searches[0].fallbacks().count(), 0);
     }
 }

@@ -1,10 +1,12 @@
 //! The relay: who may use it, what it costs, and how it saves a match whose router forgets.
 
-use super::town::{HOST, JOINER, Plan, Router, Town, ms, relay_addr, rendezvous_addr};
+use super::town::{HOST, JOINER, Plan, RELAY, Router, Town, ms, relay_addr, rendezvous_addr};
 use core::time::Duration;
 use rebout::Event;
 use rebout::lab::sim::Recording;
 use rebout::reach::{NoWay, Progress, Relay};
+
+const ALLOCATE: [u8; 2] = [0x00, 0x03];
 
 /// Everything that the players were told besides the verdict and the delay that was measured.
 pub(super) fn events(town: &Town) -> Vec<(Duration, Event)> {
@@ -209,6 +211,26 @@ fn a_joiner_asks_for_no_allocation_when_its_host_is_gone() {
     town.run_for(ms(15_000));
     town.world.network_mut().record(Recording::Full);
     town.run_for(ms(60_000));
-    let asked = town.said(JOINER).filter(|entry| entry.datagram.starts_with(&[0x00, 0x03])).count();
+    let asked = town.said(JOINER).filter(|entry| entry.datagram.starts_with(&ALLOCATE)).count();
     assert_eq!(asked, 0);
+}
+
+#[test]
+fn relay_that_carries_the_match_is_not_called_lost() {
+    let mut town = Town::new(Plan { frames: 6_000, ..Plan::new(Router::Symmetric, Router::Symmetric) });
+    town.begin();
+    town.run_for(ms(2_000));
+    // After a short silence both players ask for fresh allocations, and get no answer to that.
+    let now = town.world.now();
+    for id in [HOST, JOINER] {
+        town.world.network_mut().lose(id, u32::MAX, |datagram| datagram.starts_with(&ALLOCATE));
+        town.world.network_mut().cut_both(id, RELAY, now, now + ms(800));
+    }
+    town.run_for(ms(8_000));
+    for id in [HOST, JOINER] {
+        let told = town.player(id).told.iter().filter(|(at, _)| *at > now);
+        let others = told.filter(|(_, progress)| !matches!(progress, Progress::ThroughRelay { .. }));
+        assert_eq!(others.count(), 0, "{}", town.report());
+        assert_eq!(town.player(id).progress().name(), "relayed");
+    }
 }
