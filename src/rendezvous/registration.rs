@@ -338,7 +338,6 @@ impl Registration {
         };
         if self.exchange.take_if(is_given_up).is_some() {
             self.tell_contest();
-            self.refresh_at = now;
         }
         if self.exchange.is_none() && self.refresh_at <= now {
             self.claims.begin();

@@ -5,7 +5,7 @@ use crate::meeting::{LATENCY, Meeting, Party, addr, config, init, ms, secs, serv
 use rebout::lab::sim::{EntryKind, NatKind, Recording};
 use rebout::lab::wire::rendezvous::{self as wire, Denial, Outcome, Packet};
 use rebout::net::link::{Chance, LinkConfig};
-use rebout::rendezvous::{Credentials, HostEvent, JoinerEvent, Registration, ServerConfig};
+use rebout::rendezvous::{Credentials, HostEvent, JoinerEvent, Registration, RoomRefusal, ServerConfig};
 use rebout::seal::Randomness;
 use rebout::{MAX_DATAGRAM, Protocol};
 use std::time::Duration;
@@ -330,5 +330,18 @@ fn mapped_address_is_the_same_source() {
     for from in [mapped, addr(77)] {
         let answers = desk.say(from, &ask);
         assert_eq!((answers[0].0, answers[0].1[0]), (addr(77), wire::GRANT));
+    }
+}
+
+#[test]
+fn question_for_an_unknown_room_is_counted() {
+    let mut desk = Desk::new(config());
+    let mut host = registration(1);
+    desk.register(addr(1), &mut host);
+    let cookie = desk.cookie(addr(9));
+    for (room, unknown) in [(host.room(), 0), ([7; 16], 1)] {
+        let ask = bytes(&Packet::Ask(wire::Ask { nonce: 1, cookie, room }));
+        assert_eq!(desk.say(addr(9), &ask)[0].1[0], wire::GRANT);
+        assert_eq!(desk.server.stats().refused(RoomRefusal::NoRoom), unknown);
     }
 }
