@@ -94,6 +94,16 @@ fn fallback_is_needless_after_a_newer_answer_alone() {
 }
 
 #[test]
+fn fallback_is_kept_while_the_address_in_use_is_silent() {
+    let mut roam = roam(Standing::Checked);
+    challenge(&mut roam, 0);
+    challenge(&mut roam, 100);
+    assert!(roam.proof(1_001), "the address in use has answered once");
+    assert_eq!(roam.decide(at(600), RTT), Outcome::Undecided);
+    assert_eq!(challenge(&mut roam, 600), [1, 2]);
+}
+
+#[test]
 fn unproven_address_finds_no_room_among_checked_paths() {
     let mut roam = roam(Standing::Checked);
     (3..=5).for_each(|port| roam.add(at(0), addr(port), Standing::Checked));

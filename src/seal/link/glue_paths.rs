@@ -1,9 +1,10 @@
 //! Tests of the first path by letter, of timeouts and of challenges, around a protocol.
 
-use super::glue::{Inner, Rig, addr, at, control, ms, to};
+use super::channel::{Channel, MAX_TEXT};
+use super::glue::{Inner, Rig, SHOWN, addr, at, control, data, ms, to};
 use super::{Brought, Randomness, Seal};
 use crate::protocol::{ConnectionStep, PeerRole, Protocol};
-use crate::wire::seal::Kind;
+use crate::wire::seal::{self, Kind, Packet};
 
 /// A joiner by letter that has knocked, and the RESP to its INIT.
 fn joiner_by_letter() -> (Rig, Vec<u8>) {
@@ -54,4 +55,31 @@ fn challenge_is_answered_to_where_it_came_from() {
     let sent = rig.poll(600);
     assert!(to(&sent, 2).iter().any(|packet| packet[7] == Kind::Proof as u8 + 1));
     assert!(to(&sent, 1).iter().all(|packet| packet[7] == Kind::Challenge as u8 + 1));
+}
+
+/// The answer of the guest to a challenge.
+fn proof(guest: &mut Channel, challenge: &[u8]) -> Vec<u8> {
+    let Ok(Packet::Control(challenge)) = seal::decode(challenge) else { panic!("no control packet") };
+    let mut text = [0; MAX_TEXT];
+    let len = guest.open_control(&challenge, &mut text).unwrap().len;
+    control(guest, Kind::Proof, &text[..len])
+}
+
+#[test]
+fn address_of_before_gets_copies_for_what_came_from_it() {
+    for heard in [true, false] {
+        let (mut rig, mut guest) = Rig::playing();
+        rig.hear(10, 2, &data(&mut guest, 500));
+        rig.poll(10);
+        if heard {
+            rig.hear(20, 1, &data(&mut guest, 500));
+        }
+        let challenges = rig.poll(110);
+        rig.hear(150, 2, &proof(&mut guest, to(&challenges, 2)[0]));
+        (2..5).for_each(|turn| drop(rig.poll(turn * 100 + 10)));
+        assert_eq!(rig.seal.real(addr(SHOWN)), Some(addr(2)), "port 1 does not answer");
+        rig.say(20);
+        let sent = rig.poll(420);
+        assert_eq!([to(&sent, 2).len(), to(&sent, 1).len()], [1, usize::from(heard)]);
+    }
 }

@@ -23,8 +23,9 @@ const KEPT: Span = Span::from_secs(5);
 const KEPT_BESIDE: Span = Span::from_millis(500);
 /// A new address gets at most this many times the bytes that came from it.
 const AMPLIFICATION: u64 = 3;
-/// A checked path that has answered no challenge gets so many bytes, or as many times those that came from it: it was named by the
-/// peer, who may have named somebody else. They are two seconds of a match.
+/// A checked path that has answered no challenge gets at most this many bytes, or [`AMPLIFICATION`] times the bytes that came from
+/// it if those are more. Its connectivity check was answered, but the peer may not be there any more. This is about two seconds of
+/// a match.
 const CHECKED_BYTES: u64 = 8 * 1024;
 /// The challenges of an address that may still be answered.
 const CHALLENGES: usize = 32;
@@ -36,7 +37,7 @@ pub(super) const MAX_CANDIDATES: usize = 4;
 pub(super) enum Standing {
     /// Nothing: it gets no more than a few times the bytes that came from it.
     Unproven,
-    /// It was checked, or named by the peer: it gets copies for a while.
+    /// It has answered a connectivity check: it gets copies for a while.
     Checked,
     /// It was checked and is better than the one in use, which it replaces when it answers.
     Preferred,
