@@ -149,6 +149,11 @@ mod tests {
         }
         assert_eq!(read_key(&victim).unwrap(), Some([7; 32]), "unchanged");
         assert!(!missing.exists(), "nothing is created through a link");
+        let other = folder.join("other");
+        write_key(&other, &[9; 32]).unwrap();
+        let [checked, opened] = [&victim, &other].map(|path| fs::metadata(path).unwrap());
+        assert!(check(&checked, &checked).is_ok());
+        assert!(check(&checked, &opened).unwrap_err().to_string().contains("replaced"));
         assert!(read_key(Path::new("/dev/null")).unwrap_err().to_string().contains("regular file"));
         fs::remove_dir_all(&folder).unwrap();
     }

@@ -165,19 +165,25 @@ impl DatagramSocket {
             }
             (_, same) => same,
         };
-        // Try twice: an error of an earlier datagram is reported by the next call, which then sends nothing.
-        for _ in 0..2 {
-            match self.mio.send_to(datagram, to) {
-                Ok(_) => {
-                    self.stats.sent += 1;
-                    self.stats.sent_bytes += datagram.len() as u64;
+        let mio = &self.mio;
+        attempt(&mut self.stats, datagram.len(), || mio.send_to(datagram, to));
+    }
+}
+
+/// Sends a datagram of `len` bytes by `send`, twice if need be: an error of an earlier datagram is reported by the next call,
+/// which then sends nothing.
+fn attempt(stats: &mut UdpStats, len: usize, mut send: impl FnMut() -> io::Result<usize>) {
+    for _ in 0..2 {
+        match send() {
+            Ok(_) => {
+                stats.sent += 1;
+                stats.sent_bytes += len as u64;
+                return;
+            }
+            Err(error) => {
+                count(stats, &error);
+                if !is_of_another(error.kind()) {
                     return;
-                }
-                Err(error) => {
-                    count(&mut self.stats, &error);
-                    if !is_of_another(error.kind()) {
-                        return;
-                    }
                 }
             }
         }
@@ -354,8 +360,30 @@ mod tests {
             }
             assert!(matches!(socket.received_none(too_long()), Ok(Received::Nothing)));
         }
+        for _ in 0..2 * MAX_FAILURES_IN_A_ROW {
+            assert!(matches!(socket.received_none(refused()), Ok(Received::Nothing)));
+            let empty = io::Error::from(ErrorKind::WouldBlock);
+            assert!(matches!(socket.received_none(empty), Ok(Received::Empty)), "the socket works");
+        }
         let ends = (0..=MAX_FAILURES_IN_A_ROW).find(|_| socket.received_none(refused()).is_err());
         assert_eq!(ends, Some(MAX_FAILURES_IN_A_ROW));
+    }
+
+    #[test]
+    fn error_of_an_earlier_datagram_costs_no_datagram() {
+        for (errors, calls, sent) in [
+            (&[ErrorKind::ConnectionReset][..], 2, 1),
+            (&[ErrorKind::ConnectionReset, ErrorKind::ConnectionReset], 2, 0),
+            (&[ErrorKind::NetworkUnreachable], 1, 0),
+            (&[], 1, 1),
+        ] {
+            let (mut stats, mut errors, mut made) = (UdpStats::default(), errors.iter(), 0);
+            attempt(&mut stats, 7, || {
+                made += 1;
+                errors.next().map_or(Ok(7), |kind| Err(io::Error::from(*kind)))
+            });
+            assert_eq!((made, stats.sent, stats.sent_bytes), (calls, sent, 7 * sent));
+        }
     }
 
     #[test]

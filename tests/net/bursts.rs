@@ -133,3 +133,15 @@ fn a_length_or_a_gap_of_nothing_is_never_or_always() {
         assert_eq!(count, arriving, "gap {gap:?}, length {length:?}");
     }
 }
+
+#[test]
+fn other_bursts_begin_with_a_gap() {
+    let (endless, rare) = (bursts(ms(1), ms(1_000_000)), bursts(ms(1_000_000), ms(1)));
+    let mut link = Link::new(endless, 1);
+    link.send(ms(0), 60);
+    assert!(!arrives(&mut link, ms(100)), "in a burst");
+    link.set_config(LinkConfig { latency: ms(2), ..endless });
+    assert!(!arrives(&mut link, ms(101)), "the same burst goes on");
+    link.set_config(rare);
+    assert!(arrives(&mut link, ms(102)));
+}

@@ -1,5 +1,6 @@
 //! The driver and the relay on real sockets of this machine.
 
+use rebout::net::Datagrams;
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::net::relay::Relay;
 use rebout::net::udp::UdpDriver;
@@ -369,10 +370,19 @@ fn a_rebound_driver_has_another_socket_and_the_same_clock_and_statistics() {
     one.rebind("127.0.0.1:0".parse().unwrap()).unwrap();
     assert!(one.now() >= before);
     assert_ne!(one.local_addr(), old);
-    // The poller wakes for the new socket: the answer comes while the driver sleeps.
     assert_eq!(exchange(&mut one, &mut two, to), (one.local_addr(), to));
     assert_eq!((one.stats().sent, one.stats().received), (2, 2));
     assert!(UdpSocket::bind(old).is_ok(), "the old socket is closed");
+}
+
+#[test]
+fn rebound_driver_wakes_for_its_new_socket() {
+    let mut udp = bind("127.0.0.1:0");
+    udp.transport_mut().wait(Duration::ZERO).unwrap();
+    udp.rebind("127.0.0.1:0".parse().unwrap()).unwrap();
+    plain("127.0.0.1:0").send_to(b"x", udp.local_addr()).unwrap();
+    udp.transport_mut().wait(NEVER).unwrap();
+    assert!(udp.now() < NEVER);
 }
 
 #[test]
@@ -401,6 +411,20 @@ fn a_relay_carries_datagrams_both_ways_after_their_latency() {
     assert_eq!((echo.got[0].1, &echo.got[0].2[..]), (relay.addr(), &b"pong"[..]));
     let stats = relay.handle().stats();
     assert_eq!((stats[0].arriving, stats[1].arriving), (1, 1));
+}
+
+#[test]
+fn relay_answers_the_newest_client() {
+    let target = plain("127.0.0.1:0");
+    let addr = target.local_addr().unwrap();
+    let relay = Relay::start("127.0.0.1:0".parse().unwrap(), addr, LinkConfig::default(), 1).unwrap();
+    let mut buf = [0; 16];
+    for client in [plain("127.0.0.1:0"), plain("127.0.0.1:0")] {
+        client.send_to(b"ping", relay.addr()).unwrap();
+        let (_, from) = target.recv_from(&mut buf).unwrap();
+        target.send_to(b"pong", from).unwrap();
+        assert_eq!(client.recv_from(&mut buf).unwrap(), (4, relay.addr()));
+    }
 }
 
 #[test]
