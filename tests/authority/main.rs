@@ -10,6 +10,7 @@ mod hostile;
 mod lab;
 mod records;
 mod removal;
+mod rounds;
 mod rtype;
 mod rtype_hostile;
 mod seat_attacks;

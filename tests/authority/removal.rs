@@ -109,22 +109,37 @@ fn goodbyes_are_100_ms_apart() {
     }
 }
 
-/// A client on a server, after two seconds without a network between them.
-fn playing(wire: Wire) -> (Target, Client) {
-    let mut target = Target::new(wire, |_| {});
-    let mut config = ClientConfig::new(2);
-    config.wire = wire;
-    let mut client = Client::join(config, server_addr()).expect("a config");
+/// A frame of a client and then of its server, without a network between them. Returns the datagrams to the client.
+pub(crate) fn round(target: &mut Target, client: &mut Client) -> Vec<Vec<u8>> {
     let mut buf = [0; 1_200];
-    for _ in 0..120 {
-        client.advance(target.now, &Field::default(), Command::NEUTRAL);
-        while let Some((_, len)) = client.poll_transmit(target.now, &mut buf) {
-            target.send(home(1), &buf[..len]);
-        }
-        for (_, datagram) in target.received().into_iter().chain(target.frame()) {
+    client.advance(target.now, &Field::default(), Command::NEUTRAL);
+    while let Some((_, len)) = client.poll_transmit(target.now, &mut buf) {
+        target.send(home(1), &buf[..len]);
+    }
+    target.received().into_iter().chain(target.frame()).map(|(_, datagram)| datagram).collect()
+}
+
+/// Rounds in which everything arrives.
+pub(crate) fn rounds(target: &mut Target, client: &mut Client, count: u32) {
+    for _ in 0..count {
+        for datagram in round(target, client) {
             client.handle_datagram(target.now, server_addr(), &datagram);
         }
     }
+}
+
+/// A client on a server, after two seconds.
+pub(crate) fn playing(wire: Wire) -> (Target, Client) {
+    playing_on(Target::new(wire, |_| {}))
+}
+
+/// A client on this server, after two seconds.
+pub(crate) fn playing_on(mut target: Target) -> (Target, Client) {
+    let wire = target.wire;
+    let mut config = ClientConfig::new(2);
+    config.wire = wire;
+    let mut client = Client::join(config, server_addr()).expect("a config");
+    rounds(&mut target, &mut client, 120);
     assert!(client.predicted().is_some(), "{wire:?}");
     (target, client)
 }

@@ -7,6 +7,9 @@ use crate::authority::world::{Body, Command, World};
 /// The size of the history, in inputs.
 const KEPT: u64 = 256;
 
+/// The step of an entry that was never used.
+const NONE: u64 = u64::MAX;
+
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     step: u64,
@@ -53,7 +56,7 @@ pub(super) struct History {
 
 impl History {
     pub(super) fn new() -> Self {
-        let entry = Entry { step: 0, command: Command::NEUTRAL, body: Body::at(0.0, 0.0) };
+        let entry = Entry { step: NONE, command: Command::NEUTRAL, body: Body::at(0.0, 0.0) };
         Self {
             entries: Box::new([entry; KEPT as usize]),
             first: 0,
@@ -91,7 +94,6 @@ impl History {
         self.baseline = Some(applied);
         let kept = self.entries[(applied % KEPT) as usize];
         if let Some(predicted) = self.predicted
-            && applied >= self.first
             && kept.step == applied
         {
             self.stats.compared += 1;
@@ -198,8 +200,9 @@ mod tests {
         history.reconcile(&Line, 106, Body::at(3.0, 0.0));
         close(history.predicted().unwrap().x, 7.0);
         assert_eq!((history.stats().compared, history.stats().exact), (2, 1));
+        history.reconcile(&Line, 106, Body::at(3.0, 0.0));
         history.reconcile(&Line, 107, Body::at(4.0, 0.0));
-        assert_eq!(history.stats().exact, 2, "the replayed steps are the prediction now");
+        assert_eq!(history.stats().exact, 3, "the corrected and the replayed steps are the prediction now");
         history.reconcile(&Line, 105, Body::at(77.0, 0.0));
         close(history.predicted().unwrap().x, 7.0);
     }

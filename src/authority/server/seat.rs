@@ -195,3 +195,21 @@ impl Seat {
         Some(len)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seat_taken_again_has_nothing_left_to_send() {
+        let config = ServerConfig::new(1);
+        let mut seat = Seat::empty(&config, Span::from_millis(16));
+        let [one, two] = [1, 2].map(|n| SocketAddr::from(([192, 0, 2, n], 7)));
+        seat.take(Time::ZERO, one, 1, 0);
+        (seat.accept_again, seat.pong) = (true, Some(7));
+        seat.begin_broadcast(&Parts::new(), 1);
+        seat.clear();
+        seat.take(Time::ZERO, two, 2, 0);
+        assert_eq!((seat.accept_again, seat.pong, seat.broadcast_at()), (false, None, None));
+    }
+}

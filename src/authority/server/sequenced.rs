@@ -283,6 +283,21 @@ mod tests {
     }
 
     #[test]
+    fn surplus_shrinks_by_one_input_a_second() {
+        let mut inputs = Sequenced::new(FRAME);
+        let mut waiting = Vec::new();
+        for n in 0..=10 + 3 * JUDGED_FRAMES {
+            inputs.insert(at(u64::from(n) * 20), n, command(1));
+            if n >= 10 {
+                inputs.take_next();
+                waiting.push(inputs.waiting());
+            }
+        }
+        let after = |seconds: u32| waiting[(seconds * JUDGED_FRAMES) as usize - 2];
+        assert_eq!([1, 2, 3].map(after), [10, 9, 8]);
+    }
+
+    #[test]
     fn numbers_wrap_and_at_most_128_wait() {
         let mut inputs = queue(&[(0, u32::MAX - 1, 1), (20, u32::MAX, 2), (40, 0, 3), (60, 1, 4)]);
         assert_eq!(taken(&mut inputs, 4), [1, 2, 3, 4]);

@@ -270,6 +270,16 @@ impl Losses {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::authority::world::Command;
+
+    #[test]
+    fn acked_ping_acknowledges_the_inputs_before_it() {
+        let (mut link, mut buf) = (ClientLink::new(Time::ZERO, 100), [0; 256]);
+        assert!(link.write_inputs(Time::ZERO, &[(7, Command::NEUTRAL)], &mut buf).is_some());
+        assert!(link.write_ping(Time::ZERO, 1, &mut buf).is_some());
+        let newest = |ack| link.newest_acknowledged(Header { sequence: 0, ack, ack_bits: 0 });
+        assert_eq!([99, 100, 101, 108].map(newest), [None, Some(7), Some(7), None]);
+    }
 
     #[test]
     fn runs_of_lost_packets_are_found_and_forgotten() {

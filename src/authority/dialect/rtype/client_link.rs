@@ -72,7 +72,6 @@ impl ClientLink {
                     None => {
                         self.numbers.forget_received();
                         self.numbers.set_reach(Reach::OF_CHALLENGES);
-                        self.lives.clear();
                         (self.welcome, self.is_seated) = (Some((number, player_id)), false);
                     }
                     Some((known, id)) if known == number && id == player_id => {}

@@ -32,10 +32,6 @@ impl Lives {
         Self { lives: vec![Life::default(); IDS] }
     }
 
-    pub(super) fn clear(&mut self) {
-        self.lives.fill(Life::default());
-    }
-
     pub(super) fn spawn(&mut self, id: u16, number: u64) -> Spawned {
         let Some(life) = self.lives.get_mut(usize::from(id)) else { return Spawned::Stale };
         if number <= life.spawned {

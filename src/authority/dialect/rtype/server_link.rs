@@ -100,7 +100,6 @@ impl SpeaksToClient for ServerLink {
         self.numbers.next();
         self.outbox.clear(now);
         self.replies.clear();
-        self.updates.clear();
     }
 
     fn receive(
@@ -301,6 +300,17 @@ mod tests {
             [acked(1, 1_000), acked(2, 1_700), acked(3, 1_001), acked(4, 1_701)],
             [true, true, false, false]
         );
+    }
+
+    #[test]
+    fn record_of_two_packets_waits_for_room_for_both() {
+        let mut link = link();
+        let hit = Record::Hit { id: 3, damage: 1, frame: 1 };
+        while link.outbox.has_room(PACKETS_A_RECORD) {
+            assert_eq!(link.queue_records(at(0), [(1, &hit)].into_iter()), Some(1));
+        }
+        let gone = Record::Gone { id: 4, frame: 1, player: true };
+        assert_eq!(link.queue_records(at(0), [(2, &gone)].into_iter()), None);
     }
 
     #[test]

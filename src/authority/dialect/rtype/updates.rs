@@ -47,11 +47,6 @@ impl Updates {
         Self { sent: vec![Sent::default(); IDS], broadcasts: 0, plan: Vec::with_capacity(IDS) }
     }
 
-    pub(super) fn clear(&mut self) {
-        self.sent.fill(Sent::default());
-        self.plan.clear();
-    }
-
     /// Notes the position that an ENTITY_SPAWN tells.
     pub(super) fn spawned(&mut self, id: u16, place: (u16, u16)) {
         if let Some(sent) = self.sent.get_mut(usize::from(id)) {

@@ -1,0 +1,143 @@
+//! A client and a server without a network between them: single datagrams withheld, reordered or made up.
+
+use crate::lab::{FRAME, Field, WIRES, ms, server_addr};
+use crate::removal::{playing, playing_on, round, rounds};
+use crate::seat_attacks::Target;
+use rebout::Protocol;
+use rebout::authority::{Body, Client, ClientConfig, ClientEvent, Command, Reason, Wire};
+use rebout::wire::rtype::{self, Header, Payload};
+
+#[test]
+fn client_that_leaves_before_an_answer_says_nothing() {
+    for wire in WIRES {
+        let (mut config, mut buf) = (ClientConfig::new(2), [0; 1_200]);
+        config.wire = wire;
+        let mut client = Client::join(config, server_addr()).expect("a config");
+        client.advance(ms(0), &Field::default(), Command::NEUTRAL);
+        assert!(client.poll_transmit(ms(0), &mut buf).is_some(), "a request");
+        client.leave(ms(10));
+        assert_eq!((client.lingers(), client.poll_timeout()), (false, None), "{wire:?}");
+        assert_eq!(client.poll_transmit(ms(10_000), &mut buf), None, "{wire:?}");
+    }
+}
+
+#[test]
+fn goodbye_is_void_while_an_rtype_server_goes_on() {
+    for goes_on in [true, false] {
+        let (mut target, mut client) = playing(Wire::Rtype);
+        let sent: Vec<_> = (0..6).flat_map(|_| round(&mut target, &mut client)).collect();
+        let last = sent.last().expect("a packet");
+        let mut number = u16::from_be_bytes([last[2], last[3]]);
+        let mut hand_in = |client: &mut Client, now, payload: &Payload<'_>| {
+            let mut buf = [0; 64];
+            number = number.wrapping_add(1);
+            let header = Header { asks_ack: false, sequence: number };
+            let len = rtype::encode(header, payload, &mut buf).expect("a packet");
+            client.handle_datagram(now, server_addr(), &buf[..len]);
+        };
+        let player_id = client.id().expect("an id");
+        hand_in(&mut client, target.now, &Payload::PlayerLeft { player_id });
+        for _ in 0..60 {
+            target.now += FRAME;
+            if goes_on {
+                hand_in(&mut client, target.now, &Payload::Heartbeat);
+            }
+            client.advance(target.now, &Field::default(), Command::NEUTRAL);
+        }
+        assert_eq!(client.over(), (!goes_on).then_some(Reason::Ended));
+    }
+}
+
+#[test]
+fn overtaken_snapshot_does_not_replace_a_newer_one() {
+    let (mut target, mut client) = playing(Wire::Game);
+    let before = *client.predicted().expect("a body");
+    target.field.extra.push((target.server.frame() + 4, |stage| {
+        let (id, _) = stage.players().next().expect("a player");
+        stage.body_mut(id).expect("a body").x += 10.0;
+    }));
+    // Two snapshots or more, of which the first shows the player where it was.
+    let withheld: Vec<_> = (0..7).flat_map(|_| target.frame()).collect();
+    for (_, datagram) in withheld.iter().rev() {
+        client.handle_datagram(target.now, server_addr(), datagram);
+    }
+    client.advance(target.now, &Field::default(), Command::NEUTRAL);
+    let moved = client.predicted().expect("a body").x - before.x;
+    assert!((9.0..11.0).contains(&moved), "{moved}");
+}
+
+#[test]
+fn body_that_is_not_finite_is_left_out_of_snapshots() {
+    let (mut target, mut client) = playing(Wire::Game);
+    target.field.extra.push((target.server.frame() + 1, |stage| {
+        let id = stage.spawn(1, Body::at(0.0, 0.0)).expect("an id");
+        stage.body_mut(id).expect("a body").y = f32::NAN;
+    }));
+    let before = client.stats().snapshots;
+    rounds(&mut target, &mut client, 60);
+    assert!(target.server.stats().bodies_not_finite > 0);
+    assert!(client.stats().snapshots >= before + 19, "{} before, {:?}", before, client.stats());
+}
+
+#[test]
+fn messages_to_others_leave_a_client_where_it_is() {
+    let (mut target, mut client) = playing(Wire::Game);
+    target.field.extra.push((0, |stage| (0..100).for_each(|_| assert!(stage.tell_one(250, b"x")))));
+    rounds(&mut target, &mut client, 30);
+    assert_eq!((target.server.clients(), client.over()), (1, None), "the log keeps 1,024 records");
+}
+
+#[test]
+fn reason_of_a_goodbye_survives_copies_of_it() {
+    let (mut target, mut client) = playing(Wire::Game);
+    assert!(target.server.kick(target.now, &mut target.field, client.id().expect("an id")));
+    for _ in 0..60 {
+        for datagram in round(&mut target, &mut client) {
+            (0..2).for_each(|_| client.handle_datagram(target.now, server_addr(), &datagram));
+        }
+    }
+    assert_eq!(client.over(), Some(Reason::Kicked));
+}
+
+#[test]
+fn world_does_not_remove_a_player() {
+    let (mut target, mut client) = playing(Wire::Game);
+    target.field.extra.push((0, |stage| {
+        let (id, _) = stage.players().next().expect("a player");
+        assert!(!stage.remove(id) && stage.body(id).is_some());
+        assert!(!stage.remove(200), "nobody");
+    }));
+    rounds(&mut target, &mut client, 60);
+    assert_eq!((target.server.clients(), target.server.entities().count()), (1, 1));
+}
+
+#[test]
+fn acked_goodbye_of_an_rtype_server_is_the_last() {
+    let (mut target, mut client) = playing(Wire::Rtype);
+    assert!(target.server.kick(target.now, &mut target.field, client.id().expect("an id")));
+    let mut goodbyes = 0;
+    for _ in 0..60 {
+        for datagram in round(&mut target, &mut client) {
+            goodbyes += u32::from(datagram[0] == 0x13);
+            client.handle_datagram(target.now, server_addr(), &datagram);
+        }
+    }
+    assert_eq!((goodbyes, target.server.lingers()), (1, false));
+}
+
+#[test]
+fn frames_beyond_31_bits_are_told_before_the_first_snapshot() {
+    const FIRST: u32 = 3_000_000_000;
+    let mut target = Target::new(Wire::Game, |config| config.first_frame = FIRST);
+    target.field.extra.push((u64::from(FIRST) + 1, |stage| {
+        assert!(stage.spawn(5, Body::at(0.0, 0.0)).is_some());
+    }));
+    target.frame();
+    let (_, mut client) = playing_on(target);
+    let spawned = std::iter::from_fn(|| client.poll_event()).find_map(|event| match event {
+        ClientEvent::Spawned { kind: 5, frame, .. } => Some(frame),
+        _ => None,
+    });
+    assert_eq!(spawned, Some(u64::from(FIRST) + 1));
+    assert!(client.others().any(|seen| seen.kind == 5));
+}
