@@ -30,11 +30,13 @@ impl Ball {
     }
 }
 
+type Step<'a> = Box<dyn FnMut(&mut Ball, Inputs) + 'a>;
+
 /// A step with a mistake in it; whatever it keeps outside the ball is forgotten by a restore. Boxed, because the sync
 /// test is built anew for each type of game.
 struct Mistaken<'a> {
     ball: Ball,
-    step: Box<dyn FnMut(&mut Ball, Inputs) + 'a>,
+    step: Step<'a>,
 }
 
 impl<'a> Mistaken<'a> {
