@@ -5,7 +5,7 @@ use crate::removal::{playing, playing_on, round, rounds};
 use crate::seat_attacks::Target;
 use rebout::Protocol;
 use rebout::authority::{Body, Client, ClientConfig, ClientEvent, Command, Reason, Wire};
-use rebout::wire::rtype::{self, Header, Payload};
+use rebout::wire::rtype::{RtypeHeader, RtypePacket, RtypePayload};
 
 #[test]
 fn client_that_leaves_before_an_answer_says_nothing() {
@@ -28,19 +28,19 @@ fn goodbye_is_void_while_an_rtype_server_goes_on() {
         let sent: Vec<_> = (0..6).flat_map(|_| round(&mut target, &mut client)).collect();
         let last = sent.last().expect("a packet");
         let mut number = u16::from_be_bytes([last[2], last[3]]);
-        let mut hand_in = |client: &mut Client, now, payload: &Payload<'_>| {
+        let mut hand_in = |client: &mut Client, now, payload: &RtypePayload<'_>| {
             let mut buf = [0; 64];
             number = number.wrapping_add(1);
-            let header = Header { asks_ack: false, sequence: number };
-            let len = rtype::encode(header, payload, &mut buf).expect("a packet");
+            let header = RtypeHeader { asks_ack: false, sequence: number };
+            let len = RtypePacket::encode(header, payload, &mut buf).expect("a packet");
             client.handle_datagram(now, server_addr(), &buf[..len]);
         };
         let player_id = client.id().expect("an id");
-        hand_in(&mut client, target.now, &Payload::PlayerLeft { player_id });
+        hand_in(&mut client, target.now, &RtypePayload::PlayerLeft { player_id });
         for _ in 0..60 {
             target.now += FRAME;
             if goes_on {
-                hand_in(&mut client, target.now, &Payload::Heartbeat);
+                hand_in(&mut client, target.now, &RtypePayload::Heartbeat);
             }
             client.advance(target.now, &Field::default(), Command::NEUTRAL);
         }

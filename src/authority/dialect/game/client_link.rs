@@ -277,7 +277,7 @@ mod tests {
         let (mut link, mut buf) = (ClientLink::new(Time::ZERO, 100), [0; 256]);
         assert!(link.write_inputs(Time::ZERO, &[(7, Command::NEUTRAL)], &mut buf).is_some());
         assert!(link.write_ping(Time::ZERO, 1, &mut buf).is_some());
-        let newest = |ack| link.newest_acknowledged(Header { sequence: 0, ack, ack_bits: 0 });
+        let newest = |ack| link.newest_acknowledged(ControlHeader { sequence: 0, ack, ack_bits: 0 });
         assert_eq!([99, 100, 101, 108].map(newest), [None, Some(7), Some(7), None]);
     }
 
