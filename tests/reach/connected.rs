@@ -1,10 +1,13 @@
 //! Connections in a town with a relay: the facts that a player is told about the path.
 
-use super::town::{HOST, JOINER, Node, Plan, Router, Town, at, ms, rendezvous_addr};
+use super::town::{HOST, JOINER, Node, Plan, Router, Town, at, ms, relay_addr, rendezvous_addr};
 use core::time::Duration;
+use rebout::lab::sim::Recording;
 use rebout::net::{Datagrams, Received};
+use rebout::reach::Relay;
 use rebout::{
-    Buttons, ConnectOptions, Connection, Cues, Game, Inputs, Now, Online, Options, Protocol, fields,
+    Buttons, ConnectError, ConnectOptions, Connection, Cues, Game, Inputs, Now, Online, Options, Protocol,
+    fields,
 };
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -106,8 +109,8 @@ fn town(plan: Plan) -> (Town, [Shared; 2]) {
     let mut town = Town::new(plan);
     let mails = [HOST, JOINER].map(|_| Rc::new(RefCell::new(Mail::default())));
     let [here, there] = mails.each_ref().map(|mail| Mailbox(Rc::clone(mail)));
-    let options = ConnectOptions::new();
-    let host = options.clone().rendezvous(&rendezvous_addr().to_string());
+    let [host, options] = plan.relays.map(|relay| ConnectOptions::new().relay(relay));
+    let host = host.rendezvous(&rendezvous_addr().to_string());
     let host = Connection::host_on(&host, here, &[at("192.168.1.2:7000")]).unwrap();
     let joiner = Connection::join_on(&options, there, &[at("192.168.2.2:7010")], host.share()).unwrap();
     let matches = [host, joiner]
@@ -143,6 +146,40 @@ fn relayed_peer_has_an_address_until_the_relay_is_lost() {
     let words = "The relay that carried the match does not answer any more.";
     assert!(both(&matches, |online| online.connection().progress().starts_with(words)));
     assert!(both(&matches, |online| !online.peer().is_relayed && online.peer().detour.is_none()));
+}
+
+#[test]
+fn relay_only_keeps_the_address_hidden_and_tells_the_detour() {
+    let plan = Plan { relays: [Relay::Only; 2], ..Plan::new(Router::Cone, Router::Cone) };
+    let (mut town, matches) = town(plan);
+    town.world.network_mut().record(Recording::Full);
+    let told = |_: &Town| both(&matches, |online| online.peer().detour.is_some());
+    assert!(town.run_until(ms(15_000), told), "{:?}", matches[JOINER].borrow().progress());
+    let ips = [HOST, JOINER].map(|id| town.outside(id).ip());
+    for (id, online) in matches.iter().enumerate() {
+        let peer = online.borrow().peer();
+        assert!(peer.is_relayed && peer.addr.is_some_and(|addr| addr.ip() == relay_addr().ip()), "{peer:?}");
+        let detour = peer.detour.unwrap().as_millis();
+        let progress = online.borrow().connection().progress();
+        assert_eq!(progress, format!("through the relay, at most {detour} ms longer"));
+        assert!(town.said(id).all(|entry| entry.to.ip() != ips[1 - id]), "nothing goes to the peer itself");
+    }
+}
+
+#[test]
+fn relay_never_asks_no_relay_and_uses_none_of_the_peer() {
+    for refuses in [HOST, JOINER] {
+        let mut plan = Plan::new(Router::Symmetric, Router::Symmetric);
+        plan.relays[refuses] = Relay::Never;
+        let (mut town, matches) = town(plan);
+        town.world.network_mut().record(Recording::Full);
+        let failed = |_: &Town| matches[JOINER].borrow().connection().failure().is_some();
+        assert!(town.run_until(ms(15_000), failed), "{:?}", matches[JOINER].borrow().progress());
+        let failure = matches[JOINER].borrow().connection().failure();
+        assert!(matches!(failure, Some(ConnectError::NoPath { .. })), "{failure:?}");
+        assert!(town.said(refuses).all(|entry| entry.to.ip() != relay_addr().ip()));
+        assert_eq!(matches[refuses].borrow().connection().stats().allocations, 0);
+    }
 }
 
 #[test]
