@@ -72,8 +72,9 @@ pub(crate) struct Machine<D = Port> {
     pub(crate) accepts: bool,
     pub(crate) progress: String,
     pub(crate) finish: Option<Finish>,
-    /// Frames whose previous state was the one before the game's.
+    /// Frames whose previous state was the one before the game's, and those of them that a rollback came before.
     pub(crate) interpolated: u32,
+    pub(crate) after_rollback: u32,
 }
 
 impl<D: rebout::net::Datagrams> Machine<D> {
@@ -90,6 +91,7 @@ impl<D: rebout::net::Datagrams> Machine<D> {
             progress: String::new(),
             finish: None,
             interpolated: 0,
+            after_rollback: 0,
         }
     }
 
@@ -117,12 +119,21 @@ impl<D: rebout::net::Datagrams> Machine<D> {
                 return true;
             }
             Now::Frame => {
+                let rollbacks =
+                    |online: &Online<Sums, D>| online.stats().map(|stats| stats.rollback.rollbacks);
+                let before = rollbacks(&self.online);
                 let game = self.game.as_mut().unwrap();
-                self.online.advance(game, Buttons(game.state.frame as u16 / 7));
+                self.online.advance(game, Buttons((game.state.frame / 7 % 32) as u16));
                 if let Some((previous, phase)) = self.online.previous() {
                     assert!((0.0..=1.0).contains(&phase));
                     assert_eq!(previous.frame + 1, game.state.frame);
+                    for player in (0..2).filter(|_| self.bias == 0) {
+                        let state = previous.sums[player].wrapping_mul(31);
+                        let input = game.state.sums[player].wrapping_sub(state);
+                        assert!(input < 32, "an input that nobody had leads from the previous state");
+                    }
                     self.interpolated += 1;
+                    self.after_rollback += u32::from(rollbacks(&self.online) != before);
                 }
                 return true;
             }

@@ -1,33 +1,11 @@
 //! Whole matches in the simulated network, driven by `poll`.
 
+use crate::folder::Folder;
 use crate::game::{Table, Tally, options};
-use rebout::replay::{Outcome, Recording, Winner};
+use core::time::Duration;
+use rebout::replay::{MatchEvent, Outcome, Recording, Winner};
 use rebout::{Bundle, ConnectOptions, Event, Finish, Player, Reason, SendError, Verdict};
 use std::path::PathBuf;
-
-/// A folder that is gone when the test is over.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("rebout-online-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        Self(path)
-    }
-
-    fn entries(&self) -> Vec<PathBuf> {
-        let read = std::fs::read_dir(&self.0).into_iter().flatten();
-        let mut found: Vec<PathBuf> = read.map(|entry| entry.unwrap().path()).collect();
-        found.sort();
-        found
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 fn agreed(finish: &Finish) -> u32 {
     let Finish::Played(Verdict::Agreed { checksum, .. }) = finish else { panic!("{finish:?}") };
@@ -88,15 +66,35 @@ fn joiner_is_told_that_the_host_wants_no_rematch() {
 
 #[test]
 fn messages_and_delay_changes_reach_the_other_side() {
-    let mut table = Table::new([options("Ada"), options("Bob")]);
+    let folder = Folder::new("delay");
+    let mut table = Table::new([options("Ada"), options("Bob").record_to(&folder.0)]);
     assert_eq!(table.machines[0].online.send(b"early"), Err(SendError::Over));
     table.run(|machines| machines.iter().all(|one| one.online.stats().is_some()));
     table.machines[0].online.send(b"hello").unwrap();
     table.machines[1].online.set_delay(3).unwrap();
     assert!(table.machines[1].online.set_delay(9).is_err());
+    assert_eq!(table.machines[1].online.session().unwrap().delay_frames(), 3);
     table.run_to_the_end();
     assert!(table.machines[1].events.contains(&Event::Message(b"hello".to_vec().into())));
     assert!(table.machines[0].events.contains(&Event::PeerDelay { delay_frames: 3 }));
+    let recording = Recording::open(std::fs::read(&folder.entries()[0]).unwrap()).unwrap();
+    let change = MatchEvent::Delay { player: Player::Two, delay_frames: 3 };
+    assert!(recording.events().any(|(_, event)| event == change), "the recording has the change");
+}
+
+#[test]
+fn previous_state_and_phase_are_right_after_a_rollback() {
+    let mut table = Table::new([options("Ada"), options("Bob")]);
+    table.run(|machines| machines[0].after_rollback == 3);
+    let phase = |table: &Table| table.machines[0].online.previous().expect("a state before").1;
+    let at_once = phase(&table);
+    assert!(at_once < 0.2, "a frame has just been played: {at_once}");
+    // The display is drawn between two turns.
+    table.town.borrow_mut().pass(Duration::from_millis(4));
+    let moved = phase(&table) - at_once;
+    assert!((moved - 0.24).abs() < 0.02, "4 of 16.7 ms: {moved}");
+    table.run_to_the_end();
+    assert!(table.machines.iter().all(|one| one.after_rollback > 5));
 }
 
 #[test]

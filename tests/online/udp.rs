@@ -2,6 +2,7 @@
 
 use crate::game::{Machine, Sums};
 use core::time::Duration;
+use rebout::net::udp::Udp;
 use rebout::net::{Datagrams, Memory};
 use rebout::{Config, ConnectOptions, Connection, Finish, Now, Online, Options, Verdict};
 use std::thread;
@@ -49,20 +50,63 @@ fn invited_match_is_played_over_udp() {
     agrees(&play(host, |_| ()), &there.join().unwrap());
 }
 
-#[test]
-fn match_goes_on_after_a_new_socket() {
-    let host = Online::host(options()).unwrap();
-    let invite = host.share().to_owned();
-    let there = thread::spawn(move || {
-        let mut moved = false;
-        play(Online::join(options(), &invite).unwrap(), |machine| {
-            if !moved && machine.game.as_ref().is_some_and(|game| game.state.frame == 20) {
-                machine.online.connection_mut().rebind("127.0.0.1:0".parse().unwrap()).unwrap();
-                moved = true;
-            }
-        })
+/// Runs two machines and `others` until `done`.
+fn run(
+    machines: &mut [Machine<Udp>; 2],
+    mut others: impl FnMut(),
+    done: impl Fn(&[Machine<Udp>; 2]) -> bool,
+) {
+    let end = Instant::now() + Duration::from_secs(20);
+    while !done(machines) {
+        machines.iter_mut().for_each(Machine::turn);
+        others();
+        assert!(Instant::now() < end, "{:?}", machines.each_ref().map(|one| one.online.progress()));
+    }
+}
+
+/// Plays without an end, gives the joiner a new socket, and waits until the host has followed, both have made so many new
+/// searches for a path, and the match has gone on.
+fn rebind(machines: &mut [Machine<Udp>; 2], mut others: impl FnMut(), searches: u64) {
+    let settled = |one: &Machine<Udp>| one.online.session().map_or(0, |session| session.settled().0);
+    let searched = |one: &Machine<Udp>| one.online.connection().stats().searches;
+    machines.iter_mut().for_each(|machine| machine.last = u32::MAX);
+    run(machines, &mut others, |machines| machines.iter().all(|one| settled(one) > 20));
+    let before = machines.each_ref().map(searched);
+    let old = machines[0].online.peer().addr;
+    machines[1].online.connection_mut().rebind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let new = machines[1].online.connection().local_addr();
+    assert!(old.is_some() && old != Some(new));
+    run(machines, &mut others, |machines| {
+        let again = (0..2).all(|id| searched(&machines[id]) >= before[id] + searches);
+        machines[0].online.peer().addr == Some(new) && again
     });
-    agrees(&play(host, |_| ()), &there.join().unwrap());
+    let frames = machines.each_ref().map(settled);
+    run(machines, &mut others, |machines| (0..2).all(|id| settled(&machines[id]) > frames[id] + 20));
+    assert!(machines.iter().all(|one| !one.online.peer().is_relayed && one.finish.is_none()));
+}
+
+#[test]
+fn match_goes_on_at_the_new_address_after_a_rebind() {
+    let host = Online::host(options()).unwrap();
+    let joiner = Online::join(options(), host.share()).unwrap();
+    rebind(&mut [host, joiner].map(Machine::new), || (), 0);
+}
+
+#[cfg(feature = "reach")]
+#[test]
+fn rebind_with_paths_searches_anew_and_finds_the_address() {
+    use rebout::net::udp::UdpDriver;
+    use rebout::rendezvous::{Server, ServerConfig};
+    use rebout::seal::Randomness;
+
+    let mut udp = UdpDriver::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let mut server = Server::new(ServerConfig::default(), Randomness::System).unwrap();
+    let host = Online::host(options().rendezvous(&udp.local_addr().to_string())).unwrap();
+    let joiner = Online::join(options(), host.share()).unwrap();
+    let serve = || {
+        udp.poll(&mut server).unwrap();
+    };
+    rebind(&mut [host, joiner].map(Machine::new), serve, 1);
 }
 
 #[test]
