@@ -283,7 +283,7 @@ fn limits_of_no_time_are_no_config() {
     type Change = fn(&mut Config);
     let limits: [(&str, Change); 4] = [
         ("lost_after", |config| {
-            (config.timeouts.interrupted_after, config.timeouts.lost_after) = Default::default()
+            (config.timeouts.interrupted_after, config.timeouts.lost_after) = Default::default();
         }),
         ("no_progress_after", |config| config.timeouts.no_progress_after = Duration::ZERO),
         ("too_slow_after", |config| config.timeouts.too_slow_after = Duration::ZERO),
