@@ -4,9 +4,9 @@
 //! It runs until Ctrl-C or `kill`, and then prints its counters. Who met whom is printed with `--log-meetings` alone.
 
 use clap::Parser;
+use rebout::Randomness;
 use rebout::net::udp::UdpDriver;
-use rebout::rendezvous::{RoomRefusal, Server, ServerConfig, TurnService};
-use rebout::seal::Randomness;
+use rebout::rendezvous::{RendezvousConfig, RendezvousServer, RoomRefusal, TurnService};
 use std::error::Error;
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -73,7 +73,7 @@ fn serve(args: &Args) -> Result<(), Box<dyn Error>> {
         UdpDriver::bind(args.bind).map_err(|error| format!("cannot listen on {}: {error}", args.bind))?;
     let unix =
         SystemTime::now().duration_since(UNIX_EPOCH).map_err(|_| "the clock shows a time before 1970")?;
-    let config = ServerConfig {
+    let config = RendezvousConfig {
         turn,
         unix_at_zero: unix.saturating_sub(udp.now()).as_secs(),
         credentials_valid: Duration::from_secs(args.turn_valid.into()),
@@ -81,9 +81,10 @@ fn serve(args: &Args) -> Result<(), Box<dyn Error>> {
         max_rooms_per_source: args.max_rooms_per_source,
         max_guests: args.max_guests,
         reports_meetings: args.log_meetings,
-        ..ServerConfig::default()
+        ..RendezvousConfig::default()
     };
-    let mut server = Server::new(config, Randomness::System)?;
+    let mut server = RendezvousServer::new(config, Randomness::System)
+        .ok_or("the operating system has no random bytes")?;
     stop::listen();
     let addr = udp.local_addr();
     let with = args.turn.map_or("no TURN server".to_owned(), |turn| format!("the TURN server {turn}"));
@@ -142,7 +143,7 @@ fn secret_file(path: &Path) -> Result<String, Box<dyn Error>> {
 }
 
 /// Prints the counters, and those refusals that there were.
-fn report(server: &Server, event: &str, json: bool) {
+fn report(server: &RendezvousServer, event: &str, json: bool) {
     let stats = server.stats();
     let mut fields = vec![
         ("rooms", server.rooms() as u64),

@@ -74,7 +74,7 @@ const DEAD_ZONE: i32 = 6_554;
 /// The input of one player in one frame: 16 buttons, and up to six axes of 8 bits.
 ///
 /// A game that has only buttons passes [`Buttons`] wherever an input is asked for, and asks an input whether it
-/// [`holds`](Self::holds) them. Axes are agreed on in [`Config::axes`](crate::Config::axes); those beyond the agreed
+/// [`holds`](Self::holds) them. Axes are agreed on in [`GameConfig::axes`](crate::GameConfig::axes); those beyond the agreed
 /// number are dropped before they are used, at both machines.
 ///
 /// ```

@@ -105,8 +105,8 @@
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
-// Tests reach the inner parts through `lab`; without it they are `pub` for nobody.
-#![cfg_attr(not(feature = "lab"), allow(unreachable_pub))]
+// Tests use the layers of a connection through `lab`. Without it, and with few features, parts of them have no user.
+#![cfg_attr(not(feature = "lab"), allow(dead_code, unreachable_pub, unused_imports))]
 
 #[cfg(feature = "authority")]
 pub mod authority;
@@ -136,12 +136,12 @@ mod online;
 mod pages;
 mod peer;
 #[cfg(feature = "reach")]
-pub mod reach;
+mod reach;
 #[cfg(feature = "reach")]
 pub mod rendezvous;
 pub mod replay;
 pub mod rollback;
-pub mod seal;
+mod seal;
 mod session;
 pub mod wire;
 
@@ -159,11 +159,17 @@ pub use online::{Finish, Now, Online, Options};
 pub use pages::Pages;
 pub use peer::refusal::{Refusal, Refusals};
 pub use protocol::{MAX_DATAGRAM, Protocol, canonical};
+#[cfg(feature = "reach")]
+pub use reach::RelayPolicy;
 pub(crate) use ring::FrameRing;
 pub use rng::Rng;
 pub use rollback::{Prediction, Saving};
 pub use seal::invite::{Invite, MAX_ADDRESSES_PER_FAMILY, Rendezvous};
 pub use seal::invite_error::{InviteError, Mistake};
+#[cfg(feature = "reach")]
+pub use seal::{Answer, Offer};
+#[cfg(feature = "seal")]
+pub use seal::{Code, Randomness};
 pub use session::{
     Advanced, Agreed, Config, ConfigError, DelayAdvice, Desync, Event, GameConfig, Incoming, Lobby,
     LobbyConfig, LobbyError, Mismatch, Offline, OnDesync, Reason, RollbackConfig, SendError, Session, Stats,

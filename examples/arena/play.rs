@@ -7,7 +7,7 @@ use crate::serve::{Service, serve};
 use crate::world::{Arena, KILLED};
 use crate::{Outcome, entropy, say};
 use rebout::Connection;
-use rebout::authority::{Client, ClientConfig, ClientEvent, Reason};
+use rebout::authority::{Client, ClientConfig, ClientEvent, OverReason};
 use rebout::net::link::LinkConfig;
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -103,16 +103,16 @@ fn play(target: &Target, way: &Way, mut hands: Hands, name: &str) -> Outcome {
 }
 
 /// The end of a game, in words unless the player has left. `waited` is how long an answer was waited for.
-fn ended(reason: Reason, connection: &Connection, waited: Duration) -> Outcome {
+fn ended(reason: OverReason, connection: &Connection, waited: Duration) -> Outcome {
     match reason {
-        Reason::Left => Ok(()),
-        Reason::NoAnswer if connection.is_encrypted() => Err(connection.no_answer(waited).into()),
+        OverReason::Left => Ok(()),
+        OverReason::NoAnswer if connection.is_encrypted() => Err(connection.no_answer(waited).into()),
         reason => Err(reason.to_string().into()),
     }
 }
 
 /// Says how it was.
-fn report(client: &Client, json: bool, name: &str, seen: Seen, reason: Reason) {
+fn report(client: &Client, json: bool, name: &str, seen: Seen, reason: OverReason) {
     let (stats, kills) = (client.stats(), seen.kills);
     let prediction = stats.prediction;
     let fields = [

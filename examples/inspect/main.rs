@@ -19,9 +19,9 @@ use std::fmt::Display;
 use std::io::Write;
 use std::process::ExitCode;
 
+use rebout::lab::seal::ConnectionKeys;
 use rebout::lab::wire::message::{Message, Ordered, VERSION};
 use rebout::lab::wire::seal;
-use rebout::seal::ConnectionKeys;
 use rebout::wire::Packet;
 use rebout::wire::control::{ControlPacket, ControlPayload, EntityState, PlayerInput};
 use rebout::wire::rbn1::{Flags, InputPacket, TimeSync};

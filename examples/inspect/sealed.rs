@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::io::Read;
 
+use rebout::lab::seal::ConnectionKeys;
 use rebout::lab::wire::seal::{self, Control, Data, Packet, Pattern, VERSION};
-use rebout::seal::ConnectionKeys;
 
 use crate::{Lines, hex, line};
 

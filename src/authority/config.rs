@@ -60,10 +60,10 @@ impl ServerConfig {
         }
     }
 
-    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+    pub(crate) fn check(&self) -> Result<(), AuthorityConfigError> {
         check_rates(self.frame_rate, self.broadcast_rate)?;
         let is_for_nobody = self.max_clients == 0 || self.max_clients_per_source == 0;
-        if is_for_nobody { Err(ConfigError::NoClients) } else { Ok(()) }
+        if is_for_nobody { Err(AuthorityConfigError::NoClients) } else { Ok(()) }
     }
 }
 
@@ -102,7 +102,7 @@ impl ClientConfig {
         }
     }
 
-    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+    pub(crate) fn check(&self) -> Result<(), AuthorityConfigError> {
         check_rates(self.frame_rate, self.broadcast_rate)
     }
 }
@@ -111,12 +111,12 @@ impl ClientConfig {
 pub(crate) const MAX_FRAME_RATE: u16 = 240;
 
 /// Whether a frame rate and a broadcast rate go together.
-pub(crate) fn check_rates(frame_rate: u16, broadcast_rate: u16) -> Result<(), ConfigError> {
+pub(crate) fn check_rates(frame_rate: u16, broadcast_rate: u16) -> Result<(), AuthorityConfigError> {
     if !(1..=MAX_FRAME_RATE).contains(&frame_rate) {
-        return Err(ConfigError::FrameRate { frame_rate });
+        return Err(AuthorityConfigError::FrameRate { frame_rate });
     }
     if broadcast_rate == 0 || !frame_rate.is_multiple_of(broadcast_rate) {
-        return Err(ConfigError::BroadcastRate { frame_rate, broadcast_rate });
+        return Err(AuthorityConfigError::BroadcastRate { frame_rate, broadcast_rate });
     }
     Ok(())
 }
@@ -124,7 +124,7 @@ pub(crate) fn check_rates(frame_rate: u16, broadcast_rate: u16) -> Result<(), Co
 /// The rule that a config breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum ConfigError {
+pub enum AuthorityConfigError {
     /// The frame rate is outside 1..=240.
     FrameRate {
         /// The rate given.
@@ -143,7 +143,7 @@ pub enum ConfigError {
     NoServer,
 }
 
-impl fmt::Display for ConfigError {
+impl fmt::Display for AuthorityConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::FrameRate { frame_rate } => {
@@ -158,4 +158,4 @@ impl fmt::Display for ConfigError {
     }
 }
 
-impl std::error::Error for ConfigError {}
+impl std::error::Error for AuthorityConfigError {}

@@ -63,8 +63,8 @@ mod record;
 mod server;
 mod world;
 
-pub use client::{Client, ClientEvent, ClientStats, Drawing, PredictionStats, Reason, Seen};
-pub use config::{ClientConfig, ConfigError, ServerConfig, Wire};
+pub use client::{Client, ClientEvent, ClientStats, Drawing, OverReason, PredictionStats, Seen};
+pub use config::{AuthorityConfigError, ClientConfig, ServerConfig, Wire};
 pub use name::PlayerName;
 pub use record::{Course, MAX_TOLD, Terms, Told};
 pub use server::{InputStats, LeftWhy, Server, ServerEvent, ServerStats, Shot, Stage};

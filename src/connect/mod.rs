@@ -179,9 +179,9 @@ impl<D: Datagrams> Connection<D> {
     pub fn client(
         &self,
         mut config: crate::authority::ClientConfig,
-    ) -> Result<crate::authority::Client, crate::authority::ConfigError> {
+    ) -> Result<crate::authority::Client, crate::authority::AuthorityConfigError> {
         let Role::Join { target, .. } = &self.role else {
-            return Err(crate::authority::ConfigError::NoServer);
+            return Err(crate::authority::AuthorityConfigError::NoServer);
         };
         config.join_timeout = self.join_timeout(config.join_timeout);
         crate::authority::Client::join(config, *target)

@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 const WITHOUT: &str = "this program was built without the feature that finds paths through routers";
 
 /// The relay policy, which has no choices.
-pub(super) type Relay = ();
+pub(super) type RelayPolicy = ();
 /// Never made.
 pub(super) type Around<'a, P> = Sealed<'a, P>;
 
@@ -29,7 +29,7 @@ pub(super) fn read_offer(text: &str) -> Result<Option<Offer>, ConnectError> {
     if text.trim_start().starts_with("rebout-") { Err(without()) } else { Ok(None) }
 }
 
-pub(super) fn hides((): &Relay) -> bool {
+pub(super) fn hides((): &RelayPolicy) -> bool {
     false
 }
 

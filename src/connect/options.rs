@@ -1,7 +1,7 @@
 //! How to connect: who may join, and by which ways.
 
 use super::ConnectError;
-use super::paths::Relay;
+use super::paths::RelayPolicy;
 use crate::seal::Randomness;
 use core::fmt;
 use std::net::{Ipv6Addr, SocketAddr};
@@ -48,7 +48,7 @@ pub struct ConnectOptions {
     pub(super) public: Vec<SocketAddr>,
     pub(super) key: Key,
     pub(super) rendezvous: Option<String>,
-    pub(super) relay: Relay,
+    pub(super) relay: RelayPolicy,
     pub(super) randomness: Option<Randomness>,
     pub(super) key_log: Option<PathBuf>,
     pub(super) guests: u8,
@@ -62,7 +62,7 @@ impl Default for ConnectOptions {
             public: Vec::new(),
             key: Key::default(),
             rendezvous: None,
-            relay: Relay::default(),
+            relay: RelayPolicy::default(),
             randomness: None,
             key_log: None,
             guests: 1,
@@ -176,7 +176,7 @@ impl ConnectOptions {
     /// Whether a relay may carry the match.
     #[cfg(feature = "reach")]
     #[must_use]
-    pub fn relay(self, relay: Relay) -> Self {
+    pub fn relay(self, relay: RelayPolicy) -> Self {
         Self { relay, ..self }
     }
 

@@ -6,18 +6,17 @@ use super::text::About;
 use super::{ConnectError, ConnectOptions};
 use crate::net::system;
 use crate::reach::{NoWay, Progress, Reach, ReachConfig, Reaching};
+pub(super) use crate::seal::Offer;
 use crate::seal::invite::Rendezvous;
-use crate::seal::{Answer, Call, Seal};
+use crate::seal::{Answer, Seal};
 use crate::{InviteError, Protocol};
 use core::time::Duration;
 use std::net::SocketAddr;
 
-pub(super) use crate::reach::Relay;
+pub(super) use crate::reach::RelayPolicy;
 
 /// The paths and the encryption around a protocol.
 pub(super) type Around<'a, P> = Reaching<'a, P>;
-/// A host's offer by hand.
-pub(super) type Offer = Call;
 
 /// A rendezvous or a host that was silent for this long after the search gave up will not answer. Paths that were tried have
 /// had their time.
@@ -27,8 +26,8 @@ const OFFER: &str = "rebout-call:1:";
 const ANSWER: &str = "rebout-answer:1:";
 
 /// Whether the peer must not learn an address of this machine.
-pub(super) fn hides(relay: &Relay) -> bool {
-    *relay == Relay::Only
+pub(super) fn hides(relay: &RelayPolicy) -> bool {
+    *relay == RelayPolicy::Only
 }
 
 /// Reads a host's offer; `None` if the text is none at all.
@@ -37,7 +36,7 @@ pub(super) fn read_offer(text: &str) -> Result<Option<Offer>, ConnectError> {
         let why = "this is an answer to an offer: it is for the host, who made the offer".to_owned();
         return Err(ConnectError::Text { why });
     }
-    match text.parse::<Call>() {
+    match text.parse::<Offer>() {
         Ok(offer) => Ok(Some(offer)),
         Err(InviteError::NotAnInvite) => Ok(None),
         Err(error) => Err(ConnectError::Text { why: About("offer", OFFER, error).to_string() }),
@@ -46,7 +45,7 @@ pub(super) fn read_offer(text: &str) -> Result<Option<Offer>, ConnectError> {
 
 fn read_answer(text: &str) -> Result<Answer, ConnectError> {
     text.parse().map_err(|error| {
-        let why = if text.parse::<Call>().is_ok() {
+        let why = if text.parse::<Offer>().is_ok() {
             "this is an offer: send it to the other player, who sends back an answer".to_owned()
         } else {
             About("answer", ANSWER, error).to_string()

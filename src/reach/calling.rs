@@ -4,7 +4,7 @@ use super::letter::Letter;
 use super::meeting::News;
 use super::progress::NoWay;
 use super::search::Search;
-use super::{Reach, Relay, candidate};
+use super::{Reach, RelayPolicy, candidate};
 use crate::seal::{Brought, Seal};
 use core::time::Duration;
 use std::net::SocketAddr;
@@ -53,7 +53,7 @@ impl Reach {
                 let trusted =
                     |server: SocketAddr| candidate::is_admissible(server) || self.meeting.is_local();
                 let named = credentials.filter(|credentials| trusted(credentials.server));
-                if let Some(credentials) = named.filter(|_| self.relay != Relay::Never) {
+                if let Some(credentials) = named.filter(|_| self.relay != RelayPolicy::Never) {
                     self.relaying.set_credentials(credentials);
                 }
                 let unanswered = !self.searches.iter().any(|search| search.checks.has_begun());
@@ -367,7 +367,7 @@ mod tests {
             ..letter(0)
         };
         assert_eq!(host.reach.theirs(&named), letter(0).candidates);
-        host.reach.relay = Relay::Never;
+        host.reach.relay = RelayPolicy::Never;
         let relayed = Candidate { kind: Kind::Relayed, addr: at("192.0.2.3:7") };
         assert_eq!(host.reach.theirs(&Letter { candidates: vec![relayed], ..letter(0) }), []);
     }

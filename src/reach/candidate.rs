@@ -1,6 +1,6 @@
 //! Candidates: the addresses at which a machine may be reached, ours and the peer's.
 
-use super::Relay;
+use super::RelayPolicy;
 use std::net::{IpAddr, SocketAddr};
 
 /// The most candidates that a letter brings.
@@ -57,7 +57,7 @@ pub(super) struct OwnFacts<'a> {
     pub(super) observed: [Option<SocketAddr>; 2],
     /// The address of the allocation.
     pub(super) relayed: Option<SocketAddr>,
-    pub(super) relay: Relay,
+    pub(super) relay: RelayPolicy,
 }
 
 /// The candidates of this machine: its own addresses, those that servers have seen, the one on the relay. Each address
@@ -70,8 +70,8 @@ pub(super) fn own(facts: &OwnFacts<'_>) -> impl Iterator<Item = Candidate> {
         observed.into_iter().flatten().filter(move |addr| is_usable(*addr, is_local) && !known(*addr));
     let of = |kind| move |addr| Candidate { kind, addr };
     let direct = hosts.map(of(Kind::Host)).chain(reflexive.map(of(Kind::Reflexive)));
-    let relayed = relayed.into_iter().filter(move |addr| relay != Relay::Never && is_admissible(*addr));
-    direct.filter(move |_| relay != Relay::Only).chain(relayed.map(of(Kind::Relayed)))
+    let relayed = relayed.into_iter().filter(move |addr| relay != RelayPolicy::Never && is_admissible(*addr));
+    direct.filter(move |_| relay != RelayPolicy::Only).chain(relayed.map(of(Kind::Relayed)))
 }
 
 /// The candidates of a peer that are used: admissible ones, few of one IP address, none of `servers`. Loopback addresses are
@@ -140,7 +140,7 @@ mod tests {
         let own = |is_local| {
             let addresses = &[at("127.0.0.1:7000")];
             let observed = [Some(at("127.0.0.1:7001")), None];
-            let facts = OwnFacts { is_local, addresses, observed, relayed: None, relay: Relay::Allow };
+            let facts = OwnFacts { is_local, addresses, observed, relayed: None, relay: RelayPolicy::Allow };
             super::own(&facts).count()
         };
         assert_eq!((own(false), own(true)), (0, 2));
@@ -155,8 +155,8 @@ mod tests {
             let facts = OwnFacts { is_local: false, addresses: &hosts, observed, relayed, relay };
             super::own(&facts).map(|one| one.kind).collect::<Vec<_>>()
         };
-        assert_eq!(own(Relay::Allow), [Kind::Host, Kind::Host, Kind::Relayed], "one of each address");
-        assert_eq!(own(Relay::Never), [Kind::Host, Kind::Host]);
-        assert_eq!(own(Relay::Only), [Kind::Relayed]);
+        assert_eq!(own(RelayPolicy::Allow), [Kind::Host, Kind::Host, Kind::Relayed], "one of each address");
+        assert_eq!(own(RelayPolicy::Never), [Kind::Host, Kind::Host]);
+        assert_eq!(own(RelayPolicy::Only), [Kind::Relayed]);
     }
 }

@@ -4,7 +4,7 @@ use super::letter::Letter;
 use super::meeting::Meeting;
 use super::search::Search;
 use super::{Reach, ReachConfig};
-use crate::seal::{Answer, Brought, Call, Seal, SealError, SealRefusal};
+use crate::seal::{Answer, Brought, Offer, Seal, SealError, SealRefusal};
 use core::time::Duration;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
@@ -51,7 +51,7 @@ impl Reach {
     ///
     /// # Errors
     /// If the operating system has no random bytes.
-    pub fn join_by_hand(config: ReachConfig, call: &Call) -> Result<Self, SealError> {
+    pub fn join_by_hand(config: ReachConfig, call: &Offer) -> Result<Self, SealError> {
         let mut reach = Self::new(config, Meeting::by_hand(false))?;
         reach.meeting.ticket = Some(call.ticket);
         reach.hand.letter = Letter::decode(&call.letter);
@@ -59,7 +59,7 @@ impl Reach {
     }
 
     /// The call of a host, for the joiner. `None` if this is no host by hand.
-    pub fn call(&mut self, now: Duration, seal: &mut Seal) -> Option<Call> {
+    pub fn call(&mut self, now: Duration, seal: &mut Seal) -> Option<Offer> {
         let key = seal.public_key().filter(|_| self.meeting.is_by_hand())?;
         let ticket = seal.renew_ticket()?;
         let candidates = self.own_candidates();
@@ -67,7 +67,7 @@ impl Reach {
         let search = Search::new(now, self.origin, NOBODY, false, &own);
         let letter = search.text().to_vec();
         self.hand.called = Some(search);
-        Some(Call { key, ticket, letter })
+        Some(Offer { key, ticket, letter })
     }
 
     /// The answer of a joiner, for the host. `None` if this is no joiner by hand, or its host's call cannot be read.

@@ -7,8 +7,9 @@
 //! by packets that it has opened, which path is used.
 //!
 //! ```
-//! use rebout::reach::{Reach, ReachConfig};
-//! use rebout::seal::{Randomness, Seal};
+//! use rebout::lab::reach::{Reach, ReachConfig};
+//! use rebout::Randomness;
+//! use rebout::lab::seal::Seal;
 //! use rebout::{Config, Invite, Lobby, Protocol};
 //! use std::time::{Duration, Instant};
 //!
@@ -81,7 +82,7 @@ const MAX_SEARCHES: usize = 64;
 
 /// Whether a relay may carry a match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Relay {
+pub enum RelayPolicy {
     /// Where no direct path works, and as a reserve that is kept warm.
     #[default]
     Allow,
@@ -101,7 +102,7 @@ pub struct ReachConfig {
     /// used; `net::local_addresses` lists them.
     pub addresses: Vec<SocketAddr>,
     /// Whether a relay may carry the match.
-    pub relay: Relay,
+    pub relay: RelayPolicy,
     /// The source of random bytes.
     pub randomness: Randomness,
     /// How many guests a host expects at once: one, unless something else is set. It searches for paths to eight peers at
@@ -117,7 +118,7 @@ impl ReachConfig {
         Self {
             origin: origin.into(),
             addresses,
-            relay: Relay::Allow,
+            relay: RelayPolicy::Allow,
             randomness: Randomness::System,
             guests: 1,
         }
@@ -127,7 +128,7 @@ impl ReachConfig {
 /// The paths of one machine to others.
 #[derive(Debug)]
 pub struct Reach {
-    relay: Relay,
+    relay: RelayPolicy,
     addresses: Vec<SocketAddr>,
     origin: Origin,
     random: Draws,

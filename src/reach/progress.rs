@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 /// How far two machines are on the way to each other. `Display` says it to a player.
 ///
 /// ```
-/// use rebout::reach::Progress;
+/// use rebout::lab::reach::Progress;
 /// use std::time::Duration;
 ///
 /// let relayed = Progress::ThroughRelay { longer: Some(Duration::from_millis(12)) };

@@ -2,7 +2,7 @@
 
 use super::paths::{Path, is_made_up};
 use super::relaying::Relayed;
-use super::{Reach, Relay};
+use super::{Reach, RelayPolicy};
 use crate::protocol::{MAX_DATAGRAM, Protocol};
 use crate::seal::Seal;
 use crate::trace;
@@ -41,7 +41,7 @@ impl<P: Protocol> Protocol for Reaching<'_, P> {
             self.reach.stir();
         } else if self.reach.relaying.is_server(from) && is_of_relay(first) && self.relayed(now, datagram) {
             // The relay's own, or brought by it.
-        } else if self.reach.relay == Relay::Only {
+        } else if self.reach.relay == RelayPolicy::Only {
             self.reach.stats.not_relayed += 1;
         } else {
             self.arrived(now, Path { relayed: false, remote: from }, datagram);
@@ -63,7 +63,7 @@ impl<P: Protocol> Protocol for Reaching<'_, P> {
                     return Some(sent);
                 }
                 self.reach.stats.unsent += 1;
-            } else if self.reach.relay == Relay::Only {
+            } else if self.reach.relay == RelayPolicy::Only {
                 self.reach.stats.not_relayed += 1;
             } else {
                 return Some((to, len));
@@ -182,7 +182,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn reach(relay: Relay) -> Reach {
+    fn reach(relay: RelayPolicy) -> Reach {
         let mut config = ReachConfig::new(std::time::Instant::now(), [at("192.0.2.1:7000")]);
         (config.relay, config.randomness) = (relay, Randomness::Seeded(1));
         Reach::new(config, Meeting::by_hand(false)).unwrap()
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn packets_of_the_seal_leave_through_the_relay_only() {
         let host = at("192.0.2.2:7000");
-        for (relay, sent) in [(Relay::Allow, true), (Relay::Only, false)] {
+        for (relay, sent) in [(RelayPolicy::Allow, true), (RelayPolicy::Only, false)] {
             let (mut reach, mut buf) = (reach(relay), [0; MAX_DATAGRAM]);
             // A seal that knocks at an address by itself.
             let mut seal = Seal::join_open(Randomness::Seeded(2), host).unwrap();
@@ -208,7 +208,7 @@ mod tests {
         let mut seal = Seal::host(Randomness::Seeded(2)).unwrap();
         let mut lobby = Lobby::host(Config::new(7)).unwrap();
         for (first, stirs) in [(RESP, true), (CONTROL, true), (0xE4, false)] {
-            let mut reach = reach(Relay::Allow);
+            let mut reach = reach(RelayPolicy::Allow);
             reach.deadline = None;
             let mut reaching = reach.around(&mut seal, &mut lobby);
             reaching.handle_datagram(Duration::ZERO, at("192.0.2.2:7000"), &[first; 60]);

@@ -6,7 +6,7 @@ use super::checks::Bases;
 use super::letter::{Credentials, Letter};
 use super::paths::Path;
 use super::search::{Own, Search};
-use super::{Reach, Relay};
+use super::{Reach, RelayPolicy};
 use crate::protocol::MAX_WRAPPED;
 use crate::seal::Seal;
 use core::time::Duration;
@@ -92,8 +92,8 @@ impl Reach {
 
     fn bases(&self) -> Bases {
         let base = |v6: bool| self.addresses.iter().copied().find(|addr| addr.is_ipv6() == v6);
-        let direct = if self.relay == Relay::Only { [None; 2] } else { [base(false), base(true)] };
-        Bases { direct, relayed: self.relaying.relayed().filter(|_| self.relay != Relay::Never) }
+        let direct = if self.relay == RelayPolicy::Only { [None; 2] } else { [base(false), base(true)] };
+        Bases { direct, relayed: self.relaying.relayed().filter(|_| self.relay != RelayPolicy::Never) }
     }
 
     /// Our part of a new search, with credentials of its own.
@@ -104,7 +104,7 @@ impl Reach {
             tie_breaker: self.random.next_u64(),
             bases: self.bases(),
             candidates,
-            no_relay: self.relay == Relay::Never,
+            no_relay: self.relay == RelayPolicy::Never,
         }
     }
 
@@ -114,7 +114,7 @@ impl Reach {
         let relay = self.relaying.server().filter(|_| self.relaying.relayed().is_some());
         let servers: Vec<SocketAddr> = [self.meeting.server(), relay].into_iter().flatten().collect();
         let mut theirs = candidate::theirs(&letter.candidates, &servers, self.meeting.is_local());
-        if self.relay == Relay::Never {
+        if self.relay == RelayPolicy::Never {
             theirs.retain(|candidate| candidate.kind != candidate::Kind::Relayed);
         }
         theirs
@@ -123,7 +123,7 @@ impl Reach {
     /// Lets the relay take what comes from any address of a peer, ours first that matter most.
     pub(super) fn permit(&mut self, now: Duration, at: usize) {
         let search = &self.searches[at];
-        if !search.no_relay && self.relay != Relay::Never {
+        if !search.no_relay && self.relay != RelayPolicy::Never {
             for candidate in search.checks.remote().iter().rev() {
                 self.relaying.permit(now, candidate.addr.ip(), search.shown);
             }
@@ -132,8 +132,8 @@ impl Reach {
 
     /// Tells the seal which paths to try when nothing comes, if they have changed.
     fn set_fallbacks(&mut self, now: Duration, seal: &mut Seal, at: usize) {
-        let direct = self.relay == Relay::Allow;
-        let relayed = self.relay != Relay::Never && self.relaying.relayed().is_some();
+        let direct = self.relay == RelayPolicy::Allow;
+        let relayed = self.relay != RelayPolicy::Never && self.relaying.relayed().is_some();
         if !self.searches[at].find_fallbacks(now, direct, relayed) {
             return;
         }
@@ -195,7 +195,7 @@ impl Reach {
         self.searches[at].checks.relayed().for_each(|peer| self.relaying.bind(now, peer));
         let (silent, in_use) = (seal.is_silent(now, shown), seal.real(shown));
         let gone = seal.silent_for(now, shown).is_some_and(|silent| silent >= GONE);
-        if !gone && self.searches[at].doubts(now, silent, in_use) && self.relay != Relay::Never {
+        if !gone && self.searches[at].doubts(now, silent, in_use) && self.relay != RelayPolicy::Never {
             self.relaying.look(now, self.random.next_12());
             self.relaying.refresh();
         }

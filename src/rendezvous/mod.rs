@@ -1,56 +1,43 @@
 //! The rendezvous: a small server where a joiner finds a host that has no reachable port.
 //!
-//! - [`Server`] keeps rooms for hosts, hands INITs to them and RESPs back, and gives out TURN credentials. It is a
-//!   [`Protocol`](crate::Protocol); `examples/rendezvous.rs` runs it on a UDP socket.
-//! - [`Registration`] is the host's side: it keeps the room open.
-//! - [`Post`] is the joiner's side: it asks for the ticket of a room and posts the INIT.
+//! [`RendezvousServer`] keeps rooms for hosts, hands INITs to them and RESPs back, and gives out TURN credentials. It is a
+//! [`Protocol`](crate::Protocol); `examples/rendezvous.rs` runs it on a UDP socket. A [`Connection`](crate::Connection) is
+//! the client of it, on both sides.
 //!
 //! INIT and RESP are opaque here: the server sees ciphertext. Registrations are signed by the key that the room is named
 //! after, and no answer is longer than its request. `docs/WIRE.md` has the bytes, `docs/SECURITY.md` says what the server
 //! learns and what a watcher can do.
 //!
 //! ```
-//! use rebout::Protocol;
-//! use rebout::rendezvous::{HostEvent, JoinerEvent, Post, Registration, Server, ServerConfig};
-//! use rebout::seal::Randomness;
+//! # #[cfg(feature = "udp")] {
+//! use rebout::net::udp::UdpDriver;
+//! use rebout::rendezvous::{RendezvousConfig, RendezvousServer};
+//! use rebout::{ConnectOptions, Connection, Randomness};
 //! use std::time::Duration;
 //!
-//! let (at, host, joiner) = ("192.0.2.1:3479".parse()?, "192.0.2.2:7000".parse()?, "192.0.2.3:7000".parse()?);
-//! let mut server = Server::new(ServerConfig::default(), Randomness::System)?;
-//! let mut registration = Registration::new(at, &[7; 32], Randomness::System)?;
-//! let mut post = Post::new(at, registration.room(), Randomness::System)?;
-//! registration.set_ticket(42);
-//! let (now, mut buf) = (Duration::ZERO, [0; rebout::MAX_DATAGRAM]);
-//! for _ in 0..4 {
-//!     while let Some((_, len)) = registration.poll_transmit(now, &mut buf) {
-//!         server.handle_datagram(now, host, &buf[..len]);
-//!     }
-//!     while let Some((_, len)) = post.poll_transmit(now, &mut buf) {
-//!         server.handle_datagram(now, joiner, &buf[..len]);
-//!     }
-//!     while let Some((to, len)) = server.poll_transmit(now, &mut buf) {
-//!         if to == host {
-//!             registration.handle_datagram(now, at, &buf[..len]);
-//!         } else {
-//!             post.handle_datagram(now, at, &buf[..len]);
-//!         }
-//!     }
+//! let mut server = RendezvousServer::new(RendezvousConfig::default(), Randomness::System).unwrap();
+//! let mut udp = UdpDriver::bind("127.0.0.1:0".parse()?)?;
+//! let mut host = Connection::host(&ConnectOptions::new().rendezvous(&udp.local_addr().to_string()))?;
+//! let mut lobby = host.lobby(rebout::Config::new(7))?;
+//! while server.rooms() == 0 {
+//!     host.poll(&mut lobby)?;
+//!     let deadline = udp.now() + Duration::from_millis(1);
+//!     udp.run_until(&mut server, deadline)?;
 //! }
-//! assert!(matches!(registration.poll_event(), Some(HostEvent::Registered { observed, .. }) if observed == host));
-//! assert!(matches!(post.poll_event(), Some(JoinerEvent::Ticket { ticket: 42, .. })));
+//! # }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod claims;
-mod credentials;
+pub(crate) mod credentials;
 mod exchange;
 mod identity;
-mod post;
-mod registration;
+pub(crate) mod post;
+pub(crate) mod registration;
 mod server;
 
-pub use crate::wire::rendezvous::{Denial, Room};
-pub use credentials::Credentials;
-pub use post::{JoinerEvent, Post};
-pub use registration::{HostEvent, Registration};
-pub use server::{Meeting, RoomRefusal, Server, ServerConfig, ServerStats, TurnService};
+pub(crate) use crate::wire::rendezvous::Denial;
+pub(crate) use credentials::Credentials;
+pub(crate) use post::{JoinerEvent, Post};
+pub(crate) use registration::{HostEvent, Registration};
+pub use server::{Meeting, RendezvousConfig, RendezvousServer, RendezvousStats, RoomRefusal, TurnService};

@@ -36,9 +36,9 @@ pub struct Header {
     pub seed: u32,
     /// The frame from which the match is to be shown. The frames before it are needed to get there.
     pub start_frame: Frame,
-    /// The number of the game, as in [`Config::game_id`].
+    /// The number of the game, as in [`GameConfig::id`](crate::GameConfig::id).
     pub game_id: u64,
-    /// The hash of build, characters, stage and rules, as in [`Config::content_hash`].
+    /// The hash of build, characters, stage and rules, as in [`GameConfig::content_hash`](crate::GameConfig::content_hash).
     pub content_hash: u64,
     /// The time of recording, in seconds since 1970.
     pub recorded_at_secs: u64,

@@ -16,19 +16,19 @@ const CALL_HEAD: usize = 32 + 8;
 /// A host's call: its key, which is the right to join, a ticket, and the letter with its addresses. The text is
 /// `rebout-call:1:` and letters.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Call {
+pub struct Offer {
     pub(crate) key: [u8; 32],
     pub(crate) ticket: u64,
     pub(crate) letter: Vec<u8>,
 }
 
-/// A joiner's answer to a [`Call`]: its sealed letter. The text is `rebout-answer:1:` and letters; only the host can open it.
+/// A joiner's answer to an [`Offer`]: its sealed letter. The text is `rebout-answer:1:` and letters; only the host can open it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Answer {
     pub(crate) init: Vec<u8>,
 }
 
-impl Call {
+impl Offer {
     /// The key of the host, for the joiner's seal. It is the right to join: show it to nobody.
     #[must_use]
     pub fn key(&self) -> &[u8; 32] {
@@ -36,7 +36,7 @@ impl Call {
     }
 }
 
-impl Drop for Call {
+impl Drop for Offer {
     fn drop(&mut self) {
         wipe(&mut self.key);
     }
@@ -91,14 +91,14 @@ impl Scheme {
     }
 }
 
-impl fmt::Display for Call {
+impl fmt::Display for Offer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bytes = Wiped([&self.key[..], &self.ticket.to_be_bytes(), &self.letter].concat());
         CALL.write(&bytes.0, f)
     }
 }
 
-impl FromStr for Call {
+impl FromStr for Offer {
     type Err = InviteError;
 
     fn from_str(text: &str) -> Result<Self, InviteError> {
@@ -127,9 +127,9 @@ impl FromStr for Answer {
 }
 
 /// Without the key.
-impl fmt::Debug for Call {
+impl fmt::Debug for Offer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Call")
+        f.write_str("Offer")
     }
 }
 
@@ -143,8 +143,12 @@ impl fmt::Debug for Answer {
 mod tests {
     use super::*;
 
-    fn call(letter: usize) -> Call {
-        Call { key: [7; 32], ticket: 0x0102_0304_0506_0708, letter: (0..letter).map(|at| at as u8).collect() }
+    fn call(letter: usize) -> Offer {
+        Offer {
+            key: [7; 32],
+            ticket: 0x0102_0304_0506_0708,
+            letter: (0..letter).map(|at| at as u8).collect(),
+        }
     }
 
     #[test]
@@ -174,17 +178,17 @@ mod tests {
             let mut letters: Vec<char> = text.chars().collect();
             letters[at] = if letters[at] == '7' { '8' } else { '7' };
             let wrong: String = letters.into_iter().collect();
-            assert!(matches!(wrong.parse::<Call>(), Err(InviteError::Checksum { .. })), "{at}");
+            assert!(matches!(wrong.parse::<Offer>(), Err(InviteError::Checksum { .. })), "{at}");
         }
-        assert!(text[..30].parse::<Call>().is_err());
-        assert!(format!("{CALL_NAME}{}", "0".repeat(5_000), CALL_NAME = CALL.name).parse::<Call>().is_err());
+        assert!(text[..30].parse::<Offer>().is_err());
+        assert!(format!("{CALL_NAME}{}", "0".repeat(5_000), CALL_NAME = CALL.name).parse::<Offer>().is_err());
     }
 
     #[test]
     fn a_text_that_is_cut_or_is_anything_else_is_refused() {
         let texts = [call(188).to_string(), Answer { init: vec![9; 333] }.to_string()];
         for text in &texts {
-            let reads = |text: &str| text.parse::<Call>().is_ok() || text.parse::<Answer>().is_ok();
+            let reads = |text: &str| text.parse::<Offer>().is_ok() || text.parse::<Answer>().is_ok();
             assert!(reads(text));
             assert!((0..text.len()).all(|end| !reads(&text[..end])), "every cut");
             assert!((1..text.len()).all(|from| !reads(&text[from..])), "every missing beginning");
@@ -195,7 +199,7 @@ mod tests {
             writer.put_bytes(&vec![7; len]);
             let values = writer.finish(CALL.number);
             let letters: String = values.0.iter().copied().map(base32::letter).collect();
-            let read = format!("{}{letters}", CALL.name).parse::<Call>();
+            let read = format!("{}{letters}", CALL.name).parse::<Offer>();
             assert_eq!(read.is_ok(), len >= CALL_HEAD, "{len}");
         }
         assert!(format!("{}{}", ANSWER.name, "\u{200b}".repeat(100_000)).parse::<Answer>().is_err());
@@ -203,12 +207,12 @@ mod tests {
 
     #[test]
     fn the_key_is_not_printed() {
-        assert_eq!(format!("{:?}", call(9)), "Call");
+        assert_eq!(format!("{:?}", call(9)), "Offer");
     }
 
     #[test]
     fn letters_are_bounded_and_the_last_bits_are_zero() {
-        let read = |letters: &str| format!("{}{letters}", CALL.name).parse::<Call>();
+        let read = |letters: &str| format!("{}{letters}", CALL.name).parse::<Offer>();
         assert_eq!(read(&"0".repeat(701)), Err(InviteError::TooLong { max: 700 }));
         assert!(matches!(read(&"0".repeat(700)), Err(InviteError::Checksum { .. })));
         for end in [0, 1] {

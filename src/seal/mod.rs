@@ -14,7 +14,8 @@
 //!
 //! ```
 //! # #[cfg(feature = "seal")] {
-//! use rebout::seal::{Randomness, Seal};
+//! use rebout::Randomness;
+//! use rebout::lab::seal::Seal;
 //! use rebout::{Config, Lobby, Protocol};
 //! use std::time::Duration;
 //!
@@ -43,7 +44,7 @@ mod link;
 mod wipe;
 
 #[cfg(feature = "reach")]
-pub use hand::{Answer, Call};
+pub use hand::{Answer, Offer};
 #[cfg(feature = "seal")]
 pub use link::{
     Brought, Code, ConnectionKeys, MAX_ADDRESSES, MAX_FALLBACKS, NotLoggedKeys, OpenedPacket, Randomness,

@@ -130,7 +130,7 @@ pub enum Reason {
     },
     /// The checksums differed, and the peer did not send its notes for the autopsy within ten seconds.
     NotesWithheld,
-    /// The peer's inputs were older than [`Config::max_input_age`](crate::Config::max_input_age) for some seconds.
+    /// The peer's inputs were older than [`Timeouts::max_input_age`](crate::Timeouts::max_input_age) for some seconds.
     InputsHeldBack,
     /// The peer broke the rules of the protocol.
     ProtocolViolation,

@@ -10,7 +10,6 @@ macro_rules! broken_rules {
 
         impl $error {
             /// The name of the rule that is broken.
-            #[cfg(feature = "lab")]
             #[must_use]
             pub const fn rule(&self) -> &'static str {
                 match self { $(Self::$name => $rule,)* }

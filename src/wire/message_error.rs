@@ -100,7 +100,6 @@ pub enum DecodeError {
 
 impl DecodeError {
     /// A short name of the broken rule. Names never change.
-    #[cfg(feature = "lab")]
     #[must_use]
     pub const fn rule(&self) -> &'static str {
         match self {

@@ -2,8 +2,9 @@
 
 use crate::counted;
 use core::time::Duration;
-use rebout::reach::{Reach, ReachConfig};
-use rebout::seal::{Randomness, Seal};
+use rebout::Randomness;
+use rebout::lab::reach::{Reach, ReachConfig};
+use rebout::lab::seal::Seal;
 use rebout::{Config, Cues, Game, Input, Inputs, Lobby, Protocol, Session, fields};
 use std::net::SocketAddr;
 

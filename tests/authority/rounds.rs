@@ -4,7 +4,7 @@ use crate::lab::{FRAME, Field, WIRES, ms, server_addr};
 use crate::removal::{playing, playing_on, round, rounds};
 use crate::seat_attacks::Target;
 use rebout::Protocol;
-use rebout::authority::{Body, Client, ClientConfig, ClientEvent, Command, Reason, Wire};
+use rebout::authority::{Body, Client, ClientConfig, ClientEvent, Command, OverReason, Wire};
 use rebout::wire::rtype::{RtypeHeader, RtypePacket, RtypePayload};
 
 #[test]
@@ -44,7 +44,7 @@ fn goodbye_is_void_while_an_rtype_server_goes_on() {
             }
             client.advance(target.now, &Field::default(), Command::NEUTRAL);
         }
-        assert_eq!(client.over(), (!goes_on).then_some(Reason::Ended));
+        assert_eq!(client.over(), (!goes_on).then_some(OverReason::Ended));
     }
 }
 
@@ -96,7 +96,7 @@ fn reason_of_a_goodbye_survives_copies_of_it() {
             (0..2).for_each(|_| client.handle_datagram(target.now, server_addr(), &datagram));
         }
     }
-    assert_eq!(client.over(), Some(Reason::Kicked));
+    assert_eq!(client.over(), Some(OverReason::Kicked));
 }
 
 #[test]

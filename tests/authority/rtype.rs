@@ -3,7 +3,7 @@
 use crate::lab::{FRAME, Lab, bad_link, client_addr, ms, server_addr};
 use rebout::Protocol;
 use rebout::authority::{
-    Body, Client, ClientConfig, ClientEvent, Command, LeftWhy, Reason, Server, ServerConfig, ServerEvent,
+    Body, Client, ClientConfig, ClientEvent, Command, LeftWhy, OverReason, Server, ServerConfig, ServerEvent,
     Stage, Wire,
 };
 use rebout::lab::sim::{EntryKind, Recording};
@@ -116,7 +116,7 @@ fn a_client_gives_up_600_ms_after_its_first_hello() {
     lab.run_until(ms(790));
     assert_eq!(lab.client_at(client).client.over(), None);
     lab.run_until(ms(860));
-    assert_eq!(lab.client_at(client).client.over(), Some(Reason::NoAnswer));
+    assert_eq!(lab.client_at(client).client.over(), Some(OverReason::NoAnswer));
 }
 
 #[test]
@@ -399,6 +399,6 @@ fn too_many_nacks_end_a_connection_on_either_side() {
             }
         }
     }
-    assert_eq!(client.over(), Some(Reason::Rejected));
-    assert!(Reason::Rejected.to_string().starts_with("the server rejects"));
+    assert_eq!(client.over(), Some(OverReason::Rejected));
+    assert!(OverReason::Rejected.to_string().starts_with("the server rejects"));
 }

@@ -2,7 +2,7 @@
 
 use crate::lab::{ClientNode, Lab, Node, SERVER, WIRES, bad_link, client_addr, ms, server_addr};
 use rebout::Refusal;
-use rebout::authority::{ClientConfig, ClientEvent, LeftWhy, Reason, ServerConfig, ServerEvent, Wire};
+use rebout::authority::{ClientConfig, ClientEvent, LeftWhy, OverReason, ServerConfig, ServerEvent, Wire};
 use rebout::net::link::{Chance, LinkConfig};
 
 fn clean() -> LinkConfig {
@@ -51,7 +51,7 @@ fn a_full_server_says_so() {
         let (_, _) = (lab.client(ms(100)), lab.client(ms(100)));
         let third = lab.client(ms(2_000));
         lab.run_until(ms(4_000));
-        assert_eq!(lab.client_at(third).client.over(), Some(Reason::Full));
+        assert_eq!(lab.client_at(third).client.over(), Some(OverReason::Full));
         assert_eq!(lab.server().server.clients(), 2);
     }
 }
@@ -66,7 +66,7 @@ fn no_id_is_a_full_server_too() {
             .push((1, |stage| while stage.spawn(0, rebout::authority::Body::at(0.0, 0.0)).is_some() {}));
         let client = lab.client(ms(200));
         lab.run_until(ms(2_000));
-        assert_eq!(lab.client_at(client).client.over(), Some(Reason::Full));
+        assert_eq!(lab.client_at(client).client.over(), Some(OverReason::Full));
     }
 }
 
@@ -123,7 +123,7 @@ fn where_nobody_answers_the_client_gives_up() {
         let mut lab = Lab::speaking(wire, 7, LinkConfig { loss: Chance::ALWAYS, ..clean() });
         let client = lab.client(ms(200));
         lab.run_until(ms(11_000));
-        assert_eq!(lab.client_at(client).client.over(), Some(Reason::NoAnswer));
+        assert_eq!(lab.client_at(client).client.over(), Some(OverReason::NoAnswer));
         let sent = lab.client_at(client).client.stats().datagrams_out;
         // Every 200 ms for ten seconds, or once and five times more.
         let expected = if wire == Wire::Game { 45..=55 } else { 6..=6 };
@@ -143,8 +143,8 @@ fn kick_and_shutdown_are_said() {
         lab.run_until(ms(5_000));
         // R-Type has no packet for the reason.
         let (kicked, shut_down) = match wire {
-            Wire::Game => (Reason::Kicked, Reason::Shutdown),
-            _ => (Reason::Ended, Reason::Ended),
+            Wire::Game => (OverReason::Kicked, OverReason::Shutdown),
+            _ => (OverReason::Ended, OverReason::Ended),
         };
         assert_eq!(lab.client_at(one).client.over(), Some(kicked));
         assert_eq!(lab.client_at(two).client.over(), None);

@@ -3,10 +3,10 @@
 use crate::game::{Table, options};
 use crate::town::{Port, Silent, Town, addr, meet, pair, port};
 use core::time::Duration;
+use rebout::Randomness;
 use rebout::net::Driver;
 use rebout::net::udp::UdpDriver;
-use rebout::rendezvous::{Server, ServerConfig};
-use rebout::seal::Randomness;
+use rebout::rendezvous::{RendezvousConfig, RendezvousServer};
 use rebout::{Config, ConnectError, ConnectOptions, Connection, Lobby};
 
 const LIMIT: Duration = Duration::from_secs(30);
@@ -15,8 +15,8 @@ fn config() -> Config {
     Config::new(0xB0).with(|config| config.rollback.delay_frames = Some(1))
 }
 
-fn server() -> Server {
-    Server::new(ServerConfig::default(), Randomness::System).unwrap()
+fn server() -> RendezvousServer {
+    RendezvousServer::new(RendezvousConfig::default(), Randomness::System).unwrap()
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::town::{Port, Shared, TICK, Town, addr, port};
 use core::time::Duration;
 use rebout::authority::{
-    Body, Client, ClientConfig, ClientEvent, Command, LeftWhy, Reason, Server, ServerConfig, ServerEvent,
+    Body, Client, ClientConfig, ClientEvent, Command, LeftWhy, OverReason, Server, ServerConfig, ServerEvent,
     Stage, Wire, World,
 };
 use rebout::lab::sim::Recording;
@@ -86,7 +86,7 @@ impl<D: Datagrams> Host<D> {
 struct Guest<D> {
     connection: Connection<D>,
     client: Client,
-    over: Option<Reason>,
+    over: Option<OverReason>,
 }
 
 impl<D: Datagrams> Guest<D> {
@@ -227,13 +227,13 @@ fn full_server_says_so_on_an_encrypted_connection() {
         run(&town, &mut host, &mut guests, 2, |host, _| host.server.clients() == 1);
         guests.push(Guest::new(join(&town, 2, host.connection.share()), client_config(wire, 9)));
         run(&town, &mut host, &mut guests, 2, |_, guests| guests[1].over.is_some());
-        assert_eq!(guests[1].over, Some(Reason::Full));
+        assert_eq!(guests[1].over, Some(OverReason::Full));
     }
 }
 
 #[test]
 fn leaving_and_shutdown_are_told_over_encryption() {
-    for (wire, ended) in [(Wire::Game, Reason::Shutdown), (Wire::Rtype, Reason::Ended)] {
+    for (wire, ended) in [(Wire::Game, OverReason::Shutdown), (Wire::Rtype, OverReason::Ended)] {
         let town = Town::new(3);
         let (mut host, mut guests) = serve(&town, server_config(wire, 4), 0, 2);
         run(&town, &mut host, &mut guests, 3, all_play);
@@ -289,7 +289,7 @@ fn client_that_nobody_answers_gets_a_text_with_real_addresses() {
             town.borrow_mut().pass(TICK);
             assert!(town.borrow().now() < Duration::from_secs(3));
         }
-        assert_eq!(guest.over, Some(Reason::NoAnswer));
+        assert_eq!(guest.over, Some(OverReason::NoAnswer));
         assert!(town.borrow().now() > Duration::from_secs(2), "the whole time, on R-Type too");
         let text = guest.connection.no_answer(Duration::from_secs(2)).to_string();
         assert!(text.starts_with("No answer at 10.0.0.1:7000 within 2 s."), "{text}");
@@ -326,13 +326,14 @@ fn udp(wire: Wire) {
 #[cfg(feature = "reach")]
 #[test]
 fn clients_join_a_server_through_a_rendezvous() {
+    use rebout::Randomness;
     use rebout::net::Driver;
     use rebout::rendezvous;
-    use rebout::seal::Randomness;
     for wire in WIRES {
         let town = Town::new(4);
         let mut rendezvous =
-            rendezvous::Server::new(rendezvous::ServerConfig::default(), Randomness::System).unwrap();
+            rendezvous::RendezvousServer::new(rendezvous::RendezvousConfig::default(), Randomness::System)
+                .unwrap();
         let mut driver = Driver::new(port(&town, 3));
         let options = ConnectOptions::new().rendezvous(&addr(3).to_string());
         let connection = Connection::host_on(&options, port(&town, 0), &[addr(0)]).unwrap();

@@ -126,9 +126,9 @@ fn match_is_played_in_memory() {
 #[cfg(feature = "reach")]
 #[test]
 fn match_is_played_through_a_rendezvous_on_this_machine() {
+    use rebout::Randomness;
     use rebout::net::udp::UdpDriver;
-    use rebout::rendezvous::{Server, ServerConfig};
-    use rebout::seal::Randomness;
+    use rebout::rendezvous::{RendezvousConfig, RendezvousServer};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -137,7 +137,7 @@ fn match_is_played_through_a_rendezvous_on_this_machine() {
     let done = Arc::new(AtomicBool::new(false));
     let is_done = Arc::clone(&done);
     let serving = thread::spawn(move || {
-        let mut server = Server::new(ServerConfig::default(), Randomness::System).unwrap();
+        let mut server = RendezvousServer::new(RendezvousConfig::default(), Randomness::System).unwrap();
         while !is_done.load(Ordering::Relaxed) {
             let deadline = udp.now() + Duration::from_millis(5);
             udp.run_until(&mut server, deadline).unwrap();

@@ -1,12 +1,13 @@
 //! A rendezvous among strangers, watchers and invited guests: no room is taken over, nothing grows, nothing is amplified.
 
 use crate::meeting::{Meeting, Party, addr, config, init, ms, resp, secs, server_addr};
+use rebout::Randomness;
+use rebout::lab::rendezvous::{Denial, HostEvent, Post, Registration};
 use rebout::lab::sim::{Clock, EntryKind, NatKind, Recording};
 use rebout::lab::wire::rendezvous::{
     self as wire, Answer, Ask, Cookie, Deliver, Grant, Outcome, Packet, Register, Reply, encode,
 };
-use rebout::rendezvous::{Denial, HostEvent, Post, Registration, RoomRefusal, Server, ServerConfig};
-use rebout::seal::Randomness;
+use rebout::rendezvous::{RendezvousConfig, RendezvousServer, RoomRefusal};
 use rebout::{MAX_DATAGRAM, Protocol, Rng};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -20,15 +21,15 @@ pub(crate) fn bytes(packet: &Packet<'_>) -> Vec<u8> {
 
 /// A server that is spoken to directly, and the bytes that went each way.
 pub(crate) struct Desk {
-    pub(crate) server: Server,
+    pub(crate) server: RendezvousServer,
     pub(crate) now: Duration,
     received: BTreeMap<SocketAddr, usize>,
     sent: BTreeMap<SocketAddr, usize>,
 }
 
 impl Desk {
-    pub(crate) fn new(config: ServerConfig) -> Self {
-        let server = Server::new(config, Randomness::Seeded(5)).unwrap();
+    pub(crate) fn new(config: RendezvousConfig) -> Self {
+        let server = RendezvousServer::new(config, Randomness::Seeded(5)).unwrap();
         Self { server, now: secs(1), received: BTreeMap::new(), sent: BTreeMap::new() }
     }
 
@@ -185,7 +186,7 @@ fn only_the_host_of_a_guest_answers_it() {
 #[test]
 fn a_flood_of_rooms_is_bounded_and_leaves_open_rooms_alone() {
     let limits =
-        ServerConfig { max_rooms: 40, max_rooms_per_source: 8, max_requests_per_source: 250, ..config() };
+        RendezvousConfig { max_rooms: 40, max_rooms_per_source: 8, max_requests_per_source: 250, ..config() };
     let mut desk = Desk::new(limits);
     let mut honest = registration(1);
     desk.register(addr(1), &mut honest);
@@ -206,7 +207,7 @@ fn a_flood_of_rooms_is_bounded_and_leaves_open_rooms_alone() {
 
 #[test]
 fn signatures_cost_the_server_a_bounded_time() {
-    let limits = ServerConfig { max_signatures_per_second: 30, max_requests_per_source: 10, ..config() };
+    let limits = RendezvousConfig { max_signatures_per_second: 30, max_requests_per_source: 10, ..config() };
     let mut desk = Desk::new(limits);
     for number in 0_u32..100 {
         let from = source(number % 20);
@@ -221,7 +222,7 @@ fn signatures_cost_the_server_a_bounded_time() {
 
 #[test]
 fn a_flood_of_posts_is_bounded_and_an_honest_joiner_gets_through() {
-    let mut meeting = Meeting::new(1, ServerConfig { max_guests: 64, ..config() });
+    let mut meeting = Meeting::new(1, RendezvousConfig { max_guests: 64, ..config() });
     meeting.world.network_mut().record(Recording::Off);
     meeting.run(secs(1));
     // Three machines that were invited too, each with as many cookies and nonces as it likes.
@@ -333,7 +334,7 @@ fn one_source_brings_a_host_three_inits_whatever_it_posts() {
 /// Damaged copies of everything that a host and its guests say, from addresses that have their own cookies.
 #[test]
 fn changed_packets_from_proven_addresses_take_over_no_room_and_are_never_amplified() {
-    let mut desk = Desk::new(ServerConfig { max_rooms: 20, max_guests: 30, ..config() });
+    let mut desk = Desk::new(RendezvousConfig { max_rooms: 20, max_guests: 30, ..config() });
     let mut rng = Rng::new(17).unwrap();
     let mut draw = move |below: u32| rng.below(below);
     let mut honest = registration(1);
@@ -431,7 +432,7 @@ fn a_wrong_answer_does_not_keep_out_the_right_one() {
         assert_eq!(post.poll_event(), None, "from somewhere else");
         post.handle_datagram(ms(2), server_addr(), &reply);
         post.handle_datagram(ms(2), server_addr(), &reply);
-        assert_eq!(post.poll_event(), Some(rebout::rendezvous::JoinerEvent::Answered { resp }));
+        assert_eq!(post.poll_event(), Some(rebout::lab::rendezvous::JoinerEvent::Answered { resp }));
         assert_eq!(post.poll_event(), None, "told once");
     }
     assert!(post.poll_transmit(ms(2_000), &mut buf).is_some(), "posted on until it is settled");

@@ -2,10 +2,11 @@
 
 use super::town::{HOST, JOINER, Plan, ROUTERS, Router, Town, ms};
 use crate::meeting::{addr, config, server_addr};
-use rebout::reach::{NoWay, Progress};
-use rebout::reach::{Reach, ReachConfig};
-use rebout::rendezvous::Server;
-use rebout::seal::{Randomness, Seal};
+use rebout::Randomness;
+use rebout::lab::reach::{NoWay, Progress};
+use rebout::lab::reach::{Reach, ReachConfig};
+use rebout::lab::seal::Seal;
+use rebout::rendezvous::RendezvousServer;
 use rebout::{Config, Lobby, Protocol};
 
 #[test]
@@ -115,7 +116,7 @@ fn two_texts_by_hand_are_enough_however_long_the_players_take() {
 fn a_host_is_told_that_the_server_has_no_room() {
     let mut config = config();
     config.max_rooms = 0;
-    let mut server = Server::new(config, Randomness::Seeded(1)).unwrap();
+    let mut server = RendezvousServer::new(config, Randomness::Seeded(1)).unwrap();
     let mut seal = Seal::host(Randomness::Seeded(2)).unwrap();
     let mut lobby = Lobby::host(Config::new(7)).unwrap();
     let mut reach =

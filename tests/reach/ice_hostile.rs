@@ -3,11 +3,13 @@
 use super::relay::events;
 use super::town::{HOST, JOINER, NAME, Node, Plan, Router, Town, at, ms, relay_addr, rendezvous_addr};
 use core::time::Duration;
+use rebout::Randomness;
+use rebout::lab::reach::{NoWay, Progress};
+use rebout::lab::rendezvous::{JoinerEvent, Post};
+use rebout::lab::seal::Seal;
 use rebout::lab::sim::{Clock, Recording};
 use rebout::lab::wire::rendezvous::{Deliver, Outcome, Packet, Reply, decode, encode};
-use rebout::reach::{NoWay, Progress};
-use rebout::rendezvous::{JoinerEvent, Post, Server};
-use rebout::seal::{Randomness, Seal};
+use rebout::rendezvous::RendezvousServer;
 use rebout::{Invite, Protocol, Rng};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -255,7 +257,7 @@ fn guests_who_name_many_machines_leave_room_for_the_permissions_of_another() {
 
 /// A rendezvous that changes what its true server says.
 struct LyingServer<F> {
-    server: Server,
+    server: RendezvousServer,
     change: F,
 }
 

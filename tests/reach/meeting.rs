@@ -1,12 +1,11 @@
 //! A rendezvous server, hosts and joiners as machines of the simulated network.
 
 use rebout::Protocol;
+use rebout::Randomness;
+use rebout::lab::rendezvous::{HostEvent, JoinerEvent, Post, Registration, Room};
 use rebout::lab::sim::{Clock, Machine, World};
 use rebout::net::link::LinkConfig;
-use rebout::rendezvous::{
-    HostEvent, JoinerEvent, Post, Registration, Room, Server, ServerConfig, TurnService,
-};
-use rebout::seal::Randomness;
+use rebout::rendezvous::{RendezvousConfig, RendezvousServer, TurnService};
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -37,9 +36,9 @@ pub(crate) fn resp(init: &[u8]) -> Vec<u8> {
     [vec![0xE3], init[24..].to_vec()].concat()
 }
 
-pub(crate) fn config() -> ServerConfig {
+pub(crate) fn config() -> RendezvousConfig {
     let turn = TurnService { server: "203.0.113.1:3478".parse().unwrap(), secret: b"north".to_vec() };
-    ServerConfig { turn: Some(turn), unix_at_zero: 1_700_000_000, ..ServerConfig::default() }
+    RendezvousConfig { turn: Some(turn), unix_at_zero: 1_700_000_000, ..RendezvousConfig::default() }
 }
 
 /// A host that answers every INIT, unless it is told to be silent.
@@ -94,14 +93,14 @@ impl Joiner {
 // There are a few of these.
 #[allow(clippy::large_enum_variant)]
 pub(crate) enum Party {
-    Server(Server),
+    Server(RendezvousServer),
     Host(Host),
     Joiner(Joiner),
 }
 
 impl Party {
-    pub(crate) fn server(config: ServerConfig, seed: u64) -> Self {
-        Self::Server(Server::new(config, Randomness::Seeded(seed)).unwrap())
+    pub(crate) fn server(config: RendezvousConfig, seed: u64) -> Self {
+        Self::Server(RendezvousServer::new(config, Randomness::Seeded(seed)).unwrap())
     }
 
     pub(crate) fn host(id: u8) -> Self {
@@ -191,7 +190,7 @@ pub(crate) struct Meeting {
 }
 
 impl Meeting {
-    pub(crate) fn new(seed: u64, config: ServerConfig) -> Self {
+    pub(crate) fn new(seed: u64, config: RendezvousConfig) -> Self {
         let mut world = World::new(seed);
         world.network_mut().set_default_link(LinkConfig::new(LATENCY));
         world.add(server_addr(), Clock::default(), ms(0), Party::server(config, seed));
@@ -215,14 +214,14 @@ impl Meeting {
         self.world.run_until(until);
     }
 
-    pub(crate) fn server(&self) -> &Server {
+    pub(crate) fn server(&self) -> &RendezvousServer {
         match self.world.machine(0) {
             Party::Server(server) => server,
             _ => panic!("endpoint 0 is the server"),
         }
     }
 
-    pub(crate) fn server_mut(&mut self) -> &mut Server {
+    pub(crate) fn server_mut(&mut self) -> &mut RendezvousServer {
         match self.world.machine_mut(0) {
             Party::Server(server) => server,
             _ => panic!("endpoint 0 is the server"),

@@ -2,9 +2,9 @@
 
 use super::town::relay_addr;
 use core::time::Duration;
+use rebout::lab::reach::{Progress, Reach};
+use rebout::lab::seal::Seal;
 use rebout::lab::sim::Machine;
-use rebout::reach::{Progress, Reach};
-use rebout::seal::Seal;
 use rebout::{
     Buttons, Cues, Event, Game, Input, Inputs, Lobby, LobbyError, Player as Seat, Protocol, Session, Verdict,
     fields,

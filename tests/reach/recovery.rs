@@ -1,8 +1,9 @@
 //! The state after a recovery: the better path is back, and nothing goes on that was only needed for it.
 
 use super::town::{HOST, JOINER, Node, Plan, RENDEZVOUS, Router, Town, at, ms, relay_addr};
+use rebout::RelayPolicy;
+use rebout::lab::reach::Progress;
 use rebout::lab::sim::Recording;
-use rebout::reach::{Progress, Relay};
 
 const ALLOCATE: [u8; 2] = [0x00, 0x03];
 const CREATE_PERMISSION: [u8; 2] = [0x00, 0x08];
@@ -54,7 +55,7 @@ fn a_rebind_costs_one_new_search_and_then_nothing() {
 
 #[test]
 fn sources_behind_the_relay_do_not_evict_the_path_in_use() {
-    let plan = Plan { relays: [Relay::Only; 2], ..Plan::new(Router::Open, Router::Open) };
+    let plan = Plan { relays: [RelayPolicy::Only; 2], ..Plan::new(Router::Open, Router::Open) };
     let mut town = Town::new(plan);
     town.begin();
     let unsent = |town: &Town| [HOST, JOINER].map(|id| town.player(id).reach.stats().unsent);
@@ -81,7 +82,8 @@ fn sources_behind_the_relay_do_not_evict_the_path_in_use() {
 
 #[test]
 fn a_peer_without_a_relay_gets_no_permission_on_ours() {
-    let plan = Plan { relays: [Relay::Allow, Relay::Never], ..Plan::new(Router::Cone, Router::Cone) };
+    let plan =
+        Plan { relays: [RelayPolicy::Allow, RelayPolicy::Never], ..Plan::new(Router::Cone, Router::Cone) };
     let mut town = Town::new(plan);
     town.world.network_mut().record(Recording::Full);
     assert_eq!(town.play(plan), [Progress::Direct; 2]);

@@ -3,8 +3,9 @@
 use super::town::{HOST, JOINER, Plan, RELAY, Router, Town, ms, relay_addr, rendezvous_addr};
 use core::time::Duration;
 use rebout::Event;
+use rebout::RelayPolicy;
+use rebout::lab::reach::{NoWay, Progress};
 use rebout::lab::sim::Recording;
-use rebout::reach::{NoWay, Progress, Relay};
 
 const ALLOCATE: [u8; 2] = [0x00, 0x03];
 
@@ -87,8 +88,10 @@ fn a_relay_that_dies_under_a_match_is_said_in_words() {
 
 #[test]
 fn without_a_relay_no_allocation_is_made_and_symmetric_routers_do_not_meet() {
-    let plan =
-        Plan { relays: [Relay::Never, Relay::Allow], ..Plan::new(Router::Symmetric, Router::Symmetric) };
+    let plan = Plan {
+        relays: [RelayPolicy::Never, RelayPolicy::Allow],
+        ..Plan::new(Router::Symmetric, Router::Symmetric)
+    };
     let mut town = Town::new(plan);
     town.world.network_mut().record(Recording::Full);
     let none = |town: &Town| matches!(town.player(HOST).progress(), Progress::NoWay { .. });
@@ -96,7 +99,7 @@ fn without_a_relay_no_allocation_is_made_and_symmetric_routers_do_not_meet() {
     assert!(town.player(HOST).began_at.is_none());
     let to_relay = town.said(HOST).filter(|entry| entry.to.ip() == relay_addr().ip()).count();
     assert_eq!(to_relay, 0, "neither for an allocation nor to the other's");
-    let plan = Plan { relays: [Relay::Never; 2], ..Plan::new(Router::Cone, Router::Cone) };
+    let plan = Plan { relays: [RelayPolicy::Never; 2], ..Plan::new(Router::Cone, Router::Cone) };
     let mut town = Town::new(plan);
     assert_eq!(town.play(plan), [Progress::Direct; 2]);
     assert_eq!(town.relay.allocated(), 0);
@@ -110,7 +113,7 @@ fn who_plays_through_the_relay_only_sends_to_nobody_else_and_answers_nobody_else
         (JOINER, [Router::Cone, Router::Symmetric]),
     ] {
         let mut plan = Plan { frames: 900, ..Plan::new(routers[0], routers[1]) };
-        plan.relays[hidden] = Relay::Only;
+        plan.relays[hidden] = RelayPolicy::Only;
         let mut town = Town::new(plan);
         town.world.network_mut().record(Recording::Full);
         town.begin();
@@ -133,14 +136,14 @@ fn who_plays_through_the_relay_only_sends_to_nobody_else_and_answers_nobody_else
 
 #[test]
 fn both_may_play_through_the_relay_only() {
-    let plan = Plan { relays: [Relay::Only; 2], ..Plan::new(Router::Open, Router::Open) };
+    let plan = Plan { relays: [RelayPolicy::Only; 2], ..Plan::new(Router::Open, Router::Open) };
     let mut town = Town::new(plan);
     assert_eq!(town.play(plan).map(|progress| progress.name()), ["relayed"; 2]);
 }
 
 #[test]
 fn a_relayed_packet_costs_four_bytes_more() {
-    let plan = Plan { relays: [Relay::Only; 2], frames: 900, ..Plan::new(Router::Open, Router::Open) };
+    let plan = Plan { relays: [RelayPolicy::Only; 2], frames: 900, ..Plan::new(Router::Open, Router::Open) };
     let mut town = Town::new(plan);
     town.begin();
     town.run_for(ms(2_000));

@@ -2,11 +2,12 @@
 
 use crate::hostile::{Desk, bytes, registration};
 use crate::meeting::{LATENCY, Meeting, Party, addr, config, init, ms, secs, server_addr};
+use rebout::Randomness;
+use rebout::lab::rendezvous::{Credentials, HostEvent, JoinerEvent, Registration};
 use rebout::lab::sim::{EntryKind, NatKind, Recording};
 use rebout::lab::wire::rendezvous::{self as wire, Denial, Outcome, Packet};
 use rebout::net::link::{Chance, LinkConfig};
-use rebout::rendezvous::{Credentials, HostEvent, JoinerEvent, Registration, RoomRefusal, ServerConfig};
-use rebout::seal::Randomness;
+use rebout::rendezvous::{RendezvousConfig, RoomRefusal};
 use rebout::{MAX_DATAGRAM, Protocol};
 use std::time::Duration;
 
@@ -59,7 +60,7 @@ fn both_sides_learn_their_outside_address_and_get_credentials() {
 
 #[test]
 fn a_server_without_turn_gives_no_credentials() {
-    let mut meeting = Meeting::new(1, ServerConfig::default());
+    let mut meeting = Meeting::new(1, RendezvousConfig::default());
     meeting.run(secs(1));
     assert!(matches!(meeting.host().events[0], HostEvent::Registered { credentials: None, .. }));
 }
@@ -225,7 +226,7 @@ fn silence_is_told_apart() {
 #[test]
 fn who_met_whom_is_not_recorded_unless_the_owner_asks() {
     for reports_meetings in [false, true] {
-        let mut meeting = Meeting::new(1, ServerConfig { reports_meetings, ..config() });
+        let mut meeting = Meeting::new(1, RendezvousConfig { reports_meetings, ..config() });
         meeting.run(secs(1));
         meeting.join(9);
         meeting.run(secs(1));

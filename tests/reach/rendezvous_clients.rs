@@ -3,11 +3,11 @@
 use crate::hostile::{bytes, registration};
 use crate::meeting::{addr, init, ms, resp, secs, server_addr};
 use rebout::MAX_DATAGRAM;
+use rebout::Randomness;
+use rebout::lab::rendezvous::{Denial, HostEvent, JoinerEvent, Post, Registration};
 use rebout::lab::wire::rendezvous::{
     self as wire, Answer, Ask, Cookie, Deliver, Grant, Outcome, Packet, Register, Reply,
 };
-use rebout::rendezvous::{Denial, HostEvent, JoinerEvent, Post, Registration};
-use rebout::seal::Randomness;
 use std::time::Duration;
 
 fn sent(host: &mut Registration, now: Duration) -> Option<Register> {

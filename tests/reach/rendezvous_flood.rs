@@ -3,9 +3,10 @@
 use crate::hostile::{Desk, bytes, registration, source};
 use crate::meeting::{Meeting, addr, config, init, ms, secs, server_addr};
 use rebout::MAX_DATAGRAM;
+use rebout::lab::rendezvous::{Denial, HostEvent, Registration};
 use rebout::lab::sim::Recording;
 use rebout::lab::wire::rendezvous::{self as wire, Packet, Register};
-use rebout::rendezvous::{Denial, HostEvent, Registration, RoomRefusal, ServerConfig};
+use rebout::rendezvous::{RendezvousConfig, RoomRefusal};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -26,7 +27,8 @@ struct Siege {
 impl Siege {
     /// One hundredth of the default limits, and of the flood that exceeds them: 1 a second of each source, 20 in all.
     fn new(attackers: Vec<SocketAddr>) -> Self {
-        let limits = ServerConfig { max_signatures_per_second: 20, max_requests_per_source: 1, ..config() };
+        let limits =
+            RendezvousConfig { max_signatures_per_second: 20, max_requests_per_source: 1, ..config() };
         Self { desk: Desk::new(limits), hosts: Vec::new(), attackers, cookies: Vec::new() }
     }
 
@@ -133,7 +135,7 @@ fn registrations_of_one_source_are_bounded() {
 /// The default limits by a hundredth: 100 rooms, and 25 networks that register 4 each.
 #[test]
 fn rooms_of_few_networks_make_room_for_others() {
-    let limits = ServerConfig { max_rooms: 100, max_rooms_per_source: 4, ..config() };
+    let limits = RendezvousConfig { max_rooms: 100, max_rooms_per_source: 4, ..config() };
     let mut desk = Desk::new(limits);
     let mut early = registration(1);
     desk.register(addr(1), &mut early);
@@ -160,7 +162,7 @@ fn rooms_of_few_networks_make_room_for_others() {
 /// A room that a guest was brought to is closed after one of the same source that nobody uses.
 #[test]
 fn unused_room_makes_room_first() {
-    let mut desk = Desk::new(ServerConfig { max_rooms: 2, ..config() });
+    let mut desk = Desk::new(RendezvousConfig { max_rooms: 2, ..config() });
     let [mut unused, mut used] = [1, 2].map(registration);
     for host in [&mut unused, &mut used] {
         desk.now += secs(1);
@@ -177,7 +179,7 @@ fn unused_room_makes_room_first() {
 
 #[test]
 fn rooms_of_one_network_are_bounded() {
-    let limits = ServerConfig { max_rooms: 1_000, max_rooms_per_source: 4, ..config() };
+    let limits = RendezvousConfig { max_rooms: 1_000, max_rooms_per_source: 4, ..config() };
     for at in [|number| v6(7, number), |number| source(u32::from(number))] {
         let mut desk = Desk::new(limits.clone());
         let mut refused = 0;
@@ -197,7 +199,7 @@ fn lapsed_registration_is_told() {
     siege.run(secs(1));
     assert_eq!(registered(&siege.hosts[0].2), 1);
     // The server has forgotten everything, and is busy.
-    let limits = ServerConfig { max_signatures_per_second: 0, ..config() };
+    let limits = RendezvousConfig { max_signatures_per_second: 0, ..config() };
     let now = siege.desk.now;
     siege.desk = Desk::new(limits);
     siege.desk.now = now;
@@ -281,7 +283,7 @@ fn posts_of_one_source_are_bounded() {
 
 #[test]
 fn answers_and_meetings_that_nobody_fetches_are_bounded() {
-    let mut desk = Desk::new(ServerConfig { reports_meetings: true, ..config() });
+    let mut desk = Desk::new(RendezvousConfig { reports_meetings: true, ..config() });
     let mut host = registration(1);
     desk.register(addr(1), &mut host);
     let mut guests = Vec::new();

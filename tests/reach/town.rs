@@ -1,11 +1,13 @@
 //! A town: two players behind routers, a rendezvous and a relay, in the simulated network.
 
 use core::time::Duration;
+use rebout::RelayPolicy;
+use rebout::lab::reach::{Progress, Reach, ReachConfig};
+use rebout::lab::seal::Seal;
 use rebout::lab::sim::{Clock, Entry, EntryKind, Machine, NatKind, World};
 use rebout::net::link::LinkConfig;
-use rebout::reach::{Progress, Reach, ReachConfig, Relay};
-use rebout::rendezvous::{Server, ServerConfig, TurnService};
-use rebout::seal::{Answer, Call, Randomness, Seal};
+use rebout::rendezvous::{RendezvousConfig, RendezvousServer, TurnService};
+use rebout::{Answer, Offer, Randomness};
 use rebout::{Config, Invite, Lobby, Protocol};
 use std::net::SocketAddr;
 
@@ -59,7 +61,7 @@ pub(crate) const ROUTERS: [Router; 4] = [Router::Open, Router::Cone, Router::Sym
 #[allow(clippy::large_enum_variant)]
 pub(crate) enum Node {
     Player(Player),
-    Rendezvous(Server),
+    Rendezvous(RendezvousServer),
     Relay(Port),
     /// Somebody else, who may lie.
     Other(Box<dyn Protocol>),
@@ -118,7 +120,7 @@ impl Machine for Node {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     pub(crate) routers: [Router; 2],
-    pub(crate) relays: [Relay; 2],
+    pub(crate) relays: [RelayPolicy; 2],
     /// Whether the rendezvous has a relay to offer.
     pub(crate) has_relay: bool,
     /// Whether the players send each other texts instead of meeting at the rendezvous.
@@ -135,7 +137,7 @@ impl Plan {
     pub(crate) fn new(host: Router, joiner: Router) -> Self {
         Self {
             routers: [host, joiner],
-            relays: [Relay::Allow; 2],
+            relays: [RelayPolicy::Allow; 2],
             has_relay: true,
             by_hand: false,
             same_router: false,
@@ -163,7 +165,7 @@ impl Town {
     }
 
     /// A town whose rendezvous is something made of the true server.
-    pub(crate) fn with_rendezvous(plan: Plan, rendezvous: impl FnOnce(Server) -> Node) -> Self {
+    pub(crate) fn with_rendezvous(plan: Plan, rendezvous: impl FnOnce(RendezvousServer) -> Node) -> Self {
         let mut world = World::new(plan.seed);
         world.network_mut().set_default_link(LinkConfig::new(ms(plan.latency_millis)));
         let inside = |id: usize| match plan.routers[id] {
@@ -189,7 +191,7 @@ impl Town {
         let joining = Seal::join_by_letter(Randomness::Seeded(plan.seed ^ 0x701), key).unwrap();
         let (reaches, invite, answer) = if plan.by_hand {
             let mut host = Reach::host_by_hand(config(HOST)).unwrap();
-            let call: Call = host.call(ms(0), &mut seal).unwrap().to_string().parse().unwrap();
+            let call: Offer = host.call(ms(0), &mut seal).unwrap().to_string().parse().unwrap();
             assert_eq!(*call.key(), key);
             let joiner = Reach::join_by_hand(config(JOINER), &call).unwrap();
             ([host, joiner], None, true)
@@ -211,8 +213,8 @@ impl Town {
             world.add(inside(id), Clock::default(), start, Node::Player(player));
         }
         let turn = TurnService { server: relay_addr(), secret: SECRET.to_vec() };
-        let config = ServerConfig { turn: plan.has_relay.then_some(turn), ..ServerConfig::default() };
-        let server = Server::new(config, Randomness::Seeded(plan.seed ^ 0x3E7)).unwrap();
+        let config = RendezvousConfig { turn: plan.has_relay.then_some(turn), ..RendezvousConfig::default() };
+        let server = RendezvousServer::new(config, Randomness::Seeded(plan.seed ^ 0x3E7)).unwrap();
         world.add(rendezvous_addr(), Clock::default(), ms(0), rendezvous(server));
         let relay = RelayServer::new(relay_addr(), RELAY_PORTS);
         for port in relay.ports() {

@@ -2,8 +2,8 @@
 
 use crate::net::{Machine, Net, addr, both_agreed, config, invited, ms, open};
 use core::time::Duration;
+use rebout::Code;
 use rebout::Lobby;
-use rebout::seal::Code;
 
 const SECOND: Duration = Duration::from_secs(1);
 

@@ -2,12 +2,13 @@
 
 use core::time::Duration;
 use rebout::Protocol;
+use rebout::Randomness;
 use rebout::authority::{
     Body, Client, ClientConfig, ClientEvent, Command, Server, ServerConfig, Stage, Wire, World,
 };
+use rebout::lab::seal::Seal;
 use rebout::lab::sim::{self, Clock, Machine};
 use rebout::net::link::LinkConfig;
-use rebout::seal::{Randomness, Seal};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
@@ -92,11 +93,11 @@ pub(crate) enum Inner {
     Client(Client),
     /// A rendezvous, which no seal is around.
     #[cfg(feature = "reach")]
-    Rendezvous(rebout::rendezvous::Server),
+    Rendezvous(rebout::rendezvous::RendezvousServer),
 }
 
 #[cfg(feature = "reach")]
-pub(crate) type Paths = rebout::reach::Reach;
+pub(crate) type Paths = rebout::lab::reach::Reach;
 #[cfg(not(feature = "reach"))]
 pub(crate) enum Paths {}
 

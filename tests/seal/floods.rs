@@ -2,7 +2,7 @@
 
 use crate::net::{Machine, Net, addr, both_agreed, invited, ms};
 use core::time::Duration;
-use rebout::seal::SealRefusal;
+use rebout::lab::seal::SealRefusal;
 use std::net::SocketAddr;
 use support::repeats;
 

@@ -2,7 +2,8 @@
 
 use crate::net::{Machine, Net, addr, both_agreed, config, invited, ms, open};
 use core::time::Duration;
-use rebout::seal::{Randomness, Seal, SealError, SealRefusal};
+use rebout::Randomness;
+use rebout::lab::seal::{Seal, SealError, SealRefusal};
 use rebout::{Lobby, LobbyError};
 
 const SECOND: Duration = Duration::from_secs(1);

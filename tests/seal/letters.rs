@@ -3,7 +3,8 @@
 use crate::net::{addr, config, ms};
 use crate::sums::Sums;
 use core::time::Duration;
-use rebout::seal::{Brought, Randomness, Seal, SealRefusal};
+use rebout::Randomness;
+use rebout::lab::seal::{Brought, Seal, SealRefusal};
 use rebout::{Buttons, Event, Input, Lobby, MAX_DATAGRAM, Protocol, Session};
 use std::net::SocketAddr;
 

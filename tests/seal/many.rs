@@ -73,9 +73,10 @@ mod at_a_rendezvous {
     use super::*;
     use crate::crowd::{Inner, host_addr};
     use rebout::Invite;
-    use rebout::reach::{Reach, ReachConfig};
-    use rebout::rendezvous::{Server, ServerConfig};
-    use rebout::seal::{Randomness, Seal};
+    use rebout::Randomness;
+    use rebout::lab::reach::{Reach, ReachConfig};
+    use rebout::lab::seal::Seal;
+    use rebout::rendezvous::{RendezvousConfig, RendezvousServer};
     use std::net::SocketAddr;
 
     /// The address of a guest: a network of its own for each, because a rendezvous limits those.
@@ -107,7 +108,7 @@ mod at_a_rendezvous {
             let node = Node { paths: Some(paths.unwrap()), ..Node::new(seal, inner) };
             world.add(addr, Clock::default(), ms(500), node);
         }
-        let server = Server::new(ServerConfig::default(), Randomness::Seeded(9)).unwrap();
+        let server = RendezvousServer::new(RendezvousConfig::default(), Randomness::Seeded(9)).unwrap();
         let unused = Seal::host(Randomness::Seeded(10)).unwrap();
         world.add(rendezvous, Clock::default(), ms(0), Node::new(unused, Inner::Rendezvous(server)));
         world.run_until(time);

@@ -2,10 +2,11 @@
 
 use core::time::Duration;
 use games::playground::PLAY;
+use rebout::Randomness;
+use rebout::lab::seal::Seal;
 use rebout::lab::sim::{Clock, EntryKind, Recording};
 use rebout::lab::{Bout, Contestant, HOST, JOINER, Setup, addresses};
 use rebout::net::link::{Chance, LinkConfig};
-use rebout::seal::{Randomness, Seal};
 use rebout::{Config, Event, Lobby, LobbyError, Reason};
 
 fn ms(ms: u64) -> Duration {

@@ -1,7 +1,8 @@
 //! A few sealed lobbies on a network of one latency, on which every datagram can be seen, withheld and forged.
 
 use core::time::Duration;
-use rebout::seal::{Randomness, Seal, SealRefusal};
+use rebout::Randomness;
+use rebout::lab::seal::{Seal, SealRefusal};
 use rebout::{Config, Lobby, MAX_DATAGRAM, Protocol};
 use std::net::SocketAddr;
 

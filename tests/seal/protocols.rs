@@ -113,8 +113,9 @@ fn client_of_a_server_that_starts_late_joins() {
 #[cfg(feature = "reach")]
 mod by_hand {
     use super::*;
-    use rebout::reach::{Reach, ReachConfig};
-    use rebout::seal::{Call, Randomness, Seal};
+    use rebout::lab::reach::{Reach, ReachConfig};
+    use rebout::lab::seal::Seal;
+    use rebout::{Offer, Randomness};
     use std::net::SocketAddr;
 
     /// A host and one guest who send each other texts. The host takes the answer after a second.
@@ -126,7 +127,7 @@ mod by_hand {
         };
         let mut seal = Seal::host(Randomness::Seeded(1)).unwrap();
         let mut paths = Reach::host_by_hand(config(3, host_addr())).unwrap();
-        let call: Call = paths.call(ms(0), &mut seal).unwrap();
+        let call: Offer = paths.call(ms(0), &mut seal).unwrap();
         let node = Node { paths: Some(paths), ..Node::new(seal, host) };
         let mut world = world(LinkConfig::new(ms(40)), node);
         world.network_mut().record(Recording::Full);

@@ -4,10 +4,11 @@
 use crate::net::{Machine, addr, both_agreed, invited, ms, open};
 use core::time::Duration;
 use games::playground::{PLAY, Playground};
+use rebout::Randomness;
+use rebout::lab::seal::{Seal, SealRefusal};
 use rebout::lab::sim::{EntryKind, NatKind, Recording};
 use rebout::lab::{Bout, HOST, JOINER, Setup, addresses};
 use rebout::net::link::LinkConfig;
-use rebout::seal::{Randomness, Seal, SealRefusal};
 use std::net::SocketAddr;
 
 const SECOND: Duration = Duration::from_secs(1);

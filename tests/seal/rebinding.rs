@@ -2,8 +2,9 @@
 
 use crate::sums::Sums;
 use core::time::Duration;
+use rebout::Randomness;
+use rebout::lab::seal::Seal;
 use rebout::net::udp::UdpDriver;
-use rebout::seal::{Randomness, Seal};
 use rebout::{Advanced, Config, Event, Input, Invite, Lobby, Session};
 
 struct Machine {

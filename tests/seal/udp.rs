@@ -2,8 +2,9 @@
 
 use core::time::Duration;
 use games::playground::Playground;
+use rebout::Randomness;
+use rebout::lab::seal::Seal;
 use rebout::net::udp::UdpDriver;
-use rebout::seal::{Randomness, Seal};
 use rebout::{Config, Input, Lobby};
 
 #[test]

@@ -1,7 +1,8 @@
 //! The output of `inspect`, run as a program.
 
 use crate::program::{is_harmless, program};
-use rebout::seal::{ConnectionKeys, Randomness, Seal};
+use rebout::Randomness;
+use rebout::lab::seal::{ConnectionKeys, Seal};
 use rebout::{Config, Lobby, Protocol};
 use std::net::SocketAddr;
 use std::process::Command;

@@ -1,8 +1,8 @@
 //! The rendezvous as a program: a host and a joiner over UDP, the counters at the end, and words for bad arguments.
 
 use crate::program::program;
-use rebout::rendezvous::{HostEvent, JoinerEvent, Post, Registration};
-use rebout::seal::Randomness;
+use rebout::Randomness;
+use rebout::lab::rendezvous::{HostEvent, JoinerEvent, Post, Registration};
 use std::net::{SocketAddr, UdpSocket};
 use std::process::Command;
 use std::time::{Duration, Instant};

@@ -2,8 +2,9 @@
 
 use super::{Bytes64, DelayLine, FIRST, LATENCY_FRAMES, SEEDS, addresses, config, frame_length, held};
 use core::time::Duration;
+use rebout::Randomness;
+use rebout::lab::seal::Seal;
 use rebout::net::{Datagrams, Driver, Received};
-use rebout::seal::{Randomness, Seal};
 use rebout::{Buttons, ConnectOptions, Connection, Lobby, Now, Online, Options, Session, Stats};
 use std::cell::RefCell;
 use std::hint::black_box;

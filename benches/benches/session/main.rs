@@ -11,7 +11,8 @@
 mod driven;
 
 use core::time::Duration;
-use rebout::seal::{Randomness, Seal};
+use rebout::Randomness;
+use rebout::lab::seal::Seal;
 use rebout::{
     Advanced, Buttons, Config, Cues, Game, Inputs, Lobby, MAX_DATAGRAM, Player, Protocol, Session, Stats,
     fields,

@@ -16,7 +16,7 @@ use arcade::scene::Scene;
 use arcade::title::{Deed, Title};
 use arcade::{art, keys};
 use clap::Parser;
-use rebout::authority::Reason;
+use rebout::authority::OverReason;
 use rebout::net::link::LinkConfig;
 use rebout::{ConnectError, Connection};
 use stage::menu::drive;
@@ -75,7 +75,7 @@ fn titles(screen: &art::Screen, args: &Alone) -> Outcome {
             }),
         };
         title.tell(match done {
-            Ok(End { reason: Reason::Left, .. }) => None,
+            Ok(End { reason: OverReason::Left, .. }) => None,
             Ok(End { words, .. }) => Some(words),
             Err(error) => Some(error.to_string()),
         });
@@ -153,7 +153,7 @@ fn join(target: Target, player: &Player, invitation: String) -> Outcome {
     let seat = Seat { invitation, ..seat_of(player, voice) };
     let end = stage::run(view, keys::role_of, move |screen: &art::Screen| play(screen, &target, &seat))??;
     match end.reason {
-        Reason::Left => Ok(()),
+        OverReason::Left => Ok(()),
         _ => Err(end.words.into()),
     }
 }
@@ -213,7 +213,7 @@ fn bots(
     }
     stop.store(true, Ordering::Relaxed);
     serving.join().map_err(|_| "the server has panicked")??;
-    match ended.into_iter().find(|end| end.reason != Reason::Left) {
+    match ended.into_iter().find(|end| end.reason != OverReason::Left) {
         Some(end) => Err(end.words.into()),
         None => Ok(()),
     }

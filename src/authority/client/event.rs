@@ -53,13 +53,13 @@ pub enum ClientEvent {
         told: Told,
     },
     /// The connection is over.
-    Over(Reason),
+    Over(OverReason),
 }
 
 /// The reason why a connection is over, with words for a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum OverReason {
     /// We left.
     Left,
     /// The server has never answered.
@@ -78,7 +78,7 @@ pub enum Reason {
     Rejected,
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for OverReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Left => "you left the game",

@@ -14,12 +14,12 @@ mod track;
 mod traffic;
 mod trail;
 
-pub use event::{ClientEvent, ClientStats, Reason};
+pub use event::{ClientEvent, ClientStats, OverReason};
 pub use history::PredictionStats;
 pub use scene::Seen;
 pub use track::Drawing;
 
-use super::config::{ClientConfig, ConfigError, Wire, check_rates};
+use super::config::{AuthorityConfigError, ClientConfig, Wire, check_rates};
 use super::dialect::{ClientLink, Delivered, NumberedInput, SpeaksToServer};
 use super::record::{Record, Shown};
 use super::server::Shot;
@@ -67,7 +67,7 @@ enum Phase {
     Playing {
         since: Time,
     },
-    Over(Reason),
+    Over(OverReason),
 }
 
 /// The newest state of our own entity that the server has sent.
@@ -126,7 +126,7 @@ impl Client {
     ///
     /// # Errors
     /// If the config cannot be used.
-    pub fn join(config: ClientConfig, server: SocketAddr) -> Result<Self, ConfigError> {
+    pub fn join(config: ClientConfig, server: SocketAddr) -> Result<Self, AuthorityConfigError> {
         config.check()?;
         let mut entropy = Entropy::new(config.entropy);
         let first = entropy.next_u64() as u16;
@@ -194,7 +194,7 @@ impl Client {
                 let farewells = if self.by_arrival.is_some() { FAREWELLS_RTYPE } else { FAREWELLS };
                 (self.farewells, self.farewell_due) = (farewells, Time::from(now));
             }
-            self.end(Reason::Left);
+            self.end(OverReason::Left);
         }
     }
 
@@ -226,7 +226,7 @@ impl Client {
 
     /// The reason why the connection is over; `None` while it is not.
     #[must_use]
-    pub fn over(&self) -> Option<Reason> {
+    pub fn over(&self) -> Option<OverReason> {
         match self.phase {
             Phase::Over(reason) => Some(reason),
             _ => None,
@@ -343,7 +343,7 @@ impl Client {
         self.events.push_back(event);
     }
 
-    fn end(&mut self, reason: Reason) {
+    fn end(&mut self, reason: OverReason) {
         self.phase = Phase::Over(reason);
         self.tell(ClientEvent::Over(reason));
     }
@@ -362,17 +362,17 @@ impl Client {
         let asking = self.asking_since.map_or(Span::ZERO, |since| now.since(since));
         match self.phase {
             Phase::Asking if self.by_arrival.is_some() && asking >= RTYPE_PATIENCE => {
-                self.end(Reason::NoAnswer);
+                self.end(OverReason::NoAnswer);
             }
             Phase::Asking | Phase::Proving { .. } if now.since(self.began) > join_timeout => {
-                self.end(Reason::NoAnswer);
+                self.end(OverReason::NoAnswer);
             }
-            Phase::Playing { .. } if now.since(self.heard_at) > timeout => self.end(Reason::Silent),
+            Phase::Playing { .. } if now.since(self.heard_at) > timeout => self.end(OverReason::Silent),
             Phase::Playing { .. } if self.said_leave.is_some_and(|at| now.since(at) > BELIEVED_AFTER) => {
                 self.end(match self.bye {
-                    None => Reason::Ended,
-                    Some(true) => Reason::Kicked,
-                    Some(false) => Reason::Shutdown,
+                    None => OverReason::Ended,
+                    Some(true) => OverReason::Kicked,
+                    Some(false) => OverReason::Shutdown,
                 });
             }
             _ => {}

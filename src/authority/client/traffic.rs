@@ -1,6 +1,6 @@
 //! The datagrams of a client.
 
-use super::{Baseline, Client, ClientEvent, Phase, RTYPE_PATIENCE, Reason};
+use super::{Baseline, Client, ClientEvent, OverReason, Phase, RTYPE_PATIENCE};
 use crate::Protocol;
 use crate::authority::config::ClientConfig;
 use crate::authority::dialect::{FromServer, SpeaksToServer};
@@ -65,7 +65,7 @@ impl Client {
                 self.seated(now);
                 self.said_leave = None;
             }
-            FromServer::Rejected => self.end(Reason::Rejected),
+            FromServer::Rejected => self.end(OverReason::Rejected),
             FromServer::Messages => {
                 self.seated(now);
                 self.deliver(now);
@@ -113,7 +113,7 @@ impl Client {
 
     fn told_to_leave(&mut self, now: Time) {
         match self.phase {
-            Phase::Asking => self.end(Reason::Full),
+            Phase::Asking => self.end(OverReason::Full),
             _ => self.said_leave = self.said_leave.or(Some(now)),
         }
     }

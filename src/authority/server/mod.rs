@@ -18,7 +18,7 @@ pub use event::{LeftWhy, ServerEvent, ServerStats};
 pub use input_buffer::InputStats;
 pub use stage::{Shot, Stage};
 
-use super::config::{ConfigError, ServerConfig, Wire};
+use super::config::{AuthorityConfigError, ServerConfig, Wire};
 use super::dialect::{Lost, NumberedInput, Parts, ServerLink, SpeaksToClient};
 use super::record::{FIRST_SHOT, Record, Shown, Terms};
 use super::world::{Body, World};
@@ -71,7 +71,7 @@ impl Server {
     ///
     /// # Errors
     /// If the config cannot be used.
-    pub fn new(config: ServerConfig) -> Result<Self, ConfigError> {
+    pub fn new(config: ServerConfig) -> Result<Self, AuthorityConfigError> {
         config.check()?;
         let mut entropy = Entropy::new(config.entropy);
         let spread = (entropy.next_u64(), entropy.next_u64());

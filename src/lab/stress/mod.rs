@@ -110,7 +110,7 @@ impl<G: Game + 'static> Stress<G> {
         Self { press: Rc::new(move |turn| press(turn).into()), ..self }
     }
 
-    /// Agrees on so many axes ([`Config::axes`](crate::Config::axes)), for a game that has any.
+    /// Agrees on so many axes ([`GameConfig::axes`](crate::GameConfig::axes)), for a game that has any.
     #[must_use]
     pub fn axes(self, axes: u8) -> Self {
         Self { axes, ..self }

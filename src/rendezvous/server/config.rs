@@ -20,9 +20,9 @@ impl fmt::Debug for TurnService {
     }
 }
 
-/// The settings of a [`Server`](super::Server). Every quota bounds memory or work.
+/// The settings of a [`RendezvousServer`](super::RendezvousServer). Every quota bounds memory or work.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ServerConfig {
+pub struct RendezvousConfig {
     /// The TURN server that players are sent to.
     pub turn: Option<TurnService>,
     /// The Unix time in seconds at which the clock of the calls shows zero, for the expiry of TURN credentials.
@@ -41,11 +41,11 @@ pub struct ServerConfig {
     /// The most registrations, and the most posts, of one source in a second. A larger network has four times as many
     /// registrations. Registrations that keep a room open are not counted.
     pub max_requests_per_source: u8,
-    /// Whether [`Server::poll_meeting`](super::Server::poll_meeting) tells who met whom.
+    /// Whether [`RendezvousServer::poll_meeting`](super::RendezvousServer::poll_meeting) tells who met whom.
     pub reports_meetings: bool,
 }
 
-impl Default for ServerConfig {
+impl Default for RendezvousConfig {
     /// For a small machine: some megabytes of memory, and a fraction of one processor under a flood of signatures.
     fn default() -> Self {
         Self {

@@ -1,7 +1,7 @@
 //! The content of grants: TURN credentials, and tickets for rooms that do not exist.
 
 use super::Minter;
-use super::config::ServerConfig;
+use super::config::RendezvousConfig;
 use crate::peer::keyed_hash::{Key, keyed_hash};
 use crate::peer::source::Source;
 use crate::time::{Span, Time};
@@ -25,7 +25,7 @@ struct Turn {
 }
 
 impl Grants {
-    pub(super) fn new(config: &ServerConfig, key: Key) -> Self {
+    pub(super) fn new(config: &RendezvousConfig, key: Key) -> Self {
         let turn = config.turn.as_ref();
         let turn = turn.map(|turn| Turn { server: turn.server, minter: Minter::new(&turn.secret) });
         let valid_secs = u16::try_from(config.credentials_valid.as_secs()).unwrap_or(u16::MAX);
@@ -71,7 +71,7 @@ mod tests {
 
     fn grants() -> Grants {
         let turn = TurnService { server: "192.0.2.9:3478".parse().unwrap(), secret: b"north".to_vec() };
-        let config = ServerConfig { turn: Some(turn), unix_at_zero: 1_700_000_000, ..Default::default() };
+        let config = RendezvousConfig { turn: Some(turn), unix_at_zero: 1_700_000_000, ..Default::default() };
         Grants::new(&config, (1, 2))
     }
 

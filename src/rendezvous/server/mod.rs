@@ -9,8 +9,8 @@ mod rooms;
 mod stats;
 mod tenancy;
 
-pub use config::{ServerConfig, TurnService};
-pub use stats::{RoomRefusal, ServerStats};
+pub use config::{RendezvousConfig, TurnService};
+pub use stats::{RendezvousStats, RoomRefusal};
 
 use super::credentials::Minter;
 use super::identity::{is_signed, room_of};
@@ -18,7 +18,7 @@ use crate::peer::cookie::Cookies;
 use crate::peer::keyed_hash::Key;
 use crate::peer::source::Source;
 use crate::protocol::{Protocol, canonical};
-use crate::seal::{Randomness, SealError};
+use crate::seal::Randomness;
 use crate::time::Time;
 use crate::wire::rendezvous::{
     Answer, Ask, Cookie, DecodeError, Deliver, Denial, Grant, MAX_LEN, Outcome, Packet, Post, Register,
@@ -57,8 +57,8 @@ pub struct Meeting {
 /// It keeps the address of each host for 60 s after its last registration and that of each guest for 12 s, and nothing
 /// else of anybody. It never sends more bytes than it got, and to an address that has not echoed a cookie only answers
 /// that are shorter than their request.
-pub struct Server {
-    config: ServerConfig,
+pub struct RendezvousServer {
+    config: RendezvousConfig,
     cookies: Cookies,
     grants: Grants,
     rooms: Rooms,
@@ -69,13 +69,13 @@ pub struct Server {
     signatures: Bucket,
     out: VecDeque<Outgoing>,
     meetings: VecDeque<Meeting>,
-    stats: ServerStats,
+    stats: RendezvousStats,
 }
 
 /// Without anybody's address.
-impl fmt::Debug for Server {
+impl fmt::Debug for RendezvousServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Server")
+        f.debug_struct("RendezvousServer")
             .field("rooms", &self.rooms.len())
             .field("guests", &self.guests.len())
             .field("stats", &self.stats)
@@ -89,21 +89,19 @@ struct Outgoing {
     bytes: [u8; MAX_LEN],
 }
 
-impl Server {
-    /// A server without rooms.
-    ///
-    /// # Errors
-    /// If there are no random bytes.
-    pub fn new(config: ServerConfig, randomness: Randomness) -> Result<Self, SealError> {
-        let key = |name: &[u8]| -> Result<Key, SealError> {
-            let bytes = randomness.bytes(name).ok_or(SealError::NoRandomness)?;
+impl RendezvousServer {
+    /// A server without rooms. `None` if there are no random bytes.
+    #[must_use]
+    pub fn new(config: RendezvousConfig, randomness: Randomness) -> Option<Self> {
+        let key = |name: &[u8]| -> Option<Key> {
+            let bytes = randomness.bytes(name)?;
             let (head, tail) = bytes.split_at(8);
             let half = |bytes: &[u8]| u64::from_be_bytes(bytes.first_chunk().copied().unwrap_or_default());
-            Ok((half(head), half(tail)))
+            Some((half(head), half(tail)))
         };
         let per_source = u16::from(config.max_requests_per_source);
         let per_network = per_source * SOURCES_PER_NETWORK;
-        Ok(Self {
+        Some(Self {
             cookies: Cookies::with_key(key(b"rendezvous cookies")?),
             grants: Grants::new(&config, key(b"rendezvous grants")?),
             rooms: Rooms::new(config.max_rooms, config.max_rooms_per_source),
@@ -114,7 +112,7 @@ impl Server {
             signatures: Bucket::per_second(config.max_signatures_per_second),
             out: VecDeque::new(),
             meetings: VecDeque::new(),
-            stats: ServerStats::default(),
+            stats: RendezvousStats::default(),
             config,
         })
     }
@@ -138,7 +136,7 @@ impl Server {
 
     /// The counters so far.
     #[must_use]
-    pub fn stats(&self) -> &ServerStats {
+    pub fn stats(&self) -> &RendezvousStats {
         &self.stats
     }
 
@@ -277,7 +275,7 @@ impl Server {
     }
 }
 
-impl Protocol for Server {
+impl Protocol for RendezvousServer {
     fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
         self.stats.bytes_received += datagram.len() as u64;
         if let Err(refusal) = self.handle(Time::from(now), canonical(from), datagram) {

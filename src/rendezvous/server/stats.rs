@@ -55,10 +55,10 @@ refusals! {
     Overflow = "overflow", "too many answers wait to be sent",
 }
 
-/// The counters of a [`Server`](super::Server), since its start.
+/// The counters of a [`RendezvousServer`](super::RendezvousServer), since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct ServerStats {
+pub struct RendezvousStats {
     /// Rooms that were opened.
     pub rooms_opened: u64,
     /// Registrations that kept a room open.
@@ -78,7 +78,7 @@ pub struct ServerStats {
     refused: [u64; RoomRefusal::ALL.len()],
 }
 
-impl ServerStats {
+impl RendezvousStats {
     /// How often a request was refused for this reason.
     #[must_use]
     pub fn refused(&self, refusal: RoomRefusal) -> u64 {

@@ -18,7 +18,7 @@ pub struct Incoming {
     pub addr: SocketAddr,
     /// The RTT to the guest.
     pub round_trip: Duration,
-    /// The guest's [`Config::user_data`](crate::Config::user_data).
+    /// The guest's [`LobbyConfig::user_data`](crate::LobbyConfig::user_data).
     pub user_data: Vec<u8>,
     /// The delay to suggest for the link, as measured so far.
     pub advice: DelayAdvice,
@@ -36,7 +36,7 @@ pub struct Agreed {
     pub seed: u32,
     /// Whether this machine is the host, which decides about seed and seats.
     pub is_host: bool,
-    /// The peer's [`Config::user_data`](crate::Config::user_data).
+    /// The peer's [`LobbyConfig::user_data`](crate::LobbyConfig::user_data).
     pub user_data: Vec<u8>,
     /// The input delay of this machine.
     pub delay_frames: u8,

@@ -339,7 +339,6 @@ broken_rules! {
 }
 
 /// Whether a datagram says that it is a packet of a sealed link.
-#[cfg(feature = "lab")]
 #[must_use]
 pub fn is_sealed(datagram: &[u8]) -> bool {
     datagram.first().is_some_and(|first| (KNOCK..=CONTROL).contains(first))

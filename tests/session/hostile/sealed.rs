@@ -10,8 +10,8 @@ use crate::hostile::table::{Source, rows};
 use crate::pair::{Pair, both_ended, config, ms, pair_until, pair_with};
 use core::time::Duration;
 use rebout::lab::forge::Knows;
+use rebout::lab::seal::SealRefusal;
 use rebout::lab::{HOST, JOINER};
-use rebout::seal::SealRefusal;
 use std::collections::BTreeSet;
 use support::heap;
 

@@ -8,7 +8,7 @@ use crate::keys;
 use crate::scene::Scene;
 use crate::sound;
 use rebout::Connection;
-use rebout::authority::{Client, ClientConfig, ClientEvent, Command, PlayerName, Reason};
+use rebout::authority::{Client, ClientConfig, ClientEvent, Command, OverReason, PlayerName};
 use rebout::net::link::LinkConfig;
 use stage::{Hands, Key};
 use std::time::Duration;
@@ -47,7 +47,7 @@ pub struct Seat {
 /// The end of a game: the reason, and words for the player.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct End {
-    pub reason: Reason,
+    pub reason: OverReason,
     pub words: String,
 }
 
@@ -87,7 +87,7 @@ pub fn play(screen: &Screen, target: &Target, seat: &Seat) -> Outcome<End> {
             connection.close(&mut game.client, Duration::from_secs(1))?;
             game.report(reason);
             let words = words_for(reason, seat.wire, &connection, now - begun);
-            if reason != Reason::Left {
+            if reason != OverReason::Left {
                 game.show_end(&words);
             }
             return Ok(End { reason, words });
@@ -155,7 +155,7 @@ impl Game<'_> {
     }
 
     /// Takes in events; returns the reason if the connection is over.
-    fn hear(&mut self) -> Option<Reason> {
+    fn hear(&mut self) -> Option<OverReason> {
         while let Some(event) = self.client.poll_event() {
             match event {
                 ClientEvent::Joined { id } => {
@@ -242,7 +242,7 @@ impl Game<'_> {
     }
 
     /// Says how it was.
-    fn report(&self, reason: Reason) {
+    fn report(&self, reason: OverReason) {
         let stats = self.client.stats();
         let (scene, prediction) = (&self.scene, stats.prediction);
         let ms = |duration: Duration| format!("{:.2}", duration.as_secs_f64() * 1e3);

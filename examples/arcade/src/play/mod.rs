@@ -12,7 +12,7 @@ pub use serve::{SEATS, Service, serve};
 
 use crate::cli::Format;
 use rebout::Connection;
-use rebout::authority::Reason;
+use rebout::authority::OverReason;
 use std::collections::hash_map::RandomState;
 use std::error::Error;
 use std::fmt::Write as _;
@@ -60,24 +60,24 @@ impl Voice {
 }
 
 /// Words for the end of a game, with what the player can do about it. `waited` is how long an answer was waited for.
-fn words_for(reason: Reason, wire: Format, connection: &Connection, waited: Duration) -> String {
+fn words_for(reason: OverReason, wire: Format, connection: &Connection, waited: Duration) -> String {
     let other = if wire == Format::Rtype { Format::Game } else { Format::Rtype };
     match reason {
-        Reason::NoAnswer if connection.is_encrypted() && connection.stats().connections == 0 => {
+        OverReason::NoAnswer if connection.is_encrypted() && connection.stats().connections == 0 => {
             connection.no_answer(waited).to_string()
         }
-        Reason::NoAnswer if connection.is_encrypted() => format!(
+        OverReason::NoAnswer if connection.is_encrypted() => format!(
             "the server is there, but it speaks another wire than {}: try --wire {}",
             wire.name(),
             other.name()
         ),
-        Reason::NoAnswer => format!(
+        OverReason::NoAnswer => format!(
             "{reason} It may also speak another wire than {}: try --wire {}. A server that encrypts is joined by its invite, \
              without --bare",
             wire.name(),
             other.name()
         ),
-        Reason::Full => format!("{reason}: four play already, or no room is left. Try again later"),
+        OverReason::Full => format!("{reason}: four play already, or no room is left. Try again later"),
         _ => reason.to_string(),
     }
 }

@@ -123,11 +123,12 @@ fn bare_server_is_joined_by_its_address() {
 
 /// A rendezvous at a free port of this machine until the process ends, and its address.
 fn rendezvous() -> String {
-    use rebout::rendezvous::{Server, ServerConfig};
+    use rebout::rendezvous::{RendezvousConfig, RendezvousServer};
     let mut udp = rebout::net::udp::UdpDriver::bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let address = udp.local_addr().to_string();
     std::thread::spawn(move || {
-        let mut server = Server::new(ServerConfig::default(), rebout::seal::Randomness::System).unwrap();
+        let mut server =
+            RendezvousServer::new(RendezvousConfig::default(), rebout::Randomness::System).unwrap();
         loop {
             let deadline = udp.now() + std::time::Duration::from_secs(1);
             udp.run_until(&mut server, deadline).unwrap();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use rebout::ConnectOptions;
-use rebout::reach::Relay;
+use rebout::RelayPolicy;
 
 use crate::play::{Admits, Post, rendezvous};
 use stage::address;
@@ -71,11 +71,11 @@ pub enum RelayUse {
 }
 
 impl RelayUse {
-    pub const fn relay(self) -> Relay {
+    pub const fn relay(self) -> RelayPolicy {
         match self {
-            Self::Allow => Relay::Allow,
-            Self::Never => Relay::Never,
-            Self::Only => Relay::Only,
+            Self::Allow => RelayPolicy::Allow,
+            Self::Never => RelayPolicy::Never,
+            Self::Only => RelayPolicy::Only,
         }
     }
 }

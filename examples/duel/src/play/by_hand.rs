@@ -1,6 +1,6 @@
 //! A meeting by hand, as the players see it: a text to send, and for the host one to paste.
 
-use rebout::seal::Answer;
+use rebout::Answer;
 use stage::{Key, Stroke, letters};
 
 /// The beginning of every answer. Letters that do not follow it are keys, not a text.

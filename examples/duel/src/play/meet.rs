@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use rebout::seal::Code;
+use rebout::Code;
 use rebout::{Agreed, Connection, Now, Online, PeerInfo, Player, is_disruptive};
 
 use super::attract::Exhibition;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rebout::seal::Code;
+use rebout::Code;
 use rebout::{Autopsy, AutopsyVerdict, FieldDifference, Finish, Player, Reason, Verdict};
 
 use super::exit;

@@ -133,7 +133,7 @@ fn both_sides_log_the_same_keys_and_only_where_they_are_asked_to() {
     let logs = files.each_ref().map(|file| std::fs::read_to_string(file).expect("a log"));
     assert_eq!(logs[0], logs[1]);
     assert_eq!(logs[0].lines().count(), 1);
-    assert!(logs[0].parse::<rebout::seal::ConnectionKeys>().is_ok());
+    assert!(logs[0].parse::<rebout::lab::seal::ConnectionKeys>().is_ok());
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

@@ -5,7 +5,7 @@ use duel::keys::Bindings;
 use duel::menu::{App, Page};
 use duel::pad_keys::PadBindings;
 use duel::settings::Settings;
-use rebout::seal::{Answer, Call};
+use rebout::{Answer, Offer};
 use rebout::{Invite, Rng, shown};
 use stage::menu::{Act, Grid, Layout};
 
@@ -75,7 +75,7 @@ fn any_text_is_read_or_refused_in_words() {
             text.parse::<PadBindings>().map(drop),
             cli::name(&text).map(drop),
             text.parse::<Invite>().map(drop).map_err(|error| error.to_string()),
-            text.parse::<Call>().map(drop).map_err(|error| error.to_string()),
+            text.parse::<Offer>().map(drop).map_err(|error| error.to_string()),
             text.parse::<Answer>().map(drop).map_err(|error| error.to_string()),
         ];
         for (at, refusal) in refusals.iter().enumerate() {

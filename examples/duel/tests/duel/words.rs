@@ -3,8 +3,8 @@
 use duel::play::words::{Cast, code_lines, exit_code};
 use duel::play::{LinkSetting, link_keys};
 use games::duel::{Duel, Phase};
+use rebout::Code;
 use rebout::net::link::Chance;
-use rebout::seal::Code;
 use rebout::{Finish, Frame, Player, Reason, Verdict};
 use stage::Key;
 
