@@ -393,7 +393,7 @@ fn too_many_nacks_end_a_connection_on_either_side() {
                     send(&mut client, now, true, RtypePayload::EntitySpawn { id: 3, kind: 0, x: 5, y: 5 });
                 }
                 RtypePayload::Input(_) => {
-                    send(&mut client, now, false, RtypePayload::Nack(packet.header.sequence))
+                    send(&mut client, now, false, RtypePayload::Nack(packet.header.sequence));
                 }
                 _ => {}
             }

@@ -3,8 +3,8 @@
 use crate::folder::Folder;
 use crate::town::{Shared, Town, addr, meet, pair, port};
 use core::time::Duration;
+use rebout::lab::seal::ConnectionKeys;
 use rebout::lab::sim::{EntryKind, Recording};
-use rebout::seal::ConnectionKeys;
 use rebout::{Config, ConnectOptions, Connection};
 
 const LIMIT: Duration = Duration::from_secs(30);
@@ -35,14 +35,14 @@ fn old_invite_is_valid_after_a_restart_with_a_kept_key() {
 #[test]
 fn kept_key_keeps_the_room_at_a_rendezvous() {
     use crate::town::Silent;
+    use rebout::Randomness;
     use rebout::net::Driver;
-    use rebout::rendezvous::{Server, ServerConfig};
-    use rebout::seal::Randomness;
+    use rebout::rendezvous::{RendezvousConfig, RendezvousServer};
 
     let folder = Folder::new("kept-room");
     let town = Town::new(3);
-    let (mut driver, server) = (Driver::new(port(&town, 2)), ServerConfig::default());
-    let mut server = Server::new(server, Randomness::System).unwrap();
+    let (mut driver, server) = (Driver::new(port(&town, 2)), RendezvousConfig::default());
+    let mut server = RendezvousServer::new(server, Randomness::System).unwrap();
     let mut serve = || {
         driver.poll(&mut server).unwrap();
     };

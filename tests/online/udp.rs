@@ -95,12 +95,12 @@ fn match_goes_on_at_the_new_address_after_a_rebind() {
 #[cfg(feature = "reach")]
 #[test]
 fn rebind_with_paths_searches_anew_and_finds_the_address() {
+    use rebout::Randomness;
     use rebout::net::udp::UdpDriver;
-    use rebout::rendezvous::{Server, ServerConfig};
-    use rebout::seal::Randomness;
+    use rebout::rendezvous::{RendezvousConfig, RendezvousServer};
 
     let mut udp = UdpDriver::bind("127.0.0.1:0".parse().unwrap()).unwrap();
-    let mut server = Server::new(ServerConfig::default(), Randomness::System).unwrap();
+    let mut server = RendezvousServer::new(RendezvousConfig::default(), Randomness::System).unwrap();
     let host = Online::host(options().rendezvous(&udp.local_addr().to_string())).unwrap();
     let joiner = Online::join(options(), host.share()).unwrap();
     let serve = || {
