@@ -4,10 +4,9 @@ use super::town::{HOST, JOINER, Node, Plan, Router, Town, at, ms, relay_addr, re
 use core::time::Duration;
 use rebout::lab::sim::Recording;
 use rebout::net::{Datagrams, Received};
-use rebout::reach::Relay;
 use rebout::{
     Buttons, ConnectError, ConnectOptions, Connection, Cues, Game, Inputs, Now, Online, Options, Protocol,
-    fields,
+    RelayPolicy, fields,
 };
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -150,7 +149,7 @@ fn relayed_peer_has_an_address_until_the_relay_is_lost() {
 
 #[test]
 fn relay_only_keeps_the_address_hidden_and_tells_the_detour() {
-    let plan = Plan { relays: [Relay::Only; 2], ..Plan::new(Router::Cone, Router::Cone) };
+    let plan = Plan { relays: [RelayPolicy::Only; 2], ..Plan::new(Router::Cone, Router::Cone) };
     let (mut town, matches) = town(plan);
     town.world.network_mut().record(Recording::Full);
     let told = |_: &Town| both(&matches, |online| online.peer().detour.is_some());
@@ -170,7 +169,7 @@ fn relay_only_keeps_the_address_hidden_and_tells_the_detour() {
 fn relay_never_asks_no_relay_and_uses_none_of_the_peer() {
     for refuses in [HOST, JOINER] {
         let mut plan = Plan::new(Router::Symmetric, Router::Symmetric);
-        plan.relays[refuses] = Relay::Never;
+        plan.relays[refuses] = RelayPolicy::Never;
         let (mut town, matches) = town(plan);
         town.world.network_mut().record(Recording::Full);
         let failed = |_: &Town| matches[JOINER].borrow().connection().failure().is_some();
