@@ -97,10 +97,10 @@
 //! | `authority` | with the feature `authority`, more than two players: a server that decides, clients that predict and interpolate |
 //! | [`rollback`] | the engine alone, without a network |
 //! | [`replay`] | recorded matches, in files |
-//! | `rendezvous` | with the feature `reach`: the server where a joiner finds its host, and its clients |
+//! | `rendezvous` | with the feature `reach`: the server where a joiner finds its host |
 //! | [`net`] | the driver for UDP and other transports, and a relay that behaves like a bad link |
 //! | `lab` | for tests, with the feature `lab`: a simulated network, matches with an oracle, forged datagrams |
-//! | [`wire`] | encoding and decoding of packets; `docs/WIRE.md` describes the whole protocol |
+//! | [`wire`] | encoding and decoding of RBN1, GAME and R-Type packets; `docs/WIRE.md` describes the whole protocol |
 //! | [`math`], [`Rng`] | fixed-point numbers and randomness for a simulation |
 
 #![forbid(unsafe_code)]
@@ -149,7 +149,10 @@ pub mod wire;
 pub use connect::{ConnectError, ConnectOptions, Connection, ConnectionStats, Hint, PeerInfo};
 pub use cue::{Cue, CueChange, CueEvent, CueId, Cues};
 pub use desync::{Autopsy, AutopsyVerdict, Bundle, BundleError, FieldDifference, OwnedLeaf, Rerun};
-pub use fields::{Difference, Fields, Leaf, Visitor, checksum, diff, walk};
+pub use fields::diff::{Difference, diff};
+pub use fields::traits::{Fields, Visitor};
+pub use fields::visitors::checksum;
+pub use fields::walk::{Leaf, walk};
 pub use frame::Frame;
 pub use game::{Game, Player, Save};
 pub use hash::SimHash;
@@ -163,7 +166,8 @@ pub use protocol::{MAX_DATAGRAM, Protocol, canonical};
 pub use reach::RelayPolicy;
 pub(crate) use ring::FrameRing;
 pub use rng::Rng;
-pub use rollback::{Prediction, Saving};
+pub use rollback::prediction::Prediction;
+pub use rollback::saving::Saving;
 pub use seal::invite::{Invite, MAX_ADDRESSES_PER_FAMILY, Rendezvous};
 pub use seal::invite_error::{InviteError, Mistake};
 #[cfg(feature = "reach")]

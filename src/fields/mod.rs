@@ -1,97 +1,26 @@
 //! One description of a state, which its checksum, its dump and the named difference of two states are made from.
 
 mod bits;
-mod diff;
+pub(crate) mod diff;
 mod image;
 mod impls;
 mod macros;
 mod scalar;
 mod skipped;
 mod slice;
-mod visitors;
-mod walk;
+pub(crate) mod traits;
+pub(crate) mod visitors;
+pub(crate) mod walk;
 
 pub use bits::Bits;
-pub use diff::{Difference, diff};
 pub use image::Image;
 pub use scalar::Scalar;
 pub(crate) use scalar::{lane, per_lane};
 pub use skipped::not_compared;
 pub(crate) use slice::{hash_slice, size_bytes};
-pub use visitors::checksum;
-pub use walk::{Leaf, Path, Segment, walk};
-
-use core::fmt::Display;
-
-/// A value that shows every field to a [`Visitor`] by name and as 32-bit words, in declared order.
-///
-/// Write [`fields!`](crate::fields!) instead of implementing this by hand: it does not compile when a field is left
-/// out. Implemented for `bool`, `char`, integers of fixed width, `fixed` numbers, arrays, slices, `Vec`, `VecDeque`,
-/// `BTreeMap`, `String`, `Box`, tuples and `Option`.
-///
-/// Not implemented for `usize` and `isize`, whose width differs between machines; nor for `HashMap` and `HashSet`, whose
-/// order of iteration does; nor for floats, whose last bits may: two machines must agree on every bit of a state.
-/// [`Bits`] takes a float in all the same.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be part of a simulation state: it does not implement `Fields`",
-    label = "not a `Fields` type",
-    note = "for a struct or enum of yours, write `fields!(Type {{ every, field }});` or `fields!(enum Type {{ A, B }});`",
-    note = "`usize` has another width on other machines: use `u32`; floats round differently: use a `fixed` number, or `rebout::fields::Bits<f32>` if they are the same on all machines",
-    note = "a `HashMap` has another order on every machine: use a `BTreeMap`",
-    note = "a field that is restored but never compared is left out visibly: `fields!(Type {{ frame, particles: _ }});`"
-)]
-pub trait Fields {
-    /// Shows every field to `visitor`, in declared order.
-    fn visit<V: Visitor>(&self, visitor: &mut V);
-
-    /// Shows the items of an array or slice of this type. Numbers override it, because they are handled many at once.
-    #[doc(hidden)]
-    #[inline]
-    fn visit_items<V: Visitor>(items: &[Self], visitor: &mut V)
-    where
-        Self: Sized,
-    {
-        for (index, item) in items.iter().enumerate() {
-            visitor.item(index, item);
-        }
-    }
-}
-
-/// An operation over the fields of a state: a hash, a walk, a comparison.
-///
-/// A visitor that needs no names ignores them at no cost: only [`leaf`](Self::leaf) has to be written.
-pub trait Visitor: Sized {
-    /// A value that has no parts: its words, low first, and how its type prints it.
-    fn leaf(&mut self, words: &[u32], shown: &dyn Display);
-
-    /// The numbers of an array or slice. A visitor that needs no names can handle many at once.
-    #[inline]
-    fn numbers<T: Scalar>(&mut self, numbers: &[T]) {
-        for (index, number) in numbers.iter().enumerate() {
-            self.item(index, number);
-        }
-    }
-
-    /// A field of a struct, or of a variant.
-    #[inline]
-    fn field<T: Fields + ?Sized>(&mut self, name: &'static str, value: &T) {
-        let _ = name;
-        value.visit(self);
-    }
-
-    /// A field that is declared with `_`: restored with the state, never compared.
-    #[inline]
-    fn skipped(&mut self, name: &'static str) {
-        let _ = name;
-    }
-
-    /// An item of an array or slice.
-    #[inline]
-    fn item<T: Fields + ?Sized>(&mut self, index: usize, value: &T) {
-        let _ = index;
-        value.visit(self);
-    }
-}
+pub(crate) use traits::{Fields, Visitor};
+pub(crate) use walk::{Leaf, walk};
+pub use walk::{Path, Segment};
 
 /// The size from which on an array of numbers is hashed in 64-bit lanes instead of word by word.
 pub const LARGE_BYTES: usize = 64;

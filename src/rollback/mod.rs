@@ -5,18 +5,18 @@
 
 mod cues;
 mod inside;
-mod prediction;
+pub(crate) mod prediction;
 mod queue;
 mod rewind;
-mod saving;
+pub(crate) mod saving;
 mod snapshots;
 mod sparse;
 mod store;
 mod types;
 
-pub use prediction::Prediction;
+use prediction::Prediction;
 pub use queue::InputError;
-pub use saving::Saving;
+use saving::Saving;
 pub use types::{Advance, EngineConfig, MAX_WINDOW, RollbackStats};
 
 use crate::{CueEvent, Cues, Frame, Game, Input, Inputs, Player, trace};

@@ -4,9 +4,9 @@ use super::config::Config;
 use super::config_error::ConfigError;
 use super::pacing::Pacing;
 use super::play::Advanced;
-use crate::rollback::{Advance, EngineConfig, Rollback, Saving};
+use crate::rollback::{Advance, EngineConfig, Rollback};
 use crate::time::Time;
-use crate::{CueEvent, Frame, Game, Inputs, Player};
+use crate::{CueEvent, Frame, Game, Inputs, Player, Saving};
 use core::time::Duration;
 
 /// Two players at one machine, or a player and a bot.
