@@ -95,8 +95,9 @@ impl<P: Protocol> Protocol for Sealed<'_, P> {
 }
 
 impl<P: Protocol> Sealed<'_, P> {
-    /// Seals a datagram of the inner protocol in place; `None` if nothing goes out for it at once.
-    #[inline]
+    /// Seals a datagram of the inner protocol in place; `None` if nothing goes out for it at once. It is no part of
+    /// `poll_transmit`, which a driver calls several times a frame, mostly for nothing.
+    #[inline(never)]
     fn send(&mut self, now: Time, to: SocketAddr, len: usize, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
         let Some(at) = self.seal.associations.towards(to) else {
             self.open(now, to);
