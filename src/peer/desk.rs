@@ -187,3 +187,59 @@ impl Desk {
         !self.answers.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::peer::entropy::Entropy;
+    use crate::wire::message::Extensions;
+    use core::time::Duration;
+
+    const NOW: Time = Time::ZERO;
+
+    fn desk() -> Desk {
+        let essentials = Essentials { game_id: 1, content_hash: 2, frame_rate: 60, axes: 0 };
+        Desk::new(Cookies::new(&mut Entropy::new(1)), essentials)
+    }
+
+    fn addr(port: u16) -> SocketAddr {
+        ([192, 0, 2, 1], port).into()
+    }
+
+    /// Says HELLO from this port.
+    fn says_hello(desk: &mut Desk, port: u16, cookie: u64) -> Visit {
+        let hello = Hello {
+            nonce: 7,
+            cookie,
+            game_id: 1,
+            content_hash: 2,
+            frame_rate: 60,
+            delay_frames: 0,
+            window_frames: 8,
+            axes: 0,
+            capabilities: Extensions::NONE,
+            user_data: b"",
+        };
+        desk.hello(NOW, addr(port), ControlHeader::default(), &hello)
+    }
+
+    #[test]
+    fn flood_of_hellos_queues_a_bounded_number_of_answers() {
+        let mut desk = desk();
+        (0..10_000).for_each(|port| assert!(matches!(says_hello(&mut desk, port, 0), Visit::Dealt(None))));
+        assert_eq!((desk.answers.len(), desk.answers.capacity()), (WAITING, WAITING));
+    }
+
+    #[test]
+    fn only_an_authenticated_connection_needs_no_cookie() {
+        let mut desk = desk();
+        let (round_trip, role) = (Duration::from_millis(30), PeerRole::Player);
+        desk.connection(addr(1), ConnectionStep::Confirmed { round_trip, role });
+        assert!(matches!(says_hello(&mut desk, 1, 0), Visit::Proven { rtt } if rtt == round_trip.into()));
+        assert!(matches!(says_hello(&mut desk, 2, 0), Visit::Dealt(None)), "from elsewhere");
+        desk.connection(addr(2), ConnectionStep::Gone);
+        assert!(desk.vouched(addr(1)).is_some_and(|vouched| vouched.confirmed));
+        desk.connection(addr(1), ConnectionStep::Gone);
+        assert!(matches!(says_hello(&mut desk, 1, 5), Visit::Dealt(Some(Refusal::BadCookie))));
+    }
+}

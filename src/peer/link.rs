@@ -448,6 +448,25 @@ mod tests {
     }
 
     #[test]
+    fn measured_link_pings_while_a_message_waits() {
+        let mut link = link();
+        link.measured_by_inputs();
+        assert!(sent(&mut link, 0, 5_000).iter().all(|(_, name)| name == "Heartbeat"));
+        link.reliable.send(at(5_000), message::Ordered::User(b"x")).unwrap();
+        let ping = sent(&mut link, 5_000, 7_000).into_iter().find(|(_, name)| name == "Ping");
+        assert_eq!(ping.map(|(ms, _)| ms), Some(6_000), "the answer acknowledges it");
+    }
+
+    #[test]
+    fn messages_beyond_reach_ask_for_a_resync() {
+        let mut link = link();
+        link.begin(7, true, None);
+        sent(&mut link, 0, 1_000);
+        (0..3).for_each(|_| assert_eq!(link.message(at(1_000), 5_000, b"x"), Err(Refusal::NoRoom)));
+        assert_eq!(sent(&mut link, 1_000, 1_001), [(1_000, "ReliableEvent".to_owned())]);
+    }
+
+    #[test]
     fn both_sides_number_their_messages_by_the_token() {
         let token = 0xAAAA_BBBB_1234_5678;
         for (is_host, ours, theirs) in [(true, 0x5678_u16, 0x1234_u16), (false, 0x1234, 0x5678)] {

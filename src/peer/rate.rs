@@ -207,6 +207,17 @@ mod tests {
     }
 
     #[test]
+    fn overtaken_report_is_no_loss() {
+        let mut rate = SendRate::new(FRAME);
+        (0..240).for_each(|frame| rate.sent(at(frame), Frame(frame)));
+        for (received, newest) in [(60, 59), (180, 179), (120, 119), (240, 239)] {
+            rate.reported(at(240), received, Frame(newest));
+            assert!(matches!(rate.loss_permille(), None | Some(0)), "{received}: {:?}", rate.loss_permille());
+        }
+        assert!(!rate.sends_copies());
+    }
+
+    #[test]
     fn a_clean_link_gets_one_packet_a_frame() {
         let mut link = Link::new();
         assert_eq!(link.run(0..6_000, 0, 8, 8), 0);

@@ -355,14 +355,24 @@ mod tests {
         assert_eq!((reliable.look_at(0), reliable.look_at(1)), (Arrival::Known, Arrival::Known));
         assert_eq!(reliable.look_at(2), Arrival::New);
         assert_eq!(reliable.look_at(17), Arrival::New);
-        assert_eq!(reliable.look_at(18), Arrival::Beyond);
         assert_eq!(reliable.look_at(2_u16.wrapping_sub(32)), Arrival::Known);
-        assert_eq!(reliable.look_at(2_u16.wrapping_sub(33)), Arrival::Beyond);
-        assert_eq!(reliable.look_at(40_000), Arrival::Beyond);
+        let beyond = [18, 40_000, 2_u16.wrapping_sub(33)];
+        assert_eq!(beyond.map(|number| reliable.look_at(number)), [Arrival::Beyond; 3]);
     }
 
     fn sent(reliable: &mut Reliable, ms: u64) -> Vec<u8> {
         std::iter::from_fn(|| reliable.transmit(at(ms), 0, RTT).map(|payload| payload[2])).collect()
+    }
+
+    #[test]
+    fn acknowledged_message_is_not_sent_again() {
+        let mut reliable = Reliable::new();
+        for sequence in 0..2 {
+            reliable.send(at(0), Ordered::User(b"x")).unwrap();
+            reliable.transmit(at(0), sequence, RTT);
+        }
+        reliable.acknowledged(header(1, 0));
+        assert_eq!((sent(&mut reliable, 200), reliable.next_due()), (vec![0], Some(at(300))));
     }
 
     #[test]
