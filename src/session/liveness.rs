@@ -302,6 +302,20 @@ mod tests {
     }
 
     #[test]
+    fn farewell_is_new_for_a_second() {
+        let mut liveness = after(100);
+        assert!(!liveness.is_farewell_new(at(100)));
+        for proven in [false, true] {
+            if proven {
+                liveness.heard_leaving(at(2_000), KNOWN, LeavingWhy::Left);
+            } else {
+                liveness.heard_disconnect(at(2_000));
+            }
+            assert!(liveness.is_farewell_new(at(2_999)) && !liveness.is_farewell_new(at(3_000)));
+        }
+    }
+
+    #[test]
     fn a_sealed_goodbye_needs_no_silence() {
         for sealed in [false, true] {
             let mut liveness = Liveness::new(Time::ZERO, &Config::new(1), sealed);

@@ -11,6 +11,7 @@ mod lab;
 mod links;
 mod lookahead;
 mod matches;
+mod messages;
 mod nat;
 mod pacing;
 mod pair;

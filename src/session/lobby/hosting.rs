@@ -210,3 +210,53 @@ pub(in crate::session) fn seat_number(seat: Player) -> NonZeroU8 {
         Player::Two => NonZeroU8::MIN.saturating_add(1),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::peer::entropy::Entropy;
+
+    const LOST: Span = Span::from_secs(5);
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    fn guest() -> Hosting {
+        let link =
+            Link::new(at(0), ([192, 0, 2, 1], 7_000).into(), Span::from_millis(16), &mut Entropy::new(1));
+        let hello = Hello {
+            nonce: 1,
+            cookie: 0,
+            game_id: 0,
+            content_hash: 0,
+            frame_rate: 60,
+            delay_frames: 0,
+            window_frames: 8,
+            axes: 0,
+            capabilities: Extensions::NONE,
+            user_data: b"",
+        };
+        Hosting::new(at(0), link, &hello, Span::ZERO)
+    }
+
+    #[test]
+    fn any_packet_takes_a_disconnect_back() {
+        let mut guest = guest();
+        guest.farewell(at(100));
+        guest.farewell(at(300));
+        assert!(!guest.has_gone(at(599), LOST) && guest.has_gone(at(600), LOST), "the first one counts");
+        guest.heard(at(400));
+        assert!(!guest.has_gone(at(5_400), LOST) && guest.has_gone(at(5_401), LOST), "silence alone");
+    }
+
+    #[test]
+    fn offer_makes_room_after_five_seconds() {
+        let mut guest = guest();
+        assert!(!guest.makes_room(at(60_000)), "not offered");
+        guest.offered_since = Some(at(1_000));
+        assert!(!guest.makes_room(at(6_000)) && guest.makes_room(at(6_001)));
+        (guest.offered_since, guest.confirmed) = (None, false);
+        assert!(guest.makes_room(at(0)), "it may be a recorded one");
+    }
+}

@@ -252,6 +252,18 @@ fn a_joiner_takes_its_own_advice_on_the_delay() {
 }
 
 #[test]
+fn advised_delay_fits_beside_the_window() {
+    let mut pair = pair_with([HOST, JOINER].map(|id| {
+        config(id).with(|config| {
+            (config.rollback.delay_frames, config.rollback.window_frames) = (None, 15);
+        })
+    }));
+    set_latency(&mut pair, ms(60));
+    plays(&mut pair, 30);
+    assert_eq!([HOST, JOINER].map(|id| pair.session_mut(id).delay_frames()), [1, 1], "16 together");
+}
+
+#[test]
 fn an_offer_without_checksums_is_refused() {
     for cadence in [0_u16, 601, u16::MAX] {
         let mut pair = pair();

@@ -36,6 +36,17 @@ fn what_must_match_is_named_with_both_values_on_both_sides() {
 }
 
 #[test]
+fn host_that_has_agreed_refuses_another_guest() {
+    let mut pair = pair();
+    for id in [HOST, JOINER] {
+        pair.machine_mut(id).begin_at = Duration::MAX;
+    }
+    assert!(pair.step_until(SOON, |pair| pair.machine(HOST).has_agreed()));
+    prove(&mut pair, stranger(), 5);
+    assert_eq!(refusal_to(&pair, stranger()).map(|refuse| refuse.field), Some(RefuseField::Full));
+}
+
+#[test]
 fn another_version_is_told_once_its_address_is_proven() {
     let mut pair = pair();
     pair.machine_mut(JOINER).asleep = true;

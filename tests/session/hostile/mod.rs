@@ -14,6 +14,7 @@ mod siege;
 mod table;
 
 use crate::pair::{Pair, addr, both_ended, ms, stranger};
+pub(crate) use forged::ordered;
 use phase::Phase;
 use rebout::lab::forge::Knows;
 use rebout::lab::{HOST, JOINER};

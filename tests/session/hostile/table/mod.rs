@@ -11,7 +11,9 @@ use Expect::{Refused, Taken};
 use Source::{Peer, Stranger};
 use core::num::NonZeroU8;
 use rebout::lab::forge::{Knows, control, inputs, inputs_with_checksum, message, shifted};
-use rebout::lab::wire::message::{Challenge, ForeignHello, Message, Ordered, Refuse, RefuseField};
+use rebout::lab::wire::message::{
+    Challenge, ForeignHello, Leaving, LeavingWhy, Message, Ordered, Refuse, RefuseField,
+};
 use rebout::lab::{HOST, JOINER};
 use rebout::wire::WireFrame;
 use rebout::wire::control::{ControlHeader, ControlPayload, Entries, PlayerInput, Snapshot};
@@ -204,6 +206,8 @@ fn numbers(table: &mut Table) {
         let class = format!("HEARTBEAT with a sequence {off} off");
         let phases = &[Agreed, Playing, Ending, Over];
         table.add(class, phases, BOTH, &[Peer], make, Refused(Refusal::FarSequence));
+        let class = format!("HEARTBEAT after the OFFER with a sequence {off} off");
+        table.add(class, &[Offered], &[JOINER], &[Peer], make, Refused(Refusal::FarSequence));
     }
     // After the newest one number may have been skipped: neither is sent.
     for off in [1, 2, 200, 32_768, -300] {
@@ -277,6 +281,11 @@ fn connection(table: &mut Table) {
     const GOES_ON: &[Phase] = &[Incoming, Offered, Agreed, Playing, Over];
     table.add("DISCONNECT", GOES_ON, BOTH, &[Peer], leave, Taken);
     table.add("DISCONNECT", &[Ending], BOTH, &[Peer], leave, Expect::EndsUnconfirmed);
+    let leaving: Make = |k| {
+        let leaving = Leaving { token: k.token ^ 1, end: WireFrame(k.known), why: LeavingWhy::Left };
+        message(k.header, &Message::Leaving(leaving))
+    };
+    table.add("LEAVING of another match", MATCH, BOTH, &[Peer], leaving, Refused(Refusal::WrongToken));
 }
 
 fn hellos(table: &mut Table) {
@@ -348,6 +357,9 @@ fn answers(table: &mut Table) {
             table.add(name, MATCH, &[JOINER], &[Peer], right, misplaced);
         }
     }
+    let far: Make = |k| message(shifted(k.header, 5_000, 0), &offer(k.nonce, k.token));
+    let refused = Refused(Refusal::FarSequence);
+    table.add("the OFFER again with a sequence 5000 off", &[Offered], &[JOINER], &[Peer], far, refused);
     let refuse: Make = |k| {
         let (nonce, field) = (k.nonce, RefuseField::Full);
         message(k.header, &Message::Refuse(Refuse { nonce, field, ours: 0, theirs: 0 }))
