@@ -69,7 +69,7 @@ impl<S: Fields> Watch<S> {
         {
             self.checksums.record(checksum);
         }
-        // Nearly every frame has nothing to compare. A difference closes the archive before more frames come in.
+        // Nearly every frame has nothing to compare.
         let found = if self.checksums.has_waiting() { self.compare(now) } else { None };
         let settled = rollback.newly_settled();
         for frame in settled.start.until(settled.end) {
@@ -159,14 +159,6 @@ impl<S: Fields> Watch<S> {
     fn begin(&mut self, now: Time, comparison: Comparison) {
         if self.on_desync != OnDesync::GoOn {
             self.examiner.begin(now, comparison, self.checksums.newest_match());
-            self.freeze();
-        }
-    }
-
-    /// Stops the archive after the last frame that the autopsy needs.
-    fn freeze(&mut self) {
-        if let Some(frame) = self.examiner.target() {
-            self.archive.freeze_after(frame);
         }
     }
 
@@ -221,7 +213,10 @@ impl<S: Fields> Watch<S> {
         game: &mut G,
         rollback: &Rollback<S>,
     ) -> Option<(Autopsy, Option<Stop>)> {
-        self.freeze();
+        // Later frames than the autopsy needs would overwrite those that it needs.
+        if let Some(frame) = self.examiner.target() {
+            self.archive.freeze_after(frame);
+        }
         let (past, last_match) = (Past::new(&self.archive, rollback), self.checksums.newest_match());
         let conclusion = self.examiner.work(now, game, past, last_match);
         let Conclusion { autopsy, judgement } = conclusion?;

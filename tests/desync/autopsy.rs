@@ -109,20 +109,22 @@ fn first_states_that_differ_are_told_as_such() {
 
 #[test]
 fn a_difference_after_the_last_checksum_is_found_by_the_verdict() {
-    let bout = play(
-        |game, player| {
-            if player == Player::One {
-                game.fault = Fault::Step { into: 428 };
-            }
-        },
-        LINK,
-        |_| {},
-    );
-    for (id, autopsy) in autopsies(&bout).into_iter().enumerate() {
-        assert_eq!((autopsy.first_divergence, autopsy.exact), (Frame(428), true), "{autopsy}");
-        assert_eq!(autopsy.fields[0].path, "fighters[1].hp", "{autopsy}");
-        let last = bout.machine(id).events.last().map(|(_, event)| event.clone());
-        assert!(matches!(last, Some(Event::Ended(Verdict::Differs { .. }))), "{last:?}");
+    for on_desync in [OnDesync::Report, OnDesync::Stop] {
+        let bout = play(
+            |game, player| {
+                if player == Player::One {
+                    game.fault = Fault::Step { into: 428 };
+                }
+            },
+            LINK,
+            |config| config.on_desync = on_desync,
+        );
+        for (id, autopsy) in autopsies(&bout).into_iter().enumerate() {
+            assert_eq!((autopsy.first_divergence, autopsy.exact), (Frame(428), true), "{autopsy}");
+            assert_eq!(autopsy.fields[0].path, "fighters[1].hp", "{autopsy}");
+            let last = bout.machine(id).events.last().map(|(_, event)| event.clone());
+            assert!(matches!(last, Some(Event::Ended(Verdict::Differs { .. }))), "{last:?}");
+        }
     }
 }
 

@@ -136,6 +136,19 @@ fn a_damaged_state_ends_the_match_and_names_its_own_machine() {
     }
 }
 
+/// The checksum that would show it the second difference is lost.
+#[test]
+fn faulty_machine_learns_by_a_farewell_that_its_checksums_are_void() {
+    let setup = Setup::new(7, LINK).configure(|config| config.on_desync = OnDesync::Stop);
+    let mut world = world_of(setup, ENDLESS, Some(touched::<false>), Duration::MAX, Vec::new());
+    world.machine_mut(1).hides = Some(Frame(150));
+    world.run_until(Duration::from_secs(8));
+    for id in 0..2 {
+        let expected = Reason::VoidChecksums { of: Player::One };
+        assert_eq!(reason(machine(&world, id)), Some(expected), "{id}: {:?}", machine(&world, id).events);
+    }
+}
+
 /// The fault happens in every resimulation too, and differently: the two do not agree, and the match ends as before.
 #[test]
 fn state_outside_the_snapshot_still_ends_as_a_desync() {

@@ -1,10 +1,11 @@
 //! A peer that lies, vanishes or keeps silent can spoil the report of an autopsy, and nothing else.
 
-use crate::liar::{start, told, victim, words, world};
+use crate::liar::{Liar, start, told, victim, words, world};
 use core::time::Duration;
 use games::faulty::{Fault, Faulty};
 use games::faulty::{LINK, PLAY, autopsies, bout, play_out, step_differs};
 use proptest::prelude::*;
+use rebout::lab::sim::World;
 use rebout::lab::{Bout, Setup};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::{AutopsyVerdict, Event, Frame, OnDesync, Player, Reason, Refusal, Verdict};
@@ -139,6 +140,65 @@ fn more_talk_than_an_honest_peer_has_is_not_listened_to() {
     assert_eq!(world.machine(1).said, 400);
     assert_eq!(told(&world).len(), 1);
     assert_eq!(victim(&world).stats().refused.of(Refusal::MalformedMessage), 400, "there was no start");
+}
+
+/// The peer claims an older match than any that is kept.
+#[test]
+fn own_fault_is_found_from_our_own_last_match() {
+    let outside: fn(&mut Faulty, Player) = |game, player| {
+        if player == Player::One {
+            game.fault = Fault::Outside { from: 310 };
+        }
+    };
+    let trace = |again| words(&[2, again, 0], &[2]);
+    let lies = vec![start(330, 1), trace(0), trace(1), words(&[3], &[1, 24])];
+    let mut world = world(Some(outside), Duration::from_secs(7), lies, |_| {});
+    world.run_until(Duration::from_secs(9));
+    let [(_, autopsy)] = &told(&world)[..] else { panic!("{:?}", victim(&world).events) };
+    assert_eq!(autopsy.verdict, AutopsyVerdict::NotReproducible { one: true, two: false }, "{autopsy}");
+}
+
+/// The notes of the victim's peer that were refused.
+fn refused(world: &World<Liar>) -> u64 {
+    victim(world).stats().refused.of(Refusal::MalformedMessage)
+}
+
+#[test]
+fn only_four_starts_without_a_difference_are_answered() {
+    let mut world = world(None, Duration::from_secs(3), Vec::new(), |_| {});
+    for said in 1..=6_u64 {
+        world.machine_mut(1).lies.push(start(120, 90));
+        // The victim gives the rest of the notes ten seconds.
+        world.run_until(Duration::from_secs(3 + 11 * said));
+        assert_eq!(refused(&world), said.saturating_sub(4), "after {said}");
+    }
+}
+
+#[test]
+fn notes_are_counted_for_each_autopsy_alone() {
+    let mut world = world(None, Duration::from_secs(3), Vec::new(), |_| {});
+    let subject = words(&[3], &[120, 24]);
+    for (answer, notes) in [(0, 170), (1, 10)] {
+        let begin = 4 + 12 * answer;
+        world.run_until(Duration::from_secs(begin));
+        world.machine_mut(1).lies.push(start(120, 90));
+        world.run_until(Duration::from_secs(begin + 1));
+        world.machine_mut(1).lies.extend((0..notes).map(|_| subject.clone()));
+    }
+    world.run_until(Duration::from_secs(22));
+    assert_eq!(refused(&world), 10, "of the first autopsy");
+}
+
+#[test]
+fn subject_of_another_frame_is_not_compared() {
+    let trace = |again| words(&[2, again, 0], &[91]);
+    let lies = |frame| vec![start(120, 90), trace(0), trace(1), words(&[3], &[frame, 24]), vec![5, 0]];
+    for (frame, complete) in [(120, true), (100, false)] {
+        let mut world = world(Some(step_differs), Duration::from_secs(3), lies(frame), |_| {});
+        world.run_until(Duration::from_secs(5));
+        let [(_, autopsy)] = &told(&world)[..] else { panic!("{:?}", victim(&world).events) };
+        assert_eq!(autopsy.complete, complete, "frame {frame}: {autopsy}");
+    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ use std::net::SocketAddr;
 pub(crate) struct Liar<G: Game = Faulty> {
     inner: Contestant<G>,
     /// The payloads of the forged messages, by their number.
-    lies: Vec<Vec<u8>>,
+    pub(crate) lies: Vec<Vec<u8>>,
     from: Duration,
     pub(crate) said: usize,
     /// The frame whose checksum never leaves this machine, as if every packet with it were lost.

@@ -271,3 +271,79 @@ fn a_match_after_an_autopsy_tells_nothing_twice() {
         "the healthy one still plays right"
     );
 }
+
+/// Many cells.
+#[derive(Clone)]
+struct Cells {
+    frame: u32,
+    cells: Vec<u32>,
+}
+fields!(Cells { frame, cells });
+
+/// A board of cells, of which some are spoilt in one step.
+struct Board {
+    state: Cells,
+    spoils: usize,
+}
+
+impl Save for Board {
+    type Snapshot = Cells;
+
+    fn snapshot(&self) -> Cells {
+        self.state.clone()
+    }
+
+    fn save(&self, slot: &mut Cells) {
+        slot.clone_from(&self.state);
+    }
+
+    fn restore(&mut self, snapshot: &Cells) {
+        self.state.clone_from(snapshot);
+    }
+}
+
+impl Game for Board {
+    fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+        self.state.frame += 1;
+        let at = self.state.frame as usize % self.state.cells.len();
+        self.state.cells[at] += inputs.0.iter().map(|input| u32::from(input.buttons().0)).sum::<u32>() + 1;
+        if self.state.frame == 47 {
+            self.state.cells.iter_mut().take(self.spoils).for_each(|cell| *cell ^= 0x100);
+        }
+    }
+}
+
+/// The fields of both reports of a match with `CELLS` cells, in which player two's board is changed. Both are complete.
+fn fields_found<const CELLS: usize>(change: fn(&mut Board)) -> (AutopsyVerdict, Vec<String>) {
+    let build = |_| Board { state: Cells { frame: 0, cells: vec![0; CELLS] }, spoils: 0 };
+    let mut bout = Bout::new(Setup::new(3, LINK), Play { build, script: every_fourth });
+    bout.machine_mut(1).make = Some(Box::new(move |_, _| {
+        let mut board = build(0);
+        change(&mut board);
+        board
+    }));
+    bout.run_for(Duration::from_secs(4));
+    let [one, two] = [0, 1].map(|id| {
+        let report = bout.told(id).find_map(|event| match event {
+            Event::Autopsy(autopsy) if autopsy.complete => Some(autopsy.clone()),
+            _ => None,
+        });
+        report.unwrap_or_else(|| panic!("machine {id}: {:?}", bout.machine(id).events))
+    });
+    assert_eq!((one.verdict, &one.fields), (two.verdict, &two.fields));
+    (one.verdict, one.fields.iter().map(|field| field.path.clone()).collect())
+}
+
+#[test]
+fn many_fields_that_differ_are_told_in_part() {
+    let (verdict, fields) = fields_found::<3_000>(|board| board.spoils = 200);
+    assert_eq!(verdict, AutopsyVerdict::StepDiffers);
+    assert!((8..=200).contains(&fields.len()), "{fields:?}");
+}
+
+#[test]
+fn states_of_different_size_are_compared_on_one_level() {
+    let (verdict, fields) = fields_found::<250>(|board| board.state.cells.resize(260, 0));
+    assert_eq!(verdict, AutopsyVerdict::StartDiffers);
+    assert!(fields[0] == "cells.len" && fields[1] >= "cells[250]".to_owned(), "{fields:?}");
+}

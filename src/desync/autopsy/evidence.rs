@@ -164,3 +164,48 @@ pub(crate) fn differing_fields([one, two]: &[Vec<OwnedLeaf>; 2], all: bool) -> V
 pub(crate) fn by_path(leaves: &[OwnedLeaf]) -> BTreeMap<&str, usize> {
     leaves.iter().enumerate().map(|(at, leaf)| (leaf.path.as_str(), at)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claim(frame: u32, last_match: u32) -> Claim {
+        Claim::new(Frame(frame), Some(Frame(last_match)))
+    }
+
+    #[test]
+    fn match_that_is_not_before_the_frame_counts_as_none() {
+        assert_eq!(claim(60, 59).last_match(), Some(Frame(59)));
+        assert_eq!((claim(60, 60).last_match(), claim(60, 90).last_match()), (None, None));
+    }
+
+    #[test]
+    fn later_match_refutes_a_claim() {
+        assert!(claim(90, 60).refutes(claim(60, 30)) && claim(90, 60).refutes(claim(30, 0)));
+        assert!(!claim(90, 59).refutes(claim(60, 30)) && !claim(60, 30).refutes(claim(90, 60)));
+    }
+
+    #[test]
+    fn scope_is_what_both_claims_agree_on() {
+        let scope = |base: Option<u32>, lone_match: Option<u32>, target| {
+            let [base, lone_match] = [base, lone_match].map(|frame| frame.map(Frame));
+            Scope { base, lone_match, target: Frame(target) }
+        };
+        let never = Claim::new(Frame(60), None);
+        for (one, other, expected) in [
+            (claim(60, 30), claim(90, 0), scope(Some(0), None, 60)),
+            (claim(60, 30), never, scope(None, Some(30), 60)),
+            (claim(90, 60), never, scope(None, None, 60)),
+            (never, never, scope(None, None, 60)),
+        ] {
+            assert_eq!((Scope::of_both(one, other), Scope::of_both(other, one)), (expected, expected));
+        }
+    }
+
+    #[test]
+    fn at_most_600_frames_before_the_target_are_compared() {
+        assert_eq!(Scope::of_one(claim(1_000, 500)).frames().count(), 500);
+        let far = Scope::of_one(claim(1_000, 100));
+        assert_eq!((far.first(), far.frames().count()), (Frame(400), 601));
+    }
+}

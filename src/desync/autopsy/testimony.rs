@@ -74,3 +74,71 @@ impl Testimony {
         self.tables.iter().find(|(known, _)| *known == part).map(|(_, sums)| &**sums)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::autopsy::{self, Buffer};
+    use crate::wire::message::MAX_AUTOPSY;
+
+    fn begun() -> Testimony {
+        Testimony::new(Claim::new(Frame(60), Some(Frame(30))))
+    }
+
+    /// The testimony takes in a note that is written like this.
+    fn takes(testimony: &mut Testimony, write: impl FnOnce(&mut Buffer) -> usize) -> bool {
+        let mut buf = [0; MAX_AUTOPSY];
+        let len = write(&mut buf);
+        testimony.take(autopsy::decode(&buf[..len]).expect("well formed"))
+    }
+
+    #[test]
+    fn nothing_is_taken_without_a_start() {
+        assert!(!takes(&mut Testimony::default(), |buf| autopsy::write_subject(Frame(60), 1, buf)));
+    }
+
+    #[test]
+    fn complete_trace_is_not_continued() {
+        let mut theirs = begun();
+        for (more, first, taken) in [(true, 31, true), (false, 33, true), (false, 35, false)] {
+            let write = |buf: &mut Buffer| autopsy::write_trace(false, more, Frame(first), &[1, 2], buf);
+            assert_eq!(takes(&mut theirs, write), taken, "from {first}");
+        }
+        assert_eq!((theirs.traces.lived.first, theirs.traces.lived.values.len()), (Frame(31), 4));
+        assert!(!theirs.traces.are_complete(), "the resimulated one is missing");
+    }
+
+    #[test]
+    fn trace_has_as_many_values_as_frames_are_compared() {
+        let mut theirs = begun();
+        let values = [0; autopsy::MAX_TRACE_VALUES];
+        let mut taken = 0;
+        while takes(&mut theirs, |buf| autopsy::write_trace(true, true, Frame(taken), &values[..100], buf)) {
+            taken += 100;
+        }
+        assert_eq!(taken, 600);
+        assert!(takes(&mut theirs, |buf| autopsy::write_trace(true, true, Frame(600), &[1], buf)));
+        assert!(!takes(&mut theirs, |buf| autopsy::write_trace(true, false, Frame(601), &[1], buf)));
+    }
+
+    #[test]
+    fn first_subject_and_first_table_of_a_part_count() {
+        let mut theirs = begun();
+        for value in [7, 8] {
+            assert!(takes(&mut theirs, |buf| autopsy::write_subject(Frame(value), value, buf)));
+            assert!(takes(&mut theirs, |buf| autopsy::write_table(1, 5, &[value; TABLE_SUMS], buf)));
+        }
+        assert_eq!(theirs.subject, Some((Frame(7), 7)));
+        assert_eq!(theirs.table(Part { levels: 1, prefix: 5 }), Some(&[7; TABLE_SUMS]));
+        assert_eq!(theirs.table(Part { levels: 2, prefix: 5 }), None);
+    }
+
+    #[test]
+    fn tables_are_kept_up_to_a_bound() {
+        let mut theirs = begun();
+        for prefix in 0..100 {
+            assert!(takes(&mut theirs, |buf| autopsy::write_table(1, prefix, &[0; TABLE_SUMS], buf)));
+        }
+        assert_eq!(theirs.tables.len(), 24);
+    }
+}

@@ -265,5 +265,7 @@ mod tests {
         let compared: Vec<Frame> = std::iter::from_fn(|| checksums.compare()).map(|c| c.frame).collect();
         assert_eq!(compared, [Frame(60), Frame(30)], "in the order in which they came");
         assert_eq!(checksums.newest_match(), Some(Frame(60)));
+        hear(&mut checksums, Frame(60), 3);
+        assert_eq!(checksums.compare(), None, "compared once, although an older one came after it");
     }
 }
