@@ -103,3 +103,43 @@ impl<S> Rollback<S> {
         self.snapshots.release(frame)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rollback::{Advance, EngineConfig};
+    use crate::{Buttons, Cue, CueChange, Cues};
+
+    #[derive(Clone, Copy)]
+    struct Chimes {
+        frame: u32,
+    }
+    crate::fields!(Chimes { frame });
+
+    impl Game for Chimes {
+        fn step(&mut self, _: Inputs, cues: &mut Cues) {
+            self.frame += 1;
+            cues.emit(Cue(self.frame));
+        }
+    }
+
+    #[test]
+    fn end_at_an_archived_state_cancels_the_open_cues() {
+        let mut game = Chimes { frame: 0 };
+        let mut engine = Rollback::new(EngineConfig::default(), &game);
+        for frame in (0..44).map(Frame) {
+            engine.confirm(Player::One, frame, Buttons(1)).unwrap();
+            if frame < Frame(40) {
+                engine.confirm(Player::Two, frame, Buttons(1)).unwrap();
+            }
+            assert_eq!(engine.advance(&mut game), Advance::Stepped);
+        }
+        engine.forget_last();
+        assert!(!engine.end_at(Frame(20), &mut game, None), "the engine has no state of frame 20");
+        assert!(engine.end_at(Frame(20), &mut game, Some((Frame(15), &Chimes { frame: 15 }))));
+        assert_eq!((game.frame, engine.ended(), engine.current()), (20, Some(Frame(20)), Frame(20)));
+        let cancelled: Vec<u32> = engine.cues().iter().map(|event| event.frame.0).collect();
+        assert_eq!(cancelled, [40, 41, 42, 43]);
+        assert!(engine.cues().iter().all(|event| event.change == CueChange::Cancel));
+    }
+}
