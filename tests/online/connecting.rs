@@ -141,6 +141,24 @@ fn wrong_invite_times_out_and_the_host_is_told() {
     );
 }
 
+/// Anybody can send bare packets, and must not talk a player out of the encryption of an invite.
+#[test]
+fn bare_packets_change_no_advice_to_an_invited_joiner() {
+    let host = Connection::host_on(&ConnectOptions::new(), port(&Town::new(1), 0), &[addr(0)]).unwrap();
+    for (text, advises_bare) in [(host.share(), false), (&*addr(0).to_string(), true)] {
+        let town = Town::new(2);
+        let bare = ConnectOptions::new().bare();
+        let bare = Connection::join_on(&bare, port(&town, 0), &[addr(0)], &addr(1).to_string()).unwrap();
+        let joiner = Connection::join_on(&ConnectOptions::new(), port(&town, 1), &[addr(1)], text).unwrap();
+        let mut connections = [bare, joiner];
+        let mut lobbies = lobbies(&connections);
+        meet(&town, &mut connections, &mut lobbies, Duration::from_secs(2), || ()).unwrap();
+        assert_eq!(connections[1].hint(), Some(Hint::Bare));
+        let advice = connections[1].no_answer(LIMIT).to_string();
+        assert_eq!(advice.contains("does not encrypt"), advises_bare, "{advice}");
+    }
+}
+
 #[test]
 fn bare_and_encrypted_sides_learn_of_each_other() {
     let (invited, bare) = (ConnectOptions::new(), ConnectOptions::new().bare());

@@ -4,7 +4,9 @@ use crate::folder::Folder;
 use crate::game::{Table, Tally, options};
 use core::time::Duration;
 use rebout::replay::{MatchEvent, Outcome, Recording, Winner};
-use rebout::{Bundle, ConnectOptions, Event, Finish, Player, Reason, SendError, Verdict};
+use rebout::{
+    Bundle, Config, ConnectOptions, Event, Finish, Now, Options, Player, Reason, SendError, Verdict,
+};
 use std::path::PathBuf;
 
 fn agreed(finish: &Finish) -> u32 {
@@ -108,12 +110,93 @@ fn leaving_tells_both_sides_who_left() {
     assert_eq!(finishes[1].to_string(), "The match is over: you left.");
 }
 
+/// The packets of the machine that leaves are lost for a moment.
+#[test]
+fn leaving_is_repeated_after_the_end() {
+    let mut table = Table::new([options("Ada"), options("Bob")]);
+    table.run(|machines| machines[0].game.as_ref().is_some_and(|game| game.state.frame > 10));
+    table.town.borrow_mut().network.set_down(1, 0, true);
+    table.machines[1].online.leave();
+    (0..100).for_each(|_| table.step());
+    table.town.borrow_mut().network.set_down(1, 0, false);
+    let end = table.town.borrow().now() + Duration::from_secs(1);
+    assert_eq!(table.run_to_the_end()[0], Finish::Ended(Reason::Left));
+    assert!(table.town.borrow().now() < end);
+}
+
+/// A message that nobody acknowledges would be sent for seven seconds.
+#[test]
+fn end_waits_two_seconds_for_the_last_messages() {
+    let mut table = Table::new([options("Ada"), options("Bob")]);
+    table.run(|machines| machines[0].game.as_ref().is_some_and(|game| game.state.frame > 10));
+    table.town.borrow_mut().network.set_down(1, 0, true);
+    table.machines[1].online.send(b"in vain").unwrap();
+    table.machines[1].online.leave();
+    let left = table.town.borrow().now();
+    table.run(|machines| machines[1].finish.is_some());
+    let took = table.town.borrow().now() - left;
+    assert!((1_990..2_100).contains(&took.as_millis()), "{took:?}");
+}
+
+#[test]
+fn input_is_sent_with_its_frame() {
+    let mut table = Table::new([options("Ada"), options("Bob")]);
+    table.run(|machines| machines[0].game.as_ref().is_some_and(|game| game.state.frame > 10));
+    let sent = |table: &Table| table.town.borrow().network.sent(0).datagrams;
+    loop {
+        let now = table.machines[0].online.poll().unwrap();
+        let (is_frame, before) = (matches!(now, Now::Frame), sent(&table));
+        let acted = table.machines[0].act(now);
+        if is_frame {
+            return assert!(sent(&table) > before);
+        }
+        if !acted {
+            table.step();
+        }
+    }
+}
+
+#[test]
+fn names_are_those_of_the_seats() {
+    let config = Config::new(0xB0).with(|config| {
+        config.game.content_hash = 1;
+        config.lobby.seat = Player::Two;
+    });
+    let mut table = Table::new([Options::with_config(config).name("Ada"), options("Bob")]);
+    table.run(|machines| machines.iter().all(|one| one.game.is_some()));
+    for machine in &table.machines {
+        assert_eq!(machine.online.names(), Some(["Bob".to_owned(), "Ada".to_owned()]));
+    }
+}
+
+#[test]
+fn match_without_a_certain_frame_leaves_no_recording() {
+    let folder = Folder::new("empty");
+    let mut table = Table::new([options("Ada").record_to(&folder.0), options("Bob")]);
+    table.run(|machines| machines[0].game.is_some());
+    assert_eq!(folder.entries().len(), 1);
+    table.machines[0].online.leave();
+    table.run(|machines| machines[0].finish.is_some());
+    assert_eq!(folder.entries(), Vec::<PathBuf>::new());
+}
+
+/// The options of a host whose random numbers are all drawn from one seed.
+fn seeded(name: &str) -> Options {
+    let config = Config::new(0xB0).with(|config| {
+        config.game.content_hash = 1;
+        config.lobby.entropy = Some(9);
+    });
+    Options::with_config(config).name(name)
+}
+
 #[test]
 fn rematch_is_played_on_the_same_connection() {
     let folder = Folder::new("rematch");
-    for first in 0..2 {
-        let mut table = Table::new([options("Ada").record_to(&folder.0), options("Bob")]);
+    for (first, host) in [options("Ada"), seeded("Ada")].into_iter().enumerate() {
+        let mut table = Table::new([host.record_to(&folder.0), options("Bob")]);
         assert!(!table.machines[0].online.rematch(), "there was no match yet");
+        table.run(|machines| machines[0].game.is_some());
+        table.machines[0].online.set_winner(Winner::Draw);
         table.run_to_the_end();
         let seeds = table.machines.each_ref().map(|one| one.game.as_ref().unwrap().state.sums);
         table.machines[first].finish = None;
@@ -130,7 +213,11 @@ fn rematch_is_played_on_the_same_connection() {
         assert!(again[0] == again[1] && again != seeds, "another seed");
         assert_eq!(table.machines[0].online.connection().stats().connections, 1);
     }
-    assert_eq!(folder.entries().len(), 4);
+    let recorded =
+        folder.entries().into_iter().map(|path| Recording::open(std::fs::read(path).unwrap()).unwrap());
+    let winners: Vec<Winner> = recorded.map(|recording| recording.end().unwrap().winner).collect();
+    let draws = winners.iter().filter(|winner| **winner == Winner::Draw).count();
+    assert_eq!((winners.len(), draws), (4, 2), "a rematch has no winner until it is told");
 }
 
 #[test]

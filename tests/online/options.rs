@@ -79,6 +79,14 @@ fn a_kept_key_keeps_the_invite() {
 }
 
 #[test]
+fn address_is_in_the_invite_once() {
+    let own = crate::town::addr(0);
+    let port = crate::town::port(&crate::town::Town::new(1), 0);
+    let host = Connection::host_on(&ConnectOptions::new().public(own), port, &[own, own]).unwrap();
+    assert_eq!(host.share().parse::<rebout::Invite>().unwrap().addresses(), [own]);
+}
+
+#[test]
 fn a_named_address_comes_first_in_the_invite() {
     let host = Connection::host(&local().public("203.0.113.9:0".parse().unwrap())).unwrap();
     let invite: rebout::Invite = host.share().parse().unwrap();

@@ -1,13 +1,13 @@
 //! Connections through a rendezvous, and by offer and answer.
 
 use crate::game::{Table, options};
-use crate::town::{Port, Silent, Town, addr, meet, pair, port};
+use crate::town::{Port, Silent, TICK, Town, addr, meet, pair, port};
 use core::time::Duration;
 use rebout::Randomness;
 use rebout::net::Driver;
 use rebout::net::udp::UdpDriver;
 use rebout::rendezvous::{RendezvousConfig, RendezvousServer};
-use rebout::{Config, ConnectError, ConnectOptions, Connection, Lobby};
+use rebout::{Config, ConnectError, ConnectOptions, Connection, Lobby, LobbyError, Protocol};
 
 const LIMIT: Duration = Duration::from_secs(30);
 
@@ -95,10 +95,31 @@ fn silent_rendezvous_is_named_and_no_made_up_address() {
     let host = ConnectOptions::new().rendezvous(&addr(2).to_string());
     let mut connections = pair(&town, &[host, ConnectOptions::new()]);
     let mut lobbies = lobbies(&connections);
+    let silent = "The rendezvous at 10.0.0.3:7000 does not answer.";
+    while !connections[1].progress().starts_with(silent) {
+        meet(&town, &mut connections, &mut lobbies, TICK, || ()).unwrap();
+    }
+    let given_up = town.borrow().now();
     meet(&town, &mut connections, &mut lobbies, LIMIT, || ()).unwrap();
+    assert!(town.borrow().now() >= given_up + Duration::from_secs(3) - TICK, "it may still answer");
     let text = connections[1].failure().expect("a failure").to_string();
     assert!(text.starts_with("The rendezvous at 10.0.0.3:7000 does not answer."), "{text}");
     assert!(!connections[1].no_answer(LIMIT).to_string().contains("100:"));
+}
+
+#[test]
+fn joiner_waits_for_a_search_and_for_people() {
+    let (_, [_, searching], _) = at_rendezvous();
+    let [_, by_hand] = pair(&Town::new(2), &[ConnectOptions::new().by_hand(), ConnectOptions::new()]);
+    for (connection, secs) in [(searching, 25), (by_hand, 900)] {
+        let (mut lobby, timeout) = (connection.lobby(config()).unwrap(), Duration::from_secs(secs));
+        let mut at = |time| {
+            lobby.poll_transmit(time, &mut [0; 1_200]);
+            lobby.agreed().map(|_| ())
+        };
+        assert_eq!((at(Duration::ZERO), at(timeout - TICK)), (Ok(()), Ok(())), "{secs} s");
+        assert!(matches!(at(timeout), Err(LobbyError::TimedOut { after, .. }) if after == timeout));
+    }
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Matches that do not come about: one place for the end, and its text blames the right side.
 
-use crate::game::{Table, options};
-use rebout::{ConnectError, ConnectOptions, Finish, LobbyError, Options, Reason};
+use crate::game::{Machine, Table, options};
+use crate::town::{TICK, Town, addr, port};
+use rebout::{ConnectError, ConnectOptions, Connection, Finish, Hint, LobbyError, Online, Options, Reason};
 
 #[test]
 fn declined_guest_is_told() {
@@ -51,6 +52,23 @@ fn leaving_the_lobby_is_an_end() {
     table.machines[0].online.leave();
     table.run(|machines| machines[0].finish.is_some());
     assert_eq!(table.machines[0].finish, Some(Finish::Ended(Reason::LeftHere)));
+    assert!(!table.machines[0].online.rematch(), "nothing was played");
+}
+
+#[test]
+fn host_is_told_once_that_the_other_side_does_not_encrypt() {
+    let town = Town::new(2);
+    let host = Connection::host_on(&ConnectOptions::new(), port(&town, 0), &[addr(0)]).unwrap();
+    let mut host = Machine::new(Online::on(options("Ada"), host).unwrap());
+    let bare = ConnectOptions::new().bare();
+    let joiner = Connection::join_on(&bare, port(&town, 1), &[addr(1)], &addr(0).to_string()).unwrap();
+    let mut joiner = Machine::new(Online::on(options("Bob"), joiner).unwrap());
+    for _ in 0..2_000 {
+        host.turn();
+        joiner.turn();
+        town.borrow_mut().pass(TICK);
+    }
+    assert_eq!(host.notices, [Hint::Bare.to_string()]);
 }
 
 #[test]
