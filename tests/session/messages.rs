@@ -1,15 +1,12 @@
 //! The messages of a session: their contents, and when one is left out, refused or repeated.
 
 use crate::hostile::ordered;
-use crate::pair::{
-    LATE, Pair, addr, both_ended, config, ms, pair, pair_until, pair_with, plays, set_latency,
-};
+use crate::pair::{LATE, Pair, addr, both_ended, config, ms, pair, pair_until, pair_with, plays};
 use core::time::Duration;
 use rebout::lab::forge::{Knows, message_of};
 use rebout::lab::wire::message::{Extensions, Message, Ordered};
 use rebout::lab::{HOST, JOINER};
 use rebout::wire::WireFrame;
-use rebout::wire::rbn1::{Flags, InputPacket};
 use rebout::{Config, ConfigError, Event, Protocol, Refusal};
 
 /// How many events wait for a game that does not poll them, besides those of the session itself.
@@ -122,20 +119,4 @@ fn no_report_is_due_after_the_match() {
     assert!(pair.step_until(LATE, both_ended));
     pair.run_for(Duration::from_secs(3));
     assert_eq!([HOST, JOINER].map(|id| pair.session_mut(id).poll_timeout()), [None, None]);
-}
-
-/// In lockstep the side that steps the last frame first has sent its input of that frame; the other steps it at once.
-#[test]
-fn last_input_is_sent_in_the_frame_that_ends_the_match() {
-    let mut pair = pair_until::<60>(
-        [HOST, JOINER].map(|id| config(id).with(|config| config.rollback.window_frames = 0)),
-    );
-    // Shorter than a frame: the later side has the input of the other when its own frame is due.
-    set_latency(&mut pair, ms(2));
-    let verdict = |pair: &Pair, id| !pair.said_by(id, "VERDICT").is_empty();
-    assert!(pair.step_until(LATE, |pair| verdict(pair, HOST) || verdict(pair, JOINER)));
-    let id = if verdict(&pair, HOST) { HOST } else { JOINER };
-    let newest = InputPacket::decode(pair.said_by(id, "RBN1")[0], Flags::ALL).expect("an input packet");
-    let end = newest.start_frame().0 + newest.count() as u32 - Knows::of(&pair, id).first;
-    assert_eq!(end, 60, "before the verdict");
 }
