@@ -462,8 +462,13 @@ mod tests {
         let mut link = link();
         link.begin(7, true, None);
         sent(&mut link, 0, 1_000);
-        (0..3).for_each(|_| assert_eq!(link.message(at(1_000), 5_000, b"x"), Err(Refusal::NoRoom)));
-        assert_eq!(sent(&mut link, 1_000, 1_001), [(1_000, "ReliableEvent".to_owned())]);
+        let beyond = |link: &mut Link| assert_eq!(link.message(at(1_000), 5_000, b"x"), Err(Refusal::NoRoom));
+        (0..2).for_each(|_| beyond(&mut link));
+        link.heard(ControlHeader::default());
+        (0..2).for_each(|_| beyond(&mut link));
+        assert_eq!(sent(&mut link, 1_000, 1_001), [], "not three in a row");
+        beyond(&mut link);
+        assert_eq!(sent(&mut link, 1_001, 1_002), [(1_001, "ReliableEvent".to_owned())]);
     }
 
     #[test]
