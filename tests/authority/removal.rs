@@ -80,6 +80,8 @@ fn a_server_that_was_stopped_does_not_blame_its_clients() {
     let _ = join(&mut target, home(1));
     target.frame();
     target.now += ms(60_000);
+    target.frame();
+    assert!(target.server.next_frame_at() > target.now, "the time in between is not made up");
     target.wait(ms(9_000));
     assert_eq!(target.server.clients(), 1, "nine seconds that it could have heard of it");
     target.wait(ms(1_500));

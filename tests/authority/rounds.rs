@@ -6,6 +6,7 @@ use crate::seat_attacks::Target;
 use rebout::Protocol;
 use rebout::authority::{Body, Client, ClientConfig, ClientEvent, Command, OverReason, Wire};
 use rebout::wire::rtype::{RtypeHeader, RtypePacket, RtypePayload};
+use std::net::SocketAddr;
 
 #[test]
 fn client_that_leaves_before_an_answer_says_nothing() {
@@ -140,4 +141,58 @@ fn frames_beyond_31_bits_are_told_before_the_first_snapshot() {
     });
     assert_eq!(spawned, Some(u64::from(FIRST) + 1));
     assert!(client.others().any(|seen| seen.kind == 5));
+}
+
+#[test]
+fn repeated_goodbye_of_a_client_delays_nothing() {
+    for wire in WIRES {
+        let (mut target, mut client) = playing(wire);
+        client.leave(target.now);
+        let frames = (0..120).find(|_| {
+            round(&mut target, &mut client);
+            target.server.clients() == 0
+        });
+        // 500 ms after the first; its copies are 100 ms apart.
+        assert!(frames.is_some_and(|frames| frames <= 33), "{wire:?}: {frames:?}");
+    }
+}
+
+#[test]
+fn removed_client_gets_no_more_of_a_snapshot() {
+    let (mut target, client) = playing(Wire::Game);
+    for _ in 0..3 {
+        target.now += FRAME;
+        target.server.advance(target.now, &mut target.field);
+    }
+    assert!(target.server.kick(target.now, &mut target.field, client.id().expect("an id")));
+    let mut kinds = Vec::new();
+    for _ in 0..60 {
+        kinds.extend(target.received().iter().map(|(_, datagram)| datagram[12]));
+        target.now += FRAME;
+    }
+    assert!(kinds.contains(&3) && !kinds.contains(&5), "kinds of packets: {kinds:?}");
+}
+
+#[test]
+fn client_that_sends_inputs_sends_no_heartbeats() {
+    let (mut target, mut client) = playing(Wire::Game);
+    let (mut kinds, mut buf) = (Vec::new(), [0; 1_200]);
+    for _ in 0..60 {
+        client.advance(target.now, &Field::default(), Command::NEUTRAL);
+        while let Some((_, len)) = client.poll_transmit(target.now, &mut buf) {
+            kinds.push(buf[12]);
+            target.send(SocketAddr::from(([192, 0, 2, 1], 7_000)), &buf[..len]);
+        }
+        rounds(&mut target, &mut client, 1);
+    }
+    assert!(kinds.len() >= 60 && !kinds.contains(&9), "kinds of packets: {kinds:?}");
+}
+
+#[test]
+fn acked_leave_of_an_rtype_client_is_the_last() {
+    let (mut target, mut client) = playing(Wire::Rtype);
+    client.leave(target.now);
+    assert!(client.lingers());
+    rounds(&mut target, &mut client, 1);
+    assert!(!client.lingers());
 }

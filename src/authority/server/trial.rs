@@ -150,6 +150,14 @@ mod tests {
     }
 
     #[test]
+    fn overtaken_packet_does_not_move_the_newest_back() {
+        let mut trial = trial();
+        for sequence in [100, 60, 100 + REACH] {
+            assert_eq!(trial.hear(at(0), heard(sequence, 1_000), 15), Ok(()), "{sequence}");
+        }
+    }
+
+    #[test]
     fn challenges_take_no_more_bytes_and_datagrams_than_came() {
         let mut trial = trial();
         assert!(!trial.challenge(at(0), 9, 0), "nothing came");
