@@ -426,6 +426,20 @@ mod tests {
     }
 
     #[test]
+    fn newest_checks_are_those_that_may_be_answered() {
+        let [mut one, _] = pair();
+        let message = |n: u8| [[CHECK[0], CHECK[1], 0, 0, 0, 0, 0, 0], [n; 8], [n; 8]].concat();
+        let path = from(ADDRS[1]);
+        assert!(one.note_check(Duration::ZERO, path, &message(0)));
+        one.entry(path).unwrap().round_trip = Some(PACE);
+        (1..=MAX_SENT as u8).for_each(|n| assert!(one.note_check(Duration::ZERO, path, &message(n))));
+        assert!(
+            one.note_answer(PACE, path, &message(MAX_SENT as u8)) && one.note_answer(PACE, path, &message(1))
+        );
+        assert!(!one.note_answer(PACE, path, &message(0)), "the oldest has made room");
+    }
+
+    #[test]
     fn checking_anew_forgets_the_choice_of_before() {
         let [mut one, _] = pair();
         let path = from(ADDRS[1]);

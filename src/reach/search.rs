@@ -498,6 +498,16 @@ mod tests {
     }
 
     #[test]
+    fn relay_of_the_last_search_stays_known() {
+        let mut two = Two::new(ADDRS);
+        let (peer, relay) = (two.letter(1), Candidate { kind: Kind::Relayed, addr: at("192.0.2.9:9") });
+        two.searches[0].begin(&peer, &[relay]);
+        two.searches[0].begin(&peer, &[host(ADDRS[1])]);
+        assert!(two.searches[0].is_relayed(path("192.0.2.9:9")), "the seal may still use it");
+        assert!(!two.searches[0].is_relayed(path(ADDRS[1])));
+    }
+
+    #[test]
     fn fallback_through_our_relay_leads_to_where_the_peer_was_seen() {
         let mut two = Two::new(ADDRS);
         let (peer, seen) = (two.letter(1), Candidate { kind: Kind::Reflexive, addr: at("192.0.2.9:9") });

@@ -120,6 +120,8 @@ fn by_hand_the_time_to_a_path_counts_from_the_answer() {
     // The joiner's checks come every 8 s.
     let found_after = town.player(HOST).reach.found_after().unwrap();
     assert!(found_after > ms(0) && found_after < ms(10_000), "{found_after:?}");
+    let waited = town.player(JOINER).reach.found_after().unwrap();
+    assert!(waited > ms(0), "it counts from the joiner's first turn");
 }
 
 #[test]
