@@ -138,3 +138,12 @@ fn an_end_loses_what_is_too_much_and_what_is_for_somebody_else() {
     assert_eq!(here.recv(&mut buf).unwrap(), Received::Datagram(there.local_addr(), 4));
     assert_eq!(&buf, b"trun");
 }
+
+#[test]
+fn wait_ends_at_once_for_a_datagram_that_is_there() {
+    let start = Instant::now();
+    let [mut here, mut there] = Memory::pair(move || start.elapsed());
+    here.send(there.local_addr(), b"x");
+    there.wait(Duration::from_secs(20)).unwrap();
+    assert!(there.now() < Duration::from_secs(20));
+}
