@@ -107,14 +107,14 @@ impl fmt::Display for Kind {
 /// A message, borrowed from its datagram or about to be sent.
 ///
 /// ```
-/// use rebout::wire::message::{Message, Ordered};
+/// use rebout::lab::wire::message::{Message, Ordered};
 ///
 /// let message = Message::Ordered { number: 7, body: Ordered::User(b"gg") };
 /// let mut buf = [0; 16];
 /// let len = message.encode(&mut buf)?;
 /// assert_eq!(buf[..len], [17, 0, 7, b'g', b'g']);
 /// assert_eq!(Message::decode(&buf[..len]), Ok(message));
-/// # Ok::<(), rebout::wire::message::EncodeError>(())
+/// # Ok::<(), rebout::lab::wire::message::EncodeError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Message<'a> {
