@@ -214,7 +214,8 @@ impl<P: Protocol> Sealed<'_, P> {
                 seal.stir();
             }
         }
-        if self.inner.authenticated().is_some_and(|inner| !inner.knows(shown)) {
+        // Inputs are the most frequent packets, and never the first of a peer.
+        if data.form != Form::Inputs && self.inner.authenticated().is_some_and(|inner| !inner.knows(shown)) {
             self.tell(now, shown);
         }
         self.inner.handle_datagram(now, shown, &self.seal.scratch[..opened.len]);
