@@ -1,27 +1,9 @@
 //! The figures as JSON, for programs.
 
 use crate::planting::Planting;
+use rebout::lab::stress::text::quoted;
 use rebout::lab::stress::{Row, Tally};
 use std::fmt::Write;
-
-/// A string in quotes, with everything but plain letters escaped: it may be read in a terminal.
-fn quoted(text: &str) -> String {
-    let mut shown = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => {
-                shown.push('\\');
-                shown.push(c);
-            }
-            ' '..='~' => shown.push(c),
-            c => c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| {
-                let _ = write!(shown, "\\u{unit:04x}");
-            }),
-        }
-    }
-    shown.push('"');
-    shown
-}
 
 fn optional<T>(value: Option<T>, shown: impl Fn(T) -> String) -> String {
     value.map_or("null".to_owned(), shown)
@@ -82,15 +64,4 @@ pub(crate) fn object(tally: &Tally, plantings: Option<&[Planting]>, seconds: f64
     }
     object.push('}');
     object
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_string_has_nothing_that_ends_it_or_plays_with_a_terminal() {
-        let text = "a\"b\\c\u{1b}[2J\u{7f}\u{9b}\u{202e}\u{1F600}";
-        assert_eq!(quoted(text), r#""a\"b\\c\u001b[2J\u007f\u009b\u202e\ud83d\ude00""#);
-    }
 }

@@ -1,6 +1,7 @@
 //! Numbers and tables as text, and text on a page.
 
 use crate::html;
+use core::fmt::Write;
 
 /// 1234567 as 1,234,567.
 #[must_use]
@@ -23,6 +24,26 @@ pub fn escaped(text: &str) -> String {
     html::escaped(text)
 }
 
+/// A string of JSON in its quotes, with everything but plain letters escaped: it may be read in a terminal.
+#[must_use]
+pub fn quoted(text: &str) -> String {
+    let mut shown = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => {
+                shown.push('\\');
+                shown.push(c);
+            }
+            ' '..='~' => shown.push(c),
+            c => c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| {
+                let _ = write!(shown, "\\u{unit:04x}");
+            }),
+        }
+    }
+    shown.push('"');
+    shown
+}
+
 /// Rows in columns of equal width. The first `left` columns lean left, the others right.
 #[must_use]
 pub fn columns(rows: &[Vec<String>], left: usize) -> String {
@@ -43,4 +64,15 @@ pub fn columns(rows: &[Vec<String>], left: usize) -> String {
         text.push('\n');
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_string_has_nothing_that_ends_it_or_plays_with_a_terminal() {
+        let text = "a\"b\\c\u{1b}[2J\u{7f}\u{9b}\u{202e}\u{1F600}";
+        assert_eq!(quoted(text), r#""a\"b\\c\u001b[2J\u007f\u009b\u202e\ud83d\ude00""#);
+    }
 }
