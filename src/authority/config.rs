@@ -27,6 +27,7 @@ pub struct ServerConfig {
     pub max_clients: u8,
     /// The most seats of one source, an IPv4 address or the /48 of an IPv6 address, at least 1. Players behind one router
     /// share it: where all of them may be, such as on a LAN behind a router or on this machine, it is `max_clients`.
+    /// It does not limit encrypted clients: whoever has the invite can take every seat.
     pub max_clients_per_source: u8,
     /// A missing input repeats the last one for this many frames, and is neutral afterwards.
     pub hold_frames: u16,
