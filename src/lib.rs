@@ -112,28 +112,18 @@
 pub mod authority;
 #[cfg(feature = "seal")]
 mod connect;
-mod cue;
 mod desync;
-pub mod fields;
-mod frame;
 mod game;
-mod hash;
 mod html;
-mod input;
 mod protocol;
-mod ring;
-mod rng;
-mod shown;
 mod time;
 mod trace;
 
 #[cfg(feature = "lab")]
 pub mod lab;
-pub mod math;
 pub mod net;
 #[cfg(feature = "seal")]
 mod online;
-mod pages;
 mod peer;
 #[cfg(feature = "reach")]
 mod reach;
@@ -147,25 +137,18 @@ pub mod wire;
 
 #[cfg(feature = "seal")]
 pub use connect::{ConnectError, ConnectOptions, Connection, ConnectionStats, Hint, PeerInfo};
-pub use cue::{Cue, CueChange, CueEvent, CueId, Cues};
 pub use desync::{Autopsy, AutopsyVerdict, Bundle, BundleError, FieldDifference, OwnedLeaf, Rerun};
-pub use fields::diff::{Difference, diff};
-pub use fields::traits::{Fields, Visitor};
-pub use fields::visitors::checksum;
-pub use fields::walk::{Leaf, walk};
-pub use frame::Frame;
-pub use game::{Game, Player, Save};
-pub use hash::SimHash;
-pub use input::{Buttons, Input, Inputs, MAX_AXES};
+pub use game::{
+    Buttons, Cue, CueChange, CueEvent, CueId, Cues, Difference, Fields, Frame, Game, Input, Inputs, Leaf,
+    MAX_AXES, Pages, Player, Rng, Save, SimHash, Visitor, checksum, diff, fields, is_disruptive, math, shown,
+    walk,
+};
 #[cfg(feature = "seal")]
 pub use online::{Finish, Now, Online, Options};
-pub use pages::Pages;
 pub use peer::refusal::{Refusal, Refusals};
 pub use protocol::{MAX_DATAGRAM, Protocol, canonical};
 #[cfg(feature = "reach")]
 pub use reach::RelayPolicy;
-pub(crate) use ring::FrameRing;
-pub use rng::Rng;
 pub use rollback::prediction::Prediction;
 pub use rollback::saving::Saving;
 pub use seal::invite::{Invite, MAX_ADDRESSES_PER_FAMILY, Rendezvous};
@@ -179,7 +162,6 @@ pub use session::{
     LobbyConfig, LobbyError, Mismatch, Offline, OnDesync, Reason, RollbackConfig, SendError, Session, Stats,
     SyncReport, SyncTest, SyncTestError, Timeouts, Verdict, advise_delay,
 };
-pub use shown::{is_disruptive, shown};
 pub use wire::message::{Extensions, RefuseField};
 
 /// The README, so that its code is compiled as a doctest.

@@ -1,7 +1,7 @@
 //! The options of an online match.
 
+use crate::game::shown::cut;
 use crate::replay::MAX_NAME;
-use crate::shown::cut;
 use crate::wire::message::MAX_USER_DATA;
 use crate::{Agreed, Config, ConnectOptions, Player, shown};
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! The frame lead: how far this machine runs ahead of the peer, measured on input packets alone.
 
-use crate::math::Fx;
+use crate::game::math::Fx;
 
 /// A new sample moves an average by this part: quick enough to follow a drifting clock, slow enough to see through
 /// a frame of jitter.

@@ -1,6 +1,6 @@
 //! The send rate of input packets: one a frame, two on a lossy link, every second frame on a very slow one.
 
-use crate::ring::FrameRing;
+use crate::rollback::ring::FrameRing;
 use crate::time::{Span, Time};
 use crate::{Frame, trace};
 

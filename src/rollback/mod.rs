@@ -8,6 +8,7 @@ mod inside;
 pub(crate) mod prediction;
 mod queue;
 mod rewind;
+pub(crate) mod ring;
 pub(crate) mod saving;
 mod snapshots;
 mod sparse;

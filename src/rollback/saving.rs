@@ -1,7 +1,7 @@
 //! The policy that decides which frames are saved.
 
 use crate::Save;
-use crate::fields::size_bytes;
+use crate::game::fields::size_bytes;
 
 /// From this size on, [`Saving::Auto`] is sparse: the least at which `cargo bench --bench saving` finds that policy faster
 /// even for a step that changes every word of the state. docs/PERFORMANCE.md has the table.

@@ -87,7 +87,7 @@ impl<S> Snapshots<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::FrameRing;
+    use crate::rollback::ring::FrameRing;
 
     fn held(snapshots: &Snapshots<u32>) -> Vec<(u32, u32)> {
         (0..100).filter_map(|frame| Some((frame, *snapshots.get(Frame(frame))?))).collect()

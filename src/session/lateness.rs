@@ -1,6 +1,6 @@
 //! The age of the peer's inputs: how late they come, and whether the way explains it.
 
-use crate::math::Fx;
+use crate::game::math::Fx;
 use crate::peer::arrivals::Arrivals;
 use crate::peer::lead::FrameLead;
 use crate::time::Span;

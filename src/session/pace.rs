@@ -4,7 +4,7 @@ use super::lateness::{Late, Lateness, Look};
 use super::lobby::Agreed;
 use super::pacing::{Pacing, RateChange, trim};
 use crate::Frame;
-use crate::math::Fx;
+use crate::game::math::Fx;
 use crate::peer::arrivals::Arrivals;
 use crate::peer::lead::FrameLead;
 use crate::peer::rtt::RoundTrip;

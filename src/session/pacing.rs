@@ -1,6 +1,6 @@
 //! The frame clock: when the next frame is due, so that both machines keep one pace.
 
-use crate::math::Fx;
+use crate::game::math::Fx;
 use crate::time::{Span, Time};
 
 /// No frame is longer or shorter by more than this: less than a player can see.

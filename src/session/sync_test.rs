@@ -1,7 +1,8 @@
 //! The sync test: finds games that a rollback would break, on one machine and without a network.
 
-use crate::fields::Image;
-use crate::{Cues, Difference, Fields, Frame, FrameRing, Game, Inputs, Rng, diff};
+use crate::game::fields::Image;
+use crate::rollback::ring::FrameRing;
+use crate::{Cues, Difference, Fields, Frame, Game, Inputs, Rng, diff};
 use core::fmt;
 
 /// The number of frames from one trial with changed inputs to the next.

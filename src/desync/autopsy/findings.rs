@@ -7,7 +7,7 @@ use super::past::Past;
 use super::report::{Autopsy, AutopsyVerdict};
 use super::testimony::Testimony;
 use crate::desync::watch::Comparison;
-use crate::fields::not_compared;
+use crate::game::fields::not_compared;
 use crate::{Fields, Frame, Player};
 
 /// Everything that this machine has found out.

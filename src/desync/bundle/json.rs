@@ -1,7 +1,7 @@
 //! `report.json`: the facts of a bundle for other programs. It is written and never read back.
 
 use super::{Bundle, facts};
-use crate::shown::is_disruptive;
+use crate::game::shown::is_disruptive;
 use core::fmt::{Display, Write};
 
 /// The report as one JSON object.

@@ -1,8 +1,9 @@
 //! The archive: the states and inputs of the certain past, kept for an autopsy.
 
 use super::kept::Kept;
-use crate::fields::size_bytes;
-use crate::{Fields, Frame, FrameRing, Inputs};
+use crate::game::fields::size_bytes;
+use crate::rollback::ring::FrameRing;
+use crate::{Fields, Frame, Inputs};
 use core::mem;
 use core::num::NonZero;
 

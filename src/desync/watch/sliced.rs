@@ -1,7 +1,7 @@
 //! A checksum that is taken over several frames, because the state is large.
 
-use crate::fields::{hash_slice, size_bytes};
-use crate::hash::SimHash;
+use crate::game::fields::{hash_slice, size_bytes};
+use crate::game::hash::SimHash;
 use crate::{Fields, checksum};
 
 /// A state of this size or less is hashed in one frame, and at least this much of a larger one.

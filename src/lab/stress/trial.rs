@@ -7,7 +7,7 @@ use super::hands::{Turn, mix};
 use super::outcome::{Keep, Outcome, Trouble};
 use super::sample::{self, Sampler};
 use super::timed::{Counted, Timed};
-use crate::fields::Image;
+use crate::game::fields::Image;
 use crate::lab::sim::Clock;
 use crate::lab::{Bout, Play, Setup};
 use crate::{Config, Game, Input, Player, Save, Saving, Session};

@@ -1,7 +1,7 @@
 //! The visitor of a checksum, which needs no names.
 
 use super::{Fields, Scalar, Visitor, is_large};
-use crate::hash::SimHash;
+use crate::game::hash::SimHash;
 use core::fmt::Display;
 
 /// The `SimHash` of a state: one mix for every word, in declared order.

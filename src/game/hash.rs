@@ -1,6 +1,6 @@
 //! `SimHash`: the checksum of a simulation state, FNV-1a over 32-bit words, and large arrays in 64-bit lanes.
 
-use crate::fields::{Scalar, halves, lane, per_lane};
+use crate::game::fields::{Scalar, halves, lane, per_lane};
 
 /// FNV-1a with 32 bits, fed a whole word at a time: `h ^= word; h *= 16777619`.
 ///

@@ -1,6 +1,6 @@
 //! `Pages`: a flat memory of which a save or a restore copies the changed pages alone.
 
-use crate::fields::Visitor;
+use crate::game::fields::Visitor;
 use crate::{Fields, Save};
 use core::fmt;
 use core::ops::{Deref, Range};

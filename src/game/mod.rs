@@ -1,8 +1,37 @@
-//! The traits that an embedder implements, and the seats of the two players.
+//! Everything that a simulation is made of: the traits that an embedder implements, and the types in a state. It knows no
+//! other room.
+//!
+//! | file | |
+//! |---|---|
+//! | `mod` | [`Game`], [`Save`], [`Player`] |
+//! | `fields` | [`Fields`]: one description of a state for its checksum, its dump and the difference of two states |
+//! | `frame`, `input`, `cue` | the number of a frame, the inputs of both players, effects that survive a rollback |
+//! | `hash`, `rng`, `math`, `pages` | the checksum, random numbers, fixed-point numbers, large memory saved by page |
+//! | `shown` | text from outside, made safe to print |
+
+mod cue;
+pub mod fields;
+mod frame;
+pub(crate) mod hash;
+mod input;
+pub mod math;
+mod pages;
+mod rng;
+pub(crate) mod shown;
+
+pub use cue::{Cue, CueChange, CueEvent, CueId, Cues};
+pub use fields::diff::{Difference, diff};
+pub use fields::traits::{Fields, Visitor};
+pub use fields::visitors::checksum;
+pub use fields::walk::{Leaf, walk};
+pub use frame::Frame;
+pub use hash::SimHash;
+pub use input::{Buttons, Input, Inputs, MAX_AXES};
+pub use pages::Pages;
+pub use rng::Rng;
+pub use shown::{is_disruptive, shown};
 
 use core::fmt;
-
-use crate::{Cues, Fields, Inputs};
 
 /// A seat in the match. A *peer* is a machine; a *player* sits at one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

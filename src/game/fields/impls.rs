@@ -1,7 +1,7 @@
 //! `Fields` for primitive and standard types, for the numbers of `fixed`, and for types of this crate.
 
 use super::{Fields, Scalar, Visitor, halves};
-use crate::math::Vec2;
+use crate::game::math::Vec2;
 use crate::{Buttons, Frame, Input, Inputs, Player, Rng};
 use core::fmt::Display;
 use fixed::types::extra::{LeEqU8, LeEqU16, LeEqU32, LeEqU64, LeEqU128};

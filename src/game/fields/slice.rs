@@ -1,7 +1,7 @@
 //! A part of a checksum: the leaves between two positions of a state.
 
 use super::{Fields, Scalar, Visitor, is_large};
-use crate::hash::{BLOCK_BYTES, SimHash};
+use crate::game::hash::{BLOCK_BYTES, SimHash};
 use core::fmt::Display;
 
 /// The hash after a slice, and where the slice ended.
