@@ -110,21 +110,19 @@
 
 #[cfg(feature = "authority")]
 pub mod authority;
+mod channel;
 #[cfg(feature = "seal")]
 mod connect;
 mod desync;
 mod game;
 mod html;
 mod protocol;
-mod time;
-mod trace;
 
 #[cfg(feature = "lab")]
 pub mod lab;
 pub mod net;
 #[cfg(feature = "seal")]
 mod online;
-mod peer;
 #[cfg(feature = "reach")]
 mod reach;
 #[cfg(feature = "reach")]
@@ -135,6 +133,7 @@ mod seal;
 mod session;
 pub mod wire;
 
+pub use channel::refusal::{Refusal, Refusals};
 #[cfg(feature = "seal")]
 pub use connect::{ConnectError, ConnectOptions, Connection, ConnectionStats, Hint, PeerInfo};
 pub use desync::{Autopsy, AutopsyVerdict, Bundle, BundleError, FieldDifference, OwnedLeaf, Rerun};
@@ -145,7 +144,6 @@ pub use game::{
 };
 #[cfg(feature = "seal")]
 pub use online::{Finish, Now, Online, Options};
-pub use peer::refusal::{Refusal, Refusals};
 pub use protocol::{MAX_DATAGRAM, Protocol, canonical};
 #[cfg(feature = "reach")]
 pub use reach::RelayPolicy;

@@ -11,9 +11,9 @@ pub use bundle::{Bundle, BundleError, Rerun};
 pub(crate) use dispute::Stop;
 pub(crate) use watch::{CheckedChecksum, Comparison};
 
-use crate::peer::refusal::Refusal;
+use crate::channel::refusal::Refusal;
+use crate::protocol::time::Time;
 use crate::rollback::Rollback;
-use crate::time::Time;
 use crate::{Desync, Fields, Frame, Game, OnDesync, Player};
 use autopsy::{Conclusion, Examiner, Past};
 use dispute::{Dispute, Step};

@@ -59,7 +59,7 @@ pub use progress::{NoWay, Progress};
 pub use reaching::Reaching;
 pub use stats::ReachStats;
 
-use crate::peer::entropy::Entropy;
+use crate::channel::entropy::Entropy;
 use crate::protocol::{Protocol, canonical};
 use crate::rendezvous::{Post, Registration};
 use crate::seal::invite::Rendezvous;

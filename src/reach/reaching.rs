@@ -3,9 +3,9 @@
 use super::paths::{Path, is_made_up};
 use super::relaying::Relayed;
 use super::{Reach, RelayPolicy};
+use crate::protocol::trace;
 use crate::protocol::{MAX_DATAGRAM, Protocol};
 use crate::seal::Seal;
-use crate::trace;
 use core::time::Duration;
 use std::net::SocketAddr;
 

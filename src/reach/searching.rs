@@ -244,5 +244,5 @@ impl Reach {
 }
 
 fn trace_path(addr: SocketAddr, path: Path) {
-    crate::trace::handshake(addr, if path.relayed { "a path through our relay" } else { "a path" });
+    crate::protocol::trace::handshake(addr, if path.relayed { "a path through our relay" } else { "a path" });
 }

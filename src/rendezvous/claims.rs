@@ -6,8 +6,8 @@
 //! without contest it signs for one address in each exchange, by turns: the server brings INITs to both.
 
 use super::exchange::HeldCookie;
-use crate::peer::entropy::Entropy;
-use crate::time::{Span, Time};
+use crate::channel::entropy::Entropy;
+use crate::protocol::time::{Span, Time};
 use std::net::SocketAddr;
 
 /// Before an unexpected address is signed, the server has this long to name another one.

@@ -1,6 +1,6 @@
 //! One request that is sent until it is answered, and the cookie that goes with it.
 
-use crate::time::{Span, Time};
+use crate::protocol::time::{Span, Time};
 
 const FIRST_WAIT: Span = Span::from_millis(200);
 const MAX_WAIT: Span = Span::from_secs(1);

@@ -1,6 +1,6 @@
 //! The identity of a room: an Ed25519 key pair of its host.
 
-use crate::peer::cookie::subject;
+use crate::channel::cookie::subject;
 use crate::wire::rendezvous::{KEY_LEN, Register, Room, SIGNATURE_LEN, signed_text};
 use core::fmt;
 use ring::digest::{Context, SHA256, digest};

@@ -2,10 +2,10 @@
 
 use super::credentials::Credentials;
 use super::exchange::{Exchange, HeldCookie, SILENT_AFTER};
-use crate::peer::entropy::Entropy;
+use crate::channel::entropy::Entropy;
 use crate::protocol::canonical;
+use crate::protocol::time::Time;
 use crate::seal::{Randomness, SealError};
-use crate::time::Time;
 use crate::wire::rendezvous::{self, Ask, Denial, LETTER_LEN, Outcome, Packet, Reply, Room, decode, encode};
 use core::time::Duration;
 use std::collections::VecDeque;

@@ -4,10 +4,10 @@ use super::claims::Claims;
 use super::credentials::Credentials;
 use super::exchange::Exchange;
 use super::identity::Identity;
-use crate::peer::entropy::Entropy;
+use crate::channel::entropy::Entropy;
 use crate::protocol::canonical;
+use crate::protocol::time::{Span, Time};
 use crate::seal::{Randomness, SealError};
-use crate::time::{Span, Time};
 use crate::wire::rendezvous::{
     Answer, Cookie, Deliver, Denial, Grant, LETTER_LEN, Outcome, Packet, Room, decode, encode,
 };

@@ -20,7 +20,7 @@ pub use queue::InputError;
 use saving::Saving;
 pub use types::{Advance, EngineConfig, MAX_WINDOW, RollbackStats};
 
-use crate::{CueEvent, Cues, Frame, Game, Input, Inputs, Player, trace};
+use crate::{CueEvent, Cues, Frame, Game, Input, Inputs, Player, protocol::trace};
 use core::ops::Range;
 use cues::CueLedger;
 use queue::{InputQueue, KEPT_FRAMES};

@@ -6,16 +6,16 @@ use super::event::{Event, Reason};
 use super::liveness::Claim;
 use super::lobby::seat_number;
 use super::stream::Run;
+use crate::channel::refusal::{Refusal, Rejected};
+use crate::channel::sequence::Received;
 use crate::desync::CheckedChecksum;
-use crate::peer::desk::Visit;
-use crate::peer::refusal::{Refusal, Rejected};
-use crate::peer::sequence::Received;
-use crate::time::Time;
+use crate::protocol::time::Time;
+use crate::session::peer::desk::Visit;
 use crate::wire::control::{ControlHeader, ControlPacket, ControlPayload};
 use crate::wire::message::{Hello, Leaving, Message, Ordered, Refuse, RefuseField};
 use crate::wire::rbn1::{self, InputPacket};
 use crate::wire::{DecodeError, Packet, WireFrame};
-use crate::{Fields, trace};
+use crate::{Fields, protocol::trace};
 use std::net::SocketAddr;
 
 /// An input packet that passed every check. Only a value of this type is applied: a packet is taken in whole or not

@@ -1,7 +1,7 @@
 //! The input latch: button presses that came during a stall, for the next frame that takes an input.
 
 use crate::Buttons;
-use crate::time::{Span, Time};
+use crate::protocol::time::{Span, Time};
 
 /// A press is kept for this long: an older one, of a long stall, is no longer meant.
 const KEPT_FOR: Span = Span::from_millis(100);

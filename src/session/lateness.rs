@@ -1,9 +1,9 @@
 //! The age of the peer's inputs: how late they come, and whether the way explains it.
 
 use crate::game::math::Fx;
-use crate::peer::arrivals::Arrivals;
-use crate::peer::lead::FrameLead;
-use crate::time::Span;
+use crate::protocol::time::Span;
+use crate::session::peer::arrivals::Arrivals;
+use crate::session::peer::lead::FrameLead;
 use core::time::Duration;
 
 /// Inputs that come this many frames later than the way explains are late. Both sides share a delay of one side's inputs,
@@ -118,7 +118,7 @@ impl Lateness {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Time;
+    use crate::protocol::time::Time;
 
     const FRAME: Span = Span::from_micros(16_667);
 

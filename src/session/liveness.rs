@@ -3,8 +3,8 @@
 use super::config::Config;
 use super::event::Reason;
 use crate::Frame;
-use crate::peer::silence::{Silence, SilenceChange, SilenceLimits};
-use crate::time::{Span, Time};
+use crate::channel::silence::{Silence, SilenceChange, SilenceLimits};
+use crate::protocol::time::{Span, Time};
 use crate::wire::message::LeavingWhy;
 
 /// A claim that the peer has left is believed after this long without a new frame, and in a lobby without another

@@ -2,9 +2,9 @@
 //! by PING and REPORT.
 
 use crate::Frame;
-use crate::peer::marks::Marks;
-use crate::peer::rate::SendRate;
-use crate::time::{Span, Time};
+use crate::protocol::time::{Span, Time};
+use crate::session::peer::marks::Marks;
+use crate::session::peer::rate::SendRate;
 use crate::wire::message::Message;
 use crate::wire::rbn1::{Flags, InputPacket, LossCounts, TimeSync};
 use crate::wire::{Numbering, WireFrame};

@@ -3,6 +3,8 @@
 //! [`Session`] is made of parts. Each owns its state and offers a few calls; the files that make a session of them
 //! (`play`, `incoming`, `outgoing`, `traffic`) use these calls and never the state inside.
 
+// The other machine: the control channel, the frame lead, the send rate.
+pub(crate) mod peer;
 // The parts of a session.
 mod ending;
 mod event_queue;
@@ -42,9 +44,9 @@ pub use stats::Stats;
 pub use sync_test::{SyncReport, SyncTest, SyncTestError};
 
 use crate::desync::Watch;
-use crate::peer::desk::Desk;
-use crate::peer::link::Link;
-use crate::time::{Span, Time};
+use crate::protocol::time::{Span, Time};
+use crate::session::peer::desk::Desk;
+use crate::session::peer::link::Link;
 use crate::wire::message::{LeavingWhy, MAX_USER, MAX_WINDOW_AND_DELAY, Ordered};
 use crate::wire::rbn1::Flags;
 use crate::{CueEvent, Fields, Frame, Game, Inputs, Player};

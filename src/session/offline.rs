@@ -4,8 +4,8 @@ use super::config::Config;
 use super::config_error::ConfigError;
 use super::pacing::Pacing;
 use super::play::Advanced;
+use crate::protocol::time::Time;
 use crate::rollback::{Advance, EngineConfig, Rollback};
-use crate::time::Time;
 use crate::{CueEvent, Frame, Game, Inputs, Player, Saving};
 use core::time::Duration;
 

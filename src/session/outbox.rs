@@ -1,7 +1,7 @@
 //! The outbox of inputs: what the peer has acknowledged, and the packet to send next.
 
 use crate::Frame;
-use crate::time::Time;
+use crate::protocol::time::Time;
 use crate::wire::rbn1::{self, InputPacket};
 
 /// The unacknowledged run of our inputs, and the last packet for a second copy.

@@ -2,7 +2,7 @@
 
 use super::Session;
 use crate::Fields;
-use crate::time::Time;
+use crate::protocol::time::Time;
 use crate::wire::message::Ordered;
 use std::net::SocketAddr;
 

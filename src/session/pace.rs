@@ -4,11 +4,11 @@ use super::lateness::{Late, Lateness, Look};
 use super::lobby::Agreed;
 use super::pacing::{Pacing, RateChange, trim};
 use crate::Frame;
+use crate::channel::rtt::RoundTrip;
 use crate::game::math::Fx;
-use crate::peer::arrivals::Arrivals;
-use crate::peer::lead::FrameLead;
-use crate::peer::rtt::RoundTrip;
-use crate::time::{Span, Time};
+use crate::protocol::time::{Span, Time};
+use crate::session::peer::arrivals::Arrivals;
+use crate::session::peer::lead::FrameLead;
 
 /// The host begins at most this much late. A longer round trip is unplayable anyway, or the handshake was held up.
 const MAX_HEAD_START: Span = Span::from_millis(250);

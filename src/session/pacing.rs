@@ -1,7 +1,7 @@
 //! The frame clock: when the next frame is due, so that both machines keep one pace.
 
 use crate::game::math::Fx;
-use crate::time::{Span, Time};
+use crate::protocol::time::{Span, Time};
 
 /// No frame is longer or shorter by more than this: less than a player can see.
 const MAX_TRIM_NANOS: i64 = 2_000_000;

@@ -6,12 +6,12 @@ use super::event::{Event, Reason};
 use super::lateness::{Late, Lateness};
 use super::liveness::Claim;
 use super::pacing::RateChange;
+use crate::channel::silence::SilenceChange;
 use crate::desync::{Found, Stop};
-use crate::peer::silence::SilenceChange;
+use crate::protocol::time::Time;
 use crate::rollback::Advance;
-use crate::time::Time;
 use crate::wire::message::{Leaving, LeavingWhy, Ordered};
-use crate::{Fields, Frame, Game, Input, checksum, trace};
+use crate::{Fields, Frame, Game, Input, checksum, protocol::trace};
 use core::time::Duration;
 
 /// The last frame of a match. Wire numbers have 32 bits and begin in the middle of them in the worst case.

@@ -2,11 +2,11 @@
 
 use super::config::Config;
 use super::latch::Latch;
-use crate::peer::refusal::Conflict;
+use crate::channel::refusal::Conflict;
+use crate::protocol::time::Time;
 use crate::rollback::{Advance, EngineConfig, Rollback, RollbackStats};
-use crate::time::Time;
 use crate::wire::rbn1::InputPacket;
-use crate::{CueEvent, Frame, Game, Input, Inputs, Player, trace};
+use crate::{CueEvent, Frame, Game, Input, Inputs, Player, protocol::trace};
 
 /// Steps the game on both players' inputs, and keeps presses while it stalls.
 #[derive(Clone, Debug)]
@@ -265,7 +265,7 @@ impl<S> Simulation<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Span;
+    use crate::protocol::time::Span;
     use crate::{Buttons, Cues, Save};
 
     /// A game without a state.

@@ -3,9 +3,9 @@
 use super::lobby::InputFormat;
 use super::measures::Measures;
 use super::outbox::Outbox;
-use crate::peer::rate::SendRate;
-use crate::peer::refusal::Refusal;
-use crate::time::{Span, Time};
+use crate::channel::refusal::Refusal;
+use crate::protocol::time::{Span, Time};
+use crate::session::peer::rate::SendRate;
 use crate::wire::message::{MAX_WINDOW_AND_DELAY, Message};
 use crate::wire::rbn1::{self, Flags, InputHeader, InputPacket};
 use crate::wire::{Numbering, WireFrame};

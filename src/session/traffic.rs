@@ -3,10 +3,10 @@
 use super::Session;
 use super::event::Event;
 use super::stats::Stats;
-use crate::peer::refusal::{Conflict, Detail, Refusal, Refusals, Rejected};
+use crate::channel::refusal::{Conflict, Detail, Refusal, Refusals, Rejected};
+use crate::protocol::time::Time;
 use crate::protocol::{Authenticated, ConnectionStep};
-use crate::time::Time;
-use crate::{Fields, Protocol, trace};
+use crate::{Fields, Protocol, protocol::trace};
 use core::time::Duration;
 use std::net::SocketAddr;
 

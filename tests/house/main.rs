@@ -9,21 +9,30 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Know only each other.
-const LEAVES: [&str; 5] = ["game", "time", "trace", "protocol", "html"];
+const LEAVES: [&str; 3] = ["game", "protocol", "html"];
 
 /// The rooms that a room may know besides itself and the leaves. Nobody knows the lab.
 fn may_know(room: &str) -> &'static [&'static str] {
     match room {
-        "peer" => &["wire", "rollback"],
-        "authority" | "seal" => &["wire", "peer"],
-        "rendezvous" => &["wire", "peer", "seal"],
-        "reach" => &["peer", "rendezvous", "seal"],
+        "channel" => &["wire"],
+        "authority" | "seal" => &["channel", "wire"],
+        "rendezvous" => &["channel", "seal", "wire"],
+        "reach" => &["channel", "rendezvous", "seal"],
         "connect" => &["authority", "net", "reach", "seal", "session"],
         "online" => &["connect", "desync", "net", "replay", "session", "wire"],
-        "lab" => {
-            &["wire", "rollback", "peer", "desync", "replay", "session", "net", "seal", "reach", "rendezvous"]
-        }
-        "desync" | "replay" | "session" => &["wire", "rollback", "peer", "desync", "replay", "session"],
+        "lab" => &[
+            "wire",
+            "rollback",
+            "channel",
+            "desync",
+            "replay",
+            "session",
+            "net",
+            "seal",
+            "reach",
+            "rendezvous",
+        ],
+        "desync" | "replay" | "session" => &["wire", "rollback", "channel", "desync", "replay", "session"],
         _ => &[],
     }
 }

@@ -5,7 +5,7 @@ use super::track::Track;
 use super::trail::Trail;
 use super::{Baseline, Client, Phase, nanos};
 use crate::authority::world::{Body, Command, World};
-use crate::time::{Span, Time};
+use crate::protocol::time::{Span, Time};
 
 /// The scene's unit of time is a millisecond where it is the time of arrival.
 pub(super) const ARRIVAL_RATE: u16 = 1_000;

@@ -1,6 +1,6 @@
 //! The client's idea of the server's time, from the arrival of snapshots and from the mean round trip.
 
-use crate::time::{Span, Time};
+use crate::protocol::time::{Span, Time};
 
 /// The mean round trip is taken of this many pings; a newer one weighs as much as one of them.
 const PINGS: i64 = 32;

@@ -2,7 +2,7 @@
 
 use super::PredictionStats;
 use crate::authority::record::{Terms, Told};
-use crate::peer::refusal::Refusals;
+use crate::channel::refusal::Refusals;
 use core::fmt;
 use core::time::Duration;
 

@@ -1,7 +1,7 @@
 //! When to ping, and which pings are under way.
 
-use crate::peer::entropy::Entropy;
-use crate::time::{Span, Time};
+use crate::channel::entropy::Entropy;
+use crate::protocol::time::{Span, Time};
 use crate::wire::control::ControlPacket;
 
 /// Pings come ten times a second at first, so that the mean is good within three seconds, and once a second then.

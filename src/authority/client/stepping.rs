@@ -4,7 +4,7 @@ use super::pace::Pace;
 use super::{Client, Phase, nanos};
 use crate::authority::dialect::SpeaksToServer;
 use crate::authority::world::{Command, World};
-use crate::time::{Span, Time};
+use crate::protocol::time::{Span, Time};
 
 /// A server that has not said its terms by now says none.
 const TERMS_WITHIN: Span = Span::from_secs(1);

@@ -6,9 +6,9 @@ use crate::authority::config::ClientConfig;
 use crate::authority::dialect::{FromServer, SpeaksToServer};
 use crate::authority::numbering::nearest;
 use crate::authority::record::Terms;
-use crate::peer::refusal::Refusal;
+use crate::channel::refusal::Refusal;
+use crate::protocol::time::{Span, Time};
 use crate::protocol::{Authenticated, ConnectionStep};
-use crate::time::{Span, Time};
 use core::time::Duration;
 use std::net::SocketAddr;
 

@@ -6,9 +6,9 @@ use super::{
 };
 use crate::authority::config::{ClientConfig, Wire};
 use crate::authority::record::{Record, Shown, Terms};
-use crate::peer::keyed_hash::Key;
-use crate::peer::refusal::Refusal;
-use crate::time::Time;
+use crate::channel::keyed_hash::Key;
+use crate::channel::refusal::Refusal;
+use crate::protocol::time::Time;
 use std::net::SocketAddr;
 
 /// Calls a method of whichever dialect it is.

@@ -16,8 +16,8 @@ pub(crate) use either::{ClientLink, Gate, ServerLink};
 use super::record::{Record, Shown, Terms};
 use super::world::Command;
 use crate::MAX_DATAGRAM;
-use crate::peer::refusal::Refusal;
-use crate::time::{Span, Time};
+use crate::channel::refusal::Refusal;
+use crate::protocol::time::{Span, Time};
 use std::net::SocketAddr;
 
 /// The longest answer to a stranger.

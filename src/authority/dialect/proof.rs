@@ -1,7 +1,7 @@
 //! The proof of an address: a sequence number that only somebody who received it can name.
 
-use crate::peer::keyed_hash::{Key, keyed_hash};
-use crate::time::{Span, Time};
+use crate::channel::keyed_hash::{Key, keyed_hash};
+use crate::protocol::time::{Span, Time};
 use std::net::SocketAddr;
 
 /// A proof is of one period; that of the period before is still good.

@@ -4,11 +4,11 @@ use super::guesses::Guesses;
 use super::trial::Trial;
 use crate::authority::config::ServerConfig;
 use crate::authority::dialect::{Answer, Challenges, Gate, Heard, Knock, MeetsStrangers};
-use crate::peer::entropy::Entropy;
-use crate::peer::refusal::Refusal;
-use crate::peer::source::Source;
+use crate::channel::entropy::Entropy;
+use crate::channel::refusal::Refusal;
+use crate::channel::source::Source;
 use crate::protocol::ConnectionStep;
-use crate::time::Time;
+use crate::protocol::time::Time;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
@@ -188,7 +188,7 @@ impl Door {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Span;
+    use crate::protocol::time::Span;
     use crate::wire::control::{ControlHeader, ControlPacket, ControlPayload};
 
     fn at(ms: u64) -> Time {

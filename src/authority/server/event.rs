@@ -1,6 +1,6 @@
 //! The events of a server for its owner, and its statistics.
 
-use crate::peer::refusal::Refusals;
+use crate::channel::refusal::Refusals;
 use core::fmt;
 use std::net::SocketAddr;
 

@@ -4,10 +4,10 @@
 //! locked out: a few of its proofs, chosen at random, are still looked at. A client repeats its proof in every packet, so
 //! that an honest one gets in within a second or so, while most guesses of the forger are lost.
 
-use crate::peer::entropy::Entropy;
-use crate::peer::keyed_hash::{Key, keyed_hash};
-use crate::peer::source::Source;
-use crate::time::{Span, Time};
+use crate::channel::entropy::Entropy;
+use crate::channel::keyed_hash::{Key, keyed_hash};
+use crate::channel::source::Source;
+use crate::protocol::time::{Span, Time};
 
 /// Sources that fall on one place share its count. A stranger who does not know the key cannot choose the place.
 const PLACES: usize = 4_096;

@@ -4,7 +4,7 @@ use super::sequenced::Sequenced;
 use crate::authority::dialect::NumberedInput;
 use crate::authority::numbering::nearest;
 use crate::authority::world::Command;
-use crate::time::{Span, Time};
+use crate::protocol::time::{Span, Time};
 
 /// The size of the buffer, in inputs.
 pub(crate) const KEPT: u64 = 128;

@@ -5,7 +5,7 @@ use super::log::Log;
 use crate::authority::config::{ServerConfig, Wire};
 use crate::authority::dialect::{Parts, ServerLink, SpeaksToClient};
 use crate::authority::world::Command;
-use crate::time::{Span, Time};
+use crate::protocol::time::{Span, Time};
 use std::net::SocketAddr;
 
 /// A DISCONNECT is sent this many times, because nothing acknowledges it.

@@ -4,9 +4,9 @@ use super::entities::Entities;
 use super::seat::Seat;
 use crate::authority::config::ServerConfig;
 use crate::authority::dialect::{Challenges, SpeaksToClient};
-use crate::peer::keyed_hash::{Key, keyed_hash};
-use crate::peer::source::Source;
-use crate::time::{Span, Time};
+use crate::channel::keyed_hash::{Key, keyed_hash};
+use crate::channel::source::Source;
+use crate::protocol::time::{Span, Time};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 

@@ -6,7 +6,7 @@
 
 use crate::authority::numbering::nearest;
 use crate::authority::world::Command;
-use crate::time::{Span, Time};
+use crate::protocol::time::{Span, Time};
 
 /// The size of the buffer, in inputs.
 const KEPT: u64 = 128;

@@ -6,9 +6,9 @@ use crate::Protocol;
 use crate::authority::config::Wire;
 use crate::authority::dialect::{FromClient, SpeaksToClient};
 use crate::authority::record::Record;
-use crate::peer::refusal::Refusal;
+use crate::channel::refusal::Refusal;
+use crate::protocol::time::Time;
 use crate::protocol::{Authenticated, ConnectionStep};
-use crate::time::Time;
 use core::time::Duration;
 use std::net::SocketAddr;
 

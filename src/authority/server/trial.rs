@@ -5,8 +5,8 @@
 //! more datagrams, than have come from it.
 
 use crate::authority::dialect::{Challenges, Heard};
-use crate::peer::refusal::Refusal;
-use crate::time::{Span, Time};
+use crate::channel::refusal::Refusal;
+use crate::protocol::time::{Span, Time};
 use std::net::SocketAddr;
 
 /// A seat needs acks of this many challenges. A forger guesses each with one chance in about 512.

@@ -11,7 +11,7 @@ use super::resimulate;
 use super::subject::Subject;
 use super::testimony::Testimony;
 use crate::desync::watch::Comparison;
-use crate::time::{Span, Time};
+use crate::protocol::time::{Span, Time};
 use crate::wire::autopsy::{self, Note};
 use crate::{Fields, Frame, Game, Player};
 use core::mem;

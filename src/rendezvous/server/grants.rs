@@ -2,9 +2,9 @@
 
 use super::Minter;
 use super::config::RendezvousConfig;
-use crate::peer::keyed_hash::{Key, keyed_hash};
-use crate::peer::source::Source;
-use crate::time::{Span, Time};
+use crate::channel::keyed_hash::{Key, keyed_hash};
+use crate::channel::source::Source;
+use crate::protocol::time::{Span, Time};
 use crate::wire::rendezvous::{Room, TurnGrant};
 use std::net::SocketAddr;
 

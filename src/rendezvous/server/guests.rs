@@ -1,10 +1,10 @@
 //! The guests of a server that wait for the answer of a host: bounded, each forgotten after 12 s.
 
 use super::queue::Queues;
-use crate::peer::cookie::subject;
-use crate::peer::keyed_hash::{Key, keyed_hash};
-use crate::peer::source::Source;
-use crate::time::{Span, Time};
+use crate::channel::cookie::subject;
+use crate::channel::keyed_hash::{Key, keyed_hash};
+use crate::channel::source::Source;
+use crate::protocol::time::{Span, Time};
 use crate::wire::rendezvous::Room;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;

@@ -14,12 +14,12 @@ pub use stats::{RendezvousStats, RoomRefusal};
 
 use super::credentials::Minter;
 use super::identity::{is_signed, room_of};
-use crate::peer::cookie::Cookies;
-use crate::peer::keyed_hash::Key;
-use crate::peer::source::Source;
+use crate::channel::cookie::Cookies;
+use crate::channel::keyed_hash::Key;
+use crate::channel::source::Source;
+use crate::protocol::time::Time;
 use crate::protocol::{Protocol, canonical};
 use crate::seal::Randomness;
-use crate::time::Time;
 use crate::wire::rendezvous::{
     Answer, Ask, Cookie, DecodeError, Deliver, Denial, Grant, MAX_LEN, Outcome, Packet, Post, Register,
     Reply, Room, decode, encode, request_nonce,

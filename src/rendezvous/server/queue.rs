@@ -1,7 +1,7 @@
 //! The queues of sources in front of full rooms: free places are given in the order in which sources have asked.
 
-use crate::peer::source::Source;
-use crate::time::{Span, Time};
+use crate::channel::source::Source;
+use crate::protocol::time::{Span, Time};
 use crate::wire::rendezvous::Room;
 use std::collections::{BTreeMap, VecDeque};
 

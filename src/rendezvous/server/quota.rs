@@ -1,8 +1,8 @@
 //! Limits on the rate of requests: of each source, and of all together.
 
-use crate::peer::keyed_hash::{Key, keyed_hash};
-use crate::peer::source::Source;
-use crate::time::{Span, Time};
+use crate::channel::keyed_hash::{Key, keyed_hash};
+use crate::channel::source::Source;
+use crate::protocol::time::{Span, Time};
 
 /// Sources that fall on one place share its quota. A stranger who does not know the key cannot choose the place.
 const PLACES: usize = 4_096;

@@ -3,8 +3,8 @@
 use super::quota::Bucket;
 use super::stats::RoomRefusal;
 use super::tenancy::{Claim, Claimed, Tenancy};
-use crate::peer::source::Source;
-use crate::time::{Span, Time};
+use crate::channel::source::Source;
+use crate::protocol::time::{Span, Time};
 use crate::wire::rendezvous::Room;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;

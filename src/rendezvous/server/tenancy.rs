@@ -5,7 +5,7 @@
 //! room only if that does not answer; until then a guest's INIT goes to both in turn.
 
 use super::stats::RoomRefusal;
-use crate::time::{Span, Time};
+use crate::protocol::time::{Span, Time};
 use std::net::SocketAddr;
 
 /// An address that holds a room has this long to answer a challenge, and this many challenges.

@@ -11,8 +11,8 @@ use super::padding::unpadded;
 use super::sealed::{Sealed, tell};
 use super::stats::SealRefusal;
 use super::{Seal, hosting};
+use crate::protocol::time::Time;
 use crate::protocol::{PeerRole, Protocol};
-use crate::time::Time;
 use crate::wire::seal::{
     self, COMMITMENT_LEN, INIT_LEN, Init, Knock, PADDED_LEN, Packet, Pattern, Resp, Retry,
 };

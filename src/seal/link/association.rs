@@ -7,9 +7,9 @@ use super::outbox::Outbox;
 use super::paths::Paths;
 use super::random::Random;
 use super::roam::{Outcome, Roam, Standing};
+use crate::protocol::time::{Span, Time};
+use crate::protocol::trace;
 use crate::protocol::{ConnectionStep, PeerRole};
-use crate::time::{Span, Time};
-use crate::trace;
 use crate::wire::seal::{CONTROL_HEAD_LEN, KEY_LEN, Kind, MAX_CONTROL_LEN, Pattern, TAG_LEN};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 

@@ -118,7 +118,7 @@ impl Associations {
 mod tests {
     use super::*;
     use crate::protocol::PeerRole;
-    use crate::time::{Span, Time};
+    use crate::protocol::time::{Span, Time};
     use crate::wire::seal::Pattern;
 
     fn addr(port: u16) -> SocketAddr {

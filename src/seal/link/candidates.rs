@@ -1,7 +1,7 @@
 //! Tests of how a peer's addresses are challenged, answer and replace each other.
 
 use super::roam::{Outcome, Roam, Standing};
-use crate::time::{Span, Time};
+use crate::protocol::time::{Span, Time};
 use std::net::SocketAddr;
 
 const RTT: Span = Span::from_millis(80);

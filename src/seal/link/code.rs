@@ -5,7 +5,7 @@
 //! million with each code.
 
 use super::hash::hash;
-use crate::time::{Span, Time};
+use crate::protocol::time::{Span, Time};
 use crate::wire::seal::COMMITMENT_LEN;
 use core::fmt;
 

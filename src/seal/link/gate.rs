@@ -1,8 +1,8 @@
 //! How many handshakes a host works off, in all and of one source, and the sources that wait in turn.
 
 use super::limits::Limits;
-use crate::peer::source::Source;
-use crate::time::{Span, Time};
+use crate::channel::source::Source;
+use crate::protocol::time::{Span, Time};
 use crate::wire::seal::INIT_LEN;
 use std::collections::VecDeque;
 use std::net::SocketAddr;

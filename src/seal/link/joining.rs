@@ -7,7 +7,7 @@ use super::outbox::Outbox;
 use super::padding::padded;
 use super::random::Secret;
 use super::stats::SealRefusal;
-use crate::time::{Span, Time};
+use crate::protocol::time::{Span, Time};
 use crate::wire::seal::{
     self, COMMITMENT_LEN, INIT_HEAD_LEN, INIT_LEN, InitHead, KEY_LEN, Knock, MAX_MESSAGE_LEN, PADDED_LEN,
     Pattern, Resp, Retry,

@@ -14,7 +14,7 @@ use super::random::Secret;
 use super::stats::SealRefusal;
 use super::{Randomness, SealError};
 use crate::protocol::PeerRole;
-use crate::time::{Span, Time};
+use crate::protocol::time::{Span, Time};
 use crate::wire::seal::{self, INIT_LEN, Init, KEY_LEN, Kind, PADDED_LEN, Packet, Pattern};
 use core::time::Duration;
 use std::collections::VecDeque;

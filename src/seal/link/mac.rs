@@ -1,7 +1,7 @@
 //! The mac of KNOCK, RETRY and INIT: proof of knowing the host's key, checked before any Diffie-Hellman.
 
 use super::hash::hash;
-use crate::peer::keyed_hash::{Key, keyed_hash};
+use crate::channel::keyed_hash::{Key, keyed_hash};
 use crate::wire::seal::{KEY_LEN, split_mac};
 use core::fmt;
 

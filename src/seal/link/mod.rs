@@ -42,8 +42,8 @@ pub use random::Randomness;
 pub use sealed::Sealed;
 pub use stats::{SealRefusal, SealStats};
 
+use crate::protocol::time::Time;
 use crate::protocol::{MAX_DATAGRAM, Protocol, canonical};
-use crate::time::Time;
 use crate::wire::seal::{KEY_LEN, Pattern};
 use association::Association;
 use associations::Associations;

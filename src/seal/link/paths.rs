@@ -3,7 +3,7 @@
 use super::Seal;
 use super::association::{Association, NO_PATH};
 use super::roam::{Roam, Standing};
-use crate::time::{Span, Time};
+use crate::protocol::time::{Span, Time};
 use core::time::Duration;
 use std::net::SocketAddr;
 

@@ -7,7 +7,7 @@
 //! A path that was checked before, by credentials that travelled sealed, may become a candidate without a packet from it:
 //! because nothing is opened any more, or because it is better than the one in use.
 
-use crate::time::{Span, Time};
+use crate::protocol::time::{Span, Time};
 use std::net::SocketAddr;
 
 /// How often all addresses are challenged.

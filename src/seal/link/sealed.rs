@@ -7,9 +7,9 @@ use super::code::{Comparison, REVEAL_AFTER};
 use super::joining::PATIENCE;
 use super::letters;
 use super::stats::SealRefusal;
+use crate::protocol::time::{Span, Time};
+use crate::protocol::trace;
 use crate::protocol::{ConnectionStep, PeerRole, Protocol};
-use crate::time::{Span, Time};
-use crate::trace;
 use crate::wire::seal::{
     self, CONTROL_HEAD_LEN, Control, DATA_HEAD_LEN, Data, DecodeError, Form, Kind, MAX_MESSAGE_LEN,
     MAX_OVERHEAD, Packet, Pattern,

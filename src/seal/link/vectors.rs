@@ -7,7 +7,7 @@ use super::mac::Mac;
 use super::noise::{self, KeyPair, Split};
 use super::padding::padded;
 use super::random::Secret;
-use crate::time::Time;
+use crate::protocol::time::Time;
 use crate::wire::seal::{self, InitHead, Kind, Knock, Pattern, Retry};
 use std::collections::BTreeMap;
 

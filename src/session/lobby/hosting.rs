@@ -2,13 +2,13 @@
 
 use super::agreement::Agreed;
 use crate::Player;
-use crate::peer::desk::Desk;
-use crate::peer::link::Link;
-use crate::peer::sequence::Sequences;
+use crate::channel::sequence::Sequences;
+use crate::protocol::time::{Span, Time};
 use crate::session::advice::{DelayAdvice, advise_delay};
 use crate::session::config::Config;
 use crate::session::liveness::BELIEVED_AFTER;
-use crate::time::{Span, Time};
+use crate::session::peer::desk::Desk;
+use crate::session::peer::link::Link;
 use crate::wire::control::ControlHeader;
 use crate::wire::message::{Extensions, Hello, Message, Offer, Refuse, RefuseField};
 use core::num::NonZeroU8;
@@ -214,7 +214,7 @@ pub(in crate::session) fn seat_number(seat: Player) -> NonZeroU8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::peer::entropy::Entropy;
+    use crate::channel::entropy::Entropy;
 
     const LOST: Span = Span::from_secs(5);
 

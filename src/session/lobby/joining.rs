@@ -2,14 +2,14 @@
 
 use super::agreement::{Agreed, LobbyError};
 use super::hosting::ASSUMED_LOSS;
-use crate::peer::entropy::Entropy;
-use crate::peer::link::Link;
-use crate::peer::refusal::Refusal;
-use crate::peer::sequence::Sequences;
+use crate::channel::entropy::Entropy;
+use crate::channel::refusal::Refusal;
+use crate::channel::sequence::Sequences;
+use crate::protocol::time::{Span, Time};
+use crate::protocol::trace;
 use crate::session::advice::advise_delay;
 use crate::session::config::Config;
-use crate::time::{Span, Time};
-use crate::trace;
+use crate::session::peer::link::Link;
 use crate::wire::Numbering;
 use crate::wire::control::{ControlHeader, ControlPayload};
 use crate::wire::message::{Challenge, Hello, Message, Offer, Refuse, RefuseField};

@@ -4,16 +4,16 @@ use super::agreement::{Agreed, Mismatch};
 use super::hosting::{HostStage, Hosting, seat_number};
 use super::joining::Joining;
 use super::{Lobby, Role};
-use crate::peer::desk::Visit;
-use crate::peer::link::Link;
-use crate::peer::refusal::{Refusal, Rejected};
+use crate::channel::refusal::{Refusal, Rejected};
 use crate::protocol::PeerRole;
-use crate::time::Time;
+use crate::protocol::time::Time;
+use crate::session::peer::desk::Visit;
+use crate::session::peer::link::Link;
 use crate::wire::Packet;
 use crate::wire::control::{ControlHeader, ControlPacket, ControlPayload};
 use crate::wire::message::{Hello, Message, Refuse, RefuseField};
 use crate::wire::rbn1::{Flags, InputPacket};
-use crate::{Frame, trace};
+use crate::{Frame, protocol::trace};
 use std::net::SocketAddr;
 
 impl Lobby {

@@ -6,10 +6,10 @@ use super::message::{self, Message};
 use crate::authority::dialect::{Delivered, FromServer, NumberedInput, SpeaksToServer};
 use crate::authority::record::Shown;
 use crate::authority::world::Body;
-use crate::peer::refusal::Refusal;
-use crate::peer::reliable::Reliable;
-use crate::peer::sequence::Received;
-use crate::time::Time;
+use crate::channel::refusal::Refusal;
+use crate::channel::reliable::Reliable;
+use crate::channel::sequence::Received;
+use crate::protocol::time::Time;
 use crate::wire::control::{ControlHeader, ControlPayload, Entries, PlayerInput, Snapshot};
 
 /// The number of sent packets that are remembered with their newest input.

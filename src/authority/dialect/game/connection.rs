@@ -1,10 +1,10 @@
 //! One GAME connection: sequence numbers, acks, the round trip that they show, and reliable messages.
 
 use crate::authority::dialect::Challenges;
-use crate::peer::refusal::Refusal;
-use crate::peer::reliable::{Arrival, Reliable};
-use crate::peer::sequence::{Received, Sequences};
-use crate::time::{Span, Time};
+use crate::channel::refusal::Refusal;
+use crate::channel::reliable::{Arrival, Reliable};
+use crate::channel::sequence::{Received, Sequences};
+use crate::protocol::time::{Span, Time};
 use crate::wire::control::{ControlHeader, ControlPacket, ControlPayload};
 
 /// The greatest distance of a sequence number from the newest, in packets. It is all that tells a packet of the other side

@@ -2,9 +2,9 @@
 
 use crate::authority::dialect::proof::Proofs;
 use crate::authority::dialect::{Answer, Heard, Knock, MAX_ANSWER, MeetsStrangers};
-use crate::peer::keyed_hash::Key;
-use crate::peer::refusal::Refusal;
-use crate::time::Time;
+use crate::channel::keyed_hash::Key;
+use crate::channel::refusal::Refusal;
+use crate::protocol::time::Time;
 use crate::wire::control::{ControlDecodeError, ControlHeader, ControlPacket, ControlPayload};
 use core::num::NonZeroU8;
 use std::net::SocketAddr;
@@ -87,7 +87,7 @@ pub(super) fn decode(datagram: &[u8]) -> Result<ControlPacket<'_>, Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Span;
+    use crate::protocol::time::Span;
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)

@@ -7,10 +7,10 @@ use crate::MAX_DATAGRAM;
 use crate::authority::dialect::{Challenges, FromClient, Lost, NumberedInput, Parts, SpeaksToClient};
 use crate::authority::record::{Record, Shown, Terms};
 use crate::authority::world::Command;
-use crate::peer::refusal::Refusal;
-use crate::peer::reliable::{IN_FLIGHT, Reliable};
-use crate::peer::sequence::Received;
-use crate::time::Time;
+use crate::channel::refusal::Refusal;
+use crate::channel::reliable::{IN_FLIGHT, Reliable};
+use crate::channel::sequence::Received;
+use crate::protocol::time::Time;
 use crate::wire::control::{
     ControlHeader, ControlPacket, ControlPayload, EntityState, Entries, PlayerInput, Snapshot,
 };

@@ -8,9 +8,9 @@ use crate::authority::dialect::{Delivered, FromServer, NumberedInput, SpeaksToSe
 use crate::authority::name::PlayerName;
 use crate::authority::record::{Course, FIRST_SHOT, Record, Shown};
 use crate::authority::world::Body;
-use crate::peer::refusal::Refusal;
-use crate::peer::sequence::Received;
-use crate::time::Time;
+use crate::channel::refusal::Refusal;
+use crate::channel::sequence::Received;
+use crate::protocol::time::Time;
 use crate::wire::rtype::{InputFlags, RtypeHeader, RtypePacket, RtypePayload};
 
 /// The number of HELLOs whose ACK is waited for: one and five more.
@@ -270,7 +270,7 @@ impl SpeaksToServer for ClientLink {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Span;
+    use crate::protocol::time::Span;
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)

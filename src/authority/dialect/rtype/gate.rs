@@ -3,9 +3,9 @@
 use super::{NO_ENTITY, decode};
 use crate::authority::dialect::proof::Proofs;
 use crate::authority::dialect::{Answer, Heard, Knock, MAX_ANSWER, MeetsStrangers};
-use crate::peer::keyed_hash::Key;
-use crate::peer::refusal::Refusal;
-use crate::time::Time;
+use crate::channel::keyed_hash::Key;
+use crate::channel::refusal::Refusal;
+use crate::protocol::time::Time;
 use crate::wire::rtype::{RtypeHeader, RtypePacket, RtypePayload};
 use std::net::SocketAddr;
 
@@ -70,7 +70,7 @@ impl MeetsStrangers for Gate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Span;
+    use crate::protocol::time::Span;
     use crate::wire::rtype::RtypePacket;
 
     fn at(ms: u64) -> Time {

@@ -9,7 +9,7 @@ mod replies;
 pub(crate) mod server_link;
 mod updates;
 
-use crate::peer::refusal::Refusal;
+use crate::channel::refusal::Refusal;
 use crate::wire::rtype::{RtypeDecodeError, RtypePacket};
 
 /// No entity has this id. A server challenges a newcomer with an ENTITY_DESTROY of it: it has to be acknowledged, changes

@@ -1,8 +1,8 @@
 //! The sequence numbers of one R-Type connection: those that are sent, and which have been received.
 
-use crate::peer::refusal::Refusal;
-use crate::peer::sequence::Received;
-use crate::time::Time;
+use crate::channel::refusal::Refusal;
+use crate::channel::sequence::Received;
+use crate::protocol::time::Time;
 
 /// How many received numbers are remembered behind the newest.
 const WINDOW: u64 = 2_048;
@@ -117,7 +117,7 @@ fn bit(number: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Span;
+    use crate::protocol::time::Span;
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)

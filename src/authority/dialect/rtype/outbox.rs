@@ -1,7 +1,7 @@
 //! The reliable packets of one R-Type connection: each is resent under its number every 100 ms until its ACK comes.
 
 use super::numbers::Numbers;
-use crate::time::{Span, Time};
+use crate::protocol::time::{Span, Time};
 use crate::wire::rtype::{RtypeHeader, RtypePacket, RtypePayload};
 use std::collections::VecDeque;
 

@@ -1,8 +1,8 @@
 //! The ACKs and NACKs of one R-Type connection: those that wait to be sent, and how many NACKs have come.
 
 use super::numbers::Numbers;
-use crate::peer::sequence::Received;
-use crate::time::{Span, Time};
+use crate::channel::sequence::Received;
+use crate::protocol::time::{Span, Time};
 use crate::wire::rtype::{RtypeHeader, RtypePacket, RtypePayload};
 use std::collections::VecDeque;
 

@@ -8,9 +8,9 @@ use super::{decode, to_wire};
 use crate::authority::dialect::{Challenges, FromClient, Lost, NumberedInput, Parts, SpeaksToClient};
 use crate::authority::record::{FIRST_SHOT, Record, Shown, Terms};
 use crate::authority::world::Command;
-use crate::peer::refusal::Refusal;
-use crate::peer::sequence::Received;
-use crate::time::Time;
+use crate::channel::refusal::Refusal;
+use crate::channel::sequence::Received;
+use crate::protocol::time::Time;
 use crate::wire::rtype::{InputFlags, RtypeHeader, RtypePacket, RtypePayload};
 
 /// Sequence numbers, reliable packets and positions towards one client.
@@ -255,7 +255,7 @@ impl SpeaksToClient for ServerLink {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Span;
+    use crate::protocol::time::Span;
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)

@@ -1,9 +1,9 @@
 //! The desk at which a host answers HELLOs of strangers; it keeps no state about them.
 
-use super::cookie::Cookies;
-use super::refusal::Refusal;
+use crate::channel::cookie::Cookies;
+use crate::channel::refusal::Refusal;
+use crate::protocol::time::{Span, Time};
 use crate::protocol::{ConnectionStep, PeerRole};
-use crate::time::{Span, Time};
 use crate::wire::control::{ControlHeader, ControlPacket};
 use crate::wire::message;
 use crate::wire::message::{Challenge, HELLO_LEN, Hello, Message, Refuse, RefuseField, VERSION};
@@ -191,7 +191,7 @@ impl Desk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::peer::entropy::Entropy;
+    use crate::channel::entropy::Entropy;
     use crate::wire::message::Extensions;
     use core::time::Duration;
 

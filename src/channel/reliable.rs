@@ -1,7 +1,7 @@
 //! Reliable messages: retransmitted until acknowledged, delivered once and in order.
 
 use super::sequence::Sequences;
-use crate::time::{Span, Time};
+use crate::protocol::time::{Span, Time};
 use crate::wire::control::ControlHeader;
 use crate::wire::message::{MAX_LEN, Message, Ordered};
 

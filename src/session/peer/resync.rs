@@ -4,8 +4,8 @@
 //! other. Neither can mend that by itself, so either says RESYNC, which its token proves whatever the header's numbers, and
 //! the other answers with its own.
 
-use super::refusal::Refusal;
-use crate::time::{Span, Time};
+use crate::channel::refusal::Refusal;
+use crate::protocol::time::{Span, Time};
 
 /// After this many refused packets in a row the numbers have come apart.
 const AFTER_REFUSALS: u8 = 3;

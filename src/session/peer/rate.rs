@@ -1,8 +1,8 @@
 //! The send rate of input packets: one a frame, two on a lossy link, every second frame on a very slow one.
 
+use crate::protocol::time::{Span, Time};
 use crate::rollback::ring::FrameRing;
-use crate::time::{Span, Time};
-use crate::{Frame, trace};
+use crate::{Frame, protocol::trace};
 
 /// Loss at which the second copy is switched on, and below which it is switched off, in thousandths.
 const ON_AT: u32 = 50;

@@ -2,7 +2,7 @@
 
 use super::entropy::Entropy;
 use super::keyed_hash::{Key, keyed_hash};
-use crate::time::{Span, Time};
+use crate::protocol::time::{Span, Time};
 use std::net::SocketAddr;
 
 /// A cookie is good for this long.

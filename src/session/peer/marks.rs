@@ -1,7 +1,7 @@
 //! The RTT measured on input packets: marks that the peer repeats, with the time for which it held them.
 
-use super::entropy::Entropy;
-use crate::time::{Span, Time};
+use crate::channel::entropy::Entropy;
+use crate::protocol::time::{Span, Time};
 use crate::wire::rbn1::TimeSync;
 
 /// The first time blocks come quickly, so that a match soon knows its round trip.

@@ -1,6 +1,6 @@
 //! The RTT, measured by PING and PONG on random values that only this side knows, or by marks on input packets.
 
-use crate::time::{Span, Time};
+use crate::protocol::time::{Span, Time};
 
 /// How many of our own pings may be under way; an older one is forgotten.
 const OUTSTANDING: usize = 32;

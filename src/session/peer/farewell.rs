@@ -1,6 +1,6 @@
 //! The farewell: said four times within 400 ms, because nothing acknowledges it.
 
-use crate::time::{Span, Time};
+use crate::protocol::time::{Span, Time};
 use crate::wire::message::Leaving;
 
 /// When a farewell is said, counted from the first time: a gap in the link of a few hundred milliseconds must not swallow

@@ -1,6 +1,6 @@
 //! Silence of the peer, measured in time that this machine spent listening.
 
-use crate::time::{Span, Time};
+use crate::protocol::time::{Span, Time};
 
 /// A gap between our own calls counts for at most this much: a process that was stopped heard nothing because it did
 /// not listen, and must not blame the peer.

@@ -1,6 +1,6 @@
 //! The rate at which the peer's frames really arrive.
 
-use crate::time::{Span, Time};
+use crate::protocol::time::{Span, Time};
 
 /// How many frames make a sample: jitter of a few frames is a small part of it.
 const SAMPLE_FRAMES: u32 = 128;

@@ -1,13 +1,13 @@
 //! The control channel to one remote machine: sequence numbers, acks, reliable messages, RTT, keep-alive.
 
-use super::entropy::Entropy;
 use super::farewell::{Farewell, FarewellPart};
-use super::refusal::Refusal;
-use super::reliable::{Arrival, Reliable};
 use super::resync::Resync;
-use super::rtt::RoundTrip;
-use super::sequence::{HeaderError, Received, Sequences};
-use crate::time::{Span, Time};
+use crate::channel::entropy::Entropy;
+use crate::channel::refusal::Refusal;
+use crate::channel::reliable::{Arrival, Reliable};
+use crate::channel::rtt::RoundTrip;
+use crate::channel::sequence::{HeaderError, Received, Sequences};
+use crate::protocol::time::{Span, Time};
 use crate::wire::control::{ControlHeader, ControlPacket, ControlPayload};
 use crate::wire::message;
 use crate::wire::message::{Leaving, Message};

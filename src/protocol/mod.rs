@@ -1,4 +1,8 @@
-//! The interface between the state machines and their driver: bytes and time come in as arguments.
+//! The interface between the state machines and their driver: bytes and time come in as arguments. Times are of the types
+//! in `time`; `trace` tells a developer what happened.
+
+pub(crate) mod time;
+pub(crate) mod trace;
 
 use std::net::SocketAddr;
 use std::time::Duration;

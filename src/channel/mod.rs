@@ -1,0 +1,21 @@
+//! What every protocol on datagrams needs, written once: a session, an encrypted link, a rendezvous and an authority server
+//! use the same parts.
+//!
+//! | file | |
+//! |---|---|
+//! | `sequence`, `reliable` | sequence numbers and acks; messages that are sent until they are acknowledged |
+//! | `rtt`, `silence` | the round trip, and how long the other side has been silent |
+//! | `cookie`, `keyed_hash`, `entropy` | the proof that somebody receives at an address, and the random numbers for it |
+//! | `source` | the source of a datagram, as limits count it |
+//! | `refusal` | why a datagram was dropped |
+
+pub(crate) mod cookie;
+pub(crate) mod entropy;
+pub(crate) mod keyed_hash;
+pub(crate) mod refusal;
+pub(crate) mod reliable;
+pub(crate) mod rtt;
+pub(crate) mod sequence;
+pub(crate) mod silence;
+#[cfg(any(test, feature = "authority", feature = "seal"))]
+pub(crate) mod source;
