@@ -113,9 +113,7 @@ pub mod authority;
 mod channel;
 #[cfg(feature = "seal")]
 mod connect;
-mod desync;
 mod game;
-mod html;
 mod protocol;
 
 #[cfg(feature = "lab")]
@@ -136,7 +134,6 @@ pub mod wire;
 pub use channel::refusal::{Refusal, Refusals};
 #[cfg(feature = "seal")]
 pub use connect::{ConnectError, ConnectOptions, Connection, ConnectionStats, Hint, PeerInfo};
-pub use desync::{Autopsy, AutopsyVerdict, Bundle, BundleError, FieldDifference, OwnedLeaf, Rerun};
 pub use game::{
     Buttons, Cue, CueChange, CueEvent, CueId, Cues, Difference, Fields, Frame, Game, Input, Inputs, Leaf,
     MAX_AXES, Pages, Player, Rng, Save, SimHash, Visitor, checksum, diff, fields, is_disruptive, math, shown,
@@ -147,6 +144,7 @@ pub use online::{Finish, Now, Online, Options};
 pub use protocol::{MAX_DATAGRAM, Protocol, canonical};
 #[cfg(feature = "reach")]
 pub use reach::RelayPolicy;
+pub use replay::bundle::{Bundle, BundleError, Rerun};
 pub use rollback::prediction::Prediction;
 pub use rollback::saving::Saving;
 pub use seal::invite::{Invite, MAX_ADDRESSES_PER_FAMILY, Rendezvous};
@@ -156,9 +154,10 @@ pub use seal::{Answer, Offer};
 #[cfg(feature = "seal")]
 pub use seal::{Code, Randomness};
 pub use session::{
-    Advanced, Agreed, Config, ConfigError, DelayAdvice, Desync, Event, GameConfig, Incoming, Lobby,
-    LobbyConfig, LobbyError, Mismatch, Offline, OnDesync, Reason, RollbackConfig, SendError, Session, Stats,
-    SyncReport, SyncTest, SyncTestError, Timeouts, Verdict, advise_delay,
+    Advanced, Agreed, Autopsy, AutopsyVerdict, Config, ConfigError, DelayAdvice, Desync, Event,
+    FieldDifference, GameConfig, Incoming, Lobby, LobbyConfig, LobbyError, Mismatch, Offline, OnDesync,
+    OwnedLeaf, Reason, RollbackConfig, SendError, Session, Stats, SyncReport, SyncTest, SyncTestError,
+    Timeouts, Verdict, advise_delay,
 };
 pub use wire::message::{Extensions, RefuseField};
 

@@ -1,5 +1,5 @@
-//! What every protocol on datagrams needs, written once: a session, an encrypted link, a rendezvous and an authority server
-//! use the same parts.
+//! The parts that every protocol on datagrams needs. A session, an encrypted link, a rendezvous and an authority server
+//! share them.
 //!
 //! | file | |
 //! |---|---|

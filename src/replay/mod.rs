@@ -11,6 +11,7 @@
 //! `docs/REPLAY.md` describes the files. The caller opens them and passes bytes, [`std::io::Read`] or [`std::io::Write`];
 //! [`net::append`](crate::net::append) appends to a file without stopping the game.
 
+pub(crate) mod bundle;
 mod codec;
 mod cursor;
 mod error;

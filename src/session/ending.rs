@@ -2,7 +2,7 @@
 
 use super::event::Verdict;
 use crate::Frame;
-use crate::desync::Comparison;
+use crate::session::desync::Comparison;
 use crate::wire::message::MAX_WINDOW_AND_DELAY;
 
 /// The last state of one side.

@@ -5,6 +5,8 @@
 
 // The other machine: the control channel, the frame lead, the send rate.
 pub(crate) mod peer;
+// Checksums and the autopsy.
+pub(crate) mod desync;
 // The parts of a session.
 mod ending;
 mod event_queue;
@@ -36,6 +38,7 @@ mod sync_test;
 pub use advice::{DelayAdvice, advise_delay};
 pub use config::{Config, GameConfig, LobbyConfig, OnDesync, RollbackConfig, Timeouts};
 pub use config_error::ConfigError;
+pub use desync::{Autopsy, AutopsyVerdict, FieldDifference, OwnedLeaf};
 pub use event::{Desync, Event, Reason, SendError, Verdict};
 pub use lobby::{Agreed, Incoming, Lobby, LobbyError, Mismatch};
 pub use offline::Offline;
@@ -43,8 +46,8 @@ pub use play::Advanced;
 pub use stats::Stats;
 pub use sync_test::{SyncReport, SyncTest, SyncTestError};
 
-use crate::desync::Watch;
 use crate::protocol::time::{Span, Time};
+use crate::session::desync::Watch;
 use crate::session::peer::desk::Desk;
 use crate::session::peer::link::Link;
 use crate::wire::message::{LeavingWhy, MAX_USER, MAX_WINDOW_AND_DELAY, Ordered};

@@ -6,8 +6,8 @@ use super::report::Report;
 use super::sample::{Moment, Sample};
 use super::tally::{COLUMNS, Row};
 use super::text::{escaped, grouped};
-use crate::html;
 use crate::net::link::{Chance, LinkConfig};
+use crate::replay::bundle::html;
 use std::fmt::Write;
 
 /// Into how many stretches the time of a match is divided for a plot.

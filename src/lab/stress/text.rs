@@ -1,6 +1,6 @@
 //! Numbers and tables as text, and text on a page.
 
-use crate::html;
+use crate::replay::bundle::html;
 use core::fmt::Write;
 
 /// 1234567 as 1,234,567.

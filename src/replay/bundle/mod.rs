@@ -13,6 +13,7 @@ mod dump;
 mod error;
 mod escape;
 mod facts;
+pub(crate) mod html;
 mod json;
 mod page;
 mod rerun;
@@ -20,8 +21,8 @@ mod rerun;
 pub use error::BundleError;
 pub use rerun::Rerun;
 
-use crate::desync::autopsy::differing_fields;
 use crate::replay::Replay;
+use crate::session::desync::differing_fields;
 use crate::{Autopsy, Frame, OwnedLeaf, Player};
 use facts::Facts;
 

@@ -1,7 +1,7 @@
 //! The clean re-run of a bundle: plays its inputs again and compares the state that comes out with both machines'.
 
 use super::Bundle;
-use crate::desync::autopsy::by_path;
+use crate::session::desync::by_path;
 use crate::{Cues, Difference, Fields, Frame, Game, OwnedLeaf, Player, checksum, walk};
 
 /// The outcome of a clean run of a bundle's inputs.

@@ -1,13 +1,11 @@
-//! Desync detection: checksums of certain states, the autopsy that two machines make when they differ, and the bundle
-//! that keeps what they found.
+//! Desync detection: checksums of certain states, and the autopsy that two machines make when they differ.
 
 mod autopsy;
-mod bundle;
 mod dispute;
 mod watch;
 
 pub use autopsy::{Autopsy, AutopsyVerdict, FieldDifference, OwnedLeaf};
-pub use bundle::{Bundle, BundleError, Rerun};
+pub(crate) use autopsy::{by_path, differing_fields};
 pub(crate) use dispute::Stop;
 pub(crate) use watch::{CheckedChecksum, Comparison};
 

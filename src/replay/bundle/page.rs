@@ -1,9 +1,8 @@
 //! `report.html`: a bundle to look at. It is written and never read back.
 
 use super::Bundle;
-use crate::desync::autopsy::OwnedLeaf;
-use crate::html::{escaped, page};
-use crate::{Autopsy, Frame, Inputs, Player};
+use crate::replay::bundle::html::{escaped, page};
+use crate::{Autopsy, Frame, Inputs, OwnedLeaf, Player};
 use core::fmt::Write;
 use std::collections::BTreeMap;
 

@@ -6,8 +6,8 @@ use super::leaves::OwnedLeaf;
 use super::past::Past;
 use super::report::{Autopsy, AutopsyVerdict};
 use super::testimony::Testimony;
-use crate::desync::watch::Comparison;
 use crate::game::fields::not_compared;
+use crate::session::desync::watch::Comparison;
 use crate::{Fields, Frame, Player};
 
 /// Everything that this machine has found out.

@@ -1,8 +1,8 @@
 //! The certain past as an autopsy reads it.
 
 use super::evidence::MAX_FRAMES;
-use crate::desync::watch::Archive;
 use crate::rollback::Rollback;
+use crate::session::desync::watch::Archive;
 use crate::{Fields, Frame, Inputs};
 
 /// The archive together with the last state of a match, which never leaves the engine.

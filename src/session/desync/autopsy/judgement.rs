@@ -1,7 +1,7 @@
 //! The judgement of an autopsy: whether a claimed checksum is void, and whose.
 
 use super::evidence::{Scope, Traces};
-use crate::desync::watch::Comparison;
+use crate::session::desync::watch::Comparison;
 
 /// The sides whose checksum neither machine's resimulation gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
