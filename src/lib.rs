@@ -97,7 +97,7 @@
 //! | `authority` | with the feature `authority`, more than two players: a server that decides, clients that predict and interpolate |
 //! | [`rollback`] | the engine alone, without a network |
 //! | [`replay`] | recorded matches, in files |
-//! | `rendezvous` | with the feature `reach`: the server where a joiner finds its host |
+//! | `rendezvous` | with the feature `nat`: the server where a joiner finds its host |
 //! | [`net`] | the driver for UDP and other transports, and a relay that behaves like a bad link |
 //! | `lab` | for tests, with the feature `lab`: a simulated network, matches with an oracle, forged datagrams |
 //! | [`wire`] | encoding and decoding of RBN1, GAME and R-Type packets; `docs/WIRE.md` describes the whole protocol |
@@ -111,7 +111,6 @@
 #[cfg(feature = "authority")]
 pub mod authority;
 mod channel;
-#[cfg(feature = "seal")]
 mod connect;
 mod game;
 mod protocol;
@@ -121,19 +120,23 @@ pub mod lab;
 pub mod net;
 #[cfg(feature = "seal")]
 mod online;
-#[cfg(feature = "reach")]
-mod reach;
-#[cfg(feature = "reach")]
-pub mod rendezvous;
 pub mod replay;
 pub mod rollback;
-mod seal;
 mod session;
 pub mod wire;
 
 pub use channel::refusal::{Refusal, Refusals};
 #[cfg(feature = "seal")]
-pub use connect::{ConnectError, ConnectOptions, Connection, ConnectionStats, Hint, PeerInfo};
+pub use connect::connection::{ConnectError, ConnectOptions, Connection, ConnectionStats, Hint, PeerInfo};
+#[cfg(feature = "nat")]
+pub use connect::invite::{Answer, Offer};
+pub use connect::invite::{Invite, InviteError, MAX_ADDRESSES_PER_FAMILY, Mistake, Rendezvous};
+#[cfg(feature = "nat")]
+pub use connect::nat::RelayPolicy;
+#[cfg(feature = "nat")]
+pub use connect::rendezvous;
+#[cfg(feature = "seal")]
+pub use connect::seal::{Code, Randomness};
 pub use game::{
     Buttons, Cue, CueChange, CueEvent, CueId, Cues, Difference, Fields, Frame, Game, Input, Inputs, Leaf,
     MAX_AXES, Pages, Player, Rng, Save, SimHash, Visitor, checksum, diff, fields, is_disruptive, math, shown,
@@ -142,17 +145,9 @@ pub use game::{
 #[cfg(feature = "seal")]
 pub use online::{Finish, Now, Online, Options};
 pub use protocol::{MAX_DATAGRAM, Protocol, canonical};
-#[cfg(feature = "reach")]
-pub use reach::RelayPolicy;
 pub use replay::bundle::{Bundle, BundleError, Rerun};
 pub use rollback::prediction::Prediction;
 pub use rollback::saving::Saving;
-pub use seal::invite::{Invite, MAX_ADDRESSES_PER_FAMILY, Rendezvous};
-pub use seal::invite_error::{InviteError, Mistake};
-#[cfg(feature = "reach")]
-pub use seal::{Answer, Offer};
-#[cfg(feature = "seal")]
-pub use seal::{Code, Randomness};
 pub use session::{
     Advanced, Agreed, Autopsy, AutopsyVerdict, Config, ConfigError, DelayAdvice, Desync, Event,
     FieldDifference, GameConfig, Incoming, Lobby, LobbyConfig, LobbyError, Mismatch, Offline, OnDesync,
@@ -167,7 +162,7 @@ pub use wire::message::{Extensions, RefuseField};
 struct Readme;
 
 /// The page about connecting, whose code is compiled and run as doctests.
-#[cfg(all(doctest, feature = "reach", feature = "udp"))]
+#[cfg(all(doctest, feature = "nat", feature = "udp"))]
 #[doc = include_str!("../docs/CONNECTING.md")]
 struct Connecting;
 

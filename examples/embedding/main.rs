@@ -1,7 +1,7 @@
 //! The game that `docs/EMBEDDING.md` puts online, with a bot at the keys.
 //!
 //! `cargo run --example embedding -- host` prints an invite; in another terminal `cargo run --example embedding -- join INVITE`
-//! joins by it. `host RENDEZVOUS` meets the other player there, with `--features reach`. `engine INVITE` joins in the loop of
+//! joins by it. `host RENDEZVOUS` meets the other player there, with `--features nat`. `engine INVITE` joins in the loop of
 //! an engine, `loop` and `loop ADDRESS` host and join bare in a loop on the parts; `offline` plays at one machine, `test` runs
 //! the sync test.
 

@@ -60,7 +60,7 @@ impl Cookies {
 
     /// When this cookie was issued to this address for this nonce, in whole units, so that one cookie always has one time of
     /// issue; `None` if it was not, or has expired.
-    #[cfg(any(test, feature = "reach"))]
+    #[cfg(any(test, feature = "nat"))]
     pub(crate) fn issued(&self, now: Time, from: SocketAddr, nonce: u64, cookie: u64) -> Option<Time> {
         let age = self.age(now, from, nonce, cookie)?;
         let below_unit = now.since(Time::ZERO).nanos() % TIME_UNIT.nanos();

@@ -29,7 +29,7 @@ impl Source {
     }
 
     /// The /20 of an IPv4 address, or the /48 of an IPv6 address: as much as one site easily has.
-    #[cfg(any(test, feature = "reach"))]
+    #[cfg(any(test, feature = "nat"))]
     pub(crate) fn network(self) -> Self {
         match self {
             Self::V4([a, b, c, _]) => Self::V4([a, b, c & 0xF0, 0]),
@@ -38,7 +38,7 @@ impl Source {
     }
 
     /// The bytes to hash. Their number tells the families apart.
-    #[cfg(any(test, feature = "authority", feature = "reach"))]
+    #[cfg(any(test, feature = "authority", feature = "nat"))]
     pub(crate) fn bytes(&self) -> &[u8] {
         match self {
             Self::V4(address) => address,

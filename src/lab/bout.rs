@@ -5,7 +5,7 @@ use super::oracle::Oracle;
 use super::sim::{EntryKind, NatKind, Recording, World};
 use super::{Divergence, Flaw, Play, Setup, addresses, forge};
 #[cfg(feature = "seal")]
-use crate::seal::{Randomness, Seal};
+use crate::connect::seal::{Randomness, Seal};
 use crate::{Event, Frame, Game, Inputs, Lobby, Session};
 use std::fmt;
 use std::net::SocketAddr;

@@ -49,7 +49,7 @@ pub struct Contestant<G: Game> {
     pub overheard: Option<Overheard>,
     /// The seal around the lobby and the match. A bare link has none.
     #[cfg(feature = "seal")]
-    pub seal: Option<crate::seal::Seal>,
+    pub seal: Option<crate::connect::seal::Seal>,
     /// The shortest time from one frame to the next, for a machine that cannot keep up.
     pub min_frame_length: Duration,
     last_frame_at: Duration,
@@ -330,7 +330,7 @@ impl<G: Game> Protocol for Contestant<G> {
             Stage::Match(session, _) => session.poll_timeout(),
         };
         #[cfg(feature = "seal")]
-        if let Some(ours) = self.seal.as_ref().and_then(crate::seal::Seal::poll_timeout) {
+        if let Some(ours) = self.seal.as_ref().and_then(crate::connect::seal::Seal::poll_timeout) {
             return Some(inside.map_or(ours, |inside| inside.min(ours)));
         }
         inside

@@ -7,7 +7,7 @@
 //! | [`sim`] | the network below: seeded, in virtual time, with the real bytes and no socket |
 //! | [`forge`] | forged and damaged datagrams |
 //! | [`wire`] | encoding and decoding of the packets that the public `wire` does not have |
-//! | `seal`, `reach`, `rendezvous` | the layers of a `Connection`, one by one |
+//! | `seal`, `nat`, `rendezvous` | the layers of a `Connection`, one by one |
 //!
 //! Everything runs in the calling thread, without a clock and without a disk, a thousand times faster than real time. A
 //! run is a pure function of its seeds: the same on every machine, so that a failure can be played again.
@@ -67,23 +67,23 @@ pub use setup::{HOST, JOINER, Play, Script, Setup, addresses, every_fourth};
 /// The encryption: a seal around any protocol, its counters, and the log of its keys.
 #[cfg(feature = "seal")]
 pub mod seal {
-    pub use crate::seal::{
+    pub use crate::connect::seal::{
         Brought, ConnectionKeys, MAX_ADDRESSES, MAX_FALLBACKS, NotLoggedKeys, OpenedPacket, Seal, SealError,
         SealRefusal, SealStats, Sealed,
     };
 }
 
 /// The search for paths through routers, around a seal and its protocol.
-#[cfg(feature = "reach")]
+#[cfg(feature = "nat")]
 pub mod reach {
-    pub use crate::reach::{NoWay, Origin, Progress, Reach, ReachConfig, ReachStats, Reaching};
+    pub use crate::connect::nat::{NoWay, Origin, Progress, Reach, ReachConfig, ReachStats, Reaching};
 }
 
 /// The clients of a rendezvous: a host and a joiner.
-#[cfg(feature = "reach")]
+#[cfg(feature = "nat")]
 pub mod rendezvous {
-    pub use crate::rendezvous::credentials::Credentials;
-    pub use crate::rendezvous::post::{JoinerEvent, Post};
-    pub use crate::rendezvous::registration::{HostEvent, Registration};
+    pub use crate::connect::rendezvous::credentials::Credentials;
+    pub use crate::connect::rendezvous::post::{JoinerEvent, Post};
+    pub use crate::connect::rendezvous::registration::{HostEvent, Registration};
     pub use crate::wire::rendezvous::{Denial, Room};
 }

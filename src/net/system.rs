@@ -24,7 +24,7 @@ fn preferred(found: impl Iterator<Item = SocketAddr>) -> Option<SocketAddr> {
 }
 
 /// The point of the system's clock that stands for time zero of a search for paths.
-#[cfg(feature = "reach")]
+#[cfg(feature = "nat")]
 pub(crate) fn clock_origin() -> std::time::Instant {
     std::time::Instant::now()
 }

@@ -6,7 +6,7 @@ mod engine;
 mod net;
 #[cfg(feature = "seal")]
 mod online;
-#[cfg(feature = "reach")]
+#[cfg(feature = "nat")]
 mod reach;
 mod replay;
 mod session;
@@ -32,7 +32,7 @@ fn main() {
     net::all();
     #[cfg(feature = "seal")]
     online::all();
-    #[cfg(feature = "reach")]
+    #[cfg(feature = "nat")]
     reach::all();
     replay::all();
     session::all();

@@ -17,12 +17,10 @@ fn may_know(room: &str) -> &'static [&'static str] {
         "channel" => &["wire"],
         "session" => &["wire", "rollback", "channel"],
         "replay" => &["rollback", "session"],
-        "authority" | "seal" => &["channel", "wire"],
-        "rendezvous" => &["channel", "seal", "wire"],
-        "reach" => &["channel", "rendezvous", "seal"],
-        "connect" => &["authority", "net", "reach", "seal", "session"],
+        "authority" => &["channel", "wire"],
+        "connect" => &["authority", "channel", "net", "session", "wire"],
         "online" => &["connect", "net", "replay", "session", "wire"],
-        "lab" => &["wire", "rollback", "replay", "session", "net", "seal", "reach", "rendezvous", "channel"],
+        "lab" => &["channel", "connect", "net", "replay", "rollback", "session", "wire"],
         _ => &[],
     }
 }
@@ -181,7 +179,7 @@ fn imports_point_one_way() {
 }
 
 /// Converts to the times of libraries, one of which counts in points of the system's clock. It names their type, and reads none.
-const ORIGIN: &str = "reach/origin.rs";
+const ORIGIN: &str = "connect/nat/origin.rs";
 
 #[test]
 fn only_net_has_a_socket_a_clock_a_disk_or_a_thread() {

@@ -31,7 +31,7 @@ fn old_invite_is_valid_after_a_restart_with_a_kept_key() {
     assert!(!joins(&town, &ConnectOptions::new(), &invite, || ()), "another key is another host");
 }
 
-#[cfg(feature = "reach")]
+#[cfg(feature = "nat")]
 #[test]
 fn kept_key_keeps_the_room_at_a_rendezvous() {
     use crate::town::Silent;

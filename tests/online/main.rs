@@ -7,7 +7,7 @@ mod game;
 mod keys;
 mod matches;
 mod options;
-#[cfg(feature = "reach")]
+#[cfg(feature = "nat")]
 mod reaching;
 mod refusing;
 mod serving;

@@ -20,7 +20,7 @@ fn an_invite_is_never_used_bare() {
     assert!(refused(Connection::host(&open)).contains("only a host by invite"));
 }
 
-#[cfg(feature = "reach")]
+#[cfg(feature = "nat")]
 #[test]
 fn relay_hides_a_machine_only_at_a_rendezvous() {
     let hidden = || local().relay(rebout::RelayPolicy::Only);

@@ -323,7 +323,7 @@ fn udp(wire: Wire) {
 }
 
 /// A client through a rendezvous waits for its path, on a wire that gives up after 600 ms otherwise.
-#[cfg(feature = "reach")]
+#[cfg(feature = "nat")]
 #[test]
 fn clients_join_a_server_through_a_rendezvous() {
     use rebout::Randomness;
@@ -348,7 +348,7 @@ fn clients_join_a_server_through_a_rendezvous() {
 }
 
 /// People take their time to send each other two texts.
-#[cfg(feature = "reach")]
+#[cfg(feature = "nat")]
 #[test]
 fn client_by_hand_waits_for_its_answer_to_be_taken() {
     let town = Town::new(2);

@@ -92,7 +92,7 @@ fn match_goes_on_at_the_new_address_after_a_rebind() {
     rebind(&mut [host, joiner].map(Machine::new), || (), 0);
 }
 
-#[cfg(feature = "reach")]
+#[cfg(feature = "nat")]
 #[test]
 fn rebind_with_paths_searches_anew_and_finds_the_address() {
     use rebout::Randomness;
@@ -123,7 +123,7 @@ fn match_is_played_in_memory() {
     agrees(&play(Online::on(options(), host).unwrap(), |_| ()), &other.join().unwrap());
 }
 
-#[cfg(feature = "reach")]
+#[cfg(feature = "nat")]
 #[test]
 fn match_is_played_through_a_rendezvous_on_this_machine() {
     use rebout::Randomness;

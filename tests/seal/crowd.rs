@@ -92,13 +92,13 @@ pub(crate) enum Inner {
     Server(Server),
     Client(Client),
     /// A rendezvous, which no seal is around.
-    #[cfg(feature = "reach")]
+    #[cfg(feature = "nat")]
     Rendezvous(rebout::rendezvous::RendezvousServer),
 }
 
-#[cfg(feature = "reach")]
+#[cfg(feature = "nat")]
 pub(crate) type Paths = rebout::lab::reach::Reach;
-#[cfg(not(feature = "reach"))]
+#[cfg(not(feature = "nat"))]
 pub(crate) enum Paths {}
 
 /// A machine: its seal, perhaps its search for paths, and the protocol inside both.
@@ -117,7 +117,7 @@ fn around<P: Protocol, R>(
     call: impl FnOnce(&mut dyn Protocol) -> R,
 ) -> R {
     match paths {
-        #[cfg(feature = "reach")]
+        #[cfg(feature = "nat")]
         Some(paths) => call(&mut paths.around(seal, inner)),
         _ => call(&mut seal.around(inner)),
     }
@@ -134,7 +134,7 @@ impl Node {
             Inner::Echo(echo) => around(seal, paths, echo, call),
             Inner::Server(server) => around(seal, paths, server, call),
             Inner::Client(client) => around(seal, paths, client, call),
-            #[cfg(feature = "reach")]
+            #[cfg(feature = "nat")]
             Inner::Rendezvous(server) => call(server),
         }
     }
@@ -169,7 +169,7 @@ impl Protocol for Node {
             Inner::Echo(echo) => echo.poll_timeout(),
             Inner::Server(server) => server.poll_timeout(),
             Inner::Client(client) => client.poll_timeout(),
-            #[cfg(feature = "reach")]
+            #[cfg(feature = "nat")]
             Inner::Rendezvous(server) => return server.poll_timeout(),
         };
         let paths = self.paths.as_ref().and_then(Paths::poll_timeout);
@@ -177,7 +177,7 @@ impl Protocol for Node {
     }
 }
 
-#[cfg(not(feature = "reach"))]
+#[cfg(not(feature = "nat"))]
 impl Paths {
     fn poll_timeout(&self) -> Option<Duration> {
         match *self {}
@@ -190,7 +190,7 @@ impl Machine for Node {
             Inner::Echo(_) => None,
             Inner::Server(server) => Some(server.next_frame_at()),
             Inner::Client(client) => Some(client.next_frame_at()),
-            #[cfg(feature = "reach")]
+            #[cfg(feature = "nat")]
             Inner::Rendezvous(_) => None,
         }
     }
@@ -198,7 +198,7 @@ impl Machine for Node {
     fn frame(&mut self, now: Duration) {
         match &mut self.inner {
             Inner::Echo(_) => {}
-            #[cfg(feature = "reach")]
+            #[cfg(feature = "nat")]
             Inner::Rendezvous(_) => {}
             Inner::Server(server) => {
                 server.advance(now, &mut Field);

@@ -68,7 +68,7 @@ fn a_silent_guest_delays_nobody() {
     assert_eq!(times[0], times[1]);
 }
 
-#[cfg(feature = "reach")]
+#[cfg(feature = "nat")]
 mod at_a_rendezvous {
     use super::*;
     use crate::crowd::{Inner, host_addr};

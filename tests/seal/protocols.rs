@@ -110,7 +110,7 @@ fn client_of_a_server_that_starts_late_joins() {
     }
 }
 
-#[cfg(feature = "reach")]
+#[cfg(feature = "nat")]
 mod by_hand {
     use super::*;
     use rebout::lab::reach::{Reach, ReachConfig};

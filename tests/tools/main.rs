@@ -6,7 +6,7 @@ mod autopsy;
 mod inspect;
 mod playground;
 mod program;
-#[cfg(all(feature = "reach", unix))]
+#[cfg(all(feature = "nat", unix))]
 mod rendezvous;
 mod replay;
 mod stress;

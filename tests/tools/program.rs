@@ -8,7 +8,7 @@ const TOOLS: &[&str] = &[
     "autopsy",
     "inspect",
     "playground",
-    #[cfg(feature = "reach")]
+    #[cfg(feature = "nat")]
     "rendezvous",
     "replay",
     "stress",

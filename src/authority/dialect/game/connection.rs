@@ -54,7 +54,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// A connection whose first packet will be `first`; `reach` is that of the other side.
+    /// A connection whose first packet will be `first`; `nat` is that of the other side.
     pub(super) fn new(now: Time, first: u16, reach: Reach) -> Self {
         Self {
             sequences: Sequences::new(first),

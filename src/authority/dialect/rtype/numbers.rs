@@ -41,7 +41,7 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// Numbers that begin with `first`; `reach` is that of the other side.
+    /// Numbers that begin with `first`; `nat` is that of the other side.
     pub(super) fn new(first: u16, reach: Reach) -> Self {
         Self { reach, next: first, sent: 0, newest: None, seen: [0; WINDOW as usize / 64] }
     }

@@ -1,0 +1,97 @@
+//! Why there is no connection, as texts for a player.
+
+use super::text;
+use core::fmt;
+use core::time::Duration;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Why there is no connection. `Display` is a text that can be shown to a player as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// A text that was pasted is no invite, offer, answer or address that can be used.
+    Text {
+        /// The reason.
+        why: String,
+    },
+    /// The name of a machine has no address.
+    Name {
+        /// The name.
+        name: String,
+        /// The reason.
+        why: String,
+    },
+    /// The options contradict each other, or need a feature that this program was built without.
+    Options {
+        /// The reason.
+        why: &'static str,
+    },
+    /// The socket could not be opened.
+    Socket {
+        /// The address to bind.
+        addr: SocketAddr,
+        /// The reason.
+        why: String,
+    },
+    /// A file of keys cannot be used.
+    KeyFile {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        why: String,
+    },
+    /// The operating system has no random bytes.
+    Randomness,
+    /// Nobody answered the joiner.
+    NoAnswer {
+        /// The addresses that were asked.
+        at: Vec<SocketAddr>,
+        /// How long.
+        after: Duration,
+        /// The likely cause.
+        advice: &'static str,
+    },
+    /// The rendezvous or the search for a path has failed.
+    NoPath {
+        /// The reason.
+        why: String,
+    },
+}
+
+impl fmt::Display for ConnectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text { why } | Self::NoPath { why } => f.write_str(why),
+            Self::Name { name, why } => {
+                let name = crate::shown(name);
+                write!(
+                    f,
+                    "\"{name}\" was not found. Is it spelled right, and is this machine online? ({why})"
+                )
+            }
+            Self::Options { why } => f.write_str(why),
+            Self::Socket { addr, why } => write!(f, "cannot use UDP at {addr}: {why}"),
+            Self::KeyFile { path, why } => {
+                write!(f, "{}: {why}", crate::shown(&path.display().to_string()))
+            }
+            Self::Randomness => f.write_str("the operating system has no random bytes"),
+            Self::NoAnswer { at, after, advice } => {
+                let at =
+                    if at.is_empty() { "by the host".to_owned() } else { format!("at {}", text::list(at)) };
+                write!(f, "No answer {at} within {} s. {advice}", after.as_secs())
+            }
+        }
+    }
+}
+
+impl core::error::Error for ConnectError {}
+
+impl From<crate::connect::seal::SealError> for ConnectError {
+    fn from(error: crate::connect::seal::SealError) -> Self {
+        match error {
+            crate::connect::seal::SealError::NoRandomness => Self::Randomness,
+            error => Self::Text { why: error.to_string() },
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! A connection to other machines: the transport, the encryption and the paths through routers, with one owner.
+
+mod error;
+mod layers;
+mod opening;
+mod options;
+mod peer;
+mod text;
+#[cfg(feature = "udp")]
+mod udp;
+
+#[cfg(not(feature = "nat"))]
+mod no_paths;
+#[cfg(feature = "nat")]
+mod paths;
+#[cfg(not(feature = "nat"))]
+use no_paths as paths;
+
+pub use error::ConnectError;
+pub use options::ConnectOptions;
+pub use peer::{ConnectionStats, Hint, PeerInfo};
+
+use crate::net::private::KeyLog;
+use crate::net::{Datagrams, Driver, Usual};
+use crate::{Config, Lobby, LobbyError, Protocol};
+use core::fmt;
+use core::time::Duration;
+use layers::{Layers, around};
+use std::io;
+use std::net::SocketAddr;
+
+/// The longest wait of a joiner whose path has to be found first. A search that fails ends earlier.
+const SEARCH_TIMEOUT: Duration = Duration::from_secs(25);
+/// How long a joiner waits until the host has its answer, which people send each other.
+const BY_HAND_TIMEOUT: Duration = Duration::from_secs(900);
+
+/// A connection to other machines that runs any [`Protocol`]: a [`Lobby`], then its [`Session`](crate::Session).
+///
+/// It owns a transport, the encryption of every datagram, and with the feature `nat` the search for a path through
+/// routers. [`run_until`](Self::run_until), [`poll`](Self::poll), [`flush`](Self::flush) and [`close`](Self::close) are the
+/// calls of [`Driver`]. [`ConnectOptions`] decides who may join: the holder of the host's invite unless something else is
+/// named. `docs/CONNECTING.md` explains each way; [`Online`](crate::Online) runs a whole match on a connection.
+///
+/// ```
+/// use rebout::{Config, ConnectOptions, Connection};
+/// use std::time::Duration;
+///
+/// let mut host = Connection::host(&ConnectOptions::new())?;           // encrypted, by invite
+/// let mut guest = Connection::join(&ConnectOptions::new(), host.share())?;
+/// let mut lobbies = [host.lobby(Config::new(7))?, guest.lobby(Config::new(7))?];
+/// while lobbies[0].agreed()?.is_none() || lobbies[1].agreed()?.is_none() {
+///     let deadline = host.now() + Duration::from_millis(1);
+///     host.run_until(&mut lobbies[0], deadline)?;
+///     guest.poll(&mut lobbies[1])?;
+/// }
+/// let peer = lobbies[0].agreed()?.unwrap().peer;
+/// assert!(host.peer(peer).is_verified);                               // by invite it is certain who is there
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Connection<D = Usual> {
+    driver: Driver<D>,
+    layers: Layers,
+    role: Role,
+    share: Share,
+    key_log: Option<KeyLog>,
+}
+
+/// The text for the other player. An invite or an offer is the right to join: `Debug` leaves it out.
+struct Share(String);
+
+impl fmt::Debug for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Share")
+    }
+}
+
+/// The part of this machine in finding the other one.
+#[derive(Clone, Debug)]
+enum Role {
+    Host,
+    Join {
+        /// The address of the host inside the encryption.
+        target: SocketAddr,
+        /// The addresses outside that are asked.
+        at: Vec<SocketAddr>,
+        /// Whether the key of the host is known, from its invite or its offer.
+        is_invited: bool,
+    },
+}
+
+impl<D: Datagrams> Connection<D> {
+    // The calls of a driver.
+
+    /// Receives and sends until `deadline`, or until the protocol [wants attention](Protocol::wants_attention), and
+    /// sleeps in between. Returns the time.
+    ///
+    /// # Errors
+    /// A broken transport, or a key log that cannot be written.
+    #[inline]
+    pub fn run_until<P: Protocol>(&mut self, protocol: &mut P, deadline: Duration) -> io::Result<Duration> {
+        let now = around!(self.layers, protocol, around => self.driver.run_until(around, deadline))?;
+        self.ran(now)
+    }
+
+    /// Receives waiting datagrams and sends those that are due. Never blocks. Returns the time.
+    ///
+    /// # Errors
+    /// As [`run_until`](Self::run_until).
+    #[inline]
+    pub fn poll<P: Protocol>(&mut self, protocol: &mut P) -> io::Result<Duration> {
+        let now = around!(self.layers, protocol, around => self.driver.poll(around))?;
+        self.ran(now)
+    }
+
+    /// Sends the datagrams that are due, without receiving. Never blocks.
+    ///
+    /// # Errors
+    /// None at present; datagrams that cannot be sent are lost.
+    #[inline]
+    pub fn flush<P: Protocol>(&mut self, protocol: &mut P) -> io::Result<()> {
+        around!(self.layers, protocol, around => self.driver.flush(around))
+    }
+
+    /// Receives and sends for at most `linger`, until the protocol has nothing left to deliver, and gives an address on a
+    /// relay back. Returns whether everything was delivered. The connection can still be used afterwards.
+    ///
+    /// # Errors
+    /// As [`run_until`](Self::run_until).
+    pub fn close<P: Protocol>(&mut self, protocol: &mut P, linger: Duration) -> io::Result<bool> {
+        let closed = around!(self.layers, protocol, around => self.driver.close(around, linger))?;
+        self.layers.release(self.driver.now());
+        self.flush(protocol)?;
+        Ok(closed)
+    }
+
+    /// Notes that the protocol was run.
+    #[inline]
+    fn ran(&mut self, now: Duration) -> io::Result<Duration> {
+        self.layers.look(now);
+        if self.key_log.is_some() {
+            self.log_keys()?;
+        }
+        Ok(now)
+    }
+
+    #[cold]
+    fn log_keys(&mut self) -> io::Result<()> {
+        if let Some(log) = &mut self.key_log {
+            while let Some(keys) = self.layers.take_logged_keys() {
+                log.add(&keys)?;
+            }
+        }
+        Ok(())
+    }
+
+    // Commands.
+
+    /// The lobby for this connection: it waits for a guest, or joins the host that the connection was made for.
+    ///
+    /// # Errors
+    /// If the config is not valid.
+    pub fn lobby(&self, mut config: Config) -> Result<Lobby, LobbyError> {
+        match &self.role {
+            Role::Host => Lobby::host(config),
+            Role::Join { target, .. } => {
+                let timeouts = &mut config.timeouts;
+                timeouts.join_timeout = self.join_timeout(timeouts.join_timeout);
+                Lobby::join(config, *target)
+            }
+        }
+    }
+
+    /// The client for this connection, which joins the [server](crate::authority::Server) at its host.
+    ///
+    /// # Errors
+    /// If the config is not valid, or if this machine hosts.
+    #[cfg(feature = "authority")]
+    pub fn client(
+        &self,
+        mut config: crate::authority::ClientConfig,
+    ) -> Result<crate::authority::Client, crate::authority::AuthorityConfigError> {
+        let Role::Join { target, .. } = &self.role else {
+            return Err(crate::authority::AuthorityConfigError::NoServer);
+        };
+        config.join_timeout = self.join_timeout(config.join_timeout);
+        crate::authority::Client::join(config, *target)
+    }
+
+    /// How long a joiner waits: longer than it wants to if a path has to be found first.
+    fn join_timeout(&self, wanted: Duration) -> Duration {
+        if self.layers.is_by_hand() && self.stats().found_after.is_none() {
+            wanted.max(BY_HAND_TIMEOUT)
+        } else if self.layers.has_paths() {
+            wanted.max(SEARCH_TIMEOUT)
+        } else {
+            wanted
+        }
+    }
+
+    /// Takes the answer of the other player to the offer of this host.
+    ///
+    /// # Errors
+    /// If the text is no answer, answers another offer, or this host has made none.
+    pub fn take_answer(&mut self, text: &str) -> Result<(), ConnectError> {
+        let now = self.driver.now();
+        self.layers.take_answer(now, text)
+    }
+
+    /// The player says that both machines show the same [code](PeerInfo::code). `false` if there is none yet.
+    pub fn verify(&mut self, peer: SocketAddr) -> bool {
+        self.layers.seal_mut().is_some_and(|seal| seal.verify(peer))
+    }
+
+    // Getters.
+
+    /// The text for the other player, who passes it to `join`: the invite of a host or the offer of a host by hand, else
+    /// its address. For a joiner by hand it is the answer, which the host takes; for any other joiner it is empty.
+    ///
+    /// An invite and an offer are the right to join: show them to nobody else.
+    #[must_use]
+    pub fn share(&self) -> &str {
+        &self.share.0
+    }
+
+    /// Whether this machine hosts.
+    #[must_use]
+    pub fn is_host(&self) -> bool {
+        matches!(self.role, Role::Host)
+    }
+
+    /// How far the machines are on the way to each other, as a text for a player.
+    #[must_use]
+    pub fn progress(&self) -> String {
+        match (self.layers.progress(), &self.role) {
+            (Some(progress), _) => progress,
+            (None, Role::Host) => "waiting for the other player".to_owned(),
+            (None, Role::Join { at, .. }) => format!("asking {}", text::list(at)),
+        }
+    }
+
+    /// Why the host cannot be reached, once that is certain. A lobby need not wait any longer then. `None` for a host,
+    /// which waits for the next guest.
+    #[must_use]
+    pub fn failure(&self) -> Option<ConnectError> {
+        if self.is_host() { None } else { self.layers.failure(self.driver.now()) }
+    }
+
+    /// The error for a joiner whose lobby has [timed out](LobbyError::TimedOut): it names real addresses, and the likely
+    /// cause.
+    #[must_use]
+    pub fn no_answer(&self, after: Duration) -> ConnectError {
+        let (at, is_invited) = match &self.role {
+            Role::Host => (Vec::new(), false),
+            Role::Join { at, is_invited, .. } => (at.clone(), *is_invited),
+        };
+        ConnectError::NoAnswer { at, after, advice: self.layers.advice(self.hint(), is_invited) }
+    }
+
+    /// A hint why nobody answers, or why a guest does not get in. It rests on datagrams that nobody has authenticated.
+    #[must_use]
+    pub fn hint(&self) -> Option<Hint> {
+        self.layers.hint()
+    }
+
+    /// The facts about the peer that the protocol knows by this address.
+    #[must_use]
+    pub fn peer(&self, addr: SocketAddr) -> PeerInfo {
+        self.layers.peer(addr)
+    }
+
+    /// Whether every datagram is encrypted here.
+    #[must_use]
+    pub fn is_encrypted(&self) -> bool {
+        self.layers.seal().is_some()
+    }
+
+    /// The host's private key, for [`ConnectOptions::key`]. `None` for a joiner, and for a host that is open or bare.
+    #[must_use]
+    pub fn secret_key(&self) -> Option<[u8; 32]> {
+        self.layers.seal().and_then(crate::connect::seal::Seal::secret_key)
+    }
+
+    /// The counts so far.
+    #[must_use]
+    pub fn stats(&self) -> ConnectionStats {
+        self.layers.stats()
+    }
+
+    /// The time now, on the transport's clock.
+    #[must_use]
+    pub fn now(&self) -> Duration {
+        self.driver.now()
+    }
+
+    /// The driver, with its transport.
+    #[must_use]
+    pub fn driver(&self) -> &Driver<D> {
+        &self.driver
+    }
+}

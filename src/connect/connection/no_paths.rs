@@ -1,0 +1,116 @@
+//! The paths of a connection in a library without the feature `nat`: there are none.
+
+use super::opening::Here;
+use super::peer::{ConnectionStats, PeerInfo};
+use super::{ConnectError, ConnectOptions};
+use crate::Protocol;
+use crate::connect::invite::Rendezvous;
+use crate::connect::seal::{Seal, Sealed};
+use core::time::Duration;
+use std::net::SocketAddr;
+
+const WITHOUT: &str = "this program was built without the feature that finds paths through routers";
+
+/// The relay policy, which has no choices.
+pub(super) type RelayPolicy = ();
+/// Never made.
+pub(super) type Around<'a, P> = Sealed<'a, P>;
+
+/// An offer cannot be read.
+#[derive(Debug)]
+pub(super) enum Offer {}
+
+/// Paths, of which there are none.
+#[derive(Debug)]
+pub(super) enum Paths {}
+
+/// Tells offers from addresses, no more.
+pub(super) fn read_offer(text: &str) -> Result<Option<Offer>, ConnectError> {
+    if text.trim_start().starts_with("rebout-") { Err(without()) } else { Ok(None) }
+}
+
+pub(super) fn hides((): &RelayPolicy) -> bool {
+    false
+}
+
+fn without() -> ConnectError {
+    ConnectError::Options { why: WITHOUT }
+}
+
+impl Paths {
+    pub(super) fn host(
+        _: &ConnectOptions,
+        _: &Here,
+        _: &Seal,
+        _: SocketAddr,
+    ) -> Result<(Self, Rendezvous), ConnectError> {
+        Err(without())
+    }
+
+    pub(super) fn join(_: &ConnectOptions, _: &Here, _: &Rendezvous) -> Result<Self, ConnectError> {
+        Err(without())
+    }
+
+    pub(super) fn offer(
+        _: &ConnectOptions,
+        _: Duration,
+        _: &Here,
+        _: &mut Seal,
+    ) -> Result<(Self, String), ConnectError> {
+        Err(without())
+    }
+
+    pub(super) fn answer(
+        _: &ConnectOptions,
+        _: Duration,
+        _: &Here,
+        offer: &Offer,
+    ) -> Result<(Self, Seal, String), ConnectError> {
+        match *offer {}
+    }
+
+    pub(super) fn join_by_letter(_: &ConnectOptions, _: [u8; 32]) -> Result<Seal, ConnectError> {
+        Err(without())
+    }
+
+    pub(super) fn around<'a, P: Protocol>(&mut self, _: &'a mut Seal, _: &'a mut P) -> Around<'a, P> {
+        match *self {}
+    }
+
+    pub(super) fn take_answer(&mut self, _: Duration, _: &mut Seal, _: &str) -> Result<(), ConnectError> {
+        match *self {}
+    }
+
+    pub(super) fn is_by_hand(&self) -> bool {
+        match *self {}
+    }
+
+    pub(super) fn look(&mut self, _: Duration) {
+        match *self {}
+    }
+
+    pub(super) fn release(&mut self, _: Duration) {
+        match *self {}
+    }
+
+    #[cfg(feature = "udp")]
+    pub(super) fn moved(&mut self, _: &Here) {
+        match *self {}
+    }
+
+    pub(super) fn progress(&self) -> String {
+        match *self {}
+    }
+
+    pub(super) fn failure(&self, _: Duration) -> Option<ConnectError> {
+        match *self {}
+    }
+
+    pub(super) fn describe(&self, _: &Seal, _: SocketAddr, _: &mut PeerInfo) {
+        match *self {}
+    }
+
+    pub(super) fn count(&self, _: &mut ConnectionStats) {
+        match *self {}
+    }
+}

@@ -1,0 +1,259 @@
+//! Opening a connection on any transport: the layers that the options ask for, and the text for the other player.
+
+use super::layers::Layers;
+use super::options::{Access, Key};
+use super::paths::Paths;
+use super::text::Named;
+use super::{ConnectError, ConnectOptions, Connection, Role, Share};
+use crate::connect::seal::Seal;
+use crate::net::private::{self, KeyLog};
+use crate::net::{Datagrams, Driver, system};
+use crate::{Invite, MAX_ADDRESSES_PER_FAMILY, canonical};
+use core::time::Duration;
+use std::net::SocketAddr;
+
+/// The port of a rendezvous for which none is named.
+const RENDEZVOUS_PORT: u16 = 3479;
+
+const NEVER_BARE: &str = "an invite or an offer is never used bare: leave bare out";
+const NO_ADDRESS: &str = "this transport has no address for an invite";
+const HIDDEN: &str = "a relay hides the address of this machine only where both meet at a rendezvous: host with one, or join by an \
+                      invite that names one";
+
+/// This machine, as others may reach it.
+#[derive(Clone, Debug)]
+pub(super) struct Here {
+    /// The addresses with the port of the socket, those that the player has named first.
+    pub(super) addresses: Vec<SocketAddr>,
+}
+
+impl Here {
+    pub(super) fn new(public: &[SocketAddr], own: &[SocketAddr]) -> Self {
+        let port = own.first().map_or(0, SocketAddr::port);
+        let named = public.iter().map(|addr| match addr.port() {
+            0 => SocketAddr::new(addr.ip(), port),
+            _ => *addr,
+        });
+        let mut addresses: Vec<SocketAddr> = Vec::new();
+        for addr in named.chain(own.iter().copied()).map(canonical) {
+            if !addresses.contains(&addr) {
+                addresses.push(addr);
+            }
+        }
+        Self { addresses }
+    }
+
+    /// The addresses for an invite: as many of each family as it holds.
+    fn invited(&self) -> impl Iterator<Item = SocketAddr> {
+        let of = |v6: bool| self.addresses.iter().copied().filter(move |addr| addr.is_ipv6() == v6);
+        of(false).take(MAX_ADDRESSES_PER_FAMILY).chain(of(true).take(MAX_ADDRESSES_PER_FAMILY))
+    }
+
+    /// The addresses for a search for paths. A rendezvous on this machine brings players on this machine together, which may have
+    /// no other network.
+    #[cfg(feature = "nat")]
+    pub(super) fn candidates(&self, server: Option<SocketAddr>) -> Vec<SocketAddr> {
+        let loopback = server.filter(|server| server.ip().is_loopback()).zip(self.addresses.first());
+        let loopback = loopback.map(|(server, own)| SocketAddr::new(server.ip(), own.port()));
+        loopback.into_iter().chain(self.addresses.iter().copied()).collect()
+    }
+}
+
+impl<D: Datagrams> Connection<D> {
+    /// A host on a transport of your own. `addresses` are those under which others reach it, for the invite.
+    ///
+    /// # Errors
+    /// If the options contradict each other, a name or a file cannot be used, or there are no random bytes.
+    pub fn host_on(
+        options: &ConnectOptions,
+        transport: D,
+        addresses: &[SocketAddr],
+    ) -> Result<Self, ConnectError> {
+        let driver = Driver::new(transport);
+        let here = Here::new(&options.public, addresses);
+        let (layers, share) = hosting(options, driver.now(), &here)?;
+        Self::open(options, driver, layers, Role::Host, share)
+    }
+
+    /// Joins a host on a transport of your own. `text` is an invite, an offer or an address; `addresses` are those of this
+    /// machine, for a search for paths.
+    ///
+    /// # Errors
+    /// If the text cannot be used, the options contradict it, or there are no random bytes.
+    pub fn join_on(
+        options: &ConnectOptions,
+        transport: D,
+        addresses: &[SocketAddr],
+        text: &str,
+    ) -> Result<Self, ConnectError> {
+        Self::join_named(options, Driver::new(transport), addresses, &Named::read(text)?)
+    }
+
+    pub(super) fn join_named(
+        options: &ConnectOptions,
+        driver: Driver<D>,
+        addresses: &[SocketAddr],
+        named: &Named,
+    ) -> Result<Self, ConnectError> {
+        let here = Here::new(&options.public, addresses);
+        let Joining { layers, target, at, share } = joining(options, driver.now(), &here, named)?;
+        let is_invited = !matches!(named, Named::At(_));
+        Self::open(options, driver, layers, Role::Join { target, at, is_invited }, share)
+    }
+
+    pub(super) fn open(
+        options: &ConnectOptions,
+        driver: Driver<D>,
+        mut layers: Layers,
+        role: Role,
+        share: String,
+    ) -> Result<Self, ConnectError> {
+        if let (Role::Host, Some(seal)) = (&role, layers.seal_mut()) {
+            seal.expect_guests(options.guests);
+        }
+        let key_log = match (&options.key_log, layers.seal_mut()) {
+            (None, _) => None,
+            (Some(_), None) => {
+                return Err(ConnectError::Options { why: "a bare connection has no keys to log" });
+            }
+            (Some(path), Some(seal)) => {
+                seal.log_keys();
+                let failed = |error: std::io::Error| ConnectError::KeyFile {
+                    path: path.clone(),
+                    why: error.to_string(),
+                };
+                Some(KeyLog::open(path).map_err(failed)?)
+            }
+        };
+        Ok(Self { driver, layers, role, share: Share(share), key_log })
+    }
+}
+
+/// The layers of a host, and the text for its guest.
+pub(super) fn hosting(
+    options: &ConnectOptions,
+    now: Duration,
+    here: &Here,
+) -> Result<(Layers, String), ConnectError> {
+    if options.rendezvous.is_some() && options.access != Access::Invited {
+        return Err(ConnectError::Options { why: "only a host by invite can be met at a rendezvous" });
+    }
+    if options.hides() && options.rendezvous.is_none() {
+        return Err(ConnectError::Options { why: HIDDEN });
+    }
+    let address = || here.addresses.first().map_or_else(String::new, ToString::to_string);
+    Ok(match options.access {
+        Access::Bare | Access::Trusted => (bare(options), address()),
+        Access::Open => (Layers::Sealed(Box::new(Seal::host_open(options.drawn()?)?)), address()),
+        Access::ByHand => {
+            let mut seal = host_seal(options)?;
+            let (paths, offer) = Paths::offer(options, now, here, &mut seal)?;
+            (Layers::Reached(Box::new(seal), Box::new(paths)), offer)
+        }
+        Access::Invited => {
+            let seal = host_seal(options)?;
+            let key = seal.public_key().ok_or(ConnectError::Randomness)?;
+            let unusable = |error: crate::InviteError| ConnectError::Text { why: error.to_string() };
+            match &options.rendezvous {
+                Some(name) => {
+                    let failed = |error: std::io::Error| ConnectError::Name {
+                        name: name.clone(),
+                        why: error.to_string(),
+                    };
+                    let server = system::resolve(name, RENDEZVOUS_PORT).map_err(failed)?;
+                    let (paths, rendezvous) = Paths::host(options, here, &seal, canonical(server))?;
+                    let invite = Invite::with_rendezvous(key, [], rendezvous).map_err(unusable)?;
+                    (Layers::Reached(Box::new(seal), Box::new(paths)), invite.to_string())
+                }
+                None if here.addresses.is_empty() => return Err(ConnectError::Options { why: NO_ADDRESS }),
+                None => {
+                    let invite = Invite::new(key, here.invited()).map_err(unusable)?;
+                    (Layers::Sealed(Box::new(seal)), invite.to_string())
+                }
+            }
+        }
+    })
+}
+
+fn bare(options: &ConnectOptions) -> Layers {
+    Layers::Bare { is_trusted: options.access == Access::Trusted, encrypted: 0 }
+}
+
+/// The encryption of a host by invite, with a new key or a kept one.
+fn host_seal(options: &ConnectOptions) -> Result<Seal, ConnectError> {
+    let drawn = options.drawn()?;
+    let key = match &options.key {
+        Key::New => None,
+        Key::Given(key) => Some(*key),
+        Key::Kept(path) => {
+            let failed =
+                |error: std::io::Error| ConnectError::KeyFile { path: path.clone(), why: error.to_string() };
+            match private::read_key(path).map_err(failed)? {
+                Some(key) => Some(key),
+                None => {
+                    let seal = Seal::host(drawn)?;
+                    let key = seal.secret_key().ok_or(ConnectError::Randomness)?;
+                    private::write_key(path, &key).map_err(failed)?;
+                    return Ok(seal);
+                }
+            }
+        }
+    };
+    Ok(match key {
+        Some(key) => Seal::host_with_key(drawn, key)?,
+        None => Seal::host(drawn)?,
+    })
+}
+
+/// The layers of a joiner, the host's address inside and outside, and the text for the host.
+struct Joining {
+    layers: Layers,
+    target: SocketAddr,
+    at: Vec<SocketAddr>,
+    share: String,
+}
+
+fn joining(
+    options: &ConnectOptions,
+    now: Duration,
+    here: &Here,
+    named: &Named,
+) -> Result<Joining, ConnectError> {
+    let is_bare = matches!(options.access, Access::Bare | Access::Trusted);
+    let meets = matches!(named, Named::Invited(invite) if invite.rendezvous().is_some());
+    if options.hides() && !meets {
+        return Err(ConnectError::Options { why: HIDDEN });
+    }
+    let (layers, at, share) = match named {
+        Named::Invited(_) | Named::Offered(_) if is_bare => {
+            return Err(ConnectError::Options { why: NEVER_BARE });
+        }
+        Named::At(addr) if is_bare => {
+            let (target, at) = (*addr, vec![*addr]);
+            return Ok(Joining { layers: bare(options), target, at, share: String::new() });
+        }
+        Named::At(addr) => {
+            let seal = Seal::join_open(options.drawn()?, *addr)?;
+            (Layers::Sealed(Box::new(seal)), vec![*addr], String::new())
+        }
+        Named::Offered(offer) => {
+            let (paths, seal, answer) = Paths::answer(options, now, here, offer)?;
+            (Layers::Reached(Box::new(seal), Box::new(paths)), Vec::new(), answer)
+        }
+        Named::Invited(invite) => match invite.rendezvous() {
+            Some(rendezvous) => {
+                let paths = Paths::join(options, here, rendezvous)?;
+                let seal = Paths::join_by_letter(options, *invite.key())?;
+                (Layers::Reached(Box::new(seal), Box::new(paths)), Vec::new(), String::new())
+            }
+            None => {
+                let at = invite.addresses().to_vec();
+                let seal = Seal::join(options.drawn()?, *invite.key(), &at)?;
+                (Layers::Sealed(Box::new(seal)), at, String::new())
+            }
+        },
+    };
+    let target = layers.seal().and_then(Seal::target);
+    let target = target.ok_or(ConnectError::Options { why: "there is no address to join" })?;
+    Ok(Joining { layers, target, at, share })
+}

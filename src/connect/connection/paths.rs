@@ -1,0 +1,213 @@
+//! The paths of a connection through routers: at a rendezvous, or by an offer and an answer.
+
+use super::opening::Here;
+use super::peer::{ConnectionStats, PeerInfo};
+use super::text::About;
+use super::{ConnectError, ConnectOptions};
+use crate::connect::invite::Answer;
+pub(super) use crate::connect::invite::Offer;
+use crate::connect::invite::Rendezvous;
+use crate::connect::nat::{NoWay, Progress, Reach, ReachConfig, Reaching};
+use crate::connect::seal::Seal;
+use crate::net::system;
+use crate::{InviteError, Protocol};
+use core::time::Duration;
+use std::net::SocketAddr;
+
+pub(super) use crate::connect::nat::RelayPolicy;
+
+/// The paths and the encryption around a protocol.
+pub(super) type Around<'a, P> = Reaching<'a, P>;
+
+/// A rendezvous or a host that was silent for this long after the search gave up will not answer. Paths that were tried have
+/// had their time.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+const OFFER: &str = "rebout-call:1:";
+const ANSWER: &str = "rebout-answer:1:";
+
+/// Whether the peer must not learn an address of this machine.
+pub(super) fn hides(relay: &RelayPolicy) -> bool {
+    *relay == RelayPolicy::Only
+}
+
+/// Reads a host's offer; `None` if the text is none at all.
+pub(super) fn read_offer(text: &str) -> Result<Option<Offer>, ConnectError> {
+    if text.parse::<Answer>().is_ok() {
+        let why = "this is an answer to an offer: it is for the host, who made the offer".to_owned();
+        return Err(ConnectError::Text { why });
+    }
+    match text.parse::<Offer>() {
+        Ok(offer) => Ok(Some(offer)),
+        Err(InviteError::NotAnInvite) => Ok(None),
+        Err(error) => Err(ConnectError::Text { why: About("offer", OFFER, error).to_string() }),
+    }
+}
+
+fn read_answer(text: &str) -> Result<Answer, ConnectError> {
+    text.parse().map_err(|error| {
+        let why = if text.parse::<Offer>().is_ok() {
+            "this is an offer: send it to the other player, who sends back an answer".to_owned()
+        } else {
+            About("answer", ANSWER, error).to_string()
+        };
+        ConnectError::Text { why }
+    })
+}
+
+/// The paths of one machine, and how their search goes.
+#[derive(Debug)]
+pub(super) struct Paths {
+    reach: Reach,
+    is_by_hand: bool,
+    /// Since when there is no way.
+    hopeless_since: Option<Duration>,
+}
+
+impl Paths {
+    fn new(reach: Reach, is_by_hand: bool) -> Self {
+        Self { reach, is_by_hand, hopeless_since: None }
+    }
+
+    /// A host in its room at a rendezvous. A kept key keeps the room too.
+    pub(super) fn host(
+        options: &ConnectOptions,
+        here: &Here,
+        seal: &Seal,
+        server: SocketAddr,
+    ) -> Result<(Self, Rendezvous), ConnectError> {
+        let secret =
+            seal.secret_key().ok_or(ConnectError::Options { why: "only a host by invite has a room" })?;
+        let reach = Reach::host(config(options, here, Some(server))?, server, &secret)?;
+        let rendezvous = reach.rendezvous().ok_or(ConnectError::Options { why: "only a host has a room" })?;
+        Ok((Self::new(reach, false), rendezvous))
+    }
+
+    pub(super) fn join(
+        options: &ConnectOptions,
+        here: &Here,
+        rendezvous: &Rendezvous,
+    ) -> Result<Self, ConnectError> {
+        let config = config(options, here, Some(rendezvous.server))?;
+        Ok(Self::new(Reach::join(config, rendezvous)?, false))
+    }
+
+    /// A host without a server, and its offer.
+    pub(super) fn offer(
+        options: &ConnectOptions,
+        now: Duration,
+        here: &Here,
+        seal: &mut Seal,
+    ) -> Result<(Self, String), ConnectError> {
+        let mut reach = Reach::host_by_hand(config(options, here, None)?)?;
+        let call =
+            reach.call(now, seal).ok_or(ConnectError::Options { why: "an offer needs a host's key" })?;
+        Ok((Self::new(reach, true), call.to_string()))
+    }
+
+    /// A joiner without a server, its encryption, and its answer.
+    pub(super) fn answer(
+        options: &ConnectOptions,
+        now: Duration,
+        here: &Here,
+        offer: &Offer,
+    ) -> Result<(Self, Seal, String), ConnectError> {
+        let mut reach = Reach::join_by_hand(config(options, here, None)?, offer)?;
+        let mut seal = Self::join_by_letter(options, *offer.key())?;
+        let answer = reach.answer(now, &mut seal);
+        let malformed = || ConnectError::Text {
+            why: About("offer", OFFER, InviteError::Malformed { rule: "its letter cannot be read" })
+                .to_string(),
+        };
+        let answer = answer.ok_or_else(malformed)?.to_string();
+        Ok((Self::new(reach, true), seal, answer))
+    }
+
+    /// The encryption of a joiner whose handshake is brought by a rendezvous or by hand.
+    pub(super) fn join_by_letter(options: &ConnectOptions, key: [u8; 32]) -> Result<Seal, ConnectError> {
+        Ok(Seal::join_by_letter(options.drawn()?, key)?)
+    }
+
+    #[inline]
+    pub(super) fn around<'a, P: Protocol>(
+        &'a mut self,
+        seal: &'a mut Seal,
+        inner: &'a mut P,
+    ) -> Around<'a, P> {
+        self.reach.around(seal, inner)
+    }
+
+    pub(super) fn take_answer(
+        &mut self,
+        now: Duration,
+        seal: &mut Seal,
+        text: &str,
+    ) -> Result<(), ConnectError> {
+        let answer = read_answer(text)?;
+        self.reach.take_answer(now, seal, &answer).map_err(|_| ConnectError::Text {
+            why: "this answers another offer: the other player needs the newest one".to_owned(),
+        })
+    }
+
+    pub(super) fn is_by_hand(&self) -> bool {
+        self.is_by_hand
+    }
+
+    #[inline]
+    pub(super) fn look(&mut self, now: Duration) {
+        let is_hopeless = matches!(self.reach.progress(), Progress::NoWay { .. });
+        self.hopeless_since = if is_hopeless { self.hopeless_since.or(Some(now)) } else { None };
+    }
+
+    pub(super) fn release(&mut self, now: Duration) {
+        self.reach.close(now);
+    }
+
+    /// This machine has other addresses.
+    #[cfg(feature = "udp")]
+    pub(super) fn moved(&mut self, here: &Here) {
+        self.reach.set_addresses(here.candidates(self.reach.server()));
+    }
+
+    pub(super) fn progress(&self) -> String {
+        self.reach.progress().to_string()
+    }
+
+    /// Why there is no path, once that is certain enough.
+    pub(super) fn failure(&self, now: Duration) -> Option<ConnectError> {
+        let Progress::NoWay { why } = self.reach.progress() else { return None };
+        let patience = if matches!(why, NoWay::NoPath { .. }) { Duration::ZERO } else { PATIENCE };
+        let is_certain = self.hopeless_since.is_some_and(|since| now >= since + patience);
+        is_certain.then(|| ConnectError::NoPath { why: why.to_string() })
+    }
+
+    /// Fills in the path to a peer.
+    pub(super) fn describe(&self, seal: &Seal, peer: SocketAddr, info: &mut PeerInfo) {
+        let path = self.reach.path_to(seal, peer);
+        let is_lost = self.reach.progress() == Progress::NoWay { why: NoWay::RelayLost };
+        let path = path.filter(|path| !(path.is_relayed && is_lost));
+        info.addr = path.map(|path| path.addr);
+        info.is_relayed = path.is_some_and(|path| path.is_relayed);
+        info.detour = path.and_then(|path| path.detour);
+    }
+
+    pub(super) fn count(&self, stats: &mut ConnectionStats) {
+        let reach = self.reach.stats();
+        stats.refused += reach.refused;
+        (stats.searches, stats.allocations) = (reach.searches, reach.allocations);
+        stats.found_after = self.reach.found_after();
+        stats.overhead_bytes = reach.overhead_bytes;
+    }
+}
+
+fn config(
+    options: &ConnectOptions,
+    here: &Here,
+    server: Option<SocketAddr>,
+) -> Result<ReachConfig, ConnectError> {
+    let mut config = ReachConfig::new(system::clock_origin(), here.candidates(server));
+    config.relay = options.relay;
+    config.randomness = options.drawn()?;
+    config.guests = options.guests;
+    Ok(config)
+}

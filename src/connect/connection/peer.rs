@@ -1,0 +1,70 @@
+//! Facts about peers and a connection, for a screen.
+
+use crate::connect::seal::Code;
+use core::fmt;
+use core::time::Duration;
+use std::net::SocketAddr;
+
+/// The facts about one peer of a [`Connection`](super::Connection).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PeerInfo {
+    /// The real address of the peer; `None` before there is a path to it, and once the relay that carried it does not answer
+    /// any more. Of a relayed peer it is the address that the relay sends to.
+    pub addr: Option<SocketAddr>,
+    /// The code that both players compare, on a connection by address once it is known.
+    pub code: Option<Code>,
+    /// Whether it is certain who the peer is: by invite always, by address once a player has compared the code.
+    pub is_verified: bool,
+    /// Whether a relay carries the datagrams.
+    pub is_relayed: bool,
+    /// The most that the way through the relay can be longer than a direct one, if that is known.
+    pub detour: Option<Duration>,
+}
+
+/// A hint why nobody answers, or why a guest does not get in. `Display` is a text for a player.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Hint {
+    /// Packets came that are not encrypted.
+    Bare,
+    /// Encrypted packets came, and this side is bare.
+    Encrypted,
+    /// Packets of another version of the encryption came.
+    OtherVersion,
+    /// Somebody asked with another key, such as that of an old invite.
+    OtherInvite,
+}
+
+impl fmt::Display for Hint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Bare => "The other side does not encrypt, and this one does.",
+            Self::Encrypted => "The other side encrypts, and this one does not.",
+            Self::OtherVersion => {
+                "The other side encrypts in another way: both need the same version of the game."
+            }
+            Self::OtherInvite => "Somebody tried to join with another invite. Send the newest one.",
+        })
+    }
+}
+
+/// The counts of a [`Connection`](super::Connection) so far. The driver has those of the socket.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ConnectionStats {
+    /// Encrypted connections that were made.
+    pub connections: u64,
+    /// Key exchanges that a host has computed.
+    pub handshakes: u64,
+    /// Datagrams that were dropped because they were forged, replayed, malformed or of nobody here.
+    pub refused: u64,
+    /// Searches for a path.
+    pub searches: u64,
+    /// The time that the first search took which found a path; `None` without a search, or before it has found one.
+    pub found_after: Option<Duration>,
+    /// Addresses on a relay that were used.
+    pub allocations: u64,
+    /// Bytes sent to find and keep paths.
+    pub overhead_bytes: u64,
+}

@@ -1,0 +1,132 @@
+//! The errors of reading and making an invite.
+
+use std::fmt;
+use std::net::SocketAddr;
+
+use super::MAX_ADDRESSES_PER_FAMILY;
+use crate::shown;
+
+/// The reason why a text is no invite that can be used, in words for the player who pasted it.
+///
+/// Letters are counted from 1 after `rebout:1:`, without spaces and line breaks. No message repeats a letter of the
+/// key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InviteError {
+    /// The text does not begin like an invite.
+    NotAnInvite,
+    /// The invite was made by a version that this one cannot read.
+    Version {
+        /// The version in the text.
+        version: u16,
+    },
+    /// A character that no invite has.
+    Letter {
+        /// The character.
+        letter: char,
+        /// Its place.
+        at: usize,
+    },
+    /// The end is missing.
+    TooShort {
+        /// The number of letters found.
+        letters: usize,
+        /// The least number of letters that an invite with this beginning has.
+        needed: usize,
+    },
+    /// More letters than any invite has.
+    TooLong {
+        /// The most letters that an invite has.
+        max: usize,
+    },
+    /// The checksum does not fit.
+    Checksum {
+        /// The single mistake that explains it.
+        mistake: Mistake,
+    },
+    /// The checksum fits, and the content does not follow the format.
+    Malformed {
+        /// The rule that it breaks.
+        rule: &'static str,
+    },
+    /// An address that nobody can join.
+    Address {
+        /// The address.
+        addr: SocketAddr,
+        /// Why not.
+        obstacle: &'static str,
+    },
+    /// More addresses of one family than an invite holds.
+    TooManyAddresses,
+    /// Neither an address nor a rendezvous, or only parts of a later version.
+    NoWay {
+        /// The first part that this version does not know.
+        unknown: Option<u8>,
+    },
+}
+
+/// The mistake that explains a wrong checksum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mistake {
+    /// More than one letter is wrong, or one is missing.
+    Unknown,
+    /// This letter is wrong.
+    Letter(usize),
+    /// This letter and the next are swapped.
+    Swapped(usize),
+}
+
+impl fmt::Display for InviteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.about("invite", "rebout:1:", f)
+    }
+}
+
+impl InviteError {
+    /// Writes the error about a text that is called `noun` and begins with `scheme`.
+    pub(crate) fn about(&self, noun: &str, scheme: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAnInvite => write!(f, "not an {noun}: it begins with {scheme} and letters follow"),
+            Self::Version { version } => {
+                write!(
+                    f,
+                    "an {noun} of version {version}; this program reads version 1: one of the two is out of date"
+                )
+            }
+            Self::Letter { letter, at } => {
+                let letter = shown(letter.encode_utf8(&mut [0; 4])).to_string();
+                write!(f, "letter {at} of the {noun} is '{letter}', which no {noun} has")
+            }
+            Self::TooShort { letters, needed } => {
+                write!(f, "the {noun} is cut: {letters} of at least {needed} letters are there")
+            }
+            Self::TooLong { max } => write!(f, "the {noun} is too long: none has more than {max} letters"),
+            Self::Checksum { mistake: Mistake::Unknown } => {
+                write!(f, "the {noun} has a mistake: its checksum does not fit")
+            }
+            Self::Checksum { mistake: Mistake::Letter(at) } => {
+                write!(f, "the {noun} has a mistake: letter {at} seems to be wrong")
+            }
+            Self::Checksum { mistake: Mistake::Swapped(at) } => {
+                write!(f, "the {noun} has a mistake: letters {at} and {} seem to be swapped", at + 1)
+            }
+            Self::Malformed { rule } => write!(f, "the {noun} was made wrongly: {rule}"),
+            Self::Address { addr, obstacle } => write!(f, "nobody can join {addr}: {obstacle}"),
+            Self::TooManyAddresses => {
+                write!(
+                    f,
+                    "an {noun} holds at most {MAX_ADDRESSES_PER_FAMILY} addresses of IPv4 and as many of IPv6"
+                )
+            }
+            Self::NoWay { unknown: Some(kind) } => {
+                write!(
+                    f,
+                    "the {noun} needs a newer version: its only way to the host is part {kind}, unknown here"
+                )
+            }
+            Self::NoWay { unknown: None } => write!(f, "the {noun} has no address to join"),
+        }
+    }
+}
+
+impl std::error::Error for InviteError {}

@@ -1,0 +1,227 @@
+//! A meeting by hand: two lines of text that the players send each other, one each way, without any server.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::base32::{self, CHECKSUM_LETTERS, Reader, Writer};
+use super::error::InviteError;
+use super::is_skipped;
+use super::wipe::{Wiped, wipe};
+
+/// The most letters that are read.
+const MAX_LETTERS: usize = 700;
+/// The key of the host and the ticket, before its letter.
+const CALL_HEAD: usize = 32 + 8;
+
+/// A host's call: its key, which is the right to join, a ticket, and the letter with its addresses. The text is
+/// `rebout-call:1:` and letters.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Offer {
+    pub(crate) key: [u8; 32],
+    pub(crate) ticket: u64,
+    pub(crate) letter: Vec<u8>,
+}
+
+/// A joiner's answer to an [`Offer`]: its sealed letter. The text is `rebout-answer:1:` and letters; only the host can open it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Answer {
+    pub(crate) init: Vec<u8>,
+}
+
+impl Offer {
+    /// The key of the host, for the joiner's seal. It is the right to join: show it to nobody.
+    #[must_use]
+    pub fn key(&self) -> &[u8; 32] {
+        &self.key
+    }
+}
+
+impl Drop for Offer {
+    fn drop(&mut self) {
+        wipe(&mut self.key);
+    }
+}
+
+/// A kind of text: its first letters, and the number that its checksum begins with.
+struct Scheme {
+    name: &'static str,
+    number: u8,
+}
+
+const CALL: Scheme = Scheme { name: "rebout-call:1:", number: 2 };
+const ANSWER: Scheme = Scheme { name: "rebout-answer:1:", number: 3 };
+
+impl Scheme {
+    fn write(&self, bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut writer = Writer::with_room(bytes.len() * 8);
+        writer.put_bytes(bytes);
+        f.write_str(self.name)?;
+        writer.finish(self.number).0.iter().try_for_each(|value| write!(f, "{}", base32::letter(*value)))
+    }
+
+    fn read(&self, text: &str) -> Result<Wiped, InviteError> {
+        let mut letters = text.chars().filter(|letter| !is_skipped(*letter));
+        let is_next = |letter| letters.next().is_some_and(|found| found.eq_ignore_ascii_case(&letter));
+        if !self.name.chars().all(is_next) {
+            return Err(InviteError::NotAnInvite);
+        }
+        let mut held = Wiped::with_room(MAX_LETTERS);
+        let values = &mut held.0;
+        for letter in letters {
+            if values.len() == MAX_LETTERS {
+                return Err(InviteError::TooLong { max: MAX_LETTERS });
+            }
+            let at = values.len() + 1;
+            values.push(base32::value(letter).ok_or(InviteError::Letter { letter, at })?);
+        }
+        let Some(len) = values.len().checked_sub(CHECKSUM_LETTERS) else {
+            return Err(InviteError::TooShort { letters: values.len(), needed: CHECKSUM_LETTERS + 1 });
+        };
+        base32::check(self.number, values).map_err(|mistake| InviteError::Checksum { mistake })?;
+        let mut reader = Reader::new(&values[..len]);
+        let mut bytes = Wiped::with_room(len);
+        while reader.left() >= 8 {
+            bytes.0.extend(reader.take(8));
+        }
+        if reader.is_at_end() {
+            Ok(bytes)
+        } else {
+            Err(InviteError::Malformed { rule: "its end is not zero" })
+        }
+    }
+}
+
+impl fmt::Display for Offer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = Wiped([&self.key[..], &self.ticket.to_be_bytes(), &self.letter].concat());
+        CALL.write(&bytes.0, f)
+    }
+}
+
+impl FromStr for Offer {
+    type Err = InviteError;
+
+    fn from_str(text: &str) -> Result<Self, InviteError> {
+        let bytes = CALL.read(text)?;
+        let Some((head, letter)) = bytes.0.split_first_chunk::<CALL_HEAD>() else {
+            return Err(InviteError::Malformed { rule: "it ends inside its content" });
+        };
+        let key = head.first_chunk().copied().unwrap_or_default();
+        let ticket = head.last_chunk().copied().map_or(0, u64::from_be_bytes);
+        Ok(Self { key, ticket, letter: letter.to_vec() })
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        ANSWER.write(&self.init, f)
+    }
+}
+
+impl FromStr for Answer {
+    type Err = InviteError;
+
+    fn from_str(text: &str) -> Result<Self, InviteError> {
+        ANSWER.read(text).map(|init| Self { init: init.0.clone() })
+    }
+}
+
+/// Without the key.
+impl fmt::Debug for Offer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Offer")
+    }
+}
+
+impl fmt::Debug for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Answer")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(letter: usize) -> Offer {
+        Offer {
+            key: [7; 32],
+            ticket: 0x0102_0304_0506_0708,
+            letter: (0..letter).map(|at| at as u8).collect(),
+        }
+    }
+
+    #[test]
+    fn a_call_and_an_answer_are_read_as_they_were_written_also_torn_and_in_small_letters() {
+        for len in [0, 1, 2, 3, 4, 5, 30, 188] {
+            let text = call(len).to_string();
+            assert_eq!(text.parse(), Ok(call(len)));
+            // Line ends, and marks that a chat program puts into long words.
+            for between in ['\n', '\u{200b}', '\u{ad}', '\u{feff}'] {
+                let torn: String =
+                    text.chars().flat_map(|letter| [letter.to_ascii_lowercase(), between]).collect();
+                assert_eq!(torn.parse(), Ok(call(len)));
+            }
+        }
+        let answer = Answer { init: (0..333).map(|at| at as u8).collect() };
+        assert_eq!(answer.to_string().parse(), Ok(answer.clone()));
+        assert!(answer.to_string().len() < MAX_LETTERS);
+    }
+
+    #[test]
+    fn a_wrong_letter_is_noticed_and_neither_text_passes_for_the_other() {
+        let text = call(30).to_string();
+        assert_eq!(text.parse::<Answer>(), Err(InviteError::NotAnInvite));
+        let changed = text.replacen("call", "answer", 1);
+        assert!(matches!(changed.parse::<Answer>(), Err(InviteError::Checksum { .. })));
+        for at in CALL.name.len()..text.len() {
+            let mut letters: Vec<char> = text.chars().collect();
+            letters[at] = if letters[at] == '7' { '8' } else { '7' };
+            let wrong: String = letters.into_iter().collect();
+            assert!(matches!(wrong.parse::<Offer>(), Err(InviteError::Checksum { .. })), "{at}");
+        }
+        assert!(text[..30].parse::<Offer>().is_err());
+        assert!(format!("{CALL_NAME}{}", "0".repeat(5_000), CALL_NAME = CALL.name).parse::<Offer>().is_err());
+    }
+
+    #[test]
+    fn a_text_that_is_cut_or_is_anything_else_is_refused() {
+        let texts = [call(188).to_string(), Answer { init: vec![9; 333] }.to_string()];
+        for text in &texts {
+            let reads = |text: &str| text.parse::<Offer>().is_ok() || text.parse::<Answer>().is_ok();
+            assert!(reads(text));
+            assert!((0..text.len()).all(|end| !reads(&text[..end])), "every cut");
+            assert!((1..text.len()).all(|from| !reads(&text[from..])), "every missing beginning");
+        }
+        // Right checksums around contents of every length, down to none.
+        for len in 0..60 {
+            let mut writer = Writer::with_room(len * 8);
+            writer.put_bytes(&vec![7; len]);
+            let values = writer.finish(CALL.number);
+            let letters: String = values.0.iter().copied().map(base32::letter).collect();
+            let read = format!("{}{letters}", CALL.name).parse::<Offer>();
+            assert_eq!(read.is_ok(), len >= CALL_HEAD, "{len}");
+        }
+        assert!(format!("{}{}", ANSWER.name, "\u{200b}".repeat(100_000)).parse::<Answer>().is_err());
+    }
+
+    #[test]
+    fn the_key_is_not_printed() {
+        assert_eq!(format!("{:?}", call(9)), "Offer");
+    }
+
+    #[test]
+    fn letters_are_bounded_and_the_last_bits_are_zero() {
+        let read = |letters: &str| format!("{}{letters}", CALL.name).parse::<Offer>();
+        assert_eq!(read(&"0".repeat(701)), Err(InviteError::TooLong { max: 700 }));
+        assert!(matches!(read(&"0".repeat(700)), Err(InviteError::Checksum { .. })));
+        for end in [0, 1] {
+            let mut writer = Writer::with_room(330);
+            writer.put_bytes(&[7; 41]);
+            writer.put(end, 2);
+            let values = writer.finish(CALL.number);
+            let letters: String = values.0.iter().copied().map(base32::letter).collect();
+            assert_eq!(read(&letters).is_ok(), end == 0);
+        }
+    }
+}

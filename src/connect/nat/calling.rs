@@ -1,0 +1,416 @@
+//! The first letters: a joiner's call and a host's answer, and the letters of new searches.
+
+use super::letter::Letter;
+use super::meeting::News;
+use super::progress::NoWay;
+use super::search::Search;
+use super::{Reach, RelayPolicy, candidate};
+use crate::connect::seal::{Brought, Seal};
+use core::time::Duration;
+use std::net::SocketAddr;
+
+/// The relay has this long to make an allocation, before a letter leaves without it.
+pub(super) const GATHER: Duration = Duration::from_millis(1_200);
+/// A search without a path makes room for another after this long.
+const HAD_TIME: Duration = Duration::from_secs(2);
+/// A connection on which nothing was opened for this long makes room.
+const GONE: Duration = Duration::from_secs(10);
+
+/// A guest whose INIT was opened, and who waits for our letter.
+#[derive(Debug)]
+pub(super) struct Guest {
+    number: u64,
+    shown: SocketAddr,
+    letter: Letter,
+    pub(super) since: Duration,
+}
+
+/// The state of a reach before its letters are exchanged.
+#[derive(Debug, Default)]
+pub(super) struct Waiting {
+    /// Since when a joiner with a ticket waits for the relay.
+    pub(super) gathering: Option<Duration>,
+    /// The ticket of the INIT that was posted last, and when the first one was.
+    pub(super) posted: Option<u64>,
+    pub(super) posted_at: Option<Duration>,
+    pub(super) guests: Vec<Guest>,
+    /// Why there is no answer for now.
+    pub(super) silent: Option<NoWay>,
+    /// Whether the rendezvous has answered.
+    pub(super) met: bool,
+    pub(super) restart_at: Duration,
+    /// Since when a host has had no guest.
+    pub(super) idle_since: Option<Duration>,
+}
+
+impl Reach {
+    /// Takes the news of the rendezvous.
+    pub(super) fn heard(&mut self, now: Duration, news: News, seal: &mut Seal) {
+        match news {
+            News::Seen { observed, credentials } => {
+                (self.waiting.met, self.waiting.silent) = (true, None);
+                self.observed.rendezvous_saw(observed);
+                let trusted =
+                    |server: SocketAddr| candidate::is_admissible(server) || self.meeting.is_local();
+                let named = credentials.filter(|credentials| trusted(credentials.server));
+                if let Some(credentials) = named.filter(|_| self.relay != RelayPolicy::Never) {
+                    self.relaying.set_credentials(credentials);
+                }
+                let unanswered = !self.searches.iter().any(|search| search.checks.has_begun());
+                if !self.meeting.is_host() && unanswered && self.meeting.ticket != self.waiting.posted {
+                    self.relaying.ask(now, self.random.next_12());
+                    self.waiting.gathering.get_or_insert(now);
+                }
+            }
+            News::Init { guest, init } => self.init(now, guest, &init, seal),
+            News::Resp { resp } => {
+                // Its letter comes by itself.
+                if let Ok(Brought::Host(_)) = seal.handle_letter(now, &resp) {
+                    self.meeting.settle();
+                } else {
+                    self.stats.letters_refused += 1;
+                }
+            }
+            News::Silent(why) => self.waiting.silent = Some(why),
+        }
+    }
+
+    /// A guest's INIT was brought.
+    fn init(&mut self, now: Duration, number: u64, init: &[u8], seal: &mut Seal) {
+        let brought = seal.handle_letter(now, init);
+        match brought {
+            Ok(Brought::Guest(shown)) => {
+                let letter = seal.take_letter_of(shown).and_then(|text| Letter::decode(&text));
+                let Some(letter) = letter.filter(|_| self.make_room(now, seal)) else {
+                    self.stats.letters_refused += 1;
+                    return;
+                };
+                self.relaying.ask(now, self.random.next_12());
+                if self.found_after.is_none() {
+                    self.since = Some(now);
+                }
+                self.waiting.guests.push(Guest { number, shown, letter, since: now });
+            }
+            Ok(Brought::Again(shown)) => {
+                let search = self.searches.iter().find(|search| search.shown == shown);
+                if let Some(resp) = search.and_then(|search| seal.answer_letter(now, shown, search.text())) {
+                    self.meeting.answer(number, &resp);
+                }
+            }
+            _ => self.stats.letters_refused += 1,
+        }
+    }
+
+    /// Whether there is room for one more guest. One that was searched for without a path for a while makes room, or the one whose
+    /// connection is silent for longest.
+    fn make_room(&mut self, now: Duration, seal: &Seal) -> bool {
+        if self.waiting.guests.len() + self.searches.len() < self.max_searches {
+            return true;
+        }
+        let silent = |search: &Search| match search.connected {
+            true => seal.silent_for(now, search.shown).filter(|silent| *silent >= GONE),
+            false => Some(now.saturating_sub(search.since)).filter(|searched| *searched >= HAD_TIME),
+        };
+        let candidates =
+            self.searches.iter().enumerate().filter_map(|(at, search)| Some((silent(search)?, at)));
+        let oldest = candidates.max().map(|(_, at)| at);
+        oldest.map(|at| self.searches.remove(at)).is_some()
+    }
+
+    /// Whether our candidates are all there, or have taken too long.
+    fn has_gathered(&self, now: Duration, since: Duration) -> bool {
+        !self.relaying.is_asking() || now >= since + GATHER
+    }
+
+    /// Posts a joiner's INIT when everything for its letter is there.
+    pub(super) fn post_init(&mut self, now: Duration, seal: &mut Seal) {
+        let Some(since) = self.waiting.gathering else { return };
+        let (Some(ticket), Some(shown)) = (self.meeting.ticket, seal.target()) else { return };
+        if !self.has_gathered(now, since) {
+            return;
+        }
+        self.waiting.gathering = None;
+        self.waiting.posted = Some(ticket);
+        self.waiting.posted_at.get_or_insert(now);
+        if self.searches.is_empty() {
+            let candidates = self.own_candidates();
+            let own = self.own(&candidates);
+            self.searches.push(Search::new(now, self.origin, shown, true, &own));
+        }
+        let init = self.searches.first().and_then(|search| seal.write_init(now, ticket, search.text()));
+        if let Some(init) = init {
+            self.meeting.post(now, &init);
+        }
+    }
+
+    /// Answers guests when everything for our letter is there.
+    pub(super) fn answer_guests(&mut self, now: Duration, seal: &mut Seal) {
+        let mut guests = core::mem::take(&mut self.waiting.guests);
+        for guest in guests.extract_if(.., |guest| self.has_gathered(now, guest.since)).collect::<Vec<_>>() {
+            let candidates = self.own_candidates();
+            let own = self.own(&candidates);
+            let mut search = Search::new(now, self.origin, guest.shown, false, &own);
+            let Some(resp) = seal.answer_letter(now, guest.shown, search.text()) else { continue };
+            self.meeting.answer(guest.number, &resp);
+            let theirs = self.theirs(&guest.letter);
+            search.begin(&guest.letter, &theirs);
+            self.searches.push(search);
+            self.permit(now, self.searches.len() - 1);
+        }
+        self.waiting.guests = guests;
+    }
+
+    /// A letter of a peer: with the RESP, or of a search in the middle of a match.
+    pub(super) fn letter(&mut self, now: Duration, shown: SocketAddr, text: &[u8]) {
+        let at = self.searches.iter().position(|search| search.shown == shown);
+        let (Some(at), Some(letter)) = (at, Letter::decode(text)) else {
+            self.stats.letters_refused += 1;
+            return;
+        };
+        let theirs = self.theirs(&letter);
+        if self.searches[at].is_newer(now, &letter) {
+            let candidates = self.own_candidates();
+            let own = self.own(&candidates);
+            self.searches[at].follow(now, &letter, &theirs, &own);
+        } else if !self.searches[at].answer(now, &letter, &theirs) {
+            self.stats.letters_refused += 1;
+            return;
+        }
+        self.searches[at].since = now;
+        self.permit(now, at);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ReachConfig;
+    use super::super::candidate::{Candidate, Kind};
+    use super::super::letter::Credentials;
+    use super::super::meeting::Meeting;
+    use super::*;
+    use crate::connect::rendezvous::Credentials as TurnCredentials;
+    use crate::connect::seal::Randomness;
+
+    const SERVER: &str = "198.51.100.1:3479";
+
+    fn at(text: &str) -> SocketAddr {
+        text.parse().unwrap()
+    }
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    fn config() -> ReachConfig {
+        let mut config = ReachConfig::new(std::time::Instant::now(), [at("192.0.2.1:7000")]);
+        config.randomness = Randomness::Seeded(1);
+        config
+    }
+
+    fn letter(generation: u8) -> Letter {
+        let credentials = Credentials::draw(&[generation; 32]);
+        let candidates = vec![Candidate { kind: Kind::Host, addr: at("192.0.2.2:7000") }];
+        Letter { no_relay: false, generation, credentials, candidates }
+    }
+
+    fn seen(ticket: u64, reach: &mut Reach, seal: &mut Seal, relay: Option<&str>) {
+        reach.meeting.ticket = Some(ticket);
+        let credentials = relay.map(|server| TurnCredentials {
+            server: at(server),
+            user: "user".to_owned(),
+            password: "password".to_owned(),
+            valid: ms(600_000),
+        });
+        reach.heard(ms(0), News::Seen { observed: at("203.0.113.9:7000"), credentials }, seal);
+    }
+
+    /// A host, and guests whose INITs it takes.
+    struct Host {
+        reach: Reach,
+        seal: Seal,
+        guests: u64,
+    }
+
+    impl Host {
+        fn new() -> Self {
+            let seal = Seal::host(Randomness::Seeded(2)).unwrap();
+            Self { reach: Reach::host(config(), at(SERVER), &[7; 32]).unwrap(), seal, guests: 0 }
+        }
+
+        /// The next guest calls. Returns the address of its search, if there is one.
+        fn called(&mut self, now: Duration) -> Option<SocketAddr> {
+            self.guests += 1;
+            let (key, ticket) = (self.seal.public_key().unwrap(), self.seal.renew_ticket().unwrap());
+            let mut guest = Seal::join_by_letter(Randomness::Seeded(10 + self.guests), key).unwrap();
+            let init = guest.write_init(now, ticket, &letter(0).encode()).unwrap();
+            let before: Vec<_> = self.shown();
+            self.reach.heard(now, News::Init { guest: self.guests, init }, &mut self.seal);
+            self.reach.answer_guests(now, &mut self.seal);
+            self.shown().into_iter().find(|shown| !before.contains(shown))
+        }
+
+        fn shown(&self) -> Vec<SocketAddr> {
+            self.reach.searches.iter().map(|search| search.shown).collect()
+        }
+    }
+
+    #[test]
+    fn a_ninth_guest_replaces_the_oldest_without_a_path() {
+        let mut host = Host::new();
+        // Four handshakes a second.
+        let first: Vec<_> = (0..8).map(|n| host.called(ms(260 * n)).unwrap()).collect();
+        // The seal takes no ninth handshake in two seconds, so the searches are made younger.
+        let since: Vec<_> = host.reach.searches.iter().map(|search| search.since).collect();
+        host.reach.searches.iter_mut().for_each(|search| search.since = ms(901));
+        assert_eq!(host.called(ms(2_900)), None, "all had less than two seconds");
+        host.reach.searches.iter_mut().zip(since).for_each(|(search, since)| search.since = since);
+        assert_eq!((host.shown(), host.reach.stats.letters_refused), (first.clone(), 1));
+        assert!(host.called(ms(3_100)).is_some());
+        assert_eq!(host.shown()[..7], first[1..], "the oldest has made room");
+        // Connected guests of which something was opened keep their searches.
+        host.reach.searches.iter_mut().for_each(|search| search.connected = true);
+        assert_eq!(host.called(ms(7_000)), None);
+        assert!(host.called(ms(14_000)).is_some(), "nothing was opened for ten seconds");
+        assert_eq!(host.shown().len(), super::super::MIN_SEARCHES);
+    }
+
+    #[test]
+    fn the_time_to_the_first_path_counts_from_its_guest() {
+        let mut host = Host::new();
+        host.called(ms(100));
+        host.called(ms(400));
+        assert_eq!(host.reach.since, Some(ms(400)));
+        host.reach.found_after = Some(ms(50));
+        host.called(ms(700));
+        assert_eq!(host.reach.since, Some(ms(400)), "a path was found");
+    }
+
+    #[test]
+    fn a_letter_of_a_guest_restarts_its_time() {
+        let mut host = Host::new();
+        let shown = host.called(ms(0)).unwrap();
+        host.reach.letter(ms(900), shown, &letter(1).encode());
+        assert_eq!(host.reach.searches[0].since, ms(900));
+        host.reach.letter(ms(900), at("192.0.2.77:7"), &letter(2).encode());
+        host.reach.letter(ms(900), shown, b"no letter");
+        assert_eq!(host.reach.stats.letters_refused, 2);
+    }
+
+    #[test]
+    fn a_relay_at_a_loopback_or_multicast_address_is_refused() {
+        for (server, named, taken) in [
+            (SERVER, "127.0.0.1:3478", false),
+            (SERVER, "[::1]:3478", false),
+            (SERVER, "224.0.0.1:3478", false),
+            (SERVER, "198.51.100.2:3478", true),
+            ("127.0.0.1:3479", "127.0.0.1:3478", true),
+        ] {
+            let mut reach = Reach::host(config(), at(server), &[7; 32]).unwrap();
+            let mut seal = Seal::host(Randomness::Seeded(2)).unwrap();
+            seen(1, &mut reach, &mut seal, Some(named));
+            assert_eq!(reach.relaying.server().is_some(), taken, "{named} by {server}");
+        }
+    }
+
+    #[test]
+    fn a_joiner_posts_once_for_each_ticket_until_it_is_answered() {
+        let key = Seal::host(Randomness::Seeded(2)).unwrap().public_key().unwrap();
+        let mut seal = Seal::join_by_letter(Randomness::Seeded(3), key).unwrap();
+        let rendezvous = crate::connect::invite::Rendezvous { server: at(SERVER), room: [7; 16] };
+        let mut reach = Reach::join(config(), &rendezvous).unwrap();
+        reach.waiting.silent = Some(NoWay::HostSilent);
+        seen(1, &mut reach, &mut seal, None);
+        assert_eq!(reach.waiting.silent, None, "the server answers again");
+        reach.post_init(ms(10), &mut seal);
+        seen(1, &mut reach, &mut seal, None);
+        assert_eq!((reach.waiting.gathering, reach.waiting.posted), (None, Some(1)), "the same ticket");
+        seen(2, &mut reach, &mut seal, None);
+        reach.post_init(ms(4_000), &mut seal);
+        assert_eq!((reach.waiting.posted, reach.waiting.posted_at), (Some(2), Some(ms(10))));
+        reach.searches[0].begin(&letter(0), &letter(0).candidates);
+        seen(3, &mut reach, &mut seal, None);
+        assert_eq!((reach.waiting.gathering, reach.waiting.posted), (None, Some(2)), "it is answered");
+    }
+
+    #[test]
+    fn guest_without_a_path_keeps_its_search_past_ten_seconds() {
+        let mut host = Host::new();
+        let shown = host.called(ms(0)).unwrap();
+        host.reach.work(ms(11_900), &mut host.seal);
+        assert_eq!(host.shown(), [shown], "its handshake is open for 12 s");
+        host.seal.offer_path(ms(11_900), shown, at("192.0.2.2:7000"), ms(20));
+        host.reach.work(ms(11_900), &mut host.seal);
+        host.reach.work(ms(21_899), &mut host.seal);
+        assert_eq!(host.shown(), [shown]);
+        host.reach.work(ms(21_900), &mut host.seal);
+        assert_eq!(host.shown(), [], "it was connected, and nothing was opened for ten seconds");
+    }
+
+    #[test]
+    fn own_addresses_restart_a_search_once_a_second() {
+        let mut host = Host::new();
+        let shown = host.called(ms(0)).unwrap();
+        host.seal.offer_path(ms(0), shown, at("192.0.2.2:7000"), ms(20));
+        let mut searches = |now, port| {
+            host.reach.set_addresses([at(&format!("192.0.2.1:{port}"))]);
+            host.reach.work(ms(now), &mut host.seal);
+            host.reach.stats.searches
+        };
+        assert_eq!([searches(1_000, 1), searches(1_999, 2), searches(2_000, 2)], [2, 2, 3]);
+    }
+
+    #[test]
+    fn own_servers_are_no_candidates_of_a_peer() {
+        let mut host = Host::new();
+        let named = Letter {
+            candidates: vec![Candidate { kind: Kind::Host, addr: at(SERVER) }, letter(0).candidates[0]],
+            ..letter(0)
+        };
+        assert_eq!(host.reach.theirs(&named), letter(0).candidates);
+        host.reach.relay = RelayPolicy::Never;
+        let relayed = Candidate { kind: Kind::Relayed, addr: at("192.0.2.3:7") };
+        assert_eq!(host.reach.theirs(&Letter { candidates: vec![relayed], ..letter(0) }), []);
+    }
+
+    #[test]
+    fn datagrams_that_wait_are_bounded() {
+        let mut host = Host::new();
+        (0..1_000).for_each(|_| host.reach.push(at(SERVER), vec![0]));
+        assert_eq!((host.reach.out.len(), host.reach.stats.overhead_bytes), (128, 128));
+        host.reach.deadline = None;
+        assert_eq!(host.reach.poll_timeout(), Some(ms(0)), "they are to be sent");
+    }
+
+    #[test]
+    fn a_guest_is_looked_at_often_and_answered_in_time() {
+        let mut host = Host::new();
+        let now = ms(1);
+        host.reach.meeting = Meeting::by_hand(true);
+        assert_eq!(host.reach.next_deadline(now), None);
+        let (number, shown, letter) = (1, at("192.0.2.77:7"), letter(0));
+        host.reach.waiting.guests.push(Guest { number, shown, letter, since: now });
+        assert_eq!(host.reach.next_deadline(now), Some(now + GATHER));
+        host.reach.waiting.guests.clear();
+        host.called(now);
+        host.reach.searches[0].checks.run(now);
+        host.reach.searches[0].checks.run(ms(100_000));
+        assert!(host.reach.next_deadline(ms(100_000)).is_some_and(|at| at <= ms(100_050)));
+    }
+
+    #[test]
+    fn a_host_counts_its_idle_time_from_the_last_guest() {
+        let mut host = Host::new();
+        host.reach.rest(ms(1_000));
+        assert_eq!(host.reach.waiting.idle_since, Some(ms(1_000)));
+        host.called(ms(2_000));
+        host.reach.rest(ms(3_000));
+        assert_eq!(host.reach.waiting.idle_since, None);
+        // A guest that waits for our relay is a guest too.
+        host.reach.searches.clear();
+        host.reach.rest(ms(4_000));
+        let (number, shown, letter) = (1, at("192.0.2.77:7"), letter(0));
+        host.reach.waiting.guests.push(Guest { number, shown, letter, since: ms(5_000) });
+        host.reach.rest(ms(5_000));
+        assert_eq!(host.reach.waiting.idle_since, None);
+    }
+}

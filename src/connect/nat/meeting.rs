@@ -1,0 +1,386 @@
+//! The meeting of two machines: how the first letters travel.
+
+use super::progress::{NoWay, Progress};
+use crate::connect::invite::Rendezvous;
+use crate::connect::rendezvous::{Credentials, Denial, HostEvent, JoinerEvent, Post, Registration};
+use core::time::Duration;
+use std::net::SocketAddr;
+
+/// Credentials for the relay are asked for again after this long: a new allocation in the middle of a match needs fresh ones.
+const RENEW_AFTER: Duration = Duration::from_secs(300);
+/// A joiner whose INIT nobody has answered asks for a new ticket after this long.
+const ASK_AGAIN_AFTER: Duration = Duration::from_secs(4);
+
+/// How the first letters travel.
+#[derive(Debug)]
+pub(super) struct Meeting {
+    client: Client,
+    /// The joiner's ticket, once it has one.
+    pub(super) ticket: Option<u64>,
+    /// When the joiner's INIT was posted.
+    posted_at: Option<Duration>,
+    renew_at: Duration,
+}
+
+#[derive(Debug)]
+enum Client {
+    Host(Box<Registration>),
+    Joiner(Box<Post>),
+    /// The players send each other two texts.
+    Hand {
+        is_host: bool,
+    },
+}
+
+/// News of a rendezvous, of either side.
+#[derive(Debug)]
+pub(super) enum News {
+    /// Where this machine was seen, and the right to use a relay.
+    Seen { observed: SocketAddr, credentials: Option<Credentials> },
+    /// A guest's INIT.
+    Init { guest: u64, init: Vec<u8> },
+    /// The host's RESP.
+    Resp { resp: Vec<u8> },
+    /// There will be no answer for now.
+    Silent(NoWay),
+}
+
+impl Meeting {
+    pub(super) fn host(registration: Registration) -> Self {
+        Self::new(Client::Host(Box::new(registration)))
+    }
+
+    pub(super) fn join(post: Post) -> Self {
+        Self::new(Client::Joiner(Box::new(post)))
+    }
+
+    pub(super) fn by_hand(is_host: bool) -> Self {
+        Self::new(Client::Hand { is_host })
+    }
+
+    fn new(client: Client) -> Self {
+        Self { client, ticket: None, posted_at: None, renew_at: RENEW_AFTER }
+    }
+
+    pub(super) fn is_host(&self) -> bool {
+        matches!(self.client, Client::Host(_) | Client::Hand { is_host: true })
+    }
+
+    pub(super) fn is_by_hand(&self) -> bool {
+        matches!(self.client, Client::Hand { .. })
+    }
+
+    pub(super) fn server(&self) -> Option<SocketAddr> {
+        match &self.client {
+            Client::Host(registration) => Some(registration.server()),
+            Client::Joiner(post) => Some(post.server()),
+            Client::Hand { .. } => None,
+        }
+    }
+
+    /// Whether the rendezvous is on this machine.
+    pub(super) fn is_local(&self) -> bool {
+        self.server().is_some_and(|server| server.ip().is_loopback())
+    }
+
+    pub(super) fn first_progress(&self) -> Progress {
+        self.server().map_or(Progress::ByHand, |server| Progress::Asking { server })
+    }
+
+    pub(super) fn rendezvous(&self) -> Option<Rendezvous> {
+        match &self.client {
+            Client::Host(registration) => {
+                Some(Rendezvous { server: registration.server(), room: registration.room() })
+            }
+            Client::Joiner(_) | Client::Hand { .. } => None,
+        }
+    }
+
+    pub(super) fn handle(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
+        match &mut self.client {
+            Client::Host(registration) => registration.handle_datagram(now, from, datagram),
+            Client::Joiner(post) => post.handle_datagram(now, from, datagram),
+            Client::Hand { .. } => {}
+        }
+    }
+
+    /// Lets time pass. `ticket` draws a new ticket of a host.
+    pub(super) fn run(&mut self, now: Duration, ticket: impl FnOnce() -> Option<u64>) {
+        match &mut self.client {
+            Client::Host(registration) => {
+                if registration.wants_ticket(now)
+                    && let Some(ticket) = ticket()
+                {
+                    registration.set_ticket(ticket);
+                }
+            }
+            Client::Joiner(post) => {
+                let unanswered = self.posted_at.is_some_and(|at| now >= at + ASK_AGAIN_AFTER);
+                if unanswered {
+                    self.posted_at = Some(now);
+                }
+                if unanswered || now >= self.renew_at {
+                    self.renew_at = now + RENEW_AFTER;
+                    post.renew_credentials();
+                }
+            }
+            Client::Hand { .. } => {}
+        }
+    }
+
+    pub(super) fn deadline(&self) -> Option<Duration> {
+        match &self.client {
+            Client::Host(registration) => registration.poll_timeout(),
+            Client::Joiner(post) => {
+                let again = self.posted_at.map(|at| at + ASK_AGAIN_AFTER);
+                [post.poll_timeout(), again, Some(self.renew_at)].into_iter().flatten().min()
+            }
+            Client::Hand { .. } => None,
+        }
+    }
+
+    pub(super) fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        match &mut self.client {
+            Client::Host(registration) => registration.poll_transmit(now, buf),
+            Client::Joiner(post) => post.poll_transmit(now, buf),
+            Client::Hand { .. } => None,
+        }
+    }
+
+    pub(super) fn poll_news(&mut self) -> Option<News> {
+        match &mut self.client {
+            Client::Hand { .. } => None,
+            Client::Host(registration) => loop {
+                return Some(match registration.poll_event()? {
+                    HostEvent::Registered { observed, credentials } => News::Seen { observed, credentials },
+                    HostEvent::Delivered { guest, init } => News::Init { guest, init },
+                    HostEvent::ServerSilent => {
+                        News::Silent(NoWay::RendezvousSilent { server: registration.server() })
+                    }
+                    // A server that is busy for a moment, or asks our old address first, takes a later attempt.
+                    HostEvent::Refused(Denial::Busy | Denial::Held) => continue,
+                    HostEvent::Refused(why) | HostEvent::Lapsed { why: Some(why) } => {
+                        News::Silent(NoWay::Denied { why })
+                    }
+                    HostEvent::Lapsed { why: None } => {
+                        News::Silent(NoWay::RendezvousSilent { server: registration.server() })
+                    }
+                    HostEvent::Contested { .. } => News::Silent(NoWay::Contested),
+                });
+            },
+            Client::Joiner(post) => loop {
+                return Some(match post.poll_event()? {
+                    JoinerEvent::Ticket { ticket, observed, credentials } => {
+                        self.ticket = Some(ticket);
+                        News::Seen { observed, credentials }
+                    }
+                    JoinerEvent::Answered { resp } => News::Resp { resp },
+                    JoinerEvent::ServerSilent => {
+                        News::Silent(NoWay::RendezvousSilent { server: post.server() })
+                    }
+                    JoinerEvent::HostSilent => News::Silent(NoWay::HostSilent),
+                    JoinerEvent::Refused(why) if why != Denial::Busy => News::Silent(NoWay::Denied { why }),
+                    _ => continue,
+                });
+            },
+        }
+    }
+
+    /// Posts a joiner's INIT.
+    pub(super) fn post(&mut self, now: Duration, init: &[u8]) {
+        if let Client::Joiner(post) = &mut self.client {
+            post.post(init);
+            self.posted_at = Some(now);
+        }
+    }
+
+    /// The host's RESP was opened.
+    pub(super) fn settle(&mut self) {
+        if let Client::Joiner(post) = &mut self.client {
+            post.settle();
+        }
+        self.posted_at = None;
+    }
+
+    /// Sends a host's RESP to a guest.
+    pub(super) fn answer(&mut self, guest: u64, resp: &[u8]) {
+        if let Client::Host(registration) = &mut self.client {
+            registration.answer(guest, resp);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::connect::seal::Randomness;
+    use crate::wire::rendezvous::{self, Cookie, Grant, Outcome, Packet, Reply, decode, encode};
+
+    const SERVER: SocketAddr =
+        SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1)), 9);
+
+    fn secs(secs: u64) -> Duration {
+        Duration::from_secs(secs)
+    }
+
+    fn joiner() -> Meeting {
+        Meeting::join(Post::new(SERVER, [7; 16], Randomness::Seeded(1)).unwrap())
+    }
+
+    /// Runs a meeting, every tenth of a second and at its deadlines, at a server that grants another ticket each time, or refuses.
+    /// Returns when there were news.
+    fn run(meeting: &mut Meeting, time: core::ops::Range<u64>, refusal: Option<Denial>) -> Vec<u64> {
+        let (mut news, mut buf) = (Vec::new(), [0; 1_200]);
+        for tenth in time.start * 10..time.end * 10 {
+            let now = Duration::from_millis(tenth * 100);
+            meeting.run(now, || None);
+            while let Some((to, len)) = meeting.poll_transmit(now, &mut buf) {
+                let answer = match (decode(&buf[..len]).unwrap(), refusal) {
+                    (Packet::Ask(ask), Some(why)) => {
+                        Packet::Reply(Reply { nonce: ask.nonce, outcome: Outcome::Refused(why) })
+                    }
+                    (Packet::Ask(ask), None) => {
+                        Packet::Grant(Grant { nonce: ask.nonce, observed: SERVER, ticket: tenth, turn: None })
+                    }
+                    _ => continue,
+                };
+                let len = encode(&answer, &mut buf).unwrap();
+                meeting.handle(now, to, &buf[..len]);
+            }
+            while let Some(one) = meeting.poll_news() {
+                // A host that does not answer is none of the server's news.
+                if !matches!(one, News::Silent(NoWay::HostSilent | NoWay::RendezvousSilent { .. })) {
+                    news.push(tenth);
+                }
+            }
+        }
+        news
+    }
+
+    #[test]
+    fn a_joiner_without_an_answer_asks_for_a_new_ticket() {
+        let mut joiner = joiner();
+        assert_eq!(run(&mut joiner, 0..1, None), [0]);
+        assert_eq!(joiner.ticket, Some(0));
+        joiner.post(secs(1), &[crate::wire::seal::INIT; 333]);
+        assert!(joiner.deadline().is_some_and(|at| at <= secs(5)));
+        assert_eq!(run(&mut joiner, 1..11, None), [50, 90], "every 4 s, and not more often");
+        assert_eq!(joiner.ticket, Some(90));
+        joiner.settle();
+        assert_eq!(run(&mut joiner, 11..30, None), [0_u64; 0], "it has its answer");
+    }
+
+    #[test]
+    fn a_joiner_renews_its_credentials_every_five_minutes() {
+        let mut joiner = joiner();
+        assert_eq!(run(&mut joiner, 0..299, None), [0]);
+        assert_eq!(joiner.deadline(), Some(secs(300)));
+        assert_eq!(run(&mut joiner, 299..700, None), [3_000, 6_000]);
+    }
+
+    #[test]
+    fn a_busy_server_is_no_reason_to_give_up() {
+        assert_eq!(run(&mut joiner(), 0..2, Some(Denial::Busy)), [0_u64; 0]);
+        assert_ne!(run(&mut joiner(), 0..2, Some(Denial::Full)), [0_u64; 0]);
+    }
+
+    #[test]
+    fn silent_host_is_told_to_a_joiner() {
+        let (mut joiner, mut told, mut buf) = (joiner(), Vec::new(), [0; 1_200]);
+        run(&mut joiner, 0..1, None);
+        joiner.post(secs(1), &[crate::wire::seal::INIT; 333]);
+        for at in (1..8).map(secs) {
+            while let Some((to, len)) = joiner.poll_transmit(at, &mut buf) {
+                let Packet::Post(rendezvous::Post { nonce, .. }) = decode(&buf[..len]).unwrap() else {
+                    panic!("no POST")
+                };
+                let len =
+                    encode(&Packet::Reply(Reply { nonce, outcome: Outcome::Posted }), &mut buf).unwrap();
+                joiner.handle(at, to, &buf[..len]);
+            }
+            told.extend(core::iter::from_fn(|| joiner.poll_news()).map(|news| format!("{news:?}")));
+        }
+        assert_eq!(told, ["Silent(HostSilent)"]);
+    }
+
+    /// The news of a host that polls every second. `answers` is given each nonce and time, and returns the server's packets.
+    fn host_news(secs_run: u64, answers: impl Fn(u64, u64) -> Vec<Packet<'static>>) -> Vec<(u64, String)> {
+        let mut host = Meeting::host(Registration::new(SERVER, &[7; 32], Randomness::Seeded(1)).unwrap());
+        let (mut news, mut buf) = (Vec::new(), [0; 1_200]);
+        for at in 0..secs_run {
+            host.run(secs(at), || Some(1));
+            while let Some((to, len)) = host.poll_transmit(secs(at), &mut buf) {
+                let Packet::Register(register) = decode(&buf[..len]).unwrap() else { panic!("no REGISTER") };
+                for answer in answers(register.nonce, at) {
+                    let len = encode(&answer, &mut buf).unwrap();
+                    host.handle(secs(at), to, &buf[..len]);
+                }
+            }
+            while let Some(one) = host.poll_news() {
+                news.push((
+                    at,
+                    match one {
+                        News::Seen { .. } => "seen".to_owned(),
+                        News::Silent(NoWay::RendezvousSilent { server }) if server == SERVER => {
+                            "silent".to_owned()
+                        }
+                        News::Silent(why) => format!("{why:?}"),
+                        other => panic!("{other:?}"),
+                    },
+                ));
+            }
+        }
+        news
+    }
+
+    fn refusal(nonce: u64, why: Denial) -> Packet<'static> {
+        Packet::Reply(Reply { nonce, outcome: Outcome::Refused(why) })
+    }
+
+    /// The COOKIEs and the GRANT of a server that names these ports of the host. The first is signed.
+    fn granted(nonce: u64, ports: &[u16]) -> Vec<Packet<'static>> {
+        let seen = |port: u16| SocketAddr::new(SERVER.ip(), port);
+        let cookie = |port: &u16| Packet::Cookie(Cookie { nonce, cookie: 5, observed: seen(*port) });
+        let grant = Packet::Grant(Grant { nonce, observed: seen(ports[0]), ticket: 1, turn: None });
+        ports.iter().map(cookie).chain([grant]).collect()
+    }
+
+    #[test]
+    fn events_of_a_host_become_news_for_its_player() {
+        let news = |list: &[(u64, &str)]| -> Vec<(u64, String)> {
+            list.iter().map(|(at, what)| (*at, (*what).to_owned())).collect()
+        };
+        assert_eq!(host_news(7, |_, _| Vec::new()), news(&[(5, "silent")]));
+        assert_eq!(
+            host_news(7, |nonce, _| vec![refusal(nonce, Denial::Full)]),
+            news(&[(0, "Denied { why: Full }")])
+        );
+        for why in [Denial::Busy, Denial::Held] {
+            assert_eq!(host_news(7, |nonce, _| vec![refusal(nonce, why)]), [], "{why:?}");
+        }
+        // A server that grants in the first second and is then silent, or refuses.
+        let first = |nonce, at| if at == 0 { granted(nonce, &[7]) } else { Vec::new() };
+        assert_eq!(host_news(62, first), news(&[(0, "seen"), (20, "silent"), (60, "silent")]));
+        let then_busy = |nonce, at| {
+            if at == 0 { granted(nonce, &[7]) } else { vec![refusal(nonce, Denial::Busy)] }
+        };
+        assert_eq!(host_news(62, then_busy), news(&[(0, "seen"), (60, "Denied { why: Busy }")]));
+        assert_eq!(host_news(2, |nonce, _| granted(nonce, &[7, 66])), news(&[(0, "seen"), (0, "Contested")]));
+    }
+
+    #[test]
+    fn a_host_tells_no_refusal_of_a_busy_server() {
+        let refused = |why| {
+            let mut host = Meeting::host(Registration::new(SERVER, &[7; 32], Randomness::Seeded(1)).unwrap());
+            let mut buf = [0; 1_200];
+            host.run(secs(0), || Some(1));
+            let (to, len) = host.poll_transmit(secs(0), &mut buf).unwrap();
+            let Packet::Register(register) = decode(&buf[..len]).unwrap() else { panic!("no REGISTER") };
+            let outcome = Outcome::Refused(why);
+            let len = encode(&Packet::Reply(Reply { nonce: register.nonce, outcome }), &mut buf).unwrap();
+            host.handle(secs(0), to, &buf[..len]);
+            host.poll_news().is_some()
+        };
+        assert!(!refused(Denial::Busy) && refused(Denial::Full));
+    }
+}

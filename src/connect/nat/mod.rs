@@ -1,0 +1,278 @@
+//! Ways between two machines behind routers: a [`Reach`] finds a path, and keeps another one warm.
+//!
+//! A reach goes around a [`Seal`], never around a bare session: `reach.around(&mut seal, &mut lobby)` is a [`Protocol`] that a
+//! driver runs like any other. It meets the other machine at a [rendezvous](crate::connect::rendezvous), checks every pair of
+//! addresses by ICE (RFC 8445), and takes a TURN relay (RFC 8656) where nothing else works. Everything shares the one UDP
+//! socket of the driver. A reach believes nothing: it shows the seal each datagram with its path, and the seal alone decides,
+//! by packets that it has opened, which path is used.
+//!
+//! ```
+//! use rebout::lab::reach::{Reach, ReachConfig};
+//! use rebout::Randomness;
+//! use rebout::lab::seal::Seal;
+//! use rebout::{Config, Invite, Lobby, Protocol};
+//! use std::time::{Duration, Instant};
+//!
+//! let (server, mine) = ("192.0.2.1:3479".parse()?, "192.168.1.2:7000".parse()?);
+//! let mut seal = Seal::host(Randomness::System)?;
+//! let mut reach = Reach::host(ReachConfig::new(Instant::now(), [mine]), server, &seal.secret_key().unwrap())?;
+//! let invite = Invite::with_rendezvous(seal.public_key().unwrap(), [], reach.rendezvous().unwrap())?;
+//! let mut lobby = Lobby::host(Config::new(7))?;
+//!
+//! // The other player has the invite.
+//! let mut their_reach = Reach::join(ReachConfig::new(Instant::now(), []), invite.rendezvous().unwrap())?;
+//! let their_seal = Seal::join_by_letter(Randomness::System, *invite.key())?;
+//! let their_lobby = Lobby::join(Config::new(7), their_seal.target().unwrap())?;
+//!
+//! let mut buf = [0; rebout::MAX_DATAGRAM];
+//! let (to, _) = reach.around(&mut seal, &mut lobby).poll_transmit(Duration::ZERO, &mut buf).unwrap();
+//! assert_eq!(to, server);
+//! println!("{}", reach.progress());                          // words for a player
+//! # let _ = (their_reach, their_lobby);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod budget;
+mod calling;
+mod candidate;
+mod checks;
+mod hand;
+mod letter;
+mod meeting;
+mod observed;
+mod origin;
+mod paths;
+mod probe;
+mod progress;
+mod reaching;
+mod relay;
+#[cfg(test)]
+mod relay_hostile;
+mod relaying;
+mod search;
+mod searching;
+mod stats;
+mod telling;
+
+pub use origin::Origin;
+pub use progress::{NoWay, Progress};
+pub use reaching::Reaching;
+pub use stats::ReachStats;
+
+use crate::channel::entropy::Entropy;
+use crate::connect::invite::Rendezvous;
+use crate::connect::rendezvous::{Post, Registration};
+use crate::connect::seal::{Randomness, Seal, SealError};
+use crate::protocol::{Protocol, canonical};
+use budget::Budget;
+use calling::Waiting;
+use core::time::Duration;
+use hand::ByHand;
+use meeting::Meeting;
+use observed::Observed;
+use paths::PathTable;
+use relaying::Relaying;
+use search::Search;
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+/// Peers that are searched for at once: at least, and at most.
+const MIN_SEARCHES: usize = 8;
+const MAX_SEARCHES: usize = 64;
+
+/// Whether a relay may carry a match.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RelayPolicy {
+    /// Where no direct path works, and as a reserve that is kept warm.
+    #[default]
+    Allow,
+    /// Never: rather no match at all.
+    Never,
+    /// Always: the peer never learns an address of this machine. Only the rendezvous and the relay do.
+    Only,
+}
+
+/// The configuration of a [`Reach`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ReachConfig {
+    /// The point of the system's clock that stands for time zero.
+    pub origin: Origin,
+    /// The addresses of this machine's interfaces, with the port of the socket, and those that a router forwards. Five are
+    /// used; `net::local_addresses` lists them.
+    pub addresses: Vec<SocketAddr>,
+    /// Whether a relay may carry the match.
+    pub relay: RelayPolicy,
+    /// The source of random bytes.
+    pub randomness: Randomness,
+    /// How many guests a host expects at once: one, unless something else is set. It searches for paths to eight peers at
+    /// least and to 64 at most.
+    pub guests: u8,
+}
+
+impl ReachConfig {
+    /// The configuration of a machine with these addresses, which may use a relay.
+    #[cfg(not(target_family = "wasm"))]
+    pub fn new(origin: impl Into<Origin>, addresses: impl IntoIterator<Item = SocketAddr>) -> Self {
+        let addresses = addresses.into_iter().map(canonical).collect();
+        Self {
+            origin: origin.into(),
+            addresses,
+            relay: RelayPolicy::Allow,
+            randomness: Randomness::System,
+            guests: 1,
+        }
+    }
+}
+
+/// The paths of one machine to others.
+#[derive(Debug)]
+pub struct Reach {
+    relay: RelayPolicy,
+    addresses: Vec<SocketAddr>,
+    origin: Origin,
+    random: Draws,
+    meeting: Meeting,
+    relaying: Relaying,
+    observed: Observed,
+    paths: PathTable,
+    budget: Budget,
+    searches: Vec<Search>,
+    max_searches: usize,
+    waiting: Waiting,
+    hand: ByHand,
+    /// Datagrams of our own that wait.
+    out: VecDeque<(SocketAddr, Vec<u8>)>,
+    scratch: Box<[u8; reaching::SCRATCH]>,
+    /// Nothing is due before this time.
+    deadline: Option<Duration>,
+    progress: Progress,
+    /// When the search began: a joiner's at its first turn, a host's with its guest's letter.
+    since: Option<Duration>,
+    found_after: Option<Duration>,
+    stats: ReachStats,
+}
+
+/// Random numbers that nobody can guess.
+#[derive(Debug)]
+struct Draws([Entropy; 4]);
+
+impl Draws {
+    fn new(randomness: Randomness) -> Result<Self, SealError> {
+        let bytes = randomness.bytes(b"reach").ok_or(SealError::NoRandomness)?;
+        let seed = |at: usize| bytes[8 * at..].first_chunk().copied().map_or(0, u64::from_be_bytes);
+        Ok(Self(core::array::from_fn(|at| Entropy::new(seed(at)))))
+    }
+
+    fn next_32(&mut self) -> [u8; 32] {
+        let mut bytes = [0; 32];
+        for (chunk, entropy) in bytes.chunks_mut(8).zip(&mut self.0) {
+            chunk.copy_from_slice(&entropy.next_u64().to_be_bytes());
+        }
+        bytes
+    }
+
+    fn next_12(&mut self) -> [u8; 12] {
+        self.next_32().first_chunk().copied().unwrap_or_default()
+    }
+
+    fn next_u64(&mut self) -> u64 {
+        self.0[0].next_u64()
+    }
+}
+
+impl Reach {
+    /// A host that waits in its room at a rendezvous. The room is a function of `secret` and the server: a host that keeps
+    /// the secret finds its room again, and old invites stay valid.
+    ///
+    /// # Errors
+    /// If the operating system has no random bytes.
+    pub fn host(config: ReachConfig, server: SocketAddr, secret: &[u8; 32]) -> Result<Self, SealError> {
+        let registration = Registration::new(server, secret, config.randomness)?;
+        Self::new(config, Meeting::host(registration))
+    }
+
+    /// A joiner that asks for its host at a rendezvous. Its seal is one [by letter](Seal::join_by_letter).
+    ///
+    /// # Errors
+    /// If the operating system has no random bytes.
+    pub fn join(config: ReachConfig, rendezvous: &Rendezvous) -> Result<Self, SealError> {
+        let post = Post::new(rendezvous.server, rendezvous.room, config.randomness)?;
+        Self::new(config, Meeting::join(post))
+    }
+
+    fn new(config: ReachConfig, meeting: Meeting) -> Result<Self, SealError> {
+        let progress = meeting.first_progress();
+        Ok(Self {
+            relay: config.relay,
+            addresses: config.addresses.into_iter().map(canonical).collect(),
+            origin: config.origin,
+            random: Draws::new(config.randomness)?,
+            meeting,
+            relaying: Relaying::default(),
+            observed: Observed::default(),
+            paths: PathTable::default(),
+            budget: Budget::default(),
+            searches: Vec::new(),
+            max_searches: usize::from(config.guests).clamp(MIN_SEARCHES, MAX_SEARCHES),
+            waiting: Waiting::default(),
+            hand: ByHand::default(),
+            out: VecDeque::new(),
+            scratch: Box::new([0; reaching::SCRATCH]),
+            deadline: Some(Duration::ZERO),
+            progress,
+            since: None,
+            found_after: None,
+            stats: ReachStats::default(),
+        })
+    }
+
+    /// This reach around a seal around a protocol. Borrow it anew for each call.
+    #[inline]
+    pub fn around<'a, P: Protocol>(&'a mut self, seal: &'a mut Seal, inner: &'a mut P) -> Reaching<'a, P> {
+        Reaching { reach: self, seal, inner }
+    }
+
+    /// When the reach itself has something to send, whatever the seal and the protocol inside it have.
+    #[inline]
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Duration> {
+        if self.out.is_empty() { self.deadline } else { Some(Duration::ZERO) }
+    }
+
+    /// The room of a host, for its [`Invite`](crate::Invite). `None` for a joiner.
+    #[must_use]
+    pub fn rendezvous(&self) -> Option<Rendezvous> {
+        self.meeting.rendezvous()
+    }
+
+    /// The rendezvous of either side.
+    #[cfg(feature = "udp")]
+    pub(crate) fn server(&self) -> Option<SocketAddr> {
+        self.meeting.server()
+    }
+
+    /// How far the machines are on the way to each other. A host with several guests is told of the newest.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        self.progress
+    }
+
+    /// How long the first path took to find: for a joiner since it began to ask, for a host since its guest's letter came.
+    #[must_use]
+    pub fn found_after(&self) -> Option<Duration> {
+        self.found_after
+    }
+
+    /// The addresses of this machine's interfaces have changed: they are offered to the peer.
+    pub fn set_addresses(&mut self, addresses: impl IntoIterator<Item = SocketAddr>) {
+        self.addresses = addresses.into_iter().map(canonical).collect();
+        self.stir();
+    }
+
+    /// The counts so far.
+    #[must_use]
+    pub fn stats(&self) -> &ReachStats {
+        &self.stats
+    }
+}

@@ -1,0 +1,218 @@
+//! A reach around a sealed protocol: the way of each datagram in and out.
+
+use super::paths::{Path, is_made_up};
+use super::relaying::Relayed;
+use super::{Reach, RelayPolicy};
+use crate::connect::seal::Seal;
+use crate::protocol::trace;
+use crate::protocol::{MAX_DATAGRAM, Protocol};
+use core::time::Duration;
+use std::net::SocketAddr;
+
+/// A datagram on its way into one for the relay.
+pub(super) const SCRATCH: usize = MAX_DATAGRAM;
+
+/// A [`Reach`] around a [`Seal`] around a [`Protocol`], as [`Reach::around`] makes it.
+#[derive(Debug)]
+pub struct Reaching<'a, P> {
+    pub(super) reach: &'a mut Reach,
+    pub(super) seal: &'a mut Seal,
+    pub(super) inner: &'a mut P,
+}
+
+/// First bytes of STUN messages, of packets of a rendezvous, and of sealed packets that may bring a letter.
+const STUN: core::ops::RangeInclusive<u8> = 0x00..=0x03;
+const RENDEZVOUS: core::ops::RangeInclusive<u8> = 0xE8..=0xEF;
+/// First bytes of data in a channel of a relay.
+const CHANNEL: core::ops::RangeInclusive<u8> = 0x40..=0x4F;
+const RESP: u8 = 0xE3;
+const CONTROL: u8 = 0xE7;
+
+/// Whether a relay sends datagrams with this first byte.
+fn is_of_relay(first: u8) -> bool {
+    STUN.contains(&first) || CHANNEL.contains(&first)
+}
+
+impl<P: Protocol> Protocol for Reaching<'_, P> {
+    fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
+        let first = datagram.first().copied().unwrap_or_default();
+        if RENDEZVOUS.contains(&first) && Some(from) == self.reach.meeting.server() {
+            self.reach.meeting.handle(now, from, datagram);
+            self.reach.stir();
+        } else if self.reach.relaying.is_server(from) && is_of_relay(first) && self.relayed(now, datagram) {
+            // The relay's own, or brought by it.
+        } else if self.reach.relay == RelayPolicy::Only {
+            self.reach.stats.not_relayed += 1;
+        } else {
+            self.arrived(now, Path { relayed: false, remote: from }, datagram);
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        if self.reach.deadline.is_some_and(|deadline| deadline <= now) {
+            self.reach.work(now, self.seal);
+        }
+        if let Some(own) = self.reach.next_own(buf) {
+            return Some(own);
+        }
+        let room = buf.len().min(MAX_DATAGRAM);
+        loop {
+            let (to, len) = self.seal.around(self.inner).poll_transmit(now, &mut buf[..room])?;
+            if is_made_up(to) {
+                if let Some(sent) = self.reach.wrap(now, to, len, buf) {
+                    return Some(sent);
+                }
+                self.reach.stats.unsent += 1;
+            } else if self.reach.relay == RelayPolicy::Only {
+                self.reach.stats.not_relayed += 1;
+            } else {
+                return Some((to, len));
+            }
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Duration> {
+        let timeouts = [self.inner.poll_timeout(), self.seal.poll_timeout(), self.reach.poll_timeout()];
+        timeouts.into_iter().flatten().min()
+    }
+
+    fn wants_attention(&self, now: Duration) -> bool {
+        self.inner.wants_attention(now)
+    }
+
+    fn lingers(&self) -> bool {
+        self.inner.lingers()
+    }
+}
+
+impl<P: Protocol> Reaching<'_, P> {
+    /// Takes a datagram from the relay's address: of itself, or of somebody behind it. `false` if it is neither: a rendezvous that
+    /// lies may name the peer's address as the relay's, and the peer's datagrams are then ordinary ones.
+    fn relayed(&mut self, now: Duration, datagram: &[u8]) -> bool {
+        let reach = &mut *self.reach;
+        match reach.relaying.handle(now, datagram) {
+            Relayed::Nothing => return false,
+            Relayed::Own => reach.stir(),
+            Relayed::Seen(addr) => {
+                reach.observed.relay_saw(addr);
+                reach.stir();
+            }
+            Relayed::From(remote, range) => {
+                if let Some(inside) = datagram.get(range) {
+                    self.arrived(now, Path { relayed: true, remote }, inside);
+                }
+            }
+        }
+        true
+    }
+
+    /// A datagram that came on a path: a check, or something for the seal.
+    #[inline]
+    fn arrived(&mut self, now: Duration, path: Path, datagram: &[u8]) {
+        let first = datagram.first().copied().unwrap_or_default();
+        if STUN.contains(&first) {
+            self.reach.checked(now, path, datagram);
+            return;
+        }
+        let seal = &*self.seal;
+        let Some(shown) = self.reach.paths.shown(path, |addr| seal.is_path(addr)) else {
+            self.reach.refuse(path.remote, "no room for another path");
+            return;
+        };
+        self.seal.around(self.inner).handle_datagram(now, shown, datagram);
+        if matches!(first, RESP | CONTROL) {
+            self.reach.stir();
+        }
+    }
+}
+
+impl Reach {
+    /// Something may be due sooner than was known.
+    pub(super) fn stir(&mut self) {
+        self.deadline = Some(Duration::ZERO);
+    }
+
+    #[cold]
+    pub(super) fn refuse(&mut self, from: SocketAddr, what: &str) {
+        self.stats.refused += 1;
+        trace::refused(from, &what, &"reach");
+    }
+
+    /// A STUN message came on a path.
+    #[cold]
+    fn checked(&mut self, now: Duration, path: Path, datagram: &[u8]) {
+        if self.searches.iter_mut().any(|search| search.checks.handle(now, path, datagram)) {
+            self.stir();
+        } else {
+            self.refuse(path.remote, "STUN");
+        }
+    }
+
+    #[inline]
+    fn next_own(&mut self, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        let (to, datagram) = self.out.pop_front()?;
+        buf.get_mut(..datagram.len())?.copy_from_slice(&datagram);
+        Some((to, datagram.len()))
+    }
+
+    /// Puts a sealed packet at the front of `buf` into a datagram to the relay.
+    #[cold]
+    fn wrap(
+        &mut self,
+        now: Duration,
+        to: SocketAddr,
+        len: usize,
+        buf: &mut [u8],
+    ) -> Option<(SocketAddr, usize)> {
+        let path = self.paths.path(to)?;
+        self.scratch.get_mut(..len)?.copy_from_slice(&buf[..len]);
+        self.relaying.wrap(now, path.remote, &self.scratch[..len], buf)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ReachConfig;
+    use super::super::meeting::Meeting;
+    use super::*;
+    use crate::connect::seal::Randomness;
+    use crate::{Config, Lobby};
+
+    fn at(text: &str) -> SocketAddr {
+        text.parse().unwrap()
+    }
+
+    fn reach(relay: RelayPolicy) -> Reach {
+        let mut config = ReachConfig::new(std::time::Instant::now(), [at("192.0.2.1:7000")]);
+        (config.relay, config.randomness) = (relay, Randomness::Seeded(1));
+        Reach::new(config, Meeting::by_hand(false)).unwrap()
+    }
+
+    #[test]
+    fn packets_of_the_seal_leave_through_the_relay_only() {
+        let host = at("192.0.2.2:7000");
+        for (relay, sent) in [(RelayPolicy::Allow, true), (RelayPolicy::Only, false)] {
+            let (mut reach, mut buf) = (reach(relay), [0; MAX_DATAGRAM]);
+            // A seal that knocks at an address by itself.
+            let mut seal = Seal::join_open(Randomness::Seeded(2), host).unwrap();
+            let mut lobby = Lobby::join(Config::new(7), seal.target().unwrap()).unwrap();
+            let to =
+                reach.around(&mut seal, &mut lobby).poll_transmit(Duration::ZERO, &mut buf).map(|(to, _)| to);
+            assert_eq!(to, sent.then_some(host));
+            assert_eq!(reach.stats.not_relayed > 0, !sent);
+        }
+    }
+
+    #[test]
+    fn a_control_packet_is_looked_at_without_delay() {
+        let mut seal = Seal::host(Randomness::Seeded(2)).unwrap();
+        let mut lobby = Lobby::host(Config::new(7)).unwrap();
+        for (first, stirs) in [(RESP, true), (CONTROL, true), (0xE4, false)] {
+            let mut reach = reach(RelayPolicy::Allow);
+            reach.deadline = None;
+            let mut reaching = reach.around(&mut seal, &mut lobby);
+            reaching.handle_datagram(Duration::ZERO, at("192.0.2.2:7000"), &[first; 60]);
+            assert_eq!(reach.deadline.is_some(), stirs, "{first:02X}");
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! The relay of this machine: the allocation in use, a fresh one that may take its place, and the distance.
+
+use super::probe::{Probe, Seen};
+use super::relay::{Allocation, Heard, State};
+use crate::connect::rendezvous::Credentials;
+use core::time::Duration;
+use std::net::{IpAddr, SocketAddr};
+
+/// The relay of this machine.
+#[derive(Debug, Default)]
+pub(super) struct Relaying {
+    credentials: Option<Credentials>,
+    current: Option<Allocation>,
+    /// One that is asked for because the old one may belong to a port that a router has given up.
+    fresh: Option<Allocation>,
+    probe: Option<Probe>,
+    /// Whether the relay answered nothing when it was last asked.
+    lost: bool,
+    /// Our address on the relay when time last passed.
+    known: Option<SocketAddr>,
+    /// How far away the relay is.
+    pub(super) round_trip: Option<Duration>,
+}
+
+/// The meaning of a datagram of the relay.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Relayed {
+    /// None of the relay's.
+    Nothing,
+    /// A message of the relay itself.
+    Own,
+    /// Where it sees this machine.
+    Seen(SocketAddr),
+    /// A datagram of this peer, at these bytes.
+    From(SocketAddr, core::ops::Range<usize>),
+}
+
+impl Relaying {
+    pub(super) fn set_credentials(&mut self, credentials: Credentials) {
+        self.credentials = Some(credentials);
+    }
+
+    /// Whether this is the address of the relay.
+    #[inline]
+    pub(super) fn is_server(&self, addr: SocketAddr) -> bool {
+        self.current.as_ref().is_some_and(|one| one.server() == addr)
+            || self.fresh.as_ref().is_some_and(|one| one.server() == addr)
+    }
+
+    pub(super) fn server(&self) -> Option<SocketAddr> {
+        self.credentials.as_ref().map(|credentials| credentials.server)
+    }
+
+    /// Our address on the relay.
+    pub(super) fn relayed(&self) -> Option<SocketAddr> {
+        self.current.as_ref().and_then(Allocation::relayed)
+    }
+
+    /// Whether the relay has neither answered nor refused yet.
+    pub(super) fn is_asking(&self) -> bool {
+        self.current.as_ref().is_some_and(|one| one.state() == State::Asking)
+    }
+
+    /// Whether a fresh allocation is being asked for.
+    pub(super) fn is_refreshing(&self) -> bool {
+        self.fresh.as_ref().is_some_and(|one| one.state() == State::Asking)
+    }
+
+    /// Whether the relay answers no more.
+    pub(super) fn is_lost(&self) -> bool {
+        self.lost
+    }
+
+    /// Asks the relay for an allocation, if there is none.
+    pub(super) fn ask(&mut self, now: Duration, id: [u8; 12]) {
+        let failed = self.current.as_ref().is_none_or(|one| one.state() == State::Failed);
+        if failed && let Some(credentials) = &self.credentials {
+            self.current = Some(Allocation::new(credentials));
+            self.look(now, id);
+        }
+    }
+
+    /// Asks the relay where it sees this machine.
+    pub(super) fn look(&mut self, now: Duration, id: [u8; 12]) {
+        if let Some(server) = self.server() {
+            self.probe = Some(Probe::new(now, server, id));
+        }
+    }
+
+    /// Asks the relay for a second allocation. A relay has one for each port that it sees: it refuses as long as the old
+    /// one is good.
+    pub(super) fn refresh(&mut self) {
+        if !self.is_refreshing()
+            && let Some(credentials) = &self.credentials
+        {
+            self.fresh = Some(Allocation::new(credentials));
+        }
+    }
+
+    /// Gives the allocation back, if there is one. Returns the message to the relay.
+    pub(super) fn release(&mut self, now: Duration) -> Option<(SocketAddr, Vec<u8>)> {
+        self.fresh = None;
+        let mut allocation = self.current.take()?;
+        Some((allocation.server(), allocation.delete(now)?))
+    }
+
+    /// Takes a datagram that came from the relay's address.
+    pub(super) fn handle(&mut self, now: Duration, datagram: &[u8]) -> Relayed {
+        for allocation in self.current.iter_mut().chain(&mut self.fresh) {
+            match allocation.handle(now, datagram) {
+                Heard::Nothing => {}
+                Heard::Own => {
+                    self.lost = false;
+                    return Relayed::Own;
+                }
+                Heard::From(peer, range) => return Relayed::From(peer, range),
+            }
+        }
+        match self.probe.as_mut().and_then(|probe| probe.handle(now, datagram)) {
+            Some(Seen { addr, round_trip }) => {
+                self.round_trip = Some(self.round_trip.map_or(round_trip, |before| before.min(round_trip)));
+                self.probe = None;
+                Relayed::Seen(addr)
+            }
+            None => Relayed::Nothing,
+        }
+    }
+
+    /// Lets time pass. `true` if our address on the relay is another one than before.
+    pub(super) fn run(&mut self, now: Duration) -> bool {
+        for allocation in self.current.iter_mut().chain(&mut self.fresh) {
+            allocation.run(now);
+        }
+        match self.fresh.as_ref().map(|one| (one.state(), one.has_answered())) {
+            Some((State::Made(_), _)) => self.current = self.fresh.take(),
+            // It has refused, because the old one is good, or answers nothing.
+            Some((State::Failed, answered)) => (self.fresh, self.lost) = (None, !answered),
+            _ => {}
+        }
+        let relayed = self.relayed();
+        core::mem::replace(&mut self.known, relayed) != relayed
+    }
+
+    pub(super) fn deadline(&self) -> Option<Duration> {
+        let allocations = self.current.iter().chain(&self.fresh).filter_map(Allocation::deadline);
+        allocations.chain(self.probe.as_ref().and_then(Probe::deadline)).min()
+    }
+
+    /// The next message to the relay.
+    pub(super) fn poll_transmit(&mut self, now: Duration) -> Option<(SocketAddr, Vec<u8>)> {
+        if let Some(probe) = &mut self.probe
+            && let Some(request) = probe.poll_transmit(now)
+        {
+            return Some((probe.server, request.to_vec()));
+        }
+        let mut allocations = self.current.iter_mut().chain(&mut self.fresh);
+        allocations.find_map(|one| one.poll_transmit(now).map(|message| (one.server(), message)))
+    }
+
+    pub(super) fn permit(&mut self, now: Duration, ip: IpAddr, named_by: SocketAddr) {
+        if let Some(allocation) = &mut self.current {
+            allocation.permit(now, ip, named_by);
+        }
+    }
+
+    pub(super) fn bind(&mut self, now: Duration, peer: SocketAddr) {
+        if let Some(allocation) = &mut self.current {
+            allocation.bind(now, peer);
+        }
+    }
+
+    /// Writes the datagram to the relay that brings `datagram` to `peer`.
+    pub(super) fn wrap(
+        &mut self,
+        now: Duration,
+        peer: SocketAddr,
+        datagram: &[u8],
+        buf: &mut [u8],
+    ) -> Option<(SocketAddr, usize)> {
+        let allocation = self.current.as_mut()?;
+        let len = allocation.wrap(now, peer, datagram, buf)?;
+        Some((allocation.server(), len))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::relay_hostile::{Liar, RELAY, credentials};
+    use super::*;
+
+    const ID: [u8; 12] = [7; 12];
+    const PORTS: [u16; 2] = [999, 1_000];
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    fn relayed(port: u16) -> Option<SocketAddr> {
+        Some(([10, 0, 0, 1], 50_000 + port - PORTS[0]).into())
+    }
+
+    /// The answer to a probe, which the relay saw come from a port.
+    fn seen(port: u16) -> Vec<u8> {
+        let mut answer = vec![0x01, 0x01, 0x00, 0x0C, 0x21, 0x12, 0xA4, 0x42];
+        answer.extend(ID);
+        answer.extend([0x00, 0x20, 0x00, 0x08, 0x00, 0x01]);
+        answer.extend((port ^ 0x2112).to_be_bytes());
+        answer.extend([10 ^ 0x21, 0x12, 0xA4, 9 ^ 0x42]);
+        answer
+    }
+
+    /// Runs a machine behind the port that its router gives it, or whose datagrams are lost. Returns how often its address on the
+    /// relay has changed.
+    fn run(relaying: &mut Relaying, relay: &mut Liar, time: core::ops::Range<u64>, port: Option<u16>) -> u32 {
+        let mut changes = 0;
+        for now in time.step_by(10).map(ms) {
+            changes += u32::from(relaying.run(now));
+            while let Some((to, message)) = relaying.poll_transmit(now) {
+                assert_eq!(to, RELAY);
+                let Some(port) = port else { continue };
+                if message.starts_with(&[0, 1]) {
+                    assert_eq!(
+                        relaying.handle(now, &seen(port)),
+                        Relayed::Seen(([10, 0, 0, 9], port).into())
+                    );
+                    continue;
+                }
+                for answer in relay.answer_to(now, port, &message) {
+                    relaying.handle(now, &answer);
+                }
+            }
+        }
+        changes
+    }
+
+    fn made() -> (Relaying, Liar) {
+        let (mut relaying, mut relay) = (Relaying::default(), Liar::new(1));
+        relaying.set_credentials(credentials());
+        relaying.ask(ms(0), ID);
+        assert!(relaying.is_asking() && relaying.is_server(RELAY));
+        assert_eq!(run(&mut relaying, &mut relay, 0..1_000, Some(PORTS[0])), 1);
+        assert_eq!(relaying.relayed(), relayed(PORTS[0]));
+        (relaying, relay)
+    }
+
+    #[test]
+    fn a_new_port_gets_a_fresh_allocation_that_replaces_the_old_one() {
+        let (mut relaying, mut relay) = made();
+        relaying.refresh();
+        assert!(relaying.is_refreshing());
+        assert_eq!(run(&mut relaying, &mut relay, 1_000..2_000, Some(PORTS[1])), 1);
+        assert_eq!((relaying.relayed(), relaying.is_refreshing()), (relayed(PORTS[1]), false));
+    }
+
+    #[test]
+    fn a_fresh_allocation_that_is_refused_changes_nothing() {
+        let (mut relaying, mut relay) = made();
+        relaying.refresh();
+        assert_eq!(run(&mut relaying, &mut relay, 1_000..3_000, Some(PORTS[0])), 0);
+        assert_eq!((relaying.relayed(), relaying.is_refreshing()), (relayed(PORTS[0]), false));
+        assert!(!relaying.is_lost(), "the relay has answered");
+    }
+
+    #[test]
+    fn a_relay_is_lost_while_it_answers_nothing() {
+        let (mut relaying, mut relay) = made();
+        relaying.refresh();
+        run(&mut relaying, &mut relay, 1_000..6_000, None);
+        assert!(relaying.is_lost() && !relaying.is_refreshing());
+        relaying.refresh();
+        relaying.run(ms(6_000));
+        let (_, request) = relaying.poll_transmit(ms(6_000)).unwrap();
+        for answer in relay.answer_to(ms(6_000), PORTS[0], &request) {
+            assert_eq!(relaying.handle(ms(6_000), &answer), Relayed::Own);
+        }
+        assert!(!relaying.is_lost());
+    }
+
+    #[test]
+    fn allocation_that_failed_is_asked_for_again() {
+        let (mut relaying, mut relay) = (Relaying::default(), Liar::new(1));
+        relaying.set_credentials(credentials());
+        relaying.ask(ms(0), ID);
+        run(&mut relaying, &mut relay, 0..6_000, None);
+        assert!(!relaying.is_asking() && relaying.relayed().is_none());
+        relaying.ask(ms(6_000), ID);
+        assert_eq!(run(&mut relaying, &mut relay, 6_000..7_000, Some(PORTS[0])), 1);
+        assert_eq!(relaying.relayed(), relayed(PORTS[0]));
+    }
+
+    #[test]
+    fn a_fresh_allocation_may_be_on_another_server() {
+        let (mut relaying, _) = made();
+        let other = SocketAddr::from(([10, 0, 0, 2], 3478));
+        relaying.set_credentials(Credentials { server: other, ..credentials() });
+        assert!(!relaying.is_server(other), "nothing was asked there");
+        relaying.refresh();
+        assert!(relaying.is_server(other) && relaying.is_server(RELAY));
+    }
+
+    #[test]
+    fn a_released_allocation_leaves_nothing_under_way() {
+        let (mut relaying, _) = made();
+        relaying.refresh();
+        assert!(relaying.release(ms(1_000)).is_some());
+        assert!(!relaying.is_refreshing() && !relaying.is_server(RELAY) && relaying.relayed().is_none());
+    }
+
+    #[test]
+    fn the_distance_of_the_relay_is_the_shortest_measured() {
+        let (mut relaying, _) = made();
+        assert_eq!(relaying.round_trip, Some(ms(0)));
+        relaying.round_trip = None;
+        for (asked, answered) in [(1_000, 1_030), (2_000, 2_010), (3_000, 3_090)] {
+            relaying.look(ms(asked), ID);
+            assert!(relaying.deadline().is_some_and(|at| at <= ms(asked)));
+            assert!(relaying.poll_transmit(ms(asked)).is_some());
+            assert_ne!(relaying.handle(ms(answered), &seen(7)), Relayed::Nothing);
+            assert_eq!(relaying.handle(ms(answered), &seen(8)), Relayed::Nothing, "one answer counts");
+        }
+        assert_eq!(relaying.round_trip, Some(ms(10)));
+    }
+}

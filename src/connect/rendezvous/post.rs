@@ -1,0 +1,233 @@
+//! The joiner's side of a rendezvous: it asks for the ticket of a room, and posts an INIT to its host.
+
+use super::credentials::Credentials;
+use super::exchange::{Exchange, HeldCookie, SILENT_AFTER};
+use crate::channel::entropy::Entropy;
+use crate::connect::seal::{Randomness, SealError};
+use crate::protocol::canonical;
+use crate::protocol::time::Time;
+use crate::wire::rendezvous::{self, Ask, Denial, LETTER_LEN, Outcome, Packet, Reply, Room, decode, encode};
+use core::time::Duration;
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+/// The most events that wait for the owner.
+const MAX_EVENTS: usize = 16;
+
+/// News for a joiner from its rendezvous.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum JoinerEvent {
+    /// The server has answered the question for the room. A room that does not exist is answered in the same way.
+    Ticket {
+        /// The host's ticket, which goes into the INIT.
+        ticket: u64,
+        /// The address that the server sees: the server-reflexive address of this socket.
+        observed: SocketAddr,
+        /// The right to use a TURN server, if the rendezvous has one.
+        credentials: Option<Credentials>,
+    },
+    /// Somebody has answered the INIT. Whether it was the host is known when the RESP was opened; call
+    /// [`Post::settle`] then.
+    Answered {
+        /// The RESP.
+        resp: Vec<u8>,
+    },
+    /// The server refuses to serve.
+    Refused(Denial),
+    /// The server has answered nothing for five seconds. It is asked on.
+    ServerSilent,
+    /// The INIT was posted, and for five seconds nobody has answered: the host is gone, or does not answer. It is posted
+    /// on.
+    HostSilent,
+}
+
+/// The joiner's side of a rendezvous: a state machine without a socket or a clock. It asks for the room at once.
+#[derive(Debug)]
+pub struct Post {
+    server: SocketAddr,
+    room: Room,
+    entropy: Entropy,
+    cookie: HeldCookie,
+    ask: Option<Exchange>,
+    posting: Option<Posting>,
+    events: VecDeque<JoinerEvent>,
+    is_silent: bool,
+}
+
+/// An INIT that is posted until its answer was opened.
+#[derive(Debug)]
+struct Posting {
+    exchange: Exchange,
+    init: Vec<u8>,
+    posted_at: Option<Time>,
+    /// The RESP that was told last.
+    told: Vec<u8>,
+    is_host_silent: bool,
+}
+
+impl Post {
+    /// A joiner that asks for `room` at `server`.
+    ///
+    /// # Errors
+    /// If there are no random bytes.
+    pub fn new(server: SocketAddr, room: Room, randomness: Randomness) -> Result<Self, SealError> {
+        let seed = randomness.bytes(b"post").ok_or(SealError::NoRandomness)?;
+        let mut entropy = Entropy::new(u64::from_be_bytes(seed.first_chunk().copied().unwrap_or_default()));
+        let ask = Some(Exchange::new(entropy.next_u64()));
+        Ok(Self {
+            server: canonical(server),
+            room,
+            entropy,
+            cookie: HeldCookie::default(),
+            ask,
+            posting: None,
+            events: VecDeque::new(),
+            is_silent: false,
+        })
+    }
+
+    // Commands.
+
+    /// Asks again, for a new ticket and new credentials.
+    pub fn renew_credentials(&mut self) {
+        if self.ask.is_none() {
+            self.ask = Some(Exchange::new(self.entropy.next_u64()));
+        }
+    }
+
+    /// Posts an INIT, in place of one that was posted before, until [`settle`](Self::settle) is called. `false` if this is
+    /// no INIT.
+    pub fn post(&mut self, init: &[u8]) -> bool {
+        let is_init = LETTER_LEN.contains(&init.len()) && init[0] == crate::wire::seal::INIT;
+        if is_init {
+            let exchange = Exchange::new(self.entropy.next_u64());
+            let (posted_at, told) = (None, Vec::new());
+            let posting = Posting { exchange, init: init.to_vec(), posted_at, told, is_host_silent: false };
+            self.posting = Some(posting);
+        }
+        is_init
+    }
+
+    /// Stops posting: the RESP was opened, or nobody waits for it any more.
+    pub fn settle(&mut self) {
+        self.posting = None;
+    }
+
+    /// Handles a datagram, which counts only if it comes from the server.
+    pub fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
+        let now = Time::from(now);
+        if canonical(from) != self.server {
+            return;
+        }
+        match decode(datagram) {
+            Ok(Packet::Cookie(cookie)) => {
+                let posting = self.posting.as_mut().map(|posting| &mut posting.exchange);
+                let mut asked = self.ask.as_mut().into_iter().chain(posting);
+                let asked = asked.find(|exchange| exchange.nonce() == cookie.nonce);
+                if let Some(exchange) = asked {
+                    exchange.wants_cookie(now, now);
+                    self.cookie = HeldCookie::new(now, cookie.cookie);
+                }
+            }
+            Ok(Packet::Grant(grant)) if self.ends_ask(grant.nonce) => {
+                self.is_silent = false;
+                let credentials = grant.turn.as_ref().map(Credentials::of);
+                let (ticket, observed) = (grant.ticket, grant.observed);
+                self.tell(JoinerEvent::Ticket { ticket, observed, credentials });
+            }
+            Ok(Packet::Reply(reply)) => self.replied(now, &reply),
+            _ => {}
+        }
+    }
+
+    /// Writes the next datagram to send into `buf`, and returns its destination and its length.
+    pub fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        let now = Time::from(now);
+        self.notice_silence(now);
+        let (room, cookie) = (self.room, self.cookie.get(now));
+        if let Some(posting) = &mut self.posting
+            && posting.exchange.is_due(now)
+        {
+            let (nonce, init) = (posting.exchange.nonce(), &*posting.init);
+            let packet = Packet::Post(rendezvous::Post { nonce, cookie, room, init });
+            return Some((self.server, encode(&packet, buf)?));
+        }
+        let ask = self.ask.as_mut().filter(|ask| ask.send_at() <= now)?;
+        ask.is_due(now);
+        let packet = Packet::Ask(Ask { nonce: ask.nonce(), cookie, room });
+        Some((self.server, encode(&packet, buf)?))
+    }
+
+    /// The next event, in order.
+    pub fn poll_event(&mut self) -> Option<JoinerEvent> {
+        self.events.pop_front()
+    }
+
+    // Getters.
+
+    /// When to call [`poll_transmit`](Self::poll_transmit) again if no datagram arrives before.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Duration> {
+        let posting = self.posting.as_ref().map(|posting| &posting.exchange);
+        self.ask.iter().chain(posting).map(Exchange::send_at).min().and_then(Time::deadline)
+    }
+
+    /// The server.
+    #[must_use]
+    pub fn server(&self) -> SocketAddr {
+        self.server
+    }
+
+    // Internal.
+
+    fn ends_ask(&mut self, nonce: u64) -> bool {
+        self.ask.take_if(|exchange| exchange.nonce() == nonce).is_some()
+    }
+
+    fn replied(&mut self, now: Time, reply: &Reply<'_>) {
+        if let Outcome::Refused(denial) = reply.outcome {
+            let asked = self.ask.as_mut().filter(|ask| ask.nonce() == reply.nonce);
+            if asked.map(|ask| ask.heard(now)).is_some() {
+                self.tell(JoinerEvent::Refused(denial));
+            }
+            return;
+        }
+        let Some(posting) = self.posting.as_mut() else { return };
+        if posting.exchange.nonce() != reply.nonce {
+            return;
+        }
+        posting.exchange.heard(now);
+        posting.posted_at.get_or_insert(now);
+        self.is_silent = false;
+        if let Outcome::Answered(resp) = reply.outcome
+            && posting.told != resp
+        {
+            posting.told = resp.to_vec();
+            self.tell(JoinerEvent::Answered { resp: resp.to_vec() });
+        }
+    }
+
+    fn notice_silence(&mut self, now: Time) {
+        let posting = self.posting.as_ref().map(|posting| &posting.exchange);
+        if !self.is_silent && self.ask.iter().chain(posting).any(|exchange| exchange.is_silent(now)) {
+            self.is_silent = true;
+            self.tell(JoinerEvent::ServerSilent);
+        }
+        let Some(posting) = self.posting.as_mut() else { return };
+        let waited = posting.posted_at.map(|posted_at| now.since(posted_at));
+        if !posting.is_host_silent
+            && posting.told.is_empty()
+            && waited.is_some_and(|waited| waited >= SILENT_AFTER)
+        {
+            posting.is_host_silent = true;
+            self.tell(JoinerEvent::HostSilent);
+        }
+    }
+
+    fn tell(&mut self, event: JoinerEvent) {
+        if self.events.len() < MAX_EVENTS {
+            self.events.push_back(event);
+        }
+    }
+}
