@@ -106,7 +106,7 @@ fn handshake_steps_are_told_in_order() {
 }
 
 #[test]
-fn every_refused_datagram_is_told_with_address_reason_and_detail() {
+fn refused_datagram_is_logged_with_address_and_reason() {
     let stranger = SocketAddr::from(([203, 0, 113, 9], 9));
     let [_, joiner] = addresses();
     let mut refused = 0;

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_direction_is_at_most_one_long_and_a_shorter_one_is_untouched() {
+    fn direction_longer_than_one_is_normalized() {
         let diagonal = Command::new(1.0, -1.0, 3).limited();
         assert!((diagonal.x.hypot(diagonal.y) - 1.0).abs() < 1e-6, "{diagonal:?}");
         assert_eq!(diagonal.actions, 3);

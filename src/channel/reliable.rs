@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_that_overtake_each_other_are_delivered_in_order_and_once() {
+    fn reordered_messages_are_delivered_in_order_and_once() {
         let mut reliable = Reliable::new();
         assert_eq!(reliable.look_at(1), Arrival::New);
         reliable.keep(at(0), 1, b"second");
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_peer_misses_is_sent_again_although_it_was_acknowledged() {
+    fn message_the_peer_misses_is_resent_although_acknowledged() {
         let mut reliable = Reliable::new();
         for n in 0..40_u8 {
             reliable.send(at(0), Ordered::User(&[n])).unwrap();
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_is_said_to_have_a_message_is_sent_it_until_it_is_acknowledged() {
+    fn forged_resume_does_not_stop_retransmission() {
         let mut reliable = Reliable::new();
         for _ in 0..3 {
             reliable.send(at(0), Ordered::User(b"x")).unwrap();
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_missing_message_is_missed_from_when_the_first_has_come() {
+    fn second_gap_counts_from_the_arrival_of_the_first_message() {
         let mut reliable = Reliable::new();
         reliable.keep(at(0), 1, b"second");
         reliable.keep(at(0), 3, b"fourth");

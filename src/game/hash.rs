@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn two_flips_of_the_highest_bit_cancel_in_words_but_not_in_large_arrays() {
+    fn two_top_bit_flips_cancel_in_words_but_not_in_lanes() {
         let words = |flip: u32| {
             let mut hash = SimHash::new();
             hash.word(7 ^ flip);

@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn clamp_takes_the_nearer_end_and_survives_ends_the_wrong_way_round() {
+    fn clamp_takes_the_nearer_end_and_accepts_swapped_ends() {
         assert_eq!(clamp(fx(5), fx(1), fx(9)), fx(5));
         assert_eq!(clamp(fx(0), fx(1), fx(9)), fx(1));
         assert_eq!(clamp(fx(10), fx(1), fx(9)), fx(9));
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn normalizing_is_accurate_for_the_shortest_and_the_longest_and_mirrors() {
+    fn normalizing_is_accurate_at_every_length_and_symmetric() {
         let parts = [0, 1, 2, 3, 100, 65_535, 65_536, 1 << 30, i32::MAX - 1, i32::MAX];
         for x in parts {
             for y in parts {

@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_is_written_after_a_restore_is_never_taken_for_an_older_one() {
+    fn page_written_after_a_restore_gets_a_new_version() {
         let mut memory = Pages::new(PAGE_BYTES);
         let start = memory.snapshot();
         let mut slot = memory.snapshot();
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_of_a_memory_and_its_original_never_mean_two_things_by_one_version() {
+    fn copy_and_original_never_share_a_version_for_two_contents() {
         let mut one = Pages::new(PAGE_BYTES);
         one.set(0, 1);
         let mut two = one.clone();
@@ -312,7 +312,7 @@ mod tests {
     proptest! {
         /// Against a memory that is copied whole.
         #[test]
-        fn any_order_of_writes_saves_and_restores_is_that_of_whole_copies(
+        fn paged_saves_and_restores_equal_whole_copies(
             moves in prop::collection::vec((0_u8..4, 0_usize..4, 0_usize..5_000, any::<u8>()), 1..200)
         ) {
             let mut memory = Pages::new(5_000);

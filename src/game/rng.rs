@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn below_reaches_every_number_about_equally_often_from_small_seeds_too() {
+    fn below_is_uniform_from_small_seeds_too() {
         let mut hits = [0u32; 6];
         for seed in 1..=6_000 {
             hits[seeded(seed).below(6) as usize] += 1;

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn routed_addresses_come_first_and_link_local_ones_last_or_never() {
+    fn routed_addresses_come_before_link_local_ones() {
         let found = [
             "192.168.1.4",
             "fd99::1",

@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_receiving_is_told_apart_by_its_code_on_every_system() {
+    fn receive_errors_are_classified_by_code_on_every_system() {
         for (codes, too_long) in [(Codes::WINDOWS, 10_040), (Codes::LINUX, 90), (Codes::BSD, 40)] {
             let of = |kind, code| Unreceived::of(kind, code, codes);
             assert_eq!(of(ErrorKind::Other, Some(too_long)), Unreceived::Oversize);
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn any_number_of_datagrams_that_are_too_long_leave_the_socket_in_use() {
+    fn oversize_datagrams_do_not_end_the_socket() {
         let mut socket = DatagramSocket::bind("127.0.0.1:0".parse().unwrap()).unwrap();
         let too_long = || io::Error::from_raw_os_error(Codes::HERE.message_too_long);
         let refused = || io::Error::from(ErrorKind::ConnectionRefused);

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_remains_predicted_is_the_way_half_a_frame_and_the_lost_less_the_delay() {
+    fn predicted_frames_are_latency_and_loss_minus_delay() {
         let predicted = |rtt_ms, loss| {
             let advice = advise_delay(Duration::from_millis(rtt_ms), loss, 8, 60);
             (advice.delay_frames, (advice.expected_predicted_frames * 100.0).round() as i32)

@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn patience_is_never_nothing_and_an_interruption_comes_before_the_end() {
+    fn timeouts_are_not_zero_and_interruption_precedes_loss() {
         let none: [fn(&mut Config); 4] = [
             |config| config.timeouts.lost_after = Duration::ZERO,
             |config| config.timeouts.no_progress_after = Duration::ZERO,

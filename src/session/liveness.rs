@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disconnect_waits_for_the_leaving_that_says_why() {
+    fn disconnect_waits_for_leaving() {
         let mut liveness = after(900);
         liveness.heard_disconnect(at(900));
         assert_eq!(liveness.parted(at(1_399), KNOWN, Span::ZERO, false), None);
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leaving_is_believed_once_its_last_frame_is_here_or_none_comes() {
+    fn leaving_counts_at_its_last_frame_or_when_frames_stop() {
         let mut liveness = after(100);
         liveness.heard_leaving(at(100), KNOWN, LeavingWhy::Left);
         assert_eq!(liveness.parted(at(600), Frame(99), Span::ZERO, false), None);

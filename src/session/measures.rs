@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn loss_is_what_the_peer_has_sent_and_this_side_has_not_received() {
+    fn loss_is_packets_sent_minus_packets_received() {
         let (mut measures, mut rate) = (measures(Flags::VERSION_1), SendRate::new(FRAME));
         let mut report = |sent: u16, received: u32| {
             for _ in 0..received {
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_counts_what_was_sent_and_received_and_is_due_every_second() {
+    fn report_of_packet_counts_is_due_every_second() {
         let mut measures = measures(Flags::VERSION_1);
         assert_eq!(measures.next_report(), at(1_000));
         measures.received();
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn time_travels_quickly_first_and_twice_a_second_then_and_counts_once() {
+    fn time_blocks_slow_to_two_a_second_and_count_once() {
         let times = vec![0, 100, 200, 300, 400, 500, 600, 700, 800, 1_300, 1_800, 2_300, 2_800];
         assert_eq!(blocks(Flags::TIME.and(Flags::LOSS)), (times.clone(), vec![260, 1_260, 2_260]));
         assert_eq!(blocks(Flags::TIME), (times, vec![]));

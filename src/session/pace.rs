@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trim_is_justified_by_frames_that_come_later_than_the_way_takes() {
+    fn trim_needs_frames_later_than_the_latency() {
         let justified = |gap, rtt_frames: u32, longer| {
             let (lead, arrivals) = seen(gap, FRAME + longer);
             justified(FRAME, &lead, &arrivals, Some(FRAME * rtt_frames))

@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_carries_all_that_is_not_acknowledged_and_at_least_the_newest() {
+    fn packet_carries_all_unacknowledged_inputs() {
         let mut stream = stream();
         assert_eq!(stream.unacknowledged(Frame(0)), None, "there is no input yet");
         assert_eq!(stream.unacknowledged(Frame(3)), Some(Frame(0)..Frame(3)));

@@ -187,7 +187,7 @@ fn steps_in_four_seconds(inputs_a_frame: u32) -> f32 {
 }
 
 #[test]
-fn redundant_inputs_and_more_inputs_than_frames_move_nobody_faster() {
+fn redundant_and_surplus_inputs_give_no_speed() {
     let honest = steps_in_four_seconds(1);
     let greedy = steps_in_four_seconds(3);
     println!(

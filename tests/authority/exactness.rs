@@ -63,7 +63,7 @@ fn on_a_clean_link_every_prediction_is_exact() {
 }
 
 #[test]
-fn at_100_ms_with_jitter_and_5_percent_loss_99_percent_are_exact() {
+fn predictions_are_exact_at_100_ms_and_5_percent_loss() {
     let ([inputs, late], [frames, same]) = measure(20, bad_link(), None);
     let (late_part, same_part) = (percent(late, inputs), percent(same, frames));
     println!("too late: {late} of {inputs} inputs, {late_part:.4} %");
@@ -86,7 +86,7 @@ fn with_bursts_of_50_ms_under_half_a_percent_is_late() {
 }
 
 #[test]
-fn a_server_at_20_frames_and_20_snapshots_is_predicted_exactly_too() {
+fn prediction_is_exact_at_20_frames_and_20_snapshots() {
     let mut config = ServerConfig::new(7);
     (config.frame_rate, config.broadcast_rate) = (20, 20);
     let mut lab = Lab::with_server(7, bad_link(), config);

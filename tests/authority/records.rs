@@ -66,7 +66,7 @@ fn absence_means_nothing_and_gone_means_gone() {
 }
 
 #[test]
-fn an_id_rests_for_a_second_after_everybody_has_heard_that_it_is_gone() {
+fn id_is_reused_a_second_after_all_clients_know_its_end() {
     for wire in WIRES {
         let mut lab = Lab::speaking(wire, 3, LinkConfig::new(ms(40)));
         let spawn = |stage: &mut Stage<'_>| {

@@ -39,7 +39,7 @@ fn churn(stage: &mut Stage<'_>) {
 }
 
 #[test]
-fn every_spawn_hit_and_destroy_arrives_once_and_in_its_order_however_bad_the_link() {
+fn records_arrive_once_and_in_order_on_a_bad_link() {
     let worst = LinkConfig {
         loss: Chance::percent(30),
         duplicate: Chance::percent(20),
@@ -82,7 +82,7 @@ fn every_spawn_hit_and_destroy_arrives_once_and_in_its_order_however_bad_the_lin
 }
 
 #[test]
-fn five_unanswered_resends_end_a_connection_within_600_ms_of_the_first() {
+fn five_unanswered_resends_end_a_connection_in_600_ms() {
     let mut lab = lab(1, LinkConfig::new(ms(20)));
     lab.world.network_mut().record(Recording::Full);
     let client = lab.client(ms(200));
@@ -120,7 +120,7 @@ fn a_client_gives_up_600_ms_after_its_first_hello() {
 }
 
 #[test]
-fn a_client_gets_at_most_300_updates_a_second_and_its_own_ship_is_in_every_broadcast() {
+fn updates_are_at_most_300_a_second_with_the_own_ship_in_all() {
     let mut lab = lab(3, LinkConfig::new(ms(20)));
     lab.world.network_mut().record(Recording::Full);
     lab.server_mut().field.extra.push((1, |stage| {
@@ -161,7 +161,7 @@ fn a_client_gets_at_most_300_updates_a_second_and_its_own_ship_is_in_every_broad
 }
 
 #[test]
-fn the_own_player_is_corrected_by_little_and_others_are_drawn_where_they_were() {
+fn local_corrections_are_small_and_others_are_drawn_near() {
     let (mut worst, mut compared, mut exact, mut off) = (0, 0, 0, 0.0_f32);
     for seed in 1..=10 {
         let mut lab = lab(seed, bad_link());
@@ -301,7 +301,7 @@ fn a_client_written_from_the_document_plays() {
 }
 
 #[test]
-fn a_full_server_answers_a_hello_with_a_nack_and_so_it_does_another_version() {
+fn full_server_and_wrong_version_answer_hello_with_nack() {
     let mut bytes = Bytes::new(1);
     bytes.join();
     bytes.play(30, InputFlags(0), true);
@@ -319,7 +319,7 @@ fn a_full_server_answers_a_hello_with_a_nack_and_so_it_does_another_version() {
 }
 
 #[test]
-fn a_bad_packet_of_a_player_is_nacked_and_a_nack_or_a_stranger_is_not_answered() {
+fn only_bad_packets_of_players_are_nacked() {
     let mut bytes = Bytes::new(2);
     bytes.join();
     bytes.play(30, InputFlags(0), true);

@@ -99,7 +99,7 @@ fn judge(victim: usize, from: SocketAddr, at: u64, datagram: &[u8]) -> (usize, f
 }
 
 #[test]
-fn a_single_datagram_from_a_stranger_or_a_blind_forger_changes_nothing() {
+fn single_datagram_of_a_blind_forger_changes_nothing() {
     let mut judged = 0;
     for (phase, at) in PHASES {
         for victim in [SERVER, 1] {
@@ -123,7 +123,7 @@ fn a_single_datagram_from_a_stranger_or_a_blind_forger_changes_nothing() {
 }
 
 #[test]
-fn a_forger_who_knows_the_numbers_disturbs_for_a_moment_and_ends_nothing() {
+fn forger_who_knows_the_numbers_ends_nothing() {
     for victim in [SERVER, 1] {
         let mut recorded = lab(1);
         recorded.world.network_mut().record(Recording::Full);
@@ -227,7 +227,7 @@ fn a_flood_from_a_stranger_harms_nobody() {
 
 /// A tenth of the guesses of GAME's test: a number of 16 bits is all that there is to guess.
 #[test]
-fn a_hundred_thousand_blind_guesses_from_a_players_address_end_nothing() {
+fn blind_guesses_from_a_players_address_end_nothing() {
     let mut lab = lab(7);
     let (mut guess, mut taken) = (0x1234_5678_u32, 0);
     attacked(&mut lab, |lab, now| {
@@ -250,7 +250,7 @@ fn a_hundred_thousand_blind_guesses_from_a_players_address_end_nothing() {
 }
 
 #[test]
-fn damaged_traffic_in_both_directions_never_panics_and_everybody_is_still_served() {
+fn damaged_traffic_never_panics_or_stops_the_service() {
     let mut served = 0;
     for seed in 1..=20 {
         let link = LinkConfig {

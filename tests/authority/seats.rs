@@ -160,7 +160,7 @@ fn kick_and_shutdown_are_said() {
 }
 
 #[test]
-fn a_client_that_was_restarted_gets_a_new_seat_within_two_seconds() {
+fn restarted_client_gets_a_new_seat_within_two_seconds() {
     for wire in WIRES {
         let mut lab = Lab::speaking(wire, 9, clean());
         let client = lab.client(ms(200));
@@ -197,7 +197,7 @@ fn nothing_is_kept_of_an_address_that_has_not_proven_itself() {
 }
 
 #[test]
-fn a_disconnect_that_somebody_else_wrote_ends_nothing_while_inputs_come() {
+fn forged_disconnect_ends_nothing_while_inputs_come() {
     let mut lab = Lab::new(11, clean());
     let client = lab.client(ms(200));
     lab.world.network_mut().record(rebout::lab::sim::Recording::Full);

@@ -59,7 +59,7 @@ fn a_step_that_differs_is_told_with_the_frame_and_the_field() {
 }
 
 #[test]
-fn state_outside_the_snapshot_is_blamed_on_the_machine_that_has_it() {
+fn state_outside_the_snapshot_is_blamed_on_its_machine() {
     for (player, verdict) in [
         (Player::One, AutopsyVerdict::NotReproducible { one: true, two: false }),
         (Player::Two, AutopsyVerdict::NotReproducible { one: false, two: true }),

@@ -197,7 +197,7 @@ fn read_json(text: &str) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn the_page_shows_the_match_the_fields_both_states_and_the_command() {
+fn html_page_shows_match_fields_states_and_command() {
     let [bundle, _] = bundles();
     let page = |bundle: &Bundle| {
         let files = files(bundle);

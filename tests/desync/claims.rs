@@ -138,7 +138,7 @@ fn a_damaged_state_ends_the_match_and_names_its_own_machine() {
 
 /// The checksum that would show it the second difference is lost.
 #[test]
-fn faulty_machine_learns_by_a_farewell_that_its_checksums_are_void() {
+fn faulty_machine_learns_that_its_checksums_are_void() {
     let setup = Setup::new(7, LINK).configure(|config| config.on_desync = OnDesync::Stop);
     let mut world = world_of(setup, ENDLESS, Some(touched::<false>), Duration::MAX, Vec::new());
     world.machine_mut(1).hides = Some(Frame(150));

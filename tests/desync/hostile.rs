@@ -202,7 +202,7 @@ fn subject_of_another_frame_is_not_compared() {
 }
 
 #[test]
-fn a_peer_that_vanishes_leaves_half_of_the_truth_before_the_last_event() {
+fn vanished_peer_leaves_a_partial_autopsy_before_the_end() {
     let mut bout = bout(5, step_differs, LINK, |_| {});
     let noticed = |bout: &Bout<Faulty>| {
         bout.machine(0).events.iter().any(|(_, event)| matches!(event, Event::Desync(_)))
@@ -271,7 +271,7 @@ fn loss_duplication_and_reordering_never_change_what_is_found() {
 }
 
 #[test]
-fn a_match_that_stops_at_a_desync_tells_both_sides_even_over_a_bad_link() {
+fn stop_at_a_desync_is_told_to_both_sides_on_a_bad_link() {
     for seed in 0..30 {
         let link = LinkConfig { loss: Chance::percent(25), ..LINK };
         let mut bout = bout(seed, step_differs, link, |config| config.on_desync = OnDesync::Stop);

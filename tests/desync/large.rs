@@ -71,7 +71,7 @@ fn build(seed: u32) -> Machine {
 }
 
 #[test]
-fn a_match_with_a_large_state_compares_every_checksum_and_none_differs() {
+fn every_checksum_of_a_large_state_is_compared() {
     for (seed, cadence, loss) in [(1, 30, 0), (2, 30, 10), (3, 8, 5), (4, 5, 5), (5, 1, 0)] {
         let mut bout = bout(seed, cadence, loss);
         let frames = if cadence == 1 { 120 } else { repeats(480) };
@@ -90,7 +90,7 @@ fn a_match_with_a_large_state_compares_every_checksum_and_none_differs() {
 }
 
 #[test]
-fn a_desync_of_a_large_state_is_noticed_at_most_eight_frames_later() {
+fn desync_of_a_large_state_is_noticed_in_eight_frames() {
     let mut bout = bout(7, 30, 0);
     bout.world.machine_mut(0).tamper = Some(|game, player| {
         if player == Player::One {

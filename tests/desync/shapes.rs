@@ -8,7 +8,7 @@ use rebout::net::link::{Chance, LinkConfig};
 use rebout::{AutopsyVerdict, Cues, Event, Frame, Game, Inputs, Player, Save, Verdict, fields};
 
 #[test]
-fn the_frame_and_the_field_are_found_at_every_cadence_and_window() {
+fn frame_and_field_are_found_at_every_interval_and_window() {
     for (cadence, window, delay) in [
         (1, 8, 0),
         (2, 8, 0),
@@ -42,7 +42,7 @@ fn the_frame_and_the_field_are_found_at_every_cadence_and_window() {
 
 /// Checksums so far apart that the states before the divergence are not kept any more.
 #[test]
-fn a_difference_long_before_its_checksum_is_found_by_stepping_again() {
+fn difference_before_its_checksum_is_found_by_resimulation() {
     let mut setup = Setup::new(3, LINK).configure(|config| config.cadence_frames = 600);
     setup.seed = 4;
     let mut play = PLAY;

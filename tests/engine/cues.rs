@@ -224,7 +224,7 @@ fn a_cue_that_moves_is_silent_within_the_limit() {
 }
 
 #[test]
-fn a_frame_holds_sixteen_cues_and_the_rest_is_counted_once_it_is_certain() {
+fn cues_beyond_sixteen_a_frame_are_counted_when_confirmed() {
     let mut game = Noisy::NEW;
     let mut engine = Rollback::new(EngineConfig::default(), &game);
     for frame in 0..6 {

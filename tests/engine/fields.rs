@@ -166,7 +166,7 @@ fn slices_carry_their_length_and_arrays_do_not() {
 }
 
 #[test]
-fn a_large_byte_array_is_taken_by_the_lane_and_named_by_the_byte() {
+fn large_byte_array_is_hashed_by_lane_and_named_by_byte() {
     let mut memory = [0_u8; 66];
     (memory[0], memory[5], memory[65]) = (1, 2, 3);
     let taken = image(&memory);

@@ -243,7 +243,7 @@ impl Game for Handle {
 host!(HandleHost, Handle, Memory, |game| game);
 
 #[test]
-fn a_core_behind_a_handle_that_is_not_clonable_is_saved_by_its_own_means() {
+fn core_behind_an_opaque_handle_saves_itself() {
     runs_everywhere(|| Handle(core_library::Core::open()), HandleHost);
 }
 

@@ -43,7 +43,7 @@ fn states(frames: u32) -> Vec<u32> {
 }
 
 #[test]
-fn a_seek_anywhere_in_ten_minutes_resimulates_less_than_240_frames() {
+fn seek_in_ten_minutes_resimulates_under_240_frames() {
     let (mut playback, states) = (loaded(36_000), states(36_000));
     let mut most = 0;
     for step in 0..400_u32 {
@@ -153,7 +153,7 @@ fn a_cut_recording_is_shown_from_its_start() {
 }
 
 #[test]
-fn a_match_is_taken_over_against_the_recorded_other_player_or_a_bot() {
+fn match_is_taken_over_against_the_recording_or_a_bot() {
     let inputs = fight(SEED, Level::Easy, 900);
     let states = states(900);
     let take_over = |from: u32| {
@@ -203,7 +203,7 @@ fn a_match_is_taken_over_against_the_recorded_other_player_or_a_bot() {
 }
 
 #[test]
-fn marks_of_rounds_are_found_while_loading_and_recorded_ones_are_kept() {
+fn round_marks_are_found_by_loading_or_kept_from_the_file() {
     let mut recorder = StreamRecorder::new(&Header::new(SEED), Vec::new()).unwrap();
     let (mut fight, mut round) = (Fight::new(SEED, Level::Easy), 0);
     for frame in 0..9_000 {

@@ -257,7 +257,7 @@ fn a_fifth_hit_changes_nothing_but_the_stun() {
 }
 
 #[test]
-fn a_jump_takes_24_frames_and_ends_an_attack_whose_reach_runs_on() {
+fn jump_takes_24_frames_and_ends_an_attack() {
     let mut game = Playground::new(1).unwrap();
     hold(&mut game, JUMP | ATTACK, Buttons::NONE, 1);
     let one = game.fighters[0];

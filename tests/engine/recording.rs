@@ -75,7 +75,7 @@ fn a_recorded_match_is_read_back_with_everything_told_about_it() {
 }
 
 #[test]
-fn a_file_cut_at_every_byte_opens_up_to_its_last_whole_chunk_and_says_so() {
+fn file_cut_at_any_byte_opens_up_to_its_last_whole_chunk() {
     let (file, inputs) = recorded(250);
     let mut opened_frames = 0;
     for len in 0..file.len() {

@@ -41,7 +41,7 @@ fn a_record_that_keeps_every_rule_is_taken() {
 }
 
 #[test]
-fn a_record_that_breaks_a_rule_ends_the_recording_before_its_chunk() {
+fn bad_record_ends_the_recording_before_its_chunk() {
     let first = file(&[]).len();
     let second = file(&[GOOD]).len();
     for (rule, records) in [

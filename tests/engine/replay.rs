@@ -213,7 +213,7 @@ fn a_match_with_late_inputs_is_recorded_as_it_was_in_the_end() {
 }
 
 #[test]
-fn a_recorder_that_missed_a_frame_says_so_and_keeps_a_true_beginning() {
+fn recorder_that_missed_a_frame_keeps_the_frames_before_it() {
     let mut game = Playground::new(1).unwrap();
     let mut engine = Rollback::new(EngineConfig::default(), &game);
     let mut recorder = Recorder::with_capacity(1, 10);

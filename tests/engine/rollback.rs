@@ -70,7 +70,7 @@ fn the_golden_value_is_reached_at_every_lag_under_every_policy() {
 }
 
 #[test]
-fn a_constant_lag_costs_one_rollback_for_each_change_and_no_frame_more() {
+fn constant_lag_costs_one_rollback_for_each_input_change() {
     let cycle = |f: usize| match f % 60 {
         0..30 => RIGHT,
         30..45 => LEFT,
@@ -171,7 +171,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
-    fn any_schedule_of_late_inputs_leads_to_the_states_of_the_direct_run(schedule in schedules()) {
+    fn late_inputs_lead_to_the_states_of_the_direct_run(schedule in schedules()) {
         let expected = direct(schedule.seed, &schedule.inputs);
         let game = Playground::new(schedule.seed).unwrap();
         let mut engine = Rollback::new(config(schedule.window, POLICIES[schedule.policy]), &game);
@@ -255,7 +255,7 @@ fn a_conflicting_input_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn a_prediction_of_ones_own_sees_the_last_four_confirmed_inputs_newest_first() {
+fn custom_prediction_sees_four_confirmed_inputs_newest_first() {
     let mut game = Playground::new(1).unwrap();
     let policy = Prediction::Custom(|last, ahead| {
         // Only the expected sight predicts a jump.
@@ -299,7 +299,7 @@ fn an_input_that_leaves_a_gap_is_refused() {
 }
 
 #[test]
-fn inputs_far_ahead_of_what_is_settled_are_refused_and_none_is_lost() {
+fn inputs_far_ahead_are_refused_and_none_is_lost() {
     let mut game = Playground::new(1).unwrap();
     let mut engine = Rollback::new(EngineConfig::default(), &game);
     let taken =
@@ -441,7 +441,7 @@ fn a_predicted_finish_does_not_end_the_match() {
 }
 
 #[test]
-fn a_match_that_ends_in_the_state_just_reached_keeps_its_snapshot() {
+fn match_ending_in_the_newest_state_keeps_its_snapshot() {
     let mut game = FirstPress { frame: 0, pressed: false };
     let mut engine = Rollback::new(EngineConfig::default(), &game);
     for player in Player::BOTH {
@@ -456,7 +456,7 @@ fn a_match_that_ends_in_the_state_just_reached_keeps_its_snapshot() {
 }
 
 #[test]
-fn a_match_that_is_over_before_it_begins_ends_in_its_first_state() {
+fn match_finished_at_the_start_ends_in_its_first_state() {
     let mut game = FirstPress { frame: 0, pressed: true };
     let mut engine = Rollback::new(EngineConfig::default(), &game);
     assert_eq!(engine.advance(&mut game), Advance::Ended);

@@ -363,7 +363,7 @@ impl Game for Cached {
 }
 
 #[test]
-fn a_mistake_that_shows_only_some_steps_after_a_restore_is_found() {
+fn bug_visible_only_steps_after_a_restore_is_found() {
     let mut game = Cached { ball: Ball::NEW, steps: 0, steps_since_restore: 0 };
     let mut test = SyncTest::with_fixed_depth(&game, 5);
     let error = (0..500).find_map(|frame| test.advance(&mut game, lively(frame)).err()).unwrap();
@@ -403,7 +403,7 @@ impl Game for Guarded {
 }
 
 #[test]
-fn a_mistake_that_shows_only_when_a_frame_is_undone_is_found_at_once() {
+fn bug_visible_only_when_a_frame_is_undone_is_found_at_once() {
     let mut game = Guarded { ball: Ball::NEW, frame: 0, last_stepped: u32::MAX };
     let mut test = SyncTest::with_fixed_depth(&game, 5);
     let error = (0..500).find_map(|frame| test.advance(&mut game, lively(frame)).err()).unwrap();

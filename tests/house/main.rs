@@ -3,6 +3,7 @@
 
 mod pages;
 mod promises;
+mod test_names;
 mod words;
 
 use std::collections::BTreeMap;

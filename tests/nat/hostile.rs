@@ -221,7 +221,7 @@ fn signatures_cost_the_server_a_bounded_time() {
 }
 
 #[test]
-fn a_flood_of_posts_is_bounded_and_an_honest_joiner_gets_through() {
+fn flood_of_join_requests_is_bounded_and_a_joiner_connects() {
     let mut meeting = Meeting::new(1, RendezvousConfig { max_guests: 64, ..config() });
     meeting.world.network_mut().record(Recording::Off);
     meeting.run(secs(1));
@@ -333,7 +333,7 @@ fn one_source_brings_a_host_three_inits_whatever_it_posts() {
 
 /// Damaged copies of everything that a host and its guests say, from addresses that have their own cookies.
 #[test]
-fn changed_packets_from_proven_addresses_take_over_no_room_and_are_never_amplified() {
+fn altered_packets_take_no_room_and_are_not_amplified() {
     let mut desk = Desk::new(RendezvousConfig { max_rooms: 20, max_guests: 30, ..config() });
     let mut rng = Rng::new(17).unwrap();
     let mut draw = move |below: u32| rng.below(below);

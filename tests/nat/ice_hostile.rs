@@ -76,7 +76,7 @@ fn junk_from_everybody_on_every_path_makes_no_difference() {
 }
 
 #[test]
-fn recorded_checks_and_answers_from_elsewhere_move_nothing_and_draw_few_checks() {
+fn replayed_checks_and_answers_move_no_path() {
     let plan = Plan { frames: 900, ..Plan::new(Router::Open, Router::Open) };
     let mut town = Town::new(plan);
     let strangers: Vec<_> =
@@ -195,7 +195,7 @@ impl Protocol for Liar {
 }
 
 #[test]
-fn candidates_of_somebody_else_draw_few_checks_and_keep_nobody_out() {
+fn forged_candidates_draw_few_checks_and_block_nobody() {
     let plan = Plan::new(Router::Cone, Router::Cone);
     let mut town = Town::new(plan);
     let one = town.world.add_stranger(at("192.0.2.7:53"));
@@ -236,7 +236,7 @@ fn a_host_whose_guests_never_came_gives_its_allocation_back() {
 }
 
 #[test]
-fn guests_who_name_many_machines_leave_room_for_the_permissions_of_another() {
+fn guests_with_many_candidates_leave_permissions_to_others() {
     let plan = Plan::new(Router::Symmetric, Router::Symmetric);
     let mut town = Town::new(plan);
     town.world.network_mut().record(Recording::Full);
@@ -333,7 +333,7 @@ fn a_rendezvous_that_withholds_letters_is_said_in_words() {
 }
 
 #[test]
-fn a_rendezvous_that_changes_letters_or_tickets_connects_nobody_and_says_so() {
+fn rendezvous_altering_signals_or_tickets_connects_nobody() {
     // Each byte of the letters in its turn, the ticket, and an INIT in the place of the RESP.
     for lie in 0..6 {
         let mut last_init = Vec::new();
@@ -376,7 +376,7 @@ fn a_rendezvous_that_changes_letters_or_tickets_connects_nobody_and_says_so() {
 }
 
 #[test]
-fn a_rendezvous_that_names_a_wrong_relay_or_address_costs_a_few_datagrams_and_no_match() {
+fn rendezvous_naming_wrong_addresses_stops_no_match() {
     let plan = Plan::new(Router::Cone, Router::Cone);
     let victim = at("192.0.2.9:3478");
     let mut town = lying(plan, move |_, datagram| {

@@ -26,7 +26,7 @@ fn rebound(plan: Plan, forgetful: usize, after: Duration) -> Town {
 }
 
 #[test]
-fn a_router_that_forgets_in_the_middle_of_a_match_is_bridged_by_the_relay_without_an_event() {
+fn relay_bridges_an_expired_mapping_without_an_event() {
     // On the shortest link the relay bridges the gap before anybody has noticed it.
     // After 40 s the relay is good only if it was checked again.
     let cases = [(HOST, 20, 2_000), (JOINER, 20, 40_000), (JOINER, 1, 2_000), (HOST, 50, 2_000)];
@@ -49,7 +49,7 @@ fn a_router_that_forgets_in_the_middle_of_a_match_is_bridged_by_the_relay_withou
 }
 
 #[test]
-fn a_router_that_forgets_while_the_relay_carries_the_match_is_bridged_too() {
+fn mapping_that_expires_under_a_relayed_match_is_bridged() {
     for routers in [[Router::Symmetric, Router::Symmetric], [Router::Symmetric, Router::Cone]] {
         for forgetful in [HOST, JOINER] {
             let plan = Plan { frames: 900, ..Plan::new(routers[0], routers[1]) };
@@ -87,7 +87,7 @@ fn a_relay_that_dies_under_a_match_is_said_in_words() {
 }
 
 #[test]
-fn without_a_relay_no_allocation_is_made_and_symmetric_routers_do_not_meet() {
+fn without_a_relay_symmetric_nats_do_not_connect() {
     let plan = Plan {
         relays: [RelayPolicy::Never, RelayPolicy::Allow],
         ..Plan::new(Router::Symmetric, Router::Symmetric)
@@ -106,7 +106,7 @@ fn without_a_relay_no_allocation_is_made_and_symmetric_routers_do_not_meet() {
 }
 
 #[test]
-fn who_plays_through_the_relay_only_sends_to_nobody_else_and_answers_nobody_else() {
+fn relay_only_sends_to_and_answers_the_relay_alone() {
     for (hidden, routers) in [
         (HOST, [Router::Open, Router::Open]),
         (JOINER, [Router::Open, Router::Open]),
@@ -182,7 +182,7 @@ fn keep_alives_cost_less_than_300_bytes_a_second() {
 }
 
 #[test]
-fn a_peer_that_is_gone_for_a_minute_is_asked_for_by_neither_checks_nor_the_relay() {
+fn checks_and_relay_stop_a_minute_after_the_peer_is_gone() {
     for routers in [[Router::Cone, Router::Cone], [Router::Symmetric, Router::Symmetric]] {
         let plan = Plan { frames: 60_000, ..Plan::new(routers[0], routers[1]) };
         let mut town = Town::new(plan);

@@ -58,7 +58,7 @@ enum Forger {
 }
 
 #[test]
-fn forged_errors_of_the_relay_change_neither_realm_nor_nonce_of_later_requests() {
+fn forged_relay_errors_change_no_realm_or_nonce() {
     for forger in [Forger::Blind, Forger::Late, Forger::Fast] {
         let plan = Plan { frames: 200, ..Plan::new(Router::Symmetric, Router::Symmetric) };
         let mut town = Town::new(plan);

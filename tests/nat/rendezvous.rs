@@ -255,7 +255,7 @@ fn credentials_are_renewed_on_demand() {
 }
 
 #[test]
-fn a_registration_whose_answers_are_lost_for_minutes_succeeds_after_them() {
+fn registration_succeeds_after_minutes_of_lost_answers() {
     let mut meeting = Meeting::new(1, config());
     meeting.world.network_mut().lose(0, 150, |datagram| datagram[0] == 0xED);
     meeting.run(secs(120));

@@ -20,7 +20,7 @@ fn eventually(what: &str, mut done: impl FnMut() -> bool) {
 }
 
 #[test]
-fn bytes_come_to_the_file_in_order_and_without_a_call_that_waits() {
+fn bytes_are_written_in_order_without_blocking() {
     let path = scratch("order");
     let mut appender = FileAppender::new(File::create(&path).unwrap()).unwrap();
     let mut expected = Vec::new();
@@ -80,7 +80,7 @@ fn a_full_disk_is_told_once_and_then_everything_is_refused() {
 
 #[cfg(unix)]
 #[test]
-fn a_disk_that_hangs_fills_the_queue_and_never_blocks_the_caller() {
+fn hanging_disk_fills_the_queue_and_never_blocks() {
     // A pipe that nobody reads: after 64 KiB the thread waits in its write.
     let (reader, writer) = std::io::pipe().unwrap();
     let file = File::from(std::os::fd::OwnedFd::from(writer));

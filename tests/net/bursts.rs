@@ -42,7 +42,7 @@ fn bursts_have_the_rate_and_the_length_of_gilbert_and_elliott() {
 
 /// Each preset with bursts, and how many of a million datagrams its bursts take.
 #[test]
-fn the_bursts_of_a_preset_take_their_share_at_every_rate_of_sending() {
+fn bursts_of_a_preset_lose_their_share_at_every_send_rate() {
     let shares =
         [("wifi", 4_762), ("mobile", 11_111), ("satellite", 14_778), ("bursty", 45_977), ("hostile", 34_615)];
     for (name, config) in LinkConfig::presets() {

@@ -102,7 +102,7 @@ impl Protocol for Chatty {
 }
 
 #[test]
-fn a_poll_and_a_flush_read_the_clock_once_however_many_datagrams_there_are() {
+fn poll_and_flush_read_the_clock_once() {
     let (mut driver, mut protocol) = (Counted::with(40), Chatty { to_send: 30, ..Chatty::default() });
     let now = driver.poll(&mut protocol).unwrap();
     assert_eq!((driver.transport().reads.get(), protocol.got, driver.transport().sent), (1, 40, 30));
@@ -113,7 +113,7 @@ fn a_poll_and_a_flush_read_the_clock_once_however_many_datagrams_there_are() {
 }
 
 #[test]
-fn run_until_reads_the_clock_once_before_each_wait_and_once_at_the_end() {
+fn run_until_reads_the_clock_once_per_wait() {
     let (mut driver, mut protocol) = (Counted::with(3), Chatty { to_send: 3, ..Chatty::default() });
     driver.transport_mut().late = Some((1, vec![1]));
     let now = driver.run_until(&mut protocol, 16 * MS).unwrap();
@@ -125,7 +125,7 @@ fn run_until_reads_the_clock_once_before_each_wait_and_once_at_the_end() {
 }
 
 #[test]
-fn a_wait_ends_at_the_timeout_of_the_protocol_and_a_timeout_in_the_past_is_a_nap() {
+fn wait_ends_at_the_protocols_timeout() {
     let mut driver = Counted::with(0);
     let mut protocol = Chatty { timeout: Some(5 * MS), ..Chatty::default() };
     driver.run_until(&mut protocol, 6 * MS).unwrap();

@@ -49,7 +49,7 @@ fn reaches(network: &mut Network, now: Duration, from: usize, to: SocketAddr) ->
 }
 
 #[test]
-fn a_cone_shows_one_address_to_all_and_keeps_the_port_where_it_can() {
+fn cone_nat_maps_one_address_for_all_and_keeps_the_port() {
     for kind in [NatKind::FullCone, NatKind::PortRestricted] {
         let (mut network, _) = home(kind, 1);
         let mine = SocketAddr::new(outside(), INSIDE_PORT);
@@ -65,7 +65,7 @@ fn a_cone_shows_one_address_to_all_and_keeps_the_port_where_it_can() {
 }
 
 #[test]
-fn a_symmetric_nat_shows_another_port_to_each_and_lets_in_only_that_one() {
+fn symmetric_nat_maps_and_filters_by_destination() {
     let (mut network, _) = home(NatKind::Symmetric, 1);
     let shown = [1, 2].map(|n| reaches(&mut network, ms(20 * u64::from(n)), 0, server(n)).unwrap().1);
     assert_ne!(shown[0], shown[1]);
@@ -78,7 +78,7 @@ fn a_symmetric_nat_shows_another_port_to_each_and_lets_in_only_that_one() {
 }
 
 #[test]
-fn a_port_restricted_cone_lets_in_whom_it_sent_to_by_address_and_port() {
+fn port_restricted_cone_filters_by_address_and_port() {
     let (mut network, _) = home(NatKind::PortRestricted, 1);
     let other_port = SocketAddr::new(server(1).ip(), 7001);
     let neighbour = network.add(other_port);
@@ -154,7 +154,7 @@ fn a_new_port_lets_in_nobody_whom_only_the_old_one_knew() {
 }
 
 #[test]
-fn what_is_under_way_to_a_port_that_is_forgotten_does_not_arrive() {
+fn datagrams_to_an_expired_mapping_are_dropped() {
     let (mut network, nat) = home(NatKind::FullCone, 1);
     let old = network.map(ms(0), 0, server(1));
     network.forget(nat, ms(100));
@@ -179,7 +179,7 @@ fn what_waits_in_a_socket_is_already_inside() {
 }
 
 #[test]
-fn endpoints_behind_one_nat_reach_each_other_by_their_inside_addresses_only() {
+fn endpoints_behind_one_nat_need_their_private_addresses() {
     for kind in KINDS {
         let (mut network, _) = home(kind, 1);
         assert_eq!(reaches(&mut network, ms(0), 0, inside(2)), Some((1, inside(1))));
@@ -196,7 +196,7 @@ fn endpoints_behind_one_nat_reach_each_other_by_their_inside_addresses_only() {
 }
 
 #[test]
-fn two_port_restricted_cones_let_each_other_in_when_both_have_sent() {
+fn two_port_restricted_cones_connect_when_both_have_sent() {
     let mut network = Network::new(1);
     network.set_default_link(LinkConfig::new(ms(10)));
     let nats = [1, 2].map(|n| network.add_nat(IpAddr::from([198, 51, 100, n]), NatKind::PortRestricted));
@@ -255,7 +255,7 @@ fn ports_come_from_the_seed_and_are_never_given_out_twice() {
 }
 
 #[test]
-fn a_transcript_has_what_a_nat_dropped_and_the_addresses_that_show_outside() {
+fn transcript_has_nat_drops_and_mapped_addresses() {
     let digest = |kind: NatKind| {
         let (mut network, _) = home(kind, 1);
         let mine = reaches(&mut network, ms(0), 0, server(1)).unwrap().1;

@@ -100,7 +100,7 @@ fn jitter_is_uniform_and_reorders_unless_told_to_keep_the_order() {
 }
 
 #[test]
-fn datagrams_held_back_are_overtaken_even_where_the_order_is_kept() {
+fn delayed_datagrams_are_overtaken_on_an_ordered_link() {
     let config = LinkConfig {
         keep_order: true,
         reorder: Chance::percent(10),

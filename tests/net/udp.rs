@@ -154,7 +154,7 @@ fn what_the_system_granted_can_be_asked() {
 }
 
 #[test]
-fn oversize_datagrams_arrive_cut_and_are_counted_and_empty_ones_arrive() {
+fn oversize_datagrams_are_cut_and_counted() {
     let mut udp = bind("127.0.0.1:0");
     let sender = plain("127.0.0.1:0");
     for len in [2_049, 60_000, 0, 1, MAX_DATAGRAM, MAX_DATAGRAM + 1, 2_048] {
@@ -360,7 +360,7 @@ fn close_lingers_until_all_is_delivered_or_its_time_is_over() {
 }
 
 #[test]
-fn a_rebound_driver_has_another_socket_and_the_same_clock_and_statistics() {
+fn rebound_driver_keeps_its_clock_and_statistics() {
     let (mut one, mut two) = (bind("127.0.0.1:0"), bind("127.0.0.1:0"));
     let to = two.local_addr();
     exchange(&mut one, &mut two, to);

@@ -218,7 +218,7 @@ fn skewed_clocks_make_skewed_frame_rates() {
 }
 
 #[test]
-fn a_machine_that_stands_still_finds_its_datagrams_when_it_goes_on() {
+fn paused_machine_gets_its_datagrams_when_it_resumes() {
     let mut world = World::new(1);
     let clock = Clock::default().with_pause(ms(200), ms(500));
     world.add(addr(1), clock, Duration::ZERO, Talker::new(addr(2), Duration::ZERO));
@@ -265,7 +265,7 @@ fn the_socket_of_a_machine_that_stands_still_fills_up() {
 }
 
 #[test]
-fn nothing_happens_to_a_machine_before_it_starts_or_after_it_was_killed() {
+fn machine_is_idle_before_its_start_and_after_its_kill() {
     let mut world = World::new(1);
     world.add(addr(1), Clock::default(), Duration::ZERO, Talker::new(addr(2), Duration::ZERO));
     world.add(addr(2), Clock::default(), ms(500), Talker::new(addr(1), Duration::ZERO));

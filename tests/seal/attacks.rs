@@ -93,7 +93,7 @@ fn refused(bout: &Bout<Playground>, id: usize) -> u64 {
 }
 
 #[test]
-fn replays_mirrors_and_forwarded_packets_change_one_counter_and_nothing_else() {
+fn replayed_and_reflected_packets_change_one_counter() {
     for open in [false, true] {
         let mut bout = playing(open);
         let recorded = recorded(&bout);
@@ -126,7 +126,7 @@ fn replays_mirrors_and_forwarded_packets_change_one_counter_and_nothing_else() {
 }
 
 #[test]
-fn knocks_and_inits_that_come_again_get_less_than_they_bring_and_change_nothing() {
+fn repeated_requests_and_inits_are_not_amplified() {
     for open in [false, true] {
         let mut bout = playing(open);
         let knocks: Vec<_> =
@@ -165,7 +165,7 @@ fn packets_out_of_order_are_taken_once_each() {
 }
 
 #[test]
-fn bare_packets_that_would_end_a_bare_match_do_nothing_to_a_sealed_one() {
+fn bare_packets_do_nothing_to_a_sealed_match() {
     let mut bout = playing(false);
     let mut bare = Bout::new(Setup::new(5, LinkConfig::new(ms(40))), PLAY);
     bare.eavesdrop();

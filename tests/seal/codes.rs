@@ -56,7 +56,7 @@ fn a_code_survives_loss_and_its_part_is_said_every_200_ms() {
 }
 
 #[test]
-fn a_new_code_comes_every_ten_seconds_at_most_and_counts_the_guests() {
+fn new_code_comes_every_ten_seconds_and_counts_guests() {
     let mut net = open();
     net.machines[0].lobby =
         Lobby::host(config(0).with(|config| config.lobby.ask_before_accepting = true)).unwrap();

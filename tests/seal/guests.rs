@@ -29,7 +29,7 @@ fn any_packet_of_the_handshake_may_be_lost() {
 }
 
 #[test]
-fn an_answer_that_stays_away_for_a_second_makes_the_joiner_begin_anew_with_another_key() {
+fn joiner_restarts_with_a_new_key_after_a_second() {
     for make in [invited, open] {
         let mut net = make();
         net.filter = Box::new(|now, flying| flying.datagram[0] != 0xE3 || now > ms(1_300));
@@ -121,7 +121,7 @@ fn a_guest_that_never_sends_data_is_gone_after_two_seconds() {
 }
 
 #[test]
-fn of_two_guests_the_first_takes_the_seat_and_the_second_hears_that_it_is_taken() {
+fn second_guest_hears_that_the_seat_is_taken() {
     let mut net = invited();
     let key = net.machines[0].seal.public_key().unwrap();
     net.machines.push(Machine::join(2, key, &[addr(0)]));
@@ -134,7 +134,7 @@ fn of_two_guests_the_first_takes_the_seat_and_the_second_hears_that_it_is_taken(
 }
 
 #[test]
-fn a_guest_that_is_only_reached_does_not_delay_the_one_before_it() {
+fn unconfirmed_guest_does_not_delay_the_one_before_it() {
     let mut net = invited();
     let key = net.machines[0].seal.public_key().unwrap();
     net.run(ms(20));

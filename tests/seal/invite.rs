@@ -77,7 +77,7 @@ fn v4(ip: u32, port: u16) -> [(u128, u32); 2] {
 const LOCALHOST: u32 = 0x7F00_0001;
 
 #[test]
-fn an_invite_with_one_address_is_77_characters_and_always_the_same() {
+fn invite_with_one_address_has_77_characters() {
     let text = one_v4().to_string();
     assert_eq!(text, "rebout:1:406B2NFTKX1Y929DT9VHQF310PN4XWWM73ER49PBDG8BAPFYMD3YPB01RGJ6TRNTD9CT");
     assert_eq!(text.len(), 77);
@@ -258,7 +258,7 @@ fn addresses_that_nobody_can_join_are_refused_both_ways() {
 }
 
 #[test]
-fn the_number_of_addresses_is_bounded_and_repeated_ones_are_left_out() {
+fn addresses_are_bounded_and_duplicates_dropped() {
     let many = |count: u8| (0..count).map(|n| SocketAddr::from(([10, 0, 0, n], 7000)));
     assert_eq!(Invite::new(key(), many(5)), Err(InviteError::TooManyAddresses));
     let repeated = Invite::new(key(), many(4).chain(many(4))).unwrap();
@@ -296,7 +296,7 @@ fn unknown_parts_are_skipped_unless_they_are_the_only_way() {
 }
 
 #[test]
-fn content_that_breaks_the_format_is_refused_though_its_checksum_fits() {
+fn malformed_content_with_a_valid_checksum_is_refused() {
     let address = v4(LOCALHOST, 7000).to_vec();
     let rendezvous = vec![(1, 5), (22, 8), (u128::from(LOCALHOST), 32), (3479, 16), (0x77, 128)];
     for (fields, rule) in [

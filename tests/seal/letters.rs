@@ -39,7 +39,7 @@ fn met() -> ([Seal; 2], [SocketAddr; 2]) {
 }
 
 #[test]
-fn a_letter_has_one_length_and_an_init_that_comes_again_gets_the_same_answer() {
+fn signal_has_one_length_and_a_repeat_gets_the_same_answer() {
     let mut host = host();
     let mut joiner = joiner(&host, 2);
     let ticket = host.renew_ticket().unwrap();
@@ -298,7 +298,7 @@ fn hello_is_the_first_packet_on_the_path_that_is_found() {
 }
 
 #[test]
-fn a_better_path_takes_over_without_an_event_and_a_bad_one_does_not() {
+fn better_path_takes_over_without_an_event() {
     let mut world = playing();
     world.open = [[true, false, true, true]; 2];
     world.offer(1);
@@ -314,7 +314,7 @@ fn a_better_path_takes_over_without_an_event_and_a_bad_one_does_not() {
 }
 
 #[test]
-fn fallbacks_carry_the_match_when_the_path_dies_in_both_directions_or_in_one() {
+fn fallbacks_carry_the_match_when_the_path_fails() {
     for dead in [[true, true], [true, false], [false, true]] {
         let mut world = playing();
         world.fall_back_on(&[1, 2, 3]);

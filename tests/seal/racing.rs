@@ -55,7 +55,7 @@ fn overheard(bout: &Bout<Playground>, by: usize, seen: &mut usize) -> Vec<Vec<u8
 /// A joiner by address would host whoever joins it from the address that it joins. The watcher does so in the middle of a
 /// match, with the host's address as its own, and reads the answers off the line.
 #[test]
-fn a_watcher_who_joins_the_joiner_in_the_name_of_its_host_is_refused() {
+fn eavesdropper_posing_as_the_host_is_refused() {
     let mut bout = bout(true);
     assert!(bout.run_until_frame(120), "{bout:?}");
     let mut seen = 0;
@@ -88,7 +88,7 @@ fn a_watcher_who_joins_the_joiner_in_the_name_of_its_host_is_refused() {
 /// The watcher has the nonce and the address of the joiner, and a cookie that it reads off the line, so that the host
 /// takes its INIT for one of the joiner's. It has none of the joiner's keys: a decoy makes it draw others.
 #[test]
-fn a_watcher_who_joins_the_host_in_the_name_of_its_guest_is_refused() {
+fn eavesdropper_posing_as_the_guest_is_refused() {
     let mut bout = bout(true);
     assert!(bout.run_until_frame(120), "{bout:?}");
     let mut seen = 0;
@@ -121,7 +121,7 @@ fn a_watcher_who_joins_the_host_in_the_name_of_its_guest_is_refused() {
 
 /// The same, but the watcher's handshake was done before the host's, and its DATA comes after it.
 #[test]
-fn a_handshake_in_the_name_of_the_host_is_void_once_the_host_has_answered() {
+fn handshake_of_an_impostor_is_void_once_the_host_answered() {
     let mut net = open();
     net.step();
     let than = nonce(&net.sent_by(1, 0xE0)[0].datagram);
@@ -155,7 +155,7 @@ fn a_handshake_in_the_name_of_the_host_is_void_once_the_host_has_answered() {
 /// The same with an INIT that waits for its turn, because two of one source are worked off in a second, until the host has
 /// answered.
 #[test]
-fn an_init_that_waited_until_the_host_has_answered_is_not_worked_off() {
+fn queued_init_is_dropped_once_the_host_has_answered() {
     let mut net = open();
     net.step();
     let mut than = nonce(&net.sent_by(1, 0xE0)[0].datagram);
@@ -309,7 +309,7 @@ fn who_races_a_peer_that_moves_delays_it_until_the_race_ends() {
 /// By address a RETRY proves nothing, and four INITs may wait: whoever answers each KNOCK at once with four keys of its own
 /// keeps a joiner from its host for as long as it does so. By invite no such RETRY has a good mac.
 #[test]
-fn who_answers_each_knock_first_keeps_out_a_joiner_by_address_alone() {
+fn answering_every_request_first_blocks_only_joins_by_address() {
     for (mut net, kept_out) in [(open(), true), (invited(), false)] {
         let mut decoys: Vec<_> = (50..54).map(Machine::host_open).collect();
         while net.now < 4 * SECOND {

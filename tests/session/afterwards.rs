@@ -41,7 +41,7 @@ fn a_match_lingers_until_its_last_inputs_have_arrived() {
 }
 
 #[test]
-fn a_match_that_is_over_repeats_its_last_inputs_for_a_while_and_then_falls_silent() {
+fn finished_match_repeats_last_inputs_then_falls_silent() {
     let mut pair = pair_until::<120>([config(HOST), config(JOINER)]);
     plays(&mut pair, 100);
     assert!(pair.step_until(LATE, |pair| pair.machine(HOST).session().expect("a match").current().0 >= 118));

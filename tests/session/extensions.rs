@@ -97,7 +97,7 @@ fn input_packets(link: LinkConfig, extensions: [Extensions; 2]) -> (u32, u64) {
 
 /// The digests were taken with version 0.1, which knew no extensions.
 #[test]
-fn to_a_peer_without_extensions_the_packets_are_those_of_version_1_to_the_byte() {
+fn packets_to_a_peer_without_extensions_are_version_1() {
     let clean = LinkConfig::new(ms(40));
     let lossy = LinkConfig { loss: Chance::percent(20), jitter: ms(30), ..LinkConfig::new(ms(60)) };
     for extensions in [[Extensions::NONE; 2], [Extensions::ALL, Extensions::NONE]] {
@@ -197,7 +197,7 @@ const TIME: TimeSync = TimeSync { mark: 7, echo: 0x1234, held: 3 };
 const LOSS: LossCounts = LossCounts { sent: 5, received: 9 };
 
 #[test]
-fn a_block_that_was_not_agreed_on_is_refused_and_one_that_was_is_taken() {
+fn only_blocks_that_were_agreed_on_are_taken() {
     for extensions in OFFERS {
         for axes in [0, 2] {
             for id in [HOST, JOINER] {
@@ -223,7 +223,7 @@ fn a_block_that_was_not_agreed_on_is_refused_and_one_that_was_is_taken() {
 }
 
 #[test]
-fn every_wrong_length_count_and_flag_of_a_packet_with_blocks_is_refused() {
+fn bad_lengths_counts_and_flags_with_blocks_are_refused() {
     for axes in [0, 6] {
         let victim = Victim::playing(Extensions::ALL, axes, JOINER);
         let whole = victim.packet(&InputHeader { time: Some(TIME), loss: Some(LOSS), ..victim.header(axes) });
@@ -303,7 +303,7 @@ fn rollbacks(quantise: fn(i16, i16) -> [i8; 2]) -> f64 {
 
 /// The figures on the page about embedding.
 #[test]
-fn a_quantised_stick_rolls_back_when_it_moves_and_a_raw_one_in_every_frame() {
+fn quantised_stick_rolls_back_less_than_a_raw_one() {
     let raw = rollbacks(|x, y| [(x >> 8) as i8, (y >> 8) as i8]);
     let steps = [8, 4, 2].map(|steps| match steps {
         8 => rollbacks(|x, y| Input::stick(x, y, 8)),

@@ -145,7 +145,7 @@ fn is_conflict(event: &Event) -> bool {
 }
 
 #[test]
-fn a_forged_input_for_a_frame_to_come_is_reported_as_conflict_and_desync() {
+fn forged_future_input_is_reported_as_conflict_and_desync() {
     let mut desyncs = 0;
     for seed in 1..=8 {
         // Checksums are taken so often that a difference cannot come and go in between.

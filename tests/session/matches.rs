@@ -116,7 +116,7 @@ fn a_stick_that_was_tilted_during_a_stall_is_not_kept() {
 }
 
 #[test]
-fn the_delay_changes_both_ways_in_the_middle_of_a_match_without_a_gap() {
+fn delay_changes_both_ways_in_a_match_without_a_gap() {
     let mut bout = playing(Setup::new(2, link()), ENDLESS);
     let log = confirmed(&mut bout);
     let seed = bout.machine(0).agreed().expect("a match").seed;
@@ -247,7 +247,7 @@ fn a_match_that_is_over_before_it_begins_is_agreed_on_too() {
 }
 
 #[test]
-fn asking_often_while_a_match_ends_does_not_put_the_next_frame_off() {
+fn frequent_polls_at_the_end_do_not_delay_the_next_frame() {
     let mut bout = Bout::new(Setup::new(3, link()), SHORT);
     bout.world.machine_mut(0).watch = Some(Box::new(|now, advanced, session, _| {
         if advanced == rebout::Advanced::Ended {
@@ -330,7 +330,7 @@ fn an_end_at_another_frame_shows_in_the_verdict() {
 }
 
 #[test]
-fn a_blow_that_one_machine_missed_at_the_end_is_told_with_its_field() {
+fn hit_missed_by_one_machine_at_the_end_is_named_by_field() {
     // Machine 1 has another state from the step into 590 on, after the last checksum, and so never ends at 601.
     let mut bout = Bout::new(Setup::new(7, LinkConfig::clean()), SHORT);
     bout.world.machine_mut(1).tamper = Some(|game, _| (game.cheats_at, game.ends_at) = (590, u32::MAX));
@@ -362,7 +362,7 @@ fn a_delay_that_found_no_room_is_told_later() {
 }
 
 #[test]
-fn many_changes_of_the_delay_at_the_end_leave_room_for_the_verdict() {
+fn many_delay_changes_at_the_end_leave_room_for_the_verdict() {
     let mut bout = Bout::new(Setup::new(8, link()), SHORT);
     assert!(bout.run_until(secs(20), |bout| bout.checked() >= Frame(560)));
     // Someone drags a slider, faster than the other side can acknowledge, until the match is over here.

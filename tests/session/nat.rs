@@ -15,7 +15,7 @@ fn bout() -> Bout<Playground> {
 }
 
 #[test]
-fn a_match_is_played_through_every_pair_of_nats_once_the_way_is_open() {
+fn match_plays_through_every_pair_of_nats_once_open() {
     for hosts in KINDS {
         for joiners in KINDS {
             let mut bout = bout();
@@ -47,7 +47,7 @@ fn a_nat_that_forgets_ends_a_bare_match_for_both() {
 }
 
 #[test]
-fn behind_two_port_restricted_nats_nothing_arrives_after_one_of_them_forgets() {
+fn expired_mapping_cuts_two_port_restricted_nats() {
     let mut bout = bout();
     let nats = [HOST, JOINER].map(|id| bout.place_behind_nat(id, NatKind::PortRestricted));
     assert!(bout.run_until_frame(120), "{bout:?}");

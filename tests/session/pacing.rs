@@ -145,7 +145,7 @@ impl Watched {
 }
 
 #[test]
-fn within_two_seconds_the_lead_is_inside_half_a_frame_and_stays_there() {
+fn lead_settles_within_half_a_frame_in_two_seconds() {
     for (seed, skews) in [[1_000, -1_000], [-1_000, 1_000], [1_000, 0]].into_iter().enumerate() {
         for late in 0..2 {
             let setup = Setup { clocks: clocks(skews), ..Setup::new(seed as u64, usual()) };

@@ -139,7 +139,7 @@ proptest! {
 }
 
 #[test]
-fn a_sparse_match_goes_back_beyond_the_misprediction_and_compares_its_checksums() {
+fn sparse_match_restores_before_a_misprediction() {
     let played = Match {
         seed: 3,
         latency_ms: 70,

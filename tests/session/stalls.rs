@@ -21,7 +21,7 @@ fn playing(latency: Duration, window_frames: u8, delay_frames: u8) -> Bout<Playg
 }
 
 #[test]
-fn a_full_stall_at_the_greatest_window_and_delay_stays_within_the_bound() {
+fn full_stall_at_the_largest_window_and_delay_is_bounded() {
     for (window, delay) in [(8, 8), (12, 4), (16, 0)] {
         for stalled in 0..2 {
             let mut bout = playing(ms(30), window, delay);
@@ -48,7 +48,7 @@ fn a_full_stall_at_the_greatest_window_and_delay_stays_within_the_bound() {
 }
 
 #[test]
-fn a_stalled_frame_is_stepped_when_its_input_comes_and_not_a_frame_later() {
+fn stalled_frame_is_stepped_when_its_input_arrives() {
     // In lockstep every frame waits: it is due after 16.7 ms, its input comes 20 ms later, and that is when it is stepped.
     let mut bout = playing(ms(20), 0, 0);
     let before = bout.checked();

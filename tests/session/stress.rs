@@ -197,7 +197,7 @@ fn replays_of_failures_can_be_stored_and_read() {
 }
 
 #[test]
-fn a_game_of_sticks_is_well_where_its_axes_are_agreed_on_and_vacuous_where_not() {
+fn analog_game_without_agreed_axes_proves_nothing() {
     let stress = || toy(Rules::Sticks).plan(short(300));
     let with = stress().axes(2).press(|turn| random(turn, Buttons::NONE, 2)).run(13 * 1_200);
     assert!(with.is_well(), "{with}");
@@ -220,7 +220,7 @@ fn two_sticks_and_two_triggers_are_well_on_every_link() {
 }
 
 #[test]
-fn inputs_that_leave_no_trace_in_the_last_state_made_a_difference_all_the_same() {
+fn inputs_without_effect_on_the_last_state_still_count() {
     let lamp = toy(Rules::Lamp)
         .press(|turn| if turn.frame.0 < 200 { random(turn, JUMP, 0).buttons() } else { Buttons::NONE })
         .plan(short(300));

@@ -269,7 +269,7 @@ fn a_failure_is_shrunk_and_can_be_seen_again_and_looked_into() {
 }
 
 #[test]
-fn what_a_link_with_flipped_bits_does_is_reported_and_no_failure() {
+fn effects_of_flipped_bits_are_reported_and_no_failure() {
     let (code, out, err) = stress("--link corrupting --matches 6 --frames 900");
     assert_eq!(code, Some(0), "{out}{err}");
     assert!(out.contains("of them on links that flip bits, every one reported"), "{out}");

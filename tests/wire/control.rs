@@ -287,7 +287,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_decodes_is_encoded_to_the_same_bytes_and_nothing_panics(
+    fn decoded_packets_encode_to_the_same_bytes(
         kind in 0u8..=10, payload in proptest::collection::vec(any::<u8>(), 0..120), count in 0u8..6,
         extra in 0usize..5, shape in any::<bool>(),
     ) {

@@ -235,7 +235,7 @@ fn the_ends_of_the_first_frame_range_are_taken() {
 }
 
 #[test]
-fn a_hello_of_another_version_shows_its_version_whatever_follows() {
+fn hello_of_another_version_shows_its_version() {
     for len in [MIN_HELLO_LEN, HELLO_LEN, HELLO_LEN + 1, 1_185] {
         let mut bytes = hello_bytes();
         bytes[2] = 3;
@@ -289,7 +289,7 @@ fn what_decoding_would_refuse_is_not_encoded() {
 }
 
 #[test]
-fn every_buffer_that_is_too_small_is_refused_with_the_length_needed() {
+fn short_buffers_are_refused_with_the_length_needed() {
     let header = ControlHeader { sequence: 1, ack: 2, ack_bits: 3 };
     for (message, bytes) in golden() {
         for room in 0..bytes.len() {
@@ -338,7 +338,7 @@ fn a_datagram_is_judged_by_the_format_it_begins_as() {
 
 proptest! {
     #[test]
-    fn whatever_decodes_is_encoded_to_the_same_bytes_and_nothing_panics(
+    fn decoded_packets_encode_to_the_same_bytes(
         which in 0usize..11, noise in proptest::collection::vec((any::<usize>(), any::<u8>()), 0..4),
         cut in proptest::option::of(0usize..200),
     ) {

@@ -78,7 +78,7 @@ fn judge(agreed: u8, longest: usize, fill: u8) -> u32 {
 }
 
 #[test]
-fn without_an_agreement_every_length_flags_and_count_is_judged_as_in_version_1() {
+fn without_extensions_packets_are_judged_as_in_version_1() {
     // With and without a checksum, one length for each of 32 counts.
     assert_eq!(judge(1, 128, 0x5A), 64);
 }

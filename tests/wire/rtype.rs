@@ -190,7 +190,7 @@ fn every_buffer_that_is_too_small_is_refused() {
 }
 
 #[test]
-fn a_refused_datagram_is_answered_by_its_sequence_number_but_a_nack_never_is() {
+fn refused_datagram_is_answered_unless_it_is_a_nack() {
     assert_eq!(RtypePacket::refused_sequence(&[0x99, 0xFF, 0x12, 0x34, 5]), Some(0x1234));
     assert_eq!(RtypePacket::refused_sequence(&[0x01, 1, 0x12, 0x34]), Some(0x1234));
     assert_eq!(RtypePacket::refused_sequence(&[0x02, 1, 0x12, 0x34]), None, "a NACK");
@@ -224,7 +224,7 @@ proptest! {
     }
 
     #[test]
-    fn arbitrary_bytes_never_panic_and_what_decodes_is_encoded_to_the_same_bytes(
+    fn arbitrary_bytes_never_panic_and_reencode_the_same(
         bytes in proptest::collection::vec(any::<u8>(), 0..60), at in 0..13_usize, flag in 0..3_u8,
     ) {
         let mut bytes = bytes;

@@ -75,7 +75,7 @@ fn an_order_of_iteration_in_the_state_is_caught_and_named() {
 }
 
 #[test]
-fn a_restored_world_has_the_entities_of_its_snapshot_under_their_own_ids() {
+fn restored_world_keeps_the_entity_ids_of_its_snapshot() {
     let mut game = game(3);
     let mut cues = Cues::new();
     (0..200).for_each(|frame| game.step(inputs(frame), &mut cues));

@@ -80,7 +80,7 @@ mod tests {
     const FRAME: i64 = 16_666_666;
 
     #[test]
-    fn steps_are_numbered_without_a_gap_and_at_most_eight_come_at_once() {
+    fn steps_have_no_gap_and_at_most_eight_come_at_once() {
         let mut pace = Pace::begin(0, 100 * FRAME, FRAME);
         assert_eq!(pace.step(), 100);
         let mut steps = Vec::new();

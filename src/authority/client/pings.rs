@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pings_are_quick_for_three_seconds_and_only_their_own_answers_count() {
+    fn pings_are_frequent_for_three_seconds_and_match_their_pongs() {
         let at = |ms| Time::ZERO + Span::from_millis(ms);
         let mut pings = Pings::new(7);
         assert_eq!(pings.due(), Time::NEVER);

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn sixteen_samples_are_kept_in_order_whatever_order_they_come_in() {
+    fn sixteen_samples_are_kept_sorted_by_frame() {
         let frames: Vec<u64> = (0..40).map(|n| n * 3).collect();
         let mut shuffled = frames.clone();
         shuffled.chunks_mut(3).for_each(<[u64]>::reverse);

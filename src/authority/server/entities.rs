@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_is_free_again_a_second_after_everybody_has_heard_that_it_is_gone() {
+    fn id_is_free_a_second_after_all_clients_know_its_end() {
         let mut entities = Entities::new();
         assert_eq!(entities.free_from_above(), Some(255));
         entities.place(255, 0, Body::at(0.0, 0.0), 1);

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_is_a_queue_that_begins_with_two_and_applies_each_input_once() {
+    fn counted_inputs_are_queued_and_applied_once() {
         let mut buffer = InputBuffer::new();
         buffer.insert(0, &inputs([1]));
         assert_eq!(applied(&mut buffer, 1, 2), [0, 0], "one alone does not begin");
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn more_inputs_than_frames_move_nobody_faster_and_at_most_128_wait() {
+    fn surplus_inputs_give_no_speed_and_at_most_128_wait() {
         let mut buffer = InputBuffer::new();
         for first in (1..1_000).step_by(100) {
             buffer.insert(u64::from(first), &inputs(first..first + 100));
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_input_is_held_for_thirty_frames_and_then_it_is_neutral() {
+    fn last_input_is_held_for_thirty_frames() {
         let mut buffer = InputBuffer::new();
         buffer.number_by_frames(0, 1);
         buffer.insert(0, &inputs([1]));

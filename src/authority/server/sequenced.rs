@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn an_input_that_was_overtaken_finds_its_place_if_it_is_not_too_late() {
+    fn overtaken_input_is_placed_unless_too_late() {
         let mut inputs = queue(&[(0, 7, 1), (40, 9, 3), (41, 8, 2), (60, 10, 4), (61, 9, 9)]);
         assert_eq!(taken(&mut inputs, 4), [1, 2, 3, 4]);
         assert!(!inputs.insert(at(80), 8, command(2)), "too late");

@@ -183,7 +183,7 @@ mod tests {
     const LETTERS: usize = 512;
 
     #[test]
-    fn no_wrong_letter_and_no_swap_of_neighbours_passes_in_a_text_of_any_letters() {
+    fn checksum_finds_every_wrong_or_swapped_character() {
         // The code is linear, so that a mistake is found in all texts or in none.
         for error in 1..32u8 {
             let (mut here, mut after) = (u32::from(error), 0);
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn every_letter_is_read_in_either_case_and_every_look_alike_as_its_letter() {
+    fn either_case_and_lookalikes_are_read() {
         for value_of in 0..32 {
             let shown = letter(value_of);
             assert_eq!((value(shown), value(shown.to_ascii_lowercase())), (Some(value_of), Some(value_of)));

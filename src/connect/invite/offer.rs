@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_and_an_answer_are_read_as_they_were_written_also_torn_and_in_small_letters() {
+    fn offer_and_answer_are_read_back_in_any_case_and_spacing() {
         for len in [0, 1, 2, 3, 4, 5, 30, 188] {
             let text = call(len).to_string();
             assert_eq!(text.parse(), Ok(call(len)));
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_letter_is_noticed_and_neither_text_passes_for_the_other() {
+    fn wrong_character_and_wrong_kind_of_text_are_refused() {
         let text = call(30).to_string();
         assert_eq!(text.parse::<Answer>(), Err(InviteError::NotAnInvite));
         let changed = text.replacen("call", "answer", 1);

@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn the_side_that_does_not_control_waits_for_the_choice_of_the_other() {
+    fn controlled_side_waits_for_the_nomination() {
         let [mut one, mut two] = pair();
         let mut now = Duration::ZERO;
         for _ in 0..100 {
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recorded_check_from_elsewhere_draws_few_checks_however_often_it_comes() {
+    fn replayed_checks_draw_few_checks() {
         let [mut one, mut two] = pair();
         let (mut now, request) = check(&mut one, Duration::ZERO);
         let mut sent = [0; 2];
@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_names_another_address_of_ours_in_each_answer_adds_few() {
+    fn new_mapped_address_in_each_answer_adds_few_candidates() {
         let [mut one, _] = pair();
         let (mut now, mut answered) = (Duration::ZERO, 0);
         for _ in 0..200 {
@@ -495,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn no_message_of_a_stranger_that_has_seen_a_check_panics_or_counts() {
+    fn messages_of_a_stranger_who_saw_a_check_have_no_effect() {
         let [mut one, mut two] = pair();
         let (now, request) = check(&mut one, Duration::ZERO);
         assert!(two.handle(now, from(ADDRS[0]), &request));

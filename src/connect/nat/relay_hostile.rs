@@ -293,7 +293,7 @@ fn a_nonce_with_a_letter_of_two_bytes_is_refused() {
 }
 
 #[test]
-fn no_message_of_a_relay_panics_or_makes_the_client_send_without_end() {
+fn relay_messages_never_panic_or_cause_endless_sending() {
     let runs: Vec<Run> = (1..=400).map(run).collect();
     let count = |is: fn(&Run) -> bool| runs.iter().filter(|run| is(run)).count();
     assert!(count(|run| run.made) > 100 && count(|run| run.failed) > 50);

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_counts_from_the_first_sending_and_ends_with_any_answer() {
+    fn silence_counts_from_the_first_send_to_any_answer() {
         let at = |secs| Time::ZERO + Span::from_secs(secs);
         let mut exchange = Exchange::new(1);
         assert!(!exchange.is_silent(at(100)), "nothing was sent");

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_beyond_16_bits_are_followed_and_a_control_packet_finds_them_again() {
+    fn counters_pass_16_bits_and_control_packets_resync_them() {
         let [mut host, mut joiner] = pair();
         for sent in 0..70_000_u32 {
             let packet = sealed(&mut host, b"x");

@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_implementations_write_the_same_bytes_and_open_each_others() {
+    fn both_cipher_implementations_are_interoperable() {
         let key = core::array::from_fn(|at| at as u8 * 7);
         let (fast, portable) = (fast::Cipher::new(&key).unwrap(), portable::Cipher::new(&key).unwrap());
         for (counter, len) in [(0, 0), (1, 1), (0x1_0000, 26), (u64::MAX - 1, 64), (7, 1_179)] {

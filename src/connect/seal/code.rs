@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn both_sides_get_the_same_code_and_another_handshake_another_one() {
+    fn code_is_the_same_on_both_sides_and_new_each_handshake() {
         let codes = |hashes| {
             let [mut host, mut joiner] = pair(hashes);
             let part = joiner.ask(Time::ZERO).unwrap();

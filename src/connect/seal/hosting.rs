@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_holds_for_ten_seconds_and_by_address_for_one_address() {
+    fn cookie_is_valid_for_ten_seconds_and_one_address() {
         let (here, there) = (([192, 0, 2, 1], 5).into(), ([192, 0, 2, 1], 6).into());
         for pattern in [Pattern::Invite, Pattern::Open] {
             let host = host(pattern);

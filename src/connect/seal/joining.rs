@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_retry_counts_for_its_knock_alone_and_from_where_it_was_sent() {
+    fn retry_counts_only_for_its_request_and_source() {
         let mut join = knocking();
         let (host, unexpected) = ((HOST, 7).into(), Err(SealRefusal::Unexpected));
         let good = Retry { index: 5, nonce: 77, cookie: 1, open_key: Some(keys(1).public) };

@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn somebody_who_answers_sooner_than_the_old_address_pulls_nothing_away() {
+    fn forwarder_that_answers_sooner_takes_no_path() {
         let mut roam = Roam::new(at(0), addr(1), addr(2), UNPROVEN);
         let mut value = 0;
         for ms in (0..10_000).step_by(100) {
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn one_candidate_at_a_time_that_makes_room_when_it_has_nothing_newer() {
+    fn one_candidate_at_a_time_until_it_has_nothing_newer() {
         let mut roam = Roam::new(at(0), addr(1), addr(2), UNPROVEN);
         roam.heard(at(299), (addr(3), UNPROVEN), 50, true);
         assert_eq!(roam.paths[1].addr, addr(2));
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn a_better_path_takes_over_when_it_answers_and_the_one_before_goes_soon() {
+    fn better_path_takes_over_once_it_answers() {
         let mut roam = Roam::new(at(0), addr(1), addr(2), Standing::Preferred);
         assert_eq!(also_to(&mut roam, 1_000), [2], "it was checked");
         assert_eq!(run(&mut roam, 0..1_000, 1, &[1]), [], "it does not answer");

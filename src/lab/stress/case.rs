@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_is_counted_in_frames_of_both_machines_and_of_both_matches() {
+    fn budget_counts_frames_of_both_machines_and_both_matches() {
         let plan = |match_frames, without: &[&str]| Plan {
             match_frames,
             without: without.iter().map(|name| (*name).to_owned()).collect(),

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exponential_numbers_have_the_mean_and_the_tail_of_the_distribution() {
+    fn exponential_numbers_have_the_right_mean_and_tail() {
         const COUNT: usize = 200_000;
         let mut rng = Seeded::stream(1, 0);
         let drawn: Vec<u64> = (0..COUNT).map(|_| rng.exponential(1_000_000)).collect();

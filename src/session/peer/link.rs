@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_acknowledged_within_a_frame_and_with_anything_that_is_sent() {
+    fn message_is_acknowledged_within_a_frame_or_piggybacked() {
         let mut link = link();
         sent(&mut link, 0, 1_000);
         link.sent_input(at(1_000));
@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_acknowledges_nothing_is_sent_two_packets_a_second() {
+    fn peer_that_never_acks_gets_two_packets_a_second() {
         let mut link = link();
         let mut buf = [0; 1_200];
         let mut sent = |link: &mut Link, from: u64, to: u64| {

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_for_which_a_mark_was_held_is_no_part_of_the_round_trip() {
+    fn time_a_mark_was_held_is_not_in_the_round_trip() {
         let (mut here, mut there) = (Marks::new(at(0), 1), Marks::new(at(300_000), 2));
         let asked = here.take_due(at(0)).unwrap();
         assert_eq!((asked.echo, asked.held), (0, TimeSync::NO_SAMPLE), "nothing was heard yet");
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_come_quickly_first_and_twice_a_second_then_and_are_never_0() {
+    fn marks_slow_to_two_a_second_and_are_never_0() {
         let mut marks = Marks::new(at(0), 7);
         let sent: Vec<u16> =
             (0..10_000).filter_map(|ms| marks.take_due(at(ms * 1_000))).map(|t| t.mark).collect();

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_that_fills_the_link_is_stopped_and_blocked_longer_each_time() {
+    fn copy_that_congests_the_link_is_blocked_longer_each_time() {
         let mut link = Link::new();
         let first = link.run(0..1_800, 5, 8, 14);
         assert!(first > 0 && first < 120, "stopped within seconds: {first}");
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_trip_that_grows_by_less_than_two_frames_is_no_congestion() {
+    fn round_trip_growth_below_two_frames_is_no_congestion() {
         for (with_copy, stays) in [(9, true), (10, true), (12, false)] {
             let mut link = Link::new();
             link.run(0..2_000, 5, 8, with_copy);

@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn encoding_refuses_too_few_and_too_many_inputs_and_leaves_the_buffer() {
+    fn encoding_refuses_bad_input_counts_and_keeps_the_buffer() {
         for count in [0, 33, 300] {
             let mut buf = [0xA5; 128];
             let inputs = vec![Buttons(1); count];
@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn encoding_refuses_every_buffer_that_is_too_small_and_leaves_it() {
+    fn encoding_refuses_short_buffers_and_keeps_them() {
         for room in 0..FULL.len() {
             let mut buf = vec![0xA5; room];
             let result = InputPacket::encode(&FULL_HEADER, FULL_INPUTS, &mut buf);

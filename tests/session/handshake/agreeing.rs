@@ -113,7 +113,7 @@ fn a_request_may_acknowledge_any_of_the_last_four_offers() {
 }
 
 #[test]
-fn after_many_offers_one_that_was_overtaken_still_begins_a_match_in_order() {
+fn overtaken_offer_still_begins_a_match_in_order() {
     for taken in 4..=7 {
         let mut pair = pair();
         let offers = |pair: &Pair| pair.said_by(HOST, "OFFER").len();
@@ -142,7 +142,7 @@ fn a_valid_input_stands_in_for_a_connect_ack_that_never_comes() {
 }
 
 #[test]
-fn without_a_wish_both_play_with_the_delay_that_the_host_has_measured() {
+fn default_delay_is_the_one_the_host_measured() {
     let configs = [HOST, JOINER].map(|id| config(id).with(|config| config.rollback.delay_frames = None));
     let mut pair = pair_with(configs);
     set_latency(&mut pair, ms(60));

@@ -39,7 +39,7 @@ fn a_restart_is_not_believed_while_frames_come() {
 }
 
 #[test]
-fn a_host_started_anew_leaves_the_joiner_alone_and_takes_it_again() {
+fn restarted_host_takes_its_joiner_again() {
     let mut pair = pair();
     plays(&mut pair, 60);
     pair.restart(HOST, Lobby::host(config(HOST).with(|config| config.lobby.entropy = Some(99))).unwrap());

@@ -112,7 +112,7 @@ fn a_joiner_that_vanishes_in_the_handshake_makes_room() {
 }
 
 #[test]
-fn a_guest_that_is_there_and_never_takes_the_seat_makes_room_after_five_seconds() {
+fn guest_that_never_takes_the_seat_makes_room_in_5_seconds() {
     // The same HELLO again and again, or a new one each time: the guest begins anew.
     for begins_anew in [false, true] {
         let mut pair = pair();
@@ -134,7 +134,7 @@ fn a_guest_that_is_there_and_never_takes_the_seat_makes_room_after_five_seconds(
 }
 
 #[test]
-fn a_joiner_that_vanishes_after_its_request_is_lost_to_the_session() {
+fn joiner_that_vanishes_after_its_request_is_lost() {
     let mut pair = pair();
     assert!(pair.step_until(SOON, |pair| pair.machine(HOST).has_agreed()));
     pair.machine_mut(JOINER).asleep = true;

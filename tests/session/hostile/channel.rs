@@ -95,7 +95,7 @@ fn exact_ack(siege: &Siege, victim: usize) -> (u16, u32) {
 }
 
 #[test]
-fn a_message_that_is_lost_and_acknowledged_by_a_forger_still_arrives() {
+fn lost_message_with_a_forged_ack_still_arrives() {
     for (seed, full) in [(6, true), (7, false)] {
         let watcher = Watcher::of(&Siege::new(seed));
         attacked(seed, |siege, victim, milli| {

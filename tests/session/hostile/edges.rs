@@ -98,7 +98,7 @@ fn heartbeat(header: ControlHeader) -> Vec<u8> {
 const NOTHING: Buttons = Buttons::NONE;
 
 #[test]
-fn an_input_starts_at_most_31_frames_before_what_is_known_and_never_after() {
+fn input_starts_at_most_31_frames_before_the_known_ones() {
     for victim in [HOST, JOINER] {
         let mut probe = Probe::playing(victim);
         let Knows { known, sent, .. } = probe.knows;
@@ -112,7 +112,7 @@ fn an_input_starts_at_most_31_frames_before_what_is_known_and_never_after() {
 }
 
 #[test]
-fn an_acknowledgement_of_inputs_is_at_most_31_frames_back_and_of_what_was_sent() {
+fn input_ack_is_at_most_31_frames_back_and_of_sent_frames() {
     for victim in [HOST, JOINER] {
         let mut probe = Probe::playing(victim);
         let (Knows { known, sent, newest, .. }, acked) = (probe.knows.clone(), probe.acked);
@@ -141,7 +141,7 @@ fn parts(session: &Victim) -> Vec<String> {
 }
 
 #[test]
-fn an_input_that_ends_before_what_is_known_changes_nothing_but_the_loss() {
+fn old_input_packet_changes_nothing_but_the_loss() {
     for victim in [HOST, JOINER] {
         let mut pair = Phase::Playing.pair(victim);
         // Packets of a few frames ago, as they were: late ones.
@@ -207,7 +207,7 @@ fn a_sequence_is_at_most_47_ahead_and_16_behind() {
 }
 
 #[test]
-fn an_acknowledgement_of_packets_is_at_most_16_behind_and_keeps_the_bit_of_the_newest() {
+fn packet_ack_is_at_most_16_behind_and_keeps_its_newest_bit() {
     for victim in [HOST, JOINER] {
         let mut probe = Probe::playing_plainly(victim);
         let header = probe.knows.header;

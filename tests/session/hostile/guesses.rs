@@ -37,7 +37,7 @@ fn blind_guesses_end_deliver_and_delay_nothing() {
 
 /// Ten million guesses hit a GAME packet twice or so. Here one hits each machine every second and a half.
 #[test]
-fn guesses_that_hit_end_nothing_deliver_nothing_and_delay_nothing() {
+fn lucky_guesses_end_deliver_and_delay_nothing() {
     let mut siege = Siege::new(2);
     let knows = [HOST, JOINER].map(|id| Knows::of(&siege.pair, id));
     let (mut rng, mut hits) = (Rng::new(9).expect("a seed"), 0);

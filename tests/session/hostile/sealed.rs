@@ -185,11 +185,11 @@ fn play_out(link: Link) {
 }
 
 #[test]
-fn by_invite_every_row_from_outside_changes_one_counter_in_every_phase() {
+fn by_invite_every_row_changes_one_counter_in_every_phase() {
     play_out(Link::Invite);
 }
 
 #[test]
-fn by_address_every_row_from_outside_changes_one_counter_in_every_phase() {
+fn by_address_every_row_changes_one_counter_in_every_phase() {
     play_out(Link::Address);
 }

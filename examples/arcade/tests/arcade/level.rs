@@ -147,7 +147,7 @@ fn settle(lab: &mut World<Node>) {
 }
 
 #[test]
-fn four_bots_play_a_level_over_a_bad_link_and_see_the_same_score() {
+fn four_bots_on_a_bad_link_see_the_same_score() {
     for wire in [Wire::Rtype, Wire::Game] {
         for seed in 1..=3 {
             let mut lab = lab(wire, seed, 4, bad_link());
@@ -181,7 +181,7 @@ fn four_bots_play_a_level_over_a_bad_link_and_see_the_same_score() {
 }
 
 #[test]
-fn a_level_is_followed_by_a_harder_one_and_a_lost_game_by_a_new_one() {
+fn next_level_is_harder_and_a_lost_game_starts_again() {
     let mut lab = lab(Wire::Rtype, 5, 4, LinkConfig::new(Duration::from_millis(20)));
     let cleared = run_to(&mut lab, Phase::Cleared, 180);
     lab.run_until(Duration::from_secs(cleared + 5));

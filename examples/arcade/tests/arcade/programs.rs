@@ -37,7 +37,7 @@ fn on_both_wires(test: impl Fn(&str) + Sync) {
 
 #[cfg(unix)]
 #[test]
-fn a_player_that_is_killed_is_missed_at_once_where_packets_are_acknowledged() {
+fn killed_player_is_noticed_on_both_wires() {
     // On R-Type six copies of a shot without an answer are enough, long before the timeout, which GAME waits for.
     on_both_wires(|wire| {
         let (timeout, words) = match wire {

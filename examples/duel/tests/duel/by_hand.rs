@@ -17,7 +17,7 @@ fn letters(text: &str) -> Vec<Stroke> {
 }
 
 #[test]
-fn a_pasted_answer_is_taken_at_once_without_what_was_selected_beside_it() {
+fn pasted_answer_is_taken_without_surrounding_text() {
     let (mut pasting, answer) = (Pasting::default(), answer());
     let (one, two) = answer.split_at(50);
     let pasted = Stroke::Paste(format!(" ▀▀ {one} ▀\n▀ {two}\u{200B} ▄"));
@@ -26,7 +26,7 @@ fn a_pasted_answer_is_taken_at_once_without_what_was_selected_beside_it() {
 }
 
 #[test]
-fn an_answer_that_a_terminal_types_is_taken_with_its_last_letter() {
+fn typed_answer_is_taken_at_its_last_character() {
     let (mut pasting, answer) = (Pasting::default(), answer());
     let (most, last) = answer.split_at(answer.len() - 1);
     assert_eq!(pasting.take(&letters(most)), None);
@@ -36,7 +36,7 @@ fn an_answer_that_a_terminal_types_is_taken_with_its_last_letter() {
 }
 
 #[test]
-fn keys_do_not_begin_an_answer_and_enter_asks_what_is_wrong_with_a_part_of_one() {
+fn enter_explains_a_partial_answer_and_keys_begin_none() {
     let mut pasting = Pasting::default();
     assert_eq!(pasting.take(&letters("cmwasd reb")), None);
     assert!(pasting.is_open());

@@ -78,7 +78,7 @@ fn against_a_rogue(name: &str) -> Side {
 }
 
 #[test]
-fn neither_the_name_nor_the_fields_of_a_hostile_peer_play_with_the_terminal() {
+fn names_and_fields_of_a_hostile_peer_are_escaped() {
     let side = against_a_rogue("\u{202e}\u{1b}[2JEve\u{200f}\u{9b}1A");
     assert!(side.said.iter().all(|line| is_harmless(line)), "{:#?}", side.said);
     assert!(side.has_said("Ann on the right against [2JEve1A: "), "{:#?}", side.said);
@@ -111,7 +111,7 @@ fn a_file_with_a_hostile_name_is_named_harmlessly() {
 }
 
 #[test]
-fn a_name_with_marks_of_direction_is_refused_on_the_command_line() {
+fn command_line_refuses_direction_marks_in_a_name() {
     let Output { status, stderr, .. } =
         duel().args(["host", "--name", "\u{202e}Eve"]).output().expect("the example is built");
     let words = String::from_utf8(stderr).expect("words");

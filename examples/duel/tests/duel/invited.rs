@@ -42,7 +42,7 @@ fn an_invite_in_lower_case_and_torn_apart_is_good() {
 }
 
 #[test]
-fn by_address_both_players_see_the_same_code_and_that_nobody_has_compared_it() {
+fn by_address_both_see_the_same_unverified_code() {
     let mut ann = host("Ann", &["--open"]);
     let address = format!("127.0.0.1:{}", ann.expect("Waiting at UDP port "));
     let ben = join("Ben", &address, &[]);
@@ -77,7 +77,7 @@ fn without_the_invite_nobody_gets_in_and_the_guest_with_it_does() {
 }
 
 #[test]
-fn the_invite_of_another_host_at_the_same_place_is_worth_nothing() {
+fn invite_of_another_host_at_the_same_address_is_refused() {
     let mut ann = host("Ann", &[]);
     let port = ann.expect("Waiting at UDP port ");
     let stale = invite_of(&mut ann);
@@ -122,7 +122,7 @@ fn a_kept_key_makes_the_same_invite_and_is_for_its_owner_alone() {
 }
 
 #[test]
-fn both_sides_log_the_same_keys_and_only_where_they_are_asked_to() {
+fn both_sides_log_the_same_keys_and_only_on_request() {
     let folder = Folder::new("keys");
     std::fs::create_dir_all(&folder.0).expect("a folder");
     let files = ["host", "join"].map(|side| folder.0.join(side));
@@ -144,7 +144,7 @@ fn both_sides_log_the_same_keys_and_only_where_they_are_asked_to() {
 }
 
 #[test]
-fn a_wrong_text_ends_no_meeting_by_hand_and_the_answer_is_taken_with_the_picture_beside_it() {
+fn manual_signalling_survives_a_wrong_text() {
     let mut ann = host("Ann", &["--by-hand"]);
     let offer = format!("rebout-call:1:{}", ann.expect("rebout-call:1:"));
     ann.expect("Paste the answer here:");

@@ -205,7 +205,7 @@ fn the_figures_and_the_legend_of_the_net_graph_are_never_cut() {
 }
 
 #[test]
-fn the_corner_has_the_round_trip_and_the_deepest_rollback_of_the_last_second() {
+fn corner_shows_round_trip_and_deepest_rollback() {
     let mut net = NetGraph::default();
     assert_eq!(net.corner(), None, "nothing is measured yet");
     net.round_trip_millis = Some(84.4);
@@ -287,7 +287,7 @@ fn rows_that_differ(pictures: [&Picture; 2], size: (u16, u16)) -> Vec<usize> {
 }
 
 #[test]
-fn a_message_lies_neither_over_a_banner_nor_over_a_sheet_nor_a_banner_over_names() {
+fn messages_banners_sheets_and_names_do_not_overlap() {
     const NAMES: usize = 3;
     let mut duel = Duel::new(1);
     let bare = Picture::of(Scene::new(&duel, names()));

@@ -96,7 +96,7 @@ fn drawn_text(text: &str) -> String {
 }
 
 #[test]
-fn a_mark_that_follows_its_letter_is_drawn_on_it_and_what_is_never_seen_is_not_drawn() {
+fn combining_marks_are_drawn_and_invisible_characters_are_not() {
     for (apart, whole) in [("e\u{308}x", "ëx"), ("C\u{327}", "Ç"), ("a\u{30A}", "å"), ("a\u{302}b", "âb")]
     {
         assert_eq!(drawn_text(apart), drawn_text(whole), "{whole}");

@@ -45,7 +45,7 @@ fn entry(name: &str) -> Entry {
 }
 
 #[test]
-fn every_page_is_reached_from_the_title_and_left_by_esc_and_by_back() {
+fn every_page_is_reached_from_the_title_and_left_again() {
     let pages = [
         ("Versus bot", Page::Versus),
         ("Two players", Page::Local),

@@ -227,14 +227,14 @@ fn every_confirmed_hit_is_heard_once_and_in_time() {
 }
 
 #[test]
-fn without_the_ledger_hits_are_heard_twice_and_others_that_never_were() {
+fn without_the_cue_ledger_hits_sound_twice_or_by_mistake() {
     let tally = listen(Ears::Steps);
     assert!(tally.wrong_frames > 5 * tally.hits, "{}", tally.wrong_frames);
     assert!(tally.found < tally.hits * 2 / 3, "{} of {}", tally.found, tally.hits);
 }
 
 #[test]
-fn every_effect_has_a_sound_of_its_own_without_clicks_and_clipping() {
+fn every_effect_sounds_different_and_without_clipping() {
     let duel = Duel::new(1);
     let effects =
         (0..).map(|number| Cue(number << 24)).map_while(|cue| Some((cue, Shown::unpack(cue)?.effect)));

@@ -223,7 +223,7 @@ fn whoever_is_left_alone_says_so_and_exits_with_a_reason() {
 
 #[cfg(unix)]
 #[test]
-fn whoever_is_asked_to_stop_leaves_and_the_other_is_told_at_once() {
+fn signal_to_stop_leaves_and_tells_the_peer_at_once() {
     let folder = Folder::new("stop");
     let mut sides = match_of(&folder.0, &[]);
     let [host, joiner] = &mut sides;

@@ -48,7 +48,7 @@ fn blow() -> (Duel, CueEvent) {
 }
 
 #[test]
-fn a_cancelled_blow_takes_its_spark_its_flash_and_its_shake_with_it() {
+fn cancelled_hit_removes_its_effects() {
     let (duel, start) = blow();
     let mut scene = Scene::new(&duel, names());
     scene.advance(&duel, &[start]);
@@ -73,7 +73,7 @@ fn a_confirmed_blow_looks_like_an_unconfirmed_one() {
 }
 
 #[test]
-fn a_late_blow_begins_in_the_middle_and_a_very_late_one_not_at_all() {
+fn late_hit_effect_starts_midway_and_a_very_late_one_never() {
     let (duel, start) = blow();
     let seen = |late_by: u32| {
         let mut scene = Scene::new(&duel, names());
@@ -218,7 +218,7 @@ const BACK: Role = Role::Direction(Key::Right);
 const AHEAD: Role = Role::Direction(Key::Left);
 
 #[test]
-fn without_releases_a_held_direction_stays_held_and_ends_soon_after() {
+fn without_key_releases_a_held_direction_ends_soon_after() {
     let mut terminal = Terminal::new();
     terminal.hold(Key::Left, BACK, 0, 2000);
     assert_eq!(terminal.held(2040), [Key::Left]);
@@ -368,7 +368,7 @@ fn red_area(sheet: &Pixels) -> f64 {
 }
 
 #[test]
-fn a_rectangle_covers_whole_pixels_and_parts_of_those_at_its_edges() {
+fn rectangle_covers_its_edge_pixels_in_part() {
     let mut sheet = sheet();
     sheet.rect(at(10.5, 20.0), 4.0, 2.25, rgb(0xFF_00_00));
     let row = |y| [9, 10, 11, 13, 14, 15].map(|x| red(&sheet, x, y));

@@ -16,7 +16,7 @@ fn every_level_beats_someone_who_does_nothing() {
 }
 
 #[test]
-fn two_bots_use_the_whole_game_and_decide_most_rounds_by_knockout() {
+fn two_bots_use_every_move_and_end_most_rounds_by_knockout() {
     let tallies: Vec<_> = (1..=12).map(|seed| bots(seed, Level::Normal, Level::Normal)).collect();
     let everything = [
         Effect::LightHit,

@@ -215,7 +215,7 @@ fn the_rising_strike_beats_a_jump_and_loses_to_patience() {
 }
 
 #[test]
-fn light_into_heavy_into_fireball_is_one_combo_with_falling_damage() {
+fn light_heavy_fireball_is_one_combo_with_scaled_damage() {
     let mut duel = fighting(40);
     let mut best = (0, 0);
     // Each is pressed during the hitstop of the one before.
@@ -301,7 +301,7 @@ fn a_rematch_needs_both_and_keeps_the_score() {
 }
 
 #[test]
-fn a_declined_rematch_finishes_the_game_at_once_and_a_missed_one_later() {
+fn declined_rematch_ends_at_once_and_an_unanswered_one_later() {
     let mut declined = won();
     hold(&mut declined, 2, START, LEAVE);
     assert!(declined.finished());

@@ -45,7 +45,7 @@ fn a_name_keeps_what_is_seen_and_at_most_two_marks_a_letter() {
 }
 
 #[test]
-fn a_word_that_was_selected_on_the_screen_is_free_of_the_picture_beside_it() {
+fn selected_word_is_read_without_the_picture_beside_it() {
     assert_eq!(copied("▀▀ rebout:1:AB \n ░▒█ CD\u{200B} ▄"), "rebout:1:ABCD");
 }
 
@@ -121,7 +121,7 @@ fn half_of_a_wide_letter_is_never_left() {
 }
 
 #[test]
-fn what_moves_a_cursor_or_turns_a_row_does_not_reach_the_terminal() {
+fn control_and_direction_characters_do_not_reach_the_terminal() {
     let mut cells = cells(30);
     cells.write(0, 0, "a\x1b[2Jb\u{202E}c\u{200F}d\u{2028}e\u{9B}f", rgb(0xFF_FF_FF), None);
     assert_eq!(cells.text(0).trim_end(), "a?[2Jbcd?e?f");

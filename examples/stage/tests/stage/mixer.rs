@@ -95,7 +95,7 @@ fn muting_and_volumes_glide() {
 }
 
 #[test]
-fn music_loops_without_a_seam_and_goes_on_when_it_is_asked_for_again() {
+fn music_loops_without_a_gap_and_is_not_restarted() {
     let (sound, mut mixer) = memory();
     sound.music(Some(LOOP));
     let mut heard = left(&mut mixer, 20_000);
@@ -111,7 +111,7 @@ fn music_loops_without_a_seam_and_goes_on_when_it_is_asked_for_again() {
 }
 
 #[test]
-fn however_many_sounds_start_nothing_is_clipped_and_nobody_waits() {
+fn many_sounds_neither_clip_nor_block() {
     let (sound, mut mixer) = memory();
     for mark in 0..10_000 {
         sound.play(Play::of(TONE).gain(3.0).marked(mark));

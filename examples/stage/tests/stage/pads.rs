@@ -50,7 +50,7 @@ fn a_hand_that_trembles_at_the_edge_gives_one_press() {
 }
 
 #[test]
-fn hat_stick_and_buttons_hold_a_direction_together_and_opposites_are_neutral() {
+fn hat_stick_and_buttons_combine_and_opposites_are_neutral() {
     let mut shape = PadShape::default();
     shape.apply(stick(PadAxis::HatX, -1.0));
     shape.apply(stick(PadAxis::StickX, -0.9));

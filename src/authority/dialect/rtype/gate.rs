@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hello_is_acknowledged_and_welcomed_and_the_ack_of_the_welcome_proves_the_address() {
+    fn ack_of_the_welcome_proves_the_address() {
         let gate = Gate::new((3, 4), 42);
         let Ok(Knock::Offer(first, Some(second))) = gate.knock(at(4_900), here(), &hello(1), Some(7)) else {
             panic!("no answer")
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_server_and_another_version_are_a_nack_and_nothing_else_is_answered() {
+    fn full_server_and_wrong_version_get_a_nack() {
         let gate = Gate::new((3, 4), 42);
         for (version, offer) in [(1, None), (2, Some(7)), (2, None)] {
             let Ok(Knock::Refuse(only)) = gate.knock(at(0), here(), &hello(version), offer) else {

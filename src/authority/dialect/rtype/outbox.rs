@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_is_resent_five_times_under_its_number_and_then_the_peer_is_gone() {
+    fn packet_is_resent_five_times_before_the_peer_is_lost() {
         let (mut outbox, mut numbers) = (Outbox::new(), Numbers::new(7, Reach::OF_CLIENT));
         outbox.push(at(0), &spawn(9), 1);
         let (mut sent, mut buf) = (Vec::new(), [0; 20]);

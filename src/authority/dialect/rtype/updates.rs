@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_stands_is_sent_eight_times_more_and_then_never_until_it_moves() {
+    fn resting_entity_is_sent_eight_times_until_it_moves() {
         let mut updates = Updates::new();
         updates.spawned(3, (5, 0));
         let mut sent = (0..50).map(|_| broadcast(&mut updates, &[(3, 5)], 10).len()).collect::<Vec<_>>();

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn every_state_of_the_last_frames_is_kept_however_often_checksums_are_taken() {
+    fn recent_states_are_kept_at_every_checksum_interval() {
         for cadence in [1, 2, 7, 30, 200] {
             let mut archive = Archive::new(cadence, true, || vec![0; 24]);
             fill(&mut archive, 0..1_000, 24);

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_checksum_goes_into_every_packet_until_one_that_carried_it_has_arrived() {
+    fn checksum_is_repeated_until_acknowledged() {
         let mut checksums = Checksums::new(30);
         assert_eq!(checksums.carry(Frame(5)), None);
         checksums.record(0xA);

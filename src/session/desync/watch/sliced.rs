@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_takes_no_more_frames_than_it_has_and_gives_the_checksum_of_the_whole() {
+    fn sliced_checksum_is_that_of_the_whole_and_ends_in_time() {
         for words in [0, 1, 2_047, 2_048, 2_600, 8_192, 16_384, 16_385, 100_001] {
             let state: Vec<u64> = (0..words).map(|word| word * 0x9E37_79B9).collect();
             for cadence_frames in [1, 2, 3, 7, 8, 30, 600] {
