@@ -8,7 +8,7 @@
 
 mod connect;
 mod draw;
-mod hands;
+mod input_source;
 mod play;
 mod serve;
 mod world;

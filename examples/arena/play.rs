@@ -2,7 +2,7 @@
 
 use crate::connect::{self, Target, host};
 use crate::draw::draw;
-use crate::hands::{Hands, Keys};
+use crate::input_source::{Hands, Keys};
 use crate::serve::{Service, serve};
 use crate::world::{Arena, KILLED};
 use crate::{Outcome, entropy, say};

@@ -47,22 +47,22 @@
 //! assert!(bout.machine(0).stats().rollback.rollbacks > 50);
 //! ```
 
-mod bout;
-mod contestant;
 mod flaw;
 pub mod forge;
 mod oracle;
 mod overheard;
 mod setup;
 pub mod sim;
+mod sim_match;
+mod sim_peer;
 pub mod stress;
 pub mod wire;
 
-pub use bout::{Bout, Said};
-pub use contestant::{Contestant, Hands, Make, Watch};
 pub use flaw::{Divergence, Flaw};
 pub use overheard::Overheard;
 pub use setup::{HOST, JOINER, Play, Script, Setup, addresses, every_fourth};
+pub use sim_match::{Bout, Said};
+pub use sim_peer::{Contestant, Hands, Make, Watch};
 
 /// The encryption: a seal around any protocol, its counters, and the log of its keys.
 #[cfg(feature = "seal")]

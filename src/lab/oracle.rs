@@ -1,6 +1,6 @@
 //! The oracle: a direct simulation of the true inputs, with which every confirmed frame is compared.
 
-use super::contestant::Contestant;
+use super::sim_peer::Contestant;
 use super::{Divergence, Play};
 use crate::{Cues, Fields, Frame, Game, Inputs, Player, Session, Visitor};
 use std::fmt;

@@ -6,7 +6,6 @@
 //! Every library is in the loop that it recommends, with the same depth of rollbacks, the same input delay and the same
 //! checksums. Before a library is measured, it plays a match whose last state must be that of a direct simulation.
 
-mod bout;
 mod cases;
 mod clock;
 mod figures;
@@ -15,6 +14,7 @@ mod libs;
 mod link;
 mod plot;
 mod plots;
+mod sim_match;
 mod world;
 
 use cases::Effort;

@@ -30,8 +30,8 @@
 mod case;
 mod examine;
 mod failure;
-mod hands;
 mod heat;
+mod inputs;
 mod outcome;
 mod page;
 mod plot;
@@ -45,7 +45,7 @@ mod trial;
 
 pub use case::{Case, EXTRAS, Plan};
 pub use failure::{Failure, Files, FilesError};
-pub use hands::{Turn, random};
+pub use inputs::{Turn, random};
 pub use outcome::{Figures, Keep, Outcome, Trouble};
 pub use page::Extras;
 pub use report::Report;

@@ -3,7 +3,7 @@
 use super::Stress;
 use super::case::{Case, rematch_frames};
 use super::examine::{Seen, examine};
-use super::hands::{Turn, mix};
+use super::inputs::{Turn, mix};
 use super::outcome::{Keep, Outcome, Trouble};
 use super::sample::{self, Sampler};
 use super::timed::{Counted, Timed};

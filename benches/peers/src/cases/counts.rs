@@ -1,10 +1,10 @@
 //! Instructions a frame, counted by callgrind in a process of its own: two run lengths subtracted.
 
 use super::Effort;
-use crate::bout::{Bout, FRAME_NS, Wakes, prove};
 use crate::figures::{Case, Figures};
 use crate::libs::{Library, Setup, fortress_sync_test, ggrs_sync_test};
 use crate::link::Path;
+use crate::sim_match::{Bout, FRAME_NS, Wakes, prove};
 use crate::world::{Large, Script, Small, World};
 use rebout::{Buttons, SyncTest};
 use std::hint::black_box;

@@ -1,10 +1,10 @@
 //! Bad links: stalls and packets by loss, and freezes by blackouts. Virtual time, the same on every machine.
 
 use super::Effort;
-use crate::bout::{Bout, FRAME_NS, Wakes, prove};
 use crate::figures::{Case, Figures};
 use crate::libs::{Library, Setup};
 use crate::link::Path;
+use crate::sim_match::{Bout, FRAME_NS, Wakes, prove};
 use crate::world::Small;
 
 const STALLS_4: Case =

@@ -1,11 +1,11 @@
 //! A session by itself: its memory, its allocations, the time to connect.
 
 use super::Effort;
-use crate::bout::{Bout, FRAME_NS, Wakes};
 use crate::figures::{Case, Figures};
 use crate::heap;
 use crate::libs::{Library, Setup};
 use crate::link::Path;
+use crate::sim_match::{Bout, FRAME_NS, Wakes};
 use crate::world::Small;
 
 const SESSION: Case = Case {

@@ -1,11 +1,11 @@
 //! Processor time, as a ratio to the loop by hand and by the size of the state. All libraries take turns in one run.
 
 use super::{Effort, median};
-use crate::bout::{Bout, FRAME_NS, Wakes, prove};
 use crate::clock;
 use crate::figures::{Case, Figures};
 use crate::libs::{Library, Setup};
 use crate::link::Path;
+use crate::sim_match::{Bout, FRAME_NS, Wakes, prove};
 use crate::world::{Large, Small, World};
 
 const STATES: Case = Case {

@@ -1,10 +1,10 @@
 //! The loopback interface: each library with its own sockets, against the bare system calls of one datagram a frame.
 
 use super::{Effort, median};
-use crate::bout::{FRAME_NS, Machine};
 use crate::clock;
 use crate::figures::{Case, Figures};
 use crate::libs::{Library, Setup, udp};
+use crate::sim_match::{FRAME_NS, Machine};
 use crate::world::Small;
 use std::cell::Cell;
 use std::rc::Rc;

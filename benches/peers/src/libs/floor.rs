@@ -2,8 +2,8 @@
 //! no pacing, nothing checked: the least that two machines could do.
 
 use super::{CADENCE_FRAMES, Setup};
-use crate::bout::{FRAME_NS, Machine, Report};
 use crate::link::{Buffer, End, buffer};
+use crate::sim_match::{FRAME_NS, Machine, Report};
 use crate::world::World;
 use std::hint::black_box;
 use std::time::Instant;

@@ -1,8 +1,8 @@
 //! Fortress Rollback in the loop of its guide, which is that of GGRS, from which it was forked.
 
 use super::{CADENCE_FRAMES, Setup};
-use crate::bout::{FRAME_NS, Machine, Report};
 use crate::link::{Buffer, End, buffer};
+use crate::sim_match::{FRAME_NS, Machine, Report};
 use crate::world::{Script, World};
 use fortress_rollback::network::codec;
 use fortress_rollback::{

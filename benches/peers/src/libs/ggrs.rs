@@ -2,8 +2,8 @@
 //! requests. A turn with a frame is polled by `advance_frame` alone, which the guide allows and which costs least.
 
 use super::{CADENCE_FRAMES, Setup};
-use crate::bout::{FRAME_NS, Machine, Report};
 use crate::link::{Buffer, End, buffer};
+use crate::sim_match::{FRAME_NS, Machine, Report};
 use crate::world::{Script, World};
 use ggrs::{
     Config, DesyncDetection, GgrsEvent, GgrsRequest, Message, NonBlockingSocket, P2PSession, PlayerType,

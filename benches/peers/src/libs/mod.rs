@@ -6,8 +6,8 @@ mod ggrs;
 mod rebout;
 pub(crate) mod udp;
 
-use crate::bout::Machine;
 use crate::link::End;
+use crate::sim_match::Machine;
 use crate::world::{Paged, Script, World};
 use ::rebout::Saving;
 use std::net::SocketAddr;

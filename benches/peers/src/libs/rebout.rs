@@ -1,8 +1,8 @@
 //! Rebout in the loop of its UDP driver: receive, send what is due, advance, send.
 
 use super::{CADENCE_FRAMES, Setup, address};
-use crate::bout::{FRAME_NS, Machine, Report};
 use crate::link::{Buffer, End, buffer};
+use crate::sim_match::{FRAME_NS, Machine, Report};
 use crate::world::World;
 use rebout::{Advanced, Buttons, Config, Lobby, MAX_DATAGRAM, Protocol, Saving, Session};
 use std::hint::black_box;

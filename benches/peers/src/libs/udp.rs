@@ -1,7 +1,7 @@
 //! Machines on real sockets of the loopback interface, each with the socket that its library brings.
 
 use super::{Library, Setup, fortress, ggrs, rebout};
-use crate::bout::{FRAME_NS, Machine, Report};
+use crate::sim_match::{FRAME_NS, Machine, Report};
 use crate::world::World;
 use ::rebout::net::udp::UdpDriver;
 use ::rebout::{Buttons, Lobby, Saving, Session};

@@ -5,7 +5,7 @@ use games::duel::moves::Move;
 use games::duel::{Action, Duel, Phase};
 use rebout::{Cues, Game, Inputs, Player};
 
-use crate::bouts::bot;
+use crate::matches::bot;
 use crate::players::{Script, script};
 
 /// The attempts of a player with one trick, and what became of them.

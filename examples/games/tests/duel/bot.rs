@@ -4,7 +4,7 @@ use games::duel::bot::Level;
 use games::duel::effects::Effect;
 use rebout::{Buttons, Player};
 
-use crate::bouts::{Hand, bot, bots, play};
+use crate::matches::{Hand, bot, bots, play};
 
 #[test]
 fn every_level_beats_someone_who_does_nothing() {

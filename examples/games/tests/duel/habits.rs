@@ -5,7 +5,7 @@ use games::duel::moves::Move;
 use games::duel::{Action, Duel, Fighter, Phase, ROUND_SECONDS};
 use rebout::{Cues, Game, Inputs, Player};
 
-use crate::bouts::{Hand, bot};
+use crate::matches::{Hand, bot};
 use crate::players::script;
 
 /// Plays a match, and shows every frame of fight as the state before and after it.

@@ -3,7 +3,7 @@
 use games::duel::bot::Level;
 use games::duel::effects::Effect;
 
-use crate::bouts::{Score, Tally, bot, bots, score};
+use crate::matches::{Score, Tally, bot, bots, score};
 use crate::players::{MASHER, SCRIPTS, Script};
 
 const LEVELS: [Level; 3] = [Level::Easy, Level::Normal, Level::Hard];

@@ -2,9 +2,9 @@
 
 mod answers;
 mod bot;
-mod bouts;
 mod habits;
 mod ladder;
+mod matches;
 mod players;
 #[cfg(test)]
 mod sight;

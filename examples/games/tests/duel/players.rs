@@ -8,7 +8,7 @@ use games::duel::moves::Move;
 use games::duel::{Action, Duel, Facing, Fx};
 use rebout::{Buttons, Player, Rng};
 
-use crate::bouts::Hand;
+use crate::matches::Hand;
 
 /// One trick, by name.
 #[derive(Clone, Copy)]

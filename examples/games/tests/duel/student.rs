@@ -8,7 +8,7 @@ use games::duel::moves::Move;
 use games::duel::{Action, Duel, Facing};
 use rebout::{Buttons, Player};
 
-use crate::bouts::{Hand, bot, score};
+use crate::matches::{Hand, bot, score};
 
 /// The falls of both, its own first: the bot's habits go in turns.
 struct Student {

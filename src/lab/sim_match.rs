@@ -1,8 +1,8 @@
 //! A bout: a match of two machines in a simulated network, checked by an oracle.
 
-use super::contestant::Contestant;
 use super::oracle::Oracle;
 use super::sim::{EntryKind, NatKind, Recording, World};
+use super::sim_peer::Contestant;
 use super::{Divergence, Flaw, Play, Setup, addresses, forge};
 #[cfg(feature = "seal")]
 use crate::connect::seal::{Randomness, Seal};
