@@ -1,6 +1,6 @@
 //! The smallest complete game on the engine: a simulation, played directly, with late inputs, and sync-tested.
 //!
-//! `games/src/playground` has the game itself (its state, `fields!` and `step`) and players without hands. This file
+//! `games/src/playground` has the game itself (its state, `fields!` and `step`) and scripted players. This file
 //! runs it:
 //!
 //! ```text

@@ -8,7 +8,7 @@
 use clap::Parser;
 use core::time::Duration;
 use games::playground::Playground;
-use rebout::lab::{Bout, Play, Setup, every_fourth};
+use rebout::lab::{Play, Setup, SimMatch, every_fourth};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::{Event, Player};
 use std::process::ExitCode;
@@ -47,12 +47,12 @@ struct Sample {
     events: usize,
 }
 
-fn sample(bout: &Bout<Playground>) -> Sample {
+fn sample(sim: &SimMatch<Playground>) -> Sample {
     Sample {
-        frame: bout.checked().0,
+        frame: sim.checked().0,
         in_use: counts().live_bytes,
         resident: resident(),
-        events: (0..2).map(|id| bout.machine(id).events.len()).sum(),
+        events: (0..2).map(|id| sim.machine(id).events.len()).sum(),
     }
 }
 
@@ -80,10 +80,10 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let play = Play { build: |seed| Playground::new(seed).expect("a seed is not 0"), script: every_fourth };
-    let mut bout = Bout::new(Setup::new(args.seed, link), play);
+    let mut sim = SimMatch::new(Setup::new(args.seed, link), play);
     if args.desync {
         for id in 0..2 {
-            bout.world.machine_mut(id).tamper = Some(|game, player| {
+            sim.world.machine_mut(id).tamper = Some(|game, player| {
                 if player == Player::Two {
                     game.fighters[1].cooldown = 1_000;
                 }
@@ -91,8 +91,8 @@ fn main() -> ExitCode {
         }
     }
     let began = Instant::now();
-    bout.run_until_frame(args.warm_up);
-    let first = sample(&bout);
+    sim.run_until_frame(args.warm_up);
+    let first = sample(&sim);
     print(&first, began);
     let end = args.warm_up.saturating_add(args.frames);
     // To take a sample allocates too, so what is between them is counted apart.
@@ -100,15 +100,15 @@ fn main() -> ExitCode {
     for tenth in 1..=10 {
         let frame = args.warm_up.saturating_add((u64::from(args.frames) * tenth / 10) as u32);
         let before = counts().calls;
-        let reached = bout.run_until_frame(frame);
+        let reached = sim.run_until_frame(frame);
         allocations += counts().calls - before;
         if !reached {
             break;
         }
-        print(&sample(&bout), began);
+        print(&sample(&sim), began);
     }
-    let last = sample(&bout);
-    judge(&args, &bout, [first, last], (end, allocations), began)
+    let last = sample(&sim);
+    judge(&args, &sim, [first, last], (end, allocations), began)
 }
 
 /// All figures are one way; the names are those of the other laboratories.
@@ -128,13 +128,13 @@ fn link(name: &str) -> Option<LinkConfig> {
 
 fn judge(
     args: &Args,
-    bout: &Bout<Playground>,
+    sim: &SimMatch<Playground>,
     [first, last]: [Sample; 2],
     (end, allocations): (u32, u64),
     began: Instant,
 ) -> ExitCode {
     let seconds = began.elapsed().as_secs_f64();
-    let stats = bout.machine(0).stats();
+    let stats = sim.machine(0).stats();
     println!(
         "{} frames on both machines in {seconds:.1} s: {:.2} million peer-frames a second; {} rollbacks, {} \
          resimulated, {} checksums compared, {} datagrams refused",
@@ -164,13 +164,13 @@ fn judge(
         faults.push(format!("{} events after the warm-up", last.events - first.events));
     }
     let autopsies = |id: usize| {
-        bout.machine(id).events.iter().filter(|(_, event)| matches!(event, Event::Autopsy(_))).count()
+        sim.machine(id).events.iter().filter(|(_, event)| matches!(event, Event::Autopsy(_))).count()
     };
     let expected = usize::from(args.desync);
-    if autopsies(0) != expected || autopsies(1) != expected || bout.divergence().is_some() != args.desync {
+    if autopsies(0) != expected || autopsies(1) != expected || sim.divergence().is_some() != args.desync {
         faults.push(format!(
             "divergence {:?}, autopsies {} and {}",
-            bout.divergence(),
+            sim.divergence(),
             autopsies(0),
             autopsies(1)
         ));

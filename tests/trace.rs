@@ -3,7 +3,7 @@
 use core::fmt::Debug;
 use games::playground::{PLAY, Playground};
 use rebout::lab::wire::message::{Message, Ordered};
-use rebout::lab::{Bout, HOST, JOINER, Setup, addresses, forge};
+use rebout::lab::{HOST, JOINER, Setup, SimMatch, addresses, forge};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::{Buttons, Refusal};
 use std::cell::RefCell;
@@ -87,15 +87,15 @@ fn values<'a>(told: &'a [Told], text: &str, field: &str) -> Vec<&'a str> {
     told.iter().filter(|told| told.text() == text).map(|told| &*told.fields[field]).collect()
 }
 
-fn bout(loss_percent: u32) -> Bout<Playground> {
+fn sim_match(loss_percent: u32) -> SimMatch<Playground> {
     let mut link = LinkConfig::new(Duration::from_millis(50));
     link.loss = Chance::percent(loss_percent);
-    Bout::new(Setup::new(5, link), PLAY)
+    SimMatch::new(Setup::new(5, link), PLAY)
 }
 
 #[test]
 fn handshake_steps_are_told_in_order() {
-    let told = told_by(|| assert!(bout(0).run_until_frame(10)));
+    let told = told_by(|| assert!(sim_match(0).run_until_frame(10)));
     let [host, joiner] = addresses().map(|addr| addr.to_string());
     let steps = |peer: &String| -> Vec<&str> {
         let steps = told.iter().filter(|told| told.text() == "handshake" && told.fields["peer"] == *peer);
@@ -111,27 +111,27 @@ fn refused_datagram_is_logged_with_address_and_reason() {
     let [_, joiner] = addresses();
     let mut refused = 0;
     let told = told_by(|| {
-        let mut bout = bout(0);
-        bout.eavesdrop();
-        assert!(bout.run_until_frame(100));
-        let knows = forge::Knows::of(&bout, HOST);
+        let mut sim = sim_match(0);
+        sim.eavesdrop();
+        assert!(sim.run_until_frame(100));
+        let knows = forge::Knows::of(&sim, HOST);
         let mut version = forge::inputs(knows.known, knows.sent - 1, &[Buttons(1)]);
         version[4] = 9;
         let conflict = Buttons(!knows.newest.buttons().0);
         let junk = Message::Ordered { number: knows.first_number, body: Ordered::Autopsy(b"\xFFjunk") };
-        bout.inject(HOST, stranger, b"GET / HTTP/1.1\r\n");
-        bout.inject(HOST, joiner, &version);
-        bout.inject(HOST, joiner, &forge::inputs(knows.known - 1, knows.sent - 1, &[conflict]));
-        bout.inject(HOST, joiner, &forge::raw(knows.header, 8, &[99]));
-        bout.inject(HOST, joiner, &forge::message(knows.header, &junk));
-        bout.inject(JOINER, stranger, &forge::inputs(knows.known, knows.sent - 1, &[Buttons(1)]));
-        assert!(bout.run_until_frame(200));
-        let refusals = bout.machine(HOST).refused();
+        sim.inject(HOST, stranger, b"GET / HTTP/1.1\r\n");
+        sim.inject(HOST, joiner, &version);
+        sim.inject(HOST, joiner, &forge::inputs(knows.known - 1, knows.sent - 1, &[conflict]));
+        sim.inject(HOST, joiner, &forge::raw(knows.header, 8, &[99]));
+        sim.inject(HOST, joiner, &forge::message(knows.header, &junk));
+        sim.inject(JOINER, stranger, &forge::inputs(knows.known, knows.sent - 1, &[Buttons(1)]));
+        assert!(sim.run_until_frame(200));
+        let refusals = sim.machine(HOST).refused();
         for refusal in [Refusal::NoPacket, Refusal::MalformedInput, Refusal::InputConflict] {
             assert_eq!(refusals.of(refusal), 1, "{refusal}");
         }
         assert_eq!(refusals.of(Refusal::MalformedMessage), 2, "no kind 99, and an autopsy that is none");
-        refused = refusals.total() + bout.machine(JOINER).refused().total();
+        refused = refusals.total() + sim.machine(JOINER).refused().total();
     });
     assert_eq!(values(&told, "datagram refused", "from").len() as u64, refused, "told and counted");
     // The seventh is the ack of the forged AUTOPSY: the joiner never sent that packet.
@@ -161,12 +161,12 @@ fn refused_datagram_is_logged_with_address_and_reason() {
 fn stalls_rollbacks_and_silence_are_told() {
     let mut rollbacks = [0_u64; 2];
     let told = told_by(|| {
-        let mut bout = bout(0);
-        assert!(bout.run_until_frame(100));
-        let now = bout.world.now();
-        bout.world.network_mut().cut_both(0, 1, now, now + Duration::from_secs(1));
-        assert!(bout.run_until_frame(300));
-        rollbacks = [HOST, JOINER].map(|id| bout.machine(id).stats().rollback.rollbacks);
+        let mut sim = sim_match(0);
+        assert!(sim.run_until_frame(100));
+        let now = sim.world.now();
+        sim.world.network_mut().cut_both(0, 1, now, now + Duration::from_secs(1));
+        assert!(sim.run_until_frame(300));
+        rollbacks = [HOST, JOINER].map(|id| sim.machine(id).stats().rollback.rollbacks);
     });
     let stalled = values(&told, "stalled", "frame");
     assert!(!stalled.is_empty());
@@ -180,17 +180,17 @@ fn stalls_rollbacks_and_silence_are_told() {
 #[test]
 fn the_end_of_a_match_is_told_on_both_machines() {
     let told = told_by(|| {
-        let mut bout = bout(0);
-        assert!(bout.run_until_frame(100));
-        bout.machine_mut(JOINER).leave_at = Some(Duration::ZERO);
-        assert!(bout.run_until(Duration::from_secs(5), |bout| bout.machine(HOST).ended()));
+        let mut sim = sim_match(0);
+        assert!(sim.run_until_frame(100));
+        sim.machine_mut(JOINER).leave_at = Some(Duration::ZERO);
+        assert!(sim.run_until(Duration::from_secs(5), |sim| sim.machine(HOST).ended()));
     });
     assert_eq!(values(&told, "match over", "how"), ["you left", "the other player left"]);
 }
 
 #[test]
 fn changes_of_the_send_rate_are_told() {
-    let told = told_by(|| assert!(bout(15).run_until_frame(1_200)));
+    let told = told_by(|| assert!(sim_match(15).run_until_frame(1_200)));
     let on = values(&told, "second copy of input packets", "on");
     assert!(on.starts_with(&["true"]), "{on:?}");
     let loss = values(&told, "second copy of input packets", "loss_permille")[0];
@@ -199,7 +199,7 @@ fn changes_of_the_send_rate_are_told() {
 
 #[test]
 fn a_match_without_trouble_is_told_below_warnings() {
-    let told = told_by(|| assert!(bout(2).run_until_frame(600)));
+    let told = told_by(|| assert!(sim_match(2).run_until_frame(600)));
     assert!(!told.is_empty());
     for event in &told {
         assert!(event.level > Level::WARN, "{event:?}");

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 /// Where the commands of a player come from.
-pub(crate) enum Hands {
+pub(crate) enum InputSource {
     Bot(u64),
     Keys(Keys),
 }
@@ -53,7 +53,7 @@ impl Keys {
     }
 }
 
-impl Hands {
+impl InputSource {
     pub(crate) fn command(&mut self, now: Duration) -> Command {
         match self {
             Self::Bot(seed) => bot_command(*seed, now),

@@ -2,7 +2,7 @@
 
 use crate::connect::{self, Target, host};
 use crate::draw::draw;
-use crate::input_source::{Hands, Keys};
+use crate::input_source::{InputSource, Keys};
 use crate::serve::{Service, serve};
 use crate::world::{Arena, KILLED};
 use crate::{Outcome, entropy, say};
@@ -28,13 +28,13 @@ pub(crate) struct Way {
 }
 
 pub(crate) fn join(target: &Target, way: &Way, bot: bool) -> Outcome {
-    let hands = if bot || !std::io::stdin().is_terminal() {
-        Hands::Bot(entropy())
+    let source = if bot || !std::io::stdin().is_terminal() {
+        InputSource::Bot(entropy())
     } else {
         stty(&["-icanon", "-echo"]);
-        Hands::Keys(Keys::listen())
+        InputSource::Keys(Keys::listen())
     };
-    let played = play(target, way, hands, "");
+    let played = play(target, way, source, "");
     stty(&["sane"]);
     played
 }
@@ -54,7 +54,7 @@ struct Seen {
     most_shots: usize,
 }
 
-fn play(target: &Target, way: &Way, mut hands: Hands, name: &str) -> Outcome {
+fn play(target: &Target, way: &Way, mut source: InputSource, name: &str) -> Outcome {
     let Way { seconds, timeout, link, json } = *way;
     let (mut connection, _relay) = connect::join(target, link)?;
     let mut config = ClientConfig::new(entropy());
@@ -66,7 +66,7 @@ fn play(target: &Target, way: &Way, mut hands: Hands, name: &str) -> Outcome {
     loop {
         let due = client.next_frame_at();
         let now = connection.run_until(&mut client, due)?;
-        client.advance(now, &world, hands.command(now));
+        client.advance(now, &world, source.command(now));
         connection.flush(&mut client)?;
         while let Some(event) = client.poll_event() {
             match event {
@@ -92,7 +92,7 @@ fn play(target: &Target, way: &Way, mut hands: Hands, name: &str) -> Outcome {
         let shots = client.render_frame().map_or(0, |at| client.shots(at).count());
         seen.most_shots = seen.most_shots.max(shots);
         let mut quit = end.is_some_and(|end| now >= end) || signals::asked_to_stop();
-        if let Hands::Keys(keys) = &hands {
+        if let InputSource::Keys(keys) = &source {
             draw(&client, keys.raw, seen.kills);
             quit |= keys.quit;
         }
@@ -145,7 +145,7 @@ pub(crate) fn bots(clients: u8, is_bare: bool, way: &Way) -> Outcome {
     let playing: Vec<_> = (0..clients)
         .map(|n| {
             let (target, name) = (target.clone(), format!("bot {n}: "));
-            thread::spawn(move || play(&target, &way, Hands::Bot(u64::from(n) * 77), &name))
+            thread::spawn(move || play(&target, &way, InputSource::Bot(u64::from(n) * 77), &name))
         })
         .collect();
     for bot in playing {

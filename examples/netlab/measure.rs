@@ -5,7 +5,7 @@ use games::playground::{PLAY, Playground};
 use rebout::Extensions;
 use rebout::Stats;
 use rebout::lab::sim::Traffic;
-use rebout::lab::{Bout, Flaw, Setup};
+use rebout::lab::{Flaw, Setup, SimMatch};
 use rebout::net::link::LinkConfig;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -164,20 +164,20 @@ fn play(trial: &Trial, seed: u64, figures: &mut Figures) -> Option<Flaw> {
     if trial.plain {
         setup.configs.iter_mut().for_each(|config| config.lobby.extensions = Extensions::NONE);
     }
-    let mut bout = Bout::new(setup, PLAY);
-    if !bout.run_until(MAX_MEETING, |bout| (0..2).all(|id| bout.machine(id).session().is_some())) {
+    let mut sim = SimMatch::new(setup, PLAY);
+    if !sim.run_until(MAX_MEETING, |sim| (0..2).all(|id| sim.machine(id).session().is_some())) {
         return Some(Flaw::NoMatch);
     }
-    bout.run_for(WARM_UP);
-    let leads = watch_leads(&mut bout);
-    let before = [0, 1].map(|id| bout.machine(id).stats());
-    let sent_before = [0, 1].map(|id| bout.world.network().sent(id));
-    let begun = bout.world.now();
-    run(&mut bout, trial, &mut figures.freezes);
-    let seconds = (bout.world.now() - begun).as_secs_f64();
+    sim.run_for(WARM_UP);
+    let leads = watch_leads(&mut sim);
+    let before = [0, 1].map(|id| sim.machine(id).stats());
+    let sent_before = [0, 1].map(|id| sim.world.network().sent(id));
+    let begun = sim.world.now();
+    run(&mut sim, trial, &mut figures.freezes);
+    let seconds = (sim.world.now() - begun).as_secs_f64();
     for id in 0..2 {
-        let after = bout.machine(id).stats();
-        let sent = [sent_before[id], bout.world.network().sent(id)];
+        let after = sim.machine(id).stats();
+        let sent = [sent_before[id], sim.world.network().sent(id)];
         figures.add(&Stretch { before: before[id], after, sent }, seconds);
     }
     let leads = leads.borrow();
@@ -185,24 +185,24 @@ fn play(trial: &Trial, seed: u64, figures: &mut Figures) -> Option<Flaw> {
     figures.lead_samples += leads.samples;
     figures.lead_max = figures.lead_max.max(leads.max);
 
-    bout.flaw(trial.link.latency >= frames(1.0))
+    sim.flaw(trial.link.latency >= frames(1.0))
 }
 
 /// Lets the match run, with blackouts if there are any, and notes how long each froze each machine.
-fn run(bout: &mut Bout<Playground>, trial: &Trial, freezes: &mut Vec<u64>) {
-    let end = bout.world.now() + Duration::from_secs(u64::from(trial.seconds));
-    while trial.blackout_frames > 0 && bout.world.now() + BLACKOUT_EVERY <= end {
-        let stalled = [0, 1].map(|id| bout.machine(id).stats().stalled_frames);
+fn run(sim: &mut SimMatch<Playground>, trial: &Trial, freezes: &mut Vec<u64>) {
+    let end = sim.world.now() + Duration::from_secs(u64::from(trial.seconds));
+    while trial.blackout_frames > 0 && sim.world.now() + BLACKOUT_EVERY <= end {
+        let stalled = [0, 1].map(|id| sim.machine(id).stats().stalled_frames);
         // At any phase of the frames.
-        let start = bout.world.now() + bout.world.draw(frames(60.0));
+        let start = sim.world.now() + sim.world.draw(frames(60.0));
         let stop = start + frames(f64::from(trial.blackout_frames));
-        bout.world.network_mut().cut_both(0, 1, start, stop);
-        bout.run_for(BLACKOUT_EVERY);
+        sim.world.network_mut().cut_both(0, 1, start, stop);
+        sim.run_for(BLACKOUT_EVERY);
         for (id, before) in stalled.into_iter().enumerate() {
-            freezes.push(bout.machine(id).stats().stalled_frames - before);
+            freezes.push(sim.machine(id).stats().stalled_frames - before);
         }
     }
-    bout.run_for(end.saturating_sub(bout.world.now()));
+    sim.run_for(end.saturating_sub(sim.world.now()));
 }
 
 #[derive(Default)]
@@ -213,11 +213,11 @@ struct Leads {
 }
 
 /// Gathers the frame lead of both machines, as they see it in every frame.
-fn watch_leads(bout: &mut Bout<Playground>) -> Rc<RefCell<Leads>> {
+fn watch_leads(sim: &mut SimMatch<Playground>) -> Rc<RefCell<Leads>> {
     let leads = Rc::new(RefCell::new(Leads::default()));
     for id in 0..2 {
         let leads = Rc::clone(&leads);
-        bout.world.machine_mut(id).watch = Some(Box::new(move |_, _, session, _| {
+        sim.world.machine_mut(id).watch = Some(Box::new(move |_, _, session, _| {
             let lead = f64::from(session.stats().frame_lead);
             let mut leads = leads.borrow_mut();
             leads.sum += lead;

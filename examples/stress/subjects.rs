@@ -68,7 +68,7 @@ pub(crate) fn swarm() -> Stress<Swarm> {
         .expect(NO_BLOW, |swarm| swarm.hits != [0; 2])
 }
 
-/// Two sticks and two triggers in random hands.
+/// Random inputs on two sticks and two triggers.
 pub(crate) fn tilt() -> Stress<Tilt> {
     Stress::new(Tilt::new)
         .axes(tilt::AXES)

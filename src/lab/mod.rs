@@ -3,7 +3,7 @@
 //! | what | for |
 //! |---|---|
 //! | [`stress`] | a hunt for desyncs in a game: many matches on bad links, in one call |
-//! | [`Bout`] | two machines that play one match, checked by an oracle |
+//! | [`SimMatch`] | two machines that play one match, checked by an oracle |
 //! | [`sim`] | the network below: seeded, in virtual time, with the real bytes and no socket |
 //! | [`forge`] | forged and damaged datagrams |
 //! | [`wire`] | encoding and decoding of the packets that the public `wire` does not have |
@@ -15,12 +15,12 @@
 //! # A match with an oracle
 //!
 //! Both machines run the whole engine: the handshake, prediction, rollback, checksums. The oracle steps a third copy of
-//! the game directly on the true inputs, and every confirmed frame is compared with it. [`Bout::flaw`] returns the first
+//! the game directly on the true inputs, and every confirmed frame is compared with it. [`SimMatch::flaw`] returns the first
 //! thing that is wrong; a run without a misprediction, or whose inputs made no difference, is a flaw too, because it
 //! proved nothing.
 //!
 //! ```
-//! use rebout::lab::{Bout, Play, Setup, every_fourth};
+//! use rebout::lab::{SimMatch, Play, Setup, every_fourth};
 //! use rebout::net::link::{Chance, LinkConfig};
 //! use rebout::{Cues, Game, Inputs, Player, fields};
 //! use std::time::Duration;
@@ -41,10 +41,10 @@
 //! let mut link = LinkConfig::new(Duration::from_millis(50));
 //! link.loss = Chance::percent(5);
 //! let play = Play { build: |seed| Dots { at: [seed as i32, 0] }, script: every_fourth };
-//! let mut bout = Bout::new(Setup::new(7, link), play);
-//! assert!(bout.run_until_frame(600), "{bout:?}");
-//! assert_eq!(bout.flaw(true), None);
-//! assert!(bout.machine(0).stats().rollback.rollbacks > 50);
+//! let mut sim = SimMatch::new(Setup::new(7, link), play);
+//! assert!(sim.run_until_frame(600), "{sim:?}");
+//! assert_eq!(sim.flaw(true), None);
+//! assert!(sim.machine(0).stats().rollback.rollbacks > 50);
 //! ```
 
 mod flaw;
@@ -61,8 +61,8 @@ pub mod wire;
 pub use flaw::{Divergence, Flaw};
 pub use overheard::Overheard;
 pub use setup::{HOST, JOINER, Play, Script, Setup, addresses, every_fourth};
-pub use sim_match::{Bout, Said};
-pub use sim_peer::{Contestant, Hands, Make, Watch};
+pub use sim_match::{Said, SimMatch};
+pub use sim_peer::{InputSource, Make, SimPeer, Watch};
 
 /// The encryption: a seal around any protocol, its counters, and the log of its keys.
 #[cfg(feature = "seal")]

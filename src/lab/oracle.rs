@@ -1,6 +1,6 @@
 //! The oracle: a direct simulation of the true inputs, with which every confirmed frame is compared.
 
-use super::sim_peer::Contestant;
+use super::sim_peer::SimPeer;
 use super::{Divergence, Play};
 use crate::{Cues, Fields, Frame, Game, Inputs, Player, Session, Visitor};
 use std::fmt;
@@ -85,7 +85,7 @@ impl<G: Game> Oracle<G> {
     }
 
     /// Compares the oldest unchecked frame that both machines have confirmed. Returns whether there was one.
-    pub(super) fn check(&mut self, machines: [&Contestant<G>; 2]) -> bool {
+    pub(super) fn check(&mut self, machines: [&SimPeer<G>; 2]) -> bool {
         let Some(direct) = &mut self.direct else { return false };
         let [Some(one), Some(two)] = machines.map(|machine| machine.confirmed.front().copied()) else {
             return false;

@@ -1,4 +1,4 @@
-//! The setup of a bout: its links, configs and clocks, and the game that is played.
+//! The setup of a simulated match: its links, configs and clocks, and the game that is played.
 
 use super::sim::Clock;
 use crate::net::link::LinkConfig;
@@ -57,7 +57,7 @@ impl Setup {
     }
 }
 
-/// The addresses of the two machines of a bout.
+/// The addresses of the two machines of a simulated match.
 #[must_use]
 pub fn addresses() -> [SocketAddr; 2] {
     [SocketAddr::from(([192, 0, 2, 1], 7001)), SocketAddr::from(([192, 0, 2, 2], 7002))]

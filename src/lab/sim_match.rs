@@ -1,8 +1,8 @@
-//! A bout: a match of two machines in a simulated network, checked by an oracle.
+//! A simulated match of two machines, checked by an oracle.
 
 use super::oracle::Oracle;
 use super::sim::{EntryKind, NatKind, Recording, World};
-use super::sim_peer::Contestant;
+use super::sim_peer::SimPeer;
 use super::{Divergence, Flaw, Play, Setup, addresses, forge};
 #[cfg(feature = "seal")]
 use crate::connect::seal::{Randomness, Seal};
@@ -11,7 +11,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// A datagram that a machine of a bout sent, delivered or not.
+/// A datagram that a machine of the match sent, delivered or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Said<'a> {
     /// The machine.
@@ -26,31 +26,31 @@ pub struct Said<'a> {
 ///
 /// Every frame that both machines have confirmed is compared with a direct simulation of the true inputs.
 /// [`flaw`](Self::flaw) returns the first thing that is wrong with a run.
-pub struct Bout<G: Game> {
+pub struct SimMatch<G: Game> {
     /// The machines and the network: to change links, cut them, or reach into a machine.
-    pub world: World<Contestant<G>>,
+    pub world: World<SimPeer<G>>,
     oracle: Oracle<G>,
     play: Play<G>,
     strict: bool,
     from_strangers: u64,
 }
 
-impl<G: Game> Bout<G> {
+impl<G: Game> SimMatch<G> {
     /// A host and a joiner at time zero, before their first packet.
     #[must_use]
     pub fn new(setup: Setup, play: Play<G>) -> Self {
         let [host, join] = setup.configs.clone();
-        let machines = [Contestant::new(host, None, play), Contestant::new(join, Some(addresses()[0]), play)];
+        let machines = [SimPeer::new(host, None, play), SimPeer::new(join, Some(addresses()[0]), play)];
         Self::of(setup, machines, play)
     }
 
     /// Two machines in lobbies that the caller made. The configs of the setup are not used.
     #[must_use]
     pub fn of_lobbies(setup: Setup, lobbies: [Lobby; 2], play: Play<G>) -> Self {
-        Self::of(setup, lobbies.map(|lobby| Contestant::in_lobby(lobby, play)), play)
+        Self::of(setup, lobbies.map(|lobby| SimPeer::in_lobby(lobby, play)), play)
     }
 
-    fn of(setup: Setup, machines: [Contestant<G>; 2], play: Play<G>) -> Self {
+    fn of(setup: Setup, machines: [SimPeer<G>; 2], play: Play<G>) -> Self {
         let mut world = World::new(setup.seed);
         for ((machine, clock), addr) in machines.into_iter().zip(setup.clocks).zip(addresses()) {
             let start = world.draw(setup.start_within);
@@ -62,11 +62,11 @@ impl<G: Game> Bout<G> {
         Self { world, oracle: Oracle::new(play), play, strict: false, from_strangers: 0 }
     }
 
-    /// A copy of the bout, which goes on from this moment on its own.
+    /// A copy of the match, which goes on from this moment on its own.
     ///
     /// # Panics
     ///
-    /// When a machine or the oracle has closures ([`Contestant::hands`], [`Contestant::watch`], ...), which cannot be
+    /// When a machine or the oracle has closures ([`SimPeer::input_source`], [`SimPeer::watch`], ...), which cannot be
     /// copied.
     #[must_use]
     pub fn fork(&self) -> Self
@@ -75,7 +75,7 @@ impl<G: Game> Bout<G> {
         G::Snapshot: Clone,
     {
         Self {
-            world: self.world.fork(Contestant::fork),
+            world: self.world.fork(SimPeer::fork),
             oracle: self.oracle.fork(),
             play: self.play,
             strict: self.strict,
@@ -158,7 +158,7 @@ impl<G: Game> Bout<G> {
     /// Replaces a machine by one in `lobby`, like a program that is restarted. The oracle forgets the match; datagrams in
     /// flight still arrive.
     pub fn restart(&mut self, id: usize, lobby: Lobby) {
-        let mut machine = Contestant::in_lobby(lobby, self.play);
+        let mut machine = SimPeer::in_lobby(lobby, self.play);
         let before = self.world.machine(id);
         machine.overheard = before.overheard.is_some().then(super::Overheard::new);
         self.world.restart(id, machine);
@@ -191,7 +191,7 @@ impl<G: Game> Bout<G> {
 
     /// Runs until both machines have confirmed this frame. Returns whether they did within a generous limit.
     pub fn run_until_frame(&mut self, frame: u32) -> bool {
-        self.run_until(Duration::from_secs(60 + u64::from(frame) / 10), |bout| bout.checked() >= Frame(frame))
+        self.run_until(Duration::from_secs(60 + u64::from(frame) / 10), |sim| sim.checked() >= Frame(frame))
     }
 
     /// Records the true inputs of every frame from now on.
@@ -208,12 +208,12 @@ impl<G: Game> Bout<G> {
 
     /// A machine.
     #[must_use]
-    pub fn machine(&self, id: usize) -> &Contestant<G> {
+    pub fn machine(&self, id: usize) -> &SimPeer<G> {
         self.world.machine(id)
     }
 
     /// A machine, to be acted on.
-    pub fn machine_mut(&mut self, id: usize) -> &mut Contestant<G> {
+    pub fn machine_mut(&mut self, id: usize) -> &mut SimPeer<G> {
         self.world.machine_mut(id)
     }
 
@@ -365,7 +365,7 @@ impl<G: Game> Bout<G> {
     }
 }
 
-impl<G: Game> fmt::Debug for Bout<G> {
+impl<G: Game> fmt::Debug for SimMatch<G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [host, joiner] = [0, 1].map(|id| self.machine(id));
         write!(f, "{} frames checked; host: {host:?}; joiner: {joiner:?}", self.checked())

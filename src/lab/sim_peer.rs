@@ -1,4 +1,4 @@
-//! One machine of a bout: a lobby, then a session, and the game it plays.
+//! One machine of a simulated match: a lobby, then a session, and the game it plays.
 
 use super::oracle::digest;
 use super::sim::Machine;
@@ -16,7 +16,7 @@ use std::time::Duration;
 const CONFIRMED_FRAMES: usize = 256;
 
 /// One machine: a lobby, then a session, and the game it plays.
-pub struct Contestant<G: Game> {
+pub struct SimPeer<G: Game> {
     /// The config and the target that the lobby was made from, for [`anew`](Self::anew).
     entry: Option<(Config, Option<SocketAddr>)>,
     play: Play<G>,
@@ -32,7 +32,7 @@ pub struct Contestant<G: Game> {
     /// Called after every frame that was due.
     pub watch: Option<Watch<G>>,
     /// Returns the buttons of the player, instead of the script.
-    pub hands: Option<Hands<G>>,
+    pub input_source: Option<InputSource<G>>,
     /// Changes the game right after it was built, for a machine that differs from the other.
     pub tamper: Option<fn(&mut G, Player)>,
     /// The match does not begin here before this time, like on a machine that loads for longer.
@@ -45,7 +45,7 @@ pub struct Contestant<G: Game> {
     pub leave_at: Option<Duration>,
     /// The machine neither sends nor receives, like a program that is not started yet or was killed.
     pub asleep: bool,
-    /// The newest numbers in the machine's traffic, after [`Bout::eavesdrop`](super::Bout::eavesdrop).
+    /// The newest numbers in the machine's traffic, after [`SimMatch::eavesdrop`](super::SimMatch::eavesdrop).
     pub overheard: Option<Overheard>,
     /// The seal around the lobby and the match. A bare link has none.
     #[cfg(feature = "seal")]
@@ -56,7 +56,7 @@ pub struct Contestant<G: Game> {
 }
 
 /// Returns the input that a player gives at a local time, in the game that the machine shows.
-pub type Hands<G> = Box<dyn FnMut(Duration, &Session<<G as Save>::Snapshot>, &G) -> Input>;
+pub type InputSource<G> = Box<dyn FnMut(Duration, &Session<<G as Save>::Snapshot>, &G) -> Input>;
 
 /// Makes a game from the agreed seed and the seat of its machine.
 pub type Make<G> = Box<dyn FnOnce(u32, Player) -> G>;
@@ -70,7 +70,7 @@ enum Stage<G: Game> {
     Match(Session<G::Snapshot>, G),
 }
 
-impl<G: Game> Contestant<G> {
+impl<G: Game> SimPeer<G> {
     /// A host, or a joiner if there is a target.
     pub fn new(config: Config, target: Option<SocketAddr>, play: Play<G>) -> Self {
         let lobby = match target {
@@ -99,7 +99,7 @@ impl<G: Game> Contestant<G> {
             error,
             started_at: None,
             watch: None,
-            hands: None,
+            input_source: None,
             tamper: None,
             begin_at: Duration::ZERO,
             make: None,
@@ -132,7 +132,7 @@ impl<G: Game> Contestant<G> {
         G: Clone,
         G::Snapshot: Clone,
     {
-        let closures = self.watch.is_some() || self.hands.is_some() || self.make.is_some();
+        let closures = self.watch.is_some() || self.input_source.is_some() || self.make.is_some();
         assert!(!closures, "the closures of a machine cannot be copied");
         assert!(self.is_bare(), "a seal cannot be copied");
         let mut confirmed = VecDeque::with_capacity(self.confirmed.capacity());
@@ -150,7 +150,7 @@ impl<G: Game> Contestant<G> {
             #[cfg(feature = "seal")]
             seal: None,
             watch: None,
-            hands: None,
+            input_source: None,
             make: None,
             ..*self
         }
@@ -274,7 +274,7 @@ impl<G: Game> Contestant<G> {
     }
 }
 
-impl<G: Game> fmt::Debug for Contestant<G> {
+impl<G: Game> fmt::Debug for SimPeer<G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let stage = match &self.stage {
             Stage::Lobby(lobby) => format!("{:?}", lobby.as_ref().map(Lobby::agreed)),
@@ -285,7 +285,7 @@ impl<G: Game> fmt::Debug for Contestant<G> {
     }
 }
 
-impl<G: Game> Contestant<G> {
+impl<G: Game> SimPeer<G> {
     /// Hands a datagram to the lobby or the session, even while the machine is asleep.
     pub(super) fn take_in(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
         self.outside(|protocol| protocol.handle_datagram(now, from, datagram));
@@ -298,7 +298,7 @@ impl<G: Game> Contestant<G> {
     }
 }
 
-impl<G: Game> Protocol for Contestant<G> {
+impl<G: Game> Protocol for SimPeer<G> {
     fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
         if self.asleep {
             return;
@@ -356,7 +356,7 @@ impl<G: Game> Protocol for Contestant<G> {
     }
 }
 
-impl<G: Game> Machine for Contestant<G> {
+impl<G: Game> Machine for SimPeer<G> {
     fn next_frame_at(&self) -> Option<Duration> {
         if self.asleep {
             return None;
@@ -385,8 +385,8 @@ impl<G: Game> Machine for Contestant<G> {
         if self.leave_at.is_some_and(|at| now >= at) {
             session.leave();
         }
-        let buttons = match &mut self.hands {
-            Some(hands) => hands(now, session, game),
+        let buttons = match &mut self.input_source {
+            Some(source) => source(now, session, game),
             None => (play.script)(session.local(), session.current().0, session.agreed().seed),
         };
         if let Some(before) = self.before {

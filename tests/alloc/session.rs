@@ -4,7 +4,7 @@ use crate::counted;
 use core::time::Duration;
 use games::playground::PLAY;
 use rebout::Saving;
-use rebout::lab::{Bout, Setup};
+use rebout::lab::{Setup, SimMatch};
 use rebout::net::link::{Chance, LinkConfig};
 
 pub(crate) fn all() {
@@ -21,34 +21,34 @@ fn a_match_on_a_lossy_link(seed: u64, sealed: bool, saving: Saving) {
     let mut link = LinkConfig::new(frame * 4);
     link.jitter = frame;
     link.loss = Chance::percent(10);
-    let mut bout =
-        Bout::new(Setup::new(seed, link).configure(|config| config.rollback.saving = saving), PLAY);
+    let mut sim =
+        SimMatch::new(Setup::new(seed, link).configure(|config| config.rollback.saving = saving), PLAY);
     #[cfg(feature = "seal")]
     if sealed {
-        bout.seal(seed);
+        sim.seal(seed);
     }
     #[cfg(not(feature = "seal"))]
     assert!(!sealed, "there is nothing to seal with");
     for id in 0..2 {
-        bout.world.machine_mut(id).events.reserve(1_000);
+        sim.world.machine_mut(id).events.reserve(1_000);
     }
     // Until both have measured the loss and send a second copy, and every queue has been as long as it gets.
-    bout.run_for(Duration::from_secs(10));
-    let before = [0, 1].map(|id| bout.machine(id).stats());
+    sim.run_for(Duration::from_secs(10));
+    let before = [0, 1].map(|id| sim.machine(id).stats());
 
     let (calls, ..) = counted(|| {
-        bout.run_for(Duration::from_secs(5));
+        sim.run_for(Duration::from_secs(5));
         for id in 0..2 {
-            let now = bout.world.local_now(id);
-            let session = bout.world.machine_mut(id).session_mut().expect("a match");
+            let now = sim.world.local_now(id);
+            let session = sim.world.machine_mut(id).session_mut().expect("a match");
             session.set_delay(now, 3 - id as u8).expect("a delay that fits");
         }
-        bout.run_for(Duration::from_secs(10));
+        sim.run_for(Duration::from_secs(10));
     });
 
-    assert_eq!(bout.divergence(), None);
+    assert_eq!(sim.divergence(), None);
     for (id, before) in before.iter().enumerate() {
-        let machine = bout.machine(id);
+        let machine = sim.machine(id);
         let stats = machine.stats();
         assert!(stats.rollback.rollbacks - before.rollback.rollbacks >= 100, "{stats:?}");
         assert!(stats.checksums_compared - before.checksums_compared >= 10, "{stats:?}");
@@ -58,5 +58,5 @@ fn a_match_on_a_lossy_link(seed: u64, sealed: bool, saving: Saving) {
         assert_eq!(delays, Some((3 - id as u8, 2 + id as u8)), "both know of both");
         assert!(stats.stalled_frames < 60 && stats.frames - before.frames > 800, "{stats:?}");
     }
-    assert_eq!(calls, 0, "allocations in {} frames", bout.machine(0).stats().frames - before[0].frames);
+    assert_eq!(calls, 0, "allocations in {} frames", sim.machine(0).stats().frames - before[0].frames);
 }

@@ -101,7 +101,7 @@ pub(crate) struct Picture {
 }
 
 /// The command of a client's n-th call.
-pub(crate) type Hands = fn(seed: u64, call: u64) -> Command;
+pub(crate) type InputSource = fn(seed: u64, call: u64) -> Command;
 
 /// A direction that changes a few times a second.
 pub(crate) fn wanders(seed: u64, call: u64) -> Command {
@@ -115,7 +115,7 @@ pub(crate) fn wanders(seed: u64, call: u64) -> Command {
 pub(crate) struct ClientNode {
     pub(crate) client: Client,
     pub(crate) seed: u64,
-    pub(crate) hands: Hands,
+    pub(crate) input_source: InputSource,
     pub(crate) calls: u64,
     /// Every step with what was predicted for it at first.
     pub(crate) predicted: Vec<(u64, Body)>,
@@ -131,7 +131,7 @@ impl ClientNode {
         Self {
             client: Client::join(config, server).expect("a config"),
             seed,
-            hands: wanders,
+            input_source: wanders,
             calls: 0,
             predicted: Vec::new(),
             pictures: Vec::new(),
@@ -143,7 +143,7 @@ impl ClientNode {
 
     fn frame(&mut self, now: Duration) {
         let before = self.client.frame();
-        self.client.advance(now, &Field::default(), (self.hands)(self.seed, self.calls));
+        self.client.advance(now, &Field::default(), (self.input_source)(self.seed, self.calls));
         self.calls += 1;
         while let Some(event) = self.client.poll_event() {
             if self.keeps {

@@ -136,7 +136,7 @@ fn updates_are_at_most_300_a_second_with_the_own_ship_in_all() {
     }));
     let client = lab.client(ms(200));
     // It walks all the time.
-    lab.client_mut(client).hands =
+    lab.client_mut(client).input_source =
         |_, call| Command::new(if call / 200 % 2 == 0 { 1.0 } else { -1.0 }, 0.0, 0);
     lab.run_until(ms(12_000));
     let own = u16::from(lab.client_at(client).client.id().expect("a seat"));

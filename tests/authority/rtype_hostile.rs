@@ -92,7 +92,7 @@ fn judge(victim: usize, from: SocketAddr, at: u64, datagram: &[u8]) -> (usize, f
     let (grown, refused) = (heap::live() - heap, refused(&lab, victim) - before);
     lab.run_until(ms(at.max(500) + 2_000));
     for client in [1, 2] {
-        lab.client_mut(client).hands = |_, _| rebout::authority::Command::NEUTRAL;
+        lab.client_mut(client).input_source = |_, _| rebout::authority::Command::NEUTRAL;
     }
     lab.run_until(ms(at.max(500) + 4_000));
     (left(&lab), apart(&lab), refused, grown)
@@ -158,7 +158,7 @@ fn attacked(lab: &mut Lab, mut attack: impl FnMut(&mut Lab, Duration)) {
         attack(lab, now);
     }
     for client in [1, 2] {
-        lab.client_mut(client).hands = |_, _| rebout::authority::Command::NEUTRAL;
+        lab.client_mut(client).input_source = |_, _| rebout::authority::Command::NEUTRAL;
     }
     lab.run_until(ms(8_000));
     assert_eq!((lab.server().server.clients(), left(lab)), (2, 0));

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 use games::faulty::{Fault, Faulty, LINK, PLAY};
-use rebout::lab::{Bout, Play, Setup, every_fourth};
+use rebout::lab::{Play, Setup, SimMatch, every_fourth};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::{
     Autopsy, AutopsyVerdict, Config, Cues, Event, Frame, Game, Inputs, OnDesync, Player, Reason, Save,
@@ -10,18 +10,18 @@ use rebout::{
 };
 use support::repeats;
 
-fn play(tamper: fn(&mut Faulty, Player), link: LinkConfig, change: impl Fn(&mut Config)) -> Bout<Faulty> {
-    let mut bout = Bout::new(Setup::new(5, link).configure(change), PLAY);
+fn play(tamper: fn(&mut Faulty, Player), link: LinkConfig, change: impl Fn(&mut Config)) -> SimMatch<Faulty> {
+    let mut sim = SimMatch::new(Setup::new(5, link).configure(change), PLAY);
     for id in 0..2 {
-        bout.world.machine_mut(id).tamper = Some(tamper);
+        sim.world.machine_mut(id).tamper = Some(tamper);
     }
-    assert!(bout.run_until(Duration::from_secs(60), |bout| (0..2).all(|id| bout.machine(id).ended())));
-    bout
+    assert!(sim.run_until(Duration::from_secs(60), |sim| (0..2).all(|id| sim.machine(id).ended())));
+    sim
 }
 
-fn autopsies(bout: &Bout<Faulty>) -> [Autopsy; 2] {
+fn autopsies(sim: &SimMatch<Faulty>) -> [Autopsy; 2] {
     [0, 1].map(|id| {
-        let events = &bout.machine(id).events;
+        let events = &sim.machine(id).events;
         let mut found = events.iter().filter_map(|(_, event)| match event {
             Event::Autopsy(autopsy) => Some((**autopsy).clone()),
             _ => None,
@@ -34,7 +34,7 @@ fn autopsies(bout: &Bout<Faulty>) -> [Autopsy; 2] {
 
 #[test]
 fn a_step_that_differs_is_told_with_the_frame_and_the_field() {
-    let bout = play(
+    let sim = play(
         |game, player| {
             if player == Player::Two {
                 game.fault = Fault::Step { into: 100 };
@@ -43,7 +43,7 @@ fn a_step_that_differs_is_told_with_the_frame_and_the_field() {
         LINK,
         |_| {},
     );
-    for autopsy in autopsies(&bout) {
+    for autopsy in autopsies(&sim) {
         assert_eq!(autopsy.last_match, Some(Frame(90)), "{autopsy}");
         assert_eq!((autopsy.first_divergence, autopsy.exact), (Frame(100), true), "{autopsy}");
         assert_eq!(autopsy.verdict, AutopsyVerdict::StepDiffers, "{autopsy}");
@@ -76,22 +76,22 @@ fn state_outside_the_snapshot_is_blamed_on_its_machine() {
                 }
             },
         };
-        let bout = play(tamper, LINK, |_| {});
-        for autopsy in autopsies(&bout) {
+        let sim = play(tamper, LINK, |_| {});
+        for autopsy in autopsies(&sim) {
             assert_eq!(autopsy.verdict, verdict, "{autopsy}");
             assert_eq!(autopsy.fields[0].path, "fighters[0].cooldown", "{autopsy}");
             assert!(autopsy.exact);
         }
     }
-    let bout = play(|game, _| game.fault = Fault::Outside { from: 100 }, LINK, |_| {});
-    for autopsy in autopsies(&bout) {
+    let sim = play(|game, _| game.fault = Fault::Outside { from: 100 }, LINK, |_| {});
+    for autopsy in autopsies(&sim) {
         assert_eq!(autopsy.verdict, AutopsyVerdict::NotReproducible { one: true, two: true }, "{autopsy}");
     }
 }
 
 #[test]
 fn first_states_that_differ_are_told_as_such() {
-    let bout = play(
+    let sim = play(
         |game, player| {
             if player == Player::One {
                 game.inner.fighters[0].hp = 90;
@@ -100,7 +100,7 @@ fn first_states_that_differ_are_told_as_such() {
         LINK,
         |_| {},
     );
-    for autopsy in autopsies(&bout) {
+    for autopsy in autopsies(&sim) {
         assert_eq!((autopsy.last_match, autopsy.first_divergence), (None, Frame(0)), "{autopsy}");
         assert_eq!(autopsy.verdict, AutopsyVerdict::StartDiffers, "{autopsy}");
         assert_eq!(autopsy.fields[0].to_string(), "fighters[0].hp: 90 (player one) / 100 (player two)");
@@ -110,7 +110,7 @@ fn first_states_that_differ_are_told_as_such() {
 #[test]
 fn a_difference_after_the_last_checksum_is_found_by_the_verdict() {
     for on_desync in [OnDesync::Report, OnDesync::Stop] {
-        let bout = play(
+        let sim = play(
             |game, player| {
                 if player == Player::One {
                     game.fault = Fault::Step { into: 428 };
@@ -119,10 +119,10 @@ fn a_difference_after_the_last_checksum_is_found_by_the_verdict() {
             LINK,
             |config| config.on_desync = on_desync,
         );
-        for (id, autopsy) in autopsies(&bout).into_iter().enumerate() {
+        for (id, autopsy) in autopsies(&sim).into_iter().enumerate() {
             assert_eq!((autopsy.first_divergence, autopsy.exact), (Frame(428), true), "{autopsy}");
             assert_eq!(autopsy.fields[0].path, "fighters[1].hp", "{autopsy}");
-            let last = bout.machine(id).events.last().map(|(_, event)| event.clone());
+            let last = sim.machine(id).events.last().map(|(_, event)| event.clone());
             assert!(matches!(last, Some(Event::Ended(Verdict::Differs { .. }))), "{last:?}");
         }
     }
@@ -135,7 +135,7 @@ fn loss_and_reordering_do_not_keep_the_truth_from_coming_out() {
         jitter: Duration::from_millis(60),
         ..LinkConfig::new(Duration::from_millis(50))
     };
-    let bout = play(
+    let sim = play(
         |game, player| {
             if player == Player::Two {
                 game.fault = Fault::Step { into: 100 };
@@ -144,7 +144,7 @@ fn loss_and_reordering_do_not_keep_the_truth_from_coming_out() {
         link,
         |_| {},
     );
-    for autopsy in autopsies(&bout) {
+    for autopsy in autopsies(&sim) {
         assert_eq!((autopsy.first_divergence, autopsy.exact), (Frame(100), true), "{autopsy}");
         assert_eq!(autopsy.verdict, AutopsyVerdict::StepDiffers, "{autopsy}");
     }
@@ -157,17 +157,17 @@ fn the_config_says_whether_to_look_and_whether_to_stop() {
             game.fault = Fault::Step { into: 100 };
         }
     };
-    let bout = play(tamper, LINK, |config| config.on_desync = OnDesync::GoOn);
+    let sim = play(tamper, LINK, |config| config.on_desync = OnDesync::GoOn);
     for id in 0..2 {
-        let events: Vec<&Event> = bout.machine(id).events.iter().map(|(_, event)| event).collect();
+        let events: Vec<&Event> = sim.machine(id).events.iter().map(|(_, event)| event).collect();
         assert!(
             matches!(events[..], [Event::Desync(_), Event::Ended(Verdict::Differs { .. })]),
             "{events:?}"
         );
     }
-    let bout = play(tamper, LINK, |config| config.on_desync = OnDesync::Stop);
+    let sim = play(tamper, LINK, |config| config.on_desync = OnDesync::Stop);
     for id in 0..2 {
-        let events: Vec<&Event> = bout.machine(id).events.iter().map(|(_, event)| event).collect();
+        let events: Vec<&Event> = sim.machine(id).events.iter().map(|(_, event)| event).collect();
         assert!(
             matches!(
                 events[..],
@@ -184,7 +184,7 @@ fn the_config_says_whether_to_look_and_whether_to_stop() {
 
 #[test]
 fn the_game_is_left_as_it_was() {
-    let bout = play(
+    let sim = play(
         |game, player| {
             if player == Player::Two {
                 game.fault = Fault::Step { into: 100 };
@@ -194,9 +194,9 @@ fn the_game_is_left_as_it_was() {
         |_| {},
     );
     // The tampered machine differs by exactly its fault; the other one still is what the direct simulation says.
-    let [one, two] = [0, 1].map(|id| bout.machine(id).game().unwrap().inner);
+    let [one, two] = [0, 1].map(|id| sim.machine(id).game().unwrap().inner);
     assert_eq!(one.frame, two.frame);
-    let direct = bout.direct().unwrap().inner;
+    let direct = sim.direct().unwrap().inner;
     assert_eq!(rebout::diff(&one, &direct), []);
     assert_ne!(rebout::diff(&two, &direct), []);
 }
@@ -246,25 +246,25 @@ impl Game for Memory {
 fn a_large_state_costs_a_few_kibibytes_to_compare() {
     let build = |_| Memory { ram: vec![0; repeats(1 << 20)], frame: 0, flips: false };
     let play = Play { build, script: every_fourth };
-    let mut bout = Bout::new(Setup::new(3, LINK), play);
+    let mut sim = SimMatch::new(Setup::new(3, LINK), play);
     for id in 0..2 {
-        bout.world.machine_mut(id).tamper = Some(|game, player| game.flips = player == Player::Two);
+        sim.world.machine_mut(id).tamper = Some(|game, player| game.flips = player == Player::Two);
     }
-    let has_autopsy = |bout: &Bout<Memory>, id: usize| {
-        bout.machine(id).events.iter().find_map(|(_, event)| match event {
+    let has_autopsy = |sim: &SimMatch<Memory>, id: usize| {
+        sim.machine(id).events.iter().find_map(|(_, event)| match event {
             Event::Autopsy(autopsy) => Some((**autopsy).clone()),
             _ => None,
         })
     };
-    assert!(bout.run_until(Duration::from_secs(20), |bout| (0..2).all(|id| has_autopsy(bout, id).is_some())));
+    assert!(sim.run_until(Duration::from_secs(20), |sim| (0..2).all(|id| has_autopsy(sim, id).is_some())));
     for id in 0..2 {
-        let autopsy = has_autopsy(&bout, id).unwrap();
+        let autopsy = has_autopsy(&sim, id).unwrap();
         assert_eq!((autopsy.first_divergence, autopsy.exact), (Frame(47), true), "{autopsy}");
         assert_eq!(autopsy.verdict, AutopsyVerdict::StepDiffers);
         let [field] = &autopsy.fields[..] else { panic!("{autopsy}") };
         assert_eq!(field.path, "ram[123456]");
     }
-    let frames_played = u64::from(bout.machine(0).session().unwrap().current().0);
-    let control = bout.machine(0).stats().bytes_out.saturating_sub(frames_played * 45);
+    let frames_played = u64::from(sim.machine(0).session().unwrap().current().0);
+    let control = sim.machine(0).stats().bytes_out.saturating_sub(frames_played * 45);
     assert!(control < 8 * 1024, "{control} bytes beside the inputs");
 }

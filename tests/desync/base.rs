@@ -4,7 +4,7 @@ use crate::liar::{ENDLESS, Liar, told_by, world_of};
 use core::time::Duration;
 use games::faulty::{Fault, Faulty, LINK, autopsies};
 use rebout::lab::sim::World;
-use rebout::lab::{Bout, Play, Setup, every_fourth};
+use rebout::lab::{Play, Setup, SimMatch, every_fourth};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::{Autopsy, AutopsyVerdict, Cues, Frame, Game, Inputs, Player, Rng, Save, fields};
 use support::repeats;
@@ -32,18 +32,18 @@ fn reports(seed: u32) -> [Autopsy; 2] {
         config.cadence_frames = [1, 2, 5][seed as usize / 3 % 3];
         config.lobby.seed = Some(seed);
     });
-    let mut bout = Bout::new(setup, ENDLESS);
+    let mut sim = SimMatch::new(setup, ENDLESS);
     for id in 0..2 {
-        bout.world.machine_mut(id).tamper = Some(|game, player| {
+        sim.world.machine_mut(id).tamper = Some(|game, player| {
             let (fault, whose) = fault(game.inner.rng.state());
             if player == whose {
                 game.fault = fault;
             }
         });
     }
-    let done = |bout: &Bout<Faulty>| (0..2).all(|id| !autopsies(bout, id).is_empty());
-    assert!(bout.run_until(Duration::from_secs(60), done), "seed {seed}: {:?}", bout.machine(0).events);
-    [0, 1].map(|id| autopsies(&bout, id).remove(0))
+    let done = |sim: &SimMatch<Faulty>| (0..2).all(|id| !autopsies(sim, id).is_empty());
+    assert!(sim.run_until(Duration::from_secs(60), done), "seed {seed}: {:?}", sim.machine(0).events);
+    [0, 1].map(|id| autopsies(&sim, id).remove(0))
 }
 
 #[test]

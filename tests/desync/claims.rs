@@ -2,9 +2,9 @@
 
 use crate::liar::{ENDLESS, Liar, machine, told_by, world_of};
 use core::time::Duration;
-use games::faulty::{Fault, Faulty, LINK, bout, play_out};
+use games::faulty::{Fault, Faulty, LINK, play_out, sim_match};
 use rebout::lab::sim::World;
-use rebout::lab::{Contestant, Setup};
+use rebout::lab::{Setup, SimPeer};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::{AutopsyVerdict, Event, Frame, OnDesync, Player, Reason};
 
@@ -20,15 +20,15 @@ fn lied_to(seat: Player, loss: u32, forges: &[u32], stands_by: bool, seconds: u6
     world
 }
 
-fn reason(contestant: &Contestant<Faulty>) -> Option<Reason> {
-    match contestant.events.last() {
+fn reason(peer: &SimPeer<Faulty>) -> Option<Reason> {
+    match peer.events.last() {
         Some((_, Event::Disconnected { reason })) => Some(*reason),
         _ => None,
     }
 }
 
-fn desyncs(contestant: &Contestant<Faulty>) -> usize {
-    contestant.events.iter().filter(|(_, event)| matches!(event, Event::Desync(_))).count()
+fn desyncs(peer: &SimPeer<Faulty>) -> usize {
+    peer.events.iter().filter(|(_, event)| matches!(event, Event::Desync(_))).count()
 }
 
 fn blamed(player: Player) -> AutopsyVerdict {
@@ -120,12 +120,12 @@ fn a_damaged_state_ends_the_match_and_names_its_own_machine() {
     {
         for loss in [0, 20] {
             let link = LinkConfig { loss: Chance::percent(loss), ..LINK };
-            let mut bout = bout(7, tamper, link, |config| config.on_desync = OnDesync::Stop);
-            play_out(&mut bout);
+            let mut sim = sim_match(7, tamper, link, |config| config.on_desync = OnDesync::Stop);
+            play_out(&mut sim);
             for id in 0..2 {
-                let events = &bout.machine(id).events;
+                let events = &sim.machine(id).events;
                 let what = format!("{faulty} is faulty, loss {loss}, machine {id}: {events:?}");
-                assert_eq!(reason(bout.machine(id)), Some(Reason::VoidChecksums { of: faulty }), "{what}");
+                assert_eq!(reason(sim.machine(id)), Some(Reason::VoidChecksums { of: faulty }), "{what}");
                 let verdict = events.iter().find_map(|(_, event)| match event {
                     Event::Autopsy(autopsy) => Some(autopsy.verdict),
                     _ => None,
@@ -155,11 +155,11 @@ fn state_outside_the_snapshot_still_ends_as_a_desync() {
     for (faulty, tamper) in
         [(Player::One, outside::<false> as fn(&mut Faulty, Player)), (Player::Two, outside::<true>)]
     {
-        let mut bout = bout(7, tamper, LINK, |config| config.on_desync = OnDesync::Stop);
-        play_out(&mut bout);
+        let mut sim = sim_match(7, tamper, LINK, |config| config.on_desync = OnDesync::Stop);
+        play_out(&mut sim);
         for id in 0..2 {
-            let events = &bout.machine(id).events;
-            assert_eq!(reason(bout.machine(id)), Some(Reason::Desync), "machine {id}: {events:?}");
+            let events = &sim.machine(id).events;
+            assert_eq!(reason(sim.machine(id)), Some(Reason::Desync), "machine {id}: {events:?}");
             assert!(
                 matches!(&events[1].1, Event::Autopsy(autopsy) if autopsy.verdict == blamed(faulty)),
                 "{events:?}"

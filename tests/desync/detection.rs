@@ -5,7 +5,7 @@ use core::time::Duration;
 use games::faulty::PLAY;
 use games::faulty::{Fault, Faulty};
 use games::playground::Playground;
-use rebout::lab::{Bout, Setup};
+use rebout::lab::{Setup, SimMatch};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::{Event, Frame, Player, Rng, Session};
 use std::cell::Cell;
@@ -36,11 +36,11 @@ fn latencies(seed: u64, cadence: u16, link: LinkConfig) -> [f64; 2] {
     let setup = Setup::new(seed, link).configure(|config| config.cadence_frames = cadence);
     let mut play = PLAY;
     play.build = |seed| Faulty { last: u32::MAX, ..(PLAY.build)(seed) };
-    let mut bout = Bout::new(setup, play);
+    let mut sim = SimMatch::new(setup, play);
     let reached = [0, 1].map(|id| {
         let reached = Rc::new(Cell::new(None));
         let kept = Rc::clone(&reached);
-        let machine = bout.world.machine_mut(id);
+        let machine = sim.world.machine_mut(id);
         machine.tamper = Some(tamper);
         machine.watch = Some(Box::new(move |now, _, session: &Session<Playground>, _| {
             if kept.get().is_none() && session.current() >= fault(session.agreed().seed).0 {
@@ -49,14 +49,14 @@ fn latencies(seed: u64, cadence: u16, link: LinkConfig) -> [f64; 2] {
         }));
         reached
     });
-    let told = |bout: &Bout<Faulty>, id: usize| -> Option<Duration> {
-        bout.machine(id).events.iter().find(|(_, e)| matches!(e, Event::Desync(_))).map(|(at, _)| *at)
+    let told = |sim: &SimMatch<Faulty>, id: usize| -> Option<Duration> {
+        sim.machine(id).events.iter().find(|(_, e)| matches!(e, Event::Desync(_))).map(|(at, _)| *at)
     };
-    let done = |bout: &Bout<Faulty>| (0..2).all(|id| told(bout, id).is_some());
-    assert!(bout.run_until(Duration::from_secs(30), done), "seed {seed}: never noticed");
+    let done = |sim: &SimMatch<Faulty>| (0..2).all(|id| told(sim, id).is_some());
+    assert!(sim.run_until(Duration::from_secs(30), done), "seed {seed}: never noticed");
     [0, 1].map(|id| {
         let from = reached[id].get().expect("it came to that frame before it told");
-        told(&bout, id).expect("told").saturating_sub(from).as_secs_f64() / FRAME
+        told(&sim, id).expect("told").saturating_sub(from).as_secs_f64() / FRAME
     })
 }
 

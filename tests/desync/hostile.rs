@@ -3,10 +3,10 @@
 use crate::liar::{Liar, start, told, victim, words, world};
 use core::time::Duration;
 use games::faulty::{Fault, Faulty};
-use games::faulty::{LINK, PLAY, autopsies, bout, play_out, step_differs};
+use games::faulty::{LINK, PLAY, autopsies, play_out, sim_match, step_differs};
 use proptest::prelude::*;
 use rebout::lab::sim::World;
-use rebout::lab::{Bout, Setup};
+use rebout::lab::{Setup, SimMatch};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::{AutopsyVerdict, Event, Frame, OnDesync, Player, Reason, Refusal, Verdict};
 
@@ -203,17 +203,17 @@ fn subject_of_another_frame_is_not_compared() {
 
 #[test]
 fn vanished_peer_leaves_a_partial_autopsy_before_the_end() {
-    let mut bout = bout(5, step_differs, LINK, |_| {});
-    let noticed = |bout: &Bout<Faulty>| {
-        bout.machine(0).events.iter().any(|(_, event)| matches!(event, Event::Desync(_)))
+    let mut sim = sim_match(5, step_differs, LINK, |_| {});
+    let noticed = |sim: &SimMatch<Faulty>| {
+        sim.machine(0).events.iter().any(|(_, event)| matches!(event, Event::Desync(_)))
     };
-    while !noticed(&bout) {
-        let next = bout.world.now() + Duration::from_millis(1);
-        bout.world.run_until(next);
+    while !noticed(&sim) {
+        let next = sim.world.now() + Duration::from_millis(1);
+        sim.world.run_until(next);
     }
-    bout.world.stop(1);
-    assert!(bout.run_until(Duration::from_secs(20), |bout| bout.machine(0).ended()));
-    let events: Vec<&Event> = bout.machine(0).events.iter().map(|(_, event)| event).collect();
+    sim.world.stop(1);
+    assert!(sim.run_until(Duration::from_secs(20), |sim| sim.machine(0).ended()));
+    let events: Vec<&Event> = sim.machine(0).events.iter().map(|(_, event)| event).collect();
     let [Event::Desync(_), .., Event::Autopsy(autopsy), Event::Disconnected { reason: Reason::TimedOut }] =
         &events[..]
     else {
@@ -228,15 +228,15 @@ fn vanished_peer_leaves_a_partial_autopsy_before_the_end() {
 fn a_side_that_does_not_look_is_not_made_to() {
     let mut setup = Setup::new(5, LINK);
     setup.configs[0].on_desync = OnDesync::GoOn;
-    let mut bout = Bout::new(setup, PLAY);
+    let mut sim = SimMatch::new(setup, PLAY);
     for id in 0..2 {
-        bout.world.machine_mut(id).tamper = Some(step_differs);
+        sim.world.machine_mut(id).tamper = Some(step_differs);
     }
-    play_out(&mut bout);
-    assert_eq!(autopsies(&bout, 0), []);
-    let [autopsy] = &autopsies(&bout, 1)[..] else { panic!("it looked") };
+    play_out(&mut sim);
+    assert_eq!(autopsies(&sim, 0), []);
+    let [autopsy] = &autopsies(&sim, 1)[..] else { panic!("it looked") };
     assert!(!autopsy.complete);
-    let last = bout.machine(1).events.last().map(|(_, event)| event.clone());
+    let last = sim.machine(1).events.last().map(|(_, event)| event.clone());
     assert!(matches!(last, Some(Event::Ended(Verdict::Differs { .. }))), "{last:?}");
 }
 
@@ -251,11 +251,11 @@ fn loss_duplication_and_reordering_never_change_what_is_found() {
             jitter: Duration::from_millis(30),
             ..LinkConfig::new(Duration::from_millis(10 + seed % 5 * 15))
         };
-        let mut bout = bout(seed, step_differs, link, |config| config.cadence_frames = 20);
-        play_out(&mut bout);
+        let mut sim = sim_match(seed, step_differs, link, |config| config.cadence_frames = 20);
+        play_out(&mut sim);
         for id in 0..2 {
-            let [autopsy] = &autopsies(&bout, id)[..] else {
-                panic!("seed {seed}, machine {id}: {:?}", bout.machine(id).events)
+            let [autopsy] = &autopsies(&sim, id)[..] else {
+                panic!("seed {seed}, machine {id}: {:?}", sim.machine(id).events)
             };
             assert!(autopsy.complete, "seed {seed}: {autopsy}");
             assert_eq!(
@@ -274,17 +274,17 @@ fn loss_duplication_and_reordering_never_change_what_is_found() {
 fn stop_at_a_desync_is_told_to_both_sides_on_a_bad_link() {
     for seed in 0..30 {
         let link = LinkConfig { loss: Chance::percent(25), ..LINK };
-        let mut bout = bout(seed, step_differs, link, |config| config.on_desync = OnDesync::Stop);
-        play_out(&mut bout);
+        let mut sim = sim_match(seed, step_differs, link, |config| config.on_desync = OnDesync::Stop);
+        play_out(&mut sim);
         for id in 0..2 {
-            assert_eq!(autopsies(&bout, id).len(), 1, "seed {seed}, machine {id}");
-            let last = bout.machine(id).events.last().map(|(_, event)| event.clone());
+            assert_eq!(autopsies(&sim, id).len(), 1, "seed {seed}, machine {id}");
+            let last = sim.machine(id).events.last().map(|(_, event)| event.clone());
             let expected = matches!(
                 last,
                 Some(Event::Disconnected { reason: Reason::Desync | Reason::Left | Reason::TimedOut })
             );
             assert!(expected, "seed {seed}, machine {id}: {last:?}");
         }
-        assert!((0..2).any(|id| autopsies(&bout, id)[0].complete), "seed {seed}");
+        assert!((0..2).any(|id| autopsies(&sim, id)[0].complete), "seed {seed}");
     }
 }

@@ -1,7 +1,7 @@
 //! Checksums of states that are too large to be hashed in one frame.
 
 use core::time::Duration;
-use rebout::lab::{Bout, Play, Setup, every_fourth};
+use rebout::lab::{Play, Setup, SimMatch, every_fourth};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::{Cues, Desync, Event, Game, Inputs, Player, Save, Session, fields};
 use std::cell::Cell;
@@ -60,10 +60,10 @@ impl Game for Machine {
     }
 }
 
-fn bout(seed: u64, cadence: u16, loss: u32) -> Bout<Machine> {
+fn sim_match(seed: u64, cadence: u16, loss: u32) -> SimMatch<Machine> {
     let link = LinkConfig { loss: Chance::percent(loss), ..LinkConfig::new(Duration::from_millis(50)) };
     let setup = Setup::new(seed, link).configure(|config| config.cadence_frames = cadence);
-    Bout::new(setup, Play { build, script: every_fourth })
+    SimMatch::new(setup, Play { build, script: every_fourth })
 }
 
 fn build(seed: u32) -> Machine {
@@ -73,12 +73,12 @@ fn build(seed: u32) -> Machine {
 #[test]
 fn every_checksum_of_a_large_state_is_compared() {
     for (seed, cadence, loss) in [(1, 30, 0), (2, 30, 10), (3, 8, 5), (4, 5, 5), (5, 1, 0)] {
-        let mut bout = bout(seed, cadence, loss);
+        let mut sim = sim_match(seed, cadence, loss);
         let frames = if cadence == 1 { 120 } else { repeats(480) };
-        assert!(bout.run_until_frame(frames), "{bout:?}");
-        assert_eq!(bout.flaw(true), None, "cadence {cadence}");
+        assert!(sim.run_until_frame(frames), "{sim:?}");
+        assert_eq!(sim.flaw(true), None, "cadence {cadence}");
         for id in 0..2 {
-            let machine = bout.machine(id);
+            let machine = sim.machine(id);
             assert!(!machine.events.iter().any(|(_, event)| matches!(event, Event::Desync(_))));
             // A lost packet leaves out a checksum if a newer one overtakes it.
             let due = u64::from((frames - 40) / u32::from(cadence));
@@ -91,8 +91,8 @@ fn every_checksum_of_a_large_state_is_compared() {
 
 #[test]
 fn desync_of_a_large_state_is_noticed_in_eight_frames() {
-    let mut bout = bout(7, 30, 0);
-    bout.world.machine_mut(0).tamper = Some(|game, player| {
+    let mut sim = sim_match(7, 30, 0);
+    sim.world.machine_mut(0).tamper = Some(|game, player| {
         if player == Player::One {
             game.wrong_at = Some(WRONG_AT);
         }
@@ -100,22 +100,22 @@ fn desync_of_a_large_state_is_noticed_in_eight_frames() {
     let reached = [0, 1].map(|id| {
         let reached = Rc::new(Cell::new(None));
         let kept = Rc::clone(&reached);
-        bout.world.machine_mut(id).watch = Some(Box::new(move |now, _, session: &Session<Memory>, _| {
+        sim.world.machine_mut(id).watch = Some(Box::new(move |now, _, session: &Session<Memory>, _| {
             if kept.get().is_none() && session.current().0 >= WRONG_AT {
                 kept.set(Some(now));
             }
         }));
         reached
     });
-    let told = |bout: &Bout<Machine>, id: usize| -> Option<(Duration, Desync)> {
-        bout.machine(id).events.iter().find_map(|(at, event)| match event {
+    let told = |sim: &SimMatch<Machine>, id: usize| -> Option<(Duration, Desync)> {
+        sim.machine(id).events.iter().find_map(|(at, event)| match event {
             Event::Desync(desync) => Some((*at, *desync)),
             _ => None,
         })
     };
-    assert!(bout.run_until(Duration::from_secs(20), |bout| (0..2).all(|id| told(bout, id).is_some())));
+    assert!(sim.run_until(Duration::from_secs(20), |sim| (0..2).all(|id| told(sim, id).is_some())));
     for (id, reached) in reached.iter().enumerate() {
-        let (at, desync) = told(&bout, id).expect("told");
+        let (at, desync) = told(&sim, id).expect("told");
         assert_eq!((desync.frame.0, desync.last_match.map(|frame| frame.0)), (120, Some(90)));
         let from = reached.get().expect("it came to that frame before it told");
         let frames = at.saturating_sub(from).as_secs_f64() / FRAME;

@@ -3,7 +3,7 @@
 use core::time::Duration;
 use games::faulty::{Faulty, LINK, PLAY};
 use rebout::lab::sim::{Clock, Machine, World};
-use rebout::lab::{Contestant, Play, Setup, addresses};
+use rebout::lab::{Play, Setup, SimPeer, addresses};
 use rebout::wire::Packet;
 use rebout::wire::control::{ControlPacket, ControlPayload};
 use rebout::wire::rbn1::{Flags, InputPacket};
@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 
 /// A machine whose messages of the game's own become messages of an autopsy on their way out.
 pub(crate) struct Liar<G: Game = Faulty> {
-    inner: Contestant<G>,
+    inner: SimPeer<G>,
     /// The payloads of the forged messages, by their number.
     pub(crate) lies: Vec<Vec<u8>>,
     from: Duration,
@@ -36,7 +36,7 @@ const USER: u8 = 17;
 const AUTOPSY: u8 = 32;
 
 impl<G: Game> Liar<G> {
-    fn new(inner: Contestant<G>, from: Duration, lies: Vec<Vec<u8>>) -> Self {
+    fn new(inner: SimPeer<G>, from: Duration, lies: Vec<Vec<u8>>) -> Self {
         Self {
             inner,
             lies,
@@ -166,9 +166,9 @@ pub(crate) fn world_of<G: Game>(
     let [host, join] = setup.configs;
     let mut world = World::new(setup.seed);
     let [victim, liar] = addresses();
-    let mut contestants = [Contestant::new(host, None, play), Contestant::new(join, Some(victim), play)];
-    contestants.iter_mut().for_each(|contestant| contestant.tamper = tamper);
-    let [one, two] = contestants;
+    let mut peers = [SimPeer::new(host, None, play), SimPeer::new(join, Some(victim), play)];
+    peers.iter_mut().for_each(|peer| peer.tamper = tamper);
+    let [one, two] = peers;
     world.add(victim, Clock::default(), Duration::ZERO, Liar::new(one, Duration::MAX, Vec::new()));
     world.add(liar, Clock::default(), Duration::ZERO, Liar::new(two, from, lies));
     world.network_mut().set_link(0, 1, setup.links[0]);
@@ -176,11 +176,11 @@ pub(crate) fn world_of<G: Game>(
     world
 }
 
-pub(crate) fn victim(world: &World<Liar>) -> &Contestant<Faulty> {
+pub(crate) fn victim(world: &World<Liar>) -> &SimPeer<Faulty> {
     machine(world, 0)
 }
 
-pub(crate) fn machine<G: Game>(world: &World<Liar<G>>, id: usize) -> &Contestant<G> {
+pub(crate) fn machine<G: Game>(world: &World<Liar<G>>, id: usize) -> &SimPeer<G> {
     &world.machine(id).inner
 }
 

@@ -2,8 +2,8 @@
 
 use core::time::Duration;
 use games::faulty::{Fault, Faulty};
-use games::faulty::{LINK, PLAY, autopsies, bout, play_out, step_differs};
-use rebout::lab::{Bout, Play, Setup, every_fourth};
+use games::faulty::{LINK, PLAY, autopsies, play_out, sim_match, step_differs};
+use rebout::lab::{Play, Setup, SimMatch, every_fourth};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::{AutopsyVerdict, Cues, Event, Frame, Game, Inputs, Player, Save, Verdict, fields};
 
@@ -20,17 +20,15 @@ fn frame_and_field_are_found_at_every_interval_and_window() {
         (100, 4, 1),
         (200, 8, 0),
     ] {
-        let mut bout = bout(3, step_differs, LINK, |config| {
+        let mut sim = sim_match(3, step_differs, LINK, |config| {
             config.cadence_frames = cadence;
             config.rollback.window_frames = window;
             config.rollback.delay_frames = Some(delay);
         });
-        play_out(&mut bout);
+        play_out(&mut sim);
         for id in 0..2 {
             let what = format!("cadence {cadence}, window {window}, delay {delay}, machine {id}");
-            let [autopsy] = &autopsies(&bout, id)[..] else {
-                panic!("{what}: {:?}", bout.machine(id).events)
-            };
+            let [autopsy] = &autopsies(&sim, id)[..] else { panic!("{what}: {:?}", sim.machine(id).events) };
             assert!(autopsy.complete, "{what}: {autopsy}");
             assert_eq!((autopsy.first_divergence, autopsy.exact), (Frame(100), true), "{what}: {autopsy}");
             assert_eq!(autopsy.verdict, AutopsyVerdict::StepDiffers, "{what}: {autopsy}");
@@ -48,9 +46,9 @@ fn difference_before_its_checksum_is_found_by_resimulation() {
     let mut play = PLAY;
     play.build = |seed| Faulty { last: 800, ..(PLAY.build)(seed) };
     for outside in [false, true] {
-        let mut bout = Bout::new(setup.clone(), play);
+        let mut sim = SimMatch::new(setup.clone(), play);
         for id in 0..2 {
-            bout.world.machine_mut(id).tamper = Some(if outside {
+            sim.world.machine_mut(id).tamper = Some(if outside {
                 |game, player| {
                     if player == Player::Two {
                         game.fault = Fault::Outside { from: 100 };
@@ -60,9 +58,9 @@ fn difference_before_its_checksum_is_found_by_resimulation() {
                 step_differs
             });
         }
-        play_out(&mut bout);
+        play_out(&mut sim);
         for id in 0..2 {
-            let [autopsy] = &autopsies(&bout, id)[..] else { panic!("{:?}", bout.machine(id).events) };
+            let [autopsy] = &autopsies(&sim, id)[..] else { panic!("{:?}", sim.machine(id).events) };
             assert_eq!(autopsy.last_match, Some(Frame(0)), "{autopsy}");
             assert!(autopsy.complete && autopsy.inputs.len() == 600);
             if outside {
@@ -81,18 +79,18 @@ fn difference_before_its_checksum_is_found_by_resimulation() {
 
 #[test]
 fn a_delay_that_changes_on_the_way_changes_nothing() {
-    let mut bout = bout(6, step_differs, LINK, |_| {});
-    bout.run_for(Duration::from_millis(1_200));
+    let mut sim = sim_match(6, step_differs, LINK, |_| {});
+    sim.run_for(Duration::from_millis(1_200));
     for (id, delay) in [(0, 5), (1, 2)] {
-        let now = bout.world.local_now(id);
-        bout.world.machine_mut(id).session_mut().expect("begun").set_delay(now, delay).unwrap();
+        let now = sim.world.local_now(id);
+        sim.world.machine_mut(id).session_mut().expect("begun").set_delay(now, delay).unwrap();
     }
-    bout.run_for(Duration::from_millis(300));
-    let now = bout.world.local_now(0);
-    bout.world.machine_mut(0).session_mut().expect("begun").set_delay(now, 0).unwrap();
-    play_out(&mut bout);
+    sim.run_for(Duration::from_millis(300));
+    let now = sim.world.local_now(0);
+    sim.world.machine_mut(0).session_mut().expect("begun").set_delay(now, 0).unwrap();
+    play_out(&mut sim);
     for id in 0..2 {
-        let [autopsy] = &autopsies(&bout, id)[..] else { panic!("{:?}", bout.machine(id).events) };
+        let [autopsy] = &autopsies(&sim, id)[..] else { panic!("{:?}", sim.machine(id).events) };
         assert_eq!((autopsy.first_divergence, autopsy.exact), (Frame(100), true), "{autopsy}");
         assert_eq!(autopsy.verdict, AutopsyVerdict::StepDiffers, "{autopsy}");
     }
@@ -187,13 +185,13 @@ const BRAWL: Play<Arena> = Play {
 
 #[test]
 fn states_of_different_shape_are_compared_by_path() {
-    let mut bout = Bout::new(Setup::new(8, LINK), BRAWL);
+    let mut sim = SimMatch::new(Setup::new(8, LINK), BRAWL);
     for id in 0..2 {
-        bout.world.machine_mut(id).tamper = Some(|game, player| game.tampered = player == Player::One);
+        sim.world.machine_mut(id).tamper = Some(|game, player| game.tampered = player == Player::One);
     }
-    assert!(bout.run_until(Duration::from_secs(20), |bout| (0..2).all(|id| bout.machine(id).ended())));
+    assert!(sim.run_until(Duration::from_secs(20), |sim| (0..2).all(|id| sim.machine(id).ended())));
     for id in 0..2 {
-        let [autopsy] = &autopsies(&bout, id)[..] else { panic!("{:?}", bout.machine(id).events) };
+        let [autopsy] = &autopsies(&sim, id)[..] else { panic!("{:?}", sim.machine(id).events) };
         assert_eq!((autopsy.first_divergence, autopsy.exact), (Frame(75), true), "{autopsy}");
         let lines: Vec<String> = autopsy.fields.iter().map(ToString::to_string).collect();
         let find = |start: &str| lines.iter().find(|line| line.starts_with(start)).map(String::as_str);
@@ -222,15 +220,15 @@ fn what_is_kept_for_an_autopsy_does_not_change_the_match() {
             config.cadence_frames = cadence;
             config.rollback.window_frames = window;
         });
-        let mut bout = Bout::new(setup, BRAWL);
-        assert!(bout.run_until(Duration::from_secs(60), |bout| (0..2).all(|id| bout.machine(id).ended())));
-        assert_eq!(bout.divergence(), None, "cadence {cadence}, window {window}");
-        assert!(bout.checked() >= Frame(299));
+        let mut sim = SimMatch::new(setup, BRAWL);
+        assert!(sim.run_until(Duration::from_secs(60), |sim| (0..2).all(|id| sim.machine(id).ended())));
+        assert_eq!(sim.divergence(), None, "cadence {cadence}, window {window}");
+        assert!(sim.checked() >= Frame(299));
         for id in 0..2 {
-            let events: Vec<&Event> = bout.machine(id).events.iter().map(|(_, event)| event).collect();
+            let events: Vec<&Event> = sim.machine(id).events.iter().map(|(_, event)| event).collect();
             assert!(matches!(events[..], [Event::Ended(Verdict::Agreed { .. })]), "{events:?}");
             if window > 0 {
-                assert!(bout.machine(id).stats().rollback.rollbacks > 10, "the match has to roll back");
+                assert!(sim.machine(id).stats().rollback.rollbacks > 10, "the match has to roll back");
             }
         }
     }
@@ -243,17 +241,17 @@ fn a_match_after_an_autopsy_tells_nothing_twice() {
     setup.seed = 3;
     let mut play = PLAY;
     play.build = |seed| Faulty { last: 3_600, ..(PLAY.build)(seed) };
-    let mut bout = Bout::new(setup, play);
+    let mut sim = SimMatch::new(setup, play);
     for id in 0..2 {
-        bout.world.machine_mut(id).tamper = Some(|game, player| {
+        sim.world.machine_mut(id).tamper = Some(|game, player| {
             if player == Player::Two {
                 game.fault = Fault::Outside { from: 100 };
             }
         });
     }
-    assert!(bout.run_until(Duration::from_secs(90), |bout| (0..2).all(|id| bout.machine(id).ended())));
+    assert!(sim.run_until(Duration::from_secs(90), |sim| (0..2).all(|id| sim.machine(id).ended())));
     for id in 0..2 {
-        let events: Vec<&Event> = bout.machine(id).events.iter().map(|(_, event)| event).collect();
+        let events: Vec<&Event> = sim.machine(id).events.iter().map(|(_, event)| event).collect();
         assert!(
             matches!(
                 events[..],
@@ -261,15 +259,11 @@ fn a_match_after_an_autopsy_tells_nothing_twice() {
             ),
             "{events:?}"
         );
-        assert_eq!(bout.machine(id).stats().checksums_compared, 120, "they are compared all the same");
-        assert_eq!(bout.machine(id).stats().refused.total(), 0);
+        assert_eq!(sim.machine(id).stats().checksums_compared, 120, "they are compared all the same");
+        assert_eq!(sim.machine(id).stats().refused.total(), 0);
     }
-    let healthy = bout.machine(0).game().unwrap().inner;
-    assert_eq!(
-        rebout::diff(&healthy, &bout.direct().unwrap().inner),
-        [],
-        "the healthy one still plays right"
-    );
+    let healthy = sim.machine(0).game().unwrap().inner;
+    assert_eq!(rebout::diff(&healthy, &sim.direct().unwrap().inner), [], "the healthy one still plays right");
 }
 
 /// Many cells.
@@ -316,19 +310,19 @@ impl Game for Board {
 /// The fields of both reports of a match with `CELLS` cells, in which player two's board is changed. Both are complete.
 fn fields_found<const CELLS: usize>(change: fn(&mut Board)) -> (AutopsyVerdict, Vec<String>) {
     let build = |_| Board { state: Cells { frame: 0, cells: vec![0; CELLS] }, spoils: 0 };
-    let mut bout = Bout::new(Setup::new(3, LINK), Play { build, script: every_fourth });
-    bout.machine_mut(1).make = Some(Box::new(move |_, _| {
+    let mut sim = SimMatch::new(Setup::new(3, LINK), Play { build, script: every_fourth });
+    sim.machine_mut(1).make = Some(Box::new(move |_, _| {
         let mut board = build(0);
         change(&mut board);
         board
     }));
-    bout.run_for(Duration::from_secs(4));
+    sim.run_for(Duration::from_secs(4));
     let [one, two] = [0, 1].map(|id| {
-        let report = bout.told(id).find_map(|event| match event {
+        let report = sim.told(id).find_map(|event| match event {
             Event::Autopsy(autopsy) if autopsy.complete => Some(autopsy.clone()),
             _ => None,
         });
-        report.unwrap_or_else(|| panic!("machine {id}: {:?}", bout.machine(id).events))
+        report.unwrap_or_else(|| panic!("machine {id}: {:?}", sim.machine(id).events))
     });
     assert_eq!((one.verdict, &one.fields), (two.verdict, &two.fields));
     (one.verdict, one.fields.iter().map(|field| field.path.clone()).collect())

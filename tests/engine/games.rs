@@ -3,7 +3,7 @@
 
 use core::time::Duration;
 use rebout::fields::Bits;
-use rebout::lab::{Bout, Play, Setup, every_fourth};
+use rebout::lab::{Play, Setup, SimMatch, every_fourth};
 use rebout::net::link::LinkConfig;
 use rebout::rollback::{EngineConfig, Rollback};
 use rebout::{Autopsy, AutopsyVerdict, Buttons, Cues, Event, Fields, Frame, Game, Inputs, Player, Save};
@@ -413,12 +413,12 @@ fn a_map_in_the_order_of_its_keys_names_an_entry_by_its_key() {
 
 /// The autopsy of a match in which `tamper` changes the game of one machine.
 fn diverged<G: Game + 'static>(play: Play<G>, tamper: fn(&mut G, Player)) -> Autopsy {
-    let mut bout = Bout::new(Setup::new(3, LinkConfig::new(Duration::from_millis(40))), play);
+    let mut sim = SimMatch::new(Setup::new(3, LinkConfig::new(Duration::from_millis(40))), play);
     for id in 0..2 {
-        bout.world.machine_mut(id).tamper = Some(tamper);
+        sim.world.machine_mut(id).tamper = Some(tamper);
     }
-    assert!(bout.run_until(Duration::from_secs(30), |bout| (0..2).all(|id| bout.machine(id).ended())));
-    let mut told = bout.machine(0).events.iter().filter_map(|(_, event)| match event {
+    assert!(sim.run_until(Duration::from_secs(30), |sim| (0..2).all(|id| sim.machine(id).ended())));
+    let mut told = sim.machine(0).events.iter().filter_map(|(_, event)| match event {
         Event::Autopsy(autopsy) => Some((**autopsy).clone()),
         _ => None,
     });

@@ -6,7 +6,7 @@ use games::duel::bot::Level;
 use games::duel::script::{Fight, fight};
 use games::playground::PLAY;
 use proptest::prelude::*;
-use rebout::lab::{Bout, Setup};
+use rebout::lab::{Setup, SimMatch};
 use rebout::net::link::LinkConfig;
 use rebout::replay::{
     End, Header, HeaderError, MatchEvent, Outcome, ReadError, RecordError, Recording, Replay, StreamRecorder,
@@ -260,10 +260,10 @@ fn the_header_of_a_match_has_the_delay_of_each_seat() {
     let mut setup = Setup::new(3, LinkConfig::new(Duration::from_millis(20)));
     setup.configs[0].rollback.delay_frames = Some(1);
     setup.configs[1].rollback.delay_frames = Some(4);
-    let mut bout = Bout::new(setup, PLAY);
-    assert!(bout.run_until_frame(5));
+    let mut sim = SimMatch::new(setup, PLAY);
+    assert!(sim.run_until_frame(5));
     for (id, delay) in [(0, 1), (1, 4)] {
-        let agreed = bout.machine(id).session().unwrap().agreed();
+        let agreed = sim.machine(id).session().unwrap().agreed();
         let header = Header::of_match(&Config::new(0xB0), agreed);
         assert_eq!(header.delay_frames[agreed.seat.index()], Some(delay));
         assert_eq!(header.delay_frames[agreed.seat.other().index()], Some(5 - delay));

@@ -1,4 +1,4 @@
-//! The driver on a transport that the test holds in its hands: how often it reads the clock, and how long it waits.
+//! The driver on a transport that the test controls: how often it reads the clock, and how long it waits.
 
 use rebout::Protocol;
 use rebout::net::{Datagrams, Driver, Received};

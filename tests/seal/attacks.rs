@@ -5,7 +5,7 @@ use core::time::Duration;
 use games::playground::{PLAY, Playground};
 use rebout::lab::seal::SealRefusal;
 use rebout::lab::sim::{EntryKind, Recording};
-use rebout::lab::{Bout, HOST, JOINER, Setup, addresses};
+use rebout::lab::{HOST, JOINER, Setup, SimMatch, addresses};
 use rebout::net::link::LinkConfig;
 use rebout::{Event, Frame, Lobby};
 use std::net::SocketAddr;
@@ -69,36 +69,36 @@ fn each_byte_of_each_packet_of_a_handshake_flipped_is_refused() {
     }
 }
 
-fn playing(open: bool) -> Bout<Playground> {
-    let mut bout = Bout::new(Setup::new(5, LinkConfig::new(ms(40))), PLAY);
+fn playing(open: bool) -> SimMatch<Playground> {
+    let mut sim = SimMatch::new(Setup::new(5, LinkConfig::new(ms(40))), PLAY);
     if open {
-        bout.seal_open(5);
+        sim.seal_open(5);
     } else {
-        bout.seal(5);
+        sim.seal(5);
     }
-    bout.world.network_mut().record(Recording::Full);
-    assert!(bout.run_until_frame(120), "{bout:?}");
-    bout
+    sim.world.network_mut().record(Recording::Full);
+    assert!(sim.run_until_frame(120), "{sim:?}");
+    sim
 }
 
 /// Every datagram that has arrived: who sent it, and what.
-fn recorded(bout: &Bout<Playground>) -> Vec<(usize, Vec<u8>)> {
-    let entries = bout.world.network().transcript().entries().iter();
+fn recorded(sim: &SimMatch<Playground>) -> Vec<(usize, Vec<u8>)> {
+    let entries = sim.world.network().transcript().entries().iter();
     let arrived = entries.filter(|entry| entry.kind == EntryKind::Delivered);
     arrived.map(|entry| (usize::from(entry.from != addresses()[0]), entry.datagram.clone())).collect()
 }
 
-fn refused(bout: &Bout<Playground>, id: usize) -> u64 {
-    bout.machine(id).seal.as_ref().unwrap().stats().refused_total()
+fn refused(sim: &SimMatch<Playground>, id: usize) -> u64 {
+    sim.machine(id).seal.as_ref().unwrap().stats().refused_total()
 }
 
 #[test]
 fn replayed_and_reflected_packets_change_one_counter() {
     for open in [false, true] {
-        let mut bout = playing(open);
-        let recorded = recorded(&bout);
+        let mut sim = playing(open);
+        let recorded = recorded(&sim);
         assert!(recorded.len() > 250);
-        let before = [0, 1].map(|id| refused(&bout, id));
+        let before = [0, 1].map(|id| refused(&sim, id));
         let mut sent = [0; 2];
         for (by, packet) in &recorded {
             for (to, from) in [
@@ -109,18 +109,18 @@ fn replayed_and_reflected_packets_change_one_counter() {
             ] {
                 // An INIT or KNOCK that comes again is answered, by less than it has; it changes nothing either.
                 if !matches!(packet[0], 0xE0 | 0xE2) {
-                    bout.inject(to, from, packet);
+                    sim.inject(to, from, packet);
                     sent[to] += 1;
                 }
             }
         }
         for id in [HOST, JOINER] {
-            assert_eq!(refused(&bout, id) - before[id], sent[id], "open: {open}");
+            assert_eq!(refused(&sim, id) - before[id], sent[id], "open: {open}");
         }
-        bout.run_for(5 * SECOND);
-        assert_eq!(bout.flaw(true), None);
-        assert!(bout.checked() > Frame(400));
-        let events = [0, 1].map(|id| bout.told(id).count());
+        sim.run_for(5 * SECOND);
+        assert_eq!(sim.flaw(true), None);
+        assert!(sim.checked() > Frame(400));
+        let events = [0, 1].map(|id| sim.told(id).count());
         assert_eq!(events, [0, 0], "no event");
     }
 }
@@ -128,46 +128,46 @@ fn replayed_and_reflected_packets_change_one_counter() {
 #[test]
 fn repeated_requests_and_inits_are_not_amplified() {
     for open in [false, true] {
-        let mut bout = playing(open);
+        let mut sim = playing(open);
         let knocks: Vec<_> =
-            recorded(&bout).into_iter().filter(|(_, packet)| matches!(packet[0], 0xE0 | 0xE2)).collect();
-        let stats = *bout.machine(HOST).seal.as_ref().unwrap().stats();
+            recorded(&sim).into_iter().filter(|(_, packet)| matches!(packet[0], 0xE0 | 0xE2)).collect();
+        let stats = *sim.machine(HOST).seal.as_ref().unwrap().stats();
         for _ in 0..20 {
             for (_, packet) in &knocks {
-                bout.inject(HOST, stranger(), packet);
+                sim.inject(HOST, stranger(), packet);
             }
-            bout.run_for(ms(100));
+            sim.run_for(ms(100));
         }
-        bout.run_for(20 * SECOND);
+        sim.run_for(20 * SECOND);
         assert!(
-            bout.to_strangers() > 0 && bout.to_strangers() < bout.from_strangers(),
+            sim.to_strangers() > 0 && sim.to_strangers() < sim.from_strangers(),
             "{}",
-            bout.to_strangers()
+            sim.to_strangers()
         );
-        let after = bout.machine(HOST).seal.as_ref().unwrap().stats();
+        let after = sim.machine(HOST).seal.as_ref().unwrap().stats();
         assert_eq!((after.handshakes, after.connections), (stats.handshakes, stats.connections));
-        assert_eq!((bout.flaw(true), bout.told(HOST).count()), (None, 0));
+        assert_eq!((sim.flaw(true), sim.told(HOST).count()), (None, 0));
     }
 }
 
 #[test]
 fn packets_out_of_order_are_taken_once_each() {
     let link = LinkConfig { jitter: ms(80), keep_order: false, ..LinkConfig::new(ms(40)) };
-    let mut bout = Bout::new(Setup::new(9, link), PLAY);
-    bout.seal(9);
-    assert!(bout.run_until_frame(1_200), "{bout:?}");
-    assert_eq!(bout.flaw(true), None);
+    let mut sim = SimMatch::new(Setup::new(9, link), PLAY);
+    sim.seal(9);
+    assert!(sim.run_until_frame(1_200), "{sim:?}");
+    assert_eq!(sim.flaw(true), None);
     for id in [HOST, JOINER] {
         // DATA may overtake the RESP before it.
-        let stats = bout.machine(id).seal.as_ref().unwrap().stats();
+        let stats = sim.machine(id).seal.as_ref().unwrap().stats();
         assert_eq!((stats.refused(SealRefusal::Replayed), stats.refused(SealRefusal::BadTag)), (0, 0));
     }
 }
 
 #[test]
 fn bare_packets_do_nothing_to_a_sealed_match() {
-    let mut bout = playing(false);
-    let mut bare = Bout::new(Setup::new(5, LinkConfig::new(ms(40))), PLAY);
+    let mut sim = playing(false);
+    let mut bare = SimMatch::new(Setup::new(5, LinkConfig::new(ms(40))), PLAY);
     bare.eavesdrop();
     assert!(bare.run_until_frame(120));
     // The packets of the same match without a seal, and its goodbye: the numbers in them are right.
@@ -176,11 +176,11 @@ fn bare_packets_do_nothing_to_a_sealed_match() {
     let said: Vec<_> = bare.said().map(|said| (said.by, said.datagram.to_vec())).collect();
     assert!(bare.ending(HOST).is_some() && said.len() > 200);
     for (by, packet) in &said {
-        bout.inject(1 - by, addresses()[*by], packet);
+        sim.inject(1 - by, addresses()[*by], packet);
     }
-    bout.run_for(5 * SECOND);
-    assert_eq!((bout.flaw(true), bout.told(HOST).count(), bout.told(JOINER).count()), (None, 0, 0));
-    let bare = |id: usize| bout.machine(id).seal.as_ref().unwrap().stats().refused(SealRefusal::Bare);
+    sim.run_for(5 * SECOND);
+    assert_eq!((sim.flaw(true), sim.told(HOST).count(), sim.told(JOINER).count()), (None, 0, 0));
+    let bare = |id: usize| sim.machine(id).seal.as_ref().unwrap().stats().refused(SealRefusal::Bare);
     assert_eq!((bare(HOST) + bare(JOINER)) as usize, said.len());
 }
 
@@ -221,16 +221,16 @@ fn a_corrupting_link_makes_no_sealed_match_diverge() {
     let mut damaged = [0; 2];
     for seed in 0..20 {
         let matches = [false, true].map(|sealed| {
-            let mut bout = Bout::new(Setup::new(seed, LinkConfig::corrupting()), PLAY);
+            let mut sim = SimMatch::new(Setup::new(seed, LinkConfig::corrupting()), PLAY);
             match sealed {
-                true if seed.is_multiple_of(2) => bout.seal(seed),
-                true => bout.seal_open(seed),
+                true if seed.is_multiple_of(2) => sim.seal(seed),
+                true => sim.seal_open(seed),
                 false => {}
             }
-            bout.run_until_frame(600);
-            let told = bout.told(HOST).chain(bout.told(JOINER));
+            sim.run_until_frame(600);
+            let told = sim.told(HOST).chain(sim.told(JOINER));
             let alarm = told.filter(|event| matches!(event, Event::Desync(_) | Event::InputConflict { .. }));
-            (bout.divergence().is_some() || alarm.count() > 0, bout.checked())
+            (sim.divergence().is_some() || alarm.count() > 0, sim.checked())
         });
         damaged[0] += u32::from(matches[0].0);
         damaged[1] += u32::from(matches[1].0);
@@ -243,8 +243,8 @@ fn a_corrupting_link_makes_no_sealed_match_diverge() {
 /// Packets of every kind and length with random bytes, from both addresses and from elsewhere, during a match.
 #[test]
 fn blind_packets_change_one_counter_each_and_nothing_else() {
-    let mut bout = playing(false);
-    let before = [0, 1].map(|id| refused(&bout, id));
+    let mut sim = playing(false);
+    let before = [0, 1].map(|id| refused(&sim, id));
     let mut state = 7_u64;
     let mut next = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -265,16 +265,16 @@ fn blind_packets_change_one_counter_each_and_nothing_else() {
             }
             let to = next() as usize % 2;
             let from = if next() % 2 == 0 { addresses()[1 - to] } else { stranger() };
-            bout.inject(to, from, &packet);
+            sim.inject(to, from, &packet);
             sent[to] += 1;
         }
         if round % 50 == 0 {
-            bout.run_for(ms(100));
+            sim.run_for(ms(100));
         }
     }
     for id in [HOST, JOINER] {
-        assert_eq!(refused(&bout, id) - before[id], sent[id]);
+        assert_eq!(refused(&sim, id) - before[id], sent[id]);
     }
-    assert_eq!((bout.flaw(true), bout.told(HOST).count(), bout.told(JOINER).count()), (None, 0, 0));
-    assert_eq!(bout.to_strangers(), 0, "nobody is answered");
+    assert_eq!((sim.flaw(true), sim.told(HOST).count(), sim.told(JOINER).count()), (None, 0, 0));
+    assert_eq!(sim.to_strangers(), 0, "nobody is answered");
 }

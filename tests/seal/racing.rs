@@ -7,23 +7,23 @@ use games::playground::{PLAY, Playground};
 use rebout::Randomness;
 use rebout::lab::seal::{Seal, SealRefusal};
 use rebout::lab::sim::{EntryKind, NatKind, Recording};
-use rebout::lab::{Bout, HOST, JOINER, Setup, addresses};
+use rebout::lab::{HOST, JOINER, Setup, SimMatch, addresses};
 use rebout::net::link::LinkConfig;
 use std::net::SocketAddr;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-fn bout(open: bool) -> Bout<Playground> {
+fn sim_match(open: bool) -> SimMatch<Playground> {
     let setup =
         Setup::new(5, LinkConfig::new(ms(40))).configure(|config| config.rollback.delay_frames = Some(4));
-    let mut bout = Bout::new(setup, PLAY);
+    let mut sim = SimMatch::new(setup, PLAY);
     if open {
-        bout.seal_open(5);
+        sim.seal_open(5);
     } else {
-        bout.seal(5);
+        sim.seal(5);
     }
-    bout.world.network_mut().record(Recording::Full);
-    bout
+    sim.world.network_mut().record(Recording::Full);
+    sim
 }
 
 /// The nonce of a KNOCK.
@@ -44,8 +44,8 @@ fn smaller(than: u64, to: SocketAddr, now: Duration) -> (Machine, Vec<u8>) {
 }
 
 /// What a machine has sent to the other one since `seen` entries.
-fn overheard(bout: &Bout<Playground>, by: usize, seen: &mut usize) -> Vec<Vec<u8>> {
-    let entries = bout.world.network().transcript().entries();
+fn overheard(sim: &SimMatch<Playground>, by: usize, seen: &mut usize) -> Vec<Vec<u8>> {
+    let entries = sim.world.network().transcript().entries();
     let sent = entries[*seen..].iter().filter(|entry| entry.kind == EntryKind::Sent);
     let of = sent.filter(|entry| entry.from == addresses()[by] && entry.to == addresses()[1 - by]);
     *seen = entries.len();
@@ -56,44 +56,44 @@ fn overheard(bout: &Bout<Playground>, by: usize, seen: &mut usize) -> Vec<Vec<u8
 /// match, with the host's address as its own, and reads the answers off the line.
 #[test]
 fn eavesdropper_posing_as_the_host_is_refused() {
-    let mut bout = bout(true);
-    assert!(bout.run_until_frame(120), "{bout:?}");
+    let mut sim = sim_match(true);
+    assert!(sim.run_until_frame(120), "{sim:?}");
     let mut seen = 0;
-    let said = overheard(&bout, JOINER, &mut seen);
-    let now = bout.local_now(JOINER);
+    let said = overheard(&sim, JOINER, &mut seen);
+    let now = sim.local_now(JOINER);
     let (mut watcher, knock) = smaller(nonce(&said[0]), addresses()[JOINER], now);
-    let before = bout.machine(JOINER).seal.as_ref().unwrap().stats().refused(SealRefusal::Unexpected);
-    bout.inject(JOINER, addresses()[HOST], &knock);
+    let before = sim.machine(JOINER).seal.as_ref().unwrap().stats().refused(SealRefusal::Unexpected);
+    sim.inject(JOINER, addresses()[HOST], &knock);
     let mut sent = 1;
     for _ in 0..5_000 {
-        bout.run_for(ms(1));
-        let now = bout.local_now(JOINER);
-        for packet in overheard(&bout, JOINER, &mut seen) {
+        sim.run_for(ms(1));
+        let now = sim.local_now(JOINER);
+        for packet in overheard(&sim, JOINER, &mut seen) {
             watcher.hand_in(now, addresses()[JOINER], &packet);
         }
         while let Some((_, packet)) = watcher.poll(now) {
-            bout.inject(JOINER, addresses()[HOST], &packet);
+            sim.inject(JOINER, addresses()[HOST], &packet);
             sent += 1;
         }
     }
-    let stats = bout.machine(JOINER).seal.as_ref().unwrap().stats();
+    let stats = sim.machine(JOINER).seal.as_ref().unwrap().stats();
     assert_eq!((stats.handshakes, stats.connections), (0, 1), "{stats:?}");
     assert_eq!((watcher.seal.stats().connections, watcher.agreed()), (0, false));
     assert_eq!(stats.refused(SealRefusal::Unexpected) - before, sent);
     assert!(sent > 20, "{sent}");
-    assert_eq!((bout.flaw(false), bout.told(HOST).count(), bout.told(JOINER).count()), (None, 0, 0));
-    assert!(bout.checked().0 > 400, "{bout:?}");
+    assert_eq!((sim.flaw(false), sim.told(HOST).count(), sim.told(JOINER).count()), (None, 0, 0));
+    assert!(sim.checked().0 > 400, "{sim:?}");
 }
 
 /// The watcher has the nonce and the address of the joiner, and a cookie that it reads off the line, so that the host
 /// takes its INIT for one of the joiner's. It has none of the joiner's keys: a decoy makes it draw others.
 #[test]
 fn eavesdropper_posing_as_the_guest_is_refused() {
-    let mut bout = bout(true);
-    assert!(bout.run_until_frame(120), "{bout:?}");
+    let mut sim = sim_match(true);
+    assert!(sim.run_until_frame(120), "{sim:?}");
     let mut seen = 0;
-    let honest = overheard(&bout, JOINER, &mut seen);
-    let now = bout.local_now(HOST);
+    let honest = overheard(&sim, JOINER, &mut seen);
+    let now = sim.local_now(HOST);
     let seal = Seal::join_open(Randomness::Seeded(!5), addresses()[HOST]).unwrap();
     let lobby = rebout::Lobby::join(crate::net::config(9), addresses()[HOST]).unwrap();
     let mut watcher = Machine::new(9, seal, lobby);
@@ -103,20 +103,20 @@ fn eavesdropper_posing_as_the_guest_is_refused() {
     decoy.hand_in(now, addresses()[JOINER], &knock);
     watcher.hand_in(now, addresses()[HOST], &decoy.poll(now).unwrap().1);
     assert_eq!(watcher.poll(now).unwrap().1[0], 0xE2, "an INIT for nobody");
-    let stats = *bout.machine(HOST).seal.as_ref().unwrap().stats();
-    bout.inject(HOST, addresses()[JOINER], &knock);
-    bout.run_for(ms(1));
-    let retry = overheard(&bout, HOST, &mut seen).into_iter().find(|packet| packet[0] == 0xE1).unwrap();
+    let stats = *sim.machine(HOST).seal.as_ref().unwrap().stats();
+    sim.inject(HOST, addresses()[JOINER], &knock);
+    sim.run_for(ms(1));
+    let retry = overheard(&sim, HOST, &mut seen).into_iter().find(|packet| packet[0] == 0xE1).unwrap();
     watcher.hand_in(now, addresses()[HOST], &retry);
     let (_, init) = watcher.poll(now).unwrap();
     assert!(init[0] == 0xE2 && honest.iter().all(|packet| packet.get(21..53) != init.get(21..53)));
-    bout.inject(HOST, addresses()[JOINER], &init);
-    bout.run_for(2 * SECOND);
-    let after = bout.machine(HOST).seal.as_ref().unwrap().stats();
+    sim.inject(HOST, addresses()[JOINER], &init);
+    sim.run_for(2 * SECOND);
+    let after = sim.machine(HOST).seal.as_ref().unwrap().stats();
     assert_eq!((after.handshakes, after.connections), (stats.handshakes, stats.connections));
     assert_eq!(after.refused_total(), stats.refused_total() + 1);
     assert_eq!(after.refused(SealRefusal::Unexpected), stats.refused(SealRefusal::Unexpected) + 1);
-    assert_eq!((bout.flaw(false), bout.told(HOST).count(), bout.told(JOINER).count()), (None, 0, 0));
+    assert_eq!((sim.flaw(false), sim.told(HOST).count(), sim.told(JOINER).count()), (None, 0, 0));
 }
 
 /// The same, but the watcher's handshake was done before the host's, and its DATA comes after it.
@@ -228,82 +228,82 @@ fn of_two_that_joined_each_other_none_is_joined_by_a_third() {
 /// after a while.
 #[test]
 fn a_forged_address_gets_at_most_three_times_what_came_from_it() {
-    let mut bout = bout(false);
-    assert!(bout.run_until_frame(120), "{bout:?}");
+    let mut sim = sim_match(false);
+    assert!(sim.run_until_frame(120), "{sim:?}");
     let (mut seen, mut count) = (0, 0_u64);
-    overheard(&bout, JOINER, &mut seen);
+    overheard(&sim, JOINER, &mut seen);
     for millis in 0..20_000_u64 {
-        bout.run_for(ms(1));
+        sim.run_for(ms(1));
         let forged = SocketAddr::from(([203, 0, 113, (millis / 2_500) as u8], 9_999));
-        for packet in overheard(&bout, JOINER, &mut seen) {
+        for packet in overheard(&sim, JOINER, &mut seen) {
             count += 1;
             if count.is_multiple_of(10) {
-                bout.inject(HOST, forged, &packet);
+                sim.inject(HOST, forged, &packet);
             }
         }
-        let machine = bout.machine(HOST);
+        let machine = sim.machine(HOST);
         let real = machine.seal.as_ref().unwrap().real(machine.agreed().unwrap().peer);
         assert_eq!(real, Some(addresses()[JOINER]));
     }
-    let (there, back) = (bout.from_strangers(), bout.to_strangers());
+    let (there, back) = (sim.from_strangers(), sim.to_strangers());
     assert!(back > there * 2 && back <= there * 3, "{back} bytes for {there}");
-    assert_eq!((bout.flaw(false), bout.told(HOST).count(), bout.told(JOINER).count()), (None, 0, 0));
+    assert_eq!((sim.flaw(false), sim.told(HOST).count(), sim.told(JOINER).count()), (None, 0, 0));
 }
 
 /// The first DATA of the joiner comes from a watcher's address first, so that the host takes that for the joiner's. The
 /// watcher then says nothing more.
 #[test]
 fn who_wins_the_race_for_the_first_data_alone_takes_nothing() {
-    let mut bout = bout(false);
+    let mut sim = sim_match(false);
     let watcher = SocketAddr::from(([203, 0, 113, 9], 9_999));
     let mut seen = 0;
     let mut raced = false;
     while !raced {
-        bout.run_for(ms(1));
-        if let Some(first) = overheard(&bout, JOINER, &mut seen).iter().find(|packet| packet[0] >= 0xE4) {
-            bout.inject(HOST, watcher, first);
+        sim.run_for(ms(1));
+        if let Some(first) = overheard(&sim, JOINER, &mut seen).iter().find(|packet| packet[0] >= 0xE4) {
+            sim.inject(HOST, watcher, first);
             raced = true;
         }
     }
-    assert!(bout.run_until_frame(300), "{bout:?}");
-    let machine = bout.machine(HOST);
+    assert!(sim.run_until_frame(300), "{sim:?}");
+    let machine = sim.machine(HOST);
     let real = machine.seal.as_ref().unwrap().real(machine.agreed().unwrap().peer);
     assert_eq!(real, Some(addresses()[JOINER]), "the joiner's own address");
-    assert_eq!((bout.flaw(false), bout.told(HOST).count(), bout.told(JOINER).count()), (None, 0, 0));
-    assert!(bout.world.now() < 7 * SECOND, "{:?}", bout.world.now());
+    assert_eq!((sim.flaw(false), sim.told(HOST).count(), sim.told(JOINER).count()), (None, 0, 0));
+    assert!(sim.world.now() < 7 * SECOND, "{:?}", sim.world.now());
 }
 
 /// While the joiner's router gives it another port, a watcher's copies are at the host first, and it answers for nobody. The
 /// joiner's own new address is taken when the watcher stops.
 #[test]
 fn who_races_a_peer_that_moves_delays_it_until_the_race_ends() {
-    let mut bout = bout(false);
-    let nat = bout.place_behind_nat(JOINER, NatKind::PortRestricted);
-    assert!(bout.run_until_frame(120), "{bout:?}");
-    let now = bout.world.now();
-    bout.world.network_mut().forget(nat, now + ms(1));
+    let mut sim = sim_match(false);
+    let nat = sim.place_behind_nat(JOINER, NatKind::PortRestricted);
+    assert!(sim.run_until_frame(120), "{sim:?}");
+    let now = sim.world.now();
+    sim.world.network_mut().forget(nat, now + ms(1));
     let watcher = SocketAddr::from(([203, 0, 113, 9], 9_999));
-    let mut seen = bout.world.network().transcript().entries().len();
+    let mut seen = sim.world.network().transcript().entries().len();
     for _ in 0..1_000 {
-        bout.run_for(ms(1));
-        let entries = bout.world.network().transcript().entries();
+        sim.run_for(ms(1));
+        let entries = sim.world.network().transcript().entries();
         let of = |entry: &&rebout::lab::sim::Entry| {
             entry.kind == EntryKind::Sent && entry.to == addresses()[HOST] && entry.datagram[0] >= 0xE4
         };
         let copies: Vec<_> = entries[seen..].iter().filter(of).map(|entry| entry.datagram.clone()).collect();
         seen = entries.len();
         for packet in copies {
-            bout.inject(HOST, watcher, &packet);
+            sim.inject(HOST, watcher, &packet);
         }
     }
-    bout.run_for(2 * SECOND);
-    let machine = bout.machine(HOST);
+    sim.run_for(2 * SECOND);
+    let machine = sim.machine(HOST);
     let real = machine.seal.as_ref().unwrap().real(machine.agreed().unwrap().peer).unwrap();
     assert!(real != watcher && real != addresses()[JOINER], "{real}");
-    let stood = bout.checked();
-    bout.run_for(2 * SECOND);
-    assert!(bout.checked().since(stood) > 100, "{bout:?}");
-    assert_eq!(bout.flaw(false), None);
+    let stood = sim.checked();
+    sim.run_for(2 * SECOND);
+    assert!(sim.checked().since(stood) > 100, "{sim:?}");
+    assert_eq!(sim.flaw(false), None);
 }
 
 /// By address a RETRY proves nothing, and four INITs may wait: whoever answers each KNOCK at once with four keys of its own

@@ -2,7 +2,7 @@
 
 use crate::pair::{LATE, Pair, both_ended, config, events, ms, pair_until, plays, set_latency};
 use core::time::Duration;
-use rebout::lab::{Bout, HOST, JOINER, Play, Setup, every_fourth};
+use rebout::lab::{HOST, JOINER, Play, Setup, SimMatch, every_fourth};
 use rebout::net::link::LinkConfig;
 use rebout::{
     Advanced, Buttons, Cue, CueChange, CueId, Cues, Event, Game, Inputs, Player, Protocol, Verdict, fields,
@@ -80,11 +80,11 @@ impl Game for Chimes {
 #[test]
 fn cues_of_frames_that_never_become_certain_are_cancelled_once() {
     let play = Play { build: |_| Chimes { frame: 0 }, script: every_fourth };
-    let mut bout = Bout::new(Setup::new(1, LinkConfig::new(ms(60))), play);
+    let mut sim = SimMatch::new(Setup::new(1, LinkConfig::new(ms(60))), play);
     // Every cue that has begun, and has neither been confirmed nor cancelled.
     let open: Rc<RefCell<BTreeSet<CueId>>> = Rc::default();
     let writer = Rc::clone(&open);
-    bout.machine_mut(HOST).watch = Some(Box::new(move |_, _, session, _| {
+    sim.machine_mut(HOST).watch = Some(Box::new(move |_, _, session, _| {
         for event in session.cues() {
             let in_order = match event.change {
                 CueChange::Start { .. } => writer.borrow_mut().insert(event.id),
@@ -93,9 +93,9 @@ fn cues_of_frames_that_never_become_certain_are_cancelled_once() {
             assert!(in_order, "{event:?}");
         }
     }));
-    assert!(bout.run_until_frame(120), "the match never began");
-    let (now, mut game) = (bout.local_now(HOST), *bout.machine(HOST).game().expect("a match"));
-    let session = bout.session_mut(HOST);
+    assert!(sim.run_until_frame(120), "the match never began");
+    let (now, mut game) = (sim.local_now(HOST), *sim.machine(HOST).game().expect("a match"));
+    let session = sim.session_mut(HOST);
     let predicted = session.stats().predicted_frames as usize;
     assert!(predicted > 2, "nothing is predicted: this test shows nothing");
     session.leave();

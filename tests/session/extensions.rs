@@ -7,7 +7,7 @@ use games::playground::PLAY;
 use rebout::lab::forge::Knows;
 use rebout::lab::sim::{EntryKind, Recording};
 use rebout::lab::wire::message::{Extensions, RefuseField};
-use rebout::lab::{Bout, HOST, JOINER, Play, Setup, addresses};
+use rebout::lab::{HOST, JOINER, Play, Setup, SimMatch, addresses};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::wire::WireFrame;
 use rebout::wire::rbn1::{Flags, InputHeader, InputPacket, LossCounts, TimeSync};
@@ -81,10 +81,10 @@ fn input_packets(link: LinkConfig, extensions: [Extensions; 2]) -> (u32, u64) {
     for (config, extensions) in setup.configs.iter_mut().zip(extensions) {
         config.lobby.extensions = extensions;
     }
-    let mut bout = Bout::new(setup, PLAY);
-    bout.world.network_mut().record(Recording::Full);
-    bout.run_for(Duration::from_secs(20));
-    let sent = bout.world.network().transcript().entries().iter();
+    let mut sim = SimMatch::new(setup, PLAY);
+    sim.world.network_mut().record(Recording::Full);
+    sim.run_for(Duration::from_secs(20));
+    let sent = sim.world.network().transcript().entries().iter();
     let packets = sent.filter(|entry| entry.kind == EntryKind::Sent && entry.datagram.starts_with(b"RBN1"));
     packets.fold((0, 0xCBF2_9CE4_8422_2325), |(count, hash), entry| {
         let hash = entry
@@ -127,12 +127,12 @@ fn measured_within(jitter: Duration, limit: Duration, seeds: u64) -> f64 {
     let truth = ms(80) + jitter;
     let mut good = 0;
     for seed in 1..=seeds {
-        let mut bout = Bout::new(Setup::new(seed, link), PLAY);
-        let begun = bout
-            .run_until(Duration::from_secs(5), |bout| (0..2).all(|id| bout.machine(id).session().is_some()));
+        let mut sim = SimMatch::new(Setup::new(seed, link), PLAY);
+        let begun =
+            sim.run_until(Duration::from_secs(5), |sim| (0..2).all(|id| sim.machine(id).session().is_some()));
         assert!(begun);
-        bout.run_for(Duration::from_secs(2));
-        let rtts = [0, 1].map(|id| bout.machine(id).stats().round_trip.expect("measured"));
+        sim.run_for(Duration::from_secs(2));
+        let rtts = [0, 1].map(|id| sim.machine(id).stats().round_trip.expect("measured"));
         good += rtts.iter().filter(|rtt| rtt.abs_diff(truth) <= limit).count();
     }
     good as f64 / (2 * seeds) as f64
@@ -283,9 +283,9 @@ fn rollbacks(quantise: fn(i16, i16) -> [i8; 2]) -> f64 {
     let mut setup = Setup::new(1, LinkConfig::new(ms(40)));
     setup.configs.iter_mut().for_each(|config| config.game.axes = games::tilt::AXES);
     let play = Play { build: games::tilt::Tilt::new, script: |_, _, _| Input::NEUTRAL };
-    let mut bout = Bout::new(setup, play);
+    let mut sim = SimMatch::new(setup, play);
     for id in 0..2 {
-        bout.world.machine_mut(id).hands = Some(Box::new(move |_, session, _| {
+        sim.world.machine_mut(id).input_source = Some(Box::new(move |_, session, _| {
             // A stick that goes round in two seconds, rests for one, and trembles by one in a hundred.
             let frame = session.current().0 + id as u32 * 40;
             let tremble = (frame.wrapping_mul(0x9E37_79B9) >> 22) as i16 - 512;
@@ -296,8 +296,8 @@ fn rollbacks(quantise: fn(i16, i16) -> [i8; 2]) -> f64 {
             Input::NEUTRAL.with_axis(0, x).with_axis(1, y)
         }));
     }
-    assert!(bout.run_until_frame(3_600));
-    let stats = bout.machine(0).stats();
+    assert!(sim.run_until_frame(3_600));
+    let stats = sim.machine(0).stats();
     stats.rollback.rollbacks as f64 / stats.frames as f64
 }
 

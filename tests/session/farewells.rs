@@ -5,7 +5,7 @@ use core::time::Duration;
 use games::playground::Playground;
 use rebout::lab::forge::{Knows, label, message};
 use rebout::lab::wire::message::{Leaving, LeavingWhy, Message};
-use rebout::lab::{Bout, HOST, JOINER, Play, Setup, addresses, every_fourth};
+use rebout::lab::{HOST, JOINER, Play, Setup, SimMatch, addresses, every_fourth};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::wire::WireFrame;
 use rebout::{Event, Frame, Protocol, Reason, Verdict};
@@ -25,18 +25,18 @@ const fn secs(secs: u64) -> Duration {
 const RUNS: u64 = 1_000;
 
 /// A match that is about to be left.
-fn playing(seed: u64, link: LinkConfig) -> Bout<Playground> {
-    let mut bout = Bout::new(Setup::new(seed, link), PLAY);
-    assert!(bout.run_until_frame(30), "the match never began");
+fn playing(seed: u64, link: LinkConfig) -> SimMatch<Playground> {
+    let mut sim = SimMatch::new(Setup::new(seed, link), PLAY);
+    assert!(sim.run_until_frame(30), "the match never began");
     // At any moment of a frame.
-    let moment = bout.world.draw(ms(50));
-    bout.run_for(moment);
-    bout
+    let moment = sim.world.draw(ms(50));
+    sim.run_for(moment);
+    sim
 }
 
 /// The reason for which the match is over for a machine.
-fn reason(bout: &Bout<Playground>, id: usize) -> Option<Reason> {
-    match bout.ending(id) {
+fn reason(sim: &SimMatch<Playground>, id: usize) -> Option<Reason> {
+    match sim.ending(id) {
         Some(Event::Disconnected { reason }) => Some(*reason),
         _ => None,
     }
@@ -45,12 +45,12 @@ fn reason(bout: &Bout<Playground>, id: usize) -> Option<Reason> {
 /// In how many of the runs a goodbye was told as anything but a goodbye, with the link cut for `gap` at that moment.
 fn told_otherwise(link: LinkConfig, gap: Duration) -> u64 {
     let otherwise = (0..RUNS).filter(|seed| {
-        let mut bout = playing(*seed, link);
-        let (leaver, now) = ((seed % 2) as usize, bout.world.now());
-        bout.world.network_mut().cut_both(HOST, JOINER, now, now + gap);
-        bout.session_mut(leaver).leave();
-        assert!(bout.run_until(secs(8), |bout| bout.ending(1 - leaver).is_some()));
-        reason(&bout, 1 - leaver) != Some(Reason::Left)
+        let mut sim = playing(*seed, link);
+        let (leaver, now) = ((seed % 2) as usize, sim.world.now());
+        sim.world.network_mut().cut_both(HOST, JOINER, now, now + gap);
+        sim.session_mut(leaver).leave();
+        assert!(sim.run_until(secs(8), |sim| sim.ending(1 - leaver).is_some()));
+        reason(&sim, 1 - leaver) != Some(Reason::Left)
     });
     otherwise.count() as u64
 }
@@ -84,15 +84,15 @@ fn who_was_away_is_told_that_the_other_gave_up() {
         // What waits in the socket of a machine that is away is not more than that holds.
         let setup =
             Setup::new(7, LinkConfig::new(ms(30))).configure(|config| config.timeouts.lost_after = secs(3));
-        let mut bout = Bout::new(setup, PLAY);
-        assert!(bout.run_until_frame(30));
-        let now = bout.world.now();
-        bout.world.pause(away, now, secs(10));
-        bout.run_for(secs(11));
-        assert_eq!(reason(&bout, 1 - away), Some(Reason::TimedOut));
-        assert_eq!(reason(&bout, away), Some(Reason::GaveUp), "{bout:?}");
-        let (told_at, _) = bout.machine(away).events.last().expect("told");
-        let back = bout.world.clock(away).local(now + secs(10));
+        let mut sim = SimMatch::new(setup, PLAY);
+        assert!(sim.run_until_frame(30));
+        let now = sim.world.now();
+        sim.world.pause(away, now, secs(10));
+        sim.run_for(secs(11));
+        assert_eq!(reason(&sim, 1 - away), Some(Reason::TimedOut));
+        assert_eq!(reason(&sim, away), Some(Reason::GaveUp), "{sim:?}");
+        let (told_at, _) = sim.machine(away).events.last().expect("told");
+        let back = sim.world.clock(away).local(now + secs(10));
         assert!(*told_at < back + ms(200), "as soon as it is back: {told_at:?}, {back:?}");
     }
 }
@@ -101,12 +101,12 @@ fn who_was_away_is_told_that_the_other_gave_up() {
 fn who_was_away_is_never_told_that_the_other_left() {
     for pause in [6, 10, 20] {
         for away in [HOST, JOINER] {
-            let mut bout = playing(7, LinkConfig::new(ms(30)));
-            let now = bout.world.now();
-            bout.world.pause(away, now, secs(pause));
-            bout.run_for(secs(pause + 8));
+            let mut sim = playing(7, LinkConfig::new(ms(30)));
+            let now = sim.world.now();
+            sim.world.pause(away, now, secs(pause));
+            sim.run_for(secs(pause + 8));
             // Its socket was full when the other gave up, so it may have to find out by itself.
-            let told = reason(&bout, away);
+            let told = reason(&sim, away);
             assert!(matches!(told, Some(Reason::GaveUp | Reason::TimedOut)), "{pause} s: {told:?}");
         }
     }
@@ -116,13 +116,13 @@ fn who_was_away_is_never_told_that_the_other_left() {
 fn giving_up_is_told_as_such_although_packets_are_lost() {
     for seed in 0..200 {
         let lossy = LinkConfig { loss: Chance::percent(30), ..LinkConfig::new(ms(30)) };
-        let mut bout = playing(seed, lossy);
+        let mut sim = playing(seed, lossy);
         // One direction is cut: the other machine still hears, and nobody leaves.
-        let now = bout.world.now();
-        bout.world.network_mut().cut(JOINER, HOST, now, now + secs(30));
-        assert!(bout.run_until(secs(20), |bout| bout.ending(JOINER).is_some()));
-        assert_eq!(reason(&bout, HOST), Some(Reason::TimedOut));
-        let told = reason(&bout, JOINER);
+        let now = sim.world.now();
+        sim.world.network_mut().cut(JOINER, HOST, now, now + secs(30));
+        assert!(sim.run_until(secs(20), |sim| sim.ending(JOINER).is_some()));
+        assert_eq!(reason(&sim, HOST), Some(Reason::TimedOut));
+        let told = reason(&sim, JOINER);
         assert!(matches!(told, Some(Reason::GaveUp | Reason::NoProgress)), "seed {seed}: {told:?}");
     }
 }
@@ -130,33 +130,33 @@ fn giving_up_is_told_as_such_although_packets_are_lost() {
 #[test]
 fn who_leaves_cannot_call_it_giving_up() {
     // A peer whose goodbye says that it gave up, although frames came until then.
-    let mut bout = Bout::new(Setup::new(3, LinkConfig::new(ms(30))), PLAY);
-    bout.eavesdrop();
-    assert!(bout.run_until_frame(60));
-    let Knows { header, token, .. } = Knows::of(&bout, HOST);
-    let end = WireFrame(bout.machine(JOINER).overheard.as_ref().expect("eavesdropped on").said_end);
-    bout.world.stop(JOINER);
+    let mut sim = SimMatch::new(Setup::new(3, LinkConfig::new(ms(30))), PLAY);
+    sim.eavesdrop();
+    assert!(sim.run_until_frame(60));
+    let Knows { header, token, .. } = Knows::of(&sim, HOST);
+    let end = WireFrame(sim.machine(JOINER).overheard.as_ref().expect("eavesdropped on").said_end);
+    sim.world.stop(JOINER);
     let leaving = Message::Leaving(Leaving { token, end, why: LeavingWhy::GaveUp });
-    bout.inject(HOST, addresses()[JOINER], &message(header, &leaving));
-    bout.run_for(ms(100));
-    assert_eq!(reason(&bout, HOST), Some(Reason::Left));
+    sim.inject(HOST, addresses()[JOINER], &message(header, &leaving));
+    sim.run_for(ms(100));
+    assert_eq!(reason(&sim, HOST), Some(Reason::Left));
 }
 
 #[test]
 fn a_match_that_is_over_without_the_peers_verdict_falls_silent() {
     let play = Play { build: |seed| round(seed, 300), script: every_fourth };
-    let mut bout = Bout::new(Setup::new(8, LinkConfig::new(ms(30))), play);
-    bout.eavesdrop();
+    let mut sim = SimMatch::new(Setup::new(8, LinkConfig::new(ms(30))), play);
+    sim.eavesdrop();
     let current =
-        |bout: &Bout<Round>| bout.machine(JOINER).session().map_or(Frame::ZERO, rebout::Session::current);
-    assert!(bout.step_until(secs(20), |bout| current(bout) >= Frame(300)));
+        |sim: &SimMatch<Round>| sim.machine(JOINER).session().map_or(Frame::ZERO, rebout::Session::current);
+    assert!(sim.step_until(secs(20), |sim| current(sim) >= Frame(300)));
     // Its inputs are on their way, and the host is never told that they and its own have arrived.
-    bout.world.stop(JOINER);
-    bout.run_for(secs(20));
-    assert!(matches!(bout.ending(HOST), Some(Event::Ended(Verdict::Unconfirmed { .. }))), "{bout:?}");
-    let before = bout.said().count();
-    bout.run_for(secs(60));
-    let said: Vec<String> = bout.said().skip(before).map(|said| label(said.datagram)).collect();
+    sim.world.stop(JOINER);
+    sim.run_for(secs(20));
+    assert!(matches!(sim.ending(HOST), Some(Event::Ended(Verdict::Unconfirmed { .. }))), "{sim:?}");
+    let before = sim.said().count();
+    sim.run_for(secs(60));
+    let said: Vec<String> = sim.said().skip(before).map(|said| label(said.datagram)).collect();
     assert_eq!(said.len(), 0, "{:?}", said.first());
-    assert!(!bout.machine(HOST).lingers());
+    assert!(!sim.machine(HOST).lingers());
 }

@@ -4,7 +4,7 @@ use crate::pair::ms;
 use core::time::Duration;
 use games::playground::Playground;
 use rebout::lab::sim::{EntryKind, Recording};
-use rebout::lab::{Bout, Play, Setup, addresses, every_fourth, forge};
+use rebout::lab::{Play, Setup, SimMatch, addresses, every_fourth, forge};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::wire::rbn1::{Flags, InputHeader, InputPacket};
 use rebout::{Advanced, Frame, Player, Reason, SendError, Stats, Verdict};
@@ -19,27 +19,27 @@ fn secs(secs: u64) -> Duration {
     Duration::from_secs(secs)
 }
 
-fn playing(seed: u64, link: LinkConfig) -> Bout<Playground> {
-    let mut bout = Bout::new(Setup::new(seed, link), PLAY);
-    assert!(bout.run_until_frame(120), "the match never began");
-    bout
+fn playing(seed: u64, link: LinkConfig) -> SimMatch<Playground> {
+    let mut sim = SimMatch::new(Setup::new(seed, link), PLAY);
+    assert!(sim.run_until_frame(120), "the match never began");
+    sim
 }
 
 /// The figures of a machine, and what the network has counted: datagrams and bytes, out and in.
-fn figures(bout: &Bout<Playground>, id: usize) -> (Stats, [u64; 4]) {
-    let (sent, received) = bout.world.traffic(id);
+fn figures(sim: &SimMatch<Playground>, id: usize) -> (Stats, [u64; 4]) {
+    let (sent, received) = sim.world.traffic(id);
     let counted = [sent.datagrams, sent.payload_bytes, received.datagrams, received.payload_bytes];
-    (bout.machine(id).stats(), counted)
+    (sim.machine(id).stats(), counted)
 }
 
 #[test]
 fn every_datagram_and_byte_is_counted() {
     let lossy = LinkConfig { loss: Chance::percent(10), jitter: ms(5), ..LinkConfig::new(ms(40)) };
-    let mut bout = playing(1, lossy);
-    let before = [0, 1].map(|id| figures(&bout, id));
-    bout.run_for(secs(10));
+    let mut sim = playing(1, lossy);
+    let before = [0, 1].map(|id| figures(&sim, id));
+    sim.run_for(secs(10));
     for (id, (stats_before, network_before)) in before.iter().enumerate() {
-        let (stats, network) = figures(&bout, id);
+        let (stats, network) = figures(&sim, id);
         let said = |stats: &Stats| [stats.packets_out, stats.bytes_out, stats.packets_in, stats.bytes_in];
         for (at, what) in ["packets out", "bytes out", "packets in", "bytes in"].iter().enumerate() {
             let told = said(&stats)[at] - said(stats_before)[at];
@@ -50,10 +50,10 @@ fn every_datagram_and_byte_is_counted() {
 
 #[test]
 fn frames_and_stalls_are_counted_apart() {
-    let mut bout = playing(2, LinkConfig::new(ms(30)));
+    let mut sim = playing(2, LinkConfig::new(ms(30)));
     let seen = Rc::new(Cell::new([0_u64; 2]));
     let writer = Rc::clone(&seen);
-    bout.world.machine_mut(0).watch = Some(Box::new(move |_, advanced, session, _| {
+    sim.world.machine_mut(0).watch = Some(Box::new(move |_, advanced, session, _| {
         let [mut stepped, mut stalled] = writer.get();
         stepped += u64::from(advanced == Advanced::Stepped);
         stalled += u64::from(advanced == Advanced::Stalled);
@@ -63,11 +63,11 @@ fn frames_and_stalls_are_counted_apart() {
         assert_eq!(stats.frames, u64::from(session.current().0));
         assert_eq!(stats.predicted_frames, session.current().since(session.settled()));
     }));
-    let before = bout.machine(0).stats();
-    let now = bout.world.now();
-    bout.world.network_mut().cut_both(0, 1, now, now + ms(700));
-    bout.run_for(secs(3));
-    let after = bout.machine(0).stats();
+    let before = sim.machine(0).stats();
+    let now = sim.world.now();
+    sim.world.network_mut().cut_both(0, 1, now, now + ms(700));
+    sim.run_for(secs(3));
+    let after = sim.machine(0).stats();
     assert_eq!([after.frames - before.frames, after.stalled_frames - before.stalled_frames], seen.get());
     assert!(seen.get()[1] > 20, "there was no stall: {:?}", seen.get());
 }
@@ -75,10 +75,10 @@ fn frames_and_stalls_are_counted_apart() {
 #[test]
 fn the_round_trip_and_its_jitter_are_those_of_the_link() {
     for (jitter, range) in [(ms(0), ms(0)..ms(1)), (ms(30), ms(2)..ms(20))] {
-        let mut bout = playing(3, LinkConfig { jitter, ..LinkConfig::new(ms(40)) });
-        bout.run_for(secs(60));
+        let mut sim = playing(3, LinkConfig { jitter, ..LinkConfig::new(ms(40)) });
+        sim.run_for(secs(60));
         for id in 0..2 {
-            let stats = bout.machine(id).stats();
+            let stats = sim.machine(id).stats();
             let mean = ms(80) + jitter;
             let rtt = stats.round_trip.expect("measured");
             assert!(rtt.abs_diff(mean) <= ms(1) + jitter / 2, "{rtt:?} instead of {mean:?}");
@@ -90,14 +90,14 @@ fn the_round_trip_and_its_jitter_are_those_of_the_link() {
 #[test]
 fn a_second_copy_leaves_half_a_frame_after_its_packet() {
     let lossy = LinkConfig { loss: Chance::percent(20), ..LinkConfig::new(ms(40)) };
-    let mut bout = playing(4, lossy);
-    bout.run_for(secs(5));
-    let copies = bout.machine(0).stats().copies_out;
-    bout.world.network_mut().record(Recording::Full);
-    bout.run_for(secs(5));
-    let copies = bout.machine(0).stats().copies_out - copies;
+    let mut sim = playing(4, lossy);
+    sim.run_for(secs(5));
+    let copies = sim.machine(0).stats().copies_out;
+    sim.world.network_mut().record(Recording::Full);
+    sim.run_for(secs(5));
+    let copies = sim.machine(0).stats().copies_out - copies;
     assert!(copies > 250, "only {copies} copies: this test shows nothing");
-    let sent: Vec<_> = (bout.world.network().transcript().entries().iter())
+    let sent: Vec<_> = (sim.world.network().transcript().entries().iter())
         .filter(|entry| entry.kind == EntryKind::Sent && entry.from == addresses()[0])
         .filter(|entry| forge::label(&entry.datagram) == "RBN1")
         .collect();

@@ -4,7 +4,7 @@ use crate::pair::{LATE, config, ms, pair, pair_until, plays, stranger};
 use core::time::Duration;
 use games::faulty::{Fault, Faulty};
 use rebout::lab::forge::{Change, Knows, label};
-use rebout::lab::{Bout, Flaw, HOST, JOINER, Play, Setup, every_fourth};
+use rebout::lab::{Flaw, HOST, JOINER, Play, Setup, SimMatch, every_fourth};
 use rebout::net::link::{Chance, LinkConfig};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -26,31 +26,31 @@ fn a_fork_goes_on_as_the_original_does() {
 }
 
 /// Player one's step differs into frame 100.
-fn faulty(seed: u64) -> Bout<Faulty> {
+fn faulty(seed: u64) -> SimMatch<Faulty> {
     let play = Play { build: |seed| Faulty::new(seed).expect("a seed"), script: every_fourth };
-    let mut bout = Bout::new(Setup::new(seed, LinkConfig::new(ms(50))), play);
-    bout.machine_mut(HOST).tamper = Some(|game, _| game.fault = Fault::Step { into: 100 });
-    bout
+    let mut sim = SimMatch::new(Setup::new(seed, LinkConfig::new(ms(50))), play);
+    sim.machine_mut(HOST).tamper = Some(|game, _| game.fault = Fault::Step { into: 100 });
+    sim
 }
 
 #[test]
 fn the_oracle_notes_the_first_divergence() {
-    let mut bout = faulty(1);
-    bout.run_for(Duration::from_secs(5));
-    let divergence = bout.divergence().expect("the states differ");
+    let mut sim = faulty(1);
+    sim.run_for(Duration::from_secs(5));
+    let divergence = sim.divergence().expect("the states differ");
     assert_eq!(
         (divergence.frame.0, divergence.inputs_differ),
         (99, false),
         "state 100 is that after frame 99"
     );
-    assert_eq!(bout.flaw(true), Some(Flaw::Diverged(divergence)));
+    assert_eq!(sim.flaw(true), Some(Flaw::Diverged(divergence)));
 }
 
 #[test]
-fn a_strict_bout_panics_at_a_divergence() {
-    let mut bout = faulty(1);
-    bout.set_strict(true);
-    let run = catch_unwind(AssertUnwindSafe(|| bout.run_for(Duration::from_secs(5))));
+fn strict_match_panics_at_a_divergence() {
+    let mut sim = faulty(1);
+    sim.set_strict(true);
+    let run = catch_unwind(AssertUnwindSafe(|| sim.run_for(Duration::from_secs(5))));
     let text = *run.expect_err("a panic").downcast::<String>().expect("with a text");
     assert!(text.contains("the state of frame 99 differ at the machine of player one"), "{text}");
 }

@@ -3,7 +3,7 @@
 use core::time::Duration;
 use games::playground::{LEFT, PLAY, Playground};
 use rebout::lab::sim::{EntryKind, Recording};
-use rebout::lab::{Bout, Flaw, Play, Setup, addresses};
+use rebout::lab::{Flaw, Play, Setup, SimMatch, addresses};
 use rebout::net::link::{Burst, Chance, LinkConfig};
 use rebout::wire::WireFrame;
 use rebout::wire::rbn1::{self, Flags, InputHeader, InputPacket};
@@ -17,15 +17,15 @@ const fn secs(secs: u64) -> Duration {
     Duration::from_secs(secs)
 }
 
-fn events(bout: &Bout<Playground>, id: usize) -> Vec<Event> {
-    bout.machine(id).events.iter().map(|(_, event)| event.clone()).collect()
+fn events(sim: &SimMatch<Playground>, id: usize) -> Vec<Event> {
+    sim.machine(id).events.iter().map(|(_, event)| event.clone()).collect()
 }
 
 /// Both machines play, and have done so for a while.
-fn playing(setup: Setup) -> Bout<Playground> {
-    let mut bout = Bout::new(setup, PLAY);
-    assert!(bout.run_until_frame(120), "the match never began");
-    bout
+fn playing(setup: Setup) -> SimMatch<Playground> {
+    let mut sim = SimMatch::new(setup, PLAY);
+    assert!(sim.run_until_frame(120), "the match never began");
+    sim
 }
 
 #[test]
@@ -51,12 +51,12 @@ fn no_impairment_of_a_link_makes_the_machines_differ() {
                 (config.timeouts.lost_after, config.timeouts.no_progress_after) = (secs(120), secs(120));
                 config.timeouts.join_timeout = secs(300);
             });
-            let mut bout = Bout::new(setup, PLAY);
-            bout.run_until(secs(300), |bout| bout.checked() > Frame::ZERO);
-            bout.run_for(secs(60));
-            assert_eq!(bout.flaw(link.latency > ms(20)), None, "{name}, seed {seed}");
-            assert!(bout.checked() > Frame(200), "{name}, seed {seed}: only {:?}", bout.checked());
-            let compared = bout.machine(0).stats().checksums_compared;
+            let mut sim = SimMatch::new(setup, PLAY);
+            sim.run_until(secs(300), |sim| sim.checked() > Frame::ZERO);
+            sim.run_for(secs(60));
+            assert_eq!(sim.flaw(link.latency > ms(20)), None, "{name}, seed {seed}");
+            assert!(sim.checked() > Frame(200), "{name}, seed {seed}: only {:?}", sim.checked());
+            let compared = sim.machine(0).stats().checksums_compared;
             assert!(compared > 4, "{name}, seed {seed}: {compared} checksums compared");
         }
     }
@@ -66,15 +66,15 @@ fn no_impairment_of_a_link_makes_the_machines_differ() {
 fn a_match_is_alive_where_three_in_ten_are_lost() {
     for seed in 1..=3 {
         let link = LinkConfig { loss: Chance::percent(30), ..LinkConfig::new(ms(50)) };
-        let mut bout = playing(Setup::new(seed, link));
-        let before = bout.checked();
-        bout.run_for(secs(60));
-        assert_eq!(bout.flaw(true), None);
-        let frames = bout.checked().since(before);
+        let mut sim = playing(Setup::new(seed, link));
+        let before = sim.checked();
+        sim.run_for(secs(60));
+        assert_eq!(sim.flaw(true), None);
+        let frames = sim.checked().since(before);
         assert!(frames > 3_500, "{frames} frames in a minute");
         for id in 0..2 {
-            assert_eq!(events(&bout, id), [], "nothing to worry the player with");
-            let (out, back) = (bout.machine(id).stats().loss_out, bout.machine(id).stats().loss_in);
+            assert_eq!(events(&sim, id), [], "nothing to worry the player with");
+            let (out, back) = (sim.machine(id).stats().loss_out, sim.machine(id).stats().loss_in);
             for loss in [out, back] {
                 assert!((loss.expect("reported") - 0.3).abs() < 0.15, "measured {loss:?}");
             }
@@ -86,26 +86,26 @@ fn a_match_is_alive_where_three_in_ten_are_lost() {
 fn bits_that_flip_past_the_checksum_of_udp_are_reported() {
     let (mut differed, mut reported) = (0, 0);
     for seed in 1..=40 {
-        let mut bout = Bout::new(Setup::new(seed, LinkConfig::corrupting()), PLAY);
-        bout.run_for(secs(10));
+        let mut sim = SimMatch::new(Setup::new(seed, LinkConfig::corrupting()), PLAY);
+        sim.run_for(secs(10));
         // The last damage has time to be found out.
-        bout.world.network_mut().set_links(0, 1, LinkConfig::clean());
-        bout.run_for(secs(12));
+        sim.world.network_mut().set_links(0, 1, LinkConfig::clean());
+        sim.run_for(secs(12));
         let told = |id| {
-            events(&bout, id).iter().any(|event| {
+            events(&sim, id).iter().any(|event| {
                 matches!(event, Event::InputConflict { .. } | Event::Desync(_) | Event::Disconnected { .. })
             })
         };
-        let somebody_told = told(0) || told(1) || bout.machine(1).error.is_some();
-        differed += u32::from(bout.divergence().is_some());
+        let somebody_told = told(0) || told(1) || sim.machine(1).error.is_some();
+        differed += u32::from(sim.divergence().is_some());
         reported += u32::from(somebody_told);
-        let stuck = bout.checked() < Frame(600);
-        if bout.divergence().is_some() || stuck {
+        let stuck = sim.checked() < Frame(600);
+        if sim.divergence().is_some() || stuck {
             assert!(
                 somebody_told,
                 "seed {seed}: {:?}, {:?}, and nobody says so",
-                bout.divergence(),
-                bout.checked()
+                sim.divergence(),
+                sim.checked()
             );
         }
     }
@@ -113,8 +113,8 @@ fn bits_that_flip_past_the_checksum_of_udp_are_reported() {
 }
 
 /// The knowledge of an attacker who sees the traffic: the last input packet that the second machine sent.
-fn overheard(bout: &Bout<Playground>) -> (InputHeader, Vec<Input>) {
-    let entries = bout.world.network().transcript().entries().iter().rev();
+fn overheard(sim: &SimMatch<Playground>) -> (InputHeader, Vec<Input>) {
+    let entries = sim.world.network().transcript().entries().iter().rev();
     let mut sent = entries.filter(|entry| entry.kind == EntryKind::Sent && entry.from == addresses()[1]);
     let packet = sent
         .find_map(|entry| InputPacket::decode(&entry.datagram, Flags::ALL).ok())
@@ -123,21 +123,21 @@ fn overheard(bout: &Bout<Playground>) -> (InputHeader, Vec<Input>) {
 }
 
 /// Sends the first machine a packet in the name of the second.
-fn forge(bout: &mut Bout<Playground>, header: &InputHeader, inputs: &[Input]) {
+fn forge(sim: &mut SimMatch<Playground>, header: &InputHeader, inputs: &[Input]) {
     let mut datagram = [0; InputPacket::MAX_LEN];
     let len = InputPacket::encode(header, inputs.iter().copied(), &mut datagram).expect("a packet");
-    let (at, [to, from]) = (bout.world.now() + Duration::from_micros(1), addresses());
-    bout.world.network_mut().inject(at, from, to, &datagram[..len]);
+    let (at, [to, from]) = (sim.world.now() + Duration::from_micros(1), addresses());
+    sim.world.network_mut().inject(at, from, to, &datagram[..len]);
 }
 
-/// A bout whose traffic is overheard, at a moment at which a packet of the second machine carries several inputs.
-fn overheard_bout(seed: u64, cadence_frames: u16) -> Bout<Playground> {
+/// A simulated match whose traffic is overheard, at a moment at which a packet of the second machine carries several inputs.
+fn overheard_match(seed: u64, cadence_frames: u16) -> SimMatch<Playground> {
     let link = LinkConfig::new(ms(60));
     let setup = Setup::new(seed, link).configure(|config| config.cadence_frames = cadence_frames);
-    let mut bout = Bout::new(setup, PLAY);
-    bout.world.network_mut().record(Recording::Full);
-    assert!(bout.run_until_frame(100), "the match never began");
-    bout
+    let mut sim = SimMatch::new(setup, PLAY);
+    sim.world.network_mut().record(Recording::Full);
+    assert!(sim.run_until_frame(100), "the match never began");
+    sim
 }
 
 fn is_conflict(event: &Event) -> bool {
@@ -149,19 +149,19 @@ fn forged_future_input_is_reported_as_conflict_and_desync() {
     let mut desyncs = 0;
     for seed in 1..=8 {
         // Checksums are taken so often that a difference cannot come and go in between.
-        let mut bout = overheard_bout(seed, 5);
-        let (header, mut inputs) = overheard(&bout);
+        let mut sim = overheard_match(seed, 5);
+        let (header, mut inputs) = overheard(&sim);
         inputs.extend([Input::from(Buttons(0x8000) | LEFT); 4]);
-        forge(&mut bout, &header, &inputs);
-        bout.run_for(secs(5));
-        assert!(bout.divergence().is_some(), "the forgery was not taken: this test shows nothing");
-        assert!(events(&bout, 0).iter().any(is_conflict), "{:?}", events(&bout, 0));
+        forge(&mut sim, &header, &inputs);
+        sim.run_for(secs(5));
+        assert!(sim.divergence().is_some(), "the forgery was not taken: this test shows nothing");
+        assert!(events(&sim, 0).iter().any(is_conflict), "{:?}", events(&sim, 0));
         // At the edge of the stage two histories can come to one state again: then there is nothing to report.
-        let [one, two] = [0, 1].map(|id| bout.machine(id).session().expect("a match"));
+        let [one, two] = [0, 1].map(|id| sim.machine(id).session().expect("a match"));
         let frame =
             one.settled().min(two.settled()).min(one.current().min(two.current()).checked_sub(1).unwrap());
         let same = one.snapshot(frame).expect("kept") == two.snapshot(frame).expect("kept");
-        let told = [0, 1].map(|id| events(&bout, id).iter().any(|event| matches!(event, Event::Desync(_))));
+        let told = [0, 1].map(|id| events(&sim, id).iter().any(|event| matches!(event, Event::Desync(_))));
         assert!(same || told == [true, true], "seed {seed}: states differ and {told:?} say so");
         desyncs += u32::from(told == [true, true]);
     }
@@ -170,15 +170,15 @@ fn forged_future_input_is_reported_as_conflict_and_desync() {
 
 #[test]
 fn a_forged_input_for_a_confirmed_frame_is_refused_and_reported() {
-    let mut bout = overheard_bout(2, 30);
-    bout.run_for(ms(90));
-    let (header, mut inputs) = overheard(&bout);
+    let mut sim = overheard_match(2, 30);
+    sim.run_for(ms(90));
+    let (header, mut inputs) = overheard(&sim);
     assert!(inputs.len() > 4, "{inputs:?}");
     inputs[0] = Buttons(inputs[0].buttons().0 ^ 0x8000).into();
-    forge(&mut bout, &header, &inputs);
-    bout.run_for(secs(5));
-    assert_eq!(bout.divergence(), None, "what is confirmed stays");
-    let told = events(&bout, 0);
+    forge(&mut sim, &header, &inputs);
+    sim.run_for(secs(5));
+    assert_eq!(sim.divergence(), None, "what is confirmed stays");
+    let told = events(&sim, 0);
     assert!(
         matches!(told[..], [Event::InputConflict { refused, .. }] if refused.buttons().0 & 0x8000 != 0),
         "{told:?}"
@@ -187,59 +187,55 @@ fn a_forged_input_for_a_confirmed_frame_is_refused_and_reported() {
 
 #[test]
 fn a_forged_checksum_is_reported_as_desync() {
-    let mut bout = overheard_bout(3, 30);
+    let mut sim = overheard_match(3, 30);
     // The moment at which the true one sets out: the forged one is there before it.
     for sets_out in [false, true] {
         let waits = (0..200).take_while(|_| {
-            bout.run_for(ms(5));
-            overheard(&bout).0.checksum.is_some() != sets_out
+            sim.run_for(ms(5));
+            overheard(&sim).0.checksum.is_some() != sets_out
         });
         assert!(waits.count() < 200, "no checksum was ever sent, or always");
     }
-    let (header, inputs) = overheard(&bout);
+    let (header, inputs) = overheard(&sim);
     let checksum = header.checksum.map(|true_one| rbn1::Checksum { value: 0x0BAD_C0DE, ..true_one });
-    forge(&mut bout, &InputHeader { checksum, ..header }, &inputs);
-    bout.run_for(secs(5));
-    let told = events(&bout, 0);
+    forge(&mut sim, &InputHeader { checksum, ..header }, &inputs);
+    sim.run_for(secs(5));
+    let told = events(&sim, 0);
     assert!(
         told.iter().any(|event| matches!(event, Event::Desync(desync) if desync.theirs == 0x0BAD_C0DE)),
         "{told:?}"
     );
-    assert_eq!(bout.divergence(), None);
+    assert_eq!(sim.divergence(), None);
 }
 
 #[test]
 fn a_forged_acknowledgement_is_found_out_and_mended() {
-    let mut bout = overheard_bout(4, 30);
-    let current = |bout: &Bout<Playground>, id| bout.machine(id).session().expect("a match").current().0;
+    let mut sim = overheard_match(4, 30);
+    let current = |sim: &SimMatch<Playground>, id| sim.machine(id).session().expect("a match").current().0;
     // The first machine's packets are lost from now on, and a forger acknowledges them.
-    bout.world.network_mut().set_down(0, 1, true);
-    bout.run_for(ms(80));
-    let (header, inputs) = overheard(&bout);
-    let first = header.start_frame.0 + inputs.len() as u32 - current(&bout, 1);
-    let ack_frame = WireFrame(first + current(&bout, 0) - 1);
+    sim.world.network_mut().set_down(0, 1, true);
+    sim.run_for(ms(80));
+    let (header, inputs) = overheard(&sim);
+    let first = header.start_frame.0 + inputs.len() as u32 - current(&sim, 1);
+    let ack_frame = WireFrame(first + current(&sim, 0) - 1);
     assert!(ack_frame.0 > header.ack_frame.0 + 4, "more than has arrived");
-    forge(&mut bout, &InputHeader { ack_frame, ..header }, &inputs);
-    bout.run_for(ms(5));
-    bout.world.network_mut().set_down(0, 1, false);
-    let before = bout.checked();
-    bout.run_for(secs(10));
-    assert_eq!(bout.flaw(true), None);
-    assert!(
-        bout.checked().since(before) > 500,
-        "the match stood still: {:?} after {before:?}",
-        bout.checked()
-    );
+    forge(&mut sim, &InputHeader { ack_frame, ..header }, &inputs);
+    sim.run_for(ms(5));
+    sim.world.network_mut().set_down(0, 1, false);
+    let before = sim.checked();
+    sim.run_for(secs(10));
+    assert_eq!(sim.flaw(true), None);
+    assert!(sim.checked().since(before) > 500, "the match stood still: {:?} after {before:?}", sim.checked());
 }
 
 /// Which ways are cut: from the first machine to the second, and back.
 const WAYS: [[bool; 2]; 3] = [[true, true], [true, false], [false, true]];
 
-fn cut(bout: &mut Bout<Playground>, ways: [bool; 2], length: Duration) {
-    let (start, end) = (bout.world.now(), bout.world.now() + length);
+fn cut(sim: &mut SimMatch<Playground>, ways: [bool; 2], length: Duration) {
+    let (start, end) = (sim.world.now(), sim.world.now() + length);
     for (from, cut) in ways.into_iter().enumerate() {
         if cut {
-            bout.world.network_mut().cut(from, 1 - from, start, end);
+            sim.world.network_mut().cut(from, 1 - from, start, end);
         }
     }
 }
@@ -253,17 +249,17 @@ fn two_machines_meet_over_a_link_that_fails_in_the_handshake() {
             for length in [secs(1), secs(9)] {
                 let setup = Setup::new(start_ms, LinkConfig::clean())
                     .configure(|config| config.timeouts.join_timeout = secs(20));
-                let mut bout = Bout::new(setup, PLAY);
-                bout.run_for(ms(start_ms));
-                cut(&mut bout, ways, length);
-                bout.run_for(length + secs(5));
+                let mut sim = SimMatch::new(setup, PLAY);
+                sim.run_for(ms(start_ms));
+                cut(&mut sim, ways, length);
+                sim.run_for(length + secs(5));
                 let what = format!("{ways:?} cut for {length:?} from {start_ms} ms on");
-                assert_eq!(bout.machine(1).error, None, "{what}");
+                assert_eq!(sim.machine(1).error, None, "{what}");
                 // Where the host had begun already, its silence has ended the match: there is nobody to meet.
-                let over = (0..2).any(|id| bout.machine(id).ended());
+                let over = (0..2).any(|id| sim.machine(id).ended());
                 met += u32::from(!over);
-                assert!(over || bout.checked() > Frame(60), "{what}: {:?}", bout.checked());
-                assert_eq!(bout.divergence(), None, "{what}");
+                assert!(over || sim.checked() > Frame(60), "{what}: {:?}", sim.checked());
+                assert_eq!(sim.divergence(), None, "{what}");
             }
         }
     }
@@ -274,17 +270,17 @@ fn two_machines_meet_over_a_link_that_fails_in_the_handshake() {
 fn a_partition_of_up_to_four_seconds_resumes_with_nothing_lost() {
     for ways in WAYS {
         for length_ms in [100, 500, 1_000, 2_500, 4_000] {
-            let mut bout = playing(Setup::new(length_ms, LinkConfig::clean()));
-            let cut_at = bout.world.now();
-            cut(&mut bout, ways, ms(length_ms));
-            bout.run_for(ms(length_ms) + secs(1));
-            let before = bout.checked();
-            bout.run_for(secs(5));
-            assert_eq!(bout.flaw(true), None, "{ways:?}, {length_ms} ms");
-            let frames = bout.checked().since(before);
+            let mut sim = playing(Setup::new(length_ms, LinkConfig::clean()));
+            let cut_at = sim.world.now();
+            cut(&mut sim, ways, ms(length_ms));
+            sim.run_for(ms(length_ms) + secs(1));
+            let before = sim.checked();
+            sim.run_for(secs(5));
+            assert_eq!(sim.flaw(true), None, "{ways:?}, {length_ms} ms");
+            let frames = sim.checked().since(before);
             assert!((290..=315).contains(&frames), "{ways:?}, {length_ms} ms: {frames} frames in 5 s");
             for id in 0..2 {
-                let told = &bout.machine(id).events;
+                let told = &sim.machine(id).events;
                 // A machine that hears the other has nothing to say, even if it has to wait.
                 if !ways[1 - id] || length_ms < 700 {
                     assert_eq!(*told, [], "{ways:?}, {length_ms} ms, machine {id}");
@@ -312,13 +308,13 @@ fn a_partition_of_up_to_four_seconds_resumes_with_nothing_lost() {
 #[test]
 fn a_long_partition_ends_the_match_with_one_event_each() {
     for ways in WAYS {
-        let mut bout = playing(Setup::new(7, LinkConfig::clean()));
-        let cut_at = bout.world.now();
-        cut(&mut bout, ways, secs(30));
-        bout.run_for(secs(40));
-        assert_eq!(bout.divergence(), None);
+        let mut sim = playing(Setup::new(7, LinkConfig::clean()));
+        let cut_at = sim.world.now();
+        cut(&mut sim, ways, secs(30));
+        sim.run_for(secs(40));
+        assert_eq!(sim.divergence(), None);
         for id in 0..2 {
-            let told = &bout.machine(id).events;
+            let told = &sim.machine(id).events;
             let ends: Vec<_> =
                 told.iter().filter(|(_, event)| matches!(event, Event::Disconnected { .. })).collect();
             let [(ended_at, Event::Disconnected { reason })] = ends[..] else { panic!("{ways:?}: {told:?}") };
@@ -334,22 +330,22 @@ fn a_long_partition_ends_the_match_with_one_event_each() {
 
 #[test]
 fn a_match_that_is_over_is_silent() {
-    let mut bout = playing(Setup::new(8, LinkConfig::clean()));
-    cut(&mut bout, [true, true], secs(1_000));
-    bout.run_for(secs(10));
-    assert!((0..2).all(|id| bout.machine(id).ended()));
-    let sent = bout.world.network().transcript().count();
-    bout.run_for(secs(60));
-    assert_eq!(bout.world.network().transcript().count(), sent);
+    let mut sim = playing(Setup::new(8, LinkConfig::clean()));
+    cut(&mut sim, [true, true], secs(1_000));
+    sim.run_for(secs(10));
+    assert!((0..2).all(|id| sim.machine(id).ended()));
+    let sent = sim.world.network().transcript().count();
+    sim.run_for(secs(60));
+    assert_eq!(sim.world.network().transcript().count(), sent);
 }
 
 #[test]
 fn one_seed_gives_one_transcript() {
     let digest = |seed| {
-        let mut bout = Bout::new(Setup::new(seed, LinkConfig::hostile()), PLAY);
-        bout.run_for(secs(20));
-        assert!(bout.checked() > Frame(100));
-        let transcript = bout.world.network().transcript();
+        let mut sim = SimMatch::new(Setup::new(seed, LinkConfig::hostile()), PLAY);
+        sim.run_for(secs(20));
+        assert!(sim.checked() > Frame(100));
+        let transcript = sim.world.network().transcript();
         (transcript.count(), transcript.digest())
     };
     assert_eq!(digest(1), digest(1));
@@ -359,23 +355,23 @@ fn one_seed_gives_one_transcript() {
 #[test]
 fn a_run_that_proved_nothing_is_found_out() {
     let idle = Play { script: |_, _, _| Buttons::NONE.into(), ..PLAY };
-    let mut bout = Bout::new(Setup::new(1, LinkConfig::clean()), idle);
-    bout.run_for(secs(10));
-    assert_eq!(bout.flaw(true), Some(Flaw::NoMisprediction));
-    assert_eq!(bout.flaw(false), Some(Flaw::NoInfluence { frames: 0 }));
+    let mut sim = SimMatch::new(Setup::new(1, LinkConfig::clean()), idle);
+    sim.run_for(secs(10));
+    assert_eq!(sim.flaw(true), Some(Flaw::NoMisprediction));
+    assert_eq!(sim.flaw(false), Some(Flaw::NoInfluence { frames: 0 }));
 
-    let mut bout = Bout::new(Setup::new(1, LinkConfig::new(Duration::ZERO)), PLAY);
-    bout.run_for(secs(10));
-    assert_eq!(bout.flaw(false), None);
+    let mut sim = SimMatch::new(Setup::new(1, LinkConfig::new(Duration::ZERO)), PLAY);
+    sim.run_for(secs(10));
+    assert_eq!(sim.flaw(false), None);
 
     // Buttons that the game knows nothing of are mispredicted like any others, and change nothing.
     let unknown = Play { script: |_, frame, _| Buttons(0x100 << (frame / 4 % 4)).into(), ..PLAY };
-    let mut bout = Bout::new(Setup::new(1, LinkConfig::clean()), unknown);
-    bout.run_for(secs(10));
-    assert_eq!(bout.flaw(true), Some(Flaw::NoInfluence { frames: 0 }));
+    let mut sim = SimMatch::new(Setup::new(1, LinkConfig::clean()), unknown);
+    sim.run_for(secs(10));
+    assert_eq!(sim.flaw(true), Some(Flaw::NoInfluence { frames: 0 }));
 
     let cut = LinkConfig { loss: Chance::ALWAYS, ..LinkConfig::clean() };
-    let mut bout = Bout::new(Setup::new(1, cut), PLAY);
-    bout.run_for(secs(10));
-    assert_eq!(bout.flaw(true), Some(Flaw::NoMatch));
+    let mut sim = SimMatch::new(Setup::new(1, cut), PLAY);
+    sim.run_for(secs(10));
+    assert_eq!(sim.flaw(true), Some(Flaw::NoMatch));
 }

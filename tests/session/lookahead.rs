@@ -5,7 +5,7 @@ use crate::pair::ms;
 use core::time::Duration;
 use games::playground::{PLAY, Playground};
 use rebout::lab::sim::{Clock, Machine, World};
-use rebout::lab::{Bout, Contestant, Setup, addresses};
+use rebout::lab::{Setup, SimMatch, SimPeer, addresses};
 use rebout::net::link::LinkConfig;
 use rebout::wire::rbn1::InputPacket;
 use rebout::{Config, Event, Protocol, Reason};
@@ -15,7 +15,7 @@ use support::repeats;
 
 /// A machine whose input packets leave it late. Its control packets do not.
 struct Holder {
-    inner: Contestant<Playground>,
+    inner: SimPeer<Playground>,
     held_for: Duration,
     held: VecDeque<(Duration, SocketAddr, Vec<u8>)>,
 }
@@ -62,9 +62,9 @@ fn held_back(rtt: u64, held_for: u64, change: impl Fn(&mut Config)) -> World<Hol
     change(&mut setup.configs[0]);
     let [victim, cheat] = addresses();
     let [host, join] = setup.configs;
-    let contestants = [Contestant::new(host, None, PLAY), Contestant::new(join, Some(victim), PLAY)];
+    let peers = [SimPeer::new(host, None, PLAY), SimPeer::new(join, Some(victim), PLAY)];
     let mut world = World::new(setup.seed);
-    for (addr, inner) in [victim, cheat].into_iter().zip(contestants) {
+    for (addr, inner) in [victim, cheat].into_iter().zip(peers) {
         let holder = Holder { inner, held_for: Duration::ZERO, held: VecDeque::new() };
         world.add(addr, Clock::default(), Duration::ZERO, holder);
     }
@@ -107,10 +107,10 @@ fn is_blame(event: &Event) -> bool {
     matches!(event, Event::InputsLate { .. } | Event::Disconnected { reason: Reason::TooSlow })
 }
 
-fn assert_blameless(bout: &Bout<Playground>, what: &str) {
+fn assert_blameless(sim: &SimMatch<Playground>, what: &str) {
     for id in 0..2 {
-        let blame = bout.machine(id).events.iter().find(|(_, event)| is_blame(event));
-        assert_eq!(blame, None, "{what}, machine {id}: {:?}", bout.machine(id).stats());
+        let blame = sim.machine(id).events.iter().find(|(_, event)| is_blame(event));
+        assert_eq!(blame, None, "{what}, machine {id}: {:?}", sim.machine(id).stats());
     }
 }
 
@@ -119,9 +119,9 @@ fn assert_blameless(bout: &Bout<Playground>, what: &str) {
 fn bad_links_are_no_cheats() {
     let links = LinkConfig::presets();
     for (name, link) in links.into_iter().rev().take(repeats(links.len())) {
-        let mut bout = Bout::new(Setup::new(11, link), PLAY);
-        bout.run_for(Duration::from_secs(70));
-        assert_blameless(&bout, name);
+        let mut sim = SimMatch::new(Setup::new(11, link), PLAY);
+        sim.run_for(Duration::from_secs(70));
+        assert_blameless(&sim, name);
     }
 }
 
@@ -136,33 +136,33 @@ fn delays_slow_machines_and_uneven_ways_are_no_cheats() {
             setup.configs[side].rollback.delay_frames = Some(delays[side]);
             setup.links[side] = LinkConfig::new(ms(ways[side]));
         }
-        let mut bout = Bout::new(setup, PLAY);
-        bout.run_for(Duration::from_secs(30));
-        assert_blameless(&bout, &format!("delays {delays:?}, ways {ways:?}, skew {skew}"));
+        let mut sim = SimMatch::new(setup, PLAY);
+        sim.run_for(Duration::from_secs(30));
+        assert_blameless(&sim, &format!("delays {delays:?}, ways {ways:?}, skew {skew}"));
     }
 }
 
 #[test]
 fn a_way_that_gets_longer_is_no_cheat() {
     for one_way in [110, 150] {
-        let mut bout = Bout::new(Setup::new(7, LinkConfig::new(ms(10))), PLAY);
-        bout.run_for(Duration::from_secs(8));
-        bout.world.network_mut().set_links(0, 1, LinkConfig::new(ms(one_way)));
-        bout.run_for(Duration::from_secs(12));
-        assert_blameless(&bout, &format!("from 10 ms to {one_way} ms"));
+        let mut sim = SimMatch::new(Setup::new(7, LinkConfig::new(ms(10))), PLAY);
+        sim.run_for(Duration::from_secs(8));
+        sim.world.network_mut().set_links(0, 1, LinkConfig::new(ms(one_way)));
+        sim.run_for(Duration::from_secs(12));
+        assert_blameless(&sim, &format!("from 10 ms to {one_way} ms"));
     }
 }
 
 #[test]
 fn a_lag_switch_ends_the_match_within_a_minute() {
-    let mut bout = Bout::new(Setup::new(3, LinkConfig::new(ms(30))), PLAY);
-    assert!(bout.run_until_frame(60));
-    let begun = bout.world.now();
+    let mut sim = SimMatch::new(Setup::new(3, LinkConfig::new(ms(30))), PLAY);
+    assert!(sim.run_until_frame(60));
+    let begun = sim.world.now();
     for cycle in 0..40 {
         let from = begun + ms(cycle * 2_000);
-        bout.world.network_mut().cut(1, 0, from, from + ms(600));
+        sim.world.network_mut().cut(1, 0, from, from + ms(600));
     }
-    assert!(bout.run_until(begun + Duration::from_secs(60), |bout| bout.machine(0).ended()), "{bout:?}");
-    let last = bout.machine(0).events.last().map(|(_, event)| event.clone());
+    assert!(sim.run_until(begun + Duration::from_secs(60), |sim| sim.machine(0).ended()), "{sim:?}");
+    let last = sim.machine(0).events.last().map(|(_, event)| event.clone());
     assert_eq!(last, Some(Event::Disconnected { reason: Reason::TooSlow }));
 }

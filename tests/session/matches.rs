@@ -2,7 +2,7 @@
 
 use crate::round::{Round, round};
 use core::time::Duration;
-use rebout::lab::{Bout, Play, Setup, every_fourth};
+use rebout::lab::{Play, Setup, SimMatch, every_fourth};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::{Buttons, Event, Frame, Input, Inputs, OnDesync, Player, Reason, SendError, Verdict};
 use std::cell::RefCell;
@@ -25,21 +25,21 @@ fn link() -> LinkConfig {
     LinkConfig { jitter: ms(5), loss: Chance::percent(5), ..LinkConfig::new(ms(50)) }
 }
 
-fn playing(setup: Setup, play: Play<Round>) -> Bout<Round> {
-    let mut bout = Bout::new(setup, play);
-    assert!(bout.run_until_frame(120), "the match never began");
-    bout
+fn playing(setup: Setup, play: Play<Round>) -> SimMatch<Round> {
+    let mut sim = SimMatch::new(setup, play);
+    assert!(sim.run_until_frame(120), "the match never began");
+    sim
 }
 
-fn events(bout: &Bout<Round>, id: usize) -> Vec<Event> {
-    bout.machine(id).events.iter().map(|(_, event)| event.clone()).collect()
+fn events(sim: &SimMatch<Round>, id: usize) -> Vec<Event> {
+    sim.machine(id).events.iter().map(|(_, event)| event.clone()).collect()
 }
 
 /// The inputs of both players as the first machine has confirmed them, from now on.
-fn confirmed(bout: &mut Bout<Round>) -> Rc<RefCell<Vec<(Frame, Inputs)>>> {
+fn confirmed(sim: &mut SimMatch<Round>) -> Rc<RefCell<Vec<(Frame, Inputs)>>> {
     let log = Rc::new(RefCell::new(Vec::new()));
     let writer = Rc::clone(&log);
-    bout.world.machine_mut(0).watch =
+    sim.world.machine_mut(0).watch =
         Some(Box::new(move |_, _, session, _| writer.borrow_mut().extend(session.confirmed())));
     log
 }
@@ -49,11 +49,11 @@ const LEFT: Buttons = Buttons(1);
 
 #[test]
 fn two_machines_on_a_link_with_latency_play_the_same_match() {
-    let mut bout = Bout::new(Setup::new(1, LinkConfig::new(secs(1) * 4 / 60)), ENDLESS);
-    assert!(bout.run_until_frame(1_200));
-    assert_eq!(bout.divergence(), None);
+    let mut sim = SimMatch::new(Setup::new(1, LinkConfig::new(secs(1) * 4 / 60)), ENDLESS);
+    assert!(sim.run_until_frame(1_200));
+    assert_eq!(sim.divergence(), None);
     for id in 0..2 {
-        let stats = bout.machine(id).stats();
+        let stats = sim.machine(id).stats();
         assert!(stats.rollback.rollbacks > 100, "{stats:?}");
         assert_eq!(stats.refused.total(), 0, "{stats:?}");
         assert!(stats.checksums_compared > 30, "{stats:?}");
@@ -63,23 +63,23 @@ fn two_machines_on_a_link_with_latency_play_the_same_match() {
 #[test]
 fn a_press_during_a_stall_is_kept_and_a_direction_is_not() {
     let setup = Setup::new(1, LinkConfig::clean()).configure(|config| config.rollback.kept_buttons = FIRE);
-    let mut bout = playing(setup, ENDLESS);
-    let log = confirmed(&mut bout);
-    let (cut_at, cut_until) = (bout.world.now(), bout.world.now() + secs(1));
-    bout.world.network_mut().cut_both(0, 1, cut_at, cut_until);
+    let mut sim = playing(setup, ENDLESS);
+    let log = confirmed(&mut sim);
+    let (cut_at, cut_until) = (sim.world.now(), sim.world.now() + secs(1));
+    sim.world.network_mut().cut_both(0, 1, cut_at, cut_until);
     let stalled = Rc::new(RefCell::new(false));
     let seen = Rc::clone(&stalled);
     // A tap of both buttons for 20 ms, shortly before the link is back: too short for any frame to take it.
     let tap = cut_until - ms(10)..cut_until + ms(10);
-    bout.world.machine_mut(0).hands = Some(Box::new(move |now, session, _| {
+    sim.world.machine_mut(0).input_source = Some(Box::new(move |now, session, _| {
         let held = tap.contains(&now);
         *seen.borrow_mut() |= held && session.is_stalled();
         if held { (FIRE | LEFT).into() } else { Input::NEUTRAL }
     }));
-    bout.run_for(secs(3));
+    sim.run_for(secs(3));
     assert!(*stalled.borrow(), "there was no stall: this test shows nothing");
-    assert_eq!(bout.divergence(), None);
-    let player = bout.machine(0).session().expect("a match").local();
+    assert_eq!(sim.divergence(), None);
+    let player = sim.machine(0).session().expect("a match").local();
     let log = log.borrow();
     let after: Vec<Buttons> = log
         .iter()
@@ -96,16 +96,16 @@ fn a_stick_that_was_tilted_during_a_stall_is_not_kept() {
     let setup = Setup::new(1, LinkConfig::clean()).configure(|config| {
         (config.rollback.kept_buttons, config.game.axes) = (FIRE, 2);
     });
-    let mut bout = playing(setup, ENDLESS);
-    let log = confirmed(&mut bout);
-    let (cut_at, cut_until) = (bout.world.now(), bout.world.now() + secs(1));
-    bout.world.network_mut().cut_both(0, 1, cut_at, cut_until);
+    let mut sim = playing(setup, ENDLESS);
+    let log = confirmed(&mut sim);
+    let (cut_at, cut_until) = (sim.world.now(), sim.world.now() + secs(1));
+    sim.world.network_mut().cut_both(0, 1, cut_at, cut_until);
     let tap = cut_until - ms(10)..cut_until + ms(10);
-    bout.world.machine_mut(0).hands = Some(Box::new(move |now, _, _| {
+    sim.world.machine_mut(0).input_source = Some(Box::new(move |now, _, _| {
         if tap.contains(&now) { Input::from(FIRE).with_axis(0, 127) } else { Input::NEUTRAL.with_axis(1, -5) }
     }));
-    bout.run_for(secs(3));
-    let player = bout.machine(0).session().expect("a match").local();
+    sim.run_for(secs(3));
+    let player = sim.machine(0).session().expect("a match").local();
     let log = log.borrow();
     let fired = log.iter().map(|(_, inputs)| inputs[player]).filter(|input| input.holds(FIRE));
     assert_eq!(
@@ -117,21 +117,21 @@ fn a_stick_that_was_tilted_during_a_stall_is_not_kept() {
 
 #[test]
 fn delay_changes_both_ways_in_a_match_without_a_gap() {
-    let mut bout = playing(Setup::new(2, link()), ENDLESS);
-    let log = confirmed(&mut bout);
-    let seed = bout.machine(0).agreed().expect("a match").seed;
-    let player = bout.machine(0).session().expect("a match").local();
+    let mut sim = playing(Setup::new(2, link()), ENDLESS);
+    let log = confirmed(&mut sim);
+    let seed = sim.machine(0).agreed().expect("a match").seed;
+    let player = sim.machine(0).session().expect("a match").local();
     let mut changes = vec![(Frame::ZERO, 0)];
     for delay in [4, 1, 8, 0] {
-        let now = bout.world.local_now(0);
-        let session = bout.world.machine_mut(0).session_mut().expect("a match");
+        let now = sim.world.local_now(0);
+        let session = sim.world.machine_mut(0).session_mut().expect("a match");
         session.set_delay(now, delay).expect("a delay");
         changes.push((session.current(), delay));
-        bout.run_for(secs(3));
-        assert_eq!(bout.machine(1).agreed().expect("a match").peer_delay_frames, delay);
+        sim.run_for(secs(3));
+        assert_eq!(sim.machine(1).agreed().expect("a match").peer_delay_frames, delay);
     }
-    assert_eq!(bout.divergence(), None, "a gap would show as a frame out of order");
-    let told: Vec<Event> = events(&bout, 1);
+    assert_eq!(sim.divergence(), None, "a gap would show as a frame out of order");
+    let told: Vec<Event> = events(&sim, 1);
     let expected = [4, 1, 8, 0].map(|delay_frames| Event::PeerDelay { delay_frames });
     assert_eq!(told, expected, "the other side is told");
     let log = log.borrow();
@@ -155,15 +155,15 @@ fn lockstep_never_predicts_and_keeps_its_pace_with_enough_delay() {
             config.rollback.window_frames = 0;
             config.rollback.delay_frames = Some(delay);
         });
-        let mut bout = playing(setup, ENDLESS);
-        let before = bout.checked();
-        bout.run_for(secs(20));
-        assert_eq!(bout.flaw(false), None);
+        let mut sim = playing(setup, ENDLESS);
+        let before = sim.checked();
+        sim.run_for(secs(20));
+        assert_eq!(sim.flaw(false), None);
         for id in 0..2 {
-            let stats = bout.machine(id).stats();
+            let stats = sim.machine(id).stats();
             assert_eq!((stats.rollback.rollbacks, stats.predicted_frames), (0, 0));
         }
-        let frames = bout.checked().since(before);
+        let frames = sim.checked().since(before);
         if delay == 0 {
             assert!((200..500).contains(&frames), "a frame for each way there: {frames} in 20 s");
         } else {
@@ -176,14 +176,14 @@ fn lockstep_never_predicts_and_keeps_its_pace_with_enough_delay() {
 fn messages_arrive_once_and_in_order_both_ways() {
     let lossy =
         LinkConfig { loss: Chance::percent(30), duplicate: Chance::percent(20), jitter: ms(60), ..link() };
-    let mut bout = playing(Setup::new(4, lossy), ENDLESS);
+    let mut sim = playing(Setup::new(4, lossy), ENDLESS);
     let message = |id: usize, n: usize| format!("{n} from {id}, {}", "x".repeat(n * 17 % 900)).into_bytes();
     let mut sent = [0, 0];
     let mut refused = 0;
-    while bout.world.now() < secs(60) {
+    while sim.world.now() < secs(60) {
         for (id, sent) in sent.iter_mut().enumerate() {
-            let now = bout.world.local_now(id);
-            let session = bout.world.machine_mut(id).session_mut().expect("a match");
+            let now = sim.world.local_now(id);
+            let session = sim.world.machine_mut(id).session_mut().expect("a match");
             while *sent < 100 {
                 match session.send(now, &message(id, *sent)) {
                     Ok(()) => *sent += 1,
@@ -195,12 +195,12 @@ fn messages_arrive_once_and_in_order_both_ways() {
                 }
             }
         }
-        bout.run_for(ms(50));
+        sim.run_for(ms(50));
     }
     assert!(refused > 0, "the queue never filled up: this test shows little");
-    assert_eq!(bout.flaw(true), None);
+    assert_eq!(sim.flaw(true), None);
     for id in 0..2 {
-        let received: Vec<Vec<u8>> = bout
+        let received: Vec<Vec<u8>> = sim
             .machine(id)
             .events
             .iter()
@@ -212,33 +212,33 @@ fn messages_arrive_once_and_in_order_both_ways() {
         let expected: Vec<Vec<u8>> = (0..100).map(|n| message(1 - id, n)).collect();
         assert!(received == expected, "machine {id} has {} of {}", received.len(), sent[1 - id]);
     }
-    let now = bout.world.local_now(0);
-    let session = bout.world.machine_mut(0).session_mut().expect("a match");
+    let now = sim.world.local_now(0);
+    let session = sim.world.machine_mut(0).session_mut().expect("a match");
     assert_eq!(session.send(now, &[0; 1_025]), Err(SendError::TooLong { len: 1_025 }));
 }
 
 #[test]
 fn whoever_leaves_the_other_is_told_so() {
     for leaver in 0..2 {
-        let mut bout = playing(Setup::new(5, link()), ENDLESS);
-        let leaves_at = bout.world.now();
-        bout.world.machine_mut(leaver).leave_at = Some(leaves_at);
-        bout.run_for(secs(3));
-        assert_eq!(events(&bout, leaver), [Event::Disconnected { reason: Reason::LeftHere }]);
-        assert_eq!(events(&bout, 1 - leaver), [Event::Disconnected { reason: Reason::Left }]);
-        let (told_at, _) = bout.machine(1 - leaver).events[0];
+        let mut sim = playing(Setup::new(5, link()), ENDLESS);
+        let leaves_at = sim.world.now();
+        sim.world.machine_mut(leaver).leave_at = Some(leaves_at);
+        sim.run_for(secs(3));
+        assert_eq!(events(&sim, leaver), [Event::Disconnected { reason: Reason::LeftHere }]);
+        assert_eq!(events(&sim, 1 - leaver), [Event::Disconnected { reason: Reason::Left }]);
+        let (told_at, _) = sim.machine(1 - leaver).events[0];
         assert!(told_at - leaves_at < ms(900), "told after {:?}", told_at - leaves_at);
-        assert_eq!(bout.divergence(), None);
+        assert_eq!(sim.divergence(), None);
     }
 }
 
 #[test]
 fn a_match_that_is_over_before_it_begins_is_agreed_on_too() {
-    let mut bout =
-        Bout::new(Setup::new(3, link()), Play { build: |seed| round(seed, 0), script: every_fourth });
-    assert!(bout.run_until(secs(5), |bout| (0..2).all(|id| bout.machine(id).ended())));
+    let mut sim =
+        SimMatch::new(Setup::new(3, link()), Play { build: |seed| round(seed, 0), script: every_fourth });
+    assert!(sim.run_until(secs(5), |sim| (0..2).all(|id| sim.machine(id).ended())));
     for id in 0..2 {
-        let told = events(&bout, id);
+        let told = events(&sim, id);
         assert!(
             matches!(told[..], [Event::Ended(Verdict::Agreed { frame: Frame(0), .. })]),
             "machine {id}: {told:?}"
@@ -248,17 +248,17 @@ fn a_match_that_is_over_before_it_begins_is_agreed_on_too() {
 
 #[test]
 fn frequent_polls_at_the_end_do_not_delay_the_next_frame() {
-    let mut bout = Bout::new(Setup::new(3, link()), SHORT);
-    bout.world.machine_mut(0).watch = Some(Box::new(|now, advanced, session, _| {
+    let mut sim = SimMatch::new(Setup::new(3, link()), SHORT);
+    sim.world.machine_mut(0).watch = Some(Box::new(|now, advanced, session, _| {
         if advanced == rebout::Advanced::Ended {
             assert!(session.next_frame_at() <= now + ms(17), "{:?} at {now:?}", session.next_frame_at());
         }
     }));
-    assert!(bout.run_until(secs(30), |bout| (0..2).all(|id| bout.machine(id).ended())));
-    let now = bout.world.local_now(0);
-    let due = bout.machine(0).session().expect("a match").next_frame_at();
+    assert!(sim.run_until(secs(30), |sim| (0..2).all(|id| sim.machine(id).ended())));
+    let now = sim.world.local_now(0);
+    let due = sim.machine(0).session().expect("a match").next_frame_at();
     let mut game = round(7, 601);
-    let session = bout.world.machine_mut(0).session_mut().expect("a match");
+    let session = sim.world.machine_mut(0).session_mut().expect("a match");
     for _ in 0..200 {
         session.advance(now, &mut game, Buttons::NONE);
     }
@@ -267,14 +267,14 @@ fn frequent_polls_at_the_end_do_not_delay_the_next_frame() {
 
 #[test]
 fn a_call_before_a_frame_is_due_tells_nothing_twice() {
-    let mut bout = Bout::new(Setup::new(3, LinkConfig::clean()), ENDLESS);
-    let told = |bout: &Bout<Round>| {
-        let session = bout.machine(0).session();
+    let mut sim = SimMatch::new(Setup::new(3, LinkConfig::clean()), ENDLESS);
+    let told = |sim: &SimMatch<Round>| {
+        let session = sim.machine(0).session();
         session.is_some_and(|session| session.confirmed().next().is_some() && !session.cues().is_empty())
     };
-    assert!(bout.run_until(secs(60), told), "frames settle and cues start");
-    let now = bout.world.local_now(0);
-    let session = bout.world.machine_mut(0).session_mut().expect("a match");
+    assert!(sim.run_until(secs(60), told), "frames settle and cues start");
+    let now = sim.world.local_now(0);
+    let session = sim.world.machine_mut(0).session_mut().expect("a match");
     let advanced = session.advance(now, &mut round(7, u32::MAX), Buttons::NONE);
     assert_eq!(advanced, rebout::Advanced::NotDue);
     assert_eq!((session.confirmed().count(), session.cues()), (0, &[][..]));
@@ -284,16 +284,16 @@ fn a_call_before_a_frame_is_due_tells_nothing_twice() {
 fn a_match_that_is_played_to_its_end_is_agreed_on() {
     for seed in 1..=6 {
         let link = if seed % 2 == 0 { link() } else { LinkConfig::lossy() };
-        let mut bout = Bout::new(Setup::new(seed, link), SHORT);
-        assert!(bout.run_until(secs(30), |bout| (0..2).all(|id| bout.machine(id).ended())));
-        assert_eq!(bout.divergence(), None);
-        assert_eq!(bout.checked(), Frame(601), "every frame was confirmed");
-        let direct = bout.direct().expect("a match");
+        let mut sim = SimMatch::new(Setup::new(seed, link), SHORT);
+        assert!(sim.run_until(secs(30), |sim| (0..2).all(|id| sim.machine(id).ended())));
+        assert_eq!(sim.divergence(), None);
+        assert_eq!(sim.checked(), Frame(601), "every frame was confirmed");
+        let direct = sim.direct().expect("a match");
         let checksum = rebout::checksum(direct);
         for id in 0..2 {
             let verdict = Verdict::Agreed { frame: Frame(601), checksum };
-            assert_eq!(events(&bout, id), [Event::Ended(verdict)], "seed {seed}");
-            let game = bout.machine(id).game().expect("a match");
+            assert_eq!(events(&sim, id), [Event::Ended(verdict)], "seed {seed}");
+            let game = sim.machine(id).game().expect("a match");
             assert_eq!(game.play, direct.play, "the game is left in its last state");
         }
     }
@@ -301,27 +301,27 @@ fn a_match_that_is_played_to_its_end_is_agreed_on() {
 
 #[test]
 fn a_cheat_just_before_the_end_shows_in_the_verdict() {
-    let mut bout = Bout::new(Setup::new(6, link()), SHORT);
-    bout.world.machine_mut(1).tamper = Some(|game, _| game.cheats_at = 600);
-    bout.run_for(secs(15));
+    let mut sim = SimMatch::new(Setup::new(6, link()), SHORT);
+    sim.world.machine_mut(1).tamper = Some(|game, _| game.cheats_at = 600);
+    sim.run_for(secs(15));
     for id in 0..2 {
-        let told = events(&bout, id);
+        let told = events(&sim, id);
         // Frame 600 is a multiple of the cadence, but its checksum comes too late to be compared.
         let Some(Event::Ended(Verdict::Differs { frame: Frame(601), ours, theirs })) = told.last() else {
             panic!("machine {id}: {told:?}");
         };
         assert_ne!(ours, theirs);
-        let honest = rebout::checksum(bout.direct().expect("a match"));
+        let honest = rebout::checksum(sim.direct().expect("a match"));
         assert_eq!(if id == 0 { *ours } else { *theirs }, honest);
     }
 }
 
 #[test]
 fn an_end_at_another_frame_shows_in_the_verdict() {
-    let mut bout = Bout::new(Setup::new(7, LinkConfig::clean()), SHORT);
-    bout.world.machine_mut(1).tamper = Some(|game, _| game.ends_at = u32::MAX);
-    bout.run_for(secs(30));
-    for told in [0, 1].map(|id| events(&bout, id)) {
+    let mut sim = SimMatch::new(Setup::new(7, LinkConfig::clean()), SHORT);
+    sim.world.machine_mut(1).tamper = Some(|game, _| game.ends_at = u32::MAX);
+    sim.run_for(secs(30));
+    for told in [0, 1].map(|id| events(&sim, id)) {
         assert!(
             matches!(told[..], [Event::Ended(Verdict::Differs { frame: Frame(601), .. })]),
             "the states are the same, and yet only one is finished: {told:?}"
@@ -332,11 +332,11 @@ fn an_end_at_another_frame_shows_in_the_verdict() {
 #[test]
 fn hit_missed_by_one_machine_at_the_end_is_named_by_field() {
     // Machine 1 has another state from the step into 590 on, after the last checksum, and so never ends at 601.
-    let mut bout = Bout::new(Setup::new(7, LinkConfig::clean()), SHORT);
-    bout.world.machine_mut(1).tamper = Some(|game, _| (game.cheats_at, game.ends_at) = (590, u32::MAX));
-    bout.run_for(secs(30));
+    let mut sim = SimMatch::new(Setup::new(7, LinkConfig::clean()), SHORT);
+    sim.world.machine_mut(1).tamper = Some(|game, _| (game.cheats_at, game.ends_at) = (590, u32::MAX));
+    sim.run_for(secs(30));
     for id in 0..2 {
-        let told = events(&bout, id);
+        let told = events(&sim, id);
         let Some(Event::Autopsy(autopsy)) = told.iter().find(|event| matches!(event, Event::Autopsy(_)))
         else {
             panic!("machine {id}: {told:?}");
@@ -349,57 +349,57 @@ fn hit_missed_by_one_machine_at_the_end_is_named_by_field() {
 
 #[test]
 fn a_delay_that_found_no_room_is_told_later() {
-    let mut bout = playing(Setup::new(8, link()), ENDLESS);
+    let mut sim = playing(Setup::new(8, link()), ENDLESS);
     for change in 0..40 {
-        let now = bout.world.local_now(0);
-        let session = bout.world.machine_mut(0).session_mut().expect("a match");
+        let now = sim.world.local_now(0);
+        let session = sim.world.machine_mut(0).session_mut().expect("a match");
         session.set_delay(now, change % 9).expect("a delay");
     }
-    bout.run_for(secs(3));
-    let believed = bout.machine(1).agreed().expect("a match").peer_delay_frames;
-    assert_eq!((believed, bout.machine(0).session().expect("a match").delay_frames()), (3, 3));
-    assert_eq!(bout.divergence(), None);
+    sim.run_for(secs(3));
+    let believed = sim.machine(1).agreed().expect("a match").peer_delay_frames;
+    assert_eq!((believed, sim.machine(0).session().expect("a match").delay_frames()), (3, 3));
+    assert_eq!(sim.divergence(), None);
 }
 
 #[test]
 fn many_delay_changes_at_the_end_leave_room_for_the_verdict() {
-    let mut bout = Bout::new(Setup::new(8, link()), SHORT);
-    assert!(bout.run_until(secs(20), |bout| bout.checked() >= Frame(560)));
+    let mut sim = SimMatch::new(Setup::new(8, link()), SHORT);
+    assert!(sim.run_until(secs(20), |sim| sim.checked() >= Frame(560)));
     // Someone drags a slider, faster than the other side can acknowledge, until the match is over here.
     let mut change = 0;
-    while !bout.machine(0).ended() && bout.world.now() < secs(40) {
+    while !sim.machine(0).ended() && sim.world.now() < secs(40) {
         for _ in 0..5 {
             change = (change + 1) % 9;
-            let now = bout.world.local_now(0);
-            let session = bout.world.machine_mut(0).session_mut().expect("a match");
+            let now = sim.world.local_now(0);
+            let session = sim.world.machine_mut(0).session_mut().expect("a match");
             session.set_delay(now, change).expect("a delay");
         }
-        bout.run_for(ms(20));
+        sim.run_for(ms(20));
     }
-    assert!(bout.run_until(secs(10), |bout| (0..2).all(|id| bout.machine(id).ended())));
+    assert!(sim.run_until(secs(10), |sim| (0..2).all(|id| sim.machine(id).ended())));
     for id in 0..2 {
-        let told = events(&bout, id);
+        let told = events(&sim, id);
         assert!(matches!(told.last(), Some(Event::Ended(Verdict::Agreed { .. }))), "machine {id}: {told:?}");
     }
-    let now = bout.world.local_now(0);
-    let session = bout.world.machine_mut(0).session_mut().expect("a match");
+    let now = sim.world.local_now(0);
+    let session = sim.world.machine_mut(0).session_mut().expect("a match");
     assert_eq!(session.send(now, b"gg"), Err(SendError::Over));
 }
 
 #[test]
 fn a_peer_that_vanishes_at_the_end_leaves_it_unconfirmed() {
-    let mut bout = Bout::new(Setup::new(8, LinkConfig::clean()), SHORT);
+    let mut sim = SimMatch::new(Setup::new(8, LinkConfig::clean()), SHORT);
     let current =
-        |bout: &Bout<Round>| bout.machine(1).session().map_or(Frame::ZERO, rebout::Session::current);
-    while current(&bout) < Frame(601) {
-        bout.run_for(ms(1));
-        assert!(bout.world.now() < secs(30), "the match never came to its end");
+        |sim: &SimMatch<Round>| sim.machine(1).session().map_or(Frame::ZERO, rebout::Session::current);
+    while current(&sim) < Frame(601) {
+        sim.run_for(ms(1));
+        assert!(sim.world.now() < secs(30), "the match never came to its end");
     }
     // All its inputs are on their way, and its own end is not certain yet.
-    let stopped_at = bout.world.now();
-    bout.world.stop(1);
-    bout.run_for(secs(10));
-    let told = &bout.machine(0).events;
+    let stopped_at = sim.world.now();
+    sim.world.stop(1);
+    sim.run_for(secs(10));
+    let told = &sim.machine(0).events;
     let [(_, Event::Interrupted { .. }), (at, Event::Ended(Verdict::Unconfirmed { frame: Frame(601), .. }))] =
         told[..]
     else {
@@ -413,15 +413,15 @@ fn a_peer_that_vanishes_at_the_end_leaves_it_unconfirmed() {
 fn a_desync_names_its_first_frame_and_the_last_match() {
     for (on_desync, seed) in [(OnDesync::GoOn, 9), (OnDesync::Stop, 10)] {
         let setup = Setup::new(seed, link()).configure(|config| config.on_desync = on_desync);
-        let mut bout = Bout::new(setup, ENDLESS);
-        bout.world.machine_mut(1).tamper = Some(|game, seat| {
+        let mut sim = SimMatch::new(setup, ENDLESS);
+        sim.world.machine_mut(1).tamper = Some(|game, seat| {
             assert_eq!(seat, Player::Two);
             game.cheats_at = 100;
         });
-        bout.run_for(secs(10));
+        sim.run_for(secs(10));
         let mut checksums = [[0; 2]; 2];
         for (id, checksums) in checksums.iter_mut().enumerate() {
-            let told = events(&bout, id);
+            let told = events(&sim, id);
             let desyncs: Vec<_> = told
                 .iter()
                 .filter_map(|event| if let Event::Desync(desync) = event { Some(desync) } else { None })
@@ -433,7 +433,7 @@ fn a_desync_names_its_first_frame_and_the_last_match() {
             assert_eq!(ended, on_desync == OnDesync::Stop, "{told:?}");
         }
         assert_eq!(checksums[0], [checksums[1][1], checksums[1][0]], "each quotes the other");
-        let found = bout.divergence().expect("the oracle sees it too");
+        let found = sim.divergence().expect("the oracle sees it too");
         assert_eq!((found.frame, found.player, found.inputs_differ), (Frame(99), Player::Two, false));
     }
 }

@@ -5,7 +5,7 @@ use games::playground::{PLAY, Playground};
 use rebout::lab::forge::{Knows, message};
 use rebout::lab::sim::Clock;
 use rebout::lab::wire::message::{Message, Ordered};
-use rebout::lab::{Bout, HOST, JOINER, Setup, addresses};
+use rebout::lab::{HOST, JOINER, Setup, SimMatch, addresses};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::wire::WireFrame;
 use rebout::{Advanced, Event, Reason};
@@ -46,19 +46,19 @@ struct Sample {
 
 type Log = Rc<RefCell<Vec<Sample>>>;
 
-/// A bout and what both machines saw.
+/// A simulated match and what both machines measured.
 struct Watched {
-    bout: Bout<Playground>,
+    sim: SimMatch<Playground>,
     logs: [Log; 2],
 }
 
 impl Watched {
     fn new(setup: Setup) -> Self {
-        let mut bout = Bout::new(setup, PLAY);
+        let mut sim = SimMatch::new(setup, PLAY);
         let logs = [0, 1].map(|id| {
             let log = Log::default();
             let writer = Rc::clone(&log);
-            bout.world.machine_mut(id).watch = Some(Box::new(move |at, advanced, session, _| {
+            sim.world.machine_mut(id).watch = Some(Box::new(move |at, advanced, session, _| {
                 let stats = session.stats();
                 writer.borrow_mut().push(Sample {
                     at,
@@ -70,20 +70,20 @@ impl Watched {
             }));
             log
         });
-        Self { bout, logs }
+        Self { sim, logs }
     }
 
     /// One machine begins so late that the other has gone as far ahead as its window lets it.
     fn with_late(setup: Setup, late: usize) -> Self {
         let mut watched = Self::new(setup);
-        watched.bout.world.machine_mut(late).begin_at = secs(3);
+        watched.sim.world.machine_mut(late).begin_at = secs(3);
         watched
     }
 
     /// Runs until both machines have stepped their first frame.
     fn run_until_both_play(&mut self) {
-        let playing = |bout: &Bout<Playground>| (0..2).all(|id| bout.machine(id).stats().frames > 0);
-        assert!(self.bout.run_until(secs(10), playing), "the match never began");
+        let playing = |sim: &SimMatch<Playground>| (0..2).all(|id| sim.machine(id).stats().frames > 0);
+        assert!(self.sim.run_until(secs(10), playing), "the match never began");
     }
 
     /// How many frames the first machine is ahead of the second at this very moment, fractions included.
@@ -94,16 +94,16 @@ impl Watched {
 
     /// How far a machine has come.
     fn position(&self, id: usize) -> f64 {
-        let session = self.bout.machine(id).session().expect("a match");
-        f64::from(session.current().0) + f64::from(session.phase(self.bout.world.local_now(id)))
+        let session = self.sim.machine(id).session().expect("a match");
+        f64::from(session.current().0) + f64::from(session.phase(self.sim.world.local_now(id)))
     }
 
     /// Runs for `time`; the largest true lead met on the way, to either side.
     fn largest_true_lead(&mut self, time: Duration) -> f64 {
-        let end = self.bout.world.now() + time;
+        let end = self.sim.world.now() + time;
         let mut largest: f64 = 0.0;
-        while self.bout.world.now() < end {
-            self.bout.run_for(ms(53));
+        while self.sim.world.now() < end {
+            self.sim.run_for(ms(53));
             largest = largest.max(self.true_lead().abs());
         }
         largest
@@ -135,12 +135,12 @@ impl Watched {
     /// Frames a second of true time over the next `seconds`, for both machines.
     fn frame_rates(&mut self, seconds: u32) -> [f64; 2] {
         let before = [0, 1].map(|id| self.position(id));
-        self.bout.run_for(secs(u64::from(seconds)));
+        self.sim.run_for(secs(u64::from(seconds)));
         [0, 1].map(|id| (self.position(id) - before[id]) / f64::from(seconds))
     }
 
     fn assert_sound(&self) {
-        assert_eq!(self.bout.flaw(true), None);
+        assert_eq!(self.sim.flaw(true), None);
     }
 }
 
@@ -151,8 +151,8 @@ fn lead_settles_within_half_a_frame_in_two_seconds() {
             let setup = Setup { clocks: clocks(skews), ..Setup::new(seed as u64, usual()) };
             let mut watched = Watched::with_late(setup, late);
             watched.run_until_both_play();
-            let begun = watched.bout.machine(late).started_at.expect("a match");
-            watched.bout.run_for((begun + secs(2)).saturating_sub(watched.bout.world.local_now(late)));
+            let begun = watched.sim.machine(late).started_at.expect("a match");
+            watched.sim.run_for((begun + secs(2)).saturating_sub(watched.sim.world.local_now(late)));
             assert!(watched.largest_lead() > 3.0, "no offset to begin with: {}", watched.largest_lead());
             assert_eq!(watched.largest_trim_micros(), 2_000, "as fast as is allowed, and no faster");
             watched.forget();
@@ -170,9 +170,9 @@ fn both_sides_resimulate_as_much() {
     let setup = Setup { clocks: clocks([1_000, -1_000]), ..Setup::new(5, usual()) };
     let mut watched = Watched::with_late(setup, 1);
     watched.run_until_both_play();
-    watched.bout.run_for(secs(300));
+    watched.sim.run_for(secs(300));
     watched.assert_sound();
-    let [one, two] = [0, 1].map(|id| watched.bout.machine(id).stats().rollback.resimulated_frames as f64);
+    let [one, two] = [0, 1].map(|id| watched.sim.machine(id).stats().rollback.resimulated_frames as f64);
     assert!(one > 5_000.0, "hardly any: {one}");
     assert!((one - two).abs() < 0.1 * one.min(two), "{one} and {two}");
     assert!(watched.largest_trim_micros() <= 2_000);
@@ -186,7 +186,7 @@ fn the_frame_rate_of_both_sides_is_the_mean_of_both_clocks() {
             let setup = Setup { clocks: clocks(skews), ..Setup::new(9, link) };
             let mut watched = Watched::new(setup);
             watched.run_until_both_play();
-            watched.bout.run_for(secs(3));
+            watched.sim.run_for(secs(3));
             let expected = 60.0 * (1.0 + f64::from(skews[0] + skews[1]) / 2e6);
             for rate in watched.frame_rates(60) {
                 let off_percent = (rate / expected - 1.0) * 100.0;
@@ -208,7 +208,7 @@ fn no_round_trip_makes_the_pacing_oscillate() {
         let setup = Setup::new(rtt_micros, link).configure(|config| config.rollback.delay_frames = None);
         let mut watched = Watched::with_late(setup, (rtt_micros / 500 % 2) as usize);
         watched.run_until_both_play();
-        watched.bout.run_for(secs(4));
+        watched.sim.run_for(secs(4));
         watched.forget();
         let first = watched.largest_true_lead(secs(10));
         let (first_lead, first_trim) = (watched.largest_lead(), watched.largest_trim_micros());
@@ -222,7 +222,7 @@ fn no_round_trip_makes_the_pacing_oscillate() {
         assert!(first < 0.5 && second < 0.5, "{figures}");
         assert!(first_lead < 0.6 && second_lead < 0.6, "{figures}");
         assert!(second_trim <= 330, "{figures}");
-        assert_eq!(watched.bout.divergence(), None);
+        assert_eq!(watched.sim.divergence(), None);
     }
 }
 
@@ -239,9 +239,9 @@ fn unequal_delays_and_paths_leave_both_sides_with_equal_gaps() {
         }
         let mut watched = Watched::new(setup);
         watched.run_until_both_play();
-        watched.bout.run_for(secs(4));
+        watched.sim.run_for(secs(4));
         watched.forget();
-        watched.bout.run_for(secs(60));
+        watched.sim.run_for(secs(60));
         let [one, two] = [0, 1].map(|id| watched.mean_gap(id));
         assert!(
             (one - two).abs() < 0.25,
@@ -263,11 +263,11 @@ fn a_pause_causes_no_catch_up_spiral() {
         });
         let mut watched = Watched::new(setup);
         watched.run_until_both_play();
-        watched.bout.run_for(secs(3));
+        watched.sim.run_for(secs(3));
         watched.forget();
-        let (paused, at) = (seed % 2, watched.bout.world.now() + ms(5));
-        watched.bout.world.pause(paused, at, ms(pause_ms));
-        watched.bout.run_for(ms(pause_ms) + secs(3));
+        let (paused, at) = (seed % 2, watched.sim.world.now() + ms(5));
+        watched.sim.world.pause(paused, at, ms(pause_ms));
+        watched.sim.run_for(ms(pause_ms) + secs(3));
         for (id, log) in watched.logs.iter().enumerate() {
             let log = log.borrow();
             let stepped: Vec<Duration> =
@@ -285,7 +285,7 @@ fn a_pause_causes_no_catch_up_spiral() {
         let rates = watched.frame_rates(10);
         assert!(rates.iter().all(|rate| (rate - 60.0).abs() < 0.1), "{pause_ms} ms: {rates:?}");
         watched.assert_sound();
-        let told = (0..2).flat_map(|id| watched.bout.machine(id).events.iter());
+        let told = (0..2).flat_map(|id| watched.sim.machine(id).events.iter());
         let interrupted = told.filter(|(_, event)| matches!(event, Event::Interrupted { .. })).count();
         // Only the machine that ran has waited, and it says so only if it was long.
         assert_eq!(interrupted, usize::from(pause_ms > 750), "{pause_ms} ms");
@@ -296,29 +296,29 @@ fn a_pause_causes_no_catch_up_spiral() {
 fn a_machine_at_55_frames_a_second_slows_the_match() {
     for slow in 0..2 {
         let mut watched = Watched::new(Setup::new(11, usual()));
-        watched.bout.world.machine_mut(slow).min_frame_length = secs(1) / 55;
+        watched.sim.world.machine_mut(slow).min_frame_length = secs(1) / 55;
         watched.run_until_both_play();
-        watched.bout.run_for(secs(5));
+        watched.sim.run_for(secs(5));
         for rate in watched.frame_rates(60) {
             assert!((rate - 55.0).abs() < 0.1, "machine {slow} is slow: {rate} Hz");
         }
-        let stalled = watched.bout.machine(1 - slow).stats().stalled_frames;
+        let stalled = watched.sim.machine(1 - slow).stats().stalled_frames;
         assert_eq!(stalled, 0, "the fast one slows down before it has to wait");
         watched.assert_sound();
-        let told: Vec<&Event> = watched.bout.told(1 - slow).collect();
+        let told: Vec<&Event> = watched.sim.told(1 - slow).collect();
         let [Event::PeerSlow { rate_permille }] = told[..] else {
             panic!("machine {slow} is slow: {told:?}")
         };
         assert!((850..=990).contains(rate_permille), "{rate_permille}");
-        assert_eq!(watched.bout.told(slow).count(), 0, "the slow one follows nobody");
+        assert_eq!(watched.sim.told(slow).count(), 0, "the slow one follows nobody");
         // It can keep up again.
-        watched.bout.world.machine_mut(slow).min_frame_length = Duration::ZERO;
-        watched.bout.run_for(secs(20));
+        watched.sim.world.machine_mut(slow).min_frame_length = Duration::ZERO;
+        watched.sim.run_for(secs(20));
         for rate in watched.frame_rates(30) {
             assert!((rate - 60.0).abs() < 0.3, "machine {slow} was slow: {rate} Hz");
         }
-        assert_eq!(watched.bout.told(1 - slow).last(), Some(&Event::PeerRecovered));
-        assert_eq!(watched.bout.told(1 - slow).count(), 2);
+        assert_eq!(watched.sim.told(1 - slow).last(), Some(&Event::PeerRecovered));
+        assert_eq!(watched.sim.told(1 - slow).count(), 2);
     }
 }
 
@@ -327,18 +327,18 @@ fn rates_with_a_claim(seed: u64, liar: usize, played: u8, claimed: u8) -> ([f64;
     let mut setup = Setup::new(seed, usual());
     setup.configs[liar].rollback.delay_frames = Some(played);
     let mut watched = Watched::new(setup);
-    watched.bout.eavesdrop();
+    watched.sim.eavesdrop();
     watched.run_until_both_play();
-    watched.bout.run_for(secs(1));
-    let knows = Knows::of(&watched.bout, 1 - liar);
+    watched.sim.run_for(secs(1));
+    let knows = Knows::of(&watched.sim, 1 - liar);
     let claim = Ordered::Delay { from_frame: WireFrame(knows.known), delay_frames: claimed };
     let claim = message(knows.header, &Message::Ordered { number: knows.first_number, body: claim });
-    watched.bout.inject(1 - liar, addresses()[liar], &claim);
-    watched.bout.world.network_mut().drop_recording();
-    watched.bout.run_for(secs(15));
+    watched.sim.inject(1 - liar, addresses()[liar], &claim);
+    watched.sim.world.network_mut().drop_recording();
+    watched.sim.run_for(secs(15));
     let rates = watched.frame_rates(600);
-    assert_eq!(watched.bout.divergence(), None);
-    let told = watched.bout.told(1 - liar).cloned().collect();
+    assert_eq!(watched.sim.divergence(), None);
+    let told = watched.sim.told(1 - liar).cloned().collect();
     (rates, told)
 }
 
@@ -364,12 +364,12 @@ fn one_input_every_nine_seconds_and_a_half_is_no_match() {
     for slow in [HOST, JOINER] {
         let mut watched = Watched::new(Setup::new(12, usual()));
         watched.run_until_both_play();
-        watched.bout.run_for(secs(5));
-        watched.bout.world.machine_mut(slow).min_frame_length = ms(9_500);
-        let since = watched.bout.world.now();
-        assert!(watched.bout.run_until(secs(60), |bout| bout.ending(1 - slow).is_some()));
-        let took = watched.bout.world.now() - since;
-        assert_eq!(watched.bout.ending(1 - slow), Some(&Event::Disconnected { reason: Reason::TooSlow }));
+        watched.sim.run_for(secs(5));
+        watched.sim.world.machine_mut(slow).min_frame_length = ms(9_500);
+        let since = watched.sim.world.now();
+        assert!(watched.sim.run_until(secs(60), |sim| sim.ending(1 - slow).is_some()));
+        let took = watched.sim.world.now() - since;
+        assert_eq!(watched.sim.ending(1 - slow), Some(&Event::Disconnected { reason: Reason::TooSlow }));
         assert!((secs(28)..secs(33)).contains(&took), "{took:?}");
     }
 }
@@ -380,10 +380,10 @@ fn what_a_clock_shows_does_not_matter_only_that_it_runs() {
         let clocks = [Clock::new(offsets[0], 300), Clock::new(offsets[1], -200)];
         let mut watched = Watched::new(Setup { clocks, ..Setup::new(4, usual()) });
         watched.run_until_both_play();
-        watched.bout.run_for(secs(20));
+        watched.sim.run_for(secs(20));
         watched.assert_sound();
         [0, 1].map(|id| {
-            let stats = watched.bout.machine(id).stats();
+            let stats = watched.sim.machine(id).stats();
             (stats.frames, stats.rollback.resimulated_frames, stats.frame_lead.to_bits())
         })
     };

@@ -5,13 +5,13 @@ use crate::round::{Round, round};
 use core::time::Duration;
 use rebout::lab::sim::Clock;
 use rebout::lab::wire::message::Message;
-use rebout::lab::{Bout, HOST, JOINER, Play, Setup, addresses, forge};
+use rebout::lab::{HOST, JOINER, Play, Setup, SimMatch, addresses, forge};
 use rebout::net::link::LinkConfig;
 use rebout::{Buttons, Config, Event, Input, Lobby, Player};
 use std::net::SocketAddr;
 use std::sync::LazyLock;
 
-pub(crate) type Pair = Bout<Round>;
+pub(crate) type Pair = SimMatch<Round>;
 
 pub(crate) const SOON: Duration = Duration::from_secs(3);
 pub(crate) const LATE: Duration = Duration::from_secs(20);
@@ -71,7 +71,7 @@ fn of_lobbies(lobbies: [Lobby; 2], play: Play<Round>) -> Pair {
     let mut setup = Setup::new(1, LinkConfig::new(ms(30)));
     setup.clocks = [HOST, JOINER].map(|_| Clock::new(Duration::from_secs(5), 0));
     setup.start_within = Duration::ZERO;
-    let mut pair = Bout::of_lobbies(setup, lobbies, play);
+    let mut pair = SimMatch::of_lobbies(setup, lobbies, play);
     pair.set_strict(true);
     pair.eavesdrop();
     pair

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 use proptest::prelude::*;
-use rebout::lab::{Bout, Play, Setup, every_fourth};
+use rebout::lab::{Play, Setup, SimMatch, every_fourth};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::{Cue, CueEvent, Cues, Event, Game, Inputs, Saving, Verdict, fields};
 use std::cell::RefCell;
@@ -92,25 +92,25 @@ impl Match {
             config.rollback.delay_frames = Some(self.delays[id]);
             config.cadence_frames = self.cadence;
         }
-        let mut bout = Bout::new(setup, PLAY);
+        let mut sim = SimMatch::new(setup, PLAY);
         let cues = [0, 1].map(|id| {
             let told: Rc<RefCell<Vec<CueEvent>>> = Rc::default();
             let told_here = Rc::clone(&told);
-            bout.machine_mut(id).watch = Some(Box::new(move |_, _, session, _| {
+            sim.machine_mut(id).watch = Some(Box::new(move |_, _, session, _| {
                 told_here.borrow_mut().extend_from_slice(session.cues());
             }));
             told
         });
-        bout.run_for(Duration::from_secs(8));
-        assert_eq!(bout.divergence(), None, "{self:?}");
-        let stats = [0, 1].map(|id| bout.machine(id).stats());
+        sim.run_for(Duration::from_secs(8));
+        assert_eq!(sim.divergence(), None, "{self:?}");
+        let stats = [0, 1].map(|id| sim.machine(id).stats());
         let replayed = stats.iter().map(|stats| stats.rollback.replayed_frames).sum();
-        let transcript = bout.world.network().transcript();
+        let transcript = sim.world.network().transcript();
         let shown = Shown {
             datagrams: (transcript.digest(), transcript.count()),
-            events: [0, 1].map(|id| bout.machine(id).events.clone()),
+            events: [0, 1].map(|id| sim.machine(id).events.clone()),
             cues: cues.map(|cues| cues.borrow().clone()),
-            states: [0, 1].map(|id| bout.machine(id).game().map_or(0, rebout::checksum)),
+            states: [0, 1].map(|id| sim.machine(id).game().map_or(0, rebout::checksum)),
             compared: stats[0].checksums_compared,
             stats: stats.map(|mut stats| {
                 stats.rollback.replayed_frames = 0;

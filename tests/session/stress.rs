@@ -103,7 +103,7 @@ fn why(report: &Report) -> String {
 }
 
 #[test]
-fn a_good_game_is_well_on_all_links_with_random_hands() {
+fn correct_game_passes_on_all_links_with_random_inputs() {
     let stress = toy(Rules::Jumps).plan(short(600));
     let report = stress.run(26 * 2 * 900);
     assert!(report.is_well(), "{report}");

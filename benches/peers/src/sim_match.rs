@@ -45,14 +45,14 @@ pub(crate) enum Wakes {
     Arrivals,
 }
 
-pub(crate) struct Bout {
+pub(crate) struct SimMatch {
     pub(crate) machines: [Box<dyn Machine>; 2],
     pub(crate) link: Shared,
     now: Rc<Cell<u64>>,
     wakes: Wakes,
 }
 
-impl Bout {
+impl SimMatch {
     pub(crate) fn new<W: World>(library: Library, setup: Setup, path: Path, wakes: Wakes, seed: u64) -> Self {
         let link = Link::new(path, seed);
         let now = Rc::new(Cell::new(EPOCH_NS + seed * FRAME_NS));
@@ -92,18 +92,18 @@ impl Bout {
 
     pub(crate) fn run_for(&mut self, time_ns: u64) {
         let end = self.now.get() + time_ns;
-        self.run_until(|bout| bout.now() >= end);
+        self.run_until(|sim| sim.now() >= end);
     }
 
     /// Runs until both machines have come to a frame.
     pub(crate) fn run_to_frame(&mut self, frame: u32) {
-        self.run_until(|bout| bout.machines.iter().all(|machine| machine.frame() >= Some(frame)));
+        self.run_until(|sim| sim.machines.iter().all(|machine| machine.frame() >= Some(frame)));
     }
 
     /// Runs until both are connected; how long it took.
     pub(crate) fn connect(&mut self) -> u64 {
         let begun = self.now();
-        self.run_until(|bout| bout.machines.iter().all(|machine| machine.frame().is_some()));
+        self.run_until(|sim| sim.machines.iter().all(|machine| machine.frame().is_some()));
         self.now() - begun
     }
 
@@ -117,10 +117,10 @@ impl Bout {
 pub(crate) fn prove<W: World>(library: Library, setup: Setup, path: Path, wakes: Wakes, bytes: usize) {
     let frames = 600;
     let script = Script { quiet_from: frames - QUIET_FRAMES, ..setup.script };
-    let mut bout = Bout::new::<W>(library, Setup { script, ..setup }, path, wakes, 1);
-    bout.connect();
-    bout.run_to_frame(frames);
-    for machine in &bout.machines {
+    let mut sim = SimMatch::new::<W>(library, Setup { script, ..setup }, path, wakes, 1);
+    sim.connect();
+    sim.run_to_frame(frames);
+    for machine in &sim.machines {
         let report = machine.report();
         let expected = script.state_of::<W>(bytes, machine.frame().unwrap_or(0));
         assert_eq!(machine.state(), expected, "{}: {report:?}", library.name());

@@ -2,7 +2,7 @@
 
 use rebout::authority::Command;
 use stage::pads::PadButton;
-use stage::{Hands, Key, Role};
+use stage::{InputState, Key, Role};
 
 const LEFT: [Key; 2] = [Key::Char('a'), Key::Left];
 const RIGHT: [Key; 2] = [Key::Char('d'), Key::Right];
@@ -22,9 +22,9 @@ pub const LINES: [(&str, &str); 6] = [
 ];
 
 /// The command of the keys and pad buttons that are held; `fires` shoots without one.
-pub fn command(hands: &Hands, fires: bool) -> Command {
-    let key = |keys: [Key; 2]| keys.iter().any(|key| hands.held.contains(key));
-    let pad = |button: PadButton| hands.pads.iter().any(|pad| pad.held.holds(button));
+pub fn command(input: &InputState, fires: bool) -> Command {
+    let key = |keys: [Key; 2]| keys.iter().any(|key| input.held.contains(key));
+    let pad = |button: PadButton| input.pads.iter().any(|pad| pad.held.holds(button));
     let any = |(keys, button)| key(keys) || pad(button);
     let axis = |low, high| f32::from(i8::from(any(high)) - i8::from(any(low)));
     let across = axis((LEFT, PadButton::Left), (RIGHT, PadButton::Right));

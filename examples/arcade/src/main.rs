@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use arcade::cli::{Access, Alone, Cli, Command, Format, Player};
-use arcade::play::{End, Hand, Outcome, SEATS, Seat, Service, Target, Voice, host, play, serve};
+use arcade::play::{End, InputSource, Outcome, SEATS, Seat, Service, Target, Voice, host, play, serve};
 use arcade::scene::Scene;
 use arcade::title::{Deed, Title};
 use arcade::{art, keys};
@@ -87,11 +87,11 @@ fn titles(screen: &art::Screen, args: &Alone) -> Outcome {
 fn title_of(screen: &art::Screen, title: &mut Title) -> Option<Deed> {
     let mut scene = Scene::default();
     loop {
-        let hands = screen.hands();
-        if hands.closed {
+        let input = screen.take_input();
+        if input.closed {
             return None;
         }
-        let deed = drive(&hands, title, |title| Some(title.menu()), Title::act);
+        let deed = drive(&input, title, |title| Some(title.menu()), Title::act);
         if deed.is_some() {
             return deed;
         }
@@ -161,7 +161,7 @@ fn join(target: Target, player: &Player, invitation: String) -> Outcome {
 fn seat_of(player: &Player, voice: Voice) -> Seat {
     Seat {
         wire: player.wire,
-        hand: if player.bot { Hand::Bot } else { Hand::Keys },
+        source: if player.bot { InputSource::Bot } else { InputSource::Keys },
         name: player.name,
         link: player.link,
         seconds: player.seconds,
@@ -180,8 +180,8 @@ fn spawn_bot(
     voice: Voice,
     prefix: String,
 ) -> thread::JoinHandle<Outcome<End>> {
-    let (hand, name, timeout, invitation) = (Hand::Bot, None, 10, String::new());
-    let seat = Seat { wire, hand, name, link, seconds, timeout, voice, prefix, invitation };
+    let (source, name, timeout, invitation) = (InputSource::Bot, None, 10, String::new());
+    let seat = Seat { wire, source, name, link, seconds, timeout, voice, prefix, invitation };
     thread::spawn(move || {
         let view = Some(stage::Kind::None);
         stage::run(view, keys::role_of, move |screen: &art::Screen| play(screen, &server, &seat))?

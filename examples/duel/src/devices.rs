@@ -4,7 +4,7 @@ use rebout::Buttons;
 
 use crate::keys::Bindings;
 use crate::pad_keys::PadBindings;
-use crate::view::Hands;
+use crate::view::InputState;
 
 /// What a player plays on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,9 +15,9 @@ pub struct Devices {
 
 impl Devices {
     /// The buttons that are held, and those of a tap between two frames.
-    pub fn buttons(&self, hands: &Hands) -> Buttons {
-        let keys = self.keys.buttons(&hands.held) | self.keys.buttons(&hands.presses);
-        let pads = hands.pads.iter().map(|pad| self.pad.buttons(pad.buttons()));
+    pub fn buttons(&self, input: &InputState) -> Buttons {
+        let keys = self.keys.buttons(&input.held) | self.keys.buttons(&input.presses);
+        let pads = input.pads.iter().map(|pad| self.pad.buttons(pad.buttons()));
         pads.fold(keys, |all, pad| all | pad)
     }
 }

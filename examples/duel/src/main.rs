@@ -14,7 +14,7 @@ use duel::keys::Bindings;
 use duel::menu::{App, Deed, Page};
 use duel::picture;
 use duel::play::{
-    self, BotMatch, Ending, Failure, Hand, MAX_LISTED, Opened, Options, Rules, Run, Seat, print_error,
+    self, BotMatch, Ending, Failure, InputSource, MAX_LISTED, Opened, Options, Rules, Run, Seat, print_error,
     print_line, seed_of_now,
 };
 use duel::settings::{Keyset, Settings, Store, config_folder};
@@ -196,9 +196,10 @@ fn solo(args: Solo, demo: bool) -> Result<Ending, Failure> {
     let link = args.link.setting().map_err(unusable)?;
     let devices = devices(&settings, args.keys.keys1);
     let roles = Roles::new(std::slice::from_ref(&devices.keys));
-    let hand = if demo { Hand::Bot(Box::new(Bot::new(seed ^ 1, level))) } else { Hand::Keys(devices) };
+    let source =
+        if demo { InputSource::Bot(Box::new(Bot::new(seed ^ 1, level))) } else { InputSource::Keys(devices) };
     let seat = Seat {
-        hand,
+        source,
         wishes,
         record: cli::folder(args.round.record.as_deref()),
         net: args.shown.net,
@@ -253,16 +254,16 @@ fn versus(
     let settings = home.settings();
     let devices = devices(&settings, keys);
     let roles = Roles::new(std::slice::from_ref(&devices.keys));
-    let hand = if args.bot {
+    let source = if args.bot {
         // Two bots of one seed would dance in step.
         let salt = std::process::id();
         let level = args.who.level.map_or(Level::Normal, cli::BotLevel::level);
-        Hand::Bot(Box::new(Bot::new(seed ^ salt, level)))
+        InputSource::Bot(Box::new(Bot::new(seed ^ salt, level)))
     } else {
-        Hand::Keys(devices)
+        InputSource::Keys(devices)
     };
     let seat = Seat {
-        hand,
+        source,
         wishes,
         record,
         net: args.shown.net,
@@ -333,11 +334,11 @@ fn local(
     let pads = settings.pads;
     let [one, two] = keys;
     let [pad, pad2] = pads;
-    let hands = [Devices { keys: one, pad }, Devices { keys: two, pad: pad2 }].map(Hand::Keys);
+    let sources = [Devices { keys: one, pad }, Devices { keys: two, pad: pad2 }].map(InputSource::Keys);
     let (heard, levels) = (shown.sound.clone(), settings.levels);
     let match_of = move |screen: &view::Screen| {
         heard.tune(screen.sound(), levels);
-        play::local(screen, &options, hands)
+        play::local(screen, &options, sources)
     };
     view::run(shown.view, roles, match_of).map_err(unseen)
 }

@@ -10,7 +10,7 @@ use crate::sound;
 use stage::sound::Bank;
 use stage::{Cells, Key, Pixels, Raster, Role};
 
-pub use stage::{Hands, Kind, ViewError};
+pub use stage::{InputState, Kind, ViewError};
 
 /// The match's end of a view.
 pub type Screen = stage::Screen<Picture>;

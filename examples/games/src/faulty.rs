@@ -2,7 +2,7 @@
 
 use crate::playground::Playground;
 use core::time::Duration;
-use rebout::lab::{Bout, Play, Setup, every_fourth};
+use rebout::lab::{Play, Setup, SimMatch, every_fourth};
 use rebout::net::link::LinkConfig;
 use rebout::replay::{Recorder, Replay};
 use rebout::{Autopsy, Config, Cues, Event, Game, Inputs, Player, Save, Session};
@@ -95,22 +95,22 @@ pub const PLAY: Play<Faulty> =
 pub const LINK: LinkConfig = LinkConfig::new(Duration::from_millis(50));
 
 /// Two machines that have not begun, of which the ones that `tamper` says are faulty.
-pub fn bout(
+pub fn sim_match(
     seed: u64,
     tamper: fn(&mut Faulty, Player),
     link: LinkConfig,
     change: impl Fn(&mut Config),
-) -> Bout<Faulty> {
-    let mut bout = Bout::new(Setup::new(seed, link).configure(change), PLAY);
+) -> SimMatch<Faulty> {
+    let mut sim = SimMatch::new(Setup::new(seed, link).configure(change), PLAY);
     for id in 0..2 {
-        bout.world.machine_mut(id).tamper = Some(tamper);
+        sim.world.machine_mut(id).tamper = Some(tamper);
     }
-    bout
+    sim
 }
 
 /// Plays to the end on both machines.
-pub fn play_out(bout: &mut Bout<Faulty>) {
-    assert!(bout.run_until(Duration::from_secs(60), |bout| (0..2).all(|id| bout.machine(id).ended())));
+pub fn play_out(sim: &mut SimMatch<Faulty>) {
+    assert!(sim.run_until(Duration::from_secs(60), |sim| (0..2).all(|id| sim.machine(id).ended())));
 }
 
 /// Player two's step differs into frame 100.
@@ -121,8 +121,8 @@ pub fn step_differs(game: &mut Faulty, player: Player) {
 }
 
 /// All autopsies that a machine told of.
-pub fn autopsies<G: Game>(bout: &Bout<G>, id: usize) -> Vec<Autopsy> {
-    let told = bout.machine(id).events.iter().filter_map(|(_, event)| match event {
+pub fn autopsies<G: Game>(sim: &SimMatch<G>, id: usize) -> Vec<Autopsy> {
+    let told = sim.machine(id).events.iter().filter_map(|(_, event)| match event {
         Event::Autopsy(autopsy) => Some((**autopsy).clone()),
         _ => None,
     });
@@ -130,10 +130,10 @@ pub fn autopsies<G: Game>(bout: &Bout<G>, id: usize) -> Vec<Autopsy> {
 }
 
 /// Records what a machine confirms.
-pub fn record(bout: &mut Bout<Faulty>, id: usize) -> Rc<RefCell<Recorder>> {
+pub fn record(sim: &mut SimMatch<Faulty>, id: usize) -> Rc<RefCell<Recorder>> {
     let recorder = Rc::new(RefCell::new(Recorder::with_capacity(0, 600)));
     let kept = Rc::clone(&recorder);
-    bout.world.machine_mut(id).watch = Some(Box::new(move |_, _, session: &Session<Playground>, _| {
+    sim.world.machine_mut(id).watch = Some(Box::new(move |_, _, session: &Session<Playground>, _| {
         let mut recorder = kept.borrow_mut();
         if recorder.replay().seed == 0 {
             recorder.reset(session.agreed().seed);
@@ -147,11 +147,11 @@ pub fn record(bout: &mut Bout<Faulty>, id: usize) -> Rc<RefCell<Recorder>> {
 
 /// A match with an autopsy on both machines, and the replay that each recorded.
 pub fn recorded(tamper: fn(&mut Faulty, Player)) -> [(Autopsy, Replay); 2] {
-    let mut bout = bout(5, tamper, LINK, |_| {});
-    let recorders = [0, 1].map(|id| record(&mut bout, id));
-    play_out(&mut bout);
+    let mut sim = sim_match(5, tamper, LINK, |_| {});
+    let recorders = [0, 1].map(|id| record(&mut sim, id));
+    play_out(&mut sim);
     [0, 1].map(|id| {
-        let [autopsy] = &autopsies(&bout, id)[..] else { panic!("machine {id} made no autopsy") };
+        let [autopsy] = &autopsies(&sim, id)[..] else { panic!("machine {id} made no autopsy") };
         (autopsy.clone(), recorders[id].borrow().replay().clone())
     })
 }

@@ -10,7 +10,7 @@ use duel::picture::Picture;
 use duel::scene::Scene;
 use games::duel::Duel;
 use games::duel::bot::{Bot, Level};
-use rebout::lab::{Bout, Play, Setup, every_fourth};
+use rebout::lab::{Play, Setup, SimMatch, every_fourth};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::{Advanced, Frame, Session};
 
@@ -25,20 +25,20 @@ pub(crate) fn shoot() -> Vec<Picture> {
     let mut link = LinkConfig::new(Duration::from_millis(40));
     link.loss = Chance::percent(3);
     let setup = Setup::new(SEED.into(), link).configure(|config| config.rollback.delay_frames = None);
-    let mut bout = Bout::new(setup, Play { build: Duel::new, script: every_fourth });
+    let mut sim = SimMatch::new(setup, Play { build: Duel::new, script: every_fourth });
     for id in 0..2_u32 {
         let mut bot = Bot::new(SEED + id, Level::Hard);
-        bout.machine_mut(id as usize).hands =
+        sim.machine_mut(id as usize).input_source =
             Some(Box::new(move |_, session, duel| bot.buttons(duel, session.local()).into()));
     }
     let pictures = Rc::new(RefCell::new(Vec::new()));
     let mut camera = Camera::new(Rc::clone(&pictures));
-    bout.machine_mut(0).watch =
+    sim.machine_mut(0).watch =
         Some(Box::new(move |_, advanced, session, duel| camera.watch(advanced, session, duel)));
     let shot = Rc::clone(&pictures);
-    bout.run_until(Duration::from_secs(60), move |_| shot.borrow().len() >= FRAMES);
-    // The bout holds the camera, and with it the other half of the pictures.
-    drop(bout);
+    sim.run_until(Duration::from_secs(60), move |_| shot.borrow().len() >= FRAMES);
+    // The match holds the camera, and with it the other half of the pictures.
+    drop(sim);
     Rc::try_unwrap(pictures).map_or_else(|shared| shared.borrow().clone(), RefCell::into_inner)
 }
 

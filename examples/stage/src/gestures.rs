@@ -1,4 +1,4 @@
-//! Strokes and touches: the acts of the hands as a menu needs them, in order and with repeats.
+//! Strokes and touches: keys and pointer actions as a menu needs them, in order and with repeats.
 //!
 //! A match asks which keys are down. A menu asks what was typed, and a held arrow walks down its list.
 

@@ -7,7 +7,7 @@
 //!   long the first repeat takes is learnt from the keyboard at hand.
 //! - A blow is a tap: it is up again at once, so that hammering a key gives as many presses.
 //! - Another key ends the repeats of a direction although the finger is still on it. A direction that was down therefore
-//!   stays down as long as any key shows life, until its opposite is pressed or the hands rest.
+//!   stays down as long as any key shows life, until its opposite is pressed or no key is pressed.
 
 use std::time::{Duration, Instant};
 
@@ -53,7 +53,7 @@ pub struct Keyboard {
     pressed_at: Option<Instant>,
 }
 
-/// No hand presses more in a frame, and a stream of nonsense must not grow without end.
+/// No player presses more in a frame, and a stream of nonsense must not grow without end.
 const PRESS_LIMIT: usize = 64;
 
 impl Keyboard {

@@ -1,7 +1,7 @@
 //! The stage that games share: a window, a terminal, keys, gamepads, sound, menus, a canvas and letters.
 //!
 //! A game makes [`Picture`]s and hands them to its [`Screen`]; [`run`] shows them in a window or a terminal and gives back
-//! what the [hands](Hands) do, on keys and on [gamepads](pads). The screen has the [sound] too. Nothing of it ever waits for
+//! the [input](InputState) of keys, mouse and [gamepads](pads). The screen has the [sound] too. Nothing of it ever waits for
 //! the game, nor the game for it.
 
 pub mod address;
@@ -35,4 +35,4 @@ pub use painter::Painter;
 pub use pixels::Pixels;
 pub use quoted::quoted;
 pub use raster::Raster;
-pub use screen::{Hands, Kind, Picture, Screen, ViewError, run};
+pub use screen::{InputState, Kind, Picture, Screen, ViewError, run};

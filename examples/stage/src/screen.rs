@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::gestures::Gestures;
-use crate::pads::{PadButton, PadHands, Pads};
+use crate::pads::{PadButton, PadState, Pads};
 use crate::sound::{Bank, Sound, ui};
 use crate::timings::{self, Timings};
 use crate::{Cells, Key, Keyboard, Pixels, Raster, Role, Stroke, Touch, terminal, window};
@@ -89,7 +89,7 @@ struct Shared<P> {
     pads: Pads,
     sound: Sound,
     timings: Mutex<Timings>,
-    /// The picture could not be seen since the hands were last asked for.
+    /// The picture could not be seen since the input was last taken.
     unseen: AtomicBool,
 }
 
@@ -99,21 +99,21 @@ pub struct Screen<P>(Arc<Shared<P>>);
 
 /// The keys and the gamepads of the players since the last frame.
 #[derive(Clone, Debug, Default)]
-pub struct Hands {
+pub struct InputState {
     pub held: Vec<Key>,
     pub presses: Vec<Key>,
     /// Everything that was typed, in order and with repeats.
     pub strokes: Vec<Stroke>,
     pub touches: Vec<Touch>,
     /// Every gamepad that is plugged in, by its place.
-    pub pads: Vec<PadHands>,
+    pub pads: Vec<PadState>,
     /// The picture could not be seen: its terminal is too small, or was the shell's for a while.
     pub unseen: bool,
     /// The window was closed, Ctrl-C was pressed, or the program was asked to end.
     pub closed: bool,
 }
 
-impl Hands {
+impl InputState {
     /// The presses of keys, and those of gamepads as the keys that do the same in a menu.
     pub fn menu_presses(&self) -> impl Iterator<Item = Key> {
         let pads = self.pads.iter().flat_map(|pad| &pad.presses);
@@ -187,15 +187,15 @@ impl<P: Picture> Screen<P> {
     }
 
     /// The keys and buttons that the players hold and have pressed.
-    pub fn hands(&self) -> Hands {
+    pub fn take_input(&self) -> InputState {
         let closed = self.is_closed();
-        let pads = self.0.pads.hands();
+        let pads = self.0.pads.take_states();
         let (strokes, touches) = self.gestures().take();
         let mut keyboard = self.keyboard();
         if let Some(pressed_at) = keyboard.take_pressed_at() {
             self.note(|timings| timings.note_key(pressed_at));
         }
-        Hands {
+        InputState {
             held: keyboard.held(Instant::now()),
             presses: keyboard.presses(),
             strokes,

@@ -271,7 +271,7 @@ fn await_room<P: Picture>(screen: &Screen<P>, pen: &Mutex<Pen>) -> io::Result<()
     let mut out = io::stdout();
     loop {
         let size = terminal::size()?;
-        if Painter::has_room(size) || screen.hands().closed {
+        if Painter::has_room(size) || screen.take_input().closed {
             return Ok(());
         }
         let mut pen = Pen::of(pen);

@@ -1,13 +1,13 @@
 //! The knowledge of an attacker who sees the whole traffic of a connection.
 
 use super::message_of;
-use crate::lab::{Bout, HOST, JOINER, Overheard};
+use crate::lab::{HOST, JOINER, Overheard, SimMatch};
 use crate::wire::control::ControlHeader;
 use crate::wire::message::Message;
 use crate::{Game, Input};
 
 /// The numbers, nonces and packets that an attacker knows who has seen a whole connection. They are collected from a
-/// bout that is [eavesdropped on](Bout::eavesdrop) from its start.
+/// match that is [eavesdropped on](SimMatch::eavesdrop) from its start.
 #[derive(Clone, Debug)]
 pub struct Knows {
     /// The first frame of the match on the wire; 1000 if there is none yet.
@@ -41,11 +41,11 @@ impl Knows {
     ///
     /// # Panics
     ///
-    /// When nobody eavesdrops on the bout.
+    /// When nobody eavesdrops on the match.
     #[must_use]
-    pub fn of<G: Game>(bout: &Bout<G>, victim: usize) -> Self {
-        let (here, there) = overheard(bout, victim);
-        let newest = |id, label| bout.said_by(id, label).first().copied().and_then(message_of);
+    pub fn of<G: Game>(sim: &SimMatch<G>, victim: usize) -> Self {
+        let (here, there) = overheard(sim, victim);
+        let newest = |id, label| sim.said_by(id, label).first().copied().and_then(message_of);
         let nonce = match newest(JOINER, "HELLO") {
             Some(Message::Hello(hello)) => hello.nonce,
             _ => 0,
@@ -65,20 +65,20 @@ impl Knows {
             token,
             first_number: if victim == HOST { (token >> 16) as u16 } else { token as u16 },
             seat,
-            oldest: bout.said_by(1 - victim, "RBN1").pop().map(<[u8]>::to_vec).unwrap_or_default(),
+            oldest: sim.said_by(1 - victim, "RBN1").pop().map(<[u8]>::to_vec).unwrap_or_default(),
             last: there.last_input.clone(),
         }
-        .now(bout, victim)
+        .now(sim, victim)
     }
 
     /// The same with the numbers of this moment, which are followed even when no datagrams are recorded.
     ///
     /// # Panics
     ///
-    /// When nobody eavesdrops on the bout.
+    /// When nobody eavesdrops on the match.
     #[must_use]
-    pub fn now<G: Game>(mut self, bout: &Bout<G>, victim: usize) -> Self {
-        let (here, there) = overheard(bout, victim);
+    pub fn now<G: Game>(mut self, sim: &SimMatch<G>, victim: usize) -> Self {
+        let (here, there) = overheard(sim, victim);
         if here.heard_end != 0 {
             (self.known, self.newest) = (here.heard_end, here.heard_newest);
         }
@@ -99,7 +99,7 @@ impl Knows {
 }
 
 /// The overheard numbers of the victim, and of its peer.
-fn overheard<G: Game>(bout: &Bout<G>, victim: usize) -> (&Overheard, &Overheard) {
-    let of = |id: usize| bout.machine(id).overheard.as_ref().expect("somebody eavesdrops on the bout");
+fn overheard<G: Game>(sim: &SimMatch<G>, victim: usize) -> (&Overheard, &Overheard) {
+    let of = |id: usize| sim.machine(id).overheard.as_ref().expect("somebody eavesdrops on the match");
     (of(victim), of(1 - victim))
 }

@@ -1,8 +1,8 @@
 //! Forged datagrams, by an attacker who has seen the whole traffic.
 //!
-//! [`Knows`] holds the numbers that such an attacker has overheard of a [bout](super::Bout). The functions write packets
+//! [`Knows`] holds the numbers that such an attacker has overheard of a [match](super::SimMatch). The functions write packets
 //! of every kind with any numbers in them, and a [`Change`] damages a real packet. [`Guesses`] are the packets of a stranger
-//! who has seen nothing. [`Bout::inject`](super::Bout::inject) delivers the result.
+//! who has seen nothing. [`SimMatch::inject`](super::SimMatch::inject) delivers the result.
 
 mod change;
 mod guess;

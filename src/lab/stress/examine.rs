@@ -5,7 +5,7 @@ use super::case::Case;
 use super::outcome::{Figures, Outcome, Trouble};
 use super::timed::Timed;
 use crate::lab::oracle::digest;
-use crate::lab::{Bout, Contestant};
+use crate::lab::{SimMatch, SimPeer};
 use crate::net::link::Chance;
 use crate::{Autopsy, Cues, Event, Frame, Game, Inputs, Session, Verdict};
 use std::time::Duration;
@@ -28,11 +28,11 @@ pub(super) struct Seen {
 /// Says what came of a match.
 pub(super) fn examine<G: Game>(
     stress: &Stress<G>,
-    bout: &Bout<Timed<G>>,
+    sim: &SimMatch<Timed<G>>,
     case: &Case,
     seen: &Seen,
 ) -> Outcome {
-    let machines = [0, 1].map(|id| bout.machine(id));
+    let machines = [0, 1].map(|id| sim.machine(id));
     let mut figures = Figures::default();
     for machine in machines {
         figures.add(&figures_of(machine));
@@ -41,17 +41,17 @@ pub(super) fn examine<G: Game>(
     let desync = events().find_map(reported_frame);
     let conflict = events().any(|event| matches!(event, Event::InputConflict { .. }));
     let game_seed = machines[0].agreed().map_or(0, |agreed| agreed.seed);
-    let trouble = if let Some(found) = bout.divergence() {
+    let trouble = if let Some(found) = sim.divergence() {
         // The oracle says which step went wrong; what differs is the state after it.
         let (frame, player, inputs_differ) = (found.frame.next(), found.player, found.inputs_differ);
         let reported = desync.is_some() || conflict;
         Some(Trouble::Diverged { frame, player, inputs_differ, reported })
     } else if let Some(frame) = desync {
         Some(Trouble::FalseAlarm { frame })
-    } else if let Some(how) = unfinished(&machines, case.frames, bout.checked()) {
+    } else if let Some(how) = unfinished(&machines, case.frames, sim.checked()) {
         Some(Trouble::Unfinished { how })
     } else {
-        let expected = stress.expected.zip(bout.direct());
+        let expected = stress.expected.zip(sim.direct());
         let why = if seen.expects_rollbacks && figures.rollbacks == 0 {
             Some("nothing was predicted wrongly")
         } else if let Some(((why, _), _)) = expected.filter(|((_, happened), direct)| !happened(&direct.game))
@@ -100,14 +100,14 @@ fn reported_frame(event: &Event) -> Option<Frame> {
     }
 }
 
-fn autopsy<G: Game>(machine: &Contestant<Timed<G>>) -> Option<Box<Autopsy>> {
+fn autopsy<G: Game>(machine: &SimPeer<Timed<G>>) -> Option<Box<Autopsy>> {
     machine.events.iter().find_map(|(_, event)| match event {
         Event::Autopsy(autopsy) => Some(autopsy.clone()),
         _ => None,
     })
 }
 
-fn figures_of<G: Game>(machine: &Contestant<Timed<G>>) -> Figures {
+fn figures_of<G: Game>(machine: &SimPeer<Timed<G>>) -> Figures {
     let stats = machine.stats();
     let last = machine.events.last().map_or(Duration::ZERO, |(at, _)| *at);
     Figures {
@@ -125,7 +125,7 @@ fn figures_of<G: Game>(machine: &Contestant<Timed<G>>) -> Figures {
 }
 
 /// Why the match is not one that both machines agree to have ended as it should.
-fn unfinished<G: Game>(machines: &[&Contestant<Timed<G>>; 2], frames: u32, checked: Frame) -> Option<String> {
+fn unfinished<G: Game>(machines: &[&SimPeer<Timed<G>>; 2], frames: u32, checked: Frame) -> Option<String> {
     let mut ends = Vec::new();
     for (machine, name) in machines.iter().zip(["the host", "the joiner"]) {
         if let Some(error) = &machine.error {

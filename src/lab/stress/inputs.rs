@@ -1,8 +1,8 @@
-//! The hands of a player: the moment at which they are asked, and random ones.
+//! The inputs of a player: the moment at which they are asked for, and random ones.
 
 use crate::{Buttons, Frame, Input, Player};
 
-/// The moment at which a player presses: all that a script, a bot or random hands may look at.
+/// The moment at which a player presses: all that a script, a bot or [`random`] may look at.
 ///
 /// The pressed buttons must be a function of it, so that a match can be played again.
 #[derive(Clone, Copy, Debug)]
@@ -19,15 +19,15 @@ pub struct Turn<'a, G> {
 
 impl<G> Turn<'_, G> {
     /// A random number of this player and match: the same for the same `number`. A number that changes every few frames,
-    /// such as `frame / 8`, gives hands that hold their buttons for so long.
+    /// such as `frame / 8`, gives buttons that are held for so long.
     #[must_use]
     pub fn draw(&self, number: u32) -> u32 {
         mix(self.seed ^ self.player.index() as u32, number)
     }
 }
 
-/// Random hands: for a quarter of a second at a time they rest, hold a few of `buttons`, or mash them. The first `axes`
-/// axes are now and then pushed somewhere, to their end, or let go.
+/// Random inputs: for a quarter of a second at a time, nothing is pressed, a few of `buttons` are held, or they are
+/// mashed. The first `axes` axes are now and then pushed somewhere, to their end, or let go.
 ///
 /// ```
 /// use rebout::lab::stress::{Turn, random};
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn random_hands_hold_mash_and_rest_and_use_every_button() {
+    fn random_inputs_hold_mash_and_rest_and_use_every_button() {
         for buttons in [Buttons(u16::MAX), Buttons(0b1011)] {
             let held = given(Player::One, 5, buttons, 0);
             let used = held.iter().fold(Buttons::NONE, |used, input| used | input.buttons());
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn random_hands_push_every_axis_that_there_is() {
+    fn random_inputs_push_every_axis() {
         let given = given(Player::Two, 5, Buttons::NONE, 3);
         for index in 0..3 {
             let seen = |value: i8| given.iter().filter(|input| input.axis(index) == value).count();

@@ -20,7 +20,7 @@
 //! #     }
 //! # }
 //!
-//! let report = Stress::new(Dots::new).run(20_000);   // frames, on all links, with random hands
+//! let report = Stress::new(Dots::new).run(20_000);   // frames, on all links, with random inputs
 //! assert!(report.is_well(), "{report}");
 //! ```
 //!
@@ -77,7 +77,7 @@ pub struct Stress<G> {
 }
 
 impl<G: Game + 'static> Stress<G> {
-    /// A test of the game that `make` makes from a seed, with random hands on all 16 buttons.
+    /// A test of the game that `make` makes from a seed, with random inputs on all 16 buttons.
     #[must_use]
     pub fn new(make: impl Fn(u32) -> G + 'static) -> Self {
         Self::seated(move |seed, _| make(seed))
@@ -104,7 +104,7 @@ impl<G: Game + 'static> Stress<G> {
         Self { name: name.to_owned(), ..self }
     }
 
-    /// Lets `press` give the inputs: a bot, a script, or [`random`] hands on the buttons that the game has.
+    /// Lets `press` give the inputs: a bot, a script, or [`random`] inputs on the buttons that the game has.
     #[must_use]
     pub fn press<I: Into<Input>>(self, press: impl Fn(&Turn<'_, G>) -> I + 'static) -> Self {
         Self { press: Rc::new(move |turn| press(turn).into()), ..self }

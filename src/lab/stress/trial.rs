@@ -9,7 +9,7 @@ use super::sample::{self, Sampler};
 use super::timed::{Counted, Timed};
 use crate::game::fields::Image;
 use crate::lab::sim::Clock;
-use crate::lab::{Bout, Play, Setup};
+use crate::lab::{Play, Setup, SimMatch};
 use crate::{Config, Game, Input, Player, Save, Saving, Session};
 use std::time::Duration;
 
@@ -46,21 +46,21 @@ fn play_one<G: Game + 'static>(
     };
     let setup = setup(case, stress.axes, before.is_some());
     let expects_rollbacks = expects_rollbacks(case, &setup.configs);
-    let mut bout = Bout::new(setup, play);
+    let mut sim = SimMatch::new(setup, play);
     #[cfg(feature = "seal")]
     if case.sealed {
-        bout.seal(case.seed);
+        sim.seal(case.seed);
     }
     let (end, hook) = (case.frames, stress.before);
     let timed = move |game, press| Timed::new(game, end, press, hook);
     let (direct, press) = (stress.make.clone(), stress.press.clone());
-    bout.make_direct(move |seed| timed(direct(seed, None), press));
+    sim.make_direct(move |seed| timed(direct(seed, None), press));
     let mut before = before;
     let mut samplers = [None, None];
     for (id, slot) in samplers.iter_mut().enumerate() {
         let (make, again, press, before) =
             (stress.make.clone(), stress.again, stress.press.clone(), before.take());
-        let machine = bout.world.machine_mut(id);
+        let machine = sim.world.machine_mut(id);
         machine.make = Some(Box::new(move |seed, seat| {
             let game = match (before, again) {
                 (Some(game), Some(again)) => again(game, seed, seat),
@@ -73,7 +73,7 @@ fn play_one<G: Game + 'static>(
                 before(&mut timed.game, frame, held);
             }
         });
-        machine.hands = Some(Box::new(|_, session, timed| pressed(session, timed)));
+        machine.input_source = Some(Box::new(|_, session, timed| pressed(session, timed)));
         if keep.sample {
             let sampler = sample::shared();
             *slot = Some(sampler.clone());
@@ -83,15 +83,15 @@ fn play_one<G: Game + 'static>(
             }));
         }
     }
-    bout.record();
-    let mut seen = run(&mut bout, case.frames);
-    (seen.expects_rollbacks, seen.inputs) = (expects_rollbacks, bout.take_record());
-    let mut outcome = examine(stress, &bout, case, &seen);
+    sim.record();
+    let mut seen = run(&mut sim, case.frames);
+    (seen.expects_rollbacks, seen.inputs) = (expects_rollbacks, sim.take_record());
+    let mut outcome = examine(stress, &sim, case, &seen);
     outcome.samples = samplers.map(|sampler| sampler.map(sample::taken).unwrap_or_default());
     if keep.inputs {
         outcome.inputs = seen.inputs;
     }
-    let game = bout.world.machine_mut(0).take_game().map(|timed| timed.game);
+    let game = sim.world.machine_mut(0).take_game().map(|timed| timed.game);
     (outcome, game)
 }
 
@@ -101,15 +101,15 @@ fn pressed<G: Game>(session: &Session<Counted<G::Snapshot>>, timed: &Timed<G>) -
 }
 
 /// Runs a match to its end, and looks a few times a second at how much its state lives.
-fn run<G: Game>(bout: &mut Bout<Timed<G>>, frames: u32) -> Seen {
+fn run<G: Game>(sim: &mut SimMatch<Timed<G>>, frames: u32) -> Seen {
     let limit = Duration::from_secs(60 + u64::from(frames) / 5);
     let (mut seen, mut image, mut last) = (Seen::default(), Image::default(), Image::default());
-    let ended = |bout: &Bout<Timed<G>>| {
-        (0..2).all(|id| bout.machine(id).ended()) || (0..2).any(|id| bout.machine(id).error.is_some())
+    let ended = |sim: &SimMatch<Timed<G>>| {
+        (0..2).all(|id| sim.machine(id).ended()) || (0..2).any(|id| sim.machine(id).error.is_some())
     };
-    while !ended(bout) && bout.world.now() < limit {
-        bout.run_for(Duration::from_millis(500));
-        if let Some(direct) = bout.direct() {
+    while !ended(sim) && sim.world.now() < limit {
+        sim.run_for(Duration::from_millis(500));
+        if let Some(direct) = sim.direct() {
             std::mem::swap(&mut image, &mut last);
             image.take(&direct.snapshot());
             seen.looks += 1;

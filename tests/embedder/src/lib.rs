@@ -101,8 +101,8 @@ mod tests {
         let mut race = Race::new(7);
         let mut test = SyncTest::new(&race, 8, 1);
         for frame in (0..1_800).map(Frame) {
-            let hands = |player| random(&Turn { game: &race, player, frame, seed: 7 }, BURN, 0);
-            let inputs = Inputs(Player::BOTH.map(hands));
+            let pressed = |player| random(&Turn { game: &race, player, frame, seed: 7 }, BURN, 0);
+            let inputs = Inputs(Player::BOTH.map(pressed));
             test.advance(&mut race, inputs).unwrap();
         }
         test.finish().unwrap();

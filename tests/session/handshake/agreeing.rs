@@ -2,7 +2,7 @@
 
 use crate::pair::{Pair, SOON, addr, config, events, ms, pair, pair_of, pair_with, plays, set_latency};
 use core::time::Duration;
-use rebout::lab::{Bout, HOST, JOINER, Play, Setup, every_fourth};
+use rebout::lab::{HOST, JOINER, Play, Setup, SimMatch, every_fourth};
 use rebout::net::link::{Chance, LinkConfig};
 use rebout::{Config, ConfigError, Event, Lobby, LobbyError, Player, Protocol, Refusal};
 use std::net::SocketAddr;
@@ -44,13 +44,13 @@ fn they_agree_over_every_kind_of_link() {
         for seed in 0..6 {
             for delay in [Some(0), None] {
                 let setup = Setup::new(seed, link).configure(|config| config.rollback.delay_frames = delay);
-                let mut bout = Bout::new(setup, play);
-                let agreed = bout.run_until(Duration::from_secs(10), |bout| {
-                    (0..2).all(|id| bout.machine(id).session().is_some())
+                let mut sim = SimMatch::new(setup, play);
+                let agreed = sim.run_until(Duration::from_secs(10), |sim| {
+                    (0..2).all(|id| sim.machine(id).session().is_some())
                 });
-                let errors = [0, 1].map(|id| bout.machine(id).error);
+                let errors = [0, 1].map(|id| sim.machine(id).error);
                 assert!(agreed, "{name}, seed {seed}, delay {delay:?}: {errors:?}");
-                let [one, two] = [0, 1].map(|id| bout.machine(id).agreed().cloned().expect("agreed"));
+                let [one, two] = [0, 1].map(|id| sim.machine(id).agreed().cloned().expect("agreed"));
                 assert_eq!(
                     (one.token, one.seed, one.seat.other()),
                     (two.token, two.seed, two.seat),
@@ -230,11 +230,11 @@ fn packets_that_overtake_the_offer_do_not_disturb_the_channel() {
         let link = LinkConfig { jitter: ms(30), ..LinkConfig::new(ms(40)) };
         let delay = if seed % 2 == 0 { Some(0) } else { None };
         let setup = Setup::new(seed, link).configure(|config| config.rollback.delay_frames = delay);
-        let mut bout = Bout::new(setup, play);
-        bout.eavesdrop();
-        assert!(bout.run_until_frame(60), "seed {seed}");
-        let resyncs = [HOST, JOINER].map(|id| bout.said_by(id, "RESYNC").len());
-        assert_eq!(resyncs, [0, 0], "seed {seed}: {bout:?}");
+        let mut sim = SimMatch::new(setup, play);
+        sim.eavesdrop();
+        assert!(sim.run_until_frame(60), "seed {seed}");
+        let resyncs = [HOST, JOINER].map(|id| sim.said_by(id, "RESYNC").len());
+        assert_eq!(resyncs, [0, 0], "seed {seed}: {sim:?}");
     }
 }
 

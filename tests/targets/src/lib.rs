@@ -5,7 +5,7 @@ mod played;
 use games::duel::Duel;
 use games::playground::{Playground, script};
 use rebout::lab::stress::{Plan, Stress, Turn, random};
-use rebout::lab::{Bout, Play, Setup, every_fourth};
+use rebout::lab::{Play, Setup, SimMatch, every_fourth};
 use rebout::net::link::LinkConfig;
 use rebout::replay::{Replay, play};
 use rebout::{Buttons, Config, ConfigError, Fields, Frame, Inputs, Lobby, LobbyError, Player, checksum};
@@ -32,12 +32,12 @@ fn golden() -> u64 {
 fn replays() -> u64 {
     let mut digest = Digest::default();
     for seed in [1, 7, 999, u32::MAX] {
-        let hands = |frame| {
+        let inputs_of = |frame| {
             let held =
                 |player| random(&Turn { game: &(), player, frame: Frame(frame), seed }, Buttons(0x3FF), 0);
             Inputs(Player::BOTH.map(held))
         };
-        let replay = Replay { seed, inputs: (0..3_600).map(hands).collect() };
+        let replay = Replay { seed, inputs: (0..3_600).map(inputs_of).collect() };
         let mut file = Vec::new();
         replay.write(&mut file).expect("it fits the format");
         digest.bytes(&file);
@@ -51,10 +51,10 @@ fn replays() -> u64 {
 /// Every byte and every nanosecond of a match on a bad link.
 fn traffic() -> u64 {
     let play = Play { build: |seed| Playground::new(seed).expect("a seed"), script: every_fourth };
-    let mut bout = Bout::new(Setup::new(7, LinkConfig::hostile()), play);
-    assert!(bout.run_until_frame(1_800), "{bout:?}");
-    assert_eq!(bout.flaw(true), None);
-    bout.world.network().transcript().digest()
+    let mut sim = SimMatch::new(Setup::new(7, LinkConfig::hostile()), play);
+    assert!(sim.run_until_frame(1_800), "{sim:?}");
+    assert_eq!(sim.flaw(true), None);
+    sim.world.network().transcript().digest()
 }
 
 /// The report of matches on every link, letter by letter.

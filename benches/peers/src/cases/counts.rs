@@ -4,7 +4,7 @@ use super::Effort;
 use crate::figures::{Case, Figures};
 use crate::libs::{Library, Setup, fortress_sync_test, ggrs_sync_test};
 use crate::link::Path;
-use crate::sim_match::{Bout, FRAME_NS, Wakes, prove};
+use crate::sim_match::{FRAME_NS, SimMatch, Wakes, prove};
 use crate::world::{Large, Script, Small, World};
 use rebout::{Buttons, SyncTest};
 use std::hint::black_box;
@@ -89,9 +89,9 @@ pub(crate) fn play(args: &[String]) {
     let frames = frames.parse().expect("a number");
     if kind == "match" {
         let (path, setup) = scene(first.parse().expect("a number"), second.parse().expect("a number"));
-        let mut bout = Bout::new::<Small>(library, setup, path, Wakes::Frames, 1);
-        bout.connect();
-        bout.run_to_frame(frames);
+        let mut sim = SimMatch::new::<Small>(library, setup, path, Wakes::Frames, 1);
+        sim.connect();
+        sim.run_to_frame(frames);
         return;
     }
     match &**first {

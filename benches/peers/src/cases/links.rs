@@ -4,7 +4,7 @@ use super::Effort;
 use crate::figures::{Case, Figures};
 use crate::libs::{Library, Setup};
 use crate::link::Path;
-use crate::sim_match::{Bout, FRAME_NS, Wakes, prove};
+use crate::sim_match::{FRAME_NS, SimMatch, Wakes, prove};
 use crate::world::Small;
 
 const STALLS_4: Case =
@@ -48,13 +48,13 @@ fn measure(library: Library, setup: Setup, path: Path, seconds: u64) -> Measured
     let (mut frames, mut stalled, mut packets, mut bytes) = (0, 0, 0, 0);
     let mut time_ns = 0;
     for seed in 1..=MATCHES {
-        let mut bout = Bout::new::<Small>(library, setup, path, Wakes::Arrivals, seed);
-        bout.connect();
-        bout.run_for(WARM_UP_NS);
-        let before = (totals(&bout), bout.now());
-        bout.run_for(seconds * 1_000_000_000 / MATCHES);
-        let after = totals(&bout);
-        time_ns += bout.now() - before.1;
+        let mut sim = SimMatch::new::<Small>(library, setup, path, Wakes::Arrivals, seed);
+        sim.connect();
+        sim.run_for(WARM_UP_NS);
+        let before = (totals(&sim), sim.now());
+        sim.run_for(seconds * 1_000_000_000 / MATCHES);
+        let after = totals(&sim);
+        time_ns += sim.now() - before.1;
         frames += after.frames - before.0.frames;
         stalled += after.stalled - before.0.stalled;
         packets += after.packets - before.0.packets;
@@ -76,11 +76,11 @@ struct Totals {
     bytes: u64,
 }
 
-fn totals(bout: &Bout) -> Totals {
-    let link = bout.link.borrow();
+fn totals(sim: &SimMatch) -> Totals {
+    let link = sim.link.borrow();
     Totals {
-        frames: bout.machines.iter().map(|machine| u64::from(machine.frame().unwrap_or(0))).sum(),
-        stalled: bout.reports().iter().map(|report| report.stalled).sum(),
+        frames: sim.machines.iter().map(|machine| u64::from(machine.frame().unwrap_or(0))).sum(),
+        stalled: sim.reports().iter().map(|report| report.stalled).sum(),
         packets: link.sent.iter().map(|sent| sent.packets).sum(),
         bytes: link.sent.iter().map(|sent| sent.bytes).sum(),
     }
@@ -130,18 +130,18 @@ pub(crate) fn run_blackouts(figures: &mut Figures, _: Effort) {
     let path = Path { latency_ns: 4 * FRAME_NS, loss_percent: 0 };
     for frames in [10, 20, 40] {
         for library in Library::ON_LINKS {
-            let mut bout = Bout::new::<Small>(library, setup(), path, Wakes::Arrivals, 1);
-            bout.connect();
-            bout.run_for(WARM_UP_NS);
+            let mut sim = SimMatch::new::<Small>(library, setup(), path, Wakes::Arrivals, 1);
+            sim.connect();
+            sim.run_for(WARM_UP_NS);
             let mut freezes = Vec::new();
             for _ in 0..100 {
-                let before = bout.reports();
+                let before = sim.reports();
                 // At any phase of the frames.
-                let phase = bout.link.borrow_mut().draw(60 * FRAME_NS);
-                let start = bout.now() + phase;
-                bout.link.borrow_mut().cut(start, start + frames * FRAME_NS);
-                bout.run_for(BLACKOUT_EVERY_NS);
-                for (after, before) in bout.reports().iter().zip(before) {
+                let phase = sim.link.borrow_mut().draw(60 * FRAME_NS);
+                let start = sim.now() + phase;
+                sim.link.borrow_mut().cut(start, start + frames * FRAME_NS);
+                sim.run_for(BLACKOUT_EVERY_NS);
+                for (after, before) in sim.reports().iter().zip(before) {
                     freezes.push(after.stalled - before.stalled);
                 }
             }

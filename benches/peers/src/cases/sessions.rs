@@ -5,7 +5,7 @@ use crate::figures::{Case, Figures};
 use crate::heap;
 use crate::libs::{Library, Setup};
 use crate::link::Path;
-use crate::sim_match::{Bout, FRAME_NS, Wakes};
+use crate::sim_match::{FRAME_NS, SimMatch, Wakes};
 use crate::world::Small;
 
 const SESSION: Case = Case {
@@ -28,11 +28,11 @@ pub(crate) fn run(figures: &mut Figures, _: Effort) {
             bytes
         };
         heap::start();
-        let mut bout = Bout::new::<Small>(library, Setup::new(64, 4), path, Wakes::Arrivals, 1);
-        let connected_ns = bout.connect();
-        bout.run_to_frame(FRAMES);
+        let mut sim = SimMatch::new::<Small>(library, Setup::new(64, 4), path, Wakes::Arrivals, 1);
+        let connected_ns = sim.connect();
+        sim.run_to_frame(FRAMES);
         let warm = heap::counts();
-        bout.run_to_frame(2 * FRAMES);
+        sim.run_to_frame(2 * FRAMES);
         let after = heap::counts();
         heap::stop();
         let kib = (after.live_bytes - link_bytes) as f64 / 2.0 / 1024.0;

@@ -5,7 +5,7 @@ use crate::clock;
 use crate::figures::{Case, Figures};
 use crate::libs::{Library, Setup};
 use crate::link::Path;
-use crate::sim_match::{Bout, FRAME_NS, Wakes, prove};
+use crate::sim_match::{FRAME_NS, SimMatch, Wakes, prove};
 use crate::world::{Large, Small, World};
 
 const STATES: Case = Case {
@@ -34,7 +34,7 @@ const WARM_UP: u32 = 24;
 
 /// The processor time of each library for so many frames of a peer, in turns.
 struct Race {
-    bouts: Vec<(Library, Bout)>,
+    sims: Vec<(Library, SimMatch)>,
     frames: u32,
     reached: u32,
 }
@@ -42,24 +42,24 @@ struct Race {
 impl Race {
     fn new<W: World>(libraries: &[Library], setup: Setup, path: Path, frames: u32) -> Self {
         let start = |library: &Library| {
-            let mut bout = Bout::new::<W>(*library, setup, path, Wakes::Frames, 1);
-            bout.connect();
-            bout.run_to_frame(WARM_UP);
-            (*library, bout)
+            let mut sim = SimMatch::new::<W>(*library, setup, path, Wakes::Frames, 1);
+            sim.connect();
+            sim.run_to_frame(WARM_UP);
+            (*library, sim)
         };
-        Self { bouts: libraries.iter().map(start).collect(), frames, reached: WARM_UP }
+        Self { sims: libraries.iter().map(start).collect(), frames, reached: WARM_UP }
     }
 
     /// Nanoseconds a frame and peer of each library.
     fn round(&mut self) -> Vec<f64> {
         self.reached += self.frames;
         let (frames, reached) = (self.frames, self.reached);
-        let time = |(_, bout): &mut (Library, Bout)| {
+        let time = |(_, sim): &mut (Library, SimMatch)| {
             let before = clock::processor_ns();
-            bout.run_to_frame(reached);
+            sim.run_to_frame(reached);
             (clock::processor_ns() - before) as f64 / f64::from(frames) / 2.0
         };
-        self.bouts.iter_mut().map(time).collect()
+        self.sims.iter_mut().map(time).collect()
     }
 }
 

@@ -10,7 +10,7 @@ use crate::sound;
 use rebout::Connection;
 use rebout::authority::{Client, ClientConfig, ClientEvent, Command, OverReason, PlayerName};
 use rebout::net::link::LinkConfig;
-use stage::{Hands, Key};
+use stage::{InputState, Key};
 use std::time::Duration;
 
 /// How long the end of a connection is shown, unless a key is pressed.
@@ -23,7 +23,7 @@ const INVITE_LETTERS_A_LINE: usize = 40;
 
 /// Who holds the controls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hand {
+pub enum InputSource {
     Keys,
     Bot,
 }
@@ -32,7 +32,7 @@ pub enum Hand {
 #[derive(Clone, Debug)]
 pub struct Seat {
     pub wire: Format,
-    pub hand: Hand,
+    pub source: InputSource,
     pub name: Option<PlayerName>,
     pub link: Option<LinkConfig>,
     pub seconds: Option<u64>,
@@ -79,8 +79,8 @@ pub fn play(screen: &Screen, target: &Target, seat: &Seat) -> Outcome<End> {
     loop {
         let due = game.client.next_frame_at();
         let now = connection.run_until(&mut game.client, due)?;
-        let hands = screen.hands();
-        let command = game.command(&hands);
+        let input = screen.take_input();
+        let command = game.command(&input);
         game.client.advance(now, &world, command);
         connection.flush(&mut game.client)?;
         if let Some(reason) = game.hear() {
@@ -97,7 +97,7 @@ pub fn play(screen: &Screen, target: &Target, seat: &Seat) -> Outcome<End> {
         }
         game.show();
         let leaves =
-            hands.closed || hands.presses.iter().any(|key| matches!(key, Key::Escape | Key::Char('q')));
+            input.closed || input.presses.iter().any(|key| matches!(key, Key::Escape | Key::Char('q')));
         if leaves || end.is_some_and(|end| now >= end) {
             game.client.leave(now);
         }
@@ -134,8 +134,8 @@ impl Game<'_> {
         Ok(())
     }
 
-    fn command(&mut self, hands: &Hands) -> Command {
-        for key in &hands.presses {
+    fn command(&mut self, input: &InputState) -> Command {
+        for key in &input.presses {
             match key {
                 Key::Char('f') => self.fires = !self.fires,
                 Key::Char('r') => self.raw = !self.raw,
@@ -148,9 +148,9 @@ impl Game<'_> {
                 _ => {}
             }
         }
-        match self.seat.hand {
-            Hand::Keys => keys::command(hands, self.fires),
-            Hand::Bot => bot(&self.scene),
+        match self.seat.source {
+            InputSource::Keys => keys::command(input, self.fires),
+            InputSource::Bot => bot(&self.scene),
         }
     }
 
@@ -197,7 +197,7 @@ impl Game<'_> {
             }
             _ => None,
         };
-        let hints = self.seat.hand == Hand::Keys && self.scene.age < HINT_FRAMES;
+        let hints = self.seat.source == InputSource::Keys && self.scene.age < HINT_FRAMES;
         Picture {
             hints,
             scene: self.scene.clone(),
@@ -231,10 +231,10 @@ impl Game<'_> {
         let begun = std::time::Instant::now();
         self.screen.show(&picture);
         while self.screen.is_seen() && begun.elapsed() < SHOWN_FOR {
-            let hands = self.screen.hands();
+            let input = self.screen.take_input();
             let old = begun.elapsed() < Duration::from_millis(300);
-            let pressed = !hands.presses.is_empty() || hands.menu_presses().next().is_some();
-            if hands.closed || (pressed && !old) {
+            let pressed = !input.presses.is_empty() || input.menu_presses().next().is_some();
+            if input.closed || (pressed && !old) {
                 return;
             }
             std::thread::sleep(Duration::from_millis(16));

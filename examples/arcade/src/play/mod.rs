@@ -6,7 +6,7 @@ mod connect;
 mod serve;
 
 pub use bot::bot;
-pub use client::{End, Hand, Seat, play};
+pub use client::{End, InputSource, Seat, play};
 pub use connect::{Target, host, join};
 pub use serve::{SEATS, Service, serve};
 

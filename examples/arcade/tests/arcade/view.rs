@@ -4,8 +4,8 @@ use arcade::art::{Note, Panel, Picture};
 use arcade::game::{Phase, kind};
 use arcade::keys;
 use arcade::scene::{Actor, Burst, Flying, Scene, Sound};
-use stage::pads::{PadButton, PadHands};
-use stage::{Cells, Depth, Hands, Key, Picture as _, Pixels, Raster, Role};
+use stage::pads::{PadButton, PadState};
+use stage::{Cells, Depth, InputState, Key, Picture as _, Pixels, Raster, Role};
 
 fn actor(id: u8, kind: u8, x: f32, y: f32) -> Actor {
     Actor { id, kind, x, y, climb: 0.0, is_hit: false, blinks: 0 }
@@ -120,12 +120,12 @@ fn a_terminal_of_any_size_has_the_words() {
 #[test]
 fn keys_fly_and_shoot_and_opposite_ones_are_neutral() {
     let held = |keys: &[Key]| {
-        let command = keys::command(&Hands { held: keys.to_vec(), ..Hands::default() }, false);
+        let command = keys::command(&InputState { held: keys.to_vec(), ..InputState::default() }, false);
         (command.x as i8, command.y as i8, command.actions)
     };
     assert_eq!(held(&[Key::Left, Key::Char('s')]), (-1, 1, 0));
     assert_eq!(held(&[Key::Char('w'), Key::Down, Key::Char(' ')]), (0, 0, 1));
-    assert_eq!(keys::command(&Hands::default(), true).actions, 1);
+    assert_eq!(keys::command(&InputState::default(), true).actions, 1);
     assert_eq!(keys::role_of(Key::Char('a')), Role::Direction(Key::Char('d')));
     assert_eq!(keys::role_of(Key::Char('r')), Role::Tap);
 }
@@ -133,15 +133,15 @@ fn keys_fly_and_shoot_and_opposite_ones_are_neutral() {
 #[test]
 fn a_gamepad_flies_and_shoots_beside_the_keys() {
     let pad =
-        |buttons: &[PadButton]| PadHands { held: buttons.iter().copied().collect(), ..PadHands::default() };
-    let hands = |held: &[Key], buttons: &[PadButton]| Hands {
+        |buttons: &[PadButton]| PadState { held: buttons.iter().copied().collect(), ..PadState::default() };
+    let input = |held: &[Key], buttons: &[PadButton]| InputState {
         held: held.to_vec(),
-        pads: vec![PadHands::default(), pad(buttons)],
-        ..Hands::default()
+        pads: vec![PadState::default(), pad(buttons)],
+        ..InputState::default()
     };
-    let command = keys::command(&hands(&[Key::Up], &[PadButton::Right, PadButton::R1]), false);
+    let command = keys::command(&input(&[Key::Up], &[PadButton::Right, PadButton::R1]), false);
     assert_eq!((command.x as i8, command.y as i8, command.actions), (1, -1, 1));
-    let command = keys::command(&hands(&[Key::Left], &[PadButton::Right, PadButton::North]), false);
+    let command = keys::command(&input(&[Key::Left], &[PadButton::Right, PadButton::North]), false);
     assert_eq!((command.x as i8, command.actions), (0, 0));
 }
 

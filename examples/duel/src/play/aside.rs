@@ -38,7 +38,7 @@ pub(super) fn aside<T: Send + 'static>(
         if let Some(answer) = errand.wait(Duration::ZERO).map_err(gone)? {
             return Ok(Some(answer));
         }
-        if leaves(&exhibition.show.hands()) {
+        if leaves(&exhibition.show.take_input()) {
             return Ok(None);
         }
         exhibition.frame();

@@ -3,7 +3,7 @@
 use stage::menu::{Item, Menu, Note, Told, drive};
 
 use crate::menu::PICK_FOOTER;
-use crate::view::Hands;
+use crate::view::InputState;
 
 /// A question that is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,10 +67,10 @@ impl Asks {
         self.open.as_ref().map(|(_, menu)| menu.clone())
     }
 
-    /// Acts on what the hands do; an answer closes the question.
-    pub(super) fn answer(&mut self, hands: &Hands) -> Option<Answer> {
+    /// Acts on the input; an answer closes the question.
+    pub(super) fn answer(&mut self, input: &InputState) -> Option<Answer> {
         let (question, menu) = self.open.as_mut()?;
-        let told = drive(hands, menu, |menu| Some(menu), Menu::act)?;
+        let told = drive(input, menu, |menu| Some(menu), Menu::act)?;
         let answer = match (told, *question) {
             (Told::Picked(0), Question::Rematch) => Answer::Rematch,
             (Told::Picked(0), _) | (Told::Back, Question::Pause | Question::Leave) => Answer::GoOn,

@@ -17,7 +17,7 @@ use super::opening::{Admits, Opened, Post, join, rendezvous};
 use super::rules::{Rules, Wishes};
 use super::tape::replay;
 use super::versus_bot::{BotMatch, against_bot};
-use super::{Beat, Ending, FRAME, Failure, Hand, exit, seed_of_now};
+use super::{Beat, Ending, FRAME, Failure, InputSource, exit, seed_of_now};
 use crate::cli::SoundArgs;
 use crate::devices::Devices;
 use crate::keys::Bindings;
@@ -110,17 +110,17 @@ impl Flow<'_> {
         let mut beat = Beat::start();
         let mut page = None;
         loop {
-            let hands = exhibition.show.hands();
-            if hands.closed {
+            let input = exhibition.show.take_input();
+            if input.closed {
                 return Deed::Quit;
             }
             let before = (self.app.page(), self.app.menu().map(Menu::chosen));
             let levels = self.app.settings.levels;
             if self.app.is_binding() {
-                hands.presses.iter().take(1).for_each(|key| self.app.bind(*key));
-                let pressed = hands.pads.iter().flat_map(|pad| &pad.presses);
+                input.presses.iter().take(1).for_each(|key| self.app.bind(*key));
+                let pressed = input.pads.iter().flat_map(|pad| &pad.presses);
                 pressed.take(1).for_each(|button| self.app.bind_pad(*button));
-            } else if let Some(deed) = drive(&hands, &mut self.app, App::menu, App::act) {
+            } else if let Some(deed) = drive(&input, &mut self.app, App::menu, App::act) {
                 self.screen.sound().play(Play::of(ui::CHOOSE));
                 self.keep();
                 return deed;
@@ -189,8 +189,8 @@ impl Flow<'_> {
                 self.report(done, "Fight again", deed)
             }
             Deed::Local => {
-                let (options, hands) = self.local_match();
-                let ending = local(self.screen, &options, hands);
+                let (options, sources) = self.local_match();
+                let ending = local(self.screen, &options, sources);
                 self.report(Ok(ending), "Fight again", deed)
             }
             Deed::Host => {
@@ -275,7 +275,7 @@ impl Flow<'_> {
         };
         wishes.config().check().map_err(Failure::of)?;
         Ok(Seat {
-            hand: Hand::Keys(self.alone()),
+            source: InputSource::Keys(self.alone()),
             wishes,
             record: self.run.record.clone(),
             net: self.run.net,
@@ -302,7 +302,7 @@ impl Flow<'_> {
         })
     }
 
-    fn local_match(&self) -> (Options, [Hand; 2]) {
+    fn local_match(&self) -> (Options, [InputSource; 2]) {
         let devices = [Keyset::Left, Keyset::Right].map(|keyset| self.devices(keyset));
         self.run.roles.set(&devices.each_ref().map(|devices| devices.keys.clone()));
         let options = Options {
@@ -314,7 +314,7 @@ impl Flow<'_> {
             timings: false,
             outfits: self.app.settings.outfits,
         };
-        (options, devices.map(Hand::Keys))
+        (options, devices.map(InputSource::Keys))
     }
 
     /// Waits for a guest; `None` if the player leaves while a name is looked up.

@@ -10,7 +10,7 @@ use crate::devices::Devices;
 use crate::menu::{FOOTER, drill_values};
 use crate::picture::DrillView;
 use crate::training::{Drill, Dummy, Guard, Gym, Inputs, Meter, Stance};
-use crate::view::{Hands, Screen};
+use crate::view::{InputState, Screen};
 
 /// The player's seat.
 const ME: Player = Player::One;
@@ -50,22 +50,22 @@ pub(super) fn train(
     session.show.dress(outfits);
     let mut beat = Beat::start();
     loop {
-        let hands = session.show.hands();
-        if hands.closed || session.obey(&hands) {
+        let input = session.show.take_input();
+        if input.closed || session.obey(&input) {
             return session.drill;
         }
         if session.menu.is_some() {
             session.show.refresh();
         } else {
-            session.frame(&hands, devices);
+            session.frame(&input, devices);
         }
         beat.wait(FRAME);
     }
 }
 
 impl Session<'_> {
-    fn frame(&mut self, hands: &Hands, devices: &Devices) {
-        let own = devices.buttons(hands);
+    fn frame(&mut self, input: &InputState, devices: &Devices) {
+        let own = devices.buttons(input);
         let theirs = self.dummy.buttons(&self.gym.duel, ME.other(), &self.drill);
         for (player, buttons) in [(ME, own), (ME.other(), theirs)] {
             self.engine.press(player, 0, buttons);
@@ -82,16 +82,16 @@ impl Session<'_> {
     }
 
     /// Acts on the menu of the pause, which has the knobs of the training; `true` if the player leaves.
-    fn obey(&mut self, hands: &Hands) -> bool {
+    fn obey(&mut self, input: &InputState) -> bool {
         let Some(menu) = &mut self.menu else {
-            if pauses(hands) {
+            if pauses(input) {
                 self.menu = Some(pause(&self.drill));
                 self.show.menu(self.menu.clone());
             }
             return false;
         };
         let (restart, leave) = (menu.items.len() - 2, menu.items.len() - 1);
-        let told = drive(hands, menu, |menu| Some(menu), Menu::act);
+        let told = drive(input, menu, |menu| Some(menu), Menu::act);
         match told {
             None => {}
             Some(Told::Changed(_)) => self.drill = drill_of(menu),

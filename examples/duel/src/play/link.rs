@@ -27,7 +27,7 @@ const ROUND_TRIPS: [u32; 8] = [0, 40, 80, 120, 160, 200, 300, 500];
 const LOSSES: [u32; 7] = [0, 1, 3, 5, 10, 20, 40];
 const JITTERS: [u32; 6] = [0, 5, 10, 20, 40, 80];
 
-/// The keys of the link: far from the hands that fight.
+/// The keys of the link: far from those of the fight.
 const CUT_KEY: Key = Key::F(5);
 const ROUND_TRIP_KEY: Key = Key::F(6);
 const LOSS_KEY: Key = Key::F(7);

@@ -11,10 +11,10 @@ use super::asks::{Answer, Asks, Question};
 use super::rules::{Bout, Rules};
 use super::show::{Show, pauses};
 use super::table::winner;
-use super::{Beat, Ending, FRAME, Hand};
+use super::{Beat, Ending, FRAME, InputSource};
 use crate::netgraph::{NetSample, counted};
 use crate::picture::{Tone, banner};
-use crate::view::{Hands, Screen};
+use crate::view::{InputState, Screen};
 use games::duel::buttons::{LEAVE, START};
 use games::duel::identity::{GAME_ID, content_hash};
 use games::duel::{Duel, Phase};
@@ -51,7 +51,7 @@ struct Match<'a> {
     recording: Option<(PathBuf, StreamRecorder<FileAppender>)>,
     /// Why the match is not recorded, or not any more.
     trouble: Option<String>,
-    hands: [Hand; 2],
+    sources: [InputSource; 2],
     rules: Rules,
     show: Show<'a>,
     asks: Asks,
@@ -60,7 +60,7 @@ struct Match<'a> {
 }
 
 /// Plays until the match is over or someone leaves.
-pub fn local(screen: &Screen, options: &Options, hands: [Hand; 2]) -> Ending {
+pub fn local(screen: &Screen, options: &Options, sources: [InputSource; 2]) -> Ending {
     let duel = Duel::new(options.seed);
     let mut game = Match {
         engine: Rollback::new(EngineConfig::default(), &duel),
@@ -68,7 +68,7 @@ pub fn local(screen: &Screen, options: &Options, hands: [Hand; 2]) -> Ending {
         trouble: None,
         show: Show::new(screen, &duel, options.names.clone(), options.net),
         duel,
-        hands,
+        sources,
         rules: options.rules,
         asks: Asks::default(),
         answer: None,
@@ -82,13 +82,13 @@ pub fn local(screen: &Screen, options: &Options, hands: [Hand; 2]) -> Ending {
     }
     let mut beat = Beat::start();
     let left = loop {
-        let hands = game.show.hands();
-        if hands.closed || game.decide(&hands) {
+        let input = game.show.take_input();
+        if input.closed || game.decide(&input) {
             break true;
         }
         if game.asks.is(Question::Pause) {
             game.show.refresh();
-        } else if game.frame(&hands) == Advance::Ended {
+        } else if game.frame(&input) == Advance::Ended {
             break false;
         }
         beat.wait(FRAME);
@@ -101,15 +101,15 @@ pub fn local(screen: &Screen, options: &Options, hands: [Hand; 2]) -> Ending {
 }
 
 impl Match<'_> {
-    fn frame(&mut self, hands: &Hands) -> Advance {
+    fn frame(&mut self, input: &InputState) -> Advance {
         let shown = self.duel;
         let buttons = match self.answer {
             Some(Answer::Rematch) => [START; 2],
             Some(_) => [LEAVE; 2],
             None if self.asks.is_open() => [Buttons::NONE; 2],
             None => Player::BOTH.map(|player| {
-                let own = hands.of_seat(player.index(), Player::BOTH.len());
-                self.hands[player.index()].buttons(&shown, player, &own)
+                let own = input.of_seat(player.index(), Player::BOTH.len());
+                self.sources[player.index()].buttons(&shown, player, &own)
             }),
         };
         for player in Player::BOTH {
@@ -139,9 +139,9 @@ impl Match<'_> {
     }
 
     /// Acts on the questions; `true` if the players leave an undecided match.
-    fn decide(&mut self, hands: &Hands) -> bool {
+    fn decide(&mut self, input: &InputState) -> bool {
         let decided = matches!(self.duel.phase, Phase::MatchOver { .. });
-        let answer = self.asks.answer(hands);
+        let answer = self.asks.answer(input);
         if decided {
             self.answer = self.answer.or(answer);
             if self.answer.is_none() {
@@ -154,7 +154,7 @@ impl Match<'_> {
             }
         } else {
             self.answer = None;
-            if answer.is_none() && !self.asks.is_open() && pauses(hands) {
+            if answer.is_none() && !self.asks.is_open() && pauses(input) {
                 self.asks.ask(Question::Pause);
             }
         }

@@ -207,13 +207,13 @@ pub(super) fn meet(
             _ => None,
         };
         exhibition.show.take_letters(wants_answer && pasting.is_open());
-        let mut hands = exhibition.show.hands();
+        let mut input = exhibition.show.take_input();
         if wants_answer {
-            if pasting.is_open() && hands.presses.contains(&Key::Escape) {
+            if pasting.is_open() && input.presses.contains(&Key::Escape) {
                 pasting.clear();
-                hands.presses.clear();
+                input.presses.clear();
             }
-            if let Some(text) = pasting.take(&hands.strokes) {
+            if let Some(text) = pasting.take(&input.strokes) {
                 match online.take_answer(&text) {
                     Ok(()) => {
                         wants_answer = false;
@@ -241,17 +241,17 @@ pub(super) fn meet(
             }
         }
         exhibition.show.panel(Some(panel));
-        let copies = hands.presses.contains(&Key::Char('c')) && !pasting.is_open();
+        let copies = input.presses.contains(&Key::Char('c')) && !pasting.is_open();
         if let Some(what) = way.copied(&share).filter(|_| copies) {
             screen.copy(&share);
             exhibition.show.say(format!("the {what} is on its way to your clipboard"), Tone::Calm);
         }
-        if leaves(&hands) {
-            if guest.is_none() || hands.closed {
+        if leaves(&input) {
+            if guest.is_none() || input.closed {
                 return Ok(None);
             }
             online.answer(false);
-        } else if wants_to_start(&hands) && (guest.is_some() || matches!(way, Way::Join)) {
+        } else if wants_to_start(&input) && (guest.is_some() || matches!(way, Way::Join)) {
             // The panel has shown the code, if there is one.
             online.verify();
             online.answer(true);

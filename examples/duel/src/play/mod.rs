@@ -1,4 +1,4 @@
-//! The match loop: sixty times a second, hands to buttons, buttons to the engine, the state to the screen.
+//! The match loop: sixty times a second, input to buttons, buttons to the engine, the state to the screen.
 
 mod aside;
 mod asks;
@@ -39,19 +39,19 @@ pub use tape::{checksums, replay};
 pub use versus_bot::{BotMatch, against_bot};
 
 use crate::devices::Devices;
-use crate::view::Hands;
+use crate::view::InputState;
 use games::duel::Duel;
 use games::duel::bot::Bot;
 
-/// Who sits at a seat.
+/// Where the buttons of a seat come from.
 #[derive(Clone, Debug)]
-pub enum Hand {
+pub enum InputSource {
     /// Someone at this keyboard, or with a gamepad.
     Keys(Devices),
     Bot(Box<Bot>),
 }
 
-impl Hand {
+impl InputSource {
     /// Whether `key` is one of the player's buttons.
     fn uses(&self, key: stage::Key) -> bool {
         match self {
@@ -60,9 +60,9 @@ impl Hand {
         }
     }
 
-    fn buttons(&mut self, duel: &Duel, player: Player, hands: &Hands) -> Buttons {
+    fn buttons(&mut self, duel: &Duel, player: Player, input: &InputState) -> Buttons {
         match self {
-            Self::Keys(devices) => devices.buttons(hands),
+            Self::Keys(devices) => devices.buttons(input),
             Self::Bot(bot) => bot.buttons(duel, player),
         }
     }
@@ -161,8 +161,8 @@ impl Beat {
 }
 
 /// Whether someone at the keyboard asks to go on.
-fn wants_to_start(hands: &Hands) -> bool {
-    hands.menu_presses().any(|key| matches!(key, stage::Key::Enter | stage::Key::Char(' ')))
+fn wants_to_start(input: &InputState) -> bool {
+    input.menu_presses().any(|key| matches!(key, stage::Key::Enter | stage::Key::Char(' ')))
 }
 
 /// A seed for a match of which nobody wants another.

@@ -14,10 +14,10 @@ use super::rules::Wishes;
 use super::show::{Show, leaves, pauses};
 use super::table::Table;
 use super::words::{Cast, exit_code, is_own_choice};
-use super::{Ending, FRAME, Failure, Hand};
+use super::{Ending, FRAME, Failure, InputSource};
 use crate::netgraph::{Played, counted};
 use crate::picture::{Tone, banner};
-use crate::view::{Hands, Screen};
+use crate::view::{InputState, Screen};
 use games::duel::buttons::{LEAVE, START};
 use games::duel::{Duel, Phase};
 use stage::Key;
@@ -27,7 +27,7 @@ const FELT_STALL_FRAMES: u32 = 10;
 
 /// The side of this machine in a match.
 pub struct Seat {
-    pub hand: Hand,
+    pub source: InputSource,
     pub wishes: Wishes,
     /// Where the match is recorded, if it is.
     pub record: Option<PathBuf>,
@@ -44,7 +44,7 @@ pub struct Seat {
 
 struct Match<'a> {
     table: Table,
-    hand: Hand,
+    source: InputSource,
     cast: Cast,
     show: Show<'a>,
     link: Option<Link>,
@@ -79,7 +79,8 @@ pub fn online(
     if link.is_some() {
         patient(&mut config);
     }
-    config.lobby.ask_before_accepting = way.asks() && !seat.in_haste && matches!(seat.hand, Hand::Keys(_));
+    config.lobby.ask_before_accepting =
+        way.asks() && !seat.in_haste && matches!(seat.source, InputSource::Keys(_));
     let mut table =
         Table::new(connection, config, seat.wishes.rules, seat.record.as_deref()).map_err(Failure::of)?;
     let here = [seat.wishes.name.clone(), "?".to_owned()];
@@ -98,7 +99,7 @@ pub fn online(
     show.tell(welcome(&cast, &agreed), Tone::Calm);
     let mut game = Match {
         table,
-        hand: seat.hand,
+        source: seat.source,
         cast,
         show,
         link,
@@ -157,9 +158,9 @@ impl Match<'_> {
     }
 
     fn frame(&mut self, agreed: &mut Agreed) {
-        let hands = self.show.hands();
-        self.obey(&hands);
-        let buttons = self.buttons(&hands);
+        let input = self.show.take_input();
+        self.obey(&input);
+        let buttons = self.buttons(&input);
         self.doubt();
         let played = self.table.advance(buttons);
         if let Some(session) = self.table.online.session() {
@@ -175,11 +176,11 @@ impl Match<'_> {
         }
     }
 
-    fn buttons(&mut self, hands: &Hands) -> Buttons {
+    fn buttons(&mut self, input: &InputState) -> Buttons {
         let mut buttons = if self.asks.is_open() {
             Buttons::NONE
         } else {
-            self.hand.buttons(&self.table.duel, self.cast.local, hands)
+            self.source.buttons(&self.table.duel, self.cast.local, input)
         };
         if self.wants_rematch {
             buttons |= START;
@@ -198,8 +199,8 @@ impl Match<'_> {
             let now = self.table.online.poll()?;
             self.hear(now);
         }
-        let hands = self.show.hands();
-        let answer = if hands.closed { Some(Answer::Leave) } else { self.asks.answer(&hands) };
+        let input = self.show.take_input();
+        let answer = if input.closed { Some(Answer::Leave) } else { self.asks.answer(&input) };
         if let Some(answer) = answer {
             self.asks.close();
             self.pause(false);
@@ -289,15 +290,15 @@ impl Match<'_> {
     }
 
     /// Keys that are not buttons: leaving, the delay, the link.
-    fn obey(&mut self, hands: &Hands) {
+    fn obey(&mut self, input: &InputState) {
         let decided = matches!(self.table.certain().phase, Phase::MatchOver { .. });
-        self.decide(hands, decided);
+        self.decide(input, decided);
         self.ask_for_rematch(decided);
         self.show.menu(self.asks.menu());
         if self.asks.is_open() {
             return;
         }
-        for key in hands.presses.iter().filter(|key| !self.hand.uses(**key)) {
+        for key in input.presses.iter().filter(|key| !self.source.uses(**key)) {
             if let Some(text) = self.link.as_mut().and_then(|link| link.press(*key)) {
                 self.show.tell(text, Tone::Calm);
             }
@@ -319,11 +320,11 @@ impl Match<'_> {
     }
 
     /// Leaving, by all its ways.
-    fn decide(&mut self, hands: &Hands, decided: bool) {
-        if hands.closed {
+    fn decide(&mut self, input: &InputState, decided: bool) {
+        if input.closed {
             return self.table.online.leave();
         }
-        let answer = self.asks.answer(hands);
+        let answer = self.asks.answer(input);
         let says_no = match answer {
             Some(Answer::Rematch) => {
                 self.wants_rematch = true;
@@ -333,15 +334,15 @@ impl Match<'_> {
             Some(Answer::Leave) => true,
             None if self.asks.is_open() => false,
             // The bot waits for somebody who cannot see it; another player does not.
-            None if self.link.is_some() && !decided => pauses(hands),
-            None => leaves(hands),
+            None if self.link.is_some() && !decided => pauses(input),
+            None => leaves(input),
         };
-        match (says_no, &self.hand) {
+        match (says_no, &self.source) {
             (false, _) => {}
             // Nobody forfeits a match that is over: the rematch is declined, and both machines come to the same end.
             _ if decided => self.declines = true,
-            (true, Hand::Keys(_)) if answer.is_none() && self.link.is_some() => self.pause(true),
-            (true, Hand::Keys(_)) if answer.is_none() => self.asks.ask(Question::Leave),
+            (true, InputSource::Keys(_)) if answer.is_none() && self.link.is_some() => self.pause(true),
+            (true, InputSource::Keys(_)) if answer.is_none() => self.asks.ask(Question::Leave),
             _ => self.table.online.leave(),
         }
     }
@@ -355,7 +356,7 @@ impl Match<'_> {
             }
             return;
         }
-        let is_player = matches!(self.hand, Hand::Keys(_)) && self.show.is_seen();
+        let is_player = matches!(self.source, InputSource::Keys(_)) && self.show.is_seen();
         if is_player && !self.wants_rematch && !self.declines {
             if !self.asks.is(Question::Rematch) {
                 self.asks.ask(Question::Rematch);

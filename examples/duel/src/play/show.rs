@@ -7,7 +7,7 @@ use crate::pad_keys::PAUSE;
 use crate::picture::{DrillView, Message, Panel, Picture, Tone};
 use crate::scene::Scene;
 use crate::sound;
-use crate::view::{Hands, Screen};
+use crate::view::{InputState, Screen};
 use games::duel::Duel;
 use stage::Key;
 use stage::menu::Menu;
@@ -159,10 +159,10 @@ impl<'a> Show<'a> {
         self.picture.tape = tape;
     }
 
-    /// The hands, with the keys that belong to the screen acted on: F1 opens the net graph, `m` mutes.
-    pub(super) fn hands(&mut self) -> Hands {
-        let hands = self.screen.hands();
-        for key in &hands.presses {
+    /// The input, after the keys that belong to the screen were acted on: F1 opens the net graph, `m` mutes.
+    pub(super) fn take_input(&mut self) -> InputState {
+        let input = self.screen.take_input();
+        for key in &input.presses {
             if *key == Key::F(1) {
                 self.net_open = !self.net_open;
             }
@@ -173,16 +173,16 @@ impl<'a> Show<'a> {
                 self.say(text, Tone::Calm);
             }
         }
-        hands
+        input
     }
 }
 
 /// Whether a match that can rest should: the player asks for it, or cannot see it.
-pub(super) fn pauses(hands: &Hands) -> bool {
-    leaves(hands) || hands.unseen
+pub(super) fn pauses(input: &InputState) -> bool {
+    leaves(input) || input.unseen
 }
 
 /// Whether the player wants to leave.
-pub(super) fn leaves(hands: &Hands) -> bool {
-    hands.closed || hands.presses.contains(&Key::Escape) || hands.pad_pressed(PAUSE)
+pub(super) fn leaves(input: &InputState) -> bool {
+    input.closed || input.presses.contains(&Key::Escape) || input.pad_pressed(PAUSE)
 }

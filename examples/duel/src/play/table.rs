@@ -58,8 +58,8 @@ impl Table {
         if let Some(asked) = &mut self.asked {
             asked.clear();
         }
-        let mut bout = Bout { duel: &mut self.duel, rules: self.rules, asked: self.asked.as_mut() };
-        let advanced = self.online.advance(&mut bout, buttons);
+        let mut sim = Bout { duel: &mut self.duel, rules: self.rules, asked: self.asked.as_mut() };
+        let advanced = self.online.advance(&mut sim, buttons);
         self.online.set_winner(winner(self.certain()));
         let resimulated_frames = (self.resimulated_frames() - before) as u32;
         Played { advanced, shown, frame, resimulated_frames }

@@ -40,16 +40,16 @@ pub(super) fn take_over(
     show.say(text, Tone::Calm);
     let mut beat = Beat::start();
     while !live.ended() {
-        let hands = show.hands();
-        if leaves(&hands) {
-            return Ok(hands.closed);
+        let input = show.take_input();
+        if leaves(&input) {
+            return Ok(input.closed);
         }
-        if hands.presses.contains(&Key::Char('b')) {
+        if input.presses.contains(&Key::Char('b')) {
             opponent.is_bot = !opponent.is_bot;
             let text = if opponent.is_bot { "against a bot" } else { "against the recording" };
             show.say(text, Tone::Calm);
         }
-        let own = devices.buttons(&hands);
+        let own = devices.buttons(&input);
         if opponent.step(&mut live, start.elapsed(), seat, own) == Advanced::Stepped {
             show.frame(live.game(), live.cues());
         } else {

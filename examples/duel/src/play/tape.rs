@@ -162,7 +162,7 @@ fn help() -> Panel {
     }
 }
 
-/// Shows the replay until the viewer leaves. Without hands on the keys it ends by itself after the last frame.
+/// Shows the replay until the viewer leaves. Without a player it ends by itself after the last frame.
 pub fn replay(
     screen: &Screen,
     recording: Recording,
@@ -181,14 +181,14 @@ pub fn replay(
     let mut panel = !at_once;
     let mut beat = Beat::start();
     loop {
-        let hands = show.hands();
-        if leaves(&hands) || (at_once && deck.frame() == deck.frames()) {
+        let input = show.take_input();
+        if leaves(&input) || (at_once && deck.frame() == deck.frames()) {
             break;
         }
         if let Some(text) = deck.load() {
             show.tell(text, Tone::Alarm);
         }
-        for key in &hands.presses {
+        for key in &input.presses {
             if panel || *key == Key::Char('h') {
                 panel = !panel;
                 continue;

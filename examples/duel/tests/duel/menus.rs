@@ -10,8 +10,8 @@ use duel::training::{Drill, Guard, Stance};
 use games::duel::bot::Level;
 use stage::letters::wrapped;
 use stage::menu::{Act, Field, Grid, Item, Layout, Menu, Note, Told, Value, drive};
-use stage::pads::{PadButton, PadHands};
-use stage::{Hands, Key, Stroke, Surface, Touch, TouchAct, at};
+use stage::pads::{PadButton, PadState};
+use stage::{InputState, Key, Stroke, Surface, Touch, TouchAct, at};
 
 fn app() -> App {
     App::new(Settings::default(), Page::Title)
@@ -239,9 +239,9 @@ fn a_gamepad_is_bound_by_its_buttons_for_each_player() {
 #[test]
 fn a_gamepad_walks_through_a_menu() {
     let presses = vec![PadButton::Down, PadButton::South];
-    let pad = PadHands { presses, ..PadHands::default() };
+    let pad = PadState { presses, ..PadState::default() };
     let mut app = app();
-    let done = drive(&Hands { pads: vec![pad], ..Hands::default() }, &mut app, App::menu, App::act);
+    let done = drive(&InputState { pads: vec![pad], ..InputState::default() }, &mut app, App::menu, App::act);
     assert_eq!((done, app.page()), (None, Page::Local));
 }
 
@@ -314,15 +314,15 @@ fn the_delay_and_the_window_always_fit_together() {
     assert_eq!(settings.window_frames + settings.delay_frames.expect("a delay"), 16);
 }
 
-fn hands(strokes: &[Stroke], touches: &[Touch]) -> Hands {
-    Hands { strokes: strokes.to_vec(), touches: touches.to_vec(), ..Hands::default() }
+fn input(strokes: &[Stroke], touches: &[Touch]) -> InputState {
+    InputState { strokes: strokes.to_vec(), touches: touches.to_vec(), ..InputState::default() }
 }
 
-/// The acts that the hands make on a menu that none of them changes.
-fn acts(hands: &Hands, menu: &Menu) -> Vec<Act> {
+/// The acts that the input makes on a menu that none of them changes.
+fn acts(input: &InputState, menu: &Menu) -> Vec<Act> {
     let mut seen = (menu.clone(), Vec::new());
     let done = drive(
-        hands,
+        input,
         &mut seen,
         |(menu, _)| Some(menu),
         |(_, acts), act| {
@@ -339,7 +339,7 @@ fn each_stroke_meets_the_page_that_the_one_before_has_opened() {
     let mut app = app();
     choose(&mut app, "Join a match");
     let keys = [Stroke::Key(Key::Enter), Stroke::Letter('w'), Stroke::Letter('s'), Stroke::Key(Key::Enter)];
-    let done = drive(&hands(&keys, &[]), &mut app, App::menu, App::act);
+    let done = drive(&input(&keys, &[]), &mut app, App::menu, App::act);
     assert_eq!(done, Some(Deed::Join("ws".to_owned())));
 }
 
@@ -361,11 +361,11 @@ fn menu() -> Menu {
 fn letters_walk_through_a_menu_and_are_typed_into_a_field() {
     let mut menu = menu();
     let typed = [Stroke::Letter('W'), Stroke::Letter('s'), Stroke::Key(Key::Enter), Stroke::Letter('x')];
-    assert_eq!(acts(&hands(&typed, &[]), &menu), [Act::Up, Act::Down, Act::Confirm]);
+    assert_eq!(acts(&input(&typed, &[]), &menu), [Act::Up, Act::Down, Act::Confirm]);
     menu.choose(4);
     let typed =
         [Stroke::Letter('W'), Stroke::Letter(' '), Stroke::Key(Key::Backspace), Stroke::Key(Key::Escape)];
-    assert_eq!(acts(&hands(&typed, &[]), &menu), [Act::Type('W'), Act::Type(' '), Act::Erase, Act::Back]);
+    assert_eq!(acts(&input(&typed, &[]), &menu), [Act::Type('W'), Act::Type(' '), Act::Erase, Act::Back]);
     for letter in "abcd".chars() {
         menu.act(&Act::Type(letter));
     }
@@ -401,17 +401,17 @@ fn the_mouse_finds_the_items_where_they_are_drawn() {
         };
         let touch =
             |column: usize, item: usize, act: TouchAct| Touch { place: place(column, item), surface, act };
-        let over = acts(&hands(&[], &[touch(layout.left + 2, 2, TouchAct::Move)]), &menu);
+        let over = acts(&input(&[], &[touch(layout.left + 2, 2, TouchAct::Move)]), &menu);
         assert_eq!(over, [Act::Point { item: 2 }]);
-        let clicks = acts(&hands(&[], &[touch(layout.left + 2, 2, TouchAct::Press)]), &menu);
+        let clicks = acts(&input(&[], &[touch(layout.left + 2, 2, TouchAct::Press)]), &menu);
         assert_eq!(menu.act(&clicks[0]), Some(Told::Changed(2)));
         assert_eq!(menu.items[2].value.number(), 1);
         let end = layout.left + layout.values_at + 13;
-        let clicks = acts(&hands(&[], &[touch(end, 3, TouchAct::Press)]), &menu);
+        let clicks = acts(&input(&[], &[touch(end, 3, TouchAct::Press)]), &menu);
         assert_eq!(menu.act(&clicks[0]), Some(Told::Changed(3)));
         assert_eq!(menu.items[3].value.number(), 100);
         let above = Touch { place: at(place(layout.left + 2, 2).x, 0.0), surface, act: TouchAct::Press };
-        assert!(acts(&hands(&[], &[above]), &menu).is_empty(), "outside of the sheet");
+        assert!(acts(&input(&[], &[above]), &menu).is_empty(), "outside of the sheet");
     }
 }
 

@@ -23,7 +23,7 @@ fn a_stick_to_the_lower_left_with_a_tapped_button_is_a_low_blow() {
     for down in [true, false] {
         pads.apply(slot, PadEvent::Button { button: PadButton::North, down });
     }
-    let pressed = |pads: &Pads| PadBindings::USUAL.buttons(pads.hands()[0].buttons());
+    let pressed = |pads: &Pads| PadBindings::USUAL.buttons(pads.take_states()[0].buttons());
     assert_eq!(pressed(&pads), LEFT | DOWN | HEAVY, "a tap between two frames counts");
     assert_eq!(pressed(&pads), LEFT | DOWN);
 }

@@ -95,7 +95,7 @@ fn any_text_is_read_or_refused_in_words() {
     assert!([0, 1, 4].iter().all(|reader| read[*reader] > 100), "{read:?}");
 }
 
-/// Every page of the menu under hands that do anything.
+/// Every page of the menu under arbitrary input.
 #[test]
 fn no_act_on_a_menu_panics() {
     let mut rng = Rng::new(5).unwrap();

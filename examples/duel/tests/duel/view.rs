@@ -18,7 +18,7 @@ fn names() -> [String; 2] {
 }
 
 /// Two bots, frame by frame.
-fn bout(seed: u32, frames: u32, mut look: impl FnMut(&Duel, &Cues)) {
+fn play_bots(seed: u32, frames: u32, mut look: impl FnMut(&Duel, &Cues)) {
     let mut duel = Duel::new(seed);
     let mut bots = [Bot::new(seed, Level::Hard), Bot::new(seed + 1, Level::Normal)];
     let mut cues = Cues::new();
@@ -33,7 +33,7 @@ fn bout(seed: u32, frames: u32, mut look: impl FnMut(&Duel, &Cues)) {
 /// A blow by player one, as the engine tells it.
 fn blow() -> (Duel, CueEvent) {
     let mut found = None;
-    bout(3, 1200, |duel, cues| {
+    play_bots(3, 1200, |duel, cues| {
         let heavy = cues.as_slice().iter().find(|cue| {
             games::duel::effects::Shown::unpack(**cue).is_some_and(|shown| {
                 shown.effect == games::duel::effects::Effect::HeavyHit && shown.player == Player::One
@@ -97,7 +97,7 @@ fn the_lost_health_lingers_in_red_and_then_goes() {
 #[test]
 fn whatever_a_fighter_does_its_body_rests_on_the_floor() {
     let mut seen = Vec::new();
-    bout(11, 6000, |duel, _| {
+    play_bots(11, 6000, |duel, _| {
         for fighter in &duel.fighters {
             let place = at(fighter.x.to_num(), fighter.y.to_num());
             let side = fighter.facing.sign() as f32;

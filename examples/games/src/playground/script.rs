@@ -1,4 +1,4 @@
-//! Players without hands: the script of the golden value, and two that fight.
+//! Scripted players: the script of the golden value, and two that fight.
 
 use super::{ATTACK, JUMP, LEFT, Playground, RIGHT};
 use rebout::{Buttons, Cues, Game, Inputs, Player, Rng};

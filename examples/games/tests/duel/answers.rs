@@ -46,7 +46,8 @@ impl Outcomes {
 fn outcomes(trick: Script, deed: Action) -> Outcomes {
     let mut outcomes = Outcomes::default();
     for seed in 40..48 {
-        let (mut duel, mut player, mut bot) = (Duel::new(seed), trick.hand(seed), bot(seed, Level::Hard));
+        let (mut duel, mut player, mut bot) =
+            (Duel::new(seed), trick.input_source(seed), bot(seed, Level::Hard));
         let (mut attempt, mut landed_before) = (None::<Attempt>, false);
         while !matches!(duel.phase, Phase::MatchOver { .. }) {
             let before = duel.fighters;

@@ -4,12 +4,12 @@ use games::duel::bot::Level;
 use games::duel::effects::Effect;
 use rebout::{Buttons, Player};
 
-use crate::matches::{Hand, bot, bots, play};
+use crate::matches::{InputSource, bot, bots, play};
 
 #[test]
 fn every_level_beats_someone_who_does_nothing() {
     for level in [Level::Easy, Level::Normal, Level::Hard] {
-        let idle: Hand = Box::new(|_, _| Buttons::NONE);
+        let idle: InputSource = Box::new(|_, _| Buttons::NONE);
         let tally = play(4, [idle, bot(11, level)]);
         assert_eq!(tally.winner, Some(Player::Two), "{level:?}");
     }

@@ -5,15 +5,15 @@ use games::duel::moves::Move;
 use games::duel::{Action, Duel, Fighter, Phase, ROUND_SECONDS};
 use rebout::{Cues, Game, Inputs, Player};
 
-use crate::matches::{Hand, bot};
+use crate::matches::{InputSource, bot};
 use crate::players::script;
 
 /// Plays a match, and shows every frame of fight as the state before and after it.
-fn watch(seed: u32, mut hands: [Hand; 2], mut look: impl FnMut(&Duel, &Duel)) {
+fn watch(seed: u32, mut sources: [InputSource; 2], mut look: impl FnMut(&Duel, &Duel)) {
     let mut duel = Duel::new(seed);
     while !matches!(duel.phase, Phase::MatchOver { .. }) {
         let before = duel;
-        let inputs = Player::BOTH.map(|player| hands[player.index()](&duel, player));
+        let inputs = Player::BOTH.map(|player| sources[player.index()](&duel, player));
         duel.step(Inputs::from(inputs), &mut Cues::new());
         if before.phase == Phase::Fight {
             look(&before, &duel);
@@ -71,7 +71,7 @@ fn a_round_opens_as_the_last_one_did() {
     let (mut again, mut openings) = (Share::default(), Vec::new());
     for seed in 0..12 {
         let mut opening = None;
-        watch(seed, [script("blocks, never hits").hand(seed), bot(seed, Level::Hard)], |_, after| {
+        watch(seed, [script("blocks, never hits").input_source(seed), bot(seed, Level::Hard)], |_, after| {
             if after.clock != (ROUND_SECONDS * 60) - 12 {
                 return;
             }
@@ -93,25 +93,29 @@ fn a_fallen_opponent_is_met_with_throw_and_sweep_in_turns() {
     let mut shares = [Share::default(); 2];
     for seed in 0..8 {
         let (mut falls, mut met) = (0_usize, None);
-        watch(seed, [script("blocks, never hits").hand(seed), bot(seed, Level::Hard)], |before, after| {
-            let (was, is) = (&before.fighters[0], &after.fighters[0]);
-            if enters(was, is, Action::Down) {
-                falls += 1;
-                met = None;
-            }
-            if let Action::Attack(attack) = after.fighters[1].action
-                && before.fighters[1].action != after.fighters[1].action
-                && is.action == Action::Rise
-            {
-                met = Some(attack);
-            }
-            if was.action == Action::Rise
-                && is.action != Action::Rise
-                && let Some(attack) = met
-            {
-                shares[falls % 2].add(attack == Move::Throw);
-            }
-        });
+        watch(
+            seed,
+            [script("blocks, never hits").input_source(seed), bot(seed, Level::Hard)],
+            |before, after| {
+                let (was, is) = (&before.fighters[0], &after.fighters[0]);
+                if enters(was, is, Action::Down) {
+                    falls += 1;
+                    met = None;
+                }
+                if let Action::Attack(attack) = after.fighters[1].action
+                    && before.fighters[1].action != after.fighters[1].action
+                    && is.action == Action::Rise
+                {
+                    met = Some(attack);
+                }
+                if was.action == Action::Rise
+                    && is.action != Action::Rise
+                    && let Some(attack) = met
+                {
+                    shares[falls % 2].add(attack == Move::Throw);
+                }
+            },
+        );
     }
     let [second, first] = shares;
     println!("throws at the first fall {first:?}, at the second {second:?}");

@@ -18,7 +18,7 @@ const fn allowed_wins(level: Level) -> u32 {
 }
 
 fn against(script: Script, level: Level, matches: u32) -> Score {
-    score(matches, |seed| script.hand(seed), |seed| bot(seed, level))
+    score(matches, |seed| script.input_source(seed), |seed| bot(seed, level))
 }
 
 fn ranked(better: Level, worse: Level, matches: u32) {

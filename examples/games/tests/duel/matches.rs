@@ -1,12 +1,12 @@
-//! Whole matches between two hands, and what came of them.
+//! Whole matches between two players, and what came of them.
 
 use games::duel::bot::{Bot, Level};
 use games::duel::effects::{Effect, Shown};
 use games::duel::{Duel, Phase, RoundEnd};
 use rebout::{Buttons, Cues, Game, Inputs, Player, checksum};
 
-/// Somebody at the controls.
-pub(crate) type Hand = Box<dyn FnMut(&Duel, Player) -> Buttons>;
+/// Returns the buttons of a player.
+pub(crate) type InputSource = Box<dyn FnMut(&Duel, Player) -> Buttons>;
 
 /// The outcome of a match.
 #[derive(Default)]
@@ -27,12 +27,12 @@ impl Tally {
 }
 
 /// Plays until one match is decided.
-pub(crate) fn play(seed: u32, mut hands: [Hand; 2]) -> Tally {
+pub(crate) fn play(seed: u32, mut sources: [InputSource; 2]) -> Tally {
     let mut duel = Duel::new(seed);
     let mut tally = Tally::default();
     let mut cues = Cues::new();
     loop {
-        let inputs = Player::BOTH.map(|player| hands[player.index()](&duel, player));
+        let inputs = Player::BOTH.map(|player| sources[player.index()](&duel, player));
         cues.clear();
         let before = duel.phase;
         duel.step(Inputs::from(inputs), &mut cues);
@@ -53,7 +53,7 @@ pub(crate) fn play(seed: u32, mut hands: [Hand; 2]) -> Tally {
     }
 }
 
-pub(crate) fn bot(seed: u32, level: Level) -> Hand {
+pub(crate) fn bot(seed: u32, level: Level) -> InputSource {
     let mut bot = Bot::new(seed, level);
     Box::new(move |duel, player| bot.buttons(duel, player))
 }
@@ -70,15 +70,19 @@ pub(crate) struct Score {
     pub(crate) drawn: u32,
 }
 
-/// The score of the first of two hands over `matches` matches, half of them from each seat.
-pub(crate) fn score(matches: u32, first: impl Fn(u32) -> Hand, second: impl Fn(u32) -> Hand) -> Score {
+/// The score of the first of two players over `matches` matches, half of them from each seat.
+pub(crate) fn score(
+    matches: u32,
+    first: impl Fn(u32) -> InputSource,
+    second: impl Fn(u32) -> InputSource,
+) -> Score {
     let mut score = Score::default();
     for n in 0..matches {
         let seed = 100 + n;
         let (one, two) = (first(seed), second(seed ^ 0x5555));
         let seat = if n % 2 == 0 { Player::One } else { Player::Two };
-        let hands = if n % 2 == 0 { [one, two] } else { [two, one] };
-        match play(seed, hands).winner {
+        let sources = if n % 2 == 0 { [one, two] } else { [two, one] };
+        match play(seed, sources).winner {
             Some(player) if player == seat => score.won += 1,
             Some(_) => score.lost += 1,
             None => score.drawn += 1,

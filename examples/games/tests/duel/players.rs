@@ -8,13 +8,13 @@ use games::duel::moves::Move;
 use games::duel::{Action, Duel, Facing, Fx};
 use rebout::{Buttons, Player, Rng};
 
-use crate::matches::Hand;
+use crate::matches::InputSource;
 
 /// One trick, by name.
 #[derive(Clone, Copy)]
 pub(crate) struct Script {
     pub(crate) name: &'static str,
-    play: fn(&View, &mut Hands) -> Buttons,
+    play: fn(&View, &mut Fingers) -> Buttons,
 }
 
 /// The things that a script looks at.
@@ -120,31 +120,31 @@ pub(crate) const SCRIPTS: [Script; 20] = [
 /// Somebody who hits any key: every eight frames another direction and another button, or none.
 pub(crate) const MASHER: Script = Script {
     name: "random masher",
-    play: |view, hands| {
+    play: |view, fingers| {
         if view.age.is_multiple_of(8) {
             let sticks = [Buttons::NONE, view.ahead, view.ahead, view.back, DOWN, UP, UP | view.ahead];
             let buttons = [Buttons::NONE, LIGHT, LIGHT, HEAVY, HEAVY, SPECIAL, THROW];
-            hands.held = sticks[hands.dice.below(7) as usize] | buttons[hands.dice.below(7) as usize];
+            fingers.held = sticks[fingers.dice.below(7) as usize] | buttons[fingers.dice.below(7) as usize];
         }
         // Half of the time the fingers are up, or no press would ever be new.
-        if view.age % 8 < 5 { hands.held } else { hands.held & (LEFT | RIGHT | DOWN) }
+        if view.age % 8 < 5 { fingers.held } else { fingers.held & (LEFT | RIGHT | DOWN) }
     },
 };
 
 /// The fingers of a script during one match.
-struct Hands {
+struct Fingers {
     dice: Rng,
     held: Buttons,
 }
 
 impl Script {
     /// A player with this trick.
-    pub(crate) fn hand(self, seed: u32) -> Hand {
-        let mut hands = Hands { dice: Rng::new(seed | 1).expect("odd"), held: Buttons::NONE };
+    pub(crate) fn input_source(self, seed: u32) -> InputSource {
+        let mut fingers = Fingers { dice: Rng::new(seed | 1).expect("odd"), held: Buttons::NONE };
         for _ in 0..8 {
-            hands.dice.next_u32();
+            fingers.dice.next_u32();
         }
-        Box::new(move |duel, me| (self.play)(&View::of(duel, me), &mut hands))
+        Box::new(move |duel, me| (self.play)(&View::of(duel, me), &mut fingers))
     }
 }
 

@@ -373,8 +373,8 @@ fn assert_sound(duel: &Duel) {
     assert!(held <= holding, "held by nobody: {duel:?}");
 }
 
-/// Runs of held buttons, as hands make them; any bits at all, as a wire may carry them.
-fn hands() -> impl Strategy<Value = Vec<(u32, u16, u16)>> {
+/// Runs of held buttons, as players make them; any bits at all, as a wire may carry them.
+fn held_buttons() -> impl Strategy<Value = Vec<(u32, u16, u16)>> {
     proptest::collection::vec((1_u32..24, any::<u16>(), any::<u16>()), 1..160)
 }
 
@@ -387,10 +387,10 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_buttons_keep_the_state_sound_and_the_seats_equal(hands in hands(), few in any::<bool>()) {
+    fn any_buttons_keep_the_state_sound_and_the_seats_equal(runs in held_buttons(), few in any::<bool>()) {
         let mut duel = Duel::new(5);
         let mut other = Duel::new(5);
-        for (frames, one, two) in hands {
+        for (frames, one, two) in runs {
             let [one, two] = [one, two].map(|bits| if few { sparse(bits) } else { Buttons(bits) });
             for _ in 0..frames {
                 step(&mut duel, one, two);
@@ -403,10 +403,10 @@ proptest! {
     }
 
     #[test]
-    fn the_same_buttons_give_the_same_state(hands in hands()) {
+    fn the_same_buttons_give_the_same_state(runs in held_buttons()) {
         let run = || {
             let mut duel = Duel::new(8);
-            for (frames, one, two) in &hands {
+            for (frames, one, two) in &runs {
                 hold(&mut duel, *frames, sparse(*one), sparse(*two));
             }
             checksum(&duel)

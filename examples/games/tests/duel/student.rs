@@ -8,7 +8,7 @@ use games::duel::moves::Move;
 use games::duel::{Action, Duel, Facing};
 use rebout::{Buttons, Player};
 
-use crate::matches::{Hand, bot, score};
+use crate::matches::{InputSource, bot, score};
 
 /// The falls of both, its own first: the bot's habits go in turns.
 struct Student {
@@ -17,7 +17,7 @@ struct Student {
 }
 
 impl Student {
-    fn hand() -> Hand {
+    fn input_source() -> InputSource {
         let mut student = Self { falls: [0; 2], last: [Action::Stand; 2] };
         Box::new(move |duel, me| student.buttons(duel, me))
     }
@@ -68,6 +68,6 @@ impl Student {
 
 #[test]
 fn sound_play_beats_normal() {
-    let score = score(10, |_| Student::hand(), |seed| bot(seed, Level::Normal));
+    let score = score(10, |_| Student::input_source(), |seed| bot(seed, Level::Normal));
     assert!(score.won >= 6, "{score:?}");
 }

@@ -2,7 +2,7 @@
 
 use super::{Grid, Layout, Menu};
 use crate::gestures::{Stroke, Touch, TouchAct};
-use crate::{Hands, Key};
+use crate::{InputState, Key};
 
 /// One act of a player on a menu.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,28 +28,28 @@ pub enum Act {
     },
 }
 
-/// The acts that the hands make on the menu of `place`, one after the other: each meets the menu that the one before it
+/// The acts that the input makes on the menu of `place`, one after the other: each meets the menu that the one before it
 /// has left. `apply` acts, and answers what follows; its first answer ends the round.
 pub fn drive<P, T>(
-    hands: &Hands,
+    input: &InputState,
     place: &mut P,
     menu: impl Fn(&P) -> Option<&Menu>,
     mut apply: impl FnMut(&mut P, &Act) -> Option<T>,
 ) -> Option<T> {
-    for stroke in &hands.strokes {
+    for stroke in &input.strokes {
         let act = menu(place).and_then(|menu| of_stroke(stroke, menu.takes_text()));
         if let Some(done) = act.and_then(|act| apply(place, &act)) {
             return Some(done);
         }
     }
-    let pads = hands.pads.iter().flat_map(|pad| &pad.presses);
+    let pads = input.pads.iter().flat_map(|pad| &pad.presses);
     for key in pads.filter_map(|button| button.menu_key()) {
         let act = of_stroke(&Stroke::Key(key), false);
         if let Some(done) = act.and_then(|act| apply(place, &act)) {
             return Some(done);
         }
     }
-    for touch in &hands.touches {
+    for touch in &input.touches {
         let act = menu(place).and_then(|menu| of_touch(touch, menu));
         if let Some(done) = act.and_then(|act| apply(place, &act)) {
             return Some(done);

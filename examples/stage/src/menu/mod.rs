@@ -1,6 +1,6 @@
 //! Menus: lists of items to pick, choices, sliders and text fields, apart from any device and any drawing.
 //!
-//! [`drive`] makes acts of what the hands do, [`Menu::act`] acts on them, and [`paint`] and [`write`] draw the result
+//! [`drive`] turns input into acts, [`Menu::act`] acts on them, and [`paint`] and [`write`] draw the result
 //! on a canvas of any size. A game gives the words and decides what follows.
 
 mod acts;

@@ -10,9 +10,9 @@
 //! let slot = pads.plug_in("Fight stick").expect("there is room");
 //! pads.apply(slot, PadEvent::Button { button: PadButton::South, down: true });
 //! pads.apply(slot, PadEvent::Axis { axis: PadAxis::StickX, value: -0.9 });
-//! let hands = pads.hands();
-//! assert!(hands[0].held.holds(PadButton::Left));
-//! assert_eq!(hands[0].presses, [PadButton::South, PadButton::Left]);
+//! let states = pads.take_states();
+//! assert!(states[0].held.holds(PadButton::Left));
+//! assert_eq!(states[0].presses, [PadButton::South, PadButton::Left]);
 //! ```
 
 mod button;
@@ -38,7 +38,7 @@ const MAX_NAME_LETTERS: usize = 40;
 
 /// The buttons of one pad since the last frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PadHands {
+pub struct PadState {
     /// Its place, from 0: the seat at which it plays.
     pub slot: usize,
     pub held: PadButtons,
@@ -46,7 +46,7 @@ pub struct PadHands {
     pub presses: Vec<PadButton>,
 }
 
-impl PadHands {
+impl PadState {
     /// The buttons that are held, and those that were pressed and let go between two frames.
     pub fn buttons(&self) -> PadButtons {
         self.held | self.presses.iter().copied().collect()
@@ -93,12 +93,12 @@ impl Pads {
     }
 
     /// The buttons of every pad. The presses are told once.
-    pub fn hands(&self) -> Vec<PadHands> {
+    pub fn take_states(&self) -> Vec<PadState> {
         let mut shared = self.shared();
         let pads = shared.slots.iter_mut().enumerate();
         pads.filter_map(|(slot, pad)| {
             let pad = pad.as_mut()?;
-            Some(PadHands { slot, held: pad.shape.held(), presses: std::mem::take(&mut pad.presses) })
+            Some(PadState { slot, held: pad.shape.held(), presses: std::mem::take(&mut pad.presses) })
         })
         .collect()
     }

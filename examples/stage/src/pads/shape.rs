@@ -28,7 +28,7 @@ pub enum PadEvent {
 /// A stick counts as a direction from here on. At full tilt this gives all eight directions the same room: the sine of
 /// 22.5 degrees.
 const STICK_DOWN: f32 = 0.38;
-/// And until here, so that a hand that trembles at the edge gives one press.
+/// And until here, so that a stick that trembles at the edge gives one press.
 const STICK_UP: f32 = 0.28;
 const TRIGGER_DOWN: f32 = -0.4;
 const TRIGGER_UP: f32 = -0.6;

@@ -1,8 +1,8 @@
 //! Gamepads: the codes of the system, dead zones, directions, and plugs that are pulled.
 
-use stage::Hands;
+use stage::InputState;
 use stage::Key;
-use stage::pads::{Codes, MAX_PADS, PadAxis, PadButton, PadButtons, PadEvent, PadHands, PadShape, Pads};
+use stage::pads::{Codes, MAX_PADS, PadAxis, PadButton, PadButtons, PadEvent, PadShape, PadState, Pads};
 
 const KEY: u16 = 1;
 const ABSOLUTE: u16 = 3;
@@ -104,13 +104,13 @@ fn a_pad_that_is_pulled_lets_go_and_comes_back_to_its_place() {
     press(1);
     pads.unplug(0);
     press(0);
-    let hands = pads.hands();
-    assert_eq!(hands.len(), 1);
-    assert_eq!((hands[0].slot, hands[0].presses.as_slice()), (1, [PadButton::Start].as_slice()));
-    assert!(pads.hands()[0].presses.is_empty(), "a press is told once");
-    assert!(pads.hands()[0].held.holds(PadButton::Start));
+    let states = pads.take_states();
+    assert_eq!(states.len(), 1);
+    assert_eq!((states[0].slot, states[0].presses.as_slice()), (1, [PadButton::Start].as_slice()));
+    assert!(pads.take_states()[0].presses.is_empty(), "a press is told once");
+    assert!(pads.take_states()[0].held.holds(PadButton::Start));
     assert_eq!(pads.plug_in("three"), Some(0));
-    assert!(pads.hands()[0].held.is_empty(), "a new pad holds nothing");
+    assert!(pads.take_states()[0].held.is_empty(), "a new pad holds nothing");
     let more = (0..2 * MAX_PADS).filter(|_| pads.plug_in("more").is_some()).count();
     assert_eq!(more, MAX_PADS - 2);
     pads.unplug(usize::MAX);
@@ -126,10 +126,10 @@ fn presses_that_nobody_asks_for_do_not_pile_up() {
             pads.apply(slot, PadEvent::Button { button: PadButton::West, down });
         }
     }
-    let hands = pads.hands();
-    assert_eq!(hands[0].presses.len(), 64);
+    let states = pads.take_states();
+    assert_eq!(states[0].presses.len(), 64);
     assert!(
-        hands[0].held.is_empty() && hands[0].buttons().holds(PadButton::West),
+        states[0].held.is_empty() && states[0].buttons().holds(PadButton::West),
         "a tap between two frames counts"
     );
 }
@@ -137,17 +137,17 @@ fn presses_that_nobody_asks_for_do_not_pile_up() {
 #[test]
 fn menus_read_pads_as_keys_and_seats_share_them_out() {
     let pad =
-        |slot, presses: &[PadButton]| PadHands { slot, presses: presses.to_vec(), ..PadHands::default() };
-    let hands = Hands {
+        |slot, presses: &[PadButton]| PadState { slot, presses: presses.to_vec(), ..PadState::default() };
+    let input = InputState {
         presses: vec![Key::Tab],
         pads: vec![pad(0, &[PadButton::Down, PadButton::South]), pad(1, &[PadButton::East, PadButton::L2])],
-        ..Hands::default()
+        ..InputState::default()
     };
-    let keys: Vec<Key> = hands.menu_presses().collect();
+    let keys: Vec<Key> = input.menu_presses().collect();
     assert_eq!(keys, [Key::Tab, Key::Down, Key::Enter, Key::Escape]);
-    let second = hands.of_seat(1, 2);
+    let second = input.of_seat(1, 2);
     assert!(second.pads.iter().all(|pad| pad.slot == 1) && second.presses == [Key::Tab]);
-    assert!(hands.pad_pressed(PadButton::L2) && !hands.pad_pressed(PadButton::R2));
+    assert!(input.pad_pressed(PadButton::L2) && !input.pad_pressed(PadButton::R2));
 }
 
 #[test]
