@@ -1,15 +1,15 @@
 //! The course of an autopsy on one machine, phase by phase.
 
 use super::evidence::{Claim, Scope, Traces};
+use super::examined_state::Subject;
 use super::exchange::Exchange;
 use super::findings::Findings;
 use super::judgement::Judgement;
 use super::leaves::{self, MAX_PARTS, OwnedLeaf, Part, Sums, levels_for};
 use super::past::Past;
+use super::peer_claims::Testimony;
 use super::report::Autopsy;
 use super::resimulate;
-use super::subject::Subject;
-use super::testimony::Testimony;
 use crate::protocol::time::{Span, Time};
 use crate::session::desync::watch::Comparison;
 use crate::wire::autopsy::{self, Note};

@@ -1,16 +1,16 @@
 //! The autopsy: two machines whose checksums differ find the first frame that differs, its fields and the cause.
 
 mod evidence;
+mod examined_state;
 mod examiner;
 mod exchange;
 mod findings;
 mod judgement;
 mod leaves;
 mod past;
+mod peer_claims;
 mod report;
 mod resimulate;
-mod subject;
-mod testimony;
 
 pub(crate) use evidence::{by_path, differing_fields};
 pub(crate) use examiner::{Conclusion, Examiner};
