@@ -3,8 +3,8 @@
 //! | kind | | after the kind |
 //! |---|---|---|
 //! | 1 | START | frame that differs u32, last frame that matched u32 (`FFFFFFFF`: none) |
-//! | 2 | TRACE | 0 as lived or 1 as resimulated u8, more to come u8, first frame u32, checksums u32 each |
-//! | 3 | SUBJECT | frame of the state u32, count of its leaves u32 |
+//! | 2 | TRACE | 0 as recorded or 1 as resimulated u8, more to come u8, first frame u32, checksums u32 each |
+//! | 3 | STATE | frame of the state u32, count of its leaves u32 |
 //! | 4 | TABLE | levels u8, prefix u32, 256 sums u32 each |
 //! | 5 | LEAVES | more to come u8, then leaves: length of the path u8, path, count of words u8, words, length of the text u8, text |
 //!
@@ -29,7 +29,7 @@ pub(crate) const MAX_TEXT: usize = 200;
 
 const START: u8 = 1;
 const TRACE: u8 = 2;
-const SUBJECT: u8 = 3;
+const STATE: u8 = 3;
 const TABLE: u8 = 4;
 const LEAVES: u8 = 5;
 
@@ -49,7 +49,7 @@ const _: () = assert!(2 + MAX_LEAF_LEN <= MAX_AUTOPSY);
 pub(crate) enum Note<'a> {
     Start { frame: Frame, last_match: Option<Frame> },
     Trace { resimulated: bool, more: bool, first: Frame, values: Words<'a> },
-    Subject { frame: Frame, leaves: u32 },
+    State { frame: Frame, leaves: u32 },
     Table { levels: u8, prefix: u32, sums: Words<'a> },
     Leaves { more: bool, leaves: Leaves<'a> },
 }
@@ -125,7 +125,7 @@ pub(crate) fn decode(payload: &[u8]) -> Option<Note<'_>> {
             }
             Note::Trace { resimulated, more, first, values: Words(values) }
         }
-        SUBJECT => Note::Subject { frame: Frame(reader.u32()?), leaves: reader.u32()? },
+        STATE => Note::State { frame: Frame(reader.u32()?), leaves: reader.u32()? },
         TABLE => {
             let (levels, prefix) = (reader.u8()?, reader.u32()?);
             Note::Table { levels, prefix, sums: Words(reader.slice(4 * TABLE_SUMS)?.as_chunks().0) }
@@ -193,10 +193,10 @@ pub(crate) fn write_trace(
     writer.len()
 }
 
-/// Writes SUBJECT and answers its length.
-pub(crate) fn write_subject(frame: Frame, leaves: u32, buf: &mut Buffer) -> usize {
+/// Writes STATE and answers its length.
+pub(crate) fn write_state(frame: Frame, leaves: u32, buf: &mut Buffer) -> usize {
     let mut writer = Writer::new(buf);
-    writer.u8(SUBJECT);
+    writer.u8(STATE);
     writer.u32(frame.0);
     writer.u32(leaves);
     writer.len()
@@ -286,9 +286,9 @@ mod tests {
         };
         assert_eq!(values.iter().collect::<Vec<_>>(), [7, 0x0102_0304]);
 
-        let subject = written(|buf| write_subject(Frame(3), 24, buf));
-        assert_eq!(subject, [3, 0, 0, 0, 3, 0, 0, 0, 24]);
-        assert_eq!(decode(&subject), Some(Note::Subject { frame: Frame(3), leaves: 24 }));
+        let state = written(|buf| write_state(Frame(3), 24, buf));
+        assert_eq!(state, [3, 0, 0, 0, 3, 0, 0, 0, 24]);
+        assert_eq!(decode(&state), Some(Note::State { frame: Frame(3), leaves: 24 }));
 
         let table = written(|buf| write_table(2, 0xC803, &[9; TABLE_SUMS], buf));
         assert_eq!(table[..14], [4, 2, 0, 0, 0xC8, 3, 0, 0, 0, 9, 0, 0, 0, 9]);
@@ -336,7 +336,7 @@ mod tests {
         let notes = [
             written(|buf| write_start(Frame(60), None, buf)),
             written(|buf| write_trace(false, false, Frame(1), &[1, 2, 3], buf)),
-            written(|buf| write_subject(Frame(1), 2, buf)),
+            written(|buf| write_state(Frame(1), 2, buf)),
             written(|buf| write_table(0, 0, &[0; TABLE_SUMS], buf)),
         ];
         for note in notes {
@@ -352,7 +352,7 @@ mod tests {
         let values = [0; 4 * (MAX_TRACE_VALUES + 1)];
         assert_eq!(decode(&[&[2, 0, 0, 0, 0, 0, 0], &values[..]].concat()), None, "too many values");
         assert_eq!(decode(&[9]), None, "no such kind");
-        assert_eq!(decode(&[2, 2, 0, 0, 0, 0, 0]), None, "neither lived nor resimulated");
+        assert_eq!(decode(&[2, 2, 0, 0, 0, 0, 0]), None, "neither recorded nor resimulated");
         assert_eq!(decode(&[5, 0, 3, b'a']), None, "a path that ends too early");
         assert_eq!(decode(&[5, 0, 0, 5, 0]), None, "five words");
         assert_eq!(decode(&[5, 0, 1, 0xFF, 0, 0]), None, "not UTF-8");

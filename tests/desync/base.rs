@@ -104,7 +104,7 @@ fn assert_step_differs(autopsy: &Autopsy, last_match: u32) {
 }
 
 #[test]
-fn the_base_is_the_newest_frame_that_both_lived_alike() {
+fn base_is_the_newest_frame_that_both_recorded_alike() {
     let lasting: fn(&mut Faulty, Player) = |game, player| {
         if player == Player::Two {
             game.fault = Fault::Step { into: 10 };
@@ -130,7 +130,7 @@ fn the_base_is_the_newest_frame_that_both_lived_alike() {
 
 /// The fault is outside the snapshot of one machine: resimulating from that base shows it.
 #[test]
-fn a_base_from_lived_states_tells_whose_fault_it_is() {
+fn base_from_recorded_states_tells_whose_fault_it_is() {
     let tamper: fn(&mut Faulty, Player) = |game, player| {
         if player == Player::One {
             game.fault = Fault::Outside { from: 10 };

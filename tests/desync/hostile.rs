@@ -177,20 +177,20 @@ fn only_four_starts_without_a_difference_are_answered() {
 #[test]
 fn notes_are_counted_for_each_autopsy_alone() {
     let mut world = world(None, Duration::from_secs(3), Vec::new(), |_| {});
-    let subject = words(&[3], &[120, 24]);
+    let state = words(&[3], &[120, 24]);
     for (answer, notes) in [(0, 170), (1, 10)] {
         let begin = 4 + 12 * answer;
         world.run_until(Duration::from_secs(begin));
         world.machine_mut(1).lies.push(start(120, 90));
         world.run_until(Duration::from_secs(begin + 1));
-        world.machine_mut(1).lies.extend((0..notes).map(|_| subject.clone()));
+        world.machine_mut(1).lies.extend((0..notes).map(|_| state.clone()));
     }
     world.run_until(Duration::from_secs(22));
     assert_eq!(refused(&world), 10, "of the first autopsy");
 }
 
 #[test]
-fn subject_of_another_frame_is_not_compared() {
+fn state_of_another_frame_is_not_compared() {
     let trace = |again| words(&[2, again, 0], &[91]);
     let lies = |frame| vec![start(120, 90), trace(0), trace(1), words(&[3], &[frame, 24]), vec![5, 0]];
     for (frame, complete) in [(120, true), (100, false)] {

@@ -21,7 +21,7 @@ pub(crate) struct Liar<G: Game = Faulty> {
     pub(crate) hides: Option<Frame>,
     /// The frames whose checksum leaves this machine with another value.
     pub(crate) forges: Vec<u32>,
-    /// Whether the notes of an autopsy stand by the forged checksums: this machine says that it lived those states.
+    /// Whether the notes of an autopsy confirm the forged checksums: this machine claims that it recorded those states.
     pub(crate) stands_by: bool,
     /// The wire number of the first frame that has a checksum, which is frame 0.
     first_checksum: Option<u32>,
@@ -67,7 +67,7 @@ impl<G: Game> Liar<G> {
         InputPacket::encode(&header, packet.inputs(), buf).ok()
     }
 
-    /// The datagram with a TRACE as lived that stands by the forged checksums.
+    /// The datagram with a TRACE as recorded that confirms the forged checksums.
     fn stand_by(&self, datagram: &[u8], buf: &mut [u8]) -> Option<usize> {
         const TRACE_AS_LIVED: [u8; 2] = [2, 0];
         let Ok(Packet::Game(packet)) = Packet::decode(datagram, Flags::ALL) else { return None };

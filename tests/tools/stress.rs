@@ -226,7 +226,7 @@ fn a_broken_restore_does_not_fool_the_autopsy() {
     for args in [
         // The state that differs was looked at through the restore that forgets the field.
         "--plant field-not-copied --link fibre --seed 5837671141798688312",
-        // On one machine the resimulation from the last match gave the states that it had lived.
+        // On one machine the resimulation from the last match gave the states that it had recorded.
         "--plant save-off-by-one --link bursty --seed 197558726815315921",
         "--plant save-off-by-one --link narrow --seed 14646652180046636950",
     ] {

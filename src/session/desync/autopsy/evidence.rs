@@ -123,19 +123,19 @@ impl Trace {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Traces {
     /// Of the states that were played.
-    pub(crate) lived: Trace,
+    pub(crate) recorded: Trace,
     /// Of the states that stepping the same inputs again gives.
     pub(crate) resimulated: Trace,
 }
 
 impl Traces {
     pub(crate) fn are_complete(&self) -> bool {
-        self.lived.complete && self.resimulated.complete
+        self.recorded.complete && self.resimulated.complete
     }
 
     /// Whether this machine does not reproduce its own states.
     pub(crate) fn is_at_fault(&self, scope: Scope) -> bool {
-        self.lived.first_difference(&self.resimulated, scope).is_some()
+        self.recorded.first_difference(&self.resimulated, scope).is_some()
     }
 }
 

@@ -1,4 +1,4 @@
-//! The state that an autopsy takes apart.
+//! The state whose fields an autopsy compares.
 
 use super::evidence::{Scope, Traces};
 use super::leaves;
@@ -8,7 +8,7 @@ use crate::{Fields, Frame, Game};
 
 /// The state of the first frame that differs.
 #[derive(Clone, Debug)]
-pub(crate) struct Subject<S> {
+pub(crate) struct ExaminedState<S> {
     pub(crate) frame: Frame,
     /// Whether the frame before it is known to be the same.
     pub(crate) exact: bool,
@@ -19,7 +19,7 @@ pub(crate) struct Subject<S> {
     resimulated: Option<Box<S>>,
 }
 
-impl<S: Fields> Subject<S> {
+impl<S: Fields> ExaminedState<S> {
     /// Chooses the state from the traces of both machines; `None` if it is not kept.
     ///
     /// Both machines have the same traces, so they choose the same frame.
@@ -30,18 +30,18 @@ impl<S: Fields> Subject<S> {
         game: &mut G,
         past: Past<'_, S>,
     ) -> Option<Self> {
-        let lived = ours.lived.first_difference(&theirs.lived, scope);
+        let recorded = ours.recorded.first_difference(&theirs.recorded, scope);
         // States that a machine does not reproduce come out differently each time: only those it played count.
         let reproducible = !ours.is_at_fault(scope) && !theirs.is_at_fault(scope);
         let resimulated = ours.resimulated.first_difference(&theirs.resimulated, scope);
-        let resimulated = resimulated.filter(|_| reproducible || lived.is_none());
-        let (frame, exact, from_lived) = match (lived, resimulated) {
+        let resimulated = resimulated.filter(|_| reproducible || recorded.is_none());
+        let (frame, exact, from_recorded) = match (recorded, resimulated) {
             (Some((frame, true)), _) => (frame, true, true),
             (_, Some((frame, exact))) => (frame, exact, false),
             (Some((frame, false)), None) => (frame, false, true),
             (None, None) => (scope.target, false, true),
         };
-        if from_lived {
+        if from_recorded {
             let leaves = leaves::count(past.state(frame)?);
             return Some(Self { frame, exact, leaves, resimulated: None });
         }

@@ -1,13 +1,13 @@
 //! The course of an autopsy on one machine, phase by phase.
 
 use super::evidence::{Claim, Scope, Traces};
-use super::examined_state::Subject;
+use super::examined_state::ExaminedState;
 use super::exchange::Exchange;
 use super::findings::Findings;
 use super::judgement::Judgement;
 use super::leaves::{self, MAX_PARTS, OwnedLeaf, Part, Sums, levels_for};
 use super::past::Past;
-use super::peer_claims::Testimony;
+use super::peer_claims::PeerClaims;
 use super::report::Autopsy;
 use super::resimulate;
 use crate::protocol::time::{Span, Time};
@@ -31,7 +31,7 @@ const MAX_ANSWERS: u8 = 4;
 pub(crate) struct Examiner<S> {
     local: Player,
     exchange: Exchange,
-    theirs: Testimony,
+    theirs: PeerClaims,
     phase: Phase<S>,
     /// The comparison that failed here. Without one nothing is reported: the peer's word alone tells and ends nothing.
     seen: Option<Comparison>,
@@ -60,17 +60,17 @@ enum Phase<S> {
     Asked { since: Time },
     /// Our START is sent. Ends when the peer's is here and the frames are settled.
     Opening { since: Time, ours: Claim },
-    /// Our TRACEs as lived are sent, and the two STARTs have no match in common. Ends with the peer's TRACEs as lived, in
-    /// which one may be found.
+    /// Our TRACEs as recorded are sent, and the two STARTs have no match in common. Ends with the peer's TRACEs as
+    /// recorded, in which one may be found.
     Basing(Case),
     /// Our TRACEs are sent. Ends with the last of the peer's.
     Tracing(Case),
-    /// Our SUBJECT is sent. Ends with the peer's.
-    Choosing(Case, Subject<S>),
+    /// Our STATE is sent. Ends with the peer's.
+    Choosing(Case, ExaminedState<S>),
     /// Our TABLEs of one level are sent. Ends with the peer's tables of the same parts.
-    Narrowing(Case, Subject<S>, Level),
+    Narrowing(Case, ExaminedState<S>, Level),
     /// Our LEAVES are sent. Ends with the last of the peer's.
-    Telling(Case, Subject<S>, Vec<OwnedLeaf>),
+    Telling(Case, ExaminedState<S>, Vec<OwnedLeaf>),
 }
 
 /// The evidence that every phase from the traces on has.
@@ -108,7 +108,7 @@ impl<S: Fields> Examiner<S> {
         Self {
             local,
             exchange: Exchange::default(),
-            theirs: Testimony::default(),
+            theirs: PeerClaims::default(),
             phase: Phase::Idle,
             seen: None,
             is_done: false,
@@ -141,7 +141,7 @@ impl<S: Fields> Examiner<S> {
             self.open_with(now, ours);
         } else if self.theirs.claim.is_some_and(|theirs| ours.refutes(theirs)) {
             // The answer that is under way is about something else. Any other becomes our own autopsy.
-            self.theirs = Testimony::default();
+            self.theirs = PeerClaims::default();
             self.open_with(now, ours);
         }
     }
@@ -176,7 +176,7 @@ impl<S: Fields> Examiner<S> {
                 Some(Note::Start { frame, last_match }),
                 Phase::Idle | Phase::Asked { .. } | Phase::Opening { .. },
             ) => {
-                self.theirs = Testimony::new(Claim::new(frame, last_match));
+                self.theirs = PeerClaims::new(Claim::new(frame, last_match));
                 if matches!(self.phase, Phase::Idle) {
                     self.answers += 1;
                     self.phase = Phase::Asked { since: now };
@@ -221,7 +221,7 @@ impl<S: Fields> Examiner<S> {
     /// The START of the peer that belongs to ours. One that our own comparisons have refuted since it came may be forged,
     /// so it counts only once the peer goes on with it.
     fn answer_to(&self, ours: Claim) -> Option<Claim> {
-        self.theirs.claim.filter(|theirs| !ours.refutes(*theirs) || self.theirs.traces.lived.complete)
+        self.theirs.claim.filter(|theirs| !ours.refutes(*theirs) || self.theirs.traces.recorded.complete)
     }
 
     /// Goes as far as possible with what is known and returns the report when it is made. The game is left as it was.
@@ -251,9 +251,9 @@ impl<S: Fields> Examiner<S> {
                 Phase::Opening { since, ours } => self.open(since, ours, game, past),
                 Phase::Basing(case) => self.base(case, game, past),
                 Phase::Tracing(case) => self.choose(case, game, past),
-                Phase::Choosing(case, subject) => self.agree(case, subject, past),
-                Phase::Narrowing(case, subject, level) => self.narrow(case, subject, level, past),
-                Phase::Telling(case, subject, leaves) => self.finish(case, subject, leaves),
+                Phase::Choosing(case, examined) => self.agree(case, examined, past),
+                Phase::Narrowing(case, examined, level) => self.narrow(case, examined, level, past),
+                Phase::Telling(case, examined, leaves) => self.finish(case, examined, leaves),
                 outside @ (Phase::Idle | Phase::Asked { .. }) => Turn::Wait(outside),
             };
             match turn {
@@ -308,20 +308,20 @@ impl<S: Fields> Examiner<S> {
         game: &mut G,
         past: Past<'_, S>,
     ) -> Phase<S> {
-        let ours = Traces { lived: resimulate::lived(past, scope), ..Traces::default() };
-        self.exchange.trace(false, &ours.lived);
+        let ours = Traces { recorded: resimulate::recorded(past, scope), ..Traces::default() };
+        self.exchange.trace(false, &ours.recorded);
         let case = Case { since, claim, scope, ours };
         if scope.base.is_some() { self.trace_again(case, game, past) } else { Phase::Basing(case) }
     }
 
-    /// Takes as the base the newest frame in which both machines lived the same, or else the match that only one of them
+    /// Takes as the base the newest frame that both machines recorded alike, or else the match that only one of them
     /// knows of. Both have the same traces and claims, so they take the same frame.
     fn base<G: Game<Snapshot = S>>(&mut self, mut case: Case, game: &mut G, past: Past<'_, S>) -> Turn<S> {
-        let theirs = &self.theirs.traces.lived;
+        let theirs = &self.theirs.traces.recorded;
         if !theirs.complete {
             return Turn::Wait(Phase::Basing(case));
         }
-        let agreed = case.ours.lived.newest_agreement(theirs, case.scope);
+        let agreed = case.ours.recorded.newest_agreement(theirs, case.scope);
         case.scope.base = agreed.or(case.scope.lone_match);
         Turn::Next(self.trace_again(case, game, past))
     }
@@ -343,21 +343,21 @@ impl<S: Fields> Examiner<S> {
         if !theirs.are_complete() {
             return Turn::Wait(Phase::Tracing(case));
         }
-        let Some(subject) = Subject::choose(case.scope, &case.ours, theirs, game, past) else {
+        let Some(examined) = ExaminedState::choose(case.scope, &case.ours, theirs, game, past) else {
             return Turn::Conclude(Phase::Tracing(case));
         };
-        self.exchange.subject(subject.frame, subject.leaves);
-        Turn::Next(Phase::Choosing(case, subject))
+        self.exchange.state(examined.frame, examined.leaves);
+        Turn::Next(Phase::Choosing(case, examined))
     }
 
     /// Begins to compare the states, if the peer has chosen the same frame.
-    fn agree(&mut self, case: Case, subject: Subject<S>, past: Past<'_, S>) -> Turn<S> {
-        match self.theirs.subject {
-            None => Turn::Wait(Phase::Choosing(case, subject)),
-            Some((frame, _)) if frame != subject.frame => Turn::Conclude(Phase::Choosing(case, subject)),
+    fn agree(&mut self, case: Case, examined: ExaminedState<S>, past: Past<'_, S>) -> Turn<S> {
+        match self.theirs.examined {
+            None => Turn::Wait(Phase::Choosing(case, examined)),
+            Some((frame, _)) if frame != examined.frame => Turn::Conclude(Phase::Choosing(case, examined)),
             Some((_, leaves)) => {
-                let levels = levels_for(subject.leaves.max(leaves));
-                self.show(case, subject, levels, &[Part::ALL], past)
+                let levels = levels_for(examined.leaves.max(leaves));
+                self.show(case, examined, levels, &[Part::ALL], past)
             }
         }
     }
@@ -366,78 +366,78 @@ impl<S: Fields> Examiner<S> {
     fn show(
         &mut self,
         case: Case,
-        subject: Subject<S>,
+        examined: ExaminedState<S>,
         levels: u8,
         parts: &[Part],
         past: Past<'_, S>,
     ) -> Turn<S> {
-        let Some(state) = subject.state(past) else {
-            return Turn::Conclude(Phase::Choosing(case, subject));
+        let Some(state) = examined.state(past) else {
+            return Turn::Conclude(Phase::Choosing(case, examined));
         };
         if parts.first().is_some_and(|part| part.levels < levels) {
             let ours: Vec<(Part, Sums)> = parts.iter().copied().zip(leaves::tables(state, parts)).collect();
             ours.iter().for_each(|(part, sums)| self.exchange.table(*part, sums));
-            return Turn::Next(Phase::Narrowing(case, subject, Level { levels, ours }));
+            return Turn::Next(Phase::Narrowing(case, examined, Level { levels, ours }));
         }
         // Without a part there is no leaf to tell: nothing differs after all, or the difference hides in a sum.
         let leaves = leaves::gather(state, parts);
         self.exchange.leaves(&leaves);
-        Turn::Next(Phase::Telling(case, subject, leaves))
+        Turn::Next(Phase::Telling(case, examined, leaves))
     }
 
     /// Goes on to the buckets that differ, once the peer's tables of this level are here.
-    fn narrow(&mut self, case: Case, subject: Subject<S>, level: Level, past: Past<'_, S>) -> Turn<S> {
+    fn narrow(&mut self, case: Case, examined: ExaminedState<S>, level: Level, past: Past<'_, S>) -> Turn<S> {
         let mut differing = Vec::new();
         for (part, ours) in &level.ours {
             let Some(theirs) = self.theirs.table(*part) else {
-                return Turn::Wait(Phase::Narrowing(case, subject, level));
+                return Turn::Wait(Phase::Narrowing(case, examined, level));
             };
             let buckets = ours.iter().zip(theirs).enumerate().filter(|(_, (a, b))| a != b);
             differing.extend(buckets.map(|(index, _)| part.bucket(index)));
         }
         differing.truncate(MAX_PARTS);
-        self.show(case, subject, level.levels, &differing, past)
+        self.show(case, examined, level.levels, &differing, past)
     }
 
-    fn finish(&mut self, case: Case, subject: Subject<S>, leaves: Vec<OwnedLeaf>) -> Turn<S> {
+    fn finish(&mut self, case: Case, examined: ExaminedState<S>, leaves: Vec<OwnedLeaf>) -> Turn<S> {
         if !self.theirs.leaves_complete {
-            return Turn::Wait(Phase::Telling(case, subject, leaves));
+            return Turn::Wait(Phase::Telling(case, examined, leaves));
         }
-        let subject = Some((subject.frame, subject.exact));
+        let examined = Some((examined.frame, examined.exact));
         let Case { claim, scope, ours, .. } = case;
-        Turn::Done(Findings { claim, scope, ours, subject, leaves, complete: true })
+        Turn::Done(Findings { claim, scope, ours, examined, leaves, complete: true })
     }
 
     /// The report of what is known by now; `None` if no difference of our own is being looked into.
     ///
     /// Our own state is told in any case if it is kept, because half of the evidence is better than none.
     pub(crate) fn conclude(&mut self, past: Past<'_, S>) -> Option<Conclusion> {
-        let (case, subject, mut leaves) = match mem::replace(&mut self.phase, Phase::Idle) {
+        let (case, examined, mut leaves) = match mem::replace(&mut self.phase, Phase::Idle) {
             Phase::Idle | Phase::Asked { .. } => return None,
             Phase::Opening { since, ours } => {
                 let scope = self.scope(ours);
                 (Case { since, claim: ours, scope, ours: Traces::default() }, None, Vec::new())
             }
             Phase::Basing(case) | Phase::Tracing(case) => (case, None, Vec::new()),
-            Phase::Choosing(case, subject) | Phase::Narrowing(case, subject, _) => {
-                (case, Some(subject), Vec::new())
+            Phase::Choosing(case, examined) | Phase::Narrowing(case, examined, _) => {
+                (case, Some(examined), Vec::new())
             }
-            Phase::Telling(case, subject, leaves) => (case, Some(subject), leaves),
+            Phase::Telling(case, examined, leaves) => (case, Some(examined), leaves),
         };
         if leaves.is_empty() {
-            let state = match &subject {
-                Some(subject) => subject.state(past),
+            let state = match &examined {
+                Some(examined) => examined.state(past),
                 None => past.state(case.scope.target),
             };
             leaves = state.map_or_else(Vec::new, |state| leaves::gather(state, &[Part::ALL]));
         }
-        let subject = subject.map(|subject| (subject.frame, subject.exact));
+        let examined = examined.map(|examined| (examined.frame, examined.exact));
         let Case { claim, scope, ours, .. } = case;
-        let findings = Findings { claim, scope, ours, subject, leaves, complete: false };
+        let findings = Findings { claim, scope, ours, examined, leaves, complete: false };
         self.report(findings, past)
     }
 
-    /// Closes the autopsy, with a report if it was about a difference of our own. The peer's testimony is not needed any
+    /// Closes the autopsy, with a report if it was about a difference of our own. The peer's claims are not needed any
     /// more.
     fn report(&mut self, findings: Findings, past: Past<'_, S>) -> Option<Conclusion> {
         self.phase = Phase::Idle;

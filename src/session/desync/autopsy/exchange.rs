@@ -63,8 +63,8 @@ impl Exchange {
         }
     }
 
-    pub(crate) fn subject(&mut self, frame: Frame, leaves: u32) {
-        self.queue(|buf| autopsy::write_subject(frame, leaves, buf));
+    pub(crate) fn state(&mut self, frame: Frame, leaves: u32) {
+        self.queue(|buf| autopsy::write_state(frame, leaves, buf));
     }
 
     pub(crate) fn table(&mut self, part: Part, sums: &Sums) {

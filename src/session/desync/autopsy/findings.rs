@@ -4,7 +4,7 @@ use super::evidence::{Claim, Scope, Traces, differing_fields};
 use super::judgement::{Judgement, Void};
 use super::leaves::OwnedLeaf;
 use super::past::Past;
-use super::peer_claims::Testimony;
+use super::peer_claims::PeerClaims;
 use super::report::{Autopsy, AutopsyVerdict};
 use crate::game::fields::not_compared;
 use crate::session::desync::watch::Comparison;
@@ -17,7 +17,7 @@ pub(crate) struct Findings {
     pub(crate) scope: Scope,
     pub(crate) ours: Traces,
     /// The frame of the state that was taken apart, and whether it is exactly the first that differs.
-    pub(crate) subject: Option<(Frame, bool)>,
+    pub(crate) examined: Option<(Frame, bool)>,
     /// Our leaves of that state.
     pub(crate) leaves: Vec<OwnedLeaf>,
     /// Whether the peer has told everything.
@@ -26,21 +26,21 @@ pub(crate) struct Findings {
 
 impl Findings {
     /// Judges the comparison that failed here.
-    pub(crate) fn judge(&self, seen: Comparison, theirs: &Testimony) -> Judgement {
+    pub(crate) fn judge(&self, seen: Comparison, theirs: &PeerClaims) -> Judgement {
         let refuted = theirs.claim.is_some_and(|theirs| self.claim.refutes(theirs));
         Judgement::of(self.scope, seen, refuted, &self.ours, &theirs.traces)
     }
 
-    /// Puts our findings and the peer's testimony together.
+    /// Puts our findings and the peer's claims together.
     pub(crate) fn report<S: Fields>(
         self,
         local: Player,
         judgement: Judgement,
-        theirs: Testimony,
+        theirs: PeerClaims,
         past: Past<'_, S>,
     ) -> Autopsy {
-        let Self { scope, ours, subject, leaves, complete, .. } = self;
-        let (first_divergence, exact) = subject.unwrap_or((scope.target, false));
+        let Self { scope, ours, examined, leaves, complete, .. } = self;
+        let (first_divergence, exact) = examined.unwrap_or((scope.target, false));
         let mut states = [leaves, theirs.leaves];
         let mut at_fault = match judgement {
             Judgement::Void(Void { ours, theirs }) => [ours, theirs],

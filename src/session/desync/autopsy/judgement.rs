@@ -38,9 +38,9 @@ impl Judgement {
         let target = scope.target;
         let is_seen = seen.frame == target;
         let resimulated = theirs.resimulated.at(target).and(ours.resimulated.at(target));
-        let lived = ours.lived.at(target).zip(theirs.lived.at(target));
+        let recorded = ours.recorded.at(target).zip(theirs.recorded.at(target));
         // The peer's START named an earlier frame in which nothing differs.
-        let false_start = !is_seen && (refuted || lived.is_some_and(|(ours, theirs)| ours == theirs));
+        let false_start = !is_seen && (refuted || recorded.is_some_and(|(ours, theirs)| ours == theirs));
         let void = match resimulated {
             Some(value) => Void {
                 ours: at_fault.ours || is_seen && seen.ours != value,
@@ -48,9 +48,10 @@ impl Judgement {
             },
             // Without two resimulations a claim is void only if the peer's own notes contradict it.
             None if at_fault.ours || at_fault.theirs => return Self::Differ,
-            None => {
-                Void { ours: false, theirs: is_seen && lived.is_some_and(|(_, lived)| lived == seen.ours) }
-            }
+            None => Void {
+                ours: false,
+                theirs: is_seen && recorded.is_some_and(|(_, recorded)| recorded == seen.ours),
+            },
         };
         match void {
             Void { ours: false, theirs: false } if false_start => Self::Void(Void { theirs: true, ..void }),
@@ -80,8 +81,8 @@ mod tests {
         Trace { first: Frame(31), values, complete: true }
     }
 
-    fn traces(lived: u32, resimulated: u32) -> Traces {
-        Traces { lived: trace(lived), resimulated: trace(resimulated) }
+    fn traces(recorded: u32, resimulated: u32) -> Traces {
+        Traces { recorded: trace(recorded), resimulated: trace(resimulated) }
     }
 
     fn clean() -> Traces {
@@ -119,12 +120,12 @@ mod tests {
 
     #[test]
     fn without_resimulations_only_its_own_notes_make_a_claim_void() {
-        let lived = |last| Traces { lived: trace(last), resimulated: none() };
+        let recorded = |last| Traces { recorded: trace(last), resimulated: none() };
         let judged = |theirs: &Traces| Judgement::of(scope(), SEEN, false, &clean(), theirs);
-        assert_eq!(judged(&lived(1_060)), void(false, true));
-        assert_eq!(judged(&lived(7)), Judgement::Differ);
-        assert_eq!(judged(&Traces { lived: none(), resimulated: none() }), Judgement::Differ);
-        let ours_at_fault = Judgement::of(scope(), SEEN, false, &traces(7, 1_060), &lived(1_060));
+        assert_eq!(judged(&recorded(1_060)), void(false, true));
+        assert_eq!(judged(&recorded(7)), Judgement::Differ);
+        assert_eq!(judged(&Traces { recorded: none(), resimulated: none() }), Judgement::Differ);
+        let ours_at_fault = Judgement::of(scope(), SEEN, false, &traces(7, 1_060), &recorded(1_060));
         assert_eq!(ours_at_fault, Judgement::Differ);
     }
 
@@ -136,7 +137,7 @@ mod tests {
         assert_eq!(judged(false, &traces(7, 1_060)), void(false, true));
         let ours_at_fault = Judgement::of(scope(), seen, false, &traces(7, 1_060), &clean());
         assert_eq!(ours_at_fault, void(true, false));
-        let nothing = Traces { lived: none(), resimulated: none() };
+        let nothing = Traces { recorded: none(), resimulated: none() };
         assert_eq!((judged(true, &nothing), judged(false, &nothing)), (void(false, true), Judgement::Differ));
     }
 }

@@ -1,4 +1,4 @@
-//! The testimony of the peer: everything that it has told in an autopsy, within bounds.
+//! The claims of the peer: every note that it has sent in an autopsy, within bounds.
 
 use super::evidence::{Claim, MAX_FRAMES, Traces};
 use super::leaves::{MAX_DEPTH, MAX_LEAVES, MAX_PARTS, OwnedLeaf, Part, Sums};
@@ -7,18 +7,18 @@ use crate::wire::autopsy::{Note, TABLE_SUMS};
 
 /// The notes that the peer has sent, taken apart. The peer may be a phase ahead, so they are kept until ours needs them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Testimony {
+pub(crate) struct PeerClaims {
     pub(crate) claim: Option<Claim>,
     pub(crate) traces: Traces,
     /// The frame of its state, and how many leaves that has.
-    pub(crate) subject: Option<(Frame, u32)>,
+    pub(crate) examined: Option<(Frame, u32)>,
     tables: Vec<(Part, Box<Sums>)>,
     pub(crate) leaves: Vec<OwnedLeaf>,
     pub(crate) leaves_complete: bool,
 }
 
-impl Testimony {
-    /// The testimony that begins with this START.
+impl PeerClaims {
+    /// The claims that begin with this START.
     pub(crate) fn new(claim: Claim) -> Self {
         Self { claim: Some(claim), ..Self::default() }
     }
@@ -29,8 +29,8 @@ impl Testimony {
             _ if self.claim.is_none() => return false,
             Note::Start { .. } => return false,
             Note::Trace { resimulated, more, first, values } => {
-                let Traces { lived, resimulated: again } = &mut self.traces;
-                let trace = if resimulated { again } else { lived };
+                let Traces { recorded, resimulated: again } = &mut self.traces;
+                let trace = if resimulated { again } else { recorded };
                 if trace.complete || trace.values.len() + values.len() > MAX_FRAMES as usize + 1 {
                     return false;
                 }
@@ -40,8 +40,8 @@ impl Testimony {
                 trace.values.extend(values.iter());
                 trace.complete = !more;
             }
-            Note::Subject { frame, leaves } => {
-                self.subject.get_or_insert((frame, leaves));
+            Note::State { frame, leaves } => {
+                self.examined.get_or_insert((frame, leaves));
             }
             Note::Table { levels, prefix, sums } => {
                 let part = Part { levels, prefix };
@@ -64,7 +64,7 @@ impl Testimony {
 
     /// Whether the peer has sent a TRACE after its START.
     pub(crate) fn has_traces(&self) -> bool {
-        [&self.traces.lived, &self.traces.resimulated]
+        [&self.traces.recorded, &self.traces.resimulated]
             .into_iter()
             .any(|trace| trace.complete || !trace.values.is_empty())
     }
@@ -81,20 +81,20 @@ mod tests {
     use crate::wire::autopsy::{self, Buffer};
     use crate::wire::message::MAX_AUTOPSY;
 
-    fn begun() -> Testimony {
-        Testimony::new(Claim::new(Frame(60), Some(Frame(30))))
+    fn begun() -> PeerClaims {
+        PeerClaims::new(Claim::new(Frame(60), Some(Frame(30))))
     }
 
-    /// The testimony takes in a note that is written like this.
-    fn takes(testimony: &mut Testimony, write: impl FnOnce(&mut Buffer) -> usize) -> bool {
+    /// Takes in a note that is written like this.
+    fn takes(claims: &mut PeerClaims, write: impl FnOnce(&mut Buffer) -> usize) -> bool {
         let mut buf = [0; MAX_AUTOPSY];
         let len = write(&mut buf);
-        testimony.take(autopsy::decode(&buf[..len]).expect("well formed"))
+        claims.take(autopsy::decode(&buf[..len]).expect("well formed"))
     }
 
     #[test]
     fn nothing_is_taken_without_a_start() {
-        assert!(!takes(&mut Testimony::default(), |buf| autopsy::write_subject(Frame(60), 1, buf)));
+        assert!(!takes(&mut PeerClaims::default(), |buf| autopsy::write_state(Frame(60), 1, buf)));
     }
 
     #[test]
@@ -104,7 +104,7 @@ mod tests {
             let write = |buf: &mut Buffer| autopsy::write_trace(false, more, Frame(first), &[1, 2], buf);
             assert_eq!(takes(&mut theirs, write), taken, "from {first}");
         }
-        assert_eq!((theirs.traces.lived.first, theirs.traces.lived.values.len()), (Frame(31), 4));
+        assert_eq!((theirs.traces.recorded.first, theirs.traces.recorded.values.len()), (Frame(31), 4));
         assert!(!theirs.traces.are_complete(), "the resimulated one is missing");
     }
 
@@ -122,13 +122,13 @@ mod tests {
     }
 
     #[test]
-    fn first_subject_and_first_table_of_a_part_count() {
+    fn first_state_and_first_table_of_a_part_count() {
         let mut theirs = begun();
         for value in [7, 8] {
-            assert!(takes(&mut theirs, |buf| autopsy::write_subject(Frame(value), value, buf)));
+            assert!(takes(&mut theirs, |buf| autopsy::write_state(Frame(value), value, buf)));
             assert!(takes(&mut theirs, |buf| autopsy::write_table(1, 5, &[value; TABLE_SUMS], buf)));
         }
-        assert_eq!(theirs.subject, Some((Frame(7), 7)));
+        assert_eq!(theirs.examined, Some((Frame(7), 7)));
         assert_eq!(theirs.table(Part { levels: 1, prefix: 5 }), Some(&[7; TABLE_SUMS]));
         assert_eq!(theirs.table(Part { levels: 2, prefix: 5 }), None);
     }

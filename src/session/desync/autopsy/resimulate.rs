@@ -28,7 +28,7 @@ pub(crate) fn resimulate<G: Game>(
 }
 
 /// The checksums of the states that were played, as far back from the target as every frame is kept.
-pub(crate) fn lived<S: Fields>(past: Past<'_, S>, scope: Scope) -> Trace {
+pub(crate) fn recorded<S: Fields>(past: Past<'_, S>, scope: Scope) -> Trace {
     let mut first = scope.target.next();
     while first > scope.first() && past.state(Frame(first.0 - 1)).is_some() {
         first = Frame(first.0 - 1);
@@ -68,12 +68,12 @@ pub(crate) fn resimulate_from_base<G: Game>(
 /// A resimulation in one go can give what was played by chance: if a rollback began exactly at the last match, or if a
 /// cache is filled anew there.
 fn step_one_by_one<G: Game>(game: &mut G, past: Past<'_, G::Snapshot>, scope: Scope, traces: &mut Traces) {
-    let Traces { lived, resimulated } = traces;
-    for frame in lived.first.max(scope.base.unwrap_or_default()).until(scope.target) {
+    let Traces { recorded, resimulated } = traces;
+    for frame in recorded.first.max(scope.base.unwrap_or_default()).until(scope.target) {
         let (Some(state), Some(inputs)) = (past.state(frame), past.inputs(frame)) else { return };
         let value = checksum(&resimulate(game, state, &[inputs], |_| {}));
         let index = frame.next().since(resimulated.first) as usize;
-        if lived.at(frame.next()) != Some(value)
+        if recorded.at(frame.next()) != Some(value)
             && let Some(known) = resimulated.values.get_mut(index)
         {
             *known = value;

@@ -425,7 +425,7 @@ fn messages(table: &mut Table) {
         ("of kind 99", &[99, 1, 2, 3]),
         ("that starts at frame u32::MAX", &[1, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0]),
         ("that starts at frame 2^31", &[1, 0x80, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF]),
-        ("of a subject out of the blue", &[3, 0, 0, 0, 1, 0xFF, 0xFF, 0xFF, 0xFF]),
+        ("of an unexpected state", &[3, 0, 0, 0, 1, 0xFF, 0xFF, 0xFF, 0xFF]),
         ("of leaves out of the blue", &[5, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
     ];
     for (class, bytes) in autopsies {
