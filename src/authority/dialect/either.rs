@@ -1,8 +1,8 @@
 //! The dialect that a config has chosen: each enum passes every call on to the one that it holds.
 
 use super::{
-    Answer, Challenges, Delivered, FromClient, FromServer, Knock, Lost, MeetsStrangers, NumberedInput, Parts,
-    SpeaksToClient, SpeaksToServer, game, rtype,
+    Answer, Challenges, Delivered, FromClient, FromServer, HandshakeResponder, Lost, NumberedInput, Parts,
+    SpeaksToClient, SpeaksToServer, Verdict, game, rtype,
 };
 use crate::authority::config::{ClientConfig, Wire};
 use crate::authority::record::{Record, Shown, Terms};
@@ -21,35 +21,35 @@ macro_rules! on {
     };
 }
 
-/// The gate of a server: judges datagrams of strangers.
+/// The responder of a server: judges datagrams of strangers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Gate {
-    Game(game::gate::Gate),
-    Rtype(rtype::gate::Gate),
+pub(crate) enum Responder {
+    Game(game::responder::Responder),
+    Rtype(rtype::responder::Responder),
 }
 
-impl Gate {
+impl Responder {
     pub(crate) fn new(wire: Wire, key: Key, seed: u32) -> Self {
         match wire {
-            Wire::Game => Self::Game(game::gate::Gate::with_key(key)),
-            Wire::Rtype => Self::Rtype(rtype::gate::Gate::new(key, seed)),
+            Wire::Game => Self::Game(game::responder::Responder::with_key(key)),
+            Wire::Rtype => Self::Rtype(rtype::responder::Responder::new(key, seed)),
         }
     }
 }
 
-impl MeetsStrangers for Gate {
-    fn knock(
+impl HandshakeResponder for Responder {
+    fn judge(
         &self,
         now: Time,
         from: SocketAddr,
         datagram: &[u8],
         offer: Option<u8>,
-    ) -> Result<Knock, Refusal> {
-        on!(self, gate => gate.knock(now, from, datagram, offer))
+    ) -> Result<Verdict, Refusal> {
+        on!(self, responder => responder.judge(now, from, datagram, offer))
     }
 
     fn challenge(&self, datagram: &[u8], number: u16) -> Result<Answer, Refusal> {
-        on!(self, gate => gate.challenge(datagram, number))
+        on!(self, responder => responder.challenge(datagram, number))
     }
 }
 

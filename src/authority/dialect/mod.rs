@@ -11,7 +11,7 @@ mod proof;
 pub(crate) mod rtype;
 
 pub(crate) use challenges::Challenges;
-pub(crate) use either::{ClientLink, Gate, ServerLink};
+pub(crate) use either::{ClientLink, Responder, ServerLink};
 
 use super::record::{Record, Shown, Terms};
 use super::world::Command;
@@ -32,7 +32,7 @@ pub(crate) struct Answer {
 
 /// The verdict on a datagram of a stranger.
 #[derive(Debug)]
-pub(crate) enum Knock {
+pub(crate) enum Verdict {
     /// It asks for a seat, which is offered with one datagram or two, and nothing is kept.
     Offer(Answer, Option<Answer>),
     /// It asks for a seat, and there is none for it.
@@ -52,15 +52,15 @@ pub(crate) struct Heard {
 }
 
 /// Judges datagrams from addresses without a seat, and keeps no state about them.
-pub(crate) trait MeetsStrangers {
+pub(crate) trait HandshakeResponder {
     /// Judges a datagram from `from`, which would get the id `offer` now; `None` if there is none left.
-    fn knock(
+    fn judge(
         &self,
         now: Time,
         from: SocketAddr,
         datagram: &[u8],
         offer: Option<u8>,
-    ) -> Result<Knock, Refusal>;
+    ) -> Result<Verdict, Refusal>;
 
     /// A packet of this number that a client acknowledges, in answer to `datagram` and no longer than it.
     fn challenge(&self, datagram: &[u8], number: u16) -> Result<Answer, Refusal>;

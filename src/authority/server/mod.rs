@@ -1,6 +1,6 @@
 //! The server: seats by proof, one input a player and frame, one step, snapshots and reliable records to all.
 
-mod door;
+mod access;
 mod entities;
 mod event;
 mod guesses;
@@ -24,8 +24,8 @@ use super::record::{FIRST_SHOT, Record, Shown, Terms};
 use super::world::{Body, World};
 use crate::channel::entropy::Entropy;
 use crate::protocol::time::{Span, Time};
+use access::Access;
 use core::time::Duration;
-use door::Door;
 use entities::Entities;
 use log::{Log, To};
 use seats::Seats;
@@ -51,7 +51,7 @@ pub struct Server {
     frame_span: Span,
     next_frame_at: Option<Time>,
     advanced_at: Time,
-    door: Door,
+    access: Access,
     seats: Seats,
     entities: Entities,
     shots: Shots,
@@ -80,7 +80,7 @@ impl Server {
             frame_span: Span::from(Duration::from_secs(1)) / u32::from(config.frame_rate),
             next_frame_at: None,
             advanced_at: Time::ZERO,
-            door: Door::new(&config, entropy),
+            access: Access::new(&config, entropy),
             seats: Seats::new(&config, spread),
             entities: Entities::new(),
             shots: Shots::new(),

@@ -1,6 +1,6 @@
 //! The datagrams of a server: what comes in from seats and strangers, and what goes out.
 
-use super::door::Newcomer;
+use super::access::Newcomer;
 use super::{InputStats, Server, ServerEvent};
 use crate::Protocol;
 use crate::authority::config::Wire;
@@ -14,9 +14,9 @@ use std::net::SocketAddr;
 
 impl Server {
     fn hear_stranger(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) -> Result<(), Refusal> {
-        let is_vouched = self.door.vouched(from).is_some();
+        let is_vouched = self.access.vouched(from).is_some();
         let offer = self.seats.offer(from, is_vouched, &self.entities);
-        let Some(Newcomer { id, challenges }) = self.door.hear(now, from, datagram, offer)? else {
+        let Some(Newcomer { id, challenges }) = self.access.hear(now, from, datagram, offer)? else {
             return Ok(());
         };
         let at = self.seats.seat(now, from, id, &challenges, self.log.newest()).ok_or(Refusal::NoRoom)?;
@@ -156,11 +156,11 @@ impl Protocol for Server {
 /// A guest of an encrypted connection has a seat as soon as it asks: the connection has proven its address.
 impl Authenticated for Server {
     fn connection(&mut self, _: Duration, peer: SocketAddr, step: ConnectionStep) {
-        self.door.connection(peer, step);
+        self.access.connection(peer, step);
     }
 
     fn knows(&self, peer: SocketAddr) -> bool {
-        self.keeps(peer) || self.door.vouched(peer).is_some_and(|vouched| vouched.is_confirmed)
+        self.keeps(peer) || self.access.vouched(peer).is_some_and(|vouched| vouched.is_confirmed)
     }
 
     fn keeps(&self, peer: SocketAddr) -> bool {
@@ -170,7 +170,7 @@ impl Authenticated for Server {
 
 impl Server {
     fn next_datagram(&mut self, now: Time, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
-        if let Some((to, answer)) = self.door.next_answer() {
+        if let Some((to, answer)) = self.access.next_answer() {
             buf.get_mut(..answer.len)?.copy_from_slice(&answer.bytes[..answer.len]);
             return Some((to, answer.len));
         }

@@ -1,8 +1,8 @@
 //! A client's end of a GAME connection.
 
 use super::connection::{Connection, Reach};
-use super::gate::decode;
 use super::message::{self, Message};
+use super::responder::decode;
 use crate::authority::dialect::{Delivered, FromServer, NumberedInput, SpeaksToServer};
 use crate::authority::record::Shown;
 use crate::authority::world::Body;

@@ -2,6 +2,6 @@
 
 pub(crate) mod client_link;
 mod connection;
-pub(crate) mod gate;
 mod message;
+pub(crate) mod responder;
 pub(crate) mod server_link;

@@ -1,8 +1,8 @@
 //! A server's end of a GAME connection.
 
 use super::connection::{Connection, Reach};
-use super::gate::decode;
 use super::message::{self, EVENTS_HEAD, MAX_RECORD, Message};
+use super::responder::decode;
 use crate::MAX_DATAGRAM;
 use crate::authority::dialect::{Challenges, FromClient, Lost, NumberedInput, Parts, SpeaksToClient};
 use crate::authority::record::{Record, Shown, Terms};

@@ -1,11 +1,11 @@
 //! The dialect of R-Type: one entity a packet, packets that are resent until they are acknowledged one by one.
 
 pub(crate) mod client_link;
-pub(crate) mod gate;
 mod lives;
 mod numbers;
 mod outbox;
 mod replies;
+pub(crate) mod responder;
 pub(crate) mod server_link;
 mod updates;
 

@@ -3,7 +3,7 @@
 use super::guesses::Guesses;
 use super::trial::Trial;
 use crate::authority::config::ServerConfig;
-use crate::authority::dialect::{Answer, Challenges, Gate, Heard, Knock, MeetsStrangers};
+use crate::authority::dialect::{Answer, Challenges, HandshakeResponder, Heard, Responder, Verdict};
 use crate::channel::entropy::Entropy;
 use crate::channel::refusal::Refusal;
 use crate::channel::source::Source;
@@ -28,8 +28,8 @@ pub(super) struct Newcomer {
 
 /// Everything that a server knows of addresses without a seat. All memory is taken at the start.
 #[derive(Debug)]
-pub(super) struct Door {
-    gate: Gate,
+pub(super) struct Access {
+    responder: Responder,
     entropy: Entropy,
     /// Oldest first.
     trials: Vec<Trial>,
@@ -47,13 +47,13 @@ pub(super) struct Vouched {
     pub(super) is_confirmed: bool,
 }
 
-impl Door {
+impl Access {
     pub(super) fn new(config: &ServerConfig, mut entropy: Entropy) -> Self {
         let mut key = || (entropy.next_u64(), entropy.next_u64());
-        let (gate, places) = (key(), key());
+        let (responder, places) = (key(), key());
         let guesses = Guesses::new(places, entropy.next_u64());
         Self {
-            gate: Gate::new(config.wire, gate, config.seed),
+            responder: Responder::new(config.wire, responder, config.seed),
             entropy,
             trials: Vec::with_capacity(MAX_TRIALS),
             max_trials_per_source: usize::from(config.max_clients_per_source),
@@ -88,13 +88,15 @@ impl Door {
         // The packets of a guest that is only reached may be recorded ones.
         let is_confirmed = self.vouched(from).is_some_and(|guest| guest.is_confirmed);
         let newcomer = |number| Ok(offer.map(|id| Newcomer { id, challenges: Challenges::after(number) }));
-        match self.gate.knock(now, from, datagram, offer)? {
-            Knock::Offer(..) if is_confirmed => newcomer(self.entropy.next_u64() as u16),
-            Knock::Offer(answer, second) => self.answer(from, answer, second),
-            Knock::Refuse(answer) => self.answer(from, answer, None),
+        match self.responder.judge(now, from, datagram, offer)? {
+            Verdict::Offer(..) if is_confirmed => newcomer(self.entropy.next_u64() as u16),
+            Verdict::Offer(answer, second) => self.answer(from, answer, second),
+            Verdict::Refuse(answer) => self.answer(from, answer, None),
             // The offer was in the handshake.
-            Knock::Packet(Heard { named: Some(named), proves: true, .. }) if is_confirmed => newcomer(named),
-            Knock::Packet(heard) => self.hear_packet(now, from, datagram, heard, offer),
+            Verdict::Packet(Heard { named: Some(named), proves: true, .. }) if is_confirmed => {
+                newcomer(named)
+            }
+            Verdict::Packet(heard) => self.hear_packet(now, from, datagram, heard, offer),
         }
     }
 
@@ -172,7 +174,7 @@ impl Door {
     fn challenge(&mut self, now: Time, at: usize, datagram: &[u8]) -> Result<(), Refusal> {
         let (has_room, trial) = (self.has_room(1), &mut self.trials[at]);
         let number = trial.next_number(self.entropy.next_u64());
-        let answer = self.gate.challenge(datagram, number)?;
+        let answer = self.responder.challenge(datagram, number)?;
         if has_room && trial.challenge(now, number, answer.len) {
             self.answers.push_back((trial.addr, answer));
         }
@@ -199,10 +201,10 @@ mod tests {
         SocketAddr::from(([192, 0, 2, n], port))
     }
 
-    fn door(max_per_source: u8) -> Door {
+    fn access(max_per_source: u8) -> Access {
         let mut config = ServerConfig::new(1);
         config.max_clients_per_source = max_per_source;
-        Door::new(&config, Entropy::new(1))
+        Access::new(&config, Entropy::new(1))
     }
 
     fn packet(sequence: u16, ack: u16, payload: &ControlPayload<'_>) -> Vec<u8> {
@@ -213,78 +215,81 @@ mod tests {
     }
 
     /// The number of the next answer, which has to be for `from`.
-    fn answered(door: &mut Door, from: SocketAddr) -> u16 {
-        let (to, answer) = door.next_answer().expect("an answer");
+    fn answered(access: &mut Access, from: SocketAddr) -> u16 {
+        let (to, answer) = access.next_answer().expect("an answer");
         assert_eq!(to, from);
         ControlPacket::decode(&answer.bytes[..answer.len]).unwrap().header.sequence
     }
 
     /// Asks and proves the address; returns the number of the first challenge.
-    fn prove(door: &mut Door, now: Time, from: SocketAddr) -> u16 {
-        door.hear(now, from, &packet(1, 0, &ControlPayload::ConnectReq), Some(7)).unwrap();
-        let proof = answered(door, from);
+    fn prove(access: &mut Access, now: Time, from: SocketAddr) -> u16 {
+        access.hear(now, from, &packet(1, 0, &ControlPayload::ConnectReq), Some(7)).unwrap();
+        let proof = answered(access, from);
         assert!(
-            door.hear(now, from, &packet(2, proof, &ControlPayload::Heartbeat), Some(7)).unwrap().is_none()
+            access.hear(now, from, &packet(2, proof, &ControlPayload::Heartbeat), Some(7)).unwrap().is_none()
         );
-        answered(door, from)
+        answered(access, from)
     }
 
-    fn has_trial(door: &Door, from: SocketAddr) -> bool {
-        door.trials.iter().any(|trial| trial.addr == from)
+    fn has_trial(access: &Access, from: SocketAddr) -> bool {
+        access.trials.iter().any(|trial| trial.addr == from)
     }
 
     #[test]
     fn a_source_makes_room_for_its_own_trials_only() {
-        let mut door = door(3);
-        prove(&mut door, at(0), addr(9, 1));
+        let mut access = access(3);
+        prove(&mut access, at(0), addr(9, 1));
         (1..=5).for_each(|port| {
-            prove(&mut door, at(1), addr(1, port));
+            prove(&mut access, at(1), addr(1, port));
         });
         assert_eq!(
-            [1, 2, 3, 4, 5].map(|port| has_trial(&door, addr(1, port))),
+            [1, 2, 3, 4, 5].map(|port| has_trial(&access, addr(1, port))),
             [false, false, true, true, true]
         );
-        assert!(has_trial(&door, addr(9, 1)));
+        assert!(has_trial(&access, addr(9, 1)));
     }
 
     #[test]
     fn the_oldest_of_64_trials_makes_room() {
-        let mut door = door(3);
+        let mut access = access(3);
         (0..=64).for_each(|n| {
-            prove(&mut door, at(1), addr(n, 1));
+            prove(&mut access, at(1), addr(n, 1));
         });
-        assert_eq!(door.trials.len(), 64);
+        assert_eq!(access.trials.len(), 64);
         assert!(
-            !has_trial(&door, addr(0, 1)) && has_trial(&door, addr(1, 1)) && has_trial(&door, addr(64, 1))
+            !has_trial(&access, addr(0, 1))
+                && has_trial(&access, addr(1, 1))
+                && has_trial(&access, addr(64, 1))
         );
         // Those that are silent go first.
-        prove(&mut door, at(5_002), addr(99, 1));
-        assert_eq!(door.trials.len(), 1);
+        prove(&mut access, at(5_002), addr(99, 1));
+        assert_eq!(access.trials.len(), 1);
     }
 
     #[test]
     fn a_passed_trial_is_a_seat_if_its_id_is_still_free() {
         for (offer, is_seated) in [(Some(7), true), (Some(8), false), (None, false)] {
-            let (mut door, from) = (door(3), addr(1, 1));
-            let mut number = prove(&mut door, at(0), from);
+            let (mut access, from) = (access(3), addr(1, 1));
+            let mut number = prove(&mut access, at(0), from);
             for n in 1..4 {
                 let now = at(u64::from(n) * 25);
-                let heard = door.hear(now, from, &packet(2 + n, number, &ControlPayload::Heartbeat), Some(7));
+                let heard =
+                    access.hear(now, from, &packet(2 + n, number, &ControlPayload::Heartbeat), Some(7));
                 assert!(heard.unwrap().is_none(), "{n} challenges");
-                number = answered(&mut door, from);
+                number = answered(&mut access, from);
             }
-            let heard = door.hear(at(100), from, &packet(9, number, &ControlPayload::Heartbeat), offer);
+            let heard = access.hear(at(100), from, &packet(9, number, &ControlPayload::Heartbeat), offer);
             assert_eq!(matches!(heard, Ok(Some(Newcomer { id: 7, .. }))), is_seated, "{offer:?}");
-            assert!(!has_trial(&door, from));
+            assert!(!has_trial(&access, from));
         }
     }
 
     #[test]
     fn a_ping_in_a_trial_is_answered_with_its_pong() {
-        let (mut door, from) = (door(3), addr(1, 1));
-        let number = prove(&mut door, at(0), from);
-        door.hear(at(25), from, &packet(3, number, &ControlPayload::Ping(77)), Some(7)).unwrap();
-        let (_, answer) = door.next_answer().expect("an answer");
+        let (mut access, from) = (access(3), addr(1, 1));
+        let number = prove(&mut access, at(0), from);
+        access.hear(at(25), from, &packet(3, number, &ControlPayload::Ping(77)), Some(7)).unwrap();
+        let (_, answer) = access.next_answer().expect("an answer");
         let packet = ControlPacket::decode(&answer.bytes[..answer.len]).unwrap();
         assert_eq!((packet.payload, packet.header.ack), (ControlPayload::Pong(77), 3));
     }
@@ -301,19 +306,19 @@ mod tests {
     #[test]
     fn a_confirmed_guest_is_seated_and_a_reached_one_is_not() {
         let (guest, request) = (addr(1, 1), packet(1, 0, &ControlPayload::ConnectReq));
-        let mut reached = door(3);
+        let mut reached = access(3);
         reached.connection(guest, step(false));
         assert!(reached.hear(at(0), guest, &request, Some(7)).unwrap().is_none());
         let proof = packet(2, answered(&mut reached, guest), &ControlPayload::Heartbeat);
         assert!(reached.hear(at(0), guest, &proof, Some(7)).unwrap().is_none(), "a trial");
 
-        let seated = |door: &mut Door, datagram: &[u8]| {
-            door.connection(guest, step(true));
+        let seated = |access: &mut Access, datagram: &[u8]| {
+            access.connection(guest, step(true));
             let seated =
-                matches!(door.hear(at(1), guest, datagram, Some(7)), Ok(Some(Newcomer { id: 7, .. })));
-            seated && door.next_answer().is_none()
+                matches!(access.hear(at(1), guest, datagram, Some(7)), Ok(Some(Newcomer { id: 7, .. })));
+            seated && access.next_answer().is_none()
         };
-        let (mut offered, mut confirmed) = (door(3), door(3));
+        let (mut offered, mut confirmed) = (access(3), access(3));
         offered.connection(guest, step(false));
         offered.hear(at(0), guest, &request, Some(7)).unwrap();
         let proof = packet(2, answered(&mut offered, guest), &ControlPayload::Heartbeat);
@@ -325,16 +330,16 @@ mod tests {
 
     #[test]
     fn only_the_guest_that_was_told_of_is_vouched_for() {
-        let (mut door, guest, other) = (door(3), addr(1, 1), addr(1, 2));
-        door.connection(guest, step(true));
-        assert!(door.vouched(guest).is_some() && door.vouched(other).is_none());
+        let (mut access, guest, other) = (access(3), addr(1, 1), addr(1, 2));
+        access.connection(guest, step(true));
+        assert!(access.vouched(guest).is_some() && access.vouched(other).is_none());
         assert!(
-            door.hear(at(0), other, &packet(1, 0, &ControlPayload::ConnectReq), Some(7)).unwrap().is_none()
+            access.hear(at(0), other, &packet(1, 0, &ControlPayload::ConnectReq), Some(7)).unwrap().is_none()
         );
-        assert_eq!(door.next_answer().map(|(to, _)| to), Some(other), "a proof first");
-        door.connection(other, ConnectionStep::Gone);
-        assert!(door.vouched(guest).is_some());
-        door.connection(guest, ConnectionStep::Gone);
-        assert!(door.vouched(guest).is_none());
+        assert_eq!(access.next_answer().map(|(to, _)| to), Some(other), "a proof first");
+        access.connection(other, ConnectionStep::Gone);
+        assert!(access.vouched(guest).is_some());
+        access.connection(guest, ConnectionStep::Gone);
+        assert!(access.vouched(guest).is_none());
     }
 }

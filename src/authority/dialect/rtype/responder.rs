@@ -2,7 +2,7 @@
 
 use super::{NO_ENTITY, decode};
 use crate::authority::dialect::proof::Proofs;
-use crate::authority::dialect::{Answer, Heard, Knock, MAX_ANSWER, MeetsStrangers};
+use crate::authority::dialect::{Answer, HandshakeResponder, Heard, MAX_ANSWER, Verdict};
 use crate::channel::keyed_hash::Key;
 use crate::channel::refusal::Refusal;
 use crate::protocol::time::Time;
@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 
 /// Answers HELLOs and recognises who has received the answer.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Gate {
+pub(crate) struct Responder {
     proofs: Proofs,
     seed: u32,
 }
@@ -23,20 +23,20 @@ fn answer(asks_ack: bool, sequence: u16, payload: &RtypePayload<'_>) -> Result<A
     Ok(answer)
 }
 
-impl Gate {
+impl Responder {
     pub(crate) fn new(key: Key, seed: u32) -> Self {
         Self { proofs: Proofs::with_key(key), seed }
     }
 }
 
-impl MeetsStrangers for Gate {
-    fn knock(
+impl HandshakeResponder for Responder {
+    fn judge(
         &self,
         now: Time,
         from: SocketAddr,
         datagram: &[u8],
         offer: Option<u8>,
-    ) -> Result<Knock, Refusal> {
+    ) -> Result<Verdict, Refusal> {
         let packet = decode(datagram)?;
         let heard = packet.header.sequence;
         match (packet.payload, offer) {
@@ -44,19 +44,19 @@ impl MeetsStrangers for Gate {
                 let proof = self.proofs.offer(now, from, player_id);
                 let welcome = answer(true, proof, &RtypePayload::Welcome { player_id, seed: self.seed })?;
                 let ack = answer(false, proof.wrapping_sub(1), &RtypePayload::Ack(heard))?;
-                Ok(Knock::Offer(ack, Some(welcome)))
+                Ok(Verdict::Offer(ack, Some(welcome)))
             }
             // Full, or another version.
             (RtypePayload::Hello { .. }, _) => {
-                Ok(Knock::Refuse(answer(false, 0, &RtypePayload::Nack(heard))?))
+                Ok(Verdict::Refuse(answer(false, 0, &RtypePayload::Nack(heard))?))
             }
             // A client that rejects a challenge has received it too.
             (RtypePayload::Ack(named) | RtypePayload::Nack(named), offer) => {
                 let proves = offer.is_some_and(|id| self.proofs.proves(now, from, id, named));
-                Ok(Knock::Packet(Heard { sequence: heard, named: Some(named), proves }))
+                Ok(Verdict::Packet(Heard { sequence: heard, named: Some(named), proves }))
             }
             (RtypePayload::Input(_) | RtypePayload::Heartbeat, _) => {
-                Ok(Knock::Packet(Heard { sequence: heard, named: None, proves: false }))
+                Ok(Verdict::Packet(Heard { sequence: heard, named: None, proves: false }))
             }
             _ => Err(Refusal::Stranger),
         }
@@ -96,8 +96,9 @@ mod tests {
 
     #[test]
     fn ack_of_the_welcome_proves_the_address() {
-        let gate = Gate::new((3, 4), 42);
-        let Ok(Knock::Offer(first, Some(second))) = gate.knock(at(4_900), here(), &hello(1), Some(7)) else {
+        let responder = Responder::new((3, 4), 42);
+        let Ok(Verdict::Offer(first, Some(second))) = responder.judge(at(4_900), here(), &hello(1), Some(7))
+        else {
             panic!("no answer")
         };
         assert_eq!(RtypePacket::decode(&first.bytes[..first.len]).unwrap().payload, RtypePayload::Ack(9));
@@ -105,8 +106,8 @@ mod tests {
         assert_eq!(welcome.payload, RtypePayload::Welcome { player_id: 7, seed: 42 });
         let proof = welcome.header.sequence;
         let proven = |now, from, id, named| {
-            let knock = gate.knock(now, from, &ack(named), Some(id));
-            let Ok(Knock::Packet(heard)) = knock else { panic!("{knock:?}") };
+            let verdict = responder.judge(now, from, &ack(named), Some(id));
+            let Ok(Verdict::Packet(heard)) = verdict else { panic!("{verdict:?}") };
             assert_eq!((heard.sequence, heard.named), (10, Some(named)));
             heard.proves
         };
@@ -119,19 +120,19 @@ mod tests {
 
     #[test]
     fn full_server_and_wrong_version_get_a_nack() {
-        let gate = Gate::new((3, 4), 42);
+        let responder = Responder::new((3, 4), 42);
         for (version, offer) in [(1, None), (2, Some(7)), (2, None)] {
-            let Ok(Knock::Refuse(only)) = gate.knock(at(0), here(), &hello(version), offer) else {
+            let Ok(Verdict::Refuse(only)) = responder.judge(at(0), here(), &hello(version), offer) else {
                 panic!("no answer")
             };
             assert_eq!(RtypePacket::decode(&only.bytes[..only.len]).unwrap().payload, RtypePayload::Nack(9));
         }
         for datagram in [&[0x99, 0, 0, 1][..], &[0x12, 1, 0, 1], &[0x31, 0, 0, 1, 0, 1, 0, 1, 0, 1]] {
-            assert!(gate.knock(at(0), here(), datagram, Some(7)).is_err(), "{datagram:02X?}");
+            assert!(responder.judge(at(0), here(), datagram, Some(7)).is_err(), "{datagram:02X?}");
         }
         for datagram in [&[0x50, 0, 0, 1][..], &[0x20, 0, 0, 1, 0]] {
-            let knock = gate.knock(at(0), here(), datagram, Some(7));
-            let Ok(Knock::Packet(heard)) = knock else { panic!("{datagram:02X?}") };
+            let verdict = responder.judge(at(0), here(), datagram, Some(7));
+            let Ok(Verdict::Packet(heard)) = verdict else { panic!("{datagram:02X?}") };
             assert_eq!(heard, Heard { sequence: 1, named: None, proves: false });
         }
     }

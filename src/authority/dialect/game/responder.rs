@@ -1,7 +1,7 @@
 //! Strangers on GAME: a CONNECT_REQ is empty, so the sequence number of the CONNECT_ACK is the proof of an address.
 
 use crate::authority::dialect::proof::Proofs;
-use crate::authority::dialect::{Answer, Heard, Knock, MAX_ANSWER, MeetsStrangers};
+use crate::authority::dialect::{Answer, HandshakeResponder, Heard, MAX_ANSWER, Verdict};
 use crate::channel::keyed_hash::Key;
 use crate::channel::refusal::Refusal;
 use crate::protocol::time::Time;
@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 
 /// Answers CONNECT_REQs and recognises who has received the answer.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Gate {
+pub(crate) struct Responder {
     proofs: Proofs,
 }
 
@@ -21,20 +21,20 @@ fn answer(header: ControlHeader, payload: &ControlPayload<'_>) -> Result<Answer,
     Ok(answer)
 }
 
-impl Gate {
+impl Responder {
     pub(crate) fn with_key(key: Key) -> Self {
         Self { proofs: Proofs::with_key(key) }
     }
 }
 
-impl MeetsStrangers for Gate {
-    fn knock(
+impl HandshakeResponder for Responder {
+    fn judge(
         &self,
         now: Time,
         from: SocketAddr,
         datagram: &[u8],
         offer: Option<u8>,
-    ) -> Result<Knock, Refusal> {
+    ) -> Result<Verdict, Refusal> {
         let packet = decode(datagram)?;
         let heard = packet.header;
         let offer = offer.and_then(NonZeroU8::new);
@@ -42,12 +42,12 @@ impl MeetsStrangers for Gate {
             (ControlPayload::ConnectReq, Some(client_id)) => {
                 let sequence = self.proofs.offer(now, from, client_id.get());
                 let header = ControlHeader { sequence, ack: heard.sequence, ack_bits: 0 };
-                Ok(Knock::Offer(answer(header, &ControlPayload::ConnectAck { client_id })?, None))
+                Ok(Verdict::Offer(answer(header, &ControlPayload::ConnectAck { client_id })?, None))
             }
             // One datagram for one, and no longer than the request.
             (ControlPayload::ConnectReq, None) => {
                 let header = ControlHeader { sequence: 0, ack: heard.sequence, ack_bits: 0 };
-                Ok(Knock::Refuse(answer(header, &ControlPayload::Disconnect)?))
+                Ok(Verdict::Refuse(answer(header, &ControlPayload::Disconnect)?))
             }
             // The selective acks prove nothing: they would be 32 guesses at once.
             (
@@ -59,7 +59,7 @@ impl MeetsStrangers for Gate {
                 offer,
             ) => {
                 let proves = offer.is_some_and(|id| self.proofs.proves(now, from, id.get(), heard.ack));
-                Ok(Knock::Packet(Heard { sequence: heard.sequence, named: Some(heard.ack), proves }))
+                Ok(Verdict::Packet(Heard { sequence: heard.sequence, named: Some(heard.ack), proves }))
             }
             _ => Err(Refusal::Stranger),
         }
@@ -93,7 +93,7 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    fn offered(gate: &Gate, now: Time, from: SocketAddr, id: u8) -> u16 {
+    fn offered(responder: &Responder, now: Time, from: SocketAddr, id: u8) -> u16 {
         let mut request = [0; 15];
         ControlPacket::encode(
             &ControlHeader { sequence: 9, ack: 0, ack_bits: 0 },
@@ -101,7 +101,7 @@ mod tests {
             &mut request,
         )
         .unwrap();
-        let Ok(Knock::Offer(answer, None)) = gate.knock(now, from, &request, Some(id)) else {
+        let Ok(Verdict::Offer(answer, None)) = responder.judge(now, from, &request, Some(id)) else {
             panic!("no answer")
         };
         let packet = ControlPacket::decode(&answer.bytes[..answer.len]).unwrap();
@@ -122,13 +122,13 @@ mod tests {
 
     #[test]
     fn a_proof_is_good_for_one_address_one_id_and_two_periods() {
-        let gate = Gate::with_key((3, 4));
+        let responder = Responder::with_key((3, 4));
         let (here, there): (SocketAddr, SocketAddr) =
             ("192.0.2.1:5".parse().unwrap(), "192.0.2.1:6".parse().unwrap());
-        let proof = offered(&gate, at(4_900), here, 7);
+        let proof = offered(&responder, at(4_900), here, 7);
         let proven = |now, from, id, ack, bits| {
-            let knock = gate.knock(now, from, &heartbeat(ack, bits), Some(id));
-            let Ok(Knock::Packet(heard)) = knock else { panic!("{knock:?}") };
+            let verdict = responder.judge(now, from, &heartbeat(ack, bits), Some(id));
+            let Ok(Verdict::Packet(heard)) = verdict else { panic!("{verdict:?}") };
             assert_eq!((heard.sequence, heard.named), (10, Some(ack)));
             heard.proves
         };
@@ -142,10 +142,11 @@ mod tests {
 
     #[test]
     fn a_full_server_says_so_with_as_many_bytes_as_it_was_sent() {
-        let gate = Gate::with_key((3, 4));
+        let responder = Responder::with_key((3, 4));
         let mut request = [0; 15];
         ControlPacket::encode(&ControlHeader::default(), &ControlPayload::ConnectReq, &mut request).unwrap();
-        let Ok(Knock::Refuse(answer)) = gate.knock(at(0), "192.0.2.1:5".parse().unwrap(), &request, None)
+        let Ok(Verdict::Refuse(answer)) =
+            responder.judge(at(0), "192.0.2.1:5".parse().unwrap(), &request, None)
         else {
             panic!("no answer")
         };
