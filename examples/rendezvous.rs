@@ -1,4 +1,4 @@
-//! A rendezvous server on a UDP socket: `cargo run --release --features nat --example rendezvous`. `docs/REACH.md` tells
+//! A rendezvous server on a UDP socket: `cargo run --release --features nat --example rendezvous`. `docs/NAT.md` tells
 //! how to deploy it beside a TURN server.
 //!
 //! It runs until Ctrl-C or `kill`, and then prints its counters. Who met whom is printed with `--log-meetings` alone.

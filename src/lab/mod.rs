@@ -83,7 +83,7 @@ pub mod reach {
 #[cfg(feature = "nat")]
 pub mod rendezvous {
     pub use crate::connect::rendezvous::credentials::Credentials;
-    pub use crate::connect::rendezvous::post::{JoinerEvent, Post};
+    pub use crate::connect::rendezvous::join_request::{JoinerEvent, Post};
     pub use crate::connect::rendezvous::registration::{HostEvent, Registration};
     pub use crate::wire::rendezvous::{Denial, Room};
 }

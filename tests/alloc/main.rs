@@ -3,11 +3,11 @@
 
 mod authority;
 mod engine;
+#[cfg(feature = "nat")]
+mod nat;
 mod net;
 #[cfg(feature = "seal")]
 mod online;
-#[cfg(feature = "nat")]
-mod reach;
 mod replay;
 mod session;
 
@@ -33,7 +33,7 @@ fn main() {
     #[cfg(feature = "seal")]
     online::all();
     #[cfg(feature = "nat")]
-    reach::all();
+    nat::all();
     replay::all();
     session::all();
 }

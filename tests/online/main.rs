@@ -6,9 +6,9 @@ mod folder;
 mod game;
 mod keys;
 mod matches;
-mod options;
 #[cfg(feature = "nat")]
-mod reaching;
+mod nat;
+mod options;
 mod refusing;
 mod serving;
 mod town;

@@ -208,7 +208,7 @@ RULES
     nat_in "$gateway" conntrack -F 2>/dev/null
 }
 
-# Starts the TURN server of docs/REACH.md in the server's namespace, with a secret of its own and the addresses there. To be
+# Starts the TURN server of docs/NAT.md in the server's namespace, with a secret of its own and the addresses there. To be
 # started in the background.
 nat_turn() {
     local config=$1 page=$2 secret=$3

@@ -1,9 +1,9 @@
 //! The connectivity checks of one search: an ICE agent, and the results of its checks on each path.
 
 use super::candidate::{Candidate, Kind};
-use super::letter::Credentials;
 use super::origin::Origin;
 use super::paths::Path;
+use super::signal::Credentials;
 use core::time::Duration;
 use is::stun::{StunMessage, StunPacket};
 use is::{IceAgent, IceAgentEvent, Protocol};

@@ -32,31 +32,31 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod allocation;
+#[cfg(test)]
+mod allocation_hostile;
 mod budget;
-mod calling;
 mod candidate;
 mod checks;
-mod hand;
-mod letter;
-mod meeting;
+mod gathering;
+mod layer;
+mod manual;
 mod observed;
 mod origin;
 mod paths;
 mod probe;
 mod progress;
-mod reaching;
 mod relay;
-#[cfg(test)]
-mod relay_hostile;
-mod relaying;
+mod report;
 mod search;
-mod searching;
+mod signal;
+mod signalling;
 mod stats;
-mod telling;
+mod work;
 
+pub use layer::Reaching;
 pub use origin::Origin;
 pub use progress::{NoWay, Progress};
-pub use reaching::Reaching;
 pub use stats::ReachStats;
 
 use crate::channel::entropy::Entropy;
@@ -65,14 +65,14 @@ use crate::connect::rendezvous::{Post, Registration};
 use crate::connect::seal::{Randomness, Seal, SealError};
 use crate::protocol::{Protocol, canonical};
 use budget::Budget;
-use calling::Waiting;
 use core::time::Duration;
-use hand::ByHand;
-use meeting::Meeting;
+use gathering::Waiting;
+use manual::ByHand;
 use observed::Observed;
 use paths::PathTable;
-use relaying::Relaying;
+use relay::Relaying;
 use search::Search;
+use signalling::Meeting;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
@@ -143,7 +143,7 @@ pub struct Reach {
     hand: ByHand,
     /// Datagrams of our own that wait.
     out: VecDeque<(SocketAddr, Vec<u8>)>,
-    scratch: Box<[u8; reaching::SCRATCH]>,
+    scratch: Box<[u8; layer::SCRATCH]>,
     /// Nothing is due before this time.
     deadline: Option<Duration>,
     progress: Progress,
@@ -218,7 +218,7 @@ impl Reach {
             waiting: Waiting::default(),
             hand: ByHand::default(),
             out: VecDeque::new(),
-            scratch: Box::new([0; reaching::SCRATCH]),
+            scratch: Box::new([0; layer::SCRATCH]),
             deadline: Some(Duration::ZERO),
             progress,
             since: None,

@@ -1,276 +1,323 @@
-//! An allocation on a relay: a TURN client with channels, one for each peer.
+//! The relay of this machine: the allocation in use, a fresh one that may take its place, and the distance.
 
-use super::origin::{from_turn, turn};
+use super::allocation::{Allocation, Heard, State};
+use super::probe::{Probe, Seen};
 use crate::connect::rendezvous::Credentials;
 use core::time::Duration;
-use std::collections::VecDeque;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use turn_client_proto::api::{Transmit, TurnClientApi, TurnConfig, TurnEvent, TurnPollRet, TurnRecvRet};
-use turn_client_proto::stun::auth::Feature;
-use turn_client_proto::types::stun::attribute::{AttributeStaticType, AttributeType, Nonce, Realm};
-use turn_client_proto::types::stun::message::Message;
-use turn_client_proto::types::{AddressFamily, TransportType, TurnCredentials};
-use turn_client_proto::udp::TurnClientUdp;
+use std::net::{IpAddr, SocketAddr};
 
-/// Requests: the first repeat after this long, doubling up to the second, so often, and the wait after the last.
-const REPEAT: Duration = Duration::from_millis(200);
-const MAX_REPEAT: Duration = Duration::from_millis(800);
-const REPEATS: u32 = 5;
-const LAST_WAIT: Duration = Duration::from_millis(800);
-/// The address that the client believes to be its own. It only compares it.
-const LOCAL: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 1);
-
-/// An allocation, or the attempt at one.
-#[derive(Debug)]
-pub(super) struct Allocation {
-    client: TurnClientUdp,
-    state: State,
-    deadline: Duration,
-    /// Whether the relay has answered anything.
-    answered: bool,
-    /// The machines that may send through it, and the peers with a channel: each was asked for once.
-    permitted: Vec<Permitted>,
-    bound: Vec<SocketAddr>,
-    /// The identifiers of the newest requests without an answer: nothing else is believed to be one.
-    asked: VecDeque<[u8; 12]>,
-    /// The realm of the first answer that named one. The client would take another one from any later error.
-    realm: Option<Vec<u8>>,
-}
-
-/// How far an allocation is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
-    Asking,
-    /// There is one, with this address.
-    Made(SocketAddr),
-    /// The relay has refused, or does not answer any more.
-    Failed,
-}
-
-/// Requests that may still be answered.
-const MAX_ASKED: usize = 64;
-const DATA_INDICATION: [u8; 2] = [0x00, 0x17];
-
-/// First bytes of datagrams that a STUN parser takes for a message, and those of the methods of TURN among them.
-const STUN: core::ops::RangeInclusive<u8> = 0x00..=0x3F;
-const TURN: core::ops::RangeInclusive<u8> = 0x00..=0x03;
-
-/// The values of all attributes of a type in a STUN message: of realms and nonces, a client takes the last one.
-fn values(message: &[u8], kind: AttributeType) -> Vec<Vec<u8>> {
-    let Ok(message) = Message::from_bytes(message) else { return Vec::new() };
-    let attributes = message.iter_attributes().map(|(_, attribute)| attribute);
-    attributes.filter(|one| one.header.get_type() == kind).map(|one| one.value.to_vec()).collect()
-}
-
-/// The identifier of a STUN message.
-fn id_of(message: &[u8]) -> Option<[u8; 12]> {
-    message.get(8..20)?.first_chunk().copied()
-}
-
-/// The most machines or peers of one allocation: twice as many as eight guests name. The client has no way to give one
-/// up, and refreshes each for as long as the allocation lives, so that forgetting the oldest would let its list grow
-/// without bound.
-const MAX_REMEMBERED: usize = 128;
-
-/// A machine that may send through an allocation.
-#[derive(Debug)]
-struct Permitted {
-    ip: IpAddr,
-    /// The peer that named it.
-    named_by: SocketAddr,
+/// The relay of this machine.
+#[derive(Debug, Default)]
+pub(super) struct Relaying {
+    credentials: Option<Credentials>,
+    current: Option<Allocation>,
+    /// One that is asked for because the old one may belong to a port that a router has given up.
+    fresh: Option<Allocation>,
+    probe: Option<Probe>,
+    /// Whether the relay answered nothing when it was last asked.
+    lost: bool,
+    /// Our address on the relay when time last passed.
+    known: Option<SocketAddr>,
+    /// How far away the relay is.
+    pub(super) round_trip: Option<Duration>,
 }
 
 /// The meaning of a datagram of the relay.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Heard {
-    /// None of this allocation.
+pub(super) enum Relayed {
+    /// None of the relay's.
     Nothing,
     /// A message of the relay itself.
     Own,
-    /// A datagram of this peer, at these bytes of it.
+    /// Where it sees this machine.
+    Seen(SocketAddr),
+    /// A datagram of this peer, at these bytes.
     From(SocketAddr, core::ops::Range<usize>),
 }
 
-impl Allocation {
-    pub(super) fn new(credentials: &Credentials) -> Self {
-        let mut config = TurnConfig::new(TurnCredentials::new(&credentials.user, &credentials.password));
-        // Users of a shared secret are known by their name, not by its hash.
-        config.set_anonymous_username(Feature::Disabled);
-        config.set_request_retransmits(REPEAT, MAX_REPEAT, REPEATS, LAST_WAIT);
-        if credentials.server.is_ipv6() {
-            config.set_address_family(AddressFamily::IPV6);
-        }
-        let client = TurnClientUdp::allocate(LOCAL, credentials.server, config);
-        Self {
-            client,
-            state: State::Asking,
-            deadline: Duration::ZERO,
-            answered: false,
-            permitted: Vec::new(),
-            bound: Vec::new(),
-            asked: VecDeque::new(),
-            realm: None,
-        }
+impl Relaying {
+    pub(super) fn set_credentials(&mut self, credentials: Credentials) {
+        self.credentials = Some(credentials);
     }
 
-    pub(super) fn state(&self) -> State {
-        self.state
+    /// Whether this is the address of the relay.
+    #[inline]
+    pub(super) fn is_server(&self, addr: SocketAddr) -> bool {
+        self.current.as_ref().is_some_and(|one| one.server() == addr)
+            || self.fresh.as_ref().is_some_and(|one| one.server() == addr)
     }
 
+    pub(super) fn server(&self) -> Option<SocketAddr> {
+        self.credentials.as_ref().map(|credentials| credentials.server)
+    }
+
+    /// Our address on the relay.
     pub(super) fn relayed(&self) -> Option<SocketAddr> {
-        match self.state {
-            State::Made(addr) => Some(addr),
-            State::Asking | State::Failed => None,
+        self.current.as_ref().and_then(Allocation::relayed)
+    }
+
+    /// Whether the relay has neither answered nor refused yet.
+    pub(super) fn is_asking(&self) -> bool {
+        self.current.as_ref().is_some_and(|one| one.state() == State::Asking)
+    }
+
+    /// Whether a fresh allocation is being asked for.
+    pub(super) fn is_refreshing(&self) -> bool {
+        self.fresh.as_ref().is_some_and(|one| one.state() == State::Asking)
+    }
+
+    /// Whether the relay answers no more.
+    pub(super) fn is_lost(&self) -> bool {
+        self.lost
+    }
+
+    /// Asks the relay for an allocation, if there is none.
+    pub(super) fn ask(&mut self, now: Duration, id: [u8; 12]) {
+        let failed = self.current.as_ref().is_none_or(|one| one.state() == State::Failed);
+        if failed && let Some(credentials) = &self.credentials {
+            self.current = Some(Allocation::new(credentials));
+            self.look(now, id);
         }
     }
 
-    /// Whether the relay has answered anything.
-    pub(super) fn has_answered(&self) -> bool {
-        self.answered
+    /// Asks the relay where it sees this machine.
+    pub(super) fn look(&mut self, now: Duration, id: [u8; 12]) {
+        if let Some(server) = self.server() {
+            self.probe = Some(Probe::new(now, server, id));
+        }
     }
 
-    pub(super) fn server(&self) -> SocketAddr {
-        self.client.remote_addr()
+    /// Asks the relay for a second allocation. A relay has one for each port that it sees: it refuses as long as the old
+    /// one is good.
+    pub(super) fn refresh(&mut self) {
+        if !self.is_refreshing()
+            && let Some(credentials) = &self.credentials
+        {
+            self.fresh = Some(Allocation::new(credentials));
+        }
     }
 
-    pub(super) fn deadline(&self) -> Option<Duration> {
-        (self.state != State::Failed).then_some(self.deadline)
+    /// Gives the allocation back, if there is one. Returns the message to the relay.
+    pub(super) fn release(&mut self, now: Duration) -> Option<(SocketAddr, Vec<u8>)> {
+        self.fresh = None;
+        let mut allocation = self.current.take()?;
+        Some((allocation.server(), allocation.delete(now)?))
     }
 
     /// Takes a datagram that came from the relay's address.
-    pub(super) fn handle(&mut self, now: Duration, datagram: &[u8]) -> Heard {
-        let first = datagram.first().copied().unwrap_or_default();
-        if STUN.contains(&first) && !(TURN.contains(&first) && self.expects(datagram)) {
-            return Heard::Nothing;
+    pub(super) fn handle(&mut self, now: Duration, datagram: &[u8]) -> Relayed {
+        for allocation in self.current.iter_mut().chain(&mut self.fresh) {
+            match allocation.handle(now, datagram) {
+                Heard::Nothing => {}
+                Heard::Own => {
+                    self.lost = false;
+                    return Relayed::Own;
+                }
+                Heard::From(peer, range) => return Relayed::From(peer, range),
+            }
         }
-        self.deadline = Duration::ZERO;
-        let transmit = Transmit::new(datagram, TransportType::Udp, self.server(), LOCAL);
-        match self.client.recv(transmit, turn(now)) {
-            TurnRecvRet::Handled | TurnRecvRet::PeerIcmp { .. } => {
-                self.answered = true;
-                self.take_events();
-                Heard::Own
+        match self.probe.as_mut().and_then(|probe| probe.handle(now, datagram)) {
+            Some(Seen { addr, round_trip }) => {
+                self.round_trip = Some(self.round_trip.map_or(round_trip, |before| before.min(round_trip)));
+                self.probe = None;
+                Relayed::Seen(addr)
             }
-            TurnRecvRet::Ignored(_) => Heard::Nothing,
-            TurnRecvRet::PeerData(data) => {
-                let (bytes, peer) = (data.data(), data.peer);
-                // The bytes are a part of the datagram: only their place is handed on.
-                let start = bytes.as_ptr().addr().wrapping_sub(datagram.as_ptr().addr());
-                let range = start..start.wrapping_add(bytes.len());
-                if datagram.get(range.clone()) == Some(bytes) { Heard::From(peer, range) } else { Heard::Own }
-            }
+            None => Relayed::Nothing,
         }
     }
 
-    fn take_events(&mut self) {
-        while let Some(event) = self.client.poll_event() {
-            match event {
-                TurnEvent::AllocationCreated(_, addr) => self.state = State::Made(addr),
-                TurnEvent::AllocationCreateFailed(_) => self.state = State::Failed,
-                // Refused by the relay, or expired: the client has forgotten it too.
-                TurnEvent::PermissionCreateFailed(_, peer) => self.permitted.retain(|one| one.ip != peer),
-                _ => {}
-            }
+    /// Lets time pass. `true` if our address on the relay is another one than before.
+    pub(super) fn run(&mut self, now: Duration) -> bool {
+        for allocation in self.current.iter_mut().chain(&mut self.fresh) {
+            allocation.run(now);
         }
+        match self.fresh.as_ref().map(|one| (one.state(), one.has_answered())) {
+            Some((State::Made(_), _)) => self.current = self.fresh.take(),
+            // It has refused, because the old one is good, or answers nothing.
+            Some((State::Failed, answered)) => (self.fresh, self.lost) = (None, !answered),
+            _ => {}
+        }
+        let relayed = self.relayed();
+        core::mem::replace(&mut self.known, relayed) != relayed
     }
 
-    /// Lets time pass.
-    pub(super) fn run(&mut self, now: Duration) {
-        if self.state == State::Failed || now < self.deadline {
-            return;
-        }
-        let next = self.client.poll(turn(now));
-        self.take_events();
-        match next {
-            TurnPollRet::Closed => self.state = State::Failed,
-            TurnPollRet::WaitUntil(at) => self.deadline = from_turn(at).max(now + Duration::from_millis(1)),
-            // Of TCP alone, which was never asked for.
-            _ => self.deadline = now + REPEAT,
-        }
+    pub(super) fn deadline(&self) -> Option<Duration> {
+        let allocations = self.current.iter().chain(&self.fresh).filter_map(Allocation::deadline);
+        allocations.chain(self.probe.as_ref().and_then(Probe::deadline)).min()
     }
 
     /// The next message to the relay.
-    pub(super) fn poll_transmit(&mut self, now: Duration) -> Option<Vec<u8>> {
-        let message = self.client.poll_transmit(turn(now))?.data.to_vec();
-        if let Some(id) = id_of(&message).filter(|id| !self.asked.contains(id)) {
-            self.asked.truncate(MAX_ASKED - 1);
-            self.asked.push_front(id);
+    pub(super) fn poll_transmit(&mut self, now: Duration) -> Option<(SocketAddr, Vec<u8>)> {
+        if let Some(probe) = &mut self.probe
+            && let Some(request) = probe.poll_transmit(now)
+        {
+            return Some((probe.server, request.to_vec()));
         }
-        Some(message)
+        let mut allocations = self.current.iter_mut().chain(&mut self.fresh);
+        allocations.find_map(|one| one.poll_transmit(now).map(|message| (one.server(), message)))
     }
 
-    /// Whether a STUN message of the relay is data of a peer, or the first answer to a request of ours. A repeated request
-    /// may be answered again.
-    fn expects(&mut self, message: &[u8]) -> bool {
-        if message.starts_with(&DATA_INDICATION) {
-            return true;
-        }
-        let Some(at) = id_of(message).and_then(|id| self.asked.iter().position(|asked| *asked == id)) else {
-            return false;
-        };
-        let mut realms = values(message, Realm::TYPE);
-        if realms.iter().any(|realm| self.realm.as_ref().or(realms.first()) != Some(realm)) {
-            return false;
-        }
-        // The client cuts a nonce at a fixed byte, and panics if that is inside a letter.
-        if !values(message, Nonce::TYPE).iter().all(|nonce| nonce.is_ascii()) {
-            return false;
-        }
-        self.asked.remove(at);
-        self.realm = self.realm.take().or_else(|| realms.pop());
-        true
-    }
-
-    /// Gives the allocation back to the relay. The request is the last one, and is not repeated.
-    pub(super) fn delete(&mut self, now: Duration) -> Option<Vec<u8>> {
-        self.relayed()?;
-        self.client.delete(turn(now)).ok()?;
-        let mut last = None;
-        while let Some(message) = self.poll_transmit(now) {
-            last = Some(message);
-        }
-        self.state = State::Failed;
-        last
-    }
-
-    /// Lets the relay take datagrams of a machine that a peer has named. A peer gets at most half of the room that others leave:
-    /// whoever names machines without end must not keep the next guest from the relay.
     pub(super) fn permit(&mut self, now: Duration, ip: IpAddr, named_by: SocketAddr) {
-        let known = self.permitted.iter().any(|one| one.ip == ip);
-        let named = self.permitted.iter().filter(|one| one.named_by == named_by).count();
-        if !known && named + self.permitted.len() < MAX_REMEMBERED && self.reaches(ip) {
-            self.permitted.push(Permitted { ip, named_by });
-            let _ = self.client.create_permission(TransportType::Udp, ip, turn(now));
-            self.deadline = Duration::ZERO;
+        if let Some(allocation) = &mut self.current {
+            allocation.permit(now, ip, named_by);
         }
     }
 
-    /// Binds a channel to this peer: from then on each datagram costs 4 bytes more.
     pub(super) fn bind(&mut self, now: Duration, peer: SocketAddr) {
-        let known = self.bound.contains(&peer);
-        if !known && self.bound.len() < MAX_REMEMBERED && self.reaches(peer.ip()) {
-            self.bound.push(peer);
-            let _ = self.client.bind_channel(TransportType::Udp, peer, turn(now));
-            self.deadline = Duration::ZERO;
+        if let Some(allocation) = &mut self.current {
+            allocation.bind(now, peer);
         }
     }
 
-    /// Whether there is an allocation of the family of an address.
-    fn reaches(&self, ip: IpAddr) -> bool {
-        self.relayed().is_some_and(|relayed| relayed.is_ipv4() == ip.is_ipv4())
-    }
-
-    /// Writes the datagram to the relay that brings `datagram` to `peer`. `None` if it may not, or does not fit.
+    /// Writes the datagram to the relay that brings `datagram` to `peer`.
     pub(super) fn wrap(
         &mut self,
         now: Duration,
         peer: SocketAddr,
         datagram: &[u8],
         buf: &mut [u8],
-    ) -> Option<usize> {
-        use turn_client_proto::types::prelude::DelayedTransmitBuild;
-        let sent = self.client.send_to(TransportType::Udp, peer, datagram, turn(now)).ok()??;
-        let len = sent.data.len();
-        (len <= buf.len()).then(|| sent.data.write_into(buf))
+    ) -> Option<(SocketAddr, usize)> {
+        let allocation = self.current.as_mut()?;
+        let len = allocation.wrap(now, peer, datagram, buf)?;
+        Some((allocation.server(), len))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::allocation_hostile::{Liar, RELAY, credentials};
+    use super::*;
+
+    const ID: [u8; 12] = [7; 12];
+    const PORTS: [u16; 2] = [999, 1_000];
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    fn relayed(port: u16) -> Option<SocketAddr> {
+        Some(([10, 0, 0, 1], 50_000 + port - PORTS[0]).into())
+    }
+
+    /// The answer to a probe, which the relay saw come from a port.
+    fn seen(port: u16) -> Vec<u8> {
+        let mut answer = vec![0x01, 0x01, 0x00, 0x0C, 0x21, 0x12, 0xA4, 0x42];
+        answer.extend(ID);
+        answer.extend([0x00, 0x20, 0x00, 0x08, 0x00, 0x01]);
+        answer.extend((port ^ 0x2112).to_be_bytes());
+        answer.extend([10 ^ 0x21, 0x12, 0xA4, 9 ^ 0x42]);
+        answer
+    }
+
+    /// Runs a machine behind the port that its router gives it, or whose datagrams are lost. Returns how often its address on the
+    /// relay has changed.
+    fn run(relaying: &mut Relaying, relay: &mut Liar, time: core::ops::Range<u64>, port: Option<u16>) -> u32 {
+        let mut changes = 0;
+        for now in time.step_by(10).map(ms) {
+            changes += u32::from(relaying.run(now));
+            while let Some((to, message)) = relaying.poll_transmit(now) {
+                assert_eq!(to, RELAY);
+                let Some(port) = port else { continue };
+                if message.starts_with(&[0, 1]) {
+                    assert_eq!(
+                        relaying.handle(now, &seen(port)),
+                        Relayed::Seen(([10, 0, 0, 9], port).into())
+                    );
+                    continue;
+                }
+                for answer in relay.answer_to(now, port, &message) {
+                    relaying.handle(now, &answer);
+                }
+            }
+        }
+        changes
+    }
+
+    fn made() -> (Relaying, Liar) {
+        let (mut relaying, mut relay) = (Relaying::default(), Liar::new(1));
+        relaying.set_credentials(credentials());
+        relaying.ask(ms(0), ID);
+        assert!(relaying.is_asking() && relaying.is_server(RELAY));
+        assert_eq!(run(&mut relaying, &mut relay, 0..1_000, Some(PORTS[0])), 1);
+        assert_eq!(relaying.relayed(), relayed(PORTS[0]));
+        (relaying, relay)
+    }
+
+    #[test]
+    fn a_new_port_gets_a_fresh_allocation_that_replaces_the_old_one() {
+        let (mut relaying, mut relay) = made();
+        relaying.refresh();
+        assert!(relaying.is_refreshing());
+        assert_eq!(run(&mut relaying, &mut relay, 1_000..2_000, Some(PORTS[1])), 1);
+        assert_eq!((relaying.relayed(), relaying.is_refreshing()), (relayed(PORTS[1]), false));
+    }
+
+    #[test]
+    fn a_fresh_allocation_that_is_refused_changes_nothing() {
+        let (mut relaying, mut relay) = made();
+        relaying.refresh();
+        assert_eq!(run(&mut relaying, &mut relay, 1_000..3_000, Some(PORTS[0])), 0);
+        assert_eq!((relaying.relayed(), relaying.is_refreshing()), (relayed(PORTS[0]), false));
+        assert!(!relaying.is_lost(), "the relay has answered");
+    }
+
+    #[test]
+    fn a_relay_is_lost_while_it_answers_nothing() {
+        let (mut relaying, mut relay) = made();
+        relaying.refresh();
+        run(&mut relaying, &mut relay, 1_000..6_000, None);
+        assert!(relaying.is_lost() && !relaying.is_refreshing());
+        relaying.refresh();
+        relaying.run(ms(6_000));
+        let (_, request) = relaying.poll_transmit(ms(6_000)).unwrap();
+        for answer in relay.answer_to(ms(6_000), PORTS[0], &request) {
+            assert_eq!(relaying.handle(ms(6_000), &answer), Relayed::Own);
+        }
+        assert!(!relaying.is_lost());
+    }
+
+    #[test]
+    fn allocation_that_failed_is_asked_for_again() {
+        let (mut relaying, mut relay) = (Relaying::default(), Liar::new(1));
+        relaying.set_credentials(credentials());
+        relaying.ask(ms(0), ID);
+        run(&mut relaying, &mut relay, 0..6_000, None);
+        assert!(!relaying.is_asking() && relaying.relayed().is_none());
+        relaying.ask(ms(6_000), ID);
+        assert_eq!(run(&mut relaying, &mut relay, 6_000..7_000, Some(PORTS[0])), 1);
+        assert_eq!(relaying.relayed(), relayed(PORTS[0]));
+    }
+
+    #[test]
+    fn a_fresh_allocation_may_be_on_another_server() {
+        let (mut relaying, _) = made();
+        let other = SocketAddr::from(([10, 0, 0, 2], 3478));
+        relaying.set_credentials(Credentials { server: other, ..credentials() });
+        assert!(!relaying.is_server(other), "nothing was asked there");
+        relaying.refresh();
+        assert!(relaying.is_server(other) && relaying.is_server(RELAY));
+    }
+
+    #[test]
+    fn a_released_allocation_leaves_nothing_under_way() {
+        let (mut relaying, _) = made();
+        relaying.refresh();
+        assert!(relaying.release(ms(1_000)).is_some());
+        assert!(!relaying.is_refreshing() && !relaying.is_server(RELAY) && relaying.relayed().is_none());
+    }
+
+    #[test]
+    fn the_distance_of_the_relay_is_the_shortest_measured() {
+        let (mut relaying, _) = made();
+        assert_eq!(relaying.round_trip, Some(ms(0)));
+        relaying.round_trip = None;
+        for (asked, answered) in [(1_000, 1_030), (2_000, 2_010), (3_000, 3_090)] {
+            relaying.look(ms(asked), ID);
+            assert!(relaying.deadline().is_some_and(|at| at <= ms(asked)));
+            assert!(relaying.poll_transmit(ms(asked)).is_some());
+            assert_ne!(relaying.handle(ms(answered), &seen(7)), Relayed::Nothing);
+            assert_eq!(relaying.handle(ms(answered), &seen(8)), Relayed::Nothing, "one answer counts");
+        }
+        assert_eq!(relaying.round_trip, Some(ms(10)));
     }
 }

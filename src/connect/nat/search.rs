@@ -2,9 +2,9 @@
 
 use super::candidate::{Candidate, Kind};
 use super::checks::{Bases, Checks};
-use super::letter::{Credentials, Letter};
 use super::origin::Origin;
 use super::paths::Path;
+use super::signal::{Credentials, Letter};
 use crate::connect::seal::MAX_FALLBACKS;
 use core::time::Duration;
 use std::net::SocketAddr;

@@ -32,12 +32,12 @@ mod claims;
 pub(crate) mod credentials;
 mod exchange;
 mod identity;
-pub(crate) mod post;
+pub(crate) mod join_request;
 pub(crate) mod registration;
 mod server;
 
 pub(crate) use crate::wire::rendezvous::Denial;
 pub(crate) use credentials::Credentials;
-pub(crate) use post::{JoinerEvent, Post};
+pub(crate) use join_request::{JoinerEvent, Post};
 pub(crate) use registration::{HostEvent, Registration};
 pub use server::{Meeting, RendezvousConfig, RendezvousServer, RendezvousStats, RoomRefusal, TurnService};

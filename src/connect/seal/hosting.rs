@@ -1,12 +1,12 @@
 //! The host's side of the sealed handshake: keys, cookies, and the handshakes that were worked off.
 
 use super::gate::Gate;
-use super::letters::Letters;
 use super::limits::Limits;
 use super::mac::Mac;
 use super::noise::KeyPair;
 use super::outbox::Outbox;
 use super::random::{Random, Secret};
+use super::signals::Letters;
 use crate::channel::cookie::{Cookies, SUBJECT_LEN, subject};
 use crate::protocol::time::{Span, Time};
 use crate::wire::seal::{self, InitHead, KEY_LEN, Pattern, Retry};

@@ -53,7 +53,6 @@ mod hash;
 mod hosting;
 mod joining;
 mod key_log;
-mod letters;
 mod limits;
 mod mac;
 mod noise;
@@ -63,6 +62,7 @@ mod paths;
 mod random;
 mod roam;
 mod sealed;
+mod signals;
 mod stats;
 #[cfg(test)]
 mod vectors;
@@ -70,10 +70,10 @@ mod window;
 
 pub use code::Code;
 pub use key_log::{ConnectionKeys, NotLoggedKeys, OpenedPacket};
-pub use letters::Brought;
 pub use paths::MAX_FALLBACKS;
 pub use random::Randomness;
 pub use sealed::Sealed;
+pub use signals::Brought;
 pub use stats::{SealRefusal, SealStats};
 
 use crate::protocol::time::Time;

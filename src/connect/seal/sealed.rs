@@ -5,7 +5,7 @@ use super::association::Association;
 use super::channel::{Channel, MAX_TEXT};
 use super::code::{Comparison, REVEAL_AFTER};
 use super::joining::PATIENCE;
-use super::letters;
+use super::signals;
 use super::stats::SealRefusal;
 use crate::protocol::time::{Span, Time};
 use crate::protocol::trace;
@@ -29,7 +29,7 @@ pub struct Sealed<'a, P> {
 
 /// How long a connection may wait for its first DATA.
 fn half_open(one: &Association) -> Span {
-    if one.pattern == Pattern::Letter { letters::HALF_OPEN } else { MAX_HALF_OPEN }
+    if one.pattern == Pattern::Letter { signals::HALF_OPEN } else { MAX_HALF_OPEN }
 }
 
 /// Whether the inner protocol keeps the connection to `peer`; `None` if it does not say.

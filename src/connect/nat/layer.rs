@@ -1,7 +1,7 @@
 //! A reach around a sealed protocol: the way of each datagram in and out.
 
 use super::paths::{Path, is_made_up};
-use super::relaying::Relayed;
+use super::relay::Relayed;
 use super::{Reach, RelayPolicy};
 use crate::connect::seal::Seal;
 use crate::protocol::trace;
@@ -173,7 +173,7 @@ impl Reach {
 #[cfg(test)]
 mod tests {
     use super::super::ReachConfig;
-    use super::super::meeting::Meeting;
+    use super::super::signalling::Meeting;
     use super::*;
     use crate::connect::seal::Randomness;
     use crate::{Config, Lobby};

@@ -1,11 +1,11 @@
 //! The work of a reach between datagrams: letters, checks, offers to the seal, and a new search when nothing comes.
 
-use super::calling::GATHER;
 use super::candidate::{self, Candidate, OwnFacts};
 use super::checks::Bases;
-use super::letter::{Credentials, Letter};
+use super::gathering::GATHER;
 use super::paths::Path;
 use super::search::{Own, Search};
+use super::signal::{Credentials, Letter};
 use super::{Reach, RelayPolicy};
 use crate::connect::seal::Seal;
 use crate::protocol::MAX_WRAPPED;

@@ -1,8 +1,8 @@
 //! A meeting by hand: the host's call and the joiner's answer are texts that the players send each other.
 
-use super::letter::Letter;
-use super::meeting::Meeting;
 use super::search::Search;
+use super::signal::Letter;
+use super::signalling::Meeting;
 use super::{Reach, ReachConfig};
 use crate::connect::invite::{Answer, Offer};
 use crate::connect::seal::{Brought, Seal, SealError, SealRefusal};

@@ -1,9 +1,9 @@
 //! The first letters: a joiner's call and a host's answer, and the letters of new searches.
 
-use super::letter::Letter;
-use super::meeting::News;
 use super::progress::NoWay;
 use super::search::Search;
+use super::signal::Letter;
+use super::signalling::News;
 use super::{Reach, RelayPolicy, candidate};
 use crate::connect::seal::{Brought, Seal};
 use core::time::Duration;
@@ -185,8 +185,8 @@ impl Reach {
 mod tests {
     use super::super::ReachConfig;
     use super::super::candidate::{Candidate, Kind};
-    use super::super::letter::Credentials;
-    use super::super::meeting::Meeting;
+    use super::super::signal::Credentials;
+    use super::super::signalling::Meeting;
     use super::*;
     use crate::connect::rendezvous::Credentials as TurnCredentials;
     use crate::connect::seal::Randomness;

@@ -1,7 +1,7 @@
 //! A relay that sends anything: random, damaged and well-formed messages, many of them signed as the relay itself would sign.
 
+use super::allocation::{Allocation, Heard, State};
 use super::origin::turn;
-use super::relay::{Allocation, Heard, State};
 use crate::Rng;
 use crate::connect::rendezvous::Credentials;
 use core::time::Duration;
