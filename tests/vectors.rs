@@ -81,8 +81,8 @@ const COOKIE: [u8; 8] = [0xC1, 0xC2, 0xC3, 0xC4, 0xC5, 0xC6, 0xC7, 0xC8];
 fn handshake(name: &str, pattern: u8, mac_key: &[u8]) -> [[u8; 32]; 2] {
     let open = pattern == 2;
     let (host, joiner_ephemeral, host_ephemeral) = (counted(1, 32), counted(0x41, 32), counted(0x81, 32));
-    let by_letter = pattern == 3;
-    if !by_letter {
+    let by_signal = pattern == 3;
+    if !by_signal {
         let mut knock = [&[0xE0, 1, pattern, 0x0A, 0x0B][..], &NONCE].concat();
         knock.resize(if open { 56 } else { 24 }, 0);
         assert_eq!(with_mac(mac_key, knock), block(&format!("{name}-knock")));
@@ -96,7 +96,7 @@ fn handshake(name: &str, pattern: u8, mac_key: &[u8]) -> [[u8; 32]; 2] {
         whole
     };
     let answer = counted(100, 53);
-    let (first, second) = (padded(counted(0, 123)), if by_letter { padded(answer) } else { answer });
+    let (first, second) = (padded(counted(0, 123)), if by_signal { padded(answer) } else { answer });
 
     let head = [&[0xE2, 1, pattern, 0x0A, 0x0C][..], &NONCE, &COOKIE].concat();
     let prologue = [&b"rebout seal 1"[..], &head].concat();
@@ -152,7 +152,7 @@ fn the_vectors_of_the_page_follow_from_its_keys() {
     let mac_key = &hash(b"mac", &[&host])[..16];
     assert_eq!(mac_key, block("mac-key"));
     handshake("open", 2, &[0; 16]);
-    handshake("letter", 3, mac_key);
+    handshake("signal", 3, mac_key);
     let [from_joiner, from_host] = handshake("invite", 1, mac_key);
     for (name, key, counter, head, text) in [
         ("data-game", from_joiner, 0, &[0xE6, 0x0C, 0x0D, 0, 0][..], counted(0, 11)),

@@ -53,7 +53,7 @@ impl KeyLog {
 fn key_of(digits: &str) -> Option<[u8; 32]> {
     let (pairs, odd) = digits.as_bytes().as_chunks::<2>();
     let byte = |[high, low]: &[u8; 2]| {
-        let digit = |letter: &u8| char::from(*letter).to_digit(16);
+        let digit = |character: &u8| char::from(*character).to_digit(16);
         Some((digit(high)? << 4 | digit(low)?) as u8)
     };
     let bytes: Vec<u8> = pairs.iter().map(byte).collect::<Option<_>>()?;

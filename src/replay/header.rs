@@ -276,8 +276,8 @@ mod tests {
             ReadError::Flags { flags: 4 }.to_string()
         );
         let size = |size| ReadError::NamesSize { size }.to_string();
-        assert_eq!(refusal(&changed(&header, |bytes| bytes[45] = 2)), size(55), "a letter is left over");
-        assert_eq!(refusal(&changed(&header, |bytes| bytes[45] = 4)), size(55), "a letter is missing");
+        assert_eq!(refusal(&changed(&header, |bytes| bytes[45] = 2)), size(55), "a character is left over");
+        assert_eq!(refusal(&changed(&header, |bytes| bytes[45] = 4)), size(55), "a character is missing");
         let long = changed(&header, |bytes| {
             bytes.resize(NAMES_AT + 2 * MAX_NAME + 1, b'x');
             bytes[45] = 2 * MAX_NAME as u8 + 1;

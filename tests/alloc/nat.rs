@@ -80,7 +80,7 @@ fn a_frame_on_a_searched_path_allocates_nothing_between_checks() {
     let call = host.call(Duration::ZERO, &mut seal).unwrap();
     let mut joiner =
         Reach::join_by_hand(ReachConfig::new(std::time::Instant::now(), [ADDRS[1]]), &call).unwrap();
-    let mut joining = Seal::join_by_letter(Randomness::Seeded(2), *call.key()).unwrap();
+    let mut joining = Seal::join_by_signal(Randomness::Seeded(2), *call.key()).unwrap();
     let answer = joiner.answer(Duration::ZERO, &mut joining).unwrap();
     host.take_answer(Duration::ZERO, &mut seal, &answer).unwrap();
     let target = joining.target().unwrap();

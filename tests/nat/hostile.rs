@@ -274,7 +274,7 @@ fn no_address_that_echoed_no_cookie_gets_more_than_it_sent() {
     let mut honest = registration(1);
     desk.register(addr(1), &mut honest);
     let signed = honest.room();
-    let letters = (init(3), resp(&init(3)));
+    let signals = (init(3), resp(&init(3)));
     let mut draw = move |below: u32| rng.below(below);
     for round in 0..20_000_u32 {
         desk.now += ms(u64::from(draw(4)));
@@ -285,11 +285,11 @@ fn no_address_that_echoed_no_cookie_gets_more_than_it_sent() {
         let mut datagram = bytes(&match draw(8) {
             0 => Packet::Register(Register { nonce, cookie, key: [3; 32], ticket: 1, signature: [7; 64] }),
             1 => Packet::Ask(Ask { nonce, cookie, room }),
-            2 => Packet::Post(wire::Post { nonce, cookie, room, init: &letters.0 }),
-            3 => Packet::Answer(Answer { guest, resp: &letters.1 }),
+            2 => Packet::Post(wire::Post { nonce, cookie, room, init: &signals.0 }),
+            3 => Packet::Answer(Answer { guest, resp: &signals.1 }),
             4 => Packet::Cookie(Cookie { nonce, cookie: cookie | 1, observed: from }),
             5 => Packet::Grant(Grant { nonce, observed: from, ticket: 1, turn: None }),
-            6 => Packet::Deliver(Deliver { nonce, guest, init: &letters.0 }),
+            6 => Packet::Deliver(Deliver { nonce, guest, init: &signals.0 }),
             _ => Packet::Reply(Reply { nonce, outcome: Outcome::Posted }),
         });
         for _ in 0..draw(3) {

@@ -120,8 +120,8 @@ fn replayed_checks_and_answers_move_no_path() {
     assert!((1..=16).contains(&checked), "{checked} strangers were checked, eight for each player at most");
 }
 
-/// A letter as `docs/WIRE.md` has it, with these candidates.
-fn letter(candidates: &[SocketAddr]) -> Vec<u8> {
+/// A signal as `docs/WIRE.md` has it, with these candidates.
+fn signal(candidates: &[SocketAddr]) -> Vec<u8> {
     let mut text = vec![1, 0, 0];
     text.extend(b"EVIL");
     text.extend(b"evilevilevilevilevilev");
@@ -135,11 +135,11 @@ fn letter(candidates: &[SocketAddr]) -> Vec<u8> {
     text
 }
 
-/// A guest with the invite whose letters name somebody else, and who never answers a check.
+/// A guest with the invite whose signals name somebody else, and who never answers a check.
 pub(super) struct Liar {
     post: Post,
     seal: Seal,
-    /// The addresses in each letter, by the number of letters before it.
+    /// The addresses in each signal, by the number of signals before it.
     names: Box<dyn Fn(u32) -> Vec<SocketAddr>>,
     posted: u32,
     seed: u64,
@@ -152,7 +152,7 @@ impl Liar {
     pub(super) fn new(invite: &Invite, names: impl Fn(u32) -> Vec<SocketAddr> + 'static, seed: u64) -> Self {
         let rendezvous = invite.rendezvous().unwrap();
         let post = Post::new(rendezvous.server, rendezvous.room, Randomness::Seeded(seed)).unwrap();
-        let seal = Seal::join_by_letter(Randomness::Seeded(seed), *invite.key()).unwrap();
+        let seal = Seal::join_by_signal(Randomness::Seeded(seed), *invite.key()).unwrap();
         let (next_at, invite) = (Duration::ZERO, invite.clone());
         Self { post, seal, names: Box::new(names), seed, posted: 0, next_at, answered: 0, invite }
     }
@@ -167,9 +167,9 @@ impl Protocol for Liar {
                     // A new guest each time, as far as the host can tell.
                     self.posted += 1;
                     let seed = Randomness::Seeded(self.seed << 20 | u64::from(self.posted));
-                    self.seal = Seal::join_by_letter(seed, *self.invite.key()).unwrap();
+                    self.seal = Seal::join_by_signal(seed, *self.invite.key()).unwrap();
                     let init =
-                        self.seal.write_init(now, ticket, &letter(&(self.names)(self.posted))).unwrap();
+                        self.seal.write_init(now, ticket, &signal(&(self.names)(self.posted))).unwrap();
                     self.post.post(&init);
                 }
                 JoinerEvent::Answered { .. } => {
@@ -325,7 +325,7 @@ fn a_rendezvous_that_says_nothing_is_said_in_words() {
 }
 
 #[test]
-fn a_rendezvous_that_withholds_letters_is_said_in_words() {
+fn a_rendezvous_that_withholds_signals_is_said_in_words() {
     let plan = Plan::new(Router::Cone, Router::Cone);
     let mut town = lying(plan, |_, datagram| !matches!(decode(datagram), Ok(Packet::Deliver(_))));
     let silent = Progress::NoWay { why: NoWay::HostSilent };
@@ -334,7 +334,7 @@ fn a_rendezvous_that_withholds_letters_is_said_in_words() {
 
 #[test]
 fn rendezvous_altering_signals_or_tickets_connects_nobody() {
-    // Each byte of the letters in its turn, the ticket, and an INIT in the place of the RESP.
+    // Each byte of the signals in its turn, the ticket, and an INIT in the place of the RESP.
     for lie in 0..6 {
         let mut last_init = Vec::new();
         let plan = Plan::new(Router::Open, Router::Open);

@@ -88,7 +88,7 @@ impl RelayServer {
 
 /// The password of a user in coturn's scheme.
 fn password(user: &str) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, SECRET);
     let tag = hmac::sign(&key, user.as_bytes());
     let mut text = String::new();
@@ -96,8 +96,8 @@ fn password(user: &str) -> String {
         let at = |index: usize| u32::from(chunk.get(index).copied().unwrap_or(0));
         let bits = at(0) << 16 | at(1) << 8 | at(2);
         for (place, shift) in [18, 12, 6, 0].into_iter().enumerate() {
-            let letter = LETTERS[(bits >> shift & 63) as usize];
-            text.push(if place <= chunk.len() { letter.into() } else { '=' });
+            let character = ALPHABET[(bits >> shift & 63) as usize];
+            text.push(if place <= chunk.len() { character.into() } else { '=' });
         }
     }
     text

@@ -16,7 +16,7 @@ fn silence(town: &mut Town, down: bool) {
     }
 }
 
-/// Plays a match in which the joiner, whose letter names the victim, is silent again and again. Nothing of the match goes there.
+/// Plays a match in which the joiner, whose signal names the victim, is silent again and again. Nothing of the match goes there.
 fn spare(mut town: Town, victim: SocketAddr) {
     let stranger = town.world.add_stranger(victim);
     town.begin();
@@ -66,7 +66,7 @@ fn a_third_party_gets_few_checks_whatever_else_is_named() {
     let victim = at("192.0.2.7:53");
     let stranger = town.world.add_stranger(victim);
     for guest in 0..4 {
-        // Five other machines in each letter, and never the same ones again.
+        // Five other machines in each signal, and never the same ones again.
         let other = move |posted, n| at(&format!("10.{guest}.{posted}.{n}:53"));
         let names = move |posted| (0..5).map(|n| other(posted, n)).chain([victim]).collect();
         let liar = Liar::new(town.invite.as_ref().unwrap(), names, 666 + guest);

@@ -188,7 +188,7 @@ impl Town {
         };
         let mut seal = Seal::host(Randomness::Seeded(plan.seed ^ 0x5EA1)).unwrap();
         let key = seal.public_key().unwrap();
-        let joining = Seal::join_by_letter(Randomness::Seeded(plan.seed ^ 0x701), key).unwrap();
+        let joining = Seal::join_by_signal(Randomness::Seeded(plan.seed ^ 0x701), key).unwrap();
         let (reaches, invite, answer) = if plan.by_hand {
             let mut host = Reach::host_by_hand(config(HOST)).unwrap();
             let call: Offer = host.call(ms(0), &mut seal).unwrap().to_string().parse().unwrap();

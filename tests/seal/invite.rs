@@ -30,16 +30,16 @@ fn read(text: &str) -> Result<Invite, InviteError> {
     text.parse()
 }
 
-/// The letters after the prefix.
-fn letters(invite: &Invite) -> Vec<char> {
+/// The characters after the prefix.
+fn characters(invite: &Invite) -> Vec<char> {
     invite.to_string().strip_prefix(PREFIX).unwrap().chars().collect()
 }
 
-fn text_of(letters: &[char]) -> String {
-    PREFIX.chars().chain(letters.iter().copied()).collect()
+fn text_of(characters: &[char]) -> String {
+    PREFIX.chars().chain(characters.iter().copied()).collect()
 }
 
-/// The letters of any content with the right checksum, as a later or a broken program would write them: for each number
+/// The characters of any content with the right checksum, as a later or a broken program would write them: for each number
 /// its lowest bits.
 fn crafted(fields: &[(u128, u32)]) -> String {
     let bits: Vec<u8> = fields
@@ -58,8 +58,8 @@ fn crafted(fields: &[(u128, u32)]) -> String {
     let padded: Vec<u8> = [1].into_iter().chain(values.iter().copied()).chain([0; 6]).collect();
     let checksum = rest(&padded) ^ 0x2bc8_30a3;
     values.extend((0..6).rev().map(|place| (checksum >> (place * 5) & 31) as u8));
-    let letter = |value: u8| ALPHABET.chars().nth(value.into()).unwrap();
-    PREFIX.chars().chain(values.into_iter().map(letter)).collect()
+    let character = |value: u8| ALPHABET.chars().nth(value.into()).unwrap();
+    PREFIX.chars().chain(values.into_iter().map(character)).collect()
 }
 
 /// The counts of addresses and the key.
@@ -94,24 +94,24 @@ fn the_page_about_the_wire_shows_this_invite() {
 }
 
 #[test]
-fn an_independent_writer_makes_the_same_letters() {
+fn an_independent_writer_makes_the_same_characters() {
     let fields: Vec<_> = head(1, 0).into_iter().chain(v4(0xCB00_7109, 7000)).collect();
     assert_eq!(crafted(&fields), one_v4().to_string());
 }
 
 #[test]
-fn every_wrong_letter_is_noticed_and_placed() {
+fn every_wrong_character_is_noticed_and_placed() {
     for invite in [one_v4(), full()] {
-        let right = letters(&invite);
+        let right = characters(&invite);
         for at in 0..right.len() {
-            for letter in ALPHABET.chars().filter(|letter| *letter != right[at]) {
+            for character in ALPHABET.chars().filter(|character| *character != right[at]) {
                 let mut wrong = right.clone();
-                wrong[at] = letter;
-                let place = if right.len() < 89 { Mistake::Letter(at + 1) } else { Mistake::Unknown };
+                wrong[at] = character;
+                let place = if right.len() < 89 { Mistake::Character(at + 1) } else { Mistake::Unknown };
                 assert_eq!(
                     read(&text_of(&wrong)),
                     Err(InviteError::Checksum { mistake: place }),
-                    "{at} {letter}"
+                    "{at} {character}"
                 );
             }
         }
@@ -121,7 +121,7 @@ fn every_wrong_letter_is_noticed_and_placed() {
 #[test]
 fn every_swap_of_neighbours_is_noticed_and_placed() {
     for invite in [one_v4(), full()] {
-        let right = letters(&invite);
+        let right = characters(&invite);
         let mut swaps = 0;
         for at in (1..right.len()).filter(|at| right[at - 1] != right[*at]) {
             let mut wrong = right.clone();
@@ -137,11 +137,11 @@ fn every_swap_of_neighbours_is_noticed_and_placed() {
 #[test]
 fn an_invite_cut_anywhere_says_that_it_is_cut() {
     for (invite, needed) in [(one_v4(), 68), (full(), 212)] {
-        let right = letters(&invite);
+        let right = characters(&invite);
         for len in 0..right.len() {
             let expected = match len {
-                0 | 1 => InviteError::TooShort { letters: len, needed: 59 },
-                len if len < needed => InviteError::TooShort { letters: len, needed },
+                0 | 1 => InviteError::TooShort { characters: len, needed: 59 },
+                len if len < needed => InviteError::TooShort { characters: len, needed },
                 // The rendezvous is cut, which only the checksum shows.
                 _ => InviteError::Checksum { mistake: Mistake::Unknown },
             };
@@ -151,17 +151,17 @@ fn an_invite_cut_anywhere_says_that_it_is_cut() {
 }
 
 #[test]
-fn a_letter_left_out_or_doubled_is_noticed() {
+fn a_character_left_out_or_doubled_is_noticed() {
     for invite in [one_v4(), full()] {
-        let right = letters(&invite);
+        let right = characters(&invite);
         for at in 0..right.len() {
             let mut wrong = right.clone();
             wrong.remove(at);
             assert!(read(&text_of(&wrong)).is_err(), "without {at}");
-            for letter in ALPHABET.chars() {
+            for character in ALPHABET.chars() {
                 let mut wrong = right.clone();
-                wrong.insert(at, letter);
-                assert!(read(&text_of(&wrong)).is_err(), "{letter} before {at}");
+                wrong.insert(at, character);
+                assert!(read(&text_of(&wrong)).is_err(), "{character} before {at}");
             }
         }
     }
@@ -170,7 +170,7 @@ fn a_letter_left_out_or_doubled_is_noticed() {
 #[test]
 fn what_copying_and_typing_do_to_a_text_does_no_harm() {
     let text = one_v4().to_string();
-    let look_alike = |letter| match letter {
+    let look_alike = |character| match character {
         '1' => 'l',
         '0' => 'O',
         'V' => 'u',
@@ -180,7 +180,7 @@ fn what_copying_and_typing_do_to_a_text_does_no_harm() {
     // The version is a digit, and nothing else stands for it.
     let typed = typed.replacen(":l:", ":1:", 1);
     let wrapped: String =
-        text.chars().flat_map(|letter| [letter, '\n', '\r', '\t', '\u{a0}', '\u{200b}']).collect();
+        text.chars().flat_map(|character| [character, '\n', '\r', '\t', '\u{a0}', '\u{200b}']).collect();
     for text in [
         typed,
         text.to_uppercase(),
@@ -219,12 +219,12 @@ fn other_texts_are_not_invites() {
 
 #[test]
 fn a_character_that_no_invite_has_is_named_with_its_place() {
-    let right = letters(&one_v4());
+    let right = characters(&one_v4());
     for bad in ['!', '-', 'ä', '０', 'А', '\u{1b}', '\u{202e}', ':', '🂡'] {
         for at in [0, 1, 33, 67] {
             let mut wrong = right.clone();
             wrong[at] = bad;
-            assert_eq!(read(&text_of(&wrong)), Err(InviteError::Letter { letter: bad, at: at + 1 }));
+            assert_eq!(read(&text_of(&wrong)), Err(InviteError::Character { character: bad, at: at + 1 }));
         }
     }
     let behind = format!("{} please", one_v4());
@@ -328,7 +328,7 @@ fn neither_debug_nor_an_error_shows_the_key() {
         let shown = format!("{invite:?} {invite:#?}");
         assert!(shown.contains("203.0.113."), "{shown}");
         assert!(!shown.contains("44") && !shown.contains("2C") && !shown.contains("90"), "{shown}");
-        let text = letters(&invite);
+        let text = characters(&invite);
         let cut: String = text_of(&text[..50]);
         let mut wrong = text.clone();
         wrong[20] = '?';
@@ -343,7 +343,7 @@ fn neither_debug_nor_an_error_shows_the_key() {
 
 #[test]
 fn errors_are_words_for_a_player() {
-    let right = letters(&one_v4());
+    let right = characters(&one_v4());
     let mut wrong = right.clone();
     wrong[16] = '\u{1b}';
     let mut typo = right.clone();
@@ -351,16 +351,16 @@ fn errors_are_words_for_a_player() {
     let mut swapped = right.clone();
     swapped.swap(0, 1);
     for (text, words) in [
-        ("192.0.2.1".to_owned(), "not an invite: it begins with rebout:1: and letters follow"),
+        ("192.0.2.1".to_owned(), "not an invite: it begins with rebout:1: and characters follow"),
         (
             "rebout:2:AB".to_owned(),
             "an invite of version 2; this program reads version 1: one of the two is out of date",
         ),
-        (text_of(&wrong), r"letter 17 of the invite is '\u{1b}', which no invite has"),
-        (text_of(&right[..40]), "the invite is cut: 40 of at least 68 letters are there"),
-        (text_of(&typo), "the invite has a mistake: letter 17 seems to be wrong"),
-        (text_of(&swapped), "the invite has a mistake: letters 1 and 2 seem to be swapped"),
-        (text_of(&['A'; 513]), "the invite is too long: none has more than 512 letters"),
+        (text_of(&wrong), r"character 17 of the invite is '\u{1b}', which no invite has"),
+        (text_of(&right[..40]), "the invite is cut: 40 of at least 68 characters are there"),
+        (text_of(&typo), "the invite has a mistake: character 17 seems to be wrong"),
+        (text_of(&swapped), "the invite has a mistake: characters 1 and 2 seem to be swapped"),
+        (text_of(&['A'; 513]), "the invite is too long: none has more than 512 characters"),
         (
             crafted(&[head(0, 0), vec![(9, 5), (0, 8)]].concat()),
             "the invite needs a newer version: its only way to the host is part 9, unknown here",
@@ -371,11 +371,11 @@ fn errors_are_words_for_a_player() {
 }
 
 #[test]
-fn megabytes_are_refused_after_a_look_at_the_first_letters() {
-    let noise = |letter: &str| format!("{PREFIX}{}", letter.repeat(4_000_000));
+fn megabytes_are_refused_after_a_look_at_the_first_characters() {
+    let noise = |character: &str| format!("{PREFIX}{}", character.repeat(4_000_000));
     assert_eq!(read(&noise("A")), Err(InviteError::TooLong { max: 512 }));
-    assert_eq!(read(&noise("!")), Err(InviteError::Letter { letter: '!', at: 1 }));
-    assert_eq!(read(&noise(" ")), Err(InviteError::TooShort { letters: 0, needed: 59 }));
+    assert_eq!(read(&noise("!")), Err(InviteError::Character { character: '!', at: 1 }));
+    assert_eq!(read(&noise(" ")), Err(InviteError::TooShort { characters: 0, needed: 59 }));
     assert_eq!(read(&"1".repeat(4_000_000)), Err(InviteError::NotAnInvite));
     assert_eq!(read(&format!("rebout:{}", "1".repeat(4_000_000))), Err(InviteError::NotAnInvite));
 }
@@ -424,9 +424,9 @@ proptest! {
     }
 
     #[test]
-    fn no_text_does_harm(text in any::<String>(), letters in "[0-9A-Za-z \n]{0,600}") {
+    fn no_text_does_harm(text in any::<String>(), characters in "[0-9A-Za-z \n]{0,600}") {
         let _ = read(&text);
         let _ = read(&format!("rebout:1:{text}"));
-        let _ = read(&format!("rebout:1:{letters}"));
+        let _ = read(&format!("rebout:1:{characters}"));
     }
 }

@@ -101,7 +101,7 @@ mod at_a_rendezvous {
         let node = Node { paths: Some(paths), ..Node::new(seal, server(Wire::Game, 255)) };
         let mut world = world(link(0), node);
         for number in 1..=guests {
-            let seal = Seal::join_by_letter(Randomness::Seeded(100 + number as u64), key).unwrap();
+            let seal = Seal::join_by_signal(Randomness::Seeded(100 + number as u64), key).unwrap();
             let (addr, target) = (guest_addr(number), seal.target().unwrap());
             let paths = Reach::join(config(200 + number as u64, addr, 1), invite.rendezvous().unwrap());
             let inner = client(Wire::Game, number, target);

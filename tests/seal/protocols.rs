@@ -131,7 +131,7 @@ mod by_hand {
         let node = Node { paths: Some(paths), ..Node::new(seal, host) };
         let mut world = world(LinkConfig::new(ms(40)), node);
         world.network_mut().record(Recording::Full);
-        let mut seal = Seal::join_by_letter(Randomness::Seeded(2), *call.key()).unwrap();
+        let mut seal = Seal::join_by_signal(Randomness::Seeded(2), *call.key()).unwrap();
         let mut paths = Reach::join_by_hand(config(4, guest_addr(1)), &call).unwrap();
         let answer = paths.answer(ms(0), &mut seal).unwrap();
         let inner = guest(seal.target().unwrap());

@@ -1,4 +1,4 @@
-//! Handshakes by letter, and a match whose paths come and go: by hand, in the place of a rendezvous and of ICE.
+//! Handshakes by signalling, and a match whose paths come and go: by hand, in the place of a rendezvous and of ICE.
 
 use crate::net::{addr, config, ms};
 use crate::sums::Sums;
@@ -15,24 +15,24 @@ fn host() -> Seal {
 }
 
 fn joiner(host: &Seal, seed: u64) -> Seal {
-    Seal::join_by_letter(Randomness::Seeded(seed), host.public_key().unwrap()).unwrap()
+    Seal::join_by_signal(Randomness::Seeded(seed), host.public_key().unwrap()).unwrap()
 }
 
-/// Host and joiner after their letters, and the host's name for its guest.
+/// Host and joiner after their signals, and the host's name for its guest.
 fn met() -> ([Seal; 2], [SocketAddr; 2]) {
     let mut host = host();
     let mut joiner = joiner(&host, 2);
     let ticket = host.renew_ticket().unwrap();
     let init = joiner.write_init(ms(0), ticket, b"where the joiner is").unwrap();
-    let Ok(Brought::Guest(guest)) = host.handle_letter(ms(10), &init) else { panic!("a guest") };
-    assert_eq!(host.take_letter(), Some((guest, b"where the joiner is".to_vec())));
+    let Ok(Brought::Guest(guest)) = host.handle_signal(ms(10), &init) else { panic!("a guest") };
+    assert_eq!(host.take_signal(), Some((guest, b"where the joiner is".to_vec())));
     host.log_keys();
     joiner.log_keys();
-    let resp = host.answer_letter(ms(10), guest, b"where the host is").unwrap();
+    let resp = host.answer_signal(ms(10), guest, b"where the host is").unwrap();
     assert!(resp.len() < init.len(), "{} {}", resp.len(), init.len());
     let target = joiner.target().unwrap();
-    assert_eq!(joiner.handle_letter(ms(20), &resp), Ok(Brought::Host(target)));
-    assert_eq!(joiner.take_letter(), Some((target, b"where the host is".to_vec())));
+    assert_eq!(joiner.handle_signal(ms(20), &resp), Ok(Brought::Host(target)));
+    assert_eq!(joiner.take_signal(), Some((target, b"where the host is".to_vec())));
     let [ours, theirs] = [&mut host, &mut joiner].map(|seal| seal.take_logged_keys().unwrap().to_string());
     assert_eq!(ours, theirs, "the same keys");
     ([host, joiner], [guest, target])
@@ -46,13 +46,13 @@ fn signal_has_one_length_and_a_repeat_gets_the_same_answer() {
     for len in [0, 1, 100, 254] {
         let init = joiner.write_init(ms(0), ticket, &vec![7; len]).unwrap();
         assert_eq!(init.len(), 333);
-        let Ok(Brought::Guest(guest)) = host.handle_letter(ms(0), &init) else { panic!("a guest") };
-        assert_eq!(host.take_letter(), Some((guest, vec![7; len])));
-        let resp = host.answer_letter(ms(0), guest, b"yes").unwrap();
+        let Ok(Brought::Guest(guest)) = host.handle_signal(ms(0), &init) else { panic!("a guest") };
+        assert_eq!(host.take_signal(), Some((guest, vec![7; len])));
+        let resp = host.answer_signal(ms(0), guest, b"yes").unwrap();
         assert_eq!(resp.len(), 309);
-        assert_eq!(host.handle_letter(ms(5), &init), Ok(Brought::Again(guest)));
-        assert_eq!(host.answer_letter(ms(5), guest, b"no"), Some(resp));
-        assert_eq!(host.take_letter(), None);
+        assert_eq!(host.handle_signal(ms(5), &init), Ok(Brought::Again(guest)));
+        assert_eq!(host.answer_signal(ms(5), guest, b"no"), Some(resp));
+        assert_eq!(host.take_signal(), None);
     }
     assert_eq!(joiner.write_init(ms(0), ticket, &[7; 255]), None);
     assert_eq!(joiner.renew_ticket(), None, "a joiner has no room");
@@ -66,26 +66,26 @@ fn an_init_needs_the_invite_and_one_of_the_newest_two_tickets() {
     let ticket = host.renew_ticket().unwrap();
     let refused = Err(SealRefusal::BadCookie);
     let init = joiner.write_init(ms(0), ticket ^ 1, b"x").unwrap();
-    assert_eq!(host.handle_letter(ms(0), &init), refused);
+    assert_eq!(host.handle_signal(ms(0), &init), refused);
     host.renew_ticket();
     let init = joiner.write_init(ms(0), ticket, b"x").unwrap();
-    assert!(matches!(host.handle_letter(ms(0), &init), Ok(Brought::Guest(_))), "the one before stays good");
+    assert!(matches!(host.handle_signal(ms(0), &init), Ok(Brought::Guest(_))), "the one before stays good");
     host.renew_ticket();
     let init = joiner.write_init(ms(0), ticket, b"x").unwrap();
-    assert_eq!(host.handle_letter(ms(0), &init), refused, "and no longer");
+    assert_eq!(host.handle_signal(ms(0), &init), refused, "and no longer");
     let other = Seal::host(Randomness::Seeded(9)).unwrap();
-    let mut stranger = Seal::join_by_letter(Randomness::Seeded(3), other.public_key().unwrap()).unwrap();
+    let mut stranger = Seal::join_by_signal(Randomness::Seeded(3), other.public_key().unwrap()).unwrap();
     let ticket = host.renew_ticket().unwrap();
     let init = stranger.write_init(ms(0), ticket, b"x").unwrap();
-    assert_eq!(host.handle_letter(ms(0), &init), Err(SealRefusal::BadMac));
+    assert_eq!(host.handle_signal(ms(0), &init), Err(SealRefusal::BadMac));
     let good = joiner.write_init(ms(0), ticket, b"x").unwrap();
     for at in 0..good.len() {
         let mut bad = good.clone();
         bad[at] ^= 1;
-        assert!(host.handle_letter(ms(0), &bad).is_err(), "byte {at}");
+        assert!(host.handle_signal(ms(0), &bad).is_err(), "byte {at}");
     }
     assert_eq!(host.stats().handshakes, 1);
-    assert!(matches!(host.handle_letter(ms(0), &good), Ok(Brought::Guest(_))), "nothing was used up");
+    assert!(matches!(host.handle_signal(ms(0), &good), Ok(Brought::Guest(_))), "nothing was used up");
 }
 
 #[test]
@@ -98,10 +98,10 @@ fn an_init_is_worked_off_once_four_a_second_and_sixteen_wait() {
         let now = ms(number * 25);
         let mut joiner = joiner(&host, 100 + number);
         let init = joiner.write_init(now, ticket, b"x").unwrap();
-        if let Ok(Brought::Guest(guest)) = host.handle_letter(now, &init) {
+        if let Ok(Brought::Guest(guest)) = host.handle_signal(now, &init) {
             guests += 1;
-            host.take_letter().unwrap();
-            host.answer_letter(now, guest, b"").unwrap();
+            host.take_signal().unwrap();
+            host.answer_signal(now, guest, b"").unwrap();
             first.get_or_insert(init);
         }
     }
@@ -111,22 +111,22 @@ fn an_init_is_worked_off_once_four_a_second_and_sixteen_wait() {
     let mut lobby = Lobby::host(config(0)).unwrap();
     let mut buf = [0; MAX_DATAGRAM];
     while host.around(&mut lobby).poll_transmit(ms(13_000), &mut buf).is_some() {}
-    assert_eq!(host.handle_letter(ms(13_000), &first.unwrap()), Err(SealRefusal::BadCookie));
+    assert_eq!(host.handle_signal(ms(13_000), &first.unwrap()), Err(SealRefusal::BadCookie));
     let init = joiner(&host, 7).write_init(ms(13_000), ticket, b"x").unwrap();
-    assert!(host.handle_letter(ms(13_000), &init).is_ok());
+    assert!(host.handle_signal(ms(13_000), &init).is_ok());
 }
 
 #[test]
 fn an_answer_of_somebody_else_is_none() {
     let ([_, mut joiner], _) = met();
     let mut liar = Seal::host(Randomness::Seeded(8)).unwrap();
-    let mut guest = Seal::join_by_letter(Randomness::Seeded(5), liar.public_key().unwrap()).unwrap();
+    let mut guest = Seal::join_by_signal(Randomness::Seeded(5), liar.public_key().unwrap()).unwrap();
     let ticket = liar.renew_ticket().unwrap();
     let init = guest.write_init(ms(0), ticket, b"x").unwrap();
-    let Ok(Brought::Guest(shown)) = liar.handle_letter(ms(0), &init) else { panic!("a guest") };
-    let resp = liar.answer_letter(ms(0), shown, b"come here").unwrap();
-    assert!(joiner.handle_letter(ms(0), &resp).is_err());
-    assert_eq!(joiner.take_letter(), None);
+    let Ok(Brought::Guest(shown)) = liar.handle_signal(ms(0), &init) else { panic!("a guest") };
+    let resp = liar.answer_signal(ms(0), shown, b"come here").unwrap();
+    assert!(joiner.handle_signal(ms(0), &resp).is_err());
+    assert_eq!(joiner.take_signal(), None);
 }
 
 enum Inner {
@@ -341,38 +341,38 @@ fn fallbacks_carry_the_match_when_the_path_fails() {
 }
 
 #[test]
-fn letters_travel_sealed_during_the_match() {
+fn signals_travel_sealed_during_the_match() {
     let mut world = playing();
     let peer = world.machines[0].peer;
-    assert!(world.machines[0].seal.send_letter(peer, b"I have moved"));
+    assert!(world.machines[0].seal.send_signal(peer, b"I have moved"));
     world.run(30);
     let target = world.machines[1].peer;
-    assert_eq!(world.machines[1].seal.take_letter(), Some((target, b"I have moved".to_vec())));
-    assert!(!world.machines[0].seal.send_letter(peer, &[0; 255]));
-    assert!(!world.machines[0].seal.send_letter(addr(99), b""));
+    assert_eq!(world.machines[1].seal.take_signal(), Some((target, b"I have moved".to_vec())));
+    assert!(!world.machines[0].seal.send_signal(peer, &[0; 255]));
+    assert!(!world.machines[0].seal.send_signal(addr(99), b""));
     // More than anybody takes are dropped and counted.
     for _ in 0..40 {
-        world.machines[0].seal.send_letter(peer, b"again");
+        world.machines[0].seal.send_signal(peer, b"again");
         world.run(1);
     }
     world.run(30);
-    let letters = core::iter::from_fn(|| world.machines[1].seal.take_letter()).count();
-    assert_eq!((letters, world.machines[1].seal.stats().refused(SealRefusal::Limited)), (4, 36));
+    let signals = core::iter::from_fn(|| world.machines[1].seal.take_signal()).count();
+    assert_eq!((signals, world.machines[1].seal.stats().refused(SealRefusal::Limited)), (4, 36));
 }
 
 /// Another holder of the invite has the joiner's nonce from its INIT, as a rendezvous sees it. Its own handshake was answered before
 /// the joiner was confirmed, and its DATA comes in the middle of the match; a second handshake begins after that.
 #[test]
-fn handshake_by_letter_never_replaces_a_confirmed_guest() {
+fn handshake_by_signal_never_replaces_a_confirmed_guest() {
     let mut world = World::new();
     let host = &mut world.machines[0].seal;
     let ticket = host.renew_ticket().unwrap();
     let mut impostor = joiner(host, 2);
     impostor.write_init(ms(20), ticket, b"the joiner's own keys").unwrap();
     let init = impostor.write_init(ms(20), ticket, b"here I am").unwrap();
-    let Ok(Brought::Guest(other)) = host.handle_letter(ms(20), &init) else { panic!("a guest") };
-    let resp = host.answer_letter(ms(20), other, b"").unwrap();
-    assert!(impostor.handle_letter(ms(20), &resp).is_ok() && host.take_letter().is_some());
+    let Ok(Brought::Guest(other)) = host.handle_signal(ms(20), &init) else { panic!("a guest") };
+    let resp = host.answer_signal(ms(20), other, b"").unwrap();
+    assert!(impostor.handle_signal(ms(20), &resp).is_ok() && host.take_signal().is_some());
     world.run(500);
     world.offer(0);
     world.run(600);
@@ -391,19 +391,19 @@ fn handshake_by_letter_never_replaces_a_confirmed_guest() {
     world.assert_plays();
     assert_eq!(world.in_use(), [Some(path(1, 0)), Some(path(0, 0))]);
     let again = impostor.write_init(world.now, ticket, b"here I am").unwrap();
-    let refused = world.machines[0].seal.handle_letter(world.now, &again);
+    let refused = world.machines[0].seal.handle_signal(world.now, &again);
     assert_eq!(refused, Err(SealRefusal::Unexpected));
 }
 
-/// The RESP of a handshake by address or invite is refused as a letter, and is good as the datagram that it is.
+/// The RESP of a handshake by address or invite is refused as a signal, and is good as the datagram that it is.
 #[test]
-fn resp_of_another_pattern_is_no_letter() {
+fn resp_of_another_pattern_is_no_signal() {
     let mut net = crate::net::invited();
     net.filter = Box::new(|_, flying| flying.datagram[0] != 0xE3);
     assert!(net.run_until(ms(1_000), |net| !net.sent_by(0, 0xE3).is_empty()));
     let (now, resp) = (net.now, net.sent_by(0, 0xE3)[0].datagram.clone());
     let seal = &mut net.machines[1].seal;
-    assert_eq!(seal.handle_letter(now, &resp), Err(SealRefusal::Unexpected));
+    assert_eq!(seal.handle_signal(now, &resp), Err(SealRefusal::Unexpected));
     assert_eq!((seal.stats().refused(SealRefusal::Unexpected), seal.stats().connections), (1, 0));
     net.machines[1].hand_in(now, addr(0), &resp);
     assert_eq!(net.machines[1].seal.stats().connections, 1);

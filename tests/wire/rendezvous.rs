@@ -2,9 +2,8 @@
 
 use proptest::prelude::*;
 use rebout::lab::wire::rendezvous::{
-    ASK_LEN, Answer, Ask, Cookie, DecodeError, Deliver, Denial, GRANT_LEN, Grant, LETTER_LEN, MAX_LEN,
-    Outcome, Packet, Post, REGISTER_LEN, Register, Reply, TurnGrant, decode, encode, request_nonce,
-    signed_text,
+    ASK_LEN, Answer, Ask, Cookie, DecodeError, Deliver, Denial, GRANT_LEN, Grant, MAX_LEN, Outcome, Packet,
+    Post, REGISTER_LEN, Register, Reply, SIGNAL_LEN, TurnGrant, decode, encode, request_nonce, signed_text,
 };
 use std::net::SocketAddr;
 
@@ -19,7 +18,7 @@ fn bytes(packet: &Packet<'_>) -> Vec<u8> {
     buf[..len].to_vec()
 }
 
-fn letter(first: u8, len: usize) -> Vec<u8> {
+fn signal(first: u8, len: usize) -> Vec<u8> {
     [vec![first], vec![0x55; len - 1]].concat()
 }
 
@@ -73,7 +72,7 @@ fn golden<'a>(init: &'a [u8], resp: &'a [u8]) -> Vec<(Packet<'a>, Vec<u8>)> {
 
 #[test]
 fn packets_are_their_golden_bytes_both_ways() {
-    let (init, resp) = (letter(0xE2, 333), letter(0xE3, 309));
+    let (init, resp) = (signal(0xE2, 333), signal(0xE3, 309));
     for (packet, golden) in golden(&init, &resp) {
         assert_eq!(bytes(&packet), golden, "{packet:?}");
         assert_eq!(decode(&golden), Ok(packet));
@@ -86,7 +85,7 @@ fn packets_are_their_golden_bytes_both_ways() {
 
 #[test]
 fn answers_are_at_most_as_long_as_their_requests() {
-    let (init, resp) = (letter(0xE2, 333), letter(0xE3, 309));
+    let (init, resp) = (signal(0xE2, 333), signal(0xE3, 309));
     let lens: Vec<usize> = golden(&init, &resp).iter().map(|(_, bytes)| bytes.len()).collect();
     let [register, ask, post, answer, cookie, grant, _, deliver, posted, answered, ..] = lens[..] else {
         panic!()
@@ -98,23 +97,23 @@ fn answers_are_at_most_as_long_as_their_requests() {
 
 #[test]
 fn lengths_are_exact() {
-    let (init, resp) = (letter(0xE2, 333), letter(0xE3, 309));
+    let (init, resp) = (signal(0xE2, 333), signal(0xE3, 309));
     for (packet, golden) in golden(&init, &resp) {
-        let has_letter = golden.len() > 300;
+        let has_signal = golden.len() > 300;
         for len in 0..golden.len() {
             let cut = decode(&golden[..len]);
             // A shorter INIT or RESP is one too.
-            assert!(cut != Ok(packet) && (has_letter || cut.is_err()), "{packet:?} cut to {len}");
+            assert!(cut != Ok(packet) && (has_signal || cut.is_err()), "{packet:?} cut to {len}");
         }
         let longer = [&golden[..], &[0; 400]].concat();
-        assert_eq!(decode(&longer[..golden.len() + 1]).is_ok(), has_letter);
+        assert_eq!(decode(&longer[..golden.len() + 1]).is_ok(), has_signal);
         assert_eq!(decode(&longer), Err(DecodeError::Length));
     }
 }
 
 #[test]
 fn every_refusal_has_a_name() {
-    let (init, resp) = (letter(0xE2, 333), letter(0xE3, 309));
+    let (init, resp) = (signal(0xE2, 333), signal(0xE3, 309));
     let packets = golden(&init, &resp);
     let changed = |index: usize, at: usize, byte: u8| {
         let mut bytes = packets[index].1.clone();
@@ -132,10 +131,10 @@ fn every_refusal_has_a_name() {
         (changed(3, 1, 0), "rendezvous-version"),
         (changed(1, 87, 1), "rendezvous-padding"),
         (changed(1, 34, 1), "rendezvous-padding"),
-        (changed(2, 34, 0xE3), "rendezvous-letter"),
-        (changed(3, 10, 0xE2), "rendezvous-letter"),
-        (changed(7, 17, 0x52), "rendezvous-letter"),
-        (changed(9, 10, 0xE2), "rendezvous-letter"),
+        (changed(2, 34, 0xE3), "rendezvous-signal"),
+        (changed(3, 10, 0xE2), "rendezvous-signal"),
+        (changed(7, 17, 0x52), "rendezvous-signal"),
+        (changed(9, 10, 0xE2), "rendezvous-signal"),
         (changed(8, 9, 7), "rendezvous-outcome"),
         (changed(9, 9, 0), "rendezvous-length"),
         (decode(&cookie_0).unwrap_err(), "rendezvous-cookie"),
@@ -176,7 +175,7 @@ proptest! {
     }
 
     #[test]
-    fn any_letter_comes_back(len in LETTER_LEN, nonce in any::<u64>(), fill in any::<u8>()) {
+    fn any_signal_comes_back(len in SIGNAL_LEN, nonce in any::<u64>(), fill in any::<u8>()) {
         let init = [vec![0xE2], vec![fill; len - 1]].concat();
         let packet = Packet::Deliver(Deliver { nonce, guest: GUEST, init: &init });
         let datagram = bytes(&packet);
@@ -189,7 +188,7 @@ proptest! {
         noise in proptest::collection::vec(any::<u8>(), 0..450), which in 0_usize..15, keep in 0_usize..450,
         genuine in any::<bool>(), at in any::<prop::sample::Index>(), byte in any::<u8>(),
     ) {
-        let (init, resp) = (letter(0xE2, 333), letter(0xE3, 309));
+        let (init, resp) = (signal(0xE2, 333), signal(0xE3, 309));
         let mut datagram = noise;
         if genuine {
             datagram = golden(&init, &resp)[which].1.clone();

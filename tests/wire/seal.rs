@@ -121,7 +121,7 @@ fn a_control_packet_has_the_length_of_its_kind() {
         (Kind::Proof, 4, 8),
         (Kind::CodeAsk, 5, 16),
         (Kind::CodeReveal, 6, 20),
-        (Kind::Letter, 7, 256),
+        (Kind::Signal, 7, 256),
     ];
     for (kind, number, plain_len) in kinds {
         let head = seal::control_head(0x0A0B, 0x1_2345_6789, kind);
@@ -147,7 +147,7 @@ fn each_rule_refuses_by_its_name() {
         assert_eq!(changed(packet.clone(), 1, 2), Err("seal-version"));
         assert_eq!(changed(packet.clone(), 2, 4), Err("seal-pattern"));
     }
-    // A guest by letter does not knock, and its INIT has the length of all others.
+    // A guest by signalling does not knock, and its INIT has the length of all others.
     assert_eq!(changed(knock(Pattern::Invite), 2, 3), Err("seal-pattern"));
     assert_eq!(changed(init(256), 2, 3), Ok(()));
     assert_eq!(changed(knock(Pattern::Invite), 23, 1), Err("seal-padding"));

@@ -69,7 +69,7 @@ impl Paths {
         match *offer {}
     }
 
-    pub(super) fn join_by_letter(_: &ConnectOptions, _: [u8; 32]) -> Result<Seal, ConnectError> {
+    pub(super) fn join_by_signal(_: &ConnectOptions, _: [u8; 32]) -> Result<Seal, ConnectError> {
         Err(without())
     }
 

@@ -243,7 +243,7 @@ fn joining(
         Named::Invited(invite) => match invite.rendezvous() {
             Some(rendezvous) => {
                 let paths = Paths::join(options, here, rendezvous)?;
-                let seal = Paths::join_by_letter(options, *invite.key())?;
+                let seal = Paths::join_by_signal(options, *invite.key())?;
                 (Layers::Reached(Box::new(seal), Box::new(paths)), Vec::new(), String::new())
             }
             None => {

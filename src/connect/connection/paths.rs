@@ -113,10 +113,10 @@ impl Paths {
         offer: &Offer,
     ) -> Result<(Self, Seal, String), ConnectError> {
         let mut reach = Reach::join_by_hand(config(options, here, None)?, offer)?;
-        let mut seal = Self::join_by_letter(options, *offer.key())?;
+        let mut seal = Self::join_by_signal(options, *offer.key())?;
         let answer = reach.answer(now, &mut seal);
         let malformed = || ConnectError::Text {
-            why: About("offer", OFFER, InviteError::Malformed { rule: "its letter cannot be read" })
+            why: About("offer", OFFER, InviteError::Malformed { rule: "its signal cannot be read" })
                 .to_string(),
         };
         let answer = answer.ok_or_else(malformed)?.to_string();
@@ -124,8 +124,8 @@ impl Paths {
     }
 
     /// The encryption of a joiner whose handshake is brought by a rendezvous or by hand.
-    pub(super) fn join_by_letter(options: &ConnectOptions, key: [u8; 32]) -> Result<Seal, ConnectError> {
-        Ok(Seal::join_by_letter(options.drawn()?, key)?)
+    pub(super) fn join_by_signal(options: &ConnectOptions, key: [u8; 32]) -> Result<Seal, ConnectError> {
+        Ok(Seal::join_by_signal(options.drawn()?, key)?)
     }
 
     #[inline]

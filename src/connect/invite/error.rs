@@ -8,7 +8,7 @@ use crate::shown;
 
 /// The reason why a text is no invite that can be used, in words for the player who pasted it.
 ///
-/// Letters are counted from 1 after `rebout:1:`, without spaces and line breaks. No message repeats a letter of the
+/// Characters are counted from 1 after `rebout:1:`, without spaces and line breaks. No message repeats a character of the
 /// key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -21,22 +21,22 @@ pub enum InviteError {
         version: u16,
     },
     /// A character that no invite has.
-    Letter {
+    Character {
         /// The character.
-        letter: char,
+        character: char,
         /// Its place.
         at: usize,
     },
     /// The end is missing.
     TooShort {
-        /// The number of letters found.
-        letters: usize,
-        /// The least number of letters that an invite with this beginning has.
+        /// The number of characters found.
+        characters: usize,
+        /// The least number of characters that an invite with this beginning has.
         needed: usize,
     },
-    /// More letters than any invite has.
+    /// More characters than any invite has.
     TooLong {
-        /// The most letters that an invite has.
+        /// The most characters that an invite has.
         max: usize,
     },
     /// The checksum does not fit.
@@ -68,11 +68,11 @@ pub enum InviteError {
 /// The mistake that explains a wrong checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mistake {
-    /// More than one letter is wrong, or one is missing.
+    /// More than one character is wrong, or one is missing.
     Unknown,
-    /// This letter is wrong.
-    Letter(usize),
-    /// This letter and the next are swapped.
+    /// This character is wrong.
+    Character(usize),
+    /// This character and the next are swapped.
     Swapped(usize),
 }
 
@@ -86,29 +86,29 @@ impl InviteError {
     /// Writes the error about a text that is called `noun` and begins with `scheme`.
     pub(crate) fn about(&self, noun: &str, scheme: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotAnInvite => write!(f, "not an {noun}: it begins with {scheme} and letters follow"),
+            Self::NotAnInvite => write!(f, "not an {noun}: it begins with {scheme} and characters follow"),
             Self::Version { version } => {
                 write!(
                     f,
                     "an {noun} of version {version}; this program reads version 1: one of the two is out of date"
                 )
             }
-            Self::Letter { letter, at } => {
-                let letter = shown(letter.encode_utf8(&mut [0; 4])).to_string();
-                write!(f, "letter {at} of the {noun} is '{letter}', which no {noun} has")
+            Self::Character { character, at } => {
+                let character = shown(character.encode_utf8(&mut [0; 4])).to_string();
+                write!(f, "character {at} of the {noun} is '{character}', which no {noun} has")
             }
-            Self::TooShort { letters, needed } => {
-                write!(f, "the {noun} is cut: {letters} of at least {needed} letters are there")
+            Self::TooShort { characters, needed } => {
+                write!(f, "the {noun} is cut: {characters} of at least {needed} characters are there")
             }
-            Self::TooLong { max } => write!(f, "the {noun} is too long: none has more than {max} letters"),
+            Self::TooLong { max } => write!(f, "the {noun} is too long: none has more than {max} characters"),
             Self::Checksum { mistake: Mistake::Unknown } => {
                 write!(f, "the {noun} has a mistake: its checksum does not fit")
             }
-            Self::Checksum { mistake: Mistake::Letter(at) } => {
-                write!(f, "the {noun} has a mistake: letter {at} seems to be wrong")
+            Self::Checksum { mistake: Mistake::Character(at) } => {
+                write!(f, "the {noun} has a mistake: character {at} seems to be wrong")
             }
             Self::Checksum { mistake: Mistake::Swapped(at) } => {
-                write!(f, "the {noun} has a mistake: letters {at} and {} seem to be swapped", at + 1)
+                write!(f, "the {noun} has a mistake: characters {at} and {} seem to be swapped", at + 1)
             }
             Self::Malformed { rule } => write!(f, "the {noun} was made wrongly: {rule}"),
             Self::Address { addr, obstacle } => write!(f, "nobody can join {addr}: {obstacle}"),

@@ -11,7 +11,7 @@ pub use error::{InviteError, Mistake};
 pub use offer::{Answer, Offer};
 
 use crate::canonical;
-use base32::{CHECKSUM_LETTERS, Reader, Writer, letters_for};
+use base32::{CHECKSUM_LEN, Reader, Writer, characters_for};
 use std::fmt;
 use std::iter::repeat_n;
 use std::net::{IpAddr, SocketAddr};
@@ -44,15 +44,15 @@ const MAX_BITS: usize = 2 * COUNT_BITS
     + 8
     + RENDEZVOUS_V6_BYTES as usize * 8;
 
-/// The letters of an invite without a single address, and the most that are read: twice as many as this version writes.
-const MIN_LETTERS: usize = letters_for(2 * COUNT_BITS + KEY_BITS) + CHECKSUM_LETTERS;
-const MAX_LETTERS: usize = 512;
+/// The characters of an invite without a single address, and the most that are read: twice as many as this version writes.
+const MIN_CHARACTERS: usize = characters_for(2 * COUNT_BITS + KEY_BITS) + CHECKSUM_LEN;
+const MAX_CHARACTERS: usize = 512;
 
 /// The right to join a host, and the ways to reach it, as one line of text.
 ///
-/// The text is `rebout:1:` and letters: 68 of them for one IPv4 address, 77 characters in all. Digits and letters
-/// without I, L, O and U; either case is read, look-alikes are read as the letters that they look like, and white space
-/// is skipped. The last six letters are a checksum: every wrong letter and every swap of neighbours is noticed.
+/// The text is `rebout:1:` and 68 characters for one IPv4 address, 77 in all. Digits and letters
+/// without I, L, O and U; either case is read, look-alikes are read as the characters that they look like, and white space
+/// is skipped. The last six characters are a checksum: every wrong character and every swap of neighbours is noticed.
 ///
 /// The key is that of the host. Whoever knows it may join, and cannot pose as the host; `Debug` does not show it.
 ///
@@ -64,7 +64,7 @@ const MAX_LETTERS: usize = 512;
 /// assert_eq!(text.len(), 77);
 /// assert_eq!(text.parse(), Ok(invite.clone()));
 /// assert_eq!(text.to_lowercase().parse(), Ok(invite));
-/// assert_eq!(text[..40].parse::<Invite>(), Err(InviteError::TooShort { letters: 31, needed: 68 }));
+/// assert_eq!(text[..40].parse::<Invite>(), Err(InviteError::TooShort { characters: 31, needed: 68 }));
 /// ```
 ///
 /// # Later versions
@@ -187,7 +187,7 @@ impl Drop for Invite {
 impl fmt::Display for Invite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{SCHEME}{VERSION}:")?;
-        self.values().0.iter().try_for_each(|value| write!(f, "{}", base32::letter(*value)))
+        self.values().0.iter().try_for_each(|value| write!(f, "{}", base32::character(*value)))
     }
 }
 
@@ -218,13 +218,13 @@ impl FromStr for Invite {
         if version != u16::from(VERSION) {
             return Err(InviteError::Version { version });
         }
-        let mut held = Wiped::with_room(MAX_LETTERS);
+        let mut held = Wiped::with_room(MAX_CHARACTERS);
         let values = &mut held.0;
-        for letter in characters {
+        for character in characters {
             let at = values.len() + 1;
-            let value = base32::value(letter).ok_or(InviteError::Letter { letter, at })?;
-            if values.len() == MAX_LETTERS {
-                return Err(InviteError::TooLong { max: MAX_LETTERS });
+            let value = base32::value(character).ok_or(InviteError::Character { character, at })?;
+            if values.len() == MAX_CHARACTERS {
+                return Err(InviteError::TooLong { max: MAX_CHARACTERS });
             }
             values.push(value);
         }
@@ -240,7 +240,7 @@ pub(super) fn is_skipped(character: char) -> bool {
 
 /// Reads up to the colon behind the version.
 fn version(characters: &mut impl Iterator<Item = char>) -> Result<u16, InviteError> {
-    let is_next = |letter| characters.next().is_some_and(|found| found.eq_ignore_ascii_case(&letter));
+    let is_next = |character| characters.next().is_some_and(|found| found.eq_ignore_ascii_case(&character));
     if !SCHEME.chars().all(is_next) {
         return Err(InviteError::NotAnInvite);
     }
@@ -264,25 +264,25 @@ fn version(characters: &mut impl Iterator<Item = char>) -> Result<u16, InviteErr
 /// The values without their checksum, if it fits. A single mistake explains a wrong checksum better than a missing end.
 fn checked(values: &[u8]) -> Result<&[u8], InviteError> {
     let needed = needed(values);
-    let cut = InviteError::TooShort { letters: values.len(), needed };
-    if values.len() < MIN_LETTERS {
+    let cut = InviteError::TooShort { characters: values.len(), needed };
+    if values.len() < MIN_CHARACTERS {
         return Err(cut);
     }
     match base32::check(VERSION, values) {
-        Ok(()) => Ok(&values[..values.len() - CHECKSUM_LETTERS]),
+        Ok(()) => Ok(&values[..values.len() - CHECKSUM_LEN]),
         Err(Mistake::Unknown) if values.len() < needed => Err(cut),
         Err(mistake) => Err(InviteError::Checksum { mistake }),
     }
 }
 
-/// The letters of the shortest invite with this beginning.
+/// The characters of the shortest invite with this beginning.
 fn needed(values: &[u8]) -> usize {
     let mut reader = Reader::new(values);
     match [reader.take(COUNT_BITS), reader.take(COUNT_BITS)].map(|count| count.map(usize::from)) {
         [Some(v4), Some(v6)] if v4.max(v6) <= MAX_ADDRESSES_PER_FAMILY => {
-            letters_for(2 * COUNT_BITS + KEY_BITS + v4 * V4_BITS + v6 * V6_BITS) + CHECKSUM_LETTERS
+            characters_for(2 * COUNT_BITS + KEY_BITS + v4 * V4_BITS + v6 * V6_BITS) + CHECKSUM_LEN
         }
-        _ => MIN_LETTERS,
+        _ => MIN_CHARACTERS,
     }
 }
 

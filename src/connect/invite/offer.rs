@@ -3,26 +3,26 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::base32::{self, CHECKSUM_LETTERS, Reader, Writer};
+use super::base32::{self, CHECKSUM_LEN, Reader, Writer};
 use super::error::InviteError;
 use super::is_skipped;
 use super::wipe::{Wiped, wipe};
 
-/// The most letters that are read.
-const MAX_LETTERS: usize = 700;
-/// The key of the host and the ticket, before its letter.
+/// The most characters that are read.
+const MAX_CHARACTERS: usize = 700;
+/// The key of the host and the ticket, before its signal.
 const CALL_HEAD: usize = 32 + 8;
 
-/// A host's call: its key, which is the right to join, a ticket, and the letter with its addresses. The text is
-/// `rebout-call:1:` and letters.
+/// A host's call: its key, which is the right to join, a ticket, and the signal with its addresses. The text is
+/// `rebout-call:1:` and characters.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Offer {
     pub(crate) key: [u8; 32],
     pub(crate) ticket: u64,
-    pub(crate) letter: Vec<u8>,
+    pub(crate) signal: Vec<u8>,
 }
 
-/// A joiner's answer to an [`Offer`]: its sealed letter. The text is `rebout-answer:1:` and letters; only the host can open it.
+/// A joiner's answer to an [`Offer`]: its sealed signal. The text is `rebout-answer:1:` and characters; only the host can open it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Answer {
     pub(crate) init: Vec<u8>,
@@ -42,7 +42,7 @@ impl Drop for Offer {
     }
 }
 
-/// A kind of text: its first letters, and the number that its checksum begins with.
+/// A kind of text: its first characters, and the number that its checksum begins with.
 struct Scheme {
     name: &'static str,
     number: u8,
@@ -56,26 +56,27 @@ impl Scheme {
         let mut writer = Writer::with_room(bytes.len() * 8);
         writer.put_bytes(bytes);
         f.write_str(self.name)?;
-        writer.finish(self.number).0.iter().try_for_each(|value| write!(f, "{}", base32::letter(*value)))
+        writer.finish(self.number).0.iter().try_for_each(|value| write!(f, "{}", base32::character(*value)))
     }
 
     fn read(&self, text: &str) -> Result<Wiped, InviteError> {
-        let mut letters = text.chars().filter(|letter| !is_skipped(*letter));
-        let is_next = |letter| letters.next().is_some_and(|found| found.eq_ignore_ascii_case(&letter));
+        let mut characters = text.chars().filter(|character| !is_skipped(*character));
+        let is_next =
+            |character| characters.next().is_some_and(|found| found.eq_ignore_ascii_case(&character));
         if !self.name.chars().all(is_next) {
             return Err(InviteError::NotAnInvite);
         }
-        let mut held = Wiped::with_room(MAX_LETTERS);
+        let mut held = Wiped::with_room(MAX_CHARACTERS);
         let values = &mut held.0;
-        for letter in letters {
-            if values.len() == MAX_LETTERS {
-                return Err(InviteError::TooLong { max: MAX_LETTERS });
+        for character in characters {
+            if values.len() == MAX_CHARACTERS {
+                return Err(InviteError::TooLong { max: MAX_CHARACTERS });
             }
             let at = values.len() + 1;
-            values.push(base32::value(letter).ok_or(InviteError::Letter { letter, at })?);
+            values.push(base32::value(character).ok_or(InviteError::Character { character, at })?);
         }
-        let Some(len) = values.len().checked_sub(CHECKSUM_LETTERS) else {
-            return Err(InviteError::TooShort { letters: values.len(), needed: CHECKSUM_LETTERS + 1 });
+        let Some(len) = values.len().checked_sub(CHECKSUM_LEN) else {
+            return Err(InviteError::TooShort { characters: values.len(), needed: CHECKSUM_LEN + 1 });
         };
         base32::check(self.number, values).map_err(|mistake| InviteError::Checksum { mistake })?;
         let mut reader = Reader::new(&values[..len]);
@@ -93,7 +94,7 @@ impl Scheme {
 
 impl fmt::Display for Offer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let bytes = Wiped([&self.key[..], &self.ticket.to_be_bytes(), &self.letter].concat());
+        let bytes = Wiped([&self.key[..], &self.ticket.to_be_bytes(), &self.signal].concat());
         CALL.write(&bytes.0, f)
     }
 }
@@ -103,12 +104,12 @@ impl FromStr for Offer {
 
     fn from_str(text: &str) -> Result<Self, InviteError> {
         let bytes = CALL.read(text)?;
-        let Some((head, letter)) = bytes.0.split_first_chunk::<CALL_HEAD>() else {
+        let Some((head, signal)) = bytes.0.split_first_chunk::<CALL_HEAD>() else {
             return Err(InviteError::Malformed { rule: "it ends inside its content" });
         };
         let key = head.first_chunk().copied().unwrap_or_default();
         let ticket = head.last_chunk().copied().map_or(0, u64::from_be_bytes);
-        Ok(Self { key, ticket, letter: letter.to_vec() })
+        Ok(Self { key, ticket, signal: signal.to_vec() })
     }
 }
 
@@ -143,11 +144,11 @@ impl fmt::Debug for Answer {
 mod tests {
     use super::*;
 
-    fn call(letter: usize) -> Offer {
+    fn call(signal: usize) -> Offer {
         Offer {
             key: [7; 32],
             ticket: 0x0102_0304_0506_0708,
-            letter: (0..letter).map(|at| at as u8).collect(),
+            signal: (0..signal).map(|at| at as u8).collect(),
         }
     }
 
@@ -159,13 +160,13 @@ mod tests {
             // Line ends, and marks that a chat program puts into long words.
             for between in ['\n', '\u{200b}', '\u{ad}', '\u{feff}'] {
                 let torn: String =
-                    text.chars().flat_map(|letter| [letter.to_ascii_lowercase(), between]).collect();
+                    text.chars().flat_map(|character| [character.to_ascii_lowercase(), between]).collect();
                 assert_eq!(torn.parse(), Ok(call(len)));
             }
         }
         let answer = Answer { init: (0..333).map(|at| at as u8).collect() };
         assert_eq!(answer.to_string().parse(), Ok(answer.clone()));
-        assert!(answer.to_string().len() < MAX_LETTERS);
+        assert!(answer.to_string().len() < MAX_CHARACTERS);
     }
 
     #[test]
@@ -175,9 +176,9 @@ mod tests {
         let changed = text.replacen("call", "answer", 1);
         assert!(matches!(changed.parse::<Answer>(), Err(InviteError::Checksum { .. })));
         for at in CALL.name.len()..text.len() {
-            let mut letters: Vec<char> = text.chars().collect();
-            letters[at] = if letters[at] == '7' { '8' } else { '7' };
-            let wrong: String = letters.into_iter().collect();
+            let mut characters: Vec<char> = text.chars().collect();
+            characters[at] = if characters[at] == '7' { '8' } else { '7' };
+            let wrong: String = characters.into_iter().collect();
             assert!(matches!(wrong.parse::<Offer>(), Err(InviteError::Checksum { .. })), "{at}");
         }
         assert!(text[..30].parse::<Offer>().is_err());
@@ -198,8 +199,8 @@ mod tests {
             let mut writer = Writer::with_room(len * 8);
             writer.put_bytes(&vec![7; len]);
             let values = writer.finish(CALL.number);
-            let letters: String = values.0.iter().copied().map(base32::letter).collect();
-            let read = format!("{}{letters}", CALL.name).parse::<Offer>();
+            let characters: String = values.0.iter().copied().map(base32::character).collect();
+            let read = format!("{}{characters}", CALL.name).parse::<Offer>();
             assert_eq!(read.is_ok(), len >= CALL_HEAD, "{len}");
         }
         assert!(format!("{}{}", ANSWER.name, "\u{200b}".repeat(100_000)).parse::<Answer>().is_err());
@@ -211,8 +212,8 @@ mod tests {
     }
 
     #[test]
-    fn letters_are_bounded_and_the_last_bits_are_zero() {
-        let read = |letters: &str| format!("{}{letters}", CALL.name).parse::<Offer>();
+    fn characters_are_bounded_and_the_last_bits_are_zero() {
+        let read = |characters: &str| format!("{}{characters}", CALL.name).parse::<Offer>();
         assert_eq!(read(&"0".repeat(701)), Err(InviteError::TooLong { max: 700 }));
         assert!(matches!(read(&"0".repeat(700)), Err(InviteError::Checksum { .. })));
         for end in [0, 1] {
@@ -220,8 +221,8 @@ mod tests {
             writer.put_bytes(&[7; 41]);
             writer.put(end, 2);
             let values = writer.finish(CALL.number);
-            let letters: String = values.0.iter().copied().map(base32::letter).collect();
-            assert_eq!(read(&letters).is_ok(), end == 0);
+            let characters: String = values.0.iter().copied().map(base32::character).collect();
+            assert_eq!(read(&characters).is_ok(), end == 0);
         }
     }
 }

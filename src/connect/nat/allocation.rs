@@ -212,7 +212,7 @@ impl Allocation {
         if realms.iter().any(|realm| self.realm.as_ref().or(realms.first()) != Some(realm)) {
             return false;
         }
-        // The client cuts a nonce at a fixed byte, and panics if that is inside a letter.
+        // The client cuts a nonce at a fixed byte, and panics if that is inside a character.
         if !values(message, Nonce::TYPE).iter().all(|nonce| nonce.is_ascii()) {
             return false;
         }

@@ -31,7 +31,7 @@ const CHANNEL_BIND: [u8; 2] = [0x00, 0x09];
 const INTEGRITY: [u16; 3] = [0x08, 0x1C, 0x8028];
 /// Those of a refusal that asks for credentials.
 const REFUSAL: [u16; 3] = [0x09, 0x14, 0x15];
-/// Nonces with and without the letters that announce features, the last one with a letter of two bytes across their end.
+/// Nonces with and without the characters that announce features, the last one with a character of two bytes across their end.
 const NONCES: [&str; 6] =
     ["nonce", "obMatJos2", "obMatJos2AAAA", "obMatJos2/==/", "obMatJos2wAAA1", "obMatJos2abc\u{e9}"];
 
@@ -273,7 +273,7 @@ fn run(seed: u32) -> Run {
 
 /// An answer to the first request needs no integrity: whoever sees that request can forge it.
 #[test]
-fn a_nonce_with_a_letter_of_two_bytes_is_refused() {
+fn a_nonce_with_a_character_of_two_bytes_is_refused() {
     let mut allocation = allocation();
     allocation.run(Duration::ZERO);
     let request = allocation.poll_transmit(Duration::ZERO).unwrap();
@@ -348,7 +348,7 @@ impl Made {
     }
 }
 
-/// A guest that names new machines in each of its letters, and others that come after it.
+/// A guest that names new machines in each of its signals, and others that come after it.
 #[test]
 fn endless_candidates_leave_permissions_to_others() {
     let mut made = Made::new(CREATE_PERMISSION);

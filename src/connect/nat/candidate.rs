@@ -3,11 +3,11 @@
 use super::RelayPolicy;
 use std::net::{IpAddr, SocketAddr};
 
-/// The most candidates that a letter brings.
+/// The most candidates that a signal brings.
 pub(super) const MAX_CANDIDATES: usize = 8;
 /// The most candidates of one IP address: more would only make us send more to whoever has it.
 const MAX_PER_IP: usize = 2;
-/// The most own addresses in a letter, so that a reflexive and a relayed one have room.
+/// The most own addresses in a signal, so that a reflexive and a relayed one have room.
 const MAX_HOST: usize = 5;
 
 /// How a machine came to know an address of its own.

@@ -1,31 +1,31 @@
-//! The first letters: a joiner's call and a host's answer, and the letters of new searches.
+//! The first signals: a joiner's call and a host's answer, and the signals of new searches.
 
 use super::progress::NoWay;
 use super::search::Search;
-use super::signal::Letter;
+use super::signal::Signal;
 use super::signalling::News;
 use super::{Reach, RelayPolicy, candidate};
 use crate::connect::seal::{Brought, Seal};
 use core::time::Duration;
 use std::net::SocketAddr;
 
-/// The relay has this long to make an allocation, before a letter leaves without it.
+/// The relay has this long to make an allocation, before a signal leaves without it.
 pub(super) const GATHER: Duration = Duration::from_millis(1_200);
 /// A search without a path makes room for another after this long.
 const HAD_TIME: Duration = Duration::from_secs(2);
 /// A connection on which nothing was opened for this long makes room.
 const GONE: Duration = Duration::from_secs(10);
 
-/// A guest whose INIT was opened, and who waits for our letter.
+/// A guest whose INIT was opened, and who waits for our signal.
 #[derive(Debug)]
 pub(super) struct Guest {
     number: u64,
     shown: SocketAddr,
-    letter: Letter,
+    signal: Signal,
     pub(super) since: Duration,
 }
 
-/// The state of a reach before its letters are exchanged.
+/// The state of a reach before its signals are exchanged.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     /// Since when a joiner with a ticket waits for the relay.
@@ -64,11 +64,11 @@ impl Reach {
             }
             News::Init { guest, init } => self.init(now, guest, &init, seal),
             News::Resp { resp } => {
-                // Its letter comes by itself.
-                if let Ok(Brought::Host(_)) = seal.handle_letter(now, &resp) {
+                // Its signal comes by itself.
+                if let Ok(Brought::Host(_)) = seal.handle_signal(now, &resp) {
                     self.meeting.settle();
                 } else {
-                    self.stats.letters_refused += 1;
+                    self.stats.signals_refused += 1;
                 }
             }
             News::Silent(why) => self.waiting.silent = Some(why),
@@ -77,27 +77,27 @@ impl Reach {
 
     /// A guest's INIT was brought.
     fn init(&mut self, now: Duration, number: u64, init: &[u8], seal: &mut Seal) {
-        let brought = seal.handle_letter(now, init);
+        let brought = seal.handle_signal(now, init);
         match brought {
             Ok(Brought::Guest(shown)) => {
-                let letter = seal.take_letter_of(shown).and_then(|text| Letter::decode(&text));
-                let Some(letter) = letter.filter(|_| self.make_room(now, seal)) else {
-                    self.stats.letters_refused += 1;
+                let signal = seal.take_signal_of(shown).and_then(|text| Signal::decode(&text));
+                let Some(signal) = signal.filter(|_| self.make_room(now, seal)) else {
+                    self.stats.signals_refused += 1;
                     return;
                 };
                 self.relaying.ask(now, self.random.next_12());
                 if self.found_after.is_none() {
                     self.since = Some(now);
                 }
-                self.waiting.guests.push(Guest { number, shown, letter, since: now });
+                self.waiting.guests.push(Guest { number, shown, signal, since: now });
             }
             Ok(Brought::Again(shown)) => {
                 let search = self.searches.iter().find(|search| search.shown == shown);
-                if let Some(resp) = search.and_then(|search| seal.answer_letter(now, shown, search.text())) {
+                if let Some(resp) = search.and_then(|search| seal.answer_signal(now, shown, search.text())) {
                     self.meeting.answer(number, &resp);
                 }
             }
-            _ => self.stats.letters_refused += 1,
+            _ => self.stats.signals_refused += 1,
         }
     }
 
@@ -122,7 +122,7 @@ impl Reach {
         !self.relaying.is_asking() || now >= since + GATHER
     }
 
-    /// Posts a joiner's INIT when everything for its letter is there.
+    /// Posts a joiner's INIT when everything for its signal is there.
     pub(super) fn post_init(&mut self, now: Duration, seal: &mut Seal) {
         let Some(since) = self.waiting.gathering else { return };
         let (Some(ticket), Some(shown)) = (self.meeting.ticket, seal.target()) else { return };
@@ -143,37 +143,37 @@ impl Reach {
         }
     }
 
-    /// Answers guests when everything for our letter is there.
+    /// Answers guests when everything for our signal is there.
     pub(super) fn answer_guests(&mut self, now: Duration, seal: &mut Seal) {
         let mut guests = core::mem::take(&mut self.waiting.guests);
         for guest in guests.extract_if(.., |guest| self.has_gathered(now, guest.since)).collect::<Vec<_>>() {
             let candidates = self.own_candidates();
             let own = self.own(&candidates);
             let mut search = Search::new(now, self.origin, guest.shown, false, &own);
-            let Some(resp) = seal.answer_letter(now, guest.shown, search.text()) else { continue };
+            let Some(resp) = seal.answer_signal(now, guest.shown, search.text()) else { continue };
             self.meeting.answer(guest.number, &resp);
-            let theirs = self.theirs(&guest.letter);
-            search.begin(&guest.letter, &theirs);
+            let theirs = self.theirs(&guest.signal);
+            search.begin(&guest.signal, &theirs);
             self.searches.push(search);
             self.permit(now, self.searches.len() - 1);
         }
         self.waiting.guests = guests;
     }
 
-    /// A letter of a peer: with the RESP, or of a search in the middle of a match.
-    pub(super) fn letter(&mut self, now: Duration, shown: SocketAddr, text: &[u8]) {
+    /// A signal of a peer: with the RESP, or of a search in the middle of a match.
+    pub(super) fn signal(&mut self, now: Duration, shown: SocketAddr, text: &[u8]) {
         let at = self.searches.iter().position(|search| search.shown == shown);
-        let (Some(at), Some(letter)) = (at, Letter::decode(text)) else {
-            self.stats.letters_refused += 1;
+        let (Some(at), Some(signal)) = (at, Signal::decode(text)) else {
+            self.stats.signals_refused += 1;
             return;
         };
-        let theirs = self.theirs(&letter);
-        if self.searches[at].is_newer(now, &letter) {
+        let theirs = self.theirs(&signal);
+        if self.searches[at].is_newer(now, &signal) {
             let candidates = self.own_candidates();
             let own = self.own(&candidates);
-            self.searches[at].follow(now, &letter, &theirs, &own);
-        } else if !self.searches[at].answer(now, &letter, &theirs) {
-            self.stats.letters_refused += 1;
+            self.searches[at].follow(now, &signal, &theirs, &own);
+        } else if !self.searches[at].answer(now, &signal, &theirs) {
+            self.stats.signals_refused += 1;
             return;
         }
         self.searches[at].since = now;
@@ -207,10 +207,10 @@ mod tests {
         config
     }
 
-    fn letter(generation: u8) -> Letter {
+    fn signal(generation: u8) -> Signal {
         let credentials = Credentials::draw(&[generation; 32]);
         let candidates = vec![Candidate { kind: Kind::Host, addr: at("192.0.2.2:7000") }];
-        Letter { no_relay: false, generation, credentials, candidates }
+        Signal { no_relay: false, generation, credentials, candidates }
     }
 
     fn seen(ticket: u64, reach: &mut Reach, seal: &mut Seal, relay: Option<&str>) {
@@ -241,8 +241,8 @@ mod tests {
         fn called(&mut self, now: Duration) -> Option<SocketAddr> {
             self.guests += 1;
             let (key, ticket) = (self.seal.public_key().unwrap(), self.seal.renew_ticket().unwrap());
-            let mut guest = Seal::join_by_letter(Randomness::Seeded(10 + self.guests), key).unwrap();
-            let init = guest.write_init(now, ticket, &letter(0).encode()).unwrap();
+            let mut guest = Seal::join_by_signal(Randomness::Seeded(10 + self.guests), key).unwrap();
+            let init = guest.write_init(now, ticket, &signal(0).encode()).unwrap();
             let before: Vec<_> = self.shown();
             self.reach.heard(now, News::Init { guest: self.guests, init }, &mut self.seal);
             self.reach.answer_guests(now, &mut self.seal);
@@ -264,7 +264,7 @@ mod tests {
         host.reach.searches.iter_mut().for_each(|search| search.since = ms(901));
         assert_eq!(host.called(ms(2_900)), None, "all had less than two seconds");
         host.reach.searches.iter_mut().zip(since).for_each(|(search, since)| search.since = since);
-        assert_eq!((host.shown(), host.reach.stats.letters_refused), (first.clone(), 1));
+        assert_eq!((host.shown(), host.reach.stats.signals_refused), (first.clone(), 1));
         assert!(host.called(ms(3_100)).is_some());
         assert_eq!(host.shown()[..7], first[1..], "the oldest has made room");
         // Connected guests of which something was opened keep their searches.
@@ -286,14 +286,14 @@ mod tests {
     }
 
     #[test]
-    fn a_letter_of_a_guest_restarts_its_time() {
+    fn a_signal_of_a_guest_restarts_its_time() {
         let mut host = Host::new();
         let shown = host.called(ms(0)).unwrap();
-        host.reach.letter(ms(900), shown, &letter(1).encode());
+        host.reach.signal(ms(900), shown, &signal(1).encode());
         assert_eq!(host.reach.searches[0].since, ms(900));
-        host.reach.letter(ms(900), at("192.0.2.77:7"), &letter(2).encode());
-        host.reach.letter(ms(900), shown, b"no letter");
-        assert_eq!(host.reach.stats.letters_refused, 2);
+        host.reach.signal(ms(900), at("192.0.2.77:7"), &signal(2).encode());
+        host.reach.signal(ms(900), shown, b"no signal");
+        assert_eq!(host.reach.stats.signals_refused, 2);
     }
 
     #[test]
@@ -315,7 +315,7 @@ mod tests {
     #[test]
     fn a_joiner_posts_once_for_each_ticket_until_it_is_answered() {
         let key = Seal::host(Randomness::Seeded(2)).unwrap().public_key().unwrap();
-        let mut seal = Seal::join_by_letter(Randomness::Seeded(3), key).unwrap();
+        let mut seal = Seal::join_by_signal(Randomness::Seeded(3), key).unwrap();
         let rendezvous = crate::connect::invite::Rendezvous { server: at(SERVER), room: [7; 16] };
         let mut reach = Reach::join(config(), &rendezvous).unwrap();
         reach.waiting.silent = Some(NoWay::HostSilent);
@@ -327,7 +327,7 @@ mod tests {
         seen(2, &mut reach, &mut seal, None);
         reach.post_init(ms(4_000), &mut seal);
         assert_eq!((reach.waiting.posted, reach.waiting.posted_at), (Some(2), Some(ms(10))));
-        reach.searches[0].begin(&letter(0), &letter(0).candidates);
+        reach.searches[0].begin(&signal(0), &signal(0).candidates);
         seen(3, &mut reach, &mut seal, None);
         assert_eq!((reach.waiting.gathering, reach.waiting.posted), (None, Some(2)), "it is answered");
     }
@@ -362,14 +362,14 @@ mod tests {
     #[test]
     fn own_servers_are_no_candidates_of_a_peer() {
         let mut host = Host::new();
-        let named = Letter {
-            candidates: vec![Candidate { kind: Kind::Host, addr: at(SERVER) }, letter(0).candidates[0]],
-            ..letter(0)
+        let named = Signal {
+            candidates: vec![Candidate { kind: Kind::Host, addr: at(SERVER) }, signal(0).candidates[0]],
+            ..signal(0)
         };
-        assert_eq!(host.reach.theirs(&named), letter(0).candidates);
+        assert_eq!(host.reach.theirs(&named), signal(0).candidates);
         host.reach.relay = RelayPolicy::Never;
         let relayed = Candidate { kind: Kind::Relayed, addr: at("192.0.2.3:7") };
-        assert_eq!(host.reach.theirs(&Letter { candidates: vec![relayed], ..letter(0) }), []);
+        assert_eq!(host.reach.theirs(&Signal { candidates: vec![relayed], ..signal(0) }), []);
     }
 
     #[test]
@@ -387,8 +387,8 @@ mod tests {
         let now = ms(1);
         host.reach.meeting = Meeting::by_hand(true);
         assert_eq!(host.reach.next_deadline(now), None);
-        let (number, shown, letter) = (1, at("192.0.2.77:7"), letter(0));
-        host.reach.waiting.guests.push(Guest { number, shown, letter, since: now });
+        let (number, shown, signal) = (1, at("192.0.2.77:7"), signal(0));
+        host.reach.waiting.guests.push(Guest { number, shown, signal, since: now });
         assert_eq!(host.reach.next_deadline(now), Some(now + GATHER));
         host.reach.waiting.guests.clear();
         host.called(now);
@@ -408,8 +408,8 @@ mod tests {
         // A guest that waits for our relay is a guest too.
         host.reach.searches.clear();
         host.reach.rest(ms(4_000));
-        let (number, shown, letter) = (1, at("192.0.2.77:7"), letter(0));
-        host.reach.waiting.guests.push(Guest { number, shown, letter, since: ms(5_000) });
+        let (number, shown, signal) = (1, at("192.0.2.77:7"), signal(0));
+        host.reach.waiting.guests.push(Guest { number, shown, signal, since: ms(5_000) });
         host.reach.rest(ms(5_000));
         assert_eq!(host.reach.waiting.idle_since, None);
     }

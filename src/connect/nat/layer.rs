@@ -20,7 +20,7 @@ pub struct Reaching<'a, P> {
     pub(super) inner: &'a mut P,
 }
 
-/// First bytes of STUN messages, of packets of a rendezvous, and of sealed packets that may bring a letter.
+/// First bytes of STUN messages, of packets of a rendezvous, and of sealed packets that may bring a signal.
 const STUN: core::ops::RangeInclusive<u8> = 0x00..=0x03;
 const RENDEZVOUS: core::ops::RangeInclusive<u8> = 0xE8..=0xEF;
 /// First bytes of data in a channel of a relay.

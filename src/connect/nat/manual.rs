@@ -1,7 +1,7 @@
 //! A meeting by hand: the host's call and the joiner's answer are texts that the players send each other.
 
 use super::search::Search;
-use super::signal::Letter;
+use super::signal::Signal;
 use super::signalling::Meeting;
 use super::{Reach, ReachConfig};
 use crate::connect::invite::{Answer, Offer};
@@ -26,8 +26,8 @@ pub(super) struct ByHand {
     resp: Option<Vec<u8>>,
     repeats: u32,
     resp_at: Duration,
-    /// The host's letter, as its joiner has it.
-    letter: Option<Letter>,
+    /// The host's signal, as its joiner has it.
+    signal: Option<Signal>,
     /// When the joiner checks anew.
     again_at: Option<Duration>,
 }
@@ -48,14 +48,14 @@ impl Reach {
         Self::new(config, Meeting::by_hand(true))
     }
 
-    /// A joiner without a rendezvous, with the host's [call](Self::call). Its seal is one [by letter](Seal::join_by_letter).
+    /// A joiner without a rendezvous, with the host's [call](Self::call). Its seal is one [by signalling](Seal::join_by_signal).
     ///
     /// # Errors
     /// If the operating system has no random bytes.
     pub fn join_by_hand(config: ReachConfig, call: &Offer) -> Result<Self, SealError> {
         let mut reach = Self::new(config, Meeting::by_hand(false))?;
         reach.meeting.ticket = Some(call.ticket);
-        reach.hand.letter = Letter::decode(&call.letter);
+        reach.hand.signal = Signal::decode(&call.signal);
         Ok(reach)
     }
 
@@ -66,20 +66,20 @@ impl Reach {
         let candidates = self.own_candidates();
         let own = self.own(&candidates);
         let search = Search::new(now, self.origin, NOBODY, false, &own);
-        let letter = search.text().to_vec();
+        let signal = search.text().to_vec();
         self.hand.called = Some(search);
-        Some(Offer { key, ticket, letter })
+        Some(Offer { key, ticket, signal })
     }
 
     /// The answer of a joiner, for the host. `None` if this is no joiner by hand, or its host's call cannot be read.
     pub fn answer(&mut self, now: Duration, seal: &mut Seal) -> Option<Answer> {
-        let letter = self.hand.letter.clone()?;
+        let signal = self.hand.signal.clone()?;
         let (ticket, shown) = (self.meeting.ticket?, seal.target()?);
         let candidates = self.own_candidates();
         let own = self.own(&candidates);
         let mut search = Search::new(now, self.origin, shown, true, &own);
         let init = seal.write_init(now, ticket, search.text())?;
-        search.begin(&letter, &self.theirs(&letter));
+        search.begin(&signal, &self.theirs(&signal));
         self.searches = vec![search];
         self.hand.again_at = Some(now + AGAIN_AFTER);
         self.stir();
@@ -96,15 +96,15 @@ impl Reach {
         seal: &mut Seal,
         answer: &Answer,
     ) -> Result<(), SealRefusal> {
-        let Brought::Guest(shown) = seal.handle_letter(now, &answer.init)? else {
+        let Brought::Guest(shown) = seal.handle_signal(now, &answer.init)? else {
             return Err(SealRefusal::Unexpected);
         };
-        let text = seal.take_letter_of(shown).unwrap_or_default();
-        let letter = Letter::decode(&text).ok_or(SealRefusal::BadHandshake)?;
+        let text = seal.take_signal_of(shown).unwrap_or_default();
+        let signal = Signal::decode(&text).ok_or(SealRefusal::BadHandshake)?;
         let mut search = self.hand.called.take().ok_or(SealRefusal::Unexpected)?;
         (search.shown, search.since) = (shown, now);
-        search.begin(&letter, &self.theirs(&letter));
-        self.hand.resp = seal.answer_letter(now, shown, search.text());
+        search.begin(&signal, &self.theirs(&signal));
+        self.hand.resp = seal.answer_signal(now, shown, search.text());
         self.since = Some(now);
         self.searches.push(search);
         self.stir();
@@ -134,11 +134,11 @@ impl Reach {
             self.push(path.remote, resp);
         }
         if self.hand.again_at.is_some_and(|at| now >= at)
-            && let Some(letter) = &self.hand.letter
+            && let Some(signal) = &self.hand.signal
         {
             self.hand.again_at = Some(now + AGAIN_AFTER);
-            let theirs = self.theirs(letter);
-            let credentials = letter.credentials;
+            let theirs = self.theirs(signal);
+            let credentials = signal.credentials;
             if let Some(search) = self.searches.last_mut() {
                 search.again(now, &credentials, &theirs);
             }

@@ -21,7 +21,7 @@
 //!
 //! // The other player has the invite.
 //! let mut their_reach = Reach::join(ReachConfig::new(Instant::now(), []), invite.rendezvous().unwrap())?;
-//! let their_seal = Seal::join_by_letter(Randomness::System, *invite.key())?;
+//! let their_seal = Seal::join_by_signal(Randomness::System, *invite.key())?;
 //! let their_lobby = Lobby::join(Config::new(7), their_seal.target().unwrap())?;
 //!
 //! let mut buf = [0; rebout::MAX_DATAGRAM];
@@ -147,7 +147,7 @@ pub struct Reach {
     /// Nothing is due before this time.
     deadline: Option<Duration>,
     progress: Progress,
-    /// When the search began: a joiner's at its first turn, a host's with its guest's letter.
+    /// When the search began: a joiner's at its first turn, a host's with its guest's signal.
     since: Option<Duration>,
     found_after: Option<Duration>,
     stats: ReachStats,
@@ -192,7 +192,7 @@ impl Reach {
         Self::new(config, Meeting::host(registration))
     }
 
-    /// A joiner that asks for its host at a rendezvous. Its seal is one [by letter](Seal::join_by_letter).
+    /// A joiner that asks for its host at a rendezvous. Its seal is one [by signalling](Seal::join_by_signal).
     ///
     /// # Errors
     /// If the operating system has no random bytes.
@@ -258,7 +258,7 @@ impl Reach {
         self.progress
     }
 
-    /// How long the first path took to find: for a joiner since it began to ask, for a host since its guest's letter came.
+    /// How long the first path took to find: for a joiner since it began to ask, for a host since its guest's signal came.
     #[must_use]
     pub fn found_after(&self) -> Option<Duration> {
         self.found_after

@@ -29,7 +29,7 @@ pub enum Progress {
     Waiting,
     /// The relay is asked for an address.
     Gathering,
-    /// The rendezvous was asked to bring the host the guest's letter.
+    /// The rendezvous was asked to bring the host the guest's signal.
     Calling,
     /// Paths to the other machine are tried.
     Trying {

@@ -8,7 +8,7 @@ use crate::connect::seal::Seal;
 use core::time::Duration;
 use std::net::SocketAddr;
 
-/// Without a path for this long after both letters, there is none; and no letter for so long after ours is none at all.
+/// Without a path for this long after both signals, there is none; and no signal for so long after ours is none at all.
 const GIVE_UP: Duration = Duration::from_secs(7);
 /// Nothing was opened for this long: it is said that the relay is lost, if it is.
 const LOST_AFTER: Duration = Duration::from_secs(2);

@@ -1,17 +1,17 @@
-//! The search for paths to one peer: its letters, its checks, and the offers to the seal.
+//! The search for paths to one peer: its signals, its checks, and the offers to the seal.
 
 use super::candidate::{Candidate, Kind};
 use super::checks::{Bases, Checks};
 use super::origin::Origin;
 use super::paths::Path;
-use super::signal::{Credentials, Letter};
+use super::signal::{Credentials, Signal};
 use crate::connect::seal::MAX_FALLBACKS;
 use core::time::Duration;
 use std::net::SocketAddr;
 
-/// A letter is sent again after this long, which doubles, while the peer's is missing.
+/// A signal is sent again after this long, which doubles, while the peer's is missing.
 const REPEAT: Duration = Duration::from_millis(150);
-/// A letter of ours is sent so often at most.
+/// A signal of ours is sent so often at most.
 const MAX_REPEATS: u32 = 6;
 /// A peer's new search is taken up at most this often.
 const RESTART_AFTER: Duration = Duration::from_millis(500);
@@ -36,7 +36,7 @@ pub(super) struct Own<'a> {
     pub(super) no_relay: bool,
 }
 
-/// The search for paths to one peer, from its first letter on.
+/// The search for paths to one peer, from its first signal on.
 #[derive(Debug)]
 pub(super) struct Search {
     pub(super) shown: SocketAddr,
@@ -44,13 +44,13 @@ pub(super) struct Search {
     origin: Origin,
     generation: u8,
     pub(super) checks: Checks,
-    /// Our letter of this generation, and the candidates in it.
+    /// Our signal of this generation, and the candidates in it.
     text: Vec<u8>,
     pub(super) candidates: Vec<Candidate>,
-    /// When our letter is to be sent again, and how often it was.
+    /// When our signal is to be sent again, and how often it was.
     repeat_at: Option<Duration>,
     repeats: u32,
-    /// When the peer's letter was last taken up, or answered.
+    /// When the peer's signal was last taken up, or answered.
     heard_at: Duration,
     pub(super) since: Duration,
     /// Whether the peer wants no path through a relay.
@@ -101,7 +101,7 @@ impl Search {
         search
     }
 
-    /// Our letter of this generation.
+    /// Our signal of this generation.
     pub(super) fn text(&self) -> &[u8] {
         &self.text
     }
@@ -110,7 +110,7 @@ impl Search {
         let (no_relay, generation, credentials) = (own.no_relay, self.generation, own.credentials);
         self.candidates = own.candidates.to_vec();
         let candidates = self.candidates.clone();
-        self.text = Letter { no_relay, generation, credentials, candidates }.encode();
+        self.text = Signal { no_relay, generation, credentials, candidates }.encode();
     }
 
     fn renew(&mut self, now: Duration, generation: u8, own: &Own<'_>) {
@@ -122,46 +122,46 @@ impl Search {
         self.offered = None;
     }
 
-    /// Begins a new search, with a letter to the peer.
+    /// Begins a new search, with a signal to the peer.
     pub(super) fn restart(&mut self, now: Duration, own: &Own<'_>) {
         self.renew(now, self.generation.wrapping_add(1), own);
     }
 
-    /// Takes the peer's letter with the handshake.
-    pub(super) fn begin(&mut self, letter: &Letter, theirs: &[Candidate]) {
-        self.no_relay = letter.no_relay;
+    /// Takes the peer's signal with the handshake.
+    pub(super) fn begin(&mut self, signal: &Signal, theirs: &[Candidate]) {
+        self.no_relay = signal.no_relay;
         let relayed = theirs.iter().find(|one| one.kind == Kind::Relayed).map(|one| one.addr);
         self.their_relay = relayed.or(self.their_relay);
-        self.checks.begin(&letter.credentials, theirs);
+        self.checks.begin(&signal.credentials, theirs);
     }
 
-    /// Checks the peer's addresses anew, with the same letters.
+    /// Checks the peer's addresses anew, with the same signals.
     pub(super) fn again(&mut self, now: Duration, credentials: &Credentials, theirs: &[Candidate]) {
         self.checks.again();
         self.checks.begin(credentials, theirs);
         self.since = now;
     }
 
-    /// Whether a letter of the peer begins a newer search than ours. One that comes too soon is left for its repetition.
-    pub(super) fn is_newer(&self, now: Duration, letter: &Letter) -> bool {
-        let ahead = letter.generation.wrapping_sub(self.generation);
+    /// Whether a signal of the peer begins a newer search than ours. One that comes too soon is left for its repetition.
+    pub(super) fn is_newer(&self, now: Duration, signal: &Signal) -> bool {
+        let ahead = signal.generation.wrapping_sub(self.generation);
         (1..128).contains(&ahead) && now.saturating_sub(self.heard_at) >= RESTART_AFTER
     }
 
     /// Takes up the peer's newer search.
-    pub(super) fn follow(&mut self, now: Duration, letter: &Letter, theirs: &[Candidate], own: &Own<'_>) {
-        self.renew(now, letter.generation, own);
+    pub(super) fn follow(&mut self, now: Duration, signal: &Signal, theirs: &[Candidate], own: &Own<'_>) {
+        self.renew(now, signal.generation, own);
         self.heard_at = now;
-        self.begin(letter, theirs);
+        self.begin(signal, theirs);
     }
 
-    /// Takes a letter of the search that is on. `false` if it is of another one.
-    pub(super) fn answer(&mut self, now: Duration, letter: &Letter, theirs: &[Candidate]) -> bool {
-        if letter.generation != self.generation {
+    /// Takes a signal of the search that is on. `false` if it is of another one.
+    pub(super) fn answer(&mut self, now: Duration, signal: &Signal, theirs: &[Candidate]) -> bool {
+        if signal.generation != self.generation {
             return false;
         }
         if !self.checks.has_begun() {
-            self.begin(letter, theirs);
+            self.begin(signal, theirs);
             self.repeat_at = None;
         } else if self.repeat_at.is_none() && now.saturating_sub(self.heard_at) >= REPEAT {
             // Ours was lost.
@@ -171,8 +171,8 @@ impl Search {
         true
     }
 
-    /// Whether our letter is to be sent now. The next time is noted.
-    pub(super) fn letter_due(&mut self, now: Duration) -> bool {
+    /// Whether our signal is to be sent now. The next time is noted.
+    pub(super) fn signal_due(&mut self, now: Duration) -> bool {
         if self.repeat_at.is_none_or(|at| at > now) {
             return false;
         }
@@ -306,14 +306,14 @@ mod tests {
             Self { now: Duration::ZERO, latency: 10 * MS, searches, sent: Vec::new(), named }
         }
 
-        fn letter(&self, id: usize) -> Letter {
-            Letter::decode(self.searches[id].text()).unwrap()
+        fn signal(&self, id: usize) -> Signal {
+            Signal::decode(self.searches[id].text()).unwrap()
         }
 
         fn begin(&mut self) {
             for id in [0, 1] {
-                let letter = self.letter(1 - id);
-                self.searches[id].begin(&letter, &letter.candidates);
+                let signal = self.signal(1 - id);
+                self.searches[id].begin(&signal, &signal.candidates);
             }
         }
 
@@ -321,9 +321,9 @@ mod tests {
         fn restart(&mut self) {
             let [one, two] = [0, 1].map(|id| own(&self.named[id], id, 100));
             self.searches[0].restart(self.now, &one);
-            let letter = self.letter(0);
-            self.searches[1].follow(self.now, &letter, &letter.candidates, &two);
-            let answer = self.letter(1);
+            let signal = self.signal(0);
+            self.searches[1].follow(self.now, &signal, &signal.candidates, &two);
+            let answer = self.signal(1);
             assert!(self.searches[0].answer(self.now, &answer, &answer.candidates));
             self.searches.iter_mut().for_each(|search| search.since = self.now);
         }
@@ -413,50 +413,50 @@ mod tests {
     }
 
     #[test]
-    fn a_letter_of_the_peer_restarts_a_search_seldom() {
+    fn a_signal_of_the_peer_restarts_a_search_seldom() {
         let mut two = Two::new(ADDRS);
-        let with = |two: &Two, generation| Letter { generation, ..two.letter(0) };
+        let with = |two: &Two, generation| Signal { generation, ..two.signal(0) };
         let is_newer =
             |two: &Two, ms: u32, generation| two.searches[1].is_newer(MS * ms, &with(two, generation));
         assert!(!is_newer(&two, 499, 1), "too soon after the first one");
         assert!(is_newer(&two, 500, 1) && is_newer(&two, 500, 127));
         assert!(!is_newer(&two, 500, 0) && !is_newer(&two, 500, 128) && !is_newer(&two, 500, 255), "older");
-        let letter = with(&two, 1);
+        let signal = with(&two, 1);
         let candidates = two.named[1].clone();
-        two.searches[1].follow(1_000 * MS, &letter, &[], &own(&candidates, 1, 9));
+        two.searches[1].follow(1_000 * MS, &signal, &[], &own(&candidates, 1, 9));
         assert!(!is_newer(&two, 1_499, 2) && is_newer(&two, 1_500, 2));
         assert!(!two.searches[1].answer(1_500 * MS, &with(&two, 0), &[]), "of an older search");
         assert!(two.searches[1].answer(1_500 * MS, &with(&two, 1), &[]));
     }
 
     #[test]
-    fn a_letter_is_repeated_until_it_is_answered() {
+    fn a_signal_is_repeated_until_it_is_answered() {
         let mut two = Two::new(ADDRS);
         let (search, candidates) = (&mut two.searches[0], two.named[0].clone());
         search.restart(Duration::ZERO, &own(&candidates, 0, 9));
-        assert!(search.letter_due(Duration::ZERO));
+        assert!(search.signal_due(Duration::ZERO));
         search.checks.run(Duration::ZERO);
         assert!(search.deadline().is_some_and(|at| at <= REPEAT));
-        let due: Vec<u32> = (1..60_000).filter(|ms| search.letter_due(MS * *ms)).collect();
+        let due: Vec<u32> = (1..60_000).filter(|ms| search.signal_due(MS * *ms)).collect();
         assert_eq!(due, [150, 450, 1_050, 2_250, 4_650]);
         search.restart(Duration::ZERO, &own(&candidates, 0, 9));
-        assert!(search.letter_due(Duration::ZERO));
-        let answer = Letter { generation: 2, ..Letter::decode(two.searches[1].text()).unwrap() };
+        assert!(search.signal_due(Duration::ZERO));
+        let answer = Signal { generation: 2, ..Signal::decode(two.searches[1].text()).unwrap() };
         let search = &mut two.searches[0];
         assert!(search.answer(100 * MS, &answer, &[]));
-        assert!(!search.letter_due(10_000 * MS), "it is answered");
+        assert!(!search.signal_due(10_000 * MS), "it is answered");
         assert!(search.answer(10_000 * MS, &answer, &[]));
-        assert!(search.letter_due(10_000 * MS), "the peer has not got ours");
-        assert!(!search.letter_due(20_000 * MS));
+        assert!(search.signal_due(10_000 * MS), "the peer has not got ours");
+        assert!(!search.signal_due(20_000 * MS));
     }
 
     #[test]
-    fn the_wishes_of_the_peer_are_those_of_its_letter() {
+    fn the_wishes_of_the_peer_are_those_of_its_signal() {
         let mut two = Two::new(ADDRS);
-        let letter = Letter { no_relay: true, ..two.letter(1) };
-        two.searches[0].begin(&letter, &[]);
+        let signal = Signal { no_relay: true, ..two.signal(1) };
+        two.searches[0].begin(&signal, &[]);
         assert!(two.searches[0].no_relay);
-        two.searches[0].again(700 * MS, &letter.credentials, &[]);
+        two.searches[0].again(700 * MS, &signal.credentials, &[]);
         assert_eq!(two.searches[0].since, 700 * MS);
     }
 
@@ -481,7 +481,7 @@ mod tests {
         two.begin();
         // The peer says that its address is that of a relay.
         let relay = Candidate { kind: Kind::Relayed, addr: at(ADDRS[1]) };
-        let peer = Letter::decode(two.searches[1].text()).unwrap();
+        let peer = Signal::decode(two.searches[1].text()).unwrap();
         two.searches[0].begin(&peer, &[relay]);
         assert!(!two.searches[0].find_fallbacks(two.now, true, true), "nothing has answered");
         two.run(500 * MS);
@@ -500,7 +500,7 @@ mod tests {
     #[test]
     fn relay_of_the_last_search_stays_known() {
         let mut two = Two::new(ADDRS);
-        let (peer, relay) = (two.letter(1), Candidate { kind: Kind::Relayed, addr: at("192.0.2.9:9") });
+        let (peer, relay) = (two.signal(1), Candidate { kind: Kind::Relayed, addr: at("192.0.2.9:9") });
         two.searches[0].begin(&peer, &[relay]);
         two.searches[0].begin(&peer, &[host(ADDRS[1])]);
         assert!(two.searches[0].is_relayed(path("192.0.2.9:9")), "the seal may still use it");
@@ -510,7 +510,7 @@ mod tests {
     #[test]
     fn fallback_through_our_relay_leads_to_where_the_peer_was_seen() {
         let mut two = Two::new(ADDRS);
-        let (peer, seen) = (two.letter(1), Candidate { kind: Kind::Reflexive, addr: at("192.0.2.9:9") });
+        let (peer, seen) = (two.signal(1), Candidate { kind: Kind::Reflexive, addr: at("192.0.2.9:9") });
         let through = |remote| Path { relayed: true, remote };
         for named in [vec![host(ADDRS[1])], vec![host(ADDRS[1]), seen]] {
             let remote = named.last().unwrap().addr;
@@ -528,8 +528,8 @@ mod tests {
         let mut two = Two::new(ADDRS);
         two.begin();
         let relay = Candidate { kind: Kind::Relayed, addr: at(ADDRS[1]) };
-        let letter = Letter { no_relay: true, ..two.letter(1) };
-        two.searches[0].begin(&letter, &[relay]);
+        let signal = Signal { no_relay: true, ..two.signal(1) };
+        two.searches[0].begin(&signal, &[relay]);
         two.run(500 * MS);
         assert!(two.searches[0].checks.answered_at(path(ADDRS[1])).is_some());
         assert!(!two.searches[0].find_fallbacks(two.now, true, true));

@@ -1,4 +1,4 @@
-//! The text of a letter: ICE credentials and candidates, as they travel inside INIT, RESP and sealed control packets.
+//! The text of a signal: ICE credentials and candidates, as they travel inside INIT, RESP and sealed control packets.
 
 use super::candidate::{Candidate, Kind, MAX_CANDIDATES};
 use core::fmt;
@@ -7,14 +7,14 @@ use std::net::{IpAddr, SocketAddr};
 const VERSION: u8 = 1;
 /// Version, flags, generation, credentials, number of candidates.
 const HEAD_LEN: usize = 3 + UFRAG_LEN + PASSWORD_LEN + 1;
-/// The longest letter of this version.
+/// The longest signal of this version.
 #[cfg(test)]
 const MAX_LEN: usize = HEAD_LEN + MAX_CANDIDATES * 19;
 
 const UFRAG_LEN: usize = 4;
 const PASSWORD_LEN: usize = 22;
-/// The letters of credentials: `ice-char` of RFC 8839.
-const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+/// The characters of credentials: `ice-char` of RFC 8839.
+const ICE_CHARS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// The sender wants no path through a relay.
 const FLAG_NO_RELAY: u8 = 1;
@@ -29,15 +29,15 @@ pub(super) struct Credentials {
 impl Credentials {
     /// Credentials of 24 and 132 random bits.
     pub(super) fn draw(bytes: &[u8; 32]) -> Self {
-        let letter = |at: usize| LETTERS[usize::from(bytes[at] & 63)];
+        let character = |at: usize| ICE_CHARS[usize::from(bytes[at] & 63)];
         Self {
-            ufrag: core::array::from_fn(letter),
-            password: core::array::from_fn(|at| letter(UFRAG_LEN + at)),
+            ufrag: core::array::from_fn(character),
+            password: core::array::from_fn(|at| character(UFRAG_LEN + at)),
         }
     }
 
     pub(super) fn for_ice(&self) -> is::IceCreds {
-        let text = |letters: &[u8]| letters.iter().copied().map(char::from).collect();
+        let text = |characters: &[u8]| characters.iter().copied().map(char::from).collect();
         is::IceCreds { ufrag: text(&self.ufrag), pass: text(&self.password) }
     }
 }
@@ -48,9 +48,9 @@ impl fmt::Debug for Credentials {
     }
 }
 
-/// A letter: one side's part of one search for paths.
+/// A signal: one side's part of one search for paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Letter {
+pub(super) struct Signal {
     /// Whether the sender wants no path through a relay.
     pub(super) no_relay: bool,
     /// The number of the search, which each new one raises.
@@ -59,7 +59,7 @@ pub(super) struct Letter {
     pub(super) candidates: Vec<Candidate>,
 }
 
-impl Letter {
+impl Signal {
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut text = Vec::with_capacity(HEAD_LEN + 19 * self.candidates.len());
         text.extend([VERSION, if self.no_relay { FLAG_NO_RELAY } else { 0 }, self.generation]);
@@ -77,7 +77,7 @@ impl Letter {
         text
     }
 
-    /// Reads a letter. It was opened by its receiver's key, but may still be the work of a peer that lies.
+    /// Reads a signal. It was opened by its receiver's key, but may still be the work of a peer that lies.
     pub(super) fn decode(text: &[u8]) -> Option<Self> {
         let (head, mut rest) = text.split_first_chunk::<HEAD_LEN>()?;
         let [version, flags, generation, ..] = *head;
@@ -86,9 +86,9 @@ impl Letter {
         }
         let credentials =
             Credentials { ufrag: *head[3..].first_chunk()?, password: *head[3 + UFRAG_LEN..].first_chunk()? };
-        let letters = credentials.ufrag.iter().chain(&credentials.password);
+        let mut characters = credentials.ufrag.iter().chain(&credentials.password);
         let count = usize::from(head[HEAD_LEN - 1]);
-        if letters.copied().any(|letter| !LETTERS.contains(&letter)) || count > MAX_CANDIDATES {
+        if characters.any(|one| !ICE_CHARS.contains(one)) || count > MAX_CANDIDATES {
             return None;
         }
         let mut candidates = Vec::with_capacity(count);
@@ -120,7 +120,7 @@ fn take_candidate(rest: &mut &[u8]) -> Option<Candidate> {
 mod tests {
     use super::*;
 
-    fn letter(candidates: usize) -> Letter {
+    fn signal(candidates: usize) -> Signal {
         let kinds = [Kind::Host, Kind::Reflexive, Kind::Relayed];
         let candidates = (0..candidates).map(|n| Candidate {
             kind: kinds[n % 3],
@@ -131,7 +131,7 @@ mod tests {
             },
         });
         let credentials = Credentials::draw(&core::array::from_fn(|at| at as u8 * 7));
-        Letter {
+        Signal {
             no_relay: candidates.len() % 2 == 1,
             generation: 3,
             credentials,
@@ -140,47 +140,47 @@ mod tests {
     }
 
     #[test]
-    fn a_letter_is_read_as_it_was_written_and_fits_into_its_packets() {
+    fn a_signal_is_read_as_it_was_written_and_fits_into_its_packets() {
         for candidates in 0..=MAX_CANDIDATES {
-            let letter = letter(candidates);
-            assert_eq!(Letter::decode(&letter.encode()), Some(letter));
+            let signal = signal(candidates);
+            assert_eq!(Signal::decode(&signal.encode()), Some(signal));
         }
         const { assert!(MAX_LEN <= 254) };
     }
 
     #[test]
-    fn a_letter_that_is_cut_longer_or_of_another_kind_is_refused() {
-        let text = letter(8).encode();
+    fn a_signal_that_is_cut_longer_or_of_another_kind_is_refused() {
+        let text = signal(8).encode();
         for len in 0..text.len() {
-            assert_eq!(Letter::decode(&text[..len]), None, "{len}");
+            assert_eq!(Signal::decode(&text[..len]), None, "{len}");
         }
         let refused = |at: usize, byte: u8| {
             let mut text = text.clone();
             text[at] = byte;
-            assert_eq!(Letter::decode(&text), None, "{byte} at {at}");
+            assert_eq!(Signal::decode(&text), None, "{byte} at {at}");
         };
         (0..=255).filter(|byte| *byte != VERSION).for_each(|byte| refused(0, byte));
         (2..=255).for_each(|byte| refused(1, byte));
         refused(5, b'"');
         refused(HEAD_LEN - 1, 9);
         refused(HEAD_LEN, 6);
-        assert_eq!(Letter::decode(&[&text[..], &[0]].concat()), None);
+        assert_eq!(Signal::decode(&[&text[..], &[0]].concat()), None);
     }
 
     #[test]
-    fn the_letter_on_the_page_is_this_one() {
+    fn the_signal_on_the_page_is_this_one() {
         let page = include_str!("../../../docs/WIRE.md");
-        let block = page.split("```letter\n").nth(1).unwrap().split("```").next().unwrap();
+        let block = page.split("```signal\n").nth(1).unwrap().split("```").next().unwrap();
         let digits = block.lines().flat_map(|line| line.split(';').next().unwrap().split_whitespace());
         let text: Vec<u8> = digits.map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect();
         let candidate = Candidate { kind: Kind::Reflexive, addr: "203.0.113.9:7000".parse().unwrap() };
-        let letter = Letter { no_relay: false, generation: 0, candidates: vec![candidate], ..letter(0) };
-        assert_eq!((letter.encode(), Letter::decode(&text)), (text, Some(letter)));
+        let signal = Signal { no_relay: false, generation: 0, candidates: vec![candidate], ..signal(0) };
+        assert_eq!((signal.encode(), Signal::decode(&text)), (text, Some(signal)));
     }
 
     #[test]
     fn credentials_are_not_printed() {
-        assert!(!format!("{:?}", letter(1)).contains("AHOV"), "{:?}", letter(1));
-        assert_eq!(letter(1).credentials.for_ice().ufrag, "AHOV");
+        assert!(!format!("{:?}", signal(1)).contains("AHOV"), "{:?}", signal(1));
+        assert_eq!(signal(1).credentials.for_ice().ufrag, "AHOV");
     }
 }

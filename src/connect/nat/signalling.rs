@@ -1,4 +1,4 @@
-//! The meeting of two machines: how the first letters travel.
+//! The meeting of two machines: how the first signals travel.
 
 use super::progress::{NoWay, Progress};
 use crate::connect::invite::Rendezvous;
@@ -11,7 +11,7 @@ const RENEW_AFTER: Duration = Duration::from_secs(300);
 /// A joiner whose INIT nobody has answered asks for a new ticket after this long.
 const ASK_AGAIN_AFTER: Duration = Duration::from_secs(4);
 
-/// How the first letters travel.
+/// How the first signals travel.
 #[derive(Debug)]
 pub(super) struct Meeting {
     client: Client,

@@ -8,8 +8,8 @@ pub struct ReachStats {
     pub refused: u64,
     /// Datagrams that came or were to go outside the relay, where only the relay is allowed.
     pub not_relayed: u64,
-    /// Letters of peers that could not be read, came too often, or found no room.
-    pub letters_refused: u64,
+    /// Signals of peers that could not be read, came too often, or found no room.
+    pub signals_refused: u64,
     /// Datagrams to the relay that did not fit or had no permission, and checks to machines that have had too many.
     pub unsent: u64,
     /// Searches for a path that were begun, the first of each peer included.

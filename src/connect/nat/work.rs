@@ -1,11 +1,11 @@
-//! The work of a reach between datagrams: letters, checks, offers to the seal, and a new search when nothing comes.
+//! The work of a reach between datagrams: signals, checks, offers to the seal, and a new search when nothing comes.
 
 use super::candidate::{self, Candidate, OwnFacts};
 use super::checks::Bases;
 use super::gathering::GATHER;
 use super::paths::Path;
 use super::search::{Own, Search};
-use super::signal::{Credentials, Letter};
+use super::signal::{Credentials, Signal};
 use super::{Reach, RelayPolicy};
 use crate::connect::seal::Seal;
 use crate::protocol::MAX_WRAPPED;
@@ -39,8 +39,8 @@ impl Reach {
         }
         self.post_init(now, seal);
         self.answer_guests(now, seal);
-        while let Some((shown, text)) = seal.take_letter() {
-            self.letter(now, shown, &text);
+        while let Some((shown, text)) = seal.take_signal() {
+            self.signal(now, shown, &text);
         }
         self.search(now, seal);
         self.rest(now);
@@ -108,12 +108,12 @@ impl Reach {
         }
     }
 
-    /// The candidates of a letter that are used. The relay's address is none once there is an allocation: before that, it may be
+    /// The candidates of a signal that are used. The relay's address is none once there is an allocation: before that, it may be
     /// the peer's, named by a rendezvous that lies.
-    pub(super) fn theirs(&self, letter: &Letter) -> Vec<Candidate> {
+    pub(super) fn theirs(&self, signal: &Signal) -> Vec<Candidate> {
         let relay = self.relaying.server().filter(|_| self.relaying.relayed().is_some());
         let servers: Vec<SocketAddr> = [self.meeting.server(), relay].into_iter().flatten().collect();
-        let mut theirs = candidate::theirs(&letter.candidates, &servers, self.meeting.is_local());
+        let mut theirs = candidate::theirs(&signal.candidates, &servers, self.meeting.is_local());
         if self.relay == RelayPolicy::Never {
             theirs.retain(|candidate| candidate.kind != candidate::Kind::Relayed);
         }
@@ -153,8 +153,8 @@ impl Reach {
             self.offer(now, seal, at);
             self.watch(now, seal, at);
             self.set_fallbacks(now, seal, at);
-            if self.searches[at].letter_due(now) {
-                seal.send_letter(self.searches[at].shown, self.searches[at].text());
+            if self.searches[at].signal_due(now) {
+                seal.send_signal(self.searches[at].shown, self.searches[at].text());
             }
         }
     }

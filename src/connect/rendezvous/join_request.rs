@@ -6,7 +6,7 @@ use crate::channel::entropy::Entropy;
 use crate::connect::seal::{Randomness, SealError};
 use crate::protocol::canonical;
 use crate::protocol::time::Time;
-use crate::wire::rendezvous::{self, Ask, Denial, LETTER_LEN, Outcome, Packet, Reply, Room, decode, encode};
+use crate::wire::rendezvous::{self, Ask, Denial, Outcome, Packet, Reply, Room, SIGNAL_LEN, decode, encode};
 use core::time::Duration;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -99,7 +99,7 @@ impl Post {
     /// Posts an INIT, in place of one that was posted before, until [`settle`](Self::settle) is called. `false` if this is
     /// no INIT.
     pub fn post(&mut self, init: &[u8]) -> bool {
-        let is_init = LETTER_LEN.contains(&init.len()) && init[0] == crate::wire::seal::INIT;
+        let is_init = SIGNAL_LEN.contains(&init.len()) && init[0] == crate::wire::seal::INIT;
         if is_init {
             let exchange = Exchange::new(self.entropy.next_u64());
             let (posted_at, told) = (None, Vec::new());

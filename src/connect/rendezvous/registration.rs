@@ -9,7 +9,7 @@ use crate::connect::seal::{Randomness, SealError};
 use crate::protocol::canonical;
 use crate::protocol::time::{Span, Time};
 use crate::wire::rendezvous::{
-    Answer, Cookie, Deliver, Denial, Grant, LETTER_LEN, Outcome, Packet, Room, decode, encode,
+    Answer, Cookie, Deliver, Denial, Grant, Outcome, Packet, Room, SIGNAL_LEN, decode, encode,
 };
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -176,7 +176,7 @@ impl Registration {
 
     /// Answers a guest. `false` if the guest is not known any more, or if this is no RESP.
     pub fn answer(&mut self, guest: u64, resp: &[u8]) -> bool {
-        let is_resp = LETTER_LEN.contains(&resp.len()) && resp[0] == crate::wire::seal::RESP;
+        let is_resp = SIGNAL_LEN.contains(&resp.len()) && resp[0] == crate::wire::seal::RESP;
         let known = self.guests.iter_mut().find(|known| known.number == guest);
         let Some(known) = known.filter(|_| is_resp) else { return false };
         known.resp = resp.to_vec();

@@ -209,7 +209,7 @@ impl<P: Protocol> Sealed<'_, P> {
     /// Ends a joiner's handshake: there is a connection, and perhaps an answer in the RESP.
     pub(super) fn resp(&mut self, now: Duration, resp: &Resp<'_>) -> Result<(), SealRefusal> {
         let Finished { pattern, shown, answer } = self.seal.finish(now.into(), resp)?;
-        if pattern == Pattern::Letter {
+        if pattern == Pattern::Signal {
             return Ok(());
         }
         let Seal { associations, join, out, .. } = &mut *self.seal;
@@ -237,7 +237,7 @@ pub(super) struct Finished {
 }
 
 impl Seal {
-    /// Takes a RESP: there is a connection. By letter it has no path yet, and the inner protocol is not told.
+    /// Takes a RESP: there is a connection. By signalling it has no path yet, and the inner protocol is not told.
     pub(super) fn finish(&mut self, now: Time, resp: &Resp<'_>) -> Result<Finished, SealRefusal> {
         let (at, seal) = (now, &mut *self);
         let join = seal.join.as_mut().ok_or(SealRefusal::Unexpected)?;
@@ -257,7 +257,7 @@ impl Seal {
         seal.associations.add(Association {
             channel,
             confirmed: true,
-            at_inner: pattern != Pattern::Letter,
+            at_inner: pattern != Pattern::Signal,
             round_trip: joined.round_trip,
             comparison,
             ..Association::new(at, PeerRole::Host, (shown, joined.real), names)
@@ -276,9 +276,9 @@ impl Seal {
         {
             seal.associations.remove(oldest);
         }
-        if pattern == Pattern::Letter {
-            let letter = seal.scratch[joined.answer.clone()].first_chunk::<PADDED_LEN>().copied();
-            seal.keep_letter(shown, &letter.unwrap_or([0; PADDED_LEN]))?;
+        if pattern == Pattern::Signal {
+            let signal = seal.scratch[joined.answer.clone()].first_chunk::<PADDED_LEN>().copied();
+            seal.keep_signal(shown, &signal.unwrap_or([0; PADDED_LEN]))?;
         }
         Ok(Finished { pattern, shown, answer: joined.answer })
     }

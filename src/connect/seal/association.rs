@@ -13,7 +13,7 @@ use crate::protocol::{ConnectionStep, PeerRole};
 use crate::wire::seal::{CONTROL_HEAD_LEN, KEY_LEN, Kind, MAX_CONTROL_LEN, Pattern, TAG_LEN};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
-/// The address outside of a connection that has no path yet: its handshake was brought by letter.
+/// The address outside of a connection that has no path yet: its handshake was brought by signalling.
 pub(super) const NO_PATH: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0));
 
 /// A peer of which nothing was opened for so long is gone.
@@ -25,7 +25,7 @@ pub(super) struct Answering {
     pub(super) handshake: Handshake,
     /// The number of the connection at the joiner.
     pub(super) index: u16,
-    /// Where the INIT came from; by letter [`NO_PATH`].
+    /// Where the INIT came from; by signalling [`NO_PATH`].
     pub(super) to: SocketAddr,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct Association {
     /// Whether DATA or a control packet of it was opened.
     pub(super) confirmed: bool,
     pub(super) answering: Option<Box<Answering>>,
-    /// A handshake by letter that waits for the letter that answers it.
+    /// A handshake by signalling that waits for the signal that answers it.
     pub(super) unanswered: Option<Box<Answering>>,
     /// The keys, once the RESP is written or read.
     pub(super) channel: Option<Channel>,
@@ -243,7 +243,7 @@ mod tests {
         };
         assert!(guest(PeerRole::Player, Pattern::Invite, 77, 2), "by invite from anywhere");
         assert!(!guest(PeerRole::Host, Pattern::Invite, 77, 1));
-        assert!(!guest(PeerRole::Player, Pattern::Letter, 77, 1));
+        assert!(!guest(PeerRole::Player, Pattern::Signal, 77, 1));
         assert!(!guest(PeerRole::Player, Pattern::Invite, 78, 1));
         let open = association(PeerRole::Player, Pattern::Open);
         assert_eq!([1, 2].map(|port| open.is_guest(Pattern::Open, 77, addr(port))), [true, false]);

@@ -276,7 +276,7 @@ fn candidate_gets_copies_until_it_is_dropped() {
     rig.hear(10, 2, &data(&mut guest, 1_000));
     rig.poll(10);
     (0..2).for_each(|len| rig.say(20 + len));
-    assert!(rig.seal.send_letter(addr(SHOWN), b"x"));
+    assert!(rig.seal.send_signal(addr(SHOWN), b"x"));
     let sent = rig.poll(20);
     assert_eq!((to(&sent, 1).len(), to(&sent, 1)), (3, to(&sent, 2)));
     (1..60).for_each(|turn| drop(rig.poll(turn * 100)));
@@ -339,13 +339,13 @@ fn path_of_an_unconfirmed_guest_is_the_newest_offered() {
     let mut rig = Rig::new();
     rig.add(7, SHOWN, false);
     rig.first().real = NO_PATH;
-    assert!(!rig.seal.send_letter(addr(SHOWN), b"x"), "it has no path");
+    assert!(!rig.seal.send_signal(addr(SHOWN), b"x"), "it has no path");
     for (port, trip) in [(2, 50), (3, 60)] {
         rig.seal.offer_path(ms(5), addr(SHOWN), addr(port), ms(trip));
         assert_eq!(rig.seal.real(addr(SHOWN)), Some(addr(port)));
         assert_eq!((rig.first().round_trip, rig.first().opened_at), (Span::from_millis(trip), at(5)));
     }
-    assert!(!rig.seal.send_letter(addr(SHOWN), b"x"), "its address may not be its own");
+    assert!(!rig.seal.send_signal(addr(SHOWN), b"x"), "its address may not be its own");
 }
 
 /// A handshake whose RESP waits.

@@ -1,4 +1,4 @@
-//! Tests of the first path by letter, of timeouts and of challenges, around a protocol.
+//! Tests of the first path by signalling, of timeouts and of challenges, around a protocol.
 
 use super::channel::{Channel, MAX_TEXT};
 use super::glue::{Inner, Rig, SHOWN, addr, at, control, data, ms, to};
@@ -6,24 +6,24 @@ use super::{Brought, Randomness, Seal};
 use crate::protocol::{ConnectionStep, PeerRole, Protocol};
 use crate::wire::seal::{self, Kind, Packet};
 
-/// A joiner by letter that has knocked, and the RESP to its INIT.
-fn joiner_by_letter() -> (Rig, Vec<u8>) {
+/// A joiner by signalling that has knocked, and the RESP to its INIT.
+fn joiner_by_signal() -> (Rig, Vec<u8>) {
     let mut host = Seal::host(Randomness::Seeded(1)).unwrap();
-    let mut seal = Seal::join_by_letter(Randomness::Seeded(2), host.public_key().unwrap()).unwrap();
+    let mut seal = Seal::join_by_signal(Randomness::Seeded(2), host.public_key().unwrap()).unwrap();
     let init = seal.write_init(ms(0), host.renew_ticket().unwrap(), b"x").unwrap();
-    let Ok(Brought::Guest(guest)) = host.handle_letter(ms(0), &init) else { panic!("a guest") };
-    (Rig { seal, inner: Inner::default() }, host.answer_letter(ms(0), guest, b"y").unwrap())
+    let Ok(Brought::Guest(guest)) = host.handle_signal(ms(0), &init) else { panic!("a guest") };
+    (Rig { seal, inner: Inner::default() }, host.answer_signal(ms(0), guest, b"y").unwrap())
 }
 
-/// The RESP of a handshake by letter may come as a datagram. Either way the protocol hears of the first path alone.
+/// The RESP of a handshake by signalling may come as a datagram. Either way the protocol hears of the first path alone.
 #[test]
-fn first_path_is_told_once_and_not_the_resp_by_letter() {
+fn first_path_is_told_once_and_not_the_resp_by_signal() {
     for as_datagram in [false, true] {
-        let (mut rig, resp) = joiner_by_letter();
+        let (mut rig, resp) = joiner_by_signal();
         if as_datagram {
             rig.hear(10, 1, &resp);
         } else {
-            assert!(rig.seal.handle_letter(ms(10), &resp).is_ok());
+            assert!(rig.seal.handle_signal(ms(10), &resp).is_ok());
         }
         assert_eq!((rig.poll(10).len(), rig.first().at_inner, rig.inner.told.len()), (0, false, 0));
         let target = rig.seal.target().unwrap();

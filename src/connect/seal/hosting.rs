@@ -6,7 +6,7 @@ use super::mac::Mac;
 use super::noise::KeyPair;
 use super::outbox::Outbox;
 use super::random::{Random, Secret};
-use super::signals::Letters;
+use super::signals::Signals;
 use crate::channel::cookie::{Cookies, SUBJECT_LEN, subject};
 use crate::protocol::time::{Span, Time};
 use crate::wire::seal::{self, InitHead, KEY_LEN, Pattern, Retry};
@@ -29,7 +29,7 @@ impl Door {
     pub(super) fn new(pattern: Pattern, secret: Secret, random: &mut Random) -> Option<Self> {
         let keys = KeyPair::new(secret)?;
         let mac = match pattern {
-            Pattern::Invite | Pattern::Letter => Mac::of(&keys.public),
+            Pattern::Invite | Pattern::Signal => Mac::of(&keys.public),
             Pattern::Open => Mac::open(),
         };
         let cookies = Cookies::with_key((random.next_u64(), random.next_u64()));
@@ -39,7 +39,7 @@ impl Door {
     /// By invite the mac proves the sender, and the cookie holds wherever it comes from; by address it proves that.
     fn subject(&self, from: SocketAddr, nonce: u64) -> [u8; SUBJECT_LEN] {
         match self.pattern {
-            Pattern::Invite | Pattern::Letter => subject(SocketAddr::from(([0, 0, 0, 0], 0)), nonce),
+            Pattern::Invite | Pattern::Signal => subject(SocketAddr::from(([0, 0, 0, 0], 0)), nonce),
             Pattern::Open => subject(from, nonce),
         }
     }
@@ -66,7 +66,7 @@ pub(super) struct Host {
     /// The only address that is answered, for a seal that joins it and may be joined by it.
     pub(super) only: Option<SocketAddr>,
     pub(super) gate: Gate,
-    pub(super) letters: Letters,
+    pub(super) signals: Signals,
     used: VecDeque<Used>,
     /// Confirmed guests by address so far.
     pub(super) guests: u32,
@@ -76,13 +76,13 @@ pub(super) struct Host {
 
 impl Host {
     pub(super) fn new(door: Door, only: Option<SocketAddr>) -> Self {
-        let (gate, letters, used) = (Gate::new(), Letters::default(), VecDeque::new());
-        Self { doors: vec![door], only, gate, letters, used, guests: 0, revealed_at: None }
+        let (gate, signals, used) = (Gate::new(), Signals::default(), VecDeque::new());
+        Self { doors: vec![door], only, gate, signals, used, guests: 0, revealed_at: None }
     }
 
     /// Sets the limits by the number of guests that are expected.
     pub(super) fn expect(&mut self, limits: Limits) {
-        (self.gate.limits, self.letters.limits) = (limits, limits);
+        (self.gate.limits, self.signals.limits) = (limits, limits);
     }
 
     /// As many handshakes as are worked off in the life of a cookie.

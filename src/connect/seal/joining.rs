@@ -105,7 +105,7 @@ impl Join {
     }
 
     /// Whether a rendezvous brings the handshakes: there is no address to knock at.
-    pub(super) fn is_by_letter(&self) -> bool {
+    pub(super) fn is_by_signal(&self) -> bool {
         self.addrs.is_empty()
     }
 
@@ -123,7 +123,7 @@ impl Join {
     /// again.
     pub(super) fn knock(&mut self, now: Time, out: &mut Outbox) {
         self.said_at = Some(now);
-        if self.is_by_letter() {
+        if self.is_by_signal() {
             return;
         }
         if let Some(attempt) = self.attempts.last().filter(|attempt| now.since(attempt.since) < PATIENCE) {
@@ -202,20 +202,20 @@ impl Join {
         Ok(())
     }
 
-    /// Begins a handshake by letter: the INIT, with a ticket in the cookie's place.
-    pub(super) fn by_letter(
+    /// Begins a handshake by signalling: the INIT, with a ticket in the cookie's place.
+    pub(super) fn by_signal(
         &mut self,
         now: Time,
         ticket: u64,
         (index, ephemeral): (u16, Secret),
-        letter: &[u8; PADDED_LEN],
+        signal: &[u8; PADDED_LEN],
     ) -> Option<Vec<u8>> {
         let key = self.host_key.clone()?;
         if self.attempts.len() == MAX_ATTEMPTS {
             self.attempts.remove(0);
         }
-        let names = (Pattern::Letter, index, ticket);
-        let attempt = self.begin(now, (NO_PATH, key), names, ephemeral, letter)?;
+        let names = (Pattern::Signal, index, ticket);
+        let attempt = self.begin(now, (NO_PATH, key), names, ephemeral, signal)?;
         let init = attempt.init.clone();
         self.attempts.push(attempt);
         Some(init)
@@ -395,10 +395,10 @@ mod tests {
     }
 
     #[test]
-    fn numbers_in_use_are_known_and_inits_by_letter_are_bounded() {
+    fn numbers_in_use_are_known_and_inits_by_signal_are_bounded() {
         let mut join = Join::new(Some(Secret([7; 32])), Vec::new(), (HOST, 7).into(), 77, 5);
         for index in 10..20 {
-            assert!(join.by_letter(at(0), 1, (index, Secret([index as u8; 32])), &[0; PADDED_LEN]).is_some());
+            assert!(join.by_signal(at(0), 1, (index, Secret([index as u8; 32])), &[0; PADDED_LEN]).is_some());
         }
         let used: Vec<u16> = (0..30).filter(|index| join.uses(*index)).collect();
         assert_eq!(used, [5, 16, 17, 18, 19]);

@@ -120,7 +120,7 @@ fn secret(digits: &str) -> Result<Secret, NotLoggedKeys> {
     if pairs.len() != 32 || !odd.is_empty() {
         return Err(NotLoggedKeys);
     }
-    let digit = |letter: u8| char::from(letter).to_digit(16).ok_or(NotLoggedKeys);
+    let digit = |character: u8| char::from(character).to_digit(16).ok_or(NotLoggedKeys);
     let mut secret = Secret([0; 32]);
     for (byte, [high, low]) in secret.0.iter_mut().zip(pairs) {
         *byte = (digit(*high)? << 4 | digit(*low)?) as u8;

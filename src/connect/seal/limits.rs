@@ -53,23 +53,23 @@ impl Limits {
         12 + self.more
     }
 
-    /// Handshakes by letter in any second.
-    pub(super) fn letters(self) -> usize {
+    /// Handshakes by signalling in any second.
+    pub(super) fn signals(self) -> usize {
         4 + self.more / 8
     }
 
-    /// Guests by letter that have sent no DATA yet.
-    pub(super) fn half_open_by_letter(self) -> usize {
+    /// Guests by signalling that have sent no DATA yet.
+    pub(super) fn half_open_by_signal(self) -> usize {
         16 + self.more
     }
 
-    /// Keys of INITs by letter that are remembered while their ticket is good. More INITs are refused.
-    pub(super) fn keys_by_letter(self) -> usize {
+    /// Keys of INITs by signalling that are remembered while their ticket is good. More INITs are refused.
+    pub(super) fn keys_by_signal(self) -> usize {
         128 + 2 * self.more
     }
 
-    /// Letters that wait for their reader.
-    pub(super) fn waiting_letters(self) -> usize {
+    /// Signals that wait for their reader.
+    pub(super) fn waiting_signals(self) -> usize {
         16 + self.more
     }
 }

@@ -108,8 +108,8 @@ pub struct Seal {
     copies: Vec<SocketAddr>,
     copied: Box<[u8; MAX_DATAGRAM]>,
     copied_len: usize,
-    /// Letters that were opened.
-    letters: VecDeque<(SocketAddr, Vec<u8>)>,
+    /// Signals that were opened.
+    signals: VecDeque<(SocketAddr, Vec<u8>)>,
     /// Whether a RESP waits for the inner protocol's answer.
     answering: bool,
     /// Nothing of the seal's own is due before this time. `ZERO` if that is not known.
@@ -182,7 +182,7 @@ impl Seal {
             copies: Vec::with_capacity(MAX_CANDIDATES),
             copied: Box::new([0; MAX_DATAGRAM]),
             copied_len: 0,
-            letters: VecDeque::new(),
+            signals: VecDeque::new(),
             answering: false,
             idle_until: Time::ZERO,
             deadline: None,

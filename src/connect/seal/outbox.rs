@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 #[derive(Debug)]
-struct Letter {
+struct Waiting {
     to: SocketAddr,
     len: usize,
     bytes: [u8; INIT_LEN],
@@ -15,7 +15,7 @@ struct Letter {
 /// The packets that wait. One more than the limit is dropped, as the network might have: its receiver asks again.
 #[derive(Debug)]
 pub(super) struct Outbox {
-    packets: VecDeque<Letter>,
+    packets: VecDeque<Waiting>,
     pub(super) limits: Limits,
 }
 
@@ -35,10 +35,10 @@ impl Outbox {
         if self.packets.len() >= self.limits.packets() {
             return;
         }
-        let mut letter = Letter { to, len: 0, bytes: [0; INIT_LEN] };
-        if let Some(len) = write(&mut letter.bytes) {
-            letter.len = len;
-            self.packets.push_back(letter);
+        let mut waiting = Waiting { to, len: 0, bytes: [0; INIT_LEN] };
+        if let Some(len) = write(&mut waiting.bytes) {
+            waiting.len = len;
+            self.packets.push_back(waiting);
         }
     }
 
@@ -57,7 +57,7 @@ impl Outbox {
     /// Takes the oldest packet.
     #[inline]
     pub(super) fn pop(&mut self, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
-        let Letter { to, len, bytes } = self.packets.pop_front()?;
+        let Waiting { to, len, bytes } = self.packets.pop_front()?;
         buf.get_mut(..len)?.copy_from_slice(&bytes[..len]);
         Some((to, len))
     }

@@ -1,4 +1,4 @@
-//! Opening messages and letters as they travel: all of one length, so that their packets tell nothing of them.
+//! Opening messages and signals as they travel: all of one length, so that their packets tell nothing of them.
 
 use crate::wire::seal::{MAX_MESSAGE_LEN, PADDED_LEN};
 

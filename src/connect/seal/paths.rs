@@ -81,9 +81,9 @@ impl Association {
 }
 
 impl Seal {
-    /// A path to the peer at `shown` was checked, by credentials of its letter, and is the best one now.
+    /// A path to the peer at `shown` was checked, by credentials of its signal, and is the best one now.
     ///
-    /// The first one is used at once: the opening message of a joiner by letter goes out on it. A later one takes over when it has answered a
+    /// The first one is used at once: the opening message of a joiner by signalling goes out on it. A later one takes over when it has answered a
     /// challenge, and until then it gets copies.
     pub fn offer_path(&mut self, now: Duration, shown: SocketAddr, path: SocketAddr, round_trip: Duration) {
         let at = self.associations.towards(shown);

@@ -29,7 +29,7 @@ pub struct Sealed<'a, P> {
 
 /// How long a connection may wait for its first DATA.
 fn half_open(one: &Association) -> Span {
-    if one.pattern == Pattern::Letter { signals::HALF_OPEN } else { MAX_HALF_OPEN }
+    if one.pattern == Pattern::Signal { signals::HALF_OPEN } else { MAX_HALF_OPEN }
 }
 
 /// Whether the inner protocol keeps the connection to `peer`; `None` if it does not say.
@@ -286,9 +286,9 @@ impl<P: Protocol> Sealed<'_, P> {
             Kind::CodeAsk => return self.code_asked(now.into(), at, text),
             Kind::CodeReveal if association.comparison.revealed(text.first_chunk().unwrap_or(&[0; 20])) => {}
             Kind::CodeReveal => return Err(SealRefusal::OutOfPlace),
-            Kind::Letter => {
+            Kind::Signal => {
                 let shown = association.shown;
-                return self.seal.keep_letter(shown, &text);
+                return self.seal.keep_signal(shown, &text);
             }
         }
         Ok(())

@@ -46,13 +46,13 @@ fn mac(datagram: &mut Vec<u8>, mac: Mac) {
 fn handshake(pattern: Pattern, vectors: &mut BTreeMap<String, Vec<u8>>, host: &KeyPair) -> [Channel; 2] {
     let (key, name) = match pattern {
         Pattern::Invite => (Mac::of(&host.public), "invite"),
-        Pattern::Letter => (Mac::of(&host.public), "letter"),
+        Pattern::Signal => (Mac::of(&host.public), "signal"),
         Pattern::Open => (Mac::open(), "open"),
     };
     let mut note = |what: &str, bytes: &[u8]| vectors.insert(format!("{name}-{what}"), bytes.to_vec());
-    let by_letter = pattern == Pattern::Letter;
+    let by_signal = pattern == Pattern::Signal;
     let mut buf = [0; 400];
-    if !by_letter {
+    if !by_signal {
         let knock = Knock { pattern, index: KNOCK_INDEX, nonce: NONCE };
         let len = seal::encode_knock(&knock, |covered| key.write(covered), &mut buf).unwrap();
         note("knock", &buf[..len]);
@@ -77,7 +77,7 @@ fn handshake(pattern: Pattern, vectors: &mut BTreeMap<String, Vec<u8>>, host: &K
         answer.extend(commitment(&part));
     }
     let text = counted(100, 53);
-    answer.extend(if by_letter { padded(&text).unwrap().to_vec() } else { text });
+    answer.extend(if by_signal { padded(&text).unwrap().to_vec() } else { text });
     let (ours, len) = answering.answer(&answer, &mut resp).unwrap();
     note("resp", &[&seal::resp_head(JOINER)[..], &resp[..len]].concat());
     let (theirs, len) = joiner.finish(&resp[..len], &mut opened).unwrap();
@@ -119,7 +119,7 @@ fn vectors() -> BTreeMap<String, Vec<u8>> {
     vectors.insert("public".to_owned(), host.public.to_vec());
     vectors.insert("mac-key".to_owned(), hash(b"mac", &[&host.public])[..16].to_vec());
     handshake(Pattern::Open, &mut vectors, &host);
-    handshake(Pattern::Letter, &mut vectors, &host);
+    handshake(Pattern::Signal, &mut vectors, &host);
     let [mut host, mut joiner] = handshake(Pattern::Invite, &mut vectors, &host);
     let mut data = |channel: &mut Channel, name: &str, text: &[u8]| {
         let mut buf = [0; 300];

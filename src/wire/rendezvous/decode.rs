@@ -2,8 +2,8 @@
 
 use super::{
     ANSWER, ANSWER_HEAD_LEN, ASK, ASK_LEN, Answer, Ask, COOKIE, COOKIE_LEN, Cookie, DELIVER,
-    DELIVER_HEAD_LEN, DecodeError, Deliver, Denial, GRANT, GRANT_LEN, Grant, LETTER_LEN, Outcome, POST,
-    POST_HEAD_LEN, Packet, Post, REGISTER, REGISTER_LEN, REPLY, REPLY_HEAD_LEN, Register, Reply, TurnGrant,
+    DELIVER_HEAD_LEN, DecodeError, Deliver, Denial, GRANT, GRANT_LEN, Grant, Outcome, POST, POST_HEAD_LEN,
+    Packet, Post, REGISTER, REGISTER_LEN, REPLY, REPLY_HEAD_LEN, Register, Reply, SIGNAL_LEN, TurnGrant,
     VERSION,
 };
 use crate::protocol::canonical;
@@ -44,16 +44,16 @@ const fn is_request(first: u8) -> bool {
 }
 
 fn lengths(first: u8) -> Option<RangeInclusive<usize>> {
-    let with_letter = |head: usize| head + LETTER_LEN.start()..=head + LETTER_LEN.end();
+    let with_signal = |head: usize| head + SIGNAL_LEN.start()..=head + SIGNAL_LEN.end();
     Some(match first {
         REGISTER => REGISTER_LEN..=REGISTER_LEN,
         ASK => ASK_LEN..=ASK_LEN,
-        POST => with_letter(POST_HEAD_LEN),
-        ANSWER => with_letter(ANSWER_HEAD_LEN),
+        POST => with_signal(POST_HEAD_LEN),
+        ANSWER => with_signal(ANSWER_HEAD_LEN),
         COOKIE => COOKIE_LEN..=COOKIE_LEN,
         GRANT => GRANT_LEN..=GRANT_LEN,
-        DELIVER => with_letter(DELIVER_HEAD_LEN),
-        REPLY => REPLY_HEAD_LEN..=REPLY_HEAD_LEN + LETTER_LEN.end(),
+        DELIVER => with_signal(DELIVER_HEAD_LEN),
+        REPLY => REPLY_HEAD_LEN..=REPLY_HEAD_LEN + SIGNAL_LEN.end(),
         _ => return None,
     })
 }
@@ -71,11 +71,11 @@ fn packet(first: u8, mut reader: Reader<'_>) -> Result<Packet<'_>, DecodeError> 
         }
         POST => {
             let (nonce, cookie, room) = ask(&mut reader).ok_or(short)?;
-            Packet::Post(Post { nonce, cookie, room, init: letter(INIT, &mut reader)? })
+            Packet::Post(Post { nonce, cookie, room, init: signal(INIT, &mut reader)? })
         }
         ANSWER => {
             let guest = reader.u64().ok_or(short)?;
-            Packet::Answer(Answer { guest, resp: letter(RESP, &mut reader)? })
+            Packet::Answer(Answer { guest, resp: signal(RESP, &mut reader)? })
         }
         COOKIE => {
             let (nonce, cookie) = reader.u64().zip(reader.u64()).ok_or(short)?;
@@ -88,7 +88,7 @@ fn packet(first: u8, mut reader: Reader<'_>) -> Result<Packet<'_>, DecodeError> 
         GRANT => Packet::Grant(grant(&mut reader)?),
         DELIVER => {
             let (nonce, guest) = reader.u64().zip(reader.u64()).ok_or(short)?;
-            Packet::Deliver(Deliver { nonce, guest, init: letter(INIT, &mut reader)? })
+            Packet::Deliver(Deliver { nonce, guest, init: signal(INIT, &mut reader)? })
         }
         _ => {
             let (nonce, kind) = reader.u64().zip(reader.u8()).ok_or(short)?;
@@ -112,12 +112,12 @@ fn ask(reader: &mut Reader<'_>) -> Option<(u64, u64, super::Room)> {
 }
 
 /// An INIT or a RESP, by its first byte: a server hands on nothing else.
-fn letter<'a>(first: u8, reader: &mut Reader<'a>) -> Result<&'a [u8], DecodeError> {
-    let letter = reader.rest();
-    if letter.first() != Some(&first) || !LETTER_LEN.contains(&letter.len()) {
-        return Err(DecodeError::Letter);
+fn signal<'a>(first: u8, reader: &mut Reader<'a>) -> Result<&'a [u8], DecodeError> {
+    let signal = reader.rest();
+    if signal.first() != Some(&first) || !SIGNAL_LEN.contains(&signal.len()) {
+        return Err(DecodeError::Signal);
     }
-    Ok(letter)
+    Ok(signal)
 }
 
 fn grant(reader: &mut Reader<'_>) -> Result<Grant, DecodeError> {
@@ -148,7 +148,7 @@ fn address(reader: &mut Reader<'_>) -> Option<SocketAddr> {
 
 fn outcome<'a>(kind: u8, reader: &mut Reader<'a>) -> Result<Outcome<'a>, DecodeError> {
     if kind == 1 {
-        return letter(RESP, reader).map(Outcome::Answered);
+        return signal(RESP, reader).map(Outcome::Answered);
     }
     reader.end().ok_or(DecodeError::Length)?;
     match Denial::ALL.iter().find(|denial| denial.number() == kind) {

@@ -40,7 +40,7 @@ pub const KEY_LEN: usize = 32;
 /// The length of a signature.
 pub const SIGNATURE_LEN: usize = 64;
 /// The lengths of an INIT or a RESP inside.
-pub const LETTER_LEN: core::ops::RangeInclusive<usize> = 53..=400;
+pub const SIGNAL_LEN: core::ops::RangeInclusive<usize> = 53..=400;
 
 /// First byte, version, nonce and cookie, which REGISTER, ASK and POST begin with.
 const REQUEST_HEAD_LEN: usize = 1 + 1 + 8 + 8;
@@ -61,13 +61,13 @@ const DELIVER_HEAD_LEN: usize = 1 + 8 + 8;
 const REPLY_HEAD_LEN: usize = 1 + 8 + 1;
 
 /// The length of the longest packet.
-pub const MAX_LEN: usize = POST_HEAD_LEN + *LETTER_LEN.end();
+pub const MAX_LEN: usize = POST_HEAD_LEN + *SIGNAL_LEN.end();
 
 // No answer is longer than its request. A POST pays for its DELIVER and its REPLY together, and a REGISTER for its REPLY and
 // a COOKIE to the address that holds the room.
 const _: () = assert!(GRANT_LEN <= ASK_LEN && GRANT_LEN <= REGISTER_LEN && COOKIE_LEN <= ASK_LEN);
 const _: () =
-    assert!(REPLY_HEAD_LEN + COOKIE_LEN <= REGISTER_LEN && COOKIE_LEN <= POST_HEAD_LEN + *LETTER_LEN.start());
+    assert!(REPLY_HEAD_LEN + COOKIE_LEN <= REGISTER_LEN && COOKIE_LEN <= POST_HEAD_LEN + *SIGNAL_LEN.start());
 const _: () =
     assert!(DELIVER_HEAD_LEN + REPLY_HEAD_LEN <= POST_HEAD_LEN && REPLY_HEAD_LEN <= ANSWER_HEAD_LEN);
 
@@ -275,7 +275,7 @@ broken_rules! {
         /// The padding is not zero.
         Padding = "rendezvous-padding", "the padding is not zero",
         /// The INIT or RESP inside is none.
-        Letter = "rendezvous-letter", "it carries something else than a sealed handshake",
+        Signal = "rendezvous-signal", "it carries something else than a sealed handshake",
         /// A cookie of the server is 0.
         Cookie = "rendezvous-cookie", "the cookie is 0",
         /// The right to use a TURN server has no server.

@@ -71,7 +71,7 @@ fn opening(reader: &mut Reader<'_>) -> Result<(Pattern, u16, u64), DecodeError> 
 fn knock(datagram: &[u8]) -> Result<Knock, DecodeError> {
     let mut reader = Reader(datagram);
     let (pattern, index, nonce) = opening(&mut reader)?;
-    if pattern == Pattern::Letter {
+    if pattern == Pattern::Signal {
         return Err(DecodeError::Pattern);
     }
     if datagram.len() != pattern.knock_len() {

@@ -45,10 +45,10 @@ pub const MAX_OVERHEAD: usize = DATA_HEAD_LEN + TAG_LEN;
 /// The length of the commitment in a RESP to a joiner by address.
 pub const COMMITMENT_LEN: usize = 16;
 
-/// The length of an opening message or a letter with its length in front and its padding: the plaintext of an INIT, and of a
-/// control packet that carries a letter. All have the same length, so that a watcher learns nothing of what is in them.
+/// The length of an opening message or a signal with its length in front and its padding: the plaintext of an INIT, and of a
+/// control packet that carries a signal. All have the same length, so that a watcher learns nothing of what is in them.
 pub const PADDED_LEN: usize = 256;
-/// The length of the longest opening message, and of the longest letter.
+/// The length of the longest opening message, and of the longest signal.
 pub const MAX_MESSAGE_LEN: usize = PADDED_LEN - 2;
 
 const MAC_LEN: usize = 8;
@@ -65,9 +65,9 @@ pub enum Pattern {
     Invite,
     /// From the RETRY of whoever answers at an address.
     Open,
-    /// From an invite, and the handshake carries letters instead of packets of the inner protocol: it is brought by a
+    /// From an invite, and the handshake carries signals instead of packets of the inner protocol: it is brought by a
     /// rendezvous before there is a path.
-    Letter,
+    Signal,
 }
 
 impl Pattern {
@@ -75,7 +75,7 @@ impl Pattern {
         match self {
             Self::Invite => 1,
             Self::Open => 2,
-            Self::Letter => 3,
+            Self::Signal => 3,
         }
     }
 
@@ -83,28 +83,28 @@ impl Pattern {
         match number {
             1 => Some(Self::Invite),
             2 => Some(Self::Open),
-            3 => Some(Self::Letter),
+            3 => Some(Self::Signal),
             _ => None,
         }
     }
 
-    /// The length of a KNOCK, which is longer than the RETRY that answers it. There is none by letter.
+    /// The length of a KNOCK, which is longer than the RETRY that answers it. There is none by signalling.
     #[must_use]
     pub const fn knock_len(self) -> usize {
         match self {
             Self::Invite => 32,
             Self::Open => 64,
-            Self::Letter => 0,
+            Self::Signal => 0,
         }
     }
 
-    /// The length of a RETRY. There is none by letter.
+    /// The length of a RETRY. There is none by signalling.
     #[must_use]
     pub const fn retry_len(self) -> usize {
         match self {
             Self::Invite => 27,
             Self::Open => 27 + KEY_LEN,
-            Self::Letter => 0,
+            Self::Signal => 0,
         }
     }
 }
@@ -142,7 +142,7 @@ pub struct InitHead {
     pub index: u16,
     /// The random number of the joiner's attempt.
     pub nonce: u64,
-    /// The cookie of a RETRY; by letter the ticket of the host.
+    /// The cookie of a RETRY; by signalling the ticket of the host.
     pub cookie: u64,
 }
 
@@ -250,8 +250,8 @@ pub enum Kind {
     CodeAsk,
     /// The host's 16 bytes of the code, and how many guests came before.
     CodeReveal,
-    /// A letter: candidates and credentials of a machine that is reached by other paths now.
-    Letter,
+    /// A signal: candidates and credentials of a machine that is reached by other paths now.
+    Signal,
 }
 
 impl Kind {
@@ -263,7 +263,7 @@ impl Kind {
         Self::Proof,
         Self::CodeAsk,
         Self::CodeReveal,
-        Self::Letter,
+        Self::Signal,
     ];
 
     /// The number on the wire.
@@ -280,7 +280,7 @@ impl Kind {
             Self::Challenge | Self::Proof => 8,
             Self::CodeAsk => 16,
             Self::CodeReveal => 20,
-            Self::Letter => PADDED_LEN,
+            Self::Signal => PADDED_LEN,
         }
     }
 }
