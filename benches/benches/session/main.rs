@@ -28,7 +28,7 @@ const LONG: u32 = 7_500;
 /// The limit of the figure.
 const LIMIT: f64 = 1_500.0;
 /// The limit of what sealing adds to it.
-const SEAL_LIMIT: f64 = 3_600.0;
+const SEAL_LIMIT: f64 = 3_400.0;
 
 /// The limit of what `Online` adds to the parts.
 const ONLINE_LIMIT: f64 = 150.0;

@@ -1,10 +1,10 @@
 //! Tests of the first path by signalling, of timeouts and of challenges, around a protocol.
 
 use super::channel::{Channel, MAX_TEXT};
-use super::glue::{Inner, Rig, SHOWN, addr, at, control, data, ms, to};
+use super::glue::{Inner, Rig, SHOWN, addr, at, control, data, init, ms, to};
 use super::{Brought, Randomness, Seal};
 use crate::protocol::{ConnectionStep, PeerRole, Protocol};
-use crate::wire::seal::{self, Kind, Packet};
+use crate::wire::seal::{self, Kind, Packet, RESP};
 
 /// A joiner by signalling that has knocked, and the RESP to its INIT.
 fn joiner_by_signal() -> (Rig, Vec<u8>) {
@@ -42,8 +42,12 @@ fn timeout_is_that_of_seal_or_protocol_whichever_is_sooner() {
         rig.seal.around(&mut rig.inner).poll_timeout()
     };
     assert_eq!([None, Some(ms(5)), Some(ms(5_000))].map(&mut at), [ms(1_000), ms(5), ms(1_000)].map(Some));
-    rig.seal.answering = true;
-    assert_eq!(rig.seal.poll_timeout(), Some(ms(0)), "a RESP waits for the protocol's answer");
+    let init = init(&mut rig);
+    rig.hear(1_000, 1, &init);
+    assert!(rig.seal.answering, "a RESP waits for the protocol's answer");
+    assert_eq!(rig.seal.poll_timeout(), Some(ms(0)));
+    assert!(rig.poll(1_000).iter().any(|(_, packet)| packet[0] == RESP));
+    assert_eq!(rig.seal.poll_timeout(), Some(ms(2_000)));
 }
 
 #[test]

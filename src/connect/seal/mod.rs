@@ -112,10 +112,6 @@ pub struct Seal {
     signals: VecDeque<(SocketAddr, Vec<u8>)>,
     /// Whether a RESP waits for the inner protocol's answer.
     answering: bool,
-    /// Nothing of the seal's own is due before this time. `ZERO` if that is not known.
-    idle_until: Time,
-    /// The same as a driver asks for it.
-    deadline: Option<Duration>,
     scratch: Box<[u8; MAX_DATAGRAM]>,
     key_log: KeyLog,
     stats: SealStats,
@@ -184,8 +180,6 @@ impl Seal {
             copied_len: 0,
             signals: VecDeque::new(),
             answering: false,
-            idle_until: Time::ZERO,
-            deadline: None,
             scratch: Box::new([0; MAX_DATAGRAM]),
             key_log: KeyLog::default(),
             stats: SealStats::default(),
@@ -240,10 +234,7 @@ impl Seal {
     #[inline]
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Duration> {
-        if !self.out.is_empty() || self.answering || !self.copies.is_empty() {
-            return Some(Duration::ZERO);
-        }
-        self.deadline
+        self.out.deadline()
     }
 
     /// The public key of the invite; `None` if this seal accepts nobody by invite. It is a secret of those who may join.
@@ -322,8 +313,7 @@ impl Seal {
 
     /// Something may be due sooner than was known.
     fn stir(&mut self) {
-        self.idle_until = Time::ZERO;
-        self.deadline = Some(Duration::ZERO);
+        self.out.stir();
     }
 
     /// A number that no connection and no handshake has.
@@ -382,6 +372,7 @@ impl core::error::Error for SealError {}
 mod tests {
     use super::*;
     use crate::protocol::PeerRole;
+    use crate::protocol::time::Time;
 
     fn addr(port: u16) -> SocketAddr {
         ([192, 0, 2, 7], port).into()
@@ -421,9 +412,11 @@ mod tests {
     fn stirred_seal_is_due_at_once() {
         let mut seal = joiner();
         assert_eq!(seal.poll_timeout(), None);
-        seal.idle_until = Time::NEVER;
+        seal.out.due_at(Time::NEVER);
+        seal.out.rest();
+        assert_eq!((seal.poll_timeout(), seal.out.is_due(Time::ZERO)), (None, false));
         seal.stir();
-        assert_eq!((seal.poll_timeout(), seal.idle_until), (Some(Duration::ZERO), Time::ZERO));
+        assert_eq!((seal.poll_timeout(), seal.out.is_due(Time::ZERO)), (Some(Duration::ZERO), true));
     }
 
     #[test]

@@ -1,7 +1,9 @@
-//! Packets of the link itself that wait to be sent: a few, of bounded length.
+//! Packets of the link itself that wait to be sent, few and of bounded length, and when the link has something to do next.
 
 use super::limits::Limits;
+use crate::protocol::time::Time;
 use crate::wire::seal::INIT_LEN;
+use core::time::Duration;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
@@ -17,15 +19,61 @@ struct Waiting {
 pub(super) struct Outbox {
     packets: VecDeque<Waiting>,
     pub(super) limits: Limits,
+    /// When the connections have something to do next. `ZERO` if that is not known.
+    due_at: Time,
+    /// Nothing waits to be sent and nothing is due before this time: the one comparison of a driver's poll.
+    idle_until: Time,
+    /// The same as a driver asks for it.
+    deadline: Option<Duration>,
 }
 
 impl Outbox {
     pub(super) fn new() -> Self {
         let limits = Limits::default();
-        Self { packets: VecDeque::with_capacity(limits.packets()), limits }
+        let packets = VecDeque::with_capacity(limits.packets());
+        Self { packets, limits, due_at: Time::ZERO, idle_until: Time::ZERO, deadline: None }
     }
 
+    /// Whether nothing waits to be sent and nothing is due at `now`.
     #[inline]
+    pub(super) fn is_idle(&self, now: Time) -> bool {
+        now < self.idle_until
+    }
+
+    /// When there is something to send or to do next.
+    #[inline]
+    pub(super) fn deadline(&self) -> Option<Duration> {
+        self.deadline
+    }
+
+    /// Whether the connections have something to do at `now`.
+    pub(super) fn is_due(&self, now: Time) -> bool {
+        now >= self.due_at
+    }
+
+    /// The connections have nothing to do before `at`.
+    pub(super) fn due_at(&mut self, at: Time) {
+        self.due_at = at;
+    }
+
+    /// The connections may have something to do sooner than was known.
+    pub(super) fn stir(&mut self) {
+        self.due_at = Time::ZERO;
+        self.wake();
+    }
+
+    /// Something waits to be sent.
+    pub(super) fn wake(&mut self) {
+        self.idle_until = Time::ZERO;
+        self.deadline = Some(Duration::ZERO);
+    }
+
+    /// Nothing waits to be sent.
+    pub(super) fn rest(&mut self) {
+        self.idle_until = self.due_at;
+        self.deadline = self.due_at.deadline();
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.packets.is_empty()
     }
@@ -39,6 +87,7 @@ impl Outbox {
         if let Some(len) = write(&mut waiting.bytes) {
             waiting.len = len;
             self.packets.push_back(waiting);
+            self.wake();
         }
     }
 
@@ -55,7 +104,6 @@ impl Outbox {
     }
 
     /// Takes the oldest packet.
-    #[inline]
     pub(super) fn pop(&mut self, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
         let Waiting { to, len, bytes } = self.packets.pop_front()?;
         buf.get_mut(..len)?.copy_from_slice(&bytes[..len]);

@@ -46,9 +46,9 @@ pub(super) fn tell<P: Protocol>(inner: &mut P, now: Duration, peer: SocketAddr, 
 
 impl<P: Protocol> Protocol for Sealed<'_, P> {
     fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
-        let handled = match seal::decode(datagram) {
-            Ok(Packet::Data(data)) => self.data(now, from, &data),
-            packet => self.rare(now, from, datagram, packet),
+        let handled = match seal::decode_data(datagram) {
+            Some(data) => self.data(now, from, &data),
+            None => self.rare(now, from, datagram),
         };
         if let Err(refusal) = handled {
             self.seal.stats.refuse(refusal);
@@ -57,24 +57,15 @@ impl<P: Protocol> Protocol for Sealed<'_, P> {
     }
 
     fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
-        let at = Time::from(now);
-        if at >= self.seal.idle_until {
-            self.pass(at);
+        // A driver asks several times a frame, and nearly always there is nothing.
+        if !self.seal.out.is_idle(now.into()) {
+            return self.transmit(now, buf);
         }
         let room = buf.len().checked_sub(MAX_OVERHEAD)?;
-        loop {
-            if !self.seal.out.is_empty() || !self.seal.copies.is_empty() {
-                return self.seal.next_own(buf);
-            }
-            match self.inner.poll_transmit(now, &mut buf[..room]) {
-                Some((to, len)) => {
-                    if let Some(sealed) = self.send(at, to, len, buf) {
-                        return Some(sealed);
-                    }
-                }
-                None if self.seal.answering => self.answer_all(at),
-                None => return None,
-            }
+        let (to, len) = self.inner.poll_transmit(now, &mut buf[..room])?;
+        match self.send(now.into(), to, len, buf) {
+            None => self.transmit(now, buf),
+            sealed => sealed,
         }
     }
 
@@ -95,6 +86,33 @@ impl<P: Protocol> Protocol for Sealed<'_, P> {
 }
 
 impl<P: Protocol> Sealed<'_, P> {
+    /// Sends the next packet of the link itself, or else of the inner protocol.
+    #[cold]
+    fn transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        let at = Time::from(now);
+        if self.seal.out.is_due(at) {
+            self.pass(at);
+        }
+        let room = buf.len().checked_sub(MAX_OVERHEAD)?;
+        loop {
+            if !self.seal.out.is_empty() || !self.seal.copies.is_empty() {
+                return self.seal.next_own(buf);
+            }
+            match self.inner.poll_transmit(now, &mut buf[..room]) {
+                Some((to, len)) => {
+                    if let Some(sealed) = self.send(at, to, len, buf) {
+                        return Some(sealed);
+                    }
+                }
+                None if self.seal.answering => self.answer_all(at),
+                None => {
+                    self.seal.out.rest();
+                    return None;
+                }
+            }
+        }
+    }
+
     /// Seals a datagram of the inner protocol in place; `None` if nothing goes out for it at once. It is no part of
     /// `poll_transmit`, which a driver calls several times a frame, mostly for nothing.
     #[inline(never)]
@@ -178,11 +196,11 @@ impl Seal {
             self.copied[..packet.len()].copy_from_slice(packet);
             self.copied_len = packet.len();
             roam.also_to(packet.len(), |to| self.copies.push(to));
+            self.out.wake();
         }
     }
 
     /// The next packet of the seal's own.
-    #[cold]
     fn next_own(&mut self, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
         if let Some(to) = self.copies.pop() {
             let len = self.copied_len;
@@ -223,14 +241,8 @@ impl<P: Protocol> Sealed<'_, P> {
     }
 
     #[cold]
-    fn rare(
-        &mut self,
-        now: Duration,
-        from: SocketAddr,
-        datagram: &[u8],
-        packet: Result<Packet<'_>, DecodeError>,
-    ) -> Result<(), SealRefusal> {
-        match packet {
+    fn rare(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) -> Result<(), SealRefusal> {
+        match seal::decode(datagram) {
             Ok(Packet::Data(data)) => self.data(now, from, &data),
             Ok(Packet::Control(control)) => self.control(now, from, &control),
             Ok(Packet::Knock(knock)) => self.seal.knocked(now.into(), from, &knock, datagram),
@@ -270,7 +282,7 @@ impl<P: Protocol> Sealed<'_, P> {
         if association.real != from || association.roam.is_some() {
             let len = CONTROL_HEAD_LEN + control.sealed.len();
             if association.strayed(now.into(), from, len, newest) {
-                (seal.idle_until, seal.deadline) = (Time::ZERO, Some(Duration::ZERO));
+                seal.out.stir();
             }
         }
         let value = u64::from_be_bytes(text.first_chunk().copied().unwrap_or_default());
@@ -403,8 +415,7 @@ impl<P: Protocol> Sealed<'_, P> {
             due = due.min(self.serve(now, at));
         }
         self.seal.answering = self.seal.associations.iter().any(|one| one.answering.is_some());
-        self.seal.idle_until = due;
-        self.seal.deadline = due.deadline();
+        self.seal.out.due_at(due);
     }
 
     /// Sends what a connection has to say at `now`, and returns when it has something next.

@@ -14,34 +14,35 @@ pub fn split_mac(datagram: &[u8]) -> Option<(&[u8], u64)> {
     Some((covered, u64::from_be_bytes(*mac)))
 }
 
+/// Decodes DATA, which nearly all packets are; `None` if the datagram is none.
+#[must_use]
+#[inline]
+pub(crate) fn decode_data(datagram: &[u8]) -> Option<Data<'_>> {
+    let (head, sealed) = datagram.split_first_chunk::<DATA_HEAD_LEN>()?;
+    let [first, i0, i1, c0, c1] = *head;
+    let form = match first {
+        DATA_INPUTS => Form::Inputs,
+        DATA_GAME => Form::Game,
+        DATA_PLAIN => Form::Plain,
+        _ => return None,
+    };
+    if sealed.len() < TAG_LEN || datagram.len() > crate::protocol::MAX_DATAGRAM {
+        return None;
+    }
+    let (index, counter) = (u16::from_be_bytes([i0, i1]), u16::from_be_bytes([c0, c1]));
+    Some(Data { form, index, counter, head: *head, sealed })
+}
+
 /// Decodes a packet of a sealed link.
 ///
 /// # Errors
 /// The first rule that the datagram breaks.
-#[inline]
 pub fn decode(datagram: &[u8]) -> Result<Packet<'_>, DecodeError> {
-    match datagram.first() {
-        Some(&DATA_INPUTS) => data(datagram, Form::Inputs),
-        Some(&DATA_GAME) => data(datagram, Form::Game),
-        Some(&DATA_PLAIN) => data(datagram, Form::Plain),
-        _ => rare(datagram),
+    if let Some(data) = decode_data(datagram) {
+        return Ok(Packet::Data(data));
     }
-}
-
-#[inline]
-fn data(datagram: &[u8], form: Form) -> Result<Packet<'_>, DecodeError> {
-    let (head, sealed) = datagram.split_first_chunk::<DATA_HEAD_LEN>().ok_or(DecodeError::Length)?;
-    if sealed.len() < TAG_LEN || datagram.len() > crate::protocol::MAX_DATAGRAM {
-        return Err(DecodeError::Length);
-    }
-    let [_, i0, i1, c0, c1] = *head;
-    let (index, counter) = (u16::from_be_bytes([i0, i1]), u16::from_be_bytes([c0, c1]));
-    Ok(Packet::Data(Data { form, index, counter, head: *head, sealed }))
-}
-
-#[cold]
-fn rare(datagram: &[u8]) -> Result<Packet<'_>, DecodeError> {
     match datagram.first() {
+        Some(&(DATA_INPUTS | DATA_GAME | DATA_PLAIN)) => Err(DecodeError::Length),
         Some(&KNOCK) => knock(datagram).map(Packet::Knock),
         Some(&RETRY) => retry(datagram).map(Packet::Retry),
         Some(&INIT) => init(datagram).map(Packet::Init),
