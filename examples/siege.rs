@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 struct Args {
     /// Where the host is.
     host: SocketAddr,
-    /// Where the joiner is to knock; port 0 lets the system choose.
+    /// The address that the joiner connects to; port 0 lets the system choose.
     #[arg(long, default_value = "127.0.0.1:0")]
     listen: SocketAddr,
     /// How long the guesses go on, from the joiner's first datagram on.

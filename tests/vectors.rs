@@ -83,9 +83,9 @@ fn handshake(name: &str, pattern: u8, mac_key: &[u8]) -> [[u8; 32]; 2] {
     let (host, joiner_ephemeral, host_ephemeral) = (counted(1, 32), counted(0x41, 32), counted(0x81, 32));
     let by_signal = pattern == 3;
     if !by_signal {
-        let mut knock = [&[0xE0, 1, pattern, 0x0A, 0x0B][..], &NONCE].concat();
-        knock.resize(if open { 56 } else { 24 }, 0);
-        assert_eq!(with_mac(mac_key, knock), block(&format!("{name}-knock")));
+        let mut request = [&[0xE0, 1, pattern, 0x0A, 0x0B][..], &NONCE].concat();
+        request.resize(if open { 56 } else { 24 }, 0);
+        assert_eq!(with_mac(mac_key, request), block(&format!("{name}-request")));
         let key = if open { public(&host) } else { Vec::new() };
         let retry = [&[0xE1, 0x0A, 0x0B][..], &NONCE, &COOKIE, &key].concat();
         assert_eq!(with_mac(mac_key, retry), block(&format!("{name}-retry")));

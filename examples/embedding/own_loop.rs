@@ -7,7 +7,7 @@ use rebout::{Agreed, Config, Connection, Event, Lobby, Session, Verdict, shown};
 use std::error::Error;
 use std::time::Duration;
 
-/// Names this game among all others that might knock at the port.
+/// Identifies this game; packets of other games at the port are refused.
 const GAME_ID: u64 = 0x566F_6C6C_6579;
 
 pub(crate) fn config(name: &str) -> Config {

@@ -27,9 +27,9 @@ pub(crate) fn describe(datagram: &[u8], keys: &[ConnectionKeys], lines: &mut Lin
     let packet = seal::decode(datagram).map_err(|error| format!("{}, {error}", error.rule()))?;
     line(lines, "format", "sealed");
     match packet {
-        Packet::Knock(knock) => {
-            line(lines, "type", "KNOCK");
-            asked(knock.pattern, knock.index, knock.nonce, lines);
+        Packet::Request(request) => {
+            line(lines, "type", "REQUEST");
+            asked(request.pattern, request.index, request.nonce, lines);
         }
         Packet::Retry(retry) => {
             line(lines, "type", "RETRY");

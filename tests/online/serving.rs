@@ -179,7 +179,7 @@ fn encrypted_client_is_seated_after_three_round_trips() {
         let town = Town::new(2);
         let (mut host, mut guests) = serve(&town, server_config(wire, 32), 0, 1);
         run(&town, &mut host, &mut guests, 1, |host, _| host.server.clients() == 1);
-        // KNOCK, RETRY, INIT, RESP and the request, 20 ms each.
+        // REQUEST, RETRY, INIT, RESP and the request, 20 ms each.
         assert!(town.borrow().now() < Duration::from_millis(110), "{:?}", town.borrow().now());
     }
 }

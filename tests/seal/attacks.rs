@@ -107,7 +107,7 @@ fn replayed_and_reflected_packets_change_one_counter() {
                 (*by, addresses()[1 - by]),
                 (*by, stranger()),
             ] {
-                // An INIT or KNOCK that comes again is answered, by less than it has; it changes nothing either.
+                // An INIT or REQUEST that comes again is answered, by less than it has; it changes nothing either.
                 if !matches!(packet[0], 0xE0 | 0xE2) {
                     sim.inject(to, from, packet);
                     sent[to] += 1;
@@ -129,11 +129,11 @@ fn replayed_and_reflected_packets_change_one_counter() {
 fn repeated_requests_and_inits_are_not_amplified() {
     for open in [false, true] {
         let mut sim = playing(open);
-        let knocks: Vec<_> =
+        let requests: Vec<_> =
             recorded(&sim).into_iter().filter(|(_, packet)| matches!(packet[0], 0xE0 | 0xE2)).collect();
         let stats = *sim.machine(HOST).seal.as_ref().unwrap().stats();
         for _ in 0..20 {
-            for (_, packet) in &knocks {
+            for (_, packet) in &requests {
                 sim.inject(HOST, stranger(), packet);
             }
             sim.run_for(ms(100));

@@ -187,8 +187,8 @@ fn an_invite_may_have_several_addresses() {
     let mut net = Net::new(vec![host, join]);
     net.filter = Box::new(|now, flying| flying.to != addr(0) || now > ms(250));
     assert!(net.run_until(SECOND, both_agreed));
-    let knocked: Vec<_> = net.sent_by(1, 0xE0).iter().map(|knock| knock.to).collect();
-    assert_eq!(knocked[..4], nowhere);
+    let requested: Vec<_> = net.sent_by(1, 0xE0).iter().map(|request| request.to).collect();
+    assert_eq!(requested[..4], nowhere);
     assert_eq!(net.machines[1].lobby.agreed().unwrap().unwrap().peer, target);
     assert_eq!(net.machines[1].seal.real(target), Some(addr(0)));
     let randomness = Randomness::Seeded(1);
@@ -241,9 +241,9 @@ fn a_bare_side_and_a_sealed_one_do_not_meet() {
     net.machines[0].hand_in(ms(1), addr(5), &buf[..len]);
     assert_eq!(net.machines[0].poll(ms(1)), None);
     assert_eq!(net.machines[0].refused(SealRefusal::Bare), 1);
-    let (_, mut knock) = net.machines[1].poll(ms(1)).unwrap();
-    knock[1] = 9;
-    net.machines[0].hand_in(ms(1), addr(5), &knock);
+    let (_, mut request) = net.machines[1].poll(ms(1)).unwrap();
+    request[1] = 9;
+    net.machines[0].hand_in(ms(1), addr(5), &request);
     assert_eq!(net.machines[0].refused(SealRefusal::OtherVersion), 1);
 }
 
@@ -254,10 +254,10 @@ fn the_same_seals_serve_a_rematch_at_once() {
     net.machines[0].lobby = Lobby::host(config(0)).unwrap();
     let target = net.machines[1].seal.target().unwrap();
     net.machines[1].lobby = Lobby::join(config(3), target).unwrap();
-    let (begun, knocks) = (net.now, net.sent_by(1, 0xE0).len());
+    let (begun, requests) = (net.now, net.sent_by(1, 0xE0).len());
     assert!(net.run_until(SECOND, both_agreed));
     assert!(net.now - begun <= ms(165), "no handshake of the seals is needed: {:?}", net.now - begun);
-    assert_eq!(net.sent_by(1, 0xE0).len(), knocks, "nor a KNOCK");
+    assert_eq!(net.sent_by(1, 0xE0).len(), requests, "nor a REQUEST");
     assert_eq!(net.machines[0].seal.stats().handshakes, 1);
 }
 
@@ -271,16 +271,16 @@ fn a_host_with_a_kept_key_is_found_again_by_an_old_invite() {
     net.machines[0] = Machine::new(0, seal, Lobby::host(config(0)).unwrap());
     let target = net.machines[1].seal.target().unwrap();
     net.machines[1].lobby = Lobby::join(config(3), target).unwrap();
-    assert!(net.run_until(3 * SECOND, both_agreed), "it knocks again beside its old keys");
+    assert!(net.run_until(3 * SECOND, both_agreed), "it sends a REQUEST beside its old keys");
 }
 
 #[test]
 fn joiner_by_address_hosts_nobody_from_elsewhere() {
-    let knock = |id| Machine::join_open(id, addr(1)).poll(ms(0)).unwrap().1;
+    let request = |id| Machine::join_open(id, addr(1)).poll(ms(0)).unwrap().1;
     let mut joiner = Machine::join_open(1, addr(0));
-    let nonce = |knock: &[u8]| knock[5..13].to_vec();
+    let nonce = |request: &[u8]| request[5..13].to_vec();
     let ours = nonce(&joiner.poll(ms(0)).unwrap().1);
-    let smaller = (10..90).map(knock).find(|knock| nonce(knock) < ours).unwrap();
+    let smaller = (10..90).map(request).find(|request| nonce(request) < ours).unwrap();
     joiner.hand_in(ms(1), addr(5), &smaller);
     assert_eq!((joiner.poll(ms(1)), joiner.refused(SealRefusal::Unexpected)), (None, 1));
     joiner.hand_in(ms(1), addr(0), &smaller);

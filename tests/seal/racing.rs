@@ -26,21 +26,21 @@ fn sim_match(open: bool) -> SimMatch<Playground> {
     sim
 }
 
-/// The nonce of a KNOCK.
-fn nonce(knock: &[u8]) -> u64 {
-    assert_eq!(knock[0], 0xE0);
-    u64::from_be_bytes(*knock[5..].first_chunk().unwrap())
+/// The nonce of a REQUEST.
+fn nonce(request: &[u8]) -> u64 {
+    assert_eq!(request[0], 0xE0);
+    u64::from_be_bytes(*request[5..].first_chunk().unwrap())
 }
 
 /// A machine that joins `to` with a smaller nonce than this: of two that join each other, the one that is hosted. And its
-/// KNOCK.
+/// REQUEST.
 fn smaller(than: u64, to: SocketAddr, now: Duration) -> (Machine, Vec<u8>) {
-    let knocked = |id| {
+    let requested = |id| {
         let mut machine = Machine::join_open(id, to);
-        let (_, knock) = machine.poll(now)?;
-        (nonce(&knock) < than).then_some((machine, knock))
+        let (_, request) = machine.poll(now)?;
+        (nonce(&request) < than).then_some((machine, request))
     };
-    (100..200).find_map(knocked).unwrap()
+    (100..200).find_map(requested).unwrap()
 }
 
 /// What a machine has sent to the other one since `seen` entries.
@@ -61,9 +61,9 @@ fn eavesdropper_posing_as_the_host_is_refused() {
     let mut seen = 0;
     let said = overheard(&sim, JOINER, &mut seen);
     let now = sim.local_now(JOINER);
-    let (mut watcher, knock) = smaller(nonce(&said[0]), addresses()[JOINER], now);
+    let (mut watcher, request) = smaller(nonce(&said[0]), addresses()[JOINER], now);
     let before = sim.machine(JOINER).seal.as_ref().unwrap().stats().refused(SealRefusal::Unexpected);
-    sim.inject(JOINER, addresses()[HOST], &knock);
+    sim.inject(JOINER, addresses()[HOST], &request);
     let mut sent = 1;
     for _ in 0..5_000 {
         sim.run_for(ms(1));
@@ -97,14 +97,14 @@ fn eavesdropper_posing_as_the_guest_is_refused() {
     let seal = Seal::join_open(Randomness::Seeded(!5), addresses()[HOST]).unwrap();
     let lobby = rebout::Lobby::join(crate::net::config(9), addresses()[HOST]).unwrap();
     let mut watcher = Machine::new(9, seal, lobby);
-    let (_, knock) = watcher.poll(now).unwrap();
-    assert_eq!(nonce(&knock), nonce(&honest[0]));
+    let (_, request) = watcher.poll(now).unwrap();
+    assert_eq!(nonce(&request), nonce(&honest[0]));
     let mut decoy = Machine::host_open(8);
-    decoy.hand_in(now, addresses()[JOINER], &knock);
+    decoy.hand_in(now, addresses()[JOINER], &request);
     watcher.hand_in(now, addresses()[HOST], &decoy.poll(now).unwrap().1);
     assert_eq!(watcher.poll(now).unwrap().1[0], 0xE2, "an INIT for nobody");
     let stats = *sim.machine(HOST).seal.as_ref().unwrap().stats();
-    sim.inject(HOST, addresses()[JOINER], &knock);
+    sim.inject(HOST, addresses()[JOINER], &request);
     sim.run_for(ms(1));
     let retry = overheard(&sim, HOST, &mut seen).into_iter().find(|packet| packet[0] == 0xE1).unwrap();
     watcher.hand_in(now, addresses()[HOST], &retry);
@@ -125,8 +125,8 @@ fn handshake_of_an_impostor_is_void_once_the_host_answered() {
     let mut net = open();
     net.step();
     let than = nonce(&net.sent_by(1, 0xE0)[0].datagram);
-    let (mut watcher, knock) = smaller(than, addr(1), net.now);
-    net.machines[1].hand_in(net.now, addr(0), &knock);
+    let (mut watcher, request) = smaller(than, addr(1), net.now);
+    net.machines[1].hand_in(net.now, addr(0), &request);
     let mut late = Vec::new();
     while net.machines[1].seal.stats().connections == 0 {
         assert!(net.now < SECOND, "the host answers");
@@ -161,9 +161,9 @@ fn queued_init_is_dropped_once_the_host_has_answered() {
     let mut than = nonce(&net.sent_by(1, 0xE0)[0].datagram);
     let mut watchers = Vec::new();
     for _ in 0..3 {
-        let (watcher, knock) = smaller(than, addr(1), net.now);
-        than = nonce(&knock);
-        net.machines[1].hand_in(net.now, addr(0), &knock);
+        let (watcher, request) = smaller(than, addr(1), net.now);
+        than = nonce(&request);
+        net.machines[1].hand_in(net.now, addr(0), &request);
         watchers.push(watcher);
     }
     for _ in 0..2_000 {
@@ -194,9 +194,9 @@ fn of_two_that_joined_each_other_none_is_joined_by_a_third() {
             .map(|at| (net.machines[at].seal.stats().handshakes, net.machines[at].seal.stats().connections));
         for at in [0, 1] {
             let than = nonce(&net.sent_by(at, 0xE0)[0].datagram);
-            let (mut watcher, knock) = smaller(than, net.machines[at].addr, net.now);
+            let (mut watcher, request) = smaller(than, net.machines[at].addr, net.now);
             let peer = net.machines[1 - at].addr;
-            net.machines[at].hand_in(net.now, peer, &knock);
+            net.machines[at].hand_in(net.now, peer, &request);
             for _ in 0..1_500 {
                 let from = net.sent.len();
                 net.step();
@@ -306,7 +306,7 @@ fn who_races_a_peer_that_moves_delays_it_until_the_race_ends() {
     assert_eq!(sim.flaw(false), None);
 }
 
-/// By address a RETRY proves nothing, and four INITs may wait: whoever answers each KNOCK at once with four keys of its own
+/// By address a RETRY proves nothing, and four INITs may wait: whoever answers each REQUEST at once with four keys of its own
 /// keeps a joiner from its host for as long as it does so. By invite no such RETRY has a good mac.
 #[test]
 fn answering_every_request_first_blocks_only_joins_by_address() {
@@ -316,9 +316,9 @@ fn answering_every_request_first_blocks_only_joins_by_address() {
             let seen = net.sent.len();
             net.step();
             let (now, sent) = (net.now, net.sent[seen..].to_vec());
-            for knock in sent.iter().filter(|flying| flying.from == addr(1) && flying.datagram[0] == 0xE0) {
+            for request in sent.iter().filter(|flying| flying.from == addr(1) && flying.datagram[0] == 0xE0) {
                 for decoy in &mut decoys {
-                    decoy.hand_in(now, addr(1), &knock.datagram);
+                    decoy.hand_in(now, addr(1), &request.datagram);
                     if let Some((_, retry)) = decoy.poll(now) {
                         net.machines[1].hand_in(now, addr(0), &retry);
                     }

@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Machine 1 of `net` as an impostor would run it: the same nonce, taken from its KNOCK, and other ephemeral keys. Its clock starts two
+/// Machine 1 of `net` as an impostor would run it: the same nonce, taken from its REQUEST, and other ephemeral keys. Its clock starts two
 /// seconds before that of the net.
 fn impostor(net: &Net) -> Machine {
     let invite = net.machines[0].seal.public_key();
@@ -26,8 +26,8 @@ fn impostor(net: &Net) -> Machine {
         }
         None => Machine::host_open(50),
     };
-    let (_, knock) = impostor.poll(ms(0)).unwrap();
-    decoy.hand_in(ms(0), addr(1), &knock);
+    let (_, request) = impostor.poll(ms(0)).unwrap();
+    decoy.hand_in(ms(0), addr(1), &request);
     impostor.hand_in(ms(0), addr(0), &decoy.poll(ms(0)).unwrap().1);
     assert_eq!(impostor.poll(ms(0)).unwrap().1[0], 0xE2);
     impostor
@@ -190,13 +190,13 @@ fn mutual() -> Net {
     Net::new(vec![machine(large, 0), machine(small, 1)])
 }
 
-/// The nonce of a KNOCK.
-fn nonce(knock: &[u8]) -> u64 {
-    assert_eq!(knock[0], 0xE0);
-    u64::from_be_bytes(*knock[5..].first_chunk().unwrap())
+/// The nonce of a REQUEST.
+fn nonce(request: &[u8]) -> u64 {
+    assert_eq!(request[0], 0xE0);
+    u64::from_be_bytes(*request[5..].first_chunk().unwrap())
 }
 
-/// A watcher answers the KNOCK of a machine that joins its peer, in that peer's name, and keeps its RESP back until the machine
+/// A watcher answers the REQUEST of a machine that joins its peer, in that peer's name, and keeps its RESP back until the machine
 /// hosts the peer.
 #[test]
 fn resp_of_an_abandoned_join_is_void_once_a_guest_is_confirmed() {
@@ -267,7 +267,7 @@ fn answered_handshake_is_void_once_a_silent_peer_is_back() {
     assert_eq!(codes[0], codes[1]);
 }
 
-/// A guest waits for its host to accept it. While nothing of the host arrives, it knocks again, and a watcher answers as often as a
+/// A guest waits for its host to accept it. While nothing of the host arrives, it sends a REQUEST again, and a watcher answers as often as a
 /// joiner by address lets it.
 #[test]
 fn joiner_keeps_the_keys_of_its_host_beside_those_of_others() {

@@ -47,7 +47,7 @@ fn sealed_packets_are_named_and_opened_with_a_key_log_only() {
     let (said, keys) = sealed_greetings();
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let first = |byte: u8| hex(said.iter().find(|datagram| datagram[0] == byte).expect("said"));
-    for (byte, name) in [(0xE0, "KNOCK"), (0xE1, "RETRY"), (0xE2, "INIT"), (0xE3, "RESP")] {
+    for (byte, name) in [(0xE0, "REQUEST"), (0xE1, "RETRY"), (0xE2, "INIT"), (0xE3, "RESP")] {
         let (code, out, _) = inspect(&[&first(byte)]);
         assert!(code == 0 && out.starts_with(&format!("format: sealed\ntype: {name}\n")), "{out}");
     }

@@ -1,7 +1,7 @@
 //! The layout of sealed packets: golden bytes both ways, exact lengths, and every refusal by its name.
 
 use rebout::lab::wire::seal::{
-    self, Control, Data, DecodeError, Form, Init, InitHead, Kind, Knock, Packet, Pattern, Resp, Retry,
+    self, Control, Data, DecodeError, Form, Init, InitHead, Kind, Packet, Pattern, Request, Resp, Retry,
 };
 
 const MAC: u64 = 0xA1A2_A3A4_A5A6_A7A8;
@@ -9,9 +9,10 @@ const MAC_BYTES: [u8; 8] = MAC.to_be_bytes();
 const NONCE: u64 = 0x1122_3344_5566_7788;
 const COOKIE: u64 = 0xC1C2_C3C4_C5C6_C7C8;
 
-fn knock(pattern: Pattern) -> Vec<u8> {
+fn request(pattern: Pattern) -> Vec<u8> {
     let mut buf = [0xFF; 64];
-    let len = seal::encode_knock(&Knock { pattern, index: 0x0A0B, nonce: NONCE }, |_| MAC, &mut buf).unwrap();
+    let len =
+        seal::encode_request(&Request { pattern, index: 0x0A0B, nonce: NONCE }, |_| MAC, &mut buf).unwrap();
     buf[..len].to_vec()
 }
 
@@ -32,15 +33,18 @@ fn init(plain_len: usize) -> Vec<u8> {
 }
 
 #[test]
-fn a_knock_is_as_long_as_its_answer_and_longer() {
+fn a_request_is_as_long_as_its_answer_and_longer() {
     for (pattern, number, len, answer) in [(Pattern::Invite, 1, 32, 27), (Pattern::Open, 2, 64, 59)] {
-        let bytes = knock(pattern);
+        let bytes = request(pattern);
         let mut golden = vec![0xE0, 1, number, 0x0A, 0x0B, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88];
         golden.resize(len - 8, 0);
         golden.extend(MAC_BYTES);
         assert_eq!(bytes, golden);
-        assert_eq!((pattern.knock_len(), pattern.retry_len()), (len, answer));
-        assert_eq!(seal::decode(&bytes), Ok(Packet::Knock(Knock { pattern, index: 0x0A0B, nonce: NONCE })));
+        assert_eq!((pattern.request_len(), pattern.retry_len()), (len, answer));
+        assert_eq!(
+            seal::decode(&bytes),
+            Ok(Packet::Request(Request { pattern, index: 0x0A0B, nonce: NONCE }))
+        );
     }
 }
 
@@ -141,18 +145,18 @@ fn each_rule_refuses_by_its_name() {
         bytes[at] = value;
         seal::decode(&bytes).map(|_| ()).map_err(|error| error.rule())
     };
-    for packet in [knock(Pattern::Invite), knock(Pattern::Open), init(256)] {
+    for packet in [request(Pattern::Invite), request(Pattern::Open), init(256)] {
         assert_eq!(changed(packet.clone(), 0, 0xE8), Err("seal-first"));
         assert_eq!(changed(packet.clone(), 0, 0xDF), Err("seal-first"));
         assert_eq!(changed(packet.clone(), 1, 2), Err("seal-version"));
         assert_eq!(changed(packet.clone(), 2, 4), Err("seal-pattern"));
     }
-    // A guest by signalling does not knock, and its INIT has the length of all others.
-    assert_eq!(changed(knock(Pattern::Invite), 2, 3), Err("seal-pattern"));
+    // A guest by signalling does not request, and its INIT has the length of all others.
+    assert_eq!(changed(request(Pattern::Invite), 2, 3), Err("seal-pattern"));
     assert_eq!(changed(init(256), 2, 3), Ok(()));
-    assert_eq!(changed(knock(Pattern::Invite), 23, 1), Err("seal-padding"));
-    assert_eq!(changed(knock(Pattern::Open), 55, 1), Err("seal-padding"));
-    assert_eq!(changed(knock(Pattern::Invite), 2, 2), Err("seal-length"), "an open one is longer");
+    assert_eq!(changed(request(Pattern::Invite), 23, 1), Err("seal-padding"));
+    assert_eq!(changed(request(Pattern::Open), 55, 1), Err("seal-padding"));
+    assert_eq!(changed(request(Pattern::Invite), 2, 2), Err("seal-length"), "an open one is longer");
     let find = [&seal::control_head(1, 1, Kind::Find)[..], &[0; 16]].concat();
     for kind in [0, 8] {
         assert_eq!(changed(find.clone(), 7, kind), Err("seal-kind"));
@@ -164,7 +168,7 @@ fn each_rule_refuses_by_its_name() {
 
 #[test]
 fn a_packet_that_is_cut_or_extended_is_refused() {
-    let packets = [knock(Pattern::Invite), knock(Pattern::Open), retry(None), retry(Some([7; 32]))];
+    let packets = [request(Pattern::Invite), request(Pattern::Open), retry(None), retry(Some([7; 32]))];
     for packet in packets {
         // A RETRY of 59 bytes cut to 27 has the layout of the shorter one, and bytes of a key where its mac should be.
         for len in (0..packet.len()).filter(|len| packet[0] != 0xE1 || *len != 27) {
@@ -179,8 +183,8 @@ fn a_packet_that_is_cut_or_extended_is_refused() {
 
 #[test]
 fn a_buffer_that_is_too_small_gets_no_packet() {
-    let knock = Knock { pattern: Pattern::Open, index: 1, nonce: 2 };
-    assert_eq!(seal::encode_knock(&knock, |_| 0, &mut [0; 63]), None);
+    let request = Request { pattern: Pattern::Open, index: 1, nonce: 2 };
+    assert_eq!(seal::encode_request(&request, |_| 0, &mut [0; 63]), None);
     let retry = Retry { index: 1, nonce: 2, cookie: 3, open_key: None };
     assert_eq!(seal::encode_retry(&retry, |_| 0, &mut [0; 26]), None);
 }

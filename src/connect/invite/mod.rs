@@ -18,7 +18,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 use wipe::{Wiped, wipe};
 
-/// The most addresses of IPv4 in an invite, and the most of IPv6. A guest knocks at all of them.
+/// The most addresses of IPv4 in an invite, and the most of IPv6. A guest sends a REQUEST to each.
 pub const MAX_ADDRESSES_PER_FAMILY: usize = 4;
 
 const SCHEME: &str = "rebout:";

@@ -193,7 +193,7 @@ mod tests {
         let host = at("192.0.2.2:7000");
         for (relay, sent) in [(RelayPolicy::Allow, true), (RelayPolicy::Only, false)] {
             let (mut reach, mut buf) = (reach(relay), [0; MAX_DATAGRAM]);
-            // A seal that knocks at an address by itself.
+            // A seal that sends REQUESTs to an address by itself.
             let mut seal = Seal::join_open(Randomness::Seeded(2), host).unwrap();
             let mut lobby = Lobby::join(Config::new(7), seal.target().unwrap()).unwrap();
             let to =

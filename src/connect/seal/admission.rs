@@ -1,4 +1,4 @@
-//! The handshakes of a seal: KNOCK, RETRY, INIT and RESP, from the datagram to the connection.
+//! The handshakes of a seal: REQUEST, RETRY, INIT and RESP, from the datagram to the connection.
 
 use super::association::{Answering, Association};
 use super::channel::Channel;
@@ -14,7 +14,7 @@ use super::{Seal, hosting};
 use crate::protocol::time::Time;
 use crate::protocol::{PeerRole, Protocol};
 use crate::wire::seal::{
-    self, COMMITMENT_LEN, INIT_LEN, Init, Knock, PADDED_LEN, Packet, Pattern, Resp, Retry,
+    self, COMMITMENT_LEN, INIT_LEN, Init, PADDED_LEN, Packet, Pattern, Request, Resp, Retry,
 };
 use core::time::Duration;
 use std::net::SocketAddr;
@@ -34,18 +34,18 @@ impl Seal {
         }
     }
 
-    /// Answers a KNOCK by a RETRY.
-    pub(super) fn knocked(
+    /// Answers a REQUEST by a RETRY.
+    pub(super) fn requested(
         &mut self,
         now: Time,
         from: SocketAddr,
-        knock: &Knock,
+        request: &Request,
         datagram: &[u8],
     ) -> Result<(), SealRefusal> {
-        let serves = self.serves(from, knock.nonce);
+        let serves = self.serves(from, request.nonce);
         let host = self.host.as_ref().filter(|_| serves).ok_or(SealRefusal::Unexpected)?;
-        let door = host.door(knock.pattern, datagram).ok_or(SealRefusal::BadMac)?;
-        host.doors[door].retry(now, from, knock.index, knock.nonce, &mut self.out);
+        let door = host.door(request.pattern, datagram).ok_or(SealRefusal::BadMac)?;
+        host.doors[door].retry(now, from, request.index, request.nonce, &mut self.out);
         Ok(())
     }
 

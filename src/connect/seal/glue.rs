@@ -386,7 +386,7 @@ pub(super) fn init(rig: &mut Rig) -> Vec<u8> {
     let key = rig.seal.public_key().unwrap();
     let mut join = Join::new(Some(Secret(key)), vec![addr(SHOWN)], addr(SHOWN), 77, 5);
     let (mut out, mut buf) = (Outbox::new(), [0; MAX_DATAGRAM]);
-    join.knock(at(0), &mut out);
+    join.request(at(0), &mut out);
     let (_, len) = out.pop(&mut buf).unwrap();
     rig.hear(0, 1, &buf[..len]);
     let retry = rig.poll(0).remove(0).1;

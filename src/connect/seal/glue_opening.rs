@@ -5,7 +5,7 @@ use super::{Randomness, Seal};
 use crate::protocol::ConnectionStep;
 
 #[test]
-fn joiner_knocks_for_any_packet_to_its_host() {
+fn joiner_sends_a_request_for_any_packet_to_its_host() {
     let seal = Seal::join(Randomness::Seeded(2), [9; 32], &[addr(SHOWN)]).unwrap();
     let mut rig = Rig { seal, inner: Inner::default() };
     assert_eq!(rig.poll(0), []);
@@ -13,7 +13,7 @@ fn joiner_knocks_for_any_packet_to_its_host() {
     assert_eq!(rig.poll(0), [], "to somebody else");
     (0..3).for_each(|_| rig.say(20));
     let sent: Vec<_> = rig.poll(0).iter().map(|(to, packet)| (*to, packet[0])).collect();
-    assert_eq!(sent, [(SHOWN, 0xE0)], "one KNOCK for packets of one time");
+    assert_eq!(sent, [(SHOWN, 0xE0)], "one REQUEST for packets of one time");
 }
 
 /// A joiner whose host was heard last at time 0.
@@ -25,16 +25,16 @@ fn joined(opening: Option<&'static [u8]>) -> Rig {
 }
 
 #[test]
-fn silent_host_is_knocked_at_while_there_is_an_opening_message() {
-    for (opening, knocks) in [(None, false), (Some(&b""[..]), true), (Some(b"hello"), true)] {
+fn silent_host_gets_requests_while_there_is_an_opening_message() {
+    for (opening, requests) in [(None, false), (Some(&b""[..]), true), (Some(b"hello"), true)] {
         let mut rig = joined(opening);
         for (now, silent) in [(999, false), (1_000, true)] {
             rig.say(20);
             let sent = rig.poll(now);
-            assert_eq!(sent.iter().any(|(_, packet)| packet[0] == 0xE0), silent && knocks, "{opening:?}");
+            assert_eq!(sent.iter().any(|(_, packet)| packet[0] == 0xE0), silent && requests, "{opening:?}");
             assert!(sent.iter().any(|(_, packet)| packet[0] == 0xE4), "the packet itself goes out");
         }
-        assert_eq!(rig.first().sought_at, knocks.then(|| at(1_000)));
+        assert_eq!(rig.first().sought_at, requests.then(|| at(1_000)));
     }
 }
 

@@ -6,7 +6,7 @@ use super::{Brought, Randomness, Seal};
 use crate::protocol::{ConnectionStep, PeerRole, Protocol};
 use crate::wire::seal::{self, Kind, Packet, RESP};
 
-/// A joiner by signalling that has knocked, and the RESP to its INIT.
+/// A joiner by signalling that has sent a REQUEST, and the RESP to its INIT.
 fn joiner_by_signal() -> (Rig, Vec<u8>) {
     let mut host = Seal::host(Randomness::Seeded(1)).unwrap();
     let mut seal = Seal::join_by_signal(Randomness::Seeded(2), host.public_key().unwrap()).unwrap();

@@ -44,7 +44,7 @@ impl Door {
         }
     }
 
-    /// Answers a KNOCK, or an INIT whose cookie is no good. Nothing is kept.
+    /// Answers a REQUEST, or an INIT whose cookie is no good. Nothing is kept.
     pub(super) fn retry(&self, now: Time, from: SocketAddr, index: u16, nonce: u64, out: &mut Outbox) {
         let cookie = self.cookies.issue_for(now, &self.subject(from, nonce));
         let open_key = (self.pattern == Pattern::Open).then_some(self.keys.public);
@@ -90,7 +90,7 @@ impl Host {
         self.gate.limits.handshakes() * 10
     }
 
-    /// The door whose key the mac of a KNOCK or INIT fits.
+    /// The door whose key the mac of a REQUEST or INIT fits.
     pub(super) fn door(&self, pattern: Pattern, datagram: &[u8]) -> Option<usize> {
         self.doors.iter().position(|door| door.pattern == pattern && door.mac.fits(datagram))
     }
@@ -187,10 +187,10 @@ mod tests {
     #[test]
     fn the_mac_tells_the_doors_apart() {
         let host = host(Pattern::Invite);
-        let knock = seal::Knock { pattern: Pattern::Invite, index: 1, nonce: 2 };
+        let request = seal::Request { pattern: Pattern::Invite, index: 1, nonce: 2 };
         let mut buf = [0; 64];
         let mac = Mac::of(&host.doors[0].keys.public);
-        let len = seal::encode_knock(&knock, |covered| mac.write(covered), &mut buf).unwrap();
+        let len = seal::encode_request(&request, |covered| mac.write(covered), &mut buf).unwrap();
         assert_eq!(host.door(Pattern::Invite, &buf[..len]), Some(0));
         assert_eq!(host.door(Pattern::Open, &buf[..len]), None);
         for at in 0..len {
@@ -198,7 +198,7 @@ mod tests {
             bad[at] ^= 1;
             assert_eq!(host.door(Pattern::Invite, &bad[..len]), None, "byte {at}");
         }
-        let len = seal::encode_knock(&knock, |covered| Mac::open().write(covered), &mut buf).unwrap();
+        let len = seal::encode_request(&request, |covered| Mac::open().write(covered), &mut buf).unwrap();
         assert_eq!(host.door(Pattern::Invite, &buf[..len]), None, "without the invite");
     }
 }

@@ -9,14 +9,14 @@ use super::random::Secret;
 use super::stats::SealRefusal;
 use crate::protocol::time::{Span, Time};
 use crate::wire::seal::{
-    self, COMMITMENT_LEN, INIT_HEAD_LEN, INIT_LEN, InitHead, KEY_LEN, Knock, MAX_MESSAGE_LEN, PADDED_LEN,
-    Pattern, Resp, Retry,
+    self, COMMITMENT_LEN, INIT_HEAD_LEN, INIT_LEN, InitHead, KEY_LEN, MAX_MESSAGE_LEN, PADDED_LEN, Pattern,
+    Request, Resp, Retry,
 };
 use std::net::SocketAddr;
 
 /// Without an answer for this long, a joiner begins anew beside what it has.
 pub(super) const PATIENCE: Span = Span::from_secs(1);
-/// Packets of the inner protocol that follow a KNOCK or an INIT sooner than this repeat neither.
+/// Packets of the inner protocol that follow a REQUEST or an INIT sooner than this repeat neither.
 const REPEAT_AFTER: Span = Span::from_millis(100);
 /// INITs that may still be answered.
 const MAX_ATTEMPTS: usize = 4;
@@ -58,16 +58,16 @@ pub(super) struct Join {
     /// The host's key from an invite; `None` by address.
     host_key: Option<Secret>,
     mac: Mac,
-    /// The addresses to knock at.
+    /// The addresses that get a REQUEST.
     addrs: Vec<SocketAddr>,
     /// The address that the inner protocol joins.
     pub(super) shown: SocketAddr,
     pub(super) nonce: u64,
-    /// The number by which a KNOCK is answered.
-    knock_index: u16,
-    /// When the first KNOCK of this round was sent.
-    knocked_at: Option<Time>,
-    /// When a KNOCK was sent or an INIT repeated last.
+    /// The number by which a REQUEST is answered.
+    request_index: u16,
+    /// When the first REQUEST of this round was sent.
+    requested_at: Option<Time>,
+    /// When a REQUEST was sent or an INIT repeated last.
     said_at: Option<Time>,
     /// The newest opening message of the inner protocol.
     pub(super) opening: Vec<u8>,
@@ -82,7 +82,7 @@ impl Join {
         addrs: Vec<SocketAddr>,
         shown: SocketAddr,
         nonce: u64,
-        knock_index: u16,
+        request_index: u16,
     ) -> Self {
         let mac = host_key.as_ref().map_or_else(Mac::open, |key| Mac::of(&key.0));
         Self {
@@ -91,8 +91,8 @@ impl Join {
             addrs,
             shown,
             nonce,
-            knock_index,
-            knocked_at: None,
+            request_index,
+            requested_at: None,
             said_at: None,
             opening: Vec::with_capacity(MAX_MESSAGE_LEN),
             attempts: Vec::with_capacity(MAX_ATTEMPTS),
@@ -104,14 +104,14 @@ impl Join {
         if self.host_key.is_some() { Pattern::Invite } else { Pattern::Open }
     }
 
-    /// Whether a rendezvous brings the handshakes: there is no address to knock at.
+    /// Whether a rendezvous brings the handshakes: there is no address to send a REQUEST to.
     pub(super) fn is_by_signal(&self) -> bool {
         self.addrs.is_empty()
     }
 
     /// Whether a number is in use.
     pub(super) fn uses(&self, index: u16) -> bool {
-        self.knock_index == index || self.attempts.iter().any(|attempt| attempt.index == index)
+        self.request_index == index || self.attempts.iter().any(|attempt| attempt.index == index)
     }
 
     /// Whether a packet of the inner protocol lets the handshake go on at `now`.
@@ -119,9 +119,9 @@ impl Join {
         !self.is_exhausted() && self.said_at.is_none_or(|at| now.since(at) >= REPEAT_AFTER)
     }
 
-    /// The inner protocol sends a packet, and there is no connection, or none that answers: knocks, or says the newest INIT
+    /// The inner protocol sends a packet, and there is no connection, or none that answers: sends a REQUEST, or the newest INIT
     /// again.
-    pub(super) fn knock(&mut self, now: Time, out: &mut Outbox) {
+    pub(super) fn request(&mut self, now: Time, out: &mut Outbox) {
         self.said_at = Some(now);
         if self.is_by_signal() {
             return;
@@ -130,13 +130,13 @@ impl Join {
             out.push(attempt.to, &attempt.init);
             return;
         }
-        if self.attempts.last().is_some_and(|last| self.knocked_at.is_some_and(|at| at <= last.since)) {
-            self.knocked_at = None;
+        if self.attempts.last().is_some_and(|last| self.requested_at.is_some_and(|at| at <= last.since)) {
+            self.requested_at = None;
         }
-        self.knocked_at.get_or_insert(now);
-        let knock = Knock { pattern: self.pattern(), index: self.knock_index, nonce: self.nonce };
+        self.requested_at.get_or_insert(now);
+        let request = Request { pattern: self.pattern(), index: self.request_index, nonce: self.nonce };
         for addr in &self.addrs {
-            out.write(*addr, |buf| seal::encode_knock(&knock, |covered| self.mac.write(covered), buf));
+            out.write(*addr, |buf| seal::encode_request(&request, |covered| self.mac.write(covered), buf));
         }
     }
 
@@ -146,7 +146,7 @@ impl Join {
 
     /// Whether this RETRY is to be answered by an INIT: with which host's key.
     ///
-    /// A RETRY of a KNOCK is, if no INIT to that key waits for its answer; a RETRY of an INIT is, because its cookie was no
+    /// A RETRY of a REQUEST is, if no INIT to that key waits for its answer; a RETRY of an INIT is, because its cookie was no
     /// good. By address a RETRY with another key always is: a forged one must not keep out the right one.
     pub(super) fn key_for(
         &self,
@@ -165,8 +165,8 @@ impl Join {
         let of_init = self.attempts.iter().find(|attempt| attempt.index == retry.index);
         let expected = retry.nonce == self.nonce
             && self.addrs.contains(&from)
-            && self.knocked_at.is_some()
-            && (of_init.is_some() || retry.index == self.knock_index)
+            && self.requested_at.is_some()
+            && (of_init.is_some() || retry.index == self.request_index)
             && !self.is_exhausted();
         let waits = |attempt: &Attempt| attempt.key.0 == key.0 && now.since(attempt.since) < PATIENCE;
         if !expected || of_init.is_none() && self.attempts.iter().any(waits) {
@@ -238,7 +238,7 @@ impl Join {
         let ephemeral = body.first_chunk().copied().unwrap_or_default();
         let whole = seal::put_mac(INIT_HEAD_LEN + len + 8, |covered| self.mac.write(covered), &mut init)?;
         init.truncate(whole);
-        let first_trip = self.knocked_at.map_or(Span::ZERO, |at| now.since(at));
+        let first_trip = self.requested_at.map_or(Span::ZERO, |at| now.since(at));
         Some(Attempt { pattern, index, to, key, since: now, first_trip, ephemeral, init, handshake })
     }
 
@@ -277,7 +277,7 @@ impl Join {
     /// Makes all handshakes that have not succeeded void: there is a connection to the peer.
     pub(super) fn abandon(&mut self) {
         self.attempts.clear();
-        self.knocked_at = None;
+        self.requested_at = None;
     }
 }
 
@@ -296,11 +296,11 @@ mod tests {
         noise::KeyPair::new(Secret([byte; 32])).unwrap()
     }
 
-    /// A joiner by address that has knocked.
-    fn knocking() -> Join {
+    /// A joiner by address that has sent a REQUEST.
+    fn requesting() -> Join {
         let host = (HOST, 7).into();
         let mut join = Join::new(None, vec![host], host, 77, 5);
-        join.knock(at(0), &mut Outbox::new());
+        join.request(at(0), &mut Outbox::new());
         join
     }
 
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn retry_counts_only_for_its_request_and_source() {
-        let mut join = knocking();
+        let mut join = requesting();
         let (host, unexpected) = ((HOST, 7).into(), Err(SealRefusal::Unexpected));
         let good = Retry { index: 5, nonce: 77, cookie: 1, open_key: Some(keys(1).public) };
         assert_eq!(retried(&mut join, 80, (HOST, 8).into(), &good), unexpected, "another address");
@@ -335,7 +335,7 @@ mod tests {
 
     #[test]
     fn four_inits_wait_and_the_first_answer_ends_them_all() {
-        let (mut join, host) = (knocking(), (HOST, 7).into());
+        let (mut join, host) = (requesting(), (HOST, 7).into());
         let retry = |byte| Retry { index: 5, nonce: 77, cookie: 1, open_key: Some(keys(byte).public) };
         let inits: Vec<_> = (1..=4).map(|byte| retried(&mut join, 80, host, &retry(byte)).unwrap()).collect();
         assert_eq!(retried(&mut join, 90, host, &retry(9)), Err(SealRefusal::Limited));
@@ -348,7 +348,7 @@ mod tests {
         assert_eq!(
             retried(&mut join, 170, host, &retry(5)),
             Err(SealRefusal::Unexpected),
-            "nobody has knocked"
+            "no REQUEST was sent"
         );
     }
 
@@ -369,24 +369,24 @@ mod tests {
         let (host, good) =
             ((HOST, 7).into(), Retry { index: 5, nonce: 77, cookie: 1, open_key: Some(keys(1).public) });
         for (retried_at, resp_at, trip) in [(80, 900, 80), (700, 790, 90)] {
-            let mut join = knocking();
+            let mut join = requesting();
             let init = retried(&mut join, retried_at, host, &good).unwrap();
             let resp = answered(&keys(1), &init, &[3; 30]);
             let Ok(Packet::Resp(resp)) = seal::decode(&resp) else { panic!("a RESP") };
             let joined = join.resp(at(resp_at), &resp, &mut [0; INIT_LEN]);
             assert_eq!(joined.map(|joined| joined.round_trip), Ok(Span::from_millis(trip)));
         }
-        // An INIT without an answer: the second KNOCK begins the time anew.
-        let mut join = knocking();
+        // An INIT without an answer: the second REQUEST begins the time anew.
+        let mut join = requesting();
         retried(&mut join, 80, host, &good).unwrap();
-        join.knock(at(1_100), &mut Outbox::new());
+        join.request(at(1_100), &mut Outbox::new());
         retried(&mut join, 1_180, host, &good).unwrap();
         assert_eq!(join.attempts[1].first_trip, Span::from_millis(80));
     }
 
     #[test]
     fn a_resp_without_its_front_is_refused() {
-        let (mut join, host) = (knocking(), (HOST, 7).into());
+        let (mut join, host) = (requesting(), (HOST, 7).into());
         let good = Retry { index: 5, nonce: 77, cookie: 1, open_key: Some(keys(1).public) };
         let init = retried(&mut join, 80, host, &good).unwrap();
         let resp = answered(&keys(1), &init, &[3; 17]);
@@ -408,20 +408,20 @@ mod tests {
     fn said(join: &mut Join, ms: u64) -> Option<u8> {
         let (mut buf, mut out) = ([0; INIT_LEN], Outbox::new());
         if join.is_due(at(ms)) {
-            join.knock(at(ms), &mut out);
+            join.request(at(ms), &mut out);
         }
         out.pop(&mut buf).map(|_| buf[0])
     }
 
     #[test]
-    fn knocks_are_a_tenth_of_a_second_apart() {
-        let mut join = knocking();
+    fn requests_are_a_tenth_of_a_second_apart() {
+        let mut join = requesting();
         assert_eq!([99, 100, 199, 200].map(|ms| said(&mut join, ms)), [None, Some(0xE0), None, Some(0xE0)]);
     }
 
     #[test]
-    fn init_is_repeated_for_a_second_then_the_joiner_knocks() {
-        let mut join = knocking();
+    fn init_is_repeated_for_a_second_then_a_request_is_sent() {
+        let mut join = requesting();
         let good = Retry { index: 5, nonce: 77, cookie: 1, open_key: Some(keys(1).public) };
         retried(&mut join, 80, (HOST, 7).into(), &good).unwrap();
         assert_eq!([980, 1_080].map(|ms| said(&mut join, ms)), [Some(0xE2), Some(0xE0)]);
@@ -429,13 +429,13 @@ mod tests {
 
     #[test]
     fn attempts_by_address_expire_and_four_may_succeed() {
-        let (mut join, host) = (knocking(), (HOST, 7).into());
+        let (mut join, host) = (requesting(), (HOST, 7).into());
         let retry = |byte| Retry { index: 5, nonce: 77, cookie: 1, open_key: Some(keys(byte).public) };
         (1..=4).for_each(|byte| drop(retried(&mut join, 80, host, &retry(byte)).unwrap()));
         assert_eq!(retried(&mut join, 2_079, host, &retry(9)), Err(SealRefusal::Limited));
         assert!(retried(&mut join, 2_080, host, &retry(9)).is_ok());
         assert_eq!(join.attempts.len(), 1);
-        (join.succeeded, join.knocked_at) = (3, Some(at(3_000)));
+        (join.succeeded, join.requested_at) = (3, Some(at(3_000)));
         assert!(retried(&mut join, 3_100, host, &retry(8)).is_ok());
         join.succeeded = 4;
         assert_eq!(retried(&mut join, 3_100, host, &retry(7)), Err(SealRefusal::Unexpected));

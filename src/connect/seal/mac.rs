@@ -1,4 +1,4 @@
-//! The mac of KNOCK, RETRY and INIT: proof of knowing the host's key, checked before any Diffie-Hellman.
+//! The mac of REQUEST, RETRY and INIT: proof of knowing the host's key, checked before any Diffie-Hellman.
 
 use super::hash::hash;
 use crate::channel::keyed_hash::{Key, keyed_hash};

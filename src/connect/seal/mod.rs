@@ -26,7 +26,7 @@
 //!
 //! let mut buf = [0; rebout::MAX_DATAGRAM];
 //! let (to, len) = joiner.around(&mut lobby).poll_transmit(Duration::ZERO, &mut buf).unwrap();
-//! assert_eq!((to, len, buf[0]), ("192.0.2.1:7000".parse()?, 32, 0xE0));     // a KNOCK
+//! assert_eq!((to, len, buf[0]), ("192.0.2.1:7000".parse()?, 32, 0xE0));     // a REQUEST
 //! let mut waiting = Lobby::host(Config::new(7))?;
 //! host.around(&mut waiting).handle_datagram(Duration::ZERO, "192.0.2.2:7000".parse()?, &buf[..len]);
 //! assert!(host.around(&mut waiting).poll_transmit(Duration::ZERO, &mut buf).is_some());
@@ -93,7 +93,7 @@ use roam::MAX_CANDIDATES;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-/// The most addresses that a joiner knocks at.
+/// The most addresses that a joiner sends a REQUEST to.
 pub const MAX_ADDRESSES: usize = 8;
 
 /// The keys and connections of one machine. It is not `Clone`: two copies would seal different packets alike.

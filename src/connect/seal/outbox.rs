@@ -91,7 +91,7 @@ impl Outbox {
         }
     }
 
-    /// Adds an answer to a KNOCK or INIT, if there is room for such.
+    /// Adds an answer to a REQUEST or INIT, if there is room for such.
     pub(super) fn answer(&mut self, to: SocketAddr, write: impl FnOnce(&mut [u8]) -> Option<usize>) {
         if self.packets.len() < self.limits.answers() {
             self.write(to, write);

@@ -152,7 +152,7 @@ impl<P: Protocol> Sealed<'_, P> {
     #[cold]
     fn open(&mut self, now: Time, to: SocketAddr) {
         if self.renew_opening(now, to).is_some() {
-            self.seal.knock(now);
+            self.seal.request(now);
         }
     }
 
@@ -164,7 +164,7 @@ impl<P: Protocol> Sealed<'_, P> {
             && let Some(association) = self.seal.associations.get_mut(at)
         {
             association.sought_at = Some(now);
-            self.seal.knock(now);
+            self.seal.request(now);
         }
     }
 
@@ -181,9 +181,9 @@ impl<P: Protocol> Sealed<'_, P> {
 }
 
 impl Seal {
-    fn knock(&mut self, now: Time) {
+    fn request(&mut self, now: Time) {
         if let Some(join) = &mut self.join {
-            join.knock(now, &mut self.out);
+            join.request(now, &mut self.out);
         }
     }
 
@@ -245,7 +245,7 @@ impl<P: Protocol> Sealed<'_, P> {
         match seal::decode(datagram) {
             Ok(Packet::Data(data)) => self.data(now, from, &data),
             Ok(Packet::Control(control)) => self.control(now, from, &control),
-            Ok(Packet::Knock(knock)) => self.seal.knocked(now.into(), from, &knock, datagram),
+            Ok(Packet::Request(request)) => self.seal.requested(now.into(), from, &request, datagram),
             Ok(Packet::Retry(retry)) => self.seal.retried(now.into(), from, &retry, datagram),
             Ok(Packet::Init(init)) => self.init(now, from, &init, datagram),
             Ok(Packet::Resp(resp)) => self.resp(now, &resp),

@@ -27,11 +27,11 @@ refusals! {
     Bare = "a packet of a bare link",
     /// No packet of a sealed link.
     NoPacket = "no packet of a sealed link",
-    /// A KNOCK or INIT of another version.
+    /// A REQUEST or INIT of another version.
     OtherVersion = "another version of the sealed handshake",
-    /// A KNOCK, RETRY or INIT whose mac does not fit: its sender does not have the invite.
+    /// A REQUEST, RETRY or INIT whose mac does not fit: its sender does not have the invite.
     BadMac = "mac of another key",
-    /// A KNOCK, RETRY, INIT or RESP that nobody waits for here.
+    /// A REQUEST, RETRY, INIT or RESP that nobody waits for here.
     Unexpected = "a handshake that nobody waits for",
     /// An INIT whose cookie is not ours, has expired or was used. It is answered by a RETRY.
     BadCookie = "bad cookie",

@@ -8,14 +8,14 @@ use super::noise::{self, KeyPair, Split};
 use super::padding::padded;
 use super::random::Secret;
 use crate::protocol::time::Time;
-use crate::wire::seal::{self, InitHead, Kind, Knock, Pattern, Retry};
+use crate::wire::seal::{self, InitHead, Kind, Pattern, Request, Retry};
 use std::collections::BTreeMap;
 
 const PAGE: &str = include_str!("../../../docs/WIRE.md");
 const NONCE: u64 = 0x1122_3344_5566_7788;
 const COOKIE: u64 = 0xC1C2_C3C4_C5C6_C7C8;
-/// The joiner's number of its KNOCK and of its INIT, and the host's number of the connection.
-const KNOCK_INDEX: u16 = 0x0A0B;
+/// The joiner's number of its REQUEST and of its INIT, and the host's number of the connection.
+const REQUEST_INDEX: u16 = 0x0A0B;
 const JOINER: u16 = 0x0A0C;
 const HOST: u16 = 0x0C0D;
 
@@ -53,11 +53,11 @@ fn handshake(pattern: Pattern, vectors: &mut BTreeMap<String, Vec<u8>>, host: &K
     let by_signal = pattern == Pattern::Signal;
     let mut buf = [0; 400];
     if !by_signal {
-        let knock = Knock { pattern, index: KNOCK_INDEX, nonce: NONCE };
-        let len = seal::encode_knock(&knock, |covered| key.write(covered), &mut buf).unwrap();
-        note("knock", &buf[..len]);
+        let request = Request { pattern, index: REQUEST_INDEX, nonce: NONCE };
+        let len = seal::encode_request(&request, |covered| key.write(covered), &mut buf).unwrap();
+        note("request", &buf[..len]);
         let open_key = (pattern == Pattern::Open).then_some(host.public);
-        let retry = Retry { index: KNOCK_INDEX, nonce: NONCE, cookie: COOKIE, open_key };
+        let retry = Retry { index: REQUEST_INDEX, nonce: NONCE, cookie: COOKIE, open_key };
         let len = seal::encode_retry(&retry, |covered| key.write(covered), &mut buf).unwrap();
         note("retry", &buf[..len]);
     }

@@ -2,12 +2,12 @@
 
 use super::{
     CONTROL, CONTROL_HEAD_LEN, Control, DATA_GAME, DATA_HEAD_LEN, DATA_INPUTS, DATA_PLAIN, Data, DecodeError,
-    Form, INIT, INIT_HEAD_LEN, INIT_LEN, Init, InitHead, KNOCK, Kind, Knock, MAC_LEN, MIN_RESP_LEN, Packet,
-    Pattern, RESP, RESP_HEAD_LEN, RETRY, Resp, Retry, TAG_LEN, VERSION,
+    Form, INIT, INIT_HEAD_LEN, INIT_LEN, Init, InitHead, Kind, MAC_LEN, MIN_RESP_LEN, Packet, Pattern,
+    REQUEST, RESP, RESP_HEAD_LEN, RETRY, Request, Resp, Retry, TAG_LEN, VERSION,
 };
 use crate::wire::bytes::Reader;
 
-/// The bytes that the mac at the end of a KNOCK, RETRY or INIT covers, and that mac.
+/// The bytes that the mac at the end of a REQUEST, RETRY or INIT covers, and that mac.
 #[must_use]
 pub fn split_mac(datagram: &[u8]) -> Option<(&[u8], u64)> {
     let (covered, mac) = datagram.split_last_chunk::<MAC_LEN>()?;
@@ -43,7 +43,7 @@ pub fn decode(datagram: &[u8]) -> Result<Packet<'_>, DecodeError> {
     }
     match datagram.first() {
         Some(&(DATA_INPUTS | DATA_GAME | DATA_PLAIN)) => Err(DecodeError::Length),
-        Some(&KNOCK) => knock(datagram).map(Packet::Knock),
+        Some(&REQUEST) => request(datagram).map(Packet::Request),
         Some(&RETRY) => retry(datagram).map(Packet::Retry),
         Some(&INIT) => init(datagram).map(Packet::Init),
         Some(&RESP) => {
@@ -58,7 +58,7 @@ pub fn decode(datagram: &[u8]) -> Result<Packet<'_>, DecodeError> {
     }
 }
 
-/// Version, pattern, index and nonce, as KNOCK and INIT have them behind the first byte.
+/// Version, pattern, index and nonce, as REQUEST and INIT have them behind the first byte.
 fn opening(reader: &mut Reader<'_>) -> Result<(Pattern, u16, u64), DecodeError> {
     let (Some(_), Some(version)) = (reader.u8(), reader.u8()) else { return Err(DecodeError::Length) };
     if version != VERSION {
@@ -69,20 +69,20 @@ fn opening(reader: &mut Reader<'_>) -> Result<(Pattern, u16, u64), DecodeError> 
     Ok((pattern, index, nonce))
 }
 
-fn knock(datagram: &[u8]) -> Result<Knock, DecodeError> {
+fn request(datagram: &[u8]) -> Result<Request, DecodeError> {
     let mut reader = Reader(datagram);
     let (pattern, index, nonce) = opening(&mut reader)?;
     if pattern == Pattern::Signal {
         return Err(DecodeError::Pattern);
     }
-    if datagram.len() != pattern.knock_len() {
+    if datagram.len() != pattern.request_len() {
         return Err(DecodeError::Length);
     }
     let padding = reader.slice(reader.0.len() - MAC_LEN).ok_or(DecodeError::Length)?;
     if padding.iter().any(|byte| *byte != 0) {
         return Err(DecodeError::Padding);
     }
-    Ok(Knock { pattern, index, nonce })
+    Ok(Request { pattern, index, nonce })
 }
 
 fn retry(datagram: &[u8]) -> Result<Retry, DecodeError> {

@@ -1,17 +1,17 @@
 //! Encoding of sealed packets: heads, and the packets that have nothing sealed in them.
 
 use super::{
-    CONTROL, CONTROL_HEAD_LEN, DATA_HEAD_LEN, Form, INIT, INIT_HEAD_LEN, InitHead, KNOCK, Kind, Knock,
-    MAC_LEN, Pattern, RESP, RESP_HEAD_LEN, RETRY, Retry, VERSION,
+    CONTROL, CONTROL_HEAD_LEN, DATA_HEAD_LEN, Form, INIT, INIT_HEAD_LEN, InitHead, Kind, MAC_LEN, Pattern,
+    REQUEST, RESP, RESP_HEAD_LEN, RETRY, Request, Retry, VERSION,
 };
 use crate::wire::bytes::Writer;
 
-/// Writes a KNOCK and its mac, and returns its length; `None` if `buf` is too small.
-pub fn encode_knock(knock: &Knock, mac: impl FnOnce(&[u8]) -> u64, buf: &mut [u8]) -> Option<usize> {
+/// Writes a REQUEST and its mac, and returns its length; `None` if `buf` is too small.
+pub fn encode_request(request: &Request, mac: impl FnOnce(&[u8]) -> u64, buf: &mut [u8]) -> Option<usize> {
     let mut writer = Writer::new(buf);
-    put_opening(&mut writer, KNOCK, knock.pattern, knock.index, knock.nonce);
-    writer.zeros(knock.pattern.knock_len() - MAC_LEN - writer.len());
-    put_mac(knock.pattern.knock_len(), mac, buf)
+    put_opening(&mut writer, REQUEST, request.pattern, request.index, request.nonce);
+    writer.zeros(request.pattern.request_len() - MAC_LEN - writer.len());
+    put_mac(request.pattern.request_len(), mac, buf)
 }
 
 /// Writes a RETRY and its mac, and returns its length; `None` if `buf` is too small.

@@ -10,10 +10,10 @@ mod encode;
 
 pub(crate) use decode::decode_data;
 pub use decode::{decode, split_mac};
-pub use encode::{control_head, data_head, encode_knock, encode_retry, init_head, put_mac, resp_head};
+pub use encode::{control_head, data_head, encode_request, encode_retry, init_head, put_mac, resp_head};
 
-/// The first byte of a KNOCK: a joiner asks for a cookie.
-pub const KNOCK: u8 = 0xE0;
+/// The first byte of a REQUEST: a joiner asks for a cookie.
+pub const REQUEST: u8 = 0xE0;
 /// The first byte of a RETRY: a host gives a cookie, and keeps nothing.
 pub const RETRY: u8 = 0xE1;
 /// The first byte of an INIT: the first message of the Noise handshake.
@@ -89,9 +89,9 @@ impl Pattern {
         }
     }
 
-    /// The length of a KNOCK, which is longer than the RETRY that answers it. There is none by signalling.
+    /// The length of a REQUEST, which is longer than the RETRY that answers it. There is none by signalling.
     #[must_use]
-    pub const fn knock_len(self) -> usize {
+    pub const fn request_len(self) -> usize {
         match self {
             Self::Invite => 32,
             Self::Open => 64,
@@ -112,7 +112,7 @@ impl Pattern {
 
 /// A request for a cookie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Knock {
+pub struct Request {
     /// How the joiner knows the host's key.
     pub pattern: Pattern,
     /// The number by which the joiner wants to be answered.
@@ -124,9 +124,9 @@ pub struct Knock {
 /// A cookie for a joiner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retry {
-    /// The index of the KNOCK or INIT that this answers.
+    /// The index of the REQUEST or INIT that this answers.
     pub index: u16,
-    /// The nonce of the KNOCK or INIT that this answers.
+    /// The nonce of the REQUEST or INIT that this answers.
     pub nonce: u64,
     /// Opaque to the joiner.
     pub cookie: u64,
@@ -308,7 +308,7 @@ pub struct Control<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packet<'a> {
     /// A request for a cookie.
-    Knock(Knock),
+    Request(Request),
     /// A cookie.
     Retry(Retry),
     /// The first message of the handshake.
@@ -332,7 +332,7 @@ broken_rules! {
         Version = "seal-version", "another version of the sealed handshake",
         /// The pattern is unknown.
         Pattern = "seal-pattern", "an unknown pattern",
-        /// The padding of a KNOCK is not zero.
+        /// The padding of a REQUEST is not zero.
         Padding = "seal-padding", "the padding is not zero",
         /// The kind of a control packet is unknown.
         Kind = "seal-kind", "an unknown kind of control packet",
@@ -342,5 +342,5 @@ broken_rules! {
 /// Whether a datagram says that it is a packet of a sealed link.
 #[must_use]
 pub fn is_sealed(datagram: &[u8]) -> bool {
-    datagram.first().is_some_and(|first| (KNOCK..=CONTROL).contains(first))
+    datagram.first().is_some_and(|first| (REQUEST..=CONTROL).contains(first))
 }

@@ -455,7 +455,7 @@ pub fn look_up<T: Send + 'static>(
     }
 }
 
-/// Where a joiner is to knock: an address or a name, with the usual port if none is said.
+/// The host that a joiner connects to: an address or a name, with the usual port if none is said.
 pub fn resolve(host: &str) -> Result<SocketAddr, String> {
     address::resolve(host, DEFAULT_PORT)
 }
