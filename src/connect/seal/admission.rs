@@ -3,11 +3,11 @@
 use super::association::{Answering, Association};
 use super::channel::Channel;
 use super::code::{Comparison, commitment};
-use super::gate::Waiting;
 use super::joining::MAX_OPEN;
 use super::noise;
 use super::outbox::copied;
 use super::padding::unpadded;
+use super::rate_limiter::Waiting;
 use super::sealed::{Sealed, tell};
 use super::stats::SealRefusal;
 use super::{Seal, hosting};

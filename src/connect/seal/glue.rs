@@ -3,11 +3,11 @@
 use super::association::{Answering, Association, NO_PATH};
 use super::channel::Channel;
 use super::code::Comparison;
-use super::gate::Waiting;
 use super::joining::Join;
 use super::noise::{self, KeyPair, Split};
 use super::outbox::Outbox;
 use super::random::Secret;
+use super::rate_limiter::Waiting;
 use super::{Randomness, Seal, SealRefusal};
 use crate::protocol::time::{Span, Time};
 use crate::protocol::{Authenticated, ConnectionStep, MAX_DATAGRAM, PeerRole, Protocol};

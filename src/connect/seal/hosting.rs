@@ -1,11 +1,11 @@
 //! The host's side of the sealed handshake: keys, cookies, and the handshakes that were worked off.
 
-use super::gate::Gate;
 use super::limits::Limits;
 use super::mac::Mac;
 use super::noise::KeyPair;
 use super::outbox::Outbox;
 use super::random::{Random, Secret};
+use super::rate_limiter::Gate;
 use super::signals::Signals;
 use crate::channel::cookie::{Cookies, SUBJECT_LEN, subject};
 use crate::protocol::time::{Span, Time};

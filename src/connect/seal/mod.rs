@@ -42,7 +42,6 @@ mod candidates;
 mod channel;
 mod cipher;
 mod code;
-mod gate;
 #[cfg(test)]
 mod glue;
 #[cfg(test)]
@@ -60,6 +59,7 @@ mod outbox;
 mod padding;
 mod paths;
 mod random;
+mod rate_limiter;
 mod roam;
 mod sealed;
 mod signals;
