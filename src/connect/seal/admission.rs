@@ -44,8 +44,8 @@ impl Seal {
     ) -> Result<(), SealRefusal> {
         let serves = self.serves(from, request.nonce);
         let host = self.host.as_ref().filter(|_| serves).ok_or(SealRefusal::Unexpected)?;
-        let door = host.door(request.pattern, datagram).ok_or(SealRefusal::BadMac)?;
-        host.doors[door].retry(now, from, request.index, request.nonce, &mut self.out);
+        let access = host.access_of(request.pattern, datagram).ok_or(SealRefusal::BadMac)?;
+        host.accesses[access].retry(now, from, request.index, request.nonce, &mut self.out);
         Ok(())
     }
 
@@ -114,7 +114,7 @@ impl<P: Protocol> Sealed<'_, P> {
         let (head, ephemeral) = (&init.head, init.ephemeral());
         let serves = seal.serves(from, head.nonce);
         let host = seal.host.as_mut().filter(|_| serves).ok_or(SealRefusal::Unexpected)?;
-        let door = host.door(head.pattern, datagram).ok_or(SealRefusal::BadMac)?;
+        let access = host.access_of(head.pattern, datagram).ok_or(SealRefusal::BadMac)?;
         // The same INIT again: its RESP may have been lost.
         if let Some(known) = seal.associations.iter().find(|one| one.ephemeral == ephemeral) {
             if !known.resp.is_empty() {
@@ -122,14 +122,15 @@ impl<P: Protocol> Sealed<'_, P> {
             }
             return Ok(());
         }
-        let Some(round_trip) = host.cookie_age(at, door, from, head, &ephemeral) else {
-            host.doors[door].retry(at, from, head.index, head.nonce, &mut seal.out);
+        let Some(round_trip) = host.cookie_age(at, access, from, head, &ephemeral) else {
+            host.accesses[access].retry(at, from, head.index, head.nonce, &mut seal.out);
             return Err(SealRefusal::BadCookie);
         };
         if seal.associations.has_confirmed(head, from) {
             return Err(SealRefusal::Unexpected);
         }
-        let queued = Waiting::new(from, round_trip, datagram).is_some_and(|init| host.gate.queue(init));
+        let queued =
+            Waiting::new(from, round_trip, datagram).is_some_and(|init| host.rate_limiter.queue(init));
         seal.stir();
         self.admit(at);
         if queued { Ok(()) } else { Err(SealRefusal::Limited) }
@@ -137,7 +138,7 @@ impl<P: Protocol> Sealed<'_, P> {
 
     /// Works off the INITs whose turn it is.
     pub(super) fn admit(&mut self, now: Time) {
-        while let Some(waiting) = self.seal.host.as_mut().and_then(|host| host.gate.next(now)) {
+        while let Some(waiting) = self.seal.host.as_mut().and_then(|host| host.rate_limiter.next(now)) {
             if let Err(refusal) = self.accept(now, &waiting) {
                 self.seal.stats.refuse(refusal);
             }
@@ -156,7 +157,7 @@ impl<P: Protocol> Sealed<'_, P> {
         let serves = seal.serves(waiting.from, init.head.nonce)
             && !seal.associations.has_confirmed(&init.head, waiting.from);
         let host = seal.host.as_mut().filter(|_| serves).ok_or(SealRefusal::Unexpected)?;
-        let door = host.door(init.head.pattern, waiting.datagram()).ok_or(SealRefusal::BadMac)?;
+        let access = host.access_of(init.head.pattern, waiting.datagram()).ok_or(SealRefusal::BadMac)?;
         let ephemeral = init.ephemeral();
         if !host.use_up(now, init.head.cookie, ephemeral) {
             return Err(SealRefusal::BadCookie);
@@ -164,7 +165,8 @@ impl<P: Protocol> Sealed<'_, P> {
         seal.stats.handshakes += 1;
         let mut text = [0; INIT_LEN];
         let secret = seal.random.next_secret();
-        let accepted = noise::accept(&host.doors[door].keys, init.prologue, secret, init.message, &mut text);
+        let accepted =
+            noise::accept(&host.accesses[access].keys, init.prologue, secret, init.message, &mut text);
         let (handshake, len) = accepted.ok_or(SealRefusal::BadHandshake)?;
         let opening = unpadded(&text[..len]).ok_or(SealRefusal::BadHandshake)?;
         let (pattern, nonce, from) = (init.head.pattern, init.head.nonce, waiting.from);

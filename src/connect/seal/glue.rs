@@ -393,10 +393,12 @@ pub(super) fn init(rig: &mut Rig) -> Vec<u8> {
     let Ok(Packet::Retry(retry)) = seal::decode(&retry) else { panic!("a RETRY") };
     join.retry(at(0), addr(SHOWN), (&retry, Secret(key)), (6, Secret([4; 32])), &mut out).unwrap();
     let (_, len) = out.pop(&mut buf).unwrap();
-    let gate = &mut rig.seal.host.as_mut().unwrap().gate;
+    let rate_limiter = &mut rig.seal.host.as_mut().unwrap().rate_limiter;
     for source in 0..16 {
-        assert!(gate.queue(Waiting::new(([10, 0, 0, source], 1).into(), Span::ZERO, &[0; 200]).unwrap()));
-        assert!(gate.next(at(0)).is_some());
+        assert!(
+            rate_limiter.queue(Waiting::new(([10, 0, 0, source], 1).into(), Span::ZERO, &[0; 200]).unwrap())
+        );
+        assert!(rate_limiter.next(at(0)).is_some());
     }
     buf[..len].to_vec()
 }

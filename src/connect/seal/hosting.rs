@@ -5,7 +5,7 @@ use super::mac::Mac;
 use super::noise::KeyPair;
 use super::outbox::Outbox;
 use super::random::{Random, Secret};
-use super::rate_limiter::Gate;
+use super::rate_limiter::RateLimiter;
 use super::signals::Signals;
 use crate::channel::cookie::{Cookies, SUBJECT_LEN, subject};
 use crate::protocol::time::{Span, Time};
@@ -17,14 +17,14 @@ use std::net::SocketAddr;
 const REMEMBERED: Span = Span::from_secs(10);
 
 /// A key that opens INITs of one pattern. Its cookies have a key of their own, which binds them to version and pattern.
-pub(super) struct Door {
+pub(super) struct Access {
     pub(super) pattern: Pattern,
     pub(super) keys: KeyPair,
     mac: Mac,
     cookies: Cookies,
 }
 
-impl Door {
+impl Access {
     /// `None` never happens with a secret of 32 bytes.
     pub(super) fn new(pattern: Pattern, secret: Secret, random: &mut Random) -> Option<Self> {
         let keys = KeyPair::new(secret)?;
@@ -62,10 +62,10 @@ struct Used {
 
 /// The host's side.
 pub(super) struct Host {
-    pub(super) doors: Vec<Door>,
+    pub(super) accesses: Vec<Access>,
     /// The only address that is answered, for a seal that joins it and may be joined by it.
     pub(super) only: Option<SocketAddr>,
-    pub(super) gate: Gate,
+    pub(super) rate_limiter: RateLimiter,
     pub(super) signals: Signals,
     used: VecDeque<Used>,
     /// Confirmed guests by address so far.
@@ -75,37 +75,37 @@ pub(super) struct Host {
 }
 
 impl Host {
-    pub(super) fn new(door: Door, only: Option<SocketAddr>) -> Self {
-        let (gate, signals, used) = (Gate::new(), Signals::default(), VecDeque::new());
-        Self { doors: vec![door], only, gate, signals, used, guests: 0, revealed_at: None }
+    pub(super) fn new(access: Access, only: Option<SocketAddr>) -> Self {
+        let (rate_limiter, signals, used) = (RateLimiter::new(), Signals::default(), VecDeque::new());
+        Self { accesses: vec![access], only, rate_limiter, signals, used, guests: 0, revealed_at: None }
     }
 
     /// Sets the limits by the number of guests that are expected.
     pub(super) fn expect(&mut self, limits: Limits) {
-        (self.gate.limits, self.signals.limits) = (limits, limits);
+        (self.rate_limiter.limits, self.signals.limits) = (limits, limits);
     }
 
     /// As many handshakes as are worked off in the life of a cookie.
     fn max_used(&self) -> usize {
-        self.gate.limits.handshakes() * 10
+        self.rate_limiter.limits.handshakes() * 10
     }
 
-    /// The door whose key the mac of a REQUEST or INIT fits.
-    pub(super) fn door(&self, pattern: Pattern, datagram: &[u8]) -> Option<usize> {
-        self.doors.iter().position(|door| door.pattern == pattern && door.mac.fits(datagram))
+    /// The access whose key the mac of a REQUEST or INIT fits.
+    pub(super) fn access_of(&self, pattern: Pattern, datagram: &[u8]) -> Option<usize> {
+        self.accesses.iter().position(|access| access.pattern == pattern && access.mac.fits(datagram))
     }
 
     /// How long the cookie of an INIT took to come back; `None` if it is not ours, too old, or used, as the key may be.
     pub(super) fn cookie_age(
         &self,
         now: Time,
-        door: usize,
+        access: usize,
         from: SocketAddr,
         head: &InitHead,
         ephemeral: &[u8; KEY_LEN],
     ) -> Option<Span> {
-        let door = self.doors.get(door)?;
-        let age = door.cookies.age_for(now, &door.subject(from, head.nonce), head.cookie)?;
+        let access = self.accesses.get(access)?;
+        let age = access.cookies.age_for(now, &access.subject(from, head.nonce), head.cookie)?;
         (!self.is_used(head.cookie, ephemeral)).then_some(age)
     }
 
@@ -134,7 +134,7 @@ mod tests {
     fn host(pattern: Pattern) -> Host {
         let mut random = Random::new(Randomness::Seeded(1)).unwrap();
         let secret = random.next_secret();
-        Host::new(Door::new(pattern, secret, &mut random).unwrap(), None)
+        Host::new(Access::new(pattern, secret, &mut random).unwrap(), None)
     }
 
     fn at(ms: u64) -> Time {
@@ -143,7 +143,7 @@ mod tests {
 
     fn cookie(host: &Host, pattern: Pattern, from: SocketAddr) -> InitHead {
         let (mut out, mut buf) = (Outbox::new(), [0; 300]);
-        host.doors[0].retry(at(0), from, 5, 77, &mut out);
+        host.accesses[0].retry(at(0), from, 5, 77, &mut out);
         let (to, len) = out.pop(&mut buf).unwrap();
         assert_eq!((to, len), (from, pattern.retry_len()));
         let Ok(seal::Packet::Retry(retry)) = seal::decode(&buf[..len]) else { panic!("a RETRY") };
@@ -185,20 +185,20 @@ mod tests {
     }
 
     #[test]
-    fn the_mac_tells_the_doors_apart() {
+    fn mac_selects_the_access() {
         let host = host(Pattern::Invite);
         let request = seal::Request { pattern: Pattern::Invite, index: 1, nonce: 2 };
         let mut buf = [0; 64];
-        let mac = Mac::of(&host.doors[0].keys.public);
+        let mac = Mac::of(&host.accesses[0].keys.public);
         let len = seal::encode_request(&request, |covered| mac.write(covered), &mut buf).unwrap();
-        assert_eq!(host.door(Pattern::Invite, &buf[..len]), Some(0));
-        assert_eq!(host.door(Pattern::Open, &buf[..len]), None);
+        assert_eq!(host.access_of(Pattern::Invite, &buf[..len]), Some(0));
+        assert_eq!(host.access_of(Pattern::Open, &buf[..len]), None);
         for at in 0..len {
             let mut bad = buf;
             bad[at] ^= 1;
-            assert_eq!(host.door(Pattern::Invite, &bad[..len]), None, "byte {at}");
+            assert_eq!(host.access_of(Pattern::Invite, &bad[..len]), None, "byte {at}");
         }
         let len = seal::encode_request(&request, |covered| Mac::open().write(covered), &mut buf).unwrap();
-        assert_eq!(host.door(Pattern::Invite, &buf[..len]), None, "without the invite");
+        assert_eq!(host.access_of(Pattern::Invite, &buf[..len]), None, "without the invite");
     }
 }

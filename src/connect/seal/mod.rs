@@ -83,7 +83,7 @@ use association::Association;
 use associations::Associations;
 use core::fmt;
 use core::time::Duration;
-use hosting::{Door, Host};
+use hosting::{Access, Host};
 use joining::Join;
 use key_log::KeyLog;
 use limits::Limits;
@@ -194,8 +194,8 @@ impl Seal {
     ) -> Result<Self, SealError> {
         let mut seal = Self::new(randomness)?;
         let secret = secret.unwrap_or_else(|| seal.random.next_secret());
-        let door = Door::new(pattern, secret, &mut seal.random).ok_or(SealError::NoRandomness)?;
-        seal.host = Some(Host::new(door, only));
+        let access = Access::new(pattern, secret, &mut seal.random).ok_or(SealError::NoRandomness)?;
+        seal.host = Some(Host::new(access, only));
         Ok(seal)
     }
 
@@ -240,17 +240,17 @@ impl Seal {
     /// The public key of the invite; `None` if this seal accepts nobody by invite. It is a secret of those who may join.
     #[must_use]
     pub fn public_key(&self) -> Option<[u8; KEY_LEN]> {
-        self.invite_door().map(|door| door.keys.public)
+        self.invite_access().map(|access| access.keys.public)
     }
 
     /// The private key of the invite, for a host that keeps it for later. `None` if this seal accepts nobody by invite.
     #[must_use]
     pub fn secret_key(&self) -> Option<[u8; KEY_LEN]> {
-        self.invite_door().map(|door| door.keys.secret.0)
+        self.invite_access().map(|access| access.keys.secret.0)
     }
 
-    fn invite_door(&self) -> Option<&Door> {
-        self.host.as_ref()?.doors.iter().find(|door| door.pattern == Pattern::Invite)
+    fn invite_access(&self) -> Option<&Access> {
+        self.host.as_ref()?.accesses.iter().find(|access| access.pattern == Pattern::Invite)
     }
 
     /// The address for the lobby to join: the one that was asked for, or a made-up one for an invite with several.

@@ -35,7 +35,7 @@ impl Waiting {
 
 /// The limits, and the INITs that wait.
 #[derive(Debug)]
-pub(super) struct Gate {
+pub(super) struct RateLimiter {
     /// The handshakes of the last four seconds, the oldest first.
     passed: VecDeque<(Time, Source)>,
     /// The INITs that wait, a few of each source.
@@ -43,7 +43,7 @@ pub(super) struct Gate {
     pub(super) limits: Limits,
 }
 
-impl Gate {
+impl RateLimiter {
     pub(super) fn new() -> Self {
         let limits = Limits::default();
         Self { passed: VecDeque::with_capacity(limits.handshakes() * 4), waiting: VecDeque::new(), limits }
@@ -114,19 +114,19 @@ mod tests {
 
     #[test]
     fn sixteen_a_second_and_two_of_one_source() {
-        let mut gate = Gate::new();
+        let mut rate_limiter = RateLimiter::new();
         let mut passed = 0;
         for ms in 0..1_000 {
-            gate.queue(init(1, ms as u16));
-            passed += usize::from(gate.next(at(ms)).is_some());
+            rate_limiter.queue(init(1, ms as u16));
+            passed += usize::from(rate_limiter.next(at(ms)).is_some());
         }
         assert_eq!(passed, 2, "one source");
         let mut passed = Vec::new();
         for ms in 1_000..4_000 {
             for source in 0..30 {
-                gate.queue(init(source, 1));
+                rate_limiter.queue(init(source, 1));
             }
-            passed.extend(std::iter::from_fn(|| gate.next(at(ms))).map(|init| (ms, init.from)));
+            passed.extend(std::iter::from_fn(|| rate_limiter.next(at(ms))).map(|init| (ms, init.from)));
         }
         for (place, (ms, _)) in passed.iter().enumerate() {
             assert!(passed.get(place + 16).is_none_or(|(later, _)| later - ms >= 1_000));
@@ -136,14 +136,14 @@ mod tests {
 
     #[test]
     fn sources_take_turns() {
-        let mut gate = Gate::new();
+        let mut rate_limiter = RateLimiter::new();
         let (mut last, mut first) = ([0; 17], None);
         for ms in 0..10_000 {
             // The last source begins when all others have waited for a while.
             for source in 0..if ms < 1_500 { 16 } else { 17 } {
-                gate.queue(init(source, 1));
+                rate_limiter.queue(init(source, 1));
             }
-            while let Some(init) = gate.next(at(ms)) {
+            while let Some(init) = rate_limiter.next(at(ms)) {
                 let source = usize::from(init.datagram()[0]);
                 assert!(ms - last[source] <= 2_000, "{source} waited from {} to {ms}", last[source]);
                 last[source] = ms;
@@ -158,33 +158,34 @@ mod tests {
 
     #[test]
     fn what_waits_is_bounded_and_the_newest_of_a_source_counts() {
-        let mut gate = Gate::new();
-        assert_eq!(gate.due(at(0)), Time::NEVER);
+        let mut rate_limiter = RateLimiter::new();
+        assert_eq!(rate_limiter.due(at(0)), Time::NEVER);
         for source in 0..32 {
-            assert!(gate.queue(init(source, 1)));
+            assert!(rate_limiter.queue(init(source, 1)));
         }
-        assert!(!gate.queue(init(40, 1)) && gate.queue(init(3, 9)));
-        assert_eq!(gate.due(at(5)), Time::ZERO);
-        let served: Vec<_> = std::iter::from_fn(|| gate.next(at(5))).map(|init| init.from.port()).collect();
+        assert!(!rate_limiter.queue(init(40, 1)) && rate_limiter.queue(init(3, 9)));
+        assert_eq!(rate_limiter.due(at(5)), Time::ZERO);
+        let served: Vec<_> =
+            std::iter::from_fn(|| rate_limiter.next(at(5))).map(|init| init.from.port()).collect();
         assert_eq!((served.len(), served[3]), (16, 9));
-        assert_eq!(gate.due(at(6)), at(1_005));
+        assert_eq!(rate_limiter.due(at(6)), at(1_005));
     }
 
     /// 255 guests behind one router, each with a port of its own: all are through within ten seconds, and one of another source
     /// does not wait for them.
     #[test]
     fn many_guests_of_one_source_pass_in_time() {
-        let mut gate = Gate { limits: Limits::of(255), ..Gate::new() };
+        let mut rate_limiter = RateLimiter { limits: Limits::of(255), ..RateLimiter::new() };
         let (mut left, mut other, mut passed) = ((1..=255).collect::<Vec<u16>>(), None, Vec::new());
         for ms in 0..10_000 {
             if ms == 1_500 {
-                assert!(gate.queue(init(2, 1)));
+                assert!(rate_limiter.queue(init(2, 1)));
             }
             // Each says its INIT again every 200 ms.
             left.iter().filter(|port| u64::from(**port) % 200 == ms % 200).for_each(|port| {
-                gate.queue(init(1, *port));
+                rate_limiter.queue(init(1, *port));
             });
-            while let Some(init) = gate.next(at(ms)) {
+            while let Some(init) = rate_limiter.next(at(ms)) {
                 passed.push(ms);
                 left.retain(|port| init.datagram()[0] != 1 || *port != init.from.port());
                 if init.datagram()[0] == 2 {

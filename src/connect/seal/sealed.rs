@@ -410,7 +410,7 @@ impl<P: Protocol> Sealed<'_, P> {
         while let Some(at) = self.seal.associations.position(expired) {
             self.forget(time, at);
         }
-        let mut due = self.seal.host.as_ref().map_or(Time::NEVER, |host| host.gate.due(now));
+        let mut due = self.seal.host.as_ref().map_or(Time::NEVER, |host| host.rate_limiter.due(now));
         for at in 0..self.seal.associations.len() {
             due = due.min(self.serve(now, at));
         }

@@ -131,7 +131,7 @@ impl Seal {
     ) -> Result<Brought, SealRefusal> {
         let index = self.free_index();
         let host = self.host.as_mut().filter(|host| host.only.is_none()).ok_or(SealRefusal::Unexpected)?;
-        let door = host.door(Pattern::Invite, datagram).ok_or(SealRefusal::BadMac)?;
+        let access = host.access_of(Pattern::Invite, datagram).ok_or(SealRefusal::BadMac)?;
         let (head, ephemeral) = (&init.head, init.ephemeral());
         if let Some(known) = self.associations.iter().find(|one| one.ephemeral == ephemeral) {
             return Ok(Brought::Again(known.shown));
@@ -149,7 +149,8 @@ impl Seal {
         self.stats.handshakes += 1;
         let mut text = [0; INIT_LEN];
         let secret = self.random.next_secret();
-        let accepted = noise::accept(&host.doors[door].keys, init.prologue, secret, init.message, &mut text);
+        let accepted =
+            noise::accept(&host.accesses[access].keys, init.prologue, secret, init.message, &mut text);
         let (handshake, len) = accepted.ok_or(SealRefusal::BadHandshake)?;
         let signal = unpadded(&text[..len]).ok_or(SealRefusal::BadHandshake)?;
         let shown = self.associations.make_up();
