@@ -17,8 +17,8 @@ use duel::play::{
     self, BotMatch, Ending, Failure, InputSource, MAX_LISTED, Opened, Options, Rules, Run, Seat, print_error,
     print_line, seed_of_now,
 };
+use duel::replay_list;
 use duel::settings::{Keyset, Settings, Store, config_folder};
-use duel::shelf;
 use duel::view::{self, Roles};
 use games::duel::bot::{Bot, Level};
 use rebout::{ConnectOptions, Connection};
@@ -150,7 +150,7 @@ fn title(args: Solo) -> Result<Ending, Failure> {
 
 fn replays(dir: Option<PathBuf>) -> Ending {
     let Some(folder) = dir.or_else(|| cli::folder(None)) else { return Ending::of([]) };
-    let entries = shelf::list(&folder, MAX_LISTED);
+    let entries = replay_list::list(&folder, MAX_LISTED);
     if entries.is_empty() {
         return Ending::of([format!("No matches in {}", folder.display())]);
     }
@@ -159,7 +159,7 @@ fn replays(dir: Option<PathBuf>) -> Ending {
 }
 
 fn replay(file: Option<PathBuf>, every: Option<u32>, shown: &cli::Shown) -> Result<Ending, Failure> {
-    let newest = || shelf::list(&cli::folder(None)?, 1).pop().map(|entry| entry.path);
+    let newest = || replay_list::list(&cli::folder(None)?, 1).pop().map(|entry| entry.path);
     let at_once = shown.in_haste();
     let home = Home::open();
     // Where there is nobody to pick one, it is the newest.
@@ -170,7 +170,7 @@ fn replay(file: Option<PathBuf>, every: Option<u32>, shown: &cli::Shown) -> Resu
         }
         return menus(shown, home, Page::Replays, None, |_| {});
     };
-    let recording = shelf::open(&file).map_err(Failure::of)?;
+    let recording = replay_list::open(&file).map_err(Failure::of)?;
     if let Some(every) = every {
         play::checksums(recording, every);
         return Ok(Ending::of([]));

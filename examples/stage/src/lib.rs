@@ -5,9 +5,9 @@
 //! the game, nor the game for it.
 
 pub mod address;
+mod background_task;
 mod canvas;
 mod cells;
-mod errand;
 mod gestures;
 pub mod glyphs;
 mod keyboard;
@@ -25,9 +25,9 @@ mod terminal;
 mod timings;
 mod window;
 
+pub use background_task::{Errand, Unanswered};
 pub use canvas::{Canvas, Color, Point, at, rgb};
 pub use cells::{Cells, Depth};
-pub use errand::{Errand, Unanswered};
 pub use gestures::{Stroke, Surface, Touch, TouchAct};
 pub use keyboard::{Keyboard, Role};
 pub use keys::{Key, UnknownKey};

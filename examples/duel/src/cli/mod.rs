@@ -14,8 +14,8 @@ pub use guests::{Guests, RelayUse};
 
 use crate::keys::Bindings;
 use crate::play::{LinkSetting, MAX_MILLIS, NAME_LETTERS, Rules, Wishes, print_error};
+use crate::replay_list::data_folder;
 use crate::settings::Settings;
-use crate::shelf::data_folder;
 use crate::view;
 use games::duel::bot::Level;
 use stage::sound::{Levels, MAX_PERCENT, Sound};

@@ -13,8 +13,8 @@ use stage::Key;
 use stage::menu::{Act, Menu, Note, Told};
 use stage::pads::PadButton;
 
+use crate::replay_list::Entry;
 use crate::settings::{BotLink, LEVELS, Settings};
-use crate::shelf::Entry;
 use crate::training::{Drill, Guard, Stance};
 pub(crate) use pages::drill_values;
 pub use pages::{FOOTER, PICK_FOOTER};

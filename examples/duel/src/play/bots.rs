@@ -5,9 +5,9 @@ use std::path::Path;
 use rebout::{Finish, Player, Verdict};
 
 use super::link::LinkSetting;
+use super::machine::Table;
 use super::opponent::{self, Opponent, Orders, Report};
 use super::rules::{Rules, Wishes};
-use super::table::Table;
 use super::{Ending, Failure, exit};
 use crate::netgraph::counted;
 use games::duel::bot::Bot;

@@ -7,15 +7,15 @@ use stage::sound::{Play, ui};
 
 use rebout::ConnectOptions;
 
-use super::aside::aside;
 use super::attract::Exhibition;
-use super::gym::train;
+use super::background::aside;
 use super::link::LinkSetting;
 use super::local::{Options, local};
 use super::online::{Seat, online};
 use super::opening::{Admits, Opened, Post, join, rendezvous};
+use super::replay_view::replay;
 use super::rules::{Rules, Wishes};
-use super::tape::replay;
+use super::training::train;
 use super::versus_bot::{BotMatch, against_bot};
 use super::{Beat, Ending, FRAME, Failure, InputSource, exit, seed_of_now};
 use crate::cli::SoundArgs;
@@ -23,8 +23,8 @@ use crate::devices::Devices;
 use crate::keys::Bindings;
 use crate::menu::{App, Deed, Guests, Page, Report};
 use crate::picture::YOU;
+use crate::replay_list;
 use crate::settings::{Keyset, Store};
-use crate::shelf;
 use crate::view::{Roles, Screen};
 use games::duel::bot::Level;
 
@@ -159,7 +159,8 @@ impl Flow<'_> {
         self.keep();
         if page == Page::Replays {
             let folder = self.run.record.as_deref();
-            self.app.set_replays(folder.map_or_else(Vec::new, |folder| shelf::list(folder, MAX_LISTED)));
+            self.app
+                .set_replays(folder.map_or_else(Vec::new, |folder| replay_list::list(folder, MAX_LISTED)));
         }
     }
 
@@ -370,7 +371,7 @@ impl Flow<'_> {
 
     fn watch(&mut self, file: &Path) -> Option<Report> {
         let devices = self.alone();
-        match shelf::open(file) {
+        match replay_list::open(file) {
             Ok(recording) => {
                 replay(self.screen, recording, &devices, self.app.settings.outfits, false);
                 None

@@ -7,10 +7,10 @@ use rebout::replay::{End, Header, Outcome, StreamRecorder};
 use rebout::rollback::{Advance, EngineConfig, Rollback};
 use rebout::{Buttons, Frame, Player, checksum};
 
-use super::asks::{Answer, Asks, Question};
+use super::machine::winner;
+use super::prompts::{Answer, Asks, Question};
 use super::rules::{Bout, Rules};
 use super::show::{Show, pauses};
-use super::table::winner;
 use super::{Beat, Ending, FRAME, InputSource};
 use crate::netgraph::{NetSample, counted};
 use crate::picture::{Tone, banner};

@@ -1,23 +1,23 @@
 //! The match loop: sixty times a second, input to buttons, buttons to the engine, the state to the screen.
 
-mod aside;
-mod asks;
 mod attract;
+mod background;
 mod bots;
 mod by_hand;
 mod flow;
-mod gym;
 mod link;
 mod local;
+mod machine;
 mod meet;
 mod online;
 mod opening;
 mod opponent;
+mod prompts;
+mod replay_view;
 mod rules;
 mod show;
-mod table;
 mod take_over;
-mod tape;
+mod training;
 mod versus_bot;
 pub mod words;
 
@@ -34,8 +34,8 @@ pub use local::{Options, local};
 pub use meet::Way;
 pub use online::{Seat, online};
 pub use opening::{Admits, Opened, Post, join, rendezvous};
+pub use replay_view::{checksums, replay};
 pub use rules::{Rules, Wishes};
-pub use tape::{checksums, replay};
 pub use versus_bot::{BotMatch, against_bot};
 
 use crate::devices::Devices;

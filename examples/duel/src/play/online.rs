@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use rebout::{Advanced, Agreed, Autopsy, Buttons, Config, Event, Finish, Now, OnDesync, Online, Session};
 
-use super::asks::{Answer, Asks, Question};
 use super::link::Link;
+use super::machine::Table;
 use super::meet::{meet, names_by_seat};
 use super::opening::Opened;
 use super::opponent::NAP;
+use super::prompts::{Answer, Asks, Question};
 use super::rules::Wishes;
 use super::show::{Show, leaves, pauses};
-use super::table::Table;
 use super::words::{Cast, exit_code, is_own_choice};
 use super::{Ending, FRAME, Failure, InputSource};
 use crate::netgraph::{Played, counted};

@@ -16,8 +16,8 @@ use rebout::{
 };
 
 use super::link::{Link, LinkSetting};
+use super::machine::Table;
 use super::rules::Rules;
-use super::table::Table;
 use games::duel::bot::Bot;
 
 /// A bot that rests looks up this often.

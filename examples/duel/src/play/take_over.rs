@@ -29,7 +29,7 @@ pub(super) fn take_over(
         0 => config.game.frame_rate,
         rate => rate,
     };
-    let names = crate::shelf::names(playback.recording());
+    let names = crate::replay_list::names(playback.recording());
     let other = &names[seat.other().index()];
     let start = Instant::now();
     let mut live = playback.take_over(Duration::ZERO, &config)?;

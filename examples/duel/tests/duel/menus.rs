@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use duel::menu::{App, Deed, Guests, Page, Report};
 use duel::pad_keys::PadBindings;
+use duel::replay_list::Entry;
 use duel::settings::{BotLink, Keyset, Settings};
-use duel::shelf::Entry;
 use duel::training::{Drill, Guard, Stance};
 use games::duel::bot::Level;
 use stage::letters::wrapped;

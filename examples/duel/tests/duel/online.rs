@@ -217,7 +217,7 @@ fn whoever_is_left_alone_says_so_and_exits_with_a_reason() {
     let seen = watch(&read(file));
     assert!(host.has_said(&format!("checksum {}", seen.checksum)), "{:#?}", host.said);
     // Whoever was killed has recorded up to then.
-    let killed = duel::shelf::list(&folder.0.join("join"), 2);
+    let killed = duel::replay_list::list(&folder.0.join("join"), 2);
     assert!(killed.len() == 1 && killed[0].result == "cut off", "{killed:?}");
 }
 

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use duel::picture::{Mark, Picture, Tape, Tone};
+use duel::replay_list::{self, Entry};
 use duel::scene::Scene;
-use duel::shelf::{self, Entry};
 use games::duel::Duel;
 use games::duel::identity::GAME_ID;
 use rebout::is_disruptive;
@@ -53,7 +53,7 @@ fn matches_are_recorded_by_default_listed_and_watched() {
     assert_eq!(code, Some(0), "{said}");
     let path = said.lines().find_map(|line| line.strip_prefix("Recorded to ")).expect("the file's name");
     assert_eq!(Path::new(path).parent().unwrap(), folder.0.join("rebout/duel"));
-    let recording = shelf::open(Path::new(path)).unwrap();
+    let recording = replay_list::open(Path::new(path)).unwrap();
     assert_eq!((recording.version(), recording.tail(), recording.frames()), (2, Tail::Whole, 500));
     assert!(matches!(recording.end().unwrap().outcome, Outcome::Agreed { .. }));
     assert!(recording.verify(&mut Duel::new(5)).unwrap() >= 1);
@@ -94,22 +94,22 @@ fn a_list_tells_names_date_length_and_result() {
     ] {
         let path = folder.0.join(format!("{name}.rplk"));
         std::fs::write(&path, file(&header(["Ann", ""]), end)).unwrap();
-        let found = shelf::list(&folder.0, 100).into_iter().find(|entry| entry.path == path).unwrap();
+        let found = replay_list::list(&folder.0, 100).into_iter().find(|entry| entry.path == path).unwrap();
         assert_eq!(found.to_string(), format!("2000-02-29 00:00  Ann - Player two  0:01  {result}"));
     }
     std::fs::write(folder.0.join("noise.rplk"), b"not a replay").unwrap();
     let other = Header { game_id: 7, ..header(["Ann", "Ben"]) };
     std::fs::write(folder.0.join("other.rplk"), file(&other, None)).unwrap();
-    assert_eq!((shelf::list(&folder.0, 100).len(), shelf::list(&folder.0, 3).len()), (10, 3));
-    let error = shelf::open(&folder.0.join("other.rplk")).unwrap_err();
+    assert_eq!((replay_list::list(&folder.0, 100).len(), replay_list::list(&folder.0, 3).len()), (10, 3));
+    let error = replay_list::open(&folder.0.join("other.rplk")).unwrap_err();
     assert!(error.ends_with("a match of another game, 0x7"), "{error}");
-    assert!(shelf::open(&folder.0).unwrap_err().ends_with("not a file"));
+    assert!(replay_list::open(&folder.0).unwrap_err().ends_with("not a file"));
 }
 
 #[test]
 fn names_in_a_file_are_shown_short_and_harmless() {
     let evil = header(["\u{1b}[2J\u{202e}evil", "an endless name that goes on and on and on"]);
-    let names = shelf::names(&Recording::open(file(&evil, None)).unwrap());
+    let names = replay_list::names(&Recording::open(file(&evil, None)).unwrap());
     assert!(
         names.iter().all(|name| !name.contains(is_disruptive) && name.chars().count() <= 18),
         "{names:?}"
@@ -136,7 +136,7 @@ fn dates_are_those_of_the_calendar() {
 #[test]
 fn matches_are_kept_where_programs_keep_their_data() {
     let folder = |vars: &[(&str, &str)]| {
-        shelf::data_folder(|name| {
+        replay_list::data_folder(|name| {
             vars.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into())
         })
     };

@@ -1,6 +1,6 @@
 //! The parts of the stage that need neither a device nor a screen.
 
-mod errand;
+mod background_task;
 mod hostile;
 mod letters;
 mod mixer;

@@ -7,7 +7,7 @@ use rebout::Player;
 
 use super::super::moves::Move;
 use super::super::{Action, Duel, Fighter, Phase, STAGE_HALF_WIDTH};
-use super::deed::{Guess, press};
+use super::foe_action::{Guess, press};
 use super::plan::Plan;
 use super::senses::{View, step};
 

@@ -5,7 +5,7 @@
 //! against each guess, by the rules of the duel. `habits` and `regrets` bend the result, and the level's error
 //! blurs it. Nothing here knows a clock or a float: the same seed and the same states give the same buttons.
 
-mod deed;
+mod foe_action;
 mod foresight;
 mod habits;
 mod plan;
@@ -18,7 +18,7 @@ use rebout::{Buttons, Player, Rng};
 
 use super::buttons::START;
 use super::{Action, Duel, Phase};
-use deed::Guess;
+use foe_action::Guess;
 use habits::Habits;
 use plan::Plan;
 use reading::Reading;

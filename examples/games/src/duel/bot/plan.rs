@@ -6,7 +6,7 @@ use super::super::buttons::{DOWN, HEAVY, UP};
 use super::super::fighter::RISE_FRAMES;
 use super::super::moves::Move;
 use super::super::{Action, Fighter, Fx};
-use super::deed::{FALLING, guard, press, tap};
+use super::foe_action::{FALLING, guard, press, tap};
 use super::senses::View;
 
 /// Frames before the end of a stun from which the bot thinks of what comes after it: a press waits that long.

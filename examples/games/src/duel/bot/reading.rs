@@ -4,7 +4,7 @@ use rebout::{Player, Rng};
 
 use super::super::moves::Move;
 use super::super::{Action, Duel, Fighter, Fx};
-use super::deed::{Deed, Guess};
+use super::foe_action::{Deed, Guess};
 use super::senses::View;
 
 /// The sum of the weights at one distance, about.

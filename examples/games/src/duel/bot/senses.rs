@@ -4,7 +4,7 @@ use rebout::{Buttons, Cues, Game, Inputs, Player};
 
 use super::super::buttons::{Controls, LEFT, RIGHT};
 use super::super::{Duel, Facing, Fighter};
-use super::deed::Guess;
+use super::foe_action::Guess;
 
 /// More frames than the slowest level needs to react.
 const MEMORY: usize = 32;

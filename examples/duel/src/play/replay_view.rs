@@ -10,7 +10,7 @@ use super::take_over::take_over;
 use super::{Beat, Ending, FRAME};
 use crate::devices::Devices;
 use crate::picture::{Mark, Panel, Tape, Tone};
-use crate::shelf;
+use crate::replay_list;
 use crate::view::Screen;
 use games::duel::{Duel, Phase};
 use stage::Key;
@@ -170,7 +170,7 @@ pub fn replay(
     outfits: [usize; 2],
     at_once: bool,
 ) -> Ending {
-    let names = shelf::names(&recording);
+    let names = replay_list::names(&recording);
     let tail = recording.tail();
     let mut deck = Deck::new(recording);
     let mut show = Show::new(screen, deck.playback.game(), names, false);
