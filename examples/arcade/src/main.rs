@@ -13,7 +13,7 @@ use std::time::Duration;
 use arcade::cli::{Access, Alone, Cli, Command, Format, Player};
 use arcade::play::{End, InputSource, Outcome, SEATS, Seat, Service, Target, Voice, host, play, serve};
 use arcade::scene::Scene;
-use arcade::title::{Deed, Title};
+use arcade::title::{Request, Title};
 use arcade::{art, keys};
 use clap::Parser;
 use rebout::authority::OverReason;
@@ -65,12 +65,12 @@ fn alone(args: &Alone) -> Outcome {
 /// Shows the title and does what it says.
 fn titles(screen: &art::Screen, args: &Alone) -> Outcome {
     let mut title = Title::new(args.bots, args.access.bare);
-    while let Some(deed) = title_of(screen, &mut title) {
+    while let Some(request) = title_of(screen, &mut title) {
         let seat = seat_of(&args.player, Voice::Silent);
-        let done = match deed {
-            Deed::Quit => break,
-            Deed::Join(target) => play(screen, &target, &seat),
-            Deed::Play { bots } => on_own_server(args, bots, |here, invitation| {
+        let done = match request {
+            Request::Quit => break,
+            Request::Join(target) => play(screen, &target, &seat),
+            Request::Play { bots } => on_own_server(args, bots, |here, invitation| {
                 play(screen, &here, &Seat { invitation, ..seat })
             }),
         };
@@ -83,17 +83,17 @@ fn titles(screen: &art::Screen, args: &Alone) -> Outcome {
     Ok(())
 }
 
-/// Shows the title until it asks for a deed; `None` once the view is closed.
-fn title_of(screen: &art::Screen, title: &mut Title) -> Option<Deed> {
+/// Shows the title until the player has a request; `None` once the view is closed.
+fn title_of(screen: &art::Screen, title: &mut Title) -> Option<Request> {
     let mut scene = Scene::default();
     loop {
         let input = screen.take_input();
         if input.closed {
             return None;
         }
-        let deed = drive(&input, title, |title| Some(title.menu()), Title::act);
-        if deed.is_some() {
-            return deed;
+        let request = drive(&input, title, |title| Some(title.menu()), Title::act);
+        if request.is_some() {
+            return request;
         }
         scene.age += 1;
         screen.show(&art::Picture::of_menu(&scene, title.menu().clone()));

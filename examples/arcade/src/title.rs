@@ -1,6 +1,6 @@
 //! The title: play alone or with bots, join a server, quit. A menu of the stage, without a screen.
 
-use stage::menu::{Act, Field, Item, Menu, Note, Told, Value};
+use stage::menu::{Act, Field, Item, Menu, MenuEvent, Note, Value};
 
 use crate::keys::LINES;
 use crate::play::Target;
@@ -12,7 +12,7 @@ const SERVER_LETTERS: usize = 600;
 
 /// Something that the program is to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub enum Request {
     /// Starts a server with so many bots, and plays on it.
     Play {
         bots: u8,
@@ -67,20 +67,20 @@ impl Title {
     }
 
     /// Acts on one act of the player.
-    pub fn act(&mut self, act: &Act) -> Option<Deed> {
+    pub fn act(&mut self, act: &Act) -> Option<Request> {
         match self.menu.act(act)? {
-            Told::Back => self.menu.choose(self.menu.items.len() - 1),
-            Told::Changed(_) => self.tell(None),
-            Told::Picked(PLAY) => {
-                return Some(Deed::Play { bots: self.menu.items[BOTS].value.number() as u8 });
+            MenuEvent::Back => self.menu.choose(self.menu.items.len() - 1),
+            MenuEvent::Changed(_) => self.tell(None),
+            MenuEvent::Picked(PLAY) => {
+                return Some(Request::Play { bots: self.menu.items[BOTS].value.number() as u8 });
             }
-            Told::Picked(SERVER | JOIN) => {
+            MenuEvent::Picked(SERVER | JOIN) => {
                 match Target::read(self.menu.items[SERVER].value.text(), self.is_bare) {
-                    Ok(target) => return Some(Deed::Join(target)),
+                    Ok(target) => return Some(Request::Join(target)),
                     Err(text) => self.tell(Some(text)),
                 }
             }
-            Told::Picked(_) => return Some(Deed::Quit),
+            MenuEvent::Picked(_) => return Some(Request::Quit),
         }
         None
     }

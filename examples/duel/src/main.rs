@@ -11,7 +11,7 @@ use clap::Parser;
 use duel::cli::{self, Cli, Command, Solo};
 use duel::devices::Devices;
 use duel::keys::Bindings;
-use duel::menu::{App, Deed, Page};
+use duel::menu::{App, Page, Request};
 use duel::picture;
 use duel::play::{
     self, BotMatch, Ending, Failure, InputSource, MAX_LISTED, Opened, Options, Rules, Run, Seat, print_error,
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
 
 fn run(cli: Cli) -> Result<Ending, Failure> {
     match cli.command {
-        None if cli.solo.shown.in_haste() => solo(cli.solo, false),
+        None if cli.solo.shown.unattended() => solo(cli.solo, false),
         None => title(cli.solo),
         Some(Command::Demo { solo: demo }) => solo(demo, true),
         Some(Command::Local { shown, keys, keys2, round }) => local(&shown, keys, keys2, &round),
@@ -48,18 +48,18 @@ fn run(cli: Cli) -> Result<Ending, Failure> {
             let home = Home::open();
             let (kept, connect) = (home.settings.rendezvous.clone(), player.connect());
             let port = port.unwrap_or(home.settings.port);
-            let (opened, post) = cli::look_up(move || {
-                let mut post = guests.post(port, connect, &kept)?;
-                post.open().map(|opened| (opened, post))
+            let (opened, endpoint) = cli::look_up(move || {
+                let mut endpoint = guests.endpoint(port, connect, &kept)?;
+                endpoint.open().map(|opened| (opened, endpoint))
             })
             .map_err(unusable)?;
-            versus(player, home, opened, "Host", |run| run.post = Some(post), Deed::Host)
+            versus(player, home, opened, "Host", |run| run.endpoint = Some(endpoint), Request::Host)
         }
         Some(Command::Join { host, bare, player }) => {
             let (words, connect) = (host.clone(), player.connect());
             let connect = if bare { connect.bare() } else { connect };
             let opened = cli::look_up(move || play::join(&words, &connect)).map_err(unusable)?;
-            let again = Deed::Join(host.concat());
+            let again = Request::Join(host.concat());
             versus(player, Home::open(), opened, "Guest", |run| run.bare = bare, again)
         }
         Some(Command::Bots(args)) => bots(&args),
@@ -90,12 +90,12 @@ impl Home {
     }
 }
 
-/// Opens the menus in a view, at `page` or with a first deed.
+/// Opens the menus in a view, at `page` or with a first request.
 fn menus(
     shown: &cli::Shown,
     home: Home,
     page: Page,
-    first: Option<Deed>,
+    first: Option<Request>,
     change: impl FnOnce(&mut Run),
 ) -> Result<Ending, Failure> {
     let Home { store, settings, trouble } = home;
@@ -119,7 +119,7 @@ fn menus(
         net: shown.net,
         timings: shown.timings,
         sound: shown.sound.clone(),
-        post: None,
+        endpoint: None,
         opened: None,
         bare: false,
         connect: ConnectOptions::new(),
@@ -133,7 +133,7 @@ fn title(args: Solo) -> Result<Ending, Failure> {
     let link = args.link.given().map_err(unusable)?;
     let home = Home::open();
     let rate = args.frame_rate;
-    args.engine.wishes(&home.settings, picture::YOU, None, rate, Rules::default()).map_err(unusable)?;
+    args.engine.preferences(&home.settings, picture::YOU, None, rate, Rules::default()).map_err(unusable)?;
     let change = |run: &mut Run| {
         run.name = args.who.name;
         run.keys[0] = args.keys.keys1;
@@ -160,7 +160,7 @@ fn replays(dir: Option<PathBuf>) -> Ending {
 
 fn replay(file: Option<PathBuf>, every: Option<u32>, shown: &cli::Shown) -> Result<Ending, Failure> {
     let newest = || replay_list::list(&cli::folder(None)?, 1).pop().map(|entry| entry.path);
-    let at_once = shown.in_haste();
+    let at_once = shown.unattended();
     let home = Home::open();
     // Where there is nobody to pick one, it is the newest.
     let is_alone = at_once || every.is_some();
@@ -192,7 +192,8 @@ fn solo(args: Solo, demo: bool) -> Result<Ending, Failure> {
     let level = args.who.level.map_or(settings.level, cli::BotLevel::level);
     let rules = Rules { frames: args.round.frames, desync_at: None };
     let name = if demo { "Kaito" } else { args.who.name(&settings, picture::YOU) };
-    let wishes = args.engine.wishes(&settings, name, None, args.frame_rate, rules).map_err(unusable)?;
+    let preferences =
+        args.engine.preferences(&settings, name, None, args.frame_rate, rules).map_err(unusable)?;
     let link = args.link.setting().map_err(unusable)?;
     let devices = devices(&settings, args.keys.keys1);
     let roles = Roles::new(std::slice::from_ref(&devices.keys));
@@ -200,10 +201,10 @@ fn solo(args: Solo, demo: bool) -> Result<Ending, Failure> {
         if demo { InputSource::Bot(Box::new(Bot::new(seed ^ 1, level))) } else { InputSource::Keys(devices) };
     let seat = Seat {
         source,
-        wishes,
+        preferences,
         record: cli::folder(args.round.record.as_deref()),
         net: args.shown.net,
-        in_haste: true,
+        unattended: true,
         timings: args.shown.timings,
         outfits: settings.outfits,
         without_cues: args.shown.sound.without_cues,
@@ -225,7 +226,7 @@ fn versus(
     (mut connection, way): Opened,
     nameless: &str,
     change: impl FnOnce(&mut Run),
-    first: Deed,
+    first: Request,
 ) -> Result<Ending, Failure> {
     way.lines(&connection).iter().for_each(|line| print_line(line));
     // A view has a page for it.
@@ -235,12 +236,14 @@ fn versus(
     let rules = Rules { frames: args.round.frames, desync_at: None };
     let seed = args.round.seed.unwrap_or_else(seed_of_now);
     let name = args.who.name(&home.settings, nameless);
-    let wishes =
-        args.engine.wishes(&home.settings, name, Some(seed), args.frame_rate, rules).map_err(unusable)?;
+    let preferences = args
+        .engine
+        .preferences(&home.settings, name, Some(seed), args.frame_rate, rules)
+        .map_err(unusable)?;
     let record = cli::folder(args.round.record.as_deref());
     let connect = args.connect();
     let keys = args.keys.keys1;
-    if !args.bot && !args.shown.in_haste() {
+    if !args.bot && !args.shown.unattended() {
         let change = |run: &mut Run| {
             (run.name, run.keys[0]) = (args.who.name, keys);
             (run.delay_frames, run.window_frames) = (args.engine.delay, args.engine.window());
@@ -264,10 +267,10 @@ fn versus(
     };
     let seat = Seat {
         source,
-        wishes,
+        preferences,
         record,
         net: args.shown.net,
-        in_haste: args.shown.in_haste(),
+        unattended: args.shown.unattended(),
         timings: args.shown.timings,
         outfits: settings.outfits,
         without_cues: args.shown.sound.without_cues,
@@ -312,7 +315,7 @@ fn local(
     }
     let rules = Rules { frames: round.frames, desync_at: None };
     let record = cli::folder(round.record.as_deref());
-    if !shown.in_haste() {
+    if !shown.unattended() {
         let change = |run: &mut Run| {
             let [one, two] = given;
             run.keys = [None, one, two];
@@ -352,14 +355,14 @@ fn devices(settings: &Settings, keys: Option<Bindings>) -> Devices {
 fn bots(args: &cli::Bots) -> Result<Ending, Failure> {
     let seed = args.seed.unwrap_or_else(seed_of_now);
     let rules = Rules { frames: Some(args.frames), desync_at: args.desync };
-    let wishes = args
+    let preferences = args
         .engine
-        .wishes(&Settings::default(), "bot", Some(seed), args.frame_rate, rules)
+        .preferences(&Settings::default(), "bot", Some(seed), args.frame_rate, rules)
         .map_err(unusable)?;
     let setting = args.link.setting().map_err(unusable)?;
     let bots = [1, 2].map(|salt| Bot::new(seed ^ salt, args.level.level()));
     let folder = cli::folder(args.record.as_deref());
-    play::bots(&wishes, bots, setting, folder.as_deref(), args.json, args.bare)
+    play::bots(&preferences, bots, setting, folder.as_deref(), args.json, args.bare)
 }
 
 fn unusable(text: String) -> Failure {

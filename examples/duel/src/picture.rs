@@ -41,9 +41,9 @@ pub struct Mark {
     pub tone: Tone,
 }
 
-/// Where a replay is.
+/// The position, speed and marks of a replay.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tape {
+pub struct ReplayView {
     pub frame: u32,
     pub frames: u32,
     pub paused: bool,
@@ -52,7 +52,7 @@ pub struct Tape {
     pub marks: Vec<Mark>,
 }
 
-impl Tape {
+impl ReplayView {
     /// How far along the bar a frame is, from 0 to 1.
     pub fn share(&self, frame: u32) -> f32 {
         frame as f32 / self.frames.max(1) as f32
@@ -69,7 +69,7 @@ pub struct Picture {
     pub corner: Option<String>,
     pub message: Option<Message>,
     pub panel: Option<Panel>,
-    pub tape: Option<Tape>,
+    pub replay_view: Option<ReplayView>,
     pub menu: Option<Menu>,
     /// The match is only the backdrop of a menu: no bars, no clock.
     pub is_backdrop: bool,
@@ -95,7 +95,7 @@ impl Picture {
             corner: None,
             message: None,
             panel: None,
-            tape: None,
+            replay_view: None,
             menu: None,
             is_backdrop: false,
             drill: None,

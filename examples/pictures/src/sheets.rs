@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use duel::netgraph::NetGraph;
-use duel::picture::{Message, Panel, Picture, Tape, Tone};
+use duel::picture::{Message, Panel, Picture, ReplayView, Tone};
 use duel::scene::Scene;
 use games::duel::{Action, Duel, Facing, Phase};
 use rebout::math::Fx;
@@ -42,7 +42,7 @@ fn screens() -> Vec<(&'static str, Picture)> {
         (side.combo_hits, side.combo_damage, side.combo_frames) = (5, 312, 60);
     });
     combo.message = Some(Message { text: words.to_owned(), tone: Tone::Alarm });
-    let tape = Tape { frame: 300, frames: 1_320, paused: true, speed: 0.5, marks: Vec::new() };
+    let replay_view = ReplayView { frame: 300, frames: 1_320, paused: true, speed: 0.5, marks: Vec::new() };
     vec![
         ("fight", closed.clone()),
         ("graph", fight),
@@ -50,7 +50,7 @@ fn screens() -> Vec<(&'static str, Picture)> {
         ("left-wall", wall(-1)),
         ("right-wall", wall(1)),
         ("message", combo),
-        ("tape", Picture { tape: Some(tape), corner: None, ..closed.clone() }),
+        ("replay", Picture { replay_view: Some(replay_view), corner: None, ..closed.clone() }),
         ("sheet", Picture { panel: Some(sheet()), ..closed }),
         ("rematch", rematch()),
     ]

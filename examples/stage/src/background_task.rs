@@ -5,20 +5,20 @@ use std::time::Duration;
 
 /// The work, and the answer on its way. Dropping it leaves the work to itself.
 #[derive(Debug)]
-pub struct Errand<T>(Receiver<T>);
+pub struct BackgroundTask<T>(Receiver<T>);
 
 /// The work has ended without an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unanswered;
 
-impl<T: Send + 'static> Errand<T> {
+impl<T: Send + 'static> BackgroundTask<T> {
     /// Begins the work.
     pub fn begin(work: impl FnOnce() -> T + Send + 'static) -> Self {
         let (sender, receiver) = channel();
         // Without a thread there is no sender either, and that is what whoever waits is told. An answer that nobody wants
         // any more is dropped.
         let work = move || drop(sender.send(work()));
-        drop(std::thread::Builder::new().name("errand".to_owned()).spawn(work));
+        drop(std::thread::Builder::new().name("background".to_owned()).spawn(work));
         Self(receiver)
     }
 

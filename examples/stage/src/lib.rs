@@ -25,7 +25,7 @@ mod terminal;
 mod timings;
 mod window;
 
-pub use background_task::{Errand, Unanswered};
+pub use background_task::{BackgroundTask, Unanswered};
 pub use canvas::{Canvas, Color, Point, at, rgb};
 pub use cells::{Cells, Depth};
 pub use gestures::{Stroke, Surface, Touch, TouchAct};

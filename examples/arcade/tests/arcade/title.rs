@@ -1,11 +1,11 @@
 //! The title by its acts alone.
 
 use arcade::play::Target;
-use arcade::title::{Deed, Title};
+use arcade::title::{Request, Title};
 use rebout::Invite;
 use stage::menu::{Act, Menu};
 
-fn pick(title: &mut Title, label: &str) -> Option<Deed> {
+fn pick(title: &mut Title, label: &str) -> Option<Request> {
     while title.menu().item().is_none_or(|item| item.label != label) {
         assert_eq!(title.act(&Act::Down), None);
     }
@@ -19,10 +19,10 @@ fn warned(menu: &Menu) -> bool {
 #[test]
 fn the_title_starts_a_server_with_bots_joins_another_and_quits() {
     let mut title = Title::new(1, false);
-    assert_eq!(title.act(&Act::Confirm), Some(Deed::Play { bots: 1 }));
+    assert_eq!(title.act(&Act::Confirm), Some(Request::Play { bots: 1 }));
     title.act(&Act::Down);
     title.act(&Act::Right);
-    assert_eq!(pick(&mut title, "Play"), Some(Deed::Play { bots: 2 }));
+    assert_eq!(pick(&mut title, "Play"), Some(Request::Play { bots: 2 }));
     assert_eq!(pick(&mut title, "Join"), None);
     assert!(warned(title.menu()), "nothing was typed");
     title.act(&Act::Up);
@@ -31,14 +31,14 @@ fn the_title_starts_a_server_with_bots_joins_another_and_quits() {
     title.act(&Act::Paste(format!(" {}\n{}\n", &invite[..30], &invite[30..])));
     assert!(!warned(title.menu()));
     let target = Target::read(&invite, false).unwrap();
-    assert_eq!(title.act(&Act::Confirm), Some(Deed::Join(target)));
+    assert_eq!(title.act(&Act::Confirm), Some(Request::Join(target)));
     for letter in "77x".chars() {
         title.act(&Act::Type(letter));
     }
     assert_eq!(pick(&mut title, "Join"), None);
     assert!(warned(title.menu()));
     assert_eq!(title.act(&Act::Back), None);
-    assert_eq!(title.act(&Act::Confirm), Some(Deed::Quit), "Esc goes to Quit and no further");
+    assert_eq!(title.act(&Act::Confirm), Some(Request::Quit), "Esc goes to Quit and no further");
 }
 
 #[test]
@@ -57,9 +57,9 @@ fn bare_title_takes_an_address_instead_of_an_invite() {
         title.act(&Act::Down);
         title.act(&Act::Down);
         title.act(&Act::Paste(" 192.168.1.5\n".to_owned()));
-        let deed = title.act(&Act::Confirm);
+        let request = title.act(&Act::Confirm);
         let usual = Target::read("192.168.1.5:7200", true).unwrap();
-        assert_eq!(deed, joins.then_some(Deed::Join(usual)));
+        assert_eq!(request, joins.then_some(Request::Join(usual)));
         assert_eq!(warned(title.menu()), !joins);
     }
 }

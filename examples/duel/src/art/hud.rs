@@ -5,7 +5,7 @@ use rebout::Player;
 use super::graph;
 use super::sheet;
 use super::wrap::wrap;
-use crate::picture::{Banner, Message, Panel, Picture, Tape, Tone, banner};
+use crate::picture::{Banner, Message, Panel, Picture, ReplayView, Tone, banner};
 use crate::scene::Scene;
 use games::duel::{FULL_HEALTH, Phase, ROUNDS_TO_WIN};
 use stage::glyphs::{self, Style, write, write_centered, write_ending};
@@ -62,8 +62,8 @@ pub fn paint(canvas: &mut dyn Canvas, picture: &Picture) {
     if let Some(banner) = &banner {
         paint_banner(canvas, banner);
     }
-    if let Some(tape) = &picture.tape {
-        paint_tape(canvas, tape);
+    if let Some(replay_view) = &picture.replay_view {
+        paint_replay_view(canvas, replay_view);
     }
     if let Some(panel) = &picture.panel {
         paint_panel(canvas, panel);
@@ -294,17 +294,17 @@ fn paint_message(canvas: &mut dyn Canvas, message: &MessageBox) {
     }
 }
 
-fn paint_tape(canvas: &mut dyn Canvas, tape: &Tape) {
+fn paint_replay_view(canvas: &mut dyn Canvas, replay_view: &ReplayView) {
     let (width, height) = (canvas.width(), canvas.height());
-    let share = tape.share(tape.frame);
+    let share = replay_view.share(replay_view.frame);
     canvas.rect(at(40.0, height - 58.0), width - 80.0, 8.0, INK.faded(0.8));
     canvas.rect(at(40.0, height - 58.0), (width - 80.0) * share, 8.0, GOLD);
-    for mark in &tape.marks {
-        let x = 40.0 + (width - 80.0) * tape.share(mark.frame);
+    for mark in &replay_view.marks {
+        let x = 40.0 + (width - 80.0) * replay_view.share(mark.frame);
         canvas.rect(at(x - 1.5, height - 62.0), 3.0, 16.0, tone_color(mark.tone));
     }
     canvas.disc(at(40.0 + (width - 80.0) * share, height - 54.0), 7.0, PAPER);
-    let state = if tape.paused { "paused".to_owned() } else { format!("{}x", tape.speed) };
-    let text = format!("frame {} of {}  {state}", tape.frame, tape.frames);
+    let state = if replay_view.paused { "paused".to_owned() } else { format!("{}x", replay_view.speed) };
+    let text = format!("frame {} of {}  {state}", replay_view.frame, replay_view.frames);
     write(canvas, &text, at(40.0, height - 76.0), Style::new(1.7, 1.9, PAPER));
 }

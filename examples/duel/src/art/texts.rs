@@ -49,13 +49,13 @@ pub fn paint_pixels(raster: &mut Raster, picture: &Picture) {
     if let Some(panel) = &picture.panel {
         paint_sheet(raster, panel);
     }
-    if let Some(tape) = picture.tape.as_ref().filter(|_| picture.panel.is_none()) {
+    if let Some(replay_view) = picture.replay_view.as_ref().filter(|_| picture.panel.is_none()) {
         let (width, height) = (raster.width(), raster.height());
-        let share = tape.share(tape.frame);
+        let share = replay_view.share(replay_view.frame);
         raster.rect(at(2.0, height - 4.0), width - 4.0, 2.0, INK.faded(0.8));
         raster.rect(at(2.0, height - 4.0), (width - 4.0) * share, 2.0, GOLD);
-        for mark in &tape.marks {
-            let x = (2.0 + (width - 4.0) * tape.share(mark.frame)).floor();
+        for mark in &replay_view.marks {
+            let x = (2.0 + (width - 4.0) * replay_view.share(mark.frame)).floor();
             raster.rect(at(x, height - 5.0), 1.0, 4.0, tone_color(mark.tone));
         }
     }
@@ -176,10 +176,10 @@ pub fn paint(cells: &mut Cells, picture: &Picture) {
     if let Some(banner) = &banner {
         write_banner(cells, banner);
     }
-    // A sheet of words needs the room, and the tape waits meanwhile.
-    if let Some(tape) = picture.tape.as_ref().filter(|_| picture.panel.is_none()) {
-        let state = if tape.paused { "paused".to_owned() } else { format!("{}x", tape.speed) };
-        let text = format!(" frame {} of {}  {state} ", tape.frame, tape.frames);
+    // A sheet of words needs the room, so the seek bar is left out meanwhile.
+    if let Some(replay_view) = picture.replay_view.as_ref().filter(|_| picture.panel.is_none()) {
+        let state = if replay_view.paused { "paused".to_owned() } else { format!("{}x", replay_view.speed) };
+        let text = format!(" frame {} of {}  {state} ", replay_view.frame, replay_view.frames);
         cells.write(2, cells.rows() as i32 - 3, &text, PAPER, Some(INK));
     }
     if let Some((panel, sheet)) = &sheet {

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use rebout::ConnectOptions;
 use rebout::RelayPolicy;
 
-use crate::play::{Admits, Post, rendezvous};
+use crate::play::{Admits, HostEndpoint, rendezvous};
 use stage::address;
 
 /// The file of a kept key, where none is named.
@@ -43,7 +43,12 @@ impl Guests {
     ///
     /// # Errors
     /// If an address is none.
-    pub fn post(&self, port: u16, mut options: ConnectOptions, kept: &str) -> Result<Post, String> {
+    pub fn endpoint(
+        &self,
+        port: u16,
+        mut options: ConnectOptions,
+        kept: &str,
+    ) -> Result<HostEndpoint, String> {
         // Port 0 stands for that of the socket.
         for text in &self.public {
             options = options.public(address::resolve(text, 0)?);
@@ -59,7 +64,7 @@ impl Guests {
                 Admits::Invited { rendezvous: rendezvous(named.as_deref(), kept) }
             }
         };
-        Ok(Post::new(port, options, admits))
+        Ok(HostEndpoint::new(port, options, admits))
     }
 }
 

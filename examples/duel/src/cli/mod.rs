@@ -13,20 +13,20 @@ mod guests;
 pub use guests::{Guests, RelayUse};
 
 use crate::keys::Bindings;
-use crate::play::{LinkSetting, MAX_MILLIS, NAME_LETTERS, Rules, Wishes, print_error};
+use crate::play::{LinkSetting, MAX_MILLIS, NAME_LETTERS, Preferences, Rules, print_error};
 use crate::replay_list::data_folder;
 use crate::settings::Settings;
 use crate::view;
 use games::duel::bot::Level;
 use stage::sound::{Levels, MAX_PERCENT, Sound};
-use stage::{Errand, address};
+use stage::{BackgroundTask, address};
 
 const AFTER_HELP: &str = "\
 In the game: Esc pauses against the bot and asks before it leaves another player, F1 opens the net graph, m mutes, F2 and F3 \
 change your input delay.
 A gamepad plays beside the keys: west is light, north heavy, south special, east a throw, and select pauses; the settings bind \
 its buttons as they bind keys.
-Against the bot: F5 cuts the line, F6 changes the round trip, F7 the loss, F8 the jitter.
+Against the bot: F5 cuts the connection, F6 changes the round trip, F7 the loss, F8 the jitter.
 
 The settings of the menu are kept in the config folder of the system, in rebout/duel/settings.conf.
 
@@ -245,7 +245,7 @@ impl SoundArgs {
 
 impl Shown {
     /// Whether nobody is there to read a sheet of words.
-    pub fn in_haste(&self) -> bool {
+    pub fn unattended(&self) -> bool {
         self.now || self.view == Some(view::Kind::None)
     }
 }
@@ -354,20 +354,20 @@ impl Engine {
         if self.lockstep { Some(0) } else { self.window }
     }
 
-    /// The wishes of this machine for a match: those of the command line, then those of the settings.
+    /// The preferences of this machine for a match: those of the command line, then those of the settings.
     ///
     /// # Errors
     /// If they do not fit together.
-    pub fn wishes(
+    pub fn preferences(
         &self,
         settings: &Settings,
         name: &str,
         seed: Option<u32>,
         frame_rate: u16,
         rules: Rules,
-    ) -> Result<Wishes, String> {
+    ) -> Result<Preferences, String> {
         let window_frames = self.window().unwrap_or(settings.window_frames);
-        let wishes = Wishes {
+        let preferences = Preferences {
             name: name.to_owned(),
             seed,
             frame_rate,
@@ -375,9 +375,9 @@ impl Engine {
             delay_frames: self.delay.or(settings.delay_frames),
             rules,
         };
-        let config: Config = wishes.config();
+        let config: Config = preferences.config();
         config.check().map_err(|error| error.to_string())?;
-        Ok(wishes)
+        Ok(preferences)
     }
 }
 
@@ -441,11 +441,11 @@ const PATIENCE: Duration = Duration::from_millis(500);
 pub fn look_up<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, String> + Send + 'static,
 ) -> Result<T, String> {
-    let errand = Errand::begin(work);
+    let task = BackgroundTask::begin(work);
     let gone = |_| "a name could not be looked up".to_owned();
     let mut patience = PATIENCE;
     loop {
-        if let Some(answer) = errand.wait(patience).map_err(gone)? {
+        if let Some(answer) = task.wait(patience).map_err(gone)? {
             return answer;
         }
         if patience == PATIENCE {

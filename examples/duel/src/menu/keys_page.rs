@@ -5,7 +5,7 @@ use stage::menu::{Item, Menu, Note, Value};
 use stage::pads::PadButton;
 
 use super::pages::{FOOTER, Line};
-use super::{App, Choice, Knob};
+use super::{App, Choice, Setting};
 use crate::keys::Bindings;
 use crate::pad_keys::PadBindings;
 use crate::settings::{Keyset, Settings};
@@ -31,7 +31,8 @@ impl Bound {
 
 pub(super) fn build(app: &App) -> (Menu, Vec<Line>) {
     let at = Bound::ALL.iter().position(|bound| *bound == app.player).unwrap_or(0);
-    let mut lines = vec![(Choice::Turn(Knob::Keyset), Item::new("Player", Value::choice(&Bound::NAMES, at)))];
+    let mut lines =
+        vec![(Choice::Turn(Setting::Keyset), Item::new("Player", Value::choice(&Bound::NAMES, at)))];
     let (names, waits): (Vec<String>, _) = match app.player {
         Bound::Keys(keyset) => {
             (app.settings.keys(keyset).keys().iter().map(ToString::to_string).collect(), "press a key")

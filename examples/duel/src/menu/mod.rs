@@ -1,6 +1,6 @@
 //! The game around the match: pages of menus as a state machine. Nothing here knows a screen, a key or a socket.
 //!
-//! [`App::act`] takes what the player does to the page that is open, and answers with a [`Deed`] for the program: a
+//! [`App::act`] takes what the player does to the page that is open, and answers with a [`Request`] for the program: a
 //! match, a replay, or the end. What came of it goes back in with [`App::came_back`].
 
 mod keys_page;
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use keys_page::Bound;
 use stage::Key;
-use stage::menu::{Act, Menu, Note, Told};
+use stage::menu::{Act, Menu, MenuEvent, Note};
 use stage::pads::PadButton;
 
 use crate::replay_list::Entry;
@@ -42,7 +42,7 @@ pub enum Page {
 
 /// Something that the program is to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub enum Request {
     /// A match against the bot.
     Fight,
     /// A match of two at this keyboard.
@@ -73,13 +73,13 @@ pub enum Guests {
 pub struct Report {
     pub title: String,
     pub lines: Vec<Note>,
-    /// The words for doing the same again, and the deed.
-    pub again: Option<(String, Deed)>,
+    /// The words for doing the same again, and the request.
+    pub again: Option<(String, Request)>,
 }
 
 /// A value that an item of a page changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Knob {
+enum Setting {
     Level,
     BotLink,
     Guests,
@@ -104,10 +104,10 @@ enum Knob {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Choice {
     Go(Page),
-    Do(Deed),
+    Do(Request),
     /// Joins what was typed.
     Join,
-    Turn(Knob),
+    Turn(Setting),
     /// Asks for a key for this button.
     Bind(usize),
     UsualKeys,
@@ -212,7 +212,7 @@ impl App {
         std::mem::take(&mut self.is_changed)
     }
 
-    /// Shows how a deed went. Without a report the page stays that it was done from.
+    /// Shows how a request went. Without a report the page stays that it was done from.
     pub fn came_back(&mut self, report: Option<Report>) {
         self.warning = None;
         if let Some(report) = report {
@@ -224,7 +224,7 @@ impl App {
     }
 
     /// Acts on one act of the player.
-    pub fn act(&mut self, act: &Act) -> Option<Deed> {
+    pub fn act(&mut self, act: &Act) -> Option<Request> {
         if self.binding.is_some() {
             // Keys go to `bind`; only giving up is an act.
             if *act == Act::Back {
@@ -240,23 +240,23 @@ impl App {
         let told = self.open.last_mut()?.menu.act(act)?;
         let choice = |app: &Self, index: usize| app.open.last()?.choices.get(index).cloned();
         match told {
-            Told::Back => self.back(),
-            Told::Changed(index) => {
-                if let Some(Choice::Turn(knob)) = choice(self, index) {
-                    self.turn(knob, index);
+            MenuEvent::Back => self.back(),
+            MenuEvent::Changed(index) => {
+                if let Some(Choice::Turn(setting)) = choice(self, index) {
+                    self.turn(setting, index);
                 }
                 None
             }
-            Told::Picked(index) => self.pick(choice(self, index)?),
+            MenuEvent::Picked(index) => self.pick(choice(self, index)?),
         }
     }
 
-    fn pick(&mut self, choice: Choice) -> Option<Deed> {
+    fn pick(&mut self, choice: Choice) -> Option<Request> {
         self.warning = None;
         match choice {
             Choice::Go(page) => self.go(page),
-            Choice::Do(deed) => return Some(deed),
-            Choice::Join | Choice::Turn(Knob::Host) => return self.join(),
+            Choice::Do(request) => return Some(request),
+            Choice::Join | Choice::Turn(Setting::Host) => return self.join(),
             Choice::Turn(_) => {}
             Choice::Bind(button) => self.binding = Some(button),
             Choice::UsualKeys => {
@@ -273,12 +273,12 @@ impl App {
         None
     }
 
-    fn join(&mut self) -> Option<Deed> {
+    fn join(&mut self) -> Option<Request> {
         if self.host.is_empty() {
             self.warn("Type or paste the invite of the host first.");
             return None;
         }
-        Some(Deed::Join(self.host.clone()))
+        Some(Request::Join(self.host.clone()))
     }
 
     fn go(&mut self, page: Page) {
@@ -287,12 +287,12 @@ impl App {
         self.rebuild();
     }
 
-    fn back(&mut self) -> Option<Deed> {
+    fn back(&mut self) -> Option<Request> {
         self.warning = None;
         // Esc on the title goes to "Quit" and no further: nobody leaves by one key too many.
         if self.page() == Page::Title {
             let last = self.open.last_mut()?;
-            let quit = last.choices.iter().position(|choice| *choice == Choice::Do(Deed::Quit))?;
+            let quit = last.choices.iter().position(|choice| *choice == Choice::Do(Request::Quit))?;
             last.menu.choose(quit);
             return None;
         }
@@ -320,7 +320,7 @@ impl App {
     }
 
     /// Takes over the value of a changed item.
-    fn turn(&mut self, knob: Knob, index: usize) {
+    fn turn(&mut self, setting: Setting, index: usize) {
         let Some(value) = self.menu().and_then(|menu| menu.items.get(index)).map(|item| item.value.clone())
         else {
             return;
@@ -328,22 +328,22 @@ impl App {
         let number = value.number();
         let settings = &mut self.settings;
         self.warning = None;
-        match knob {
-            Knob::Level => settings.level = LEVELS[number].0,
-            Knob::BotLink => settings.link = BotLink::ALL[number].0,
-            Knob::Guests => {
+        match setting {
+            Setting::Level => settings.level = LEVELS[number].0,
+            Setting::BotLink => settings.link = BotLink::ALL[number].0,
+            Setting::Guests => {
                 self.guests = pages::GUESTS[number].0;
                 return self.rebuild();
             }
-            Knob::Host => {
+            Setting::Host => {
                 value.text().clone_into(&mut self.host);
                 return self.rebuild();
             }
-            Knob::Keyset => {
+            Setting::Keyset => {
                 self.player = Bound::ALL[number];
                 return self.rebuild();
             }
-            Knob::Port => match value.text().parse() {
+            Setting::Port => match value.text().parse() {
                 Ok(port) => settings.port = port,
                 Err(_) => {
                     self.warning =
@@ -351,7 +351,7 @@ impl App {
                     return self.rebuild_but(index, value);
                 }
             },
-            Knob::Name => match crate::cli::name(value.text()) {
+            Setting::Name => match crate::cli::name(value.text()) {
                 Ok(name) => settings.name = name,
                 Err(_) if value.text().is_empty() => settings.name.clear(),
                 Err(error) => {
@@ -359,20 +359,20 @@ impl App {
                     return self.rebuild_but(index, value);
                 }
             },
-            Knob::Stance => settings.drill.stance = Stance::ALL[number].0,
-            Knob::Guard => settings.drill.guard = Guard::ALL[number].0,
-            Knob::Boxes => settings.drill.boxes = number == 1,
-            Knob::Frames => settings.drill.frames = number == 1,
-            Knob::Inputs => settings.drill.inputs = number == 1,
-            Knob::Effects => settings.levels.effects_percent = number as u8,
-            Knob::Music => settings.levels.music_percent = number as u8,
-            Knob::Mute => settings.levels.muted = number == 1,
-            Knob::Outfit(seat) => settings.outfits[seat] = number,
-            Knob::Delay => settings.delay_frames = number.checked_sub(1).map(|frames| frames as u8),
-            Knob::Window => settings.window_frames = number as u8,
+            Setting::Stance => settings.drill.stance = Stance::ALL[number].0,
+            Setting::Guard => settings.drill.guard = Guard::ALL[number].0,
+            Setting::Boxes => settings.drill.boxes = number == 1,
+            Setting::Frames => settings.drill.frames = number == 1,
+            Setting::Inputs => settings.drill.inputs = number == 1,
+            Setting::Effects => settings.levels.effects_percent = number as u8,
+            Setting::Music => settings.levels.music_percent = number as u8,
+            Setting::Mute => settings.levels.muted = number == 1,
+            Setting::Outfit(seat) => settings.outfits[seat] = number,
+            Setting::Delay => settings.delay_frames = number.checked_sub(1).map(|frames| frames as u8),
+            Setting::Window => settings.window_frames = number as u8,
         }
         self.is_changed = true;
-        if knob == Knob::Name {
+        if setting == Setting::Name {
             // A space at the end of a name is on its way to the next word.
             return self.rebuild_but(index, value);
         }

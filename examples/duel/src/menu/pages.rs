@@ -5,7 +5,7 @@ use stage::letters;
 use stage::menu::{Field, Item, Menu, Note, Value};
 use stage::sound::MAX_PERCENT;
 
-use super::{App, Choice, Deed, Guests, Knob, Page, keys_page};
+use super::{App, Choice, Guests, Page, Request, Setting, keys_page};
 use crate::art::figure::OUTFITS;
 use crate::play::{NAME_LETTERS, link_keys};
 use crate::settings::{BotLink, Keyset, LEVELS};
@@ -51,8 +51,8 @@ fn go(label: &str, page: Page) -> Line {
     (Choice::Go(page), Item::pick(label))
 }
 
-fn turn(knob: Knob, label: &str, value: Value, hint: &str) -> Line {
-    (Choice::Turn(knob), Item::new(label, value).with_hint(hint))
+fn turn(setting: Setting, label: &str, value: Value, hint: &str) -> Line {
+    (Choice::Turn(setting), Item::new(label, value).with_hint(hint))
 }
 
 fn back() -> Line {
@@ -75,7 +75,7 @@ fn title() -> (Menu, Vec<Line>) {
         go("Replays", Page::Replays),
         go("How to play", Page::Help),
         go("Settings", Page::Settings),
-        (Choice::Do(Deed::Quit), Item::pick("Quit")),
+        (Choice::Do(Request::Quit), Item::pick("Quit")),
     ];
     (menu("Rebout duel").with_footer("arrows choose, enter picks"), lines)
 }
@@ -85,9 +85,9 @@ fn versus(app: &App) -> (Menu, Vec<Line>) {
     let [moves, blows] = settings.keys(Keyset::Alone).lines();
     let link = settings.link.setting();
     let lines = vec![
-        (Choice::Do(Deed::Fight), Item::pick("Fight")),
-        turn(Knob::Level, "Level", among(&LEVELS, settings.level), "how well the bot plays"),
-        turn(Knob::BotLink, "Link", among(&BotLink::ALL, settings.link), &format!("round trip {link}")),
+        (Choice::Do(Request::Fight), Item::pick("Fight")),
+        turn(Setting::Level, "Level", among(&LEVELS, settings.level), "how well the bot plays"),
+        turn(Setting::BotLink, "Link", among(&BotLink::ALL, settings.link), &format!("round trip {link}")),
         back(),
     ];
     (menu("Versus bot").with_notes(vec![Note::calm(moves), Note::calm(blows)]), lines)
@@ -106,7 +106,7 @@ fn local(app: &App) -> (Menu, Vec<Line>) {
         notes.push(Note::warning(format!("'{key}' is a key of both players: give one of them another.")));
     }
     let fight = Item::pick("Fight").open_if(shared.is_none());
-    let lines = vec![(Choice::Do(Deed::Local), fight), go("Keys", Page::Keys), back()];
+    let lines = vec![(Choice::Do(Request::Local), fight), go("Keys", Page::Keys), back()];
     (menu("Two players").with_notes(notes).with_footer(PICK_FOOTER), lines)
 }
 
@@ -126,9 +126,9 @@ fn host(app: &App) -> (Menu, Vec<Line>) {
     };
     let port = Value::Text(Field::new(&app.settings.port.to_string(), 5).without_spaces());
     let lines = vec![
-        (Choice::Do(Deed::Host), Item::pick("Wait for a guest")),
-        turn(Knob::Guests, "Guests", guests, hint),
-        turn(Knob::Port, "UDP port", port, "0 lets the system choose"),
+        (Choice::Do(Request::Host), Item::pick("Wait for a guest")),
+        turn(Setting::Guests, "Guests", guests, hint),
+        turn(Setting::Port, "UDP port", port, "0 lets the system choose"),
         back(),
     ];
     (menu("Host a match"), lines)
@@ -143,7 +143,7 @@ fn join(app: &App) -> (Menu, Vec<Line>) {
         letters => format!("{letters} letters"),
     };
     let lines = vec![
-        (Choice::Turn(Knob::Host), Item::new("Host", field).with_hint(hint)),
+        (Choice::Turn(Setting::Host), Item::new("Host", field).with_hint(hint)),
         (Choice::Join, Item::pick("Join")),
         back(),
     ];
@@ -153,7 +153,7 @@ fn join(app: &App) -> (Menu, Vec<Line>) {
     )
 }
 
-/// The knobs of the training.
+/// The settings of the training.
 pub(crate) fn drill_values(drill: &crate::training::Drill) -> [(&'static str, Value, &'static str); 5] {
     [
         ("Dummy", among(&Stance::ALL, drill.stance), "what the dummy does"),
@@ -173,11 +173,15 @@ pub(crate) fn drill_values(drill: &crate::training::Drill) -> [(&'static str, Va
 }
 
 fn training(app: &App) -> (Menu, Vec<Line>) {
-    const KNOBS: [Knob; 5] = [Knob::Stance, Knob::Guard, Knob::Boxes, Knob::Frames, Knob::Inputs];
+    const SETTINGS: [Setting; 5] =
+        [Setting::Stance, Setting::Guard, Setting::Boxes, Setting::Frames, Setting::Inputs];
     let values = drill_values(&app.settings.drill);
-    let mut lines = vec![(Choice::Do(Deed::Train), Item::pick("Train"))];
+    let mut lines = vec![(Choice::Do(Request::Train), Item::pick("Train"))];
     lines.extend(
-        KNOBS.into_iter().zip(values).map(|(knob, (label, value, hint))| turn(knob, label, value, hint)),
+        SETTINGS
+            .into_iter()
+            .zip(values)
+            .map(|(setting, (label, value, hint))| turn(setting, label, value, hint)),
     );
     lines.push(back());
     (menu("Training"), lines)
@@ -188,7 +192,7 @@ fn replays(app: &App) -> (Menu, Vec<Line>) {
     // Items are centred: of one length, they begin in one column.
     let room = words.iter().map(|words| letters::width(words)).max().unwrap_or(0);
     let lines = app.replays.iter().zip(words).map(|(entry, words)| {
-        (Choice::Do(Deed::Watch(entry.path.clone())), Item::pick(letters::padded(&words, room)))
+        (Choice::Do(Request::Watch(entry.path.clone())), Item::pick(letters::padded(&words, room)))
     });
     let lines: Vec<Line> = lines.chain([back()]).collect();
     let menu = menu("Replays").with_footer("arrows choose, enter plays, esc goes back");
@@ -214,7 +218,7 @@ fn help(app: &App) -> (Menu, Vec<Line>) {
 fn settings(app: &App) -> (Menu, Vec<Line>) {
     let name = Value::Text(Field::new(&app.settings.name, NAME_LETTERS));
     let lines = vec![
-        turn(Knob::Name, "Your name", name, "as the other player sees it"),
+        turn(Setting::Name, "Your name", name, "as the other player sees it"),
         go("Keys", Page::Keys),
         go("Sound", Page::Sound),
         go("Colours", Page::Colours),
@@ -230,13 +234,13 @@ fn sound(app: &App) -> (Menu, Vec<Line>) {
         |percent: u8| Value::Slider { at: percent.into(), max: MAX_PERCENT.into(), step: 5, unit: " %" };
     let lines = vec![
         turn(
-            Knob::Effects,
+            Setting::Effects,
             "Effects",
             slider(levels.effects_percent),
             "blows, calls and the sounds of this menu",
         ),
-        turn(Knob::Music, "Music", slider(levels.music_percent), ""),
-        turn(Knob::Mute, "Mute", Value::switch(levels.muted), "m does the same in a match"),
+        turn(Setting::Music, "Music", slider(levels.music_percent), ""),
+        turn(Setting::Mute, "Mute", Value::switch(levels.muted), "m does the same in a match"),
         back(),
     ];
     let notes =
@@ -247,7 +251,7 @@ fn sound(app: &App) -> (Menu, Vec<Line>) {
 fn colours(app: &App) -> (Menu, Vec<Line>) {
     let outfits: Vec<(usize, &str)> = OUTFITS.iter().map(|outfit| outfit.name).enumerate().collect();
     let line = |seat: usize, label: &str| {
-        turn(Knob::Outfit(seat), label, among(&outfits, app.settings.outfits[seat]), "on your screen")
+        turn(Setting::Outfit(seat), label, among(&outfits, app.settings.outfits[seat]), "on your screen")
     };
     let lines = vec![line(0, "Left fighter"), line(1, "Right fighter"), back()];
     (menu("Colours").with_view(), lines)
@@ -265,9 +269,9 @@ fn link(app: &App) -> (Menu, Vec<Line>) {
     let windows = (0..=most_window).map(frames).collect();
     let window = Value::Choice { options: windows, at: window.min(most_window).into() };
     let lines = vec![
-        turn(Knob::Delay, "Input delay", delay, "frames from your press to the blow"),
+        turn(Setting::Delay, "Input delay", delay, "frames from your press to the blow"),
         turn(
-            Knob::Window,
+            Setting::Window,
             "Rollback window",
             window,
             "frames that may be played on predictions; 0 waits for the other",
@@ -284,7 +288,7 @@ fn frames(count: u8) -> String {
 fn result(app: &App) -> (Menu, Vec<Line>) {
     let report = &app.report;
     let again =
-        report.again.iter().map(|(label, deed)| (Choice::Do(deed.clone()), Item::pick(label.clone())));
+        report.again.iter().map(|(label, request)| (Choice::Do(request.clone()), Item::pick(label.clone())));
     // Where nothing is to be done again, the page before is where it is put right.
     let back = report.again.is_none().then(back);
     let lines = again.chain(back).chain([(Choice::Home, Item::pick("Main menu"))]).collect();

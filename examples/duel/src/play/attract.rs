@@ -9,7 +9,7 @@ use games::duel::Duel;
 use games::duel::bot::{Bot, Level};
 
 /// Two bots on the stage, until something better happens there.
-pub(super) struct Exhibition<'a> {
+pub(super) struct AttractMode<'a> {
     pub show: Show<'a>,
     duel: Duel,
     bots: [Bot; 2],
@@ -17,11 +17,11 @@ pub(super) struct Exhibition<'a> {
     seed: u32,
 }
 
-impl<'a> Exhibition<'a> {
+impl<'a> AttractMode<'a> {
     pub(super) fn new(screen: &'a Screen, seed: u32, names: [String; 2]) -> Self {
         let duel = Duel::new(seed);
         let mut show = Show::new(screen, &duel, names, false);
-        show.hush_match();
+        show.mute_match();
         Self {
             show,
             duel,

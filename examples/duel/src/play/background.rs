@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use stage::Errand;
+use stage::BackgroundTask;
 
-use super::attract::Exhibition;
+use super::attract::AttractMode;
 use super::show::leaves;
-use super::{Beat, FRAME, Failure, seed_of_now};
+use super::{FRAME, Failure, FrameClock, seed_of_now};
 use crate::picture::Panel;
 use crate::view::Screen;
 
@@ -17,31 +17,31 @@ const UNSEEN: Duration = Duration::from_millis(60);
 ///
 /// # Errors
 /// If the work ends without an answer.
-pub(super) fn aside<T: Send + 'static>(
+pub(super) fn in_background<T: Send + 'static>(
     screen: &Screen,
     (label, text): (&str, &str),
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<Option<T>, Failure> {
-    let errand = Errand::begin(work);
+    let task = BackgroundTask::begin(work);
     let gone = |_| Failure::of(format!("{label} {text}: no answer"));
-    if let Some(answer) = errand.wait(UNSEEN).map_err(gone)? {
+    if let Some(answer) = task.wait(UNSEEN).map_err(gone)? {
         return Ok(Some(answer));
     }
-    let mut exhibition = Exhibition::new(screen, seed_of_now(), ["Kaito".to_owned(), "Rai".to_owned()]);
-    exhibition.show.panel(Some(Panel {
+    let mut attract = AttractMode::new(screen, seed_of_now(), ["Kaito".to_owned(), "Rai".to_owned()]);
+    attract.show.panel(Some(Panel {
         title: "One moment".to_owned(),
         lines: vec![(label.to_owned(), text.to_owned())],
         footer: "esc leaves".to_owned(),
     }));
-    let mut beat = Beat::start();
+    let mut clock = FrameClock::start();
     loop {
-        if let Some(answer) = errand.wait(Duration::ZERO).map_err(gone)? {
+        if let Some(answer) = task.wait(Duration::ZERO).map_err(gone)? {
             return Ok(Some(answer));
         }
-        if leaves(&exhibition.show.take_input()) {
+        if leaves(&attract.show.take_input()) {
             return Ok(None);
         }
-        exhibition.frame();
-        beat.wait(FRAME);
+        attract.frame();
+        clock.wait(FRAME);
     }
 }

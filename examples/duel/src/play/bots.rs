@@ -5,9 +5,9 @@ use std::path::Path;
 use rebout::{Finish, Player, Verdict};
 
 use super::link::LinkSetting;
-use super::machine::Table;
+use super::machine::Machine;
 use super::opponent::{self, Opponent, Orders, Report};
-use super::rules::{Rules, Wishes};
+use super::rules::{Preferences, Rules};
 use super::{Ending, Failure, exit};
 use crate::netgraph::counted;
 use games::duel::bot::Bot;
@@ -17,7 +17,7 @@ use games::duel::bot::Bot;
 /// # Errors
 /// If there was no match.
 pub fn bots(
-    wishes: &Wishes,
+    preferences: &Preferences,
     bots: [Bot; 2],
     setting: LinkSetting,
     record: Option<&Path>,
@@ -25,13 +25,14 @@ pub fn bots(
     bare: bool,
 ) -> Result<Ending, Failure> {
     let [one, two] = bots;
-    let honest = Rules { desync_at: None, ..wishes.rules };
-    let config = |name: &str| Wishes { name: name.to_owned(), ..wishes.clone() }.config();
+    let honest = Rules { desync_at: None, ..preferences.rules };
+    let config = |name: &str| Preferences { name: name.to_owned(), ..preferences.clone() }.config();
     let host = Opponent::start(config("Bot one"), Player::One, one, honest, setting, bare, record)?;
     let connection = host.join(bare)?;
     let link = if connection.is_encrypted() { "sealed" } else { "bare" };
-    let table = Table::new(connection, config("Bot two"), wishes.rules, None).map_err(Failure::of)?;
-    let joined = opponent::play(table, two, &Orders::default());
+    let machine =
+        Machine::new(connection, config("Bot two"), preferences.rules, None).map_err(Failure::of)?;
+    let joined = opponent::play(machine, two, &Orders::default());
     // A host whose joiner failed would wait for ever.
     let hosted = host.finish(joined.is_err());
     let reports = [hosted.map_err(Failure::of)?, joined.map_err(Failure::of)?];
@@ -41,9 +42,9 @@ pub fn bots(
         if record.is_some() && file.is_none() {
             return Err(Failure::of(reports[0].notices.join(" ")));
         }
-        return Ok(Ending { code, ..Ending::of([to_json(wishes, &reports, link, file)]) });
+        return Ok(Ending { code, ..Ending::of([to_json(preferences, &reports, link, file)]) });
     }
-    let mut lines = to_lines(wishes, &reports);
+    let mut lines = to_lines(preferences, &reports);
     lines.extend(reports[0].recording.iter().map(|path| format!("Recorded to {}", path.display())));
     lines.extend_from_slice(&reports[0].notices);
     Ok(Ending { lines, code, ..Ending::of([]) })
@@ -99,7 +100,7 @@ impl Figures {
     }
 }
 
-fn to_json(wishes: &Wishes, reports: &[Report; 2], link: &str, file: Option<&Path>) -> String {
+fn to_json(preferences: &Preferences, reports: &[Report; 2], link: &str, file: Option<&Path>) -> String {
     let figures = Figures::of(reports);
     let [one, two] = reports.each_ref().map(|report| report.checksum);
     let field = reports.iter().find_map(|report| report.autopsy.as_ref()?.fields.first());
@@ -120,7 +121,7 @@ fn to_json(wishes: &Wishes, reports: &[Report; 2], link: &str, file: Option<&Pat
         figures.round_trip_millis,
         figures.desyncs,
         reports[0].replay.seed,
-        wishes.frame_rate,
+        preferences.frame_rate,
     )
 }
 
@@ -141,12 +142,12 @@ fn quoted(text: &str) -> String {
     shown
 }
 
-fn to_lines(wishes: &Wishes, reports: &[Report; 2]) -> Vec<String> {
+fn to_lines(preferences: &Preferences, reports: &[Report; 2]) -> Vec<String> {
     let figures = Figures::of(reports);
     let mut lines = vec![format!(
         "{} at {} a second, seed {}: {}",
         counted(figures.frames as u64, "frame"),
-        wishes.frame_rate,
+        preferences.frame_rate,
         reports[0].replay.seed,
         joint_verdict(reports)
     )];

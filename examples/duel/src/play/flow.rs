@@ -1,4 +1,4 @@
-//! The program around the match: menus, deeds, and menus again, until the player quits.
+//! The program around the match: menus, requests, and menus again, until the player quits.
 
 use std::path::{Path, PathBuf};
 
@@ -7,21 +7,21 @@ use stage::sound::{Play, ui};
 
 use rebout::ConnectOptions;
 
-use super::attract::Exhibition;
-use super::background::aside;
+use super::attract::AttractMode;
+use super::background::in_background;
 use super::link::LinkSetting;
 use super::local::{Options, local};
 use super::online::{Seat, online};
-use super::opening::{Admits, Opened, Post, join, rendezvous};
+use super::opening::{Admits, HostEndpoint, Opened, join, rendezvous};
 use super::replay_view::replay;
-use super::rules::{Rules, Wishes};
+use super::rules::{Preferences, Rules};
 use super::training::train;
 use super::versus_bot::{BotMatch, against_bot};
-use super::{Beat, Ending, FRAME, Failure, InputSource, exit, seed_of_now};
+use super::{Ending, FRAME, Failure, FrameClock, InputSource, exit, seed_of_now};
 use crate::cli::SoundArgs;
 use crate::devices::Devices;
 use crate::keys::Bindings;
-use crate::menu::{App, Deed, Guests, Page, Report};
+use crate::menu::{App, Guests, Page, Report, Request};
 use crate::picture::YOU;
 use crate::replay_list;
 use crate::settings::{Keyset, Store};
@@ -31,7 +31,7 @@ use games::duel::bot::Level;
 /// The most matches that are listed.
 pub const MAX_LISTED: usize = 200;
 
-/// The wishes of the command line, which outrank the settings, and the parts that the program is made of.
+/// The preferences of the command line, which outrank the settings, and the parts that the program is made of.
 pub struct Run {
     pub store: Store,
     pub roles: Roles,
@@ -49,8 +49,8 @@ pub struct Run {
     pub net: bool,
     pub timings: bool,
     pub sound: SoundArgs,
-    /// The place of a host that the command line has asked for.
-    pub post: Option<Post>,
+    /// The endpoint of a host that the command line has asked for.
+    pub endpoint: Option<HostEndpoint>,
     /// The connection of the first match, where it is open already.
     pub opened: Option<Opened>,
     /// Hosts are joined without encryption.
@@ -63,28 +63,28 @@ struct Flow<'a> {
     screen: &'a Screen,
     app: App,
     run: Run,
-    /// The place of the host, and the wishes that it was made by.
-    post: Option<((u16, Guests), Post)>,
+    /// The endpoint of the host, and the choices that it was made from.
+    endpoint: Option<((u16, Guests), HostEndpoint)>,
     /// The last match, for whoever reads it when the screen is gone.
     last: Ending,
 }
 
 /// Shows menus and does what they say, beginning with `first`, until the player quits. The last match is the ending.
-pub fn flow(screen: &Screen, app: App, mut run: Run, first: Option<Deed>) -> Ending {
-    let post = run.post.take().map(|post| ((app.settings.port, app.guests), post));
+pub fn flow(screen: &Screen, app: App, mut run: Run, first: Option<Request>) -> Ending {
+    let endpoint = run.endpoint.take().map(|endpoint| ((app.settings.port, app.guests), endpoint));
     run.sound.tune(screen.sound(), app.settings.levels);
-    let mut flow = Flow { screen, app, run, post, last: Ending::of([]) };
+    let mut flow = Flow { screen, app, run, endpoint, last: Ending::of([]) };
     let mut next = first;
     loop {
-        let deed = match next.take() {
-            Some(deed) => deed,
+        let request = match next.take() {
+            Some(request) => request,
             None => flow.browse(),
         };
-        if deed == Deed::Quit || screen.is_closed() {
+        if request == Request::Quit || screen.is_closed() {
             break;
         }
         let was_muted = screen.sound().levels().muted;
-        let report = flow.perform(&deed);
+        let report = flow.perform(&request);
         flow.keep_mute(was_muted);
         if screen.is_closed() {
             break;
@@ -100,19 +100,19 @@ pub fn flow(screen: &Screen, app: App, mut run: Run, first: Option<Deed>) -> End
 }
 
 impl Flow<'_> {
-    /// Shows the menus until one of them asks for a deed.
-    fn browse(&mut self) -> Deed {
+    /// Shows the menus until the player has a request.
+    fn browse(&mut self) -> Request {
         let names = ["Kaito".to_owned(), "Rai".to_owned()];
-        let mut exhibition = Exhibition::new(self.screen, seed_of_now(), names);
-        exhibition.show.be_backdrop();
+        let mut attract = AttractMode::new(self.screen, seed_of_now(), names);
+        attract.show.be_backdrop();
         // From the first frame on, letters belong to the menu.
-        exhibition.show.menu(self.app.menu().cloned());
-        let mut beat = Beat::start();
+        attract.show.menu(self.app.menu().cloned());
+        let mut clock = FrameClock::start();
         let mut page = None;
         loop {
-            let input = exhibition.show.take_input();
+            let input = attract.show.take_input();
             if input.closed {
-                return Deed::Quit;
+                return Request::Quit;
             }
             let before = (self.app.page(), self.app.menu().map(Menu::chosen));
             let levels = self.app.settings.levels;
@@ -120,10 +120,10 @@ impl Flow<'_> {
                 input.presses.iter().take(1).for_each(|key| self.app.bind(*key));
                 let pressed = input.pads.iter().flat_map(|pad| &pad.presses);
                 pressed.take(1).for_each(|button| self.app.bind_pad(*button));
-            } else if let Some(deed) = drive(&input, &mut self.app, App::menu, App::act) {
+            } else if let Some(request) = drive(&input, &mut self.app, App::menu, App::act) {
                 self.screen.sound().play(Play::of(ui::CHOOSE));
                 self.keep();
-                return deed;
+                return request;
             }
             self.heard(before);
             if self.app.settings.levels != levels {
@@ -135,10 +135,10 @@ impl Flow<'_> {
             if page.replace(self.app.page()) != Some(self.app.page()) {
                 self.enter(self.app.page());
             }
-            exhibition.show.dress(self.app.settings.outfits);
-            exhibition.show.menu(self.app.menu().cloned());
-            exhibition.frame();
-            beat.wait(FRAME);
+            attract.show.set_outfits(self.app.settings.outfits);
+            attract.show.menu(self.app.menu().cloned());
+            attract.frame();
+            clock.wait(FRAME);
         }
     }
 
@@ -182,37 +182,37 @@ impl Flow<'_> {
         }
     }
 
-    fn perform(&mut self, deed: &Deed) -> Option<Report> {
-        match deed {
-            Deed::Fight => {
+    fn perform(&mut self, request: &Request) -> Option<Report> {
+        match request {
+            Request::Fight => {
                 let game = self.bot_match();
                 let done = game.and_then(|game| against_bot(self.screen, game));
-                self.report(done, "Fight again", deed)
+                self.report(done, "Fight again", request)
             }
-            Deed::Local => {
+            Request::Local => {
                 let (options, sources) = self.local_match();
                 let ending = local(self.screen, &options, sources);
-                self.report(Ok(ending), "Fight again", deed)
+                self.report(Ok(ending), "Fight again", request)
             }
-            Deed::Host => {
+            Request::Host => {
                 let done = self.host().transpose()?;
-                self.report(done, "Wait again", deed)
+                self.report(done, "Wait again", request)
             }
-            Deed::Join(host) => {
+            Request::Join(host) => {
                 let opened = match self.join(host) {
                     Ok(opened) => opened?,
                     Err(failure) => return Some(self.refused(failure.text)),
                 };
                 let seat = self.seat("Guest", Some(self.seed()));
                 let done = seat.and_then(|seat| online(self.screen, seat, opened, None));
-                self.report(done, "Try again", deed)
+                self.report(done, "Try again", request)
             }
-            Deed::Train => {
+            Request::Train => {
                 self.train();
                 None
             }
-            Deed::Watch(file) => self.watch(file),
-            Deed::Quit => None,
+            Request::Watch(file) => self.watch(file),
+            Request::Quit => None,
         }
     }
 
@@ -222,8 +222,8 @@ impl Flow<'_> {
     }
 
     /// Turns the end of a match into a page; `None` if the player left it themselves.
-    fn report(&mut self, done: Result<Ending, Failure>, again: &str, deed: &Deed) -> Option<Report> {
-        let again = Some((again.to_owned(), deed.clone()));
+    fn report(&mut self, done: Result<Ending, Failure>, again: &str, request: &Request) -> Option<Report> {
+        let again = Some((again.to_owned(), request.clone()));
         match done {
             Ok(ending) => {
                 self.last = ending.clone();
@@ -266,7 +266,7 @@ impl Flow<'_> {
     /// This machine's side of a match over a network.
     fn seat(&self, nameless: &str, seed: Option<u32>) -> Result<Seat, Failure> {
         let settings = &self.app.settings;
-        let wishes = Wishes {
+        let preferences = Preferences {
             name: self.name(nameless),
             seed,
             frame_rate: self.run.frame_rate,
@@ -274,13 +274,13 @@ impl Flow<'_> {
             delay_frames: self.run.delay_frames.or(settings.delay_frames),
             rules: self.run.rules,
         };
-        wishes.config().check().map_err(Failure::of)?;
+        preferences.config().check().map_err(Failure::of)?;
         Ok(Seat {
             source: InputSource::Keys(self.alone()),
-            wishes,
+            preferences,
             record: self.run.record.clone(),
             net: self.run.net,
-            in_haste: false,
+            unattended: false,
             timings: false,
             outfits: settings.outfits,
             without_cues: self.run.sound.without_cues,
@@ -338,14 +338,17 @@ impl Flow<'_> {
             Guests::ByHand => Admits::ByHand,
             Guests::Asked => Admits::Everybody,
         };
-        let kept = self.post.clone().filter(|(made_by, _)| *made_by == wanted);
-        let mut post =
-            kept.map_or_else(|| Post::new(wanted.0, self.run.connect.clone(), admits), |(_, post)| post);
-        let opened =
-            aside(self.screen, ("looking up", &text), move || post.open().map(|opened| (opened, post)))?;
+        let kept = self.endpoint.clone().filter(|(made_by, _)| *made_by == wanted);
+        let mut endpoint = kept.map_or_else(
+            || HostEndpoint::new(wanted.0, self.run.connect.clone(), admits),
+            |(_, endpoint)| endpoint,
+        );
+        let opened = in_background(self.screen, ("looking up", &text), move || {
+            endpoint.open().map(|opened| (opened, endpoint))
+        })?;
         let Some(opened) = opened else { return Ok(None) };
-        let (opened, post) = opened.map_err(Failure::unusable)?;
-        self.post = Some((wanted, post));
+        let (opened, endpoint) = opened.map_err(Failure::unusable)?;
+        self.endpoint = Some((wanted, endpoint));
         Ok(Some(opened))
     }
 
@@ -356,7 +359,7 @@ impl Flow<'_> {
         }
         let (words, options) = ([host.to_owned()], self.run.connect.clone());
         let options = if self.run.bare { options.bare() } else { options };
-        let opened = aside(self.screen, ("looking up", host), move || join(&words, &options))?;
+        let opened = in_background(self.screen, ("looking up", host), move || join(&words, &options))?;
         opened.transpose().map_err(Failure::unusable)
     }
 

@@ -108,9 +108,9 @@ impl Link {
         self.paused.store(is_paused, Ordering::Relaxed);
     }
 
-    /// How to mend the line, while it is cut.
+    /// How to restore the connection, while it is cut.
     pub fn cut_words(&self) -> Option<String> {
-        self.cut.then(|| format!("you cut the line: {CUT_KEY} mends it"))
+        self.cut.then(|| format!("you cut the connection: {CUT_KEY} restores it"))
     }
 
     /// Acts on a key, and says what it did.
@@ -118,7 +118,7 @@ impl Link {
         if key == CUT_KEY {
             self.cut = !self.cut;
             self.handle.set_down(self.cut);
-            return Some(self.cut_words().unwrap_or_else(|| "you mended the line".to_owned()));
+            return Some(self.cut_words().unwrap_or_else(|| "you restored the connection".to_owned()));
         }
         self.setting = self.setting.changed_by(key)?;
         self.handle.set(self.setting.config());

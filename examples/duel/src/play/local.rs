@@ -8,10 +8,10 @@ use rebout::rollback::{Advance, EngineConfig, Rollback};
 use rebout::{Buttons, Frame, Player, checksum};
 
 use super::machine::winner;
-use super::prompts::{Answer, Asks, Question};
-use super::rules::{Bout, Rules};
+use super::prompts::{Answer, Prompts, Question};
+use super::rules::{RuledDuel, Rules};
 use super::show::{Show, pauses};
-use super::{Beat, Ending, FRAME, InputSource};
+use super::{Ending, FRAME, FrameClock, InputSource};
 use crate::netgraph::{NetSample, counted};
 use crate::picture::{Tone, banner};
 use crate::view::{InputState, Screen};
@@ -54,7 +54,7 @@ struct Match<'a> {
     sources: [InputSource; 2],
     rules: Rules,
     show: Show<'a>,
-    asks: Asks,
+    prompts: Prompts,
     /// The answer to the question of a rematch; who gives it gives it for both.
     answer: Option<Answer>,
 }
@@ -70,28 +70,28 @@ pub fn local(screen: &Screen, options: &Options, sources: [InputSource; 2]) -> E
         duel,
         sources,
         rules: options.rules,
-        asks: Asks::default(),
+        prompts: Prompts::default(),
         answer: None,
     };
-    game.show.dress(options.outfits);
+    game.show.set_outfits(options.outfits);
     if let Some(folder) = &options.record {
         match StreamRecorder::create_in(folder, options.header()) {
             Ok(recording) => game.recording = Some(recording),
-            Err(error) => game.complain(format!("Not recorded to {}: {error}", folder.display())),
+            Err(error) => game.note_trouble(format!("Not recorded to {}: {error}", folder.display())),
         }
     }
-    let mut beat = Beat::start();
+    let mut clock = FrameClock::start();
     let left = loop {
         let input = game.show.take_input();
         if input.closed || game.decide(&input) {
             break true;
         }
-        if game.asks.is(Question::Pause) {
+        if game.prompts.is(Question::Pause) {
             game.show.refresh();
         } else if game.frame(&input) == Advance::Ended {
             break false;
         }
-        beat.wait(FRAME);
+        clock.wait(FRAME);
     };
     let mut ending = game.ending(options, left);
     if options.timings {
@@ -106,7 +106,7 @@ impl Match<'_> {
         let buttons = match self.answer {
             Some(Answer::Rematch) => [START; 2],
             Some(_) => [LEAVE; 2],
-            None if self.asks.is_open() => [Buttons::NONE; 2],
+            None if self.prompts.is_open() => [Buttons::NONE; 2],
             None => Player::BOTH.map(|player| {
                 let own = input.of_seat(player.index(), Player::BOTH.len());
                 self.sources[player.index()].buttons(&shown, player, &own)
@@ -116,9 +116,9 @@ impl Match<'_> {
             self.engine.press(player, 0, buttons[player.index()]);
         }
         let advanced =
-            self.engine.advance(&mut Bout { duel: &mut self.duel, rules: self.rules, asked: None });
+            self.engine.advance(&mut RuledDuel { duel: &mut self.duel, rules: self.rules, asked: None });
         if let Some(error) = self.record().err().filter(|_| self.trouble.is_none()) {
-            self.complain(format!("The recording ends early: {error}"));
+            self.note_trouble(format!("The recording ends early: {error}"));
         }
         self.show.net.push(NetSample::default());
         self.show.frame(&self.duel, self.engine.cues());
@@ -133,7 +133,7 @@ impl Match<'_> {
     }
 
     /// Trouble with the recording never stops the match, and is told once.
-    fn complain(&mut self, text: String) {
+    fn note_trouble(&mut self, text: String) {
         self.show.tell(text.clone(), Tone::Warning);
         self.trouble = Some(text);
     }
@@ -141,24 +141,24 @@ impl Match<'_> {
     /// Acts on the questions; `true` if the players leave an undecided match.
     fn decide(&mut self, input: &InputState) -> bool {
         let decided = matches!(self.duel.phase, Phase::MatchOver { .. });
-        let answer = self.asks.answer(input);
+        let answer = self.prompts.answer(input);
         if decided {
             self.answer = self.answer.or(answer);
             if self.answer.is_none() {
-                if !self.asks.is(Question::Rematch) {
-                    self.asks.ask(Question::Rematch);
+                if !self.prompts.is(Question::Rematch) {
+                    self.prompts.ask(Question::Rematch);
                 }
                 if let Some(banner) = banner(self.show.scene()) {
-                    self.asks.word(&banner.text, &banner.below);
+                    self.prompts.set_text(&banner.text, &banner.below);
                 }
             }
         } else {
             self.answer = None;
-            if answer.is_none() && !self.asks.is_open() && pauses(input) {
-                self.asks.ask(Question::Pause);
+            if answer.is_none() && !self.prompts.is_open() && pauses(input) {
+                self.prompts.ask(Question::Pause);
             }
         }
-        self.show.menu(self.asks.menu());
+        self.show.menu(self.prompts.menu());
         !decided && answer == Some(Answer::Leave)
     }
 

@@ -5,11 +5,11 @@ use std::path::Path;
 use rebout::replay::Winner;
 use rebout::{Buttons, Config, ConnectError, Connection, Cue, Frame, Online, Options, Session, checksum};
 
-use super::rules::{Bout, Rules};
+use super::rules::{RuledDuel, Rules};
 use crate::netgraph::Played;
 use games::duel::{Duel, Phase};
 
-pub(super) struct Table {
+pub(super) struct Machine {
     pub online: Online<Duel>,
     pub duel: Duel,
     rules: Rules,
@@ -17,7 +17,7 @@ pub(super) struct Table {
     asked: Option<Vec<Cue>>,
 }
 
-impl Table {
+impl Machine {
     /// A match that is to be found on a connection, and recorded in a folder.
     ///
     /// # Errors
@@ -38,11 +38,11 @@ impl Table {
     /// Begins the match that both have agreed on.
     pub(super) fn begin(&mut self, seed: u32) {
         self.duel = Duel::new(seed);
-        self.online.start(&Bout { duel: &mut self.duel, rules: self.rules, asked: None });
+        self.online.start(&RuledDuel { duel: &mut self.duel, rules: self.rules, asked: None });
     }
 
     /// Notes from now on what every step asks for.
-    pub(super) fn listen_to_steps(&mut self) {
+    pub(super) fn note_step_cues(&mut self) {
         self.asked = Some(Vec::new());
     }
 
@@ -58,8 +58,8 @@ impl Table {
         if let Some(asked) = &mut self.asked {
             asked.clear();
         }
-        let mut sim = Bout { duel: &mut self.duel, rules: self.rules, asked: self.asked.as_mut() };
-        let advanced = self.online.advance(&mut sim, buttons);
+        let mut game = RuledDuel { duel: &mut self.duel, rules: self.rules, asked: self.asked.as_mut() };
+        let advanced = self.online.advance(&mut game, buttons);
         self.online.set_winner(winner(self.certain()));
         let resimulated_frames = (self.resimulated_frames() - before) as u32;
         Played { advanced, shown, frame, resimulated_frames }

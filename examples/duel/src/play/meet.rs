@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use rebout::Code;
 use rebout::{Agreed, Connection, Now, Online, PeerInfo, Player, is_disruptive};
 
-use super::attract::Exhibition;
+use super::attract::AttractMode;
 use super::by_hand::{self, Pasting};
 use super::opening::Admits;
 use super::show::leaves;
@@ -37,7 +37,7 @@ impl Way {
     }
 
     /// Whether a host is to be asked about a guest.
-    pub(super) fn asks(&self) -> bool {
+    pub(super) fn prompts_for_guests(&self) -> bool {
         matches!(self, Self::Host { admits: Admits::Everybody, .. })
     }
 
@@ -190,8 +190,8 @@ pub(super) fn meet(
     names: &[String; 2],
     outfits: [usize; 2],
 ) -> Result<Option<u32>, Failure> {
-    let mut exhibition = Exhibition::new(screen, 7, names.clone());
-    exhibition.show.dress(outfits);
+    let mut attract = AttractMode::new(screen, 7, names.clone());
+    attract.show.set_outfits(outfits);
     let (mut told, mut wants_answer) = (String::new(), way.wants_answer());
     let mut pasting = Pasting::default();
     let share = online.share().to_owned();
@@ -200,14 +200,14 @@ pub(super) fn meet(
             Now::Begin { seed, .. } => return Ok(Some(seed)),
             Now::Finished(finish) => return Err(Failure::of(finish)),
             Now::Notice(text) => {
-                exhibition.show.tell(text, Tone::Warning);
+                attract.show.tell(text, Tone::Warning);
                 continue;
             }
             Now::Guest { name, peer } => Some((name, peer)),
             _ => None,
         };
-        exhibition.show.take_letters(wants_answer && pasting.is_open());
-        let mut input = exhibition.show.take_input();
+        attract.show.take_letters(wants_answer && pasting.is_open());
+        let mut input = attract.show.take_input();
         if wants_answer {
             if pasting.is_open() && input.presses.contains(&Key::Escape) {
                 pasting.clear();
@@ -217,9 +217,9 @@ pub(super) fn meet(
                 match online.take_answer(&text) {
                     Ok(()) => {
                         wants_answer = false;
-                        exhibition.show.tell("the answer fits: looking for the other player", Tone::Calm);
+                        attract.show.tell("the answer fits: looking for the other player", Tone::Calm);
                     }
-                    Err(error) => exhibition.show.tell(error.to_string(), Tone::Warning),
+                    Err(error) => attract.show.tell(error.to_string(), Tone::Warning),
                 }
             }
         }
@@ -236,15 +236,15 @@ pub(super) fn meet(
         if guest.is_none() && !wants_answer && way.searches() {
             panel.lines.push(("now".to_owned(), progress.clone()));
             if told != progress {
-                exhibition.show.tell_aside(&progress);
+                attract.show.print_without_screen(&progress);
                 told = progress;
             }
         }
-        exhibition.show.panel(Some(panel));
+        attract.show.panel(Some(panel));
         let copies = input.presses.contains(&Key::Char('c')) && !pasting.is_open();
         if let Some(what) = way.copied(&share).filter(|_| copies) {
             screen.copy(&share);
-            exhibition.show.say(format!("the {what} is on its way to your clipboard"), Tone::Calm);
+            attract.show.say(format!("the {what} is on its way to your clipboard"), Tone::Calm);
         }
         if leaves(&input) {
             if guest.is_none() || input.closed {
@@ -256,7 +256,7 @@ pub(super) fn meet(
             online.verify();
             online.answer(true);
         }
-        exhibition.frame();
+        attract.frame();
     }
 }
 

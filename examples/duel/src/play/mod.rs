@@ -33,9 +33,9 @@ pub use link::{LinkSetting, MAX_MILLIS, link_keys};
 pub use local::{Options, local};
 pub use meet::Way;
 pub use online::{Seat, online};
-pub use opening::{Admits, Opened, Post, join, rendezvous};
+pub use opening::{Admits, HostEndpoint, Opened, join, rendezvous};
 pub use replay_view::{checksums, replay};
-pub use rules::{Rules, Wishes};
+pub use rules::{Preferences, Rules};
 pub use versus_bot::{BotMatch, against_bot};
 
 use crate::devices::Devices;
@@ -137,13 +137,13 @@ pub fn print_error(text: &str) {
 }
 
 /// Sixty frames a second, from frame to frame and not from now, so that a late one is not made later.
-struct Beat {
+struct FrameClock {
     due: Instant,
 }
 
 const FRAME: Duration = Duration::from_nanos(16_666_667);
 
-impl Beat {
+impl FrameClock {
     fn start() -> Self {
         Self { due: Instant::now() }
     }

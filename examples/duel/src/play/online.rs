@@ -6,14 +6,14 @@ use std::time::Duration;
 use rebout::{Advanced, Agreed, Autopsy, Buttons, Config, Event, Finish, Now, OnDesync, Online, Session};
 
 use super::link::Link;
-use super::machine::Table;
+use super::machine::Machine;
 use super::meet::{meet, names_by_seat};
 use super::opening::Opened;
-use super::opponent::NAP;
-use super::prompts::{Answer, Asks, Question};
-use super::rules::Wishes;
+use super::opponent::POLL_INTERVAL;
+use super::prompts::{Answer, Prompts, Question};
+use super::rules::Preferences;
 use super::show::{Show, leaves, pauses};
-use super::words::{Cast, exit_code, is_own_choice};
+use super::words::{Players, exit_code, is_own_choice};
 use super::{Ending, FRAME, Failure, InputSource};
 use crate::netgraph::{Played, counted};
 use crate::picture::{Tone, banner};
@@ -28,13 +28,13 @@ const FELT_STALL_FRAMES: u32 = 10;
 /// The side of this machine in a match.
 pub struct Seat {
     pub source: InputSource,
-    pub wishes: Wishes,
+    pub preferences: Preferences,
     /// Where the match is recorded, if it is.
     pub record: Option<PathBuf>,
     /// The net graph is open from the beginning.
     pub net: bool,
     /// Nobody is there to be asked.
-    pub in_haste: bool,
+    pub unattended: bool,
     /// What the fighters wear.
     pub outfits: [usize; 2],
     pub timings: bool,
@@ -43,9 +43,9 @@ pub struct Seat {
 }
 
 struct Match<'a> {
-    table: Table,
+    machine: Machine,
     source: InputSource,
-    cast: Cast,
+    players: Players,
     show: Show<'a>,
     link: Option<Link>,
     /// Nobody has verified the other machine, and the player knows.
@@ -55,7 +55,7 @@ struct Match<'a> {
     /// The rematch has been declined, or the game is to be left once the match is decided.
     declines: bool,
     wants_rematch: bool,
-    asks: Asks,
+    prompts: Prompts,
     /// The last words about the rounds.
     told_round: Option<String>,
     autopsy: Option<Autopsy>,
@@ -73,34 +73,35 @@ pub fn online(
     (connection, way): Opened,
     link: Option<Link>,
 ) -> Result<Ending, Failure> {
-    let mut config = seat.wishes.config();
+    let mut config = seat.preferences.config();
     // A match that means something different on each screen is no match.
     config.on_desync = OnDesync::Stop;
     if link.is_some() {
-        patient(&mut config);
+        allow_long_pauses(&mut config);
     }
     config.lobby.ask_before_accepting =
-        way.asks() && !seat.in_haste && matches!(seat.source, InputSource::Keys(_));
-    let mut table =
-        Table::new(connection, config, seat.wishes.rules, seat.record.as_deref()).map_err(Failure::of)?;
-    let here = [seat.wishes.name.clone(), "?".to_owned()];
-    let seed = meet(screen, &mut table.online, &way, &here, seat.outfits)?;
-    let (Some(seed), Some(agreed)) = (seed, table.online.agreed().cloned()) else {
-        let _ = table.online.close();
+        way.prompts_for_guests() && !seat.unattended && matches!(seat.source, InputSource::Keys(_));
+    let mut machine = Machine::new(connection, config, seat.preferences.rules, seat.record.as_deref())
+        .map_err(Failure::of)?;
+    let here = [seat.preferences.name.clone(), "?".to_owned()];
+    let seed = meet(screen, &mut machine.online, &way, &here, seat.outfits)?;
+    let (Some(seed), Some(agreed)) = (seed, machine.online.agreed().cloned()) else {
+        let _ = machine.online.close();
         return Ok(Ending { is_own_choice: true, ..Ending::of(["Left before the match began.".to_owned()]) });
     };
-    table.begin(seed);
+    machine.begin(seed);
     if seat.without_cues {
-        table.listen_to_steps();
+        machine.note_step_cues();
     }
-    let cast = Cast { names: names_by_seat(agreed.seat, &seat.wishes.name, &agreed), local: agreed.seat };
-    let mut show = Show::new(screen, &table.duel, cast.names.clone(), seat.net);
-    show.dress(seat.outfits);
-    show.tell(welcome(&cast, &agreed), Tone::Calm);
+    let players =
+        Players { names: names_by_seat(agreed.seat, &seat.preferences.name, &agreed), local: agreed.seat };
+    let mut show = Show::new(screen, &machine.duel, players.names.clone(), seat.net);
+    show.set_outfits(seat.outfits);
+    show.tell(welcome(&players, &agreed), Tone::Calm);
     let mut game = Match {
-        table,
+        machine,
         source: seat.source,
-        cast,
+        players,
         show,
         link,
         warned: false,
@@ -108,7 +109,7 @@ pub fn online(
         stalled_in_a_row: 0,
         declines: false,
         wants_rematch: false,
-        asks: Asks::default(),
+        prompts: Prompts::default(),
         told_round: None,
         autopsy: None,
         notices: Vec::new(),
@@ -116,7 +117,7 @@ pub fn online(
     let finish = game.play(agreed)?;
     let mut ending = game.ending(&finish);
     // If the last message does not get through, the other side notices the silence.
-    let _ = game.table.online.close();
+    let _ = game.machine.online.close();
     if seat.timings {
         ending.lines.push(screen.timings());
     }
@@ -127,20 +128,20 @@ pub fn online(
 const PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Lets a match rest for as long as the player wants.
-pub(super) fn patient(config: &mut Config) {
+pub(super) fn allow_long_pauses(config: &mut Config) {
     (config.timeouts.no_progress_after, config.timeouts.too_slow_after) = (PATIENCE, PATIENCE);
 }
 
-fn welcome(cast: &Cast, agreed: &Agreed) -> String {
-    let side = if cast.local.index() == 0 { "left" } else { "right" };
+fn welcome(players: &Players, agreed: &Agreed) -> String {
+    let side = if players.local.index() == 0 { "left" } else { "right" };
     let trip = match agreed.round_trip {
         Some(trip) => format!("round trip {} ms, ", trip.as_millis()),
         None => String::new(),
     };
     format!(
         "{} on the {side} against {}: {trip}input delay {}",
-        cast.name(cast.local),
-        cast.other(),
+        players.name(players.local),
+        players.other(),
         counted(agreed.delay_frames.into(), "frame")
     )
 }
@@ -148,39 +149,39 @@ fn welcome(cast: &Cast, agreed: &Agreed) -> String {
 impl Match<'_> {
     fn play(&mut self, mut agreed: Agreed) -> Result<Finish, Failure> {
         loop {
-            match self.table.online.wait()? {
-                Now::Frame if self.asks.is(Question::Pause) => self.rest()?,
+            match self.machine.online.wait()? {
+                Now::Frame if self.prompts.is(Question::Pause) => self.run_paused()?,
                 Now::Frame => self.frame(&mut agreed),
                 Now::Finished(finish) => return Ok(finish),
-                now => self.hear(now),
+                now => self.handle_event(now),
             }
         }
     }
 
     fn frame(&mut self, agreed: &mut Agreed) {
         let input = self.show.take_input();
-        self.obey(&input);
+        self.handle_keys(&input);
         let buttons = self.buttons(&input);
-        self.doubt();
-        let played = self.table.advance(buttons);
-        if let Some(session) = self.table.online.session() {
+        self.warn_unverified();
+        let played = self.machine.advance(buttons);
+        if let Some(session) = self.machine.online.session() {
             self.show.net.note(session, &played);
         }
         self.show.net.link = self.link.as_ref().map_or_else(String::new, ToString::to_string);
-        self.greet(agreed);
+        self.repeat_welcome(agreed);
         self.warn(&played);
-        let (duel, cues) = (&self.table.duel, self.table.online.cues());
-        match self.table.asked() {
+        let (duel, cues) = (&self.machine.duel, self.machine.online.cues());
+        match self.machine.asked() {
             Some(asked) => self.show.frame_without_cues(duel, cues, asked),
             None => self.show.frame(duel, cues),
         }
     }
 
     fn buttons(&mut self, input: &InputState) -> Buttons {
-        let mut buttons = if self.asks.is_open() {
+        let mut buttons = if self.prompts.is_open() {
             Buttons::NONE
         } else {
-            self.source.buttons(&self.table.duel, self.cast.local, input)
+            self.source.buttons(&self.machine.duel, self.players.local, input)
         };
         if self.wants_rematch {
             buttons |= START;
@@ -192,23 +193,23 @@ impl Match<'_> {
     }
 
     /// A moment of a paused match against the bot: packets move, and nobody plays.
-    fn rest(&mut self) -> Result<(), Failure> {
+    fn run_paused(&mut self) -> Result<(), Failure> {
         // The round trip is measured in a pause too, so that no packet may wait for the picture.
-        for _ in 0..FRAME.as_millis() / NAP.as_millis() {
-            std::thread::sleep(NAP);
-            let now = self.table.online.poll()?;
-            self.hear(now);
+        for _ in 0..FRAME.as_millis() / POLL_INTERVAL.as_millis() {
+            std::thread::sleep(POLL_INTERVAL);
+            let now = self.machine.online.poll()?;
+            self.handle_event(now);
         }
         let input = self.show.take_input();
-        let answer = if input.closed { Some(Answer::Leave) } else { self.asks.answer(&input) };
+        let answer = if input.closed { Some(Answer::Leave) } else { self.prompts.answer(&input) };
         if let Some(answer) = answer {
-            self.asks.close();
+            self.prompts.close();
             self.pause(false);
             if answer == Answer::Leave {
-                self.table.online.leave();
+                self.machine.online.leave();
             }
         }
-        self.show.menu(self.asks.menu());
+        self.show.menu(self.prompts.menu());
         self.show.refresh();
         Ok(())
     }
@@ -216,13 +217,13 @@ impl Match<'_> {
     fn pause(&mut self, is_paused: bool) {
         self.link.iter().for_each(|link| link.pause(is_paused));
         if is_paused {
-            self.asks.ask(Question::Pause);
+            self.prompts.ask(Question::Pause);
         }
     }
 
     /// Tells the player what happened.
-    fn hear(&mut self, now: Now) {
-        let other = self.cast.other();
+    fn handle_event(&mut self, now: Now) {
+        let other = self.players.other();
         let (text, tone) = match now {
             Now::Notice(text) => {
                 self.notices.push(text.clone());
@@ -230,7 +231,7 @@ impl Match<'_> {
             }
             Now::Event(Event::Interrupted { disconnect_at }) => {
                 self.disconnect_at = Some(disconnect_at);
-                (self.cast.interrupted(self.time_until(disconnect_at)), Tone::Alarm)
+                (self.players.interrupted(self.time_until(disconnect_at)), Tone::Alarm)
             }
             Now::Event(Event::Resumed) => {
                 self.disconnect_at = None;
@@ -253,12 +254,14 @@ impl Match<'_> {
                 let frames = counted(delay_frames.into(), "frame");
                 (format!("{other} now plays with {frames} of delay"), Tone::Calm)
             }
-            Now::Event(Event::PeerSlow { rate_permille }) => (self.cast.slow(rate_permille), Tone::Warning),
+            Now::Event(Event::PeerSlow { rate_permille }) => {
+                (self.players.slow(rate_permille), Tone::Warning)
+            }
             Now::Event(Event::InputsLate { excess }) => {
                 let ms = excess.as_millis();
                 (format!("{other}'s inputs come {ms} ms later than the connection explains"), Tone::Warning)
             }
-            Now::Event(Event::PeerRecovered) => (self.cast.recovered(), Tone::Calm),
+            Now::Event(Event::PeerRecovered) => (self.players.recovered(), Tone::Calm),
             // Messages of the game's own, which the duel does not send, and the events of later versions.
             _ => return,
         };
@@ -266,52 +269,52 @@ impl Match<'_> {
     }
 
     fn time_until(&self, at: Duration) -> Duration {
-        at.saturating_sub(self.table.online.connection().now())
+        at.saturating_sub(self.machine.online.connection().now())
     }
 
     /// Greets a joiner again once its machine has measured the round trip too, which the host had from the handshake.
-    fn greet(&mut self, agreed: &mut Agreed) {
+    fn repeat_welcome(&mut self, agreed: &mut Agreed) {
         if agreed.round_trip.is_none() && self.show.net.round_trip_millis.is_some() {
-            agreed.round_trip = self.table.online.stats().and_then(|stats| stats.round_trip);
-            self.show.say(welcome(&self.cast, agreed), Tone::Calm);
+            agreed.round_trip = self.machine.online.stats().and_then(|stats| stats.round_trip);
+            self.show.say(welcome(&self.players, agreed), Tone::Calm);
         }
     }
 
     /// Says that nobody has compared the code, once there is one to compare.
-    fn doubt(&mut self) {
+    fn warn_unverified(&mut self) {
         if self.warned {
             return;
         }
-        let peer = self.table.online.peer();
+        let peer = self.machine.online.peer();
         if let Some(code) = peer.code.filter(|_| !peer.is_verified) {
-            self.show.tell(self.cast.not_verified(code), Tone::Warning);
+            self.show.tell(self.players.not_verified(code), Tone::Warning);
             self.warned = true;
         }
     }
 
     /// Keys that are not buttons: leaving, the delay, the link.
-    fn obey(&mut self, input: &InputState) {
-        let decided = matches!(self.table.certain().phase, Phase::MatchOver { .. });
+    fn handle_keys(&mut self, input: &InputState) {
+        let decided = matches!(self.machine.certain().phase, Phase::MatchOver { .. });
         self.decide(input, decided);
         self.ask_for_rematch(decided);
-        self.show.menu(self.asks.menu());
-        if self.asks.is_open() {
+        self.show.menu(self.prompts.menu());
+        if self.prompts.is_open() {
             return;
         }
         for key in input.presses.iter().filter(|key| !self.source.uses(**key)) {
             if let Some(text) = self.link.as_mut().and_then(|link| link.press(*key)) {
                 self.show.tell(text, Tone::Calm);
             }
-            if *key == Key::Char('v') && self.warned && self.table.online.verify() {
-                self.show.tell(self.cast.verified(), Tone::Calm);
+            if *key == Key::Char('v') && self.warned && self.machine.online.verify() {
+                self.show.tell(self.players.verified(), Tone::Calm);
             }
-            let Some(delay) = self.table.online.session().map(Session::delay_frames) else { return };
+            let Some(delay) = self.machine.online.session().map(Session::delay_frames) else { return };
             let delay = match key {
                 Key::F(2) => delay.saturating_sub(1),
                 Key::F(3) => delay + 1,
                 _ => continue,
             };
-            let text = match self.table.online.set_delay(delay) {
+            let text = match self.machine.online.set_delay(delay) {
                 Ok(()) => format!("your input delay: {}", counted(delay.into(), "frame")),
                 Err(error) => error.to_string(),
             };
@@ -322,9 +325,9 @@ impl Match<'_> {
     /// Leaving, by all its ways.
     fn decide(&mut self, input: &InputState, decided: bool) {
         if input.closed {
-            return self.table.online.leave();
+            return self.machine.online.leave();
         }
-        let answer = self.asks.answer(input);
+        let answer = self.prompts.answer(input);
         let says_no = match answer {
             Some(Answer::Rematch) => {
                 self.wants_rematch = true;
@@ -332,7 +335,7 @@ impl Match<'_> {
             }
             Some(Answer::GoOn) => return,
             Some(Answer::Leave) => true,
-            None if self.asks.is_open() => false,
+            None if self.prompts.is_open() => false,
             // The bot waits for somebody who cannot see it; another player does not.
             None if self.link.is_some() && !decided => pauses(input),
             None => leaves(input),
@@ -342,37 +345,37 @@ impl Match<'_> {
             // Nobody forfeits a match that is over: the rematch is declined, and both machines come to the same end.
             _ if decided => self.declines = true,
             (true, InputSource::Keys(_)) if answer.is_none() && self.link.is_some() => self.pause(true),
-            (true, InputSource::Keys(_)) if answer.is_none() => self.asks.ask(Question::Leave),
-            _ => self.table.online.leave(),
+            (true, InputSource::Keys(_)) if answer.is_none() => self.prompts.ask(Question::Leave),
+            _ => self.machine.online.leave(),
         }
     }
 
-    /// Asks whoever plays here for a rematch, as long as the game waits for one.
+    /// Prompts whoever plays here for a rematch, as long as the game waits for one.
     fn ask_for_rematch(&mut self, decided: bool) {
         if !decided {
             self.wants_rematch = false;
-            if self.asks.is(Question::Rematch) {
-                self.asks.close();
+            if self.prompts.is(Question::Rematch) {
+                self.prompts.close();
             }
             return;
         }
         let is_player = matches!(self.source, InputSource::Keys(_)) && self.show.is_seen();
         if is_player && !self.wants_rematch && !self.declines {
-            if !self.asks.is(Question::Rematch) {
-                self.asks.ask(Question::Rematch);
+            if !self.prompts.is(Question::Rematch) {
+                self.prompts.ask(Question::Rematch);
             }
             if let Some(banner) = banner(self.show.scene()) {
-                self.asks.word(&banner.text, &banner.below);
+                self.prompts.set_text(&banner.text, &banner.below);
             }
         }
     }
 
     /// Tells the player of an interrupted connection, of a stall that can be felt, and of the rounds.
     fn warn(&mut self, played: &Played) {
-        // Who cut the line must not wonder how to mend it.
+        // A player who cut the connection is told how to restore it.
         let cut = self.link.as_ref().and_then(Link::cut_words);
         if let Some(disconnect_at) = self.disconnect_at {
-            let interrupted = self.cast.interrupted(self.time_until(disconnect_at));
+            let interrupted = self.players.interrupted(self.time_until(disconnect_at));
             let text = cut.map_or_else(|| interrupted.clone(), |cut| format!("{cut}; {interrupted}"));
             self.show.say(text, Tone::Alarm);
         } else if let Some(cut) = cut {
@@ -380,26 +383,26 @@ impl Match<'_> {
         } else if played.advanced == Advanced::Stalled {
             self.stalled_in_a_row += 1;
             if self.stalled_in_a_row == FELT_STALL_FRAMES {
-                self.show.say(format!("waiting for {}", self.cast.other()), Tone::Warning);
+                self.show.say(format!("waiting for {}", self.players.other()), Tone::Warning);
             }
         } else {
             self.stalled_in_a_row = 0;
         }
-        let told = self.cast.round(self.table.certain());
+        let told = self.players.round(self.machine.certain());
         if told.is_some() && told != self.told_round {
-            self.show.tell_aside(told.as_deref().unwrap_or_default());
+            self.show.print_without_screen(told.as_deref().unwrap_or_default());
             self.told_round = told;
         }
     }
 
     fn ending(&mut self, finish: &Finish) -> Ending {
-        let certain = self.table.certain();
-        let mut lines = vec![self.cast.result(certain, finish), self.cast.connection(finish)];
-        lines.extend(self.autopsy.iter().flat_map(|autopsy| self.cast.autopsy(autopsy)));
-        let frames = counted(self.table.frames().into(), "frame");
-        lines.push(format!("{frames}, checksum {:08X}", self.table.checksum()));
-        lines.extend(path_line(&self.table.online));
-        let recording = self.table.online.recording();
+        let certain = self.machine.certain();
+        let mut lines = vec![self.players.result(certain, finish), self.players.connection(finish)];
+        lines.extend(self.autopsy.iter().flat_map(|autopsy| self.players.autopsy(autopsy)));
+        let frames = counted(self.machine.frames().into(), "frame");
+        lines.push(format!("{frames}, checksum {:08X}", self.machine.checksum()));
+        lines.extend(path_line(&self.machine.online));
+        let recording = self.machine.online.recording();
         lines.extend(recording.map(|path| format!("Recorded to {}", path.display())));
         lines.append(&mut self.notices);
         Ending { lines, code: exit_code(finish), is_own_choice: is_own_choice(finish) || self.declines }

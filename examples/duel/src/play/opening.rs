@@ -1,4 +1,4 @@
-//! Opening a connection: the place of a host, and the host that a joiner names.
+//! Opening a connection: the endpoint of a host, and the host that a joiner names.
 
 use rebout::net::local_addresses;
 use rebout::{ConnectOptions, Connection};
@@ -28,16 +28,16 @@ pub enum Admits {
     Bare,
 }
 
-/// The place of a host. Opened again it has the same port and the same key: a guest who lost the connection comes back with
+/// The endpoint of a host. Opened again it has the same port and the same key: a guest who lost the connection comes back with
 /// the same invite.
 #[derive(Clone, Debug)]
-pub struct Post {
+pub struct HostEndpoint {
     options: ConnectOptions,
     admits: Admits,
 }
 
-impl Post {
-    /// A place at a port; 0 lets the system choose when it is first opened.
+impl HostEndpoint {
+    /// An endpoint at a port; 0 lets the system choose when it is first opened.
     pub fn new(port: u16, options: ConnectOptions, admits: Admits) -> Self {
         let options = options.port(port);
         let options = match &admits {

@@ -16,12 +16,12 @@ use rebout::{
 };
 
 use super::link::{Link, LinkSetting};
-use super::machine::Table;
+use super::machine::Machine;
 use super::rules::Rules;
 use games::duel::bot::Bot;
 
 /// A bot that rests looks up this often.
-pub(super) const NAP: Duration = Duration::from_millis(1);
+pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// How a match of a bot went.
 #[derive(Clone, Debug)]
@@ -49,23 +49,23 @@ pub(super) struct Orders {
 ///
 /// # Errors
 /// If there is no match, or the socket breaks.
-pub(super) fn play(mut table: Table, mut bot: Bot, orders: &Orders) -> Result<Report, String> {
+pub(super) fn play(mut machine: Machine, mut bot: Bot, orders: &Orders) -> Result<Report, String> {
     let mut recorder = Recorder::new(1);
     let (mut desyncs, mut autopsy, mut notices) = (0, None, Vec::new());
     let finish = loop {
         if orders.stop.load(Ordering::Relaxed) {
-            table.online.leave();
+            machine.online.leave();
         }
-        match table.online.wait().map_err(|error| error.to_string())? {
+        match machine.online.wait().map_err(|error| error.to_string())? {
             Now::Begin { seed, .. } => {
-                table.begin(seed);
+                machine.begin(seed);
                 recorder.reset(seed);
             }
-            Now::Frame if orders.pause.load(Ordering::Relaxed) => sleep(NAP),
+            Now::Frame if orders.pause.load(Ordering::Relaxed) => sleep(POLL_INTERVAL),
             Now::Frame => {
-                let seat = table.online.local().unwrap_or(Player::One);
-                table.advance(bot.buttons(&table.duel, seat));
-                record(&mut recorder, &table).map_err(|error| error.to_string())?;
+                let seat = machine.online.local().unwrap_or(Player::One);
+                machine.advance(bot.buttons(&machine.duel, seat));
+                record(&mut recorder, &machine).map_err(|error| error.to_string())?;
             }
             Now::Event(Event::Desync(_)) => desyncs += 1,
             Now::Event(Event::Autopsy(found)) => autopsy = Some(*found),
@@ -74,15 +74,15 @@ pub(super) fn play(mut table: Table, mut bot: Bot, orders: &Orders) -> Result<Re
             _ => {}
         }
     };
-    let Some(stats) = table.online.stats() else { return Err(finish.to_string()) };
-    let (checksum, recording) = (table.checksum(), table.online.recording().map(Path::to_owned));
-    table.online.close().map_err(|error| error.to_string())?;
+    let Some(stats) = machine.online.stats() else { return Err(finish.to_string()) };
+    let (checksum, recording) = (machine.checksum(), machine.online.recording().map(Path::to_owned));
+    machine.online.close().map_err(|error| error.to_string())?;
     Ok(Report { finish, checksum, stats, desyncs, autopsy, replay: recorder.finish(), recording, notices })
 }
 
 /// Keeps the inputs that the last `advance` made certain, to be compared with those of the other machine.
-fn record(recorder: &mut Recorder, table: &Table) -> Result<(), RecordError> {
-    let mut confirmed = table.online.session().into_iter().flat_map(Session::confirmed);
+fn record(recorder: &mut Recorder, machine: &Machine) -> Result<(), RecordError> {
+    let mut confirmed = machine.online.session().into_iter().flat_map(Session::confirmed);
     confirmed.try_for_each(|(frame, inputs)| recorder.record(frame, inputs))
 }
 
@@ -125,11 +125,11 @@ impl Opponent {
             Ok(invite) => Invite::new(*invite.key(), [relay.addr()]).map_err(io::Error::other)?.to_string(),
             Err(_) => relay.addr().to_string(),
         };
-        let table = Table::new(host, config, rules, record).map_err(io::Error::other)?;
+        let machine = Machine::new(host, config, rules, record).map_err(io::Error::other)?;
         let orders = Orders::default();
         let heard = orders.clone();
         let thread =
-            std::thread::Builder::new().name("bot".to_owned()).spawn(move || play(table, bot, &heard))?;
+            std::thread::Builder::new().name("bot".to_owned()).spawn(move || play(machine, bot, &heard))?;
         Ok(Self { relay, text, setting, orders, thread })
     }
 

@@ -1,6 +1,6 @@
-//! The questions in a match: pause, leaving, and a rematch. Each is a menu over the stage.
+//! The prompts in a match: pause, leaving, and a rematch. Each is a menu over the stage.
 
-use stage::menu::{Item, Menu, Note, Told, drive};
+use stage::menu::{Item, Menu, MenuEvent, Note, drive};
 
 use crate::menu::PICK_FOOTER;
 use crate::view::InputState;
@@ -23,13 +23,13 @@ pub(super) enum Answer {
     Leave,
 }
 
-/// The question that is asked now, if there is one.
+/// The prompt that is open, if there is one.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Asks {
+pub(super) struct Prompts {
     open: Option<(Question, Menu)>,
 }
 
-impl Asks {
+impl Prompts {
     pub(super) fn ask(&mut self, question: Question) {
         let (title, labels, note) = match question {
             Question::Pause => ("Paused", ["Go on", "Leave the match"], ""),
@@ -55,8 +55,8 @@ impl Asks {
         self.open = None;
     }
 
-    /// Puts other words above the question.
-    pub(super) fn word(&mut self, title: &str, note: &str) {
+    /// Replaces the text above the question.
+    pub(super) fn set_text(&mut self, title: &str, note: &str) {
         if let Some((_, menu)) = &mut self.open {
             title.clone_into(&mut menu.title);
             menu.notes = vec![Note::calm(note)];
@@ -72,10 +72,10 @@ impl Asks {
         let (question, menu) = self.open.as_mut()?;
         let told = drive(input, menu, |menu| Some(menu), Menu::act)?;
         let answer = match (told, *question) {
-            (Told::Picked(0), Question::Rematch) => Answer::Rematch,
-            (Told::Picked(0), _) | (Told::Back, Question::Pause | Question::Leave) => Answer::GoOn,
-            (Told::Picked(_), _) | (Told::Back, Question::Rematch) => Answer::Leave,
-            (Told::Changed(_), _) => return None,
+            (MenuEvent::Picked(0), Question::Rematch) => Answer::Rematch,
+            (MenuEvent::Picked(0), _) | (MenuEvent::Back, Question::Pause | Question::Leave) => Answer::GoOn,
+            (MenuEvent::Picked(_), _) | (MenuEvent::Back, Question::Rematch) => Answer::Leave,
+            (MenuEvent::Changed(_), _) => return None,
         };
         self.close();
         Some(answer)

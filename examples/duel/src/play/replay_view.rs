@@ -7,9 +7,9 @@ use rebout::{Frame, Player, checksum};
 
 use super::show::{Show, leaves};
 use super::take_over::take_over;
-use super::{Beat, Ending, FRAME};
+use super::{Ending, FRAME, FrameClock};
 use crate::devices::Devices;
-use crate::picture::{Mark, Panel, Tape, Tone};
+use crate::picture::{Mark, Panel, ReplayView, Tone};
 use crate::replay_list;
 use crate::view::Screen;
 use games::duel::{Duel, Phase};
@@ -32,14 +32,14 @@ pub fn checksums(recording: Recording, every: u32) {
 }
 
 /// A match that is watched, and the marks that were found in it so far.
-struct Deck {
+struct Viewer {
     playback: Playback<Duel>,
     marks: Vec<Mark>,
     is_loaded: bool,
     start: Instant,
 }
 
-impl Deck {
+impl Viewer {
     fn new(recording: Recording) -> Self {
         let marks = recording.events().filter_map(|(frame, event)| {
             let tone = match event {
@@ -51,9 +51,9 @@ impl Deck {
         });
         let marks = marks.collect();
         let playback = Playback::new(Duel::new(recording.header().seed), recording);
-        let mut deck = Self { playback, marks, is_loaded: false, start: Instant::now() };
-        deck.playback.play(deck.start.elapsed());
-        deck
+        let mut viewer = Self { playback, marks, is_loaded: false, start: Instant::now() };
+        viewer.playback.play(viewer.start.elapsed());
+        viewer
     }
 
     /// Loads some more, and finds the rounds on the way; answers what is wrong with the match once that is known.
@@ -102,8 +102,8 @@ impl Deck {
         twin
     }
 
-    fn tape(&self) -> Tape {
-        Tape {
+    fn replay_view(&self) -> ReplayView {
+        ReplayView {
             frame: self.frame(),
             frames: self.frames(),
             paused: !self.playback.is_playing(),
@@ -130,15 +130,15 @@ impl Deck {
 }
 
 /// The frame that a key goes to, if it is one of those that jump.
-fn target(deck: &Deck, key: Key) -> Option<u32> {
-    let by = |frames: i64| u32::try_from(i64::from(deck.frame()) + frames).unwrap_or(0);
+fn target(viewer: &Viewer, key: Key) -> Option<u32> {
+    let by = |frames: i64| u32::try_from(i64::from(viewer.frame()) + frames).unwrap_or(0);
     Some(match key {
         Key::Char('.') => by(1),
         Key::Char(',') => by(-1),
         Key::Right => by(JUMP_FRAMES),
         Key::Left => by(-JUMP_FRAMES),
-        Key::Char(']') => deck.mark(true),
-        Key::Char('[') => deck.mark(false),
+        Key::Char(']') => viewer.mark(true),
+        Key::Char('[') => viewer.mark(false),
         Key::Backspace | Key::Char('0') => 0,
         _ => return None,
     })
@@ -172,20 +172,20 @@ pub fn replay(
 ) -> Ending {
     let names = replay_list::names(&recording);
     let tail = recording.tail();
-    let mut deck = Deck::new(recording);
-    let mut show = Show::new(screen, deck.playback.game(), names, false);
-    show.dress(outfits);
+    let mut viewer = Viewer::new(recording);
+    let mut show = Show::new(screen, viewer.playback.game(), names, false);
+    show.set_outfits(outfits);
     if tail != rebout::replay::Tail::Whole {
         show.tell(format!("this recording {tail}"), Tone::Warning);
     }
     let mut panel = !at_once;
-    let mut beat = Beat::start();
+    let mut clock = FrameClock::start();
     loop {
         let input = show.take_input();
-        if leaves(&input) || (at_once && deck.frame() == deck.frames()) {
+        if leaves(&input) || (at_once && viewer.frame() == viewer.frames()) {
             break;
         }
-        if let Some(text) = deck.load() {
+        if let Some(text) = viewer.load() {
             show.tell(text, Tone::Alarm);
         }
         for key in &input.presses {
@@ -193,64 +193,64 @@ pub fn replay(
                 panel = !panel;
                 continue;
             }
-            if obey(&mut deck, &mut show, *key, devices) {
-                return ending(&deck);
+            if handle_keys(&mut viewer, &mut show, *key, devices) {
+                return ending(&viewer);
             }
         }
         show.panel(panel.then(help));
-        show.tape(Some(deck.tape()));
-        let now = deck.start.elapsed();
+        show.replay_view(Some(viewer.replay_view()));
+        let now = viewer.start.elapsed();
         let moved = if panel {
             // The time of the panel is not made up for.
-            deck.playback.is_playing().then(|| deck.playback.play(now));
+            viewer.playback.is_playing().then(|| viewer.playback.play(now));
             0
         } else {
-            deck.playback.advance(now, |_, duel, cues| show.frame(duel, cues))
+            viewer.playback.advance(now, |_, duel, cues| show.frame(duel, cues))
         };
         if moved == 0 {
-            if deck.frame() == deck.frames() && !at_once {
+            if viewer.frame() == viewer.frames() && !at_once {
                 show.say("the end of the replay: left goes back, esc leaves", Tone::Calm);
             }
             show.refresh();
         }
-        beat.wait(FRAME);
+        clock.wait(FRAME);
     }
-    ending(&deck)
+    ending(&viewer)
 }
 
 /// Acts on a key; `true` if the window was closed meanwhile.
-fn obey(deck: &mut Deck, show: &mut Show<'_>, key: Key, devices: &Devices) -> bool {
+fn handle_keys(viewer: &mut Viewer, show: &mut Show<'_>, key: Key, devices: &Devices) -> bool {
     match key {
-        Key::Char(' ') => deck.toggle(),
-        Key::Up => deck.change_speed(true),
-        Key::Down => deck.change_speed(false),
+        Key::Char(' ') => viewer.toggle(),
+        Key::Up => viewer.change_speed(true),
+        Key::Down => viewer.change_speed(false),
         Key::Char(digit @ ('1' | '2')) => {
             let seat = Player::BOTH[usize::from(digit == '2')];
-            deck.playback.pause();
-            match take_over(show, deck.twin(), seat, devices) {
+            viewer.playback.pause();
+            match take_over(show, viewer.twin(), seat, devices) {
                 Ok(true) => return true,
                 Ok(false) => {
-                    show.unsay();
-                    show.jump(deck.playback.game());
+                    show.clear_message();
+                    show.jump(viewer.playback.game());
                 }
                 Err(error) => show.say(error.to_string(), Tone::Warning),
             }
         }
         key => {
-            if let Some(frame) = target(deck, key) {
+            if let Some(frame) = target(viewer, key) {
                 if matches!(key, Key::Char('.' | ',')) {
-                    deck.playback.pause();
+                    viewer.playback.pause();
                 }
-                deck.playback.seek(Frame(frame));
-                show.jump(deck.playback.game());
-                show.frame(deck.playback.game(), &[]);
+                viewer.playback.seek(Frame(frame));
+                show.jump(viewer.playback.game());
+                show.frame(viewer.playback.game(), &[]);
             }
         }
     }
     false
 }
 
-fn ending(deck: &Deck) -> Ending {
-    let checksum = checksum(deck.playback.game());
-    Ending::of([format!("Frame {} of {}, checksum {checksum:08X}", deck.frame(), deck.frames())])
+fn ending(viewer: &Viewer) -> Ending {
+    let checksum = checksum(viewer.playback.game());
+    Ending::of([format!("Frame {} of {}, checksum {checksum:08X}", viewer.frame(), viewer.frames())])
 }

@@ -6,9 +6,9 @@ use games::duel::Duel;
 use games::duel::buttons::{DOWN, LEFT, RIGHT, UP};
 use games::duel::identity::{GAME_ID, content_hash};
 
-/// The wishes of one machine for a match.
+/// The preferences of one machine for a match.
 #[derive(Clone, Debug)]
-pub struct Wishes {
+pub struct Preferences {
     pub name: String,
     /// The host's counts.
     pub seed: Option<u32>,
@@ -28,7 +28,7 @@ pub struct Rules {
     pub desync_at: Option<u32>,
 }
 
-impl Wishes {
+impl Preferences {
     pub fn config(&self) -> Config {
         let mut config = Config::new(GAME_ID);
         config.game.content_hash = content_hash(self.rules.frames);
@@ -44,14 +44,14 @@ impl Wishes {
 }
 
 /// The duel, lent to a session for one call, with the rules of this match.
-pub(super) struct Bout<'a> {
+pub(super) struct RuledDuel<'a> {
     pub duel: &'a mut Duel,
     pub rules: Rules,
     /// Where every step notes its cues, for the ear that has no ledger.
     pub asked: Option<&'a mut Vec<Cue>>,
 }
 
-impl Save for Bout<'_> {
+impl Save for RuledDuel<'_> {
     type Snapshot = Duel;
 
     fn snapshot(&self) -> Duel {
@@ -67,7 +67,7 @@ impl Save for Bout<'_> {
     }
 }
 
-impl Game for Bout<'_> {
+impl Game for RuledDuel<'_> {
     fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
         self.duel.step(inputs, cues);
         if let Some(asked) = &mut self.asked {

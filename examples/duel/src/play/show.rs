@@ -23,7 +23,7 @@ pub(super) struct Show<'a> {
     net_open: bool,
     message_frames: u32,
     /// Nothing of the match is heard, as behind a sheet of words.
-    is_hushed: bool,
+    is_match_muted: bool,
     /// Letters are a text that is typed, not keys.
     takes_letters: bool,
 }
@@ -40,14 +40,14 @@ impl<'a> Show<'a> {
             net: NetGraph::default(),
             net_open,
             message_frames: 0,
-            is_hushed: false,
+            is_match_muted: false,
             takes_letters: false,
         }
     }
 
     /// Shows the state of one frame, and plays its sounds.
     pub(super) fn frame(&mut self, duel: &Duel, cues: &[CueEvent]) {
-        if !self.is_hushed {
+        if !self.is_match_muted {
             sound::hear(self.screen.sound(), duel, cues);
         }
         self.see(duel, cues);
@@ -65,8 +65,8 @@ impl<'a> Show<'a> {
     }
 
     /// Lets nothing of the match be heard.
-    pub(super) fn hush_match(&mut self) {
-        self.is_hushed = true;
+    pub(super) fn mute_match(&mut self) {
+        self.is_match_muted = true;
     }
 
     /// Takes letters as a text that is typed, instead of as keys.
@@ -105,19 +105,19 @@ impl<'a> Show<'a> {
     }
 
     /// Takes a message away that is not true any more.
-    pub(super) fn unsay(&mut self) {
+    pub(super) fn clear_message(&mut self) {
         self.picture.message = None;
     }
 
     /// Says it on the screen, or prints it where there is none.
     pub(super) fn tell(&mut self, text: impl Into<String>, tone: Tone) {
         let text = text.into();
-        self.tell_aside(&text);
+        self.print_without_screen(&text);
         self.say(text, tone);
     }
 
     /// Prints what a screen shows anyway, where there is none.
-    pub(super) fn tell_aside(&self, text: &str) {
+    pub(super) fn print_without_screen(&self, text: &str) {
         if !self.screen.is_seen() {
             super::print_line(text);
         }
@@ -147,7 +147,7 @@ impl<'a> Show<'a> {
     }
 
     /// Dresses the fighters.
-    pub(super) fn dress(&mut self, outfits: [usize; 2]) {
+    pub(super) fn set_outfits(&mut self, outfits: [usize; 2]) {
         self.picture.scene.outfits = outfits;
     }
 
@@ -155,8 +155,8 @@ impl<'a> Show<'a> {
         self.picture.drill = Some(view);
     }
 
-    pub(super) fn tape(&mut self, tape: Option<crate::picture::Tape>) {
-        self.picture.tape = tape;
+    pub(super) fn replay_view(&mut self, replay_view: Option<crate::picture::ReplayView>) {
+        self.picture.replay_view = replay_view;
     }
 
     /// The input, after the keys that belong to the screen were acted on: F1 opens the net graph, `m` mutes.

@@ -6,7 +6,7 @@ use rebout::replay::{Playback, TakeOver};
 use rebout::{Advanced, Config, ConfigError, Player};
 
 use super::show::{Show, leaves};
-use super::{Beat, FRAME};
+use super::{FRAME, FrameClock};
 use crate::devices::Devices;
 use crate::picture::Tone;
 use games::duel::Duel;
@@ -34,11 +34,11 @@ pub(super) fn take_over(
     let start = Instant::now();
     let mut live = playback.take_over(Duration::ZERO, &config)?;
     let mut opponent = Opponent { bot: Bot::new(live.start().0 | 1, Level::Normal), is_bot: false };
-    show.tape(None);
+    show.replay_view(None);
     show.panel(None);
     let text = format!("you play on against {other} as recorded; b: a bot instead, esc: back to the replay");
     show.say(text, Tone::Calm);
-    let mut beat = Beat::start();
+    let mut clock = FrameClock::start();
     while !live.ended() {
         let input = show.take_input();
         if leaves(&input) {
@@ -55,7 +55,7 @@ pub(super) fn take_over(
         } else {
             show.refresh();
         }
-        beat.wait(FRAME);
+        clock.wait(FRAME);
     }
     Ok(false)
 }

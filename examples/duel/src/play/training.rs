@@ -2,22 +2,22 @@
 
 use rebout::Player;
 use rebout::rollback::{EngineConfig, Rollback};
-use stage::menu::{Item, Menu, Told, drive};
+use stage::menu::{Item, Menu, MenuEvent, drive};
 
 use super::show::{Show, pauses};
-use super::{Beat, FRAME};
+use super::{FRAME, FrameClock};
 use crate::devices::Devices;
 use crate::menu::{FOOTER, drill_values};
 use crate::picture::DrillView;
-use crate::training::{Drill, Dummy, Guard, Gym, Inputs, Meter, Stance};
+use crate::training::{Drill, Dummy, Guard, Inputs, Meter, Stance, TrainingGame};
 use crate::view::{InputState, Screen};
 
 /// The player's seat.
 const ME: Player = Player::One;
 
 struct Session<'a> {
-    gym: Gym,
-    engine: Rollback<Gym>,
+    game: TrainingGame,
+    engine: Rollback<TrainingGame>,
     dummy: Dummy,
     meter: Meter,
     inputs: Inputs,
@@ -35,23 +35,23 @@ pub(super) fn train(
     outfits: [usize; 2],
     drill: Drill,
 ) -> Drill {
-    let gym = Gym::new(seed);
+    let game = TrainingGame::new(seed);
     let names = [name.to_owned(), "Dummy".to_owned()];
     let mut session = Session {
-        engine: Rollback::new(EngineConfig::default(), &gym),
-        show: Show::new(screen, &gym.duel, names, false),
-        gym,
+        engine: Rollback::new(EngineConfig::default(), &game),
+        show: Show::new(screen, &game.duel, names, false),
+        game,
         dummy: Dummy::default(),
         meter: Meter::default(),
         inputs: Inputs::default(),
         drill,
         menu: None,
     };
-    session.show.dress(outfits);
-    let mut beat = Beat::start();
+    session.show.set_outfits(outfits);
+    let mut clock = FrameClock::start();
     loop {
         let input = session.show.take_input();
-        if input.closed || session.obey(&input) {
+        if input.closed || session.handle_keys(&input) {
             return session.drill;
         }
         if session.menu.is_some() {
@@ -59,30 +59,30 @@ pub(super) fn train(
         } else {
             session.frame(&input, devices);
         }
-        beat.wait(FRAME);
+        clock.wait(FRAME);
     }
 }
 
 impl Session<'_> {
     fn frame(&mut self, input: &InputState, devices: &Devices) {
         let own = devices.buttons(input);
-        let theirs = self.dummy.buttons(&self.gym.duel, ME.other(), &self.drill);
+        let theirs = self.dummy.buttons(&self.game.duel, ME.other(), &self.drill);
         for (player, buttons) in [(ME, own), (ME.other(), theirs)] {
             self.engine.press(player, 0, buttons);
         }
-        self.engine.advance(&mut self.gym);
-        self.meter.watch(&self.gym.duel, ME);
+        self.engine.advance(&mut self.game);
+        self.meter.watch(&self.game.duel, ME);
         self.inputs.push(own);
         self.show.drill(DrillView {
             boxes: self.drill.boxes,
             report: self.meter.last().copied().filter(|_| self.drill.frames),
             inputs: self.inputs.iter().copied().filter(|_| self.drill.inputs).collect(),
         });
-        self.show.frame(&self.gym.duel, self.engine.cues());
+        self.show.frame(&self.game.duel, self.engine.cues());
     }
 
-    /// Acts on the menu of the pause, which has the knobs of the training; `true` if the player leaves.
-    fn obey(&mut self, input: &InputState) -> bool {
+    /// Acts on the menu of the pause, which has the settings of the training; `true` if the player leaves.
+    fn handle_keys(&mut self, input: &InputState) -> bool {
         let Some(menu) = &mut self.menu else {
             if pauses(input) {
                 self.menu = Some(pause(&self.drill));
@@ -94,16 +94,16 @@ impl Session<'_> {
         let told = drive(input, menu, |menu| Some(menu), Menu::act);
         match told {
             None => {}
-            Some(Told::Changed(_)) => self.drill = drill_of(menu),
-            Some(Told::Picked(item)) if item == leave => return true,
-            Some(Told::Picked(item)) if item == restart => {
-                self.gym = Gym::new(self.gym.duel.age | 1);
-                self.engine = Rollback::new(EngineConfig::default(), &self.gym);
+            Some(MenuEvent::Changed(_)) => self.drill = drill_of(menu),
+            Some(MenuEvent::Picked(item)) if item == leave => return true,
+            Some(MenuEvent::Picked(item)) if item == restart => {
+                self.game = TrainingGame::new(self.game.duel.age | 1);
+                self.engine = Rollback::new(EngineConfig::default(), &self.game);
                 (self.dummy, self.meter) = (Dummy::default(), Meter::default());
-                self.show.jump(&self.gym.duel);
+                self.show.jump(&self.game.duel);
                 self.menu = None;
             }
-            Some(Told::Picked(_) | Told::Back) => self.menu = None,
+            Some(MenuEvent::Picked(_) | MenuEvent::Back) => self.menu = None,
         }
         self.show.menu(self.menu.clone());
         false
@@ -119,7 +119,7 @@ fn pause(drill: &Drill) -> Menu {
     Menu::new("Training", items).with_footer(FOOTER)
 }
 
-/// The knobs as the menu has them, below "Go on".
+/// The settings as the menu has them, below "Go on".
 fn drill_of(menu: &Menu) -> Drill {
     let number = |item: usize| menu.items[item].value.number();
     Drill {

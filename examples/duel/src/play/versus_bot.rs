@@ -4,7 +4,7 @@ use rebout::Player;
 
 use super::link::LinkSetting;
 use super::meet::Way;
-use super::online::{Seat, online, patient};
+use super::online::{Seat, allow_long_pauses, online};
 use super::opponent::Opponent;
 use super::{Ending, Failure};
 use crate::view::Screen;
@@ -27,12 +27,12 @@ pub struct BotMatch {
 /// # Errors
 /// If there was no match, in words for the player.
 pub fn against_bot(screen: &Screen, game: BotMatch) -> Result<Ending, Failure> {
-    let mut theirs = game.seat.wishes.clone();
+    let mut theirs = game.seat.preferences.clone();
     game.name.clone_into(&mut theirs.name);
     theirs.seed = Some(game.seed);
     theirs.rules.desync_at = game.desync_at;
     let mut config = theirs.config();
-    patient(&mut config);
+    allow_long_pauses(&mut config);
     let bot = Bot::new(game.seed ^ 0xB07, game.level);
     let opponent = Opponent::start(config, Player::Two, bot, theirs.rules, game.link, false, None)?;
     let opened = (opponent.join(false)?, Way::Bot);

@@ -48,12 +48,12 @@ pub fn code_lines(code: Option<Code>) -> Vec<(String, String)> {
 
 /// Who plays, and from which seat it is told.
 #[derive(Clone, Debug)]
-pub struct Cast {
+pub struct Players {
     pub names: [String; 2],
     pub local: Player,
 }
 
-impl Cast {
+impl Players {
     pub fn name(&self, player: Player) -> &str {
         &self.names[player.index()]
     }

@@ -65,13 +65,13 @@ const HEAL_FRAMES: u16 = 60;
 
 /// A duel that never ends: no intro, no clock, and whoever was hit is healed after the combo.
 #[derive(Clone, Copy, Debug)]
-pub struct Gym {
+pub struct TrainingGame {
     pub duel: Duel,
     calm_frames: [u16; 2],
 }
-fields!(Gym { duel, calm_frames });
+fields!(TrainingGame { duel, calm_frames });
 
-impl Gym {
+impl TrainingGame {
     pub fn new(seed: u32) -> Self {
         let mut duel = Duel::new(seed);
         (duel.phase, duel.since) = (Phase::Fight, 0);
@@ -93,7 +93,7 @@ impl Gym {
     }
 }
 
-impl Game for Gym {
+impl Game for TrainingGame {
     fn step(&mut self, inputs: rebout::Inputs, cues: &mut Cues) {
         // Nobody falls in training, however long the combo.
         for player in Player::BOTH {

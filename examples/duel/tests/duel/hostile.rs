@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::process::Output;
 use std::time::Duration;
 
-use duel::play::{Rules, Wishes};
+use duel::play::{Preferences, Rules};
 use rebout::net::udp::UdpDriver;
 use rebout::{Buttons, Cues, Fields, Game, Inputs, Lobby, Visitor, is_disruptive};
 
@@ -47,7 +47,7 @@ fn against_a_rogue(name: &str) -> Side {
     // The first call builds the program, which may take longer than anybody here waits for a guest.
     drop(duel());
     let mut udp = UdpDriver::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).expect("a socket");
-    let wishes = Wishes {
+    let preferences = Preferences {
         name: name.to_owned(),
         seed: Some(1),
         frame_rate: 960,
@@ -55,7 +55,7 @@ fn against_a_rogue(name: &str) -> Side {
         delay_frames: None,
         rules: Rules::default(),
     };
-    let mut lobby = Lobby::host(wishes.config()).expect("a good config");
+    let mut lobby = Lobby::host(preferences.config()).expect("a good config");
     let address = udp.local_addr().to_string();
     let mut side = Side::start("Ann", &["join", &address, "--bare"], &folder.0);
     while lobby.agreed().expect("nobody minds").is_none() {

@@ -8,7 +8,7 @@ use duel::art::sheet::Sheet;
 use duel::art::wrap::wrap;
 use duel::art::{hud, texts};
 use duel::netgraph::{NetGraph, NetSample, PLOTTED_FRAMES, counted};
-use duel::picture::{DrillView, Message, Panel, Picture, Tape, Tone};
+use duel::picture::{DrillView, Message, Panel, Picture, ReplayView, Tone};
 use duel::scene::Scene;
 use duel::training::Inputs;
 use games::duel::{Action, Duel, Facing, Fx, Phase, RoundEnd};
@@ -227,7 +227,7 @@ fn a_long_message_is_wrapped_and_lies_above_the_combos() {
     for side in &mut scene.sides {
         (side.combo_hits, side.combo_damage, side.combo_frames) = (5, 312, 60);
     }
-    let text = "you cut the line: F5 mends it; no word from Bartholomew: the match ends in 4 s";
+    let text = "you cut the connection: F5 restores it; no word from Bartholomew: the match ends in 4 s";
     let message = Some(Message { text: text.to_owned(), tone: Tone::Alarm });
     let picture = Picture { message, ..Picture::of(scene) };
     for size in TERMINALS {
@@ -313,13 +313,13 @@ fn messages_banners_sheets_and_names_do_not_overlap() {
 }
 
 #[test]
-fn a_sheet_is_not_crossed_by_the_tape_of_a_replay() {
-    let tape = Some(Tape { frame: 30, frames: 90, paused: true, speed: 1.0, marks: Vec::new() });
-    let picture = Picture { tape, ..Picture::of(Scene::new(&Duel::new(1), names())) };
+fn seek_bar_of_a_replay_does_not_cross_a_sheet() {
+    let replay_view = Some(ReplayView { frame: 30, frames: 90, paused: true, speed: 1.0, marks: Vec::new() });
+    let picture = Picture { replay_view, ..Picture::of(Scene::new(&Duel::new(1), names())) };
     for size in TERMINALS {
         assert!(rows(&picture, size).join("\n").contains("frame 30 of 90"));
         let told = Picture { panel: Some(panel()), ..picture.clone() };
-        let alone = Picture { tape: None, ..told.clone() };
+        let alone = Picture { replay_view: None, ..told.clone() };
         assert_eq!(rows_that_differ([&told, &alone], size), [0; 0], "at {size:?}");
     }
 }

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use duel::menu::{App, Deed, Guests, Page, Report};
+use duel::menu::{App, Guests, Page, Report, Request};
 use duel::pad_keys::PadBindings;
 use duel::replay_list::Entry;
 use duel::settings::{BotLink, Keyset, Settings};
 use duel::training::{Drill, Guard, Stance};
 use games::duel::bot::Level;
 use stage::letters::wrapped;
-use stage::menu::{Act, Field, Grid, Item, Layout, Menu, Note, Told, Value, drive};
+use stage::menu::{Act, Field, Grid, Item, Layout, Menu, MenuEvent, Note, Value, drive};
 use stage::pads::{PadButton, PadState};
 use stage::{InputState, Key, Stroke, Surface, Touch, TouchAct, at};
 
@@ -18,7 +18,7 @@ fn app() -> App {
 }
 
 /// Goes down to the item of this label and picks it.
-fn pick(app: &mut App, label: &str) -> Option<Deed> {
+fn pick(app: &mut App, label: &str) -> Option<Request> {
     choose(app, label);
     app.act(&Act::Confirm)
 }
@@ -88,11 +88,11 @@ fn nothing_but_quit_ends_the_program() {
         "Quit",
         "Esc goes there and no further"
     );
-    assert_eq!(app.act(&Act::Confirm), Some(Deed::Quit));
+    assert_eq!(app.act(&Act::Confirm), Some(Request::Quit));
 }
 
 #[test]
-fn the_pages_ask_for_their_deeds() {
+fn pages_make_their_requests() {
     let mut app = app();
     pick(&mut app, "Versus bot");
     choose(&mut app, "Level");
@@ -100,17 +100,17 @@ fn the_pages_ask_for_their_deeds() {
     choose(&mut app, "Link");
     app.act(&Act::Left);
     assert_eq!((app.settings.level, app.settings.link), (Level::Hard, BotLink::Good));
-    assert_eq!(pick(&mut app, "Fight"), Some(Deed::Fight));
+    assert_eq!(pick(&mut app, "Fight"), Some(Request::Fight));
     assert!(app.take_changed() && !app.take_changed());
     app.act(&Act::Back);
     pick(&mut app, "Two players");
-    assert_eq!(pick(&mut app, "Fight"), Some(Deed::Local));
+    assert_eq!(pick(&mut app, "Fight"), Some(Request::Local));
     app.act(&Act::Back);
     pick(&mut app, "Host a match");
     choose(&mut app, "Guests");
     app.act(&Act::Confirm);
     assert_eq!(app.guests, Guests::Asked);
-    assert_eq!(pick(&mut app, "Wait for a guest"), Some(Deed::Host));
+    assert_eq!(pick(&mut app, "Wait for a guest"), Some(Request::Host));
     app.act(&Act::Back);
     pick(&mut app, "Training");
     for label in ["Dummy", "Blocks", "Inputs"] {
@@ -119,14 +119,14 @@ fn the_pages_ask_for_their_deeds() {
     }
     let drill = Drill { stance: Stance::Crouch, guard: Guard::Always, inputs: false, ..Drill::default() };
     assert_eq!(app.settings.drill, drill);
-    assert_eq!(pick(&mut app, "Train"), Some(Deed::Train));
+    assert_eq!(pick(&mut app, "Train"), Some(Request::Train));
     app.act(&Act::Back);
     pick(&mut app, "Replays");
     app.set_replays(vec![entry("new"), entry("old")]);
     app.act(&Act::Down);
     app.act(&Act::Up);
     assert_eq!(app.act(&Act::Down), None);
-    assert_eq!(app.act(&Act::Confirm), Some(Deed::Watch(PathBuf::from("old"))));
+    assert_eq!(app.act(&Act::Confirm), Some(Request::Watch(PathBuf::from("old"))));
 }
 
 #[test]
@@ -138,12 +138,12 @@ fn a_host_is_joined_by_what_was_typed_or_pasted() {
     "192.168.1.5 ".chars().for_each(|letter| drop(app.act(&Act::Type(letter))));
     app.act(&Act::Erase);
     app.act(&Act::Type('7'));
-    assert_eq!(app.act(&Act::Confirm), Some(Deed::Join("192.168.1.7".to_owned())));
+    assert_eq!(app.act(&Act::Confirm), Some(Request::Join("192.168.1.7".to_owned())));
     // Pasted in two pieces as a sheet shows it, and from wherever the player is on the page.
     while app.act(&Act::Erase).is_none() && !value(&app, "Host").text().is_empty() {}
     choose(&mut app, "Back");
     app.act(&Act::Paste("  rebout:1:AAAA\n   BBBB \n".to_owned()));
-    assert_eq!(app.act(&Act::Confirm), Some(Deed::Join("rebout:1:AAAABBBB".to_owned())));
+    assert_eq!(app.act(&Act::Confirm), Some(Request::Join("rebout:1:AAAABBBB".to_owned())));
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn a_lost_match_is_told_and_can_be_tried_again() {
     let mut app = app();
     pick(&mut app, "Join a match");
     app.act(&Act::Paste("host".to_owned()));
-    let join = Deed::Join("host".to_owned());
+    let join = Request::Join("host".to_owned());
     let report = Report {
         title: "Match ended".to_owned(),
         lines: vec![Note::warning("The connection to Ann was lost.")],
@@ -340,7 +340,7 @@ fn each_stroke_meets_the_page_that_the_one_before_has_opened() {
     choose(&mut app, "Join a match");
     let keys = [Stroke::Key(Key::Enter), Stroke::Letter('w'), Stroke::Letter('s'), Stroke::Key(Key::Enter)];
     let done = drive(&input(&keys, &[]), &mut app, App::menu, App::act);
-    assert_eq!(done, Some(Deed::Join("ws".to_owned())));
+    assert_eq!(done, Some(Request::Join("ws".to_owned())));
 }
 
 fn menu() -> Menu {
@@ -404,11 +404,11 @@ fn the_mouse_finds_the_items_where_they_are_drawn() {
         let over = acts(&input(&[], &[touch(layout.left + 2, 2, TouchAct::Move)]), &menu);
         assert_eq!(over, [Act::Point { item: 2 }]);
         let clicks = acts(&input(&[], &[touch(layout.left + 2, 2, TouchAct::Press)]), &menu);
-        assert_eq!(menu.act(&clicks[0]), Some(Told::Changed(2)));
+        assert_eq!(menu.act(&clicks[0]), Some(MenuEvent::Changed(2)));
         assert_eq!(menu.items[2].value.number(), 1);
         let end = layout.left + layout.values_at + 13;
         let clicks = acts(&input(&[], &[touch(end, 3, TouchAct::Press)]), &menu);
-        assert_eq!(menu.act(&clicks[0]), Some(Told::Changed(3)));
+        assert_eq!(menu.act(&clicks[0]), Some(MenuEvent::Changed(3)));
         assert_eq!(menu.items[3].value.number(), 100);
         let above = Touch { place: at(place(layout.left + 2, 2).x, 0.0), surface, act: TouchAct::Press };
         assert!(acts(&input(&[], &[above]), &menu).is_empty(), "outside of the sheet");

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use duel::picture::{Mark, Picture, Tape, Tone};
+use duel::picture::{Mark, Picture, ReplayView, Tone};
 use duel::replay_list::{self, Entry};
 use duel::scene::Scene;
 use games::duel::Duel;
@@ -152,8 +152,8 @@ fn matches_are_kept_where_programs_keep_their_data() {
 fn marks_are_on_the_seek_bar_of_a_window_and_of_a_terminal() {
     let painted = |marks: Vec<Mark>| {
         let scene = Scene::new(&Duel::new(1), ["Ann".to_owned(), "Ben".to_owned()]);
-        let tape = Some(Tape { frame: 10, frames: 1_000, paused: true, speed: 1.0, marks });
-        let picture = Picture { tape, ..Picture::of(scene) };
+        let replay_view = Some(ReplayView { frame: 10, frames: 1_000, paused: true, speed: 1.0, marks });
+        let picture = Picture { replay_view, ..Picture::of(scene) };
         let (mut raster, mut window) = (stage::Raster::default(), stage::Pixels::default());
         raster.resize(160, 90);
         window.fit(960.0, 540.0);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use duel::play::{Admits, Post};
+use duel::play::{Admits, HostEndpoint};
 use rebout::ConnectOptions;
 
 use crate::online::Folder;
@@ -14,22 +14,22 @@ fn folder(name: &str) -> Folder {
     folder
 }
 
-fn keeping(path: &Path) -> Post {
-    Post::new(0, ConnectOptions::new().keep_key_in(path), Admits::Invited { rendezvous: None })
+fn keeping(path: &Path) -> HostEndpoint {
+    HostEndpoint::new(0, ConnectOptions::new().keep_key_in(path), Admits::Invited { rendezvous: None })
 }
 
 #[test]
 fn debug_of_a_host_hides_its_key_and_its_invite() {
     let folder = folder("debug");
     let path = folder.0.join("key");
-    let mut post = keeping(&path);
-    let opened = post.open().expect("a host");
+    let mut endpoint = keeping(&path);
+    let opened = endpoint.open().expect("a host");
     let digits = fs::read_to_string(&path).expect("a kept key");
     let bytes = digits.trim_end().as_bytes().chunks(2);
     let bytes: Vec<u8> = bytes
         .map(|pair| u8::from_str_radix(str::from_utf8(pair).expect("digits"), 16).expect("digits"))
         .collect();
-    let debug = format!("{post:?} {opened:?}");
+    let debug = format!("{endpoint:?} {opened:?}");
     assert!(!debug.contains(opened.0.share()), "{debug}");
     let inner = format!("{bytes:?}");
     assert!(!debug.contains(inner.trim_matches(['[', ']'])), "{debug}");
@@ -43,8 +43,8 @@ mod links {
 
     use duel::play::Opened;
 
-    fn logging(path: &Path) -> Post {
-        Post::new(0, ConnectOptions::new().log_keys_to(path), Admits::Everybody)
+    fn logging(path: &Path) -> HostEndpoint {
+        HostEndpoint::new(0, ConnectOptions::new().log_keys_to(path), Admits::Everybody)
     }
 
     /// A private file, a link to it, and a link to a file that does not exist.

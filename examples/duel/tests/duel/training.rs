@@ -1,6 +1,6 @@
 //! The training: a dummy that does as it is told, and figures that are those of the rules.
 
-use duel::training::{Contact, Drill, Dummy, Guard, Gym, Inputs, Meter, MoveReport, Stance};
+use duel::training::{Contact, Drill, Dummy, Guard, Inputs, Meter, MoveReport, Stance, TrainingGame};
 use games::duel::buttons::{DOWN, HEAVY, LIGHT, RIGHT, SPECIAL, THROW, UP};
 use games::duel::moves::Move;
 use games::duel::{Action, FULL_HEALTH, Fx, Phase};
@@ -13,16 +13,16 @@ fn measured(buttons: &[Buttons], drill: &Drill) -> (MoveReport, i16) {
 
 /// The same from this far from the middle.
 fn measured_at(far: i16, buttons: &[Buttons], drill: &Drill) -> (MoveReport, i16) {
-    let (mut gym, mut dummy, mut meter) = (Gym::new(1), Dummy::default(), Meter::default());
-    gym.duel.fighters[0].x = Fx::from_num(-far);
-    gym.duel.fighters[1].x = Fx::from_num(far);
+    let (mut game, mut dummy, mut meter) = (TrainingGame::new(1), Dummy::default(), Meter::default());
+    game.duel.fighters[0].x = Fx::from_num(-far);
+    game.duel.fighters[1].x = Fx::from_num(far);
     let mut least = FULL_HEALTH;
     for frame in 0..140 {
         let own = buttons.get(frame / 3).copied().unwrap_or(Buttons::NONE);
-        let theirs = dummy.buttons(&gym.duel, Player::Two, drill);
-        gym.step([own, theirs].into(), &mut Cues::new());
-        meter.watch(&gym.duel, Player::One);
-        least = least.min(gym.duel.fighters[1].health);
+        let theirs = dummy.buttons(&game.duel, Player::Two, drill);
+        game.step([own, theirs].into(), &mut Cues::new());
+        meter.watch(&game.duel, Player::One);
+        least = least.min(game.duel.fighters[1].health);
     }
     (*meter.last().expect("a move"), FULL_HEALTH - least)
 }
@@ -91,12 +91,12 @@ fn the_dummy_stands_crouches_and_jumps() {
         (Stance::Crouch, [false, true, false]),
         (Stance::Jump, [false, false, true]),
     ] {
-        let (mut gym, mut dummy) = (Gym::new(1), Dummy::default());
+        let (mut game, mut dummy) = (TrainingGame::new(1), Dummy::default());
         let mut found = [false; 3];
         for _ in 0..60 {
-            let theirs = dummy.buttons(&gym.duel, Player::Two, &Drill { stance, ..STANDS });
-            gym.step([Buttons::NONE, theirs].into(), &mut Cues::new());
-            let fighter = &gym.duel.fighters[1];
+            let theirs = dummy.buttons(&game.duel, Player::Two, &Drill { stance, ..STANDS });
+            game.step([Buttons::NONE, theirs].into(), &mut Cues::new());
+            let fighter = &game.duel.fighters[1];
             found[1] |= fighter.crouching;
             found[2] |= fighter.airborne();
             found[0] = fighter.action == Action::Stand;
@@ -107,17 +107,17 @@ fn the_dummy_stands_crouches_and_jumps() {
 
 #[test]
 fn a_training_has_no_end_and_heals() {
-    let mut gym = Gym::new(1);
-    gym.duel.fighters[1].x = Fx::from_num(-30);
+    let mut game = TrainingGame::new(1);
+    game.duel.fighters[1].x = Fx::from_num(-30);
     let mut lowest = FULL_HEALTH;
     for frame in 0..6_000 {
         let own = if frame % 40 < 3 { HEAVY | RIGHT } else { RIGHT };
-        gym.step([if frame < 5_800 { own } else { Buttons::NONE }, Buttons::NONE].into(), &mut Cues::new());
-        lowest = lowest.min(gym.duel.fighters[1].health);
+        game.step([if frame < 5_800 { own } else { Buttons::NONE }, Buttons::NONE].into(), &mut Cues::new());
+        lowest = lowest.min(game.duel.fighters[1].health);
     }
-    assert_eq!((gym.duel.phase, gym.duel.seconds()), (Phase::Fight, 60));
+    assert_eq!((game.duel.phase, game.duel.seconds()), (Phase::Fight, 60));
     assert!(lowest < FULL_HEALTH, "nobody was hit");
-    assert_eq!(gym.duel.fighters[1].health, FULL_HEALTH);
+    assert_eq!(game.duel.fighters[1].health, FULL_HEALTH);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What players are told, word for word.
 
-use duel::play::words::{Cast, code_lines, exit_code};
+use duel::play::words::{Players, code_lines, exit_code};
 use duel::play::{LinkSetting, link_keys};
 use games::duel::{Duel, Phase};
 use rebout::Code;
@@ -9,8 +9,8 @@ use rebout::{Finish, Frame, Player, Reason, Verdict};
 use stage::Key;
 
 /// Ben's machine, against Ann.
-fn bens() -> Cast {
-    Cast { names: ["Ann".to_owned(), "Ben".to_owned()], local: Player::Two }
+fn bens() -> Players {
+    Players { names: ["Ann".to_owned(), "Ben".to_owned()], local: Player::Two }
 }
 
 /// The two lines that Ben reads when a match that nobody has won yet is over.

@@ -42,8 +42,8 @@ impl Outcomes {
     }
 }
 
-/// Plays eight matches of a trick on seat one against the hard bot, and follows every `deed` of the trick.
-fn outcomes(trick: Script, deed: Action) -> Outcomes {
+/// Plays eight matches of a trick on seat one against the hard bot, and follows every `action` of the trick.
+fn outcomes(trick: Script, action: Action) -> Outcomes {
     let mut outcomes = Outcomes::default();
     for seed in 40..48 {
         let (mut duel, mut player, mut bot) =
@@ -59,7 +59,7 @@ fn outcomes(trick: Script, deed: Action) -> Outcomes {
                 fresh.then_some(fighter.action)
             };
             let (own, its) = (entered(0), entered(1));
-            if own == Some(deed)
+            if own == Some(action)
                 && let Some(over) = attempt.replace(Attempt::default())
             {
                 outcomes.add(over);

@@ -34,7 +34,7 @@ impl Note {
 
 /// The result of an act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum MenuEvent {
     /// The item of this index was picked.
     Picked(usize),
     /// The value of this item was changed.
@@ -101,11 +101,11 @@ impl Menu {
     }
 
     /// Acts on one act of the player.
-    pub fn act(&mut self, act: &Act) -> Option<Told> {
+    pub fn act(&mut self, act: &Act) -> Option<MenuEvent> {
         match act {
             Act::Up => self.step(false),
             Act::Down => self.step(true),
-            Act::Back => return Some(Told::Back),
+            Act::Back => return Some(MenuEvent::Back),
             Act::Point { item } if self.is_open(*item) => self.chosen = *item,
             Act::Click { item, share } if self.is_open(*item) => {
                 self.chosen = *item;
@@ -117,12 +117,12 @@ impl Menu {
                 let item = self.items.get_mut(index).filter(|item| item.is_open())?;
                 let is_choice = matches!(item.value, Value::Choice { .. });
                 item.value.cycle();
-                return Some(if is_choice { Told::Changed(index) } else { Told::Picked(index) });
+                return Some(if is_choice { MenuEvent::Changed(index) } else { MenuEvent::Picked(index) });
             }
             Act::Left | Act::Right | Act::Type(_) | Act::Paste(_) | Act::Erase => {
                 let index = self.chosen;
                 let item = self.items.get_mut(index).filter(|item| item.is_open())?;
-                return item.value.act(act).then_some(Told::Changed(index));
+                return item.value.act(act).then_some(MenuEvent::Changed(index));
             }
         }
         None
@@ -145,17 +145,17 @@ impl Menu {
     }
 
     /// A click goes to the next choice, sets a slider, and picks anything else but a text field.
-    fn click(&mut self, share: f32) -> Option<Told> {
+    fn click(&mut self, share: f32) -> Option<MenuEvent> {
         let index = self.chosen;
         let item = &mut self.items[index];
         match &mut item.value {
             Value::Choice { .. } => {
                 item.value.cycle();
-                Some(Told::Changed(index))
+                Some(MenuEvent::Changed(index))
             }
-            Value::Slider { .. } => item.value.slide_to(share).then_some(Told::Changed(index)),
+            Value::Slider { .. } => item.value.slide_to(share).then_some(MenuEvent::Changed(index)),
             Value::Text(_) => None,
-            Value::Pick | Value::Shown(_) => Some(Told::Picked(index)),
+            Value::Pick | Value::Shown(_) => Some(MenuEvent::Picked(index)),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use stage::{Errand, Unanswered};
+use stage::{BackgroundTask, Unanswered};
 
 /// Far enough that a test which reaches it has failed.
 const NEVER: Duration = Duration::from_secs(60);
@@ -11,29 +11,29 @@ const NEVER: Duration = Duration::from_secs(60);
 #[test]
 fn whoever_asks_goes_on_until_the_answer_is_there() {
     let (release, held) = channel::<()>();
-    let errand = Errand::begin(move || held.recv().map(|()| 7));
+    let task = BackgroundTask::begin(move || held.recv().map(|()| 7));
     for _ in 0..3 {
-        assert_eq!(errand.wait(Duration::ZERO), Ok(None));
+        assert_eq!(task.wait(Duration::ZERO), Ok(None));
     }
     release.send(()).expect("it waits");
-    assert_eq!(errand.wait(NEVER), Ok(Some(Ok(7))));
+    assert_eq!(task.wait(NEVER), Ok(Some(Ok(7))));
 }
 
 #[test]
 fn work_that_nobody_waits_for_any_more_is_left_to_itself() {
     let (release, held) = channel::<()>();
     let (done, end) = channel();
-    let errand = Errand::begin(move || {
+    let task = BackgroundTask::begin(move || {
         let _ = held.recv();
         done.send(()).expect("the test waits");
     });
-    drop(errand);
+    drop(task);
     release.send(()).expect("it waits");
     end.recv_timeout(NEVER).expect("it has ended");
 }
 
 #[test]
 fn work_that_ends_without_an_answer_keeps_nobody_waiting() {
-    let errand: Errand<()> = Errand::begin(|| std::panic::resume_unwind(Box::new("gone")));
-    assert_eq!(errand.wait(NEVER), Err(Unanswered));
+    let task: BackgroundTask<()> = BackgroundTask::begin(|| std::panic::resume_unwind(Box::new("gone")));
+    assert_eq!(task.wait(NEVER), Err(Unanswered));
 }

@@ -12,7 +12,7 @@ pub(super) const FALLING: Fx = Fx::lit("-3");
 
 /// A thing that a fighter does again and again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Deed {
+pub(super) enum FoeAction {
     /// Goes on walking, crouching or standing as it does.
     Idle,
     /// Guards low, and high against a jump.
@@ -25,7 +25,7 @@ pub(super) enum Deed {
     JumpAway,
 }
 
-impl Deed {
+impl FoeAction {
     pub(super) const ALL: [Self; 11] = [
         Self::Idle,
         Self::Guard,
@@ -46,10 +46,10 @@ impl Deed {
     }
 }
 
-/// A deed that begins some frames after the other was seen.
+/// A action that begins some frames after the other was seen.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Guess {
-    pub(super) deed: Deed,
+    pub(super) action: FoeAction,
     pub(super) after: u32,
     /// Walks into reach of the move first, instead of making it where it stands.
     pub(super) walks: bool,
@@ -57,7 +57,7 @@ pub(super) struct Guess {
 
 impl Guess {
     /// The other goes on as it does.
-    pub(super) const NOTHING_NEW: Self = Self { deed: Deed::Idle, after: 0, walks: false };
+    pub(super) const NOTHING_NEW: Self = Self { action: FoeAction::Idle, after: 0, walks: false };
 
     /// The imagined buttons of the other, `frame` frames after it was seen; `view` is from its side.
     pub(super) fn buttons(self, frame: u32, view: &View<'_>) -> Buttons {
@@ -65,15 +65,15 @@ impl Guess {
             return carry_on(view);
         }
         let falls = view.own.airborne() && view.own.vy < FALLING;
-        match self.deed {
-            Deed::Idle => carry_on(view),
-            Deed::Guard => guard(view),
-            Deed::Press(_) | Deed::JumpIn | Deed::JumpAway if view.own.airborne() => {
+        match self.action {
+            FoeAction::Idle => carry_on(view),
+            FoeAction::Guard => guard(view),
+            FoeAction::Press(_) | FoeAction::JumpIn | FoeAction::JumpAway if view.own.airborne() => {
                 if falls && view.gap < 90 { tap(HEAVY, frame) } else { Buttons::NONE }
             }
-            Deed::JumpIn => UP | view.ahead,
-            Deed::JumpAway => UP | view.back,
-            Deed::Press(attack) => {
+            FoeAction::JumpIn => UP | view.ahead,
+            FoeAction::JumpAway => UP | view.back,
+            FoeAction::Press(attack) => {
                 let near = i32::from(attack.data().reach.far) + 16;
                 if self.walks && attack != Move::Fireball && view.gap > near {
                     view.ahead

@@ -45,7 +45,7 @@ pub(super) fn worth(present: &Duel, me: Player, plan: Plan, guess: Guess, late: 
 /// Whether nothing more will come of a plan: both are on their feet, nothing flies, and the other has nothing in mind.
 fn is_quiet(view: &View<'_>, guess: Guess, frame: u32) -> bool {
     let at_rest = |fighter: &Fighter| fighter.is_free() && fighter.projectile.is_none();
-    frame > guess.after && guess.deed.is_harmless() && at_rest(view.own) && at_rest(view.foe)
+    frame > guess.after && guess.action.is_harmless() && at_rest(view.own) && at_rest(view.foe)
 }
 
 /// The move that a hit goes on into.

@@ -1,7 +1,7 @@
 //! A bot that plays through the buttons only, and sees the other as late as a person would.
 //!
 //! A decision takes four steps. `senses` gives the state of a reaction time ago. `reading` draws a few guesses of
-//! what the other has been doing since and does next, weighted by its deeds so far. `foresight` plays each plan through
+//! what the other has been doing since and does next, weighted by its actions so far. `foresight` plays each plan through
 //! against each guess, by the rules of the duel. `habits` and `regrets` bend the result, and the level's error
 //! blurs it. Nothing here knows a clock or a float: the same seed and the same states give the same buttons.
 

@@ -1,25 +1,25 @@
-//! The bot's reading of the other: which deeds it has seen at which distance.
+//! The bot's reading of the other: which actions it has seen at which distance.
 
 use rebout::{Player, Rng};
 
 use super::super::moves::Move;
 use super::super::{Action, Duel, Fighter, Fx};
-use super::foe_action::{Deed, Guess};
+use super::foe_action::{FoeAction, Guess};
 use super::senses::View;
 
 /// The sum of the weights at one distance, about.
 const TOTAL: u32 = 256;
 /// A fighter that begins nothing for so long is idle, or on guard.
 const IDLE_FRAMES: u16 = 18;
-/// The weights before anything was seen, in the order of `Deed::ALL`: a guard and a pause are always likely.
-const PRIOR: [u32; Deed::ALL.len()] = [56, 56, 16, 8, 20, 20, 20, 20, 16, 8, 16];
+/// The weights before anything was seen, in the order of `FoeAction::ALL`: a guard and a pause are always likely.
+const PRIOR: [u32; FoeAction::ALL.len()] = [56, 56, 16, 8, 20, 20, 20, 20, 16, 8, 16];
 /// One guess in so many forgets what was seen: nobody does the same thing for ever.
 const DOUBT: u32 = 4;
 
-/// How often which deed was seen, by distance.
+/// How often which action was seen, by distance.
 #[derive(Clone, Debug)]
 pub(super) struct Reading {
-    weights: [[u32; Deed::ALL.len()]; 3],
+    weights: [[u32; FoeAction::ALL.len()]; 3],
     learning: u32,
     last: Option<(Action, u16)>,
     ball: bool,
@@ -41,21 +41,21 @@ impl Reading {
         let new_ball = ball && !self.ball;
         self.ball = ball;
         self.quiet_frames = if foe.is_free() { self.quiet_frames + 1 } else { 0 };
-        if let Some(deed) = fresh.then(|| begun(foe, &view)).flatten() {
-            self.count(deed, zone(view.gap));
+        if let Some(action) = fresh.then(|| begun(foe, &view)).flatten() {
+            self.count(action, zone(view.gap));
         } else if self.quiet_frames >= IDLE_FRAMES {
             self.quiet_frames = 0;
             let guards = matches!(foe.action, Action::Guard | Action::Crouch);
-            self.count(if guards { Deed::Guard } else { Deed::Idle }, zone(view.gap));
+            self.count(if guards { FoeAction::Guard } else { FoeAction::Idle }, zone(view.gap));
         }
         new_ball || (fresh && !foe.is_free())
     }
 
-    fn count(&mut self, deed: Deed, zone: usize) {
+    fn count(&mut self, action: FoeAction, zone: usize) {
         let weights = &mut self.weights[zone];
-        for (weight, of) in weights.iter_mut().zip(Deed::ALL) {
+        for (weight, of) in weights.iter_mut().zip(FoeAction::ALL) {
             *weight -= *weight * self.learning / 100;
-            if of == deed {
+            if of == action {
                 *weight += TOTAL * self.learning / 100;
             }
         }
@@ -65,17 +65,17 @@ impl Reading {
     pub(super) fn guess(&self, gap: i32, dice: &mut Rng) -> Guess {
         let weights = if dice.below(DOUBT) == 0 { &PRIOR } else { &self.weights[zone(gap)] };
         let mut drawn = dice.below(weights.iter().sum::<u32>().max(1));
-        let mut deed = Deed::Idle;
-        for (weight, of) in weights.iter().zip(Deed::ALL) {
+        let mut action = FoeAction::Idle;
+        for (weight, of) in weights.iter().zip(FoeAction::ALL) {
             if drawn < *weight {
-                deed = of;
+                action = of;
                 break;
             }
             drawn -= weight;
         }
         // Half of what people do comes at once, the rest within a quarter of a second.
         let after = dice.below(32).saturating_sub(16);
-        Guess { deed, after, walks: dice.below(2) == 0 }
+        Guess { action, after, walks: dice.below(2) == 0 }
     }
 }
 
@@ -91,15 +91,15 @@ fn zone(gap: i32) -> usize {
     }
 }
 
-/// The deed that a fighter has just begun.
-fn begun(foe: &Fighter, view: &View<'_>) -> Option<Deed> {
+/// The action that a fighter has just begun.
+fn begun(foe: &Fighter, view: &View<'_>) -> Option<FoeAction> {
     match foe.action {
         Action::Attack(Move::AirLight | Move::AirHeavy) => None,
-        Action::Attack(attack) => Some(Deed::Press(attack)),
-        Action::Block => Some(Deed::Guard),
+        Action::Attack(attack) => Some(FoeAction::Press(attack)),
+        Action::Block => Some(FoeAction::Guard),
         Action::Air => {
             let comes = foe.vx * (view.own.x - foe.x).signum() > Fx::ZERO;
-            Some(if comes { Deed::JumpIn } else { Deed::JumpAway })
+            Some(if comes { FoeAction::JumpIn } else { FoeAction::JumpAway })
         }
         _ => None,
     }
