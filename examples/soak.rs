@@ -8,8 +8,8 @@
 use clap::Parser;
 use core::time::Duration;
 use games::playground::Playground;
+use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::{Play, Setup, SimMatch, every_fourth};
-use rebout::net::link::{Chance, LinkConfig};
 use rebout::{Event, Player};
 use std::process::ExitCode;
 use std::time::Instant;

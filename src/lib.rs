@@ -98,8 +98,8 @@
 //! | [`rollback`] | the engine alone, without a network |
 //! | [`replay`] | recorded matches, in files |
 //! | `rendezvous` | with the feature `nat`: the server where a joiner finds its host |
-//! | [`net`] | the driver for UDP and other transports, and a relay that behaves like a bad link |
-//! | `lab` | for tests, with the feature `lab`: a simulated network, matches with an oracle, forged datagrams |
+//! | [`net`] | the driver for UDP and other transports |
+//! | `lab` | for tests, with the feature `lab`: a simulated network, matches with an oracle, forged datagrams, a relay that behaves like a bad link |
 //! | [`wire`] | encoding and decoding of RBN1, GAME and R-Type packets; `docs/WIRE.md` describes the whole protocol |
 //! | [`math`], [`Rng`] | fixed-point numbers and randomness for a simulation |
 

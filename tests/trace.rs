@@ -2,9 +2,9 @@
 
 use core::fmt::Debug;
 use games::playground::{PLAY, Playground};
+use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::wire::message::{Message, Ordered};
 use rebout::lab::{HOST, JOINER, Setup, SimMatch, addresses, forge};
-use rebout::net::link::{Chance, LinkConfig};
 use rebout::{Buttons, Refusal};
 use std::cell::RefCell;
 use std::collections::BTreeMap;

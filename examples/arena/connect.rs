@@ -2,8 +2,8 @@
 
 use crate::serve::SEATS;
 use crate::{Outcome, entropy};
-use rebout::net::link::LinkConfig;
-use rebout::net::relay::Relay;
+use rebout::lab::link::LinkConfig;
+use rebout::lab::relay::Relay;
 use rebout::{ConnectOptions, Connection, Invite};
 use std::net::{Ipv4Addr, SocketAddr};
 

@@ -16,7 +16,7 @@ mod world;
 use clap::{Parser, Subcommand};
 use connect::{Target, host};
 use play::{Way, bots, join};
-use rebout::net::link::LinkConfig;
+use rebout::lab::link::LinkConfig;
 use serve::{Service, serve};
 use std::collections::hash_map::RandomState;
 use std::error::Error;

@@ -8,7 +8,7 @@ use crate::world::{Arena, KILLED};
 use crate::{Outcome, entropy, say};
 use rebout::Connection;
 use rebout::authority::{Client, ClientConfig, ClientEvent, OverReason};
-use rebout::net::link::LinkConfig;
+use rebout::lab::link::LinkConfig;
 use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -4,9 +4,9 @@ use core::time::Duration;
 use games::playground::{PLAY, Playground};
 use rebout::Extensions;
 use rebout::Stats;
+use rebout::lab::link::LinkConfig;
 use rebout::lab::sim::Traffic;
 use rebout::lab::{Flaw, Setup, SimMatch};
-use rebout::net::link::LinkConfig;
 use std::cell::RefCell;
 use std::rc::Rc;
 

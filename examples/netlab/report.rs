@@ -1,7 +1,7 @@
 //! The links of the lab, what is to be reached on them, and how the figures are shown.
 
 use crate::measure::{Figures, Trial, frames, measure};
-use rebout::net::link::{Bandwidth, Chance, LinkConfig};
+use rebout::lab::link::{Bandwidth, Chance, LinkConfig};
 use std::fmt;
 use std::io::{self, Write};
 

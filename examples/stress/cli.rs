@@ -3,8 +3,8 @@
 use crate::plants::PLANTS;
 use crate::roster::GAMES;
 use clap::Parser;
+use rebout::lab::link::LinkConfig;
 use rebout::lab::stress::EXTRAS;
-use rebout::net::link::LinkConfig;
 use std::path::PathBuf;
 
 const AFTER_HELP: &str = "\

@@ -6,11 +6,13 @@
 //! | [`SimMatch`] | two machines that play one match, checked by an oracle |
 //! | [`sim`] | the network below: seeded, in virtual time, with the real bytes and no socket |
 //! | [`forge`] | forged and damaged datagrams |
+//! | [`link`] | the impairments of a path, such as latency, jitter and loss |
+//! | `relay` | a UDP relay that behaves like such a path, to play over it at home; needs the feature `udp` too |
 //! | [`wire`] | encoding and decoding of the packets that the public `wire` does not have |
 //! | `seal`, `nat`, `rendezvous` | the layers of a `Connection`, one by one |
 //!
-//! Everything runs in the calling thread, without a clock and without a disk, a thousand times faster than real time. A
-//! run is a pure function of its seeds: the same on every machine, so that a failure can be played again.
+//! Everything but the relay runs in the calling thread, without a clock and without a disk, a thousand times faster than
+//! real time. A run is a pure function of its seeds: the same on every machine, so that a failure can be played again.
 //!
 //! # A match with an oracle
 //!
@@ -21,7 +23,7 @@
 //!
 //! ```
 //! use rebout::lab::{SimMatch, Play, Setup, every_fourth};
-//! use rebout::net::link::{Chance, LinkConfig};
+//! use rebout::lab::link::{Chance, LinkConfig};
 //! use rebout::{Cues, Game, Inputs, Player, fields};
 //! use std::time::Duration;
 //!
@@ -49,8 +51,11 @@
 
 mod flaw;
 pub mod forge;
+pub mod link;
 mod oracle;
 mod overheard;
+#[cfg(feature = "udp")]
+pub mod relay;
 mod setup;
 pub mod sim;
 mod sim_match;

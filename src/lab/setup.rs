@@ -1,7 +1,7 @@
 //! The setup of a simulated match: its links, configs and clocks, and the game that is played.
 
 use super::sim::Clock;
-use crate::net::link::LinkConfig;
+use crate::lab::link::LinkConfig;
 use crate::{Buttons, Config, Input, Player};
 use std::fmt;
 use std::net::SocketAddr;

@@ -5,8 +5,6 @@
 //! | [`Driver`] | a game on any transport: drives a [`Protocol`](crate::Protocol) over [`Datagrams`] |
 //! | [`Memory`] | a match inside a process; [`opaque_addr`] for transports whose peers have no addresses |
 //! | `udp::UdpDriver` | a game: drives a [`Protocol`](crate::Protocol) over one UDP socket; needs the feature `udp` |
-//! | `relay::Relay` | playing over a bad link at home: a UDP relay that delays, drops and corrupts; needs the feature `udp` |
-//! | `link::Link` | the impairments of a path: of the relay, and of the simulated network; needs the feature `udp` or `lab` |
 //! | `local_addresses` | showing a host the addresses that a guest may join; needs the feature `udp` |
 //! | [`append::FileAppender`] | recording a match: appends to a file from a thread of its own |
 //! | [`folder`] | writing a desync bundle to disk, and reading it back |
@@ -14,23 +12,19 @@
 #[cfg(feature = "udp")]
 mod addresses;
 pub mod append;
-mod datagrams;
+pub(crate) mod datagrams;
 #[cfg(feature = "seal")]
 pub(crate) mod dated;
 mod driver;
 pub mod folder;
-#[cfg(any(feature = "udp", feature = "lab"))]
-pub mod link;
 mod memory;
 mod opaque;
 #[cfg(feature = "seal")]
 pub(crate) mod private;
 #[cfg(feature = "udp")]
-pub mod relay;
+pub(crate) mod sleep;
 #[cfg(feature = "udp")]
-mod sleep;
-#[cfg(feature = "udp")]
-mod socket;
+pub(crate) mod socket;
 #[cfg(feature = "seal")]
 pub(crate) mod system;
 #[cfg(feature = "udp")]

@@ -14,7 +14,7 @@ const MAX_POLL: Duration = Duration::from_secs(3_600);
 
 /// The cause that ended a sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Woken {
+pub(crate) enum Woken {
     /// The time was over, or a datagram or a waker came; perhaps before the requested time.
     Up,
     /// A signal interrupted it.
@@ -23,7 +23,7 @@ pub(super) enum Woken {
 
 /// Sleeps for at most `time`: whole milliseconds in the poller, where a datagram ends the sleep, or else one nap. The
 /// caller checks its socket and sleeps again until its deadline.
-pub(super) fn sleep(poll: &mut Poll, events: &mut Events, time: Duration) -> io::Result<Woken> {
+pub(crate) fn sleep(poll: &mut Poll, events: &mut Events, time: Duration) -> io::Result<Woken> {
     if time < POLLER_GRAIN {
         std::thread::sleep(time.min(NAP));
         return Ok(Woken::Up);

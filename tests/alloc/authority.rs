@@ -3,8 +3,8 @@
 use crate::counted;
 use rebout::Protocol;
 use rebout::authority::{Body, Client, ClientConfig, Command, Server, ServerConfig, Stage, Wire, World};
+use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::sim::{self, Clock, Machine};
-use rebout::net::link::{Chance, LinkConfig};
 use std::net::SocketAddr;
 use std::time::Duration;
 

@@ -2,8 +2,8 @@
 
 use crate::counted;
 use rebout::Protocol;
+use rebout::lab::link::LinkConfig;
 use rebout::lab::sim::{Clock, Machine, World};
-use rebout::net::link::LinkConfig;
 use std::net::SocketAddr;
 use std::time::Duration;
 

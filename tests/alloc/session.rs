@@ -4,8 +4,8 @@ use crate::counted;
 use core::time::Duration;
 use games::playground::PLAY;
 use rebout::Saving;
+use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::{Setup, SimMatch};
-use rebout::net::link::{Chance, LinkConfig};
 
 pub(crate) fn all() {
     for sealed in [false, cfg!(feature = "seal")] {

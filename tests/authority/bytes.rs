@@ -2,7 +2,7 @@
 
 use crate::lab::{Lab, ms};
 use rebout::authority::ServerConfig;
-use rebout::net::link::LinkConfig;
+use rebout::lab::link::LinkConfig;
 
 /// Snapshot bytes a second and client.
 fn bytes_a_second(players: u64, broadcast_rate: u16) -> f64 {

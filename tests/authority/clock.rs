@@ -1,7 +1,7 @@
 //! The client's idea of the server's time, against the server's own.
 
 use crate::lab::{FRAME, Lab, bad_link, ms};
-use rebout::net::link::LinkConfig;
+use rebout::lab::link::LinkConfig;
 use std::time::Duration;
 use support::repeats;
 

@@ -4,8 +4,8 @@
 use crate::lab::{FRAME, HEIGHT, Lab, Node, SPEED, WIDTH, bad_link, ms, server_addr};
 use rebout::Protocol;
 use rebout::authority::Body;
+use rebout::lab::link::LinkConfig;
 use rebout::lab::sim::Machine;
-use rebout::net::link::LinkConfig;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::net::SocketAddr;

@@ -2,7 +2,7 @@
 
 use crate::lab::{FRAME, Lab, Picture, WIRES, bad_link, ms};
 use rebout::authority::{Body, Drawing};
-use rebout::net::link::{Chance, LinkConfig};
+use rebout::lab::link::{Chance, LinkConfig};
 
 /// Where the server had an entity at a time between two frames.
 fn truth(lab: &Lab, id: u8, time: f64) -> Option<Body> {

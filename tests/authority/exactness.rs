@@ -2,7 +2,7 @@
 
 use crate::lab::{Lab, SERVER, bad_link, ms};
 use rebout::authority::{Body, InputStats, ServerConfig};
-use rebout::net::link::LinkConfig;
+use rebout::lab::link::LinkConfig;
 use std::time::Duration;
 
 /// How many predicted steps were compared with the server's history, and how many were exactly that.

@@ -3,8 +3,8 @@
 use crate::flood::Flood;
 use crate::lab::{Lab, SERVER, client_addr, ms, server_addr};
 use rebout::authority::ServerEvent;
+use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::sim::{EntryKind, Recording};
-use rebout::net::link::{Chance, LinkConfig};
 use rebout::{Protocol, Refusal};
 use std::net::SocketAddr;
 use std::time::Duration;

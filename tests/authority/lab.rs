@@ -5,8 +5,8 @@ use rebout::authority::{
     Body, Client, ClientConfig, ClientEvent, Command, Drawing, Server, ServerConfig, ServerEvent, Stage,
     Wire, World,
 };
+use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::sim::{self, Clock, Machine};
-use rebout::net::link::{Chance, LinkConfig};
 use std::net::SocketAddr;
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 
 use crate::lab::{FRAME, Lab, WIRES, bad_link, ms};
 use rebout::authority::{Body, ClientEvent, ServerConfig, ServerEvent, Stage, Wire};
-use rebout::net::link::{Chance, LinkConfig};
+use rebout::lab::link::{Chance, LinkConfig};
 use std::time::Duration;
 
 fn spawn_a_hundred(stage: &mut Stage<'_>) {

@@ -4,7 +4,7 @@ use crate::lab::{FRAME, Field, Lab, WIRES, ms, server_addr};
 use crate::seat_attacks::{Target, join};
 use rebout::Protocol;
 use rebout::authority::{Body, Client, ClientConfig, Command, LeftWhy, ServerEvent, Stage, Wire};
-use rebout::net::link::LinkConfig;
+use rebout::lab::link::LinkConfig;
 use std::net::SocketAddr;
 
 fn home(n: u8) -> SocketAddr {

@@ -6,8 +6,8 @@ use rebout::authority::{
     Body, Client, ClientConfig, ClientEvent, Command, LeftWhy, OverReason, Server, ServerConfig, ServerEvent,
     Stage, Wire,
 };
+use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::sim::{EntryKind, Recording};
-use rebout::net::link::{Chance, LinkConfig};
 use rebout::wire::rtype::{InputFlags, RtypeHeader, RtypePacket, RtypePayload};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

@@ -3,7 +3,7 @@
 use crate::lab::{ClientNode, FRAME, Field, Lab, Node, SERVER, WIRES, client_addr, ms, server_addr};
 use rebout::Protocol;
 use rebout::authority::{Body, ClientConfig, Server, ServerConfig, ServerEvent, Wire};
-use rebout::net::link::LinkConfig;
+use rebout::lab::link::LinkConfig;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -3,7 +3,7 @@
 use crate::lab::{ClientNode, Lab, Node, SERVER, WIRES, bad_link, client_addr, ms, server_addr};
 use rebout::Refusal;
 use rebout::authority::{ClientConfig, ClientEvent, LeftWhy, OverReason, ServerConfig, ServerEvent, Wire};
-use rebout::net::link::{Chance, LinkConfig};
+use rebout::lab::link::{Chance, LinkConfig};
 
 fn clean() -> LinkConfig {
     LinkConfig::new(ms(30))

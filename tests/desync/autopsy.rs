@@ -2,8 +2,8 @@
 
 use core::time::Duration;
 use games::faulty::{Fault, Faulty, LINK, PLAY};
+use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::{Play, Setup, SimMatch, every_fourth};
-use rebout::net::link::{Chance, LinkConfig};
 use rebout::{
     Autopsy, AutopsyVerdict, Config, Cues, Event, Frame, Game, Inputs, OnDesync, Player, Reason, Save,
     Verdict, fields,

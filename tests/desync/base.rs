@@ -3,9 +3,9 @@
 use crate::liar::{ENDLESS, Liar, told_by, world_of};
 use core::time::Duration;
 use games::faulty::{Fault, Faulty, LINK, autopsies};
+use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::sim::World;
 use rebout::lab::{Play, Setup, SimMatch, every_fourth};
-use rebout::net::link::{Chance, LinkConfig};
 use rebout::{Autopsy, AutopsyVerdict, Cues, Frame, Game, Inputs, Player, Rng, Save, fields};
 use support::repeats;
 

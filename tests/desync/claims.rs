@@ -3,9 +3,9 @@
 use crate::liar::{ENDLESS, Liar, machine, told_by, world_of};
 use core::time::Duration;
 use games::faulty::{Fault, Faulty, LINK, play_out, sim_match};
+use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::sim::World;
 use rebout::lab::{Setup, SimPeer};
-use rebout::net::link::{Chance, LinkConfig};
 use rebout::{AutopsyVerdict, Event, Frame, OnDesync, Player, Reason};
 
 /// A victim in this seat, and a peer that changes its checksums of the frames `forges`. Both stop at desyncs.

@@ -5,9 +5,9 @@ use core::time::Duration;
 use games::faulty::{Fault, Faulty};
 use games::faulty::{LINK, PLAY, autopsies, play_out, sim_match, step_differs};
 use proptest::prelude::*;
+use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::sim::World;
 use rebout::lab::{Setup, SimMatch};
-use rebout::net::link::{Chance, LinkConfig};
 use rebout::{AutopsyVerdict, Event, Frame, OnDesync, Player, Reason, Refusal, Verdict};
 
 /// Messages that look like those of an autopsy, with anything in them; and some that do not.

@@ -1,8 +1,8 @@
 //! Checksums of states that are too large to be hashed in one frame.
 
 use core::time::Duration;
+use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::{Play, Setup, SimMatch, every_fourth};
-use rebout::net::link::{Chance, LinkConfig};
 use rebout::{Cues, Desync, Event, Game, Inputs, Player, Save, Session, fields};
 use std::cell::Cell;
 use std::rc::Rc;

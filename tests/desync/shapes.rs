@@ -3,8 +3,8 @@
 use core::time::Duration;
 use games::faulty::{Fault, Faulty};
 use games::faulty::{LINK, PLAY, autopsies, play_out, sim_match, step_differs};
+use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::{Play, Setup, SimMatch, every_fourth};
-use rebout::net::link::{Chance, LinkConfig};
 use rebout::{AutopsyVerdict, Cues, Event, Frame, Game, Inputs, Player, Save, Verdict, fields};
 
 #[test]

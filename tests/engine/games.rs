@@ -3,8 +3,8 @@
 
 use core::time::Duration;
 use rebout::fields::Bits;
+use rebout::lab::link::LinkConfig;
 use rebout::lab::{Play, Setup, SimMatch, every_fourth};
-use rebout::net::link::LinkConfig;
 use rebout::rollback::{EngineConfig, Rollback};
 use rebout::{Autopsy, AutopsyVerdict, Buttons, Cues, Event, Fields, Frame, Game, Inputs, Player, Save};
 use rebout::{SyncTest, checksum, fields};

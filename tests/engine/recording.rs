@@ -6,8 +6,8 @@ use games::duel::bot::Level;
 use games::duel::script::{Fight, fight};
 use games::playground::PLAY;
 use proptest::prelude::*;
+use rebout::lab::link::LinkConfig;
 use rebout::lab::{Setup, SimMatch};
-use rebout::net::link::LinkConfig;
 use rebout::replay::{
     End, Header, HeaderError, MatchEvent, Outcome, ReadError, RecordError, Recording, Replay, StreamRecorder,
     Tail, VerifyError, Winner, WriteError,

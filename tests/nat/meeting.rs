@@ -2,9 +2,9 @@
 
 use rebout::Protocol;
 use rebout::Randomness;
+use rebout::lab::link::LinkConfig;
 use rebout::lab::rendezvous::{HostEvent, JoinerEvent, Post, Registration, Room};
 use rebout::lab::sim::{Clock, Machine, World};
-use rebout::net::link::LinkConfig;
 use rebout::rendezvous::{RendezvousConfig, RendezvousServer, TurnService};
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -3,10 +3,10 @@
 use crate::hostile::{Desk, bytes, registration};
 use crate::meeting::{LATENCY, Meeting, Party, addr, config, init, ms, secs, server_addr};
 use rebout::Randomness;
+use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::rendezvous::{Credentials, HostEvent, JoinerEvent, Registration};
 use rebout::lab::sim::{EntryKind, NatKind, Recording};
 use rebout::lab::wire::rendezvous::{self as wire, Denial, Outcome, Packet};
-use rebout::net::link::{Chance, LinkConfig};
 use rebout::rendezvous::{RendezvousConfig, RoomRefusal};
 use rebout::{MAX_DATAGRAM, Protocol};
 use std::time::Duration;

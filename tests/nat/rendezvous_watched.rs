@@ -4,10 +4,10 @@ use crate::hostile::{Desk, bytes, registration};
 use crate::meeting::{LATENCY, Meeting, addr, config, ms, secs, server_addr};
 use crate::town::{HOST, Plan, RENDEZVOUS, Router, Town};
 use rebout::MAX_DATAGRAM;
+use rebout::lab::link::LinkConfig;
 use rebout::lab::rendezvous::{Denial, HostEvent};
 use rebout::lab::sim::{Entry, EntryKind, Recording};
 use rebout::lab::wire::rendezvous::{self as wire, Ask, Outcome, Packet, Register, Reply};
-use rebout::net::link::LinkConfig;
 use rebout::rendezvous::RoomRefusal;
 use std::time::Duration;
 

@@ -2,10 +2,10 @@
 
 use core::time::Duration;
 use rebout::RelayPolicy;
+use rebout::lab::link::LinkConfig;
 use rebout::lab::reach::{Progress, Reach, ReachConfig};
 use rebout::lab::seal::Seal;
 use rebout::lab::sim::{Clock, Entry, EntryKind, Machine, NatKind, World};
-use rebout::net::link::LinkConfig;
 use rebout::rendezvous::{RendezvousConfig, RendezvousServer, TurnService};
 use rebout::{Answer, Offer, Randomness};
 use rebout::{Config, Invite, Lobby, Protocol};

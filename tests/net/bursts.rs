@@ -1,6 +1,6 @@
 //! Bursts of loss are of time, whatever is sent in them.
 
-use rebout::net::link::{Burst, Chance, Link, LinkConfig};
+use rebout::lab::link::{Burst, Chance, Link, LinkConfig};
 use std::time::Duration;
 
 const fn ms(millis: u64) -> Duration {

@@ -1,7 +1,7 @@
 //! The NATs of the simulated network: which address shows outside, who is let in, and what a NAT that forgets does.
 
+use rebout::lab::link::LinkConfig;
 use rebout::lab::sim::{Clock, EntryKind, NatKind, Network, Recording};
-use rebout::net::link::LinkConfig;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! The simulated network does what its configuration says, and the same thing every time.
 
+use rebout::lab::link::{Bandwidth, Burst, Chance, HEADER_BYTES, Link, LinkConfig, LinkStats};
 use rebout::lab::sim::{Clock, Network};
-use rebout::net::link::{Bandwidth, Burst, Chance, HEADER_BYTES, Link, LinkConfig, LinkStats};
 use std::net::SocketAddr;
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
 //! The driver and the relay on real sockets of this machine.
 
+use rebout::lab::link::{Chance, LinkConfig};
+use rebout::lab::relay::Relay;
 use rebout::net::Datagrams;
-use rebout::net::link::{Chance, LinkConfig};
-use rebout::net::relay::Relay;
 use rebout::net::udp::UdpDriver;
 use rebout::{MAX_DATAGRAM, Protocol};
 use std::net::{SocketAddr, UdpSocket};

@@ -1,8 +1,8 @@
 //! Machines on the simulated network: what happens when, and that it happens again the same way.
 
 use rebout::Protocol;
+use rebout::lab::link::LinkConfig;
 use rebout::lab::sim::{Clock, Entry, EntryKind, Machine, Recording, World};
-use rebout::net::link::LinkConfig;
 use std::net::SocketAddr;
 use std::time::Duration;
 

@@ -6,9 +6,9 @@ use rebout::authority::{
     Body, Client, ClientConfig, ClientEvent, Command, LeftWhy, OverReason, Server, ServerConfig, ServerEvent,
     Stage, Wire, World,
 };
+use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::sim::Recording;
 use rebout::net::Datagrams;
-use rebout::net::link::{Chance, LinkConfig};
 use rebout::{ConnectOptions, Connection};
 use std::net::SocketAddr;
 

@@ -1,8 +1,8 @@
 //! The simulated network as a transport: machines in one thread, whose waiting lets virtual time pass.
 
 use core::time::Duration;
+use rebout::lab::link::LinkConfig;
 use rebout::lab::sim::Network;
-use rebout::net::link::LinkConfig;
 use rebout::net::{Datagrams, Received};
 use rebout::{ConnectOptions, Connection, Lobby, LobbyError, Protocol};
 use std::cell::RefCell;

@@ -3,10 +3,10 @@
 use crate::net::{Machine, Net, addr, both_agreed, config, invited, ms, open};
 use core::time::Duration;
 use games::playground::{PLAY, Playground};
+use rebout::lab::link::LinkConfig;
 use rebout::lab::seal::SealRefusal;
 use rebout::lab::sim::{EntryKind, Recording};
 use rebout::lab::{HOST, JOINER, Setup, SimMatch, addresses};
-use rebout::net::link::LinkConfig;
 use rebout::{Event, Frame, Lobby};
 use std::net::SocketAddr;
 use support::repeats;

@@ -6,9 +6,9 @@ use rebout::Randomness;
 use rebout::authority::{
     Body, Client, ClientConfig, ClientEvent, Command, Server, ServerConfig, Stage, Wire, World,
 };
+use rebout::lab::link::LinkConfig;
 use rebout::lab::seal::Seal;
 use rebout::lab::sim::{self, Clock, Machine};
-use rebout::net::link::LinkConfig;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 

@@ -3,8 +3,8 @@
 use crate::net::ms;
 use core::time::Duration;
 use games::playground::PLAY;
+use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::{HOST, JOINER, Setup, SimMatch};
-use rebout::net::link::{Chance, LinkConfig};
 
 const SECOND: Duration = Duration::from_secs(1);
 

@@ -3,8 +3,8 @@
 use crate::crowd::{HOST, Node, Way, client, guest_addr, ms, seals, server, world};
 use core::time::Duration;
 use rebout::authority::Wire;
+use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::sim::{Clock, World};
-use rebout::net::link::{Chance, LinkConfig};
 
 const GUESTS: usize = 255;
 

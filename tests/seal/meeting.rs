@@ -3,10 +3,10 @@
 use core::time::Duration;
 use games::playground::PLAY;
 use rebout::Randomness;
+use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::seal::Seal;
 use rebout::lab::sim::{Clock, EntryKind, Recording};
 use rebout::lab::{HOST, JOINER, Setup, SimMatch, SimPeer, addresses};
-use rebout::net::link::{Chance, LinkConfig};
 use rebout::{Config, Event, Lobby, LobbyError, Reason};
 
 fn ms(ms: u64) -> Duration {

@@ -3,8 +3,8 @@
 use crate::crowd::{Echo, HOST, Inner, Node, Way, client, guest_addr, host_addr, ms, seals, server, world};
 use core::time::Duration;
 use rebout::authority::Wire;
+use rebout::lab::link::LinkConfig;
 use rebout::lab::sim::{Clock, EntryKind, Recording, World};
-use rebout::net::link::LinkConfig;
 
 const GUEST: usize = 1;
 

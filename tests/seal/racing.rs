@@ -5,10 +5,10 @@ use crate::net::{Machine, addr, both_agreed, invited, ms, open};
 use core::time::Duration;
 use games::playground::{PLAY, Playground};
 use rebout::Randomness;
+use rebout::lab::link::LinkConfig;
 use rebout::lab::seal::{Seal, SealRefusal};
 use rebout::lab::sim::{EntryKind, NatKind, Recording};
 use rebout::lab::{HOST, JOINER, Setup, SimMatch, addresses};
-use rebout::net::link::LinkConfig;
 use std::net::SocketAddr;
 
 const SECOND: Duration = Duration::from_secs(1);

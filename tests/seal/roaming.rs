@@ -3,9 +3,9 @@
 use crate::net::ms;
 use core::time::Duration;
 use games::playground::{PLAY, Playground};
+use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::sim::NatKind;
 use rebout::lab::{HOST, JOINER, Setup, SimMatch, addresses};
-use rebout::net::link::{Chance, LinkConfig};
 use std::cell::Cell;
 use std::net::SocketAddr;
 use std::rc::Rc;

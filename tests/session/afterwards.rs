@@ -2,8 +2,8 @@
 
 use crate::pair::{LATE, Pair, both_ended, config, events, ms, pair_until, plays, set_latency};
 use core::time::Duration;
+use rebout::lab::link::LinkConfig;
 use rebout::lab::{HOST, JOINER, Play, Setup, SimMatch, every_fourth};
-use rebout::net::link::LinkConfig;
 use rebout::{
     Advanced, Buttons, Cue, CueChange, CueId, Cues, Event, Game, Inputs, Player, Protocol, Verdict, fields,
 };

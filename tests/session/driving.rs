@@ -4,8 +4,8 @@ use crate::pair::{Pair, SOON, addr, config, hello, ms, pair, pair_with, plays, s
 use core::time::Duration;
 use rebout::Protocol;
 use rebout::lab::forge::{Knows, control, message};
+use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::{HOST, JOINER};
-use rebout::net::link::{Chance, LinkConfig};
 use rebout::wire::control::{ControlHeader, ControlPayload};
 
 const MICRO: Duration = Duration::from_micros(1);

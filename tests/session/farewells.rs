@@ -4,9 +4,9 @@ use crate::round::{Round, round};
 use core::time::Duration;
 use games::playground::Playground;
 use rebout::lab::forge::{Knows, label, message};
+use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::wire::message::{Leaving, LeavingWhy, Message};
 use rebout::lab::{HOST, JOINER, Play, Setup, SimMatch, addresses, every_fourth};
-use rebout::net::link::{Chance, LinkConfig};
 use rebout::wire::WireFrame;
 use rebout::{Event, Frame, Protocol, Reason, Verdict};
 

@@ -3,9 +3,9 @@
 use crate::pair::ms;
 use core::time::Duration;
 use games::playground::Playground;
+use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::sim::{EntryKind, Recording};
 use rebout::lab::{Play, Setup, SimMatch, addresses, every_fourth, forge};
-use rebout::net::link::{Chance, LinkConfig};
 use rebout::wire::rbn1::{Flags, InputHeader, InputPacket};
 use rebout::{Advanced, Frame, Player, Reason, SendError, Stats, Verdict};
 use std::cell::Cell;

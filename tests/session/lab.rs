@@ -4,8 +4,8 @@ use crate::pair::{LATE, config, ms, pair, pair_until, plays, stranger};
 use core::time::Duration;
 use games::faulty::{Fault, Faulty};
 use rebout::lab::forge::{Change, Knows, label};
+use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::{Flaw, HOST, JOINER, Play, Setup, SimMatch, every_fourth};
-use rebout::net::link::{Chance, LinkConfig};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 #[test]

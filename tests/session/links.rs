@@ -2,9 +2,9 @@
 
 use core::time::Duration;
 use games::playground::{LEFT, PLAY, Playground};
+use rebout::lab::link::{Burst, Chance, LinkConfig};
 use rebout::lab::sim::{EntryKind, Recording};
 use rebout::lab::{Flaw, Play, Setup, SimMatch, addresses};
-use rebout::net::link::{Burst, Chance, LinkConfig};
 use rebout::wire::WireFrame;
 use rebout::wire::rbn1::{self, Flags, InputHeader, InputPacket};
 use rebout::{Buttons, Event, Frame, Input, Reason};

@@ -4,9 +4,9 @@
 use crate::pair::ms;
 use core::time::Duration;
 use games::playground::{PLAY, Playground};
+use rebout::lab::link::LinkConfig;
 use rebout::lab::sim::{Clock, Machine, World};
 use rebout::lab::{Setup, SimMatch, SimPeer, addresses};
-use rebout::net::link::LinkConfig;
 use rebout::wire::rbn1::InputPacket;
 use rebout::{Config, Event, Protocol, Reason};
 use std::collections::VecDeque;

@@ -2,8 +2,8 @@
 
 use crate::round::{Round, round};
 use core::time::Duration;
+use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::{Play, Setup, SimMatch, every_fourth};
-use rebout::net::link::{Chance, LinkConfig};
 use rebout::{Buttons, Event, Frame, Input, Inputs, OnDesync, Player, Reason, SendError, Verdict};
 use std::cell::RefCell;
 use std::rc::Rc;

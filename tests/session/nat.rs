@@ -3,9 +3,9 @@
 
 use core::time::Duration;
 use games::playground::{PLAY, Playground};
+use rebout::lab::link::LinkConfig;
 use rebout::lab::sim::NatKind;
 use rebout::lab::{HOST, JOINER, Setup, SimMatch};
-use rebout::net::link::LinkConfig;
 use rebout::{Event, Reason};
 
 const KINDS: [NatKind; 3] = [NatKind::FullCone, NatKind::PortRestricted, NatKind::Symmetric];

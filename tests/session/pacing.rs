@@ -3,10 +3,10 @@
 use core::time::Duration;
 use games::playground::{PLAY, Playground};
 use rebout::lab::forge::{Knows, message};
+use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::sim::Clock;
 use rebout::lab::wire::message::{Message, Ordered};
 use rebout::lab::{HOST, JOINER, Setup, SimMatch, addresses};
-use rebout::net::link::{Chance, LinkConfig};
 use rebout::wire::WireFrame;
 use rebout::{Advanced, Event, Reason};
 use std::cell::RefCell;

@@ -3,10 +3,10 @@
 
 use crate::round::{Round, round};
 use core::time::Duration;
+use rebout::lab::link::LinkConfig;
 use rebout::lab::sim::Clock;
 use rebout::lab::wire::message::Message;
 use rebout::lab::{HOST, JOINER, Play, Setup, SimMatch, addresses, forge};
-use rebout::net::link::LinkConfig;
 use rebout::{Buttons, Config, Event, Input, Lobby, Player};
 use std::net::SocketAddr;
 use std::sync::LazyLock;

@@ -2,8 +2,8 @@
 
 use core::time::Duration;
 use proptest::prelude::*;
+use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::{Play, Setup, SimMatch, every_fourth};
-use rebout::net::link::{Chance, LinkConfig};
 use rebout::{Cue, CueEvent, Cues, Event, Game, Inputs, Saving, Verdict, fields};
 use std::cell::RefCell;
 use std::rc::Rc;

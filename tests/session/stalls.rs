@@ -4,8 +4,8 @@ use crate::pair::ms;
 use core::time::Duration;
 use games::playground::Playground;
 use rebout::Refusal;
+use rebout::lab::link::LinkConfig;
 use rebout::lab::{Play, Setup, SimMatch, every_fourth};
-use rebout::net::link::LinkConfig;
 
 const PLAY: Play<Playground> =
     Play { build: |seed| Playground::new(seed).expect("a seed"), script: every_fourth };

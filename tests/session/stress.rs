@@ -2,8 +2,8 @@
 
 use games::faulty::{Fault, Faulty};
 use games::tilt::{self, Tilt};
+use rebout::lab::link::LinkConfig;
 use rebout::lab::stress::{Plan, Report, Stress, Trouble, random};
-use rebout::net::link::LinkConfig;
 use rebout::replay::Replay;
 use rebout::{Bundle, Buttons, Cues, Game, Inputs, Player, fields};
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use rebout::authority::{PlayerName, Wire};
-use rebout::net::link::LinkConfig;
+use rebout::lab::link::LinkConfig;
 
 /// The port of a server that is told no other.
 pub const PORT: u16 = 7_200;

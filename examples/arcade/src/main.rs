@@ -17,7 +17,7 @@ use arcade::title::{Request, Title};
 use arcade::{art, keys};
 use clap::Parser;
 use rebout::authority::OverReason;
-use rebout::net::link::LinkConfig;
+use rebout::lab::link::LinkConfig;
 use rebout::{ConnectError, Connection};
 use stage::menu::drive;
 

@@ -3,8 +3,8 @@
 use bevy_arena::arena::{ALL, Broken, Traps, game, world};
 use bevy_arena::rollback::Rolled;
 use bevy_ecs::prelude::World;
+use rebout::lab::link::LinkConfig;
 use rebout::lab::stress::{Plan, Stress, Turn, random};
-use rebout::net::link::LinkConfig;
 use rebout::{Cues, Frame, Game, Inputs, Player, Save, SyncTest, SyncTestError, diff};
 
 fn inputs(frame: u32) -> Inputs {

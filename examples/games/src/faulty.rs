@@ -2,8 +2,8 @@
 
 use crate::playground::Playground;
 use core::time::Duration;
+use rebout::lab::link::LinkConfig;
 use rebout::lab::{Play, Setup, SimMatch, every_fourth};
-use rebout::net::link::LinkConfig;
 use rebout::replay::{Recorder, Replay};
 use rebout::{Autopsy, Config, Cues, Event, Game, Inputs, Player, Save, Session};
 use std::cell::RefCell;

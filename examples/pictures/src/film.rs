@@ -10,8 +10,8 @@ use duel::picture::Picture;
 use duel::scene::Scene;
 use games::duel::Duel;
 use games::duel::bot::{Bot, Level};
+use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::{Play, Setup, SimMatch, every_fourth};
-use rebout::net::link::{Chance, LinkConfig};
 use rebout::{Advanced, Frame, Session};
 
 /// The seed of everything: the link, the match and both bots.

@@ -1,6 +1,6 @@
 //! Blind guesses: datagrams of a stranger who can forge the peer's address and sees nothing of the traffic.
 
-use crate::net::link::Seeded;
+use crate::lab::link::Seeded;
 use crate::wire::WireFrame;
 use crate::wire::control::{ControlHeader, ControlPacket, ControlPayload, Entries, PlayerInput, Snapshot};
 use crate::wire::message::{

@@ -1,6 +1,6 @@
 //! The clock of one simulated machine, and the pauses of the machine.
 
-use crate::net::link::nanos;
+use crate::lab::link::nanos;
 use std::time::Duration;
 
 const MILLION: u64 = 1_000_000;

@@ -1,6 +1,6 @@
 //! A simulated network: seeded, in virtual time, with the real bytes of the wire and no socket.
 //!
-//! - [`Network`] is a set of endpoints with a [link](crate::net::link) for each ordered pair, and has partitions,
+//! - [`Network`] is a set of endpoints with a [link](crate::lab::link) for each ordered pair, and has partitions,
 //!   NATs and injected datagrams.
 //! - [`World`] runs machines on a network, each with its own [`Clock`], from event to event.
 //!
@@ -9,7 +9,7 @@
 //!
 //! ```
 //! use rebout::lab::sim::Network;
-//! use rebout::net::link::LinkConfig;
+//! use rebout::lab::link::LinkConfig;
 //! use std::time::Duration;
 //!
 //! let mut network = Network::new(7);

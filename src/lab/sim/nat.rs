@@ -1,6 +1,6 @@
 //! A NAT: the outside addresses of the endpoints behind it, and the datagrams that it lets in.
 
-use crate::net::link::Seeded;
+use crate::lab::link::Seeded;
 use std::net::{IpAddr, SocketAddr};
 
 /// The kind of a NAT: which outside port an endpoint gets, and whose datagrams to that port are let in.

@@ -5,7 +5,7 @@ use super::losses::Losses;
 use super::nat::{Dropped, Nat, NatKind};
 use super::traffic::{NetworkStats, Traffic};
 use super::transcript::{EntryKind, Recording, Transcript};
-use crate::net::link::{InFlight, Link, LinkConfig, Seeded, nanos};
+use crate::lab::link::{InFlight, Link, LinkConfig, Seeded, nanos};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 

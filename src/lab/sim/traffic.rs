@@ -1,6 +1,6 @@
 //! Counts of datagrams.
 
-use crate::net::link::HEADER_BYTES;
+use crate::lab::link::HEADER_BYTES;
 
 /// A number of datagrams and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use super::Clock;
 use super::{Network, Traffic};
 use crate::Protocol;
-use crate::net::link::{Seeded, nanos};
+use crate::lab::link::{Seeded, nanos};
 use crate::protocol::MAX_WRAPPED;
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! The matches of a run: each a function of its seed, its link and its length.
 
-use crate::net::link::LinkConfig;
+use crate::lab::link::LinkConfig;
 
 /// The names of what can be taken away from a match besides the impairments of its link: `variety`, by which the two
 /// machines differ in delay, window, saving policy and clock, and `rematch`, the second match in the same process.
@@ -144,7 +144,7 @@ mod tests {
         let case = plan.case(0).unwrap();
         let simple = case.without("variety").without("loss").without("rematch");
         assert_eq!((simple.variety, simple.rematch), (false, false));
-        assert_eq!(simple.link.loss, crate::net::link::Chance::NEVER);
+        assert_eq!(simple.link.loss, crate::lab::link::Chance::NEVER);
         assert_eq!(simple.without, ["variety", "loss", "rematch"]);
         let same = Plan { without: simple.without.clone(), ..plan }.case(0);
         assert_eq!(same, Some(simple));

@@ -4,9 +4,9 @@ use super::Stress;
 use super::case::Case;
 use super::outcome::{Figures, Outcome, Trouble};
 use super::timed::Timed;
+use crate::lab::link::Chance;
 use crate::lab::oracle::digest;
 use crate::lab::{SimMatch, SimPeer};
-use crate::net::link::Chance;
 use crate::{Autopsy, Cues, Event, Frame, Game, Inputs, Session, Verdict};
 use std::time::Duration;
 

@@ -52,7 +52,7 @@ pub use report::Report;
 pub use sample::{Moment, Sample};
 pub use tally::{Row, Tally};
 
-use crate::net::link::LinkConfig;
+use crate::lab::link::LinkConfig;
 use crate::{Buttons, Frame, Game, Input, Player};
 use std::fmt;
 use std::rc::Rc;

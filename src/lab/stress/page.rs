@@ -6,7 +6,7 @@ use super::report::Report;
 use super::sample::{Moment, Sample};
 use super::tally::{COLUMNS, Row};
 use super::text::{escaped, grouped};
-use crate::net::link::{Chance, LinkConfig};
+use crate::lab::link::{Chance, LinkConfig};
 use crate::replay::bundle::html;
 use std::fmt::Write;
 

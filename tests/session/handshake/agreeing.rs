@@ -2,8 +2,8 @@
 
 use crate::pair::{Pair, SOON, addr, config, events, ms, pair, pair_of, pair_with, plays, set_latency};
 use core::time::Duration;
+use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::{HOST, JOINER, Play, Setup, SimMatch, every_fourth};
-use rebout::net::link::{Chance, LinkConfig};
 use rebout::{Config, ConfigError, Event, Lobby, LobbyError, Player, Protocol, Refusal};
 use std::net::SocketAddr;
 

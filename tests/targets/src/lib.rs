@@ -4,9 +4,9 @@ mod played;
 
 use games::duel::Duel;
 use games::playground::{Playground, script};
+use rebout::lab::link::LinkConfig;
 use rebout::lab::stress::{Plan, Stress, Turn, random};
 use rebout::lab::{Play, Setup, SimMatch, every_fourth};
-use rebout::net::link::LinkConfig;
 use rebout::replay::{Replay, play};
 use rebout::{Buttons, Config, ConfigError, Fields, Frame, Inputs, Lobby, LobbyError, Player, checksum};
 

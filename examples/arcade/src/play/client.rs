@@ -9,7 +9,7 @@ use crate::scene::Scene;
 use crate::sound;
 use rebout::Connection;
 use rebout::authority::{Client, ClientConfig, ClientEvent, Command, OverReason, PlayerName};
-use rebout::net::link::LinkConfig;
+use rebout::lab::link::LinkConfig;
 use stage::{InputState, Key};
 use std::time::Duration;
 

@@ -2,8 +2,8 @@
 
 use super::{Outcome, SEATS, entropy};
 use crate::cli::{Access, PORT};
-use rebout::net::link::LinkConfig;
-use rebout::net::relay::Relay;
+use rebout::lab::link::LinkConfig;
+use rebout::lab::relay::Relay;
 use rebout::{ConnectOptions, Connection, Invite, InviteError};
 use stage::address;
 use std::net::{Ipv4Addr, SocketAddr};

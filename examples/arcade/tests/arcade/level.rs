@@ -5,8 +5,8 @@ use arcade::play::bot;
 use arcade::scene::{Scene, Sound};
 use rebout::Protocol;
 use rebout::authority::{Client, ClientConfig, Server, ServerConfig, ServerEvent, Wire};
+use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::sim::{Clock, Machine, World};
-use rebout::net::link::{Chance, LinkConfig};
 use std::net::SocketAddr;
 use std::time::Duration;
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use rebout::net::link::{Chance, LinkConfig};
-use rebout::net::relay::RelayHandle;
+use rebout::lab::link::{Chance, LinkConfig};
+use rebout::lab::relay::RelayHandle;
 
 use stage::Key;
 

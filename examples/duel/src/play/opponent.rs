@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{JoinHandle, sleep};
 use std::time::Duration;
 
-use rebout::net::relay::Relay;
+use rebout::lab::relay::Relay;
 use rebout::replay::{RecordError, Recorder, Replay};
 use rebout::{
     Autopsy, Config, ConnectOptions, Connection, Event, Finish, Invite, Now, Player, Session, Stats,

@@ -4,7 +4,7 @@ use duel::play::words::{Players, code_lines, exit_code};
 use duel::play::{LinkSetting, link_keys};
 use games::duel::{Duel, Phase};
 use rebout::Code;
-use rebout::net::link::Chance;
+use rebout::lab::link::Chance;
 use rebout::{Finish, Frame, Player, Reason, Verdict};
 use stage::Key;
 

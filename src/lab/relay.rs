@@ -1,10 +1,10 @@
 //! A UDP relay that behaves like a bad link, to test a game against a distant peer on one machine.
 
-use super::datagrams::{RECEIVE_BYTES, Received};
 use super::link::{InFlight, Link, LinkConfig, LinkStats, nanos};
-use super::sleep::sleep;
-use super::socket::DatagramSocket;
 use crate::canonical;
+use crate::net::datagrams::{RECEIVE_BYTES, Received};
+use crate::net::sleep::sleep;
+use crate::net::socket::DatagramSocket;
 use mio::{Events, Interest, Poll, Token, Waker};
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -24,8 +24,8 @@ const RECEIVES_A_TURN: usize = 256;
 /// datagrams from anyone else are ignored. The relay runs in a thread of its own, which ends when it is dropped.
 ///
 /// ```
-/// use rebout::net::relay::Relay;
-/// use rebout::net::link::{Chance, LinkConfig};
+/// use rebout::lab::relay::Relay;
+/// use rebout::lab::link::{Chance, LinkConfig};
 /// use std::time::Duration;
 ///
 /// let target = "127.0.0.1:7000".parse().unwrap();

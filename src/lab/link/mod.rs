@@ -1,9 +1,9 @@
 //! One direction of a path, and its impairments. The fate of a datagram is decided at the moment it is sent.
 //!
 //! [`LinkConfig`] describes a link: latency, jitter, loss, corruption, bandwidth; [`Link`] applies it to datagrams: a time
-//! and a length in, arrivals out. [`LinkConfig::presets`] has the links of real players. The [relay](super::relay) runs two links on real
-//! sockets; the simulated network of the feature `lab` runs one for each ordered pair of endpoints. Every draw is a function
-//! of the seed.
+//! and a length in, arrivals out. [`LinkConfig::presets`] has the links of real players. `lab::relay`
+//! runs two links on real sockets; the simulated network runs one for each ordered pair of endpoints. Every draw is a
+//! function of the seed.
 
 mod bursts;
 mod chance;

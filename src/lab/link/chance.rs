@@ -6,7 +6,7 @@ use std::fmt;
 /// A probability in parts of a million.
 ///
 /// ```
-/// use rebout::net::link::Chance;
+/// use rebout::lab::link::Chance;
 ///
 /// assert_eq!(Chance::percent(3), Chance::per_million(30_000));
 /// assert_eq!(Chance::from_percent(0.5), Ok(Chance::per_million(5_000)));

@@ -194,7 +194,7 @@ impl LinkConfig {
     /// shrunk.
     ///
     /// ```
-    /// use rebout::net::link::LinkConfig;
+    /// use rebout::lab::link::LinkConfig;
     ///
     /// let names: Vec<_> = LinkConfig::lossy().simpler().map(|(name, _)| name).collect();
     /// assert_eq!(names, ["latency", "jitter", "loss"]);

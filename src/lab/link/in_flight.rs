@@ -93,7 +93,6 @@ impl<T: Copy> InFlight<T> {
     }
 
     /// Reschedules the next datagram to `at`, behind all that arrive then already, with another tag.
-    #[cfg(feature = "lab")]
     pub(crate) fn postpone(&mut self, at: u64, tag: T) {
         if let Some(Reverse((_, _, index))) = self.order.pop() {
             self.slots[index as usize].tag = tag;
@@ -101,7 +100,6 @@ impl<T: Copy> InFlight<T> {
         }
     }
 
-    #[cfg(feature = "lab")]
     pub(crate) fn len(&self) -> usize {
         self.order.len()
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 /// impairment; add those that you want:
 ///
 /// ```
-/// use rebout::net::link::{Chance, LinkConfig};
+/// use rebout::lab::link::{Chance, LinkConfig};
 /// use std::time::Duration;
 ///
 /// let link = LinkConfig { loss: Chance::percent(3), ..LinkConfig::new(Duration::from_millis(40)) };
