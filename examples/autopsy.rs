@@ -2,7 +2,7 @@
 //!
 //! Prints the report, then what a clean run of the same inputs has in the first diverging frame, beside what each
 //! machine had there. The game is found by the name in the bundle; `--game` overrides it, and `--all` shows the
-//! fields that are alike too.
+//! fields that are alike too. `--html FILE` writes the report as a page to look at, `--json FILE` for other programs.
 //!
 //! Exit code: 0 if the bundle was read and re-run, 1 if it was read but there is no such game here, 2 if not.
 
@@ -11,11 +11,12 @@ use games::duel::Duel;
 use games::duel::identity::GAME_ID;
 use games::playground::Playground;
 use games::swarm::Swarm;
+use rebout::lab::bundle::{json, page};
 use rebout::net::folder;
 use rebout::{Bundle, Game, OwnedLeaf, Player, Rerun, shown, walk};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Reads a desync bundle, and plays its inputs again.
@@ -29,6 +30,12 @@ struct Args {
     /// Show every recorded field, not only those that differ.
     #[arg(long)]
     all: bool,
+    /// Write the report as an HTML page to this file.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Write the report as JSON to this file.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
 }
 
 /// A run of a bundle with one game: what came out, and every leaf of the state in which it diverges.
@@ -53,7 +60,7 @@ fn run<G: Game>(bundle: &Bundle, mut game: G) -> Option<(Rerun, BTreeMap<String,
 fn main() -> ExitCode {
     let args = Args::parse();
     let mut out = String::new();
-    let done = examine(&args.dir, args.game.as_deref(), args.all, &mut out);
+    let done = read(&args).and_then(|bundle| examine(&bundle, args.game.as_deref(), args.all, &mut out));
     print!("{out}");
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -64,11 +71,25 @@ fn main() -> ExitCode {
     }
 }
 
-/// Writes what there is to say about a bundle, or says why there is no more, with an exit code.
-fn examine(dir: &Path, game: Option<&str>, all: bool, out: &mut String) -> Result<(), (u8, String)> {
+/// The reason why there is no more to say, with the exit code for it.
+type Refused = (u8, String);
+
+/// Reads the bundle, and writes its report to the files that are asked for.
+fn read(args: &Args) -> Result<Bundle, Refused> {
     let refused = |error: &dyn std::error::Error| (2, format!("not a bundle: {error}"));
-    let files = folder::read(dir, &Bundle::FILES).map_err(|error| refused(&error))?;
+    let files = folder::read(&args.dir, &Bundle::FILES).map_err(|error| refused(&error))?;
     let bundle = Bundle::read(&files).map_err(|error| refused(&error))?;
+    let reports: [(_, fn(&Bundle) -> String); 2] = [(&args.html, page), (&args.json, json)];
+    for (path, render) in reports {
+        let Some(path) = path else { continue };
+        let unwritten = |error| (2, format!("{}: {error}", shown(&path.to_string_lossy())));
+        std::fs::write(path, render(&bundle)).map_err(unwritten)?;
+    }
+    Ok(bundle)
+}
+
+/// Writes what there is to say about a bundle.
+fn examine(bundle: &Bundle, game: Option<&str>, all: bool, out: &mut String) -> Result<(), Refused> {
     let seed = bundle.replay().seed;
     // Writing to a text cannot fail.
     let _ = writeln!(out, "Desync in {:?}, as {} saw it\n", bundle.game(), bundle.autopsy().local);
@@ -81,7 +102,7 @@ fn examine(dir: &Path, game: Option<&str>, all: bool, out: &mut String) -> Resul
         let known = GAMES.map(|(known, _)| known).join(", ");
         return Err((1, format!("no game of the name {name:?} to re-run it with; there is: {known}")));
     };
-    let Some((rerun, now)) = run(&bundle) else {
+    let Some((rerun, now)) = run(bundle) else {
         return Err((1, format!("{name} has no first state for seed {seed}")));
     };
     let _ = writeln!(out, "clean re-run of {name} from seed {seed}");
@@ -90,7 +111,7 @@ fn examine(dir: &Path, game: Option<&str>, all: bool, out: &mut String) -> Resul
     }
     let (frame, checksum) = rerun.first_divergence;
     let _ = writeln!(out, "  frame {frame:>6}  checksum {checksum:08X}  the first that diverged\n");
-    table(&bundle, &now, all, out);
+    table(bundle, &now, all, out);
     let _ = writeln!(out, "\n{}", conclusion(&rerun));
     Ok(())
 }

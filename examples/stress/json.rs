@@ -1,8 +1,8 @@
 //! The figures as JSON, for programs.
 
 use crate::planting::Planting;
-use rebout::lab::stress::text::quoted;
 use rebout::lab::stress::{Row, Tally};
+use rebout::lab::text::quoted;
 use std::fmt::Write;
 
 fn optional<T>(value: Option<T>, shown: impl Fn(T) -> String) -> String {

@@ -2,8 +2,8 @@
 
 use crate::plants::{Plant, Planted};
 use crate::subjects::brawl;
-use rebout::lab::stress::text::{columns, escaped};
 use rebout::lab::stress::{Outcome, Trouble, Turn};
+use rebout::lab::text::{columns, escaped};
 use rebout::{Frame, Inputs, Player, SyncTest, SyncTestError, shown};
 use std::fmt::Write;
 

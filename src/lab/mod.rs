@@ -8,6 +8,8 @@
 //! | [`forge`] | forged and damaged datagrams |
 //! | [`link`] | the impairments of a path, such as latency, jitter and loss |
 //! | `relay` | a UDP relay that behaves like such a path, to play over it at home; needs the feature `udp` too |
+//! | [`bundle`] | a desync bundle as an HTML page and as JSON |
+//! | [`text`] | numbers, tables, HTML and JSON as text, for reports |
 //! | [`wire`] | encoding and decoding of the packets that the public `wire` does not have |
 //! | `seal`, `nat`, `rendezvous` | the layers of a `Connection`, one by one |
 //!
@@ -49,8 +51,10 @@
 //! assert!(sim.machine(0).stats().rollback.rollbacks > 50);
 //! ```
 
+pub mod bundle;
 mod flaw;
 pub mod forge;
+mod html;
 pub mod link;
 mod oracle;
 mod overheard;
@@ -61,6 +65,7 @@ pub mod sim;
 mod sim_match;
 mod sim_peer;
 pub mod stress;
+pub mod text;
 pub mod wire;
 
 pub use flaw::{Divergence, Flaw};

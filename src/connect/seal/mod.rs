@@ -76,7 +76,6 @@ pub use sealed::Sealed;
 pub use signals::Brought;
 pub use stats::{SealRefusal, SealStats};
 
-use crate::protocol::time::Time;
 use crate::protocol::{MAX_DATAGRAM, Protocol, canonical};
 use crate::wire::seal::{KEY_LEN, Pattern};
 use association::Association;

@@ -3,6 +3,7 @@
 use super::case::Case;
 use super::outcome::{Keep, Outcome};
 use super::shrink::{Player, Shrunk, shrink};
+use crate::lab::bundle::page;
 use crate::replay::{Replay, WriteError};
 use crate::{Autopsy, Bundle, BundleError};
 use std::fmt::{self, Write};
@@ -45,7 +46,7 @@ impl Failure {
         (*seed != 0).then(|| Replay { seed: *seed, inputs: inputs.clone() })
     }
 
-    /// The bundle of the desync as files, for [`folder::write`](crate::net::folder::write); the replay alone if there was
+    /// The bundle of the desync as files with its page, for [`folder::write`](crate::net::folder::write); the replay alone if there was
     /// no desync, and nothing if there was no match.
     ///
     /// # Errors
@@ -54,7 +55,9 @@ impl Failure {
         let Some(replay) = self.replay() else { return Ok(Vec::new()) };
         if let Some(autopsy) = self.autopsy() {
             let bundle = Bundle::new(&self.game, autopsy.clone(), replay).map_err(FilesError::Bundle)?;
-            return bundle.files().map_err(FilesError::Bundle);
+            let mut files = bundle.files().map_err(FilesError::Bundle)?;
+            files.push(("report.html", page(&bundle).into_bytes()));
+            return Ok(files);
         }
         Ok(vec![("match.rplk", replay.to_file().map_err(FilesError::Replay)?)])
     }

@@ -1,7 +1,7 @@
 //! The depths of all rollbacks on all links, as one map: a row for each link, a column for each depth.
 
 use super::tally::Row;
-use super::text::grouped;
+use crate::lab::text::grouped;
 use std::fmt::Write;
 
 const CELL: (f64, f64) = (44.0, 24.0);

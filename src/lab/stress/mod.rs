@@ -39,7 +39,6 @@ mod report;
 mod sample;
 mod shrink;
 mod tally;
-pub mod text;
 mod timed;
 mod trial;
 

@@ -5,9 +5,9 @@ use super::plot::{Marks, Plot, Series, ceiling};
 use super::report::Report;
 use super::sample::{Moment, Sample};
 use super::tally::{COLUMNS, Row};
-use super::text::{escaped, grouped};
+use crate::lab::html;
 use crate::lab::link::{Chance, LinkConfig};
-use crate::replay::bundle::html;
+use crate::lab::text::{escaped, grouped};
 use std::fmt::Write;
 
 /// Into how many stretches the time of a match is divided for a plot.

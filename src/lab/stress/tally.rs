@@ -2,7 +2,7 @@
 
 use super::case::Case;
 use super::outcome::{Figures, Outcome, Trouble};
-use super::text::{columns, grouped};
+use crate::lab::text::{columns, grouped};
 use std::fmt::Write;
 
 /// The columns of the table.

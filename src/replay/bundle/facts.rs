@@ -10,7 +10,7 @@ use core::str::Lines;
 pub(super) const FILE: &str = "bundle.txt";
 
 /// The format of a bundle.
-pub(super) const FORMAT: u32 = 2;
+pub(crate) const FORMAT: u32 = 2;
 
 /// Everything about a bundle that is neither in its states nor in its replay, and the two facts that tie them together.
 #[derive(Clone, Debug, PartialEq, Eq)]

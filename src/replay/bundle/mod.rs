@@ -1,10 +1,8 @@
-//! A desync as a folder of seven files: to be looked at, sent to somebody, read again, and re-run.
+//! A desync as a folder of five files: to be sent to somebody, read again, and re-run.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `report.html` | a page: the match as a bar, the inputs, the fields that differ, both states |
 //! | `report.txt` | the autopsy, for people |
-//! | `report.json` | the same, for other programs |
 //! | `bundle.txt` | the facts that reading back needs |
 //! | `state_one.txt`, `state_two.txt` | what is known of the first diverging state on each player's machine, field by field |
 //! | `inputs.rplk` | the whole match as a replay |
@@ -13,12 +11,10 @@ mod dump;
 mod error;
 mod escape;
 mod facts;
-pub(crate) mod html;
-mod json;
-mod page;
 mod rerun;
 
 pub use error::BundleError;
+pub(crate) use facts::FORMAT;
 pub use rerun::Rerun;
 
 use crate::replay::Replay;
@@ -38,7 +34,7 @@ const MAX_REPLAY_FILE: u64 = crate::replay::HEADER_LEN as u64 + 4 * crate::repla
 /// The most inputs in an autopsy. A session keeps far fewer, and a replay of few bytes may have millions.
 const MAX_INPUTS: u32 = 1 << 16;
 
-const PAGE: &str = "report.html";
+const TEXT: &str = "report.txt";
 const STATES: [&str; 2] = ["state_one.txt", "state_two.txt"];
 
 /// A desync with everything that is needed to look at it again: what the autopsy found, and the whole match.
@@ -65,10 +61,9 @@ pub struct Bundle {
 }
 
 impl Bundle {
-    /// The names of the files that are read back, and how long each may be. The page is only written.
-    pub const FILES: [(&'static str, u64); 6] = [
-        ("report.txt", MAX_TEXT_FILE),
-        ("report.json", MAX_TEXT_FILE),
+    /// The names of the files, and how long each may be.
+    pub const FILES: [(&'static str, u64); 5] = [
+        (TEXT, MAX_TEXT_FILE),
         (facts::FILE, MAX_TEXT_FILE),
         (STATES[0], MAX_TEXT_FILE),
         (STATES[1], MAX_TEXT_FILE),
@@ -125,16 +120,14 @@ impl Bundle {
     /// # Errors
     /// A replay that cannot be written.
     pub fn files(&self) -> Result<Vec<(&'static str, Vec<u8>)>, BundleError> {
-        let [text, report, facts, one, two, inputs] = Self::FILES.map(|(name, _)| name);
+        let [text, facts, one, two, inputs] = Self::FILES.map(|(name, _)| name);
         let replay = self.replay.to_file().map_err(BundleError::Unwritable)?;
         Ok(vec![
             (text, self.text().into_bytes()),
-            (report, json::report(self).into_bytes()),
             (facts, self.facts().render().into_bytes()),
             (one, self.state(Player::One).into_bytes()),
             (two, self.state(Player::Two).into_bytes()),
             (inputs, replay),
-            (PAGE, page::report(self).into_bytes()),
         ])
     }
 
@@ -177,8 +170,8 @@ impl Bundle {
 
     /// Reads a bundle from its files, in any order; others are ignored.
     ///
-    /// Its facts, states and replay are read back. The two reports are for others: they have to be there, but what they
-    /// say is not looked at.
+    /// Its facts, states and replay are read back. The report is for people: it has to be there and to be text, but its
+    /// contents are not read.
     ///
     /// # Errors
     /// The first file that is missing, too long, malformed, or contradicts another one.
@@ -191,9 +184,8 @@ impl Bundle {
                 return Err(BundleError::TooLong { file, len: slot.len() as u64, max });
             }
         }
-        let [text, report, facts, one, two, inputs] = found;
-        utf8("report.txt", text)?;
-        utf8("report.json", report)?;
+        let [text, facts, one, two, inputs] = found;
+        utf8(TEXT, text)?;
         let facts = Facts::parse(utf8(facts::FILE, facts)?)?;
         let states = [read_state(STATES[0], one)?, read_state(STATES[1], two)?];
         let replay = Replay::of_file(inputs).map_err(BundleError::Replay)?;
@@ -281,12 +273,6 @@ mod tests {
         }
     }
 
-    fn file(bundle: &Bundle, name: &str) -> String {
-        let files = bundle.files().unwrap();
-        let (_, bytes) = files.into_iter().find(|(known, _)| *known == name).unwrap();
-        String::from_utf8(bytes).unwrap()
-    }
-
     #[test]
     fn a_bundle_at_every_limit_is_written_and_read() {
         let name = "x".repeat(MAX_NAME);
@@ -322,29 +308,5 @@ mod tests {
         assert_eq!((rerun.matches(Player::One), rerun.matches(Player::Two)), (Some(false), None));
         let [one, two] = &rerun.differs;
         assert_eq!((one.len(), &*one[0].path, &one[0].right, two.len()), (1, "mana", &None, 0));
-    }
-
-    #[test]
-    fn the_page_shows_the_last_90_inputs_and_escapes_values() {
-        let bundle = Bundle::new("game", autopsy(0..100), replay(100)).unwrap();
-        let page = file(&bundle, PAGE);
-        assert!(page.contains("<h2>Inputs of frames 10 to 99</h2>"), "{page}");
-        assert!(page.contains("<td>&lt;1&gt;</td><td>&lt;2&gt;</td>") && !page.contains("<td><1>"), "{page}");
-    }
-
-    #[test]
-    fn the_page_has_at_most_2000_fields_in_a_table() {
-        let state = |value| (0..2_001).map(|at| leaf(&format!("hp[{at}]"), value)).collect();
-        let states: [Vec<OwnedLeaf>; 2] = [state(1), state(2)];
-        let bundle = Bundle::new("game", with_states(states, 70..100), replay(100)).unwrap();
-        assert_eq!(file(&bundle, PAGE).matches("<tr><th><code>").count(), 2_000, "fields that differ");
-        assert_eq!(file(&bundle, PAGE).matches("<tr class=\"differs\">").count(), 2_000, "both states");
-    }
-
-    #[test]
-    fn the_report_tells_exact_from_complete() {
-        let bundle = Bundle::new("game", autopsy(70..100), replay(100)).unwrap();
-        let report = file(&bundle, "report.json");
-        assert!(report.contains("\"exact\": true,\n  \"complete\": false,\n"), "{report}");
     }
 }

@@ -1,8 +1,8 @@
-//! `report.html`: a bundle to look at. It is written and never read back.
+//! The page of a bundle.
 
-use super::Bundle;
-use crate::replay::bundle::html::{escaped, page};
-use crate::{Autopsy, Frame, Inputs, OwnedLeaf, Player};
+use crate::lab::html;
+use crate::lab::text::escaped;
+use crate::{Autopsy, Bundle, Frame, Inputs, OwnedLeaf, Player};
 use core::fmt::Write;
 use std::collections::BTreeMap;
 
@@ -11,8 +11,10 @@ const MAX_INPUTS: usize = 90;
 /// The most fields in one table.
 const MAX_FIELDS: usize = 2_000;
 
-/// The page of a bundle.
-pub(super) fn report(bundle: &Bundle) -> String {
+/// A bundle as an HTML page that needs nothing but itself: the match as a bar, the inputs before the divergence, the fields
+/// that differ, both states, and the command that plays it again.
+#[must_use]
+pub fn page(bundle: &Bundle) -> String {
     let mut html = String::new();
     head(&mut html, bundle);
     timeline(&mut html, bundle);
@@ -20,11 +22,11 @@ pub(super) fn report(bundle: &Bundle) -> String {
     fields(&mut html, bundle.autopsy());
     states(&mut html, bundle.autopsy());
     html.push_str(
-        "<h2>Play it again</h2><p>In the sources of the library, with the folder of this page:</p>\
+        "<h2>Play it again</h2><p>In the sources of the library, with the folder of the bundle:</p>\
          <pre>cargo run --release --example autopsy -- FOLDER</pre><p class=\"note\">A game of your own re-runs it with \
          <code>Bundle::rerun</code>; the inputs are in <code>inputs.rplk</code>.</p>",
     );
-    page(&format!("Desync in {}", bundle.game()), &html)
+    html::page(&format!("Desync in {}", bundle.game()), &html)
 }
 
 // Writing to a string cannot fail: the results of `write!` are dropped.

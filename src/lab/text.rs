@@ -1,6 +1,6 @@
 //! Numbers and tables as text, and text on a page.
 
-use crate::replay::bundle::html;
+use crate::shown;
 use core::fmt::Write;
 
 /// 1234567 as 1,234,567.
@@ -21,7 +21,21 @@ pub fn grouped(number: u64) -> String {
 /// lines.
 #[must_use]
 pub fn escaped(text: &str) -> String {
-    html::escaped(text)
+    let mut html = String::with_capacity(text.len());
+    for (at, line) in text.split('\n').enumerate() {
+        html.push_str(if at > 0 { "\n" } else { "" });
+        for c in shown(line).chars() {
+            match c {
+                '&' => html.push_str("&amp;"),
+                '<' => html.push_str("&lt;"),
+                '>' => html.push_str("&gt;"),
+                '"' => html.push_str("&quot;"),
+                '\'' => html.push_str("&#39;"),
+                c => html.push(c),
+            }
+        }
+    }
+    html
 }
 
 /// A string of JSON in its quotes, with everything but plain letters escaped: it may be read in a terminal.
@@ -74,5 +88,12 @@ mod tests {
     fn a_string_has_nothing_that_ends_it_or_plays_with_a_terminal() {
         let text = "a\"b\\c\u{1b}[2J\u{7f}\u{9b}\u{202e}\u{1F600}";
         assert_eq!(quoted(text), r#""a\"b\\c\u001b[2J\u007f\u009b\u202e\ud83d\ude00""#);
+    }
+
+    #[test]
+    fn text_on_the_page_is_neither_markup_nor_a_mark_of_direction() {
+        let text = "<script>\"a\" & 'b'</script>\n\u{202e}\u{1b}[2J\r";
+        let shown = r"&lt;script&gt;&quot;a&quot; &amp; &#39;b&#39;&lt;/script&gt;";
+        assert_eq!(escaped(text), format!("{shown}\n{}", r"\u{202e}\u{1b}[2J\u{d}"));
     }
 }
