@@ -79,11 +79,11 @@ fn read(args: &Args) -> Result<Bundle, Refused> {
     let refused = |error: &dyn std::error::Error| (2, format!("not a bundle: {error}"));
     let files = folder::read(&args.dir, &Bundle::FILES).map_err(|error| refused(&error))?;
     let bundle = Bundle::read(&files).map_err(|error| refused(&error))?;
-    let reports: [(_, fn(&Bundle) -> String); 2] = [(&args.html, page), (&args.json, json)];
-    for (path, render) in reports {
-        let Some(path) = path else { continue };
+    let page = args.html.as_ref().map(|path| (path, page(&bundle)));
+    let json = args.json.as_ref().map(|path| (path, json(&bundle)));
+    for (path, report) in page.into_iter().chain(json) {
         let unwritten = |error| (2, format!("{}: {error}", shown(&path.to_string_lossy())));
-        std::fs::write(path, render(&bundle)).map_err(unwritten)?;
+        std::fs::write(path, report).map_err(unwritten)?;
     }
     Ok(bundle)
 }
