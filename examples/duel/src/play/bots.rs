@@ -52,7 +52,7 @@ pub fn bots(
 
 fn agree([one, two]: &[Report; 2]) -> bool {
     one.checksum == two.checksum
-        && one.replay == two.replay
+        && one.frames == two.frames
         && [one, two].iter().all(|side| matches!(side.finish, Finish::Played(Verdict::Agreed { .. })))
 }
 
@@ -73,7 +73,7 @@ fn joint_verdict(reports: &[Report; 2]) -> &'static str {
 }
 
 struct Figures {
-    frames: usize,
+    frames: u32,
     rollbacks: u64,
     resimulated: u64,
     max_depth: usize,
@@ -89,7 +89,7 @@ impl Figures {
         let (stalled, stepped) = (one.stalled_frames + two.stalled_frames, one.frames + two.frames);
         let millis = |trip: Option<core::time::Duration>| trip.unwrap_or_default().as_secs_f64() * 1e3;
         Self {
-            frames: reports[0].replay.inputs.len().min(reports[1].replay.inputs.len()),
+            frames: reports[0].frames.min(reports[1].frames),
             rollbacks: one.rollback.rollbacks + two.rollback.rollbacks,
             resimulated: one.rollback.resimulated_frames + two.rollback.resimulated_frames,
             max_depth: deepest(&one.rollback.depths).max(deepest(&two.rollback.depths)),
@@ -120,7 +120,7 @@ fn to_json(preferences: &Preferences, reports: &[Report; 2], link: &str, file: O
         figures.stalled_percent,
         figures.round_trip_millis,
         figures.desyncs,
-        reports[0].replay.seed,
+        reports[0].seed,
         preferences.frame_rate,
     )
 }
@@ -146,9 +146,9 @@ fn to_lines(preferences: &Preferences, reports: &[Report; 2]) -> Vec<String> {
     let figures = Figures::of(reports);
     let mut lines = vec![format!(
         "{} at {} a second, seed {}: {}",
-        counted(figures.frames as u64, "frame"),
+        counted(figures.frames.into(), "frame"),
         preferences.frame_rate,
-        reports[0].replay.seed,
+        reports[0].seed,
         joint_verdict(reports)
     )];
     for (report, name) in reports.iter().zip(["one", "two"]) {

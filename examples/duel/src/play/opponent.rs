@@ -10,10 +10,7 @@ use std::thread::{JoinHandle, sleep};
 use std::time::Duration;
 
 use rebout::lab::relay::Relay;
-use rebout::replay::{RecordError, Recorder, Replay};
-use rebout::{
-    Autopsy, Config, ConnectOptions, Connection, Event, Finish, Invite, Now, Player, Session, Stats,
-};
+use rebout::{Autopsy, Config, ConnectOptions, Connection, Event, Finish, Invite, Now, Player, Stats};
 
 use super::link::{Link, LinkSetting};
 use super::machine::Machine;
@@ -31,7 +28,9 @@ pub(super) struct Report {
     pub stats: Stats,
     pub desyncs: u32,
     pub autopsy: Option<Autopsy>,
-    pub replay: Replay,
+    pub seed: u32,
+    /// The frames that are certain.
+    pub frames: u32,
     /// The file of the match, if one was wanted.
     pub recording: Option<PathBuf>,
     /// What there is to say about files.
@@ -50,22 +49,17 @@ pub(super) struct Orders {
 /// # Errors
 /// If there is no match, or the socket breaks.
 pub(super) fn play(mut machine: Machine, mut bot: Bot, orders: &Orders) -> Result<Report, String> {
-    let mut recorder = Recorder::new(1);
     let (mut desyncs, mut autopsy, mut notices) = (0, None, Vec::new());
     let finish = loop {
         if orders.stop.load(Ordering::Relaxed) {
             machine.online.leave();
         }
         match machine.online.wait().map_err(|error| error.to_string())? {
-            Now::Begin { seed, .. } => {
-                machine.begin(seed);
-                recorder.reset(seed);
-            }
+            Now::Begin { seed, .. } => machine.begin(seed),
             Now::Frame if orders.pause.load(Ordering::Relaxed) => sleep(POLL_INTERVAL),
             Now::Frame => {
                 let seat = machine.online.local().unwrap_or(Player::One);
                 machine.advance(bot.buttons(&machine.duel, seat));
-                record(&mut recorder, &machine).map_err(|error| error.to_string())?;
             }
             Now::Event(Event::Desync(_)) => desyncs += 1,
             Now::Event(Event::Autopsy(found)) => autopsy = Some(*found),
@@ -74,16 +68,13 @@ pub(super) fn play(mut machine: Machine, mut bot: Bot, orders: &Orders) -> Resul
             _ => {}
         }
     };
-    let Some(stats) = machine.online.stats() else { return Err(finish.to_string()) };
-    let (checksum, recording) = (machine.checksum(), machine.online.recording().map(Path::to_owned));
+    let (Some(stats), Some(agreed)) = (machine.online.stats(), machine.online.agreed()) else {
+        return Err(finish.to_string());
+    };
+    let (seed, frames, checksum) = (agreed.seed, machine.frames(), machine.checksum());
+    let recording = machine.online.recording().map(Path::to_owned);
     machine.online.close().map_err(|error| error.to_string())?;
-    Ok(Report { finish, checksum, stats, desyncs, autopsy, replay: recorder.finish(), recording, notices })
-}
-
-/// Keeps the inputs that the last `advance` made certain, to be compared with those of the other machine.
-fn record(recorder: &mut Recorder, machine: &Machine) -> Result<(), RecordError> {
-    let mut confirmed = machine.online.session().into_iter().flat_map(Session::confirmed);
-    confirmed.try_for_each(|(frame, inputs)| recorder.record(frame, inputs))
+    Ok(Report { finish, seed, frames, checksum, stats, desyncs, autopsy, recording, notices })
 }
 
 /// A bot that hosts in a thread, behind a bad link.
