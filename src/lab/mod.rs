@@ -85,15 +85,15 @@ pub mod seal {
 
 /// The search for paths through routers, around a seal and its protocol.
 #[cfg(feature = "nat")]
-pub mod reach {
-    pub use crate::connect::nat::{NoWay, Origin, Progress, Reach, ReachConfig, ReachStats, Reaching};
+pub mod nat {
+    pub use crate::connect::nat::{NatConfig, NatLayer, NatStats, NatTraversal, NoWay, Origin, Progress};
 }
 
 /// The clients of a rendezvous: a host and a joiner.
 #[cfg(feature = "nat")]
 pub mod rendezvous {
     pub use crate::connect::rendezvous::credentials::Credentials;
-    pub use crate::connect::rendezvous::join_request::{JoinerEvent, Post};
+    pub use crate::connect::rendezvous::join_request::{JoinRequest, JoinerEvent};
     pub use crate::connect::rendezvous::registration::{HostEvent, Registration};
     pub use crate::wire::rendezvous::{Denial, Room};
 }

@@ -3,7 +3,7 @@
 use crate::counted;
 use core::time::Duration;
 use rebout::Randomness;
-use rebout::lab::reach::{Reach, ReachConfig};
+use rebout::lab::nat::{NatConfig, NatTraversal};
 use rebout::lab::seal::Seal;
 use rebout::{Config, Cues, Game, Input, Inputs, Lobby, Protocol, Session, fields};
 use std::net::SocketAddr;
@@ -28,7 +28,7 @@ impl Game for Count {
 }
 
 struct Machine {
-    reach: Reach,
+    nat: NatTraversal,
     seal: Seal,
     lobby: Option<Lobby>,
     session: Option<Session<Count>>,
@@ -36,14 +36,14 @@ struct Machine {
 }
 
 impl Machine {
-    fn new(reach: Reach, seal: Seal, lobby: Lobby) -> Self {
-        Self { reach, seal, lobby: Some(lobby), session: None, game: Count { frames: 0 } }
+    fn new(nat: NatTraversal, seal: Seal, lobby: Lobby) -> Self {
+        Self { nat, seal, lobby: Some(lobby), session: None, game: Count { frames: 0 } }
     }
 
     fn with<R>(&mut self, call: impl FnOnce(&mut dyn Protocol) -> R) -> R {
         match (&mut self.session, &mut self.lobby) {
-            (Some(session), _) => call(&mut self.reach.around(&mut self.seal, session)),
-            (None, Some(lobby)) => call(&mut self.reach.around(&mut self.seal, lobby)),
+            (Some(session), _) => call(&mut self.nat.around(&mut self.seal, session)),
+            (None, Some(lobby)) => call(&mut self.nat.around(&mut self.seal, lobby)),
             (None, None) => unreachable!("a machine has one of them"),
         }
     }
@@ -76,11 +76,11 @@ pub(crate) fn all() {
 fn a_frame_on_a_searched_path_allocates_nothing_between_checks() {
     let config = |n: usize| Config::new(7).with(|config| config.lobby.entropy = Some(5 + n as u64));
     let mut seal = Seal::host(Randomness::Seeded(1)).unwrap();
-    let mut host = Reach::host_by_hand(ReachConfig::new(std::time::Instant::now(), [ADDRS[0]])).unwrap();
-    let call = host.call(Duration::ZERO, &mut seal).unwrap();
+    let mut host = NatTraversal::host_manual(NatConfig::new(std::time::Instant::now(), [ADDRS[0]])).unwrap();
+    let offer = host.offer(Duration::ZERO, &mut seal).unwrap();
     let mut joiner =
-        Reach::join_by_hand(ReachConfig::new(std::time::Instant::now(), [ADDRS[1]]), &call).unwrap();
-    let mut joining = Seal::join_by_signal(Randomness::Seeded(2), *call.key()).unwrap();
+        NatTraversal::join_manual(NatConfig::new(std::time::Instant::now(), [ADDRS[1]]), &offer).unwrap();
+    let mut joining = Seal::join_by_signal(Randomness::Seeded(2), *offer.key()).unwrap();
     let answer = joiner.answer(Duration::ZERO, &mut joining).unwrap();
     host.take_answer(Duration::ZERO, &mut seal, &answer).unwrap();
     let target = joining.target().unwrap();
@@ -93,7 +93,7 @@ fn a_frame_on_a_searched_path_allocates_nothing_between_checks() {
         |machine: &Machine| machine.lobby.as_ref().is_some_and(|lobby| lobby.agreed().unwrap().is_some());
     while !machines.iter().all(agreed) {
         now += Duration::from_millis(5);
-        assert!(now < Duration::from_secs(9), "{}", machines[1].reach.progress());
+        assert!(now < Duration::from_secs(9), "{}", machines[1].nat.progress());
         exchange(&mut machines, now);
     }
     for machine in &mut machines {

@@ -2,7 +2,7 @@
 
 use crate::meeting::{Meeting, Party, addr, config, init, ms, resp, secs, server_addr};
 use rebout::Randomness;
-use rebout::lab::rendezvous::{Denial, HostEvent, Post, Registration};
+use rebout::lab::rendezvous::{Denial, HostEvent, JoinRequest, Registration};
 use rebout::lab::sim::{Clock, EntryKind, NatKind, Recording};
 use rebout::lab::wire::rendezvous::{
     self as wire, Answer, Ask, Cookie, Deliver, Grant, Outcome, Packet, Register, Reply, encode,
@@ -419,7 +419,7 @@ fn a_blind_forger_of_answers_is_not_believed() {
 /// A server, or somebody on the way to it, that answers with a RESP of its own first.
 #[test]
 fn a_wrong_answer_does_not_keep_out_the_right_one() {
-    let mut post = Post::new(server_addr(), [1; 16], Randomness::Seeded(1)).unwrap();
+    let mut post = JoinRequest::new(server_addr(), [1; 16], Randomness::Seeded(1)).unwrap();
     let mut buf = [0; MAX_DATAGRAM];
     assert!(post.post(&init(9)));
     let (_, len) = post.poll_transmit(ms(1), &mut buf).unwrap();

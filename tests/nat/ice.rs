@@ -3,8 +3,8 @@
 use super::town::{HOST, JOINER, Plan, ROUTERS, Router, Town, ms};
 use crate::meeting::{addr, config, server_addr};
 use rebout::Randomness;
-use rebout::lab::reach::{NoWay, Progress};
-use rebout::lab::reach::{Reach, ReachConfig};
+use rebout::lab::nat::{NatConfig, NatTraversal};
+use rebout::lab::nat::{NoWay, Progress};
 use rebout::lab::seal::Seal;
 use rebout::rendezvous::RendezvousServer;
 use rebout::{Config, Lobby, Protocol};
@@ -93,7 +93,7 @@ fn a_run_is_a_function_of_its_seed() {
 
 #[test]
 fn two_texts_by_hand_are_enough_however_long_the_players_take() {
-    let open = |host, joiner| Plan { by_hand: true, ..Plan::new(host, joiner) };
+    let open = |host, joiner| Plan { manual: true, ..Plan::new(host, joiner) };
     let plans = [
         open(Router::Open, Router::Open),
         open(Router::Open, Router::Symmetric),
@@ -104,7 +104,7 @@ fn two_texts_by_hand_are_enough_however_long_the_players_take() {
         for minutes in [0, 3] {
             let mut town = Town::new(plan);
             town.run_for(ms(minutes * 60_000 + 3_000));
-            assert_eq!([HOST, JOINER].map(|id| town.player(id).progress()), [Progress::ByHand; 2]);
+            assert_eq!([HOST, JOINER].map(|id| town.player(id).progress()), [Progress::Manual; 2]);
             town.take_answer();
             assert_eq!(town.play(plan), [Progress::Direct; 2], "{plan:?} {}", town.report());
             assert_eq!(town.player(HOST).sent[1], 0, "no server was asked");
@@ -119,18 +119,19 @@ fn a_host_is_told_that_the_server_has_no_room() {
     let mut server = RendezvousServer::new(config, Randomness::Seeded(1)).unwrap();
     let mut seal = Seal::host(Randomness::Seeded(2)).unwrap();
     let mut lobby = Lobby::host(Config::new(7)).unwrap();
-    let mut reach =
-        Reach::host(ReachConfig::new(std::time::Instant::now(), [addr(1)]), server_addr(), &[7; 32]).unwrap();
+    let mut nat =
+        NatTraversal::host(NatConfig::new(std::time::Instant::now(), [addr(1)]), server_addr(), &[7; 32])
+            .unwrap();
     let mut buf = [0; 1_400];
     for now in (0..1_000).map(ms) {
-        while let Some((to, len)) = reach.around(&mut seal, &mut lobby).poll_transmit(now, &mut buf) {
+        while let Some((to, len)) = nat.around(&mut seal, &mut lobby).poll_transmit(now, &mut buf) {
             assert_eq!(to, server_addr());
             server.handle_datagram(now, addr(1), &buf[..len]);
         }
         while let Some((_, len)) = server.poll_transmit(now, &mut buf) {
-            reach.around(&mut seal, &mut lobby).handle_datagram(now, server_addr(), &buf[..len]);
+            nat.around(&mut seal, &mut lobby).handle_datagram(now, server_addr(), &buf[..len]);
         }
     }
-    let words = reach.progress().to_string();
+    let words = nat.progress().to_string();
     assert!(words.contains("it has no free room"), "{words}");
 }

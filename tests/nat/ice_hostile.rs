@@ -4,8 +4,8 @@ use super::relay::events;
 use super::town::{HOST, JOINER, NAME, Node, Plan, Router, Town, at, ms, relay_addr, rendezvous_addr};
 use core::time::Duration;
 use rebout::Randomness;
-use rebout::lab::reach::{NoWay, Progress};
-use rebout::lab::rendezvous::{JoinerEvent, Post};
+use rebout::lab::nat::{NoWay, Progress};
+use rebout::lab::rendezvous::{JoinRequest, JoinerEvent};
 use rebout::lab::seal::Seal;
 use rebout::lab::sim::{Clock, Recording};
 use rebout::lab::wire::rendezvous::{Deliver, Outcome, Packet, Reply, decode, encode};
@@ -71,7 +71,7 @@ fn junk_from_everybody_on_every_path_makes_no_difference() {
         assert_eq!(progress, Some(calm.map(|progress| progress.name())), "{}", town.report());
         assert_eq!(events(&town), [], "{}", town.report());
         assert_eq!(town.player(HOST).verdict(), town.player(JOINER).verdict());
-        assert!(town.player(HOST).reach.stats().refused > 200, "{}", town.report());
+        assert!(town.player(HOST).nat.stats().refused > 200, "{}", town.report());
     }
 }
 
@@ -137,7 +137,7 @@ fn signal(candidates: &[SocketAddr]) -> Vec<u8> {
 
 /// A guest with the invite whose signals name somebody else, and who never answers a check.
 pub(super) struct Liar {
-    post: Post,
+    post: JoinRequest,
     seal: Seal,
     /// The addresses in each signal, by the number of signals before it.
     names: Box<dyn Fn(u32) -> Vec<SocketAddr>>,
@@ -151,7 +151,7 @@ pub(super) struct Liar {
 impl Liar {
     pub(super) fn new(invite: &Invite, names: impl Fn(u32) -> Vec<SocketAddr> + 'static, seed: u64) -> Self {
         let rendezvous = invite.rendezvous().unwrap();
-        let post = Post::new(rendezvous.server, rendezvous.room, Randomness::Seeded(seed)).unwrap();
+        let post = JoinRequest::new(rendezvous.server, rendezvous.room, Randomness::Seeded(seed)).unwrap();
         let seal = Seal::join_by_signal(Randomness::Seeded(seed), *invite.key()).unwrap();
         let (next_at, invite) = (Duration::ZERO, invite.clone());
         Self { post, seal, names: Box::new(names), seed, posted: 0, next_at, answered: 0, invite }

@@ -1,4 +1,4 @@
-//! Reach: how two machines behind routers find each other, and what strangers can do to that.
+//! NatTraversal: how two machines behind routers find each other, and what strangers can do to that.
 
 mod connected;
 mod hostile;

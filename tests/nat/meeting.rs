@@ -3,7 +3,7 @@
 use rebout::Protocol;
 use rebout::Randomness;
 use rebout::lab::link::LinkConfig;
-use rebout::lab::rendezvous::{HostEvent, JoinerEvent, Post, Registration, Room};
+use rebout::lab::rendezvous::{HostEvent, JoinRequest, JoinerEvent, Registration, Room};
 use rebout::lab::sim::{Clock, Machine, World};
 use rebout::rendezvous::{RendezvousConfig, RendezvousServer, TurnService};
 use std::net::SocketAddr;
@@ -70,7 +70,7 @@ impl Host {
 
 /// A joiner that posts its INIT as soon as it has a ticket, and again with every new one.
 pub(crate) struct Joiner {
-    pub(crate) post: Post,
+    pub(crate) post: JoinRequest,
     pub(crate) init: Vec<u8>,
     /// Each with the time at which it was told.
     pub(crate) events: Vec<(Duration, JoinerEvent)>,
@@ -110,7 +110,7 @@ impl Party {
     }
 
     pub(crate) fn joiner(id: u8, room: Room) -> Self {
-        let post = Post::new(server_addr(), room, Randomness::Seeded(id.into())).unwrap();
+        let post = JoinRequest::new(server_addr(), room, Randomness::Seeded(id.into())).unwrap();
         Self::Joiner(Joiner { post, init: init(id), events: Vec::new() })
     }
 

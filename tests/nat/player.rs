@@ -1,8 +1,8 @@
-//! A player's machine in the simulated town: a reach, a seal, a lobby and then a match, and all that the player is told.
+//! A player's machine in the simulated town: NAT traversal, a seal, a lobby and then a match, and all that the player is told.
 
 use super::town::relay_addr;
 use core::time::Duration;
-use rebout::lab::reach::{Progress, Reach};
+use rebout::lab::nat::{NatTraversal, Progress};
 use rebout::lab::seal::Seal;
 use rebout::lab::sim::Machine;
 use rebout::{
@@ -41,7 +41,7 @@ enum Stage {
 
 /// A player's machine.
 pub(crate) struct Player {
-    pub(crate) reach: Reach,
+    pub(crate) nat: NatTraversal,
     pub(crate) seal: Seal,
     stage: Stage,
     limit: u32,
@@ -61,9 +61,9 @@ pub(crate) struct Player {
 }
 
 impl Player {
-    pub(crate) fn new(reach: Reach, seal: Seal, lobby: Lobby, limit: u32) -> Self {
+    pub(crate) fn new(nat: NatTraversal, seal: Seal, lobby: Lobby, limit: u32) -> Self {
         Self {
-            reach,
+            nat,
             seal,
             stage: Stage::Lobby(Some(lobby)),
             limit,
@@ -80,13 +80,13 @@ impl Player {
 
     fn outside<R>(&mut self, call: impl FnOnce(&mut dyn Protocol) -> R) -> Option<R> {
         match &mut self.stage {
-            Stage::Lobby(lobby) => Some(call(&mut self.reach.around(&mut self.seal, lobby.as_mut()?))),
-            Stage::Match(session, _) => Some(call(&mut self.reach.around(&mut self.seal, session))),
+            Stage::Lobby(lobby) => Some(call(&mut self.nat.around(&mut self.seal, lobby.as_mut()?))),
+            Stage::Match(session, _) => Some(call(&mut self.nat.around(&mut self.seal, session))),
         }
     }
 
     fn note(&mut self, now: Duration) {
-        let progress = self.reach.progress();
+        let progress = self.nat.progress();
         if self.told.last().is_none_or(|(_, last)| *last != progress) {
             self.told.push((now, progress));
         }
@@ -115,7 +115,7 @@ impl Player {
     }
 
     pub(crate) fn progress(&self) -> Progress {
-        self.reach.progress()
+        self.nat.progress()
     }
 }
 
@@ -148,7 +148,7 @@ impl Protocol for Player {
             Stage::Lobby(lobby) => lobby.as_ref().and_then(Protocol::poll_timeout),
             Stage::Match(session, _) => session.poll_timeout(),
         };
-        [inner, self.seal.poll_timeout(), self.reach.poll_timeout()].into_iter().flatten().min()
+        [inner, self.seal.poll_timeout(), self.nat.poll_timeout()].into_iter().flatten().min()
     }
 
     fn wants_attention(&self, now: Duration) -> bool {

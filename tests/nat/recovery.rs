@@ -2,7 +2,7 @@
 
 use super::town::{HOST, JOINER, Node, Plan, RENDEZVOUS, Router, Town, at, ms, relay_addr};
 use rebout::RelayPolicy;
-use rebout::lab::reach::Progress;
+use rebout::lab::nat::Progress;
 use rebout::lab::sim::Recording;
 
 const ALLOCATE: [u8; 2] = [0x00, 0x03];
@@ -46,7 +46,7 @@ fn a_rebind_costs_one_new_search_and_then_nothing() {
         town.world.network_mut().record(Recording::Full);
         town.run_for(ms(14_000));
         for id in [HOST, JOINER] {
-            assert_eq!(town.player(id).reach.stats().searches, 2, "{}", town.report());
+            assert_eq!(town.player(id).nat.stats().searches, 2, "{}", town.report());
             let asked = town.said(id).filter(|entry| entry.datagram.starts_with(&ALLOCATE)).count();
             assert_eq!(asked, 0, "the path in use is the one that was offered");
         }
@@ -58,7 +58,7 @@ fn sources_behind_the_relay_do_not_evict_the_path_in_use() {
     let plan = Plan { relays: [RelayPolicy::Only; 2], ..Plan::new(Router::Open, Router::Open) };
     let mut town = Town::new(plan);
     town.begin();
-    let unsent = |town: &Town| [HOST, JOINER].map(|id| town.player(id).reach.stats().unsent);
+    let unsent = |town: &Town| [HOST, JOINER].map(|id| town.player(id).nat.stats().unsent);
     let before = unsent(&town);
     for round in 0..20 {
         let now = town.world.now();
@@ -94,7 +94,7 @@ fn a_peer_without_a_relay_gets_no_permission_on_ours() {
 
 #[test]
 fn by_hand_the_answer_is_repeated_a_few_times_only() {
-    let plan = Plan { by_hand: true, ..Plan::new(Router::Open, Router::Open) };
+    let plan = Plan { manual: true, ..Plan::new(Router::Open, Router::Open) };
     let mut town = Town::new(plan);
     town.run_for(ms(60_000));
     town.world.network_mut().record(Recording::Full);
@@ -112,23 +112,23 @@ fn by_hand_the_answer_is_repeated_a_few_times_only() {
 
 #[test]
 fn by_hand_the_time_to_a_path_counts_from_the_answer() {
-    let plan = Plan { by_hand: true, ..Plan::new(Router::Open, Router::Open) };
+    let plan = Plan { manual: true, ..Plan::new(Router::Open, Router::Open) };
     let mut town = Town::new(plan);
     town.run_for(ms(60_000));
     town.take_answer();
     town.begin();
     // The joiner's checks come every 8 s.
-    let found_after = town.player(HOST).reach.found_after().unwrap();
+    let found_after = town.player(HOST).nat.found_after().unwrap();
     assert!(found_after > ms(0) && found_after < ms(10_000), "{found_after:?}");
-    let waited = town.player(JOINER).reach.found_after().unwrap();
+    let waited = town.player(JOINER).nat.found_after().unwrap();
     assert!(waited > ms(0), "it counts from the joiner's first turn");
 }
 
 #[test]
-fn a_host_at_a_rendezvous_makes_no_call() {
+fn a_host_at_a_rendezvous_makes_no_offer() {
     let mut town = Town::new(Plan::new(Router::Open, Router::Open));
     let Node::Player(host) = town.world.machine_mut(HOST) else { panic!("no player") };
-    assert!(host.reach.call(ms(0), &mut host.seal).is_none());
+    assert!(host.nat.offer(ms(0), &mut host.seal).is_none());
 }
 
 #[test]

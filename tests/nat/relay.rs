@@ -4,7 +4,7 @@ use super::town::{HOST, JOINER, Plan, RELAY, Router, Town, ms, relay_addr, rende
 use core::time::Duration;
 use rebout::Event;
 use rebout::RelayPolicy;
-use rebout::lab::reach::{NoWay, Progress};
+use rebout::lab::nat::{NoWay, Progress};
 use rebout::lab::sim::Recording;
 
 const ALLOCATE: [u8; 2] = [0x00, 0x03];
@@ -129,7 +129,7 @@ fn relay_only_sends_to_and_answers_the_relay_alone() {
         let hidden_ip = addr.ip();
         assert!(town.said(1 - hidden).all(|entry| entry.to.ip() != hidden_ip), "the address is not known");
         assert_eq!(events(&town), []);
-        let dropped = town.player(hidden).reach.stats().not_relayed;
+        let dropped = town.player(hidden).nat.stats().not_relayed;
         assert!(plan.routers[hidden] != Router::Open || dropped >= heard.len() as u64, "{dropped}");
     }
 }
@@ -172,10 +172,10 @@ fn keep_alives_cost_less_than_300_bytes_a_second() {
         let mut town = Town::new(plan);
         town.begin();
         town.run_for(ms(15_000));
-        let before = [HOST, JOINER].map(|id| town.player(id).reach.stats().overhead_bytes);
+        let before = [HOST, JOINER].map(|id| town.player(id).nat.stats().overhead_bytes);
         town.run_for(ms(30_000));
         for id in [HOST, JOINER] {
-            let rate = (town.player(id).reach.stats().overhead_bytes - before[id]) / 30;
+            let rate = (town.player(id).nat.stats().overhead_bytes - before[id]) / 30;
             assert!((1..300).contains(&rate), "{routers:?}: {rate} bytes a second");
         }
     }

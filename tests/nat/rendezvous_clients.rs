@@ -4,7 +4,7 @@ use crate::hostile::{bytes, registration};
 use crate::meeting::{addr, init, ms, resp, secs, server_addr};
 use rebout::MAX_DATAGRAM;
 use rebout::Randomness;
-use rebout::lab::rendezvous::{Denial, HostEvent, JoinerEvent, Post, Registration};
+use rebout::lab::rendezvous::{Denial, HostEvent, JoinRequest, JoinerEvent, Registration};
 use rebout::lab::wire::rendezvous::{
     self as wire, Answer, Ask, Cookie, Deliver, Grant, Outcome, Packet, Register, Reply,
 };
@@ -341,7 +341,7 @@ fn host_counts_only_packets_of_its_server() {
     assert_eq!(sent(&mut host, ms(1)), None);
 }
 
-fn asked(post: &mut Post, now: Duration) -> Option<Ask> {
+fn asked(post: &mut JoinRequest, now: Duration) -> Option<Ask> {
     let mut buf = [0; MAX_DATAGRAM];
     let (_, len) = post.poll_transmit(now, &mut buf)?;
     match wire::decode(&buf[..len]) {
@@ -350,8 +350,8 @@ fn asked(post: &mut Post, now: Duration) -> Option<Ask> {
     }
 }
 
-fn joiner() -> Post {
-    Post::new(server_addr(), [1; 16], Randomness::Seeded(1)).unwrap()
+fn joiner() -> JoinRequest {
+    JoinRequest::new(server_addr(), [1; 16], Randomness::Seeded(1)).unwrap()
 }
 
 #[test]
@@ -416,7 +416,7 @@ fn answer_to_another_post_is_ignored() {
 }
 
 /// The POST that a joiner sends.
-fn posted(post: &mut Post, now: Duration) -> Option<(u64, Vec<u8>)> {
+fn posted(post: &mut JoinRequest, now: Duration) -> Option<(u64, Vec<u8>)> {
     let mut buf = [0; MAX_DATAGRAM];
     let (_, len) = post.poll_transmit(now, &mut buf)?;
     match wire::decode(&buf[..len]) {
@@ -426,7 +426,7 @@ fn posted(post: &mut Post, now: Duration) -> Option<(u64, Vec<u8>)> {
 }
 
 /// A joiner whose question was answered.
-fn informed_joiner() -> Post {
+fn informed_joiner() -> JoinRequest {
     let mut post = joiner();
     let nonce = asked(&mut post, ms(0)).unwrap().nonce;
     post.handle_datagram(ms(0), server_addr(), &bytes(&grant(nonce, 9)));
@@ -454,7 +454,7 @@ fn new_init_takes_the_place_of_the_old() {
 }
 
 /// The events of a joiner in eight seconds in which each POST, or each ASK, gets this answer.
-fn told_with(post: &mut Post, start: u64, outcome: Option<Outcome<'_>>) -> Vec<JoinerEvent> {
+fn told_with(post: &mut JoinRequest, start: u64, outcome: Option<Outcome<'_>>) -> Vec<JoinerEvent> {
     let mut buf = [0; MAX_DATAGRAM];
     for at in start..start + 8 {
         while let Some((_, len)) = post.poll_transmit(secs(at), &mut buf) {

@@ -3,7 +3,7 @@
 use core::time::Duration;
 use rebout::RelayPolicy;
 use rebout::lab::link::LinkConfig;
-use rebout::lab::reach::{Progress, Reach, ReachConfig};
+use rebout::lab::nat::{NatConfig, NatTraversal, Progress};
 use rebout::lab::seal::Seal;
 use rebout::lab::sim::{Clock, Entry, EntryKind, Machine, NatKind, World};
 use rebout::rendezvous::{RendezvousConfig, RendezvousServer, TurnService};
@@ -124,7 +124,7 @@ pub(crate) struct Plan {
     /// Whether the rendezvous has a relay to offer.
     pub(crate) has_relay: bool,
     /// Whether the players send each other texts instead of meeting at the rendezvous.
-    pub(crate) by_hand: bool,
+    pub(crate) manual: bool,
     /// Whether both players are behind the host's router.
     pub(crate) same_router: bool,
     /// One way, between any two machines.
@@ -139,7 +139,7 @@ impl Plan {
             routers: [host, joiner],
             relays: [RelayPolicy::Allow; 2],
             has_relay: true,
-            by_hand: false,
+            manual: false,
             same_router: false,
             latency_millis: 20,
             frames: 600,
@@ -155,7 +155,7 @@ pub(crate) struct Town {
     pub(crate) relay: RelayServer,
     /// The host's invite, if they meet at the rendezvous.
     pub(crate) invite: Option<Invite>,
-    /// The joiner's answer, if they meet by hand.
+    /// The joiner's answer, if they meet by manual signalling.
     pub(crate) answer: Option<Answer>,
 }
 
@@ -174,7 +174,7 @@ impl Town {
             _ => at(&format!("192.168.{}.2:70{id}0", 1 + id)),
         };
         let config = |id: usize| {
-            let mut config = ReachConfig::new(std::time::Instant::now(), [inside(id)]);
+            let mut config = NatConfig::new(std::time::Instant::now(), [inside(id)]);
             config.relay = plan.relays[id];
             config.randomness = Randomness::Seeded(plan.seed << 8 | id as u64);
             config
@@ -182,32 +182,32 @@ impl Town {
         let game = |id: u64| {
             Config::new(0xB0).with(|config| {
                 config.lobby.entropy = Some(plan.seed ^ id << 20 | 1);
-                config.timeouts.join_timeout = if plan.by_hand { ms(600_000) } else { ms(10_000) };
+                config.timeouts.join_timeout = if plan.manual { ms(600_000) } else { ms(10_000) };
                 config.lobby.user_data = NAME.to_vec();
             })
         };
         let mut seal = Seal::host(Randomness::Seeded(plan.seed ^ 0x5EA1)).unwrap();
         let key = seal.public_key().unwrap();
         let joining = Seal::join_by_signal(Randomness::Seeded(plan.seed ^ 0x701), key).unwrap();
-        let (reaches, invite, answer) = if plan.by_hand {
-            let mut host = Reach::host_by_hand(config(HOST)).unwrap();
-            let call: Offer = host.call(ms(0), &mut seal).unwrap().to_string().parse().unwrap();
-            assert_eq!(*call.key(), key);
-            let joiner = Reach::join_by_hand(config(JOINER), &call).unwrap();
+        let (nats, invite, answer) = if plan.manual {
+            let mut host = NatTraversal::host_manual(config(HOST)).unwrap();
+            let offer: Offer = host.offer(ms(0), &mut seal).unwrap().to_string().parse().unwrap();
+            assert_eq!(*offer.key(), key);
+            let joiner = NatTraversal::join_manual(config(JOINER), &offer).unwrap();
             ([host, joiner], None, true)
         } else {
-            let host = Reach::host(config(HOST), rendezvous_addr(), &[7; 32]).unwrap();
+            let host = NatTraversal::host(config(HOST), rendezvous_addr(), &[7; 32]).unwrap();
             let invite = Invite::with_rendezvous(key, [], host.rendezvous().unwrap()).unwrap();
-            let joiner = Reach::join(config(JOINER), invite.rendezvous().unwrap()).unwrap();
+            let joiner = NatTraversal::join(config(JOINER), invite.rendezvous().unwrap()).unwrap();
             ([host, joiner], Some(invite), false)
         };
-        let [reach, mut joining_reach] = reaches;
+        let [nat, mut joining_nat] = nats;
         let mut joining = joining;
         let answer =
-            answer.then(|| joining_reach.answer(ms(0), &mut joining).unwrap().to_string().parse().unwrap());
-        let host = Player::new(reach, seal, Lobby::host(game(0)).unwrap(), plan.frames);
+            answer.then(|| joining_nat.answer(ms(0), &mut joining).unwrap().to_string().parse().unwrap());
+        let host = Player::new(nat, seal, Lobby::host(game(0)).unwrap(), plan.frames);
         let lobby = Lobby::join(game(1), joining.target().unwrap()).unwrap();
-        let joiner = Player::new(joining_reach, joining, lobby, plan.frames);
+        let joiner = Player::new(joining_nat, joining, lobby, plan.frames);
         for (id, player) in [host, joiner].into_iter().enumerate() {
             let start = ms(id as u64 * 500);
             world.add(inside(id), Clock::default(), start, Node::Player(player));
@@ -273,7 +273,7 @@ impl Town {
     pub(crate) fn take_answer(&mut self) {
         let (now, answer) = (self.world.now(), self.answer.clone().unwrap());
         let Node::Player(host) = self.world.machine_mut(HOST) else { panic!("no player") };
-        host.reach.take_answer(now, &mut host.seal, &answer).unwrap();
+        host.nat.take_answer(now, &mut host.seal, &answer).unwrap();
     }
 
     /// Runs until both players are in their match.
@@ -316,7 +316,7 @@ impl Town {
                 player.told,
                 player.events,
                 player.error,
-                player.reach.stats(),
+                player.nat.stats(),
                 player.seal.stats()
             )
         };

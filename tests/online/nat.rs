@@ -110,8 +110,9 @@ fn silent_rendezvous_is_named_and_no_made_up_address() {
 #[test]
 fn joiner_waits_for_a_search_and_for_people() {
     let (_, [_, searching], _) = at_rendezvous();
-    let [_, by_hand] = pair(&Town::new(2), &[ConnectOptions::new().by_hand(), ConnectOptions::new()]);
-    for (connection, secs) in [(searching, 25), (by_hand, 900)] {
+    let [_, manual] =
+        pair(&Town::new(2), &[ConnectOptions::new().manual_signalling(), ConnectOptions::new()]);
+    for (connection, secs) in [(searching, 25), (manual, 900)] {
         let (mut lobby, timeout) = (connection.lobby(config()).unwrap(), Duration::from_secs(secs));
         let mut at = |time| {
             lobby.poll_transmit(time, &mut [0; 1_200]);
@@ -125,8 +126,8 @@ fn joiner_waits_for_a_search_and_for_people() {
 #[test]
 fn offer_and_answer_connect_without_a_server() {
     let town = Town::new(2);
-    let by_hand = ConnectOptions::new().by_hand();
-    let mut connections = pair(&town, &[by_hand, ConnectOptions::new()]);
+    let manual = ConnectOptions::new().manual_signalling();
+    let mut connections = pair(&town, &[manual, ConnectOptions::new()]);
     let mut lobbies = lobbies(&connections);
     let [offer, answer] = connections.each_ref().map(|one| one.share().to_owned());
     // People take their time.
@@ -138,7 +139,8 @@ fn offer_and_answer_connect_without_a_server() {
     assert!(refused("hello").starts_with("not an answer"), "{}", refused("hello"));
     assert!(refused(&answer[..40]).starts_with("the answer "), "{}", refused(&answer[..40]));
     assert!(joiner.take_answer(&answer).is_err(), "a joiner has made no offer");
-    let other = Connection::host_on(&ConnectOptions::new().by_hand(), port(&town, 0), &[addr(0)]).unwrap();
+    let other =
+        Connection::host_on(&ConnectOptions::new().manual_signalling(), port(&town, 0), &[addr(0)]).unwrap();
     let to_other =
         Connection::join_on(&ConnectOptions::new(), port(&town, 1), &[addr(1)], other.share()).unwrap();
     assert!(refused(to_other.share()).starts_with("this answers another offer"));
@@ -149,8 +151,8 @@ fn offer_and_answer_connect_without_a_server() {
 
 #[test]
 fn rematch_after_a_match_by_hand_waits_a_minute() {
-    let by_hand = ConnectOptions::new().by_hand();
-    let mut table = Table::connected([options("Ada"), options("Bob")], &by_hand);
+    let manual = ConnectOptions::new().manual_signalling();
+    let mut table = Table::connected([options("Ada"), options("Bob")], &manual);
     let answer = table.machines[1].online.share().to_owned();
     table.machines[0].online.take_answer(&answer).unwrap();
     table.run_to_the_end();
@@ -164,7 +166,8 @@ fn rematch_after_a_match_by_hand_waits_a_minute() {
 #[test]
 fn texts_by_hand_have_errors_of_their_own() {
     let town = Town::new(1);
-    let host = Connection::host_on(&ConnectOptions::new().by_hand(), port(&town, 0), &[addr(0)]).unwrap();
+    let host =
+        Connection::host_on(&ConnectOptions::new().manual_signalling(), port(&town, 0), &[addr(0)]).unwrap();
     let join = |text: &str| {
         let joined = Connection::join_on(&ConnectOptions::new(), port(&town, 0), &[addr(0)], text);
         joined.map(|one| one.share().to_owned())

@@ -24,7 +24,7 @@ fn an_invite_is_never_used_bare() {
 #[test]
 fn relay_hides_a_machine_only_at_a_rendezvous() {
     let hidden = || local().relay(rebout::RelayPolicy::Only);
-    for options in [hidden(), hidden().open(), hidden().bare(), hidden().by_hand()] {
+    for options in [hidden(), hidden().open(), hidden().bare(), hidden().manual_signalling()] {
         let text = refused(Connection::host(&options));
         assert!(text.contains("only where both meet at a rendezvous"), "{text}");
     }

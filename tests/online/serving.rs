@@ -352,7 +352,7 @@ fn clients_join_a_server_through_a_rendezvous() {
 #[test]
 fn client_by_hand_waits_for_its_answer_to_be_taken() {
     let town = Town::new(2);
-    let options = ConnectOptions::new().by_hand();
+    let options = ConnectOptions::new().manual_signalling();
     let connection = Connection::host_on(&options, port(&town, 0), &[addr(0)]).unwrap();
     let mut guests = vec![Guest::new(join(&town, 1, connection.share()), client_config(Wire::Rtype, 1))];
     let mut host = Host::new(connection, server_config(Wire::Rtype, 4), 0);

@@ -97,7 +97,7 @@ pub(crate) enum Inner {
 }
 
 #[cfg(feature = "nat")]
-pub(crate) type Paths = rebout::lab::reach::Reach;
+pub(crate) type Paths = rebout::lab::nat::NatTraversal;
 #[cfg(not(feature = "nat"))]
 pub(crate) enum Paths {}
 

@@ -74,7 +74,7 @@ mod at_a_rendezvous {
     use crate::crowd::{Inner, host_addr};
     use rebout::Invite;
     use rebout::Randomness;
-    use rebout::lab::reach::{Reach, ReachConfig};
+    use rebout::lab::nat::{NatConfig, NatTraversal};
     use rebout::lab::seal::Seal;
     use rebout::rendezvous::{RendezvousConfig, RendezvousServer};
     use std::net::SocketAddr;
@@ -84,8 +84,8 @@ mod at_a_rendezvous {
         SocketAddr::from(([10, number as u8, 0, 2], 9_000))
     }
 
-    fn config(number: u64, addr: SocketAddr, guests: u8) -> ReachConfig {
-        let mut config = ReachConfig::new(std::time::Instant::now(), [addr]);
+    fn config(number: u64, addr: SocketAddr, guests: u8) -> NatConfig {
+        let mut config = NatConfig::new(std::time::Instant::now(), [addr]);
         (config.randomness, config.guests) = (Randomness::Seeded(number), guests);
         config
     }
@@ -95,7 +95,7 @@ mod at_a_rendezvous {
         let rendezvous: SocketAddr = ([198, 51, 100, 1], 3_479).into();
         let mut seal = Seal::host(Randomness::Seeded(1)).unwrap();
         seal.expect_guests(expected);
-        let paths = Reach::host(config(3, host_addr(), expected), rendezvous, &[7; 32]).unwrap();
+        let paths = NatTraversal::host(config(3, host_addr(), expected), rendezvous, &[7; 32]).unwrap();
         let key = seal.public_key().unwrap();
         let invite = Invite::with_rendezvous(key, [], paths.rendezvous().unwrap()).unwrap();
         let node = Node { paths: Some(paths), ..Node::new(seal, server(Wire::Game, 255)) };
@@ -103,7 +103,8 @@ mod at_a_rendezvous {
         for number in 1..=guests {
             let seal = Seal::join_by_signal(Randomness::Seeded(100 + number as u64), key).unwrap();
             let (addr, target) = (guest_addr(number), seal.target().unwrap());
-            let paths = Reach::join(config(200 + number as u64, addr, 1), invite.rendezvous().unwrap());
+            let paths =
+                NatTraversal::join(config(200 + number as u64, addr, 1), invite.rendezvous().unwrap());
             let inner = client(Wire::Game, number, target);
             let node = Node { paths: Some(paths.unwrap()), ..Node::new(seal, inner) };
             world.add(addr, Clock::default(), ms(500), node);

@@ -111,9 +111,9 @@ fn client_of_a_server_that_starts_late_joins() {
 }
 
 #[cfg(feature = "nat")]
-mod by_hand {
+mod manual {
     use super::*;
-    use rebout::lab::reach::{Reach, ReachConfig};
+    use rebout::lab::nat::{NatConfig, NatTraversal};
     use rebout::lab::seal::Seal;
     use rebout::{Offer, Randomness};
     use std::net::SocketAddr;
@@ -121,18 +121,18 @@ mod by_hand {
     /// A host and one guest who send each other texts. The host takes the answer after a second.
     fn met(host: Inner, guest: impl FnOnce(SocketAddr) -> Inner) -> World<Node> {
         let config = |number: u64, addr: SocketAddr| {
-            let mut config = ReachConfig::new(std::time::Instant::now(), [addr]);
+            let mut config = NatConfig::new(std::time::Instant::now(), [addr]);
             config.randomness = Randomness::Seeded(number);
             config
         };
         let mut seal = Seal::host(Randomness::Seeded(1)).unwrap();
-        let mut paths = Reach::host_by_hand(config(3, host_addr())).unwrap();
-        let call: Offer = paths.call(ms(0), &mut seal).unwrap();
+        let mut paths = NatTraversal::host_manual(config(3, host_addr())).unwrap();
+        let offer: Offer = paths.offer(ms(0), &mut seal).unwrap();
         let node = Node { paths: Some(paths), ..Node::new(seal, host) };
         let mut world = world(LinkConfig::new(ms(40)), node);
         world.network_mut().record(Recording::Full);
-        let mut seal = Seal::join_by_signal(Randomness::Seeded(2), *call.key()).unwrap();
-        let mut paths = Reach::join_by_hand(config(4, guest_addr(1)), &call).unwrap();
+        let mut seal = Seal::join_by_signal(Randomness::Seeded(2), *offer.key()).unwrap();
+        let mut paths = NatTraversal::join_manual(config(4, guest_addr(1)), &offer).unwrap();
         let answer = paths.answer(ms(0), &mut seal).unwrap();
         let inner = guest(seal.target().unwrap());
         world.add(

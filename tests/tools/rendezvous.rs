@@ -2,7 +2,7 @@
 
 use crate::program::program;
 use rebout::Randomness;
-use rebout::lab::rendezvous::{HostEvent, JoinerEvent, Post, Registration};
+use rebout::lab::rendezvous::{HostEvent, JoinRequest, JoinerEvent, Registration};
 use std::net::{SocketAddr, UdpSocket};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -36,7 +36,7 @@ fn socket() -> UdpSocket {
 fn meet(server: SocketAddr) -> (SocketAddr, String) {
     let (host_socket, joiner_socket) = (socket(), socket());
     let mut host = Registration::new(server, &[7; 32], Randomness::System).unwrap();
-    let mut joiner = Post::new(server, host.room(), Randomness::System).unwrap();
+    let mut joiner = JoinRequest::new(server, host.room(), Randomness::System).unwrap();
     host.set_ticket(42);
     let (mut seen, mut user) = (None, None);
     let (init, resp) = ([0xE2; 333], [0xE3; 309]);

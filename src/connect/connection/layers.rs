@@ -57,8 +57,8 @@ impl Layers {
         self.paths().is_some()
     }
 
-    pub(super) fn is_by_hand(&self) -> bool {
-        self.paths().is_some_and(Paths::is_by_hand)
+    pub(super) fn is_manual(&self) -> bool {
+        self.paths().is_some_and(Paths::is_manual)
     }
 
     /// Notes how far the search is.
@@ -127,7 +127,7 @@ impl Layers {
                 "Is the host waiting there, and bare too? An encrypted host ignores bare packets."
             }
             (Self::Bare { .. }, _) => "Is the host waiting there?",
-            (Self::Reached(_, paths), _) if paths.is_by_hand() => "Has the host taken your answer?",
+            (Self::Reached(_, paths), _) if paths.is_manual() => "Has the host taken your answer?",
             (_, _) if is_invited => {
                 "Is the host still waiting, with this invite? Does its router forward the port (UDP)?"
             }

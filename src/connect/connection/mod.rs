@@ -32,7 +32,7 @@ use std::net::SocketAddr;
 /// The longest wait of a joiner whose path has to be found first. A search that fails ends earlier.
 const SEARCH_TIMEOUT: Duration = Duration::from_secs(25);
 /// How long a joiner waits until the host has its answer, which people send each other.
-const BY_HAND_TIMEOUT: Duration = Duration::from_secs(900);
+const MANUAL_TIMEOUT: Duration = Duration::from_secs(900);
 
 /// A connection to other machines that runs any [`Protocol`]: a [`Lobby`], then its [`Session`](crate::Session).
 ///
@@ -189,8 +189,8 @@ impl<D: Datagrams> Connection<D> {
 
     /// How long a joiner waits: longer than it wants to if a path has to be found first.
     fn join_timeout(&self, wanted: Duration) -> Duration {
-        if self.layers.is_by_hand() && self.stats().found_after.is_none() {
-            wanted.max(BY_HAND_TIMEOUT)
+        if self.layers.is_manual() && self.stats().found_after.is_none() {
+            wanted.max(MANUAL_TIMEOUT)
         } else if self.layers.has_paths() {
             wanted.max(SEARCH_TIMEOUT)
         } else {
@@ -214,8 +214,8 @@ impl<D: Datagrams> Connection<D> {
 
     // Getters.
 
-    /// The text for the other player, who passes it to `join`: the invite of a host or the offer of a host by hand, else
-    /// its address. For a joiner by hand it is the answer, which the host takes; for any other joiner it is empty.
+    /// The text for the other player, who passes it to `join`: the invite of a host or the offer of a host with manual signalling, else
+    /// its address. For a joiner with manual signalling it is the answer, which the host takes; for any other joiner it is empty.
     ///
     /// An invite and an offer are the right to join: show them to nobody else.
     #[must_use]

@@ -81,7 +81,7 @@ impl Paths {
         match *self {}
     }
 
-    pub(super) fn is_by_hand(&self) -> bool {
+    pub(super) fn is_manual(&self) -> bool {
         match *self {}
     }
 

@@ -145,7 +145,7 @@ pub(super) fn hosting(
     Ok(match options.access {
         Access::Bare | Access::Trusted => (bare(options), address()),
         Access::Open => (Layers::Sealed(Box::new(Seal::host_open(options.drawn()?)?)), address()),
-        Access::ByHand => {
+        Access::Manual => {
             let mut seal = host_seal(options)?;
             let (paths, offer) = Paths::offer(options, now, here, &mut seal)?;
             (Layers::Reached(Box::new(seal), Box::new(paths)), offer)

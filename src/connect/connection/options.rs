@@ -13,8 +13,8 @@ pub(super) enum Access {
     /// The holder of its invite.
     #[default]
     Invited,
-    /// The holder of its offer, who sends back an answer by hand.
-    ByHand,
+    /// The holder of its offer, who sends back an answer.
+    Manual,
     /// Whoever knows its address: the players compare a code.
     Open,
     /// Whoever knows its address, without encryption.
@@ -109,8 +109,8 @@ impl ConnectOptions {
 
     /// Hosts without any server: the players send each other an offer and an answer. Needs the feature `nat`.
     #[must_use]
-    pub fn by_hand(self) -> Self {
-        Self { access: Access::ByHand, ..self }
+    pub fn manual_signalling(self) -> Self {
+        Self { access: Access::Manual, ..self }
     }
 
     /// Binds this UDP port instead of any free one.

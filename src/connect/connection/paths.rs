@@ -7,7 +7,7 @@ use super::{ConnectError, ConnectOptions};
 use crate::connect::invite::Answer;
 pub(super) use crate::connect::invite::Offer;
 use crate::connect::invite::Rendezvous;
-use crate::connect::nat::{NoWay, Progress, Reach, ReachConfig, Reaching};
+use crate::connect::nat::{NatConfig, NatLayer, NatTraversal, NoWay, Progress};
 use crate::connect::seal::Seal;
 use crate::net::system;
 use crate::{InviteError, Protocol};
@@ -17,13 +17,13 @@ use std::net::SocketAddr;
 pub(super) use crate::connect::nat::RelayPolicy;
 
 /// The paths and the encryption around a protocol.
-pub(super) type Around<'a, P> = Reaching<'a, P>;
+pub(super) type Around<'a, P> = NatLayer<'a, P>;
 
 /// A rendezvous or a host that was silent for this long after the search gave up will not answer. Paths that were tried have
 /// had their time.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-const OFFER: &str = "rebout-call:1:";
+const OFFER: &str = "rebout-offer:1:";
 const ANSWER: &str = "rebout-answer:1:";
 
 /// Whether the peer must not learn an address of this machine.
@@ -58,15 +58,15 @@ fn read_answer(text: &str) -> Result<Answer, ConnectError> {
 /// The paths of one machine, and how their search goes.
 #[derive(Debug)]
 pub(super) struct Paths {
-    reach: Reach,
-    is_by_hand: bool,
+    nat: NatTraversal,
+    is_manual: bool,
     /// Since when there is no way.
     hopeless_since: Option<Duration>,
 }
 
 impl Paths {
-    fn new(reach: Reach, is_by_hand: bool) -> Self {
-        Self { reach, is_by_hand, hopeless_since: None }
+    fn new(nat: NatTraversal, is_manual: bool) -> Self {
+        Self { nat, is_manual, hopeless_since: None }
     }
 
     /// A host in its room at a rendezvous. A kept key keeps the room too.
@@ -78,9 +78,9 @@ impl Paths {
     ) -> Result<(Self, Rendezvous), ConnectError> {
         let secret =
             seal.secret_key().ok_or(ConnectError::Options { why: "only a host by invite has a room" })?;
-        let reach = Reach::host(config(options, here, Some(server))?, server, &secret)?;
-        let rendezvous = reach.rendezvous().ok_or(ConnectError::Options { why: "only a host has a room" })?;
-        Ok((Self::new(reach, false), rendezvous))
+        let nat = NatTraversal::host(config(options, here, Some(server))?, server, &secret)?;
+        let rendezvous = nat.rendezvous().ok_or(ConnectError::Options { why: "only a host has a room" })?;
+        Ok((Self::new(nat, false), rendezvous))
     }
 
     pub(super) fn join(
@@ -89,7 +89,7 @@ impl Paths {
         rendezvous: &Rendezvous,
     ) -> Result<Self, ConnectError> {
         let config = config(options, here, Some(rendezvous.server))?;
-        Ok(Self::new(Reach::join(config, rendezvous)?, false))
+        Ok(Self::new(NatTraversal::join(config, rendezvous)?, false))
     }
 
     /// A host without a server, and its offer.
@@ -99,10 +99,10 @@ impl Paths {
         here: &Here,
         seal: &mut Seal,
     ) -> Result<(Self, String), ConnectError> {
-        let mut reach = Reach::host_by_hand(config(options, here, None)?)?;
-        let call =
-            reach.call(now, seal).ok_or(ConnectError::Options { why: "an offer needs a host's key" })?;
-        Ok((Self::new(reach, true), call.to_string()))
+        let mut nat = NatTraversal::host_manual(config(options, here, None)?)?;
+        let offer =
+            nat.offer(now, seal).ok_or(ConnectError::Options { why: "an offer needs a host's key" })?;
+        Ok((Self::new(nat, true), offer.to_string()))
     }
 
     /// A joiner without a server, its encryption, and its answer.
@@ -112,18 +112,18 @@ impl Paths {
         here: &Here,
         offer: &Offer,
     ) -> Result<(Self, Seal, String), ConnectError> {
-        let mut reach = Reach::join_by_hand(config(options, here, None)?, offer)?;
+        let mut nat = NatTraversal::join_manual(config(options, here, None)?, offer)?;
         let mut seal = Self::join_by_signal(options, *offer.key())?;
-        let answer = reach.answer(now, &mut seal);
+        let answer = nat.answer(now, &mut seal);
         let malformed = || ConnectError::Text {
             why: About("offer", OFFER, InviteError::Malformed { rule: "its signal cannot be read" })
                 .to_string(),
         };
         let answer = answer.ok_or_else(malformed)?.to_string();
-        Ok((Self::new(reach, true), seal, answer))
+        Ok((Self::new(nat, true), seal, answer))
     }
 
-    /// The encryption of a joiner whose handshake is brought by a rendezvous or by hand.
+    /// The encryption of a joiner whose handshake is brought by a rendezvous or by the players.
     pub(super) fn join_by_signal(options: &ConnectOptions, key: [u8; 32]) -> Result<Seal, ConnectError> {
         Ok(Seal::join_by_signal(options.drawn()?, key)?)
     }
@@ -134,7 +134,7 @@ impl Paths {
         seal: &'a mut Seal,
         inner: &'a mut P,
     ) -> Around<'a, P> {
-        self.reach.around(seal, inner)
+        self.nat.around(seal, inner)
     }
 
     pub(super) fn take_answer(
@@ -144,38 +144,38 @@ impl Paths {
         text: &str,
     ) -> Result<(), ConnectError> {
         let answer = read_answer(text)?;
-        self.reach.take_answer(now, seal, &answer).map_err(|_| ConnectError::Text {
+        self.nat.take_answer(now, seal, &answer).map_err(|_| ConnectError::Text {
             why: "this answers another offer: the other player needs the newest one".to_owned(),
         })
     }
 
-    pub(super) fn is_by_hand(&self) -> bool {
-        self.is_by_hand
+    pub(super) fn is_manual(&self) -> bool {
+        self.is_manual
     }
 
     #[inline]
     pub(super) fn look(&mut self, now: Duration) {
-        let is_hopeless = matches!(self.reach.progress(), Progress::NoWay { .. });
+        let is_hopeless = matches!(self.nat.progress(), Progress::NoWay { .. });
         self.hopeless_since = if is_hopeless { self.hopeless_since.or(Some(now)) } else { None };
     }
 
     pub(super) fn release(&mut self, now: Duration) {
-        self.reach.close(now);
+        self.nat.close(now);
     }
 
     /// This machine has other addresses.
     #[cfg(feature = "udp")]
     pub(super) fn moved(&mut self, here: &Here) {
-        self.reach.set_addresses(here.candidates(self.reach.server()));
+        self.nat.set_addresses(here.candidates(self.nat.server()));
     }
 
     pub(super) fn progress(&self) -> String {
-        self.reach.progress().to_string()
+        self.nat.progress().to_string()
     }
 
     /// Why there is no path, once that is certain enough.
     pub(super) fn failure(&self, now: Duration) -> Option<ConnectError> {
-        let Progress::NoWay { why } = self.reach.progress() else { return None };
+        let Progress::NoWay { why } = self.nat.progress() else { return None };
         let patience = if matches!(why, NoWay::NoPath { .. }) { Duration::ZERO } else { PATIENCE };
         let is_certain = self.hopeless_since.is_some_and(|since| now >= since + patience);
         is_certain.then(|| ConnectError::NoPath { why: why.to_string() })
@@ -183,8 +183,8 @@ impl Paths {
 
     /// Fills in the path to a peer.
     pub(super) fn describe(&self, seal: &Seal, peer: SocketAddr, info: &mut PeerInfo) {
-        let path = self.reach.path_to(seal, peer);
-        let is_lost = self.reach.progress() == Progress::NoWay { why: NoWay::RelayLost };
+        let path = self.nat.path_to(seal, peer);
+        let is_lost = self.nat.progress() == Progress::NoWay { why: NoWay::RelayLost };
         let path = path.filter(|path| !(path.is_relayed && is_lost));
         info.addr = path.map(|path| path.addr);
         info.is_relayed = path.is_some_and(|path| path.is_relayed);
@@ -192,11 +192,11 @@ impl Paths {
     }
 
     pub(super) fn count(&self, stats: &mut ConnectionStats) {
-        let reach = self.reach.stats();
-        stats.refused += reach.refused;
-        (stats.searches, stats.allocations) = (reach.searches, reach.allocations);
-        stats.found_after = self.reach.found_after();
-        stats.overhead_bytes = reach.overhead_bytes;
+        let nat = self.nat.stats();
+        stats.refused += nat.refused;
+        (stats.searches, stats.allocations) = (nat.searches, nat.allocations);
+        stats.found_after = self.nat.found_after();
+        stats.overhead_bytes = nat.overhead_bytes;
     }
 }
 
@@ -204,8 +204,8 @@ fn config(
     options: &ConnectOptions,
     here: &Here,
     server: Option<SocketAddr>,
-) -> Result<ReachConfig, ConnectError> {
-    let mut config = ReachConfig::new(system::clock_origin(), here.candidates(server));
+) -> Result<NatConfig, ConnectError> {
+    let mut config = NatConfig::new(system::clock_origin(), here.candidates(server));
     config.relay = options.relay;
     config.randomness = options.drawn()?;
     config.guests = options.guests;

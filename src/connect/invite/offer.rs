@@ -1,4 +1,4 @@
-//! A meeting by hand: two lines of text that the players send each other, one each way, without any server.
+//! Manual signalling: two lines of text that the players send each other, one each way, without any server.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,10 +11,10 @@ use super::wipe::{Wiped, wipe};
 /// The most characters that are read.
 const MAX_CHARACTERS: usize = 700;
 /// The key of the host and the ticket, before its signal.
-const CALL_HEAD: usize = 32 + 8;
+const OFFER_HEAD: usize = 32 + 8;
 
-/// A host's call: its key, which is the right to join, a ticket, and the signal with its addresses. The text is
-/// `rebout-call:1:` and characters.
+/// A host's offer: its key, which is the right to join, a ticket, and the signal with its addresses. The text is
+/// `rebout-offer:1:` and characters.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Offer {
     pub(crate) key: [u8; 32],
@@ -48,7 +48,7 @@ struct Scheme {
     number: u8,
 }
 
-const CALL: Scheme = Scheme { name: "rebout-call:1:", number: 2 };
+const OFFER: Scheme = Scheme { name: "rebout-offer:1:", number: 2 };
 const ANSWER: Scheme = Scheme { name: "rebout-answer:1:", number: 3 };
 
 impl Scheme {
@@ -95,7 +95,7 @@ impl Scheme {
 impl fmt::Display for Offer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bytes = Wiped([&self.key[..], &self.ticket.to_be_bytes(), &self.signal].concat());
-        CALL.write(&bytes.0, f)
+        OFFER.write(&bytes.0, f)
     }
 }
 
@@ -103,8 +103,8 @@ impl FromStr for Offer {
     type Err = InviteError;
 
     fn from_str(text: &str) -> Result<Self, InviteError> {
-        let bytes = CALL.read(text)?;
-        let Some((head, signal)) = bytes.0.split_first_chunk::<CALL_HEAD>() else {
+        let bytes = OFFER.read(text)?;
+        let Some((head, signal)) = bytes.0.split_first_chunk::<OFFER_HEAD>() else {
             return Err(InviteError::Malformed { rule: "it ends inside its content" });
         };
         let key = head.first_chunk().copied().unwrap_or_default();
@@ -144,7 +144,7 @@ impl fmt::Debug for Answer {
 mod tests {
     use super::*;
 
-    fn call(signal: usize) -> Offer {
+    fn offer(signal: usize) -> Offer {
         Offer {
             key: [7; 32],
             ticket: 0x0102_0304_0506_0708,
@@ -155,13 +155,13 @@ mod tests {
     #[test]
     fn offer_and_answer_are_read_back_in_any_case_and_spacing() {
         for len in [0, 1, 2, 3, 4, 5, 30, 188] {
-            let text = call(len).to_string();
-            assert_eq!(text.parse(), Ok(call(len)));
+            let text = offer(len).to_string();
+            assert_eq!(text.parse(), Ok(offer(len)));
             // Line ends, and marks that a chat program puts into long words.
             for between in ['\n', '\u{200b}', '\u{ad}', '\u{feff}'] {
                 let torn: String =
                     text.chars().flat_map(|character| [character.to_ascii_lowercase(), between]).collect();
-                assert_eq!(torn.parse(), Ok(call(len)));
+                assert_eq!(torn.parse(), Ok(offer(len)));
             }
         }
         let answer = Answer { init: (0..333).map(|at| at as u8).collect() };
@@ -171,23 +171,25 @@ mod tests {
 
     #[test]
     fn wrong_character_and_wrong_kind_of_text_are_refused() {
-        let text = call(30).to_string();
+        let text = offer(30).to_string();
         assert_eq!(text.parse::<Answer>(), Err(InviteError::NotAnInvite));
-        let changed = text.replacen("call", "answer", 1);
+        let changed = text.replacen("offer", "answer", 1);
         assert!(matches!(changed.parse::<Answer>(), Err(InviteError::Checksum { .. })));
-        for at in CALL.name.len()..text.len() {
+        for at in OFFER.name.len()..text.len() {
             let mut characters: Vec<char> = text.chars().collect();
             characters[at] = if characters[at] == '7' { '8' } else { '7' };
             let wrong: String = characters.into_iter().collect();
             assert!(matches!(wrong.parse::<Offer>(), Err(InviteError::Checksum { .. })), "{at}");
         }
         assert!(text[..30].parse::<Offer>().is_err());
-        assert!(format!("{CALL_NAME}{}", "0".repeat(5_000), CALL_NAME = CALL.name).parse::<Offer>().is_err());
+        assert!(
+            format!("{OFFER_NAME}{}", "0".repeat(5_000), OFFER_NAME = OFFER.name).parse::<Offer>().is_err()
+        );
     }
 
     #[test]
     fn a_text_that_is_cut_or_is_anything_else_is_refused() {
-        let texts = [call(188).to_string(), Answer { init: vec![9; 333] }.to_string()];
+        let texts = [offer(188).to_string(), Answer { init: vec![9; 333] }.to_string()];
         for text in &texts {
             let reads = |text: &str| text.parse::<Offer>().is_ok() || text.parse::<Answer>().is_ok();
             assert!(reads(text));
@@ -198,29 +200,29 @@ mod tests {
         for len in 0..60 {
             let mut writer = Writer::with_room(len * 8);
             writer.put_bytes(&vec![7; len]);
-            let values = writer.finish(CALL.number);
+            let values = writer.finish(OFFER.number);
             let characters: String = values.0.iter().copied().map(base32::character).collect();
-            let read = format!("{}{characters}", CALL.name).parse::<Offer>();
-            assert_eq!(read.is_ok(), len >= CALL_HEAD, "{len}");
+            let read = format!("{}{characters}", OFFER.name).parse::<Offer>();
+            assert_eq!(read.is_ok(), len >= OFFER_HEAD, "{len}");
         }
         assert!(format!("{}{}", ANSWER.name, "\u{200b}".repeat(100_000)).parse::<Answer>().is_err());
     }
 
     #[test]
     fn the_key_is_not_printed() {
-        assert_eq!(format!("{:?}", call(9)), "Offer");
+        assert_eq!(format!("{:?}", offer(9)), "Offer");
     }
 
     #[test]
     fn characters_are_bounded_and_the_last_bits_are_zero() {
-        let read = |characters: &str| format!("{}{characters}", CALL.name).parse::<Offer>();
+        let read = |characters: &str| format!("{}{characters}", OFFER.name).parse::<Offer>();
         assert_eq!(read(&"0".repeat(701)), Err(InviteError::TooLong { max: 700 }));
         assert!(matches!(read(&"0".repeat(700)), Err(InviteError::Checksum { .. })));
         for end in [0, 1] {
             let mut writer = Writer::with_room(330);
             writer.put_bytes(&[7; 41]);
             writer.put(end, 2);
-            let values = writer.finish(CALL.number);
+            let values = writer.finish(OFFER.number);
             let characters: String = values.0.iter().copied().map(base32::character).collect();
             assert_eq!(read(&characters).is_ok(), end == 0);
         }

@@ -1,10 +1,10 @@
-//! The first signals: a joiner's call and a host's answer, and the signals of new searches.
+//! The first signals: a joiner's offer and a host's answer, and the signals of new searches.
 
 use super::progress::NoWay;
 use super::search::Search;
 use super::signal::Signal;
 use super::signalling::News;
-use super::{Reach, RelayPolicy, candidate};
+use super::{NatTraversal, RelayPolicy, candidate};
 use crate::connect::seal::{Brought, Seal};
 use core::time::Duration;
 use std::net::SocketAddr;
@@ -25,7 +25,7 @@ pub(super) struct Guest {
     pub(super) since: Duration,
 }
 
-/// The state of a reach before its signals are exchanged.
+/// The state of a traversal before its signals are exchanged.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     /// Since when a joiner with a ticket waits for the relay.
@@ -43,7 +43,7 @@ pub(super) struct Waiting {
     pub(super) idle_since: Option<Duration>,
 }
 
-impl Reach {
+impl NatTraversal {
     /// Takes the news of the rendezvous.
     pub(super) fn heard(&mut self, now: Duration, news: News, seal: &mut Seal) {
         match news {
@@ -51,14 +51,14 @@ impl Reach {
                 (self.waiting.met, self.waiting.silent) = (true, None);
                 self.observed.rendezvous_saw(observed);
                 let trusted =
-                    |server: SocketAddr| candidate::is_admissible(server) || self.meeting.is_local();
+                    |server: SocketAddr| candidate::is_admissible(server) || self.signalling.is_local();
                 let named = credentials.filter(|credentials| trusted(credentials.server));
-                if let Some(credentials) = named.filter(|_| self.relay != RelayPolicy::Never) {
-                    self.relaying.set_credentials(credentials);
+                if let Some(credentials) = named.filter(|_| self.policy != RelayPolicy::Never) {
+                    self.relay.set_credentials(credentials);
                 }
                 let unanswered = !self.searches.iter().any(|search| search.checks.has_begun());
-                if !self.meeting.is_host() && unanswered && self.meeting.ticket != self.waiting.posted {
-                    self.relaying.ask(now, self.random.next_12());
+                if !self.signalling.is_host() && unanswered && self.signalling.ticket != self.waiting.posted {
+                    self.relay.ask(now, self.random.next_12());
                     self.waiting.gathering.get_or_insert(now);
                 }
             }
@@ -66,7 +66,7 @@ impl Reach {
             News::Resp { resp } => {
                 // Its signal comes by itself.
                 if let Ok(Brought::Host(_)) = seal.handle_signal(now, &resp) {
-                    self.meeting.settle();
+                    self.signalling.settle();
                 } else {
                     self.stats.signals_refused += 1;
                 }
@@ -85,7 +85,7 @@ impl Reach {
                     self.stats.signals_refused += 1;
                     return;
                 };
-                self.relaying.ask(now, self.random.next_12());
+                self.relay.ask(now, self.random.next_12());
                 if self.found_after.is_none() {
                     self.since = Some(now);
                 }
@@ -94,7 +94,7 @@ impl Reach {
             Ok(Brought::Again(shown)) => {
                 let search = self.searches.iter().find(|search| search.shown == shown);
                 if let Some(resp) = search.and_then(|search| seal.answer_signal(now, shown, search.text())) {
-                    self.meeting.answer(number, &resp);
+                    self.signalling.answer(number, &resp);
                 }
             }
             _ => self.stats.signals_refused += 1,
@@ -119,13 +119,13 @@ impl Reach {
 
     /// Whether our candidates are all there, or have taken too long.
     fn has_gathered(&self, now: Duration, since: Duration) -> bool {
-        !self.relaying.is_asking() || now >= since + GATHER
+        !self.relay.is_asking() || now >= since + GATHER
     }
 
     /// Posts a joiner's INIT when everything for its signal is there.
     pub(super) fn post_init(&mut self, now: Duration, seal: &mut Seal) {
         let Some(since) = self.waiting.gathering else { return };
-        let (Some(ticket), Some(shown)) = (self.meeting.ticket, seal.target()) else { return };
+        let (Some(ticket), Some(shown)) = (self.signalling.ticket, seal.target()) else { return };
         if !self.has_gathered(now, since) {
             return;
         }
@@ -139,7 +139,7 @@ impl Reach {
         }
         let init = self.searches.first().and_then(|search| seal.write_init(now, ticket, search.text()));
         if let Some(init) = init {
-            self.meeting.post(now, &init);
+            self.signalling.post(now, &init);
         }
     }
 
@@ -151,7 +151,7 @@ impl Reach {
             let own = self.own(&candidates);
             let mut search = Search::new(now, self.origin, guest.shown, false, &own);
             let Some(resp) = seal.answer_signal(now, guest.shown, search.text()) else { continue };
-            self.meeting.answer(guest.number, &resp);
+            self.signalling.answer(guest.number, &resp);
             let theirs = self.theirs(&guest.signal);
             search.begin(&guest.signal, &theirs);
             self.searches.push(search);
@@ -183,10 +183,10 @@ impl Reach {
 
 #[cfg(test)]
 mod tests {
-    use super::super::ReachConfig;
+    use super::super::NatConfig;
     use super::super::candidate::{Candidate, Kind};
     use super::super::signal::Credentials;
-    use super::super::signalling::Meeting;
+    use super::super::signalling::Signalling;
     use super::*;
     use crate::connect::rendezvous::Credentials as TurnCredentials;
     use crate::connect::seal::Randomness;
@@ -201,8 +201,8 @@ mod tests {
         Duration::from_millis(ms)
     }
 
-    fn config() -> ReachConfig {
-        let mut config = ReachConfig::new(std::time::Instant::now(), [at("192.0.2.1:7000")]);
+    fn config() -> NatConfig {
+        let mut config = NatConfig::new(std::time::Instant::now(), [at("192.0.2.1:7000")]);
         config.randomness = Randomness::Seeded(1);
         config
     }
@@ -213,20 +213,20 @@ mod tests {
         Signal { no_relay: false, generation, credentials, candidates }
     }
 
-    fn seen(ticket: u64, reach: &mut Reach, seal: &mut Seal, relay: Option<&str>) {
-        reach.meeting.ticket = Some(ticket);
+    fn seen(ticket: u64, nat: &mut NatTraversal, seal: &mut Seal, relay: Option<&str>) {
+        nat.signalling.ticket = Some(ticket);
         let credentials = relay.map(|server| TurnCredentials {
             server: at(server),
             user: "user".to_owned(),
             password: "password".to_owned(),
             valid: ms(600_000),
         });
-        reach.heard(ms(0), News::Seen { observed: at("203.0.113.9:7000"), credentials }, seal);
+        nat.heard(ms(0), News::Seen { observed: at("203.0.113.9:7000"), credentials }, seal);
     }
 
     /// A host, and guests whose INITs it takes.
     struct Host {
-        reach: Reach,
+        nat: NatTraversal,
         seal: Seal,
         guests: u64,
     }
@@ -234,23 +234,23 @@ mod tests {
     impl Host {
         fn new() -> Self {
             let seal = Seal::host(Randomness::Seeded(2)).unwrap();
-            Self { reach: Reach::host(config(), at(SERVER), &[7; 32]).unwrap(), seal, guests: 0 }
+            Self { nat: NatTraversal::host(config(), at(SERVER), &[7; 32]).unwrap(), seal, guests: 0 }
         }
 
-        /// The next guest calls. Returns the address of its search, if there is one.
-        fn called(&mut self, now: Duration) -> Option<SocketAddr> {
+        /// The next guest sends its offer. Returns the address of its search, if there is one.
+        fn offered(&mut self, now: Duration) -> Option<SocketAddr> {
             self.guests += 1;
             let (key, ticket) = (self.seal.public_key().unwrap(), self.seal.renew_ticket().unwrap());
             let mut guest = Seal::join_by_signal(Randomness::Seeded(10 + self.guests), key).unwrap();
             let init = guest.write_init(now, ticket, &signal(0).encode()).unwrap();
             let before: Vec<_> = self.shown();
-            self.reach.heard(now, News::Init { guest: self.guests, init }, &mut self.seal);
-            self.reach.answer_guests(now, &mut self.seal);
+            self.nat.heard(now, News::Init { guest: self.guests, init }, &mut self.seal);
+            self.nat.answer_guests(now, &mut self.seal);
             self.shown().into_iter().find(|shown| !before.contains(shown))
         }
 
         fn shown(&self) -> Vec<SocketAddr> {
-            self.reach.searches.iter().map(|search| search.shown).collect()
+            self.nat.searches.iter().map(|search| search.shown).collect()
         }
     }
 
@@ -258,42 +258,42 @@ mod tests {
     fn a_ninth_guest_replaces_the_oldest_without_a_path() {
         let mut host = Host::new();
         // Four handshakes a second.
-        let first: Vec<_> = (0..8).map(|n| host.called(ms(260 * n)).unwrap()).collect();
+        let first: Vec<_> = (0..8).map(|n| host.offered(ms(260 * n)).unwrap()).collect();
         // The seal takes no ninth handshake in two seconds, so the searches are made younger.
-        let since: Vec<_> = host.reach.searches.iter().map(|search| search.since).collect();
-        host.reach.searches.iter_mut().for_each(|search| search.since = ms(901));
-        assert_eq!(host.called(ms(2_900)), None, "all had less than two seconds");
-        host.reach.searches.iter_mut().zip(since).for_each(|(search, since)| search.since = since);
-        assert_eq!((host.shown(), host.reach.stats.signals_refused), (first.clone(), 1));
-        assert!(host.called(ms(3_100)).is_some());
+        let since: Vec<_> = host.nat.searches.iter().map(|search| search.since).collect();
+        host.nat.searches.iter_mut().for_each(|search| search.since = ms(901));
+        assert_eq!(host.offered(ms(2_900)), None, "all had less than two seconds");
+        host.nat.searches.iter_mut().zip(since).for_each(|(search, since)| search.since = since);
+        assert_eq!((host.shown(), host.nat.stats.signals_refused), (first.clone(), 1));
+        assert!(host.offered(ms(3_100)).is_some());
         assert_eq!(host.shown()[..7], first[1..], "the oldest has made room");
         // Connected guests of which something was opened keep their searches.
-        host.reach.searches.iter_mut().for_each(|search| search.connected = true);
-        assert_eq!(host.called(ms(7_000)), None);
-        assert!(host.called(ms(14_000)).is_some(), "nothing was opened for ten seconds");
+        host.nat.searches.iter_mut().for_each(|search| search.connected = true);
+        assert_eq!(host.offered(ms(7_000)), None);
+        assert!(host.offered(ms(14_000)).is_some(), "nothing was opened for ten seconds");
         assert_eq!(host.shown().len(), super::super::MIN_SEARCHES);
     }
 
     #[test]
     fn the_time_to_the_first_path_counts_from_its_guest() {
         let mut host = Host::new();
-        host.called(ms(100));
-        host.called(ms(400));
-        assert_eq!(host.reach.since, Some(ms(400)));
-        host.reach.found_after = Some(ms(50));
-        host.called(ms(700));
-        assert_eq!(host.reach.since, Some(ms(400)), "a path was found");
+        host.offered(ms(100));
+        host.offered(ms(400));
+        assert_eq!(host.nat.since, Some(ms(400)));
+        host.nat.found_after = Some(ms(50));
+        host.offered(ms(700));
+        assert_eq!(host.nat.since, Some(ms(400)), "a path was found");
     }
 
     #[test]
     fn a_signal_of_a_guest_restarts_its_time() {
         let mut host = Host::new();
-        let shown = host.called(ms(0)).unwrap();
-        host.reach.signal(ms(900), shown, &signal(1).encode());
-        assert_eq!(host.reach.searches[0].since, ms(900));
-        host.reach.signal(ms(900), at("192.0.2.77:7"), &signal(2).encode());
-        host.reach.signal(ms(900), shown, b"no signal");
-        assert_eq!(host.reach.stats.signals_refused, 2);
+        let shown = host.offered(ms(0)).unwrap();
+        host.nat.signal(ms(900), shown, &signal(1).encode());
+        assert_eq!(host.nat.searches[0].since, ms(900));
+        host.nat.signal(ms(900), at("192.0.2.77:7"), &signal(2).encode());
+        host.nat.signal(ms(900), shown, b"no signal");
+        assert_eq!(host.nat.stats.signals_refused, 2);
     }
 
     #[test]
@@ -305,10 +305,10 @@ mod tests {
             (SERVER, "198.51.100.2:3478", true),
             ("127.0.0.1:3479", "127.0.0.1:3478", true),
         ] {
-            let mut reach = Reach::host(config(), at(server), &[7; 32]).unwrap();
+            let mut nat = NatTraversal::host(config(), at(server), &[7; 32]).unwrap();
             let mut seal = Seal::host(Randomness::Seeded(2)).unwrap();
-            seen(1, &mut reach, &mut seal, Some(named));
-            assert_eq!(reach.relaying.server().is_some(), taken, "{named} by {server}");
+            seen(1, &mut nat, &mut seal, Some(named));
+            assert_eq!(nat.relay.server().is_some(), taken, "{named} by {server}");
         }
     }
 
@@ -317,44 +317,44 @@ mod tests {
         let key = Seal::host(Randomness::Seeded(2)).unwrap().public_key().unwrap();
         let mut seal = Seal::join_by_signal(Randomness::Seeded(3), key).unwrap();
         let rendezvous = crate::connect::invite::Rendezvous { server: at(SERVER), room: [7; 16] };
-        let mut reach = Reach::join(config(), &rendezvous).unwrap();
-        reach.waiting.silent = Some(NoWay::HostSilent);
-        seen(1, &mut reach, &mut seal, None);
-        assert_eq!(reach.waiting.silent, None, "the server answers again");
-        reach.post_init(ms(10), &mut seal);
-        seen(1, &mut reach, &mut seal, None);
-        assert_eq!((reach.waiting.gathering, reach.waiting.posted), (None, Some(1)), "the same ticket");
-        seen(2, &mut reach, &mut seal, None);
-        reach.post_init(ms(4_000), &mut seal);
-        assert_eq!((reach.waiting.posted, reach.waiting.posted_at), (Some(2), Some(ms(10))));
-        reach.searches[0].begin(&signal(0), &signal(0).candidates);
-        seen(3, &mut reach, &mut seal, None);
-        assert_eq!((reach.waiting.gathering, reach.waiting.posted), (None, Some(2)), "it is answered");
+        let mut nat = NatTraversal::join(config(), &rendezvous).unwrap();
+        nat.waiting.silent = Some(NoWay::HostSilent);
+        seen(1, &mut nat, &mut seal, None);
+        assert_eq!(nat.waiting.silent, None, "the server answers again");
+        nat.post_init(ms(10), &mut seal);
+        seen(1, &mut nat, &mut seal, None);
+        assert_eq!((nat.waiting.gathering, nat.waiting.posted), (None, Some(1)), "the same ticket");
+        seen(2, &mut nat, &mut seal, None);
+        nat.post_init(ms(4_000), &mut seal);
+        assert_eq!((nat.waiting.posted, nat.waiting.posted_at), (Some(2), Some(ms(10))));
+        nat.searches[0].begin(&signal(0), &signal(0).candidates);
+        seen(3, &mut nat, &mut seal, None);
+        assert_eq!((nat.waiting.gathering, nat.waiting.posted), (None, Some(2)), "it is answered");
     }
 
     #[test]
     fn guest_without_a_path_keeps_its_search_past_ten_seconds() {
         let mut host = Host::new();
-        let shown = host.called(ms(0)).unwrap();
-        host.reach.work(ms(11_900), &mut host.seal);
+        let shown = host.offered(ms(0)).unwrap();
+        host.nat.work(ms(11_900), &mut host.seal);
         assert_eq!(host.shown(), [shown], "its handshake is open for 12 s");
         host.seal.offer_path(ms(11_900), shown, at("192.0.2.2:7000"), ms(20));
-        host.reach.work(ms(11_900), &mut host.seal);
-        host.reach.work(ms(21_899), &mut host.seal);
+        host.nat.work(ms(11_900), &mut host.seal);
+        host.nat.work(ms(21_899), &mut host.seal);
         assert_eq!(host.shown(), [shown]);
-        host.reach.work(ms(21_900), &mut host.seal);
+        host.nat.work(ms(21_900), &mut host.seal);
         assert_eq!(host.shown(), [], "it was connected, and nothing was opened for ten seconds");
     }
 
     #[test]
     fn own_addresses_restart_a_search_once_a_second() {
         let mut host = Host::new();
-        let shown = host.called(ms(0)).unwrap();
+        let shown = host.offered(ms(0)).unwrap();
         host.seal.offer_path(ms(0), shown, at("192.0.2.2:7000"), ms(20));
         let mut searches = |now, port| {
-            host.reach.set_addresses([at(&format!("192.0.2.1:{port}"))]);
-            host.reach.work(ms(now), &mut host.seal);
-            host.reach.stats.searches
+            host.nat.set_addresses([at(&format!("192.0.2.1:{port}"))]);
+            host.nat.work(ms(now), &mut host.seal);
+            host.nat.stats.searches
         };
         assert_eq!([searches(1_000, 1), searches(1_999, 2), searches(2_000, 2)], [2, 2, 3]);
     }
@@ -366,51 +366,51 @@ mod tests {
             candidates: vec![Candidate { kind: Kind::Host, addr: at(SERVER) }, signal(0).candidates[0]],
             ..signal(0)
         };
-        assert_eq!(host.reach.theirs(&named), signal(0).candidates);
-        host.reach.relay = RelayPolicy::Never;
+        assert_eq!(host.nat.theirs(&named), signal(0).candidates);
+        host.nat.policy = RelayPolicy::Never;
         let relayed = Candidate { kind: Kind::Relayed, addr: at("192.0.2.3:7") };
-        assert_eq!(host.reach.theirs(&Signal { candidates: vec![relayed], ..signal(0) }), []);
+        assert_eq!(host.nat.theirs(&Signal { candidates: vec![relayed], ..signal(0) }), []);
     }
 
     #[test]
     fn datagrams_that_wait_are_bounded() {
         let mut host = Host::new();
-        (0..1_000).for_each(|_| host.reach.push(at(SERVER), vec![0]));
-        assert_eq!((host.reach.out.len(), host.reach.stats.overhead_bytes), (128, 128));
-        host.reach.deadline = None;
-        assert_eq!(host.reach.poll_timeout(), Some(ms(0)), "they are to be sent");
+        (0..1_000).for_each(|_| host.nat.push(at(SERVER), vec![0]));
+        assert_eq!((host.nat.out.len(), host.nat.stats.overhead_bytes), (128, 128));
+        host.nat.deadline = None;
+        assert_eq!(host.nat.poll_timeout(), Some(ms(0)), "they are to be sent");
     }
 
     #[test]
     fn a_guest_is_looked_at_often_and_answered_in_time() {
         let mut host = Host::new();
         let now = ms(1);
-        host.reach.meeting = Meeting::by_hand(true);
-        assert_eq!(host.reach.next_deadline(now), None);
+        host.nat.signalling = Signalling::manual(true);
+        assert_eq!(host.nat.next_deadline(now), None);
         let (number, shown, signal) = (1, at("192.0.2.77:7"), signal(0));
-        host.reach.waiting.guests.push(Guest { number, shown, signal, since: now });
-        assert_eq!(host.reach.next_deadline(now), Some(now + GATHER));
-        host.reach.waiting.guests.clear();
-        host.called(now);
-        host.reach.searches[0].checks.run(now);
-        host.reach.searches[0].checks.run(ms(100_000));
-        assert!(host.reach.next_deadline(ms(100_000)).is_some_and(|at| at <= ms(100_050)));
+        host.nat.waiting.guests.push(Guest { number, shown, signal, since: now });
+        assert_eq!(host.nat.next_deadline(now), Some(now + GATHER));
+        host.nat.waiting.guests.clear();
+        host.offered(now);
+        host.nat.searches[0].checks.run(now);
+        host.nat.searches[0].checks.run(ms(100_000));
+        assert!(host.nat.next_deadline(ms(100_000)).is_some_and(|at| at <= ms(100_050)));
     }
 
     #[test]
     fn a_host_counts_its_idle_time_from_the_last_guest() {
         let mut host = Host::new();
-        host.reach.rest(ms(1_000));
-        assert_eq!(host.reach.waiting.idle_since, Some(ms(1_000)));
-        host.called(ms(2_000));
-        host.reach.rest(ms(3_000));
-        assert_eq!(host.reach.waiting.idle_since, None);
+        host.nat.rest(ms(1_000));
+        assert_eq!(host.nat.waiting.idle_since, Some(ms(1_000)));
+        host.offered(ms(2_000));
+        host.nat.rest(ms(3_000));
+        assert_eq!(host.nat.waiting.idle_since, None);
         // A guest that waits for our relay is a guest too.
-        host.reach.searches.clear();
-        host.reach.rest(ms(4_000));
+        host.nat.searches.clear();
+        host.nat.rest(ms(4_000));
         let (number, shown, signal) = (1, at("192.0.2.77:7"), signal(0));
-        host.reach.waiting.guests.push(Guest { number, shown, signal, since: ms(5_000) });
-        host.reach.rest(ms(5_000));
-        assert_eq!(host.reach.waiting.idle_since, None);
+        host.nat.waiting.guests.push(Guest { number, shown, signal, since: ms(5_000) });
+        host.nat.rest(ms(5_000));
+        assert_eq!(host.nat.waiting.idle_since, None);
     }
 }

@@ -1,8 +1,8 @@
-//! A reach around a sealed protocol: the way of each datagram in and out.
+//! `NatTraversal` around a sealed protocol: the way of each datagram in and out.
 
 use super::paths::{Path, is_made_up};
 use super::relay::Relayed;
-use super::{Reach, RelayPolicy};
+use super::{NatTraversal, RelayPolicy};
 use crate::connect::seal::Seal;
 use crate::protocol::trace;
 use crate::protocol::{MAX_DATAGRAM, Protocol};
@@ -12,10 +12,10 @@ use std::net::SocketAddr;
 /// A datagram on its way into one for the relay.
 pub(super) const SCRATCH: usize = MAX_DATAGRAM;
 
-/// A [`Reach`] around a [`Seal`] around a [`Protocol`], as [`Reach::around`] makes it.
+/// A [`NatTraversal`] around a [`Seal`] around a [`Protocol`], as [`NatTraversal::around`] makes it.
 #[derive(Debug)]
-pub struct Reaching<'a, P> {
-    pub(super) reach: &'a mut Reach,
+pub struct NatLayer<'a, P> {
+    pub(super) nat: &'a mut NatTraversal,
     pub(super) seal: &'a mut Seal,
     pub(super) inner: &'a mut P,
 }
@@ -33,38 +33,38 @@ fn is_of_relay(first: u8) -> bool {
     STUN.contains(&first) || CHANNEL.contains(&first)
 }
 
-impl<P: Protocol> Protocol for Reaching<'_, P> {
+impl<P: Protocol> Protocol for NatLayer<'_, P> {
     fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
         let first = datagram.first().copied().unwrap_or_default();
-        if RENDEZVOUS.contains(&first) && Some(from) == self.reach.meeting.server() {
-            self.reach.meeting.handle(now, from, datagram);
-            self.reach.stir();
-        } else if self.reach.relaying.is_server(from) && is_of_relay(first) && self.relayed(now, datagram) {
+        if RENDEZVOUS.contains(&first) && Some(from) == self.nat.signalling.server() {
+            self.nat.signalling.handle(now, from, datagram);
+            self.nat.stir();
+        } else if self.nat.relay.is_server(from) && is_of_relay(first) && self.relayed(now, datagram) {
             // The relay's own, or brought by it.
-        } else if self.reach.relay == RelayPolicy::Only {
-            self.reach.stats.not_relayed += 1;
+        } else if self.nat.policy == RelayPolicy::Only {
+            self.nat.stats.not_relayed += 1;
         } else {
             self.arrived(now, Path { relayed: false, remote: from }, datagram);
         }
     }
 
     fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
-        if self.reach.deadline.is_some_and(|deadline| deadline <= now) {
-            self.reach.work(now, self.seal);
+        if self.nat.deadline.is_some_and(|deadline| deadline <= now) {
+            self.nat.work(now, self.seal);
         }
-        if let Some(own) = self.reach.next_own(buf) {
+        if let Some(own) = self.nat.next_own(buf) {
             return Some(own);
         }
         let room = buf.len().min(MAX_DATAGRAM);
         loop {
             let (to, len) = self.seal.around(self.inner).poll_transmit(now, &mut buf[..room])?;
             if is_made_up(to) {
-                if let Some(sent) = self.reach.wrap(now, to, len, buf) {
+                if let Some(sent) = self.nat.wrap(now, to, len, buf) {
                     return Some(sent);
                 }
-                self.reach.stats.unsent += 1;
-            } else if self.reach.relay == RelayPolicy::Only {
-                self.reach.stats.not_relayed += 1;
+                self.nat.stats.unsent += 1;
+            } else if self.nat.policy == RelayPolicy::Only {
+                self.nat.stats.not_relayed += 1;
             } else {
                 return Some((to, len));
             }
@@ -72,7 +72,7 @@ impl<P: Protocol> Protocol for Reaching<'_, P> {
     }
 
     fn poll_timeout(&self) -> Option<Duration> {
-        let timeouts = [self.inner.poll_timeout(), self.seal.poll_timeout(), self.reach.poll_timeout()];
+        let timeouts = [self.inner.poll_timeout(), self.seal.poll_timeout(), self.nat.poll_timeout()];
         timeouts.into_iter().flatten().min()
     }
 
@@ -85,17 +85,17 @@ impl<P: Protocol> Protocol for Reaching<'_, P> {
     }
 }
 
-impl<P: Protocol> Reaching<'_, P> {
+impl<P: Protocol> NatLayer<'_, P> {
     /// Takes a datagram from the relay's address: of itself, or of somebody behind it. `false` if it is neither: a rendezvous that
     /// lies may name the peer's address as the relay's, and the peer's datagrams are then ordinary ones.
     fn relayed(&mut self, now: Duration, datagram: &[u8]) -> bool {
-        let reach = &mut *self.reach;
-        match reach.relaying.handle(now, datagram) {
+        let nat = &mut *self.nat;
+        match nat.relay.handle(now, datagram) {
             Relayed::Nothing => return false,
-            Relayed::Own => reach.stir(),
+            Relayed::Own => nat.stir(),
             Relayed::Seen(addr) => {
-                reach.observed.relay_saw(addr);
-                reach.stir();
+                nat.observed.relay_saw(addr);
+                nat.stir();
             }
             Relayed::From(remote, range) => {
                 if let Some(inside) = datagram.get(range) {
@@ -111,22 +111,22 @@ impl<P: Protocol> Reaching<'_, P> {
     fn arrived(&mut self, now: Duration, path: Path, datagram: &[u8]) {
         let first = datagram.first().copied().unwrap_or_default();
         if STUN.contains(&first) {
-            self.reach.checked(now, path, datagram);
+            self.nat.checked(now, path, datagram);
             return;
         }
         let seal = &*self.seal;
-        let Some(shown) = self.reach.paths.shown(path, |addr| seal.is_path(addr)) else {
-            self.reach.refuse(path.remote, "no room for another path");
+        let Some(shown) = self.nat.paths.shown(path, |addr| seal.is_path(addr)) else {
+            self.nat.refuse(path.remote, "no room for another path");
             return;
         };
         self.seal.around(self.inner).handle_datagram(now, shown, datagram);
         if matches!(first, RESP | CONTROL) {
-            self.reach.stir();
+            self.nat.stir();
         }
     }
 }
 
-impl Reach {
+impl NatTraversal {
     /// Something may be due sooner than was known.
     pub(super) fn stir(&mut self) {
         self.deadline = Some(Duration::ZERO);
@@ -135,7 +135,7 @@ impl Reach {
     #[cold]
     pub(super) fn refuse(&mut self, from: SocketAddr, what: &str) {
         self.stats.refused += 1;
-        trace::refused(from, &what, &"reach");
+        trace::refused(from, &what, &"nat");
     }
 
     /// A STUN message came on a path.
@@ -166,14 +166,14 @@ impl Reach {
     ) -> Option<(SocketAddr, usize)> {
         let path = self.paths.path(to)?;
         self.scratch.get_mut(..len)?.copy_from_slice(&buf[..len]);
-        self.relaying.wrap(now, path.remote, &self.scratch[..len], buf)
+        self.relay.wrap(now, path.remote, &self.scratch[..len], buf)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::ReachConfig;
-    use super::super::signalling::Meeting;
+    use super::super::NatConfig;
+    use super::super::signalling::Signalling;
     use super::*;
     use crate::connect::seal::Randomness;
     use crate::{Config, Lobby};
@@ -182,24 +182,24 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn reach(relay: RelayPolicy) -> Reach {
-        let mut config = ReachConfig::new(std::time::Instant::now(), [at("192.0.2.1:7000")]);
+    fn nat(relay: RelayPolicy) -> NatTraversal {
+        let mut config = NatConfig::new(std::time::Instant::now(), [at("192.0.2.1:7000")]);
         (config.relay, config.randomness) = (relay, Randomness::Seeded(1));
-        Reach::new(config, Meeting::by_hand(false)).unwrap()
+        NatTraversal::new(config, Signalling::manual(false)).unwrap()
     }
 
     #[test]
     fn packets_of_the_seal_leave_through_the_relay_only() {
         let host = at("192.0.2.2:7000");
         for (relay, sent) in [(RelayPolicy::Allow, true), (RelayPolicy::Only, false)] {
-            let (mut reach, mut buf) = (reach(relay), [0; MAX_DATAGRAM]);
+            let (mut nat, mut buf) = (nat(relay), [0; MAX_DATAGRAM]);
             // A seal that sends REQUESTs to an address by itself.
             let mut seal = Seal::join_open(Randomness::Seeded(2), host).unwrap();
             let mut lobby = Lobby::join(Config::new(7), seal.target().unwrap()).unwrap();
             let to =
-                reach.around(&mut seal, &mut lobby).poll_transmit(Duration::ZERO, &mut buf).map(|(to, _)| to);
+                nat.around(&mut seal, &mut lobby).poll_transmit(Duration::ZERO, &mut buf).map(|(to, _)| to);
             assert_eq!(to, sent.then_some(host));
-            assert_eq!(reach.stats.not_relayed > 0, !sent);
+            assert_eq!(nat.stats.not_relayed > 0, !sent);
         }
     }
 
@@ -208,11 +208,11 @@ mod tests {
         let mut seal = Seal::host(Randomness::Seeded(2)).unwrap();
         let mut lobby = Lobby::host(Config::new(7)).unwrap();
         for (first, stirs) in [(RESP, true), (CONTROL, true), (0xE4, false)] {
-            let mut reach = reach(RelayPolicy::Allow);
-            reach.deadline = None;
-            let mut reaching = reach.around(&mut seal, &mut lobby);
-            reaching.handle_datagram(Duration::ZERO, at("192.0.2.2:7000"), &[first; 60]);
-            assert_eq!(reach.deadline.is_some(), stirs, "{first:02X}");
+            let mut nat = nat(RelayPolicy::Allow);
+            nat.deadline = None;
+            let mut layer = nat.around(&mut seal, &mut lobby);
+            layer.handle_datagram(Duration::ZERO, at("192.0.2.2:7000"), &[first; 60]);
+            assert_eq!(nat.deadline.is_some(), stirs, "{first:02X}");
         }
     }
 }

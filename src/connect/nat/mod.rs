@@ -1,13 +1,13 @@
-//! Ways between two machines behind routers: a [`Reach`] finds a path, and keeps another one warm.
+//! Ways between two machines behind routers: a [`NatTraversal`] finds a path, and keeps another one warm.
 //!
-//! A reach goes around a [`Seal`], never around a bare session: `reach.around(&mut seal, &mut lobby)` is a [`Protocol`] that a
+//! `NatTraversal` goes around a [`Seal`], never around a bare session: `nat.around(&mut seal, &mut lobby)` is a [`Protocol`] that a
 //! driver runs like any other. It meets the other machine at a [rendezvous](crate::connect::rendezvous), checks every pair of
 //! addresses by ICE (RFC 8445), and takes a TURN relay (RFC 8656) where nothing else works. Everything shares the one UDP
-//! socket of the driver. A reach believes nothing: it shows the seal each datagram with its path, and the seal alone decides,
+//! socket of the driver. `NatTraversal` believes nothing: it shows the seal each datagram with its path, and the seal alone decides,
 //! by packets that it has opened, which path is used.
 //!
 //! ```
-//! use rebout::lab::reach::{Reach, ReachConfig};
+//! use rebout::lab::nat::{NatTraversal, NatConfig};
 //! use rebout::Randomness;
 //! use rebout::lab::seal::Seal;
 //! use rebout::{Config, Invite, Lobby, Protocol};
@@ -15,19 +15,19 @@
 //!
 //! let (server, mine) = ("192.0.2.1:3479".parse()?, "192.168.1.2:7000".parse()?);
 //! let mut seal = Seal::host(Randomness::System)?;
-//! let mut reach = Reach::host(ReachConfig::new(Instant::now(), [mine]), server, &seal.secret_key().unwrap())?;
-//! let invite = Invite::with_rendezvous(seal.public_key().unwrap(), [], reach.rendezvous().unwrap())?;
+//! let mut nat = NatTraversal::host(NatConfig::new(Instant::now(), [mine]), server, &seal.secret_key().unwrap())?;
+//! let invite = Invite::with_rendezvous(seal.public_key().unwrap(), [], nat.rendezvous().unwrap())?;
 //! let mut lobby = Lobby::host(Config::new(7))?;
 //!
 //! // The other player has the invite.
-//! let mut their_reach = Reach::join(ReachConfig::new(Instant::now(), []), invite.rendezvous().unwrap())?;
+//! let mut their_reach = NatTraversal::join(NatConfig::new(Instant::now(), []), invite.rendezvous().unwrap())?;
 //! let their_seal = Seal::join_by_signal(Randomness::System, *invite.key())?;
 //! let their_lobby = Lobby::join(Config::new(7), their_seal.target().unwrap())?;
 //!
 //! let mut buf = [0; rebout::MAX_DATAGRAM];
-//! let (to, _) = reach.around(&mut seal, &mut lobby).poll_transmit(Duration::ZERO, &mut buf).unwrap();
+//! let (to, _) = nat.around(&mut seal, &mut lobby).poll_transmit(Duration::ZERO, &mut buf).unwrap();
 //! assert_eq!(to, server);
-//! println!("{}", reach.progress());                          // words for a player
+//! println!("{}", nat.progress());                          // words for a player
 //! # let _ = (their_reach, their_lobby);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -54,25 +54,25 @@ mod signalling;
 mod stats;
 mod work;
 
-pub use layer::Reaching;
+pub use layer::NatLayer;
 pub use origin::Origin;
 pub use progress::{NoWay, Progress};
-pub use stats::ReachStats;
+pub use stats::NatStats;
 
 use crate::channel::entropy::Entropy;
 use crate::connect::invite::Rendezvous;
-use crate::connect::rendezvous::{Post, Registration};
+use crate::connect::rendezvous::{JoinRequest, Registration};
 use crate::connect::seal::{Randomness, Seal, SealError};
 use crate::protocol::{Protocol, canonical};
 use budget::Budget;
 use core::time::Duration;
 use gathering::Waiting;
-use manual::ByHand;
+use manual::Manual;
 use observed::Observed;
 use paths::PathTable;
-use relay::Relaying;
+use relay::Relay;
 use search::Search;
-use signalling::Meeting;
+use signalling::Signalling;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
@@ -92,10 +92,10 @@ pub enum RelayPolicy {
     Only,
 }
 
-/// The configuration of a [`Reach`].
+/// The configuration of a [`NatTraversal`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct ReachConfig {
+pub struct NatConfig {
     /// The point of the system's clock that stands for time zero.
     pub origin: Origin,
     /// The addresses of this machine's interfaces, with the port of the socket, and those that a router forwards. Five are
@@ -110,7 +110,7 @@ pub struct ReachConfig {
     pub guests: u8,
 }
 
-impl ReachConfig {
+impl NatConfig {
     /// The configuration of a machine with these addresses, which may use a relay.
     #[cfg(not(target_family = "wasm"))]
     pub fn new(origin: impl Into<Origin>, addresses: impl IntoIterator<Item = SocketAddr>) -> Self {
@@ -127,20 +127,20 @@ impl ReachConfig {
 
 /// The paths of one machine to others.
 #[derive(Debug)]
-pub struct Reach {
-    relay: RelayPolicy,
+pub struct NatTraversal {
+    policy: RelayPolicy,
     addresses: Vec<SocketAddr>,
     origin: Origin,
     random: Draws,
-    meeting: Meeting,
-    relaying: Relaying,
+    signalling: Signalling,
+    relay: Relay,
     observed: Observed,
     paths: PathTable,
     budget: Budget,
     searches: Vec<Search>,
     max_searches: usize,
     waiting: Waiting,
-    hand: ByHand,
+    manual: Manual,
     /// Datagrams of our own that wait.
     out: VecDeque<(SocketAddr, Vec<u8>)>,
     scratch: Box<[u8; layer::SCRATCH]>,
@@ -150,7 +150,7 @@ pub struct Reach {
     /// When the search began: a joiner's at its first turn, a host's with its guest's signal.
     since: Option<Duration>,
     found_after: Option<Duration>,
-    stats: ReachStats,
+    stats: NatStats,
 }
 
 /// Random numbers that nobody can guess.
@@ -159,7 +159,7 @@ struct Draws([Entropy; 4]);
 
 impl Draws {
     fn new(randomness: Randomness) -> Result<Self, SealError> {
-        let bytes = randomness.bytes(b"reach").ok_or(SealError::NoRandomness)?;
+        let bytes = randomness.bytes(b"nat").ok_or(SealError::NoRandomness)?;
         let seed = |at: usize| bytes[8 * at..].first_chunk().copied().map_or(0, u64::from_be_bytes);
         Ok(Self(core::array::from_fn(|at| Entropy::new(seed(at)))))
     }
@@ -181,59 +181,59 @@ impl Draws {
     }
 }
 
-impl Reach {
+impl NatTraversal {
     /// A host that waits in its room at a rendezvous. The room is a function of `secret` and the server: a host that keeps
     /// the secret finds its room again, and old invites stay valid.
     ///
     /// # Errors
     /// If the operating system has no random bytes.
-    pub fn host(config: ReachConfig, server: SocketAddr, secret: &[u8; 32]) -> Result<Self, SealError> {
+    pub fn host(config: NatConfig, server: SocketAddr, secret: &[u8; 32]) -> Result<Self, SealError> {
         let registration = Registration::new(server, secret, config.randomness)?;
-        Self::new(config, Meeting::host(registration))
+        Self::new(config, Signalling::host(registration))
     }
 
     /// A joiner that asks for its host at a rendezvous. Its seal is one [by signalling](Seal::join_by_signal).
     ///
     /// # Errors
     /// If the operating system has no random bytes.
-    pub fn join(config: ReachConfig, rendezvous: &Rendezvous) -> Result<Self, SealError> {
-        let post = Post::new(rendezvous.server, rendezvous.room, config.randomness)?;
-        Self::new(config, Meeting::join(post))
+    pub fn join(config: NatConfig, rendezvous: &Rendezvous) -> Result<Self, SealError> {
+        let post = JoinRequest::new(rendezvous.server, rendezvous.room, config.randomness)?;
+        Self::new(config, Signalling::join(post))
     }
 
-    fn new(config: ReachConfig, meeting: Meeting) -> Result<Self, SealError> {
-        let progress = meeting.first_progress();
+    fn new(config: NatConfig, signalling: Signalling) -> Result<Self, SealError> {
+        let progress = signalling.first_progress();
         Ok(Self {
-            relay: config.relay,
+            policy: config.relay,
             addresses: config.addresses.into_iter().map(canonical).collect(),
             origin: config.origin,
             random: Draws::new(config.randomness)?,
-            meeting,
-            relaying: Relaying::default(),
+            signalling,
+            relay: Relay::default(),
             observed: Observed::default(),
             paths: PathTable::default(),
             budget: Budget::default(),
             searches: Vec::new(),
             max_searches: usize::from(config.guests).clamp(MIN_SEARCHES, MAX_SEARCHES),
             waiting: Waiting::default(),
-            hand: ByHand::default(),
+            manual: Manual::default(),
             out: VecDeque::new(),
             scratch: Box::new([0; layer::SCRATCH]),
             deadline: Some(Duration::ZERO),
             progress,
             since: None,
             found_after: None,
-            stats: ReachStats::default(),
+            stats: NatStats::default(),
         })
     }
 
-    /// This reach around a seal around a protocol. Borrow it anew for each call.
+    /// This traversal around a seal around a protocol. Borrow it anew for each call.
     #[inline]
-    pub fn around<'a, P: Protocol>(&'a mut self, seal: &'a mut Seal, inner: &'a mut P) -> Reaching<'a, P> {
-        Reaching { reach: self, seal, inner }
+    pub fn around<'a, P: Protocol>(&'a mut self, seal: &'a mut Seal, inner: &'a mut P) -> NatLayer<'a, P> {
+        NatLayer { nat: self, seal, inner }
     }
 
-    /// When the reach itself has something to send, whatever the seal and the protocol inside it have.
+    /// When NAT traversal itself has something to send, whatever the seal and the protocol inside it have.
     #[inline]
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Duration> {
@@ -243,13 +243,13 @@ impl Reach {
     /// The room of a host, for its [`Invite`](crate::Invite). `None` for a joiner.
     #[must_use]
     pub fn rendezvous(&self) -> Option<Rendezvous> {
-        self.meeting.rendezvous()
+        self.signalling.rendezvous()
     }
 
     /// The rendezvous of either side.
     #[cfg(feature = "udp")]
     pub(crate) fn server(&self) -> Option<SocketAddr> {
-        self.meeting.server()
+        self.signalling.server()
     }
 
     /// How far the machines are on the way to each other. A host with several guests is told of the newest.
@@ -272,7 +272,7 @@ impl Reach {
 
     /// The counts so far.
     #[must_use]
-    pub fn stats(&self) -> &ReachStats {
+    pub fn stats(&self) -> &NatStats {
         &self.stats
     }
 }

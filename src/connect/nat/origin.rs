@@ -5,7 +5,7 @@ use std::time::Instant;
 
 /// The point of the system's clock that stands for time zero: any one, because only differences to it are used.
 ///
-/// The ICE library counts in such points. A reach reads no clock, so its owner hands one over: `Instant::now()` is as good as any.
+/// The ICE library counts in such points. `NatTraversal` reads no clock, so its owner hands one over: `Instant::now()` is as good as any.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin(Instant);
 

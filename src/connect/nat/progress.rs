@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 /// How far two machines are on the way to each other. `Display` says it to a player.
 ///
 /// ```
-/// use rebout::lab::reach::Progress;
+/// use rebout::lab::nat::Progress;
 /// use std::time::Duration;
 ///
 /// let relayed = Progress::ThroughRelay { longer: Some(Duration::from_millis(12)) };
@@ -24,13 +24,13 @@ pub enum Progress {
         server: SocketAddr,
     },
     /// The players send each other their texts.
-    ByHand,
+    Manual,
     /// A host is registered, and waits for a guest.
     Waiting,
     /// The relay is asked for an address.
     Gathering,
     /// The rendezvous was asked to bring the host the guest's signal.
-    Calling,
+    Offering,
     /// Paths to the other machine are tried.
     Trying {
         /// The number of its addresses that are tried.
@@ -102,10 +102,10 @@ impl fmt::Display for Progress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Asking { server } => write!(f, "asking the rendezvous at {server}"),
-            Self::ByHand => f.write_str("waiting for the other player's text"),
+            Self::Manual => f.write_str("waiting for the other player's text"),
             Self::Waiting => f.write_str("registered at the rendezvous, waiting for the other player"),
             Self::Gathering => f.write_str("asking the relay for an address"),
-            Self::Calling => f.write_str("calling the host through the rendezvous"),
+            Self::Offering => f.write_str("sending an offer to the host through the rendezvous"),
             Self::Trying { addresses, relay } => {
                 let (s, relay) =
                     (if *addresses == 1 { "" } else { "es" }, if *relay { " and the relay" } else { "" });

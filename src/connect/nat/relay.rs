@@ -8,7 +8,7 @@ use std::net::{IpAddr, SocketAddr};
 
 /// The relay of this machine.
 #[derive(Debug, Default)]
-pub(super) struct Relaying {
+pub(super) struct Relay {
     credentials: Option<Credentials>,
     current: Option<Allocation>,
     /// One that is asked for because the old one may belong to a port that a router has given up.
@@ -35,7 +35,7 @@ pub(super) enum Relayed {
     From(SocketAddr, core::ops::Range<usize>),
 }
 
-impl Relaying {
+impl Relay {
     pub(super) fn set_credentials(&mut self, credentials: Credentials) {
         self.credentials = Some(credentials);
     }
@@ -211,113 +211,110 @@ mod tests {
 
     /// Runs a machine behind the port that its router gives it, or whose datagrams are lost. Returns how often its address on the
     /// relay has changed.
-    fn run(relaying: &mut Relaying, relay: &mut Liar, time: core::ops::Range<u64>, port: Option<u16>) -> u32 {
+    fn run(relay: &mut Relay, server: &mut Liar, time: core::ops::Range<u64>, port: Option<u16>) -> u32 {
         let mut changes = 0;
         for now in time.step_by(10).map(ms) {
-            changes += u32::from(relaying.run(now));
-            while let Some((to, message)) = relaying.poll_transmit(now) {
+            changes += u32::from(relay.run(now));
+            while let Some((to, message)) = relay.poll_transmit(now) {
                 assert_eq!(to, RELAY);
                 let Some(port) = port else { continue };
                 if message.starts_with(&[0, 1]) {
-                    assert_eq!(
-                        relaying.handle(now, &seen(port)),
-                        Relayed::Seen(([10, 0, 0, 9], port).into())
-                    );
+                    assert_eq!(relay.handle(now, &seen(port)), Relayed::Seen(([10, 0, 0, 9], port).into()));
                     continue;
                 }
-                for answer in relay.answer_to(now, port, &message) {
-                    relaying.handle(now, &answer);
+                for answer in server.answer_to(now, port, &message) {
+                    relay.handle(now, &answer);
                 }
             }
         }
         changes
     }
 
-    fn made() -> (Relaying, Liar) {
-        let (mut relaying, mut relay) = (Relaying::default(), Liar::new(1));
-        relaying.set_credentials(credentials());
-        relaying.ask(ms(0), ID);
-        assert!(relaying.is_asking() && relaying.is_server(RELAY));
-        assert_eq!(run(&mut relaying, &mut relay, 0..1_000, Some(PORTS[0])), 1);
-        assert_eq!(relaying.relayed(), relayed(PORTS[0]));
-        (relaying, relay)
+    fn made() -> (Relay, Liar) {
+        let (mut relay, mut server) = (Relay::default(), Liar::new(1));
+        relay.set_credentials(credentials());
+        relay.ask(ms(0), ID);
+        assert!(relay.is_asking() && relay.is_server(RELAY));
+        assert_eq!(run(&mut relay, &mut server, 0..1_000, Some(PORTS[0])), 1);
+        assert_eq!(relay.relayed(), relayed(PORTS[0]));
+        (relay, server)
     }
 
     #[test]
     fn a_new_port_gets_a_fresh_allocation_that_replaces_the_old_one() {
-        let (mut relaying, mut relay) = made();
-        relaying.refresh();
-        assert!(relaying.is_refreshing());
-        assert_eq!(run(&mut relaying, &mut relay, 1_000..2_000, Some(PORTS[1])), 1);
-        assert_eq!((relaying.relayed(), relaying.is_refreshing()), (relayed(PORTS[1]), false));
+        let (mut relay, mut server) = made();
+        relay.refresh();
+        assert!(relay.is_refreshing());
+        assert_eq!(run(&mut relay, &mut server, 1_000..2_000, Some(PORTS[1])), 1);
+        assert_eq!((relay.relayed(), relay.is_refreshing()), (relayed(PORTS[1]), false));
     }
 
     #[test]
     fn a_fresh_allocation_that_is_refused_changes_nothing() {
-        let (mut relaying, mut relay) = made();
-        relaying.refresh();
-        assert_eq!(run(&mut relaying, &mut relay, 1_000..3_000, Some(PORTS[0])), 0);
-        assert_eq!((relaying.relayed(), relaying.is_refreshing()), (relayed(PORTS[0]), false));
-        assert!(!relaying.is_lost(), "the relay has answered");
+        let (mut relay, mut server) = made();
+        relay.refresh();
+        assert_eq!(run(&mut relay, &mut server, 1_000..3_000, Some(PORTS[0])), 0);
+        assert_eq!((relay.relayed(), relay.is_refreshing()), (relayed(PORTS[0]), false));
+        assert!(!relay.is_lost(), "the relay has answered");
     }
 
     #[test]
     fn a_relay_is_lost_while_it_answers_nothing() {
-        let (mut relaying, mut relay) = made();
-        relaying.refresh();
-        run(&mut relaying, &mut relay, 1_000..6_000, None);
-        assert!(relaying.is_lost() && !relaying.is_refreshing());
-        relaying.refresh();
-        relaying.run(ms(6_000));
-        let (_, request) = relaying.poll_transmit(ms(6_000)).unwrap();
-        for answer in relay.answer_to(ms(6_000), PORTS[0], &request) {
-            assert_eq!(relaying.handle(ms(6_000), &answer), Relayed::Own);
+        let (mut relay, mut server) = made();
+        relay.refresh();
+        run(&mut relay, &mut server, 1_000..6_000, None);
+        assert!(relay.is_lost() && !relay.is_refreshing());
+        relay.refresh();
+        relay.run(ms(6_000));
+        let (_, request) = relay.poll_transmit(ms(6_000)).unwrap();
+        for answer in server.answer_to(ms(6_000), PORTS[0], &request) {
+            assert_eq!(relay.handle(ms(6_000), &answer), Relayed::Own);
         }
-        assert!(!relaying.is_lost());
+        assert!(!relay.is_lost());
     }
 
     #[test]
     fn allocation_that_failed_is_asked_for_again() {
-        let (mut relaying, mut relay) = (Relaying::default(), Liar::new(1));
-        relaying.set_credentials(credentials());
-        relaying.ask(ms(0), ID);
-        run(&mut relaying, &mut relay, 0..6_000, None);
-        assert!(!relaying.is_asking() && relaying.relayed().is_none());
-        relaying.ask(ms(6_000), ID);
-        assert_eq!(run(&mut relaying, &mut relay, 6_000..7_000, Some(PORTS[0])), 1);
-        assert_eq!(relaying.relayed(), relayed(PORTS[0]));
+        let (mut relay, mut server) = (Relay::default(), Liar::new(1));
+        relay.set_credentials(credentials());
+        relay.ask(ms(0), ID);
+        run(&mut relay, &mut server, 0..6_000, None);
+        assert!(!relay.is_asking() && relay.relayed().is_none());
+        relay.ask(ms(6_000), ID);
+        assert_eq!(run(&mut relay, &mut server, 6_000..7_000, Some(PORTS[0])), 1);
+        assert_eq!(relay.relayed(), relayed(PORTS[0]));
     }
 
     #[test]
     fn a_fresh_allocation_may_be_on_another_server() {
-        let (mut relaying, _) = made();
+        let (mut relay, _) = made();
         let other = SocketAddr::from(([10, 0, 0, 2], 3478));
-        relaying.set_credentials(Credentials { server: other, ..credentials() });
-        assert!(!relaying.is_server(other), "nothing was asked there");
-        relaying.refresh();
-        assert!(relaying.is_server(other) && relaying.is_server(RELAY));
+        relay.set_credentials(Credentials { server: other, ..credentials() });
+        assert!(!relay.is_server(other), "nothing was asked there");
+        relay.refresh();
+        assert!(relay.is_server(other) && relay.is_server(RELAY));
     }
 
     #[test]
     fn a_released_allocation_leaves_nothing_under_way() {
-        let (mut relaying, _) = made();
-        relaying.refresh();
-        assert!(relaying.release(ms(1_000)).is_some());
-        assert!(!relaying.is_refreshing() && !relaying.is_server(RELAY) && relaying.relayed().is_none());
+        let (mut relay, _) = made();
+        relay.refresh();
+        assert!(relay.release(ms(1_000)).is_some());
+        assert!(!relay.is_refreshing() && !relay.is_server(RELAY) && relay.relayed().is_none());
     }
 
     #[test]
     fn the_distance_of_the_relay_is_the_shortest_measured() {
-        let (mut relaying, _) = made();
-        assert_eq!(relaying.round_trip, Some(ms(0)));
-        relaying.round_trip = None;
+        let (mut relay, _) = made();
+        assert_eq!(relay.round_trip, Some(ms(0)));
+        relay.round_trip = None;
         for (asked, answered) in [(1_000, 1_030), (2_000, 2_010), (3_000, 3_090)] {
-            relaying.look(ms(asked), ID);
-            assert!(relaying.deadline().is_some_and(|at| at <= ms(asked)));
-            assert!(relaying.poll_transmit(ms(asked)).is_some());
-            assert_ne!(relaying.handle(ms(answered), &seen(7)), Relayed::Nothing);
-            assert_eq!(relaying.handle(ms(answered), &seen(8)), Relayed::Nothing, "one answer counts");
+            relay.look(ms(asked), ID);
+            assert!(relay.deadline().is_some_and(|at| at <= ms(asked)));
+            assert!(relay.poll_transmit(ms(asked)).is_some());
+            assert_ne!(relay.handle(ms(answered), &seen(7)), Relayed::Nothing);
+            assert_eq!(relay.handle(ms(answered), &seen(8)), Relayed::Nothing, "one answer counts");
         }
-        assert_eq!(relaying.round_trip, Some(ms(10)));
+        assert_eq!(relay.round_trip, Some(ms(10)));
     }
 }

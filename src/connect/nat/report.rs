@@ -1,6 +1,6 @@
-//! The progress of a reach, as it is told to a player.
+//! The progress of a traversal, as it is told to a player.
 
-use super::Reach;
+use super::NatTraversal;
 use super::candidate::Kind;
 use super::progress::{NoWay, Progress, detour};
 use super::search::Search;
@@ -23,7 +23,7 @@ pub(crate) struct PathTo {
     pub(crate) detour: Option<Duration>,
 }
 
-impl Reach {
+impl NatTraversal {
     /// The path to the peer that the seal shows as `shown`.
     pub(crate) fn path_to(&self, seal: &Seal, shown: SocketAddr) -> Option<PathTo> {
         let path = seal.real(shown).and_then(|addr| self.paths.path(addr))?;
@@ -35,7 +35,7 @@ impl Reach {
 
     fn detour(&self, search: &Search) -> Option<Duration> {
         let whole = search.offered.map(|(_, round_trip)| round_trip);
-        whole.zip(self.relaying.round_trip).and_then(|(whole, leg)| detour(whole, leg))
+        whole.zip(self.relay.round_trip).and_then(|(whole, leg)| detour(whole, leg))
     }
 
     pub(super) fn set_progress(&mut self, now: Duration, seal: &Seal) {
@@ -47,12 +47,14 @@ impl Reach {
         self.progress = match (connected.or_else(begun), silent) {
             (Some(search), _) => self.found(now, seal, search),
             (None, Some(why)) => Progress::NoWay { why },
-            (None, None) if !self.waiting.met || self.meeting.is_by_hand() => self.meeting.first_progress(),
+            (None, None) if !self.waiting.met || self.signalling.is_manual() => {
+                self.signalling.first_progress()
+            }
             (None, None) if self.waiting.gathering.is_some() || !self.waiting.guests.is_empty() => {
                 Progress::Gathering
             }
-            (None, None) if self.meeting.is_host() => Progress::Waiting,
-            (None, None) => Progress::Calling,
+            (None, None) if self.signalling.is_host() => Progress::Waiting,
+            (None, None) => Progress::Offering,
         };
     }
 
@@ -61,17 +63,17 @@ impl Reach {
         let path = seal.real(search.shown).and_then(|addr| self.paths.path(addr));
         let theirs = search.checks.remote();
         let relay = !search.no_relay
-            && (self.relaying.relayed().is_some() || theirs.iter().any(|one| one.kind == Kind::Relayed));
+            && (self.relay.relayed().is_some() || theirs.iter().any(|one| one.kind == Kind::Relayed));
         match path {
             Some(path) if search.is_relayed(path) => {
                 let silent = seal.silent_for(now, search.shown).unwrap_or_default();
-                if self.relaying.is_lost() && silent >= LOST_AFTER {
+                if self.relay.is_lost() && silent >= LOST_AFTER {
                     return Progress::NoWay { why: NoWay::RelayLost };
                 }
                 Progress::ThroughRelay { longer: self.detour(search) }
             }
             Some(_) => Progress::Direct,
-            None if self.hand.waits() => Progress::ByHand,
+            None if self.manual.waits() => Progress::Manual,
             None if now >= search.since + GIVE_UP => Progress::NoWay { why: NoWay::NoPath { relay } },
             None => Progress::Trying { addresses: theirs.len(), relay },
         }

@@ -2,7 +2,7 @@
 
 use super::progress::{NoWay, Progress};
 use crate::connect::invite::Rendezvous;
-use crate::connect::rendezvous::{Credentials, Denial, HostEvent, JoinerEvent, Post, Registration};
+use crate::connect::rendezvous::{Credentials, Denial, HostEvent, JoinRequest, JoinerEvent, Registration};
 use core::time::Duration;
 use std::net::SocketAddr;
 
@@ -13,7 +13,7 @@ const ASK_AGAIN_AFTER: Duration = Duration::from_secs(4);
 
 /// How the first signals travel.
 #[derive(Debug)]
-pub(super) struct Meeting {
+pub(super) struct Signalling {
     client: Client,
     /// The joiner's ticket, once it has one.
     pub(super) ticket: Option<u64>,
@@ -25,9 +25,9 @@ pub(super) struct Meeting {
 #[derive(Debug)]
 enum Client {
     Host(Box<Registration>),
-    Joiner(Box<Post>),
+    Joiner(Box<JoinRequest>),
     /// The players send each other two texts.
-    Hand {
+    Manual {
         is_host: bool,
     },
 }
@@ -45,17 +45,17 @@ pub(super) enum News {
     Silent(NoWay),
 }
 
-impl Meeting {
+impl Signalling {
     pub(super) fn host(registration: Registration) -> Self {
         Self::new(Client::Host(Box::new(registration)))
     }
 
-    pub(super) fn join(post: Post) -> Self {
+    pub(super) fn join(post: JoinRequest) -> Self {
         Self::new(Client::Joiner(Box::new(post)))
     }
 
-    pub(super) fn by_hand(is_host: bool) -> Self {
-        Self::new(Client::Hand { is_host })
+    pub(super) fn manual(is_host: bool) -> Self {
+        Self::new(Client::Manual { is_host })
     }
 
     fn new(client: Client) -> Self {
@@ -63,18 +63,18 @@ impl Meeting {
     }
 
     pub(super) fn is_host(&self) -> bool {
-        matches!(self.client, Client::Host(_) | Client::Hand { is_host: true })
+        matches!(self.client, Client::Host(_) | Client::Manual { is_host: true })
     }
 
-    pub(super) fn is_by_hand(&self) -> bool {
-        matches!(self.client, Client::Hand { .. })
+    pub(super) fn is_manual(&self) -> bool {
+        matches!(self.client, Client::Manual { .. })
     }
 
     pub(super) fn server(&self) -> Option<SocketAddr> {
         match &self.client {
             Client::Host(registration) => Some(registration.server()),
             Client::Joiner(post) => Some(post.server()),
-            Client::Hand { .. } => None,
+            Client::Manual { .. } => None,
         }
     }
 
@@ -84,7 +84,7 @@ impl Meeting {
     }
 
     pub(super) fn first_progress(&self) -> Progress {
-        self.server().map_or(Progress::ByHand, |server| Progress::Asking { server })
+        self.server().map_or(Progress::Manual, |server| Progress::Asking { server })
     }
 
     pub(super) fn rendezvous(&self) -> Option<Rendezvous> {
@@ -92,7 +92,7 @@ impl Meeting {
             Client::Host(registration) => {
                 Some(Rendezvous { server: registration.server(), room: registration.room() })
             }
-            Client::Joiner(_) | Client::Hand { .. } => None,
+            Client::Joiner(_) | Client::Manual { .. } => None,
         }
     }
 
@@ -100,7 +100,7 @@ impl Meeting {
         match &mut self.client {
             Client::Host(registration) => registration.handle_datagram(now, from, datagram),
             Client::Joiner(post) => post.handle_datagram(now, from, datagram),
-            Client::Hand { .. } => {}
+            Client::Manual { .. } => {}
         }
     }
 
@@ -124,7 +124,7 @@ impl Meeting {
                     post.renew_credentials();
                 }
             }
-            Client::Hand { .. } => {}
+            Client::Manual { .. } => {}
         }
     }
 
@@ -135,7 +135,7 @@ impl Meeting {
                 let again = self.posted_at.map(|at| at + ASK_AGAIN_AFTER);
                 [post.poll_timeout(), again, Some(self.renew_at)].into_iter().flatten().min()
             }
-            Client::Hand { .. } => None,
+            Client::Manual { .. } => None,
         }
     }
 
@@ -143,13 +143,13 @@ impl Meeting {
         match &mut self.client {
             Client::Host(registration) => registration.poll_transmit(now, buf),
             Client::Joiner(post) => post.poll_transmit(now, buf),
-            Client::Hand { .. } => None,
+            Client::Manual { .. } => None,
         }
     }
 
     pub(super) fn poll_news(&mut self) -> Option<News> {
         match &mut self.client {
-            Client::Hand { .. } => None,
+            Client::Manual { .. } => None,
             Client::Host(registration) => loop {
                 return Some(match registration.poll_event()? {
                     HostEvent::Registered { observed, credentials } => News::Seen { observed, credentials },
@@ -223,18 +223,18 @@ mod tests {
         Duration::from_secs(secs)
     }
 
-    fn joiner() -> Meeting {
-        Meeting::join(Post::new(SERVER, [7; 16], Randomness::Seeded(1)).unwrap())
+    fn joiner() -> Signalling {
+        Signalling::join(JoinRequest::new(SERVER, [7; 16], Randomness::Seeded(1)).unwrap())
     }
 
-    /// Runs a meeting, every tenth of a second and at its deadlines, at a server that grants another ticket each time, or refuses.
+    /// Runs a signalling, every tenth of a second and at its deadlines, at a server that grants another ticket each time, or refuses.
     /// Returns when there were news.
-    fn run(meeting: &mut Meeting, time: core::ops::Range<u64>, refusal: Option<Denial>) -> Vec<u64> {
+    fn run(signalling: &mut Signalling, time: core::ops::Range<u64>, refusal: Option<Denial>) -> Vec<u64> {
         let (mut news, mut buf) = (Vec::new(), [0; 1_200]);
         for tenth in time.start * 10..time.end * 10 {
             let now = Duration::from_millis(tenth * 100);
-            meeting.run(now, || None);
-            while let Some((to, len)) = meeting.poll_transmit(now, &mut buf) {
+            signalling.run(now, || None);
+            while let Some((to, len)) = signalling.poll_transmit(now, &mut buf) {
                 let answer = match (decode(&buf[..len]).unwrap(), refusal) {
                     (Packet::Ask(ask), Some(why)) => {
                         Packet::Reply(Reply { nonce: ask.nonce, outcome: Outcome::Refused(why) })
@@ -245,9 +245,9 @@ mod tests {
                     _ => continue,
                 };
                 let len = encode(&answer, &mut buf).unwrap();
-                meeting.handle(now, to, &buf[..len]);
+                signalling.handle(now, to, &buf[..len]);
             }
-            while let Some(one) = meeting.poll_news() {
+            while let Some(one) = signalling.poll_news() {
                 // A host that does not answer is none of the server's news.
                 if !matches!(one, News::Silent(NoWay::HostSilent | NoWay::RendezvousSilent { .. })) {
                     news.push(tenth);
@@ -305,7 +305,7 @@ mod tests {
 
     /// The news of a host that polls every second. `answers` is given each nonce and time, and returns the server's packets.
     fn host_news(secs_run: u64, answers: impl Fn(u64, u64) -> Vec<Packet<'static>>) -> Vec<(u64, String)> {
-        let mut host = Meeting::host(Registration::new(SERVER, &[7; 32], Randomness::Seeded(1)).unwrap());
+        let mut host = Signalling::host(Registration::new(SERVER, &[7; 32], Randomness::Seeded(1)).unwrap());
         let (mut news, mut buf) = (Vec::new(), [0; 1_200]);
         for at in 0..secs_run {
             host.run(secs(at), || Some(1));
@@ -371,7 +371,8 @@ mod tests {
     #[test]
     fn a_host_tells_no_refusal_of_a_busy_server() {
         let refused = |why| {
-            let mut host = Meeting::host(Registration::new(SERVER, &[7; 32], Randomness::Seeded(1)).unwrap());
+            let mut host =
+                Signalling::host(Registration::new(SERVER, &[7; 32], Randomness::Seeded(1)).unwrap());
             let mut buf = [0; 1_200];
             host.run(secs(0), || Some(1));
             let (to, len) = host.poll_transmit(secs(0), &mut buf).unwrap();

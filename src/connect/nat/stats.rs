@@ -1,9 +1,9 @@
-//! Counts of a reach.
+//! Counts of a nat.
 
-/// The counts of a [`Reach`](super::Reach) so far.
+/// The counts of a [`NatTraversal`](super::NatTraversal) so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct ReachStats {
+pub struct NatStats {
     /// STUN messages, messages of a relay and of a rendezvous that were refused: forged, unexpected or malformed.
     pub refused: u64,
     /// Datagrams that came or were to go outside the relay, where only the relay is allowed.

@@ -1,4 +1,4 @@
-//! The work of a reach between datagrams: signals, checks, offers to the seal, and a new search when nothing comes.
+//! The work of a traversal between datagrams: signals, checks, offers to the seal, and a new search when nothing comes.
 
 use super::candidate::{self, Candidate, OwnFacts};
 use super::checks::Bases;
@@ -6,7 +6,7 @@ use super::gathering::GATHER;
 use super::paths::Path;
 use super::search::{Own, Search};
 use super::signal::{Credentials, Signal};
-use super::{Reach, RelayPolicy};
+use super::{NatTraversal, RelayPolicy};
 use crate::connect::seal::Seal;
 use crate::protocol::MAX_WRAPPED;
 use core::time::Duration;
@@ -23,19 +23,19 @@ const IDLE: Duration = Duration::from_secs(20);
 /// Datagrams of our own that wait. More are dropped, as the network might have.
 const MAX_WAITING: usize = 128;
 
-impl Reach {
+impl NatTraversal {
     /// Does everything that is due at `now`.
     #[cold]
     pub(super) fn work(&mut self, now: Duration, seal: &mut Seal) {
-        if !self.meeting.is_host() {
+        if !self.signalling.is_host() {
             self.since.get_or_insert(now);
         }
-        self.meeting.run(now, || seal.renew_ticket());
-        while let Some(news) = self.meeting.poll_news() {
+        self.signalling.run(now, || seal.renew_ticket());
+        while let Some(news) = self.signalling.poll_news() {
             self.heard(now, news, seal);
         }
-        if self.relaying.run(now) {
-            self.stats.allocations += u64::from(self.relaying.relayed().is_some());
+        if self.relay.run(now) {
+            self.stats.allocations += u64::from(self.relay.relayed().is_some());
         }
         self.post_init(now, seal);
         self.answer_guests(now, seal);
@@ -44,8 +44,8 @@ impl Reach {
         }
         self.search(now, seal);
         self.rest(now);
-        if self.meeting.is_by_hand() {
-            self.meet_by_hand(now, seal);
+        if self.signalling.is_manual() {
+            self.meet_manual(now, seal);
         }
         self.pump(now);
         self.set_progress(now, seal);
@@ -54,7 +54,7 @@ impl Reach {
 
     /// A host without a guest gives its allocation back after a while.
     pub(super) fn rest(&mut self, now: Duration) {
-        if !self.meeting.is_host() || !self.searches.is_empty() || !self.waiting.guests.is_empty() {
+        if !self.signalling.is_host() || !self.searches.is_empty() || !self.waiting.guests.is_empty() {
             self.waiting.idle_since = None;
         } else if now >= *self.waiting.idle_since.get_or_insert(now) + IDLE {
             self.close(now);
@@ -64,7 +64,7 @@ impl Reach {
     /// Gives the allocation back to the relay, which would keep it for some minutes. For the end of a match: a message to the relay
     /// waits to be sent.
     pub fn close(&mut self, now: Duration) {
-        if let Some((to, message)) = self.relaying.release(now) {
+        if let Some((to, message)) = self.relay.release(now) {
             self.push(to, message);
         }
     }
@@ -75,7 +75,7 @@ impl Reach {
         let gathered = gathering.map(|since| since + GATHER).min();
         let searches = self.searches.iter().filter_map(Search::deadline).min();
         let look = (!self.searches.is_empty()).then(|| now + LOOK);
-        let deadlines = [self.meeting.deadline(), self.relaying.deadline(), gathered, searches, look];
+        let deadlines = [self.signalling.deadline(), self.relay.deadline(), gathered, searches, look];
         // Whoever is late is served at the next turn, not at once again.
         deadlines.into_iter().flatten().min().map(|at| at.max(now + Duration::from_millis(1)))
     }
@@ -85,15 +85,15 @@ impl Reach {
     }
 
     fn own_facts(&self) -> OwnFacts<'_> {
-        let (addresses, relayed, relay) = (&self.addresses, self.relaying.relayed(), self.relay);
-        let is_local = self.meeting.is_local();
+        let (addresses, relayed, relay) = (&self.addresses, self.relay.relayed(), self.policy);
+        let is_local = self.signalling.is_local();
         OwnFacts { is_local, addresses, observed: self.observed.addresses(), relayed, relay }
     }
 
     fn bases(&self) -> Bases {
         let base = |v6: bool| self.addresses.iter().copied().find(|addr| addr.is_ipv6() == v6);
-        let direct = if self.relay == RelayPolicy::Only { [None; 2] } else { [base(false), base(true)] };
-        Bases { direct, relayed: self.relaying.relayed().filter(|_| self.relay != RelayPolicy::Never) }
+        let direct = if self.policy == RelayPolicy::Only { [None; 2] } else { [base(false), base(true)] };
+        Bases { direct, relayed: self.relay.relayed().filter(|_| self.policy != RelayPolicy::Never) }
     }
 
     /// Our part of a new search, with credentials of its own.
@@ -104,17 +104,17 @@ impl Reach {
             tie_breaker: self.random.next_u64(),
             bases: self.bases(),
             candidates,
-            no_relay: self.relay == RelayPolicy::Never,
+            no_relay: self.policy == RelayPolicy::Never,
         }
     }
 
     /// The candidates of a signal that are used. The relay's address is none once there is an allocation: before that, it may be
     /// the peer's, named by a rendezvous that lies.
     pub(super) fn theirs(&self, signal: &Signal) -> Vec<Candidate> {
-        let relay = self.relaying.server().filter(|_| self.relaying.relayed().is_some());
-        let servers: Vec<SocketAddr> = [self.meeting.server(), relay].into_iter().flatten().collect();
-        let mut theirs = candidate::theirs(&signal.candidates, &servers, self.meeting.is_local());
-        if self.relay == RelayPolicy::Never {
+        let relay = self.relay.server().filter(|_| self.relay.relayed().is_some());
+        let servers: Vec<SocketAddr> = [self.signalling.server(), relay].into_iter().flatten().collect();
+        let mut theirs = candidate::theirs(&signal.candidates, &servers, self.signalling.is_local());
+        if self.policy == RelayPolicy::Never {
             theirs.retain(|candidate| candidate.kind != candidate::Kind::Relayed);
         }
         theirs
@@ -123,17 +123,17 @@ impl Reach {
     /// Lets the relay take what comes from any address of a peer, ours first that matter most.
     pub(super) fn permit(&mut self, now: Duration, at: usize) {
         let search = &self.searches[at];
-        if !search.no_relay && self.relay != RelayPolicy::Never {
+        if !search.no_relay && self.policy != RelayPolicy::Never {
             for candidate in search.checks.remote().iter().rev() {
-                self.relaying.permit(now, candidate.addr.ip(), search.shown);
+                self.relay.permit(now, candidate.addr.ip(), search.shown);
             }
         }
     }
 
     /// Tells the seal which paths to try when nothing comes, if they have changed.
     fn set_fallbacks(&mut self, now: Duration, seal: &mut Seal, at: usize) {
-        let direct = self.relay == RelayPolicy::Allow;
-        let relayed = self.relay != RelayPolicy::Never && self.relaying.relayed().is_some();
+        let direct = self.policy == RelayPolicy::Allow;
+        let relayed = self.policy != RelayPolicy::Never && self.relay.relayed().is_some();
         if !self.searches[at].find_fallbacks(now, direct, relayed) {
             return;
         }
@@ -145,12 +145,12 @@ impl Reach {
     }
 
     fn search(&mut self, now: Duration, seal: &mut Seal) {
-        if self.meeting.is_host() {
+        if self.signalling.is_host() {
             self.leave_guests(now, seal);
         }
         for at in 0..self.searches.len() {
             self.searches[at].checks.run(now);
-            self.offer(now, seal, at);
+            self.nominate(now, seal, at);
             self.watch(now, seal, at);
             self.set_fallbacks(now, seal, at);
             if self.searches[at].signal_due(now) {
@@ -171,7 +171,7 @@ impl Reach {
     }
 
     /// Tells the seal of the path that the checks have chosen.
-    fn offer(&mut self, now: Duration, seal: &mut Seal, at: usize) {
+    fn nominate(&mut self, now: Duration, seal: &mut Seal, at: usize) {
         let search = &mut self.searches[at];
         let shown = search.shown;
         let Some((path, round_trip)) = search.offer(now, seal.real(shown)) else { return };
@@ -192,15 +192,15 @@ impl Reach {
         if !connected {
             return;
         }
-        self.searches[at].checks.relayed().for_each(|peer| self.relaying.bind(now, peer));
+        self.searches[at].checks.relayed().for_each(|peer| self.relay.bind(now, peer));
         let (silent, in_use) = (seal.is_silent(now, shown), seal.real(shown));
         let gone = seal.silent_for(now, shown).is_some_and(|silent| silent >= GONE);
-        if !gone && self.searches[at].doubts(now, silent, in_use) && self.relay != RelayPolicy::Never {
-            self.relaying.look(now, self.random.next_12());
-            self.relaying.refresh();
+        if !gone && self.searches[at].doubts(now, silent, in_use) && self.policy != RelayPolicy::Never {
+            self.relay.look(now, self.random.next_12());
+            self.relay.refresh();
         }
         let changed = !candidate::own(&self.own_facts()).eq(self.searches[at].candidates.iter().copied());
-        if changed && !self.relaying.is_refreshing() && now >= self.waiting.restart_at {
+        if changed && !self.relay.is_refreshing() && now >= self.waiting.restart_at {
             self.waiting.restart_at = now + RESTART_AFTER;
             let candidates = self.own_candidates();
             let own = self.own(&candidates);
@@ -211,7 +211,7 @@ impl Reach {
     /// Collects the datagrams of our own.
     fn pump(&mut self, now: Duration) {
         let mut buf = [0; MAX_WRAPPED];
-        while let Some((to, len)) = self.meeting.poll_transmit(now, &mut buf) {
+        while let Some((to, len)) = self.signalling.poll_transmit(now, &mut buf) {
             self.push(to, buf[..len].to_vec());
         }
         let mut searches = core::mem::take(&mut self.searches);
@@ -222,7 +222,7 @@ impl Reach {
                     self.stats.unsent += 1;
                 } else if !path.relayed {
                     self.push(path.remote, message);
-                } else if let Some((to, len)) = self.relaying.wrap(now, path.remote, &message, &mut buf) {
+                } else if let Some((to, len)) = self.relay.wrap(now, path.remote, &message, &mut buf) {
                     self.push(to, buf[..len].to_vec());
                 } else {
                     self.stats.unsent += 1;
@@ -230,7 +230,7 @@ impl Reach {
             }
         }
         self.searches = searches;
-        while let Some((to, message)) = self.relaying.poll_transmit(now) {
+        while let Some((to, message)) = self.relay.poll_transmit(now) {
             self.push(to, message);
         }
     }

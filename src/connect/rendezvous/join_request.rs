@@ -28,7 +28,7 @@ pub enum JoinerEvent {
         credentials: Option<Credentials>,
     },
     /// Somebody has answered the INIT. Whether it was the host is known when the RESP was opened; call
-    /// [`Post::settle`] then.
+    /// [`JoinRequest::settle`] then.
     Answered {
         /// The RESP.
         resp: Vec<u8>,
@@ -44,7 +44,7 @@ pub enum JoinerEvent {
 
 /// The joiner's side of a rendezvous: a state machine without a socket or a clock. It asks for the room at once.
 #[derive(Debug)]
-pub struct Post {
+pub struct JoinRequest {
     server: SocketAddr,
     room: Room,
     entropy: Entropy,
@@ -66,7 +66,7 @@ struct Posting {
     is_host_silent: bool,
 }
 
-impl Post {
+impl JoinRequest {
     /// A joiner that asks for `room` at `server`.
     ///
     /// # Errors

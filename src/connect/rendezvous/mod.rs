@@ -38,6 +38,6 @@ mod server;
 
 pub(crate) use crate::wire::rendezvous::Denial;
 pub(crate) use credentials::Credentials;
-pub(crate) use join_request::{JoinerEvent, Post};
+pub(crate) use join_request::{JoinRequest, JoinerEvent};
 pub(crate) use registration::{HostEvent, Registration};
 pub use server::{Meeting, RendezvousConfig, RendezvousServer, RendezvousStats, RoomRefusal, TurnService};

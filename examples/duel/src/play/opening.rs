@@ -10,7 +10,7 @@ use stage::letters;
 /// The variable that names a rendezvous.
 const VARIABLE: &str = "REBOUT_RENDEZVOUS";
 /// The beginnings of the texts that are no address.
-const SCHEMES: [&str; 3] = ["rebout:", "rebout-call:", "rebout-answer:"];
+const SCHEMES: [&str; 3] = ["rebout:", "rebout-offer:", "rebout-answer:"];
 
 /// An open connection, and how the other machine is found by it.
 pub type Opened = (Connection, Way);
@@ -43,7 +43,7 @@ impl HostEndpoint {
         let options = match &admits {
             Admits::Invited { rendezvous: Some(server) } => options.rendezvous(server),
             Admits::Invited { rendezvous: None } => options,
-            Admits::ByHand => options.by_hand(),
+            Admits::ByHand => options.manual_signalling(),
             Admits::Everybody => options.open(),
             Admits::Bare => options.bare(),
         };

@@ -8,7 +8,7 @@ use stage::{Key, Stroke};
 /// An answer to an offer, as the program of the other player writes it.
 fn answer() -> String {
     let here = || ConnectOptions::new().bind("127.0.0.1:0".parse().expect("an address"));
-    let host = Connection::host(&here().by_hand()).expect("a host");
+    let host = Connection::host(&here().manual_signalling()).expect("a host");
     Connection::join(&here(), host.share()).expect("a guest").share().to_owned()
 }
 
@@ -57,7 +57,7 @@ fn enter_explains_a_partial_answer_and_keys_begin_none() {
 #[test]
 fn no_letter_of_the_texts_is_cut_in_any_terminal() {
     let text = |name: &str, letters: usize| format!("{name}:1:{}", "ABCDEFGH".repeat(letters / 8));
-    let (offer, answer) = (text("rebout-call", 376), text("rebout-answer", 536));
+    let (offer, answer) = (text("rebout-offer", 376), text("rebout-answer", 536));
     let host = Way::Host { addresses: Vec::new(), port: 7_000, admits: Admits::ByHand }.panel(&offer);
     let mut guest = Way::Join.panel(&answer);
     guest.lines.push(("now".to_owned(), "waiting for the other player's text".to_owned()));

@@ -146,7 +146,7 @@ fn both_sides_log_the_same_keys_and_only_on_request() {
 #[test]
 fn manual_signalling_survives_a_wrong_text() {
     let mut ann = host("Ann", &["--by-hand"]);
-    let offer = format!("rebout-call:1:{}", ann.expect("rebout-call:1:"));
+    let offer = format!("rebout-offer:1:{}", ann.expect("rebout-offer:1:"));
     ann.expect("Paste the answer here:");
     let mut ben = join("Ben", &offer, &[]);
     let answer = format!("rebout-answer:1:{}", ben.expect("rebout-answer:1:"));

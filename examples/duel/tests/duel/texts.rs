@@ -41,7 +41,7 @@ const PARTS: [&str; 44] = [
     "::1:7000",
     "192.0.2.1",
     "rebout:1:",
-    "rebout-call:1:",
+    "rebout-offer:1:",
     "rebout-answer:1:",
     "ABCDEFGH0123456789",
     "\u{1b}[2J",
