@@ -74,8 +74,8 @@ fn two_players_behind_one_router_without_hairpin_play_directly() {
         let mut town = Town::new(plan);
         assert_eq!(town.play(plan), [Progress::Direct; 2]);
         let network = town.world.network();
-        let real = town.player(JOINER).seal.real(town.player(JOINER).seal.target().unwrap()).unwrap();
-        assert_eq!(real, network.addr(HOST), "the address inside, not the one outside");
+        let outer = town.player(JOINER).seal.outer_addr(town.player(JOINER).seal.target().unwrap()).unwrap();
+        assert_eq!(outer, network.addr(HOST), "the address inside, not the one outside");
     }
 }
 

@@ -44,7 +44,7 @@ fn invited_machines_meet_on_udp_and_are_verified() {
             let info = connections[id].peer(lobby.agreed().unwrap().unwrap().peer);
             assert!(info.is_verified && !info.is_relayed && info.code.is_none());
             let port = connections[1 - id].local_addr().port();
-            assert_eq!(info.addr.map(|addr| addr.port()), Some(port), "the real address");
+            assert_eq!(info.addr.map(|addr| addr.port()), Some(port), "the outer address");
             assert_eq!(connections[id].stats().connections, 1);
         }
     }

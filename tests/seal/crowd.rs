@@ -240,7 +240,7 @@ pub(crate) fn seals(way: Way) -> (Seal, impl Fn(usize) -> Seal) {
     (host, guest)
 }
 
-/// A server for `seats` clients that may all be of one source: the addresses inside a seal are made up.
+/// A server for `seats` clients that may all be of one source: the inner addresses of a seal are made up.
 pub(crate) fn server(wire: Wire, seats: u8) -> Inner {
     let mut config = ServerConfig::new(5);
     // Few frames: these tests are about who gets in.

@@ -73,8 +73,8 @@ fn the_joiner_knows_its_round_trip_from_the_handshake() {
     }
     assert_eq!(agreed(1).peer, addr(0), "a joiner sees the address that it asked for");
     assert_ne!(agreed(0).peer, addr(1), "a host sees a made-up one");
-    assert_eq!(net.machines[0].seal.real(agreed(0).peer), Some(addr(1)));
-    assert_eq!(net.machines[1].seal.real(addr(0)), Some(addr(0)));
+    assert_eq!(net.machines[0].seal.outer_addr(agreed(0).peer), Some(addr(1)));
+    assert_eq!(net.machines[1].seal.outer_addr(addr(0)), Some(addr(0)));
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_guest_is_shown_once_it_is_confirmed() {
     assert!(net.run_until(SECOND, |net| net.machines[0].lobby.incoming().is_some()));
     let incoming = net.machines[0].lobby.incoming().unwrap();
     assert_eq!(incoming.user_data, [1]);
-    assert_eq!(net.machines[0].seal.real(incoming.addr), Some(addr(1)));
+    assert_eq!(net.machines[0].seal.outer_addr(incoming.addr), Some(addr(1)));
     net.machines[0].lobby.accept();
     assert!(net.run_until(SECOND, both_agreed));
 }
@@ -172,7 +172,7 @@ fn eight_guests_that_nobody_keeps_are_remembered() {
     }
     assert!(net.machines[0].agreed());
     let peer = net.machines[0].lobby.agreed().unwrap().unwrap().peer;
-    assert_eq!(net.machines[0].seal.real(peer), Some(addr(1)), "the one that is kept");
+    assert_eq!(net.machines[0].seal.outer_addr(peer), Some(addr(1)), "the one that is kept");
     let shown = format!("{:?}", net.machines[0].seal);
     assert!(shown.starts_with("Seal { connections: 9,"), "and eight others: {shown}");
 }
@@ -190,7 +190,7 @@ fn an_invite_may_have_several_addresses() {
     let requested: Vec<_> = net.sent_by(1, 0xE0).iter().map(|request| request.to).collect();
     assert_eq!(requested[..4], nowhere);
     assert_eq!(net.machines[1].lobby.agreed().unwrap().unwrap().peer, target);
-    assert_eq!(net.machines[1].seal.real(target), Some(addr(0)));
+    assert_eq!(net.machines[1].seal.outer_addr(target), Some(addr(0)));
     let randomness = Randomness::Seeded(1);
     assert_eq!(Seal::join(randomness, [1; 32], &[]).unwrap_err(), SealError::NoAddress);
     let nine = [addr(0); 9];

@@ -242,8 +242,8 @@ fn a_forged_address_gets_at_most_three_times_what_came_from_it() {
             }
         }
         let machine = sim.machine(HOST);
-        let real = machine.seal.as_ref().unwrap().real(machine.agreed().unwrap().peer);
-        assert_eq!(real, Some(addresses()[JOINER]));
+        let outer = machine.seal.as_ref().unwrap().outer_addr(machine.agreed().unwrap().peer);
+        assert_eq!(outer, Some(addresses()[JOINER]));
     }
     let (there, back) = (sim.from_strangers(), sim.to_strangers());
     assert!(back > there * 2 && back <= there * 3, "{back} bytes for {there}");
@@ -267,8 +267,8 @@ fn who_wins_the_race_for_the_first_data_alone_takes_nothing() {
     }
     assert!(sim.run_until_frame(300), "{sim:?}");
     let machine = sim.machine(HOST);
-    let real = machine.seal.as_ref().unwrap().real(machine.agreed().unwrap().peer);
-    assert_eq!(real, Some(addresses()[JOINER]), "the joiner's own address");
+    let outer = machine.seal.as_ref().unwrap().outer_addr(machine.agreed().unwrap().peer);
+    assert_eq!(outer, Some(addresses()[JOINER]), "the joiner's own address");
     assert_eq!((sim.flaw(false), sim.told(HOST).count(), sim.told(JOINER).count()), (None, 0, 0));
     assert!(sim.world.now() < 7 * SECOND, "{:?}", sim.world.now());
 }
@@ -298,8 +298,8 @@ fn who_races_a_peer_that_moves_delays_it_until_the_race_ends() {
     }
     sim.run_for(2 * SECOND);
     let machine = sim.machine(HOST);
-    let real = machine.seal.as_ref().unwrap().real(machine.agreed().unwrap().peer).unwrap();
-    assert!(real != watcher && real != addresses()[JOINER], "{real}");
+    let outer = machine.seal.as_ref().unwrap().outer_addr(machine.agreed().unwrap().peer).unwrap();
+    assert!(outer != watcher && outer != addresses()[JOINER], "{outer}");
     let stood = sim.checked();
     sim.run_for(2 * SECOND);
     assert!(sim.checked().since(stood) > 100, "{sim:?}");

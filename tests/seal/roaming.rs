@@ -57,17 +57,17 @@ fn a_port_change_of_either_side_is_no_event() {
             let link = LinkConfig { loss: Chance::percent(5), ..LinkConfig::new(ms(100)) };
             let mut sim = playing(seed, link, Some(id));
             let gaps = gaps(&mut sim);
-            let real = |sim: &SimMatch<Playground>| {
+            let outer = |sim: &SimMatch<Playground>| {
                 let machine = sim.machine(1 - id);
-                machine.seal.as_ref().unwrap().real(machine.agreed().unwrap().peer).unwrap()
+                machine.seal.as_ref().unwrap().outer_addr(machine.agreed().unwrap().peer).unwrap()
             };
-            let mut ports = vec![real(&sim).port()];
+            let mut ports = vec![outer(&sim).port()];
             for change in 1..4 {
                 let now = sim.world.now();
                 sim.world.network_mut().forget(0, now + ms(10));
                 sim.run_for(10 * SECOND);
-                assert!(!ports.contains(&real(&sim).port()), "change {change} of machine {id}, seed {seed}");
-                ports.push(real(&sim).port());
+                assert!(!ports.contains(&outer(&sim).port()), "change {change} of machine {id}, seed {seed}");
+                ports.push(outer(&sim).port());
             }
             assert_eq!(sim.flaw(true), None);
             assert_eq!((sim.told(HOST).count(), sim.told(JOINER).count()), (0, 0), "{sim:?}");
@@ -105,8 +105,8 @@ fn against_a_forwarder(seed: u64, latency: Duration, time: Duration) -> [Duratio
         sim.run_for(ms(1));
         for id in [HOST, JOINER] {
             let machine = sim.machine(id);
-            let real = machine.seal.as_ref().unwrap().real(machine.agreed().unwrap().peer);
-            assert_eq!(real, Some(addresses()[1 - id]), "at machine {id}, {:?}", sim.world.now());
+            let outer = machine.seal.as_ref().unwrap().outer_addr(machine.agreed().unwrap().peer);
+            assert_eq!(outer, Some(addresses()[1 - id]), "at machine {id}, {:?}", sim.world.now());
         }
         let now = sim.world.now();
         let entries = sim.world.network().transcript().entries();

@@ -77,7 +77,10 @@ fn assert_keeps_its_seat(net: &mut Net, handshakes: u64) {
     let begun = net.now;
     assert!(net.run_until(SECOND, both_agreed) && net.now - begun <= ms(165), "{:?}", net.now - begun);
     let agreed = net.machines[0].lobby.agreed().unwrap().unwrap();
-    assert_eq!((&agreed.user_data[..], net.machines[0].seal.real(agreed.peer)), (&[3][..], Some(addr(1))));
+    assert_eq!(
+        (&agreed.user_data[..], net.machines[0].seal.outer_addr(agreed.peer)),
+        (&[3][..], Some(addr(1)))
+    );
     assert_eq!(net.machines[0].seal.stats().handshakes, handshakes);
 }
 
@@ -110,7 +113,7 @@ fn queued_init_never_replaces_a_confirmed_guest() {
         }
         assert!(both_agreed(&net));
         let peer = net.machines[0].lobby.agreed().unwrap().unwrap().peer;
-        assert_eq!(net.machines[0].seal.real(peer), Some(addr(1)), "where the guest's packets go");
+        assert_eq!(net.machines[0].seal.outer_addr(peer), Some(addr(1)), "where the guest's packets go");
         assert_eq!((net.machines[0].seal.stats().connections, impostor.seal.stats().connections), (1, 0));
         assert_eq!(net.machines[0].refused(SealRefusal::Unexpected), refused + 1);
         assert_keeps_its_seat(&mut net, handshakes);
@@ -176,7 +179,7 @@ fn nonce_of_a_confirmed_guest_from_elsewhere_takes_nothing() {
         assert_eq!(answer, if is_open { Err(LobbyError::Full) } else { Ok(false) });
         let agreed = net.machines[0].lobby.agreed().unwrap().unwrap();
         assert_eq!(
-            (&agreed.user_data[..], net.machines[0].seal.real(agreed.peer)),
+            (&agreed.user_data[..], net.machines[0].seal.outer_addr(agreed.peer)),
             (&[1][..], Some(addr(1)))
         );
     }

@@ -242,7 +242,7 @@ impl World {
     }
 
     fn in_use(&self) -> [Option<SocketAddr>; 2] {
-        [0, 1].map(|id| self.machines[id].seal.real(self.machines[id].peer))
+        [0, 1].map(|id| self.machines[id].seal.outer_addr(self.machines[id].peer))
     }
 
     /// Whether both play, without an event since the match began.

@@ -24,7 +24,7 @@ fn two_sealed_machines_meet_and_play_over_udp() {
         }
     }
     let peer = lobbies[0].agreed().unwrap().unwrap().peer;
-    assert_eq!(seals[0].real(peer), Some(udp[1].local_addr()));
+    assert_eq!(seals[0].outer_addr(peer), Some(udp[1].local_addr()));
     let mut games = [0, 1].map(|_| Playground::new(7).unwrap());
     let [one, two] = lobbies;
     let mut sessions =

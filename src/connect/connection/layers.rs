@@ -143,7 +143,7 @@ impl Layers {
             return PeerInfo { addr: Some(canonical(addr)), is_verified, ..PeerInfo::default() };
         };
         let mut info = PeerInfo {
-            addr: seal.real(addr),
+            addr: seal.outer_addr(addr),
             code: seal.code(addr),
             is_verified: seal.is_verified(addr),
             ..PeerInfo::default()

@@ -80,9 +80,9 @@ impl fmt::Debug for Share {
 enum Role {
     Host,
     Join {
-        /// The address of the host inside the encryption.
+        /// The inner address of the host.
         target: SocketAddr,
-        /// The addresses outside that are asked.
+        /// The outer addresses that are asked.
         at: Vec<SocketAddr>,
         /// Whether the key of the host is known, from its invite or its offer.
         is_invited: bool,
@@ -246,7 +246,7 @@ impl<D: Datagrams> Connection<D> {
         if self.is_host() { None } else { self.layers.failure(self.driver.now()) }
     }
 
-    /// The error for a joiner whose lobby has [timed out](LobbyError::TimedOut): it names real addresses, and the likely
+    /// The error for a joiner whose lobby has [timed out](LobbyError::TimedOut): it names outer addresses, and the likely
     /// cause.
     #[must_use]
     pub fn no_answer(&self, after: Duration) -> ConnectError {

@@ -205,7 +205,7 @@ fn host_seal(options: &ConnectOptions) -> Result<Seal, ConnectError> {
     })
 }
 
-/// The layers of a joiner, the host's address inside and outside, and the text for the host.
+/// The layers of a joiner, the host's inner and outer addresses, and the text for the host.
 struct Joining {
     layers: Layers,
     target: SocketAddr,

@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PeerInfo {
-    /// The real address of the peer; `None` before there is a path to it, and once the relay that carried it does not answer
+    /// The outer address of the peer; `None` before there is a path to it, and once the relay that carried it does not answer
     /// any more. Of a relayed peer it is the address that the relay sends to.
     pub addr: Option<SocketAddr>,
     /// The code that both players compare, on a connection by address once it is known.

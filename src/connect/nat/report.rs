@@ -26,7 +26,7 @@ pub(crate) struct PathTo {
 impl NatTraversal {
     /// The path to the peer that the seal shows as `shown`.
     pub(crate) fn path_to(&self, seal: &Seal, shown: SocketAddr) -> Option<PathTo> {
-        let path = seal.real(shown).and_then(|addr| self.paths.path(addr))?;
+        let path = seal.outer_addr(shown).and_then(|addr| self.paths.path(addr))?;
         let search = self.searches.iter().rfind(|search| search.shown == shown);
         let is_relayed = path.relayed || search.is_some_and(|search| search.is_relayed(path));
         let detour = search.filter(|_| is_relayed).and_then(|search| self.detour(search));
@@ -60,7 +60,7 @@ impl NatTraversal {
 
     /// How far the search for a peer is.
     fn found(&self, now: Duration, seal: &Seal, search: &Search) -> Progress {
-        let path = seal.real(search.shown).and_then(|addr| self.paths.path(addr));
+        let path = seal.outer_addr(search.shown).and_then(|addr| self.paths.path(addr));
         let theirs = search.checks.remote();
         let relay = !search.no_relay
             && (self.relay.relayed().is_some() || theirs.iter().any(|one| one.kind == Kind::Relayed));

@@ -174,7 +174,7 @@ impl NatTraversal {
     fn nominate(&mut self, now: Duration, seal: &mut Seal, at: usize) {
         let search = &mut self.searches[at];
         let shown = search.shown;
-        let Some((path, round_trip)) = search.offer(now, seal.real(shown)) else { return };
+        let Some((path, round_trip)) = search.offer(now, seal.outer_addr(shown)) else { return };
         if let Some(addr) = self.paths.shown(path, |addr| seal.is_path(addr)) {
             self.searches[at].offered_as = Some((addr, now));
             seal.offer_path(now, shown, addr, round_trip);
@@ -187,13 +187,13 @@ impl NatTraversal {
     /// Looks whether anything comes from a peer, and begins a new search when our addresses have changed.
     fn watch(&mut self, now: Duration, seal: &mut Seal, at: usize) {
         let shown = self.searches[at].shown;
-        let connected = seal.real(shown).is_some();
+        let connected = seal.outer_addr(shown).is_some();
         self.searches[at].connected |= connected;
         if !connected {
             return;
         }
         self.searches[at].checks.relayed().for_each(|peer| self.relay.bind(now, peer));
-        let (silent, in_use) = (seal.is_silent(now, shown), seal.real(shown));
+        let (silent, in_use) = (seal.is_silent(now, shown), seal.outer_addr(shown));
         let gone = seal.silent_for(now, shown).is_some_and(|silent| silent >= GONE);
         if !gone && self.searches[at].doubts(now, silent, in_use) && self.policy != RelayPolicy::Never {
             self.relay.look(now, self.random.next_12());

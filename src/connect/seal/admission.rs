@@ -21,12 +21,12 @@ use std::net::SocketAddr;
 
 impl Seal {
     /// Whether a joiner with this nonce is served: by a host always; by a machine that joins that very address, if its own
-    /// nonce is larger and it has no connection there. All its guests have that one address inside: somebody who sees the
+    /// nonce is larger and it has no connection there. All its guests have that one inner address: somebody who sees the
     /// traffic could otherwise speak in the peer's name by a handshake of its own.
     fn serves(&self, from: SocketAddr, nonce: u64) -> bool {
         match (&self.host, &self.join) {
             (Some(hosting::Host { only: Some(only), .. }), Some(join)) => {
-                let met = self.associations.iter().any(|one| one.shown == *only && one.holds());
+                let met = self.associations.iter().any(|one| one.inner_addr == *only && one.holds());
                 *only == from && join.nonce > nonce && !met
             }
             (Some(_), _) => true,
@@ -171,18 +171,18 @@ impl<P: Protocol> Sealed<'_, P> {
         let opening = unpadded(&text[..len]).ok_or(SealRefusal::BadHandshake)?;
         let (pattern, nonce, from) = (init.head.pattern, init.head.nonce, waiting.from);
         let known = seal.associations.iter().find(|one| one.is_guest(pattern, nonce, from));
-        let shown = match (known.map(|one| one.shown), host.only) {
-            (Some(shown), _) | (None, Some(shown)) => shown,
+        let inner_addr = match (known.map(|one| one.inner_addr), host.only) {
+            (Some(inner_addr), _) | (None, Some(inner_addr)) => inner_addr,
             (None, None) => seal.associations.make_up(),
         };
-        let reached = |one: &&Association| one.at_inner && !one.confirmed && one.shown != shown;
+        let reached = |one: &&Association| one.at_inner && !one.confirmed && one.inner_addr != inner_addr;
         let busy = seal.associations.iter().filter(reached).count() >= seal.limits.reached();
         let answering = Answering { handshake, index: init.head.index, to: from };
         let at = seal.associations.add(Association {
             answering: Some(Box::new(answering)),
             at_inner: !busy,
             round_trip: waiting.round_trip,
-            ..Association::new(now, PeerRole::Player, (shown, from), (index, pattern, nonce, ephemeral))
+            ..Association::new(now, PeerRole::Player, (inner_addr, from), (index, pattern, nonce, ephemeral))
         });
         seal.stir();
         if busy {
@@ -192,10 +192,10 @@ impl<P: Protocol> Sealed<'_, P> {
         seal.answering = true;
         let (time, step) = (now.into(), seal.associations.get_mut(at).map(|one| one.step()));
         if let Some(step) = step {
-            tell(self.inner, time, shown, step);
+            tell(self.inner, time, inner_addr, step);
         }
         if !opening.is_empty() {
-            self.inner.handle_datagram(time, shown, opening);
+            self.inner.handle_datagram(time, inner_addr, opening);
         }
         Ok(())
     }
@@ -210,7 +210,7 @@ impl<P: Protocol> Sealed<'_, P> {
 
     /// Ends a joiner's handshake: there is a connection, and perhaps an answer in the RESP.
     pub(super) fn resp(&mut self, now: Duration, resp: &Resp<'_>) -> Result<(), SealRefusal> {
-        let Finished { pattern, shown, answer } = self.seal.finish(now.into(), resp)?;
+        let Finished { pattern, inner_addr, answer } = self.seal.finish(now.into(), resp)?;
         if pattern == Pattern::Signal {
             return Ok(());
         }
@@ -221,10 +221,10 @@ impl<P: Protocol> Sealed<'_, P> {
             if join.as_ref().is_some_and(|join| join.opening.is_empty()) {
                 association.open(b"", out);
             }
-            tell(self.inner, now, shown, association.step());
+            tell(self.inner, now, inner_addr, association.step());
         }
         if !answer.is_empty() {
-            self.inner.handle_datagram(now, shown, &self.seal.scratch[answer]);
+            self.inner.handle_datagram(now, inner_addr, &self.seal.scratch[answer]);
         }
         Ok(())
     }
@@ -233,7 +233,7 @@ impl<P: Protocol> Sealed<'_, P> {
 /// A handshake of a joiner that has come to its end.
 pub(super) struct Finished {
     pub(super) pattern: Pattern,
-    pub(super) shown: SocketAddr,
+    pub(super) inner_addr: SocketAddr,
     /// The inner protocol's answer, in the front of the seal's buffer.
     pub(super) answer: core::ops::Range<usize>,
 }
@@ -246,7 +246,7 @@ impl Seal {
         let joined = join.resp(at, resp, &mut seal.scratch[..])?;
         let channel = Channel::new(&joined.split, false, joined.their_index);
         seal.key_log.note(&joined.split, [joined.their_index, joined.index]);
-        let (shown, nonce, pattern) = (join.shown, join.nonce, joined.pattern);
+        let (inner_addr, nonce, pattern) = (join.inner_addr, join.nonce, joined.pattern);
         let names = (joined.index, pattern, nonce, joined.ephemeral);
         let (handshake, ours) = (joined.split.hash, seal.random.next_16());
         let comparison = joined.commitment.map_or(Comparison::Invited, |commitment| Comparison::Joiner {
@@ -262,12 +262,14 @@ impl Seal {
             at_inner: pattern != Pattern::Signal,
             round_trip: joined.round_trip,
             comparison,
-            ..Association::new(at, PeerRole::Host, (shown, joined.real), names)
+            ..Association::new(at, PeerRole::Host, (inner_addr, joined.outer_addr), names)
         });
         seal.stats.connections += 1;
         seal.stir();
         // Guests that were reached under the same address come too late: their DATA would take the place of this connection.
-        while let Some(late) = seal.associations.position(|one| one.shown == shown && !one.confirmed) {
+        while let Some(late) =
+            seal.associations.position(|one| one.inner_addr == inner_addr && !one.confirmed)
+        {
             seal.associations.remove(late);
         }
         // Earlier keys are kept beside the newest, because somebody else may have answered. By address no more handshakes than
@@ -280,9 +282,9 @@ impl Seal {
         }
         if pattern == Pattern::Signal {
             let signal = seal.scratch[joined.answer.clone()].first_chunk::<PADDED_LEN>().copied();
-            seal.keep_signal(shown, &signal.unwrap_or([0; PADDED_LEN]))?;
+            seal.keep_signal(inner_addr, &signal.unwrap_or([0; PADDED_LEN]))?;
         }
-        Ok(Finished { pattern, shown, answer: joined.answer })
+        Ok(Finished { pattern, inner_addr, answer: joined.answer })
     }
 }
 
@@ -308,9 +310,9 @@ mod tests {
         assert_eq!(served(&seal), [false; 3]);
     }
 
-    /// One guest that is only reached is shown to the protocol at a time. Confirmed ones do not count.
+    /// One guest that is only reached is handed to the protocol at a time. Confirmed ones do not count.
     #[test]
-    fn guest_is_shown_unless_another_is_only_reached() {
+    fn opening_waits_while_another_guest_is_only_reached() {
         for confirmed in [false, true] {
             let mut rig = Rig::new();
             let init = init(&mut rig);

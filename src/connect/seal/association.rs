@@ -1,4 +1,4 @@
-//! One association of a seal: which keys, which address outside, which address inside.
+//! One association of a seal: its keys, its inner and its outer address.
 
 use super::channel::Channel;
 use super::code::Comparison;
@@ -13,7 +13,7 @@ use crate::protocol::{ConnectionStep, PeerRole};
 use crate::wire::seal::{CONTROL_HEAD_LEN, KEY_LEN, Kind, MAX_CONTROL_LEN, Pattern, TAG_LEN};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
-/// The address outside of a connection that has no path yet: its handshake was brought by signalling.
+/// The outer address of a connection that has no path yet: its handshake was brought by signalling.
 pub(super) const NO_PATH: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0));
 
 /// A peer of which nothing was opened for so long is gone.
@@ -33,9 +33,9 @@ pub(super) struct Answering {
 #[derive(Debug)]
 pub(super) struct Association {
     /// The address that the inner protocol sees.
-    pub(super) shown: SocketAddr,
+    pub(super) inner_addr: SocketAddr,
     /// The address that packets go to.
-    pub(super) real: SocketAddr,
+    pub(super) outer_addr: SocketAddr,
     /// The number of the connection here.
     pub(super) index: u16,
     pub(super) pattern: Pattern,
@@ -78,12 +78,12 @@ impl Association {
     pub(super) fn new(
         now: Time,
         role: PeerRole,
-        (shown, real): (SocketAddr, SocketAddr),
+        (inner_addr, outer_addr): (SocketAddr, SocketAddr),
         (index, pattern, nonce, ephemeral): (u16, Pattern, u64, [u8; KEY_LEN]),
     ) -> Self {
         Self {
-            shown,
-            real,
+            inner_addr,
+            outer_addr,
             index,
             pattern,
             role,
@@ -129,7 +129,7 @@ impl Association {
         self.role == PeerRole::Player
             && self.pattern == pattern
             && self.nonce == nonce
-            && (pattern != Pattern::Open || self.real == from)
+            && (pattern != Pattern::Open || self.outer_addr == from)
     }
 }
 
@@ -139,7 +139,7 @@ impl Association {
         let Some(channel) = &mut self.channel else { return };
         let mut buf = [0; MAX_CONTROL_LEN];
         let Some(len) = channel.seal_control(kind, text, &mut buf) else { return };
-        out.push(self.real, &buf[..len]);
+        out.push(self.outer_addr, &buf[..len]);
         if let Some(roam) = &mut self.roam {
             roam.also_to(len, |to| out.push(to, &buf[..len]));
         }
@@ -158,7 +158,7 @@ impl Association {
     /// Queues the opening message as the first packet, or a FIND if it is empty: only an opened packet confirms a guest.
     pub(super) fn open(&mut self, opening: &[u8], out: &mut Outbox) {
         match &mut self.channel {
-            Some(channel) if !opening.is_empty() => out.write(self.real, |buf| {
+            Some(channel) if !opening.is_empty() => out.write(self.outer_addr, |buf| {
                 buf.get_mut(..opening.len())?.copy_from_slice(opening);
                 channel.seal_data(buf, opening.len())
             }),
@@ -182,7 +182,7 @@ impl Association {
         match &mut self.roam {
             Some(roam) => roam.heard(now, (from, standing), len, newest),
             None if newest => {
-                let mut roam = Roam::new(now, self.real, from, standing);
+                let mut roam = Roam::new(now, self.outer_addr, from, standing);
                 roam.heard(now, (from, standing), len, newest);
                 self.roam = Some(Box::new(roam));
                 return true;
@@ -197,9 +197,9 @@ impl Association {
         let Some(roam) = &mut self.roam else { return Time::NEVER };
         match roam.decide(now, self.round_trip) {
             Outcome::Undecided => {}
-            Outcome::Moved(real) => {
-                trace::handshake(real, "peer moved");
-                self.real = real;
+            Outcome::Moved(outer_addr) => {
+                trace::handshake(outer_addr, "peer moved");
+                self.outer_addr = outer_addr;
             }
             Outcome::Settled => {
                 self.roam = None;

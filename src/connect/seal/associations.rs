@@ -1,4 +1,4 @@
-//! All associations of a seal, found by number and by the address inside without a look at each.
+//! All associations of a seal, found by number and by inner address, without a look at each.
 
 use super::association::Association;
 use crate::wire::seal::InitHead;
@@ -13,8 +13,8 @@ pub(super) struct Associations {
     list: Vec<Association>,
     /// The places by number here.
     by_index: Vec<(u16, usize)>,
-    /// The places by the address inside.
-    by_shown: Vec<(SocketAddr, usize)>,
+    /// The places by inner address.
+    by_inner_addr: Vec<(SocketAddr, usize)>,
     made_up: u64,
 }
 
@@ -24,8 +24,8 @@ const CAPACITY: usize = 64;
 impl Associations {
     pub(super) fn new() -> Self {
         let list = Vec::with_capacity(CAPACITY);
-        let (by_index, by_shown) = (Vec::with_capacity(CAPACITY), Vec::with_capacity(CAPACITY));
-        Self { list, by_index, by_shown, made_up: 0 }
+        let (by_index, by_inner_addr) = (Vec::with_capacity(CAPACITY), Vec::with_capacity(CAPACITY));
+        Self { list, by_index, by_inner_addr, made_up: 0 }
     }
 
     /// An address that was never used, in the prefix of IPv6 whose datagrams the network discards.
@@ -48,12 +48,12 @@ impl Associations {
 
     fn sort(&mut self) {
         self.by_index.clear();
-        self.by_shown.clear();
+        self.by_inner_addr.clear();
         let list = self.list.iter().enumerate();
         self.by_index.extend(list.clone().map(|(at, one)| (one.index, at)));
-        self.by_shown.extend(list.map(|(at, one)| (one.shown, at)));
+        self.by_inner_addr.extend(list.map(|(at, one)| (one.inner_addr, at)));
         self.by_index.sort_unstable();
-        self.by_shown.sort_unstable();
+        self.by_inner_addr.sort_unstable();
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Association> {
@@ -99,16 +99,16 @@ impl Associations {
     /// The association that a packet of the inner protocol to this address goes out on: one that waits for an answer, or
     /// else the one on which something was opened last.
     #[inline]
-    pub(super) fn towards(&self, shown: SocketAddr) -> Option<usize> {
+    pub(super) fn towards(&self, inner_addr: SocketAddr) -> Option<usize> {
         match &self.list[..] {
-            [only] if only.shown == shown => Some(0),
-            _ => self.search_shown(shown),
+            [only] if only.inner_addr == inner_addr => Some(0),
+            _ => self.search_inner_addr(inner_addr),
         }
     }
 
-    fn search_shown(&self, shown: SocketAddr) -> Option<usize> {
-        let from = self.by_shown.partition_point(|(known, _)| *known < shown);
-        let places = self.by_shown[from..].iter().take_while(|(known, _)| *known == shown);
+    fn search_inner_addr(&self, inner_addr: SocketAddr) -> Option<usize> {
+        let from = self.by_inner_addr.partition_point(|(known, _)| *known < inner_addr);
+        let places = self.by_inner_addr[from..].iter().take_while(|(known, _)| *known == inner_addr);
         let found = places.map(|(_, at)| (*at, &self.list[*at]));
         found.max_by_key(|(_, one)| (one.answering.is_some(), one.confirmed, one.opened_at)).map(|(at, _)| at)
     }
@@ -125,9 +125,9 @@ mod tests {
         ([192, 0, 2, 7], port).into()
     }
 
-    fn association(index: u16, shown: u16) -> Association {
+    fn association(index: u16, inner_addr: u16) -> Association {
         let names = (index, Pattern::Invite, u64::from(index), [7; 32]);
-        Association::new(Time::ZERO, PeerRole::Player, (addr(shown), addr(1)), names)
+        Association::new(Time::ZERO, PeerRole::Player, (addr(inner_addr), addr(1)), names)
     }
 
     #[test]

@@ -84,7 +84,7 @@ pub(super) struct Rig {
     pub(super) inner: Inner,
 }
 
-pub(super) const SHOWN: u16 = 100;
+pub(super) const INNER: u16 = 100;
 
 impl Rig {
     pub(super) fn new() -> Self {
@@ -92,15 +92,15 @@ impl Rig {
         Self { seal, inner: Inner { keeps: true, ..Inner::default() } }
     }
 
-    /// Adds a guest that the protocol knows by the port `shown`, at port 1 outside.
-    pub(super) fn add(&mut self, index: u16, shown: u16, confirmed: bool) -> Channel {
+    /// Adds a guest that the protocol knows by the port `inner_addr`, at port 1 outside.
+    pub(super) fn add(&mut self, index: u16, inner_addr: u16, confirmed: bool) -> Channel {
         let split = Split { keys: [Secret([1; 32]), Secret([2; 32])], hash: [0; 32] };
         let names = (index, Pattern::Invite, u64::from(index), [index as u8; 32]);
         self.seal.associations.add(Association {
             channel: Channel::new(&split, true, 9),
             confirmed,
             at_inner: true,
-            ..Association::new(at(0), PeerRole::Player, (addr(shown), addr(1)), names)
+            ..Association::new(at(0), PeerRole::Player, (addr(inner_addr), addr(1)), names)
         });
         self.seal.stir();
         Channel::new(&split, false, index).unwrap()
@@ -108,7 +108,7 @@ impl Rig {
 
     pub(super) fn playing() -> (Self, Channel) {
         let mut rig = Self::new();
-        let guest = rig.add(7, SHOWN, true);
+        let guest = rig.add(7, INNER, true);
         assert_eq!(rig.poll(0), []);
         (rig, guest)
     }
@@ -118,7 +118,7 @@ impl Rig {
     }
 
     pub(super) fn say(&mut self, len: usize) {
-        self.inner.says.push_back((addr(SHOWN), vec![7; len]));
+        self.inner.says.push_back((addr(INNER), vec![7; len]));
     }
 
     /// All that is sent at a time: to which port, and what.
@@ -159,11 +159,11 @@ pub(super) fn to(sent: &[(u16, Vec<u8>)], port: u16) -> Vec<&[u8]> {
 #[test]
 fn first_data_sets_the_address_and_is_told() {
     let mut rig = Rig::new();
-    let mut guest = rig.add(7, SHOWN, false);
+    let mut guest = rig.add(7, INNER, false);
     rig.hear(10, 2, &data(&mut guest, 20));
-    assert_eq!(rig.seal.real(addr(SHOWN)), Some(addr(2)));
+    assert_eq!(rig.seal.outer_addr(addr(INNER)), Some(addr(2)));
     assert!(
-        matches!(rig.inner.told[..], [(SHOWN, ConnectionStep::Confirmed { .. })]),
+        matches!(rig.inner.told[..], [(INNER, ConnectionStep::Confirmed { .. })]),
         "{:?}",
         rig.inner.told
     );
@@ -172,7 +172,7 @@ fn first_data_sets_the_address_and_is_told() {
 #[test]
 fn worn_out_connection_ends_and_is_told() {
     let mut rig = Rig::new();
-    let mut guest = rig.add(7, SHOWN, false);
+    let mut guest = rig.add(7, INNER, false);
     rig.first().at_inner = false;
     rig.hear(10, 1, &data(&mut guest, 20));
     rig.first().channel.as_mut().unwrap().wear_out();
@@ -181,15 +181,15 @@ fn worn_out_connection_ends_and_is_told() {
     rig.hear(20, 1, &forged);
     assert_eq!(
         (rig.inner.told.last(), rig.seal.associations.len()),
-        (Some(&(SHOWN, ConnectionStep::Gone)), 0)
+        (Some(&(INNER, ConnectionStep::Gone)), 0)
     );
 }
 
 #[test]
 fn guest_is_gone_with_its_last_half_open_handshake() {
     let mut rig = Rig::new();
-    for (index, shown) in [(7, SHOWN), (8, 200), (9, SHOWN)] {
-        rig.add(index, shown, false);
+    for (index, inner_addr) in [(7, INNER), (8, 200), (9, INNER)] {
+        rig.add(index, inner_addr, false);
     }
     rig.seal.associations.get_mut(1).unwrap().at_inner = false;
     rig.seal.associations.get_mut(2).unwrap().since = at(1_000);
@@ -202,7 +202,7 @@ fn guest_is_gone_with_its_last_half_open_handshake() {
         "another handshake of it is left"
     );
     rig.poll(3_000);
-    assert_eq!((rig.seal.associations.len(), &rig.inner.told[..]), (0, &[(SHOWN, ConnectionStep::Gone)][..]));
+    assert_eq!((rig.seal.associations.len(), &rig.inner.told[..]), (0, &[(INNER, ConnectionStep::Gone)][..]));
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn longest_silent_unkept_guest_makes_room() {
         rig.seal.associations.get_mut(usize::from(index)).unwrap().opened_at =
             at(1_000 - u64::from(index ^ 5));
     }
-    let mut guest = rig.add(20, SHOWN, false);
+    let mut guest = rig.add(20, INNER, false);
     rig.hear(2_000, 1, &data(&mut guest, 20));
     let gone: Vec<_> = rig.inner.told.iter().filter(|(_, step)| *step == ConnectionStep::Gone).collect();
     assert_eq!((gone, rig.seal.associations.len()), (vec![&(202, ConnectionStep::Gone)], 8));
@@ -225,7 +225,7 @@ fn seal_sends_nothing_of_its_own_to_an_unkept_peer() {
     for keeps in [false, true] {
         let mut rig = Rig::new();
         rig.inner.keeps = keeps;
-        rig.add(7, SHOWN, true);
+        rig.add(7, INNER, true);
         rig.add(8, 200, true);
         rig.seal.set_fallbacks(addr(200), &[addr(2)]);
         let (handshake, commitment, ours) = ([1; 32], [2; 16], [3; 16]);
@@ -276,7 +276,7 @@ fn candidate_gets_copies_until_it_is_dropped() {
     rig.hear(10, 2, &data(&mut guest, 1_000));
     rig.poll(10);
     (0..2).for_each(|len| rig.say(20 + len));
-    assert!(rig.seal.send_signal(addr(SHOWN), b"x"));
+    assert!(rig.seal.send_signal(addr(INNER), b"x"));
     let sent = rig.poll(20);
     assert_eq!((to(&sent, 1).len(), to(&sent, 1)), (3, to(&sent, 2)));
     (1..60).for_each(|turn| drop(rig.poll(turn * 100)));
@@ -288,7 +288,7 @@ fn candidate_gets_copies_until_it_is_dropped() {
 #[test]
 fn packet_from_a_fallback_makes_it_a_checked_candidate() {
     let (mut rig, mut guest) = Rig::playing();
-    rig.seal.set_fallbacks(addr(SHOWN), &[addr(2)]);
+    rig.seal.set_fallbacks(addr(INNER), &[addr(2)]);
     rig.hear(10, 2, &data(&mut guest, 1));
     rig.say(1_000);
     assert_eq!(to(&rig.poll(10), 2).iter().filter(|packet| packet.len() > 1_000).count(), 1);
@@ -298,13 +298,13 @@ fn packet_from_a_fallback_makes_it_a_checked_candidate() {
 fn rare_packets_are_no_silence() {
     for (interval, silent_after) in [(1_000, 3_000..=4_000), (16, 300..=310)] {
         let (mut rig, mut guest) = Rig::playing();
-        rig.seal.set_fallbacks(addr(SHOWN), &[addr(2), addr(1)]);
+        rig.seal.set_fallbacks(addr(INNER), &[addr(2), addr(1)]);
         assert_eq!(rig.seal.poll_timeout(), Some(ms(0)));
         for turn in 1..=100 {
             rig.hear(turn * interval, 1, &data(&mut guest, 20));
         }
         let last = 100 * interval;
-        let silent = (0..5_000).find(|after| rig.seal.is_silent(ms(last + after), addr(SHOWN))).unwrap();
+        let silent = (0..5_000).find(|after| rig.seal.is_silent(ms(last + after), addr(INNER))).unwrap();
         assert!(silent_after.contains(&silent), "{silent} ms after packets every {interval} ms");
         assert_eq!(to(&rig.poll(last + silent - 1), 2), [[0; 0]; 0]);
         assert_eq!(to(&rig.poll(last + silent), 2).len(), 1, "a challenge");
@@ -319,8 +319,8 @@ fn rare_packets_are_no_silence() {
 #[test]
 fn fallbacks_are_replaced_and_bounded() {
     let (mut rig, _) = Rig::playing();
-    rig.seal.set_fallbacks(addr(SHOWN), &[addr(2)]);
-    rig.seal.set_fallbacks(addr(SHOWN), &[3, 4, 5, 6].map(addr));
+    rig.seal.set_fallbacks(addr(INNER), &[addr(2)]);
+    rig.seal.set_fallbacks(addr(INNER), &[3, 4, 5, 6].map(addr));
     let paths = (1..8).filter(|port| rig.seal.is_path(addr(*port))).collect::<Vec<_>>();
     assert_eq!(paths, [1, 3, 4, 5], "the address in use, and three others");
 }
@@ -328,24 +328,24 @@ fn fallbacks_are_replaced_and_bounded() {
 #[test]
 fn path_in_use_is_no_candidate() {
     let (mut rig, _) = Rig::playing();
-    rig.seal.set_fallbacks(addr(SHOWN), &[addr(1)]);
+    rig.seal.set_fallbacks(addr(INNER), &[addr(1)]);
     rig.poll(4_000);
-    assert!(rig.seal.is_silent(ms(4_000), addr(SHOWN)) && rig.first().roam.is_none());
+    assert!(rig.seal.is_silent(ms(4_000), addr(INNER)) && rig.first().roam.is_none());
     assert_eq!(rig.seal.poll_timeout(), Some(ms(4_300)), "when the fallbacks are tried again");
 }
 
 #[test]
 fn path_of_an_unconfirmed_guest_is_the_newest_offered() {
     let mut rig = Rig::new();
-    rig.add(7, SHOWN, false);
-    rig.first().real = NO_PATH;
-    assert!(!rig.seal.send_signal(addr(SHOWN), b"x"), "it has no path");
+    rig.add(7, INNER, false);
+    rig.first().outer_addr = NO_PATH;
+    assert!(!rig.seal.send_signal(addr(INNER), b"x"), "it has no path");
     for (port, trip) in [(2, 50), (3, 60)] {
-        rig.seal.offer_path(ms(5), addr(SHOWN), addr(port), ms(trip));
-        assert_eq!(rig.seal.real(addr(SHOWN)), Some(addr(port)));
+        rig.seal.offer_path(ms(5), addr(INNER), addr(port), ms(trip));
+        assert_eq!(rig.seal.outer_addr(addr(INNER)), Some(addr(port)));
         assert_eq!((rig.first().round_trip, rig.first().opened_at), (Span::from_millis(trip), at(5)));
     }
-    assert!(!rig.seal.send_signal(addr(SHOWN), b"x"), "its address may not be its own");
+    assert!(!rig.seal.send_signal(addr(INNER), b"x"), "its address may not be its own");
 }
 
 /// A handshake whose RESP waits.
@@ -361,19 +361,19 @@ fn answering() -> Option<Box<Answering>> {
 fn packets_go_to_the_guest_that_waits_then_to_the_confirmed_one() {
     let mut rig = Rig::new();
     for (index, confirmed) in [(7, false), (8, true), (9, false)] {
-        rig.add(index, SHOWN, confirmed);
+        rig.add(index, INNER, confirmed);
     }
     rig.seal.associations.get_mut(2).unwrap().opened_at = at(5);
-    assert_eq!(rig.seal.associations.towards(addr(SHOWN)), Some(1));
+    assert_eq!(rig.seal.associations.towards(addr(INNER)), Some(1));
     rig.first().answering = answering();
-    assert_eq!(rig.seal.associations.towards(addr(SHOWN)), Some(0));
+    assert_eq!(rig.seal.associations.towards(addr(INNER)), Some(0));
 }
 
 #[test]
 fn resp_is_shorter_than_an_init() {
     for (answer, resp) in [(279, INIT_LEN - 1), (280, 53)] {
         let mut rig = Rig::new();
-        rig.add(7, SHOWN, false);
+        rig.add(7, INNER, false);
         rig.first().answering = answering();
         rig.seal.answer(at(5), 0, &vec![0; answer]);
         assert_eq!(rig.seal.out.pop(&mut [0; INIT_LEN]), Some((addr(1), resp)));
@@ -384,14 +384,14 @@ fn resp_is_shorter_than_an_init() {
 /// An INIT of the nonce 77 with a good cookie, for a host that has worked off all handshakes of this second.
 pub(super) fn init(rig: &mut Rig) -> Vec<u8> {
     let key = rig.seal.public_key().unwrap();
-    let mut join = Join::new(Some(Secret(key)), vec![addr(SHOWN)], addr(SHOWN), 77, 5);
+    let mut join = Join::new(Some(Secret(key)), vec![addr(INNER)], addr(INNER), 77, 5);
     let (mut out, mut buf) = (Outbox::new(), [0; MAX_DATAGRAM]);
     join.request(at(0), &mut out);
     let (_, len) = out.pop(&mut buf).unwrap();
     rig.hear(0, 1, &buf[..len]);
     let retry = rig.poll(0).remove(0).1;
     let Ok(Packet::Retry(retry)) = seal::decode(&retry) else { panic!("a RETRY") };
-    join.retry(at(0), addr(SHOWN), (&retry, Secret(key)), (6, Secret([4; 32])), &mut out).unwrap();
+    join.retry(at(0), addr(INNER), (&retry, Secret(key)), (6, Secret([4; 32])), &mut out).unwrap();
     let (_, len) = out.pop(&mut buf).unwrap();
     let rate_limiter = &mut rig.seal.host.as_mut().unwrap().rate_limiter;
     for source in 0..16 {
@@ -423,7 +423,7 @@ fn queued_init_is_worked_off_once() {
 fn init_of_a_confirmed_guest_is_not_queued() {
     let mut rig = Rig::new();
     let init = init(&mut rig);
-    rig.add(7, SHOWN, true);
+    rig.add(7, INNER, true);
     rig.first().nonce = 77;
     rig.hear(0, 2, &init);
     assert_eq!(rig.seal.stats.refused(SealRefusal::Unexpected), 1);

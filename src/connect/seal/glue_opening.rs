@@ -1,26 +1,26 @@
 //! Tests of how a seal follows the protocol inside it: its opening message, and what it knows.
 
-use super::glue::{Inner, Rig, SHOWN, addr, at, data};
+use super::glue::{INNER, Inner, Rig, addr, at, data};
 use super::{Randomness, Seal};
 use crate::protocol::ConnectionStep;
 
 #[test]
 fn joiner_sends_a_request_for_any_packet_to_its_host() {
-    let seal = Seal::join(Randomness::Seeded(2), [9; 32], &[addr(SHOWN)]).unwrap();
+    let seal = Seal::join(Randomness::Seeded(2), [9; 32], &[addr(INNER)]).unwrap();
     let mut rig = Rig { seal, inner: Inner::default() };
     assert_eq!(rig.poll(0), []);
     rig.inner.says.push_back((addr(200), vec![7; 20]));
     assert_eq!(rig.poll(0), [], "to somebody else");
     (0..3).for_each(|_| rig.say(20));
     let sent: Vec<_> = rig.poll(0).iter().map(|(to, packet)| (*to, packet[0])).collect();
-    assert_eq!(sent, [(SHOWN, 0xE0)], "one REQUEST for packets of one time");
+    assert_eq!(sent, [(INNER, 0xE0)], "one REQUEST for packets of one time");
 }
 
 /// A joiner whose host was heard last at time 0.
 fn joined(opening: Option<&'static [u8]>) -> Rig {
-    let seal = Seal::join(Randomness::Seeded(2), [9; 32], &[addr(SHOWN)]).unwrap();
+    let seal = Seal::join(Randomness::Seeded(2), [9; 32], &[addr(INNER)]).unwrap();
     let mut rig = Rig { seal, inner: Inner { keeps: true, opening, ..Inner::default() } };
-    rig.add(7, SHOWN, true);
+    rig.add(7, INNER, true);
     rig
 }
 
@@ -45,7 +45,7 @@ fn step_is_told_before_a_packet_of_a_peer_that_is_not_known() {
     for now in [10, 20] {
         rig.hear(now, 1, &data(&mut guest, 20));
     }
-    assert!(matches!(rig.inner.told[..], [(SHOWN, ConnectionStep::Confirmed { .. })]), "once");
+    assert!(matches!(rig.inner.told[..], [(INNER, ConnectionStep::Confirmed { .. })]), "once");
     rig.inner.told.clear();
     rig.hear(30, 1, &data(&mut guest, 20));
     assert_eq!(rig.inner.told.len(), 1, "a new state machine on the old connection");
@@ -55,7 +55,7 @@ fn step_is_told_before_a_packet_of_a_peer_that_is_not_known() {
 fn connections_of_a_plain_protocol_are_maintained() {
     let mut rig = Rig::new();
     (rig.inner.is_plain, rig.inner.keeps) = (true, false);
-    let mut guest = rig.add(7, SHOWN, true);
+    let mut guest = rig.add(7, INNER, true);
     let finds: Vec<u64> = (0..=2_000).step_by(100).filter(|ms| !rig.poll(*ms).is_empty()).collect();
     assert_eq!(finds, [1_000, 2_000]);
     rig.hear(2_000, 1, &data(&mut guest, 20));

@@ -1,7 +1,7 @@
 //! Tests of the first path by signalling, of timeouts and of challenges, around a protocol.
 
 use super::channel::{Channel, MAX_TEXT};
-use super::glue::{Inner, Rig, SHOWN, addr, at, control, data, init, ms, to};
+use super::glue::{INNER, Inner, Rig, addr, at, control, data, init, ms, to};
 use super::{Brought, Randomness, Seal};
 use crate::protocol::{ConnectionStep, PeerRole, Protocol};
 use crate::wire::seal::{self, Kind, Packet, RESP};
@@ -81,7 +81,7 @@ fn address_of_before_gets_copies_for_what_came_from_it() {
         let challenges = rig.poll(110);
         rig.hear(150, 2, &proof(&mut guest, to(&challenges, 2)[0]));
         (2..5).for_each(|turn| drop(rig.poll(turn * 100 + 10)));
-        assert_eq!(rig.seal.real(addr(SHOWN)), Some(addr(2)), "port 1 does not answer");
+        assert_eq!(rig.seal.outer_addr(addr(INNER)), Some(addr(2)), "port 1 does not answer");
         rig.say(20);
         let sent = rig.poll(420);
         assert_eq!([to(&sent, 2).len(), to(&sent, 1).len()], [1, usize::from(heard)]);

@@ -44,7 +44,7 @@ pub(super) struct Joined {
     /// The number of the connection here, and at the host.
     pub(super) index: u16,
     pub(super) their_index: u16,
-    pub(super) real: SocketAddr,
+    pub(super) outer_addr: SocketAddr,
     pub(super) ephemeral: [u8; KEY_LEN],
     pub(super) round_trip: Span,
     /// The host's commitment to its part of the code, by address.
@@ -61,7 +61,7 @@ pub(super) struct Join {
     /// The addresses that get a REQUEST.
     addrs: Vec<SocketAddr>,
     /// The address that the inner protocol joins.
-    pub(super) shown: SocketAddr,
+    pub(super) inner_addr: SocketAddr,
     pub(super) nonce: u64,
     /// The number by which a REQUEST is answered.
     request_index: u16,
@@ -80,7 +80,7 @@ impl Join {
     pub(super) fn new(
         host_key: Option<Secret>,
         addrs: Vec<SocketAddr>,
-        shown: SocketAddr,
+        inner_addr: SocketAddr,
         nonce: u64,
         request_index: u16,
     ) -> Self {
@@ -89,7 +89,7 @@ impl Join {
             host_key,
             mac,
             addrs,
-            shown,
+            inner_addr,
             nonce,
             request_index,
             requested_at: None,
@@ -262,7 +262,7 @@ impl Join {
             split,
             index: attempt.index,
             their_index: u16::from_be_bytes([text[0], text[1]]),
-            real: attempt.to,
+            outer_addr: attempt.to,
             ephemeral: attempt.ephemeral,
             // Either is too long if a packet was lost, and neither too short.
             round_trip: attempt.first_trip.min(now.since(attempt.since)),

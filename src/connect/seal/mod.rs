@@ -200,7 +200,7 @@ impl Seal {
 
     fn joining(&mut self, host_key: Option<[u8; KEY_LEN]>, addrs: &[SocketAddr]) -> Result<(), SealError> {
         let addrs: Vec<SocketAddr> = addrs.iter().copied().map(canonical).collect();
-        let shown = match &addrs[..] {
+        let inner_addr = match &addrs[..] {
             [] => return Err(SealError::NoAddress),
             [only] => *only,
             _ if addrs.len() > MAX_ADDRESSES => {
@@ -209,7 +209,7 @@ impl Seal {
             _ => self.associations.make_up(),
         };
         let (nonce, index) = (self.random.next_u64(), self.random.next_u64() as u16);
-        self.join = Some(Join::new(host_key.map(Secret), addrs, shown, nonce, index));
+        self.join = Some(Join::new(host_key.map(Secret), addrs, inner_addr, nonce, index));
         Ok(())
     }
 
@@ -255,30 +255,32 @@ impl Seal {
     /// The address for the lobby to join: the one that was asked for, or a made-up one for an invite with several.
     #[must_use]
     pub fn target(&self) -> Option<SocketAddr> {
-        self.join.as_ref().map(|join| join.shown)
+        self.join.as_ref().map(|join| join.inner_addr)
     }
 
-    /// The address outside that packets go to for a peer that the inner protocol knows by `shown`.
+    /// The address that packets to the peer at this inner address go to; `None` before there is a path.
     #[must_use]
-    pub fn real(&self, shown: SocketAddr) -> Option<SocketAddr> {
-        self.newest(shown).filter(|association| association.has_path()).map(|association| association.real)
+    pub fn outer_addr(&self, inner_addr: SocketAddr) -> Option<SocketAddr> {
+        self.newest(inner_addr)
+            .filter(|association| association.has_path())
+            .map(|association| association.outer_addr)
     }
 
     /// The code of a connection by address, once both sides have sent their part of it: for the players to compare.
     #[must_use]
-    pub fn code(&self, shown: SocketAddr) -> Option<Code> {
-        self.newest(shown)?.comparison.code()
+    pub fn code(&self, inner_addr: SocketAddr) -> Option<Code> {
+        self.newest(inner_addr)?.comparison.code()
     }
 
     /// Whether it is certain who is at the other end: by invite always, by address once [`verify`](Self::verify) was called.
     #[must_use]
-    pub fn is_verified(&self, shown: SocketAddr) -> bool {
-        self.newest(shown).is_some_and(|association| association.verified)
+    pub fn is_verified(&self, inner_addr: SocketAddr) -> bool {
+        self.newest(inner_addr).is_some_and(|association| association.verified)
     }
 
     /// The player says that the code is the same at the other end. `false` if there is no code yet.
-    pub fn verify(&mut self, shown: SocketAddr) -> bool {
-        let at = self.associations.towards(shown);
+    pub fn verify(&mut self, inner_addr: SocketAddr) -> bool {
+        let at = self.associations.towards(inner_addr);
         let compared = at.and_then(|at| self.associations.get_mut(at));
         match compared.filter(|association| association.comparison.code().is_some()) {
             Some(association) => {
@@ -289,8 +291,8 @@ impl Seal {
         }
     }
 
-    fn newest(&self, shown: SocketAddr) -> Option<&Association> {
-        self.associations.towards(shown).and_then(|at| self.associations.get(at))
+    fn newest(&self, inner_addr: SocketAddr) -> Option<&Association> {
+        self.associations.towards(inner_addr).and_then(|at| self.associations.get(at))
     }
 
     /// Logs the keys of connections from now on, for [`take_logged_keys`](Self::take_logged_keys). Who gets such a log can read
@@ -424,7 +426,7 @@ mod tests {
             Seal::join(Randomness::Seeded(1), [9; 32], addrs).map(|seal| seal.target().unwrap())
         };
         assert_eq!(target(&[addr(7)]), Ok(addr(7)));
-        assert!(target(&[addr(7), addr(8)]).is_ok_and(|shown| shown.is_ipv6()));
+        assert!(target(&[addr(7), addr(8)]).is_ok_and(|inner_addr| inner_addr.is_ipv6()));
         assert!(target(&[addr(7); MAX_ADDRESSES]).is_ok());
         let count = MAX_ADDRESSES + 1;
         assert_eq!(target(&[addr(7); MAX_ADDRESSES + 1]), Err(SealError::TooManyAddresses { count }));

@@ -38,7 +38,7 @@ impl Default for Paths {
 
 impl Association {
     pub(super) fn has_path(&self) -> bool {
-        self.real != NO_PATH
+        self.outer_addr != NO_PATH
     }
 
     /// Notes the time of an opened packet.
@@ -73,36 +73,42 @@ impl Association {
 
     fn try_path(&mut self, now: Time, addr: SocketAddr, standing: Standing) {
         match &mut self.roam {
-            _ if addr == self.real => {}
+            _ if addr == self.outer_addr => {}
             Some(roam) => roam.add(now, addr, standing),
-            None => self.roam = Some(Box::new(Roam::new(now, self.real, addr, standing))),
+            None => self.roam = Some(Box::new(Roam::new(now, self.outer_addr, addr, standing))),
         }
     }
 }
 
 impl Seal {
-    /// A path to the peer at `shown` was checked, by credentials of its signal, and is the best one now.
+    /// A path to the peer at `inner_addr` was checked, by credentials of its signal, and is the best one now.
     ///
     /// The first one is used at once: the opening message of a joiner by signalling goes out on it. A later one takes over when it has answered a
     /// challenge, and until then it gets copies.
-    pub fn offer_path(&mut self, now: Duration, shown: SocketAddr, path: SocketAddr, round_trip: Duration) {
-        let at = self.associations.towards(shown);
+    pub fn offer_path(
+        &mut self,
+        now: Duration,
+        inner_addr: SocketAddr,
+        path: SocketAddr,
+        round_trip: Duration,
+    ) {
+        let at = self.associations.towards(inner_addr);
         let Some(association) = at.and_then(|at| self.associations.get_mut(at)) else { return };
         if !association.has_path() || !association.confirmed {
-            association.real = path;
+            association.outer_addr = path;
             association.round_trip = round_trip.into();
             association.opened_at = now.into();
             association.paths.found = true;
-        } else if association.real != path {
+        } else if association.outer_addr != path {
             association.paths.preferred = Some(path);
         }
         self.stir();
     }
 
-    /// The checked paths to the peer at `shown`, at most [`MAX_FALLBACKS`], that get copies after 300 ms without an opened
+    /// The checked paths to the peer at `inner_addr`, at most [`MAX_FALLBACKS`], that get copies after 300 ms without an opened
     /// packet. The seal decides by the packets that it opens which of them it takes.
-    pub fn set_fallbacks(&mut self, shown: SocketAddr, paths: &[SocketAddr]) {
-        let at = self.associations.towards(shown);
+    pub fn set_fallbacks(&mut self, inner_addr: SocketAddr, paths: &[SocketAddr]) {
+        let at = self.associations.towards(inner_addr);
         if let Some(association) = at.and_then(|at| self.associations.get_mut(at)) {
             association.paths.fallbacks.clear();
             association.paths.fallbacks.extend(paths.iter().take(MAX_FALLBACKS));
@@ -110,21 +116,21 @@ impl Seal {
         }
     }
 
-    /// Whether nothing was opened from the peer at `shown` for so long that its fallbacks get copies.
+    /// Whether nothing was opened from the peer at `inner_addr` for so long that its fallbacks get copies.
     #[must_use]
-    pub fn is_silent(&self, now: Duration, shown: SocketAddr) -> bool {
-        self.newest(shown).is_some_and(|association| Time::from(now) >= association.silent_at())
+    pub fn is_silent(&self, now: Duration, inner_addr: SocketAddr) -> bool {
+        self.newest(inner_addr).is_some_and(|association| Time::from(now) >= association.silent_at())
     }
 
     /// Whether a connection uses this path, or has it as a fallback.
     #[must_use]
     pub fn is_path(&self, addr: SocketAddr) -> bool {
-        self.associations.iter().any(|one| one.real == addr || one.paths.fallbacks.contains(&addr))
+        self.associations.iter().any(|one| one.outer_addr == addr || one.paths.fallbacks.contains(&addr))
     }
 
-    /// How long nothing was opened from the peer at `shown`.
+    /// How long nothing was opened from the peer at `inner_addr`.
     #[must_use]
-    pub fn silent_for(&self, now: Duration, shown: SocketAddr) -> Option<Duration> {
-        self.newest(shown).map(|association| Time::from(now).since(association.opened_at).into())
+    pub fn silent_for(&self, now: Duration, inner_addr: SocketAddr) -> Option<Duration> {
+        self.newest(inner_addr).map(|association| Time::from(now).since(association.opened_at).into())
     }
 }

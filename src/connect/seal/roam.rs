@@ -121,9 +121,9 @@ pub(super) enum Outcome {
 
 impl Roam {
     /// The address in use, and a candidate.
-    pub(super) fn new(now: Time, real: SocketAddr, candidate: SocketAddr, standing: Standing) -> Self {
+    pub(super) fn new(now: Time, outer_addr: SocketAddr, candidate: SocketAddr, standing: Standing) -> Self {
         let mut paths = Vec::with_capacity(1 + MAX_CANDIDATES);
-        paths.extend([Path::new(now, real, Standing::Unproven), Path::new(now, candidate, standing)]);
+        paths.extend([Path::new(now, outer_addr, Standing::Unproven), Path::new(now, candidate, standing)]);
         Self { paths, since: now, challenge_at: now }
     }
 

@@ -140,11 +140,11 @@ impl<P: Protocol> Sealed<'_, P> {
         }
         let association = self.seal.associations.get_mut(at)?;
         let len = association.channel.as_mut()?.seal_data(buf, len)?;
-        let real = association.real;
+        let outer_addr = association.outer_addr;
         if association.roam.is_some() {
             self.seal.copy(at, &buf[..len]);
         }
-        Some((real, len))
+        Some((outer_addr, len))
     }
 
     /// Begins the handshake with the host, or goes on with it, because the inner protocol sends to an address without a
@@ -171,7 +171,7 @@ impl<P: Protocol> Sealed<'_, P> {
     /// Takes the newest opening message of the inner protocol, if the handshake with the host at `to` can go on. Returns whether
     /// there is one.
     fn renew_opening(&mut self, now: Time, to: SocketAddr) -> Option<bool> {
-        let join = self.seal.join.as_mut().filter(|join| join.shown == to && join.is_due(now))?;
+        let join = self.seal.join.as_mut().filter(|join| join.inner_addr == to && join.is_due(now))?;
         let mut message = [0; MAX_MESSAGE_LEN];
         let len = self.inner.opening(now.into(), to, &mut message);
         join.opening.clear();
@@ -223,20 +223,22 @@ impl<P: Protocol> Sealed<'_, P> {
             Err(refusal) => return Err(self.failed(now, at, refusal)),
         };
         association.opened(now.into());
-        let shown = association.shown;
+        let inner_addr = association.inner_addr;
         if !association.confirmed {
             self.confirm(now, at, from)?;
-        } else if association.real != from || association.roam.is_some() {
+        } else if association.outer_addr != from || association.roam.is_some() {
             let len = DATA_HEAD_LEN + data.sealed.len();
             if association.strayed(now.into(), from, len, opened.newest) {
                 seal.stir();
             }
         }
         // Inputs are the most frequent packets, and never the first of a peer.
-        if data.form != Form::Inputs && self.inner.authenticated().is_some_and(|inner| !inner.knows(shown)) {
-            self.tell(now, shown);
+        if data.form != Form::Inputs
+            && self.inner.authenticated().is_some_and(|inner| !inner.knows(inner_addr))
+        {
+            self.tell(now, inner_addr);
         }
-        self.inner.handle_datagram(now, shown, &self.seal.scratch[..opened.len]);
+        self.inner.handle_datagram(now, inner_addr, &self.seal.scratch[..opened.len]);
         Ok(())
     }
 
@@ -279,7 +281,7 @@ impl<P: Protocol> Sealed<'_, P> {
         let at = if association.confirmed { at } else { self.confirm(now, at, from)? };
         let seal = &mut *self.seal;
         let Some(association) = seal.associations.get_mut(at) else { return Ok(()) };
-        if association.real != from || association.roam.is_some() {
+        if association.outer_addr != from || association.roam.is_some() {
             let len = CONTROL_HEAD_LEN + control.sealed.len();
             if association.strayed(now.into(), from, len, newest) {
                 seal.out.stir();
@@ -299,8 +301,8 @@ impl<P: Protocol> Sealed<'_, P> {
             Kind::CodeReveal if association.comparison.revealed(text.first_chunk().unwrap_or(&[0; 20])) => {}
             Kind::CodeReveal => return Err(SealRefusal::OutOfPlace),
             Kind::Signal => {
-                let shown = association.shown;
-                return self.seal.keep_signal(shown, &text);
+                let inner_addr = association.inner_addr;
+                return self.seal.keep_signal(inner_addr, &text);
             }
         }
         Ok(())
@@ -315,7 +317,7 @@ impl<P: Protocol> Sealed<'_, P> {
         };
         let part = text.first_chunk().copied().unwrap_or_default();
         let rested = host.revealed_at.is_none_or(|last| now.since(last) >= REVEAL_AFTER);
-        let may_reveal = rested && keeps(self.inner, one.shown) != Some(false);
+        let may_reveal = rested && keeps(self.inner, one.inner_addr) != Some(false);
         let Some((answer, first)) = one.comparison.asked(part, may_reveal) else {
             return Err(SealRefusal::OutOfPlace);
         };
@@ -331,16 +333,16 @@ impl<P: Protocol> Sealed<'_, P> {
     #[cold]
     fn confirm(&mut self, now: Duration, at: usize, from: SocketAddr) -> Result<usize, SealRefusal> {
         let Some(association) = self.seal.associations.get_mut(at) else { return Ok(at) };
-        let (shown, index) = (association.shown, association.index);
-        if self.seal.associations.iter().any(|other| other.shown == shown && other.holds()) {
+        let (inner_addr, index) = (association.inner_addr, association.index);
+        if self.seal.associations.iter().any(|other| other.inner_addr == inner_addr && other.holds()) {
             self.forget(now, at);
             return Err(SealRefusal::Unexpected);
         }
-        if let Some(join) = self.seal.join.as_mut().filter(|join| join.shown == shown) {
+        if let Some(join) = self.seal.join.as_mut().filter(|join| join.inner_addr == inner_addr) {
             join.abandon();
         }
         let Some(association) = self.seal.associations.get_mut(at) else { return Ok(at) };
-        (association.confirmed, association.at_inner, association.real) = (true, true, from);
+        (association.confirmed, association.at_inner, association.outer_addr) = (true, true, from);
         if let (Comparison::Host { guests_before, .. }, Some(host)) =
             (&mut association.comparison, &mut self.seal.host)
         {
@@ -349,12 +351,12 @@ impl<P: Protocol> Sealed<'_, P> {
         }
         self.seal.stats.connections += 1;
         while let Some(other) =
-            self.seal.associations.position(|other| other.shown == shown && other.index != index)
+            self.seal.associations.position(|other| other.inner_addr == inner_addr && other.index != index)
         {
             self.seal.associations.remove(other);
         }
-        self.tell(now, shown);
-        self.drop_unkept(now, shown);
+        self.tell(now, inner_addr);
+        self.drop_unkept(now, inner_addr);
         self.seal.stir();
         Ok(self.seal.associations.numbered(index).unwrap_or(at))
     }
@@ -365,8 +367,8 @@ impl<P: Protocol> Sealed<'_, P> {
         let unkept = seal.associations.iter().filter(|one| {
             one.role == PeerRole::Player
                 && one.confirmed
-                && one.shown != newest
-                && keeps(*inner, one.shown) != Some(true)
+                && one.inner_addr != newest
+                && keeps(*inner, one.inner_addr) != Some(true)
         });
         let (mut count, mut silent) = (0, None);
         for one in unkept {
@@ -383,21 +385,22 @@ impl<P: Protocol> Sealed<'_, P> {
         }
     }
 
-    /// Tells the inner protocol how far the connection at `shown` is.
+    /// Tells the inner protocol how far the connection at `inner_addr` is.
     #[cold]
-    fn tell(&mut self, now: Duration, shown: SocketAddr) {
-        let told = self.seal.associations.towards(shown).and_then(|at| self.seal.associations.get_mut(at));
+    fn tell(&mut self, now: Duration, inner_addr: SocketAddr) {
+        let told =
+            self.seal.associations.towards(inner_addr).and_then(|at| self.seal.associations.get_mut(at));
         if let Some(association) = told {
-            tell(self.inner, now, shown, association.step());
+            tell(self.inner, now, inner_addr, association.step());
         }
     }
 
     /// Drops a connection, and tells the inner protocol if it knew of it.
     pub(super) fn forget(&mut self, now: Duration, at: usize) {
         let gone = self.seal.associations.remove(at);
-        let others = self.seal.associations.position(|other| other.shown == gone.shown);
+        let others = self.seal.associations.position(|other| other.inner_addr == gone.inner_addr);
         if gone.at_inner && others.is_none() {
-            tell(self.inner, now, gone.shown, ConnectionStep::Gone);
+            tell(self.inner, now, gone.inner_addr, ConnectionStep::Gone);
         }
     }
 
@@ -431,9 +434,9 @@ impl<P: Protocol> Sealed<'_, P> {
         if core::mem::take(&mut one.paths.found) && !one.at_inner {
             one.at_inner = true;
             one.open(seal.join.as_ref().map_or(&[][..], |join| &join.opening[..]), &mut seal.out);
-            tell(self.inner, now.into(), one.shown, one.step());
+            tell(self.inner, now.into(), one.inner_addr, one.step());
         }
-        let is_kept = keeps(self.inner, one.shown) != Some(false);
+        let is_kept = keeps(self.inner, one.inner_addr) != Some(false);
         // Nothing was opened for a second: 32 bits find the counter again. A guest that nobody keeps may be gone.
         let mut find_at = one.find_at.max(one.opened_at + PATIENCE);
         if now >= find_at {

@@ -29,12 +29,12 @@ const MAX_WAITING_OF_ONE: usize = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Brought {
-    /// An INIT of a guest, who gets this address inside. Its signal waits in [`Seal::take_signal`], and
+    /// An INIT of a guest, who gets this inner address. Its signal waits in [`Seal::take_signal`], and
     /// [`Seal::answer_signal`] writes the RESP.
     Guest(SocketAddr),
     /// The same INIT again: its RESP was lost, and [`Seal::answer_signal`] has it.
     Again(SocketAddr),
-    /// The RESP of the host, which has this address inside. Its signal waits in [`Seal::take_signal`].
+    /// The RESP of the host, which has this inner address. Its signal waits in [`Seal::take_signal`].
     Host(SocketAddr),
 }
 
@@ -82,9 +82,9 @@ impl Seal {
     /// If the operating system has no random bytes.
     pub fn join_by_signal(randomness: Randomness, host_key: [u8; KEY_LEN]) -> Result<Self, SealError> {
         let mut seal = Self::new(randomness)?;
-        let shown = seal.associations.make_up();
+        let inner_addr = seal.associations.make_up();
         let (nonce, index) = (seal.random.next_u64(), seal.random.next_u64() as u16);
-        seal.join = Some(Join::new(Some(Secret(host_key)), Vec::new(), shown, nonce, index));
+        seal.join = Some(Join::new(Some(Secret(host_key)), Vec::new(), inner_addr, nonce, index));
         Ok(seal)
     }
 
@@ -114,7 +114,7 @@ impl Seal {
                 self.guest_by_signal(now.into(), &init, datagram)
             }
             Ok(Packet::Resp(resp)) if self.join.as_ref().is_some_and(Join::is_by_signal) => {
-                self.finish(now.into(), &resp).map(|finished| Brought::Host(finished.shown))
+                self.finish(now.into(), &resp).map(|finished| Brought::Host(finished.inner_addr))
             }
             Ok(Packet::Resp(_)) => Err(SealRefusal::Unexpected),
             _ => Err(SealRefusal::NoPacket),
@@ -134,7 +134,7 @@ impl Seal {
         let access = host.access_of(Pattern::Invite, datagram).ok_or(SealRefusal::BadMac)?;
         let (head, ephemeral) = (&init.head, init.ephemeral());
         if let Some(known) = self.associations.iter().find(|one| one.ephemeral == ephemeral) {
-            return Ok(Brought::Again(known.shown));
+            return Ok(Brought::Again(known.inner_addr));
         }
         let by_signal = |one: &&Association| one.pattern == Pattern::Signal;
         if self.associations.iter().filter(by_signal).any(|one| one.confirmed && one.nonce == head.nonce) {
@@ -153,23 +153,25 @@ impl Seal {
             noise::accept(&host.accesses[access].keys, init.prologue, secret, init.message, &mut text);
         let (handshake, len) = accepted.ok_or(SealRefusal::BadHandshake)?;
         let signal = unpadded(&text[..len]).ok_or(SealRefusal::BadHandshake)?;
-        let shown = self.associations.make_up();
+        let inner_addr = self.associations.make_up();
         let answering = Answering { handshake, index: head.index, to: NO_PATH };
         let names = (index, Pattern::Signal, head.nonce, ephemeral);
-        self.signals.push_back((shown, signal.to_vec()));
+        self.signals.push_back((inner_addr, signal.to_vec()));
         self.associations.add(Association {
             unanswered: Some(Box::new(answering)),
-            ..Association::new(now, PeerRole::Player, (shown, NO_PATH), names)
+            ..Association::new(now, PeerRole::Player, (inner_addr, NO_PATH), names)
         });
         self.stir();
-        Ok(Brought::Guest(shown))
+        Ok(Brought::Guest(inner_addr))
     }
 
     /// The RESP for a guest by signalling, with a signal in it: the same one each time. `None` if there is no such guest, or the
     /// text is longer than 254 bytes.
-    pub fn answer_signal(&mut self, now: Duration, shown: SocketAddr, text: &[u8]) -> Option<Vec<u8>> {
+    pub fn answer_signal(&mut self, now: Duration, inner_addr: SocketAddr, text: &[u8]) -> Option<Vec<u8>> {
         let signal = padded(text)?;
-        let at = self.associations.position(|one| one.shown == shown && one.pattern == Pattern::Signal)?;
+        let at = self
+            .associations
+            .position(|one| one.inner_addr == inner_addr && one.pattern == Pattern::Signal)?;
         let association = self.associations.get_mut(at)?;
         if let Some(answering) = association.unanswered.take() {
             let Answering { handshake, index, .. } = *answering;
@@ -188,11 +190,11 @@ impl Seal {
         (!association.resp.is_empty()).then(|| association.resp.clone())
     }
 
-    /// Sends a signal as a control packet of the connection at `shown`, on the paths in use. It may be lost. `false` if there
+    /// Sends a signal as a control packet of the connection at `inner_addr`, on the paths in use. It may be lost. `false` if there
     /// is no such connection, or the text is longer than 254 bytes.
-    pub fn send_signal(&mut self, shown: SocketAddr, text: &[u8]) -> bool {
+    pub fn send_signal(&mut self, inner_addr: SocketAddr, text: &[u8]) -> bool {
         let Some(signal) = padded(text) else { return false };
-        let at = self.associations.towards(shown);
+        let at = self.associations.towards(inner_addr);
         let known = at.and_then(|at| self.associations.get_mut(at));
         let Some(association) = known.filter(|one| one.confirmed && one.has_path()) else { return false };
         association.say(Kind::Signal, &signal, &mut self.out);
@@ -205,19 +207,19 @@ impl Seal {
     }
 
     /// The next signal of this sender.
-    pub fn take_signal_of(&mut self, shown: SocketAddr) -> Option<Vec<u8>> {
-        let at = self.signals.iter().position(|(from, _)| *from == shown)?;
+    pub fn take_signal_of(&mut self, inner_addr: SocketAddr) -> Option<Vec<u8>> {
+        let at = self.signals.iter().position(|(from, _)| *from == inner_addr)?;
         self.signals.remove(at).map(|(_, text)| text)
     }
 
     /// Keeps a signal for [`take_signal`](Self::take_signal).
-    pub(super) fn keep_signal(&mut self, shown: SocketAddr, signal: &[u8]) -> Result<(), SealRefusal> {
+    pub(super) fn keep_signal(&mut self, inner_addr: SocketAddr, signal: &[u8]) -> Result<(), SealRefusal> {
         let text = unpadded(signal.get(..PADDED_LEN).unwrap_or_default()).ok_or(SealRefusal::OutOfPlace)?;
-        let of_one = self.signals.iter().filter(|(from, _)| *from == shown).count();
+        let of_one = self.signals.iter().filter(|(from, _)| *from == inner_addr).count();
         if self.signals.len() >= self.limits.waiting_signals() || of_one >= MAX_WAITING_OF_ONE {
             return Err(SealRefusal::Limited);
         }
-        self.signals.push_back((shown, text.to_vec()));
+        self.signals.push_back((inner_addr, text.to_vec()));
         Ok(())
     }
 }

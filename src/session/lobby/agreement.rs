@@ -137,7 +137,7 @@ impl fmt::Display for LobbyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Config(error) => error.fmt(f),
-            // The address inside the encryption stands for several outside, and means nothing to anybody.
+            // An inner address that stands for several outer ones means nothing to a player.
             Self::TimedOut { addr, after } if is_made_up(*addr) => {
                 write!(f, "no answer from the host within {after:?}")
             }
