@@ -34,23 +34,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod admission;
 mod association;
 mod associations;
-#[cfg(test)]
-mod candidates;
 mod channel;
 mod cipher;
 mod code;
-#[cfg(test)]
-mod glue;
-#[cfg(test)]
-mod glue_opening;
-#[cfg(test)]
-mod glue_paths;
+mod handshakes;
 mod hash;
-mod hosting;
-mod joining;
+mod host;
+mod joiner;
 mod key_log;
 mod limits;
 mod mac;
@@ -65,7 +57,7 @@ mod sealed;
 mod signals;
 mod stats;
 #[cfg(test)]
-mod vectors;
+mod tests;
 mod window;
 
 pub use code::Code;
@@ -82,8 +74,8 @@ use association::Association;
 use associations::Associations;
 use core::fmt;
 use core::time::Duration;
-use hosting::{Access, Host};
-use joining::Join;
+use host::{Access, Host};
+use joiner::Join;
 use key_log::KeyLog;
 use limits::Limits;
 use outbox::Outbox;
@@ -368,68 +360,3 @@ impl fmt::Display for SealError {
 }
 
 impl core::error::Error for SealError {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::protocol::PeerRole;
-    use crate::protocol::time::Time;
-
-    fn addr(port: u16) -> SocketAddr {
-        ([192, 0, 2, 7], port).into()
-    }
-
-    fn joiner() -> Seal {
-        Seal::join_open(Randomness::Seeded(1), addr(7)).unwrap()
-    }
-
-    /// A connection by address to the peer at port 7.
-    fn association(index: u16) -> Association {
-        let names = (index, Pattern::Open, 77, [7; KEY_LEN]);
-        Association::new(Time::ZERO, PeerRole::Host, (addr(7), addr(7)), names)
-    }
-
-    #[test]
-    fn number_in_use_is_not_given_again() {
-        let taken = joiner().free_index();
-        assert_eq!(joiner().free_index(), taken, "two seals of one seed draw alike");
-        let mut seal = joiner();
-        seal.join = Some(Join::new(None, vec![addr(7)], addr(7), 77, taken));
-        assert_ne!(seal.free_index(), taken);
-        let mut seal = joiner();
-        seal.associations.add(association(taken));
-        assert_ne!(seal.free_index(), taken);
-    }
-
-    #[test]
-    fn link_by_address_is_not_verified_without_a_code() {
-        let mut seal = joiner();
-        assert!(!seal.verify(addr(7)) && !seal.is_verified(addr(7)));
-        seal.associations.add(association(9));
-        assert!(!seal.verify(addr(7)) && !seal.is_verified(addr(7)));
-    }
-
-    #[test]
-    fn stirred_seal_is_due_at_once() {
-        let mut seal = joiner();
-        assert_eq!(seal.poll_timeout(), None);
-        seal.out.due_at(Time::NEVER);
-        seal.out.rest();
-        assert_eq!((seal.poll_timeout(), seal.out.is_due(Time::ZERO)), (None, false));
-        seal.stir();
-        assert_eq!((seal.poll_timeout(), seal.out.is_due(Time::ZERO)), (Some(Duration::ZERO), true));
-    }
-
-    #[test]
-    fn target_is_the_address_or_one_for_several() {
-        let target = |addrs: &[SocketAddr]| {
-            Seal::join(Randomness::Seeded(1), [9; 32], addrs).map(|seal| seal.target().unwrap())
-        };
-        assert_eq!(target(&[addr(7)]), Ok(addr(7)));
-        assert!(target(&[addr(7), addr(8)]).is_ok_and(|inner_addr| inner_addr.is_ipv6()));
-        assert!(target(&[addr(7); MAX_ADDRESSES]).is_ok());
-        let count = MAX_ADDRESSES + 1;
-        assert_eq!(target(&[addr(7); MAX_ADDRESSES + 1]), Err(SealError::TooManyAddresses { count }));
-        assert_eq!(target(&[]), Err(SealError::NoAddress));
-    }
-}

@@ -4,7 +4,7 @@ use super::Seal;
 use super::association::Association;
 use super::channel::{Channel, MAX_TEXT};
 use super::code::{Comparison, REVEAL_AFTER};
-use super::joining::PATIENCE;
+use super::joiner::PATIENCE;
 use super::signals;
 use super::stats::SealRefusal;
 use crate::protocol::time::{Span, Time};
@@ -459,7 +459,7 @@ impl<P: Protocol> Sealed<'_, P> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::glue::{Rig, data};
+    use super::super::tests::{Rig, data};
 
     #[test]
     fn silent_peer_gets_a_find_every_second() {

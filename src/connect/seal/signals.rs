@@ -6,7 +6,7 @@
 use super::Seal;
 use super::association::{Answering, Association, NO_PATH};
 use super::channel::{Channel, MAX_TEXT};
-use super::joining::Join;
+use super::joiner::Join;
 use super::limits::Limits;
 use super::noise;
 use super::padding::{padded, unpadded};

@@ -1,7 +1,7 @@
 //! Tests of how a seal follows the protocol inside it: its opening message, and what it knows.
 
-use super::glue::{INNER, Inner, Rig, addr, at, data};
-use super::{Randomness, Seal};
+use super::{INNER, Inner, Rig, addr, at, data};
+use crate::connect::seal::{Randomness, Seal};
 use crate::protocol::ConnectionStep;
 
 #[test]

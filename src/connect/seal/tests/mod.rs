@@ -1,9 +1,15 @@
 //! Tests of a seal around a protocol, on connections that need no handshake.
 
+mod opening;
+mod owner;
+mod paths;
+mod roam;
+mod vectors;
+
 use super::association::{Answering, Association, NO_PATH};
 use super::channel::Channel;
 use super::code::Comparison;
-use super::joining::Join;
+use super::joiner::Join;
 use super::noise::{self, KeyPair, Split};
 use super::outbox::Outbox;
 use super::random::Secret;

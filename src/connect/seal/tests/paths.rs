@@ -1,8 +1,8 @@
 //! Tests of the first path by signalling, of timeouts and of challenges, around a protocol.
 
-use super::channel::{Channel, MAX_TEXT};
-use super::glue::{INNER, Inner, Rig, addr, at, control, data, init, ms, to};
-use super::{Brought, Randomness, Seal};
+use super::{INNER, Inner, Rig, addr, at, control, data, init, ms, to};
+use crate::connect::seal::channel::{Channel, MAX_TEXT};
+use crate::connect::seal::{Brought, Randomness, Seal};
 use crate::protocol::{ConnectionStep, PeerRole, Protocol};
 use crate::wire::seal::{self, Kind, Packet, RESP};
 

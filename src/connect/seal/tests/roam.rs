@@ -1,6 +1,6 @@
 //! Tests of how a peer's addresses are challenged, answer and replace each other.
 
-use super::roam::{Outcome, Roam, Standing};
+use crate::connect::seal::roam::{Outcome, Roam, Standing};
 use crate::protocol::time::{Span, Time};
 use std::net::SocketAddr;
 

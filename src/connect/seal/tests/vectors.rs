@@ -1,17 +1,17 @@
 //! The test vectors of `docs/WIRE.md`, as this crate computes them. `tests/vectors.rs` computes them without it.
 
-use super::channel::Channel;
-use super::code::{Comparison, commitment};
-use super::hash::hash;
-use super::mac::Mac;
-use super::noise::{self, KeyPair, Split};
-use super::padding::padded;
-use super::random::Secret;
+use crate::connect::seal::channel::Channel;
+use crate::connect::seal::code::{Comparison, commitment};
+use crate::connect::seal::hash::hash;
+use crate::connect::seal::mac::Mac;
+use crate::connect::seal::noise::{self, KeyPair, Split};
+use crate::connect::seal::padding::padded;
+use crate::connect::seal::random::Secret;
 use crate::protocol::time::Time;
 use crate::wire::seal::{self, InitHead, Kind, Pattern, Request, Retry};
 use std::collections::BTreeMap;
 
-const PAGE: &str = include_str!("../../../docs/WIRE.md");
+const PAGE: &str = include_str!("../../../../docs/WIRE.md");
 const NONCE: u64 = 0x1122_3344_5566_7788;
 const COOKIE: u64 = 0xC1C2_C3C4_C5C6_C7C8;
 /// The joiner's number of its REQUEST and of its INIT, and the host's number of the connection.

@@ -3,14 +3,14 @@
 use super::association::{Answering, Association};
 use super::channel::Channel;
 use super::code::{Comparison, commitment};
-use super::joining::MAX_OPEN;
+use super::joiner::MAX_OPEN;
 use super::noise;
 use super::outbox::copied;
 use super::padding::unpadded;
 use super::rate_limiter::Waiting;
 use super::sealed::{Sealed, tell};
 use super::stats::SealRefusal;
-use super::{Seal, hosting};
+use super::{Seal, host};
 use crate::protocol::time::Time;
 use crate::protocol::{PeerRole, Protocol};
 use crate::wire::seal::{
@@ -25,7 +25,7 @@ impl Seal {
     /// traffic could otherwise speak in the peer's name by a handshake of its own.
     fn serves(&self, from: SocketAddr, nonce: u64) -> bool {
         match (&self.host, &self.join) {
-            (Some(hosting::Host { only: Some(only), .. }), Some(join)) => {
+            (Some(host::Host { only: Some(only), .. }), Some(join)) => {
                 let met = self.associations.iter().any(|one| one.inner_addr == *only && one.holds());
                 *only == from && join.nonce > nonce && !met
             }
@@ -291,7 +291,7 @@ impl Seal {
 #[cfg(test)]
 mod tests {
     use super::super::Randomness;
-    use super::super::glue::{Rig, init};
+    use super::super::tests::{Rig, init};
     use super::*;
 
     /// Of two machines that join each other the one with the larger nonce hosts, until they are connected.
