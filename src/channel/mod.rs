@@ -4,7 +4,8 @@
 //! | file | |
 //! |---|---|
 //! | `sequence`, `reliable` | sequence numbers and acks; messages that are sent until they are acknowledged |
-//! | `rtt`, `silence` | the round trip, and how long the other side has been silent |
+//! | `probes`, `rtt` | values that the other side repeats, and the round trip that their answers measure |
+//! | `listening`, `silence` | the time that was spent listening, and how long the other side was silent in it |
 //! | `cookie`, `keyed_hash`, `entropy` | the proof that somebody receives at an address, and the random numbers for it |
 //! | `source` | the source of a datagram, as limits count it |
 //! | `refusal` | why a datagram was dropped |
@@ -12,6 +13,8 @@
 pub(crate) mod cookie;
 pub(crate) mod entropy;
 pub(crate) mod keyed_hash;
+pub(crate) mod listening;
+pub(crate) mod probes;
 pub(crate) mod refusal;
 pub(crate) mod reliable;
 pub(crate) mod rtt;

@@ -1,5 +1,6 @@
 //! The RTT, measured by PING and PONG on random values that only this side knows, or by marks on input packets.
 
+use super::probes::Probes;
 use crate::protocol::time::{Span, Time};
 
 /// How many of our own pings may be under way; an older one is forgotten.
@@ -9,7 +10,7 @@ const OUTSTANDING: usize = 32;
 const SAMPLES: usize = 32;
 
 /// The first pings come quickly, so that there is an estimate before a match starts.
-const QUICK_PINGS: u32 = 8;
+const QUICK_PINGS: usize = 8;
 const QUICK_EVERY: Span = Span::from_millis(100);
 
 /// How many samples the moving average is taken of. Those of input packets come five times as often as pings.
@@ -25,8 +26,7 @@ const CLOSE_EVERY: Span = Span::from_millis(500);
 /// Measures the RTT: smoothed, its jitter, and its 95th percentile.
 #[derive(Clone, Debug)]
 pub(crate) struct RoundTrip {
-    outstanding: [Option<(u64, Time)>; OUTSTANDING],
-    sent: u32,
+    outstanding: Probes<u64, OUTSTANDING>,
     next_ping: Time,
     samples: [Span; SAMPLES],
     count: u32,
@@ -41,8 +41,7 @@ pub(crate) struct RoundTrip {
 impl RoundTrip {
     pub(crate) fn new(now: Time) -> Self {
         Self {
-            outstanding: [None; OUTSTANDING],
-            sent: 0,
+            outstanding: Probes::new(),
             next_ping: now,
             samples: [Span::ZERO; SAMPLES],
             count: 0,
@@ -61,10 +60,9 @@ impl RoundTrip {
 
     /// Notes that a ping with this value goes out now.
     pub(crate) fn pinged(&mut self, now: Time, value: u64) {
-        self.outstanding[self.sent as usize % OUTSTANDING] = Some((value, now));
-        self.sent = self.sent.wrapping_add(1);
+        self.outstanding.sent(now, value);
         self.next_ping = now
-            + match (self.sent < QUICK_PINGS, self.is_close) {
+            + match (self.outstanding.count() < QUICK_PINGS, self.is_close) {
                 (true, _) => QUICK_EVERY,
                 (false, true) => CLOSE_EVERY,
                 (false, false) => SLOW_EVERY,
@@ -73,10 +71,9 @@ impl RoundTrip {
 
     /// Takes in a pong: an RTT sample. `false` if it answers no ping of ours.
     pub(crate) fn ponged(&mut self, now: Time, value: u64) -> bool {
-        let answered = self.outstanding.iter_mut().find(|ping| ping.is_some_and(|(sent, _)| sent == value));
-        let Some((_, sent_at)) = answered.and_then(Option::take) else { return false };
+        let Some(sent_at) = self.outstanding.answered(value) else { return false };
         let sample = now.since(sent_at);
-        self.of_pongs = Some(self.of_pongs.map_or(sample, |smoothed| (smoothed * 3 + sample) / 4));
+        self.of_pongs = Some(self.of_pongs.map_or(sample, |smoothed| smoothed.averaged(sample, 4)));
         self.take(sample, PING_WEIGHT);
         true
     }
@@ -109,8 +106,8 @@ impl RoundTrip {
         if self.count == 0 {
             (self.smoothed, self.jitter) = (sample, sample / 2);
         } else {
-            self.jitter = (self.jitter * 3 + self.smoothed.abs_diff(sample)) / 4;
-            self.smoothed = (self.smoothed * (weight - 1) + sample) / weight;
+            self.jitter = self.jitter.averaged(self.smoothed.abs_diff(sample), 4);
+            self.smoothed = self.smoothed.averaged(sample, weight);
         }
         self.samples[self.count as usize % SAMPLES] = sample;
         self.count = self.count.saturating_add(1);

@@ -1,14 +1,7 @@
 //! Silence of the peer, measured in time that this machine spent listening.
 
+use super::listening::Listening;
 use crate::protocol::time::{Span, Time};
-
-/// A gap between our own calls counts for at most this much: a process that was stopped heard nothing because it did
-/// not listen, and must not blame the peer.
-const MAX_GAP: Span = Span::from_millis(250);
-
-/// A gap of our own of this length means that this machine was away, for as long as `AWAY_REMEMBERED`.
-const AWAY_GAP: Span = Span::from_secs(1);
-const AWAY_REMEMBERED: Span = Span::from_secs(15);
 
 /// Each new frame makes up for this many frames of time: a peer that sends fewer than one frame in four falls behind.
 const FRAMES_MADE_UP: u32 = 4;
@@ -55,24 +48,19 @@ pub(crate) struct SilenceLimits {
 }
 
 /// A stopwatch for silence: since the last valid packet, since the last new frame, and the time that new frames have
-/// not made up for. All are marks on one clock of the time that was spent listening.
+/// not made up for. All are points on the clock of the time that was spent listening.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Silence {
     limits: SilenceLimits,
-    last_call: Time,
-    /// The time spent listening so far.
-    listened: Time,
-    /// When the last valid packet came, and the last new frame, on that clock.
+    listening: Listening,
+    /// When the last valid packet came, and the last new frame.
     heard_at: Time,
     progressed_at: Time,
-    /// Up to where new frames have made up for the time, on that clock: one frame now and then is no progress. Never
+    /// Up to where new frames have made up for the time: one frame now and then is no progress. Never
     /// later than the last new frame, which is never later than the last valid packet.
     made_up_to: Time,
     made_up: Span,
-    /// The standstills so far, less the part of the time that may be standstills; and up to when that part is taken off.
-    stood: Span,
-    stood_to: Time,
-    away_at: Option<Time>,
+    standstills: Standstills,
     /// The lowest limit. While less than this is to be made up for, and nothing is interrupted, there is nothing to say.
     lowest_limit: Span,
     interrupted: bool,
@@ -82,15 +70,12 @@ impl Silence {
     pub(crate) fn new(now: Time, limits: SilenceLimits, frame_length: Span) -> Self {
         Self {
             limits,
-            last_call: now,
-            listened: Time::ZERO,
+            listening: Listening::new(now),
             heard_at: Time::ZERO,
             progressed_at: Time::ZERO,
             made_up_to: Time::ZERO,
             made_up: frame_length * FRAMES_MADE_UP,
-            stood: Span::ZERO,
-            stood_to: Time::ZERO,
-            away_at: None,
+            standstills: Standstills::default(),
             lowest_limit: limits.interrupted.min(limits.no_progress).min(limits.too_slow),
             interrupted: false,
         }
@@ -99,34 +84,21 @@ impl Silence {
     /// Lets time pass. To be called whenever this machine runs.
     #[inline]
     pub(crate) fn pass(&mut self, now: Time) {
-        let mut gap = now.since(self.last_call);
-        if gap > MAX_GAP {
-            gap = self.was_stopped(now, gap);
-        }
-        self.last_call = now;
-        self.listened = self.listened + gap;
-    }
-
-    #[cold]
-    fn was_stopped(&mut self, now: Time, gap: Span) -> Span {
-        if gap >= AWAY_GAP {
-            self.away_at = Some(now);
-        }
-        MAX_GAP
+        self.listening.pass(now);
     }
 
     /// Notes that a valid packet came.
     #[inline]
     pub(crate) fn heard(&mut self) {
-        self.heard_at = self.listened;
+        self.heard_at = self.listening.now();
     }
 
     /// Notes that new frames came, in a valid packet, on a link with this RTT, which is asked for only after a standstill.
     #[inline]
     pub(crate) fn progressed(&mut self, frames: u32, rtt: impl FnOnce() -> Option<Span>) {
-        let stuck = self.stuck();
-        self.progressed_at = self.listened;
-        self.made_up_to = (self.made_up_to + self.made_up * frames).min(self.listened);
+        let (now, stuck) = (self.listening.now(), self.stuck());
+        self.progressed_at = now;
+        self.made_up_to = (self.made_up_to + self.made_up * frames).min(now);
         if stuck > STANDSTILL {
             self.stood_still(stuck, rtt);
         }
@@ -139,41 +111,39 @@ impl Silence {
         if stuck <= STANDSTILL + rtt().unwrap_or_default() {
             return;
         }
-        let forgiven = self.listened.since(self.stood_to) / STANDSTILL_PART;
-        self.stood = (self.stood + stuck.min(MAX_STANDSTILL)) - forgiven;
-        self.stood_to = self.listened;
-        let counted = (self.stood * STANDSTILL_WEIGHT).nanos().min(i64::MAX as u64);
-        self.made_up_to = self.made_up_to.min(self.listened.shifted(-counted.cast_signed()));
+        let now = self.listening.now();
+        let counted = (self.standstills.add(now, stuck) * STANDSTILL_WEIGHT).nanos().min(i64::MAX as u64);
+        self.made_up_to = self.made_up_to.min(now.shifted(-counted.cast_signed()));
     }
 
     /// Whether this machine was away lately: it did not run for a second or more.
     pub(crate) fn was_away(&self, now: Time) -> bool {
-        self.away_at.is_some_and(|at| now.since(at) <= AWAY_REMEMBERED)
+        self.listening.was_away(now)
     }
 
     /// The time since the last new frame.
     pub(crate) fn stuck(&self) -> Span {
-        self.listened.since(self.progressed_at)
+        self.listening.now().since(self.progressed_at)
     }
 
     /// The change to tell of now, each once.
     #[inline]
     pub(crate) fn change(&mut self) -> Option<SilenceChange> {
-        if self.listened.since(self.made_up_to) < self.lowest_limit && !self.interrupted {
+        if self.listening.now().since(self.made_up_to) < self.lowest_limit && !self.interrupted {
             return None;
         }
         self.look()
     }
 
     fn look(&mut self) -> Option<SilenceChange> {
-        let quiet = self.listened.since(self.heard_at);
+        let quiet = self.listening.now().since(self.heard_at);
         if quiet >= self.limits.lost {
             return Some(SilenceChange::Lost);
         }
         if self.stuck() >= self.limits.no_progress {
             return Some(SilenceChange::NoProgress);
         }
-        if self.listened.since(self.made_up_to) >= self.limits.too_slow {
+        if self.listening.now().since(self.made_up_to) >= self.limits.too_slow {
             return Some(SilenceChange::TooSlow);
         }
         let silent = quiet >= self.limits.interrupted;
@@ -182,10 +152,30 @@ impl Silence {
         }
         self.interrupted = silent;
         Some(if silent {
-            SilenceChange::Interrupted { disconnect_at: self.last_call + (self.limits.lost - quiet) }
+            SilenceChange::Interrupted {
+                disconnect_at: self.listening.called_at() + (self.limits.lost - quiet),
+            }
         } else {
             SilenceChange::Resumed
         })
+    }
+}
+
+/// The standstills of a match, less the part of the time that may be standstills.
+#[derive(Clone, Copy, Debug, Default)]
+struct Standstills {
+    sum: Span,
+    /// Up to when that part has been taken off.
+    forgiven_to: Time,
+}
+
+impl Standstills {
+    /// Adds a standstill that ended now; returns the sum.
+    fn add(&mut self, now: Time, length: Span) -> Span {
+        let forgiven = now.since(self.forgiven_to) / STANDSTILL_PART;
+        self.sum = (self.sum + length.min(MAX_STANDSTILL)) - forgiven;
+        self.forgiven_to = now;
+        self.sum
     }
 }
 
@@ -331,16 +321,6 @@ mod tests {
             }
             assert_eq!(silence.change(), None, "at {at} ms");
         }
-    }
-
-    #[test]
-    fn a_machine_that_slept_knows_it_for_a_while() {
-        let mut silence = Silence::new(ms(0), LIMITS, FRAME);
-        silence.pass(ms(900));
-        assert!(!silence.was_away(ms(900)));
-        silence.pass(ms(3_000));
-        assert!(silence.was_away(ms(3_000)) && silence.was_away(ms(18_000)));
-        assert!(!silence.was_away(ms(18_001)));
     }
 
     #[test]

@@ -68,6 +68,12 @@ impl Span {
         self.0.checked_sub(other.0).map(Self)
     }
 
+    /// This average moved towards a sample, which counts for one in `weight`.
+    #[inline]
+    pub(crate) fn averaged(self, sample: Self, weight: u32) -> Self {
+        (self * (weight - 1) + sample) / weight
+    }
+
     #[inline]
     pub(crate) fn abs_diff(self, other: Self) -> Self {
         Self(self.0.abs_diff(other.0))

@@ -30,7 +30,7 @@ impl Arrivals {
     #[cold]
     fn sample(&mut self, now: Time) {
         let sample = now.since(self.since) / self.frames;
-        self.length = Some(self.length.map_or(sample, |length| (length * 3 + sample) / 4));
+        self.length = Some(self.length.map_or(sample, |length| length.averaged(sample, 4)));
         (self.since, self.frames) = (now, 0);
     }
 

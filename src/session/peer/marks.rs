@@ -1,6 +1,7 @@
 //! The RTT measured on input packets: marks that the peer repeats, with the time for which it held them.
 
 use crate::channel::entropy::Entropy;
+use crate::channel::probes::Probes;
 use crate::protocol::time::{Span, Time};
 use crate::wire::rbn1::TimeSync;
 
@@ -23,8 +24,7 @@ pub(crate) struct Marks {
     entropy: Entropy,
     /// A random number of which the next marks are taken, 16 bits each.
     drawn: u64,
-    outstanding: [Option<(u16, Time)>; OUTSTANDING],
-    sent: usize,
+    outstanding: Probes<u16, OUTSTANDING>,
     due: Time,
     heard: Option<(u16, Time)>,
 }
@@ -33,14 +33,7 @@ impl Marks {
     /// Marks of which the first is due at `now`. They are random numbers, because a stranger who could guess one could
     /// make up a round trip.
     pub(crate) fn new(now: Time, seed: u64) -> Self {
-        Self {
-            entropy: Entropy::new(seed),
-            drawn: 0,
-            outstanding: [None; OUTSTANDING],
-            sent: 0,
-            due: now,
-            heard: None,
-        }
+        Self { entropy: Entropy::new(seed), drawn: 0, outstanding: Probes::new(), due: now, heard: None }
     }
 
     /// When the next time block is due.
@@ -53,10 +46,9 @@ impl Marks {
         if now < self.due {
             return None;
         }
-        self.due = now + if self.sent < QUICK_MARKS { QUICK_EVERY } else { EVERY };
+        self.due = now + if self.outstanding.count() < QUICK_MARKS { QUICK_EVERY } else { EVERY };
         let mark = self.draw();
-        self.outstanding[self.sent % OUTSTANDING] = Some((mark, now));
-        self.sent = self.sent.wrapping_add(1);
+        self.outstanding.sent(now, mark);
         let (echo, held) = match self.heard {
             Some((echo, at)) => (echo, held(now.since(at))),
             None => (0, TimeSync::NO_SAMPLE),
@@ -65,7 +57,7 @@ impl Marks {
     }
 
     fn draw(&mut self) -> u16 {
-        if self.sent.is_multiple_of(4) {
+        if self.outstanding.count().is_multiple_of(4) {
             self.drawn = self.entropy.next_u64();
         }
         let mark = self.drawn as u16;
@@ -77,8 +69,7 @@ impl Marks {
     /// was not held for longer than the mark has been away.
     pub(crate) fn received(&mut self, now: Time, time: TimeSync) -> Option<Span> {
         self.heard = Some((time.mark, now));
-        let mut sent = self.outstanding.iter_mut();
-        let (_, sent_at) = sent.find(|mark| mark.is_some_and(|(mark, _)| mark == time.echo))?.take()?;
+        let sent_at = self.outstanding.answered(time.echo)?;
         if time.held == TimeSync::NO_SAMPLE {
             return None;
         }
