@@ -3,6 +3,7 @@
 use super::datagrams::Received;
 use crate::{MAX_DATAGRAM, canonical};
 use mio::net::UdpSocket;
+use mio::{Interest, Poll, Token};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -64,8 +65,8 @@ pub struct UdpOptions {
 
 #[derive(Debug)]
 pub(crate) struct DatagramSocket {
-    pub(crate) mio: UdpSocket,
-    pub(crate) stats: UdpStats,
+    mio: UdpSocket,
+    stats: UdpStats,
     options: UdpOptions,
     local: SocketAddr,
     failures_in_a_row: u32,
@@ -105,6 +106,27 @@ impl DatagramSocket {
         let mio = UdpSocket::from_std(socket.into());
         let local = mio.local_addr()?;
         Ok(Self { mio, stats: UdpStats::default(), options, local, failures_in_a_row: 0 })
+    }
+
+    /// Has a poller watch for datagrams.
+    pub(crate) fn watch(&mut self, poll: &Poll, token: Token) -> io::Result<()> {
+        poll.registry().register(&mut self.mio, token, Interest::READABLE)
+    }
+
+    /// Takes the place of another socket: counts on from its statistics, and the poller forgets it.
+    pub(crate) fn replace(&mut self, mut before: Self, poll: &Poll) {
+        self.stats = before.stats;
+        // The old socket closes in any case, and a poller forgets a closed socket.
+        let _ = poll.registry().deregister(&mut before.mio);
+    }
+
+    pub(crate) fn stats(&self) -> UdpStats {
+        self.stats
+    }
+
+    /// Counts a sleep that a signal interrupted.
+    pub(crate) fn interrupted(&mut self) {
+        self.stats.interrupted += 1;
     }
 
     pub(crate) fn local_addr(&self) -> SocketAddr {

@@ -4,7 +4,7 @@ use super::datagrams::{Datagrams, Received};
 use super::driver::Driver;
 use super::sleep::{Woken, sleep};
 use super::socket::DatagramSocket;
-use mio::{Events, Interest, Poll, Token};
+use mio::{Events, Poll, Token};
 use std::io;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -45,13 +45,9 @@ impl Udp {
     }
 
     fn rebind(&mut self, addr: SocketAddr) -> io::Result<()> {
-        let mut socket = DatagramSocket::bind(addr)?;
-        socket.stats = self.socket.stats;
-        let mut before = std::mem::replace(&mut self.socket, socket);
-        if std::mem::take(&mut self.watched) {
-            // The old socket closes in any case, and a poller forgets a closed socket.
-            let _ = self.poll.registry().deregister(&mut before.mio);
-        }
+        let before = std::mem::replace(&mut self.socket, DatagramSocket::bind(addr)?);
+        self.socket.replace(before, &self.poll);
+        self.watched = false;
         Ok(())
     }
 }
@@ -72,11 +68,12 @@ impl Datagrams for Udp {
     fn wait(&mut self, at_most: Duration) -> io::Result<()> {
         if !self.watched {
             // A datagram that is there already is told at once.
-            self.poll.registry().register(&mut self.socket.mio, SOCKET, Interest::READABLE)?;
+            self.socket.watch(&self.poll, SOCKET)?;
             self.watched = true;
         }
-        let woken = sleep(&mut self.poll, &mut self.events, at_most)?;
-        self.socket.stats.interrupted += u64::from(woken == Woken::Interrupted);
+        if sleep(&mut self.poll, &mut self.events, at_most)? == Woken::Interrupted {
+            self.socket.interrupted();
+        }
         Ok(())
     }
 }
@@ -117,6 +114,6 @@ impl Driver<Udp> {
     /// The statistics of the driver's sockets so far.
     #[must_use]
     pub fn stats(&self) -> UdpStats {
-        UdpStats { cut_short: self.cut_short(), ..self.transport().socket.stats }
+        UdpStats { cut_short: self.cut_short(), ..self.transport().socket.stats() }
     }
 }
