@@ -30,7 +30,7 @@ impl<S: Fields> Session<S> {
     #[inline]
     pub(super) fn receive(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) -> Result<(), Rejected> {
         // Nearly every datagram is an input packet of the peer. Decoded here, it never goes through memory.
-        if from != self.link.addr || !datagram.starts_with(&InputPacket::MAGIC) {
+        if !self.link.is_peer(from) || !datagram.starts_with(&InputPacket::MAGIC) {
             return self.receive_other(now, from, datagram);
         }
         let packet = InputPacket::decode(datagram, self.stream.flags()).map_err(DecodeError::Rbn1)?;
@@ -59,7 +59,7 @@ impl<S: Fields> Session<S> {
     fn measure(&mut self, now: Time, datagram: &[u8]) {
         let Ok(packet) = InputPacket::decode(datagram, self.stream.flags()) else { return };
         if let Some(sample) = self.stream.measured(now, &packet, self.simulation.known()) {
-            self.link.rtt.sample(sample);
+            self.link.measured(sample);
         }
     }
 
@@ -93,7 +93,7 @@ impl<S: Fields> Session<S> {
         self.liveness.heard();
         if run.end > known {
             self.simulation.confirm(run.start, run.end, |at| packet.input(at));
-            let rtt = || self.link.rtt.smoothed();
+            let rtt = || self.link.rtt().smoothed();
             self.liveness.progressed(now, run.end.since(known), run.end, rtt);
             self.pace.heard(now, run.end.since(known), run.end, run.acked);
             if self.can_go_on() {
@@ -115,7 +115,7 @@ impl<S: Fields> Session<S> {
             _ => None,
         };
         // A HELLO: the host answers strangers, and the peer's program may have started anew.
-        if self.agreed.is_host || from == self.link.addr {
+        if self.agreed.is_host || self.link.is_peer(from) {
             match &message {
                 Some((Message::Hello(hello), _)) => {
                     return Ok(self.hello(now, from, packet.header, hello)?);
@@ -128,7 +128,7 @@ impl<S: Fields> Session<S> {
             }
         }
         // Anything else: only from the peer, and only with its numbers or the token of the match.
-        if from != self.link.addr {
+        if !self.link.is_peer(from) {
             return Err(Refusal::Stranger.into());
         }
         match message {
@@ -157,7 +157,7 @@ impl<S: Fields> Session<S> {
                 if !self.agreed.is_host && client_id == seat_number(self.local()) => {}
             ControlPayload::Disconnect => self.liveness.heard_disconnect(now),
             ControlPayload::Ping(value) => self.link.pinged(value),
-            ControlPayload::Pong(value) if self.link.rtt.ponged(now, value) => {}
+            ControlPayload::Pong(value) if self.link.ponged(now, value) => {}
             ControlPayload::Pong(_) => return Err(Refusal::UnaskedPong.into()),
             ControlPayload::Heartbeat => {}
             ControlPayload::ConnectReq
@@ -191,9 +191,9 @@ impl<S: Fields> Session<S> {
     ) -> Result<(), Refusal> {
         let visit = self.desk.hello(now, from, header, hello);
         let Visit::Proven { .. } = visit else { return dealt(&visit) };
-        if from != self.link.addr {
+        if !self.link.is_peer(from) {
             // Sealed, a peer that has started anew comes on another connection. While ours is quiet it is not sent away.
-            if self.link.sealed && self.liveness.is_quiet() {
+            if self.link.is_sealed() && self.liveness.is_quiet() {
                 return Ok(());
             }
             let refuse = Refuse { nonce: hello.nonce, field: RefuseField::Full, ours: 0, theirs: 0 };
@@ -260,7 +260,7 @@ impl<S: Fields> Session<S> {
 
     /// Acts on the messages that are next in order.
     fn deliver(&mut self, now: Time) {
-        while let Some(payload) = self.link.reliable.deliver(now) {
+        while let Some(payload) = self.link.deliver(now) {
             let Ok(Message::Ordered { body, .. }) = Message::decode(payload) else { continue };
             match body {
                 Ordered::Verdict { frame, checksum, finished } => {
@@ -282,7 +282,7 @@ impl<S: Fields> Session<S> {
                 Ordered::Autopsy(bytes) => {
                     if let Err(refusal) = self.watch.receive(now, self.simulation.settled(), bytes) {
                         self.traffic.refuse(refusal);
-                        trace::refused(self.link.addr, &refusal, &"the notes of an AUTOPSY");
+                        trace::refused(self.link.addr(), &refusal, &"the notes of an AUTOPSY");
                     }
                 }
             }

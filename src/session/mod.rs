@@ -126,7 +126,7 @@ impl<S: Fields> Session<S> {
             simulation,
             stream,
             pace: Pace::new(now, frame_length, &agreed, config.timeouts.max_input_age.map(Span::from)),
-            liveness: Liveness::new(now, &config, link.sealed),
+            liveness: Liveness::new(now, &config, link.is_sealed()),
             watch,
             ending: Ending::new(),
             events: Events::new(),
@@ -157,7 +157,7 @@ impl<S: Fields> Session<S> {
             return Err(SendError::TooLong { len: message.len() });
         }
         self.traffic.stir();
-        self.link.reliable.send(now.into(), Ordered::User(message)).map_err(|_| SendError::QueueFull)
+        self.link.send(now.into(), Ordered::User(message)).map_err(|_| SendError::QueueFull)
     }
 
     /// Changes the input delay from the next frame on. No input is lost, and no frame left without one.
@@ -239,7 +239,7 @@ impl<S: Fields> Session<S> {
     /// The other machine.
     #[must_use]
     pub fn peer(&self) -> SocketAddr {
-        self.link.addr
+        self.link.addr()
     }
 
     /// The next frame to step; the game is in this state.
@@ -286,10 +286,10 @@ impl<S: Fields> Session<S> {
     #[must_use]
     pub fn stats(&self) -> Stats {
         let (frames, stalled_frames) = self.simulation.frame_counts();
-        let (input_age, input_excess) = self.pace.input_age(&self.link.rtt);
+        let (input_age, input_excess) = self.pace.input_age(self.link.rtt());
         let mut stats = Stats {
-            round_trip: self.link.rtt.smoothed().map(Duration::from),
-            jitter: self.link.rtt.jitter().into(),
+            round_trip: self.link.rtt().smoothed().map(Duration::from),
+            jitter: self.link.rtt().jitter().into(),
             loss_out: self.stream.loss_out(),
             loss_in: self.stream.loss_in(),
             frame_lead: self.pace.lead_frames(),

@@ -18,7 +18,7 @@ impl<S: Fields> Session<S> {
             self.traffic.due_at(at);
         }
         self.traffic.sent(len);
-        Some((self.link.addr, len))
+        Some((self.link.addr(), len))
     }
 
     /// Writes the next packet that is due, of any kind.
@@ -30,7 +30,7 @@ impl<S: Fields> Session<S> {
                 let len = self.write_due(now, buf);
                 // Nearly always nothing follows, and the next call need not look for it.
                 self.traffic.idle_until(self.next_due());
-                (self.link.addr, len?)
+                (self.link.addr(), len?)
             }
         };
         self.traffic.sent(len);
@@ -39,7 +39,7 @@ impl<S: Fields> Session<S> {
 
     /// When something is due to be sent.
     pub(super) fn next_due(&self) -> Time {
-        let autopsy = self.watch.has_messages() && self.link.reliable.has_room_for_session();
+        let autopsy = self.watch.has_messages() && self.link.has_room_for_session();
         if self.stream.is_due() || self.desk.has_answers() || autopsy {
             return Time::ZERO;
         }
@@ -113,23 +113,23 @@ impl<S: Fields> Session<S> {
     }
 
     fn queue_autopsy(&mut self, now: Time) {
-        while self.link.reliable.has_room_for_session()
+        while self.link.has_room_for_session()
             && let Some(message) = self.watch.next_message()
         {
             // There is room, and every message of an autopsy fits.
-            let _ = self.link.reliable.send(now, Ordered::Autopsy(&message));
+            let _ = self.link.send(now, Ordered::Autopsy(&message));
         }
     }
 
     /// Tells the peer of our input delay, if it has changed and a message fits; otherwise after a later frame.
     pub(super) fn tell_delay(&mut self, now: Time) {
         let Some(delay_frames) = self.pace.untold_delay() else { return };
-        if !self.link.reliable.has_room_for_session() {
+        if !self.link.has_room_for_session() {
             return;
         }
         let from = self.simulation.current().plus(u32::from(delay_frames));
         let from_frame = self.stream.numbering().wire(from);
-        if self.link.reliable.send(now, Ordered::Delay { from_frame, delay_frames }).is_ok() {
+        if self.link.send(now, Ordered::Delay { from_frame, delay_frames }).is_ok() {
             self.pace.told_delay();
             self.traffic.stir();
         }

@@ -69,13 +69,17 @@ impl Pace {
         self.clock.stepped(now, lead.frames(), || justified(*frame_length, lead, arrivals, rtt.smoothed()));
     }
 
-    /// Looks at the age of the peer's inputs, and measures the RTT closely while it is in doubt.
-    pub(super) fn look(&mut self, rtt: &mut RoundTrip) -> Option<Late> {
+    /// Looks at the age of the peer's inputs.
+    pub(super) fn look(&mut self, rtt: &RoundTrip) -> Option<Late> {
         let mut lateness = self.lateness;
         let late = lateness.look(self.seen(rtt));
         self.lateness = lateness;
-        rtt.look_closely(self.lateness.is_suspicious());
         late
+    }
+
+    /// Whether the last look found late inputs: the RTT is then measured closely.
+    pub(super) fn is_suspicious(&self) -> bool {
+        self.lateness.is_suspicious()
     }
 
     fn seen(&self, rtt: &RoundTrip) -> Look<'_> {

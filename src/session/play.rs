@@ -104,7 +104,7 @@ impl<S: Fields> Session<S> {
 
     #[inline]
     fn stepped(&mut self, now: Time, frame: Frame) {
-        self.pace.stepped(now, frame, self.simulation.known(), &self.link.rtt);
+        self.pace.stepped(now, frame, self.simulation.known(), self.link.rtt());
         if let Some(change) = self.pace.rate_change() {
             self.events.tell(match change {
                 RateChange::PeerSlow { rate_permille } => Event::PeerSlow { rate_permille },
@@ -123,7 +123,9 @@ impl<S: Fields> Session<S> {
     /// Looks at the age of the peer's inputs.
     #[cold]
     fn look_at_age(&mut self) {
-        match self.pace.look(&mut self.link.rtt) {
+        let late = self.pace.look(self.link.rtt());
+        self.link.look_closely(self.pace.is_suspicious());
+        match late {
             None => {}
             Some(Late::HeldBack { excess }) => {
                 self.events.tell(Event::InputsLate { excess: excess.into() });
@@ -206,7 +208,7 @@ impl<S: Fields> Session<S> {
         let finished = !followed;
         self.ending.ours(LastState { frame: end, checksum, finished });
         let frame = self.stream.numbering().wire(end);
-        if self.link.reliable.send(now, Ordered::Verdict { frame, checksum, finished }).is_err() {
+        if self.link.send(now, Ordered::Verdict { frame, checksum, finished }).is_err() {
             self.disconnect(Reason::ProtocolViolation);
             return;
         }
@@ -220,7 +222,7 @@ impl<S: Fields> Session<S> {
             self.watch.verdicts_differ(now, verdicts);
         }
         if !self.watch.is_examining() {
-            trace::over(self.link.addr, &verdict);
+            trace::over(self.link.addr(), &verdict);
             self.events.tell(Event::Ended(verdict));
             self.ending.close();
         }
@@ -235,11 +237,11 @@ impl<S: Fields> Session<S> {
         if let Some(change) = self.liveness.change() {
             match change {
                 SilenceChange::Interrupted { disconnect_at } => {
-                    trace::silence(self.link.addr, "interrupted");
+                    trace::silence(self.link.addr(), "interrupted");
                     self.events.tell(Event::Interrupted { disconnect_at: disconnect_at.into() });
                 }
                 SilenceChange::Resumed => {
-                    trace::silence(self.link.addr, "resumed");
+                    trace::silence(self.link.addr(), "resumed");
                     self.events.tell(Event::Resumed);
                 }
                 SilenceChange::Lost => self.give_up(Reason::TimedOut),
@@ -250,7 +252,7 @@ impl<S: Fields> Session<S> {
         // The notes of a peer that ends a match at a desync may come after its farewell.
         let awaits_notes = self.watch.stops_match() && self.watch.is_examining();
         if self.liveness.farewell_heard() && !(awaits_notes && self.liveness.is_farewell_new(now)) {
-            let rtt = self.link.rtt.smoothed().unwrap_or_default();
+            let rtt = self.link.rtt().smoothed().unwrap_or_default();
             let (known, ending) = (self.simulation.known(), self.ending.is_ending());
             if let Some(reason) = self.liveness.parted(now, known, rtt, ending) {
                 self.disconnect(self.watch.voided().map_or(reason, |stop| self.reason_of(stop)));
@@ -280,7 +282,7 @@ impl<S: Fields> Session<S> {
         if let Some(autopsy) = self.watch.conclude(self.simulation.rollback()) {
             self.events.tell(Event::Autopsy(Box::new(autopsy)));
         }
-        trace::over(self.link.addr, &reason);
+        trace::over(self.link.addr(), &reason);
         let verdict = self.ending.verdict();
         self.events.tell(verdict.map_or(Event::Disconnected { reason }, Event::Ended));
         self.ending.close();

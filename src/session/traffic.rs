@@ -148,6 +148,6 @@ impl<S: Fields> Authenticated for Session<S> {
     }
 
     fn keeps(&self, peer: SocketAddr) -> bool {
-        peer == self.link.addr
+        self.link.is_peer(peer)
     }
 }

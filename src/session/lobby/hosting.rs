@@ -1,7 +1,8 @@
 //! The host's side of the handshake with one guest.
 
-use super::agreement::Agreed;
-use crate::Player;
+use super::Role;
+use super::agreement::{Agreed, Incoming};
+use crate::channel::entropy::Entropy;
 use crate::channel::sequence::Sequences;
 use crate::protocol::time::{Span, Time};
 use crate::session::advice::{DelayAdvice, advise_delay};
@@ -10,8 +11,11 @@ use crate::session::liveness::BELIEVED_AFTER;
 use crate::session::peer::desk::Desk;
 use crate::session::peer::link::Link;
 use crate::wire::control::ControlHeader;
-use crate::wire::message::{Extensions, Hello, Message, Offer, Refuse, RefuseField};
+use crate::wire::message::{Extensions, Hello, MAX_FIRST_FRAME, Message, Offer, Refuse, RefuseField};
+use crate::wire::{Numbering, WireFrame};
+use crate::{Player, protocol::trace};
 use core::num::NonZeroU8;
+use std::net::SocketAddr;
 
 /// The number of pongs that a host without a configured delay waits for before it suggests one.
 const PONGS_FOR_ADVICE: u32 = 5;
@@ -19,7 +23,7 @@ const PONGS_FOR_ADVICE: u32 = 5;
 const MAX_WAIT_FOR_ADVICE: Span = Span::from_secs(1);
 
 /// The packet loss that a lobby assumes, because it cannot measure it.
-pub(super) const ASSUMED_LOSS: f64 = 0.01;
+const ASSUMED_LOSS: f64 = 0.01;
 
 /// A guest that was offered the seat takes it within this long, or makes room for somebody else.
 const MAX_OFFER: Span = Span::from_secs(5);
@@ -30,28 +34,34 @@ const OFFERS: usize = 4;
 /// A guest, and the stage of its handshake.
 #[derive(Clone, Debug)]
 pub(super) struct Hosting {
-    pub(super) link: Link,
-    pub(super) nonce: u64,
-    pub(super) first_trip: Span,
-    pub(super) user_data: Vec<u8>,
-    pub(super) delay_frames: u8,
-    pub(super) window_frames: u8,
-    pub(super) extensions: Extensions,
+    link: Link,
+    guest: Guest,
+    first_trip: Span,
     since: Time,
     last_heard: Time,
     /// When the guest sent a DISCONNECT, if no other packet came from it since.
     farewell_at: Option<Time>,
     /// When the first OFFER was sent, to this guest or to an earlier one at its address.
-    pub(super) offered_since: Option<Time>,
+    offered_since: Option<Time>,
     /// Whether the guest is there for certain. One that may be recorded gets an OFFER, but holds no seat and is not shown.
-    pub(super) confirmed: bool,
-    pub(super) stage: HostStage,
+    confirmed: bool,
+    stage: HostStage,
+}
+
+/// The guest, by its HELLO.
+#[derive(Clone, Debug)]
+struct Guest {
+    nonce: u64,
+    user_data: Vec<u8>,
+    delay_frames: u8,
+    window_frames: u8,
+    extensions: Extensions,
 }
 
 #[derive(Clone, Debug)]
 // A lobby has only one of these.
 #[allow(clippy::large_enum_variant)]
-pub(super) enum HostStage {
+enum HostStage {
     /// The guest is not accepted yet.
     Incoming,
     Declined {
@@ -70,28 +80,135 @@ pub(super) enum HostStage {
     },
 }
 
-impl HostStage {
-    pub(super) fn offered(terms: Agreed) -> Self {
-        Self::Offered { terms, due: true, sent_as: [None; OFFERS], count: 0 }
-    }
-}
-
 impl Hosting {
-    pub(super) fn new(now: Time, link: Link, hello: &Hello<'_>, first_trip: Span) -> Self {
-        Self {
-            link,
+    /// A guest whose HELLO came on this link. `confirmed`: it is there for certain.
+    pub(super) fn new(now: Time, link: Link, hello: &Hello<'_>, first_trip: Span, confirmed: bool) -> Self {
+        let guest = Guest {
             nonce: hello.nonce,
-            first_trip,
             user_data: hello.user_data.to_vec(),
             delay_frames: hello.delay_frames,
             window_frames: hello.window_frames,
             extensions: hello.capabilities,
+        };
+        Self {
+            link,
+            guest,
+            first_trip,
             since: now,
             last_heard: now,
             farewell_at: None,
             offered_since: None,
-            confirmed: true,
+            confirmed,
             stage: HostStage::Incoming,
+        }
+    }
+
+    /// Notes the guest that this one replaces. One that begins again and again at the same address holds the seat no longer
+    /// for that.
+    pub(super) fn replaces(&mut self, before: &Self) {
+        if self.is_guest(before.link.addr()) {
+            self.offered_since = before.offered_since;
+        }
+    }
+
+    pub(super) fn link(&self) -> &Link {
+        &self.link
+    }
+
+    pub(super) fn link_mut(&mut self) -> &mut Link {
+        &mut self.link
+    }
+
+    /// Whether the guest is at this address.
+    pub(super) fn is_guest(&self, addr: SocketAddr) -> bool {
+        self.link.is_peer(addr)
+    }
+
+    /// Whether a HELLO from this address with this nonce is one of this guest, said again.
+    pub(super) fn is_known(&self, addr: SocketAddr, nonce: u64) -> bool {
+        self.is_guest(addr) && self.guest.nonce == nonce
+    }
+
+    /// Notes that the guest is there for certain.
+    pub(super) fn confirm(&mut self) {
+        self.confirmed = true;
+    }
+
+    pub(super) fn is_confirmed(&self) -> bool {
+        self.confirmed
+    }
+
+    /// The terms that were offered to the guest.
+    pub(super) fn terms(&self) -> Option<&Agreed> {
+        match &self.stage {
+            HostStage::Offered { terms, .. } => Some(terms),
+            HostStage::Incoming | HostStage::Declined { .. } => None,
+        }
+    }
+
+    /// The guest, if it waits to be accepted and may be shown.
+    pub(super) fn incoming(&self, config: &Config) -> Option<Incoming> {
+        (self.is_incoming() && self.confirmed).then(|| Incoming {
+            addr: self.link.addr(),
+            round_trip: self.round_trip().into(),
+            user_data: self.guest.user_data.clone(),
+            advice: self.advice(config),
+        })
+    }
+
+    /// Whether the guest waits to be accepted.
+    pub(super) fn is_incoming(&self) -> bool {
+        matches!(self.stage, HostStage::Incoming)
+    }
+
+    /// Accepts the guest, if it waits to be, with terms drawn from `entropy` where the config has none.
+    pub(super) fn accept(&mut self, config: &Config, entropy: &mut Entropy) {
+        if !self.is_incoming() {
+            return;
+        }
+        let advised = || self.advice(config).delay_frames.min(config.max_delay_frames());
+        let delay_frames = config.rollback.delay_frames.unwrap_or_else(advised);
+        let terms = Agreed {
+            peer: self.link.addr(),
+            seat: config.lobby.seat,
+            seed: config.lobby.seed.unwrap_or_else(|| entropy.next_seed()),
+            is_host: true,
+            user_data: self.guest.user_data.clone(),
+            delay_frames,
+            peer_delay_frames: self.guest.delay_frames,
+            peer_window_frames: self.guest.window_frames,
+            round_trip: None,
+            token: entropy.next_u64(),
+            // 1..=2^31, which leaves half of all frame numbers for the match.
+            numbering: Numbering::new(WireFrame(
+                (entropy.next_u64() % u64::from(MAX_FIRST_FRAME)) as u32 + 1,
+            )),
+            cadence_frames: config.cadence_frames,
+            nonce: self.guest.nonce,
+            announced_delay_frames: delay_frames,
+            extensions: config.lobby.extensions.shared_with(self.guest.extensions),
+        };
+        trace::handshake(self.link.addr(), "offered");
+        self.stage = HostStage::Offered { terms, due: true, sent_as: [None; OFFERS], count: 0 };
+    }
+
+    /// Declines the guest, if it waits to be accepted.
+    pub(super) fn decline(&mut self) {
+        if self.is_incoming() {
+            self.stage = HostStage::Declined { answer: false, header: ControlHeader::default() };
+        }
+    }
+
+    /// Ends the handshake if there is an offer. `confirmed` is the header of a CONNECT_REQ.
+    pub(super) fn conclude(mut self, confirmed: Option<ControlHeader>) -> Role {
+        let round_trip = self.round_trip();
+        match self.stage {
+            HostStage::Offered { mut terms, .. } => {
+                terms.round_trip = Some(round_trip.into());
+                self.link.begin(terms.token, true, confirmed);
+                Role::Agreed(self.link, terms)
+            }
+            _ => Role::Host(self),
         }
     }
 
@@ -143,16 +260,15 @@ impl Hosting {
 
     /// Whether the RTT has been measured often or long enough to suggest a delay.
     pub(super) fn has_measured(&self, now: Time) -> bool {
-        self.link.rtt.count() >= PONGS_FOR_ADVICE || now.since(self.since) >= MAX_WAIT_FOR_ADVICE
+        self.link.rtt().count() >= PONGS_FOR_ADVICE || now.since(self.since) >= MAX_WAIT_FOR_ADVICE
     }
 
-    pub(super) fn round_trip(&self) -> Span {
-        self.link.rtt.smoothed().unwrap_or(self.first_trip)
+    fn round_trip(&self) -> Span {
+        self.link.rtt().smoothed().unwrap_or(self.first_trip)
     }
 
-    pub(super) fn advice(&self, config: &Config) -> DelayAdvice {
-        let rtt = self.link.rtt.percentile_95().unwrap_or(self.first_trip);
-        advise_delay(rtt.into(), ASSUMED_LOSS, config.rollback.window_frames, config.game.frame_rate)
+    fn advice(&self, config: &Config) -> DelayAdvice {
+        advice(&self.link, self.first_trip, config)
     }
 
     pub(super) fn poll_transmit(
@@ -165,8 +281,9 @@ impl Hosting {
         match &mut self.stage {
             HostStage::Declined { answer, header } if *answer => {
                 *answer = false;
-                let refuse = Refuse { nonce: self.nonce, field: RefuseField::Declined, ours: 0, theirs: 0 };
-                desk.refuse(self.link.addr, *header, refuse);
+                let refuse =
+                    Refuse { nonce: self.guest.nonce, field: RefuseField::Declined, ours: 0, theirs: 0 };
+                desk.refuse(self.link.addr(), *header, refuse);
                 desk.poll_transmit(buf).map(|(_, len)| len)
             }
             HostStage::Offered { terms, due, sent_as, count } if *due => {
@@ -176,7 +293,7 @@ impl Hosting {
                 sent_as[*count % OFFERS] = Some(header.sequence);
                 *count = count.wrapping_add(1);
                 let offer = Offer {
-                    nonce: self.nonce,
+                    nonce: self.guest.nonce,
                     first_frame: terms.numbering.first(),
                     seed: terms.seed,
                     seat: terms.seat.other(),
@@ -203,6 +320,12 @@ impl Hosting {
     }
 }
 
+/// The delay to suggest for a link, or for the round trip of its handshake if nothing else was measured.
+pub(super) fn advice(link: &Link, first_trip: Span, config: &Config) -> DelayAdvice {
+    let rtt = link.rtt().percentile_95().unwrap_or(first_trip);
+    advise_delay(rtt.into(), ASSUMED_LOSS, config.rollback.window_frames, config.game.frame_rate)
+}
+
 /// The number of a seat in a CONNECT_ACK.
 pub(in crate::session) fn seat_number(seat: Player) -> NonZeroU8 {
     match seat {
@@ -214,7 +337,6 @@ pub(in crate::session) fn seat_number(seat: Player) -> NonZeroU8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::channel::entropy::Entropy;
 
     const LOST: Span = Span::from_secs(5);
 
@@ -237,7 +359,7 @@ mod tests {
             capabilities: Extensions::NONE,
             user_data: b"",
         };
-        Hosting::new(at(0), link, &hello, Span::ZERO)
+        Hosting::new(at(0), link, &hello, Span::ZERO, true)
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! The joiner's side of the handshake.
 
+use super::Role;
 use super::agreement::{Agreed, LobbyError};
-use super::hosting::ASSUMED_LOSS;
+use super::hosting::advice;
 use crate::channel::entropy::Entropy;
+use crate::channel::probes::Probes;
 use crate::channel::refusal::Refusal;
 use crate::channel::sequence::Sequences;
 use crate::protocol::time::{Span, Time};
 use crate::protocol::trace;
-use crate::session::advice::advise_delay;
 use crate::session::config::Config;
 use crate::session::peer::link::Link;
 use crate::wire::Numbering;
@@ -26,22 +27,28 @@ const HELLO_AGAIN_EVERY: u32 = 5;
 /// How many HELLOs an answer may be measured by.
 const HELLOS: usize = 8;
 
+/// The host that this machine joins, and the stage of the handshake.
 #[derive(Clone, Debug)]
 pub(super) struct Joining {
-    pub(super) link: Link,
-    pub(super) nonce: u64,
+    link: Link,
+    nonce: u64,
     cookie: u64,
     /// The sequence numbers of the newest HELLOs and when they were sent: a CHALLENGE acks the one that it answers.
-    hellos: [Option<(u16, Time)>; HELLOS],
+    hellos: Probes<u16, HELLOS>,
     /// The round trip of the first HELLO that was answered.
     first_trip: Option<Span>,
     next: Time,
     /// Counts sends: from 0 on after a CHALLENGE, from 1 on after an OFFER, which makes the next four CONNECT_REQs.
     sends: u32,
-    /// The terms of the host's OFFER, to be confirmed by a CONNECT_REQ.
-    pub(super) offer: Option<Agreed>,
+    offer: Option<Taken>,
     /// The token of an earlier OFFER that the host has replaced; late copies of it are refused.
     outdated: Option<u64>,
+}
+
+/// An OFFER of the host, to be confirmed by a CONNECT_REQ.
+#[derive(Clone, Debug)]
+struct Taken {
+    terms: Agreed,
     /// The sequence number of the first HELLO since the OFFER, sent because no CONNECT_REQ was answered.
     asked_again: Option<u16>,
 }
@@ -52,19 +59,35 @@ impl Joining {
             link: Link::new(now, addr, config.frame_length().into(), entropy),
             nonce: entropy.next_u64(),
             cookie: 0,
-            hellos: [None; HELLOS],
+            hellos: Probes::new(),
             first_trip: None,
             next: now,
             sends: 0,
             offer: None,
             outdated: None,
-            asked_again: None,
         }
+    }
+
+    pub(super) fn link(&self) -> &Link {
+        &self.link
+    }
+
+    pub(super) fn link_mut(&mut self) -> &mut Link {
+        &mut self.link
+    }
+
+    pub(super) fn nonce(&self) -> u64 {
+        self.nonce
+    }
+
+    /// The terms of the host's OFFER.
+    pub(super) fn terms(&self) -> Option<&Agreed> {
+        self.offer.as_ref().map(|taken| &taken.terms)
     }
 
     /// Notes the round trip of a sealed handshake, which takes the place of the CHALLENGE's.
     pub(super) fn sealed(&mut self, rtt: Span) {
-        self.link.sealed = true;
+        self.link.sealed();
         self.first_trip.get_or_insert(rtt);
     }
 
@@ -93,21 +116,20 @@ impl Joining {
         }
         // The answer to such a HELLO is no late copy: it is the host's current OFFER. A forged one may have replaced it
         // here, and forged packets may have moved the sequence numbers out of its reach.
-        let is_current = self.asked_again.is_some_and(|hello| Sequences::acknowledges_since(header, hello));
+        let asked_again = self.offer.as_ref().and_then(|taken| taken.asked_again);
+        let is_current = asked_again.is_some_and(|hello| Sequences::acknowledges_since(header, hello));
         match (message, &self.offer) {
             (Message::Challenge(challenge), _) => {
-                if let Some((_, said_at)) =
-                    self.hellos.iter().flatten().find(|(sent_as, _)| *sent_as == header.ack)
-                {
-                    self.first_trip.get_or_insert(now.since(*said_at));
+                if let Some(said_at) = self.hellos.answered(header.ack) {
+                    self.first_trip.get_or_insert(now.since(said_at));
                 }
                 if self.cookie != challenge.cookie {
                     (self.cookie, self.next, self.sends) = (challenge.cookie, now, 0);
-                    trace::handshake(self.link.addr, "challenged");
+                    trace::handshake(self.link.addr(), "challenged");
                 }
             }
             (Message::Offer(offer), Some(taken))
-                if offer.token == taken.token && (!is_current || self.link.check(header).is_ok()) =>
+                if offer.token == taken.terms.token && (!is_current || self.link.check(header).is_ok()) =>
             {
                 self.link.check(header)?;
                 self.link.heard(header);
@@ -116,14 +138,14 @@ impl Joining {
                 self.link.check_ack(header)?;
                 // The OFFER proves its sequence number, because only the host knows our nonce. After an earlier offer
                 // the host has forgotten us in between, and its sequence numbers begin anew.
-                self.outdated = taken.as_ref().map(|taken| taken.token);
+                self.outdated = taken.as_ref().map(|taken| taken.terms.token);
                 self.link.heard_for_certain(header);
-                self.offer = Some(self.terms(config, offer));
-                (self.next, self.sends, self.asked_again) = (now, 1, None);
-                trace::handshake(self.link.addr, "offer received");
+                self.offer = Some(Taken { terms: self.terms_of(config, offer), asked_again: None });
+                (self.next, self.sends) = (now, 1);
+                trace::handshake(self.link.addr(), "offer received");
             }
             (Message::Refuse(refuse), None) => {
-                trace::handshake(self.link.addr, "refused by the host");
+                trace::handshake(self.link.addr(), "refused by the host");
                 return Ok(Err(match refuse.field {
                     RefuseField::Full => LobbyError::Full,
                     RefuseField::Declined => LobbyError::Declined,
@@ -136,26 +158,25 @@ impl Joining {
         Ok(Ok(()))
     }
 
-    /// The link and the terms, once the host has confirmed. Without a configured delay the joiner takes its own advice
-    /// on the round trips that it has measured: the host's delay is a claim, which must not slow the joiner down.
-    pub(super) fn conclude(self, mut terms: Agreed, config: &Config) -> (Link, Agreed) {
+    /// Ends the handshake if there is an offer: the host has confirmed it. Without a configured delay the joiner takes its own
+    /// advice on the round trips that it has measured: the host's delay is a claim, which must not slow the joiner down.
+    pub(super) fn conclude(mut self, config: &Config) -> Role {
+        let Some(Taken { mut terms, .. }) = self.offer.take() else { return Role::Join(self) };
         let mut link = self.link;
         if config.rollback.delay_frames.is_none() {
-            let rtt = link.rtt.percentile_95().or(self.first_trip).unwrap_or_default();
-            let advice =
-                advise_delay(rtt.into(), ASSUMED_LOSS, config.rollback.window_frames, config.game.frame_rate);
+            let advice = advice(&link, self.first_trip.unwrap_or_default(), config);
             terms.delay_frames = advice.delay_frames.min(config.max_delay_frames());
         }
-        terms.round_trip = link.rtt.smoothed().or(self.first_trip).map(Duration::from);
+        terms.round_trip = link.rtt().smoothed().or(self.first_trip).map(Duration::from);
         link.begin(terms.token, false, None);
-        (link, terms)
+        Role::Agreed(link, terms)
     }
 
     /// The terms of the host's offer, from the joiner's point of view.
-    fn terms(&self, config: &Config, offer: &Offer<'_>) -> Agreed {
+    fn terms_of(&self, config: &Config, offer: &Offer<'_>) -> Agreed {
         let announced_delay_frames = config.rollback.delay_frames.unwrap_or(0);
         Agreed {
-            peer: self.link.addr,
+            peer: self.link.addr(),
             seat: offer.seat,
             seed: offer.seed,
             is_host: false,
@@ -204,11 +225,10 @@ impl Joining {
             user_data: &config.lobby.user_data,
         };
         let header = self.link.stamp(now);
-        if self.offer.is_some() {
-            self.asked_again.get_or_insert(header.sequence);
+        if let Some(taken) = &mut self.offer {
+            taken.asked_again.get_or_insert(header.sequence);
         }
-        self.hellos.rotate_right(1);
-        self.hellos[0] = Some((header.sequence, now));
+        self.hellos.sent(now, header.sequence);
         Message::Hello(hello).encode_packet(&header, buf).ok()
     }
 

@@ -18,11 +18,9 @@ use crate::protocol::{Authenticated, ConnectionStep};
 use crate::session::peer::desk::{Desk, Essentials};
 use crate::session::peer::link::Link;
 use crate::wire::control::ControlHeader;
-use crate::wire::message::MAX_FIRST_FRAME;
-use crate::wire::{Numbering, WireFrame};
 use crate::{Player, Protocol, canonical, protocol::trace};
 use core::time::Duration;
-use hosting::{HostStage, Hosting};
+use hosting::Hosting;
 use joining::Joining;
 use std::net::SocketAddr;
 
@@ -62,6 +60,27 @@ enum Role {
     Host(Hosting),
     Join(Joining),
     Agreed(Link, Agreed),
+}
+
+impl Role {
+    /// The link to the machine that this one talks to at present.
+    fn link(&self) -> Option<&Link> {
+        match self {
+            Self::Waiting => None,
+            Self::Host(hosting) => Some(hosting.link()),
+            Self::Join(joining) => Some(joining.link()),
+            Self::Agreed(link, _) => Some(link),
+        }
+    }
+
+    fn link_mut(&mut self) -> Option<&mut Link> {
+        match self {
+            Self::Waiting => None,
+            Self::Host(hosting) => Some(hosting.link_mut()),
+            Self::Join(joining) => Some(joining.link_mut()),
+            Self::Agreed(link, _) => Some(link),
+        }
+    }
 }
 
 impl Lobby {
@@ -119,48 +138,14 @@ impl Lobby {
     #[must_use]
     pub fn incoming(&self) -> Option<Incoming> {
         let Role::Host(hosting) = &self.role else { return None };
-        if !matches!(hosting.stage, HostStage::Incoming) || !hosting.confirmed {
-            return None;
-        }
-        Some(Incoming {
-            addr: hosting.link.addr,
-            round_trip: hosting.round_trip().into(),
-            user_data: hosting.user_data.clone(),
-            advice: hosting.advice(&self.config),
-        })
+        hosting.incoming(&self.config)
     }
 
     /// Accepts the waiting guest, who gets the seat that is not the host's.
     pub fn accept(&mut self) {
-        let Role::Host(hosting) = &mut self.role else { return };
-        if !matches!(hosting.stage, HostStage::Incoming) {
-            return;
+        if let Role::Host(hosting) = &mut self.role {
+            hosting.accept(&self.config, &mut self.entropy);
         }
-        let config = &self.config;
-        let advised = || hosting.advice(config).delay_frames.min(config.max_delay_frames());
-        let delay_frames = config.rollback.delay_frames.unwrap_or_else(advised);
-        let terms = Agreed {
-            peer: hosting.link.addr,
-            seat: config.lobby.seat,
-            seed: config.lobby.seed.unwrap_or_else(|| self.entropy.next_seed()),
-            is_host: true,
-            user_data: hosting.user_data.clone(),
-            delay_frames,
-            peer_delay_frames: hosting.delay_frames,
-            peer_window_frames: hosting.window_frames,
-            round_trip: None,
-            token: self.entropy.next_u64(),
-            // 1..=2^31, which leaves half of all frame numbers for the match.
-            numbering: Numbering::new(WireFrame(
-                (self.entropy.next_u64() % u64::from(MAX_FIRST_FRAME)) as u32 + 1,
-            )),
-            cadence_frames: config.cadence_frames,
-            nonce: hosting.nonce,
-            announced_delay_frames: delay_frames,
-            extensions: config.lobby.extensions.shared_with(hosting.extensions),
-        };
-        trace::handshake(hosting.link.addr, "offered");
-        hosting.stage = HostStage::offered(terms);
     }
 
     /// Accepts the waiting guest, with the host in `own_seat` instead of the config's seat. The guest gets the other
@@ -172,22 +157,15 @@ impl Lobby {
 
     /// Declines the waiting guest.
     pub fn decline(&mut self) {
-        if let Role::Host(hosting) = &mut self.role
-            && matches!(hosting.stage, HostStage::Incoming)
-        {
-            hosting.stage = HostStage::Declined { answer: false, header: ControlHeader::default() };
+        if let Role::Host(hosting) = &mut self.role {
+            hosting.decline();
         }
     }
 
     /// The machine that this one talks to at present.
     #[cfg(feature = "seal")]
     pub(crate) fn peer(&self) -> Option<SocketAddr> {
-        match &self.role {
-            Role::Waiting => None,
-            Role::Host(hosting) => Some(hosting.link.addr),
-            Role::Join(joining) => Some(joining.link.addr),
-            Role::Agreed(link, _) => Some(link.addr),
-        }
+        self.role.link().map(Link::addr)
     }
 
     /// The last guest that was refused because of an incompatible configuration. Told once.
@@ -226,7 +204,7 @@ impl Lobby {
     /// Accepts the waiting guest, unless the game is to be asked or the link must be measured first.
     fn decide(&mut self, now: Time) {
         let Role::Host(hosting) = &self.role else { return };
-        if self.config.lobby.ask_before_accepting || !matches!(hosting.stage, HostStage::Incoming) {
+        if self.config.lobby.ask_before_accepting || !hosting.is_incoming() {
             return;
         }
         if self.config.rollback.delay_frames.is_some() || hosting.has_measured(now) {
@@ -237,27 +215,12 @@ impl Lobby {
     /// Ends the handshake, if there is an offer: its terms are agreed. `confirmed` is the header of a CONNECT_REQ.
     fn conclude(&mut self, confirmed: Option<ControlHeader>) {
         self.role = match core::mem::replace(&mut self.role, Role::Waiting) {
-            Role::Host(hosting) => match hosting.stage {
-                HostStage::Offered { mut terms, .. } => {
-                    let mut link = hosting.link;
-                    let round_trip = link.rtt.smoothed().unwrap_or(hosting.first_trip);
-                    terms.round_trip = Some(round_trip.into());
-                    link.begin(terms.token, true, confirmed);
-                    Role::Agreed(link, terms)
-                }
-                _ => Role::Host(hosting),
-            },
-            Role::Join(mut joining) => match joining.offer.take() {
-                Some(terms) => {
-                    let (link, terms) = joining.conclude(terms, &self.config);
-                    Role::Agreed(link, terms)
-                }
-                None => Role::Join(joining),
-            },
+            Role::Host(hosting) => hosting.conclude(confirmed),
+            Role::Join(joining) => joining.conclude(&self.config),
             role => role,
         };
         if let Role::Agreed(link, _) = &self.role {
-            trace::handshake(link.addr, "agreed");
+            trace::handshake(link.addr(), "agreed");
         }
     }
 
@@ -273,7 +236,7 @@ impl Lobby {
         let config = &self.config;
         match &self.role {
             Role::Join(joining) => {
-                let (addr, after) = (joining.link.addr, config.timeouts.join_timeout);
+                let (addr, after) = (joining.link().addr(), config.timeouts.join_timeout);
                 let give_up_at = *self.give_up_at.get_or_insert(now + Span::from(after));
                 if now >= give_up_at && self.error.is_none() {
                     trace::handshake(addr, "timed out");
@@ -281,7 +244,7 @@ impl Lobby {
                 }
             }
             Role::Host(hosting) if hosting.has_gone(now, config.timeouts.lost_after.into()) => {
-                trace::handshake(hosting.link.addr, "guest gone");
+                trace::handshake(hosting.link().addr(), "guest gone");
                 self.begin(now);
             }
             _ => {}
@@ -309,18 +272,13 @@ impl Protocol for Lobby {
         if self.error.is_some() {
             return None;
         }
-        match &mut self.role {
+        let len = match &mut self.role {
             Role::Waiting => None,
-            Role::Host(hosting) => {
-                let len = hosting.poll_transmit(now, &mut self.desk, &self.config, buf)?;
-                Some((hosting.link.addr, len))
-            }
-            Role::Join(joining) => {
-                let len = joining.poll_transmit(now, &self.config, buf)?;
-                Some((joining.link.addr, len))
-            }
-            Role::Agreed(link, _) => Some((link.addr, link.poll_transmit(now, buf)?)),
-        }
+            Role::Host(hosting) => hosting.poll_transmit(now, &mut self.desk, &self.config, buf),
+            Role::Join(joining) => joining.poll_transmit(now, &self.config, buf),
+            Role::Agreed(link, _) => link.poll_transmit(now, buf),
+        }?;
+        Some((self.role.link()?.addr(), len))
     }
 
     fn poll_timeout(&self) -> Option<Duration> {
@@ -348,7 +306,7 @@ impl Protocol for Lobby {
 
     fn opening(&mut self, now: Duration, peer: SocketAddr, buf: &mut [u8]) -> Option<usize> {
         match &mut self.role {
-            Role::Join(joining) if joining.link.addr == peer && self.error.is_none() => {
+            Role::Join(joining) if joining.link().is_peer(peer) && self.error.is_none() => {
                 joining.write_hello(now.into(), &self.config, buf)
             }
             _ => None,
@@ -364,15 +322,13 @@ impl Authenticated for Lobby {
     fn connection(&mut self, now: Duration, peer: SocketAddr, step: ConnectionStep) {
         self.desk.connection(peer, step);
         match (&mut self.role, step) {
-            (Role::Host(guest), ConnectionStep::Confirmed { .. }) if guest.link.addr == peer => {
-                guest.confirmed = true;
-            }
-            (Role::Host(guest), ConnectionStep::Gone) if guest.link.addr == peer => {
+            (Role::Host(guest), ConnectionStep::Confirmed { .. }) if guest.is_guest(peer) => guest.confirm(),
+            (Role::Host(guest), ConnectionStep::Gone) if guest.is_guest(peer) => {
                 trace::handshake(peer, "guest gone");
                 self.begin(now.into());
             }
             (Role::Join(joining), ConnectionStep::Confirmed { round_trip, .. })
-                if joining.link.addr == peer =>
+                if joining.link().is_peer(peer) =>
             {
                 joining.sealed(round_trip.into());
             }
@@ -385,11 +341,7 @@ impl Authenticated for Lobby {
     }
 
     fn keeps(&self, peer: SocketAddr) -> bool {
-        match &self.role {
-            Role::Waiting => false,
-            Role::Host(guest) => guest.link.addr == peer && guest.confirmed,
-            Role::Join(joining) => joining.link.addr == peer,
-            Role::Agreed(link, _) => link.addr == peer,
-        }
+        let unconfirmed = matches!(&self.role, Role::Host(guest) if !guest.is_confirmed());
+        !unconfirmed && self.role.link().is_some_and(|link| link.is_peer(peer))
     }
 }

@@ -1,8 +1,7 @@
 //! Handling of a lobby's datagrams. Each is checked as a whole before it changes anything.
 
 use super::agreement::{Agreed, Mismatch};
-use super::hosting::{HostStage, Hosting, seat_number};
-use super::joining::Joining;
+use super::hosting::{Hosting, seat_number};
 use super::{Lobby, Role};
 use crate::channel::refusal::{Refusal, Rejected};
 use crate::protocol::PeerRole;
@@ -27,10 +26,10 @@ impl Lobby {
     /// The terms of a match that this machine has offered or was offered.
     fn terms(&self) -> Option<&Agreed> {
         match &self.role {
-            Role::Host(Hosting { stage: HostStage::Offered { terms, .. }, .. }) => Some(terms),
-            Role::Join(Joining { offer, .. }) => offer.as_ref(),
+            Role::Waiting => None,
+            Role::Host(hosting) => hosting.terms(),
+            Role::Join(joining) => joining.terms(),
             Role::Agreed(_, terms) => Some(terms),
-            Role::Waiting | Role::Host(_) => None,
         }
     }
 
@@ -97,16 +96,7 @@ impl Lobby {
     }
 
     fn is_peer(&self, from: SocketAddr) -> bool {
-        self.link().is_some_and(|link| link.addr == from)
-    }
-
-    fn link(&self) -> Option<&Link> {
-        match &self.role {
-            Role::Waiting => None,
-            Role::Host(Hosting { link, .. }) | Role::Join(Joining { link, .. }) | Role::Agreed(link, _) => {
-                Some(link)
-            }
-        }
+        self.role.link().is_some_and(|link| link.is_peer(from))
     }
 
     /// Whether to answer a HELLO as its host. If two machines join each other, the one with the larger nonce does, unless
@@ -117,9 +107,9 @@ impl Lobby {
             Role::Join(joining) => {
                 let larger = match self.desk.vouched(from) {
                     Some(vouched) => vouched.role == PeerRole::Player,
-                    None => joining.nonce > nonce,
+                    None => joining.nonce() > nonce,
                 };
-                joining.link.addr == from && larger && joining.offer.is_none()
+                self.is_peer(from) && larger && joining.terms().is_none()
             }
             Role::Agreed(_, agreed) => agreed.is_host,
         }
@@ -148,18 +138,18 @@ impl Lobby {
         let vouched = self.desk.vouched(from);
         let confirmed = vouched.is_none_or(|vouched| vouched.confirmed);
         match &mut self.role {
-            Role::Host(hosting) if hosting.link.addr == from && hosting.nonce == hello.nonce => {
+            Role::Host(hosting) if hosting.is_known(from, hello.nonce) => {
                 hosting.hello_again(now, header);
             }
             // A guest that may be a recorded one takes nobody's place, and says HELLO again when it is there.
             Role::Host(hosting)
-                if hosting.link.addr != from
-                    && hosting.confirmed
+                if !hosting.is_guest(from)
+                    && hosting.is_confirmed()
                     && !confirmed
                     && hosting.makes_room(now) => {}
             // Another guest is refused, unless ours makes room. Ours with a new nonce has restarted, and begins
             // again.
-            Role::Host(hosting) if hosting.link.addr != from && !hosting.makes_room(now) => {
+            Role::Host(hosting) if !hosting.is_guest(from) && !hosting.makes_room(now) => {
                 self.refuse_full(from, header, hello.nonce);
             }
             Role::Agreed(_, agreed) if agreed.peer != from => {
@@ -170,14 +160,12 @@ impl Lobby {
             Role::Waiting | Role::Host(_) | Role::Join(_) => {
                 let mut link = Link::new(now, from, self.config.frame_length().into(), &mut self.entropy);
                 link.heard(header);
-                link.sealed = vouched.is_some();
-                let mut guest = Hosting::new(now, link, hello, rtt);
-                guest.confirmed = confirmed;
-                // A guest that begins again and again at the same address holds the seat no longer for that.
-                if let Role::Host(before) = &self.role
-                    && before.link.addr == from
-                {
-                    guest.offered_since = before.offered_since;
+                if vouched.is_some() {
+                    link.sealed();
+                }
+                let mut guest = Hosting::new(now, link, hello, rtt, confirmed);
+                if let Role::Host(before) = &self.role {
+                    guest.replaces(before);
                 }
                 self.role = Role::Host(guest);
                 trace::handshake(from, "guest proven");
@@ -205,8 +193,8 @@ impl Lobby {
         match (&self.role, packet.payload) {
             (Role::Host(hosting), ControlPayload::ConnectReq) => hosting.offer_arrived(packet.header),
             (Role::Agreed(_, agreed), ControlPayload::ConnectReq) => agreed.is_host,
-            (Role::Join(Joining { offer: Some(terms), .. }), ControlPayload::ConnectAck { client_id }) => {
-                client_id == seat_number(terms.seat)
+            (Role::Join(joining), ControlPayload::ConnectAck { client_id }) => {
+                joining.terms().is_some_and(|terms| client_id == seat_number(terms.seat))
             }
             (Role::Agreed(_, agreed), ControlPayload::ConnectAck { client_id }) => {
                 !agreed.is_host && client_id == seat_number(agreed.seat)
@@ -219,17 +207,12 @@ impl Lobby {
     fn connected(&mut self, now: Time, packet: &ControlPacket<'_>) -> Result<(), Refusal> {
         // Check the packet as a whole: sequence number and acks, then its payload.
         let concludes = self.concludes(packet);
-        let link = match &mut self.role {
-            Role::Waiting => return Err(Refusal::Stranger),
-            Role::Join(joining) => {
-                joining.check(packet.header)?;
-                &mut joining.link
-            }
-            Role::Host(Hosting { link, .. }) | Role::Agreed(link, _) => {
-                link.check(packet.header)?;
-                link
-            }
-        };
+        if let Role::Join(joining) = &self.role {
+            joining.check(packet.header)?;
+        } else {
+            self.role.link().ok_or(Refusal::Stranger)?.check(packet.header)?;
+        }
+        let link = self.role.link_mut().ok_or(Refusal::Stranger)?;
         match packet.payload {
             ControlPayload::ConnectReq | ControlPayload::ConnectAck { .. } if !concludes => {
                 return Err(Refusal::OutOfPlace);
@@ -237,7 +220,7 @@ impl Lobby {
             ControlPayload::Input(_) | ControlPayload::Inputs(_) | ControlPayload::Snapshot(_) => {
                 return Err(Refusal::OutOfPlace);
             }
-            ControlPayload::Pong(value) if !link.rtt.ponged(now, value) => return Err(Refusal::UnaskedPong),
+            ControlPayload::Pong(value) if !link.ponged(now, value) => return Err(Refusal::UnaskedPong),
             ControlPayload::Ping(value) => link.pinged(value),
             _ => {}
         }

@@ -1,16 +1,18 @@
 //! The control channel to one remote machine: sequence numbers, acks, reliable messages, RTT, keep-alive.
 
 use super::farewell::{Farewell, FarewellPart};
+use super::gaps::Gaps;
+use super::owed::Owed;
 use super::resync::Resync;
 use crate::channel::entropy::Entropy;
 use crate::channel::refusal::Refusal;
-use crate::channel::reliable::{Arrival, Reliable};
+use crate::channel::reliable::{Arrival, QueueFull, Reliable};
 use crate::channel::rtt::RoundTrip;
 use crate::channel::sequence::{HeaderError, Received, Sequences};
 use crate::protocol::time::{Span, Time};
 use crate::wire::control::{ControlHeader, ControlPacket, ControlPayload};
 use crate::wire::message;
-use crate::wire::message::{Leaving, Message};
+use crate::wire::message::{Leaving, Message, Ordered};
 use core::num::NonZeroU8;
 use std::net::SocketAddr;
 
@@ -28,26 +30,19 @@ const MESSAGE_WAITS: Span = Span::from_secs(1);
 /// The GAME packets to and from one remote machine.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
-    pub(crate) addr: SocketAddr,
-    pub(crate) reliable: Reliable,
-    pub(crate) rtt: RoundTrip,
+    addr: SocketAddr,
+    /// Whether every packet of the peer is authenticated by the protocol around this one.
+    is_sealed: bool,
+    sequences: Sequences,
+    gaps: Gaps,
+    reliable: Reliable,
+    owed: Owed,
+    rtt: RoundTrip,
     /// Input packets measure the RTT, and pings are rare.
     is_measured: bool,
-    /// Whether every packet of the peer is authenticated by the protocol around this one.
-    pub(crate) sealed: bool,
-    sequences: Sequences,
-    entropy: Entropy,
-    frame_length: Span,
-    /// A ping to be answered.
-    pong: Option<u64>,
-    /// A CONNECT_REQ to be answered, with this seat.
-    connect_ack: Option<NonZeroU8>,
-    /// A message has to be acknowledged by then.
-    ack_due: Option<Time>,
     last_sent: Time,
     last_stamped: Time,
     farewell: Option<Farewell>,
-    skip_bits: u64,
     resync: Resync,
 }
 
@@ -56,22 +51,40 @@ impl Link {
         let mut entropy = Entropy::new(entropy.next_u64());
         Self {
             addr,
+            is_sealed: false,
+            sequences: Sequences::new(entropy.next_u64() as u16),
+            gaps: Gaps::new(entropy),
             reliable: Reliable::new(),
+            owed: Owed::new(frame_length),
             rtt: RoundTrip::new(now),
             is_measured: false,
-            sealed: false,
-            sequences: Sequences::new(entropy.next_u64() as u16),
-            entropy,
-            frame_length,
-            pong: None,
-            connect_ack: None,
-            ack_due: None,
             last_sent: now,
             last_stamped: now,
             farewell: None,
-            skip_bits: 0,
             resync: Resync::default(),
         }
+    }
+
+    /// The peer's address.
+    #[inline]
+    pub(crate) fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// Whether this is the peer's address.
+    #[inline]
+    pub(crate) fn is_peer(&self, addr: SocketAddr) -> bool {
+        self.addr == addr
+    }
+
+    /// Notes that every packet of the peer is authenticated.
+    pub(crate) fn sealed(&mut self) {
+        self.is_sealed = true;
+    }
+
+    /// Whether every packet of the peer is authenticated.
+    pub(crate) fn is_sealed(&self) -> bool {
+        self.is_sealed
     }
 
     /// Checks whether sequence and ack of a packet can be the peer's; changes nothing.
@@ -95,7 +108,7 @@ impl Link {
 
     /// A random number for another generator.
     pub(crate) fn draw_seed(&mut self) -> u64 {
-        self.entropy.next_u64()
+        self.gaps.draw()
     }
 
     /// Notes that a packet from the peer's address was refused for its numbers.
@@ -162,19 +175,55 @@ impl Link {
         self.sequences.unacknowledged() > CROWDED
     }
 
-    /// Takes in a ping, to be answered by a pong. A newer ping replaces one that waits.
+    /// Takes in a ping, to be answered by a pong.
     pub(crate) fn pinged(&mut self, value: u64) {
-        self.pong = Some(value);
+        self.owed.pinged(value);
     }
 
     /// Whether a ping waits to be answered.
     pub(crate) fn owes_pong(&self) -> bool {
-        self.pong.is_some()
+        self.owed.owes_pong()
+    }
+
+    /// Takes in a pong: an RTT sample. `false` if it answers no ping of ours.
+    pub(crate) fn ponged(&mut self, now: Time, value: u64) -> bool {
+        self.rtt.ponged(now, value)
+    }
+
+    /// Takes in an RTT sample of an input packet.
+    pub(crate) fn measured(&mut self, sample: Span) {
+        self.rtt.sample(sample);
+    }
+
+    /// Makes pings frequent, or rare again.
+    pub(crate) fn look_closely(&mut self, is_close: bool) {
+        self.rtt.look_closely(is_close);
+    }
+
+    /// The measurements of the RTT.
+    #[inline]
+    pub(crate) fn rtt(&self) -> &RoundTrip {
+        &self.rtt
     }
 
     /// Queues a CONNECT_ACK that tells the peer its seat.
     pub(crate) fn owe_connect_ack(&mut self, seat: NonZeroU8) {
-        self.connect_ack = Some(seat);
+        self.owed.asked_for_seat(seat);
+    }
+
+    /// Queues an ordered message.
+    pub(crate) fn send(&mut self, now: Time, message: Ordered<'_>) -> Result<(), QueueFull> {
+        self.reliable.send(now, message)
+    }
+
+    /// Whether the session may queue a message of its own.
+    pub(crate) fn has_room_for_session(&self) -> bool {
+        self.reliable.has_room_for_session()
+    }
+
+    /// The next message of the peer that is in order.
+    pub(crate) fn deliver(&mut self, now: Time) -> Option<&[u8]> {
+        self.reliable.deliver(now)
     }
 
     /// Takes in an ordered message and schedules its ack within a frame. A refused one must not be acknowledged.
@@ -189,7 +238,7 @@ impl Link {
             Arrival::New => self.reliable.keep(now, number, payload),
             Arrival::Known => {}
         }
-        self.ack_due = Some(self.ack_due.unwrap_or(now + self.frame_length));
+        self.owed.message(now);
         Ok(arrival)
     }
 
@@ -217,22 +266,9 @@ impl Link {
 
     /// The header for the next packet. Every packet carries the acks that are due.
     pub(crate) fn stamp(&mut self, now: Time) -> ControlHeader {
-        self.ack_due = None;
+        self.owed.acknowledged();
         (self.last_sent, self.last_stamped) = (now, now);
-        let skip = self.skips();
-        self.sequences.next(skip)
-    }
-
-    /// Whether the number after the next one is skipped: one in four, by two random bits. A stranger who acknowledges all
-    /// numbers is found out.
-    fn skips(&mut self) -> bool {
-        if self.skip_bits <= 1 {
-            // The top bit says when the others are used up.
-            self.skip_bits = self.entropy.next_u64() | 1 << 63;
-        }
-        let skips = self.skip_bits & 3 == 0;
-        self.skip_bits >>= 2;
-        skips
+        self.sequences.next(self.gaps.skips())
     }
 
     /// Writes the next packet that is due: DISCONNECT, CONNECT_ACK, PONG, message, PING, or a HEARTBEAT as an ack.
@@ -254,11 +290,8 @@ impl Link {
         if self.resync_at().is_some_and(|due| due <= now) {
             return self.write_resync(now, buf);
         }
-        if let Some(client_id) = self.connect_ack.take() {
-            return self.write(now, &ControlPayload::ConnectAck { client_id }, buf);
-        }
-        if let Some(value) = self.pong.take() {
-            return self.write(now, &ControlPayload::Pong(value), buf);
+        if let Some(answer) = self.owed.take() {
+            return self.write(now, &answer, buf);
         }
         if self.reliable.next_due().is_some_and(|due| due <= now) {
             let header = self.stamp(now);
@@ -267,7 +300,7 @@ impl Link {
             return ControlPacket::encode(&header, &ControlPayload::ReliableEvent(message), buf).ok();
         }
         if self.ping_at() <= now {
-            let value = ControlPacket::ping_value(self.entropy.next_u64());
+            let value = ControlPacket::ping_value(self.gaps.draw());
             self.rtt.pinged(now, value);
             return self.write(now, &ControlPayload::Ping(value), buf);
         }
@@ -319,17 +352,8 @@ impl Link {
 
     #[inline]
     fn wanted_at(&self) -> Time {
-        if self.pong.is_some() || self.connect_ack.is_some() {
-            return Time::ZERO;
-        }
-        let mut due = self.ping_at().min(self.last_sent + KEEP_ALIVE);
-        if let Some(ack) = self.ack_due {
-            due = due.min(ack);
-        }
-        if let Some(resend) = self.reliable.next_due() {
-            due = due.min(resend);
-        }
-        due
+        let due = self.ping_at().min(self.last_sent + KEEP_ALIVE).min(self.owed.due());
+        self.reliable.next_due().map_or(due, |resend| due.min(resend))
     }
 
     /// Whether the farewell has still to be said, once more at least.
@@ -339,7 +363,7 @@ impl Link {
 
     /// Whether farewells or messages still have to go out in a match that is over.
     pub(crate) fn has_unfinished(&self) -> bool {
-        self.is_saying_farewell() || self.reliable.may_be_acknowledged() || self.ack_due.is_some()
+        self.is_saying_farewell() || self.reliable.may_be_acknowledged() || self.owed.owes_ack()
     }
 }
 
@@ -372,7 +396,7 @@ mod tests {
             while let Some(len) = link.poll_transmit(at(ms), &mut buf) {
                 let packet = ControlPacket::decode(&buf[..len]).unwrap();
                 if let ControlPayload::Ping(value) = packet.payload {
-                    link.rtt.ponged(at(ms), value);
+                    link.ponged(at(ms), value);
                 }
                 let name = format!("{:?}", packet.payload);
                 said.push((ms, name.split(['(', ' ']).next().unwrap().to_owned()));
@@ -436,7 +460,7 @@ mod tests {
             (from..to).filter(|ms| link.poll_transmit(at(*ms), &mut buf).is_some()).count()
         };
         for n in 0..12 {
-            link.reliable.send(at(0), message::Ordered::User(&[n])).unwrap();
+            link.send(at(0), Ordered::User(&[n])).unwrap();
         }
         sent(&mut link, 0, 2_000);
         assert!(link.is_crowded());
@@ -452,7 +476,7 @@ mod tests {
         let mut link = link();
         link.measured_by_inputs();
         assert!(sent(&mut link, 0, 5_000).iter().all(|(_, name)| name == "Heartbeat"));
-        link.reliable.send(at(5_000), message::Ordered::User(b"x")).unwrap();
+        link.send(at(5_000), Ordered::User(b"x")).unwrap();
         let ping = sent(&mut link, 5_000, 7_000).into_iter().find(|(_, name)| name == "Ping");
         assert_eq!(ping.map(|(ms, _)| ms), Some(6_000), "the answer acknowledges it");
     }
@@ -478,7 +502,7 @@ mod tests {
             let mut link = link();
             link.begin(token, is_host, None);
             assert_eq!(link.reliable.expected(), theirs);
-            link.reliable.send(at(0), message::Ordered::User(b"x")).unwrap();
+            link.send(at(0), Ordered::User(b"x")).unwrap();
             let bytes = link.reliable.transmit(at(0), 0, FRAME).unwrap();
             assert_eq!(bytes[1..3], ours.to_be_bytes());
         }

@@ -1,22 +1,13 @@
 //! The send rate of input packets: one a frame, two on a lossy link, every second frame on a very slow one.
 
+use super::copies::Copies;
+use crate::Frame;
 use crate::protocol::time::{Span, Time};
 use crate::rollback::ring::FrameRing;
-use crate::{Frame, protocol::trace};
-
-/// Loss at which the second copy is switched on, and below which it is switched off, in thousandths.
-const ON_AT: u32 = 50;
-const OFF_BELOW: u32 = 20;
-const OFF_AFTER: Span = Span::from_secs(10);
 
 /// An RTT sample counts for at most this many frames above the average: one late packet is no congestion.
 const SAMPLE_CAP_FRAMES: u32 = 8;
 const RTT_WEIGHT: u32 = 16;
-
-/// Growth of the RTT since the copy was switched on at which the copy is taken for the cause of congestion.
-const BLAMED_AT_FRAMES: u32 = 2;
-const FIRST_BLOCK: Span = Span::from_secs(60);
-const MAX_BLOCK: Span = Span::from_secs(16 * 60);
 
 /// Above this RTT even one packet a frame is too many.
 const EVERY_SECOND_ABOVE_FRAMES: u32 = 20;
@@ -35,12 +26,8 @@ pub(crate) struct SendRate {
     last_report: Option<Reported>,
     /// Thousandths, smoothed.
     loss: Option<u32>,
-    copying: bool,
-    calm_since: Option<Time>,
     rtt: Option<Span>,
-    rtt_at_switch: Span,
-    blocked_until: Time,
-    next_block: Span,
+    copies: Copies,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -58,12 +45,8 @@ impl SendRate {
             sent_packets: 0,
             last_report: None,
             loss: None,
-            copying: false,
-            calm_since: None,
             rtt: None,
-            rtt_at_switch: Span::ZERO,
-            blocked_until: Time::ZERO,
-            next_block: FIRST_BLOCK,
+            copies: Copies::new(),
         }
     }
 
@@ -96,16 +79,11 @@ impl SendRate {
             None => sample,
             Some(rtt) => {
                 let capped = sample.min(rtt + self.frame_length * SAMPLE_CAP_FRAMES);
-                (rtt * (RTT_WEIGHT - 1) + capped) / RTT_WEIGHT
+                rtt.averaged(capped, RTT_WEIGHT)
             }
         };
         self.rtt = Some(rtt);
-        if self.copying && rtt > self.rtt_at_switch + self.frame_length * BLAMED_AT_FRAMES {
-            self.copying = false;
-            trace::congested(rtt.nanos() / 1_000);
-            self.blocked_until = now + self.next_block;
-            self.next_block = (self.next_block * 2).min(MAX_BLOCK);
-        }
+        self.copies.measured(now, rtt, self.frame_length);
     }
 
     /// Takes in the peer's report: it has received this many input packets in all, and `newest` was the newest frame
@@ -123,31 +101,13 @@ impl SendRate {
         let sample = ((u64::from(sent - arrived) * 1_000) / u64::from(sent)) as u32;
         let loss = self.loss.map_or(sample, |loss| (loss * 3 + sample) / 4);
         self.loss = Some(loss);
-        self.switch(now, loss);
-    }
-
-    fn switch(&mut self, now: Time, loss: u32) {
-        if !self.copying {
-            if loss >= ON_AT && now >= self.blocked_until {
-                (self.copying, self.calm_since) = (true, None);
-                self.rtt_at_switch = self.rtt.unwrap_or_default();
-                trace::copies(true, loss);
-            }
-        } else if loss >= OFF_BELOW {
-            self.calm_since = None;
-        } else {
-            let since = *self.calm_since.get_or_insert(now);
-            self.copying = now.since(since) < OFF_AFTER;
-            if !self.copying {
-                trace::copies(false, loss);
-            }
-        }
+        self.copies.lost(now, loss, self.rtt.unwrap_or_default());
     }
 
     /// Whether each packet is sent once more, half a frame later.
     #[inline]
     pub(crate) fn sends_copies(&self) -> bool {
-        self.copying
+        self.copies.is_on()
     }
 
     /// Whether `frame` gets no packet of its own: the packet of the next frame carries its input too.
@@ -283,40 +243,11 @@ mod tests {
     }
 
     #[test]
-    fn a_relapse_restarts_the_calm_time() {
-        let mut link = Link::new();
-        link.run(0..600, 5, 8, 8);
-        assert!(link.rate.sends_copies());
-        // Without loss the smoothed loss takes about 9 s to fall below the limit.
-        link.run(600..1_320, 0, 8, 8);
-        assert!(link.rate.calm_since.is_some(), "calm: {:?}", link.rate.loss_permille());
-        link.run(1_320..1_440, 5, 8, 8);
-        assert_eq!(link.rate.calm_since, None, "a relapse: {:?}", link.rate.loss_permille());
-        link.run(1_440..2_000, 0, 8, 8);
-        assert!(link.rate.sends_copies(), "the calm before the relapse does not count");
-    }
-
-    #[test]
     fn round_trip_growth_below_two_frames_is_no_congestion() {
         for (with_copy, stays) in [(9, true), (10, true), (12, false)] {
             let mut link = Link::new();
             link.run(0..2_000, 5, 8, with_copy);
             assert_eq!(link.rate.sends_copies(), stays, "from 8 to {with_copy} frames");
         }
-    }
-
-    #[test]
-    fn a_block_is_never_longer_than_sixteen_minutes() {
-        let mut rate = SendRate::new(FRAME);
-        let mut blocks = Vec::new();
-        for block in 0..7_u32 {
-            let now = at(0) + Span::from_secs(10_000) * block;
-            (rate.copying, rate.rtt, rate.rtt_at_switch) = (true, Some(FRAME * 20), FRAME);
-            rate.first_sends.insert(Frame(block), (now, 1));
-            rate.acknowledged(now + FRAME * 20, Frame(block));
-            assert!(!rate.sends_copies());
-            blocks.push(rate.blocked_until.since(now + FRAME * 20));
-        }
-        assert_eq!(blocks, [1, 2, 4, 8, 16, 16, 16].map(|minutes| Span::from_secs(minutes * 60)));
     }
 }

@@ -1,0 +1,112 @@
+//! Second copies of input packets: on while many packets are lost, off when the copies themselves fill the link.
+
+use crate::protocol::time::{Span, Time};
+use crate::protocol::trace;
+
+/// Loss at which the second copy is switched on, and below which it is switched off, in thousandths.
+const ON_AT: u32 = 50;
+const OFF_BELOW: u32 = 20;
+const OFF_AFTER: Span = Span::from_secs(10);
+
+/// Growth of the RTT since the copy was switched on at which the copy is taken for the cause of congestion.
+const BLAMED_AT_FRAMES: u32 = 2;
+const FIRST_BLOCK: Span = Span::from_secs(60);
+const MAX_BLOCK: Span = Span::from_secs(16 * 60);
+
+/// Decides whether each packet is sent twice.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Copies {
+    is_on: bool,
+    calm_since: Option<Time>,
+    rtt_at_switch: Span,
+    blocked_until: Time,
+    next_block: Span,
+}
+
+impl Copies {
+    pub(super) fn new() -> Self {
+        Self {
+            is_on: false,
+            calm_since: None,
+            rtt_at_switch: Span::ZERO,
+            blocked_until: Time::ZERO,
+            next_block: FIRST_BLOCK,
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_on(&self) -> bool {
+        self.is_on
+    }
+
+    /// Takes in the smoothed loss, in thousandths, on a link with this RTT.
+    pub(super) fn lost(&mut self, now: Time, loss: u32, rtt: Span) {
+        if !self.is_on {
+            if loss >= ON_AT && now >= self.blocked_until {
+                (self.is_on, self.calm_since, self.rtt_at_switch) = (true, None, rtt);
+                trace::copies(true, loss);
+            }
+        } else if loss >= OFF_BELOW {
+            self.calm_since = None;
+        } else {
+            let since = *self.calm_since.get_or_insert(now);
+            self.is_on = now.since(since) < OFF_AFTER;
+            if !self.is_on {
+                trace::copies(false, loss);
+            }
+        }
+    }
+
+    /// Takes in the smoothed RTT, on which copies that fill the link show.
+    #[inline]
+    pub(super) fn measured(&mut self, now: Time, rtt: Span, frame_length: Span) {
+        if self.is_on && rtt > self.rtt_at_switch + frame_length * BLAMED_AT_FRAMES {
+            self.is_on = false;
+            trace::congested(rtt.nanos() / 1_000);
+            self.blocked_until = now + self.next_block;
+            self.next_block = (self.next_block * 2).min(MAX_BLOCK);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FRAME: Span = Span::from_micros(16_667);
+    const MANY: u32 = 200;
+
+    fn at(seconds: u32) -> Time {
+        Time::ZERO + Span::from_secs(1) * seconds
+    }
+
+    #[test]
+    fn relapse_restarts_the_calm_time() {
+        let mut copies = Copies::new();
+        for (second, loss, is_on) in
+            [(0, MANY, true), (1, 0, true), (10, 0, true), (10, 20, true), (11, 19, true), (20, 0, true)]
+        {
+            copies.lost(at(second), loss, FRAME);
+            assert_eq!(copies.is_on(), is_on, "second {second}");
+        }
+        copies.lost(at(21), 0, FRAME);
+        assert!(!copies.is_on(), "calm for ten seconds");
+    }
+
+    #[test]
+    fn a_block_is_never_longer_than_sixteen_minutes() {
+        let mut copies = Copies::new();
+        let mut now = at(0);
+        for minutes in [1, 2, 4, 8, 16, 16, 16] {
+            copies.lost(now, MANY, FRAME);
+            copies.measured(now, FRAME * 3, FRAME);
+            assert!(copies.is_on(), "two frames more are no congestion");
+            copies.measured(now, FRAME * 4, FRAME);
+            assert!(!copies.is_on());
+            let block = Span::from_secs(60) * minutes;
+            copies.lost(now + (block - Span::from_secs(1)), MANY, FRAME);
+            assert!(!copies.is_on(), "blocked for {minutes} minutes");
+            now = now + block;
+        }
+    }
+}

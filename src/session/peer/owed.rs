@@ -1,0 +1,65 @@
+//! Answers that the peer waits for: a PONG, a CONNECT_ACK, the ack of a message.
+
+use crate::protocol::time::{Span, Time};
+use crate::wire::control::ControlPayload;
+use core::num::NonZeroU8;
+
+/// The answers that are owed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Owed {
+    pong: Option<u64>,
+    /// The answer to a CONNECT_REQ, with this seat.
+    connect_ack: Option<NonZeroU8>,
+    /// A message has to be acknowledged by then.
+    ack_due: Option<Time>,
+    frame_length: Span,
+}
+
+impl Owed {
+    pub(crate) fn new(frame_length: Span) -> Self {
+        Self { pong: None, connect_ack: None, ack_due: None, frame_length }
+    }
+
+    /// Notes a ping, to be answered by a pong. A newer ping replaces one that waits.
+    pub(crate) fn pinged(&mut self, value: u64) {
+        self.pong = Some(value);
+    }
+
+    /// Notes a CONNECT_REQ, to be answered with this seat.
+    pub(crate) fn asked_for_seat(&mut self, seat: NonZeroU8) {
+        self.connect_ack = Some(seat);
+    }
+
+    /// Notes a message, to be acknowledged within a frame.
+    pub(crate) fn message(&mut self, now: Time) {
+        self.ack_due.get_or_insert(now + self.frame_length);
+    }
+
+    /// Notes that a packet goes out, which carries all acks that are due.
+    pub(crate) fn acknowledged(&mut self) {
+        self.ack_due = None;
+    }
+
+    /// The next answer that is a packet of its own.
+    pub(crate) fn take(&mut self) -> Option<ControlPayload<'static>> {
+        let connect_ack = self.connect_ack.take().map(|client_id| ControlPayload::ConnectAck { client_id });
+        connect_ack.or_else(|| self.pong.take().map(ControlPayload::Pong))
+    }
+
+    /// When an answer is due.
+    #[inline]
+    pub(crate) fn due(&self) -> Time {
+        let at_once = self.pong.is_some() || self.connect_ack.is_some();
+        if at_once { Time::ZERO } else { self.ack_due.unwrap_or(Time::NEVER) }
+    }
+
+    /// Whether a ping waits to be answered.
+    pub(crate) fn owes_pong(&self) -> bool {
+        self.pong.is_some()
+    }
+
+    /// Whether a message waits for its ack.
+    pub(crate) fn owes_ack(&self) -> bool {
+        self.ack_due.is_some()
+    }
+}
