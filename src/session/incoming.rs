@@ -10,7 +10,7 @@ use crate::channel::refusal::{Refusal, Rejected};
 use crate::channel::sequence::Received;
 use crate::protocol::time::Time;
 use crate::session::desync::CheckedChecksum;
-use crate::session::peer::desk::Visit;
+use crate::session::peer::handshake_responder::HelloOutcome;
 use crate::wire::control::{ControlHeader, ControlPacket, ControlPayload};
 use crate::wire::message::{Hello, Leaving, Message, Ordered, Refuse, RefuseField};
 use crate::wire::rbn1::{self, InputPacket};
@@ -121,8 +121,8 @@ impl<S: Fields> Session<S> {
                     return Ok(self.hello(now, from, packet.header, hello)?);
                 }
                 Some((Message::ForeignHello(hello), _)) => {
-                    let visit = self.desk.foreign_hello(now, from, packet.header, *hello);
-                    return Ok(dealt(&visit)?);
+                    let outcome = self.responder.foreign_hello(now, from, packet.header, *hello);
+                    return Ok(outcome.result()?);
                 }
                 _ => {}
             }
@@ -189,15 +189,15 @@ impl<S: Fields> Session<S> {
         header: ControlHeader,
         hello: &Hello<'_>,
     ) -> Result<(), Refusal> {
-        let visit = self.desk.hello(now, from, header, hello);
-        let Visit::Proven { .. } = visit else { return dealt(&visit) };
+        let outcome = self.responder.hello(now, from, header, hello);
+        let HelloOutcome::Proven { .. } = outcome else { return outcome.result() };
         if !self.link.is_peer(from) {
             // Sealed, a peer that has started anew comes on another connection. While ours is quiet it is not sent away.
             if self.link.is_sealed() && self.liveness.is_quiet() {
                 return Ok(());
             }
             let refuse = Refuse { nonce: hello.nonce, field: RefuseField::Full, ours: 0, theirs: 0 };
-            self.desk.refuse(from, header, refuse);
+            self.responder.refuse(from, header, refuse);
         } else if hello.nonce != self.agreed.nonce && self.liveness.believes(Claim::Restart) {
             self.disconnect(Reason::Restarted);
         }
@@ -287,12 +287,5 @@ impl<S: Fields> Session<S> {
                 }
             }
         }
-    }
-}
-
-fn dealt(visit: &Visit) -> Result<(), Refusal> {
-    match visit {
-        Visit::Dealt(Some(refusal)) => Err(*refusal),
-        Visit::Dealt(None) | Visit::Mismatch(_) | Visit::Proven { .. } => Ok(()),
     }
 }

@@ -48,7 +48,7 @@ pub use sync_test::{SyncReport, SyncTest, SyncTestError};
 
 use crate::protocol::time::{Span, Time};
 use crate::session::desync::Watch;
-use crate::session::peer::desk::Desk;
+use crate::session::peer::handshake_responder::HandshakeResponder;
 use crate::session::peer::link::Link;
 use crate::wire::message::{LeavingWhy, MAX_USER, MAX_WINDOW_AND_DELAY, Ordered};
 use crate::wire::rbn1::Flags;
@@ -79,7 +79,7 @@ pub struct Session<S> {
     /// The control channel to the peer.
     link: Link,
     /// Answers strangers while the match is on.
-    desk: Desk,
+    responder: HandshakeResponder,
     simulation: Simulation<S>,
     stream: InputStream,
     pace: Pace,
@@ -105,7 +105,7 @@ impl Lobby {
 
 impl<S: Fields> Session<S> {
     fn new<G: Game<Snapshot = S>>(now: Time, game: &G, handover: Handover) -> Self {
-        let Handover { mut link, agreed, config, desk, refused } = handover;
+        let Handover { mut link, agreed, config, responder, refused } = handover;
         let frame_length = Span::from(config.frame_length());
         let format = agreed.input_format(config.game.axes);
         if format.flags.has(Flags::TIME) {
@@ -122,7 +122,7 @@ impl<S: Fields> Session<S> {
         );
         Self {
             frame_length,
-            desk,
+            responder,
             simulation,
             stream,
             pace: Pace::new(now, frame_length, &agreed, config.timeouts.max_input_age.map(Span::from)),

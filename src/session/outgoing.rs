@@ -24,7 +24,7 @@ impl<S: Fields> Session<S> {
     /// Writes the next packet that is due, of any kind.
     #[inline(never)]
     pub(super) fn transmit(&mut self, now: Time, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
-        let (to, len) = match self.desk.poll_transmit(buf) {
+        let (to, len) = match self.responder.poll_transmit(buf) {
             Some(answer) => answer,
             None => {
                 let len = self.write_due(now, buf);
@@ -40,7 +40,7 @@ impl<S: Fields> Session<S> {
     /// When something is due to be sent.
     pub(super) fn next_due(&self) -> Time {
         let autopsy = self.watch.has_messages() && self.link.has_room_for_session();
-        if self.stream.is_due() || self.desk.has_answers() || autopsy {
+        if self.stream.is_due() || self.responder.has_answers() || autopsy {
             return Time::ZERO;
         }
         let mut due = if self.is_silent() { Time::NEVER } else { self.link.poll_timeout() };

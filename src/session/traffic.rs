@@ -139,12 +139,12 @@ impl<S: Fields> Protocol for Session<S> {
 
 impl<S: Fields> Authenticated for Session<S> {
     fn connection(&mut self, _: Duration, peer: SocketAddr, step: ConnectionStep) {
-        self.desk.connection(peer, step);
+        self.responder.connection(peer, step);
     }
 
     #[inline]
     fn knows(&self, peer: SocketAddr) -> bool {
-        self.desk.knows(peer)
+        self.responder.knows(peer)
     }
 
     fn keeps(&self, peer: SocketAddr) -> bool {

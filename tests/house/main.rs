@@ -301,7 +301,7 @@ const PARTS: &[(&str, &str)] = &[
     ("session/peer/rate.rs", "SendRate"),
     ("session/peer/copies.rs", "Copies"),
     ("session/peer/marks.rs", "Marks"),
-    ("session/peer/desk.rs", "Desk"),
+    ("session/peer/handshake_responder.rs", "HandshakeResponder"),
     ("channel/probes.rs", "Probes"),
     ("channel/listening.rs", "Listening"),
     ("channel/rtt.rs", "RoundTrip"),
@@ -312,8 +312,16 @@ const PARTS: &[(&str, &str)] = &[
 ];
 
 /// Plain data of these files: values without a rule to keep, which may be read field by field.
-const PLAIN_DATA: &[&str] =
-    &["Run", "LastState", "Handover", "Essentials", "Vouched", "SilenceLimits", "UdpStats", "UdpOptions"];
+const PLAIN_DATA: &[&str] = &[
+    "Run",
+    "LastState",
+    "Handover",
+    "Essentials",
+    "AuthenticatedPeer",
+    "SilenceLimits",
+    "UdpStats",
+    "UdpOptions",
+];
 
 /// The structs of a file, each with the text of its fields.
 fn structs(code: &str) -> Vec<(&str, &str)> {

@@ -8,7 +8,7 @@ use crate::protocol::time::{Span, Time};
 use crate::session::advice::{DelayAdvice, advise_delay};
 use crate::session::config::Config;
 use crate::session::liveness::BELIEVED_AFTER;
-use crate::session::peer::desk::Desk;
+use crate::session::peer::handshake_responder::HandshakeResponder;
 use crate::session::peer::link::Link;
 use crate::wire::control::ControlHeader;
 use crate::wire::message::{Extensions, Hello, MAX_FIRST_FRAME, Message, Offer, Refuse, RefuseField};
@@ -274,7 +274,7 @@ impl Hosting {
     pub(super) fn poll_transmit(
         &mut self,
         now: Time,
-        desk: &mut Desk,
+        responder: &mut HandshakeResponder,
         config: &Config,
         buf: &mut [u8],
     ) -> Option<usize> {
@@ -283,8 +283,8 @@ impl Hosting {
                 *answer = false;
                 let refuse =
                     Refuse { nonce: self.guest.nonce, field: RefuseField::Declined, ours: 0, theirs: 0 };
-                desk.refuse(self.link.addr(), *header, refuse);
-                desk.poll_transmit(buf).map(|(_, len)| len)
+                responder.refuse(self.link.addr(), *header, refuse);
+                responder.poll_transmit(buf).map(|(_, len)| len)
             }
             HostStage::Offered { terms, due, sent_as, count } if *due => {
                 *due = false;

@@ -15,7 +15,7 @@ use crate::channel::entropy::Entropy;
 use crate::channel::refusal::Refusals;
 use crate::protocol::time::{Span, Time};
 use crate::protocol::{Authenticated, ConnectionStep};
-use crate::session::peer::desk::{Desk, Essentials};
+use crate::session::peer::handshake_responder::{Essentials, HandshakeResponder};
 use crate::session::peer::link::Link;
 use crate::wire::control::ControlHeader;
 use crate::{Player, Protocol, canonical, protocol::trace};
@@ -32,7 +32,7 @@ use std::net::SocketAddr;
 pub struct Lobby {
     config: Config,
     entropy: Entropy,
-    desk: Desk,
+    responder: HandshakeResponder,
     role: Role,
     /// The host's address, for a joiner.
     target: Option<SocketAddr>,
@@ -48,7 +48,7 @@ pub(super) struct Handover {
     pub(super) link: Link,
     pub(super) agreed: Agreed,
     pub(super) config: Config,
-    pub(super) desk: Desk,
+    pub(super) responder: HandshakeResponder,
     pub(super) refused: Refusals,
 }
 
@@ -109,11 +109,11 @@ impl Lobby {
         }
         let GameConfig { id: game_id, content_hash, frame_rate, axes } = config.game;
         let essentials = Essentials { game_id, content_hash, frame_rate, axes };
-        let desk = Desk::new(Cookies::new(&mut entropy), essentials);
+        let responder = HandshakeResponder::new(Cookies::new(&mut entropy), essentials);
         let mut lobby = Self {
             config,
             entropy,
-            desk,
+            responder,
             role: Role::Waiting,
             target,
             give_up_at: None,
@@ -193,10 +193,10 @@ impl Lobby {
 
     /// Hands over to the session, once there is an agreement.
     pub(super) fn hand_over(self) -> Result<Handover, LobbyError> {
-        let Self { config, desk, refused, .. } = self;
+        let Self { config, responder, refused, .. } = self;
         match (self.error, self.role) {
             (Some(error), _) => Err(error),
-            (None, Role::Agreed(link, agreed)) => Ok(Handover { link, agreed, config, desk, refused }),
+            (None, Role::Agreed(link, agreed)) => Ok(Handover { link, agreed, config, responder, refused }),
             _ => Err(LobbyError::NotAgreed),
         }
     }
@@ -266,7 +266,7 @@ impl Protocol for Lobby {
     fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
         let now = Time::from(now);
         self.pass(now);
-        if let Some(answer) = self.desk.poll_transmit(buf) {
+        if let Some(answer) = self.responder.poll_transmit(buf) {
             return Some(answer);
         }
         if self.error.is_some() {
@@ -274,7 +274,7 @@ impl Protocol for Lobby {
         }
         let len = match &mut self.role {
             Role::Waiting => None,
-            Role::Host(hosting) => hosting.poll_transmit(now, &mut self.desk, &self.config, buf),
+            Role::Host(hosting) => hosting.poll_transmit(now, &mut self.responder, &self.config, buf),
             Role::Join(joining) => joining.poll_transmit(now, &self.config, buf),
             Role::Agreed(link, _) => link.poll_transmit(now, buf),
         }?;
@@ -282,7 +282,7 @@ impl Protocol for Lobby {
     }
 
     fn poll_timeout(&self) -> Option<Duration> {
-        if self.desk.has_answers() {
+        if self.responder.has_answers() {
             return Some(Duration::ZERO);
         }
         if self.error.is_some() {
@@ -320,7 +320,7 @@ impl Protocol for Lobby {
 
 impl Authenticated for Lobby {
     fn connection(&mut self, now: Duration, peer: SocketAddr, step: ConnectionStep) {
-        self.desk.connection(peer, step);
+        self.responder.connection(peer, step);
         match (&mut self.role, step) {
             (Role::Host(guest), ConnectionStep::Confirmed { .. }) if guest.is_guest(peer) => guest.confirm(),
             (Role::Host(guest), ConnectionStep::Gone) if guest.is_guest(peer) => {
@@ -337,7 +337,7 @@ impl Authenticated for Lobby {
     }
 
     fn knows(&self, peer: SocketAddr) -> bool {
-        self.desk.knows(peer)
+        self.responder.knows(peer)
     }
 
     fn keeps(&self, peer: SocketAddr) -> bool {

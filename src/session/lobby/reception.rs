@@ -6,7 +6,7 @@ use super::{Lobby, Role};
 use crate::channel::refusal::{Refusal, Rejected};
 use crate::protocol::PeerRole;
 use crate::protocol::time::Time;
-use crate::session::peer::desk::Visit;
+use crate::session::peer::handshake_responder::HelloOutcome;
 use crate::session::peer::link::Link;
 use crate::wire::Packet;
 use crate::wire::control::{ControlHeader, ControlPacket, ControlPayload};
@@ -84,8 +84,8 @@ impl Lobby {
         match message {
             Message::Hello(hello) if self.receives(from, hello.nonce) => self.hello(now, from, header, hello),
             Message::ForeignHello(hello) if self.receives(from, hello.nonce) => {
-                let visit = self.desk.foreign_hello(now, from, header, *hello);
-                self.visited(from, &visit)
+                let outcome = self.responder.foreign_hello(now, from, header, *hello);
+                self.answered_hello(from, &outcome)
             }
             _ if !self.is_peer(from) => Err(Refusal::Stranger),
             Message::Challenge(_) | Message::Offer(_) | Message::Refuse(_) => {
@@ -105,8 +105,8 @@ impl Lobby {
         match &self.role {
             Role::Waiting | Role::Host(_) => true,
             Role::Join(joining) => {
-                let larger = match self.desk.vouched(from) {
-                    Some(vouched) => vouched.role == PeerRole::Player,
+                let larger = match self.responder.authenticated(from) {
+                    Some(peer) => peer.role == PeerRole::Player,
                     None => joining.nonce() > nonce,
                 };
                 self.is_peer(from) && larger && joining.terms().is_none()
@@ -115,15 +115,12 @@ impl Lobby {
         }
     }
 
-    fn visited(&mut self, from: SocketAddr, visit: &Visit) -> Result<(), Refusal> {
-        match visit {
-            Visit::Dealt(refusal) => refusal.map_or(Ok(()), Err),
-            Visit::Mismatch(Refuse { field, ours, theirs, .. }) => {
-                self.mismatch = Some(Mismatch { addr: from, field: *field, ours: *ours, theirs: *theirs });
-                Ok(())
-            }
-            Visit::Proven { .. } => Ok(()),
+    /// Notes a guest whose configuration is incompatible.
+    fn answered_hello(&mut self, from: SocketAddr, outcome: &HelloOutcome) -> Result<(), Refusal> {
+        if let HelloOutcome::Mismatch(Refuse { field, ours, theirs, .. }) = *outcome {
+            self.mismatch = Some(Mismatch { addr: from, field, ours, theirs });
         }
+        outcome.result()
     }
 
     fn hello(
@@ -133,10 +130,10 @@ impl Lobby {
         header: ControlHeader,
         hello: &Hello<'_>,
     ) -> Result<(), Refusal> {
-        let visit = self.desk.hello(now, from, header, hello);
-        let Visit::Proven { rtt } = visit else { return self.visited(from, &visit) };
-        let vouched = self.desk.vouched(from);
-        let confirmed = vouched.is_none_or(|vouched| vouched.confirmed);
+        let outcome = self.responder.hello(now, from, header, hello);
+        let HelloOutcome::Proven { rtt } = outcome else { return self.answered_hello(from, &outcome) };
+        let authenticated = self.responder.authenticated(from);
+        let confirmed = authenticated.is_none_or(|peer| peer.confirmed);
         match &mut self.role {
             Role::Host(hosting) if hosting.is_known(from, hello.nonce) => {
                 hosting.hello_again(now, header);
@@ -160,7 +157,7 @@ impl Lobby {
             Role::Waiting | Role::Host(_) | Role::Join(_) => {
                 let mut link = Link::new(now, from, self.config.frame_length().into(), &mut self.entropy);
                 link.heard(header);
-                if vouched.is_some() {
+                if authenticated.is_some() {
                     link.sealed();
                 }
                 let mut guest = Hosting::new(now, link, hello, rtt, confirmed);
@@ -176,7 +173,7 @@ impl Lobby {
     }
 
     fn refuse_full(&mut self, to: SocketAddr, header: ControlHeader, nonce: u64) {
-        self.desk.refuse(to, header, Refuse { nonce, field: RefuseField::Full, ours: 0, theirs: 0 });
+        self.responder.refuse(to, header, Refuse { nonce, field: RefuseField::Full, ours: 0, theirs: 0 });
     }
 
     fn answer(&mut self, now: Time, header: ControlHeader, message: &Message<'_>) -> Result<(), Refusal> {

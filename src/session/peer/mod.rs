@@ -2,9 +2,9 @@
 
 pub(crate) mod arrivals;
 mod copies;
-pub(crate) mod desk;
 mod farewell;
 mod gaps;
+pub(crate) mod handshake_responder;
 pub(crate) mod lead;
 pub(crate) mod link;
 pub(crate) mod marks;

@@ -1,4 +1,4 @@
-//! The desk at which a host answers HELLOs of strangers; it keeps no state about them.
+//! Answers to the HELLOs of strangers, without state about them.
 
 use crate::channel::cookie::Cookies;
 use crate::channel::refusal::Refusal;
@@ -24,9 +24,9 @@ pub(crate) struct Essentials {
 
 /// The outcome of a HELLO.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Visit {
+pub(crate) enum HelloOutcome {
     /// It was answered, or dropped.
-    Dealt(Option<Refusal>),
+    Answered(Option<Refusal>),
     /// It does not fit; both values were told.
     Mismatch(Refuse),
     /// It comes from where it says, and fits.
@@ -34,6 +34,16 @@ pub(crate) enum Visit {
         /// How long the answer took.
         rtt: Span,
     },
+}
+
+impl HelloOutcome {
+    /// The HELLO as a datagram: refused if it was dropped.
+    pub(crate) fn result(&self) -> Result<(), Refusal> {
+        match self {
+            Self::Answered(Some(refusal)) => Err(*refusal),
+            Self::Answered(None) | Self::Mismatch(_) | Self::Proven { .. } => Ok(()),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +55,7 @@ struct Answer {
 
 /// A peer whose connection is authenticated: its HELLO needs no cookie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Vouched {
+pub(crate) struct AuthenticatedPeer {
     pub(crate) addr: SocketAddr,
     pub(crate) rtt: Span,
     pub(crate) role: PeerRole,
@@ -55,40 +65,40 @@ pub(crate) struct Vouched {
 
 /// Answers HELLOs.
 #[derive(Clone, Debug)]
-pub(crate) struct Desk {
+pub(crate) struct HandshakeResponder {
     cookies: Cookies,
     essentials: Essentials,
     answers: VecDeque<Answer>,
-    /// The peer that was vouched for last. Another one is vouched for before each of its datagrams.
-    vouched: Option<Vouched>,
+    /// The peer whose connection was named last. That of another one is named before each of its datagrams.
+    authenticated: Option<AuthenticatedPeer>,
 }
 
-impl Desk {
+impl HandshakeResponder {
     pub(crate) fn new(cookies: Cookies, essentials: Essentials) -> Self {
-        Self { cookies, essentials, answers: VecDeque::with_capacity(WAITING), vouched: None }
+        Self { cookies, essentials, answers: VecDeque::with_capacity(WAITING), authenticated: None }
     }
 
     /// Notes how far an authenticated connection is.
     pub(crate) fn connection(&mut self, addr: SocketAddr, step: ConnectionStep) {
-        let vouched = |round_trip: core::time::Duration, role, confirmed| {
-            Some(Vouched { addr, rtt: round_trip.into(), role, confirmed })
+        let peer = |round_trip: core::time::Duration, role, confirmed| {
+            Some(AuthenticatedPeer { addr, rtt: round_trip.into(), role, confirmed })
         };
-        self.vouched = match step {
-            ConnectionStep::Reached { round_trip, role } => vouched(round_trip, role, false),
-            ConnectionStep::Confirmed { round_trip, role } => vouched(round_trip, role, true),
-            ConnectionStep::Gone => self.vouched.filter(|vouched| vouched.addr != addr),
+        self.authenticated = match step {
+            ConnectionStep::Reached { round_trip, role } => peer(round_trip, role, false),
+            ConnectionStep::Confirmed { round_trip, role } => peer(round_trip, role, true),
+            ConnectionStep::Gone => self.authenticated.filter(|peer| peer.addr != addr),
         };
     }
 
-    /// Whether the peer at this address was vouched for last.
+    /// Whether the connection of the peer at this address was named last.
     #[inline]
     pub(crate) fn knows(&self, addr: SocketAddr) -> bool {
-        self.vouched.as_ref().is_some_and(|vouched| vouched.addr == addr)
+        self.authenticated.as_ref().is_some_and(|peer| peer.addr == addr)
     }
 
     /// The peer at this address, if its connection is authenticated.
-    pub(crate) fn vouched(&self, addr: SocketAddr) -> Option<Vouched> {
-        self.vouched.filter(|vouched| vouched.addr == addr)
+    pub(crate) fn authenticated(&self, addr: SocketAddr) -> Option<AuthenticatedPeer> {
+        self.authenticated.filter(|peer| peer.addr == addr)
     }
 
     /// Receives a HELLO: challenges it, refuses it, or says that it is proven and fits.
@@ -98,9 +108,9 @@ impl Desk {
         from: SocketAddr,
         header: ControlHeader,
         hello: &Hello<'_>,
-    ) -> Visit {
+    ) -> HelloOutcome {
         let Some(rtt) = self.prove(now, from, header, hello.nonce, hello.cookie) else {
-            return Visit::Dealt((hello.cookie != 0).then_some(Refusal::BadCookie));
+            return HelloOutcome::Answered((hello.cookie != 0).then_some(Refusal::BadCookie));
         };
         let Essentials { game_id, content_hash, frame_rate, axes } = self.essentials;
         let compared = [
@@ -113,9 +123,9 @@ impl Desk {
             Some((field, ours, theirs)) => {
                 let refuse = Refuse { nonce: hello.nonce, field, ours, theirs };
                 self.refuse(from, header, refuse);
-                Visit::Mismatch(refuse)
+                HelloOutcome::Mismatch(refuse)
             }
-            None => Visit::Proven { rtt },
+            None => HelloOutcome::Proven { rtt },
         }
     }
 
@@ -126,14 +136,14 @@ impl Desk {
         from: SocketAddr,
         header: ControlHeader,
         hello: message::ForeignHello,
-    ) -> Visit {
+    ) -> HelloOutcome {
         if self.prove(now, from, header, hello.nonce, hello.cookie).is_none() {
-            return Visit::Dealt((hello.cookie != 0).then_some(Refusal::BadCookie));
+            return HelloOutcome::Answered((hello.cookie != 0).then_some(Refusal::BadCookie));
         }
         let (ours, theirs) = (u64::from(VERSION), u64::from(hello.version));
         let refuse = Refuse { nonce: hello.nonce, field: RefuseField::Version, ours, theirs };
         self.refuse(from, header, refuse);
-        Visit::Mismatch(refuse)
+        HelloOutcome::Mismatch(refuse)
     }
 
     /// How long the cookie took to come back; if it is none of ours, its address is challenged.
@@ -145,8 +155,8 @@ impl Desk {
         nonce: u64,
         cookie: u64,
     ) -> Option<Span> {
-        if let Some(vouched) = self.vouched(from) {
-            return Some(vouched.rtt);
+        if let Some(peer) = self.authenticated(from) {
+            return Some(peer.rtt);
         }
         let age = self.cookies.age(now, from, nonce, cookie);
         if age.is_none() {
@@ -156,7 +166,7 @@ impl Desk {
         age
     }
 
-    /// Tells a proven address no.
+    /// Refuses a proven address.
     pub(crate) fn refuse(&mut self, to: SocketAddr, header: ControlHeader, refuse: Refuse) {
         self.answer(to, header, &Message::Refuse(refuse));
     }
@@ -197,9 +207,9 @@ mod tests {
 
     const NOW: Time = Time::ZERO;
 
-    fn desk() -> Desk {
+    fn responder() -> HandshakeResponder {
         let essentials = Essentials { game_id: 1, content_hash: 2, frame_rate: 60, axes: 0 };
-        Desk::new(Cookies::new(&mut Entropy::new(1)), essentials)
+        HandshakeResponder::new(Cookies::new(&mut Entropy::new(1)), essentials)
     }
 
     fn addr(port: u16) -> SocketAddr {
@@ -207,7 +217,7 @@ mod tests {
     }
 
     /// Says HELLO from this port.
-    fn says_hello(desk: &mut Desk, port: u16, cookie: u64) -> Visit {
+    fn says_hello(responder: &mut HandshakeResponder, port: u16, cookie: u64) -> HelloOutcome {
         let hello = Hello {
             nonce: 7,
             cookie,
@@ -220,26 +230,30 @@ mod tests {
             capabilities: Extensions::NONE,
             user_data: b"",
         };
-        desk.hello(NOW, addr(port), ControlHeader::default(), &hello)
+        responder.hello(NOW, addr(port), ControlHeader::default(), &hello)
     }
 
     #[test]
     fn flood_of_hellos_queues_a_bounded_number_of_answers() {
-        let mut desk = desk();
-        (0..10_000).for_each(|port| assert!(matches!(says_hello(&mut desk, port, 0), Visit::Dealt(None))));
-        assert_eq!((desk.answers.len(), desk.answers.capacity()), (WAITING, WAITING));
+        let mut responder = responder();
+        (0..10_000).for_each(|port| {
+            assert!(matches!(says_hello(&mut responder, port, 0), HelloOutcome::Answered(None)))
+        });
+        assert_eq!((responder.answers.len(), responder.answers.capacity()), (WAITING, WAITING));
     }
 
     #[test]
     fn only_an_authenticated_connection_needs_no_cookie() {
-        let mut desk = desk();
+        let mut responder = responder();
         let (round_trip, role) = (Duration::from_millis(30), PeerRole::Player);
-        desk.connection(addr(1), ConnectionStep::Confirmed { round_trip, role });
-        assert!(matches!(says_hello(&mut desk, 1, 0), Visit::Proven { rtt } if rtt == round_trip.into()));
-        assert!(matches!(says_hello(&mut desk, 2, 0), Visit::Dealt(None)), "from elsewhere");
-        desk.connection(addr(2), ConnectionStep::Gone);
-        assert!(desk.vouched(addr(1)).is_some_and(|vouched| vouched.confirmed));
-        desk.connection(addr(1), ConnectionStep::Gone);
-        assert!(matches!(says_hello(&mut desk, 1, 5), Visit::Dealt(Some(Refusal::BadCookie))));
+        responder.connection(addr(1), ConnectionStep::Confirmed { round_trip, role });
+        assert!(
+            matches!(says_hello(&mut responder, 1, 0), HelloOutcome::Proven { rtt } if rtt == round_trip.into())
+        );
+        assert!(matches!(says_hello(&mut responder, 2, 0), HelloOutcome::Answered(None)), "from elsewhere");
+        responder.connection(addr(2), ConnectionStep::Gone);
+        assert!(responder.authenticated(addr(1)).is_some_and(|peer| peer.confirmed));
+        responder.connection(addr(1), ConnectionStep::Gone);
+        assert!(matches!(says_hello(&mut responder, 1, 5), HelloOutcome::Answered(Some(Refusal::BadCookie))));
     }
 }
