@@ -148,11 +148,11 @@ pub use protocol::{MAX_DATAGRAM, Protocol, canonical};
 pub use replay::bundle::{Bundle, BundleError, Rerun};
 pub use rollback::prediction::Prediction;
 pub use rollback::saving::Saving;
+pub use rollback::sync_test::{SyncReport, SyncTest, SyncTestError};
 pub use session::{
     Advanced, Agreed, Autopsy, AutopsyVerdict, Config, ConfigError, DelayAdvice, Desync, Event,
     FieldDifference, GameConfig, Incoming, Lobby, LobbyConfig, LobbyError, Mismatch, Offline, OnDesync,
-    OwnedLeaf, Reason, RollbackConfig, SendError, Session, Stats, SyncReport, SyncTest, SyncTestError,
-    Timeouts, Verdict, advise_delay,
+    OwnedLeaf, Reason, RollbackConfig, SendError, Session, Stats, Timeouts, Verdict, advise_delay,
 };
 pub use wire::message::{Extensions, RefuseField};
 

@@ -13,6 +13,7 @@ pub(crate) mod saving;
 mod snapshots;
 mod sparse;
 mod store;
+pub(crate) mod sync_test;
 mod types;
 
 use prediction::Prediction;

@@ -1,4 +1,4 @@
-//! The types that an embedder holds: first a lobby, then a session; and the sync test.
+//! The types that an embedder holds: first a lobby, then a session.
 //!
 //! [`Session`] is made of parts. Each owns its state and offers a few calls; the files that make a session of them
 //! (`play`, `incoming`, `outgoing`, `traffic`) use these calls and never the state inside.
@@ -33,7 +33,6 @@ mod event;
 mod lobby;
 mod offline;
 mod stats;
-mod sync_test;
 
 pub use advice::{DelayAdvice, advise_delay};
 pub use config::{Config, GameConfig, LobbyConfig, OnDesync, RollbackConfig, Timeouts};
@@ -44,7 +43,6 @@ pub use lobby::{Agreed, Incoming, Lobby, LobbyError, Mismatch};
 pub use offline::Offline;
 pub use play::Advanced;
 pub use stats::Stats;
-pub use sync_test::{SyncReport, SyncTest, SyncTestError};
 
 use crate::protocol::time::{Span, Time};
 use crate::session::desync::Watch;

@@ -1,7 +1,7 @@
 //! The sync test: finds games that a rollback would break, on one machine and without a network.
 
+use super::ring::FrameRing;
 use crate::game::fields::Image;
-use crate::rollback::ring::FrameRing;
 use crate::{Cues, Difference, Fields, Frame, Game, Inputs, Rng, diff};
 use core::fmt;
 
