@@ -1,15 +1,14 @@
 //! The lab: simulated matches with an oracle, for the tests of a game and for measurements. Needs the feature `lab`.
 //!
-//! | what | for |
+//! | file | |
 //! |---|---|
 //! | [`stress`] | a hunt for desyncs in a game: many matches on bad links, in one call |
-//! | [`SimMatch`] | two machines that play one match, checked by an oracle |
+//! | `sim_match`, `sim_peer`, `setup`, `oracle`, `flaw`, `overheard` | [`SimMatch`]: two machines that play one match, checked by an oracle |
 //! | [`sim`] | the network below: seeded, in virtual time, with the real bytes and no socket |
 //! | [`forge`] | forged and damaged datagrams |
 //! | [`link`] | the impairments of a path, such as latency, jitter and loss |
 //! | `relay` | a UDP relay that behaves like such a path, to play over it at home; needs the feature `udp` too |
-//! | [`bundle`] | a desync bundle as an HTML page and as JSON |
-//! | [`text`] | numbers, tables, HTML and JSON as text, for reports |
+//! | [`bundle`], [`text`], `html` | a desync bundle as an HTML page and as JSON; text and pages of reports |
 //! | [`wire`] | encoding and decoding of the packets that the public `wire` does not have |
 //! | `seal`, `nat`, `rendezvous` | the layers of a `Connection`, one by one |
 //!

@@ -1,4 +1,12 @@
-//! Input and output: the only module with sockets, clocks, files and threads.
+//! Input and output: the only module with sockets, clocks, files and threads. The relay of the lab is the one exception.
+//!
+//! | file | |
+//! |---|---|
+//! | `driver`, `datagrams` | [`Driver`]: runs a [`Protocol`](crate::Protocol) on any transport, [`Datagrams`] |
+//! | `udp`, `socket`, `sleep` | the transport on UDP |
+//! | `memory`, `opaque` | the transport inside a process; addresses for peers that have only an id |
+//! | `addresses`, `system` | this machine's own addresses; names of machines, a point of the clock |
+//! | `append`, `folder`, `dated`, `private` | files: appended to, in folders, named by the time, with keys |
 //!
 //! | item | purpose |
 //! |---|---|

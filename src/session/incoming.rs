@@ -3,9 +3,9 @@
 use super::Session;
 use super::ending::LastState;
 use super::event::{Event, Reason};
+use super::input_stream::Run;
 use super::liveness::Claim;
 use super::lobby::seat_number;
-use super::stream::Run;
 use crate::channel::refusal::{Refusal, Rejected};
 use crate::channel::sequence::Received;
 use crate::protocol::time::Time;

@@ -1,38 +1,46 @@
 //! The types that an embedder holds: first a lobby, then a session.
 //!
-//! [`Session`] is made of parts. Each owns its state and offers a few calls; the files that make a session of them
-//! (`play`, `incoming`, `outgoing`, `traffic`) use these calls and never the state inside.
+//! [`Session`] is made of parts. Each owns its state and offers a few calls; the files that make a session of them use
+//! these calls and never the state inside.
+//!
+//! | file | |
+//! |---|---|
+//! | `mod` | [`Session`]: its parts, and the calls of the game |
+//! | `play`, `incoming`, `outgoing`, `traffic` | the work: a frame, a packet that came, a packet to send, the session as a [`Protocol`](crate::Protocol) |
+//! | `simulation`, `latch` | the engine with the local player's inputs; presses during a stall |
+//! | `input_stream`, `outbox`, `measures` | input packets both ways; the last one sent; the RTT and the loss that they measure |
+//! | `pace`, `frame_clock`, `lateness` | when frames are due; the clock that is trimmed; the age of the peer's inputs |
+//! | `liveness`, `ending` | silence and farewell of the peer; the last states and the verdict |
+//! | `peer`, `desync` | the remote machine; checksums and the autopsy |
+//! | `lobby` | the handshake before a match |
+//! | `event`, `queue`, `stats` | what the game is told, and the events that wait for it |
+//! | `config`, `config_error`, `advice` | the settings, their limits, and a delay to suggest |
+//! | `offline` | a match at one machine |
 
-// The other machine: the control channel, the frame lead, the send rate.
-pub(crate) mod peer;
-// Checksums and the autopsy.
-pub(crate) mod desync;
-// The parts of a session.
-mod ending;
-mod event_queue;
-mod liveness;
-mod pace;
-mod simulation;
-mod stream;
-mod traffic;
-// The components of the parts.
-mod latch;
-mod lateness;
-mod measures;
-mod outbox;
-mod pacing;
-// The session's work.
-mod incoming;
-mod outgoing;
-mod play;
-// The interface for the embedder.
 mod advice;
 mod config;
 mod config_error;
+pub(crate) mod desync;
+mod ending;
 mod event;
+mod frame_clock;
+mod incoming;
+mod input_stream;
+mod latch;
+mod lateness;
+mod liveness;
 mod lobby;
+mod measures;
 mod offline;
+mod outbox;
+mod outgoing;
+mod pace;
+pub(crate) mod peer;
+mod play;
+mod queue;
+mod simulation;
 mod stats;
+mod traffic;
 
 pub use advice::{DelayAdvice, advise_delay};
 pub use config::{Config, GameConfig, LobbyConfig, OnDesync, RollbackConfig, Timeouts};
@@ -53,13 +61,13 @@ use crate::wire::rbn1::Flags;
 use crate::{CueEvent, Fields, Frame, Game, Inputs, Player};
 use core::time::Duration;
 use ending::Ending;
-use event_queue::Events;
+use input_stream::InputStream;
 use liveness::Liveness;
 use lobby::Handover;
 use pace::Pace;
+use queue::EventQueue;
 use simulation::Simulation;
 use std::net::SocketAddr;
-use stream::InputStream;
 use traffic::Traffic;
 
 /// A match, from the agreement to the verdict.
@@ -84,7 +92,7 @@ pub struct Session<S> {
     liveness: Liveness,
     watch: Watch<S>,
     ending: Ending,
-    events: Events,
+    events: EventQueue,
     traffic: Traffic,
 }
 
@@ -127,7 +135,7 @@ impl<S: Fields> Session<S> {
             liveness: Liveness::new(now, &config, link.is_sealed()),
             watch,
             ending: Ending::new(),
-            events: Events::new(),
+            events: EventQueue::new(),
             traffic: Traffic::new(refused),
             link,
             agreed,

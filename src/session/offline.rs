@@ -2,7 +2,7 @@
 
 use super::config::Config;
 use super::config_error::ConfigError;
-use super::pacing::Pacing;
+use super::frame_clock::FrameClock;
 use super::play::Advanced;
 use crate::protocol::time::Time;
 use crate::rollback::{Advance, EngineConfig, Rollback};
@@ -50,7 +50,7 @@ use core::time::Duration;
 #[derive(Clone, Debug)]
 pub struct Offline<S> {
     rollback: Rollback<S>,
-    clock: Pacing,
+    clock: FrameClock,
     paused: bool,
 }
 
@@ -71,7 +71,7 @@ impl<S> Offline<S> {
         };
         Ok(Self {
             rollback: Rollback::new(lockstep, game),
-            clock: Pacing::new(now.into(), config.frame_length().into()),
+            clock: FrameClock::new(now.into(), config.frame_length().into()),
             paused: false,
         })
     }

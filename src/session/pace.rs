@@ -1,8 +1,8 @@
 //! The pace of a match: the frame clock, the frame lead that trims it, and the input delays of both sides.
 
+use super::frame_clock::{FrameClock, RateChange, trim};
 use super::lateness::{Late, Lateness, Look};
 use super::lobby::Agreed;
-use super::pacing::{Pacing, RateChange, trim};
 use crate::Frame;
 use crate::channel::rtt::RoundTrip;
 use crate::game::math::Fx;
@@ -17,7 +17,7 @@ const MAX_HEAD_START: Span = Span::from_millis(250);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     frame_length: Span,
-    clock: Pacing,
+    clock: FrameClock,
     lead: FrameLead,
     arrivals: Arrivals,
     lateness: Lateness,
@@ -37,7 +37,7 @@ impl Pace {
         let first_due = if agreed.is_host { now + half_trip } else { now };
         Self {
             frame_length,
-            clock: Pacing::new(first_due, frame_length),
+            clock: FrameClock::new(first_due, frame_length),
             lead: FrameLead::default(),
             arrivals: Arrivals::new(now),
             lateness: Lateness::new(frame_length, max_input_age),

@@ -3,9 +3,9 @@
 use super::Session;
 use super::ending::LastState;
 use super::event::{Event, Reason};
+use super::frame_clock::RateChange;
 use super::lateness::{Late, Lateness};
 use super::liveness::Claim;
-use super::pacing::RateChange;
 use crate::channel::silence::SilenceChange;
 use crate::protocol::time::Time;
 use crate::rollback::Advance;

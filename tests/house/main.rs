@@ -283,11 +283,11 @@ fn nothing_unused_is_allowed_wholesale() {
 const PARTS: &[(&str, &str)] = &[
     ("session/mod.rs", "Session"),
     ("session/simulation.rs", "Simulation"),
-    ("session/stream.rs", "InputStream"),
+    ("session/input_stream.rs", "InputStream"),
     ("session/pace.rs", "Pace"),
     ("session/liveness.rs", "Liveness"),
     ("session/ending.rs", "Ending"),
-    ("session/event_queue.rs", "Events"),
+    ("session/queue.rs", "EventQueue"),
     ("session/traffic.rs", "Traffic"),
     ("session/desync/mod.rs", "Watch"),
     ("session/outbox.rs", "Outbox"),

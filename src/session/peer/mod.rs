@@ -1,4 +1,13 @@
 //! One remote machine: handshake, acknowledgements and reliable messages, round trip, loss, frame lead.
+//!
+//! | file | |
+//! |---|---|
+//! | `handshake_responder` | answers to the HELLOs of strangers, without state about them |
+//! | `link` | the control channel: acks, messages, pings, keep-alive |
+//! | `owed`, `gaps`, `farewell`, `resync` | its parts: answers that are due, gaps in its numbers, the goodbye, the way back when numbers have come apart |
+//! | `marks` | the RTT, measured on input packets |
+//! | `rate`, `copies` | how many input packets a frame gets; second copies on a lossy link |
+//! | `lead`, `arrivals` | how far this machine is ahead; the rate of the peer's frames |
 
 pub(crate) mod arrivals;
 mod copies;

@@ -8,14 +8,14 @@ const CAPACITY: usize = 64;
 
 /// Events that wait to be polled. Bounded: a game that never polls does not make it grow.
 #[derive(Clone, Debug)]
-pub(super) struct Events {
+pub(super) struct EventQueue {
     queue: VecDeque<Event>,
     conflict_told: bool,
     /// The last event has been told; nothing follows it.
     closed: bool,
 }
 
-impl Events {
+impl EventQueue {
     pub(super) fn new() -> Self {
         Self { queue: VecDeque::with_capacity(CAPACITY), conflict_told: false, closed: false }
     }
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn the_last_event_is_told_even_when_nobody_polls() {
-        let mut events = Events::new();
+        let mut events = EventQueue::new();
         for _ in 0..1_000 {
             events.tell(Event::Resumed);
         }
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn an_input_conflict_is_told_once() {
-        let mut events = Events::new();
+        let mut events = EventQueue::new();
         for frame in [3, 4] {
             let (confirmed, refused) = (Buttons(1).into(), Buttons(2).into());
             events.tell(Event::InputConflict { frame: Frame(frame), confirmed, refused });
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn messages_leave_half_of_the_queue_to_the_session() {
-        let mut events = Events::new();
+        let mut events = EventQueue::new();
         while events.has_room_for_message() {
             events.tell(Event::Message(Box::new([])));
         }

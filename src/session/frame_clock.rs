@@ -32,7 +32,7 @@ pub(super) enum RateChange {
 /// The lead rests on a delay that the peer claims, and a claim must not set the speed of a match. Trims are therefore
 /// bounded: beyond a small shift they are taken only as far as the frames that arrive justify them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pacing {
+pub(super) struct FrameClock {
     frame_length: Span,
     due: Time,
     trim_nanos: i64,
@@ -45,7 +45,7 @@ pub(super) struct Pacing {
     change: Option<RateChange>,
 }
 
-impl Pacing {
+impl FrameClock {
     pub(super) fn new(first_due: Time, frame_length: Span) -> Self {
         Self {
             frame_length,
@@ -199,44 +199,44 @@ mod tests {
 
     #[test]
     fn lateness_within_a_frame_does_not_add_up() {
-        let mut pacing = Pacing::new(Time::ZERO, FRAME);
+        let mut clock = FrameClock::new(Time::ZERO, FRAME);
         for frame in 0..100 {
-            pacing.stepped(at(FRAME * frame + Span::from_millis(9)), None, || 0);
+            clock.stepped(at(FRAME * frame + Span::from_millis(9)), None, || 0);
         }
-        assert_eq!(pacing.due(), at(FRAME * 100));
+        assert_eq!(clock.due(), at(FRAME * 100));
     }
 
     #[test]
     fn nothing_is_made_up_after_a_pause() {
-        let mut pacing = Pacing::new(Time::ZERO, FRAME);
+        let mut clock = FrameClock::new(Time::ZERO, FRAME);
         let late = at(Span::from_secs(10));
-        pacing.stepped(late, None, || 0);
-        assert_eq!(pacing.due(), late + FRAME);
+        clock.stepped(late, None, || 0);
+        assert_eq!(clock.due(), late + FRAME);
         let later = at(Span::from_secs(20));
-        pacing.stalled(later);
-        assert_eq!(pacing.due(), later + FRAME);
+        clock.stalled(later);
+        assert_eq!(clock.due(), later + FRAME);
     }
 
     #[test]
     fn the_phase_runs_from_0_to_1() {
-        let pacing = Pacing::new(at(FRAME), FRAME);
-        assert_eq!(pacing.phase(Time::ZERO).to_bits(), 0.0_f32.to_bits());
-        assert!((pacing.phase(at(FRAME / 2)) - 0.5).abs() < 0.001);
-        assert_eq!(pacing.phase(at(FRAME * 3)).to_bits(), 1.0_f32.to_bits());
+        let clock = FrameClock::new(at(FRAME), FRAME);
+        assert_eq!(clock.phase(Time::ZERO).to_bits(), 0.0_f32.to_bits());
+        assert!((clock.phase(at(FRAME / 2)) - 0.5).abs() < 0.001);
+        assert_eq!(clock.phase(at(FRAME * 3)).to_bits(), 1.0_f32.to_bits());
     }
 
     /// Steps 36,000 frames with the same lead, and answers the length of the last 3,000 in thousandths.
     fn long_run_permille(lead: Fx, justified: i64) -> u64 {
-        let mut pacing = Pacing::new(Time::ZERO, FRAME);
+        let mut clock = FrameClock::new(Time::ZERO, FRAME);
         let mut from = Time::ZERO;
         for frame in 0..36_000 {
             if frame == 33_000 {
-                from = pacing.due();
+                from = clock.due();
             }
-            let due = pacing.due();
-            pacing.stepped(due, Some(lead), || justified);
+            let due = clock.due();
+            clock.stepped(due, Some(lead), || justified);
         }
-        pacing.due().since(from).nanos() / (FRAME.nanos() * 3)
+        clock.due().since(from).nanos() / (FRAME.nanos() * 3)
     }
 
     #[test]
@@ -249,23 +249,23 @@ mod tests {
 
     #[test]
     fn a_real_lead_is_corrected_at_once() {
-        let mut pacing = Pacing::new(Time::ZERO, FRAME);
+        let mut clock = FrameClock::new(Time::ZERO, FRAME);
         for _ in 0..60 {
-            let due = pacing.due();
-            pacing.stepped(due, Some(Fx::lit("7")), || 0);
-            assert_eq!(pacing.trim_micros(), 2_000);
+            let due = clock.due();
+            clock.stepped(due, Some(Fx::lit("7")), || 0);
+            assert_eq!(clock.trim_micros(), 2_000);
         }
     }
 
     #[test]
     fn following_a_slower_peer_is_told_once_and_taken_back_once() {
-        let mut pacing = Pacing::new(Time::ZERO, FRAME);
+        let mut clock = FrameClock::new(Time::ZERO, FRAME);
         let mut told = Vec::new();
         for frame in 0..3_000 {
             let lead = Fx::lit(if frame < 1_000 { "4" } else { "0" });
-            let due = pacing.due();
-            pacing.stepped(due, Some(lead), || 2_000_000);
-            told.extend(pacing.rate_change().map(|change| (frame, change)));
+            let due = clock.due();
+            clock.stepped(due, Some(lead), || 2_000_000);
+            told.extend(clock.rate_change().map(|change| (frame, change)));
         }
         let (slow, recovered) = (told[0], told[1]);
         assert_eq!((slow.1, told.len()), (RateChange::PeerSlow { rate_permille: 892 }, 2));
@@ -276,35 +276,35 @@ mod tests {
     #[test]
     fn not_even_a_pause_of_a_few_frames_is_made_up() {
         for frames in 2..10 {
-            let mut pacing = Pacing::new(Time::ZERO, FRAME);
+            let mut clock = FrameClock::new(Time::ZERO, FRAME);
             let late = at(FRAME * frames);
-            pacing.stepped(late, None, || 0);
-            assert_eq!(pacing.due(), late + FRAME, "{frames} frames late");
+            clock.stepped(late, None, || 0);
+            assert_eq!(clock.due(), late + FRAME, "{frames} frames late");
         }
     }
 
     #[test]
     fn a_stalled_frame_is_due_when_its_input_comes_and_never_later() {
-        let mut pacing = Pacing::new(Time::ZERO, FRAME);
-        pacing.stalled(Time::ZERO);
+        let mut clock = FrameClock::new(Time::ZERO, FRAME);
+        clock.stalled(Time::ZERO);
         let arrival = at(FRAME / 3);
-        pacing.hurry(arrival);
-        assert!(pacing.is_due(arrival));
-        pacing.hurry(at(FRAME / 2));
-        assert_eq!(pacing.due(), arrival, "a second packet does not put it off");
-        pacing.stepped(arrival, None, || 0);
-        assert_eq!(pacing.due(), arrival + FRAME, "the frames after it keep their distance");
+        clock.hurry(arrival);
+        assert!(clock.is_due(arrival));
+        clock.hurry(at(FRAME / 2));
+        assert_eq!(clock.due(), arrival, "a second packet does not put it off");
+        clock.stepped(arrival, None, || 0);
+        assert_eq!(clock.due(), arrival + FRAME, "the frames after it keep their distance");
     }
 
     #[test]
     fn a_stalled_frame_is_not_trimmed() {
-        let mut pacing = Pacing::new(Time::ZERO, FRAME);
-        pacing.stepped(Time::ZERO, Some(Fx::lit("7")), || 0);
-        assert_eq!(pacing.trim_micros(), 2_000);
-        let due = pacing.due();
-        pacing.stalled(due);
+        let mut clock = FrameClock::new(Time::ZERO, FRAME);
+        clock.stepped(Time::ZERO, Some(Fx::lit("7")), || 0);
+        assert_eq!(clock.trim_micros(), 2_000);
+        let due = clock.due();
+        clock.stalled(due);
         assert_eq!(
-            (pacing.due(), pacing.trim_micros()),
+            (clock.due(), clock.trim_micros()),
             (due + FRAME, 0),
             "the lead of before the stall is stale"
         );
