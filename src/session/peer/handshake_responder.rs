@@ -237,7 +237,7 @@ mod tests {
     fn flood_of_hellos_queues_a_bounded_number_of_answers() {
         let mut responder = responder();
         (0..10_000).for_each(|port| {
-            assert!(matches!(says_hello(&mut responder, port, 0), HelloOutcome::Answered(None)))
+            assert!(matches!(says_hello(&mut responder, port, 0), HelloOutcome::Answered(None)));
         });
         assert_eq!((responder.answers.len(), responder.answers.capacity()), (WAITING, WAITING));
     }
