@@ -314,16 +314,17 @@ mod tests {
 
         let seated = |access: &mut Access, datagram: &[u8]| {
             access.connection(guest, step(true));
-            let seated =
-                matches!(access.hear(at(1), guest, datagram, Some(7)), Ok(Some(Newcomer { id: 7, .. })));
-            seated && access.next_answer().is_none()
+            let seated = access.hear(at(1), guest, datagram, Some(7)).unwrap().expect("a seat");
+            assert!(seated.id == 7 && access.next_answer().is_none());
+            seated.challenges
         };
         let (mut offered, mut confirmed) = (access(3), access(3));
         offered.connection(guest, step(false));
         offered.hear(at(0), guest, &request, Some(7)).unwrap();
-        let proof = packet(2, answered(&mut offered, guest), &ControlPayload::Heartbeat);
-        assert!(seated(&mut offered, &proof), "by the offer in its handshake");
-        assert!(seated(&mut confirmed, &request), "by a request");
+        let number = answered(&mut offered, guest);
+        let proof = packet(2, number, &ControlPayload::Heartbeat);
+        assert_eq!(seated(&mut offered, &proof).last(), number, "by the offer in its handshake");
+        seated(&mut confirmed, &request);
         assert!(confirmed.hear(at(1), guest, &request, None).unwrap().is_none(), "there is no seat");
         assert_eq!(confirmed.next_answer().map(|(to, _)| to), Some(guest));
     }
@@ -341,5 +342,49 @@ mod tests {
         assert!(access.vouched(guest).is_some());
         access.connection(guest, ConnectionStep::Gone);
         assert!(access.vouched(guest).is_none());
+    }
+
+    /// A request of R-Type, which is answered with two datagrams if there is a seat and with one if there is none.
+    fn hello(access: &mut Access, offer: Option<u8>) -> Result<(), Refusal> {
+        access.hear(at(0), addr(1, 1), &[0x10, 1, 0, 9, 1, b'x'], offer).map(|_| ())
+    }
+
+    #[test]
+    fn offer_is_queued_whole_or_not_at_all() {
+        let mut config = ServerConfig::new(1);
+        config.wire = crate::authority::Wire::Rtype;
+        let mut access = Access::new(&config, Entropy::new(1));
+        hello(&mut access, None).unwrap();
+        (0..127).for_each(|n| hello(&mut access, Some(7)).unwrap_or_else(|_| panic!("offer {n}")));
+        assert_eq!(hello(&mut access, Some(7)), Err(Refusal::NoRoom), "room for one of two");
+        assert_eq!(hello(&mut access, None), Ok(()));
+        assert_eq!(hello(&mut access, None), Err(Refusal::NoRoom));
+        assert_eq!(core::iter::from_fn(|| access.next_answer()).count(), 256);
+    }
+
+    #[test]
+    fn challenge_that_finds_no_room_is_not_queued() {
+        let (mut access, from) = (access(3), addr(1, 1));
+        let number = prove(&mut access, at(0), from);
+        let request = packet(1, 0, &ControlPayload::ConnectReq);
+        (0..256).for_each(|_| assert!(access.hear(at(1), addr(2, 1), &request, Some(9)).is_ok()));
+        let heartbeat = packet(3, number, &ControlPayload::Heartbeat);
+        assert!(access.hear(at(25), from, &heartbeat, Some(7)).unwrap().is_none());
+        assert!(core::iter::from_fn(|| access.next_answer()).all(|(to, _)| to != from));
+        assert!(access.hear(at(26), from, &heartbeat, Some(7)).unwrap().is_none());
+        assert_eq!(answered(&mut access, from).wrapping_sub(number).cast_signed().signum(), 1);
+    }
+
+    #[test]
+    fn ended_trial_does_not_go_on() {
+        let (mut access, from) = (access(3), addr(1, 1));
+        let number = prove(&mut access, at(0), from);
+        let beat = |ack| packet(3, ack, &ControlPayload::Heartbeat);
+        for _ in 0..16 {
+            let wrong = access.hear(at(25), from, &beat(number.wrapping_sub(2_000)), Some(7));
+            assert_eq!(wrong.map(|_| ()), Err(Refusal::AckUnsent));
+        }
+        let right = access.hear(at(25), from, &beat(number), Some(7));
+        assert_eq!(right.map(|_| ()), Err(Refusal::Stranger), "a challenge is no proof");
     }
 }

@@ -144,4 +144,34 @@ mod tests {
         entities.place(77, 0, Body::at(0.0, 0.0), 1);
         assert_eq!(entities.free_for_player(5), None);
     }
+
+    #[test]
+    fn reserved_and_gone_ids_are_taken_and_have_no_body() {
+        let mut entities = Entities::new();
+        entities.reserve(5);
+        assert!(!entities.is_free(5) && entities.get(5).is_none() && entities.body_mut(5).is_none());
+        entities.release(5);
+        assert!(entities.is_free(5));
+        entities.place(5, 3, Body::at(1.0, 2.0), 40);
+        assert_eq!(entities.iter().collect::<Vec<_>>(), [(5, 3, 40, &Body::at(1.0, 2.0))]);
+        assert!(entities.body_mut(5).is_some());
+        entities.remove(5, 1);
+        assert!(entities.body_mut(5).is_none() && entities.iter().next().is_none());
+        assert!(!entities.is_free(0), "no entity has the id 0");
+    }
+
+    #[test]
+    fn addresses_that_missed_the_same_id_look_for_different_ones() {
+        let mut entities = Entities::new();
+        let offers = |entities: &Entities| {
+            let hashes = (0..STRIDES.len() as u64).map(|stride| stride << 32 | (260 - stride));
+            hashes.filter_map(|hash| entities.free_for_player(hash)).collect::<Vec<u8>>()
+        };
+        assert_eq!(offers(&entities), [6; STRIDES.len()]);
+        entities.reserve(6);
+        let mut next = offers(&entities);
+        next.sort_unstable();
+        next.dedup();
+        assert_eq!(next.len(), STRIDES.len());
+    }
 }

@@ -77,3 +77,19 @@ pub struct ServerStats {
     /// Datagrams that were dropped, by reason.
     pub refused: Refusals,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::authority::{Server, ServerConfig};
+
+    #[test]
+    fn at_most_1024_events_wait() {
+        let mut server = Server::new(ServerConfig::new(1)).unwrap();
+        (0..=255)
+            .cycle()
+            .take(2_000)
+            .for_each(|id| server.tell(ServerEvent::Left { id, why: LeftWhy::Left }));
+        assert_eq!(core::iter::from_fn(|| server.poll_event()).count(), 1_024);
+    }
+}

@@ -69,6 +69,8 @@ mod tests {
         guesses.judge(at(900), source(1), false);
         let looked_at = (0..1_600).filter(|_| guesses.judge(at(900), source(1), true)).count();
         assert!((60..140).contains(&looked_at), "{looked_at} of 1,600");
+        (0..200).for_each(|_| assert!(!guesses.judge(at(900), source(1), false)));
+        assert!(!(0..100).all(|_| guesses.judge(at(900), source(1), true)), "however many they are");
         assert!((0..100).all(|_| guesses.judge(at(900), source(2), true)), "another source");
         assert!((0..100).all(|_| guesses.judge(at(1_000), source(1), true)), "the next second");
     }

@@ -248,7 +248,64 @@ mod tests {
         assert_eq!(applied(&mut buffer, 8, 1), [3], "a late copy is not applied again");
         buffer.insert(8, &inputs([6, 7]));
         assert_eq!(applied(&mut buffer, 9, 3), [6, 7, 7], "lost ones are passed over");
-        assert_eq!(buffer.applied(), 7);
+        assert_eq!((buffer.applied(), buffer.stats().known_or_late), (7, 6 + 3), "copies are counted");
+    }
+
+    #[test]
+    fn nothing_is_applied_or_held_before_the_queue_begins() {
+        let mut buffer = InputBuffer::new();
+        buffer.insert(0, &inputs([5]));
+        assert_eq!(applied(&mut buffer, 1, 40), [0; 40]);
+        assert_eq!((buffer.applied(), buffer.stats()), (0, InputStats::default()));
+    }
+
+    #[test]
+    fn inputs_from_before_the_first_received_are_late() {
+        let mut buffer = InputBuffer::new();
+        buffer.insert(0, &inputs([10]));
+        buffer.insert(0, &inputs([9, 11]));
+        assert_eq!(applied(&mut buffer, 1, 2), [10, 11]);
+        assert_eq!(buffer.stats().known_or_late, 1);
+    }
+
+    #[test]
+    fn first_copy_of_an_input_counts() {
+        let mut buffer = InputBuffer::new();
+        buffer.insert(0, &inputs([1, 2]));
+        buffer.insert(0, &[(2, command(9))]);
+        assert_eq!(applied(&mut buffer, 1, 2), [1, 2]);
+    }
+
+    #[test]
+    fn input_that_gave_way_does_not_replace_a_newer_one() {
+        let mut buffer = InputBuffer::new();
+        buffer.insert(0, &inputs(1..=200));
+        buffer.insert(0, &inputs([200 - KEPT as u32]));
+        assert_eq!(buffer.stats().known_or_late, 1);
+        let expected: Vec<u8> = (73..=200).collect();
+        assert_eq!(applied(&mut buffer, 1, 128), expected);
+    }
+
+    #[test]
+    fn last_command_is_held_when_numbering_changes() {
+        let mut buffer = InputBuffer::new();
+        buffer.insert(0, &inputs([1, 2]));
+        assert_eq!(applied(&mut buffer, 1, 2), [1, 2]);
+        buffer.number_by_frames(2, 5);
+        assert_eq!(applied(&mut buffer, 3, 2), [2, 2], "until the first input that names its frame");
+        assert_eq!((buffer.stats().applied, buffer.stats().held), (2, 2));
+        buffer.insert(4, &inputs([5, 6]));
+        buffer.number_by_frames(4, 9);
+        assert_eq!(applied(&mut buffer, 5, 2), [5, 6], "only the first change counts");
+    }
+
+    #[test]
+    fn frames_without_an_input_are_counted_anew_after_each_input() {
+        let mut buffer = InputBuffer::new();
+        buffer.number_by_frames(0, 1);
+        buffer.insert(0, &inputs([1, 22]));
+        applied(&mut buffer, 1, 42);
+        assert_eq!((buffer.stats().held, buffer.stats().neutral), (40, 0));
     }
 
     #[test]
@@ -301,10 +358,18 @@ mod tests {
 
     #[test]
     fn a_count_may_jump_by_128_and_by_two_for_each_frame() {
-        for (frame, limit) in [(0, 130), (10, 150)] {
+        // Numbers with their frames, then the frame of the jump. The frames count from the newest input.
+        let cases: [(&[(u64, u32)], u64, u32); 5] = [
+            (&[(0, 1), (0, 2)], 0, 130),
+            (&[(0, 1), (0, 2)], 10, 150),
+            (&[(7, 2)], 7, 130),
+            (&[(0, 1), (7, 2)], 10, 136),
+            (&[(0, 2), (7, 1)], 10, 150),
+        ];
+        for (came, frame, limit) in cases {
             for (number, far) in [(limit, 0), (limit + 1, 1)] {
                 let mut buffer = InputBuffer::new();
-                buffer.insert(0, &inputs([1, 2]));
+                came.iter().for_each(|(frame, number)| buffer.insert(*frame, &inputs([*number])));
                 buffer.insert(frame, &inputs([number]));
                 assert_eq!(buffer.stats().far_ahead, far, "{number} in frame {frame}");
             }

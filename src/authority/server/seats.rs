@@ -147,3 +147,76 @@ impl Seats {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn addr(port: u16) -> SocketAddr {
+        SocketAddr::from(([192, 0, 2, 1], port))
+    }
+
+    fn seats(max_clients: u8, max_per_source: u8) -> Seats {
+        let mut config = ServerConfig::new(1);
+        (config.max_clients, config.max_clients_per_source) = (max_clients, max_per_source);
+        Seats::new(&config, (1, 2))
+    }
+
+    fn seat(seats: &mut Seats, port: u16, id: u8) -> usize {
+        seats.seat(Time::ZERO, addr(port), id, &Challenges::after(0), 0).expect("a seat")
+    }
+
+    #[test]
+    fn ports_of_one_address_are_offered_different_ids() {
+        let (seats, entities) = (seats(8, 8), Entities::new());
+        let ids: BTreeSet<_> = (0..20).map(|port| seats.offer(addr(port), false, &entities)).collect();
+        assert!(ids.len() > 15 && !ids.contains(&None), "{ids:?}");
+    }
+
+    #[test]
+    fn source_gets_its_share_and_a_vouched_guest_every_seat() {
+        let (mut seats, entities) = (seats(3, 2), Entities::new());
+        for (taken, offered) in [(0, [true, true]), (1, [true, true]), (2, [false, true])] {
+            let offers =
+                [false, true].map(|is_vouched| seats.offer(addr(9), is_vouched, &entities).is_some());
+            assert_eq!(offers, offered, "{taken} taken");
+            seat(&mut seats, 10 - taken, taken as u8 + 1);
+        }
+        assert_eq!(seats.offer(addr(9), true, &entities), None, "no seat is left");
+        assert_eq!([8, 9, 10, 11].map(|port| seats.of_addr(addr(port)).is_some()), [true, true, true, false]);
+    }
+
+    #[test]
+    fn seat_waits_to_send_once_and_again_after_it_has_sent() {
+        let mut seats = seats(2, 2);
+        for _ in 0..2 {
+            [1, 0, 1, 0].into_iter().for_each(|at| seats.make_ready(at));
+            let ready = [(); 3].map(|()| {
+                let at = seats.next_ready();
+                seats.sent_all();
+                at
+            });
+            assert_eq!(ready, [Some(1), Some(0), None]);
+        }
+    }
+
+    #[test]
+    fn seat_that_is_left_holds_nobody_up() {
+        let mut seats = seats(2, 2);
+        let (one, two) = (seat(&mut seats, 1, 1), seat(&mut seats, 2, 2));
+        (seats.seats[one].told, seats.seats[two].told) = (5, 9);
+        assert_eq!((seats.heard_by_all(), seats.farewell_due()), (Some(5), Time::NEVER));
+        seats.seats[one].begin_leaving(Time::ZERO);
+        seats.freed(one);
+        assert_eq!((seats.heard_by_all(), seats.farewell_due()), (Some(9), Time::ZERO));
+        assert_eq!((seats.of_id(1), seats.of_id(2)), (None, Some(two)));
+        assert_eq!(seats.of_addr(addr(1)), Some(one), "until it is empty");
+        [one, two].into_iter().for_each(|at| {
+            seats.seats[at].clear();
+            seats.freed(at);
+        });
+        assert_eq!((seats.heard_by_all(), seats.farewell_due()), (None, Time::NEVER));
+        assert_eq!(seats.of_addr(addr(1)), None);
+    }
+}

@@ -87,7 +87,7 @@ impl Sequenced {
     }
 
     fn whole(&self, number: u32) -> u64 {
-        nearest(self.newest.map_or(u64::from(number) + (1 << 32), |newest| newest.number), number)
+        self.newest.map_or(u64::from(number), |newest| nearest(newest.number, number))
     }
 
     /// Notes a packet without an input.
@@ -116,9 +116,6 @@ impl Sequenced {
                 None => return false,
             }
         };
-        if at < self.next {
-            return false;
-        }
         self.line += (arrival - at as f64 * span - self.line) * LINE_SHARE;
         self.put(Placed { at, number, command });
         true
@@ -316,5 +313,92 @@ mod tests {
         });
         inputs.take_next();
         assert!((25..=30).contains(&inputs.waiting()), "{} wait", inputs.waiting());
+    }
+
+    #[test]
+    fn inputs_that_arrive_at_once_get_a_place_each() {
+        let mut inputs = queue(&[(0, 0, 1), (0, 1, 2), (0, 2, 3), (0, 3, 4)]);
+        assert_eq!(taken(&mut inputs, 4), [1, 2, 3, 4]);
+        // The newest input remains the newest when one that it overtook arrives.
+        let mut inputs = queue(&[(0, 7, 1), (40, 9, 3), (41, 8, 2), (41, 10, 4)]);
+        assert_eq!(taken(&mut inputs, 4), [1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn overtaken_input_takes_no_place_of_another() {
+        let mut inputs = queue(&[(0, 7, 1), (20, 8, 2), (60, 10, 4), (80, 11, 5)]);
+        assert!(!inputs.insert(at(81), 8, command(9)), "a copy");
+        assert_eq!(taken(&mut inputs, 5), [1, 2, 0, 4, 5]);
+        let mut inputs = queue(&[(0, 7, 1), (60, 10, 4), (80, 11, 5), (0, 9, 3)]);
+        assert_eq!(taken(&mut inputs, 4), [1, 3, 0, 4], "no earlier than the one before it");
+    }
+
+    #[test]
+    fn slower_clock_of_a_client_is_followed() {
+        let mut inputs = Sequenced::new(FRAME);
+        let arrival = |n: u32| Time::ZERO + Span::from_micros(20_100) * n;
+        for n in 0..300 {
+            inputs.insert(arrival(n), n, command(n));
+            inputs.take_next();
+        }
+        let waiting = inputs.waiting();
+        // 300 was a packet without an input, and is lost.
+        inputs.insert(arrival(300), 301, command(1));
+        assert_eq!(inputs.waiting(), waiting + 1);
+    }
+
+    #[test]
+    fn last_input_that_waits_is_not_passed_over() {
+        let mut inputs = queue(&[(0, 0, 1), (20, 1, 1), (40, 2, 1), (60, 3, 1)]);
+        assert_eq!(taken(&mut inputs, 5), [1, 1, 1, 1, 0]);
+        inputs.insert(at(80), 4, command(1));
+        assert_eq!(taken(&mut inputs, 1), [1]);
+    }
+
+    /// How many inputs wait after `frames` frames with a queue of `length`.
+    fn waiting_after(frames: u32, length: u32, command: impl Fn(u32) -> Command) -> u64 {
+        let mut inputs = Sequenced::new(FRAME);
+        (0..length).for_each(|n| {
+            inputs.insert(at(u64::from(n) * 20), n, command(n));
+        });
+        for n in length..length + frames {
+            inputs.insert(at(u64::from(n) * 20), n, command(n));
+            inputs.take_next();
+        }
+        inputs.waiting()
+    }
+
+    #[test]
+    fn only_a_surplus_of_a_standing_player_is_dropped() {
+        let moving = |_| Command { x: 1.0, y: 0.0, actions: 0 };
+        assert_eq!(waiting_after(200, 10, moving), 10);
+        assert_eq!(waiting_after(200, 10, |n| Command { x: 0.0, y: -1.0, actions: n as u8 & 2 }), 10);
+        assert_eq!(waiting_after(200, 10, |n| command(n % 2)), 10, "the next input differs");
+        assert_eq!(waiting_after(200, 3, |_| command(1)), 3, "three to spare are no surplus");
+        assert_eq!(waiting_after(200, 16, moving), 16);
+        assert_eq!(waiting_after(200, 19, moving), 16, "an outage left more than 16");
+    }
+
+    #[test]
+    fn queue_that_ran_short_in_a_second_has_no_surplus() {
+        let mut inputs = Sequenced::new(FRAME);
+        (0..8).for_each(|n| {
+            inputs.insert(at(u64::from(n) * 20), n, command(1));
+        });
+        for frame in 0..2 * JUDGED_FRAMES {
+            // Six of the inputs of every second come late, at once.
+            let n = 8 + frame;
+            match frame % JUDGED_FRAMES {
+                30..36 => {}
+                36 => (n - 6..=n).for_each(|n| {
+                    inputs.insert(at(u64::from(n) * 20), n, command(1));
+                }),
+                _ => {
+                    inputs.insert(at(u64::from(n) * 20), n, command(1));
+                }
+            }
+            inputs.take_next();
+        }
+        assert_eq!(inputs.waiting(), 8);
     }
 }

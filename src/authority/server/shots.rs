@@ -51,3 +51,23 @@ impl Shots {
         (0..=u8::MAX).filter_map(|id| self.get(id).map(|flight| (id, flight)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn id_rests_while_others_are_free() {
+        let course = Course { frame: 1, x: 0.0, y: 0.0, velocity_x: 0.0, velocity_y: 0.0 };
+        let flight = Flight { kind: 1, owner: 2, course };
+        let mut shots = Shots::new();
+        assert_eq!(shots.add(flight), Some(0));
+        assert_eq!(shots.remove(0), Some(flight));
+        for id in (1..=u8::MAX).chain([0]) {
+            assert_eq!(shots.add(flight), Some(id));
+        }
+        assert_eq!((shots.add(flight), shots.iter().count()), (None, 256));
+        assert_eq!((shots.remove(9), shots.remove(9)), (Some(flight), None));
+        assert_eq!(shots.add(flight), Some(9));
+    }
+}

@@ -195,3 +195,26 @@ impl Server {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::authority::ServerConfig;
+    use crate::protocol::PeerRole;
+
+    #[test]
+    fn confirmed_and_seated_guests_are_known() {
+        let mut server = Server::new(ServerConfig::new(1)).unwrap();
+        let [one, two] = [1, 2].map(|n| SocketAddr::from(([192, 0, 2, n], 7)));
+        let (now, round_trip, role) = (Duration::from_secs(1), Duration::ZERO, PeerRole::Player);
+        server.connection(now, one, ConnectionStep::Reached { round_trip, role });
+        assert!(!server.knows(one) && !server.keeps(one), "its packets may be recorded ones");
+        server.connection(now, one, ConnectionStep::Confirmed { round_trip, role });
+        assert!(server.knows(one) && !server.keeps(one) && !server.knows(two));
+        server.handle_datagram(now, one, b"GAME\0\x01\0\0\0\0\0\0\x01\0\0");
+        assert_eq!(server.clients(), 1);
+        server.connection(now, two, ConnectionStep::Reached { round_trip, role });
+        assert!(server.knows(one) && server.keeps(one), "it has a seat");
+        assert!(!server.knows(two) && !server.keeps(two));
+    }
+}
