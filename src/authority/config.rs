@@ -160,3 +160,24 @@ impl fmt::Display for AuthorityConfigError {
 }
 
 impl std::error::Error for AuthorityConfigError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_and_seats_are_checked() {
+        let rates = |frame_rate, broadcast_rate| check_rates(frame_rate, broadcast_rate).is_ok();
+        assert!(rates(1, 1) && rates(240, 60) && rates(60, 60));
+        assert!(!rates(0, 1) && !rates(241, 241) && !rates(60, 0) && !rates(60, 7) && !rates(20, 40));
+        for (clients, per_source) in [(0, 1), (1, 0)] {
+            let mut config = ServerConfig::new(1);
+            assert_eq!(config.check(), Ok(()));
+            (config.max_clients, config.max_clients_per_source) = (clients, per_source);
+            assert_eq!(config.check(), Err(AuthorityConfigError::NoClients));
+        }
+        let mut config = ClientConfig::new(1);
+        config.broadcast_rate = 7;
+        assert!(config.check().is_err());
+    }
+}

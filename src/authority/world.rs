@@ -138,4 +138,34 @@ mod tests {
             assert!((Command::new(given, 0.0, 0).x - kept).abs() < f32::EPSILON, "{given}");
         }
     }
+
+    #[test]
+    fn body_between_two_has_the_health_of_the_first() {
+        let [from, to] = [0.0, 4.0].map(|n| Body { x: n, y: -n, velocity_x: n, velocity_y: n, health: n });
+        let between = Body { x: 1.0, y: -1.0, velocity_x: 1.0, velocity_y: 1.0, health: 0.0 };
+        assert_eq!(from.towards(&to, 0.25), between);
+        assert_eq!(between.extrapolated(2.0), Body { x: 3.0, y: 1.0, ..between });
+    }
+
+    #[test]
+    fn command_holds_a_mask_only_as_a_whole() {
+        let command = Command::new(0.0, 0.0, 0b110);
+        assert!(command.holds(0b110) && command.holds(0b010) && !command.holds(0b011));
+    }
+
+    #[test]
+    fn body_is_finite_if_every_number_is() {
+        let body = Body::at(0.0, 0.0);
+        assert!(body.is_finite());
+        for value in [f32::NAN, f32::INFINITY] {
+            let others = [
+                Body { x: value, ..body },
+                Body { y: value, ..body },
+                Body { velocity_x: value, ..body },
+                Body { velocity_y: value, ..body },
+                Body { health: value, ..body },
+            ];
+            assert!(others.iter().all(|other| !other.is_finite()));
+        }
+    }
 }

@@ -159,11 +159,56 @@ mod tests {
             assert!((place(&track, at) - expected).abs() < 1e-3, "{} at {at}", place(&track, at));
         }
         assert!(intervals.mean.abs() < 1e-6, "a pause is no interval: {}", intervals.mean);
+        let (_, moved) = track.newest().copied().unwrap();
+        assert!((moved.velocity_x - 20.0).abs() < 1e-3, "within half a second: {}", moved.velocity_x);
         insert(&mut track, &mut intervals, 5_064, Body::at(20.0, 0.0));
         assert!(intervals.mean.abs() < 1e-6, "it stood");
         insert(&mut track, &mut intervals, 5_128, Body::at(26.4, 0.0));
         assert!((intervals.mean - 1.0).abs() < 1e-3, "a 64th of 64 ms: {}", intervals.mean);
         let (_, newest) = track.newest().copied().unwrap();
         assert!((newest.velocity_x - 100.0).abs() < 1e-3, "{}", newest.velocity_x);
+    }
+
+    #[test]
+    fn delay_covers_longer_intervals_and_their_deviation() {
+        let jitter = |mean, deviation| Intervals { mean, deviation }.jitter(20);
+        assert_eq!([jitter(50.0, 0.0), jitter(40.0, 0.0), jitter(80.0, 4.0)], [0, 0, 19_000_000]);
+    }
+
+    #[test]
+    fn commands_survive_the_wire() {
+        let command = rounded(Command { x: 0.6, y: -0.4, actions: 7 });
+        assert_eq!(command, Command { x: 1.0, y: 0.0, actions: 1 });
+        let command = rounded(Command { x: f32::NAN, y: -9.0, actions: 6 });
+        assert_eq!(command, Command { x: 0.0, y: -1.0, actions: 0 });
+    }
+
+    #[test]
+    fn first_updates_are_as_old_as_the_round_trip() {
+        let mut config = crate::authority::ClientConfig::new(1);
+        config.wire = crate::authority::Wire::Rtype;
+        let mut client = Client::join(config, ([192, 0, 2, 1], 7).into()).unwrap();
+        client.by_arrival.as_mut().unwrap().round_trip = Span::from_millis(500);
+        client.spawned_at((100.0, 50.0));
+        let trail = &mut client.by_arrival.as_mut().unwrap().trail;
+        (0..60).for_each(|_| trail.step(&Line, Command::new(1.0, 0.0, 0)));
+        // 30 frames ago it was at 130.
+        trail.compare(&Body::at(130.0, 53.0));
+        let body = *trail.predicted().unwrap();
+        assert!((body.x - 160.0).abs() < 1e-3 && (body.y - 53.0).abs() < 1e-3, "{body:?}");
+        client.spawned_at((0.0, 0.0));
+        assert_eq!(client.predicted(), Some(&body), "it is there already");
+    }
+
+    struct Line;
+
+    impl World for Line {
+        fn walk(&self, body: &mut Body, command: Command) {
+            body.x += command.x;
+        }
+        fn enter(&mut self, _: u8) -> (u8, Body) {
+            (0, Body::at(0.0, 0.0))
+        }
+        fn step(&mut self, _: &mut crate::authority::Stage<'_>) {}
     }
 }

@@ -213,4 +213,89 @@ mod tests {
         clock.arrived(at(3_900), 110);
         assert_eq!(before - clock.server_time(at(3_000)), 700_000_000);
     }
+
+    /// A clock that knows a round trip of 80 ms and snapshots in every fifth frame of 20 ms.
+    fn running() -> ServerClock {
+        let mut clock = ServerClock::new(50, 10);
+        clock.round_trip(Span::from_millis(80));
+        (0..20).for_each(|n| clock.arrived(at(1_000 + 100 * n), 5 * n));
+        clock
+    }
+
+    /// The lead over the server's time, in milliseconds.
+    fn lead(clock: &ServerClock) -> i64 {
+        (clock.target(at(3_000)) - clock.server_time(at(3_000))) / 1_000_000
+    }
+
+    #[test]
+    fn outliers_of_both_sides_and_with_others_between_are_left_out() {
+        let mut clock = running();
+        let before = clock.server_time(at(3_000));
+        for (n, late) in [(20, 200), (21, 0), (22, 200), (23, 200), (24, 0), (25, 200), (26, 200)] {
+            clock.arrived(at(1_100 + 100 * n - 100 + late), 5 * n);
+            assert_eq!(clock.server_time(at(3_000)), before, "snapshot {n}");
+        }
+        let mut clock = running();
+        for (n, arrives) in [(20, 3_200), (21, 3_300), (23, 3_100), (24, 3_200)] {
+            clock.arrived(at(arrives), 5 * n);
+            assert_eq!(clock.server_time(at(3_000)), before, "snapshot {n}");
+        }
+        clock.arrived(at(3_300), 5 * 25);
+        assert_eq!(clock.server_time(at(3_000)), before + 200_000_000, "three in a row on one side");
+    }
+
+    #[test]
+    fn other_frame_rate_begins_the_line_of_arrival_anew() {
+        let mut clock = running();
+        clock.set_rates(50, 10);
+        assert!(clock.is_ready());
+        clock.set_rates(100, 10);
+        assert!(!clock.is_ready() && clock.frame_nanos() == 10_000_000);
+        clock.arrived(at(3_000), 95);
+        assert_eq!(clock.arrival_line(at(3_000)), 950_000_000, "a frame of the same number too");
+    }
+
+    #[test]
+    fn round_trip_is_at_most_a_second() {
+        let mut clock = ServerClock::new(50, 10);
+        clock.round_trip(Span::from_secs(5));
+        assert_eq!(clock.mean_round_trip(), 1_000_000_000);
+    }
+
+    #[test]
+    fn lead_follows_a_longer_round_trip_quickly_and_a_shorter_one_slowly() {
+        let mut clock = running();
+        assert_eq!(lead(&clock), 40 + 50);
+        clock.round_trip(Span::from_millis(100));
+        assert_eq!(lead(&clock), 40 + 50, "not at once");
+        clock.smooth_lead(0);
+        assert_eq!(lead(&clock), 41 + 50, "a tenth of 20 ms, each way");
+        (0..200).for_each(|_| clock.smooth_lead(0));
+        assert_eq!(lead(&clock), 49 + 50);
+        clock.round_trip(Span::from_millis(80));
+        (0..10).for_each(|_| clock.smooth_lead(0));
+        assert_eq!(lead(&clock), 49 + 50, "a tenth of the way");
+    }
+
+    #[test]
+    fn lead_covers_runs_of_up_to_four_lost_packets() {
+        let mut clock = running();
+        for (run, margin) in [(0, 50), (2, 50), (3, 60), (4, 80), (20, 80)] {
+            clock.smooth_lead(run);
+            assert_eq!(lead(&clock), 40 + margin, "{run} lost");
+        }
+    }
+
+    #[test]
+    fn lead_covers_twice_the_jitter_of_either_direction() {
+        let mut clock = ServerClock::new(50, 10);
+        clock.round_trip(Span::from_millis(80));
+        // Two arrivals that are 28 ms apart from each other's line.
+        clock.arrived(at(1_000), 0);
+        clock.arrived(at(1_128), 5);
+        assert_eq!((clock.arrival_jitter(), lead(&clock)), (28_000_000, 40 + 56));
+        let mut clock = running();
+        clock.round_trip(Span::from_millis(108));
+        assert_eq!((clock.arrival_jitter(), lead(&clock)), (0, 40 + 56));
+    }
 }

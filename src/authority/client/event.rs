@@ -120,3 +120,17 @@ pub struct ClientStats {
     /// Datagrams that were dropped, by reason.
     pub refused: Refusals,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::authority::{Client, ClientConfig};
+
+    #[test]
+    fn newest_1024_events_wait() {
+        let mut client = Client::join(ClientConfig::new(1), ([192, 0, 2, 1], 7).into()).unwrap();
+        (0..2_000).for_each(|frame| client.tell(ClientEvent::Gone { id: 1, frame }));
+        let waiting: Vec<_> = core::iter::from_fn(|| client.poll_event()).collect();
+        assert_eq!((waiting.len(), waiting[0]), (1_024, ClientEvent::Gone { id: 1, frame: 976 }));
+    }
+}

@@ -249,4 +249,31 @@ mod tests {
         history.newest(2, 0, &mut sent);
         assert_eq!(sent.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [102, 103]);
     }
+
+    #[test]
+    fn replay_reaches_back_to_the_first_step_and_256_steps() {
+        let mut late = history(0);
+        late.reconcile(&Line, 101, Body::at(1.0, 0.0));
+        let mut early = History::new();
+        early.begin_after(100);
+        early.reconcile(&Line, 90, Body::at(1.0, 0.0));
+        assert_eq!((late.stats().replayed, early.stats().replayed), (0, 0), "no step was taken");
+        let mut long = history(400);
+        long.reconcile(&Line, 110, Body::at(0.0, 0.0));
+        assert_eq!(long.stats().replayed, 256);
+        close(long.predicted().unwrap().x, 256.0);
+        close(long.drawn(1.0).unwrap().x, 400.0);
+        let mut sent = Vec::new();
+        long.newest(1_000, 0, &mut sent);
+        assert_eq!((sent.len(), sent[0].0), (256, 245));
+    }
+
+    #[test]
+    fn corrected_body_is_drawn_between_its_last_two_steps() {
+        let mut history = history(10);
+        history.reconcile(&Line, 106, Body::at(3.0, 0.0));
+        // Shown away by three units at first.
+        close(history.drawn(0.0).unwrap().x, 6.0 + 3.0);
+        close(history.drawn(0.5).unwrap().x, 6.5 + 3.0);
+    }
 }

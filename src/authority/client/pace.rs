@@ -122,4 +122,24 @@ mod tests {
         pace.advance(FRAME, 100 * FRAME);
         assert!((101 * FRAME - 2_000_000..101 * FRAME).contains(&pace.simulated()), "a near one is led to");
     }
+
+    #[test]
+    fn error_is_corrected_for_at_most_eight_frames_of_a_pause() {
+        let mut pace = Pace::begin(0, 0, FRAME);
+        assert_eq!(pace.next_at(), FRAME);
+        pace.advance(60 * FRAME, 60 * FRAME + 200_000_000);
+        assert_eq!(pace.simulated(), 60 * FRAME + 8 * MAX_NUDGE_NANOS);
+    }
+
+    #[test]
+    fn part_of_a_step_is_counted_from_the_last_one() {
+        let mut pace = Pace::begin(0, 100 * FRAME, FRAME);
+        assert!(pace.between_steps().abs() < 1e-6);
+        assert_eq!(pace.advance(FRAME / 2, 100 * FRAME + FRAME / 2), 0);
+        assert!((pace.between_steps() - 0.5).abs() < 1e-3, "{}", pace.between_steps());
+        assert_eq!(pace.next_at(), FRAME);
+        assert_eq!(pace.advance(FRAME, 101 * FRAME), 1);
+        assert!((pace.between_steps() - 1.0).abs() < 1e-3, "the step is due");
+        assert_eq!(pace.next_at(), FRAME, "at once");
+    }
 }

@@ -95,4 +95,30 @@ mod tests {
         assert_eq!(pings.answered(at(150), first), Some(Span::from_millis(150)));
         assert_eq!(pings.answered(at(150), first ^ 1), None, "never sent");
     }
+
+    #[test]
+    fn quick_pings_begin_once_and_again_when_asked_for() {
+        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        let mut pings = Pings::new(1);
+        pings.begin(at(0));
+        pings.quicken(at(0));
+        assert_eq!(pings.due(), at(0), "the first is not delayed");
+        pings.next(at(0));
+        pings.begin(at(50));
+        assert_eq!(pings.due(), at(100));
+        pings.next(at(5_000));
+        assert_eq!(pings.due(), at(6_000));
+        pings.quicken(at(5_200));
+        assert_eq!(pings.due(), at(5_300));
+        pings.next(at(5_300));
+        assert_eq!(pings.due(), at(5_400), "quick for three seconds");
+    }
+
+    #[test]
+    fn oldest_of_more_than_16_pings_is_forgotten() {
+        let mut pings = Pings::new(1);
+        let values: Vec<u64> = (0..17).map(|_| pings.next(Time::ZERO)).collect();
+        assert_eq!(pings.answered(Time::ZERO, values[0]), None);
+        assert!(values[1..].iter().all(|value| pings.answered(Time::ZERO, *value).is_some()));
+    }
 }

@@ -93,4 +93,24 @@ mod tests {
         playout.advance(10_000 * MS, 5_000 * MS, 0);
         assert_eq!(playout.time(), Some(last), "it stands, and does not go back");
     }
+
+    #[test]
+    fn delay_is_one_and_a_half_periods_and_at_most_a_quarter_second() {
+        for (rate, delay) in [(60, 100), (20, 100), (10, 150), (4, 250), (1, 250)] {
+            assert_eq!(Playout::new(rate).delay(), delay * MS, "{rate} snapshots a second");
+        }
+    }
+
+    #[test]
+    fn render_time_far_behind_jumps_and_stands_while_time_does() {
+        let mut playout = Playout::new(20);
+        playout.advance(0, 1_000 * MS, 0);
+        playout.advance(20 * MS, 1_269 * MS, 0);
+        assert_eq!(playout.time(), Some((900 + 21) * MS), "a quarter of a second off");
+        playout.advance(40 * MS, 3_000 * MS, 0);
+        assert_eq!(playout.time(), Some(3_000 * MS - playout.delay()));
+        let before = (playout.time(), playout.delay());
+        playout.advance(30 * MS, 3_000 * MS, 100 * MS);
+        assert_eq!((playout.time(), playout.delay()), before);
+    }
 }

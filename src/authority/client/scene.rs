@@ -271,4 +271,39 @@ mod tests {
         scene.snapshot(160, &[]);
         assert_eq!(shown(&scene, 150.0), None);
     }
+
+    #[test]
+    fn overtaken_snapshot_brings_back_nothing_that_is_forgotten() {
+        let mut scene = Scene::new(false);
+        scene.snapshot(100, &[Shown { id: 9, body: at(1.0) }]);
+        scene.snapshot(160, &[]);
+        scene.snapshot(130, &[]);
+        assert_eq!(shown(&scene, 150.0), None);
+    }
+
+    #[test]
+    fn entity_waits_for_its_spawn_where_the_server_tells_of_them() {
+        let mut scene = Scene::new(false);
+        scene.told_of_spawns = true;
+        scene.snapshot(100, &[Shown { id: 9, body: at(1.0) }]);
+        assert_eq!(shown(&scene, 100.0), None);
+        scene.record(&spawn(99, None));
+        assert_eq!(shown(&scene, 100.0), Some(1.0));
+    }
+
+    #[test]
+    fn shot_is_drawn_on_the_course_of_its_time() {
+        let course = |frame, x, velocity_x| Course { frame, x, y: 0.0, velocity_x, velocity_y: 0.0 };
+        let mut scene = Scene::new(false);
+        scene.record(&Record::Bounce { id: 4, course: course(5, 0.0, 0.0) });
+        assert_eq!(scene.shots(5.0, 60).count(), 0, "no such projectile");
+        scene.record(&Record::Shot { id: 4, kind: 1, owner: 7, course: course(60, 0.0, 60.0) });
+        scene.record(&Record::Bounce { id: 4, course: course(120, 60.0, -60.0) });
+        scene.record(&Record::ShotEnd { id: 4, frame: 150 });
+        let x = |frame| scene.shots(frame, 60).next().map(|shot| shot.x.round() as i32);
+        assert_eq!(
+            [59.9, 60.0, 110.0, 120.0, 130.0, 149.9, 150.0].map(x),
+            [None, Some(0), Some(50), Some(60), Some(50), Some(30), None]
+        );
+    }
 }

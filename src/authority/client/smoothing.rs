@@ -39,3 +39,30 @@ impl Smoothing {
         body
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn second_correction_begins_where_the_first_one_is_shown() {
+        let mut smoothing = Smoothing::default();
+        let drawn = |smoothing: &Smoothing, x| {
+            smoothing.drawn(&Body::at(x, 0.0), &Body::at(x, 0.0), 1.0).x.round() as i32
+        };
+        smoothing.show_away(&Body::at(10.0, 0.0), &Body::at(4.0, 0.0));
+        (0..3).for_each(|_| smoothing.step());
+        assert_eq!(drawn(&smoothing, 4.0), 7);
+        smoothing.show_away(&Body::at(4.0, 0.0), &Body::at(1.0, 0.0));
+        assert_eq!(drawn(&smoothing, 1.0), 7);
+        (0..9).for_each(|_| smoothing.step());
+        assert_eq!(drawn(&smoothing, 1.0), 1);
+    }
+
+    #[test]
+    fn health_is_the_predicted_one() {
+        let predicted = Body { health: 0.5, ..Body::at(2.0, 0.0) };
+        let drawn = Smoothing::default().drawn(&Body::at(0.0, 0.0), &predicted, 0.5);
+        assert_eq!(drawn, Body { x: 1.0, ..predicted });
+    }
+}

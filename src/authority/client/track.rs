@@ -131,4 +131,11 @@ mod tests {
         track.forget_before(100);
         assert_eq!(track.kept()[0].0, 102);
     }
+
+    #[test]
+    fn first_sample_of_a_frame_counts() {
+        let mut track = track(&[10]);
+        track.insert(10, moving(99.0));
+        assert_eq!((track.len, x(&track, 10.0)), (1, (10.0, Drawing::Interpolated)));
+    }
 }

@@ -271,3 +271,60 @@ impl Authenticated for Client {
         peer == self.server
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::authority::{Command, Stage, World};
+    use crate::protocol::PeerRole;
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn made_connection_lets_the_client_ask_at_once() {
+        let [server, other] = [1, 2].map(|n| SocketAddr::from(([192, 0, 2, n], 7)));
+        let mut client = Client::join(ClientConfig::new(1), server).unwrap();
+        let mut buf = [0; 64];
+        let mut asks = |client: &mut Client, at| client.poll_transmit(ms(at), &mut buf).is_some();
+        let reached = ConnectionStep::Reached { round_trip: ms(0), role: PeerRole::Host };
+        assert_eq!([0, 10, 199, 200].map(|at| asks(&mut client, at)), [true, false, false, true]);
+        for (peer, step, is_asked) in
+            [(server, ConnectionStep::Gone, false), (other, reached, false), (server, reached, true)]
+        {
+            client.connection(ms(210), peer, step);
+            assert_eq!(asks(&mut client, 210), is_asked, "{step:?} of {peer}");
+        }
+        assert!(client.knows(other) && client.keeps(server) && !client.keeps(other));
+        assert_eq!(client.opening(ms(220), other, &mut [0; 64]), None);
+        assert!(client.opening(ms(220), server, &mut [0; 64]).is_some());
+    }
+
+    /// The time until an R-Type client gives up begins with the opening of its connection.
+    #[test]
+    fn requests_before_the_connection_do_not_count() {
+        let server = SocketAddr::from(([192, 0, 2, 1], 7));
+        let mut config = ClientConfig::new(1);
+        config.wire = crate::authority::Wire::Rtype;
+        let mut client = Client::join(config, server).unwrap();
+        let mut buf = [0; 64];
+        client.advance(ms(0), &Nothing, Command::NEUTRAL);
+        assert!(client.poll_transmit(ms(0), &mut buf).is_some());
+        assert!(client.opening(ms(500), server, &mut buf).is_some());
+        client.advance(ms(1_000), &Nothing, Command::NEUTRAL);
+        assert_eq!(client.over(), None);
+        client.advance(ms(1_100), &Nothing, Command::NEUTRAL);
+        assert_eq!(client.over(), Some(OverReason::NoAnswer));
+    }
+
+    struct Nothing;
+
+    impl World for Nothing {
+        fn walk(&self, _: &mut crate::authority::Body, _: Command) {}
+        fn enter(&mut self, _: u8) -> (u8, crate::authority::Body) {
+            (0, crate::authority::Body::at(0.0, 0.0))
+        }
+        fn step(&mut self, _: &mut Stage<'_>) {}
+    }
+}

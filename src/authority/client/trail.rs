@@ -166,7 +166,9 @@ mod tests {
         trail.compare(&Body::at(170.0, 53.0));
         assert_eq!((trail.stats().exact, trail.stats().max_correction), (0, 3));
         assert!((trail.predicted().unwrap().y - 53.0).abs() < 1e-3 && (x(&trail) - 200.0).abs() < 1e-3);
-        assert!((trail.drawn(1.0).unwrap().y - 50.0).abs() < 1e-3, "it is shown away");
+        for between in [0.0, 1.0] {
+            assert!((trail.drawn(between).unwrap().y - 50.0).abs() < 1e-3, "it is shown away");
+        }
         trail.compare(&Body::at(175.0, 53.0));
         assert_eq!(trail.stats().exact, 1, "the next one fits");
         (0..6).for_each(|_| trail.step(&Line, Command::NEUTRAL));
@@ -202,5 +204,42 @@ mod tests {
             trail.compare(&Body::at(x, 50.0));
         }
         assert!((trail.age - 20.0).abs() < 0.5, "{}", trail.age);
+    }
+
+    #[test]
+    fn first_update_is_compared_with_the_place_of_the_spawn() {
+        let mut trail = trail(0);
+        trail.compare(&Body::at(100.0, 50.0));
+        assert_eq!((trail.stats().compared, trail.stats().exact, x(&trail)), (1, 1, 100.0));
+    }
+
+    #[test]
+    fn update_beside_the_trail_is_as_old_as_updates_are() {
+        // Updates are 4 to 20 frames old; the place of four frames ago is 190.
+        let mut near = trail(40);
+        near.compare(&Body::at(200.0, 53.0));
+        assert!((x(&near) - 210.0).abs() < 1e-3, "{}", x(&near));
+        let mut far = trail(40);
+        far.compare(&Body::at(110.0, 53.0));
+        assert!((x(&far) - 160.0).abs() < 1e-3, "{}", x(&far));
+        let mut old = Trail::new();
+        old.begin(Body::at(100.0, 50.0), 1_000.0);
+        (0..100).for_each(|_| old.step(&Line, Command::new(1.0, 0.0, 0)));
+        // The oldest place that is kept, 63 frames ago, is 192.5.
+        old.compare(&Body::at(190.0, 50.0));
+        assert!((x(&old) - 347.5).abs() < 1e-3, "{}", x(&old));
+    }
+
+    #[test]
+    fn commands_are_sent_as_given_and_applied_limited() {
+        let mut trail = trail(0);
+        for actions in 1..=3 {
+            trail.step(&Line, Command { x: 1.0, y: 1.0, actions });
+        }
+        assert_eq!(
+            [0, 2].map(|age| trail.command(age)),
+            [3, 1].map(|n| { (n, Command { x: 1.0, y: 1.0, actions: n as u8 }) })
+        );
+        assert!((x(&trail) - (100.0 + 7.5 / 2.0_f32.sqrt())).abs() < 1e-3, "{}", x(&trail));
     }
 }
