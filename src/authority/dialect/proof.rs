@@ -50,3 +50,24 @@ impl Proofs {
 fn period(now: Time) -> u64 {
     now.since(Time::ZERO).nanos() / PERIOD.nanos()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{Ipv6Addr, SocketAddrV6};
+
+    #[test]
+    fn proof_covers_the_whole_address_and_the_id() {
+        let proofs = Proofs::with_key((1, 2));
+        let v6 = |last, port, scope| {
+            SocketAddrV6::new(Ipv6Addr::new(1, 2, 3, 4, 5, 6, 7, last), port, 0, scope).into()
+        };
+        let proof = proofs.offer(Time::ZERO, v6(8, 9, 10), 11);
+        let proven = |addr, id| proofs.proves(Time::ZERO, addr, id, proof);
+        assert!(proven(v6(8, 9, 10), 11));
+        let others = [(v6(9, 9, 10), 11), (v6(8, 10, 10), 11), (v6(8, 9, 11), 11), (v6(8, 9, 10), 12)];
+        assert!(others.iter().all(|(addr, id)| !proven(*addr, *id)));
+        let other_key = Proofs::with_key((1, 3));
+        assert!(!other_key.proves(Time::ZERO, v6(8, 9, 10), 11, proof));
+    }
+}

@@ -295,4 +295,75 @@ mod tests {
         }
         assert_eq!(losses.recent_run, 0, "ten seconds later");
     }
+
+    #[test]
+    fn second_of_two_equal_runs_counts_from_its_own_time() {
+        let mut losses = Losses::default();
+        let arrived = |n: u16| !(100..104).contains(&n) && !(600..604).contains(&n);
+        for ack in 40..1_100_u16 {
+            let bits = (0..32).filter(|k| arrived(ack - 1 - k)).fold(0, |bits, k| bits | 1 << k);
+            losses.take_in(ControlHeader { sequence: 0, ack, ack_bits: bits });
+        }
+        assert_eq!(losses.recent_run, 4, "eight seconds later");
+    }
+
+    #[test]
+    fn single_losses_are_no_run() {
+        let mut losses = Losses::default();
+        for ack in 40..200_u16 {
+            let bits = (0..32).filter(|k| (ack - 1 - k) % 3 != 0).fold(0, |bits, k| bits | 1 << k);
+            losses.take_in(ControlHeader { sequence: 0, ack, ack_bits: bits });
+        }
+        assert_eq!(losses.recent_run, 1);
+    }
+
+    /// Hands in a packet of the server that acknowledges packet `ack`.
+    fn hear(
+        link: &mut ClientLink,
+        sequence: u16,
+        ack: u16,
+        payload: &ControlPayload<'_>,
+    ) -> Result<FromServer, Refusal> {
+        let (mut buf, header) = ([0; 64], ControlHeader { sequence, ack, ack_bits: 0 });
+        let len = crate::wire::control::ControlPacket::encode(&header, payload, &mut buf).unwrap();
+        link.receive(Time::ZERO, &buf[..len], &mut Vec::new())
+    }
+
+    #[test]
+    fn each_request_begins_the_numbers_of_the_server_anew() {
+        let accepted = ControlPayload::ConnectAck { client_id: core::num::NonZeroU8::MIN };
+        let snapshot = ControlPayload::Snapshot(Snapshot {
+            tick: 1,
+            entities: Entries::from(&[][..]),
+            last_input: None,
+        });
+        let mut link = ClientLink::new(Time::ZERO, 100);
+        for (ack, first) in [(100, 1_000), (101, 30_000)] {
+            assert!(link.write_join(Time::ZERO, &mut [0; 64]).is_some());
+            let refused = hear(&mut link, 7, ack, &ControlPayload::Heartbeat);
+            assert_eq!(refused, Err(Refusal::OutOfPlace), "before the answer");
+            assert!(matches!(hear(&mut link, first, ack, &accepted), Ok(FromServer::Accepted { .. })));
+            // Challenges leave gaps, also behind three that were lost.
+            let challenge = hear(&mut link, first + 4_000, ack, &ControlPayload::Heartbeat);
+            assert_eq!(challenge, Ok(FromServer::Alive));
+            assert!(matches!(
+                hear(&mut link, first + 4_001, ack, &snapshot),
+                Ok(FromServer::Snapshot { .. })
+            ));
+            let far = hear(&mut link, first + 4_001 + 257, ack, &ControlPayload::Heartbeat);
+            assert_eq!(far, Err(Refusal::FarSequence), "a server with a seat for us leaves none");
+            let goodbye = [(); 2].map(|()| hear(&mut link, first + 4_002, ack, &ControlPayload::Disconnect));
+            assert_eq!(goodbye, [Ok(FromServer::Leaves), Ok(FromServer::Alive)], "a copy says nothing");
+        }
+    }
+
+    #[test]
+    fn packet_carries_the_newest_16_inputs() {
+        let (mut link, mut buf) = (ClientLink::new(Time::ZERO, 100), [0; 512]);
+        let inputs: Vec<_> = (1..=20).map(|number| (number, Command::NEUTRAL)).collect();
+        let len = link.write_inputs(Time::ZERO, &inputs, &mut buf).unwrap();
+        let ControlPayload::Inputs(sent) = decode(&buf[..len]).unwrap().payload else { panic!("no inputs") };
+        let numbers: Vec<u32> = sent.iter().map(|input| input.sequence).collect();
+        assert_eq!(numbers, (5..=20).collect::<Vec<_>>());
+    }
 }

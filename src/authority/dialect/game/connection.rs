@@ -260,4 +260,60 @@ mod tests {
         assert_eq!(beyond, Err(Refusal::NoRoom));
         assert_eq!(link.header(at(3)).ack, 100);
     }
+
+    #[test]
+    fn message_is_resent_after_a_round_trip_and_a_little_more() {
+        let mut reliable = Reliable::new();
+        let mut link = Connection::after(at(0), &Challenges::after(5));
+        for (sent, sample, smoothed) in [(0, 240, 240), (1_000, 320, 250)] {
+            let ack = link.header(at(sent)).sequence;
+            let from_client = header(7 + sent as u16 / 1_000, ack);
+            link.accept(at(sent + sample), from_client, &mut reliable);
+            assert_eq!(link.round_trip(), Span::from_millis(smoothed));
+            link.accept(at(sent + 900), from_client, &mut reliable);
+            assert_eq!(link.round_trip(), Span::from_millis(smoothed), "a second ack of the same packet");
+        }
+        reliable.send_bytes(at(2_000), |_, bytes| bytes.push(1)).unwrap();
+        assert!(link.write_due(at(2_000), &mut reliable, &mut [0; 64]).is_some());
+        let due = reliable.next_due().unwrap();
+        assert!((at(2_270)..=at(2_290)).contains(&due), "{due:?}");
+    }
+
+    #[test]
+    fn overtaken_packet_leaves_the_newest_where_it_is() {
+        let mut reliable = Reliable::new();
+        let mut link = Connection::after(at(0), &Challenges::after(5));
+        [100, 60].into_iter().for_each(|sequence| {
+            link.accept(at(0), header(sequence, 5), &mut reliable);
+        });
+        assert_eq!(link.check(at(0), header(164, 5)), Ok(()));
+        assert_eq!(link.check(at(0), header(165, 5)), Err(Refusal::FarSequence));
+        // Ten seconds later it was silent for none of them.
+        link.accept(at(10_000), header(101, 5), &mut reliable);
+        assert_eq!(link.check(at(10_000), header(300, 5)), Err(Refusal::FarSequence));
+    }
+
+    #[test]
+    fn numbers_of_the_other_side_begin_once() {
+        let mut reliable = Reliable::new();
+        let mut link = Connection::after(at(0), &Challenges::after(5));
+        link.begin_with(at(0), 100);
+        link.begin_with(at(0), 9_000);
+        assert_eq!(link.check(at(0), header(101, 5)), Ok(()));
+        assert_eq!(link.header(at(0)).ack, 100);
+        link.accept_first(at(0), header(50, 5), &mut reliable);
+        assert_eq!(link.header(at(0)).ack, 50, "a server that is asked again begins where it wants to");
+    }
+
+    #[test]
+    fn message_is_kept_once() {
+        let mut reliable = Reliable::new();
+        let mut link = Connection::after(at(0), &Challenges::after(5));
+        for (sequence, payload) in [(100, 1), (101, 2), (101, 3)] {
+            let taken = link.accept_message(at(1), header(sequence, 5), 0, &[payload], &mut reliable);
+            assert_eq!(taken, Ok(()));
+        }
+        assert_eq!(reliable.deliver(at(1)), Some(&[1][..]));
+        assert_eq!(reliable.deliver(at(1)), None);
+    }
 }

@@ -254,6 +254,8 @@ mod tests {
             read(&bytes),
             Some(Message::Terms(Terms { frame_rate: 60, seed: 0x0A0B_0C0D, .. }, 0x0102_0304))
         ));
+        bytes[1] = 2;
+        assert_eq!(read(&bytes), None, "another version");
         bytes.clear();
         put_ticks(0x0102_0304, &mut bytes);
         assert_eq!(bytes, [2, 1, 2, 3, 4]);

@@ -261,4 +261,58 @@ mod tests {
             assert_eq!(heard, [Ok(expected), Ok(FromClient::Alive)]);
         }
     }
+
+    fn packet(sequence: u16, ack: u16, ack_bits: u32) -> Vec<u8> {
+        let mut buf = [0; 64];
+        let header = ControlHeader { sequence, ack, ack_bits };
+        let len = ControlPacket::encode(&header, &ControlPayload::Heartbeat, &mut buf).unwrap();
+        buf[..len].to_vec()
+    }
+
+    #[test]
+    fn marks_follow_the_acknowledged_messages() {
+        let mut link = ServerLink::idle();
+        for _ in 0..2 {
+            link.begin(Time::ZERO, 7, &Challenges::after(100));
+            assert_eq!(link.acknowledged_mark(), None, "nothing is under way");
+            let terms = Terms { frame_rate: 60, broadcast_rate: 20, seed: 1 };
+            link.queue_terms(Time::ZERO, &terms, 1);
+            assert_eq!(link.acknowledged_mark(), Some(0));
+            let hit = Record::Hit { id: 3, damage: 1, frame: 1 };
+            for mark in [7, 9] {
+                assert_eq!(link.queue_records(Time::ZERO, [(mark, &hit)].into_iter()), Some(mark));
+            }
+            // TERMS is packet 101, the records are 102 and 103.
+            (0..3).for_each(|_| assert!(link.write_due(Time::ZERO, &mut [0; 128]).is_some()));
+            let mut heard = |sequence, ack, bits| {
+                link.receive(Time::ZERO, &packet(sequence, ack, bits), &mut Vec::new())
+                    .map(|_| link.acknowledged_mark())
+            };
+            assert_eq!(heard(1, 104, 0), Err(Refusal::AckUnsent));
+            assert_eq!(heard(1, 103, 0), Ok(Some(0)), "102 is missing");
+            assert_eq!(heard(2, 103, 1), Ok(Some(0)));
+            assert_eq!(heard(3, 102, 1), Ok(None));
+            link.mark_all(50);
+        }
+        link.begin(Time::ZERO, 7, &Challenges::after(100));
+        for mark in [7, 9] {
+            link.queue_records(Time::ZERO, [(mark, &Record::Bye { kicked: true })].into_iter());
+            assert!(link.write_due(Time::ZERO, &mut [0; 128]).is_some());
+        }
+        link.receive(Time::ZERO, &packet(1, 101, 0), &mut Vec::new()).unwrap();
+        assert_eq!(link.acknowledged_mark(), Some(7));
+        link.mark_all(50);
+        assert_eq!(link.acknowledged_mark(), Some(50));
+    }
+
+    #[test]
+    fn snapshots_hold_55_entities_and_an_empty_world_has_one() {
+        let mut parts = Parts::new();
+        let body = crate::authority::Body::at(1.0, 2.0);
+        for (entities, datagrams) in [(0, 1), (1, 1), (55, 1), (56, 2), (110, 2), (111, 3)] {
+            let shown: Vec<_> = (0..entities).map(|id| Shown { id, body }).collect();
+            ServerLink::prepare_broadcast(9, &shown, &mut parts);
+            assert_eq!(parts.len(), datagrams, "{entities} entities");
+        }
+    }
 }

@@ -280,7 +280,10 @@ mod tests {
         let mut buf = [0; 64];
         let asks_ack = !matches!(
             payload,
-            RtypePayload::EntityUpdate { .. } | RtypePayload::Heartbeat | RtypePayload::Ack(_)
+            RtypePayload::EntityUpdate { .. }
+                | RtypePayload::Heartbeat
+                | RtypePayload::Ack(_)
+                | RtypePayload::Nack(_)
         );
         let len = RtypePacket::encode(RtypeHeader { asks_ack, sequence }, payload, &mut buf).unwrap();
         buf[..len].to_vec()
@@ -350,5 +353,83 @@ mod tests {
         let number = u16::from_be_bytes([first[2], first[3]]);
         assert!(!link.ends_farewell(&packet(1_001, &RtypePayload::Ack(number + 1))));
         assert!(link.ends_farewell(&packet(1_001, &RtypePayload::Ack(number))));
+    }
+
+    fn delivered(link: &mut ClientLink, near: u64) -> Vec<Record> {
+        let mut records = Vec::new();
+        link.deliver(near, |delivered| match delivered {
+            Delivered::Record(record) => records.push(record),
+            Delivered::Terms(..) => panic!("R-Type has no terms"),
+        });
+        records
+    }
+
+    #[test]
+    fn each_packet_is_delivered_once_at_its_arrival() {
+        let (mut link, mut shown) = (welcomed(), Vec::new());
+        let hit = packet(1_001, &RtypePayload::HitEvent { id: 3, damage: 9 });
+        assert_eq!(link.receive(at(20), &hit, &mut shown), Ok(FromServer::Messages));
+        assert_eq!(delivered(&mut link, 20), [Record::Hit { id: 3, damage: 9, frame: 20 }]);
+        assert_eq!(link.receive(at(21), &hit, &mut shown), Ok(FromServer::Alive), "a copy");
+        assert_eq!(delivered(&mut link, 21), []);
+        let spawn = packet(1_002, &RtypePayload::EntitySpawn { id: 300, kind: 1, x: 5, y: 6 });
+        let end = packet(1_003, &RtypePayload::EntityDestroy { id: 300 });
+        // The end overtakes the beginning.
+        assert_eq!(link.receive(at(30), &end, &mut shown), Ok(FromServer::Quiet));
+        assert_eq!(link.receive(at(31), &spawn, &mut shown), Ok(FromServer::Messages));
+        let course = Course { frame: 31, x: 5.0, y: 6.0, velocity_x: 0.0, velocity_y: 0.0 };
+        let shot = Record::Shot { id: 44, kind: 1, owner: 0, course };
+        assert_eq!(delivered(&mut link, 31), [shot, Record::ShotEnd { id: 44, frame: 31 }]);
+        let nobody = packet(1_004, &RtypePayload::HitEvent { id: 256, damage: 9 });
+        assert_eq!(link.receive(at(32), &nobody, &mut shown), Ok(FromServer::Quiet), "not an entity");
+    }
+
+    #[test]
+    fn nothing_is_rejected_before_the_welcome() {
+        let (mut link, mut shown) = (ClientLink::new(50, PlayerName::DEFAULT), Vec::new());
+        let welcome = packet(1_000, &RtypePayload::Welcome { player_id: 3, seed: 1 });
+        assert_eq!(link.receive(at(0), &welcome, &mut shown), Err(Refusal::OutOfPlace), "not asked for");
+        assert!(link.write_join(at(0), &mut [0; 64]).is_some());
+        assert!(link.receive(at(0), &[0x99, 0, 0, 1], &mut shown).is_err());
+        assert_eq!((link.next_due(), link.write_due(at(0), &mut [0; 64])), (Time::NEVER, None));
+        assert!(link.receive(at(10), &welcome, &mut shown).is_ok());
+        assert_eq!(link.next_due(), Time::ZERO, "the ACK of the welcome");
+        assert_eq!(written(&mut link, at(10)), [RtypePayload::Ack(1_000)]);
+        assert_eq!(link.next_due(), Time::NEVER);
+    }
+
+    #[test]
+    fn another_request_makes_the_welcome_void() {
+        let (mut link, mut shown) = (welcomed(), Vec::new());
+        let welcome = |number, id| packet(number, &RtypePayload::Welcome { player_id: id, seed: 1 });
+        for (number, id) in [(1_000, 4), (2_000, 3)] {
+            let other = link.receive(at(20), &welcome(number, id), &mut shown);
+            assert_eq!(other, Err(Refusal::OutOfPlace), "the first one counts");
+        }
+        assert!(link.receive(at(20), &welcome(1_000, 3), &mut shown).is_ok(), "a copy");
+        assert!(link.write_join(at(500), &mut [0; 64]).is_some());
+        // Packets 50 and 51 were the requests.
+        let refused = link.receive(at(510), &packet(0, &RtypePayload::Nack(51)), &mut shown);
+        assert_eq!(refused, Ok(FromServer::Leaves));
+        let accepted = link.receive(at(520), &welcome(30_000, 4), &mut shown);
+        assert_eq!(accepted, Ok(FromServer::Accepted { id: 4, seed: Some(1) }));
+    }
+
+    #[test]
+    fn each_of_the_last_six_requests_tells_its_round_trip() {
+        let (mut link, mut shown) = (ClientLink::new(50, PlayerName::DEFAULT), Vec::new());
+        (0..7).for_each(|n| assert!(link.write_join(at(n * 100), &mut [0; 64]).is_some()));
+        let mut acked = |named| link.receive(at(700), &packet(9, &RtypePayload::Ack(named)), &mut shown);
+        assert_eq!([50, 57].map(&mut acked), [Err(Refusal::AckUnsent); 2]);
+        let round_trip = |ms| Ok(FromServer::RoundTrip(Span::from_millis(ms)));
+        assert_eq!([51, 54, 56].map(acked), [600, 300, 100].map(round_trip));
+    }
+
+    #[test]
+    fn nack_of_a_packet_that_was_not_sent_is_refused() {
+        let (mut link, mut shown) = (welcomed(), Vec::new());
+        let mut nack =
+            |number, named| link.receive(at(20), &packet(number, &RtypePayload::Nack(named)), &mut shown);
+        assert_eq!([nack(1_001, 50), nack(1_002, 51)], [Ok(FromServer::Alive), Err(Refusal::AckUnsent)]);
     }
 }

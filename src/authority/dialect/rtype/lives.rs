@@ -83,4 +83,16 @@ mod tests {
         assert!(lives.destroy(300, 70_020) && !lives.destroy(300, 70_020));
         assert_eq!(lives.spawn(512, 1), Spawned::Stale, "no such id");
     }
+
+    #[test]
+    fn packets_of_a_former_life_say_nothing_of_the_next() {
+        let mut lives = Lives::new();
+        assert_eq!(lives.spawn(5, 100), Spawned::New);
+        assert_eq!(lives.spawn(5, 100), Spawned::Stale, "a copy");
+        assert!(!lives.update(5, 99), "from before the spawn");
+        assert!(lives.update(5, 101));
+        let mut lives = Lives::new();
+        assert!(!lives.destroy(5, 20) && !lives.destroy(5, 10));
+        assert_eq!(lives.spawn(5, 15), Spawned::AndGone, "the newest end counts");
+    }
 }

@@ -28,3 +28,14 @@ fn decode(datagram: &[u8]) -> Result<RtypePacket<'_>, Refusal> {
 fn to_wire(coordinate: f32) -> u16 {
     coordinate.round().clamp(0.0, f32::from(u16::MAX)) as u16
 }
+
+#[cfg(test)]
+mod tests {
+    use super::to_wire;
+
+    #[test]
+    fn coordinates_are_rounded_and_limited() {
+        let sent = [1.4, 1.5, -3.0, 65_535.4, 1e9, f32::NAN].map(to_wire);
+        assert_eq!(sent, [1, 2, 0, 65_535, 65_535, 0]);
+    }
+}

@@ -158,4 +158,24 @@ mod tests {
         assert!(numbers.was_sent(65_535) && numbers.was_sent(0));
         assert!(!numbers.was_sent(1) && !numbers.was_sent(65_534));
     }
+
+    #[test]
+    fn only_the_last_4096_packets_can_be_named() {
+        let mut numbers = Numbers::new(0, Reach::OF_CLIENT);
+        (0..5_000).for_each(|_| {
+            numbers.next();
+        });
+        assert!(numbers.was_sent(4_999) && numbers.was_sent(904));
+        assert!(!numbers.was_sent(5_000) && !numbers.was_sent(903));
+    }
+
+    #[test]
+    fn numbers_that_begin_anew_have_not_been_seen() {
+        let mut numbers = Numbers::new(0, Reach::OF_SERVER);
+        numbers.accept(at(0), 100).unwrap();
+        numbers.forget_received();
+        numbers.accept(at(0), 101).unwrap();
+        assert_eq!(numbers.look_at(at(0), 100).unwrap().1, Received::New);
+        assert_eq!(numbers.look_at(at(0), 101).unwrap().1, Received::Duplicate);
+    }
 }

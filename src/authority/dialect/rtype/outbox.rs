@@ -205,4 +205,34 @@ mod tests {
         assert!(outbox.acknowledged(2));
         assert_eq!(outbox.acknowledged_mark(), None);
     }
+
+    #[test]
+    fn pause_of_the_server_is_not_made_up_in_resends() {
+        let (mut outbox, mut numbers) = (Outbox::new(), Numbers::new(0, Reach::OF_CLIENT));
+        outbox.push(at(0), &spawn(1), 1);
+        let mut written =
+            |ms| core::iter::from_fn(|| outbox.write(at(ms), &mut numbers, &mut [0; 20])).count();
+        assert_eq!(written(0), 1);
+        assert!(written(1_000) <= 2);
+        assert_eq!(written(1_050), 0);
+    }
+
+    #[test]
+    fn at_most_64_packets_are_under_way() {
+        let (mut outbox, mut numbers) = (Outbox::new(), Numbers::new(0, Reach::OF_CLIENT));
+        (0..100).for_each(|n| outbox.push(at(0), &spawn(n), 1));
+        let written = core::iter::from_fn(|| outbox.write(at(0), &mut numbers, &mut [0; 20])).count();
+        assert_eq!((written, outbox.has_due(at(0))), (64, false));
+        assert!(outbox.acknowledged(5) && !outbox.acknowledged(64));
+        assert!(!outbox.has_due(at(0)), "the oldest is still under way");
+        assert!(outbox.acknowledged(0) && outbox.has_due(at(0)));
+    }
+
+    #[test]
+    fn marks_are_all_replaced() {
+        let mut outbox = Outbox::new();
+        (1..=2).for_each(|n| outbox.push(at(0), &spawn(n), u64::from(n)));
+        outbox.mark_all(50);
+        assert_eq!(outbox.acknowledged_mark(), Some(49));
+    }
 }

@@ -116,4 +116,24 @@ mod tests {
         (1..64).for_each(|n| replies.nack_heard(at(200_000 + n * 900)));
         assert!(replies.are_rejected(), "sixty-four with less than a second between");
     }
+
+    #[test]
+    fn at_most_256_replies_wait_and_none_after_a_reset() {
+        let (mut replies, mut numbers) = (Replies::new(), Numbers::new(0, Reach::OF_CLIENT));
+        (0..300).for_each(|number| replies.ack(number));
+        let written = |replies: &mut Replies, numbers: &mut Numbers| {
+            core::iter::from_fn(|| replies.write(numbers, &mut [0; 20])).count()
+        };
+        assert_eq!(written(&mut replies, &mut numbers), 256);
+        numbers.accept(at(0), 100).unwrap();
+        (0..64).for_each(|_| {
+            replies.nack(at(1), &numbers, &[0x99, 0, 0, 101]);
+            replies.nack_heard(at(1));
+        });
+        assert!(replies.is_waiting() && replies.are_rejected());
+        replies.clear();
+        assert!(!replies.is_waiting() && !replies.are_rejected());
+        replies.nack(at(2), &numbers, &[0x99, 0, 0, 101]);
+        assert_eq!(written(&mut replies, &mut numbers), 1, "the next client has its own 32");
+    }
 }

@@ -331,4 +331,51 @@ mod tests {
             assert_eq!(link.lost(at(ms)), None, "after {ms} ms");
         }
     }
+
+    /// The payloads of everything that is due, without the numbers.
+    fn due(link: &mut ServerLink) -> Vec<Vec<u8>> {
+        let mut buf = [0; 64];
+        core::iter::from_fn(|| link.write_due(at(0), &mut buf).map(|len| [&buf[..1], &buf[4..len]].concat()))
+            .collect()
+    }
+
+    #[test]
+    fn end_of_a_player_is_two_packets_and_of_an_entity_one() {
+        let mut link = link();
+        let gone = |id, player| Record::Gone { id, frame: 1, player };
+        link.queue_records(at(0), [(1, &gone(4, true)), (2, &gone(5, false))].into_iter());
+        assert_eq!(due(&mut link), [vec![0x13, 4], vec![0x32, 0, 4], vec![0x32, 0, 5]]);
+    }
+
+    #[test]
+    fn next_client_on_a_link_inherits_nothing() {
+        let (mut link, mut inputs, mut buf) = (link(), Vec::new(), [0; 64]);
+        let spawn = Record::Spawn { id: 9, kind: 1, frame: 1, place: Some((5.0, 6.0)) };
+        let mut parts = Parts::new();
+        let body = crate::authority::Body::at(5.0, 6.0);
+        ServerLink::prepare_broadcast(&[Shown { id: 9, body }], &mut parts);
+        for _ in 0..2 {
+            link.begin(at(0), 3, &Challenges::after(1_000));
+            assert!(!link.is_farewell_heard() && !link.has_due(at(0)) && link.lost(at(0)).is_none());
+            assert_eq!(link.queue_records(at(0), [(1, &spawn)].into_iter()), Some(1));
+            let mut updates = 0;
+            for _ in 0..20 {
+                let planned = link.plan_broadcast(&parts, 9);
+                updates += (0..planned).filter(|at| link.updates.take(&parts, *at).is_some()).count();
+            }
+            assert_eq!(updates, 8, "a spawn is repeated eight times");
+            assert!(link.write_leaves(at(0), &mut buf).is_some());
+            let named = decode(&buf[..4 + 1]).unwrap().header.sequence;
+            for n in 0..64 {
+                link.receive(at(1), &packet(n, &RtypePayload::Nack(named)), &mut inputs).unwrap();
+            }
+            link.receive(at(1), &packet(64, &RtypePayload::Ack(named)), &mut inputs).unwrap();
+            let mut asks = packet(65, &RtypePayload::Input(InputFlags::SHOOT));
+            asks[1] = 1;
+            assert_eq!(link.receive(at(1), &asks, &mut inputs), Ok(FromClient::Inputs));
+            assert_eq!(inputs[0].1, Command { x: 0.0, y: 0.0, actions: 1 });
+            assert!(link.is_farewell_heard() && link.has_due(at(1)));
+            assert_eq!(link.lost(at(1)), Some(Lost::Rejected));
+        }
+    }
 }

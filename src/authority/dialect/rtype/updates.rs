@@ -121,4 +121,14 @@ mod tests {
         let quiet = (0..50).map(|_| updates.plan(&parts, 7, 10)).sum::<usize>();
         assert_eq!(quiet, 10, "heartbeats");
     }
+
+    #[test]
+    fn spawn_of_a_reused_id_is_repeated_as_the_first_was() {
+        let mut updates = Updates::new();
+        for _ in 0..2 {
+            updates.spawned(3, (5, 0));
+            let sent = (0..20).map(|_| broadcast(&mut updates, &[(3, 5)], 10).len()).sum::<usize>();
+            assert_eq!(sent, 8);
+        }
+    }
 }
