@@ -34,7 +34,10 @@ pub(crate) struct Field {
 }
 
 /// An addition of a test to a frame of the world; frame 0 is every frame.
-pub(crate) type Extra = (u64, fn(&mut Stage<'_>));
+pub(crate) type Extra = (u64, Step);
+
+/// A part of a step of the world.
+pub(crate) type Step = fn(&mut Stage<'_>);
 
 impl World for Field {
     fn walk(&self, body: &mut Body, command: Command) {

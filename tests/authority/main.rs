@@ -8,6 +8,7 @@ mod exactness;
 mod flood;
 mod hostile;
 mod lab;
+mod playing;
 mod records;
 mod removal;
 mod rounds;
@@ -15,6 +16,7 @@ mod rtype;
 mod rtype_hostile;
 mod seat_attacks;
 mod seats;
+mod stage;
 
 #[global_allocator]
 static ALLOCATOR: support::heap::Counting = support::heap::Counting;

@@ -1,13 +1,13 @@
 //! Joining and removal of clients, driven datagram by datagram.
 
 use crate::lab::{FRAME, Field, Lab, WIRES, ms, server_addr};
-use crate::seat_attacks::{Target, join};
+use crate::seat_attacks::{Target, join, request};
 use rebout::Protocol;
-use rebout::authority::{Body, Client, ClientConfig, Command, LeftWhy, ServerEvent, Stage, Wire};
-use rebout::lab::link::LinkConfig;
+use rebout::authority::{Body, Client, ClientConfig, Command, LeftWhy, OverReason, ServerEvent, Stage, Wire};
+use rebout::net::link::LinkConfig;
 use std::net::SocketAddr;
 
-fn home(n: u8) -> SocketAddr {
+pub(crate) fn home(n: u8) -> SocketAddr {
     SocketAddr::from(([192, 0, 2, n], 7_000))
 }
 
@@ -28,7 +28,7 @@ fn a_client_kicked_before_its_first_frame_never_enters() {
 }
 
 /// Steps one frame with an addition.
-fn frame_with(target: &mut Target, extra: fn(&mut Stage<'_>)) {
+pub(crate) fn frame_with(target: &mut Target, extra: fn(&mut Stage<'_>)) {
     target.field.extra = vec![(0, extra)];
     target.frame();
     target.field.extra.clear();
@@ -206,4 +206,124 @@ fn one_answer_after_800_ms_is_enough_for_a_seat() {
     lab.world.network_mut().lose(client, u32::MAX, |datagram| datagram[12] == 1);
     lab.run_until(ms(3_000));
     assert!(lab.client_at(client).client.predicted().is_some());
+}
+
+#[test]
+fn leaving_client_does_not_delay_free_ids() {
+    let mut target = Target::new(Wire::Game, |_| {});
+    let (id, _) = join(&mut target, home(1));
+    let spawn_all: fn(&mut Stage<'_>) = |stage| while stage.spawn(1, Body::at(0.0, 0.0)).is_some() {};
+    frame_with(&mut target, spawn_all);
+    frame_with(&mut target, |stage| {
+        let things: Vec<u8> = stage.entities().filter(|(_, kind, _)| *kind == 1).map(|(id, ..)| id).collect();
+        assert!(things.iter().take(10).all(|id| stage.remove(*id)));
+    });
+    // It has acknowledged nothing, and is told for 200 ms that it was removed.
+    assert!(target.server.kick(target.now, &mut target.field, id));
+    target.wait(ms(1_080));
+    frame_with(&mut target, spawn_all);
+    assert_eq!(target.server.entities().count(), 255);
+}
+
+#[test]
+fn reason_of_a_removal_is_told_unless_the_client_is_silent() {
+    let told = |remove: fn(&mut Target, u8)| {
+        let mut target = Target::new(Wire::Game, |_| {});
+        let (id, _) = join(&mut target, home(1));
+        target.frame();
+        remove(&mut target, id);
+        let mut reasons: Vec<u8> = (0..60)
+            .flat_map(|_| target.frame())
+            .filter(|(_, datagram)| datagram[12] == 8 && datagram[15] == 3 && datagram[18] == 7)
+            .map(|(_, datagram)| datagram[19])
+            .collect();
+        reasons.dedup();
+        assert_eq!(target.server.clients(), 0);
+        reasons
+    };
+    assert_eq!(told(|target, id| assert!(target.server.kick(target.now, &mut target.field, id))), [1]);
+    assert_eq!(told(|target, _| target.server.shutdown(target.now, &mut target.field)), [0]);
+    assert_eq!(told(|target, _| target.wait(ms(9_800))), [0; 0]);
+}
+
+#[test]
+fn client_that_cannot_keep_up_is_told_that_it_was_removed() {
+    let (mut target, mut client) = playing(Wire::Game);
+    target.field.extra.push((target.server.frame() + 1, |stage| (0..1_100).for_each(|_| stage.hit(1, 1))));
+    rounds(&mut target, &mut client, 60);
+    assert_eq!(client.over(), Some(OverReason::Kicked));
+}
+
+#[test]
+fn late_frame_does_not_delay_the_next() {
+    let mut target = Target::new(Wire::Game, |_| {});
+    let start = target.now;
+    for (n, late) in [(0, 0), (1, 5), (2, 200), (3, 0)] {
+        target.server.advance(start + FRAME * n + ms(late), &mut target.field);
+        assert_eq!(target.server.next_frame_at(), start + FRAME * (n + 1), "frame {n}");
+    }
+}
+
+#[test]
+fn request_of_a_seated_newcomer_is_answered_and_removes_nobody() {
+    for wire in WIRES {
+        let mut target = Target::new(wire, |_| {});
+        let (id, next) = join(&mut target, home(1));
+        target.received();
+        target.send(home(1), &request(wire, next));
+        let accepted = target.received().into_iter().any(|(_, datagram)| match wire {
+            Wire::Game => datagram[12..] == [2, 0, 1, id],
+            _ => datagram[0] == 0x11 && datagram[4] == id,
+        });
+        assert!(accepted, "{wire:?}");
+        target.wait(ms(550));
+        assert_eq!(target.server.clients(), 1, "{wire:?}");
+    }
+}
+
+#[test]
+fn kicked_client_may_join_again_after_its_goodbyes() {
+    for wire in WIRES {
+        let mut target = Target::new(wire, |config| config.max_clients = 1);
+        for _ in 0..3 {
+            let (id, _) = join(&mut target, home(1));
+            target.frame();
+            assert!(target.server.kick(target.now, &mut target.field, id));
+            target.wait(ms(1_000));
+            assert!(!target.server.lingers(), "{wire:?}");
+            while target.server.poll_event().is_some() {}
+        }
+    }
+}
+
+#[test]
+fn id_of_a_seat_is_offered_to_nobody_else() {
+    let mut target = Target::new(Wire::Game, |_| {});
+    let (id, _) = join(&mut target, home(1));
+    // No frame has passed: the player has no entity yet.
+    for n in 0..1_500_u16 {
+        let [high, low] = n.to_be_bytes();
+        let from = SocketAddr::from(([198, 51, high, low], 7));
+        target.send(from, &request(Wire::Game, 1));
+        let answers = target.received();
+        let (_, answer) = answers.iter().find(|(to, _)| *to == from).expect("an offer");
+        assert_ne!(answer[15], id);
+    }
+}
+
+#[test]
+fn bytes_of_snapshots_are_counted_apart() {
+    let mut target = Target::new(Wire::Game, |_| {});
+    let _ = join(&mut target, home(1));
+    let (mut snapshots, mut all) = (0, 0);
+    let before = target.server.stats().bytes_out;
+    for _ in 0..60 {
+        for (_, datagram) in target.frame() {
+            all += datagram.len() as u64;
+            snapshots += if datagram[12] == 5 { datagram.len() as u64 } else { 0 };
+        }
+    }
+    let stats = target.server.stats();
+    assert_eq!((stats.snapshot_bytes_out, stats.bytes_out - before), (snapshots, all));
+    assert!(snapshots > 0 && snapshots < all, "{snapshots} of {all}");
 }

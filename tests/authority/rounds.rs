@@ -24,7 +24,10 @@ fn client_that_leaves_before_an_answer_says_nothing() {
 
 #[test]
 fn goodbye_is_void_while_an_rtype_server_goes_on() {
-    for goes_on in [true, false] {
+    let heartbeat: fn(u8) -> RtypePayload<'static> = |_| RtypePayload::Heartbeat;
+    let update: fn(u8) -> RtypePayload<'static> =
+        |id| RtypePayload::EntityUpdate { id: id.into(), x: 100, y: 60 };
+    for goes_on in [Some(heartbeat), Some(update), None] {
         let (mut target, mut client) = playing(Wire::Rtype);
         let sent: Vec<_> = (0..6).flat_map(|_| round(&mut target, &mut client)).collect();
         let last = sent.last().expect("a packet");
@@ -40,12 +43,12 @@ fn goodbye_is_void_while_an_rtype_server_goes_on() {
         hand_in(&mut client, target.now, &RtypePayload::PlayerLeft { player_id });
         for _ in 0..60 {
             target.now += FRAME;
-            if goes_on {
-                hand_in(&mut client, target.now, &RtypePayload::Heartbeat);
+            if let Some(payload) = goes_on {
+                hand_in(&mut client, target.now, &payload(player_id));
             }
             client.advance(target.now, &Field::default(), Command::NEUTRAL);
         }
-        assert_eq!(client.over(), (!goes_on).then_some(OverReason::Ended));
+        assert_eq!(client.over(), goes_on.is_none().then_some(OverReason::Ended));
     }
 }
 

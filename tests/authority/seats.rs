@@ -156,6 +156,8 @@ fn kick_and_shutdown_are_said() {
         let words = lab.client_at(two).client.over().unwrap().to_string();
         let expected = ["the server was shut down", "the server has ended the game"];
         assert_eq!(words, expected[usize::from(wire == Wire::Rtype)]);
+        let whys: Vec<LeftWhy> = left(&lab).into_iter().map(|(_, why)| why).collect();
+        assert_eq!(whys, [LeftWhy::Kicked, LeftWhy::Shutdown], "{wire:?}");
     }
 }
 

@@ -1,0 +1,287 @@
+//! A client that plays: its inputs, the terms of its server, and the time that snapshots tell.
+
+use crate::lab::{Field, Lab, WIRES, client_addr, ms, server_addr};
+use crate::removal::{home, playing, playing_on, round, rounds};
+use crate::seat_attacks::Target;
+use rebout::authority::{Body, Client, ClientConfig, ClientEvent, Command, Wire};
+use rebout::lab::sim::{EntryKind, Recording};
+use rebout::net::link::LinkConfig;
+use rebout::{Protocol, Refusal};
+use std::net::SocketAddr;
+
+/// A frame in which the client does `command`. Its packets arrive if `sends` says so of each, those of the server if
+/// `hears` does.
+fn frame(
+    target: &mut Target,
+    client: &mut Client,
+    command: Command,
+    mut sends: impl FnMut(&[u8]) -> bool,
+    hears: impl Fn(&[u8]) -> bool,
+) {
+    let mut buf = [0; 1_200];
+    client.advance(target.now, &Field::default(), command);
+    while let Some((_, len)) = client.poll_transmit(target.now, &mut buf) {
+        if sends(&buf[..len]) {
+            target.send(home(1), &buf[..len]);
+        }
+    }
+    for (_, datagram) in target.received().into_iter().chain(target.frame()) {
+        if hears(&datagram) {
+            client.handle_datagram(target.now, server_addr(), &datagram);
+        }
+    }
+}
+
+fn fresh(wire: Wire) -> Client {
+    let mut config = ClientConfig::new(2);
+    config.wire = wire;
+    Client::join(config, server_addr()).expect("a config")
+}
+
+/// To the right and back again, each for seven frames.
+fn to_and_fro(n: u32) -> Command {
+    Command::new(if n / 7 % 2 == 0 { 1.0 } else { -1.0 }, 0.0, 0)
+}
+
+const IS_MESSAGE: fn(&[u8]) -> bool = |datagram| datagram[12] == 8;
+
+#[test]
+fn run_of_lost_packets_raises_the_redundancy_of_inputs() {
+    for (lost, expected) in [(0, 4), (1, 4), (2, 6), (3, 7), (10, 8)] {
+        let (mut target, mut client) = playing(Wire::Game);
+        let (mut packets, mut counts) = (0, Vec::new());
+        for _ in 0..70 {
+            let arrives = |datagram: &[u8]| {
+                counts.extend((datagram[12] == 4).then(|| datagram[15]));
+                packets += 1;
+                packets > lost
+            };
+            frame(&mut target, &mut client, Command::NEUTRAL, arrives, |_| true);
+        }
+        // A frame with two steps has one input more.
+        assert_eq!(counts[counts.len() - 10..].iter().min(), Some(&expected), "{lost} lost");
+    }
+}
+
+#[test]
+fn inputs_of_several_steps_go_out_together() {
+    let (mut target, mut client) = playing(Wire::Game);
+    let before = client.stats().steps;
+    for _ in 0..4 {
+        client.advance(target.now, &Field::default(), Command::NEUTRAL);
+        target.now += crate::lab::FRAME;
+    }
+    let (mut buf, mut counts) = ([0; 1_200], Vec::new());
+    while client.poll_transmit(target.now, &mut buf).is_some() {
+        counts.extend((buf[12] == 4).then(|| u64::from(buf[15])));
+    }
+    let steps = client.stats().steps - before;
+    assert!(steps >= 3);
+    assert_eq!(counts, [steps - 1 + 4]);
+}
+
+#[test]
+fn client_waits_a_second_for_the_terms() {
+    let (mut target, mut client) = (Target::new(Wire::Game, |_| {}), fresh(Wire::Game));
+    let mut began = None;
+    for n in 0..120 {
+        frame(&mut target, &mut client, to_and_fro(n), |_| true, |datagram| !IS_MESSAGE(datagram));
+        began = began.or(client.frame().map(|_| n));
+    }
+    assert!(began.is_some_and(|n| (64..80).contains(&n)), "{began:?}");
+    // Terms that come now do not change how inputs are numbered.
+    (120..240).for_each(|n| frame(&mut target, &mut client, to_and_fro(n), |_| true, |_| true));
+    let before = client.stats().prediction;
+    (240..360).for_each(|n| frame(&mut target, &mut client, to_and_fro(n), |_| true, |_| true));
+    let after = client.stats().prediction;
+    let (compared, exact) = (after.compared - before.compared, after.exact - before.exact);
+    assert!(compared > 30 && exact * 10 >= compared * 9, "{exact} of {compared}");
+}
+
+#[test]
+fn command_out_of_range_is_limited() {
+    for wire in WIRES {
+        let (mut target, mut client) = playing(wire);
+        let command = Command { x: 9.0, y: f32::NAN, actions: 0 };
+        let before = *client.predicted().expect("a body");
+        (0..30).for_each(|_| frame(&mut target, &mut client, command, |_| true, |_| true));
+        let moved = client.predicted().expect("a body").x - before.x;
+        assert!((5.0..7.0).contains(&moved), "{wire:?}: 0.2 units a frame: {moved}");
+        assert_eq!(target.server.stats().refused.total(), 0, "{wire:?}");
+    }
+}
+
+#[test]
+fn entity_is_not_drawn_before_its_spawn_is_told() {
+    let (mut target, mut client) = playing(Wire::Game);
+    target.field.extra.push((target.server.frame() + 1, |stage| {
+        assert_eq!(stage.spawn(5, Body::at(1.0, 1.0)), Some(255));
+    }));
+    for _ in 0..60 {
+        frame(&mut target, &mut client, Command::NEUTRAL, |_| true, |datagram| !IS_MESSAGE(datagram));
+    }
+    assert!(client.raw(255).is_some() && client.others().next().is_none());
+    rounds(&mut target, &mut client, 60);
+    assert_eq!(client.others().map(|seen| (seen.id, seen.kind)).collect::<Vec<_>>(), [(255, 5)]);
+}
+
+#[test]
+fn own_ship_begins_at_its_own_place() {
+    let (mut target, mut client) = (Target::new(Wire::Rtype, |_| {}), fresh(Wire::Rtype));
+    target.field.extra.push((1, |stage| {
+        (0..5).for_each(|_| assert!(stage.spawn(5, Body::at(10.0, 10.0)).is_some()));
+    }));
+    target.frame();
+    let first = (0..120).find_map(|_| {
+        rounds(&mut target, &mut client, 1);
+        client.predicted().copied()
+    });
+    let own = *target.server.body(client.id().expect("an id")).expect("a body");
+    assert_eq!(first.map(|body| (body.x, body.y)), Some((own.x, own.y)));
+}
+
+#[test]
+fn delay_follows_the_rate_that_the_server_tells() {
+    let (_, client) = playing_on(Target::new(Wire::Game, |config| config.broadcast_rate = 10));
+    assert!(client.stats().delay >= ms(150), "{:?}", client.stats().delay);
+}
+
+#[test]
+fn client_that_left_says_goodbye_three_times_100_ms_apart() {
+    let (target, mut client) = playing(Wire::Game);
+    let (start, mut buf) = (target.now, [0; 1_200]);
+    assert!(client.server_frame(start).is_some());
+    client.leave(start);
+    assert_eq!(client.server_frame(start), None, "nobody tells it any more");
+    for n in 0..3 {
+        let due = start + ms(100) * n;
+        assert_eq!((client.poll_timeout(), client.lingers()), (Some(due), true));
+        assert!(client.poll_transmit(due, &mut buf).is_some() && buf[12] == 3);
+        assert!(client.poll_transmit(due, &mut buf).is_none());
+    }
+    assert_eq!((client.poll_timeout(), client.lingers()), (None, false));
+}
+
+#[test]
+fn snapshot_beyond_31_bits_of_seconds_is_refused() {
+    let mut target = Target::new(Wire::Game, |config| {
+        (config.frame_rate, config.broadcast_rate, config.first_frame) = (1, 1, 3_000_000_000);
+    });
+    let mut client = fresh(Wire::Game);
+    rounds(&mut target, &mut client, 120);
+    assert!(client.id().is_some() && client.predicted().is_none());
+    assert!(client.stats().refused.of(Refusal::OutOfPlace) > 20);
+}
+
+#[test]
+fn third_implausible_snapshot_in_a_row_is_a_new_time() {
+    let (mut target, mut client) = playing(Wire::Game);
+    let mut last = Vec::new();
+    for _ in 0..6 {
+        for datagram in round(&mut target, &mut client) {
+            client.handle_datagram(target.now, server_addr(), &datagram);
+            last = if datagram[12] == 5 { datagram } else { last };
+        }
+    }
+    let id = client.id().expect("an id");
+    let number = |at: usize| u16::from_be_bytes([last[at], last[at + 1]]);
+    let tick = u32::from_be_bytes([last[15], last[16], last[17], last[18]]);
+    let mut forged = last.clone();
+    for (n, is_taken) in [(1, false), (2, false), (3, true)] {
+        // A snapshot of ten seconds later, which shows the player elsewhere.
+        forged[4..6].copy_from_slice(&number(4).wrapping_add(n).to_be_bytes());
+        forged[15..19].copy_from_slice(&(tick + 600 + 3 * u32::from(n)).to_be_bytes());
+        forged[21..25].copy_from_slice(&5.0_f32.to_be_bytes());
+        target.now += ms(50);
+        let before = client.stats().refused.of(Refusal::OutOfPlace);
+        client.handle_datagram(target.now, server_addr(), &forged);
+        let refused = client.stats().refused.of(Refusal::OutOfPlace) - before;
+        let is_shown = client.raw(id).is_some_and(|body| body.x < 6.0);
+        assert_eq!((refused == 0, is_shown), (is_taken, is_taken), "snapshot {n}");
+    }
+}
+
+#[test]
+fn frames_without_our_input_are_counted() {
+    let (mut target, mut client) = playing(Wire::Game);
+    let before = client.stats().held_by_server;
+    rounds(&mut target, &mut client, 60);
+    assert_eq!(client.stats().held_by_server, before);
+    (0..30).for_each(|_| frame(&mut target, &mut client, Command::NEUTRAL, |_| false, |_| true));
+    assert!(client.stats().held_by_server > before);
+}
+
+#[test]
+fn changed_path_is_measured_with_quick_pings() {
+    let mut lab = Lab::new(3, LinkConfig::new(ms(20)));
+    lab.world.network_mut().record(Recording::Full);
+    let client = lab.client(ms(200));
+    lab.run_until(ms(8_000));
+    lab.world.network_mut().set_links(0, client, LinkConfig::new(ms(120)));
+    lab.run_until(ms(11_000));
+    let pings = |from: u64, to: u64| {
+        let entries = lab.world.network().transcript().entries().iter();
+        let sent = entries.filter(|entry| entry.kind == EntryKind::Sent && entry.from == client_addr(client));
+        sent.filter(|entry| entry.datagram[12] == 6 && (ms(from)..ms(to)).contains(&entry.at)).count()
+    };
+    assert!(pings(6_000, 7_000) <= 2, "one a second");
+    assert!(pings(9_500, 10_500) >= 8, "{} pings", pings(9_500, 10_500));
+}
+
+#[test]
+fn answer_that_leads_to_nothing_is_forgotten() {
+    for wire in WIRES {
+        let (mut client, mut buf) = (fresh(wire), [0; 1_200]);
+        client.advance(ms(0), &Field::default(), Command::NEUTRAL);
+        assert!(client.poll_transmit(ms(0), &mut buf).is_some());
+        let answer = match wire {
+            Wire::Game => [b"GAME\0\x05", &buf[4..6], &[0, 0, 0, 0, 2, 0, 1, 9][..]].concat(),
+            _ => vec![0x11, 1, 0, 5, 9, 0, 0, 0, 1],
+        };
+        client.handle_datagram(ms(40), server_addr(), &answer);
+        assert_eq!(client.id(), Some(9));
+        let mut asks_at = |from: u64, to: u64| {
+            (from..to).step_by(10).find(|at| {
+                client.advance(ms(*at), &Field::default(), Command::NEUTRAL);
+                std::iter::from_fn(|| client.poll_transmit(ms(*at), &mut buf).map(|_| (buf[0], buf[12])))
+                    .filter(|(first, kind)| if wire == Wire::Game { *kind == 1 } else { *first == 0x10 })
+                    .count()
+                    > 0
+            })
+        };
+        // Half a second, and the 40 ms that the answer took.
+        assert_eq!(asks_at(50, 2_000), Some(590), "{wire:?}");
+    }
+}
+
+#[test]
+fn datagrams_of_others_are_refused() {
+    for wire in WIRES {
+        let (mut target, mut client) = playing(wire);
+        let before = client.stats();
+        let mut datagrams: Vec<_> = (0..6).flat_map(|_| round(&mut target, &mut client)).collect();
+        datagrams.truncate(3);
+        for datagram in &datagrams {
+            client.handle_datagram(target.now, SocketAddr::from(([192, 0, 2, 77], 7_000)), datagram);
+        }
+        let after = client.stats();
+        assert_eq!(after.refused.of(Refusal::Stranger), datagrams.len() as u64, "{wire:?}");
+        assert_eq!(after.snapshots, before.snapshots, "{wire:?}");
+    }
+}
+
+#[test]
+fn newest_1024_events_wait_for_the_game() {
+    let (mut target, mut client) = playing(Wire::Game);
+    while client.poll_event().is_some() {}
+    target.field.extra.push((0, |stage| (0..20).for_each(|n| assert!(stage.tell(&[n])))));
+    rounds(&mut target, &mut client, 90);
+    let events: Vec<ClientEvent> = std::iter::from_fn(|| client.poll_event()).collect();
+    let told = |event: &ClientEvent| matches!(event, ClientEvent::Told { .. });
+    assert!(events.len() == 1_024 && events.iter().all(told));
+    let frames = |event: &ClientEvent| match event {
+        ClientEvent::Told { frame, .. } => *frame,
+        _ => 0,
+    };
+    assert!(frames(&events[1_023]) + 5 > target.server.frame(), "the newest are kept");
+}
