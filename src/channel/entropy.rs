@@ -19,9 +19,14 @@ impl Entropy {
         Self { key: (seed, seed.rotate_left(32) ^ 0x9E37_79B9_7F4A_7C15), count: 0 }
     }
 
-    /// A generator with a key of 128 bits from the system. The standard library gives random numbers only as the keys of a hash
-    /// map.
+    /// A generator with a key of 128 bits from the system.
     pub(crate) fn of_system() -> Self {
+        #[cfg(all(feature = "seal", not(target_family = "wasm")))]
+        if let Some((key, _)) = system_bytes().as_ref().and_then(|bytes| bytes.split_first_chunk::<16>()) {
+            let key = u128::from_le_bytes(*key);
+            return Self { key: (key as u64, (key >> 64) as u64), count: 0 };
+        }
+        // The standard library gives random numbers only as the keys of a hash map.
         let system = RandomState::new();
         Self { key: (system.hash_one(0_u8), system.hash_one(1_u8)), count: 0 }
     }
@@ -47,6 +52,15 @@ impl Entropy {
     pub(crate) fn next_seed(&mut self) -> u32 {
         (self.next_u64() >> 32) as u32 | 1
     }
+}
+
+/// Random bytes of the operating system; `None` if it has none.
+#[cfg(all(feature = "seal", not(target_family = "wasm")))]
+pub(crate) fn system_bytes() -> Option<[u8; 32]> {
+    use ring::rand::{SecureRandom, SystemRandom};
+    let mut bytes = [0; 32];
+    SystemRandom::new().fill(&mut bytes).ok()?;
+    Some(bytes)
 }
 
 #[cfg(test)]

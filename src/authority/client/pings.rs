@@ -1,6 +1,7 @@
 //! When to ping, and which pings are under way.
 
 use crate::channel::entropy::Entropy;
+use crate::channel::probes::Probes;
 use crate::protocol::time::{Span, Time};
 use crate::wire::control::ControlPacket;
 
@@ -16,16 +17,15 @@ const OUTSTANDING: usize = 16;
 #[derive(Clone, Debug)]
 pub(super) struct Pings {
     entropy: Entropy,
-    outstanding: [Option<(u64, Time)>; OUTSTANDING],
-    sent: usize,
+    outstanding: Probes<u64, OUTSTANDING>,
     begun: Time,
     due: Time,
 }
 
 impl Pings {
     pub(super) fn new(seed: u64) -> Self {
-        let outstanding = [None; OUTSTANDING];
-        Self { entropy: Entropy::new(seed), outstanding, sent: 0, begun: Time::NEVER, due: Time::NEVER }
+        let outstanding = Probes::new();
+        Self { entropy: Entropy::new(seed), outstanding, begun: Time::NEVER, due: Time::NEVER }
     }
 
     /// Begins to ping.
@@ -48,16 +48,14 @@ impl Pings {
     /// The value of a ping that goes out now.
     pub(super) fn next(&mut self, now: Time) -> u64 {
         let value = ControlPacket::ping_value(self.entropy.next_u64());
-        self.outstanding[self.sent % OUTSTANDING] = Some((value, now));
-        self.sent += 1;
+        self.outstanding.sent(now, value);
         self.due = now + if now.since(self.begun) < QUICK_FOR { QUICK_EVERY } else { SLOW_EVERY };
         value
     }
 
     /// The round trip that a pong shows; `None` if it answers no ping of ours, or was here before.
     pub(super) fn answered(&mut self, now: Time, value: u64) -> Option<Span> {
-        let ping = self.outstanding.iter_mut().find(|ping| ping.is_some_and(|(sent, _)| sent == value))?;
-        ping.take().map(|(_, sent_at)| now.since(sent_at))
+        self.outstanding.answered(value).map(|sent_at| now.since(sent_at))
     }
 }
 

@@ -44,7 +44,7 @@ impl Association {
     /// Notes the time of an opened packet.
     #[inline]
     pub(super) fn opened(&mut self, now: Time) {
-        self.paths.interval = (self.paths.interval * 7 + now.since(self.opened_at)) / 8;
+        self.paths.interval = self.paths.interval.averaged(now.since(self.opened_at), 8);
         self.opened_at = now;
     }
 

@@ -1,6 +1,8 @@
 //! Secrets, and the random bytes that they are made of.
 
 use super::hash::hash;
+#[cfg(not(target_family = "wasm"))]
+use crate::channel::entropy::system_bytes;
 use core::fmt;
 use zeroize::Zeroize;
 
@@ -64,7 +66,7 @@ impl Random {
     pub(super) fn new(source: Randomness) -> Option<Self> {
         let mut seed = match source {
             #[cfg(not(target_family = "wasm"))]
-            Randomness::System => system()?,
+            Randomness::System => system_bytes()?,
             Randomness::Given(bytes) => bytes,
             Randomness::Seeded(number) => hash(b"seed", &[&number.to_be_bytes()]),
         };
@@ -87,14 +89,6 @@ impl Random {
     pub(super) fn next_16(&mut self) -> [u8; 16] {
         self.next_secret().0.first_chunk().copied().unwrap_or_default()
     }
-}
-
-#[cfg(not(target_family = "wasm"))]
-fn system() -> Option<[u8; 32]> {
-    use ring::rand::{SecureRandom, SystemRandom};
-    let mut bytes = [0; 32];
-    SystemRandom::new().fill(&mut bytes).ok()?;
-    Some(bytes)
 }
 
 #[cfg(test)]

@@ -135,7 +135,7 @@ impl Connection {
         if slot.0 == header.ack && slot.1 != Time::NEVER {
             let sample = now.since(slot.1);
             slot.1 = Time::NEVER;
-            self.round_trip = Some(self.round_trip.map_or(sample, |smoothed| (smoothed * 7 + sample) / 8));
+            self.round_trip = Some(self.round_trip.map_or(sample, |smoothed| smoothed.averaged(sample, 8)));
         }
         let received = self.sequences.received(header.sequence);
         if self.newest.is_none_or(|newest| header.sequence.wrapping_sub(newest).cast_signed() > 0) {

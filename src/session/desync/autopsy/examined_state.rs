@@ -9,11 +9,11 @@ use crate::{Fields, Frame, Game};
 /// The state of the first frame that differs.
 #[derive(Clone, Debug)]
 pub(crate) struct ExaminedState<S> {
-    pub(crate) frame: Frame,
+    frame: Frame,
     /// Whether the frame before it is known to be the same.
-    pub(crate) exact: bool,
+    exact: bool,
     /// How many leaves the state has.
-    pub(crate) leaves: u32,
+    leaves: u32,
     /// The state as resimulated; `None` if it is the one that was played, which is read where it is kept. The game's own
     /// `restore`, which may be at fault, has no part in it then.
     resimulated: Option<Box<S>>,
@@ -49,6 +49,20 @@ impl<S: Fields> ExaminedState<S> {
         let inputs = past.inputs_between(base, frame)?;
         let state = resimulate(game, past.state(base)?, &inputs, |_| {});
         Some(Self { frame, exact, leaves: leaves::count(&state), resimulated: Some(Box::new(state)) })
+    }
+
+    pub(crate) fn frame(&self) -> Frame {
+        self.frame
+    }
+
+    /// Whether the frame before it is known to be the same.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.exact
+    }
+
+    /// How many leaves the state has.
+    pub(crate) fn leaves(&self) -> u32 {
+        self.leaves
     }
 
     /// The state itself, if it is kept.

@@ -139,7 +139,7 @@ impl<S: Fields> Examiner<S> {
         let ours = Claim::new(seen.frame, last_match);
         if !self.theirs.has_traces() {
             self.open_with(now, ours);
-        } else if self.theirs.claim.is_some_and(|theirs| ours.refutes(theirs)) {
+        } else if self.theirs.claim().is_some_and(|theirs| ours.refutes(theirs)) {
             // The answer that is under way is about something else. Any other becomes our own autopsy.
             self.theirs = PeerClaims::default();
             self.open_with(now, ours);
@@ -221,7 +221,8 @@ impl<S: Fields> Examiner<S> {
     /// The START of the peer that belongs to ours. One that our own comparisons have refuted since it came may be forged,
     /// so it counts only once the peer goes on with it.
     fn answer_to(&self, ours: Claim) -> Option<Claim> {
-        self.theirs.claim.filter(|theirs| !ours.refutes(*theirs) || self.theirs.traces.recorded.complete)
+        let is_traced = self.theirs.traces().recorded.complete;
+        self.theirs.claim().filter(|theirs| is_traced || !ours.refutes(*theirs))
     }
 
     /// Goes as far as possible with what is known and returns the report when it is made. The game is left as it was.
@@ -234,7 +235,7 @@ impl<S: Fields> Examiner<S> {
     ) -> Option<Conclusion> {
         // After the last state of a match the comparison of verdicts follows.
         if let Phase::Asked { since } = self.phase
-            && let Some(theirs) = self.theirs.claim
+            && let Some(theirs) = self.theirs.claim()
             && now.since(since) >= ANSWERED_AFTER
             && !past.has_ended()
         {
@@ -317,7 +318,7 @@ impl<S: Fields> Examiner<S> {
     /// Takes as the base the newest frame that both machines recorded alike, or else the match that only one of them
     /// knows of. Both have the same traces and claims, so they take the same frame.
     fn base<G: Game<Snapshot = S>>(&mut self, mut case: Case, game: &mut G, past: Past<'_, S>) -> Turn<S> {
-        let theirs = &self.theirs.traces.recorded;
+        let theirs = &self.theirs.traces().recorded;
         if !theirs.complete {
             return Turn::Wait(Phase::Basing(case));
         }
@@ -339,24 +340,24 @@ impl<S: Fields> Examiner<S> {
     }
 
     fn choose<G: Game<Snapshot = S>>(&mut self, case: Case, game: &mut G, past: Past<'_, S>) -> Turn<S> {
-        let theirs = &self.theirs.traces;
+        let theirs = self.theirs.traces();
         if !theirs.are_complete() {
             return Turn::Wait(Phase::Tracing(case));
         }
         let Some(examined) = ExaminedState::choose(case.scope, &case.ours, theirs, game, past) else {
             return Turn::Conclude(Phase::Tracing(case));
         };
-        self.exchange.state(examined.frame, examined.leaves);
+        self.exchange.state(examined.frame(), examined.leaves());
         Turn::Next(Phase::Choosing(case, examined))
     }
 
     /// Begins to compare the states, if the peer has chosen the same frame.
     fn agree(&mut self, case: Case, examined: ExaminedState<S>, past: Past<'_, S>) -> Turn<S> {
-        match self.theirs.examined {
+        match self.theirs.examined() {
             None => Turn::Wait(Phase::Choosing(case, examined)),
-            Some((frame, _)) if frame != examined.frame => Turn::Conclude(Phase::Choosing(case, examined)),
+            Some((frame, _)) if frame != examined.frame() => Turn::Conclude(Phase::Choosing(case, examined)),
             Some((_, leaves)) => {
-                let levels = levels_for(examined.leaves.max(leaves));
+                let levels = levels_for(examined.leaves().max(leaves));
                 self.show(case, examined, levels, &[Part::ALL], past)
             }
         }
@@ -400,10 +401,10 @@ impl<S: Fields> Examiner<S> {
     }
 
     fn finish(&mut self, case: Case, examined: ExaminedState<S>, leaves: Vec<OwnedLeaf>) -> Turn<S> {
-        if !self.theirs.leaves_complete {
+        if !self.theirs.are_leaves_complete() {
             return Turn::Wait(Phase::Telling(case, examined, leaves));
         }
-        let examined = Some((examined.frame, examined.exact));
+        let examined = Some((examined.frame(), examined.is_exact()));
         let Case { claim, scope, ours, .. } = case;
         Turn::Done(Findings { claim, scope, ours, examined, leaves, complete: true })
     }
@@ -431,7 +432,7 @@ impl<S: Fields> Examiner<S> {
             };
             leaves = state.map_or_else(Vec::new, |state| leaves::gather(state, &[Part::ALL]));
         }
-        let examined = examined.map(|examined| (examined.frame, examined.exact));
+        let examined = examined.map(|examined| (examined.frame(), examined.is_exact()));
         let Case { claim, scope, ours, .. } = case;
         let findings = Findings { claim, scope, ours, examined, leaves, complete: false };
         self.report(findings, past)

@@ -27,8 +27,8 @@ pub(crate) struct Findings {
 impl Findings {
     /// Judges the comparison that failed here.
     pub(crate) fn judge(&self, seen: Comparison, theirs: &PeerClaims) -> Judgement {
-        let refuted = theirs.claim.is_some_and(|theirs| self.claim.refutes(theirs));
-        Judgement::of(self.scope, seen, refuted, &self.ours, &theirs.traces)
+        let refuted = theirs.claim().is_some_and(|theirs| self.claim.refutes(theirs));
+        Judgement::of(self.scope, seen, refuted, &self.ours, theirs.traces())
     }
 
     /// Puts our findings and the peer's claims together.
@@ -41,10 +41,11 @@ impl Findings {
     ) -> Autopsy {
         let Self { scope, ours, examined, leaves, complete, .. } = self;
         let (first_divergence, exact) = examined.unwrap_or((scope.target, false));
-        let mut states = [leaves, theirs.leaves];
+        let (their_traces, their_leaves) = theirs.into_notes();
+        let mut states = [leaves, their_leaves];
         let mut at_fault = match judgement {
             Judgement::Void(Void { ours, theirs }) => [ours, theirs],
-            _ => [&ours, &theirs.traces].map(|traces| traces.is_at_fault(scope)),
+            _ => [&ours, &their_traces].map(|traces| traces.is_at_fault(scope)),
         };
         if local == Player::Two {
             states.reverse();
@@ -56,7 +57,7 @@ impl Findings {
             AutopsyVerdict::StartDiffers
         } else if one || two {
             AutopsyVerdict::NotReproducible { one, two }
-        } else if ours.resimulated.first_difference(&theirs.traces.resimulated, scope).is_some() {
+        } else if ours.resimulated.first_difference(&their_traces.resimulated, scope).is_some() {
             AutopsyVerdict::StepDiffers
         } else {
             AutopsyVerdict::Unknown

@@ -8,13 +8,13 @@ use crate::wire::autopsy::{Note, TABLE_SUMS};
 /// The notes that the peer has sent, taken apart. The peer may be a phase ahead, so they are kept until ours needs them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PeerClaims {
-    pub(crate) claim: Option<Claim>,
-    pub(crate) traces: Traces,
+    claim: Option<Claim>,
+    traces: Traces,
     /// The frame of its state, and how many leaves that has.
-    pub(crate) examined: Option<(Frame, u32)>,
+    examined: Option<(Frame, u32)>,
     tables: Vec<(Part, Box<Sums>)>,
-    pub(crate) leaves: Vec<OwnedLeaf>,
-    pub(crate) leaves_complete: bool,
+    leaves: Vec<OwnedLeaf>,
+    leaves_complete: bool,
 }
 
 impl PeerClaims {
@@ -60,6 +60,30 @@ impl PeerClaims {
             }
         }
         true
+    }
+
+    /// Its START.
+    pub(crate) fn claim(&self) -> Option<Claim> {
+        self.claim
+    }
+
+    pub(crate) fn traces(&self) -> &Traces {
+        &self.traces
+    }
+
+    /// The frame of its state, and how many leaves that has.
+    pub(crate) fn examined(&self) -> Option<(Frame, u32)> {
+        self.examined
+    }
+
+    /// Whether it has sent the last of its leaves.
+    pub(crate) fn are_leaves_complete(&self) -> bool {
+        self.leaves_complete
+    }
+
+    /// Its traces and leaves, for the report.
+    pub(crate) fn into_notes(self) -> (Traces, Vec<OwnedLeaf>) {
+        (self.traces, self.leaves)
     }
 
     /// Whether the peer has sent a TRACE after its START.
