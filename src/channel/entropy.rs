@@ -12,11 +12,13 @@ use std::net::{IpAddr, SocketAddr};
 pub(crate) struct Entropy {
     key: Key,
     count: u64,
+    /// Random bits that are left of the last number, below a bit that is set.
+    bits: u64,
 }
 
 impl Entropy {
     pub(crate) fn new(seed: u64) -> Self {
-        Self { key: (seed, seed.rotate_left(32) ^ 0x9E37_79B9_7F4A_7C15), count: 0 }
+        Self { key: (seed, seed.rotate_left(32) ^ 0x9E37_79B9_7F4A_7C15), count: 0, bits: 0 }
     }
 
     /// A generator with a key of 128 bits from the system.
@@ -24,11 +26,11 @@ impl Entropy {
         #[cfg(all(feature = "seal", not(target_family = "wasm")))]
         if let Some((key, _)) = system_bytes().as_ref().and_then(|bytes| bytes.split_first_chunk::<16>()) {
             let key = u128::from_le_bytes(*key);
-            return Self { key: (key as u64, (key >> 64) as u64), count: 0 };
+            return Self { key: (key as u64, (key >> 64) as u64), count: 0, bits: 0 };
         }
         // The standard library gives random numbers only as the keys of a hash map.
         let system = RandomState::new();
-        Self { key: (system.hash_one(0_u8), system.hash_one(1_u8)), count: 0 }
+        Self { key: (system.hash_one(0_u8), system.hash_one(1_u8)), count: 0, bits: 0 }
     }
 
     /// Mixes in the address that this side joins: two sides with the same seed that join each other draw other nonces.
@@ -46,6 +48,16 @@ impl Entropy {
     pub(crate) fn next_u64(&mut self) -> u64 {
         self.count = self.count.wrapping_add(1);
         keyed_hash(self.key, &self.count.to_le_bytes())
+    }
+
+    /// True one time in four, by two random bits.
+    pub(crate) fn one_in_four(&mut self) -> bool {
+        if self.bits <= 1 {
+            self.bits = self.next_u64() | 1 << 63;
+        }
+        let hits = self.bits & 3 == 0;
+        self.bits >>= 2;
+        hits
     }
 
     /// A number that is never 0.

@@ -69,11 +69,7 @@ impl Recorder {
     /// # Errors
     /// [`RecordError`] at the first frame that is not the next one, or if the replay is full.
     pub fn record_settled<S>(&mut self, engine: &Rollback<S>) -> Result<(), RecordError> {
-        let settled = engine.newly_settled();
-        let settled = settled.start.until(settled.end);
-        settled
-            .filter_map(|frame| Some((frame, engine.settled_inputs(frame)?)))
-            .try_for_each(|(frame, inputs)| self.record(frame, inputs))
+        engine.newly_confirmed().try_for_each(|(frame, inputs)| self.record(frame, inputs))
     }
 
     /// Records the inputs of the next frame, of which the first is frame 0.

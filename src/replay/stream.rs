@@ -142,12 +142,7 @@ impl<W: Write> StreamRecorder<W> {
     /// # Errors
     /// [`RecordError`] at the first frame that is not the next one, or if the replay is full.
     pub fn record_settled<S: Fields>(&mut self, engine: &Rollback<S>) -> Result<(), RecordError> {
-        let settled = engine.newly_settled();
-        for frame in settled.start.until(settled.end) {
-            if let Some(inputs) = engine.settled_inputs(frame) {
-                self.record(frame, inputs)?;
-            }
-        }
+        engine.newly_confirmed().try_for_each(|(frame, inputs)| self.record(frame, inputs))?;
         self.check_state(engine.settled(), engine.snapshot(engine.settled()));
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The calls of the engine that only a session needs.
+//! The calls of the engine that only a session and a recorder need.
 
 use super::{Rollback, SLOTS};
 use crate::{Frame, Game, Input, Inputs, Player};
@@ -12,6 +12,13 @@ impl<S> Rollback<S> {
     pub(crate) fn forget_last(&mut self) {
         self.cues.begin();
         self.settled_before = self.settled;
+    }
+
+    /// The frames that the last [`advance`](Self::advance) settled, with their inputs.
+    #[inline]
+    pub(crate) fn newly_confirmed(&self) -> impl Iterator<Item = (Frame, Inputs)> {
+        let settled = self.newly_settled();
+        settled.start.until(settled.end).filter_map(|frame| Some((frame, self.settled_inputs(frame)?)))
     }
 
     /// Ends the match in the settled state `end`, although the game is not finished in it.

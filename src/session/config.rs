@@ -223,12 +223,7 @@ impl Config {
         if u32::from(window_frames) > MAX_WINDOW {
             return Err(ConfigError::Window { window_frames });
         }
-        if delay_frames > Self::MAX_DELAY_FRAMES {
-            return Err(ConfigError::Delay { delay_frames });
-        }
-        if window_frames + delay_frames > MAX_WINDOW_AND_DELAY {
-            return Err(ConfigError::WindowAndDelay { window_frames, delay_frames });
-        }
+        Self::check_delay(window_frames, delay_frames)?;
         if !(1..=MAX_CADENCE).contains(cadence_frames) {
             return Err(ConfigError::Cadence { cadence_frames: *cadence_frames });
         }
@@ -239,6 +234,17 @@ impl Config {
             return Err(ConfigError::UserData { len: lobby.user_data.len() });
         }
         timeouts.check()
+    }
+
+    /// Whether an input delay is valid, with a window that is.
+    pub(super) fn check_delay(window_frames: u8, delay_frames: u8) -> Result<(), ConfigError> {
+        if delay_frames > Self::MAX_DELAY_FRAMES {
+            return Err(ConfigError::Delay { delay_frames });
+        }
+        if window_frames + delay_frames > MAX_WINDOW_AND_DELAY {
+            return Err(ConfigError::WindowAndDelay { window_frames, delay_frames });
+        }
+        Ok(())
     }
 
     fn check_entropy(&self, has_randomness: bool) -> Result<(), ConfigError> {

@@ -10,7 +10,7 @@ const KEPT_FOR: Span = Span::from_millis(100);
 const SLOTS: usize = 12;
 
 /// Keeps presses for the next frame that takes an input.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Latch {
     /// The buttons whose presses are kept.
     mask: Buttons,
@@ -23,13 +23,7 @@ pub(super) struct Latch {
 
 impl Latch {
     pub(super) fn new(mask: Buttons) -> Self {
-        Self {
-            mask,
-            pressed: [(Time::ZERO, Buttons::NONE); SLOTS],
-            next: 0,
-            held: Buttons::NONE,
-            fresh: Buttons::NONE,
-        }
+        Self { mask, ..Self::default() }
     }
 
     /// Keeps the new presses among `buttons`: no frame takes an input now.

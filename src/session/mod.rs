@@ -56,7 +56,7 @@ use crate::protocol::time::{Span, Time};
 use crate::session::desync::Watch;
 use crate::session::peer::handshake_responder::HandshakeResponder;
 use crate::session::peer::link::Link;
-use crate::wire::message::{LeavingWhy, MAX_USER, MAX_WINDOW_AND_DELAY, Ordered};
+use crate::wire::message::{LeavingWhy, MAX_USER, Ordered};
 use crate::wire::rbn1::Flags;
 use crate::{CueEvent, Fields, Frame, Game, Inputs, Player};
 use core::time::Duration;
@@ -123,7 +123,7 @@ impl<S: Fields> Session<S> {
             agreed.seat,
             agreed.cadence_frames,
             config.on_desync,
-            simulation.saves_every(),
+            simulation.engine().saves_every(),
             || game.snapshot(),
         );
         Self {
@@ -171,13 +171,7 @@ impl<S: Fields> Session<S> {
     /// # Errors
     /// If the delay is more than 8, or more than 16 together with the window.
     pub fn set_delay(&mut self, now: Duration, delay_frames: u8) -> Result<(), ConfigError> {
-        let window_frames = self.simulation.window_frames() as u8;
-        if delay_frames > Config::MAX_DELAY_FRAMES {
-            return Err(ConfigError::Delay { delay_frames });
-        }
-        if window_frames + delay_frames > MAX_WINDOW_AND_DELAY {
-            return Err(ConfigError::WindowAndDelay { window_frames, delay_frames });
-        }
+        Config::check_delay(self.simulation.engine().window() as u8, delay_frames)?;
         self.pace.set_delay(delay_frames);
         self.tell_delay(now.into());
         Ok(())
@@ -215,12 +209,12 @@ impl<S: Fields> Session<S> {
     #[inline]
     #[must_use]
     pub fn cues(&self) -> &[CueEvent] {
-        self.simulation.cues()
+        self.simulation.engine().cues()
     }
 
     /// The frames that became certain in the last [`advance`](Self::advance), with their inputs: for a replay.
     pub fn confirmed(&self) -> impl Iterator<Item = (Frame, Inputs)> {
-        self.simulation.confirmed()
+        self.simulation.engine().newly_confirmed()
     }
 
     /// Whether the match is over: the last event has been told, or waits to be polled.
@@ -266,13 +260,13 @@ impl<S: Fields> Session<S> {
     /// Certain only up to [`settled`](Self::settled).
     #[must_use]
     pub fn snapshot(&self, frame: Frame) -> Option<&S> {
-        self.simulation.snapshot(frame).or_else(|| self.watch.state(frame))
+        self.simulation.engine().snapshot(frame).or_else(|| self.watch.state(frame))
     }
 
     /// Whether the snapshot of every frame is kept for a while.
     #[cfg(feature = "lab")]
     pub(crate) fn saves_every(&self) -> bool {
-        self.simulation.saves_every()
+        self.simulation.engine().saves_every()
     }
 
     /// The input delay of this machine.
@@ -305,8 +299,8 @@ impl<S: Fields> Session<S> {
             frames,
             stalled_frames,
             predicted_frames: self.current().since(self.settled()),
-            rollback: *self.simulation.rollback_stats(),
-            cues_left_out: self.simulation.cues_left_out(),
+            rollback: *self.simulation.engine().stats(),
+            cues_left_out: self.simulation.engine().cues_left_out(),
             checksums_compared: self.watch.compared(),
             copies_out: self.stream.copies(),
             ..Stats::default()

@@ -150,8 +150,7 @@ impl<S> Offline<S> {
 
     /// The frame that the last [`advance`](Self::advance) stepped, with its inputs: for a replay.
     pub fn confirmed(&self) -> impl Iterator<Item = (Frame, Inputs)> {
-        let settled = self.rollback.newly_settled();
-        settled.start.until(settled.end).filter_map(|f| Some((f, self.rollback.settled_inputs(f)?)))
+        self.rollback.newly_confirmed()
     }
 
     /// The next frame to step; the game is in this state.

@@ -4,9 +4,9 @@ use super::config::Config;
 use super::latch::Latch;
 use crate::channel::refusal::Conflict;
 use crate::protocol::time::Time;
-use crate::rollback::{Advance, EngineConfig, Rollback, RollbackStats};
+use crate::rollback::{Advance, EngineConfig, Rollback};
 use crate::wire::rbn1::InputPacket;
-use crate::{CueEvent, Frame, Game, Input, Inputs, Player, protocol::trace};
+use crate::{Frame, Game, Input, Player, protocol::trace};
 
 /// Steps the game on both players' inputs, and keeps presses while it stalls.
 #[derive(Clone, Debug)]
@@ -201,11 +201,6 @@ impl<S> Simulation<S> {
         self.rollback.inputs(self.local, start, end)
     }
 
-    /// The prediction window.
-    pub(super) fn window_frames(&self) -> u32 {
-        self.rollback.window()
-    }
-
     /// Whether the last frame that was due had to wait for the other player.
     #[inline]
     pub(super) fn is_stalled(&self) -> bool {
@@ -218,15 +213,10 @@ impl<S> Simulation<S> {
         self.stalled && !self.is_waiting()
     }
 
-    /// Whether the engine saves every frame.
-    pub(super) fn saves_every(&self) -> bool {
-        self.rollback.saves_every()
-    }
-
-    /// The snapshot of a frame, while the engine keeps it.
+    /// The engine, to be read.
     #[inline]
-    pub(super) fn snapshot(&self, frame: Frame) -> Option<&S> {
-        self.rollback.snapshot(frame)
+    pub(super) fn engine(&self) -> &Rollback<S> {
+        &self.rollback
     }
 
     /// The engine, for the desync watch: it takes settled snapshots out of the engine by swapping.
@@ -235,30 +225,9 @@ impl<S> Simulation<S> {
         &mut self.rollback
     }
 
-    /// The changes to cues in the last step.
-    pub(super) fn cues(&self) -> &[CueEvent] {
-        self.rollback.cues()
-    }
-
-    /// The frames that settled in the last step, with their inputs.
-    pub(super) fn confirmed(&self) -> impl Iterator<Item = (Frame, Inputs)> {
-        let settled = self.rollback.newly_settled();
-        settled.start.until(settled.end).filter_map(|f| Some((f, self.rollback.settled_inputs(f)?)))
-    }
-
     /// Frames stepped, each counted once; and frames that had to wait.
     pub(super) fn frame_counts(&self) -> (u64, u64) {
         (self.frames, self.stalled_frames)
-    }
-
-    /// Rollbacks so far.
-    pub(super) fn rollback_stats(&self) -> &RollbackStats {
-        self.rollback.stats()
-    }
-
-    /// Cues that settled frames had no room for.
-    pub(super) fn cues_left_out(&self) -> u64 {
-        self.rollback.cues_left_out()
     }
 }
 

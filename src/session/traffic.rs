@@ -11,7 +11,7 @@ use core::time::Duration;
 use std::net::SocketAddr;
 
 /// Counts datagrams, and remembers until when nothing is due.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Traffic {
     packets_out: u64,
     bytes_out: u64,
@@ -26,15 +26,7 @@ pub(super) struct Traffic {
 
 impl Traffic {
     pub(super) fn new(refused: Refusals) -> Self {
-        Self {
-            packets_out: 0,
-            bytes_out: 0,
-            packets_in: 0,
-            bytes_in: 0,
-            refused,
-            idle_until: Time::ZERO,
-            deadline: None,
-        }
+        Self { refused, ..Self::default() }
     }
 
     /// Counts a datagram that came in.

@@ -305,7 +305,6 @@ const PARTS: &[(&str, &str)] = &[
     ("session/desync/autopsy/examined_state.rs", "ExaminedState"),
     ("session/peer/link.rs", "Link"),
     ("session/peer/owed.rs", "Owed"),
-    ("session/peer/gaps.rs", "Gaps"),
     ("session/peer/rate.rs", "SendRate"),
     ("session/peer/copies.rs", "Copies"),
     ("session/peer/marks.rs", "Marks"),

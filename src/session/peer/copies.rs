@@ -10,30 +10,21 @@ const OFF_AFTER: Span = Span::from_secs(10);
 
 /// Growth of the RTT since the copy was switched on at which the copy is taken for the cause of congestion.
 const BLAMED_AT_FRAMES: u32 = 2;
+/// The first block after congestion. Each later one is twice as long as the one before, up to this many doublings.
 const FIRST_BLOCK: Span = Span::from_secs(60);
-const MAX_BLOCK: Span = Span::from_secs(16 * 60);
+const MAX_DOUBLINGS: u32 = 4;
 
 /// Decides whether each packet is sent twice.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Copies {
     is_on: bool,
     calm_since: Option<Time>,
     rtt_at_switch: Span,
     blocked_until: Time,
-    next_block: Span,
+    blocks: u32,
 }
 
 impl Copies {
-    pub(super) fn new() -> Self {
-        Self {
-            is_on: false,
-            calm_since: None,
-            rtt_at_switch: Span::ZERO,
-            blocked_until: Time::ZERO,
-            next_block: FIRST_BLOCK,
-        }
-    }
-
     #[inline]
     pub(super) fn is_on(&self) -> bool {
         self.is_on
@@ -63,8 +54,8 @@ impl Copies {
         if self.is_on && rtt > self.rtt_at_switch + frame_length * BLAMED_AT_FRAMES {
             self.is_on = false;
             trace::congested(rtt.nanos() / 1_000);
-            self.blocked_until = now + self.next_block;
-            self.next_block = (self.next_block * 2).min(MAX_BLOCK);
+            self.blocked_until = now + FIRST_BLOCK * (1 << self.blocks);
+            self.blocks = (self.blocks + 1).min(MAX_DOUBLINGS);
         }
     }
 }
@@ -82,7 +73,7 @@ mod tests {
 
     #[test]
     fn relapse_restarts_the_calm_time() {
-        let mut copies = Copies::new();
+        let mut copies = Copies::default();
         for (second, loss, is_on) in
             [(0, MANY, true), (1, 0, true), (10, 0, true), (10, 20, true), (11, 19, true), (20, 0, true)]
         {
@@ -95,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_block_is_never_longer_than_sixteen_minutes() {
-        let mut copies = Copies::new();
+        let mut copies = Copies::default();
         let mut now = at(0);
         for minutes in [1, 2, 4, 8, 16, 16, 16] {
             copies.lost(now, MANY, FRAME);

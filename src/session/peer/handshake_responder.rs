@@ -109,9 +109,6 @@ impl HandshakeResponder {
         header: ControlHeader,
         hello: &Hello<'_>,
     ) -> HelloOutcome {
-        let Some(rtt) = self.prove(now, from, header, hello.nonce, hello.cookie) else {
-            return HelloOutcome::Answered((hello.cookie != 0).then_some(Refusal::BadCookie));
-        };
         let Essentials { game_id, content_hash, frame_rate, axes } = self.essentials;
         let compared = [
             (RefuseField::GameId, game_id, hello.game_id),
@@ -119,14 +116,7 @@ impl HandshakeResponder {
             (RefuseField::FrameRate, u64::from(frame_rate), u64::from(hello.frame_rate)),
             (RefuseField::Axes, u64::from(axes), u64::from(hello.axes)),
         ];
-        match compared.into_iter().find(|(_, ours, theirs)| ours != theirs) {
-            Some((field, ours, theirs)) => {
-                let refuse = Refuse { nonce: hello.nonce, field, ours, theirs };
-                self.refuse(from, header, refuse);
-                HelloOutcome::Mismatch(refuse)
-            }
-            None => HelloOutcome::Proven { rtt },
-        }
+        self.compare(now, from, header, (hello.nonce, hello.cookie), &compared)
     }
 
     /// Receives a HELLO of another version, which is refused once its address is proven.
@@ -137,33 +127,34 @@ impl HandshakeResponder {
         header: ControlHeader,
         hello: message::ForeignHello,
     ) -> HelloOutcome {
-        if self.prove(now, from, header, hello.nonce, hello.cookie).is_none() {
-            return HelloOutcome::Answered((hello.cookie != 0).then_some(Refusal::BadCookie));
-        }
-        let (ours, theirs) = (u64::from(VERSION), u64::from(hello.version));
-        let refuse = Refuse { nonce: hello.nonce, field: RefuseField::Version, ours, theirs };
-        self.refuse(from, header, refuse);
-        HelloOutcome::Mismatch(refuse)
+        let compared = [(RefuseField::Version, u64::from(VERSION), u64::from(hello.version))];
+        self.compare(now, from, header, (hello.nonce, hello.cookie), &compared)
     }
 
-    /// How long the cookie took to come back; if it is none of ours, its address is challenged.
-    fn prove(
+    /// Compares our values with those of a HELLO, if its address is proven: by an authenticated connection, or by a cookie of
+    /// ours that has come back. Otherwise the address is challenged.
+    fn compare(
         &mut self,
         now: Time,
         from: SocketAddr,
         header: ControlHeader,
-        nonce: u64,
-        cookie: u64,
-    ) -> Option<Span> {
-        if let Some(peer) = self.authenticated(from) {
-            return Some(peer.rtt);
+        (nonce, cookie): (u64, u64),
+        compared: &[(RefuseField, u64, u64)],
+    ) -> HelloOutcome {
+        let authenticated = self.authenticated(from).map(|peer| peer.rtt);
+        let Some(rtt) = authenticated.or_else(|| self.cookies.age(now, from, nonce, cookie)) else {
+            let challenge = Challenge { nonce, cookie: self.cookies.issue(now, from, nonce) };
+            self.answer(from, header, &Message::Challenge(challenge));
+            return HelloOutcome::Answered((cookie != 0).then_some(Refusal::BadCookie));
+        };
+        match compared.iter().find(|(_, ours, theirs)| ours != theirs) {
+            Some(&(field, ours, theirs)) => {
+                let refuse = Refuse { nonce, field, ours, theirs };
+                self.refuse(from, header, refuse);
+                HelloOutcome::Mismatch(refuse)
+            }
+            None => HelloOutcome::Proven { rtt },
         }
-        let age = self.cookies.age(now, from, nonce, cookie);
-        if age.is_none() {
-            let cookie = self.cookies.issue(now, from, nonce);
-            self.answer(from, header, &Message::Challenge(Challenge { nonce, cookie }));
-        }
-        age
     }
 
     /// Refuses a proven address.

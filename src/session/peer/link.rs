@@ -1,7 +1,6 @@
 //! The control channel to one remote machine: sequence numbers, acks, reliable messages, RTT, keep-alive.
 
 use super::farewell::{Farewell, FarewellPart};
-use super::gaps::Gaps;
 use super::owed::Owed;
 use super::resync::Resync;
 use crate::channel::entropy::Entropy;
@@ -34,7 +33,7 @@ pub(crate) struct Link {
     /// Whether every packet of the peer is authenticated by the protocol around this one.
     is_sealed: bool,
     sequences: Sequences,
-    gaps: Gaps,
+    entropy: Entropy,
     reliable: Reliable,
     owed: Owed,
     rtt: RoundTrip,
@@ -53,7 +52,7 @@ impl Link {
             addr,
             is_sealed: false,
             sequences: Sequences::new(entropy.next_u64() as u16),
-            gaps: Gaps::new(entropy),
+            entropy,
             reliable: Reliable::new(),
             owed: Owed::new(frame_length),
             rtt: RoundTrip::new(now),
@@ -108,7 +107,7 @@ impl Link {
 
     /// A random number for another generator.
     pub(crate) fn draw_seed(&mut self) -> u64 {
-        self.gaps.draw()
+        self.entropy.next_u64()
     }
 
     /// Notes that a packet from the peer's address was refused for its numbers.
@@ -268,7 +267,8 @@ impl Link {
     pub(crate) fn stamp(&mut self, now: Time) -> ControlHeader {
         self.owed.acknowledged();
         (self.last_sent, self.last_stamped) = (now, now);
-        self.sequences.next(self.gaps.skips())
+        // A stranger who acknowledges all numbers is found out.
+        self.sequences.next(self.entropy.one_in_four())
     }
 
     /// Writes the next packet that is due: DISCONNECT, CONNECT_ACK, PONG, message, PING, or a HEARTBEAT as an ack.
@@ -300,7 +300,7 @@ impl Link {
             return ControlPacket::encode(&header, &ControlPayload::ReliableEvent(message), buf).ok();
         }
         if self.ping_at() <= now {
-            let value = ControlPacket::ping_value(self.gaps.draw());
+            let value = ControlPacket::ping_value(self.entropy.next_u64());
             self.rtt.pinged(now, value);
             return self.write(now, &ControlPayload::Ping(value), buf);
         }

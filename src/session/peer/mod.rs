@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `handshake_responder` | answers to the HELLOs of strangers, without state about them |
 //! | `link` | the control channel: acks, messages, pings, keep-alive |
-//! | `owed`, `gaps`, `farewell`, `resync` | its parts: answers that are due, gaps in its numbers, the goodbye, the way back when numbers have come apart |
+//! | `owed`, `farewell`, `resync` | its parts: answers that are due, the goodbye, the way back when numbers have come apart |
 //! | `marks` | the RTT, measured on input packets |
 //! | `rate`, `copies` | how many input packets a frame gets; second copies on a lossy link |
 //! | `lead`, `arrivals` | how far this machine is ahead; the rate of the peer's frames |
@@ -12,7 +12,6 @@
 pub(crate) mod arrivals;
 mod copies;
 mod farewell;
-mod gaps;
 pub(crate) mod handshake_responder;
 pub(crate) mod lead;
 pub(crate) mod link;

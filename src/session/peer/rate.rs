@@ -46,7 +46,7 @@ impl SendRate {
             last_report: None,
             loss: None,
             rtt: None,
-            copies: Copies::new(),
+            copies: Copies::default(),
         }
     }
 
