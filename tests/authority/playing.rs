@@ -4,8 +4,8 @@ use crate::lab::{Field, Lab, WIRES, client_addr, ms, server_addr};
 use crate::removal::{home, playing, playing_on, round, rounds};
 use crate::seat_attacks::Target;
 use rebout::authority::{Body, Client, ClientConfig, ClientEvent, Command, Wire};
+use rebout::lab::link::LinkConfig;
 use rebout::lab::sim::{EntryKind, Recording};
-use rebout::net::link::LinkConfig;
 use rebout::{Protocol, Refusal};
 use std::net::SocketAddr;
 

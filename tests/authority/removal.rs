@@ -4,7 +4,7 @@ use crate::lab::{FRAME, Field, Lab, WIRES, ms, server_addr};
 use crate::seat_attacks::{Target, join, request};
 use rebout::Protocol;
 use rebout::authority::{Body, Client, ClientConfig, Command, LeftWhy, OverReason, ServerEvent, Stage, Wire};
-use rebout::net::link::LinkConfig;
+use rebout::lab::link::LinkConfig;
 use std::net::SocketAddr;
 
 pub(crate) fn home(n: u8) -> SocketAddr {
