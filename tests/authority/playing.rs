@@ -40,7 +40,7 @@ fn fresh(wire: Wire) -> Client {
 
 /// To the right and back again, each for seven frames.
 fn to_and_fro(n: u32) -> Command {
-    Command::new(if n / 7 % 2 == 0 { 1.0 } else { -1.0 }, 0.0, 0)
+    Command::new(if (n / 7).is_multiple_of(2) { 1.0 } else { -1.0 }, 0.0, 0)
 }
 
 const IS_MESSAGE: fn(&[u8]) -> bool = |datagram| datagram[12] == 8;

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn lead_follows_a_longer_round_trip_quickly_and_a_shorter_one_slowly() {
+    fn lead_grows_quickly_and_shrinks_slowly() {
         let mut clock = running();
         assert_eq!(lead(&clock), 40 + 50);
         clock.round_trip(Span::from_millis(100));
