@@ -235,7 +235,7 @@ impl<S> Simulation<S> {
 mod tests {
     use super::*;
     use crate::protocol::time::Span;
-    use crate::{Buttons, Cues, Save};
+    use crate::{Buttons, Cues, Inputs, Save};
 
     /// A game without a state.
     struct Nothing;
