@@ -359,7 +359,8 @@ mod tests {
     #[test]
     fn a_count_may_jump_by_128_and_by_two_for_each_frame() {
         // Numbers with their frames, then the frame of the jump. The frames count from the newest input.
-        let cases: [(&[(u64, u32)], u64, u32); 5] = [
+        type Case<'a> = (&'a [(u64, u32)], u64, u32);
+        let cases: [Case<'_>; 5] = [
             (&[(0, 1), (0, 2)], 0, 130),
             (&[(0, 1), (0, 2)], 10, 150),
             (&[(7, 2)], 7, 130),
