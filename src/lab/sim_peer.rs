@@ -3,12 +3,17 @@
 use super::oracle::digest;
 use super::sim::Machine;
 use super::{Overheard, Play};
+#[cfg(feature = "nat")]
+use crate::connect::nat::NatTraversal;
+#[cfg(feature = "seal")]
+use crate::connect::seal::Seal;
 use crate::{
     Advanced, Agreed, Config, Event, Frame, Game, Input, Inputs, Lobby, LobbyError, Player, Protocol,
     Refusals, Save, Session, Stats,
 };
 use std::collections::VecDeque;
 use std::fmt;
+use std::marker::PhantomData;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -49,7 +54,10 @@ pub struct SimPeer<G: Game> {
     pub overheard: Option<Overheard>,
     /// The seal around the lobby and the match. A bare link has none.
     #[cfg(feature = "seal")]
-    pub seal: Option<crate::connect::seal::Seal>,
+    pub seal: Option<Seal>,
+    /// The NAT traversal around the seal. It needs one.
+    #[cfg(feature = "nat")]
+    pub nat: Option<NatTraversal>,
     /// The shortest time from one frame to the next, for a machine that cannot keep up.
     pub min_frame_length: Duration,
     last_frame_at: Duration,
@@ -109,6 +117,8 @@ impl<G: Game> SimPeer<G> {
             overheard: None,
             #[cfg(feature = "seal")]
             seal: None,
+            #[cfg(feature = "nat")]
+            nat: None,
             min_frame_length: Duration::ZERO,
             last_frame_at: Duration::ZERO,
         }
@@ -149,6 +159,8 @@ impl<G: Game> SimPeer<G> {
             overheard: self.overheard.clone(),
             #[cfg(feature = "seal")]
             seal: None,
+            #[cfg(feature = "nat")]
+            nat: None,
             watch: None,
             input_source: None,
             make: None,
@@ -235,18 +247,18 @@ impl<G: Game> SimPeer<G> {
         return true;
     }
 
-    /// The lobby or the match, with the seal around it.
+    /// The lobby or the match, with the layers around it.
     fn outside<R>(&mut self, call: impl FnOnce(&mut dyn Protocol) -> R) -> Option<R> {
-        #[cfg(feature = "seal")]
-        if let Some(seal) = &mut self.seal {
-            return match &mut self.stage {
-                Stage::Lobby(lobby) => Some(call(&mut seal.around(lobby.as_mut()?))),
-                Stage::Match(session, _) => Some(call(&mut seal.around(session))),
-            };
-        }
+        let layers = Layers {
+            #[cfg(feature = "seal")]
+            seal: self.seal.as_mut(),
+            #[cfg(feature = "nat")]
+            nat: self.nat.as_mut(),
+            _none: PhantomData,
+        };
         match &mut self.stage {
-            Stage::Lobby(lobby) => Some(call(lobby.as_mut()?)),
-            Stage::Match(session, _) => Some(call(session)),
+            Stage::Lobby(lobby) => Some(layers.around(lobby.as_mut()?, call)),
+            Stage::Match(session, _) => Some(layers.around(session, call)),
         }
     }
 
@@ -271,6 +283,30 @@ impl<G: Game> SimPeer<G> {
             self.stage = Stage::Match(session, game);
             self.started_at = Some(now);
         }
+    }
+}
+
+/// The layers of a connection around the lobby or the match of a machine.
+struct Layers<'a> {
+    #[cfg(feature = "seal")]
+    seal: Option<&'a mut Seal>,
+    #[cfg(feature = "nat")]
+    nat: Option<&'a mut NatTraversal>,
+    /// Without these features there is no layer to borrow.
+    _none: PhantomData<&'a ()>,
+}
+
+impl Layers<'_> {
+    fn around<R>(self, inner: &mut impl Protocol, call: impl FnOnce(&mut dyn Protocol) -> R) -> R {
+        #[cfg(feature = "seal")]
+        if let Some(seal) = self.seal {
+            #[cfg(feature = "nat")]
+            if let Some(nat) = self.nat {
+                return call(&mut nat.around(seal, inner));
+            }
+            return call(&mut seal.around(inner));
+        }
+        call(inner)
     }
 }
 
@@ -330,9 +366,9 @@ impl<G: Game> Protocol for SimPeer<G> {
             Stage::Match(session, _) => session.poll_timeout(),
         };
         #[cfg(feature = "seal")]
-        if let Some(ours) = self.seal.as_ref().and_then(crate::connect::seal::Seal::poll_timeout) {
-            return Some(inside.map_or(ours, |inside| inside.min(ours)));
-        }
+        let inside = inside.into_iter().chain(self.seal.as_ref().and_then(Seal::poll_timeout)).min();
+        #[cfg(feature = "nat")]
+        let inside = inside.into_iter().chain(self.nat.as_ref().and_then(NatTraversal::poll_timeout)).min();
         inside
     }
 

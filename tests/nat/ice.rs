@@ -37,7 +37,7 @@ fn every_pair_of_routers_plays_a_whole_match_with_a_relay() {
             let plan = Plan { frames: 300, ..Plan::new(host, joiner) };
             let mut town = Town::new(plan);
             let progress = town.play(plan);
-            let waited = town.player(JOINER).began_at.unwrap();
+            let waited = town.player(JOINER).began_at().unwrap();
             println!("{host:?} {joiner:?}: {progress:?} after {waited:?}");
             assert_eq!(Some(progress[HOST].name()), expected(&plan), "{plan:?} {}", town.report());
             assert_eq!(Some(progress[JOINER].name()), expected(&plan), "{plan:?} {}", town.report());
@@ -74,7 +74,8 @@ fn two_players_behind_one_router_without_hairpin_play_directly() {
         let mut town = Town::new(plan);
         assert_eq!(town.play(plan), [Progress::Direct; 2]);
         let network = town.world.network();
-        let outer = town.player(JOINER).seal.outer_addr(town.player(JOINER).seal.target().unwrap()).unwrap();
+        let outer =
+            town.player(JOINER).seal().outer_addr(town.player(JOINER).seal().target().unwrap()).unwrap();
         assert_eq!(outer, network.addr(HOST), "the address inside, not the one outside");
     }
 }

@@ -64,14 +64,14 @@ fn junk_from_everybody_on_every_path_makes_no_difference() {
                 }
             }
             town.run_for(ms(3));
-            if town.player(HOST).began_at.is_some_and(|began| now > began + ms(2_000)) {
+            if town.player(HOST).began_at().is_some_and(|began| now > began + ms(2_000)) {
                 progress.get_or_insert([HOST, JOINER].map(|id| town.player(id).progress().name()));
             }
         }
         assert_eq!(progress, Some(calm.map(|progress| progress.name())), "{}", town.report());
         assert_eq!(events(&town), [], "{}", town.report());
         assert_eq!(town.player(HOST).verdict(), town.player(JOINER).verdict());
-        assert!(town.player(HOST).nat.stats().refused > 200, "{}", town.report());
+        assert!(town.player(HOST).nat().stats().refused > 200, "{}", town.report());
     }
 }
 
@@ -367,7 +367,7 @@ fn rendezvous_altering_signals_or_tickets_connects_nobody() {
         });
         town.run_for(ms(14_000));
         for id in [HOST, JOINER] {
-            assert!(town.player(id).began_at.is_none(), "lie {lie}: {}", town.report());
+            assert!(town.player(id).began_at().is_none(), "lie {lie}: {}", town.report());
         }
         let told = &town.player(JOINER).told;
         let no_way = told.iter().find(|(_, progress)| matches!(progress, Progress::NoWay { .. }));

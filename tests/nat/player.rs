@@ -5,10 +5,8 @@ use core::time::Duration;
 use rebout::lab::nat::{NatTraversal, Progress};
 use rebout::lab::seal::Seal;
 use rebout::lab::sim::Machine;
-use rebout::{
-    Buttons, Cues, Event, Game, Input, Inputs, Lobby, LobbyError, Player as Seat, Protocol, Session, Verdict,
-    fields,
-};
+use rebout::lab::{Play, SimPeer};
+use rebout::{Buttons, Cues, Event, Game, Inputs, Lobby, Player as Seat, Protocol, Verdict, fields};
 use std::net::SocketAddr;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +16,11 @@ pub(crate) struct Sums {
     limit: u32,
 }
 fields!(Sums { sums, frames, limit });
+
+const PLAY: Play<Sums> = Play {
+    build: |_| Sums { sums: [0; 2], frames: 0, limit: u32::MAX },
+    script: |player, frame, _| Buttons((frame / 7 * 5 + player.index() as u32) as u16).into(),
+};
 
 impl Game for Sums {
     fn step(&mut self, inputs: Inputs, _: &mut Cues) {
@@ -33,22 +36,9 @@ impl Game for Sums {
     }
 }
 
-#[allow(clippy::large_enum_variant)]
-enum Stage {
-    Lobby(Option<Lobby>),
-    Match(Session<Sums>, Sums),
-}
-
 /// A player's machine.
 pub(crate) struct Player {
-    pub(crate) nat: NatTraversal,
-    pub(crate) seal: Seal,
-    stage: Stage,
-    limit: u32,
-    pub(crate) events: Vec<(Duration, Event)>,
-    pub(crate) error: Option<LobbyError>,
-    /// When the match began here.
-    pub(crate) began_at: Option<Duration>,
+    pub(crate) peer: SimPeer<Sums>,
     /// Each change of the progress, in words.
     pub(crate) told: Vec<(Duration, Progress)>,
     /// The longest time between two frames that were settled, and the last one.
@@ -62,35 +52,19 @@ pub(crate) struct Player {
 
 impl Player {
     pub(crate) fn new(nat: NatTraversal, seal: Seal, lobby: Lobby, limit: u32) -> Self {
-        Self {
-            nat,
-            seal,
-            stage: Stage::Lobby(Some(lobby)),
-            limit,
-            events: Vec::new(),
-            error: None,
-            began_at: None,
-            told: Vec::new(),
-            gap: Duration::ZERO,
-            settled: (0, Duration::ZERO),
-            sent: [0; 2],
-            longest: [0; 2],
-        }
-    }
-
-    fn outside<R>(&mut self, call: impl FnOnce(&mut dyn Protocol) -> R) -> Option<R> {
-        match &mut self.stage {
-            Stage::Lobby(lobby) => Some(call(&mut self.nat.around(&mut self.seal, lobby.as_mut()?))),
-            Stage::Match(session, _) => Some(call(&mut self.nat.around(&mut self.seal, session))),
-        }
+        let mut peer = SimPeer::in_lobby(lobby, PLAY);
+        (peer.nat, peer.seal) = (Some(nat), Some(seal));
+        peer.make = Some(Box::new(move |seed, _| Sums { limit, ..(PLAY.build)(seed) }));
+        let (told, gap, settled) = (Vec::new(), Duration::ZERO, (0, Duration::ZERO));
+        Self { peer, told, gap, settled, sent: [0; 2], longest: [0; 2] }
     }
 
     fn note(&mut self, now: Duration) {
-        let progress = self.nat.progress();
+        let progress = self.progress();
         if self.told.last().is_none_or(|(_, last)| *last != progress) {
             self.told.push((now, progress));
         }
-        let settled = self.session().map_or(0, |session| session.settled().0);
+        let settled = self.peer.session().map_or(0, |session| session.settled().0);
         if settled != self.settled.0 {
             if self.settled.0 > 30 {
                 self.gap = self.gap.max(now - self.settled.1);
@@ -99,40 +73,44 @@ impl Player {
         }
     }
 
-    pub(crate) fn session(&self) -> Option<&Session<Sums>> {
-        match &self.stage {
-            Stage::Lobby(_) => None,
-            Stage::Match(session, _) => Some(session),
-        }
+    pub(crate) fn nat(&self) -> &NatTraversal {
+        self.peer.nat.as_ref().unwrap()
+    }
+
+    pub(crate) fn seal(&self) -> &Seal {
+        self.peer.seal.as_ref().unwrap()
+    }
+
+    pub(crate) fn layers(&mut self) -> (&mut NatTraversal, &mut Seal) {
+        (self.peer.nat.as_mut().unwrap(), self.peer.seal.as_mut().unwrap())
+    }
+
+    /// When the match began here.
+    pub(crate) fn began_at(&self) -> Option<Duration> {
+        self.peer.started_at
     }
 
     /// The checksum that both machines have agreed on.
     pub(crate) fn verdict(&self) -> Option<u32> {
-        match self.events.last() {
+        match self.peer.events.last() {
             Some((_, Event::Ended(Verdict::Agreed { checksum, .. }))) => Some(*checksum),
             _ => None,
         }
     }
 
     pub(crate) fn progress(&self) -> Progress {
-        self.nat.progress()
+        self.nat().progress()
     }
 }
 
 impl Protocol for Player {
     fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
-        self.outside(|protocol| protocol.handle_datagram(now, from, datagram));
-        // The last event may come in a datagram, with no frame after it.
-        if let Stage::Match(session, _) = &mut self.stage
-            && session.ended()
-        {
-            self.events.extend(core::iter::from_fn(|| session.poll_event()).map(|event| (now, event)));
-        }
+        self.peer.handle_datagram(now, from, datagram);
         self.note(now);
     }
 
     fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
-        let sent = self.outside(|protocol| protocol.poll_transmit(now, buf)).flatten();
+        let sent = self.peer.poll_transmit(now, buf);
         self.note(now);
         if let Some((to, len)) = sent {
             let relay = usize::from(to == relay_addr());
@@ -143,51 +121,21 @@ impl Protocol for Player {
     }
 
     fn poll_timeout(&self) -> Option<Duration> {
-        // A protocol is asked by reference: the timeouts are those of the parts.
-        let inner = match &self.stage {
-            Stage::Lobby(lobby) => lobby.as_ref().and_then(Protocol::poll_timeout),
-            Stage::Match(session, _) => session.poll_timeout(),
-        };
-        [inner, self.seal.poll_timeout(), self.nat.poll_timeout()].into_iter().flatten().min()
+        self.peer.poll_timeout()
     }
 
     fn wants_attention(&self, now: Duration) -> bool {
-        match &self.stage {
-            Stage::Lobby(lobby) => {
-                self.error.is_none() && lobby.as_ref().is_some_and(|lobby| lobby.wants_attention(now))
-            }
-            Stage::Match(session, _) => session.wants_attention(now),
-        }
+        self.peer.wants_attention(now)
     }
 }
 
 impl Machine for Player {
     fn next_frame_at(&self) -> Option<Duration> {
-        match &self.stage {
-            Stage::Match(session, _) if !session.ended() => Some(session.next_frame_at()),
-            _ => None,
-        }
+        self.peer.next_frame_at()
     }
 
     fn frame(&mut self, now: Duration) {
-        match &mut self.stage {
-            Stage::Lobby(lobby) => match lobby.as_ref().map(Lobby::agreed) {
-                Some(Ok(Some(_))) => {
-                    let game = Sums { sums: [0; 2], frames: 0, limit: self.limit };
-                    let session = lobby.take().unwrap().start(now, &game).unwrap();
-                    self.began_at = Some(now);
-                    self.stage = Stage::Match(session, game);
-                }
-                Some(Err(error)) => self.error = Some(error),
-                _ => {}
-            },
-            Stage::Match(session, game) => {
-                let frame = session.current().0;
-                let buttons = Buttons((frame / 7 * 5 + session.local().index() as u32) as u16);
-                session.advance(now, game, Input::from(buttons));
-                self.events.extend(core::iter::from_fn(|| session.poll_event()).map(|event| (now, event)));
-            }
-        }
+        self.peer.frame(now);
         self.note(now);
     }
 }

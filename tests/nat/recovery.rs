@@ -46,7 +46,7 @@ fn a_rebind_costs_one_new_search_and_then_nothing() {
         town.world.network_mut().record(Recording::Full);
         town.run_for(ms(14_000));
         for id in [HOST, JOINER] {
-            assert_eq!(town.player(id).nat.stats().searches, 2, "{}", town.report());
+            assert_eq!(town.player(id).nat().stats().searches, 2, "{}", town.report());
             let asked = town.said(id).filter(|entry| entry.datagram.starts_with(&ALLOCATE)).count();
             assert_eq!(asked, 0, "the path in use is the one that was offered");
         }
@@ -58,7 +58,7 @@ fn sources_behind_the_relay_do_not_evict_the_path_in_use() {
     let plan = Plan { relays: [RelayPolicy::Only; 2], ..Plan::new(Router::Open, Router::Open) };
     let mut town = Town::new(plan);
     town.begin();
-    let unsent = |town: &Town| [HOST, JOINER].map(|id| town.player(id).nat.stats().unsent);
+    let unsent = |town: &Town| [HOST, JOINER].map(|id| town.player(id).nat().stats().unsent);
     let before = unsent(&town);
     for round in 0..20 {
         let now = town.world.now();
@@ -74,7 +74,7 @@ fn sources_behind_the_relay_do_not_evict_the_path_in_use() {
     }
     for id in [HOST, JOINER] {
         let player = town.player(id);
-        assert!(player.seal.stats().refused_total() > 100);
+        assert!(player.seal().stats().refused_total() > 100);
         assert!(player.gap < ms(100), "{}", town.report());
     }
     assert_eq!(unsent(&town), before);
@@ -118,9 +118,9 @@ fn by_hand_the_time_to_a_path_counts_from_the_answer() {
     town.take_answer();
     town.begin();
     // The joiner's checks come every 8 s.
-    let found_after = town.player(HOST).nat.found_after().unwrap();
+    let found_after = town.player(HOST).nat().found_after().unwrap();
     assert!(found_after > ms(0) && found_after < ms(10_000), "{found_after:?}");
-    let waited = town.player(JOINER).nat.found_after().unwrap();
+    let waited = town.player(JOINER).nat().found_after().unwrap();
     assert!(waited > ms(0), "it counts from the joiner's first turn");
 }
 
@@ -128,7 +128,8 @@ fn by_hand_the_time_to_a_path_counts_from_the_answer() {
 fn a_host_at_a_rendezvous_makes_no_offer() {
     let mut town = Town::new(Plan::new(Router::Open, Router::Open));
     let Node::Player(host) = town.world.machine_mut(HOST) else { panic!("no player") };
-    assert!(host.nat.offer(ms(0), &mut host.seal).is_none());
+    let (nat, seal) = host.layers();
+    assert!(nat.offer(ms(0), seal).is_none());
 }
 
 #[test]
@@ -145,5 +146,5 @@ fn joiner_whose_router_forgets_is_answered_again() {
     town.world.network_mut().forget(nat, now);
     // To the rendezvous it is another guest, with the INIT that the host has answered. A new ticket would take 4 s.
     town.begin();
-    assert!(town.player(JOINER).began_at.is_some_and(|at| at < now + ms(3_000)), "{}", town.report());
+    assert!(town.player(JOINER).began_at().is_some_and(|at| at < now + ms(3_000)), "{}", town.report());
 }

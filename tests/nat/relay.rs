@@ -11,7 +11,7 @@ const ALLOCATE: [u8; 2] = [0x00, 0x03];
 
 /// Everything that the players were told besides the verdict and the delay that was measured.
 pub(super) fn events(town: &Town) -> Vec<(Duration, Event)> {
-    let all = [HOST, JOINER].into_iter().flat_map(|id| town.player(id).events.clone());
+    let all = [HOST, JOINER].into_iter().flat_map(|id| town.player(id).peer.events.clone());
     all.filter(|(_, event)| !matches!(event, Event::Ended(_) | Event::PeerDelay { .. })).collect()
 }
 
@@ -96,7 +96,7 @@ fn without_a_relay_symmetric_nats_do_not_connect() {
     town.world.network_mut().record(Recording::Full);
     let none = |town: &Town| matches!(town.player(HOST).progress(), Progress::NoWay { .. });
     assert!(town.run_until(ms(12_000), none), "{}", town.report());
-    assert!(town.player(HOST).began_at.is_none());
+    assert!(town.player(HOST).began_at().is_none());
     let to_relay = town.said(HOST).filter(|entry| entry.to.ip() == relay_addr().ip()).count();
     assert_eq!(to_relay, 0, "neither for an allocation nor to the other's");
     let plan = Plan { relays: [RelayPolicy::Never; 2], ..Plan::new(Router::Cone, Router::Cone) };
@@ -129,7 +129,7 @@ fn relay_only_sends_to_and_answers_the_relay_alone() {
         let hidden_ip = addr.ip();
         assert!(town.said(1 - hidden).all(|entry| entry.to.ip() != hidden_ip), "the address is not known");
         assert_eq!(events(&town), []);
-        let dropped = town.player(hidden).nat.stats().not_relayed;
+        let dropped = town.player(hidden).nat().stats().not_relayed;
         assert!(plan.routers[hidden] != Router::Open || dropped >= heard.len() as u64, "{dropped}");
     }
 }
@@ -172,10 +172,10 @@ fn keep_alives_cost_less_than_300_bytes_a_second() {
         let mut town = Town::new(plan);
         town.begin();
         town.run_for(ms(15_000));
-        let before = [HOST, JOINER].map(|id| town.player(id).nat.stats().overhead_bytes);
+        let before = [HOST, JOINER].map(|id| town.player(id).nat().stats().overhead_bytes);
         town.run_for(ms(30_000));
         for id in [HOST, JOINER] {
-            let rate = (town.player(id).nat.stats().overhead_bytes - before[id]) / 30;
+            let rate = (town.player(id).nat().stats().overhead_bytes - before[id]) / 30;
             assert!((1..300).contains(&rate), "{routers:?}: {rate} bytes a second");
         }
     }

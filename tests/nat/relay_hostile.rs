@@ -32,7 +32,7 @@ fn forged_answers_of_the_relay_neither_stop_nor_move_a_match() {
         town.run_for(ms(4));
     }
     assert_eq!(events(&town), [], "{}", town.report());
-    assert!(town.player(HOST).nat.stats().refused > 500);
+    assert!(town.player(HOST).nat().stats().refused > 500);
 }
 
 /// A STALE NONCE error with this type, identifier and realm, and a nonce that is none of the relay's.

@@ -75,5 +75,5 @@ fn a_third_party_gets_few_checks_whatever_else_is_named() {
     }
     town.run_for(ms(20_000));
     let checks = town.world.mail().iter().filter(|mail| mail.to == stranger).count();
-    assert!((1..=48 + 8).contains(&checks), "{checks} checks. {:?}", town.player(HOST).nat.stats());
+    assert!((1..=48 + 8).contains(&checks), "{checks} checks. {:?}", town.player(HOST).nat().stats());
 }

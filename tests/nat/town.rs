@@ -273,12 +273,13 @@ impl Town {
     pub(crate) fn take_answer(&mut self) {
         let (now, answer) = (self.world.now(), self.answer.clone().unwrap());
         let Node::Player(host) = self.world.machine_mut(HOST) else { panic!("no player") };
-        host.nat.take_answer(now, &mut host.seal, &answer).unwrap();
+        let (nat, seal) = host.layers();
+        nat.take_answer(now, seal, &answer).unwrap();
     }
 
     /// Runs until both players are in their match.
     pub(crate) fn begin(&mut self) {
-        let began = |town: &Self| [HOST, JOINER].iter().all(|id| town.player(*id).began_at.is_some());
+        let began = |town: &Self| [HOST, JOINER].iter().all(|id| town.player(*id).began_at().is_some());
         assert!(self.run_until(ms(15_000), began), "no match. {}", self.report());
     }
 
@@ -314,10 +315,10 @@ impl Town {
             format!(
                 "\n{id}: {:?}\n  events {:?}\n  error {:?}\n  {:?}\n  {:?}",
                 player.told,
-                player.events,
-                player.error,
-                player.nat.stats(),
-                player.seal.stats()
+                player.peer.events,
+                player.peer.error,
+                player.nat().stats(),
+                player.seal().stats()
             )
         };
         format!("at {:?}: {}{}\n{:?}", self.world.now(), one(0), one(1), self.world.network().stats())

@@ -5,7 +5,9 @@ use crate::sums::Sums;
 use core::time::Duration;
 use rebout::Randomness;
 use rebout::lab::seal::{Brought, Seal, SealRefusal};
-use rebout::{Buttons, Event, Input, Lobby, MAX_DATAGRAM, Protocol, Session};
+use rebout::lab::sim::Machine as _;
+use rebout::lab::{Play, SimPeer};
+use rebout::{Buttons, Lobby, MAX_DATAGRAM, Protocol};
 use std::net::SocketAddr;
 
 const LATENCY: Duration = Duration::from_millis(20);
@@ -129,20 +131,26 @@ fn an_answer_of_somebody_else_is_none() {
     assert_eq!(joiner.take_signal(), None);
 }
 
-enum Inner {
-    Lobby(Box<Lobby>),
-    Session(Box<Session<Sums>>),
-}
-
 struct Machine {
-    seal: Seal,
-    inner: Option<Inner>,
-    game: Sums,
-    peer: SocketAddr,
-    events: Vec<Event>,
+    peer: SimPeer<Sums>,
+    /// The address of the other machine inside the seal.
+    inner: SocketAddr,
     /// The longest time without an opened packet.
     gap: Duration,
 }
+
+impl Machine {
+    fn seal(&self) -> &Seal {
+        self.peer.seal.as_ref().unwrap()
+    }
+
+    fn seal_mut(&mut self) -> &mut Seal {
+        self.peer.seal.as_mut().unwrap()
+    }
+}
+
+const PLAY: Play<Sums> =
+    Play { build: |_| Sums { sums: [0; 2] }, script: |_, frame, _| Buttons((frame / 4 * 7) as u16).into() };
 
 /// Two machines with a few paths between them: address 10 + n of one is path n to it from the other.
 struct World {
@@ -164,49 +172,32 @@ impl World {
         let ([host, joiner], peers) = met();
         let target = joiner.target().unwrap();
         let lobbies = [Lobby::host(config(0)).unwrap(), Lobby::join(config(1), target).unwrap()];
-        let mut seals = [host, joiner].into_iter().zip(lobbies).zip(peers);
+        let mut parts = [host, joiner].into_iter().zip(lobbies).zip(peers);
         let machines = core::array::from_fn(|_| {
-            let ((seal, lobby), peer) = seals.next().unwrap();
-            let (game, inner) = (Sums { sums: [0; 2] }, Some(Inner::Lobby(Box::new(lobby))));
-            Machine { seal, inner, game, peer, events: Vec::new(), gap: Duration::ZERO }
+            let ((seal, lobby), inner) = parts.next().unwrap();
+            let mut peer = SimPeer::in_lobby(lobby, PLAY);
+            peer.seal = Some(seal);
+            Machine { peer, inner, gap: Duration::ZERO }
         });
         Self { now: ms(20), machines, flying: Vec::new(), open: [[true; 4]; 2], sent: [[0; 4]; 2] }
     }
 
     fn turn(&mut self, id: usize) {
         let (now, machine) = (self.now, &mut self.machines[id]);
-        let mut inner = machine.inner.take().unwrap();
-        if let Inner::Lobby(lobby) = &inner
-            && lobby.agreed().unwrap().is_some()
-        {
-            let Inner::Lobby(lobby) = inner else { unreachable!() };
-            inner = Inner::Session(Box::new(lobby.start(now, &machine.game).unwrap()));
+        if machine.peer.wants_attention(now) || machine.peer.next_frame_at().is_some_and(|at| at <= now) {
+            machine.peer.frame(now);
         }
-        if let Inner::Session(session) = &mut inner {
-            if session.frame_due(now) {
-                session.advance(
-                    now,
-                    &mut machine.game,
-                    Input::from(Buttons((session.current().0 / 4 * 7) as u16)),
-                );
-            }
-            machine.events.extend(core::iter::from_fn(|| session.poll_event()));
-            machine.gap = machine.gap.max(machine.seal.silent_for(now, machine.peer).unwrap());
+        if machine.peer.session().is_some() {
+            machine.gap = machine.gap.max(machine.seal().silent_for(now, machine.inner).unwrap());
         }
         let mut buf = [0; MAX_DATAGRAM];
-        loop {
-            let sent = match &mut inner {
-                Inner::Lobby(lobby) => machine.seal.around(&mut **lobby).poll_transmit(now, &mut buf),
-                Inner::Session(session) => machine.seal.around(&mut **session).poll_transmit(now, &mut buf),
-            };
-            let Some((to, len)) = sent else { break };
+        while let Some((to, len)) = machine.peer.poll_transmit(now, &mut buf) {
             let number = (0..4).find(|number| path(1 - id, *number) == to).expect("a path that was offered");
             self.sent[id][number] += 1;
             if self.open[id][number] {
                 self.flying.push((now + LATENCY, 1 - id, path(id, number), buf[..len].to_vec()));
             }
         }
-        machine.inner = Some(inner);
     }
 
     fn run(&mut self, millis: u64) {
@@ -214,15 +205,7 @@ impl World {
             self.now += ms(1);
             let now = self.now;
             for (_, to, from, datagram) in self.flying.extract_if(.., |(at, ..)| *at <= now) {
-                let machine = &mut self.machines[to];
-                match machine.inner.as_mut().unwrap() {
-                    Inner::Lobby(lobby) => {
-                        machine.seal.around(&mut **lobby).handle_datagram(now, from, &datagram);
-                    }
-                    Inner::Session(session) => {
-                        machine.seal.around(&mut **session).handle_datagram(now, from, &datagram);
-                    }
-                }
+                self.machines[to].peer.handle_datagram(now, from, &datagram);
             }
             (0..2).for_each(|id| self.turn(id));
         }
@@ -230,19 +213,21 @@ impl World {
 
     fn offer(&mut self, number: usize) {
         for (id, machine) in self.machines.iter_mut().enumerate() {
-            machine.seal.offer_path(self.now, machine.peer, path(1 - id, number), LATENCY * 2);
+            let inner = machine.inner;
+            machine.seal_mut().offer_path(self.now, inner, path(1 - id, number), LATENCY * 2);
         }
     }
 
     fn fall_back_on(&mut self, numbers: &[usize]) {
         for (id, machine) in self.machines.iter_mut().enumerate() {
             let paths: Vec<_> = numbers.iter().map(|number| path(1 - id, *number)).collect();
-            machine.seal.set_fallbacks(machine.peer, &paths);
+            let inner = machine.inner;
+            machine.seal_mut().set_fallbacks(inner, &paths);
         }
     }
 
     fn in_use(&self) -> [Option<SocketAddr>; 2] {
-        [0, 1].map(|id| self.machines[id].seal.outer_addr(self.machines[id].peer))
+        [0, 1].map(|id| self.machines[id].seal().outer_addr(self.machines[id].inner))
     }
 
     /// Whether both play, without an event since the match began.
@@ -253,15 +238,12 @@ impl World {
             assert!(after >= before + 50, "{before} {after}");
         }
         for machine in &self.machines {
-            assert_eq!(machine.events, []);
+            assert_eq!(machine.peer.events, []);
         }
     }
 
     fn frames(&self) -> [u32; 2] {
-        [0, 1].map(|id| match self.machines[id].inner.as_ref().unwrap() {
-            Inner::Session(session) => session.settled().0,
-            Inner::Lobby(_) => 0,
-        })
+        [0, 1].map(|id| self.machines[id].peer.session().map_or(0, |session| session.settled().0))
     }
 }
 
@@ -286,11 +268,10 @@ fn hello_is_the_first_packet_on_the_path_that_is_found() {
     world.run(1);
     assert_eq!(world.sent, [[0; 4], [1, 0, 0, 0]], "the joiner's HELLO, at once");
     world.run(81);
-    let mut agreed = world.machines.iter().map(|machine| match machine.inner.as_ref().unwrap() {
-        Inner::Lobby(lobby) => lobby.agreed().unwrap().is_some(),
-        Inner::Session(_) => true,
-    });
-    assert!(agreed.all(|agreed| agreed), "HELLO, OFFER, ACCEPT and its ack: two round trips of the path");
+    assert!(
+        world.machines.iter().all(|machine| machine.peer.has_agreed()),
+        "HELLO, OFFER, ACCEPT and its ack: two round trips of the path"
+    );
     world.run(500);
     world.machines.iter_mut().for_each(|machine| machine.gap = Duration::ZERO);
     world.assert_plays();
@@ -343,21 +324,21 @@ fn fallbacks_carry_the_match_when_the_path_fails() {
 #[test]
 fn signals_travel_sealed_during_the_match() {
     let mut world = playing();
-    let peer = world.machines[0].peer;
-    assert!(world.machines[0].seal.send_signal(peer, b"I have moved"));
+    let peer = world.machines[0].inner;
+    assert!(world.machines[0].seal_mut().send_signal(peer, b"I have moved"));
     world.run(30);
-    let target = world.machines[1].peer;
-    assert_eq!(world.machines[1].seal.take_signal(), Some((target, b"I have moved".to_vec())));
-    assert!(!world.machines[0].seal.send_signal(peer, &[0; 255]));
-    assert!(!world.machines[0].seal.send_signal(addr(99), b""));
+    let target = world.machines[1].inner;
+    assert_eq!(world.machines[1].seal_mut().take_signal(), Some((target, b"I have moved".to_vec())));
+    assert!(!world.machines[0].seal_mut().send_signal(peer, &[0; 255]));
+    assert!(!world.machines[0].seal_mut().send_signal(addr(99), b""));
     // More than anybody takes are dropped and counted.
     for _ in 0..40 {
-        world.machines[0].seal.send_signal(peer, b"again");
+        world.machines[0].seal_mut().send_signal(peer, b"again");
         world.run(1);
     }
     world.run(30);
-    let signals = core::iter::from_fn(|| world.machines[1].seal.take_signal()).count();
-    assert_eq!((signals, world.machines[1].seal.stats().refused(SealRefusal::Limited)), (4, 36));
+    let signals = core::iter::from_fn(|| world.machines[1].seal_mut().take_signal()).count();
+    assert_eq!((signals, world.machines[1].seal().stats().refused(SealRefusal::Limited)), (4, 36));
 }
 
 /// Another holder of the invite has the joiner's nonce from its INIT, as a rendezvous sees it. Its own handshake was answered before
@@ -365,7 +346,7 @@ fn signals_travel_sealed_during_the_match() {
 #[test]
 fn handshake_by_signal_never_replaces_a_confirmed_guest() {
     let mut world = World::new();
-    let host = &mut world.machines[0].seal;
+    let host = world.machines[0].seal_mut();
     let ticket = host.renew_ticket().unwrap();
     let mut impostor = joiner(host, 2);
     impostor.write_init(ms(20), ticket, b"the joiner's own keys").unwrap();
@@ -381,17 +362,17 @@ fn handshake_by_signal_never_replaces_a_confirmed_guest() {
     impostor.offer_path(world.now, target, path(0, 0), LATENCY);
     let mut lobby = Lobby::join(config(66), target).unwrap();
     let mut buf = [0; MAX_DATAGRAM];
-    let connections = world.machines[0].seal.stats().connections;
+    let connections = world.machines[0].seal().stats().connections;
     while let Some((_, len)) = impostor.around(&mut lobby).poll_transmit(world.now, &mut buf) {
         world.flying.push((world.now, 0, path(1, 0), buf[..len].to_vec()));
     }
     world.run(30);
-    assert_eq!(world.machines[0].seal.stats().connections, connections + 1, "a guest of its own");
-    assert_ne!(other, world.machines[0].peer);
+    assert_eq!(world.machines[0].seal().stats().connections, connections + 1, "a guest of its own");
+    assert_ne!(other, world.machines[0].inner);
     world.assert_plays();
     assert_eq!(world.in_use(), [Some(path(1, 0)), Some(path(0, 0))]);
     let again = impostor.write_init(world.now, ticket, b"here I am").unwrap();
-    let refused = world.machines[0].seal.handle_signal(world.now, &again);
+    let refused = world.machines[0].seal_mut().handle_signal(world.now, &again);
     assert_eq!(refused, Err(SealRefusal::Unexpected));
 }
 
