@@ -1,6 +1,6 @@
 //! Connections in a town with a relay: the facts that a player is told about the path.
 
-use super::town::{HOST, JOINER, Node, Plan, Router, Town, at, ms, relay_addr, rendezvous_addr};
+use super::internet::{HOST, JOINER, Node, Plan, Router, Town, at, ms, relay_addr, rendezvous_addr};
 use core::time::Duration;
 use rebout::lab::sim::Recording;
 use rebout::net::{Datagrams, Received};

@@ -1,6 +1,6 @@
 //! Two players that find each other: every pair of routers, with and without a relay.
 
-use super::town::{HOST, JOINER, Plan, ROUTERS, Router, Town, ms};
+use super::internet::{HOST, JOINER, Plan, ROUTERS, Router, Town, ms};
 use crate::meeting::{addr, config, server_addr};
 use rebout::Randomness;
 use rebout::lab::nat::{NatConfig, NatTraversal};

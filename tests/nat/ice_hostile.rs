@@ -1,7 +1,7 @@
 //! Enemies of a search: forged and recorded messages, junk on every path, candidates of somebody else, a lying rendezvous.
 
+use super::internet::{HOST, JOINER, NAME, Node, Plan, Router, Town, at, ms, relay_addr, rendezvous_addr};
 use super::relay::events;
-use super::town::{HOST, JOINER, NAME, Node, Plan, Router, Town, at, ms, relay_addr, rendezvous_addr};
 use core::time::Duration;
 use rebout::Randomness;
 use rebout::lab::nat::{NoWay, Progress};

@@ -1,6 +1,6 @@
 //! A player's machine in the simulated town: NAT traversal, a seal, a lobby and then a match, and all that the player is told.
 
-use super::town::relay_addr;
+use super::internet::relay_addr;
 use core::time::Duration;
 use rebout::lab::nat::{NatTraversal, Progress};
 use rebout::lab::seal::Seal;

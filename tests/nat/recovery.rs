@@ -1,6 +1,6 @@
 //! The state after a recovery: the better path is back, and nothing goes on that was only needed for it.
 
-use super::town::{HOST, JOINER, Node, Plan, RENDEZVOUS, Router, Town, at, ms, relay_addr};
+use super::internet::{HOST, JOINER, Node, Plan, RENDEZVOUS, Router, Town, at, ms, relay_addr};
 use rebout::RelayPolicy;
 use rebout::lab::nat::Progress;
 use rebout::lab::sim::Recording;

@@ -1,6 +1,6 @@
 //! The relay: who may use it, what it costs, and how it saves a match whose router forgets.
 
-use super::town::{HOST, JOINER, Plan, RELAY, Router, Town, ms, relay_addr, rendezvous_addr};
+use super::internet::{HOST, JOINER, Plan, RELAY, Router, Town, ms, relay_addr, rendezvous_addr};
 use core::time::Duration;
 use rebout::Event;
 use rebout::RelayPolicy;

@@ -1,7 +1,7 @@
 //! Enemies of the relay's client: answers that are forged blindly, or by somebody who sees the requests.
 
+use super::internet::{HOST, JOINER, Plan, Router, Town, ms, relay_addr};
 use super::relay::events;
-use super::town::{HOST, JOINER, Plan, Router, Town, ms, relay_addr};
 use rebout::Rng;
 use rebout::lab::sim::Recording;
 

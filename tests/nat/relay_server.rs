@@ -1,6 +1,6 @@
 //! A TURN server in the simulated network: the state machine of `turn-server-proto`, and an endpoint for each of its ports.
 
-use super::town::SECRET;
+use super::internet::SECRET;
 use core::time::Duration;
 use rebout::Protocol;
 use ring::hmac;

@@ -1,8 +1,8 @@
 //! A watcher between a host and its rendezvous: it sees every packet, injects its own, and stops none.
 
 use crate::hostile::{Desk, bytes, registration};
+use crate::internet::{HOST, Plan, RENDEZVOUS, Router, Town};
 use crate::meeting::{LATENCY, Meeting, addr, config, ms, secs, server_addr};
-use crate::town::{HOST, Plan, RENDEZVOUS, Router, Town};
 use rebout::MAX_DATAGRAM;
 use rebout::lab::link::LinkConfig;
 use rebout::lab::rendezvous::{Denial, HostEvent};

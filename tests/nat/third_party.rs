@@ -1,7 +1,7 @@
 //! A third party that a peer names as one of its own addresses: the number of datagrams that it gets.
 
 use super::ice_hostile::{Liar, lying, rewritten};
-use super::town::{HOST, JOINER, Node, Plan, Router, Town, at, ms};
+use super::internet::{HOST, JOINER, Node, Plan, Router, Town, at, ms};
 use rebout::lab::sim::Clock;
 use rebout::lab::wire::rendezvous::Packet;
 use std::net::SocketAddr;

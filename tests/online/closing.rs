@@ -1,7 +1,7 @@
 //! Closing in the middle of a match, which blocks until the last messages are through.
 
 use crate::game::{Machine, options};
-use crate::town::{Port, TICK, Town, addr, port};
+use crate::sim_network::{Port, TICK, Town, addr, port};
 use core::time::Duration;
 use rebout::net::{Datagrams, Received};
 use rebout::{ConnectOptions, Connection, Event, Finish, Online, Reason};

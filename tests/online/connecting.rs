@@ -1,6 +1,6 @@
 //! Two lobbies agree on a connection, whatever the access, and failures say what is wrong.
 
-use crate::town::{Town, addr, meet, pair, port};
+use crate::sim_network::{Town, addr, meet, pair, port};
 use core::time::Duration;
 use rebout::net::Memory;
 use rebout::{Config, ConnectError, ConnectOptions, Connection, Hint, Lobby, LobbyError};

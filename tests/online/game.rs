@@ -1,6 +1,6 @@
 //! A short game that can be made to desync, and two machines that play it in the simulated network.
 
-use crate::town::{Port, Shared, TICK, Town, addr, port};
+use crate::sim_network::{Port, Shared, TICK, Town, addr, port};
 use core::time::Duration;
 use rebout::{
     Buttons, ConnectOptions, Connection, Cues, Event, Finish, Game, Inputs, Now, Online, Options, Player,

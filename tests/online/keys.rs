@@ -1,7 +1,7 @@
 //! Keys on the disk: the host's own across a restart, and those of connections for a log.
 
 use crate::folder::Folder;
-use crate::town::{Shared, Town, addr, meet, pair, port};
+use crate::sim_network::{Shared, Town, addr, meet, pair, port};
 use core::time::Duration;
 use rebout::lab::seal::ConnectionKeys;
 use rebout::lab::sim::{EntryKind, Recording};
@@ -34,7 +34,7 @@ fn old_invite_is_valid_after_a_restart_with_a_kept_key() {
 #[cfg(feature = "nat")]
 #[test]
 fn kept_key_keeps_the_room_at_a_rendezvous() {
-    use crate::town::Silent;
+    use crate::sim_network::Silent;
     use rebout::Randomness;
     use rebout::net::Driver;
     use rebout::rendezvous::{RendezvousConfig, RendezvousServer};
@@ -52,7 +52,7 @@ fn kept_key_keeps_the_room_at_a_rendezvous() {
     while !first.progress().starts_with("registered") {
         first.poll(&mut Silent).unwrap();
         serve();
-        town.borrow_mut().pass(crate::town::TICK);
+        town.borrow_mut().pass(crate::sim_network::TICK);
     }
     drop(first);
     assert!(joins(&town, &kept, &invite, serve));

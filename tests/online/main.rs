@@ -11,5 +11,5 @@ mod nat;
 mod options;
 mod refusing;
 mod serving;
-mod town;
+mod sim_network;
 mod udp;

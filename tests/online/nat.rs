@@ -1,7 +1,7 @@
 //! Connections through a rendezvous, and by offer and answer.
 
 use crate::game::{Table, options};
-use crate::town::{Port, Silent, TICK, Town, addr, meet, pair, port};
+use crate::sim_network::{Port, Silent, TICK, Town, addr, meet, pair, port};
 use core::time::Duration;
 use rebout::Randomness;
 use rebout::net::Driver;
@@ -46,7 +46,7 @@ fn two_programs_on_one_machine_meet_at_a_local_rendezvous() {
 }
 
 /// A town whose third machine runs a rendezvous, and the two players' connections.
-fn at_rendezvous() -> (crate::town::Shared, [Connection<Port>; 2], impl FnMut()) {
+fn at_rendezvous() -> (crate::sim_network::Shared, [Connection<Port>; 2], impl FnMut()) {
     let town = Town::new(3);
     let host = ConnectOptions::new().rendezvous(&addr(2).to_string());
     let connections = pair(&town, &[host, ConnectOptions::new()]);

@@ -80,8 +80,8 @@ fn a_kept_key_keeps_the_invite() {
 
 #[test]
 fn address_is_in_the_invite_once() {
-    let own = crate::town::addr(0);
-    let port = crate::town::port(&crate::town::Town::new(1), 0);
+    let own = crate::sim_network::addr(0);
+    let port = crate::sim_network::port(&crate::sim_network::Town::new(1), 0);
     let host = Connection::host_on(&ConnectOptions::new().public(own), port, &[own, own]).unwrap();
     assert_eq!(host.share().parse::<rebout::Invite>().unwrap().addresses(), [own]);
 }

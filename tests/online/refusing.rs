@@ -1,7 +1,7 @@
 //! Matches that do not come about: one place for the end, and its text blames the right side.
 
 use crate::game::{Machine, Table, options};
-use crate::town::{TICK, Town, addr, port};
+use crate::sim_network::{TICK, Town, addr, port};
 use rebout::{ConnectError, ConnectOptions, Connection, Finish, Hint, LobbyError, Online, Options, Reason};
 
 #[test]
@@ -73,9 +73,10 @@ fn host_is_told_once_that_the_other_side_does_not_encrypt() {
 
 #[test]
 fn config_that_is_not_valid_is_an_error_at_once() {
-    let town = crate::town::Town::new(1);
-    let address = [crate::town::addr(0)];
-    let host = rebout::Connection::host_on(&ConnectOptions::new(), crate::town::port(&town, 0), &address);
+    let town = crate::sim_network::Town::new(1);
+    let address = [crate::sim_network::addr(0)];
+    let host =
+        rebout::Connection::host_on(&ConnectOptions::new(), crate::sim_network::port(&town, 0), &address);
     let config = rebout::Config::new(1).with(|config| config.game.frame_rate = 0);
     let online = rebout::Online::<crate::game::Sums, _>::on(Options::with_config(config), host.unwrap());
     assert_eq!(online.map(|_| ()).unwrap_err().to_string(), "the frame rate is 0");

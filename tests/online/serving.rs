@@ -1,6 +1,6 @@
 //! A server by invite and its clients, on both wires, in the simulated network and over UDP.
 
-use crate::town::{Port, Shared, TICK, Town, addr, port};
+use crate::sim_network::{Port, Shared, TICK, Town, addr, port};
 use core::time::Duration;
 use rebout::authority::{
     Body, Client, ClientConfig, ClientEvent, Command, LeftWhy, OverReason, Server, ServerConfig, ServerEvent,
