@@ -1,6 +1,6 @@
-//! Connections in a town with a relay: the facts that a player is told about the path.
+//! Connections in a network with a relay: the facts that a player is told about the path.
 
-use super::internet::{HOST, JOINER, Node, Plan, Router, Town, at, ms, relay_addr, rendezvous_addr};
+use super::internet::{HOST, Internet, JOINER, Node, Plan, Router, at, ms, relay_addr, rendezvous_addr};
 use core::time::Duration;
 use rebout::lab::sim::Recording;
 use rebout::net::{Datagrams, Received};
@@ -26,7 +26,7 @@ impl Game for Endless {
     }
 }
 
-/// Datagrams between a connection and the town.
+/// Datagrams between a connection and the network.
 #[derive(Default)]
 struct Mail {
     now: Duration,
@@ -60,7 +60,7 @@ impl Datagrams for Mailbox {
 
 type Shared = Rc<RefCell<Online<Endless, Mailbox>>>;
 
-/// A machine of the town that plays an online match.
+/// A machine of the internet that plays an online match.
 struct Machine {
     mail: Rc<RefCell<Mail>>,
     online: Shared,
@@ -103,9 +103,9 @@ impl Protocol for Machine {
     }
 }
 
-/// A town whose players have connections, and the matches of both.
-fn town(plan: Plan) -> (Town, [Shared; 2]) {
-    let mut town = Town::new(plan);
+/// An internet whose players have connections, and the matches of both.
+fn internet(plan: Plan) -> (Internet, [Shared; 2]) {
+    let mut internet = Internet::new(plan);
     let mails = [HOST, JOINER].map(|_| Rc::new(RefCell::new(Mail::default())));
     let [here, there] = mails.each_ref().map(|mail| Mailbox(Rc::clone(mail)));
     let [host, options] = plan.relays.map(|relay| ConnectOptions::new().relay(relay));
@@ -116,9 +116,9 @@ fn town(plan: Plan) -> (Town, [Shared; 2]) {
         .map(|connection| Rc::new(RefCell::new(Online::on(Options::new(0xB0, 1), connection).unwrap())));
     for (id, mail) in mails.into_iter().enumerate() {
         let machine = Machine { mail, online: Rc::clone(&matches[id]), game: Endless { frames: 0 } };
-        *town.world.machine_mut(id) = Node::Other(Box::new(machine));
+        *internet.world.machine_mut(id) = Node::Other(Box::new(machine));
     }
-    (town, matches)
+    (internet, matches)
 }
 
 /// Whether both players are told this about the path to the other.
@@ -128,10 +128,10 @@ fn both(matches: &[Shared; 2], told: impl Fn(&Online<Endless, Mailbox>) -> bool)
 
 #[test]
 fn relayed_peer_has_an_address_until_the_relay_is_lost() {
-    let (mut town, matches) = town(Plan::new(Router::Symmetric, Router::Symmetric));
-    let plays = |_: &Town| both(&matches, |online| online.session().is_some());
-    assert!(town.run_until(ms(15_000), plays), "{:?}", matches[JOINER].borrow().progress());
-    town.run_for(ms(2_000));
+    let (mut internet, matches) = internet(Plan::new(Router::Symmetric, Router::Symmetric));
+    let plays = |_: &Internet| both(&matches, |online| online.session().is_some());
+    assert!(internet.run_until(ms(15_000), plays), "{:?}", matches[JOINER].borrow().progress());
+    internet.run_for(ms(2_000));
     for online in &matches {
         let (peer, stats) = (online.borrow().peer(), online.borrow().connection().stats());
         assert!(peer.is_verified && peer.is_relayed && peer.addr.is_some(), "{peer:?}");
@@ -139,9 +139,9 @@ fn relayed_peer_has_an_address_until_the_relay_is_lost() {
         assert!(peer.detour.is_some_and(|detour| detour > ms(0) && detour <= ms(90)), "{peer:?}");
         assert!(stats.found_after.is_some() && stats.allocations > 0, "{stats:?}");
     }
-    town.relay.kill();
-    let lost = |_: &Town| both(&matches, |online| online.peer().addr.is_none());
-    assert!(town.run_until(ms(8_000), lost), "{:?}", matches[HOST].borrow().peer());
+    internet.relay.kill();
+    let lost = |_: &Internet| both(&matches, |online| online.peer().addr.is_none());
+    assert!(internet.run_until(ms(8_000), lost), "{:?}", matches[HOST].borrow().peer());
     let words = "The relay that carried the match does not answer any more.";
     assert!(both(&matches, |online| online.connection().progress().starts_with(words)));
     assert!(both(&matches, |online| !online.peer().is_relayed && online.peer().detour.is_none()));
@@ -150,18 +150,21 @@ fn relayed_peer_has_an_address_until_the_relay_is_lost() {
 #[test]
 fn relay_only_keeps_the_address_hidden_and_tells_the_detour() {
     let plan = Plan { relays: [RelayPolicy::Only; 2], ..Plan::new(Router::Cone, Router::Cone) };
-    let (mut town, matches) = town(plan);
-    town.world.network_mut().record(Recording::Full);
-    let told = |_: &Town| both(&matches, |online| online.peer().detour.is_some());
-    assert!(town.run_until(ms(15_000), told), "{:?}", matches[JOINER].borrow().progress());
-    let ips = [HOST, JOINER].map(|id| town.outside(id).ip());
+    let (mut internet, matches) = internet(plan);
+    internet.world.network_mut().record(Recording::Full);
+    let told = |_: &Internet| both(&matches, |online| online.peer().detour.is_some());
+    assert!(internet.run_until(ms(15_000), told), "{:?}", matches[JOINER].borrow().progress());
+    let ips = [HOST, JOINER].map(|id| internet.outside(id).ip());
     for (id, online) in matches.iter().enumerate() {
         let peer = online.borrow().peer();
         assert!(peer.is_relayed && peer.addr.is_some_and(|addr| addr.ip() == relay_addr().ip()), "{peer:?}");
         let detour = peer.detour.unwrap().as_millis();
         let progress = online.borrow().connection().progress();
         assert_eq!(progress, format!("through the relay, at most {detour} ms longer"));
-        assert!(town.said(id).all(|entry| entry.to.ip() != ips[1 - id]), "nothing goes to the peer itself");
+        assert!(
+            internet.said(id).all(|entry| entry.to.ip() != ips[1 - id]),
+            "nothing goes to the peer itself"
+        );
     }
 }
 
@@ -170,25 +173,26 @@ fn relay_never_asks_no_relay_and_uses_none_of_the_peer() {
     for refuses in [HOST, JOINER] {
         let mut plan = Plan::new(Router::Symmetric, Router::Symmetric);
         plan.relays[refuses] = RelayPolicy::Never;
-        let (mut town, matches) = town(plan);
-        town.world.network_mut().record(Recording::Full);
-        let failed = |_: &Town| matches[JOINER].borrow().connection().failure().is_some();
-        assert!(town.run_until(ms(15_000), failed), "{:?}", matches[JOINER].borrow().progress());
+        let (mut internet, matches) = internet(plan);
+        internet.world.network_mut().record(Recording::Full);
+        let failed = |_: &Internet| matches[JOINER].borrow().connection().failure().is_some();
+        assert!(internet.run_until(ms(15_000), failed), "{:?}", matches[JOINER].borrow().progress());
         let failure = matches[JOINER].borrow().connection().failure();
         assert!(matches!(failure, Some(ConnectError::NoPath { .. })), "{failure:?}");
-        assert!(town.said(refuses).all(|entry| entry.to.ip() != relay_addr().ip()));
+        assert!(internet.said(refuses).all(|entry| entry.to.ip() != relay_addr().ip()));
         assert_eq!(matches[refuses].borrow().connection().stats().allocations, 0);
     }
 }
 
 #[test]
 fn direct_peer_is_found_through_two_routers() {
-    let (mut town, matches) = town(Plan { has_relay: false, ..Plan::new(Router::Cone, Router::Cone) });
-    let plays = |_: &Town| both(&matches, |online| online.session().is_some());
-    assert!(town.run_until(ms(15_000), plays), "{:?}", matches[JOINER].borrow().progress());
+    let (mut internet, matches) =
+        internet(Plan { has_relay: false, ..Plan::new(Router::Cone, Router::Cone) });
+    let plays = |_: &Internet| both(&matches, |online| online.session().is_some());
+    assert!(internet.run_until(ms(15_000), plays), "{:?}", matches[JOINER].borrow().progress());
     for (id, other) in [(HOST, JOINER), (JOINER, HOST)] {
         let peer = matches[id].borrow().peer();
         assert!(peer.is_verified && !peer.is_relayed && peer.detour.is_none(), "{peer:?}");
-        assert_eq!(peer.addr, Some(town.outside(other)), "the address outside of its router");
+        assert_eq!(peer.addr, Some(internet.outside(other)), "the address outside of its router");
     }
 }

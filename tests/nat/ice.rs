@@ -1,6 +1,6 @@
 //! Two players that find each other: every pair of routers, with and without a relay.
 
-use super::internet::{HOST, JOINER, Plan, ROUTERS, Router, Town, ms};
+use super::internet::{HOST, Internet, JOINER, Plan, ROUTERS, Router, ms};
 use crate::meeting::{addr, config, server_addr};
 use rebout::Randomness;
 use rebout::lab::nat::{NatConfig, NatTraversal};
@@ -12,8 +12,8 @@ use rebout::{Config, Lobby, Protocol};
 #[test]
 fn two_open_machines_play_a_whole_match_directly() {
     let plan = Plan::new(Router::Open, Router::Open);
-    let mut town = Town::new(plan);
-    assert_eq!(town.play(plan), [Progress::Direct; 2]);
+    let mut internet = Internet::new(plan);
+    assert_eq!(internet.play(plan), [Progress::Direct; 2]);
 }
 
 /// A pair of routers as a player would name the way between them.
@@ -35,12 +35,12 @@ fn every_pair_of_routers_plays_a_whole_match_with_a_relay() {
     for host in ROUTERS {
         for joiner in ROUTERS {
             let plan = Plan { frames: 300, ..Plan::new(host, joiner) };
-            let mut town = Town::new(plan);
-            let progress = town.play(plan);
-            let waited = town.player(JOINER).began_at().unwrap();
+            let mut internet = Internet::new(plan);
+            let progress = internet.play(plan);
+            let waited = internet.player(JOINER).began_at().unwrap();
             println!("{host:?} {joiner:?}: {progress:?} after {waited:?}");
-            assert_eq!(Some(progress[HOST].name()), expected(&plan), "{plan:?} {}", town.report());
-            assert_eq!(Some(progress[JOINER].name()), expected(&plan), "{plan:?} {}", town.report());
+            assert_eq!(Some(progress[HOST].name()), expected(&plan), "{plan:?} {}", internet.report());
+            assert_eq!(Some(progress[JOINER].name()), expected(&plan), "{plan:?} {}", internet.report());
         }
     }
 }
@@ -50,17 +50,17 @@ fn without_a_relay_a_pair_plays_directly_or_is_told_why_not() {
     for host in ROUTERS {
         for joiner in ROUTERS {
             let plan = Plan { frames: 300, has_relay: false, ..Plan::new(host, joiner) };
-            let mut town = Town::new(plan);
+            let mut internet = Internet::new(plan);
             match expected(&plan) {
                 Some(name) => {
-                    assert_eq!(town.play(plan).map(|progress| progress.name()), [name; 2], "{plan:?}");
+                    assert_eq!(internet.play(plan).map(|progress| progress.name()), [name; 2], "{plan:?}");
                 }
                 None => {
                     let none = Progress::NoWay { why: NoWay::NoPath { relay: false } };
-                    let told = town.run_until(ms(11_000), |town| {
-                        [0, 1].map(|id| town.player(id).progress()) == [none; 2]
+                    let told = internet.run_until(ms(11_000), |internet| {
+                        [0, 1].map(|id| internet.player(id).progress()) == [none; 2]
                     });
-                    assert!(told, "{plan:?} {}", town.report());
+                    assert!(told, "{plan:?} {}", internet.report());
                 }
             }
         }
@@ -71,11 +71,14 @@ fn without_a_relay_a_pair_plays_directly_or_is_told_why_not() {
 fn two_players_behind_one_router_without_hairpin_play_directly() {
     for has_relay in [true, false] {
         let plan = Plan { same_router: true, has_relay, ..Plan::new(Router::Cone, Router::Cone) };
-        let mut town = Town::new(plan);
-        assert_eq!(town.play(plan), [Progress::Direct; 2]);
-        let network = town.world.network();
-        let outer =
-            town.player(JOINER).seal().outer_addr(town.player(JOINER).seal().target().unwrap()).unwrap();
+        let mut internet = Internet::new(plan);
+        assert_eq!(internet.play(plan), [Progress::Direct; 2]);
+        let network = internet.world.network();
+        let outer = internet
+            .player(JOINER)
+            .seal()
+            .outer_addr(internet.player(JOINER).seal().target().unwrap())
+            .unwrap();
         assert_eq!(outer, network.addr(HOST), "the address inside, not the one outside");
     }
 }
@@ -84,10 +87,10 @@ fn two_players_behind_one_router_without_hairpin_play_directly() {
 fn a_run_is_a_function_of_its_seed() {
     let plan = Plan::new(Router::Cone, Router::Symmetric);
     let run = || {
-        let mut town = Town::new(plan);
-        town.play(plan);
-        let told = [HOST, JOINER].map(|id| town.player(id).told.clone());
-        (told, town.player(HOST).verdict(), town.world.traffic(HOST), town.world.traffic(JOINER))
+        let mut internet = Internet::new(plan);
+        internet.play(plan);
+        let told = [HOST, JOINER].map(|id| internet.player(id).told.clone());
+        (told, internet.player(HOST).verdict(), internet.world.traffic(HOST), internet.world.traffic(JOINER))
     };
     assert_eq!(run(), run());
 }
@@ -103,12 +106,12 @@ fn two_texts_by_hand_are_enough_however_long_the_players_take() {
     ];
     for plan in plans {
         for minutes in [0, 3] {
-            let mut town = Town::new(plan);
-            town.run_for(ms(minutes * 60_000 + 3_000));
-            assert_eq!([HOST, JOINER].map(|id| town.player(id).progress()), [Progress::Manual; 2]);
-            town.take_answer();
-            assert_eq!(town.play(plan), [Progress::Direct; 2], "{plan:?} {}", town.report());
-            assert_eq!(town.player(HOST).sent[1], 0, "no server was asked");
+            let mut internet = Internet::new(plan);
+            internet.run_for(ms(minutes * 60_000 + 3_000));
+            assert_eq!([HOST, JOINER].map(|id| internet.player(id).progress()), [Progress::Manual; 2]);
+            internet.take_answer();
+            assert_eq!(internet.play(plan), [Progress::Direct; 2], "{plan:?} {}", internet.report());
+            assert_eq!(internet.player(HOST).sent[1], 0, "no server was asked");
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Enemies of a search: forged and recorded messages, junk on every path, candidates of somebody else, a lying rendezvous.
 
-use super::internet::{HOST, JOINER, NAME, Node, Plan, Router, Town, at, ms, relay_addr, rendezvous_addr};
+use super::internet::{
+    HOST, Internet, JOINER, NAME, Node, Plan, Router, at, ms, relay_addr, rendezvous_addr,
+};
 use super::relay::events;
 use core::time::Duration;
 use rebout::Randomness;
@@ -46,71 +48,72 @@ fn junk_from_everybody_on_every_path_makes_no_difference() {
         [[Router::Open, Router::Open], [Router::Cone, Router::Cone], [Router::Symmetric, Router::Symmetric]]
     {
         let plan = Plan { frames: 400, ..Plan::new(routers[0], routers[1]) };
-        let calm = Town::new(plan).play(plan);
-        let mut town = Town::new(plan);
+        let calm = Internet::new(plan).play(plan);
+        let mut internet = Internet::new(plan);
         let mut rng = Rng::new(99).unwrap();
-        let over = |town: &Town| [HOST, JOINER].iter().all(|id| town.player(*id).verdict().is_some());
+        let over =
+            |internet: &Internet| [HOST, JOINER].iter().all(|id| internet.player(*id).verdict().is_some());
         let mut progress = None;
-        while !over(&town) {
-            assert!(town.world.now() < ms(25_000), "{}", town.report());
-            let now = town.world.now();
+        while !over(&internet) {
+            assert!(internet.world.now() < ms(25_000), "{}", internet.report());
+            let now = internet.world.now();
             for id in [HOST, JOINER] {
-                let (to, peer) = (town.outside(id), town.outside(1 - id));
+                let (to, peer) = (internet.outside(id), internet.outside(1 - id));
                 let from =
                     [at("203.0.113.77:9"), relay_addr(), rendezvous_addr(), peer, at("198.51.100.2:50000")];
                 for from in from {
                     let datagram = junk(&mut rng);
-                    town.world.network_mut().inject(now + Duration::from_micros(7), from, to, &datagram);
+                    internet.world.network_mut().inject(now + Duration::from_micros(7), from, to, &datagram);
                 }
             }
-            town.run_for(ms(3));
-            if town.player(HOST).began_at().is_some_and(|began| now > began + ms(2_000)) {
-                progress.get_or_insert([HOST, JOINER].map(|id| town.player(id).progress().name()));
+            internet.run_for(ms(3));
+            if internet.player(HOST).began_at().is_some_and(|began| now > began + ms(2_000)) {
+                progress.get_or_insert([HOST, JOINER].map(|id| internet.player(id).progress().name()));
             }
         }
-        assert_eq!(progress, Some(calm.map(|progress| progress.name())), "{}", town.report());
-        assert_eq!(events(&town), [], "{}", town.report());
-        assert_eq!(town.player(HOST).verdict(), town.player(JOINER).verdict());
-        assert!(town.player(HOST).nat().stats().refused > 200, "{}", town.report());
+        assert_eq!(progress, Some(calm.map(|progress| progress.name())), "{}", internet.report());
+        assert_eq!(events(&internet), [], "{}", internet.report());
+        assert_eq!(internet.player(HOST).verdict(), internet.player(JOINER).verdict());
+        assert!(internet.player(HOST).nat().stats().refused > 200, "{}", internet.report());
     }
 }
 
 #[test]
 fn replayed_checks_and_answers_move_no_path() {
     let plan = Plan { frames: 900, ..Plan::new(Router::Open, Router::Open) };
-    let mut town = Town::new(plan);
+    let mut internet = Internet::new(plan);
     let strangers: Vec<_> =
-        (0..20).map(|n| town.world.add_stranger(at(&format!("203.0.113.1{n:02}:9")))).collect();
-    town.world.network_mut().record(Recording::Full);
-    town.begin();
+        (0..20).map(|n| internet.world.add_stranger(at(&format!("203.0.113.1{n:02}:9")))).collect();
+    internet.world.network_mut().record(Recording::Full);
+    internet.begin();
     for round in 0..40 {
         let stun: Vec<Vec<u8>> = [HOST, JOINER]
             .iter()
             .flat_map(|id| {
-                town.said(*id).filter(|entry| entry.datagram[0] < 2).map(|entry| entry.datagram.clone())
+                internet.said(*id).filter(|entry| entry.datagram[0] < 2).map(|entry| entry.datagram.clone())
             })
             .collect();
-        let now = town.world.now();
+        let now = internet.world.now();
         for (n, stranger) in strangers.iter().enumerate() {
-            let from = town.world.network().addr(*stranger);
+            let from = internet.world.network().addr(*stranger);
             for id in [HOST, JOINER] {
-                let to = town.outside(id);
+                let to = internet.outside(id);
                 let datagram = &stun[(n + round * 7) % stun.len()];
-                town.world.network_mut().inject(now + ms(1), from, to, datagram);
+                internet.world.network_mut().inject(now + ms(1), from, to, datagram);
                 // The same with another identifier, or another content.
                 let mut changed = datagram.clone();
                 let at = 8 + (n + round) % (changed.len() - 8);
                 changed[at] ^= 0x10;
-                town.world.network_mut().inject(now + ms(1), from, to, &changed);
+                internet.world.network_mut().inject(now + ms(1), from, to, &changed);
             }
         }
-        town.run_for(ms(100));
+        internet.run_for(ms(100));
     }
-    assert_eq!(town.play(plan), [Progress::Direct; 2], "{}", town.report());
-    assert_eq!(events(&town), []);
+    assert_eq!(internet.play(plan), [Progress::Direct; 2], "{}", internet.report());
+    assert_eq!(events(&internet), []);
     let mut checked = 0;
     for stranger in strangers {
-        let mail: Vec<_> = town.world.mail().iter().filter(|mail| mail.to == stranger).collect();
+        let mail: Vec<_> = internet.world.mail().iter().filter(|mail| mail.to == stranger).collect();
         let checks = mail.iter().filter(|mail| mail.datagram.starts_with(&CHECK)).count();
         assert!(checks <= 2 * MAX_CHECKS, "{checks} checks of two players");
         checked += usize::from(checks > 0);
@@ -127,7 +130,7 @@ fn signal(candidates: &[SocketAddr]) -> Vec<u8> {
     text.extend(b"evilevilevilevilevilev");
     text.push(candidates.len() as u8);
     for candidate in candidates {
-        let SocketAddr::V4(addr) = candidate else { panic!("the town has IPv4 only") };
+        let SocketAddr::V4(addr) = candidate else { panic!("the internet has IPv4 only") };
         text.push(0);
         text.extend(addr.ip().octets());
         text.extend(addr.port().to_be_bytes());
@@ -197,57 +200,58 @@ impl Protocol for Liar {
 #[test]
 fn forged_candidates_draw_few_checks_and_block_nobody() {
     let plan = Plan::new(Router::Cone, Router::Cone);
-    let mut town = Town::new(plan);
-    let one = town.world.add_stranger(at("192.0.2.7:53"));
-    let other = town.world.add_stranger(at("192.0.2.8:53"));
+    let mut internet = Internet::new(plan);
+    let one = internet.world.add_stranger(at("192.0.2.7:53"));
+    let other = internet.world.add_stranger(at("192.0.2.8:53"));
     let mut victims: Vec<SocketAddr> = (0..6).map(|n| at(&format!("192.0.2.7:{}", 53 + n))).collect();
     victims.extend([at("192.0.2.8:53"), relay_addr()]);
-    let liar = Liar::new(town.invite.as_ref().unwrap(), move |_| victims.clone(), 666);
-    town.world.add(at("203.0.113.66:9"), Clock::default(), ms(100), Node::Other(Box::new(liar)));
-    assert_eq!(town.play(plan), [Progress::Direct; 2], "{}", town.report());
-    town.run_for(ms(5_000));
-    let seconds = town.world.now().as_secs() as usize;
+    let liar = Liar::new(internet.invite.as_ref().unwrap(), move |_| victims.clone(), 666);
+    internet.world.add(at("203.0.113.66:9"), Clock::default(), ms(100), Node::Other(Box::new(liar)));
+    assert_eq!(internet.play(plan), [Progress::Direct; 2], "{}", internet.report());
+    internet.run_for(ms(5_000));
+    let seconds = internet.world.now().as_secs() as usize;
     for victim in [one, other] {
-        let mail: Vec<_> = town.world.mail().iter().filter(|mail| mail.to == victim).collect();
+        let mail: Vec<_> = internet.world.mail().iter().filter(|mail| mail.to == victim).collect();
         assert!(mail.iter().all(|mail| mail.datagram.starts_with(&CHECK)));
         let most = 72 * (1 + seconds / 60);
         assert!((1..=most).contains(&mail.len()), "{} checks in {seconds} s", mail.len());
     }
-    let (sent, _) = town.world.traffic(HOST);
+    let (sent, _) = internet.world.traffic(HOST);
     assert!(sent.datagrams < 4_000, "{sent:?}");
 }
 
 #[test]
 fn a_host_whose_guests_never_came_gives_its_allocation_back() {
-    let mut town = Town::new(Plan::new(Router::Cone, Router::Cone));
-    town.world.stop(JOINER);
-    town.world.network_mut().record(Recording::Full);
-    let liar = Liar::new(town.invite.as_ref().unwrap(), |_| vec![at("192.0.2.7:53")], 666);
-    let liar = town.world.add(at("203.0.113.66:9"), Clock::default(), ms(100), Node::Other(Box::new(liar)));
-    town.run_for(ms(3_000));
-    town.world.stop(liar);
-    town.run_for(ms(60_000));
+    let mut internet = Internet::new(Plan::new(Router::Cone, Router::Cone));
+    internet.world.stop(JOINER);
+    internet.world.network_mut().record(Recording::Full);
+    let liar = Liar::new(internet.invite.as_ref().unwrap(), |_| vec![at("192.0.2.7:53")], 666);
+    let liar =
+        internet.world.add(at("203.0.113.66:9"), Clock::default(), ms(100), Node::Other(Box::new(liar)));
+    internet.run_for(ms(3_000));
+    internet.world.stop(liar);
+    internet.run_for(ms(60_000));
     let is_goodbye = |bytes: &[u8]| {
         bytes.starts_with(&[0x00, 0x04]) && bytes.windows(8).any(|part| part == [0, 0x0D, 0, 4, 0, 0, 0, 0])
     };
-    let goodbyes = town.said(HOST).filter(|entry| is_goodbye(&entry.datagram)).count();
-    assert_eq!((goodbyes, town.relay.allocated()), (1, 1));
-    assert_eq!(town.player(HOST).progress(), Progress::Waiting);
+    let goodbyes = internet.said(HOST).filter(|entry| is_goodbye(&entry.datagram)).count();
+    assert_eq!((goodbyes, internet.relay.allocated()), (1, 1));
+    assert_eq!(internet.player(HOST).progress(), Progress::Waiting);
 }
 
 #[test]
 fn guests_with_many_candidates_leave_permissions_to_others() {
     let plan = Plan::new(Router::Symmetric, Router::Symmetric);
-    let mut town = Town::new(plan);
-    town.world.network_mut().record(Recording::Full);
+    let mut internet = Internet::new(plan);
+    internet.world.network_mut().record(Recording::Full);
     for guest in 0..5 {
         let victims = move |_| (0..8).map(|n| at(&format!("192.0.2.{}:53", 10 * guest + n))).collect();
-        let liar = Liar::new(town.invite.as_ref().unwrap(), victims, 666 + guest);
+        let liar = Liar::new(internet.invite.as_ref().unwrap(), victims, 666 + guest);
         let addr = at(&format!("203.0.113.{}:9", 60 + guest));
-        town.world.add(addr, Clock::default(), ms(100), Node::Other(Box::new(liar)));
+        internet.world.add(addr, Clock::default(), ms(100), Node::Other(Box::new(liar)));
     }
-    town.play(plan);
-    let requests = town.said(HOST).filter(|entry| entry.datagram.starts_with(&[0x00, 0x08]));
+    internet.play(plan);
+    let requests = internet.said(HOST).filter(|entry| entry.datagram.starts_with(&[0x00, 0x08]));
     // The address in XOR-PEER-ADDRESS, which is the first attribute.
     let permitted: BTreeSet<_> = requests.map(|entry| entry.datagram[28..32].to_vec()).collect();
     assert!(permitted.len() > 32, "{permitted:02X?}");
@@ -282,8 +286,8 @@ impl<F: FnMut(SocketAddr, &mut Vec<u8>) -> bool> Protocol for LyingServer<F> {
     }
 }
 
-pub(super) fn lying(plan: Plan, change: impl FnMut(SocketAddr, &mut Vec<u8>) -> bool + 'static) -> Town {
-    Town::with_rendezvous(plan, |server| Node::Other(Box::new(LyingServer { server, change })))
+pub(super) fn lying(plan: Plan, change: impl FnMut(SocketAddr, &mut Vec<u8>) -> bool + 'static) -> Internet {
+    Internet::with_rendezvous(plan, |server| Node::Other(Box::new(LyingServer { server, change })))
 }
 
 pub(super) fn rewritten(datagram: &mut Vec<u8>, change: impl FnOnce(&mut Packet<'_>)) {
@@ -298,13 +302,13 @@ pub(super) fn rewritten(datagram: &mut Vec<u8>, change: impl FnOnce(&mut Packet<
 #[test]
 fn rendezvous_and_relay_see_no_name_and_no_lan_address() {
     let plan = Plan { frames: 120, ..Plan::new(Router::Cone, Router::Symmetric) };
-    let mut town = Town::new(plan);
-    town.world.network_mut().record(Recording::Full);
-    assert_eq!(town.play(plan).map(|progress| progress.name()), ["relayed"; 2]);
+    let mut internet = Internet::new(plan);
+    internet.world.network_mut().record(Recording::Full);
+    assert_eq!(internet.play(plan).map(|progress| progress.name()), ["relayed"; 2]);
     let lan = |id: u8, port: u16| [&[192, 168, 1 + id, 2][..], &port.to_be_bytes()].concat();
     let secrets = [NAME.to_vec(), lan(0, 7_000), lan(1, 7_010)];
     let mut seen = 0;
-    for entry in [HOST, JOINER].into_iter().flat_map(|id| town.said(id)) {
+    for entry in [HOST, JOINER].into_iter().flat_map(|id| internet.said(id)) {
         for secret in &secrets {
             let is_plain = entry.datagram.windows(secret.len()).any(|part| part == &secret[..]);
             assert!(!is_plain, "{secret:02X?} in {:02X?}", entry.datagram);
@@ -317,19 +321,24 @@ fn rendezvous_and_relay_see_no_name_and_no_lan_address() {
 #[test]
 fn a_rendezvous_that_says_nothing_is_said_in_words() {
     let plan = Plan::new(Router::Cone, Router::Cone);
-    let mut town = lying(plan, |_, _| false);
+    let mut internet = lying(plan, |_, _| false);
     let why = NoWay::RendezvousSilent { server: rendezvous_addr() };
-    let told =
-        |town: &Town| [HOST, JOINER].map(|id| town.player(id).progress()) == [Progress::NoWay { why }; 2];
-    assert!(town.run_until(ms(7_000), told), "{}", town.report());
+    let told = |internet: &Internet| {
+        [HOST, JOINER].map(|id| internet.player(id).progress()) == [Progress::NoWay { why }; 2]
+    };
+    assert!(internet.run_until(ms(7_000), told), "{}", internet.report());
 }
 
 #[test]
 fn a_rendezvous_that_withholds_signals_is_said_in_words() {
     let plan = Plan::new(Router::Cone, Router::Cone);
-    let mut town = lying(plan, |_, datagram| !matches!(decode(datagram), Ok(Packet::Deliver(_))));
+    let mut internet = lying(plan, |_, datagram| !matches!(decode(datagram), Ok(Packet::Deliver(_))));
     let silent = Progress::NoWay { why: NoWay::HostSilent };
-    assert!(town.run_until(ms(9_000), |town| town.player(JOINER).progress() == silent), "{}", town.report());
+    assert!(
+        internet.run_until(ms(9_000), |internet| internet.player(JOINER).progress() == silent),
+        "{}",
+        internet.report()
+    );
 }
 
 #[test]
@@ -339,7 +348,7 @@ fn rendezvous_altering_signals_or_tickets_connects_nobody() {
         let mut last_init = Vec::new();
         let plan = Plan::new(Router::Open, Router::Open);
         let mut count = 0;
-        let mut town = lying(plan, move |_, datagram| {
+        let mut internet = lying(plan, move |_, datagram| {
             count += 1;
             let mut changed = Vec::new();
             rewritten(datagram, |packet| match packet {
@@ -365,13 +374,13 @@ fn rendezvous_altering_signals_or_tickets_connects_nobody() {
             });
             true
         });
-        town.run_for(ms(14_000));
+        internet.run_for(ms(14_000));
         for id in [HOST, JOINER] {
-            assert!(town.player(id).began_at().is_none(), "lie {lie}: {}", town.report());
+            assert!(internet.player(id).began_at().is_none(), "lie {lie}: {}", internet.report());
         }
-        let told = &town.player(JOINER).told;
+        let told = &internet.player(JOINER).told;
         let no_way = told.iter().find(|(_, progress)| matches!(progress, Progress::NoWay { .. }));
-        assert!(no_way.is_some_and(|(at, _)| *at < ms(10_500)), "lie {lie}: {}", town.report());
+        assert!(no_way.is_some_and(|(at, _)| *at < ms(10_500)), "lie {lie}: {}", internet.report());
     }
 }
 
@@ -379,7 +388,7 @@ fn rendezvous_altering_signals_or_tickets_connects_nobody() {
 fn rendezvous_naming_wrong_addresses_stops_no_match() {
     let plan = Plan::new(Router::Cone, Router::Cone);
     let victim = at("192.0.2.9:3478");
-    let mut town = lying(plan, move |_, datagram| {
+    let mut internet = lying(plan, move |_, datagram| {
         rewritten(datagram, |packet| {
             if let Packet::Grant(grant) = packet {
                 if let Some(turn) = &mut grant.turn {
@@ -390,12 +399,12 @@ fn rendezvous_naming_wrong_addresses_stops_no_match() {
         });
         true
     });
-    let stranger = town.world.add_stranger(victim);
-    town.run_for(ms(12_000));
-    let mail: Vec<_> = town.world.mail().iter().filter(|mail| mail.to == stranger).collect();
+    let stranger = internet.world.add_stranger(victim);
+    internet.run_for(ms(12_000));
+    let mail: Vec<_> = internet.world.mail().iter().filter(|mail| mail.to == stranger).collect();
     assert!((1..40).contains(&mail.len()), "{} datagrams", mail.len());
     let none = Progress::NoWay { why: NoWay::NoPath { relay: false } };
-    assert_eq!(town.player(JOINER).progress(), none, "two cones need to know where they are seen");
+    assert_eq!(internet.player(JOINER).progress(), none, "two cones need to know where they are seen");
 }
 
 #[test]
@@ -404,7 +413,7 @@ fn a_rendezvous_that_names_the_peer_as_the_relay_stops_no_match() {
     for deceived in [vec![HOST], vec![JOINER], vec![HOST, JOINER]] {
         let plan = Plan { frames: 400, ..Plan::new(Router::Open, Router::Open) };
         let named = deceived.clone();
-        let mut town = lying(plan, move |to, datagram| {
+        let mut internet = lying(plan, move |to, datagram| {
             let player = named.iter().find(|id| players[**id] == to);
             rewritten(datagram, |packet| {
                 if let (Packet::Grant(grant), Some(id)) = (packet, player)
@@ -415,7 +424,7 @@ fn a_rendezvous_that_names_the_peer_as_the_relay_stops_no_match() {
             });
             true
         });
-        assert_eq!(town.play(plan), [Progress::Direct; 2], "{deceived:?}: {}", town.report());
-        assert_eq!(events(&town), [], "{deceived:?}");
+        assert_eq!(internet.play(plan), [Progress::Direct; 2], "{deceived:?}: {}", internet.report());
+        assert_eq!(events(&internet), [], "{deceived:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! A town: two players behind routers, a rendezvous and a relay, in the simulated network.
+//! A simulated internet: two players behind routers, a rendezvous and a relay.
 
 use core::time::Duration;
 use rebout::RelayPolicy;
@@ -57,7 +57,7 @@ pub(crate) enum Router {
 
 pub(crate) const ROUTERS: [Router; 4] = [Router::Open, Router::Cone, Router::Symmetric, Router::Blocked];
 
-/// Anything with an address in the town.
+/// Anything with an address in the internet.
 #[allow(clippy::large_enum_variant)]
 pub(crate) enum Node {
     Player(Player),
@@ -116,7 +116,7 @@ impl Machine for Node {
     }
 }
 
-/// The plan of a town.
+/// The plan of an internet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     pub(crate) routers: [Router; 2],
@@ -148,7 +148,7 @@ impl Plan {
     }
 }
 
-pub(crate) struct Town {
+pub(crate) struct Internet {
     pub(crate) world: World<Node>,
     /// The NAT of each player, if there is one.
     pub(crate) nats: [Option<usize>; 2],
@@ -159,12 +159,12 @@ pub(crate) struct Town {
     pub(crate) answer: Option<Answer>,
 }
 
-impl Town {
+impl Internet {
     pub(crate) fn new(plan: Plan) -> Self {
         Self::with_rendezvous(plan, Node::Rendezvous)
     }
 
-    /// A town whose rendezvous is something made of the true server.
+    /// An internet whose rendezvous is something made of the true server.
     pub(crate) fn with_rendezvous(plan: Plan, rendezvous: impl FnOnce(RendezvousServer) -> Node) -> Self {
         let mut world = World::new(plan.seed);
         world.network_mut().set_default_link(LinkConfig::new(ms(plan.latency_millis)));
@@ -220,11 +220,11 @@ impl Town {
         for port in relay.ports() {
             world.add(port.addr(), Clock::default(), ms(0), Node::Relay(port));
         }
-        let mut town = Self { world, nats: [None; 2], relay, invite, answer };
+        let mut internet = Self { world, nats: [None; 2], relay, invite, answer };
         for id in 0..2 {
-            town.connect(id, plan);
+            internet.connect(id, plan);
         }
-        town
+        internet
     }
 
     /// Puts a player behind its router.
@@ -279,7 +279,8 @@ impl Town {
 
     /// Runs until both players are in their match.
     pub(crate) fn begin(&mut self) {
-        let began = |town: &Self| [HOST, JOINER].iter().all(|id| town.player(*id).began_at().is_some());
+        let began =
+            |internet: &Self| [HOST, JOINER].iter().all(|id| internet.player(*id).began_at().is_some());
         assert!(self.run_until(ms(15_000), began), "no match. {}", self.report());
     }
 
@@ -303,7 +304,7 @@ impl Town {
         self.run_for(ms(2_000));
         let progress = [HOST, JOINER].map(|id| self.player(id).progress());
         let limit = ms(u64::from(plan.frames) * 17 + 8_000);
-        let over = |town: &Self| [HOST, JOINER].iter().all(|id| town.player(*id).verdict().is_some());
+        let over = |internet: &Self| [HOST, JOINER].iter().all(|id| internet.player(*id).verdict().is_some());
         assert!(self.run_until(limit, over), "{plan:?}: no verdict. {}", self.report());
         assert_eq!(self.player(HOST).verdict(), self.player(JOINER).verdict());
         progress

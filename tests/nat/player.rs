@@ -1,4 +1,4 @@
-//! A player's machine in the simulated town: NAT traversal, a seal, a lobby and then a match, and all that the player is told.
+//! A player's machine in the simulated internet: NAT traversal, a seal, a lobby and then a match, and all that the player is told.
 
 use super::internet::relay_addr;
 use core::time::Duration;

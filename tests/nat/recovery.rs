@@ -1,6 +1,6 @@
 //! The state after a recovery: the better path is back, and nothing goes on that was only needed for it.
 
-use super::internet::{HOST, JOINER, Node, Plan, RENDEZVOUS, Router, Town, at, ms, relay_addr};
+use super::internet::{HOST, Internet, JOINER, Node, Plan, RENDEZVOUS, Router, at, ms, relay_addr};
 use rebout::RelayPolicy;
 use rebout::lab::nat::Progress;
 use rebout::lab::sim::Recording;
@@ -10,44 +10,48 @@ const CREATE_PERMISSION: [u8; 2] = [0x00, 0x08];
 const RESP: u8 = 0xE3;
 const REPLY: u8 = 0xEF;
 
-fn set_link(town: &mut Town, down: bool) {
+fn set_link(internet: &mut Internet, down: bool) {
     for (from, to) in [(HOST, JOINER), (JOINER, HOST)] {
-        town.world.network_mut().set_down(from, to, down);
+        internet.world.network_mut().set_down(from, to, down);
     }
 }
 
-fn names(town: &Town) -> [&'static str; 2] {
-    [HOST, JOINER].map(|id| town.player(id).progress().name())
+fn names(internet: &Internet) -> [&'static str; 2] {
+    [HOST, JOINER].map(|id| internet.player(id).progress().name())
 }
 
 #[test]
 fn a_match_returns_to_the_direct_path_when_it_works_again() {
-    let mut town = Town::new(Plan { frames: 6_000, ..Plan::new(Router::Open, Router::Open) });
-    town.begin();
-    town.run_for(ms(1_000));
-    assert_eq!(names(&town), ["direct"; 2]);
-    set_link(&mut town, true);
-    town.run_for(ms(3_000));
-    assert_eq!(names(&town), ["relayed"; 2], "{}", town.report());
-    set_link(&mut town, false);
-    assert!(town.run_until(ms(12_000), |town| names(town) == ["direct"; 2]), "{}", town.report());
+    let mut internet = Internet::new(Plan { frames: 6_000, ..Plan::new(Router::Open, Router::Open) });
+    internet.begin();
+    internet.run_for(ms(1_000));
+    assert_eq!(names(&internet), ["direct"; 2]);
+    set_link(&mut internet, true);
+    internet.run_for(ms(3_000));
+    assert_eq!(names(&internet), ["relayed"; 2], "{}", internet.report());
+    set_link(&mut internet, false);
+    assert!(
+        internet.run_until(ms(12_000), |internet| names(internet) == ["direct"; 2]),
+        "{}",
+        internet.report()
+    );
 }
 
 #[test]
 fn a_rebind_costs_one_new_search_and_then_nothing() {
     for forgetful in [HOST, JOINER] {
-        let mut town = Town::new(Plan { frames: 6_000, ..Plan::new(Router::Cone, Router::Cone) });
-        town.begin();
-        town.run_for(ms(2_000));
-        let (now, nat) = (town.world.now(), town.nats[forgetful].unwrap());
-        town.world.network_mut().forget(nat, now);
-        town.run_for(ms(6_000));
-        assert_eq!(names(&town), ["direct"; 2], "{}", town.report());
-        town.world.network_mut().record(Recording::Full);
-        town.run_for(ms(14_000));
+        let mut internet = Internet::new(Plan { frames: 6_000, ..Plan::new(Router::Cone, Router::Cone) });
+        internet.begin();
+        internet.run_for(ms(2_000));
+        let (now, nat) = (internet.world.now(), internet.nats[forgetful].unwrap());
+        internet.world.network_mut().forget(nat, now);
+        internet.run_for(ms(6_000));
+        assert_eq!(names(&internet), ["direct"; 2], "{}", internet.report());
+        internet.world.network_mut().record(Recording::Full);
+        internet.run_for(ms(14_000));
         for id in [HOST, JOINER] {
-            assert_eq!(town.player(id).nat().stats().searches, 2, "{}", town.report());
-            let asked = town.said(id).filter(|entry| entry.datagram.starts_with(&ALLOCATE)).count();
+            assert_eq!(internet.player(id).nat().stats().searches, 2, "{}", internet.report());
+            let asked = internet.said(id).filter(|entry| entry.datagram.starts_with(&ALLOCATE)).count();
             assert_eq!(asked, 0, "the path in use is the one that was offered");
         }
     }
@@ -56,38 +60,38 @@ fn a_rebind_costs_one_new_search_and_then_nothing() {
 #[test]
 fn sources_behind_the_relay_do_not_evict_the_path_in_use() {
     let plan = Plan { relays: [RelayPolicy::Only; 2], ..Plan::new(Router::Open, Router::Open) };
-    let mut town = Town::new(plan);
-    town.begin();
-    let unsent = |town: &Town| [HOST, JOINER].map(|id| town.player(id).nat().stats().unsent);
-    let before = unsent(&town);
+    let mut internet = Internet::new(plan);
+    internet.begin();
+    let unsent = |internet: &Internet| [HOST, JOINER].map(|id| internet.player(id).nat().stats().unsent);
+    let before = unsent(&internet);
     for round in 0..20 {
-        let now = town.world.now();
+        let now = internet.world.now();
         for n in 0..40 {
             // The relay takes datagrams from every port of the peer's relay, which is the same machine.
             let from = at(&format!("198.51.100.2:{}", 60_000 + round * 40 + n));
             for port in [50_000, 50_001] {
                 let to = at(&format!("198.51.100.2:{port}"));
-                town.world.network_mut().inject(now + ms(1), from, to, &[0xE4; 60]);
+                internet.world.network_mut().inject(now + ms(1), from, to, &[0xE4; 60]);
             }
         }
-        town.run_for(ms(50));
+        internet.run_for(ms(50));
     }
     for id in [HOST, JOINER] {
-        let player = town.player(id);
+        let player = internet.player(id);
         assert!(player.seal().stats().refused_total() > 100);
-        assert!(player.gap < ms(100), "{}", town.report());
+        assert!(player.gap < ms(100), "{}", internet.report());
     }
-    assert_eq!(unsent(&town), before);
+    assert_eq!(unsent(&internet), before);
 }
 
 #[test]
 fn a_peer_without_a_relay_gets_no_permission_on_ours() {
     let plan =
         Plan { relays: [RelayPolicy::Allow, RelayPolicy::Never], ..Plan::new(Router::Cone, Router::Cone) };
-    let mut town = Town::new(plan);
-    town.world.network_mut().record(Recording::Full);
-    assert_eq!(town.play(plan), [Progress::Direct; 2]);
-    let said: Vec<_> = town.said(HOST).filter(|entry| entry.to == relay_addr()).collect();
+    let mut internet = Internet::new(plan);
+    internet.world.network_mut().record(Recording::Full);
+    assert_eq!(internet.play(plan), [Progress::Direct; 2]);
+    let said: Vec<_> = internet.said(HOST).filter(|entry| entry.to == relay_addr()).collect();
     assert!(said.iter().any(|entry| entry.datagram.starts_with(&ALLOCATE)));
     assert!(!said.iter().any(|entry| entry.datagram.starts_with(&CREATE_PERMISSION)));
 }
@@ -95,56 +99,60 @@ fn a_peer_without_a_relay_gets_no_permission_on_ours() {
 #[test]
 fn by_hand_the_answer_is_repeated_a_few_times_only() {
     let plan = Plan { manual: true, ..Plan::new(Router::Open, Router::Open) };
-    let mut town = Town::new(plan);
-    town.run_for(ms(60_000));
-    town.world.network_mut().record(Recording::Full);
-    town.world.network_mut().lose(HOST, 1_000, |datagram| datagram[0] == RESP);
-    town.take_answer();
-    town.run_for(ms(1_000));
-    assert!(!matches!(town.player(HOST).progress(), Progress::NoWay { .. }), "the search has just begun");
-    let repeats = |town: &Town| town.said(HOST).filter(|entry| entry.datagram[0] == RESP).count();
-    assert!(town.run_until(ms(10_000), |town| repeats(town) > 0), "the joiner checks every 8 s");
-    town.run_for(ms(1_000));
-    assert!((5..=12).contains(&repeats(&town)), "{} in a second", repeats(&town));
-    town.run_for(ms(15_000));
-    assert_eq!(repeats(&town), 50);
+    let mut internet = Internet::new(plan);
+    internet.run_for(ms(60_000));
+    internet.world.network_mut().record(Recording::Full);
+    internet.world.network_mut().lose(HOST, 1_000, |datagram| datagram[0] == RESP);
+    internet.take_answer();
+    internet.run_for(ms(1_000));
+    assert!(!matches!(internet.player(HOST).progress(), Progress::NoWay { .. }), "the search has just begun");
+    let repeats = |internet: &Internet| internet.said(HOST).filter(|entry| entry.datagram[0] == RESP).count();
+    assert!(internet.run_until(ms(10_000), |internet| repeats(internet) > 0), "the joiner checks every 8 s");
+    internet.run_for(ms(1_000));
+    assert!((5..=12).contains(&repeats(&internet)), "{} in a second", repeats(&internet));
+    internet.run_for(ms(15_000));
+    assert_eq!(repeats(&internet), 50);
 }
 
 #[test]
 fn by_hand_the_time_to_a_path_counts_from_the_answer() {
     let plan = Plan { manual: true, ..Plan::new(Router::Open, Router::Open) };
-    let mut town = Town::new(plan);
-    town.run_for(ms(60_000));
-    town.take_answer();
-    town.begin();
+    let mut internet = Internet::new(plan);
+    internet.run_for(ms(60_000));
+    internet.take_answer();
+    internet.begin();
     // The joiner's checks come every 8 s.
-    let found_after = town.player(HOST).nat().found_after().unwrap();
+    let found_after = internet.player(HOST).nat().found_after().unwrap();
     assert!(found_after > ms(0) && found_after < ms(10_000), "{found_after:?}");
-    let waited = town.player(JOINER).nat().found_after().unwrap();
+    let waited = internet.player(JOINER).nat().found_after().unwrap();
     assert!(waited > ms(0), "it counts from the joiner's first turn");
 }
 
 #[test]
 fn a_host_at_a_rendezvous_makes_no_offer() {
-    let mut town = Town::new(Plan::new(Router::Open, Router::Open));
-    let Node::Player(host) = town.world.machine_mut(HOST) else { panic!("no player") };
+    let mut internet = Internet::new(Plan::new(Router::Open, Router::Open));
+    let Node::Player(host) = internet.world.machine_mut(HOST) else { panic!("no player") };
     let (nat, seal) = host.layers();
     assert!(nat.offer(ms(0), seal).is_none());
 }
 
 #[test]
 fn joiner_whose_router_forgets_is_answered_again() {
-    let mut town = Town::new(Plan::new(Router::Open, Router::Cone));
+    let mut internet = Internet::new(Plan::new(Router::Open, Router::Cone));
     let is_answered = |datagram: &[u8]| datagram[0] == REPLY && datagram.len() > 20;
-    town.world.network_mut().lose(RENDEZVOUS, 1, is_answered);
-    let answers = |town: &Town| match town.world.machine(RENDEZVOUS) {
+    internet.world.network_mut().lose(RENDEZVOUS, 1, is_answered);
+    let answers = |internet: &Internet| match internet.world.machine(RENDEZVOUS) {
         Node::Rendezvous(server) => server.stats().answered,
         _ => panic!("no rendezvous"),
     };
-    assert!(town.run_until(ms(5_000), |town| answers(town) > 0));
-    let (now, nat) = (town.world.now(), town.nats[JOINER].unwrap());
-    town.world.network_mut().forget(nat, now);
+    assert!(internet.run_until(ms(5_000), |internet| answers(internet) > 0));
+    let (now, nat) = (internet.world.now(), internet.nats[JOINER].unwrap());
+    internet.world.network_mut().forget(nat, now);
     // To the rendezvous it is another guest, with the INIT that the host has answered. A new ticket would take 4 s.
-    town.begin();
-    assert!(town.player(JOINER).began_at().is_some_and(|at| at < now + ms(3_000)), "{}", town.report());
+    internet.begin();
+    assert!(
+        internet.player(JOINER).began_at().is_some_and(|at| at < now + ms(3_000)),
+        "{}",
+        internet.report()
+    );
 }

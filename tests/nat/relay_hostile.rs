@@ -1,6 +1,6 @@
 //! Enemies of the relay's client: answers that are forged blindly, or by somebody who sees the requests.
 
-use super::internet::{HOST, JOINER, Plan, Router, Town, ms, relay_addr};
+use super::internet::{HOST, Internet, JOINER, Plan, Router, ms, relay_addr};
 use super::relay::events;
 use rebout::Rng;
 use rebout::lab::sim::Recording;
@@ -8,12 +8,12 @@ use rebout::lab::sim::Recording;
 #[test]
 fn forged_answers_of_the_relay_neither_stop_nor_move_a_match() {
     let plan = Plan { frames: 400, ..Plan::new(Router::Symmetric, Router::Symmetric) };
-    let mut town = Town::new(plan);
-    town.world.network_mut().record(Recording::Full);
+    let mut internet = Internet::new(plan);
+    internet.world.network_mut().record(Recording::Full);
     let mut rng = Rng::new(5).unwrap();
-    while [HOST, JOINER].iter().any(|id| town.player(*id).verdict().is_none()) {
-        assert!(town.world.now() < ms(25_000), "{}", town.report());
-        let now = town.world.now();
+    while [HOST, JOINER].iter().any(|id| internet.player(*id).verdict().is_none()) {
+        assert!(internet.world.now() < ms(25_000), "{}", internet.report());
+        let now = internet.world.now();
         for id in [HOST, JOINER] {
             // Every request is answered at once, by somebody who sees none of them: the identifier is guessed.
             let mut id_bytes: Vec<u8> = (0..12).map(|_| rng.next_u32() as u8).collect();
@@ -26,13 +26,13 @@ fn forged_answers_of_the_relay_neither_stop_nor_move_a_match() {
             answer.extend([0x00, 0x09, 0x00, 0x04, 0, 0, 4, [1, 37, 38][rng.next_u32() as usize % 3]]);
             answer.extend([0x00, 0x14, 0x00, 0x04, b'e', b'v', b'i', b'l']);
             answer.extend([0x00, 0x15, 0x00, 0x04, b'e', b'v', b'i', b'l']);
-            let to = town.world.network_mut().map(now, id, relay_addr());
-            town.world.network_mut().inject(now + ms(1), relay_addr(), to, &answer);
+            let to = internet.world.network_mut().map(now, id, relay_addr());
+            internet.world.network_mut().inject(now + ms(1), relay_addr(), to, &answer);
         }
-        town.run_for(ms(4));
+        internet.run_for(ms(4));
     }
-    assert_eq!(events(&town), [], "{}", town.report());
-    assert!(town.player(HOST).nat().stats().refused > 500);
+    assert_eq!(events(&internet), [], "{}", internet.report());
+    assert!(internet.player(HOST).nat().stats().refused > 500);
 }
 
 /// A STALE NONCE error with this type, identifier and realm, and a nonce that is none of the relay's.
@@ -61,16 +61,16 @@ enum Forger {
 fn forged_relay_errors_change_no_realm_or_nonce() {
     for forger in [Forger::Blind, Forger::Late, Forger::Fast] {
         let plan = Plan { frames: 200, ..Plan::new(Router::Symmetric, Router::Symmetric) };
-        let mut town = Town::new(plan);
-        town.world.network_mut().record(Recording::Full);
+        let mut internet = Internet::new(plan);
+        internet.world.network_mut().record(Recording::Full);
         let mut forged = 0;
-        while [HOST, JOINER].iter().any(|id| town.player(*id).verdict().is_none()) {
-            assert!(town.world.now() < ms(25_000), "{forger:?}: {}", town.report());
-            let now = town.world.now();
+        while [HOST, JOINER].iter().any(|id| internet.player(*id).verdict().is_none()) {
+            assert!(internet.world.now() < ms(25_000), "{forger:?}: {}", internet.report());
+            let now = internet.world.now();
             for id in [HOST, JOINER] {
                 // Requests with a realm: the relay has answered at least once.
                 let is_request = |bytes: &[u8]| bytes[0] == 0 && bytes.windows(4).any(|part| part == b"town");
-                let requests = town.said(id).filter(|entry| is_request(&entry.datagram));
+                let requests = internet.said(id).filter(|entry| is_request(&entry.datagram));
                 let ages: Vec<_> =
                     requests.map(|entry| (now - entry.at, entry.datagram[8..20].to_vec())).collect();
                 let answers: Vec<_> = match forger {
@@ -87,20 +87,20 @@ fn forged_relay_errors_change_no_realm_or_nonce() {
                         .collect(),
                 };
                 forged += answers.len();
-                let to = town.world.network_mut().map(now, id, relay_addr());
+                let to = internet.world.network_mut().map(now, id, relay_addr());
                 for answer in answers {
-                    town.world.network_mut().inject(now + ms(1), relay_addr(), to, &answer);
+                    internet.world.network_mut().inject(now + ms(1), relay_addr(), to, &answer);
                 }
             }
-            town.run_for(ms(10));
+            internet.run_for(ms(10));
         }
         assert!(forged > 10, "{forger:?}: {forged}");
         for id in [HOST, JOINER] {
             let evil = |bytes: &[u8]| bytes.windows(4).any(|part| part == b"evil");
             let taken =
-                town.said(id).filter(|entry| entry.to == relay_addr() && evil(&entry.datagram)).count();
+                internet.said(id).filter(|entry| entry.to == relay_addr() && evil(&entry.datagram)).count();
             assert_eq!(taken, 0, "{forger:?}: requests with forged credentials");
         }
-        assert_eq!(events(&town), [], "{forger:?}: {}", town.report());
+        assert_eq!(events(&internet), [], "{forger:?}: {}", internet.report());
     }
 }

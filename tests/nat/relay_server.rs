@@ -105,7 +105,7 @@ fn password(user: &str) -> String {
 
 /// The answer to a STUN binding request: XOR-MAPPED-ADDRESS alone.
 fn binding_answer(request: &[u8], from: SocketAddr) -> Vec<u8> {
-    let SocketAddr::V4(from) = from else { panic!("the town has IPv4 only") };
+    let SocketAddr::V4(from) = from else { panic!("the internet has IPv4 only") };
     let mut answer = vec![0x01, 0x01, 0x00, 0x0C];
     answer.extend(&request[4..20]);
     answer.extend([0x00, 0x20, 0x00, 0x08, 0x00, 0x01]);

@@ -1,7 +1,7 @@
 //! A watcher between a host and its rendezvous: it sees every packet, injects its own, and stops none.
 
 use crate::hostile::{Desk, bytes, registration};
-use crate::internet::{HOST, Plan, RENDEZVOUS, Router, Town};
+use crate::internet::{HOST, Internet, Plan, RENDEZVOUS, Router};
 use crate::meeting::{LATENCY, Meeting, addr, config, ms, secs, server_addr};
 use rebout::MAX_DATAGRAM;
 use rebout::lab::link::LinkConfig;
@@ -179,11 +179,11 @@ fn watcher_that_registers_first_keeps_no_joiner_out() {
 fn joiner_connects_a_second_after_a_lost_grant() {
     for seed in 1..=4 {
         let plan = Plan { seed, ..Plan::new(Router::Symmetric, Router::Symmetric) };
-        let mut town = Town::new(plan);
+        let mut internet = Internet::new(plan);
         let link = LinkConfig { jitter: ms(10), ..LinkConfig::new(ms(plan.latency_millis)) };
-        town.world.network_mut().set_links(HOST, RENDEZVOUS, link);
-        town.world.network_mut().lose(RENDEZVOUS, 1, |datagram| datagram[0] == 0xED);
-        town.begin();
-        assert!(town.world.now() < secs(3), "seed {seed}: {}", town.report());
+        internet.world.network_mut().set_links(HOST, RENDEZVOUS, link);
+        internet.world.network_mut().lose(RENDEZVOUS, 1, |datagram| datagram[0] == 0xED);
+        internet.begin();
+        assert!(internet.world.now() < secs(3), "seed {seed}: {}", internet.report());
     }
 }

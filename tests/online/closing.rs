@@ -1,7 +1,7 @@
 //! Closing in the middle of a match, which blocks until the last messages are through.
 
 use crate::game::{Machine, options};
-use crate::sim_network::{Port, TICK, Town, addr, port};
+use crate::sim_network::{SimNetwork, SimSocket, TICK, addr, socket};
 use core::time::Duration;
 use rebout::net::{Datagrams, Received};
 use rebout::{ConnectOptions, Connection, Event, Finish, Online, Reason};
@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 /// A socket whose waiting lets the other machine run too.
 struct Beside {
-    socket: Port,
+    socket: SimSocket,
     other: Rc<RefCell<Machine>>,
 }
 
@@ -37,35 +37,35 @@ impl Datagrams for Beside {
 
 #[test]
 fn last_message_gets_through_on_close() {
-    let town = Town::new(2);
+    let sim = SimNetwork::new(2);
     let connect = ConnectOptions::new();
-    let host = Connection::host_on(&connect, port(&town, 0), &[addr(0)]).unwrap();
+    let host = Connection::host_on(&connect, socket(&sim, 0), &[addr(0)]).unwrap();
     let invite = host.share().to_owned();
     let mut host = Machine::new(Online::on(options("Ada"), host).unwrap());
     host.last = 600;
     let host = Rc::new(RefCell::new(host));
-    let beside = Beside { socket: port(&town, 1), other: Rc::clone(&host) };
+    let beside = Beside { socket: socket(&sim, 1), other: Rc::clone(&host) };
     let joiner = Connection::join_on(&connect, beside, &[addr(1)], &invite).unwrap();
     let mut joiner = Machine::new(Online::on(options("Bob"), joiner).unwrap());
     joiner.last = 600;
     while joiner.game.as_ref().is_none_or(|game| game.state.frame < 20) {
         joiner.turn();
         host.borrow_mut().turn();
-        town.borrow_mut().pass(TICK);
+        sim.borrow_mut().pass(TICK);
     }
     joiner.online.send(b"good game").unwrap();
     // The first attempts to say so are lost.
-    let now = town.borrow().now();
-    town.borrow_mut().network.cut_both(0, 1, now, now + Duration::from_millis(300));
+    let now = sim.borrow().now();
+    sim.borrow_mut().network.cut_both(0, 1, now, now + Duration::from_millis(300));
     joiner.online.close().unwrap();
     assert!(
-        town.borrow().now() < now + Duration::from_millis(1_500),
+        sim.borrow().now() < now + Duration::from_millis(1_500),
         "closed as soon as the other side knows"
     );
     let mut host = host.borrow_mut();
     while host.finish.is_none() {
         host.turn();
-        town.borrow_mut().pass(TICK);
+        sim.borrow_mut().pass(TICK);
     }
     assert!(host.events.contains(&Event::Message(b"good game".to_vec().into())), "{:?}", host.events);
     assert_eq!(host.finish, Some(Finish::Ended(Reason::Left)));

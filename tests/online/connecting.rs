@@ -1,6 +1,6 @@
 //! Two lobbies agree on a connection, whatever the access, and failures say what is wrong.
 
-use crate::sim_network::{Town, addr, meet, pair, port};
+use crate::sim_network::{SimNetwork, addr, meet, pair, socket};
 use core::time::Duration;
 use rebout::net::Memory;
 use rebout::{Config, ConnectError, ConnectOptions, Connection, Hint, Lobby, LobbyError};
@@ -105,24 +105,24 @@ fn transport_in_memory_is_encrypted_by_invite_or_trusted() {
 
 #[test]
 fn simulated_network_runs_a_connection() {
-    let town = Town::new(2);
-    let mut connections = pair(&town, &[ConnectOptions::new(), ConnectOptions::new()]);
+    let sim = SimNetwork::new(2);
+    let mut connections = pair(&sim, &[ConnectOptions::new(), ConnectOptions::new()]);
     let mut lobbies = lobbies(&connections);
-    meet(&town, &mut connections, &mut lobbies, LIMIT, || ()).unwrap();
+    meet(&sim, &mut connections, &mut lobbies, LIMIT, || ()).unwrap();
     let agreed = lobbies[1].agreed().unwrap().expect("an agreement");
     assert_eq!(connections[1].peer(agreed.peer).addr, Some(addr(0)));
-    assert!(town.borrow().now() < Duration::from_secs(1));
+    assert!(sim.borrow().now() < Duration::from_secs(1));
 }
 
 /// The text that a joiner with `options` gets who calls a host with others, and the hint at either machine.
 fn fails(host: &ConnectOptions, joiner: &ConnectOptions, text: Option<&str>) -> (String, [Option<Hint>; 2]) {
-    let town = Town::new(2);
-    let host = Connection::host_on(host, port(&town, 0), &[addr(0)]).unwrap();
+    let sim = SimNetwork::new(2);
+    let host = Connection::host_on(host, socket(&sim, 0), &[addr(0)]).unwrap();
     let address = addr(0).to_string();
-    let joiner = Connection::join_on(joiner, port(&town, 1), &[addr(1)], text.unwrap_or(&address)).unwrap();
+    let joiner = Connection::join_on(joiner, socket(&sim, 1), &[addr(1)], text.unwrap_or(&address)).unwrap();
     let mut connections = [host, joiner];
     let mut lobbies = lobbies(&connections);
-    let error = meet(&town, &mut connections, &mut lobbies, LIMIT, || ()).unwrap_err();
+    let error = meet(&sim, &mut connections, &mut lobbies, LIMIT, || ()).unwrap_err();
     let LobbyError::TimedOut { after, .. } = error else { panic!("{error}") };
     let error = connections[1].no_answer(after);
     assert!(matches!(error, ConnectError::NoAnswer { .. }));
@@ -131,7 +131,8 @@ fn fails(host: &ConnectOptions, joiner: &ConnectOptions, text: Option<&str>) -> 
 
 #[test]
 fn wrong_invite_times_out_and_the_host_is_told() {
-    let old = Connection::host_on(&ConnectOptions::new(), port(&Town::new(1), 0), &[addr(0)]).unwrap();
+    let old =
+        Connection::host_on(&ConnectOptions::new(), socket(&SimNetwork::new(1), 0), &[addr(0)]).unwrap();
     let (text, hints) = fails(&ConnectOptions::new(), &ConnectOptions::new(), Some(old.share()));
     assert_eq!(hints, [Some(Hint::OtherInvite), None]);
     assert_eq!(
@@ -144,15 +145,16 @@ fn wrong_invite_times_out_and_the_host_is_told() {
 /// Anybody can send bare packets, and must not talk a player out of the encryption of an invite.
 #[test]
 fn bare_packets_change_no_advice_to_an_invited_joiner() {
-    let host = Connection::host_on(&ConnectOptions::new(), port(&Town::new(1), 0), &[addr(0)]).unwrap();
+    let host =
+        Connection::host_on(&ConnectOptions::new(), socket(&SimNetwork::new(1), 0), &[addr(0)]).unwrap();
     for (text, advises_bare) in [(host.share(), false), (&*addr(0).to_string(), true)] {
-        let town = Town::new(2);
+        let sim = SimNetwork::new(2);
         let bare = ConnectOptions::new().bare();
-        let bare = Connection::join_on(&bare, port(&town, 0), &[addr(0)], &addr(1).to_string()).unwrap();
-        let joiner = Connection::join_on(&ConnectOptions::new(), port(&town, 1), &[addr(1)], text).unwrap();
+        let bare = Connection::join_on(&bare, socket(&sim, 0), &[addr(0)], &addr(1).to_string()).unwrap();
+        let joiner = Connection::join_on(&ConnectOptions::new(), socket(&sim, 1), &[addr(1)], text).unwrap();
         let mut connections = [bare, joiner];
         let mut lobbies = lobbies(&connections);
-        meet(&town, &mut connections, &mut lobbies, Duration::from_secs(2), || ()).unwrap();
+        meet(&sim, &mut connections, &mut lobbies, Duration::from_secs(2), || ()).unwrap();
         assert_eq!(connections[1].hint(), Some(Hint::Bare));
         let advice = connections[1].no_answer(LIMIT).to_string();
         assert_eq!(advice.contains("does not encrypt"), advises_bare, "{advice}");

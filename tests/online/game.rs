@@ -1,6 +1,6 @@
 //! A short game that can be made to desync, and two machines that play it in the simulated network.
 
-use crate::sim_network::{Port, Shared, TICK, Town, addr, port};
+use crate::sim_network::{Shared, SimNetwork, SimSocket, TICK, addr, socket};
 use core::time::Duration;
 use rebout::{
     Buttons, ConnectOptions, Connection, Cues, Event, Finish, Game, Inputs, Now, Online, Options, Player,
@@ -61,7 +61,7 @@ impl Game for Tally {
 }
 
 /// One player's machine: it does what `Now` says.
-pub(crate) struct Machine<D = Port> {
+pub(crate) struct Machine<D = SimSocket> {
     pub(crate) online: Online<Sums, D>,
     pub(crate) game: Option<Tally>,
     pub(crate) last: u32,
@@ -156,38 +156,38 @@ pub(crate) fn options(name: &str) -> Options {
     Options::new(0xB0, 1).name(name)
 }
 
-/// Two machines in a town.
-pub(crate) struct Table {
-    pub(crate) town: Shared,
+/// Two machines in a simulated network.
+pub(crate) struct SimOnline {
+    pub(crate) sim: Shared,
     pub(crate) machines: [Machine; 2],
 }
 
-impl Table {
+impl SimOnline {
     pub(crate) fn new(options: [Options; 2]) -> Self {
         Self::connected(options, &ConnectOptions::new())
     }
 
     pub(crate) fn connected(options: [Options; 2], connect: &ConnectOptions) -> Self {
-        let town = Town::new(2);
-        let host = Connection::host_on(connect, port(&town, 0), &[addr(0)]).unwrap();
-        let joiner = Connection::join_on(connect, port(&town, 1), &[addr(1)], host.share()).unwrap();
+        let sim = SimNetwork::new(2);
+        let host = Connection::host_on(connect, socket(&sim, 0), &[addr(0)]).unwrap();
+        let joiner = Connection::join_on(connect, socket(&sim, 1), &[addr(1)], host.share()).unwrap();
         let [one, two] = options;
         let machines = [Online::on(one, host).unwrap(), Online::on(two, joiner).unwrap()].map(Machine::new);
-        Self { town, machines }
+        Self { sim, machines }
     }
 
     pub(crate) fn step(&mut self) {
         self.machines.iter_mut().for_each(Machine::turn);
-        self.town.borrow_mut().pass(TICK);
+        self.sim.borrow_mut().pass(TICK);
     }
 
     /// Runs until `done`, at most two minutes of virtual time.
     pub(crate) fn run(&mut self, mut done: impl FnMut(&mut [Machine; 2]) -> bool) {
-        let end = self.town.borrow().now() + Duration::from_secs(120);
+        let end = self.sim.borrow().now() + Duration::from_secs(120);
         while !done(&mut self.machines) {
             self.step();
             let told = self.machines.each_ref().map(|one| (one.progress.clone(), one.finish.clone()));
-            assert!(self.town.borrow().now() < end, "{told:?}");
+            assert!(self.sim.borrow().now() < end, "{told:?}");
         }
     }
 

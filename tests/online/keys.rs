@@ -1,7 +1,7 @@
 //! Keys on the disk: the host's own across a restart, and those of connections for a log.
 
 use crate::folder::Folder;
-use crate::sim_network::{Shared, Town, addr, meet, pair, port};
+use crate::sim_network::{Shared, SimNetwork, addr, meet, pair, socket};
 use core::time::Duration;
 use rebout::lab::seal::ConnectionKeys;
 use rebout::lab::sim::{EntryKind, Recording};
@@ -10,25 +10,25 @@ use rebout::{Config, ConnectOptions, Connection};
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// Whether a guest with this text gets in at a host with these options, while `others` run.
-fn joins(town: &Shared, host: &ConnectOptions, text: &str, others: impl FnMut()) -> bool {
-    let host = Connection::host_on(host, port(town, 0), &[addr(0)]).unwrap();
-    let joiner = Connection::join_on(&ConnectOptions::new(), port(town, 1), &[addr(1)], text).unwrap();
+fn joins(sim: &Shared, host: &ConnectOptions, text: &str, others: impl FnMut()) -> bool {
+    let host = Connection::host_on(host, socket(sim, 0), &[addr(0)]).unwrap();
+    let joiner = Connection::join_on(&ConnectOptions::new(), socket(sim, 1), &[addr(1)], text).unwrap();
     let mut connections = [host, joiner];
     let mut lobbies = connections.each_ref().map(|one| one.lobby(Config::new(0xB0)).unwrap());
-    let met = meet(town, &mut connections, &mut lobbies, LIMIT, others);
+    let met = meet(sim, &mut connections, &mut lobbies, LIMIT, others);
     met.is_ok() && lobbies[1].agreed().unwrap().is_some()
 }
 
 #[test]
 fn old_invite_is_valid_after_a_restart_with_a_kept_key() {
     let folder = Folder::new("kept-key");
-    let town = Town::new(2);
+    let sim = SimNetwork::new(2);
     let kept = ConnectOptions::new().keep_key_in(folder.file("host.key"));
-    let first = Connection::host_on(&kept, port(&town, 0), &[addr(0)]).unwrap();
+    let first = Connection::host_on(&kept, socket(&sim, 0), &[addr(0)]).unwrap();
     let invite = first.share().to_owned();
     drop(first);
-    assert!(joins(&town, &kept, &invite, || ()));
-    assert!(!joins(&town, &ConnectOptions::new(), &invite, || ()), "another key is another host");
+    assert!(joins(&sim, &kept, &invite, || ()));
+    assert!(!joins(&sim, &ConnectOptions::new(), &invite, || ()), "another key is another host");
 }
 
 #[cfg(feature = "nat")]
@@ -40,38 +40,38 @@ fn kept_key_keeps_the_room_at_a_rendezvous() {
     use rebout::rendezvous::{RendezvousConfig, RendezvousServer};
 
     let folder = Folder::new("kept-room");
-    let town = Town::new(3);
-    let (mut driver, server) = (Driver::new(port(&town, 2)), RendezvousConfig::default());
+    let sim = SimNetwork::new(3);
+    let (mut driver, server) = (Driver::new(socket(&sim, 2)), RendezvousConfig::default());
     let mut server = RendezvousServer::new(server, Randomness::System).unwrap();
     let mut serve = || {
         driver.poll(&mut server).unwrap();
     };
     let kept = ConnectOptions::new().rendezvous(&addr(2).to_string()).keep_key_in(folder.file("host.key"));
-    let mut first = Connection::host_on(&kept, port(&town, 0), &[addr(0)]).unwrap();
+    let mut first = Connection::host_on(&kept, socket(&sim, 0), &[addr(0)]).unwrap();
     let invite = first.share().to_owned();
     while !first.progress().starts_with("registered") {
         first.poll(&mut Silent).unwrap();
         serve();
-        town.borrow_mut().pass(crate::sim_network::TICK);
+        sim.borrow_mut().pass(crate::sim_network::TICK);
     }
     drop(first);
-    assert!(joins(&town, &kept, &invite, serve));
+    assert!(joins(&sim, &kept, &invite, serve));
 }
 
 #[test]
 fn key_log_opens_the_packets_of_its_connection() {
     let folder = Folder::new("key-log");
-    let town = Town::new(2);
-    town.borrow_mut().network.record(Recording::Full);
+    let sim = SimNetwork::new(2);
+    sim.borrow_mut().network.record(Recording::Full);
     let log = folder.file("keys.log");
-    let mut connections = pair(&town, &[ConnectOptions::new().log_keys_to(&log), ConnectOptions::new()]);
+    let mut connections = pair(&sim, &[ConnectOptions::new().log_keys_to(&log), ConnectOptions::new()]);
     let mut lobbies = connections.each_ref().map(|one| one.lobby(Config::new(0xB0)).unwrap());
-    meet(&town, &mut connections, &mut lobbies, LIMIT, || ()).unwrap();
+    meet(&sim, &mut connections, &mut lobbies, LIMIT, || ()).unwrap();
     let text = std::fs::read_to_string(&log).unwrap();
     let keys: Vec<ConnectionKeys> = text.lines().map(|line| line.parse().unwrap()).collect();
     assert_eq!(keys.len(), 1, "one connection, one line");
-    let town = town.borrow();
-    let sent = town.network.transcript().entries().iter().filter(|entry| entry.kind == EntryKind::Sent);
+    let sim = sim.borrow();
+    let sent = sim.network.transcript().entries().iter().filter(|entry| entry.kind == EntryKind::Sent);
     let opened: Vec<_> = sent.filter_map(|entry| Some((entry.to, keys[0].open(&entry.datagram)?))).collect();
     for id in 0..2 {
         let to = opened.iter().filter(|(to, packet)| *to == addr(id) && packet.to_host == (id == 0));
@@ -90,10 +90,10 @@ fn key_log_is_not_written_through_a_symlink() {
         }
         let _ = std::fs::remove_file(&link);
         std::os::unix::fs::symlink(&victim, &link).unwrap();
-        let town = Town::new(1);
+        let sim = SimNetwork::new(1);
         let options = ConnectOptions::new().log_keys_to(&link);
         let error =
-            Connection::host_on(&options, port(&town, 0), &[addr(0)]).err().expect("refused").to_string();
+            Connection::host_on(&options, socket(&sim, 0), &[addr(0)]).err().expect("refused").to_string();
         assert!(error.contains("symbolic link"), "{error}");
         assert_eq!(std::fs::read_to_string(&victim).ok(), exists.then(|| "notes".to_owned()));
     }

@@ -1,7 +1,7 @@
 //! Whole matches in the simulated network, driven by `poll`.
 
 use crate::folder::Folder;
-use crate::game::{Table, Tally, options};
+use crate::game::{SimOnline, Tally, options};
 use core::time::Duration;
 use rebout::replay::{MatchEvent, Outcome, Recording, Winner};
 use rebout::{
@@ -17,12 +17,12 @@ fn agreed(finish: &Finish) -> u32 {
 #[test]
 fn invited_match_is_recorded_with_names_and_verdict() {
     let folder = Folder::new("recorded");
-    let mut table = Table::new([options("Ada").record_to(&folder.0), options("Bob\u{1b}")]);
-    table.run(|machines| machines[0].game.is_some());
-    assert_eq!(table.machines[0].online.names(), Some(["Ada".to_owned(), r"Bob\u{1b}".to_owned()]));
-    assert!(table.machines[0].online.peer().is_verified);
-    table.machines[0].online.set_winner(Winner::Player(Player::Two));
-    let finishes = table.run_to_the_end();
+    let mut pair = SimOnline::new([options("Ada").record_to(&folder.0), options("Bob\u{1b}")]);
+    pair.run(|machines| machines[0].game.is_some());
+    assert_eq!(pair.machines[0].online.names(), Some(["Ada".to_owned(), r"Bob\u{1b}".to_owned()]));
+    assert!(pair.machines[0].online.peer().is_verified);
+    pair.machines[0].online.set_winner(Winner::Player(Player::Two));
+    let finishes = pair.run_to_the_end();
     assert_eq!(agreed(&finishes[0]), agreed(&finishes[1]));
     assert_eq!(finishes[0].to_string(), "The match is over.");
     let recording = Recording::open(std::fs::read(&folder.entries()[0]).unwrap()).unwrap();
@@ -34,34 +34,34 @@ fn invited_match_is_recorded_with_names_and_verdict() {
     assert_eq!(end.winner, Winner::Player(Player::Two));
     let mut game = Tally::new(header.seed, 60);
     assert!(recording.verify(&mut game).unwrap() > 0);
-    assert_eq!(game.state, table.machines[0].game.as_ref().unwrap().state);
-    assert!(table.machines.iter().all(|one| one.interpolated > 50 && one.notices.is_empty()));
+    assert_eq!(game.state, pair.machines[0].game.as_ref().unwrap().state);
+    assert!(pair.machines.iter().all(|one| one.interpolated > 50 && one.notices.is_empty()));
 }
 
 #[test]
 fn session_and_recording_can_be_asked_for_after_the_end() {
     let folder = Folder::new("after");
-    let mut table = Table::new([options("Ada").record_to(&folder.0), options("Bob")]);
-    assert_eq!(table.machines[0].online.recording(), None);
-    let finishes = table.run_to_the_end();
-    let online = &table.machines[0].online;
+    let mut pair = SimOnline::new([options("Ada").record_to(&folder.0), options("Bob")]);
+    assert_eq!(pair.machines[0].online.recording(), None);
+    let finishes = pair.run_to_the_end();
+    let online = &pair.machines[0].online;
     let session = online.session().expect("the session of the match");
     let last = session.snapshot(session.settled()).expect("its last state");
     assert_eq!((last.frame, rebout::checksum(last)), (60, agreed(&finishes[0])));
     assert!(online.stats().is_some() && online.local() == Some(Player::One) && online.peer().is_verified);
     assert_eq!(online.recording(), folder.entries().first().map(PathBuf::as_path));
-    assert!(table.machines[0].online.rematch() && table.machines[0].online.session().is_none());
-    assert_eq!(table.machines[1].online.recording(), None);
+    assert!(pair.machines[0].online.rematch() && pair.machines[0].online.session().is_none());
+    assert_eq!(pair.machines[1].online.recording(), None);
 }
 
 #[test]
 fn joiner_is_told_that_the_host_wants_no_rematch() {
-    let mut table = Table::new([options("Ada"), options("Bob")]);
-    table.run_to_the_end();
-    table.machines[1].finish = None;
-    assert!(table.machines[1].online.rematch());
-    table.run(|machines| machines[1].finish.is_some());
-    let text = table.machines[1].finish.as_ref().unwrap().to_string();
+    let mut pair = SimOnline::new([options("Ada"), options("Bob")]);
+    pair.run_to_the_end();
+    pair.machines[1].finish = None;
+    assert!(pair.machines[1].online.rematch());
+    pair.run(|machines| machines[1].finish.is_some());
+    let text = pair.machines[1].finish.as_ref().unwrap().to_string();
     let advice = "The other player has left, or does not want another match.";
     assert_eq!(text, format!("No answer at 10.0.0.1:7000 within 60 s. {advice}"));
 }
@@ -69,16 +69,16 @@ fn joiner_is_told_that_the_host_wants_no_rematch() {
 #[test]
 fn messages_and_delay_changes_reach_the_other_side() {
     let folder = Folder::new("delay");
-    let mut table = Table::new([options("Ada"), options("Bob").record_to(&folder.0)]);
-    assert_eq!(table.machines[0].online.send(b"early"), Err(SendError::Over));
-    table.run(|machines| machines.iter().all(|one| one.online.stats().is_some()));
-    table.machines[0].online.send(b"hello").unwrap();
-    table.machines[1].online.set_delay(3).unwrap();
-    assert!(table.machines[1].online.set_delay(9).is_err());
-    assert_eq!(table.machines[1].online.session().unwrap().delay_frames(), 3);
-    table.run_to_the_end();
-    assert!(table.machines[1].events.contains(&Event::Message(b"hello".to_vec().into())));
-    assert!(table.machines[0].events.contains(&Event::PeerDelay { delay_frames: 3 }));
+    let mut pair = SimOnline::new([options("Ada"), options("Bob").record_to(&folder.0)]);
+    assert_eq!(pair.machines[0].online.send(b"early"), Err(SendError::Over));
+    pair.run(|machines| machines.iter().all(|one| one.online.stats().is_some()));
+    pair.machines[0].online.send(b"hello").unwrap();
+    pair.machines[1].online.set_delay(3).unwrap();
+    assert!(pair.machines[1].online.set_delay(9).is_err());
+    assert_eq!(pair.machines[1].online.session().unwrap().delay_frames(), 3);
+    pair.run_to_the_end();
+    assert!(pair.machines[1].events.contains(&Event::Message(b"hello".to_vec().into())));
+    assert!(pair.machines[0].events.contains(&Event::PeerDelay { delay_frames: 3 }));
     let recording = Recording::open(std::fs::read(&folder.entries()[0]).unwrap()).unwrap();
     let change = MatchEvent::Delay { player: Player::Two, delay_frames: 3 };
     assert!(recording.events().any(|(_, event)| event == change), "the recording has the change");
@@ -86,25 +86,25 @@ fn messages_and_delay_changes_reach_the_other_side() {
 
 #[test]
 fn previous_state_and_phase_are_right_after_a_rollback() {
-    let mut table = Table::new([options("Ada"), options("Bob")]);
-    table.run(|machines| machines[0].after_rollback == 3);
-    let phase = |table: &Table| table.machines[0].online.previous().expect("a state before").1;
-    let at_once = phase(&table);
+    let mut pair = SimOnline::new([options("Ada"), options("Bob")]);
+    pair.run(|machines| machines[0].after_rollback == 3);
+    let phase = |pair: &SimOnline| pair.machines[0].online.previous().expect("a state before").1;
+    let at_once = phase(&pair);
     assert!(at_once < 0.2, "a frame has just been played: {at_once}");
     // The display is drawn between two turns.
-    table.town.borrow_mut().pass(Duration::from_millis(4));
-    let moved = phase(&table) - at_once;
+    pair.sim.borrow_mut().pass(Duration::from_millis(4));
+    let moved = phase(&pair) - at_once;
     assert!((moved - 0.24).abs() < 0.02, "4 of 16.7 ms: {moved}");
-    table.run_to_the_end();
-    assert!(table.machines.iter().all(|one| one.after_rollback > 5));
+    pair.run_to_the_end();
+    assert!(pair.machines.iter().all(|one| one.after_rollback > 5));
 }
 
 #[test]
 fn leaving_tells_both_sides_who_left() {
-    let mut table = Table::new([options("Ada"), options("Bob")]);
-    table.run(|machines| machines[0].game.as_ref().is_some_and(|game| game.state.frame > 10));
-    table.machines[1].online.leave();
-    let finishes = table.run_to_the_end();
+    let mut pair = SimOnline::new([options("Ada"), options("Bob")]);
+    pair.run(|machines| machines[0].game.as_ref().is_some_and(|game| game.state.frame > 10));
+    pair.machines[1].online.leave();
+    let finishes = pair.run_to_the_end();
     assert_eq!(finishes, [Finish::Ended(Reason::Left), Finish::Ended(Reason::LeftHere)]);
     assert_eq!(finishes[0].to_string(), "The match is over: the other player left.");
     assert_eq!(finishes[1].to_string(), "The match is over: you left.");
@@ -113,45 +113,45 @@ fn leaving_tells_both_sides_who_left() {
 /// The packets of the machine that leaves are lost for a moment.
 #[test]
 fn leaving_is_repeated_after_the_end() {
-    let mut table = Table::new([options("Ada"), options("Bob")]);
-    table.run(|machines| machines[0].game.as_ref().is_some_and(|game| game.state.frame > 10));
-    table.town.borrow_mut().network.set_down(1, 0, true);
-    table.machines[1].online.leave();
-    (0..100).for_each(|_| table.step());
-    table.town.borrow_mut().network.set_down(1, 0, false);
-    let end = table.town.borrow().now() + Duration::from_secs(1);
-    assert_eq!(table.run_to_the_end()[0], Finish::Ended(Reason::Left));
-    assert!(table.town.borrow().now() < end);
+    let mut pair = SimOnline::new([options("Ada"), options("Bob")]);
+    pair.run(|machines| machines[0].game.as_ref().is_some_and(|game| game.state.frame > 10));
+    pair.sim.borrow_mut().network.set_down(1, 0, true);
+    pair.machines[1].online.leave();
+    (0..100).for_each(|_| pair.step());
+    pair.sim.borrow_mut().network.set_down(1, 0, false);
+    let end = pair.sim.borrow().now() + Duration::from_secs(1);
+    assert_eq!(pair.run_to_the_end()[0], Finish::Ended(Reason::Left));
+    assert!(pair.sim.borrow().now() < end);
 }
 
 /// A message that nobody acknowledges would be sent for seven seconds.
 #[test]
 fn end_waits_two_seconds_for_the_last_messages() {
-    let mut table = Table::new([options("Ada"), options("Bob")]);
-    table.run(|machines| machines[0].game.as_ref().is_some_and(|game| game.state.frame > 10));
-    table.town.borrow_mut().network.set_down(1, 0, true);
-    table.machines[1].online.send(b"in vain").unwrap();
-    table.machines[1].online.leave();
-    let left = table.town.borrow().now();
-    table.run(|machines| machines[1].finish.is_some());
-    let took = table.town.borrow().now() - left;
+    let mut pair = SimOnline::new([options("Ada"), options("Bob")]);
+    pair.run(|machines| machines[0].game.as_ref().is_some_and(|game| game.state.frame > 10));
+    pair.sim.borrow_mut().network.set_down(1, 0, true);
+    pair.machines[1].online.send(b"in vain").unwrap();
+    pair.machines[1].online.leave();
+    let left = pair.sim.borrow().now();
+    pair.run(|machines| machines[1].finish.is_some());
+    let took = pair.sim.borrow().now() - left;
     assert!((1_990..2_100).contains(&took.as_millis()), "{took:?}");
 }
 
 #[test]
 fn input_is_sent_with_its_frame() {
-    let mut table = Table::new([options("Ada"), options("Bob")]);
-    table.run(|machines| machines[0].game.as_ref().is_some_and(|game| game.state.frame > 10));
-    let sent = |table: &Table| table.town.borrow().network.sent(0).datagrams;
+    let mut pair = SimOnline::new([options("Ada"), options("Bob")]);
+    pair.run(|machines| machines[0].game.as_ref().is_some_and(|game| game.state.frame > 10));
+    let sent = |pair: &SimOnline| pair.sim.borrow().network.sent(0).datagrams;
     loop {
-        let now = table.machines[0].online.poll().unwrap();
-        let (is_frame, before) = (matches!(now, Now::Frame), sent(&table));
-        let acted = table.machines[0].act(now);
+        let now = pair.machines[0].online.poll().unwrap();
+        let (is_frame, before) = (matches!(now, Now::Frame), sent(&pair));
+        let acted = pair.machines[0].act(now);
         if is_frame {
-            return assert!(sent(&table) > before);
+            return assert!(sent(&pair) > before);
         }
         if !acted {
-            table.step();
+            pair.step();
         }
     }
 }
@@ -162,9 +162,9 @@ fn names_are_those_of_the_seats() {
         config.game.content_hash = 1;
         config.lobby.seat = Player::Two;
     });
-    let mut table = Table::new([Options::with_config(config).name("Ada"), options("Bob")]);
-    table.run(|machines| machines.iter().all(|one| one.game.is_some()));
-    for machine in &table.machines {
+    let mut pair = SimOnline::new([Options::with_config(config).name("Ada"), options("Bob")]);
+    pair.run(|machines| machines.iter().all(|one| one.game.is_some()));
+    for machine in &pair.machines {
         assert_eq!(machine.online.names(), Some(["Bob".to_owned(), "Ada".to_owned()]));
     }
 }
@@ -172,11 +172,11 @@ fn names_are_those_of_the_seats() {
 #[test]
 fn match_without_a_certain_frame_leaves_no_recording() {
     let folder = Folder::new("empty");
-    let mut table = Table::new([options("Ada").record_to(&folder.0), options("Bob")]);
-    table.run(|machines| machines[0].game.is_some());
+    let mut pair = SimOnline::new([options("Ada").record_to(&folder.0), options("Bob")]);
+    pair.run(|machines| machines[0].game.is_some());
     assert_eq!(folder.entries().len(), 1);
-    table.machines[0].online.leave();
-    table.run(|machines| machines[0].finish.is_some());
+    pair.machines[0].online.leave();
+    pair.run(|machines| machines[0].finish.is_some());
     assert_eq!(folder.entries(), Vec::<PathBuf>::new());
 }
 
@@ -193,25 +193,25 @@ fn seeded(name: &str) -> Options {
 fn rematch_is_played_on_the_same_connection() {
     let folder = Folder::new("rematch");
     for (first, host) in [options("Ada"), seeded("Ada")].into_iter().enumerate() {
-        let mut table = Table::new([host.record_to(&folder.0), options("Bob")]);
-        assert!(!table.machines[0].online.rematch(), "there was no match yet");
-        table.run(|machines| machines[0].game.is_some());
-        table.machines[0].online.set_winner(Winner::Draw);
-        table.run_to_the_end();
-        let seeds = table.machines.each_ref().map(|one| one.game.as_ref().unwrap().state.sums);
-        table.machines[first].finish = None;
-        assert!(table.machines[first].online.rematch());
+        let mut pair = SimOnline::new([host.record_to(&folder.0), options("Bob")]);
+        assert!(!pair.machines[0].online.rematch(), "there was no match yet");
+        pair.run(|machines| machines[0].game.is_some());
+        pair.machines[0].online.set_winner(Winner::Draw);
+        pair.run_to_the_end();
+        let seeds = pair.machines.each_ref().map(|one| one.game.as_ref().unwrap().state.sums);
+        pair.machines[first].finish = None;
+        assert!(pair.machines[first].online.rematch());
         // The other player thinks about it.
         for _ in 0..3_000 {
-            table.step();
+            pair.step();
         }
-        table.machines[1 - first].finish = None;
-        assert!(table.machines[1 - first].online.rematch());
-        let finishes = table.run_to_the_end();
+        pair.machines[1 - first].finish = None;
+        assert!(pair.machines[1 - first].online.rematch());
+        let finishes = pair.run_to_the_end();
         assert_eq!(agreed(&finishes[0]), agreed(&finishes[1]));
-        let again = table.machines.each_ref().map(|one| one.game.as_ref().unwrap().state.sums);
+        let again = pair.machines.each_ref().map(|one| one.game.as_ref().unwrap().state.sums);
         assert!(again[0] == again[1] && again != seeds, "another seed");
-        assert_eq!(table.machines[0].online.connection().stats().connections, 1);
+        assert_eq!(pair.machines[0].online.connection().stats().connections, 1);
     }
     let recorded =
         folder.entries().into_iter().map(|path| Recording::open(std::fs::read(path).unwrap()).unwrap());
@@ -222,8 +222,8 @@ fn rematch_is_played_on_the_same_connection() {
 
 #[test]
 fn rematch_at_once_waits_for_the_end_of_the_last_match() {
-    let mut table = Table::new([options("Ada"), options("Bob")]);
-    table.run(|machines| {
+    let mut pair = SimOnline::new([options("Ada"), options("Bob")]);
+    pair.run(|machines| {
         for machine in machines.iter_mut() {
             if machine.finish.take().is_some() && machine.online.rematch() {
                 machine.last = 61;
@@ -231,53 +231,53 @@ fn rematch_at_once_waits_for_the_end_of_the_last_match() {
         }
         machines.iter().all(|one| one.last == 61)
     });
-    let finishes = table.run_to_the_end();
+    let finishes = pair.run_to_the_end();
     assert_eq!(agreed(&finishes[0]), agreed(&finishes[1]));
-    assert!(table.machines.iter().all(|one| one.game.as_ref().unwrap().state.frame == 61));
+    assert!(pair.machines.iter().all(|one| one.game.as_ref().unwrap().state.frame == 61));
 }
 
 #[test]
 fn desync_writes_a_bundle() {
     let folder = Folder::new("desync");
-    let mut table = Table::new([options("Ada").bundles_to(&folder.0), options("Bob")]);
-    table.machines[1].bias = 4;
-    table.machines.iter_mut().for_each(|one| one.last = 200);
-    let finishes = table.run_to_the_end();
+    let mut pair = SimOnline::new([options("Ada").bundles_to(&folder.0), options("Bob")]);
+    pair.machines[1].bias = 4;
+    pair.machines.iter_mut().for_each(|one| one.last = 200);
+    let finishes = pair.run_to_the_end();
     assert!(matches!(finishes[0], Finish::Played(Verdict::Differs { .. })), "{finishes:?}");
     assert!(finishes[0].to_string().ends_with("so it does not count."));
-    let [bundle] = &folder.entries()[..] else { panic!("{:?}", table.machines[0].notices) };
+    let [bundle] = &folder.entries()[..] else { panic!("{:?}", pair.machines[0].notices) };
     let files = rebout::net::folder::read(bundle, &Bundle::FILES).unwrap();
     let bundle = Bundle::read(&files).unwrap();
     assert_eq!(bundle.autopsy().first_divergence.0, 20);
     assert_eq!(bundle.autopsy().fields[0].path, "sums[0]");
-    assert!(table.machines[0].notices[0].starts_with("The report about the desync is in "));
-    assert!(table.machines[0].events.iter().any(|event| matches!(event, Event::Autopsy(_))));
+    assert!(pair.machines[0].notices[0].starts_with("The report about the desync is in "));
+    assert!(pair.machines[0].events.iter().any(|event| matches!(event, Event::Autopsy(_))));
 }
 
 #[test]
 fn recording_that_cannot_begin_does_not_stop_the_match() {
     let folder = Folder::new("file");
     std::fs::write(&folder.0, "a file in the place of the folder").unwrap();
-    let mut table = Table::new([options("Ada").record_to(&folder.0), options("Bob")]);
-    let finishes = table.run_to_the_end();
+    let mut pair = SimOnline::new([options("Ada").record_to(&folder.0), options("Bob")]);
+    let finishes = pair.run_to_the_end();
     agreed(&finishes[0]);
-    assert!(table.machines[0].notices[0].starts_with("The match is not recorded to "));
+    assert!(pair.machines[0].notices[0].starts_with("The match is not recorded to "));
     std::fs::remove_file(&folder.0).unwrap();
 }
 
 #[test]
 fn open_match_shows_one_code_to_both() {
-    let mut table = Table::connected([options("Ada"), options("Bob")], &ConnectOptions::new().open());
-    table.run(|machines| machines.iter().all(|one| one.online.peer().code.is_some()));
-    let [one, two] = table.machines.each_ref().map(|one| one.online.peer());
+    let mut pair = SimOnline::connected([options("Ada"), options("Bob")], &ConnectOptions::new().open());
+    pair.run(|machines| machines.iter().all(|one| one.online.peer().code.is_some()));
+    let [one, two] = pair.machines.each_ref().map(|one| one.online.peer());
     assert!(one.code == two.code && !one.is_verified);
-    assert!(table.machines[0].online.verify() && table.machines[0].online.peer().is_verified);
-    table.run_to_the_end();
+    assert!(pair.machines[0].online.verify() && pair.machines[0].online.peer().is_verified);
+    pair.run_to_the_end();
 }
 
 #[test]
 fn bare_match_is_played_when_both_name_it() {
-    let mut table = Table::connected([options("Ada"), options("Bob")], &ConnectOptions::new().bare());
-    let finishes = table.run_to_the_end();
+    let mut pair = SimOnline::connected([options("Ada"), options("Bob")], &ConnectOptions::new().bare());
+    let finishes = pair.run_to_the_end();
     assert_eq!(agreed(&finishes[0]), agreed(&finishes[1]));
 }

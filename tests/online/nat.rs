@@ -1,7 +1,7 @@
 //! Connections through a rendezvous, and by offer and answer.
 
-use crate::game::{Table, options};
-use crate::sim_network::{Port, Silent, TICK, Town, addr, meet, pair, port};
+use crate::game::{SimOnline, options};
+use crate::sim_network::{Silent, SimNetwork, SimSocket, TICK, addr, meet, pair, socket};
 use core::time::Duration;
 use rebout::Randomness;
 use rebout::net::Driver;
@@ -45,42 +45,42 @@ fn two_programs_on_one_machine_meet_at_a_local_rendezvous() {
     }
 }
 
-/// A town whose third machine runs a rendezvous, and the two players' connections.
-fn at_rendezvous() -> (crate::sim_network::Shared, [Connection<Port>; 2], impl FnMut()) {
-    let town = Town::new(3);
+/// A network whose third machine runs a rendezvous, and the two players' connections.
+fn at_rendezvous() -> (crate::sim_network::Shared, [Connection<SimSocket>; 2], impl FnMut()) {
+    let sim = SimNetwork::new(3);
     let host = ConnectOptions::new().rendezvous(&addr(2).to_string());
-    let connections = pair(&town, &[host, ConnectOptions::new()]);
-    let (mut driver, mut server) = (Driver::new(port(&town, 2)), server());
-    (town, connections, move || {
+    let connections = pair(&sim, &[host, ConnectOptions::new()]);
+    let (mut driver, mut server) = (Driver::new(socket(&sim, 2)), server());
+    (sim, connections, move || {
         driver.poll(&mut server).unwrap();
     })
 }
 
-fn lobbies(connections: &[Connection<Port>; 2]) -> [Lobby; 2] {
+fn lobbies(connections: &[Connection<SimSocket>; 2]) -> [Lobby; 2] {
     connections.each_ref().map(|one| one.lobby(config()).unwrap())
 }
 
 #[test]
 fn simulated_network_runs_a_connection_through_a_rendezvous() {
-    let (town, mut connections, serve) = at_rendezvous();
+    let (sim, mut connections, serve) = at_rendezvous();
     let mut lobbies = lobbies(&connections);
-    meet(&town, &mut connections, &mut lobbies, LIMIT, serve).unwrap();
+    meet(&sim, &mut connections, &mut lobbies, LIMIT, serve).unwrap();
     let agreed = lobbies[1].agreed().unwrap().expect("an agreement");
     assert_eq!(connections[1].peer(agreed.peer).addr, Some(addr(0)));
     let took = connections.each_ref().map(|one| one.stats().found_after.expect("a path was found"));
-    assert!(took.iter().all(|took| *took > Duration::ZERO && *took < town.borrow().now()), "{took:?}");
+    assert!(took.iter().all(|took| *took > Duration::ZERO && *took < sim.borrow().now()), "{took:?}");
 }
 
 #[test]
 fn failed_search_ends_the_wait_before_the_lobby_does() {
-    let (town, mut connections, serve) = at_rendezvous();
-    town.borrow_mut().network.cut_both(0, 1, Duration::ZERO, Duration::from_secs(60));
+    let (sim, mut connections, serve) = at_rendezvous();
+    sim.borrow_mut().network.cut_both(0, 1, Duration::ZERO, Duration::from_secs(60));
     let mut lobbies = lobbies(&connections);
-    meet(&town, &mut connections, &mut lobbies, LIMIT, serve).unwrap();
+    meet(&sim, &mut connections, &mut lobbies, LIMIT, serve).unwrap();
     assert_eq!(connections[1].stats().found_after, None);
     let error = connections[1].failure().expect("no path");
     assert!(matches!(error, ConnectError::NoPath { .. }));
-    let (text, took) = (error.to_string(), town.borrow().now());
+    let (text, took) = (error.to_string(), sim.borrow().now());
     assert!(
         text.starts_with("No path between the two routers was found") && !text.contains("100:"),
         "{text}"
@@ -91,17 +91,17 @@ fn failed_search_ends_the_wait_before_the_lobby_does() {
 
 #[test]
 fn silent_rendezvous_is_named_and_no_made_up_address() {
-    let town = Town::new(3);
+    let sim = SimNetwork::new(3);
     let host = ConnectOptions::new().rendezvous(&addr(2).to_string());
-    let mut connections = pair(&town, &[host, ConnectOptions::new()]);
+    let mut connections = pair(&sim, &[host, ConnectOptions::new()]);
     let mut lobbies = lobbies(&connections);
     let silent = "The rendezvous at 10.0.0.3:7000 does not answer.";
     while !connections[1].progress().starts_with(silent) {
-        meet(&town, &mut connections, &mut lobbies, TICK, || ()).unwrap();
+        meet(&sim, &mut connections, &mut lobbies, TICK, || ()).unwrap();
     }
-    let given_up = town.borrow().now();
-    meet(&town, &mut connections, &mut lobbies, LIMIT, || ()).unwrap();
-    assert!(town.borrow().now() >= given_up + Duration::from_secs(3) - TICK, "it may still answer");
+    let given_up = sim.borrow().now();
+    meet(&sim, &mut connections, &mut lobbies, LIMIT, || ()).unwrap();
+    assert!(sim.borrow().now() >= given_up + Duration::from_secs(3) - TICK, "it may still answer");
     let text = connections[1].failure().expect("a failure").to_string();
     assert!(text.starts_with("The rendezvous at 10.0.0.3:7000 does not answer."), "{text}");
     assert!(!connections[1].no_answer(LIMIT).to_string().contains("100:"));
@@ -111,7 +111,7 @@ fn silent_rendezvous_is_named_and_no_made_up_address() {
 fn joiner_waits_for_a_search_and_for_people() {
     let (_, [_, searching], _) = at_rendezvous();
     let [_, manual] =
-        pair(&Town::new(2), &[ConnectOptions::new().manual_signalling(), ConnectOptions::new()]);
+        pair(&SimNetwork::new(2), &[ConnectOptions::new().manual_signalling(), ConnectOptions::new()]);
     for (connection, secs) in [(searching, 25), (manual, 900)] {
         let (mut lobby, timeout) = (connection.lobby(config()).unwrap(), Duration::from_secs(secs));
         let mut at = |time| {
@@ -125,13 +125,13 @@ fn joiner_waits_for_a_search_and_for_people() {
 
 #[test]
 fn offer_and_answer_connect_without_a_server() {
-    let town = Town::new(2);
+    let sim = SimNetwork::new(2);
     let manual = ConnectOptions::new().manual_signalling();
-    let mut connections = pair(&town, &[manual, ConnectOptions::new()]);
+    let mut connections = pair(&sim, &[manual, ConnectOptions::new()]);
     let mut lobbies = lobbies(&connections);
     let [offer, answer] = connections.each_ref().map(|one| one.share().to_owned());
     // People take their time.
-    meet(&town, &mut connections, &mut lobbies, Duration::from_secs(60), || ()).unwrap();
+    meet(&sim, &mut connections, &mut lobbies, Duration::from_secs(60), || ()).unwrap();
     assert!(lobbies[1].agreed().unwrap().is_none());
     let [host, joiner] = &mut connections;
     let mut refused = |text: &str| host.take_answer(text).unwrap_err().to_string();
@@ -140,36 +140,36 @@ fn offer_and_answer_connect_without_a_server() {
     assert!(refused(&answer[..40]).starts_with("the answer "), "{}", refused(&answer[..40]));
     assert!(joiner.take_answer(&answer).is_err(), "a joiner has made no offer");
     let other =
-        Connection::host_on(&ConnectOptions::new().manual_signalling(), port(&town, 0), &[addr(0)]).unwrap();
+        Connection::host_on(&ConnectOptions::new().manual_signalling(), socket(&sim, 0), &[addr(0)]).unwrap();
     let to_other =
-        Connection::join_on(&ConnectOptions::new(), port(&town, 1), &[addr(1)], other.share()).unwrap();
+        Connection::join_on(&ConnectOptions::new(), socket(&sim, 1), &[addr(1)], other.share()).unwrap();
     assert!(refused(to_other.share()).starts_with("this answers another offer"));
     host.take_answer(&answer).unwrap();
-    meet(&town, &mut connections, &mut lobbies, LIMIT, || ()).unwrap();
+    meet(&sim, &mut connections, &mut lobbies, LIMIT, || ()).unwrap();
     assert!(lobbies[1].agreed().unwrap().is_some());
 }
 
 #[test]
 fn rematch_after_a_match_by_hand_waits_a_minute() {
     let manual = ConnectOptions::new().manual_signalling();
-    let mut table = Table::connected([options("Ada"), options("Bob")], &manual);
-    let answer = table.machines[1].online.share().to_owned();
-    table.machines[0].online.take_answer(&answer).unwrap();
-    table.run_to_the_end();
-    table.machines[1].finish = None;
-    assert!(table.machines[1].online.rematch());
-    table.run(|machines| machines[1].finish.is_some());
-    let text = table.machines[1].finish.as_ref().unwrap().to_string();
+    let mut pair = SimOnline::connected([options("Ada"), options("Bob")], &manual);
+    let answer = pair.machines[1].online.share().to_owned();
+    pair.machines[0].online.take_answer(&answer).unwrap();
+    pair.run_to_the_end();
+    pair.machines[1].finish = None;
+    assert!(pair.machines[1].online.rematch());
+    pair.run(|machines| machines[1].finish.is_some());
+    let text = pair.machines[1].finish.as_ref().unwrap().to_string();
     assert!(text.starts_with("No answer by the host within 60 s. The other player has left"), "{text}");
 }
 
 #[test]
 fn texts_by_hand_have_errors_of_their_own() {
-    let town = Town::new(1);
+    let sim = SimNetwork::new(1);
     let host =
-        Connection::host_on(&ConnectOptions::new().manual_signalling(), port(&town, 0), &[addr(0)]).unwrap();
+        Connection::host_on(&ConnectOptions::new().manual_signalling(), socket(&sim, 0), &[addr(0)]).unwrap();
     let join = |text: &str| {
-        let joined = Connection::join_on(&ConnectOptions::new(), port(&town, 0), &[addr(0)], text);
+        let joined = Connection::join_on(&ConnectOptions::new(), socket(&sim, 0), &[addr(0)], text);
         joined.map(|one| one.share().to_owned())
     };
     let offer = host.share();

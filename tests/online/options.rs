@@ -81,7 +81,7 @@ fn a_kept_key_keeps_the_invite() {
 #[test]
 fn address_is_in_the_invite_once() {
     let own = crate::sim_network::addr(0);
-    let port = crate::sim_network::port(&crate::sim_network::Town::new(1), 0);
+    let port = crate::sim_network::socket(&crate::sim_network::SimNetwork::new(1), 0);
     let host = Connection::host_on(&ConnectOptions::new().public(own), port, &[own, own]).unwrap();
     assert_eq!(host.share().parse::<rebout::Invite>().unwrap().addresses(), [own]);
 }

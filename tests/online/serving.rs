@@ -1,6 +1,6 @@
 //! A server by invite and its clients, on both wires, in the simulated network and over UDP.
 
-use crate::sim_network::{Port, Shared, TICK, Town, addr, port};
+use crate::sim_network::{Shared, SimNetwork, SimSocket, TICK, addr, socket};
 use core::time::Duration;
 use rebout::authority::{
     Body, Client, ClientConfig, ClientEvent, Command, LeftWhy, OverReason, Server, ServerConfig, ServerEvent,
@@ -120,54 +120,59 @@ impl<D: Datagrams> Guest<D> {
     }
 }
 
-/// A server at machine 0 of a town, by invite, and clients at all others.
-fn serve(town: &Shared, config: ServerConfig, rocks: u8, guests: usize) -> (Host<Port>, Vec<Guest<Port>>) {
+/// A server at machine 0 of a network, by invite, and clients at all others.
+fn serve(
+    sim: &Shared,
+    config: ServerConfig,
+    rocks: u8,
+    guests: usize,
+) -> (Host<SimSocket>, Vec<Guest<SimSocket>>) {
     let options = ConnectOptions::new().guests(config.max_clients);
-    let connection = Connection::host_on(&options, port(town, 0), &[addr(0)]).unwrap();
+    let connection = Connection::host_on(&options, socket(sim, 0), &[addr(0)]).unwrap();
     let invite = connection.share().to_owned();
-    let guest = |id| Guest::new(join(town, id, &invite), client_config(config.wire, id as u64));
+    let guest = |id| Guest::new(join(sim, id, &invite), client_config(config.wire, id as u64));
     (Host::new(connection, config, rocks), (1..=guests).map(guest).collect())
 }
 
-fn join(town: &Shared, id: usize, invite: &str) -> Connection<Port> {
-    Connection::join_on(&ConnectOptions::new(), port(town, id), &[addr(id)], invite).unwrap()
+fn join(sim: &Shared, id: usize, invite: &str) -> Connection<SimSocket> {
+    Connection::join_on(&ConnectOptions::new(), socket(sim, id), &[addr(id)], invite).unwrap()
 }
 
 /// Runs everybody until `done`, which has to come within `seconds`.
 fn run(
-    town: &Shared,
-    host: &mut Host<Port>,
-    guests: &mut [Guest<Port>],
+    sim: &Shared,
+    host: &mut Host<SimSocket>,
+    guests: &mut [Guest<SimSocket>],
     seconds: u64,
-    mut done: impl FnMut(&Host<Port>, &[Guest<Port>]) -> bool,
+    mut done: impl FnMut(&Host<SimSocket>, &[Guest<SimSocket>]) -> bool,
 ) {
-    let end = town.borrow().now() + Duration::from_secs(seconds);
+    let end = sim.borrow().now() + Duration::from_secs(seconds);
     while !done(host, guests) {
         host.turn();
         guests.iter_mut().for_each(Guest::turn);
-        town.borrow_mut().pass(TICK);
-        assert!(town.borrow().now() < end, "{} of {} clients", host.server.clients(), guests.len());
+        sim.borrow_mut().pass(TICK);
+        assert!(sim.borrow().now() < end, "{} of {} clients", host.server.clients(), guests.len());
     }
 }
 
-fn all_play(_: &Host<Port>, guests: &[Guest<Port>]) -> bool {
+fn all_play(_: &Host<SimSocket>, guests: &[Guest<SimSocket>]) -> bool {
     guests.iter().all(|guest| guest.walks() && guest.sees(PLAYER) == guests.len() - 1)
 }
 
 #[test]
 fn invited_clients_play_and_nothing_is_sent_bare() {
     for wire in WIRES {
-        let town = Town::new(6);
-        town.borrow_mut().network.record(Recording::Full);
-        let (mut host, mut guests) = serve(&town, server_config(wire, 32), 0, 5);
-        run(&town, &mut host, &mut guests, 3, all_play);
+        let sim = SimNetwork::new(6);
+        sim.borrow_mut().network.record(Recording::Full);
+        let (mut host, mut guests) = serve(&sim, server_config(wire, 32), 0, 5);
+        run(&sim, &mut host, &mut guests, 3, all_play);
         for (_, inner) in &host.joined {
             let info = host.connection.peer(*inner);
             assert!(info.is_verified && (1..6).any(|id| info.addr == Some(addr(id))), "{info:?}");
         }
         assert_eq!((host.joined.len(), &host.left[..]), (5, &[][..]));
-        let town = town.borrow();
-        let sent = town.network.transcript().entries();
+        let sim = sim.borrow();
+        let sent = sim.network.transcript().entries();
         assert!(sent.len() > 500 && sent.iter().all(|entry| (0xE0..=0xE7).contains(&entry.datagram[0])));
     }
 }
@@ -176,11 +181,11 @@ fn invited_clients_play_and_nothing_is_sent_bare() {
 #[test]
 fn encrypted_client_is_seated_after_three_round_trips() {
     for wire in WIRES {
-        let town = Town::new(2);
-        let (mut host, mut guests) = serve(&town, server_config(wire, 32), 0, 1);
-        run(&town, &mut host, &mut guests, 1, |host, _| host.server.clients() == 1);
+        let sim = SimNetwork::new(2);
+        let (mut host, mut guests) = serve(&sim, server_config(wire, 32), 0, 1);
+        run(&sim, &mut host, &mut guests, 1, |host, _| host.server.clients() == 1);
         // REQUEST, RETRY, INIT, RESP and the request, 20 ms each.
-        assert!(town.borrow().now() < Duration::from_millis(110), "{:?}", town.borrow().now());
+        assert!(sim.borrow().now() < Duration::from_millis(110), "{:?}", sim.borrow().now());
     }
 }
 
@@ -188,11 +193,11 @@ fn encrypted_client_is_seated_after_three_round_trips() {
 #[test]
 fn encrypted_clients_fill_every_seat() {
     for wire in WIRES {
-        let town = Town::new(11);
+        let sim = SimNetwork::new(11);
         let config = server_config(wire, 10);
         assert!(config.max_clients_per_source < 10);
-        let (mut host, mut guests) = serve(&town, config, 0, 10);
-        run(&town, &mut host, &mut guests, 4, all_play);
+        let (mut host, mut guests) = serve(&sim, config, 0, 10);
+        run(&sim, &mut host, &mut guests, 4, all_play);
     }
 }
 
@@ -204,29 +209,29 @@ fn encrypted_clients_join_over_a_lossy_link() {
         ..LinkConfig::new(Duration::from_millis(60))
     };
     for wire in WIRES {
-        let town = Town::new(6);
-        (1..6).for_each(|id| town.borrow_mut().network.set_links(0, id, link));
-        let (mut host, mut guests) = serve(&town, server_config(wire, 32), 0, 5);
-        run(&town, &mut host, &mut guests, 10, all_play);
+        let sim = SimNetwork::new(6);
+        (1..6).for_each(|id| sim.borrow_mut().network.set_links(0, id, link));
+        let (mut host, mut guests) = serve(&sim, server_config(wire, 32), 0, 5);
+        run(&sim, &mut host, &mut guests, 10, all_play);
     }
 }
 
 /// An encrypted packet carries 21 bytes less than a bare one.
 #[test]
 fn snapshots_of_many_entities_fit_encrypted_packets() {
-    let town = Town::new(2);
-    let (mut host, mut guests) = serve(&town, server_config(Wire::Game, 32), 120, 1);
-    run(&town, &mut host, &mut guests, 3, |_, guests| guests[0].sees(ROCK) == 120 && guests[0].walks());
+    let sim = SimNetwork::new(2);
+    let (mut host, mut guests) = serve(&sim, server_config(Wire::Game, 32), 120, 1);
+    run(&sim, &mut host, &mut guests, 3, |_, guests| guests[0].sees(ROCK) == 120 && guests[0].walks());
 }
 
 #[test]
 fn full_server_says_so_on_an_encrypted_connection() {
     for wire in WIRES {
-        let town = Town::new(3);
-        let (mut host, mut guests) = serve(&town, server_config(wire, 1), 0, 1);
-        run(&town, &mut host, &mut guests, 2, |host, _| host.server.clients() == 1);
-        guests.push(Guest::new(join(&town, 2, host.connection.share()), client_config(wire, 9)));
-        run(&town, &mut host, &mut guests, 2, |_, guests| guests[1].over.is_some());
+        let sim = SimNetwork::new(3);
+        let (mut host, mut guests) = serve(&sim, server_config(wire, 1), 0, 1);
+        run(&sim, &mut host, &mut guests, 2, |host, _| host.server.clients() == 1);
+        guests.push(Guest::new(join(&sim, 2, host.connection.share()), client_config(wire, 9)));
+        run(&sim, &mut host, &mut guests, 2, |_, guests| guests[1].over.is_some());
         assert_eq!(guests[1].over, Some(OverReason::Full));
     }
 }
@@ -234,22 +239,22 @@ fn full_server_says_so_on_an_encrypted_connection() {
 #[test]
 fn leaving_and_shutdown_are_told_over_encryption() {
     for (wire, ended) in [(Wire::Game, OverReason::Shutdown), (Wire::Rtype, OverReason::Ended)] {
-        let town = Town::new(3);
-        let (mut host, mut guests) = serve(&town, server_config(wire, 4), 0, 2);
-        run(&town, &mut host, &mut guests, 3, all_play);
-        let now = town.borrow().now();
+        let sim = SimNetwork::new(3);
+        let (mut host, mut guests) = serve(&sim, server_config(wire, 4), 0, 2);
+        run(&sim, &mut host, &mut guests, 3, all_play);
+        let now = sim.borrow().now();
         guests[0].client.leave(now);
-        run(&town, &mut host, &mut guests, 2, |host, _| !host.left.is_empty());
+        run(&sim, &mut host, &mut guests, 2, |host, _| !host.left.is_empty());
         assert_eq!(host.left[0].1, LeftWhy::Left);
         // A new client on the old connection, without a trial: its request takes 20 ms.
         guests[0].client = guests[0].connection.client(client_config(wire, 77)).unwrap();
-        let asked = town.borrow().now();
-        run(&town, &mut host, &mut guests, 1, |host, _| host.joined.len() == 3);
-        assert!(town.borrow().now() - asked < Duration::from_millis(25), "{wire:?}");
-        run(&town, &mut host, &mut guests, 2, all_play);
-        let now = town.borrow().now();
+        let asked = sim.borrow().now();
+        run(&sim, &mut host, &mut guests, 1, |host, _| host.joined.len() == 3);
+        assert!(sim.borrow().now() - asked < Duration::from_millis(25), "{wire:?}");
+        run(&sim, &mut host, &mut guests, 2, all_play);
+        let now = sim.borrow().now();
         host.server.shutdown(now, &mut host.field);
-        run(&town, &mut host, &mut guests, 2, |_, guests| {
+        run(&sim, &mut host, &mut guests, 2, |_, guests| {
             guests.iter().all(|guest| guest.over == Some(ended))
         });
     }
@@ -258,19 +263,19 @@ fn leaving_and_shutdown_are_told_over_encryption() {
 #[test]
 fn bare_clients_play_where_both_sides_name_it() {
     for wire in WIRES {
-        let town = Town::new(3);
-        town.borrow_mut().network.record(Recording::Full);
+        let sim = SimNetwork::new(3);
+        sim.borrow_mut().network.record(Recording::Full);
         let bare = ConnectOptions::new().bare();
-        let connection = Connection::host_on(&bare, port(&town, 0), &[addr(0)]).unwrap();
+        let connection = Connection::host_on(&bare, socket(&sim, 0), &[addr(0)]).unwrap();
         let guest = |id| {
-            let joined = Connection::join_on(&bare, port(&town, id), &[], &addr(0).to_string());
+            let joined = Connection::join_on(&bare, socket(&sim, id), &[], &addr(0).to_string());
             Guest::new(joined.unwrap(), client_config(wire, id as u64))
         };
         let mut guests: Vec<_> = (1..3).map(guest).collect();
         let mut host = Host::new(connection, server_config(wire, 4), 0);
-        run(&town, &mut host, &mut guests, 3, all_play);
-        let town = town.borrow();
-        let mut sent = town.network.transcript().entries().iter();
+        run(&sim, &mut host, &mut guests, 3, all_play);
+        let sim = sim.borrow();
+        let mut sent = sim.network.transcript().entries().iter();
         assert!(sent.all(|entry| wire == Wire::Rtype || entry.datagram.starts_with(b"GAME")));
     }
 }
@@ -279,18 +284,18 @@ fn bare_clients_play_where_both_sides_name_it() {
 #[test]
 fn client_that_nobody_answers_gets_a_text_with_real_addresses() {
     for wire in WIRES {
-        let town = Town::new(2);
-        let invite = Connection::host_on(&ConnectOptions::new(), port(&town, 0), &[addr(0)]).unwrap();
+        let sim = SimNetwork::new(2);
+        let invite = Connection::host_on(&ConnectOptions::new(), socket(&sim, 0), &[addr(0)]).unwrap();
         let mut config = client_config(wire, 1);
         config.join_timeout = Duration::from_secs(2);
-        let mut guest = Guest::new(join(&town, 1, invite.share()), config);
+        let mut guest = Guest::new(join(&sim, 1, invite.share()), config);
         while guest.over.is_none() {
             guest.turn();
-            town.borrow_mut().pass(TICK);
-            assert!(town.borrow().now() < Duration::from_secs(3));
+            sim.borrow_mut().pass(TICK);
+            assert!(sim.borrow().now() < Duration::from_secs(3));
         }
         assert_eq!(guest.over, Some(OverReason::NoAnswer));
-        assert!(town.borrow().now() > Duration::from_secs(2), "the whole time, on R-Type too");
+        assert!(sim.borrow().now() > Duration::from_secs(2), "the whole time, on R-Type too");
         let text = guest.connection.no_answer(Duration::from_secs(2)).to_string();
         assert!(text.starts_with("No answer at 10.0.0.1:7000 within 2 s."), "{text}");
     }
@@ -330,17 +335,17 @@ fn clients_join_a_server_through_a_rendezvous() {
     use rebout::net::Driver;
     use rebout::rendezvous;
     for wire in WIRES {
-        let town = Town::new(4);
+        let sim = SimNetwork::new(4);
         let mut rendezvous =
             rendezvous::RendezvousServer::new(rendezvous::RendezvousConfig::default(), Randomness::System)
                 .unwrap();
-        let mut driver = Driver::new(port(&town, 3));
+        let mut driver = Driver::new(socket(&sim, 3));
         let options = ConnectOptions::new().rendezvous(&addr(3).to_string());
-        let connection = Connection::host_on(&options, port(&town, 0), &[addr(0)]).unwrap();
-        let guest = |id| Guest::new(join(&town, id, connection.share()), client_config(wire, id as u64));
+        let connection = Connection::host_on(&options, socket(&sim, 0), &[addr(0)]).unwrap();
+        let guest = |id| Guest::new(join(&sim, id, connection.share()), client_config(wire, id as u64));
         let mut guests: Vec<_> = (1..3).map(guest).collect();
         let mut host = Host::new(connection, server_config(wire, 4), 0);
-        run(&town, &mut host, &mut guests, 10, |host, guests| {
+        run(&sim, &mut host, &mut guests, 10, |host, guests| {
             driver.poll(&mut rendezvous).unwrap();
             all_play(host, guests)
         });
@@ -351,16 +356,16 @@ fn clients_join_a_server_through_a_rendezvous() {
 #[cfg(feature = "nat")]
 #[test]
 fn client_by_hand_waits_for_its_answer_to_be_taken() {
-    let town = Town::new(2);
+    let sim = SimNetwork::new(2);
     let options = ConnectOptions::new().manual_signalling();
-    let connection = Connection::host_on(&options, port(&town, 0), &[addr(0)]).unwrap();
-    let mut guests = vec![Guest::new(join(&town, 1, connection.share()), client_config(Wire::Rtype, 1))];
+    let connection = Connection::host_on(&options, socket(&sim, 0), &[addr(0)]).unwrap();
+    let mut guests = vec![Guest::new(join(&sim, 1, connection.share()), client_config(Wire::Rtype, 1))];
     let mut host = Host::new(connection, server_config(Wire::Rtype, 4), 0);
     for _ in 0..600 {
         guests[0].turn();
-        town.borrow_mut().pass(Duration::from_millis(50));
+        sim.borrow_mut().pass(Duration::from_millis(50));
     }
-    assert_eq!(guests[0].over, None, "after {:?}", town.borrow().now());
+    assert_eq!(guests[0].over, None, "after {:?}", sim.borrow().now());
     host.connection.take_answer(guests[0].connection.share()).unwrap();
-    run(&town, &mut host, &mut guests, 10, all_play);
+    run(&sim, &mut host, &mut guests, 10, all_play);
 }

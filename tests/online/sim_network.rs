@@ -13,26 +13,26 @@ use std::rc::Rc;
 
 pub(crate) const TICK: Duration = Duration::from_millis(1);
 
-pub(crate) struct Town {
+pub(crate) struct SimNetwork {
     pub(crate) network: Network,
     now: Duration,
     inboxes: Vec<VecDeque<(SocketAddr, Vec<u8>)>>,
 }
 
-/// One machine's socket in the town.
-pub(crate) struct Port {
-    town: Rc<RefCell<Town>>,
+/// One machine's socket in the simulated network.
+pub(crate) struct SimSocket {
+    sim: Rc<RefCell<SimNetwork>>,
     endpoint: usize,
 }
 
-pub(crate) type Shared = Rc<RefCell<Town>>;
+pub(crate) type Shared = Rc<RefCell<SimNetwork>>;
 
 pub(crate) fn addr(id: usize) -> SocketAddr {
     SocketAddr::from(([10, 0, 0, id as u8 + 1], 7_000))
 }
 
-impl Town {
-    /// A town of so many machines, 20 ms from each other.
+impl SimNetwork {
+    /// A network of so many machines, 20 ms from each other.
     pub(crate) fn new(machines: usize) -> Shared {
         let mut network = Network::new(7);
         for id in 0..machines {
@@ -58,17 +58,17 @@ impl Town {
     }
 }
 
-pub(crate) fn port(town: &Shared, endpoint: usize) -> Port {
-    Port { town: Rc::clone(town), endpoint }
+pub(crate) fn socket(sim: &Shared, endpoint: usize) -> SimSocket {
+    SimSocket { sim: Rc::clone(sim), endpoint }
 }
 
-impl Datagrams for Port {
+impl Datagrams for SimSocket {
     fn now(&self) -> Duration {
-        self.town.borrow().now
+        self.sim.borrow().now
     }
 
     fn recv(&mut self, buf: &mut [u8]) -> io::Result<Received> {
-        let Some((from, datagram)) = self.town.borrow_mut().inboxes[self.endpoint].pop_front() else {
+        let Some((from, datagram)) = self.sim.borrow_mut().inboxes[self.endpoint].pop_front() else {
             return Ok(Received::Empty);
         };
         buf[..datagram.len()].copy_from_slice(&datagram);
@@ -76,34 +76,34 @@ impl Datagrams for Port {
     }
 
     fn send(&mut self, to: SocketAddr, datagram: &[u8]) {
-        let mut town = self.town.borrow_mut();
-        let now = town.now;
-        town.network.send(now, self.endpoint, to, datagram);
+        let mut sim = self.sim.borrow_mut();
+        let now = sim.now;
+        sim.network.send(now, self.endpoint, to, datagram);
     }
 
     fn wait(&mut self, at_most: Duration) -> io::Result<()> {
-        self.town.borrow_mut().pass(at_most.min(TICK));
+        self.sim.borrow_mut().pass(at_most.min(TICK));
         Ok(())
     }
 }
 
-/// A host and a joiner in the town, the joiner by what the host shares.
-pub(crate) fn pair(town: &Shared, options: &[ConnectOptions; 2]) -> [Connection<Port>; 2] {
-    let host = Connection::host_on(&options[0], port(town, 0), &[addr(0)]).unwrap();
-    let joiner = Connection::join_on(&options[1], port(town, 1), &[addr(1)], host.share()).unwrap();
+/// A host and a joiner in the network, the joiner by what the host shares.
+pub(crate) fn pair(sim: &Shared, options: &[ConnectOptions; 2]) -> [Connection<SimSocket>; 2] {
+    let host = Connection::host_on(&options[0], socket(sim, 0), &[addr(0)]).unwrap();
+    let joiner = Connection::join_on(&options[1], socket(sim, 1), &[addr(1)], host.share()).unwrap();
     [host, joiner]
 }
 
 /// Runs two lobbies until both have agreed or the joiner has failed, at most for `limit`; `others` run too.
 pub(crate) fn meet(
-    town: &Shared,
-    connections: &mut [Connection<Port>; 2],
+    sim: &Shared,
+    connections: &mut [Connection<SimSocket>; 2],
     lobbies: &mut [Lobby; 2],
     limit: Duration,
     mut others: impl FnMut(),
 ) -> Result<(), LobbyError> {
-    let end = town.borrow().now + limit;
-    while town.borrow().now < end {
+    let end = sim.borrow().now + limit;
+    while sim.borrow().now < end {
         for (connection, lobby) in connections.iter_mut().zip(&mut *lobbies) {
             connection.poll(lobby).unwrap();
         }
@@ -114,7 +114,7 @@ pub(crate) fn meet(
         if connections[1].failure().is_some() {
             return Ok(());
         }
-        town.borrow_mut().pass(TICK);
+        sim.borrow_mut().pass(TICK);
     }
     Ok(())
 }
