@@ -22,7 +22,7 @@ use duel::settings::{Keyset, Settings, Store, config_folder};
 use duel::view::{self, Roles};
 use games::duel::bot::{Bot, Level};
 use rebout::{ConnectOptions, Connection};
-use stage::letters;
+use stage::characters;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -288,7 +288,7 @@ fn read_answer(connection: &mut Connection) -> Result<(), Failure> {
     print_line("Paste the answer here:");
     let mut lines = std::io::stdin().lines();
     while let Some(text) = lines.next().transpose()? {
-        match connection.take_answer(&letters::copied(&text)) {
+        match connection.take_answer(&characters::copied(&text)) {
             Ok(()) => {
                 print_line("The answer fits: looking for the other player.");
                 return Ok(());

@@ -13,7 +13,7 @@ use rebout::{Player, Reason, is_disruptive};
 use crate::folder;
 use crate::play::NAME_LETTERS;
 use games::duel::identity::GAME_ID;
-use stage::letters;
+use stage::characters;
 
 /// The longest file that is read: more than any duel has.
 const MAX_FILE: u64 = 1 << 26;
@@ -93,7 +93,7 @@ fn entry(recording: &Recording, changed_secs: u64, path: PathBuf) -> Entry {
 pub fn names(recording: &Recording) -> [String; 2] {
     let mut names = recording.header().names.each_ref().map(|name| {
         let name: String = name.chars().filter(|letter| !is_disruptive(*letter)).collect();
-        letters::visible(&name).chars().take(NAME_LETTERS + 2).collect::<String>()
+        characters::visible(&name).chars().take(NAME_LETTERS + 2).collect::<String>()
     });
     for (name, nameless) in names.iter_mut().zip(["Player one", "Player two"]) {
         if name.trim().is_empty() {

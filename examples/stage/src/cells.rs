@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::letters::{self, MAX_MARKS, is_block, is_mark};
+use crate::characters::{self, MAX_MARKS, is_block, is_mark};
 use crate::{Color, Raster};
 
 type Rgb = [u8; 3];
@@ -187,7 +187,7 @@ impl Cells {
                 last.into_iter().for_each(|index: usize| self.next[index].mark(letter));
                 continue;
             }
-            let (place, wide) = (next, letters::cells(letter));
+            let (place, wide) = (next, characters::cells(letter));
             next += wide as i32;
             last = None;
             if next > self.columns as i32 {
@@ -223,12 +223,12 @@ impl Cells {
     }
 
     pub fn write_centered(&mut self, row: i32, text: &str, ink: Color, paper: Option<Color>) {
-        let column = (self.columns as i32 - letters::width(text) as i32) / 2;
+        let column = (self.columns as i32 - characters::width(text) as i32) / 2;
         self.write(column, row, text, ink, paper);
     }
 
     pub fn write_ending(&mut self, column: i32, row: i32, text: &str, ink: Color, paper: Option<Color>) {
-        self.write(column - letters::width(text) as i32, row, text, ink, paper);
+        self.write(column - characters::width(text) as i32, row, text, ink, paper);
     }
 
     /// The bytes that turn what is shown into what is to be.

@@ -9,7 +9,7 @@ use crate::picture::{Banner, Message, Panel, Picture, ReplayView, Tone, banner};
 use crate::scene::Scene;
 use games::duel::{FULL_HEALTH, Phase, ROUNDS_TO_WIN};
 use stage::glyphs::{self, Style, write, write_centered, write_ending};
-use stage::{Canvas, Color, Point, at, letters, rgb};
+use stage::{Canvas, Color, Point, at, characters, rgb};
 
 pub(super) const INK: Color = rgb(0x12_0A_1C);
 pub(super) const PAPER: Color = rgb(0xFF_F6_E4);
@@ -115,7 +115,7 @@ const NAME_CELLS: usize = 18;
 fn paint_nameplate(canvas: &mut dyn Canvas, scene: &Scene, player: Player, outward: f32, inner: f32) {
     let fighter = scene.duel.fighter(player);
     let style = Style::new(2.0, 2.4, PAPER).slanted(0.12);
-    let name = letters::head(&scene.names[player.index()], NAME_CELLS);
+    let name = characters::head(&scene.names[player.index()], NAME_CELLS);
     let edge = at(inner + outward * (BAR_WIDTH - 2.0), 57.0);
     let shadow = Style { color: INK, stroke: 5.4, ..style };
     for style in [shadow, style] {

@@ -2,7 +2,7 @@
 
 use super::wrap::wrap;
 use crate::picture::Panel;
-use stage::{glyphs, letters};
+use stage::{characters, glyphs};
 
 /// The lines of a panel, wrapped: a label and its text, or a text alone.
 pub type Lines = Vec<(String, String)>;
@@ -47,7 +47,7 @@ const BARS: i32 = 4;
 
 impl Sheet {
     pub fn of(panel: &Panel, columns: i32, rows: i32) -> Self {
-        let count = |text: &str| letters::width(text) as i32;
+        let count = |text: &str| characters::width(text) as i32;
         let labels = panel.lines.iter().map(|(label, _)| count(label)).fold(0, i32::max);
         // Two columns stay free at either side, and between a label and its text.
         let beside = columns - labels - 6;

@@ -3,7 +3,7 @@
 use rebout::Player;
 
 use stage::glyphs::{self, Style, write_centered};
-use stage::{Canvas, Cells, Raster, at, letters, rgb};
+use stage::{Canvas, Cells, Raster, at, characters, rgb};
 
 use super::drill::INPUT_COLUMNS;
 use super::graph;
@@ -186,11 +186,11 @@ pub fn paint(cells: &mut Cells, picture: &Picture) {
         paint_panel(cells, panel, sheet);
     }
     if let (Some(lines), Some(message)) = (message, &picture.message) {
-        let widest = lines.iter().map(|line| letters::width(line)).max().unwrap_or(0);
+        let widest = lines.iter().map(|line| characters::width(line)).max().unwrap_or(0);
         for (row, line) in (message_row..).zip(lines) {
             cells.write_centered(
                 row,
-                &format!("  {}  ", letters::centered(&line, widest)),
+                &format!("  {}  ", characters::centered(&line, widest)),
                 tone_color(message.tone),
                 Some(INK),
             );
@@ -240,8 +240,8 @@ fn paint_nameplate(cells: &mut Cells, scene: &Scene, player: Player) {
     let gap = CLOCK_COLUMNS as i32 / 2 + 2;
     let won = if player == Player::One { format!("{score} {marks}") } else { format!(" {marks}{score}") };
     // A long name ends before the score.
-    let room = columns / 2 - gap - letters::width(&won) as i32 - 2;
-    let name = letters::head(&scene.names[player.index()], room.max(0) as usize);
+    let room = columns / 2 - gap - characters::width(&won) as i32 - 2;
+    let name = characters::head(&scene.names[player.index()], room.max(0) as usize);
     if player == Player::One {
         cells.write(2, NAME_ROW, name, PAPER, None);
         cells.write_ending(columns / 2 - gap, NAME_ROW, &won, GOLD, None);

@@ -1,7 +1,7 @@
 //! The contents of every page: its words, its items, and what each of them means.
 
 use rebout::{Config, shown};
-use stage::letters;
+use stage::characters;
 use stage::menu::{Field, Item, Menu, Note, Value};
 use stage::sound::MAX_PERCENT;
 
@@ -190,9 +190,9 @@ fn training(app: &App) -> (Menu, Vec<Line>) {
 fn replays(app: &App) -> (Menu, Vec<Line>) {
     let words: Vec<String> = app.replays.iter().map(|entry| shown(&entry.to_string()).into_owned()).collect();
     // Items are centred: of one length, they begin in one column.
-    let room = words.iter().map(|words| letters::width(words)).max().unwrap_or(0);
+    let room = words.iter().map(|words| characters::width(words)).max().unwrap_or(0);
     let lines = app.replays.iter().zip(words).map(|(entry, words)| {
-        (Choice::Do(Request::Watch(entry.path.clone())), Item::pick(letters::padded(&words, room)))
+        (Choice::Do(Request::Watch(entry.path.clone())), Item::pick(characters::padded(&words, room)))
     });
     let lines: Vec<Line> = lines.chain([back()]).collect();
     let menu = menu("Replays").with_footer("arrows choose, enter plays, esc goes back");

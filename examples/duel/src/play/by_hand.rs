@@ -1,7 +1,7 @@
 //! A meeting by hand, as the players see it: a text to send, and for the host one to paste.
 
 use rebout::Answer;
-use stage::{Key, Stroke, letters};
+use stage::{Key, Stroke, characters};
 
 /// The beginning of every answer. Letters that do not follow it are keys, not a text.
 const BEGINNING: &str = "rebout-answer:1:";
@@ -33,7 +33,7 @@ impl Pasting {
             match stroke {
                 Stroke::Paste(text) => {
                     self.typed.clear();
-                    whole = Some(letters::copied(text));
+                    whole = Some(characters::copied(text));
                 }
                 Stroke::Letter(letter) => whole = self.letter(*letter).or(whole),
                 // A text that was torn apart has an end of line in its middle: what was typed stays.
@@ -46,7 +46,7 @@ impl Pasting {
     }
 
     fn letter(&mut self, letter: char) -> Option<String> {
-        self.typed.push_str(&letters::copied(letter.encode_utf8(&mut [0; 4])));
+        self.typed.push_str(&characters::copied(letter.encode_utf8(&mut [0; 4])));
         let typed = self.typed.to_ascii_lowercase();
         if !(BEGINNING.starts_with(&typed) || typed.starts_with(BEGINNING)) || typed.len() > MAX_LETTERS {
             self.typed.clear();

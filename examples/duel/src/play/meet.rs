@@ -14,7 +14,7 @@ use super::{Failure, wants_to_start};
 use crate::picture::{Panel, Tone};
 use crate::view::Screen;
 use games::duel::Duel;
-use stage::{Key, letters};
+use stage::{Key, characters};
 
 /// How a text is pasted, in a window and in most terminals.
 const PASTES: &str = "ctrl-v pastes the answer (terminals: ctrl-shift-v)";
@@ -288,7 +288,7 @@ fn joining_panel(mut panel: Panel, code: Option<Code>) -> Panel {
 fn name_in(text: &str) -> String {
     let text: String = text.chars().filter(|letter| !is_disruptive(*letter)).collect();
     // A letter that is not seen would make another name of "You", and many marks would grow over other rows.
-    let name: String = letters::visible(&text).chars().take(super::NAME_LETTERS).collect();
+    let name: String = characters::visible(&text).chars().take(super::NAME_LETTERS).collect();
     let name = name.trim();
     // "You" is the player at this machine, in every sentence: another one of that name would win in their place.
     let is_taken = name.eq_ignore_ascii_case("you");

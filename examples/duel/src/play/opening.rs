@@ -5,7 +5,7 @@ use rebout::{ConnectOptions, Connection};
 
 use super::meet::Way;
 use crate::cli;
-use stage::letters;
+use stage::characters;
 
 /// The variable that names a rendezvous.
 const VARIABLE: &str = "REBOUT_RENDEZVOUS";
@@ -78,7 +78,7 @@ pub fn rendezvous(named: Option<&str>, kept: &str) -> Option<String> {
 /// # Errors
 /// If the host is named by none of them, in words for the player, and the words of the library.
 pub fn join(words: &[String], options: &ConnectOptions) -> Result<Opened, String> {
-    let word = letters::copied(&words.concat());
+    let word = characters::copied(&words.concat());
     let lower = word.to_ascii_lowercase();
     let text = if SCHEMES.iter().any(|scheme| lower.starts_with(scheme)) {
         word

@@ -255,7 +255,7 @@ fn a_long_name_leaves_the_score_and_the_row_as_they_are() {
             row.contains("東") && row.contains("12 won ● ○ ") && row.contains(" ● ○ 12 won"),
             "{size:?}: {row}"
         );
-        assert_eq!(stage::letters::width(row), usize::from(size.0), "{row}");
+        assert_eq!(stage::characters::width(row), usize::from(size.0), "{row}");
     }
 }
 

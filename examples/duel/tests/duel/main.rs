@@ -2,10 +2,10 @@
 
 mod address;
 mod by_hand;
+mod glyphs;
 mod hostile;
 mod invited;
 mod layout;
-mod letters;
 mod menus;
 mod mix;
 mod online;

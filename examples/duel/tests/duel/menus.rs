@@ -8,7 +8,7 @@ use duel::replay_list::Entry;
 use duel::settings::{BotLink, Keyset, Settings};
 use duel::training::{Drill, Guard, Stance};
 use games::duel::bot::Level;
-use stage::letters::wrapped;
+use stage::characters::wrapped;
 use stage::menu::{Act, Field, Grid, Item, Layout, Menu, MenuEvent, Note, Value, drive};
 use stage::pads::{PadButton, PadState};
 use stage::{InputState, Key, Stroke, Surface, Touch, TouchAct, at};

@@ -5,7 +5,7 @@ mod marks;
 mod small;
 mod strokes;
 
-use crate::{Canvas, Color, Point, at, letters};
+use crate::{Canvas, Color, Point, at, characters};
 use marks::Mark;
 
 /// From one letter to the next, in grid units.
@@ -38,27 +38,27 @@ impl Style {
 /// Whether there are strokes for every letter of `text`: others are boxes.
 pub fn knows(text: &str) -> bool {
     let known = |letter: char| strokes::of(marks::parts(capital(letter)).0) != strokes::BOX;
-    text.chars().filter(|letter| letters::cells(*letter) > 0).all(known)
+    text.chars().filter(|letter| characters::cells(*letter) > 0).all(known)
 }
 
 /// The width of `text`, from the first stroke to the last.
 pub fn width(text: &str, unit: f32) -> f32 {
-    (letters::width(text) as f32 * ADVANCE - 2.0).max(0.0) * unit
+    (characters::width(text) as f32 * ADVANCE - 2.0).max(0.0) * unit
 }
 
 /// Writes `text` with its top left corner at `corner`; small letters as capitals, unless the style keeps them.
 pub fn write(canvas: &mut dyn Canvas, text: &str, corner: Point, style: Style) {
     let (mut cell, mut rest) = (0, text.chars().peekable());
     while let Some(letter) = rest.next() {
-        let mark = rest.next_if(|next| letters::is_mark(*next)).and_then(marks::combining);
+        let mark = rest.next_if(|next| characters::is_mark(*next)).and_then(marks::combining);
         let origin = corner.plus(cell as f32 * ADVANCE * style.unit, 0.0);
-        match letters::cells(letter) {
+        match characters::cells(letter) {
             // A mark without a stroke of ours, or a letter that is never seen.
             0 => {}
             2 => draw(canvas, WIDE_BOX, origin, style, |row| row),
             _ => write_letter(canvas, letter, mark, origin, style),
         }
-        cell += letters::cells(letter);
+        cell += characters::cells(letter);
     }
 }
 

@@ -1,6 +1,6 @@
 //! A field for a line of text.
 
-use crate::letters;
+use crate::characters;
 
 /// A line of text that is typed, erased and pasted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl Field {
     #[must_use]
     pub fn without_spaces(mut self) -> Self {
         self.keeps_spaces = false;
-        self.text.retain(letters::is_of_a_word);
+        self.text.retain(characters::is_of_a_word);
         self
     }
 
@@ -33,13 +33,13 @@ impl Field {
 
     /// The end of the text that fits into `room` cells.
     pub fn tail(&self, room: usize) -> &str {
-        letters::tail(&self.text, room)
+        characters::tail(&self.text, room)
     }
 
     pub(super) fn push(&mut self, letter: char) -> bool {
         let letter = if letter.is_whitespace() { ' ' } else { letter };
         let fits = self.text.chars().count() < self.max && !letter.is_control();
-        let is_taken = fits && (self.keeps_spaces || letters::is_of_a_word(letter));
+        let is_taken = fits && (self.keeps_spaces || characters::is_of_a_word(letter));
         if is_taken {
             self.text.push(letter);
         }

@@ -1,8 +1,8 @@
 //! The place of every line of a menu on a grid of cells: those of a terminal, or those that a window is divided into.
 
 use super::{Item, Menu, Value};
+use crate::characters::{width as letters, wrapped};
 use crate::gestures::Surface;
-use crate::letters::{width as letters, wrapped};
 use crate::pixels::{HEIGHT, WIDTH};
 use crate::{Point, at, glyphs};
 

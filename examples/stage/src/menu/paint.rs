@@ -3,7 +3,7 @@
 use super::layout::{Line, SLIDER_CELLS};
 use super::{Grid, Item, Layout, Menu, Value};
 use crate::glyphs::{self, Style};
-use crate::{Canvas, Cells, Color, Raster, at, letters};
+use crate::{Canvas, Cells, Color, Raster, at, characters};
 
 /// The colours of a menu.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ trait Pen {
     fn words(&mut self, column: usize, row: usize, text: &str, color: Color);
     /// Words in the middle of `wide` columns from `column`.
     fn centered(&mut self, column: usize, row: usize, wide: usize, text: &str, color: Color) {
-        let room = wide.saturating_sub(letters::width(text));
+        let room = wide.saturating_sub(characters::width(text));
         self.words(column + room / 2, row, text, color);
     }
 
@@ -55,7 +55,7 @@ impl Pen for WindowPen<'_> {
 
     // Not on whole cells, as in a terminal: half a cell of a window is seen.
     fn centered(&mut self, column: usize, row: usize, wide: usize, text: &str, color: Color) {
-        let room = wide.saturating_sub(letters::width(text));
+        let room = wide.saturating_sub(characters::width(text));
         self.words_at(column as f32 + room as f32 / 2.0, row, text, color);
     }
 
@@ -178,7 +178,7 @@ fn draw_item(pen: &mut dyn Pen, menu: &Menu, index: usize, row: usize, layout: &
     };
     if item.value == Value::Pick {
         let room = layout.wide.saturating_sub(6);
-        let label = letters::head(&item.label, room);
+        let label = characters::head(&item.label, room);
         // Beside items with values a centred label would hang in the air.
         if menu.items.iter().any(|item| item.value != Value::Pick) {
             pen.words(layout.left + 3, row, label, color);
@@ -187,7 +187,7 @@ fn draw_item(pen: &mut dyn Pen, menu: &Menu, index: usize, row: usize, layout: &
         }
         return;
     }
-    let label = letters::head(&item.label, layout.values_at.saturating_sub(4));
+    let label = characters::head(&item.label, layout.values_at.saturating_sub(4));
     pen.words(layout.left + 3, row, label, color);
     draw_value(pen, item, is_chosen, row, layout, theme);
 }
@@ -197,14 +197,14 @@ fn draw_value(pen: &mut dyn Pen, item: &Item, is_chosen: bool, row: usize, layou
     let color = if item.is_open() { theme.paper } else { theme.paper.darker(0.6) };
     match &item.value {
         Value::Pick => {}
-        Value::Shown(text) => pen.words(column, row, letters::head(text, room), color),
+        Value::Shown(text) => pen.words(column, row, characters::head(text, room), color),
         Value::Choice { options, at } => {
             let option = options.get(*at).map_or("", String::as_str);
-            pen.words(column, row, letters::head(option, room), color);
+            pen.words(column, row, characters::head(option, room), color);
             if is_chosen {
                 let shown = |is_more: bool| if is_more { theme.accent } else { theme.accent.darker(0.6) };
                 pen.words(column - 2, row, "<", shown(*at > 0));
-                let end = column + 1 + letters::width(option);
+                let end = column + 1 + characters::width(option);
                 pen.words(end, row, ">", shown(*at + 1 < options.len()));
             }
         }
@@ -220,7 +220,7 @@ fn draw_value(pen: &mut dyn Pen, item: &Item, is_chosen: bool, row: usize, layou
             let text = field.tail(room.saturating_sub(2));
             pen.words(column, row, text, color);
             if is_chosen {
-                pen.words(column + letters::width(text), row, "_", theme.accent);
+                pen.words(column + characters::width(text), row, "_", theme.accent);
             }
         }
     }

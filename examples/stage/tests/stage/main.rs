@@ -1,7 +1,7 @@
 //! The parts of the stage that need neither a device nor a screen.
 
 mod background_task;
+mod characters;
 mod hostile;
-mod letters;
 mod mixer;
 mod pads;

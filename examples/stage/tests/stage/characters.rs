@@ -1,6 +1,6 @@
 //! Letters that are wider or narrower than one cell: every row keeps its length, and nothing of a name moves another.
 
-use stage::letters::{centered, copied, head, padded, tail, visible, width, wrapped};
+use stage::characters::{centered, copied, head, padded, tail, visible, width, wrapped};
 use stage::{Cells, Depth, rgb};
 
 /// A cat, the family of three that joiners make one picture of, and a flag.
