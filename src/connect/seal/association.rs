@@ -1,41 +1,33 @@
-//! One association of a seal: its keys, its inner and its outer address.
+//! One association: a handshake with a peer, the keys that came of it, and the paths to the peer.
 
-use super::channel::Channel;
-use super::code::Comparison;
+use super::channel::{self, Channel, MAX_TEXT};
+use super::code::{Code, Comparison, commitment};
+use super::contact::Contact;
+use super::host::Host;
+use super::key_log::KeyLog;
 use super::noise::Handshake;
 use super::outbox::Outbox;
 use super::paths::Paths;
 use super::random::Random;
-use super::roam::{Outcome, Roam, Standing};
+use super::stats::SealRefusal;
 use crate::protocol::time::{Span, Time};
-use crate::protocol::trace;
 use crate::protocol::{ConnectionStep, PeerRole};
-use crate::wire::seal::{CONTROL_HEAD_LEN, KEY_LEN, Kind, MAX_CONTROL_LEN, Pattern, TAG_LEN};
-use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
+use crate::wire::seal::{
+    self, COMMITMENT_LEN, CONTROL_HEAD_LEN, Control, DATA_HEAD_LEN, Data, INIT_LEN, InitHead, KEY_LEN, Kind,
+    MAX_CONTROL_LEN, Pattern, TAG_LEN,
+};
+use std::net::SocketAddr;
 
-/// The outer address of a connection that has no path yet: its handshake was brought by signalling.
-pub(super) const NO_PATH: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0));
+/// A guest that answered no RESP by DATA is forgotten after this long.
+const HALF_OPEN: Span = Span::from_secs(2);
+/// The same for a guest by signalling: a path has to be found first.
+const HALF_OPEN_BY_SIGNAL: Span = Span::from_secs(12);
 
-/// A peer of which nothing was opened for so long is gone.
-const SEEK: Span = Span::from_secs(60);
-
-/// A handshake whose RESP waits for the inner protocol's answer.
-#[derive(Debug)]
-pub(super) struct Answering {
-    pub(super) handshake: Handshake,
-    /// The number of the connection at the joiner.
-    pub(super) index: u16,
-    /// Where the INIT came from; by signalling [`NO_PATH`].
-    pub(super) to: SocketAddr,
-}
-
-/// One handshake with a peer and the keys that came of it. A guest may have several, until one of them is confirmed.
-#[derive(Debug)]
-pub(super) struct Association {
-    /// The address that the inner protocol sees.
+/// The other end of an association, and the handshake with it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Peer {
+    /// The address that the inner protocol knows it by.
     pub(super) inner_addr: SocketAddr,
-    /// The address that packets go to.
-    pub(super) outer_addr: SocketAddr,
     /// The number of the connection here.
     pub(super) index: u16,
     pub(super) pattern: Pattern,
@@ -44,74 +36,147 @@ pub(super) struct Association {
     pub(super) nonce: u64,
     /// The joiner's ephemeral key, by which a repeated INIT is known.
     pub(super) ephemeral: [u8; KEY_LEN],
-    pub(super) round_trip: Span,
-    pub(super) since: Time,
-    /// When a packet was opened last.
-    pub(super) opened_at: Time,
-    /// When the inner protocol had an opening message after a silence: it looks for a peer that may have other keys by now.
-    pub(super) sought_at: Option<Time>,
-    /// When a FIND may be sent next.
-    pub(super) find_at: Time,
-    /// How many packets were sealed up to the last FIND.
-    pub(super) sought_with: u64,
-    /// Whether the inner protocol knows of it.
-    pub(super) at_inner: bool,
-    /// Whether DATA or a control packet of it was opened.
-    pub(super) confirmed: bool,
-    pub(super) answering: Option<Box<Answering>>,
-    /// A handshake by signalling that waits for the signal that answers it.
-    pub(super) unanswered: Option<Box<Answering>>,
-    /// The keys, once the RESP is written or read.
-    pub(super) channel: Option<Channel>,
+}
+
+/// A handshake whose RESP waits for its answer: by signalling for a signal, else for a packet of the inner protocol.
+#[derive(Debug)]
+pub(super) struct Pending {
+    pub(super) handshake: Handshake,
+    /// The number of the connection at the joiner.
+    pub(super) index: u16,
+    /// Where the INIT came from; `None` by signalling.
+    pub(super) to: Option<SocketAddr>,
+}
+
+/// A packet that was opened.
+#[derive(Debug)]
+pub(super) struct Received {
+    /// The length of its text.
+    pub(super) len: usize,
+    /// Whether it is the first of a guest, which it confirms.
+    pub(super) is_first: bool,
+    /// Whether its source is a new address of the peer.
+    pub(super) has_strayed: bool,
+}
+
+/// How far a handshake is.
+#[derive(Debug)]
+struct Stage {
+    /// When a guest without DATA is forgotten.
+    expires_at: Time,
+    pending: Option<Box<Pending>>,
     /// The RESP, for an INIT that comes again.
-    pub(super) resp: Vec<u8>,
-    pub(super) comparison: Comparison,
-    /// The other addresses of a peer that may have moved, or that is tried on other paths.
-    pub(super) roam: Option<Box<Roam>>,
-    pub(super) paths: Paths,
-    /// Whether it is certain who the peer is: by invite always, by address once a player has compared the code.
-    pub(super) verified: bool,
+    resp: Vec<u8>,
+    /// Whether DATA or a control packet was opened.
+    is_confirmed: bool,
+    /// Whether the inner protocol knows of it.
+    is_known: bool,
+}
+
+/// One handshake with a peer and the keys that came of it. A guest may have several, until one of them is confirmed.
+#[derive(Debug)]
+pub(super) struct Association {
+    peer: Peer,
+    stage: Stage,
+    /// The keys, once the RESP is written or read.
+    channel: Option<Channel>,
+    contact: Contact,
+    paths: Paths,
+    comparison: Comparison,
 }
 
 impl Association {
-    /// An association of no keys yet. `names` are its number here, the pattern, the joiner's nonce and ephemeral key.
-    pub(super) fn new(
-        now: Time,
-        role: PeerRole,
-        (inner_addr, outer_addr): (SocketAddr, SocketAddr),
-        (index, pattern, nonce, ephemeral): (u16, Pattern, u64, [u8; KEY_LEN]),
-    ) -> Self {
+    /// A guest whose INIT was opened, and whose RESP waits.
+    pub(super) fn guest(now: Time, peer: Peer, pending: Pending, round_trip: Span) -> Self {
+        let half_open = if pending.to.is_none() { HALF_OPEN_BY_SIGNAL } else { HALF_OPEN };
+        let paths = Paths::new(pending.to, round_trip);
+        let pending = Some(Box::new(pending));
+        let (expires_at, resp, is_confirmed, is_known) = (now + half_open, Vec::new(), false, false);
         Self {
-            inner_addr,
-            outer_addr,
-            index,
-            pattern,
-            role,
-            nonce,
-            ephemeral,
-            round_trip: Span::ZERO,
-            since: now,
-            opened_at: now,
-            sought_at: None,
-            find_at: now,
-            sought_with: 0,
-            at_inner: false,
-            confirmed: false,
-            answering: None,
-            unanswered: None,
+            stage: Stage { expires_at, pending, resp, is_confirmed, is_known },
             channel: None,
-            resp: Vec::new(),
-            roam: None,
-            paths: Paths::default(),
-            comparison: Comparison::Invited,
-            verified: pattern != Pattern::Open,
+            contact: Contact::new(now),
+            paths,
+            comparison: Comparison::new(peer.pattern != Pattern::Open),
+            peer,
         }
+    }
+
+    /// The host of a handshake that has succeeded. By signalling there is no path yet, and the inner protocol does not know.
+    pub(super) fn host(
+        now: Time,
+        peer: Peer,
+        channel: Option<Channel>,
+        paths: Paths,
+        comparison: Comparison,
+    ) -> Self {
+        let is_known = peer.pattern != Pattern::Signal;
+        let stage =
+            Stage { expires_at: Time::NEVER, pending: None, resp: Vec::new(), is_confirmed: true, is_known };
+        Self { peer, stage, channel, contact: Contact::new(now), paths, comparison }
+    }
+
+    #[inline]
+    pub(super) fn peer(&self) -> &Peer {
+        &self.peer
+    }
+
+    pub(super) fn contact(&self) -> &Contact {
+        &self.contact
+    }
+
+    pub(super) fn paths(&self) -> &Paths {
+        &self.paths
+    }
+
+    pub(super) fn paths_mut(&mut self) -> &mut Paths {
+        &mut self.paths
+    }
+
+    pub(super) fn comparison_mut(&mut self) -> &mut Comparison {
+        &mut self.comparison
+    }
+
+    pub(super) fn code(&self) -> Option<Code> {
+        self.comparison.code()
+    }
+
+    /// Whether it is certain who the peer is.
+    pub(super) fn is_verified(&self) -> bool {
+        self.comparison.is_verified()
+    }
+
+    /// Whether DATA or a control packet was opened.
+    #[inline]
+    pub(super) fn is_confirmed(&self) -> bool {
+        self.stage.is_confirmed
+    }
+
+    /// Whether the inner protocol knows of it.
+    pub(super) fn is_known(&self) -> bool {
+        self.stage.is_known
+    }
+
+    /// Whether the RESP waits for a packet of the inner protocol.
+    #[inline]
+    pub(super) fn awaits_answer(&self) -> bool {
+        self.stage.pending.as_ref().is_some_and(|pending| pending.to.is_some())
+    }
+
+    /// Whether a guest has sent no DATA for too long.
+    pub(super) fn has_expired(&self, now: Time) -> bool {
+        !self.stage.is_confirmed && now >= self.stage.expires_at
+    }
+
+    /// The RESP; empty before it is written.
+    pub(super) fn resp(&self) -> &[u8] {
+        &self.stage.resp
     }
 
     /// The step to tell the inner protocol of.
     pub(super) fn step(&self) -> ConnectionStep {
-        let (round_trip, role) = (self.round_trip.into(), self.role);
-        if self.confirmed {
+        let (round_trip, role) = (self.paths.round_trip().into(), self.peer.role);
+        if self.stage.is_confirmed {
             ConnectionStep::Confirmed { round_trip, role }
         } else {
             ConnectionStep::Reached { round_trip, role }
@@ -120,50 +185,149 @@ impl Association {
 
     /// Whether the peer was there and nothing says that it is gone.
     pub(super) fn holds(&self) -> bool {
-        self.confirmed && self.sought_at.is_none_or(|at| at <= self.opened_at)
+        self.stage.is_confirmed && self.contact.holds()
     }
 
-    /// Whether INITs of this nonce from this address are of the same guest. By address a nonce alone proves nothing: a
-    /// watcher can repeat it.
-    pub(super) fn is_guest(&self, pattern: Pattern, nonce: u64, from: SocketAddr) -> bool {
-        self.role == PeerRole::Player
-            && self.pattern == pattern
-            && self.nonce == nonce
-            && (pattern != Pattern::Open || self.outer_addr == from)
+    /// Whether an INIT from this address is of the same guest. By address a nonce alone proves nothing: a watcher can repeat it.
+    pub(super) fn is_guest(&self, head: &InitHead, from: SocketAddr) -> bool {
+        self.peer.role == PeerRole::Player
+            && self.peer.pattern == head.pattern
+            && self.peer.nonce == head.nonce
+            && (head.pattern != Pattern::Open || self.paths.outer_addr() == Some(from))
     }
 }
 
 impl Association {
-    /// Queues a control packet to the address in use, and to the others if there are any.
-    pub(super) fn say(&mut self, kind: Kind, text: &[u8], out: &mut Outbox) {
-        let Some(channel) = &mut self.channel else { return };
+    /// The inner protocol hears of it.
+    pub(super) fn introduce(&mut self) {
+        self.stage.is_known = true;
+    }
+
+    /// The inner protocol looks for the peer by another handshake.
+    pub(super) fn seek(&mut self, now: Time) {
+        self.contact.seek(now);
+    }
+
+    /// Writes the RESP with this answer, if it then stays shorter than an INIT: there are keys. Returns where to send it.
+    pub(super) fn answer(
+        &mut self,
+        now: Time,
+        answer: &[u8],
+        random: &mut Random,
+        key_log: &mut KeyLog,
+    ) -> Option<SocketAddr> {
+        let Pending { handshake, index, to } = *self.stage.pending.take()?;
+        let (mut text, mut front) = ([0; INIT_LEN], 2);
+        text[..2].copy_from_slice(&self.peer.index.to_be_bytes());
+        let part = (self.peer.pattern == Pattern::Open).then(|| random.next_16());
+        if let Some(part) = &part {
+            front += COMMITMENT_LEN;
+            text[2..front].copy_from_slice(&commitment(part));
+        }
+        let head = seal::resp_head(index);
+        // Nobody can make a host send more than it gets.
+        let around = head.len() + KEY_LEN + front + TAG_LEN;
+        let answer = if around + answer.len() < INIT_LEN { answer } else { b"" };
+        text[front..front + answer.len()].copy_from_slice(answer);
+        let mut resp = vec![0; INIT_LEN];
+        resp[..head.len()].copy_from_slice(&head);
+        let (split, len) = handshake.answer(&text[..front + answer.len()], &mut resp[head.len()..])?;
+        self.channel = Some(Channel::new(&split, true, index)?);
+        if let Some(part) = part {
+            self.comparison = Comparison::host(split.hash, part);
+        }
+        key_log.note(&split, [self.peer.index, index]);
+        resp.truncate(head.len() + len);
+        self.stage.resp = resp;
+        self.contact.restart(now);
+        to
+    }
+
+    /// The first packet of a guest was opened: it is there, at this address.
+    pub(super) fn confirm(&mut self, from: SocketAddr, host: Option<&mut Host>) {
+        (self.stage.is_confirmed, self.stage.is_known) = (true, true);
+        self.paths.settle(from);
+        if let Some(host) = host {
+            self.comparison.confirm(|| host.count_guest());
+        }
+    }
+
+    /// A path was checked. It is used at once if there was none, or none that has carried anything.
+    pub(super) fn offer_path(&mut self, now: Time, path: SocketAddr, round_trip: Span) {
+        if self.paths.outer_addr().is_none() || !self.stage.is_confirmed {
+            self.paths.begin(path, round_trip);
+            self.contact.restart(now);
+        } else {
+            self.paths.prefer(path);
+        }
+    }
+
+    /// Opens DATA into the front of `buf`.
+    #[inline]
+    pub(super) fn open_data(
+        &mut self,
+        now: Time,
+        from: SocketAddr,
+        data: &Data<'_>,
+        buf: &mut [u8],
+    ) -> Result<Received, SealRefusal> {
+        let opened = self.channel.as_mut().ok_or(SealRefusal::UnknownIndex)?.open_data(data, buf)?;
+        Ok(self.received(now, from, DATA_HEAD_LEN + data.sealed.len(), opened))
+    }
+
+    /// Opens a control packet into `text`.
+    pub(super) fn open_control(
+        &mut self,
+        now: Time,
+        from: SocketAddr,
+        control: &Control<'_>,
+        text: &mut [u8; MAX_TEXT],
+    ) -> Result<Received, SealRefusal> {
+        let opened = self.channel.as_mut().ok_or(SealRefusal::UnknownIndex)?.open_control(control, text)?;
+        Ok(self.received(now, from, CONTROL_HEAD_LEN + control.sealed.len(), opened))
+    }
+
+    #[inline]
+    fn received(&mut self, now: Time, from: SocketAddr, len: usize, opened: channel::Opened) -> Received {
+        self.contact.opened(now);
+        let is_first = !self.stage.is_confirmed;
+        let has_strayed = !is_first && self.paths.heard(now, from, len, opened.newest);
+        Received { len: opened.len, is_first, has_strayed }
+    }
+
+    /// Whether so much was forged that the connection has to end.
+    pub(super) fn is_worn_out(&self) -> bool {
+        self.channel.as_ref().is_some_and(Channel::is_worn_out)
+    }
+
+    /// Seals the datagram in the first `len` bytes of `buf` in place. Returns where it goes and the new length. Copies wait for the
+    /// other addresses of a peer that may have moved.
+    #[inline]
+    pub(super) fn seal_data(
+        &mut self,
+        buf: &mut [u8],
+        len: usize,
+        out: &mut Outbox,
+    ) -> Option<(SocketAddr, usize)> {
+        let to = self.paths.outer_addr()?;
+        let len = self.channel.as_mut()?.seal_data(buf, len)?;
+        if self.paths.is_roaming() {
+            out.copy(&buf[..len], &mut self.paths);
+        }
+        Some((to, len))
+    }
+
+    /// Queues a control packet to the address in use, and to the others if there are any. `false` if there is no path.
+    pub(super) fn say(&mut self, kind: Kind, text: &[u8], out: &mut Outbox) -> bool {
         let mut buf = [0; MAX_CONTROL_LEN];
-        let Some(len) = channel.seal_control(kind, text, &mut buf) else { return };
-        out.push(self.outer_addr, &buf[..len]);
-        if let Some(roam) = &mut self.roam {
-            roam.also_to(len, |to| out.push(to, &buf[..len]));
-        }
-    }
-
-    /// Says FIND to a peer of which nothing was opened. One that has been silent for long is gone: it is sought only while anything
-    /// else is sent to it.
-    pub(super) fn seek(&mut self, now: Time, out: &mut Outbox) {
-        let sealed = |one: &Self| one.channel.as_ref().map_or(0, Channel::sealed);
-        if now.since(self.opened_at) < SEEK || sealed(self) != self.sought_with {
-            self.say(Kind::Find, b"", out);
-            self.sought_with = sealed(self);
-        }
-    }
-
-    /// Queues the opening message as the first packet, or a FIND if it is empty: only an opened packet confirms a guest.
-    pub(super) fn open(&mut self, opening: &[u8], out: &mut Outbox) {
-        match &mut self.channel {
-            Some(channel) if !opening.is_empty() => out.write(self.outer_addr, |buf| {
-                buf.get_mut(..opening.len())?.copy_from_slice(opening);
-                channel.seal_data(buf, opening.len())
-            }),
-            _ => self.say(Kind::Find, b"", out),
-        }
+        let Some(to) = self.paths.outer_addr() else { return false };
+        let channel = self.channel.as_mut();
+        let Some(len) = channel.and_then(|channel| channel.seal_control(kind, text, &mut buf)) else {
+            return false;
+        };
+        out.push(to, &buf[..len]);
+        self.paths.also_to(len, |to| out.push(to, &buf[..len]));
+        true
     }
 
     /// Queues a control packet to one address.
@@ -173,41 +337,58 @@ impl Association {
         }
     }
 
-    /// Notes an opened packet that came from another address than the one in use, or while there are others. Returns whether
-    /// there are others since now.
-    #[cold]
-    pub(super) fn strayed(&mut self, now: Time, from: SocketAddr, len: usize, newest: bool) -> bool {
-        let standing =
-            if self.paths.fallbacks.contains(&from) { Standing::Checked } else { Standing::Unproven };
-        match &mut self.roam {
-            Some(roam) => roam.heard(now, (from, standing), len, newest),
-            None if newest => {
-                let mut roam = Roam::new(now, self.outer_addr, from, standing);
-                roam.heard(now, (from, standing), len, newest);
-                self.roam = Some(Box::new(roam));
-                return true;
+    /// Queues the opening message as the first packet, or a FIND if it is empty: only an opened packet confirms a guest.
+    pub(super) fn open(&mut self, opening: &[u8], out: &mut Outbox) {
+        match (&mut self.channel, self.paths.outer_addr()) {
+            (Some(channel), Some(to)) if !opening.is_empty() => out.write(to, |buf| {
+                buf.get_mut(..opening.len())?.copy_from_slice(opening);
+                channel.seal_data(buf, opening.len())
+            }),
+            _ => {
+                self.say(Kind::Find, b"", out);
             }
-            None => {}
         }
-        false
+    }
+
+    /// Opens the connection on its first path. Returns whether the inner protocol is to be told.
+    pub(super) fn open_first_path(&mut self, opening: &[u8], out: &mut Outbox) -> bool {
+        let begins = self.stage.is_confirmed && self.paths.take_found() && !self.stage.is_known;
+        if begins {
+            self.introduce();
+            self.open(opening, out);
+        }
+        begins
+    }
+
+    /// Sends what is due at `now`, and returns when something is due next.
+    pub(super) fn serve(&mut self, now: Time, is_kept: bool, random: &mut Random, out: &mut Outbox) -> Time {
+        if !self.stage.is_confirmed {
+            return self.stage.expires_at;
+        }
+        if self.paths.outer_addr().is_none() {
+            return Time::NEVER;
+        }
+        // Nothing was opened for a second: 32 bits find the counter again. A guest that nobody keeps may be gone.
+        let sealed = self.channel.as_ref().map_or(0, Channel::sealed);
+        if self.contact.finds(now, is_kept, sealed) {
+            self.say(Kind::Find, b"", out);
+        }
+        if let Some(part) = self.comparison.ask(now)
+            && is_kept
+        {
+            self.say(Kind::CodeAsk, &part, out);
+        }
+        let silent_at = self.contact.silent_at();
+        let try_at = if is_kept { self.paths.try_others(now, silent_at) } else { Time::NEVER };
+        let roam_at = self.roam(now, random, out);
+        self.contact.find_at().min(self.comparison.ask_at()).min(roam_at).min(try_at)
     }
 
     /// Decides between the addresses, and challenges all. Returns when to do so again.
-    pub(super) fn roam(&mut self, now: Time, random: &mut Random, out: &mut Outbox) -> Time {
-        let Some(roam) = &mut self.roam else { return Time::NEVER };
-        match roam.decide(now, self.round_trip) {
-            Outcome::Undecided => {}
-            Outcome::Moved(outer_addr) => {
-                trace::handshake(outer_addr, "peer moved");
-                self.outer_addr = outer_addr;
-            }
-            Outcome::Settled => {
-                self.roam = None;
-                return Time::NEVER;
-            }
-        }
-        let challenges = roam.challenge(now, CONTROL_HEAD_LEN + 8 + TAG_LEN, || random.next_u64());
-        let due = roam.challenge_at();
+    fn roam(&mut self, now: Time, random: &mut Random, out: &mut Outbox) -> Time {
+        let Some((challenges, due)) = self.paths.decide(now, CONTROL_HEAD_LEN + 8 + TAG_LEN, random) else {
+            return Time::NEVER;
+        };
         for (to, value) in challenges.into_iter().flatten() {
             self.say_to(to, Kind::Challenge, &value.to_be_bytes(), out);
         }
@@ -217,74 +398,83 @@ impl Association {
 
 #[cfg(test)]
 mod tests {
-    use super::super::noise::Split;
-    use super::super::random::Secret;
     use super::*;
-
-    fn at(ms: u64) -> Time {
-        Time::ZERO + Span::from_millis(ms)
-    }
 
     fn addr(port: u16) -> SocketAddr {
         ([192, 0, 2, 7], port).into()
     }
 
-    fn association(role: PeerRole, pattern: Pattern) -> Association {
-        let split = Split { keys: [Secret([1; 32]), Secret([2; 32])], hash: [0; 32] };
-        let names = (7, pattern, 77, [7; KEY_LEN]);
-        let channel = Channel::new(&split, true, 9);
-        Association { channel, ..Association::new(at(0), role, (addr(100), addr(1)), names) }
+    /// Associations for tests that begin in the middle of a connection.
+    impl Association {
+        /// An association by invite with these numbers, at port 1 outside.
+        pub(in crate::connect::seal) fn fake(inner_addr: SocketAddr, index: u16, role: PeerRole) -> Self {
+            let (nonce, ephemeral) = (u64::from(index), [index as u8; KEY_LEN]);
+            let peer = Peer { inner_addr, index, pattern: Pattern::Invite, role, nonce, ephemeral };
+            let paths = Paths::new(Some(addr(1)), Span::ZERO);
+            Self::host(Time::ZERO, peer, None, paths, Comparison::new(true))
+        }
+
+        pub(in crate::connect::seal) fn with_channel(self, channel: Channel) -> Self {
+            Self { channel: Some(channel), ..self }
+        }
+
+        pub(in crate::connect::seal) fn with_comparison(self, comparison: Comparison) -> Self {
+            Self { comparison, ..self }
+        }
+
+        pub(in crate::connect::seal) fn by_address(mut self) -> Self {
+            self.peer.pattern = Pattern::Open;
+            self.with_comparison(Comparison::new(false))
+        }
+
+        /// A guest that is only reached, until a time.
+        pub(in crate::connect::seal) fn reached(mut self, expires_at: Time) -> Self {
+            (self.stage.is_confirmed, self.stage.expires_at) = (false, expires_at);
+            self
+        }
+
+        /// The inner protocol does not know it.
+        pub(in crate::connect::seal) fn unknown(mut self) -> Self {
+            self.stage.is_known = false;
+            self
+        }
+
+        pub(in crate::connect::seal) fn without_path(self) -> Self {
+            Self { paths: Paths::new(None, Span::ZERO), ..self }
+        }
+
+        pub(in crate::connect::seal) fn heard_at(mut self, now: Time) -> Self {
+            self.contact.restart(now);
+            self
+        }
+
+        pub(in crate::connect::seal) fn pending(mut self, pending: Pending) -> Self {
+            self.stage.pending = Some(Box::new(pending));
+            self
+        }
+
+        pub(in crate::connect::seal) fn wear_out(&mut self) {
+            self.channel.as_mut().unwrap().wear_out();
+        }
     }
 
     #[test]
     fn guest_is_known_by_role_pattern_nonce_and_address() {
-        let guest = |role, pattern, nonce, from| {
-            association(role, pattern).is_guest(Pattern::Invite, nonce, addr(from))
-        };
-        assert!(guest(PeerRole::Player, Pattern::Invite, 77, 2), "by invite from anywhere");
-        assert!(!guest(PeerRole::Host, Pattern::Invite, 77, 1));
-        assert!(!guest(PeerRole::Player, Pattern::Signal, 77, 1));
-        assert!(!guest(PeerRole::Player, Pattern::Invite, 78, 1));
-        let open = association(PeerRole::Player, Pattern::Open);
-        assert_eq!([1, 2].map(|port| open.is_guest(Pattern::Open, 77, addr(port))), [true, false]);
+        let head = InitHead { pattern: Pattern::Invite, index: 5, nonce: 77, cookie: 0 };
+        let invited = |role| Association::fake(addr(100), 77, role);
+        let player = invited(PeerRole::Player);
+        assert!(player.is_guest(&head, addr(2)), "by invite from anywhere");
+        assert!(!invited(PeerRole::Host).is_guest(&head, addr(1)));
+        assert!(!player.is_guest(&InitHead { pattern: Pattern::Signal, ..head }, addr(1)));
+        assert!(!player.is_guest(&InitHead { nonce: 78, ..head }, addr(1)));
+        let (open, head) = (player.by_address(), InitHead { pattern: Pattern::Open, ..head });
+        assert_eq!([1, 2].map(|port| open.is_guest(&head, addr(port))), [true, false]);
     }
 
     #[test]
-    fn confirmed_peer_holds_if_heard_since_it_was_sought() {
-        let mut one = association(PeerRole::Player, Pattern::Invite);
-        assert!(!one.holds());
-        one.confirmed = true;
-        assert!(one.holds());
-        one.sought_at = Some(at(5));
-        assert!(!one.holds());
-        one.opened(at(5));
-        assert!(one.holds());
-    }
-
-    #[test]
-    fn silent_peer_is_sought_for_a_minute_or_while_packets_go_out() {
-        let (mut one, mut out) = (association(PeerRole::Player, Pattern::Invite), Outbox::new());
-        let mut sought = |one: &mut Association, ms| {
-            one.seek(at(ms), &mut out);
-            out.pop(&mut [0; 64]).is_some()
-        };
-        assert_eq!([1_000, 59_999, 60_000].map(|ms| sought(&mut one, ms)), [true, true, false]);
-        one.channel.as_mut().unwrap().seal_data(&mut [0; 64], 5);
-        assert_eq!([61_000, 62_000].map(|ms| sought(&mut one, ms)), [true, false]);
-    }
-
-    #[test]
-    fn only_a_newer_packet_makes_a_candidate() {
-        let mut one = association(PeerRole::Player, Pattern::Invite);
-        let mut copies = |port, ms, newest| {
-            let began = one.strayed(at(ms), addr(port), 50, newest);
-            let mut ports = Vec::new();
-            one.roam.iter_mut().for_each(|roam| roam.also_to(100, |to| ports.push(to.port())));
-            (began, ports)
-        };
-        assert_eq!(copies(2, 0, false), (false, vec![]));
-        assert_eq!(copies(2, 0, true), (true, vec![2]));
-        assert_eq!(copies(3, 400, false), (false, vec![]), "all that came from port 2 was answered");
-        assert_eq!(copies(3, 400, true), (false, vec![3]));
+    fn peer_that_is_only_reached_does_not_hold() {
+        let guest = Association::fake(addr(100), 7, PeerRole::Player);
+        assert!(guest.holds());
+        assert!(!guest.reached(Time::NEVER).holds());
     }
 }

@@ -1,7 +1,8 @@
-//! All associations of a seal, found by number and by inner address, without a look at each.
+//! All associations of a seal, found by number and by inner address without a look at each.
 
 use super::association::Association;
-use crate::wire::seal::InitHead;
+use super::limits::Limits;
+use crate::wire::seal::{InitHead, KEY_LEN, Pattern};
 use std::net::{Ipv6Addr, SocketAddr};
 
 /// The associations, and the addresses that were made up.
@@ -16,6 +17,7 @@ pub(super) struct Associations {
     /// The places by inner address.
     by_inner_addr: Vec<(SocketAddr, usize)>,
     made_up: u64,
+    limits: Limits,
 }
 
 /// Half-open guests of a match of two, and confirmed ones that nobody keeps.
@@ -25,7 +27,12 @@ impl Associations {
     pub(super) fn new() -> Self {
         let list = Vec::with_capacity(CAPACITY);
         let (by_index, by_inner_addr) = (Vec::with_capacity(CAPACITY), Vec::with_capacity(CAPACITY));
-        Self { list, by_index, by_inner_addr, made_up: 0 }
+        Self { list, by_index, by_inner_addr, made_up: 0, limits: Limits::default() }
+    }
+
+    /// Sets the limits by the number of guests that are expected.
+    pub(super) fn expect(&mut self, limits: Limits) {
+        self.limits = limits;
     }
 
     /// An address that was never used, in the prefix of IPv6 whose datagrams the network discards.
@@ -46,23 +53,24 @@ impl Associations {
         removed
     }
 
+    /// Removes the others.
+    pub(super) fn retain(&mut self, keeps: impl FnMut(&Association) -> bool) {
+        self.list.retain(keeps);
+        self.sort();
+    }
+
     fn sort(&mut self) {
         self.by_index.clear();
         self.by_inner_addr.clear();
         let list = self.list.iter().enumerate();
-        self.by_index.extend(list.clone().map(|(at, one)| (one.index, at)));
-        self.by_inner_addr.extend(list.map(|(at, one)| (one.inner_addr, at)));
+        self.by_index.extend(list.clone().map(|(at, one)| (one.peer().index, at)));
+        self.by_inner_addr.extend(list.map(|(at, one)| (one.peer().inner_addr, at)));
         self.by_index.sort_unstable();
         self.by_inner_addr.sort_unstable();
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Association> {
         self.list.iter()
-    }
-
-    /// Whether the guest of an INIT is confirmed already. Its connection is never replaced by another handshake.
-    pub(super) fn has_confirmed(&self, head: &InitHead, from: SocketAddr) -> bool {
-        self.list.iter().any(|one| one.confirmed && one.is_guest(head.pattern, head.nonce, from))
     }
 
     pub(super) fn len(&self) -> usize {
@@ -86,7 +94,7 @@ impl Associations {
     #[inline]
     pub(super) fn numbered(&self, index: u16) -> Option<usize> {
         match &self.list[..] {
-            [only] => (only.index == index).then_some(0),
+            [only] => (only.peer().index == index).then_some(0),
             _ => self.search_index(index),
         }
     }
@@ -101,7 +109,7 @@ impl Associations {
     #[inline]
     pub(super) fn towards(&self, inner_addr: SocketAddr) -> Option<usize> {
         match &self.list[..] {
-            [only] if only.inner_addr == inner_addr => Some(0),
+            [only] if only.peer().inner_addr == inner_addr => Some(0),
             _ => self.search_inner_addr(inner_addr),
         }
     }
@@ -110,7 +118,41 @@ impl Associations {
         let from = self.by_inner_addr.partition_point(|(known, _)| *known < inner_addr);
         let places = self.by_inner_addr[from..].iter().take_while(|(known, _)| *known == inner_addr);
         let found = places.map(|(_, at)| (*at, &self.list[*at]));
-        found.max_by_key(|(_, one)| (one.answering.is_some(), one.confirmed, one.opened_at)).map(|(at, _)| at)
+        let rank = |one: &Association| (one.awaits_answer(), one.is_confirmed(), one.contact().opened_at());
+        found.max_by_key(|(_, one)| rank(one)).map(|(at, _)| at)
+    }
+
+    /// The guest of an INIT that comes again.
+    pub(super) fn of_init(&self, ephemeral: &[u8; KEY_LEN]) -> Option<&Association> {
+        self.list.iter().find(|one| one.peer().ephemeral == *ephemeral)
+    }
+
+    /// Whether the guest of an INIT is confirmed already. Its connection is never replaced by another handshake.
+    pub(super) fn has_confirmed(&self, head: &InitHead, from: SocketAddr) -> bool {
+        self.list.iter().any(|one| one.is_confirmed() && one.is_guest(head, from))
+    }
+
+    /// Whether a peer at this inner address was there and nothing says that it is gone.
+    pub(super) fn holds(&self, inner_addr: SocketAddr) -> bool {
+        self.list.iter().any(|one| one.peer().inner_addr == inner_addr && one.holds())
+    }
+
+    /// Whether the inner protocol knows of as many other guests as it may that are only reached.
+    pub(super) fn is_busy(&self, inner_addr: SocketAddr) -> bool {
+        let reached =
+            |one: &&Association| one.is_known() && !one.is_confirmed() && one.peer().inner_addr != inner_addr;
+        self.list.iter().filter(reached).count() >= self.limits.reached()
+    }
+
+    /// Whether no more guests by signalling may be added that are only reached.
+    pub(super) fn is_full_by_signal(&self) -> bool {
+        let reached = |one: &&Association| one.peer().pattern == Pattern::Signal && !one.is_confirmed();
+        self.list.iter().filter(reached).count() >= self.limits.half_open_by_signal()
+    }
+
+    /// Whether so many confirmed guests that the inner protocol does not keep are too many.
+    pub(super) fn are_too_many(&self, unkept: usize) -> bool {
+        unkept >= self.limits.unkept()
     }
 }
 
@@ -119,23 +161,20 @@ mod tests {
     use super::*;
     use crate::protocol::PeerRole;
     use crate::protocol::time::{Span, Time};
-    use crate::wire::seal::Pattern;
 
     fn addr(port: u16) -> SocketAddr {
         ([192, 0, 2, 7], port).into()
     }
 
     fn association(index: u16, inner_addr: u16) -> Association {
-        let names = (index, Pattern::Invite, u64::from(index), [7; 32]);
-        Association::new(Time::ZERO, PeerRole::Player, (addr(inner_addr), addr(1)), names)
+        Association::fake(addr(inner_addr), index, PeerRole::Player)
     }
 
     #[test]
     fn association_heard_last_is_used() {
         let mut associations = Associations::new();
         for (index, opened_at) in [5, 9, 3].into_iter().enumerate() {
-            let mut one = association(index as u16, 100);
-            (one.confirmed, one.opened_at) = (true, Time::ZERO + Span::from_millis(opened_at));
+            let one = association(index as u16, 100).heard_at(Time::ZERO + Span::from_millis(opened_at));
             assert_eq!(associations.add(one), index);
         }
         assert_eq!(associations.towards(addr(100)), Some(1));
@@ -151,11 +190,11 @@ mod tests {
         }
         for number in (0..255).step_by(3) {
             let at = associations.numbered(index(number)).unwrap();
-            assert_eq!(associations.remove(at).index, index(number));
+            assert_eq!(associations.remove(at).peer().index, index(number));
         }
         for number in 0..255 {
             let found = [associations.numbered(index(number)), associations.towards(addr(number))];
-            let places = found.map(|at| at.and_then(|at| associations.get(at)).map(|one| one.index));
+            let places = found.map(|at| at.and_then(|at| associations.get(at)).map(|one| one.peer().index));
             assert_eq!(places, [(number % 3 != 0).then(|| index(number)); 2]);
         }
     }

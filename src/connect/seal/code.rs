@@ -14,8 +14,6 @@ pub(super) type Part = [u8; 16];
 
 /// A joiner asks again after this long.
 const ASK_AFTER: Span = Span::from_millis(200);
-/// A host reveals a part of a code at most this often.
-pub(super) const REVEAL_AFTER: Span = Span::from_secs(10);
 
 /// Six digits to compare with those at the other machine, over a channel that nobody in between can forge, like a voice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,14 +41,25 @@ fn digits(handshake: &[u8; 32], host: &Part, joiner: &Part) -> u32 {
     (number % 1_000_000) as u32
 }
 
-/// How far the code of a connection is.
+/// The comparison of a connection's code.
 #[derive(Debug)]
-pub(super) enum Comparison {
-    /// By invite there is nothing to compare.
-    Invited,
-    /// At the host.
-    Host { handshake: [u8; 32], ours: Part, theirs: Option<Part>, revealed: bool, guests_before: u32 },
-    /// At the joiner.
+pub(super) struct Comparison {
+    side: Side,
+    is_verified: bool,
+}
+
+/// One side's part in a comparison.
+#[derive(Debug)]
+enum Side {
+    /// By invite there is nothing to compare, and without keys not yet.
+    None,
+    Host {
+        handshake: [u8; 32],
+        ours: Part,
+        theirs: Option<Part>,
+        revealed: bool,
+        guests_before: u32,
+    },
     Joiner {
         handshake: [u8; 32],
         commitment: [u8; COMMITMENT_LEN],
@@ -61,11 +70,51 @@ pub(super) enum Comparison {
 }
 
 impl Comparison {
+    /// A connection that has nothing to compare. By invite it is certain who the peer is.
+    pub(super) fn new(is_verified: bool) -> Self {
+        Self { side: Side::None, is_verified }
+    }
+
+    /// The host's side, with the hash of the handshake and the host's part.
+    pub(super) fn host(handshake: [u8; 32], ours: Part) -> Self {
+        let side = Side::Host { handshake, ours, theirs: None, revealed: false, guests_before: 0 };
+        Self { side, is_verified: false }
+    }
+
+    /// The joiner's side, with the hash of the handshake, the host's commitment and the joiner's part. It asks from `now` on.
+    pub(super) fn joiner(
+        now: Time,
+        handshake: [u8; 32],
+        commitment: [u8; COMMITMENT_LEN],
+        ours: Part,
+    ) -> Self {
+        let side = Side::Joiner { handshake, commitment, ours, ask_at: now, code: None };
+        Self { side, is_verified: false }
+    }
+
+    pub(super) fn is_verified(&self) -> bool {
+        self.is_verified
+    }
+
+    /// The player says that the code is the same at the other end. `false` if there is no code yet.
+    pub(super) fn verify(&mut self) -> bool {
+        let has_code = self.code().is_some();
+        self.is_verified |= has_code;
+        has_code
+    }
+
+    /// The guest is confirmed: at the host, `guests_before` counts it.
+    pub(super) fn confirm(&mut self, count: impl FnOnce() -> u32) {
+        if let Side::Host { guests_before, .. } = &mut self.side {
+            *guests_before = count();
+        }
+    }
+
     pub(super) fn code(&self) -> Option<Code> {
-        match self {
-            Self::Invited => None,
-            Self::Joiner { code, .. } => *code,
-            Self::Host { handshake, ours, theirs, revealed, guests_before } => {
+        match &self.side {
+            Side::None => None,
+            Side::Joiner { code, .. } => *code,
+            Side::Host { handshake, ours, theirs, revealed, guests_before } => {
                 let digits = digits(handshake, ours, theirs.as_ref().filter(|_| *revealed)?);
                 Some(Code { digits, guests_before: *guests_before })
             }
@@ -74,16 +123,16 @@ impl Comparison {
 
     /// When the joiner asks next.
     pub(super) fn ask_at(&self) -> Time {
-        match self {
-            Self::Joiner { ask_at, code: None, .. } => *ask_at,
+        match &self.side {
+            Side::Joiner { ask_at, code: None, .. } => *ask_at,
             _ => Time::NEVER,
         }
     }
 
     /// The joiner's part, to be sent at `now`.
     pub(super) fn ask(&mut self, now: Time) -> Option<Part> {
-        match self {
-            Self::Joiner { ours, ask_at, code: None, .. } if *ask_at <= now => {
+        match &mut self.side {
+            Side::Joiner { ours, ask_at, code: None, .. } if *ask_at <= now => {
                 *ask_at = now + ASK_AFTER;
                 Some(*ours)
             }
@@ -94,7 +143,7 @@ impl Comparison {
     /// Takes the joiner's part, of which only the first counts. `may_reveal` says whether a new code may be revealed now.
     /// Returns the text of the answer, and whether it reveals the part for the first time.
     pub(super) fn asked(&mut self, part: Part, may_reveal: bool) -> Option<([u8; 20], bool)> {
-        let Self::Host { ours, theirs, revealed, guests_before, .. } = self else { return None };
+        let Side::Host { ours, theirs, revealed, guests_before, .. } = &mut self.side else { return None };
         if *theirs.get_or_insert(part) != part || !(*revealed || may_reveal) {
             return None;
         }
@@ -107,7 +156,9 @@ impl Comparison {
 
     /// Takes the host's part. `false` if it is not the one that the host has committed to.
     pub(super) fn revealed(&mut self, text: &[u8; 20]) -> bool {
-        let Self::Joiner { handshake, commitment: committed, ours, code, .. } = self else { return false };
+        let Side::Joiner { handshake, commitment: committed, ours, code, .. } = &mut self.side else {
+            return false;
+        };
         let (part, guests) = text.split_last_chunk::<4>().unwrap_or((&[], &[0; 4]));
         let Some(part) = part.first_chunk() else { return false };
         if commitment(part) != *committed {
@@ -125,16 +176,9 @@ mod tests {
 
     fn pair(hashes: [[u8; 32]; 2]) -> [Comparison; 2] {
         let ours = [7; 16];
-        let host =
-            Comparison::Host { handshake: hashes[0], ours, theirs: None, revealed: false, guests_before: 3 };
-        let joiner = Comparison::Joiner {
-            handshake: hashes[1],
-            commitment: commitment(&ours),
-            ours: [9; 16],
-            ask_at: Time::ZERO,
-            code: None,
-        };
-        [host, joiner]
+        let mut host = Comparison::host(hashes[0], ours);
+        host.confirm(|| 3);
+        [host, Comparison::joiner(Time::ZERO, hashes[1], commitment(&ours), [9; 16])]
     }
 
     #[test]
@@ -144,10 +188,12 @@ mod tests {
             let part = joiner.ask(Time::ZERO).unwrap();
             assert_eq!(joiner.ask(Time::ZERO), None, "not twice at once");
             assert!(host.asked(part, false).is_none() && host.code().is_none(), "too soon after another");
+            assert!(!host.verify() && !joiner.verify(), "there is no code yet");
             let (text, first) = host.asked(part, true).unwrap();
             assert!(first && !host.asked(part, false).unwrap().1, "said again, but not anew");
             assert!(joiner.revealed(&text));
             assert_eq!(joiner.ask_at(), Time::NEVER);
+            assert!(!joiner.is_verified() && joiner.verify() && joiner.is_verified());
             [host.code().unwrap(), joiner.code().unwrap()]
         };
         let [ours, theirs] = codes([[1; 32]; 2]);

@@ -1,37 +1,47 @@
-//! The handshakes of a seal: REQUEST, RETRY, INIT and RESP, from the datagram to the connection.
+//! The handshakes of a seal: REQUEST, RETRY, INIT and RESP, from the datagram to the association.
 
-use super::association::{Answering, Association};
+use super::Seal;
+use super::association::{Association, Peer, Pending};
 use super::channel::Channel;
-use super::code::{Comparison, commitment};
-use super::joiner::MAX_OPEN;
-use super::noise;
+use super::code::Comparison;
+use super::joiner::{Joined, MAX_OPEN};
 use super::outbox::copied;
-use super::padding::unpadded;
+use super::paths::Paths;
 use super::rate_limiter::Waiting;
 use super::sealed::{Sealed, tell};
 use super::stats::SealRefusal;
-use super::{Seal, host};
-use crate::protocol::time::Time;
-use crate::protocol::{PeerRole, Protocol};
-use crate::wire::seal::{
-    self, COMMITMENT_LEN, INIT_LEN, Init, PADDED_LEN, Packet, Pattern, Request, Resp, Retry,
-};
+use crate::protocol::time::{Span, Time};
+use crate::protocol::{ConnectionStep, PeerRole, Protocol};
+use crate::wire::seal::{self, Init, InitHead, PADDED_LEN, Packet, Pattern, Request, Resp, Retry};
+use core::ops::Range;
 use core::time::Duration;
 use std::net::SocketAddr;
 
+/// The outcome of a handshake for the inner protocol.
+pub(super) struct Met {
+    inner_addr: SocketAddr,
+    step: ConnectionStep,
+    /// The peer's message, in the front of the seal's buffer.
+    message: Range<usize>,
+}
+
 impl Seal {
-    /// Whether a joiner with this nonce is served: by a host always; by a machine that joins that very address, if its own
-    /// nonce is larger and it has no connection there. All its guests have that one inner address: somebody who sees the
-    /// traffic could otherwise speak in the peer's name by a handshake of its own.
-    fn serves(&self, from: SocketAddr, nonce: u64) -> bool {
-        match (&self.host, &self.join) {
-            (Some(host::Host { only: Some(only), .. }), Some(join)) => {
-                let met = self.associations.iter().any(|one| one.inner_addr == *only && one.holds());
-                *only == from && join.nonce > nonce && !met
-            }
-            (Some(_), _) => true,
-            (None, _) => false,
+    /// Whether the sender of a REQUEST or INIT is served: it has the key of its mac, and this is a host. A machine that joins that very
+    /// address serves it if its own nonce is larger and it has no connection there. All its guests have that one inner address:
+    /// somebody who sees the traffic could otherwise speak in the peer's name by a handshake of its own.
+    fn serves(
+        &self,
+        from: SocketAddr,
+        (pattern, nonce): (Pattern, u64),
+        datagram: &[u8],
+    ) -> Result<(), SealRefusal> {
+        let host = self.host.as_ref().ok_or(SealRefusal::Unexpected)?;
+        if let (Some(only), Some(join)) = (host.only(), &self.join)
+            && (only != from || join.nonce() <= nonce || self.associations.holds(only))
+        {
+            return Err(SealRefusal::Unexpected);
         }
+        if host.admits(pattern, datagram) { Ok(()) } else { Err(SealRefusal::BadMac) }
     }
 
     /// Answers a REQUEST by a RETRY.
@@ -42,10 +52,9 @@ impl Seal {
         request: &Request,
         datagram: &[u8],
     ) -> Result<(), SealRefusal> {
-        let serves = self.serves(from, request.nonce);
-        let host = self.host.as_ref().filter(|_| serves).ok_or(SealRefusal::Unexpected)?;
-        let access = host.access_of(request.pattern, datagram).ok_or(SealRefusal::BadMac)?;
-        host.accesses[access].retry(now, from, request.index, request.nonce, &mut self.out);
+        self.serves(from, (request.pattern, request.nonce), datagram)?;
+        let host = self.host.as_ref().ok_or(SealRefusal::Unexpected)?;
+        host.retry(now, from, request.index, request.nonce, &mut self.out);
         Ok(())
     }
 
@@ -64,45 +73,158 @@ impl Seal {
         join.retry(now, from, (retry, key), (index, ephemeral), &mut self.out)
     }
 
-    /// Writes the RESP of a connection, with the inner protocol's answer in it if that fits.
-    pub(super) fn answer(&mut self, now: Time, at: usize, answer: &[u8]) {
-        let Some(association) = self.associations.get_mut(at) else { return };
-        let Some(answering) = association.answering.take() else { return };
-        let Answering { handshake, index, to } = *answering;
-        let mut text = [0; INIT_LEN];
-        text[..2].copy_from_slice(&association.index.to_be_bytes());
-        let open = association.pattern == Pattern::Open;
-        let ours = if open { self.random.next_16() } else { [0; 16] };
-        if open {
-            text[2..2 + COMMITMENT_LEN].copy_from_slice(&commitment(&ours));
-        }
-        let front = if open { 2 + COMMITMENT_LEN } else { 2 };
-        let head = seal::resp_head(index);
-        // A RESP is shorter than an INIT: nobody can make a host send more than it gets.
-        let around = head.len() + 32 + front + 16;
-        let answer = if around + answer.len() < INIT_LEN { answer } else { b"" };
-        text[front..front + answer.len()].copy_from_slice(answer);
-        let mut resp = vec![0; INIT_LEN];
-        resp[..head.len()].copy_from_slice(&head);
-        let text = &text[..front + answer.len()];
-        if let Some((split, len)) = handshake.answer(text, &mut resp[head.len()..])
-            && let Some(channel) = Channel::new(&split, true, index)
-        {
-            if open {
-                let (handshake, theirs, revealed) = (split.hash, None, false);
-                association.comparison =
-                    Comparison::Host { handshake, ours, theirs, revealed, guests_before: 0 };
+    /// Checks an INIT as far as that is cheap, and queues it for its Diffie-Hellman. `false` if there is no room.
+    fn queue_init(
+        &mut self,
+        now: Time,
+        from: SocketAddr,
+        init: &Init<'_>,
+        datagram: &[u8],
+    ) -> Result<bool, SealRefusal> {
+        let (head, ephemeral) = (&init.head, init.ephemeral());
+        self.serves(from, (head.pattern, head.nonce), datagram)?;
+        // The same INIT again: its RESP may have been lost.
+        if let Some(known) = self.associations.of_init(&ephemeral) {
+            if !known.resp().is_empty() {
+                self.out.answer(from, |buf| copied(known.resp(), buf));
             }
-            self.key_log.note(&split, [association.index, index]);
-            resp.truncate(head.len() + len);
-            self.out.push(to, &resp);
-            (association.resp, association.channel, association.opened_at) = (resp, Some(channel), now);
+            return Ok(true);
         }
+        let host = self.host.as_mut().ok_or(SealRefusal::Unexpected)?;
+        let Some(round_trip) = host.cookie_age(now, from, head, &ephemeral) else {
+            host.retry(now, from, head.index, head.nonce, &mut self.out);
+            return Err(SealRefusal::BadCookie);
+        };
+        if self.associations.has_confirmed(head, from) {
+            return Err(SealRefusal::Unexpected);
+        }
+        self.out.stir();
+        Ok(Waiting::new(from, round_trip, datagram).is_some_and(|init| host.rate_limiter().queue(init)))
+    }
+
+    /// Works off an INIT that was queued. A guest whose INIT opens is reached, and the inner protocol hears of it unless it knows of too
+    /// many others that are only reached.
+    fn accept(&mut self, now: Time, waiting: &Waiting) -> Result<Option<Met>, SealRefusal> {
+        let Ok(Packet::Init(init)) = seal::decode(waiting.datagram()) else {
+            return Err(SealRefusal::NoPacket);
+        };
+        let (head, from) = (&init.head, waiting.from);
+        // Both may have changed while the INIT was queued.
+        self.serves(from, (head.pattern, head.nonce), waiting.datagram())?;
+        if self.associations.has_confirmed(head, from) {
+            return Err(SealRefusal::Unexpected);
+        }
+        let host = self.host.as_mut().ok_or(SealRefusal::Unexpected)?;
+        if !host.use_up(now, head.cookie, init.ephemeral()) {
+            return Err(SealRefusal::BadCookie);
+        }
+        let (Peer { inner_addr, index, .. }, message) =
+            self.open_init(now, &init, Some(from), waiting.round_trip)?;
+        let Some(at) = self.associations.numbered(index) else { return Ok(None) };
+        if self.associations.is_busy(inner_addr) {
+            self.answer(now, at, b"");
+            return Ok(None);
+        }
+        let Some(guest) = self.associations.get_mut(at) else { return Ok(None) };
+        guest.introduce();
+        Ok(Some(Met { inner_addr, step: guest.step(), message }))
+    }
+
+    /// The Diffie-Hellman of an INIT that was admitted, from an address or by signalling. Its guest is reached, and its text in the front of
+    /// the seal's buffer.
+    pub(super) fn open_init(
+        &mut self,
+        now: Time,
+        init: &Init<'_>,
+        from: Option<SocketAddr>,
+        round_trip: Span,
+    ) -> Result<(Peer, Range<usize>), SealRefusal> {
+        let (index, secret) = (self.free_index(), self.random.next_secret());
+        self.stats.handshakes += 1;
+        let host = self.host.as_ref().ok_or(SealRefusal::Unexpected)?;
+        let (handshake, text) = host.open(init, secret, &mut self.scratch[..])?;
+        let InitHead { pattern, nonce, .. } = init.head;
+        let known = from.and_then(|from| self.associations.iter().find(|one| one.is_guest(&init.head, from)));
+        let known = known.map(|one| one.peer().inner_addr).or(host.only());
+        let inner_addr = known.unwrap_or_else(|| self.associations.make_up());
+        let (role, ephemeral) = (PeerRole::Player, init.ephemeral());
+        let peer = Peer { inner_addr, index, pattern, role, nonce, ephemeral };
+        let pending = Pending { handshake, index: init.head.index, to: from };
+        self.associations.add(Association::guest(now, peer, pending, round_trip));
+        self.out.stir();
+        Ok((peer, text))
+    }
+
+    /// Sends the RESP of an association, with the inner protocol's answer in it if that fits.
+    pub(super) fn answer(&mut self, now: Time, at: usize, answer: &[u8]) {
+        let Some(guest) = self.associations.get_mut(at) else { return };
+        if let Some(to) = guest.answer(now, answer, &mut self.random, &mut self.key_log) {
+            self.out.push(to, guest.resp());
+        }
+    }
+
+    /// Answers a guest that the inner protocol has no answer for. `false` if there is none.
+    pub(super) fn answer_next(&mut self, now: Time) -> bool {
+        let waiting = self.associations.position(Association::awaits_answer);
+        if let Some(at) = waiting {
+            self.answer(now, at, b"");
+        }
+        waiting.is_some()
+    }
+
+    /// Takes a RESP: there is a connection. By signalling it has no path yet, and the inner protocol does not hear of it.
+    pub(super) fn finish(&mut self, now: Time, resp: &Resp<'_>) -> Result<Option<Met>, SealRefusal> {
+        let join = self.join.as_mut().ok_or(SealRefusal::Unexpected)?;
+        let Joined {
+            pattern,
+            split,
+            index,
+            their_index,
+            outer_addr,
+            ephemeral,
+            round_trip,
+            commitment,
+            answer,
+        } = join.resp(now, resp, &mut self.scratch[..])?;
+        let (inner_addr, nonce) = (join.inner_addr(), join.nonce());
+        let channel = Channel::new(&split, false, their_index);
+        self.key_log.note(&split, [their_index, index]);
+        let part = self.random.next_16();
+        let comparison = commitment.map_or_else(
+            || Comparison::new(true),
+            |commitment| Comparison::joiner(now, split.hash, commitment, part),
+        );
+        let peer = Peer { inner_addr, index, pattern, role: PeerRole::Host, nonce, ephemeral };
+        let paths = Paths::new(outer_addr, round_trip);
+        let mut host = Association::host(now, peer, channel, paths, comparison);
+        let step = host.step();
+        // An inner protocol without an opening message may be silent for longer than the host waits.
+        if outer_addr.is_some() && join.opening().is_empty() {
+            host.open(b"", &mut self.out);
+        }
+        self.associations.add(host);
+        self.stats.connections += 1;
+        self.out.stir();
+        // Guests that were reached under the same address come too late: their DATA would take the place of this connection.
+        self.associations.retain(|one| one.peer().inner_addr != inner_addr || one.is_confirmed());
+        // Earlier keys are kept beside the newest, because somebody else may have answered. By address no more handshakes than
+        // this succeed, so that nobody evicts the host's keys.
+        let of_host = |one: &Association| one.peer().role == PeerRole::Host;
+        if self.associations.iter().filter(|one| of_host(one)).count() > MAX_OPEN as usize
+            && let Some(oldest) = self.associations.position(of_host)
+        {
+            self.associations.remove(oldest);
+        }
+        if pattern == Pattern::Signal {
+            let signal = self.scratch[answer].first_chunk().copied().unwrap_or([0; PADDED_LEN]);
+            return self.signals.keep(inner_addr, &signal).map(|()| None);
+        }
+        Ok(Some(Met { inner_addr, step, message: answer }))
     }
 }
 
 impl<P: Protocol> Sealed<'_, P> {
-    /// Checks an INIT as far as that is cheap, and queues it for its Diffie-Hellman.
+    /// Takes an INIT: queues it, and works off those whose turn it is.
     pub(super) fn init(
         &mut self,
         now: Duration,
@@ -110,187 +232,44 @@ impl<P: Protocol> Sealed<'_, P> {
         init: &Init<'_>,
         datagram: &[u8],
     ) -> Result<(), SealRefusal> {
-        let (at, seal) = (Time::from(now), &mut *self.seal);
-        let (head, ephemeral) = (&init.head, init.ephemeral());
-        let serves = seal.serves(from, head.nonce);
-        let host = seal.host.as_mut().filter(|_| serves).ok_or(SealRefusal::Unexpected)?;
-        let access = host.access_of(head.pattern, datagram).ok_or(SealRefusal::BadMac)?;
-        // The same INIT again: its RESP may have been lost.
-        if let Some(known) = seal.associations.iter().find(|one| one.ephemeral == ephemeral) {
-            if !known.resp.is_empty() {
-                seal.out.answer(from, |buf| copied(&known.resp, buf));
-            }
-            return Ok(());
-        }
-        let Some(round_trip) = host.cookie_age(at, access, from, head, &ephemeral) else {
-            host.accesses[access].retry(at, from, head.index, head.nonce, &mut seal.out);
-            return Err(SealRefusal::BadCookie);
-        };
-        if seal.associations.has_confirmed(head, from) {
-            return Err(SealRefusal::Unexpected);
-        }
-        let queued =
-            Waiting::new(from, round_trip, datagram).is_some_and(|init| host.rate_limiter.queue(init));
-        seal.stir();
-        self.admit(at);
+        let queued = self.seal.queue_init(now.into(), from, init, datagram)?;
+        self.admit(now);
         if queued { Ok(()) } else { Err(SealRefusal::Limited) }
     }
 
     /// Works off the INITs whose turn it is.
-    pub(super) fn admit(&mut self, now: Time) {
-        while let Some(waiting) = self.seal.host.as_mut().and_then(|host| host.rate_limiter.next(now)) {
-            if let Err(refusal) = self.accept(now, &waiting) {
-                self.seal.stats.refuse(refusal);
+    pub(super) fn admit(&mut self, now: Duration) {
+        while let Some(waiting) =
+            self.seal.host.as_mut().and_then(|host| host.rate_limiter().next(now.into()))
+        {
+            match self.seal.accept(now.into(), &waiting) {
+                Ok(met) => self.hand_over(now, met),
+                Err(refusal) => self.seal.stats.refuse(refusal),
             }
         }
     }
 
-    /// The Diffie-Hellman of an INIT. A guest whose INIT opens is reached, and its message goes to the inner protocol unless
-    /// too many others are there that are only reached.
-    fn accept(&mut self, now: Time, waiting: &Waiting) -> Result<(), SealRefusal> {
-        let Ok(Packet::Init(init)) = seal::decode(waiting.datagram()) else {
-            return Err(SealRefusal::NoPacket);
-        };
-        let index = self.seal.free_index();
-        let seal = &mut *self.seal;
-        // Both may have changed while the INIT was queued.
-        let serves = seal.serves(waiting.from, init.head.nonce)
-            && !seal.associations.has_confirmed(&init.head, waiting.from);
-        let host = seal.host.as_mut().filter(|_| serves).ok_or(SealRefusal::Unexpected)?;
-        let access = host.access_of(init.head.pattern, waiting.datagram()).ok_or(SealRefusal::BadMac)?;
-        let ephemeral = init.ephemeral();
-        if !host.use_up(now, init.head.cookie, ephemeral) {
-            return Err(SealRefusal::BadCookie);
-        }
-        seal.stats.handshakes += 1;
-        let mut text = [0; INIT_LEN];
-        let secret = seal.random.next_secret();
-        let accepted =
-            noise::accept(&host.accesses[access].keys, init.prologue, secret, init.message, &mut text);
-        let (handshake, len) = accepted.ok_or(SealRefusal::BadHandshake)?;
-        let opening = unpadded(&text[..len]).ok_or(SealRefusal::BadHandshake)?;
-        let (pattern, nonce, from) = (init.head.pattern, init.head.nonce, waiting.from);
-        let known = seal.associations.iter().find(|one| one.is_guest(pattern, nonce, from));
-        let inner_addr = match (known.map(|one| one.inner_addr), host.only) {
-            (Some(inner_addr), _) | (None, Some(inner_addr)) => inner_addr,
-            (None, None) => seal.associations.make_up(),
-        };
-        let reached = |one: &&Association| one.at_inner && !one.confirmed && one.inner_addr != inner_addr;
-        let busy = seal.associations.iter().filter(reached).count() >= seal.limits.reached();
-        let answering = Answering { handshake, index: init.head.index, to: from };
-        let at = seal.associations.add(Association {
-            answering: Some(Box::new(answering)),
-            at_inner: !busy,
-            round_trip: waiting.round_trip,
-            ..Association::new(now, PeerRole::Player, (inner_addr, from), (index, pattern, nonce, ephemeral))
-        });
-        seal.stir();
-        if busy {
-            seal.answer(now, at, b"");
-            return Ok(());
-        }
-        seal.answering = true;
-        let (time, step) = (now.into(), seal.associations.get_mut(at).map(|one| one.step()));
-        if let Some(step) = step {
-            tell(self.inner, time, inner_addr, step);
-        }
-        if !opening.is_empty() {
-            self.inner.handle_datagram(time, inner_addr, opening);
-        }
-        Ok(())
-    }
-
-    /// Answers the guests that the inner protocol has no answer for.
-    pub(super) fn answer_all(&mut self, now: Time) {
-        while let Some(at) = self.seal.associations.position(|one| one.answering.is_some()) {
-            self.seal.answer(now, at, b"");
-        }
-        self.seal.answering = false;
-    }
-
-    /// Ends a joiner's handshake: there is a connection, and perhaps an answer in the RESP.
+    /// Ends a joiner's handshake.
     pub(super) fn resp(&mut self, now: Duration, resp: &Resp<'_>) -> Result<(), SealRefusal> {
-        let Finished { pattern, inner_addr, answer } = self.seal.finish(now.into(), resp)?;
-        if pattern == Pattern::Signal {
-            return Ok(());
-        }
-        let Seal { associations, join, out, .. } = &mut *self.seal;
-        let newest = associations.len().saturating_sub(1);
-        if let Some(association) = associations.get_mut(newest) {
-            // An inner protocol without an opening message may be silent for longer than the host waits.
-            if join.as_ref().is_some_and(|join| join.opening.is_empty()) {
-                association.open(b"", out);
-            }
-            tell(self.inner, now, inner_addr, association.step());
-        }
-        if !answer.is_empty() {
-            self.inner.handle_datagram(now, inner_addr, &self.seal.scratch[answer]);
-        }
+        let met = self.seal.finish(now.into(), resp)?;
+        self.hand_over(now, met);
         Ok(())
     }
-}
 
-/// A handshake of a joiner that has come to its end.
-pub(super) struct Finished {
-    pub(super) pattern: Pattern,
-    pub(super) inner_addr: SocketAddr,
-    /// The inner protocol's answer, in the front of the seal's buffer.
-    pub(super) answer: core::ops::Range<usize>,
-}
-
-impl Seal {
-    /// Takes a RESP: there is a connection. By signalling it has no path yet, and the inner protocol is not told.
-    pub(super) fn finish(&mut self, now: Time, resp: &Resp<'_>) -> Result<Finished, SealRefusal> {
-        let (at, seal) = (now, &mut *self);
-        let join = seal.join.as_mut().ok_or(SealRefusal::Unexpected)?;
-        let joined = join.resp(at, resp, &mut seal.scratch[..])?;
-        let channel = Channel::new(&joined.split, false, joined.their_index);
-        seal.key_log.note(&joined.split, [joined.their_index, joined.index]);
-        let (inner_addr, nonce, pattern) = (join.inner_addr, join.nonce, joined.pattern);
-        let names = (joined.index, pattern, nonce, joined.ephemeral);
-        let (handshake, ours) = (joined.split.hash, seal.random.next_16());
-        let comparison = joined.commitment.map_or(Comparison::Invited, |commitment| Comparison::Joiner {
-            handshake,
-            commitment,
-            ours,
-            ask_at: at,
-            code: None,
-        });
-        seal.associations.add(Association {
-            channel,
-            confirmed: true,
-            at_inner: pattern != Pattern::Signal,
-            round_trip: joined.round_trip,
-            comparison,
-            ..Association::new(at, PeerRole::Host, (inner_addr, joined.outer_addr), names)
-        });
-        seal.stats.connections += 1;
-        seal.stir();
-        // Guests that were reached under the same address come too late: their DATA would take the place of this connection.
-        while let Some(late) =
-            seal.associations.position(|one| one.inner_addr == inner_addr && !one.confirmed)
-        {
-            seal.associations.remove(late);
+    /// Tells the inner protocol of a peer, and hands over its message.
+    fn hand_over(&mut self, now: Duration, met: Option<Met>) {
+        let Some(Met { inner_addr, step, message }) = met else { return };
+        tell(self.inner, now, inner_addr, step);
+        if !message.is_empty() {
+            self.inner.handle_datagram(now, inner_addr, &self.seal.scratch[message]);
         }
-        // Earlier keys are kept beside the newest, because somebody else may have answered. By address no more handshakes than
-        // this succeed, so that nobody evicts the host's keys.
-        let of_host = |one: &Association| one.role == PeerRole::Host;
-        if seal.associations.iter().filter(|one| of_host(one)).count() > MAX_OPEN as usize
-            && let Some(oldest) = seal.associations.position(of_host)
-        {
-            seal.associations.remove(oldest);
-        }
-        if pattern == Pattern::Signal {
-            let signal = seal.scratch[joined.answer.clone()].first_chunk::<PADDED_LEN>().copied();
-            seal.keep_signal(inner_addr, &signal.unwrap_or([0; PADDED_LEN]))?;
-        }
-        Ok(Finished { pattern, inner_addr, answer: joined.answer })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::Randomness;
+    use super::super::mac::Mac;
     use super::super::tests::{Rig, init};
     use super::*;
 
@@ -299,14 +278,16 @@ mod tests {
     fn joiner_by_address_serves_its_peer_with_a_smaller_nonce() {
         let [peer, other] = [7, 8].map(|port| SocketAddr::from(([192, 0, 2, 7], port)));
         let mut seal = Seal::join_open(Randomness::Seeded(1), peer).unwrap();
-        let nonce = seal.join.as_ref().unwrap().nonce;
-        let served = |seal: &Seal| [nonce - 1, nonce, nonce + 1].map(|theirs| seal.serves(peer, theirs));
+        let nonce = seal.join.as_ref().unwrap().nonce();
+        let datagram = [[0; 8], Mac::open().write(&[0; 8]).to_be_bytes()].concat();
+        let serves = |seal: &Seal, from, nonce| seal.serves(from, (Pattern::Open, nonce), &datagram).is_ok();
+        let served = |seal: &Seal| [nonce - 1, nonce, nonce + 1].map(|theirs| serves(seal, peer, theirs));
         assert_eq!(served(&seal), [true, false, false]);
-        assert!(!seal.serves(other, nonce - 1));
-        let names = (9, Pattern::Open, nonce, [7; 32]);
-        let at = seal.associations.add(Association::new(Time::ZERO, PeerRole::Host, (peer, peer), names));
+        assert!(!serves(&seal, other, nonce - 1));
+        let host = || Association::fake(peer, 9, PeerRole::Host);
+        seal.associations.add(host().reached(Time::NEVER));
         assert_eq!(served(&seal), [true, false, false], "the connection is not confirmed");
-        seal.associations.get_mut(at).unwrap().confirmed = true;
+        seal.associations.add(host());
         assert_eq!(served(&seal), [false; 3]);
     }
 
@@ -322,7 +303,7 @@ mod tests {
             let answers = sent.iter().filter(|(to, _)| *to == 2).map(|(_, packet)| packet[0]);
             assert_eq!(answers.collect::<Vec<_>>(), [0xE3], "a RESP either way");
             assert_eq!(rig.inner.told.len(), usize::from(confirmed));
-            assert_eq!(rig.seal.associations.iter().last().map(|one| one.at_inner), Some(confirmed));
+            assert_eq!(rig.seal.associations.iter().last().map(Association::is_known), Some(confirmed));
         }
     }
 
@@ -331,8 +312,7 @@ mod tests {
         let mut rig = Rig::new();
         let init = init(&mut rig);
         rig.hear(0, 2, &init);
-        rig.add(7, 200, true);
-        rig.seal.associations.get_mut(0).unwrap().nonce = 77;
+        rig.add(77, 200, true);
         rig.poll(1_000);
         assert_eq!((rig.seal.stats.handshakes, rig.seal.stats.refused(SealRefusal::Unexpected)), (0, 1));
     }

@@ -1,55 +1,41 @@
-//! The host's side of the sealed handshake: keys, cookies, and the handshakes that were worked off.
+//! The host's side of the sealed handshake: its key, its cookies, and the handshakes that it has worked off.
 
 use super::limits::Limits;
 use super::mac::Mac;
-use super::noise::KeyPair;
+use super::noise::{self, Handshake, KeyPair};
 use super::outbox::Outbox;
+use super::padding::unpadded;
 use super::random::{Random, Secret};
 use super::rate_limiter::RateLimiter;
-use super::signals::Signals;
+use super::stats::SealRefusal;
+use super::tickets::Tickets;
 use crate::channel::cookie::{Cookies, SUBJECT_LEN, subject};
 use crate::protocol::time::{Span, Time};
-use crate::wire::seal::{self, InitHead, KEY_LEN, Pattern, Retry};
+use crate::wire::seal::{self, Init, InitHead, KEY_LEN, Pattern, Retry};
+use core::ops::Range;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 /// A cookie is good for this long, and the key of its INIT is remembered as long.
 const REMEMBERED: Span = Span::from_secs(10);
+/// A host reveals a part of a code at most this often: each code is a chance for somebody in the middle.
+const REVEAL_AFTER: Span = Span::from_secs(10);
 
-/// A key that opens INITs of one pattern. Its cookies have a key of their own, which binds them to version and pattern.
-pub(super) struct Access {
-    pub(super) pattern: Pattern,
-    pub(super) keys: KeyPair,
+/// The key that opens INITs of one pattern. Its cookies have a key of their own, which binds them to version and pattern.
+struct Access {
+    pattern: Pattern,
+    keys: KeyPair,
     mac: Mac,
     cookies: Cookies,
 }
 
 impl Access {
-    /// `None` never happens with a secret of 32 bytes.
-    pub(super) fn new(pattern: Pattern, secret: Secret, random: &mut Random) -> Option<Self> {
-        let keys = KeyPair::new(secret)?;
-        let mac = match pattern {
-            Pattern::Invite | Pattern::Signal => Mac::of(&keys.public),
-            Pattern::Open => Mac::open(),
-        };
-        let cookies = Cookies::with_key((random.next_u64(), random.next_u64()));
-        Some(Self { pattern, keys, mac, cookies })
-    }
-
     /// By invite the mac proves the sender, and the cookie holds wherever it comes from; by address it proves that.
     fn subject(&self, from: SocketAddr, nonce: u64) -> [u8; SUBJECT_LEN] {
         match self.pattern {
             Pattern::Invite | Pattern::Signal => subject(SocketAddr::from(([0, 0, 0, 0], 0)), nonce),
             Pattern::Open => subject(from, nonce),
         }
-    }
-
-    /// Answers a REQUEST, or an INIT whose cookie is no good. Nothing is kept.
-    pub(super) fn retry(&self, now: Time, from: SocketAddr, index: u16, nonce: u64, out: &mut Outbox) {
-        let cookie = self.cookies.issue_for(now, &self.subject(from, nonce));
-        let open_key = (self.pattern == Pattern::Open).then_some(self.keys.public);
-        let retry = Retry { index, nonce, cookie, open_key };
-        out.answer(from, |buf| seal::encode_retry(&retry, |covered| self.mac.write(covered), buf));
     }
 }
 
@@ -62,50 +48,101 @@ struct Used {
 
 /// The host's side.
 pub(super) struct Host {
-    pub(super) accesses: Vec<Access>,
+    access: Access,
     /// The only address that is answered, for a seal that joins it and may be joined by it.
-    pub(super) only: Option<SocketAddr>,
-    pub(super) rate_limiter: RateLimiter,
-    pub(super) signals: Signals,
+    only: Option<SocketAddr>,
+    rate_limiter: RateLimiter,
+    tickets: Tickets,
     used: VecDeque<Used>,
+    max_used: usize,
     /// Confirmed guests by address so far.
-    pub(super) guests: u32,
+    guests: u32,
     /// When a code was revealed last.
-    pub(super) revealed_at: Option<Time>,
+    revealed_at: Option<Time>,
 }
 
 impl Host {
-    pub(super) fn new(access: Access, only: Option<SocketAddr>) -> Self {
-        let (rate_limiter, signals, used) = (RateLimiter::new(), Signals::default(), VecDeque::new());
-        Self { accesses: vec![access], only, rate_limiter, signals, used, guests: 0, revealed_at: None }
+    /// `None` never happens with a secret of 32 bytes.
+    pub(super) fn new(
+        pattern: Pattern,
+        secret: Secret,
+        only: Option<SocketAddr>,
+        random: &mut Random,
+    ) -> Option<Self> {
+        let keys = KeyPair::new(secret)?;
+        let mac = match pattern {
+            Pattern::Invite | Pattern::Signal => Mac::of(&keys.public),
+            Pattern::Open => Mac::open(),
+        };
+        let cookies = Cookies::with_key((random.next_u64(), random.next_u64()));
+        let mut host = Self {
+            access: Access { pattern, keys, mac, cookies },
+            only,
+            rate_limiter: RateLimiter::new(),
+            tickets: Tickets::default(),
+            used: VecDeque::new(),
+            max_used: 0,
+            guests: 0,
+            revealed_at: None,
+        };
+        host.expect(Limits::default());
+        Some(host)
     }
 
     /// Sets the limits by the number of guests that are expected.
     pub(super) fn expect(&mut self, limits: Limits) {
-        (self.rate_limiter.limits, self.signals.limits) = (limits, limits);
+        self.rate_limiter.expect(limits);
+        self.tickets.expect(limits);
+        // As many handshakes as are worked off in the life of a cookie.
+        self.max_used = limits.handshakes() * 10;
     }
 
-    /// As many handshakes as are worked off in the life of a cookie.
-    fn max_used(&self) -> usize {
-        self.rate_limiter.limits.handshakes() * 10
+    pub(super) fn only(&self) -> Option<SocketAddr> {
+        self.only
     }
 
-    /// The access whose key the mac of a REQUEST or INIT fits.
-    pub(super) fn access_of(&self, pattern: Pattern, datagram: &[u8]) -> Option<usize> {
-        self.accesses.iter().position(|access| access.pattern == pattern && access.mac.fits(datagram))
+    /// The keys of the invite; `None` by address.
+    pub(super) fn invite_keys(&self) -> Option<&KeyPair> {
+        (self.access.pattern == Pattern::Invite).then_some(&self.access.keys)
+    }
+
+    pub(super) fn rate_limiter(&mut self) -> &mut RateLimiter {
+        &mut self.rate_limiter
+    }
+
+    /// When the next INIT may be worked off that has to wait at `now`.
+    pub(super) fn due(&self, now: Time) -> Time {
+        self.rate_limiter.due(now)
+    }
+
+    pub(super) fn tickets(&mut self) -> &mut Tickets {
+        &mut self.tickets
+    }
+
+    /// Whether the sender of a REQUEST or INIT may join in this way, and has the key of its mac.
+    pub(super) fn admits(&self, pattern: Pattern, datagram: &[u8]) -> bool {
+        self.access.pattern == pattern && self.access.mac.fits(datagram)
+    }
+
+    /// Answers a REQUEST, or an INIT whose cookie is no good. Nothing is kept.
+    pub(super) fn retry(&self, now: Time, from: SocketAddr, index: u16, nonce: u64, out: &mut Outbox) {
+        let Access { pattern, keys, mac, cookies } = &self.access;
+        let cookie = cookies.issue_for(now, &self.access.subject(from, nonce));
+        let open_key = (*pattern == Pattern::Open).then_some(keys.public);
+        let retry = Retry { index, nonce, cookie, open_key };
+        out.answer(from, |buf| seal::encode_retry(&retry, |covered| mac.write(covered), buf));
     }
 
     /// How long the cookie of an INIT took to come back; `None` if it is not ours, too old, or used, as the key may be.
     pub(super) fn cookie_age(
         &self,
         now: Time,
-        access: usize,
         from: SocketAddr,
         head: &InitHead,
         ephemeral: &[u8; KEY_LEN],
     ) -> Option<Span> {
-        let access = self.accesses.get(access)?;
-        let age = access.cookies.age_for(now, &access.subject(from, head.nonce), head.cookie)?;
+        let subject = self.access.subject(from, head.nonce);
+        let age = self.access.cookies.age_for(now, &subject, head.cookie)?;
         (!self.is_used(head.cookie, ephemeral)).then_some(age)
     }
 
@@ -118,11 +155,40 @@ impl Host {
         while self.used.front().is_some_and(|used| now.since(used.at) > REMEMBERED) {
             self.used.pop_front();
         }
-        if self.is_used(cookie, &ephemeral) || self.used.len() >= self.max_used() {
+        if self.is_used(cookie, &ephemeral) || self.used.len() >= self.max_used {
             return false;
         }
         self.used.push_back(Used { at: now, ephemeral, cookie });
         true
+    }
+
+    /// The Diffie-Hellman of an INIT. Its text is then in this place of `buf`.
+    pub(super) fn open(
+        &self,
+        init: &Init<'_>,
+        secret: Secret,
+        buf: &mut [u8],
+    ) -> Result<(Handshake, Range<usize>), SealRefusal> {
+        let accepted = noise::accept(&self.access.keys, init.prologue, secret, init.message, buf);
+        let (handshake, len) = accepted.ok_or(SealRefusal::BadHandshake)?;
+        Ok((handshake, unpadded(&buf[..len]).ok_or(SealRefusal::BadHandshake)?))
+    }
+
+    /// How many guests by address were confirmed before this one.
+    pub(super) fn count_guest(&mut self) -> u32 {
+        let before = self.guests;
+        self.guests = before.saturating_add(1);
+        before
+    }
+
+    /// Whether a code may be revealed again.
+    pub(super) fn may_reveal(&self, now: Time) -> bool {
+        self.revealed_at.is_none_or(|last| now.since(last) >= REVEAL_AFTER)
+    }
+
+    /// Notes that a code was revealed.
+    pub(super) fn revealed(&mut self, now: Time) {
+        self.revealed_at = Some(now);
     }
 }
 
@@ -134,7 +200,7 @@ mod tests {
     fn host(pattern: Pattern) -> Host {
         let mut random = Random::new(Randomness::Seeded(1)).unwrap();
         let secret = random.next_secret();
-        Host::new(Access::new(pattern, secret, &mut random).unwrap(), None)
+        Host::new(pattern, secret, None, &mut random).unwrap()
     }
 
     fn at(ms: u64) -> Time {
@@ -143,7 +209,7 @@ mod tests {
 
     fn cookie(host: &Host, pattern: Pattern, from: SocketAddr) -> InitHead {
         let (mut out, mut buf) = (Outbox::new(), [0; 300]);
-        host.accesses[0].retry(at(0), from, 5, 77, &mut out);
+        host.retry(at(0), from, 5, 77, &mut out);
         let (to, len) = out.pop(&mut buf).unwrap();
         assert_eq!((to, len), (from, pattern.retry_len()));
         let Ok(seal::Packet::Retry(retry)) = seal::decode(&buf[..len]) else { panic!("a RETRY") };
@@ -158,7 +224,7 @@ mod tests {
         for pattern in [Pattern::Invite, Pattern::Open] {
             let host = host(pattern);
             let head = cookie(&host, pattern, here);
-            let age = |ms, from, head: &InitHead| host.cookie_age(at(ms), 0, from, head, &[1; 32]);
+            let age = |ms, from, head: &InitHead| host.cookie_age(at(ms), from, head, &[1; 32]);
             assert_eq!(age(80, here, &head), Some(Span::from_millis(80)));
             assert_eq!(age(80, there, &head).is_some(), pattern == Pattern::Invite);
             assert_eq!(age(80, here, &InitHead { nonce: 78, ..head }), None);
@@ -173,7 +239,7 @@ mod tests {
         let here = ([192, 0, 2, 1], 5).into();
         let head = cookie(&host, Pattern::Invite, here);
         assert!(host.use_up(at(1), head.cookie, [1; 32]));
-        assert_eq!(host.cookie_age(at(2), 0, here, &head, &[2; 32]), None, "the cookie is used");
+        assert_eq!(host.cookie_age(at(2), here, &head, &[2; 32]), None, "the cookie is used");
         assert!(!host.use_up(at(2), 4, [1; 32]), "and so is the key");
         for number in 0..159_u64 {
             assert!(host.use_up(at(3), 1 << 63 | number, [number as u8 + 2; 32]) || number == 255);
@@ -185,20 +251,20 @@ mod tests {
     }
 
     #[test]
-    fn mac_selects_the_access() {
+    fn mac_of_the_invite_admits() {
         let host = host(Pattern::Invite);
         let request = seal::Request { pattern: Pattern::Invite, index: 1, nonce: 2 };
         let mut buf = [0; 64];
-        let mac = Mac::of(&host.accesses[0].keys.public);
+        let mac = Mac::of(&host.invite_keys().unwrap().public);
         let len = seal::encode_request(&request, |covered| mac.write(covered), &mut buf).unwrap();
-        assert_eq!(host.access_of(Pattern::Invite, &buf[..len]), Some(0));
-        assert_eq!(host.access_of(Pattern::Open, &buf[..len]), None);
+        assert!(host.admits(Pattern::Invite, &buf[..len]));
+        assert!(!host.admits(Pattern::Open, &buf[..len]) && !host.admits(Pattern::Signal, &buf[..len]));
         for at in 0..len {
             let mut bad = buf;
             bad[at] ^= 1;
-            assert_eq!(host.access_of(Pattern::Invite, &bad[..len]), None, "byte {at}");
+            assert!(!host.admits(Pattern::Invite, &bad[..len]), "byte {at}");
         }
         let len = seal::encode_request(&request, |covered| Mac::open().write(covered), &mut buf).unwrap();
-        assert_eq!(host.access_of(Pattern::Invite, &buf[..len]), None, "without the invite");
+        assert!(!host.admits(Pattern::Invite, &buf[..len]), "without the invite");
     }
 }

@@ -1,6 +1,6 @@
 //! The joiner's side of the sealed handshake. It has no timer: the packets of the inner protocol drive it.
 
-use super::association::NO_PATH;
+use super::contact::PATIENCE;
 use super::mac::Mac;
 use super::noise::{self, Handshake, Split};
 use super::outbox::Outbox;
@@ -14,8 +14,6 @@ use crate::wire::seal::{
 };
 use std::net::SocketAddr;
 
-/// Without an answer for this long, a joiner begins anew beside what it has.
-pub(super) const PATIENCE: Span = Span::from_secs(1);
 /// Packets of the inner protocol that follow a REQUEST or an INIT sooner than this repeat neither.
 const REPEAT_AFTER: Span = Span::from_millis(100);
 /// INITs that may still be answered.
@@ -27,7 +25,8 @@ pub(super) const MAX_OPEN: u32 = 4;
 struct Attempt {
     pattern: Pattern,
     index: u16,
-    to: SocketAddr,
+    /// `None` by signalling.
+    to: Option<SocketAddr>,
     key: Secret,
     since: Time,
     /// How long the RETRY took.
@@ -44,7 +43,8 @@ pub(super) struct Joined {
     /// The number of the connection here, and at the host.
     pub(super) index: u16,
     pub(super) their_index: u16,
-    pub(super) outer_addr: SocketAddr,
+    /// Where the INIT went; `None` by signalling.
+    pub(super) outer_addr: Option<SocketAddr>,
     pub(super) ephemeral: [u8; KEY_LEN],
     pub(super) round_trip: Span,
     /// The host's commitment to its part of the code, by address.
@@ -53,95 +53,124 @@ pub(super) struct Joined {
     pub(super) answer: core::ops::Range<usize>,
 }
 
-/// The joiner's side.
-pub(super) struct Join {
-    /// The host's key from an invite; `None` by address.
-    host_key: Option<Secret>,
+/// The host that is joined.
+struct Target {
+    /// Its key from an invite; `None` by address.
+    key: Option<Secret>,
     mac: Mac,
-    /// The addresses that get a REQUEST.
+    /// The addresses that get a REQUEST. By signalling there is none.
     addrs: Vec<SocketAddr>,
     /// The address that the inner protocol joins.
-    pub(super) inner_addr: SocketAddr,
-    pub(super) nonce: u64,
-    /// The number by which a REQUEST is answered.
-    request_index: u16,
-    /// When the first REQUEST of this round was sent.
-    requested_at: Option<Time>,
-    /// When a REQUEST was sent or an INIT repeated last.
+    inner_addr: SocketAddr,
+}
+
+/// The REQUESTs of this joiner.
+struct Requests {
+    /// The number by which they are answered.
+    index: u16,
+    /// When the first of this round was sent.
+    first_at: Option<Time>,
+    /// When one was sent or an INIT repeated last.
     said_at: Option<Time>,
+}
+
+/// The joiner's side.
+pub(super) struct Joiner {
+    target: Target,
+    nonce: u64,
+    requests: Requests,
     /// The newest opening message of the inner protocol.
-    pub(super) opening: Vec<u8>,
+    opening: Vec<u8>,
     attempts: Vec<Attempt>,
     /// Handshakes that have succeeded.
     succeeded: u32,
 }
 
-impl Join {
+impl Joiner {
     pub(super) fn new(
-        host_key: Option<Secret>,
+        key: Option<Secret>,
         addrs: Vec<SocketAddr>,
         inner_addr: SocketAddr,
         nonce: u64,
-        request_index: u16,
+        index: u16,
     ) -> Self {
-        let mac = host_key.as_ref().map_or_else(Mac::open, |key| Mac::of(&key.0));
+        let mac = key.as_ref().map_or_else(Mac::open, |key| Mac::of(&key.0));
         Self {
-            host_key,
-            mac,
-            addrs,
-            inner_addr,
+            target: Target { key, mac, addrs, inner_addr },
             nonce,
-            request_index,
-            requested_at: None,
-            said_at: None,
+            requests: Requests { index, first_at: None, said_at: None },
             opening: Vec::with_capacity(MAX_MESSAGE_LEN),
             attempts: Vec::with_capacity(MAX_ATTEMPTS),
             succeeded: 0,
         }
     }
 
-    pub(super) fn pattern(&self) -> Pattern {
-        if self.host_key.is_some() { Pattern::Invite } else { Pattern::Open }
+    /// The address that the inner protocol joins.
+    pub(super) fn inner_addr(&self) -> SocketAddr {
+        self.target.inner_addr
+    }
+
+    pub(super) fn nonce(&self) -> u64 {
+        self.nonce
+    }
+
+    /// The newest opening message of the inner protocol.
+    pub(super) fn opening(&self) -> &[u8] {
+        &self.opening
+    }
+
+    pub(super) fn set_opening(&mut self, opening: &[u8]) {
+        self.opening.clear();
+        self.opening.extend_from_slice(opening);
+    }
+
+    fn pattern(&self) -> Pattern {
+        if self.target.key.is_some() { Pattern::Invite } else { Pattern::Open }
     }
 
     /// Whether a rendezvous brings the handshakes: there is no address to send a REQUEST to.
     pub(super) fn is_by_signal(&self) -> bool {
-        self.addrs.is_empty()
+        self.target.addrs.is_empty()
     }
 
     /// Whether a number is in use.
     pub(super) fn uses(&self, index: u16) -> bool {
-        self.request_index == index || self.attempts.iter().any(|attempt| attempt.index == index)
+        self.requests.index == index || self.attempts.iter().any(|attempt| attempt.index == index)
     }
 
     /// Whether a packet of the inner protocol lets the handshake go on at `now`.
     pub(super) fn is_due(&self, now: Time) -> bool {
-        !self.is_exhausted() && self.said_at.is_none_or(|at| now.since(at) >= REPEAT_AFTER)
+        !self.is_exhausted() && self.requests.said_at.is_none_or(|at| now.since(at) >= REPEAT_AFTER)
     }
 
     /// The inner protocol sends a packet, and there is no connection, or none that answers: sends a REQUEST, or the newest INIT
     /// again.
     pub(super) fn request(&mut self, now: Time, out: &mut Outbox) {
-        self.said_at = Some(now);
+        self.requests.said_at = Some(now);
         if self.is_by_signal() {
             return;
         }
         if let Some(attempt) = self.attempts.last().filter(|attempt| now.since(attempt.since) < PATIENCE) {
-            out.push(attempt.to, &attempt.init);
+            if let Some(to) = attempt.to {
+                out.push(to, &attempt.init);
+            }
             return;
         }
-        if self.attempts.last().is_some_and(|last| self.requested_at.is_some_and(|at| at <= last.since)) {
-            self.requested_at = None;
+        if self.attempts.last().is_some_and(|last| self.requests.first_at.is_some_and(|at| at <= last.since))
+        {
+            self.requests.first_at = None;
         }
-        self.requested_at.get_or_insert(now);
-        let request = Request { pattern: self.pattern(), index: self.request_index, nonce: self.nonce };
-        for addr in &self.addrs {
-            out.write(*addr, |buf| seal::encode_request(&request, |covered| self.mac.write(covered), buf));
+        self.requests.first_at.get_or_insert(now);
+        let request = Request { pattern: self.pattern(), index: self.requests.index, nonce: self.nonce };
+        for addr in &self.target.addrs {
+            out.write(*addr, |buf| {
+                seal::encode_request(&request, |covered| self.target.mac.write(covered), buf)
+            });
         }
     }
 
     fn is_exhausted(&self) -> bool {
-        self.host_key.is_none() && self.succeeded >= MAX_OPEN
+        self.target.key.is_none() && self.succeeded >= MAX_OPEN
     }
 
     /// Whether this RETRY is to be answered by an INIT: with which host's key.
@@ -155,18 +184,18 @@ impl Join {
         retry: &Retry,
         datagram: &[u8],
     ) -> Result<Secret, SealRefusal> {
-        if !self.mac.fits(datagram) {
+        if !self.target.mac.fits(datagram) {
             return Err(SealRefusal::BadMac);
         }
         let open_key = retry.open_key.map(Secret);
-        let ((Some(key), None) | (None, Some(key))) = (self.host_key.clone(), open_key) else {
+        let ((Some(key), None) | (None, Some(key))) = (self.target.key.clone(), open_key) else {
             return Err(SealRefusal::BadMac);
         };
         let of_init = self.attempts.iter().find(|attempt| attempt.index == retry.index);
         let expected = retry.nonce == self.nonce
-            && self.addrs.contains(&from)
-            && self.requested_at.is_some()
-            && (of_init.is_some() || retry.index == self.request_index)
+            && self.target.addrs.contains(&from)
+            && self.requests.first_at.is_some()
+            && (of_init.is_some() || retry.index == self.requests.index)
             && !self.is_exhausted();
         let waits = |attempt: &Attempt| attempt.key.0 == key.0 && now.since(attempt.since) < PATIENCE;
         if !expected || of_init.is_none() && self.attempts.iter().any(waits) {
@@ -184,7 +213,7 @@ impl Join {
         (index, ephemeral): (u16, Secret),
         out: &mut Outbox,
     ) -> Result<(), SealRefusal> {
-        let invited = self.host_key.is_some();
+        let invited = self.target.key.is_some();
         self.attempts.retain(|attempt| invited || now.since(attempt.since) < PATIENCE * 2);
         if self.attempts.len() == MAX_ATTEMPTS {
             // By invite only the host can have made room necessary; by address a stranger can.
@@ -195,7 +224,7 @@ impl Join {
         }
         let names = (self.pattern(), index, retry.cookie);
         let begun = padded(&self.opening)
-            .and_then(|opening| self.begin(now, (from, key), names, ephemeral, &opening));
+            .and_then(|opening| self.begin(now, (Some(from), key), names, ephemeral, &opening));
         let attempt = begun.ok_or(SealRefusal::BadHandshake)?;
         out.push(from, &attempt.init);
         self.attempts.push(attempt);
@@ -210,12 +239,12 @@ impl Join {
         (index, ephemeral): (u16, Secret),
         signal: &[u8; PADDED_LEN],
     ) -> Option<Vec<u8>> {
-        let key = self.host_key.clone()?;
+        let key = self.target.key.clone()?;
         if self.attempts.len() == MAX_ATTEMPTS {
             self.attempts.remove(0);
         }
         let names = (Pattern::Signal, index, ticket);
-        let attempt = self.begin(now, (NO_PATH, key), names, ephemeral, signal)?;
+        let attempt = self.begin(now, (None, key), names, ephemeral, signal)?;
         let init = attempt.init.clone();
         self.attempts.push(attempt);
         Some(init)
@@ -225,7 +254,7 @@ impl Join {
     fn begin(
         &self,
         now: Time,
-        (to, key): (SocketAddr, Secret),
+        (to, key): (Option<SocketAddr>, Secret),
         (pattern, index, cookie): (Pattern, u16, u64),
         ephemeral: Secret,
         text: &[u8; PADDED_LEN],
@@ -236,9 +265,10 @@ impl Join {
         front.copy_from_slice(&head);
         let (handshake, len) = noise::begin(&key.0, &head, ephemeral, text, body)?;
         let ephemeral = body.first_chunk().copied().unwrap_or_default();
-        let whole = seal::put_mac(INIT_HEAD_LEN + len + 8, |covered| self.mac.write(covered), &mut init)?;
+        let whole =
+            seal::put_mac(INIT_HEAD_LEN + len + 8, |covered| self.target.mac.write(covered), &mut init)?;
         init.truncate(whole);
-        let first_trip = self.requested_at.map_or(Span::ZERO, |at| now.since(at));
+        let first_trip = self.requests.first_at.map_or(Span::ZERO, |at| now.since(at));
         Some(Attempt { pattern, index, to, key, since: now, first_trip, ephemeral, init, handshake })
     }
 
@@ -249,7 +279,7 @@ impl Join {
         resp: &Resp<'_>,
         text: &mut [u8],
     ) -> Result<Joined, SealRefusal> {
-        let open = self.host_key.is_none();
+        let open = self.target.key.is_none();
         let attempt = self.attempts.iter_mut().find(|attempt| attempt.index == resp.index);
         let attempt = attempt.ok_or(SealRefusal::Unexpected)?;
         let (split, len) = attempt.handshake.finish(resp.message, text).ok_or(SealRefusal::BadHandshake)?;
@@ -277,7 +307,7 @@ impl Join {
     /// Makes all handshakes that have not succeeded void: there is a connection to the peer.
     pub(super) fn abandon(&mut self) {
         self.attempts.clear();
-        self.requested_at = None;
+        self.requests.first_at = None;
     }
 }
 
@@ -297,15 +327,15 @@ mod tests {
     }
 
     /// A joiner by address that has sent a REQUEST.
-    fn requesting() -> Join {
+    fn requesting() -> Joiner {
         let host = (HOST, 7).into();
-        let mut join = Join::new(None, vec![host], host, 77, 5);
+        let mut join = Joiner::new(None, vec![host], host, 77, 5);
         join.request(at(0), &mut Outbox::new());
         join
     }
 
     /// The joiner takes a RETRY with a good mac; the INIT that it answers, if it does.
-    fn retried(join: &mut Join, ms: u64, from: SocketAddr, retry: &Retry) -> Result<Vec<u8>, SealRefusal> {
+    fn retried(join: &mut Joiner, ms: u64, from: SocketAddr, retry: &Retry) -> Result<Vec<u8>, SealRefusal> {
         let (mut buf, mut out) = ([0; INIT_LEN], Outbox::new());
         let len = seal::encode_retry(retry, |covered| Mac::open().write(covered), &mut buf).unwrap();
         let key = join.key_for(at(ms), from, retry, &buf[..len])?;
@@ -396,7 +426,7 @@ mod tests {
 
     #[test]
     fn numbers_in_use_are_known_and_inits_by_signal_are_bounded() {
-        let mut join = Join::new(Some(Secret([7; 32])), Vec::new(), (HOST, 7).into(), 77, 5);
+        let mut join = Joiner::new(Some(Secret([7; 32])), Vec::new(), (HOST, 7).into(), 77, 5);
         for index in 10..20 {
             assert!(join.by_signal(at(0), 1, (index, Secret([index as u8; 32])), &[0; PADDED_LEN]).is_some());
         }
@@ -405,7 +435,7 @@ mod tests {
     }
 
     /// The first byte of the packet that the joiner sends for one of the inner protocol at this time.
-    fn said(join: &mut Join, ms: u64) -> Option<u8> {
+    fn said(join: &mut Joiner, ms: u64) -> Option<u8> {
         let (mut buf, mut out) = ([0; INIT_LEN], Outbox::new());
         if join.is_due(at(ms)) {
             join.request(at(ms), &mut out);
@@ -435,7 +465,7 @@ mod tests {
         assert_eq!(retried(&mut join, 2_079, host, &retry(9)), Err(SealRefusal::Limited));
         assert!(retried(&mut join, 2_080, host, &retry(9)).is_ok());
         assert_eq!(join.attempts.len(), 1);
-        (join.succeeded, join.requested_at) = (3, Some(at(3_000)));
+        (join.succeeded, join.requests.first_at) = (3, Some(at(3_000)));
         assert!(retried(&mut join, 3_100, host, &retry(8)).is_ok());
         join.succeeded = 4;
         assert_eq!(retried(&mut join, 3_100, host, &retry(7)), Err(SealRefusal::Unexpected));

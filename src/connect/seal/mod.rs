@@ -34,31 +34,37 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+// Parts of an association.
+mod channel;
+mod code;
+mod contact;
+mod paths;
+mod roam;
+mod window;
+// Parts of a seal.
 mod association;
 mod associations;
-mod channel;
-mod cipher;
-mod code;
-mod handshakes;
-mod hash;
 mod host;
 mod joiner;
 mod key_log;
 mod limits;
-mod mac;
-mod noise;
 mod outbox;
-mod padding;
-mod paths;
-mod random;
 mod rate_limiter;
-mod roam;
+mod stats;
+mod tickets;
+// The seal's work.
+mod handshakes;
 mod sealed;
 mod signals;
-mod stats;
+// Cryptography.
+mod cipher;
+mod hash;
+mod mac;
+mod noise;
+mod padding;
+mod random;
 #[cfg(test)]
 mod tests;
-mod window;
 
 pub use code::Code;
 pub use key_log::{ConnectionKeys, NotLoggedKeys, OpenedPacket};
@@ -68,20 +74,20 @@ pub use sealed::Sealed;
 pub use signals::Brought;
 pub use stats::{SealRefusal, SealStats};
 
+use crate::protocol::time::Time;
 use crate::protocol::{MAX_DATAGRAM, Protocol, canonical};
 use crate::wire::seal::{KEY_LEN, Pattern};
 use association::Association;
 use associations::Associations;
 use core::fmt;
 use core::time::Duration;
-use host::{Access, Host};
-use joiner::Join;
+use host::Host;
+use joiner::Joiner;
 use key_log::KeyLog;
 use limits::Limits;
 use outbox::Outbox;
 use random::{Random, Secret};
-use roam::MAX_CANDIDATES;
-use std::collections::VecDeque;
+use signals::Signals;
 use std::net::SocketAddr;
 
 /// The most addresses that a joiner sends a REQUEST to.
@@ -91,18 +97,10 @@ pub const MAX_ADDRESSES: usize = 8;
 pub struct Seal {
     random: Random,
     host: Option<Host>,
-    join: Option<Join>,
+    join: Option<Joiner>,
     associations: Associations,
-    limits: Limits,
     out: Outbox,
-    /// Where copies of the packet that was sent last go: to the other addresses of a peer that may have moved.
-    copies: Vec<SocketAddr>,
-    copied: Box<[u8; MAX_DATAGRAM]>,
-    copied_len: usize,
-    /// Signals that were opened.
-    signals: VecDeque<(SocketAddr, Vec<u8>)>,
-    /// Whether a RESP waits for the inner protocol's answer.
-    answering: bool,
+    signals: Signals,
     scratch: Box<[u8; MAX_DATAGRAM]>,
     key_log: KeyLog,
     stats: SealStats,
@@ -144,7 +142,16 @@ impl Seal {
         addrs: &[SocketAddr],
     ) -> Result<Self, SealError> {
         let mut seal = Self::new(randomness)?;
-        seal.joining(Some(host_key), addrs)?;
+        let addrs: Vec<SocketAddr> = addrs.iter().copied().map(canonical).collect();
+        let inner_addr = match &addrs[..] {
+            [] => return Err(SealError::NoAddress),
+            [only] => *only,
+            _ if addrs.len() > MAX_ADDRESSES => {
+                return Err(SealError::TooManyAddresses { count: addrs.len() });
+            }
+            _ => seal.associations.make_up(),
+        };
+        seal.joining(Some(Secret(host_key)), addrs, inner_addr);
         Ok(seal)
     }
 
@@ -153,8 +160,9 @@ impl Seal {
     /// # Errors
     /// If the operating system has no random bytes.
     pub fn join_open(randomness: Randomness, addr: SocketAddr) -> Result<Self, SealError> {
-        let mut seal = Self::hosting(randomness, Pattern::Open, None, Some(canonical(addr)))?;
-        seal.joining(None, &[addr])?;
+        let addr = canonical(addr);
+        let mut seal = Self::hosting(randomness, Pattern::Open, None, Some(addr))?;
+        seal.joining(None, vec![addr], addr);
         Ok(seal)
     }
 
@@ -164,13 +172,8 @@ impl Seal {
             host: None,
             join: None,
             associations: Associations::new(),
-            limits: Limits::default(),
             out: Outbox::new(),
-            copies: Vec::with_capacity(MAX_CANDIDATES),
-            copied: Box::new([0; MAX_DATAGRAM]),
-            copied_len: 0,
-            signals: VecDeque::new(),
-            answering: false,
+            signals: Signals::default(),
             scratch: Box::new([0; MAX_DATAGRAM]),
             key_log: KeyLog::default(),
             stats: SealStats::default(),
@@ -185,33 +188,24 @@ impl Seal {
     ) -> Result<Self, SealError> {
         let mut seal = Self::new(randomness)?;
         let secret = secret.unwrap_or_else(|| seal.random.next_secret());
-        let access = Access::new(pattern, secret, &mut seal.random).ok_or(SealError::NoRandomness)?;
-        seal.host = Some(Host::new(access, only));
-        Ok(seal)
+        seal.host = Host::new(pattern, secret, only, &mut seal.random);
+        if seal.host.is_some() { Ok(seal) } else { Err(SealError::NoRandomness) }
     }
 
-    fn joining(&mut self, host_key: Option<[u8; KEY_LEN]>, addrs: &[SocketAddr]) -> Result<(), SealError> {
-        let addrs: Vec<SocketAddr> = addrs.iter().copied().map(canonical).collect();
-        let inner_addr = match &addrs[..] {
-            [] => return Err(SealError::NoAddress),
-            [only] => *only,
-            _ if addrs.len() > MAX_ADDRESSES => {
-                return Err(SealError::TooManyAddresses { count: addrs.len() });
-            }
-            _ => self.associations.make_up(),
-        };
+    fn joining(&mut self, host_key: Option<Secret>, addrs: Vec<SocketAddr>, inner_addr: SocketAddr) {
         let (nonce, index) = (self.random.next_u64(), self.random.next_u64() as u16);
-        self.join = Some(Join::new(host_key.map(Secret), addrs, inner_addr, nonce, index));
-        Ok(())
+        self.join = Some(Joiner::new(host_key, addrs, inner_addr, nonce, index));
     }
 
     /// A host expects this many guests at once: one, unless this was called. The handshakes that it works off in a second, and
     /// the guests without a seat that it keeps, grow with the number. A joiner has no use for it.
     pub fn expect_guests(&mut self, guests: u8) {
-        self.limits = Limits::of(guests);
-        self.out.limits = self.limits;
+        let limits = Limits::of(guests);
+        self.associations.expect(limits);
+        self.out.expect(limits);
+        self.signals.expect(limits);
         if let Some(host) = &mut self.host {
-            host.expect(self.limits);
+            host.expect(limits);
         }
     }
 
@@ -231,60 +225,95 @@ impl Seal {
     /// The public key of the invite; `None` if this seal accepts nobody by invite. It is a secret of those who may join.
     #[must_use]
     pub fn public_key(&self) -> Option<[u8; KEY_LEN]> {
-        self.invite_access().map(|access| access.keys.public)
+        self.host.as_ref()?.invite_keys().map(|keys| keys.public)
     }
 
     /// The private key of the invite, for a host that keeps it for later. `None` if this seal accepts nobody by invite.
     #[must_use]
     pub fn secret_key(&self) -> Option<[u8; KEY_LEN]> {
-        self.invite_access().map(|access| access.keys.secret.0)
-    }
-
-    fn invite_access(&self) -> Option<&Access> {
-        self.host.as_ref()?.accesses.iter().find(|access| access.pattern == Pattern::Invite)
+        self.host.as_ref()?.invite_keys().map(|keys| keys.secret.0)
     }
 
     /// The address for the lobby to join: the one that was asked for, or a made-up one for an invite with several.
     #[must_use]
     pub fn target(&self) -> Option<SocketAddr> {
-        self.join.as_ref().map(|join| join.inner_addr)
+        self.join.as_ref().map(Joiner::inner_addr)
     }
 
     /// The address that packets to the peer at this inner address go to; `None` before there is a path.
     #[must_use]
     pub fn outer_addr(&self, inner_addr: SocketAddr) -> Option<SocketAddr> {
-        self.newest(inner_addr)
-            .filter(|association| association.has_path())
-            .map(|association| association.outer_addr)
+        self.newest(inner_addr)?.paths().outer_addr()
     }
 
     /// The code of a connection by address, once both sides have sent their part of it: for the players to compare.
     #[must_use]
     pub fn code(&self, inner_addr: SocketAddr) -> Option<Code> {
-        self.newest(inner_addr)?.comparison.code()
+        self.newest(inner_addr)?.code()
     }
 
     /// Whether it is certain who is at the other end: by invite always, by address once [`verify`](Self::verify) was called.
     #[must_use]
     pub fn is_verified(&self, inner_addr: SocketAddr) -> bool {
-        self.newest(inner_addr).is_some_and(|association| association.verified)
+        self.newest(inner_addr).is_some_and(Association::is_verified)
     }
 
     /// The player says that the code is the same at the other end. `false` if there is no code yet.
     pub fn verify(&mut self, inner_addr: SocketAddr) -> bool {
-        let at = self.associations.towards(inner_addr);
-        let compared = at.and_then(|at| self.associations.get_mut(at));
-        match compared.filter(|association| association.comparison.code().is_some()) {
-            Some(association) => {
-                association.verified = true;
-                true
-            }
-            None => false,
-        }
+        self.newest_mut(inner_addr).is_some_and(|association| association.comparison_mut().verify())
     }
 
     fn newest(&self, inner_addr: SocketAddr) -> Option<&Association> {
         self.associations.towards(inner_addr).and_then(|at| self.associations.get(at))
+    }
+
+    fn newest_mut(&mut self, inner_addr: SocketAddr) -> Option<&mut Association> {
+        self.associations.towards(inner_addr).and_then(|at| self.associations.get_mut(at))
+    }
+
+    /// A path to the peer at `inner_addr` was checked, by credentials of its signal, and is the best one now.
+    ///
+    /// The first one is used at once: the opening message of a joiner by signalling goes out on it. A later one takes over when it has
+    /// answered a challenge, and until then it gets copies.
+    pub fn offer_path(
+        &mut self,
+        now: Duration,
+        inner_addr: SocketAddr,
+        path: SocketAddr,
+        round_trip: Duration,
+    ) {
+        if let Some(association) = self.newest_mut(inner_addr) {
+            association.offer_path(now.into(), path, round_trip.into());
+            self.out.stir();
+        }
+    }
+
+    /// The checked paths to the peer at `inner_addr`, at most [`MAX_FALLBACKS`], that get copies after 300 ms without an opened
+    /// packet. The seal decides by the packets that it opens which of them it takes.
+    pub fn set_fallbacks(&mut self, inner_addr: SocketAddr, paths: &[SocketAddr]) {
+        if let Some(association) = self.newest_mut(inner_addr) {
+            association.paths_mut().set_fallbacks(paths);
+            self.out.stir();
+        }
+    }
+
+    /// Whether nothing was opened from the peer at `inner_addr` for so long that its fallbacks get copies.
+    #[must_use]
+    pub fn is_silent(&self, now: Duration, inner_addr: SocketAddr) -> bool {
+        let silent_at = self.newest(inner_addr).map(|association| association.contact().silent_at());
+        silent_at.is_some_and(|at| Time::from(now) >= at)
+    }
+
+    /// How long nothing was opened from the peer at `inner_addr`.
+    #[must_use]
+    pub fn silent_for(&self, now: Duration, inner_addr: SocketAddr) -> Option<Duration> {
+        Some(Time::from(now).since(self.newest(inner_addr)?.contact().opened_at()).into())
+    }
+
+    /// Whether a connection uses this path, or has it as a fallback.
+    #[must_use]
+    pub fn is_path(&self, addr: SocketAddr) -> bool {
+        self.associations.iter().any(|association| association.paths().has(addr))
     }
 
     /// Logs the keys of connections from now on, for [`take_logged_keys`](Self::take_logged_keys). Who gets such a log can read
@@ -302,11 +331,6 @@ impl Seal {
     #[must_use]
     pub fn stats(&self) -> &SealStats {
         &self.stats
-    }
-
-    /// Something may be due sooner than was known.
-    fn stir(&mut self) {
-        self.out.stir();
     }
 
     /// A number that no connection and no handshake has.

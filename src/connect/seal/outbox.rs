@@ -1,6 +1,9 @@
 //! Packets of the link itself that wait to be sent, few and of bounded length, and when the link has something to do next.
 
 use super::limits::Limits;
+use super::paths::Paths;
+use super::roam::MAX_CANDIDATES;
+use crate::protocol::MAX_DATAGRAM;
 use crate::protocol::time::Time;
 use crate::wire::seal::INIT_LEN;
 use core::time::Duration;
@@ -14,11 +17,21 @@ struct Waiting {
     bytes: [u8; INIT_LEN],
 }
 
+/// Copies of the packet that was sent last, for the other addresses of a peer that may have moved: the same bytes, because a counter
+/// seals one packet.
+#[derive(Debug)]
+struct Copies {
+    to: Vec<SocketAddr>,
+    packet: Box<[u8; MAX_DATAGRAM]>,
+    len: usize,
+}
+
 /// The packets that wait. One more than the limit is dropped, as the network might have: its receiver asks again.
 #[derive(Debug)]
 pub(super) struct Outbox {
     packets: VecDeque<Waiting>,
-    pub(super) limits: Limits,
+    copies: Copies,
+    limits: Limits,
     /// When the connections have something to do next. `ZERO` if that is not known.
     due_at: Time,
     /// Nothing waits to be sent and nothing is due before this time: the one comparison of a driver's poll.
@@ -31,7 +44,14 @@ impl Outbox {
     pub(super) fn new() -> Self {
         let limits = Limits::default();
         let packets = VecDeque::with_capacity(limits.packets());
-        Self { packets, limits, due_at: Time::ZERO, idle_until: Time::ZERO, deadline: None }
+        let (to, packet) = (Vec::with_capacity(MAX_CANDIDATES), Box::new([0; MAX_DATAGRAM]));
+        let copies = Copies { to, packet, len: 0 };
+        Self { packets, copies, limits, due_at: Time::ZERO, idle_until: Time::ZERO, deadline: None }
+    }
+
+    /// Sets the limits by the number of guests that are expected.
+    pub(super) fn expect(&mut self, limits: Limits) {
+        self.limits = limits;
     }
 
     /// Whether nothing waits to be sent and nothing is due at `now`.
@@ -63,7 +83,7 @@ impl Outbox {
     }
 
     /// Something waits to be sent.
-    pub(super) fn wake(&mut self) {
+    fn wake(&mut self) {
         self.idle_until = Time::ZERO;
         self.deadline = Some(Duration::ZERO);
     }
@@ -72,10 +92,6 @@ impl Outbox {
     pub(super) fn rest(&mut self) {
         self.idle_until = self.due_at;
         self.deadline = self.due_at.deadline();
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.packets.is_empty()
     }
 
     /// Adds the packet that `write` writes, if there is room and it wrote one.
@@ -103,11 +119,22 @@ impl Outbox {
         self.write(to, |buf| copied(packet, buf));
     }
 
-    /// Takes the oldest packet.
+    /// Keeps a packet that was sent for the other addresses of its peer.
+    #[cold]
+    pub(super) fn copy(&mut self, packet: &[u8], paths: &mut Paths) {
+        self.copies.packet[..packet.len()].copy_from_slice(packet);
+        self.copies.len = packet.len();
+        paths.also_to(packet.len(), |to| self.copies.to.push(to));
+        self.wake();
+    }
+
+    /// Takes the next copy, or else the oldest packet.
     pub(super) fn pop(&mut self, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        if let Some(to) = self.copies.to.pop() {
+            return Some((to, copied(&self.copies.packet[..self.copies.len], buf)?));
+        }
         let Waiting { to, len, bytes } = self.packets.pop_front()?;
-        buf.get_mut(..len)?.copy_from_slice(&bytes[..len]);
-        Some((to, len))
+        Some((to, copied(&bytes[..len], buf)?))
     }
 }
 

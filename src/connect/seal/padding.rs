@@ -1,6 +1,7 @@
 //! Opening messages and signals as they travel: all of one length, so that their packets tell nothing of them.
 
 use crate::wire::seal::{MAX_MESSAGE_LEN, PADDED_LEN};
+use core::ops::Range;
 
 /// The length of a text, the text, and zeros. `None` if the text is too long.
 pub(super) fn padded(text: &[u8]) -> Option<[u8; PADDED_LEN]> {
@@ -10,11 +11,11 @@ pub(super) fn padded(text: &[u8]) -> Option<[u8; PADDED_LEN]> {
     Some(whole)
 }
 
-/// The text; `None` if its length or its padding is wrong.
-pub(super) fn unpadded(whole: &[u8]) -> Option<&[u8]> {
+/// The place of the text; `None` if its length or its padding is wrong.
+pub(super) fn unpadded(whole: &[u8]) -> Option<Range<usize>> {
     let (len, rest) = whole.split_first_chunk::<2>()?;
     let (text, padding) = rest.split_at_checked(usize::from(u16::from_be_bytes(*len)))?;
-    (rest.len() == MAX_MESSAGE_LEN && padding.iter().all(|byte| *byte == 0)).then_some(text)
+    (rest.len() == MAX_MESSAGE_LEN && padding.iter().all(|byte| *byte == 0)).then_some(2..2 + text.len())
 }
 
 #[cfg(test)]
@@ -24,10 +25,8 @@ mod tests {
     #[test]
     fn texts_of_any_length_come_back() {
         for len in [0, 1, 123, MAX_MESSAGE_LEN] {
-            assert_eq!(
-                padded(&vec![7; len]).as_ref().and_then(|whole| unpadded(whole)),
-                Some(&vec![7; len][..])
-            );
+            let whole = padded(&vec![7; len]).unwrap();
+            assert_eq!(unpadded(&whole).map(|text| &whole[text]), Some(&vec![7; len][..]));
         }
         assert_eq!(padded(&[7; MAX_MESSAGE_LEN + 1]), None);
     }

@@ -1,136 +1,197 @@
-//! Paths of a connection that somebody else has checked: which one to use, and which to try when nothing comes.
+//! The outer addresses of a peer: the one in use, and the checked paths that are tried when it is silent or a better one is known.
 
-use super::Seal;
-use super::association::{Association, NO_PATH};
-use super::roam::{Roam, Standing};
+use super::contact::SILENT;
+use super::random::Random;
+use super::roam::{MAX_CANDIDATES, Outcome, Roam, Standing};
 use crate::protocol::time::{Span, Time};
-use core::time::Duration;
+use crate::protocol::trace;
 use std::net::SocketAddr;
 
-/// Nothing was opened for so long that other paths are tried.
-const SILENT: Span = Span::from_millis(300);
-/// A connection on which packets are rare is silent after so many times their interval.
-const SILENT_INTERVALS: u32 = 4;
-/// The interval of packets before any was measured.
-const FIRST_INTERVAL: Span = Span::from_secs(1);
 /// The most paths that are tried when nothing comes.
 pub const MAX_FALLBACKS: usize = 3;
 
-/// The checked paths of a connection.
+/// The challenges that are due: where to, and their values.
+pub(super) type Challenges = [Option<(SocketAddr, u64)>; 1 + MAX_CANDIDATES];
+
+/// The paths of an association.
 #[derive(Debug)]
 pub(super) struct Paths {
-    /// Those that get copies when nothing is opened any more.
-    pub(super) fallbacks: Vec<SocketAddr>,
-    /// One that is better than the path in use.
+    /// The address in use; `None` before the first path of a handshake by signalling.
+    outer_addr: Option<SocketAddr>,
+    round_trip: Span,
+    /// Checked paths that get copies when nothing is opened any more.
+    fallbacks: Vec<SocketAddr>,
+    /// A checked path that is better than the one in use.
     preferred: Option<SocketAddr>,
     /// Whether the first path was found since the inner protocol was told.
-    pub(super) found: bool,
-    /// The mean interval between opened packets.
-    interval: Span,
+    found: bool,
+    /// The addresses of a peer that may have moved, or that is tried on other paths.
+    roam: Option<Box<Roam>>,
 }
 
-impl Default for Paths {
-    fn default() -> Self {
+impl Paths {
+    pub(super) fn new(outer_addr: Option<SocketAddr>, round_trip: Span) -> Self {
         let fallbacks = Vec::with_capacity(MAX_FALLBACKS);
-        Self { fallbacks, preferred: None, found: false, interval: FIRST_INTERVAL }
-    }
-}
-
-impl Association {
-    pub(super) fn has_path(&self) -> bool {
-        self.outer_addr != NO_PATH
+        Self { outer_addr, round_trip, fallbacks, preferred: None, found: false, roam: None }
     }
 
-    /// Notes the time of an opened packet.
+    /// The address in use.
     #[inline]
-    pub(super) fn opened(&mut self, now: Time) {
-        self.paths.interval = self.paths.interval.averaged(now.since(self.opened_at), 8);
-        self.opened_at = now;
+    pub(super) fn outer_addr(&self) -> Option<SocketAddr> {
+        self.outer_addr
     }
 
-    /// When nothing was opened for longer than the interval of packets explains.
-    fn silent_at(&self) -> Time {
-        self.opened_at + SILENT.max(self.paths.interval * SILENT_INTERVALS)
+    pub(super) fn round_trip(&self) -> Span {
+        self.round_trip
     }
 
-    /// Tries a better path, and the fallbacks if nothing was opened for too long. Returns when to look again.
-    pub(super) fn try_paths(&mut self, now: Time) -> Time {
-        if let Some(better) = self.paths.preferred.take() {
+    /// Whether a path is in use, or a fallback.
+    pub(super) fn has(&self, addr: SocketAddr) -> bool {
+        self.outer_addr == Some(addr) || self.fallbacks.contains(&addr)
+    }
+
+    /// Whether copies go to other addresses.
+    #[inline]
+    pub(super) fn is_roaming(&self) -> bool {
+        self.roam.is_some()
+    }
+
+    /// Uses an address that was proven.
+    pub(super) fn settle(&mut self, outer_addr: SocketAddr) {
+        self.outer_addr = Some(outer_addr);
+    }
+
+    /// Uses a checked path at once, as the first one or in the place of one that has carried nothing.
+    pub(super) fn begin(&mut self, path: SocketAddr, round_trip: Span) {
+        (self.outer_addr, self.round_trip, self.found) = (Some(path), round_trip, true);
+    }
+
+    /// A checked path is better than the one in use.
+    pub(super) fn prefer(&mut self, path: SocketAddr) {
+        if self.outer_addr != Some(path) {
+            self.preferred = Some(path);
+        }
+    }
+
+    /// Replaces the fallbacks.
+    pub(super) fn set_fallbacks(&mut self, paths: &[SocketAddr]) {
+        self.fallbacks.clear();
+        self.fallbacks.extend(paths.iter().take(MAX_FALLBACKS));
+    }
+
+    /// Whether the first path was found since the last call.
+    pub(super) fn take_found(&mut self) -> bool {
+        core::mem::take(&mut self.found)
+    }
+
+    /// Notes the source of an opened packet. Returns whether there is a candidate since now.
+    #[inline]
+    pub(super) fn heard(&mut self, now: Time, from: SocketAddr, len: usize, newest: bool) -> bool {
+        (self.outer_addr != Some(from) || self.roam.is_some()) && self.strayed(now, from, len, newest)
+    }
+
+    #[cold]
+    fn strayed(&mut self, now: Time, from: SocketAddr, len: usize, newest: bool) -> bool {
+        let standing = if self.fallbacks.contains(&from) { Standing::Checked } else { Standing::Unproven };
+        match (&mut self.roam, self.outer_addr) {
+            (Some(roam), _) => roam.heard(now, (from, standing), len, newest),
+            (None, Some(outer_addr)) if newest => {
+                let mut roam = Roam::new(now, outer_addr, from, standing);
+                roam.heard(now, (from, standing), len, newest);
+                self.roam = Some(Box::new(roam));
+                return true;
+            }
+            (None, _) => {}
+        }
+        false
+    }
+
+    /// Calls `send` with each other address that may get `len` more bytes.
+    pub(super) fn also_to(&mut self, len: usize, send: impl FnMut(SocketAddr)) {
+        if let Some(roam) = &mut self.roam {
+            roam.also_to(len, send);
+        }
+    }
+
+    /// Takes the answer to a challenge. An answer that comes after the decision is right.
+    pub(super) fn proof(&mut self, value: u64) -> bool {
+        self.roam.as_mut().is_none_or(|roam| roam.proof(value))
+    }
+
+    /// Tries a better path, and the fallbacks if nothing was opened since `silent_at`. Returns when to look again.
+    pub(super) fn try_others(&mut self, now: Time, silent_at: Time) -> Time {
+        if let Some(better) = self.preferred.take() {
             self.try_path(now, better, Standing::Preferred);
         }
-        if self.paths.fallbacks.is_empty() {
+        if self.fallbacks.is_empty() {
             return Time::NEVER;
         }
-        let silent_at = self.silent_at();
         if now < silent_at {
             return silent_at;
         }
-        for at in 0..self.paths.fallbacks.len() {
-            self.try_path(now, self.paths.fallbacks[at], Standing::Checked);
+        for at in 0..self.fallbacks.len() {
+            self.try_path(now, self.fallbacks[at], Standing::Checked);
         }
         now + SILENT
     }
 
     fn try_path(&mut self, now: Time, addr: SocketAddr, standing: Standing) {
-        match &mut self.roam {
-            _ if addr == self.outer_addr => {}
-            Some(roam) => roam.add(now, addr, standing),
-            None => self.roam = Some(Box::new(Roam::new(now, self.outer_addr, addr, standing))),
+        match (&mut self.roam, self.outer_addr) {
+            (Some(roam), Some(outer_addr)) if addr != outer_addr => roam.add(now, addr, standing),
+            (None, Some(outer_addr)) if addr != outer_addr => {
+                self.roam = Some(Box::new(Roam::new(now, outer_addr, addr, standing)));
+            }
+            _ => {}
         }
+    }
+
+    /// Decides between the addresses. Returns the challenges of `len` bytes that are due, and when to decide again.
+    pub(super) fn decide(
+        &mut self,
+        now: Time,
+        len: usize,
+        random: &mut Random,
+    ) -> Option<(Challenges, Time)> {
+        let roam = self.roam.as_mut()?;
+        match roam.decide(now, self.round_trip) {
+            Outcome::Undecided => {}
+            Outcome::Moved(outer_addr) => {
+                trace::handshake(outer_addr, "peer moved");
+                self.outer_addr = Some(outer_addr);
+            }
+            Outcome::Settled => {
+                self.roam = None;
+                return None;
+            }
+        }
+        Some((roam.challenge(now, len, || random.next_u64()), roam.challenge_at()))
     }
 }
 
-impl Seal {
-    /// A path to the peer at `inner_addr` was checked, by credentials of its signal, and is the best one now.
-    ///
-    /// The first one is used at once: the opening message of a joiner by signalling goes out on it. A later one takes over when it has answered a
-    /// challenge, and until then it gets copies.
-    pub fn offer_path(
-        &mut self,
-        now: Duration,
-        inner_addr: SocketAddr,
-        path: SocketAddr,
-        round_trip: Duration,
-    ) {
-        let at = self.associations.towards(inner_addr);
-        let Some(association) = at.and_then(|at| self.associations.get_mut(at)) else { return };
-        if !association.has_path() || !association.confirmed {
-            association.outer_addr = path;
-            association.round_trip = round_trip.into();
-            association.opened_at = now.into();
-            association.paths.found = true;
-        } else if association.outer_addr != path {
-            association.paths.preferred = Some(path);
-        }
-        self.stir();
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
     }
 
-    /// The checked paths to the peer at `inner_addr`, at most [`MAX_FALLBACKS`], that get copies after 300 ms without an opened
-    /// packet. The seal decides by the packets that it opens which of them it takes.
-    pub fn set_fallbacks(&mut self, inner_addr: SocketAddr, paths: &[SocketAddr]) {
-        let at = self.associations.towards(inner_addr);
-        if let Some(association) = at.and_then(|at| self.associations.get_mut(at)) {
-            association.paths.fallbacks.clear();
-            association.paths.fallbacks.extend(paths.iter().take(MAX_FALLBACKS));
-            self.stir();
-        }
+    fn addr(port: u16) -> SocketAddr {
+        ([192, 0, 2, 7], port).into()
     }
 
-    /// Whether nothing was opened from the peer at `inner_addr` for so long that its fallbacks get copies.
-    #[must_use]
-    pub fn is_silent(&self, now: Duration, inner_addr: SocketAddr) -> bool {
-        self.newest(inner_addr).is_some_and(|association| Time::from(now) >= association.silent_at())
-    }
-
-    /// Whether a connection uses this path, or has it as a fallback.
-    #[must_use]
-    pub fn is_path(&self, addr: SocketAddr) -> bool {
-        self.associations.iter().any(|one| one.outer_addr == addr || one.paths.fallbacks.contains(&addr))
-    }
-
-    /// How long nothing was opened from the peer at `inner_addr`.
-    #[must_use]
-    pub fn silent_for(&self, now: Duration, inner_addr: SocketAddr) -> Option<Duration> {
-        self.newest(inner_addr).map(|association| Time::from(now).since(association.opened_at).into())
+    #[test]
+    fn only_a_newer_packet_makes_a_candidate() {
+        let mut paths = Paths::new(Some(addr(1)), Span::ZERO);
+        let mut copies = |port, ms, newest| {
+            let began = paths.heard(at(ms), addr(port), 50, newest);
+            let mut ports = Vec::new();
+            paths.also_to(100, |to| ports.push(to.port()));
+            (began, ports)
+        };
+        assert_eq!(copies(2, 0, false), (false, vec![]));
+        assert_eq!(copies(2, 0, true), (true, vec![2]));
+        assert_eq!(copies(3, 400, false), (false, vec![]), "all that came from port 2 was answered");
+        assert_eq!(copies(3, 400, true), (false, vec![3]));
     }
 }

@@ -40,13 +40,18 @@ pub(super) struct RateLimiter {
     passed: VecDeque<(Time, Source)>,
     /// The INITs that wait, a few of each source.
     waiting: VecDeque<Waiting>,
-    pub(super) limits: Limits,
+    limits: Limits,
 }
 
 impl RateLimiter {
     pub(super) fn new() -> Self {
         let limits = Limits::default();
         Self { passed: VecDeque::with_capacity(limits.handshakes() * 4), waiting: VecDeque::new(), limits }
+    }
+
+    /// Sets the limits by the number of guests that are expected.
+    pub(super) fn expect(&mut self, limits: Limits) {
+        self.limits = limits;
     }
 
     /// Queues an INIT behind those of other sources; it replaces an earlier one of the same address, or of the same source if

@@ -1,35 +1,24 @@
 //! A seal around a protocol: the way of each datagram in and out.
 
 use super::Seal;
-use super::association::Association;
-use super::channel::{Channel, MAX_TEXT};
-use super::code::{Comparison, REVEAL_AFTER};
-use super::joiner::PATIENCE;
-use super::signals;
+use super::association::{Association, Peer};
+use super::channel::MAX_TEXT;
+use super::joiner::Joiner;
 use super::stats::SealRefusal;
-use crate::protocol::time::{Span, Time};
+use crate::protocol::time::Time;
 use crate::protocol::trace;
 use crate::protocol::{ConnectionStep, PeerRole, Protocol};
 use crate::wire::seal::{
-    self, CONTROL_HEAD_LEN, Control, DATA_HEAD_LEN, Data, DecodeError, Form, Kind, MAX_MESSAGE_LEN,
-    MAX_OVERHEAD, Packet, Pattern,
+    self, Control, Data, DecodeError, Form, Kind, MAX_MESSAGE_LEN, MAX_OVERHEAD, Packet,
 };
 use core::time::Duration;
 use std::net::SocketAddr;
-
-/// A guest that answered no RESP by DATA is forgotten after this long.
-const MAX_HALF_OPEN: Span = Span::from_secs(2);
 
 /// A [`Seal`] around a [`Protocol`], as [`Seal::around`] makes it.
 #[derive(Debug)]
 pub struct Sealed<'a, P> {
     pub(super) seal: &'a mut Seal,
     pub(super) inner: &'a mut P,
-}
-
-/// How long a connection may wait for its first DATA.
-fn half_open(one: &Association) -> Span {
-    if one.pattern == Pattern::Signal { signals::HALF_OPEN } else { MAX_HALF_OPEN }
 }
 
 /// Whether the inner protocol keeps the connection to `peer`; `None` if it does not say.
@@ -91,12 +80,12 @@ impl<P: Protocol> Sealed<'_, P> {
     fn transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
         let at = Time::from(now);
         if self.seal.out.is_due(at) {
-            self.pass(at);
+            self.pass(now);
         }
         let room = buf.len().checked_sub(MAX_OVERHEAD)?;
         loop {
-            if !self.seal.out.is_empty() || !self.seal.copies.is_empty() {
-                return self.seal.next_own(buf);
+            if let Some(own) = self.seal.out.pop(buf) {
+                return Some(own);
             }
             match self.inner.poll_transmit(now, &mut buf[..room]) {
                 Some((to, len)) => {
@@ -104,7 +93,7 @@ impl<P: Protocol> Sealed<'_, P> {
                         return Some(sealed);
                     }
                 }
-                None if self.seal.answering => self.answer_all(at),
+                None if self.seal.answer_next(at) => {}
                 None => {
                     self.seal.out.rest();
                     return None;
@@ -118,96 +107,44 @@ impl<P: Protocol> Sealed<'_, P> {
     #[inline(never)]
     fn send(&mut self, now: Time, to: SocketAddr, len: usize, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
         let Some(at) = self.seal.associations.towards(to) else {
-            self.open(now, to);
+            self.open(now, to, false);
             return None;
         };
         let association = self.seal.associations.get_mut(at)?;
-        if association.answering.is_some() {
+        if association.awaits_answer() {
             self.seal.answer(now, at, &buf[..len]);
             return None;
         }
         // A guest that is only reached gets its RESP and nothing else: its address may not be its own.
-        if !association.confirmed {
+        if !association.is_confirmed() {
             return None;
         }
         // The newest opening message waits for the first path.
-        if !association.has_path() {
-            self.open(now, to);
+        if association.paths().outer_addr().is_none() {
+            self.open(now, to, false);
             return None;
         }
-        if now.since(association.opened_at) >= PATIENCE {
-            self.open_again(now, to, at);
+        // A session has no opening message: its match ends with the keys that it began with.
+        if association.contact().is_quiet(now) && self.open(now, to, true) {
+            self.seal.associations.get_mut(at)?.seek(now);
         }
-        let association = self.seal.associations.get_mut(at)?;
-        let len = association.channel.as_mut()?.seal_data(buf, len)?;
-        let outer_addr = association.outer_addr;
-        if association.roam.is_some() {
-            self.seal.copy(at, &buf[..len]);
-        }
-        Some((outer_addr, len))
+        self.seal.associations.get_mut(at)?.seal_data(buf, len, &mut self.seal.out)
     }
 
-    /// Begins the handshake with the host, or goes on with it, because the inner protocol sends to an address without a
-    /// connection.
+    /// Begins the handshake with the host at `to`, or goes on with it, with the newest opening message of the inner protocol. Returns whether
+    /// it did: not too soon, and if `needs_message` not without a message.
     #[cold]
-    fn open(&mut self, now: Time, to: SocketAddr) {
-        if self.renew_opening(now, to).is_some() {
-            self.seal.request(now);
-        }
-    }
-
-    /// Begins another handshake beside a connection on which nothing was opened for a second, if the inner protocol still has
-    /// an opening message. A session has none: its match ends with the keys that it began with.
-    #[cold]
-    fn open_again(&mut self, now: Time, to: SocketAddr, at: usize) {
-        if self.renew_opening(now, to) == Some(true)
-            && let Some(association) = self.seal.associations.get_mut(at)
-        {
-            association.sought_at = Some(now);
-            self.seal.request(now);
-        }
-    }
-
-    /// Takes the newest opening message of the inner protocol, if the handshake with the host at `to` can go on. Returns whether
-    /// there is one.
-    fn renew_opening(&mut self, now: Time, to: SocketAddr) -> Option<bool> {
-        let join = self.seal.join.as_mut().filter(|join| join.inner_addr == to && join.is_due(now))?;
+    fn open(&mut self, now: Time, to: SocketAddr, needs_message: bool) -> bool {
+        let join = self.seal.join.as_mut().filter(|join| join.inner_addr() == to && join.is_due(now));
+        let Some(join) = join else { return false };
         let mut message = [0; MAX_MESSAGE_LEN];
         let len = self.inner.opening(now.into(), to, &mut message);
-        join.opening.clear();
-        join.opening.extend_from_slice(len.and_then(|len| message.get(..len)).unwrap_or_default());
-        Some(len.is_some())
-    }
-}
-
-impl Seal {
-    fn request(&mut self, now: Time) {
-        if let Some(join) = &mut self.join {
-            join.request(now, &mut self.out);
+        join.set_opening(len.and_then(|len| message.get(..len)).unwrap_or_default());
+        let opens = len.is_some() || !needs_message;
+        if opens {
+            join.request(now, &mut self.seal.out);
         }
-    }
-
-    /// Keeps a copy of a sealed packet for the other addresses of a peer that may have moved: the same bytes, because a
-    /// counter seals one packet.
-    #[cold]
-    fn copy(&mut self, at: usize, packet: &[u8]) {
-        let roam = self.associations.get_mut(at).and_then(|association| association.roam.as_mut());
-        if let Some(roam) = roam {
-            self.copied[..packet.len()].copy_from_slice(packet);
-            self.copied_len = packet.len();
-            roam.also_to(packet.len(), |to| self.copies.push(to));
-            self.out.wake();
-        }
-    }
-
-    /// The next packet of the seal's own.
-    fn next_own(&mut self, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
-        if let Some(to) = self.copies.pop() {
-            let len = self.copied_len;
-            buf.get_mut(..len)?.copy_from_slice(&self.copied[..len]);
-            return Some((to, len));
-        }
-        self.out.pop(buf)
+        opens
     }
 }
 
@@ -217,20 +154,15 @@ impl<P: Protocol> Sealed<'_, P> {
         let seal = &mut *self.seal;
         let at = seal.associations.numbered(data.index).ok_or(SealRefusal::UnknownIndex)?;
         let association = seal.associations.get_mut(at).ok_or(SealRefusal::UnknownIndex)?;
-        let channel = association.channel.as_mut().ok_or(SealRefusal::UnknownIndex)?;
-        let opened = match channel.open_data(data, &mut seal.scratch[..]) {
-            Ok(opened) => opened,
+        let received = match association.open_data(now.into(), from, data, &mut seal.scratch[..]) {
+            Ok(received) => received,
             Err(refusal) => return Err(self.failed(now, at, refusal)),
         };
-        association.opened(now.into());
-        let inner_addr = association.inner_addr;
-        if !association.confirmed {
+        let inner_addr = association.peer().inner_addr;
+        if received.is_first {
             self.confirm(now, at, from)?;
-        } else if association.outer_addr != from || association.roam.is_some() {
-            let len = DATA_HEAD_LEN + data.sealed.len();
-            if association.strayed(now.into(), from, len, opened.newest) {
-                seal.stir();
-            }
+        } else if received.has_strayed {
+            seal.out.stir();
         }
         // Inputs are the most frequent packets, and never the first of a peer.
         if data.form != Form::Inputs
@@ -238,7 +170,7 @@ impl<P: Protocol> Sealed<'_, P> {
         {
             self.tell(now, inner_addr);
         }
-        self.inner.handle_datagram(now, inner_addr, &self.seal.scratch[..opened.len]);
+        self.inner.handle_datagram(now, inner_addr, &self.seal.scratch[..received.len]);
         Ok(())
     }
 
@@ -260,8 +192,7 @@ impl<P: Protocol> Sealed<'_, P> {
     /// Notes that a packet could not be opened. A connection at which too much was forged ends.
     #[cold]
     fn failed(&mut self, now: Duration, at: usize, refusal: SealRefusal) -> SealRefusal {
-        let association = self.seal.associations.get_mut(at);
-        if association.and_then(|one| one.channel.as_ref()).is_some_and(Channel::is_worn_out) {
+        if self.seal.associations.get(at).is_some_and(Association::is_worn_out) {
             self.forget(now, at);
         }
         refusal
@@ -271,115 +202,94 @@ impl<P: Protocol> Sealed<'_, P> {
         let seal = &mut *self.seal;
         let at = seal.associations.numbered(control.index).ok_or(SealRefusal::UnknownIndex)?;
         let association = seal.associations.get_mut(at).ok_or(SealRefusal::UnknownIndex)?;
-        let channel = association.channel.as_mut().ok_or(SealRefusal::UnknownIndex)?;
         let mut text = [0; MAX_TEXT];
-        let newest = match channel.open_control(control, &mut text) {
-            Ok(opened) => opened.newest,
+        let received = match association.open_control(now.into(), from, control, &mut text) {
+            Ok(received) => received,
             Err(refusal) => return Err(self.failed(now, at, refusal)),
         };
-        association.opened(now.into());
-        let at = if association.confirmed { at } else { self.confirm(now, at, from)? };
+        if received.has_strayed {
+            seal.out.stir();
+        }
+        let at = if received.is_first { self.confirm(now, at, from)? } else { at };
         let seal = &mut *self.seal;
         let Some(association) = seal.associations.get_mut(at) else { return Ok(()) };
-        if association.outer_addr != from || association.roam.is_some() {
-            let len = CONTROL_HEAD_LEN + control.sealed.len();
-            if association.strayed(now.into(), from, len, newest) {
-                seal.out.stir();
-            }
-        }
         let value = u64::from_be_bytes(text.first_chunk().copied().unwrap_or_default());
-        match control.kind {
-            Kind::Find => association.say(Kind::Found, b"", &mut seal.out),
-            Kind::Found => {}
+        let part = text.first_chunk().unwrap_or(&[0; 20]);
+        let makes_sense = match control.kind {
+            Kind::Find => {
+                association.say(Kind::Found, b"", &mut seal.out);
+                true
+            }
+            Kind::Found => true,
             // To where it came from: the answer says that this machine receives there.
-            Kind::Challenge => association.say_to(from, Kind::Proof, &value.to_be_bytes(), &mut seal.out),
-            Kind::Proof => {
-                let proves = association.roam.as_mut().is_none_or(|roam| roam.proof(value));
-                return if proves { Ok(()) } else { Err(SealRefusal::OutOfPlace) };
+            Kind::Challenge => {
+                association.say_to(from, Kind::Proof, &value.to_be_bytes(), &mut seal.out);
+                true
             }
-            Kind::CodeAsk => return self.code_asked(now.into(), at, text),
-            Kind::CodeReveal if association.comparison.revealed(text.first_chunk().unwrap_or(&[0; 20])) => {}
-            Kind::CodeReveal => return Err(SealRefusal::OutOfPlace),
-            Kind::Signal => {
-                let inner_addr = association.inner_addr;
-                return self.seal.keep_signal(inner_addr, &text);
-            }
-        }
-        Ok(())
+            Kind::Proof => association.paths_mut().proof(value),
+            Kind::CodeAsk => self.code_asked(now.into(), at, &text),
+            Kind::CodeReveal => association.comparison_mut().revealed(part),
+            Kind::Signal => return seal.signals.keep(association.peer().inner_addr, &text),
+        };
+        if makes_sense { Ok(()) } else { Err(SealRefusal::OutOfPlace) }
     }
 
     /// A joiner has sent its part of the code. Only the guest that the inner protocol keeps gets the host's, and a new code
-    /// at most every ten seconds: each is a chance for somebody in the middle.
-    fn code_asked(&mut self, now: Time, at: usize, text: [u8; MAX_TEXT]) -> Result<(), SealRefusal> {
+    /// at most every ten seconds.
+    fn code_asked(&mut self, now: Time, at: usize, text: &[u8; MAX_TEXT]) -> bool {
         let seal = &mut *self.seal;
-        let (Some(host), Some(one)) = (&mut seal.host, seal.associations.get_mut(at)) else {
-            return Err(SealRefusal::OutOfPlace);
-        };
+        let (Some(host), Some(guest)) = (&mut seal.host, seal.associations.get_mut(at)) else { return false };
         let part = text.first_chunk().copied().unwrap_or_default();
-        let rested = host.revealed_at.is_none_or(|last| now.since(last) >= REVEAL_AFTER);
-        let may_reveal = rested && keeps(self.inner, one.inner_addr) != Some(false);
-        let Some((answer, first)) = one.comparison.asked(part, may_reveal) else {
-            return Err(SealRefusal::OutOfPlace);
-        };
+        let may_reveal = host.may_reveal(now) && keeps(self.inner, guest.peer().inner_addr) != Some(false);
+        let Some((answer, first)) = guest.comparison_mut().asked(part, may_reveal) else { return false };
         if first {
-            host.revealed_at = Some(now);
+            host.revealed(now);
         }
-        one.say(Kind::CodeReveal, &answer, &mut seal.out);
-        Ok(())
+        guest.say(Kind::CodeReveal, &answer, &mut seal.out);
+        true
     }
 
     /// The first packet of a guest was opened: it is there, at this address, and other handshakes with it are void, in both
     /// directions. Returns its place, or a refusal if the peer has been heard on an earlier connection since the handshake.
     #[cold]
     fn confirm(&mut self, now: Duration, at: usize, from: SocketAddr) -> Result<usize, SealRefusal> {
-        let Some(association) = self.seal.associations.get_mut(at) else { return Ok(at) };
-        let (inner_addr, index) = (association.inner_addr, association.index);
-        if self.seal.associations.iter().any(|other| other.inner_addr == inner_addr && other.holds()) {
+        let Some(Peer { inner_addr, index, .. }) = self.seal.associations.get(at).map(|guest| *guest.peer())
+        else {
+            return Ok(at);
+        };
+        if self.seal.associations.holds(inner_addr) {
             self.forget(now, at);
             return Err(SealRefusal::Unexpected);
         }
-        if let Some(join) = self.seal.join.as_mut().filter(|join| join.inner_addr == inner_addr) {
+        let Seal { associations, join, host, stats, out, .. } = &mut *self.seal;
+        if let Some(join) = join.as_mut().filter(|join| join.inner_addr() == inner_addr) {
             join.abandon();
         }
-        let Some(association) = self.seal.associations.get_mut(at) else { return Ok(at) };
-        (association.confirmed, association.at_inner, association.outer_addr) = (true, true, from);
-        if let (Comparison::Host { guests_before, .. }, Some(host)) =
-            (&mut association.comparison, &mut self.seal.host)
-        {
-            *guests_before = host.guests;
-            host.guests = host.guests.saturating_add(1);
+        if let Some(guest) = associations.get_mut(at) {
+            guest.confirm(from, host.as_mut());
         }
-        self.seal.stats.connections += 1;
-        while let Some(other) =
-            self.seal.associations.position(|other| other.inner_addr == inner_addr && other.index != index)
-        {
-            self.seal.associations.remove(other);
-        }
+        stats.connections += 1;
+        associations.retain(|one| one.peer().inner_addr != inner_addr || one.peer().index == index);
+        out.stir();
         self.tell(now, inner_addr);
         self.drop_unkept(now, inner_addr);
-        self.seal.stir();
         Ok(self.seal.associations.numbered(index).unwrap_or(at))
     }
 
     /// Drops the longest silent guest that the inner protocol does not keep, if there are too many of them.
     fn drop_unkept(&mut self, now: Duration, newest: SocketAddr) {
         let Self { seal, inner } = self;
-        let unkept = seal.associations.iter().filter(|one| {
-            one.role == PeerRole::Player
-                && one.confirmed
-                && one.inner_addr != newest
-                && keeps(*inner, one.inner_addr) != Some(true)
+        let guests = seal.associations.iter().filter(|one| {
+            let Peer { role, inner_addr, .. } = *one.peer();
+            role == PeerRole::Player
+                && one.is_confirmed()
+                && inner_addr != newest
+                && keeps(*inner, inner_addr) != Some(true)
         });
-        let (mut count, mut silent) = (0, None);
-        for one in unkept {
-            count += 1;
-            if silent.is_none_or(|(opened_at, _)| one.opened_at < opened_at) {
-                silent = Some((one.opened_at, one.index));
-            }
-        }
-        if count >= self.seal.limits.unkept()
-            && let Some((_, index)) = silent
-            && let Some(at) = self.seal.associations.numbered(index)
+        let unkept: Vec<_> = guests.map(|one| (one.contact().opened_at(), one.peer().index)).collect();
+        if seal.associations.are_too_many(unkept.len())
+            && let Some((_, index)) = unkept.iter().min_by_key(|(opened_at, _)| *opened_at)
+            && let Some(at) = seal.associations.numbered(*index)
         {
             self.forget(now, at);
         }
@@ -388,72 +298,45 @@ impl<P: Protocol> Sealed<'_, P> {
     /// Tells the inner protocol how far the connection at `inner_addr` is.
     #[cold]
     fn tell(&mut self, now: Duration, inner_addr: SocketAddr) {
-        let told =
-            self.seal.associations.towards(inner_addr).and_then(|at| self.seal.associations.get_mut(at));
-        if let Some(association) = told {
+        if let Some(association) = self.seal.newest(inner_addr) {
             tell(self.inner, now, inner_addr, association.step());
         }
     }
 
     /// Drops a connection, and tells the inner protocol if it knew of it.
-    pub(super) fn forget(&mut self, now: Duration, at: usize) {
+    fn forget(&mut self, now: Duration, at: usize) {
         let gone = self.seal.associations.remove(at);
-        let others = self.seal.associations.position(|other| other.inner_addr == gone.inner_addr);
-        if gone.at_inner && others.is_none() {
-            tell(self.inner, now, gone.inner_addr, ConnectionStep::Gone);
+        let inner_addr = gone.peer().inner_addr;
+        if gone.is_known() && self.seal.associations.towards(inner_addr).is_none() {
+            tell(self.inner, now, inner_addr, ConnectionStep::Gone);
         }
     }
 
     /// Handles what is due by `now`, and computes when to look again.
     #[cold]
-    fn pass(&mut self, now: Time) {
-        let time = Duration::from(now);
+    fn pass(&mut self, now: Duration) {
+        let at = Time::from(now);
         self.admit(now);
-        let expired = |one: &Association| !one.confirmed && now.since(one.since) >= half_open(one);
-        while let Some(at) = self.seal.associations.position(expired) {
-            self.forget(time, at);
+        while let Some(expired) = self.seal.associations.position(|one| one.has_expired(at)) {
+            self.forget(now, expired);
         }
-        let mut due = self.seal.host.as_ref().map_or(Time::NEVER, |host| host.rate_limiter.due(now));
-        for at in 0..self.seal.associations.len() {
-            due = due.min(self.serve(now, at));
+        let mut due = self.seal.host.as_ref().map_or(Time::NEVER, |host| host.due(at));
+        for place in 0..self.seal.associations.len() {
+            due = due.min(self.serve(at, place));
         }
-        self.seal.answering = self.seal.associations.iter().any(|one| one.answering.is_some());
         self.seal.out.due_at(due);
     }
 
     /// Sends what a connection has to say at `now`, and returns when it has something next.
     fn serve(&mut self, now: Time, at: usize) -> Time {
-        let seal = &mut *self.seal;
-        let Some(one) = seal.associations.get_mut(at) else { return Time::NEVER };
-        if !one.confirmed {
-            return one.since + half_open(one);
+        let Seal { associations, join, out, random, .. } = &mut *self.seal;
+        let Some(association) = associations.get_mut(at) else { return Time::NEVER };
+        let inner_addr = association.peer().inner_addr;
+        if association.open_first_path(join.as_ref().map_or(&[][..], Joiner::opening), out) {
+            tell(self.inner, now.into(), inner_addr, association.step());
         }
-        if !one.has_path() {
-            return Time::NEVER;
-        }
-        if core::mem::take(&mut one.paths.found) && !one.at_inner {
-            one.at_inner = true;
-            one.open(seal.join.as_ref().map_or(&[][..], |join| &join.opening[..]), &mut seal.out);
-            tell(self.inner, now.into(), one.inner_addr, one.step());
-        }
-        let is_kept = keeps(self.inner, one.inner_addr) != Some(false);
-        // Nothing was opened for a second: 32 bits find the counter again. A guest that nobody keeps may be gone.
-        let mut find_at = one.find_at.max(one.opened_at + PATIENCE);
-        if now >= find_at {
-            one.find_at = now + PATIENCE;
-            find_at = one.find_at;
-            if is_kept {
-                one.seek(now, &mut seal.out);
-            }
-        }
-        if let Some(part) = one.comparison.ask(now)
-            && is_kept
-        {
-            one.say(Kind::CodeAsk, &part, &mut seal.out);
-        }
-        let try_at = if is_kept { one.try_paths(now) } else { Time::NEVER };
-        let roam_at = one.roam(now, &mut seal.random, &mut seal.out);
-        find_at.min(one.comparison.ask_at()).min(roam_at).min(try_at)
+        let is_kept = keeps(self.inner, inner_addr) != Some(false);
+        association.serve(now, is_kept, random, out)
     }
 }
 
@@ -487,7 +370,7 @@ mod tests {
         rig.add(8, 100, false);
         rig.add(9, 200, false);
         rig.hear(10, 1, &data(&mut guest, 20));
-        let left: Vec<_> = rig.seal.associations.iter().map(|one| one.index).collect();
+        let left: Vec<_> = rig.seal.associations.iter().map(|one| one.peer().index).collect();
         assert_eq!(left, [7, 9]);
         assert_eq!(rig.seal.stats.connections, 1);
     }

@@ -1,27 +1,18 @@
-//! Handshakes by signalling: a rendezvous, or a person, brings INIT and RESP before there is a path between the two machines.
-//!
-//! Their texts are signals of whoever looks for paths, instead of packets of the inner protocol. The limits are apart from
-//! those of INITs that come by themselves, so that neither way can be closed by a flood of the other.
+//! Signals: INIT, RESP and texts of whoever looks for paths, which a rendezvous or a person brings before there is a path.
 
-use super::Seal;
-use super::association::{Answering, Association, NO_PATH};
-use super::channel::{Channel, MAX_TEXT};
-use super::joiner::Join;
+use super::association::Association;
+use super::channel::MAX_TEXT;
 use super::limits::Limits;
-use super::noise;
 use super::padding::{padded, unpadded};
 use super::random::Secret;
 use super::stats::SealRefusal;
-use super::{Randomness, SealError};
-use crate::protocol::PeerRole;
-use crate::protocol::time::{Span, Time};
-use crate::wire::seal::{self, INIT_LEN, Init, KEY_LEN, Kind, PADDED_LEN, Packet, Pattern};
+use super::{Randomness, Seal, SealError};
+use crate::protocol::time::Span;
+use crate::wire::seal::{self, Init, KEY_LEN, Kind, PADDED_LEN, Packet, Pattern};
 use core::time::Duration;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-/// A guest by signalling has this long to send DATA: a path has to be found first.
-pub(super) const HALF_OPEN: Span = Span::from_secs(12);
 /// Signals of one sender that wait for [`Seal::take_signal`].
 const MAX_WAITING_OF_ONE: usize = 4;
 
@@ -38,40 +29,38 @@ pub enum Brought {
     Host(SocketAddr),
 }
 
-/// The host's side of handshakes by signalling.
+/// The signals that were opened and wait for their reader.
 #[derive(Debug, Default)]
 pub(super) struct Signals {
-    /// The newest ticket, and the one before it.
-    tickets: [Option<u64>; 2],
-    /// When handshakes of the last second were worked off.
-    passed: VecDeque<Time>,
-    /// The tickets and ephemeral keys of INITs that were worked off: each opens one handshake.
-    keys: VecDeque<(u64, [u8; KEY_LEN])>,
-    pub(super) limits: Limits,
+    waiting: VecDeque<(SocketAddr, Vec<u8>)>,
+    limits: Limits,
 }
 
 impl Signals {
-    fn renew(&mut self, ticket: u64) {
-        self.tickets = [Some(ticket), self.tickets[0]];
-        let tickets = self.tickets;
-        self.keys.retain(|(used, _)| tickets.contains(&Some(*used)));
+    /// Sets the limits by the number of guests that are expected.
+    pub(super) fn expect(&mut self, limits: Limits) {
+        self.limits = limits;
     }
 
-    /// Admits an INIT, or says why not.
-    fn admit(&mut self, now: Time, ticket: u64, ephemeral: [u8; KEY_LEN]) -> Result<(), SealRefusal> {
-        if !self.tickets.contains(&Some(ticket)) || self.keys.iter().any(|(_, used)| *used == ephemeral) {
-            return Err(SealRefusal::BadCookie);
-        }
-        while self.passed.front().is_some_and(|at| now.since(*at) >= Span::from_secs(1)) {
-            self.passed.pop_front();
-        }
-        let limits = self.limits;
-        if self.passed.len() >= limits.signals() || self.keys.len() >= limits.keys_by_signal() {
+    fn is_full(&self) -> bool {
+        self.waiting.len() >= self.limits.waiting_signals()
+    }
+
+    /// Keeps the padded signal of a sender.
+    pub(super) fn keep(&mut self, inner_addr: SocketAddr, signal: &[u8]) -> Result<(), SealRefusal> {
+        let signal = signal.get(..PADDED_LEN).unwrap_or_default();
+        let text = unpadded(signal).ok_or(SealRefusal::OutOfPlace)?;
+        let of_one = self.waiting.iter().filter(|(from, _)| *from == inner_addr).count();
+        if self.is_full() || of_one >= MAX_WAITING_OF_ONE {
             return Err(SealRefusal::Limited);
         }
-        self.passed.push_back(now);
-        self.keys.push_back((ticket, ephemeral));
+        self.waiting.push_back((inner_addr, signal[text].to_vec()));
         Ok(())
+    }
+
+    fn take_of(&mut self, inner_addr: SocketAddr) -> Option<Vec<u8>> {
+        let at = self.waiting.iter().position(|(from, _)| *from == inner_addr)?;
+        self.waiting.remove(at).map(|(_, text)| text)
     }
 }
 
@@ -83,8 +72,7 @@ impl Seal {
     pub fn join_by_signal(randomness: Randomness, host_key: [u8; KEY_LEN]) -> Result<Self, SealError> {
         let mut seal = Self::new(randomness)?;
         let inner_addr = seal.associations.make_up();
-        let (nonce, index) = (seal.random.next_u64(), seal.random.next_u64() as u16);
-        seal.join = Some(Join::new(Some(Secret(host_key)), Vec::new(), inner_addr, nonce, index));
+        seal.joining(Some(Secret(host_key)), Vec::new(), inner_addr);
         Ok(seal)
     }
 
@@ -100,7 +88,7 @@ impl Seal {
     /// A new ticket of a host, for the registration of its room. The one before it stays good.
     pub fn renew_ticket(&mut self) -> Option<u64> {
         let ticket = self.random.next_u64();
-        self.host.as_mut()?.signals.renew(ticket);
+        self.host.as_mut()?.tickets().renew(ticket);
         Some(ticket)
     }
 
@@ -111,12 +99,15 @@ impl Seal {
     pub fn handle_signal(&mut self, now: Duration, datagram: &[u8]) -> Result<Brought, SealRefusal> {
         let brought = match seal::decode(datagram) {
             Ok(Packet::Init(init)) if init.head.pattern == Pattern::Signal => {
-                self.guest_by_signal(now.into(), &init, datagram)
+                self.guest_by_signal(now, &init, datagram)
             }
-            Ok(Packet::Resp(resp)) if self.join.as_ref().is_some_and(Join::is_by_signal) => {
-                self.finish(now.into(), &resp).map(|finished| Brought::Host(finished.inner_addr))
-            }
-            Ok(Packet::Resp(_)) => Err(SealRefusal::Unexpected),
+            Ok(Packet::Resp(resp)) => match self.join.as_ref().filter(|join| join.is_by_signal()) {
+                Some(join) => {
+                    let inner_addr = join.inner_addr();
+                    self.finish(now.into(), &resp).map(|_| Brought::Host(inner_addr))
+                }
+                None => Err(SealRefusal::Unexpected),
+            },
             _ => Err(SealRefusal::NoPacket),
         };
         brought.inspect_err(|refusal| self.stats.refuse(*refusal))
@@ -125,69 +116,43 @@ impl Seal {
     /// The Diffie-Hellman of an INIT by signalling. Its guest is nobody to the inner protocol before DATA comes from it.
     fn guest_by_signal(
         &mut self,
-        now: Time,
+        now: Duration,
         init: &Init<'_>,
         datagram: &[u8],
     ) -> Result<Brought, SealRefusal> {
-        let index = self.free_index();
-        let host = self.host.as_mut().filter(|host| host.only.is_none()).ok_or(SealRefusal::Unexpected)?;
-        let access = host.access_of(Pattern::Invite, datagram).ok_or(SealRefusal::BadMac)?;
+        let host = self.host.as_mut().filter(|host| host.only().is_none()).ok_or(SealRefusal::Unexpected)?;
         let (head, ephemeral) = (&init.head, init.ephemeral());
-        if let Some(known) = self.associations.iter().find(|one| one.ephemeral == ephemeral) {
-            return Ok(Brought::Again(known.inner_addr));
+        if !host.admits(Pattern::Invite, datagram) {
+            return Err(SealRefusal::BadMac);
         }
-        let by_signal = |one: &&Association| one.pattern == Pattern::Signal;
-        if self.associations.iter().filter(by_signal).any(|one| one.confirmed && one.nonce == head.nonce) {
+        if let Some(known) = self.associations.of_init(&ephemeral) {
+            return Ok(Brought::Again(known.peer().inner_addr));
+        }
+        let is_same = |one: &Association| {
+            one.is_confirmed() && one.peer().pattern == Pattern::Signal && one.peer().nonce == head.nonce
+        };
+        if self.associations.iter().any(is_same) {
             return Err(SealRefusal::Unexpected);
         }
-        let half_open = self.associations.iter().filter(by_signal).filter(|one| !one.confirmed).count();
-        let limits = host.signals.limits;
-        if half_open >= limits.half_open_by_signal() || self.signals.len() >= limits.waiting_signals() {
+        if self.associations.is_full_by_signal() || self.signals.is_full() {
             return Err(SealRefusal::Limited);
         }
-        host.signals.admit(now, head.cookie, ephemeral)?;
-        self.stats.handshakes += 1;
-        let mut text = [0; INIT_LEN];
-        let secret = self.random.next_secret();
-        let accepted =
-            noise::accept(&host.accesses[access].keys, init.prologue, secret, init.message, &mut text);
-        let (handshake, len) = accepted.ok_or(SealRefusal::BadHandshake)?;
-        let signal = unpadded(&text[..len]).ok_or(SealRefusal::BadHandshake)?;
-        let inner_addr = self.associations.make_up();
-        let answering = Answering { handshake, index: head.index, to: NO_PATH };
-        let names = (index, Pattern::Signal, head.nonce, ephemeral);
-        self.signals.push_back((inner_addr, signal.to_vec()));
-        self.associations.add(Association {
-            unanswered: Some(Box::new(answering)),
-            ..Association::new(now, PeerRole::Player, (inner_addr, NO_PATH), names)
-        });
-        self.stir();
-        Ok(Brought::Guest(inner_addr))
+        host.tickets().admit(now.into(), head.cookie, ephemeral)?;
+        let (guest, text) = self.open_init(now.into(), init, None, Span::ZERO)?;
+        self.signals.waiting.push_back((guest.inner_addr, self.scratch[text].to_vec()));
+        Ok(Brought::Guest(guest.inner_addr))
     }
 
     /// The RESP for a guest by signalling, with a signal in it: the same one each time. `None` if there is no such guest, or the
     /// text is longer than 254 bytes.
     pub fn answer_signal(&mut self, now: Duration, inner_addr: SocketAddr, text: &[u8]) -> Option<Vec<u8>> {
         let signal = padded(text)?;
-        let at = self
-            .associations
-            .position(|one| one.inner_addr == inner_addr && one.pattern == Pattern::Signal)?;
-        let association = self.associations.get_mut(at)?;
-        if let Some(answering) = association.unanswered.take() {
-            let Answering { handshake, index, .. } = *answering;
-            let mut text = [0; 2 + PADDED_LEN];
-            text[..2].copy_from_slice(&association.index.to_be_bytes());
-            text[2..].copy_from_slice(&signal);
-            let head = seal::resp_head(index);
-            let mut resp = vec![0; INIT_LEN];
-            resp[..head.len()].copy_from_slice(&head);
-            let (split, len) = handshake.answer(&text, &mut resp[head.len()..])?;
-            self.key_log.note(&split, [association.index, index]);
-            resp.truncate(head.len() + len);
-            association.channel = Some(Channel::new(&split, true, index)?);
-            (association.resp, association.opened_at) = (resp, now.into());
-        }
-        (!association.resp.is_empty()).then(|| association.resp.clone())
+        let is_guest =
+            |one: &Association| one.peer().inner_addr == inner_addr && one.peer().pattern == Pattern::Signal;
+        let at = self.associations.position(is_guest)?;
+        let guest = self.associations.get_mut(at)?;
+        guest.answer(now.into(), &signal, &mut self.random, &mut self.key_log);
+        (!guest.resp().is_empty()).then(|| guest.resp().to_vec())
     }
 
     /// Sends a signal as a control packet of the connection at `inner_addr`, on the paths in use. It may be lost. `false` if there
@@ -195,32 +160,18 @@ impl Seal {
     pub fn send_signal(&mut self, inner_addr: SocketAddr, text: &[u8]) -> bool {
         let Some(signal) = padded(text) else { return false };
         let at = self.associations.towards(inner_addr);
-        let known = at.and_then(|at| self.associations.get_mut(at));
-        let Some(association) = known.filter(|one| one.confirmed && one.has_path()) else { return false };
-        association.say(Kind::Signal, &signal, &mut self.out);
-        true
+        let known = at.and_then(|at| self.associations.get_mut(at)).filter(|one| one.is_confirmed());
+        known.is_some_and(|association| association.say(Kind::Signal, &signal, &mut self.out))
     }
 
     /// The next signal that was opened, and who sent it: with an INIT, with a RESP, or as a control packet.
     pub fn take_signal(&mut self) -> Option<(SocketAddr, Vec<u8>)> {
-        self.signals.pop_front()
+        self.signals.waiting.pop_front()
     }
 
     /// The next signal of this sender.
     pub fn take_signal_of(&mut self, inner_addr: SocketAddr) -> Option<Vec<u8>> {
-        let at = self.signals.iter().position(|(from, _)| *from == inner_addr)?;
-        self.signals.remove(at).map(|(_, text)| text)
-    }
-
-    /// Keeps a signal for [`take_signal`](Self::take_signal).
-    pub(super) fn keep_signal(&mut self, inner_addr: SocketAddr, signal: &[u8]) -> Result<(), SealRefusal> {
-        let text = unpadded(signal.get(..PADDED_LEN).unwrap_or_default()).ok_or(SealRefusal::OutOfPlace)?;
-        let of_one = self.signals.iter().filter(|(from, _)| *from == inner_addr).count();
-        if self.signals.len() >= self.limits.waiting_signals() || of_one >= MAX_WAITING_OF_ONE {
-            return Err(SealRefusal::Limited);
-        }
-        self.signals.push_back((inner_addr, text.to_vec()));
-        Ok(())
+        self.signals.take_of(inner_addr)
     }
 }
 
@@ -230,36 +181,13 @@ const _: () = assert!(MAX_TEXT >= PADDED_LEN);
 mod tests {
     use super::*;
 
-    fn key(number: u8) -> [u8; KEY_LEN] {
-        [number; KEY_LEN]
-    }
-
-    #[test]
-    fn four_a_second_and_as_many_keys_as_are_remembered() {
-        let (mut signals, limited) = (Signals::default(), Err(SealRefusal::Limited));
-        signals.renew(1);
-        for number in 0..128_u8 {
-            let now = Time::ZERO + Span::from_millis(250) * u32::from(number);
-            assert_eq!(signals.admit(now, 1, key(number)), Ok(()));
-            if number > 2 {
-                assert_eq!(signals.admit(now, 1, key(200)), limited, "the fifth in a second");
-            }
-        }
-        let later = Time::ZERO + Span::from_secs(60);
-        assert_eq!(signals.admit(later, 1, key(200)), limited, "no more keys than are remembered");
-        signals.renew(2);
-        assert_eq!(signals.admit(later, 2, key(200)), limited, "the ticket before is still good");
-        signals.renew(3);
-        assert_eq!(signals.admit(later, 3, key(200)), Ok(()), "its keys went with it");
-    }
-
     #[test]
     fn waiting_signals_are_bounded_and_each_has_its_sender() {
         let mut seal = Seal::host(Randomness::Seeded(1)).unwrap();
         let sender = |number: usize| SocketAddr::from(([192, 0, 2, 7], number as u16));
         let kept = (0..40).filter(|number| {
             let signal = padded(&[*number as u8]).unwrap();
-            seal.keep_signal(sender(number / 5), &signal).is_ok()
+            seal.signals.keep(sender(number / 5), &signal).is_ok()
         });
         assert_eq!(kept.collect::<Vec<_>>(), [0, 1, 2, 3, 5, 6, 7, 8, 10, 11, 12, 13, 15, 16, 17, 18]);
         let mut joiner = Seal::join_by_signal(Randomness::Seeded(2), seal.public_key().unwrap()).unwrap();
@@ -302,8 +230,11 @@ mod tests {
             let target = joiner.target().unwrap();
             assert!(!joiner.send_signal(target, b"x"), "there is no path yet");
         }
-        let kept: Vec<_> =
-            joiner.associations.iter().map(|one| Duration::from(one.since).as_secs()).collect();
+        let kept: Vec<_> = joiner
+            .associations
+            .iter()
+            .map(|one| Duration::from(one.contact().opened_at()).as_secs())
+            .collect();
         assert_eq!(kept, [2, 3, 4, 5]);
     }
 }

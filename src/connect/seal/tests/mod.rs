@@ -6,10 +6,10 @@ mod paths;
 mod roam;
 mod vectors;
 
-use super::association::{Answering, Association, NO_PATH};
+use super::association::{Association, Pending};
 use super::channel::Channel;
 use super::code::Comparison;
-use super::joiner::Join;
+use super::joiner::Joiner;
 use super::noise::{self, KeyPair, Split};
 use super::outbox::Outbox;
 use super::random::Secret;
@@ -17,7 +17,7 @@ use super::rate_limiter::Waiting;
 use super::{Randomness, Seal, SealRefusal};
 use crate::protocol::time::{Span, Time};
 use crate::protocol::{Authenticated, ConnectionStep, MAX_DATAGRAM, PeerRole, Protocol};
-use crate::wire::seal::{self, INIT_LEN, Kind, Packet, Pattern};
+use crate::wire::seal::{self, INIT_LEN, Kind, Packet};
 use core::time::Duration;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -84,6 +84,17 @@ impl Authenticated for Inner {
     }
 }
 
+/// One side of the channel of a guest.
+pub(super) fn channel(is_host: bool, index: u16) -> Channel {
+    let split = Split { keys: [Secret([1; 32]), Secret([2; 32])], hash: [0; 32] };
+    Channel::new(&split, is_host, index).unwrap()
+}
+
+/// A confirmed guest.
+pub(super) fn guest(index: u16, inner_addr: u16) -> Association {
+    Association::fake(addr(inner_addr), index, PeerRole::Player).with_channel(channel(true, 9))
+}
+
 /// A host, and its guests' sides of their channels.
 pub(super) struct Rig {
     pub(super) seal: Seal,
@@ -100,16 +111,14 @@ impl Rig {
 
     /// Adds a guest that the protocol knows by the port `inner_addr`, at port 1 outside.
     pub(super) fn add(&mut self, index: u16, inner_addr: u16, confirmed: bool) -> Channel {
-        let split = Split { keys: [Secret([1; 32]), Secret([2; 32])], hash: [0; 32] };
-        let names = (index, Pattern::Invite, u64::from(index), [index as u8; 32]);
-        self.seal.associations.add(Association {
-            channel: Channel::new(&split, true, 9),
-            confirmed,
-            at_inner: true,
-            ..Association::new(at(0), PeerRole::Player, (addr(inner_addr), addr(1)), names)
-        });
-        self.seal.stir();
-        Channel::new(&split, false, index).unwrap()
+        let guest = guest(index, inner_addr);
+        self.put(if confirmed { guest } else { guest.reached(at(2_000)) });
+        channel(false, index)
+    }
+
+    pub(super) fn put(&mut self, association: Association) {
+        self.seal.associations.add(association);
+        self.seal.out.stir();
     }
 
     pub(super) fn playing() -> (Self, Channel) {
@@ -177,12 +186,11 @@ fn first_data_sets_the_address_and_is_told() {
 
 #[test]
 fn worn_out_connection_ends_and_is_told() {
-    let mut rig = Rig::new();
-    let mut guest = rig.add(7, INNER, false);
-    rig.first().at_inner = false;
-    rig.hear(10, 1, &data(&mut guest, 20));
-    rig.first().channel.as_mut().unwrap().wear_out();
-    let mut forged = data(&mut guest, 20);
+    let (mut rig, mut joiner) = (Rig::new(), channel(false, 7));
+    rig.put(guest(7, INNER).reached(at(2_000)).unknown());
+    rig.hear(10, 1, &data(&mut joiner, 20));
+    rig.first().wear_out();
+    let mut forged = data(&mut joiner, 20);
     forged[9] ^= 1;
     rig.hear(20, 1, &forged);
     assert_eq!(
@@ -194,11 +202,9 @@ fn worn_out_connection_ends_and_is_told() {
 #[test]
 fn guest_is_gone_with_its_last_half_open_handshake() {
     let mut rig = Rig::new();
-    for (index, inner_addr) in [(7, INNER), (8, 200), (9, INNER)] {
-        rig.add(index, inner_addr, false);
-    }
-    rig.seal.associations.get_mut(1).unwrap().at_inner = false;
-    rig.seal.associations.get_mut(2).unwrap().since = at(1_000);
+    rig.add(7, INNER, false);
+    rig.put(guest(8, 200).reached(at(2_000)).unknown());
+    rig.put(guest(9, INNER).reached(at(3_000)));
     rig.poll(0);
     assert_eq!(rig.seal.poll_timeout(), Some(ms(2_000)));
     rig.poll(2_000);
@@ -216,9 +222,7 @@ fn longest_silent_unkept_guest_makes_room() {
     let mut rig = Rig::new();
     rig.inner.keeps = false;
     for index in 0..8 {
-        rig.add(index, 200 + index, true);
-        rig.seal.associations.get_mut(usize::from(index)).unwrap().opened_at =
-            at(1_000 - u64::from(index ^ 5));
+        rig.put(guest(index, 200 + index).heard_at(at(1_000 - u64::from(index ^ 5))));
     }
     let mut guest = rig.add(20, INNER, false);
     rig.hear(2_000, 1, &data(&mut guest, 20));
@@ -231,12 +235,9 @@ fn seal_sends_nothing_of_its_own_to_an_unkept_peer() {
     for keeps in [false, true] {
         let mut rig = Rig::new();
         rig.inner.keeps = keeps;
-        rig.add(7, INNER, true);
+        rig.put(guest(7, INNER).with_comparison(Comparison::joiner(at(0), [1; 32], [2; 16], [3; 16])));
         rig.add(8, 200, true);
         rig.seal.set_fallbacks(addr(200), &[addr(2)]);
-        let (handshake, commitment, ours) = ([1; 32], [2; 16], [3; 16]);
-        rig.first().comparison =
-            Comparison::Joiner { handshake, commitment, ours, ask_at: at(0), code: None };
         let sent: Vec<_> = (0..40).flat_map(|turn| rig.poll(turn * 250)).collect();
         // The kinds count from 1 on the wire.
         let said = |port, kind| to(&sent, port).iter().any(|packet| packet[7] == kind as u8 + 1);
@@ -264,7 +265,7 @@ fn overtaken_packet_from_elsewhere_is_no_candidate() {
         rig.hear(20, 2, packet);
         assert_eq!((rig.poll(20), rig.refused()), (vec![], 0));
     }
-    assert!(rig.first().roam.is_none());
+    assert!(!rig.first().paths().is_roaming());
 }
 
 #[test]
@@ -286,7 +287,7 @@ fn candidate_gets_copies_until_it_is_dropped() {
     let sent = rig.poll(20);
     assert_eq!((to(&sent, 1).len(), to(&sent, 1)), (3, to(&sent, 2)));
     (1..60).for_each(|turn| drop(rig.poll(turn * 100)));
-    assert!(rig.first().roam.is_none(), "nothing newer came from it for five seconds");
+    assert!(!rig.first().paths().is_roaming(), "nothing newer came from it for five seconds");
     rig.say(20);
     assert_eq!(to(&rig.poll(6_000), 2), [[0; 0]; 0]);
 }
@@ -336,61 +337,59 @@ fn path_in_use_is_no_candidate() {
     let (mut rig, _) = Rig::playing();
     rig.seal.set_fallbacks(addr(INNER), &[addr(1)]);
     rig.poll(4_000);
-    assert!(rig.seal.is_silent(ms(4_000), addr(INNER)) && rig.first().roam.is_none());
+    assert!(rig.seal.is_silent(ms(4_000), addr(INNER)) && !rig.first().paths().is_roaming());
     assert_eq!(rig.seal.poll_timeout(), Some(ms(4_300)), "when the fallbacks are tried again");
 }
 
 #[test]
 fn path_of_an_unconfirmed_guest_is_the_newest_offered() {
     let mut rig = Rig::new();
-    rig.add(7, INNER, false);
-    rig.first().outer_addr = NO_PATH;
+    rig.put(guest(7, INNER).reached(at(2_000)).without_path());
     assert!(!rig.seal.send_signal(addr(INNER), b"x"), "it has no path");
     for (port, trip) in [(2, 50), (3, 60)] {
         rig.seal.offer_path(ms(5), addr(INNER), addr(port), ms(trip));
         assert_eq!(rig.seal.outer_addr(addr(INNER)), Some(addr(port)));
-        assert_eq!((rig.first().round_trip, rig.first().opened_at), (Span::from_millis(trip), at(5)));
+        let measured = (rig.first().paths().round_trip(), rig.first().contact().opened_at());
+        assert_eq!(measured, (Span::from_millis(trip), at(5)));
     }
     assert!(!rig.seal.send_signal(addr(INNER), b"x"), "its address may not be its own");
 }
 
 /// A handshake whose RESP waits.
-fn answering() -> Option<Box<Answering>> {
+fn pending() -> Pending {
     let (host, mut init) = (KeyPair::new(Secret([1; 32])).unwrap(), [0; INIT_LEN]);
     let (_, len) = noise::begin(&host.public, &[9; 21], Secret([2; 32]), b"hello", &mut init).unwrap();
     let (handshake, _) =
         noise::accept(&host, &[9; 21], Secret([3; 32]), &init[..len], &mut [0; 300]).unwrap();
-    Some(Box::new(Answering { handshake, index: 5, to: addr(1) }))
+    Pending { handshake, index: 5, to: Some(addr(1)) }
 }
 
 #[test]
 fn packets_go_to_the_guest_that_waits_then_to_the_confirmed_one() {
     let mut rig = Rig::new();
-    for (index, confirmed) in [(7, false), (8, true), (9, false)] {
-        rig.add(index, INNER, confirmed);
-    }
-    rig.seal.associations.get_mut(2).unwrap().opened_at = at(5);
+    rig.add(7, INNER, false);
+    rig.add(8, INNER, true);
+    rig.put(guest(9, INNER).reached(at(2_000)).heard_at(at(5)));
     assert_eq!(rig.seal.associations.towards(addr(INNER)), Some(1));
-    rig.first().answering = answering();
-    assert_eq!(rig.seal.associations.towards(addr(INNER)), Some(0));
+    rig.put(guest(10, INNER).reached(at(2_000)).pending(pending()));
+    assert_eq!(rig.seal.associations.towards(addr(INNER)), Some(3));
 }
 
 #[test]
 fn resp_is_shorter_than_an_init() {
     for (answer, resp) in [(279, INIT_LEN - 1), (280, 53)] {
         let mut rig = Rig::new();
-        rig.add(7, INNER, false);
-        rig.first().answering = answering();
+        rig.put(guest(7, INNER).reached(at(2_000)).pending(pending()));
         rig.seal.answer(at(5), 0, &vec![0; answer]);
         assert_eq!(rig.seal.out.pop(&mut [0; INIT_LEN]), Some((addr(1), resp)));
-        assert_eq!(rig.first().opened_at, at(5));
+        assert_eq!(rig.first().contact().opened_at(), at(5));
     }
 }
 
 /// An INIT of the nonce 77 with a good cookie, for a host that has worked off all handshakes of this second.
 pub(super) fn init(rig: &mut Rig) -> Vec<u8> {
     let key = rig.seal.public_key().unwrap();
-    let mut join = Join::new(Some(Secret(key)), vec![addr(INNER)], addr(INNER), 77, 5);
+    let mut join = Joiner::new(Some(Secret(key)), vec![addr(INNER)], addr(INNER), 77, 5);
     let (mut out, mut buf) = (Outbox::new(), [0; MAX_DATAGRAM]);
     join.request(at(0), &mut out);
     let (_, len) = out.pop(&mut buf).unwrap();
@@ -399,7 +398,7 @@ pub(super) fn init(rig: &mut Rig) -> Vec<u8> {
     let Ok(Packet::Retry(retry)) = seal::decode(&retry) else { panic!("a RETRY") };
     join.retry(at(0), addr(INNER), (&retry, Secret(key)), (6, Secret([4; 32])), &mut out).unwrap();
     let (_, len) = out.pop(&mut buf).unwrap();
-    let rate_limiter = &mut rig.seal.host.as_mut().unwrap().rate_limiter;
+    let rate_limiter = rig.seal.host.as_mut().unwrap().rate_limiter();
     for source in 0..16 {
         assert!(
             rate_limiter.queue(Waiting::new(([10, 0, 0, source], 1).into(), Span::ZERO, &[0; 200]).unwrap())
@@ -429,8 +428,7 @@ fn queued_init_is_worked_off_once() {
 fn init_of_a_confirmed_guest_is_not_queued() {
     let mut rig = Rig::new();
     let init = init(&mut rig);
-    rig.add(7, INNER, true);
-    rig.first().nonce = 77;
+    rig.add(77, INNER, true);
     rig.hear(0, 2, &init);
     assert_eq!(rig.seal.stats.refused(SealRefusal::Unexpected), 1);
 }

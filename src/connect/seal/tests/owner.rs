@@ -1,11 +1,10 @@
 //! Tests of making a seal, and of its calls for the owner.
 
 use crate::connect::seal::association::Association;
-use crate::connect::seal::joiner::Join;
+use crate::connect::seal::joiner::Joiner;
 use crate::connect::seal::{MAX_ADDRESSES, Randomness, Seal, SealError};
 use crate::protocol::PeerRole;
 use crate::protocol::time::Time;
-use crate::wire::seal::{KEY_LEN, Pattern};
 use core::time::Duration;
 use std::net::SocketAddr;
 
@@ -19,8 +18,7 @@ fn joiner() -> Seal {
 
 /// A connection by address to the peer at port 7.
 fn association(index: u16) -> Association {
-    let names = (index, Pattern::Open, 77, [7; KEY_LEN]);
-    Association::new(Time::ZERO, PeerRole::Host, (addr(7), addr(7)), names)
+    Association::fake(addr(7), index, PeerRole::Host).by_address()
 }
 
 #[test]
@@ -28,7 +26,7 @@ fn number_in_use_is_not_given_again() {
     let taken = joiner().free_index();
     assert_eq!(joiner().free_index(), taken, "two seals of one seed draw alike");
     let mut seal = joiner();
-    seal.join = Some(Join::new(None, vec![addr(7)], addr(7), 77, taken));
+    seal.join = Some(Joiner::new(None, vec![addr(7)], addr(7), 77, taken));
     assert_ne!(seal.free_index(), taken);
     let mut seal = joiner();
     seal.associations.add(association(taken));
@@ -50,7 +48,7 @@ fn stirred_seal_is_due_at_once() {
     seal.out.due_at(Time::NEVER);
     seal.out.rest();
     assert_eq!((seal.poll_timeout(), seal.out.is_due(Time::ZERO)), (None, false));
-    seal.stir();
+    seal.out.stir();
     assert_eq!((seal.poll_timeout(), seal.out.is_due(Time::ZERO)), (Some(Duration::ZERO), true));
 }
 

@@ -1,6 +1,7 @@
 //! Tests of the first path by signalling, of timeouts and of challenges, around a protocol.
 
 use super::{INNER, Inner, Rig, addr, at, control, data, init, ms, to};
+use crate::connect::seal::association::Association;
 use crate::connect::seal::channel::{Channel, MAX_TEXT};
 use crate::connect::seal::{Brought, Randomness, Seal};
 use crate::protocol::{ConnectionStep, PeerRole, Protocol};
@@ -25,7 +26,7 @@ fn first_path_is_told_once_and_not_the_resp_by_signal() {
         } else {
             assert!(rig.seal.handle_signal(ms(10), &resp).is_ok());
         }
-        assert_eq!((rig.poll(10).len(), rig.first().at_inner, rig.inner.told.len()), (0, false, 0));
+        assert_eq!((rig.poll(10).len(), rig.first().is_known(), rig.inner.told.len()), (0, false, 0));
         let target = rig.seal.target().unwrap();
         rig.seal.offer_path(ms(20), target, addr(2), ms(50));
         (0..2).for_each(|_| drop(rig.poll(20)));
@@ -44,7 +45,8 @@ fn timeout_is_that_of_seal_or_protocol_whichever_is_sooner() {
     assert_eq!([None, Some(ms(5)), Some(ms(5_000))].map(&mut at), [ms(1_000), ms(5), ms(1_000)].map(Some));
     let init = init(&mut rig);
     rig.hear(1_000, 1, &init);
-    assert!(rig.seal.answering, "a RESP waits for the protocol's answer");
+    let waits = rig.seal.associations.iter().any(Association::awaits_answer);
+    assert!(waits, "a RESP waits for the protocol's answer");
     assert_eq!(rig.seal.poll_timeout(), Some(ms(0)));
     assert!(rig.poll(1_000).iter().any(|(_, packet)| packet[0] == RESP));
     assert_eq!(rig.seal.poll_timeout(), Some(ms(2_000)));
@@ -54,7 +56,7 @@ fn timeout_is_that_of_seal_or_protocol_whichever_is_sooner() {
 fn challenge_is_answered_to_where_it_came_from() {
     let (mut rig, mut guest) = Rig::playing();
     rig.hear(500, 1, &control(&mut guest, Kind::Found, b""));
-    assert_eq!(rig.first().opened_at, at(500));
+    assert_eq!(rig.first().contact().opened_at(), at(500));
     rig.hear(600, 2, &control(&mut guest, Kind::Challenge, &[7; 8]));
     let sent = rig.poll(600);
     assert!(to(&sent, 2).iter().any(|packet| packet[7] == Kind::Proof as u8 + 1));

@@ -92,23 +92,11 @@ fn handshake(pattern: Pattern, vectors: &mut BTreeMap<String, Vec<u8>>, host: &K
 /// The six digits, each as a byte.
 fn code(split: &Split, ours: [u8; 16]) -> Vec<u8> {
     let part: [u8; 16] = core::array::from_fn(|at| 0xB0 + at as u8);
-    let host = Comparison::Host {
-        handshake: split.hash,
-        ours,
-        theirs: Some(part),
-        revealed: true,
-        guests_before: 0,
-    };
+    let mut host = Comparison::host(split.hash, ours);
+    let (text, _) = host.asked(part, true).unwrap();
     let digits = host.code().unwrap().digits;
-    let mut joiner = Comparison::Joiner {
-        handshake: split.hash,
-        commitment: commitment(&ours),
-        ours: part,
-        ask_at: Time::ZERO,
-        code: None,
-    };
-    let text: Vec<u8> = ours.into_iter().chain([0; 4]).collect();
-    assert!(joiner.revealed(text[..].try_into().unwrap()));
+    let mut joiner = Comparison::joiner(Time::ZERO, split.hash, commitment(&ours), part);
+    assert!(joiner.revealed(&text));
     assert_eq!(joiner.code().unwrap().digits, digits);
     (0..6).rev().map(|place| (digits / 10_u32.pow(place) % 10) as u8).collect()
 }
