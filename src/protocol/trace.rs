@@ -5,7 +5,7 @@
 
 use crate::Frame;
 use core::fmt::Display;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 macro_rules! told {
     ($($(#[$doc:meta])* $level:ident $name:ident($($arg:ident: $type:ty),*) $text:literal;)*) => {$(
@@ -39,6 +39,16 @@ told! {
     info silence(peer: SocketAddr, change: &str) "silence";
     /// The machines disagree about the state of a frame.
     warn desync(frame: Frame, ours: u32, theirs: u32) "desync";
+    /// Checks have found a path to a peer, and the seal was told of it.
+    info path_found(peer: SocketAddr, addr: SocketAddr, relayed: bool) "path found";
+    /// A new search for paths to a peer begins, because this machine has other addresses.
+    info search_begun(peer: SocketAddr) "search begun";
+    /// There is no path, or no more.
+    warn no_path(why: &dyn Display) "no path";
+    /// A check was not sent: the machine has not answered, and has had as many as it gets.
+    debug no_more_checks(ip: IpAddr) "check budget exhausted";
+    /// The relay of this machine: an address on it was allocated, or it refuses, or does not answer.
+    info relay(addr: SocketAddr, change: &str) "relay";
     /// The match is over.
     info over(peer: SocketAddr, how: &dyn Display) "match over";
 }

@@ -1,8 +1,9 @@
 //! An allocation on a relay: a TURN client with channels, one for each peer.
 
 use super::origin::{from_turn, turn};
+use super::probe::id_of;
 use crate::connect::rendezvous::Credentials;
-use core::time::Duration;
+use crate::protocol::time::{Span, Time};
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use turn_client_proto::api::{Transmit, TurnClientApi, TurnConfig, TurnEvent, TurnPollRet, TurnRecvRet};
@@ -13,10 +14,10 @@ use turn_client_proto::types::{AddressFamily, TransportType, TurnCredentials};
 use turn_client_proto::udp::TurnClientUdp;
 
 /// Requests: the first repeat after this long, doubling up to the second, so often, and the wait after the last.
-const REPEAT: Duration = Duration::from_millis(200);
-const MAX_REPEAT: Duration = Duration::from_millis(800);
+const REPEAT: Span = Span::from_millis(200);
+const MAX_REPEAT: Span = Span::from_millis(800);
 const REPEATS: u32 = 5;
-const LAST_WAIT: Duration = Duration::from_millis(800);
+const LAST_WAIT: Span = Span::from_millis(800);
 /// The address that the client believes to be its own. It only compares it.
 const LOCAL: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 1);
 
@@ -25,7 +26,7 @@ const LOCAL: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 1);
 pub(super) struct Allocation {
     client: TurnClientUdp,
     state: State,
-    deadline: Duration,
+    deadline: Time,
     /// Whether the relay has answered anything.
     answered: bool,
     /// The machines that may send through it, and the peers with a channel: each was asked for once.
@@ -62,11 +63,6 @@ fn values(message: &[u8], kind: AttributeType) -> Vec<Vec<u8>> {
     attributes.filter(|one| one.header.get_type() == kind).map(|one| one.value.to_vec()).collect()
 }
 
-/// The identifier of a STUN message.
-fn id_of(message: &[u8]) -> Option<[u8; 12]> {
-    message.get(8..20)?.first_chunk().copied()
-}
-
 /// The most machines or peers of one allocation: twice as many as eight guests name. The client has no way to give one
 /// up, and refreshes each for as long as the allocation lives, so that forgetting the oldest would let its list grow
 /// without bound.
@@ -96,7 +92,7 @@ impl Allocation {
         let mut config = TurnConfig::new(TurnCredentials::new(&credentials.user, &credentials.password));
         // Users of a shared secret are known by their name, not by its hash.
         config.set_anonymous_username(Feature::Disabled);
-        config.set_request_retransmits(REPEAT, MAX_REPEAT, REPEATS, LAST_WAIT);
+        config.set_request_retransmits(REPEAT.into(), MAX_REPEAT.into(), REPEATS, LAST_WAIT.into());
         if credentials.server.is_ipv6() {
             config.set_address_family(AddressFamily::IPV6);
         }
@@ -104,7 +100,7 @@ impl Allocation {
         Self {
             client,
             state: State::Asking,
-            deadline: Duration::ZERO,
+            deadline: Time::ZERO,
             answered: false,
             permitted: Vec::new(),
             bound: Vec::new(),
@@ -133,17 +129,17 @@ impl Allocation {
         self.client.remote_addr()
     }
 
-    pub(super) fn deadline(&self) -> Option<Duration> {
+    pub(super) fn deadline(&self) -> Option<Time> {
         (self.state != State::Failed).then_some(self.deadline)
     }
 
     /// Takes a datagram that came from the relay's address.
-    pub(super) fn handle(&mut self, now: Duration, datagram: &[u8]) -> Heard {
+    pub(super) fn handle(&mut self, now: Time, datagram: &[u8]) -> Heard {
         let first = datagram.first().copied().unwrap_or_default();
         if STUN.contains(&first) && !(TURN.contains(&first) && self.expects(datagram)) {
             return Heard::Nothing;
         }
-        self.deadline = Duration::ZERO;
+        self.deadline = Time::ZERO;
         let transmit = Transmit::new(datagram, TransportType::Udp, self.server(), LOCAL);
         match self.client.recv(transmit, turn(now)) {
             TurnRecvRet::Handled | TurnRecvRet::PeerIcmp { .. } => {
@@ -175,7 +171,7 @@ impl Allocation {
     }
 
     /// Lets time pass.
-    pub(super) fn run(&mut self, now: Duration) {
+    pub(super) fn run(&mut self, now: Time) {
         if self.state == State::Failed || now < self.deadline {
             return;
         }
@@ -183,14 +179,14 @@ impl Allocation {
         self.take_events();
         match next {
             TurnPollRet::Closed => self.state = State::Failed,
-            TurnPollRet::WaitUntil(at) => self.deadline = from_turn(at).max(now + Duration::from_millis(1)),
+            TurnPollRet::WaitUntil(at) => self.deadline = from_turn(at).max(now + Span::from_millis(1)),
             // Of TCP alone, which was never asked for.
             _ => self.deadline = now + REPEAT,
         }
     }
 
     /// The next message to the relay.
-    pub(super) fn poll_transmit(&mut self, now: Duration) -> Option<Vec<u8>> {
+    pub(super) fn poll_transmit(&mut self, now: Time) -> Option<Vec<u8>> {
         let message = self.client.poll_transmit(turn(now))?.data.to_vec();
         if let Some(id) = id_of(&message).filter(|id| !self.asked.contains(id)) {
             self.asked.truncate(MAX_ASKED - 1);
@@ -222,7 +218,7 @@ impl Allocation {
     }
 
     /// Gives the allocation back to the relay. The request is the last one, and is not repeated.
-    pub(super) fn delete(&mut self, now: Duration) -> Option<Vec<u8>> {
+    pub(super) fn delete(&mut self, now: Time) -> Option<Vec<u8>> {
         self.relayed()?;
         self.client.delete(turn(now)).ok()?;
         let mut last = None;
@@ -235,23 +231,23 @@ impl Allocation {
 
     /// Lets the relay take datagrams of a machine that a peer has named. A peer gets at most half of the room that others leave:
     /// whoever names machines without end must not keep the next guest from the relay.
-    pub(super) fn permit(&mut self, now: Duration, ip: IpAddr, named_by: SocketAddr) {
+    pub(super) fn permit(&mut self, now: Time, ip: IpAddr, named_by: SocketAddr) {
         let known = self.permitted.iter().any(|one| one.ip == ip);
         let named = self.permitted.iter().filter(|one| one.named_by == named_by).count();
         if !known && named + self.permitted.len() < MAX_REMEMBERED && self.reaches(ip) {
             self.permitted.push(Permitted { ip, named_by });
             let _ = self.client.create_permission(TransportType::Udp, ip, turn(now));
-            self.deadline = Duration::ZERO;
+            self.deadline = Time::ZERO;
         }
     }
 
     /// Binds a channel to this peer: from then on each datagram costs 4 bytes more.
-    pub(super) fn bind(&mut self, now: Duration, peer: SocketAddr) {
+    pub(super) fn bind(&mut self, now: Time, peer: SocketAddr) {
         let known = self.bound.contains(&peer);
         if !known && self.bound.len() < MAX_REMEMBERED && self.reaches(peer.ip()) {
             self.bound.push(peer);
             let _ = self.client.bind_channel(TransportType::Udp, peer, turn(now));
-            self.deadline = Duration::ZERO;
+            self.deadline = Time::ZERO;
         }
     }
 
@@ -263,7 +259,7 @@ impl Allocation {
     /// Writes the datagram to the relay that brings `datagram` to `peer`. `None` if it may not, or does not fit.
     pub(super) fn wrap(
         &mut self,
-        now: Duration,
+        now: Time,
         peer: SocketAddr,
         datagram: &[u8],
         buf: &mut [u8],

@@ -4,6 +4,7 @@ use super::allocation::{Allocation, Heard, State};
 use super::origin::turn;
 use crate::Rng;
 use crate::connect::rendezvous::Credentials;
+use crate::protocol::time::{Span, Time};
 use core::time::Duration;
 use std::collections::{BTreeSet, VecDeque};
 use std::net::SocketAddr;
@@ -61,12 +62,12 @@ impl Liar {
     }
 
     /// The right answers to a request.
-    fn answer(&mut self, now: Duration, request: &[u8]) -> Vec<Vec<u8>> {
+    fn answer(&mut self, now: Time, request: &[u8]) -> Vec<Vec<u8>> {
         self.answer_to(now, 999, request)
     }
 
     /// The right answers to a request that was sent from this port. Each port has an allocation of its own.
-    pub(super) fn answer_to(&mut self, now: Duration, port: u16, request: &[u8]) -> Vec<Vec<u8>> {
+    pub(super) fn answer_to(&mut self, now: Time, port: u16, request: &[u8]) -> Vec<Vec<u8>> {
         let now = turn(now);
         let transmit = Transmit::new(request, TransportType::Udp, ([10, 0, 0, 9], port).into(), RELAY);
         let answer = self.server.recv(transmit, now).map(|answer| answer.build().data);
@@ -228,7 +229,7 @@ struct Run {
 /// Runs an allocation for 150 steps of anything from nothing to an hour.
 fn run(seed: u32) -> Run {
     let (mut liar, mut allocation) = (Liar::new(seed), allocation());
-    let (mut now, mut run) = (Duration::from_millis(5), Run::default());
+    let (mut now, mut run) = (Time::ZERO + Span::from_millis(5), Run::default());
     for _ in 0..150 {
         allocation.run(now);
         let requests: Vec<_> = core::iter::from_fn(|| allocation.poll_transmit(now)).take(1_000).collect();
@@ -261,7 +262,7 @@ fn run(seed: u32) -> Run {
             _ => assert!(allocation.wrap(now, peer, &datagram, &mut buf).is_none_or(|len| len <= buf.len())),
         }
         let pause = liar.rng.below(300).into();
-        now += Duration::from_millis(liar.pick(&[0, pause, pause, pause, pause, pause, 61_000, 3_000_000]));
+        now = now + Span::from_millis(liar.pick(&[0, pause, pause, pause, pause, pause, 61_000, 3_000_000]));
         if allocation.state() == State::Failed {
             break;
         }
@@ -275,8 +276,8 @@ fn run(seed: u32) -> Run {
 #[test]
 fn a_nonce_with_a_character_of_two_bytes_is_refused() {
     let mut allocation = allocation();
-    allocation.run(Duration::ZERO);
-    let request = allocation.poll_transmit(Duration::ZERO).unwrap();
+    allocation.run(Time::ZERO);
+    let request = allocation.poll_transmit(Time::ZERO).unwrap();
     let refusal = |nonce: &str| {
         let mut refusal = [&[0x01, 0x13, 0, 36], &request[4..20], &[0, 0x09, 0, 4, 0, 0, 4, 1]].concat();
         refusal.extend([0, 0x14, 0, 4, b't', b'o', b'w', b'n', 0, 0x15, 0, nonce.len() as u8]);
@@ -284,9 +285,9 @@ fn a_nonce_with_a_character_of_two_bytes_is_refused() {
         refusal.resize(20 + 36, 0);
         refusal
     };
-    assert_eq!(allocation.handle(Duration::ZERO, &refusal("obMatJos2abc\u{e9}")), Heard::Nothing);
+    assert_eq!(allocation.handle(Time::ZERO, &refusal("obMatJos2abc\u{e9}")), Heard::Nothing);
     assert_eq!(
-        allocation.handle(Duration::ZERO, &refusal("obMatJos2AAAA1")),
+        allocation.handle(Time::ZERO, &refusal("obMatJos2AAAA1")),
         Heard::Own,
         "the right one still counts"
     );
@@ -305,7 +306,7 @@ fn relay_messages_never_panic_or_cause_endless_sending() {
 struct Made {
     relay: Liar,
     allocation: Allocation,
-    now: Duration,
+    now: Time,
     kind: [u8; 2],
     /// Whether the relay refuses requests of the kind.
     refuses: bool,
@@ -316,7 +317,7 @@ impl Made {
     fn new(kind: [u8; 2]) -> Self {
         let (relay, allocation) = (Liar::new(1), allocation());
         let asked = BTreeSet::new();
-        let mut made = Self { relay, allocation, now: Duration::ZERO, kind, refuses: false, asked };
+        let mut made = Self { relay, allocation, now: Time::ZERO, kind, refuses: false, asked };
         while made.allocation.relayed().is_none() {
             assert_eq!(made.run(), 0);
         }
@@ -325,7 +326,7 @@ impl Made {
 
     /// Lets a tenth of a second pass. Returns how many requests there were.
     fn run(&mut self) -> usize {
-        self.now += Duration::from_millis(100);
+        self.now = self.now + Span::from_millis(100);
         self.allocation.run(self.now);
         while let Some(request) = self.allocation.poll_transmit(self.now) {
             let is_counted = request.starts_with(&self.kind);

@@ -1,12 +1,12 @@
 //! A rate limit on the checks to one machine that does not answer, over all searches.
 
-use core::time::Duration;
+use crate::protocol::time::{Span, Time};
 use std::net::IpAddr;
 
 /// A machine that has not answered gets this many checks at once: two searches with two of its ports, directly and through the relay.
 const BURST: u32 = 48;
 /// After those it gets one check in this time, which makes 72 in any minute.
-const REFILL: Duration = Duration::from_millis(2_500);
+const REFILL: Span = Span::from_millis(2_500);
 /// Machines that are counted. Eight searches at once cannot use up the checks of this many.
 const MAX_MACHINES: usize = 256;
 
@@ -18,12 +18,12 @@ pub(super) struct Budget(Vec<Spent>);
 struct Spent {
     ip: IpAddr,
     /// When all checks so far are paid for, one in each `REFILL`.
-    paid_at: Duration,
+    paid_at: Time,
 }
 
 impl Budget {
     /// Whether one more check may go to a machine. It is counted.
-    pub(super) fn allows(&mut self, now: Duration, ip: IpAddr) -> bool {
+    pub(super) fn allows(&mut self, now: Time, ip: IpAddr) -> bool {
         let Some(spent) = self.entry(now, ip) else { return false };
         let paid_at = spent.paid_at.max(now) + REFILL;
         let allowed = paid_at <= now + REFILL * BURST;
@@ -35,7 +35,7 @@ impl Budget {
 
     /// The entry of a machine. In a full table, a new machine replaces the one with the fewest checks and takes over its count: a
     /// machine that was replaced and is named again never has more left than before.
-    fn entry(&mut self, now: Duration, ip: IpAddr) -> Option<&mut Spent> {
+    fn entry(&mut self, now: Time, ip: IpAddr) -> Option<&mut Spent> {
         if let Some(at) = self.0.iter().position(|spent| spent.ip == ip) {
             return self.0.get_mut(at);
         }
@@ -58,7 +58,7 @@ mod tests {
     }
 
     fn sent(budget: &mut Budget, ms: u64, n: u32) -> bool {
-        budget.allows(Duration::from_millis(ms), ip(n))
+        budget.allows(Time::ZERO + Span::from_millis(ms), ip(n))
     }
 
     #[test]

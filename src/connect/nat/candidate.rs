@@ -1,6 +1,5 @@
 //! Candidates: the addresses at which a machine may be reached, ours and the peer's.
 
-use super::RelayPolicy;
 use std::net::{IpAddr, SocketAddr};
 
 /// The most candidates that a signal brings.
@@ -8,7 +7,7 @@ pub(super) const MAX_CANDIDATES: usize = 8;
 /// The most candidates of one IP address: more would only make us send more to whoever has it.
 const MAX_PER_IP: usize = 2;
 /// The most own addresses in a signal, so that a reflexive and a relayed one have room.
-const MAX_HOST: usize = 5;
+pub(super) const MAX_HOST: usize = 5;
 
 /// How a machine came to know an address of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,35 +42,17 @@ pub(super) fn is_admissible(addr: SocketAddr) -> bool {
 
 /// The same, but also loopback addresses if `is_local`: the rendezvous is on this machine, and brings players on this machine
 /// together.
-fn is_usable(addr: SocketAddr, is_local: bool) -> bool {
+pub(super) fn is_usable(addr: SocketAddr, is_local: bool) -> bool {
     is_admissible(addr) || (is_local && addr.ip().is_loopback() && addr.port() != 0)
 }
 
-/// The facts that the candidates of this machine come from.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct OwnFacts<'a> {
-    /// Whether the rendezvous is on this machine.
-    pub(super) is_local: bool,
-    pub(super) addresses: &'a [SocketAddr],
-    /// The addresses that servers have seen.
-    pub(super) observed: [Option<SocketAddr>; 2],
-    /// The address of the allocation.
+/// Where our checks leave from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Bases {
+    /// Our socket's addresses of IPv4 and IPv6, one each: all interfaces share the socket.
+    pub(super) direct: [Option<SocketAddr>; 2],
+    /// The address of our allocation.
     pub(super) relayed: Option<SocketAddr>,
-    pub(super) relay: RelayPolicy,
-}
-
-/// The candidates of this machine: its own addresses, those that servers have seen, the one on the relay. Each address
-/// once.
-pub(super) fn own(facts: &OwnFacts<'_>) -> impl Iterator<Item = Candidate> {
-    let OwnFacts { is_local, addresses, observed, relayed, relay } = *facts;
-    let hosts = addresses.iter().copied().filter(move |addr| is_usable(*addr, is_local)).take(MAX_HOST);
-    let known = move |addr| addresses.iter().take(MAX_HOST).any(|own| *own == addr);
-    let reflexive =
-        observed.into_iter().flatten().filter(move |addr| is_usable(*addr, is_local) && !known(*addr));
-    let of = |kind| move |addr| Candidate { kind, addr };
-    let direct = hosts.map(of(Kind::Host)).chain(reflexive.map(of(Kind::Reflexive)));
-    let relayed = relayed.into_iter().filter(move |addr| relay != RelayPolicy::Never && is_admissible(*addr));
-    direct.filter(move |_| relay != RelayPolicy::Only).chain(relayed.map(of(Kind::Relayed)))
 }
 
 /// The candidates of a peer that are used: admissible ones, few of one IP address, none of `servers`. Loopback addresses are
@@ -137,26 +118,5 @@ mod tests {
         let named = [of("127.0.0.1:9"), of("127.0.0.1:0"), of("[::1]:9"), of("169.254.1.1:9")];
         assert_eq!(theirs(&named, &[], false), []);
         assert_eq!(theirs(&named, &[], true), [of("127.0.0.1:9"), of("[::1]:9")]);
-        let own = |is_local| {
-            let addresses = &[at("127.0.0.1:7000")];
-            let observed = [Some(at("127.0.0.1:7001")), None];
-            let facts = OwnFacts { is_local, addresses, observed, relayed: None, relay: RelayPolicy::Allow };
-            super::own(&facts).count()
-        };
-        assert_eq!((own(false), own(true)), (0, 2));
-    }
-
-    #[test]
-    fn the_policy_chooses_the_kinds_of_own_candidates() {
-        let own = |relay| {
-            let hosts = [at("192.168.1.2:7000"), at("[fe80::1]:7000"), at("203.0.113.9:7000")];
-            let observed = [Some(at("203.0.113.9:7000")), None];
-            let relayed = Some(at("198.51.100.1:5"));
-            let facts = OwnFacts { is_local: false, addresses: &hosts, observed, relayed, relay };
-            super::own(&facts).map(|one| one.kind).collect::<Vec<_>>()
-        };
-        assert_eq!(own(RelayPolicy::Allow), [Kind::Host, Kind::Host, Kind::Relayed], "one of each address");
-        assert_eq!(own(RelayPolicy::Never), [Kind::Host, Kind::Host]);
-        assert_eq!(own(RelayPolicy::Only), [Kind::Relayed]);
     }
 }

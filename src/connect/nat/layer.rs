@@ -1,23 +1,21 @@
-//! `NatTraversal` around a sealed protocol: the way of each datagram in and out.
+//! NAT traversal around a sealed protocol: the way of each datagram in and out.
 
+use super::NatTraversal;
 use super::paths::{Path, is_made_up};
 use super::relay::Relayed;
-use super::{NatTraversal, RelayPolicy};
 use crate::connect::seal::Seal;
+use crate::protocol::time::Time;
 use crate::protocol::trace;
 use crate::protocol::{MAX_DATAGRAM, Protocol};
 use core::time::Duration;
 use std::net::SocketAddr;
 
-/// A datagram on its way into one for the relay.
-pub(super) const SCRATCH: usize = MAX_DATAGRAM;
-
-/// A [`NatTraversal`] around a [`Seal`] around a [`Protocol`], as [`NatTraversal::around`] makes it.
+/// [`NatTraversal`] around a [`Seal`] around a [`Protocol`], as [`NatTraversal::around`] makes it.
 #[derive(Debug)]
 pub struct NatLayer<'a, P> {
-    pub(super) nat: &'a mut NatTraversal,
-    pub(super) seal: &'a mut Seal,
-    pub(super) inner: &'a mut P,
+    nat: &'a mut NatTraversal,
+    seal: &'a mut Seal,
+    inner: &'a mut P,
 }
 
 /// First bytes of STUN messages, of packets of a rendezvous, and of sealed packets that may bring a signal.
@@ -35,13 +33,14 @@ fn is_of_relay(first: u8) -> bool {
 
 impl<P: Protocol> Protocol for NatLayer<'_, P> {
     fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
+        let now = Time::from(now);
         let first = datagram.first().copied().unwrap_or_default();
         if RENDEZVOUS.contains(&first) && Some(from) == self.nat.signalling.server() {
             self.nat.signalling.handle(now, from, datagram);
-            self.nat.stir();
+            self.nat.outbox.stir();
         } else if self.nat.relay.is_server(from) && is_of_relay(first) && self.relayed(now, datagram) {
             // The relay's own, or brought by it.
-        } else if self.nat.policy == RelayPolicy::Only {
+        } else if self.nat.endpoint.is_relay_only() {
             self.nat.stats.not_relayed += 1;
         } else {
             self.arrived(now, Path { relayed: false, remote: from }, datagram);
@@ -49,21 +48,22 @@ impl<P: Protocol> Protocol for NatLayer<'_, P> {
     }
 
     fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
-        if self.nat.deadline.is_some_and(|deadline| deadline <= now) {
-            self.nat.work(now, self.seal);
+        let at = Time::from(now);
+        if self.nat.outbox.is_due(at) {
+            self.nat.work(at, self.seal);
         }
-        if let Some(own) = self.nat.next_own(buf) {
+        if let Some(own) = self.nat.outbox.pop(buf) {
             return Some(own);
         }
         let room = buf.len().min(MAX_DATAGRAM);
         loop {
             let (to, len) = self.seal.around(self.inner).poll_transmit(now, &mut buf[..room])?;
             if is_made_up(to) {
-                if let Some(sent) = self.nat.wrap(now, to, len, buf) {
+                if let Some(sent) = self.wrap(at, to, len, buf) {
                     return Some(sent);
                 }
                 self.nat.stats.unsent += 1;
-            } else if self.nat.policy == RelayPolicy::Only {
+            } else if self.nat.endpoint.is_relay_only() {
                 self.nat.stats.not_relayed += 1;
             } else {
                 return Some((to, len));
@@ -85,17 +85,21 @@ impl<P: Protocol> Protocol for NatLayer<'_, P> {
     }
 }
 
-impl<P: Protocol> NatLayer<'_, P> {
+impl<'a, P: Protocol> NatLayer<'a, P> {
+    #[inline]
+    pub(super) fn new(nat: &'a mut NatTraversal, seal: &'a mut Seal, inner: &'a mut P) -> Self {
+        Self { nat, seal, inner }
+    }
+
     /// Takes a datagram from the relay's address: of itself, or of somebody behind it. `false` if it is neither: a rendezvous that
     /// lies may name the peer's address as the relay's, and the peer's datagrams are then ordinary ones.
-    fn relayed(&mut self, now: Duration, datagram: &[u8]) -> bool {
-        let nat = &mut *self.nat;
-        match nat.relay.handle(now, datagram) {
+    fn relayed(&mut self, now: Time, datagram: &[u8]) -> bool {
+        match self.nat.relay.handle(now, datagram) {
             Relayed::Nothing => return false,
-            Relayed::Own => nat.stir(),
+            Relayed::Own => self.nat.outbox.stir(),
             Relayed::Seen(addr) => {
-                nat.observed.relay_saw(addr);
-                nat.stir();
+                self.nat.endpoint.relay_saw(addr);
+                self.nat.outbox.stir();
             }
             Relayed::From(remote, range) => {
                 if let Some(inside) = datagram.get(range) {
@@ -108,72 +112,52 @@ impl<P: Protocol> NatLayer<'_, P> {
 
     /// A datagram that came on a path: a check, or something for the seal.
     #[inline]
-    fn arrived(&mut self, now: Duration, path: Path, datagram: &[u8]) {
+    fn arrived(&mut self, now: Time, path: Path, datagram: &[u8]) {
         let first = datagram.first().copied().unwrap_or_default();
         if STUN.contains(&first) {
-            self.nat.checked(now, path, datagram);
+            self.checked(now, path, datagram);
             return;
         }
         let seal = &*self.seal;
-        let Some(shown) = self.nat.paths.shown(path, |addr| seal.is_path(addr)) else {
-            self.nat.refuse(path.remote, "no room for another path");
+        let Some(addr) = self.nat.paths.addr(path, |addr| seal.is_path(addr)) else {
+            self.refuse(path.remote, "no room for another path");
             return;
         };
-        self.seal.around(self.inner).handle_datagram(now, shown, datagram);
+        self.seal.around(self.inner).handle_datagram(now.into(), addr, datagram);
         if matches!(first, RESP | CONTROL) {
-            self.nat.stir();
+            self.nat.outbox.stir();
         }
-    }
-}
-
-impl NatTraversal {
-    /// Something may be due sooner than was known.
-    pub(super) fn stir(&mut self) {
-        self.deadline = Some(Duration::ZERO);
-    }
-
-    #[cold]
-    pub(super) fn refuse(&mut self, from: SocketAddr, what: &str) {
-        self.stats.refused += 1;
-        trace::refused(from, &what, &"nat");
     }
 
     /// A STUN message came on a path.
     #[cold]
-    fn checked(&mut self, now: Duration, path: Path, datagram: &[u8]) {
-        if self.searches.iter_mut().any(|search| search.checks.handle(now, path, datagram)) {
-            self.stir();
+    fn checked(&mut self, now: Time, path: Path, datagram: &[u8]) {
+        if self.nat.searches.handle(now, path, datagram) {
+            self.nat.outbox.stir();
         } else {
             self.refuse(path.remote, "STUN");
         }
     }
 
-    #[inline]
-    fn next_own(&mut self, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
-        let (to, datagram) = self.out.pop_front()?;
-        buf.get_mut(..datagram.len())?.copy_from_slice(&datagram);
-        Some((to, datagram.len()))
+    #[cold]
+    fn refuse(&mut self, from: SocketAddr, what: &str) {
+        self.nat.stats.refused += 1;
+        trace::refused(from, &what, &"nat");
     }
 
     /// Puts a sealed packet at the front of `buf` into a datagram to the relay.
     #[cold]
-    fn wrap(
-        &mut self,
-        now: Duration,
-        to: SocketAddr,
-        len: usize,
-        buf: &mut [u8],
-    ) -> Option<(SocketAddr, usize)> {
-        let path = self.paths.path(to)?;
-        self.scratch.get_mut(..len)?.copy_from_slice(&buf[..len]);
-        self.relay.wrap(now, path.remote, &self.scratch[..len], buf)
+    fn wrap(&mut self, now: Time, to: SocketAddr, len: usize, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        let path = self.nat.paths.path(to)?;
+        self.nat.relay.wrap_in_place(now, path.remote, len, buf)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::NatConfig;
+    use super::super::manual::Manual;
     use super::super::signalling::Signalling;
+    use super::super::{NatConfig, RelayPolicy};
     use super::*;
     use crate::connect::seal::Randomness;
     use crate::{Config, Lobby};
@@ -185,7 +169,7 @@ mod tests {
     fn nat(relay: RelayPolicy) -> NatTraversal {
         let mut config = NatConfig::new(std::time::Instant::now(), [at("192.0.2.1:7000")]);
         (config.relay, config.randomness) = (relay, Randomness::Seeded(1));
-        NatTraversal::new(config, Signalling::manual(false)).unwrap()
+        NatTraversal::new(config, Signalling::manual(false), Manual::default()).unwrap()
     }
 
     #[test]
@@ -209,10 +193,10 @@ mod tests {
         let mut lobby = Lobby::host(Config::new(7)).unwrap();
         for (first, stirs) in [(RESP, true), (CONTROL, true), (0xE4, false)] {
             let mut nat = nat(RelayPolicy::Allow);
-            nat.deadline = None;
+            nat.outbox.idle_until(Time::NEVER);
             let mut layer = nat.around(&mut seal, &mut lobby);
             layer.handle_datagram(Duration::ZERO, at("192.0.2.2:7000"), &[first; 60]);
-            assert_eq!(nat.deadline.is_some(), stirs, "{first:02X}");
+            assert_eq!(nat.poll_timeout().is_some(), stirs, "{first:02X}");
         }
     }
 }

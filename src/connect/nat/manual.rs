@@ -2,146 +2,89 @@
 
 use super::search::Search;
 use super::signal::Signal;
-use super::signalling::Signalling;
-use super::{NatConfig, NatTraversal};
-use crate::connect::invite::{Answer, Offer};
-use crate::connect::seal::{Brought, Seal, SealError, SealRefusal};
-use core::time::Duration;
-use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
+use crate::connect::invite::Offer;
+use crate::protocol::time::{Span, Time};
 
 /// A joiner checks the host's addresses anew after this long, because players take their time to send a text.
-const AGAIN_AFTER: Duration = Duration::from_secs(8);
+const AGAIN_AFTER: Span = Span::from_secs(8);
 /// The RESP is sent on the path that was found this often, at most.
-const REPEAT: Duration = Duration::from_millis(100);
+const REPEAT: Span = Span::from_millis(100);
 const MAX_REPEATS: u32 = 50;
-/// The address inside of a guest that has not answered yet.
-const NOBODY: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0));
 
-/// The state of manual signalling.
+/// The state of manual signalling. Nothing happens to it at a rendezvous.
 #[derive(Debug, Default)]
 pub(super) struct Manual {
     /// The host's search, which waits for the answer.
     offered: Option<Search>,
-    /// The RESP that is sent on the first path, how often it was, and when it is next.
-    resp: Option<Vec<u8>>,
-    repeats: u32,
-    resp_at: Duration,
-    /// The host's signal, as its joiner has it.
-    signal: Option<Signal>,
+    resp: Option<Resp>,
+    /// The ticket and the signal of the host's offer, as its joiner has them.
+    host: Option<(u64, Signal)>,
     /// When the joiner checks anew.
-    again_at: Option<Duration>,
+    again_at: Option<Time>,
+}
+
+/// The host's RESP, which is sent on the first path.
+#[derive(Debug)]
+struct Resp {
+    packet: Vec<u8>,
+    sent: u32,
+    next_at: Time,
 }
 
 impl Manual {
-    /// Whether a joiner waits until the host has its answer.
-    pub(super) fn waits(&self) -> bool {
+    /// A joiner with a host's offer.
+    pub(super) fn joiner(offer: &Offer) -> Self {
+        let signal = Signal::decode(&offer.signal);
+        Self { host: signal.map(|signal| (offer.ticket, signal)), ..Self::default() }
+    }
+
+    /// The ticket and the signal of the host, if this is a joiner and they can be read.
+    pub(super) fn host(&self) -> Option<&(u64, Signal)> {
+        self.host.as_ref()
+    }
+
+    /// A host has made an offer, whose search waits for the answer.
+    pub(super) fn offered(&mut self, search: Search) {
+        self.offered = Some(search);
+    }
+
+    /// The search of the newest offer, which has got its answer.
+    pub(super) fn take_offered(&mut self) -> Option<Search> {
+        self.offered.take()
+    }
+
+    /// The RESP to send on the first path.
+    pub(super) fn set_resp(&mut self, packet: Option<Vec<u8>>) {
+        self.resp = packet.map(|packet| Resp { packet, sent: 0, next_at: Time::ZERO });
+    }
+
+    /// A joiner waits until the host has its answer.
+    pub(super) fn wait(&mut self, now: Time) {
+        self.again_at = Some(now + AGAIN_AFTER);
+    }
+
+    pub(super) fn is_waiting(&self) -> bool {
         self.again_at.is_some()
     }
-}
 
-impl NatTraversal {
-    /// A host without a rendezvous: the players send each other two texts.
-    ///
-    /// # Errors
-    /// If the operating system has no random bytes.
-    pub fn host_manual(config: NatConfig) -> Result<Self, SealError> {
-        Self::new(config, Signalling::manual(true))
+    /// There is a connection. `true` if a joiner has waited for it until now.
+    pub(super) fn connected(&mut self) -> bool {
+        self.resp = None;
+        self.again_at.take().is_some()
     }
 
-    /// A joiner without a rendezvous, with the host's [offer](Self::offer). Its seal is one [by signalling](Seal::join_by_signal).
-    ///
-    /// # Errors
-    /// If the operating system has no random bytes.
-    pub fn join_manual(config: NatConfig, offer: &Offer) -> Result<Self, SealError> {
-        let mut nat = Self::new(config, Signalling::manual(false))?;
-        nat.signalling.ticket = Some(offer.ticket);
-        nat.manual.signal = Signal::decode(&offer.signal);
-        Ok(nat)
+    /// The RESP, if it is to be sent now.
+    pub(super) fn resp_due(&mut self, now: Time) -> Option<Vec<u8>> {
+        let resp = self.resp.as_mut().filter(|resp| now >= resp.next_at && resp.sent < MAX_REPEATS)?;
+        resp.sent += 1;
+        resp.next_at = now + REPEAT;
+        Some(resp.packet.clone())
     }
 
-    /// The offer of a host, for the joiner. `None` if this is no host with manual signalling.
-    pub fn offer(&mut self, now: Duration, seal: &mut Seal) -> Option<Offer> {
-        let key = seal.public_key().filter(|_| self.signalling.is_manual())?;
-        let ticket = seal.renew_ticket()?;
-        let candidates = self.own_candidates();
-        let own = self.own(&candidates);
-        let search = Search::new(now, self.origin, NOBODY, false, &own);
-        let signal = search.text().to_vec();
-        self.manual.offered = Some(search);
-        Some(Offer { key, ticket, signal })
-    }
-
-    /// The answer of a joiner, for the host. `None` if this is no joiner with manual signalling, or its host's offer cannot be read.
-    pub fn answer(&mut self, now: Duration, seal: &mut Seal) -> Option<Answer> {
-        let signal = self.manual.signal.clone()?;
-        let (ticket, shown) = (self.signalling.ticket?, seal.target()?);
-        let candidates = self.own_candidates();
-        let own = self.own(&candidates);
-        let mut search = Search::new(now, self.origin, shown, true, &own);
-        let init = seal.write_init(now, ticket, search.text())?;
-        search.begin(&signal, &self.theirs(&signal));
-        self.searches = vec![search];
-        self.manual.again_at = Some(now + AGAIN_AFTER);
-        self.stir();
-        Some(Answer { init })
-    }
-
-    /// Takes the joiner's answer.
-    ///
-    /// # Errors
-    /// If it answers another offer, or none.
-    pub fn take_answer(
-        &mut self,
-        now: Duration,
-        seal: &mut Seal,
-        answer: &Answer,
-    ) -> Result<(), SealRefusal> {
-        let Brought::Guest(shown) = seal.handle_signal(now, &answer.init)? else {
-            return Err(SealRefusal::Unexpected);
-        };
-        let text = seal.take_signal_of(shown).unwrap_or_default();
-        let signal = Signal::decode(&text).ok_or(SealRefusal::BadHandshake)?;
-        let mut search = self.manual.offered.take().ok_or(SealRefusal::Unexpected)?;
-        (search.shown, search.since) = (shown, now);
-        search.begin(&signal, &self.theirs(&signal));
-        self.manual.resp = seal.answer_signal(now, shown, search.text());
-        self.since = Some(now);
-        self.searches.push(search);
-        self.stir();
-        Ok(())
-    }
-
-    /// Sends the RESP on the path that was found, until the guest is there; and lets a joiner check anew.
-    pub(super) fn meet_manual(&mut self, now: Duration, seal: &Seal) {
-        if seal.stats().connections > 0 {
-            // A joiner's path may be older than its connection.
-            if self.manual.again_at.take().is_some()
-                && let Some(search) = self.searches.last_mut()
-            {
-                search.offered = None;
-            }
-            self.manual.resp = None;
-            return;
-        }
-        let path = self.searches.last().and_then(|search| search.offered);
-        if let (Some(resp), Some((path, _))) = (&self.manual.resp, path)
-            && now >= self.manual.resp_at
-            && self.manual.repeats < MAX_REPEATS
-        {
-            self.manual.repeats += 1;
-            self.manual.resp_at = now + REPEAT;
-            let resp = resp.clone();
-            self.push(path.remote, resp);
-        }
-        if self.manual.again_at.is_some_and(|at| now >= at)
-            && let Some(signal) = &self.manual.signal
-        {
-            self.manual.again_at = Some(now + AGAIN_AFTER);
-            let theirs = self.theirs(signal);
-            let credentials = signal.credentials;
-            if let Some(search) = self.searches.last_mut() {
-                search.again(now, &credentials, &theirs);
-            }
-        }
+    /// The host's signal, if a joiner is to check its addresses anew now.
+    pub(super) fn again_due(&mut self, now: Time) -> Option<&Signal> {
+        self.again_at.filter(|at| now >= *at)?;
+        self.wait(now);
+        self.host.as_ref().map(|(_, signal)| signal)
     }
 }

@@ -1,10 +1,28 @@
-//! Ways between two machines behind routers: a [`NatTraversal`] finds a path, and keeps another one warm.
+//! NAT traversal: [`NatTraversal`] finds a path between two machines behind routers, and keeps another one warm.
 //!
-//! `NatTraversal` goes around a [`Seal`], never around a bare session: `nat.around(&mut seal, &mut lobby)` is a [`Protocol`] that a
+//! It goes around a [`Seal`], never around a bare session: `nat.around(&mut seal, &mut lobby)` is a [`Protocol`] that a
 //! driver runs like any other. It meets the other machine at a [rendezvous](crate::connect::rendezvous), checks every pair of
 //! addresses by ICE (RFC 8445), and takes a TURN relay (RFC 8656) where nothing else works. Everything shares the one UDP
-//! socket of the driver. `NatTraversal` believes nothing: it shows the seal each datagram with its path, and the seal alone decides,
+//! socket of the driver. No source address is trusted: the seal gets each datagram with its path, and the seal alone decides,
 //! by packets that it has opened, which path is used.
+//!
+//! [`NatTraversal`] is made of parts. Each owns its state and offers a few calls; `layer` and `work` use these calls and never
+//! the state inside.
+//!
+//! | file | has |
+//! |---|---|
+//! | `layer.rs` | the way of each datagram in and out |
+//! | `work.rs` | everything that is due at a time: it runs the parts |
+//! | `endpoint.rs`, `observed.rs` | this machine: addresses, policy, random numbers; where servers have seen it |
+//! | `relay.rs`, `allocation.rs`, `probe.rs` | the relay of this machine; one allocation, by `turn-client-proto`; a STUN question |
+//! | `signalling.rs`, `manual.rs` | how the first signals travel: through a rendezvous, or as texts of the players |
+//! | `gathering.rs` | peers that wait for our signal until our candidates are gathered |
+//! | `searches.rs`, `budget.rs` | the searches for all peers; a rate limit on checks to machines that do not answer |
+//! | `search.rs` | the search for one peer: `negotiation.rs` its signals, `nomination.rs` the path that the seal is told of, `fallbacks.rs` |
+//! | `checks.rs`, `results.rs`, `origin.rs` | connectivity checks, by the ICE agent of `is`; their results; its clock |
+//! | `signal.rs`, `candidate.rs`, `paths.rs` | values: a signal and its bytes, addresses of either side, paths and made-up addresses for them |
+//! | `outbox.rs` | datagrams that wait, and when something is due |
+//! | `progress.rs`, `report.rs`, `stats.rs` | words for a player; counts |
 //!
 //! ```
 //! use rebout::lab::nat::{NatTraversal, NatConfig};
@@ -20,7 +38,7 @@
 //! let mut lobby = Lobby::host(Config::new(7))?;
 //!
 //! // The other player has the invite.
-//! let mut their_reach = NatTraversal::join(NatConfig::new(Instant::now(), []), invite.rendezvous().unwrap())?;
+//! let mut their_nat = NatTraversal::join(NatConfig::new(Instant::now(), []), invite.rendezvous().unwrap())?;
 //! let their_seal = Seal::join_by_signal(Randomness::System, *invite.key())?;
 //! let their_lobby = Lobby::join(Config::new(7), their_seal.target().unwrap())?;
 //!
@@ -28,27 +46,32 @@
 //! let (to, _) = nat.around(&mut seal, &mut lobby).poll_transmit(Duration::ZERO, &mut buf).unwrap();
 //! assert_eq!(to, server);
 //! println!("{}", nat.progress());                          // words for a player
-//! # let _ = (their_reach, their_lobby);
+//! # let _ = (their_nat, their_lobby);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod allocation;
-#[cfg(test)]
-mod allocation_hostile;
 mod budget;
 mod candidate;
 mod checks;
+mod endpoint;
+mod fallbacks;
 mod gathering;
 mod layer;
 mod manual;
+mod negotiation;
+mod nomination;
 mod observed;
 mod origin;
+mod outbox;
 mod paths;
 mod probe;
 mod progress;
 mod relay;
 mod report;
+mod results;
 mod search;
+mod searches;
 mod signal;
 mod signalling;
 mod stats;
@@ -59,26 +82,25 @@ pub use origin::Origin;
 pub use progress::{NoWay, Progress};
 pub use stats::NatStats;
 
-use crate::channel::entropy::Entropy;
-use crate::connect::invite::Rendezvous;
+use crate::connect::invite::{Answer, Offer, Rendezvous};
 use crate::connect::rendezvous::{JoinRequest, Registration};
-use crate::connect::seal::{Randomness, Seal, SealError};
+use crate::connect::seal::{Brought, Randomness, Seal, SealError, SealRefusal};
 use crate::protocol::{Protocol, canonical};
-use budget::Budget;
 use core::time::Duration;
-use gathering::Waiting;
+use endpoint::Endpoint;
+use gathering::Gathering;
 use manual::Manual;
-use observed::Observed;
+use outbox::Outbox;
 use paths::PathTable;
 use relay::Relay;
-use search::Search;
+use report::Report;
+use searches::Searches;
+use signal::Signal;
 use signalling::Signalling;
-use std::collections::VecDeque;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
-/// Peers that are searched for at once: at least, and at most.
-const MIN_SEARCHES: usize = 8;
-const MAX_SEARCHES: usize = 64;
+/// The inner address of a guest that has not answered yet.
+const NOBODY: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0));
 
 /// Whether a relay may carry a match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -128,57 +150,26 @@ impl NatConfig {
 /// The paths of one machine to others.
 #[derive(Debug)]
 pub struct NatTraversal {
-    policy: RelayPolicy,
-    addresses: Vec<SocketAddr>,
-    origin: Origin,
-    random: Draws,
-    signalling: Signalling,
+    endpoint: Endpoint,
     relay: Relay,
-    observed: Observed,
-    paths: PathTable,
-    budget: Budget,
-    searches: Vec<Search>,
-    max_searches: usize,
-    waiting: Waiting,
+    signalling: Signalling,
+    gathering: Gathering,
     manual: Manual,
-    /// Datagrams of our own that wait.
-    out: VecDeque<(SocketAddr, Vec<u8>)>,
-    scratch: Box<[u8; layer::SCRATCH]>,
-    /// Nothing is due before this time.
-    deadline: Option<Duration>,
-    progress: Progress,
-    /// When the search began: a joiner's at its first turn, a host's with its guest's signal.
-    since: Option<Duration>,
-    found_after: Option<Duration>,
+    searches: Searches,
+    paths: PathTable,
+    outbox: Outbox,
+    report: Report,
     stats: NatStats,
 }
 
-/// Random numbers that nobody can guess.
-#[derive(Debug)]
-struct Draws([Entropy; 4]);
-
-impl Draws {
-    fn new(randomness: Randomness) -> Result<Self, SealError> {
-        let bytes = randomness.bytes(b"nat").ok_or(SealError::NoRandomness)?;
-        let seed = |at: usize| bytes[8 * at..].first_chunk().copied().map_or(0, u64::from_be_bytes);
-        Ok(Self(core::array::from_fn(|at| Entropy::new(seed(at)))))
-    }
-
-    fn next_32(&mut self) -> [u8; 32] {
-        let mut bytes = [0; 32];
-        for (chunk, entropy) in bytes.chunks_mut(8).zip(&mut self.0) {
-            chunk.copy_from_slice(&entropy.next_u64().to_be_bytes());
-        }
-        bytes
-    }
-
-    fn next_12(&mut self) -> [u8; 12] {
-        self.next_32().first_chunk().copied().unwrap_or_default()
-    }
-
-    fn next_u64(&mut self) -> u64 {
-        self.0[0].next_u64()
-    }
+/// The path to one peer that the seal uses.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PathTo {
+    /// The address at its other end.
+    pub(crate) addr: SocketAddr,
+    pub(crate) is_relayed: bool,
+    /// The most that the way through a relay can be longer.
+    pub(crate) detour: Option<Duration>,
 }
 
 impl NatTraversal {
@@ -189,7 +180,7 @@ impl NatTraversal {
     /// If the operating system has no random bytes.
     pub fn host(config: NatConfig, server: SocketAddr, secret: &[u8; 32]) -> Result<Self, SealError> {
         let registration = Registration::new(server, secret, config.randomness)?;
-        Self::new(config, Signalling::host(registration))
+        Self::new(config, Signalling::host(registration), Manual::default())
     }
 
     /// A joiner that asks for its host at a rendezvous. Its seal is one [by signalling](Seal::join_by_signal).
@@ -197,47 +188,117 @@ impl NatTraversal {
     /// # Errors
     /// If the operating system has no random bytes.
     pub fn join(config: NatConfig, rendezvous: &Rendezvous) -> Result<Self, SealError> {
-        let post = JoinRequest::new(rendezvous.server, rendezvous.room, config.randomness)?;
-        Self::new(config, Signalling::join(post))
+        let request = JoinRequest::new(rendezvous.server, rendezvous.room, config.randomness)?;
+        Self::new(config, Signalling::join(request), Manual::default())
     }
 
-    fn new(config: NatConfig, signalling: Signalling) -> Result<Self, SealError> {
-        let progress = signalling.first_progress();
+    /// A host without a rendezvous: the players send each other two texts.
+    ///
+    /// # Errors
+    /// If the operating system has no random bytes.
+    pub fn host_manual(config: NatConfig) -> Result<Self, SealError> {
+        Self::new(config, Signalling::manual(true), Manual::default())
+    }
+
+    /// A joiner without a rendezvous, with the host's [offer](Self::offer). Its seal is one
+    /// [by signalling](Seal::join_by_signal).
+    ///
+    /// # Errors
+    /// If the operating system has no random bytes.
+    pub fn join_manual(config: NatConfig, offer: &Offer) -> Result<Self, SealError> {
+        Self::new(config, Signalling::manual(false), Manual::joiner(offer))
+    }
+
+    fn new(config: NatConfig, signalling: Signalling, manual: Manual) -> Result<Self, SealError> {
         Ok(Self {
-            policy: config.relay,
-            addresses: config.addresses.into_iter().map(canonical).collect(),
-            origin: config.origin,
-            random: Draws::new(config.randomness)?,
+            searches: Searches::new(config.guests),
+            endpoint: Endpoint::new(config, signalling.server())?,
+            relay: Relay::new(),
+            report: Report::new(signalling.first_progress()),
             signalling,
-            relay: Relay::default(),
-            observed: Observed::default(),
+            gathering: Gathering::default(),
+            manual,
             paths: PathTable::default(),
-            budget: Budget::default(),
-            searches: Vec::new(),
-            max_searches: usize::from(config.guests).clamp(MIN_SEARCHES, MAX_SEARCHES),
-            waiting: Waiting::default(),
-            manual: Manual::default(),
-            out: VecDeque::new(),
-            scratch: Box::new([0; layer::SCRATCH]),
-            deadline: Some(Duration::ZERO),
-            progress,
-            since: None,
-            found_after: None,
+            outbox: Outbox::new(),
             stats: NatStats::default(),
         })
     }
 
+    // Commands.
+
     /// This traversal around a seal around a protocol. Borrow it anew for each call.
     #[inline]
     pub fn around<'a, P: Protocol>(&'a mut self, seal: &'a mut Seal, inner: &'a mut P) -> NatLayer<'a, P> {
-        NatLayer { nat: self, seal, inner }
+        NatLayer::new(self, seal, inner)
     }
+
+    /// The offer of a host, for the joiner. `None` if this is no host with manual signalling.
+    pub fn offer(&mut self, now: Duration, seal: &mut Seal) -> Option<Offer> {
+        let key = seal.public_key().filter(|_| self.signalling.is_manual())?;
+        let ticket = seal.renew_ticket()?;
+        let search = self.begin_search(now.into(), NOBODY, false);
+        let signal = search.text().to_vec();
+        self.manual.offered(search);
+        Some(Offer { key, ticket, signal })
+    }
+
+    /// The answer of a joiner, for the host. `None` if this is no joiner with manual signalling, or its host's offer cannot be
+    /// read.
+    pub fn answer(&mut self, now: Duration, seal: &mut Seal) -> Option<Answer> {
+        let (ticket, signal) = self.manual.host()?.clone();
+        let mut search = self.begin_search(now.into(), seal.target()?, true);
+        let init = seal.write_init(now, ticket, search.text())?;
+        self.admit(now.into(), &mut search, &signal);
+        self.searches.replace(search);
+        self.manual.wait(now.into());
+        self.outbox.stir();
+        Some(Answer { init })
+    }
+
+    /// Takes the joiner's answer.
+    ///
+    /// # Errors
+    /// If it answers another offer, or none.
+    pub fn take_answer(
+        &mut self,
+        now: Duration,
+        seal: &mut Seal,
+        answer: &Answer,
+    ) -> Result<(), SealRefusal> {
+        let Brought::Guest(inner) = seal.handle_signal(now, &answer.init)? else {
+            return Err(SealRefusal::Unexpected);
+        };
+        let text = seal.take_signal_of(inner).unwrap_or_default();
+        let signal = Signal::decode(&text).ok_or(SealRefusal::BadHandshake)?;
+        let mut search = self.manual.take_offered().ok_or(SealRefusal::Unexpected)?;
+        search.set_peer(now.into(), inner);
+        self.admit(now.into(), &mut search, &signal);
+        self.manual.set_resp(seal.answer_signal(now, inner, search.text()));
+        self.report.begin_anew(now.into());
+        self.searches.add(search);
+        self.outbox.stir();
+        Ok(())
+    }
+
+    /// The addresses of this machine's interfaces have changed: they are offered to the peer.
+    pub fn set_addresses(&mut self, addresses: impl IntoIterator<Item = SocketAddr>) {
+        self.endpoint.set_addresses(addresses);
+        self.outbox.stir();
+    }
+
+    /// Gives the allocation back to the relay, which would keep it for some minutes. For the end of a match: a message to the relay
+    /// waits to be sent.
+    pub fn close(&mut self, now: Duration) {
+        self.release_relay(now.into());
+    }
+
+    // Getters.
 
     /// When NAT traversal itself has something to send, whatever the seal and the protocol inside it have.
     #[inline]
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Duration> {
-        if self.out.is_empty() { self.deadline } else { Some(Duration::ZERO) }
+        self.outbox.deadline()
     }
 
     /// The room of a host, for its [`Invite`](crate::Invite). `None` for a joiner.
@@ -255,24 +316,30 @@ impl NatTraversal {
     /// How far the machines are on the way to each other. A host with several guests is told of the newest.
     #[must_use]
     pub fn progress(&self) -> Progress {
-        self.progress
+        self.report.progress()
     }
 
     /// How long the first path took to find: for a joiner since it began to ask, for a host since its guest's signal came.
     #[must_use]
     pub fn found_after(&self) -> Option<Duration> {
-        self.found_after
+        self.report.found_after().map(Duration::from)
     }
 
-    /// The addresses of this machine's interfaces have changed: they are offered to the peer.
-    pub fn set_addresses(&mut self, addresses: impl IntoIterator<Item = SocketAddr>) {
-        self.addresses = addresses.into_iter().map(canonical).collect();
-        self.stir();
+    /// The path to the peer at `inner`.
+    pub(crate) fn path_to(&self, seal: &Seal, inner: SocketAddr) -> Option<PathTo> {
+        let path = seal.outer_addr(inner).and_then(|addr| self.paths.path(addr))?;
+        let search = self.searches.of(inner);
+        let is_relayed = path.relayed || search.is_some_and(|search| search.is_relayed(path));
+        let detour = search.filter(|_| is_relayed).and_then(|search| self.detour(search));
+        Some(PathTo { addr: path.remote, is_relayed, detour })
     }
 
     /// The counts so far.
     #[must_use]
-    pub fn stats(&self) -> &NatStats {
-        &self.stats
+    pub fn stats(&self) -> NatStats {
+        NatStats { searches: self.endpoint.searches(), overhead_bytes: self.outbox.bytes(), ..self.stats }
     }
 }
+
+#[cfg(test)]
+mod allocation_hostile;

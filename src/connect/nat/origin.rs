@@ -1,5 +1,6 @@
 //! Times as the two libraries want them: ICE counts in points of the system's clock, TURN in nanoseconds.
 
+use crate::protocol::time::Time;
 use core::time::Duration;
 use std::time::Instant;
 
@@ -16,19 +17,21 @@ impl From<Instant> for Origin {
 }
 
 impl Origin {
-    pub(super) fn ice(self, now: Duration) -> Instant {
-        self.0 + now
+    pub(super) fn ice(self, now: Time) -> Instant {
+        self.0 + Duration::from(now)
     }
 
-    pub(super) fn since(self, at: Instant) -> Duration {
-        at.saturating_duration_since(self.0)
+    pub(super) fn since(self, at: Instant) -> Time {
+        Time::from(at.saturating_duration_since(self.0))
     }
 }
 
-pub(super) fn turn(now: Duration) -> turn_client_proto::stun::Instant {
-    turn_client_proto::stun::Instant::from_nanos(i64::try_from(now.as_nanos()).unwrap_or(i64::MAX))
+pub(super) fn turn(now: Time) -> turn_client_proto::stun::Instant {
+    turn_client_proto::stun::Instant::from_nanos(
+        i64::try_from(now.since(Time::ZERO).nanos()).unwrap_or(i64::MAX),
+    )
 }
 
-pub(super) fn from_turn(at: turn_client_proto::stun::Instant) -> Duration {
-    Duration::from_nanos(u64::try_from(at.as_nanos()).unwrap_or(0))
+pub(super) fn from_turn(at: turn_client_proto::stun::Instant) -> Time {
+    Time::from(Duration::from_nanos(u64::try_from(at.as_nanos()).unwrap_or(0)))
 }

@@ -1,7 +1,7 @@
 //! A question to a STUN server: the address under which it sees this machine, and how far away it is.
 
 use crate::canonical;
-use core::time::Duration;
+use crate::protocol::time::{Span, Time};
 use std::net::SocketAddr;
 
 const REQUEST: [u8; 8] = [0x00, 0x01, 0, 0, 0x21, 0x12, 0xA4, 0x42];
@@ -12,37 +12,46 @@ const ID_LEN: usize = 12;
 
 /// How often it is asked, and after how long the first time, which doubles.
 const ASKS: u32 = 5;
-const REPEAT: Duration = Duration::from_millis(150);
+const REPEAT: Span = Span::from_millis(150);
+
+/// The identifier of a STUN message.
+pub(super) fn id_of(message: &[u8]) -> Option<[u8; 12]> {
+    message.get(8..20)?.first_chunk().copied()
+}
 
 /// A question that waits for its answer.
 #[derive(Debug)]
 pub(super) struct Probe {
-    pub(super) server: SocketAddr,
+    server: SocketAddr,
     id: [u8; ID_LEN],
     asked: u32,
-    asked_at: Duration,
-    due: Option<Duration>,
+    asked_at: Time,
+    due: Option<Time>,
 }
 
 /// The answer of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) addr: SocketAddr,
-    pub(super) round_trip: Duration,
+    pub(super) round_trip: Span,
 }
 
 impl Probe {
     /// A question with an identifier that nobody can guess: who cannot see it cannot answer it.
-    pub(super) fn new(now: Duration, server: SocketAddr, id: [u8; ID_LEN]) -> Self {
+    pub(super) fn new(now: Time, server: SocketAddr, id: [u8; ID_LEN]) -> Self {
         Self { server, id, asked: 0, asked_at: now, due: Some(now) }
     }
 
-    pub(super) fn deadline(&self) -> Option<Duration> {
+    pub(super) fn server(&self) -> SocketAddr {
+        self.server
+    }
+
+    pub(super) fn deadline(&self) -> Option<Time> {
         self.due
     }
 
     /// The request, if it is due: 20 bytes.
-    pub(super) fn poll_transmit(&mut self, now: Duration) -> Option<[u8; HEAD_LEN]> {
+    pub(super) fn poll_transmit(&mut self, now: Time) -> Option<[u8; HEAD_LEN]> {
         self.due.filter(|due| *due <= now)?;
         self.asked += 1;
         self.asked_at = now;
@@ -54,12 +63,12 @@ impl Probe {
     }
 
     /// Takes a datagram of the server; `None` if it is not the answer.
-    pub(super) fn handle(&mut self, now: Duration, datagram: &[u8]) -> Option<Seen> {
+    pub(super) fn handle(&mut self, now: Time, datagram: &[u8]) -> Option<Seen> {
         let (head, attributes) = datagram.split_first_chunk::<HEAD_LEN>()?;
         let answers = head[..2] == SUCCESS && head[4..8] == REQUEST[4..] && head[8..] == self.id;
         let addr = mapped(attributes, &self.id).filter(|_| answers && self.asked > 0)?;
         self.due = None;
-        Some(Seen { addr: canonical(addr), round_trip: now.saturating_sub(self.asked_at) })
+        Some(Seen { addr: canonical(addr), round_trip: now.since(self.asked_at) })
     }
 }
 
@@ -113,17 +122,17 @@ mod tests {
     }
 
     fn asked() -> Probe {
-        let mut probe = Probe::new(Duration::ZERO, "198.51.100.1:3478".parse().unwrap(), ID);
-        assert_eq!(probe.poll_transmit(Duration::ZERO).unwrap()[8..], ID);
+        let mut probe = Probe::new(Time::ZERO, "198.51.100.1:3478".parse().unwrap(), ID);
+        assert_eq!(probe.poll_transmit(Time::ZERO).unwrap()[8..], ID);
         probe
     }
 
     #[test]
     fn the_answer_of_the_standard_is_read() {
-        let later = Duration::from_millis(30);
+        let later = Span::from_millis(30);
         let seen = Seen { addr: "192.0.2.1:32853".parse().unwrap(), round_trip: later };
         let mut probe = asked();
-        assert_eq!(probe.handle(later, &answer()), Some(seen));
+        assert_eq!(probe.handle(Time::ZERO + later, &answer()), Some(seen));
         assert_eq!(probe.deadline(), None);
     }
 
@@ -132,27 +141,27 @@ mod tests {
         for at in (0..2).chain(4..20).chain([22, 36, 37, 38, 39, 41]) {
             let mut bytes = answer();
             bytes[at] ^= 0x11;
-            assert_eq!(asked().handle(Duration::ZERO, &bytes), None, "byte {at}");
+            assert_eq!(asked().handle(Time::ZERO, &bytes), None, "byte {at}");
         }
         for len in 0..answer().len() {
-            assert_eq!(asked().handle(Duration::ZERO, &answer()[..len]), None, "{len}");
+            assert_eq!(asked().handle(Time::ZERO, &answer()[..len]), None, "{len}");
         }
     }
 
     #[test]
     fn the_server_is_asked_at_doubling_intervals() {
-        let mut probe = Probe::new(Duration::ZERO, "198.51.100.1:3478".parse().unwrap(), ID);
-        assert_eq!(probe.handle(Duration::ZERO, &answer()), None, "nothing was asked yet");
-        let is_asked = |ms: &u64| probe.poll_transmit(Duration::from_millis(*ms)).is_some();
+        let mut probe = Probe::new(Time::ZERO, "198.51.100.1:3478".parse().unwrap(), ID);
+        assert_eq!(probe.handle(Time::ZERO, &answer()), None, "nothing was asked yet");
+        let is_asked = |ms: &u64| probe.poll_transmit(Time::ZERO + Span::from_millis(*ms)).is_some();
         assert_eq!((0..60_000).filter(is_asked).collect::<Vec<_>>(), [0, 150, 450, 1_050, 2_250]);
         assert_eq!(probe.deadline(), None);
     }
 
     #[test]
     fn the_round_trip_is_that_of_the_last_request() {
-        let (mut probe, ms) = (asked(), Duration::from_millis);
+        let (mut probe, ms) = (asked(), |ms| Time::ZERO + Span::from_millis(ms));
         assert!(probe.poll_transmit(ms(150)).is_some());
-        assert_eq!(probe.handle(ms(170), &answer()).map(|seen| seen.round_trip), Some(ms(20)));
+        assert_eq!(probe.handle(ms(170), &answer()).map(|seen| seen.round_trip), Some(Span::from_millis(20)));
     }
 
     #[test]
@@ -162,7 +171,7 @@ mod tests {
         let ip = std::net::Ipv4Addr::new(192, 0, 2, 1).to_ipv6_mapped().octets();
         bytes.extend([0x00, 0x20, 0x00, 0x14, 0x00, 0x02, mask[0], 7 ^ mask[1]]);
         bytes.extend(ip.iter().zip(&mask).map(|(byte, mask)| byte ^ mask));
-        let seen = asked().handle(Duration::ZERO, &bytes).map(|seen| seen.addr);
+        let seen = asked().handle(Time::ZERO, &bytes).map(|seen| seen.addr);
         assert_eq!(seen, Some("192.0.2.1:7".parse().unwrap()));
     }
 }

@@ -1,13 +1,16 @@
 //! The relay of this machine: the allocation in use, a fresh one that may take its place, and the distance.
 
 use super::allocation::{Allocation, Heard, State};
+use super::candidate::Candidate;
 use super::probe::{Probe, Seen};
 use crate::connect::rendezvous::Credentials;
-use core::time::Duration;
-use std::net::{IpAddr, SocketAddr};
+use crate::protocol::MAX_DATAGRAM;
+use crate::protocol::time::{Span, Time};
+use crate::protocol::trace;
+use std::net::SocketAddr;
 
 /// The relay of this machine.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Relay {
     credentials: Option<Credentials>,
     current: Option<Allocation>,
@@ -19,7 +22,9 @@ pub(super) struct Relay {
     /// Our address on the relay when time last passed.
     known: Option<SocketAddr>,
     /// How far away the relay is.
-    pub(super) round_trip: Option<Duration>,
+    round_trip: Option<Span>,
+    /// A datagram on its way into one for the relay.
+    scratch: Box<[u8; MAX_DATAGRAM]>,
 }
 
 /// The meaning of a datagram of the relay.
@@ -36,6 +41,20 @@ pub(super) enum Relayed {
 }
 
 impl Relay {
+    /// No relay before there are [credentials](Self::set_credentials).
+    pub(super) fn new() -> Self {
+        Self {
+            credentials: None,
+            current: None,
+            fresh: None,
+            probe: None,
+            lost: false,
+            known: None,
+            round_trip: None,
+            scratch: Box::new([0; MAX_DATAGRAM]),
+        }
+    }
+
     pub(super) fn set_credentials(&mut self, credentials: Credentials) {
         self.credentials = Some(credentials);
     }
@@ -47,8 +66,13 @@ impl Relay {
             || self.fresh.as_ref().is_some_and(|one| one.server() == addr)
     }
 
-    pub(super) fn server(&self) -> Option<SocketAddr> {
+    fn server(&self) -> Option<SocketAddr> {
         self.credentials.as_ref().map(|credentials| credentials.server)
+    }
+
+    /// The address of the relay once there is an allocation. Before that it may be the peer's, named by a rendezvous that lies.
+    pub(super) fn in_use(&self) -> Option<SocketAddr> {
+        self.server().filter(|_| self.relayed().is_some())
     }
 
     /// Our address on the relay.
@@ -66,13 +90,18 @@ impl Relay {
         self.fresh.as_ref().is_some_and(|one| one.state() == State::Asking)
     }
 
+    /// How far away the relay is, if it was measured.
+    pub(super) fn round_trip(&self) -> Option<Span> {
+        self.round_trip
+    }
+
     /// Whether the relay answers no more.
     pub(super) fn is_lost(&self) -> bool {
         self.lost
     }
 
     /// Asks the relay for an allocation, if there is none.
-    pub(super) fn ask(&mut self, now: Duration, id: [u8; 12]) {
+    pub(super) fn ask(&mut self, now: Time, id: [u8; 12]) {
         let failed = self.current.as_ref().is_none_or(|one| one.state() == State::Failed);
         if failed && let Some(credentials) = &self.credentials {
             self.current = Some(Allocation::new(credentials));
@@ -81,7 +110,7 @@ impl Relay {
     }
 
     /// Asks the relay where it sees this machine.
-    pub(super) fn look(&mut self, now: Duration, id: [u8; 12]) {
+    pub(super) fn look(&mut self, now: Time, id: [u8; 12]) {
         if let Some(server) = self.server() {
             self.probe = Some(Probe::new(now, server, id));
         }
@@ -98,14 +127,14 @@ impl Relay {
     }
 
     /// Gives the allocation back, if there is one. Returns the message to the relay.
-    pub(super) fn release(&mut self, now: Duration) -> Option<(SocketAddr, Vec<u8>)> {
+    pub(super) fn release(&mut self, now: Time) -> Option<(SocketAddr, Vec<u8>)> {
         self.fresh = None;
         let mut allocation = self.current.take()?;
         Some((allocation.server(), allocation.delete(now)?))
     }
 
     /// Takes a datagram that came from the relay's address.
-    pub(super) fn handle(&mut self, now: Duration, datagram: &[u8]) -> Relayed {
+    pub(super) fn handle(&mut self, now: Time, datagram: &[u8]) -> Relayed {
         for allocation in self.current.iter_mut().chain(&mut self.fresh) {
             match allocation.handle(now, datagram) {
                 Heard::Nothing => {}
@@ -127,9 +156,17 @@ impl Relay {
     }
 
     /// Lets time pass. `true` if our address on the relay is another one than before.
-    pub(super) fn run(&mut self, now: Duration) -> bool {
+    pub(super) fn run(&mut self, now: Time) -> bool {
         for allocation in self.current.iter_mut().chain(&mut self.fresh) {
+            let was_asking = allocation.state() == State::Asking;
             allocation.run(now);
+            match allocation.state() {
+                State::Failed if was_asking && allocation.has_answered() => {
+                    trace::relay(allocation.server(), "allocation refused");
+                }
+                State::Failed if was_asking => trace::relay(allocation.server(), "no answer"),
+                _ => {}
+            }
         }
         match self.fresh.as_ref().map(|one| (one.state(), one.has_answered())) {
             Some((State::Made(_), _)) => self.current = self.fresh.take(),
@@ -138,32 +175,37 @@ impl Relay {
             _ => {}
         }
         let relayed = self.relayed();
-        core::mem::replace(&mut self.known, relayed) != relayed
+        let is_new = core::mem::replace(&mut self.known, relayed) != relayed;
+        if let (true, Some(addr)) = (is_new, relayed) {
+            trace::relay(addr, "address allocated");
+        }
+        is_new
     }
 
-    pub(super) fn deadline(&self) -> Option<Duration> {
+    pub(super) fn deadline(&self) -> Option<Time> {
         let allocations = self.current.iter().chain(&self.fresh).filter_map(Allocation::deadline);
         allocations.chain(self.probe.as_ref().and_then(Probe::deadline)).min()
     }
 
     /// The next message to the relay.
-    pub(super) fn poll_transmit(&mut self, now: Duration) -> Option<(SocketAddr, Vec<u8>)> {
+    pub(super) fn poll_transmit(&mut self, now: Time) -> Option<(SocketAddr, Vec<u8>)> {
         if let Some(probe) = &mut self.probe
             && let Some(request) = probe.poll_transmit(now)
         {
-            return Some((probe.server, request.to_vec()));
+            return Some((probe.server(), request.to_vec()));
         }
         let mut allocations = self.current.iter_mut().chain(&mut self.fresh);
         allocations.find_map(|one| one.poll_transmit(now).map(|message| (one.server(), message)))
     }
 
-    pub(super) fn permit(&mut self, now: Duration, ip: IpAddr, named_by: SocketAddr) {
+    /// Lets the relay take datagrams of the machines that a peer has named, the last ones first.
+    pub(super) fn permit(&mut self, now: Time, named: &[Candidate], named_by: SocketAddr) {
         if let Some(allocation) = &mut self.current {
-            allocation.permit(now, ip, named_by);
+            named.iter().rev().for_each(|one| allocation.permit(now, one.addr.ip(), named_by));
         }
     }
 
-    pub(super) fn bind(&mut self, now: Duration, peer: SocketAddr) {
+    pub(super) fn bind(&mut self, now: Time, peer: SocketAddr) {
         if let Some(allocation) = &mut self.current {
             allocation.bind(now, peer);
         }
@@ -172,13 +214,27 @@ impl Relay {
     /// Writes the datagram to the relay that brings `datagram` to `peer`.
     pub(super) fn wrap(
         &mut self,
-        now: Duration,
+        now: Time,
         peer: SocketAddr,
         datagram: &[u8],
         buf: &mut [u8],
     ) -> Option<(SocketAddr, usize)> {
         let allocation = self.current.as_mut()?;
         let len = allocation.wrap(now, peer, datagram, buf)?;
+        Some((allocation.server(), len))
+    }
+
+    /// The same for the datagram at the front of `buf`.
+    pub(super) fn wrap_in_place(
+        &mut self,
+        now: Time,
+        peer: SocketAddr,
+        len: usize,
+        buf: &mut [u8],
+    ) -> Option<(SocketAddr, usize)> {
+        self.scratch.get_mut(..len)?.copy_from_slice(&buf[..len]);
+        let allocation = self.current.as_mut()?;
+        let len = allocation.wrap(now, peer, &self.scratch[..len], buf)?;
         Some((allocation.server(), len))
     }
 }
@@ -191,8 +247,8 @@ mod tests {
     const ID: [u8; 12] = [7; 12];
     const PORTS: [u16; 2] = [999, 1_000];
 
-    fn ms(ms: u64) -> Duration {
-        Duration::from_millis(ms)
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
     }
 
     fn relayed(port: u16) -> Option<SocketAddr> {
@@ -231,7 +287,7 @@ mod tests {
     }
 
     fn made() -> (Relay, Liar) {
-        let (mut relay, mut server) = (Relay::default(), Liar::new(1));
+        let (mut relay, mut server) = (Relay::new(), Liar::new(1));
         relay.set_credentials(credentials());
         relay.ask(ms(0), ID);
         assert!(relay.is_asking() && relay.is_server(RELAY));
@@ -275,7 +331,7 @@ mod tests {
 
     #[test]
     fn allocation_that_failed_is_asked_for_again() {
-        let (mut relay, mut server) = (Relay::default(), Liar::new(1));
+        let (mut relay, mut server) = (Relay::new(), Liar::new(1));
         relay.set_credentials(credentials());
         relay.ask(ms(0), ID);
         run(&mut relay, &mut server, 0..6_000, None);
@@ -306,7 +362,7 @@ mod tests {
     #[test]
     fn the_distance_of_the_relay_is_the_shortest_measured() {
         let (mut relay, _) = made();
-        assert_eq!(relay.round_trip, Some(ms(0)));
+        assert_eq!(relay.round_trip, Some(Span::ZERO));
         relay.round_trip = None;
         for (asked, answered) in [(1_000, 1_030), (2_000, 2_010), (3_000, 3_090)] {
             relay.look(ms(asked), ID);
@@ -315,6 +371,6 @@ mod tests {
             assert_ne!(relay.handle(ms(answered), &seen(7)), Relayed::Nothing);
             assert_eq!(relay.handle(ms(answered), &seen(8)), Relayed::Nothing, "one answer counts");
         }
-        assert_eq!(relay.round_trip, Some(ms(10)));
+        assert_eq!(relay.round_trip, Some(Span::from_millis(10)));
     }
 }

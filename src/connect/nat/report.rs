@@ -1,81 +1,77 @@
-//! The progress of a traversal, as it is told to a player.
+//! How the search goes, for the player: its progress, and how long the first path took.
 
-use super::NatTraversal;
-use super::candidate::Kind;
-use super::progress::{NoWay, Progress, detour};
-use super::search::Search;
-use crate::connect::seal::Seal;
-use core::time::Duration;
-use std::net::SocketAddr;
+use super::progress::Progress;
+use crate::protocol::time::{Span, Time};
+use crate::protocol::trace;
 
-/// Without a path for this long after both signals, there is none; and no signal for so long after ours is none at all.
-const GIVE_UP: Duration = Duration::from_secs(7);
-/// Nothing was opened for this long: it is said that the relay is lost, if it is.
-const LOST_AFTER: Duration = Duration::from_secs(2);
-
-/// The path to one peer that the seal uses.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PathTo {
-    /// The address at its other end.
-    pub(crate) addr: SocketAddr,
-    pub(crate) is_relayed: bool,
-    /// The most that the way through a relay can be longer.
-    pub(crate) detour: Option<Duration>,
+/// The progress of a machine.
+#[derive(Debug)]
+pub(super) struct Report {
+    progress: Progress,
+    /// When the search began: a joiner's at its first turn, a host's with its guest's signal.
+    since: Option<Time>,
+    found_after: Option<Span>,
 }
 
-impl NatTraversal {
-    /// The path to the peer that the seal shows as `shown`.
-    pub(crate) fn path_to(&self, seal: &Seal, shown: SocketAddr) -> Option<PathTo> {
-        let path = seal.outer_addr(shown).and_then(|addr| self.paths.path(addr))?;
-        let search = self.searches.iter().rfind(|search| search.shown == shown);
-        let is_relayed = path.relayed || search.is_some_and(|search| search.is_relayed(path));
-        let detour = search.filter(|_| is_relayed).and_then(|search| self.detour(search));
-        Some(PathTo { addr: path.remote, is_relayed, detour })
+impl Report {
+    pub(super) fn new(progress: Progress) -> Self {
+        Self { progress, since: None, found_after: None }
     }
 
-    fn detour(&self, search: &Search) -> Option<Duration> {
-        let whole = search.offered.map(|(_, round_trip)| round_trip);
-        whole.zip(self.relay.round_trip).and_then(|(whole, leg)| detour(whole, leg))
+    pub(super) fn progress(&self) -> Progress {
+        self.progress
     }
 
-    pub(super) fn set_progress(&mut self, now: Duration, seal: &Seal) {
-        let connected = self.searches.iter().rfind(|search| search.connected);
-        let begun = || self.searches.iter().rfind(|search| search.checks.has_begun());
-        // If there were answers, none could be opened.
-        let unanswered = self.waiting.posted_at.is_some_and(|at| now >= at + GIVE_UP);
-        let silent = self.waiting.silent.or(unanswered.then_some(NoWay::HostSilent));
-        self.progress = match (connected.or_else(begun), silent) {
-            (Some(search), _) => self.found(now, seal, search),
-            (None, Some(why)) => Progress::NoWay { why },
-            (None, None) if !self.waiting.met || self.signalling.is_manual() => {
-                self.signalling.first_progress()
-            }
-            (None, None) if self.waiting.gathering.is_some() || !self.waiting.guests.is_empty() => {
-                Progress::Gathering
-            }
-            (None, None) if self.signalling.is_host() => Progress::Waiting,
-            (None, None) => Progress::Offering,
-        };
-    }
-
-    /// How far the search for a peer is.
-    fn found(&self, now: Duration, seal: &Seal, search: &Search) -> Progress {
-        let path = seal.outer_addr(search.shown).and_then(|addr| self.paths.path(addr));
-        let theirs = search.checks.remote();
-        let relay = !search.no_relay
-            && (self.relay.relayed().is_some() || theirs.iter().any(|one| one.kind == Kind::Relayed));
-        match path {
-            Some(path) if search.is_relayed(path) => {
-                let silent = seal.silent_for(now, search.shown).unwrap_or_default();
-                if self.relay.is_lost() && silent >= LOST_AFTER {
-                    return Progress::NoWay { why: NoWay::RelayLost };
-                }
-                Progress::ThroughRelay { longer: self.detour(search) }
-            }
-            Some(_) => Progress::Direct,
-            None if self.manual.waits() => Progress::Manual,
-            None if now >= search.since + GIVE_UP => Progress::NoWay { why: NoWay::NoPath { relay } },
-            None => Progress::Trying { addresses: theirs.len(), relay },
+    pub(super) fn set(&mut self, progress: Progress) {
+        let before = core::mem::replace(&mut self.progress, progress);
+        if let Progress::NoWay { why } = progress
+            && before != progress
+        {
+            trace::no_path(&why);
         }
+    }
+
+    /// A joiner searches, from its first turn on.
+    pub(super) fn begin(&mut self, now: Time) {
+        self.since.get_or_insert(now);
+    }
+
+    /// A host searches for another guest.
+    pub(super) fn begin_anew(&mut self, now: Time) {
+        if self.found_after.is_none() {
+            self.since = Some(now);
+        }
+    }
+
+    /// A path was found.
+    pub(super) fn found(&mut self, now: Time) {
+        self.found_after.get_or_insert(now.since(self.since.unwrap_or(now)));
+    }
+
+    /// How long the first path took to find.
+    pub(super) fn found_after(&self) -> Option<Span> {
+        self.found_after
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_to_the_first_path_counts_from_its_guest() {
+        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        let mut report = Report::new(Progress::Waiting);
+        report.begin_anew(at(100));
+        report.begin_anew(at(400));
+        report.found(at(450));
+        report.begin_anew(at(700));
+        report.found(at(900));
+        assert_eq!(report.found_after(), Some(Span::from_millis(50)));
+        let mut joiner = Report::new(Progress::Waiting);
+        joiner.begin(at(100));
+        joiner.begin(at(400));
+        joiner.found(at(450));
+        assert_eq!(joiner.found_after(), Some(Span::from_millis(350)));
     }
 }

@@ -1,217 +1,253 @@
-//! The search for paths to one peer: its signals, its checks, and the offers to the seal.
+//! The search for paths to one peer: its signals, its checks, and the paths that the seal is told of.
 
 use super::candidate::{Candidate, Kind};
-use super::checks::{Bases, Checks};
+use super::checks::Checks;
+use super::fallbacks::Fallbacks;
+use super::negotiation::Negotiation;
+use super::nomination::Nomination;
 use super::origin::Origin;
 use super::paths::Path;
-use super::signal::{Credentials, Signal};
-use crate::connect::seal::MAX_FALLBACKS;
-use core::time::Duration;
+use super::signal::{OwnPart, Signal};
+use crate::protocol::time::{Span, Time};
 use std::net::SocketAddr;
 
-/// A signal is sent again after this long, which doubles, while the peer's is missing.
-const REPEAT: Duration = Duration::from_millis(150);
-/// A signal of ours is sent so often at most.
-const MAX_REPEATS: u32 = 6;
-/// A peer's new search is taken up at most this often.
-const RESTART_AFTER: Duration = Duration::from_millis(500);
-
 /// In a new search, addresses that the peer has not named are taken after this long.
-const NAMED_FIRST: Duration = Duration::from_millis(500);
-
-/// The seal has this long to take an offered path.
-const SETTLES: Duration = Duration::from_millis(500);
-/// A check that was answered proves a path for this long. A path that works answers one every 5 s.
-const PROVEN: Duration = Duration::from_secs(15);
-/// Our own addresses are looked up again after this long while nothing comes.
-const DOUBTED: Duration = Duration::from_secs(2);
-
-/// Own facts for a search.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Own<'a> {
-    pub(super) credentials: Credentials,
-    pub(super) tie_breaker: u64,
-    pub(super) bases: Bases,
-    pub(super) candidates: &'a [Candidate],
-    pub(super) no_relay: bool,
-}
+const NAMED_FIRST: Span = Span::from_millis(500);
 
 /// The search for paths to one peer, from its first signal on.
 #[derive(Debug)]
 pub(super) struct Search {
-    pub(super) shown: SocketAddr,
-    controlling: bool,
-    origin: Origin,
-    generation: u8,
-    pub(super) checks: Checks,
-    /// Our signal of this generation, and the candidates in it.
-    text: Vec<u8>,
-    pub(super) candidates: Vec<Candidate>,
-    /// When our signal is to be sent again, and how often it was.
-    repeat_at: Option<Duration>,
-    repeats: u32,
-    /// When the peer's signal was last taken up, or answered.
-    heard_at: Duration,
-    pub(super) since: Duration,
-    /// Whether the peer wants no path through a relay.
-    pub(super) no_relay: bool,
-    /// The path that the seal was last told of, with its round trip.
-    pub(super) offered: Option<(Path, Duration)>,
+    /// The address under which the seal's protocol knows the peer.
+    inner: SocketAddr,
+    /// When the peer's last signal came.
+    since: Time,
     /// Whether the seal has ever had a path.
-    pub(super) connected: bool,
-    /// The peer's address on its relay, of this search or the last one.
-    their_relay: Option<SocketAddr>,
-    /// The address of the offered path, and when it was offered.
-    pub(super) offered_as: Option<(SocketAddr, Duration)>,
-    /// The paths to try when nothing comes, and when a check on each was last answered, in this search or the last one.
-    fallbacks: [Option<(Path, Duration)>; MAX_FALLBACKS],
-    /// When our own addresses were last doubted.
-    doubted_at: Option<Duration>,
+    connected: bool,
+    peer: Peer,
+    negotiation: Negotiation,
+    checks: Checks,
+    nomination: Nomination,
+    fallbacks: Fallbacks,
+}
+
+/// The peer, as its signals describe it.
+#[derive(Debug, Default)]
+struct Peer {
+    /// Whether it wants no path through a relay.
+    no_relay: bool,
+    /// Its address on its relay, in this search or the last one.
+    relay: Option<SocketAddr>,
 }
 
 impl Search {
     pub(super) fn new(
-        now: Duration,
+        now: Time,
         origin: Origin,
-        shown: SocketAddr,
+        inner: SocketAddr,
         controlling: bool,
-        own: &Own<'_>,
+        part: OwnPart,
     ) -> Self {
-        let mut search = Self {
-            shown,
-            controlling,
-            origin,
-            generation: 0,
-            checks: Checks::new(origin, &own.credentials, own.tie_breaker, controlling, own.bases),
-            text: Vec::new(),
-            candidates: Vec::new(),
-            repeat_at: None,
-            repeats: 0,
-            heard_at: now,
+        Self {
+            inner,
             since: now,
-            no_relay: false,
-            offered: None,
             connected: false,
-            their_relay: None,
-            offered_as: None,
-            fallbacks: [None; MAX_FALLBACKS],
-            doubted_at: None,
-        };
-        search.write(own);
-        search
+            peer: Peer::default(),
+            checks: Checks::new(origin, controlling, &part),
+            negotiation: Negotiation::new(now, part),
+            nomination: Nomination::default(),
+            fallbacks: Fallbacks::default(),
+        }
     }
 
-    /// Our signal of this generation.
+    pub(super) fn inner(&self) -> SocketAddr {
+        self.inner
+    }
+
+    /// When the peer's last signal came.
+    pub(super) fn since(&self) -> Time {
+        self.since
+    }
+
+    /// Whether the seal has ever had a path.
+    pub(super) fn is_connected(&self) -> bool {
+        self.connected
+    }
+
+    pub(super) fn set_connected(&mut self) {
+        self.connected = true;
+    }
+
+    // Signals.
+
+    /// Our signal.
     pub(super) fn text(&self) -> &[u8] {
-        &self.text
+        self.negotiation.text()
     }
 
-    fn write(&mut self, own: &Own<'_>) {
-        let (no_relay, generation, credentials) = (own.no_relay, self.generation, own.credentials);
-        self.candidates = own.candidates.to_vec();
-        let candidates = self.candidates.clone();
-        self.text = Signal { no_relay, generation, credentials, candidates }.encode();
+    /// Whether these are the candidates of our signal.
+    pub(super) fn has_named(&self, candidates: impl Iterator<Item = Candidate>) -> bool {
+        self.negotiation.has_named(candidates)
     }
 
-    fn renew(&mut self, now: Duration, generation: u8, own: &Own<'_>) {
-        self.generation = generation;
-        self.checks =
-            Checks::new(self.origin, &own.credentials, own.tie_breaker, self.controlling, own.bases);
-        self.write(own);
-        (self.repeat_at, self.repeats) = (Some(now), 0);
-        self.offered = None;
+    /// Whether the peer's signal is there, and checks have begun.
+    pub(super) fn has_begun(&self) -> bool {
+        self.checks.has_begun()
     }
 
-    /// Begins a new search, with a signal to the peer.
-    pub(super) fn restart(&mut self, now: Duration, own: &Own<'_>) {
-        self.renew(now, self.generation.wrapping_add(1), own);
-    }
-
-    /// Takes the peer's signal with the handshake.
+    /// Takes the peer's signal that came with the handshake, of which `theirs` are used.
     pub(super) fn begin(&mut self, signal: &Signal, theirs: &[Candidate]) {
-        self.no_relay = signal.no_relay;
         let relayed = theirs.iter().find(|one| one.kind == Kind::Relayed).map(|one| one.addr);
-        self.their_relay = relayed.or(self.their_relay);
+        self.peer = Peer { no_relay: signal.no_relay, relay: relayed.or(self.peer.relay) };
         self.checks.begin(&signal.credentials, theirs);
     }
 
+    /// The peer, which has answered our offer, has this address.
+    pub(super) fn set_peer(&mut self, now: Time, inner: SocketAddr) {
+        (self.inner, self.since) = (inner, now);
+    }
+
     /// Checks the peer's addresses anew, with the same signals.
-    pub(super) fn again(&mut self, now: Duration, credentials: &Credentials, theirs: &[Candidate]) {
+    pub(super) fn check_again(&mut self, now: Time, signal: &Signal, theirs: &[Candidate]) {
         self.checks.again();
-        self.checks.begin(credentials, theirs);
+        self.checks.begin(&signal.credentials, theirs);
         self.since = now;
     }
 
-    /// Whether a signal of the peer begins a newer search than ours. One that comes too soon is left for its repetition.
-    pub(super) fn is_newer(&self, now: Duration, signal: &Signal) -> bool {
-        let ahead = signal.generation.wrapping_sub(self.generation);
-        (1..128).contains(&ahead) && now.saturating_sub(self.heard_at) >= RESTART_AFTER
+    /// Begins a new search, with a signal to the peer.
+    pub(super) fn restart(&mut self, now: Time, part: OwnPart) {
+        self.renew(&part);
+        self.negotiation.restart(now, part);
     }
 
-    /// Takes up the peer's newer search.
-    pub(super) fn follow(&mut self, now: Duration, signal: &Signal, theirs: &[Candidate], own: &Own<'_>) {
-        self.renew(now, signal.generation, own);
-        self.heard_at = now;
-        self.begin(signal, theirs);
+    fn renew(&mut self, part: &OwnPart) {
+        self.checks = self.checks.renewed(part);
+        self.nomination.clear();
     }
 
-    /// Takes a signal of the search that is on. `false` if it is of another one.
-    pub(super) fn answer(&mut self, now: Duration, signal: &Signal, theirs: &[Candidate]) -> bool {
-        if signal.generation != self.generation {
-            return false;
-        }
-        if !self.checks.has_begun() {
+    /// Takes a signal of the peer, of which `theirs` are used: of a newer search, for which `part` is ours, or of the one that is
+    /// on. `false` if it is of another one.
+    pub(super) fn take_signal(
+        &mut self,
+        now: Time,
+        signal: &Signal,
+        theirs: &[Candidate],
+        part: impl FnOnce() -> OwnPart,
+    ) -> bool {
+        if self.negotiation.is_newer(now, signal) {
+            let part = part();
+            self.renew(&part);
+            self.negotiation.follow(now, signal, part);
             self.begin(signal, theirs);
-            self.repeat_at = None;
-        } else if self.repeat_at.is_none() && now.saturating_sub(self.heard_at) >= REPEAT {
-            // Ours was lost.
-            self.heard_at = now;
-            self.repeat_at = Some(now);
-        }
-        true
-    }
-
-    /// Whether our signal is to be sent now. The next time is noted.
-    pub(super) fn signal_due(&mut self, now: Duration) -> bool {
-        if self.repeat_at.is_none_or(|at| at > now) {
+        } else if !self.negotiation.is_current(signal) {
             return false;
+        } else if self.has_begun() {
+            self.negotiation.heard_again(now);
+        } else {
+            self.begin(signal, theirs);
+            self.negotiation.answered();
         }
-        self.repeats += 1;
-        let again = !self.checks.has_begun() && self.repeats < MAX_REPEATS;
-        self.repeat_at = again.then(|| now + REPEAT * (1 << (self.repeats - 1)));
+        self.since = now;
         true
     }
 
-    pub(super) fn deadline(&self) -> Option<Duration> {
-        [self.checks.deadline(), self.repeat_at].into_iter().flatten().min()
+    /// Whether our signal is to be sent now.
+    pub(super) fn is_signal_due(&mut self, now: Time) -> bool {
+        self.negotiation.take_due(now, self.checks.has_begun())
     }
 
-    /// The path to offer to the seal, if it is another than before.
+    // Checks.
+
+    /// Takes a STUN message that came on a path. `false` if it is none of this search.
+    pub(super) fn handle(&mut self, now: Time, path: Path, datagram: &[u8]) -> bool {
+        self.checks.handle(now, path, datagram)
+    }
+
+    pub(super) fn run(&mut self, now: Time) {
+        self.checks.run(now);
+    }
+
+    /// The next message to send, its path, and whether it is a check on a path that has never answered one.
+    pub(super) fn poll_transmit(&mut self, now: Time) -> Option<(Path, Vec<u8>, bool)> {
+        let (path, message) = self.checks.poll_transmit(now)?;
+        let is_unproven = self.checks.is_unproven(path, &message);
+        Some((path, message, is_unproven))
+    }
+
+    pub(super) fn deadline(&self) -> Time {
+        self.checks.deadline().min(self.negotiation.deadline())
+    }
+
+    /// The peer's candidates.
+    pub(super) fn remote(&self) -> &[Candidate] {
+        self.checks.remote()
+    }
+
+    /// The peer's candidates whose machines the relay may take datagrams of.
+    pub(super) fn permitted(&self) -> &[Candidate] {
+        if self.allows_relay() { self.remote() } else { &[] }
+    }
+
+    /// The other ends of the paths through our relay on which a check was answered.
+    pub(super) fn relayed(&self) -> impl Iterator<Item = SocketAddr> + '_ {
+        self.checks.relayed()
+    }
+
+    // Paths.
+
+    /// Whether the peer wants paths through a relay.
+    pub(super) fn allows_relay(&self) -> bool {
+        !self.peer.no_relay
+    }
+
+    /// Whether a path goes through a relay, ours or the peer's.
+    pub(super) fn is_relayed(&self, path: Path) -> bool {
+        path.relayed || self.peer.relay == Some(path.remote)
+    }
+
+    /// The nominated path.
+    pub(super) fn path(&self) -> Option<Path> {
+        self.nomination.path()
+    }
+
+    /// The round trip of the nominated path.
+    pub(super) fn round_trip(&self) -> Option<Span> {
+        self.nomination.round_trip()
+    }
+
+    /// The next path is news to the seal, even if it is the same one.
+    pub(super) fn nominate_anew(&mut self) {
+        self.nomination.clear();
+    }
+
+    /// The path to tell the seal of, which uses `in_use`, with its round trip.
     ///
     /// An address that the peer has not named may be that of a symmetric NAT, or of somebody who forwards checks: it is
     /// taken where there is nothing better than a relay, and in a new search after the named ones had their time.
-    pub(super) fn offer(&mut self, now: Duration, in_use: Option<SocketAddr>) -> Option<(Path, Duration)> {
+    pub(super) fn nominate(&mut self, now: Time, in_use: Option<SocketAddr>) -> Option<(Path, Span)> {
         let chosen = self.checks.chosen()?;
         if !self.checks.is_named(chosen.0) {
-            let direct = self.offered.is_some_and(|(path, _)| !self.is_relayed(path));
-            if direct || self.generation > 0 && now < self.since + NAMED_FIRST {
+            let is_direct = self.nomination.path().is_some_and(|path| !self.is_relayed(path));
+            if is_direct || !self.negotiation.is_first() && now < self.since + NAMED_FIRST {
                 return None;
             }
         }
-        if self.offered.is_some_and(|(path, _)| path == chosen.0) {
-            self.offered = Some(chosen);
-            // The seal may have left it, or had no room for it, while it was proven to work again.
-            let (addr, at) = self.offered_as?;
-            let proven = self.checks.answered_at(chosen.0).is_some_and(|answered| answered > at + SETTLES);
-            return (Some(addr) != in_use && proven).then_some(chosen);
-        }
-        self.offered = Some(chosen);
-        Some(chosen)
+        let answered_at = self.checks.answered_at(chosen.0)?;
+        self.nomination.set(chosen, answered_at, in_use).then_some(chosen)
+    }
+
+    /// The seal was told of the nominated path under this address.
+    pub(super) fn told(&mut self, now: Time, addr: SocketAddr) {
+        self.nomination.told(now, addr);
+    }
+
+    /// Whether our own addresses are to be looked up, because of a silence or because the seal has left the nominated path.
+    pub(super) fn doubts(&mut self, now: Time, silent: bool, in_use: SocketAddr) -> bool {
+        self.nomination.doubts(now, silent, in_use)
     }
 
     /// Looks which paths are to be tried when nothing comes: to the peer's relay, and through ours to its relay and to where it
     /// was seen. Each must have answered a check, because the peer may have named somebody else. `true` if they have changed.
-    pub(super) fn find_fallbacks(&mut self, now: Duration, direct: bool, relayed: bool) -> bool {
+    pub(super) fn find_fallbacks(&mut self, now: Time, direct: bool, relayed: bool) -> bool {
         // A new search keeps those of the last one until the peer has named its addresses.
         if !self.checks.has_begun() {
             return false;
@@ -219,53 +255,31 @@ impl Search {
         let of = |kind| self.checks.remote().iter().find(move |one| one.kind == kind).map(|one| one.addr);
         let (theirs, seen) = (of(Kind::Relayed), of(Kind::Reflexive).or(of(Kind::Host)));
         let to = |relayed| move |remote| Path { relayed, remote };
-        let (outside, through) = (direct && !self.no_relay, relayed && !self.no_relay);
+        let (outside, through) = (direct && self.allows_relay(), relayed && self.allows_relay());
         let wanted = [
             theirs.filter(|_| outside).map(to(false)),
             theirs.filter(|_| through).map(to(true)),
             seen.filter(|_| through).map(to(true)),
         ];
-        let before = self.fallbacks;
-        let proven_at = |path| {
-            let last = before.iter().flatten().find(|(one, _)| *one == path).map(|(_, at)| *at);
-            self.checks.answered_at(path).max(last).filter(|at| now < *at + PROVEN)
-        };
-        self.fallbacks = wanted.map(|path| path.and_then(|path| Some((path, proven_at(path)?))));
-        let path = |one: &Option<(Path, Duration)>| one.map(|(path, _)| path);
-        !self.fallbacks.iter().map(path).eq(before.iter().map(path))
+        self.fallbacks.set(now, wanted, |path| self.checks.answered_at(path))
     }
 
     pub(super) fn fallbacks(&self) -> impl Iterator<Item = Path> + '_ {
-        self.fallbacks.iter().flatten().map(|(path, _)| *path)
-    }
-
-    /// Whether our own addresses are to be looked up: because nothing is opened any more, or because the seal has left the path
-    /// that was offered. Not at once again.
-    pub(super) fn doubts(&mut self, now: Duration, silent: bool, in_use: Option<SocketAddr>) -> bool {
-        let left = self.offered_as.is_some_and(|(addr, at)| Some(addr) != in_use && now >= at + SETTLES);
-        let rested = self.doubted_at.is_none_or(|at| now >= at + if silent { DOUBTED } else { DOUBTED * 5 });
-        let doubts = (silent || left) && rested;
-        match (silent || left, doubts) {
-            (false, _) => self.doubted_at = None,
-            (true, true) => self.doubted_at = Some(now),
-            (true, false) => {}
-        }
-        doubts
-    }
-
-    /// Whether a path goes through a relay, ours or the peer's.
-    pub(super) fn is_relayed(&self, path: Path) -> bool {
-        path.relayed || self.their_relay == Some(path.remote)
+        self.fallbacks.iter()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::candidate::Bases;
+    use super::super::fallbacks::PROVEN;
+    use super::super::negotiation::REPEAT;
+    use super::super::signal::Credentials;
     use super::*;
 
     const ADDRS: [&str; 2] = ["192.0.2.1:7", "192.0.2.2:7"];
-    const SHOWN: &str = "[100:0:0:2::1]:1";
-    const MS: Duration = Duration::from_millis(1);
+    const INNER: &str = "[100:0:0:2::1]:1";
+    const MS: Span = Span::from_millis(1);
 
     fn at(text: &str) -> SocketAddr {
         text.parse().unwrap()
@@ -279,19 +293,20 @@ mod tests {
         Candidate { kind: Kind::Host, addr: at(text) }
     }
 
-    fn own(candidates: &[Candidate], id: usize, seed: u8) -> Own<'_> {
+    fn part(candidates: &[Candidate], id: usize, seed: u8) -> OwnPart {
         let credentials = Credentials::draw(&core::array::from_fn(|at| at as u8 * (2 + id as u8) + seed));
         let bases = Bases { direct: [Some(at(ADDRS[id])), None], relayed: None };
-        Own { credentials, tie_breaker: id as u64, bases, candidates, no_relay: false }
+        let candidates = candidates.to_vec();
+        OwnPart { credentials, tie_breaker: id as u64, bases, candidates, no_relay: false }
     }
 
     /// The searches of two machines, of which the first one controls, and the network between them.
     struct Two {
-        now: Duration,
-        latency: Duration,
+        now: Time,
+        latency: Span,
         searches: [Search; 2],
         /// When each datagram arrives, and where.
-        sent: Vec<(Duration, usize, Vec<u8>)>,
+        sent: Vec<(Time, usize, Vec<u8>)>,
         named: [Vec<Candidate>; 2],
     }
 
@@ -301,9 +316,9 @@ mod tests {
             let origin = std::time::Instant::now().into();
             let named = named.map(|text| vec![host(text)]);
             let searches = core::array::from_fn(|id| {
-                Search::new(Duration::ZERO, origin, at(SHOWN), id == 0, &own(&named[id], id, 0))
+                Search::new(Time::ZERO, origin, at(INNER), id == 0, part(&named[id], id, 0))
             });
-            Self { now: Duration::ZERO, latency: 10 * MS, searches, sent: Vec::new(), named }
+            Self { now: Time::ZERO, latency: MS * 10, searches, sent: Vec::new(), named }
         }
 
         fn signal(&self, id: usize) -> Signal {
@@ -319,19 +334,21 @@ mod tests {
 
         /// The first machine begins a new search, and the second one takes it up.
         fn restart(&mut self) {
-            let [one, two] = [0, 1].map(|id| own(&self.named[id], id, 100));
-            self.searches[0].restart(self.now, &one);
+            self.now = self.now.max(Time::ZERO + MS * 500);
+            let [one, two] = [0, 1].map(|id| part(&self.named[id], id, 100));
+            self.searches[0].restart(self.now, one);
             let signal = self.signal(0);
-            self.searches[1].follow(self.now, &signal, &signal.candidates, &two);
+            assert!(self.searches[1].take_signal(self.now, &signal, &signal.candidates, || two));
             let answer = self.signal(1);
-            assert!(self.searches[0].answer(self.now, &answer, &answer.candidates));
-            self.searches.iter_mut().for_each(|search| search.since = self.now);
+            assert!(
+                self.searches[0].take_signal(self.now, &answer, &answer.candidates, || panic!("no restart"))
+            );
         }
 
-        fn run(&mut self, time: Duration) {
+        fn run(&mut self, time: Span) {
             let end = self.now + time;
             while self.now < end {
-                self.now += 5 * MS;
+                self.now = self.now + MS * 5;
                 for (at, to, datagram) in core::mem::take(&mut self.sent) {
                     if at <= self.now {
                         self.searches[to].checks.handle(self.now, path(ADDRS[1 - to]), &datagram);
@@ -341,7 +358,7 @@ mod tests {
                 }
                 for (id, search) in self.searches.iter_mut().enumerate() {
                     search.checks.run(self.now);
-                    while let Some((path, message)) = search.checks.poll_transmit(self.now) {
+                    while let Some((path, message, _)) = search.poll_transmit(self.now) {
                         if path.remote == at(ADDRS[1 - id]) {
                             self.sent.push((self.now + self.latency, 1 - id, message));
                         }
@@ -350,52 +367,37 @@ mod tests {
             }
         }
 
-        fn offer(&mut self, in_use: Option<&str>) -> Option<Path> {
-            self.searches[0].offer(self.now, in_use.map(at)).map(|(path, _)| path)
+        fn nominate(&mut self, in_use: Option<&str>) -> Option<Path> {
+            self.searches[0].nominate(self.now, in_use.map(at)).map(|(path, _)| path)
         }
     }
 
     #[test]
-    fn a_new_search_offers_its_path_anew() {
+    fn a_new_search_nominates_its_path_anew() {
         let mut two = Two::new(ADDRS);
         two.begin();
-        two.run(500 * MS);
-        assert_eq!(two.offer(None), Some(path(ADDRS[1])));
-        two.searches[0].offered_as = Some((at(ADDRS[1]), two.now));
-        two.run(500 * MS);
-        assert_eq!(two.offer(Some(ADDRS[1])), None, "once");
+        two.run(MS * 500);
+        assert_eq!(two.nominate(None), Some(path(ADDRS[1])));
+        two.searches[0].told(two.now, at(ADDRS[1]));
+        two.run(MS * 500);
+        assert_eq!(two.nominate(Some(ADDRS[1])), None, "once");
         two.restart();
-        assert_eq!(two.offer(Some(ADDRS[1])), None, "nothing is found yet");
-        two.run(500 * MS);
-        assert_eq!(two.offer(Some(ADDRS[1])), Some(path(ADDRS[1])));
+        assert_eq!(two.nominate(Some(ADDRS[1])), None, "nothing is found yet");
+        two.run(MS * 500);
+        assert_eq!(two.nominate(Some(ADDRS[1])), Some(path(ADDRS[1])));
     }
 
     #[test]
-    fn a_path_that_the_seal_left_is_offered_again() {
+    fn the_round_trip_of_a_nominated_path_is_the_newest() {
         let mut two = Two::new(ADDRS);
         two.begin();
-        two.run(500 * MS);
-        assert_eq!(two.offer(None), Some(path(ADDRS[1])));
-        let answered = two.searches[0].checks.answered_at(path(ADDRS[1])).unwrap();
-        two.searches[0].offered_as = Some((at(ADDRS[1]), answered - 5 * MS));
-        assert_eq!(two.offer(Some("192.0.2.9:9")), None, "the seal has time to take it");
-        two.searches[0].offered_as = Some((at(ADDRS[1]), two.now));
-        two.run(6_000 * MS);
-        assert_eq!(two.offer(Some(ADDRS[1])), None, "it is in use");
-        assert_eq!(two.offer(Some("192.0.2.9:9")), Some(path(ADDRS[1])));
-    }
-
-    #[test]
-    fn the_round_trip_of_an_offer_is_the_newest() {
-        let mut two = Two::new(ADDRS);
-        two.begin();
-        two.run(500 * MS);
-        two.offer(None);
-        assert_eq!(two.searches[0].offered.map(|(_, round_trip)| round_trip), Some(20 * MS));
-        two.latency = 50 * MS;
-        two.run(6_000 * MS);
-        two.offer(Some(ADDRS[1]));
-        assert_eq!(two.searches[0].offered.map(|(_, round_trip)| round_trip), Some(100 * MS));
+        two.run(MS * 500);
+        two.nominate(None);
+        assert_eq!(two.searches[0].round_trip(), Some(MS * 20));
+        two.latency = MS * 50;
+        two.run(MS * 6_000);
+        two.nominate(Some(ADDRS[1]));
+        assert_eq!(two.searches[0].round_trip(), Some(MS * 100));
     }
 
     #[test]
@@ -403,51 +405,59 @@ mod tests {
         // The second machine is behind a symmetric NAT: its checks come from an address that it has not named.
         let mut two = Two::new([ADDRS[0], "192.0.2.99:9"]);
         two.begin();
-        two.run(400 * MS);
-        assert_eq!(two.offer(None), Some(path(ADDRS[1])), "the first search takes it at once");
+        two.run(MS * 400);
+        assert_eq!(two.nominate(None), Some(path(ADDRS[1])), "the first search takes it at once");
         two.restart();
-        two.run(NAMED_FIRST - 10 * MS);
-        assert_eq!(two.offer(None), None);
-        two.run(10 * MS);
-        assert_eq!(two.offer(None), Some(path(ADDRS[1])));
+        two.run(NAMED_FIRST - MS * 10);
+        assert_eq!(two.nominate(None), None);
+        two.run(MS * 10);
+        assert_eq!(two.nominate(None), Some(path(ADDRS[1])));
     }
 
     #[test]
     fn a_signal_of_the_peer_restarts_a_search_seldom() {
         let mut two = Two::new(ADDRS);
         let with = |two: &Two, generation| Signal { generation, ..two.signal(0) };
-        let is_newer =
-            |two: &Two, ms: u32, generation| two.searches[1].is_newer(MS * ms, &with(two, generation));
+        let is_newer = |two: &Two, ms: u32, generation| {
+            two.searches[1].negotiation.is_newer(Time::ZERO + MS * ms, &with(two, generation))
+        };
         assert!(!is_newer(&two, 499, 1), "too soon after the first one");
         assert!(is_newer(&two, 500, 1) && is_newer(&two, 500, 127));
         assert!(!is_newer(&two, 500, 0) && !is_newer(&two, 500, 128) && !is_newer(&two, 500, 255), "older");
-        let signal = with(&two, 1);
-        let candidates = two.named[1].clone();
-        two.searches[1].follow(1_000 * MS, &signal, &[], &own(&candidates, 1, 9));
-        assert!(!is_newer(&two, 1_499, 2) && is_newer(&two, 1_500, 2));
-        assert!(!two.searches[1].answer(1_500 * MS, &with(&two, 0), &[]), "of an older search");
-        assert!(two.searches[1].answer(1_500 * MS, &with(&two, 1), &[]));
+        let mut take = |ms: u32, generation| {
+            let (signal, own) = (with(&two, generation), part(&two.named[1], 1, 9));
+            two.searches[1].take_signal(Time::ZERO + MS * ms, &signal, &[], || own)
+        };
+        assert!(take(1_000, 1));
+        assert!(!take(1_499, 2), "too soon after the last one");
+        assert!(!take(1_500, 0), "of an older search");
+        assert!(take(1_500, 1));
+        assert_eq!(two.searches[1].since(), Time::ZERO + MS * 1_500);
+        assert!(is_newer(&two, 1_500, 2));
     }
 
     #[test]
     fn a_signal_is_repeated_until_it_is_answered() {
         let mut two = Two::new(ADDRS);
         let (search, candidates) = (&mut two.searches[0], two.named[0].clone());
-        search.restart(Duration::ZERO, &own(&candidates, 0, 9));
-        assert!(search.signal_due(Duration::ZERO));
-        search.checks.run(Duration::ZERO);
-        assert!(search.deadline().is_some_and(|at| at <= REPEAT));
-        let due: Vec<u32> = (1..60_000).filter(|ms| search.signal_due(MS * *ms)).collect();
+        let at = |ms: u32| Time::ZERO + MS * ms;
+        search.restart(at(0), part(&candidates, 0, 9));
+        assert!(search.is_signal_due(at(0)));
+        search.run(at(0));
+        assert!(search.deadline() <= at(0) + REPEAT);
+        let due: Vec<u32> = (1..60_000).filter(|ms| search.is_signal_due(at(*ms))).collect();
         assert_eq!(due, [150, 450, 1_050, 2_250, 4_650]);
-        search.restart(Duration::ZERO, &own(&candidates, 0, 9));
-        assert!(search.signal_due(Duration::ZERO));
+        search.restart(at(0), part(&candidates, 0, 9));
+        assert!(search.is_signal_due(at(0)));
         let answer = Signal { generation: 2, ..Signal::decode(two.searches[1].text()).unwrap() };
         let search = &mut two.searches[0];
-        assert!(search.answer(100 * MS, &answer, &[]));
-        assert!(!search.signal_due(10_000 * MS), "it is answered");
-        assert!(search.answer(10_000 * MS, &answer, &[]));
-        assert!(search.signal_due(10_000 * MS), "the peer has not got ours");
-        assert!(!search.signal_due(20_000 * MS));
+        let take =
+            |search: &mut Search, ms| search.take_signal(at(ms), &answer, &[], || panic!("no restart"));
+        assert!(take(search, 100));
+        assert!(!search.is_signal_due(at(10_000)), "it is answered");
+        assert!(take(search, 10_000));
+        assert!(search.is_signal_due(at(10_000)), "the peer has not got ours");
+        assert!(!search.is_signal_due(at(20_000)));
     }
 
     #[test]
@@ -455,24 +465,9 @@ mod tests {
         let mut two = Two::new(ADDRS);
         let signal = Signal { no_relay: true, ..two.signal(1) };
         two.searches[0].begin(&signal, &[]);
-        assert!(two.searches[0].no_relay);
-        two.searches[0].again(700 * MS, &signal.credentials, &[]);
-        assert_eq!(two.searches[0].since, 700 * MS);
-    }
-
-    #[test]
-    fn own_addresses_are_doubted_anew_in_each_silence() {
-        let mut two = Two::new(ADDRS);
-        let search = &mut two.searches[0];
-        let mut doubts = |ms: u32, silent| search.doubts(MS * ms, silent, None);
-        assert!(doubts(0, true) && !doubts(1_999, true) && doubts(2_000, true));
-        assert!(!doubts(2_100, false));
-        assert!(doubts(2_200, true), "another silence");
-        // A path that the seal has left is no silence, and is doubted less often.
-        let search = &mut two.searches[1];
-        search.offered_as = Some((at(ADDRS[0]), Duration::ZERO));
-        let doubted: Vec<u32> = (0..12_000).filter(|ms| search.doubts(MS * *ms, false, None)).collect();
-        assert_eq!(doubted, [500, 10_500]);
+        assert!(!two.searches[0].allows_relay());
+        two.searches[0].check_again(Time::ZERO + MS * 700, &signal, &[]);
+        assert_eq!(two.searches[0].since(), Time::ZERO + MS * 700);
     }
 
     #[test]
@@ -484,15 +479,15 @@ mod tests {
         let peer = Signal::decode(two.searches[1].text()).unwrap();
         two.searches[0].begin(&peer, &[relay]);
         assert!(!two.searches[0].find_fallbacks(two.now, true, true), "nothing has answered");
-        two.run(500 * MS);
+        two.run(MS * 500);
         assert!(two.searches[0].find_fallbacks(two.now, true, true));
         let found = |two: &Two| two.searches[0].fallbacks().collect::<Vec<_>>();
         assert_eq!(found(&two), [path(ADDRS[1])], "through our relay nothing has answered");
         let candidates = two.named[0].clone();
-        two.searches[0].restart(two.now, &own(&candidates, 0, 9));
+        two.searches[0].restart(two.now, part(&candidates, 0, 9));
         assert!(!two.searches[0].find_fallbacks(two.now, true, true), "a new search keeps it");
         two.searches[0].begin(&peer, &[relay]);
-        assert!(!two.searches[0].find_fallbacks(two.now + PROVEN - 500 * MS, true, true));
+        assert!(!two.searches[0].find_fallbacks(two.now + (PROVEN - MS * 500), true, true));
         assert!(two.searches[0].find_fallbacks(two.now + PROVEN, true, true), "the proof is too old");
         assert_eq!(found(&two), []);
     }
@@ -516,8 +511,8 @@ mod tests {
             let remote = named.last().unwrap().addr;
             two.searches[0].begin(&peer, &named);
             // Both have answered a check in the search before this one.
-            let proven = |remote| Some((through(remote), two.now));
-            two.searches[0].fallbacks = [proven(at(ADDRS[1])), proven(seen.addr), None];
+            let before = [Some(through(at(ADDRS[1]))), Some(through(seen.addr)), None];
+            two.searches[0].fallbacks.set(two.now, before, |_| Some(two.now));
             two.searches[0].find_fallbacks(two.now, true, true);
             assert_eq!(two.searches[0].fallbacks().collect::<Vec<_>>(), [through(remote)]);
         }
@@ -530,10 +525,11 @@ mod tests {
         let relay = Candidate { kind: Kind::Relayed, addr: at(ADDRS[1]) };
         let signal = Signal { no_relay: true, ..two.signal(1) };
         two.searches[0].begin(&signal, &[relay]);
-        two.run(500 * MS);
+        two.run(MS * 500);
         assert!(two.searches[0].checks.answered_at(path(ADDRS[1])).is_some());
         assert!(!two.searches[0].find_fallbacks(two.now, true, true));
-        two.searches[0].fallbacks[1] = Some((Path { relayed: true, ..path(ADDRS[1]) }, two.now));
+        let before = [None, Some(Path { relayed: true, ..path(ADDRS[1]) }), None];
+        two.searches[0].fallbacks.set(two.now, before, |_| Some(two.now));
         assert!(two.searches[0].find_fallbacks(two.now, true, true), "through our relay neither");
         assert_eq!(two.searches[0].fallbacks().count(), 0);
     }

@@ -1,6 +1,6 @@
 //! The text of a signal: ICE credentials and candidates, as they travel inside INIT, RESP and sealed control packets.
 
-use super::candidate::{Candidate, Kind, MAX_CANDIDATES};
+use super::candidate::{Bases, Candidate, Kind, MAX_CANDIDATES};
 use core::fmt;
 use std::net::{IpAddr, SocketAddr};
 
@@ -46,6 +46,16 @@ impl fmt::Debug for Credentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Credentials")
     }
+}
+
+/// Our part of one search, with credentials of its own.
+#[derive(Debug)]
+pub(super) struct OwnPart {
+    pub(super) credentials: Credentials,
+    pub(super) tie_breaker: u64,
+    pub(super) bases: Bases,
+    pub(super) candidates: Vec<Candidate>,
+    pub(super) no_relay: bool,
 }
 
 /// A signal: one side's part of one search for paths.

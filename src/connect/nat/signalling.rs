@@ -1,25 +1,38 @@
-//! The meeting of two machines: how the first signals travel.
+//! How the first signals travel: through a rendezvous, or as texts of the players.
 
 use super::progress::{NoWay, Progress};
 use crate::connect::invite::Rendezvous;
 use crate::connect::rendezvous::{Credentials, Denial, HostEvent, JoinRequest, JoinerEvent, Registration};
-use core::time::Duration;
+use crate::protocol::time::{Span, Time};
 use std::net::SocketAddr;
 
 /// Credentials for the relay are asked for again after this long: a new allocation in the middle of a match needs fresh ones.
-const RENEW_AFTER: Duration = Duration::from_secs(300);
+const RENEW_AFTER: Span = Span::from_secs(300);
 /// A joiner whose INIT nobody has answered asks for a new ticket after this long.
-const ASK_AGAIN_AFTER: Duration = Duration::from_secs(4);
+const ASK_AGAIN_AFTER: Span = Span::from_secs(4);
 
 /// How the first signals travel.
 #[derive(Debug)]
 pub(super) struct Signalling {
     client: Client,
     /// The joiner's ticket, once it has one.
-    pub(super) ticket: Option<u64>,
-    /// When the joiner's INIT was posted.
-    posted_at: Option<Duration>,
-    renew_at: Duration,
+    ticket: Option<u64>,
+    posted: Posted,
+    renew_at: Time,
+    /// Whether the rendezvous has answered, and why there is no answer for now.
+    has_answered: bool,
+    silence: Option<NoWay>,
+}
+
+/// The INITs that a joiner has posted.
+#[derive(Debug, Default)]
+struct Posted {
+    /// The ticket of the newest.
+    ticket: Option<u64>,
+    /// When the first one was posted.
+    first_at: Option<Time>,
+    /// Since when the newest has no answer.
+    unanswered_since: Option<Time>,
 }
 
 #[derive(Debug)]
@@ -35,8 +48,8 @@ enum Client {
 /// News of a rendezvous, of either side.
 #[derive(Debug)]
 pub(super) enum News {
-    /// Where this machine was seen, and the right to use a relay.
-    Seen { observed: SocketAddr, credentials: Option<Credentials> },
+    /// Where this machine was seen, the right to use a relay, and a joiner's ticket.
+    Seen { observed: SocketAddr, credentials: Option<Credentials>, ticket: Option<u64> },
     /// A guest's INIT.
     Init { guest: u64, init: Vec<u8> },
     /// The host's RESP.
@@ -59,7 +72,14 @@ impl Signalling {
     }
 
     fn new(client: Client) -> Self {
-        Self { client, ticket: None, posted_at: None, renew_at: RENEW_AFTER }
+        Self {
+            client,
+            ticket: None,
+            posted: Posted::default(),
+            renew_at: Time::ZERO + RENEW_AFTER,
+            has_answered: false,
+            silence: None,
+        }
     }
 
     pub(super) fn is_host(&self) -> bool {
@@ -78,13 +98,33 @@ impl Signalling {
         }
     }
 
-    /// Whether the rendezvous is on this machine.
-    pub(super) fn is_local(&self) -> bool {
-        self.server().is_some_and(|server| server.ip().is_loopback())
-    }
-
     pub(super) fn first_progress(&self) -> Progress {
         self.server().map_or(Progress::Manual, |server| Progress::Asking { server })
+    }
+
+    /// Whether the rendezvous has answered.
+    pub(super) fn has_answered(&self) -> bool {
+        self.has_answered
+    }
+
+    /// Why there is no answer for now.
+    pub(super) fn silence(&self) -> Option<NoWay> {
+        self.silence
+    }
+
+    /// A joiner's ticket for which no INIT was posted yet.
+    pub(super) fn new_ticket(&self) -> Option<u64> {
+        self.ticket.filter(|ticket| self.posted.ticket != Some(*ticket))
+    }
+
+    #[cfg(test)]
+    pub(super) fn set_ticket(&mut self, ticket: u64) {
+        self.ticket = Some(ticket);
+    }
+
+    /// When a joiner's first INIT was posted.
+    pub(super) fn first_posted_at(&self) -> Option<Time> {
+        self.posted.first_at
     }
 
     pub(super) fn rendezvous(&self) -> Option<Rendezvous> {
@@ -96,28 +136,29 @@ impl Signalling {
         }
     }
 
-    pub(super) fn handle(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
+    pub(super) fn handle(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) {
         match &mut self.client {
-            Client::Host(registration) => registration.handle_datagram(now, from, datagram),
-            Client::Joiner(post) => post.handle_datagram(now, from, datagram),
+            Client::Host(registration) => registration.handle_datagram(now.into(), from, datagram),
+            Client::Joiner(post) => post.handle_datagram(now.into(), from, datagram),
             Client::Manual { .. } => {}
         }
     }
 
     /// Lets time pass. `ticket` draws a new ticket of a host.
-    pub(super) fn run(&mut self, now: Duration, ticket: impl FnOnce() -> Option<u64>) {
+    pub(super) fn run(&mut self, now: Time, ticket: impl FnOnce() -> Option<u64>) {
         match &mut self.client {
             Client::Host(registration) => {
-                if registration.wants_ticket(now)
+                if registration.wants_ticket(now.into())
                     && let Some(ticket) = ticket()
                 {
                     registration.set_ticket(ticket);
                 }
             }
             Client::Joiner(post) => {
-                let unanswered = self.posted_at.is_some_and(|at| now >= at + ASK_AGAIN_AFTER);
+                let since = &mut self.posted.unanswered_since;
+                let unanswered = since.is_some_and(|at| now >= at + ASK_AGAIN_AFTER);
                 if unanswered {
-                    self.posted_at = Some(now);
+                    *since = Some(now);
                 }
                 if unanswered || now >= self.renew_at {
                     self.renew_at = now + RENEW_AFTER;
@@ -128,69 +169,56 @@ impl Signalling {
         }
     }
 
-    pub(super) fn deadline(&self) -> Option<Duration> {
-        match &self.client {
-            Client::Host(registration) => registration.poll_timeout(),
+    pub(super) fn deadline(&self) -> Time {
+        let (client, own) = match &self.client {
+            Client::Host(registration) => (registration.poll_timeout(), Time::NEVER),
             Client::Joiner(post) => {
-                let again = self.posted_at.map(|at| at + ASK_AGAIN_AFTER);
-                [post.poll_timeout(), again, Some(self.renew_at)].into_iter().flatten().min()
+                let again = self.posted.unanswered_since.map_or(Time::NEVER, |at| at + ASK_AGAIN_AFTER);
+                (post.poll_timeout(), again.min(self.renew_at))
             }
-            Client::Manual { .. } => None,
-        }
+            Client::Manual { .. } => (None, Time::NEVER),
+        };
+        client.map_or(own, |at| own.min(at.into()))
     }
 
-    pub(super) fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+    pub(super) fn poll_transmit(&mut self, now: Time, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
         match &mut self.client {
-            Client::Host(registration) => registration.poll_transmit(now, buf),
-            Client::Joiner(post) => post.poll_transmit(now, buf),
+            Client::Host(registration) => registration.poll_transmit(now.into(), buf),
+            Client::Joiner(post) => post.poll_transmit(now.into(), buf),
             Client::Manual { .. } => None,
         }
     }
 
+    /// The next news, in order.
     pub(super) fn poll_news(&mut self) -> Option<News> {
-        match &mut self.client {
+        let news = match &mut self.client {
             Client::Manual { .. } => None,
-            Client::Host(registration) => loop {
-                return Some(match registration.poll_event()? {
-                    HostEvent::Registered { observed, credentials } => News::Seen { observed, credentials },
-                    HostEvent::Delivered { guest, init } => News::Init { guest, init },
-                    HostEvent::ServerSilent => {
-                        News::Silent(NoWay::RendezvousSilent { server: registration.server() })
-                    }
-                    // A server that is busy for a moment, or asks our old address first, takes a later attempt.
-                    HostEvent::Refused(Denial::Busy | Denial::Held) => continue,
-                    HostEvent::Refused(why) | HostEvent::Lapsed { why: Some(why) } => {
-                        News::Silent(NoWay::Denied { why })
-                    }
-                    HostEvent::Lapsed { why: None } => {
-                        News::Silent(NoWay::RendezvousSilent { server: registration.server() })
-                    }
-                    HostEvent::Contested { .. } => News::Silent(NoWay::Contested),
-                });
-            },
-            Client::Joiner(post) => loop {
-                return Some(match post.poll_event()? {
-                    JoinerEvent::Ticket { ticket, observed, credentials } => {
-                        self.ticket = Some(ticket);
-                        News::Seen { observed, credentials }
-                    }
-                    JoinerEvent::Answered { resp } => News::Resp { resp },
-                    JoinerEvent::ServerSilent => {
-                        News::Silent(NoWay::RendezvousSilent { server: post.server() })
-                    }
-                    JoinerEvent::HostSilent => News::Silent(NoWay::HostSilent),
-                    JoinerEvent::Refused(why) if why != Denial::Busy => News::Silent(NoWay::Denied { why }),
-                    _ => continue,
-                });
-            },
+            Client::Host(registration) => {
+                let silent = NoWay::RendezvousSilent { server: registration.server() };
+                core::iter::from_fn(|| registration.poll_event()).find_map(|event| host_news(event, silent))
+            }
+            Client::Joiner(post) => {
+                let silent = NoWay::RendezvousSilent { server: post.server() };
+                core::iter::from_fn(|| post.poll_event()).find_map(|event| joiner_news(event, silent))
+            }
+        }?;
+        match &news {
+            News::Seen { ticket, .. } => {
+                (self.has_answered, self.silence) = (true, None);
+                self.ticket = ticket.or(self.ticket);
+            }
+            News::Silent(why) => self.silence = Some(*why),
+            News::Init { .. } | News::Resp { .. } => {}
         }
+        Some(news)
     }
 
-    /// Posts a joiner's INIT.
-    pub(super) fn post(&mut self, now: Duration, init: &[u8]) {
+    /// Posts a joiner's INIT for its ticket.
+    pub(super) fn post(&mut self, now: Time, init: &[u8]) {
         if let Client::Joiner(post) = &mut self.client {
             post.post(init);
-            self.posted_at = Some(now);
+            let first_at = self.posted.first_at.or(Some(now));
+            self.posted = Posted { ticket: self.ticket, first_at, unanswered_since: Some(now) };
         }
     }
 
@@ -199,7 +227,7 @@ impl Signalling {
         if let Client::Joiner(post) = &mut self.client {
             post.settle();
         }
-        self.posted_at = None;
+        self.posted.unanswered_since = None;
     }
 
     /// Sends a host's RESP to a guest.
@@ -208,6 +236,31 @@ impl Signalling {
             registration.answer(guest, resp);
         }
     }
+}
+
+fn host_news(event: HostEvent, silent: NoWay) -> Option<News> {
+    Some(match event {
+        HostEvent::Registered { observed, credentials } => News::Seen { observed, credentials, ticket: None },
+        HostEvent::Delivered { guest, init } => News::Init { guest, init },
+        // A server that is busy for a moment, or asks our old address first, takes a later attempt.
+        HostEvent::Refused(Denial::Busy | Denial::Held) => return None,
+        HostEvent::Refused(why) | HostEvent::Lapsed { why: Some(why) } => News::Silent(NoWay::Denied { why }),
+        HostEvent::ServerSilent | HostEvent::Lapsed { why: None } => News::Silent(silent),
+        HostEvent::Contested { .. } => News::Silent(NoWay::Contested),
+    })
+}
+
+fn joiner_news(event: JoinerEvent, silent: NoWay) -> Option<News> {
+    Some(match event {
+        JoinerEvent::Ticket { ticket, observed, credentials } => {
+            News::Seen { observed, credentials, ticket: Some(ticket) }
+        }
+        JoinerEvent::Answered { resp } => News::Resp { resp },
+        JoinerEvent::ServerSilent => News::Silent(silent),
+        JoinerEvent::HostSilent => News::Silent(NoWay::HostSilent),
+        JoinerEvent::Refused(Denial::Busy) => return None,
+        JoinerEvent::Refused(why) => News::Silent(NoWay::Denied { why }),
+    })
 }
 
 #[cfg(test)]
@@ -219,8 +272,8 @@ mod tests {
     const SERVER: SocketAddr =
         SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1)), 9);
 
-    fn secs(secs: u64) -> Duration {
-        Duration::from_secs(secs)
+    fn secs(secs: u64) -> Time {
+        Time::ZERO + Span::from_secs(secs)
     }
 
     fn joiner() -> Signalling {
@@ -232,7 +285,7 @@ mod tests {
     fn run(signalling: &mut Signalling, time: core::ops::Range<u64>, refusal: Option<Denial>) -> Vec<u64> {
         let (mut news, mut buf) = (Vec::new(), [0; 1_200]);
         for tenth in time.start * 10..time.end * 10 {
-            let now = Duration::from_millis(tenth * 100);
+            let now = Time::ZERO + Span::from_millis(tenth * 100);
             signalling.run(now, || None);
             while let Some((to, len)) = signalling.poll_transmit(now, &mut buf) {
                 let answer = match (decode(&buf[..len]).unwrap(), refusal) {
@@ -263,7 +316,7 @@ mod tests {
         assert_eq!(run(&mut joiner, 0..1, None), [0]);
         assert_eq!(joiner.ticket, Some(0));
         joiner.post(secs(1), &[crate::wire::seal::INIT; 333]);
-        assert!(joiner.deadline().is_some_and(|at| at <= secs(5)));
+        assert!(joiner.deadline() <= secs(5));
         assert_eq!(run(&mut joiner, 1..11, None), [50, 90], "every 4 s, and not more often");
         assert_eq!(joiner.ticket, Some(90));
         joiner.settle();
@@ -274,7 +327,7 @@ mod tests {
     fn a_joiner_renews_its_credentials_every_five_minutes() {
         let mut joiner = joiner();
         assert_eq!(run(&mut joiner, 0..299, None), [0]);
-        assert_eq!(joiner.deadline(), Some(secs(300)));
+        assert_eq!(joiner.deadline(), secs(300));
         assert_eq!(run(&mut joiner, 299..700, None), [3_000, 6_000]);
     }
 

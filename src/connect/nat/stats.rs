@@ -1,4 +1,4 @@
-//! Counts of a nat.
+//! Counts of NAT traversal.
 
 /// The counts of a [`NatTraversal`](super::NatTraversal) so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,248 +1,470 @@
-//! The work of a traversal between datagrams: signals, checks, offers to the seal, and a new search when nothing comes.
+//! The work between datagrams: first signals, checks, paths for the seal, and a new search when nothing comes.
 
-use super::candidate::{self, Candidate, OwnFacts};
-use super::checks::Bases;
-use super::gathering::GATHER;
-use super::paths::Path;
-use super::search::{Own, Search};
-use super::signal::{Credentials, Signal};
-use super::{NatTraversal, RelayPolicy};
-use crate::connect::seal::Seal;
+use super::NatTraversal;
+use super::candidate::Kind;
+use super::gathering::Guest;
+use super::paths::PathTable;
+use super::progress::{NoWay, Progress, detour};
+use super::report::Report;
+use super::search::Search;
+use super::searches::is_gone;
+use super::signal::Signal;
+use super::signalling::News;
+use crate::connect::seal::{Brought, Seal};
 use crate::protocol::MAX_WRAPPED;
+use crate::protocol::time::{Span, Time};
+use crate::protocol::trace;
 use core::time::Duration;
 use std::net::SocketAddr;
 
-/// How often a connected peer is looked at.
-const LOOK: Duration = Duration::from_millis(50);
-/// A new search begins at most this often.
-const RESTART_AFTER: Duration = Duration::from_secs(1);
-/// A connected peer of which nothing was opened for so long is gone: a session gives up as soon.
-const GONE: Duration = Duration::from_secs(10);
-/// A host keeps its allocation for so long after its last guest.
-const IDLE: Duration = Duration::from_secs(20);
-/// Datagrams of our own that wait. More are dropped, as the network might have.
-const MAX_WAITING: usize = 128;
+/// Without a path for this long after both signals, there is none; and no signal for so long after ours is none at all.
+const GIVE_UP: Span = Span::from_secs(7);
+/// Nothing was opened for this long: it is said that the relay is lost, if it is.
+const LOST_AFTER: Span = Span::from_secs(2);
 
 impl NatTraversal {
     /// Does everything that is due at `now`.
     #[cold]
-    pub(super) fn work(&mut self, now: Duration, seal: &mut Seal) {
+    pub(super) fn work(&mut self, now: Time, seal: &mut Seal) {
         if !self.signalling.is_host() {
-            self.since.get_or_insert(now);
+            self.report.begin(now);
         }
         self.signalling.run(now, || seal.renew_ticket());
         while let Some(news) = self.signalling.poll_news() {
-            self.heard(now, news, seal);
+            self.hear(now, news, seal);
         }
         if self.relay.run(now) {
             self.stats.allocations += u64::from(self.relay.relayed().is_some());
         }
         self.post_init(now, seal);
         self.answer_guests(now, seal);
-        while let Some((shown, text)) = seal.take_signal() {
-            self.signal(now, shown, &text);
+        while let Some((inner, text)) = seal.take_signal() {
+            self.take_signal(now, inner, &text);
         }
         self.search(now, seal);
-        self.rest(now);
+        if self.signalling.is_host() && self.searches.are_idle(now, self.gathering.guests()) {
+            self.release_relay(now);
+        }
         if self.signalling.is_manual() {
-            self.meet_manual(now, seal);
+            self.signal_manually(now, seal);
         }
-        self.pump(now);
-        self.set_progress(now, seal);
-        self.deadline = self.next_deadline(now);
-    }
-
-    /// A host without a guest gives its allocation back after a while.
-    pub(super) fn rest(&mut self, now: Duration) {
-        if !self.signalling.is_host() || !self.searches.is_empty() || !self.waiting.guests.is_empty() {
-            self.waiting.idle_since = None;
-        } else if now >= *self.waiting.idle_since.get_or_insert(now) + IDLE {
-            self.close(now);
-        }
-    }
-
-    /// Gives the allocation back to the relay, which would keep it for some minutes. For the end of a match: a message to the relay
-    /// waits to be sent.
-    pub fn close(&mut self, now: Duration) {
-        if let Some((to, message)) = self.relay.release(now) {
-            self.push(to, message);
-        }
-    }
-
-    pub(super) fn next_deadline(&self, now: Duration) -> Option<Duration> {
-        let gathering =
-            self.waiting.gathering.into_iter().chain(self.waiting.guests.iter().map(|one| one.since));
-        let gathered = gathering.map(|since| since + GATHER).min();
-        let searches = self.searches.iter().filter_map(Search::deadline).min();
-        let look = (!self.searches.is_empty()).then(|| now + LOOK);
-        let deadlines = [self.signalling.deadline(), self.relay.deadline(), gathered, searches, look];
+        self.transmit(now);
+        self.report.set(self.current_progress(now, seal));
         // Whoever is late is served at the next turn, not at once again.
-        deadlines.into_iter().flatten().min().map(|at| at.max(now + Duration::from_millis(1)))
+        let at = [self.signalling.deadline(), self.gathering.deadline(), self.searches.deadline(now)];
+        let relay = self.relay.deadline().unwrap_or(Time::NEVER);
+        let next = at.into_iter().fold(relay, Time::min);
+        self.outbox.idle_until(if next == Time::NEVER { next } else { next.max(now + Span::from_millis(1)) });
     }
 
-    pub(super) fn own_candidates(&self) -> Vec<Candidate> {
-        candidate::own(&self.own_facts()).collect()
-    }
-
-    fn own_facts(&self) -> OwnFacts<'_> {
-        let (addresses, relayed, relay) = (&self.addresses, self.relay.relayed(), self.policy);
-        let is_local = self.signalling.is_local();
-        OwnFacts { is_local, addresses, observed: self.observed.addresses(), relayed, relay }
-    }
-
-    fn bases(&self) -> Bases {
-        let base = |v6: bool| self.addresses.iter().copied().find(|addr| addr.is_ipv6() == v6);
-        let direct = if self.policy == RelayPolicy::Only { [None; 2] } else { [base(false), base(true)] };
-        Bases { direct, relayed: self.relay.relayed().filter(|_| self.policy != RelayPolicy::Never) }
-    }
-
-    /// Our part of a new search, with credentials of its own.
-    pub(super) fn own<'a>(&mut self, candidates: &'a [Candidate]) -> Own<'a> {
-        self.stats.searches += 1;
-        Own {
-            credentials: Credentials::draw(&self.random.next_32()),
-            tie_breaker: self.random.next_u64(),
-            bases: self.bases(),
-            candidates,
-            no_relay: self.policy == RelayPolicy::Never,
-        }
-    }
-
-    /// The candidates of a signal that are used. The relay's address is none once there is an allocation: before that, it may be
-    /// the peer's, named by a rendezvous that lies.
-    pub(super) fn theirs(&self, signal: &Signal) -> Vec<Candidate> {
-        let relay = self.relay.server().filter(|_| self.relay.relayed().is_some());
-        let servers: Vec<SocketAddr> = [self.signalling.server(), relay].into_iter().flatten().collect();
-        let mut theirs = candidate::theirs(&signal.candidates, &servers, self.signalling.is_local());
-        if self.policy == RelayPolicy::Never {
-            theirs.retain(|candidate| candidate.kind != candidate::Kind::Relayed);
-        }
-        theirs
-    }
-
-    /// Lets the relay take what comes from any address of a peer, ours first that matter most.
-    pub(super) fn permit(&mut self, now: Duration, at: usize) {
-        let search = &self.searches[at];
-        if !search.no_relay && self.policy != RelayPolicy::Never {
-            for candidate in search.checks.remote().iter().rev() {
-                self.relay.permit(now, candidate.addr.ip(), search.shown);
+    /// Takes the news of the rendezvous.
+    fn hear(&mut self, now: Time, news: News, seal: &mut Seal) {
+        match news {
+            News::Seen { observed, credentials, .. } => {
+                self.endpoint.rendezvous_saw(observed);
+                if let Some(credentials) = credentials.filter(|one| self.endpoint.may_use(one.server)) {
+                    self.relay.set_credentials(credentials);
+                }
+                if self.signalling.new_ticket().is_some() && !self.searches.has_begun() {
+                    self.relay.ask(now, self.endpoint.draw_id());
+                    self.gathering.add_joiner(now);
+                }
             }
+            News::Init { guest, init } => self.take_init(now, guest, &init, seal),
+            News::Resp { resp } => {
+                // Its signal comes by itself.
+                if let Ok(Brought::Host(_)) = seal.handle_signal(now.into(), &resp) {
+                    self.signalling.settle();
+                } else {
+                    self.stats.signals_refused += 1;
+                }
+            }
+            News::Silent(_) => {}
         }
     }
 
-    /// Tells the seal which paths to try when nothing comes, if they have changed.
-    fn set_fallbacks(&mut self, now: Duration, seal: &mut Seal, at: usize) {
-        let direct = self.policy == RelayPolicy::Allow;
-        let relayed = self.policy != RelayPolicy::Never && self.relay.relayed().is_some();
-        if !self.searches[at].find_fallbacks(now, direct, relayed) {
+    /// A guest's INIT was brought.
+    fn take_init(&mut self, now: Time, number: u64, init: &[u8], seal: &mut Seal) {
+        match seal.handle_signal(now.into(), init) {
+            Ok(Brought::Guest(inner)) => {
+                let signal = seal.take_signal_of(inner).and_then(|text| Signal::decode(&text));
+                let waiting = self.gathering.guests();
+                let Some(signal) = signal.filter(|_| self.searches.make_room(now, seal, waiting)) else {
+                    self.stats.signals_refused += 1;
+                    return;
+                };
+                self.relay.ask(now, self.endpoint.draw_id());
+                self.report.begin_anew(now);
+                self.gathering.add_guest(now, Guest { number, inner, signal });
+            }
+            Ok(Brought::Again(inner)) => {
+                let search = self.searches.of(inner);
+                if let Some(resp) =
+                    search.and_then(|search| seal.answer_signal(now.into(), inner, search.text()))
+                {
+                    self.signalling.answer(number, &resp);
+                }
+            }
+            _ => self.stats.signals_refused += 1,
+        }
+    }
+
+    /// Posts a joiner's INIT when everything for its signal is there.
+    fn post_init(&mut self, now: Time, seal: &mut Seal) {
+        let (Some(ticket), Some(inner)) = (self.signalling.new_ticket(), seal.target()) else { return };
+        if !self.gathering.take_joiner(now, self.relay.is_asking()) {
             return;
         }
-        let search = &self.searches[at];
-        let is_used = |addr| seal.is_path(addr);
-        let shown: Vec<SocketAddr> =
-            search.fallbacks().filter_map(|path| self.paths.shown(path, is_used)).collect();
-        seal.set_fallbacks(search.shown, &shown);
+        if self.searches.is_empty() {
+            let search = self.begin_search(now, inner, true);
+            self.searches.add(search);
+        }
+        let search = self.searches.of(inner);
+        if let Some(init) = search.and_then(|search| seal.write_init(now.into(), ticket, search.text())) {
+            self.signalling.post(now, &init);
+        }
     }
 
-    fn search(&mut self, now: Duration, seal: &mut Seal) {
+    /// Answers guests when everything for our signal is there.
+    fn answer_guests(&mut self, now: Time, seal: &mut Seal) {
+        for Guest { number, inner, signal } in self.gathering.take_guests(now, self.relay.is_asking()) {
+            let mut search = self.begin_search(now, inner, false);
+            let Some(resp) = seal.answer_signal(now.into(), inner, search.text()) else { continue };
+            self.signalling.answer(number, &resp);
+            self.admit(now, &mut search, &signal);
+            self.searches.add(search);
+        }
+    }
+
+    /// A search for the peer at `inner`, with our part.
+    pub(super) fn begin_search(&mut self, now: Time, inner: SocketAddr, controlling: bool) -> Search {
+        let part = self.endpoint.part(self.relay.relayed());
+        Search::new(now, self.endpoint.origin(), inner, controlling, part)
+    }
+
+    /// Begins the checks of the peer's candidates, and lets the relay take datagrams of their machines.
+    pub(super) fn admit(&mut self, now: Time, search: &mut Search, signal: &Signal) {
+        search.begin(signal, &self.endpoint.admitted(signal, self.relay.in_use()));
+        self.relay.permit(now, search.permitted(), search.inner());
+    }
+
+    /// A signal of a peer: with the RESP, or of a search in the middle of a match.
+    fn take_signal(&mut self, now: Time, inner: SocketAddr, text: &[u8]) {
+        let Self { searches, endpoint, relay, .. } = self;
+        let is_taken = searches.of_mut(inner).zip(Signal::decode(text)).is_some_and(|(search, signal)| {
+            let theirs = endpoint.admitted(&signal, relay.in_use());
+            let is_taken = search.take_signal(now, &signal, &theirs, || endpoint.part(relay.relayed()));
+            if is_taken {
+                relay.permit(now, search.permitted(), inner);
+            }
+            is_taken
+        });
+        self.stats.signals_refused += u64::from(!is_taken);
+    }
+
+    fn search(&mut self, now: Time, seal: &mut Seal) {
         if self.signalling.is_host() {
-            self.leave_guests(now, seal);
+            self.searches.leave_guests(now, seal);
         }
-        for at in 0..self.searches.len() {
-            self.searches[at].checks.run(now);
-            self.nominate(now, seal, at);
-            self.watch(now, seal, at);
-            self.set_fallbacks(now, seal, at);
-            if self.searches[at].signal_due(now) {
-                seal.send_signal(self.searches[at].shown, self.searches[at].text());
+        let Self { searches, endpoint, relay, paths, report, .. } = self;
+        for search in searches.iter_mut() {
+            search.run(now);
+            tell_path(now, search, seal, paths, report);
+            if let Some(in_use) = seal.outer_addr(search.inner()) {
+                search.set_connected();
+                search.relayed().for_each(|peer| relay.bind(now, peer));
+                let silent = seal.is_silent(now.into(), search.inner());
+                if !is_gone(now, seal, search) && search.doubts(now, silent, in_use) {
+                    relay.look(now, endpoint.draw_id());
+                    relay.refresh();
+                }
+            }
+            if search.find_fallbacks(now, endpoint.allows_both(), relay.relayed().is_some()) {
+                let found = search.fallbacks().filter_map(|path| paths.addr(path, |addr| seal.is_path(addr)));
+                let found: Vec<SocketAddr> = found.collect();
+                seal.set_fallbacks(search.inner(), &found);
+            }
+        }
+        let relayed = relay.relayed();
+        let is_outdated = |search: &Search| {
+            seal.outer_addr(search.inner()).is_some() && !search.has_named(endpoint.candidates(relayed))
+        };
+        if !relay.is_refreshing()
+            && let Some(search) = searches.take_outdated(now, is_outdated)
+        {
+            trace::search_begun(search.inner());
+            search.restart(now, endpoint.part(relayed));
+        }
+        for search in searches.iter_mut() {
+            if search.is_signal_due(now) {
+                seal.send_signal(search.inner(), search.text());
             }
         }
     }
 
-    /// Ends the searches for guests that are gone. A joiner has one host only, and keeps its search.
-    fn leave_guests(&mut self, now: Duration, seal: &mut Seal) {
-        let is_gone = |search: &mut Search| match seal.silent_for(now, search.shown) {
-            Some(silent) => search.connected && silent >= GONE,
-            None => true,
-        };
-        for search in self.searches.extract_if(.., is_gone).collect::<Vec<_>>() {
-            seal.set_fallbacks(search.shown, &[]);
-        }
-    }
-
-    /// Tells the seal of the path that the checks have chosen.
-    fn nominate(&mut self, now: Duration, seal: &mut Seal, at: usize) {
-        let search = &mut self.searches[at];
-        let shown = search.shown;
-        let Some((path, round_trip)) = search.offer(now, seal.outer_addr(shown)) else { return };
-        if let Some(addr) = self.paths.shown(path, |addr| seal.is_path(addr)) {
-            self.searches[at].offered_as = Some((addr, now));
-            seal.offer_path(now, shown, addr, round_trip);
-            let since = self.since.unwrap_or(now);
-            self.found_after.get_or_insert(now.saturating_sub(since));
-            trace_path(addr, path);
-        }
-    }
-
-    /// Looks whether anything comes from a peer, and begins a new search when our addresses have changed.
-    fn watch(&mut self, now: Duration, seal: &mut Seal, at: usize) {
-        let shown = self.searches[at].shown;
-        let connected = seal.outer_addr(shown).is_some();
-        self.searches[at].connected |= connected;
-        if !connected {
-            return;
-        }
-        self.searches[at].checks.relayed().for_each(|peer| self.relay.bind(now, peer));
-        let (silent, in_use) = (seal.is_silent(now, shown), seal.outer_addr(shown));
-        let gone = seal.silent_for(now, shown).is_some_and(|silent| silent >= GONE);
-        if !gone && self.searches[at].doubts(now, silent, in_use) && self.policy != RelayPolicy::Never {
-            self.relay.look(now, self.random.next_12());
-            self.relay.refresh();
-        }
-        let changed = !candidate::own(&self.own_facts()).eq(self.searches[at].candidates.iter().copied());
-        if changed && !self.relay.is_refreshing() && now >= self.waiting.restart_at {
-            self.waiting.restart_at = now + RESTART_AFTER;
-            let candidates = self.own_candidates();
-            let own = self.own(&candidates);
-            self.searches[at].restart(now, &own);
+    /// Sends the RESP on the path that was found, until the guest is there; and lets a joiner check anew.
+    fn signal_manually(&mut self, now: Time, seal: &Seal) {
+        let Some(search) = self.searches.newest_mut() else { return };
+        if seal.stats().connections > 0 {
+            // A joiner's path may be older than its connection.
+            if self.manual.connected() {
+                search.nominate_anew();
+            }
+        } else if let Some(path) = search.path()
+            && let Some(resp) = self.manual.resp_due(now)
+        {
+            self.outbox.push(path.remote, resp);
+        } else if let Some(signal) = self.manual.again_due(now) {
+            search.check_again(now, signal, &self.endpoint.admitted(signal, None));
         }
     }
 
     /// Collects the datagrams of our own.
-    fn pump(&mut self, now: Duration) {
+    fn transmit(&mut self, now: Time) {
+        let Self { signalling, searches, relay, outbox, .. } = self;
         let mut buf = [0; MAX_WRAPPED];
-        while let Some((to, len)) = self.signalling.poll_transmit(now, &mut buf) {
-            self.push(to, buf[..len].to_vec());
+        while let Some((to, len)) = signalling.poll_transmit(now, &mut buf) {
+            outbox.push(to, buf[..len].to_vec());
         }
-        let mut searches = core::mem::take(&mut self.searches);
-        for search in &mut searches {
-            while let Some((path, message)) = search.checks.poll_transmit(now) {
-                let unproven = search.checks.is_unproven(path, &message);
-                if unproven && !self.budget.allows(now, path.remote.ip()) {
-                    self.stats.unsent += 1;
-                } else if !path.relayed {
-                    self.push(path.remote, message);
-                } else if let Some((to, len)) = self.relay.wrap(now, path.remote, &message, &mut buf) {
-                    self.push(to, buf[..len].to_vec());
-                } else {
-                    self.stats.unsent += 1;
-                }
+        self.stats.unsent += searches.transmit(now, |path, message| {
+            if !path.relayed {
+                outbox.push(path.remote, message);
+                return true;
             }
-        }
-        self.searches = searches;
-        while let Some((to, message)) = self.relay.poll_transmit(now) {
-            self.push(to, message);
+            let wrapped = relay.wrap(now, path.remote, &message, &mut buf);
+            wrapped.map(|(to, len)| outbox.push(to, buf[..len].to_vec())).is_some()
+        });
+        while let Some((to, message)) = relay.poll_transmit(now) {
+            outbox.push(to, message);
         }
     }
 
-    pub(super) fn push(&mut self, to: SocketAddr, datagram: Vec<u8>) {
-        if self.out.len() < MAX_WAITING {
-            self.stats.overhead_bytes += datagram.len() as u64;
-            self.out.push_back((to, datagram));
+    pub(super) fn release_relay(&mut self, now: Time) {
+        if let Some((to, message)) = self.relay.release(now) {
+            self.outbox.push(to, message);
         }
+    }
+
+    /// How far the machines are on the way to each other.
+    fn current_progress(&self, now: Time, seal: &Seal) -> Progress {
+        // If there were answers, none could be opened.
+        let unanswered = self.signalling.first_posted_at().is_some_and(|at| now >= at + GIVE_UP);
+        let silence = self.signalling.silence().or(unanswered.then_some(NoWay::HostSilent));
+        if let Some(search) = self.searches.foremost() {
+            return self.progress_of(now, seal, search);
+        }
+        match silence {
+            Some(why) => Progress::NoWay { why },
+            None if !self.signalling.has_answered() => self.signalling.first_progress(),
+            None if !self.gathering.is_empty() => Progress::Gathering,
+            None if self.signalling.is_host() => Progress::Waiting,
+            None => Progress::Offering,
+        }
+    }
+
+    fn progress_of(&self, now: Time, seal: &Seal, search: &Search) -> Progress {
+        let path = seal.outer_addr(search.inner()).and_then(|addr| self.paths.path(addr));
+        let theirs = search.remote();
+        let relay = search.allows_relay()
+            && (self.relay.relayed().is_some() || theirs.iter().any(|one| one.kind == Kind::Relayed));
+        match path {
+            Some(path) if search.is_relayed(path) => {
+                let silent = seal.silent_for(now.into(), search.inner()).map(Span::from);
+                if self.relay.is_lost() && silent.is_some_and(|silent| silent >= LOST_AFTER) {
+                    return Progress::NoWay { why: NoWay::RelayLost };
+                }
+                Progress::ThroughRelay { longer: self.detour(search) }
+            }
+            Some(_) => Progress::Direct,
+            None if self.manual.is_waiting() => Progress::Manual,
+            None if now >= search.since() + GIVE_UP => Progress::NoWay { why: NoWay::NoPath { relay } },
+            None => Progress::Trying { addresses: theirs.len(), relay },
+        }
+    }
+
+    /// The most that the way to a peer through a relay can be longer.
+    pub(super) fn detour(&self, search: &Search) -> Option<Duration> {
+        search.round_trip().zip(self.relay.round_trip()).and_then(|(whole, leg)| detour(whole, leg))
     }
 }
 
-fn trace_path(addr: SocketAddr, path: Path) {
-    crate::protocol::trace::handshake(addr, if path.relayed { "a path through our relay" } else { "a path" });
+/// Tells the seal of the path that the checks have nominated.
+fn tell_path(now: Time, search: &mut Search, seal: &mut Seal, paths: &mut PathTable, report: &mut Report) {
+    let inner = search.inner();
+    let Some((path, round_trip)) = search.nominate(now, seal.outer_addr(inner)) else { return };
+    if let Some(addr) = paths.addr(path, |addr| seal.is_path(addr)) {
+        search.told(now, addr);
+        seal.offer_path(now.into(), inner, addr, round_trip.into());
+        report.found(now);
+        trace::path_found(inner, path.remote, search.is_relayed(path));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::NatConfig;
+    use super::super::candidate::Candidate;
+    use super::super::signal::Credentials;
+    use super::super::signalling::Signalling;
+    use super::*;
+    use crate::connect::invite::Rendezvous;
+    use crate::connect::seal::Randomness;
+
+    const SERVER: &str = "198.51.100.1:3479";
+
+    fn at(text: &str) -> SocketAddr {
+        text.parse().unwrap()
+    }
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    fn config() -> NatConfig {
+        let mut config = NatConfig::new(std::time::Instant::now(), [at("192.0.2.1:7000")]);
+        config.randomness = Randomness::Seeded(1);
+        config
+    }
+
+    fn signal(generation: u8) -> Signal {
+        let credentials = Credentials::draw(&[generation; 32]);
+        let candidates = vec![Candidate { kind: Kind::Host, addr: at("192.0.2.2:7000") }];
+        Signal { no_relay: false, generation, credentials, candidates }
+    }
+
+    /// A host, and guests whose INITs it takes.
+    struct Host {
+        nat: NatTraversal,
+        seal: Seal,
+        guests: u64,
+    }
+
+    impl Host {
+        fn new() -> Self {
+            let seal = Seal::host(Randomness::Seeded(2)).unwrap();
+            Self { nat: NatTraversal::host(config(), at(SERVER), &[7; 32]).unwrap(), seal, guests: 0 }
+        }
+
+        /// The next guest sends its offer. Returns the inner address of its search, if there is one.
+        fn offered(&mut self, now: Time) -> Option<SocketAddr> {
+            self.guests += 1;
+            let (key, ticket) = (self.seal.public_key().unwrap(), self.seal.renew_ticket().unwrap());
+            let mut guest = Seal::join_by_signal(Randomness::Seeded(10 + self.guests), key).unwrap();
+            let init = guest.write_init(now.into(), ticket, &signal(0).encode()).unwrap();
+            let before = self.inner();
+            self.nat.hear(now, News::Init { guest: self.guests, init }, &mut self.seal);
+            self.nat.answer_guests(now, &mut self.seal);
+            self.inner().into_iter().find(|inner| !before.contains(inner))
+        }
+
+        fn inner(&mut self) -> Vec<SocketAddr> {
+            self.nat.searches.iter_mut().map(|search| search.inner()).collect()
+        }
+
+        /// Lets the searches begin at these times.
+        fn begin_at(&mut self, times: impl IntoIterator<Item = Time>) {
+            for (search, since) in self.nat.searches.iter_mut().zip(times) {
+                search.set_peer(since, search.inner());
+            }
+        }
+
+        fn work(&mut self, now: Time) {
+            self.nat.work(now, &mut self.seal);
+        }
+    }
+
+    #[test]
+    fn a_ninth_guest_replaces_the_oldest_without_a_path() {
+        let mut host = Host::new();
+        // Four handshakes a second.
+        let times = (0..8).map(|n| ms(260 * n));
+        let first: Vec<_> = times.clone().map(|now| host.offered(now).unwrap()).collect();
+        // The seal takes no ninth handshake in two seconds, so the searches are made younger.
+        host.begin_at([ms(901); 8]);
+        assert_eq!(host.offered(ms(2_900)), None, "all had less than two seconds");
+        host.begin_at(times);
+        assert_eq!((host.inner(), host.nat.stats.signals_refused), (first.clone(), 1));
+        assert!(host.offered(ms(3_100)).is_some());
+        assert_eq!(host.inner()[..7], first[1..], "the oldest has made room");
+        // Connected guests of which something was opened keep their searches.
+        host.nat.searches.iter_mut().for_each(Search::set_connected);
+        assert_eq!(host.offered(ms(7_000)), None);
+        assert!(host.offered(ms(14_000)).is_some(), "nothing was opened for ten seconds");
+        assert_eq!(host.inner().len(), 8);
+    }
+
+    #[test]
+    fn a_signal_of_a_guest_restarts_its_time() {
+        let mut host = Host::new();
+        let inner = host.offered(ms(0)).unwrap();
+        host.nat.take_signal(ms(900), inner, &signal(1).encode());
+        assert_eq!(host.nat.searches.of(inner).unwrap().since(), ms(900));
+        host.nat.take_signal(ms(900), at("192.0.2.77:7"), &signal(2).encode());
+        host.nat.take_signal(ms(900), inner, b"no signal");
+        assert_eq!(host.nat.stats.signals_refused, 2);
+    }
+
+    #[test]
+    fn a_guest_without_a_path_keeps_its_search_past_ten_seconds() {
+        let mut host = Host::new();
+        let inner = host.offered(ms(0)).unwrap();
+        host.work(ms(11_900));
+        assert_eq!(host.inner(), [inner], "its handshake is open for 12 s");
+        host.seal.offer_path(ms(11_900).into(), inner, at("192.0.2.2:7000"), Duration::from_millis(20));
+        host.work(ms(11_900));
+        host.work(ms(21_899));
+        assert_eq!(host.inner(), [inner]);
+        host.work(ms(21_900));
+        assert_eq!(host.inner(), [], "it was connected, and nothing was opened for ten seconds");
+    }
+
+    #[test]
+    fn own_addresses_restart_a_search_once_a_second() {
+        let mut host = Host::new();
+        let inner = host.offered(ms(0)).unwrap();
+        host.seal.offer_path(Duration::ZERO, inner, at("192.0.2.2:7000"), Duration::from_millis(20));
+        let mut searches = |now, port| {
+            host.nat.set_addresses([at(&format!("192.0.2.1:{port}"))]);
+            host.work(ms(now));
+            host.nat.stats().searches
+        };
+        assert_eq!([searches(1_000, 1), searches(1_999, 2), searches(2_000, 2)], [2, 2, 3]);
+    }
+
+    #[test]
+    fn a_peer_is_looked_at_every_50_ms() {
+        let mut host = Host::new();
+        host.nat.signalling = Signalling::manual(true);
+        host.work(ms(1));
+        assert_eq!(host.nat.poll_timeout(), None);
+        assert!(host.offered(ms(1)).is_some());
+        for now in [ms(1), ms(100_000)] {
+            host.work(now);
+            while host.nat.outbox.pop(&mut [0; 1_500]).is_some() {}
+            assert!(host.nat.poll_timeout().is_some_and(|at| at <= (now + Span::from_millis(50)).into()));
+        }
+    }
+
+    #[test]
+    fn a_joiner_posts_once_for_each_ticket_until_it_is_answered() {
+        let key = Seal::host(Randomness::Seeded(2)).unwrap().public_key().unwrap();
+        let mut seal = Seal::join_by_signal(Randomness::Seeded(3), key).unwrap();
+        let rendezvous = Rendezvous { server: at(SERVER), room: [7; 16] };
+        let mut nat = NatTraversal::join(config(), &rendezvous).unwrap();
+        let mut posted = |nat: &mut NatTraversal, now, ticket| {
+            nat.signalling.set_ticket(ticket);
+            let observed = at("203.0.113.9:7000");
+            let news = News::Seen { observed, credentials: None, ticket: Some(ticket) };
+            nat.hear(ms(now), news, &mut seal);
+            let is_waiting = !nat.gathering.is_empty();
+            nat.post_init(ms(now), &mut seal);
+            is_waiting
+        };
+        assert!(posted(&mut nat, 10, 1));
+        assert!(!posted(&mut nat, 20, 1), "the same ticket");
+        assert!(posted(&mut nat, 4_000, 2));
+        assert_eq!(nat.signalling.first_posted_at(), Some(ms(10)));
+        nat.searches.newest_mut().unwrap().begin(&signal(0), &signal(0).candidates);
+        assert!(!posted(&mut nat, 5_000, 3), "it is answered");
+    }
 }

@@ -6,7 +6,7 @@
 //! without contest it signs for one address in each exchange, by turns: the server brings INITs to both.
 
 use super::exchange::HeldCookie;
-use crate::channel::entropy::Entropy;
+use crate::connect::seal::Random;
 use crate::protocol::time::{Span, Time};
 use std::net::SocketAddr;
 
@@ -68,14 +68,14 @@ impl Claims {
     }
 
     /// The address to sign for and its cookie; `None` if a cookie is to be asked for.
-    pub(super) fn choose(&mut self, now: Time, entropy: &mut Entropy) -> Option<(SocketAddr, u64)> {
+    pub(super) fn choose(&mut self, now: Time, random: &mut Random) -> Option<(SocketAddr, u64)> {
         if self.signed.is_none() && self.sign_at.is_some_and(|sign_at| sign_at <= now) {
             let other_than_before = |addr: &SocketAddr| self.before != Some(*addr);
             let mut addrs: Vec<SocketAddr> = self.offers.iter().map(|(addr, _)| *addr).collect();
             if addrs.iter().any(other_than_before) {
                 addrs.retain(other_than_before);
             }
-            self.sign(addrs[entropy.next_u64() as usize % addrs.len().max(1)]);
+            self.sign(addrs[random.next_u64() as usize % addrs.len().max(1)]);
         }
         let signed = self.signed?;
         let (_, held) = self.offers.iter().find(|(addr, _)| *addr == signed)?;
@@ -120,6 +120,10 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
+    fn random() -> Random {
+        crate::connect::seal::Randomness::Seeded(1).generator(b"claims").unwrap()
+    }
+
     fn addr(last: u8) -> SocketAddr {
         ([192, 0, 2, last], 7_000).into()
     }
@@ -130,8 +134,8 @@ mod tests {
         for last in offers {
             claims.offer(at(0), addr(*last), u64::from(*last));
         }
-        let mut entropy = Entropy::new(1);
-        let chosen = [0, 499, 500].iter().find_map(|ms| Some((claims.choose(at(*ms), &mut entropy)?, *ms)));
+        let mut random = random();
+        let chosen = [0, 499, 500].iter().find_map(|ms| Some((claims.choose(at(*ms), &mut random)?, *ms)));
         let ((signed, cookie), ms) = chosen.expect("an address is signed");
         assert_eq!(signed, addr(cookie as u8), "with its own cookie");
         assert!(!claims.grant(addr(77)) && claims.grant(signed));
@@ -218,8 +222,8 @@ mod tests {
         assert_eq!(claims.offer(at(1), addr(2), 2), None);
         assert_eq!(claims.contested(), Some((addr(1), addr(2))));
         assert_eq!(claims.offer(at(2), addr(1), 3), Some(at(2)), "a newer cookie for the same address");
-        assert_eq!(claims.choose(at(3), &mut Entropy::new(1)), Some((addr(1), 3)));
-        assert_eq!(claims.choose(at(9_002), &mut Entropy::new(1)), None, "the cookie is too old");
+        assert_eq!(claims.choose(at(3), &mut random()), Some((addr(1), 3)));
+        assert_eq!(claims.choose(at(9_002), &mut random()), None, "the cookie is too old");
     }
 
     #[test]
@@ -232,7 +236,7 @@ mod tests {
         }
         assert_eq!(claims.offers.len(), MAX_OFFERS);
         assert_eq!(claims.offer(at(1), addr(1), 8), Some(at(1)), "the expected one has its place");
-        assert_eq!(claims.choose(at(1), &mut Entropy::new(1)), Some((addr(1), 8)));
+        assert_eq!(claims.choose(at(1), &mut random()), Some((addr(1), 8)));
         assert_eq!(claims.offers.len(), MAX_OFFERS);
     }
 }

@@ -2,8 +2,7 @@
 
 use super::credentials::Credentials;
 use super::exchange::{Exchange, HeldCookie, SILENT_AFTER};
-use crate::channel::entropy::Entropy;
-use crate::connect::seal::{Randomness, SealError};
+use crate::connect::seal::{Random, Randomness, SealError};
 use crate::protocol::canonical;
 use crate::protocol::time::Time;
 use crate::wire::rendezvous::{self, Ask, Denial, Outcome, Packet, Reply, Room, SIGNAL_LEN, decode, encode};
@@ -47,7 +46,7 @@ pub enum JoinerEvent {
 pub struct JoinRequest {
     server: SocketAddr,
     room: Room,
-    entropy: Entropy,
+    random: Random,
     cookie: HeldCookie,
     ask: Option<Exchange>,
     posting: Option<Posting>,
@@ -72,13 +71,12 @@ impl JoinRequest {
     /// # Errors
     /// If there are no random bytes.
     pub fn new(server: SocketAddr, room: Room, randomness: Randomness) -> Result<Self, SealError> {
-        let seed = randomness.bytes(b"post").ok_or(SealError::NoRandomness)?;
-        let mut entropy = Entropy::new(u64::from_be_bytes(seed.first_chunk().copied().unwrap_or_default()));
-        let ask = Some(Exchange::new(entropy.next_u64()));
+        let mut random = randomness.generator(b"join request").ok_or(SealError::NoRandomness)?;
+        let ask = Some(Exchange::new(random.next_u64()));
         Ok(Self {
             server: canonical(server),
             room,
-            entropy,
+            random,
             cookie: HeldCookie::default(),
             ask,
             posting: None,
@@ -92,7 +90,7 @@ impl JoinRequest {
     /// Asks again, for a new ticket and new credentials.
     pub fn renew_credentials(&mut self) {
         if self.ask.is_none() {
-            self.ask = Some(Exchange::new(self.entropy.next_u64()));
+            self.ask = Some(Exchange::new(self.random.next_u64()));
         }
     }
 
@@ -101,7 +99,7 @@ impl JoinRequest {
     pub fn post(&mut self, init: &[u8]) -> bool {
         let is_init = SIGNAL_LEN.contains(&init.len()) && init[0] == crate::wire::seal::INIT;
         if is_init {
-            let exchange = Exchange::new(self.entropy.next_u64());
+            let exchange = Exchange::new(self.random.next_u64());
             let (posted_at, told) = (None, Vec::new());
             let posting = Posting { exchange, init: init.to_vec(), posted_at, told, is_host_silent: false };
             self.posting = Some(posting);

@@ -4,8 +4,7 @@ use super::claims::Claims;
 use super::credentials::Credentials;
 use super::exchange::Exchange;
 use super::identity::Identity;
-use crate::channel::entropy::Entropy;
-use crate::connect::seal::{Randomness, SealError};
+use crate::connect::seal::{Random, Randomness, SealError};
 use crate::protocol::canonical;
 use crate::protocol::time::{Span, Time};
 use crate::wire::rendezvous::{
@@ -77,7 +76,7 @@ pub enum HostEvent {
 pub struct Registration {
     server: SocketAddr,
     identity: Identity,
-    entropy: Entropy,
+    random: Random,
     ticket: Option<u64>,
     /// Whether the ticket was set since the last registration.
     is_renewed: bool,
@@ -135,12 +134,11 @@ impl Registration {
     /// If there are no random bytes.
     pub fn new(server: SocketAddr, secret: &[u8; 32], randomness: Randomness) -> Result<Self, SealError> {
         let server = canonical(server);
-        let seed = randomness.bytes(b"registration").ok_or(SealError::NoRandomness)?;
         let identity = Identity::new(secret, server).ok_or(SealError::NoRandomness)?;
         Ok(Self {
             server,
             identity,
-            entropy: Entropy::new(u64::from_be_bytes(seed.first_chunk().copied().unwrap_or_default())),
+            random: randomness.generator(b"registration").ok_or(SealError::NoRandomness)?,
             ticket: None,
             is_renewed: false,
             exchange: None,
@@ -222,7 +220,7 @@ impl Registration {
             return None;
         }
         let nonce = exchange.nonce();
-        let signed = self.claims.choose(now, &mut self.entropy);
+        let signed = self.claims.choose(now, &mut self.random);
         if let Some((host, _)) = signed
             && self.signed.back().is_none_or(|last| last.nonce != nonce)
         {
@@ -342,7 +340,7 @@ impl Registration {
         if self.exchange.is_none() && self.refresh_at <= now {
             self.claims.begin();
             self.standing.told_contest = false;
-            self.exchange = Some(Exchange::new(self.entropy.next_u64()));
+            self.exchange = Some(Exchange::new(self.random.next_u64()));
         }
         if !self.standing.is_silent && self.exchange.as_ref().is_some_and(|exchange| exchange.is_silent(now))
         {
@@ -352,7 +350,7 @@ impl Registration {
     }
 
     fn retry_at(&mut self, now: Time) -> Time {
-        let jitter_millis = self.entropy.next_u64() % (2 * RETRY_AFTER.nanos() / 1_000_000);
+        let jitter_millis = self.random.next_u64() % (2 * RETRY_AFTER.nanos() / 1_000_000);
         now + RETRY_AFTER + Span::from_millis(jitter_millis)
     }
 

@@ -69,6 +69,8 @@ mod tests;
 pub use code::Code;
 pub use key_log::{ConnectionKeys, NotLoggedKeys, OpenedPacket};
 pub use paths::MAX_FALLBACKS;
+#[cfg(feature = "nat")]
+pub(crate) use random::Random;
 pub use random::Randomness;
 pub use sealed::Sealed;
 pub use signals::Brought;
@@ -86,7 +88,9 @@ use joiner::Joiner;
 use key_log::KeyLog;
 use limits::Limits;
 use outbox::Outbox;
-use random::{Random, Secret};
+#[cfg(not(feature = "nat"))]
+use random::Random;
+use random::Secret;
 use signals::Signals;
 use std::net::SocketAddr;
 

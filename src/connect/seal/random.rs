@@ -36,11 +36,12 @@ pub enum Randomness {
 }
 
 impl Randomness {
-    /// 32 bytes that no draw of a seal from the same source repeats; `None` if the operating system has none.
+    /// A generator that draws nothing that a seal, or a generator of another name, draws from the same source; `None` if the
+    /// operating system has no random bytes.
     #[cfg(feature = "nat")]
-    pub(crate) fn bytes(self, name: &[u8]) -> Option<[u8; 32]> {
+    pub(crate) fn generator(self, name: &[u8]) -> Option<Random> {
         let mut random = Random::new(self)?;
-        Some(hash(name, &[&random.next_secret().0]))
+        Some(Random { state: Secret(hash(name, &[&random.next_secret().0])) })
     }
 }
 
@@ -57,7 +58,7 @@ impl fmt::Debug for Randomness {
 
 /// A generator whose state is replaced with every draw: later memory does not reveal earlier keys.
 #[derive(Debug)]
-pub(super) struct Random {
+pub(crate) struct Random {
     state: Secret,
 }
 
@@ -81,12 +82,17 @@ impl Random {
         drawn
     }
 
-    pub(super) fn next_u64(&mut self) -> u64 {
+    pub(crate) fn next_u64(&mut self) -> u64 {
         let drawn = self.next_secret();
         u64::from_be_bytes(drawn.0.first_chunk().copied().unwrap_or_default())
     }
 
-    pub(super) fn next_16(&mut self) -> [u8; 16] {
+    #[cfg(feature = "nat")]
+    pub(crate) fn next_32(&mut self) -> [u8; 32] {
+        self.next_secret().0
+    }
+
+    pub(crate) fn next_16(&mut self) -> [u8; 16] {
         self.next_secret().0.first_chunk().copied().unwrap_or_default()
     }
 }
@@ -120,11 +126,11 @@ mod tests {
 
     #[cfg(feature = "nat")]
     #[test]
-    fn named_bytes_differ_from_other_names_and_from_draws() {
+    fn named_generators_draw_other_bytes_than_a_seal() {
         let source = Randomness::Seeded(7);
-        let drawn = Random::new(source).unwrap().next_secret().0;
-        let [one, two] = [b"one", b"two"].map(|name| source.bytes(name).unwrap());
+        let drawn = Random::new(source).unwrap().next_32();
+        let [one, two] = [b"one", b"two"].map(|name| source.generator(name).unwrap().next_32());
         assert!(one != two && one != drawn && two != drawn);
-        assert_eq!(source.bytes(b"one"), Some(one));
+        assert_eq!(source.generator(b"one").unwrap().next_32(), one);
     }
 }

@@ -94,10 +94,8 @@ impl RendezvousServer {
     #[must_use]
     pub fn new(config: RendezvousConfig, randomness: Randomness) -> Option<Self> {
         let key = |name: &[u8]| -> Option<Key> {
-            let bytes = randomness.bytes(name)?;
-            let (head, tail) = bytes.split_at(8);
-            let half = |bytes: &[u8]| u64::from_be_bytes(bytes.first_chunk().copied().unwrap_or_default());
-            Some((half(head), half(tail)))
+            let mut random = randomness.generator(name)?;
+            Some((random.next_u64(), random.next_u64()))
         };
         let per_source = u16::from(config.max_requests_per_source);
         let per_network = per_source * SOURCES_PER_NETWORK;

@@ -1,0 +1,193 @@
+//! The searches for all peers: how many there are, and how much they send.
+
+use super::budget::Budget;
+use super::paths::Path;
+use super::search::Search;
+use crate::connect::seal::Seal;
+use crate::protocol::time::{Span, Time};
+use crate::protocol::trace;
+use std::net::SocketAddr;
+
+/// Peers that are searched for at once: at least, and at most.
+const MIN_SEARCHES: usize = 8;
+const MAX_SEARCHES: usize = 64;
+
+/// How often a peer is looked at.
+const LOOK: Span = Span::from_millis(50);
+/// A search without a path makes room for another after this long.
+const HAD_TIME: Span = Span::from_secs(2);
+/// A connected peer of which nothing was opened for so long is gone: a session gives up as soon.
+const GONE: Span = Span::from_secs(10);
+/// A new search begins at most this often.
+const RESTART_AFTER: Span = Span::from_secs(1);
+/// A host without a guest is idle after so long.
+const IDLE: Span = Span::from_secs(20);
+
+/// The searches, the newest last.
+#[derive(Debug)]
+pub(super) struct Searches {
+    list: Vec<Search>,
+    max: usize,
+    budget: Budget,
+    restart_at: Time,
+    /// Since when there has been nobody to search for.
+    empty_since: Option<Time>,
+}
+
+/// How long nothing was opened from a peer; `None` if the seal does not know it any more.
+fn silence(now: Time, seal: &Seal, search: &Search) -> Option<Span> {
+    seal.silent_for(now.into(), search.inner()).map(Span::from)
+}
+
+/// Whether nothing was opened from a peer for so long that it is gone.
+pub(super) fn is_gone(now: Time, seal: &Seal, search: &Search) -> bool {
+    silence(now, seal, search).is_some_and(|silent| silent >= GONE)
+}
+
+impl Searches {
+    /// No searches yet, of a machine that expects so many guests.
+    pub(super) fn new(guests: u8) -> Self {
+        let max = usize::from(guests).clamp(MIN_SEARCHES, MAX_SEARCHES);
+        Self { list: Vec::new(), max, budget: Budget::default(), restart_at: Time::ZERO, empty_since: None }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Search> {
+        self.list.iter_mut()
+    }
+
+    /// The search for a peer.
+    pub(super) fn of(&self, inner: SocketAddr) -> Option<&Search> {
+        self.list.iter().rfind(|search| search.inner() == inner)
+    }
+
+    pub(super) fn of_mut(&mut self, inner: SocketAddr) -> Option<&mut Search> {
+        self.list.iter_mut().find(|search| search.inner() == inner)
+    }
+
+    pub(super) fn newest_mut(&mut self) -> Option<&mut Search> {
+        self.list.last_mut()
+    }
+
+    /// The search that a player is told of: the newest with a path, or else the newest that has begun.
+    pub(super) fn foremost(&self) -> Option<&Search> {
+        let connected = self.list.iter().rfind(|search| search.is_connected());
+        connected.or_else(|| self.list.iter().rfind(|search| search.has_begun()))
+    }
+
+    /// Whether any peer's signal has come.
+    pub(super) fn has_begun(&self) -> bool {
+        self.list.iter().any(Search::has_begun)
+    }
+
+    pub(super) fn add(&mut self, search: Search) {
+        self.list.push(search);
+    }
+
+    /// Searches for this peer alone.
+    pub(super) fn replace(&mut self, search: Search) {
+        self.list = vec![search];
+    }
+
+    /// Whether there is room for one more guest, besides those that wait. One that was searched for without a path for a while
+    /// makes room, or the one whose connection is silent for longest.
+    pub(super) fn make_room(&mut self, now: Time, seal: &Seal, waiting: usize) -> bool {
+        if waiting + self.list.len() < self.max {
+            return true;
+        }
+        let silent = |search: &Search| match search.is_connected() {
+            true => silence(now, seal, search).filter(|silent| *silent >= GONE),
+            false => Some(now.since(search.since())).filter(|searched| *searched >= HAD_TIME),
+        };
+        let candidates = self.list.iter().enumerate().filter_map(|(at, search)| Some((silent(search)?, at)));
+        let oldest = candidates.max().map(|(_, at)| at);
+        oldest.map(|at| self.list.remove(at)).is_some()
+    }
+
+    /// Ends the searches for guests that are gone. A joiner has one host only, and keeps its search.
+    pub(super) fn leave_guests(&mut self, now: Time, seal: &mut Seal) {
+        let is_gone = |search: &mut Search| match silence(now, seal, search) {
+            Some(silent) => search.is_connected() && silent >= GONE,
+            None => true,
+        };
+        for search in self.list.extract_if(.., is_gone).collect::<Vec<_>>() {
+            seal.set_fallbacks(search.inner(), &[]);
+        }
+    }
+
+    /// Takes a STUN message that came on a path. `false` if it is none of any search.
+    pub(super) fn handle(&mut self, now: Time, path: Path, datagram: &[u8]) -> bool {
+        self.list.iter_mut().any(|search| search.handle(now, path, datagram))
+    }
+
+    /// Hands each message that is due to `send`. Returns how many were not sent, because a machine has had too many checks or
+    /// because `send` could not.
+    pub(super) fn transmit(&mut self, now: Time, mut send: impl FnMut(Path, Vec<u8>) -> bool) -> u64 {
+        let mut unsent = 0;
+        for search in &mut self.list {
+            while let Some((path, message, is_unproven)) = search.poll_transmit(now) {
+                let ip = path.remote.ip();
+                if is_unproven && !self.budget.allows(now, ip) {
+                    trace::no_more_checks(ip);
+                    unsent += 1;
+                } else if !send(path, message) {
+                    unsent += 1;
+                }
+            }
+        }
+        unsent
+    }
+
+    /// A search that is to begin anew, at most one in each `RESTART_AFTER`.
+    pub(super) fn take_outdated(
+        &mut self,
+        now: Time,
+        is_outdated: impl Fn(&Search) -> bool,
+    ) -> Option<&mut Search> {
+        let search = self.list.iter_mut().find(|search| is_outdated(search))?;
+        if now < self.restart_at {
+            return None;
+        }
+        self.restart_at = now + RESTART_AFTER;
+        Some(search)
+    }
+
+    /// Whether there has been nobody to search for, and nobody `waiting`, for a while.
+    pub(super) fn are_idle(&mut self, now: Time, waiting: usize) -> bool {
+        if waiting > 0 || !self.list.is_empty() {
+            self.empty_since = None;
+            return false;
+        }
+        now >= *self.empty_since.get_or_insert(now) + IDLE
+    }
+
+    pub(super) fn deadline(&self, now: Time) -> Time {
+        self.list.iter().map(Search::deadline).min().map_or(Time::NEVER, |at| at.min(now + LOOK))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_idle_a_while_after_its_last_guest() {
+        let at = |secs| Time::ZERO + Span::from_secs(secs);
+        let mut searches = Searches::new(1);
+        assert!(
+            !searches.are_idle(at(1), 0) && !searches.are_idle(at(20), 0) && searches.are_idle(at(21), 0)
+        );
+        assert!(!searches.are_idle(at(22), 1), "a guest waits for our relay");
+        assert!(
+            !searches.are_idle(at(30), 0) && !searches.are_idle(at(49), 0) && searches.are_idle(at(50), 0)
+        );
+    }
+
+    #[test]
+    fn a_server_searches_for_at_most_64_peers() {
+        assert_eq!([1, 8, 12, 64, 200].map(|guests| Searches::new(guests).max), [8, 8, 12, 64, 64]);
+    }
+}
