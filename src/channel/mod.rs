@@ -7,9 +7,11 @@
 //! | `probes`, `rtt` | values that the other side repeats, and the round trip that their answers measure |
 //! | `listening`, `silence` | the time that was spent listening, and how long the other side was silent in it |
 //! | `cookie`, `keyed_hash`, `entropy` | the proof that somebody receives at an address, and the random numbers for it |
-//! | `source` | the source of a datagram, as limits count it |
+//! | `source`, `bucket` | the source of a datagram, as limits count it; a limit on a rate |
 //! | `refusal` | why a datagram was dropped |
 
+#[cfg(any(test, feature = "nat"))]
+pub(crate) mod bucket;
 pub(crate) mod cookie;
 pub(crate) mod entropy;
 pub(crate) mod keyed_hash;

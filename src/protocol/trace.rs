@@ -5,7 +5,7 @@
 
 use crate::Frame;
 use core::fmt::Display;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 macro_rules! told {
     ($($(#[$doc:meta])* $level:ident $name:ident($($arg:ident: $type:ty),*) $text:literal;)*) => {$(
@@ -45,10 +45,12 @@ told! {
     info search_begun(peer: SocketAddr) "search begun";
     /// There is no path, or no more.
     warn no_path(why: &dyn Display) "no path";
-    /// A check was not sent: the machine has not answered, and has had as many as it gets.
-    debug no_more_checks(ip: IpAddr) "check budget exhausted";
+    /// A limit on a rate keeps something from being sent or done.
+    debug exhausted(budget: &str, of: &dyn Display) "budget exhausted";
     /// The relay of this machine: an address on it was allocated, or it refuses, or does not answer.
     info relay(addr: SocketAddr, change: &str) "relay";
+    /// A room of a rendezvous was opened, was taken over, has expired, or has got a guest. It is named without an address.
+    info room(room: &dyn Display, change: &str) "room";
     /// The match is over.
     info over(peer: SocketAddr, how: &dyn Display) "match over";
 }

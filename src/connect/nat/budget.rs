@@ -1,5 +1,6 @@
 //! A rate limit on the checks to one machine that does not answer, over all searches.
 
+use crate::channel::bucket::Bucket;
 use crate::protocol::time::{Span, Time};
 use std::net::IpAddr;
 
@@ -10,42 +11,28 @@ const REFILL: Span = Span::from_millis(2_500);
 /// Machines that are counted. Eight searches at once cannot use up the checks of this many.
 const MAX_MACHINES: usize = 256;
 
-/// The checks to each machine.
+/// The checks that each machine has left.
 #[derive(Debug, Default)]
-pub(super) struct Budget(Vec<Spent>);
-
-#[derive(Debug)]
-struct Spent {
-    ip: IpAddr,
-    /// When all checks so far are paid for, one in each `REFILL`.
-    paid_at: Time,
-}
+pub(super) struct Budget(Vec<(IpAddr, Bucket)>);
 
 impl Budget {
     /// Whether one more check may go to a machine. It is counted.
+    ///
+    /// In a full table, a new machine replaces the one with the fewest checks and takes over its count: a machine that was
+    /// replaced and is named again never has more left than before.
     pub(super) fn allows(&mut self, now: Time, ip: IpAddr) -> bool {
-        let Some(spent) = self.entry(now, ip) else { return false };
-        let paid_at = spent.paid_at.max(now) + REFILL;
-        let allowed = paid_at <= now + REFILL * BURST;
-        if allowed {
-            spent.paid_at = paid_at;
-        }
-        allowed
-    }
-
-    /// The entry of a machine. In a full table, a new machine replaces the one with the fewest checks and takes over its count: a
-    /// machine that was replaced and is named again never has more left than before.
-    fn entry(&mut self, now: Time, ip: IpAddr) -> Option<&mut Spent> {
-        if let Some(at) = self.0.iter().position(|spent| spent.ip == ip) {
-            return self.0.get_mut(at);
-        }
-        if self.0.len() < MAX_MACHINES {
-            self.0.push(Spent { ip, paid_at: now });
-            return self.0.last_mut();
-        }
-        let fewest = self.0.iter_mut().min_by_key(|spent| spent.paid_at)?;
-        fewest.ip = ip;
-        Some(fewest)
+        let known = self.0.iter().position(|(one, _)| *one == ip);
+        let fewest = || self.0.iter().enumerate().min_by_key(|(_, (_, bucket))| bucket.full_at());
+        let at = match known {
+            None if self.0.len() < MAX_MACHINES => {
+                self.0.push((ip, Bucket::new(REFILL, REFILL * BURST)));
+                self.0.len() - 1
+            }
+            known => known.or_else(|| fewest().map(|(at, _)| at)).unwrap_or_default(),
+        };
+        let (one, bucket) = &mut self.0[at];
+        *one = ip;
+        bucket.take(now)
     }
 }
 

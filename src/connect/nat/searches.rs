@@ -131,7 +131,7 @@ impl Searches {
             while let Some((path, message, is_unproven)) = search.poll_transmit(now) {
                 let ip = path.remote.ip();
                 if is_unproven && !self.budget.allows(now, ip) {
-                    trace::no_more_checks(ip);
+                    trace::exhausted("checks", &ip);
                     unsent += 1;
                 } else if !send(path, message) {
                     unsent += 1;

@@ -1,4 +1,12 @@
 //! The server of a rendezvous: rooms for hosts, guests that wait for an answer, TURN credentials.
+//!
+//! | file | has |
+//! |---|---|
+//! | `rooms.rs`, `tenancy.rs` | the rooms, bounded; the addresses of one: its holder and a rival |
+//! | `guests.rs`, `queue.rs` | guests that wait for an answer; sources that wait for a place |
+//! | `quota.rs` | limits on the rate of requests |
+//! | `grants.rs` | tickets and TURN credentials |
+//! | `config.rs`, `stats.rs` | the owner's choices; counters and refusals |
 
 mod config;
 mod grants;
@@ -19,6 +27,7 @@ use crate::channel::keyed_hash::Key;
 use crate::channel::source::Source;
 use crate::connect::seal::Randomness;
 use crate::protocol::time::Time;
+use crate::protocol::trace;
 use crate::protocol::{Protocol, canonical};
 use crate::wire::rendezvous::{
     Answer, Ask, Cookie, DecodeError, Deliver, Denial, Grant, MAX_LEN, Outcome, Packet, Post, Register,
@@ -28,7 +37,7 @@ use core::fmt;
 use core::time::Duration;
 use grants::Grants;
 use guests::{Admission, Guests};
-use quota::{Bucket, Quota};
+use quota::Limits;
 use rooms::{Registered, Rooms};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -36,8 +45,6 @@ use tenancy::{Claim, Tenancy};
 
 /// The most datagrams that wait to be sent: two for each that a driver receives before it sends.
 const MAX_OUT: usize = 512;
-/// A larger network has this many times as many registrations a second as one source.
-const SOURCES_PER_NETWORK: u16 = 4;
 /// The most meetings that wait for the owner.
 const MAX_MEETINGS: usize = 256;
 
@@ -58,17 +65,14 @@ pub struct Meeting {
 /// else of anybody. It never sends more bytes than it got, and to an address that has not echoed a cookie only answers
 /// that are shorter than their request.
 pub struct RendezvousServer {
-    config: RendezvousConfig,
     cookies: Cookies,
     grants: Grants,
     rooms: Rooms,
     guests: Guests,
-    registrations: Quota,
-    network_registrations: Quota,
-    posts: Quota,
-    signatures: Bucket,
+    limits: Limits,
     out: VecDeque<Outgoing>,
-    meetings: VecDeque<Meeting>,
+    /// The meetings that wait for the owner, if it has asked to be told.
+    meetings: Option<VecDeque<Meeting>>,
     stats: RendezvousStats,
 }
 
@@ -97,27 +101,21 @@ impl RendezvousServer {
             let mut random = randomness.generator(name)?;
             Some((random.next_u64(), random.next_u64()))
         };
-        let per_source = u16::from(config.max_requests_per_source);
-        let per_network = per_source * SOURCES_PER_NETWORK;
         Some(Self {
             cookies: Cookies::with_key(key(b"rendezvous cookies")?),
             grants: Grants::new(&config, key(b"rendezvous grants")?),
             rooms: Rooms::new(config.max_rooms, config.max_rooms_per_source),
             guests: Guests::new(key(b"rendezvous guests")?, config.max_guests),
-            registrations: Quota::new(key(b"rendezvous registrations")?, per_source),
-            network_registrations: Quota::new(key(b"rendezvous networks")?, per_network),
-            posts: Quota::new(key(b"rendezvous posts")?, per_source),
-            signatures: Bucket::per_second(config.max_signatures_per_second),
+            limits: Limits::new(&config, key)?,
             out: VecDeque::new(),
-            meetings: VecDeque::new(),
+            meetings: config.reports_meetings.then(VecDeque::new),
             stats: RendezvousStats::default(),
-            config,
         })
     }
 
     /// The next meeting, in order. None are kept unless the config asks for it.
     pub fn poll_meeting(&mut self) -> Option<Meeting> {
-        self.meetings.pop_front()
+        self.meetings.as_mut()?.pop_front()
     }
 
     /// The number of open rooms.
@@ -167,7 +165,7 @@ impl RendezvousServer {
             return self.cookie(now, from, nonce);
         };
         let room = room_of(&key);
-        if !self.rooms.may_check(now, &room, from) && !self.may_register(now, Source::machine(from)) {
+        if !self.rooms.may_check(now, &room, from) && !self.limits.may_register(now, Source::machine(from)) {
             self.deny(from, nonce, Denial::Busy)?;
             return Err(RoomRefusal::Busy);
         }
@@ -194,13 +192,6 @@ impl RendezvousServer {
         self.grant(now, from, nonce, ticket)
     }
 
-    /// Whether the limits that all registrations share allow one more.
-    fn may_register(&mut self, now: Time, source: Source) -> bool {
-        self.registrations.take(now, source)
-            && self.network_registrations.take(now, source.network())
-            && self.signatures.take(now)
-    }
-
     /// Answers alike whether the room exists or not, with the same credentials.
     fn ask(&mut self, now: Time, from: SocketAddr, ask: &Ask) -> Result<(), RoomRefusal> {
         if self.cookies.age(now, from, 0, ask.cookie).is_none() {
@@ -218,7 +209,7 @@ impl RendezvousServer {
         if self.cookies.age(now, from, 0, post.cookie).is_none() {
             return self.cookie(now, from, post.nonce);
         }
-        if !self.posts.take(now, Source::machine(from)) {
+        if !self.limits.may_post(now, Source::machine(from)) {
             return Err(RoomRefusal::Busy);
         }
         self.send(from, &Packet::Reply(Reply { nonce: post.nonce, outcome: Outcome::Posted }))?;
@@ -240,8 +231,8 @@ impl RendezvousServer {
         let is_host = |room: &Room| rooms.get(now, room).is_some_and(|open| open.may_answer(now, from));
         let guest = self.guests.answer(now, answer.guest, is_host).ok_or(RoomRefusal::NoGuest)?;
         self.stats.answered += 1;
-        if self.config.reports_meetings && self.meetings.len() < MAX_MEETINGS {
-            self.meetings.push_back(Meeting { at: now.into(), host: from, guest: guest.addr });
+        if let Some(meetings) = self.meetings.as_mut().filter(|meetings| meetings.len() < MAX_MEETINGS) {
+            meetings.push_back(Meeting { at: now.into(), host: from, guest: guest.addr });
         }
         let outcome = Outcome::Answered(answer.resp);
         self.send(guest.addr, &Packet::Reply(Reply { nonce: guest.nonce, outcome }))
@@ -278,6 +269,7 @@ impl Protocol for RendezvousServer {
         self.stats.bytes_received += datagram.len() as u64;
         if let Err(refusal) = self.handle(Time::from(now), canonical(from), datagram) {
             self.stats.refuse(refusal);
+            trace::refused(from, &refusal, &"rendezvous");
         }
     }
 

@@ -1,17 +1,22 @@
 //! Limits on the rate of requests: of each source, and of all together.
 
+use super::config::RendezvousConfig;
+use crate::channel::bucket::Bucket;
 use crate::channel::keyed_hash::{Key, keyed_hash};
 use crate::channel::source::Source;
 use crate::protocol::time::{Span, Time};
+use crate::protocol::trace;
 
 /// Sources that fall on one place share its quota. A stranger who does not know the key cannot choose the place.
 const PLACES: usize = 4_096;
 
 const SECOND: Span = Span::from_secs(1);
+/// A larger network has this many times as many registrations a second as one source.
+const SOURCES_PER_NETWORK: u16 = 4;
 
 /// A quota of requests for each source and second, counted in a table of fixed size.
 #[derive(Debug)]
-pub(super) struct Quota {
+struct Quota {
     key: Key,
     second: u64,
     used: Vec<u16>,
@@ -19,12 +24,12 @@ pub(super) struct Quota {
 }
 
 impl Quota {
-    pub(super) fn new(key: Key, max: u16) -> Self {
+    fn new(key: Key, max: u16) -> Self {
         Self { key, second: 0, used: vec![0; PLACES], max }
     }
 
     /// Takes one request of a source. `false` if it has had all of this second.
-    pub(super) fn take(&mut self, now: Time, source: Source) -> bool {
+    fn take(&mut self, now: Time, source: Source) -> bool {
         let second = now.since(Time::ZERO).nanos() / SECOND.nanos();
         if self.second != second {
             self.second = second;
@@ -41,37 +46,43 @@ impl Quota {
     }
 }
 
-/// A token bucket. Tokens come one by one, so that there is no moment at which all are used up for the rest of a second.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Bucket {
-    /// The time between two tokens.
-    interval: Span,
-    /// The time in which a full bucket fills.
-    depth: Span,
-    /// When the bucket is full again.
-    full_at: Time,
+/// The limits on the requests of sources, of their networks, and of all together.
+#[derive(Debug)]
+pub(super) struct Limits {
+    registrations: Quota,
+    network_registrations: Quota,
+    signatures: Bucket,
+    posts: Quota,
 }
 
-impl Bucket {
-    /// A full bucket that fills in `depth`, with a token every `interval`.
-    pub(super) fn new(interval: Span, depth: Span) -> Self {
-        Self { interval, depth, full_at: Time::ZERO }
+impl Limits {
+    /// The limits of a config. `key` draws the key of a name.
+    pub(super) fn new(config: &RendezvousConfig, key: impl Fn(&[u8]) -> Option<Key>) -> Option<Self> {
+        let per_source = u16::from(config.max_requests_per_source);
+        let per_network = per_source * SOURCES_PER_NETWORK;
+        Some(Self {
+            registrations: Quota::new(key(b"rendezvous registrations")?, per_source),
+            network_registrations: Quota::new(key(b"rendezvous networks")?, per_network),
+            signatures: Bucket::per_second(config.max_signatures_per_second),
+            posts: Quota::new(key(b"rendezvous posts")?, per_source),
+        })
     }
 
-    /// A full bucket with `max` tokens a second, a quarter of them at once.
-    pub(super) fn per_second(max: u32) -> Self {
-        let interval = SECOND / max.max(1);
-        Self::new(interval, if max == 0 { Span::ZERO } else { interval.max(SECOND / 4) })
-    }
-
-    /// Takes a token. `false` if there is none.
-    pub(super) fn take(&mut self, now: Time) -> bool {
-        let full_at = self.full_at.max(now) + self.interval;
-        let is_left = full_at.since(now) <= self.depth;
-        if is_left {
-            self.full_at = full_at;
+    /// Whether one more signature of a registration may be checked.
+    pub(super) fn may_register(&mut self, now: Time, source: Source) -> bool {
+        let may_send =
+            self.registrations.take(now, source) && self.network_registrations.take(now, source.network());
+        may_send && {
+            let may_check = self.signatures.take(now);
+            if !may_check {
+                trace::exhausted("signature checks", &"all sources");
+            }
+            may_check
         }
-        is_left
+    }
+
+    pub(super) fn may_post(&mut self, now: Time, source: Source) -> bool {
+        self.posts.take(now, source)
     }
 }
 
@@ -95,20 +106,5 @@ mod tests {
         assert_eq!(taken(&mut quota, 900, source(1)), 0);
         assert_eq!(taken(&mut quota, 900, source(2)), 3);
         assert_eq!(taken(&mut quota, 1_000, source(1)), 3);
-    }
-
-    #[test]
-    fn bucket_fills_token_by_token() {
-        let mut bucket = Bucket::per_second(20);
-        let taken = |bucket: &mut Bucket, ms| (0..99).filter(|_| bucket.take(at(ms))).count();
-        assert_eq!([taken(&mut bucket, 5_000), taken(&mut bucket, 5_049)], [5, 0], "a quarter of a second");
-        assert_eq!(
-            [taken(&mut bucket, 5_050), taken(&mut bucket, 5_160), taken(&mut bucket, 9_000)],
-            [1, 2, 5]
-        );
-        let in_a_second: usize = (0..100).map(|step| taken(&mut bucket, 20_000 + step * 10)).sum();
-        assert!((20..=25).contains(&in_a_second), "{in_a_second}");
-        assert_eq!(taken(&mut Bucket::per_second(2), 5_000), 1, "at least one at once");
-        assert_eq!(taken(&mut Bucket::per_second(0), 5_000), 0);
     }
 }

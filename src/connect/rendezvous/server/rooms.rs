@@ -1,11 +1,13 @@
 //! The rooms of a server: bounded, each forgotten 60 s after its last registration.
 
-use super::quota::Bucket;
 use super::stats::RoomRefusal;
 use super::tenancy::{Claim, Claimed, Tenancy};
+use crate::channel::bucket::Bucket;
 use crate::channel::source::Source;
 use crate::protocol::time::{Span, Time};
+use crate::protocol::trace;
 use crate::wire::rendezvous::Room;
+use core::fmt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
@@ -16,6 +18,15 @@ const SOURCES_PER_NETWORK: usize = 8;
 /// The signatures of an open room that are checked outside of the limits for all: one in 2 s, and three at once.
 const CHECK_EVERY: Span = Span::from_secs(2);
 const CHECKS: Span = Span::from_secs(6);
+
+/// A room in a log: the first bytes of its name, which tell rooms apart but let nobody ask for one.
+struct Label<'a>(&'a Room);
+
+impl fmt::Display for Label<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0[..4].iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
 
 /// An open room.
 #[derive(Clone, Debug)]
@@ -84,6 +95,7 @@ impl Rooms {
             let (tenancy, until) = (Tenancy::new(claim), now + LIFETIME);
             let checks = Bucket::new(CHECK_EVERY, CHECKS);
             self.insert(room, Entry { tenancy, until, opened: now, is_used: false, checks });
+            trace::room(&Label(&room), "opened");
             return Ok(Registered::Opened);
         };
         match entry.tenancy.claim(now, claim)? {
@@ -91,10 +103,13 @@ impl Rooms {
                 self.entries.insert(room, entry);
                 return Ok(Registered::Held(challenge));
             }
-            Claimed::Moved if Source::machine(claim.addr) != self.entries[&room].source() => {
-                self.admit(claim.addr)?;
+            Claimed::Moved => {
+                if Source::machine(claim.addr) != self.entries[&room].source() {
+                    self.admit(claim.addr)?;
+                }
+                trace::room(&Label(&room), "taken over by another address");
             }
-            Claimed::Moved | Claimed::Kept => {}
+            Claimed::Kept => {}
         }
         self.remove(room);
         entry.until = now + LIFETIME;
@@ -108,6 +123,7 @@ impl Rooms {
 
     /// A guest was brought to a room.
     pub(super) fn set_used(&mut self, room: &Room) {
+        trace::room(&Label(room), "guest brought");
         if let Some(entry) = self.entries.get_mut(room) {
             entry.is_used = true;
         }
@@ -118,6 +134,7 @@ impl Rooms {
         while let Some(&(until, room)) = self.by_end.first()
             && until <= now
         {
+            trace::room(&Label(&room), "expired");
             self.remove(room);
         }
     }
@@ -150,6 +167,7 @@ impl Rooms {
         let rooms = self.entries.iter().filter(|(_, entry)| entry.source().network() == *crowded);
         let order = |entry: &Entry| (self.per_source.get(&entry.source()), !entry.is_used, entry.opened);
         let closed = rooms.max_by_key(|(_, entry)| order(entry)).map(|(room, _)| *room);
+        let closed = closed.inspect(|room| trace::room(&Label(room), "closed for another network"));
         closed.map(|room| self.remove(room)).is_some()
     }
 
