@@ -4,27 +4,32 @@ use crate::wire::{self, message};
 use crate::{Frame, Input};
 use core::fmt;
 
+/// An enum of reasons to drop a datagram, each with its text.
 macro_rules! refusals {
-    ($($(#[$doc:meta])* $name:ident = $shown:literal,)*) => {
-        /// Why a datagram was dropped. It changed nothing.
+    ($(#[$about:meta])* $type:ident: $($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
+        $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
-        pub enum Refusal { $($(#[$doc])* $name,)* }
+        pub enum $type { $($(#[$doc])* $name,)* }
 
-        impl Refusal {
+        impl $type {
             /// All of them.
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
         }
 
-        impl fmt::Display for Refusal {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(match self { $(Self::$name => $shown,)* })
+        impl core::fmt::Display for $type {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str(match self { $(Self::$name => $text,)* })
             }
         }
     };
 }
+#[cfg(feature = "seal")]
+pub(crate) use refusals;
 
 refusals! {
+    /// Why a datagram was dropped. It changed nothing.
+    Refusal:
     /// Shorter than any packet, or of neither format.
     NoPacket = "no packet",
     /// An RBN1 packet that breaks a rule of its format.

@@ -1,7 +1,7 @@
 //! One association: a handshake with a peer, the keys that came of it, and the paths to the peer.
 
 use super::channel::{self, Channel, MAX_TEXT};
-use super::code::{Code, Comparison, commitment};
+use super::code::{Comparison, commitment};
 use super::contact::Contact;
 use super::host::Host;
 use super::key_log::KeyLog;
@@ -133,17 +133,12 @@ impl Association {
         &mut self.paths
     }
 
+    pub(super) fn comparison(&self) -> &Comparison {
+        &self.comparison
+    }
+
     pub(super) fn comparison_mut(&mut self) -> &mut Comparison {
         &mut self.comparison
-    }
-
-    pub(super) fn code(&self) -> Option<Code> {
-        self.comparison.code()
-    }
-
-    /// Whether it is certain who the peer is.
-    pub(super) fn is_verified(&self) -> bool {
-        self.comparison.is_verified()
     }
 
     /// Whether DATA or a control packet was opened.
@@ -281,7 +276,7 @@ impl Association {
         now: Time,
         from: SocketAddr,
         control: &Control<'_>,
-        text: &mut [u8; MAX_TEXT],
+        text: &mut [u8; MAX_TEXT + TAG_LEN],
     ) -> Result<Received, SealRefusal> {
         let opened = self.channel.as_mut().ok_or(SealRefusal::UnknownIndex)?.open_control(control, text)?;
         Ok(self.received(now, from, CONTROL_HEAD_LEN + control.sealed.len(), opened))

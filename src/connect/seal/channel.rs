@@ -102,43 +102,44 @@ impl Channel {
     /// Opens DATA into the front of `buf`, as the datagram that it was.
     #[inline]
     pub(super) fn open_data(&mut self, data: &Data<'_>, buf: &mut [u8]) -> Result<Opened, SealRefusal> {
-        let counter = self.window.near_16(data.counter);
-        if !self.window.is_new(counter) {
-            return Err(SealRefusal::Replayed);
-        }
         let dropped = data.form.dropped();
-        let end = dropped.len() + data.sealed.len();
-        let Some(whole) = buf.get_mut(..end) else { return Err(SealRefusal::NoPacket) };
+        let whole = buf.get_mut(..dropped.len() + data.sealed.len()).ok_or(SealRefusal::NoPacket)?;
         let (front, sealed) = whole.split_at_mut(dropped.len());
-        sealed.copy_from_slice(data.sealed);
-        if !self.opening.open(counter, &data.head, sealed) {
-            self.failed += 1;
-            return Err(SealRefusal::BadTag);
-        }
+        let newest = self.open(self.window.near_16(data.counter), &data.head, data.sealed, sealed)?;
         front.copy_from_slice(dropped);
-        Ok(Opened { len: end - TAG_LEN, newest: self.window.take(counter) })
+        Ok(Opened { len: whole.len() - TAG_LEN, newest })
     }
 
-    /// Opens a control packet into `text`. `newest` says whether no newer one was opened before.
+    /// Opens a control packet into the front of `text`.
     pub(super) fn open_control(
         &mut self,
         control: &Control<'_>,
-        text: &mut [u8; MAX_TEXT],
+        text: &mut [u8; MAX_TEXT + TAG_LEN],
     ) -> Result<Opened, SealRefusal> {
+        let sealed = text.get_mut(..control.sealed.len()).ok_or(SealRefusal::NoPacket)?;
         let counter = self.window.near_32(control.counter);
+        let newest = self.open(counter, &control.head, control.sealed, sealed)?;
+        Ok(Opened { len: sealed.len() - TAG_LEN, newest })
+    }
+
+    /// Opens a packet with a counter that is new. Returns whether no newer one was opened before.
+    #[inline]
+    fn open(
+        &mut self,
+        counter: u64,
+        head: &[u8],
+        packet: &[u8],
+        buf: &mut [u8],
+    ) -> Result<bool, SealRefusal> {
         if !self.window.is_new(counter) {
             return Err(SealRefusal::Replayed);
         }
-        let mut sealed = [0; MAX_TEXT + TAG_LEN];
-        let Some(sealed) = sealed.get_mut(..control.sealed.len()) else { return Err(SealRefusal::NoPacket) };
-        sealed.copy_from_slice(control.sealed);
-        if !self.opening.open(counter, &control.head, sealed) {
+        buf.copy_from_slice(packet);
+        if !self.opening.open(counter, head, buf) {
             self.failed += 1;
             return Err(SealRefusal::BadTag);
         }
-        let len = sealed.len() - TAG_LEN;
-        text[..len].copy_from_slice(&sealed[..len]);
-        Ok(Opened { len, newest: self.window.take(counter) })
+        Ok(self.window.take(counter))
     }
 }
 
@@ -168,7 +169,7 @@ mod tests {
         match seal::decode(packet).unwrap() {
             Packet::Data(data) => channel.open_data(&data, &mut buf).map(|opened| buf[..opened.len].to_vec()),
             Packet::Control(control) => {
-                let mut text = [0; MAX_TEXT];
+                let mut text = [0; MAX_TEXT + TAG_LEN];
                 channel.open_control(&control, &mut text).map(|opened| text[..opened.len].to_vec())
             }
             other => panic!("{other:?}"),

@@ -10,7 +10,8 @@ use crate::wire::seal::COMMITMENT_LEN;
 use core::fmt;
 
 /// The host's or the joiner's part of a code.
-pub(super) type Part = [u8; 16];
+type Part = [u8; 16];
+type Commitment = [u8; COMMITMENT_LEN];
 
 /// A joiner asks again after this long.
 const ASK_AFTER: Span = Span::from_millis(200);
@@ -31,7 +32,7 @@ impl fmt::Display for Code {
 }
 
 /// The host's commitment to its part.
-pub(super) fn commitment(part: &Part) -> [u8; COMMITMENT_LEN] {
+pub(super) fn commitment(part: &Part) -> Commitment {
     hash(b"commitment", &[part]).first_chunk().copied().unwrap_or_default()
 }
 
@@ -62,7 +63,7 @@ enum Side {
     },
     Joiner {
         handshake: [u8; 32],
-        commitment: [u8; COMMITMENT_LEN],
+        commitment: Commitment,
         ours: Part,
         ask_at: Time,
         code: Option<Code>,
@@ -82,12 +83,7 @@ impl Comparison {
     }
 
     /// The joiner's side, with the hash of the handshake, the host's commitment and the joiner's part. It asks from `now` on.
-    pub(super) fn joiner(
-        now: Time,
-        handshake: [u8; 32],
-        commitment: [u8; COMMITMENT_LEN],
-        ours: Part,
-    ) -> Self {
+    pub(super) fn joiner(now: Time, handshake: [u8; 32], commitment: Commitment, ours: Part) -> Self {
         let side = Side::Joiner { handshake, commitment, ours, ask_at: now, code: None };
         Self { side, is_verified: false }
     }

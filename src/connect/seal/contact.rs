@@ -40,7 +40,7 @@ impl Contact {
     /// Notes an opened packet.
     #[inline]
     pub(super) fn opened(&mut self, now: Time) {
-        self.interval = (self.interval * 7 + now.since(self.opened_at)) / 8;
+        self.interval = self.interval.averaged(now.since(self.opened_at), 8);
         self.opened_at = now;
     }
 

@@ -6,7 +6,6 @@ use super::channel::Channel;
 use super::code::Comparison;
 use super::joiner::{Joined, MAX_OPEN};
 use super::outbox::copied;
-use super::paths::Paths;
 use super::rate_limiter::Waiting;
 use super::sealed::{Sealed, tell};
 use super::stats::SealRefusal;
@@ -25,64 +24,50 @@ pub(super) struct Met {
     message: Range<usize>,
 }
 
+/// A datagram with its time and source.
+#[derive(Clone, Copy)]
+pub(super) struct Arrival<'a> {
+    pub(super) now: Time,
+    pub(super) from: SocketAddr,
+    pub(super) datagram: &'a [u8],
+}
+
 impl Seal {
     /// Whether the sender of a REQUEST or INIT is served: it has the key of its mac, and this is a host. A machine that joins that very
     /// address serves it if its own nonce is larger and it has no connection there. All its guests have that one inner address:
     /// somebody who sees the traffic could otherwise speak in the peer's name by a handshake of its own.
-    fn serves(
-        &self,
-        from: SocketAddr,
-        (pattern, nonce): (Pattern, u64),
-        datagram: &[u8],
-    ) -> Result<(), SealRefusal> {
+    fn serves(&self, arrival: Arrival<'_>, pattern: Pattern, nonce: u64) -> Result<(), SealRefusal> {
         let host = self.host.as_ref().ok_or(SealRefusal::Unexpected)?;
         if let (Some(only), Some(join)) = (host.only(), &self.join)
-            && (only != from || join.nonce() <= nonce || self.associations.holds(only))
+            && (only != arrival.from || join.nonce() <= nonce || self.associations.holds(only))
         {
             return Err(SealRefusal::Unexpected);
         }
-        if host.admits(pattern, datagram) { Ok(()) } else { Err(SealRefusal::BadMac) }
+        if host.admits(pattern, arrival.datagram) { Ok(()) } else { Err(SealRefusal::BadMac) }
     }
 
     /// Answers a REQUEST by a RETRY.
-    pub(super) fn requested(
-        &mut self,
-        now: Time,
-        from: SocketAddr,
-        request: &Request,
-        datagram: &[u8],
-    ) -> Result<(), SealRefusal> {
-        self.serves(from, (request.pattern, request.nonce), datagram)?;
+    pub(super) fn requested(&mut self, arrival: Arrival<'_>, request: &Request) -> Result<(), SealRefusal> {
+        self.serves(arrival, request.pattern, request.nonce)?;
         let host = self.host.as_ref().ok_or(SealRefusal::Unexpected)?;
-        host.retry(now, from, request.index, request.nonce, &mut self.out);
+        host.retry(arrival.now, arrival.from, request.index, request.nonce, &mut self.out);
         Ok(())
     }
 
     /// Answers a RETRY by an INIT.
-    pub(super) fn retried(
-        &mut self,
-        now: Time,
-        from: SocketAddr,
-        retry: &Retry,
-        datagram: &[u8],
-    ) -> Result<(), SealRefusal> {
+    pub(super) fn retried(&mut self, arrival: Arrival<'_>, retry: &Retry) -> Result<(), SealRefusal> {
         let join = self.join.as_ref().ok_or(SealRefusal::Unexpected)?;
-        let key = join.key_for(now, from, retry, datagram)?;
+        let key = join.key_for(arrival, retry)?;
         let (index, ephemeral) = (self.free_index(), self.random.next_secret());
         let join = self.join.as_mut().ok_or(SealRefusal::Unexpected)?;
-        join.retry(now, from, (retry, key), (index, ephemeral), &mut self.out)
+        join.retry(arrival.now, arrival.from, (retry, key), (index, ephemeral), &mut self.out)
     }
 
     /// Checks an INIT as far as that is cheap, and queues it for its Diffie-Hellman. `false` if there is no room.
-    fn queue_init(
-        &mut self,
-        now: Time,
-        from: SocketAddr,
-        init: &Init<'_>,
-        datagram: &[u8],
-    ) -> Result<bool, SealRefusal> {
+    fn queue_init(&mut self, arrival: Arrival<'_>, init: &Init<'_>) -> Result<bool, SealRefusal> {
+        let Arrival { now, from, datagram } = arrival;
         let (head, ephemeral) = (&init.head, init.ephemeral());
-        self.serves(from, (head.pattern, head.nonce), datagram)?;
+        self.serves(arrival, head.pattern, head.nonce)?;
         // The same INIT again: its RESP may have been lost.
         if let Some(known) = self.associations.of_init(&ephemeral) {
             if !known.resp().is_empty() {
@@ -110,7 +95,7 @@ impl Seal {
         };
         let (head, from) = (&init.head, waiting.from);
         // Both may have changed while the INIT was queued.
-        self.serves(from, (head.pattern, head.nonce), waiting.datagram())?;
+        self.serves(Arrival { now, from, datagram: waiting.datagram() }, head.pattern, head.nonce)?;
         if self.associations.has_confirmed(head, from) {
             return Err(SealRefusal::Unexpected);
         }
@@ -175,18 +160,9 @@ impl Seal {
     /// Takes a RESP: there is a connection. By signalling it has no path yet, and the inner protocol does not hear of it.
     pub(super) fn finish(&mut self, now: Time, resp: &Resp<'_>) -> Result<Option<Met>, SealRefusal> {
         let join = self.join.as_mut().ok_or(SealRefusal::Unexpected)?;
-        let Joined {
-            pattern,
-            split,
-            index,
-            their_index,
-            outer_addr,
-            ephemeral,
-            round_trip,
-            commitment,
-            answer,
-        } = join.resp(now, resp, &mut self.scratch[..])?;
-        let (inner_addr, nonce) = (join.inner_addr(), join.nonce());
+        let joined = join.resp(now, resp, &mut self.scratch[..])?;
+        let Joined { peer, paths, split, their_index, commitment, answer } = joined;
+        let Peer { inner_addr, index, pattern, .. } = peer;
         let channel = Channel::new(&split, false, their_index);
         self.key_log.note(&split, [their_index, index]);
         let part = self.random.next_16();
@@ -194,12 +170,10 @@ impl Seal {
             || Comparison::new(true),
             |commitment| Comparison::joiner(now, split.hash, commitment, part),
         );
-        let peer = Peer { inner_addr, index, pattern, role: PeerRole::Host, nonce, ephemeral };
-        let paths = Paths::new(outer_addr, round_trip);
         let mut host = Association::host(now, peer, channel, paths, comparison);
         let step = host.step();
         // An inner protocol without an opening message may be silent for longer than the host waits.
-        if outer_addr.is_some() && join.opening().is_empty() {
+        if pattern != Pattern::Signal && join.opening().is_empty() {
             host.open(b"", &mut self.out);
         }
         self.associations.add(host);
@@ -225,15 +199,9 @@ impl Seal {
 
 impl<P: Protocol> Sealed<'_, P> {
     /// Takes an INIT: queues it, and works off those whose turn it is.
-    pub(super) fn init(
-        &mut self,
-        now: Duration,
-        from: SocketAddr,
-        init: &Init<'_>,
-        datagram: &[u8],
-    ) -> Result<(), SealRefusal> {
-        let queued = self.seal.queue_init(now.into(), from, init, datagram)?;
-        self.admit(now);
+    pub(super) fn init(&mut self, arrival: Arrival<'_>, init: &Init<'_>) -> Result<(), SealRefusal> {
+        let queued = self.seal.queue_init(arrival, init)?;
+        self.admit(arrival.now.into());
         if queued { Ok(()) } else { Err(SealRefusal::Limited) }
     }
 
@@ -280,7 +248,9 @@ mod tests {
         let mut seal = Seal::join_open(Randomness::Seeded(1), peer).unwrap();
         let nonce = seal.join.as_ref().unwrap().nonce();
         let datagram = [[0; 8], Mac::open().write(&[0; 8]).to_be_bytes()].concat();
-        let serves = |seal: &Seal, from, nonce| seal.serves(from, (Pattern::Open, nonce), &datagram).is_ok();
+        let serves = |seal: &Seal, from, nonce| {
+            seal.serves(Arrival { now: Time::ZERO, from, datagram: &datagram }, Pattern::Open, nonce).is_ok()
+        };
         let served = |seal: &Seal| [nonce - 1, nonce, nonce + 1].map(|theirs| serves(seal, peer, theirs));
         assert_eq!(served(&seal), [true, false, false]);
         assert!(!serves(&seal, other, nonce - 1));

@@ -1,12 +1,16 @@
 //! The joiner's side of the sealed handshake. It has no timer: the packets of the inner protocol drive it.
 
+use super::association::Peer;
 use super::contact::PATIENCE;
+use super::handshakes::Arrival;
 use super::mac::Mac;
 use super::noise::{self, Handshake, Split};
 use super::outbox::Outbox;
 use super::padding::padded;
+use super::paths::Paths;
 use super::random::Secret;
 use super::stats::SealRefusal;
+use crate::protocol::PeerRole;
 use crate::protocol::time::{Span, Time};
 use crate::wire::seal::{
     self, COMMITMENT_LEN, INIT_HEAD_LEN, INIT_LEN, InitHead, KEY_LEN, MAX_MESSAGE_LEN, PADDED_LEN, Pattern,
@@ -38,15 +42,11 @@ struct Attempt {
 
 /// A handshake that has succeeded.
 pub(super) struct Joined {
-    pub(super) pattern: Pattern,
+    pub(super) peer: Peer,
+    pub(super) paths: Paths,
     pub(super) split: Split,
-    /// The number of the connection here, and at the host.
-    pub(super) index: u16,
+    /// The number of the connection at the host.
     pub(super) their_index: u16,
-    /// Where the INIT went; `None` by signalling.
-    pub(super) outer_addr: Option<SocketAddr>,
-    pub(super) ephemeral: [u8; KEY_LEN],
-    pub(super) round_trip: Span,
     /// The host's commitment to its part of the code, by address.
     pub(super) commitment: Option<[u8; COMMITMENT_LEN]>,
     /// The inner protocol's answer, in the front of the caller's buffer.
@@ -177,13 +177,8 @@ impl Joiner {
     ///
     /// A RETRY of a REQUEST is, if no INIT to that key waits for its answer; a RETRY of an INIT is, because its cookie was no
     /// good. By address a RETRY with another key always is: a forged one must not keep out the right one.
-    pub(super) fn key_for(
-        &self,
-        now: Time,
-        from: SocketAddr,
-        retry: &Retry,
-        datagram: &[u8],
-    ) -> Result<Secret, SealRefusal> {
+    pub(super) fn key_for(&self, arrival: Arrival<'_>, retry: &Retry) -> Result<Secret, SealRefusal> {
+        let Arrival { now, from, datagram } = arrival;
         if !self.target.mac.fits(datagram) {
             return Err(SealRefusal::BadMac);
         }
@@ -287,15 +282,14 @@ impl Joiner {
         if len < front {
             return Err(SealRefusal::BadHandshake);
         }
+        let &mut Attempt { pattern, index, ephemeral, to, first_trip, since, .. } = attempt;
+        let (inner_addr, nonce, role) = (self.target.inner_addr, self.nonce, PeerRole::Host);
         let joined = Joined {
-            pattern: attempt.pattern,
+            peer: Peer { inner_addr, index, pattern, role, nonce, ephemeral },
+            // Either time is too long if a packet was lost, and neither too short.
+            paths: Paths::new(to, first_trip.min(now.since(since))),
             split,
-            index: attempt.index,
             their_index: u16::from_be_bytes([text[0], text[1]]),
-            outer_addr: attempt.to,
-            ephemeral: attempt.ephemeral,
-            // Either is too long if a packet was lost, and neither too short.
-            round_trip: attempt.first_trip.min(now.since(attempt.since)),
             commitment: open.then(|| text[2..].first_chunk().copied().unwrap_or_default()),
             answer: front..len,
         };
@@ -338,7 +332,7 @@ mod tests {
     fn retried(join: &mut Joiner, ms: u64, from: SocketAddr, retry: &Retry) -> Result<Vec<u8>, SealRefusal> {
         let (mut buf, mut out) = ([0; INIT_LEN], Outbox::new());
         let len = seal::encode_retry(retry, |covered| Mac::open().write(covered), &mut buf).unwrap();
-        let key = join.key_for(at(ms), from, retry, &buf[..len])?;
+        let key = join.key_for(Arrival { now: at(ms), from, datagram: &buf[..len] }, retry)?;
         let index = 100 + join.attempts.len() as u16;
         join.retry(at(ms), from, (retry, key), (index, Secret([index as u8; 32])), &mut out)?;
         let (to, len) = out.pop(&mut buf).unwrap();
@@ -372,7 +366,7 @@ mod tests {
         let answered = [0, 2].map(|which: usize| {
             let resp = answered(&keys(which as u8 + 1), &inits[which], &[3; 30]);
             let Ok(Packet::Resp(resp)) = seal::decode(&resp) else { panic!("a RESP") };
-            join.resp(at(160), &resp, &mut [0; INIT_LEN]).map(|joined| joined.index)
+            join.resp(at(160), &resp, &mut [0; INIT_LEN]).map(|joined| joined.peer.index)
         });
         assert_eq!(answered, [Ok(100), Err(SealRefusal::Unexpected)], "a later answer is of nobody");
         assert_eq!(
@@ -404,7 +398,7 @@ mod tests {
             let resp = answered(&keys(1), &init, &[3; 30]);
             let Ok(Packet::Resp(resp)) = seal::decode(&resp) else { panic!("a RESP") };
             let joined = join.resp(at(resp_at), &resp, &mut [0; INIT_LEN]);
-            assert_eq!(joined.map(|joined| joined.round_trip), Ok(Span::from_millis(trip)));
+            assert_eq!(joined.map(|joined| joined.paths.round_trip()), Ok(Span::from_millis(trip)));
         }
         // An INIT without an answer: the second REQUEST begins the time anew.
         let mut join = requesting();

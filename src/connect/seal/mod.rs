@@ -253,13 +253,13 @@ impl Seal {
     /// The code of a connection by address, once both sides have sent their part of it: for the players to compare.
     #[must_use]
     pub fn code(&self, inner_addr: SocketAddr) -> Option<Code> {
-        self.newest(inner_addr)?.code()
+        self.newest(inner_addr)?.comparison().code()
     }
 
     /// Whether it is certain who is at the other end: by invite always, by address once [`verify`](Self::verify) was called.
     #[must_use]
     pub fn is_verified(&self, inner_addr: SocketAddr) -> bool {
-        self.newest(inner_addr).is_some_and(Association::is_verified)
+        self.newest(inner_addr).is_some_and(|association| association.comparison().is_verified())
     }
 
     /// The player says that the code is the same at the other end. `false` if there is no code yet.

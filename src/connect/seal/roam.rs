@@ -7,6 +7,7 @@
 //! A path that was checked before, by credentials that travelled sealed, may become a candidate without a packet from it:
 //! because nothing is opened any more, or because it is better than the one in use.
 
+use crate::channel::probes::Probes;
 use crate::protocol::time::{Span, Time};
 use std::net::SocketAddr;
 
@@ -44,13 +45,12 @@ pub(super) enum Standing {
 }
 
 /// One of the addresses.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 struct Path {
     addr: SocketAddr,
     standing: Standing,
-    /// The values of the newest challenges sent to it, and when.
-    challenges: [Option<(u64, Time)>; CHALLENGES],
-    sent: usize,
+    /// The newest challenges sent to it.
+    challenges: Probes<u64, CHALLENGES>,
     /// When the newest challenge that was answered had been sent.
     answered: Option<Time>,
     /// Bytes that came from it, and that were sent to it.
@@ -65,8 +65,7 @@ impl Path {
         Self {
             addr,
             standing,
-            challenges: [None; CHALLENGES],
-            sent: 0,
+            challenges: Probes::new(),
             answered: None,
             bytes_in: 0,
             bytes_out: 0,
@@ -74,17 +73,11 @@ impl Path {
         }
     }
 
-    fn challenged(&mut self, now: Time, value: u64) {
-        self.challenges[self.sent % CHALLENGES] = Some((value, now));
-        self.sent = self.sent.wrapping_add(1);
-    }
-
     /// Whether `value` answers a challenge to this address.
     fn proven_by(&mut self, value: u64) -> bool {
-        let answered = self.challenges.iter().flatten().find(|(challenge, _)| *challenge == value);
-        let Some((_, sent_at)) = answered else { return false };
-        self.answered = Some(self.answered.map_or(*sent_at, |before| before.max(*sent_at)));
-        true
+        let sent_at = self.challenges.answered(value);
+        self.answered = self.answered.max(sent_at);
+        sent_at.is_some()
     }
 
     /// Whether `len` more bytes may go there. They are counted.
@@ -200,7 +193,7 @@ impl Roam {
         for (at, path) in self.paths.iter_mut().enumerate() {
             if at == 0 || path.takes(len) {
                 let value = value();
-                path.challenged(now, value);
+                path.challenges.sent(now, value);
                 challenges[at] = Some((path.addr, value));
             }
         }
@@ -364,7 +357,7 @@ mod tests {
         roam.heard(at(0), (addr(2), UNPROVEN), 50, false);
         assert!(also_to(&mut roam, 151).is_empty());
         assert_eq!(also_to(&mut roam, 150), [2]);
-        roam.paths[1].challenged(at(0), 7);
+        roam.paths[1].challenges.sent(at(0), 7);
         assert!(roam.proof(7));
         assert_eq!(also_to(&mut roam, 1_000), [2], "once it is proven, as much as there is");
     }
@@ -453,7 +446,7 @@ mod tests {
         let mut roam = Roam::new(at(0), addr(1), addr(2), Standing::Checked);
         let sent: usize = (0..1_000).map(|_| also_to(&mut roam, 64).len() * 64).sum();
         assert_eq!(sent as u64, CHECKED_BYTES);
-        roam.paths[1].challenged(at(0), 7);
+        roam.paths[1].challenges.sent(at(0), 7);
         assert!(roam.proof(7));
         assert_eq!(also_to(&mut roam, 64), [2]);
     }

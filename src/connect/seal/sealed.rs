@@ -3,13 +3,14 @@
 use super::Seal;
 use super::association::{Association, Peer};
 use super::channel::MAX_TEXT;
+use super::handshakes::Arrival;
 use super::joiner::Joiner;
 use super::stats::SealRefusal;
 use crate::protocol::time::Time;
 use crate::protocol::trace;
 use crate::protocol::{ConnectionStep, PeerRole, Protocol};
 use crate::wire::seal::{
-    self, Control, Data, DecodeError, Form, Kind, MAX_MESSAGE_LEN, MAX_OVERHEAD, Packet,
+    self, Control, Data, DecodeError, Form, Kind, MAX_MESSAGE_LEN, MAX_OVERHEAD, Packet, TAG_LEN,
 };
 use core::time::Duration;
 use std::net::SocketAddr;
@@ -176,12 +177,13 @@ impl<P: Protocol> Sealed<'_, P> {
 
     #[cold]
     fn rare(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) -> Result<(), SealRefusal> {
+        let arrival = Arrival { now: now.into(), from, datagram };
         match seal::decode(datagram) {
             Ok(Packet::Data(data)) => self.data(now, from, &data),
             Ok(Packet::Control(control)) => self.control(now, from, &control),
-            Ok(Packet::Request(request)) => self.seal.requested(now.into(), from, &request, datagram),
-            Ok(Packet::Retry(retry)) => self.seal.retried(now.into(), from, &retry, datagram),
-            Ok(Packet::Init(init)) => self.init(now, from, &init, datagram),
+            Ok(Packet::Request(request)) => self.seal.requested(arrival, &request),
+            Ok(Packet::Retry(retry)) => self.seal.retried(arrival, &retry),
+            Ok(Packet::Init(init)) => self.init(arrival, &init),
             Ok(Packet::Resp(resp)) => self.resp(now, &resp),
             Err(DecodeError::Version) => Err(SealRefusal::OtherVersion),
             Err(_) if Form::of(datagram) != Form::Plain => Err(SealRefusal::Bare),
@@ -202,7 +204,7 @@ impl<P: Protocol> Sealed<'_, P> {
         let seal = &mut *self.seal;
         let at = seal.associations.numbered(control.index).ok_or(SealRefusal::UnknownIndex)?;
         let association = seal.associations.get_mut(at).ok_or(SealRefusal::UnknownIndex)?;
-        let mut text = [0; MAX_TEXT];
+        let mut text = [0; MAX_TEXT + TAG_LEN];
         let received = match association.open_control(now.into(), from, control, &mut text) {
             Ok(received) => received,
             Err(refusal) => return Err(self.failed(now, at, refusal)),
@@ -236,7 +238,7 @@ impl<P: Protocol> Sealed<'_, P> {
 
     /// A joiner has sent its part of the code. Only the guest that the inner protocol keeps gets the host's, and a new code
     /// at most every ten seconds.
-    fn code_asked(&mut self, now: Time, at: usize, text: &[u8; MAX_TEXT]) -> bool {
+    fn code_asked(&mut self, now: Time, at: usize, text: &[u8]) -> bool {
         let seal = &mut *self.seal;
         let (Some(host), Some(guest)) = (&mut seal.host, seal.associations.get_mut(at)) else { return false };
         let part = text.first_chunk().copied().unwrap_or_default();

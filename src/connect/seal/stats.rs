@@ -1,28 +1,10 @@
 //! Why a sealed link drops datagrams, and how often.
 
-use core::fmt;
-
-macro_rules! refusals {
-    ($($(#[$doc:meta])* $name:ident = $shown:literal,)*) => {
-        /// Why a sealed link dropped a datagram. It changed nothing but a counter.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[non_exhaustive]
-        pub enum SealRefusal { $($(#[$doc])* $name,)* }
-
-        impl SealRefusal {
-            /// All of them.
-            pub const ALL: &'static [Self] = &[$(Self::$name),*];
-        }
-
-        impl fmt::Display for SealRefusal {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(match self { $(Self::$name => $shown,)* })
-            }
-        }
-    };
-}
+use crate::channel::refusal::refusals;
 
 refusals! {
+    /// Why a sealed link dropped a datagram. It changed nothing but a counter.
+    SealRefusal:
     /// A packet of a bare link.
     Bare = "a packet of a bare link",
     /// No packet of a sealed link.

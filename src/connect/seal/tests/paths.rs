@@ -5,7 +5,7 @@ use crate::connect::seal::association::Association;
 use crate::connect::seal::channel::{Channel, MAX_TEXT};
 use crate::connect::seal::{Brought, Randomness, Seal};
 use crate::protocol::{ConnectionStep, PeerRole, Protocol};
-use crate::wire::seal::{self, Kind, Packet, RESP};
+use crate::wire::seal::{self, Kind, Packet, RESP, TAG_LEN};
 
 /// A joiner by signalling that has sent a REQUEST, and the RESP to its INIT.
 fn joiner_by_signal() -> (Rig, Vec<u8>) {
@@ -66,7 +66,7 @@ fn challenge_is_answered_to_where_it_came_from() {
 /// The answer of the guest to a challenge.
 fn proof(guest: &mut Channel, challenge: &[u8]) -> Vec<u8> {
     let Ok(Packet::Control(challenge)) = seal::decode(challenge) else { panic!("no control packet") };
-    let mut text = [0; MAX_TEXT];
+    let mut text = [0; MAX_TEXT + TAG_LEN];
     let len = guest.open_control(&challenge, &mut text).unwrap().len;
     control(guest, Kind::Proof, &text[..len])
 }
