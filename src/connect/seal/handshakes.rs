@@ -197,7 +197,7 @@ impl Seal {
     }
 }
 
-impl<P: Protocol> Sealed<'_, P> {
+impl<'a> Sealed<'a, dyn Protocol + 'a> {
     /// Takes an INIT: queues it, and works off those whose turn it is.
     pub(super) fn init(&mut self, arrival: Arrival<'_>, init: &Init<'_>) -> Result<(), SealRefusal> {
         let queued = self.seal.queue_init(arrival, init)?;

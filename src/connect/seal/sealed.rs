@@ -17,18 +17,18 @@ use std::net::SocketAddr;
 
 /// A [`Seal`] around a [`Protocol`], as [`Seal::around`] makes it.
 #[derive(Debug)]
-pub struct Sealed<'a, P> {
+pub struct Sealed<'a, P: ?Sized> {
     pub(super) seal: &'a mut Seal,
     pub(super) inner: &'a mut P,
 }
 
 /// Whether the inner protocol keeps the connection to `peer`; `None` if it does not say.
-fn keeps<P: Protocol>(inner: &mut P, peer: SocketAddr) -> Option<bool> {
+fn keeps(inner: &mut dyn Protocol, peer: SocketAddr) -> Option<bool> {
     inner.authenticated().map(|inner| inner.keeps(peer))
 }
 
 /// Tells the inner protocol of a step.
-pub(super) fn tell<P: Protocol>(inner: &mut P, now: Duration, peer: SocketAddr, step: ConnectionStep) {
+pub(super) fn tell(inner: &mut dyn Protocol, now: Duration, peer: SocketAddr, step: ConnectionStep) {
     if let Some(inner) = inner.authenticated() {
         inner.connection(now, peer, step);
     }
@@ -38,7 +38,7 @@ impl<P: Protocol> Protocol for Sealed<'_, P> {
     fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
         let handled = match seal::decode_data(datagram) {
             Some(data) => self.data(now, from, &data),
-            None => self.rare(now, from, datagram),
+            None => self.erased().rare(now, from, datagram),
         };
         if let Err(refusal) = handled {
             self.seal.stats.refuse(refusal);
@@ -49,12 +49,12 @@ impl<P: Protocol> Protocol for Sealed<'_, P> {
     fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
         // A driver asks several times a frame, and nearly always there is nothing.
         if !self.seal.out.is_idle(now.into()) {
-            return self.transmit(now, buf);
+            return self.erased().transmit(now, buf);
         }
         let room = buf.len().checked_sub(MAX_OVERHEAD)?;
         let (to, len) = self.inner.poll_transmit(now, &mut buf[..room])?;
-        match self.send(now.into(), to, len, buf) {
-            None => self.transmit(now, buf),
+        match self.erased().send(now.into(), to, len, buf) {
+            None => self.erased().transmit(now, buf),
             sealed => sealed,
         }
     }
@@ -76,6 +76,39 @@ impl<P: Protocol> Protocol for Sealed<'_, P> {
 }
 
 impl<P: Protocol> Sealed<'_, P> {
+    /// The same without the type of the inner protocol: code for rare packets is built once, and not again for every game.
+    #[inline]
+    fn erased(&mut self) -> Sealed<'_, dyn Protocol + '_> {
+        Sealed { seal: self.seal, inner: self.inner }
+    }
+
+    #[inline]
+    fn data(&mut self, now: Duration, from: SocketAddr, data: &Data<'_>) -> Result<(), SealRefusal> {
+        let seal = &mut *self.seal;
+        let at = seal.associations.numbered(data.index).ok_or(SealRefusal::UnknownIndex)?;
+        let association = seal.associations.get_mut(at).ok_or(SealRefusal::UnknownIndex)?;
+        let received = match association.open_data(now.into(), from, data, &mut seal.scratch[..]) {
+            Ok(received) => received,
+            Err(refusal) => return Err(self.erased().failed(now, at, refusal)),
+        };
+        let inner_addr = association.peer().inner_addr;
+        if received.is_first {
+            self.erased().confirm(now, at, from)?;
+        } else if received.has_strayed {
+            seal.out.stir();
+        }
+        // Inputs are the most frequent packets, and never the first of a peer.
+        if data.form != Form::Inputs
+            && self.inner.authenticated().is_some_and(|inner| !inner.knows(inner_addr))
+        {
+            self.erased().tell(now, inner_addr);
+        }
+        self.inner.handle_datagram(now, inner_addr, &self.seal.scratch[..received.len]);
+        Ok(())
+    }
+}
+
+impl<'a> Sealed<'a, dyn Protocol + 'a> {
     /// Sends the next packet of the link itself, or else of the inner protocol.
     #[cold]
     fn transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
@@ -147,39 +180,11 @@ impl<P: Protocol> Sealed<'_, P> {
         }
         opens
     }
-}
-
-impl<P: Protocol> Sealed<'_, P> {
-    #[inline]
-    fn data(&mut self, now: Duration, from: SocketAddr, data: &Data<'_>) -> Result<(), SealRefusal> {
-        let seal = &mut *self.seal;
-        let at = seal.associations.numbered(data.index).ok_or(SealRefusal::UnknownIndex)?;
-        let association = seal.associations.get_mut(at).ok_or(SealRefusal::UnknownIndex)?;
-        let received = match association.open_data(now.into(), from, data, &mut seal.scratch[..]) {
-            Ok(received) => received,
-            Err(refusal) => return Err(self.failed(now, at, refusal)),
-        };
-        let inner_addr = association.peer().inner_addr;
-        if received.is_first {
-            self.confirm(now, at, from)?;
-        } else if received.has_strayed {
-            seal.out.stir();
-        }
-        // Inputs are the most frequent packets, and never the first of a peer.
-        if data.form != Form::Inputs
-            && self.inner.authenticated().is_some_and(|inner| !inner.knows(inner_addr))
-        {
-            self.tell(now, inner_addr);
-        }
-        self.inner.handle_datagram(now, inner_addr, &self.seal.scratch[..received.len]);
-        Ok(())
-    }
 
     #[cold]
     fn rare(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) -> Result<(), SealRefusal> {
         let arrival = Arrival { now: now.into(), from, datagram };
         match seal::decode(datagram) {
-            Ok(Packet::Data(data)) => self.data(now, from, &data),
             Ok(Packet::Control(control)) => self.control(now, from, &control),
             Ok(Packet::Request(request)) => self.seal.requested(arrival, &request),
             Ok(Packet::Retry(retry)) => self.seal.retried(arrival, &retry),
@@ -187,7 +192,7 @@ impl<P: Protocol> Sealed<'_, P> {
             Ok(Packet::Resp(resp)) => self.resp(now, &resp),
             Err(DecodeError::Version) => Err(SealRefusal::OtherVersion),
             Err(_) if Form::of(datagram) != Form::Plain => Err(SealRefusal::Bare),
-            Err(_) => Err(SealRefusal::NoPacket),
+            Ok(Packet::Data(_)) | Err(_) => Err(SealRefusal::NoPacket),
         }
     }
 
@@ -286,7 +291,7 @@ impl<P: Protocol> Sealed<'_, P> {
             role == PeerRole::Player
                 && one.is_confirmed()
                 && inner_addr != newest
-                && keeps(*inner, inner_addr) != Some(true)
+                && keeps(&mut **inner, inner_addr) != Some(true)
         });
         let unkept: Vec<_> = guests.map(|one| (one.contact().opened_at(), one.peer().index)).collect();
         if seal.associations.are_too_many(unkept.len())
