@@ -87,10 +87,11 @@ impl<G: Game> Oracle<G> {
     /// Compares the oldest unchecked frame that both machines have confirmed. Returns whether there was one.
     pub(super) fn check(&mut self, machines: [&SimPeer<G>; 2]) -> bool {
         let Some(direct) = &mut self.direct else { return false };
-        let [Some(one), Some(two)] = machines.map(|machine| machine.confirmed.front().copied()) else {
+        let [host, joiner] = machines;
+        let (Some(&one), Some(&two)) = (host.confirmed.front(), joiner.confirmed.front()) else {
             return false;
         };
-        let seats = machines.map(|machine| machine.session().map(Session::local));
+        let seats = [host.session().map(Session::local), joiner.session().map(Session::local)];
         let mut truth = Inputs::default();
         for (seat, (_, inputs, _)) in seats.iter().zip([one, two]) {
             if let Some(player) = *seat {

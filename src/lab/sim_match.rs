@@ -181,12 +181,12 @@ impl<G: Game> SimMatch<G> {
 
     /// Runs until `done` is true, at most for `limit` of virtual time; looks every 100 ms. Returns whether it was true.
     pub fn run_until(&mut self, limit: Duration, done: impl Fn(&Self) -> bool) -> bool {
-        self.run_looking(limit, Duration::from_millis(100), done)
+        self.run_looking(limit, Duration::from_millis(100), &done)
     }
 
     /// As [`run_until`](Self::run_until), but looks every millisecond.
     pub fn step_until(&mut self, limit: Duration, done: impl Fn(&Self) -> bool) -> bool {
-        self.run_looking(limit, Duration::from_millis(1), done)
+        self.run_looking(limit, Duration::from_millis(1), &done)
     }
 
     /// Runs until both machines have confirmed this frame. Returns whether they did within a generous limit.
@@ -336,7 +336,8 @@ impl<G: Game> SimMatch<G> {
 
     // Internal.
 
-    fn run_looking(&mut self, limit: Duration, every: Duration, done: impl Fn(&Self) -> bool) -> bool {
+    /// Without the type of `done`: the tests of a game have dozens, and each would build this loop again.
+    fn run_looking(&mut self, limit: Duration, every: Duration, done: &dyn Fn(&Self) -> bool) -> bool {
         let end = self.world.now() + limit;
         while self.world.now() < end {
             if done(self) {
@@ -352,7 +353,7 @@ impl<G: Game> SimMatch<G> {
             let seed = agreed.seed;
             self.oracle.begin(seed);
         }
-        while self.oracle.check([0, 1].map(|id| self.world.machine(id))) {
+        while self.oracle.check([self.world.machine(0), self.world.machine(1)]) {
             for id in 0..2 {
                 self.world.machine_mut(id).confirmed.pop_front();
             }
@@ -367,7 +368,7 @@ impl<G: Game> SimMatch<G> {
 
 impl<G: Game> fmt::Debug for SimMatch<G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [host, joiner] = [0, 1].map(|id| self.machine(id));
+        let (host, joiner) = (self.machine(0), self.machine(1));
         write!(f, "{} frames checked; host: {host:?}; joiner: {joiner:?}", self.checked())
     }
 }
