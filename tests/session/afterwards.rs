@@ -1,12 +1,11 @@
 //! What a match does when it is over, or nearly: last inputs, cues, silence.
 
 use crate::pair::{LATE, Pair, both_ended, config, events, ms, pair_until, plays, set_latency};
+use crate::round::{ENDLESS, Round, round};
 use core::time::Duration;
 use rebout::lab::link::LinkConfig;
-use rebout::lab::{HOST, JOINER, Play, Setup, SimMatch, every_fourth};
-use rebout::{
-    Advanced, Buttons, Cue, CueChange, CueId, Cues, Event, Game, Inputs, Player, Protocol, Verdict, fields,
-};
+use rebout::lab::{HOST, JOINER, Play, Setup, SimMatch};
+use rebout::{Advanced, Buttons, CueChange, CueId, Event, Protocol, Verdict};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -63,23 +62,9 @@ fn finished_match_repeats_last_inputs_then_falls_silent() {
     assert_eq!(pair.said().filter(|said| said.by == HOST).count(), said_then, "{said} after a second");
 }
 
-/// Asks for a cue in every frame, which depends on what the other player does.
-#[derive(Clone, Copy, Debug)]
-struct Chimes {
-    frame: u32,
-}
-fields!(Chimes { frame });
-
-impl Game for Chimes {
-    fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
-        self.frame += 1;
-        cues.emit(Cue(u32::from(inputs[Player::Two].buttons().0)));
-    }
-}
-
 #[test]
 fn cues_of_frames_that_never_become_certain_are_cancelled_once() {
-    let play = Play { build: |_| Chimes { frame: 0 }, script: every_fourth };
+    let play = Play { build: |seed| Round { chimes: true, ..round(seed, u32::MAX) }, ..ENDLESS };
     let mut sim = SimMatch::new(Setup::new(1, LinkConfig::new(ms(60))), play);
     // Every cue that has begun, and has neither been confirmed nor cancelled.
     let open: Rc<RefCell<BTreeSet<CueId>>> = Rc::default();

@@ -2,8 +2,8 @@
 //! rule change nothing.
 
 use crate::pair::{Pair, addr, config, ms, pair_of, pair_with, plays};
+use crate::round::ENDLESS;
 use core::time::Duration;
-use games::playground::PLAY;
 use rebout::lab::forge::Knows;
 use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::sim::{EntryKind, Recording};
@@ -81,7 +81,7 @@ fn input_packets(link: LinkConfig, extensions: [Extensions; 2]) -> (u32, u64) {
     for (config, extensions) in setup.configs.iter_mut().zip(extensions) {
         config.lobby.extensions = extensions;
     }
-    let mut sim = SimMatch::new(setup, PLAY);
+    let mut sim = SimMatch::new(setup, ENDLESS);
     sim.world.network_mut().record(Recording::Full);
     sim.run_for(Duration::from_secs(20));
     let sent = sim.world.network().transcript().entries().iter();
@@ -127,7 +127,7 @@ fn measured_within(jitter: Duration, limit: Duration, seeds: u64) -> f64 {
     let truth = ms(80) + jitter;
     let mut good = 0;
     for seed in 1..=seeds {
-        let mut sim = SimMatch::new(Setup::new(seed, link), PLAY);
+        let mut sim = SimMatch::new(Setup::new(seed, link), ENDLESS);
         let begun =
             sim.run_until(Duration::from_secs(5), |sim| (0..2).all(|id| sim.machine(id).session().is_some()));
         assert!(begun);

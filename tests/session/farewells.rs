@@ -1,17 +1,13 @@
 //! How a match that is left or given up is told to the other side, whatever the link does at that moment.
 
-use crate::round::{Round, round};
+use crate::round::{ENDLESS, Round, round};
 use core::time::Duration;
-use games::playground::Playground;
 use rebout::lab::forge::{Knows, label, message};
 use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::wire::message::{Leaving, LeavingWhy, Message};
 use rebout::lab::{HOST, JOINER, Play, Setup, SimMatch, addresses, every_fourth};
 use rebout::wire::WireFrame;
 use rebout::{Event, Frame, Protocol, Reason, Verdict};
-
-const PLAY: Play<Playground> =
-    Play { build: |seed| Playground::new(seed).expect("a seed"), script: every_fourth };
 
 const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
@@ -25,8 +21,8 @@ const fn secs(secs: u64) -> Duration {
 const RUNS: u64 = 1_000;
 
 /// A match that is about to be left.
-fn playing(seed: u64, link: LinkConfig) -> SimMatch<Playground> {
-    let mut sim = SimMatch::new(Setup::new(seed, link), PLAY);
+fn playing(seed: u64, link: LinkConfig) -> SimMatch<Round> {
+    let mut sim = SimMatch::new(Setup::new(seed, link), ENDLESS);
     assert!(sim.run_until_frame(30), "the match never began");
     // At any moment of a frame.
     let moment = sim.world.draw(ms(50));
@@ -35,7 +31,7 @@ fn playing(seed: u64, link: LinkConfig) -> SimMatch<Playground> {
 }
 
 /// The reason for which the match is over for a machine.
-fn reason(sim: &SimMatch<Playground>, id: usize) -> Option<Reason> {
+fn reason(sim: &SimMatch<Round>, id: usize) -> Option<Reason> {
     match sim.ending(id) {
         Some(Event::Disconnected { reason }) => Some(*reason),
         _ => None,
@@ -84,7 +80,7 @@ fn who_was_away_is_told_that_the_other_gave_up() {
         // What waits in the socket of a machine that is away is not more than that holds.
         let setup =
             Setup::new(7, LinkConfig::new(ms(30))).configure(|config| config.timeouts.lost_after = secs(3));
-        let mut sim = SimMatch::new(setup, PLAY);
+        let mut sim = SimMatch::new(setup, ENDLESS);
         assert!(sim.run_until_frame(30));
         let now = sim.world.now();
         sim.world.pause(away, now, secs(10));
@@ -130,7 +126,7 @@ fn giving_up_is_told_as_such_although_packets_are_lost() {
 #[test]
 fn who_leaves_cannot_call_it_giving_up() {
     // A peer whose goodbye says that it gave up, although frames came until then.
-    let mut sim = SimMatch::new(Setup::new(3, LinkConfig::new(ms(30))), PLAY);
+    let mut sim = SimMatch::new(Setup::new(3, LinkConfig::new(ms(30))), ENDLESS);
     sim.eavesdrop();
     assert!(sim.run_until_frame(60));
     let Knows { header, token, .. } = Knows::of(&sim, HOST);

@@ -1,32 +1,29 @@
 //! What a match says about itself: its figures are those of the network, and its words name what happened.
 
 use crate::pair::ms;
+use crate::round::{ENDLESS, Round};
 use core::time::Duration;
-use games::playground::Playground;
 use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::sim::{EntryKind, Recording};
-use rebout::lab::{Play, Setup, SimMatch, addresses, every_fourth, forge};
+use rebout::lab::{Setup, SimMatch, addresses, forge};
 use rebout::wire::rbn1::{Flags, InputHeader, InputPacket};
 use rebout::{Advanced, Frame, Player, Reason, SendError, Stats, Verdict};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-const PLAY: Play<Playground> =
-    Play { build: |seed| Playground::new(seed).expect("a seed"), script: every_fourth };
-
 fn secs(secs: u64) -> Duration {
     Duration::from_secs(secs)
 }
 
-fn playing(seed: u64, link: LinkConfig) -> SimMatch<Playground> {
-    let mut sim = SimMatch::new(Setup::new(seed, link), PLAY);
+fn playing(seed: u64, link: LinkConfig) -> SimMatch<Round> {
+    let mut sim = SimMatch::new(Setup::new(seed, link), ENDLESS);
     assert!(sim.run_until_frame(120), "the match never began");
     sim
 }
 
 /// The figures of a machine, and what the network has counted: datagrams and bytes, out and in.
-fn figures(sim: &SimMatch<Playground>, id: usize) -> (Stats, [u64; 4]) {
+fn figures(sim: &SimMatch<Round>, id: usize) -> (Stats, [u64; 4]) {
     let (sent, received) = sim.world.traffic(id);
     let counted = [sent.datagrams, sent.payload_bytes, received.datagrams, received.payload_bytes];
     (sim.machine(id).stats(), counted)

@@ -1,7 +1,8 @@
 //! Bad links: loss, bursts, reordering, duplicates, damage, forgeries and partitions.
 
+use crate::round::{ENDLESS, Round};
 use core::time::Duration;
-use games::playground::{LEFT, PLAY, Playground};
+use games::playground::LEFT;
 use rebout::lab::link::{Burst, Chance, LinkConfig};
 use rebout::lab::sim::{EntryKind, Recording};
 use rebout::lab::{Flaw, Play, Setup, SimMatch, addresses};
@@ -17,13 +18,13 @@ const fn secs(secs: u64) -> Duration {
     Duration::from_secs(secs)
 }
 
-fn events(sim: &SimMatch<Playground>, id: usize) -> Vec<Event> {
+fn events(sim: &SimMatch<Round>, id: usize) -> Vec<Event> {
     sim.machine(id).events.iter().map(|(_, event)| event.clone()).collect()
 }
 
 /// Both machines play, and have done so for a while.
-fn playing(setup: Setup) -> SimMatch<Playground> {
-    let mut sim = SimMatch::new(setup, PLAY);
+fn playing(setup: Setup) -> SimMatch<Round> {
+    let mut sim = SimMatch::new(setup, ENDLESS);
     assert!(sim.run_until_frame(120), "the match never began");
     sim
 }
@@ -51,7 +52,7 @@ fn no_impairment_of_a_link_makes_the_machines_differ() {
                 (config.timeouts.lost_after, config.timeouts.no_progress_after) = (secs(120), secs(120));
                 config.timeouts.join_timeout = secs(300);
             });
-            let mut sim = SimMatch::new(setup, PLAY);
+            let mut sim = SimMatch::new(setup, ENDLESS);
             sim.run_until(secs(300), |sim| sim.checked() > Frame::ZERO);
             sim.run_for(secs(60));
             assert_eq!(sim.flaw(link.latency > ms(20)), None, "{name}, seed {seed}");
@@ -86,7 +87,7 @@ fn a_match_is_alive_where_three_in_ten_are_lost() {
 fn bits_that_flip_past_the_checksum_of_udp_are_reported() {
     let (mut differed, mut reported) = (0, 0);
     for seed in 1..=40 {
-        let mut sim = SimMatch::new(Setup::new(seed, LinkConfig::corrupting()), PLAY);
+        let mut sim = SimMatch::new(Setup::new(seed, LinkConfig::corrupting()), ENDLESS);
         sim.run_for(secs(10));
         // The last damage has time to be found out.
         sim.world.network_mut().set_links(0, 1, LinkConfig::clean());
@@ -113,7 +114,7 @@ fn bits_that_flip_past_the_checksum_of_udp_are_reported() {
 }
 
 /// The knowledge of an attacker who sees the traffic: the last input packet that the second machine sent.
-fn overheard(sim: &SimMatch<Playground>) -> (InputHeader, Vec<Input>) {
+fn overheard(sim: &SimMatch<Round>) -> (InputHeader, Vec<Input>) {
     let entries = sim.world.network().transcript().entries().iter().rev();
     let mut sent = entries.filter(|entry| entry.kind == EntryKind::Sent && entry.from == addresses()[1]);
     let packet = sent
@@ -123,7 +124,7 @@ fn overheard(sim: &SimMatch<Playground>) -> (InputHeader, Vec<Input>) {
 }
 
 /// Sends the first machine a packet in the name of the second.
-fn forge(sim: &mut SimMatch<Playground>, header: &InputHeader, inputs: &[Input]) {
+fn forge(sim: &mut SimMatch<Round>, header: &InputHeader, inputs: &[Input]) {
     let mut datagram = [0; InputPacket::MAX_LEN];
     let len = InputPacket::encode(header, inputs.iter().copied(), &mut datagram).expect("a packet");
     let (at, [to, from]) = (sim.world.now() + Duration::from_micros(1), addresses());
@@ -131,10 +132,10 @@ fn forge(sim: &mut SimMatch<Playground>, header: &InputHeader, inputs: &[Input])
 }
 
 /// A simulated match whose traffic is overheard, at a moment at which a packet of the second machine carries several inputs.
-fn overheard_match(seed: u64, cadence_frames: u16) -> SimMatch<Playground> {
+fn overheard_match(seed: u64, cadence_frames: u16) -> SimMatch<Round> {
     let link = LinkConfig::new(ms(60));
     let setup = Setup::new(seed, link).configure(|config| config.cadence_frames = cadence_frames);
-    let mut sim = SimMatch::new(setup, PLAY);
+    let mut sim = SimMatch::new(setup, ENDLESS);
     sim.world.network_mut().record(Recording::Full);
     assert!(sim.run_until_frame(100), "the match never began");
     sim
@@ -211,7 +212,7 @@ fn a_forged_checksum_is_reported_as_desync() {
 #[test]
 fn a_forged_acknowledgement_is_found_out_and_mended() {
     let mut sim = overheard_match(4, 30);
-    let current = |sim: &SimMatch<Playground>, id| sim.machine(id).session().expect("a match").current().0;
+    let current = |sim: &SimMatch<Round>, id| sim.machine(id).session().expect("a match").current().0;
     // The first machine's packets are lost from now on, and a forger acknowledges them.
     sim.world.network_mut().set_down(0, 1, true);
     sim.run_for(ms(80));
@@ -231,7 +232,7 @@ fn a_forged_acknowledgement_is_found_out_and_mended() {
 /// Which ways are cut: from the first machine to the second, and back.
 const WAYS: [[bool; 2]; 3] = [[true, true], [true, false], [false, true]];
 
-fn cut(sim: &mut SimMatch<Playground>, ways: [bool; 2], length: Duration) {
+fn cut(sim: &mut SimMatch<Round>, ways: [bool; 2], length: Duration) {
     let (start, end) = (sim.world.now(), sim.world.now() + length);
     for (from, cut) in ways.into_iter().enumerate() {
         if cut {
@@ -249,7 +250,7 @@ fn two_machines_meet_over_a_link_that_fails_in_the_handshake() {
             for length in [secs(1), secs(9)] {
                 let setup = Setup::new(start_ms, LinkConfig::clean())
                     .configure(|config| config.timeouts.join_timeout = secs(20));
-                let mut sim = SimMatch::new(setup, PLAY);
+                let mut sim = SimMatch::new(setup, ENDLESS);
                 sim.run_for(ms(start_ms));
                 cut(&mut sim, ways, length);
                 sim.run_for(length + secs(5));
@@ -342,7 +343,7 @@ fn a_match_that_is_over_is_silent() {
 #[test]
 fn one_seed_gives_one_transcript() {
     let digest = |seed| {
-        let mut sim = SimMatch::new(Setup::new(seed, LinkConfig::hostile()), PLAY);
+        let mut sim = SimMatch::new(Setup::new(seed, LinkConfig::hostile()), ENDLESS);
         sim.run_for(secs(20));
         assert!(sim.checked() > Frame(100));
         let transcript = sim.world.network().transcript();
@@ -354,24 +355,24 @@ fn one_seed_gives_one_transcript() {
 
 #[test]
 fn a_run_that_proved_nothing_is_found_out() {
-    let idle = Play { script: |_, _, _| Buttons::NONE.into(), ..PLAY };
+    let idle = Play { script: |_, _, _| Buttons::NONE.into(), ..ENDLESS };
     let mut sim = SimMatch::new(Setup::new(1, LinkConfig::clean()), idle);
     sim.run_for(secs(10));
     assert_eq!(sim.flaw(true), Some(Flaw::NoMisprediction));
     assert_eq!(sim.flaw(false), Some(Flaw::NoInfluence { frames: 0 }));
 
-    let mut sim = SimMatch::new(Setup::new(1, LinkConfig::new(Duration::ZERO)), PLAY);
+    let mut sim = SimMatch::new(Setup::new(1, LinkConfig::new(Duration::ZERO)), ENDLESS);
     sim.run_for(secs(10));
     assert_eq!(sim.flaw(false), None);
 
     // Buttons that the game knows nothing of are mispredicted like any others, and change nothing.
-    let unknown = Play { script: |_, frame, _| Buttons(0x100 << (frame / 4 % 4)).into(), ..PLAY };
+    let unknown = Play { script: |_, frame, _| Buttons(0x100 << (frame / 4 % 4)).into(), ..ENDLESS };
     let mut sim = SimMatch::new(Setup::new(1, LinkConfig::clean()), unknown);
     sim.run_for(secs(10));
     assert_eq!(sim.flaw(true), Some(Flaw::NoInfluence { frames: 0 }));
 
     let cut = LinkConfig { loss: Chance::ALWAYS, ..LinkConfig::clean() };
-    let mut sim = SimMatch::new(Setup::new(1, cut), PLAY);
+    let mut sim = SimMatch::new(Setup::new(1, cut), ENDLESS);
     sim.run_for(secs(10));
     assert_eq!(sim.flaw(true), Some(Flaw::NoMatch));
 }

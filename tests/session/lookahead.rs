@@ -2,8 +2,8 @@
 //! taken for either.
 
 use crate::pair::ms;
+use crate::round::{ENDLESS, Round};
 use core::time::Duration;
-use games::playground::{PLAY, Playground};
 use rebout::lab::link::LinkConfig;
 use rebout::lab::sim::{Clock, Machine, World};
 use rebout::lab::{Setup, SimMatch, SimPeer, addresses};
@@ -15,7 +15,7 @@ use support::repeats;
 
 /// A machine whose input packets leave it late. Its control packets do not.
 struct Holder {
-    inner: SimPeer<Playground>,
+    inner: SimPeer<Round>,
     held_for: Duration,
     held: VecDeque<(Duration, SocketAddr, Vec<u8>)>,
 }
@@ -62,7 +62,7 @@ fn held_back(rtt: u64, held_for: u64, change: impl Fn(&mut Config)) -> World<Hol
     change(&mut setup.configs[0]);
     let [victim, cheat] = addresses();
     let [host, join] = setup.configs;
-    let peers = [SimPeer::new(host, None, PLAY), SimPeer::new(join, Some(victim), PLAY)];
+    let peers = [SimPeer::new(host, None, ENDLESS), SimPeer::new(join, Some(victim), ENDLESS)];
     let mut world = World::new(setup.seed);
     for (addr, inner) in [victim, cheat].into_iter().zip(peers) {
         let holder = Holder { inner, held_for: Duration::ZERO, held: VecDeque::new() };
@@ -107,7 +107,7 @@ fn is_blame(event: &Event) -> bool {
     matches!(event, Event::InputsLate { .. } | Event::Disconnected { reason: Reason::TooSlow })
 }
 
-fn assert_blameless(sim: &SimMatch<Playground>, what: &str) {
+fn assert_blameless(sim: &SimMatch<Round>, what: &str) {
     for id in 0..2 {
         let blame = sim.machine(id).events.iter().find(|(_, event)| is_blame(event));
         assert_eq!(blame, None, "{what}, machine {id}: {:?}", sim.machine(id).stats());
@@ -119,7 +119,7 @@ fn assert_blameless(sim: &SimMatch<Playground>, what: &str) {
 fn bad_links_are_no_cheats() {
     let links = LinkConfig::presets();
     for (name, link) in links.into_iter().rev().take(repeats(links.len())) {
-        let mut sim = SimMatch::new(Setup::new(11, link), PLAY);
+        let mut sim = SimMatch::new(Setup::new(11, link), ENDLESS);
         sim.run_for(Duration::from_secs(70));
         assert_blameless(&sim, name);
     }
@@ -136,7 +136,7 @@ fn delays_slow_machines_and_uneven_ways_are_no_cheats() {
             setup.configs[side].rollback.delay_frames = Some(delays[side]);
             setup.links[side] = LinkConfig::new(ms(ways[side]));
         }
-        let mut sim = SimMatch::new(setup, PLAY);
+        let mut sim = SimMatch::new(setup, ENDLESS);
         sim.run_for(Duration::from_secs(30));
         assert_blameless(&sim, &format!("delays {delays:?}, ways {ways:?}, skew {skew}"));
     }
@@ -145,7 +145,7 @@ fn delays_slow_machines_and_uneven_ways_are_no_cheats() {
 #[test]
 fn a_way_that_gets_longer_is_no_cheat() {
     for one_way in [110, 150] {
-        let mut sim = SimMatch::new(Setup::new(7, LinkConfig::new(ms(10))), PLAY);
+        let mut sim = SimMatch::new(Setup::new(7, LinkConfig::new(ms(10))), ENDLESS);
         sim.run_for(Duration::from_secs(8));
         sim.world.network_mut().set_links(0, 1, LinkConfig::new(ms(one_way)));
         sim.run_for(Duration::from_secs(12));
@@ -155,7 +155,7 @@ fn a_way_that_gets_longer_is_no_cheat() {
 
 #[test]
 fn a_lag_switch_ends_the_match_within_a_minute() {
-    let mut sim = SimMatch::new(Setup::new(3, LinkConfig::new(ms(30))), PLAY);
+    let mut sim = SimMatch::new(Setup::new(3, LinkConfig::new(ms(30))), ENDLESS);
     assert!(sim.run_until_frame(60));
     let begun = sim.world.now();
     for cycle in 0..40 {

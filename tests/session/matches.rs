@@ -1,6 +1,6 @@
 //! A match from the first press to the verdict: stalls, delays, lockstep, messages, leaving, ending, cheating.
 
-use crate::round::{Round, round};
+use crate::round::{ENDLESS, Round, round};
 use core::time::Duration;
 use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::{Play, Setup, SimMatch, every_fourth};
@@ -15,8 +15,6 @@ const fn ms(ms: u64) -> Duration {
 const fn secs(secs: u64) -> Duration {
     Duration::from_secs(secs)
 }
-
-const ENDLESS: Play<Round> = Play { build: |seed| round(seed, u32::MAX), script: every_fourth };
 
 /// Over in frame 601, which is no multiple of the cadence.
 const SHORT: Play<Round> = Play { build: |seed| round(seed, 601), script: every_fourth };

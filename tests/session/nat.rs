@@ -1,8 +1,8 @@
 //! Matches through NATs: they play like others, and a NAT that forgets ends a bare match, which knows its peer by the
 //! address alone.
 
+use crate::round::{ENDLESS, Round};
 use core::time::Duration;
-use games::playground::{PLAY, Playground};
 use rebout::lab::link::LinkConfig;
 use rebout::lab::sim::NatKind;
 use rebout::lab::{HOST, JOINER, Setup, SimMatch};
@@ -10,8 +10,8 @@ use rebout::{Event, Reason};
 
 const KINDS: [NatKind; 3] = [NatKind::FullCone, NatKind::PortRestricted, NatKind::Symmetric];
 
-fn sim_match() -> SimMatch<Playground> {
-    SimMatch::new(Setup::new(5, LinkConfig::new(Duration::from_millis(40))), PLAY)
+fn sim_match() -> SimMatch<Round> {
+    SimMatch::new(Setup::new(5, LinkConfig::new(Duration::from_millis(40))), ENDLESS)
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn expired_mapping_cuts_two_port_restricted_nats() {
     let now = sim.world.now();
     sim.world.network_mut().forget(nats[JOINER], now);
     sim.run_for(Duration::from_millis(100));
-    let received = |sim: &SimMatch<Playground>| [HOST, JOINER].map(|id| sim.world.network().received(id));
+    let received = |sim: &SimMatch<Round>| [HOST, JOINER].map(|id| sim.world.network().received(id));
     let before = received(&sim);
     sim.run_for(Duration::from_secs(4));
     assert_eq!(received(&sim), before, "neither machine can know, however it authenticates");

@@ -1,7 +1,7 @@
 //! Two machines on one clock: the lead goes away and stays away, fairly, on any link that can be played on.
 
+use crate::round::{ENDLESS, Round};
 use core::time::Duration;
-use games::playground::{PLAY, Playground};
 use rebout::lab::forge::{Knows, message};
 use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::sim::Clock;
@@ -48,13 +48,13 @@ type Log = Rc<RefCell<Vec<Sample>>>;
 
 /// A simulated match and what both machines measured.
 struct Watched {
-    sim: SimMatch<Playground>,
+    sim: SimMatch<Round>,
     logs: [Log; 2],
 }
 
 impl Watched {
     fn new(setup: Setup) -> Self {
-        let mut sim = SimMatch::new(setup, PLAY);
+        let mut sim = SimMatch::new(setup, ENDLESS);
         let logs = [0, 1].map(|id| {
             let log = Log::default();
             let writer = Rc::clone(&log);
@@ -82,7 +82,7 @@ impl Watched {
 
     /// Runs until both machines have stepped their first frame.
     fn run_until_both_play(&mut self) {
-        let playing = |sim: &SimMatch<Playground>| (0..2).all(|id| sim.machine(id).stats().frames > 0);
+        let playing = |sim: &SimMatch<Round>| (0..2).all(|id| sim.machine(id).stats().frames > 0);
         assert!(self.sim.run_until(secs(10), playing), "the match never began");
     }
 

@@ -1,37 +1,16 @@
 //! The saving policy of a machine: the peer does not notice it, and the game sees the same match.
 
+use crate::round::{ENDLESS, Round, round};
 use core::time::Duration;
 use proptest::prelude::*;
 use rebout::lab::link::{Chance, LinkConfig};
-use rebout::lab::{Play, Setup, SimMatch, every_fourth};
-use rebout::{Cue, CueEvent, Cues, Event, Game, Inputs, Saving, Verdict, fields};
+use rebout::lab::{Play, Setup, SimMatch};
+use rebout::{CueEvent, Event, Saving, Verdict};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// A sum over all inputs, with a cue in every fourth frame or so, for 400 frames.
-#[derive(Clone, Copy)]
-struct Chime {
-    frame: u32,
-    sum: u32,
-}
-fields!(Chime { frame, sum });
-
-impl Game for Chime {
-    fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
-        let [one, two] = inputs.0.map(|input| u32::from(input.buttons().0));
-        self.sum = (self.sum.rotate_left(7) ^ one ^ two << 8).wrapping_mul(0x9E37_79B1);
-        self.frame += 1;
-        if self.sum & 3 == 0 {
-            cues.emit(Cue(self.sum >> 28));
-        }
-    }
-
-    fn finished(&self) -> bool {
-        self.frame >= 400
-    }
-}
-
-const PLAY: Play<Chime> = Play { build: |seed| Chime { frame: 0, sum: seed }, script: every_fourth };
+/// A round of 400 frames with a cue in each.
+const PLAY: Play<Round> = Play { build: |seed| Round { chimes: true, ..round(seed, 400) }, ..ENDLESS };
 
 /// A match in all but its policies.
 #[derive(Debug, Clone)]

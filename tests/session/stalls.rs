@@ -1,21 +1,18 @@
 //! What a match does at the end of its window and on a very slow link.
 
 use crate::pair::ms;
+use crate::round::{ENDLESS, Round};
 use core::time::Duration;
-use games::playground::Playground;
 use rebout::Refusal;
 use rebout::lab::link::LinkConfig;
-use rebout::lab::{Play, Setup, SimMatch, every_fourth};
-
-const PLAY: Play<Playground> =
-    Play { build: |seed| Playground::new(seed).expect("a seed"), script: every_fourth };
+use rebout::lab::{Setup, SimMatch};
 
 /// A match of 120 frames at least on a clean link.
-fn playing(latency: Duration, window_frames: u8, delay_frames: u8) -> SimMatch<Playground> {
+fn playing(latency: Duration, window_frames: u8, delay_frames: u8) -> SimMatch<Round> {
     let setup = Setup::new(u64::from(window_frames), LinkConfig::new(latency)).configure(|config| {
         (config.rollback.window_frames, config.rollback.delay_frames) = (window_frames, Some(delay_frames));
     });
-    let mut sim = SimMatch::new(setup, PLAY);
+    let mut sim = SimMatch::new(setup, ENDLESS);
     assert!(sim.run_until_frame(120), "the match never began");
     sim
 }
@@ -62,7 +59,7 @@ fn a_very_slow_link_gets_a_packet_every_second_frame() {
     for (latency, share) in [(ms(100), 1.0), (ms(200), 0.5)] {
         let mut sim = playing(latency, 8, 8);
         sim.run_for(Duration::from_secs(5));
-        let figures = |sim: &SimMatch<Playground>| sim.machine(0).stats();
+        let figures = |sim: &SimMatch<Round>| sim.machine(0).stats();
         let before = figures(&sim);
         sim.run_for(Duration::from_secs(20));
         let after = figures(&sim);

@@ -36,10 +36,7 @@ fn they_agree_over_every_kind_of_link() {
         ("jittering", LinkConfig { jitter: ms(80), keep_order: false, ..base }),
         ("truncating", LinkConfig { truncate: percent(20.0), ..base }),
     ];
-    let play = Play {
-        build: |seed| games::playground::Playground::new(seed).expect("a seed"),
-        script: every_fourth,
-    };
+    let play = Play { build: |seed| crate::round::round(seed, u32::MAX), script: every_fourth };
     for (name, link) in links {
         for seed in 0..6 {
             for delay in [Some(0), None] {
@@ -222,10 +219,7 @@ fn an_address_of_ipv4_inside_ipv6_is_the_same_as_plain_ipv4() {
 
 #[test]
 fn packets_that_overtake_the_offer_do_not_disturb_the_channel() {
-    let play = Play {
-        build: |seed| games::playground::Playground::new(seed).expect("a seed"),
-        script: every_fourth,
-    };
+    let play = Play { build: |seed| crate::round::round(seed, u32::MAX), script: every_fourth };
     for seed in 0..200 {
         let link = LinkConfig { jitter: ms(30), ..LinkConfig::new(ms(40)) };
         let delay = if seed % 2 == 0 { Some(0) } else { None };
