@@ -400,14 +400,14 @@ fn json_input(input: Input, axes: usize) -> String {
     format!("{{\"buttons\":{},\"axes\":[{}]}}", input.buttons().0, axes.join(","))
 }
 
-/// A string of JSON, with everything but plain letters escaped: it may be read in a terminal.
+/// A string of JSON, with everything but plain characters escaped: it may be read in a terminal.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
-    for letter in text.chars() {
-        match letter {
-            '"' | '\\' => quoted.extend(['\\', letter]),
-            ' '..='~' => quoted.push(letter),
-            _ => letter.encode_utf16(&mut [0; 2]).iter().for_each(|unit| {
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => quoted.extend(['\\', character]),
+            ' '..='~' => quoted.push(character),
+            _ => character.encode_utf16(&mut [0; 2]).iter().for_each(|unit| {
                 let _ = write!(quoted, "\\u{unit:04x}");
             }),
         }
@@ -416,7 +416,8 @@ fn quoted(text: &str) -> String {
     quoted
 }
 
-/// Plays a match of two bots at `rate` frames a second, and records it. A disk that fails is told, and the match goes on.
+/// Plays a match of two bots at `rate` frames a second, and records it. A disk that fails is told, and the match goes
+/// on.
 fn record(
     path: &Path,
     frames: u32,

@@ -8,7 +8,7 @@ use crate::play::Target;
 /// Bots that may play along.
 const MAX_BOTS: usize = 3;
 /// The longest invite, and some more.
-const SERVER_LETTERS: usize = 600;
+const SERVER_CHARACTERS: usize = 600;
 
 /// Something that the program is to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Title {
     pub fn new(bots: u8, is_bare: bool) -> Self {
         let counts: Vec<String> = (0..=MAX_BOTS).map(|count| count.to_string()).collect();
         let bots = Value::Choice { options: counts, at: usize::from(bots).min(MAX_BOTS) };
-        let server = Value::Text(Field::new("", SERVER_LETTERS).without_spaces());
+        let server = Value::Text(Field::new("", SERVER_CHARACTERS).without_spaces());
         let items = vec![
             Item::pick("Play").with_hint("a server of your own, which others can join"),
             Item::new("Bots", bots).with_hint("bots that play along with you"),

@@ -128,8 +128,8 @@ impl NetGraph {
         });
     }
 
-    /// The connection in a few letters: the round trip, and the deepest rollback of the last second. `None` before the
-    /// first measurement.
+    /// The connection in a few characters: the round trip, and the deepest rollback of the last second. `None` before
+    /// the first measurement.
     pub fn corner(&self) -> Option<String> {
         let deepest = self.samples.iter().rev().take(60).map(|sample| sample.rollback_frames).max();
         Some(format!("{:.0} ms · {}f", self.round_trip_millis?, deepest.unwrap_or(0)))

@@ -65,7 +65,7 @@ pub struct Picture {
     pub scene: Scene,
     /// The net graph, while it is open.
     pub net: Option<NetGraph>,
-    /// The connection in a few letters, while the net graph is closed.
+    /// The connection in a few characters, while the net graph is closed.
     pub corner: Option<String>,
     pub message: Option<Message>,
     pub panel: Option<Panel>,

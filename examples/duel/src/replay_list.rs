@@ -11,7 +11,7 @@ use rebout::replay::{Outcome, Recording, Tail, Winner};
 use rebout::{Player, Reason, is_disruptive};
 
 use crate::folder;
-use crate::play::NAME_LETTERS;
+use crate::play::NAME_CHARACTERS;
 use games::duel::identity::GAME_ID;
 use stage::characters;
 
@@ -92,8 +92,8 @@ fn entry(recording: &Recording, changed_secs: u64, path: PathBuf) -> Entry {
 /// cursor or turns the words around it.
 pub fn names(recording: &Recording) -> [String; 2] {
     let mut names = recording.header().names.each_ref().map(|name| {
-        let name: String = name.chars().filter(|letter| !is_disruptive(*letter)).collect();
-        characters::visible(&name).chars().take(NAME_LETTERS + 2).collect::<String>()
+        let name: String = name.chars().filter(|character| !is_disruptive(*character)).collect();
+        characters::visible(&name).chars().take(NAME_CHARACTERS + 2).collect::<String>()
     });
     for (name, nameless) in names.iter_mut().zip(["Player one", "Player two"]) {
         if name.trim().is_empty() {

@@ -1,4 +1,4 @@
-//! Pictures as pixels in memory: a window as it is, a terminal with its letters drawn.
+//! Pictures as pixels in memory: a window as it is, a terminal with its characters drawn.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -48,10 +48,10 @@ impl Image {
         canvas.resize(width, height);
         for row in 0..rows {
             for column in 0..columns {
-                let (letter, ink, paper) = cells.cell(column, row);
-                // A terminal without colours has its own: letters are light on dark here.
+                let (character, ink, paper) = cells.cell(column, row);
+                // A terminal without colours has its own: characters are light on dark here.
                 let ink = if mono { Color { r: 220, g: 220, b: 220, a: 255 } } else { ink };
-                draw_cell(&mut canvas, (column, row), letter, ink, paper);
+                draw_cell(&mut canvas, (column, row), character, ink, paper);
             }
         }
         let pixels = (0..width * height).map(|index| canvas.pixel(index % width, index / width)).collect();
@@ -72,12 +72,12 @@ impl Image {
     }
 }
 
-fn draw_cell(canvas: &mut Raster, (column, row): (usize, usize), letter: char, ink: Color, paper: Color) {
+fn draw_cell(canvas: &mut Raster, (column, row): (usize, usize), character: char, ink: Color, paper: Color) {
     let (wide, tall) = (CELL.0 as f32, CELL.1 as f32);
     let corner = at(column as f32 * wide, row as f32 * tall);
     canvas.rect(corner, wide, tall, paper);
     let middle = corner.plus(wide / 2.0, tall / 2.0);
-    match letter {
+    match character {
         ' ' => {}
         '▀' => canvas.rect(corner, wide, tall / 2.0, ink),
         '▄' => canvas.rect(corner.plus(0.0, tall / 2.0), wide, tall / 2.0, ink),
@@ -93,7 +93,7 @@ fn draw_cell(canvas: &mut Raster, (column, row): (usize, usize), letter: char, i
         }
         _ => {
             let style = Style { cased: true, ..Style::new(1.4, 1.25, ink) };
-            glyphs::write(canvas, &letter.to_string(), corner.plus(1.2, 3.5), style);
+            glyphs::write(canvas, &character.to_string(), corner.plus(1.2, 3.5), style);
         }
     }
 }

@@ -10,28 +10,28 @@ type Rgb = [u8; 3];
 /// One character with its marks and colours. An upper half block makes two pixels of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cell {
-    letter: char,
+    character: char,
     marks: [char; MAX_MARKS],
     ink: Rgb,
     paper: Rgb,
 }
 
-const BLANK: Cell = Cell { letter: ' ', marks: [NONE; MAX_MARKS], ink: [0; 3], paper: [0; 3] };
+const BLANK: Cell = Cell { character: ' ', marks: [NONE; MAX_MARKS], ink: [0; 3], paper: [0; 3] };
 
 impl Cell {
-    /// The letter and its marks; nothing for the second cell of a wide letter.
-    fn letters(self) -> impl Iterator<Item = char> {
-        [self.letter].into_iter().chain(self.marks).filter(|letter| *letter != NONE)
+    /// The character and its marks; nothing for the second cell of a wide character.
+    fn characters(self) -> impl Iterator<Item = char> {
+        [self.character].into_iter().chain(self.marks).filter(|character| *character != NONE)
     }
 
-    /// Adds a mark to the letter, as long as there is room.
+    /// Adds a mark to the character, as long as there is room.
     fn mark(&mut self, mark: char) {
         if let Some(free) = self.marks.iter_mut().find(|place| **place == NONE) {
             *free = mark;
         }
     }
 
-    /// Takes the letter away, and leaves the paper.
+    /// Takes the character away, and leaves the paper.
     fn clear(&mut self) {
         *self = Self { paper: self.paper, ..BLANK };
     }
@@ -39,7 +39,7 @@ impl Cell {
 
 /// The place of a mark that is not there.
 const NONE: char = '\0';
-/// The second cell of a wide letter.
+/// The second cell of a wide character.
 const REST: char = '\0';
 
 /// Which colours the terminal knows, or may be given.
@@ -138,17 +138,17 @@ impl Cells {
         self.size
     }
 
-    /// The letter, the ink and the paper of a cell of the terminal.
+    /// The character, the ink and the paper of a cell of the terminal.
     pub fn cell(&self, column: usize, row: usize) -> (char, Color, Color) {
-        let Cell { letter, ink, paper, .. } = self.next[row * self.size.0 + column];
+        let Cell { character, ink, paper, .. } = self.next[row * self.size.0 + column];
         let color = |[r, g, b]: Rgb| Color { r, g, b, a: 255 };
-        (letter, color(ink), color(paper))
+        (character, color(ink), color(paper))
     }
 
     /// A row of the area, as text.
     pub fn text(&self, row: usize) -> String {
         let cells = (0..self.columns).map(|column| self.next[self.index(column, row)]);
-        cells.flat_map(Cell::letters).collect()
+        cells.flat_map(Cell::characters).collect()
     }
 
     /// The place of a cell of the area.
@@ -164,7 +164,7 @@ impl Cells {
                 let halves = [raster.pixel(column, row * 2), raster.pixel(column, row * 2 + 1)];
                 let index = self.index(column, row);
                 if depth == Depth::Mono {
-                    self.next[index] = Cell { letter: shade(halves), ..BLANK };
+                    self.next[index] = Cell { character: shade(halves), ..BLANK };
                     continue;
                 }
                 let [ink, paper] = halves.map(|color| coarse(color, depth));
@@ -172,22 +172,23 @@ impl Cells {
                     // A cell of one colour is a space: its ink does not count.
                     Cell { paper, ..BLANK }
                 } else {
-                    Cell { letter: '▀', ink, paper, ..BLANK }
+                    Cell { character: '▀', ink, paper, ..BLANK }
                 };
             }
         }
     }
 
-    /// Writes a line of text over the pixels; without paper, on the pixels that are there. Text that does not fit is cut.
+    /// Writes a line of text over the pixels; without paper, on the pixels that are there. Text that does not fit is
+    /// cut.
     pub fn write(&mut self, column: i32, row: i32, text: &str, ink: Color, paper: Option<Color>) {
         let Some(row) = usize::try_from(row).ok().filter(|row| *row < self.rows) else { return };
         let (mut next, mut last) = (column, None);
-        for letter in text.chars() {
-            if is_mark(letter) {
-                last.into_iter().for_each(|index: usize| self.next[index].mark(letter));
+        for character in text.chars() {
+            if is_mark(character) {
+                last.into_iter().for_each(|index: usize| self.next[index].mark(character));
                 continue;
             }
-            let (place, wide) = (next, characters::cells(letter));
+            let (place, wide) = (next, characters::cells(character));
             next += wide as i32;
             last = None;
             if next > self.columns as i32 {
@@ -196,8 +197,8 @@ impl Cells {
             let Some(place) = usize::try_from(place).ok().filter(|_| wide > 0) else { continue };
             let index = self.index(place, row);
             // A control character or a separator of lines would move the cursor.
-            let moves = letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}');
-            self.put(index, if moves { '?' } else { letter }, ink, paper);
+            let moves = character.is_control() || matches!(character, '\u{2028}' | '\u{2029}');
+            self.put(index, if moves { '?' } else { character }, ink, paper);
             if wide == 2 {
                 self.put(index + 1, REST, ink, paper);
             }
@@ -205,17 +206,17 @@ impl Cells {
         }
     }
 
-    /// Puts a letter into a cell. Of a wide letter that was there the other half becomes a space.
-    fn put(&mut self, index: usize, letter: char, ink: Color, paper: Option<Color>) {
+    /// Puts a character into a cell. Of a wide character that was there the other half becomes a space.
+    fn put(&mut self, index: usize, character: char, ink: Color, paper: Option<Color>) {
         let old = self.next[index];
-        if old.letter == REST && letter != REST {
+        if old.character == REST && character != REST {
             self.next[index - 1].clear();
         }
-        if self.next.get(index + 1).is_some_and(|next| next.letter == REST) {
+        if self.next.get(index + 1).is_some_and(|next| next.character == REST) {
             self.next[index + 1].clear();
         }
         self.next[index] = Cell {
-            letter,
+            character,
             marks: BLANK.marks,
             ink: coarse([ink.r, ink.g, ink.b], self.depth),
             paper: paper.map_or(old.paper, |paper| coarse([paper.r, paper.g, paper.b], self.depth)),
@@ -249,14 +250,14 @@ impl Cells {
                     continue;
                 }
                 self.shown[index] = cell;
-                // The letter before has covered it.
-                if cell.letter == REST {
+                // The character before has covered it.
+                if cell.character == REST {
                     continue;
                 }
                 if cursor != column {
                     let _ = write!(self.out, "\x1b[{};{}H", row + 1, column + 1);
                 }
-                if cell.letter != ' ' && ink != Some(cell.ink) {
+                if cell.character != ' ' && ink != Some(cell.ink) {
                     ink = Some(cell.ink);
                     push_color(&mut self.out, 38, cell.ink, self.depth);
                 }
@@ -264,14 +265,14 @@ impl Cells {
                     paper = Some(cell.paper);
                     push_color(&mut self.out, 48, cell.paper, self.depth);
                 }
-                let is_wide = self.next.get(index + 1).is_some_and(|next| next.letter == REST);
+                let is_wide = self.next.get(index + 1).is_some_and(|next| next.character == REST);
                 if is_wide {
-                    // A terminal that takes the letter for a narrow one must not show what was in its second cell.
+                    // A terminal that takes the character for a narrow one must not show what was in its second cell.
                     let _ = write!(self.out, "  \x1b[{};{}H", row + 1, column + 1);
                 }
-                self.out.extend(cell.letters());
-                // Terminals differ about the width of letters: only where all agree the cursor is known.
-                let is_known = cell.letter.is_ascii() || is_block(cell.letter);
+                self.out.extend(cell.characters());
+                // Terminals differ about the width of characters: only where all agree the cursor is known.
+                let is_known = cell.character.is_ascii() || is_block(cell.character);
                 cursor = if is_known { column + 1 } else { usize::MAX };
             }
         }

@@ -7,10 +7,10 @@ use crate::{Key, Point};
 /// One act on a keyboard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stroke {
-    /// A key that types no letter; a held key strokes again and again.
+    /// A key that types no character; a held key strokes again and again.
     Key(Key),
-    /// A letter as it was typed, capital or small.
-    Letter(char),
+    /// A character as it was typed, capital or small.
+    Character(char),
     /// Text from the clipboard.
     Paste(String),
 }
@@ -41,7 +41,8 @@ pub struct Touch {
     pub act: TouchAct,
 }
 
-/// No text is longer that a terminal types where it does not tell a paste, and a stream of nonsense must not grow without end.
+/// No text is longer that a terminal types where it does not tell a paste, and a stream of nonsense must not grow
+/// without end.
 const MAX_STROKES: usize = 4_096;
 const MAX_TOUCHES: usize = 64;
 /// The longest text that is taken from a clipboard at once, in bytes.

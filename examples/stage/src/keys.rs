@@ -8,7 +8,7 @@ use crate::quoted;
 /// A key that both a window and a terminal can tell apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// A letter (small), a digit or a sign.
+    /// A character: a lowercase character, a digit or a sign.
     Char(char),
     Left,
     Right,
@@ -40,7 +40,7 @@ impl fmt::Display for Key {
             return f.write_str(name);
         }
         match self {
-            Self::Char(letter) => write!(f, "{letter}"),
+            Self::Char(character) => write!(f, "{character}"),
             Self::F(number) => write!(f, "F{number}"),
             other => write!(f, "{other:?}"),
         }
@@ -72,10 +72,10 @@ impl FromStr for Key {
         if let Some((_, key)) = NAMED.iter().find(|(known, _)| *known == small) {
             return Ok(*key);
         }
-        let mut letters = small.chars();
-        match (letters.next(), letters.next()) {
-            (Some(letter), None) if letter.is_ascii_graphic() || letter.is_alphanumeric() => {
-                Ok(Self::Char(letter))
+        let mut characters = small.chars();
+        match (characters.next(), characters.next()) {
+            (Some(character), None) if character.is_ascii_graphic() || character.is_alphanumeric() => {
+                Ok(Self::Char(character))
             }
             _ => Err(UnknownKey(name.trim().to_owned())),
         }

@@ -1,8 +1,8 @@
-//! The stage that games share: a window, a terminal, keys, gamepads, sound, menus, a canvas and letters.
+//! The stage that games share: a window, a terminal, keys, gamepads, sound, menus, a canvas and characters.
 //!
-//! A game makes [`Picture`]s and hands them to its [`Screen`]; [`run`] shows them in a window or a terminal and gives back
-//! the [input](InputState) of keys, mouse and [gamepads](pads). The screen has the [sound] too. Nothing of it ever waits for
-//! the game, nor the game for it.
+//! A game makes [`Picture`]s and hands them to its [`Screen`]; [`run`] shows them in a window or a terminal and gives
+//! back the [input](InputState) of keys, mouse and [gamepads](pads). The screen has the [sound] too. Nothing of it ever
+//! waits for the game, nor the game for it.
 
 pub mod address;
 mod background_task;

@@ -55,7 +55,7 @@ impl Painter {
         self.cells.take_pixels(&self.raster);
         let middle = i32::from(rows) / 2;
         let lines = [
-            format!("needs {MIN_COLUMNS} x {MIN_ROWS} letters"),
+            format!("needs {MIN_COLUMNS} x {MIN_ROWS} characters"),
             format!("this is {columns} x {rows}"),
             "ctrl-c leaves".to_owned(),
         ];

@@ -1,6 +1,6 @@
 //! Text from outside in a message: quoted, and no longer than a message has room for.
 
-/// The letters that are quoted.
+/// The characters that are quoted.
 const ROOM: usize = 60;
 
 /// As much of a text as a message has room for, in quotes.

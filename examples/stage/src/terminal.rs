@@ -19,10 +19,10 @@ use crate::{Depth, Key, Keyboard, Painter, Picture, Role, Screen, Stroke, Surfac
 const GROWTH_CHECK: Duration = Duration::from_millis(50);
 
 /// The answer to a terminal that says of itself that it cannot be drawn on.
-const DUMB: &str = "this terminal calls itself dumb (TERM=dumb): it cannot place letters or show colours, and a picture needs \
+const DUMB: &str = "this terminal calls itself dumb (TERM=dumb): it cannot place characters or show colours, and a picture needs \
                     both. Use another terminal, --view window, or --view none, which tells the match in words";
 
-/// The mode of ECMA-48 for the order of letters: as they are placed, or as the terminal finds it right.
+/// The mode of ECMA-48 for the order of characters: as they are placed, or as the terminal finds it right.
 const EXPLICIT_ORDER: &str = "\x1b[8l";
 const IMPLICIT_ORDER: &str = "\x1b[8h";
 
@@ -104,7 +104,7 @@ fn prepare(releases: bool) -> io::Result<()> {
         EnableFocusChange,
         EnableBracketedPaste
     )?;
-    // Cells are placed one by one: a terminal that turns the letters of Hebrew and Arabic must not turn the row.
+    // Cells are placed one by one: a terminal that turns the characters of Hebrew and Arabic must not turn the row.
     write!(io::stdout(), "{EXPLICIT_ORDER}")?;
     if releases {
         let flags = KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES
@@ -178,10 +178,10 @@ fn read_keys<P: Picture>(screen: &Screen<P>, roles: impl Fn(Key) -> Role, pen: &
                 screen.keyboard().release_all();
             }
             Event::Key(KeyEvent { code, kind, modifiers, .. }) => {
-                // A letter with Ctrl or Alt is a command of some other program, not a letter.
+                // A character with Ctrl or Alt is a command of some other program, not text.
                 let is_command = modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
-                let is_letter = matches!(code, KeyCode::Char(_));
-                if is_command && is_letter {
+                let is_character = matches!(code, KeyCode::Char(_));
+                if is_command && is_character {
                     continue;
                 }
                 if let Some(stroke) = stroke_of(code).filter(|_| kind != KeyEventKind::Release) {
@@ -217,14 +217,14 @@ fn key_of(code: KeyCode) -> Option<Key> {
         KeyCode::Tab => Key::Tab,
         KeyCode::Backspace => Key::Backspace,
         KeyCode::F(number) => Key::F(number),
-        KeyCode::Char(letter) => Key::Char(letter.to_lowercase().next().unwrap_or(letter)),
+        KeyCode::Char(character) => Key::Char(character.to_lowercase().next().unwrap_or(character)),
         _ => return None,
     })
 }
 
 fn stroke_of(code: KeyCode) -> Option<Stroke> {
     match code {
-        KeyCode::Char(letter) => Some(Stroke::Letter(letter)),
+        KeyCode::Char(character) => Some(Stroke::Character(character)),
         code => key_of(code).map(Stroke::Key),
     }
 }
@@ -253,14 +253,14 @@ fn copy(text: &str) -> io::Result<()> {
 }
 
 fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const CHARACTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();
     for chunk in bytes.chunks(3) {
         let group =
             chunk.iter().fold(0_u32, |group, byte| group << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
         for place in 0..4 {
-            let letter = LETTERS[(group >> (18 - 6 * place) & 0x3F) as usize];
-            text.push(if place <= chunk.len() { char::from(letter) } else { '=' });
+            let character = CHARACTERS[(group >> (18 - 6 * place) & 0x3F) as usize];
+            text.push(if place <= chunk.len() { char::from(character) } else { '=' });
         }
     }
     text

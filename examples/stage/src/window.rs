@@ -191,7 +191,7 @@ fn read_keys<P: Picture>(screen: &Screen<P>) {
 /// Keyboards of desktops repeat a held key after this time, and then this often.
 const FIRST_REPEAT: Duration = Duration::from_millis(400);
 const NEXT_REPEAT: Duration = Duration::from_millis(70);
-/// Keys that walk and erase while they are held; letters repeat by themselves.
+/// Keys that walk and erase while they are held; characters repeat by themselves.
 const REPEATING: [mq::KeyCode; 5] =
     [mq::KeyCode::Up, mq::KeyCode::Down, mq::KeyCode::Left, mq::KeyCode::Right, mq::KeyCode::Backspace];
 
@@ -226,9 +226,9 @@ fn read_strokes<P: Picture>(screen: &Screen<P>, repeats: &mut Repeats) {
     let commands =
         is_down([Code::LeftControl, Code::RightControl]) || is_down([Code::LeftSuper, Code::RightSuper]);
     let mut gestures = screen.gestures();
-    while let Some(letter) = mq::get_char_pressed() {
-        if !letter.is_control() && !commands {
-            gestures.stroke(Stroke::Letter(letter));
+    while let Some(character) = mq::get_char_pressed() {
+        if !character.is_control() && !commands {
+            gestures.stroke(Stroke::Character(character));
         }
     }
     let pastes = commands && mq::is_key_pressed(Code::V)
@@ -290,9 +290,9 @@ fn key_of(code: mq::KeyCode) -> Option<Key> {
         // Letters, digits and signs have the number of their character.
         other => {
             let number = other as u32;
-            let letter =
-                char::from_u32(number).filter(|letter| letter.is_ascii_graphic() || *letter == ' ')?;
-            Key::Char(letter.to_ascii_lowercase())
+            let character = char::from_u32(number)
+                .filter(|character| character.is_ascii_graphic() || *character == ' ')?;
+            Key::Char(character.to_ascii_lowercase())
         }
     })
 }

@@ -136,12 +136,12 @@ fn paint_panel(canvas: &mut dyn Canvas, panel: &Panel, scale: f32) {
     debug_assert!(glyphs::width(&panel.title, 1.0) < LAYOUT);
 }
 
-/// A text in lines of at most so many letters.
-pub(super) fn wrapped(text: &str, letters: usize) -> Vec<String> {
+/// A text in lines of at most so many characters.
+pub(super) fn wrapped(text: &str, characters: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= letters => {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= characters => {
                 line.push(' ');
                 line.push_str(word);
             }

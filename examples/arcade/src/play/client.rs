@@ -19,7 +19,7 @@ const SHOWN_FOR: Duration = Duration::from_secs(8);
 /// Frames for which the keys are explained at the start.
 const HINT_FRAMES: u32 = 420;
 
-const INVITE_LETTERS_A_LINE: usize = 40;
+const INVITE_CHARACTERS_A_LINE: usize = 40;
 
 /// Who holds the controls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -272,10 +272,10 @@ impl Game<'_> {
 
 /// The invite in lines that fit, for those who cannot paste.
 fn invitation(text: &str) -> Panel {
-    let letters: Vec<char> = text.chars().collect();
+    let characters: Vec<char> = text.chars().collect();
     Panel {
         title: "Others join by this invite".to_owned(),
-        lines: letters.chunks(INVITE_LETTERS_A_LINE).map(|line| line.iter().collect()).collect(),
+        lines: characters.chunks(INVITE_CHARACTERS_A_LINE).map(|line| line.iter().collect()).collect(),
         footer: "it is on its way to your clipboard; i hides it".to_owned(),
     }
 }

@@ -32,8 +32,8 @@ fn the_title_starts_a_server_with_bots_joins_another_and_quits() {
     assert!(!warned(title.menu()));
     let target = Target::read(&invite, false).unwrap();
     assert_eq!(title.act(&Act::Confirm), Some(Request::Join(target)));
-    for letter in "77x".chars() {
-        title.act(&Act::Type(letter));
+    for character in "77x".chars() {
+        title.act(&Act::Type(character));
     }
     assert_eq!(pick(&mut title, "Join"), None);
     assert!(warned(title.menu()));

@@ -49,8 +49,8 @@ fn terminal(picture: &Picture, columns: usize, rows: usize) -> String {
     let sent = String::from_utf8(cells.changes().to_vec()).expect("text");
     let mut text = String::new();
     let mut rest = sent.chars();
-    while let Some(letter) = rest.next() {
-        match letter {
+    while let Some(character) = rest.next() {
+        match character {
             '\u{1b}' => {
                 // A sequence ends with a letter.
                 for inside in rest.by_ref() {
@@ -59,7 +59,7 @@ fn terminal(picture: &Picture, columns: usize, rows: usize) -> String {
                     }
                 }
             }
-            letter => text.push(letter),
+            character => text.push(character),
         }
     }
     text

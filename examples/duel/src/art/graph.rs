@@ -18,7 +18,7 @@ const JUMPED: Color = GOLD;
 /// Every colour of the plot, and its meaning.
 pub const LEGEND: [(&str, Color); 4] =
     [("rolled back", ROLLED_BACK), ("guessed", GUESSED), ("waited", WAITED), ("jumped", JUMPED)];
-/// The same in fewer letters.
+/// The same in fewer characters.
 const SHORT_LEGEND: [&str; 4] = ["back", "guess", "wait", "jump"];
 
 /// The most frames that a bar stands for in a window.
@@ -91,7 +91,7 @@ pub struct Columns {
     pub plot: usize,
 }
 
-/// Letters of a label, with the gap after it.
+/// Characters of a label, with the gap after it.
 const LABEL: usize = 12;
 /// The narrowest plot that says anything.
 const MIN_PLOT: usize = 24;

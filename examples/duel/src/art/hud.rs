@@ -73,7 +73,7 @@ pub fn paint(canvas: &mut dyn Canvas, picture: &Picture) {
     }
 }
 
-/// The connection in a few letters, where no fighter stands.
+/// The connection in a few characters, where no fighter stands.
 fn paint_corner(canvas: &mut dyn Canvas, text: &str) {
     let place = at(canvas.width() - 14.0, canvas.height() - 24.0);
     let style = Style::new(1.7, 1.9, PAPER);
@@ -210,7 +210,7 @@ fn paint_banner(canvas: &mut dyn Canvas, banner: &Banner) {
     }
 }
 
-/// Sizes of a panel's letters, the largest first, with the pixels from line to line.
+/// Sizes of a panel's characters, the largest first, with the pixels from line to line.
 const PANEL_SIZES: [(f32, f32); 4] = [(1.9, 26.0), (1.7, 23.0), (1.5, 20.0), (1.3, 17.0)];
 
 fn paint_panel(canvas: &mut dyn Canvas, panel: &Panel) {
@@ -221,11 +221,11 @@ fn paint_panel(canvas: &mut dyn Canvas, panel: &Panel) {
     let (width, height) = (canvas.width(), canvas.height());
     canvas.rect(at(0.0, 0.0), width, height, INK.faded(0.35));
     let (middle, wide) = (width / 2.0, width - LEFT * 2.0);
-    // The largest letters in which all lines fit, wrapped.
-    let letters = |room: f32, unit: f32| ((room / unit + 2.0) / 6.0) as usize;
+    // The largest characters in which all lines fit, wrapped.
+    let characters = |room: f32, unit: f32| ((room / unit + 2.0) / 6.0) as usize;
     let laid_out = |unit: f32| {
-        let beside = letters(LEFT + wide - SPINE - 30.0, unit);
-        sheet::wrapped(panel, beside, letters(wide - 40.0, unit))
+        let beside = characters(LEFT + wide - SPINE - 30.0, unit);
+        sheet::wrapped(panel, beside, characters(wide - 40.0, unit))
     };
     let fits = |(unit, pitch): &(f32, f32)| FRAME + pitch * laid_out(*unit).len() as f32 <= height - 16.0;
     let (unit, pitch) = PANEL_SIZES.into_iter().find(fits).unwrap_or(PANEL_SIZES[3]);

@@ -7,7 +7,7 @@ use stage::{characters, glyphs};
 /// The lines of a panel, wrapped: a label and its text, or a text alone.
 pub type Lines = Vec<(String, String)>;
 
-/// Wraps the lines of a panel: texts beside a label to `beside` letters, others to `alone`.
+/// Wraps the lines of a panel: texts beside a label to `beside` characters, others to `alone`.
 pub fn wrapped(panel: &Panel, beside: usize, alone: usize) -> Lines {
     let mut lines = Lines::new();
     for (label, text) in &panel.lines {
@@ -30,7 +30,7 @@ pub struct Sheet {
     pub top: i32,
     pub wide: i32,
     pub tall: i32,
-    /// The title is drawn in large letters.
+    /// The title is drawn in large characters.
     pub large: bool,
     /// The column where labels end; texts begin two further right.
     pub spine: i32,
@@ -38,7 +38,7 @@ pub struct Sheet {
     pub footer: Vec<String>,
 }
 
-/// Rows above the lines: a title in large letters, and one in the terminal's own.
+/// Rows above the lines: a title in large characters, and one in the terminal's own.
 const LARGE_TITLE: i32 = 6;
 const SMALL_TITLE: i32 = 3;
 const NARROWEST: i32 = 44;

@@ -18,7 +18,7 @@ use games::duel::{FULL_HEALTH, ROUNDS_TO_WIN};
 const CLOCK_COLUMNS: f32 = 17.0;
 /// The pixels from above that bars cover.
 pub const BARS: f32 = 6.0;
-/// A lower terminal has a clock of plain letters: heads would be behind a large one.
+/// A lower terminal has a clock of plain characters: heads would be behind a large one.
 const LARGE_CLOCK_ROWS: usize = 30;
 const NAME_ROW: i32 = 3;
 /// The first row of a message.
@@ -93,12 +93,13 @@ fn paint_bar(raster: &mut Raster, scene: &Scene, player: Player) {
 struct Band {
     top: f32,
     tall: f32,
-    /// The size of its letters.
+    /// The size of its characters.
     unit: f32,
 }
 
 impl Band {
-    /// The band below the names; `None` where the large letters have no room, or are boxes where the terminal has letters.
+    /// The band below the names; `None` where the large characters have no room, or are boxes where the terminal has
+    /// characters.
     fn of(banner: &Banner, width: f32, height: f32) -> Option<Self> {
         let wide = glyphs::width(&banner.text, 1.0) + 4.0;
         if wide > width || !glyphs::knows(&banner.text) {
@@ -261,8 +262,8 @@ fn paint_sheet(raster: &mut Raster, panel: &Panel) {
     if !sheet.large {
         return;
     }
-    let letters = glyphs::width(&panel.title, 1.0);
-    let left = (corner.x + (wide - letters) / 2.0).floor() + 0.5;
+    let characters = glyphs::width(&panel.title, 1.0);
+    let left = (corner.x + (wide - characters) / 2.0).floor() + 0.5;
     for (shift, color) in [(1.0, RED.darker(0.2)), (0.0, PAPER)] {
         glyphs::write(
             raster,

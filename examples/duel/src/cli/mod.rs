@@ -13,7 +13,7 @@ mod guests;
 pub use guests::{Guests, RelayUse};
 
 use crate::keys::Bindings;
-use crate::play::{LinkSetting, MAX_MILLIS, NAME_LETTERS, Preferences, Rules, print_error};
+use crate::play::{LinkSetting, MAX_MILLIS, NAME_CHARACTERS, Preferences, Rules, print_error};
 use crate::replay_list::data_folder;
 use crate::settings::Settings;
 use crate::view;
@@ -34,9 +34,9 @@ Exit codes: 0 quit by the menu, played to its end or left by choice; 1 no match 
 different states; 2 bad arguments, or no display and no terminal to play in; 3 the other machine left or was lost before the \
 end. 1 and 3 are those of a match without menus: with --now, --bot or --view none.";
 
-/// A fighting game for two, with rollback. Without a command it opens the menu, and with --now it is you against a bot: a
-/// second peer with a UDP socket of its own, behind a link of 80 ms round trip and 3 % loss. What is said on the command
-/// line outranks the settings of the menu.
+/// A fighting game for two, with rollback. Without a command it opens the menu, and with --now it is you against a bot:
+/// a second peer with a UDP socket of its own, behind a link of 80 ms round trip and 3 % loss. What is said on the
+/// command line outranks the settings of the menu.
 #[derive(Debug, Parser)]
 #[command(name = "duel", max_term_width = 100, args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
 pub struct Cli {
@@ -261,7 +261,7 @@ pub struct Keys {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Player")]
 pub struct Who {
-    /// Your name, at most 16 letters
+    /// Your name, at most 16 characters
     #[arg(long, value_name = "NAME", value_parser = name)]
     pub name: Option<String>,
     /// How well the bot plays: easy, normal or hard [default: normal, or that of the settings]
@@ -398,7 +398,7 @@ impl BotLevel {
     }
 }
 
-/// A name is shown in large letters and sent to the other side: short, and nothing that moves a cursor or turns the
+/// A name is shown in large characters and sent to the other side: short, and nothing that moves a cursor or turns the
 /// words around it.
 ///
 /// # Errors
@@ -406,9 +406,9 @@ impl BotLevel {
 pub fn name(text: &str) -> Result<String, String> {
     let text = text.trim();
     let count = text.chars().count();
-    if !(1..=NAME_LETTERS).contains(&count) {
-        Err(format!("a name has 1 to {NAME_LETTERS} characters, this one has {count}"))
-    } else if let Some(bad) = text.chars().find(|letter| is_disruptive(*letter)) {
+    if !(1..=NAME_CHARACTERS).contains(&count) {
+        Err(format!("a name has 1 to {NAME_CHARACTERS} characters, this one has {count}"))
+    } else if let Some(bad) = text.chars().find(|character| is_disruptive(*character)) {
         Err(format!("a name has no control characters and no marks of direction, this one has {bad:?}"))
     } else {
         Ok(text.to_owned())

@@ -7,7 +7,7 @@ use stage::sound::MAX_PERCENT;
 
 use super::{App, Choice, Guests, Page, Request, Setting, keys_page};
 use crate::art::figure::OUTFITS;
-use crate::play::{NAME_LETTERS, link_keys};
+use crate::play::{NAME_CHARACTERS, link_keys};
 use crate::settings::{BotLink, Keyset, LEVELS};
 use crate::training::{Guard, Stance};
 
@@ -17,8 +17,8 @@ pub const FOOTER: &str = "arrows choose and change, enter picks, esc goes back";
 /// The same where nothing can be changed.
 pub const PICK_FOOTER: &str = "arrows choose, enter picks, esc goes back";
 
-/// Letters of an invite with many addresses, and some more.
-const HOST_LETTERS: usize = 600;
+/// Characters of an invite with many addresses, and some more.
+const HOST_CHARACTERS: usize = 600;
 
 /// The meaning of an item, and the item.
 pub(super) type Line = (Choice, Item);
@@ -135,12 +135,12 @@ fn host(app: &App) -> (Menu, Vec<Line>) {
 }
 
 fn join(app: &App) -> (Menu, Vec<Line>) {
-    let field = Value::Text(Field::new(&app.host, HOST_LETTERS).without_spaces());
-    let letters = app.host.chars().count();
-    let hint = match letters {
+    let field = Value::Text(Field::new(&app.host, HOST_CHARACTERS).without_spaces());
+    let characters = app.host.chars().count();
+    let hint = match characters {
         0 => "paste the invite or the offer of the host, or type its address".to_owned(),
-        1 => "1 letter".to_owned(),
-        letters => format!("{letters} letters"),
+        1 => "1 character".to_owned(),
+        characters => format!("{characters} characters"),
     };
     let lines = vec![
         (Choice::Turn(Setting::Host), Item::new("Host", field).with_hint(hint)),
@@ -216,7 +216,7 @@ fn help(app: &App) -> (Menu, Vec<Line>) {
 }
 
 fn settings(app: &App) -> (Menu, Vec<Line>) {
-    let name = Value::Text(Field::new(&app.settings.name, NAME_LETTERS));
+    let name = Value::Text(Field::new(&app.settings.name, NAME_CHARACTERS));
     let lines = vec![
         turn(Setting::Name, "Your name", name, "as the other player sees it"),
         go("Keys", Page::Keys),

@@ -125,14 +125,14 @@ fn to_json(preferences: &Preferences, reports: &[Report; 2], link: &str, file: O
     )
 }
 
-/// A string of JSON, with everything but plain letters escaped: it may be read in a terminal.
+/// A string of JSON, with everything but plain characters escaped: it may be read in a terminal.
 fn quoted(text: &str) -> String {
     let mut shown = String::from("\"");
-    for letter in text.chars() {
-        match letter {
-            '"' | '\\' => shown.extend(['\\', letter]),
-            ' '..='~' => shown.push(letter),
-            _ => letter
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => shown.extend(['\\', character]),
+            ' '..='~' => shown.push(character),
+            _ => character
                 .encode_utf16(&mut [0; 2])
                 .iter()
                 .for_each(|unit| shown.push_str(&format!("\\u{unit:04x}"))),

@@ -3,20 +3,20 @@
 use rebout::Answer;
 use stage::{Key, Stroke, characters};
 
-/// The beginning of every answer. Letters that do not follow it are keys, not a text.
+/// The beginning of every answer. Characters that do not follow it are keys, not a text.
 const BEGINNING: &str = "rebout-answer:1:";
-/// More letters than any answer has.
-const MAX_LETTERS: usize = 1_000;
+/// More characters than any answer has.
+const MAX_CHARACTERS: usize = 1_000;
 
-/// The answer of the other player on its way into the program: pasted at once, or letter by letter by a terminal that
-/// types what is pasted.
+/// The answer of the other player on its way into the program: pasted at once, or character by character by a terminal
+/// that types what is pasted.
 #[derive(Debug, Default)]
 pub struct Pasting {
     typed: String,
 }
 
 impl Pasting {
-    /// Whether an answer has begun, so that letters and Esc belong to it.
+    /// Whether an answer has begun, so that characters and Esc belong to it.
     pub fn is_open(&self) -> bool {
         !self.typed.is_empty()
     }
@@ -35,7 +35,7 @@ impl Pasting {
                     self.typed.clear();
                     whole = Some(characters::copied(text));
                 }
-                Stroke::Letter(letter) => whole = self.letter(*letter).or(whole),
+                Stroke::Character(character) => whole = self.character(*character).or(whole),
                 // A text that was torn apart has an end of line in its middle: what was typed stays.
                 Stroke::Key(Key::Enter) if self.is_open() => whole = Some(self.typed.clone()),
                 Stroke::Key(Key::Backspace) => drop(self.typed.pop()),
@@ -45,13 +45,13 @@ impl Pasting {
         whole
     }
 
-    fn letter(&mut self, letter: char) -> Option<String> {
-        self.typed.push_str(&characters::copied(letter.encode_utf8(&mut [0; 4])));
+    fn character(&mut self, character: char) -> Option<String> {
+        self.typed.push_str(&characters::copied(character.encode_utf8(&mut [0; 4])));
         let typed = self.typed.to_ascii_lowercase();
-        if !(BEGINNING.starts_with(&typed) || typed.starts_with(BEGINNING)) || typed.len() > MAX_LETTERS {
+        if !(BEGINNING.starts_with(&typed) || typed.starts_with(BEGINNING)) || typed.len() > MAX_CHARACTERS {
             self.typed.clear();
         }
-        // The end of an answer is its checksum: no other letter makes it one.
+        // The end of an answer is its checksum: no other character makes it one.
         self.typed.parse::<Answer>().is_ok().then(|| std::mem::take(&mut self.typed))
     }
 }

@@ -105,7 +105,7 @@ impl Flow<'_> {
         let names = ["Kaito".to_owned(), "Rai".to_owned()];
         let mut attract = AttractMode::new(self.screen, seed_of_now(), names);
         attract.show.be_backdrop();
-        // From the first frame on, letters belong to the menu.
+        // From the first frame on, characters belong to the menu.
         attract.show.menu(self.app.menu().cloned());
         let mut clock = FrameClock::start();
         let mut page = None;

@@ -133,15 +133,16 @@ fn internet(port: u16, rendezvous: Option<&str>, invited: bool) -> String {
     }
 }
 
-/// The letters of an invite on one line of a panel: as many as a terminal of 60 columns has room for beside the label.
-const INVITE_LETTERS: usize = 40;
+/// The characters of an invite on one line of a panel: as many as a terminal of 60 columns has room for beside the
+/// label.
+const INVITE_CHARACTERS: usize = 40;
 
 /// The lines of the panel of a host by invite: the command of the other player, with the invite in pieces, which may be
 /// typed as they are.
 fn invited_panel(invite: &str, port: u16, rendezvous: Option<&str>) -> Vec<(String, String)> {
-    let letters: Vec<char> = invite.chars().collect();
+    let characters: Vec<char> = invite.chars().collect();
     let pieces =
-        letters.chunks(INVITE_LETTERS).map(|piece| (" ".to_owned(), piece.iter().collect::<String>()));
+        characters.chunks(INVITE_CHARACTERS).map(|piece| (" ".to_owned(), piece.iter().collect::<String>()));
     let mut lines = vec![("other player".to_owned(), "duel join".to_owned())];
     lines.extend(pieces);
     lines.push(("internet".to_owned(), internet(port, rendezvous, false)));
@@ -206,7 +207,7 @@ pub(super) fn meet(
             Now::Guest { name, peer } => Some((name, peer)),
             _ => None,
         };
-        attract.show.take_letters(wants_answer && pasting.is_open());
+        attract.show.take_characters(wants_answer && pasting.is_open());
         let mut input = attract.show.take_input();
         if wants_answer {
             if pasting.is_open() && input.presses.contains(&Key::Escape) {
@@ -286,9 +287,9 @@ fn joining_panel(mut panel: Panel, code: Option<Code>) -> Panel {
 /// The name that the other side gives itself. It comes from outside: short, and nothing that moves a cursor or turns
 /// the words around it.
 fn name_in(text: &str) -> String {
-    let text: String = text.chars().filter(|letter| !is_disruptive(*letter)).collect();
-    // A letter that is not seen would make another name of "You", and many marks would grow over other rows.
-    let name: String = characters::visible(&text).chars().take(super::NAME_LETTERS).collect();
+    let text: String = text.chars().filter(|character| !is_disruptive(*character)).collect();
+    // A character that is not seen would make another name of "You", and many marks would grow over other rows.
+    let name: String = characters::visible(&text).chars().take(super::NAME_CHARACTERS).collect();
     let name = name.trim();
     // "You" is the player at this machine, in every sentence: another one of that name would win in their place.
     let is_taken = name.eq_ignore_ascii_case("you");

@@ -122,7 +122,7 @@ impl From<std::io::Error> for Failure {
 }
 
 /// The longest name that is shown.
-pub const NAME_LETTERS: usize = 16;
+pub const NAME_CHARACTERS: usize = 16;
 
 /// Prints at once, and bears that nobody listens any more. A line stays a line, whatever is in it: the name of a file
 /// that came from somebody else, too.

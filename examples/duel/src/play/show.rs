@@ -24,8 +24,8 @@ pub(super) struct Show<'a> {
     message_frames: u32,
     /// Nothing of the match is heard, as behind a sheet of words.
     is_match_muted: bool,
-    /// Letters are a text that is typed, not keys.
-    takes_letters: bool,
+    /// Characters are a text that is typed, not keys.
+    takes_characters: bool,
 }
 
 impl<'a> Show<'a> {
@@ -41,7 +41,7 @@ impl<'a> Show<'a> {
             net_open,
             message_frames: 0,
             is_match_muted: false,
-            takes_letters: false,
+            takes_characters: false,
         }
     }
 
@@ -69,9 +69,9 @@ impl<'a> Show<'a> {
         self.is_match_muted = true;
     }
 
-    /// Takes letters as a text that is typed, instead of as keys.
-    pub(super) fn take_letters(&mut self, takes: bool) {
-        self.takes_letters = takes;
+    /// Takes characters as a text that is typed, instead of as keys.
+    pub(super) fn take_characters(&mut self, takes: bool) {
+        self.takes_characters = takes;
     }
 
     /// Shows the same state again: nothing moves, but the words may have changed.
@@ -166,8 +166,8 @@ impl<'a> Show<'a> {
             if *key == Key::F(1) {
                 self.net_open = !self.net_open;
             }
-            // Over a menu the letters are typed.
-            if *key == Key::Char('m') && self.picture.menu.is_none() && !self.takes_letters {
+            // Over a menu the characters are typed.
+            if *key == Key::Char('m') && self.picture.menu.is_none() && !self.takes_characters {
                 let text =
                     if self.screen.sound().toggle_mute() { "muted: m lets it be heard" } else { "sound on" };
                 self.say(text, Tone::Calm);

@@ -136,7 +136,7 @@ fn set_name(settings: &mut Settings, value: &str) -> Result<(), String> {
 const MAX_RENDEZVOUS: usize = 255;
 
 fn set_rendezvous(settings: &mut Settings, value: &str) -> Result<(), String> {
-    let plain = |letter: char| letter.is_ascii_graphic();
+    let plain = |character: char| character.is_ascii_graphic();
     if value.len() > MAX_RENDEZVOUS || !value.chars().all(plain) {
         return Err("a rendezvous is an address or a name, with a port if it is not 3479".to_owned());
     }

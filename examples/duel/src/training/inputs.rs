@@ -29,11 +29,11 @@ impl Held {
 
     /// The blows by their letters.
     pub fn blows(&self) -> String {
-        let letters = [(LIGHT, 'L'), (HEAVY, 'H'), (SPECIAL, 'S'), (THROW, 'T')];
-        letters
+        let characters = [(LIGHT, 'L'), (HEAVY, 'H'), (SPECIAL, 'S'), (THROW, 'T')];
+        characters
             .into_iter()
             .filter(|(button, _)| self.buttons.holds(*button))
-            .map(|(_, letter)| letter)
+            .map(|(_, character)| character)
             .collect()
     }
 }

@@ -12,8 +12,8 @@ fn answer() -> String {
     Connection::join(&here(), host.share()).expect("a guest").share().to_owned()
 }
 
-fn letters(text: &str) -> Vec<Stroke> {
-    text.chars().map(Stroke::Letter).collect()
+fn characters(text: &str) -> Vec<Stroke> {
+    text.chars().map(Stroke::Character).collect()
 }
 
 #[test]
@@ -29,22 +29,22 @@ fn pasted_answer_is_taken_without_surrounding_text() {
 fn typed_answer_is_taken_at_its_last_character() {
     let (mut pasting, answer) = (Pasting::default(), answer());
     let (most, last) = answer.split_at(answer.len() - 1);
-    assert_eq!(pasting.take(&letters(most)), None);
-    assert!(pasting.is_open(), "its letters are no keys");
-    assert_eq!(pasting.take(&letters(last)), Some(answer));
+    assert_eq!(pasting.take(&characters(most)), None);
+    assert!(pasting.is_open(), "its characters are no keys");
+    assert_eq!(pasting.take(&characters(last)), Some(answer));
     assert!(!pasting.is_open());
 }
 
 #[test]
 fn enter_explains_a_partial_answer_and_keys_begin_none() {
     let mut pasting = Pasting::default();
-    assert_eq!(pasting.take(&letters("cmwasd reb")), None);
+    assert_eq!(pasting.take(&characters("cmwasd reb")), None);
     assert!(pasting.is_open());
-    assert_eq!(pasting.take(&letters("x")), None);
+    assert_eq!(pasting.take(&characters("x")), None);
     assert!(!pasting.is_open(), "no answer goes on like that");
-    pasting.take(&letters("rebout-answer:1:AB"));
+    pasting.take(&characters("rebout-answer:1:AB"));
     assert_eq!(pasting.take(&[Stroke::Key(Key::Enter)]).as_deref(), Some("rebout-answer:1:AB"));
-    assert_eq!(pasting.take(&letters("CD")), None);
+    assert_eq!(pasting.take(&characters("CD")), None);
     assert_eq!(
         pasting.take(&[Stroke::Key(Key::Enter)]).as_deref(),
         Some("rebout-answer:1:ABCD"),
@@ -55,8 +55,8 @@ fn enter_explains_a_partial_answer_and_keys_begin_none() {
 }
 
 #[test]
-fn no_letter_of_the_texts_is_cut_in_any_terminal() {
-    let text = |name: &str, letters: usize| format!("{name}:1:{}", "ABCDEFGH".repeat(letters / 8));
+fn no_character_of_the_texts_is_cut_in_any_terminal() {
+    let text = |name: &str, characters: usize| format!("{name}:1:{}", "ABCDEFGH".repeat(characters / 8));
     let (offer, answer) = (text("rebout-offer", 376), text("rebout-answer", 536));
     let host = Way::Host { addresses: Vec::new(), port: 7_000, admits: Admits::ByHand }.panel(&offer);
     let mut guest = Way::Join.panel(&answer);

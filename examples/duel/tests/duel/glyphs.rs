@@ -81,7 +81,7 @@ fn every_letter_of_western_names_is_drawn_with_its_mark() {
 }
 
 #[test]
-fn small_letters_are_drawn_small_where_that_is_wanted() {
+fn lowercase_letters_are_drawn_small_on_request() {
     for letter in 'a'..='z' {
         assert_ne!(drawn(letter, true), drawn(letter, false), "{letter}");
     }
@@ -106,7 +106,7 @@ fn combining_marks_are_drawn_and_invisible_characters_are_not() {
 }
 
 #[test]
-fn a_wide_letter_takes_the_room_of_two() {
+fn a_wide_character_takes_the_room_of_two() {
     use stage::glyphs::width;
     assert!((width("東x", 1.0) - width("abx", 1.0)).abs() < 0.01);
     let beside = drawn_text("東x").replace(&drawn_text("東")[1..drawn_text("東").len() - 1], "");

@@ -51,7 +51,10 @@ fn by_address_both_see_the_same_unverified_code() {
         sides[side].expect(&format!("not verified: press v if {other} has the code ")).replace(" too", "")
     });
     assert_eq!(codes[0], codes[1]);
-    assert!(codes[0].len() == 7 && codes[0].chars().all(|letter| letter == ' ' || letter.is_ascii_digit()));
+    assert!(
+        codes[0].len() == 7
+            && codes[0].chars().all(|character| character == ' ' || character.is_ascii_digit())
+    );
     both_agree(&mut sides);
 }
 
@@ -94,7 +97,7 @@ fn a_kept_key_makes_the_same_invite_and_is_for_its_owner_alone() {
     let folder = Folder::new("keep");
     std::fs::create_dir_all(&folder.0).expect("a folder");
     let file = folder.0.join("key");
-    let path = file.to_str().expect("letters");
+    let path = file.to_str().expect("UTF-8");
     let mut invites = Vec::new();
     let mut port = "0".to_owned();
     for _ in 0..2 {
@@ -126,7 +129,7 @@ fn both_sides_log_the_same_keys_and_only_on_request() {
     let folder = Folder::new("keys");
     std::fs::create_dir_all(&folder.0).expect("a folder");
     let files = ["host", "join"].map(|side| folder.0.join(side));
-    let paths = files.each_ref().map(|file| file.to_str().expect("letters"));
+    let paths = files.each_ref().map(|file| file.to_str().expect("UTF-8"));
     let mut ann = host("Ann", &["--key-log", paths[0]]);
     let invite = invite_of(&mut ann);
     both_agree(&mut [ann, join("Ben", &invite, &["--key-log", paths[1]])]);

@@ -125,7 +125,7 @@ fn panel() -> Panel {
         (" ", "j light  k heavy  l special  i throw  enter start"),
         ("block", "hold back; crouch against low blows, stand against jumps"),
         ("throw", "close up, beats a block; throw back to escape"),
-        ("", "a line without a label that is quite a bit longer than sixty letters, to see it wrapped"),
+        ("", "a line without a label that is quite a bit longer than sixty characters, to see it wrapped"),
     ];
     Panel {
         title: "Rebout duel".to_owned(),
@@ -260,7 +260,7 @@ fn a_long_name_leaves_the_score_and_the_row_as_they_are() {
 }
 
 #[test]
-fn the_winner_is_named_in_letters_that_the_terminal_has() {
+fn winner_is_named_in_characters_that_the_terminal_has() {
     for (name, is_large) in [("Zoë", true), ("東京太郎", false), ("דוד", false)] {
         let mut duel = Duel::new(1);
         duel.phase = Phase::RoundOver { winner: Some(Player::One), end: RoundEnd::Time };
@@ -356,8 +356,8 @@ fn a_terminal_beyond_the_largest_picture_has_it_in_its_middle() {
     let mut painter = Painter::new(Depth::Full);
     painter.paint(&picture, (200, 60));
     let black = |column, row| {
-        let (letter, _, paper) = painter.cells().cell(column, row);
-        letter == ' ' && (paper.r, paper.g, paper.b) == (0, 0, 0)
+        let (character, _, paper) = painter.cells().cell(column, row);
+        character == ' ' && (paper.r, paper.g, paper.b) == (0, 0, 0)
     };
     assert!(
         (0..200).all(|column| black(column, 4) && black(column, 55)),

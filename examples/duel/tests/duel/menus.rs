@@ -135,7 +135,7 @@ fn a_host_is_joined_by_what_was_typed_or_pasted() {
     pick(&mut app, "Join a match");
     assert_eq!(app.act(&Act::Confirm), None, "nothing was typed");
     assert!(app.menu().expect("a page").notes[0].is_warning);
-    "192.168.1.5 ".chars().for_each(|letter| drop(app.act(&Act::Type(letter))));
+    "192.168.1.5 ".chars().for_each(|character| drop(app.act(&Act::Type(character))));
     app.act(&Act::Erase);
     app.act(&Act::Type('7'));
     assert_eq!(app.act(&Act::Confirm), Some(Request::Join("192.168.1.7".to_owned())));
@@ -294,7 +294,7 @@ fn a_bad_port_and_a_bad_name_are_refused_and_not_kept() {
     assert!(app.menu().expect("a page").notes.is_empty());
     app.act(&Act::Back);
     pick(&mut app, "Settings");
-    "Ann B\u{202e}".chars().for_each(|letter| drop(app.act(&Act::Type(letter))));
+    "Ann B\u{202e}".chars().for_each(|character| drop(app.act(&Act::Type(character))));
     assert_eq!(app.settings.name, "Ann B");
     assert!(app.menu().expect("a page").notes[0].text.contains("marks of direction"));
 }
@@ -338,7 +338,8 @@ fn acts(input: &InputState, menu: &Menu) -> Vec<Act> {
 fn each_stroke_meets_the_page_that_the_one_before_has_opened() {
     let mut app = app();
     choose(&mut app, "Join a match");
-    let keys = [Stroke::Key(Key::Enter), Stroke::Letter('w'), Stroke::Letter('s'), Stroke::Key(Key::Enter)];
+    let keys =
+        [Stroke::Key(Key::Enter), Stroke::Character('w'), Stroke::Character('s'), Stroke::Key(Key::Enter)];
     let done = drive(&input(&keys, &[]), &mut app, App::menu, App::act);
     assert_eq!(done, Some(Request::Join("ws".to_owned())));
 }
@@ -358,16 +359,21 @@ fn menu() -> Menu {
 }
 
 #[test]
-fn letters_walk_through_a_menu_and_are_typed_into_a_field() {
+fn keys_walk_through_a_menu_and_are_typed_into_a_field() {
     let mut menu = menu();
-    let typed = [Stroke::Letter('W'), Stroke::Letter('s'), Stroke::Key(Key::Enter), Stroke::Letter('x')];
+    let typed =
+        [Stroke::Character('W'), Stroke::Character('s'), Stroke::Key(Key::Enter), Stroke::Character('x')];
     assert_eq!(acts(&input(&typed, &[]), &menu), [Act::Up, Act::Down, Act::Confirm]);
     menu.choose(4);
-    let typed =
-        [Stroke::Letter('W'), Stroke::Letter(' '), Stroke::Key(Key::Backspace), Stroke::Key(Key::Escape)];
+    let typed = [
+        Stroke::Character('W'),
+        Stroke::Character(' '),
+        Stroke::Key(Key::Backspace),
+        Stroke::Key(Key::Escape),
+    ];
     assert_eq!(acts(&input(&typed, &[]), &menu), [Act::Type('W'), Act::Type(' '), Act::Erase, Act::Back]);
-    for letter in "abcd".chars() {
-        menu.act(&Act::Type(letter));
+    for character in "abcd".chars() {
+        menu.act(&Act::Type(character));
     }
     assert_eq!(menu.items[4].value.text(), "abc", "no longer than it may be");
 }

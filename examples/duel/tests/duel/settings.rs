@@ -56,9 +56,9 @@ fn the_settings_are_read_as_they_were_written() {
 
 #[test]
 fn every_key_that_can_be_bound_is_read_back() {
-    let can_be_bound = |letter: &char| !letter.is_ascii_uppercase() && *letter != 'm';
-    let letters = (' '..='~').chain("äßñéøжλ".chars()).filter(can_be_bound);
-    for key in letters.map(Key::Char).chain([Key::Left, Key::Tab, Key::Backspace, Key::Enter]) {
+    let can_be_bound = |character: &char| !character.is_ascii_uppercase() && *character != 'm';
+    let characters = (' '..='~').chain("äßñéøжλ".chars()).filter(can_be_bound);
+    for key in characters.map(Key::Char).chain([Key::Left, Key::Tab, Key::Backspace, Key::Enter]) {
         let mut settings = Settings::default();
         settings.keys[0].bind(4, key).expect("not reserved");
         assert_eq!(Settings::read(&settings.write()), Ok(settings), "{key}");

@@ -1,4 +1,5 @@
-//! Text that a person pastes or a file brings: any of it is read or refused in a short line, and nothing of it moves a cursor.
+//! Text that a person pastes or a file brings: any of it is read or refused in a short line, and nothing of it moves a
+//! cursor.
 
 use duel::cli;
 use duel::keys::Bindings;
@@ -85,7 +86,7 @@ fn any_text_is_read_or_refused_in_words() {
                     let len = shown(words).chars().count();
                     assert!(
                         len < 400,
-                        "reader {at}: {len} letters about {:?}",
+                        "reader {at}: {len} characters about {:?}",
                         &words[..60.min(words.len())]
                     );
                 }

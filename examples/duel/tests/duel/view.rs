@@ -1,4 +1,4 @@
-//! The views of the duel: scenes and their sparks, poses, letters, cells, keys and the net graph.
+//! The views of the duel: scenes and their sparks, poses, characters, cells, keys and the net graph.
 
 use std::time::{Duration, Instant};
 

@@ -84,8 +84,8 @@ fn a_code_is_to_be_compared_and_tries_of_others_are_told() {
 fn keys_of_the_link_are_no_keys_of_the_fight() {
     let start =
         LinkSetting { round_trip_millis: 80, loss: Chance::percent(3), loss_percent: 3.0, jitter_millis: 0 };
-    for letter in (' '..='~').filter(|letter| !letter.is_ascii_uppercase()) {
-        assert_eq!(start.changed_by(Key::Char(letter)), None, "{letter} is a key of the fight");
+    for character in (' '..='~').filter(|character| !character.is_ascii_uppercase()) {
+        assert_eq!(start.changed_by(Key::Char(character)), None, "{character} is a key of the fight");
     }
     for (key, word) in [(Key::F(6), "round trip"), (Key::F(7), "loss"), (Key::F(8), "jitter")] {
         assert!(link_keys().contains(&format!("{key} {word}")), "{}", link_keys());

@@ -1,4 +1,4 @@
-//! Acts on a menu, made of keys, letters, gamepads and the mouse.
+//! Acts on a menu, made of keys, characters, gamepads and the mouse.
 
 use super::{Grid, Layout, Menu};
 use crate::gestures::{Stroke, Touch, TouchAct};
@@ -15,7 +15,7 @@ pub enum Act {
     Back,
     Type(char),
     Paste(String),
-    /// Takes the last letter back.
+    /// Takes the last character back.
     Erase,
     /// The mouse is over an item.
     Point {
@@ -28,8 +28,8 @@ pub enum Act {
     },
 }
 
-/// The acts that the input makes on the menu of `place`, one after the other: each meets the menu that the one before it
-/// has left. `apply` acts, and answers what follows; its first answer ends the round.
+/// The acts that the input makes on the menu of `place`, one after the other: each meets the menu that the one before
+/// it has left. `apply` acts, and answers what follows; its first answer ends the round.
 pub fn drive<P, T>(
     input: &InputState,
     place: &mut P,
@@ -69,8 +69,8 @@ fn of_stroke(stroke: &Stroke, takes_text: bool) -> Option<Act> {
         Stroke::Key(Key::Backspace) if takes_text => Act::Erase,
         Stroke::Key(_) => return None,
         Stroke::Paste(text) => Act::Paste(text.clone()),
-        Stroke::Letter(letter) if takes_text => Act::Type(*letter),
-        Stroke::Letter(letter) => match letter.to_ascii_lowercase() {
+        Stroke::Character(character) if takes_text => Act::Type(*character),
+        Stroke::Character(character) => match character.to_ascii_lowercase() {
             'w' => Act::Up,
             's' => Act::Down,
             'a' => Act::Left,

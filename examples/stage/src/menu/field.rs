@@ -11,15 +11,15 @@ pub struct Field {
 }
 
 impl Field {
-    /// A field of at most `max` letters.
+    /// A field of at most `max` characters.
     pub fn new(text: &str, max: usize) -> Self {
         let mut field = Self { text: String::new(), max, keeps_spaces: true };
         field.paste(text);
         field
     }
 
-    /// The same field for one word: without the spaces that a copied address or invite has at its ends and where it was torn
-    /// apart, and without the blocks of a picture beside it.
+    /// The same field for one word: without the spaces that a copied address or invite has at its ends and where it was
+    /// torn apart, and without the blocks of a picture beside it.
     #[must_use]
     pub fn without_spaces(mut self) -> Self {
         self.keeps_spaces = false;
@@ -36,20 +36,20 @@ impl Field {
         characters::tail(&self.text, room)
     }
 
-    pub(super) fn push(&mut self, letter: char) -> bool {
-        let letter = if letter.is_whitespace() { ' ' } else { letter };
-        let fits = self.text.chars().count() < self.max && !letter.is_control();
-        let is_taken = fits && (self.keeps_spaces || characters::is_of_a_word(letter));
+    pub(super) fn push(&mut self, character: char) -> bool {
+        let character = if character.is_whitespace() { ' ' } else { character };
+        let fits = self.text.chars().count() < self.max && !character.is_control();
+        let is_taken = fits && (self.keeps_spaces || characters::is_of_a_word(character));
         if is_taken {
-            self.text.push(letter);
+            self.text.push(character);
         }
         is_taken
     }
 
     pub(super) fn paste(&mut self, text: &str) -> bool {
         let mut is_changed = false;
-        for letter in text.trim().chars() {
-            is_changed |= self.push(letter);
+        for character in text.trim().chars() {
+            is_changed |= self.push(character);
         }
         is_changed
     }

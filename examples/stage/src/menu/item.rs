@@ -56,7 +56,7 @@ impl Value {
                     if *act == Act::Right { (*at + *step).min(*max) } else { at.saturating_sub(*step) };
                 std::mem::replace(at, next) != next
             }
-            (Self::Text(field), Act::Type(letter)) => field.push(*letter),
+            (Self::Text(field), Act::Type(character)) => field.push(*character),
             (Self::Text(field), Act::Paste(text)) => field.paste(text),
             (Self::Text(field), Act::Erase) => field.erase(),
             _ => false,

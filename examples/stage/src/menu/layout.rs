@@ -1,26 +1,26 @@
 //! The place of every line of a menu on a grid of cells: those of a terminal, or those that a window is divided into.
 
 use super::{Item, Menu, Value};
-use crate::characters::{width as letters, wrapped};
+use crate::characters::{width as characters, wrapped};
 use crate::gestures::Surface;
 use crate::pixels::{HEIGHT, WIDTH};
 use crate::{Point, at, glyphs};
 
-/// A grid of cells, one letter each.
+/// A grid of cells, one character each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Grid {
     pub columns: usize,
     pub rows: usize,
     /// The size of a cell on the surface that the grid divides.
     pub cell: Point,
-    /// Rows that a title in large letters takes.
+    /// Rows that a title in large characters takes.
     title_rows: usize,
-    /// Columns of one large letter; a window draws them as small as they must be.
+    /// Columns of one large character; a window draws them as small as they must be.
     title_columns: f32,
 }
 
 impl Grid {
-    /// The window: large enough letters that a player reads them from a sofa.
+    /// The window: large enough characters that a player reads them from a sofa.
     pub const WINDOW: Self = Self {
         columns: 80,
         rows: 20,
@@ -40,9 +40,9 @@ impl Grid {
         }
     }
 
-    /// Columns that a title in large letters takes.
+    /// Columns that a title in large characters takes.
     fn title_width(&self, title: &str) -> usize {
-        (letters(title) as f32 * self.title_columns) as usize
+        (characters(title) as f32 * self.title_columns) as usize
     }
 
     /// The cell at a place of the surface, with parts of a cell.
@@ -54,7 +54,7 @@ impl Grid {
 /// One line of a menu, from the top.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
-    /// The title, in large letters or in a row of its own.
+    /// The title, in large characters or in a row of its own.
     Title {
         is_large: bool,
     },
@@ -75,7 +75,7 @@ pub struct Layout {
     pub top: usize,
     pub wide: usize,
     pub tall: usize,
-    /// Letters from the left edge of the sheet to the values.
+    /// Characters from the left edge of the sheet to the values.
     pub values_at: usize,
     /// Whether there are items above those that are shown, and below.
     pub more: [bool; 2],
@@ -83,21 +83,21 @@ pub struct Layout {
     title_rows: usize,
 }
 
-/// Letters beside the text of a line: an edge and the mark of the chosen item on each side.
+/// Characters beside the text of a line: an edge and the mark of the chosen item on each side.
 const EDGE: usize = 3;
-/// Letters between labels and values; the last two are for the mark of a choice that has more before it.
+/// Characters between labels and values; the last two are for the mark of a choice that has more before it.
 const GAP: usize = 4;
-/// Letters that a field shows, where there is room.
-const FIELD_LETTERS: usize = 44;
-/// Letters of a line of words that are read at ease.
-const NOTE_LETTERS: usize = 66;
+/// Characters that a field shows, where there is room.
+const FIELD_CHARACTERS: usize = 44;
+/// Characters of a line of words that are read at ease.
+const NOTE_CHARACTERS: usize = 66;
 /// Cells of a slider.
 pub(super) const SLIDER_CELLS: usize = 14;
 
 impl Layout {
     pub fn of(menu: &Menu, grid: Grid) -> Self {
         let room = grid.columns.saturating_sub(EDGE * 2).max(1);
-        let labels = menu.items.iter().filter(|item| !is_lone(item)).map(|item| letters(&item.label));
+        let labels = menu.items.iter().filter(|item| !is_lone(item)).map(|item| characters(&item.label));
         let labels = labels.max().unwrap_or(0).min(room / 2);
         let inner = inner_width(menu, labels, room);
         // A sheet is made wide enough for its title, if the surface is.
@@ -115,7 +115,7 @@ impl Layout {
 
         let fixed = notes.len() + footer.len() + hint_rows + usize::from(!notes.is_empty()) + 4;
         let has_room = fixed + grid.title_rows + menu.items.len().min(8) <= grid.rows;
-        // In large letters a name of letters without strokes would be a row of boxes.
+        // In large characters a name of characters without strokes would be a row of boxes.
         let is_large = title_width <= inner && has_room && !menu.has_view && glyphs::knows(&menu.title);
         let title_rows = if is_large { grid.title_rows } else { 1 };
         // Where it is tight, gaps go first.
@@ -161,7 +161,7 @@ impl Layout {
         })
     }
 
-    /// Letters that a value has room for.
+    /// Characters that a value has room for.
     pub(super) fn value_room(&self) -> usize {
         self.wide.saturating_sub(self.values_at + EDGE)
     }
@@ -187,22 +187,23 @@ fn is_lone(item: &Item) -> bool {
     item.value == Value::Pick
 }
 
-/// The letters of the longest line, as far as there is room.
+/// The characters of the longest line, as far as there is room.
 fn inner_width(menu: &Menu, labels: usize, room: usize) -> usize {
     let of_item = |item: &Item| match &item.value {
-        Value::Pick => letters(&item.label),
-        Value::Shown(text) => labels + GAP + letters(text),
+        Value::Pick => characters(&item.label),
+        Value::Shown(text) => labels + GAP + characters(text),
         Value::Choice { options, .. } => {
-            labels + GAP + 2 + options.iter().map(|option| letters(option)).max().unwrap_or(0)
+            labels + GAP + 2 + options.iter().map(|option| characters(option)).max().unwrap_or(0)
         }
-        Value::Slider { unit, .. } => labels + GAP + SLIDER_CELLS + 6 + letters(unit),
-        Value::Text(_) => labels + GAP + FIELD_LETTERS,
+        Value::Slider { unit, .. } => labels + GAP + SLIDER_CELLS + 6 + characters(unit),
+        Value::Text(_) => labels + GAP + FIELD_CHARACTERS,
     };
-    let words = menu.notes.iter().map(|note| letters(&note.text));
-    let words = words.chain(menu.items.iter().map(|item| letters(&item.hint))).chain([letters(&menu.footer)]);
+    let words = menu.notes.iter().map(|note| characters(&note.text));
+    let words =
+        words.chain(menu.items.iter().map(|item| characters(&item.hint))).chain([characters(&menu.footer)]);
     let widest = menu.items.iter().map(of_item).max().unwrap_or(0);
-    let title = letters(&menu.title).max(24);
-    words.map(|count| count.min(NOTE_LETTERS)).chain([title]).fold(widest, usize::max).min(room)
+    let title = characters(&menu.title).max(24);
+    words.map(|count| count.min(NOTE_CHARACTERS)).chain([title]).fold(widest, usize::max).min(room)
 }
 
 /// The first item that is shown of a list that is longer than `shown`: the chosen one stays in view.

@@ -95,7 +95,7 @@ impl Menu {
         self.items.get(self.chosen)
     }
 
-    /// Whether letters are typed into the chosen item.
+    /// Whether characters are typed into the chosen item.
     pub fn takes_text(&self) -> bool {
         self.item().is_some_and(|item| matches!(item.value, Value::Text(_)))
     }

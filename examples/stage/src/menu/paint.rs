@@ -27,7 +27,7 @@ trait Pen {
         self.words(column + room / 2, row, text, color);
     }
 
-    /// The title in large letters, centred in `wide` columns from `column`.
+    /// The title in large characters, centred in `wide` columns from `column`.
     fn large(&mut self, column: usize, row: usize, wide: usize, text: &str, theme: &Theme);
 }
 
@@ -36,7 +36,7 @@ struct WindowPen<'a>(&'a mut dyn Canvas);
 impl WindowPen<'_> {
     fn words_at(&mut self, column: f32, row: usize, text: &str, color: Color) {
         let cell = Grid::WINDOW.cell;
-        // One letter with its gap is six units wide, and six units are one cell.
+        // One character with its gap is six units wide, and six units are one cell.
         let unit = cell.x / 6.0;
         let corner = at(column * cell.x, row as f32 * cell.y + cell.y / 2.0 - unit * 3.0);
         glyphs::write(self.0, text, corner, Style::new(unit, unit * 1.12, color));
@@ -85,8 +85,8 @@ impl Pen for ShapePen<'_> {
     fn words(&mut self, _: usize, _: usize, _: &str, _: Color) {}
 
     fn large(&mut self, column: usize, row: usize, wide: usize, text: &str, theme: &Theme) {
-        let letters = glyphs::width(text, 1.0);
-        let left = (column as f32 + (wide as f32 - letters) / 2.0).floor() + 0.5;
+        let characters = glyphs::width(text, 1.0);
+        let left = (column as f32 + (wide as f32 - characters) / 2.0).floor() + 0.5;
         for (shift, color) in [(1.0, theme.alarm.darker(0.2)), (0.0, theme.paper)] {
             let corner = at(left + shift, row as f32 * 2.0 + 0.5 + shift);
             glyphs::write(self.0, text, corner, Style::new(1.0, 1.0, color));

@@ -1,7 +1,8 @@
 //! Gamepads: their buttons by place, plugged in and out while a game runs.
 //!
-//! Threads of their own wait at the devices; [`Pads`] has what they have told. A pad keeps its place in the list while it is
-//! plugged in, and the next one takes the first place that is free: who pulls a plug by accident gets the seat back.
+//! Threads of their own wait at the devices; [`Pads`] has what they have told. A pad keeps its place in the list while
+//! it is plugged in, and the next one takes the first place that is free: who pulls a plug by accident gets the seat
+//! back.
 //!
 //! ```
 //! use stage::pads::{PadAxis, PadButton, PadEvent, Pads};
@@ -34,7 +35,7 @@ pub const MAX_PADS: usize = 8;
 /// Presses that wait for a game that does not ask.
 const MAX_PRESSES: usize = 64;
 /// The longest name of a pad that is kept.
-const MAX_NAME_LETTERS: usize = 40;
+const MAX_NAME_CHARACTERS: usize = 40;
 
 /// The buttons of one pad since the last frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -119,7 +120,8 @@ impl Pads {
     pub fn plug_in(&self, name: &str) -> Option<usize> {
         let mut shared = self.shared();
         let slot = shared.slots.iter().position(Option::is_none)?;
-        let plain = name.chars().filter(|letter| !letter.is_control()).take(MAX_NAME_LETTERS).collect();
+        let plain =
+            name.chars().filter(|character| !character.is_control()).take(MAX_NAME_CHARACTERS).collect();
         shared.slots[slot] = Some(Pad { name: plain, ..Pad::default() });
         Some(slot)
     }

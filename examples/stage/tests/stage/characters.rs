@@ -1,4 +1,5 @@
-//! Letters that are wider or narrower than one cell: every row keeps its length, and nothing of a name moves another.
+//! Characters that are wider or narrower than one cell: every row keeps its length, and nothing of a name moves
+//! another.
 
 use stage::characters::{centered, copied, head, padded, tail, visible, width, wrapped};
 use stage::{Cells, Depth, rgb};
@@ -7,12 +8,12 @@ use stage::{Cells, Depth, rgb};
 const EMOJI: [(&str, usize); 3] = [("🐱", 2), ("👨\u{200D}👩\u{200D}👧", 6), ("\u{1F1E9}\u{1F1EA}", 2)];
 
 #[test]
-fn a_wide_letter_is_two_cells_and_a_mark_none() {
+fn a_wide_character_is_two_cells_and_a_mark_none() {
     assert_eq!(width("Ann"), 3);
     assert_eq!(width("東京"), 4);
     assert_eq!(width("한글"), 4);
-    assert_eq!(width("Zoe\u{308}"), 3, "a mark that follows its letter");
-    assert_eq!(width("กี่"), 1, "a vowel and a tone over one letter");
+    assert_eq!(width("Zoe\u{308}"), 3, "a mark that follows its character");
+    assert_eq!(width("กี่"), 1, "a vowel and a tone over one character");
     assert_eq!(width("a\u{200B}b\u{FEFF}\u{202E}\u{3164}"), 2, "what is never seen");
     for (text, cells) in EMOJI {
         assert_eq!(width(text), cells, "{text}");
@@ -20,9 +21,9 @@ fn a_wide_letter_is_two_cells_and_a_mark_none() {
 }
 
 #[test]
-fn a_text_is_cut_between_letters_and_never_wider_than_its_room() {
+fn text_is_cut_between_characters_and_fits_its_room() {
     assert_eq!(head("東京都", 5), "東京");
-    assert_eq!(head("Zoe\u{308}!", 3), "Zoe\u{308}", "a letter keeps its mark");
+    assert_eq!(head("Zoe\u{308}!", 3), "Zoe\u{308}", "a character keeps its mark");
     assert_eq!(tail("東京都", 5), "京都");
     assert_eq!(tail("ae\u{308}b", 1), "b");
     assert_eq!(padded("東", 4), "東  ");
@@ -38,7 +39,7 @@ fn a_text_is_cut_between_letters_and_never_wider_than_its_room() {
 }
 
 #[test]
-fn a_name_keeps_what_is_seen_and_at_most_two_marks_a_letter() {
+fn name_keeps_visible_characters_and_two_marks_on_each() {
     assert_eq!(visible("Yo\u{200B}u\u{FEFF}"), "You");
     assert_eq!(visible("\u{301}e\u{301}\u{302}\u{303}\u{304}x"), "e\u{301}\u{302}x");
     assert_eq!(visible("กี่"), "กี่");
@@ -55,15 +56,17 @@ fn cells(columns: usize) -> Cells {
     cells
 }
 
-/// A terminal that knows the width of letters, as far as this test needs one: the letters of each cell of the first row.
+/// A terminal that knows the width of characters, as far as this test needs one: the characters of each cell of the
+/// first row.
 fn shown(bytes: &[u8], columns: usize, wide: usize) -> Vec<String> {
-    let text = std::str::from_utf8(bytes).expect("letters");
+    let text = std::str::from_utf8(bytes).expect("UTF-8");
     let mut row = vec![String::from(" "); columns];
     let (mut at, mut line) = (0, 1);
-    let mut letters = text.chars();
-    while let Some(letter) = letters.next() {
-        if letter == '\x1b' {
-            let order: String = letters.by_ref().skip(1).take_while(|it| !it.is_ascii_alphabetic()).collect();
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        if character == '\x1b' {
+            let order: String =
+                characters.by_ref().skip(1).take_while(|it| !it.is_ascii_alphabetic()).collect();
             if let Some((to_line, to_column)) = order.split_once(';')
                 && let (Ok(to_line), Ok(to_column)) = (to_line.parse(), to_column.parse::<usize>())
             {
@@ -71,12 +74,12 @@ fn shown(bytes: &[u8], columns: usize, wide: usize) -> Vec<String> {
             }
             continue;
         }
-        let step = if width(&letter.to_string()) == 2 { wide } else { width(&letter.to_string()) };
+        let step = if width(&character.to_string()) == 2 { wide } else { width(&character.to_string()) };
         if line == 1 && step > 0 {
-            row[at] = letter.to_string();
+            row[at] = character.to_string();
             (1..step).for_each(|rest| row[at + rest] = String::new());
         } else if line == 1 && at > 0 {
-            row[at - 1].push(letter);
+            row[at - 1].push(character);
         }
         at += step;
     }
@@ -84,14 +87,14 @@ fn shown(bytes: &[u8], columns: usize, wide: usize) -> Vec<String> {
 }
 
 #[test]
-fn a_row_with_wide_letters_is_as_long_as_any_other() {
+fn a_row_with_wide_characters_is_as_long_as_any_other() {
     let mut cells = cells(12);
     cells.write(1, 0, "東e\u{308}京", rgb(0xFF_FF_FF), None);
     cells.write_ending(12, 0, "|", rgb(0xFF_FF_FF), None);
     assert_eq!(cells.text(0), " 東e\u{308}京     |");
     let row = shown(cells.changes(), 12, 2);
     assert_eq!(row, [" ", "東", "", "e\u{308}", "京", "", " ", " ", " ", " ", " ", "|"]);
-    // A terminal that believes the letters to be narrow still has everything else in its place.
+    // A terminal that believes the characters to be narrow still has everything else in its place.
     let mut cells = self::cells(12);
     cells.write(0, 0, "xxxxxxxxxxxx", rgb(0xFF_FF_FF), None);
     cells.changes();
@@ -104,7 +107,7 @@ fn a_row_with_wide_letters_is_as_long_as_any_other() {
 }
 
 #[test]
-fn half_of_a_wide_letter_is_never_left() {
+fn half_of_a_wide_character_is_never_left() {
     let paper = rgb(0xFF_FF_FF);
     for (column, text, row) in
         [(1, "a", " a京"), (2, "a", "東a "), (0, "a", "a 京"), (1, "都", " 都 "), (3, "ab", "東 a")]
@@ -117,7 +120,7 @@ fn half_of_a_wide_letter_is_never_left() {
     let mut cells = cells(4);
     cells.write(3, 0, "東", paper, None);
     cells.write(-1, 1, "東a", paper, None);
-    assert_eq!([cells.text(0), cells.text(1)], ["    ", " a  "], "a letter that half fits is left out");
+    assert_eq!([cells.text(0), cells.text(1)], ["    ", " a  "], "a character that half fits is left out");
 }
 
 #[test]

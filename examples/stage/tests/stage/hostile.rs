@@ -9,8 +9,8 @@ use stage::{Key, Keyboard, Role};
 fn keys_that_are_never_let_go_are_bounded() {
     for releases in [false, true] {
         let (mut keyboard, now) = (Keyboard::new(releases), Instant::now());
-        for letter in ('\u{100}'..'\u{8000}').map(Key::Char) {
-            keyboard.press(letter, Role::Direction(Key::Up), now);
+        for character in ('\u{100}'..'\u{8000}').map(Key::Char) {
+            keyboard.press(character, Role::Direction(Key::Up), now);
         }
         assert!(keyboard.held(now).len() <= 64 && keyboard.presses().len() <= 64);
         assert!(keyboard.held(now + Duration::from_secs(9)).len() <= 64);
@@ -36,7 +36,7 @@ fn no_event_of_a_device_panics_or_grows() {
     }
     assert!(pads.take_states()[0].presses.len() <= 64);
     let (_, name) = &pads.names()[0];
-    assert!(!name.contains(|letter: char| letter.is_control()), "{name:?}");
+    assert!(!name.contains(|character: char| character.is_control()), "{name:?}");
 }
 
 /// Tags and lengths of the values in a message of PulseAudio.
