@@ -17,13 +17,13 @@ use tracing::{Event, Level, Metadata, Subscriber};
 
 /// One event of the subscriber: its text and its fields, all as text.
 #[derive(Clone, Debug)]
-struct Told {
+struct TraceEvent {
     level: Level,
     target: String,
     fields: BTreeMap<&'static str, String>,
 }
 
-impl Told {
+impl TraceEvent {
     fn text(&self) -> &str {
         &self.fields["message"]
     }
@@ -31,7 +31,7 @@ impl Told {
 
 thread_local! {
     /// The events of this test. A simulated match runs in the thread of its test.
-    static TOLD: RefCell<Vec<Told>> = const { RefCell::new(Vec::new()) };
+    static TOLD: RefCell<Vec<TraceEvent>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Keeps every event, and has no use for spans.
@@ -55,7 +55,7 @@ impl Subscriber for Collector {
         let mut fields = Fields(BTreeMap::new());
         event.record(&mut fields);
         let (level, target) = (*event.metadata().level(), event.metadata().target().to_owned());
-        TOLD.with_borrow_mut(|told| told.push(Told { level, target, fields: fields.0 }));
+        TOLD.with_borrow_mut(|told| told.push(TraceEvent { level, target, fields: fields.0 }));
     }
 }
 
@@ -68,7 +68,7 @@ impl Visit for Fields {
 }
 
 /// Runs `play` and returns the events that it caused.
-fn told_by(play: impl FnOnce()) -> Vec<Told> {
+fn traced(play: impl FnOnce()) -> Vec<TraceEvent> {
     static SUBSCRIBED: Once = Once::new();
     SUBSCRIBED.call_once(|| {
         tracing::subscriber::set_global_default(Collector).expect("there is no other subscriber");
@@ -83,7 +83,7 @@ fn told_by(play: impl FnOnce()) -> Vec<Told> {
 }
 
 /// The values of `field` in all events with this text, in order.
-fn values<'a>(told: &'a [Told], text: &str, field: &str) -> Vec<&'a str> {
+fn values<'a>(told: &'a [TraceEvent], text: &str, field: &str) -> Vec<&'a str> {
     told.iter().filter(|told| told.text() == text).map(|told| &*told.fields[field]).collect()
 }
 
@@ -95,7 +95,7 @@ fn sim_match(loss_percent: u32) -> SimMatch<Playground> {
 
 #[test]
 fn handshake_steps_are_told_in_order() {
-    let told = told_by(|| assert!(sim_match(0).run_until_frame(10)));
+    let told = traced(|| assert!(sim_match(0).run_until_frame(10)));
     let [host, joiner] = addresses().map(|addr| addr.to_string());
     let steps = |peer: &String| -> Vec<&str> {
         let steps = told.iter().filter(|told| told.text() == "handshake" && told.fields["peer"] == *peer);
@@ -110,7 +110,7 @@ fn refused_datagram_is_logged_with_address_and_reason() {
     let stranger = SocketAddr::from(([203, 0, 113, 9], 9));
     let [_, joiner] = addresses();
     let mut refused = 0;
-    let told = told_by(|| {
+    let told = traced(|| {
         let mut sim = sim_match(0);
         sim.eavesdrop();
         assert!(sim.run_until_frame(100));
@@ -160,7 +160,7 @@ fn refused_datagram_is_logged_with_address_and_reason() {
 #[test]
 fn stalls_rollbacks_and_silence_are_told() {
     let mut rollbacks = [0_u64; 2];
-    let told = told_by(|| {
+    let told = traced(|| {
         let mut sim = sim_match(0);
         assert!(sim.run_until_frame(100));
         let now = sim.world.now();
@@ -179,7 +179,7 @@ fn stalls_rollbacks_and_silence_are_told() {
 
 #[test]
 fn the_end_of_a_match_is_told_on_both_machines() {
-    let told = told_by(|| {
+    let told = traced(|| {
         let mut sim = sim_match(0);
         assert!(sim.run_until_frame(100));
         sim.machine_mut(JOINER).leave_at = Some(Duration::ZERO);
@@ -190,7 +190,7 @@ fn the_end_of_a_match_is_told_on_both_machines() {
 
 #[test]
 fn changes_of_the_send_rate_are_told() {
-    let told = told_by(|| assert!(sim_match(15).run_until_frame(1_200)));
+    let told = traced(|| assert!(sim_match(15).run_until_frame(1_200)));
     let on = values(&told, "second copy of input packets", "on");
     assert!(on.starts_with(&["true"]), "{on:?}");
     let loss = values(&told, "second copy of input packets", "loss_permille")[0];
@@ -199,7 +199,7 @@ fn changes_of_the_send_rate_are_told() {
 
 #[test]
 fn a_match_without_trouble_is_told_below_warnings() {
-    let told = told_by(|| assert!(sim_match(2).run_until_frame(600)));
+    let told = traced(|| assert!(sim_match(2).run_until_frame(600)));
     assert!(!told.is_empty());
     for event in &told {
         assert!(event.level > Level::WARN, "{event:?}");

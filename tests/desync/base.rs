@@ -1,6 +1,6 @@
 //! The base of an autopsy when loss has kept the two machines from a match that both know of.
 
-use crate::liar::{ENDLESS, Liar, told_by, world_of};
+use crate::liar::{ENDLESS, Liar, autopsies_of, world_of};
 use core::time::Duration;
 use games::faulty::{Fault, Faulty, LINK, autopsies};
 use rebout::lab::link::{Chance, LinkConfig};
@@ -120,7 +120,7 @@ fn base_is_the_newest_frame_that_both_recorded_alike() {
         for hiding in [&[0][..], &[1], &[0, 1]] {
             let world = without_frame_0(ENDLESS, tamper, hiding);
             for id in 0..2 {
-                let told = told_by(&world, id);
+                let told = autopsies_of(&world, id);
                 let [(_, autopsy)] = &told[..] else { panic!("hidden by {hiding:?}: {told:?}") };
                 assert_step_differs(autopsy, 9);
             }
@@ -138,7 +138,7 @@ fn base_from_recorded_states_tells_whose_fault_it_is() {
     };
     let world = without_frame_0(ENDLESS, tamper, &[0, 1]);
     for id in 0..2 {
-        let [(_, autopsy)] = &told_by(&world, id)[..] else { panic!("no report") };
+        let [(_, autopsy)] = &autopsies_of(&world, id)[..] else { panic!("no report") };
         assert_eq!(autopsy.verdict, AutopsyVerdict::NotReproducible { one: true, two: false }, "{autopsy}");
         assert!(autopsy.exact && autopsy.complete, "{autopsy}");
     }
@@ -187,7 +187,9 @@ fn a_match_that_one_side_knows_of_is_a_base_for_large_states() {
     for hides in 0..2 {
         let world = without_frame_0(play, |game, player| game.flips = player == Player::Two, &[hides]);
         for id in 0..2 {
-            let [(_, autopsy)] = &told_by(&world, id)[..] else { panic!("hidden by {hides}: no report") };
+            let [(_, autopsy)] = &autopsies_of(&world, id)[..] else {
+                panic!("hidden by {hides}: no report")
+            };
             assert_step_differs(autopsy, 0);
         }
     }

@@ -1,6 +1,6 @@
 //! A peer that lies about checksums does not escape a match, and a faulty machine is not taken for its peer's fault.
 
-use crate::liar::{ENDLESS, Liar, machine, told_by, world_of};
+use crate::liar::{ENDLESS, Liar, autopsies_of, machine, world_of};
 use core::time::Duration;
 use games::faulty::{Fault, Faulty, LINK, play_out, sim_match};
 use rebout::lab::link::{Chance, LinkConfig};
@@ -9,13 +9,19 @@ use rebout::lab::{Setup, SimPeer};
 use rebout::{AutopsyVerdict, Event, Frame, OnDesync, Player, Reason};
 
 /// A victim in this seat, and a peer that changes its checksums of the frames `forges`. Both stop at desyncs.
-fn lied_to(seat: Player, loss: u32, forges: &[u32], stands_by: bool, seconds: u64) -> World<Liar> {
+fn world_with_a_liar(
+    seat: Player,
+    loss: u32,
+    forges: &[u32],
+    confirms_lies: bool,
+    seconds: u64,
+) -> World<Liar> {
     let link = LinkConfig { loss: Chance::percent(loss), ..LINK };
     let mut setup =
         Setup::new(u64::from(loss) + 3, link).configure(|config| config.on_desync = OnDesync::Stop);
     setup.configs[0].lobby.seat = seat;
     let mut world = world_of(setup, ENDLESS, None, Duration::MAX, Vec::new());
-    (world.machine_mut(1).forges, world.machine_mut(1).stands_by) = (forges.to_vec(), stands_by);
+    (world.machine_mut(1).forges, world.machine_mut(1).confirms_lies) = (forges.to_vec(), confirms_lies);
     world.run_until(Duration::from_secs(seconds));
     world
 }
@@ -35,12 +41,12 @@ fn blamed(player: Player) -> AutopsyVerdict {
     AutopsyVerdict::NotReproducible { one: player == Player::One, two: player == Player::Two }
 }
 
-/// Every seat of the victim, without and with loss, with notes that contradict the lie and with notes that stand by it.
-fn every_way(mut check: impl FnMut(Player, u32, bool)) {
+/// Every seat of the victim, without and with loss, with notes that contradict the lie and with notes that confirm it.
+fn for_every_case(mut check: impl FnMut(Player, u32, bool)) {
     for seat in Player::BOTH {
         for loss in [0, 20] {
-            for stands_by in [false, true] {
-                check(seat, loss, stands_by);
+            for confirms_lies in [false, true] {
+                check(seat, loss, confirms_lies);
             }
         }
     }
@@ -48,13 +54,13 @@ fn every_way(mut check: impl FnMut(Player, u32, bool)) {
 
 #[test]
 fn a_false_checksum_is_void_and_the_match_goes_on() {
-    every_way(|seat, loss, stands_by| {
-        let world = lied_to(seat, loss, &[120], stands_by, 8);
+    for_every_case(|seat, loss, confirms_lies| {
+        let world = world_with_a_liar(seat, loss, &[120], confirms_lies, 8);
         let victim = machine(&world, 0);
-        let what = format!("{seat}, loss {loss}, {stands_by}: {:?}", victim.events);
+        let what = format!("{seat}, loss {loss}, {confirms_lies}: {:?}", victim.events);
         assert!(!victim.ended() && victim.session().unwrap().current() > Frame(400), "{what}");
         assert_eq!(desyncs(victim), 1, "{what}");
-        let [(_, autopsy)] = &told_by(&world, 0)[..] else { panic!("{what}") };
+        let [(_, autopsy)] = &autopsies_of(&world, 0)[..] else { panic!("{what}") };
         assert_eq!(autopsy.verdict, blamed(seat.other()), "{what}");
         assert!(autopsy.complete && autopsy.fields.is_empty(), "{what}");
         assert_eq!(machine(&world, 1).events, [], "{what}: nothing differs there");
@@ -63,11 +69,16 @@ fn a_false_checksum_is_void_and_the_match_goes_on() {
 
 #[test]
 fn a_second_false_checksum_ends_the_match_and_names_the_liar() {
-    every_way(|seat, loss, stands_by| {
-        let world = lied_to(seat, loss, &[120, 300], stands_by, 12);
+    for_every_case(|seat, loss, confirms_lies| {
+        let world = world_with_a_liar(seat, loss, &[120, 300], confirms_lies, 12);
         let victim = machine(&world, 0);
         let expected = Reason::VoidChecksums { of: seat.other() };
-        assert_eq!(reason(victim), Some(expected), "{seat}, loss {loss}, {stands_by}: {:?}", victim.events);
+        assert_eq!(
+            reason(victim),
+            Some(expected),
+            "{seat}, loss {loss}, {confirms_lies}: {:?}",
+            victim.events
+        );
         assert_eq!(reason(machine(&world, 1)), Some(Reason::Left), "the liar is told no other reason");
     });
 }
@@ -75,8 +86,8 @@ fn a_second_false_checksum_ends_the_match_and_names_the_liar() {
 #[test]
 fn checksums_that_are_all_false_from_one_on_end_the_match() {
     let all: Vec<u32> = (4..40).map(|n| n * 30).collect();
-    for stands_by in [false, true] {
-        let world = lied_to(Player::One, 0, &all, stands_by, 10);
+    for confirms_lies in [false, true] {
+        let world = world_with_a_liar(Player::One, 0, &all, confirms_lies, 10);
         let expected = Reason::VoidChecksums { of: Player::Two };
         assert_eq!(reason(machine(&world, 0)), Some(expected), "{:?}", machine(&world, 0).events);
     }

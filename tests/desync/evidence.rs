@@ -1,6 +1,6 @@
 //! The evidence that an autopsy needs: a comparison of this machine's own that failed. The peer's word is none.
 
-use crate::liar::{ENDLESS, Liar, machine, start, told, told_by, victim, words, world, world_of};
+use crate::liar::{ENDLESS, Liar, autopsies_of, machine, start, told, victim, words, world, world_of};
 use core::time::Duration;
 use games::faulty::{Fault, Faulty, LINK, step_differs};
 use rebout::lab::Setup;
@@ -68,7 +68,7 @@ fn a_false_start_does_not_spoil_the_report_of_a_real_desync() {
                 world_of(setup, ENDLESS, Some(step_differs_at_400), Duration::from_secs(3), lies.clone());
             world.run_until(Duration::from_secs(20));
             for id in 0..2 {
-                let [(_, autopsy)] = &told_by(&world, id)[..] else {
+                let [(_, autopsy)] = &autopsies_of(&world, id)[..] else {
                     panic!("{what}: {:?}", events(&world, id))
                 };
                 assert_right(autopsy, 400, 390, what);

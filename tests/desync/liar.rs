@@ -22,7 +22,7 @@ pub(crate) struct Liar<G: Game = Faulty> {
     /// The frames whose checksum leaves this machine with another value.
     pub(crate) forges: Vec<u32>,
     /// Whether the notes of an autopsy confirm the forged checksums: this machine claims that it recorded those states.
-    pub(crate) stands_by: bool,
+    pub(crate) confirms_lies: bool,
     /// The wire number of the first frame that has a checksum, which is frame 0.
     first_checksum: Option<u32>,
     /// How many datagrams with a message of an autopsy have come.
@@ -44,14 +44,14 @@ impl<G: Game> Liar<G> {
             said: 0,
             hides: None,
             forges: Vec::new(),
-            stands_by: false,
+            confirms_lies: false,
             first_checksum: None,
             heard: 0,
         }
     }
 
     /// The datagram without the checksum that this machine hides, or with the one that it forges.
-    fn hide(&mut self, datagram: &[u8], buf: &mut [u8]) -> Option<usize> {
+    fn forge_or_hide_checksum(&mut self, datagram: &[u8], buf: &mut [u8]) -> Option<usize> {
         let packet = InputPacket::decode(datagram, Flags::ALL).ok()?;
         let mut header = packet.header();
         let checksum = header.checksum.as_mut()?;
@@ -68,11 +68,11 @@ impl<G: Game> Liar<G> {
     }
 
     /// The datagram with a TRACE as recorded that confirms the forged checksums.
-    fn stand_by(&self, datagram: &[u8], buf: &mut [u8]) -> Option<usize> {
-        const TRACE_AS_LIVED: [u8; 2] = [2, 0];
+    fn confirm_forged_checksums(&self, datagram: &[u8], buf: &mut [u8]) -> Option<usize> {
+        const TRACE_AS_RECORDED: [u8; 2] = [2, 0];
         let Ok(Packet::Game(packet)) = Packet::decode(datagram, Flags::ALL) else { return None };
         let ControlPayload::ReliableEvent(message @ [AUTOPSY, ..]) = packet.payload else { return None };
-        if !self.stands_by || message.get(3..5) != Some(&TRACE_AS_LIVED) {
+        if !self.confirms_lies || message.get(3..5) != Some(&TRACE_AS_RECORDED) {
             return None;
         }
         let mut message = message.to_vec();
@@ -84,7 +84,7 @@ impl<G: Game> Liar<G> {
         ControlPacket::encode(&packet.header, &ControlPayload::ReliableEvent(&message), buf).ok()
     }
 
-    fn twist(&self, datagram: &[u8], buf: &mut [u8]) -> Option<usize> {
+    fn replace_by_a_lie(&self, datagram: &[u8], buf: &mut [u8]) -> Option<usize> {
         let Ok(Packet::Game(packet)) = Packet::decode(datagram, Flags::ALL) else { return None };
         let ControlPayload::ReliableEvent([USER, high, low, ..]) = packet.payload else { return None };
         // Ordered messages of the joiner are numbered from bits 16 to 31 of the token on.
@@ -106,8 +106,9 @@ impl<G: Game> Protocol for Liar<G> {
     fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
         let (to, len) = self.inner.poll_transmit(now, buf)?;
         let datagram = buf[..len].to_vec();
-        let changed = self.twist(&datagram, buf).or_else(|| self.hide(&datagram, buf));
-        let changed = changed.or_else(|| self.stand_by(&datagram, buf));
+        let changed =
+            self.replace_by_a_lie(&datagram, buf).or_else(|| self.forge_or_hide_checksum(&datagram, buf));
+        let changed = changed.or_else(|| self.confirm_forged_checksums(&datagram, buf));
         Some((to, changed.unwrap_or(len)))
     }
     fn poll_timeout(&self) -> Option<Duration> {
@@ -186,10 +187,10 @@ pub(crate) fn machine<G: Game>(world: &World<Liar<G>>, id: usize) -> &SimPeer<G>
 
 /// The autopsies that the victim told of.
 pub(crate) fn told(world: &World<Liar>) -> Vec<(Duration, Autopsy)> {
-    told_by(world, 0)
+    autopsies_of(world, 0)
 }
 
-pub(crate) fn told_by<G: Game>(world: &World<Liar<G>>, id: usize) -> Vec<(Duration, Autopsy)> {
+pub(crate) fn autopsies_of<G: Game>(world: &World<Liar<G>>, id: usize) -> Vec<(Duration, Autopsy)> {
     let told = machine(world, id).events.iter().filter_map(|(at, event)| match event {
         Event::Autopsy(autopsy) => Some((*at, (**autopsy).clone())),
         _ => None,

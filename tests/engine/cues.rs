@@ -87,31 +87,31 @@ fn run(inputs: &[Inputs], arrivals: &[[u8; 2]], config: EngineConfig) -> Vec<(Fr
 }
 
 #[derive(Debug)]
-struct Life {
+struct Lifetime {
     started: CueEvent,
     ended: Option<CueEvent>,
 }
 
 /// Follows each id, and refuses what is told twice, out of order or about another cue.
-fn lives(events: &[(Frame, CueEvent)]) -> BTreeMap<CueId, Life> {
-    let mut lives = BTreeMap::new();
+fn lifetimes(events: &[(Frame, CueEvent)]) -> BTreeMap<CueId, Lifetime> {
+    let mut lifetimes = BTreeMap::new();
     for &(now, event) in events {
         match event.change {
             Start { late_by } => {
                 assert_eq!(late_by, now.since(event.frame), "{event:?}");
                 assert!(event.frame <= now);
-                let twice = lives.insert(event.id, Life { started: event, ended: None });
+                let twice = lifetimes.insert(event.id, Lifetime { started: event, ended: None });
                 assert!(twice.is_none(), "started twice: {event:?}");
             }
             Cancel | Confirm => {
-                let life = lives.get_mut(&event.id).expect("ended before it started");
-                assert_eq!(life.started.cue, event.cue);
-                assert!(life.ended.is_none(), "ended twice: {event:?}");
-                life.ended = Some(event);
+                let lifetime = lifetimes.get_mut(&event.id).expect("ended before it started");
+                assert_eq!(lifetime.started.cue, event.cue);
+                assert!(lifetime.ended.is_none(), "ended twice: {event:?}");
+                lifetime.ended = Some(event);
             }
         }
     }
-    lives
+    lifetimes
 }
 
 fn inputs() -> impl Strategy<Value = Vec<Inputs>> {
@@ -136,13 +136,13 @@ proptest! {
         let prediction = if neutral { Prediction::Neutral } else { Prediction::RepeatLast };
         let events = run(&inputs, &arrivals, EngineConfig { window, prediction, cue_moves_within, ..EngineConfig::default() });
         let mut confirmed = BTreeSet::new();
-        for life in lives(&events).values() {
-            let end = life.ended.expect("every cue that was started ends");
+        for lifetime in lifetimes(&events).values() {
+            let end = lifetime.ended.expect("every cue that was started ends");
             if end.change == Confirm {
                 prop_assert!(confirmed.insert((end.frame.0, end.cue.0)), "confirmed twice: {:?}", end);
             }
             if cue_moves_within == 0 {
-                prop_assert_eq!(life.started.frame, end.frame, "nothing moves");
+                prop_assert_eq!(lifetime.started.frame, end.frame, "nothing moves");
             }
         }
         prop_assert_eq!(confirmed, history(&inputs));

@@ -156,7 +156,7 @@ impl Text {
     }
 }
 
-fn alike(seed: u32, inputs: impl IntoIterator<Item = Inputs>) -> Text {
+fn step_both(seed: u32, inputs: impl IntoIterator<Item = Inputs>) -> Text {
     let (mut text, mut game) = (Text::new(seed), Playground::new(seed).unwrap());
     assert_eq!(text.checksum(), checksum(&game));
     for inputs in inputs {
@@ -169,13 +169,13 @@ fn alike(seed: u32, inputs: impl IntoIterator<Item = Inputs>) -> Text {
 
 #[test]
 fn the_text_reaches_the_golden_value_too() {
-    assert_eq!(alike(1, (0..1000).map(games::playground::script::golden)).checksum(), 0x41B7_3DB7);
+    assert_eq!(step_both(1, (0..1000).map(games::playground::script::golden)).checksum(), 0x41B7_3DB7);
 }
 
 #[test]
 fn scripted_fights_go_by_the_text() {
     for seed in 1..40 {
-        let text = alike(seed, games::playground::script::fight(seed, 1200).unwrap());
+        let text = step_both(seed, games::playground::script::fight(seed, 1200).unwrap());
         assert!(text.p.iter().all(|p| p.hp < 100), "seed {seed}: {:?}", text.p);
     }
 }
@@ -190,12 +190,12 @@ proptest! {
         let arbitrary = runs.into_iter().flat_map(|(one, two, frames)| {
             std::iter::repeat_n(Inputs::from([Buttons(one), Buttons(two)]), frames)
         });
-        alike(seed, std::iter::repeat_n(Inputs::from([RIGHT, LEFT]), meet).chain(arbitrary));
+        step_both(seed, std::iter::repeat_n(Inputs::from([RIGHT, LEFT]), meet).chain(arbitrary));
     }
 }
 
 /// Steps `frames` times with the same buttons; how many hits each player has landed.
-fn hold(game: &mut Playground, one: Buttons, two: Buttons, frames: usize) -> [usize; 2] {
+fn hold_buttons(game: &mut Playground, one: Buttons, two: Buttons, frames: usize) -> [usize; 2] {
     let mut cues = Cues::new();
     let mut hits = [0; 2];
     for _ in 0..frames {
@@ -211,7 +211,7 @@ fn hold(game: &mut Playground, one: Buttons, two: Buttons, frames: usize) -> [us
 /// Both 1200 apart, facing each other.
 fn face_to_face() -> Playground {
     let mut game = Playground::new(1).unwrap();
-    hold(&mut game, RIGHT, LEFT, 18);
+    hold_buttons(&mut game, RIGHT, LEFT, 18);
     assert_eq!((game.fighters[0].x, game.fighters[1].x), (9_400, 10_600));
     game
 }
@@ -219,20 +219,20 @@ fn face_to_face() -> Playground {
 #[test]
 fn an_attack_hits_once_for_25_and_stuns_for_20_frames() {
     let mut game = face_to_face();
-    assert_eq!(hold(&mut game, ATTACK, Buttons::NONE, 1), [1, 0]);
+    assert_eq!(hold_buttons(&mut game, ATTACK, Buttons::NONE, 1), [1, 0]);
     let [one, two] = game.fighters;
     assert_eq!((one.active, one.cooldown, one.has_hit, one.action), (4, 30, true, Action::Attack));
     assert_eq!((two.hp, two.hitstun, two.action), (75, 20, Action::Hitstun));
-    assert_eq!(hold(&mut game, ATTACK, RIGHT, 19), [0, 0]);
+    assert_eq!(hold_buttons(&mut game, ATTACK, RIGHT, 19), [0, 0]);
     assert_eq!((game.fighters[1].x, game.fighters[1].hitstun), (10_600, 1), "it cannot walk away");
-    hold(&mut game, Buttons::NONE, RIGHT, 1);
+    hold_buttons(&mut game, Buttons::NONE, RIGHT, 1);
     assert_eq!((game.fighters[1].x, game.fighters[1].action), (10_900, Action::Run));
 }
 
 #[test]
 fn two_attacks_in_one_frame_both_land() {
     let mut game = face_to_face();
-    assert_eq!(hold(&mut game, ATTACK, ATTACK, 1), [1, 1]);
+    assert_eq!(hold_buttons(&mut game, ATTACK, ATTACK, 1), [1, 1]);
     assert_eq!(game.fighters.map(|fighter| fighter.hp), [75, 75]);
 }
 
@@ -244,14 +244,18 @@ fn an_attack_reaches_to_just_below_1300_and_not_behind() {
         let mut game = face_to_face();
         game.fighters[1].x = game.fighters[0].x + apart;
         game.fighters[0].facing = if back { -1 } else { 1 };
-        assert_eq!(hold(&mut game, ATTACK, Buttons::NONE, 6)[0], hits, "{apart} apart, back turned: {back}");
+        assert_eq!(
+            hold_buttons(&mut game, ATTACK, Buttons::NONE, 6)[0],
+            hits,
+            "{apart} apart, back turned: {back}"
+        );
     }
 }
 
 #[test]
 fn a_fifth_hit_changes_nothing_but_the_stun() {
     let mut game = face_to_face();
-    let hits: usize = (0..5).map(|_| hold(&mut game, ATTACK, Buttons::NONE, 30)[0]).sum();
+    let hits: usize = (0..5).map(|_| hold_buttons(&mut game, ATTACK, Buttons::NONE, 30)[0]).sum();
     assert_eq!((hits, game.fighters[1].hp), (5, 0));
     assert!(!game.finished(), "nothing special happens");
 }
@@ -259,11 +263,11 @@ fn a_fifth_hit_changes_nothing_but_the_stun() {
 #[test]
 fn jump_takes_24_frames_and_ends_an_attack() {
     let mut game = Playground::new(1).unwrap();
-    hold(&mut game, JUMP | ATTACK, Buttons::NONE, 1);
+    hold_buttons(&mut game, JUMP | ATTACK, Buttons::NONE, 1);
     let one = game.fighters[0];
     assert_eq!((one.action, one.active, one.vy, one.y), (Action::Jump, 4, 460, 460));
     let landed = (2..60).find(|_| {
-        hold(&mut game, Buttons::NONE, Buttons::NONE, 1);
+        hold_buttons(&mut game, Buttons::NONE, Buttons::NONE, 1);
         game.fighters[0].y == 0
     });
     // 460 + 420 + ... is positive up to 23 frames; the sum of 24 is 0.

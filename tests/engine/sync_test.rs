@@ -64,7 +64,7 @@ impl Game for Mistaken<'_> {
     }
 }
 
-fn lively(frame: u32) -> Inputs {
+fn changing_inputs(frame: u32) -> Inputs {
     Inputs::from([Buttons((frame / 3 % 5) as u16), Buttons((frame / 7 % 4) as u16)])
 }
 
@@ -91,13 +91,13 @@ fn differing(error: &SyncTestError) -> Vec<&str> {
 #[test]
 fn a_game_without_a_mistake_passes() {
     let mut game = Mistaken::new(Ball::kick);
-    let report = run(&mut game, 500, lively).unwrap();
+    let report = run(&mut game, 500, changing_inputs).unwrap();
     assert_eq!(report.frames, 500);
     assert!(report.resimulated_frames > 1500 && report.resimulated_frames < 2500, "{report:?}");
     assert!(report.input_changes > 100 && report.state_changes > 400, "{report:?}");
     assert!(report.telling_trials > 20, "{report:?}");
     let mut direct = Ball::NEW;
-    (0..500).for_each(|frame| direct.kick(lively(frame)));
+    (0..500).for_each(|frame| direct.kick(changing_inputs(frame)));
     assert_eq!(game.ball, direct, "and it was played as it would have been without a test");
 }
 
@@ -111,7 +111,7 @@ fn a_counter_outside_the_state_is_found() {
             ball.bounces += 1;
         }
     };
-    let error = run(&mut Mistaken::new(step), 500, lively).unwrap_err();
+    let error = run(&mut Mistaken::new(step), 500, changing_inputs).unwrap_err();
     assert!(matches!(error, SyncTestError::Resimulation { .. }));
     assert_eq!(differing(&error), ["bounces"]);
 }
@@ -123,7 +123,7 @@ fn randomness_outside_the_state_is_found() {
         ball.kick(inputs);
         ball.x += rng.range(-1, 1);
     };
-    let error = run(&mut Mistaken::new(step), 500, lively).unwrap_err();
+    let error = run(&mut Mistaken::new(step), 500, changing_inputs).unwrap_err();
     assert_eq!(differing(&error), ["x"]);
 }
 
@@ -137,7 +137,7 @@ fn a_step_that_depends_on_how_often_it_was_called_is_found() {
         }
         ball.kick(inputs);
     };
-    let error = run(&mut Mistaken::new(step), 500, lively).unwrap_err();
+    let error = run(&mut Mistaken::new(step), 500, changing_inputs).unwrap_err();
     let SyncTestError::Resimulation { frame, depth, ref fields } = error else { panic!("{error}") };
     assert_eq!((frame, depth), (Frame(1), 1));
     assert_eq!(fields.len(), 2, "{fields:?}");
@@ -177,7 +177,7 @@ impl Game for Forgetful {
 #[test]
 fn a_field_that_is_not_restored_is_named() {
     let mut game = Forgetful { ball: Ball::NEW, saves_speed: true, restores_speed: false };
-    let error = run(&mut game, 500, lively).unwrap_err();
+    let error = run(&mut game, 500, changing_inputs).unwrap_err();
     assert!(matches!(error, SyncTestError::Restore { .. }), "{error}");
     assert_eq!(differing(&error), ["speed"]);
     assert!(error.to_string().contains("what was restored is not what was saved\n  speed: "), "{error}");
@@ -186,7 +186,7 @@ fn a_field_that_is_not_restored_is_named() {
 #[test]
 fn a_field_that_is_not_saved_is_found_by_what_it_does() {
     let mut game = Forgetful { ball: Ball::NEW, saves_speed: false, restores_speed: true };
-    let error = run(&mut game, 500, lively).unwrap_err();
+    let error = run(&mut game, 500, changing_inputs).unwrap_err();
     assert_eq!(differing(&error), ["x"], "{error}");
 }
 
@@ -219,7 +219,7 @@ impl Game for Partial {
 
 #[test]
 fn a_field_that_the_snapshot_lacks_is_found_by_what_it_does() {
-    let error = run(&mut Partial { ball: Ball::NEW, wind: 0 }, 500, lively).unwrap_err();
+    let error = run(&mut Partial { ball: Ball::NEW, wind: 0 }, 500, changing_inputs).unwrap_err();
     assert_eq!(differing(&error), ["bounces"]);
 }
 
@@ -267,7 +267,7 @@ fn a_difference_that_the_checksum_does_not_see_is_found() {
     assert_eq!(checksum(&plain), checksum(&flipped), "the blind spot of word-wise FNV");
 
     let mut game = Blind { twins: Twins { count: 0, signs: [1, 2] }, calls: 0 };
-    let error = run(&mut game, 500, lively).unwrap_err();
+    let error = run(&mut game, 500, changing_inputs).unwrap_err();
     assert_eq!(differing(&error), ["signs[0]", "signs[1]"]);
 }
 
@@ -282,7 +282,7 @@ fn a_failure_can_be_repeated_from_its_seed() {
         };
         let mut game = Mistaken::new(step);
         let mut test = SyncTest::new(&game, 9, seed);
-        (0..500).find_map(|frame| test.advance(&mut game, lively(frame)).err()).unwrap()
+        (0..500).find_map(|frame| test.advance(&mut game, changing_inputs(frame)).err()).unwrap()
     };
     assert_eq!(find(1), find(1));
     assert_ne!(find(1), find(2), "another seed goes back by other depths");
@@ -300,7 +300,7 @@ fn a_run_in_which_no_input_changed_proves_nothing() {
 #[test]
 fn a_run_of_no_frames_proves_nothing() {
     let mut game = Mistaken::new(Ball::kick);
-    assert_eq!(run(&mut game, 0, lively), Err(SyncTestError::InputsNeverChanged { frames: 0 }));
+    assert_eq!(run(&mut game, 0, changing_inputs), Err(SyncTestError::InputsNeverChanged { frames: 0 }));
 }
 
 #[test]
@@ -308,14 +308,14 @@ fn a_run_in_which_the_state_hardly_changed_proves_nothing() {
     let step = |ball: &mut Ball, inputs: Inputs| {
         ball.x = (ball.x + i32::from(inputs[Player::One].buttons().0 == 4)).min(5);
     };
-    let error = run(&mut Mistaken::new(step), 300, lively).unwrap_err();
+    let error = run(&mut Mistaken::new(step), 300, changing_inputs).unwrap_err();
     assert_eq!(error, SyncTestError::StateHardlyChanged { changes: 5, frames: 300 });
 }
 
 #[test]
 fn a_run_in_which_no_input_mattered_proves_nothing() {
     let step = |ball: &mut Ball, _: Inputs| ball.x += 1;
-    let error = run(&mut Mistaken::new(step), 320, lively).unwrap_err();
+    let error = run(&mut Mistaken::new(step), 320, changing_inputs).unwrap_err();
     assert_eq!(error, SyncTestError::InputsWithoutEffect { trials: 20 });
 }
 
@@ -324,7 +324,7 @@ fn a_fixed_depth_goes_back_by_it_every_frame() {
     let mut game = Mistaken::new(Ball::kick);
     let mut test = SyncTest::with_fixed_depth(&game, 7);
     for frame in 0..100 {
-        test.advance(&mut game, lively(frame)).unwrap();
+        test.advance(&mut game, changing_inputs(frame)).unwrap();
     }
     // The first frames have less behind them: 1, 2, 3, 4, 5 and 6.
     assert_eq!(test.finish().unwrap().resimulated_frames, 94 * 7 + 21);
@@ -366,7 +366,7 @@ impl Game for Cached {
 fn bug_visible_only_steps_after_a_restore_is_found() {
     let mut game = Cached { ball: Ball::NEW, steps: 0, steps_since_restore: 0 };
     let mut test = SyncTest::with_fixed_depth(&game, 5);
-    let error = (0..500).find_map(|frame| test.advance(&mut game, lively(frame)).err()).unwrap();
+    let error = (0..500).find_map(|frame| test.advance(&mut game, changing_inputs(frame)).err()).unwrap();
     assert!(matches!(error, SyncTestError::Resimulation { depth: 5, .. }), "{error}");
     assert_eq!(differing(&error), ["bounces"]);
 }
@@ -406,7 +406,7 @@ impl Game for Guarded {
 fn bug_visible_only_when_a_frame_is_undone_is_found_at_once() {
     let mut game = Guarded { ball: Ball::NEW, frame: 0, last_stepped: u32::MAX };
     let mut test = SyncTest::with_fixed_depth(&game, 5);
-    let error = (0..500).find_map(|frame| test.advance(&mut game, lively(frame)).err()).unwrap();
+    let error = (0..500).find_map(|frame| test.advance(&mut game, changing_inputs(frame)).err()).unwrap();
     let SyncTestError::Resimulation { frame, depth, .. } = error else { panic!("{error}") };
     assert_eq!((frame.0, depth), (21, 5), "frame 20 is stepped, undone and stepped again");
 }
@@ -417,7 +417,7 @@ fn a_depth_beyond_the_greatest_is_taken_as_the_greatest() {
     let most = u64::from(SyncTest::<Ball>::MAX_DEPTH);
     let mut test = SyncTest::with_fixed_depth(&game, u32::MAX);
     for frame in 0..200 {
-        test.advance(&mut game, lively(frame)).unwrap();
+        test.advance(&mut game, changing_inputs(frame)).unwrap();
     }
     assert_eq!(test.report().resimulated_frames, most * (most + 1) / 2 + (200 - most) * most);
 }

@@ -17,7 +17,7 @@ fn arrives(link: &mut Link, at: Duration) -> bool {
 }
 
 /// Whether each of `count` datagrams arrives, one every `every`.
-fn fates(link: &mut Link, count: u32, every: Duration) -> Vec<bool> {
+fn deliveries(link: &mut Link, count: u32, every: Duration) -> Vec<bool> {
     (0..count).map(|n| arrives(link, every * n)).collect()
 }
 
@@ -28,7 +28,7 @@ fn close_to(found: f64, expected: f64, tolerance: f64) -> bool {
 
 #[test]
 fn bursts_have_the_rate_and_the_length_of_gilbert_and_elliott() {
-    let arrived = fates(&mut Link::new(bursts(ms(100), ms(10)), 1), 1_000_000, ms(1));
+    let arrived = deliveries(&mut Link::new(bursts(ms(100), ms(10)), 1), 1_000_000, ms(1));
     let runs: Vec<usize> =
         arrived.split(|arrived| *arrived).map(<[bool]>::len).filter(|len| *len > 0).collect();
     let lost: usize = runs.iter().sum();
@@ -90,18 +90,22 @@ fn two_copies_apart_survive_a_burst_that_takes_both_together() {
 #[test]
 fn when_bursts_are_does_not_depend_on_what_is_sent() {
     let config = LinkConfig { jitter: ms(20), duplicate: Chance::percent(30), ..bursts(ms(300), ms(50)) };
-    let often = fates(&mut Link::new(config, 9), 20_000, ms(1));
-    let seldom = fates(&mut Link::new(config, 9), 2_000, ms(10));
+    let often = deliveries(&mut Link::new(config, 9), 20_000, ms(1));
+    let seldom = deliveries(&mut Link::new(config, 9), 2_000, ms(10));
     let same: Vec<bool> = often.iter().copied().step_by(10).collect();
     assert!(seldom.contains(&false) && seldom.contains(&true));
     assert_eq!(seldom, same);
-    assert_ne!(seldom, fates(&mut Link::new(config, 10), 2_000, ms(10)), "another seed has other bursts");
+    assert_ne!(
+        seldom,
+        deliveries(&mut Link::new(config, 10), 2_000, ms(10)),
+        "another seed has other bursts"
+    );
 }
 
 #[test]
 fn a_change_of_the_latency_leaves_the_bursts_as_they_are() {
     let config = bursts(ms(300), ms(50));
-    let unchanged = fates(&mut Link::new(config, 3), 5_000, ms(1));
+    let unchanged = deliveries(&mut Link::new(config, 3), 5_000, ms(1));
     let mut link = Link::new(config, 3);
     let changed: Vec<bool> = (0..5_000)
         .map(|n| {
@@ -128,7 +132,7 @@ fn a_link_that_was_idle_for_ages_is_in_a_burst_as_often_as_any() {
 #[test]
 fn a_length_or_a_gap_of_nothing_is_never_or_always() {
     for (gap, length, arriving) in [(ms(5), ms(0), 1_000), (ms(0), ms(5), 0), (ms(0), ms(0), 1_000)] {
-        let arrived = fates(&mut Link::new(bursts(gap, length), 1), 1_000, ms(1));
+        let arrived = deliveries(&mut Link::new(bursts(gap, length), 1), 1_000, ms(1));
         let count = arrived.iter().filter(|arrived| **arrived).count();
         assert_eq!(count, arriving, "gap {gap:?}, length {length:?}");
     }

@@ -26,7 +26,7 @@ fn outside() -> IpAddr {
 }
 
 /// Endpoints 0 and 1 behind one NAT; 2 and 3 outside, the servers. All are 10 ms from each other.
-fn home(kind: NatKind, seed: u64) -> (Network, usize) {
+fn network_with_nat(kind: NatKind, seed: u64) -> (Network, usize) {
     let mut network = Network::new(seed);
     network.set_default_link(LinkConfig::new(ms(10)));
     network.record(Recording::Full);
@@ -51,7 +51,7 @@ fn reaches(network: &mut Network, now: Duration, from: usize, to: SocketAddr) ->
 #[test]
 fn cone_nat_maps_one_address_for_all_and_keeps_the_port() {
     for kind in [NatKind::FullCone, NatKind::PortRestricted] {
-        let (mut network, _) = home(kind, 1);
+        let (mut network, _) = network_with_nat(kind, 1);
         let mine = SocketAddr::new(outside(), INSIDE_PORT);
         assert_eq!(reaches(&mut network, ms(0), 0, server(1)), Some((2, mine)));
         assert_eq!(reaches(&mut network, ms(20), 0, server(2)), Some((3, mine)));
@@ -66,7 +66,7 @@ fn cone_nat_maps_one_address_for_all_and_keeps_the_port() {
 
 #[test]
 fn symmetric_nat_maps_and_filters_by_destination() {
-    let (mut network, _) = home(NatKind::Symmetric, 1);
+    let (mut network, _) = network_with_nat(NatKind::Symmetric, 1);
     let shown = [1, 2].map(|n| reaches(&mut network, ms(20 * u64::from(n)), 0, server(n)).unwrap().1);
     assert_ne!(shown[0], shown[1]);
     assert_eq!(reaches(&mut network, ms(60), 0, server(1)).unwrap().1, shown[0], "the same as before");
@@ -79,7 +79,7 @@ fn symmetric_nat_maps_and_filters_by_destination() {
 
 #[test]
 fn port_restricted_cone_filters_by_address_and_port() {
-    let (mut network, _) = home(NatKind::PortRestricted, 1);
+    let (mut network, _) = network_with_nat(NatKind::PortRestricted, 1);
     let other_port = SocketAddr::new(server(1).ip(), 7001);
     let neighbour = network.add(other_port);
     let mine = reaches(&mut network, ms(0), 0, server(1)).unwrap().1;
@@ -99,7 +99,7 @@ fn port_restricted_cone_filters_by_address_and_port() {
 
 #[test]
 fn a_way_is_open_from_the_moment_of_sending_and_not_before() {
-    let (mut network, _) = home(NatKind::PortRestricted, 1);
+    let (mut network, _) = network_with_nat(NatKind::PortRestricted, 1);
     let mine = network.map(ms(0), 0, server(1));
     network.send(ms(0), 3, mine, b"too early");
     network.send(ms(2), 3, mine, b"in time");
@@ -112,7 +112,7 @@ fn a_way_is_open_from_the_moment_of_sending_and_not_before() {
 
 #[test]
 fn a_full_cone_lets_in_everybody_once_it_has_a_mapping() {
-    let (mut network, _) = home(NatKind::FullCone, 1);
+    let (mut network, _) = network_with_nat(NatKind::FullCone, 1);
     let mine = SocketAddr::new(outside(), INSIDE_PORT);
     assert_eq!(reaches(&mut network, ms(0), 3, mine), None);
     assert_eq!((network.stats().filtered, network.stats().unmapped), (0, 1));
@@ -125,7 +125,7 @@ fn a_full_cone_lets_in_everybody_once_it_has_a_mapping() {
 #[test]
 fn a_nat_that_forgets_shows_a_new_port_and_the_old_one_is_dead() {
     for kind in KINDS {
-        let (mut network, nat) = home(kind, 1);
+        let (mut network, nat) = network_with_nat(kind, 1);
         let old = reaches(&mut network, ms(0), 0, server(1)).unwrap().1;
         network.forget(nat, ms(100));
         assert_eq!(reaches(&mut network, ms(99), 0, server(1)), Some((2, old)), "{kind:?}");
@@ -144,7 +144,7 @@ fn a_nat_that_forgets_shows_a_new_port_and_the_old_one_is_dead() {
 
 #[test]
 fn a_new_port_lets_in_nobody_whom_only_the_old_one_knew() {
-    let (mut network, nat) = home(NatKind::PortRestricted, 1);
+    let (mut network, nat) = network_with_nat(NatKind::PortRestricted, 1);
     reaches(&mut network, ms(0), 0, server(1));
     reaches(&mut network, ms(20), 0, server(2));
     network.forget(nat, ms(100));
@@ -155,7 +155,7 @@ fn a_new_port_lets_in_nobody_whom_only_the_old_one_knew() {
 
 #[test]
 fn datagrams_to_an_expired_mapping_are_dropped() {
-    let (mut network, nat) = home(NatKind::FullCone, 1);
+    let (mut network, nat) = network_with_nat(NatKind::FullCone, 1);
     let old = network.map(ms(0), 0, server(1));
     network.forget(nat, ms(100));
     network.send(ms(80), 2, old, b"in time");
@@ -167,7 +167,7 @@ fn datagrams_to_an_expired_mapping_are_dropped() {
 
 #[test]
 fn what_waits_in_a_socket_is_already_inside() {
-    let (mut network, nat) = home(NatKind::PortRestricted, 1);
+    let (mut network, nat) = network_with_nat(NatKind::PortRestricted, 1);
     let mine = network.map(ms(0), 0, server(1));
     network.set_clock(0, Clock::default().with_pause(ms(50), ms(100)));
     network.forget(nat, ms(100));
@@ -181,7 +181,7 @@ fn what_waits_in_a_socket_is_already_inside() {
 #[test]
 fn endpoints_behind_one_nat_need_their_private_addresses() {
     for kind in KINDS {
-        let (mut network, _) = home(kind, 1);
+        let (mut network, _) = network_with_nat(kind, 1);
         assert_eq!(reaches(&mut network, ms(0), 0, inside(2)), Some((1, inside(1))));
         let shown = [0, 1].map(|endpoint| network.map(ms(0), endpoint, server(1)));
         // Both punch, and still the NAT sends nothing back inside.
@@ -217,7 +217,7 @@ fn two_port_restricted_cones_connect_when_both_have_sent() {
 
 #[test]
 fn an_attacker_who_forges_addresses_is_filtered_like_anybody() {
-    let (mut network, _) = home(NatKind::PortRestricted, 1);
+    let (mut network, _) = network_with_nat(NatKind::PortRestricted, 1);
     let mine = network.map(ms(0), 0, server(1));
     network.inject(ms(5), server(2), mine, b"forged");
     network.inject(ms(6), server(1), mine, b"forged better");
@@ -228,7 +228,7 @@ fn an_attacker_who_forges_addresses_is_filtered_like_anybody() {
 
 /// The ports that a NAT gives out, and the transcript.
 fn ports(seed: u64) -> (Vec<u16>, u64) {
-    let (mut network, nat) = home(NatKind::Symmetric, seed);
+    let (mut network, nat) = network_with_nat(NatKind::Symmetric, seed);
     let mut found = Vec::new();
     for n in 0..20 {
         let now = ms(40 * n);
@@ -257,7 +257,7 @@ fn ports_come_from_the_seed_and_are_never_given_out_twice() {
 #[test]
 fn transcript_has_nat_drops_and_mapped_addresses() {
     let digest = |kind: NatKind| {
-        let (mut network, _) = home(kind, 1);
+        let (mut network, _) = network_with_nat(kind, 1);
         let mine = reaches(&mut network, ms(0), 0, server(1)).unwrap().1;
         reaches(&mut network, ms(20), 3, mine);
         let entries = network.transcript().entries().iter();
@@ -280,7 +280,7 @@ fn transcript_has_nat_drops_and_mapped_addresses() {
 #[test]
 fn a_flood_of_destinations_leaves_a_nat_that_works() {
     for kind in KINDS {
-        let (mut network, _) = home(kind, 1);
+        let (mut network, _) = network_with_nat(kind, 1);
         network.record(Recording::Off);
         for n in 0..50_000u32 {
             let to = SocketAddr::from(([100, 64, (n >> 8) as u8, n as u8], 1 + (n >> 16) as u16));

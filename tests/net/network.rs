@@ -14,7 +14,12 @@ fn addr(n: u8) -> SocketAddr {
 }
 
 /// Sends `count` datagrams of `len` bytes, one every `gap`, and answers all that arrived: when, and the bytes.
-fn flow(config: LinkConfig, count: u64, gap: Duration, len: usize) -> (Vec<(Duration, Vec<u8>)>, LinkStats) {
+fn send_stream(
+    config: LinkConfig,
+    count: u64,
+    gap: Duration,
+    len: usize,
+) -> (Vec<(Duration, Vec<u8>)>, LinkStats) {
     let mut network = Network::new(0xF10);
     let (one, two) = (network.add(addr(1)), network.add(addr(2)));
     network.set_link(one, two, config);
@@ -47,7 +52,7 @@ fn close_to(found: u64, expected: u64, tolerance: u64) -> bool {
 
 #[test]
 fn a_perfect_link_takes_its_latency_and_nothing_else() {
-    let (arrived, stats) = flow(LinkConfig::new(ms(40)), 1_000, ms(1), 60);
+    let (arrived, stats) = send_stream(LinkConfig::new(ms(40)), 1_000, ms(1), 60);
     assert_eq!(arrived.len(), 1_000);
     for (n, (at, bytes)) in arrived.iter().enumerate() {
         assert_eq!(*at, ms(40 + n as u64));
@@ -61,7 +66,7 @@ fn a_perfect_link_takes_its_latency_and_nothing_else() {
 #[test]
 fn loss_is_independent_and_as_often_as_it_says() {
     let config = LinkConfig { loss: Chance::percent(20), ..LinkConfig::new(ms(1)) };
-    let (arrived, stats) = flow(config, 20_000, ms(1), 60);
+    let (arrived, stats) = send_stream(config, 20_000, ms(1), 60);
     assert_eq!(arrived.len() as u64 + stats.lost, 20_000);
     assert!(close_to(stats.lost, 4_000, 5), "{} lost", stats.lost);
     // Independent: a loss follows a loss no more often than it follows an arrival.
@@ -74,15 +79,15 @@ fn loss_is_independent_and_as_often_as_it_says() {
 #[test]
 fn certain_and_impossible_chances_are_exact() {
     let none = LinkConfig { loss: Chance::ALWAYS, ..LinkConfig::default() };
-    assert_eq!(flow(none, 2_000, ms(1), 9).0.len(), 0);
+    assert_eq!(send_stream(none, 2_000, ms(1), 9).0.len(), 0);
     let all = LinkConfig { loss: Chance::NEVER, ..LinkConfig::default() };
-    assert_eq!(flow(all, 2_000, ms(1), 9).0.len(), 2_000);
+    assert_eq!(send_stream(all, 2_000, ms(1), 9).0.len(), 2_000);
 }
 
 #[test]
 fn jitter_is_uniform_and_reorders_unless_told_to_keep_the_order() {
     let config = LinkConfig { jitter: ms(30), ..LinkConfig::new(ms(50)) };
-    let (arrived, _) = flow(config, 10_000, ms(10), 60);
+    let (arrived, _) = send_stream(config, 10_000, ms(10), 60);
     let mut thirds = [0u64; 3];
     for (at, bytes) in &arrived {
         let extra = *at - ms(10 * number(bytes)) - ms(50);
@@ -95,7 +100,7 @@ fn jitter_is_uniform_and_reorders_unless_told_to_keep_the_order() {
     };
     assert!(overtaken(&arrived) > 1_000);
 
-    let (arrived, _) = flow(LinkConfig { keep_order: true, ..config }, 10_000, ms(10), 60);
+    let (arrived, _) = send_stream(LinkConfig { keep_order: true, ..config }, 10_000, ms(10), 60);
     assert_eq!((overtaken(&arrived), arrived.len()), (0, 10_000));
 }
 
@@ -107,7 +112,7 @@ fn delayed_datagrams_are_overtaken_on_an_ordered_link() {
         reorder_delay: ms(200),
         ..LinkConfig::new(ms(50))
     };
-    let (arrived, stats) = flow(config, 10_000, ms(10), 60);
+    let (arrived, stats) = send_stream(config, 10_000, ms(10), 60);
     assert!(close_to(stats.reordered, 1_000, 10), "{}", stats.reordered);
     let late = arrived.iter().filter(|(at, bytes)| *at > ms(10 * number(bytes) + 50)).count() as u64;
     assert!(close_to(late, stats.reordered, 1), "{late}");
@@ -117,7 +122,7 @@ fn delayed_datagrams_are_overtaken_on_an_ordered_link() {
 #[test]
 fn duplicates_are_whole_and_as_often_as_it_says() {
     let config = LinkConfig { duplicate: Chance::percent(20), jitter: ms(5), ..LinkConfig::new(ms(10)) };
-    let (arrived, stats) = flow(config, 10_000, ms(10), 60);
+    let (arrived, stats) = send_stream(config, 10_000, ms(10), 60);
     assert!(close_to(stats.duplicated, 2_000, 6), "{}", stats.duplicated);
     assert_eq!(arrived.len() as u64, 10_000 + stats.duplicated);
     let mut seen = vec![0; 10_000];
@@ -149,7 +154,7 @@ fn corruption_flips_one_to_three_bits_and_changes_nothing_else() {
 #[test]
 fn truncation_leaves_a_shorter_beginning_of_every_length() {
     let config = LinkConfig { truncate: Chance::percent(25), ..LinkConfig::new(ms(1)) };
-    let (arrived, stats) = flow(config, 8_000, ms(1), 20);
+    let (arrived, stats) = send_stream(config, 8_000, ms(1), 20);
     let cut: Vec<_> = arrived.iter().filter(|(_, bytes)| bytes.len() < 20).collect();
     assert!(close_to(cut.len() as u64, 2_000, 6));
     assert_eq!(cut.len() as u64, stats.truncated);
@@ -160,7 +165,7 @@ fn truncation_leaves_a_shorter_beginning_of_every_length() {
 #[test]
 fn damage_to_empty_datagrams_is_none() {
     let config = LinkConfig { corrupt: Chance::ALWAYS, truncate: Chance::ALWAYS, ..LinkConfig::new(ms(1)) };
-    let (arrived, stats) = flow(config, 10, ms(1), 0);
+    let (arrived, stats) = send_stream(config, 10, ms(1), 0);
     assert_eq!(arrived.len(), 10);
     assert_eq!((stats.corrupted, stats.truncated), (0, 0));
 }
@@ -169,7 +174,7 @@ fn damage_to_empty_datagrams_is_none() {
 fn a_bottleneck_spaces_datagrams_by_their_size_with_headers() {
     // 72 + 28 bytes at 8,000 bytes a second: one every 12.5 ms, however fast they are sent.
     let bandwidth = Some(Bandwidth { bits_per_s: 64_000, queue_bytes: 1_000_000 });
-    let (arrived, _) = flow(LinkConfig { bandwidth, ..LinkConfig::new(ms(30)) }, 100, ms(1), 72);
+    let (arrived, _) = send_stream(LinkConfig { bandwidth, ..LinkConfig::new(ms(30)) }, 100, ms(1), 72);
     assert_eq!(HEADER_BYTES, 28);
     for (n, (at, _)) in arrived.iter().enumerate() {
         assert_eq!(*at, ms(30) + Duration::from_micros(12_500) * (n as u32 + 1));
@@ -181,7 +186,7 @@ fn a_full_queue_drops_the_newest_and_bounds_the_wait() {
     // Twice what the link carries. The queue holds ten; with the one in transmission none waits longer than 137.5 ms.
     let bandwidth = Some(Bandwidth { bits_per_s: 64_000, queue_bytes: 1_000 });
     let config = LinkConfig { bandwidth, ..LinkConfig::new(ms(30)) };
-    let (arrived, stats) = flow(config, 4_000, Duration::from_micros(6_250), 72);
+    let (arrived, stats) = send_stream(config, 4_000, Duration::from_micros(6_250), 72);
     assert!(close_to(stats.queue_full, 2_000, 1), "{}", stats.queue_full);
     assert_eq!(arrived.len() as u64, 4_000 - stats.queue_full);
     let waits: Vec<_> = arrived
@@ -193,7 +198,7 @@ fn a_full_queue_drops_the_newest_and_bounds_the_wait() {
 
     // Larger than the whole queue, it passes when nothing waits: or a link would be dead for no reason.
     let bandwidth = Some(Bandwidth { bits_per_s: 64_000, queue_bytes: 10 });
-    let (arrived, _) = flow(LinkConfig { bandwidth, ..config }, 10, ms(20), 72);
+    let (arrived, _) = send_stream(LinkConfig { bandwidth, ..config }, 10, ms(20), 72);
     assert_eq!(arrived.len(), 10);
 }
 

@@ -37,7 +37,7 @@ fn play<D: Datagrams>(online: Online<Sums, D>, mut at_frame: impl FnMut(&mut Mac
     }
 }
 
-fn agrees(one: &Finish, two: &Finish) {
+fn assert_agreed(one: &Finish, two: &Finish) {
     assert!(matches!(one, Finish::Played(Verdict::Agreed { .. })), "{one:?}");
     assert_eq!(one, two);
 }
@@ -47,7 +47,7 @@ fn invited_match_is_played_over_udp() {
     let host = Online::host(options()).unwrap();
     let invite = host.share().to_owned();
     let there = thread::spawn(move || play(Online::join(options(), &invite).unwrap(), |_| ()));
-    agrees(&play(host, |_| ()), &there.join().unwrap());
+    assert_agreed(&play(host, |_| ()), &there.join().unwrap());
 }
 
 /// Runs two machines and `others` until `done`.
@@ -120,7 +120,7 @@ fn match_is_played_in_memory() {
         let connection = Connection::join_on(&ConnectOptions::new(), there, &[], &invite).unwrap();
         play(Online::on(options(), connection).unwrap(), |_| ())
     });
-    agrees(&play(Online::on(options(), host).unwrap(), |_| ()), &other.join().unwrap());
+    assert_agreed(&play(Online::on(options(), host).unwrap(), |_| ()), &other.join().unwrap());
 }
 
 #[cfg(feature = "nat")]
@@ -148,7 +148,7 @@ fn match_is_played_through_a_rendezvous_on_this_machine() {
     while !matches!(host.wait().unwrap(), Now::Connecting(text) if text.starts_with("registered")) {}
     let invite = host.share().to_owned();
     let there = thread::spawn(move || play(Online::join(options(), &invite).unwrap(), |_| ()));
-    agrees(&play(host, |_| ()), &there.join().unwrap());
+    assert_agreed(&play(host, |_| ()), &there.join().unwrap());
     done.store(true, Ordering::Relaxed);
     serving.join().unwrap();
 }

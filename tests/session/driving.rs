@@ -137,10 +137,10 @@ fn a_stalled_frame_wants_attention_when_its_input_comes() {
     pair.inject(HOST, addr(JOINER), &inputs);
     assert_eq!(asks(&pair), (true, true, true), "at once, and not when it would be looked at again");
     pair.session_mut(HOST).leave();
-    assert_eq!(asks_after_the_end(&pair), (false, false));
+    assert_eq!(wants_attention_or_frame(&pair), (false, false));
 }
 
-fn asks_after_the_end(pair: &Pair) -> (bool, bool) {
+fn wants_attention_or_frame(pair: &Pair) -> (bool, bool) {
     let (session, now) = (pair.machine(HOST).session().expect("a match"), pair.local_now(HOST));
     (session.wants_attention(now), session.frame_due(now + Duration::from_secs(9)))
 }

@@ -39,7 +39,7 @@ fn reason(sim: &SimMatch<Round>, id: usize) -> Option<Reason> {
 }
 
 /// In how many of the runs a goodbye was told as anything but a goodbye, with the link cut for `gap` at that moment.
-fn told_otherwise(link: LinkConfig, gap: Duration) -> u64 {
+fn misreported_goodbyes(link: LinkConfig, gap: Duration) -> u64 {
     let otherwise = (0..RUNS).filter(|seed| {
         let mut sim = playing(*seed, link);
         let (leaver, now) = ((seed % 2) as usize, sim.world.now());
@@ -54,7 +54,11 @@ fn told_otherwise(link: LinkConfig, gap: Duration) -> u64 {
 #[test]
 fn a_goodbye_is_told_through_a_gap_at_that_moment() {
     for gap in [30, 300] {
-        assert_eq!(told_otherwise(LinkConfig::new(ms(40)), ms(gap)), 0, "of {RUNS} with a gap of {gap} ms");
+        assert_eq!(
+            misreported_goodbyes(LinkConfig::new(ms(40)), ms(gap)),
+            0,
+            "of {RUNS} with a gap of {gap} ms"
+        );
     }
 }
 
@@ -62,7 +66,7 @@ fn a_goodbye_is_told_through_a_gap_at_that_moment() {
 fn a_goodbye_is_told_although_inputs_overtake_it() {
     for jitter in [50, 100, 200] {
         let link = LinkConfig { jitter: ms(jitter), ..LinkConfig::new(ms(40)) };
-        assert_eq!(told_otherwise(link, Duration::ZERO), 0, "of {RUNS} with a jitter of {jitter} ms");
+        assert_eq!(misreported_goodbyes(link, Duration::ZERO), 0, "of {RUNS} with a jitter of {jitter} ms");
     }
 }
 
@@ -70,7 +74,7 @@ fn a_goodbye_is_told_although_inputs_overtake_it() {
 fn a_goodbye_on_a_lossy_link_is_lost_only_if_all_of_it_is() {
     let link = LinkConfig { loss: Chance::percent(30), jitter: ms(20), ..LinkConfig::new(ms(40)) };
     // Eight packets, of which any will do: 0.3^8 is 1 in 15,000.
-    let lost = told_otherwise(link, Duration::ZERO);
+    let lost = misreported_goodbyes(link, Duration::ZERO);
     assert!(lost <= 1, "{lost} of {RUNS} at 30 % loss");
 }
 

@@ -80,7 +80,7 @@ fn a_machine_that_sleeps_neither_hears_nor_speaks() {
 #[test]
 fn strangers_and_their_answers_are_counted() {
     let mut pair = pair_until::<60>([config(HOST), config(JOINER)]);
-    pair.inject(HOST, stranger(), b"knock knock");
+    pair.inject(HOST, stranger(), b"hello there");
     assert_eq!((pair.from_strangers(), pair.to_strangers()), (11, 0));
     assert!(pair.step_until(LATE, crate::pair::both_ended));
 }

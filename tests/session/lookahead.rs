@@ -103,13 +103,13 @@ fn a_limit_of_age_ends_the_match() {
     assert!(!honest.machine(0).inner.ended(), "{:?}", honest.machine(0).inner.stats());
 }
 
-fn is_blame(event: &Event) -> bool {
+fn accuses_the_peer(event: &Event) -> bool {
     matches!(event, Event::InputsLate { .. } | Event::Disconnected { reason: Reason::TooSlow })
 }
 
 fn assert_blameless(sim: &SimMatch<Round>, what: &str) {
     for id in 0..2 {
-        let blame = sim.machine(id).events.iter().find(|(_, event)| is_blame(event));
+        let blame = sim.machine(id).events.iter().find(|(_, event)| accuses_the_peer(event));
         assert_eq!(blame, None, "{what}, machine {id}: {:?}", sim.machine(id).stats());
     }
 }

@@ -169,7 +169,7 @@ fn unproven_strangers_cost_nothing_and_are_not_amplified() {
         pair.world.network_mut().drop_recording();
         pair.machine_mut(JOINER).asleep = when == "waiting";
         assert!(pair.step_until(LATE, reached), "{when}");
-        let knock = |pair: &mut Pair, n: u32| {
+        let send_hello = |pair: &mut Pair, n: u32| {
             let [_, a, b, c] = n.to_be_bytes();
             let from = SocketAddr::from(([10, a, b, c], 1_000));
             let cookie = if n.is_multiple_of(3) { 0 } else { u64::from(n) };
@@ -180,14 +180,14 @@ fn unproven_strangers_cost_nothing_and_are_not_amplified() {
             }
             (pair.to_strangers() - before.0, pair.from_strangers() - before.1)
         };
-        knock(&mut pair, 0);
+        send_hello(&mut pair, 0);
         let heap = heap::live();
         // With the joiner aside, and no frames: whatever memory there is goes to strangers.
         let mut quiet = pair.fork();
         quiet.machine_mut(JOINER).asleep = true;
         let cloned = heap::live();
         for n in 1..5_000 {
-            knock(&mut quiet, n);
+            send_hello(&mut quiet, n);
             assert!(quiet.to_strangers() <= quiet.from_strangers(), "{when}, stranger {n}");
         }
         assert!(quiet.to_strangers() > 0, "{when}: some were answered");

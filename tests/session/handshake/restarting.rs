@@ -21,7 +21,7 @@ fn a_joiner_started_anew_is_believed_when_no_more_frames_come() {
     assert_eq!(pair.ending(HOST), Some(&Event::Disconnected { reason: Reason::Restarted }));
     assert!(pair.local_now(HOST) - at >= ms(500), "{:?}", pair.local_now(HOST) - at);
     assert!(pair.local_now(HOST) - at < ms(900), "{:?}", pair.local_now(HOST) - at);
-    assert_eq!(pair.machine(JOINER).error, None, "and goes on knocking");
+    assert_eq!(pair.machine(JOINER).error, None, "and goes on sending HELLO");
     pair.restart(HOST, Lobby::host(config(HOST).with(|config| config.lobby.entropy = Some(98))).unwrap());
     plays(&mut pair, 60);
 }

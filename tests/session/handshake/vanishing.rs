@@ -13,13 +13,13 @@ use rebout::{Event, Lobby, LobbyError, Reason, Refusal, Verdict};
 use std::net::SocketAddr;
 
 /// Keeps only what is said from now on.
-fn forget_said(pair: &mut Pair) {
+fn restart_recording(pair: &mut Pair) {
     pair.world.network_mut().drop_recording();
     pair.eavesdrop();
 }
 
 #[test]
-fn a_mutual_joiner_goes_on_knocking_when_the_other_is_gone() {
+fn mutual_joiner_sends_hello_again_when_the_other_is_gone() {
     let lobbies = [HOST, JOINER].map(|id| {
         let config = config(id).with(|config| {
             config.lobby.entropy = Some(id as u64);
@@ -38,7 +38,7 @@ fn a_mutual_joiner_goes_on_knocking_when_the_other_is_gone() {
     again.restart(1 - host, Lobby::host(config(JOINER)).unwrap());
     assert!(
         again.run_until(SOON, |pair| pair.machine(HOST).has_agreed() && pair.machine(JOINER).has_agreed()),
-        "it knocks again"
+        "it sends HELLO again"
     );
     // Or it does not.
     pair.run_for(Duration::from_secs(11));
@@ -59,13 +59,13 @@ fn nobody_there_is_told_after_the_timeout() {
     assert_eq!(error, LobbyError::TimedOut { addr: addr(HOST), after: Duration::from_secs(4) });
     assert_eq!(error.to_string(), "no answer from 192.0.2.1:7001 within 4s");
     assert_eq!(pair.said_by(JOINER, "HELLO").len(), 20, "five a second");
-    forget_said(&mut pair);
+    restart_recording(&mut pair);
     pair.run_for(SOON);
     assert!(pair.said().count() == 0, "and is silent then");
 }
 
 #[test]
-fn a_joiner_may_knock_without_end() {
+fn joiner_may_send_hello_without_a_timeout() {
     let mut configs = [config(HOST), config(JOINER)];
     configs[JOINER].timeouts.join_timeout = Duration::MAX;
     let mut pair = pair_with(configs);
@@ -104,7 +104,7 @@ fn a_joiner_that_vanishes_in_the_handshake_makes_room() {
             "{what}"
         );
         pair.run_for(Duration::from_secs(6));
-        forget_said(&mut pair);
+        restart_recording(&mut pair);
         let elsewhere = SocketAddr::from(([203, 0, 113, 10], 1));
         prove(&mut pair, elsewhere, 10);
         assert!(pair.said().any(|said| said.to == elsewhere && label(said.datagram) == "OFFER"), "{what}");

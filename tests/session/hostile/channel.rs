@@ -35,7 +35,7 @@ fn run(siege: &mut Siege, from: u64, millis: u64, mut attack: impl FnMut(&mut Si
 }
 
 /// Attacks for three seconds after one of peace, and lets two more pass.
-fn attacked(seed: u64, attack: impl FnMut(&mut Siege, usize, u64)) {
+fn attack_for_three_seconds(seed: u64, attack: impl FnMut(&mut Siege, usize, u64)) {
     let mut siege = Siege::new(seed);
     run(&mut siege, 0, 1_000, |_, _, _| {});
     run(&mut siege, 1_000, 3_000, attack);
@@ -54,7 +54,7 @@ fn heartbeats_far_ahead_do_not_keep_the_two_apart() {
     // The second fits the windows: each forged packet moves the newest sequence as far as it can.
     for (seed, step) in [(1, 250), (2, 47), (3, 30), (4, 17)] {
         let watcher = Watcher::of(&Siege::new(seed));
-        attacked(seed, |siege, victim, milli| {
+        attack_for_three_seconds(seed, |siege, victim, milli| {
             if milli % 500 == 0 {
                 let header = watcher.now(siege, victim).header;
                 for nth in 1..=3 {
@@ -72,7 +72,7 @@ fn heartbeats_far_ahead_do_not_keep_the_two_apart() {
 #[test]
 fn heartbeats_ahead_of_every_packet_do_not_keep_the_two_apart() {
     let watcher = Watcher::of(&Siege::new(5));
-    attacked(5, |siege, victim, milli| {
+    attack_for_three_seconds(5, |siege, victim, milli| {
         if milli % 5 == 0 {
             let header = watcher.now(siege, victim).header;
             forge(siege, victim, &control(shifted(header, 40, 0), &ControlPayload::Heartbeat));
@@ -98,7 +98,7 @@ fn exact_ack(siege: &Siege, victim: usize) -> (u16, u32) {
 fn lost_message_with_a_forged_ack_still_arrives() {
     for (seed, full) in [(6, true), (7, false)] {
         let watcher = Watcher::of(&Siege::new(seed));
-        attacked(seed, |siege, victim, milli| {
+        attack_for_three_seconds(seed, |siege, victim, milli| {
             if milli == 1_000 {
                 siege.pair.lose(victim, "USER", u32::MAX);
             }
@@ -120,7 +120,7 @@ fn forged_resyncs_do_not_keep_the_two_apart() {
     for (seed, every, far) in [(9, 5, true), (10, 50, true), (11, 200, false), (12, 1, false)] {
         let watcher = Watcher::of(&Siege::new(seed));
         let mut rng = Rng::new(seed as u32).expect("a seed");
-        attacked(seed, |siege, victim, milli| {
+        attack_for_three_seconds(seed, |siege, victim, milli| {
             if milli % every != 0 {
                 return;
             }

@@ -53,7 +53,7 @@ impl Probe {
     }
 
     /// The same between machines without extensions, which exchange many more control packets.
-    fn playing_plainly(victim: usize) -> Self {
+    fn playing_without_extensions(victim: usize) -> Self {
         let configs =
             [HOST, JOINER].map(|side| config(side).with(|config| config.lobby.extensions = Extensions::NONE));
         Self::of(&Phase::Playing.pair_of(victim, configs), victim)
@@ -145,13 +145,14 @@ fn old_input_packet_changes_nothing_but_the_loss() {
     for victim in [HOST, JOINER] {
         let mut pair = Phase::Playing.pair(victim);
         // Packets of a few frames ago, as they were: late ones.
-        let tape: Vec<Vec<u8>> = pair.said_by(1 - victim, "RBN1").iter().map(|said| said.to_vec()).collect();
+        let recorded: Vec<Vec<u8>> =
+            pair.said_by(1 - victim, "RBN1").iter().map(|said| said.to_vec()).collect();
         let mut probe = Probe::of(&pair, victim);
         // Time passes with every datagram.
         probe.session.handle_datagram(probe.now, addr(victim), b"nothing");
         let before = parts(&probe.session);
         let mut late = 0;
-        for datagram in tape.iter().take(40) {
+        for datagram in recorded.iter().take(40) {
             let Ok(Packet::Rbn1(packet)) = Packet::decode(datagram, Flags::ALL) else {
                 panic!("an input packet")
             };
@@ -171,7 +172,7 @@ fn old_input_packet_changes_nothing_but_the_loss() {
         pair.machine_mut(1 - victim).asleep = true;
         pair.run_for(ms(100));
         let known = Knows::of(&pair, victim).known;
-        let datagram = tape.iter().find(|datagram| {
+        let datagram = recorded.iter().find(|datagram| {
             let Ok(Packet::Rbn1(packet)) = Packet::decode(datagram, Flags::ALL) else { return false };
             packet.start_frame().0 + packet.count() as u32 == known - 4
         });
@@ -209,7 +210,7 @@ fn a_sequence_is_at_most_47_ahead_and_16_behind() {
 #[test]
 fn packet_ack_is_at_most_16_behind_and_keeps_its_newest_bit() {
     for victim in [HOST, JOINER] {
-        let mut probe = Probe::playing_plainly(victim);
+        let mut probe = Probe::playing_without_extensions(victim);
         let header = probe.knows.header;
         let taken = |probe: &mut Probe, ack: u16, ack_bits: u32| {
             probe.takes(&heartbeat(ControlHeader { ack, ack_bits, ..header }))
@@ -291,7 +292,7 @@ struct Taken {
 }
 
 /// Writes a number into a datagram.
-fn put(datagram: &mut [u8], at: usize, number: u16) -> &[u8] {
+fn with_number(datagram: &mut [u8], at: usize, number: u16) -> &[u8] {
     datagram[at..at + 2].copy_from_slice(&number.to_be_bytes());
     datagram
 }
@@ -301,11 +302,11 @@ fn count(probe: &mut Probe) -> Taken {
     let (knows, header) = (probe.knows.clone(), probe.knows.header);
     let mut forged = heartbeat(header);
     let sequences: Vec<u16> =
-        (0..=u16::MAX).filter(|number| probe.takes(put(&mut forged, 4, *number))).collect();
-    put(&mut forged, 4, header.sequence);
+        (0..=u16::MAX).filter(|number| probe.takes(with_number(&mut forged, 4, *number))).collect();
+    with_number(&mut forged, 4, header.sequence);
     let acks = [0_u32, 1, 2, 1 << 4, 3, 0xFF, u32::MAX].map(|bits| {
         forged[8..12].copy_from_slice(&bits.to_be_bytes());
-        (0..=u16::MAX).filter(|number| probe.takes(put(&mut forged, 6, *number))).count() as u64
+        (0..=u16::MAX).filter(|number| probe.takes(with_number(&mut forged, 6, *number))).count() as u64
     });
     // The acknowledged frame follows from the start: the two machines are at most a few frames apart.
     let starts = (knows.known - 1_000..knows.known + 1_000).filter(|start| {
@@ -318,7 +319,7 @@ fn count(probe: &mut Probe) -> Taken {
     let mut forged = ordered(&knows, 0, Ordered::User(b"forged"));
     let delivered = (0..=u16::MAX).filter(|number| {
         let number = knows.first_number.wrapping_add(*number);
-        probe.takes(put(&mut forged, 16, number)) && is_delivered(probe, &forged, number)
+        probe.takes(with_number(&mut forged, 16, number)) && is_delivered(probe, &forged, number)
     });
     let delivered = delivered.count() as u64;
     Taken { sequences: sequences.len() as u64, acks: acks.into_iter().max().unwrap_or(0), starts, delivered }
@@ -336,7 +337,7 @@ fn is_delivered(probe: &Probe, forged: &[u8], number: u16) -> bool {
 }
 
 /// Holds the table of costs in `docs/WIRE.md`, section 15.
-fn holds_the_table(probe: &mut Probe, when: &str) {
+fn assert_documented_costs(probe: &mut Probe, when: &str) {
     let taken = count(probe);
     let Taken { sequences, acks, starts, delivered } = taken;
     let values = 1_u64 << 16;
@@ -353,7 +354,7 @@ fn holds_the_table(probe: &mut Probe, when: &str) {
 #[test]
 fn a_blind_guess_costs_what_the_page_says() {
     for victim in [HOST, JOINER] {
-        holds_the_table(&mut Probe::playing(victim), "in the middle of a match");
+        assert_documented_costs(&mut Probe::playing(victim), "in the middle of a match");
     }
 }
 
@@ -369,8 +370,8 @@ fn a_blind_guess_costs_as_much_in_a_flood_of_them() {
             pair.run_for(ms(1));
         }
         assert!(pair.said_by(victim, "RESYNC").len() > 3, "a flood of wrong numbers");
-        holds_the_table(&mut Probe::of(&pair, victim), "in a flood");
+        assert_documented_costs(&mut Probe::of(&pair, victim), "in a flood");
         pair.run_for(ms(130));
-        holds_the_table(&mut Probe::of(&pair, victim), "just after a flood");
+        assert_documented_costs(&mut Probe::of(&pair, victim), "just after a flood");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::phase::Phase;
 use super::table::{Expect, Row, rows};
-use super::{MAX_BYTES, from, goes_on, twin, undisturbed_growth};
+use super::{MAX_BYTES, fork_without_transcript, from, goes_on, undisturbed_growth};
 use crate::pair::{Pair, addr, both_ended, config, ms, pair_until};
 use rebout::Refusal;
 use rebout::lab::forge::Knows;
@@ -15,7 +15,7 @@ const FLOOD: u64 = 2_000;
 /// Lets a flood of one datagram arrive within a few frames.
 fn flood(row: &Row, victim: usize, prepared: &Pair, undisturbed: i64) -> Result<(), String> {
     for source in row.sources {
-        let mut pair = twin(prepared);
+        let mut pair = fork_without_transcript(prepared);
         // Room for a flood of answers, so that it does not count as taken by a machine.
         pair.world.network_mut().reserve(4_096);
         let knows = Knows::of(prepared, victim);
@@ -88,13 +88,13 @@ fn earlier_match(entropy: u64) -> Vec<(usize, Vec<u8>)> {
 #[test]
 fn an_earlier_match_said_again_changes_nothing() {
     for entropy in 100..120 {
-        let tape = earlier_match(entropy);
+        let recorded = earlier_match(entropy);
         for phase in [Phase::Waiting, Phase::Challenged, Phase::Offered, Phase::Agreed, Phase::Playing] {
             for victim in [HOST, JOINER] {
                 let mut pair = phase.pair(victim);
                 let refused = pair.machine(victim).refused().total();
                 let mut said = 0;
-                for (_, bytes) in tape.iter().filter(|(from, _)| *from != victim) {
+                for (_, bytes) in recorded.iter().filter(|(from, _)| *from != victim) {
                     pair.inject(victim, addr(1 - victim), bytes);
                     said += 1;
                 }
@@ -114,8 +114,8 @@ fn the_same_match_said_again_while_it_runs_changes_nothing() {
     for victim in [HOST, JOINER] {
         let mut pair = Phase::Playing.pair(victim);
         let said = pair.said().filter(|said| said.by != victim);
-        let tape: Vec<Vec<u8>> = said.map(|said| said.datagram.to_vec()).collect();
-        for bytes in &tape {
+        let recorded: Vec<Vec<u8>> = said.map(|said| said.datagram.to_vec()).collect();
+        for bytes in &recorded {
             pair.inject(victim, addr(1 - victim), bytes);
             pair.run_for(ms(1));
         }

@@ -86,7 +86,7 @@ fn goes_on(pair: &mut Pair, phase: Phase, victim: usize, expect: Expect) -> Resu
 }
 
 /// A clone that does not keep what is sent.
-fn twin(prepared: &Pair) -> Pair {
+fn fork_without_transcript(prepared: &Pair) -> Pair {
     let mut pair = prepared.fork();
     pair.world.network_mut().drop_recording();
     pair
@@ -95,7 +95,7 @@ fn twin(prepared: &Pair) -> Pair {
 /// How much memory a match takes from here on that nobody attacks: a clone has no spare room, and a lobby becomes a
 /// session.
 fn undisturbed_growth(phase: Phase, victim: usize, prepared: &Pair) -> i64 {
-    let mut pair = twin(prepared);
+    let mut pair = fork_without_transcript(prepared);
     let heap = heap::live();
     phase.release(&mut pair);
     pair.run_for(ms(1));
@@ -111,7 +111,7 @@ fn judge(
     undisturbed: i64,
 ) -> Result<(), String> {
     let knows = Knows::of(prepared, victim);
-    let mut pair = twin(prepared);
+    let mut pair = fork_without_transcript(prepared);
     let datagram = (row.make)(&knows);
     let before = pair.machine(victim).refused();
     let heap = heap::live();
@@ -175,7 +175,7 @@ fn play_out(phase: Phase) -> usize {
 }
 
 #[test]
-fn datagrams_to_a_host_that_waits_and_a_joiner_that_knocks() {
+fn datagrams_before_the_challenge() {
     assert!(play_out(Phase::Waiting) > 200);
 }
 

@@ -1,8 +1,8 @@
 //! Real datagrams, changed at random and injected at random moments: nothing panics, nothing grows, and damage that
 //! cannot be kept out of a bare link is reported.
 
+use super::fork_without_transcript;
 use super::phase::Phase;
-use super::twin;
 use crate::pair::{Pair, addr, both_ended, config, ms, pair_until, stranger};
 use proptest::prelude::*;
 use rebout::Event;
@@ -14,7 +14,7 @@ use std::time::Duration;
 use support::heap;
 
 #[derive(Clone, Debug)]
-struct Shot {
+struct Injection {
     pick: u16,
     changes: Vec<Change>,
     to_host: bool,
@@ -36,9 +36,9 @@ fn change() -> impl Strategy<Value = Change> {
     ]
 }
 
-fn shot() -> impl Strategy<Value = Shot> {
+fn injection() -> impl Strategy<Value = Injection> {
     (any::<u16>(), prop::collection::vec(change(), 1..4), any::<bool>(), prop::bool::weighted(0.9), 0..20_u8)
-        .prop_map(|(pick, changes, to_host, from_peer, wait_ms)| Shot {
+        .prop_map(|(pick, changes, to_host, from_peer, wait_ms)| Injection {
             pick,
             changes,
             to_host,
@@ -55,8 +55,9 @@ fn blind_change() -> impl Strategy<Value = Change> {
     })
 }
 
-fn blind_shot() -> impl Strategy<Value = Shot> {
-    (shot(), prop::collection::vec(blind_change(), 1..4)).prop_map(|(shot, changes)| Shot { changes, ..shot })
+fn blind_injection() -> impl Strategy<Value = Injection> {
+    (injection(), prop::collection::vec(blind_change(), 1..4))
+        .prop_map(|(injection, changes)| Injection { changes, ..injection })
 }
 
 /// Whether somebody was told that something is wrong, or that it is over.
@@ -70,21 +71,24 @@ fn told(pair: &Pair) -> bool {
     [HOST, JOINER].iter().any(|id| pair.machine(*id).error.is_some() || pair.told(*id).any(tells))
 }
 
-fn shoot(Prepared { pair: prepared, tape }: &Prepared, shots: &[Shot]) -> Result<(), TestCaseError> {
-    let mut pair = twin(prepared);
+fn inject_all(
+    Prepared { pair: prepared, recorded }: &Prepared,
+    injections: &[Injection],
+) -> Result<(), TestCaseError> {
+    let mut pair = fork_without_transcript(prepared);
     pair.set_strict(false);
     let known = [HOST, JOINER].map(|victim| Knows::of(prepared, victim));
     let heap = heap::live();
-    for shot in shots {
-        let victim = if shot.to_host { HOST } else { JOINER };
+    for injection in injections {
+        let victim = if injection.to_host { HOST } else { JOINER };
         let knows = known[victim].clone().now(&pair, victim);
-        let mut bytes = tape[usize::from(shot.pick) % tape.len()].clone();
-        for change in &shot.changes {
-            change.apply(&mut bytes, tape, &knows);
+        let mut bytes = recorded[usize::from(injection.pick) % recorded.len()].clone();
+        for change in &injection.changes {
+            change.apply(&mut bytes, recorded, &knows);
         }
-        let from = if shot.from_peer { addr(1 - victim) } else { stranger() };
+        let from = if injection.from_peer { addr(1 - victim) } else { stranger() };
         pair.inject(victim, from, &bytes);
-        pair.run_for(ms(shot.wait_ms.into()));
+        pair.run_for(ms(injection.wait_ms.into()));
     }
     Phase::release_lobbies(&mut pair);
     let goal = pair.checked().0 + 120;
@@ -110,21 +114,24 @@ fn shoot(Prepared { pair: prepared, tape }: &Prepared, shots: &[Shot]) -> Result
 }
 
 /// Throws what was said in another match, and requires that it leaves no trace.
-fn shoot_blindly(Prepared { pair: prepared, .. }: &Prepared, shots: &[Shot]) -> Result<(), TestCaseError> {
-    let mut pair = twin(prepared);
-    let tape = other_match();
+fn inject_from_another_match(
+    Prepared { pair: prepared, .. }: &Prepared,
+    injections: &[Injection],
+) -> Result<(), TestCaseError> {
+    let mut pair = fork_without_transcript(prepared);
+    let recorded = other_match();
     let knows = Knows::of(prepared, HOST);
-    for shot in shots {
-        let victim = if shot.to_host { HOST } else { JOINER };
-        let mut bytes = tape[usize::from(shot.pick) % tape.len()].clone();
-        for change in &shot.changes {
-            change.apply(&mut bytes, &tape, &knows);
+    for injection in injections {
+        let victim = if injection.to_host { HOST } else { JOINER };
+        let mut bytes = recorded[usize::from(injection.pick) % recorded.len()].clone();
+        for change in &injection.changes {
+            change.apply(&mut bytes, &recorded, &knows);
         }
-        let from = if shot.from_peer { addr(1 - victim) } else { stranger() };
+        let from = if injection.from_peer { addr(1 - victim) } else { stranger() };
         if !pair.machine(victim).asleep {
             pair.inject(victim, from, &bytes);
         }
-        pair.run_for(ms(shot.wait_ms.into()));
+        pair.run_for(ms(injection.wait_ms.into()));
     }
     Phase::release_lobbies(&mut pair);
     let goal = pair.checked().0 + 60;
@@ -139,33 +146,33 @@ fn shoot_blindly(Prepared { pair: prepared, .. }: &Prepared, shots: &[Shot]) -> 
     Ok(())
 }
 
-type Tape = Vec<Vec<u8>>;
+type Datagrams = Vec<Vec<u8>>;
 
-fn tape_of(pair: &Pair) -> Tape {
+fn sent_in(pair: &Pair) -> Datagrams {
     pair.said().map(|said| said.datagram.to_vec()).collect()
 }
 
 /// Everything that was said in another match between the same two addresses.
-fn other_match() -> Rc<Tape> {
+fn other_match() -> Rc<Datagrams> {
     thread_local! {
-        static TAPE: OnceCell<Rc<Tape>> = const { OnceCell::new() };
+        static RECORDED: OnceCell<Rc<Datagrams>> = const { OnceCell::new() };
     }
-    TAPE.with(|tape| {
+    RECORDED.with(|recorded| {
         let record = || {
             let configs = [HOST, JOINER]
                 .map(|id| config(id).with(|config| config.lobby.entropy = Some(500 + id as u64)));
             let mut pair = pair_until::<60>(configs);
             assert!(pair.step_until(Duration::from_secs(9), both_ended));
-            Rc::new(tape_of(&pair))
+            Rc::new(sent_in(&pair))
         };
-        Rc::clone(tape.get_or_init(record))
+        Rc::clone(recorded.get_or_init(record))
     })
 }
 
 /// A pair in a phase, and real datagrams to throw at it.
 struct Prepared {
     pair: Pair,
-    tape: Tape,
+    recorded: Datagrams,
 }
 
 /// Pairs are costly to bring into a phase, and cheap to fork.
@@ -177,9 +184,9 @@ fn prepared(phase: Phase) -> Rc<Prepared> {
         let prepare = || {
             let pair = phase.pair(HOST);
             // Every datagram of a match can be sent early.
-            let mut tape = tape_of(&pair);
-            tape.extend(tape_of(&Phase::Over.pair(HOST)));
-            Rc::new(Prepared { pair, tape })
+            let mut recorded = sent_in(&pair);
+            recorded.extend(sent_in(&Phase::Over.pair(HOST)));
+            Rc::new(Prepared { pair, recorded })
         };
         Rc::clone(pairs[phase as usize].get_or_init(prepare))
     })
@@ -190,8 +197,8 @@ fn prepared(phase: Phase) -> Rc<Prepared> {
 fn a_changed_copy_of_the_offer_does_not_stall_the_lobby() {
     const TOKEN_AT: u16 = 41;
     let prepared = prepared(Phase::Incoming);
-    let offer = prepared.tape.iter().position(|datagram| label(datagram) == "OFFER").expect("an OFFER");
-    let shot = |change| Shot {
+    let offer = prepared.recorded.iter().position(|datagram| label(datagram) == "OFFER").expect("an OFFER");
+    let injection = |change| Injection {
         pick: offer as u16,
         changes: vec![Change::RightNumbers, change],
         to_host: false,
@@ -199,8 +206,8 @@ fn a_changed_copy_of_the_offer_does_not_stall_the_lobby() {
         // The host uses the forged sequence number for another packet meanwhile.
         wait_ms: 250,
     };
-    let shots = [shot(Change::Nothing), shot(Change::Flip(vec![(TOKEN_AT, 0)]))];
-    shoot(&prepared, &shots).unwrap();
+    let injections = [injection(Change::Nothing), injection(Change::Flip(vec![(TOKEN_AT, 0)]))];
+    inject_all(&prepared, &injections).unwrap();
 }
 
 /// 96 cases, unless `PROPTEST_CASES` asks for another number. The seed of a case that fails is kept in
@@ -215,8 +222,8 @@ proptest! {
     #![proptest_config(few_cases())]
 
     #[test]
-    fn changed_datagrams_during_a_match_are_refused_or_told(shots in prop::collection::vec(shot(), 1..40)) {
-        shoot(&prepared(Phase::Playing), &shots)?;
+    fn changed_datagrams_during_a_match_are_refused_or_told(injections in prop::collection::vec(injection(), 1..40)) {
+        inject_all(&prepared(Phase::Playing), &injections)?;
     }
 
     #[test]
@@ -225,9 +232,9 @@ proptest! {
             Just(Phase::Waiting), Just(Phase::Challenged), Just(Phase::Incoming), Just(Phase::Offered),
             Just(Phase::Agreed),
         ],
-        shots in prop::collection::vec(shot(), 1..30),
+        injections in prop::collection::vec(injection(), 1..30),
     ) {
-        shoot(&prepared(phase), &shots)?;
+        inject_all(&prepared(phase), &injections)?;
     }
 
     #[test]
@@ -236,16 +243,16 @@ proptest! {
             Just(Phase::Waiting), Just(Phase::Challenged), Just(Phase::Incoming), Just(Phase::Offered),
             Just(Phase::Agreed), Just(Phase::Playing),
         ],
-        shots in prop::collection::vec(blind_shot(), 1..60),
+        injections in prop::collection::vec(blind_injection(), 1..60),
     ) {
-        shoot_blindly(&prepared(phase), &shots)?;
+        inject_from_another_match(&prepared(phase), &injections)?;
     }
 
     #[test]
     fn changed_datagrams_at_the_end_are_refused_or_told(
         phase in prop_oneof![Just(Phase::Ending), Just(Phase::Over)],
-        shots in prop::collection::vec(shot(), 1..30),
+        injections in prop::collection::vec(injection(), 1..30),
     ) {
-        shoot(&prepared(phase), &shots)?;
+        inject_all(&prepared(phase), &injections)?;
     }
 }

@@ -102,7 +102,7 @@ fn datagrams(victim: usize) -> Vec<Vec<u8>> {
 
 /// The same datagrams behind a head that a watcher has copied from the newest packet to the victim, with the next counter
 /// and a tag that is a guess.
-fn dressed(pair: &Pair, victim: usize, datagrams: &[Vec<u8>]) -> Vec<Vec<u8>> {
+fn with_copied_header(pair: &Pair, victim: usize, datagrams: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let overheard = pair.said().rev().find(|said| said.by != victim && said.datagram[0] >= 0xE4);
     let index = overheard.map_or([0, 0], |said| [said.datagram[1], said.datagram[2]]);
     let counter = overheard.map_or(0, |said| u16::from_be_bytes([said.datagram[3], said.datagram[4]]) + 1);
@@ -131,7 +131,7 @@ fn refused(pair: &Pair, victim: usize) -> Vec<(SealRefusal, u64)> {
 /// Lets everything arrive, and compares the pair from then on with one that nobody attacks.
 fn judge(link: Link, phase: Phase, victim: usize, bare: &[Vec<u8>]) -> usize {
     let [mut quiet, mut pair] = [(); 2].map(|()| sealed(link, phase, victim));
-    let packets = [bare, &dressed(&pair, victim, bare)[..]].concat();
+    let packets = [bare, &with_copied_header(&pair, victim, bare)[..]].concat();
     let what = format!("{link:?}, {phase:?}, to machine {victim}");
     let (stats, inner) =
         (*pair.machine(victim).seal.as_ref().expect("sealed").stats(), pair.machine(victim).refused());
