@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_taken_for_no_loss() {
+    fn invalid_loss_counts_as_zero() {
         for loss in [f64::NAN, f64::INFINITY, -3.0] {
             assert_eq!(delay(80, loss, 8), 0);
         }

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_peer_decides_once() {
+    fn first_verdict_of_the_peer_counts() {
         let mut ending = ended(last(END, 7), Some(last(END, 7)));
         ending.theirs(last(END, 9));
         assert!(matches!(ending.outcome(), Some(Verdict::Agreed { .. })));

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_made_up_after_a_pause() {
+    fn frames_missed_in_a_pause_are_dropped() {
         let mut clock = FrameClock::new(Time::ZERO, FRAME);
         let late = at(Span::from_secs(10));
         clock.stepped(late, None, || 0);
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn not_even_a_pause_of_a_few_frames_is_made_up() {
+    fn short_pause_is_not_made_up_for() {
         for frames in 2..10 {
             let mut clock = FrameClock::new(Time::ZERO, FRAME);
             let late = at(FRAME * frames);

@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_makes_nothing_up() {
+    fn frames_missed_in_a_pause_are_not_made_up_for() {
         let (mut game, config) = (START, Config::new(1));
         let mut offline = Offline::new(ms(0), &config, &game).unwrap();
         assert_eq!(offline.advance(ms(0), &mut game, INPUTS), Advanced::Stepped);

@@ -31,7 +31,7 @@ fn a_hundred_entities_are_seen_although_a_datagram_holds_56() {
 }
 
 #[test]
-fn absence_means_nothing_and_gone_means_gone() {
+fn missing_from_a_snapshot_is_no_end_of_an_entity() {
     for wire in WIRES {
         let mut lab = Lab::speaking(wire, 2, LinkConfig::new(ms(40)));
         lab.server_mut().field.extra.push((1, |stage| {

@@ -129,7 +129,7 @@ fn a_difference_after_the_last_checksum_is_found_by_the_verdict() {
 }
 
 #[test]
-fn loss_and_reordering_do_not_keep_the_truth_from_coming_out() {
+fn autopsy_completes_at_loss_and_reordering() {
     let link = LinkConfig {
         loss: Chance::percent(20),
         jitter: Duration::from_millis(60),

@@ -48,7 +48,7 @@ fn lie() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
     #[test]
-    fn a_liar_spoils_the_report_and_nothing_else(
+    fn lying_peer_spoils_only_the_report(
         lies in prop::collection::vec(lie(), 0..40),
         begins_properly: bool,
         differs: bool,
@@ -84,7 +84,7 @@ proptest! {
 }
 
 #[test]
-fn a_silent_peer_leaves_half_an_autopsy_after_ten_seconds() {
+fn silent_peer_leaves_a_partial_autopsy_in_ten_seconds() {
     let mut world = world(Some(step_differs), Duration::MAX, Vec::new(), |_| {});
     world.run_until(Duration::from_secs(30));
     let events = &victim(&world).events;
@@ -116,7 +116,7 @@ fn a_machine_that_blames_itself_needs_no_answer_for_that() {
 }
 
 #[test]
-fn a_start_in_the_future_and_talk_before_a_start_are_refused() {
+fn future_start_and_notes_before_a_start_are_refused() {
     let lies = vec![
         start(u32::MAX, u32::MAX),
         start(u32::MAX - 1, 0),
@@ -133,7 +133,7 @@ fn a_start_in_the_future_and_talk_before_a_start_are_refused() {
 }
 
 #[test]
-fn more_talk_than_an_honest_peer_has_is_not_listened_to() {
+fn surplus_notes_of_a_peer_are_ignored() {
     let lies = (0..400).map(|_| words(&[2, 0, 1], &[91])).collect();
     let mut world = world(Some(step_differs), Duration::from_secs(3), lies, |_| {});
     world.run_until(Duration::from_secs(40));
@@ -225,7 +225,7 @@ fn vanished_peer_leaves_a_partial_autopsy_before_the_end() {
 }
 
 #[test]
-fn a_side_that_does_not_look_is_not_made_to() {
+fn disabled_autopsy_is_not_forced_by_the_peer() {
     let mut setup = Setup::new(5, LINK);
     setup.configs[0].on_desync = OnDesync::GoOn;
     let mut sim = SimMatch::new(setup, PLAY);

@@ -1,4 +1,4 @@
-//! A machine that takes part in a match, and says and hides what it likes.
+//! A machine that changes or withholds its own checksums and autopsy notes.
 
 use core::time::Duration;
 use games::faulty::{Faulty, LINK, PLAY};

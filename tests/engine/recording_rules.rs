@@ -1,4 +1,4 @@
-//! The rules of the records of RPLK version 2, in chunks whose CRC is right: whoever wrote them meant what they say.
+//! The rules of the records of RPLK version 2, in chunks whose CRC is right, so that only the rules can refuse them.
 
 use proptest::prelude::*;
 use rebout::replay::{End, Header, Outcome, Recording, StreamRecorder, Tail, Winner};

@@ -211,7 +211,7 @@ const MAX_LINES: usize = 460;
 const LONGER: [(&str, usize); 1] = [("wire/control.rs", 490)];
 
 #[test]
-fn files_can_be_read_in_one_sitting() {
+fn source_files_have_bounded_lengths() {
     for source in sources() {
         let longer = LONGER.iter().find(|(path, _)| source.path == Path::new(path));
         let max = longer.map_or(MAX_LINES, |(_, max)| *max);
@@ -231,7 +231,7 @@ const MAX_OTHER_LINES: usize = 490;
 const OTHERS: [&str; 3] = ["tests", "examples", "benches"];
 
 #[test]
-fn tests_and_tools_can_be_read_in_one_sitting() {
+fn test_and_tool_files_have_bounded_lengths() {
     for (path, text) in OTHERS.into_iter().flat_map(files) {
         let lines = text.lines().count();
         assert!(lines <= MAX_OTHER_LINES, "{path:?} has {lines} lines");
@@ -260,7 +260,7 @@ fn no_target_includes_files_of_another() {
 }
 
 #[test]
-fn nothing_unused_is_allowed_wholesale() {
+fn no_lint_is_allowed_for_a_whole_file() {
     let lints = ["dead_code", "unused", "unreachable_pub", "warnings", "missing_docs", "clippy::all"];
     // The layers of a connection are `pub` for the lab alone, and a build with the lab checks them.
     let without_lab = concat!(
@@ -364,7 +364,7 @@ fn a_part_of_the_session_is_touched_through_its_calls_only() {
 }
 
 #[test]
-fn the_reader_of_structs_understands_them() {
+fn struct_parser_finds_names_and_fields() {
     let code = "pub struct A<T> {\n    pub(super) a: T,\n}\nstruct B(pub u8);\nstruct C;";
     let found = structs(code);
     assert_eq!(found.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["A", "B", "C"]);
@@ -372,7 +372,7 @@ fn the_reader_of_structs_understands_them() {
 }
 
 #[test]
-fn the_reader_of_imports_understands_them() {
+fn import_parser_finds_every_name() {
     let code = "use crate::{Frame, wire::{rbn1, control}, fields::{self}};\nuse crate::hash::SimHash; $crate::Fields";
     assert_eq!(crate_names(code), ["Frame", "wire", "fields", "hash"]);
     let rooms = rooms_by_name("mod cue; pub mod wire; pub(crate) use session::{A, B}; pub use frame::Frame");

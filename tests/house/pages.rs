@@ -159,7 +159,7 @@ fn the_stress_test_on_the_pages_is_the_embedders() {
 }
 
 #[test]
-fn the_readers_of_paths_and_targets_understand_them() {
+fn path_and_target_parsers_find_each() {
     let text = "see `tests/house`, [x](docs/A.md#b) and and/or. `cargo test --test wire doc`";
     assert_eq!(paths(text).collect::<Vec<_>>(), ["tests/house", "docs/A.md"]);
     assert_eq!(targets(text, "--test ").collect::<Vec<_>>(), ["wire"]);

@@ -66,7 +66,7 @@ fn tests_that_the_security_page_names_exist() {
 }
 
 #[test]
-fn the_readers_of_promises_understand_them() {
+fn security_page_parser_reads_rows_and_names() {
     let page = "| a | yes |\n| b | no: `one_two_three` |\n| c | nobody (`x.rs`) | not so |\n";
     let all: Vec<_> = rows(page).map(|row| row[1..].iter().any(|cell| denies(cell))).collect();
     assert_eq!(all, [false, true, true]);

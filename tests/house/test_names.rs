@@ -28,7 +28,7 @@ fn test_names_have_at_most_60_characters() {
 }
 
 #[test]
-fn reader_of_test_names_finds_each_test() {
+fn test_name_parser_finds_each_test() {
     let marker = concat!("#[te", "st]\n");
     let text = format!("fn a() {{}}\n{marker}fn b() {{}}\n{marker}#[cfg(unix)]\nfn c_2(x in 0..1) {{}}\n");
     assert_eq!(test_names(&text).collect::<Vec<_>>(), ["b", "c_2"]);

@@ -1,20 +1,20 @@
-//! No sentence of a comment or a page opens with a word that withholds its subject.
+//! No sentence of a comment or a page opens with "What", "Whatever" or "So".
 
 use crate::files;
 use crate::pages::pages;
 
-/// Words that withhold the subject of a sentence.
-const RIDDLES: [&str; 3] = ["What", "Whatever", "So"];
+/// Words that keep the subject of a sentence for later.
+const VAGUE_OPENINGS: [&str; 3] = ["What", "Whatever", "So"];
 
 /// The first sentence in a text that opens with such a word.
-fn riddle(text: &str) -> Option<&str> {
+fn vague_sentence(text: &str) -> Option<&str> {
     let starts = text.match_indices(['.', '!', '?']).map(|(at, _)| at + 1);
     [0].into_iter()
         .chain(starts)
         .map(|at| text[at..].trim_start_matches([')', '"', '*', '_', '`', '(', ' ']))
         .find(|sentence| {
             let word = sentence.split(|c: char| !c.is_alphanumeric()).next();
-            word.is_some_and(|word| RIDDLES.contains(&word))
+            word.is_some_and(|word| VAGUE_OPENINGS.contains(&word))
         })
 }
 
@@ -65,7 +65,7 @@ fn prose(page: &str) -> Vec<String> {
 }
 
 #[test]
-fn no_sentence_withholds_its_subject() {
+fn no_sentence_opens_with_a_vague_word() {
     let comments = files("src").into_iter().flat_map(|(path, text)| {
         comments(&text).into_iter().map(move |block| (path.display().to_string(), block))
     });
@@ -74,7 +74,7 @@ fn no_sentence_withholds_its_subject() {
         .flat_map(|(path, page)| prose(&page).into_iter().map(move |block| (path.clone(), block)));
     let mut read = 0;
     for (path, block) in comments.chain(prose) {
-        if let Some(sentence) = riddle(&block) {
+        if let Some(sentence) = vague_sentence(&block) {
             panic!("{path}: a sentence opens with a word that says nothing: {sentence}");
         }
         read += usize::from(!block.is_empty());
@@ -83,12 +83,12 @@ fn no_sentence_withholds_its_subject() {
 }
 
 #[test]
-fn the_readers_of_sentences_and_pages_understand_them() {
+fn sentence_and_page_parsers_find_each() {
     for text in ["What it is.", "A thing. So it is.", "(It is.) Whatever comes.", "**What is kept.**"] {
-        assert!(riddle(text).is_some(), "{text}");
+        assert!(vague_sentence(text).is_some(), "{text}");
     }
     for text in ["Say what it is, so that it helps.", "Sofas. Whatsoever.", "It is `What`."] {
-        assert!(riddle(text).is_none(), "{text}");
+        assert!(vague_sentence(text).is_none(), "{text}");
     }
     let blocks = prose("# A\nb\nc\n\n- d\n```\ncode\n```\n| e | f |");
     let blocks: Vec<_> = blocks.iter().map(|block| block.trim()).filter(|block| !block.is_empty()).collect();

@@ -96,7 +96,7 @@ fn a_run_is_a_function_of_its_seed() {
 }
 
 #[test]
-fn two_texts_by_hand_are_enough_however_long_the_players_take() {
+fn manual_signalling_waits_for_slow_players() {
     let open = |host, joiner| Plan { manual: true, ..Plan::new(host, joiner) };
     let plans = [
         open(Router::Open, Router::Open),

@@ -1,4 +1,4 @@
-//! Enemies of a search: forged and recorded messages, junk on every path, candidates of somebody else, a lying rendezvous.
+//! Attacks on a search for paths: forged and recorded messages, junk on every path, candidates of somebody else, a lying rendezvous.
 
 use super::internet::{
     HOST, Internet, JOINER, NAME, Node, Plan, Router, at, ms, relay_addr, rendezvous_addr,
@@ -319,7 +319,7 @@ fn rendezvous_and_relay_see_no_name_and_no_lan_address() {
 }
 
 #[test]
-fn a_rendezvous_that_says_nothing_is_said_in_words() {
+fn a_rendezvous_that_is_silent_is_reported() {
     let plan = Plan::new(Router::Cone, Router::Cone);
     let mut internet = lying(plan, |_, _| false);
     let why = NoWay::RendezvousSilent { server: rendezvous_addr() };
@@ -330,7 +330,7 @@ fn a_rendezvous_that_says_nothing_is_said_in_words() {
 }
 
 #[test]
-fn a_rendezvous_that_withholds_signals_is_said_in_words() {
+fn a_rendezvous_that_withholds_signals_is_reported() {
     let plan = Plan::new(Router::Cone, Router::Cone);
     let mut internet = lying(plan, |_, datagram| !matches!(decode(datagram), Ok(Packet::Deliver(_))));
     let silent = Progress::NoWay { why: NoWay::HostSilent };

@@ -97,7 +97,7 @@ fn a_peer_without_a_relay_gets_no_permission_on_ours() {
 }
 
 #[test]
-fn by_hand_the_answer_is_repeated_a_few_times_only() {
+fn manual_answer_is_repeated_a_few_times_only() {
     let plan = Plan { manual: true, ..Plan::new(Router::Open, Router::Open) };
     let mut internet = Internet::new(plan);
     internet.run_for(ms(60_000));
@@ -115,7 +115,7 @@ fn by_hand_the_answer_is_repeated_a_few_times_only() {
 }
 
 #[test]
-fn by_hand_the_time_to_a_path_counts_from_the_answer() {
+fn manual_search_time_counts_from_the_answer() {
     let plan = Plan { manual: true, ..Plan::new(Router::Open, Router::Open) };
     let mut internet = Internet::new(plan);
     internet.run_for(ms(60_000));

@@ -1,4 +1,4 @@
-//! The relay: who may use it, what it costs, and how it saves a match whose router forgets.
+//! The relay: who may use it, what it costs, and how it saves a match whose NAT mapping expires.
 
 use super::internet::{HOST, Internet, JOINER, Plan, RELAY, Router, ms, relay_addr, rendezvous_addr};
 use core::time::Duration;
@@ -83,7 +83,7 @@ fn a_relay_that_dies_beside_a_direct_path_changes_nothing() {
 }
 
 #[test]
-fn a_relay_that_dies_under_a_match_is_said_in_words() {
+fn a_relay_that_dies_under_a_match_is_reported() {
     let plan = Plan { frames: 6_000, ..Plan::new(Router::Symmetric, Router::Symmetric) };
     let mut internet = Internet::new(plan);
     internet.begin();

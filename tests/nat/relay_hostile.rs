@@ -1,4 +1,4 @@
-//! Enemies of the relay's client: answers that are forged blindly, or by somebody who sees the requests.
+//! Attacks on the TURN client: answers that are forged blindly, or by somebody who sees the requests.
 
 use super::internet::{HOST, Internet, JOINER, Plan, Router, ms, relay_addr};
 use super::relay::events;

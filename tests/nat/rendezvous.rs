@@ -66,7 +66,7 @@ fn a_server_without_turn_gives_no_credentials() {
 }
 
 #[test]
-fn they_meet_over_links_that_lose_a_quarter() {
+fn host_and_joiner_meet_at_25_percent_loss() {
     let mut longest = ms(0);
     for seed in 1..=30 {
         let mut meeting = Meeting::new(seed, config());
@@ -205,7 +205,7 @@ fn a_room_that_does_not_exist_is_answered_like_any_other() {
 }
 
 #[test]
-fn silence_is_told_apart() {
+fn silence_of_server_and_host_are_told_apart() {
     let mut meeting = Meeting::new(1, config());
     meeting.host_mut().is_silent = true;
     meeting.run(secs(1));

@@ -1,4 +1,4 @@
-//! Bursts of loss are of time, whatever is sent in them.
+//! Bursts of loss depend on time and not on the traffic.
 
 use rebout::lab::link::{Burst, Chance, Link, LinkConfig};
 use std::time::Duration;
@@ -88,7 +88,7 @@ fn two_copies_apart_survive_a_burst_that_takes_both_together() {
 }
 
 #[test]
-fn when_bursts_are_does_not_depend_on_what_is_sent() {
+fn burst_times_do_not_depend_on_traffic() {
     let config = LinkConfig { jitter: ms(20), duplicate: Chance::percent(30), ..bursts(ms(300), ms(50)) };
     let often = deliveries(&mut Link::new(config, 9), 20_000, ms(1));
     let seldom = deliveries(&mut Link::new(config, 9), 2_000, ms(10));
@@ -130,7 +130,7 @@ fn a_link_that_was_idle_for_ages_is_in_a_burst_as_often_as_any() {
 }
 
 #[test]
-fn a_length_or_a_gap_of_nothing_is_never_or_always() {
+fn zero_burst_length_never_loses_and_zero_gap_always() {
     for (gap, length, arriving) in [(ms(5), ms(0), 1_000), (ms(0), ms(5), 0), (ms(0), ms(0), 1_000)] {
         let arrived = deliveries(&mut Link::new(bursts(gap, length), 1), 1_000, ms(1));
         let count = arrived.iter().filter(|arrived| **arrived).count();

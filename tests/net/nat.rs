@@ -1,4 +1,4 @@
-//! The NATs of the simulated network: which address shows outside, who is let in, and what a NAT that forgets does.
+//! The NATs of the simulated network: mappings, filtering, and expired mappings.
 
 use rebout::lab::link::LinkConfig;
 use rebout::lab::sim::{Clock, EntryKind, NatKind, Network, Recording};
@@ -98,7 +98,7 @@ fn port_restricted_cone_filters_by_address_and_port() {
 }
 
 #[test]
-fn a_way_is_open_from_the_moment_of_sending_and_not_before() {
+fn mapping_is_open_from_the_moment_of_sending() {
     let (mut network, _) = network_with_nat(NatKind::PortRestricted, 1);
     let mine = network.map(ms(0), 0, server(1));
     network.send(ms(0), 3, mine, b"too early");
@@ -123,7 +123,7 @@ fn a_full_cone_lets_in_everybody_once_it_has_a_mapping() {
 }
 
 #[test]
-fn a_nat_that_forgets_shows_a_new_port_and_the_old_one_is_dead() {
+fn expired_mapping_gets_a_new_port() {
     for kind in KINDS {
         let (mut network, nat) = network_with_nat(kind, 1);
         let old = reaches(&mut network, ms(0), 0, server(1)).unwrap().1;
@@ -143,7 +143,7 @@ fn a_nat_that_forgets_shows_a_new_port_and_the_old_one_is_dead() {
 }
 
 #[test]
-fn a_new_port_lets_in_nobody_whom_only_the_old_one_knew() {
+fn new_mapping_has_no_old_permissions() {
     let (mut network, nat) = network_with_nat(NatKind::PortRestricted, 1);
     reaches(&mut network, ms(0), 0, server(1));
     reaches(&mut network, ms(20), 0, server(2));
@@ -166,7 +166,7 @@ fn datagrams_to_an_expired_mapping_are_dropped() {
 }
 
 #[test]
-fn what_waits_in_a_socket_is_already_inside() {
+fn queued_datagrams_survive_an_expired_mapping() {
     let (mut network, nat) = network_with_nat(NatKind::PortRestricted, 1);
     let mine = network.map(ms(0), 0, server(1));
     network.set_clock(0, Clock::default().with_pause(ms(50), ms(100)));
@@ -216,7 +216,7 @@ fn two_port_restricted_cones_connect_when_both_have_sent() {
 }
 
 #[test]
-fn an_attacker_who_forges_addresses_is_filtered_like_anybody() {
+fn forged_sources_are_filtered_by_the_nat() {
     let (mut network, _) = network_with_nat(NatKind::PortRestricted, 1);
     let mine = network.map(ms(0), 0, server(1));
     network.inject(ms(5), server(2), mine, b"forged");
@@ -278,7 +278,7 @@ fn transcript_has_nat_drops_and_mapped_addresses() {
 }
 
 #[test]
-fn a_flood_of_destinations_leaves_a_nat_that_works() {
+fn nat_survives_a_flood_of_destinations() {
     for kind in KINDS {
         let (mut network, _) = network_with_nat(kind, 1);
         network.record(Recording::Off);

@@ -150,7 +150,7 @@ fn offer_and_answer_connect_without_a_server() {
 }
 
 #[test]
-fn rematch_after_a_match_by_hand_waits_a_minute() {
+fn rematch_after_manual_signalling_waits_a_minute() {
     let manual = ConnectOptions::new().manual_signalling();
     let mut pair = SimOnline::connected([options("Ada"), options("Bob")], &manual);
     let answer = pair.machines[1].online.share().to_owned();
@@ -164,7 +164,7 @@ fn rematch_after_a_match_by_hand_waits_a_minute() {
 }
 
 #[test]
-fn texts_by_hand_have_errors_of_their_own() {
+fn manual_offer_and_answer_have_their_own_errors() {
     let sim = SimNetwork::new(1);
     let host =
         Connection::host_on(&ConnectOptions::new().manual_signalling(), socket(&sim, 0), &[addr(0)]).unwrap();

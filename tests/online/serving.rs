@@ -355,7 +355,7 @@ fn clients_join_a_server_through_a_rendezvous() {
 /// People take their time to send each other two texts.
 #[cfg(feature = "nat")]
 #[test]
-fn client_by_hand_waits_for_its_answer_to_be_taken() {
+fn client_waits_until_its_manual_answer_is_taken() {
     let sim = SimNetwork::new(2);
     let options = ConnectOptions::new().manual_signalling();
     let connection = Connection::host_on(&options, socket(&sim, 0), &[addr(0)]).unwrap();

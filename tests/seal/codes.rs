@@ -82,7 +82,7 @@ fn new_code_comes_every_ten_seconds_and_counts_guests() {
 
 /// Mallory answers faster than the host, and joins the host herself: she has two handshakes, and two codes.
 #[test]
-fn somebody_in_the_middle_has_two_codes() {
+fn man_in_the_middle_gets_two_codes() {
     let mut differ = 0;
     for seed in 0..20 {
         let mut codes = Vec::new();

@@ -1,4 +1,4 @@
-//! Floods of handshakes: a host works off no more than it wants to, and an honest joiner gets in.
+//! Floods of handshakes: the host limits its work, and an honest joiner connects.
 
 use crate::net::{Machine, Net, addr, both_agreed, invited, ms};
 use core::time::Duration;

@@ -1,4 +1,5 @@
-//! A few sealed lobbies on a network of one latency, on which every datagram can be seen, withheld and forged.
+//! Sealed lobbies on a network of one latency, on which every datagram can be seen, withheld and forged. Unlike the
+//! machines of the simulated network, these can be removed and change their addresses in the middle of a test.
 
 use core::time::Duration;
 use rebout::Randomness;

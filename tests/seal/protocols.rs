@@ -148,7 +148,7 @@ mod manual {
     }
 
     #[test]
-    fn protocol_without_an_opening_message_connects_by_hand() {
+    fn protocol_without_an_opening_connects_manually() {
         for every in [ms(50), ms(4_000)] {
             let mut world = met(Inner::Echo(Echo::host()), |to| Inner::Echo(Echo::guest(to, every)));
             // The path is found after 1.8 s.
@@ -161,7 +161,7 @@ mod manual {
     }
 
     #[test]
-    fn authority_client_joins_by_hand() {
+    fn authority_client_joins_by_manual_signalling() {
         for wire in [Wire::Game, Wire::Rtype] {
             let mut world = met(server(wire, 4), |to| client(wire, 1, to));
             world.run_until(ms(5_000));

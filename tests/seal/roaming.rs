@@ -1,4 +1,4 @@
-//! A peer whose address changes plays on, and somebody who forwards its packets pulls nothing away.
+//! A peer whose address changes plays on, and an attacker that forwards its packets takes no path over.
 
 use crate::net::ms;
 use core::time::Duration;

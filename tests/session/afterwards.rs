@@ -1,4 +1,4 @@
-//! What a match does when it is over, or nearly: last inputs, cues, silence.
+//! The end of a match: repeated last inputs, cancelled cues, and silence.
 
 use crate::pair::{LATE, Pair, both_ended, config, events, ms, pair_until, plays, set_latency};
 use crate::round::{ENDLESS, Round, round};

@@ -1,4 +1,4 @@
-//! What a driver is told: when something is to be sent, and when a frame is to be played.
+//! The calls of a driver: when there is something to send, and when a frame is due.
 
 use crate::pair::{Pair, SOON, addr, config, hello, ms, pair, pair_with, plays, stranger};
 use core::time::Duration;

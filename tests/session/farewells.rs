@@ -79,7 +79,7 @@ fn a_goodbye_on_a_lossy_link_is_lost_only_if_all_of_it_is() {
 }
 
 #[test]
-fn who_was_away_is_told_that_the_other_gave_up() {
+fn returning_machine_is_told_that_the_peer_gave_up() {
     for away in [HOST, JOINER] {
         // What waits in the socket of a machine that is away is not more than that holds.
         let setup =
@@ -98,7 +98,7 @@ fn who_was_away_is_told_that_the_other_gave_up() {
 }
 
 #[test]
-fn who_was_away_is_never_told_that_the_other_left() {
+fn returning_machine_is_not_told_that_the_peer_left() {
     for pause in [6, 10, 20] {
         for away in [HOST, JOINER] {
             let mut sim = playing(7, LinkConfig::new(ms(30)));
@@ -128,7 +128,7 @@ fn giving_up_is_told_as_such_although_packets_are_lost() {
 }
 
 #[test]
-fn who_leaves_cannot_call_it_giving_up() {
+fn leaving_is_not_reported_as_giving_up() {
     // A peer whose goodbye says that it gave up, although frames came until then.
     let mut sim = SimMatch::new(Setup::new(3, LinkConfig::new(ms(30))), ENDLESS);
     sim.eavesdrop();

@@ -1,4 +1,4 @@
-//! What a match says about itself: its figures are those of the network, and its words name what happened.
+//! Statistics of a match, compared with those of the simulated network, and the texts of reasons and verdicts.
 
 use crate::pair::ms;
 use crate::round::{ENDLESS, Round};

@@ -56,7 +56,7 @@ fn strict_match_panics_at_a_divergence() {
 }
 
 #[test]
-fn chosen_datagrams_are_lost_and_still_said() {
+fn chosen_losses_stay_in_the_transcript() {
     let mut pair = pair();
     pair.lose(HOST, "OFFER", 2);
     plays(&mut pair, 10);
@@ -68,7 +68,7 @@ fn chosen_datagrams_are_lost_and_still_said() {
 }
 
 #[test]
-fn a_machine_that_sleeps_neither_hears_nor_speaks() {
+fn sleeping_machine_neither_receives_nor_sends() {
     let mut pair = pair();
     pair.machine_mut(JOINER).asleep = true;
     pair.run_for(Duration::from_secs(2));
@@ -86,7 +86,7 @@ fn strangers_and_their_answers_are_counted() {
 }
 
 #[test]
-fn every_change_bears_every_datagram() {
+fn every_change_applies_to_every_datagram() {
     let pair = pair();
     let knows = Knows::of(&pair, HOST);
     let others = [vec![], b"RBN1".to_vec()];

@@ -216,7 +216,7 @@ fn messages_arrive_once_and_in_order_both_ways() {
 }
 
 #[test]
-fn whoever_leaves_the_other_is_told_so() {
+fn leaving_is_told_to_the_peer() {
     for leaver in 0..2 {
         let mut sim = playing(Setup::new(5, link()), ENDLESS);
         let leaves_at = sim.world.now();

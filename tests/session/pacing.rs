@@ -1,4 +1,4 @@
-//! Two machines on one clock: the lead goes away and stays away, fairly, on any link that can be played on.
+//! Frame pacing of two machines: the lead of one over the other is removed and stays removed on any playable link.
 
 use crate::round::{ENDLESS, Round};
 use core::time::Duration;
@@ -360,7 +360,7 @@ fn a_claimed_delay_does_not_set_the_speed_of_a_match() {
 }
 
 #[test]
-fn one_input_every_nine_seconds_and_a_half_is_no_match() {
+fn input_every_nine_and_a_half_seconds_is_too_slow() {
     for slow in [HOST, JOINER] {
         let mut watched = Watched::new(Setup::new(12, usual()));
         watched.run_until_both_play();
@@ -375,7 +375,7 @@ fn one_input_every_nine_seconds_and_a_half_is_no_match() {
 }
 
 #[test]
-fn what_a_clock_shows_does_not_matter_only_that_it_runs() {
+fn pacing_does_not_depend_on_the_clocks_offset() {
     let figures = |offsets: [Duration; 2]| {
         let clocks = [Clock::new(offsets[0], 300), Clock::new(offsets[1], -200)];
         let mut watched = Watched::new(Setup { clocks, ..Setup::new(4, usual()) });

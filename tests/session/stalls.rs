@@ -1,4 +1,4 @@
-//! What a match does at the end of its window and on a very slow link.
+//! Stalls at the end of the prediction window, and the send rate on a very slow link.
 
 use crate::pair::ms;
 use crate::round::{ENDLESS, Round};

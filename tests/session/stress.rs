@@ -1,4 +1,4 @@
-//! The stress test of a game of one's own: what it finds, what it says of it, and what it does not take for a proof.
+//! The stress test of a game: the faults that it finds, its reports, and runs that it rejects because they prove nothing.
 
 use games::faulty::{Fault, Faulty};
 use games::tilt::{self, Tilt};

@@ -229,7 +229,7 @@ fn a_bundle_of_16000_leaves_is_read_and_shown() {
 }
 
 #[test]
-fn a_hostile_bundle_cannot_play_with_the_terminal() {
+fn hostile_bundle_is_shown_escaped() {
     let state = |value: &str| {
         format!("# t\na\u{1b}[2J = {value}\u{85}  # 0x00000001\nb\\u{{202e}} = \\u{{7}}  # 0x00000002\n")
     };

@@ -130,7 +130,7 @@ fn an_event_that_is_no_message_says_why_but_is_a_packet() {
 }
 
 #[test]
-fn a_hostile_datagram_cannot_play_with_the_terminal() {
+fn hostile_datagram_is_shown_escaped() {
     // ESC [2J and a right-to-left override: as the whole datagram, as an event that is no message, as a game's message.
     let evil = "1b5b324ae280ae";
     for datagram in [

@@ -188,7 +188,7 @@ fn bad_files_are_refused_with_a_reason() {
 }
 
 #[test]
-fn a_hostile_file_cannot_play_with_the_terminal() {
+fn hostile_file_is_shown_escaped() {
     let scratch = Scratch::new("hostile");
     let path = scratch.0.join("\u{1b}[2J\u{202e}klpr.rplk");
     std::fs::write(&path, b"\x1b[2J and more than a header of bytes").unwrap();
@@ -210,7 +210,7 @@ fn arguments_that_are_not_text_are_refused() {
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_ends_it_quietly() {
+fn closed_pipe_ends_the_program_quietly() {
     // More output than a pipe holds, so that the program is still writing when the reader leaves.
     let scratch = Scratch::recorded("pipe", "1", "20000");
     let mut child = Command::new(program("playground"))

@@ -219,7 +219,7 @@ fn bad_files_are_refused_in_one_line() {
 }
 
 #[test]
-fn names_in_a_file_cannot_play_with_the_terminal() {
+fn names_in_a_file_are_shown_escaped() {
     let scratch = Scratch::new("names");
     let file = scratch.file("evil.rplk");
     let header = Header { names: ["\u{1b}[2J\u{202e}".to_owned(), "\"\n".to_owned()], ..Header::new(1) };

@@ -222,7 +222,7 @@ fn every_planted_mistake_is_caught_with_its_field_and_its_side() {
 }
 
 #[test]
-fn a_broken_restore_does_not_fool_the_autopsy() {
+fn autopsy_finds_a_fault_despite_a_broken_restore() {
     for args in [
         // The state that differs was looked at through the restore that forgets the field.
         "--plant field-not-copied --link fibre --seed 5837671141798688312",

@@ -285,7 +285,7 @@ fn two_joiners_with_the_same_entropy_meet() {
 }
 
 #[test]
-fn limits_of_no_time_are_no_config() {
+fn zero_timeouts_are_refused() {
     type Change = fn(&mut Config);
     let limits: [(&str, Change); 4] = [
         ("lost_after", |config| {

@@ -262,7 +262,7 @@ fn an_early_verdict_is_forgotten_when_frames_go_on() {
 }
 
 #[test]
-fn who_sends_a_verdict_and_leaves_forfeits() {
+fn verdict_followed_by_leaving_forfeits() {
     for (victim, lost) in [(HOST, ""), (HOST, "LEAVING"), (JOINER, ""), (JOINER, "LEAVING")] {
         let mut pair = pair();
         plays(&mut pair, 100);

@@ -12,7 +12,7 @@ use rebout::wire::control::ControlHeader;
 use rebout::{Config, Lobby, LobbyError, Player, Protocol};
 
 #[test]
-fn what_must_match_is_named_with_both_values_on_both_sides() {
+fn mismatched_config_is_named_with_both_values() {
     type Change = fn(&mut Config);
     let cases: [(RefuseField, Change, u64, u64); 3] = [
         (RefuseField::GameId, |config| config.game.id = 0xB1, 0xB0, 0xB1),
@@ -82,7 +82,7 @@ fn another_version_is_told_once_its_address_is_proven() {
 }
 
 #[test]
-fn someone_who_does_not_fit_does_not_keep_the_host_awake() {
+fn incompatible_joiner_does_not_keep_the_host_busy() {
     let mut configs = [config(HOST), config(JOINER)];
     configs[JOINER].game.id = 1;
     let mut pair = pair_with(configs);

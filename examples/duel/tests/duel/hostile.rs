@@ -120,7 +120,7 @@ fn command_line_refuses_direction_marks_in_a_name() {
 }
 
 #[test]
-fn a_peer_called_you_does_not_win_in_the_players_place() {
+fn peer_named_you_is_not_taken_for_the_player() {
     let side = against_a_rogue("YOU ");
     assert!(side.has_said("Ann on the right against Nameless: "), "{:#?}", side.said);
 }

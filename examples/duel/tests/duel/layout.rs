@@ -69,7 +69,7 @@ fn canvases() -> Vec<((f32, f32), Covered)> {
 }
 
 #[test]
-fn who_lies_at_a_wall_is_seen_whole() {
+fn fighter_lying_at_a_wall_is_fully_visible() {
     for side in [-1, 1] {
         for other in [150, -225] {
             let mut duel = fight([(side * 225, 0), (side * other, 0)]);
@@ -98,7 +98,7 @@ fn heads_are_below_the_bars_and_feet_above_the_net_graph() {
 }
 
 #[test]
-fn the_camera_comes_to_rest_where_it_aims() {
+fn camera_settles_at_its_target() {
     let mut duel = fight([(-225, 0), (-150, 0)]);
     duel.fighters[0].action = Action::Down;
     let mut gaze = Gaze::wide();
@@ -410,7 +410,7 @@ fn without_colours_no_colour_is_sent_and_both_fighters_are_seen() {
 }
 
 #[test]
-fn one_is_one_and_all_others_are_many() {
+fn plurals_follow_the_count() {
     let words = [0, 1, 2, 21].map(|count| counted(count, "frame"));
     assert_eq!(words, ["0 frames", "1 frame", "2 frames", "21 frames"]);
 }

@@ -204,7 +204,7 @@ fn a_host_and_a_joiner_fight_and_agree_on_every_frame() {
 }
 
 #[test]
-fn whoever_is_left_alone_says_so_and_exits_with_a_reason() {
+fn lost_peer_is_reported_with_an_exit_code() {
     let folder = Folder::new("alone");
     let mut sides = match_of(&folder.0, &[]);
     let [host, joiner] = &mut sides;

@@ -53,7 +53,7 @@ fn the_advantage_on_the_ground_is_that_of_the_table() {
 }
 
 #[test]
-fn what_meets_nothing_has_no_advantage() {
+fn missed_move_has_no_frame_advantage() {
     let (report, damage) = measured_at(150, &[HEAVY], &STANDS);
     assert_eq!((report.attack, report.contact), (Move::StandHeavy, Contact::Nothing));
     assert_eq!((report.advantage_frames, damage), (None, 0));

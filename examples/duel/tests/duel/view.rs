@@ -95,7 +95,7 @@ fn the_lost_health_lingers_in_red_and_then_goes() {
 }
 
 #[test]
-fn whatever_a_fighter_does_its_body_rests_on_the_floor() {
+fn every_pose_stands_on_the_floor() {
     let mut seen = Vec::new();
     play_bots(11, 6000, |duel, _| {
         for fighter in &duel.fighters {

@@ -19,7 +19,7 @@ fn told(finish: &Finish) -> [String; 2] {
 }
 
 #[test]
-fn only_who_leaves_forfeits() {
+fn only_leaving_forfeits_the_match() {
     let undecided = "The match was not decided.";
     let lines = [
         (Reason::Left, "Ann left and forfeits the match: Ben wins.", "Ann left."),
@@ -40,7 +40,7 @@ fn only_who_leaves_forfeits() {
 }
 
 #[test]
-fn who_was_away_is_not_told_that_it_won() {
+fn returning_player_is_not_told_that_it_won() {
     let [result, connection] = told(&Finish::Ended(Reason::GaveUp));
     for word in ["win", "forfeit", "Ben"] {
         assert!(!result.contains(word) && !connection.contains(word), "{result} {connection}");

@@ -387,7 +387,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_buttons_keep_the_state_sound_and_the_seats_equal(runs in held_buttons(), few in any::<bool>()) {
+    fn any_buttons_keep_the_state_valid_and_the_seats_symmetric(runs in held_buttons(), few in any::<bool>()) {
         let mut duel = Duel::new(5);
         let mut other = Duel::new(5);
         for (frames, one, two) in runs {

@@ -9,7 +9,7 @@ use stage::{BackgroundTask, Unanswered};
 const NEVER: Duration = Duration::from_secs(60);
 
 #[test]
-fn whoever_asks_goes_on_until_the_answer_is_there() {
+fn background_task_does_not_block_its_caller() {
     let (release, held) = channel::<()>();
     let task = BackgroundTask::begin(move || held.recv().map(|()| 7));
     for _ in 0..3 {
@@ -20,7 +20,7 @@ fn whoever_asks_goes_on_until_the_answer_is_there() {
 }
 
 #[test]
-fn work_that_nobody_waits_for_any_more_is_left_to_itself() {
+fn dropped_background_task_runs_to_its_end() {
     let (release, held) = channel::<()>();
     let (done, end) = channel();
     let task = BackgroundTask::begin(move || {
@@ -33,7 +33,7 @@ fn work_that_nobody_waits_for_any_more_is_left_to_itself() {
 }
 
 #[test]
-fn work_that_ends_without_an_answer_keeps_nobody_waiting() {
+fn panicking_background_task_is_reported() {
     let task: BackgroundTask<()> = BackgroundTask::begin(|| std::panic::resume_unwind(Box::new("gone")));
     assert_eq!(task.wait(NEVER), Err(Unanswered));
 }

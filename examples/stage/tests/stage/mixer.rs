@@ -147,7 +147,7 @@ fn a_sound_is_where_it_is_panned() {
 }
 
 #[test]
-fn the_mixer_knows_when_its_game_is_gone() {
+fn mixer_notices_that_its_game_has_ended() {
     let (sound, mut mixer) = memory();
     sound.play(Play::of(TONE));
     let copy = sound.clone();

@@ -33,7 +33,7 @@ fn a_stick_gives_eight_directions_the_same_room() {
 }
 
 #[test]
-fn a_hand_that_trembles_at_the_edge_gives_one_press() {
+fn stick_trembling_at_the_edge_gives_one_press() {
     let mut shape = PadShape::default();
     let tilts = [0.1, 0.36, 0.40, 0.36, 0.40, 0.33, 0.39, 0.30, 0.20, 0.37];
     let presses: Vec<PadButtons> = tilts
@@ -95,7 +95,7 @@ fn the_codes_of_the_system_are_read_by_place() {
 }
 
 #[test]
-fn a_pad_that_is_pulled_lets_go_and_comes_back_to_its_place() {
+fn unplugged_pad_releases_buttons_and_keeps_its_slot() {
     let pads = Pads::in_memory();
     assert_eq!((pads.plug_in("one\u{1b}[2J"), pads.plug_in("two")), (Some(0), Some(1)));
     assert_eq!(pads.names(), [(0, "one[2J".to_owned()), (1, "two".to_owned())]);

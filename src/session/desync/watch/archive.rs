@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_frozen_stays() {
+    fn frozen_states_are_kept() {
         let mut archive = Archive::new(30, true, || vec![0; 24]);
         fill(&mut archive, 0..100, 24);
         archive.freeze_after(Frame(90));
