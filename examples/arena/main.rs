@@ -15,7 +15,7 @@ mod world;
 
 use clap::{Parser, Subcommand};
 use connect::{Target, host};
-use play::{Way, bots, join};
+use play::{PlayOptions, bots, join};
 use rebout::lab::link::LinkConfig;
 use serve::{Service, serve};
 use std::collections::hash_map::RandomState;
@@ -121,10 +121,10 @@ fn main() -> ExitCode {
         }
         Role::Join { server, bare, seconds, timeout, link, bot, json } => {
             let target = Target { text: server, is_bare: bare };
-            join(&target, &Way { seconds, timeout, link, json }, bot || json)
+            join(&target, &PlayOptions { seconds, timeout, link, json }, bot || json)
         }
         Role::Bots { clients, seconds, link, bare, json } => {
-            bots(clients, bare, &Way { seconds: Some(seconds), timeout: 10, link, json })
+            bots(clients, bare, &PlayOptions { seconds: Some(seconds), timeout: 10, link, json })
         }
     };
     match result {

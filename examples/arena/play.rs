@@ -17,7 +17,7 @@ use std::time::Duration;
 
 /// How a client plays.
 #[derive(Clone, Copy)]
-pub(crate) struct Way {
+pub(crate) struct PlayOptions {
     /// When to leave.
     pub(crate) seconds: Option<u64>,
     /// When a silent server is lost.
@@ -27,14 +27,14 @@ pub(crate) struct Way {
     pub(crate) json: bool,
 }
 
-pub(crate) fn join(target: &Target, way: &Way, bot: bool) -> Outcome {
+pub(crate) fn join(target: &Target, options: &PlayOptions, bot: bool) -> Outcome {
     let source = if bot || !std::io::stdin().is_terminal() {
         InputSource::Bot(entropy())
     } else {
         stty(&["-icanon", "-echo"]);
         InputSource::Keys(Keys::listen())
     };
-    let played = play(target, way, source, "");
+    let played = play(target, options, source, "");
     stty(&["sane"]);
     played
 }
@@ -54,8 +54,8 @@ struct Seen {
     most_shots: usize,
 }
 
-fn play(target: &Target, way: &Way, mut source: InputSource, name: &str) -> Outcome {
-    let Way { seconds, timeout, link, json } = *way;
+fn play(target: &Target, options: &PlayOptions, mut source: InputSource, name: &str) -> Outcome {
+    let PlayOptions { seconds, timeout, link, json } = *options;
     let (mut connection, _relay) = connect::join(target, link)?;
     let mut config = ClientConfig::new(entropy());
     (config.timeout, config.join_timeout) = (Duration::from_secs(timeout), Duration::from_secs(timeout));
@@ -133,19 +133,19 @@ fn report(client: &Client, json: bool, name: &str, seen: Seen, reason: OverReaso
     say(json, "over", &fields, &words);
 }
 
-pub(crate) fn bots(clients: u8, is_bare: bool, way: &Way) -> Outcome {
-    let way = *way;
+pub(crate) fn bots(clients: u8, is_bare: bool, options: &PlayOptions) -> Outcome {
+    let options = *options;
     let connection = host("127.0.0.1:0".parse()?, None, is_bare)?;
     let target = Target { text: connection.share().to_owned(), is_bare };
     let stop = Arc::new(AtomicBool::new(false));
     let stopped = Arc::clone(&stop);
     // All bots come from one address.
-    let service = Service { seconds: None, timeout: 10, per_source: u8::MAX, json: way.json };
+    let service = Service { seconds: None, timeout: 10, per_source: u8::MAX, json: options.json };
     let serving = thread::spawn(move || serve(connection, &service, || stopped.load(Ordering::Relaxed)));
     let playing: Vec<_> = (0..clients)
         .map(|n| {
             let (target, name) = (target.clone(), format!("bot {n}: "));
-            thread::spawn(move || play(&target, &way, InputSource::Bot(u64::from(n) * 77), &name))
+            thread::spawn(move || play(&target, &options, InputSource::Bot(u64::from(n) * 77), &name))
         })
         .collect();
     for bot in playing {

@@ -11,7 +11,9 @@ use std::thread;
 use std::time::Duration;
 
 use arcade::cli::{Access, Alone, Cli, Command, Format, Player};
-use arcade::play::{End, InputSource, Outcome, SEATS, Seat, Service, Target, Voice, host, play, serve};
+use arcade::play::{
+    End, InputSource, Outcome, OutputFormat, SEATS, Seat, Service, Target, host, play, serve,
+};
 use arcade::scene::Scene;
 use arcade::title::{Request, Title};
 use arcade::{art, keys};
@@ -29,9 +31,9 @@ fn main() -> ExitCode {
     let done = match cli.command {
         None => alone(&cli.alone),
         Some(Command::Serve { wire, bind, access, seconds, timeout, per_source, seed, json }) => {
-            let voice = if json { Voice::Json } else { Voice::Words };
+            let output = if json { OutputFormat::Json } else { OutputFormat::Words };
             signals::listen();
-            let service = Service { wire, seconds, timeout, per_source, seed, voice };
+            let service = Service { wire, seconds, timeout, per_source, seed, output };
             host(&access, bind).and_then(|connection| serve(connection, &service, signals::asked_to_stop))
         }
         // An invite may have been torn apart where it was copied.
@@ -66,7 +68,7 @@ fn alone(args: &Alone) -> Outcome {
 fn titles(screen: &art::Screen, args: &Alone) -> Outcome {
     let mut title = Title::new(args.bots, args.access.bare);
     while let Some(request) = title_of(screen, &mut title) {
-        let seat = seat_of(&args.player, Voice::Silent);
+        let seat = seat_of(&args.player, OutputFormat::Silent);
         let done = match request {
             Request::Quit => break,
             Request::Join(target) => play(screen, &target, &seat),
@@ -117,11 +119,11 @@ fn on_own_server<T>(args: &Alone, bots: u8, plays: impl FnOnce(Target, String) -
         timeout: 10,
         per_source: SEATS,
         seed: arcade::play::entropy() as u32,
-        voice: Voice::Silent,
+        output: OutputFormat::Silent,
     };
     let serving = serve_in_thread(connection, service, &stop);
     let playing: Vec<_> = (0..bots)
-        .map(|_| spawn_bot(here.clone(), args.player.wire, None, None, Voice::Silent, String::new()))
+        .map(|_| spawn_bot(here.clone(), args.player.wire, None, None, OutputFormat::Silent, String::new()))
         .collect();
     let done = plays(here, invitation);
     stop.store(true, Ordering::Relaxed);
@@ -145,12 +147,12 @@ fn serve_in_thread(
 
 fn join(target: Target, player: &Player, invitation: String) -> Outcome {
     let view = if player.json { Some(stage::Kind::None) } else { player.view };
-    let voice = match (player.json, view) {
-        (true, _) => Voice::Json,
-        (false, Some(stage::Kind::None)) => Voice::Words,
-        _ => Voice::Silent,
+    let output = match (player.json, view) {
+        (true, _) => OutputFormat::Json,
+        (false, Some(stage::Kind::None)) => OutputFormat::Words,
+        _ => OutputFormat::Silent,
     };
-    let seat = Seat { invitation, ..seat_of(player, voice) };
+    let seat = Seat { invitation, ..seat_of(player, output) };
     let end = stage::run(view, keys::role_of, move |screen: &art::Screen| play(screen, &target, &seat))??;
     match end.reason {
         OverReason::Left => Ok(()),
@@ -158,7 +160,7 @@ fn join(target: Target, player: &Player, invitation: String) -> Outcome {
     }
 }
 
-fn seat_of(player: &Player, voice: Voice) -> Seat {
+fn seat_of(player: &Player, output: OutputFormat) -> Seat {
     Seat {
         wire: player.wire,
         source: if player.bot { InputSource::Bot } else { InputSource::Keys },
@@ -166,7 +168,7 @@ fn seat_of(player: &Player, voice: Voice) -> Seat {
         link: player.link,
         seconds: player.seconds,
         timeout: player.timeout,
-        voice,
+        output,
         prefix: String::new(),
         invitation: String::new(),
     }
@@ -177,11 +179,11 @@ fn spawn_bot(
     wire: Format,
     link: Option<LinkConfig>,
     seconds: Option<u64>,
-    voice: Voice,
+    output: OutputFormat,
     prefix: String,
 ) -> thread::JoinHandle<Outcome<End>> {
     let (source, name, timeout, invitation) = (InputSource::Bot, None, 10, String::new());
-    let seat = Seat { wire, source, name, link, seconds, timeout, voice, prefix, invitation };
+    let seat = Seat { wire, source, name, link, seconds, timeout, output, prefix, invitation };
     thread::spawn(move || {
         let view = Some(stage::Kind::None);
         stage::run(view, keys::role_of, move |screen: &art::Screen| play(screen, &server, &seat))?
@@ -197,15 +199,15 @@ fn bots(
     seed: u32,
     json: bool,
 ) -> Outcome {
-    let voice = if json { Voice::Json } else { Voice::Words };
+    let output = if json { OutputFormat::Json } else { OutputFormat::Words };
     let connection = host(&Access { bare, ..Access::default() }, ([127, 0, 0, 1], 0).into())?;
     let target = Target::here(&connection)?;
     let stop = Arc::new(AtomicBool::new(false));
     let seconds_served = Some(seconds + 10);
-    let service = Service { wire, seconds: seconds_served, timeout: 10, per_source: SEATS, seed, voice };
+    let service = Service { wire, seconds: seconds_served, timeout: 10, per_source: SEATS, seed, output };
     let serving = serve_in_thread(connection, service, &stop);
     let playing: Vec<_> = (1..=clients)
-        .map(|n| spawn_bot(target.clone(), wire, link, Some(seconds), voice, format!("bot {n}: ")))
+        .map(|n| spawn_bot(target.clone(), wire, link, Some(seconds), output, format!("bot {n}: ")))
         .collect();
     let mut ended = Vec::new();
     for bot in playing {

@@ -223,14 +223,14 @@ fn solo(args: Solo, demo: bool) -> Result<Ending, Failure> {
 fn versus(
     args: cli::Player,
     home: Home,
-    (mut connection, way): Opened,
+    (mut connection, role): Opened,
     nameless: &str,
     change: impl FnOnce(&mut Run),
     first: Request,
 ) -> Result<Ending, Failure> {
-    way.lines(&connection).iter().for_each(|line| print_line(line));
+    role.lines(&connection).iter().for_each(|line| print_line(line));
     // A view has a page for it.
-    if way.wants_answer() && args.shown.view == Some(view::Kind::None) {
+    if role.wants_answer() && args.shown.view == Some(view::Kind::None) {
         read_answer(&mut connection)?;
     }
     let rules = Rules { frames: args.round.frames, desync_at: None };
@@ -249,7 +249,7 @@ fn versus(
             (run.delay_frames, run.window_frames) = (args.engine.delay, args.engine.window());
             (run.frame_rate, run.rules, run.seed, run.record) =
                 (args.frame_rate, rules, args.round.seed, record);
-            (run.opened, run.connect) = (Some((connection, way)), connect);
+            (run.opened, run.connect) = (Some((connection, role)), connect);
             change(run);
         };
         return menus(&args.shown, home, Page::Title, Some(first), change);
@@ -278,7 +278,7 @@ fn versus(
     let heard = args.shown.sound;
     let match_of = move |screen: &view::Screen| {
         heard.tune(screen.sound(), settings.levels);
-        play::online(screen, seat, (connection, way), None)
+        play::online(screen, seat, (connection, role), None)
     };
     view::run(args.shown.view, roles, match_of).map_err(unseen)?
 }

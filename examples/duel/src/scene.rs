@@ -3,7 +3,7 @@
 
 use rebout::{CueChange, CueEvent, CueId, Player};
 
-use crate::art::camera::Gaze;
+use crate::art::camera::CameraTarget;
 use crate::art::figure::{OUTFITS, Outfit};
 use crate::art::pose::{Pose, target_of};
 use games::duel::effects::{Effect, Shown};
@@ -59,7 +59,7 @@ pub struct Scene {
     pub names: [String; 2],
     pub sides: [Side; 2],
     pub sparks: Vec<Spark>,
-    pub gaze: Gaze,
+    pub camera_target: CameraTarget,
     /// Frames shown.
     pub age: u32,
     /// What each fighter wears, an index into the outfits.
@@ -77,7 +77,15 @@ impl Scene {
             combo_frames: 0,
             drift: 0.0,
         });
-        Self { duel: *duel, names, sides, sparks: Vec::new(), gaze: Gaze::wide(), age: 0, outfits: [0, 1] }
+        Self {
+            duel: *duel,
+            names,
+            sides,
+            sparks: Vec::new(),
+            camera_target: CameraTarget::wide(),
+            age: 0,
+            outfits: [0, 1],
+        }
     }
 
     /// The colours of a fighter.
@@ -95,7 +103,7 @@ impl Scene {
         events.iter().for_each(|event| self.hear(event));
         self.sparks.retain(|spark| spark.age < Spark::lasts(spark.shown.effect));
         self.advance_sides();
-        self.gaze.follow(duel);
+        self.camera_target.follow(duel);
         self.shake();
     }
 
@@ -181,6 +189,6 @@ impl Scene {
         };
         let strength = self.sparks.iter().map(strength).fold(0.0, f32::max);
         let phase = self.age as f32;
-        self.gaze.shake = at((phase * 2.1).sin() * strength, (phase * 2.9).cos() * strength * 0.7);
+        self.camera_target.shake = at((phase * 2.1).sin() * strength, (phase * 2.9).cos() * strength * 0.7);
     }
 }

@@ -1,6 +1,6 @@
 //! A player or a bot.
 
-use super::{Outcome, Target, Voice, bot, entropy, words_for};
+use super::{Outcome, OutputFormat, Target, bot, entropy, words_for};
 use crate::art::{Note, Panel, Picture, Screen};
 use crate::cli::Format;
 use crate::game::Arcade;
@@ -37,7 +37,7 @@ pub struct Seat {
     pub link: Option<LinkConfig>,
     pub seconds: Option<u64>,
     pub timeout: u64,
-    pub voice: Voice,
+    pub output: OutputFormat,
     /// Said before each line, to tell bots apart.
     pub prefix: String,
     /// The text by which others join, for a player who has started the server too.
@@ -160,7 +160,7 @@ impl Game<'_> {
             match event {
                 ClientEvent::Joined { id } => {
                     let words = format!("{}you are player {id}", self.seat.prefix);
-                    self.seat.voice.say("joined", &[("id", id.to_string())], &words);
+                    self.seat.output.say("joined", &[("id", id.to_string())], &words);
                 }
                 ClientEvent::Gone { id, .. } if self.scene.ships.contains(&id) => self.left = Some((id, 180)),
                 ClientEvent::Over(reason) => return Some(reason),
@@ -266,7 +266,7 @@ impl Game<'_> {
             "{}{reason}: level {}, {} points, {lives} lives; {} of {} updates of the own ship corrected nothing",
             self.seat.prefix, scene.level, scene.score, prediction.exact, prediction.compared
         );
-        self.seat.voice.say("over", &fields, &words);
+        self.seat.output.say("over", &fields, &words);
     }
 }
 

@@ -30,14 +30,14 @@ pub fn entropy() -> u64 {
 
 /// How lines are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Voice {
+pub enum OutputFormat {
     Words,
     Json,
     /// A view has the terminal.
     Silent,
 }
 
-impl Voice {
+impl OutputFormat {
     /// Prints one line. Whoever reads it from a pipe gets it at once.
     pub fn say(self, event: &str, fields: &[(&str, String)], words: &str) {
         let mut line = String::new();

@@ -1,6 +1,6 @@
 //! The server.
 
-use super::{Outcome, Voice, entropy};
+use super::{Outcome, OutputFormat, entropy};
 use crate::cli::Format;
 use crate::game::Arcade;
 use rebout::Connection;
@@ -18,12 +18,12 @@ pub struct Service {
     pub timeout: u64,
     pub per_source: u8,
     pub seed: u32,
-    pub voice: Voice,
+    pub output: OutputFormat,
 }
 
 /// Serves until its time is over or `stopped` says so, and tells everybody.
 pub fn serve(mut connection: Connection, service: &Service, stopped: impl Fn() -> bool) -> Outcome {
-    let Service { wire, voice, .. } = *service;
+    let Service { wire, output, .. } = *service;
     let mut config = ServerConfig::new(entropy());
     (config.wire, config.max_clients) = (wire.wire(), SEATS);
     config.max_clients_per_source = service.per_source;
@@ -32,17 +32,17 @@ pub fn serve(mut connection: Connection, service: &Service, stopped: impl Fn() -
     let text = connection.share().to_owned();
     let (name, bare) = if connection.is_encrypted() { ("invite", "") } else { ("address", " --bare") };
     let words = format!("the arcade is open: join {text}{bare} --wire {}", wire.name());
-    voice.say("serving", &[(name, text), ("wire", wire.name().to_owned())], &words);
+    output.say("serving", &[(name, text), ("wire", wire.name().to_owned())], &words);
     let end = service.seconds.map(|seconds| connection.now() + Duration::from_secs(seconds));
     while end.is_none_or(|end| connection.now() < end) && !stopped() {
         let due = server.next_frame_at();
         connection.run_until(&mut server, due)?;
         server.advance(connection.now(), &mut world);
         connection.flush(&mut server)?;
-        tell(&mut server, &connection, voice);
+        tell(&mut server, &connection, output);
     }
     server.shutdown(connection.now(), &mut world);
-    tell(&mut server, &connection, voice);
+    tell(&mut server, &connection, output);
     connection.close(&mut server, Duration::from_secs(2))?;
     let fields = [
         ("frames", server.stats().frames.to_string()),
@@ -50,22 +50,22 @@ pub fn serve(mut connection: Connection, service: &Service, stopped: impl Fn() -
         ("score", world.score().to_string()),
     ];
     let words = format!("the arcade is closed: level {}, {} points", world.level(), world.score());
-    voice.say("closed", &fields, &words);
+    output.say("closed", &fields, &words);
     Ok(())
 }
 
 /// Says who came and who went.
-fn tell(server: &mut Server, connection: &Connection, voice: Voice) {
+fn tell(server: &mut Server, connection: &Connection, output: OutputFormat) {
     while let Some(event) = server.poll_event() {
         match event {
             ServerEvent::Joined { id, addr } => {
                 let addr = connection.peer(addr).addr.unwrap_or(addr);
                 let fields = [("id", id.to_string()), ("address", addr.to_string())];
-                voice.say("joined", &fields, &format!("player {id} joined from {addr}"));
+                output.say("joined", &fields, &format!("player {id} joined from {addr}"));
             }
             ServerEvent::Left { id, why } => {
                 let fields = [("id", id.to_string()), ("why", why.to_string())];
-                voice.say("left", &fields, &format!("player {id} {why}"));
+                output.say("left", &fields, &format!("player {id} {why}"));
             }
             _ => {}
         }

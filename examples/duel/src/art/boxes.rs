@@ -17,7 +17,7 @@ pub fn paint(canvas: &mut dyn Canvas, scene: &Scene, view: &DrillView, covered: 
     if !view.boxes {
         return;
     }
-    let camera = Camera::new(scene.gaze, canvas.width(), canvas.height(), covered);
+    let camera = Camera::new(scene.camera_target, canvas.width(), canvas.height(), covered);
     for player in Player::BOTH {
         let fighter = scene.duel.fighter(player);
         paint_box(canvas, &camera, &fighter.push_area(), SOLID, 0.0);

@@ -25,7 +25,7 @@ const BACKDROP_HEIGHT: f32 = 236.0;
 
 /// Where the camera looks.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Gaze {
+pub struct CameraTarget {
     pub x: f32,
     /// Units across the canvas.
     pub span: f32,
@@ -34,7 +34,7 @@ pub struct Gaze {
     pub shake: Point,
 }
 
-impl Gaze {
+impl CameraTarget {
     pub const fn wide() -> Self {
         Self { x: 0.0, span: 420.0, height: STANDING_HEIGHT, shake: at(0.0, 0.0) }
     }
@@ -49,7 +49,7 @@ impl Gaze {
         self.x += (aim.x - self.x) * 0.12;
     }
 
-    /// The gaze that shows both fighters best.
+    /// The camera_target that shows both fighters best.
     pub fn at(duel: &Duel) -> Self {
         let [one, two] = duel.fighters.map(|fighter| fighter.x.to_num::<f32>());
         let left = duel.fighters.iter().map(|fighter| reach(fighter)[0]).fold(f32::INFINITY, f32::min);
@@ -78,22 +78,22 @@ pub struct Covered {
     pub below: f32,
 }
 
-/// A gaze through a canvas: from the stage to pixels.
+/// A camera_target through a canvas: from the stage to pixels.
 #[derive(Clone, Copy, Debug)]
 pub struct Camera {
-    gaze: Gaze,
+    camera_target: CameraTarget,
     width: f32,
     floor: f32,
     scale: f32,
 }
 
 impl Camera {
-    pub fn new(gaze: Gaze, width: f32, height: f32, covered: Covered) -> Self {
+    pub fn new(camera_target: CameraTarget, width: f32, height: f32, covered: Covered) -> Self {
         // Feet are above everything that lies over the floor, with a little room for their shadows.
         let floor = (height * FLOOR).min(height - covered.below - height * 0.02 - 1.0).max(1.0);
         // A low canvas shows more of the stage instead of less of the fighters.
-        let tallest = (floor - covered.above).max(1.0) / gaze.height;
-        Self { gaze, width, floor, scale: (width / gaze.span).min(tallest) }
+        let tallest = (floor - covered.above).max(1.0) / camera_target.height;
+        Self { camera_target, width, floor, scale: (width / camera_target.span).min(tallest) }
     }
 
     /// Pixels to a unit.
@@ -113,19 +113,20 @@ impl Camera {
 
     pub fn project(&self, point: Point) -> Point {
         at(
-            self.width / 2.0 + (point.x - self.gaze.x + self.gaze.shake.x) * self.scale,
-            self.floor - (point.y + self.gaze.shake.y) * self.scale,
+            self.width / 2.0 + (point.x - self.camera_target.x + self.camera_target.shake.x) * self.scale,
+            self.floor - (point.y + self.camera_target.shake.y) * self.scale,
         )
     }
 
-    /// Pixels to a unit of the backdrop, which is not nearer or farther at any gaze.
+    /// Pixels to a unit of the backdrop, which is not nearer or farther at any camera_target.
     pub fn far_scale(&self) -> f32 {
         (self.width / BACKDROP_WIDTH).min(self.floor / BACKDROP_HEIGHT)
     }
 
     /// Where something far behind the stage is seen: it moves less than the stage does.
     pub fn project_far(&self, x: f32, depth: f32) -> f32 {
-        self.width / 2.0 + (x - (self.gaze.x - self.gaze.shake.x) * depth) * self.far_scale()
+        self.width / 2.0
+            + (x - (self.camera_target.x - self.camera_target.shake.x) * depth) * self.far_scale()
     }
 
     /// How many things, each `apart` units from the next at this scale, it takes from the middle to beyond either edge.

@@ -13,7 +13,7 @@ use stage::{Canvas, at, rgb};
 /// Paints everything that is on the stage. `moved` are the marks where a rollback has just put a fighter elsewhere, and
 /// nobody's head or feet are behind `covered`.
 pub fn paint(canvas: &mut dyn Canvas, scene: &Scene, moved: &[Moved], covered: Covered) {
-    let camera = Camera::new(scene.gaze, canvas.width(), canvas.height(), covered);
+    let camera = Camera::new(scene.camera_target, canvas.width(), canvas.height(), covered);
     if canvas.is_mono() {
         backdrop::paint_plain(canvas, &camera);
     } else {

@@ -21,7 +21,7 @@ const PASTES: &str = "ctrl-v pastes the answer (terminals: ctrl-shift-v)";
 
 /// How the other one is found.
 #[derive(Clone, Debug)]
-pub enum Way {
+pub enum Role {
     /// By waiting at these addresses and this port.
     Host { addresses: Vec<IpAddr>, port: u16, admits: Admits },
     /// By its invite, its offer or its address.
@@ -30,7 +30,7 @@ pub enum Way {
     Bot,
 }
 
-impl Way {
+impl Role {
     /// Whether the answer of the other player is to be pasted before anybody can meet.
     pub fn wants_answer(&self) -> bool {
         matches!(self, Self::Host { admits: Admits::ByHand, .. })
@@ -187,13 +187,13 @@ fn is_private(address: IpAddr) -> bool {
 pub(super) fn meet(
     screen: &Screen,
     online: &mut Online<Duel>,
-    way: &Way,
+    role: &Role,
     names: &[String; 2],
     outfits: [usize; 2],
 ) -> Result<Option<u32>, Failure> {
     let mut attract = AttractMode::new(screen, 7, names.clone());
     attract.show.set_outfits(outfits);
-    let (mut told, mut wants_answer) = (String::new(), way.wants_answer());
+    let (mut told, mut wants_answer) = (String::new(), role.wants_answer());
     let mut pasting = Pasting::default();
     let share = online.share().to_owned();
     loop {
@@ -225,16 +225,16 @@ pub(super) fn meet(
             }
         }
         let progress = online.connection().progress();
-        let is_found = way.wants_answer() && !wants_answer;
+        let is_found = role.wants_answer() && !wants_answer;
         let code = online.peer().code;
-        let mut panel = match (&guest, way) {
+        let mut panel = match (&guest, role) {
             (Some((name, peer)), _) => guest_panel(name, peer),
-            (None, Way::Join) => joining_panel(way.panel(&share), code),
+            (None, Role::Join) => joining_panel(role.panel(&share), code),
             (None, _) if is_found => found_panel(),
-            (None, _) => way.panel(&share),
+            (None, _) => role.panel(&share),
         };
         // The page of an offer says itself what is waited for.
-        if guest.is_none() && !wants_answer && way.searches() {
+        if guest.is_none() && !wants_answer && role.searches() {
             panel.lines.push(("now".to_owned(), progress.clone()));
             if told != progress {
                 attract.show.print_without_screen(&progress);
@@ -243,7 +243,7 @@ pub(super) fn meet(
         }
         attract.show.panel(Some(panel));
         let copies = input.presses.contains(&Key::Char('c')) && !pasting.is_open();
-        if let Some(what) = way.copied(&share).filter(|_| copies) {
+        if let Some(what) = role.copied(&share).filter(|_| copies) {
             screen.copy(&share);
             attract.show.say(format!("the {what} is on its way to your clipboard"), Tone::Calm);
         }
@@ -252,7 +252,7 @@ pub(super) fn meet(
                 return Ok(None);
             }
             online.answer(false);
-        } else if wants_to_start(&input) && (guest.is_some() || matches!(way, Way::Join)) {
+        } else if wants_to_start(&input) && (guest.is_some() || matches!(role, Role::Join)) {
             // The panel has shown the code, if there is one.
             online.verify();
             online.answer(true);

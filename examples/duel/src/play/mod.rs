@@ -31,7 +31,7 @@ pub use by_hand::Pasting;
 pub use flow::{MAX_LISTED, Run, flow};
 pub use link::{LinkSetting, MAX_MILLIS, link_keys};
 pub use local::{Options, local};
-pub use meet::Way;
+pub use meet::Role;
 pub use online::{Seat, online};
 pub use opening::{Admits, HostEndpoint, Opened, join, rendezvous};
 pub use replay_view::{checksums, replay};

@@ -70,7 +70,7 @@ struct Match<'a> {
 pub fn online(
     screen: &Screen,
     seat: Seat,
-    (connection, way): Opened,
+    (connection, role): Opened,
     link: Option<Link>,
 ) -> Result<Ending, Failure> {
     let mut config = seat.preferences.config();
@@ -80,11 +80,11 @@ pub fn online(
         allow_long_pauses(&mut config);
     }
     config.lobby.ask_before_accepting =
-        way.prompts_for_guests() && !seat.unattended && matches!(seat.source, InputSource::Keys(_));
+        role.prompts_for_guests() && !seat.unattended && matches!(seat.source, InputSource::Keys(_));
     let mut machine = Machine::new(connection, config, seat.preferences.rules, seat.record.as_deref())
         .map_err(Failure::of)?;
     let here = [seat.preferences.name.clone(), "?".to_owned()];
-    let seed = meet(screen, &mut machine.online, &way, &here, seat.outfits)?;
+    let seed = meet(screen, &mut machine.online, &role, &here, seat.outfits)?;
     let (Some(seed), Some(agreed)) = (seed, machine.online.agreed().cloned()) else {
         let _ = machine.online.close();
         return Ok(Ending { is_own_choice: true, ..Ending::of(["Left before the match began.".to_owned()]) });

@@ -3,7 +3,7 @@
 use rebout::net::local_addresses;
 use rebout::{ConnectOptions, Connection};
 
-use super::meet::Way;
+use super::meet::Role;
 use crate::cli;
 use stage::characters;
 
@@ -13,7 +13,7 @@ const VARIABLE: &str = "REBOUT_RENDEZVOUS";
 const SCHEMES: [&str; 3] = ["rebout:", "rebout-offer:", "rebout-answer:"];
 
 /// An open connection, and how the other machine is found by it.
-pub type Opened = (Connection, Way);
+pub type Opened = (Connection, Role);
 
 /// Whom a host lets in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl HostEndpoint {
             (Admits::Invited { .. }, Some(key)) => options.key(key),
             _ => options,
         };
-        Ok((connection, Way::Host { addresses: local_addresses(), port, admits: self.admits.clone() }))
+        Ok((connection, Role::Host { addresses: local_addresses(), port, admits: self.admits.clone() }))
     }
 }
 
@@ -86,5 +86,5 @@ pub fn join(words: &[String], options: &ConnectOptions) -> Result<Opened, String
         cli::resolve(&words.join(" "))?.to_string()
     };
     let connection = Connection::join(options, &text).map_err(|error| error.to_string())?;
-    Ok((connection, Way::Join))
+    Ok((connection, Role::Join))
 }

@@ -89,9 +89,9 @@ impl<'a> Show<'a> {
     pub(super) fn jump(&mut self, duel: &Duel) {
         self.screen.sound().stop();
         let scene = &mut self.picture.scene;
-        let (gaze, outfits) = (scene.gaze, scene.outfits);
+        let (camera_target, outfits) = (scene.camera_target, scene.outfits);
         *scene = Scene::new(duel, scene.names.clone());
-        (scene.gaze, scene.outfits) = (gaze, outfits);
+        (scene.camera_target, scene.outfits) = (camera_target, outfits);
         scene
             .sides
             .iter_mut()

@@ -1,7 +1,7 @@
 //! A meeting by hand: the pages with the two texts, and the answer on its way into the program.
 
 use duel::art::sheet::Sheet;
-use duel::play::{Admits, Pasting, Way};
+use duel::play::{Admits, Pasting, Role};
 use rebout::{ConnectOptions, Connection};
 use stage::{Key, Stroke};
 
@@ -58,8 +58,8 @@ fn enter_explains_a_partial_answer_and_keys_begin_none() {
 fn no_character_of_the_texts_is_cut_in_any_terminal() {
     let text = |name: &str, characters: usize| format!("{name}:1:{}", "ABCDEFGH".repeat(characters / 8));
     let (offer, answer) = (text("rebout-offer", 376), text("rebout-answer", 536));
-    let host = Way::Host { addresses: Vec::new(), port: 7_000, admits: Admits::ByHand }.panel(&offer);
-    let mut guest = Way::Join.panel(&answer);
+    let host = Role::Host { addresses: Vec::new(), port: 7_000, admits: Admits::ByHand }.panel(&offer);
+    let mut guest = Role::Join.panel(&answer);
     guest.lines.push(("now".to_owned(), "waiting for the other player's text".to_owned()));
     for (panel, text) in [(host, offer), (guest, answer)] {
         for (columns, rows) in [(60, 18), (60, 20), (80, 24), (120, 20), (160, 50)] {

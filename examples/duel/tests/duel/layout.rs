@@ -1,6 +1,6 @@
 //! The layout of pictures in windows and terminals of many sizes: nothing is cut, covered or outside.
 
-use duel::art::camera::{Camera, Covered, Gaze};
+use duel::art::camera::{Camera, CameraTarget, Covered};
 use duel::art::figure::Joints;
 use duel::art::graph::{Columns, LEGEND, NET_HEIGHT, NET_ROWS};
 use duel::art::pose::target_of;
@@ -37,7 +37,7 @@ fn fight(places: [(i16, i16); 2]) -> Duel {
 
 /// Left, right, upper and lower edge of all bodies, in pixels.
 fn extent(duel: &Duel, (width, height): (f32, f32), covered: Covered) -> [f32; 4] {
-    let camera = Camera::new(Gaze::at(duel), width, height, covered);
+    let camera = Camera::new(CameraTarget::at(duel), width, height, covered);
     let mut extent = [f32::INFINITY, f32::NEG_INFINITY, f32::INFINITY, f32::NEG_INFINITY];
     for fighter in &duel.fighters {
         let place = at(fighter.x.to_num(), fighter.y.to_num());
@@ -101,12 +101,12 @@ fn heads_are_below_the_bars_and_feet_above_the_net_graph() {
 fn camera_settles_at_its_target() {
     let mut duel = fight([(-225, 0), (-150, 0)]);
     duel.fighters[0].action = Action::Down;
-    let mut gaze = Gaze::wide();
-    (0..200).for_each(|_| gaze.follow(&duel));
-    let aim = Gaze::at(&duel);
+    let mut camera_target = CameraTarget::wide();
+    (0..200).for_each(|_| camera_target.follow(&duel));
+    let aim = CameraTarget::at(&duel);
     assert!(
-        (gaze.x - aim.x).abs() < 1.0 && (gaze.span - aim.span).abs() < 1.0,
-        "{gaze:?} instead of {aim:?}"
+        (camera_target.x - aim.x).abs() < 1.0 && (camera_target.span - aim.span).abs() < 1.0,
+        "{camera_target:?} instead of {aim:?}"
     );
 }
 

@@ -54,10 +54,10 @@ fn cancelled_hit_removes_its_effects() {
     scene.advance(&duel, &[start]);
     assert_eq!(scene.sparks.len(), 1);
     assert!(scene.flash(Player::Two) > 0.5 && scene.flash(Player::One) == 0.0);
-    assert!(scene.gaze.shake != at(0.0, 0.0));
+    assert!(scene.camera_target.shake != at(0.0, 0.0));
     scene.advance(&duel, &[CueEvent { change: CueChange::Cancel, ..start }]);
     assert_eq!(scene.sparks.len(), 0);
-    assert_eq!((scene.flash(Player::Two), scene.gaze.shake), (0.0, at(0.0, 0.0)));
+    assert_eq!((scene.flash(Player::Two), scene.camera_target.shake), (0.0, at(0.0, 0.0)));
 }
 
 #[test]
