@@ -20,6 +20,7 @@ pub(super) fn is_signed(register: &Register, from: SocketAddr) -> bool {
 
 /// The key pair of a host at one server.
 pub(super) struct Identity {
+    server: SocketAddr,
     pair: Ed25519KeyPair,
     key: [u8; KEY_LEN],
 }
@@ -40,7 +41,11 @@ impl Identity {
         hash.update(&subject(server, 0));
         let pair = Ed25519KeyPair::from_seed_unchecked(hash.finish().as_ref()).ok()?;
         let key = pair.public_key().as_ref().try_into().ok()?;
-        Some(Self { pair, key })
+        Some(Self { server, pair, key })
+    }
+
+    pub(super) fn server(&self) -> SocketAddr {
+        self.server
     }
 
     pub(super) fn room(&self) -> Room {

@@ -8,6 +8,14 @@
 //! after, and no answer is longer than its request. `docs/WIRE.md` has the bytes, `docs/SECURITY.md` says what the server
 //! learns and what a watcher can do.
 //!
+//! | file | has |
+//! |---|---|
+//! | `server/` | the server |
+//! | `registration.rs` | the host's side: `claims.rs` the address that it signs for, `signed.rs` what it has signed, `standing.rs` what its owner is told, `answers.rs` its RESPs |
+//! | `join_request.rs` | the joiner's side: a ticket, and an INIT for the host |
+//! | `exchange.rs` | one request that is sent until it is answered, on either side |
+//! | `identity.rs`, `credentials.rs` | the key of a room; TURN credentials of a shared secret |
+//!
 //! ```
 //! # #[cfg(feature = "udp")] {
 //! use rebout::net::udp::UdpDriver;
@@ -28,6 +36,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod answers;
 mod claims;
 pub(crate) mod credentials;
 mod exchange;
@@ -35,6 +44,8 @@ mod identity;
 pub(crate) mod join_request;
 pub(crate) mod registration;
 mod server;
+mod signed;
+mod standing;
 
 pub(crate) use crate::wire::rendezvous::Denial;
 pub(crate) use credentials::Credentials;

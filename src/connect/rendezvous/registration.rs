@@ -1,9 +1,12 @@
 //! The host's side of a rendezvous: it keeps its room open, and answers the guests that are brought there.
 
+use super::answers::Answers;
 use super::claims::Claims;
 use super::credentials::Credentials;
 use super::exchange::Exchange;
 use super::identity::Identity;
+use super::signed::{Challenge, SignedLog};
+use super::standing::Standing;
 use crate::connect::seal::{Random, Randomness, SealError};
 use crate::protocol::canonical;
 use crate::protocol::time::{Span, Time};
@@ -11,26 +14,13 @@ use crate::wire::rendezvous::{
     Answer, Cookie, Deliver, Denial, Grant, Outcome, Packet, Room, SIGNAL_LEN, decode, encode,
 };
 use core::time::Duration;
-use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 /// A registration is refreshed after this long. A server forgets it after 60 s.
 const REFRESH_AFTER: Span = Span::from_secs(15);
-/// A server forgets a room this long after its last registration.
-const ROOM_FOR: Span = Span::from_secs(60);
 /// A refused registration is tried again after this long at the earliest, and after three times as long at the latest: hosts
 /// that were refused together do not come back together.
 const RETRY_AFTER: Span = Span::from_millis(2_500);
-/// A signed registration that is not granted for this long is given up for a new one, which may sign for another address.
-const GIVE_UP_AFTER: Span = Span::from_secs(8);
-/// Challenges are answered this long apart.
-const CHALLENGE_AFTER: Span = Span::from_millis(100);
-/// The most signed registrations that are remembered, which are those of the last minute.
-const MAX_SIGNED: usize = 16;
-/// The most guests whose RESP is kept, to be sent again if it was lost.
-const MAX_GUESTS: usize = 16;
-/// The most events that wait for the owner.
-const MAX_EVENTS: usize = 32;
 
 /// News for a host from its rendezvous.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,56 +64,23 @@ pub enum HostEvent {
 /// It sends nothing before it has a [ticket](Self::set_ticket).
 #[derive(Debug)]
 pub struct Registration {
-    server: SocketAddr,
     identity: Identity,
     random: Random,
-    ticket: Option<u64>,
-    /// Whether the ticket was set since the last registration.
-    is_renewed: bool,
+    ticket: Ticket,
     exchange: Option<Exchange>,
     refresh_at: Time,
     claims: Claims,
-    /// The newest registrations that were signed. The newest is last.
-    signed: VecDeque<Signed>,
-    challenges: Challenges,
+    signed: SignedLog,
     standing: Standing,
-    /// The newest is last.
-    guests: VecDeque<Guest>,
-    events: VecDeque<HostEvent>,
+    answers: Answers,
 }
 
-/// A registration that was signed: a server has it, even if its GRANT was lost. A DELIVER has the nonce of one of them.
-#[derive(Clone, Copy, Debug)]
-struct Signed {
-    nonce: u64,
-    host: SocketAddr,
-    at: Time,
-}
-
-/// The server asks whether the address of a registration still receives.
+/// The ticket that joiners get.
 #[derive(Debug, Default)]
-struct Challenges {
-    /// The nonce of the registration, its address, and the cookie to sign.
-    asked: Option<(u64, SocketAddr, u64)>,
-    next_at: Time,
-}
-
-/// How the server has treated the room, as the owner was told.
-#[derive(Debug)]
-struct Standing {
-    is_silent: bool,
-    /// The newest refusal since the last grant.
-    denied: Option<Denial>,
-    lapses_at: Time,
-    /// Whether the contest of this exchange was told.
-    told_contest: bool,
-}
-
-#[derive(Debug)]
-struct Guest {
-    number: u64,
-    resp: Vec<u8>,
-    is_due: bool,
+struct Ticket {
+    number: Option<u64>,
+    /// Whether it was set since the last registration.
+    is_renewed: bool,
 }
 
 impl Registration {
@@ -133,27 +90,16 @@ impl Registration {
     /// # Errors
     /// If there are no random bytes.
     pub fn new(server: SocketAddr, secret: &[u8; 32], randomness: Randomness) -> Result<Self, SealError> {
-        let server = canonical(server);
-        let identity = Identity::new(secret, server).ok_or(SealError::NoRandomness)?;
         Ok(Self {
-            server,
-            identity,
+            identity: Identity::new(secret, canonical(server)).ok_or(SealError::NoRandomness)?,
             random: randomness.generator(b"registration").ok_or(SealError::NoRandomness)?,
-            ticket: None,
-            is_renewed: false,
+            ticket: Ticket::default(),
             exchange: None,
             refresh_at: Time::ZERO,
             claims: Claims::default(),
-            signed: VecDeque::new(),
-            challenges: Challenges::default(),
-            standing: Standing {
-                is_silent: false,
-                denied: None,
-                lapses_at: Time::NEVER,
-                told_contest: false,
-            },
-            guests: VecDeque::new(),
-            events: VecDeque::new(),
+            signed: SignedLog::default(),
+            standing: Standing::new(),
+            answers: Answers::default(),
         })
     }
 
@@ -162,8 +108,7 @@ impl Registration {
     /// Sets the ticket that joiners get from the next registration on. The owner should renew it whenever
     /// [`wants_ticket`](Self::wants_ticket) says so; otherwise the old one is registered again.
     pub fn set_ticket(&mut self, ticket: u64) {
-        self.ticket = Some(ticket);
-        self.is_renewed = true;
+        self.ticket = Ticket { number: Some(ticket), is_renewed: true };
     }
 
     /// Registers again at once, for example because the network has changed.
@@ -175,17 +120,13 @@ impl Registration {
     /// Answers a guest. `false` if the guest is not known any more, or if this is no RESP.
     pub fn answer(&mut self, guest: u64, resp: &[u8]) -> bool {
         let is_resp = SIGNAL_LEN.contains(&resp.len()) && resp[0] == crate::wire::seal::RESP;
-        let known = self.guests.iter_mut().find(|known| known.number == guest);
-        let Some(known) = known.filter(|_| is_resp) else { return false };
-        known.resp = resp.to_vec();
-        known.is_due = true;
-        true
+        is_resp && self.answers.set(guest, resp)
     }
 
     /// Handles a datagram, which counts only if it comes from the server.
     pub fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
         let now = Time::from(now);
-        if canonical(from) != self.server {
+        if canonical(from) != self.server() {
             return;
         }
         match decode(datagram) {
@@ -203,39 +144,32 @@ impl Registration {
 
     /// Writes the next datagram to send into `buf`, and returns its destination and its length.
     pub fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
-        let now = Time::from(now);
-        if let Some(guest) = self.guests.iter_mut().find(|guest| guest.is_due) {
-            guest.is_due = false;
-            let packet = Packet::Answer(Answer { guest: guest.number, resp: &guest.resp });
-            return Some((self.server, encode(&packet, buf)?));
+        let (now, server) = (Time::from(now), self.server());
+        if let Some((guest, resp)) = self.answers.take_due() {
+            return Some((server, encode(&Packet::Answer(Answer { guest, resp }), buf)?));
         }
-        let ticket = self.ticket?;
-        if let Some((nonce, host, cookie)) = self.challenges.asked.take() {
-            let register = self.identity.register(nonce, ticket, Some((host, cookie)));
-            return Some((self.server, encode(&Packet::Register(register), buf)?));
-        }
-        self.notice(now);
-        let exchange = self.exchange.as_mut()?;
-        if !exchange.is_due(now) {
-            return None;
-        }
-        let nonce = exchange.nonce();
-        let signed = self.claims.choose(now, &mut self.random);
-        if let Some((host, _)) = signed
-            && self.signed.back().is_none_or(|last| last.nonce != nonce)
-        {
-            if self.signed.len() == MAX_SIGNED {
-                self.signed.pop_front();
+        let ticket = self.ticket.number?;
+        let (nonce, signed) = if let Some(Challenge { nonce, host, cookie }) = self.signed.take_challenge() {
+            (nonce, Some((host, cookie)))
+        } else {
+            self.notice(now);
+            let exchange = self.exchange.as_mut()?;
+            if !exchange.is_due(now) {
+                return None;
             }
-            self.signed.push_back(Signed { nonce, host, at: now });
-        }
+            let (nonce, signed) = (exchange.nonce(), self.claims.choose(now, &mut self.random));
+            if let Some((host, _)) = signed {
+                self.signed.note(now, nonce, host);
+            }
+            (nonce, signed)
+        };
         let register = self.identity.register(nonce, ticket, signed);
-        Some((self.server, encode(&Packet::Register(register), buf)?))
+        Some((server, encode(&Packet::Register(register), buf)?))
     }
 
     /// The next event, in order.
     pub fn poll_event(&mut self) -> Option<HostEvent> {
-        self.events.pop_front()
+        self.standing.poll_event()
     }
 
     // Getters.
@@ -243,27 +177,27 @@ impl Registration {
     /// When to call [`poll_transmit`](Self::poll_transmit) again if no datagram arrives before.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Duration> {
-        if self.guests.iter().any(|guest| guest.is_due) {
+        if self.answers.is_due() {
             return Some(Duration::ZERO);
         }
-        self.ticket?;
-        if self.challenges.asked.is_some() {
+        self.ticket.number?;
+        if self.signed.is_challenged() {
             return Some(Duration::ZERO);
         }
         let next_at = self.exchange.as_ref().map_or(self.refresh_at, Exchange::send_at);
-        next_at.min(self.standing.lapses_at).deadline()
+        next_at.min(self.standing.deadline()).deadline()
     }
 
     /// Whether a registration is due that should bring a new ticket.
     #[must_use]
     pub fn wants_ticket(&self, now: Duration) -> bool {
-        self.exchange.is_none() && !self.is_renewed && self.refresh_at <= Time::from(now)
+        self.exchange.is_none() && !self.ticket.is_renewed && self.refresh_at <= Time::from(now)
     }
 
     /// The server.
     #[must_use]
     pub fn server(&self) -> SocketAddr {
-        self.server
+        self.identity.server()
     }
 
     /// The room at this server, for the invite.
@@ -284,13 +218,13 @@ impl Registration {
             }
             return;
         }
-        let Some(signed) = self.signed.iter().find(|signed| signed.nonce == nonce) else { return };
-        if signed.host != observed {
-            self.claims.contest(observed);
-            self.tell_contest();
-        } else if self.challenges.next_at <= now {
-            self.challenges =
-                Challenges { asked: Some((nonce, observed, cookie)), next_at: now + CHALLENGE_AFTER };
+        match self.signed.host(nonce) {
+            None => {}
+            Some(host) if host != observed => {
+                self.claims.contest(observed);
+                self.standing.contested(self.claims.contested());
+            }
+            Some(host) => self.signed.challenged(now, Challenge { nonce, host, cookie }),
         }
     }
 
@@ -300,14 +234,12 @@ impl Registration {
             return;
         }
         self.exchange = None;
-        self.is_renewed = false;
-        (self.standing.is_silent, self.standing.denied) = (false, None);
-        self.standing.lapses_at = now + ROOM_FOR;
+        self.ticket.is_renewed = false;
         let is_contested = self.claims.contested().is_some() && !self.claims.is_settled();
         self.refresh_at = if is_contested { self.retry_at(now) } else { now + REFRESH_AFTER };
         let credentials = grant.turn.as_ref().map(Credentials::of);
-        self.tell(HostEvent::Registered { observed: grant.observed, credentials });
-        self.tell_contest();
+        self.standing.granted(now, HostEvent::Registered { observed: grant.observed, credentials });
+        self.standing.contested(self.claims.contested());
     }
 
     /// The exchange goes on: a watcher can send a refusal before the GRANT comes.
@@ -316,36 +248,23 @@ impl Registration {
         let asked = self.exchange.as_mut().filter(|exchange| exchange.nonce() == nonce);
         let Some(exchange) = asked else { return };
         exchange.refused(now, again_at);
-        self.standing.is_silent = false;
-        if self.standing.denied.replace(denial) != Some(denial) {
-            self.tell(HostEvent::Refused(denial));
-        }
+        self.standing.refused(denial);
     }
 
     /// Begins an exchange if one is due, and tells of what did not come.
     fn notice(&mut self, now: Time) {
-        if self.standing.lapses_at <= now {
-            self.standing.lapses_at = Time::NEVER;
-            self.tell(HostEvent::Lapsed { why: self.standing.denied });
-        }
-        let newest = self.signed.back().copied();
-        let is_given_up = |exchange: &mut Exchange| {
-            newest.is_some_and(|signed| {
-                signed.nonce == exchange.nonce() && now.since(signed.at) >= GIVE_UP_AFTER
-            })
-        };
+        self.standing.run(now);
+        let is_given_up = |exchange: &mut Exchange| self.signed.is_given_up(now, exchange.nonce());
         if self.exchange.take_if(is_given_up).is_some() {
-            self.tell_contest();
+            self.standing.contested(self.claims.contested());
         }
         if self.exchange.is_none() && self.refresh_at <= now {
             self.claims.begin();
-            self.standing.told_contest = false;
+            self.standing.begin();
             self.exchange = Some(Exchange::new(self.random.next_u64()));
         }
-        if !self.standing.is_silent && self.exchange.as_ref().is_some_and(|exchange| exchange.is_silent(now))
-        {
-            self.standing.is_silent = true;
-            self.tell(HostEvent::ServerSilent);
+        if self.exchange.as_ref().is_some_and(|exchange| exchange.is_silent(now)) {
+            self.standing.silent();
         }
     }
 
@@ -354,34 +273,14 @@ impl Registration {
         now + RETRY_AFTER + Span::from_millis(jitter_millis)
     }
 
-    fn tell_contest(&mut self) {
-        if let Some((signed, other)) = self.claims.contested()
-            && !self.standing.told_contest
-        {
-            self.standing.told_contest = true;
-            self.tell(HostEvent::Contested { signed, other });
-        }
-    }
-
     /// Tells of a guest once. A DELIVER that comes again means that the RESP was lost, if there was one.
     fn delivered(&mut self, deliver: &Deliver<'_>) {
-        if !self.signed.iter().any(|signed| signed.nonce == deliver.nonce) {
-            return;
-        }
-        if let Some(known) = self.guests.iter_mut().find(|guest| guest.number == deliver.guest) {
-            known.is_due = !known.resp.is_empty();
-        } else if self.events.len() < MAX_EVENTS {
-            if self.guests.len() == MAX_GUESTS {
-                self.guests.pop_front();
-            }
-            self.guests.push_back(Guest { number: deliver.guest, resp: Vec::new(), is_due: false });
-            self.tell(HostEvent::Delivered { guest: deliver.guest, init: deliver.init.to_vec() });
-        }
-    }
-
-    fn tell(&mut self, event: HostEvent) {
-        if self.events.len() < MAX_EVENTS {
-            self.events.push_back(event);
+        let Deliver { nonce, guest, init } = *deliver;
+        if self.signed.host(nonce).is_some()
+            && self.answers.is_new(guest)
+            && self.standing.delivered(guest, init)
+        {
+            self.answers.add(guest);
         }
     }
 }
