@@ -87,8 +87,13 @@ fn sources() -> Vec<Source> {
 
 /// The first names after every `crate::`: of `crate::{a::B, C}` those are `a` and `C`.
 fn crate_names(code: &str) -> Vec<String> {
+    names_after(code, "crate::")
+}
+
+/// The first names after every `prefix`.
+fn names_after(code: &str, prefix: &str) -> Vec<String> {
     let mut names = Vec::new();
-    for (at, prefix) in code.match_indices("crate::") {
+    for (at, prefix) in code.match_indices(prefix) {
         // Macros write `$crate::`, which is the crate as its users see it.
         if code[..at].ends_with('$') || code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') {
             continue;
@@ -177,6 +182,25 @@ fn imports_point_one_way() {
         assert!(!source.code.contains("super::super"), "{:?} climbs out of its room", source.path);
     }
     assert!(checked > 30, "only {checked} imports found: is this test still reading them?");
+}
+
+/// The folders of `connect`. Each may use those before it.
+const CONNECT: [&str; 5] = ["invite", "seal", "rendezvous", "nat", "connection"];
+
+#[test]
+fn imports_inside_connect_point_one_way() {
+    let place = |name: &str| CONNECT.iter().position(|folder| *folder == name);
+    let mut checked = 0;
+    for source in sources().iter().filter(|source| source.room == "connect") {
+        let folder = source.path.components().nth(1).unwrap().as_os_str().to_str().unwrap();
+        let Some(own) = place(folder) else { continue };
+        for name in names_after(&source.code, "crate::connect::") {
+            let used = place(&name).unwrap_or_else(|| panic!("{:?}: where is {name}?", source.path));
+            assert!(used <= own, "{:?} uses `{name}`, which `{folder}` must not know", source.path);
+            checked += 1;
+        }
+    }
+    assert!(checked > 30, "only {checked} imports found");
 }
 
 /// Converts to the times of libraries, one of which counts in points of the system's clock. It names their type, and reads none.
@@ -316,12 +340,51 @@ const PARTS: &[(&str, &str)] = &[
     ("channel/reliable.rs", "Reliable"),
     ("channel/sequence.rs", "Sequences"),
     ("net/socket.rs", "DatagramSocket"),
+    ("connect/nat/mod.rs", "NatTraversal"),
+    ("connect/nat/endpoint.rs", "Endpoint"),
+    ("connect/nat/relay.rs", "Relay"),
+    ("connect/nat/allocation.rs", "Allocation"),
+    ("connect/nat/signalling.rs", "Signalling"),
+    ("connect/nat/gathering.rs", "Gathering"),
+    ("connect/nat/manual.rs", "Manual"),
+    ("connect/nat/searches.rs", "Searches"),
+    ("connect/nat/search.rs", "Search"),
+    ("connect/nat/negotiation.rs", "Negotiation"),
+    ("connect/nat/nomination.rs", "Nomination"),
+    ("connect/nat/fallbacks.rs", "Fallbacks"),
+    ("connect/nat/checks.rs", "Checks"),
+    ("connect/nat/results.rs", "Results"),
+    ("connect/nat/paths.rs", "PathTable"),
+    ("connect/nat/budget.rs", "Budget"),
+    ("connect/nat/outbox.rs", "Outbox"),
+    ("connect/nat/report.rs", "Report"),
+    ("connect/rendezvous/registration.rs", "Registration"),
+    ("connect/rendezvous/signed.rs", "SignedLog"),
+    ("connect/rendezvous/standing.rs", "Standing"),
+    ("connect/rendezvous/answers.rs", "Answers"),
+    ("connect/rendezvous/claims.rs", "Claims"),
+    ("connect/rendezvous/exchange.rs", "Exchange"),
+    ("connect/rendezvous/join_request.rs", "JoinRequest"),
+    ("connect/rendezvous/server/mod.rs", "RendezvousServer"),
+    ("connect/rendezvous/server/rooms.rs", "Rooms"),
+    ("connect/rendezvous/server/tenancy.rs", "Tenancy"),
+    ("connect/rendezvous/server/guests.rs", "Guests"),
+    ("connect/rendezvous/server/queue.rs", "Queues"),
+    ("connect/rendezvous/server/quota.rs", "Limits"),
+    ("connect/rendezvous/server/grants.rs", "Grants"),
 ];
 
 /// Plain data of these files: values without a rule to keep, which may be read field by field.
 const PLAIN_DATA: &[&str] = &[
     "Run",
     "LastState",
+    "NatConfig",
+    "PathTo",
+    "Path",
+    "Guest",
+    "Challenge",
+    "Claim",
+    "Meeting",
     "Handover",
     "Comparison",
     "Conclusion",

@@ -30,8 +30,8 @@ impl fmt::Display for Label<'_> {
 
 /// An open room.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
-    pub(super) tenancy: Tenancy,
+struct Entry {
+    tenancy: Tenancy,
     until: Time,
     opened: Time,
     /// Whether a guest was brought to this room.
