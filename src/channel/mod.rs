@@ -4,6 +4,7 @@
 //! | file | |
 //! |---|---|
 //! | `sequence`, `reliable` | sequence numbers and acks; messages that are sent until they are acknowledged |
+//! | `window` | the replay window of whole numbers, of which a packet has the low bits |
 //! | `probes`, `rtt` | values that the other side repeats, and the round trip that their answers measure |
 //! | `listening`, `silence` | the time that was spent listening, and how long the other side was silent in it |
 //! | `cookie`, `keyed_hash`, `entropy` | the proof that somebody receives at an address, and the random numbers for it |
@@ -24,3 +25,5 @@ pub(crate) mod sequence;
 pub(crate) mod silence;
 #[cfg(any(test, feature = "authority", feature = "seal"))]
 pub(crate) mod source;
+#[cfg(any(test, feature = "authority", feature = "seal"))]
+pub(crate) mod window;

@@ -3,13 +3,16 @@
 use super::cipher::Cipher;
 use super::noise::Split;
 use super::stats::SealRefusal;
-use super::window::Window;
+use crate::channel::window::Window;
 use crate::wire::seal::{
     self, CONTROL_HEAD_LEN, Control, DATA_HEAD_LEN, Data, Form, Kind, PADDED_LEN, TAG_LEN,
 };
 
 /// A connection ends after so many packets with a bad tag, long before a forgery of one becomes likely.
 const MAX_FAILED: u64 = 1 << 36;
+
+/// A packet is taken up to 1,024 counters behind the newest.
+const WINDOW_WORDS: usize = 16;
 
 /// The longest text of a control packet.
 pub(super) const MAX_TEXT: usize = PADDED_LEN;
@@ -30,7 +33,7 @@ pub(super) struct Channel {
     index: u16,
     /// The counter of the next packet.
     next: u64,
-    window: Window,
+    window: Window<WINDOW_WORDS>,
     failed: u64,
 }
 

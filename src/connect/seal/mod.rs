@@ -12,6 +12,25 @@
 //! A seal has no clock and no socket: the packets of the protocol inside drive its handshake, which carries that protocol's
 //! [opening message](crate::Protocol::opening). An [`Invite`](crate::Invite) is the line of text by which a joiner knows key and addresses of its host.
 //!
+//! # Files
+//!
+//! [`Seal`] and its associations are made of parts. Each owns its state and offers a few calls; the files that do the seal's work use
+//! these calls and never the state inside.
+//!
+//! | file | |
+//! |---|---|
+//! | `sealed` | the seal around a protocol: each datagram in and out |
+//! | `handshakes`, `signals` | REQUEST, RETRY, INIT and RESP as datagrams; INIT and RESP that a rendezvous or a person brings |
+//! | `association`, `associations` | a handshake and the keys that came of it; all of them, by number and by inner address |
+//! | `contact`, `paths`, `roam` | when a peer was heard; its outer addresses; the choice between several of them |
+//! | `channel`, `code` | keys and counters of a connection; the code that two players compare |
+//! | `host`, `rate_limiter`, `tickets`, `limits` | a host's key and cookies; the order and the rate of handshakes, by address and by signalling; their limits |
+//! | `joiner` | a joiner's REQUESTs and INITs |
+//! | `outbox`, `stats`, `key_log` | packets of the link itself and the next deadline; counts; keys for a log |
+//! | `noise`, `cipher`, `mac`, `hash`, `padding`, `random` | the handshake by `snow`, ChaCha20-Poly1305, the mac before a Diffie-Hellman, named hashes, texts of one length, secrets |
+//!
+//! # Example
+//!
 //! ```
 //! # #[cfg(feature = "seal")] {
 //! use rebout::Randomness;
@@ -40,7 +59,6 @@ mod code;
 mod contact;
 mod paths;
 mod roam;
-mod window;
 // Parts of a seal.
 mod association;
 mod associations;

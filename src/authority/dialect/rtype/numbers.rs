@@ -2,10 +2,12 @@
 
 use crate::channel::refusal::Refusal;
 use crate::channel::sequence::Received;
+use crate::channel::window::Window;
 use crate::protocol::time::Time;
 
 /// How many received numbers are remembered behind the newest.
 const WINDOW: u64 = 2_048;
+const WINDOW_WORDS: usize = WINDOW as usize / 64;
 
 /// An ACK or NACK may name any of the last this many packets.
 const NAMED: u64 = 4_096;
@@ -35,15 +37,15 @@ pub(super) struct Numbers {
     reach: Reach,
     next: u16,
     sent: u64,
-    /// The newest number received, with the turns of the counter, and when it last moved.
-    newest: Option<(u64, Time)>,
-    seen: [u64; WINDOW as usize / 64],
+    /// The numbers received, with the turns of the counter, and when the newest last moved.
+    received: Window<WINDOW_WORDS>,
+    moved_at: Option<Time>,
 }
 
 impl Numbers {
     /// Numbers that begin with `first`; `nat` is that of the other side.
     pub(super) fn new(first: u16, reach: Reach) -> Self {
-        Self { reach, next: first, sent: 0, newest: None, seen: [0; WINDOW as usize / 64] }
+        Self { reach, next: first, sent: 0, received: Window::new(), moved_at: None }
     }
 
     /// The number of a packet that goes out now.
@@ -60,7 +62,7 @@ impl Numbers {
 
     /// Lets the other side's numbers begin anywhere.
     pub(super) fn forget_received(&mut self) {
-        self.newest = None;
+        (self.received, self.moved_at) = (Window::new(), None);
     }
 
     pub(super) fn set_reach(&mut self, reach: Reach) {
@@ -69,49 +71,29 @@ impl Numbers {
 
     /// The whole number of a packet, if it is within reach and, by its number, has not been here before.
     pub(super) fn look_at(&self, now: Time, number: u16) -> Result<(u64, Received), Refusal> {
-        let Some((newest, moved_at)) = self.newest else {
+        let Some(moved_at) = self.moved_at else {
             // The first turn of the counter is left free, for packets from before the first.
             return Ok((u64::from(number) + (1 << 16), Received::New));
         };
-        let away = number.wrapping_sub(newest as u16).cast_signed();
-        let whole = newest.saturating_add_signed(i64::from(away));
+        let whole = self.received.near_16(number);
+        let newest = self.received.end() - 1;
         let still = now.since(moved_at).nanos();
         let ahead = self.reach.ahead + still.saturating_mul(self.reach.a_second) / 1_000_000_000;
-        let reach = if away > 0 { ahead } else { self.reach.behind };
-        if u64::from(away.unsigned_abs()) > reach {
+        let reach = if whole > newest { ahead } else { self.reach.behind };
+        if whole.abs_diff(newest) > reach {
             return Err(Refusal::FarSequence);
         }
-        let seen = away <= 0 && self.seen[word(whole)] & bit(whole) != 0;
-        Ok((whole, if seen { Received::Duplicate } else { Received::New }))
+        Ok((whole, if self.received.is_new(whole) { Received::New } else { Received::Duplicate }))
     }
 
     /// Takes in the number of a packet.
     pub(super) fn accept(&mut self, now: Time, number: u16) -> Result<(u64, Received), Refusal> {
         let (whole, received) = self.look_at(now, number)?;
-        match self.newest {
-            None => {
-                self.seen = [0; WINDOW as usize / 64];
-                self.newest = Some((whole, now));
-            }
-            Some((newest, _)) if whole > newest => {
-                for passed in (newest + 1..=whole).take(WINDOW as usize) {
-                    self.seen[word(passed)] &= !bit(passed);
-                }
-                self.newest = Some((whole, now));
-            }
-            Some(_) => {}
+        if self.received.take(whole) {
+            self.moved_at = Some(now);
         }
-        self.seen[word(whole)] |= bit(whole);
         Ok((whole, received))
     }
-}
-
-fn word(number: u64) -> usize {
-    (number % WINDOW / 64) as usize
-}
-
-fn bit(number: u64) -> u64 {
-    1 << (number % 64)
 }
 
 #[cfg(test)]

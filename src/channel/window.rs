@@ -1,77 +1,83 @@
-//! The counters of received packets: the whole counter from its low bits, and each taken once.
+//! The numbers of received packets: the whole number from its low bits, and each taken once.
 
-/// How far behind the newest a counter is still taken.
-pub(super) const WINDOW: u64 = 1_024;
-const WORDS: usize = WINDOW as usize / 64;
-
-/// The replay window of one direction.
+/// A replay window over the last `64 * WORDS` numbers of one direction.
 #[derive(Clone, Debug)]
-pub(super) struct Window {
-    /// One past the newest counter; 0 before the first.
+pub(crate) struct Window<const WORDS: usize> {
+    /// One past the newest number; 0 before the first.
     end: u64,
-    /// A bit for each of the last 1,024 counters, at the counter modulo 1,024.
+    /// A bit for each of the last numbers, at the number modulo their count.
     seen: [u64; WORDS],
 }
 
-impl Window {
-    pub(super) const fn new() -> Self {
+impl<const WORDS: usize> Window<WORDS> {
+    const LEN: u64 = WORDS as u64 * 64;
+
+    pub(crate) const fn new() -> Self {
         Self { end: 0, seen: [0; WORDS] }
     }
 
-    /// The counter nearest to the newest whose low 16 bits are these.
+    /// One past the newest number; 0 before the first.
+    #[cfg(any(test, feature = "authority"))]
+    pub(crate) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// The number nearest to the end whose low 16 bits are these.
     #[inline]
-    pub(super) fn near_16(&self, low: u16) -> u64 {
+    pub(crate) fn near_16(&self, low: u16) -> u64 {
         self.end.saturating_add_signed(i64::from(low.wrapping_sub(self.end as u16) as i16))
     }
 
-    /// The counter nearest to the newest whose low 32 bits are these.
-    pub(super) fn near_32(&self, low: u32) -> u64 {
+    /// The number nearest to the end whose low 32 bits are these.
+    #[cfg(any(test, feature = "seal"))]
+    pub(crate) fn near_32(&self, low: u32) -> u64 {
         self.end.saturating_add_signed(i64::from(low.wrapping_sub(self.end as u32) as i32))
     }
 
-    /// Whether the counter is new, and not too old to tell.
+    /// The word and the bit of a number.
     #[inline]
-    pub(super) fn is_new(&self, counter: u64) -> bool {
-        if counter >= self.end {
-            return true;
-        }
-        let bit = counter % WINDOW;
-        self.end - counter <= WINDOW && self.seen[(bit / 64) as usize] & 1 << (bit % 64) == 0
+    fn place(number: u64) -> (usize, u64) {
+        ((number % Self::LEN / 64) as usize, 1 << (number % 64))
     }
 
-    /// Takes a counter that is new, once its tag fits. Returns whether it is the newest.
+    /// Whether the number is new, and not too old to tell.
     #[inline]
-    pub(super) fn take(&mut self, counter: u64) -> bool {
-        let newest = counter >= self.end;
+    pub(crate) fn is_new(&self, number: u64) -> bool {
+        let (word, bit) = Self::place(number);
+        number >= self.end || self.end - number <= Self::LEN && self.seen[word] & bit == 0
+    }
+
+    /// Takes a number that is new. Returns whether it is the newest.
+    #[inline]
+    pub(crate) fn take(&mut self, number: u64) -> bool {
+        let newest = number >= self.end;
         if newest {
-            self.clear(counter);
-            self.end = counter + 1;
+            self.clear(number);
+            self.end = number + 1;
         }
-        let bit = counter % WINDOW;
-        self.seen[(bit / 64) as usize] |= 1 << (bit % 64);
+        let (word, bit) = Self::place(number);
+        self.seen[word] |= bit;
         newest
     }
 
-    /// Clears the bits of the counters from the end up to `counter`.
+    /// Clears the bits of the numbers that are skipped from the end up to `number`.
     #[inline]
-    fn clear(&mut self, counter: u64) {
-        if counter == self.end {
-            let bit = counter % WINDOW;
-            self.seen[(bit / 64) as usize] &= !(1 << (bit % 64));
-        } else if counter - self.end >= WINDOW {
+    fn clear(&mut self, number: u64) {
+        if number - self.end >= Self::LEN {
             self.seen = [0; WORDS];
-        } else {
-            for skipped in self.end..=counter {
-                let bit = skipped % WINDOW;
-                self.seen[(bit / 64) as usize] &= !(1 << (bit % 64));
-            }
+            return;
+        }
+        for skipped in self.end..number {
+            let (word, bit) = Self::place(skipped);
+            self.seen[word] &= !bit;
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    type Window = super::Window<16>;
+    const WINDOW: u64 = 1_024;
 
     fn after(counters: impl IntoIterator<Item = u64>) -> Window {
         let mut window = Window::new();
