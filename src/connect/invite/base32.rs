@@ -1,7 +1,8 @@
 //! Base32 without look-alikes, the bits in its characters, and the checksum over them.
 
-use super::error::Mistake;
+use super::error::{InviteError, Mistake};
 use super::wipe::Wiped;
+use std::fmt;
 
 /// The bits of a character.
 const CHARACTER_BITS: usize = 5;
@@ -42,6 +43,38 @@ pub(super) fn value(character: char) -> Option<u8> {
 /// The number of characters that hold so many bits.
 pub(super) const fn characters_for(bits: usize) -> usize {
     bits.div_ceil(CHARACTER_BITS)
+}
+
+/// White space, and the marks without width that chat programs put into long words.
+fn is_skipped(character: char) -> bool {
+    character.is_whitespace()
+        || matches!(character, '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{2060}' | '\u{FEFF}')
+}
+
+/// The characters of a text behind its scheme.
+pub(super) fn behind(scheme: &str, text: &str) -> Result<impl Iterator<Item = char>, InviteError> {
+    let mut characters = text.chars().filter(|character| !is_skipped(*character));
+    let is_next = |character| characters.next().is_some_and(|found| found.eq_ignore_ascii_case(&character));
+    if scheme.chars().all(is_next) { Ok(characters) } else { Err(InviteError::NotAnInvite) }
+}
+
+/// The values of at most `max` characters.
+pub(super) fn values(characters: impl Iterator<Item = char>, max: usize) -> Result<Wiped, InviteError> {
+    let mut held = Wiped::with_room(max);
+    for character in characters {
+        let at = held.0.len() + 1;
+        let value = value(character).ok_or(InviteError::Character { character, at })?;
+        if at > max {
+            return Err(InviteError::TooLong { max });
+        }
+        held.0.push(value);
+    }
+    Ok(held)
+}
+
+/// Writes values as characters.
+pub(super) fn write(values: &Wiped, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    values.0.iter().try_for_each(|value| write!(f, "{}", character(*value)))
 }
 
 /// Packs bits into the values of characters, the highest bit first.

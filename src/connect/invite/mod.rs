@@ -1,4 +1,11 @@
 //! An invite: one line of text that names a host by its key, and the ways to reach it.
+//!
+//! | file | |
+//! |---|---|
+//! | `base32` | characters without look-alikes, the bits in them, and their checksum |
+//! | `offer` | the two texts of manual signalling, with the feature `nat` |
+//! | `error` | why a text cannot be read, in words for a player |
+//! | `wipe` | buffers that are overwritten when they are dropped |
 
 mod base32;
 mod error;
@@ -187,7 +194,7 @@ impl Drop for Invite {
 impl fmt::Display for Invite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{SCHEME}{VERSION}:")?;
-        self.values().0.iter().try_for_each(|value| write!(f, "{}", base32::character(*value)))
+        base32::write(&self.values(), f)
     }
 }
 
@@ -213,37 +220,17 @@ impl FromStr for Invite {
     type Err = InviteError;
 
     fn from_str(text: &str) -> Result<Self, InviteError> {
-        let mut characters = text.chars().filter(|character| !is_skipped(*character));
+        let mut characters = base32::behind(SCHEME, text)?;
         let version = version(&mut characters)?;
         if version != u16::from(VERSION) {
             return Err(InviteError::Version { version });
         }
-        let mut held = Wiped::with_room(MAX_CHARACTERS);
-        let values = &mut held.0;
-        for character in characters {
-            let at = values.len() + 1;
-            let value = base32::value(character).ok_or(InviteError::Character { character, at })?;
-            if values.len() == MAX_CHARACTERS {
-                return Err(InviteError::TooLong { max: MAX_CHARACTERS });
-            }
-            values.push(value);
-        }
-        checked(values).and_then(read)
+        checked(&base32::values(characters, MAX_CHARACTERS)?.0).and_then(read)
     }
-}
-
-/// White space, and the marks without width that chat programs put into long words.
-pub(super) fn is_skipped(character: char) -> bool {
-    character.is_whitespace()
-        || matches!(character, '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{2060}' | '\u{FEFF}')
 }
 
 /// Reads up to the colon behind the version.
 fn version(characters: &mut impl Iterator<Item = char>) -> Result<u16, InviteError> {
-    let is_next = |character| characters.next().is_some_and(|found| found.eq_ignore_ascii_case(&character));
-    if !SCHEME.chars().all(is_next) {
-        return Err(InviteError::NotAnInvite);
-    }
     let mut version = None;
     for character in characters {
         version = match (character.to_digit(10), version) {

@@ -5,7 +5,6 @@ use std::str::FromStr;
 
 use super::base32::{self, CHECKSUM_LEN, Reader, Writer};
 use super::error::InviteError;
-use super::is_skipped;
 use super::wipe::{Wiped, wipe};
 
 /// The most characters that are read.
@@ -56,25 +55,12 @@ impl Scheme {
         let mut writer = Writer::with_room(bytes.len() * 8);
         writer.put_bytes(bytes);
         f.write_str(self.name)?;
-        writer.finish(self.number).0.iter().try_for_each(|value| write!(f, "{}", base32::character(*value)))
+        base32::write(&writer.finish(self.number), f)
     }
 
     fn read(&self, text: &str) -> Result<Wiped, InviteError> {
-        let mut characters = text.chars().filter(|character| !is_skipped(*character));
-        let is_next =
-            |character| characters.next().is_some_and(|found| found.eq_ignore_ascii_case(&character));
-        if !self.name.chars().all(is_next) {
-            return Err(InviteError::NotAnInvite);
-        }
-        let mut held = Wiped::with_room(MAX_CHARACTERS);
-        let values = &mut held.0;
-        for character in characters {
-            if values.len() == MAX_CHARACTERS {
-                return Err(InviteError::TooLong { max: MAX_CHARACTERS });
-            }
-            let at = values.len() + 1;
-            values.push(base32::value(character).ok_or(InviteError::Character { character, at })?);
-        }
+        let held = base32::values(base32::behind(self.name, text)?, MAX_CHARACTERS)?;
+        let values = &held.0;
         let Some(len) = values.len().checked_sub(CHECKSUM_LEN) else {
             return Err(InviteError::TooShort { characters: values.len(), needed: CHECKSUM_LEN + 1 });
         };
