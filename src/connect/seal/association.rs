@@ -258,7 +258,7 @@ impl Association {
     }
 
     /// Opens DATA into the front of `buf`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn open_data(
         &mut self,
         now: Time,
@@ -282,7 +282,7 @@ impl Association {
         Ok(self.received(now, from, CONTROL_HEAD_LEN + control.sealed.len(), opened))
     }
 
-    #[inline]
+    #[inline(always)]
     fn received(&mut self, now: Time, from: SocketAddr, len: usize, opened: channel::Opened) -> Received {
         self.contact.opened(now);
         let is_first = !self.stage.is_confirmed;
@@ -297,7 +297,7 @@ impl Association {
 
     /// Seals the datagram in the first `len` bytes of `buf` in place. Returns where it goes and the new length. Copies wait for the
     /// other addresses of a peer that may have moved.
-    #[inline]
+    #[inline(always)]
     pub(super) fn seal_data(
         &mut self,
         buf: &mut [u8],
