@@ -372,6 +372,24 @@ const PARTS: &[(&str, &str)] = &[
     ("connect/rendezvous/server/queue.rs", "Queues"),
     ("connect/rendezvous/server/quota.rs", "Limits"),
     ("connect/rendezvous/server/grants.rs", "Grants"),
+    ("channel/window.rs", "Window"),
+    ("connect/seal/mod.rs", "Seal"),
+    ("connect/seal/association.rs", "Association"),
+    ("connect/seal/associations.rs", "Associations"),
+    ("connect/seal/channel.rs", "Channel"),
+    ("connect/seal/code.rs", "Comparison"),
+    ("connect/seal/contact.rs", "Contact"),
+    ("connect/seal/host.rs", "Host"),
+    ("connect/seal/joiner.rs", "Joiner"),
+    ("connect/seal/outbox.rs", "Outbox"),
+    ("connect/seal/paths.rs", "Paths"),
+    ("connect/seal/rate_limiter.rs", "RateLimiter"),
+    ("connect/seal/roam.rs", "Roam"),
+    ("connect/seal/signals.rs", "Signals"),
+    ("connect/seal/tickets.rs", "Tickets"),
+    ("connect/connection/mod.rs", "Connection"),
+    ("connect/connection/paths.rs", "Paths"),
+    ("connect/invite/mod.rs", "Invite"),
 ];
 
 /// Plain data of these files: values without a rule to keep, which may be read field by field.
@@ -393,6 +411,14 @@ const PLAIN_DATA: &[&str] = &[
     "SilenceLimits",
     "UdpStats",
     "UdpOptions",
+    "Peer",
+    "Pending",
+    "Received",
+    "Opened",
+    "Joined",
+    "Waiting",
+    "Code",
+    "Rendezvous",
 ];
 
 /// The structs of a file, each with the text of its fields.

@@ -1,4 +1,13 @@
 //! A connection to other machines: the transport, the encryption and the paths through routers, with one owner.
+//!
+//! | file | |
+//! |---|---|
+//! | `options`, `text` | the choices of an embedder; how a host is named in a text |
+//! | `opening` | the layers that the options ask for, and the text for the other player |
+//! | `layers` | nothing, the encryption, or the encryption and the paths around a protocol |
+//! | `paths`, `no_paths` | the paths through routers, with the feature `nat` and without |
+//! | `udp` | a connection on the UDP sockets of this machine |
+//! | `peer`, `error` | the facts about a peer; why there is no connection |
 
 mod error;
 mod layers;
