@@ -387,4 +387,22 @@ mod tests {
         let right = access.hear(at(25), from, &beat(number), Some(7));
         assert_eq!(right.map(|_| ()), Err(Refusal::Stranger), "a challenge is no proof");
     }
+
+    #[test]
+    fn numbers_of_challenges_cannot_be_foreseen() {
+        let (mut door, from) = (door(3), addr(1, 1));
+        let mut number = prove(&mut door, at(0), from);
+        let gaps: Vec<u16> = (1..4)
+            .map(|n| {
+                let heartbeat = packet(2 + n, number, &ControlPayload::Heartbeat);
+                door.hear(at(u64::from(n) * 25), from, &heartbeat, Some(7)).unwrap();
+                let last = core::mem::replace(&mut number, answered(&mut door, from));
+                number.wrapping_sub(last)
+            })
+            .collect();
+        assert!(
+            gaps.iter().all(|gap| (1..=1_024).contains(gap)) && gaps.iter().any(|gap| *gap > 1),
+            "{gaps:?}"
+        );
+    }
 }

@@ -376,4 +376,43 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn counted_numbers_wrap() {
+        let mut buffer = InputBuffer::new();
+        buffer.insert(0, &inputs([u32::MAX - 1, u32::MAX, 0, 1]));
+        assert_eq!(applied(&mut buffer, 1, 4), [254, 255, 0, 1]);
+        assert_eq!((buffer.stats().applied, buffer.applied()), (4, 1));
+    }
+
+    #[test]
+    fn queue_does_not_begin_with_one_that_outran_the_first() {
+        let mut buffer = InputBuffer::new();
+        buffer.insert(0, &inputs([1]));
+        buffer.insert(0, &inputs([129]));
+        assert_eq!(applied(&mut buffer, 1, 1), [0]);
+        assert_eq!(buffer.stats().applied, 0, "1 gave way to 129");
+        buffer.insert(1, &inputs([130]));
+        assert_eq!(applied(&mut buffer, 2, 2), [129, 130]);
+    }
+
+    #[test]
+    fn commands_are_applied_limited_in_length() {
+        let mut buffer = InputBuffer::new();
+        buffer.number_by_frames(0, 1);
+        buffer.insert(0, &[(1, Command { x: 1.0, y: 1.0, actions: 0 })]);
+        for frame in 1..3 {
+            let taken = buffer.take(frame, 30);
+            assert!((taken.x.hypot(taken.y) - 1.0).abs() < 1e-6, "{taken:?} in frame {frame}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_frames_beyond_32_bits() {
+        let (mut buffer, turn) = (InputBuffer::new(), 1 << 32);
+        buffer.number_by_frames(turn + 5, 10);
+        buffer.insert(turn + 5, &inputs([8, 10]));
+        assert_eq!(applied(&mut buffer, turn + 6, 6), [0, 0, 0, 0, 10, 10], "8 was a count");
+        assert_eq!((buffer.applied(), buffer.stats().known_or_late), (10, 1));
+    }
 }

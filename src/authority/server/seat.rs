@@ -209,7 +209,9 @@ mod tests {
         (seat.accept_again, seat.pong) = (true, Some(7));
         seat.begin_broadcast(&Parts::new(), 1);
         seat.clear();
-        seat.take(Time::ZERO, two, 2, 0);
+        let later = Time::ZERO + Span::from_secs(60);
+        seat.take(later, two, 2, 9);
+        assert_eq!((seat.heard_at, seat.told, seat.id, seat.addr), (later, 9, 2, two));
         assert_eq!((seat.accept_again, seat.pong, seat.broadcast_at()), (false, None, None));
     }
 }

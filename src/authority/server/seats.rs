@@ -97,12 +97,11 @@ impl Seats {
         Some(at)
     }
 
-    /// Notes that a seat was emptied, or is about to be: its address is a stranger's again once it is empty.
+    /// Notes that a seat was emptied, or is about to be: its address is a stranger's again once it is empty. Until then
+    /// its goodbyes are due.
     pub(super) fn freed(&mut self, at: usize) {
         if self.seats[at].is_empty() {
             self.by_addr.retain(|(_, seat)| usize::from(*seat) != at);
-        } else {
-            self.make_ready(at);
         }
         self.leaving = self.seats.iter().filter(|seat| seat.farewell_due() != Time::NEVER).count();
     }
@@ -185,6 +184,13 @@ mod tests {
         }
         assert_eq!(seats.offer(addr(9), true, &entities), None, "no seat is left");
         assert_eq!([8, 9, 10, 11].map(|port| seats.of_addr(addr(port)).is_some()), [true, true, true, false]);
+        // An IPv6 source is a /48.
+        let (mut seats, v6) = (self::seats(3, 1), |network: u16| {
+            SocketAddr::from(([0x2001, 0xDB8, 1, network, 0, 0, 0, 1], 7))
+        });
+        seats.seat(Time::ZERO, v6(5), 1, &Challenges::after(0), 0).expect("a seat");
+        assert_eq!(seats.offer(v6(6), false, &entities), None);
+        assert!(seats.offer(addr(9), false, &entities).is_some());
     }
 
     #[test]

@@ -236,6 +236,8 @@ mod tests {
     fn a_missing_number_was_an_input_if_its_time_has_passed() {
         let mut early = queue(&[(0, 100, 1)]);
         assert_eq!(taken(&mut early, 1), [0], "one alone does not begin");
+        let mut early = queue(&[(0, 100, 1), (20, 101, 2), (40, 102, 3)]);
+        assert_eq!(taken(&mut early, 2), [0, 0], "nor do three");
         // 101 is missing and was an input: 40 ms. 103 is missing and was none: 20 ms.
         let mut inputs = queue(&[(0, 100, 1), (40, 102, 2), (60, 104, 3), (80, 105, 4)]);
         assert_eq!(taken(&mut inputs, 5), [1, 0, 2, 3, 4]);
@@ -327,7 +329,9 @@ mod tests {
     #[test]
     fn overtaken_input_takes_no_place_of_another() {
         let mut inputs = queue(&[(0, 7, 1), (20, 8, 2), (60, 10, 4), (80, 11, 5)]);
-        assert!(!inputs.insert(at(81), 8, command(9)), "a copy");
+        for number in [8, 10, 11] {
+            assert!(!inputs.insert(at(81), number, command(9)), "a copy of {number}");
+        }
         assert_eq!(taken(&mut inputs, 5), [1, 2, 0, 4, 5]);
         let mut inputs = queue(&[(0, 7, 1), (60, 10, 4), (80, 11, 5), (0, 9, 3)]);
         assert_eq!(taken(&mut inputs, 4), [1, 3, 0, 4], "no earlier than the one before it");
@@ -400,5 +404,25 @@ mod tests {
             inputs.take_next();
         }
         assert_eq!(inputs.waiting(), 8);
+        for n in 8 + 2 * JUDGED_FRAMES..8 + 4 * JUDGED_FRAMES {
+            inputs.insert(at(u64::from(n) * 20), n, command(1));
+            inputs.take_next();
+        }
+        assert!(inputs.waiting() < 8, "each second is judged by itself");
+    }
+
+    #[test]
+    fn lost_input_is_none_although_its_place_was_used_before() {
+        let mut inputs = Sequenced::new(FRAME);
+        let mut lost = 0;
+        for n in (0..300).filter(|n| *n != 250) {
+            inputs.insert(at(u64::from(n) * 20), n, command(1));
+            // The place of 250 is passed a frame before that of 251 comes.
+            lost += u32::from(n > 10 && inputs.take_next().is_none());
+        }
+        while inputs.waiting() > 0 {
+            lost += u32::from(inputs.take_next().is_none());
+        }
+        assert_eq!(lost, 1);
     }
 }
