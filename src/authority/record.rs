@@ -108,3 +108,24 @@ pub struct Terms {
     /// A number from which all clients may build the same level.
     pub seed: u32,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn course_is_the_same_line_from_any_of_its_frames() {
+        let course = Course { frame: 60, x: 1.0, y: 2.0, velocity_x: 60.0, velocity_y: -30.0 };
+        let moved = course.moved_to(90, 60);
+        assert_eq!(moved, Course { frame: 90, x: 31.0, y: -13.0, ..course });
+        assert_eq!((course.at(120.0, 60), moved.at(120.0, 60)), ((61.0, -28.0), (61.0, -28.0)));
+        assert_eq!(course.at(61.0, 20), (4.0, 0.5), "20 frames a second");
+    }
+
+    #[test]
+    fn message_holds_up_to_64_bytes() {
+        assert_eq!(Told::new(&[7; 64]).map(|told| told.bytes().len()), Some(64));
+        assert_eq!((Told::new(&[7; 65]), Told::new(&[7; 300])), (None, None));
+        assert_eq!(Told::new(b"ab").unwrap().bytes(), b"ab");
+    }
+}

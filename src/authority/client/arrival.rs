@@ -148,6 +148,7 @@ const MAX_INPUTS_DUE: u64 = 32;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Protocol;
 
     #[test]
     fn an_entity_that_stood_does_not_move_before_its_update() {
@@ -165,6 +166,9 @@ mod tests {
         assert!(intervals.mean.abs() < 1e-6, "it stood");
         insert(&mut track, &mut intervals, 5_128, Body::at(26.4, 0.0));
         assert!((intervals.mean - 1.0).abs() < 1e-3, "a 64th of 64 ms: {}", intervals.mean);
+        let mut standing = intervals;
+        insert(&mut track.clone(), &mut standing, 5_192, Body::at(26.4, 9.0));
+        assert!(standing.mean > intervals.mean + 0.5, "it moved up");
         let (_, newest) = track.newest().copied().unwrap();
         assert!((newest.velocity_x - 100.0).abs() < 1e-3, "{}", newest.velocity_x);
     }
@@ -173,6 +177,12 @@ mod tests {
     fn delay_covers_longer_intervals_and_their_deviation() {
         let jitter = |mean, deviation| Intervals { mean, deviation }.jitter(20);
         assert_eq!([jitter(50.0, 0.0), jitter(40.0, 0.0), jitter(80.0, 4.0)], [0, 0, 19_000_000]);
+        let mut intervals = Intervals { mean: 50.0, deviation: 0.0 };
+        (0..500).for_each(|n| intervals.add(if n % 2 == 0 { 40 } else { 60 }));
+        assert!(
+            (intervals.mean - 50.0).abs() < 1.0 && (intervals.deviation - 10.0).abs() < 1.0,
+            "{intervals:?}"
+        );
     }
 
     #[test]
@@ -188,7 +198,11 @@ mod tests {
         let mut config = crate::authority::ClientConfig::new(1);
         config.wire = crate::authority::Wire::Rtype;
         let mut client = Client::join(config, ([192, 0, 2, 1], 7).into()).unwrap();
-        client.by_arrival.as_mut().unwrap().round_trip = Span::from_millis(500);
+        // The ACK of the request comes after 500 ms.
+        let (mut buf, ms) = ([0; 64], core::time::Duration::from_millis);
+        client.advance(ms(0), &Line, Command::NEUTRAL);
+        assert!(client.poll_transmit(ms(0), &mut buf).is_some());
+        client.handle_datagram(ms(500), ([192, 0, 2, 1], 7).into(), &[1, 0, 0, 9, buf[2], buf[3]]);
         client.spawned_at((100.0, 50.0));
         let trail = &mut client.by_arrival.as_mut().unwrap().trail;
         (0..60).for_each(|_| trail.step(&Line, Command::new(1.0, 0.0, 0)));

@@ -256,6 +256,15 @@ mod tests {
     }
 
     #[test]
+    fn snapshot_more_than_a_second_off_is_implausible() {
+        assert!(!ServerClock::new(50, 10).is_implausible(at(0), 1_000_000), "nothing is known yet");
+        let clock = running();
+        // Frame 100 would arrive at 3,000 ms.
+        let away = |ms| clock.is_implausible(at(ms), 100);
+        assert_eq!([1_999, 2_000, 3_000, 4_000, 4_001].map(away), [true, false, false, false, true]);
+    }
+
+    #[test]
     fn round_trip_is_at_most_a_second() {
         let mut clock = ServerClock::new(50, 10);
         clock.round_trip(Span::from_secs(5));

@@ -200,6 +200,7 @@ mod tests {
         history.reconcile(&Line, 106, Body::at(3.0, 0.0));
         close(history.predicted().unwrap().x, 7.0);
         assert_eq!((history.stats().compared, history.stats().exact), (2, 1));
+        assert_eq!((history.stats().replayed, history.stats().max_correction), (4, 3));
         history.reconcile(&Line, 106, Body::at(3.0, 0.0));
         history.reconcile(&Line, 107, Body::at(4.0, 0.0));
         assert_eq!(history.stats().exact, 3, "the corrected and the replayed steps are the prediction now");
@@ -246,6 +247,11 @@ mod tests {
         let (history, mut sent) = (history(3), Vec::new());
         history.newest(8, 100, &mut sent);
         assert_eq!(sent.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [1, 2, 3]);
+        let mut diagonal = history.clone();
+        diagonal.step(&Line, 104, Command { x: 1.0, y: 1.0, actions: 1 });
+        diagonal.newest(1, 100, &mut sent);
+        assert_eq!(sent, [(4, Command { x: 1.0, y: 1.0, actions: 1 })], "as given, not as applied");
+        close(diagonal.predicted().unwrap().x, 3.0 + 0.5_f32.sqrt());
         history.newest(2, 0, &mut sent);
         assert_eq!(sent.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [102, 103]);
     }

@@ -102,6 +102,15 @@ mod tests {
     }
 
     #[test]
+    fn delay_covers_three_deviations_up_to_a_quarter_second() {
+        for (jitter, delay) in [(0, 75), (20, 135), (500, 250)] {
+            let mut playout = Playout::new(20);
+            (0..1_000).for_each(|n| playout.advance(n * 16 * MS, n * 16 * MS, jitter * MS));
+            assert_eq!(playout.delay(), delay * MS, "{jitter} ms of jitter");
+        }
+    }
+
+    #[test]
     fn render_time_far_behind_jumps_and_stands_while_time_does() {
         let mut playout = Playout::new(20);
         playout.advance(0, 1_000 * MS, 0);

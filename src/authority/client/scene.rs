@@ -260,6 +260,11 @@ mod tests {
         let shot = scene.shots(2_100.0, arrival::ARRIVAL_RATE).find(|shot| shot.id == 4).unwrap();
         assert!((shot.x - 90.0).abs() < 1e-3, "{}", shot.x);
         assert_eq!(scene.shots(2_050.0, arrival::ARRIVAL_RATE).count(), 0, "before its spawn");
+        scene.updated(2_200, &Shown { id: FIRST_SHOT + 4, body: at(100.0) }, &mut intervals);
+        let shot = scene.shots(2_150.0, arrival::ARRIVAL_RATE).next().unwrap();
+        assert!((shot.x - 95.0).abs() < 1e-3 && (shot.course.x - 95.0).abs() < 1e-3, "{shot:?}");
+        let flying = scene.shots(2_200.0, arrival::ARRIVAL_RATE).next().unwrap();
+        assert!((flying.course.velocity_x - 100.0).abs() < 1e-3, "{flying:?}");
     }
 
     #[test]

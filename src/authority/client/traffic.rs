@@ -301,21 +301,28 @@ mod tests {
         assert!(client.opening(ms(220), server, &mut [0; 64]).is_some());
     }
 
-    /// The time until an R-Type client gives up begins with the opening of its connection.
+    /// The time until an R-Type client gives up begins with the opening of its connection, or when it is made.
     #[test]
     fn requests_before_the_connection_do_not_count() {
         let server = SocketAddr::from(([192, 0, 2, 1], 7));
         let mut config = ClientConfig::new(1);
         config.wire = crate::authority::Wire::Rtype;
-        let mut client = Client::join(config, server).unwrap();
-        let mut buf = [0; 64];
-        client.advance(ms(0), &Nothing, Command::NEUTRAL);
-        assert!(client.poll_transmit(ms(0), &mut buf).is_some());
-        assert!(client.opening(ms(500), server, &mut buf).is_some());
-        client.advance(ms(1_000), &Nothing, Command::NEUTRAL);
-        assert_eq!(client.over(), None);
-        client.advance(ms(1_100), &Nothing, Command::NEUTRAL);
-        assert_eq!(client.over(), Some(OverReason::NoAnswer));
+        for is_opened in [true, false] {
+            let (mut client, mut buf) = (Client::join(config, server).unwrap(), [0; 64]);
+            client.advance(ms(0), &Nothing, Command::NEUTRAL);
+            assert!(client.poll_transmit(ms(0), &mut buf).is_some());
+            if is_opened {
+                assert!(client.opening(ms(500), server, &mut buf).is_some());
+            } else {
+                let step = ConnectionStep::Reached { round_trip: ms(0), role: PeerRole::Host };
+                client.connection(ms(500), server, step);
+                assert!(client.poll_transmit(ms(500), &mut buf).is_some());
+            }
+            client.advance(ms(1_000), &Nothing, Command::NEUTRAL);
+            assert_eq!(client.over(), None);
+            client.advance(ms(1_100), &Nothing, Command::NEUTRAL);
+            assert_eq!(client.over(), Some(OverReason::NoAnswer));
+        }
     }
 
     struct Nothing;

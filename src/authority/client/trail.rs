@@ -209,6 +209,7 @@ mod tests {
     #[test]
     fn first_update_is_compared_with_the_place_of_the_spawn() {
         let mut trail = trail(0);
+        assert_eq!(trail.drawn(0.0), Some(Body::at(100.0, 50.0)));
         trail.compare(&Body::at(100.0, 50.0));
         assert_eq!((trail.stats().compared, trail.stats().exact, x(&trail)), (1, 1, 100.0));
     }

@@ -251,3 +251,22 @@ pub(crate) trait SpeaksToServer {
     fn write_alive(&mut self, now: Time, buf: &mut [u8]) -> Option<usize>;
     fn write_leaves(&mut self, now: Time, buf: &mut [u8]) -> Option<usize>;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Parts;
+
+    #[test]
+    fn parts_are_kept_apart_in_one_memory() {
+        let mut parts = Parts::new();
+        for _ in 0..2 {
+            parts.clear();
+            assert_eq!((parts.len(), parts.get(0)), (0, None));
+            [&b"one"[..], b"", b"three"].into_iter().for_each(|part| parts.push(part));
+            assert_eq!(
+                [0, 1, 2, 3].map(|at| parts.get(at)),
+                [Some(&b"one"[..]), Some(b""), Some(b"three"), None]
+            );
+        }
+    }
+}

@@ -346,6 +346,8 @@ mod tests {
             // Challenges leave gaps, also behind three that were lost.
             let challenge = hear(&mut link, first + 4_000, ack, &ControlPayload::Heartbeat);
             assert_eq!(challenge, Ok(FromServer::Alive));
+            let pong = hear(&mut link, first + 3_999, ack, &ControlPayload::Pong(7));
+            assert_eq!(pong, Ok(FromServer::Pong(7)), "the round trip is learnt before there is a seat");
             assert!(matches!(
                 hear(&mut link, first + 4_001, ack, &snapshot),
                 Ok(FromServer::Snapshot { .. })

@@ -245,6 +245,8 @@ mod tests {
         let mut link = Connection::after(at(0), &Challenges::after(5));
         link.accept(at(0), header(65_000, 5), &mut reliable);
         assert_eq!(link.check(at(10), header(64_990, 5)), Ok(()));
+        assert_eq!(link.check(at(0), header(64_936, 5)), Ok(()));
+        assert_eq!(link.check(at(0), header(64_935, 5)), Err(Refusal::FarSequence), "65 behind");
         assert_eq!(link.check(at(10), header(200, 5)), Err(Refusal::FarSequence));
         assert_eq!(link.check(at(1_000), header(200, 5)), Err(Refusal::FarSequence));
         assert_eq!(link.check(at(5_000), header(200, 5)), Ok(()), "736 further, after five seconds");
@@ -273,6 +275,9 @@ mod tests {
             link.accept(at(sent + 900), from_client, &mut reliable);
             assert_eq!(link.round_trip(), Span::from_millis(smoothed), "a second ack of the same packet");
         }
+        let ack = link.header(at(1_950)).sequence.wrapping_add(128);
+        link.accept(at(1_960), header(9, ack), &mut reliable);
+        assert_eq!(link.round_trip(), Span::from_millis(250), "that one was not sent");
         reliable.send_bytes(at(2_000), |_, bytes| bytes.push(1)).unwrap();
         assert!(link.write_due(at(2_000), &mut reliable, &mut [0; 64]).is_some());
         let due = reliable.next_due().unwrap();
@@ -315,5 +320,16 @@ mod tests {
         }
         assert_eq!(reliable.deliver(at(1)), Some(&[1][..]));
         assert_eq!(reliable.deliver(at(1)), None);
+    }
+
+    #[test]
+    fn ack_is_at_most_64_behind_the_newest() {
+        let mut reliable = Reliable::new();
+        let mut link = Connection::after(at(0), &Challenges::after(5));
+        let newest = (0..200).map(|_| link.header(at(0)).sequence).last().unwrap();
+        let check = |link: &Connection, behind| link.check(at(0), header(7, newest - behind)).is_ok();
+        assert!(check(&link, 0) && check(&link, 150), "nothing was acknowledged yet");
+        link.accept(at(0), header(7, newest), &mut reliable);
+        assert_eq!([63, 64, 150].map(|behind| check(&link, behind)), [true, false, false]);
     }
 }

@@ -280,6 +280,9 @@ mod tests {
                 let _ = read(&damaged);
             }
         }
+        for (kicked, is_read) in [(0, true), (1, true), (2, false)] {
+            assert_eq!(read(&[EVENTS, 0, 1, BYE, kicked]).is_some(), is_read);
+        }
         let mut infinite = Vec::new();
         put_events_head(1, &mut infinite);
         let course = Course { velocity_x: f32::INFINITY, ..COURSE };

@@ -315,4 +315,45 @@ mod tests {
             assert_eq!(parts.len(), datagrams, "{entities} entities");
         }
     }
+
+    fn heard(payload: &ControlPayload<'_>) -> (Result<FromClient, Refusal>, Vec<NumberedInput>) {
+        let (mut link, mut inputs, mut buf) = (ServerLink::idle(), vec![(9, Command::NEUTRAL)], [0; 64]);
+        link.begin(Time::ZERO, 7, &Challenges::after(100));
+        let header = ControlHeader { sequence: 1, ack: 100, ack_bits: 0 };
+        let len = ControlPacket::encode(&header, payload, &mut buf).unwrap();
+        (link.receive(Time::ZERO, &buf[..len], &mut inputs), inputs)
+    }
+
+    #[test]
+    fn inputs_are_commands_with_their_numbers() {
+        let input = |sequence| PlayerInput { sequence, move_x: 0.5, move_y: -1.0, actions: 3 };
+        let expected = |number| (number, Command { x: 0.5, y: -1.0, actions: 3 });
+        assert_eq!(heard(&ControlPayload::Input(input(5))), (Ok(FromClient::Inputs), vec![expected(5)]));
+        let all = [input(6), input(7)];
+        let inputs = ControlPayload::Inputs(Entries::from(&all[..]));
+        assert_eq!(heard(&inputs), (Ok(FromClient::Inputs), [6, 7].map(expected).into()));
+    }
+
+    #[test]
+    fn packets_that_only_a_server_sends_are_refused() {
+        let snapshot = Snapshot { tick: 1, entities: Entries::from(&[][..]), last_input: None };
+        let wrong = [
+            ControlPayload::ConnectAck { client_id: NonZeroU8::MIN },
+            ControlPayload::Snapshot(snapshot),
+            ControlPayload::Pong(1),
+        ];
+        for payload in wrong {
+            assert_eq!(heard(&payload).0, Err(Refusal::OutOfPlace));
+        }
+        assert_eq!(heard(&ControlPayload::ConnectReq).0, Ok(FromClient::JoinAgain));
+        assert_eq!(
+            heard(&ControlPayload::ReliableEvent(&[9, 9])).0,
+            Ok(FromClient::Alive),
+            "another's event"
+        );
+        assert_eq!(
+            heard(&ControlPayload::ReliableEvent(&[2, 0, 0, 0, 7])).0,
+            Ok(FromClient::Numbered { first: 7 })
+        );
+    }
 }

@@ -270,6 +270,7 @@ impl SpeaksToServer for ClientLink {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::authority::Command;
     use crate::protocol::time::Span;
 
     fn at(ms: u64) -> Time {
@@ -380,8 +381,12 @@ mod tests {
         let course = Course { frame: 31, x: 5.0, y: 6.0, velocity_x: 0.0, velocity_y: 0.0 };
         let shot = Record::Shot { id: 44, kind: 1, owner: 0, course };
         assert_eq!(delivered(&mut link, 31), [shot, Record::ShotEnd { id: 44, frame: 31 }]);
-        let nobody = packet(1_004, &RtypePayload::HitEvent { id: 256, damage: 9 });
-        assert_eq!(link.receive(at(32), &nobody, &mut shown), Ok(FromServer::Quiet), "not an entity");
+        for (number, id) in [(1_004, 9), (1_005, 300), (1_006, 600)] {
+            let update = packet(number, &RtypePayload::EntityUpdate { id, x: 1, y: 1 });
+            assert_eq!(link.receive(at(32), &update, &mut shown), Ok(FromServer::Quiet), "{id} is not there");
+        }
+        let nobody = packet(1_007, &RtypePayload::HitEvent { id: 256, damage: 9 });
+        assert_eq!(link.receive(at(33), &nobody, &mut shown), Ok(FromServer::Quiet), "not an entity");
     }
 
     #[test]
@@ -407,12 +412,17 @@ mod tests {
             assert_eq!(other, Err(Refusal::OutOfPlace), "the first one counts");
         }
         assert!(link.receive(at(20), &welcome(1_000, 3), &mut shown).is_ok(), "a copy");
+        let spawn = packet(1_001, &RtypePayload::EntitySpawn { id: 3, kind: 0, x: 1, y: 1 });
+        assert_eq!(link.receive(at(30), &spawn, &mut shown), Ok(FromServer::Messages), "a seat");
         assert!(link.write_join(at(500), &mut [0; 64]).is_some());
         // Packets 50 and 51 were the requests.
         let refused = link.receive(at(510), &packet(0, &RtypePayload::Nack(51)), &mut shown);
         assert_eq!(refused, Ok(FromServer::Leaves));
         let accepted = link.receive(at(520), &welcome(30_000, 4), &mut shown);
         assert_eq!(accepted, Ok(FromServer::Accepted { id: 4, seed: Some(1) }));
+        let mut buf = [0; 64];
+        let len = link.write_alive(at(530), &mut buf).unwrap();
+        assert_eq!(decode(&buf[..len]).unwrap().payload, RtypePayload::Ack(30_000), "a proof again");
     }
 
     #[test]
@@ -431,5 +441,19 @@ mod tests {
         let mut nack =
             |number, named| link.receive(at(20), &packet(number, &RtypePayload::Nack(named)), &mut shown);
         assert_eq!([nack(1_001, 50), nack(1_002, 51)], [Ok(FromServer::Alive), Err(Refusal::AckUnsent)]);
+    }
+
+    #[test]
+    fn newest_input_is_sent_as_flags() {
+        let mut link = welcomed();
+        for (x, y, actions, expected) in
+            [(1.0, 0.0, 1, (1, 0, true)), (-1.0, 1.0, 2, (-1, 1, false)), (0.0, -1.0, 3, (0, -1, true))]
+        {
+            let (mut buf, old) = ([0; 64], (1, Command { x: 1.0, y: 1.0, actions: 1 }));
+            let len = link.write_inputs(at(20), &[old, (2, Command { x, y, actions })], &mut buf).unwrap();
+            let RtypePayload::Input(flags) = decode(&buf[..len]).unwrap().payload else { panic!("no input") };
+            let (sent_x, sent_y) = flags.direction();
+            assert_eq!((sent_x, sent_y, flags.has(InputFlags::SHOOT)), expected);
+        }
     }
 }

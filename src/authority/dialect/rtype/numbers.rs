@@ -160,4 +160,26 @@ mod tests {
         assert_eq!(numbers.look_at(at(0), 100).unwrap().1, Received::New);
         assert_eq!(numbers.look_at(at(0), 101).unwrap().1, Received::Duplicate);
     }
+
+    #[test]
+    fn reach_grows_while_the_newest_stands() {
+        let mut numbers = Numbers::new(0, Reach::OF_CLIENT);
+        numbers.accept(at(0), 1_000).unwrap();
+        numbers.accept(at(900), 990).unwrap();
+        assert!(numbers.accept(at(1_000), 1_000 + 8 + 512).is_ok(), "an overtaken packet moves nothing");
+        assert_eq!(numbers.accept(at(1_000), 1_529), Err(Refusal::FarSequence));
+    }
+
+    #[test]
+    fn packets_from_before_the_first_are_told_apart_across_the_wrap() {
+        let mut numbers = Numbers::new(0, Reach::OF_SERVER);
+        let wholes: Vec<u64> = [1, 65_535, 65_534]
+            .map(|number| {
+                let (whole, received) = numbers.accept(at(0), number).unwrap();
+                assert_eq!(received, Received::New, "{number}");
+                whole
+            })
+            .into();
+        assert_eq!([wholes[0] - wholes[1], wholes[1] - wholes[2]], [2, 1]);
+    }
 }

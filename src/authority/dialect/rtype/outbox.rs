@@ -235,4 +235,16 @@ mod tests {
         outbox.mark_all(50);
         assert_eq!(outbox.acknowledged_mark(), Some(49));
     }
+
+    #[test]
+    fn acknowledged_packet_behind_another_is_not_due() {
+        let (mut outbox, mut numbers) = (Outbox::new(), Numbers::new(0, Reach::OF_CLIENT));
+        (0..2).for_each(|n| outbox.push(at(0), &spawn(n), 1));
+        while outbox.write(at(0), &mut numbers, &mut [0; 20]).is_some() {}
+        assert!(outbox.acknowledged(1));
+        assert!(!outbox.has_due(at(99)) && outbox.has_due(at(100)));
+        assert!(outbox.write(at(100), &mut numbers, &mut [0; 20]).is_some());
+        assert!(!outbox.has_due(at(150)));
+        assert_eq!(outbox.write(at(150), &mut numbers, &mut [0; 20]), None);
+    }
 }

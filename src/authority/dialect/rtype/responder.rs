@@ -105,6 +105,9 @@ mod tests {
         let welcome = RtypePacket::decode(&second.bytes[..second.len]).unwrap();
         assert_eq!(welcome.payload, RtypePayload::Welcome { player_id: 7, seed: 42 });
         let proof = welcome.header.sequence;
+        let ack_header = RtypePacket::decode(&first.bytes[..first.len]).unwrap().header;
+        assert_eq!((ack_header.sequence, ack_header.asks_ack), (proof.wrapping_sub(1), false));
+        assert!(welcome.header.asks_ack);
         let proven = |now, from, id, named| {
             let verdict = responder.judge(now, from, &ack(named), Some(id));
             let Ok(Verdict::Packet(heard)) = verdict else { panic!("{verdict:?}") };
@@ -112,6 +115,9 @@ mod tests {
             heard.proves
         };
         assert!(proven(at(4_950), here(), 7, proof) && proven(at(9_900), here(), 7, proof));
+        let [high, low] = proof.to_be_bytes();
+        let nack = gate.knock(at(4_950), here(), &[2, 0, 0, 10, high, low], Some(7));
+        assert!(matches!(nack, Ok(Knock::Packet(Heard { proves: true, .. }))), "it was received too");
         assert!(!proven(at(10_000), here(), 7, proof), "too old");
         assert!(!proven(at(4_950), "192.0.2.1:6".parse().unwrap(), 7, proof), "another port");
         assert!(!proven(at(4_950), here(), 8, proof), "the id has been taken");

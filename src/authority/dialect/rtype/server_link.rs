@@ -378,4 +378,48 @@ mod tests {
             assert_eq!(link.lost(at(1)), Some(Lost::Rejected));
         }
     }
+
+    #[test]
+    fn shots_are_entities_from_256_on() {
+        let mut link = link();
+        let course = crate::authority::Course { frame: 1, x: 5.0, y: 6.0, velocity_x: 9.0, velocity_y: 9.0 };
+        let records =
+            [Record::Shot { id: 4, kind: 2, owner: 3, course }, Record::ShotEnd { id: 4, frame: 1 }];
+        assert_eq!(link.queue_records(at(0), (1..).zip(&records)), Some(2));
+        assert_eq!(due(&mut link), [vec![0x30, 1, 4, 2, 0, 5, 0, 6], vec![0x32, 1, 4]]);
+        let hit = Record::Hit { id: 3, damage: 7, frame: 1 };
+        link.queue_records(at(0), [(1, &hit), (2, &Record::Bounce { id: 4, course })].into_iter());
+        assert_eq!(due(&mut link), [vec![0x40, 0, 3, 7]], "the format has no courses");
+    }
+
+    #[test]
+    fn flags_of_an_input_are_a_command() {
+        let (mut link, mut inputs) = (link(), Vec::new());
+        for (n, x, y, shoots) in [(1, 1, 0, true), (2, -1, 0, false), (3, 0, 1, true), (4, 0, -1, false)] {
+            let input = packet(n, &RtypePayload::Input(InputFlags::new(x, y, shoots)));
+            assert_eq!(link.receive(at(1), &input, &mut inputs), Ok(FromClient::Inputs));
+            let expected = Command { x: f32::from(x), y: f32::from(y), actions: shoots.into() };
+            assert_eq!(inputs.iter().map(|(_, command)| *command).collect::<Vec<_>>(), [expected]);
+        }
+    }
+
+    #[test]
+    fn packets_that_only_a_server_sends_are_refused() {
+        let (mut link, mut inputs) = (link(), Vec::new());
+        let wrong = [
+            RtypePayload::Welcome { player_id: 3, seed: 1 },
+            RtypePayload::PlayerLeft { player_id: 3 },
+            RtypePayload::EntitySpawn { id: 1, kind: 1, x: 1, y: 1 },
+            RtypePayload::EntityUpdate { id: 1, x: 1, y: 1 },
+            RtypePayload::EntityDestroy { id: 1 },
+            RtypePayload::HitEvent { id: 1, damage: 1 },
+        ];
+        for payload in wrong {
+            assert_eq!(link.receive(at(1), &packet(1, &payload), &mut inputs), Err(Refusal::OutOfPlace));
+        }
+        assert_eq!(
+            link.receive(at(1), &packet(1, &RtypePayload::PlayerLeave), &mut inputs),
+            Ok(FromClient::Leaves)
+        );
+    }
 }

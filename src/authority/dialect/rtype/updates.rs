@@ -131,4 +131,20 @@ mod tests {
             assert_eq!(sent, 8);
         }
     }
+
+    #[test]
+    fn entity_that_moves_in_either_direction_is_sent() {
+        let mut updates = Updates::new();
+        let mut sent = |place| {
+            let mut parts = Parts::new();
+            put(3, place, &mut parts);
+            let count = updates.plan(&parts, 7, 10);
+            (0..count).filter_map(|at| updates.take(&parts, at)).collect::<Vec<_>>()
+        };
+        (0..20).for_each(|_| {
+            sent((5, 6));
+        });
+        assert_eq!(sent((5, 6)), []);
+        assert_eq!([sent((5, 7)), sent((6, 7))], [[(3, (5, 7))], [(3, (6, 7))]]);
+    }
 }
