@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 
 /// A frame in which the client does `command`. Its packets arrive if `sends` says so of each, those of the server if
 /// `hears` does.
-fn frame(
+pub(crate) fn frame(
     target: &mut Target,
     client: &mut Client,
     command: Command,
@@ -47,10 +47,11 @@ const IS_MESSAGE: fn(&[u8]) -> bool = |datagram| datagram[12] == 8;
 
 #[test]
 fn run_of_lost_packets_raises_the_redundancy_of_inputs() {
+    let mut leads = Vec::new();
     for (lost, expected) in [(0, 4), (1, 4), (2, 6), (3, 7), (10, 8)] {
         let (mut target, mut client) = playing(Wire::Game);
         let (mut packets, mut counts) = (0, Vec::new());
-        for _ in 0..70 {
+        for _ in 0..100 {
             let arrives = |datagram: &[u8]| {
                 counts.extend((datagram[12] == 4).then(|| datagram[15]));
                 packets += 1;
@@ -60,23 +61,28 @@ fn run_of_lost_packets_raises_the_redundancy_of_inputs() {
         }
         // A frame with two steps has one input more.
         assert_eq!(counts[counts.len() - 10..].iter().min(), Some(&expected), "{lost} lost");
+        let server = client.server_frame(target.now).expect("a time");
+        let lead = client.simulated_frame().expect("a time") - server;
+        // The margin of 50 ms covers two lost packets and not four.
+        leads.push(lead);
     }
+    assert!((leads[0] - leads[2]).abs() < 0.3 && leads[4] - leads[0] > 0.5, "{leads:?}");
 }
 
 #[test]
 fn inputs_of_several_steps_go_out_together() {
     let (mut target, mut client) = playing(Wire::Game);
     let before = client.stats().steps;
-    for _ in 0..4 {
+    for frames in [1, 1, 3] {
+        target.now += crate::lab::FRAME * frames;
         client.advance(target.now, &Field::default(), Command::NEUTRAL);
-        target.now += crate::lab::FRAME;
     }
     let (mut buf, mut counts) = ([0; 1_200], Vec::new());
     while client.poll_transmit(target.now, &mut buf).is_some() {
         counts.extend((buf[12] == 4).then(|| u64::from(buf[15])));
     }
     let steps = client.stats().steps - before;
-    assert!(steps >= 3);
+    assert!(steps >= 4);
     assert_eq!(counts, [steps - 1 + 4]);
 }
 
@@ -251,6 +257,9 @@ fn answer_that_leads_to_nothing_is_forgotten() {
         };
         // Half a second, and the 40 ms that the answer took.
         assert_eq!(asks_at(50, 2_000), Some(590), "{wire:?}");
+        // The time until it gives up begins anew.
+        assert!(asks_at(600, 1_100).is_some(), "{wire:?}");
+        assert_eq!(client.over(), None, "{wire:?}");
     }
 }
 
@@ -284,4 +293,170 @@ fn newest_1024_events_wait_for_the_game() {
         _ => 0,
     };
     assert!(frames(&events[1_023]) + 5 > target.server.frame(), "the newest are kept");
+}
+
+#[test]
+fn each_update_of_an_rtype_server_is_compared_once() {
+    let (mut target, mut client) = playing(Wire::Rtype);
+    target.field.extra.push((target.server.frame() + 1, |stage| {
+        assert_eq!(stage.spawn(5, Body::at(10.0, 10.0)), Some(255));
+    }));
+    target.field.extra.push((0, |stage| {
+        if let Some(body) = stage.body_mut(255) {
+            body.y += 1.0;
+        }
+    }));
+    let before = client.stats();
+    (0..120).for_each(|n| frame(&mut target, &mut client, to_and_fro(n), |_| true, |_| true));
+    let after = client.stats();
+    let compared = after.prediction.compared - before.prediction.compared;
+    // The other entity is updated as often as the player, and says nothing of it.
+    assert!(compared > 10 && 2 * compared <= after.snapshots - before.snapshots, "{before:?} {after:?}");
+    assert_eq!(after.prediction.exact - before.prediction.exact, compared);
+    assert!((115..=125).contains(&(after.steps - before.steps)), "{} steps", after.steps - before.steps);
+}
+
+#[test]
+fn jitter_raises_the_delay_of_an_rtype_client() {
+    for (jitter, expected) in [(0, 75..90), (80, 100..250)] {
+        let mut lab =
+            Lab::speaking(Wire::Rtype, 6, LinkConfig { jitter: ms(jitter), ..LinkConfig::new(ms(30)) });
+        let (one, _) = (lab.client(ms(200)), lab.client(ms(300)));
+        lab.run_until(ms(10_000));
+        let delay = lab.client_at(one).client.stats().delay;
+        assert!(expected.contains(&delay.as_millis()), "{delay:?} with a jitter of {jitter} ms");
+    }
+}
+
+#[test]
+fn client_does_not_step_before_it_knows_its_body() {
+    let (mut target, mut client) = (Target::new(Wire::Game, |_| {}), fresh(Wire::Game));
+    target.field.extra.push((0, |stage| {
+        let ids: Vec<u8> = stage.players().map(|(id, _)| id).collect();
+        ids.iter().filter_map(|id| stage.body_mut(*id).map(|body| body.y = f32::NAN)).count();
+    }));
+    rounds(&mut target, &mut client, 120);
+    assert!(client.id().is_some() && client.stats().snapshots > 20);
+    assert_eq!((client.frame(), client.stats().steps), (None, 0));
+}
+
+#[test]
+fn second_leave_says_nothing_more() {
+    for wire in WIRES {
+        let (target, mut client) = playing(wire);
+        let mut buf = [0; 1_200];
+        for n in 0..2 {
+            client.leave(target.now + ms(1_000) * n);
+            (0..10)
+                .for_each(|at| while client.poll_transmit(target.now + ms(100) * at, &mut buf).is_some() {});
+            assert!(!client.lingers(), "{wire:?}");
+        }
+        let over =
+            std::iter::from_fn(|| client.poll_event()).filter(|event| matches!(event, ClientEvent::Over(_)));
+        assert_eq!(over.count(), 1, "{wire:?}");
+    }
+}
+
+#[test]
+fn other_packets_do_not_end_a_goodbye() {
+    for wire in WIRES {
+        let (mut target, mut client) = playing(wire);
+        let datagrams: Vec<_> = (0..60)
+            .flat_map(|n| {
+                frame(&mut target, &mut client, to_and_fro(n), |_| true, |_| false);
+                round(&mut target, &mut client)
+            })
+            .collect();
+        client.leave(target.now);
+        for datagram in &datagrams {
+            client.handle_datagram(target.now, server_addr(), datagram);
+        }
+        assert!(!datagrams.is_empty() && client.lingers(), "{wire:?}");
+    }
+}
+
+#[test]
+fn player_is_drawn_between_its_steps() {
+    let (target, mut client) = playing(Wire::Game);
+    let right = Command::new(1.0, 0.0, 0);
+    let drawn: Vec<f32> = (0..24)
+        .map(|n| {
+            client.advance(target.now + crate::lab::FRAME / 4 * n, &Field::default(), right);
+            client.own().expect("a body").x
+        })
+        .collect();
+    // 0.2 units a frame; the first frames still stand.
+    let moved = drawn[12..].windows(2).map(|pair| pair[1] - pair[0]);
+    assert!(moved.clone().all(|moved| (0.01..0.1).contains(&moved)), "{drawn:?}");
+}
+
+#[test]
+fn answer_for_another_id_changes_nothing_once_seated() {
+    let (mut target, mut client) = playing(Wire::Game);
+    let id = client.id().expect("an id");
+    let last = (0..6).flat_map(|_| round(&mut target, &mut client)).last().expect("a packet");
+    let accepted = [&last[..12], &[2, 0, 1, id ^ 1]].concat();
+    client.handle_datagram(target.now, server_addr(), &accepted);
+    assert_eq!((client.id(), client.stats().refused.total()), (Some(id), 0));
+}
+
+#[test]
+fn client_counts_its_traffic_and_measures_the_path() {
+    let mut lab = Lab::new(1, LinkConfig::new(ms(40)));
+    let client = lab.client(ms(200));
+    lab.run_until(ms(3_000));
+    let stats = lab.client_at(client).client.stats();
+    let (sent, received) = lab.world.traffic(client);
+    assert_eq!((stats.datagrams_out, stats.bytes_out), (sent.datagrams, sent.payload_bytes));
+    assert_eq!(stats.datagrams_in, received.datagrams);
+    assert!((ms(80)..ms(81)).contains(&stats.round_trip) && stats.jitter < ms(1), "{stats:?}");
+    let mut lab = Lab::new(1, LinkConfig { jitter: ms(30), ..LinkConfig::new(ms(40)) });
+    let jittery = lab.client(ms(200));
+    lab.run_until(ms(3_000));
+    let measured = lab.client_at(jittery).client.stats();
+    assert!((ms(3)..ms(20)).contains(&measured.jitter) && measured.round_trip > ms(90), "{measured:?}");
+    assert!((45..55).contains(&stats.snapshots) && (140..170).contains(&stats.steps), "{stats:?}");
+}
+
+#[test]
+fn client_is_called_and_polled_in_time() {
+    for (wire, every) in [(Wire::Game, ms(200)), (Wire::Rtype, ms(100))] {
+        let (mut client, mut buf) = (fresh(wire), [0; 1_200]);
+        assert_eq!((client.next_frame_at(), client.poll_timeout()), (ms(0), Some(ms(0))));
+        client.advance(ms(5), &Field::default(), Command::NEUTRAL);
+        assert_eq!(client.next_frame_at(), ms(5) + std::time::Duration::from_secs(1) / 60);
+        assert!(client.poll_transmit(ms(7), &mut buf).is_some());
+        assert_eq!(client.poll_timeout(), Some(ms(7) + every), "{wire:?}");
+        let (target, mut client) = playing(wire);
+        client.advance(target.now, &Field::default(), Command::NEUTRAL);
+        let next = client.next_frame_at();
+        assert!((target.now..=target.now + crate::lab::FRAME).contains(&next), "{wire:?}: {next:?}");
+        while client.poll_transmit(target.now, &mut buf).is_some() {}
+        let due = client.poll_timeout().expect("a heartbeat or a ping");
+        assert!(due > target.now && due <= target.now + ms(100), "{wire:?}: {due:?}");
+    }
+}
+
+#[test]
+fn client_that_does_not_step_sends_ten_heartbeats_a_second() {
+    for wire in WIRES {
+        let (target, mut client) = playing(wire);
+        let (mut buf, mut alive) = ([0; 1_200], 0);
+        for n in 0..100 {
+            while client.poll_transmit(target.now + ms(10) * n, &mut buf).is_some() {
+                alive += u32::from(if wire == Wire::Game { buf[12] == 9 } else { buf[0] == 0x50 });
+            }
+        }
+        assert!((9..=11).contains(&alive), "{wire:?}: {alive}");
+    }
+}
+
+#[test]
+fn goodbye_is_void_while_snapshots_come() {
+    let (mut target, mut client) = playing(Wire::Game);
+    let last = (0..6).flat_map(|_| round(&mut target, &mut client)).last().expect("a packet");
+    client.handle_datagram(target.now, server_addr(), &[&last[..12], &[3, 0, 0]].concat());
+    assert_eq!(client.stats().refused.total(), 0);
+    rounds(&mut target, &mut client, 60);
+    assert_eq!(client.over(), None);
 }

@@ -2,9 +2,11 @@
 
 use crate::lab::{FRAME, Field, Lab, WIRES, ms, server_addr};
 use crate::seat_attacks::{Target, join, request};
-use rebout::Protocol;
-use rebout::authority::{Body, Client, ClientConfig, Command, LeftWhy, OverReason, ServerEvent, Stage, Wire};
+use rebout::authority::{
+    Body, Client, ClientConfig, ClientEvent, Command, LeftWhy, OverReason, ServerEvent, Stage, Wire,
+};
 use rebout::lab::link::LinkConfig;
+use rebout::{Protocol, Refusal};
 use std::net::SocketAddr;
 
 pub(crate) fn home(n: u8) -> SocketAddr {
@@ -289,8 +291,9 @@ fn kicked_client_may_join_again_after_its_goodbyes() {
             let (id, _) = join(&mut target, home(1));
             target.frame();
             assert!(target.server.kick(target.now, &mut target.field, id));
+            assert!(target.server.lingers() && target.server.poll_timeout() == Some(target.now), "{wire:?}");
             target.wait(ms(1_000));
-            assert!(!target.server.lingers(), "{wire:?}");
+            assert!(!target.server.lingers() && target.server.poll_timeout().is_none(), "{wire:?}");
             while target.server.poll_event().is_some() {}
         }
     }
@@ -315,15 +318,146 @@ fn id_of_a_seat_is_offered_to_nobody_else() {
 fn bytes_of_snapshots_are_counted_apart() {
     let mut target = Target::new(Wire::Game, |_| {});
     let _ = join(&mut target, home(1));
-    let (mut snapshots, mut all) = (0, 0);
-    let before = target.server.stats().bytes_out;
+    let (mut snapshots, mut all, mut count) = (0, 0, 0);
+    let before = *target.server.stats();
+    (0..3).for_each(|_| target.send(home(1), b"x"));
     for _ in 0..60 {
         for (_, datagram) in target.frame() {
             all += datagram.len() as u64;
+            count += 1;
             snapshots += if datagram[12] == 5 { datagram.len() as u64 } else { 0 };
         }
     }
     let stats = target.server.stats();
-    assert_eq!((stats.snapshot_bytes_out, stats.bytes_out - before), (snapshots, all));
+    assert_eq!((stats.snapshot_bytes_out, stats.bytes_out - before.bytes_out), (snapshots, all));
+    let datagrams = (stats.datagrams_in - before.datagrams_in, stats.datagrams_out - before.datagrams_out);
+    assert_eq!((datagrams, stats.frames - before.frames), ((3, count), 60));
+    assert_eq!(stats.refused.total() - before.refused.total(), 3);
     assert!(snapshots > 0 && snapshots < all, "{snapshots} of {all}");
+}
+
+#[test]
+fn time_of_a_stopped_server_is_added_to_the_silence_allowed() {
+    let mut target = Target::new(Wire::Game, |_| {});
+    let _ = join(&mut target, home(1));
+    target.frame();
+    target.wait(ms(6_000));
+    target.now += ms(60_000);
+    target.frame();
+    target.wait(ms(3_500));
+    assert_eq!(target.server.clients(), 1);
+    target.wait(ms(1_000));
+    assert_eq!(target.server.clients(), 0, "six seconds before the pause and four after it");
+}
+
+#[test]
+fn missing_input_is_held_for_as_long_as_configured() {
+    let (mut target, client) = playing_on(Target::new(Wire::Game, |config| config.hold_frames = 3));
+    let id = client.id().expect("an id");
+    let before = target.server.input_stats(id).expect("a seat");
+    target.wait(ms(500));
+    let after = target.server.input_stats(id).expect("a seat");
+    assert_eq!(after.held - before.held, 3);
+    assert!(after.neutral > before.neutral);
+}
+
+#[test]
+fn newcomer_is_told_of_254_entities_and_256_shots() {
+    for wire in WIRES {
+        let mut target = Target::new(wire, |_| {});
+        target.field.extra.push((1, |stage| {
+            (0..254).for_each(|n| assert!(stage.spawn(1, Body::at(f32::from(n as u8), 1.0)).is_some()));
+            while stage.shoot(1, 1, &Body::at(1.0, 1.0)).is_some() {}
+        }));
+        target.frame();
+        let (mut target, mut client) = playing_on(target);
+        rounds(&mut target, &mut client, 60);
+        let render = client.render_frame().expect("a time");
+        assert_eq!((client.others().count(), client.shots(render).count()), (254, 256), "{wire:?}");
+        let mut spawned = std::iter::from_fn(|| client.poll_event())
+            .filter_map(|event| match event {
+                ClientEvent::Spawned { id, .. } => Some(id),
+                _ => None,
+            })
+            .collect::<Vec<_>>();
+        spawned.sort_unstable();
+        assert_eq!(spawned, (1..=255).collect::<Vec<_>>(), "{wire:?}: each once");
+    }
+}
+
+#[test]
+fn packet_without_an_input_is_no_lost_input() {
+    let mut target = Target::new(Wire::Rtype, |_| {});
+    let (id, mut next) = join(&mut target, home(1));
+    for n in 0..20 {
+        let [s0, s1] = next.to_be_bytes();
+        // In the tenth frame the client only says that it is there.
+        let packet: &[u8] = if n == 10 { &[0x50, 0, s0, s1] } else { &[0x20, 0, s0, s1, 8] };
+        target.send(home(1), packet);
+        next += 1;
+        target.frame();
+    }
+    let stats = target.server.input_stats(id).expect("a seat");
+    assert!(stats.applied >= 14 && stats.held == 0, "{stats:?}");
+}
+
+#[test]
+fn configured_timeout_ends_both_sides() {
+    for wire in WIRES {
+        let (mut target, _) = playing_on(Target::new(wire, |config| config.timeout = ms(2_000)));
+        target.wait(ms(1_900));
+        assert_eq!(target.server.clients(), 1, "{wire:?}");
+        target.wait(ms(200));
+        assert_eq!(target.server.clients(), 0, "{wire:?}");
+
+        let (mut target, mut config) = (Target::new(wire, |_| {}), ClientConfig::new(2));
+        (config.wire, config.timeout) = (wire, ms(2_000));
+        let mut client = Client::join(config, server_addr()).expect("a config");
+        rounds(&mut target, &mut client, 60);
+        for (frames, is_over) in [(100, false), (30, true)] {
+            for _ in 0..frames {
+                target.now += FRAME;
+                client.advance(target.now, &Field::default(), Command::NEUTRAL);
+            }
+            assert_eq!(client.over() == Some(OverReason::Silent), is_over, "{wire:?}");
+        }
+    }
+}
+
+#[test]
+fn refusals_are_counted_by_their_reason() {
+    use rebout::Refusal::{MalformedControl, NoPacket, Stranger};
+    let game: &[(&[u8], Refusal)] = &[
+        (b"x", NoPacket),
+        (b"GAMF\0\0\0\0\0\0\0\0\x09\0\0", NoPacket),
+        (b"GAME\0\0\0\0\0\0\0\0\x0A\0\0", MalformedControl),
+        (b"GAME\0\0\0\0\0\0\0\0\x09\0\0", Stranger),
+    ];
+    let rtype: &[(&[u8], Refusal)] = &[
+        (b"x", NoPacket),
+        (&[0x50; 257], NoPacket),
+        (&[0x99, 0, 0, 1], MalformedControl),
+        (&[0x50, 0, 0, 1], Stranger),
+    ];
+    for (wire, cases) in [(Wire::Game, game), (Wire::Rtype, rtype)] {
+        let mut target = Target::new(wire, |_| {});
+        for (n, (datagram, refusal)) in (0_u8..).zip(cases) {
+            let before = target.server.stats().refused.of(*refusal);
+            target.send(home(n), datagram);
+            assert_eq!(target.server.stats().refused.of(*refusal), before + 1, "{datagram:02X?}");
+        }
+        assert_eq!(target.received(), []);
+    }
+}
+
+#[test]
+fn repeated_goodbye_of_a_server_delays_nothing() {
+    let (mut target, mut client) = playing(Wire::Game);
+    assert!(target.server.kick(target.now, &mut target.field, client.id().expect("an id")));
+    let frames = (0..120).find(|_| {
+        rounds(&mut target, &mut client, 1);
+        client.over().is_some()
+    });
+    // 500 ms after the first of three.
+    assert!(frames.is_some_and(|frames| frames <= 34), "{frames:?}");
 }

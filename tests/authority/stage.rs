@@ -1,8 +1,8 @@
 //! The calls of a world in its step, and their effect on clients.
 
-use crate::removal::{frame_with, home, playing, rounds};
+use crate::removal::{frame_with, home, playing, playing_on, rounds};
 use crate::seat_attacks::{Target, join};
-use rebout::authority::{Body, Wire};
+use rebout::authority::{Body, ClientEvent, Command, Terms, Wire};
 
 #[test]
 fn course_that_is_not_finite_is_refused() {
@@ -76,4 +76,97 @@ fn rtype_client_sees_a_shot_where_it_is() {
         }
     }
     assert_eq!(seen, 4);
+}
+
+#[test]
+fn records_arrive_with_their_frames() {
+    let (mut target, mut client) = playing(Wire::Game);
+    while client.poll_event().is_some() {}
+    let frame = target.server.frame() + 1;
+    target.field.extra.extend([
+        (frame, (|stage| assert_eq!(stage.spawn(5, Body::at(1.0, 1.0)), Some(255))) as crate::lab::Step),
+        (frame + 3, |stage| {
+            assert_eq!((stage.kind(255), stage.kind(254), stage.frame_rate()), (Some(5), None, 60));
+            stage.hit(255, 9);
+        }),
+        (frame + 6, |stage| assert!(stage.remove(255) && stage.body(255).is_none())),
+    ]);
+    rounds(&mut target, &mut client, 30);
+    let events: Vec<_> = std::iter::from_fn(|| client.poll_event()).collect();
+    assert_eq!(
+        events,
+        [
+            ClientEvent::Spawned { id: 255, kind: 5, frame },
+            ClientEvent::Hit { id: 255, damage: 9, frame: frame + 3 },
+            ClientEvent::Gone { id: 255, frame: frame + 6 },
+        ]
+    );
+}
+
+#[test]
+fn terms_are_those_of_the_server() {
+    for wire in [Wire::Game, Wire::Rtype] {
+        let target = Target::new(wire, |config| {
+            config.seed = 77;
+            // R-Type does not tell its rates.
+            if wire == Wire::Game {
+                (config.frame_rate, config.broadcast_rate) = (30, 15);
+            }
+        });
+        let (mut target, mut client) = playing_on(target);
+        let terms = std::iter::from_fn(|| client.poll_event()).find_map(|event| match event {
+            ClientEvent::Terms(terms) => Some(terms),
+            _ => None,
+        });
+        let (frame_rate, broadcast_rate) = if wire == Wire::Game { (30, 15) } else { (60, 20) };
+        assert_eq!(terms, Some(Terms { frame_rate, broadcast_rate, seed: 77 }));
+        assert_eq!(client.frame_rate(), frame_rate);
+        match wire {
+            Wire::Game => frame_with(&mut target, |stage| assert_eq!(stage.frame_rate(), 30)),
+            _ => frame_with(&mut target, |stage| assert_eq!(stage.frame_rate(), 60)),
+        }
+    }
+}
+
+#[test]
+fn standing_world_is_a_heartbeat_in_every_fifth_broadcast() {
+    let (mut target, mut client) = playing(Wire::Rtype);
+    rounds(&mut target, &mut client, 60);
+    let sent: Vec<u8> = (0..60)
+        .flat_map(|_| crate::removal::round(&mut target, &mut client))
+        .map(|datagram| datagram[0])
+        .collect();
+    assert_eq!(sent, [0x50; 4]);
+}
+
+#[test]
+fn rtype_client_is_told_where_an_entity_begins() {
+    let mut target = Target::new(Wire::Rtype, |_| {});
+    let _ = join(&mut target, home(1));
+    target.frame();
+    target.field.extra.push((target.server.frame() + 1, |stage| {
+        assert_eq!(stage.spawn(5, Body::at(10.0, 20.0)), Some(255));
+    }));
+    let told = target.frame().into_iter().any(|(_, datagram)| datagram[4..] == [0, 255, 5, 0, 10, 0, 20]);
+    assert!(told);
+}
+
+#[test]
+fn world_is_given_the_commands_of_its_players() {
+    for wire in [Wire::Game, Wire::Rtype] {
+        let (mut target, mut client) = playing(wire);
+        target.field.extra.push((target.server.frame() + 30, |stage| {
+            let commands: Vec<_> = stage.players().map(|(_, command)| command).collect();
+            assert_eq!(commands, [Command { x: 1.0, y: 0.0, actions: 1 }]);
+            let (id, _) = stage.players().next().expect("a player");
+            stage.hit(id, 1);
+        }));
+        while client.poll_event().is_some() {}
+        for _ in 0..60 {
+            crate::playing::frame(&mut target, &mut client, Command::new(1.0, 0.0, 1), |_| true, |_| true);
+        }
+        assert!(
+            std::iter::from_fn(|| client.poll_event()).any(|event| matches!(event, ClientEvent::Hit { .. }))
+        );
+    }
 }
