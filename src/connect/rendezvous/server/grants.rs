@@ -25,9 +25,8 @@ struct Turn {
 }
 
 impl Grants {
-    pub(super) fn new(config: &RendezvousConfig, key: Key) -> Self {
-        let turn = config.turn.as_ref();
-        let turn = turn.map(|turn| Turn { server: turn.server, minter: Minter::new(&turn.secret) });
+    pub(super) fn new(config: RendezvousConfig, key: Key) -> Self {
+        let turn = config.turn.map(|turn| Turn { server: turn.server, minter: Minter::new(&turn.secret) });
         let valid_secs = u16::try_from(config.credentials_valid.as_secs()).unwrap_or(u16::MAX);
         Self { key, unix_at_zero: config.unix_at_zero, valid_secs, turn }
     }

@@ -103,12 +103,12 @@ impl RendezvousServer {
         };
         Some(Self {
             cookies: Cookies::with_key(key(b"rendezvous cookies")?),
-            grants: Grants::new(&config, key(b"rendezvous grants")?),
             rooms: Rooms::new(config.max_rooms, config.max_rooms_per_source),
             guests: Guests::new(key(b"rendezvous guests")?, config.max_guests),
             limits: Limits::new(&config, key)?,
             out: VecDeque::new(),
             meetings: config.reports_meetings.then(VecDeque::new),
+            grants: Grants::new(config, key(b"rendezvous grants")?),
             stats: RendezvousStats::default(),
         })
     }
