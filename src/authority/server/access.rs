@@ -390,13 +390,13 @@ mod tests {
 
     #[test]
     fn numbers_of_challenges_cannot_be_foreseen() {
-        let (mut door, from) = (door(3), addr(1, 1));
-        let mut number = prove(&mut door, at(0), from);
+        let (mut access, from) = (access(3), addr(1, 1));
+        let mut number = prove(&mut access, at(0), from);
         let gaps: Vec<u16> = (1..4)
             .map(|n| {
                 let heartbeat = packet(2 + n, number, &ControlPayload::Heartbeat);
-                door.hear(at(u64::from(n) * 25), from, &heartbeat, Some(7)).unwrap();
-                let last = core::mem::replace(&mut number, answered(&mut door, from));
+                access.hear(at(u64::from(n) * 25), from, &heartbeat, Some(7)).unwrap();
+                let last = core::mem::replace(&mut number, answered(&mut access, from));
                 number.wrapping_sub(last)
             })
             .collect();

@@ -159,11 +159,11 @@ mod tests {
 
     #[test]
     fn only_packets_of_a_client_are_heard_of_a_stranger() {
-        let (gate, here) = (Gate::with_key((3, 4)), "192.0.2.1:5".parse().unwrap());
+        let (responder, here) = (Responder::with_key((3, 4)), "192.0.2.1:5".parse().unwrap());
         let hears = |payload: &ControlPayload<'_>| {
             let mut buf = [0; 64];
             let len = ControlPacket::encode(&ControlHeader::default(), payload, &mut buf).unwrap();
-            gate.knock(at(0), here, &buf[..len], Some(7)).is_ok()
+            responder.judge(at(0), here, &buf[..len], Some(7)).is_ok()
         };
         assert!(hears(&ControlPayload::Ping(1)) && hears(&ControlPayload::ReliableEvent(&[1])));
         assert!(!hears(&ControlPayload::Pong(1)) && !hears(&ControlPayload::Disconnect));

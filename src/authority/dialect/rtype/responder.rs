@@ -116,8 +116,8 @@ mod tests {
         };
         assert!(proven(at(4_950), here(), 7, proof) && proven(at(9_900), here(), 7, proof));
         let [high, low] = proof.to_be_bytes();
-        let nack = gate.knock(at(4_950), here(), &[2, 0, 0, 10, high, low], Some(7));
-        assert!(matches!(nack, Ok(Knock::Packet(Heard { proves: true, .. }))), "it was received too");
+        let nack = responder.judge(at(4_950), here(), &[2, 0, 0, 10, high, low], Some(7));
+        assert!(matches!(nack, Ok(Verdict::Packet(Heard { proves: true, .. }))), "it was received too");
         assert!(!proven(at(10_000), here(), 7, proof), "too old");
         assert!(!proven(at(4_950), "192.0.2.1:6".parse().unwrap(), 7, proof), "another port");
         assert!(!proven(at(4_950), here(), 8, proof), "the id has been taken");

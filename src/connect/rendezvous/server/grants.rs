@@ -71,7 +71,7 @@ mod tests {
     fn grants() -> Grants {
         let turn = TurnService { server: "192.0.2.9:3478".parse().unwrap(), secret: b"north".to_vec() };
         let config = RendezvousConfig { turn: Some(turn), unix_at_zero: 1_700_000_000, ..Default::default() };
-        Grants::new(&config, (1, 2))
+        Grants::new(config, (1, 2))
     }
 
     #[test]
