@@ -81,8 +81,6 @@ mod mac;
 mod noise;
 mod padding;
 mod random;
-#[cfg(test)]
-mod tests;
 
 pub use code::Code;
 pub use key_log::{ConnectionKeys, NotLoggedKeys, OpenedPacket};
@@ -406,3 +404,6 @@ impl fmt::Display for SealError {
 }
 
 impl core::error::Error for SealError {}
+
+#[cfg(test)]
+mod tests;
