@@ -12,7 +12,7 @@ use crate::protocol::time::Time;
 use crate::session::desync::CheckedChecksum;
 use crate::session::peer::handshake_responder::HelloOutcome;
 use crate::wire::control::{ControlHeader, ControlPacket, ControlPayload};
-use crate::wire::message::{Hello, Leaving, Message, Ordered, Refuse, RefuseField};
+use crate::wire::message::{Hello, Leaving, Message, Ordered, RefuseField};
 use crate::wire::rbn1::{self, InputPacket};
 use crate::wire::{DecodeError, Packet, WireFrame};
 use crate::{Fields, protocol::trace};
@@ -196,8 +196,7 @@ impl<S: Fields> Session<S> {
             if self.link.is_sealed() && self.liveness.is_quiet() {
                 return Ok(());
             }
-            let refuse = Refuse { nonce: hello.nonce, field: RefuseField::Full, ours: 0, theirs: 0 };
-            self.responder.refuse(from, header, refuse);
+            self.responder.refuse(from, header, hello.nonce, RefuseField::Full);
         } else if hello.nonce != self.agreed.nonce && self.liveness.believes(Claim::Restart) {
             self.disconnect(Reason::Restarted);
         }

@@ -8,10 +8,9 @@ use crate::protocol::time::{Span, Time};
 use crate::session::advice::{DelayAdvice, advise_delay};
 use crate::session::config::Config;
 use crate::session::liveness::BELIEVED_AFTER;
-use crate::session::peer::handshake_responder::HandshakeResponder;
 use crate::session::peer::link::Link;
 use crate::wire::control::ControlHeader;
-use crate::wire::message::{Extensions, Hello, MAX_FIRST_FRAME, Message, Offer, Refuse, RefuseField};
+use crate::wire::message::{Extensions, Hello, MAX_FIRST_FRAME, Message, Offer};
 use crate::wire::{Numbering, WireFrame};
 use crate::{Player, protocol::trace};
 use core::num::NonZeroU8;
@@ -64,11 +63,7 @@ struct Guest {
 enum HostStage {
     /// The guest is not accepted yet.
     Incoming,
-    Declined {
-        /// Whether a REFUSE is to be sent, in answer to the HELLO with `header`.
-        answer: bool,
-        header: ControlHeader,
-    },
+    Declined,
     Offered {
         terms: Agreed,
         /// Whether an OFFER is to be sent.
@@ -142,7 +137,7 @@ impl Hosting {
     pub(super) fn terms(&self) -> Option<&Agreed> {
         match &self.stage {
             HostStage::Offered { terms, .. } => Some(terms),
-            HostStage::Incoming | HostStage::Declined { .. } => None,
+            HostStage::Incoming | HostStage::Declined => None,
         }
     }
 
@@ -195,7 +190,7 @@ impl Hosting {
     /// Declines the guest, if it waits to be accepted.
     pub(super) fn decline(&mut self) {
         if self.is_incoming() {
-            self.stage = HostStage::Declined { answer: false, header: ControlHeader::default() };
+            self.stage = HostStage::Declined;
         }
     }
 
@@ -222,22 +217,25 @@ impl Hosting {
         self.farewell_at.get_or_insert(now);
     }
 
-    /// Notes a repeated HELLO of the guest, and sends the REFUSE or OFFER again if there was one.
-    pub(super) fn hello_again(&mut self, now: Time, header: ControlHeader) {
+    /// Notes a repeated HELLO of the guest, and sends the OFFER again if there was one. `true` if the guest was declined.
+    pub(super) fn hello_again(&mut self, now: Time, header: ControlHeader) -> bool {
         // The cookie proves the HELLO.
         self.link.heard_even_if_far(header);
         self.heard(now);
-        match &mut self.stage {
-            HostStage::Incoming => {}
-            HostStage::Declined { answer, header: heard } => (*answer, *heard) = (true, header),
-            HostStage::Offered { due, .. } => *due = true,
+        if let HostStage::Offered { due, .. } = &mut self.stage {
+            *due = true;
         }
+        self.is_declined()
+    }
+
+    fn is_declined(&self) -> bool {
+        matches!(self.stage, HostStage::Declined)
     }
 
     /// Whether another guest may take the seat: this one was declined, may be a recorded one, or was offered the seat and
     /// does not take it.
     pub(super) fn makes_room(&self, now: Time) -> bool {
-        matches!(self.stage, HostStage::Declined { .. })
+        self.is_declined()
             || !self.confirmed
             || self.offered_since.is_some_and(|at| now.since(at) > MAX_OFFER)
     }
@@ -254,7 +252,7 @@ impl Hosting {
             HostStage::Offered { sent_as, .. } => {
                 sent_as.iter().flatten().any(|offer| Sequences::acknowledges(header, *offer))
             }
-            HostStage::Incoming | HostStage::Declined { .. } => false,
+            HostStage::Incoming | HostStage::Declined => false,
         }
     }
 
@@ -271,21 +269,8 @@ impl Hosting {
         advice(&self.link, self.first_trip, config)
     }
 
-    pub(super) fn poll_transmit(
-        &mut self,
-        now: Time,
-        responder: &mut HandshakeResponder,
-        config: &Config,
-        buf: &mut [u8],
-    ) -> Option<usize> {
+    pub(super) fn poll_transmit(&mut self, now: Time, config: &Config, buf: &mut [u8]) -> Option<usize> {
         match &mut self.stage {
-            HostStage::Declined { answer, header } if *answer => {
-                *answer = false;
-                let refuse =
-                    Refuse { nonce: self.guest.nonce, field: RefuseField::Declined, ours: 0, theirs: 0 };
-                responder.refuse(self.link.addr(), *header, refuse);
-                responder.poll_transmit(buf).map(|(_, len)| len)
-            }
             HostStage::Offered { terms, due, sent_as, count } if *due => {
                 *due = false;
                 self.offered_since.get_or_insert(now);
@@ -306,15 +291,15 @@ impl Hosting {
                 };
                 Message::Offer(offer).encode_packet(&header, buf).ok()
             }
-            HostStage::Declined { .. } => None,
+            HostStage::Declined => None,
             _ => self.link.poll_transmit(now, buf),
         }
     }
 
     pub(super) fn poll_timeout(&self) -> Time {
         match &self.stage {
-            HostStage::Declined { answer: true, .. } | HostStage::Offered { due: true, .. } => Time::ZERO,
-            HostStage::Declined { .. } => Time::NEVER,
+            HostStage::Offered { due: true, .. } => Time::ZERO,
+            HostStage::Declined => Time::NEVER,
             _ => self.link.poll_timeout(),
         }
     }

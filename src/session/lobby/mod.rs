@@ -274,7 +274,7 @@ impl Protocol for Lobby {
         }
         let len = match &mut self.role {
             Role::Waiting => None,
-            Role::Host(hosting) => hosting.poll_transmit(now, &mut self.responder, &self.config, buf),
+            Role::Host(hosting) => hosting.poll_transmit(now, &self.config, buf),
             Role::Join(joining) => joining.poll_transmit(now, &self.config, buf),
             Role::Agreed(link, _) => link.poll_transmit(now, buf),
         }?;

@@ -136,7 +136,9 @@ impl Lobby {
         let confirmed = authenticated.is_none_or(|peer| peer.confirmed);
         match &mut self.role {
             Role::Host(hosting) if hosting.is_known(from, hello.nonce) => {
-                hosting.hello_again(now, header);
+                if hosting.hello_again(now, header) {
+                    self.responder.refuse(from, header, hello.nonce, RefuseField::Declined);
+                }
             }
             // A guest that may be a recorded one takes nobody's place, and says HELLO again when it is there.
             Role::Host(hosting)
@@ -147,10 +149,10 @@ impl Lobby {
             // Another guest is refused, unless ours makes room. Ours with a new nonce has restarted, and begins
             // again.
             Role::Host(hosting) if !hosting.is_guest(from) && !hosting.makes_room(now) => {
-                self.refuse_full(from, header, hello.nonce);
+                self.responder.refuse(from, header, hello.nonce, RefuseField::Full);
             }
             Role::Agreed(_, agreed) if agreed.peer != from => {
-                self.refuse_full(from, header, hello.nonce);
+                self.responder.refuse(from, header, hello.nonce, RefuseField::Full);
             }
             // A HELLO after the agreement may be a restart. The session handles that, and the joiner retransmits.
             Role::Agreed(..) => {}
@@ -170,10 +172,6 @@ impl Lobby {
             }
         }
         Ok(())
-    }
-
-    fn refuse_full(&mut self, to: SocketAddr, header: ControlHeader, nonce: u64) {
-        self.responder.refuse(to, header, Refuse { nonce, field: RefuseField::Full, ours: 0, theirs: 0 });
     }
 
     fn answer(&mut self, now: Time, header: ControlHeader, message: &Message<'_>) -> Result<(), Refusal> {

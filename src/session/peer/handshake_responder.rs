@@ -150,16 +150,16 @@ impl HandshakeResponder {
         match compared.iter().find(|(_, ours, theirs)| ours != theirs) {
             Some(&(field, ours, theirs)) => {
                 let refuse = Refuse { nonce, field, ours, theirs };
-                self.refuse(from, header, refuse);
+                self.answer(from, header, &Message::Refuse(refuse));
                 HelloOutcome::Mismatch(refuse)
             }
             None => HelloOutcome::Proven { rtt },
         }
     }
 
-    /// Refuses a proven address.
-    pub(crate) fn refuse(&mut self, to: SocketAddr, header: ControlHeader, refuse: Refuse) {
-        self.answer(to, header, &Message::Refuse(refuse));
+    /// Refuses the HELLO with this nonce of a proven address, for a reason that has no values.
+    pub(crate) fn refuse(&mut self, to: SocketAddr, header: ControlHeader, nonce: u64, field: RefuseField) {
+        self.answer(to, header, &Message::Refuse(Refuse { nonce, field, ours: 0, theirs: 0 }));
     }
 
     fn answer(&mut self, to: SocketAddr, heard: ControlHeader, message: &Message<'_>) {
