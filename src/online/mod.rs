@@ -80,9 +80,8 @@ pub struct Online<S, D = Usual> {
     keeping: Keeping,
     notices: VecDeque<String>,
     hinted: Option<Hint>,
-    /// Matches so far, and whether the present one is a rematch that the host may still refuse for a moment.
+    /// Matches so far.
     matches: u64,
-    give_up_at: Option<Duration>,
 }
 
 #[derive(Debug)]
@@ -138,7 +137,6 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
             notices: VecDeque::new(),
             hinted: None,
             matches: 0,
-            give_up_at: None,
         })
     }
 
@@ -181,7 +179,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         let Stage::Meeting(lobby) = &self.stage else { return };
         let Ok(Some(agreed)) = lobby.agreed() else { return };
         self.notices.extend(self.keeping.begin(&self.options, agreed));
-        (self.matches, self.give_up_at) = (self.matches + 1, None);
+        self.matches += 1;
         let over = Stage::Over(Finish::Ended(Reason::LeftHere), None);
         if let Stage::Meeting(lobby) = core::mem::replace(&mut self.stage, over) {
             match lobby.start(self.connection.now(), game) {
@@ -259,7 +257,6 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
     pub fn rematch(&mut self) -> bool {
         let is_over = matches!(self.stage, Stage::Over(..)) && self.matches > 0;
         if is_over {
-            self.give_up_at = Some(self.now + REMATCH_TIMEOUT);
             self.meet_again();
         }
         is_over

@@ -24,15 +24,13 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
                     if let Some(event) = session.poll_event() {
                         self.heard(event)
                     } else {
-                        if !session.ended() {
-                            let deadline = blocks.then(|| session.next_frame_at());
-                            self.now = run(&mut self.connection, session, deadline)?;
-                        }
+                        let deadline = blocks.then(|| session.next_frame_at());
+                        self.now = run(&mut self.connection, session, deadline)?;
                         if let Some(event) = session.poll_event() {
                             self.heard(event)
                         } else if session.frame_due(self.now) {
                             return Ok(Now::Frame);
-                        } else if session.ended() || !blocks {
+                        } else if !blocks {
                             return Ok(Now::Idle);
                         } else {
                             None
@@ -88,16 +86,11 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
             (Err(LobbyError::TimedOut { after, .. }), _) => {
                 let mut error = self.connection.no_answer(after);
                 if let ConnectError::NoAnswer { advice, .. } = &mut error
-                    && self.give_up_at.is_some()
+                    && self.matches > 0
                 {
                     *advice = NO_REMATCH;
                 }
                 return Ok(self.finished(Finish::Unreached(error)));
-            }
-            // The host may still be at the end of the last match.
-            (Err(LobbyError::Full), _) if self.give_up_at.is_some_and(|at| self.now < at) => {
-                self.meet_again();
-                return Ok(Some(Now::Connecting(self.progress())));
             }
             (Err(error), _) => return Ok(self.finished(Finish::Refused(error))),
             (Ok(None), None) => {}
