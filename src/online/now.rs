@@ -89,3 +89,46 @@ pub(super) fn sent_away(mismatch: &Mismatch, addr: Option<SocketAddr>) -> String
         _ => format!("{who} was refused: the {field} is {ours} here and {theirs} there."),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mismatch(field: RefuseField, ours: u64, theirs: u64) -> Mismatch {
+        Mismatch { addr: ([10, 0, 0, 9], 1).into(), field, ours, theirs }
+    }
+
+    #[test]
+    fn refused_guest_is_described_from_the_side_of_the_host() {
+        let addr = Some(([192, 0, 2, 7], 7_000).into());
+        let rate = mismatch(RefuseField::FrameRate, 60, 50);
+        assert_eq!(
+            sent_away(&rate, addr),
+            "The guest at 192.0.2.7:7000 was refused: the frame rate is 60 here and 50 there."
+        );
+        let game = mismatch(RefuseField::GameId, 1, 2);
+        assert_eq!(sent_away(&game, None), "A guest was refused: it plays another game.");
+    }
+
+    #[test]
+    fn refusals_have_texts_of_their_own() {
+        let incompatible = |field| LobbyError::Incompatible { field, ours: 60, theirs: 50 };
+        for (error, text) in [
+            (LobbyError::Full, "The host already plays against somebody else."),
+            (LobbyError::Declined, "The host does not want to play."),
+            (incompatible(RefuseField::GameId), "Another game is waiting there."),
+        ] {
+            assert_eq!(Finish::Refused(error).to_string(), text);
+        }
+        let rate = Finish::Refused(incompatible(RefuseField::FrameRate)).to_string();
+        assert!(
+            rate.starts_with("There is no match: ") && rate.contains("60") && rate.contains("50"),
+            "{rate}"
+        );
+        let unconfirmed = Verdict::Unconfirmed { frame: crate::Frame(9), checksum: 1 };
+        assert_eq!(
+            Finish::Played(unconfirmed).to_string(),
+            "The match is over, but the other machine was gone before it confirmed the result."
+        );
+    }
+}

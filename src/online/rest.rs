@@ -35,3 +35,13 @@ impl Authenticated for Rest {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peer_is_kept_between_two_matches() {
+        assert!(Rest.keeps(([192, 0, 2, 1], 7).into()) && Rest.poll_timeout().is_none());
+    }
+}

@@ -113,7 +113,9 @@ impl<D: rebout::net::Datagrams> Machine<D> {
                 self.guests.push(name);
                 self.online.answer(self.accepts);
             }
-            Now::Begin { seed, .. } => {
+            Now::Begin { seed, seat, .. } => {
+                let agreed = self.online.agreed().expect("the terms");
+                assert_eq!((agreed.seed, agreed.seat), (seed, seat));
                 let game = Tally { bias: self.bias, ..Tally::new(seed, self.last) };
                 self.online.start(self.game.insert(game));
                 return true;

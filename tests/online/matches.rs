@@ -36,6 +36,7 @@ fn invited_match_is_recorded_with_names_and_verdict() {
     assert!(recording.verify(&mut game).unwrap() > 0);
     assert_eq!(game.state, pair.machines[0].game.as_ref().unwrap().state);
     assert!(pair.machines.iter().all(|one| one.interpolated > 50 && one.notices.is_empty()));
+    assert!(pair.machines[0].guests.is_empty(), "the host did not want to be asked");
 }
 
 #[test]
@@ -69,7 +70,8 @@ fn joiner_is_told_that_the_host_wants_no_rematch() {
 #[test]
 fn messages_and_delay_changes_reach_the_other_side() {
     let folder = Folder::new("delay");
-    let mut pair = SimOnline::new([options("Ada"), options("Bob").record_to(&folder.0)]);
+    let names = ["Ada", "Bob"].map(|name| options(name).record_to(&folder.0));
+    let mut pair = SimOnline::new(names);
     assert_eq!(pair.machines[0].online.send(b"early"), Err(SendError::Over));
     pair.run(|machines| machines.iter().all(|one| one.online.stats().is_some()));
     pair.machines[0].online.send(b"hello").unwrap();
@@ -79,9 +81,13 @@ fn messages_and_delay_changes_reach_the_other_side() {
     pair.run_to_the_end();
     assert!(pair.machines[1].events.contains(&Event::Message(b"hello".to_vec().into())));
     assert!(pair.machines[0].events.contains(&Event::PeerDelay { delay_frames: 3 }));
-    let recording = Recording::open(std::fs::read(&folder.entries()[0]).unwrap()).unwrap();
     let change = MatchEvent::Delay { player: Player::Two, delay_frames: 3 };
-    assert!(recording.events().any(|(_, event)| event == change), "the recording has the change");
+    for machine in &pair.machines {
+        let file = std::fs::read(machine.online.recording().unwrap()).unwrap();
+        let events: Vec<MatchEvent> =
+            Recording::open(file).unwrap().events().map(|(_, event)| event).collect();
+        assert_eq!(events, [change], "a delay that was refused is no event");
+    }
 }
 
 #[test]
@@ -133,7 +139,10 @@ fn end_waits_two_seconds_for_the_last_messages() {
     pair.machines[1].online.send(b"in vain").unwrap();
     pair.machines[1].online.leave();
     let left = pair.sim.borrow().now();
-    pair.run(|machines| machines[1].finish.is_some());
+    pair.run(|machines| {
+        assert!(machines[1].online.session().is_some());
+        machines[1].finish.is_some()
+    });
     let took = pair.sim.borrow().now() - left;
     assert!((1_990..2_100).contains(&took.as_millis()), "{took:?}");
 }
@@ -178,6 +187,23 @@ fn match_without_a_certain_frame_leaves_no_recording() {
     pair.machines[0].online.leave();
     pair.run(|machines| machines[0].finish.is_some());
     assert_eq!(folder.entries(), Vec::<PathBuf>::new());
+    assert_eq!(pair.machines[0].online.recording(), None);
+}
+
+#[test]
+fn rematch_that_cannot_be_recorded_has_no_recording() {
+    let folder = Folder::new("lost-folder");
+    let mut pair = SimOnline::new([options("Ada").record_to(&folder.0), options("Bob")]);
+    pair.run_to_the_end();
+    std::fs::remove_dir_all(&folder.0).unwrap();
+    std::fs::write(&folder.0, "a file in the place of the folder").unwrap();
+    for machine in &mut pair.machines {
+        machine.finish = None;
+        assert!(machine.online.rematch());
+    }
+    pair.run_to_the_end();
+    std::fs::remove_file(&folder.0).unwrap();
+    assert_eq!(pair.machines[0].online.recording(), None);
 }
 
 /// The options of a host whose random numbers are all drawn from one seed.
@@ -249,6 +275,8 @@ fn desync_writes_a_bundle() {
     let files = rebout::net::folder::read(bundle, &Bundle::FILES).unwrap();
     let bundle = Bundle::read(&files).unwrap();
     assert_eq!(bundle.autopsy().first_divergence.0, 20);
+    let seed = pair.machines[0].online.agreed().unwrap().seed;
+    assert_eq!((bundle.game(), bundle.replay().seed), ("00000000000000b0", seed));
     assert_eq!(bundle.autopsy().fields[0].path, "sums[0]");
     assert!(pair.machines[0].notices[0].starts_with("The report about the desync is in "));
     assert!(pair.machines[0].events.iter().any(|event| matches!(event, Event::Autopsy(_))));
@@ -259,9 +287,10 @@ fn recording_that_cannot_begin_does_not_stop_the_match() {
     let folder = Folder::new("file");
     std::fs::write(&folder.0, "a file in the place of the folder").unwrap();
     let mut pair = SimOnline::new([options("Ada").record_to(&folder.0), options("Bob")]);
+    pair.run(|machines| machines[0].game.as_ref().is_some_and(|game| game.state.frame > 0));
+    assert!(pair.machines[0].notices[0].starts_with("The match is not recorded to "), "told at once");
     let finishes = pair.run_to_the_end();
     agreed(&finishes[0]);
-    assert!(pair.machines[0].notices[0].starts_with("The match is not recorded to "));
     std::fs::remove_file(&folder.0).unwrap();
 }
 
@@ -271,7 +300,10 @@ fn open_match_shows_one_code_to_both() {
     pair.run(|machines| machines.iter().all(|one| one.online.peer().code.is_some()));
     let [one, two] = pair.machines.each_ref().map(|one| one.online.peer());
     assert!(one.code == two.code && !one.is_verified);
+    let code = one.code.unwrap().to_string();
+    assert!(pair.machines[0].online.progress().ends_with(&code));
     assert!(pair.machines[0].online.verify() && pair.machines[0].online.peer().is_verified);
+    assert!(!pair.machines[0].online.progress().contains(&code), "it is compared");
     pair.run_to_the_end();
 }
 

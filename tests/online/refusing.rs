@@ -41,7 +41,8 @@ fn host_that_never_answers_is_named_by_its_real_address() {
     pair.run(|machines| machines[1].finish.is_some());
     let Some(Finish::Unreached(error)) = &pair.machines[1].finish else { panic!() };
     assert!(matches!(error, ConnectError::NoAnswer { .. }));
-    assert!(error.to_string().starts_with("No answer at 10.0.0.1:7000 within 10 s."), "{error}");
+    let advice = "Is the host still waiting, with this invite? Does its router forward the port (UDP)?";
+    assert_eq!(error.to_string(), format!("No answer at 10.0.0.1:7000 within 10 s. {advice}"));
     assert_eq!(pair.machines[1].progress, "asking 10.0.0.1:7000");
     assert_eq!(pair.machines[0].progress, "waiting for the other player");
 }
@@ -69,6 +70,39 @@ fn host_is_told_once_that_the_other_side_does_not_encrypt() {
         sim.borrow_mut().pass(TICK);
     }
     assert_eq!(host.notices, [Hint::Bare.to_string()]);
+}
+
+/// Its lobby has its own advice when it times out, and bare packets may come from anybody.
+#[test]
+fn joiner_is_told_no_hint_while_it_waits() {
+    let sim = SimNetwork::new(2);
+    let bare = ConnectOptions::new().bare();
+    let bare = Connection::join_on(&bare, socket(&sim, 0), &[addr(0)], &addr(1).to_string()).unwrap();
+    let mut bare = Machine::new(Online::on(options("Ada"), bare).unwrap());
+    let joiner = ConnectOptions::new();
+    let joiner = Connection::join_on(&joiner, socket(&sim, 1), &[addr(1)], &addr(0).to_string()).unwrap();
+    let mut joiner = Machine::new(Online::on(options("Bob"), joiner).unwrap());
+    for _ in 0..1_000 {
+        bare.turn();
+        joiner.turn();
+        sim.borrow_mut().pass(TICK);
+    }
+    assert_eq!(joiner.online.connection().hint(), Some(Hint::Bare));
+    assert_eq!(joiner.notices, Vec::<String>::new());
+}
+
+/// A screen is drawn in between.
+#[test]
+fn wait_without_a_match_takes_16_ms() {
+    let mut pair = SimOnline::new([options("Ada"), options("Bob")]);
+    let waits = |pair: &mut SimOnline| {
+        let before = pair.sim.borrow().now();
+        pair.machines[0].online.wait().unwrap();
+        assert_eq!(pair.sim.borrow().now() - before, 16 * TICK);
+    };
+    waits(&mut pair);
+    pair.run_to_the_end();
+    waits(&mut pair);
 }
 
 #[test]
