@@ -6,7 +6,7 @@ use rebout::lab::sim::Recording;
 use rebout::net::{Datagrams, Received};
 use rebout::{
     Buttons, ConnectError, ConnectOptions, Connection, Cues, Game, Inputs, Now, Online, Options, Protocol,
-    RelayPolicy, fields,
+    RelayPolicy, Session, fields,
 };
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -182,6 +182,26 @@ fn relay_never_asks_no_relay_and_uses_none_of_the_peer() {
         assert!(internet.said(refuses).all(|entry| entry.to.ip() != relay_addr().ip()));
         assert_eq!(matches[refuses].borrow().connection().stats().allocations, 0);
     }
+}
+
+#[test]
+fn closing_ends_the_allocations_on_the_relay() {
+    let (mut internet, matches) = internet(Plan::new(Router::Symmetric, Router::Symmetric));
+    internet.world.network_mut().record(Recording::Full);
+    let plays = |_: &Internet| both(&matches, |online| online.session().is_some());
+    assert!(internet.run_until(ms(15_000), plays), "{:?}", matches[JOINER].borrow().progress());
+    matches[HOST].borrow_mut().leave();
+    internet.run_for(ms(3_000));
+    assert!(both(&matches, |online| online.session().is_some_and(Session::ended)));
+    assert_eq!([HOST, JOINER].map(|id| internet.given_back(id)), [0, 0], "there may be a rematch");
+    for online in &matches {
+        let options = ConnectOptions::new();
+        let unused = Connection::host_on(&options, Mailbox(Rc::default()), &[at("192.168.3.2:7020")]);
+        let unused = Online::on(Options::new(0xB0, 1), unused.unwrap()).unwrap();
+        core::mem::replace(&mut *online.borrow_mut(), unused).close().unwrap();
+    }
+    internet.run_for(ms(100));
+    assert_eq!([HOST, JOINER].map(|id| internet.given_back(id)), [1, 1]);
 }
 
 #[test]

@@ -269,6 +269,15 @@ impl Internet {
         sent.filter(move |entry| network.find(entry.from) == Some(id))
     }
 
+    /// How many requests of a machine have asked the relay to end an allocation: REFRESH with a lifetime of 0.
+    pub(crate) fn given_back(&self, id: usize) -> usize {
+        let ends = |bytes: &[u8]| {
+            bytes.starts_with(&[0x00, 0x04])
+                && bytes.windows(8).any(|part| part == [0, 0x0D, 0, 4, 0, 0, 0, 0])
+        };
+        self.said(id).filter(|entry| ends(&entry.datagram)).count()
+    }
+
     /// The host's player pastes the joiner's answer.
     pub(crate) fn take_answer(&mut self) {
         let (now, answer) = (self.world.now(), self.answer.clone().unwrap());

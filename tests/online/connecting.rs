@@ -1,9 +1,10 @@
 //! Two lobbies agree on a connection, whatever the access, and failures say what is wrong.
 
-use crate::sim_network::{SimNetwork, addr, meet, pair, socket};
+use crate::sim_network::{Silent, SimNetwork, addr, meet, pair, socket};
 use core::time::Duration;
-use rebout::net::Memory;
-use rebout::{Config, ConnectError, ConnectOptions, Connection, Hint, Lobby, LobbyError};
+use rebout::net::{Datagrams, Memory};
+use rebout::{Config, ConnectError, ConnectOptions, Connection, Hint, Lobby, LobbyError, Protocol};
+use std::net::SocketAddr;
 use std::time::Instant;
 
 const LIMIT: Duration = Duration::from_secs(30);
@@ -112,6 +113,75 @@ fn simulated_network_runs_a_connection() {
     let agreed = lobbies[1].agreed().unwrap().expect("an agreement");
     assert_eq!(connections[1].peer(agreed.peer).addr, Some(addr(0)));
     assert!(sim.borrow().now() < Duration::from_secs(1));
+}
+
+#[test]
+fn refused_datagrams_are_counted() {
+    let sim = SimNetwork::new(2);
+    let options = ConnectOptions::new();
+    let mut host = Connection::host_on(&options, socket(&sim, 0), &[addr(0)]).unwrap();
+    let mut stranger = socket(&sim, 1);
+    (0..5).for_each(|_| stranger.send(addr(0), &[0xE5; 64]));
+    sim.borrow_mut().pass(Duration::from_millis(20));
+    host.poll(&mut Silent).unwrap();
+    assert_eq!(host.stats().refused, 5);
+}
+
+/// A protocol that has always something left to deliver.
+struct Unfinished;
+
+impl Protocol for Unfinished {
+    fn handle_datagram(&mut self, _: Duration, _: SocketAddr, _: &[u8]) {}
+
+    fn poll_transmit(&mut self, _: Duration, _: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        None
+    }
+
+    fn poll_timeout(&self) -> Option<Duration> {
+        None
+    }
+
+    fn lingers(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn close_says_whether_everything_was_delivered() {
+    for options in [ConnectOptions::new(), ConnectOptions::new().bare()] {
+        let sim = SimNetwork::new(1);
+        let mut host = Connection::host_on(&options, socket(&sim, 0), &[addr(0)]).unwrap();
+        assert!(host.close(&mut Silent, Duration::from_secs(2)).unwrap());
+        assert_eq!(sim.borrow().now(), Duration::ZERO);
+        assert!(!host.close(&mut Unfinished, Duration::from_secs(2)).unwrap());
+        assert_eq!(sim.borrow().now(), Duration::from_secs(2));
+    }
+}
+
+#[test]
+fn host_takes_the_handshakes_of_the_guests_it_expects() {
+    for (guests, handshakes) in [(1, 16), (20, 20)] {
+        let sim = SimNetwork::new(22);
+        let options = ConnectOptions::new().guests(guests);
+        let mut host = Connection::host_on(&options, socket(&sim, 0), &[addr(0)]).unwrap();
+        let mut joiners: Vec<_> = (1..22)
+            .map(|id| {
+                let options = ConnectOptions::new();
+                let joiner =
+                    Connection::join_on(&options, socket(&sim, id), &[addr(id)], host.share()).unwrap();
+                let lobby = joiner.lobby(config()).unwrap();
+                (joiner, lobby)
+            })
+            .collect();
+        for _ in 0..500 {
+            for (connection, lobby) in &mut joiners {
+                connection.poll(lobby).unwrap();
+            }
+            host.poll(&mut Silent).unwrap();
+            sim.borrow_mut().pass(crate::sim_network::TICK);
+        }
+        assert_eq!(host.stats().handshakes, handshakes, "in half a second");
+    }
 }
 
 /// The text that a joiner with `options` gets who calls a host with others, and the hint at either machine.

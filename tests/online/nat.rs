@@ -4,8 +4,9 @@ use crate::game::{SimOnline, options};
 use crate::sim_network::{Silent, SimNetwork, SimSocket, TICK, addr, meet, pair, socket};
 use core::time::Duration;
 use rebout::Randomness;
-use rebout::net::Driver;
+use rebout::lab::sim::Recording;
 use rebout::net::udp::UdpDriver;
+use rebout::net::{Datagrams, Driver};
 use rebout::rendezvous::{RendezvousConfig, RendezvousServer};
 use rebout::{Config, ConnectError, ConnectOptions, Connection, Lobby, LobbyError, Protocol};
 
@@ -67,6 +68,7 @@ fn simulated_network_runs_a_connection_through_a_rendezvous() {
     meet(&sim, &mut connections, &mut lobbies, LIMIT, serve).unwrap();
     let agreed = lobbies[1].agreed().unwrap().expect("an agreement");
     assert_eq!(connections[1].peer(agreed.peer).addr, Some(addr(0)));
+    assert!(connections.iter().all(|one| one.stats().overhead_bytes > 0));
     let took = connections.each_ref().map(|one| one.stats().found_after.expect("a path was found"));
     assert!(took.iter().all(|took| *took > Duration::ZERO && *took < sim.borrow().now()), "{took:?}");
 }
@@ -112,8 +114,11 @@ fn joiner_waits_for_a_search_and_for_people() {
     let (_, [_, searching], _) = at_rendezvous();
     let [_, manual] =
         pair(&SimNetwork::new(2), &[ConnectOptions::new().manual_signalling(), ConnectOptions::new()]);
-    for (connection, secs) in [(searching, 25), (manual, 900)] {
-        let (mut lobby, timeout) = (connection.lobby(config()).unwrap(), Duration::from_secs(secs));
+    for (connection, wanted, secs) in
+        [(&searching, 10, 25), (&manual, 10, 900), (&searching, 60, 60), (&manual, 1_000, 1_000)]
+    {
+        let config = config().with(|config| config.timeouts.join_timeout = Duration::from_secs(wanted));
+        let (mut lobby, timeout) = (connection.lobby(config).unwrap(), Duration::from_secs(secs));
         let mut at = |time| {
             lobby.poll_transmit(time, &mut [0; 1_200]);
             lobby.agreed().map(|_| ())
@@ -133,6 +138,7 @@ fn offer_and_answer_connect_without_a_server() {
     // People take their time.
     meet(&sim, &mut connections, &mut lobbies, Duration::from_secs(60), || ()).unwrap();
     assert!(lobbies[1].agreed().unwrap().is_none());
+    assert!(connections[1].no_answer(LIMIT).to_string().ends_with("Has the host taken your answer?"));
     let [host, joiner] = &mut connections;
     let mut refused = |text: &str| host.take_answer(text).unwrap_err().to_string();
     assert!(refused(&offer).starts_with("this is an offer"));
@@ -179,6 +185,36 @@ fn manual_offer_and_answer_have_their_own_errors() {
     assert_eq!(text, "the offer has a mistake: its checksum does not fit");
     let answer = join(offer).unwrap();
     assert!(join(&answer).unwrap_err().to_string().starts_with("this is an answer to an offer"));
+}
+
+#[test]
+fn named_address_of_a_joiner_is_a_candidate() {
+    let sim = SimNetwork::new(2);
+    sim.borrow_mut().network.record(Recording::Full);
+    let public = "203.0.113.9:9".parse().unwrap();
+    let options = [ConnectOptions::new().manual_signalling(), ConnectOptions::new().public(public)];
+    let mut connections = pair(&sim, &options);
+    let mut lobbies = lobbies(&connections);
+    let answer = connections[1].share().to_owned();
+    connections[0].take_answer(&answer).unwrap();
+    meet(&sim, &mut connections, &mut lobbies, LIMIT, || ()).unwrap();
+    let sim = sim.borrow();
+    let mut sent = sim.network.transcript().entries().iter();
+    assert!(sent.any(|entry| entry.from == addr(0) && entry.to == public), "the host has checked it");
+}
+
+#[test]
+fn refused_datagrams_of_both_layers_are_counted() {
+    let (sim, mut connections, _) = at_rendezvous();
+    let mut stranger = socket(&sim, 2);
+    let refused = |connections: &mut [Connection<SimSocket>; 2]| {
+        connections[0].poll(&mut Silent).unwrap();
+        connections[0].stats().refused
+    };
+    let before = refused(&mut connections);
+    (0..5).for_each(|_| stranger.send(addr(0), &[0xE5; 64]));
+    sim.borrow_mut().pass(Duration::from_millis(40));
+    assert_eq!(refused(&mut connections) - before, 5);
 }
 
 #[test]

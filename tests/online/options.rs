@@ -31,6 +31,41 @@ fn relay_hides_a_machine_only_at_a_rendezvous() {
     assert!(Connection::host(&hidden().rendezvous("127.0.0.1")).is_ok());
 }
 
+#[cfg(feature = "nat")]
+#[test]
+fn joiner_that_hides_joins_only_at_a_rendezvous() {
+    let hidden = local().relay(rebout::RelayPolicy::Only);
+    let [invited, by_hand] =
+        [local(), local().manual_signalling()].map(|host| Connection::host(&host).unwrap());
+    for text in [invited.share(), by_hand.share(), "127.0.0.1:7000"] {
+        let text = refused(Connection::join(&hidden, text));
+        assert!(text.contains("only where both meet at a rendezvous"), "{text}");
+    }
+    let host = Connection::host(&hidden.clone().rendezvous("127.0.0.1")).unwrap();
+    assert!(Connection::join(&hidden, host.share()).is_ok());
+}
+
+#[cfg(feature = "nat")]
+#[test]
+fn an_offer_is_never_used_bare() {
+    let host = Connection::host(&local().manual_signalling()).unwrap();
+    let text = refused(Connection::join(&local().bare(), host.share()));
+    assert_eq!(text, "an invite or an offer is never used bare: leave bare out");
+}
+
+#[test]
+fn keys_of_a_bare_connection_cannot_be_logged() {
+    let text = refused(Connection::host(&local().bare().log_keys_to("keys.log")));
+    assert_eq!(text, "a bare connection has no keys to log");
+}
+
+#[test]
+fn host_by_invite_needs_an_address() {
+    let port = crate::sim_network::socket(&crate::sim_network::SimNetwork::new(1), 0);
+    let host = Connection::host_on(&ConnectOptions::new(), port, &[]);
+    assert_eq!(host.map(|_| ()).unwrap_err().to_string(), "this transport has no address for an invite");
+}
+
 #[test]
 fn debug_of_a_connection_hides_the_text_to_share() {
     let host = Connection::host(&local()).unwrap();
@@ -49,7 +84,10 @@ fn unknown_name_says_what_to_check() {
 fn a_text_that_is_no_host_says_so() {
     let join = |text: &str| refused(Connection::join(&local(), text));
     let neither = "is neither an invite (rebout:1:...) nor an address with a port (192.0.2.1:7000)";
-    for text in ["", "192.0.2.1", "hello there", "192.0.2.1:99999", &"x".repeat(5_000)] {
+    let long_name = format!("{}:7000", "x".repeat(60));
+    for text in
+        ["", "192.0.2.1", "hello there", "192.0.2.1:99999", "a b:7000", &long_name, &"x".repeat(5_000)]
+    {
         let error = join(text);
         assert!(error.ends_with(neither) && error.len() < 160, "{error}");
     }
@@ -57,6 +95,7 @@ fn a_text_that_is_no_host_says_so() {
     let host = Connection::host(&local()).unwrap();
     let cut = &host.share()[..30];
     assert!(join(cut).starts_with("the invite is cut"), "{}", join(cut));
+    assert!(Connection::join(&local(), " 127.0.0.1:7000\n").is_ok(), "spaces around an address");
 }
 
 #[test]
@@ -82,8 +121,10 @@ fn a_kept_key_keeps_the_invite() {
 fn address_is_in_the_invite_once() {
     let own = crate::sim_network::addr(0);
     let port = crate::sim_network::socket(&crate::sim_network::SimNetwork::new(1), 0);
-    let host = Connection::host_on(&ConnectOptions::new().public(own), port, &[own, own]).unwrap();
-    assert_eq!(host.share().parse::<rebout::Invite>().unwrap().addresses(), [own]);
+    let forwarded = "203.0.113.9:9".parse().unwrap();
+    let options = ConnectOptions::new().public(forwarded).public(own);
+    let host = Connection::host_on(&options, port, &[own, own]).unwrap();
+    assert_eq!(host.share().parse::<rebout::Invite>().unwrap().addresses(), [forwarded, own]);
 }
 
 #[test]

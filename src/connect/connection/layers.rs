@@ -220,3 +220,77 @@ impl<P: Protocol> Protocol for Bare<'_, P> {
         self.inner.lingers()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BARE: Layers = Layers::Bare { is_trusted: false, encrypted: 0 };
+
+    /// A protocol that notes what it is handed, and has an answer to every question.
+    #[derive(Default)]
+    struct Inner {
+        heard: Vec<u8>,
+    }
+
+    impl Protocol for Inner {
+        fn handle_datagram(&mut self, _: Duration, _: SocketAddr, datagram: &[u8]) {
+            self.heard.extend(datagram);
+        }
+
+        fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+            buf[0] = now.as_secs() as u8;
+            Some((([192, 0, 2, 1], 7).into(), 1))
+        }
+
+        fn poll_timeout(&self) -> Option<Duration> {
+            Some(Duration::from_secs(9))
+        }
+
+        fn wants_attention(&self, now: Duration) -> bool {
+            now >= Duration::from_secs(3)
+        }
+
+        fn lingers(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn bare_layer_hands_every_call_on() {
+        let (mut inner, mut encrypted) = (Inner::default(), 0);
+        let mut bare = Bare { inner: &mut inner, encrypted: &mut encrypted };
+        let (from, mut buf) = (([192, 0, 2, 1], 7).into(), [0]);
+        for first in [0xDF, 0xE0, 0xE7, 0xE8] {
+            bare.handle_datagram(Duration::ZERO, from, &[first]);
+        }
+        bare.handle_datagram(Duration::ZERO, from, &[]);
+        assert_eq!(bare.poll_transmit(Duration::from_secs(5), &mut buf), Some((from, 1)));
+        assert_eq!((buf, bare.poll_timeout()), ([5], Some(Duration::from_secs(9))));
+        assert!(
+            !bare.wants_attention(Duration::from_secs(2)) && bare.wants_attention(Duration::from_secs(3))
+        );
+        assert!(bare.lingers());
+        assert_eq!((inner.heard, encrypted), (vec![0xDF, 0xE0, 0xE7, 0xE8], 2));
+    }
+
+    #[test]
+    fn bare_peer_has_its_address_in_one_form() {
+        let mapped = "[::ffff:192.0.2.1]:7".parse().unwrap();
+        assert_eq!(BARE.peer(mapped).addr, Some(([192, 0, 2, 1], 7).into()));
+    }
+
+    #[test]
+    fn advice_goes_by_the_hint_before_the_layers() {
+        let advises = |hint, text: &str| {
+            let advice = BARE.advice(hint, false);
+            assert!(advice.contains(text), "{advice}");
+        };
+        advises(Some(Hint::OtherVersion), "both need the same version");
+        advises(Some(Hint::Bare), "does not encrypt");
+        advises(Some(Hint::Encrypted), "join it by its invite");
+        advises(None, "and bare too?");
+        let trusted = Layers::Bare { is_trusted: true, encrypted: 0 };
+        assert_eq!(trusted.advice(None, false), "Is the host waiting there?");
+    }
+}

@@ -257,3 +257,43 @@ fn joining(
     let target = target.ok_or(ConnectError::Options { why: "there is no address to join" })?;
     Ok(Joining { layers, target, at, share })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> SocketAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn named_addresses_come_first_in_one_form_and_with_a_port() {
+        let own = ["[::ffff:10.0.0.2]:7000", "[2001:db8::2]:7000"].map(at);
+        let here = Here::new(&["203.0.113.9:0", "203.0.113.9:9", "10.0.0.2:7000"].map(at), &own);
+        let expected = ["203.0.113.9:7000", "203.0.113.9:9", "10.0.0.2:7000", "[2001:db8::2]:7000"];
+        assert_eq!(here.addresses, expected.map(at));
+    }
+
+    #[test]
+    fn invite_has_as_many_addresses_of_each_family_as_it_holds() {
+        let own: Vec<SocketAddr> = (1..=20_u16)
+            .flat_map(|n| [format!("[2001:db8::{n}]:7000"), format!("10.0.0.{n}:7000")])
+            .map(|text| at(&text))
+            .collect();
+        let here = Here::new(&[], &own);
+        let (v6, v4): (Vec<_>, Vec<_>) = here.invited().partition(SocketAddr::is_ipv6);
+        assert_eq!((v4.len(), v6.len()), (MAX_ADDRESSES_PER_FAMILY, MAX_ADDRESSES_PER_FAMILY));
+        assert_eq!((v4[0], v6[0]), (at("10.0.0.1:7000"), at("[2001:db8::1]:7000")));
+        assert!(Invite::new([7; 32], here.invited()).is_ok());
+    }
+
+    #[cfg(feature = "nat")]
+    #[test]
+    fn loopback_is_a_candidate_for_a_rendezvous_on_this_machine() {
+        let here = Here::new(&[], &[at("10.0.0.2:7000")]);
+        let loopback = ["127.0.0.1:7000", "10.0.0.2:7000"].map(at);
+        assert_eq!(here.candidates(Some(at("127.0.0.1:3479"))), loopback);
+        assert_eq!(here.candidates(Some(at("192.0.2.1:3479"))), [at("10.0.0.2:7000")]);
+        assert_eq!(here.candidates(None), [at("10.0.0.2:7000")]);
+    }
+}

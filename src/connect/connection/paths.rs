@@ -211,3 +211,15 @@ fn config(
     config.guests = options.guests;
     Ok(config)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn search_has_the_policy_and_the_guests_of_the_options() {
+        let options = ConnectOptions::new().relay(RelayPolicy::Never).guests(12);
+        let config = config(&options, &Here::new(&[], &[]), None).unwrap();
+        assert_eq!((config.relay, config.guests), (RelayPolicy::Never, 12));
+    }
+}

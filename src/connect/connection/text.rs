@@ -63,3 +63,15 @@ pub(super) fn list(addresses: &[SocketAddr]) -> impl fmt::Display {
     let texts: Vec<String> = addresses.iter().map(ToString::to_string).collect();
     texts.join(" or ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_a_part_of_a_sentence() {
+        let addresses = ["10.0.0.1:7", "[2001:db8::1]:7"].map(|text| text.parse().unwrap());
+        assert_eq!(list(&addresses).to_string(), "10.0.0.1:7 or [2001:db8::1]:7");
+        assert_eq!(list(&addresses[..1]).to_string(), "10.0.0.1:7");
+    }
+}
