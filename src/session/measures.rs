@@ -112,9 +112,7 @@ impl Measures {
         rate: &mut SendRate,
     ) -> Option<Span> {
         if let Some(LossCounts { sent, received }) = packet.loss() {
-            // The packets sent before this one are compared with those received before it.
-            let here = self.received.wrapping_sub(1);
-            self.counted(now, (sent, received), here, acked.checked_sub(1), rate);
+            self.counted(now, (sent, received), acked.checked_sub(1), rate);
         }
         self.marks.as_mut()?.received(now, packet.time()?)
     }
@@ -127,20 +125,19 @@ impl Measures {
         newest: Option<Frame>,
         rate: &mut SendRate,
     ) {
-        self.counted(now, counts, self.received, newest, rate);
+        self.counted(now, counts, newest, rate);
     }
 
-    /// Takes in the peer's counts of packets sent and received, for which `here` packets have arrived: samples of the loss
-    /// in both directions. The peer had our inputs up to `newest`.
+    /// Takes in the peer's counts of packets sent and received: samples of the loss in both directions, because only
+    /// differences count. The peer had our inputs up to `newest`.
     fn counted(
         &mut self,
         now: Time,
         (sent, received): (u16, u16),
-        here: u32,
         newest: Option<Frame>,
         rate: &mut SendRate,
     ) {
-        let here = here as u16;
+        let here = self.received as u16;
         if let Some((sent_before, here_before)) = self.last {
             let sent = sent.wrapping_sub(sent_before);
             if sent == 0 {

@@ -117,10 +117,7 @@ impl<S: Fields> Protocol for Session<S> {
     }
 
     fn lingers(&self) -> bool {
-        self.link.has_unfinished()
-            || self.stream.is_due()
-            || self.resend_at().is_some()
-            || self.watch.has_messages()
+        self.link.has_unfinished() || self.resend_at().is_some()
     }
 
     #[inline]
