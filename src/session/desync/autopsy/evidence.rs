@@ -208,4 +208,30 @@ mod tests {
         let far = Scope::of_one(claim(1_000, 100));
         assert_eq!((far.first(), far.frames().count()), (Frame(400), 601));
     }
+
+    #[test]
+    fn difference_is_exact_if_the_frame_before_it_is_known() {
+        let trace =
+            |first, values: &[u32]| Trace { first: Frame(first), values: values.to_vec(), complete: true };
+        let found = |scope, one: &Trace, other: &Trace| one.first_difference(other, scope);
+        let near = Scope::of_one(claim(60, 30));
+        assert_eq!(
+            found(near, &trace(31, &[1]), &trace(31, &[2])),
+            Some((Frame(31), true)),
+            "after the match"
+        );
+        assert_eq!(found(near, &trace(40, &[1]), &trace(40, &[2])), Some((Frame(40), false)));
+        assert_eq!(found(near, &trace(40, &[5, 1]), &trace(40, &[5, 2])), Some((Frame(41), true)));
+        let far = Scope::of_one(claim(1_000, 100));
+        assert_eq!(
+            found(far, &trace(400, &[1]), &trace(400, &[2])),
+            Some((Frame(400), false)),
+            "of 900 frames"
+        );
+        assert_eq!(
+            found(near, &trace(30, &[1]), &trace(30, &[2])),
+            None,
+            "before the first frame in question"
+        );
+    }
 }

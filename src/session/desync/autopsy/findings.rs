@@ -79,3 +79,86 @@ impl Findings {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::evidence::Trace;
+    use super::super::exchange::Exchange;
+    use super::*;
+    use crate::rollback::{EngineConfig, Rollback};
+    use crate::session::desync::watch::Archive;
+    use crate::wire::autopsy;
+    use crate::{Cues, Game, Inputs};
+
+    #[derive(Clone, Copy)]
+    struct Still {
+        hp: u32,
+    }
+    crate::fields!(Still { hp });
+
+    impl Game for Still {
+        fn step(&mut self, _: Inputs, _: &mut Cues) {}
+    }
+
+    fn leaf(value: u32) -> Vec<OwnedLeaf> {
+        vec![OwnedLeaf { path: "hp".to_owned(), words: vec![value], shown: value.to_string() }]
+    }
+
+    /// The checksums of frames 0 to 60, with another one of the last frame if they are `off`.
+    fn trace(off: bool) -> Trace {
+        let mut values = vec![5; 61];
+        values[60] += u32::from(off);
+        Trace { first: Frame::ZERO, values, complete: true }
+    }
+
+    fn traces(recorded: bool, resimulated: bool) -> Traces {
+        Traces { recorded: trace(recorded), resimulated: trace(resimulated) }
+    }
+
+    /// The report of the machine of `local` about frame `first` after `base`, with leaves of these values.
+    fn report(
+        local: Player,
+        (base, first): (Option<u32>, u32),
+        values: [u32; 2],
+        [ours, theirs]: [Traces; 2],
+    ) -> Autopsy {
+        let claim = Claim::new(Frame(60), base.map(Frame));
+        let examined = Some((Frame(first), true));
+        let scope = Scope::of_one(claim);
+        let findings = Findings { claim, scope, ours, examined, leaves: leaf(values[0]), complete: true };
+        let (mut exchange, mut claims) = (Exchange::default(), PeerClaims::new(claim));
+        exchange.trace(false, &theirs.recorded);
+        exchange.trace(true, &theirs.resimulated);
+        exchange.leaves(&leaf(values[1]));
+        while let Some(message) = exchange.next_message() {
+            assert!(claims.take(autopsy::decode(&message).expect("well formed")));
+        }
+        let game = Still { hp: 1 };
+        let engine = Rollback::new(EngineConfig::default(), &game);
+        let archive = Archive::new(30, true, || game);
+        findings.report(local, Judgement::Differ, claims, Past::new(&archive, &engine))
+    }
+
+    #[test]
+    fn start_differs_if_the_first_states_have_different_fields() {
+        let verdict = |place, values| {
+            report(Player::One, place, values, [traces(false, false), traces(false, false)]).verdict
+        };
+        assert_eq!(verdict((None, 0), [1, 2]), AutopsyVerdict::StartDiffers);
+        assert_eq!(verdict((None, 0), [1, 1]), AutopsyVerdict::Unknown, "no field differs");
+        assert_eq!(verdict((None, 5), [1, 2]), AutopsyVerdict::Unknown, "a later frame");
+        assert_eq!(verdict((Some(0), 0), [1, 2]), AutopsyVerdict::Unknown, "frame 0 matched");
+    }
+
+    #[test]
+    fn verdict_names_the_machine_that_does_not_reproduce_its_states() {
+        for (local, one) in [(Player::One, true), (Player::Two, false)] {
+            let autopsy = report(local, (Some(30), 60), [1, 2], [traces(true, false), traces(false, false)]);
+            assert_eq!(autopsy.verdict, AutopsyVerdict::NotReproducible { one, two: !one });
+            let seen = autopsy.states.map(|leaves| leaves[0].words[0]);
+            assert_eq!(seen, if one { [1, 2] } else { [2, 1] }, "by seat");
+        }
+        let differs = report(Player::One, (Some(30), 60), [1, 2], [traces(true, true), traces(false, false)]);
+        assert_eq!(differs.verdict, AutopsyVerdict::StepDiffers);
+    }
+}

@@ -162,6 +162,27 @@ mod tests {
     }
     crate::fields!(Fighter { hp, at });
 
+    #[test]
+    fn more_leaves_need_more_levels_of_tables() {
+        let counts = [0, 256, 257, 2_048, 2_049, 524_288, 524_289, u32::MAX];
+        assert_eq!(counts.map(levels_for), [0, 0, 1, 1, 2, 2, 3, 3]);
+    }
+
+    #[test]
+    fn at_most_256_leaves_are_told() {
+        let state = vec![7_u32; 300];
+        assert_eq!(gather(&state, &[Part::ALL]).len(), 256);
+        assert_eq!(gather(&state, &[]).len(), 0);
+    }
+
+    #[test]
+    fn part_holds_the_leaves_of_its_bucket() {
+        let part = Part::ALL.bucket(0xAB).bucket(0xCD);
+        assert_eq!((part.levels, part.prefix), (2, 0xABCD));
+        assert!(part.contains(0xABCD_1234) && !part.contains(0xABCE_1234));
+        assert_eq!([Part::ALL, part].map(|part| part.index(0xABCD_1234)), [0xAB, 0x12]);
+    }
+
     /// The peer sums up its own state, on whatever machine and with whatever build: the sums are part of the protocol.
     #[test]
     fn the_table_of_a_known_state_has_known_sums() {

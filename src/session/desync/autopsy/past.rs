@@ -55,3 +55,33 @@ impl<'a, S: Fields> Past<'a, S> {
         base.until(target).map(|frame| self.inputs(frame)).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rollback::EngineConfig;
+    use crate::{Cues, Game};
+
+    #[derive(Clone, Copy)]
+    struct Still {
+        hp: u32,
+    }
+    crate::fields!(Still { hp });
+
+    impl Game for Still {
+        fn step(&mut self, _: Inputs, _: &mut Cues) {}
+    }
+
+    #[test]
+    fn at_most_600_inputs_lead_from_a_base_to_a_target() {
+        let game = Still { hp: 1 };
+        let engine = Rollback::new(EngineConfig::default(), &game);
+        let mut archive = Archive::new(30, true, || game);
+        (0..700).for_each(|frame| archive.settled(Frame(frame), Inputs::default()));
+        let past = Past::new(&archive, &engine);
+        let between =
+            |base, target| past.inputs_between(Frame(base), Frame(target)).map(|inputs| inputs.len());
+        assert_eq!((between(10, 610), between(10, 611)), (Some(600), None));
+        assert_eq!((between(600, 700), between(600, 701)), (Some(100), None), "frame 700 is not kept");
+    }
+}

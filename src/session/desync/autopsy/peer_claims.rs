@@ -101,6 +101,7 @@ impl PeerClaims {
 
 #[cfg(test)]
 mod tests {
+    use super::super::exchange::Exchange;
     use super::*;
     use crate::wire::autopsy::{self, Buffer};
     use crate::wire::message::MAX_AUTOPSY;
@@ -155,6 +156,25 @@ mod tests {
         assert_eq!(theirs.examined, Some((Frame(7), 7)));
         assert_eq!(theirs.table(Part { levels: 1, prefix: 5 }), Some(&[7; TABLE_SUMS]));
         assert_eq!(theirs.table(Part { levels: 2, prefix: 5 }), None);
+    }
+
+    /// Takes in leaves in as many messages as they need; whether every one was taken.
+    fn takes_leaves(claims: &mut PeerClaims, count: usize) -> bool {
+        let leaf = OwnedLeaf { path: "hp".into(), words: vec![1], shown: "1".into() };
+        let mut exchange = Exchange::default();
+        exchange.leaves(&vec![leaf; count]);
+        core::iter::from_fn(|| exchange.next_message())
+            .all(|message| claims.take(autopsy::decode(&message).expect("well formed")))
+    }
+
+    #[test]
+    fn leaves_are_taken_once_and_up_to_a_bound() {
+        let mut theirs = begun();
+        assert!(takes_leaves(&mut theirs, 256));
+        assert!(!takes_leaves(&mut theirs, 0), "they were complete");
+        assert_eq!((theirs.leaves.len(), theirs.leaves_complete), (256, true));
+        let mut greedy = begun();
+        assert!(!takes_leaves(&mut greedy, 257) && !greedy.leaves_complete);
     }
 
     #[test]

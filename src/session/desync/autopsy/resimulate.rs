@@ -81,3 +81,59 @@ fn step_one_by_one<G: Game>(game: &mut G, past: Past<'_, G::Snapshot>, scope: Sc
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::evidence::Claim;
+    use super::*;
+    use crate::Save;
+    use crate::rollback::{EngineConfig, Rollback};
+    use crate::session::desync::watch::Archive;
+
+    /// A game with a cache outside its snapshot: the third step after a restore comes out differently.
+    #[derive(Default)]
+    struct Cached {
+        state: u32,
+        steps: u32,
+    }
+
+    impl Save for Cached {
+        type Snapshot = u32;
+        fn snapshot(&self) -> u32 {
+            self.state
+        }
+        fn save(&self, slot: &mut u32) {
+            *slot = self.state;
+        }
+        fn restore(&mut self, snapshot: &u32) {
+            (self.state, self.steps) = (*snapshot, 0);
+        }
+    }
+
+    impl Game for Cached {
+        fn step(&mut self, _: Inputs, _: &mut Cues) {
+            self.steps += 1;
+            self.state = self.state * 2 + u32::from(self.steps == 3);
+        }
+    }
+
+    /// A rollback to the base has played the same frames in one go.
+    #[test]
+    fn steps_one_by_one_find_a_cache_outside_the_snapshot() {
+        let mut game = Cached { state: 1, steps: 0 };
+        let engine = Rollback::new(EngineConfig::default(), &game);
+        let mut archive = Archive::new(30, true, || 0);
+        for frame in (0..=8).map(Frame) {
+            archive.settled(frame, Inputs::default());
+            archive.swap(frame, &mut game.snapshot());
+            game.step(Inputs::default(), &mut Cues::new());
+        }
+        let (past, scope) =
+            (Past::new(&archive, &engine), Scope::of_one(Claim::new(Frame(8), Some(Frame(0)))));
+        let mut traces = Traces { recorded: recorded(past, scope), ..Traces::default() };
+        resimulate_from_base(&mut game, past, scope, None, &mut traces);
+        let found = traces.recorded.first_difference(&traces.resimulated, scope);
+        assert_eq!(found, Some((Frame(3), true)));
+        assert_eq!(traces.resimulated.values.len(), 8);
+    }
+}

@@ -159,6 +159,34 @@ mod tests {
     }
 
     #[test]
+    fn nearest_state_is_that_of_the_frame_where_it_is_kept() {
+        let nearest = |words, frame| {
+            let mut archive = Archive::new(30, true, || vec![0; words]);
+            fill(&mut archive, 0..100, words);
+            archive.nearest(Frame(frame)).map(|(at, state)| (at.0, state[0]))
+        };
+        assert_eq!(nearest(24, 75), Some((75, 75)), "every state is kept");
+        assert_eq!(nearest(3_000, 75), Some((60, 60)), "checkpoints alone");
+        assert_eq!(nearest(3_000, 60), Some((60, 60)));
+    }
+
+    #[test]
+    fn checkpoints_cover_a_long_round_trip_and_the_match_before_it() {
+        let mut archive = Archive::new(10, true, || vec![0; 3_000]);
+        fill(&mut archive, 0..500, 3_000);
+        let newest: Vec<u32> = (440..500).step_by(10).collect();
+        assert!(kept(&archive, 500).ends_with(&newest), "{:?}", kept(&archive, 500));
+    }
+
+    #[test]
+    fn checkpoints_take_16_mib_at_most() {
+        const WORDS: usize = 256 * 1024;
+        let mut archive = Archive::new(1, false, || vec![0; WORDS]);
+        fill(&mut archive, 0..40, WORDS);
+        assert_eq!(kept(&archive, 40), (24..40).collect::<Vec<u32>>());
+    }
+
+    #[test]
     fn of_a_state_that_has_grown_only_the_checkpoints_are_kept() {
         let mut archive = Archive::new(30, true, || vec![0; 24]);
         fill(&mut archive, 0..300, 24);
@@ -176,7 +204,8 @@ mod tests {
     fn frozen_states_are_kept() {
         let mut archive = Archive::new(30, true, || vec![0; 24]);
         fill(&mut archive, 0..100, 24);
-        archive.freeze_after(Frame(90));
+        archive.freeze_after(Frame(99));
+        assert!(!archive.is_closed_to(Frame(99)) && archive.is_closed_to(Frame(100)));
         fill(&mut archive, 100..5_000, 24);
         assert!(archive.state(Frame(60)).is_some() && archive.state(Frame(75)).is_some());
         assert_eq!((archive.inputs(Frame(0)), archive.inputs(Frame(101))), (Some(Inputs::default()), None));
