@@ -1,9 +1,11 @@
 //! The end of a match: repeated last inputs, cancelled cues, and silence.
 
-use crate::pair::{LATE, Pair, both_ended, config, events, ms, pair_until, plays, set_latency};
+use crate::pair::{LATE, Pair, addr, both_ended, config, events, ms, pair_until, plays, set_latency};
 use crate::round::{ENDLESS, Round, round};
 use core::time::Duration;
+use rebout::lab::forge::label;
 use rebout::lab::link::LinkConfig;
+use rebout::lab::sim::EntryKind;
 use rebout::lab::{HOST, JOINER, Play, Setup, SimMatch};
 use rebout::{Advanced, Buttons, CueChange, CueId, Event, Protocol, Verdict};
 use std::cell::RefCell;
@@ -36,6 +38,20 @@ fn a_match_lingers_until_its_last_inputs_have_arrived() {
         let told = events(&pair, id);
         assert!(matches!(told.last(), Some(Event::Ended(Verdict::Agreed { .. }))), "{told:?}");
         assert!(!pair.session_mut(id).lingers(), "all has arrived");
+    }
+}
+
+/// Without a request of its own the packet would go out a frame later.
+#[test]
+fn last_input_is_sent_with_the_verdict() {
+    let mut pair = pair_until::<120>([config(HOST), config(JOINER)]);
+    assert!(pair.step_until(LATE, both_ended));
+    for id in [HOST, JOINER] {
+        let sent = pair.world.network().transcript().entries().iter();
+        let sent = sent.filter(|entry| entry.kind == EntryKind::Sent && entry.from == addr(id));
+        let labels: Vec<_> = sent.map(|entry| (entry.at, label(&entry.datagram))).collect();
+        let (ended, _) = labels.iter().find(|(_, label)| *label == "VERDICT").expect("a verdict");
+        assert!(labels.contains(&(*ended, "RBN1".to_owned())), "{id}: {:?}", &labels[labels.len() - 20..]);
     }
 }
 

@@ -240,3 +240,63 @@ impl Joining {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Player;
+    use crate::wire::WireFrame;
+    use crate::wire::control::ControlPacket;
+    use crate::wire::message::Extensions;
+
+    fn joining(config: &Config) -> Joining {
+        Joining::new(Time::ZERO, ([192, 0, 2, 1], 7_000).into(), config, &mut Entropy::new(1))
+    }
+
+    /// Says HELLO; its sequence number.
+    fn hello(joining: &mut Joining, config: &Config) -> u16 {
+        let mut buf = [0; 1_200];
+        let len = joining.write_hello(Time::ZERO, config, &mut buf).unwrap();
+        ControlPacket::decode(&buf[..len]).unwrap().header.sequence
+    }
+
+    /// The token of the offer after an OFFER with this one, in answer to the packet `ack`.
+    fn offered(joining: &mut Joining, config: &Config, ack: u16, token: u64) -> Option<u64> {
+        let header = ControlHeader { sequence: 9, ack, ack_bits: 0 };
+        let offer = Offer {
+            nonce: joining.nonce,
+            first_frame: WireFrame(1),
+            seed: 1,
+            seat: Player::Two,
+            delay_frames: 0,
+            window_frames: 8,
+            cadence_frames: 30,
+            capabilities: Extensions::NONE,
+            token,
+            user_data: b"",
+        };
+        let _ = joining.answer(Time::ZERO, config, header, &Message::Offer(offer));
+        joining.offer.as_ref().map(|taken| taken.terms.token)
+    }
+
+    #[test]
+    fn offer_that_answers_any_later_hello_is_current() {
+        let config = Config::new(1);
+        let mut joining = joining(&config);
+        let first = hello(&mut joining, &config);
+        assert_eq!(offered(&mut joining, &config, first, 1), Some(1));
+        assert_eq!(
+            offered(&mut joining, &config, first, 2),
+            Some(2),
+            "the host has forgotten us, or it is forged"
+        );
+        assert_eq!(offered(&mut joining, &config, first, 1), Some(2), "a late copy");
+        let again = hello(&mut joining, &config);
+        hello(&mut joining, &config);
+        assert_eq!(
+            offered(&mut joining, &config, again, 1),
+            Some(1),
+            "the round trip is longer than a retry"
+        );
+    }
+}

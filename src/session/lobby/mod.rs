@@ -345,3 +345,111 @@ impl Authenticated for Lobby {
         !unconfirmed && self.role.link().is_some_and(|link| link.is_peer(peer))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::PeerRole;
+    use crate::wire::control::{ControlPacket, ControlPayload};
+    use crate::wire::message::{Extensions, Hello, Message, Offer};
+    use crate::wire::rbn1::{InputHeader, InputPacket};
+    use crate::wire::{Numbering, WireFrame};
+    use crate::{Frame, Input};
+
+    fn addr(port: u16) -> SocketAddr {
+        ([192, 0, 2, 1], port).into()
+    }
+
+    const ROUND_TRIP: Duration = Duration::from_millis(30);
+    const REACHED: ConnectionStep =
+        ConnectionStep::Reached { round_trip: ROUND_TRIP, role: PeerRole::Player };
+    const CONFIRMED: ConnectionStep =
+        ConnectionStep::Confirmed { round_trip: ROUND_TRIP, role: PeerRole::Player };
+
+    /// A host that asks about its guests, with a guest on an authenticated connection.
+    fn hosting(step: ConnectionStep) -> Lobby {
+        let config = Config::new(1).with(|config| config.lobby.ask_before_accepting = true);
+        let mut lobby = Lobby::host(config).unwrap();
+        lobby.connection(Duration::ZERO, addr(1), step);
+        let hello = Hello {
+            nonce: 7,
+            cookie: 0,
+            game_id: 1,
+            content_hash: 0,
+            frame_rate: 60,
+            delay_frames: 0,
+            window_frames: 8,
+            axes: 0,
+            capabilities: Extensions::NONE,
+            user_data: b"Bob",
+        };
+        let mut buf = [0; 1_200];
+        let len = Message::Hello(hello).encode_packet(&ControlHeader::default(), &mut buf).unwrap();
+        lobby.handle_datagram(Duration::ZERO, addr(1), &buf[..len]);
+        lobby
+    }
+
+    #[test]
+    fn guest_is_shown_and_kept_once_it_is_confirmed() {
+        let mut lobby = hosting(REACHED);
+        assert!(lobby.incoming().is_none() && !lobby.keeps(addr(1)), "its HELLO may be a recorded one");
+        lobby.connection(Duration::ZERO, addr(2), CONFIRMED);
+        assert!(lobby.incoming().is_none(), "another guest is confirmed");
+        lobby.connection(Duration::ZERO, addr(1), CONFIRMED);
+        assert!(lobby.incoming().is_some_and(|guest| guest.user_data == b"Bob") && lobby.keeps(addr(1)));
+    }
+
+    #[test]
+    fn guest_whose_connection_is_gone_is_forgotten() {
+        let mut lobby = hosting(CONFIRMED);
+        lobby.connection(Duration::ZERO, addr(2), ConnectionStep::Gone);
+        assert!(lobby.incoming().is_some(), "another connection is gone");
+        lobby.connection(Duration::ZERO, addr(1), ConnectionStep::Gone);
+        assert!(lobby.incoming().is_none() && !lobby.keeps(addr(1)));
+    }
+
+    /// A joiner with an offer, whose frames are numbered from 1,000 on.
+    fn offered() -> Lobby {
+        let mut lobby = Lobby::join(Config::new(1), addr(1)).unwrap();
+        let mut buf = [0; 1_200];
+        let (_, len) = lobby.poll_transmit(Duration::ZERO, &mut buf).unwrap();
+        let packet = ControlPacket::decode(&buf[..len]).unwrap();
+        let ControlPayload::ReliableEvent(payload) = packet.payload else { panic!("{packet:?}") };
+        let Ok(Message::Hello(hello)) = Message::decode(payload) else { panic!("{payload:?}") };
+        let offer = Offer {
+            nonce: hello.nonce,
+            first_frame: WireFrame(1_000),
+            seed: 1,
+            seat: Player::Two,
+            delay_frames: 0,
+            window_frames: 8,
+            cadence_frames: 30,
+            capabilities: Extensions::NONE,
+            token: 9,
+            user_data: b"",
+        };
+        let header = ControlHeader { sequence: 5, ack: packet.header.sequence, ack_bits: 0 };
+        let len = Message::Offer(offer).encode_packet(&header, &mut buf).unwrap();
+        lobby.handle_datagram(Duration::ZERO, addr(1), &buf[..len]);
+        lobby
+    }
+
+    #[test]
+    fn first_input_packet_of_the_host_is_an_agreement() {
+        for (start, acked, agrees) in [(0, 0, true), (1, 0, false), (0, 1, false)] {
+            let mut lobby = offered();
+            let numbering = Numbering::new(WireFrame(1_000));
+            let header = InputHeader {
+                start_frame: numbering.wire(Frame(start)),
+                ack_frame: numbering.ack(Frame(acked)),
+                ..InputHeader::default()
+            };
+            let mut buf = [0; InputPacket::MAX_LEN];
+            let len = InputPacket::encode(&header, [Input::NEUTRAL], &mut buf).unwrap();
+            lobby.handle_datagram(Duration::ZERO, addr(2), &buf[..len]);
+            assert_eq!(lobby.agreed(), Ok(None), "from elsewhere");
+            lobby.handle_datagram(Duration::ZERO, addr(1), &buf[..len]);
+            assert_eq!(lobby.agreed().unwrap().is_some(), agrees, "from frame {start}, ack {acked}");
+        }
+    }
+}

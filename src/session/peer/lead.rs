@@ -98,5 +98,9 @@ mod tests {
             lead.stepped(-gap.max(-i32::MAX));
         }
         assert!(lead.frames().unwrap().abs() < 0x2000);
+        let mut far = FrameLead::default();
+        far.stepped(0);
+        far.heard(1 << 20);
+        assert_eq!(far.frames(), Some(Fx::from_num(-0x800)), "at most 4,096 frames count");
     }
 }

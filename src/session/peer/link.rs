@@ -496,6 +496,19 @@ mod tests {
     }
 
     #[test]
+    fn resync_takes_a_forged_ack_back() {
+        let mut link = link();
+        link.begin(7, true, None);
+        let first = link.stamp(at(0)).sequence;
+        let newest = (0..9).map(|_| link.stamp(at(0)).sequence).last().unwrap();
+        link.heard(ControlHeader { sequence: 1, ack: newest, ack_bits: 0 });
+        assert!(link.sequences.unacknowledged() <= 1, "the number after the newest may be skipped");
+        let resync = message::Resync { token: 7, expected: 7, asks: false };
+        link.resynced(at(0), ControlHeader { sequence: 2, ack: first, ack_bits: 0 }, resync).unwrap();
+        assert!(link.sequences.unacknowledged() >= 9, "{}", link.sequences.unacknowledged());
+    }
+
+    #[test]
     fn both_sides_number_their_messages_by_the_token() {
         let token = 0xAAAA_BBBB_1234_5678;
         for (is_host, ours, theirs) in [(true, 0x5678_u16, 0x1234_u16), (false, 0x1234, 0x5678)] {

@@ -114,6 +114,14 @@ mod tests {
     }
 
     #[test]
+    fn mark_that_would_be_0_is_1() {
+        let mut marks = Marks::new(at(0), 7);
+        marks.take_due(at(0)).unwrap();
+        marks.drawn = 0;
+        assert_eq!(marks.take_due(at(100_000)).map(|time| time.mark), Some(1));
+    }
+
+    #[test]
     fn only_a_recent_mark_of_ours_is_an_answer() {
         let mut marks = Marks::new(at(0), 7);
         let first = marks.take_due(at(0)).unwrap().mark;

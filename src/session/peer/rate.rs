@@ -167,6 +167,15 @@ mod tests {
     }
 
     #[test]
+    fn round_trip_is_counted_from_the_first_packet_with_an_input() {
+        let mut rate = SendRate::new(FRAME);
+        rate.sent(at(0), Frame(0));
+        rate.sent(at(5), Frame(0));
+        rate.acknowledged(at(8), Frame(0));
+        assert_eq!(rate.rtt, Some(FRAME * 8));
+    }
+
+    #[test]
     fn overtaken_report_is_no_loss() {
         let mut rate = SendRate::new(FRAME);
         (0..240).for_each(|frame| rate.sent(at(frame), Frame(frame)));
