@@ -435,6 +435,14 @@ mod tests {
     }
 
     #[test]
+    fn retransmission_waits_one_and_a_half_round_trips() {
+        let mut reliable = Reliable::new();
+        reliable.send(at(0), Ordered::User(b"x")).unwrap();
+        assert!(reliable.transmit(at(0), 0, Span::from_millis(200)).is_some());
+        assert_eq!(reliable.next_due(), Some(at(300)));
+    }
+
+    #[test]
     fn numbers_wrap() {
         let (mut a, mut b) = (Reliable::new(), Reliable::new());
         for n in 0..70_000_u32 {

@@ -260,6 +260,7 @@ mod tests {
     use super::*;
     use crate::replay::{End, Header, Outcome, StreamRecorder, Winner};
     use crate::{Buttons, Cue, Inputs, Player, fields};
+    use std::collections::BTreeSet;
 
     #[derive(Clone, Copy)]
     struct Count {
@@ -297,6 +298,24 @@ mod tests {
         let mut playback = playback(100, USUAL_SNAPSHOTS);
         assert_eq!((playback.seek(Frame(u32::MAX)), playback.frame()), (100, Frame(100)));
         assert_eq!(playback.game().at, state(100));
+    }
+
+    #[test]
+    fn load_says_at_once_that_all_is_loaded() {
+        let mut playback = playback(100, USUAL_SNAPSHOTS);
+        assert!(!playback.load(99, |_, _| {}) && playback.load(1, |_, _| {}));
+        assert_eq!(playback.loaded(), Frame(100));
+    }
+
+    #[test]
+    fn cues_have_ids_of_their_own() {
+        let mut playback = playback(10, USUAL_SNAPSHOTS);
+        let mut ids = BTreeSet::new();
+        while playback.step() {
+            assert!(playback.cues().iter().all(|event| event.id == playback.cues()[0].id));
+            ids.insert(playback.cues()[0].id);
+        }
+        assert_eq!(ids.len(), 10);
     }
 
     #[test]

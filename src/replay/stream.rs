@@ -318,6 +318,12 @@ mod tests {
     }
 
     #[test]
+    fn file_that_ends_with_a_whole_second_has_no_empty_chunk() {
+        let recording = Recording::open(recorder(120).leave_open().unwrap()).unwrap();
+        assert_eq!((recording.tail(), recording.frames()), (Tail::Open, 120));
+    }
+
+    #[test]
     fn a_checksum_is_left_out_unless_it_is_newer_and_recorded() {
         let mut recorder = recorder(50);
         recorder.checksum(Frame(51), 0);

@@ -179,3 +179,38 @@ impl CueLedger {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BELL: Cue = Cue(7);
+
+    fn step(ledger: &mut CueLedger, frame: u32, rings: bool) {
+        let mut cues = Cues::new();
+        if rings {
+            cues.emit(BELL);
+        }
+        ledger.stepped(Frame(frame), &cues);
+    }
+
+    #[test]
+    fn moved_cue_is_the_one_of_the_nearest_frame() {
+        let mut ledger = CueLedger::new(8, 3);
+        for frame in 0..8 {
+            step(&mut ledger, frame, matches!(frame, 1 | 5));
+            ledger.reconcile(Frame(frame));
+        }
+        let started: Vec<CueId> = ledger.events().iter().map(|event| event.id).collect();
+        ledger.begin();
+        for frame in 0..8 {
+            step(&mut ledger, frame, frame == 4);
+        }
+        ledger.reconcile(Frame(8));
+        let left: Vec<_> = ledger.events().iter().map(|event| (event.id, event.change)).collect();
+        assert_eq!(left, [(started[0], CueChange::Cancel)], "the bell of frame 5 rings in frame 4");
+        ledger.begin();
+        ledger.settled(Frame(4));
+        assert_eq!((ledger.events().len(), ledger.events()[0].id), (1, started[1]));
+    }
+}

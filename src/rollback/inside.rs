@@ -145,8 +145,25 @@ mod tests {
         assert!(!engine.end_at(Frame(20), &mut game, None), "the engine has no state of frame 20");
         assert!(engine.end_at(Frame(20), &mut game, Some((Frame(15), &Chimes { frame: 15 }))));
         assert_eq!((game.frame, engine.ended(), engine.current()), (20, Some(Frame(20)), Frame(20)));
+        assert_eq!(engine.settled(), Frame(20), "frames after the end are not certain");
         let cancelled: Vec<u32> = engine.cues().iter().map(|event| event.frame.0).collect();
         assert_eq!(cancelled, [40, 41, 42, 43]);
         assert!(engine.cues().iter().all(|event| event.change == CueChange::Cancel));
+    }
+
+    #[test]
+    fn reset_forgets_a_misprediction() {
+        let mut game = Chimes { frame: 0 };
+        let mut engine = Rollback::new(EngineConfig::default(), &game);
+        for frame in (0..4).map(Frame) {
+            engine.confirm(Player::One, frame, Buttons(1)).unwrap();
+            engine.advance(&mut game);
+        }
+        engine.confirm(Player::Two, Frame(0), Buttons(9)).unwrap();
+        assert_eq!(engine.mispredicted(), Some(Frame(0)));
+        engine.reset();
+        game.frame = 0;
+        assert_eq!((engine.mispredicted(), engine.advance(&mut game)), (None, Advance::Stepped));
+        assert_eq!((game.frame, engine.stats().rollbacks), (1, 0));
     }
 }

@@ -196,3 +196,31 @@ impl fmt::Display for InputError {
 }
 
 impl core::error::Error for InputError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn input_that_is_not_next_is_refused_with_its_reason() {
+        let mut queue = InputQueue::new();
+        (0..3).for_each(|_| queue.push(Input::NEUTRAL));
+        let compare = |frame| queue.compare(Frame(frame), Input::NEUTRAL.with_axis(0, 1), Frame(2));
+        let limit = Frame(KEPT_FRAMES + 1);
+        let far = Frame(KEPT_FRAMES + 2);
+        assert_eq!(compare(far.0), Err(InputError::TooFarAhead { frame: far, limit }));
+        assert_eq!(compare(limit.0), Err(InputError::Gap { frame: limit, expected: Frame(3) }));
+        assert!(matches!(compare(1), Err(InputError::Conflict { frame: Frame(1), .. })));
+        assert_eq!(queue.compare(Frame(1), Input::NEUTRAL, Frame(2)), Ok(()));
+    }
+
+    #[test]
+    fn inputs_that_are_not_kept_conflict_with_nothing() {
+        let mut queue = InputQueue::new();
+        let input = |frame: u32| Input::NEUTRAL.with_axis(0, frame as i8);
+        (0..200).for_each(|frame| queue.push(input(frame)));
+        assert_eq!(queue.conflict(Frame(0), (0..210).map(input)), None);
+        let other = (0..200).map(|frame| input(frame + u32::from(frame == 150)));
+        assert_eq!(queue.conflict(Frame(0), other), Some((Frame(150), input(150), input(151))));
+    }
+}
