@@ -210,7 +210,7 @@ fn a_match_without_trouble_is_told_below_warnings() {
 
 #[cfg(feature = "nat")]
 mod nat {
-    use super::{told_by, values};
+    use super::{traced, values};
     use rebout::lab::nat::{NatConfig, NatTraversal};
     use rebout::lab::rendezvous::Registration;
     use rebout::lab::seal::Seal;
@@ -244,7 +244,7 @@ mod nat {
 
     #[test]
     fn rooms_and_refusals_of_a_rendezvous_are_told() {
-        let told = told_by(|| {
+        let told = traced(|| {
             let mut server =
                 RendezvousServer::new(RendezvousConfig::default(), Randomness::Seeded(1)).unwrap();
             let mut host = Registration::new(addr(100), &[7; 32], Randomness::Seeded(2)).unwrap();
@@ -268,7 +268,7 @@ mod nat {
 
     #[test]
     fn exhausted_signature_checks_are_told() {
-        let told = told_by(|| {
+        let told = traced(|| {
             let mut config = RendezvousConfig::default();
             config.max_signatures_per_second = 0;
             let mut server = RendezvousServer::new(config, Randomness::Seeded(1)).unwrap();
@@ -282,7 +282,7 @@ mod nat {
 
     #[test]
     fn path_that_was_found_is_told_on_both_machines() {
-        let told = told_by(|| {
+        let told = traced(|| {
             let config = |n| NatConfig::new(Instant::now(), [addr(n)]);
             let mut seal = Seal::host(Randomness::Seeded(1)).unwrap();
             let mut host = NatTraversal::host_manual(config(1)).unwrap();
@@ -319,7 +319,7 @@ mod nat {
 
     #[test]
     fn search_without_a_path_is_told_once() {
-        let told = told_by(|| {
+        let told = traced(|| {
             let key = Seal::host(Randomness::Seeded(1)).unwrap().public_key().unwrap();
             let host = NatTraversal::host(NatConfig::new(Instant::now(), []), addr(100), &[7; 32]).unwrap();
             let invite = Invite::with_rendezvous(key, [], host.rendezvous().unwrap()).unwrap();
