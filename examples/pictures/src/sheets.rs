@@ -36,7 +36,7 @@ fn screens() -> Vec<(&'static str, Picture)> {
     let fight = film[560].clone();
     let closed =
         Picture { corner: fight.net.as_ref().and_then(NetGraph::corner), net: None, ..fight.clone() };
-    let words = "no word from Aurélien Åström: the match ends in 4 s. You cut the line: F5 mends it";
+    let words = "no word from Aurélien Åström: the match ends in 4 s. You cut the connection: F5 restores it";
     let mut combo = closed.clone();
     combo.scene.sides.iter_mut().for_each(|side| {
         (side.combo_hits, side.combo_damage, side.combo_frames) = (5, 312, 60);
