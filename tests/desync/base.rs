@@ -1,12 +1,13 @@
 //! The base of an autopsy when loss has kept the two machines from a match that both know of.
 
+use crate::board::Board;
 use crate::liar::{ENDLESS, Liar, autopsies_of, world_of};
 use core::time::Duration;
 use games::faulty::{Fault, Faulty, LINK, autopsies};
 use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::sim::World;
 use rebout::lab::{Play, Setup, SimMatch, every_fourth};
-use rebout::{Autopsy, AutopsyVerdict, Cues, Frame, Game, Inputs, Player, Rng, Save, fields};
+use rebout::{Autopsy, AutopsyVerdict, Frame, Game, Player, Rng};
 use support::repeats;
 
 /// A fault in one of the first frames, and on whose machine it is: drawn from the seed of the match.
@@ -144,48 +145,12 @@ fn base_from_recorded_states_tells_whose_fault_it_is() {
     }
 }
 
-/// A state of which only the frames with a checksum are kept.
-#[derive(Clone, Debug)]
-struct Pages {
-    frame: u32,
-    words: Vec<u32>,
-}
-fields!(Pages { frame, words });
-
-struct Paged {
-    pages: Pages,
-    flips: bool,
-}
-
-impl Save for Paged {
-    type Snapshot = Pages;
-    fn snapshot(&self) -> Pages {
-        self.pages.clone()
-    }
-    fn save(&self, slot: &mut Pages) {
-        slot.clone_from(&self.pages);
-    }
-    fn restore(&mut self, snapshot: &Pages) {
-        self.pages.clone_from(snapshot);
-    }
-}
-
-impl Game for Paged {
-    fn step(&mut self, inputs: Inputs, _: &mut Cues) {
-        self.pages.frame += 1;
-        let at = self.pages.frame as usize % self.pages.words.len();
-        self.pages.words[at] +=
-            u32::from(inputs[Player::One].buttons().0) * 3 + u32::from(inputs[Player::Two].buttons().0);
-        self.pages.words[7] ^= u32::from(self.flips && self.pages.frame == 10);
-    }
-}
-
 #[test]
 fn a_match_that_one_side_knows_of_is_a_base_for_large_states() {
-    let build = |_| Paged { pages: Pages { frame: 0, words: vec![0; 2_000] }, flips: false };
-    let play = Play { build, script: every_fourth };
+    let play = Play { build: |_| Board::new(2_000), script: every_fourth };
+    let tamper = |game: &mut Board, player| game.spoils = (player == Player::Two).then_some((10, 1));
     for hides in 0..2 {
-        let world = without_frame_0(play, |game, player| game.flips = player == Player::Two, &[hides]);
+        let world = without_frame_0(play, tamper, &[hides]);
         for id in 0..2 {
             let [(_, autopsy)] = &autopsies_of(&world, id)[..] else {
                 panic!("hidden by {hides}: no report")

@@ -2,6 +2,7 @@
 
 mod autopsy;
 mod base;
+mod board;
 mod bundle;
 mod claims;
 mod detection;

@@ -1,5 +1,6 @@
 //! Autopsies of matches of every shape: with any cadence, any window and any kind of state.
 
+use crate::board::Board;
 use core::time::Duration;
 use games::faulty::{Fault, Faulty};
 use games::faulty::{LINK, PLAY, autopsies, play_out, sim_match, step_differs};
@@ -266,50 +267,9 @@ fn a_match_after_an_autopsy_tells_nothing_twice() {
     assert_eq!(rebout::diff(&healthy, &sim.direct().unwrap().inner), [], "the healthy one still plays right");
 }
 
-/// Many cells.
-#[derive(Clone)]
-struct Cells {
-    frame: u32,
-    cells: Vec<u32>,
-}
-fields!(Cells { frame, cells });
-
-/// A board of cells, of which some are spoilt in one step.
-struct Board {
-    state: Cells,
-    spoils: usize,
-}
-
-impl Save for Board {
-    type Snapshot = Cells;
-
-    fn snapshot(&self) -> Cells {
-        self.state.clone()
-    }
-
-    fn save(&self, slot: &mut Cells) {
-        slot.clone_from(&self.state);
-    }
-
-    fn restore(&mut self, snapshot: &Cells) {
-        self.state.clone_from(snapshot);
-    }
-}
-
-impl Game for Board {
-    fn step(&mut self, inputs: Inputs, _: &mut Cues) {
-        self.state.frame += 1;
-        let at = self.state.frame as usize % self.state.cells.len();
-        self.state.cells[at] += inputs.0.iter().map(|input| u32::from(input.buttons().0)).sum::<u32>() + 1;
-        if self.state.frame == 47 {
-            self.state.cells.iter_mut().take(self.spoils).for_each(|cell| *cell ^= 0x100);
-        }
-    }
-}
-
 /// The fields of both reports of a match with `CELLS` cells, in which player two's board is changed. Both are complete.
 fn fields_found<const CELLS: usize>(change: fn(&mut Board)) -> (AutopsyVerdict, Vec<String>) {
-    let build = |_| Board { state: Cells { frame: 0, cells: vec![0; CELLS] }, spoils: 0 };
+    let build = |_| Board::new(CELLS);
     let mut sim = SimMatch::new(Setup::new(3, LINK), Play { build, script: every_fourth });
     sim.machine_mut(1).make = Some(Box::new(move |_, _| {
         let mut board = build(0);
@@ -330,7 +290,7 @@ fn fields_found<const CELLS: usize>(change: fn(&mut Board)) -> (AutopsyVerdict, 
 
 #[test]
 fn many_fields_that_differ_are_told_in_part() {
-    let (verdict, fields) = fields_found::<3_000>(|board| board.spoils = 200);
+    let (verdict, fields) = fields_found::<3_000>(|board| board.spoils = Some((47, 200)));
     assert_eq!(verdict, AutopsyVerdict::StepDiffers);
     assert!((8..=200).contains(&fields.len()), "{fields:?}");
 }
