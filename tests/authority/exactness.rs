@@ -4,6 +4,7 @@ use crate::lab::{Lab, SERVER, bad_link, ms};
 use rebout::authority::{Body, InputStats, ServerConfig};
 use rebout::lab::link::LinkConfig;
 use std::time::Duration;
+use support::repeats;
 
 /// How many predicted steps were compared with the server's history, and how many were exactly that.
 fn exact(lab: &Lab, client: usize, from: Duration) -> (usize, usize) {
@@ -64,7 +65,7 @@ fn on_a_clean_link_every_prediction_is_exact() {
 
 #[test]
 fn predictions_are_exact_at_100_ms_and_5_percent_loss() {
-    let ([inputs, late], [frames, same]) = measure(20, bad_link(), None);
+    let ([inputs, late], [frames, same]) = measure(repeats(20), bad_link(), None);
     let (late_part, same_part) = (percent(late, inputs), percent(same, frames));
     println!("too late: {late} of {inputs} inputs, {late_part:.4} %");
     println!("exact: {same} of {frames} frames, {same_part:.3} %");
@@ -75,7 +76,7 @@ fn predictions_are_exact_at_100_ms_and_5_percent_loss() {
 #[test]
 fn with_bursts_of_50_ms_under_half_a_percent_is_late() {
     for every in [4_000, 2_000, 1_000] {
-        let ([inputs, late], [frames, same]) = measure(10, bad_link(), Some(ms(every)));
+        let ([inputs, late], [frames, same]) = measure(repeats(10), bad_link(), Some(ms(every)));
         let late_part = percent(late, inputs);
         println!(
             "a burst every {every} ms: too late {late} of {inputs}, {late_part:.3} %; exact {:.2} %",

@@ -8,6 +8,7 @@ use rebout::lab::wire::message::{Leaving, LeavingWhy, Message};
 use rebout::lab::{HOST, JOINER, Play, Setup, SimMatch, addresses, every_fourth};
 use rebout::wire::WireFrame;
 use rebout::{Event, Frame, Protocol, Reason, Verdict};
+use support::repeats;
 
 const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
@@ -18,7 +19,9 @@ const fn secs(secs: u64) -> Duration {
 }
 
 /// How often each goodbye is tried: the figures in the documents are of 1,000.
-const RUNS: u64 = 1_000;
+fn runs() -> u64 {
+    repeats(1_000)
+}
 
 /// A match that is about to be left.
 fn playing(seed: u64, link: LinkConfig) -> SimMatch<Round> {
@@ -40,7 +43,7 @@ fn reason(sim: &SimMatch<Round>, id: usize) -> Option<Reason> {
 
 /// In how many of the runs a goodbye was told as anything but a goodbye, with the link cut for `gap` at that moment.
 fn misreported_goodbyes(link: LinkConfig, gap: Duration) -> u64 {
-    let otherwise = (0..RUNS).filter(|seed| {
+    let otherwise = (0..runs()).filter(|seed| {
         let mut sim = playing(*seed, link);
         let (leaver, now) = ((seed % 2) as usize, sim.world.now());
         sim.world.network_mut().cut_both(HOST, JOINER, now, now + gap);
@@ -57,7 +60,8 @@ fn a_goodbye_is_told_through_a_gap_at_that_moment() {
         assert_eq!(
             misreported_goodbyes(LinkConfig::new(ms(40)), ms(gap)),
             0,
-            "of {RUNS} with a gap of {gap} ms"
+            "of {} with a gap of {gap} ms",
+            runs()
         );
     }
 }
@@ -66,7 +70,12 @@ fn a_goodbye_is_told_through_a_gap_at_that_moment() {
 fn a_goodbye_is_told_although_inputs_overtake_it() {
     for jitter in [50, 100, 200] {
         let link = LinkConfig { jitter: ms(jitter), ..LinkConfig::new(ms(40)) };
-        assert_eq!(misreported_goodbyes(link, Duration::ZERO), 0, "of {RUNS} with a jitter of {jitter} ms");
+        assert_eq!(
+            misreported_goodbyes(link, Duration::ZERO),
+            0,
+            "of {} with a jitter of {jitter} ms",
+            runs()
+        );
     }
 }
 
@@ -75,7 +84,7 @@ fn a_goodbye_on_a_lossy_link_is_lost_only_if_all_of_it_is() {
     let link = LinkConfig { loss: Chance::percent(30), jitter: ms(20), ..LinkConfig::new(ms(40)) };
     // Eight packets, of which any will do: 0.3^8 is 1 in 15,000.
     let lost = misreported_goodbyes(link, Duration::ZERO);
-    assert!(lost <= 1, "{lost} of {RUNS} at 30 % loss");
+    assert!(lost <= 1, "{lost} of {} at 30 % loss", runs());
 }
 
 #[test]
