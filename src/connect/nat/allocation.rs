@@ -79,10 +79,12 @@ struct Permitted {
 /// The meaning of a datagram of the relay.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Heard {
-    /// None of this allocation.
+    /// None of the relay's.
     Nothing,
     /// A message of the relay itself.
     Own,
+    /// The answer to a question where it sees this machine.
+    Seen(SocketAddr),
     /// A datagram of this peer, at these bytes of it.
     From(SocketAddr, core::ops::Range<usize>),
 }

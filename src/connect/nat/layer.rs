@@ -1,8 +1,8 @@
 //! NAT traversal around a sealed protocol: the way of each datagram in and out.
 
 use super::NatTraversal;
+use super::allocation::Heard;
 use super::paths::{Path, is_made_up};
-use super::relay::Relayed;
 use crate::connect::seal::Seal;
 use crate::protocol::time::Time;
 use crate::protocol::trace;
@@ -95,13 +95,13 @@ impl<'a, P: Protocol> NatLayer<'a, P> {
     /// lies may name the peer's address as the relay's, and the peer's datagrams are then ordinary ones.
     fn relayed(&mut self, now: Time, datagram: &[u8]) -> bool {
         match self.nat.relay.handle(now, datagram) {
-            Relayed::Nothing => return false,
-            Relayed::Own => self.nat.outbox.stir(),
-            Relayed::Seen(addr) => {
+            Heard::Nothing => return false,
+            Heard::Own => self.nat.outbox.stir(),
+            Heard::Seen(addr) => {
                 self.nat.endpoint.relay_saw(addr);
                 self.nat.outbox.stir();
             }
-            Relayed::From(remote, range) => {
+            Heard::From(remote, range) => {
                 if let Some(inside) = datagram.get(range) {
                     self.arrived(now, Path { relayed: true, remote }, inside);
                 }
@@ -149,7 +149,7 @@ impl<'a, P: Protocol> NatLayer<'a, P> {
     #[cold]
     fn wrap(&mut self, now: Time, to: SocketAddr, len: usize, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
         let path = self.nat.paths.path(to)?;
-        self.nat.relay.wrap_in_place(now, path.remote, len, buf)
+        self.nat.relay.wrap(now, path.remote, len, buf)
     }
 }
 

@@ -27,19 +27,6 @@ pub(super) struct Relay {
     scratch: Box<[u8; MAX_DATAGRAM]>,
 }
 
-/// The meaning of a datagram of the relay.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Relayed {
-    /// None of the relay's.
-    Nothing,
-    /// A message of the relay itself.
-    Own,
-    /// Where it sees this machine.
-    Seen(SocketAddr),
-    /// A datagram of this peer, at these bytes.
-    From(SocketAddr, core::ops::Range<usize>),
-}
-
 impl Relay {
     /// No relay before there are [credentials](Self::set_credentials).
     pub(super) fn new() -> Self {
@@ -134,24 +121,23 @@ impl Relay {
     }
 
     /// Takes a datagram that came from the relay's address.
-    pub(super) fn handle(&mut self, now: Time, datagram: &[u8]) -> Relayed {
+    pub(super) fn handle(&mut self, now: Time, datagram: &[u8]) -> Heard {
         for allocation in self.current.iter_mut().chain(&mut self.fresh) {
             match allocation.handle(now, datagram) {
                 Heard::Nothing => {}
-                Heard::Own => {
-                    self.lost = false;
-                    return Relayed::Own;
+                heard => {
+                    self.lost &= heard != Heard::Own;
+                    return heard;
                 }
-                Heard::From(peer, range) => return Relayed::From(peer, range),
             }
         }
         match self.probe.as_mut().and_then(|probe| probe.handle(now, datagram)) {
             Some(Seen { addr, round_trip }) => {
                 self.round_trip = Some(self.round_trip.map_or(round_trip, |before| before.min(round_trip)));
                 self.probe = None;
-                Relayed::Seen(addr)
+                Heard::Seen(addr)
             }
-            None => Relayed::Nothing,
+            None => Heard::Nothing,
         }
     }
 
@@ -182,9 +168,9 @@ impl Relay {
         is_new
     }
 
-    pub(super) fn deadline(&self) -> Option<Time> {
+    pub(super) fn deadline(&self) -> Time {
         let allocations = self.current.iter().chain(&self.fresh).filter_map(Allocation::deadline);
-        allocations.chain(self.probe.as_ref().and_then(Probe::deadline)).min()
+        allocations.chain(self.probe.as_ref().and_then(Probe::deadline)).min().unwrap_or(Time::NEVER)
     }
 
     /// The next message to the relay.
@@ -211,21 +197,8 @@ impl Relay {
         }
     }
 
-    /// Writes the datagram to the relay that brings `datagram` to `peer`.
+    /// Puts the datagram at the front of `buf` into one to the relay that brings it to `peer`.
     pub(super) fn wrap(
-        &mut self,
-        now: Time,
-        peer: SocketAddr,
-        datagram: &[u8],
-        buf: &mut [u8],
-    ) -> Option<(SocketAddr, usize)> {
-        let allocation = self.current.as_mut()?;
-        let len = allocation.wrap(now, peer, datagram, buf)?;
-        Some((allocation.server(), len))
-    }
-
-    /// The same for the datagram at the front of `buf`.
-    pub(super) fn wrap_in_place(
         &mut self,
         now: Time,
         peer: SocketAddr,
@@ -275,7 +248,7 @@ mod tests {
                 assert_eq!(to, RELAY);
                 let Some(port) = port else { continue };
                 if message.starts_with(&[0, 1]) {
-                    assert_eq!(relay.handle(now, &seen(port)), Relayed::Seen(([10, 0, 0, 9], port).into()));
+                    assert_eq!(relay.handle(now, &seen(port)), Heard::Seen(([10, 0, 0, 9], port).into()));
                     continue;
                 }
                 for answer in server.answer_to(now, port, &message) {
@@ -324,7 +297,7 @@ mod tests {
         relay.run(ms(6_000));
         let (_, request) = relay.poll_transmit(ms(6_000)).unwrap();
         for answer in server.answer_to(ms(6_000), PORTS[0], &request) {
-            assert_eq!(relay.handle(ms(6_000), &answer), Relayed::Own);
+            assert_eq!(relay.handle(ms(6_000), &answer), Heard::Own);
         }
         assert!(!relay.is_lost());
     }
@@ -366,10 +339,10 @@ mod tests {
         relay.round_trip = None;
         for (asked, answered) in [(1_000, 1_030), (2_000, 2_010), (3_000, 3_090)] {
             relay.look(ms(asked), ID);
-            assert!(relay.deadline().is_some_and(|at| at <= ms(asked)));
+            assert!(relay.deadline() <= ms(asked));
             assert!(relay.poll_transmit(ms(asked)).is_some());
-            assert_ne!(relay.handle(ms(answered), &seen(7)), Relayed::Nothing);
-            assert_eq!(relay.handle(ms(answered), &seen(8)), Relayed::Nothing, "one answer counts");
+            assert_ne!(relay.handle(ms(answered), &seen(7)), Heard::Nothing);
+            assert_eq!(relay.handle(ms(answered), &seen(8)), Heard::Nothing, "one answer counts");
         }
         assert_eq!(relay.round_trip, Some(Span::from_millis(10)));
     }

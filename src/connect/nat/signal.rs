@@ -1,6 +1,8 @@
 //! The text of a signal: ICE credentials and candidates, as they travel inside INIT, RESP and sealed control packets.
 
 use super::candidate::{Bases, Candidate, Kind, MAX_CANDIDATES};
+// The characters of base 64 are `ice-char` of RFC 8839.
+use crate::connect::rendezvous::credentials::BASE64 as ICE_CHARS;
 use core::fmt;
 use std::net::{IpAddr, SocketAddr};
 
@@ -13,8 +15,6 @@ const MAX_LEN: usize = HEAD_LEN + MAX_CANDIDATES * 19;
 
 const UFRAG_LEN: usize = 4;
 const PASSWORD_LEN: usize = 22;
-/// The characters of credentials: `ice-char` of RFC 8839.
-const ICE_CHARS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// The sender wants no path through a relay.
 const FLAG_NO_RELAY: u8 = 1;

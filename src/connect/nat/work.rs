@@ -51,10 +51,9 @@ impl NatTraversal {
         self.transmit(now);
         self.report.set(self.current_progress(now, seal));
         // Whoever is late is served at the next turn, not at once again.
-        let at = [self.signalling.deadline(), self.gathering.deadline(), self.searches.deadline(now)];
-        let relay = self.relay.deadline().unwrap_or(Time::NEVER);
-        let next = at.into_iter().fold(relay, Time::min);
-        self.outbox.idle_until(if next == Time::NEVER { next } else { next.max(now + Span::from_millis(1)) });
+        let next = self.signalling.deadline().min(self.relay.deadline());
+        let next = next.min(self.gathering.deadline()).min(self.searches.deadline(now));
+        self.outbox.idle_until(next.max(now + Span::from_millis(1)));
     }
 
     /// Takes the news of the rendezvous.
@@ -231,7 +230,9 @@ impl NatTraversal {
                 outbox.push(path.remote, message);
                 return true;
             }
-            let wrapped = relay.wrap(now, path.remote, &message, &mut buf);
+            let Some(front) = buf.get_mut(..message.len()) else { return false };
+            front.copy_from_slice(&message);
+            let wrapped = relay.wrap(now, path.remote, message.len(), &mut buf);
             wrapped.map(|(to, len)| outbox.push(to, buf[..len].to_vec())).is_some()
         });
         while let Some((to, message)) = relay.poll_transmit(now) {

@@ -65,15 +65,17 @@ fn user(expiry: u32, id: [u8; 6]) -> String {
     format!("{expiry}:{id:012x}")
 }
 
+/// The characters of base 64.
+pub(crate) const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
 /// The bytes in base 64, padded.
 fn base64(bytes: &[u8]) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
         let at = |index: usize| u32::from(chunk.get(index).copied().unwrap_or(0));
         let bits = at(0) << 16 | at(1) << 8 | at(2);
         for (place, shift) in [18, 12, 6, 0].into_iter().enumerate() {
-            let character = ALPHABET[(bits >> shift & 63) as usize];
+            let character = BASE64[(bits >> shift & 63) as usize];
             text.push(if place <= chunk.len() { character.into() } else { '=' });
         }
     }
