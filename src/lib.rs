@@ -105,14 +105,16 @@
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
-// Tests use the layers of a connection through `lab`. Without it, and with few features, parts of them have no user.
-#![cfg_attr(not(feature = "lab"), allow(dead_code, unreachable_pub, unused_imports))]
 
 #[cfg(feature = "authority")]
 pub mod authority;
 mod channel;
+// Tests use the layers of a connection and their packets through `lab`. Without it, and with few features, parts of these modules
+// have no user.
+#[cfg_attr(not(feature = "lab"), allow(dead_code, unreachable_pub, unused_imports))]
 mod connect;
 mod game;
+#[cfg_attr(not(feature = "lab"), allow(dead_code, unreachable_pub, unused_imports))]
 mod protocol;
 
 #[cfg(feature = "lab")]
@@ -123,6 +125,7 @@ mod online;
 pub mod replay;
 pub mod rollback;
 mod session;
+#[cfg_attr(not(feature = "lab"), allow(dead_code, unreachable_pub, unused_imports))]
 pub mod wire;
 
 pub use channel::refusal::{Refusal, Refusals};

@@ -14,6 +14,7 @@ mod facts;
 mod rerun;
 
 pub use error::BundleError;
+#[cfg(feature = "lab")]
 pub(crate) use facts::FORMAT;
 pub use rerun::Rerun;
 
