@@ -30,7 +30,7 @@ impl<S: Fields> Session<S> {
     #[inline]
     pub(super) fn receive(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) -> Result<(), Rejected> {
         // Nearly every datagram is an input packet of the peer. Decoded here, it never goes through memory.
-        if !self.link.is_peer(from) || !datagram.starts_with(&InputPacket::MAGIC) {
+        if !self.link.is_peer(&from) || !datagram.starts_with(&InputPacket::MAGIC) {
             return self.receive_other(now, from, datagram);
         }
         let packet = InputPacket::decode(datagram, self.stream.flags()).map_err(DecodeError::Rbn1)?;
@@ -115,7 +115,7 @@ impl<S: Fields> Session<S> {
             _ => None,
         };
         // A HELLO: the host answers strangers, and the peer's program may have started anew.
-        if self.agreed.is_host || self.link.is_peer(from) {
+        if self.agreed.is_host || self.link.is_peer(&from) {
             match &message {
                 Some((Message::Hello(hello), _)) => {
                     return Ok(self.hello(now, from, packet.header, hello)?);
@@ -128,7 +128,7 @@ impl<S: Fields> Session<S> {
             }
         }
         // Anything else: only from the peer, and only with its numbers or the token of the match.
-        if !self.link.is_peer(from) {
+        if !self.link.is_peer(&from) {
             return Err(Refusal::Stranger.into());
         }
         match message {
@@ -191,7 +191,7 @@ impl<S: Fields> Session<S> {
     ) -> Result<(), Refusal> {
         let outcome = self.responder.hello(now, from, header, hello);
         let HelloOutcome::Proven { .. } = outcome else { return outcome.result() };
-        if !self.link.is_peer(from) {
+        if !self.link.is_peer(&from) {
             // Sealed, a peer that has started anew comes on another connection. While ours is quiet it is not sent away.
             if self.link.is_sealed() && self.liveness.is_quiet() {
                 return Ok(());

@@ -137,6 +137,6 @@ impl<S: Fields> Authenticated for Session<S> {
     }
 
     fn keeps(&self, peer: SocketAddr) -> bool {
-        self.link.is_peer(peer)
+        self.link.is_peer(&peer)
     }
 }

@@ -116,7 +116,7 @@ impl Hosting {
 
     /// Whether the guest is at this address.
     pub(super) fn is_guest(&self, addr: SocketAddr) -> bool {
-        self.link.is_peer(addr)
+        self.link.is_peer(&addr)
     }
 
     /// Whether a HELLO from this address with this nonce is one of this guest, said again.

@@ -306,7 +306,7 @@ impl Protocol for Lobby {
 
     fn opening(&mut self, now: Duration, peer: SocketAddr, buf: &mut [u8]) -> Option<usize> {
         match &mut self.role {
-            Role::Join(joining) if joining.link().is_peer(peer) && self.error.is_none() => {
+            Role::Join(joining) if joining.link().is_peer(&peer) && self.error.is_none() => {
                 joining.write_hello(now.into(), &self.config, buf)
             }
             _ => None,
@@ -328,7 +328,7 @@ impl Authenticated for Lobby {
                 self.begin(now.into());
             }
             (Role::Join(joining), ConnectionStep::Confirmed { round_trip, .. })
-                if joining.link().is_peer(peer) =>
+                if joining.link().is_peer(&peer) =>
             {
                 joining.sealed(round_trip.into());
             }
@@ -342,7 +342,7 @@ impl Authenticated for Lobby {
 
     fn keeps(&self, peer: SocketAddr) -> bool {
         let unconfirmed = matches!(&self.role, Role::Host(guest) if !guest.is_confirmed());
-        !unconfirmed && self.role.link().is_some_and(|link| link.is_peer(peer))
+        !unconfirmed && self.role.link().is_some_and(|link| link.is_peer(&peer))
     }
 }
 

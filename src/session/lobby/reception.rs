@@ -96,7 +96,7 @@ impl Lobby {
     }
 
     fn is_peer(&self, from: SocketAddr) -> bool {
-        self.role.link().is_some_and(|link| link.is_peer(from))
+        self.role.link().is_some_and(|link| link.is_peer(&from))
     }
 
     /// Whether to answer a HELLO as its host. If two machines join each other, the one with the larger nonce does, unless

@@ -72,8 +72,8 @@ impl Link {
 
     /// Whether this is the peer's address.
     #[inline]
-    pub(crate) fn is_peer(&self, addr: SocketAddr) -> bool {
-        self.addr == addr
+    pub(crate) fn is_peer(&self, addr: &SocketAddr) -> bool {
+        self.addr == *addr
     }
 
     /// Notes that every packet of the peer is authenticated.
@@ -352,8 +352,11 @@ impl Link {
 
     #[inline]
     fn wanted_at(&self) -> Time {
-        let due = self.ping_at().min(self.last_sent + KEEP_ALIVE).min(self.owed.due());
-        self.reliable.next_due().map_or(due, |resend| due.min(resend))
+        let due = self.ping_at().min(self.last_sent + KEEP_ALIVE);
+        match (self.owed.due(), self.reliable.next_due()) {
+            (None, None) => due,
+            (owed, resend) => owed.into_iter().chain(resend).fold(due, Time::min),
+        }
     }
 
     /// Whether the farewell has still to be said, once more at least.

@@ -48,9 +48,9 @@ impl Owed {
 
     /// When an answer is due.
     #[inline]
-    pub(crate) fn due(&self) -> Time {
+    pub(crate) fn due(&self) -> Option<Time> {
         let at_once = self.pong.is_some() || self.connect_ack.is_some();
-        if at_once { Time::ZERO } else { self.ack_due.unwrap_or(Time::NEVER) }
+        if at_once { Some(Time::ZERO) } else { self.ack_due }
     }
 
     /// Whether a ping waits to be answered.
