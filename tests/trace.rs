@@ -3,13 +3,14 @@
 
 use core::fmt::Debug;
 use games::playground::{PLAY, Playground};
+use rebout::authority::{Body, Client, ClientConfig, Command, GameWire, Server, ServerConfig, Stage, World};
 use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::wire::message::{Message, Ordered};
 use rebout::lab::{HOST, JOINER, Setup, SimMatch, addresses, forge};
-use rebout::{Buttons, Refusal};
+use rebout::{Buttons, MAX_DATAGRAM, Protocol, Refusal};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Once;
 use std::time::Duration;
 use tracing::field::{Field, Visit};
@@ -210,6 +211,99 @@ fn a_match_without_trouble_is_told_below_warnings() {
         assert!(event.level > Level::WARN, "{event:?}");
     }
     assert!(values(&told, "desync", "frame").is_empty());
+}
+
+/// Players who stand.
+struct Still;
+
+impl World for Still {
+    fn walk(&self, _: &mut Body, _: Command) {}
+    fn enter(&mut self, _: u8) -> (u8, Body) {
+        (0, Body::default())
+    }
+    fn step(&mut self, _: &mut Stage<'_>) {}
+}
+
+/// A server of one seat and its clients, between which datagrams take no time.
+struct Arcade {
+    server: Server<GameWire>,
+    clients: Vec<(SocketAddr, Client<GameWire>)>,
+    now: Duration,
+}
+
+impl Arcade {
+    const SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 7_100);
+
+    fn new() -> Self {
+        let mut config = ServerConfig::new(1);
+        config.max_clients = 1;
+        let server = Server::new(config).expect("a config");
+        Self { server, clients: Vec::new(), now: Duration::from_secs(1) }
+    }
+
+    fn join(&mut self, n: u8) -> SocketAddr {
+        let addr = SocketAddr::from(([192, 0, 2, n], 9_000));
+        let client = Client::join(ClientConfig::new(n.into()), Self::SERVER).expect("a config");
+        self.clients.push((addr, client));
+        addr
+    }
+
+    fn run(&mut self, frames: u32) {
+        for _ in 0..frames {
+            self.now += Duration::from_nanos(16_666_666);
+            let (now, mut buf) = (self.now, [0; MAX_DATAGRAM]);
+            for (addr, client) in &mut self.clients {
+                client.advance(now, &Still, Command::NEUTRAL);
+                while let Some((_, len)) = client.poll_transmit(now, &mut buf) {
+                    self.server.handle_datagram(now, *addr, &buf[..len]);
+                }
+            }
+            self.server.advance(now, &mut Still);
+            while let Some((to, len)) = self.server.poll_transmit(now, &mut buf) {
+                if let Some((_, client)) = self.clients.iter_mut().find(|(addr, _)| *addr == to) {
+                    client.handle_datagram(now, Self::SERVER, &buf[..len]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn seats_given_refused_and_lost_are_told() {
+    let mut addresses = Vec::new();
+    let told = traced(|| {
+        let mut arcade = Arcade::new();
+        addresses = vec![arcade.join(2)];
+        arcade.run(60);
+        addresses.push(arcade.join(3));
+        arcade.run(60);
+        let id = arcade.clients[0].1.id().expect("a seat");
+        assert!(arcade.server.kick(arcade.now, &mut Still, id));
+        arcade.run(60);
+    });
+    let [player, late] = [0, 1].map(|n| addresses[n].to_string());
+    assert_eq!(values(&told, "seat given", "client"), [&*player]);
+    assert_eq!(values(&told, "seat refused", "client"), [&*late]);
+    assert_eq!(values(&told, "seat refused", "reason"), ["every seat is taken"]);
+    assert_eq!(values(&told, "seat lost", "client"), [&*player]);
+    assert_eq!(values(&told, "seat lost", "reason"), ["was kicked"]);
+    assert_eq!(values(&told, "joined", "server"), ["192.0.2.1:7100"]);
+    let ends = ["the server is full", "you were removed from the game by the server"];
+    assert_eq!(values(&told, "connection over", "reason"), ends);
+}
+
+#[test]
+fn wrong_proofs_over_the_limit_are_told_once_a_second() {
+    let told = traced(|| {
+        let mut arcade = Arcade::new();
+        let from = SocketAddr::from(([192, 0, 2, 9], 9_000));
+        for n in 0..200_u8 {
+            let heartbeat = [b"GAME", &[0, n, 0, n, 0, 0, 0, 0, 9, 0, 0][..]].concat();
+            arcade.server.handle_datagram(arcade.now, from, &heartbeat);
+        }
+    });
+    assert_eq!(values(&told, "wrong proofs over the limit", "source").len(), 1);
+    assert_eq!(values(&told, "datagram refused", "reason").len(), 200);
 }
 
 #[cfg(feature = "nat")]

@@ -5,7 +5,9 @@
 //! of everybody to everybody. `cargo bench --bench authority` runs itself under valgrind, which counts only inside the
 //! function `measured_frame`; two run lengths are subtracted, so that nothing of the start is in the figure.
 
-use rebout::authority::{Body, Client, ClientConfig, Command as Held, Server, ServerConfig, Stage, World};
+use rebout::authority::{
+    Body, Client, ClientConfig, Command as Held, GameWire, Server, ServerConfig, Stage, World,
+};
 use rebout::{MAX_DATAGRAM, Protocol};
 use std::hint::black_box;
 use std::net::SocketAddr;
@@ -36,8 +38,8 @@ impl World for Field {
 
 /// A server and its clients, between which datagrams take no time.
 struct Hall {
-    server: Server,
-    clients: Vec<(SocketAddr, Client)>,
+    server: Server<GameWire>,
+    clients: Vec<(SocketAddr, Client<GameWire>)>,
     inbox: Vec<(SocketAddr, Vec<u8>)>,
     outbox: Vec<(SocketAddr, usize, [u8; MAX_DATAGRAM])>,
     now: Duration,
@@ -94,7 +96,7 @@ impl Hall {
 /// One frame of the server, with every call that a driver makes.
 #[inline(never)]
 fn measured_frame(
-    server: &mut Server,
+    server: &mut Server<GameWire>,
     now: Duration,
     inbox: &[(SocketAddr, Vec<u8>)],
     outbox: &mut Vec<(SocketAddr, usize, [u8; MAX_DATAGRAM])>,

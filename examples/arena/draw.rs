@@ -1,12 +1,12 @@
 //! The arena in a terminal.
 
 use crate::world::{DRONE, HEIGHT, WIDTH};
-use rebout::authority::Client;
+use rebout::authority::{Client, GameWire};
 use std::fmt::Write as _;
 use std::io::Write as _;
 
 /// Draws the arena: predicted and interpolated over raw.
-pub(crate) fn draw(client: &Client, raw: bool, kills: u32) {
+pub(crate) fn draw(client: &Client<GameWire>, raw: bool, kills: u32) {
     let (columns, rows) = (WIDTH as usize + 1, HEIGHT as usize + 1);
     let mut picture = vec![vec![' '; columns]; rows];
     let mut put = |x: f32, y: f32, what: char| {

@@ -7,7 +7,7 @@ use crate::serve::{Service, serve};
 use crate::world::{Arena, KILLED};
 use crate::{Outcome, entropy, say};
 use rebout::Connection;
-use rebout::authority::{Client, ClientConfig, ClientEvent, OverReason};
+use rebout::authority::{Client, ClientConfig, ClientEvent, GameWire, OverReason};
 use rebout::lab::link::LinkConfig;
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ fn play(target: &Target, options: &PlayOptions, mut source: InputSource, name: &
     let (mut connection, _relay) = connect::join(target, link)?;
     let mut config = ClientConfig::new(entropy());
     (config.timeout, config.join_timeout) = (Duration::from_secs(timeout), Duration::from_secs(timeout));
-    let (mut client, world) = (connection.client(config)?, Arena::new());
+    let (mut client, world) = (connection.client::<GameWire>(config)?, Arena::new());
     let mut seen = Seen::default();
     let begun = connection.now();
     let end = seconds.map(|seconds| begun + Duration::from_secs(seconds));
@@ -112,7 +112,7 @@ fn ended(reason: OverReason, connection: &Connection, waited: Duration) -> Outco
 }
 
 /// Says how it was.
-fn report(client: &Client, json: bool, name: &str, seen: Seen, reason: OverReason) {
+fn report(client: &Client<GameWire>, json: bool, name: &str, seen: Seen, reason: OverReason) {
     let (stats, kills) = (client.stats(), seen.kills);
     let prediction = stats.prediction;
     let fields = [

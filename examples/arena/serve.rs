@@ -3,7 +3,7 @@
 use crate::world::Arena;
 use crate::{Outcome, entropy, say};
 use rebout::Connection;
-use rebout::authority::{Server, ServerConfig, ServerEvent};
+use rebout::authority::{GameWire, Server, ServerConfig, ServerEvent};
 use std::time::Duration;
 
 /// The most players.
@@ -24,7 +24,7 @@ pub(crate) fn serve(mut connection: Connection, service: &Service, stopped: impl
     let mut config = ServerConfig::new(entropy());
     config.max_clients = SEATS;
     (config.timeout, config.max_clients_per_source) = (Duration::from_secs(timeout), per_source);
-    let (mut server, mut world) = (Server::new(config)?, Arena::new());
+    let (mut server, mut world) = (Server::<GameWire>::new(config)?, Arena::new());
     let text = connection.share().to_owned();
     let (name, bare) = if connection.is_encrypted() { ("invite", "") } else { ("address", " --bare") };
     let words = format!("the arena is open: join {text}{bare}");
@@ -45,7 +45,7 @@ pub(crate) fn serve(mut connection: Connection, service: &Service, stopped: impl
 }
 
 /// Says who came and who went.
-fn tell(server: &mut Server, connection: &Connection, json: bool) {
+fn tell(server: &mut Server<GameWire>, connection: &Connection, json: bool) {
     while let Some(event) = server.poll_event() {
         match event {
             ServerEvent::Joined { id, addr } => {

@@ -1,5 +1,6 @@
 //! The world: dots that walk and shoot, and drones that wander.
 
+use rebout::Frame;
 use rebout::authority::{Body, Command, Stage, World};
 
 pub(crate) const WIDTH: f32 = 78.0;
@@ -9,9 +10,9 @@ const SPEED: f32 = 18.0;
 const SHOT_SPEED: f32 = 36.0;
 const FRAME: f32 = 1.0 / 60.0;
 pub(crate) const SHOOT: u8 = 1;
-const SHOT_FRAMES: u64 = 90;
-const PAUSE_FRAMES: u64 = 20;
-const RESPAWN_FRAMES: u64 = 120;
+const SHOT_FRAMES: u32 = 90;
+const PAUSE_FRAMES: u32 = 20;
+const RESPAWN_FRAMES: u32 = 120;
 
 const PLAYER: u8 = 1;
 pub(crate) const DRONE: u8 = 2;
@@ -22,13 +23,13 @@ pub(crate) const KILLED: u8 = 1;
 /// The world: who may shoot again when, and who comes back when. Bodies and shots are on the stage.
 pub(crate) struct Arena {
     facing: [(f32, f32); 256],
-    shoots_at: [u64; 256],
-    returns_at: [u64; 256],
+    shoots_at: [Frame; 256],
+    returns_at: [Option<Frame>; 256],
 }
 
 impl Arena {
     pub(crate) fn new() -> Self {
-        Self { facing: [(1.0, 0.0); 256], shoots_at: [0; 256], returns_at: [0; 256] }
+        Self { facing: [(1.0, 0.0); 256], shoots_at: [Frame::ZERO; 256], returns_at: [None; 256] }
     }
 
     fn start(id: u8) -> Body {
@@ -46,7 +47,7 @@ impl Arena {
             if let Some((target, ..)) = struck {
                 stage.end_shot(id);
                 self.strike(stage, target, shot.owner);
-            } else if stage.frame() > shot.course.frame + SHOT_FRAMES {
+            } else if stage.frame().since(shot.course.frame) > SHOT_FRAMES {
                 stage.end_shot(id);
             } else if !(0.0..=WIDTH).contains(&shot.x) || !(0.0..=HEIGHT).contains(&shot.y) {
                 let (vx, vy) = (shot.course.velocity_x, shot.course.velocity_y);
@@ -63,7 +64,7 @@ impl Arena {
         let Some(body) = stage.body_mut(target) else { return };
         body.health -= 0.25;
         if body.health <= 0.0 {
-            self.returns_at[usize::from(target)] = frame + RESPAWN_FRAMES;
+            self.returns_at[usize::from(target)] = Some(frame.plus(RESPAWN_FRAMES));
             stage.tell(&[KILLED, owner, target]);
         }
     }
@@ -84,7 +85,7 @@ impl World for Arena {
 
     fn step(&mut self, stage: &mut Stage<'_>) {
         let frame = stage.frame();
-        if frame == 1 {
+        if frame == Frame(1) {
             for n in 0..3_u8 {
                 stage.spawn(DRONE, Body::at(20.0 * f32::from(n) + 9.0, 2.0));
             }
@@ -93,7 +94,7 @@ impl World for Arena {
             if stage.kind(id) == Some(DRONE)
                 && let Some(body) = stage.body_mut(id)
             {
-                let way = if (frame / 120 + u64::from(id)).is_multiple_of(2) { 6.0 } else { -6.0 };
+                let way = if (frame.0 / 120 + u32::from(id)).is_multiple_of(2) { 6.0 } else { -6.0 };
                 body.y = (body.y + way * FRAME).clamp(1.0, HEIGHT - 1.0);
                 body.velocity_y = way;
             }
@@ -102,14 +103,14 @@ impl World for Arena {
                 continue;
             };
             let Some(body) = stage.body_mut(id) else { continue };
-            if self.returns_at[n] == frame {
+            if self.returns_at[n] == Some(frame) {
                 *body = Self::start(id);
             }
             if command.x.abs() + command.y.abs() > 0.1 {
                 self.facing[n] = (command.x, command.y);
             }
             if command.holds(SHOOT) && body.health > 0.0 && self.shoots_at[n] <= frame {
-                self.shoots_at[n] = frame + PAUSE_FRAMES;
+                self.shoots_at[n] = frame.plus(PAUSE_FRAMES);
                 let (x, y) = self.facing[n];
                 let length = (x * x + y * y).sqrt().max(0.01);
                 let (velocity_x, velocity_y) = (x / length * SHOT_SPEED, y / length * SHOT_SPEED);
@@ -121,6 +122,6 @@ impl World for Arena {
     }
 
     fn leave(&mut self, id: u8) {
-        self.returns_at[usize::from(id)] = 0;
+        self.returns_at[usize::from(id)] = None;
     }
 }

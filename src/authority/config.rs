@@ -1,19 +1,9 @@
 //! The configs of a server and of a client.
 
 use super::name::PlayerName;
+use crate::Frame;
 use core::fmt;
 use core::time::Duration;
-
-/// The format of the datagrams between a server and its clients. Both sides have to be set to the same one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Wire {
-    /// GAME: numbered inputs, snapshots with their frame, messages of the game's own.
-    #[default]
-    Game,
-    /// R-Type: one entity a packet in whole units, and neither frames nor messages of the game's own.
-    Rtype,
-}
 
 /// The config of a server: rates, seats and limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,11 +26,9 @@ pub struct ServerConfig {
     /// The seed that every client is told.
     pub seed: u32,
     /// The number of the first frame.
-    pub first_frame: u32,
+    pub first_frame: Frame,
     /// Random bits, from which the proofs of addresses are made. They must not be guessable from outside.
     pub entropy: u64,
-    /// The format of the datagrams.
-    pub wire: Wire,
 }
 
 impl ServerConfig {
@@ -55,9 +43,8 @@ impl ServerConfig {
             hold_frames: 30,
             timeout: Duration::from_secs(10),
             seed: 1,
-            first_frame: 0,
+            first_frame: Frame::ZERO,
             entropy,
-            wire: Wire::Game,
         }
     }
 
@@ -82,8 +69,6 @@ pub struct ClientConfig {
     pub join_timeout: Duration,
     /// Random bits for sequence numbers and pings.
     pub entropy: u64,
-    /// The format of the datagrams.
-    pub wire: Wire,
     /// The name of the player, which only R-Type sends.
     pub name: PlayerName,
 }
@@ -98,7 +83,6 @@ impl ClientConfig {
             timeout: Duration::from_secs(10),
             join_timeout: Duration::from_secs(10),
             entropy,
-            wire: Wire::Game,
             name: PlayerName::DEFAULT,
         }
     }

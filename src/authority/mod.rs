@@ -10,6 +10,14 @@
 //! | [`Server`], [`Stage`] | steps the world, and sends everybody the result |
 //! | [`Client`] | predicts its own player, reconciles with the server, draws the others between two snapshots |
 //! | [`Body`], [`Command`] | the state of an entity in a snapshot, the input of a player in a frame |
+//! | [`Wire`] | the format of the datagrams: [`GameWire`] or [`RtypeWire`] |
+//!
+//! | file | |
+//! |---|---|
+//! | `world.rs`, `record.rs`, `name.rs` | the trait of a game, reliable records, the name of a player |
+//! | `config.rs`, `numbering.rs` | configs; numbers that wrap, and times between two frames |
+//! | `dialect/` | the seam to the wire, and its two implementations |
+//! | `server/`, `client/` | the two roles |
 //!
 //! Both run on a `Connection`, encrypted and by invite unless something else is named. They are
 //! [`Protocol`](crate::Protocol)s: no socket, no clock, no thread; memory is taken at the start and none in a frame. The
@@ -17,7 +25,7 @@
 //! `advance`, send at once.
 //!
 //! ```
-//! use rebout::authority::{Body, Client, ClientConfig, Command, Server, ServerConfig, Stage, World};
+//! use rebout::authority::{Body, Client, ClientConfig, Command, GameWire, Server, ServerConfig, Stage, World};
 //! use rebout::{MAX_DATAGRAM, Protocol};
 //! use std::{net::SocketAddr, time::Duration};
 //!
@@ -34,8 +42,8 @@
 //! }
 //!
 //! let (here, there): (SocketAddr, SocketAddr) = ("192.0.2.1:7100".parse()?, "192.0.2.2:7100".parse()?);
-//! let mut server = Server::new(ServerConfig::new(1))?;           // a number that nobody can guess
-//! let mut client = Client::join(ClientConfig::new(2), here)?;
+//! let mut server = Server::<GameWire>::new(ServerConfig::new(1))?;   // a number that nobody can guess
+//! let mut client = Client::<GameWire>::join(ClientConfig::new(2), here)?;
 //! let mut buf = [0; MAX_DATAGRAM];
 //! for frame in 0..120 {
 //!     let now = Duration::from_nanos(16_666_666) * frame;        // a driver has a clock and a socket
@@ -64,8 +72,12 @@ mod server;
 mod world;
 
 pub use client::{Client, ClientEvent, ClientStats, Drawing, OverReason, PredictionStats, Seen};
-pub use config::{AuthorityConfigError, ClientConfig, ServerConfig, Wire};
+pub use config::{AuthorityConfigError, ClientConfig, ServerConfig};
+pub use dialect::Wire;
+pub use dialect::game::GameWire;
+pub use dialect::rtype::RtypeWire;
 pub use name::PlayerName;
+pub use numbering::FrameTime;
 pub use record::{Course, MAX_TOLD, Terms, Told};
 pub use server::{InputStats, LeftWhy, Server, ServerEvent, ServerStats, Shot, Stage};
 pub use world::{Body, Command, World};

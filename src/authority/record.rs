@@ -1,6 +1,8 @@
 //! Records: everything that a server sends reliably and in order, without a word of any format.
 
+use super::numbering::FrameTime;
 use super::world::Body;
+use crate::Frame;
 
 /// The longest message of the game's own.
 pub const MAX_TOLD: usize = 64;
@@ -37,7 +39,7 @@ impl core::fmt::Debug for Told {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Course {
     /// The frame at which the projectile was at `x`, `y`.
-    pub frame: u64,
+    pub frame: Frame,
     /// Horizontal position at that frame.
     pub x: f32,
     /// Vertical position at that frame.
@@ -49,16 +51,20 @@ pub struct Course {
 }
 
 impl Course {
-    /// The position at a time in frames, which need not be whole. Both sides compute it in the same way.
+    /// The position at a time, at this many frames a second.
     #[must_use]
-    pub fn at(&self, frame: f64, frame_rate: u16) -> (f32, f32) {
-        let seconds = ((frame - self.frame as f64) / f64::from(frame_rate)) as f32;
+    pub fn at(&self, time: FrameTime, frame_rate: u16) -> (f32, f32) {
+        self.after((time.since(self.frame) / f64::from(frame_rate)) as f32)
+    }
+
+    /// The position this many seconds after `frame`.
+    pub(crate) fn after(&self, seconds: f32) -> (f32, f32) {
         (self.x + self.velocity_x * seconds, self.y + self.velocity_y * seconds)
     }
 
     /// The same line from the place at another frame.
-    pub(crate) fn moved_to(self, frame: u64, frame_rate: u16) -> Self {
-        let (x, y) = self.at(frame as f64, frame_rate);
+    pub(crate) fn moved_to(self, frame: Frame, frame_rate: u16) -> Self {
+        let (x, y) = self.at(frame.into(), frame_rate);
         Self { frame, x, y, ..self }
     }
 
@@ -81,21 +87,36 @@ pub(crate) struct Shown {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Record {
     /// There is an entity from this frame on, at this place as far as the wire tells it.
-    Spawn { id: u8, kind: u8, frame: u64, place: Option<(f32, f32)> },
+    Spawn { id: u8, kind: u8, frame: Frame, place: Option<(f32, f32)> },
     /// An entity is gone at this frame; `player` says on a server that it was one.
-    Gone { id: u8, frame: u64, player: bool },
+    Gone { id: u8, frame: Frame, player: bool },
     /// An entity was hit in this frame.
-    Hit { id: u8, damage: u8, frame: u64 },
+    Hit { id: u8, damage: u8, frame: Frame },
     /// There is a projectile.
     Shot { id: u8, kind: u8, owner: u8, course: Course },
     /// A projectile has taken another course.
     Bounce { id: u8, course: Course },
     /// A projectile is gone at this frame.
-    ShotEnd { id: u8, frame: u64 },
+    ShotEnd { id: u8, frame: Frame },
     /// A message of the game's own.
-    Told { frame: u64, told: Told },
+    Told { frame: Frame, told: Told },
     /// The reason of the DISCONNECT that follows.
     Bye { kicked: bool },
+}
+
+impl Record {
+    /// The frame of a record; the reason of a DISCONNECT has none.
+    pub(crate) fn frame(&self) -> Option<Frame> {
+        match *self {
+            Self::Spawn { frame, .. }
+            | Self::Gone { frame, .. }
+            | Self::Hit { frame, .. }
+            | Self::ShotEnd { frame, .. }
+            | Self::Told { frame, .. } => Some(frame),
+            Self::Shot { course, .. } | Self::Bounce { course, .. } => Some(course.frame),
+            Self::Bye { .. } => None,
+        }
+    }
 }
 
 /// The terms of a server: its rates and its seed. They are the first message of every connection.
@@ -115,11 +136,14 @@ mod tests {
 
     #[test]
     fn course_is_the_same_line_from_any_of_its_frames() {
-        let course = Course { frame: 60, x: 1.0, y: 2.0, velocity_x: 60.0, velocity_y: -30.0 };
-        let moved = course.moved_to(90, 60);
-        assert_eq!(moved, Course { frame: 90, x: 31.0, y: -13.0, ..course });
-        assert_eq!((course.at(120.0, 60), moved.at(120.0, 60)), ((61.0, -28.0), (61.0, -28.0)));
-        assert_eq!(course.at(61.0, 20), (4.0, 0.5), "20 frames a second");
+        let course = Course { frame: Frame(60), x: 1.0, y: 2.0, velocity_x: 60.0, velocity_y: -30.0 };
+        let moved = course.moved_to(Frame(90), 60);
+        assert_eq!(moved, Course { frame: Frame(90), x: 31.0, y: -13.0, ..course });
+        assert_eq!(
+            (course.at(Frame(120).into(), 60), moved.at(Frame(120).into(), 60)),
+            ((61.0, -28.0), (61.0, -28.0))
+        );
+        assert_eq!(course.at(Frame(61).into(), 20), (4.0, 0.5), "20 frames a second");
     }
 
     #[test]

@@ -83,15 +83,25 @@ pub(crate) const SUBJECT_LEN: usize = 30;
 
 /// An address and a nonce as the subject of a cookie: address, scope, port, nonce.
 pub(crate) fn subject(from: SocketAddr, nonce: u64) -> [u8; SUBJECT_LEN] {
-    let (ip, scope) = match from {
+    let mut bytes = [0; SUBJECT_LEN];
+    bytes[..ADDRESS_LEN].copy_from_slice(&address_bytes(from));
+    bytes[ADDRESS_LEN..].copy_from_slice(&nonce.to_be_bytes());
+    bytes
+}
+
+/// The length of an address as it is hashed.
+pub(crate) const ADDRESS_LEN: usize = 22;
+
+/// An address as it is hashed: address, scope, port. An IPv4 address is the same as the IPv6 address that maps it.
+pub(crate) fn address_bytes(addr: SocketAddr) -> [u8; ADDRESS_LEN] {
+    let (ip, scope) = match addr {
         SocketAddr::V4(v4) => (v4.ip().to_ipv6_mapped(), 0),
         SocketAddr::V6(v6) => (*v6.ip(), v6.scope_id()),
     };
-    let mut bytes = [0; SUBJECT_LEN];
+    let mut bytes = [0; ADDRESS_LEN];
     bytes[..16].copy_from_slice(&ip.octets());
     bytes[16..20].copy_from_slice(&scope.to_be_bytes());
-    bytes[20..22].copy_from_slice(&from.port().to_be_bytes());
-    bytes[22..].copy_from_slice(&nonce.to_be_bytes());
+    bytes[20..].copy_from_slice(&addr.port().to_be_bytes());
     bytes
 }
 

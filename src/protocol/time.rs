@@ -68,6 +68,10 @@ impl Span {
         self.0.checked_sub(other.0).map(Self)
     }
 
+    pub(crate) fn seconds(self) -> f32 {
+        (self.0 as f64 / 1e9) as f32
+    }
+
     /// This average moved towards a sample, which counts for one in `weight`.
     #[inline]
     pub(crate) fn averaged(self, sample: Self, weight: u32) -> Self {

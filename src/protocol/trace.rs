@@ -53,4 +53,18 @@ told! {
     info room(room: &dyn Display, change: &str) "room";
     /// The match is over.
     info over(peer: SocketAddr, how: &dyn Display) "match over";
+    /// A server has given a client a seat.
+    info seat_given(client: SocketAddr, id: u8) "seat given";
+    /// A server has no seat for an address that asked for one.
+    debug seat_refused(client: SocketAddr, reason: &dyn Display) "seat refused";
+    /// A server has removed a client.
+    info seat_lost(client: SocketAddr, id: u8, reason: &dyn Display) "seat lost";
+    /// A source has sent so many wrong proofs in this second that a server ignores most of its proofs.
+    warn wrong_proofs(source: &dyn Display) "wrong proofs over the limit";
+    /// A client has a seat.
+    info joined(server: SocketAddr, id: u8) "joined";
+    /// The connection of a client is over.
+    info left(server: SocketAddr, reason: &dyn Display) "connection over";
+    /// A queue is full: what does not fit is dropped.
+    warn queue_full(queue: &str) "queue full";
 }

@@ -1,10 +1,12 @@
 //! A server with 64 clients takes its memory at the start, with shots, messages and a bad link.
 
 use crate::counted;
-use rebout::Protocol;
-use rebout::authority::{Body, Client, ClientConfig, Command, Server, ServerConfig, Stage, Wire, World};
+use rebout::authority::{
+    Body, Client, ClientConfig, Command, GameWire, RtypeWire, Server, ServerConfig, Stage, Wire, World,
+};
 use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::sim::{self, Clock, Machine};
+use rebout::{Frame, Protocol};
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -22,12 +24,12 @@ impl World for Field {
     }
 
     fn step(&mut self, stage: &mut Stage<'_>) {
-        let frame = stage.frame();
+        let Frame(frame) = stage.frame();
         if frame.is_multiple_of(10) {
             stage.shoot(1, 1, &Body { velocity_x: 3.0, ..Body::at(0.0, 0.0) });
             stage.tell(&frame.to_be_bytes());
         }
-        let old = stage.shots().find(|shot| shot.course.frame + 60 < frame).map(|shot| shot.id);
+        let old = stage.shots().find(|shot| shot.course.frame.0 + 60 < frame).map(|shot| shot.id);
         if let Some(old) = old {
             stage.end_shot(old);
         }
@@ -40,12 +42,12 @@ impl World for Field {
 }
 
 #[allow(clippy::large_enum_variant)]
-enum Node {
-    Server(Server),
-    Client(Client, u32),
+enum Node<W: Wire> {
+    Server(Server<W>),
+    Client(Client<W>, u32),
 }
 
-impl Protocol for Node {
+impl<W: Wire> Protocol for Node<W> {
     fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
         match self {
             Self::Server(server) => server.handle_datagram(now, from, datagram),
@@ -68,7 +70,7 @@ impl Protocol for Node {
     }
 }
 
-impl Machine for Node {
+impl<W: Wire> Machine for Node<W> {
     fn next_frame_at(&self) -> Option<Duration> {
         Some(match self {
             Self::Server(server) => server.next_frame_at(),
@@ -87,7 +89,7 @@ impl Machine for Node {
                 client.advance(now, &Field, Command::new((*calls / 20 % 3) as f32 - 1.0, 0.0, 0));
                 while client.poll_event().is_some() {}
                 let drawn =
-                    client.others().count() + client.shots(client.render_frame().unwrap_or(0.0)).count();
+                    client.others().count() + client.shots(client.render_frame().unwrap_or_default()).count();
                 std::hint::black_box(drawn);
             }
         }
@@ -95,17 +97,19 @@ impl Machine for Node {
 }
 
 pub(crate) fn all() {
-    served(Wire::Game);
-    served(Wire::Rtype);
+    served::<GameWire>("GAME", 8_192);
+    // An R-Type client gets a datagram for each entity, and acknowledges most of what it gets.
+    served::<RtypeWire>("R-Type", 65_536);
     println!("nothing is allocated once a server runs: ok");
 }
 
-fn served(wire: Wire) {
+/// Counts on a wire, in a network with room for this many datagrams.
+fn served<W: Wire>(wire: &str, datagrams: usize) {
     let mut config = ServerConfig::new(1);
-    (config.wire, config.max_clients) = (wire, CLIENTS as u8);
+    config.max_clients = CLIENTS as u8;
     let server_addr = SocketAddr::from(([10, 0, 0, 1], 7000));
     let mut world = sim::World::new(1);
-    let server = Node::Server(Server::new(config).expect("a config"));
+    let server = Node::Server(Server::<W>::new(config).expect("a config"));
     world.add(server_addr, Clock::default(), Duration::ZERO, server);
     world.network_mut().set_default_link(LinkConfig {
         jitter: Duration::from_millis(10),
@@ -114,22 +118,19 @@ fn served(wire: Wire) {
     });
     for n in 0..CLIENTS {
         let start = world.draw(Duration::from_secs(1));
-        let mut config = ClientConfig::new(n as u64);
-        config.wire = wire;
-        let client = Client::join(config, server_addr).expect("a config");
+        let client = Client::join(ClientConfig::new(n as u64), server_addr).expect("a config");
         let addr = SocketAddr::from(([10, 0, 1, n as u8], 9000));
         world.add(addr, Clock::default(), start, Node::Client(client, n as u32));
     }
-    // An R-Type client gets a datagram for each entity, and acknowledges most of what it gets.
-    world.network_mut().reserve(if wire == Wire::Game { 8_192 } else { 65_536 });
+    world.network_mut().reserve(datagrams);
     world.run_until(Duration::from_secs(8));
-    let frames = |world: &sim::World<Node>| match world.machine(0) {
-        Node::Server(server) => (server.frame(), server.clients()),
+    let frames = |world: &sim::World<Node<W>>| match world.machine(0) {
+        Node::Server(server) => (server.frame().0, server.clients()),
         Node::Client(..) => (0, 0),
     };
     let before = frames(&world).0;
     let (calls, bytes, ()) = counted(|| world.run_until(Duration::from_secs(16)));
     let (after, clients) = frames(&world);
-    println!("64 clients, {wire:?}, {} frames: {calls} allocations, {bytes} bytes", after - before);
+    println!("64 clients, {wire}, {} frames: {calls} allocations, {bytes} bytes", after - before);
     assert_eq!((calls, clients), (0, CLIENTS));
 }

@@ -1,7 +1,7 @@
 //! Bytes a second of snapshots, against the document's table.
 
 use crate::lab::{Lab, ms};
-use rebout::authority::ServerConfig;
+use rebout::authority::{GameWire, ServerConfig};
 use rebout::lab::link::LinkConfig;
 
 /// Snapshot bytes a second and client.
@@ -9,7 +9,7 @@ fn bytes_a_second(players: u64, broadcast_rate: u16) -> f64 {
     let mut config = ServerConfig::new(1);
     config.broadcast_rate = broadcast_rate;
     config.max_clients = players as u8;
-    let mut lab = Lab::with_server(1, LinkConfig::new(ms(10)), config);
+    let mut lab = Lab::with_server(GameWire, 1, LinkConfig::new(ms(10)), config);
     for _ in 0..players {
         let at = lab.client(ms(100));
         lab.client_mut(at).keeps = false;

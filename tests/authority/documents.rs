@@ -2,8 +2,10 @@
 //! server that knows nothing beyond the nine types.
 
 use crate::lab::{FRAME, HEIGHT, Lab, Node, SPEED, WIDTH, bad_link, ms, server_addr};
+use rebout::Frame;
 use rebout::Protocol;
 use rebout::authority::Body;
+use rebout::authority::GameWire;
 use rebout::lab::link::LinkConfig;
 use rebout::lab::sim::Machine;
 use std::cell::RefCell;
@@ -137,7 +139,7 @@ impl Machine for DocumentClient {
     }
 }
 
-fn document_client(inputs_a_frame: u32) -> (Rc<RefCell<Seen>>, Node) {
+fn document_client(inputs_a_frame: u32) -> (Rc<RefCell<Seen>>, Node<GameWire>) {
     let seen = Rc::new(RefCell::new(Seen::default()));
     let client = DocumentClient {
         numbers: Numbers::default(),
@@ -165,7 +167,7 @@ fn a_client_of_the_document_alone_plays_on_our_server() {
     assert!(stats.applied > 500 && stats.held < 60, "{stats:?}");
     // It sees itself where the server has it, and the number of its last input.
     for (tick, x, applied) in &seen.bodies {
-        let truth = lab.server().body(u64::from(*tick), id).unwrap();
+        let truth = lab.server().body(Frame(*tick), id).unwrap();
         assert!((truth.x - x).abs() < f32::EPSILON);
         assert!(applied.is_some_and(|applied| applied <= seen.inputs));
     }
@@ -302,7 +304,7 @@ fn our_client_plays_on_a_server_of_the_document_alone() {
             history: Rc::clone(&history),
         };
         let link = LinkConfig { jitter: ms(10), ..LinkConfig::new(ms(40)) };
-        let mut lab = Lab::on(3, link, Node::Other(Box::new(server)));
+        let mut lab = Lab::<GameWire>::on(3, link, Node::Other(Box::new(server)));
         let client = lab.client_with(ms(200), |config| {
             (config.frame_rate, config.broadcast_rate) = (20, 20);
         });
@@ -315,7 +317,7 @@ fn our_client_plays_on_a_server_of_the_document_alone() {
         let before = node.predicted[0].0;
         let (mut compared, mut exact) = (0, 0);
         for (step, body) in &node.predicted {
-            let number = (step - before) as u32;
+            let number = step.since(before);
             let history = history.borrow();
             let Some((_, truth)) = history.iter().find(|(applied, _)| *applied == number) else { continue };
             compared += 1;
@@ -325,7 +327,7 @@ fn our_client_plays_on_a_server_of_the_document_alone() {
         assert!(compared > 200 && exact * 100 > compared * 95, "{exact} of {compared}");
         let other = node.client.others().next().expect("the other entity");
         assert_eq!((other.id, other.kind), (2, 0));
-        let render = node.client.render_frame().unwrap();
+        let render = node.client.render_frame().unwrap().since(Frame::ZERO);
         assert!((f64::from(other.body.x) - render).abs() < 0.01, "{other:?} at {render}");
         assert_eq!(node.client.over(), None);
         assert!(stats.refused.total() == 0, "{:?}", stats.refused);

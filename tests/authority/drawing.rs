@@ -1,13 +1,15 @@
 //! The drawn bodies of others, against the server's history at the same time.
 
-use crate::lab::{FRAME, Lab, Picture, WIRES, bad_link, ms};
+use crate::lab::{FRAME, Lab, Picture, bad_link, for_wires, ms};
+use rebout::Frame;
 use rebout::authority::{Body, Drawing};
 use rebout::lab::link::{Chance, LinkConfig};
 use support::repeats;
 
 /// Where the server had an entity at a time between two frames.
 fn truth(lab: &Lab, id: u8, time: f64) -> Option<Body> {
-    let (before, after) = (lab.server().body(time as u64, id)?, lab.server().body(time as u64 + 1, id)?);
+    let (before, after) =
+        (lab.server().body(Frame(time as u32), id)?, lab.server().body(Frame(time as u32 + 1), id)?);
     let part = time.fract() as f32;
     let mix = |from: f32, to: f32| from + (to - from) * part;
     Some(Body { x: mix(before.x, after.x), y: mix(before.y, after.y), ..before })
@@ -52,7 +54,7 @@ fn others_are_drawn_within_a_unit_of_the_servers_history() {
         beyond += seen.beyond + seen.frozen;
         assert!(node.pictures.windows(2).all(|pair| pair[0].render <= pair[1].render), "backward");
         let now = lab.world.local_now(one);
-        let render = node.client.render_frame().unwrap();
+        let render = node.client.render_frame().unwrap().since(Frame::ZERO);
         behind = behind.max((lab.server_time_at(one, now) - render) * FRAME.as_secs_f64() * 1e3);
     }
     let part = 100.0 * beyond as f64 / (between + beyond) as f64;
@@ -72,7 +74,7 @@ fn render_time_lags_by_one_way_and_at_most_150_ms_all_the_time() {
     for second in 3..40 {
         lab.run_until(ms(second * 1_000));
         let now = lab.world.local_now(one);
-        let render = lab.client_at(one).client.render_frame().unwrap();
+        let render = lab.client_at(one).client.render_frame().unwrap().since(Frame::ZERO);
         // The render time is that of the last call, up to a frame ago.
         worst = worst.max((lab.server_time_at(one, now) - render - 1.0) * FRAME.as_secs_f64() * 1e3);
     }
@@ -82,7 +84,7 @@ fn render_time_lags_by_one_way_and_at_most_150_ms_all_the_time() {
 
 #[test]
 fn an_outage_freezes_the_others_and_the_delay_stays_bounded() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let mut lab = Lab::speaking(wire, 5, LinkConfig::new(ms(30)));
         let (one, _) = (lab.client(ms(200)), lab.client(ms(300)));
         lab.world.network_mut().cut(0, one, ms(5_000), ms(6_500));
@@ -94,7 +96,7 @@ fn an_outage_freezes_the_others_and_the_delay_stays_bounded() {
         let last = lab.client_at(one).pictures.last().unwrap();
         assert_eq!(last.drawing, Drawing::Interpolated);
         assert!(lab.client_at(one).client.stats().delay <= ms(250));
-    }
+    });
 }
 
 #[test]

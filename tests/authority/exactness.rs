@@ -1,7 +1,7 @@
 //! Predicted positions are what the server later says, and inputs come in time.
 
 use crate::lab::{Lab, SERVER, bad_link, ms};
-use rebout::authority::{Body, InputStats, ServerConfig};
+use rebout::authority::{Body, GameWire, InputStats, ServerConfig};
 use rebout::lab::link::LinkConfig;
 use std::time::Duration;
 use support::repeats;
@@ -10,11 +10,11 @@ use support::repeats;
 fn exact(lab: &Lab, client: usize, from: Duration) -> (usize, usize) {
     let node = lab.client_at(client);
     let id = node.client.id().expect("a seat");
-    let first = lab.server().time_at(lab.world.clock(SERVER).local(from)) as u64;
+    let first = lab.server().time_at(lab.world.clock(SERVER).local(from)) as u32;
     let compared: Vec<(Body, Body)> = node
         .predicted
         .iter()
-        .filter(|(frame, _)| *frame >= first)
+        .filter(|(frame, _)| frame.0 >= first)
         .filter_map(|(frame, body)| lab.server().body(*frame, id).map(|truth| (*body, truth)))
         .collect();
     let same = |body: &Body, truth: &Body| body == truth;
@@ -90,7 +90,7 @@ fn with_bursts_of_50_ms_under_half_a_percent_is_late() {
 fn prediction_is_exact_at_20_frames_and_20_snapshots() {
     let mut config = ServerConfig::new(7);
     (config.frame_rate, config.broadcast_rate) = (20, 20);
-    let mut lab = Lab::with_server(7, bad_link(), config);
+    let mut lab = Lab::with_server(GameWire, 7, bad_link(), config);
     let client = lab.client(ms(200));
     lab.run_until(ms(30_000));
     let node = lab.client_at(client);

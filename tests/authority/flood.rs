@@ -1,6 +1,6 @@
 //! Requests to join from made-up addresses, by the million.
 
-use crate::lab::{Lab, client_addr};
+use crate::lab::{Lab, Named, client_addr};
 use rebout::Protocol;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -21,7 +21,7 @@ impl Flood {
     /// Sends the requests of one wave, each from an address of its own, and takes the server's answers after every `batch` of them.
     pub(crate) fn wave(
         &mut self,
-        lab: &mut Lab,
+        lab: &mut Lab<impl Named>,
         now: Duration,
         batch: u16,
         request: impl Fn(u16) -> Vec<u8>,

@@ -1,12 +1,12 @@
 //! A server and clients in the simulated network. The server keeps every body of every frame.
 
-use rebout::Protocol;
 use rebout::authority::{
-    Body, Client, ClientConfig, ClientEvent, Command, Drawing, Server, ServerConfig, ServerEvent, Stage,
-    Wire, World,
+    Body, Client, ClientConfig, ClientEvent, Command, Drawing, GameWire, RtypeWire, Server, ServerConfig,
+    ServerEvent, Stage, Wire, World,
 };
 use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::sim::{self, Clock, Machine};
+use rebout::{Frame, Protocol};
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -22,8 +22,42 @@ pub(crate) fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// Both wires, for tests of what they have in common.
-pub(crate) const WIRES: [Wire; 2] = [Wire::Game, Wire::Rtype];
+/// A wire by its name, for what a test expects of one and not of the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    Game,
+    Rtype,
+}
+
+/// A wire that tests name by a value.
+pub(crate) trait Named: Wire + Copy {
+    fn format(self) -> Format;
+}
+
+impl Named for GameWire {
+    fn format(self) -> Format {
+        Format::Game
+    }
+}
+
+impl Named for RtypeWire {
+    fn format(self) -> Format {
+        Format::Rtype
+    }
+}
+
+/// Runs a test once on each wire, for what they have in common.
+macro_rules! for_wires {
+    (|$wire:ident| $body:block) => {{
+        {
+            let $wire = rebout::authority::GameWire;
+            $body
+        }
+        let $wire = rebout::authority::RtypeWire;
+        $body
+    }};
+}
+pub(crate) use for_wires;
 
 /// Players walk; nothing else happens unless a test wants it.
 #[derive(Default)]
@@ -34,7 +68,7 @@ pub(crate) struct Field {
 }
 
 /// An addition of a test to a frame of the world; frame 0 is every frame.
-pub(crate) type Extra = (u64, Step);
+pub(crate) type Extra = (u32, Step);
 
 /// A part of a step of the world.
 pub(crate) type Step = fn(&mut Stage<'_>);
@@ -52,7 +86,7 @@ impl World for Field {
     }
 
     fn step(&mut self, stage: &mut Stage<'_>) {
-        let now = stage.frame();
+        let Frame(now) = stage.frame();
         for (_, extra) in self.extra.iter().filter(|(frame, _)| *frame == 0 || *frame == now) {
             extra(stage);
         }
@@ -64,33 +98,33 @@ impl World for Field {
 }
 
 /// The server, its world, and what was in every frame.
-pub(crate) struct ServerNode {
-    pub(crate) server: Server,
+pub(crate) struct ServerNode<W: Wire> {
+    pub(crate) server: Server<W>,
     pub(crate) field: Field,
     /// The bodies of a frame, by the frame.
     pub(crate) history: Vec<Vec<(u8, Body)>>,
-    pub(crate) first: Option<(u64, Duration)>,
+    pub(crate) first: Option<(Frame, Duration)>,
     pub(crate) events: Vec<ServerEvent>,
     pub(crate) keeps_history: bool,
 }
 
-impl ServerNode {
+impl<W: Wire> ServerNode<W> {
     pub(crate) fn new(config: ServerConfig) -> Self {
         let (history, events) = (Vec::new(), Vec::new());
         let server = Server::new(config).expect("a config");
         Self { server, field: Field::default(), history, first: None, events, keeps_history: true }
     }
 
-    pub(crate) fn body(&self, frame: u64, id: u8) -> Option<Body> {
+    pub(crate) fn body(&self, frame: Frame, id: u8) -> Option<Body> {
         let (first, _) = self.first?;
-        let bodies = self.history.get(usize::try_from(frame.checked_sub(first)?).ok()?)?;
+        let bodies = self.history.get(frame.0.wrapping_sub(first.0) as usize)?;
         bodies.iter().find(|(known, _)| *known == id).map(|(_, body)| *body)
     }
 
     /// The server's time in frames at a moment of its own clock.
     pub(crate) fn time_at(&self, local: Duration) -> f64 {
         let (first, at) = self.first.expect("a frame");
-        first as f64 + (local.as_secs_f64() - at.as_secs_f64()) / FRAME.as_secs_f64()
+        f64::from(first.0) + (local.as_secs_f64() - at.as_secs_f64()) / FRAME.as_secs_f64()
     }
 }
 
@@ -115,13 +149,13 @@ pub(crate) fn wanders(seed: u64, call: u64) -> Command {
     Command::new(step(mixed >> 40), step(mixed >> 50), 0)
 }
 
-pub(crate) struct ClientNode {
-    pub(crate) client: Client,
+pub(crate) struct ClientNode<W: Wire> {
+    pub(crate) client: Client<W>,
     pub(crate) seed: u64,
     pub(crate) input_source: InputSource,
     pub(crate) calls: u64,
     /// Every step with what was predicted for it at first.
-    pub(crate) predicted: Vec<(u64, Body)>,
+    pub(crate) predicted: Vec<(Frame, Body)>,
     pub(crate) pictures: Vec<Picture>,
     /// Our time, the server's time as believed, simulated time; in frames.
     pub(crate) clock: Vec<(Duration, f64, f64)>,
@@ -129,7 +163,7 @@ pub(crate) struct ClientNode {
     pub(crate) keeps: bool,
 }
 
-impl ClientNode {
+impl<W: Wire> ClientNode<W> {
     pub(crate) fn new(config: ClientConfig, server: SocketAddr, seed: u64) -> Self {
         Self {
             client: Client::join(config, server).expect("a config"),
@@ -164,12 +198,12 @@ impl ClientNode {
         if let (Some(server), Some(simulated)) =
             (self.client.server_frame(now), self.client.simulated_frame())
         {
-            self.clock.push((now, server, simulated));
+            self.clock.push((now, server.since(Frame::ZERO), simulated.since(Frame::ZERO)));
         }
         if let Some(render) = self.client.render_frame() {
             self.pictures.extend(self.client.others().map(|seen| Picture {
                 id: seen.id,
-                render,
+                render: render.since(Frame::ZERO),
                 body: seen.body,
                 drawing: seen.drawing,
             }));
@@ -179,13 +213,13 @@ impl ClientNode {
 
 /// A machine of these tests.
 #[allow(clippy::large_enum_variant)]
-pub(crate) enum Node {
-    Server(ServerNode),
-    Client(ClientNode),
+pub(crate) enum Node<W: Wire> {
+    Server(ServerNode<W>),
+    Client(ClientNode<W>),
     Other(Box<dyn Machine>),
 }
 
-impl Node {
+impl<W: Wire> Node<W> {
     fn protocol(&mut self) -> &mut dyn Protocol {
         match self {
             Self::Server(node) => &mut node.server,
@@ -195,7 +229,7 @@ impl Node {
     }
 }
 
-impl Protocol for Node {
+impl<W: Wire> Protocol for Node<W> {
     fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
         self.protocol().handle_datagram(now, from, datagram);
     }
@@ -213,7 +247,7 @@ impl Protocol for Node {
     }
 }
 
-impl Machine for Node {
+impl<W: Wire> Machine for Node<W> {
     fn next_frame_at(&self) -> Option<Duration> {
         match self {
             Self::Server(node) => Some(node.server.next_frame_at()),
@@ -241,11 +275,10 @@ impl Machine for Node {
 }
 
 /// One server at endpoint 0, and clients.
-pub(crate) struct Lab {
-    pub(crate) world: sim::World<Node>,
+pub(crate) struct Lab<W: Wire = GameWire> {
+    pub(crate) world: sim::World<Node<W>>,
     seed: u64,
     link: LinkConfig,
-    wire: Wire,
 }
 
 pub(crate) const SERVER: usize = 0;
@@ -264,27 +297,26 @@ pub(crate) fn bad_link() -> LinkConfig {
 }
 
 impl Lab {
-    /// A server that starts at once; the link of every client is `link`.
+    /// A server on GAME that starts at once; the link of every client is `link`.
     pub(crate) fn new(seed: u64, link: LinkConfig) -> Self {
-        Self::with_server(seed, link, ServerConfig::new(seed))
+        Self::speaking(GameWire, seed, link)
     }
+}
 
+impl<W: Wire> Lab<W> {
     /// The same on a wire of choice.
-    pub(crate) fn speaking(wire: Wire, seed: u64, link: LinkConfig) -> Self {
-        let mut config = ServerConfig::new(seed);
-        config.wire = wire;
-        Self::with_server(seed, link, config)
+    pub(crate) fn speaking(wire: W, seed: u64, link: LinkConfig) -> Self {
+        Self::with_server(wire, seed, link, ServerConfig::new(seed))
     }
 
-    pub(crate) fn with_server(seed: u64, link: LinkConfig, config: ServerConfig) -> Self {
-        let lab = Self::on(seed, link, Node::Server(ServerNode::new(config)));
-        Self { wire: config.wire, ..lab }
+    pub(crate) fn with_server(_: W, seed: u64, link: LinkConfig, config: ServerConfig) -> Self {
+        Self::on(seed, link, Node::Server(ServerNode::new(config)))
     }
 
-    pub(crate) fn on(seed: u64, link: LinkConfig, server: Node) -> Self {
+    pub(crate) fn on(seed: u64, link: LinkConfig, server: Node<W>) -> Self {
         let mut world = sim::World::new(seed);
         world.add(server_addr(), Clock::new(ms(3_000), 0), Duration::ZERO, server);
-        Self { world, seed, link, wire: Wire::Game }
+        Self { world, seed, link }
     }
 
     /// Adds a client that starts at `start`, and returns its endpoint.
@@ -295,13 +327,12 @@ impl Lab {
     pub(crate) fn client_with(&mut self, start: Duration, change: impl FnOnce(&mut ClientConfig)) -> usize {
         let n = self.world.network().endpoints();
         let mut config = ClientConfig::new(self.seed << 16 | n as u64);
-        config.wire = self.wire;
         change(&mut config);
         let node = ClientNode::new(config, server_addr(), self.seed << 8 | n as u64);
         self.machine(start, Node::Client(node))
     }
 
-    pub(crate) fn machine(&mut self, start: Duration, node: Node) -> usize {
+    pub(crate) fn machine(&mut self, start: Duration, node: Node<W>) -> usize {
         let n = self.world.network().endpoints();
         let start = start + self.world.draw(FRAME);
         let offset = self.world.draw(Duration::from_secs(100));
@@ -314,22 +345,22 @@ impl Lab {
         self.world.run_until(until);
     }
 
-    pub(crate) fn server(&self) -> &ServerNode {
+    pub(crate) fn server(&self) -> &ServerNode<W> {
         let Node::Server(node) = self.world.machine(SERVER) else { panic!("no server of ours") };
         node
     }
 
-    pub(crate) fn server_mut(&mut self) -> &mut ServerNode {
+    pub(crate) fn server_mut(&mut self) -> &mut ServerNode<W> {
         let Node::Server(node) = self.world.machine_mut(SERVER) else { panic!("no server of ours") };
         node
     }
 
-    pub(crate) fn client_at(&self, endpoint: usize) -> &ClientNode {
+    pub(crate) fn client_at(&self, endpoint: usize) -> &ClientNode<W> {
         let Node::Client(node) = self.world.machine(endpoint) else { panic!("no client of ours") };
         node
     }
 
-    pub(crate) fn client_mut(&mut self, endpoint: usize) -> &mut ClientNode {
+    pub(crate) fn client_mut(&mut self, endpoint: usize) -> &mut ClientNode<W> {
         let Node::Client(node) = self.world.machine_mut(endpoint) else { panic!("no client of ours") };
         node
     }

@@ -1,19 +1,19 @@
 //! A client that plays: its inputs, the terms of its server, and the time that snapshots tell.
 
-use crate::lab::{Field, Lab, WIRES, client_addr, ms, server_addr};
-use crate::removal::{home, playing, playing_on, round, rounds};
+use crate::lab::{Field, Format, Lab, Named, client_addr, for_wires, ms, server_addr};
+use crate::removal::{home, joining, playing, playing_on, round, rounds};
 use crate::seat_attacks::Target;
-use rebout::authority::{Body, Client, ClientConfig, ClientEvent, Command, Wire};
+use rebout::authority::{Body, Client, ClientEvent, Command, GameWire, RtypeWire};
 use rebout::lab::link::LinkConfig;
 use rebout::lab::sim::{EntryKind, Recording};
-use rebout::{Protocol, Refusal};
+use rebout::{Frame, Protocol, Refusal};
 use std::net::SocketAddr;
 
 /// A frame in which the client does `command`. Its packets arrive if `sends` says so of each, those of the server if
 /// `hears` does.
-pub(crate) fn frame(
-    target: &mut Target,
-    client: &mut Client,
+pub(crate) fn frame<W: Named>(
+    target: &mut Target<W>,
+    client: &mut Client<W>,
     command: Command,
     mut sends: impl FnMut(&[u8]) -> bool,
     hears: impl Fn(&[u8]) -> bool,
@@ -32,12 +32,6 @@ pub(crate) fn frame(
     }
 }
 
-fn fresh(wire: Wire) -> Client {
-    let mut config = ClientConfig::new(2);
-    config.wire = wire;
-    Client::join(config, server_addr()).expect("a config")
-}
-
 /// To the right and back again, each for seven frames.
 fn to_and_fro(n: u32) -> Command {
     Command::new(if (n / 7).is_multiple_of(2) { 1.0 } else { -1.0 }, 0.0, 0)
@@ -49,7 +43,7 @@ const IS_MESSAGE: fn(&[u8]) -> bool = |datagram| datagram[12] == 8;
 fn run_of_lost_packets_raises_the_redundancy_of_inputs() {
     let mut leads = Vec::new();
     for (lost, expected) in [(0, 4), (1, 4), (2, 6), (3, 7), (10, 8)] {
-        let (mut target, mut client) = playing(Wire::Game);
+        let (mut target, mut client) = playing(GameWire);
         let (mut packets, mut counts) = (0, Vec::new());
         for _ in 0..100 {
             let arrives = |datagram: &[u8]| {
@@ -62,7 +56,7 @@ fn run_of_lost_packets_raises_the_redundancy_of_inputs() {
         // A frame with two steps has one input more.
         assert_eq!(counts[counts.len() - 10..].iter().min(), Some(&expected), "{lost} lost");
         let server = client.server_frame(target.now).expect("a time");
-        let lead = client.simulated_frame().expect("a time") - server;
+        let lead = client.simulated_frame().expect("a time").since(Frame::ZERO) - server.since(Frame::ZERO);
         // The margin of 50 ms covers two lost packets and not four.
         leads.push(lead);
     }
@@ -71,7 +65,7 @@ fn run_of_lost_packets_raises_the_redundancy_of_inputs() {
 
 #[test]
 fn inputs_of_several_steps_go_out_together() {
-    let (mut target, mut client) = playing(Wire::Game);
+    let (mut target, mut client) = playing(GameWire);
     let before = client.stats().steps;
     for frames in [1, 1, 3] {
         target.now += crate::lab::FRAME * frames;
@@ -88,7 +82,7 @@ fn inputs_of_several_steps_go_out_together() {
 
 #[test]
 fn client_waits_a_second_for_the_terms() {
-    let (mut target, mut client) = (Target::new(Wire::Game, |_| {}), fresh(Wire::Game));
+    let (mut target, mut client) = (Target::new(GameWire, |_| {}), joining(GameWire));
     let mut began = None;
     for n in 0..120 {
         frame(&mut target, &mut client, to_and_fro(n), |_| true, |datagram| !IS_MESSAGE(datagram));
@@ -106,7 +100,7 @@ fn client_waits_a_second_for_the_terms() {
 
 #[test]
 fn command_out_of_range_is_limited() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let (mut target, mut client) = playing(wire);
         let command = Command { x: 9.0, y: f32::NAN, actions: 0 };
         let before = *client.predicted().expect("a body");
@@ -114,13 +108,13 @@ fn command_out_of_range_is_limited() {
         let moved = client.predicted().expect("a body").x - before.x;
         assert!((5.0..7.0).contains(&moved), "{wire:?}: 0.2 units a frame: {moved}");
         assert_eq!(target.server.stats().refused.total(), 0, "{wire:?}");
-    }
+    });
 }
 
 #[test]
 fn entity_is_not_drawn_before_its_spawn_is_told() {
-    let (mut target, mut client) = playing(Wire::Game);
-    target.field.extra.push((target.server.frame() + 1, |stage| {
+    let (mut target, mut client) = playing(GameWire);
+    target.field.extra.push((target.server.frame().0 + 1, |stage| {
         assert_eq!(stage.spawn(5, Body::at(1.0, 1.0)), Some(255));
     }));
     for _ in 0..60 {
@@ -133,7 +127,7 @@ fn entity_is_not_drawn_before_its_spawn_is_told() {
 
 #[test]
 fn own_ship_begins_at_its_own_place() {
-    let (mut target, mut client) = (Target::new(Wire::Rtype, |_| {}), fresh(Wire::Rtype));
+    let (mut target, mut client) = (Target::new(RtypeWire, |_| {}), joining(RtypeWire));
     target.field.extra.push((1, |stage| {
         (0..5).for_each(|_| assert!(stage.spawn(5, Body::at(10.0, 10.0)).is_some()));
     }));
@@ -148,13 +142,13 @@ fn own_ship_begins_at_its_own_place() {
 
 #[test]
 fn delay_follows_the_rate_that_the_server_tells() {
-    let (_, client) = playing_on(Target::new(Wire::Game, |config| config.broadcast_rate = 10));
+    let (_, client) = playing_on(Target::new(GameWire, |config| config.broadcast_rate = 10));
     assert!(client.stats().delay >= ms(150), "{:?}", client.stats().delay);
 }
 
 #[test]
 fn client_that_left_says_goodbye_three_times_100_ms_apart() {
-    let (target, mut client) = playing(Wire::Game);
+    let (target, mut client) = playing(GameWire);
     let (start, mut buf) = (target.now, [0; 1_200]);
     assert!(client.server_frame(start).is_some());
     client.leave(start);
@@ -170,10 +164,10 @@ fn client_that_left_says_goodbye_three_times_100_ms_apart() {
 
 #[test]
 fn snapshot_beyond_31_bits_of_seconds_is_refused() {
-    let mut target = Target::new(Wire::Game, |config| {
-        (config.frame_rate, config.broadcast_rate, config.first_frame) = (1, 1, 3_000_000_000);
+    let mut target = Target::new(GameWire, |config| {
+        (config.frame_rate, config.broadcast_rate, config.first_frame) = (1, 1, Frame(3_000_000_000));
     });
-    let mut client = fresh(Wire::Game);
+    let mut client = joining(GameWire);
     rounds(&mut target, &mut client, 120);
     assert!(client.id().is_some() && client.predicted().is_none());
     assert!(client.stats().refused.of(Refusal::OutOfPlace) > 20);
@@ -181,7 +175,7 @@ fn snapshot_beyond_31_bits_of_seconds_is_refused() {
 
 #[test]
 fn third_implausible_snapshot_in_a_row_is_a_new_time() {
-    let (mut target, mut client) = playing(Wire::Game);
+    let (mut target, mut client) = playing(GameWire);
     let mut last = Vec::new();
     for _ in 0..6 {
         for datagram in round(&mut target, &mut client) {
@@ -209,7 +203,7 @@ fn third_implausible_snapshot_in_a_row_is_a_new_time() {
 
 #[test]
 fn frames_without_our_input_are_counted() {
-    let (mut target, mut client) = playing(Wire::Game);
+    let (mut target, mut client) = playing(GameWire);
     let before = client.stats().held_by_server;
     rounds(&mut target, &mut client, 60);
     assert_eq!(client.stats().held_by_server, before);
@@ -236,12 +230,12 @@ fn changed_path_is_measured_with_quick_pings() {
 
 #[test]
 fn answer_that_leads_to_nothing_is_forgotten() {
-    for wire in WIRES {
-        let (mut client, mut buf) = (fresh(wire), [0; 1_200]);
+    for_wires!(|wire| {
+        let (mut client, mut buf) = (joining(wire), [0; 1_200]);
         client.advance(ms(0), &Field::default(), Command::NEUTRAL);
         assert!(client.poll_transmit(ms(0), &mut buf).is_some());
-        let answer = match wire {
-            Wire::Game => [b"GAME\0\x05", &buf[4..6], &[0, 0, 0, 0, 2, 0, 1, 9][..]].concat(),
+        let answer = match wire.format() {
+            Format::Game => [b"GAME\0\x05", &buf[4..6], &[0, 0, 0, 0, 2, 0, 1, 9][..]].concat(),
             _ => vec![0x11, 1, 0, 5, 9, 0, 0, 0, 1],
         };
         client.handle_datagram(ms(40), server_addr(), &answer);
@@ -250,7 +244,11 @@ fn answer_that_leads_to_nothing_is_forgotten() {
             (from..to).step_by(10).find(|at| {
                 client.advance(ms(*at), &Field::default(), Command::NEUTRAL);
                 std::iter::from_fn(|| client.poll_transmit(ms(*at), &mut buf).map(|_| (buf[0], buf[12])))
-                    .filter(|(first, kind)| if wire == Wire::Game { *kind == 1 } else { *first == 0x10 })
+                    .filter(
+                        |(first, kind)| {
+                            if wire.format() == Format::Game { *kind == 1 } else { *first == 0x10 }
+                        },
+                    )
                     .count()
                     > 0
             })
@@ -260,12 +258,12 @@ fn answer_that_leads_to_nothing_is_forgotten() {
         // The time until it gives up begins anew.
         assert!(asks_at(600, 1_100).is_some(), "{wire:?}");
         assert_eq!(client.over(), None, "{wire:?}");
-    }
+    });
 }
 
 #[test]
 fn datagrams_of_others_are_refused() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let (mut target, mut client) = playing(wire);
         let before = client.stats();
         let mut datagrams: Vec<_> = (0..6).flat_map(|_| round(&mut target, &mut client)).collect();
@@ -276,12 +274,12 @@ fn datagrams_of_others_are_refused() {
         let after = client.stats();
         assert_eq!(after.refused.of(Refusal::Stranger), datagrams.len() as u64, "{wire:?}");
         assert_eq!(after.snapshots, before.snapshots, "{wire:?}");
-    }
+    });
 }
 
 #[test]
 fn newest_1024_events_wait_for_the_game() {
-    let (mut target, mut client) = playing(Wire::Game);
+    let (mut target, mut client) = playing(GameWire);
     while client.poll_event().is_some() {}
     target.field.extra.push((0, |stage| (0..20).for_each(|n| assert!(stage.tell(&[n])))));
     rounds(&mut target, &mut client, 90);
@@ -289,16 +287,16 @@ fn newest_1024_events_wait_for_the_game() {
     let told = |event: &ClientEvent| matches!(event, ClientEvent::Told { .. });
     assert!(events.len() == 1_024 && events.iter().all(told));
     let frames = |event: &ClientEvent| match event {
-        ClientEvent::Told { frame, .. } => *frame,
+        ClientEvent::Told { frame, .. } => frame.0,
         _ => 0,
     };
-    assert!(frames(&events[1_023]) + 5 > target.server.frame(), "the newest are kept");
+    assert!(frames(&events[1_023]) + 5 > target.server.frame().0, "the newest are kept");
 }
 
 #[test]
 fn each_update_of_an_rtype_server_is_compared_once() {
-    let (mut target, mut client) = playing(Wire::Rtype);
-    target.field.extra.push((target.server.frame() + 1, |stage| {
+    let (mut target, mut client) = playing(RtypeWire);
+    target.field.extra.push((target.server.frame().0 + 1, |stage| {
         assert_eq!(stage.spawn(5, Body::at(10.0, 10.0)), Some(255));
     }));
     target.field.extra.push((0, |stage| {
@@ -320,7 +318,7 @@ fn each_update_of_an_rtype_server_is_compared_once() {
 fn jitter_raises_the_delay_of_an_rtype_client() {
     for (jitter, expected) in [(0, 75..90), (80, 100..250)] {
         let mut lab =
-            Lab::speaking(Wire::Rtype, 6, LinkConfig { jitter: ms(jitter), ..LinkConfig::new(ms(30)) });
+            Lab::speaking(RtypeWire, 6, LinkConfig { jitter: ms(jitter), ..LinkConfig::new(ms(30)) });
         let (one, _) = (lab.client(ms(200)), lab.client(ms(300)));
         lab.run_until(ms(10_000));
         let delay = lab.client_at(one).client.stats().delay;
@@ -330,7 +328,7 @@ fn jitter_raises_the_delay_of_an_rtype_client() {
 
 #[test]
 fn client_does_not_step_before_it_knows_its_body() {
-    let (mut target, mut client) = (Target::new(Wire::Game, |_| {}), fresh(Wire::Game));
+    let (mut target, mut client) = (Target::new(GameWire, |_| {}), joining(GameWire));
     target.field.extra.push((0, |stage| {
         let ids: Vec<u8> = stage.players().map(|(id, _)| id).collect();
         ids.iter().filter_map(|id| stage.body_mut(*id).map(|body| body.y = f32::NAN)).count();
@@ -342,7 +340,7 @@ fn client_does_not_step_before_it_knows_its_body() {
 
 #[test]
 fn second_leave_says_nothing_more() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let (target, mut client) = playing(wire);
         let mut buf = [0; 1_200];
         for n in 0..2 {
@@ -354,12 +352,12 @@ fn second_leave_says_nothing_more() {
         let over =
             std::iter::from_fn(|| client.poll_event()).filter(|event| matches!(event, ClientEvent::Over(_)));
         assert_eq!(over.count(), 1, "{wire:?}");
-    }
+    });
 }
 
 #[test]
 fn other_packets_do_not_end_a_goodbye() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let (mut target, mut client) = playing(wire);
         let datagrams: Vec<_> = (0..60)
             .flat_map(|n| {
@@ -372,12 +370,12 @@ fn other_packets_do_not_end_a_goodbye() {
             client.handle_datagram(target.now, server_addr(), datagram);
         }
         assert!(!datagrams.is_empty() && client.lingers(), "{wire:?}");
-    }
+    });
 }
 
 #[test]
 fn player_is_drawn_between_its_steps() {
-    let (target, mut client) = playing(Wire::Game);
+    let (target, mut client) = playing(GameWire);
     let right = Command::new(1.0, 0.0, 0);
     let drawn: Vec<f32> = (0..24)
         .map(|n| {
@@ -392,7 +390,7 @@ fn player_is_drawn_between_its_steps() {
 
 #[test]
 fn answer_for_another_id_changes_nothing_once_seated() {
-    let (mut target, mut client) = playing(Wire::Game);
+    let (mut target, mut client) = playing(GameWire);
     let id = client.id().expect("an id");
     let last = (0..6).flat_map(|_| round(&mut target, &mut client)).last().expect("a packet");
     let accepted = [&last[..12], &[2, 0, 1, id ^ 1]].concat();
@@ -420,8 +418,9 @@ fn client_counts_its_traffic_and_measures_the_path() {
 
 #[test]
 fn client_is_called_and_polled_in_time() {
-    for (wire, every) in [(Wire::Game, ms(200)), (Wire::Rtype, ms(100))] {
-        let (mut client, mut buf) = (fresh(wire), [0; 1_200]);
+    for_wires!(|wire| {
+        let every = if wire.format() == Format::Game { ms(200) } else { ms(100) };
+        let (mut client, mut buf) = (joining(wire), [0; 1_200]);
         assert_eq!((client.next_frame_at(), client.poll_timeout()), (ms(0), Some(ms(0))));
         client.advance(ms(5), &Field::default(), Command::NEUTRAL);
         assert_eq!(client.next_frame_at(), ms(5) + std::time::Duration::from_secs(1) / 60);
@@ -434,26 +433,26 @@ fn client_is_called_and_polled_in_time() {
         while client.poll_transmit(target.now, &mut buf).is_some() {}
         let due = client.poll_timeout().expect("a heartbeat or a ping");
         assert!(due > target.now && due <= target.now + ms(100), "{wire:?}: {due:?}");
-    }
+    });
 }
 
 #[test]
 fn client_that_does_not_step_sends_ten_heartbeats_a_second() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let (target, mut client) = playing(wire);
         let (mut buf, mut alive) = ([0; 1_200], 0);
         for n in 0..100 {
             while client.poll_transmit(target.now + ms(10) * n, &mut buf).is_some() {
-                alive += u32::from(if wire == Wire::Game { buf[12] == 9 } else { buf[0] == 0x50 });
+                alive += u32::from(if wire.format() == Format::Game { buf[12] == 9 } else { buf[0] == 0x50 });
             }
         }
         assert!((9..=11).contains(&alive), "{wire:?}: {alive}");
-    }
+    });
 }
 
 #[test]
 fn goodbye_is_void_while_snapshots_come() {
-    let (mut target, mut client) = playing(Wire::Game);
+    let (mut target, mut client) = playing(GameWire);
     let last = (0..6).flat_map(|_| round(&mut target, &mut client)).last().expect("a packet");
     client.handle_datagram(target.now, server_addr(), &[&last[..12], &[3, 0, 0]].concat());
     assert_eq!(client.stats().refused.total(), 0);

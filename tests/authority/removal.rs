@@ -1,9 +1,10 @@
 //! Joining and removal of clients, driven datagram by datagram.
 
-use crate::lab::{FRAME, Field, Lab, WIRES, ms, server_addr};
+use crate::lab::{FRAME, Field, Format, Lab, Named, for_wires, ms, server_addr};
 use crate::seat_attacks::{Target, join, request};
 use rebout::authority::{
-    Body, Client, ClientConfig, ClientEvent, Command, LeftWhy, OverReason, ServerEvent, Stage, Wire,
+    Body, Client, ClientConfig, ClientEvent, Command, GameWire, LeftWhy, OverReason, RtypeWire, ServerEvent,
+    Stage,
 };
 use rebout::lab::link::LinkConfig;
 use rebout::{Protocol, Refusal};
@@ -15,7 +16,7 @@ pub(crate) fn home(n: u8) -> SocketAddr {
 
 #[test]
 fn a_client_kicked_before_its_first_frame_never_enters() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let mut target = Target::new(wire, |_| {});
         let (id, _) = join(&mut target, home(1));
         assert!(target.server.kick(target.now, &mut target.field, id));
@@ -26,11 +27,11 @@ fn a_client_kicked_before_its_first_frame_never_enters() {
         target.field.extra.push((0, |stage| while stage.spawn(1, Body::at(0.0, 0.0)).is_some() {}));
         target.frame();
         assert_eq!(target.server.entities().count(), 255, "{wire:?}");
-    }
+    });
 }
 
 /// Steps one frame with an addition.
-pub(crate) fn frame_with(target: &mut Target, extra: fn(&mut Stage<'_>)) {
+pub(crate) fn frame_with(target: &mut Target<impl Named>, extra: fn(&mut Stage<'_>)) {
     target.field.extra = vec![(0, extra)];
     target.frame();
     target.field.extra.clear();
@@ -38,7 +39,7 @@ pub(crate) fn frame_with(target: &mut Target, extra: fn(&mut Stage<'_>)) {
 
 #[test]
 fn a_newcomer_does_not_delay_ids_freed_before_it_came() {
-    let mut target = Target::new(Wire::Game, |_| {});
+    let mut target = Target::new(GameWire, |_| {});
     let spawn_all: fn(&mut Stage<'_>) = |stage| while stage.spawn(1, Body::at(0.0, 0.0)).is_some() {};
     frame_with(&mut target, spawn_all);
     frame_with(&mut target, |stage| (1..=2).for_each(|id| assert!(stage.remove(id))));
@@ -56,7 +57,7 @@ fn a_newcomer_does_not_delay_ids_freed_before_it_came() {
 
 #[test]
 fn a_client_more_than_1024_records_behind_is_removed() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let mut target = Target::new(wire, |_| {});
         let _ = join(&mut target, home(1));
         target.frame();
@@ -73,12 +74,12 @@ fn a_client_more_than_1024_records_behind_is_removed() {
             "{wire:?}: {left:?}"
         );
         assert_eq!(target.server.clients(), 0, "{wire:?}");
-    }
+    });
 }
 
 #[test]
 fn a_server_that_was_stopped_does_not_blame_its_clients() {
-    let mut target = Target::new(Wire::Game, |_| {});
+    let mut target = Target::new(GameWire, |_| {});
     let _ = join(&mut target, home(1));
     target.frame();
     target.now += ms(60_000);
@@ -94,13 +95,14 @@ fn a_server_that_was_stopped_does_not_blame_its_clients() {
 
 #[test]
 fn goodbyes_are_100_ms_apart() {
-    for (wire, count) in [(Wire::Game, 3), (Wire::Rtype, 6)] {
+    for_wires!(|wire| {
+        let count = if wire.format() == Format::Game { 3 } else { 6 };
         let mut target = Target::new(wire, |_| {});
         let (id, _) = join(&mut target, home(1));
         target.frame();
         assert!(target.server.kick(target.now, &mut target.field, id));
-        let is_goodbye = |datagram: &[u8]| match wire {
-            Wire::Game => datagram[12] == 3,
+        let is_goodbye = |datagram: &[u8]| match wire.format() {
+            Format::Game => datagram[12] == 3,
             _ => datagram[0] == 0x13,
         };
         let mut said_at = Vec::new();
@@ -110,11 +112,11 @@ fn goodbyes_are_100_ms_apart() {
             target.now += ms(10);
         }
         assert_eq!(said_at, (0..count).map(|n| n * 100).collect::<Vec<_>>(), "{wire:?}");
-    }
+    });
 }
 
 /// A frame of a client and then of its server, without a network between them. Returns the datagrams to the client.
-pub(crate) fn round(target: &mut Target, client: &mut Client) -> Vec<Vec<u8>> {
+pub(crate) fn round<W: Named>(target: &mut Target<W>, client: &mut Client<W>) -> Vec<Vec<u8>> {
     let mut buf = [0; 1_200];
     client.advance(target.now, &Field::default(), Command::NEUTRAL);
     while let Some((_, len)) = client.poll_transmit(target.now, &mut buf) {
@@ -124,7 +126,7 @@ pub(crate) fn round(target: &mut Target, client: &mut Client) -> Vec<Vec<u8>> {
 }
 
 /// Rounds in which everything arrives.
-pub(crate) fn rounds(target: &mut Target, client: &mut Client, count: u32) {
+pub(crate) fn rounds<W: Named>(target: &mut Target<W>, client: &mut Client<W>, count: u32) {
     for _ in 0..count {
         for datagram in round(target, client) {
             client.handle_datagram(target.now, server_addr(), &datagram);
@@ -132,17 +134,20 @@ pub(crate) fn rounds(target: &mut Target, client: &mut Client, count: u32) {
     }
 }
 
+/// A client that asks the server for a seat.
+pub(crate) fn joining<W: Named>(_: W) -> Client<W> {
+    Client::join(ClientConfig::new(2), server_addr()).expect("a config")
+}
+
 /// A client on a server, after two seconds.
-pub(crate) fn playing(wire: Wire) -> (Target, Client) {
+pub(crate) fn playing<W: Named>(wire: W) -> (Target<W>, Client<W>) {
     playing_on(Target::new(wire, |_| {}))
 }
 
 /// A client on this server, after two seconds.
-pub(crate) fn playing_on(mut target: Target) -> (Target, Client) {
+pub(crate) fn playing_on<W: Named>(mut target: Target<W>) -> (Target<W>, Client<W>) {
     let wire = target.wire;
-    let mut config = ClientConfig::new(2);
-    config.wire = wire;
-    let mut client = Client::join(config, server_addr()).expect("a config");
+    let mut client = joining(wire);
     rounds(&mut target, &mut client, 120);
     assert!(client.predicted().is_some(), "{wire:?}");
     (target, client)
@@ -150,7 +155,7 @@ pub(crate) fn playing_on(mut target: Target) -> (Target, Client) {
 
 #[test]
 fn a_client_that_was_stopped_does_not_blame_the_server() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let (mut target, mut client) = playing(wire);
         target.now += ms(60_000);
         for _ in 0..60 {
@@ -163,12 +168,12 @@ fn a_client_that_was_stopped_does_not_blame_the_server() {
             target.now += FRAME;
         }
         assert!(client.over().is_some(), "{wire:?}");
-    }
+    });
 }
 
 #[test]
 fn a_client_that_cannot_send_keeps_32_inputs() {
-    let (mut target, mut client) = playing(Wire::Rtype);
+    let (mut target, mut client) = playing(RtypeWire);
     for _ in 0..100 {
         target.now += FRAME;
         client.advance(target.now, &Field::default(), Command::NEUTRAL);
@@ -180,11 +185,9 @@ fn a_client_that_cannot_send_keeps_32_inputs() {
 
 #[test]
 fn a_client_without_a_seat_sends_every_25_ms() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let (mut target, mut buf) = (Target::new(wire, |_| {}), [0; 1_200]);
-        let mut config = ClientConfig::new(2);
-        config.wire = wire;
-        let mut client = Client::join(config, server_addr()).expect("a config");
+        let mut client = joining(wire);
         let (_, len) = client.poll_transmit(target.now, &mut buf).expect("a request");
         target.send(home(1), &buf[..len]);
         for (_, answer) in target.received() {
@@ -196,7 +199,7 @@ fn a_client_without_a_seat_sends_every_25_ms() {
             while client.poll_transmit(target.now, &mut buf).is_some() {}
             target.now += ms(25);
         }
-    }
+    });
 }
 
 #[test]
@@ -212,7 +215,7 @@ fn one_answer_after_800_ms_is_enough_for_a_seat() {
 
 #[test]
 fn leaving_client_does_not_delay_free_ids() {
-    let mut target = Target::new(Wire::Game, |_| {});
+    let mut target = Target::new(GameWire, |_| {});
     let (id, _) = join(&mut target, home(1));
     let spawn_all: fn(&mut Stage<'_>) = |stage| while stage.spawn(1, Body::at(0.0, 0.0)).is_some() {};
     frame_with(&mut target, spawn_all);
@@ -229,8 +232,8 @@ fn leaving_client_does_not_delay_free_ids() {
 
 #[test]
 fn reason_of_a_removal_is_told_unless_the_client_is_silent() {
-    let told = |remove: fn(&mut Target, u8)| {
-        let mut target = Target::new(Wire::Game, |_| {});
+    let told = |remove: fn(&mut Target<GameWire>, u8)| {
+        let mut target = Target::new(GameWire, |_| {});
         let (id, _) = join(&mut target, home(1));
         target.frame();
         remove(&mut target, id);
@@ -250,15 +253,15 @@ fn reason_of_a_removal_is_told_unless_the_client_is_silent() {
 
 #[test]
 fn client_that_cannot_keep_up_is_told_that_it_was_removed() {
-    let (mut target, mut client) = playing(Wire::Game);
-    target.field.extra.push((target.server.frame() + 1, |stage| (0..1_100).for_each(|_| stage.hit(1, 1))));
+    let (mut target, mut client) = playing(GameWire);
+    target.field.extra.push((target.server.frame().0 + 1, |stage| (0..1_100).for_each(|_| stage.hit(1, 1))));
     rounds(&mut target, &mut client, 60);
     assert_eq!(client.over(), Some(OverReason::Kicked));
 }
 
 #[test]
 fn late_frame_does_not_delay_the_next() {
-    let mut target = Target::new(Wire::Game, |_| {});
+    let mut target = Target::new(GameWire, |_| {});
     let start = target.now;
     for (n, late) in [(0, 0), (1, 5), (2, 200), (3, 0)] {
         target.server.advance(start + FRAME * n + ms(late), &mut target.field);
@@ -268,24 +271,24 @@ fn late_frame_does_not_delay_the_next() {
 
 #[test]
 fn request_of_a_seated_newcomer_is_answered_and_removes_nobody() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let mut target = Target::new(wire, |_| {});
         let (id, next) = join(&mut target, home(1));
         target.received();
         target.send(home(1), &request(wire, next));
-        let accepted = target.received().into_iter().any(|(_, datagram)| match wire {
-            Wire::Game => datagram[12..] == [2, 0, 1, id],
+        let accepted = target.received().into_iter().any(|(_, datagram)| match wire.format() {
+            Format::Game => datagram[12..] == [2, 0, 1, id],
             _ => datagram[0] == 0x11 && datagram[4] == id,
         });
         assert!(accepted, "{wire:?}");
         target.wait(ms(550));
         assert_eq!(target.server.clients(), 1, "{wire:?}");
-    }
+    });
 }
 
 #[test]
 fn kicked_client_may_join_again_after_its_goodbyes() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let mut target = Target::new(wire, |config| config.max_clients = 1);
         for _ in 0..3 {
             let (id, _) = join(&mut target, home(1));
@@ -296,18 +299,18 @@ fn kicked_client_may_join_again_after_its_goodbyes() {
             assert!(!target.server.lingers() && target.server.poll_timeout().is_none(), "{wire:?}");
             while target.server.poll_event().is_some() {}
         }
-    }
+    });
 }
 
 #[test]
 fn id_of_a_seat_is_offered_to_nobody_else() {
-    let mut target = Target::new(Wire::Game, |_| {});
+    let mut target = Target::new(GameWire, |_| {});
     let (id, _) = join(&mut target, home(1));
     // No frame has passed: the player has no entity yet.
     for n in 0..1_500_u16 {
         let [high, low] = n.to_be_bytes();
         let from = SocketAddr::from(([198, 51, high, low], 7));
-        target.send(from, &request(Wire::Game, 1));
+        target.send(from, &request(GameWire, 1));
         let answers = target.received();
         let (_, answer) = answers.iter().find(|(to, _)| *to == from).expect("an offer");
         assert_ne!(answer[15], id);
@@ -316,7 +319,7 @@ fn id_of_a_seat_is_offered_to_nobody_else() {
 
 #[test]
 fn bytes_of_snapshots_are_counted_apart() {
-    let mut target = Target::new(Wire::Game, |_| {});
+    let mut target = Target::new(GameWire, |_| {});
     let _ = join(&mut target, home(1));
     let (mut snapshots, mut all, mut count) = (0, 0, 0);
     let before = *target.server.stats();
@@ -338,7 +341,7 @@ fn bytes_of_snapshots_are_counted_apart() {
 
 #[test]
 fn time_of_a_stopped_server_is_added_to_the_silence_allowed() {
-    let mut target = Target::new(Wire::Game, |_| {});
+    let mut target = Target::new(GameWire, |_| {});
     let _ = join(&mut target, home(1));
     target.frame();
     target.wait(ms(6_000));
@@ -352,7 +355,7 @@ fn time_of_a_stopped_server_is_added_to_the_silence_allowed() {
 
 #[test]
 fn missing_input_is_held_for_as_long_as_configured() {
-    let (mut target, client) = playing_on(Target::new(Wire::Game, |config| config.hold_frames = 3));
+    let (mut target, client) = playing_on(Target::new(GameWire, |config| config.hold_frames = 3));
     let id = client.id().expect("an id");
     let before = target.server.input_stats(id).expect("a seat");
     target.wait(ms(500));
@@ -363,7 +366,7 @@ fn missing_input_is_held_for_as_long_as_configured() {
 
 #[test]
 fn newcomer_is_told_of_254_entities_and_256_shots() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let mut target = Target::new(wire, |_| {});
         target.field.extra.push((1, |stage| {
             (0..254).for_each(|n| assert!(stage.spawn(1, Body::at(f32::from(n as u8), 1.0)).is_some()));
@@ -382,12 +385,12 @@ fn newcomer_is_told_of_254_entities_and_256_shots() {
             .collect::<Vec<_>>();
         spawned.sort_unstable();
         assert_eq!(spawned, (1..=255).collect::<Vec<_>>(), "{wire:?}: each once");
-    }
+    });
 }
 
 #[test]
 fn packet_without_an_input_is_no_lost_input() {
-    let mut target = Target::new(Wire::Rtype, |_| {});
+    let mut target = Target::new(RtypeWire, |_| {});
     let (id, mut next) = join(&mut target, home(1));
     for n in 0..20 {
         let [s0, s1] = next.to_be_bytes();
@@ -403,7 +406,7 @@ fn packet_without_an_input_is_no_lost_input() {
 
 #[test]
 fn configured_timeout_ends_both_sides() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let (mut target, _) = playing_on(Target::new(wire, |config| config.timeout = ms(2_000)));
         target.wait(ms(1_900));
         assert_eq!(target.server.clients(), 1, "{wire:?}");
@@ -411,7 +414,7 @@ fn configured_timeout_ends_both_sides() {
         assert_eq!(target.server.clients(), 0, "{wire:?}");
 
         let (mut target, mut config) = (Target::new(wire, |_| {}), ClientConfig::new(2));
-        (config.wire, config.timeout) = (wire, ms(2_000));
+        config.timeout = ms(2_000);
         let mut client = Client::join(config, server_addr()).expect("a config");
         rounds(&mut target, &mut client, 60);
         for (frames, is_over) in [(100, false), (30, true)] {
@@ -421,7 +424,7 @@ fn configured_timeout_ends_both_sides() {
             }
             assert_eq!(client.over() == Some(OverReason::Silent), is_over, "{wire:?}");
         }
-    }
+    });
 }
 
 #[test]
@@ -439,7 +442,8 @@ fn refusals_are_counted_by_their_reason() {
         (&[0x99, 0, 0, 1], MalformedControl),
         (&[0x50, 0, 0, 1], Stranger),
     ];
-    for (wire, cases) in [(Wire::Game, game), (Wire::Rtype, rtype)] {
+    for_wires!(|wire| {
+        let cases = if wire.format() == Format::Game { game } else { rtype };
         let mut target = Target::new(wire, |_| {});
         for (n, (datagram, refusal)) in (0_u8..).zip(cases) {
             let before = target.server.stats().refused.of(*refusal);
@@ -447,12 +451,12 @@ fn refusals_are_counted_by_their_reason() {
             assert_eq!(target.server.stats().refused.of(*refusal), before + 1, "{datagram:02X?}");
         }
         assert_eq!(target.received(), []);
-    }
+    });
 }
 
 #[test]
 fn repeated_goodbye_of_a_server_delays_nothing() {
-    let (mut target, mut client) = playing(Wire::Game);
+    let (mut target, mut client) = playing(GameWire);
     assert!(target.server.kick(target.now, &mut target.field, client.id().expect("an id")));
     let frames = (0..120).find(|_| {
         rounds(&mut target, &mut client, 1);

@@ -1,25 +1,23 @@
 //! A client and a server without a network between them: single datagrams withheld, reordered or made up.
 
-use crate::lab::{FRAME, Field, WIRES, ms, server_addr};
-use crate::removal::{playing, playing_on, round, rounds};
+use crate::lab::{FRAME, Field, for_wires, ms, server_addr};
+use crate::removal::{joining, playing, playing_on, round, rounds};
 use crate::seat_attacks::Target;
-use rebout::Protocol;
-use rebout::authority::{Body, Client, ClientConfig, ClientEvent, Command, OverReason, Wire};
+use rebout::authority::{Body, Client, ClientEvent, Command, GameWire, OverReason, RtypeWire};
 use rebout::wire::rtype::{RtypeHeader, RtypePacket, RtypePayload};
+use rebout::{Frame, Protocol};
 use std::net::SocketAddr;
 
 #[test]
 fn client_that_leaves_before_an_answer_says_nothing() {
-    for wire in WIRES {
-        let (mut config, mut buf) = (ClientConfig::new(2), [0; 1_200]);
-        config.wire = wire;
-        let mut client = Client::join(config, server_addr()).expect("a config");
+    for_wires!(|wire| {
+        let (mut client, mut buf) = (joining(wire), [0; 1_200]);
         client.advance(ms(0), &Field::default(), Command::NEUTRAL);
         assert!(client.poll_transmit(ms(0), &mut buf).is_some(), "a request");
         client.leave(ms(10));
         assert_eq!((client.lingers(), client.poll_timeout()), (false, None), "{wire:?}");
         assert_eq!(client.poll_transmit(ms(10_000), &mut buf), None, "{wire:?}");
-    }
+    });
 }
 
 #[test]
@@ -28,11 +26,11 @@ fn goodbye_is_void_while_an_rtype_server_goes_on() {
     let update: fn(u8) -> RtypePayload<'static> =
         |id| RtypePayload::EntityUpdate { id: id.into(), x: 100, y: 60 };
     for goes_on in [Some(heartbeat), Some(update), None] {
-        let (mut target, mut client) = playing(Wire::Rtype);
+        let (mut target, mut client) = playing(RtypeWire);
         let sent: Vec<_> = (0..6).flat_map(|_| round(&mut target, &mut client)).collect();
         let last = sent.last().expect("a packet");
         let mut number = u16::from_be_bytes([last[2], last[3]]);
-        let mut hand_in = |client: &mut Client, now, payload: &RtypePayload<'_>| {
+        let mut hand_in = |client: &mut Client<RtypeWire>, now, payload: &RtypePayload<'_>| {
             let mut buf = [0; 64];
             number = number.wrapping_add(1);
             let header = RtypeHeader { asks_ack: false, sequence: number };
@@ -54,9 +52,9 @@ fn goodbye_is_void_while_an_rtype_server_goes_on() {
 
 #[test]
 fn overtaken_snapshot_does_not_replace_a_newer_one() {
-    let (mut target, mut client) = playing(Wire::Game);
+    let (mut target, mut client) = playing(GameWire);
     let before = *client.predicted().expect("a body");
-    target.field.extra.push((target.server.frame() + 4, |stage| {
+    target.field.extra.push((target.server.frame().0 + 4, |stage| {
         let (id, _) = stage.players().next().expect("a player");
         stage.body_mut(id).expect("a body").x += 10.0;
     }));
@@ -72,8 +70,8 @@ fn overtaken_snapshot_does_not_replace_a_newer_one() {
 
 #[test]
 fn body_that_is_not_finite_is_left_out_of_snapshots() {
-    let (mut target, mut client) = playing(Wire::Game);
-    target.field.extra.push((target.server.frame() + 1, |stage| {
+    let (mut target, mut client) = playing(GameWire);
+    target.field.extra.push((target.server.frame().0 + 1, |stage| {
         let id = stage.spawn(1, Body::at(0.0, 0.0)).expect("an id");
         stage.body_mut(id).expect("a body").y = f32::NAN;
     }));
@@ -85,7 +83,7 @@ fn body_that_is_not_finite_is_left_out_of_snapshots() {
 
 #[test]
 fn messages_to_others_leave_a_client_where_it_is() {
-    let (mut target, mut client) = playing(Wire::Game);
+    let (mut target, mut client) = playing(GameWire);
     target.field.extra.push((0, |stage| (0..100).for_each(|_| assert!(stage.tell_one(250, b"x")))));
     rounds(&mut target, &mut client, 30);
     assert_eq!((target.server.clients(), client.over()), (1, None), "the log keeps 1,024 records");
@@ -93,7 +91,7 @@ fn messages_to_others_leave_a_client_where_it_is() {
 
 #[test]
 fn reason_of_a_goodbye_survives_copies_of_it() {
-    let (mut target, mut client) = playing(Wire::Game);
+    let (mut target, mut client) = playing(GameWire);
     assert!(target.server.kick(target.now, &mut target.field, client.id().expect("an id")));
     for _ in 0..60 {
         for datagram in round(&mut target, &mut client) {
@@ -105,7 +103,7 @@ fn reason_of_a_goodbye_survives_copies_of_it() {
 
 #[test]
 fn world_does_not_remove_a_player() {
-    let (mut target, mut client) = playing(Wire::Game);
+    let (mut target, mut client) = playing(GameWire);
     target.field.extra.push((0, |stage| {
         let (id, _) = stage.players().next().expect("a player");
         assert!(!stage.remove(id) && stage.body(id).is_some());
@@ -117,7 +115,7 @@ fn world_does_not_remove_a_player() {
 
 #[test]
 fn acked_goodbye_of_an_rtype_server_is_the_last() {
-    let (mut target, mut client) = playing(Wire::Rtype);
+    let (mut target, mut client) = playing(RtypeWire);
     assert!(target.server.kick(target.now, &mut target.field, client.id().expect("an id")));
     let mut goodbyes = 0;
     for _ in 0..60 {
@@ -132,8 +130,8 @@ fn acked_goodbye_of_an_rtype_server_is_the_last() {
 #[test]
 fn frames_beyond_31_bits_are_told_before_the_first_snapshot() {
     const FIRST: u32 = 3_000_000_000;
-    let mut target = Target::new(Wire::Game, |config| config.first_frame = FIRST);
-    target.field.extra.push((u64::from(FIRST) + 1, |stage| {
+    let mut target = Target::new(GameWire, |config| config.first_frame = Frame(FIRST));
+    target.field.extra.push((FIRST + 1, |stage| {
         assert!(stage.spawn(5, Body::at(0.0, 0.0)).is_some());
     }));
     target.frame();
@@ -142,13 +140,13 @@ fn frames_beyond_31_bits_are_told_before_the_first_snapshot() {
         ClientEvent::Spawned { kind: 5, frame, .. } => Some(frame),
         _ => None,
     });
-    assert_eq!(spawned, Some(u64::from(FIRST) + 1));
+    assert_eq!(spawned, Some(Frame(FIRST + 1)));
     assert!(client.others().any(|seen| seen.kind == 5));
 }
 
 #[test]
 fn repeated_goodbye_of_a_client_delays_nothing() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let (mut target, mut client) = playing(wire);
         client.leave(target.now);
         let frames = (0..120).find(|_| {
@@ -157,12 +155,12 @@ fn repeated_goodbye_of_a_client_delays_nothing() {
         });
         // 500 ms after the first; its copies are 100 ms apart.
         assert!(frames.is_some_and(|frames| frames <= 33), "{wire:?}: {frames:?}");
-    }
+    });
 }
 
 #[test]
 fn removed_client_gets_no_more_of_a_snapshot() {
-    let (mut target, client) = playing(Wire::Game);
+    let (mut target, client) = playing(GameWire);
     for _ in 0..3 {
         target.now += FRAME;
         target.server.advance(target.now, &mut target.field);
@@ -178,7 +176,7 @@ fn removed_client_gets_no_more_of_a_snapshot() {
 
 #[test]
 fn client_that_sends_inputs_sends_no_heartbeats() {
-    let (mut target, mut client) = playing(Wire::Game);
+    let (mut target, mut client) = playing(GameWire);
     let (mut kinds, mut buf) = (Vec::new(), [0; 1_200]);
     for _ in 0..60 {
         client.advance(target.now, &Field::default(), Command::NEUTRAL);
@@ -193,7 +191,7 @@ fn client_that_sends_inputs_sends_no_heartbeats() {
 
 #[test]
 fn acked_leave_of_an_rtype_client_is_the_last() {
-    let (mut target, mut client) = playing(Wire::Rtype);
+    let (mut target, mut client) = playing(RtypeWire);
     client.leave(target.now);
     assert!(client.lingers());
     rounds(&mut target, &mut client, 1);

@@ -1,25 +1,25 @@
 //! R-Type alone: resends and their end, the budget of updates, the own player's corrections, NACKs.
 
 use crate::lab::{FRAME, Lab, bad_link, client_addr, ms, server_addr};
-use rebout::Protocol;
 use rebout::authority::{
-    Body, Client, ClientConfig, ClientEvent, Command, LeftWhy, OverReason, Server, ServerConfig, ServerEvent,
-    Stage, Wire,
+    Body, Client, ClientConfig, ClientEvent, Command, LeftWhy, OverReason, RtypeWire, Server, ServerConfig,
+    ServerEvent, Stage,
 };
 use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::sim::{EntryKind, Recording};
 use rebout::wire::rtype::{InputFlags, RtypeHeader, RtypePacket, RtypePayload};
+use rebout::{Frame, Protocol};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-fn lab(seed: u64, link: LinkConfig) -> Lab {
-    Lab::speaking(Wire::Rtype, seed, link)
+fn lab(seed: u64, link: LinkConfig) -> Lab<RtypeWire> {
+    Lab::speaking(RtypeWire, seed, link)
 }
 
 /// In every third frame something is spawned, and what was spawned 40 frames ago is hit and removed.
 fn churn(stage: &mut Stage<'_>) {
-    let frame = stage.frame();
+    let Frame(frame) = stage.frame();
     if !frame.is_multiple_of(3) || !(120..=1_200).contains(&frame) {
         return;
     }
@@ -171,10 +171,10 @@ fn local_corrections_are_small_and_others_are_drawn_near() {
         let stats = node.client.stats().prediction;
         worst = worst.max(stats.max_correction);
         (compared, exact) = (compared + stats.compared, exact + stats.exact);
-        let last = lab.server().server.frame();
+        let Frame(last) = lab.server().server.frame();
         for picture in &node.pictures[node.pictures.len() - 60..] {
             // The picture of the last second shows a place of the last second and a half.
-            let places = (last - 150..last).filter_map(|frame| lab.server().body(frame, picture.id));
+            let places = (last - 150..last).filter_map(|frame| lab.server().body(Frame(frame), picture.id));
             off = off.max(places.map(|body| body.distance(&picture.body)).fold(f32::MAX, f32::min));
         }
     }
@@ -188,7 +188,7 @@ fn local_corrections_are_small_and_others_are_drawn_near() {
 
 /// A server that is driven by bytes, as a client that knows the format alone would.
 struct Bytes {
-    server: Server,
+    server: Server<RtypeWire>,
     field: crate::lab::Field,
     now: Duration,
     sequence: u16,
@@ -197,7 +197,7 @@ struct Bytes {
 impl Bytes {
     fn new(max_clients: u8) -> Self {
         let mut config = ServerConfig::new(9);
-        (config.wire, config.seed, config.max_clients) = (Wire::Rtype, 42, max_clients);
+        (config.seed, config.max_clients) = (42, max_clients);
         let server = Server::new(config).expect("a config");
         Self { server, field: crate::lab::Field::default(), now: ms(1_000), sequence: 700 }
     }
@@ -371,11 +371,9 @@ fn too_many_nacks_end_a_connection_on_either_side() {
     assert!(events.contains(&ServerEvent::Left { id, why: LeftWhy::Rejected }), "{events:?}");
 
     // The client: a server that welcomes it and then rejects every input.
-    let mut config = ClientConfig::new(5);
-    config.wire = Wire::Rtype;
-    let mut client = Client::join(config, server_addr()).expect("a config");
+    let mut client = Client::join(ClientConfig::new(5), server_addr()).expect("a config");
     let (mut now, mut sequence, mut buf) = (ms(1_000), 100_u16, [0; 1_200]);
-    let mut send = |client: &mut Client, now, asks_ack, payload: RtypePayload<'_>| {
+    let mut send = |client: &mut Client<RtypeWire>, now, asks_ack, payload: RtypePayload<'_>| {
         let mut out = [0; 64];
         let len = RtypePacket::encode(RtypeHeader { asks_ack, sequence }, &payload, &mut out).unwrap();
         sequence += 1;

@@ -3,7 +3,7 @@
 use crate::flood::Flood;
 use crate::lab::{Lab, SERVER, client_addr, ms, server_addr};
 use rebout::Protocol;
-use rebout::authority::{ServerEvent, Wire};
+use rebout::authority::{RtypeWire, ServerEvent};
 use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::sim::{EntryKind, Recording};
 use std::net::SocketAddr;
@@ -52,17 +52,17 @@ fn rows(sequence: u16, named: u16, id: u8) -> Vec<(&'static str, Vec<u8>)> {
 
 const PHASES: [(&str, u64); 4] = [("empty", 100), ("asking", 220), ("proving", 282), ("playing", 3_000)];
 
-fn lab(seed: u64) -> Lab {
-    let mut lab = Lab::speaking(Wire::Rtype, seed, LinkConfig::new(ms(30)));
+fn lab(seed: u64) -> Lab<RtypeWire> {
+    let mut lab = Lab::speaking(RtypeWire, seed, LinkConfig::new(ms(30)));
     let _ = [lab.client(ms(200)), lab.client(ms(200))];
     lab
 }
 
-fn left(lab: &Lab) -> usize {
+fn left(lab: &Lab<RtypeWire>) -> usize {
     lab.server().events.iter().filter(|event| matches!(event, ServerEvent::Left { .. })).count()
 }
 
-fn refused(lab: &Lab, victim: usize) -> u64 {
+fn refused(lab: &Lab<RtypeWire>, victim: usize) -> u64 {
     match victim {
         SERVER => lab.server().server.stats().refused.total(),
         client => lab.client_at(client).client.stats().refused.total(),
@@ -70,7 +70,7 @@ fn refused(lab: &Lab, victim: usize) -> u64 {
 }
 
 /// How far the own players are from where the server has them, once everybody stands still.
-fn apart(lab: &Lab) -> f32 {
+fn apart(lab: &Lab<RtypeWire>) -> f32 {
     let distance = |at: usize| {
         let client = &lab.client_at(at).client;
         let truth = client.id().and_then(|id| lab.server().server.body(id).copied());
@@ -151,7 +151,7 @@ fn forger_who_knows_the_numbers_ends_nothing() {
 }
 
 /// Honest players, of whom none loses a seat while `attack` is called every 10 ms for two seconds.
-fn attacked(lab: &mut Lab, mut attack: impl FnMut(&mut Lab, Duration)) {
+fn attacked(lab: &mut Lab<RtypeWire>, mut attack: impl FnMut(&mut Lab<RtypeWire>, Duration)) {
     for n in 0..200 {
         lab.run_until(ms(3_000 + 10 * n));
         let now = lab.world.local_now(SERVER);
@@ -260,7 +260,7 @@ fn damaged_traffic_never_panics_or_stops_the_service() {
             jitter: ms(40),
             ..LinkConfig::new(ms(30))
         };
-        let mut lab = Lab::speaking(Wire::Rtype, seed, link);
+        let mut lab = Lab::speaking(RtypeWire, seed, link);
         let _ = [lab.client(ms(200)), lab.client(ms(300))];
         lab.run_until(ms(20_000));
         assert!(lab.server().server.stats().refused.total() > 20);

@@ -1,8 +1,10 @@
 //! Attacks on the seats of a server: blind guesses from forged addresses, and many ports of one address.
 
-use crate::lab::{ClientNode, FRAME, Field, Lab, Node, SERVER, WIRES, client_addr, ms, server_addr};
+use crate::lab::{
+    ClientNode, FRAME, Field, Format, Lab, Named, Node, SERVER, client_addr, for_wires, ms, server_addr,
+};
 use rebout::Protocol;
-use rebout::authority::{Body, ClientConfig, Server, ServerConfig, ServerEvent, Wire};
+use rebout::authority::{Body, ClientConfig, Server, ServerConfig, ServerEvent};
 use rebout::lab::link::LinkConfig;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
@@ -15,27 +17,27 @@ const SEATS: u8 = 4;
 const A_FRAME: usize = 1_666;
 
 /// A request to join.
-pub(crate) fn request(wire: Wire, sequence: u16) -> Vec<u8> {
+pub(crate) fn request(wire: impl Named, sequence: u16) -> Vec<u8> {
     let [s0, s1] = sequence.to_be_bytes();
-    match wire {
-        Wire::Game => [b"GAME", &[s0, s1, 0, 0, 0, 0, 0, 0, 1, 0, 0][..]].concat(),
+    match wire.format() {
+        Format::Game => [b"GAME", &[s0, s1, 0, 0, 0, 0, 0, 0, 1, 0, 0][..]].concat(),
         _ => vec![0x10, 1, s0, s1, 1, b'x'],
     }
 }
 
 /// The shortest packet that acknowledges `named`.
-pub(crate) fn ack(wire: Wire, sequence: u16, named: u16) -> Vec<u8> {
+pub(crate) fn ack(wire: impl Named, sequence: u16, named: u16) -> Vec<u8> {
     let ([s0, s1], [n0, n1]) = (sequence.to_be_bytes(), named.to_be_bytes());
-    match wire {
-        Wire::Game => [b"GAME", &[s0, s1, n0, n1, 0, 0, 0, 0, 9, 0, 0][..]].concat(),
+    match wire.format() {
+        Format::Game => [b"GAME", &[s0, s1, n0, n1, 0, 0, 0, 0, 9, 0, 0][..]].concat(),
         _ => vec![0x01, 0, s0, s1, n0, n1],
     }
 }
 
 /// The sequence number of a server's packet, and whether a client that follows the format acknowledges it.
-pub(crate) fn asks_ack(wire: Wire, datagram: &[u8]) -> Option<u16> {
-    match wire {
-        Wire::Game => Some(u16::from_be_bytes([datagram[4], datagram[5]])),
+pub(crate) fn asks_ack(wire: impl Named, datagram: &[u8]) -> Option<u16> {
+    match wire.format() {
+        Format::Game => Some(u16::from_be_bytes([datagram[4], datagram[5]])),
         _ => (datagram[1] == 1).then(|| u16::from_be_bytes([datagram[2], datagram[3]])),
     }
 }
@@ -52,9 +54,9 @@ struct Bytes {
 }
 
 /// A server, and the bytes of each address that is no honest player's.
-pub(crate) struct Target {
-    pub(crate) wire: Wire,
-    pub(crate) server: Server,
+pub(crate) struct Target<W: Named> {
+    pub(crate) wire: W,
+    pub(crate) server: Server<W>,
     pub(crate) field: Field,
     pub(crate) now: Duration,
     sent: usize,
@@ -63,10 +65,10 @@ pub(crate) struct Target {
     bytes: BTreeMap<SocketAddr, Bytes>,
 }
 
-impl Target {
-    pub(crate) fn new(wire: Wire, change: impl FnOnce(&mut ServerConfig)) -> Self {
+impl<W: Named> Target<W> {
+    pub(crate) fn new(wire: W, change: impl FnOnce(&mut ServerConfig)) -> Self {
         let mut config = ServerConfig::new(9);
-        (config.wire, config.max_clients) = (wire, SEATS);
+        config.max_clients = SEATS;
         change(&mut config);
         let server = Server::new(config).expect("a config");
         let (sent, taken, bytes) = (0, 0, BTreeMap::new());
@@ -109,7 +111,7 @@ impl Target {
 }
 
 /// Joins from `addr`, and returns the id and the next sequence number. No frame passes.
-pub(crate) fn join(target: &mut Target, addr: SocketAddr) -> (u8, u16) {
+pub(crate) fn join(target: &mut Target<impl Named>, addr: SocketAddr) -> (u8, u16) {
     let wire = target.wire;
     target.send(addr, &request(wire, 0));
     for sequence in 1.. {
@@ -129,7 +131,7 @@ pub(crate) fn join(target: &mut Target, addr: SocketAddr) -> (u8, u16) {
 
 /// Names every `step`-th number from a forged address. All sequence numbers are near to each other: any that was taken lets
 /// the others through.
-fn sweep(target: &mut Target, n: u32, step: usize) {
+fn sweep(target: &mut Target<impl Named>, n: u32, step: usize) {
     for named in (0..=u16::MAX).step_by(step) {
         let datagram = ack(target.wire, (target.sent % 60) as u16, named);
         target.send(forged(n), &datagram);
@@ -138,15 +140,15 @@ fn sweep(target: &mut Target, n: u32, step: usize) {
 
 /// Takes seats from forged addresses: names every number for each, one of which is the proof, and then those that the
 /// server may have sent since. Any of the newest is good enough for GAME.
-fn take_seats(target: &mut Target) {
+fn take_seats(target: &mut Target<impl Named>) {
     for n in 0..u32::from(SEATS) + 1 {
         sweep(target, n, 1);
-        sweep(target, n, if target.wire == Wire::Game { 16 } else { 1 });
+        sweep(target, n, if target.wire.format() == Format::Game { 16 } else { 1 });
     }
 }
 
 /// Holds the seats for 27 s with a coarse sweep for each in every 9 s.
-fn hold_seats(target: &mut Target) {
+fn hold_seats(target: &mut Target<impl Named>) {
     target.bytes.clear();
     for _ in 0..3 {
         (0..u32::from(SEATS) + 1).for_each(|n| sweep(target, n, 160));
@@ -156,7 +158,7 @@ fn hold_seats(target: &mut Target) {
 
 #[test]
 fn sweeps_from_forged_addresses_take_no_seat() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let mut target = Target::new(wire, |_| {});
         take_seats(&mut target);
         let taken = target.taken;
@@ -171,11 +173,11 @@ fn sweeps_from_forged_addresses_take_no_seat() {
         for (addr, Bytes { to_server, from_server }) in &target.bytes {
             assert!(from_server <= to_server, "{wire:?}: {from_server} bytes to {addr} for {to_server}");
         }
-    }
+    });
 }
 
 /// Plays on many ports of one address, as the format says: acknowledges all that it is sent.
-fn many_ports(target: &mut Target, addr: impl Fn(u16) -> SocketAddr, ports: u16) {
+fn many_ports(target: &mut Target<impl Named>, addr: impl Fn(u16) -> SocketAddr, ports: u16) {
     let wire = target.wire;
     let mut sequences = vec![0_u16; usize::from(ports)];
     let mut named: Vec<VecDeque<u16>> = vec![VecDeque::new(); usize::from(ports)];
@@ -197,7 +199,7 @@ fn many_ports(target: &mut Target, addr: impl Fn(u16) -> SocketAddr, ports: u16)
         }
         for (to, datagram) in target.received().into_iter().chain(target.frame()) {
             let port = (0..ports).find(|port| addr(*port) == to).expect("a port of ours");
-            let is_refusal = wire == Wire::Game && datagram[12] == 3;
+            let is_refusal = wire.format() == Format::Game && datagram[12] == 3;
             if let Some(number) = asks_ack(wire, &datagram).filter(|_| !is_refusal) {
                 named[usize::from(port)].push_back(number);
             }
@@ -207,7 +209,7 @@ fn many_ports(target: &mut Target, addr: impl Fn(u16) -> SocketAddr, ports: u16)
 
 #[test]
 fn one_address_with_many_ports_takes_a_bounded_number_of_seats() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         for (limit, expected) in [(None, 8), (Some(3), 3), (Some(255), 32)] {
             let mut target = Target::new(wire, |config| {
                 config.max_clients = 32;
@@ -223,12 +225,12 @@ fn one_address_with_many_ports_takes_a_bounded_number_of_seats() {
         let mut target = Target::new(wire, |config| config.max_clients = 32);
         many_ports(&mut target, |n| SocketAddr::from(([0x2001, 0xDB8, 7, n, 0, 0, 0, 1], 7_000)), 40);
         assert!((6..=8).contains(&target.server.clients()), "{wire:?}: {}", target.server.clients());
-    }
+    });
 }
 
 #[test]
 fn a_source_gets_exactly_as_many_seats_as_the_limit() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let mut target = Target::new(wire, |config| config.max_clients_per_source = 2);
         let addr = |port| SocketAddr::from(([192, 0, 2, 66], port));
         (1..=2).for_each(|port| {
@@ -239,8 +241,8 @@ fn a_source_gets_exactly_as_many_seats_as_the_limit() {
             target.send(from, &request(wire, 0));
             let mut answers = target.received();
             answers.retain(|(to, _)| *to == from);
-            let is_refusal = |datagram: &[u8]| match wire {
-                Wire::Game => datagram[12] == 3,
+            let is_refusal = |datagram: &[u8]| match wire.format() {
+                Format::Game => datagram[12] == 3,
                 _ => datagram[0] == 0x02,
             };
             let refusals: Vec<bool> = answers.iter().map(|(_, bytes)| is_refusal(bytes)).collect();
@@ -248,11 +250,11 @@ fn a_source_gets_exactly_as_many_seats_as_the_limit() {
         }
         join(&mut target, forged(1));
         assert_eq!(target.server.clients(), 3, "{wire:?}");
-    }
+    });
 }
 
 /// Says hello from a forged address, and returns the number of the answer, which a forger does not see.
-fn proof(target: &mut Target, from: SocketAddr) -> u16 {
+fn proof(target: &mut Target<impl Named>, from: SocketAddr) -> u16 {
     target.send(from, &request(target.wire, 0));
     let answers = target.received();
     let (_, answer) = answers.last().expect("an answer");
@@ -261,7 +263,7 @@ fn proof(target: &mut Target, from: SocketAddr) -> u16 {
 
 #[test]
 fn a_lucky_proof_and_any_number_of_acks_take_no_seat() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let mut target = Target::new(wire, |_| {});
         for n in 0..u32::from(SEATS) {
             let number = proof(&mut target, forged(n));
@@ -278,12 +280,12 @@ fn a_lucky_proof_and_any_number_of_acks_take_no_seat() {
             assert!(from_server > 0 && from_server * 10 < to_server, "{wire:?}: {from_server}");
         }
         assert_eq!((target.taken, target.server.poll_event()), (0, None), "{wire:?}");
-    }
+    });
 }
 
 #[test]
 fn an_unconfirmed_address_gets_no_more_bytes_than_it_sent() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let mut target = Target::new(wire, |_| {});
         target.field.extra.push((1, |stage| while stage.spawn(1, Body::at(1.0, 1.0)).is_some() {}));
         target.field.extra.push((2, |stage| (1..=9).for_each(|id| assert!(stage.remove(id)))));
@@ -292,7 +294,7 @@ fn an_unconfirmed_address_gets_no_more_bytes_than_it_sent() {
             // A request: GAME's answer is a byte longer, R-Type's two answers are 15 bytes for at least 6.
             let number = proof(&mut target, forged(n));
             let request = target.bytes[&forged(n)];
-            let longest = if wire == Wire::Game { 16 } else { 15 };
+            let longest = if wire.format() == Format::Game { 16 } else { 15 };
             assert!(request.from_server <= longest, "{wire:?}: {request:?}");
             // From the proof on: no byte and no datagram more than came, however often it is repeated.
             target.bytes.clear();
@@ -313,12 +315,12 @@ fn an_unconfirmed_address_gets_no_more_bytes_than_it_sent() {
             assert_eq!(target.bytes.len(), 0, "{wire:?}");
         }
         assert_eq!(target.taken, 0, "{wire:?}");
-    }
+    });
 }
 
 #[test]
 fn wrong_proofs_in_a_players_name_do_not_lock_it_out() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let mut lab = Lab::speaking(wire, 1, LinkConfig::new(ms(30)));
         let client = lab.client(ms(200));
         let mut address = client_addr(client);
@@ -334,25 +336,24 @@ fn wrong_proofs_in_a_players_name_do_not_lock_it_out() {
         }
         assert_eq!(lab.server().server.clients(), 1, "{wire:?}");
         assert!(lab.client_at(client).client.predicted().is_some(), "{wire:?}");
-    }
+    });
 }
 
 #[test]
 fn a_seat_that_was_left_is_free_for_its_source_again() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let mut config = ServerConfig::new(1);
-        (config.wire, config.max_clients_per_source) = (wire, 1);
-        let mut lab = Lab::with_server(1, LinkConfig::new(ms(30)), config);
+        config.max_clients_per_source = 1;
+        let mut lab = Lab::with_server(wire, 1, LinkConfig::new(ms(30)), config);
         let clients = [lab.client(ms(200)), lab.client(ms(200))];
         lab.run_until(ms(2_000));
         assert_eq!(lab.server().server.clients(), 2, "{wire:?}: two sources");
         let now = lab.world.local_now(clients[0]);
         lab.client_mut(clients[0]).client.leave(now);
         lab.run_until(ms(4_000));
-        let mut config = ClientConfig::new(777);
-        config.wire = wire;
+        let config = ClientConfig::new(777);
         lab.world.restart(clients[0], Node::Client(ClientNode::new(config, server_addr(), 5)));
         lab.run_until(ms(6_000));
         assert_eq!(lab.server().server.clients(), 2, "{wire:?}");
-    }
+    });
 }

@@ -1,15 +1,17 @@
 //! Seats: who gets one, who loses it, and the words for a player.
 
-use crate::lab::{ClientNode, Lab, Node, SERVER, WIRES, bad_link, client_addr, ms, server_addr};
+use crate::lab::{
+    ClientNode, Format, Lab, Named, Node, SERVER, bad_link, client_addr, for_wires, ms, server_addr,
+};
 use rebout::Refusal;
-use rebout::authority::{ClientConfig, ClientEvent, LeftWhy, OverReason, ServerConfig, ServerEvent, Wire};
+use rebout::authority::{ClientConfig, ClientEvent, LeftWhy, OverReason, ServerConfig, ServerEvent};
 use rebout::lab::link::{Chance, LinkConfig};
 
 fn clean() -> LinkConfig {
     LinkConfig::new(ms(30))
 }
 
-fn left(lab: &Lab) -> Vec<(u8, LeftWhy)> {
+fn left(lab: &Lab<impl Named>) -> Vec<(u8, LeftWhy)> {
     let events = lab.server().events.iter();
     events
         .filter_map(|event| match event {
@@ -21,11 +23,10 @@ fn left(lab: &Lab) -> Vec<(u8, LeftWhy)> {
 
 #[test]
 fn everybody_gets_a_seat_and_an_id_of_their_own_on_a_bad_link() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let mut config = ServerConfig::new(1);
-        config.wire = wire;
         config.max_clients = 24;
-        let mut lab = Lab::with_server(1, bad_link(), config);
+        let mut lab = Lab::with_server(wire, 1, bad_link(), config);
         let clients: Vec<usize> = (0..24).map(|_| lab.client(ms(200))).collect();
         lab.run_until(ms(8_000));
         let mut ids: Vec<u8> = clients.iter().map(|at| lab.client_at(*at).client.id().unwrap()).collect();
@@ -38,27 +39,26 @@ fn everybody_gets_a_seat_and_an_id_of_their_own_on_a_bad_link() {
             let joined = node.events.iter().filter(|event| matches!(event, ClientEvent::Joined { .. }));
             assert_eq!(joined.count(), 1);
         }
-    }
+    });
 }
 
 #[test]
 fn a_full_server_says_so() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let mut config = ServerConfig::new(2);
-        config.wire = wire;
         config.max_clients = 2;
-        let mut lab = Lab::with_server(2, clean(), config);
+        let mut lab = Lab::with_server(wire, 2, clean(), config);
         let (_, _) = (lab.client(ms(100)), lab.client(ms(100)));
         let third = lab.client(ms(2_000));
         lab.run_until(ms(4_000));
         assert_eq!(lab.client_at(third).client.over(), Some(OverReason::Full));
         assert_eq!(lab.server().server.clients(), 2);
-    }
+    });
 }
 
 #[test]
 fn no_id_is_a_full_server_too() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let mut lab = Lab::speaking(wire, 3, clean());
         lab.server_mut()
             .field
@@ -67,12 +67,12 @@ fn no_id_is_a_full_server_too() {
         let client = lab.client(ms(200));
         lab.run_until(ms(2_000));
         assert_eq!(lab.client_at(client).client.over(), Some(OverReason::Full));
-    }
+    });
 }
 
 #[test]
 fn a_client_that_leaves_is_gone_and_its_world_is_told() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let mut lab = Lab::speaking(wire, 4, clean());
         let (one, two) = (lab.client(ms(200)), lab.client(ms(200)));
         lab.run_until(ms(2_000));
@@ -83,12 +83,12 @@ fn a_client_that_leaves_is_gone_and_its_world_is_told() {
         assert_eq!(lab.server().field.left, [id]);
         assert_eq!(lab.client_at(two).client.others().count(), 0);
         assert_eq!(lab.client_at(one).client.over().unwrap().to_string(), "you left the game");
-    }
+    });
 }
 
 #[test]
 fn a_silent_client_is_removed_after_ten_seconds() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let mut lab = Lab::speaking(wire, 5, clean());
         let client = lab.client(ms(200));
         lab.run_until(ms(3_000));
@@ -99,12 +99,12 @@ fn a_silent_client_is_removed_after_ten_seconds() {
         assert_eq!(left(&lab), [(lab.client_at(client).client.id().unwrap(), LeftWhy::Silent)]);
         let stats = lab.server().server.input_stats(0);
         assert_eq!(stats, None);
-    }
+    });
 }
 
 #[test]
 fn a_silent_server_is_lost_after_ten_seconds() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let mut lab = Lab::speaking(wire, 6, clean());
         let client = lab.client(ms(200));
         lab.run_until(ms(3_000));
@@ -114,26 +114,26 @@ fn a_silent_server_is_lost_after_ten_seconds() {
         lab.run_until(ms(13_300));
         let reason = lab.client_at(client).client.over().unwrap();
         assert_eq!(reason.to_string(), "the connection to the server was lost");
-    }
+    });
 }
 
 #[test]
 fn where_nobody_answers_the_client_gives_up() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let mut lab = Lab::speaking(wire, 7, LinkConfig { loss: Chance::ALWAYS, ..clean() });
         let client = lab.client(ms(200));
         lab.run_until(ms(11_000));
         assert_eq!(lab.client_at(client).client.over(), Some(OverReason::NoAnswer));
         let sent = lab.client_at(client).client.stats().datagrams_out;
         // Every 200 ms for ten seconds, or once and five times more.
-        let expected = if wire == Wire::Game { 45..=55 } else { 6..=6 };
+        let expected = if wire.format() == Format::Game { 45..=55 } else { 6..=6 };
         assert!(expected.contains(&sent), "{sent} requests on {wire:?}");
-    }
+    });
 }
 
 #[test]
 fn kick_and_shutdown_are_said() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let mut lab = Lab::speaking(wire, 8, bad_link());
         let (one, two) = (lab.client(ms(200)), lab.client(ms(200)));
         lab.run_until(ms(3_000));
@@ -142,8 +142,8 @@ fn kick_and_shutdown_are_said() {
         assert!(node.server.kick(now, &mut node.field, id) && !node.server.kick(now, &mut node.field, id));
         lab.run_until(ms(5_000));
         // R-Type has no packet for the reason.
-        let (kicked, shut_down) = match wire {
-            Wire::Game => (OverReason::Kicked, OverReason::Shutdown),
+        let (kicked, shut_down) = match wire.format() {
+            Format::Game => (OverReason::Kicked, OverReason::Shutdown),
             _ => (OverReason::Ended, OverReason::Ended),
         };
         assert_eq!(lab.client_at(one).client.over(), Some(kicked));
@@ -155,32 +155,31 @@ fn kick_and_shutdown_are_said() {
         assert_eq!(lab.client_at(two).client.over(), Some(shut_down));
         let words = lab.client_at(two).client.over().unwrap().to_string();
         let expected = ["the server was shut down", "the server has ended the game"];
-        assert_eq!(words, expected[usize::from(wire == Wire::Rtype)]);
+        assert_eq!(words, expected[usize::from(wire.format() == Format::Rtype)]);
         let whys: Vec<LeftWhy> = left(&lab).into_iter().map(|(_, why)| why).collect();
         assert_eq!(whys, [LeftWhy::Kicked, LeftWhy::Shutdown], "{wire:?}");
-    }
+    });
 }
 
 #[test]
 fn restarted_client_gets_a_new_seat_within_two_seconds() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let mut lab = Lab::speaking(wire, 9, clean());
         let client = lab.client(ms(200));
         lab.run_until(ms(3_000));
-        let mut config = ClientConfig::new(777);
-        config.wire = wire;
+        let config = ClientConfig::new(777);
         let fresh = ClientNode::new(config, server_addr(), 5);
         lab.world.restart(client, Node::Client(fresh));
         lab.run_until(ms(5_000));
         assert_eq!(left(&lab).len(), 1);
         assert_eq!(lab.server().server.clients(), 1);
         assert!(lab.client_at(client).client.predicted().is_some());
-    }
+    });
 }
 
 #[test]
 fn nothing_is_kept_of_an_address_that_has_not_proven_itself() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let mut lab = Lab::speaking(wire, 10, clean());
         // It hears the answers and never says that it did: all but its requests are lost.
         let client = lab.client(ms(200));
@@ -192,10 +191,10 @@ fn nothing_is_kept_of_an_address_that_has_not_proven_itself() {
         assert_eq!(lab.server().server.clients(), 0);
         let (to, from) = lab.world.traffic(client);
         // An R-Type HELLO is acknowledged and welcomed.
-        let answers = if wire == Wire::Game { 1 } else { 2 };
+        let answers = if wire.format() == Format::Game { 1 } else { 2 };
         assert!(from.datagrams <= answers * to.datagrams, "{from:?} for {to:?}");
         assert_eq!(lab.server().events, []);
-    }
+    });
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! The calls of a world in its step, and their effect on clients.
 
+use crate::lab::{Format, Named, for_wires};
 use crate::removal::{frame_with, home, playing, playing_on, rounds};
 use crate::seat_attacks::{Target, join};
-use rebout::authority::{Body, ClientEvent, Command, Terms, Wire};
+use rebout::Frame;
+use rebout::authority::{Body, ClientEvent, Command, GameWire, RtypeWire, Terms};
 
 #[test]
 fn course_that_is_not_finite_is_refused() {
-    let mut target = Target::new(Wire::Game, |_| {});
+    let mut target = Target::new(GameWire, |_| {});
     frame_with(&mut target, |stage| {
         let infinite = Body { velocity_y: f32::INFINITY, ..Body::at(1.0, 1.0) };
         assert_eq!(stage.shoot(1, 1, &infinite), None);
@@ -24,32 +26,32 @@ fn course_that_is_not_finite_is_refused() {
 
 #[test]
 fn shot_ends_once() {
-    let (mut target, mut client) = playing(Wire::Game);
-    let frame = target.server.frame() + 1;
+    let (mut target, mut client) = playing(GameWire);
+    let frame = target.server.frame().0 + 1;
     target.field.extra.extend([
         (frame, (|stage| assert_eq!(stage.shoot(1, 1, &Body::at(1.0, 1.0)), Some(0))) as crate::lab::Step),
         (frame + 20, |stage| assert!(stage.end_shot(0))),
         (frame + 40, |stage| assert!(!stage.end_shot(0) && stage.shots().next().is_none())),
     ]);
     rounds(&mut target, &mut client, 80);
-    let at = |frames: u64| client.shots((frame + frames) as f64).count();
+    let at = |frames: u32| client.shots(Frame(frame + frames).into()).count();
     assert_eq!([0, 19, 20, 30].map(at), [1, 1, 0, 0]);
 }
 
 #[test]
 fn long_messages_and_messages_on_rtype_are_refused() {
-    let mut game = Target::new(Wire::Game, |_| {});
+    let mut game = Target::new(GameWire, |_| {});
     frame_with(&mut game, |stage| {
         assert!(stage.tell(&[1; 64]) && stage.tell_one(1, &[]));
         assert!(!stage.tell(&[1; 65]) && !stage.tell_one(1, &[1; 300]));
     });
-    let mut rtype = Target::new(Wire::Rtype, |_| {});
+    let mut rtype = Target::new(RtypeWire, |_| {});
     frame_with(&mut rtype, |stage| assert!(!stage.tell(b"x") && !stage.tell_one(1, b"x")));
 }
 
 #[test]
 fn seated_players_are_listed_until_they_are_removed() {
-    let mut target = Target::new(Wire::Game, |_| {});
+    let mut target = Target::new(GameWire, |_| {});
     frame_with(&mut target, |stage| assert_eq!(stage.players().count(), 0));
     let (id, _) = join(&mut target, home(1));
     frame_with(&mut target, |stage| assert_eq!(stage.players().count(), 1));
@@ -59,7 +61,7 @@ fn seated_players_are_listed_until_they_are_removed() {
 
 #[test]
 fn rtype_client_sees_a_shot_where_it_is() {
-    let mut target = Target::new(Wire::Rtype, |_| {});
+    let mut target = Target::new(RtypeWire, |_| {});
     let _ = join(&mut target, home(1));
     frame_with(&mut target, |stage| {
         assert!(stage.shoot(1, 1, &Body { velocity_x: 600.0, ..Body::at(100.0, 5.0) }).is_some());
@@ -71,7 +73,7 @@ fn rtype_client_sees_a_shot_where_it_is() {
             target.frame().into_iter().filter(|(_, datagram)| datagram[0] == 0x31 && datagram[4] == 1);
         for (_, datagram) in updates {
             let x = u16::from_be_bytes([datagram[6], datagram[7]]);
-            assert_eq!(u64::from(x), 100 + 10 * (target.server.frame() - frame));
+            assert_eq!(u32::from(x), 100 + 10 * target.server.frame().since(frame));
             seen += 1;
         }
     }
@@ -80,9 +82,9 @@ fn rtype_client_sees_a_shot_where_it_is() {
 
 #[test]
 fn records_arrive_with_their_frames() {
-    let (mut target, mut client) = playing(Wire::Game);
+    let (mut target, mut client) = playing(GameWire);
     while client.poll_event().is_some() {}
-    let frame = target.server.frame() + 1;
+    let frame = target.server.frame().0 + 1;
     target.field.extra.extend([
         (frame, (|stage| assert_eq!(stage.spawn(5, Body::at(1.0, 1.0)), Some(255))) as crate::lab::Step),
         (frame + 3, |stage| {
@@ -96,20 +98,20 @@ fn records_arrive_with_their_frames() {
     assert_eq!(
         events,
         [
-            ClientEvent::Spawned { id: 255, kind: 5, frame },
-            ClientEvent::Hit { id: 255, damage: 9, frame: frame + 3 },
-            ClientEvent::Gone { id: 255, frame: frame + 6 },
+            ClientEvent::Spawned { id: 255, kind: 5, frame: Frame(frame) },
+            ClientEvent::Hit { id: 255, damage: 9, frame: Frame(frame + 3) },
+            ClientEvent::Gone { id: 255, frame: Frame(frame + 6) },
         ]
     );
 }
 
 #[test]
 fn terms_are_those_of_the_server() {
-    for wire in [Wire::Game, Wire::Rtype] {
+    for_wires!(|wire| {
         let target = Target::new(wire, |config| {
             config.seed = 77;
             // R-Type does not tell its rates.
-            if wire == Wire::Game {
+            if wire.format() == Format::Game {
                 (config.frame_rate, config.broadcast_rate) = (30, 15);
             }
         });
@@ -118,19 +120,19 @@ fn terms_are_those_of_the_server() {
             ClientEvent::Terms(terms) => Some(terms),
             _ => None,
         });
-        let (frame_rate, broadcast_rate) = if wire == Wire::Game { (30, 15) } else { (60, 20) };
+        let (frame_rate, broadcast_rate) = if wire.format() == Format::Game { (30, 15) } else { (60, 20) };
         assert_eq!(terms, Some(Terms { frame_rate, broadcast_rate, seed: 77 }));
         assert_eq!(client.frame_rate(), frame_rate);
-        match wire {
-            Wire::Game => frame_with(&mut target, |stage| assert_eq!(stage.frame_rate(), 30)),
+        match wire.format() {
+            Format::Game => frame_with(&mut target, |stage| assert_eq!(stage.frame_rate(), 30)),
             _ => frame_with(&mut target, |stage| assert_eq!(stage.frame_rate(), 60)),
         }
-    }
+    });
 }
 
 #[test]
 fn standing_world_is_a_heartbeat_in_every_fifth_broadcast() {
-    let (mut target, mut client) = playing(Wire::Rtype);
+    let (mut target, mut client) = playing(RtypeWire);
     rounds(&mut target, &mut client, 60);
     let sent: Vec<u8> = (0..60)
         .flat_map(|_| crate::removal::round(&mut target, &mut client))
@@ -141,10 +143,10 @@ fn standing_world_is_a_heartbeat_in_every_fifth_broadcast() {
 
 #[test]
 fn rtype_client_is_told_where_an_entity_begins() {
-    let mut target = Target::new(Wire::Rtype, |_| {});
+    let mut target = Target::new(RtypeWire, |_| {});
     let _ = join(&mut target, home(1));
     target.frame();
-    target.field.extra.push((target.server.frame() + 1, |stage| {
+    target.field.extra.push((target.server.frame().0 + 1, |stage| {
         assert_eq!(stage.spawn(5, Body::at(10.0, 20.0)), Some(255));
     }));
     let told = target.frame().into_iter().any(|(_, datagram)| datagram[4..] == [0, 255, 5, 0, 10, 0, 20]);
@@ -153,9 +155,9 @@ fn rtype_client_is_told_where_an_entity_begins() {
 
 #[test]
 fn world_is_given_the_commands_of_its_players() {
-    for wire in [Wire::Game, Wire::Rtype] {
+    for_wires!(|wire| {
         let (mut target, mut client) = playing(wire);
-        target.field.extra.push((target.server.frame() + 30, |stage| {
+        target.field.extra.push((target.server.frame().0 + 30, |stage| {
             let commands: Vec<_> = stage.players().map(|(_, command)| command).collect();
             assert_eq!(commands, [Command { x: 1.0, y: 0.0, actions: 1 }]);
             let (id, _) = stage.players().next().expect("a player");
@@ -168,5 +170,5 @@ fn world_is_given_the_commands_of_its_players() {
         assert!(
             std::iter::from_fn(|| client.poll_event()).any(|event| matches!(event, ClientEvent::Hit { .. }))
         );
-    }
+    });
 }

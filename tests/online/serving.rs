@@ -3,8 +3,8 @@
 use crate::sim_network::{Shared, SimNetwork, SimSocket, TICK, addr, socket};
 use core::time::Duration;
 use rebout::authority::{
-    Body, Client, ClientConfig, ClientEvent, Command, LeftWhy, OverReason, Server, ServerConfig, ServerEvent,
-    Stage, Wire, World,
+    Body, Client, ClientConfig, ClientEvent, Command, GameWire, LeftWhy, OverReason, RtypeWire, Server,
+    ServerConfig, ServerEvent, Stage, Wire, World,
 };
 use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::sim::Recording;
@@ -12,7 +12,17 @@ use rebout::net::Datagrams;
 use rebout::{ConnectOptions, Connection};
 use std::net::SocketAddr;
 
-const WIRES: [Wire; 2] = [Wire::Game, Wire::Rtype];
+/// Runs a test once on each wire.
+macro_rules! for_wires {
+    (|$wire:ident| $body:block) => {{
+        {
+            let $wire = GameWire;
+            $body
+        }
+        let $wire = RtypeWire;
+        $body
+    }};
+}
 const PLAYER: u8 = 1;
 const ROCK: u8 = 2;
 
@@ -38,29 +48,28 @@ impl World for Field {
     }
 }
 
-fn server_config(wire: Wire, max_clients: u8) -> ServerConfig {
+fn server_config(max_clients: u8) -> ServerConfig {
     let mut config = ServerConfig::new(3);
-    (config.wire, config.max_clients) = (wire, max_clients);
+    config.max_clients = max_clients;
     config
 }
 
-fn client_config(wire: Wire, n: u64) -> ClientConfig {
-    let mut config = ClientConfig::new(n);
-    config.wire = wire;
-    config
+/// Whether a wire is GAME.
+fn is_game<W: Wire>(_: W) -> bool {
+    core::any::TypeId::of::<W>() == core::any::TypeId::of::<GameWire>()
 }
 
 /// A server on its connection, and who came and went.
-struct Host<D> {
+struct Host<D, W: Wire> {
     connection: Connection<D>,
-    server: Server,
+    server: Server<W>,
     field: Field,
     joined: Vec<(u8, SocketAddr)>,
     left: Vec<(u8, LeftWhy)>,
 }
 
-impl<D: Datagrams> Host<D> {
-    fn new(connection: Connection<D>, config: ServerConfig, rocks: u8) -> Self {
+impl<D: Datagrams, W: Wire> Host<D, W> {
+    fn new(_: W, connection: Connection<D>, config: ServerConfig, rocks: u8) -> Self {
         let server = Server::new(config).unwrap();
         Self { connection, server, field: Field { rocks }, joined: Vec::new(), left: Vec::new() }
     }
@@ -83,14 +92,14 @@ impl<D: Datagrams> Host<D> {
 }
 
 /// A client that walks to the right.
-struct Guest<D> {
+struct Guest<D, W: Wire> {
     connection: Connection<D>,
-    client: Client,
+    client: Client<W>,
     over: Option<OverReason>,
 }
 
-impl<D: Datagrams> Guest<D> {
-    fn new(connection: Connection<D>, config: ClientConfig) -> Self {
+impl<D: Datagrams, W: Wire> Guest<D, W> {
+    fn new(_: W, connection: Connection<D>, config: ClientConfig) -> Self {
         let client = connection.client(config).unwrap();
         Self { connection, client, over: None }
     }
@@ -121,17 +130,18 @@ impl<D: Datagrams> Guest<D> {
 }
 
 /// A server at machine 0 of a network, by invite, and clients at all others.
-fn serve(
+fn serve<W: Wire + Copy>(
+    wire: W,
     sim: &Shared,
     config: ServerConfig,
     rocks: u8,
     guests: usize,
-) -> (Host<SimSocket>, Vec<Guest<SimSocket>>) {
+) -> (Host<SimSocket, W>, Vec<Guest<SimSocket, W>>) {
     let options = ConnectOptions::new().guests(config.max_clients);
     let connection = Connection::host_on(&options, socket(sim, 0), &[addr(0)]).unwrap();
     let invite = connection.share().to_owned();
-    let guest = |id| Guest::new(join(sim, id, &invite), client_config(config.wire, id as u64));
-    (Host::new(connection, config, rocks), (1..=guests).map(guest).collect())
+    let guest = |id| Guest::new(wire, join(sim, id, &invite), ClientConfig::new(id as u64));
+    (Host::new(wire, connection, config, rocks), (1..=guests).map(guest).collect())
 }
 
 fn join(sim: &Shared, id: usize, invite: &str) -> Connection<SimSocket> {
@@ -139,12 +149,12 @@ fn join(sim: &Shared, id: usize, invite: &str) -> Connection<SimSocket> {
 }
 
 /// Runs everybody until `done`, which has to come within `seconds`.
-fn run(
+fn run<W: Wire>(
     sim: &Shared,
-    host: &mut Host<SimSocket>,
-    guests: &mut [Guest<SimSocket>],
+    host: &mut Host<SimSocket, W>,
+    guests: &mut [Guest<SimSocket, W>],
     seconds: u64,
-    mut done: impl FnMut(&Host<SimSocket>, &[Guest<SimSocket>]) -> bool,
+    mut done: impl FnMut(&Host<SimSocket, W>, &[Guest<SimSocket, W>]) -> bool,
 ) {
     let end = sim.borrow().now() + Duration::from_secs(seconds);
     while !done(host, guests) {
@@ -155,16 +165,16 @@ fn run(
     }
 }
 
-fn all_play(_: &Host<SimSocket>, guests: &[Guest<SimSocket>]) -> bool {
+fn all_play<W: Wire>(_: &Host<SimSocket, W>, guests: &[Guest<SimSocket, W>]) -> bool {
     guests.iter().all(|guest| guest.walks() && guest.sees(PLAYER) == guests.len() - 1)
 }
 
 #[test]
 fn invited_clients_play_and_nothing_is_sent_bare() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let sim = SimNetwork::new(6);
         sim.borrow_mut().network.record(Recording::Full);
-        let (mut host, mut guests) = serve(&sim, server_config(wire, 32), 0, 5);
+        let (mut host, mut guests) = serve(wire, &sim, server_config(32), 0, 5);
         run(&sim, &mut host, &mut guests, 3, all_play);
         for (_, inner) in &host.joined {
             let info = host.connection.peer(*inner);
@@ -174,31 +184,31 @@ fn invited_clients_play_and_nothing_is_sent_bare() {
         let sim = sim.borrow();
         let sent = sim.network.transcript().entries();
         assert!(sent.len() > 500 && sent.iter().all(|entry| (0xE0..=0xE7).contains(&entry.datagram[0])));
-    }
+    });
 }
 
 /// The connection has proven the address, so that a client is seated by its first packet on it.
 #[test]
 fn encrypted_client_is_seated_after_three_round_trips() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let sim = SimNetwork::new(2);
-        let (mut host, mut guests) = serve(&sim, server_config(wire, 32), 0, 1);
+        let (mut host, mut guests) = serve(wire, &sim, server_config(32), 0, 1);
         run(&sim, &mut host, &mut guests, 1, |host, _| host.server.clients() == 1);
         // REQUEST, RETRY, INIT, RESP and the request, 20 ms each.
         assert!(sim.borrow().now() < Duration::from_millis(110), "{:?}", sim.borrow().now());
-    }
+    });
 }
 
 /// Guests have made-up addresses of one prefix. They do not share the seats of one source.
 #[test]
 fn encrypted_clients_fill_every_seat() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let sim = SimNetwork::new(11);
-        let config = server_config(wire, 10);
+        let config = server_config(10);
         assert!(config.max_clients_per_source < 10);
-        let (mut host, mut guests) = serve(&sim, config, 0, 10);
+        let (mut host, mut guests) = serve(wire, &sim, config, 0, 10);
         run(&sim, &mut host, &mut guests, 4, all_play);
-    }
+    });
 }
 
 #[test]
@@ -208,46 +218,47 @@ fn encrypted_clients_join_over_a_lossy_link() {
         loss: Chance::percent(10),
         ..LinkConfig::new(Duration::from_millis(60))
     };
-    for wire in WIRES {
+    for_wires!(|wire| {
         let sim = SimNetwork::new(6);
         (1..6).for_each(|id| sim.borrow_mut().network.set_links(0, id, link));
-        let (mut host, mut guests) = serve(&sim, server_config(wire, 32), 0, 5);
+        let (mut host, mut guests) = serve(wire, &sim, server_config(32), 0, 5);
         run(&sim, &mut host, &mut guests, 10, all_play);
-    }
+    });
 }
 
 /// An encrypted packet carries 21 bytes less than a bare one.
 #[test]
 fn snapshots_of_many_entities_fit_encrypted_packets() {
     let sim = SimNetwork::new(2);
-    let (mut host, mut guests) = serve(&sim, server_config(Wire::Game, 32), 120, 1);
+    let (mut host, mut guests) = serve(GameWire, &sim, server_config(32), 120, 1);
     run(&sim, &mut host, &mut guests, 3, |_, guests| guests[0].sees(ROCK) == 120 && guests[0].walks());
 }
 
 #[test]
 fn full_server_says_so_on_an_encrypted_connection() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let sim = SimNetwork::new(3);
-        let (mut host, mut guests) = serve(&sim, server_config(wire, 1), 0, 1);
+        let (mut host, mut guests) = serve(wire, &sim, server_config(1), 0, 1);
         run(&sim, &mut host, &mut guests, 2, |host, _| host.server.clients() == 1);
-        guests.push(Guest::new(join(&sim, 2, host.connection.share()), client_config(wire, 9)));
+        guests.push(Guest::new(wire, join(&sim, 2, host.connection.share()), ClientConfig::new(9)));
         run(&sim, &mut host, &mut guests, 2, |_, guests| guests[1].over.is_some());
         assert_eq!(guests[1].over, Some(OverReason::Full));
-    }
+    });
 }
 
 #[test]
 fn leaving_and_shutdown_are_told_over_encryption() {
-    for (wire, ended) in [(Wire::Game, OverReason::Shutdown), (Wire::Rtype, OverReason::Ended)] {
+    for_wires!(|wire| {
+        let ended = if is_game(wire) { OverReason::Shutdown } else { OverReason::Ended };
         let sim = SimNetwork::new(3);
-        let (mut host, mut guests) = serve(&sim, server_config(wire, 4), 0, 2);
+        let (mut host, mut guests) = serve(wire, &sim, server_config(4), 0, 2);
         run(&sim, &mut host, &mut guests, 3, all_play);
         let now = sim.borrow().now();
         guests[0].client.leave(now);
         run(&sim, &mut host, &mut guests, 2, |host, _| !host.left.is_empty());
         assert_eq!(host.left[0].1, LeftWhy::Left);
         // A new client on the old connection, without a trial: its request takes 20 ms.
-        guests[0].client = guests[0].connection.client(client_config(wire, 77)).unwrap();
+        guests[0].client = guests[0].connection.client(ClientConfig::new(77)).unwrap();
         let asked = sim.borrow().now();
         run(&sim, &mut host, &mut guests, 1, |host, _| host.joined.len() == 3);
         assert!(sim.borrow().now() - asked < Duration::from_millis(25), "{wire:?}");
@@ -257,38 +268,38 @@ fn leaving_and_shutdown_are_told_over_encryption() {
         run(&sim, &mut host, &mut guests, 2, |_, guests| {
             guests.iter().all(|guest| guest.over == Some(ended))
         });
-    }
+    });
 }
 
 #[test]
 fn bare_clients_play_where_both_sides_name_it() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let sim = SimNetwork::new(3);
         sim.borrow_mut().network.record(Recording::Full);
         let bare = ConnectOptions::new().bare();
         let connection = Connection::host_on(&bare, socket(&sim, 0), &[addr(0)]).unwrap();
         let guest = |id| {
             let joined = Connection::join_on(&bare, socket(&sim, id), &[], &addr(0).to_string());
-            Guest::new(joined.unwrap(), client_config(wire, id as u64))
+            Guest::new(wire, joined.unwrap(), ClientConfig::new(id as u64))
         };
         let mut guests: Vec<_> = (1..3).map(guest).collect();
-        let mut host = Host::new(connection, server_config(wire, 4), 0);
+        let mut host = Host::new(wire, connection, server_config(4), 0);
         run(&sim, &mut host, &mut guests, 3, all_play);
         let sim = sim.borrow();
         let mut sent = sim.network.transcript().entries().iter();
-        assert!(sent.all(|entry| wire == Wire::Rtype || entry.datagram.starts_with(b"GAME")));
-    }
+        assert!(sent.all(|entry| !is_game(wire) || entry.datagram.starts_with(b"GAME")));
+    });
 }
 
 /// Nobody answers a bare client at an encrypted server, and the host is told why.
 #[test]
 fn client_that_nobody_answers_gets_a_text_with_real_addresses() {
-    for wire in WIRES {
+    for_wires!(|wire| {
         let sim = SimNetwork::new(2);
         let invite = Connection::host_on(&ConnectOptions::new(), socket(&sim, 0), &[addr(0)]).unwrap();
-        let mut config = client_config(wire, 1);
+        let mut config = ClientConfig::new(1);
         config.join_timeout = Duration::from_secs(2);
-        let mut guest = Guest::new(join(&sim, 1, invite.share()), config);
+        let mut guest = Guest::new(wire, join(&sim, 1, invite.share()), config);
         while guest.over.is_none() {
             guest.turn();
             sim.borrow_mut().pass(TICK);
@@ -298,27 +309,26 @@ fn client_that_nobody_answers_gets_a_text_with_real_addresses() {
         assert!(sim.borrow().now() > Duration::from_secs(2), "the whole time, on R-Type too");
         let text = guest.connection.no_answer(Duration::from_secs(2)).to_string();
         assert!(text.starts_with("No answer at 10.0.0.1:7000 within 2 s."), "{text}");
-    }
+    });
 }
 
 #[test]
 fn server_by_invite_serves_several_clients_over_udp() {
     std::thread::scope(|scope| {
-        for wire in WIRES {
-            scope.spawn(move || udp(wire));
-        }
+        scope.spawn(|| udp(GameWire));
+        scope.spawn(|| udp(RtypeWire));
     });
 }
 
-fn udp(wire: Wire) {
+fn udp<W: Wire + Copy>(wire: W) {
     let options = ConnectOptions::new().bind("127.0.0.1:0".parse().unwrap());
     let connection = Connection::host(&options).unwrap();
     let guest = |n| {
         let joined = Connection::join(&options, connection.share()).unwrap();
-        Guest::new(joined, client_config(wire, n))
+        Guest::new(wire, joined, ClientConfig::new(n))
     };
     let mut guests: Vec<_> = (1..=2).map(guest).collect();
-    let mut host = Host::new(connection, server_config(wire, 4), 0);
+    let mut host = Host::new(wire, connection, server_config(4), 0);
     while !guests.iter().all(|guest| guest.walks() && guest.sees(PLAYER) == 1) {
         host.turn();
         guests.iter_mut().for_each(Guest::turn);
@@ -334,7 +344,7 @@ fn clients_join_a_server_through_a_rendezvous() {
     use rebout::Randomness;
     use rebout::net::Driver;
     use rebout::rendezvous;
-    for wire in WIRES {
+    for_wires!(|wire| {
         let sim = SimNetwork::new(4);
         let mut rendezvous =
             rendezvous::RendezvousServer::new(rendezvous::RendezvousConfig::default(), Randomness::System)
@@ -342,14 +352,14 @@ fn clients_join_a_server_through_a_rendezvous() {
         let mut driver = Driver::new(socket(&sim, 3));
         let options = ConnectOptions::new().rendezvous(&addr(3).to_string());
         let connection = Connection::host_on(&options, socket(&sim, 0), &[addr(0)]).unwrap();
-        let guest = |id| Guest::new(join(&sim, id, connection.share()), client_config(wire, id as u64));
+        let guest = |id| Guest::new(wire, join(&sim, id, connection.share()), ClientConfig::new(id as u64));
         let mut guests: Vec<_> = (1..3).map(guest).collect();
-        let mut host = Host::new(connection, server_config(wire, 4), 0);
+        let mut host = Host::new(wire, connection, server_config(4), 0);
         run(&sim, &mut host, &mut guests, 10, |host, guests| {
             driver.poll(&mut rendezvous).unwrap();
             all_play(host, guests)
         });
-    }
+    });
 }
 
 /// People take their time to send each other two texts.
@@ -359,8 +369,8 @@ fn client_waits_until_its_manual_answer_is_taken() {
     let sim = SimNetwork::new(2);
     let options = ConnectOptions::new().manual_signalling();
     let connection = Connection::host_on(&options, socket(&sim, 0), &[addr(0)]).unwrap();
-    let mut guests = vec![Guest::new(join(&sim, 1, connection.share()), client_config(Wire::Rtype, 1))];
-    let mut host = Host::new(connection, server_config(Wire::Rtype, 4), 0);
+    let mut guests = vec![Guest::new(RtypeWire, join(&sim, 1, connection.share()), ClientConfig::new(1))];
+    let mut host = Host::new(RtypeWire, connection, server_config(4), 0);
     for _ in 0..600 {
         guests[0].turn();
         sim.borrow_mut().pass(Duration::from_millis(50));

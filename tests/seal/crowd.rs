@@ -4,7 +4,7 @@ use core::time::Duration;
 use rebout::Protocol;
 use rebout::Randomness;
 use rebout::authority::{
-    Body, Client, ClientConfig, ClientEvent, Command, Server, ServerConfig, Stage, Wire, World,
+    Body, Client, ClientConfig, ClientEvent, Command, GameWire, Server, ServerConfig, Stage, Wire, World,
 };
 use rebout::lab::link::LinkConfig;
 use rebout::lab::seal::Seal;
@@ -87,10 +87,10 @@ impl World for Field {
 }
 
 #[allow(clippy::large_enum_variant)]
-pub(crate) enum Inner {
+pub(crate) enum Inner<W: Wire = GameWire> {
     Echo(Echo),
-    Server(Server),
-    Client(Client),
+    Server(Server<W>),
+    Client(Client<W>),
     /// A rendezvous, which no seal is around.
     #[cfg(feature = "nat")]
     Rendezvous(rebout::rendezvous::RendezvousServer),
@@ -102,10 +102,10 @@ pub(crate) type Paths = rebout::lab::nat::NatTraversal;
 pub(crate) enum Paths {}
 
 /// A machine: its seal, perhaps its search for paths, and the protocol inside both.
-pub(crate) struct Node {
+pub(crate) struct Node<W: Wire = GameWire> {
     pub(crate) seal: Seal,
     pub(crate) paths: Option<Paths>,
-    pub(crate) inner: Inner,
+    pub(crate) inner: Inner<W>,
     /// When its client got a seat.
     pub(crate) seated_at: Option<Duration>,
 }
@@ -123,8 +123,8 @@ fn around<P: Protocol, R>(
     }
 }
 
-impl Node {
-    pub(crate) fn new(seal: Seal, inner: Inner) -> Self {
+impl<W: Wire> Node<W> {
+    pub(crate) fn new(seal: Seal, inner: Inner<W>) -> Self {
         Self { seal, paths: None, inner, seated_at: None }
     }
 
@@ -144,18 +144,18 @@ impl Node {
         echo
     }
 
-    pub(crate) fn server(&self) -> &Server {
+    pub(crate) fn server(&self) -> &Server<W> {
         let Inner::Server(server) = &self.inner else { panic!("no server") };
         server
     }
 
-    pub(crate) fn client(&self) -> &Client {
+    pub(crate) fn client(&self) -> &Client<W> {
         let Inner::Client(client) = &self.inner else { panic!("no client") };
         client
     }
 }
 
-impl Protocol for Node {
+impl<W: Wire> Protocol for Node<W> {
     fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
         self.outside(|protocol| protocol.handle_datagram(now, from, datagram));
     }
@@ -184,7 +184,7 @@ impl Paths {
     }
 }
 
-impl Machine for Node {
+impl<W: Wire> Machine for Node<W> {
     fn next_frame_at(&self) -> Option<Duration> {
         match &self.inner {
             Inner::Echo(_) => None,
@@ -241,25 +241,24 @@ pub(crate) fn seals(way: Way) -> (Seal, impl Fn(usize) -> Seal) {
 }
 
 /// A server for `seats` clients that may all be of one source: the inner addresses of a seal are made up.
-pub(crate) fn server(wire: Wire, seats: u8) -> Inner {
+pub(crate) fn server<W: Wire>(_: W, seats: u8) -> Inner<W> {
     let mut config = ServerConfig::new(5);
     // Few frames: these tests are about who gets in.
     (config.frame_rate, config.broadcast_rate) = (20, 2);
-    (config.wire, config.max_clients, config.max_clients_per_source) = (wire, seats, seats);
+    (config.max_clients, config.max_clients_per_source) = (seats, seats);
     Inner::Server(Server::new(config).unwrap())
 }
 
-pub(crate) fn client(wire: Wire, number: usize, target: SocketAddr) -> Inner {
+pub(crate) fn client<W: Wire>(_: W, number: usize, target: SocketAddr) -> Inner<W> {
     let mut config = ClientConfig::new(1_000 + number as u64);
     (config.frame_rate, config.broadcast_rate, config.timeout) = (20, 2, ms(30_000));
-    config.wire = wire;
     Inner::Client(Client::join(config, target).unwrap())
 }
 
 pub(crate) const HOST: usize = 0;
 
 /// A world with a host at endpoint 0.
-pub(crate) fn world(link: LinkConfig, host: Node) -> sim::World<Node> {
+pub(crate) fn world<W: Wire>(link: LinkConfig, host: Node<W>) -> sim::World<Node<W>> {
     let mut world = sim::World::new(7);
     world.network_mut().set_default_link(link);
     world.add(host_addr(), Clock::default(), ms(0), host);

@@ -2,7 +2,7 @@
 
 use crate::crowd::{HOST, Node, Way, client, guest_addr, ms, seals, server, world};
 use core::time::Duration;
-use rebout::authority::Wire;
+use rebout::authority::GameWire;
 use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::sim::{Clock, World};
 
@@ -16,11 +16,11 @@ fn link(loss: u32) -> LinkConfig {
 fn host(expected: u8, link: LinkConfig) -> (World<Node>, impl Fn(usize) -> Node) {
     let (mut seal, join) = seals(Way::Invite);
     seal.expect_guests(expected);
-    let world = world(link, Node::new(seal, server(Wire::Game, 255)));
+    let world = world(link, Node::new(seal, server(GameWire, 255)));
     let guest = move |number: usize| {
         let seal = join(number);
         let target = seal.target().unwrap();
-        Node::new(seal, client(Wire::Game, number, target))
+        Node::new(seal, client(GameWire, number, target))
     };
     (world, guest)
 }
@@ -98,14 +98,14 @@ mod at_a_rendezvous {
         let paths = NatTraversal::host(config(3, host_addr(), expected), rendezvous, &[7; 32]).unwrap();
         let key = seal.public_key().unwrap();
         let invite = Invite::with_rendezvous(key, [], paths.rendezvous().unwrap()).unwrap();
-        let node = Node { paths: Some(paths), ..Node::new(seal, server(Wire::Game, 255)) };
+        let node = Node { paths: Some(paths), ..Node::new(seal, server(GameWire, 255)) };
         let mut world = world(link(0), node);
         for number in 1..=guests {
             let seal = Seal::join_by_signal(Randomness::Seeded(100 + number as u64), key).unwrap();
             let (addr, target) = (guest_addr(number), seal.target().unwrap());
             let paths =
                 NatTraversal::join(config(200 + number as u64, addr, 1), invite.rendezvous().unwrap());
-            let inner = client(Wire::Game, number, target);
+            let inner = client(GameWire, number, target);
             let node = Node { paths: Some(paths.unwrap()), ..Node::new(seal, inner) };
             world.add(addr, Clock::default(), ms(500), node);
         }

@@ -4,7 +4,7 @@ use std::net::{Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use rebout::authority::{PlayerName, Wire};
+use rebout::authority::PlayerName;
 use rebout::lab::link::LinkConfig;
 
 /// The port of a server that is told no other.
@@ -39,13 +39,6 @@ pub enum Format {
 }
 
 impl Format {
-    pub fn wire(self) -> Wire {
-        match self {
-            Self::Rtype => Wire::Rtype,
-            Self::Game => Wire::Game,
-        }
-    }
-
     pub fn name(self) -> &'static str {
         match self {
             Self::Rtype => "rtype",

@@ -1,7 +1,8 @@
 //! Everything that one picture shows, made from what a client knows: bodies, boards, and hits at the time of the picture.
 
 use crate::game::{Phase, kind};
-use rebout::authority::{Client, ClientEvent};
+use rebout::Frame;
+use rebout::authority::{Client, ClientEvent, FrameTime, Wire};
 use std::collections::BTreeMap;
 
 /// Frames that a burst is seen, and that something that was hit is bright.
@@ -79,7 +80,7 @@ pub struct Scene {
     pub phase_age: u32,
     lives: BTreeMap<u8, u8>,
     pub sounds: Vec<Sound>,
-    waiting: Vec<(u64, u8, u8)>,
+    waiting: Vec<(Frame, u8, u8)>,
     flashes: BTreeMap<u8, (u16, u16)>,
 }
 
@@ -134,7 +135,7 @@ impl Scene {
     }
 
     /// Makes the picture of this frame.
-    pub fn frame(&mut self, client: &Client) {
+    pub fn frame(&mut self, client: &Client<impl Wire>) {
         self.age += 1;
         self.sounds.clear();
         self.bursts.iter_mut().for_each(|burst| burst.age += 1);
@@ -143,18 +144,18 @@ impl Scene {
             (*flash, *blink) = (flash.saturating_sub(1), blink.saturating_sub(1));
         });
         self.flashes.retain(|_, (flash, blink)| *flash > 0 || *blink > 0);
-        let render = client.render_frame().unwrap_or(0.0);
+        let render = client.render_frame().unwrap_or_default();
         self.show_hits(render);
         self.read_boards(client);
         self.place_actors(client);
         self.place_shots(client, render);
     }
 
-    fn show_hits(&mut self, render: f64) {
-        let due = |frame: u64| frame as f64 <= render || frame as f64 > render + MAX_WAIT_FRAMES;
+    fn show_hits(&mut self, render: FrameTime) {
+        let due = |frame| render.since(frame) >= 0.0 || render.since(frame) < -MAX_WAIT_FRAMES;
         let (now, later) = self.waiting.drain(..).partition(|(frame, ..)| due(*frame));
         self.waiting = later;
-        let now: Vec<(u64, u8, u8)> = now;
+        let now: Vec<(Frame, u8, u8)> = now;
         for (_, id, damage) in now {
             let Some(actor) = self.actors.iter().find(|actor| actor.id == id).copied() else { continue };
             let is_ship = actor.kind == kind::SHIP;
@@ -175,7 +176,7 @@ impl Scene {
     }
 
     /// Boards are read from the last update: a number is not interpolated.
-    fn read_boards(&mut self, client: &Client) {
+    fn read_boards(&mut self, client: &Client<impl Wire>) {
         self.phase_age += 1;
         self.lives.clear();
         for seen in client.others().filter(|seen| kind::is_board(seen.kind)) {
@@ -200,7 +201,7 @@ impl Scene {
         }
     }
 
-    fn place_actors(&mut self, client: &Client) {
+    fn place_actors(&mut self, client: &Client<impl Wire>) {
         self.actors.clear();
         self.raw.clear();
         let flash = |id: u8| self.flashes.get(&id).copied().unwrap_or_default();
@@ -231,7 +232,7 @@ impl Scene {
         self.ships.sort_unstable();
     }
 
-    fn place_shots(&mut self, client: &Client, render: f64) {
+    fn place_shots(&mut self, client: &Client<impl Wire>, render: FrameTime) {
         let before = [kind::BOLT, kind::PELLET].map(|kind| self.count(kind));
         self.shots.clear();
         self.shots.extend(client.shots(render).map(|shot| Flying { kind: shot.kind, x: shot.x, y: shot.y }));

@@ -1,6 +1,9 @@
 //! The client's idea of the server's time, from the arrival of snapshots and from the mean round trip.
 
+use crate::Frame;
+use crate::authority::numbering::nearest;
 use crate::protocol::time::{Span, Time};
+use core::time::Duration;
 
 /// The mean round trip is taken of this many pings; a newer one weighs as much as one of them.
 const PINGS: i64 = 32;
@@ -19,6 +22,9 @@ const OUTLIERS: i8 = 3;
 
 /// A snapshot this far from the line of arrival is nobody's honest one, or the server's clock has jumped.
 const IMPLAUSIBLE_NANOS: i64 = 1_000_000_000;
+
+/// A server does not run for longer than this: times in nanoseconds stay within 64 bits, whatever a server claims.
+const MAX_SECONDS: u64 = u32::MAX as u64 / 2;
 
 /// The least safety of the lead.
 const MIN_MARGIN_NANOS: i64 = 50_000_000;
@@ -75,7 +81,9 @@ pub(super) struct ServerClock {
     lead_round_trip: f64,
     /// The time of a snapshot less our time of its arrival.
     arrival: Mean,
-    newest_frame: Option<u64>,
+    /// The newest frame, whole, and whether its first snapshot has arrived at these rates.
+    newest: Option<u64>,
+    arrived: Option<Frame>,
     loss_run: i64,
 }
 
@@ -87,7 +95,8 @@ impl ServerClock {
             last_round_trip: 0.0,
             lead_round_trip: 0.0,
             arrival: Mean::new(ARRIVAL_SECONDS * i64::from(broadcast_rate)),
-            newest_frame: None,
+            newest: None,
+            arrived: None,
             loss_run: 0,
         }
     }
@@ -97,7 +106,7 @@ impl ServerClock {
         let frame_nanos = 1_000_000_000 / i64::from(frame_rate);
         if frame_nanos != self.frame_nanos {
             self.arrival = Mean::new(ARRIVAL_SECONDS * i64::from(broadcast_rate));
-            (self.frame_nanos, self.newest_frame) = (frame_nanos, None);
+            (self.frame_nanos, self.arrived) = (frame_nanos, None);
         }
     }
 
@@ -115,19 +124,41 @@ impl ServerClock {
         self.round_trip.add(sample)
     }
 
-    /// Whether a snapshot that arrives now cannot be of this server's time. Three in a row are a new time.
-    pub(super) fn is_implausible(&self, now: Time, frame: u64) -> bool {
-        let away = frame as i64 * self.frame_nanos - self.arrival_line(now);
-        self.arrival.count > 0 && away.abs() > IMPLAUSIBLE_NANOS
+    /// The time of a frame: its number, across the wrap nearest to the newest, times its length.
+    pub(super) fn time_of(&self, frame: Frame) -> i64 {
+        self.whole(frame) as i64 * self.frame_nanos
     }
 
-    /// Takes in the arrival of a snapshot. Further parts of the same frame say nothing new.
-    pub(super) fn arrived(&mut self, now: Time, frame: u64) {
-        if self.newest_frame.is_some_and(|newest| frame == newest) {
-            return;
+    fn whole(&self, frame: Frame) -> u64 {
+        self.newest.map_or(u64::from(frame.0), |newest| nearest(newest, frame.0))
+    }
+
+    /// Notes that the server has reached a frame.
+    pub(super) fn reached(&mut self, frame: Frame) {
+        self.newest = self.newest.max(Some(self.whole(frame)));
+    }
+
+    /// Takes in the arrival of a snapshot. `false` if it cannot be of this server's time; three in a row are a new time.
+    pub(super) fn arrived(&mut self, now: Time, frame: Frame) -> bool {
+        if self.whole(frame) > MAX_SECONDS * 1_000_000_000 / self.frame_nanos.unsigned_abs() {
+            return false;
         }
-        self.newest_frame = Some(frame);
-        self.arrival.add((frame as i64 * self.frame_nanos - nanos(now)) as f64);
+        let was_implausible = self.is_implausible(now, frame);
+        // Further parts of the same frame say nothing new.
+        if self.arrived != Some(frame) {
+            self.arrived = Some(frame);
+            self.arrival.add((self.time_of(frame) - nanos(now)) as f64);
+        }
+        let is_taken = !(was_implausible && self.is_implausible(now, frame));
+        if is_taken {
+            self.reached(frame);
+        }
+        is_taken
+    }
+
+    fn is_implausible(&self, now: Time, frame: Frame) -> bool {
+        let away = self.time_of(frame) - self.arrival_line(now);
+        self.arrival.count > 0 && away.abs() > IMPLAUSIBLE_NANOS
     }
 
     /// One step of the smoothing for the lead: a longer round trip is believed quickly, a shorter one slowly. `loss_run` is
@@ -174,8 +205,14 @@ impl ServerClock {
     }
 }
 
-fn nanos(now: Time) -> i64 {
+/// A point of our own time in nanoseconds.
+pub(super) fn nanos(now: Time) -> i64 {
     now.since(Time::ZERO).nanos() as i64
+}
+
+/// A length of time in nanoseconds; nothing if it is negative.
+pub(super) fn duration(nanos: i64) -> Duration {
+    Duration::from_nanos(u64::try_from(nanos).unwrap_or(0))
 }
 
 #[cfg(test)]
@@ -192,8 +229,8 @@ mod tests {
         assert!(!clock.is_ready());
         clock.round_trip(Span::from_millis(80));
         // Frame 100 of 20 ms, sent at 2 s of the server's time, arrives at 7 s of ours.
-        clock.arrived(at(7_000), 100);
-        clock.arrived(at(7_003), 100);
+        clock.arrived(at(7_000), Frame(100));
+        clock.arrived(at(7_003), Frame(100));
         assert_eq!(clock.server_time(at(7_000)), 2_040_000_000);
         assert_eq!(clock.arrival_line(at(7_010)), 2_010_000_000);
         assert_eq!(clock.target(at(7_000)), 2_130_000_000);
@@ -204,13 +241,13 @@ mod tests {
         let mut clock = ServerClock::new(50, 10);
         clock.round_trip(Span::from_millis(80));
         for n in 0..20 {
-            clock.arrived(at(1_000 + 100 * n), 5 * n);
+            clock.arrived(at(1_000 + 100 * n), Frame(5 * n as u32));
         }
         let before = clock.server_time(at(3_000));
-        clock.arrived(at(3_700), 100);
+        clock.arrived(at(3_700), Frame(100));
         assert_eq!(clock.server_time(at(3_000)), before);
-        clock.arrived(at(3_800), 105);
-        clock.arrived(at(3_900), 110);
+        clock.arrived(at(3_800), Frame(105));
+        clock.arrived(at(3_900), Frame(110));
         assert_eq!(before - clock.server_time(at(3_000)), 700_000_000);
     }
 
@@ -218,7 +255,7 @@ mod tests {
     fn running() -> ServerClock {
         let mut clock = ServerClock::new(50, 10);
         clock.round_trip(Span::from_millis(80));
-        (0..20).for_each(|n| clock.arrived(at(1_000 + 100 * n), 5 * n));
+        (0..20).for_each(|n| assert!(clock.arrived(at(1_000 + 100 * n), Frame(5 * n as u32))));
         clock
     }
 
@@ -232,15 +269,15 @@ mod tests {
         let mut clock = running();
         let before = clock.server_time(at(3_000));
         for (n, late) in [(20, 200), (21, 0), (22, 200), (23, 200), (24, 0), (25, 200), (26, 200)] {
-            clock.arrived(at(1_100 + 100 * n - 100 + late), 5 * n);
+            clock.arrived(at(1_100 + 100 * n - 100 + late), Frame(5 * n as u32));
             assert_eq!(clock.server_time(at(3_000)), before, "snapshot {n}");
         }
         let mut clock = running();
         for (n, arrives) in [(20, 3_200), (21, 3_300), (23, 3_100), (24, 3_200)] {
-            clock.arrived(at(arrives), 5 * n);
+            clock.arrived(at(arrives), Frame(5 * n));
             assert_eq!(clock.server_time(at(3_000)), before, "snapshot {n}");
         }
-        clock.arrived(at(3_300), 5 * 25);
+        clock.arrived(at(3_300), Frame(5 * 25));
         assert_eq!(clock.server_time(at(3_000)), before + 200_000_000, "three in a row on one side");
     }
 
@@ -251,16 +288,16 @@ mod tests {
         assert!(clock.is_ready());
         clock.set_rates(100, 10);
         assert!(!clock.is_ready() && clock.frame_nanos() == 10_000_000);
-        clock.arrived(at(3_000), 95);
+        clock.arrived(at(3_000), Frame(95));
         assert_eq!(clock.arrival_line(at(3_000)), 950_000_000, "a frame of the same number too");
     }
 
     #[test]
     fn snapshot_more_than_a_second_off_is_implausible() {
-        assert!(!ServerClock::new(50, 10).is_implausible(at(0), 1_000_000), "nothing is known yet");
+        assert!(!ServerClock::new(50, 10).is_implausible(at(0), Frame(1_000_000)), "nothing is known yet");
         let clock = running();
         // Frame 100 would arrive at 3,000 ms.
-        let away = |ms| clock.is_implausible(at(ms), 100);
+        let away = |ms| clock.is_implausible(at(ms), Frame(100));
         assert_eq!([1_999, 2_000, 3_000, 4_000, 4_001].map(away), [true, false, false, false, true]);
     }
 
@@ -300,8 +337,8 @@ mod tests {
         let mut clock = ServerClock::new(50, 10);
         clock.round_trip(Span::from_millis(80));
         // Two arrivals that are 28 ms apart from each other's line.
-        clock.arrived(at(1_000), 0);
-        clock.arrived(at(1_128), 5);
+        clock.arrived(at(1_000), Frame(0));
+        clock.arrived(at(1_128), Frame(5));
         assert_eq!((clock.arrival_jitter(), lead(&clock)), (28_000_000, 40 + 56));
         let mut clock = running();
         clock.round_trip(Span::from_millis(108));

@@ -1,10 +1,13 @@
 //! The events of a client for the game, the reasons why a connection ends, and the statistics.
 
 use super::PredictionStats;
-use crate::authority::record::{Terms, Told};
+use crate::Frame;
+use crate::authority::record::{Record, Terms, Told};
 use crate::channel::refusal::Refusals;
+use crate::protocol::trace;
 use core::fmt;
 use core::time::Duration;
+use std::collections::VecDeque;
 
 /// An event of a client for the game. Events that come from the server keep its order, and each comes once.
 ///
@@ -27,14 +30,14 @@ pub enum ClientEvent {
         /// Its kind.
         kind: u8,
         /// The server's frame.
-        frame: u64,
+        frame: Frame,
     },
     /// An entity is gone, from this frame on.
     Gone {
         /// Its id.
         id: u8,
         /// The server's frame.
-        frame: u64,
+        frame: Frame,
     },
     /// An entity was hit.
     Hit {
@@ -43,17 +46,60 @@ pub enum ClientEvent {
         /// The damage, whose scale is the game's.
         damage: u8,
         /// The server's frame.
-        frame: u64,
+        frame: Frame,
     },
     /// A message of the game's own.
     Told {
         /// The server's frame in which it was told.
-        frame: u64,
+        frame: Frame,
         /// The message.
         told: Told,
     },
     /// The connection is over.
     Over(OverReason),
+}
+
+impl ClientEvent {
+    /// The event of a record, if it is one.
+    pub(super) fn of(record: &Record) -> Option<Self> {
+        Some(match *record {
+            Record::Spawn { id, kind, frame, .. } => Self::Spawned { id, kind, frame },
+            Record::Gone { id, frame, .. } => Self::Gone { id, frame },
+            Record::Hit { id, damage, frame } => Self::Hit { id, damage, frame },
+            Record::Told { frame, told } => Self::Told { frame, told },
+            Record::Shot { .. } | Record::Bounce { .. } | Record::ShotEnd { .. } | Record::Bye { .. } => {
+                return None;
+            }
+        })
+    }
+}
+
+/// The most events that wait for the game; the oldest gives way.
+const MAX_EVENTS: usize = 1_024;
+
+/// The events that wait for the game, in a memory that is taken at the start.
+#[derive(Debug)]
+pub(super) struct Events {
+    waiting: VecDeque<ClientEvent>,
+}
+
+impl Events {
+    pub(super) fn new() -> Self {
+        Self { waiting: VecDeque::with_capacity(MAX_EVENTS) }
+    }
+
+    pub(super) fn tell(&mut self, event: ClientEvent) {
+        if self.waiting.len() == MAX_EVENTS {
+            self.waiting.pop_front();
+        } else if self.waiting.len() + 1 == MAX_EVENTS {
+            trace::queue_full("events of a client");
+        }
+        self.waiting.push_back(event);
+    }
+
+    pub(super) fn poll(&mut self) -> Option<ClientEvent> {
+        self.waiting.pop_front()
+    }
 }
 
 /// The reason why a connection is over, with words for a player.
@@ -124,13 +170,12 @@ pub struct ClientStats {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::authority::{Client, ClientConfig};
 
     #[test]
     fn newest_1024_events_wait() {
-        let mut client = Client::join(ClientConfig::new(1), ([192, 0, 2, 1], 7).into()).unwrap();
-        (0..2_000).for_each(|frame| client.tell(ClientEvent::Gone { id: 1, frame }));
-        let waiting: Vec<_> = core::iter::from_fn(|| client.poll_event()).collect();
-        assert_eq!((waiting.len(), waiting[0]), (1_024, ClientEvent::Gone { id: 1, frame: 976 }));
+        let mut events = Events::new();
+        (0..2_000).for_each(|n| events.tell(ClientEvent::Gone { id: 1, frame: Frame(n) }));
+        let waiting: Vec<_> = core::iter::from_fn(|| events.poll()).collect();
+        assert_eq!((waiting.len(), waiting[0]), (1_024, ClientEvent::Gone { id: 1, frame: Frame(976) }));
     }
 }

@@ -1,18 +1,18 @@
 //! The client's own inputs and predicted bodies. Reconciliation replays the inputs that the server has not applied.
 
 use super::smoothing::Smoothing;
+use crate::Frame;
 use crate::authority::dialect::NumberedInput;
+use crate::authority::numbering::ahead;
 use crate::authority::world::{Body, Command, World};
 
 /// The size of the history, in inputs.
-const KEPT: u64 = 256;
-
-/// The step of an entry that was never used.
-const NONE: u64 = u64::MAX;
+const KEPT: u32 = 256;
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    step: u64,
+    /// `None` if it was never used.
+    step: Option<Frame>,
     /// As it was sent.
     command: Command,
     /// The predicted body after it.
@@ -44,23 +44,23 @@ impl PredictionStats {
 pub(super) struct History {
     entries: Box<[Entry; KEPT as usize]>,
     /// The first step that was ever taken, and the last.
-    first: u64,
-    last: u64,
+    first: Frame,
+    last: Frame,
     predicted: Option<Body>,
     before: Body,
     /// The newest baseline that was taken over.
-    baseline: Option<u64>,
+    baseline: Option<Frame>,
     smoothing: Smoothing,
     stats: PredictionStats,
 }
 
 impl History {
     pub(super) fn new() -> Self {
-        let entry = Entry { step: NONE, command: Command::NEUTRAL, body: Body::at(0.0, 0.0) };
+        let entry = Entry { step: None, command: Command::NEUTRAL, body: Body::at(0.0, 0.0) };
         Self {
             entries: Box::new([entry; KEPT as usize]),
-            first: 0,
-            last: 0,
+            first: Frame::ZERO,
+            last: Frame::ZERO,
             predicted: None,
             before: Body::at(0.0, 0.0),
             baseline: None,
@@ -70,31 +70,31 @@ impl History {
     }
 
     /// Begins with the step after `step`.
-    pub(super) fn begin_after(&mut self, step: u64) {
-        (self.first, self.last) = (step + 1, step);
+    pub(super) fn begin_after(&mut self, step: Frame) {
+        (self.first, self.last) = (step.next(), step);
     }
 
     /// Takes a step with a command as it is sent.
-    pub(super) fn step<W: World>(&mut self, world: &W, step: u64, command: Command) {
+    pub(super) fn step<W: World>(&mut self, world: &W, step: Frame, command: Command) {
         if let Some(body) = &mut self.predicted {
             self.before = *body;
             world.walk(body, command.limited());
         }
         let body = self.predicted.unwrap_or(Body::at(0.0, 0.0));
-        self.entries[(step % KEPT) as usize] = Entry { step, command, body };
+        *self.entry(step) = Entry { step: Some(step), command, body };
         self.last = step;
         self.smoothing.step();
     }
 
     /// Takes over the server's body after step `applied`, and replays the steps that it has not applied.
-    pub(super) fn reconcile<W: World>(&mut self, world: &W, applied: u64, body: Body) {
-        if self.baseline.is_some_and(|baseline| applied < baseline) {
+    pub(super) fn reconcile<W: World>(&mut self, world: &W, applied: Frame, body: Body) {
+        if self.baseline.is_some_and(|baseline| ahead(applied.0, baseline.0) < 0) {
             return;
         }
         self.baseline = Some(applied);
-        let kept = self.entries[(applied % KEPT) as usize];
+        let kept = *self.entry(applied);
         if let Some(predicted) = self.predicted
-            && kept.step == applied
+            && kept.step == Some(applied)
         {
             self.stats.compared += 1;
             if kept.body == body {
@@ -112,22 +112,34 @@ impl History {
         }
     }
 
-    fn replay<W: World>(&mut self, world: &W, applied: u64, mut body: Body) {
-        let first = (applied + 1).max(self.first).max(self.last.saturating_sub(KEPT - 1));
+    fn replay<W: World>(&mut self, world: &W, applied: Frame, mut body: Body) {
         self.before = body;
-        if let Some(entry) = self.entries.get_mut((applied % KEPT) as usize)
-            && entry.step == applied
-        {
+        let entry = self.entry(applied);
+        if entry.step == Some(applied) {
             entry.body = body;
         }
-        for step in first..=self.last {
-            let entry = &mut self.entries[(step % KEPT) as usize];
-            self.before = body;
-            world.walk(&mut body, entry.command.limited());
+        let count = ahead(self.last.0, applied.0).max(0).unsigned_abs();
+        for step in self.newest_steps(count) {
+            let entry = self.entry(step);
+            let command = entry.command.limited();
+            let before = body;
+            world.walk(&mut body, command);
             entry.body = body;
+            self.before = before;
             self.stats.replayed += 1;
         }
         self.predicted = Some(body);
+    }
+
+    fn entry(&mut self, step: Frame) -> &mut Entry {
+        &mut self.entries[(step.0 % KEPT) as usize]
+    }
+
+    /// The last steps that are kept, oldest first, at most `count`.
+    fn newest_steps(&self, count: u32) -> impl Iterator<Item = Frame> + use<> {
+        let taken = ahead(self.last.0, self.first.0).wrapping_add(1).max(0).unsigned_abs();
+        let (count, last) = (count.min(KEPT).min(taken), self.last.0);
+        (0..count).rev().map(move |back| Frame(last.wrapping_sub(back)))
     }
 
     fn show_away(&mut self, shown: &Body) {
@@ -148,12 +160,11 @@ impl History {
     }
 
     /// The last inputs, oldest first, at most `count`; their numbers are their steps less `base`.
-    pub(super) fn newest(&self, count: u64, base: u64, into: &mut Vec<NumberedInput>) {
+    pub(super) fn newest(&self, count: u32, base: u32, into: &mut Vec<NumberedInput>) {
         into.clear();
-        let first = (self.last + 1).saturating_sub(count.min(KEPT)).max(self.first);
-        into.extend((first..=self.last).map(|step| {
-            let entry = &self.entries[(step % KEPT) as usize];
-            ((step - base) as u32, entry.command)
+        into.extend(self.newest_steps(count).map(|step| {
+            let entry = &self.entries[(step.0 % KEPT) as usize];
+            (step.0.wrapping_sub(base), entry.command)
         }));
     }
 
@@ -179,11 +190,11 @@ mod tests {
         fn step(&mut self, _: &mut Stage<'_>) {}
     }
 
-    fn history(steps: u64) -> History {
+    fn history(steps: u32) -> History {
         let mut history = History::new();
-        history.begin_after(100);
-        history.reconcile(&Line, 100, Body::at(0.0, 0.0));
-        (101..=100 + steps).for_each(|step| history.step(&Line, step, Command::new(1.0, 0.0, 0)));
+        history.begin_after(Frame(100));
+        history.reconcile(&Line, Frame(100), Body::at(0.0, 0.0));
+        (101..=100 + steps).for_each(|step| history.step(&Line, Frame(step), Command::new(1.0, 0.0, 0)));
         history
     }
 
@@ -195,16 +206,16 @@ mod tests {
     fn what_the_server_has_not_applied_is_replayed_on_its_body() {
         let mut history = history(10);
         close(history.predicted().unwrap().x, 10.0);
-        history.reconcile(&Line, 104, Body::at(4.0, 0.0));
+        history.reconcile(&Line, Frame(104), Body::at(4.0, 0.0));
         assert_eq!(history.stats().replayed, 0, "it was as predicted");
-        history.reconcile(&Line, 106, Body::at(3.0, 0.0));
+        history.reconcile(&Line, Frame(106), Body::at(3.0, 0.0));
         close(history.predicted().unwrap().x, 7.0);
         assert_eq!((history.stats().compared, history.stats().exact), (2, 1));
         assert_eq!((history.stats().replayed, history.stats().max_correction), (4, 3));
-        history.reconcile(&Line, 106, Body::at(3.0, 0.0));
-        history.reconcile(&Line, 107, Body::at(4.0, 0.0));
+        history.reconcile(&Line, Frame(106), Body::at(3.0, 0.0));
+        history.reconcile(&Line, Frame(107), Body::at(4.0, 0.0));
         assert_eq!(history.stats().exact, 3, "the corrected and the replayed steps are the prediction now");
-        history.reconcile(&Line, 105, Body::at(77.0, 0.0));
+        history.reconcile(&Line, Frame(105), Body::at(77.0, 0.0));
         close(history.predicted().unwrap().x, 7.0);
     }
 
@@ -220,7 +231,7 @@ mod tests {
         ];
         for other in others {
             let mut history = history(10);
-            history.reconcile(&Line, 104, other);
+            history.reconcile(&Line, Frame(104), other);
             let corrected = Body { x: other.x + 6.0, ..other };
             assert_eq!(history.predicted(), Some(&corrected));
             assert_eq!(history.stats().exact, 0);
@@ -230,11 +241,11 @@ mod tests {
     #[test]
     fn a_correction_is_shown_away_over_six_frames() {
         let mut history = history(10);
-        history.reconcile(&Line, 110, Body::at(4.0, 0.0));
+        history.reconcile(&Line, Frame(110), Body::at(4.0, 0.0));
         close(history.drawn(1.0).unwrap().x, 10.0);
         let mut shown = Vec::new();
         for step in 111..118 {
-            history.step(&Line, step, Command::NEUTRAL);
+            history.step(&Line, Frame(step), Command::NEUTRAL);
             shown.push(history.drawn(1.0).unwrap().x);
         }
         for (at, expected) in shown.into_iter().zip([9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 4.0]) {
@@ -248,7 +259,7 @@ mod tests {
         history.newest(8, 100, &mut sent);
         assert_eq!(sent.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [1, 2, 3]);
         let mut diagonal = history.clone();
-        diagonal.step(&Line, 104, Command { x: 1.0, y: 1.0, actions: 1 });
+        diagonal.step(&Line, Frame(104), Command { x: 1.0, y: 1.0, actions: 1 });
         diagonal.newest(1, 100, &mut sent);
         assert_eq!(sent, [(4, Command { x: 1.0, y: 1.0, actions: 1 })], "as given, not as applied");
         close(diagonal.predicted().unwrap().x, 3.0 + 0.5_f32.sqrt());
@@ -259,13 +270,13 @@ mod tests {
     #[test]
     fn replay_reaches_back_to_the_first_step_and_256_steps() {
         let mut late = history(0);
-        late.reconcile(&Line, 101, Body::at(1.0, 0.0));
+        late.reconcile(&Line, Frame(101), Body::at(1.0, 0.0));
         let mut early = History::new();
-        early.begin_after(100);
-        early.reconcile(&Line, 90, Body::at(1.0, 0.0));
+        early.begin_after(Frame(100));
+        early.reconcile(&Line, Frame(90), Body::at(1.0, 0.0));
         assert_eq!((late.stats().replayed, early.stats().replayed), (0, 0), "no step was taken");
         let mut long = history(400);
-        long.reconcile(&Line, 110, Body::at(0.0, 0.0));
+        long.reconcile(&Line, Frame(110), Body::at(0.0, 0.0));
         assert_eq!(long.stats().replayed, 256);
         close(long.predicted().unwrap().x, 256.0);
         close(long.drawn(1.0).unwrap().x, 400.0);
@@ -277,7 +288,7 @@ mod tests {
     #[test]
     fn corrected_body_is_drawn_between_its_last_two_steps() {
         let mut history = history(10);
-        history.reconcile(&Line, 106, Body::at(3.0, 0.0));
+        history.reconcile(&Line, Frame(106), Body::at(3.0, 0.0));
         // Shown away by three units at first.
         close(history.drawn(0.0).unwrap().x, 6.0 + 3.0);
         close(history.drawn(0.5).unwrap().x, 6.5 + 3.0);

@@ -1,5 +1,8 @@
 //! When the client steps: a simulated time that is led towards its target.
 
+use crate::Frame;
+use crate::authority::numbering::FrameTime;
+
 /// The error of the simulated time is corrected by a tenth a frame, and by at most 2 ms.
 const SHARE: i64 = 10;
 const MAX_NUDGE_NANOS: i64 = 2_000_000;
@@ -18,7 +21,7 @@ pub(super) struct Pace {
     simulated: i64,
     /// Our own time of the last call.
     at: i64,
-    /// The last step that was taken.
+    /// The whole number of the last step that was taken.
     step: u64,
 }
 
@@ -30,7 +33,7 @@ impl Pace {
     }
 
     /// Moves the simulated time to `now` and towards `target`. Returns how many steps are due, at most 8.
-    pub(super) fn advance(&mut self, now: i64, target: i64) -> u64 {
+    pub(super) fn advance(&mut self, now: i64, target: i64) -> u32 {
         let passed = (now - self.at).max(0);
         self.at = now;
         self.simulated += passed;
@@ -44,21 +47,22 @@ impl Pace {
             self.simulated += nudge * part / self.frame_nanos;
         }
         let due = u64::try_from(self.simulated / self.frame_nanos).unwrap_or(0);
-        due.saturating_sub(self.step).min(MAX_STEPS)
+        due.saturating_sub(self.step).min(MAX_STEPS) as u32
     }
 
     /// Takes the next step, and returns its number.
-    pub(super) fn take_step(&mut self) -> u64 {
+    pub(super) fn take_step(&mut self) -> Frame {
         self.step += 1;
-        self.step
+        self.step()
     }
 
-    pub(super) fn step(&self) -> u64 {
-        self.step
+    pub(super) fn step(&self) -> Frame {
+        Frame(self.step as u32)
     }
 
-    pub(super) fn simulated(&self) -> i64 {
-        self.simulated
+    /// The simulated time in frames.
+    pub(super) fn simulated_frame(&self) -> FrameTime {
+        FrameTime::of_nanos(self.simulated, self.frame_nanos)
     }
 
     /// How far the simulated time is from the last step to the next, 0 to 1.
@@ -82,7 +86,7 @@ mod tests {
     #[test]
     fn steps_have_no_gap_and_at_most_eight_come_at_once() {
         let mut pace = Pace::begin(0, 100 * FRAME, FRAME);
-        assert_eq!(pace.step(), 100);
+        assert_eq!(pace.step(), Frame(100));
         let mut steps = Vec::new();
         for (now, target) in [(FRAME, 101 * FRAME), (2 * FRAME, 140 * FRAME), (3 * FRAME, 141 * FRAME)] {
             let due = pace.advance(now, target);
@@ -92,7 +96,7 @@ mod tests {
             });
         }
         assert_eq!(steps, [1, 8, 8], "the jump is worked off in order");
-        assert_eq!(pace.step(), 117);
+        assert_eq!(pace.step(), Frame(117));
     }
 
     #[test]
@@ -102,7 +106,7 @@ mod tests {
         for n in 1..200 {
             let now = n * FRAME;
             pace.advance(now, now + 30_000_000);
-            let error = now + 30_000_000 - pace.simulated();
+            let error = now + 30_000_000 - pace.simulated;
             assert!(error >= 0 && error <= last, "frame {n}: {error} after {last}");
             assert!(last == i64::MAX || last - error <= MAX_NUDGE_NANOS, "frame {n}");
             last = error;
@@ -116,11 +120,11 @@ mod tests {
             let mut pace = Pace::begin(0, 100 * FRAME, FRAME);
             let target = (101 + away) * FRAME;
             pace.advance(FRAME, target);
-            assert_eq!(pace.simulated(), target);
+            assert_eq!(pace.simulated, target);
         }
         let mut pace = Pace::begin(0, 100 * FRAME, FRAME);
         pace.advance(FRAME, 100 * FRAME);
-        assert!((101 * FRAME - 2_000_000..101 * FRAME).contains(&pace.simulated()), "a near one is led to");
+        assert!((101 * FRAME - 2_000_000..101 * FRAME).contains(&pace.simulated), "a near one is led to");
     }
 
     #[test]
@@ -128,7 +132,7 @@ mod tests {
         let mut pace = Pace::begin(0, 0, FRAME);
         assert_eq!(pace.next_at(), FRAME);
         pace.advance(60 * FRAME, 60 * FRAME + 200_000_000);
-        assert_eq!(pace.simulated(), 60 * FRAME + 8 * MAX_NUDGE_NANOS);
+        assert_eq!(pace.simulated, 60 * FRAME + 8 * MAX_NUDGE_NANOS);
     }
 
     #[test]

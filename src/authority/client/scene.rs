@@ -1,16 +1,17 @@
 //! The scene: everything that is drawn of the server's world: entities by their samples, projectiles by their courses.
 
-use super::arrival::{self, Intervals};
+use super::by_arrival::{self, Intervals};
 use super::track::{Drawing, Track};
 use crate::authority::record::{Course, FIRST_SHOT, Record, Shown};
 use crate::authority::server::Shot;
 use crate::authority::server::shots::{Flight, MAX_SHOTS};
 use crate::authority::world::Body;
+use crate::protocol::time::{Span, Time};
 
 const IDS: usize = 256;
 
 /// On a server that tells of no spawns, an entity that snapshots do not show for this long is gone.
-const FORGOTTEN_AFTER_SECONDS: u64 = 1;
+const FORGOTTEN_AFTER: Span = Span::from_secs(1);
 
 /// An entity as it is drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,31 +31,33 @@ pub struct Seen {
 #[derive(Clone, Copy, Debug, Default)]
 struct Told {
     kind: u8,
-    spawned: Option<u64>,
-    gone: Option<u64>,
+    spawned: Option<Time>,
+    gone: Option<Time>,
 }
 
 /// A projectile, and when it ends if that is known.
 #[derive(Clone, Copy, Debug)]
 struct Flying {
     flight: Flight,
-    /// The course before the last bounce: render time may not have reached the bounce yet.
-    before: Option<Flight>,
-    spawned: u64,
-    ended: Option<u64>,
+    /// When its course began.
+    since: Time,
+    /// The course before the last bounce, and since when: render time may not have reached the bounce yet.
+    before: Option<(Flight, Time)>,
+    spawned: Time,
+    ended: Option<Time>,
 }
 
 /// Entities and projectiles, in fixed tables.
 #[derive(Clone, Debug)]
-pub(super) struct Scene {
+pub(crate) struct Scene {
     tracks: Box<[Track; IDS]>,
     told: Box<[Told; IDS]>,
     shots: Box<[Option<Flying>; MAX_SHOTS]>,
     /// The samples of projectiles, on a wire that has no courses.
     shot_tracks: Vec<Track>,
     /// Whether the server tells of spawns.
-    pub(super) told_of_spawns: bool,
-    newest_frame: u64,
+    told_of_spawns: bool,
+    newest: Time,
 }
 
 impl Scene {
@@ -66,25 +69,30 @@ impl Scene {
             shots: Box::new([None; MAX_SHOTS]),
             shot_tracks: if by_arrival { vec![Track::EMPTY; MAX_SHOTS] } else { Vec::new() },
             told_of_spawns: by_arrival,
-            newest_frame: 0,
+            newest: Time::ZERO,
         }
     }
 
+    /// The server tells of spawns: an entity without one is not there.
+    pub(super) fn expect_spawns(&mut self) {
+        self.told_of_spawns = true;
+    }
+
     /// Takes in the entities of a snapshot.
-    pub(super) fn snapshot(&mut self, frame: u64, shown: &[Shown]) {
-        self.newest_frame = self.newest_frame.max(frame);
+    pub(super) fn snapshot(&mut self, at: Time, shown: &[Shown]) {
+        self.newest = self.newest.max(at);
         for Shown { id, body } in shown {
             let Some(told) = self.told.get(usize::from(*id)) else { continue };
-            let before = told.spawned.is_some_and(|spawned| frame < spawned);
-            let after = told.gone.is_some_and(|gone| frame >= gone);
+            let before = told.spawned.is_some_and(|spawned| at < spawned);
+            let after = told.gone.is_some_and(|gone| at >= gone);
             if !before && !after {
-                self.tracks[usize::from(*id)].insert(frame, *body);
+                self.tracks[usize::from(*id)].insert(at, *body);
             }
         }
     }
 
     /// Takes in the position of an entity or a projectile that arrives now.
-    pub(super) fn updated(&mut self, arrived: u64, shown: &Shown, intervals: &mut Intervals) {
+    pub(super) fn updated(&mut self, arrived: Time, shown: &Shown, intervals: &mut Intervals) {
         let track = match shown.id.checked_sub(FIRST_SHOT) {
             None => &mut self.tracks[usize::from(shown.id)],
             Some(shot) => match self.shot_tracks.get_mut(usize::from(shot)) {
@@ -92,39 +100,39 @@ impl Scene {
                 None => return,
             },
         };
-        arrival::insert(track, intervals, arrived, shown.body);
+        by_arrival::insert(track, intervals, arrived, shown.body);
     }
 
-    /// Takes in a reliable record. Messages of the game are not for the scene.
-    pub(super) fn record(&mut self, record: &Record) {
+    /// Takes in a reliable record of this time. Messages of the game are not for the scene.
+    pub(super) fn record(&mut self, at: Time, record: &Record) {
         match *record {
-            Record::Spawn { id, kind, frame, place } => {
+            Record::Spawn { id, kind, place, .. } => {
                 let track = &mut self.tracks[usize::from(id)];
-                track.forget_before(frame);
+                track.forget_before(at);
                 if let Some((x, y)) = place {
-                    track.insert(frame, Body::at(x, y));
+                    track.insert(at, Body::at(x, y));
                 }
-                self.told[usize::from(id)] = Told { kind, spawned: Some(frame), gone: None };
+                self.told[usize::from(id)] = Told { kind, spawned: Some(at), gone: None };
             }
-            Record::Gone { id, frame, .. } => self.told[usize::from(id)].gone = Some(frame),
+            Record::Gone { id, .. } => self.told[usize::from(id)].gone = Some(at),
             Record::Shot { id, kind, owner, course } => {
                 let flight = Flight { kind, owner, course };
-                let flying = Flying { flight, before: None, spawned: course.frame, ended: None };
+                let flying = Flying { flight, since: at, before: None, spawned: at, ended: None };
                 self.shots[usize::from(id)] = Some(flying);
                 if let Some(track) = self.shot_tracks.get_mut(usize::from(id)) {
                     *track = Track::EMPTY;
-                    track.insert(course.frame, Body::at(course.x, course.y));
+                    track.insert(at, Body::at(course.x, course.y));
                 }
             }
             Record::Bounce { id, course } => {
                 if let Some(flying) = &mut self.shots[usize::from(id)] {
-                    flying.before = Some(flying.flight);
-                    flying.flight.course = course;
+                    flying.before = Some((flying.flight, flying.since));
+                    (flying.flight.course, flying.since) = (course, at);
                 }
             }
-            Record::ShotEnd { id, frame } => {
+            Record::ShotEnd { id, .. } => {
                 if let Some(flying) = &mut self.shots[usize::from(id)] {
-                    flying.ended = Some(frame);
+                    flying.ended = Some(at);
                 }
             }
             Record::Hit { .. } | Record::Told { .. } | Record::Bye { .. } => {}
@@ -136,42 +144,39 @@ impl Scene {
         self.tracks[usize::from(id)].newest().map(|(_, body)| body)
     }
 
-    fn is_there(&self, id: u8, render: f64, frame_rate: u16) -> bool {
+    fn is_there(&self, id: u8, render: Time) -> bool {
         let told = &self.told[usize::from(id)];
         match told.spawned {
-            Some(spawned) => render >= spawned as f64 && told.gone.is_none_or(|gone| render < gone as f64),
+            Some(spawned) => render >= spawned && told.gone.is_none_or(|gone| render < gone),
             None if self.told_of_spawns => false,
             None => {
-                let newest = self.tracks[usize::from(id)].newest().map_or(0, |(frame, _)| *frame);
-                let frames = FORGOTTEN_AFTER_SECONDS * u64::from(frame_rate);
-                self.newest_frame < newest + frames
+                let newest = self.tracks[usize::from(id)].newest().map_or(Time::ZERO, |(at, _)| *at);
+                self.newest < newest + FORGOTTEN_AFTER
             }
         }
     }
 
-    /// Every entity that is there at a time in frames, by id.
-    pub(super) fn entities(&self, render: f64, frame_rate: u16) -> impl Iterator<Item = Seen> {
-        (0..=u8::MAX).filter(move |id| self.is_there(*id, render, frame_rate)).filter_map(move |id| {
-            let (body, drawing) = self.tracks[usize::from(id)].at(render, frame_rate)?;
+    /// Every entity that is there at render time, by id.
+    pub(super) fn entities(&self, render: Time) -> impl Iterator<Item = Seen> {
+        (0..=u8::MAX).filter(move |id| self.is_there(*id, render)).filter_map(move |id| {
+            let (body, drawing) = self.tracks[usize::from(id)].at(render)?;
             Some(Seen { id, kind: self.told[usize::from(id)].kind, body, drawing })
         })
     }
 
-    /// Every projectile that is in flight at a time in frames, by id.
-    pub(super) fn shots(&self, frame: f64, frame_rate: u16) -> impl Iterator<Item = Shot> {
+    /// Every projectile that is in flight at a time, by id.
+    pub(super) fn shots(&self, time: Time) -> impl Iterator<Item = Shot> {
         (0..=u8::MAX).filter_map(move |id| {
             let flying = self.shots[usize::from(id)].as_ref()?;
-            let ended = flying.ended.is_some_and(|ended| frame >= ended as f64);
-            if ended || frame < flying.spawned as f64 {
+            if time < flying.spawned || flying.ended.is_some_and(|ended| time >= ended) {
                 return None;
             }
-            if let Some((body, _)) =
-                self.shot_tracks.get(usize::from(id)).and_then(|track| track.at(frame, frame_rate))
-            {
+            if let Some((body, _)) = self.shot_tracks.get(usize::from(id)).and_then(|track| track.at(time)) {
                 return Some(tracked(id, flying, &body));
             }
-            let before = flying.before.filter(|_| frame < flying.flight.course.frame as f64);
-            Some(Shot::at(id, &before.unwrap_or(flying.flight), frame, frame_rate))
+            let before = flying.before.filter(|_| time < flying.since);
+            let (flight, since) = before.unwrap_or((flying.flight, flying.since));
+            Some(Shot::at(id, &flight, flight.course.after(time.since(since).seconds())))
         })
     }
 }
@@ -187,37 +192,50 @@ fn tracked(id: u8, flying: &Flying, body: &Body) -> Shot {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Frame;
+
+    /// The time of a frame of 20 ms.
+    fn time(frame: f64) -> Time {
+        Time::ZERO.shifted((frame * 20e6) as i64)
+    }
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
 
     fn at(x: f32) -> Body {
         Body::at(x, 0.0)
     }
 
-    fn spawn(frame: u64, place: Option<(f32, f32)>) -> Record {
-        Record::Spawn { id: 9, kind: 3, frame, place }
+    fn spawn(place: Option<(f32, f32)>) -> Record {
+        Record::Spawn { id: 9, kind: 3, frame: Frame(0), place }
     }
 
+    const GONE: Record = Record::Gone { id: 9, frame: Frame(0), player: false };
+
     fn shown(scene: &Scene, render: f64) -> Option<f32> {
-        scene.entities(render, 60).find(|seen| seen.id == 9).map(|seen| seen.body.x)
+        scene.entities(time(render)).find(|seen| seen.id == 9).map(|seen| seen.body.x)
     }
 
     #[test]
     fn a_reused_id_does_not_slide_from_its_former_owner() {
-        let snapshot = |scene: &mut Scene, frame, x| scene.snapshot(frame, &[Shown { id: 9, body: at(x) }]);
+        let snapshot =
+            |scene: &mut Scene, frame, x| scene.snapshot(time(frame), &[Shown { id: 9, body: at(x) }]);
         for late in [false, true] {
             let mut scene = Scene::new(false);
             scene.told_of_spawns = true;
-            scene.record(&spawn(10, None));
-            snapshot(&mut scene, 10, 100.0);
-            snapshot(&mut scene, 13, 100.0);
-            scene.record(&Record::Gone { id: 9, frame: 16, player: false });
+            scene.record(time(10.0), &spawn(None));
+            snapshot(&mut scene, 10.0, 100.0);
+            snapshot(&mut scene, 13.0, 100.0);
+            scene.record(time(16.0), &GONE);
             assert_eq!(shown(&scene, 15.5), Some(100.0));
             assert_eq!(shown(&scene, 16.0), None);
-            scene.record(&spawn(20, None));
-            snapshot(&mut scene, 22, 500.0);
+            scene.record(time(20.0), &spawn(None));
+            snapshot(&mut scene, 22.0, 500.0);
             if late {
                 // Snapshots of the former owner that were overtaken.
-                snapshot(&mut scene, 14, 100.0);
-                snapshot(&mut scene, 19, 100.0);
+                snapshot(&mut scene, 14.0, 100.0);
+                snapshot(&mut scene, 19.0, 100.0);
             }
             assert_eq!(
                 [19.9, 20.0, 21.0, 22.0].map(|render| shown(&scene, render)),
@@ -229,13 +247,13 @@ mod tests {
     #[test]
     fn a_snapshot_of_the_frame_of_an_end_or_later_shows_nothing() {
         let mut scene = Scene::new(false);
-        scene.record(&spawn(10, None));
-        scene.record(&Record::Gone { id: 9, frame: 16, player: false });
-        scene.snapshot(15, &[Shown { id: 9, body: at(1.0) }]);
-        scene.snapshot(16, &[Shown { id: 9, body: at(2.0) }]);
+        scene.record(time(10.0), &spawn(None));
+        scene.record(time(16.0), &GONE);
+        scene.snapshot(time(15.0), &[Shown { id: 9, body: at(1.0) }]);
+        scene.snapshot(time(16.0), &[Shown { id: 9, body: at(2.0) }]);
         assert_eq!(scene.newest(9), Some(&at(1.0)));
-        scene.record(&spawn(20, None));
-        scene.snapshot(20, &[Shown { id: 9, body: at(3.0) }]);
+        scene.record(time(20.0), &spawn(None));
+        scene.snapshot(time(20.0), &[Shown { id: 9, body: at(3.0) }]);
         assert_eq!(scene.newest(9), Some(&at(3.0)), "the frame of the spawn counts");
     }
 
@@ -243,46 +261,46 @@ mod tests {
     fn a_reused_id_begins_at_its_place_on_a_wire_without_frames() {
         let mut scene = Scene::new(true);
         let mut intervals = Intervals::default();
-        scene.record(&spawn(1_000, Some((100.0, 0.0))));
-        scene.updated(1_050, &Shown { id: 9, body: at(110.0) }, &mut intervals);
-        scene.record(&Record::Gone { id: 9, frame: 1_060, player: false });
-        scene.record(&spawn(1_100, Some((500.0, 0.0))));
-        scene.updated(1_150, &Shown { id: 9, body: at(500.0) }, &mut intervals);
-        for render in [1_100.0, 1_125.0, 1_150.0] {
-            let (body, _) = scene.tracks[9].at(render, arrival::ARRIVAL_RATE).unwrap();
+        scene.record(ms(1_000), &spawn(Some((100.0, 0.0))));
+        scene.updated(ms(1_050), &Shown { id: 9, body: at(110.0) }, &mut intervals);
+        scene.record(ms(1_060), &GONE);
+        scene.record(ms(1_100), &spawn(Some((500.0, 0.0))));
+        scene.updated(ms(1_150), &Shown { id: 9, body: at(500.0) }, &mut intervals);
+        for render in [1_100, 1_125, 1_150] {
+            let (body, _) = scene.tracks[9].at(ms(render)).unwrap();
             assert!((body.x - 500.0).abs() < 1e-3, "{} at {render}", body.x);
         }
         // A projectile likewise.
-        let course = |frame, x| Course { frame, x, y: 0.0, velocity_x: 0.0, velocity_y: 0.0 };
-        for (frame, x) in [(2_000, 10.0), (2_100, 90.0)] {
-            scene.record(&Record::Shot { id: 4, kind: 1, owner: 0, course: course(frame, x) });
+        let course = |x| Course { frame: Frame(0), x, y: 0.0, velocity_x: 0.0, velocity_y: 0.0 };
+        for (at, x) in [(2_000, 10.0), (2_100, 90.0)] {
+            scene.record(ms(at), &Record::Shot { id: 4, kind: 1, owner: 0, course: course(x) });
         }
-        let shot = scene.shots(2_100.0, arrival::ARRIVAL_RATE).find(|shot| shot.id == 4).unwrap();
+        let shot = scene.shots(ms(2_100)).find(|shot| shot.id == 4).unwrap();
         assert!((shot.x - 90.0).abs() < 1e-3, "{}", shot.x);
-        assert_eq!(scene.shots(2_050.0, arrival::ARRIVAL_RATE).count(), 0, "before its spawn");
-        scene.updated(2_200, &Shown { id: FIRST_SHOT + 4, body: at(100.0) }, &mut intervals);
-        let shot = scene.shots(2_150.0, arrival::ARRIVAL_RATE).next().unwrap();
+        assert_eq!(scene.shots(ms(2_050)).count(), 0, "before its spawn");
+        scene.updated(ms(2_200), &Shown { id: FIRST_SHOT + 4, body: at(100.0) }, &mut intervals);
+        let shot = scene.shots(ms(2_150)).next().unwrap();
         assert!((shot.x - 95.0).abs() < 1e-3 && (shot.course.x - 95.0).abs() < 1e-3, "{shot:?}");
-        let flying = scene.shots(2_200.0, arrival::ARRIVAL_RATE).next().unwrap();
+        let flying = scene.shots(ms(2_200)).next().unwrap();
         assert!((flying.course.velocity_x - 100.0).abs() < 1e-3, "{flying:?}");
     }
 
     #[test]
     fn a_server_without_spawns_forgets_what_it_does_not_show() {
         let mut scene = Scene::new(false);
-        scene.snapshot(100, &[Shown { id: 9, body: at(1.0) }]);
-        scene.snapshot(159, &[]);
+        scene.snapshot(time(100.0), &[Shown { id: 9, body: at(1.0) }]);
+        scene.snapshot(time(149.0), &[]);
         assert_eq!(shown(&scene, 150.0), Some(1.0));
-        scene.snapshot(160, &[]);
+        scene.snapshot(time(150.0), &[]);
         assert_eq!(shown(&scene, 150.0), None);
     }
 
     #[test]
     fn overtaken_snapshot_brings_back_nothing_that_is_forgotten() {
         let mut scene = Scene::new(false);
-        scene.snapshot(100, &[Shown { id: 9, body: at(1.0) }]);
-        scene.snapshot(160, &[]);
-        scene.snapshot(130, &[]);
+        scene.snapshot(time(100.0), &[Shown { id: 9, body: at(1.0) }]);
+        scene.snapshot(time(150.0), &[]);
+        scene.snapshot(time(130.0), &[]);
         assert_eq!(shown(&scene, 150.0), None);
     }
 
@@ -290,22 +308,22 @@ mod tests {
     fn entity_waits_for_its_spawn_where_the_server_tells_of_them() {
         let mut scene = Scene::new(false);
         scene.told_of_spawns = true;
-        scene.snapshot(100, &[Shown { id: 9, body: at(1.0) }]);
+        scene.snapshot(time(100.0), &[Shown { id: 9, body: at(1.0) }]);
         assert_eq!(shown(&scene, 100.0), None);
-        scene.record(&spawn(99, None));
+        scene.record(time(99.0), &spawn(None));
         assert_eq!(shown(&scene, 100.0), Some(1.0));
     }
 
     #[test]
     fn shot_is_drawn_on_the_course_of_its_time() {
-        let course = |frame, x, velocity_x| Course { frame, x, y: 0.0, velocity_x, velocity_y: 0.0 };
+        let course = |x, velocity_x| Course { frame: Frame(0), x, y: 0.0, velocity_x, velocity_y: 0.0 };
         let mut scene = Scene::new(false);
-        scene.record(&Record::Bounce { id: 4, course: course(5, 0.0, 0.0) });
-        assert_eq!(scene.shots(5.0, 60).count(), 0, "no such projectile");
-        scene.record(&Record::Shot { id: 4, kind: 1, owner: 7, course: course(60, 0.0, 60.0) });
-        scene.record(&Record::Bounce { id: 4, course: course(120, 60.0, -60.0) });
-        scene.record(&Record::ShotEnd { id: 4, frame: 150 });
-        let x = |frame| scene.shots(frame, 60).next().map(|shot| shot.x.round() as i32);
+        scene.record(time(5.0), &Record::Bounce { id: 4, course: course(0.0, 0.0) });
+        assert_eq!(scene.shots(time(5.0)).count(), 0, "no such projectile");
+        scene.record(time(60.0), &Record::Shot { id: 4, kind: 1, owner: 7, course: course(0.0, 50.0) });
+        scene.record(time(120.0), &Record::Bounce { id: 4, course: course(60.0, -50.0) });
+        scene.record(time(150.0), &Record::ShotEnd { id: 4, frame: Frame(0) });
+        let x = |frame| scene.shots(time(frame)).next().map(|shot| shot.x.round() as i32);
         assert_eq!(
             [59.9, 60.0, 110.0, 120.0, 130.0, 149.9, 150.0].map(x),
             [None, Some(0), Some(50), Some(60), Some(50), Some(30), None]

@@ -1,24 +1,64 @@
-//! The seam between the roles and the wire: everything that a connection can send and receive, without a word of any
-//! format.
+//! The seam between the roles and the wire.
 //!
-//! A server and a client know these three traits and nothing of bytes, sequence numbers or acks. [`game`] is the
-//! dialect of GAME, [`rtype`] that of R-Type; [`either`] is the one that a config has chosen.
+//! A server and a client are generic over a [`Wire`]. Each wire brings its own ends of a connection, its own queue of
+//! inputs and its own view of the world, so that no step of a role asks which wire it is.
+//!
+//! | file | |
+//! |---|---|
+//! | `mod.rs` | the traits of a wire, and the packets in terms of the roles |
+//! | `game/` | GAME: snapshots with their frame, numbered inputs, messages |
+//! | `rtype/` | R-Type: one entity a packet, by the time of arrival |
+//! | `proof.rs`, `challenges.rs` | the proof of an address, and the packets that confirm it |
+//! | `reach.rs` | how far a sequence number may be from the newest |
 
 mod challenges;
-mod either;
 pub(crate) mod game;
 mod proof;
+mod reach;
 pub(crate) mod rtype;
 
 pub(crate) use challenges::Challenges;
-pub(crate) use either::{ClientLink, Responder, ServerLink};
+pub(crate) use game::Stamp;
+pub(crate) use reach::Reach;
 
-use super::record::{Record, Shown, Terms};
+use super::client::View;
+use super::config::ClientConfig;
+use super::record::{Course, Record, Shown, Terms};
+use super::server::{InputQueue, LeftWhy};
 use super::world::Command;
-use crate::MAX_DATAGRAM;
+use crate::channel::entropy::Entropy;
+use crate::channel::keyed_hash::Key;
 use crate::channel::refusal::Refusal;
 use crate::protocol::time::{Span, Time};
+use crate::{Frame, MAX_DATAGRAM};
+use core::fmt::Debug;
 use std::net::SocketAddr;
+
+/// The format of the datagrams between a server and its clients: [`GameWire`](super::GameWire) or
+/// [`RtypeWire`](super::RtypeWire). Both sides have to use the same one.
+#[allow(private_bounds)]
+pub trait Wire: Dialect {}
+
+/// The parts and the constants of a wire.
+pub(crate) trait Dialect: Debug + 'static {
+    type Responder: HandshakeResponder;
+    type ServerLink: ServerEnd;
+    type Inputs: InputQueue;
+    type ClientLink: ClientEnd;
+    type View: View<Stamp = <Self::ClientLink as ClientEnd>::Stamp>;
+
+    /// Whether messages of the game's own are carried.
+    const HAS_MESSAGES: bool;
+
+    /// How often a side says that a connection ends, unless the other acknowledges it.
+    const FAREWELLS: u8;
+
+    /// The time between two requests for a seat.
+    const JOIN_EVERY: Span;
+
+    /// Requests without an answer are given up after this long, or when the client's config says so.
+    const ANSWER_WITHIN: Option<Span>;
+}
 
 /// The longest answer to a stranger.
 pub(crate) const MAX_ANSWER: usize = 32;
@@ -52,7 +92,10 @@ pub(crate) struct Heard {
 }
 
 /// Judges datagrams from addresses without a seat, and keeps no state about them.
-pub(crate) trait HandshakeResponder {
+pub(crate) trait HandshakeResponder: Debug {
+    /// A responder whose proofs are made with `key`, at a server whose world began with `seed`.
+    fn new(key: Key, seed: u32) -> Self;
+
     /// Judges a datagram from `from`, which would get the id `offer` now; `None` if there is none left.
     fn judge(
         &self,
@@ -75,8 +118,9 @@ pub(crate) enum FromClient {
     Ping(u64),
     /// Inputs from this number on are numbered by the frame that they ask for.
     Numbered { first: u32 },
-    /// The client asks to join again: it has not heard that it is in.
-    JoinAgain,
+    /// The client asks to join again: it has not heard that it is in, or has started anew. `tells_restart` says whether
+    /// the packets of the wire tell the two apart.
+    JoinAgain { tells_restart: bool },
     /// The client leaves.
     Leaves,
     /// A packet without an input, where inputs are numbered by the packets that carry them.
@@ -85,20 +129,27 @@ pub(crate) enum FromClient {
     Alive,
 }
 
-/// Why a wire gives up a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lost {
-    /// Nothing is acknowledged any more.
-    Unanswered,
-    /// The other side rejects what it is sent.
-    Rejected,
-}
-
 /// An input as it came: its number and the command.
 pub(crate) type NumberedInput = (u32, Command);
 
 /// A server's end of one connection.
-pub(crate) trait SpeaksToClient {
+pub(crate) trait ServerEnd: Debug {
+    /// A connection that nobody has begun, at a server whose world began with `seed`.
+    fn idle(seed: u32) -> Self;
+
+    /// Prepares a broadcast, from which each connection chooses. `shots` are the positions of the projectiles.
+    fn prepare_broadcast(
+        frame: Frame,
+        entities: &[Shown],
+        shots: impl Iterator<Item = (u8, (f32, f32))>,
+        parts: &mut Parts,
+    );
+
+    /// The course of a projectile in flight as a newcomer is told it in `frame`.
+    fn course_for_newcomer(course: Course, _frame: Frame, _frame_rate: u16) -> Course {
+        course
+    }
+
     /// Begins the connection of client `id`, which has received some of these challenges, and forgets the one before.
     fn begin(&mut self, now: Time, id: u8, challenges: &Challenges);
 
@@ -110,11 +161,13 @@ pub(crate) trait SpeaksToClient {
         inputs: &mut Vec<NumberedInput>,
     ) -> Result<FromClient, Refusal>;
 
-    /// Whether the connection is lost by the rules of the wire.
-    fn lost(&self, now: Time) -> Option<Lost>;
+    /// Whether the connection is lost by the rules of the wire, beside silence.
+    fn lost(&self, _now: Time) -> Option<LeftWhy> {
+        None
+    }
 
-    /// Queues the terms, the first message of a connection.
-    fn queue_terms(&mut self, now: Time, terms: &Terms, frame: u64);
+    /// Queues the terms, the first message of a connection, where the wire has one.
+    fn queue_terms(&mut self, _now: Time, _terms: &Terms, _frame: Frame) {}
 
     /// Queues records from the front of `records`, each with a rising mark, as many as fit one message. Returns the mark of
     /// the last one; `None` if none can go out now.
@@ -133,16 +186,25 @@ pub(crate) trait SpeaksToClient {
     /// Whether a queued message is due.
     fn has_due(&self, now: Time) -> bool;
 
+    /// Whether something is due that does not wait for the next frame.
+    fn has_urgent(&self, _now: Time) -> bool {
+        false
+    }
+
     fn write_due(&mut self, now: Time, buf: &mut [u8]) -> Option<usize>;
     fn write_accepted(&mut self, now: Time, id: u8, buf: &mut [u8]) -> Option<usize>;
-    fn write_pong(&mut self, now: Time, value: u64, buf: &mut [u8]) -> Option<usize>;
+    fn write_pong(&mut self, _now: Time, _value: u64, _buf: &mut [u8]) -> Option<usize> {
+        None
+    }
     fn write_leaves(&mut self, now: Time, buf: &mut [u8]) -> Option<usize>;
 
     /// The client was removed, and is told so from now on.
-    fn begin_farewell(&mut self, now: Time);
+    fn begin_farewell(&mut self, _now: Time) {}
 
     /// Whether the client has acknowledged that it was removed.
-    fn is_farewell_heard(&self) -> bool;
+    fn is_farewell_heard(&self) -> bool {
+        false
+    }
 
     /// Chooses from a prepared broadcast what this client gets, at most `budget` entities where they travel one by one.
     /// Returns the number of datagrams.
@@ -191,20 +253,16 @@ impl Parts {
     }
 }
 
-/// A packet of a server.
+/// A packet of a server; `S` is the time of entities, as far as the wire tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FromServer {
-    /// The client is in, under this id; a wire without terms tells the seed here.
-    Accepted { id: u8, seed: Option<u32> },
+pub(crate) enum FromServer<S> {
+    /// The client is in, under this id. `sends_proof` says whether the proof that it heard this goes out by itself.
+    Accepted { id: u8, sends_proof: bool },
     /// The server ends the connection, or has no seat.
     Leaves,
-    /// Entities, which are in the list that was handed in; and the number of the last input applied.
-    Snapshot { frame: u32, applied: Option<u32> },
-    /// Entities without a frame, which are in the list that was handed in.
-    Updates,
-    /// The answer to a ping.
-    Pong(u64),
-    /// A round trip that the wire measured by itself.
+    /// Entities, which are in the list that was handed in.
+    Entities(S),
+    /// A round trip was measured.
     RoundTrip(Span),
     /// The server has nothing to show, and is there.
     Quiet,
@@ -220,34 +278,54 @@ pub(crate) enum FromServer {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Delivered {
     /// The terms, and the server's frame when they were written.
-    Terms(Terms, u32),
+    Terms(Terms, Frame),
     Record(Record),
 }
 
 /// A client's end of its connection.
-pub(crate) trait SpeaksToServer {
+pub(crate) trait ClientEnd: Debug {
+    /// The time of entities, as far as the wire tells it.
+    type Stamp;
+
+    /// A connection that has not begun.
+    fn new(config: &ClientConfig, entropy: &mut Entropy) -> Self;
+
     /// Takes in a datagram from the server; entities go into `shown`, whose room is never exceeded.
-    fn receive(&mut self, now: Time, datagram: &[u8], shown: &mut Vec<Shown>) -> Result<FromServer, Refusal>;
+    fn receive(
+        &mut self,
+        now: Time,
+        datagram: &[u8],
+        shown: &mut Vec<Shown>,
+    ) -> Result<FromServer<Self::Stamp>, Refusal>;
 
-    /// Delivers the messages that are here, in order and once. `near` is a frame that the server is near to.
-    fn deliver(&mut self, near: u64, take: impl FnMut(Delivered));
+    /// Delivers the messages that are here, in order and once. They arrive at `frame`, which is theirs if the wire tells none.
+    fn deliver(&mut self, frame: Frame, take: impl FnMut(Delivered));
 
-    /// Queues that inputs are numbered by frames from `first` on.
-    fn queue_numbered(&mut self, now: Time, first: u32);
+    /// Notes that we have a seat. Returns the terms if the wire has no message for them.
+    fn seated(&mut self, now: Time) -> Option<Terms>;
+
+    /// Measures the round trip quickly again, where it is measured all the time: the path may have changed.
+    fn measure_again(&mut self, _now: Time) {}
+
+    /// Queues that inputs are numbered by frames from `first` on, where they have numbers.
+    fn queue_numbered(&mut self, _now: Time, _first: u32) {}
 
     /// When the next message is due.
     fn next_due(&self) -> Time;
 
-    /// The longest run of packets that were lost lately.
-    fn recent_loss_run(&self) -> u32;
+    /// The longest run of packets that were lost lately, if it is known.
+    fn recent_loss_run(&self) -> u32 {
+        0
+    }
 
     /// Whether a datagram acknowledges that we leave.
-    fn ends_farewell(&self, datagram: &[u8]) -> bool;
+    fn ends_farewell(&self, _datagram: &[u8]) -> bool {
+        false
+    }
 
     fn write_due(&mut self, now: Time, buf: &mut [u8]) -> Option<usize>;
     fn write_join(&mut self, now: Time, buf: &mut [u8]) -> Option<usize>;
     fn write_inputs(&mut self, now: Time, inputs: &[NumberedInput], buf: &mut [u8]) -> Option<usize>;
-    fn write_ping(&mut self, now: Time, value: u64, buf: &mut [u8]) -> Option<usize>;
     fn write_alive(&mut self, now: Time, buf: &mut [u8]) -> Option<usize>;
     fn write_leaves(&mut self, now: Time, buf: &mut [u8]) -> Option<usize>;
 }

@@ -1,5 +1,6 @@
 //! The proof of an address: a sequence number that only somebody who received it can name.
 
+use crate::channel::cookie::{ADDRESS_LEN, address_bytes};
 use crate::channel::keyed_hash::{Key, keyed_hash};
 use crate::protocol::time::{Span, Time};
 use std::net::SocketAddr;
@@ -33,16 +34,10 @@ impl Proofs {
     /// The id is part of the proof: if the id was taken by another in the meantime the proof is void, and the client asks
     /// again.
     fn of_period(&self, period: u64, from: SocketAddr, id: u8) -> u16 {
-        let (ip, scope) = match from {
-            SocketAddr::V4(v4) => (v4.ip().to_ipv6_mapped(), 0),
-            SocketAddr::V6(v6) => (*v6.ip(), v6.scope_id()),
-        };
-        let mut bytes = [0; 31];
-        bytes[..16].copy_from_slice(&ip.octets());
-        bytes[16..20].copy_from_slice(&scope.to_be_bytes());
-        bytes[20..22].copy_from_slice(&from.port().to_be_bytes());
-        bytes[22] = id;
-        bytes[23..].copy_from_slice(&period.to_be_bytes());
+        let mut bytes = [0; ADDRESS_LEN + 9];
+        bytes[..ADDRESS_LEN].copy_from_slice(&address_bytes(from));
+        bytes[ADDRESS_LEN] = id;
+        bytes[ADDRESS_LEN + 1..].copy_from_slice(&period.to_be_bytes());
         keyed_hash(self.key, &bytes) as u16
     }
 }

@@ -1,14 +1,16 @@
 //! Datagrams of addresses without a seat: requests are answered, proofs begin trials, and passed trials become seats.
 
+use super::event::NoSeat;
 use super::guesses::Guesses;
 use super::trial::Trial;
 use crate::authority::config::ServerConfig;
-use crate::authority::dialect::{Answer, Challenges, HandshakeResponder, Heard, Responder, Verdict};
+use crate::authority::dialect::{Answer, Challenges, HandshakeResponder, Heard, Verdict, Wire};
 use crate::channel::entropy::Entropy;
 use crate::channel::refusal::Refusal;
 use crate::channel::source::Source;
 use crate::protocol::ConnectionStep;
 use crate::protocol::time::Time;
+use crate::protocol::trace;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
@@ -28,8 +30,8 @@ pub(super) struct Newcomer {
 
 /// Everything that a server knows of addresses without a seat. All memory is taken at the start.
 #[derive(Debug)]
-pub(super) struct Access {
-    responder: Responder,
+pub(super) struct Access<W: Wire> {
+    responder: W::Responder,
     entropy: Entropy,
     /// Oldest first.
     trials: Vec<Trial>,
@@ -47,13 +49,13 @@ pub(super) struct Vouched {
     pub(super) is_confirmed: bool,
 }
 
-impl Access {
+impl<W: Wire> Access<W> {
     pub(super) fn new(config: &ServerConfig, mut entropy: Entropy) -> Self {
         let mut key = || (entropy.next_u64(), entropy.next_u64());
         let (responder, places) = (key(), key());
         let guesses = Guesses::new(places, entropy.next_u64());
         Self {
-            responder: Responder::new(config.wire, responder, config.seed),
+            responder: W::Responder::new(responder, config.seed),
             entropy,
             trials: Vec::with_capacity(MAX_TRIALS),
             max_trials_per_source: usize::from(config.max_clients_per_source),
@@ -83,15 +85,19 @@ impl Access {
         now: Time,
         from: SocketAddr,
         datagram: &[u8],
-        offer: Option<u8>,
+        offer: Result<u8, NoSeat>,
     ) -> Result<Option<Newcomer>, Refusal> {
         // The packets of a guest that is only reached may be recorded ones.
         let is_confirmed = self.vouched(from).is_some_and(|guest| guest.is_confirmed);
-        let newcomer = |number| Ok(offer.map(|id| Newcomer { id, challenges: Challenges::after(number) }));
-        match self.responder.judge(now, from, datagram, offer)? {
+        let newcomer =
+            |number| Ok(offer.ok().map(|id| Newcomer { id, challenges: Challenges::after(number) }));
+        match self.responder.judge(now, from, datagram, offer.ok())? {
             Verdict::Offer(..) if is_confirmed => newcomer(self.entropy.next_u64() as u16),
             Verdict::Offer(answer, second) => self.answer(from, answer, second),
-            Verdict::Refuse(answer) => self.answer(from, answer, None),
+            Verdict::Refuse(answer) => {
+                trace::seat_refused(from, &offer.err().unwrap_or(NoSeat::Version));
+                self.answer(from, answer, None)
+            }
             // The offer was in the handshake.
             Verdict::Packet(Heard { named: Some(named), proves: true, .. }) if is_confirmed => {
                 newcomer(named)
@@ -123,18 +129,18 @@ impl Access {
         from: SocketAddr,
         datagram: &[u8],
         heard: Heard,
-        offer: Option<u8>,
+        offer: Result<u8, NoSeat>,
     ) -> Result<Option<Newcomer>, Refusal> {
-        self.trials.retain(|trial| trial.addr != from || !trial.is_void(now));
-        let at = match self.trials.iter().position(|trial| trial.addr == from) {
+        self.trials.retain(|trial| trial.addr() != from || !trial.is_void(now));
+        let at = match self.trials.iter().position(|trial| trial.addr() == from) {
             Some(at) => at,
             None => self.begin_trial(now, from, heard, offer)?,
         };
         self.trials[at].hear(now, heard, datagram.len())?;
-        if self.trials[at].is_passed() {
-            let Trial { id, challenges, .. } = self.trials.remove(at);
+        if let Some((id, challenges)) = self.trials[at].passed() {
+            self.trials.remove(at);
             // Somebody else may have taken the id, or the last seat. The client asks again.
-            return if offer == Some(id) {
+            return if offer == Ok(id) {
                 Ok(Some(Newcomer { id, challenges }))
             } else {
                 Err(Refusal::Stranger)
@@ -150,15 +156,15 @@ impl Access {
         now: Time,
         from: SocketAddr,
         heard: Heard,
-        offer: Option<u8>,
+        offer: Result<u8, NoSeat>,
     ) -> Result<usize, Refusal> {
         let (Some(named), source) = (heard.named, Source::customer(from)) else {
             return Err(Refusal::Stranger);
         };
         let is_proof = self.guesses.judge(now, source, heard.proves);
-        let Some(id) = offer.filter(|_| is_proof) else { return Err(Refusal::Stranger) };
+        let Some(id) = offer.ok().filter(|_| is_proof) else { return Err(Refusal::Stranger) };
         self.trials.retain(|trial| !trial.is_void(now));
-        let is_same = |trial: &Trial| Source::customer(trial.addr) == source;
+        let is_same = |trial: &Trial| Source::customer(trial.addr()) == source;
         if self.trials.iter().filter(|trial| is_same(trial)).count() >= self.max_trials_per_source {
             // A source makes room for itself, and not at the cost of others.
             let oldest = self.trials.iter().position(is_same);
@@ -176,7 +182,7 @@ impl Access {
         let number = trial.next_number(self.entropy.next_u64());
         let answer = self.responder.challenge(datagram, number)?;
         if has_room && trial.challenge(now, number, answer.len) {
-            self.answers.push_back((trial.addr, answer));
+            self.answers.push_back((trial.addr(), answer));
         }
         Ok(())
     }
@@ -190,6 +196,7 @@ impl Access {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::authority::{GameWire, RtypeWire};
     use crate::protocol::time::Span;
     use crate::wire::control::{ControlHeader, ControlPacket, ControlPayload};
 
@@ -201,10 +208,10 @@ mod tests {
         SocketAddr::from(([192, 0, 2, n], port))
     }
 
-    fn access(max_per_source: u8) -> Access {
+    fn access(max_per_source: u8) -> Access<GameWire> {
         let mut config = ServerConfig::new(1);
         config.max_clients_per_source = max_per_source;
-        Access::new(&config, Entropy::new(1))
+        Access::<GameWire>::new(&config, Entropy::new(1))
     }
 
     fn packet(sequence: u16, ack: u16, payload: &ControlPayload<'_>) -> Vec<u8> {
@@ -215,24 +222,24 @@ mod tests {
     }
 
     /// The number of the next answer, which has to be for `from`.
-    fn answered(access: &mut Access, from: SocketAddr) -> u16 {
+    fn answered(access: &mut Access<GameWire>, from: SocketAddr) -> u16 {
         let (to, answer) = access.next_answer().expect("an answer");
         assert_eq!(to, from);
         ControlPacket::decode(&answer.bytes[..answer.len]).unwrap().header.sequence
     }
 
     /// Asks and proves the address; returns the number of the first challenge.
-    fn prove(access: &mut Access, now: Time, from: SocketAddr) -> u16 {
-        access.hear(now, from, &packet(1, 0, &ControlPayload::ConnectReq), Some(7)).unwrap();
+    fn prove(access: &mut Access<GameWire>, now: Time, from: SocketAddr) -> u16 {
+        access.hear(now, from, &packet(1, 0, &ControlPayload::ConnectReq), Ok(7)).unwrap();
         let proof = answered(access, from);
         assert!(
-            access.hear(now, from, &packet(2, proof, &ControlPayload::Heartbeat), Some(7)).unwrap().is_none()
+            access.hear(now, from, &packet(2, proof, &ControlPayload::Heartbeat), Ok(7)).unwrap().is_none()
         );
         answered(access, from)
     }
 
-    fn has_trial(access: &Access, from: SocketAddr) -> bool {
-        access.trials.iter().any(|trial| trial.addr == from)
+    fn has_trial(access: &Access<GameWire>, from: SocketAddr) -> bool {
+        access.trials.iter().any(|trial| trial.addr() == from)
     }
 
     #[test]
@@ -268,13 +275,12 @@ mod tests {
 
     #[test]
     fn a_passed_trial_is_a_seat_if_its_id_is_still_free() {
-        for (offer, is_seated) in [(Some(7), true), (Some(8), false), (None, false)] {
+        for (offer, is_seated) in [(Ok(7), true), (Ok(8), false), (Err(NoSeat::Full), false)] {
             let (mut access, from) = (access(3), addr(1, 1));
             let mut number = prove(&mut access, at(0), from);
             for n in 1..4 {
                 let now = at(u64::from(n) * 25);
-                let heard =
-                    access.hear(now, from, &packet(2 + n, number, &ControlPayload::Heartbeat), Some(7));
+                let heard = access.hear(now, from, &packet(2 + n, number, &ControlPayload::Heartbeat), Ok(7));
                 assert!(heard.unwrap().is_none(), "{n} challenges");
                 number = answered(&mut access, from);
             }
@@ -288,7 +294,7 @@ mod tests {
     fn a_ping_in_a_trial_is_answered_with_its_pong() {
         let (mut access, from) = (access(3), addr(1, 1));
         let number = prove(&mut access, at(0), from);
-        access.hear(at(25), from, &packet(3, number, &ControlPayload::Ping(77)), Some(7)).unwrap();
+        access.hear(at(25), from, &packet(3, number, &ControlPayload::Ping(77)), Ok(7)).unwrap();
         let (_, answer) = access.next_answer().expect("an answer");
         let packet = ControlPacket::decode(&answer.bytes[..answer.len]).unwrap();
         assert_eq!((packet.payload, packet.header.ack), (ControlPayload::Pong(77), 3));
@@ -308,24 +314,27 @@ mod tests {
         let (guest, request) = (addr(1, 1), packet(1, 0, &ControlPayload::ConnectReq));
         let mut reached = access(3);
         reached.connection(guest, step(false));
-        assert!(reached.hear(at(0), guest, &request, Some(7)).unwrap().is_none());
+        assert!(reached.hear(at(0), guest, &request, Ok(7)).unwrap().is_none());
         let proof = packet(2, answered(&mut reached, guest), &ControlPayload::Heartbeat);
-        assert!(reached.hear(at(0), guest, &proof, Some(7)).unwrap().is_none(), "a trial");
+        assert!(reached.hear(at(0), guest, &proof, Ok(7)).unwrap().is_none(), "a trial");
 
-        let seated = |access: &mut Access, datagram: &[u8]| {
+        let seated = |access: &mut Access<GameWire>, datagram: &[u8]| {
             access.connection(guest, step(true));
-            let seated = access.hear(at(1), guest, datagram, Some(7)).unwrap().expect("a seat");
+            let seated = access.hear(at(1), guest, datagram, Ok(7)).unwrap().expect("a seat");
             assert!(seated.id == 7 && access.next_answer().is_none());
             seated.challenges
         };
         let (mut offered, mut confirmed) = (access(3), access(3));
         offered.connection(guest, step(false));
-        offered.hear(at(0), guest, &request, Some(7)).unwrap();
+        offered.hear(at(0), guest, &request, Ok(7)).unwrap();
         let number = answered(&mut offered, guest);
         let proof = packet(2, number, &ControlPayload::Heartbeat);
         assert_eq!(seated(&mut offered, &proof).last(), number, "by the offer in its handshake");
         seated(&mut confirmed, &request);
-        assert!(confirmed.hear(at(1), guest, &request, None).unwrap().is_none(), "there is no seat");
+        assert!(
+            confirmed.hear(at(1), guest, &request, Err(NoSeat::Full)).unwrap().is_none(),
+            "there is no seat"
+        );
         assert_eq!(confirmed.next_answer().map(|(to, _)| to), Some(guest));
     }
 
@@ -335,7 +344,7 @@ mod tests {
         access.connection(guest, step(true));
         assert!(access.vouched(guest).is_some() && access.vouched(other).is_none());
         assert!(
-            access.hear(at(0), other, &packet(1, 0, &ControlPayload::ConnectReq), Some(7)).unwrap().is_none()
+            access.hear(at(0), other, &packet(1, 0, &ControlPayload::ConnectReq), Ok(7)).unwrap().is_none()
         );
         assert_eq!(access.next_answer().map(|(to, _)| to), Some(other), "a proof first");
         access.connection(other, ConnectionStep::Gone);
@@ -345,20 +354,18 @@ mod tests {
     }
 
     /// A request of R-Type, which is answered with two datagrams if there is a seat and with one if there is none.
-    fn hello(access: &mut Access, offer: Option<u8>) -> Result<(), Refusal> {
+    fn hello(access: &mut Access<RtypeWire>, offer: Result<u8, NoSeat>) -> Result<(), Refusal> {
         access.hear(at(0), addr(1, 1), &[0x10, 1, 0, 9, 1, b'x'], offer).map(|_| ())
     }
 
     #[test]
     fn offer_is_queued_whole_or_not_at_all() {
-        let mut config = ServerConfig::new(1);
-        config.wire = crate::authority::Wire::Rtype;
-        let mut access = Access::new(&config, Entropy::new(1));
-        hello(&mut access, None).unwrap();
-        (0..127).for_each(|n| hello(&mut access, Some(7)).unwrap_or_else(|_| panic!("offer {n}")));
-        assert_eq!(hello(&mut access, Some(7)), Err(Refusal::NoRoom), "room for one of two");
-        assert_eq!(hello(&mut access, None), Ok(()));
-        assert_eq!(hello(&mut access, None), Err(Refusal::NoRoom));
+        let mut access = Access::<RtypeWire>::new(&ServerConfig::new(1), Entropy::new(1));
+        hello(&mut access, Err(NoSeat::Full)).unwrap();
+        (0..127).for_each(|n| hello(&mut access, Ok(7)).unwrap_or_else(|_| panic!("offer {n}")));
+        assert_eq!(hello(&mut access, Ok(7)), Err(Refusal::NoRoom), "room for one of two");
+        assert_eq!(hello(&mut access, Err(NoSeat::Full)), Ok(()));
+        assert_eq!(hello(&mut access, Err(NoSeat::Full)), Err(Refusal::NoRoom));
         assert_eq!(core::iter::from_fn(|| access.next_answer()).count(), 256);
     }
 
@@ -367,11 +374,11 @@ mod tests {
         let (mut access, from) = (access(3), addr(1, 1));
         let number = prove(&mut access, at(0), from);
         let request = packet(1, 0, &ControlPayload::ConnectReq);
-        (0..256).for_each(|_| assert!(access.hear(at(1), addr(2, 1), &request, Some(9)).is_ok()));
+        (0..256).for_each(|_| assert!(access.hear(at(1), addr(2, 1), &request, Ok(9)).is_ok()));
         let heartbeat = packet(3, number, &ControlPayload::Heartbeat);
-        assert!(access.hear(at(25), from, &heartbeat, Some(7)).unwrap().is_none());
+        assert!(access.hear(at(25), from, &heartbeat, Ok(7)).unwrap().is_none());
         assert!(core::iter::from_fn(|| access.next_answer()).all(|(to, _)| to != from));
-        assert!(access.hear(at(26), from, &heartbeat, Some(7)).unwrap().is_none());
+        assert!(access.hear(at(26), from, &heartbeat, Ok(7)).unwrap().is_none());
         assert_eq!(answered(&mut access, from).wrapping_sub(number).cast_signed().signum(), 1);
     }
 
@@ -381,10 +388,10 @@ mod tests {
         let number = prove(&mut access, at(0), from);
         let beat = |ack| packet(3, ack, &ControlPayload::Heartbeat);
         for _ in 0..16 {
-            let wrong = access.hear(at(25), from, &beat(number.wrapping_sub(2_000)), Some(7));
+            let wrong = access.hear(at(25), from, &beat(number.wrapping_sub(2_000)), Ok(7));
             assert_eq!(wrong.map(|_| ()), Err(Refusal::AckUnsent));
         }
-        let right = access.hear(at(25), from, &beat(number), Some(7));
+        let right = access.hear(at(25), from, &beat(number), Ok(7));
         assert_eq!(right.map(|_| ()), Err(Refusal::Stranger), "a challenge is no proof");
     }
 
@@ -395,7 +402,7 @@ mod tests {
         let gaps: Vec<u16> = (1..4)
             .map(|n| {
                 let heartbeat = packet(2 + n, number, &ControlPayload::Heartbeat);
-                access.hear(at(u64::from(n) * 25), from, &heartbeat, Some(7)).unwrap();
+                access.hear(at(u64::from(n) * 25), from, &heartbeat, Ok(7)).unwrap();
                 let last = core::mem::replace(&mut number, answered(&mut access, from));
                 number.wrapping_sub(last)
             })

@@ -1,5 +1,7 @@
 //! The entities of a world by their ids, and when an id is free again.
 
+use crate::Frame;
+use crate::authority::numbering::ahead;
 use crate::authority::world::Body;
 
 /// Ids are 1 to 255; a player has the id of the client.
@@ -15,7 +17,7 @@ enum State {
     Reserved,
     /// There since this frame.
     Live {
-        since: u64,
+        since: Frame,
     },
     /// Gone; the id waits until everybody has heard of it, which the mark of its GONE says.
     Unheard {
@@ -23,7 +25,7 @@ enum State {
     },
     /// Everybody has heard of it. Snapshots may still be under way.
     Resting {
-        until: u64,
+        until: Frame,
     },
 }
 
@@ -73,7 +75,7 @@ impl Entities {
         self.slots[usize::from(id)].state = State::Free;
     }
 
-    pub(super) fn place(&mut self, id: u8, kind: u8, body: Body, frame: u64) {
+    pub(super) fn place(&mut self, id: u8, kind: u8, body: Body, frame: Frame) {
         self.slots[usize::from(id)] = Slot { state: State::Live { since: frame }, kind, body };
     }
 
@@ -87,7 +89,7 @@ impl Entities {
         matches!(slot.state, State::Live { .. }).then_some(&mut slot.body)
     }
 
-    pub(super) fn get(&self, id: u8) -> Option<(u8, u64, &Body)> {
+    pub(super) fn get(&self, id: u8) -> Option<(u8, Frame, &Body)> {
         let slot = &self.slots[usize::from(id)];
         match slot.state {
             State::Live { since } => Some((slot.kind, since, &slot.body)),
@@ -96,18 +98,18 @@ impl Entities {
     }
 
     /// Every entity: id, kind, since when, body; by id.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (u8, u8, u64, &Body)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u8, u8, Frame, &Body)> {
         (1..=u8::MAX).filter_map(|id| self.get(id).map(|(kind, since, body)| (id, kind, since, body)))
     }
 
     /// Frees the ids whose GONE everybody has acknowledged for a second. `heard` is the mark that all have reached.
-    pub(super) fn free_up(&mut self, frame: u64, frame_rate: u16, heard: u64) {
+    pub(super) fn free_up(&mut self, frame: Frame, frame_rate: u16, heard: u64) {
         for slot in self.slots.iter_mut() {
             match slot.state {
                 State::Unheard { mark } if mark <= heard => {
-                    slot.state = State::Resting { until: frame + u64::from(frame_rate) };
+                    slot.state = State::Resting { until: frame.plus(frame_rate.into()) };
                 }
-                State::Resting { until } if until <= frame => slot.state = State::Free,
+                State::Resting { until } if ahead(frame.0, until.0) >= 0 => slot.state = State::Free,
                 _ => {}
             }
         }
@@ -122,26 +124,28 @@ mod tests {
     fn id_is_free_a_second_after_all_clients_know_its_end() {
         let mut entities = Entities::new();
         assert_eq!(entities.free_from_above(), Some(255));
-        entities.place(255, 0, Body::at(0.0, 0.0), 1);
+        entities.place(255, 0, Body::at(0.0, 0.0), Frame(1));
         assert_eq!((entities.free_from_above(), entities.free_for_player(254)), (Some(254), Some(1)));
         entities.remove(255, 10);
-        entities.free_up(100, 60, 9);
+        entities.free_up(Frame(100), 60, 9);
         assert!(!entities.is_free(255), "somebody has not heard it");
-        entities.free_up(101, 60, 10);
-        entities.free_up(160, 60, 10);
+        entities.free_up(Frame(101), 60, 10);
+        entities.free_up(Frame(160), 60, 10);
         assert!(!entities.is_free(255), "not a second yet");
-        entities.free_up(161, 60, 10);
+        entities.free_up(Frame(161), 60, 10);
         assert!(entities.is_free(255));
     }
 
     #[test]
     fn every_address_finds_the_last_free_id() {
         let mut entities = Entities::new();
-        (1..=u8::MAX).filter(|id| *id != 77).for_each(|id| entities.place(id, 0, Body::at(0.0, 0.0), 1));
+        (1..=u8::MAX)
+            .filter(|id| *id != 77)
+            .for_each(|id| entities.place(id, 0, Body::at(0.0, 0.0), Frame(1)));
         for stride in 0..STRIDES.len() as u64 {
             assert_eq!(entities.free_for_player(stride << 32 | 5), Some(77), "stride {stride}");
         }
-        entities.place(77, 0, Body::at(0.0, 0.0), 1);
+        entities.place(77, 0, Body::at(0.0, 0.0), Frame(1));
         assert_eq!(entities.free_for_player(5), None);
     }
 
@@ -152,8 +156,8 @@ mod tests {
         assert!(!entities.is_free(5) && entities.get(5).is_none() && entities.body_mut(5).is_none());
         entities.release(5);
         assert!(entities.is_free(5));
-        entities.place(5, 3, Body::at(1.0, 2.0), 40);
-        assert_eq!(entities.iter().collect::<Vec<_>>(), [(5, 3, 40, &Body::at(1.0, 2.0))]);
+        entities.place(5, 3, Body::at(1.0, 2.0), Frame(40));
+        assert_eq!(entities.iter().collect::<Vec<_>>(), [(5, 3, Frame(40), &Body::at(1.0, 2.0))]);
         assert!(entities.body_mut(5).is_some());
         entities.remove(5, 1);
         assert!(entities.body_mut(5).is_none() && entities.iter().next().is_none());

@@ -24,6 +24,26 @@ pub enum ServerEvent {
     },
 }
 
+/// Why there is no seat for an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NoSeat {
+    Full,
+    NoId,
+    SourceLimit,
+    Version,
+}
+
+impl fmt::Display for NoSeat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Full => "every seat is taken",
+            Self::NoId => "every id is taken",
+            Self::SourceLimit => "its source has as many seats as one may have",
+            Self::Version => "it speaks another version",
+        })
+    }
+}
+
 /// The reason why a client was removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -81,11 +101,11 @@ pub struct ServerStats {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::authority::{Server, ServerConfig};
+    use crate::authority::{GameWire, Server, ServerConfig};
 
     #[test]
     fn at_most_1024_events_wait() {
-        let mut server = Server::new(ServerConfig::new(1)).unwrap();
+        let mut server = Server::<GameWire>::new(ServerConfig::new(1)).unwrap();
         (0..=255)
             .cycle()
             .take(2_000)

@@ -8,6 +8,7 @@ use crate::channel::entropy::Entropy;
 use crate::channel::keyed_hash::{Key, keyed_hash};
 use crate::channel::source::Source;
 use crate::protocol::time::{Span, Time};
+use crate::protocol::trace;
 
 /// Sources that fall on one place share its count. A stranger who does not know the key cannot choose the place.
 const PLACES: usize = 4_096;
@@ -43,6 +44,9 @@ impl Guesses {
         let wrong = &mut self.wrong[keyed_hash(self.key, source.bytes()) as usize % PLACES];
         if !is_right {
             *wrong = wrong.saturating_add(1);
+            if *wrong == MAX_WRONG {
+                trace::wrong_proofs(&format_args!("{source:?}"));
+            }
             return false;
         }
         *wrong < MAX_WRONG || self.entropy.next_u64().is_multiple_of(LOOKED_AT)

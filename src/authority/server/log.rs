@@ -58,9 +58,9 @@ mod tests {
     #[test]
     fn everybody_reads_from_a_place_of_their_own() {
         let mut log = Log::new();
-        log.push(To::All, Record::Hit { id: 1, damage: 0, frame: 0 });
-        log.push(To::Only(7), Record::Hit { id: 2, damage: 0, frame: 0 });
-        log.push(To::All, Record::Hit { id: 3, damage: 0, frame: 0 });
+        log.push(To::All, Record::Hit { id: 1, damage: 0, frame: crate::Frame(0) });
+        log.push(To::Only(7), Record::Hit { id: 2, damage: 0, frame: crate::Frame(0) });
+        log.push(To::All, Record::Hit { id: 3, damage: 0, frame: crate::Frame(0) });
         let marks = |mark, id| log.after(mark, id).unwrap().map(|(mark, _)| mark).collect::<Vec<_>>();
         assert_eq!(
             (marks(0, 7), marks(0, 8), marks(1, 7), marks(3, 7)),

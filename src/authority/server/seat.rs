@@ -1,21 +1,24 @@
 //! One client at a server: its address, its connection, its inputs, and its outgoing datagrams.
 
-use super::input_buffer::InputBuffer;
+use super::LeftWhy;
+use super::inputs::{InputQueue, InputStats};
 use super::log::Log;
-use crate::authority::config::{ServerConfig, Wire};
-use crate::authority::dialect::{Parts, ServerLink, SpeaksToClient};
+use crate::Frame;
+use crate::authority::config::ServerConfig;
+use crate::authority::dialect::{Challenges, FromClient, NumberedInput, Parts, ServerEnd, Wire};
+use crate::authority::record::{Record, Terms};
 use crate::authority::world::Command;
+use crate::channel::refusal::Refusal;
 use crate::protocol::time::{Span, Time};
 use std::net::SocketAddr;
 
-/// A DISCONNECT is sent this many times, because nothing acknowledges it.
-const FAREWELLS: u8 = 3;
-/// A PLAYER_LEFT is sent once and five times more, unless its ACK comes.
-const FAREWELLS_RTYPE: u8 = 6;
 const FAREWELL_EVERY: Span = Span::from_millis(100);
 
 /// A DISCONNECT of a client is believed after this long without a new input: it is empty, so anybody could have written it.
 const BELIEVED_AFTER: Span = Span::from_millis(500);
+
+/// More records than one message holds.
+const RECORDS_A_MESSAGE: usize = 256;
 
 /// The life of a seat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +35,7 @@ enum Phase {
 
 /// The rest of a broadcast.
 #[derive(Clone, Copy, Debug)]
-struct Broadcast {
+struct Rest {
     /// The datagram that is sent next, and how many there are.
     at: usize,
     count: usize,
@@ -40,57 +43,97 @@ struct Broadcast {
     applied: u32,
 }
 
-/// A seat. Its memory stays when a client goes.
-#[derive(Clone, Debug)]
-pub(super) struct Seat {
-    wire: Wire,
-    phase: Phase,
-    pub(super) addr: SocketAddr,
-    pub(super) id: u8,
-    pub(super) link: ServerLink,
-    pub(super) inputs: InputBuffer,
-    pub(super) command: Command,
-    pub(super) heard_at: Time,
-    /// When the client has said that it leaves, until an input says otherwise.
-    pub(super) said_leave: Option<Time>,
-    /// The mark of the last record that is queued for this client.
-    pub(super) told: u64,
-    /// Whether this seat waits in the queue of those that have something to send.
-    pub(super) ready: bool,
-    pub(super) accept_again: bool,
-    pub(super) pong: Option<u64>,
-    broadcast: Option<Broadcast>,
+/// Datagrams that wait to be sent, beside those of the link.
+#[derive(Clone, Copy, Debug, Default)]
+struct Outgoing {
+    accept_again: bool,
+    pong: Option<u64>,
+    broadcast: Option<Rest>,
 }
 
-impl Seat {
-    pub(super) fn empty(config: &ServerConfig, frame_span: Span) -> Self {
+/// When a client was heard of, in time spent listening; and when it said that it leaves, until an input says otherwise.
+#[derive(Clone, Copy, Debug)]
+struct Presence {
+    heard_at: Time,
+    said_leave: Option<Time>,
+}
+
+/// A datagram of a seat.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Written {
+    pub(super) len: usize,
+    pub(super) is_snapshot: bool,
+}
+
+/// A seat. Its memory stays when a client goes.
+#[derive(Debug)]
+pub(super) struct Seat<W: Wire> {
+    phase: Phase,
+    addr: SocketAddr,
+    id: u8,
+    link: W::ServerLink,
+    inputs: W::Inputs,
+    presence: Presence,
+    /// The mark of the last record that is queued for this client.
+    told: u64,
+    outgoing: Outgoing,
+}
+
+impl<W: Wire> Seat<W> {
+    pub(super) fn empty(config: &ServerConfig) -> Self {
         Self {
-            wire: config.wire,
             phase: Phase::Empty,
             addr: SocketAddr::from(([0, 0, 0, 0], 0)),
             id: 0,
-            link: ServerLink::idle(config.wire, config.seed),
-            inputs: match config.wire {
-                Wire::Game => InputBuffer::new(),
-                Wire::Rtype => InputBuffer::by_packets(frame_span),
-            },
-            command: Command::NEUTRAL,
-            heard_at: Time::ZERO,
-            said_leave: None,
+            link: W::ServerLink::idle(config.seed),
+            inputs: W::Inputs::empty(Span::from_secs(1) / u32::from(config.frame_rate)),
+            presence: Presence { heard_at: Time::ZERO, said_leave: None },
             told: 0,
-            ready: false,
-            accept_again: false,
-            pong: None,
-            broadcast: None,
+            outgoing: Outgoing::default(),
         }
     }
 
-    /// Seats a client, whose link has been begun.
-    pub(super) fn take(&mut self, now: Time, addr: SocketAddr, id: u8, told: u64) {
+    /// Seats a client that has shown by these challenges that it receives; its link begins after them. `listened` is the time
+    /// spent listening, and `told` the newest mark of the log.
+    pub(super) fn take(
+        &mut self,
+        (now, listened): (Time, Time),
+        addr: SocketAddr,
+        id: u8,
+        challenges: &Challenges,
+        told: u64,
+    ) {
+        self.link.begin(now, id, challenges);
+        self.inputs.clear();
         (self.phase, self.addr, self.id, self.told) = (Phase::Playing, addr, id, told);
-        (self.heard_at, self.said_leave, self.command) = (now, None, Command::NEUTRAL);
-        (self.accept_again, self.pong, self.broadcast) = (false, None, None);
-        self.inputs.begin_anew();
+        self.presence = Presence { heard_at: listened, said_leave: None };
+        self.outgoing = Outgoing::default();
+    }
+
+    /// Tells a newcomer the terms, and everything that is there. `records` lists it anew in each call.
+    pub(super) fn greet<I: Iterator<Item = Record>>(
+        &mut self,
+        now: Time,
+        terms: &Terms,
+        frame: Frame,
+        records: impl Fn() -> I,
+    ) {
+        self.link.queue_terms(now, terms, frame);
+        let mut written = 0;
+        loop {
+            // The world is listed anew for each message; a newcomer costs once what a frame never does.
+            let mut buffer = [Record::Bye { kicked: false }; RECORDS_A_MESSAGE];
+            let mut count = 0;
+            for (slot, record) in buffer.iter_mut().zip(records().skip(written)) {
+                *slot = record;
+                count += 1;
+            }
+            match self.link.queue_records(now, (1_u64..).zip(&buffer[..count])) {
+                Some(last) => written += last as usize,
+                None => break,
+            }
+        }
+        self.link.mark_all(self.told);
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -101,19 +144,49 @@ impl Seat {
         self.phase == Phase::Playing
     }
 
-    /// Begins to say goodbye; the seat is empty once that was said.
-    pub(super) fn begin_leaving(&mut self, now: Time) {
-        let left = match self.wire {
-            Wire::Game => FAREWELLS,
-            Wire::Rtype => FAREWELLS_RTYPE,
-        };
-        self.link.begin_farewell(now);
-        self.phase = Phase::Leaving { left, due: now };
-        self.broadcast = None;
+    pub(super) fn addr(&self) -> SocketAddr {
+        self.addr
     }
 
-    pub(super) fn clear(&mut self) {
-        self.phase = Phase::Empty;
+    pub(super) fn id(&self) -> u8 {
+        self.id
+    }
+
+    pub(super) fn input_stats(&self) -> InputStats {
+        self.inputs.stats()
+    }
+
+    /// The command of the client in this frame.
+    pub(super) fn take_command(&mut self, frame: Frame, hold_frames: u16) -> Command {
+        self.inputs.take(frame, hold_frames)
+    }
+
+    /// Why the client is to be removed, if it is.
+    pub(super) fn lost(&self, now: Time, listened: Time, timeout: Span) -> Option<LeftWhy> {
+        let Presence { heard_at, said_leave } = self.presence;
+        if !self.is_playing() {
+            None
+        } else if said_leave.is_some_and(|at| now.since(at) >= BELIEVED_AFTER) {
+            Some(LeftWhy::Left)
+        } else {
+            let silent = (listened.since(heard_at) > timeout).then_some(LeftWhy::Silent);
+            self.link.lost(now).or(silent)
+        }
+    }
+
+    /// Begins to say goodbye, unless the client said it; the seat is empty once that was said.
+    pub(super) fn leave(&mut self, now: Time, why: LeftWhy) {
+        if why == LeftWhy::Left {
+            self.phase = Phase::Empty;
+            return;
+        }
+        if why != LeftWhy::Silent {
+            let kicked = why != LeftWhy::Shutdown;
+            self.link.queue_records(now, [(u64::MAX, &Record::Bye { kicked })].into_iter());
+        }
+        self.link.begin_farewell(now);
+        self.phase = Phase::Leaving { left: W::FAREWELLS, due: now };
+        self.outgoing.broadcast = None;
     }
 
     /// When the next goodbye is due.
@@ -124,24 +197,69 @@ impl Seat {
         }
     }
 
-    /// Whether the client has left: it said so, and nothing since says otherwise.
-    pub(super) fn has_left(&self, now: Time) -> bool {
-        self.said_leave.is_some_and(|at| now.since(at) >= BELIEVED_AFTER)
-    }
-
     pub(super) fn has_due(&self, now: Time) -> bool {
         self.link.has_due(now)
+    }
+
+    pub(super) fn has_urgent(&self, now: Time) -> bool {
+        self.link.has_urgent(now)
+    }
+
+    /// Takes in a datagram, before which frame `frame` was stepped; its inputs go through `inputs`. Returns whether there is
+    /// something to send.
+    pub(super) fn receive(
+        &mut self,
+        times: (Time, Time),
+        frame: Frame,
+        datagram: &[u8],
+        inputs: &mut Vec<NumberedInput>,
+    ) -> Result<bool, Refusal> {
+        let packet = self.link.receive(times.0, datagram, inputs)?;
+        Ok(self.hear(times, frame, packet, inputs))
+    }
+
+    fn hear(
+        &mut self,
+        (now, listened): (Time, Time),
+        frame: Frame,
+        packet: FromClient,
+        inputs: &[NumberedInput],
+    ) -> bool {
+        if !self.is_playing() {
+            if self.link.is_farewell_heard() {
+                self.phase = Phase::Empty;
+            }
+            return false;
+        }
+        self.presence.heard_at = listened;
+        match packet {
+            FromClient::Inputs => {
+                self.presence.said_leave = None;
+                self.inputs.hear(now, frame, inputs);
+            }
+            FromClient::Ping(value) => self.outgoing.pong = Some(value),
+            FromClient::Numbered { first } => self.inputs.number_by_frames(first),
+            FromClient::JoinAgain { tells_restart } => {
+                let has_played = self.input_stats() != InputStats::default();
+                // Where nothing tells whether a client is the one that was seated, one that has started anew is accepted
+                // once the seat is free.
+                self.outgoing.accept_again = tells_restart || !has_played;
+                // One who has played and asks again has started anew, unless an input says otherwise.
+                if has_played {
+                    self.presence.said_leave = self.presence.said_leave.or(Some(now));
+                }
+            }
+            FromClient::Leaves => self.presence.said_leave = self.presence.said_leave.or(Some(now)),
+            FromClient::Passed { number } => self.inputs.pass(number),
+            FromClient::Alive => {}
+        }
+        matches!(packet, FromClient::Ping(_) | FromClient::JoinAgain { .. })
     }
 
     /// Has the next broadcast to send.
     pub(super) fn begin_broadcast(&mut self, parts: &Parts, budget: usize) {
         let count = self.link.plan_broadcast(parts, budget);
-        self.broadcast = Some(Broadcast { at: 0, count, applied: self.inputs.applied() });
-    }
-
-    /// The part of the broadcast that is sent next, by which a snapshot is told from other datagrams.
-    pub(super) fn broadcast_at(&self) -> Option<usize> {
-        self.broadcast.map(|broadcast| broadcast.at)
+        self.outgoing.broadcast = Some(Rest { at: 0, count, applied: self.inputs.applied() });
     }
 
     /// The mark up to which this client has heard everything.
@@ -167,8 +285,22 @@ impl Seat {
     }
 
     /// Writes the next datagram. Reliable messages go before the snapshot of the same frame.
-    pub(super) fn write(&mut self, now: Time, parts: &Parts, buf: &mut [u8]) -> Option<usize> {
-        if core::mem::take(&mut self.accept_again) {
+    pub(super) fn write(&mut self, now: Time, parts: &Parts, buf: &mut [u8]) -> Option<Written> {
+        let len = self.write_message(now, buf);
+        if len.is_some() || !self.is_playing() {
+            return len.map(|len| Written { len, is_snapshot: false });
+        }
+        let Rest { at, count, applied } =
+            self.outgoing.broadcast.take().filter(|rest| rest.at < rest.count)?;
+        let len = self.link.write_broadcast(now, parts, at, applied, buf)?;
+        if at + 1 < count {
+            self.outgoing.broadcast = Some(Rest { at: at + 1, count, applied });
+        }
+        Some(Written { len, is_snapshot: true })
+    }
+
+    fn write_message(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
+        if core::mem::take(&mut self.outgoing.accept_again) {
             return self.link.write_accepted(now, self.id, buf);
         }
         if let Some(len) = self.link.write_due(now, buf) {
@@ -184,34 +316,31 @@ impl Seat {
             }
             return self.link.write_leaves(now, buf);
         }
-        if let Some(value) = self.pong.take() {
-            return self.link.write_pong(now, value, buf);
-        }
-        let Broadcast { at, count, applied } = self.broadcast.take().filter(|rest| rest.at < rest.count)?;
-        let len = self.link.write_broadcast(now, parts, at, applied, buf)?;
-        if at + 1 < count {
-            self.broadcast = Some(Broadcast { at: at + 1, count, applied });
-        }
-        Some(len)
+        let value = self.outgoing.pong.take()?;
+        self.link.write_pong(now, value, buf)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::authority::dialect::game::GameWire;
 
     #[test]
     fn seat_taken_again_has_nothing_left_to_send() {
-        let config = ServerConfig::new(1);
-        let mut seat = Seat::empty(&config, Span::from_millis(16));
+        let mut seat = Seat::<GameWire>::empty(&ServerConfig::new(1));
         let [one, two] = [1, 2].map(|n| SocketAddr::from(([192, 0, 2, n], 7)));
-        seat.take(Time::ZERO, one, 1, 0);
-        (seat.accept_again, seat.pong) = (true, Some(7));
-        seat.begin_broadcast(&Parts::new(), 1);
-        seat.clear();
+        let (now, challenges) = ((Time::ZERO, Time::ZERO), Challenges::after(5));
+        seat.take(now, one, 1, &challenges, 0);
+        seat.hear(now, Frame(0), FromClient::JoinAgain { tells_restart: true }, &[]);
+        seat.hear(now, Frame(0), FromClient::Ping(7), &[]);
+        let mut parts = Parts::new();
+        parts.push(&[0; 40]);
+        seat.begin_broadcast(&parts, 1);
+        seat.leave(Time::ZERO, LeftWhy::Left);
         let later = Time::ZERO + Span::from_secs(60);
-        seat.take(later, two, 2, 9);
-        assert_eq!((seat.heard_at, seat.told, seat.id, seat.addr), (later, 9, 2, two));
-        assert_eq!((seat.accept_again, seat.pong, seat.broadcast_at()), (false, None, None));
+        seat.take((later, later), two, 2, &challenges, 9);
+        assert_eq!((seat.presence.heard_at, seat.told, seat.id, seat.addr), (later, 9, 2, two));
+        assert!(seat.write(Time::ZERO, &parts, &mut [0; 64]).is_none());
     }
 }

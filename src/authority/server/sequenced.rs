@@ -4,6 +4,9 @@
 //! is missing was an input or not: the time between the inputs around it tells. A lost input takes up its frame, so that
 //! a player moves for as many frames as the keys were held.
 
+use super::inputs::{Held, InputQueue, InputStats};
+use crate::Frame;
+use crate::authority::dialect::NumberedInput;
 use crate::authority::numbering::nearest;
 use crate::authority::world::Command;
 use crate::protocol::time::{Span, Time};
@@ -43,70 +46,91 @@ struct Placed {
 
 /// The inputs of one client from the next one on. One place is used up in each frame.
 #[derive(Clone, Debug)]
-pub(super) struct Sequenced {
-    frame_span: Span,
+pub(crate) struct Sequenced {
+    line: Line,
     placed: [Option<Placed>; KEPT as usize],
     /// Numbers of packets without an input, each at its remainder.
     passed: [u64; PASSED],
     next: u64,
     newest: Option<Placed>,
-    /// The mean of the arrival of an input less its place times the frame, in nanoseconds.
-    line: f64,
     begun: bool,
-    /// The least number of inputs to spare in the frames that are judged, and how many those are.
-    spare: u64,
-    judged: u32,
-    is_surplus: bool,
+    surplus: Surplus,
     /// The last input, which is held while the next one is missing, and for how many frames that was done although nothing
     /// told that one was lost.
     last: Command,
     owed: u32,
+    held: Held,
+}
+
+/// The mean line of arrivals: each input a frame after the one before it.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    frame_nanos: f64,
+    /// The mean of the arrival of an input less its place times the frame, in nanoseconds.
+    begun: f64,
+}
+
+impl Line {
+    fn away(&self, now: Time, at: u64) -> f64 {
+        now.since(Time::ZERO).nanos() as f64 - at as f64 * self.frame_nanos - self.begun
+    }
+
+    /// The place of an input that arrives now.
+    fn place(&self, now: Time) -> u64 {
+        (self.away(now, 0) / self.frame_nanos).round().max(0.0) as u64
+    }
+}
+
+/// Whether the queue is longer than the jitter asks for.
+#[derive(Clone, Copy, Debug)]
+struct Surplus {
+    /// The least number of inputs to spare in the frames that are judged, and how many those are.
+    spare: u64,
+    judged: u32,
+    is_surplus: bool,
+}
+
+impl Surplus {
+    const NONE: Self = Self { spare: u64::MAX, judged: 0, is_surplus: false };
+
+    /// Takes in a frame after which this many inputs wait.
+    fn judge(&mut self, waiting: u64) {
+        (self.spare, self.judged) = (self.spare.min(waiting), self.judged + 1);
+        if self.judged >= JUDGED_FRAMES {
+            *self = Self { is_surplus: self.spare > SPARE, ..Self::NONE };
+        }
+    }
 }
 
 impl Sequenced {
-    pub(super) fn new(frame_span: Span) -> Self {
+    fn new(frame_span: Span) -> Self {
         Self {
-            frame_span,
+            line: Line { frame_nanos: frame_span.nanos() as f64, begun: 0.0 },
             placed: [None; KEPT as usize],
             passed: [u64::MAX; PASSED],
             next: KEPT,
             newest: None,
-            line: 0.0,
             begun: false,
-            spare: u64::MAX,
-            judged: 0,
-            is_surplus: false,
+            surplus: Surplus::NONE,
             last: Command::NEUTRAL,
             owed: 0,
+            held: Held::new(),
         }
-    }
-
-    /// Forgets everything, in the same memory.
-    pub(super) fn begin_anew(&mut self) {
-        *self = Self::new(self.frame_span);
     }
 
     fn whole(&self, number: u32) -> u64 {
         self.newest.map_or(u64::from(number), |newest| nearest(newest.number, number))
     }
 
-    /// Notes a packet without an input.
-    pub(super) fn pass(&mut self, number: u32) {
-        let number = self.whole(number);
-        self.passed[number as usize % PASSED] = number;
-    }
-
     /// Takes in an input. `false` if it is too late.
-    pub(super) fn insert(&mut self, now: Time, number: u32, command: Command) -> bool {
+    fn insert(&mut self, now: Time, number: u32, command: Command) -> bool {
         let number = self.whole(number);
-        let arrival = now.since(Time::ZERO).nanos() as f64;
-        let span = self.frame_span.nanos() as f64;
         let Some(newest) = self.newest else {
-            self.line = arrival - self.next as f64 * span;
+            self.line.begun += self.line.away(now, self.next);
             self.put(Placed { at: self.next, number, command });
             return true;
         };
-        let by_time = ((arrival - self.line) / span).round().max(0.0) as u64;
+        let by_time = self.line.place(now);
         let at = if number > newest.number {
             // At least one place on; for each missing number at most one more.
             by_time.clamp(newest.at + 1, newest.at + 1 + self.missing(newest.number, number))
@@ -116,7 +140,7 @@ impl Sequenced {
                 None => return false,
             }
         };
-        self.line += (arrival - at as f64 * span - self.line) * LINE_SHARE;
+        self.line.begun += self.line.away(now, at) * LINE_SHARE;
         self.put(Placed { at, number, command });
         true
     }
@@ -159,7 +183,7 @@ impl Sequenced {
     }
 
     /// The input of the next frame; `None` if it was lost or has not come yet.
-    pub(super) fn take_next(&mut self) -> Option<Command> {
+    fn take_next(&mut self) -> Option<Command> {
         self.begun |= self.waiting() >= BEGUN_BY;
         if !self.begun {
             return None;
@@ -190,18 +214,51 @@ impl Sequenced {
     /// Shortens a queue that is longer than it has to be: its length is delay. An input is dropped where nobody moves.
     fn judge(&mut self) {
         let waiting = self.waiting();
-        self.spare = self.spare.min(waiting);
-        self.judged += 1;
-        if self.judged >= JUDGED_FRAMES {
-            self.is_surplus = self.spare > SPARE;
-            (self.spare, self.judged) = (u64::MAX, 0);
-        }
+        self.surplus.judge(waiting);
         let stands = self.last.x == 0.0 && self.last.y == 0.0;
         let same = self.placed(self.next).is_some_and(|placed| placed.command == self.last);
-        if waiting > LONG || (self.is_surplus && stands && same) {
+        if waiting > LONG || (self.surplus.is_surplus && stands && same) {
             self.next += 1;
-            self.is_surplus = false;
+            self.surplus.is_surplus = false;
         }
+    }
+}
+
+impl InputQueue for Sequenced {
+    fn empty(frame_span: Span) -> Self {
+        Self::new(frame_span)
+    }
+
+    fn clear(&mut self) {
+        let line = Line { begun: 0.0, ..self.line };
+        *self = Self { line, ..Self::new(Span::ZERO) };
+    }
+
+    fn hear(&mut self, now: Time, _: Frame, inputs: &[NumberedInput]) {
+        for (number, command) in inputs {
+            if !self.insert(now, *number, *command) {
+                self.held.count_late();
+            }
+        }
+    }
+
+    fn pass(&mut self, number: u32) {
+        let number = self.whole(number);
+        self.passed[number as usize % PASSED] = number;
+    }
+
+    fn take(&mut self, _: Frame, hold_frames: u16) -> Command {
+        let next = self.take_next();
+        self.held.apply(next, hold_frames)
+    }
+
+    /// The wire does not tell it.
+    fn applied(&self) -> u32 {
+        0
+    }
+
+    fn stats(&self) -> InputStats {
+        self.held.stats()
     }
 }
 

@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn id_rests_while_others_are_free() {
-        let course = Course { frame: 1, x: 0.0, y: 0.0, velocity_x: 0.0, velocity_y: 0.0 };
+        let course = Course { frame: crate::Frame(1), x: 0.0, y: 0.0, velocity_x: 0.0, velocity_y: 0.0 };
         let flight = Flight { kind: 1, owner: 2, course };
         let mut shots = Shots::new();
         assert_eq!(shots.add(flight), Some(0));

@@ -2,9 +2,8 @@
 
 use super::entities::Entities;
 use super::log::{Log, To};
-use super::seat::Seat;
 use super::shots::{Flight, Shots};
-use crate::authority::config::Wire;
+use crate::Frame;
 use crate::authority::record::{Course, Record, Told};
 use crate::authority::world::{Body, Command};
 
@@ -27,8 +26,7 @@ pub struct Shot {
 }
 
 impl Shot {
-    pub(crate) fn at(id: u8, flight: &Flight, frame: f64, frame_rate: u16) -> Self {
-        let (x, y) = flight.course.at(frame, frame_rate);
+    pub(crate) fn at(id: u8, flight: &Flight, (x, y): (f32, f32)) -> Self {
         Self { id, kind: flight.kind, owner: flight.owner, x, y, course: flight.course }
     }
 }
@@ -37,10 +35,10 @@ impl Shot {
 /// and the messages to the clients.
 #[derive(Debug)]
 pub struct Stage<'a> {
-    pub(super) frame: u64,
+    pub(super) frame: Frame,
     pub(super) frame_rate: u16,
-    pub(super) wire: Wire,
-    pub(super) seats: &'a mut [Seat],
+    pub(super) players: &'a [(u8, Command)],
+    pub(super) has_messages: bool,
     pub(super) entities: &'a mut Entities,
     pub(super) shots: &'a mut Shots,
     pub(super) log: &'a mut Log,
@@ -49,7 +47,7 @@ pub struct Stage<'a> {
 impl Stage<'_> {
     /// The frame that is being stepped.
     #[must_use]
-    pub fn frame(&self) -> u64 {
+    pub fn frame(&self) -> Frame {
         self.frame
     }
 
@@ -61,7 +59,7 @@ impl Stage<'_> {
 
     /// The id of each player and the command that was applied in this frame.
     pub fn players(&self) -> impl Iterator<Item = (u8, Command)> {
-        self.seats.iter().filter(|seat| seat.is_playing()).map(|seat| (seat.id, seat.command))
+        self.players.iter().copied()
     }
 
     /// The body of an entity.
@@ -97,7 +95,7 @@ impl Stage<'_> {
 
     /// Takes away an entity that is no player. `false` if there is none of that id.
     pub fn remove(&mut self, id: u8) -> bool {
-        let is_player = self.seats.iter().any(|seat| seat.is_playing() && seat.id == id);
+        let is_player = self.players.iter().any(|(player, _)| *player == id);
         if is_player || self.entities.get(id).is_none() {
             return false;
         }
@@ -138,13 +136,16 @@ impl Stage<'_> {
     /// A projectile as it is in this frame.
     #[must_use]
     pub fn shot(&self, id: u8) -> Option<Shot> {
-        let flight = self.shots.get(id)?;
-        Some(Shot::at(id, flight, self.frame as f64, self.frame_rate))
+        self.shots.get(id).map(|flight| self.shot_of(id, flight))
     }
 
     /// Every projectile as it is in this frame, by id.
     pub fn shots(&self) -> impl Iterator<Item = Shot> {
-        self.shots.iter().map(|(id, flight)| Shot::at(id, flight, self.frame as f64, self.frame_rate))
+        self.shots.iter().map(|(id, flight)| self.shot_of(id, flight))
+    }
+
+    fn shot_of(&self, id: u8, flight: &Flight) -> Shot {
+        Shot::at(id, flight, flight.course.at(self.frame.into(), self.frame_rate))
     }
 
     /// Tells all clients that an entity was hit, reliably. The scale of the damage is the game's; health is not changed.
@@ -164,7 +165,7 @@ impl Stage<'_> {
     }
 
     fn tell_to(&mut self, to: To, bytes: &[u8]) -> bool {
-        let Some(told) = Told::new(bytes).filter(|_| self.wire == Wire::Game) else { return false };
+        let Some(told) = Told::new(bytes).filter(|_| self.has_messages) else { return false };
         self.log.push(to, Record::Told { frame: self.frame, told });
         true
     }

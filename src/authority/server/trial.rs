@@ -4,7 +4,7 @@
 //! leave random gaps. It gets its seat once it has acknowledged several of them. Until then it is sent no more bytes, and no
 //! more datagrams, than have come from it.
 
-use crate::authority::dialect::{Challenges, Heard};
+use crate::authority::dialect::{Challenges, Heard, Reach};
 use crate::channel::refusal::Refusal;
 use crate::protocol::time::{Span, Time};
 use std::net::SocketAddr;
@@ -26,25 +26,46 @@ const CHALLENGE_SELDOM: Span = Span::from_secs(1);
 /// A newcomer that is silent for this long is forgotten.
 const FORGOTTEN_AFTER: Span = Span::from_secs(5);
 
-/// The greatest distance of a sequence number from the newest, in packets.
-const REACH: u16 = 256;
+/// The greatest distance of a sequence number from the newest.
+const REACH: Reach = Reach::new(256, 0, 256);
 
 /// One newcomer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Trial {
-    pub(super) addr: SocketAddr,
+    addr: SocketAddr,
     /// The id that it was offered.
-    pub(super) id: u8,
-    pub(super) challenges: Challenges,
+    id: u8,
+    challenges: Challenges,
     /// The newest sequence number of the newcomer, and when a packet last came.
     newest: u16,
     heard_at: Time,
     passed: u8,
     wrong: u8,
-    /// The bytes that came less those that were sent, and the same of datagrams.
+    credit: Credit,
+    due: Time,
+}
+
+/// The bytes that came less those that were sent, and the same of datagrams.
+#[derive(Clone, Copy, Debug, Default)]
+struct Credit {
     bytes: usize,
     datagrams: u32,
-    due: Time,
+}
+
+impl Credit {
+    fn earn(&mut self, len: usize) {
+        (self.bytes, self.datagrams) = (self.bytes + len, self.datagrams + 1);
+    }
+
+    /// Spends a datagram of `len` bytes. `false` if too little has come.
+    fn spend(&mut self, len: usize) -> bool {
+        let (Some(bytes), Some(datagrams)) = (self.bytes.checked_sub(len), self.datagrams.checked_sub(1))
+        else {
+            return false;
+        };
+        *self = Self { bytes, datagrams };
+        true
+    }
 }
 
 impl Trial {
@@ -58,16 +79,19 @@ impl Trial {
             heard_at: now,
             passed: 0,
             wrong: 0,
-            bytes: 0,
-            datagrams: 0,
+            credit: Credit::default(),
             due: now,
         }
+    }
+
+    pub(super) fn addr(&self) -> SocketAddr {
+        self.addr
     }
 
     /// Takes in a packet of `len` bytes.
     pub(super) fn hear(&mut self, now: Time, heard: Heard, len: usize) -> Result<(), Refusal> {
         let away = heard.sequence.wrapping_sub(self.newest).cast_signed();
-        if away.unsigned_abs() > REACH {
+        if !REACH.allows(away, Span::ZERO) {
             return Err(Refusal::FarSequence);
         }
         if let Some(named) = heard.named {
@@ -80,13 +104,14 @@ impl Trial {
         if away > 0 {
             self.newest = heard.sequence;
         }
-        (self.bytes, self.datagrams, self.heard_at) = (self.bytes + len, self.datagrams + 1, now);
+        self.credit.earn(len);
+        self.heard_at = now;
         Ok(())
     }
 
-    /// Whether the newcomer has shown that it receives.
-    pub(super) fn is_passed(&self) -> bool {
-        self.passed >= NEEDED
+    /// The id and the challenges of a newcomer that has shown that it receives.
+    pub(super) fn passed(&self) -> Option<(u8, Challenges)> {
+        (self.passed >= NEEDED).then_some((self.id, self.challenges))
     }
 
     /// Whether the newcomer has named too many numbers that it was not sent, or is gone.
@@ -101,10 +126,9 @@ impl Trial {
 
     /// Takes over a challenge of `len` bytes. `false` if it is too early for it, or too little has come.
     pub(super) fn challenge(&mut self, now: Time, number: u16, len: usize) -> bool {
-        if self.due > now || self.datagrams == 0 || self.bytes < len {
+        if self.due > now || !self.credit.spend(len) {
             return false;
         }
-        (self.bytes, self.datagrams) = (self.bytes - len, self.datagrams - 1);
         self.challenges.push(number);
         let is_full = self.challenges.is_full();
         self.due = now + if is_full { CHALLENGE_SELDOM } else { CHALLENGE_EVERY };
@@ -143,16 +167,16 @@ mod tests {
         let mut trial = challenged(5);
         for named in [1_000, 1_001, 1_001, 1_002, 1_005, 1_000] {
             trial.hear(at(200), heard(60, named), 15).unwrap();
-            assert!(!trial.is_passed(), "{named}");
+            assert!(trial.passed().is_none(), "{named}");
         }
         trial.hear(at(200), heard(60, 1_003), 15).unwrap();
-        assert!(trial.is_passed());
+        assert!(trial.passed().is_some());
     }
 
     #[test]
     fn overtaken_packet_does_not_move_the_newest_back() {
         let mut trial = trial();
-        for sequence in [100, 60, 100 + REACH] {
+        for sequence in [100, 60, 100 + 256] {
             assert_eq!(trial.hear(at(0), heard(sequence, 1_000), 15), Ok(()), "{sequence}");
         }
     }

@@ -185,10 +185,10 @@ impl<D: Datagrams> Connection<D> {
     /// # Errors
     /// If the config is not valid, or if this machine hosts.
     #[cfg(feature = "authority")]
-    pub fn client(
+    pub fn client<W: crate::authority::Wire>(
         &self,
         mut config: crate::authority::ClientConfig,
-    ) -> Result<crate::authority::Client, crate::authority::AuthorityConfigError> {
+    ) -> Result<crate::authority::Client<W>, crate::authority::AuthorityConfigError> {
         let Role::Join { target, .. } = &self.role else {
             return Err(crate::authority::AuthorityConfigError::NoServer);
         };

@@ -8,7 +8,9 @@ use crate::keys;
 use crate::scene::Scene;
 use crate::sound;
 use rebout::Connection;
-use rebout::authority::{Client, ClientConfig, ClientEvent, Command, OverReason, PlayerName};
+use rebout::authority::{
+    Client, ClientConfig, ClientEvent, Command, GameWire, OverReason, PlayerName, RtypeWire, Wire,
+};
 use rebout::lab::link::LinkConfig;
 use stage::{InputState, Key};
 use std::time::Duration;
@@ -53,12 +55,19 @@ pub struct End {
 
 /// Plays until the connection is over, and returns why.
 pub fn play(screen: &Screen, target: &Target, seat: &Seat) -> Outcome<End> {
+    match seat.wire {
+        Format::Rtype => play_on::<RtypeWire>(screen, target, seat),
+        Format::Game => play_on::<GameWire>(screen, target, seat),
+    }
+}
+
+fn play_on<W: Wire>(screen: &Screen, target: &Target, seat: &Seat) -> Outcome<End> {
     let (mut connection, _relay) = super::join(target, seat.link)?;
     let mut config = ClientConfig::new(entropy());
     let timeout = Duration::from_secs(seat.timeout);
-    (config.wire, config.timeout, config.join_timeout) = (seat.wire.wire(), timeout, timeout);
+    (config.timeout, config.join_timeout) = (timeout, timeout);
     config.name = seat.name.unwrap_or(PlayerName::DEFAULT);
-    let client = connection.client(config)?;
+    let client = connection.client::<W>(config)?;
     let begun = connection.now();
     let end = seat.seconds.map(|seconds| begun + Duration::from_secs(seconds));
     let mut game = Game {
@@ -104,8 +113,8 @@ pub fn play(screen: &Screen, target: &Target, seat: &Seat) -> Outcome<End> {
     }
 }
 
-struct Game<'a> {
-    client: Client,
+struct Game<'a, W: Wire> {
+    client: Client<W>,
     screen: &'a Screen,
     seat: &'a Seat,
     scene: Scene,
@@ -122,7 +131,7 @@ struct Game<'a> {
     invites: bool,
 }
 
-impl Game<'_> {
+impl<W: Wire> Game<'_, W> {
     /// Notes how far the connection is; an error once it is certain that there is no way.
     fn await_server(&mut self, connection: &Connection) -> Outcome {
         if let Some(error) = connection.failure() {

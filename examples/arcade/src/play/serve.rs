@@ -4,7 +4,7 @@ use super::{Outcome, OutputFormat, entropy};
 use crate::cli::Format;
 use crate::game::Arcade;
 use rebout::Connection;
-use rebout::authority::{Server, ServerConfig, ServerEvent};
+use rebout::authority::{GameWire, RtypeWire, Server, ServerConfig, ServerEvent, Wire};
 use std::time::Duration;
 
 /// The most players.
@@ -22,13 +22,20 @@ pub struct Service {
 }
 
 /// Serves until its time is over or `stopped` says so, and tells everybody.
-pub fn serve(mut connection: Connection, service: &Service, stopped: impl Fn() -> bool) -> Outcome {
+pub fn serve(connection: Connection, service: &Service, stopped: impl Fn() -> bool) -> Outcome {
+    match service.wire {
+        Format::Rtype => serve_on::<RtypeWire>(connection, service, stopped),
+        Format::Game => serve_on::<GameWire>(connection, service, stopped),
+    }
+}
+
+fn serve_on<W: Wire>(mut connection: Connection, service: &Service, stopped: impl Fn() -> bool) -> Outcome {
     let Service { wire, output, .. } = *service;
     let mut config = ServerConfig::new(entropy());
-    (config.wire, config.max_clients) = (wire.wire(), SEATS);
+    config.max_clients = SEATS;
     config.max_clients_per_source = service.per_source;
     (config.timeout, config.seed) = (Duration::from_secs(service.timeout), service.seed);
-    let (mut server, mut world) = (Server::new(config)?, Arcade::new(service.seed));
+    let (mut server, mut world) = (Server::<W>::new(config)?, Arcade::new(service.seed));
     let text = connection.share().to_owned();
     let (name, bare) = if connection.is_encrypted() { ("invite", "") } else { ("address", " --bare") };
     let words = format!("the arcade is open: join {text}{bare} --wire {}", wire.name());
@@ -55,7 +62,7 @@ pub fn serve(mut connection: Connection, service: &Service, stopped: impl Fn() -
 }
 
 /// Says who came and who went.
-fn tell(server: &mut Server, connection: &Connection, output: OutputFormat) {
+fn tell(server: &mut Server<impl Wire>, connection: &Connection, output: OutputFormat) {
     while let Some(event) = server.poll_event() {
         match event {
             ServerEvent::Joined { id, addr } => {

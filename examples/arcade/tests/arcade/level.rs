@@ -4,7 +4,7 @@ use arcade::game::{Arcade, Phase};
 use arcade::play::bot;
 use arcade::scene::{Scene, Sound};
 use rebout::Protocol;
-use rebout::authority::{Client, ClientConfig, Server, ServerConfig, ServerEvent, Wire};
+use rebout::authority::{Client, ClientConfig, GameWire, RtypeWire, Server, ServerConfig, ServerEvent, Wire};
 use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::sim::{Clock, Machine, World};
 use std::net::SocketAddr;
@@ -13,12 +13,12 @@ use std::time::Duration;
 /// The server, or somebody who plays.
 // There are five of these.
 #[allow(clippy::large_enum_variant)]
-enum Node {
-    Server { server: Server, world: Arcade, left: usize },
-    Player { client: Client, scene: Scene, sounds: Vec<Sound>, hits: usize },
+enum Node<W: Wire> {
+    Server { server: Server<W>, world: Arcade, left: usize },
+    Player { client: Client<W>, scene: Scene, sounds: Vec<Sound>, hits: usize },
 }
 
-impl Node {
+impl<W: Wire> Node<W> {
     fn protocol(&mut self) -> &mut dyn Protocol {
         match self {
             Self::Server { server, .. } => server,
@@ -27,7 +27,7 @@ impl Node {
     }
 }
 
-impl Protocol for Node {
+impl<W: Wire> Protocol for Node<W> {
     fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
         self.protocol().handle_datagram(now, from, datagram);
     }
@@ -44,7 +44,7 @@ impl Protocol for Node {
     }
 }
 
-impl Machine for Node {
+impl<W: Wire> Machine for Node<W> {
     fn next_frame_at(&self) -> Option<Duration> {
         Some(match self {
             Self::Server { server, .. } => server.next_frame_at(),
@@ -73,11 +73,11 @@ impl Machine for Node {
     }
 }
 
-fn lab(wire: Wire, seed: u64, players: u8, link: LinkConfig) -> World<Node> {
+fn lab<W: Wire>(seed: u64, players: u8, link: LinkConfig) -> World<Node<W>> {
     let addr = SocketAddr::from(([10, 0, 0, 1], 7_200));
     let mut lab = World::new(seed);
     let mut config = ServerConfig::new(seed);
-    (config.wire, config.max_clients) = (wire, 4);
+    config.max_clients = 4;
     let server = Server::new(config).expect("a config");
     let world = Arcade::new(seed as u32);
     lab.add(
@@ -87,8 +87,7 @@ fn lab(wire: Wire, seed: u64, players: u8, link: LinkConfig) -> World<Node> {
         Node::Server { server, world, left: 0 },
     );
     for n in 1..=players {
-        let mut config = ClientConfig::new(seed << 8 | u64::from(n));
-        config.wire = wire;
+        let config = ClientConfig::new(seed << 8 | u64::from(n));
         let client = Client::join(config, addr).expect("a config");
         let player = Node::Player { client, scene: Scene::default(), sounds: Vec::new(), hits: 0 };
         let clock = Clock::new(Duration::from_millis(u64::from(n) * 7_919), 0);
@@ -99,12 +98,12 @@ fn lab(wire: Wire, seed: u64, players: u8, link: LinkConfig) -> World<Node> {
     lab
 }
 
-fn world(lab: &World<Node>) -> (&Arcade, usize) {
+fn world<W: Wire>(lab: &World<Node<W>>) -> (&Arcade, usize) {
     let Node::Server { world, left, .. } = lab.machine(0) else { panic!("no server") };
     (world, *left)
 }
 
-fn players(lab: &World<Node>) -> impl Iterator<Item = (&Client, &Scene, &Vec<Sound>, usize)> {
+fn players<W: Wire>(lab: &World<Node<W>>) -> impl Iterator<Item = (&Client<W>, &Scene, &Vec<Sound>, usize)> {
     (1..).map_while(|n| (n < lab.network().endpoints()).then(|| lab.machine(n))).filter_map(|node| match node
     {
         Node::Player { client, scene, sounds, hits } => Some((client, scene, sounds, *hits)),
@@ -119,7 +118,7 @@ fn bad_link() -> LinkConfig {
 }
 
 /// Runs until the world is in a phase. Returns the seconds that it took.
-fn run_to(lab: &mut World<Node>, phase: Phase, seconds: u64) -> u64 {
+fn run_to<W: Wire>(lab: &mut World<Node<W>>, phase: Phase, seconds: u64) -> u64 {
     for second in 1..=seconds {
         lab.run_until(Duration::from_secs(second));
         if world(lab).0.phase() == phase {
@@ -131,8 +130,8 @@ fn run_to(lab: &mut World<Node>, phase: Phase, seconds: u64) -> u64 {
 
 /// Runs until score and lives have been the same for 600 ms: shots that still fly may hit after the last enemy is gone,
 /// and an update takes up to 120 ms and is repeated if it is lost.
-fn settle(lab: &mut World<Node>) {
-    let standing = |lab: &World<Node>| {
+fn settle<W: Wire>(lab: &mut World<Node<W>>) {
+    let standing = |lab: &World<Node<W>>| {
         let (arcade, _) = world(lab);
         (arcade.score(), arcade.ships().iter().map(|ship| ship.lives).collect::<Vec<_>>())
     };
@@ -148,20 +147,20 @@ fn settle(lab: &mut World<Node>) {
 
 #[test]
 fn four_bots_on_a_bad_link_see_the_same_score() {
-    for wire in [Wire::Rtype, Wire::Game] {
+    fn played<W: Wire>(wire: &str) {
         for seed in 1..=3 {
-            let mut lab = lab(wire, seed, 4, bad_link());
+            let mut lab = lab::<W>(seed, 4, bad_link());
             let took = run_to(&mut lab, Phase::Cleared, 180);
             settle(&mut lab);
             let (world, left) = world(&lab);
-            assert_eq!((left, world.level()), (0, 1), "{wire:?}, seed {seed}");
+            assert_eq!((left, world.level()), (0, 1), "{wire}, seed {seed}");
             assert!(world.score() > 3_000, "{}", world.score());
             let (mut corrected, mut compared, mut exact, mut hits) = (0, 0, 0, Vec::new());
             for (client, scene, sounds, heard) in players(&lab) {
-                assert_eq!(scene.score, world.score(), "{wire:?}, seed {seed}");
+                assert_eq!(scene.score, world.score(), "{wire}, seed {seed}");
                 assert_eq!((scene.phase, scene.ships.len()), (Phase::Cleared, 4));
                 for ship in world.ships() {
-                    assert_eq!(scene.lives_of(ship.id), Some(ship.lives), "{wire:?}, seed {seed}");
+                    assert_eq!(scene.lives_of(ship.id), Some(ship.lives), "{wire}, seed {seed}");
                 }
                 assert!(sounds.contains(&Sound::Boom) && sounds.contains(&Sound::Cleared));
                 let stats = client.stats().prediction;
@@ -170,19 +169,21 @@ fn four_bots_on_a_bad_link_see_the_same_score() {
                 hits.push(heard);
             }
             println!(
-                "{wire:?}, seed {seed}: a level in {took} s, {} points; own ships corrected by at most {corrected} units, \
+                "{wire}, seed {seed}: a level in {took} s, {} points; own ships corrected by at most {corrected} units, \
                  {exact} of {compared} updates corrected nothing",
                 world.score()
             );
             assert!(hits.windows(2).all(|pair| pair[0] == pair[1]), "everybody hears every hit: {hits:?}");
-            assert!(corrected <= 9, "{wire:?}, seed {seed}: {corrected} units");
+            assert!(corrected <= 9, "{wire}, seed {seed}: {corrected} units");
         }
     }
+    played::<RtypeWire>("R-Type");
+    played::<GameWire>("GAME");
 }
 
 #[test]
 fn next_level_is_harder_and_a_lost_game_starts_again() {
-    let mut lab = lab(Wire::Rtype, 5, 4, LinkConfig::new(Duration::from_millis(20)));
+    let mut lab = lab::<RtypeWire>(5, 4, LinkConfig::new(Duration::from_millis(20)));
     let cleared = run_to(&mut lab, Phase::Cleared, 180);
     lab.run_until(Duration::from_secs(cleared + 5));
     assert_eq!(world(&lab).0.level(), 2);
@@ -202,7 +203,7 @@ fn next_level_is_harder_and_a_lost_game_starts_again() {
 #[test]
 fn the_same_commands_lead_to_the_same_game() {
     let end = |seed| {
-        let mut lab = lab(Wire::Game, seed, 2, LinkConfig::new(Duration::from_millis(10)));
+        let mut lab = lab::<GameWire>(seed, 2, LinkConfig::new(Duration::from_millis(10)));
         lab.run_until(Duration::from_secs(30));
         let (world, _) = world(&lab);
         (world.score(), world.ships().iter().map(|ship| ship.lives).collect::<Vec<_>>(), format!("{world:?}"))

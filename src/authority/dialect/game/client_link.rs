@@ -1,25 +1,27 @@
 //! A client's end of a GAME connection.
 
-use super::connection::{Connection, Reach};
+use super::connection::{Connection, OF_CHALLENGES, OF_SERVER};
+use super::losses::Losses;
 use super::message::{self, Message};
+use super::pings::Pings;
 use super::responder::decode;
-use crate::authority::dialect::{Delivered, FromServer, NumberedInput, SpeaksToServer};
-use crate::authority::record::Shown;
+use crate::Frame;
+use crate::authority::config::ClientConfig;
+use crate::authority::dialect::{ClientEnd, Delivered, FromServer, NumberedInput};
+use crate::authority::record::{Shown, Terms};
 use crate::authority::world::Body;
+use crate::channel::entropy::Entropy;
 use crate::channel::refusal::Refusal;
 use crate::channel::reliable::Reliable;
 use crate::channel::sequence::Received;
 use crate::protocol::time::Time;
-use crate::wire::control::{ControlHeader, ControlPayload, Entries, PlayerInput, Snapshot};
+use crate::wire::control::{ControlHeader, ControlPacket, ControlPayload, Entries, PlayerInput, Snapshot};
 
 /// The number of sent packets that are remembered with their newest input.
 const REMEMBERED: usize = 256;
 
 /// The most inputs that one packet carries.
 const MAX_INPUTS: usize = 16;
-
-/// A packet counts as lost once this many later ones were acknowledged without it.
-const SETTLED_BEHIND: u32 = 16;
 
 /// Sequence numbers, acks and reliable messages towards the server.
 #[derive(Clone, Debug)]
@@ -31,22 +33,18 @@ pub(crate) struct ClientLink {
     accepted: bool,
     /// Whether anything but challenges came since: we then have a seat.
     is_seated: bool,
+    pings: Pings,
     losses: Losses,
 }
 
-impl ClientLink {
-    /// A connection that begins with packet `first`.
-    pub(crate) fn new(now: Time, first: u16) -> Self {
-        Self {
-            connection: Connection::new(now, first, Reach::OF_SERVER),
-            reliable: Reliable::new(),
-            newest_inputs: [(0, None); REMEMBERED],
-            accepted: false,
-            is_seated: false,
-            losses: Losses::default(),
-        }
-    }
+/// The frame of a snapshot, and the number of the last input applied for us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    pub(crate) frame: Frame,
+    pub(crate) applied: Option<u32>,
+}
 
+impl ClientLink {
     fn write(&mut self, now: Time, payload: &ControlPayload<'_>, buf: &mut [u8]) -> Option<usize> {
         let header = self.connection.header(now);
         let newest = match payload {
@@ -54,7 +52,7 @@ impl ClientLink {
             _ => None,
         };
         self.newest_inputs[usize::from(header.sequence) % REMEMBERED] = (header.sequence, newest);
-        crate::wire::control::ControlPacket::encode(&header, payload, buf).ok()
+        ControlPacket::encode(&header, payload, buf).ok()
     }
 
     /// The newest input of the packets that a header acknowledges, for servers that do not say what they have applied.
@@ -72,7 +70,7 @@ impl ClientLink {
         header: ControlHeader,
         snapshot: &Snapshot<'_>,
         shown: &mut Vec<Shown>,
-    ) -> FromServer {
+    ) -> FromServer<Stamp> {
         shown.clear();
         shown.extend(snapshot.entities.iter().map(|entity| Shown {
             id: entity.id.into(),
@@ -85,12 +83,36 @@ impl ClientLink {
             },
         }));
         let applied = snapshot.last_input.or_else(|| self.newest_acknowledged(header));
-        FromServer::Snapshot { frame: snapshot.tick, applied }
+        FromServer::Entities(Stamp { frame: Frame(snapshot.tick), applied })
+    }
+
+    fn ponged(&mut self, now: Time, value: u64) -> Result<FromServer<Stamp>, Refusal> {
+        self.pings.answered(now, value).map(FromServer::RoundTrip).ok_or(Refusal::UnaskedPong)
     }
 }
 
-impl SpeaksToServer for ClientLink {
-    fn receive(&mut self, now: Time, datagram: &[u8], shown: &mut Vec<Shown>) -> Result<FromServer, Refusal> {
+impl ClientEnd for ClientLink {
+    type Stamp = Stamp;
+
+    fn new(_: &ClientConfig, entropy: &mut Entropy) -> Self {
+        let first = entropy.next_u64() as u16;
+        Self {
+            connection: Connection::new(Time::ZERO, first, OF_SERVER),
+            reliable: Reliable::new(),
+            newest_inputs: [(0, None); REMEMBERED],
+            accepted: false,
+            is_seated: false,
+            pings: Pings::new(entropy.next_u64()),
+            losses: Losses::default(),
+        }
+    }
+
+    fn receive(
+        &mut self,
+        now: Time,
+        datagram: &[u8],
+        shown: &mut Vec<Shown>,
+    ) -> Result<FromServer<Stamp>, Refusal> {
         let packet = decode(datagram)?;
         let header = packet.header;
         self.connection.check(now, header)?;
@@ -100,10 +122,11 @@ impl SpeaksToServer for ClientLink {
                     self.connection.accept(now, header, &mut self.reliable);
                 } else {
                     (self.accepted, self.is_seated) = (true, false);
-                    self.connection.set_reach(Reach::OF_CHALLENGES);
+                    self.connection.set_reach(OF_CHALLENGES);
                     self.connection.accept_first(now, header, &mut self.reliable);
+                    self.pings.begin(now);
                 }
-                return Ok(FromServer::Accepted { id: client_id.get(), seed: None });
+                return Ok(FromServer::Accepted { id: client_id.get(), sends_proof: false });
             }
             // A server without a seat for us has no connection either: its numbers mean nothing.
             ControlPayload::Disconnect if !self.accepted => return Ok(FromServer::Leaves),
@@ -119,13 +142,13 @@ impl SpeaksToServer for ClientLink {
         if !self.is_seated {
             if let ControlPayload::Heartbeat | ControlPayload::Pong(_) = packet.payload {
                 self.connection.accept(now, header, &mut self.reliable);
-                return Ok(match packet.payload {
-                    ControlPayload::Pong(value) => FromServer::Pong(value),
-                    _ => FromServer::Alive,
-                });
+                return match packet.payload {
+                    ControlPayload::Pong(value) => self.ponged(now, value),
+                    _ => Ok(FromServer::Alive),
+                };
             }
             self.is_seated = true;
-            self.connection.set_reach(Reach::OF_SERVER);
+            self.connection.set_reach(OF_SERVER);
         }
         self.losses.take_in(header);
         if let ControlPayload::ReliableEvent(payload) = packet.payload {
@@ -147,22 +170,19 @@ impl SpeaksToServer for ClientLink {
         }
         Ok(match packet.payload {
             ControlPayload::Snapshot(snapshot) => self.snapshot(header, &snapshot, shown),
-            ControlPayload::Pong(value) => FromServer::Pong(value),
+            ControlPayload::Pong(value) => return self.ponged(now, value),
             ControlPayload::Disconnect => FromServer::Leaves,
             _ => FromServer::Alive,
         })
     }
 
-    fn deliver(&mut self, mut near: u64, mut take: impl FnMut(Delivered)) {
+    fn deliver(&mut self, _: Frame, mut take: impl FnMut(Delivered)) {
         // Nobody asks here since when a message is missing.
         while let Some(payload) = self.reliable.deliver(Time::ZERO) {
             match message::read(payload) {
-                Some(Message::Terms(terms, frame)) => {
-                    near = if near == 0 { u64::from(frame) } else { near };
-                    take(Delivered::Terms(terms, frame));
-                }
+                Some(Message::Terms(terms, frame)) => take(Delivered::Terms(terms, frame)),
                 Some(Message::Events { mut records, .. }) => {
-                    while let Some(record) = message::take_record(&mut records, near) {
+                    while let Some(record) = message::take_record(&mut records) {
                         take(Delivered::Record(record));
                     }
                 }
@@ -171,26 +191,35 @@ impl SpeaksToServer for ClientLink {
         }
     }
 
+    fn seated(&mut self, now: Time) -> Option<Terms> {
+        self.pings.quicken(now);
+        None
+    }
+
+    fn measure_again(&mut self, now: Time) {
+        self.pings.quicken(now);
+    }
+
     fn queue_numbered(&mut self, now: Time, first: u32) {
         let sent = self.reliable.send_bytes(now, |_, bytes| message::put_ticks(first, bytes));
         debug_assert_eq!(sent, Ok(0), "TICKS is the only message");
     }
 
     fn next_due(&self) -> Time {
-        self.reliable.next_due().unwrap_or(Time::NEVER)
+        self.reliable.next_due().unwrap_or(Time::NEVER).min(self.pings.due())
     }
 
     fn recent_loss_run(&self) -> u32 {
-        self.losses.recent_run
-    }
-
-    /// Nobody acknowledges a DISCONNECT.
-    fn ends_farewell(&self, _: &[u8]) -> bool {
-        false
+        self.losses.recent_run()
     }
 
     fn write_due(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
-        self.connection.write_due(now, &mut self.reliable, buf)
+        let message = self.connection.write_due(now, &mut self.reliable, buf);
+        if message.is_some() || self.pings.due() > now {
+            return message;
+        }
+        let value = self.pings.next(now);
+        self.write(now, &ControlPayload::Ping(value), buf)
     }
 
     fn write_join(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
@@ -213,10 +242,6 @@ impl SpeaksToServer for ClientLink {
         self.write(now, &ControlPayload::Inputs(Entries::from(&entries[..inputs.len()])), buf)
     }
 
-    fn write_ping(&mut self, now: Time, value: u64, buf: &mut [u8]) -> Option<usize> {
-        self.write(now, &ControlPayload::Ping(value), buf)
-    }
-
     fn write_alive(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
         self.write(now, &ControlPayload::Heartbeat, buf)
     }
@@ -226,95 +251,24 @@ impl SpeaksToServer for ClientLink {
     }
 }
 
-/// Runs of lost packets, as the selective acks show them.
-#[derive(Clone, Copy, Debug, Default)]
-struct Losses {
-    settled: Option<u16>,
-    run: u32,
-    recent_run: u32,
-    since_run: u32,
-}
-
-/// A run is recent for this many packets: ten seconds of them.
-const RECENT: u32 = 600;
-
-impl Losses {
-    fn take_in(&mut self, header: ControlHeader) {
-        // Packets that lie far enough behind the newest ack have arrived by now, or never will.
-        let settled = header.ack.wrapping_sub(SETTLED_BEHIND as u16);
-        let Some(before) = self.settled else {
-            // Packets from before the server began to count were not lost.
-            self.settled = Some(header.ack);
-            return;
-        };
-        let fresh = settled.wrapping_sub(before).cast_signed();
-        if fresh <= 0 {
-            return;
-        }
-        // Further back than the bits reach nothing is known.
-        for back in (0..u32::from(fresh.unsigned_abs()).min(32 - SETTLED_BEHIND)).rev() {
-            let arrived = header.ack_bits >> (SETTLED_BEHIND + back - 1) & 1 == 1;
-            self.run = if arrived { 0 } else { self.run + 1 };
-            if self.run >= self.recent_run {
-                (self.recent_run, self.since_run) = (self.run, 0);
-            }
-            self.since_run += 1;
-            if self.since_run > RECENT {
-                (self.recent_run, self.since_run) = (self.run, 0);
-            }
-        }
-        self.settled = Some(settled);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::authority::world::Command;
 
+    /// A connection that begins with packet 100.
+    fn link() -> ClientLink {
+        let connection = Connection::new(Time::ZERO, 100, OF_SERVER);
+        ClientLink { connection, ..ClientLink::new(&ClientConfig::new(1), &mut Entropy::new(1)) }
+    }
+
     #[test]
     fn acked_ping_acknowledges_the_inputs_before_it() {
-        let (mut link, mut buf) = (ClientLink::new(Time::ZERO, 100), [0; 256]);
+        let (mut link, mut buf) = (link(), [0; 256]);
         assert!(link.write_inputs(Time::ZERO, &[(7, Command::NEUTRAL)], &mut buf).is_some());
-        assert!(link.write_ping(Time::ZERO, 1, &mut buf).is_some());
+        assert!(link.write(Time::ZERO, &ControlPayload::Ping(1), &mut buf).is_some());
         let newest = |ack| link.newest_acknowledged(ControlHeader { sequence: 0, ack, ack_bits: 0 });
         assert_eq!([99, 100, 101, 108].map(newest), [None, Some(7), Some(7), None]);
-    }
-
-    #[test]
-    fn runs_of_lost_packets_are_found_and_forgotten() {
-        let mut losses = Losses::default();
-        let mut arrived = [true; 2_000];
-        arrived[100..104].fill(false);
-        for ack in (40..2_000_u16).step_by(3) {
-            let bits = (0..32).filter(|k| arrived[usize::from(ack) - 1 - k]).fold(0, |bits, k| bits | 1 << k);
-            losses.take_in(ControlHeader { sequence: 0, ack, ack_bits: bits });
-            if ack == 130 {
-                assert_eq!(losses.recent_run, 4);
-            }
-        }
-        assert_eq!(losses.recent_run, 0, "ten seconds later");
-    }
-
-    #[test]
-    fn second_of_two_equal_runs_counts_from_its_own_time() {
-        let mut losses = Losses::default();
-        let arrived = |n: u16| !(100..104).contains(&n) && !(600..604).contains(&n);
-        for ack in 40..1_100_u16 {
-            let bits = (0..32).filter(|k| arrived(ack - 1 - k)).fold(0, |bits, k| bits | 1 << k);
-            losses.take_in(ControlHeader { sequence: 0, ack, ack_bits: bits });
-        }
-        assert_eq!(losses.recent_run, 4, "eight seconds later");
-    }
-
-    #[test]
-    fn single_losses_are_no_run() {
-        let mut losses = Losses::default();
-        for ack in 40..200_u16 {
-            let bits = (0..32).filter(|k| (ack - 1 - k) % 3 != 0).fold(0, |bits, k| bits | 1 << k);
-            losses.take_in(ControlHeader { sequence: 0, ack, ack_bits: bits });
-        }
-        assert_eq!(losses.recent_run, 1);
     }
 
     /// Hands in a packet of the server that acknowledges packet `ack`.
@@ -323,9 +277,9 @@ mod tests {
         sequence: u16,
         ack: u16,
         payload: &ControlPayload<'_>,
-    ) -> Result<FromServer, Refusal> {
+    ) -> Result<FromServer<Stamp>, Refusal> {
         let (mut buf, header) = ([0; 64], ControlHeader { sequence, ack, ack_bits: 0 });
-        let len = crate::wire::control::ControlPacket::encode(&header, payload, &mut buf).unwrap();
+        let len = ControlPacket::encode(&header, payload, &mut buf).unwrap();
         link.receive(Time::ZERO, &buf[..len], &mut Vec::new())
     }
 
@@ -337,7 +291,7 @@ mod tests {
             entities: Entries::from(&[][..]),
             last_input: None,
         });
-        let mut link = ClientLink::new(Time::ZERO, 100);
+        let mut link = link();
         for (ack, first) in [(100, 1_000), (101, 30_000)] {
             assert!(link.write_join(Time::ZERO, &mut [0; 64]).is_some());
             let refused = hear(&mut link, 7, ack, &ControlPayload::Heartbeat);
@@ -346,12 +300,9 @@ mod tests {
             // Challenges leave gaps, also behind three that were lost.
             let challenge = hear(&mut link, first + 4_000, ack, &ControlPayload::Heartbeat);
             assert_eq!(challenge, Ok(FromServer::Alive));
-            let pong = hear(&mut link, first + 3_999, ack, &ControlPayload::Pong(7));
-            assert_eq!(pong, Ok(FromServer::Pong(7)), "the round trip is learnt before there is a seat");
-            assert!(matches!(
-                hear(&mut link, first + 4_001, ack, &snapshot),
-                Ok(FromServer::Snapshot { .. })
-            ));
+            let unasked = hear(&mut link, first + 3_999, ack, &ControlPayload::Pong(7));
+            assert_eq!(unasked, Err(Refusal::UnaskedPong), "round trips are learnt before there is a seat");
+            assert!(matches!(hear(&mut link, first + 4_001, ack, &snapshot), Ok(FromServer::Entities(_))));
             let far = hear(&mut link, first + 4_001 + 257, ack, &ControlPayload::Heartbeat);
             assert_eq!(far, Err(Refusal::FarSequence), "a server with a seat for us leaves none");
             let goodbye = [(); 2].map(|()| hear(&mut link, first + 4_002, ack, &ControlPayload::Disconnect));
@@ -361,7 +312,7 @@ mod tests {
 
     #[test]
     fn packet_carries_the_newest_16_inputs() {
-        let (mut link, mut buf) = (ClientLink::new(Time::ZERO, 100), [0; 512]);
+        let (mut link, mut buf) = (link(), [0; 512]);
         let inputs: Vec<_> = (1..=20).map(|number| (number, Command::NEUTRAL)).collect();
         let len = link.write_inputs(Time::ZERO, &inputs, &mut buf).unwrap();
         let ControlPayload::Inputs(sent) = decode(&buf[..len]).unwrap().payload else { panic!("no inputs") };

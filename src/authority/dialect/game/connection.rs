@@ -1,29 +1,18 @@
 //! One GAME connection: sequence numbers, acks, the round trip that they show, and reliable messages.
 
-use crate::authority::dialect::Challenges;
+use crate::authority::dialect::{Challenges, Reach};
 use crate::channel::refusal::Refusal;
 use crate::channel::reliable::{Arrival, Reliable};
 use crate::channel::sequence::{Received, Sequences};
 use crate::protocol::time::{Span, Time};
 use crate::wire::control::{ControlHeader, ControlPacket, ControlPayload};
 
-/// The greatest distance of a sequence number from the newest, in packets. It is all that tells a packet of the other side
-/// from a blind guess, together with the ack.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Reach {
-    base: u64,
-    /// Added for each second of silence: whoever was cut off for five seconds has sent hundreds of packets.
-    a_second: u64,
-}
-
-impl Reach {
-    /// A client sends one packet a frame, and pings.
-    pub(super) const OF_CLIENT: Self = Self { base: 64, a_second: 256 };
-    /// A server sends up to five datagrams a broadcast, and may count the packets to all its clients together.
-    pub(super) const OF_SERVER: Self = Self { base: 256, a_second: 2_048 };
-    /// The numbers of challenges leave gaps of up to 1,023, and three in a row may be lost.
-    pub(super) const OF_CHALLENGES: Self = Self { base: 4_096, a_second: 2_048 };
-}
+/// A client sends one packet a frame, and pings.
+pub(super) const OF_CLIENT: Reach = Reach::new(64, 256, 64);
+/// A server sends up to five datagrams a broadcast, and may count the packets to all its clients together.
+pub(super) const OF_SERVER: Reach = Reach::new(256, 2_048, 256);
+/// The numbers of challenges leave gaps of up to 1,023, and three in a row may be lost.
+pub(super) const OF_CHALLENGES: Reach = OF_SERVER.with_ahead(4_096);
 
 /// An ack may be this much older than the newest one: packets overtake each other.
 const MAX_ACK_BEHIND: u64 = 64;
@@ -49,8 +38,29 @@ pub(super) struct Connection {
     /// The packets before the first, which the other side may still acknowledge.
     challenges: Challenges,
     heard_at: Time,
+    trips: Trips,
+}
+
+/// The round trip that acks show: when the last packets were sent, and the smoothed time to their acks.
+#[derive(Clone, Debug)]
+struct Trips {
     sent_at: [(u16, Time); TIMED],
-    round_trip: Option<Span>,
+    smoothed: Option<Span>,
+}
+
+impl Trips {
+    fn sent(&mut self, now: Time, sequence: u16) {
+        self.sent_at[usize::from(sequence) % TIMED] = (sequence, now);
+    }
+
+    fn acknowledged(&mut self, now: Time, sequence: u16) {
+        let slot = &mut self.sent_at[usize::from(sequence) % TIMED];
+        if slot.0 == sequence && slot.1 != Time::NEVER {
+            let sample = now.since(slot.1);
+            slot.1 = Time::NEVER;
+            self.smoothed = Some(self.smoothed.map_or(sample, |smoothed| smoothed.averaged(sample, 8)));
+        }
+    }
 }
 
 impl Connection {
@@ -64,14 +74,13 @@ impl Connection {
             newest: None,
             challenges: Challenges::NONE,
             heard_at: now,
-            sent_at: [(0, Time::NEVER); TIMED],
-            round_trip: None,
+            trips: Trips { sent_at: [(0, Time::NEVER); TIMED], smoothed: None },
         }
     }
 
     /// A connection of a server that has sent these challenges.
     pub(super) fn after(now: Time, challenges: &Challenges) -> Self {
-        let mut this = Self::new(now, challenges.last(), Reach::OF_CLIENT);
+        let mut this = Self::new(now, challenges.last(), OF_CLIENT);
         this.challenges = *challenges;
         this.next_header();
         this
@@ -87,7 +96,7 @@ impl Connection {
     /// The header of a packet that goes out now.
     pub(super) fn header(&mut self, now: Time) -> ControlHeader {
         let header = self.next_header();
-        self.sent_at[usize::from(header.sequence) % TIMED] = (header.sequence, now);
+        self.trips.sent(now, header.sequence);
         header
     }
 
@@ -113,10 +122,8 @@ impl Connection {
     /// Checks the numbers of a packet; changes nothing.
     pub(super) fn check(&self, now: Time, header: ControlHeader) -> Result<(), Refusal> {
         if let Some(newest) = self.newest {
-            let silent = now.since(self.heard_at).nanos();
-            let reach = self.reach.base + silent.saturating_mul(self.reach.a_second) / 1_000_000_000;
             let away = header.sequence.wrapping_sub(newest).cast_signed();
-            if u64::from(away.unsigned_abs()) > reach {
+            if !self.reach.allows(away, now.since(self.heard_at)) {
                 return Err(Refusal::FarSequence);
             }
         }
@@ -131,12 +138,7 @@ impl Connection {
         self.heard_at = now;
         self.sequences.acknowledged(header);
         reliable.acknowledged(header);
-        let slot = &mut self.sent_at[usize::from(header.ack) % TIMED];
-        if slot.0 == header.ack && slot.1 != Time::NEVER {
-            let sample = now.since(slot.1);
-            slot.1 = Time::NEVER;
-            self.round_trip = Some(self.round_trip.map_or(sample, |smoothed| smoothed.averaged(sample, 8)));
-        }
+        self.trips.acknowledged(now, header.ack);
         let received = self.sequences.received(header.sequence);
         if self.newest.is_none_or(|newest| header.sequence.wrapping_sub(newest).cast_signed() > 0) {
             self.newest = Some(header.sequence);
@@ -190,7 +192,7 @@ impl Connection {
 
     /// The smoothed round trip, from sending a packet to its ack.
     pub(super) fn round_trip(&self) -> Span {
-        self.round_trip.unwrap_or(FIRST_ROUND_TRIP)
+        self.trips.smoothed.unwrap_or(FIRST_ROUND_TRIP)
     }
 }
 

@@ -17,7 +17,7 @@
 //! | 07 | BYE | 1 if kicked, 0 if the server shuts down |
 //! | 08 | HIT | id, damage, tick u32 |
 
-use crate::authority::numbering::nearest;
+use crate::Frame;
 use crate::authority::record::{Course, MAX_TOLD, Record, Terms, Told};
 
 const TERMS: u8 = 1;
@@ -44,7 +44,7 @@ pub(super) const MAX_RECORD: usize = 6 + MAX_TOLD;
 /// A message as it arrives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Message<'a> {
-    Terms(Terms, u32),
+    Terms(Terms, Frame),
     Ticks { first: u32 },
     Events { number: u16, records: &'a [u8] },
 }
@@ -59,11 +59,11 @@ impl Message<'_> {
     }
 }
 
-pub(super) fn put_terms(terms: &Terms, frame: u64, into: &mut Vec<u8>) {
+pub(super) fn put_terms(terms: &Terms, frame: Frame, into: &mut Vec<u8>) {
     into.extend_from_slice(&[TERMS, VERSION]);
     into.extend_from_slice(&terms.frame_rate.to_be_bytes());
     into.extend_from_slice(&terms.broadcast_rate.to_be_bytes());
-    into.extend_from_slice(&(frame as u32).to_be_bytes());
+    into.extend_from_slice(&frame.0.to_be_bytes());
     into.extend_from_slice(&terms.seed.to_be_bytes());
 }
 
@@ -113,8 +113,8 @@ pub(super) fn put_record(record: &Record, into: &mut Vec<u8>) {
     }
 }
 
-fn put_frame(frame: u64, into: &mut Vec<u8>) {
-    into.extend_from_slice(&(frame as u32).to_be_bytes());
+fn put_frame(frame: Frame, into: &mut Vec<u8>) {
+    into.extend_from_slice(&frame.0.to_be_bytes());
 }
 
 fn put_course(course: &Course, into: &mut Vec<u8>) {
@@ -132,7 +132,7 @@ pub(super) fn read(payload: &[u8]) -> Option<Message<'_>> {
             let [VERSION, f0, f1, b0, b1, t0, t1, t2, t3, s0, s1, s2, s3] = *rest else { return None };
             let (frame_rate, broadcast_rate) = (u16::from_be_bytes([f0, f1]), u16::from_be_bytes([b0, b1]));
             let seed = u32::from_be_bytes([s0, s1, s2, s3]);
-            let frame = u32::from_be_bytes([t0, t1, t2, t3]);
+            let frame = Frame(u32::from_be_bytes([t0, t1, t2, t3]));
             Some(Message::Terms(Terms { frame_rate, broadcast_rate, seed }, frame))
         }
         TICKS => Some(Message::Ticks { first: u32::from_be_bytes(rest.try_into().ok()?) }),
@@ -140,7 +140,7 @@ pub(super) fn read(payload: &[u8]) -> Option<Message<'_>> {
             let (number, records) = rest.split_first_chunk()?;
             let mut left = records;
             while !left.is_empty() {
-                take_record(&mut left, 0)?;
+                take_record(&mut left)?;
             }
             Some(Message::Events { number: u16::from_be_bytes(*number), records })
         }
@@ -149,31 +149,31 @@ pub(super) fn read(payload: &[u8]) -> Option<Message<'_>> {
 }
 
 /// Takes the next record from the front; `None` if it breaks a rule. `near` is a frame that the server is near to.
-pub(super) fn take_record(left: &mut &[u8], near: u64) -> Option<Record> {
+pub(super) fn take_record(left: &mut &[u8]) -> Option<Record> {
     let [kind] = take(left)?;
     match kind {
         SPAWN => {
             let [id, kind] = take(left)?;
-            Some(Record::Spawn { id, kind, frame: take_frame(left, near)?, place: None })
+            Some(Record::Spawn { id, kind, frame: take_frame(left)?, place: None })
         }
         GONE => {
             let [id] = take(left)?;
-            Some(Record::Gone { id, frame: take_frame(left, near)?, player: false })
+            Some(Record::Gone { id, frame: take_frame(left)?, player: false })
         }
         SHOT => {
             let [id, kind, owner] = take(left)?;
-            Some(Record::Shot { id, kind, owner, course: take_course(left, near)? })
+            Some(Record::Shot { id, kind, owner, course: take_course(left)? })
         }
         BOUNCE => {
             let [id] = take(left)?;
-            Some(Record::Bounce { id, course: take_course(left, near)? })
+            Some(Record::Bounce { id, course: take_course(left)? })
         }
         END => {
             let [id] = take(left)?;
-            Some(Record::ShotEnd { id, frame: take_frame(left, near)? })
+            Some(Record::ShotEnd { id, frame: take_frame(left)? })
         }
         TOLD => {
-            let frame = take_frame(left, near)?;
+            let frame = take_frame(left)?;
             let [len] = take(left)?;
             let (bytes, rest) = left.split_at_checked(usize::from(len))?;
             *left = rest;
@@ -185,7 +185,7 @@ pub(super) fn take_record(left: &mut &[u8], near: u64) -> Option<Record> {
         }
         HIT => {
             let [id, damage] = take(left)?;
-            Some(Record::Hit { id, damage, frame: take_frame(left, near)? })
+            Some(Record::Hit { id, damage, frame: take_frame(left)? })
         }
         _ => None,
     }
@@ -197,12 +197,12 @@ fn take<const N: usize>(left: &mut &[u8]) -> Option<[u8; N]> {
     Some(*head)
 }
 
-fn take_frame(left: &mut &[u8], near: u64) -> Option<u64> {
-    take(left).map(|bytes| nearest(near, u32::from_be_bytes(bytes)))
+fn take_frame(left: &mut &[u8]) -> Option<Frame> {
+    take(left).map(|bytes| Frame(u32::from_be_bytes(bytes)))
 }
 
-fn take_course(left: &mut &[u8], near: u64) -> Option<Course> {
-    let frame = take_frame(left, near)?;
+fn take_course(left: &mut &[u8]) -> Option<Course> {
+    let frame = take_frame(left)?;
     let mut float = || take(left).map(f32::from_be_bytes);
     let (x, y, velocity_x, velocity_y) = (float()?, float()?, float()?, float()?);
     let course = Course { frame, x, y, velocity_x, velocity_y };
@@ -213,18 +213,19 @@ fn take_course(left: &mut &[u8], near: u64) -> Option<Course> {
 mod tests {
     use super::*;
 
-    const COURSE: Course = Course { frame: 70_000, x: 1.5, y: -2.0, velocity_x: 30.0, velocity_y: 0.25 };
+    const COURSE: Course =
+        Course { frame: Frame(70_000), x: 1.5, y: -2.0, velocity_x: 30.0, velocity_y: 0.25 };
 
     fn records() -> [Record; 8] {
         [
-            Record::Spawn { id: 255, kind: 3, frame: 9, place: None },
-            Record::Gone { id: 255, frame: 99, player: false },
+            Record::Spawn { id: 255, kind: 3, frame: Frame(9), place: None },
+            Record::Gone { id: 255, frame: Frame(99), player: false },
             Record::Shot { id: 0, kind: 1, owner: 7, course: COURSE },
             Record::Bounce { id: 0, course: COURSE },
-            Record::ShotEnd { id: 0, frame: 70_010 },
-            Record::Told { frame: 70_011, told: Told::new(&[9; MAX_TOLD]).unwrap() },
+            Record::ShotEnd { id: 0, frame: Frame(70_010) },
+            Record::Told { frame: Frame(70_011), told: Told::new(&[9; MAX_TOLD]).unwrap() },
             Record::Bye { kicked: true },
-            Record::Hit { id: 255, damage: 200, frame: 70_012 },
+            Record::Hit { id: 255, damage: 200, frame: Frame(70_012) },
         ]
     }
 
@@ -240,7 +241,7 @@ mod tests {
         let bytes = all();
         let Some(Message::Events { number: 513, mut records }) = read(&bytes) else { panic!("refused") };
         for record in self::records() {
-            assert_eq!(take_record(&mut records, 70_000), Some(record));
+            assert_eq!(take_record(&mut records), Some(record));
         }
         assert!(records.is_empty());
     }
@@ -248,11 +249,15 @@ mod tests {
     #[test]
     fn terms_and_ticks_are_the_bytes_that_are_documented() {
         let mut bytes = Vec::new();
-        put_terms(&Terms { frame_rate: 60, broadcast_rate: 20, seed: 0x0A0B_0C0D }, 0x0102_0304, &mut bytes);
+        put_terms(
+            &Terms { frame_rate: 60, broadcast_rate: 20, seed: 0x0A0B_0C0D },
+            Frame(0x0102_0304),
+            &mut bytes,
+        );
         assert_eq!(bytes, [1, 1, 0, 60, 0, 20, 1, 2, 3, 4, 10, 11, 12, 13]);
         assert!(matches!(
             read(&bytes),
-            Some(Message::Terms(Terms { frame_rate: 60, seed: 0x0A0B_0C0D, .. }, 0x0102_0304))
+            Some(Message::Terms(Terms { frame_rate: 60, seed: 0x0A0B_0C0D, .. }, Frame(0x0102_0304)))
         ));
         bytes[1] = 2;
         assert_eq!(read(&bytes), None, "another version");
@@ -267,7 +272,7 @@ mod tests {
         let bytes = all();
         let mut cuts = vec![EVENTS_HEAD];
         let mut left = &bytes[EVENTS_HEAD..];
-        while take_record(&mut left, 0).is_some() {
+        while take_record(&mut left).is_some() {
             cuts.push(bytes.len() - left.len());
         }
         for len in 0..bytes.len() {

@@ -21,13 +21,11 @@ fn answer(header: ControlHeader, payload: &ControlPayload<'_>) -> Result<Answer,
     Ok(answer)
 }
 
-impl Responder {
-    pub(crate) fn with_key(key: Key) -> Self {
+impl HandshakeResponder for Responder {
+    fn new(key: Key, _: u32) -> Self {
         Self { proofs: Proofs::with_key(key) }
     }
-}
 
-impl HandshakeResponder for Responder {
     fn judge(
         &self,
         now: Time,
@@ -122,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_proof_is_good_for_one_address_one_id_and_two_periods() {
-        let responder = Responder::with_key((3, 4));
+        let responder = Responder::new((3, 4), 1);
         let (here, there): (SocketAddr, SocketAddr) =
             ("192.0.2.1:5".parse().unwrap(), "192.0.2.1:6".parse().unwrap());
         let proof = offered(&responder, at(4_900), here, 7);
@@ -142,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_full_server_says_so_with_as_many_bytes_as_it_was_sent() {
-        let responder = Responder::with_key((3, 4));
+        let responder = Responder::new((3, 4), 1);
         let mut request = [0; 15];
         ControlPacket::encode(&ControlHeader::default(), &ControlPayload::ConnectReq, &mut request).unwrap();
         let Ok(Verdict::Refuse(answer)) =
@@ -159,7 +157,7 @@ mod tests {
 
     #[test]
     fn only_packets_of_a_client_are_heard_of_a_stranger() {
-        let (responder, here) = (Responder::with_key((3, 4)), "192.0.2.1:5".parse().unwrap());
+        let (responder, here) = (Responder::new((3, 4), 1), "192.0.2.1:5".parse().unwrap());
         let hears = |payload: &ControlPayload<'_>| {
             let mut buf = [0; 64];
             let len = ControlPacket::encode(&ControlHeader::default(), payload, &mut buf).unwrap();

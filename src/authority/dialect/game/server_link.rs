@@ -1,10 +1,9 @@
 //! A server's end of a GAME connection.
 
-use super::connection::{Connection, Reach};
+use super::connection::{Connection, OF_CLIENT};
 use super::message::{self, EVENTS_HEAD, MAX_RECORD, Message};
 use super::responder::decode;
-use crate::MAX_DATAGRAM;
-use crate::authority::dialect::{Challenges, FromClient, Lost, NumberedInput, Parts, SpeaksToClient};
+use crate::authority::dialect::{Challenges, FromClient, NumberedInput, Parts, ServerEnd};
 use crate::authority::record::{Record, Shown, Terms};
 use crate::authority::world::Command;
 use crate::channel::refusal::Refusal;
@@ -15,6 +14,7 @@ use crate::wire::control::{
     ControlHeader, ControlPacket, ControlPayload, EntityState, Entries, PlayerInput, Snapshot,
 };
 use crate::wire::message::MAX_LEN;
+use crate::{Frame, MAX_DATAGRAM};
 use core::num::NonZeroU8;
 
 /// The most entities in one SNAPSHOT, which is 1,179 bytes long with the four bytes after them: as much as an encrypted
@@ -37,17 +37,49 @@ pub(crate) struct ServerLink {
 }
 
 impl ServerLink {
-    /// A connection that nobody has begun.
-    pub(crate) fn idle() -> Self {
+    fn hear(
+        &self,
+        payload: &ControlPayload<'_>,
+        inputs: &mut Vec<NumberedInput>,
+    ) -> Result<FromClient, Refusal> {
+        inputs.clear();
+        let mut take = |input: PlayerInput| {
+            if inputs.len() < MAX_INPUTS {
+                let command = Command { x: input.move_x, y: input.move_y, actions: input.actions };
+                inputs.push((input.sequence, command));
+            }
+        };
+        match payload {
+            ControlPayload::Input(input) => take(*input),
+            ControlPayload::Inputs(all) => all.iter().for_each(take),
+            ControlPayload::Ping(value) => return Ok(FromClient::Ping(*value)),
+            ControlPayload::ConnectReq => return Ok(FromClient::JoinAgain { tells_restart: true }),
+            ControlPayload::Disconnect => return Ok(FromClient::Leaves),
+            ControlPayload::Heartbeat | ControlPayload::ReliableEvent(_) => return Ok(FromClient::Alive),
+            ControlPayload::ConnectAck { .. } | ControlPayload::Snapshot(_) | ControlPayload::Pong(_) => {
+                return Err(Refusal::OutOfPlace);
+            }
+        }
+        Ok(FromClient::Inputs)
+    }
+}
+
+impl ServerEnd for ServerLink {
+    fn idle(_: u32) -> Self {
         Self {
-            connection: Connection::new(Time::ZERO, 0, Reach::OF_CLIENT),
+            connection: Connection::new(Time::ZERO, 0, OF_CLIENT),
             reliable: Reliable::new(),
             marks: [0; IN_FLIGHT as usize],
         }
     }
 
-    /// Prepares the datagrams of a broadcast, which are alike for all clients but for their numbers.
-    pub(crate) fn prepare_broadcast(frame: u64, shown: &[Shown], parts: &mut Parts) {
+    /// The datagrams are alike for all clients but for their numbers. Projectiles were told with their course.
+    fn prepare_broadcast(
+        frame: Frame,
+        shown: &[Shown],
+        _: impl Iterator<Item = (u8, (f32, f32))>,
+        parts: &mut Parts,
+    ) {
         parts.clear();
         let mut from = 0;
         // A world without entities is a snapshot too: it says that the server is there.
@@ -65,7 +97,7 @@ impl ServerLink {
                 };
             }
             let entities = Entries::from(&entities[..part.len()]);
-            let snapshot = Snapshot { tick: frame as u32, entities, last_input: Some(0) };
+            let snapshot = Snapshot { tick: frame.0, entities, last_input: Some(0) };
             let mut buf = [0; MAX_DATAGRAM];
             let Ok(len) = ControlPacket::encode(
                 &ControlHeader::default(),
@@ -79,34 +111,6 @@ impl ServerLink {
         }
     }
 
-    fn hear(
-        &self,
-        payload: &ControlPayload<'_>,
-        inputs: &mut Vec<NumberedInput>,
-    ) -> Result<FromClient, Refusal> {
-        inputs.clear();
-        let mut take = |input: PlayerInput| {
-            if inputs.len() < MAX_INPUTS {
-                let command = Command { x: input.move_x, y: input.move_y, actions: input.actions };
-                inputs.push((input.sequence, command));
-            }
-        };
-        match payload {
-            ControlPayload::Input(input) => take(*input),
-            ControlPayload::Inputs(all) => all.iter().for_each(take),
-            ControlPayload::Ping(value) => return Ok(FromClient::Ping(*value)),
-            ControlPayload::ConnectReq => return Ok(FromClient::JoinAgain),
-            ControlPayload::Disconnect => return Ok(FromClient::Leaves),
-            ControlPayload::Heartbeat | ControlPayload::ReliableEvent(_) => return Ok(FromClient::Alive),
-            ControlPayload::ConnectAck { .. } | ControlPayload::Snapshot(_) | ControlPayload::Pong(_) => {
-                return Err(Refusal::OutOfPlace);
-            }
-        }
-        Ok(FromClient::Inputs)
-    }
-}
-
-impl SpeaksToClient for ServerLink {
     fn begin(&mut self, now: Time, _: u8, challenges: &Challenges) {
         self.connection = Connection::after(now, challenges);
         self.reliable.reset();
@@ -121,7 +125,7 @@ impl SpeaksToClient for ServerLink {
     ) -> Result<FromClient, Refusal> {
         let packet = decode(datagram)?;
         let heard = self.hear(&packet.payload, inputs)?;
-        if heard == FromClient::JoinAgain {
+        if let FromClient::JoinAgain { .. } = heard {
             // A CONNECT_REQ is the first of its sender. Later ones change no number here.
             self.connection.begin_with(now, packet.header.sequence);
             return Ok(heard);
@@ -142,12 +146,7 @@ impl SpeaksToClient for ServerLink {
         }
     }
 
-    /// Silence is all that ends a GAME connection.
-    fn lost(&self, _: Time) -> Option<Lost> {
-        None
-    }
-
-    fn queue_terms(&mut self, now: Time, terms: &Terms, frame: u64) {
+    fn queue_terms(&mut self, now: Time, terms: &Terms, frame: Frame) {
         let sent = self.reliable.send_bytes(now, |_, bytes| message::put_terms(terms, frame, bytes));
         debug_assert_eq!(sent, Ok(0), "TERMS is the first message");
     }
@@ -207,14 +206,6 @@ impl SpeaksToClient for ServerLink {
         self.connection.write(now, &ControlPayload::Disconnect, buf)
     }
 
-    /// Messages are resent until the last DISCONNECT: the reason is one of them.
-    fn begin_farewell(&mut self, _: Time) {}
-
-    /// Nobody acknowledges a DISCONNECT.
-    fn is_farewell_heard(&self) -> bool {
-        false
-    }
-
     fn plan_broadcast(&mut self, parts: &Parts, _: usize) -> usize {
         parts.len()
     }
@@ -247,7 +238,7 @@ mod tests {
 
     #[test]
     fn a_copy_of_a_packet_says_nothing() {
-        let mut link = ServerLink::idle();
+        let mut link = ServerLink::idle(1);
         link.begin(Time::ZERO, 7, &Challenges::after(100));
         for (sequence, payload, expected) in [
             (5, ControlPayload::Ping(9), FromClient::Ping(9)),
@@ -271,14 +262,14 @@ mod tests {
 
     #[test]
     fn marks_follow_the_acknowledged_messages() {
-        let mut link = ServerLink::idle();
+        let mut link = ServerLink::idle(1);
         for _ in 0..2 {
             link.begin(Time::ZERO, 7, &Challenges::after(100));
             assert_eq!(link.acknowledged_mark(), None, "nothing is under way");
             let terms = Terms { frame_rate: 60, broadcast_rate: 20, seed: 1 };
-            link.queue_terms(Time::ZERO, &terms, 1);
+            link.queue_terms(Time::ZERO, &terms, Frame(1));
             assert_eq!(link.acknowledged_mark(), Some(0));
-            let hit = Record::Hit { id: 3, damage: 1, frame: 1 };
+            let hit = Record::Hit { id: 3, damage: 1, frame: Frame(1) };
             for mark in [7, 9] {
                 assert_eq!(link.queue_records(Time::ZERO, [(mark, &hit)].into_iter()), Some(mark));
             }
@@ -311,13 +302,13 @@ mod tests {
         let body = crate::authority::Body::at(1.0, 2.0);
         for (entities, datagrams) in [(0, 1), (1, 1), (55, 1), (56, 2), (110, 2), (111, 3)] {
             let shown: Vec<_> = (0..entities).map(|id| Shown { id, body }).collect();
-            ServerLink::prepare_broadcast(9, &shown, &mut parts);
+            ServerLink::prepare_broadcast(Frame(9), &shown, core::iter::empty(), &mut parts);
             assert_eq!(parts.len(), datagrams, "{entities} entities");
         }
     }
 
     fn heard(payload: &ControlPayload<'_>) -> (Result<FromClient, Refusal>, Vec<NumberedInput>) {
-        let (mut link, mut inputs, mut buf) = (ServerLink::idle(), vec![(9, Command::NEUTRAL)], [0; 64]);
+        let (mut link, mut inputs, mut buf) = (ServerLink::idle(1), vec![(9, Command::NEUTRAL)], [0; 64]);
         link.begin(Time::ZERO, 7, &Challenges::after(100));
         let header = ControlHeader { sequence: 1, ack: 100, ack_bits: 0 };
         let len = ControlPacket::encode(&header, payload, &mut buf).unwrap();
@@ -345,7 +336,7 @@ mod tests {
         for payload in wrong {
             assert_eq!(heard(&payload).0, Err(Refusal::OutOfPlace));
         }
-        assert_eq!(heard(&ControlPayload::ConnectReq).0, Ok(FromClient::JoinAgain));
+        assert_eq!(heard(&ControlPayload::ConnectReq).0, Ok(FromClient::JoinAgain { tells_restart: true }));
         assert_eq!(
             heard(&ControlPayload::ReliableEvent(&[9, 9])).0,
             Ok(FromClient::Alive),

@@ -1,13 +1,17 @@
 //! A client's end of an R-Type connection.
 
 use super::lives::{Lives, Spawned};
-use super::numbers::{Numbers, Reach};
+use super::numbers::{Numbers, OF_CHALLENGES, OF_SERVER};
 use super::replies::Replies;
 use super::{NO_ENTITY, decode};
-use crate::authority::dialect::{Delivered, FromServer, NumberedInput, SpeaksToServer};
+use crate::Frame;
+use crate::authority::config::ClientConfig;
+use crate::authority::dialect::{ClientEnd, Delivered, FromServer, NumberedInput};
 use crate::authority::name::PlayerName;
-use crate::authority::record::{Course, FIRST_SHOT, Record, Shown};
+use crate::authority::record::{Course, FIRST_SHOT, Record, Shown, Terms};
 use crate::authority::world::Body;
+use crate::channel::entropy::Entropy;
+use crate::channel::probes::Probes;
 use crate::channel::refusal::Refusal;
 use crate::channel::sequence::Received;
 use crate::protocol::time::Time;
@@ -23,9 +27,10 @@ pub(crate) struct ClientLink {
     numbers: Numbers,
     replies: Replies,
     lives: Lives,
-    /// The HELLOs under way and when they were said. Each is a packet of its own, so that its ACK tells the round trip.
-    hellos: [Option<(u16, Time)>; HELLOS],
-    hellos_said: usize,
+    /// The HELLOs under way. Each is a packet of its own, so that its ACK tells the round trip.
+    hellos: Probes<u16, HELLOS>,
+    /// The rates of the config, and the seed of the WELCOME.
+    terms: Terms,
     /// The number of the WELCOME and the id in it, and whether anything but challenges came after it: we then have a seat.
     welcome: Option<(u16, u8)>,
     is_seated: bool,
@@ -35,44 +40,29 @@ pub(crate) struct ClientLink {
 }
 
 impl ClientLink {
-    /// A connection that begins with packet `first`.
-    pub(crate) fn new(first: u16, name: PlayerName) -> Self {
-        Self {
-            name,
-            numbers: Numbers::new(first, Reach::OF_SERVER),
-            replies: Replies::new(),
-            lives: Lives::new(),
-            hellos: [None; HELLOS],
-            hellos_said: 0,
-            welcome: None,
-            is_seated: false,
-            records: [None; 2],
-            leave: None,
-        }
-    }
-
-    fn hello_said_at(&self, named: u16) -> Option<Time> {
-        self.hellos.iter().flatten().find(|(number, _)| *number == named).map(|(_, at)| *at)
-    }
-
     /// Takes in an answer to a HELLO: its ACK or NACK, or the WELCOME. `None` if the packet is something else.
-    fn hear_answer(&mut self, now: Time, packet: &RtypePacket<'_>) -> Option<Result<FromServer, Refusal>> {
+    fn hear_answer(
+        &mut self,
+        now: Time,
+        packet: &RtypePacket<'_>,
+    ) -> Option<Result<FromServer<()>, Refusal>> {
         let number = packet.header.sequence;
         match packet.payload {
             RtypePayload::Ack(named) => {
-                let said_at = self.hello_said_at(named).ok_or(Refusal::AckUnsent);
+                let said_at = self.hellos.answered(named).ok_or(Refusal::AckUnsent);
                 Some(said_at.map(|said_at| FromServer::RoundTrip(now.since(said_at))))
             }
             RtypePayload::Nack(named) if self.welcome.is_none() => {
-                Some(self.hello_said_at(named).map(|_| FromServer::Leaves).ok_or(Refusal::AckUnsent))
+                Some(self.hellos.answered(named).map(|_| FromServer::Leaves).ok_or(Refusal::AckUnsent))
             }
             RtypePayload::Welcome { player_id, seed } => {
                 match self.welcome {
-                    None if self.hellos_said == 0 => return Some(Err(Refusal::OutOfPlace)),
+                    None if self.hellos.count() == 0 => return Some(Err(Refusal::OutOfPlace)),
                     None => {
                         self.numbers.forget_received();
-                        self.numbers.set_reach(Reach::OF_CHALLENGES);
+                        self.numbers.set_reach(OF_CHALLENGES);
                         (self.welcome, self.is_seated) = (Some((number, player_id)), false);
+                        self.terms.seed = seed;
                     }
                     Some((known, id)) if known == number && id == player_id => {}
                     // The first one counts. If it was forged we ask again.
@@ -81,14 +71,14 @@ impl ClientLink {
                 }
                 let accepted = self.numbers.accept(now, number);
                 self.replies.ack(number);
-                Some(accepted.map(|_| FromServer::Accepted { id: player_id, seed: Some(seed) }))
+                Some(accepted.map(|_| FromServer::Accepted { id: player_id, sends_proof: true }))
             }
             _ if self.welcome.is_none() => Some(Err(Refusal::OutOfPlace)),
             _ => None,
         }
     }
 
-    fn hear(&mut self, number: u64, payload: &RtypePayload<'_>, shown: &mut Vec<Shown>) -> FromServer {
+    fn hear(&mut self, number: u64, payload: &RtypePayload<'_>, shown: &mut Vec<Shown>) -> FromServer<()> {
         match *payload {
             RtypePayload::EntitySpawn { id, kind, x, y } => {
                 let spawned = self.lives.spawn(id, number);
@@ -105,13 +95,13 @@ impl ClientLink {
             }
             RtypePayload::HitEvent { id, damage } => {
                 let Ok(id) = u8::try_from(id) else { return FromServer::Quiet };
-                self.records = [Some(Record::Hit { id, damage, frame: 0 }), None];
+                self.records = [Some(Record::Hit { id, damage, frame: Frame::ZERO }), None];
                 FromServer::Messages
             }
             RtypePayload::EntityUpdate { id, x, y } if self.lives.update(id, number) => {
                 shown.clear();
                 shown.push(Shown { id, body: Body::at(f32::from(x), f32::from(y)) });
-                FromServer::Updates
+                FromServer::Entities(())
             }
             RtypePayload::PlayerLeft { player_id }
                 if self.welcome.is_some_and(|(_, own)| own == player_id) =>
@@ -131,9 +121,9 @@ impl ClientLink {
 fn spawn(id: u16, kind: u8, x: u16, y: u16) -> Record {
     let (x, y) = (f32::from(x), f32::from(y));
     match u8::try_from(id) {
-        Ok(id) => Record::Spawn { id, kind, frame: 0, place: Some((x, y)) },
+        Ok(id) => Record::Spawn { id, kind, frame: Frame::ZERO, place: Some((x, y)) },
         Err(_) => {
-            let course = Course { frame: 0, x, y, velocity_x: 0.0, velocity_y: 0.0 };
+            let course = Course { frame: Frame::ZERO, x, y, velocity_x: 0.0, velocity_y: 0.0 };
             Record::Shot { id: (id - FIRST_SHOT) as u8, kind, owner: 0, course }
         }
     }
@@ -141,13 +131,13 @@ fn spawn(id: u16, kind: u8, x: u16, y: u16) -> Record {
 
 fn gone(id: u16) -> Record {
     match u8::try_from(id) {
-        Ok(id) => Record::Gone { id, frame: 0, player: false },
-        Err(_) => Record::ShotEnd { id: (id - FIRST_SHOT) as u8, frame: 0 },
+        Ok(id) => Record::Gone { id, frame: Frame::ZERO, player: false },
+        Err(_) => Record::ShotEnd { id: (id - FIRST_SHOT) as u8, frame: Frame::ZERO },
     }
 }
 
 /// A record that has arrived at `frame`.
-fn at(record: Record, frame: u64) -> Record {
+fn at(record: Record, frame: Frame) -> Record {
     match record {
         Record::Spawn { id, kind, place, .. } => Record::Spawn { id, kind, frame, place },
         Record::Gone { id, player, .. } => Record::Gone { id, frame, player },
@@ -160,8 +150,31 @@ fn at(record: Record, frame: u64) -> Record {
     }
 }
 
-impl SpeaksToServer for ClientLink {
-    fn receive(&mut self, now: Time, datagram: &[u8], shown: &mut Vec<Shown>) -> Result<FromServer, Refusal> {
+impl ClientEnd for ClientLink {
+    type Stamp = ();
+
+    fn new(config: &ClientConfig, entropy: &mut Entropy) -> Self {
+        let ClientConfig { frame_rate, broadcast_rate, name, .. } = *config;
+        Self {
+            name,
+            numbers: Numbers::new(entropy.next_u64() as u16, OF_SERVER),
+            replies: Replies::new(),
+            lives: Lives::new(),
+            hellos: Probes::new(),
+            terms: Terms { frame_rate, broadcast_rate, seed: 0 },
+            welcome: None,
+            is_seated: false,
+            records: [None; 2],
+            leave: None,
+        }
+    }
+
+    fn receive(
+        &mut self,
+        now: Time,
+        datagram: &[u8],
+        shown: &mut Vec<Shown>,
+    ) -> Result<FromServer<()>, Refusal> {
         let packet = decode(datagram).inspect_err(|_| {
             if self.welcome.is_some() {
                 self.replies.nack(now, &self.numbers, datagram);
@@ -181,7 +194,7 @@ impl SpeaksToServer for ClientLink {
         let (number, received) = self.numbers.accept(now, packet.header.sequence)?;
         if !self.is_seated && !is_challenge {
             self.is_seated = true;
-            self.numbers.set_reach(Reach::OF_SERVER);
+            self.numbers.set_reach(OF_SERVER);
         }
         if packet.header.asks_ack {
             self.replies.ack(packet.header.sequence);
@@ -197,22 +210,19 @@ impl SpeaksToServer for ClientLink {
         Ok(self.hear(number, &packet.payload, shown))
     }
 
-    fn deliver(&mut self, near: u64, mut take: impl FnMut(Delivered)) {
+    fn deliver(&mut self, frame: Frame, mut take: impl FnMut(Delivered)) {
         for record in core::mem::take(&mut self.records).into_iter().flatten() {
-            take(Delivered::Record(at(record, near)));
+            take(Delivered::Record(at(record, frame)));
         }
     }
 
-    /// Inputs have no numbers of their own.
-    fn queue_numbered(&mut self, _: Time, _: u32) {}
+    /// The format has no rates.
+    fn seated(&mut self, _: Time) -> Option<Terms> {
+        Some(self.terms)
+    }
 
     fn next_due(&self) -> Time {
         if self.replies.is_waiting() { Time::ZERO } else { Time::NEVER }
-    }
-
-    /// Nothing tells which packets were lost.
-    fn recent_loss_run(&self) -> u32 {
-        0
     }
 
     fn ends_farewell(&self, datagram: &[u8]) -> bool {
@@ -226,8 +236,8 @@ impl SpeaksToServer for ClientLink {
 
     fn write_join(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
         let sequence = self.numbers.next();
-        self.hellos[self.hellos_said % HELLOS] = Some((sequence, now));
-        (self.hellos_said, self.welcome) = (self.hellos_said + 1, None);
+        self.hellos.sent(now, sequence);
+        self.welcome = None;
         let (header, name) = (RtypeHeader { asks_ack: true, sequence }, self.name);
         RtypePacket::encode(
             header,
@@ -242,11 +252,6 @@ impl SpeaksToServer for ClientLink {
         let (_, command) = inputs.last()?;
         let flags = InputFlags::new(command.x as i8, command.y as i8, command.actions & 1 != 0);
         self.write(false, &RtypePayload::Input(flags), buf)
-    }
-
-    /// The format has no pings.
-    fn write_ping(&mut self, _: Time, _: u64, _: &mut [u8]) -> Option<usize> {
-        None
     }
 
     /// Until we have a seat the ACK of the WELCOME may have been lost: it is the proof.
@@ -290,13 +295,19 @@ mod tests {
         buf[..len].to_vec()
     }
 
+    /// A connection that begins with packet 50.
+    fn link() -> ClientLink {
+        let numbers = Numbers::new(50, OF_SERVER);
+        ClientLink { numbers, ..ClientLink::new(&ClientConfig::new(1), &mut Entropy::new(1)) }
+    }
+
     /// A client that was welcomed as player 3 with packet 1,000.
     fn welcomed() -> ClientLink {
-        let mut link = ClientLink::new(50, PlayerName::DEFAULT);
+        let mut link = link();
         assert!(link.write_join(at(0), &mut [0; 64]).is_some());
         let welcome = packet(1_000, &RtypePayload::Welcome { player_id: 3, seed: 1 });
         let heard = link.receive(at(10), &welcome, &mut Vec::new());
-        assert_eq!(heard, Ok(FromServer::Accepted { id: 3, seed: Some(1) }));
+        assert_eq!(heard, Ok(FromServer::Accepted { id: 3, sends_proof: true }));
         link
     }
 
@@ -356,9 +367,9 @@ mod tests {
         assert!(link.ends_farewell(&packet(1_001, &RtypePayload::Ack(number))));
     }
 
-    fn delivered(link: &mut ClientLink, near: u64) -> Vec<Record> {
+    fn delivered(link: &mut ClientLink, frame: u32) -> Vec<Record> {
         let mut records = Vec::new();
-        link.deliver(near, |delivered| match delivered {
+        link.deliver(Frame(frame), |delivered| match delivered {
             Delivered::Record(record) => records.push(record),
             Delivered::Terms(..) => panic!("R-Type has no terms"),
         });
@@ -370,7 +381,7 @@ mod tests {
         let (mut link, mut shown) = (welcomed(), Vec::new());
         let hit = packet(1_001, &RtypePayload::HitEvent { id: 3, damage: 9 });
         assert_eq!(link.receive(at(20), &hit, &mut shown), Ok(FromServer::Messages));
-        assert_eq!(delivered(&mut link, 20), [Record::Hit { id: 3, damage: 9, frame: 20 }]);
+        assert_eq!(delivered(&mut link, 20), [Record::Hit { id: 3, damage: 9, frame: Frame(20) }]);
         assert_eq!(link.receive(at(21), &hit, &mut shown), Ok(FromServer::Alive), "a copy");
         assert_eq!(delivered(&mut link, 21), []);
         let spawn = packet(1_002, &RtypePayload::EntitySpawn { id: 300, kind: 1, x: 5, y: 6 });
@@ -378,9 +389,9 @@ mod tests {
         // The end overtakes the beginning.
         assert_eq!(link.receive(at(30), &end, &mut shown), Ok(FromServer::Quiet));
         assert_eq!(link.receive(at(31), &spawn, &mut shown), Ok(FromServer::Messages));
-        let course = Course { frame: 31, x: 5.0, y: 6.0, velocity_x: 0.0, velocity_y: 0.0 };
+        let course = Course { frame: Frame(31), x: 5.0, y: 6.0, velocity_x: 0.0, velocity_y: 0.0 };
         let shot = Record::Shot { id: 44, kind: 1, owner: 0, course };
-        assert_eq!(delivered(&mut link, 31), [shot, Record::ShotEnd { id: 44, frame: 31 }]);
+        assert_eq!(delivered(&mut link, 31), [shot, Record::ShotEnd { id: 44, frame: Frame(31) }]);
         for (number, id) in [(1_004, 9), (1_005, 300), (1_006, 600)] {
             let update = packet(number, &RtypePayload::EntityUpdate { id, x: 1, y: 1 });
             assert_eq!(link.receive(at(32), &update, &mut shown), Ok(FromServer::Quiet), "{id} is not there");
@@ -391,7 +402,7 @@ mod tests {
 
     #[test]
     fn nothing_is_rejected_before_the_welcome() {
-        let (mut link, mut shown) = (ClientLink::new(50, PlayerName::DEFAULT), Vec::new());
+        let (mut link, mut shown) = (link(), Vec::new());
         let welcome = packet(1_000, &RtypePayload::Welcome { player_id: 3, seed: 1 });
         assert_eq!(link.receive(at(0), &welcome, &mut shown), Err(Refusal::OutOfPlace), "not asked for");
         assert!(link.write_join(at(0), &mut [0; 64]).is_some());
@@ -419,7 +430,7 @@ mod tests {
         let refused = link.receive(at(510), &packet(0, &RtypePayload::Nack(51)), &mut shown);
         assert_eq!(refused, Ok(FromServer::Leaves));
         let accepted = link.receive(at(520), &welcome(30_000, 4), &mut shown);
-        assert_eq!(accepted, Ok(FromServer::Accepted { id: 4, seed: Some(1) }));
+        assert_eq!(accepted, Ok(FromServer::Accepted { id: 4, sends_proof: true }));
         let mut buf = [0; 64];
         let len = link.write_alive(at(530), &mut buf).unwrap();
         assert_eq!(decode(&buf[..len]).unwrap().payload, RtypePayload::Ack(30_000), "a proof again");
@@ -427,7 +438,7 @@ mod tests {
 
     #[test]
     fn each_of_the_last_six_requests_tells_its_round_trip() {
-        let (mut link, mut shown) = (ClientLink::new(50, PlayerName::DEFAULT), Vec::new());
+        let (mut link, mut shown) = (link(), Vec::new());
         (0..7).for_each(|n| assert!(link.write_join(at(n * 100), &mut [0; 64]).is_some()));
         let mut acked = |named| link.receive(at(700), &packet(9, &RtypePayload::Ack(named)), &mut shown);
         assert_eq!([50, 57].map(&mut acked), [Err(Refusal::AckUnsent); 2]);

@@ -1,5 +1,6 @@
 //! The sequence numbers of one R-Type connection: those that are sent, and which have been received.
 
+use crate::authority::dialect::Reach;
 use crate::channel::refusal::Refusal;
 use crate::channel::sequence::Received;
 use crate::channel::window::Window;
@@ -12,24 +13,13 @@ const WINDOW_WORDS: usize = WINDOW as usize / 64;
 /// An ACK or NACK may name any of the last this many packets.
 const NAMED: u64 = 4_096;
 
-/// The distance from the newest number within which a packet is taken. It is all that tells a packet of the other side from
-/// a blind guess, so it is narrow ahead: a guess that hits moves the newest by no more than this.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Reach {
-    ahead: u64,
-    /// Added for each second in which the newest did not move.
-    a_second: u64,
-    behind: u64,
-}
-
-impl Reach {
-    /// A client sends one packet a frame, and ACKs.
-    pub(super) const OF_CLIENT: Self = Self { ahead: 8, a_second: 512, behind: 256 };
-    /// A server sends up to 300 updates a second, and resends a message for seconds under its first number.
-    pub(super) const OF_SERVER: Self = Self { ahead: 64, a_second: 2_048, behind: WINDOW - 1 };
-    /// The numbers of challenges leave gaps of up to 1,023, and three in a row may be lost.
-    pub(super) const OF_CHALLENGES: Self = Self { ahead: 4_096, ..Self::OF_SERVER };
-}
+/// A client sends one packet a frame, and ACKs. The reach is narrow ahead: a guess that hits moves the newest by no more
+/// than this.
+pub(super) const OF_CLIENT: Reach = Reach::new(8, 512, 256);
+/// A server sends up to 300 updates a second, and resends a message for seconds under its first number.
+pub(super) const OF_SERVER: Reach = Reach::new(64, 2_048, WINDOW - 1);
+/// The numbers of challenges leave gaps of up to 1,023, and three in a row may be lost.
+pub(super) const OF_CHALLENGES: Reach = OF_SERVER.with_ahead(4_096);
 
 /// Both directions of one connection.
 #[derive(Clone, Debug)]
@@ -38,14 +28,14 @@ pub(super) struct Numbers {
     next: u16,
     sent: u64,
     /// The numbers received, with the turns of the counter, and when the newest last moved.
-    received: Window<WINDOW_WORDS>,
-    moved_at: Option<Time>,
+    window: Window<WINDOW_WORDS>,
+    moved_at: Time,
 }
 
 impl Numbers {
     /// Numbers that begin with `first`; `nat` is that of the other side.
     pub(super) fn new(first: u16, reach: Reach) -> Self {
-        Self { reach, next: first, sent: 0, received: Window::new(), moved_at: None }
+        Self { reach, next: first, sent: 0, window: Window::new(), moved_at: Time::ZERO }
     }
 
     /// The number of a packet that goes out now.
@@ -62,7 +52,7 @@ impl Numbers {
 
     /// Lets the other side's numbers begin anywhere.
     pub(super) fn forget_received(&mut self) {
-        (self.received, self.moved_at) = (Window::new(), None);
+        self.window = Window::new();
     }
 
     pub(super) fn set_reach(&mut self, reach: Reach) {
@@ -71,26 +61,23 @@ impl Numbers {
 
     /// The whole number of a packet, if it is within reach and, by its number, has not been here before.
     pub(super) fn look_at(&self, now: Time, number: u16) -> Result<(u64, Received), Refusal> {
-        let Some(moved_at) = self.moved_at else {
+        let Some(newest) = self.window.end().checked_sub(1) else {
             // The first turn of the counter is left free, for packets from before the first.
             return Ok((u64::from(number) + (1 << 16), Received::New));
         };
-        let whole = self.received.near_16(number);
-        let newest = self.received.end() - 1;
-        let still = now.since(moved_at).nanos();
-        let ahead = self.reach.ahead + still.saturating_mul(self.reach.a_second) / 1_000_000_000;
-        let reach = if whole > newest { ahead } else { self.reach.behind };
-        if whole.abs_diff(newest) > reach {
+        let away = number.wrapping_sub(newest as u16).cast_signed();
+        if !self.reach.allows(away, now.since(self.moved_at)) {
             return Err(Refusal::FarSequence);
         }
-        Ok((whole, if self.received.is_new(whole) { Received::New } else { Received::Duplicate }))
+        let whole = newest.saturating_add_signed(i64::from(away));
+        Ok((whole, if self.window.is_new(whole) { Received::New } else { Received::Duplicate }))
     }
 
     /// Takes in the number of a packet.
     pub(super) fn accept(&mut self, now: Time, number: u16) -> Result<(u64, Received), Refusal> {
         let (whole, received) = self.look_at(now, number)?;
-        if self.received.take(whole) {
-            self.moved_at = Some(now);
+        if received == Received::New && self.window.take(whole) {
+            self.moved_at = now;
         }
         Ok((whole, received))
     }
@@ -107,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_number_is_new_once_across_the_wrap_and_in_any_order() {
-        let mut numbers = Numbers::new(0, Reach::OF_SERVER);
+        let mut numbers = Numbers::new(0, OF_SERVER);
         let order: Vec<u16> = [65_530_u16, 65_533, 65_531, 2, 65_535, 0, 1].into();
         for number in &order {
             assert_eq!(numbers.accept(at(0), *number).unwrap().1, Received::New, "{number}");
@@ -122,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_guess_far_ahead_is_refused_unless_it_was_silent_for_long() {
-        let mut numbers = Numbers::new(0, Reach::OF_CLIENT);
+        let mut numbers = Numbers::new(0, OF_CLIENT);
         numbers.accept(at(0), 1_000).unwrap();
         assert_eq!(numbers.accept(at(0), 1_009).unwrap_err(), Refusal::FarSequence);
         assert_eq!(numbers.accept(at(0), 743).unwrap_err(), Refusal::FarSequence);
@@ -133,7 +120,7 @@ mod tests {
 
     #[test]
     fn only_what_was_sent_can_be_named() {
-        let mut numbers = Numbers::new(65_535, Reach::OF_CLIENT);
+        let mut numbers = Numbers::new(65_535, OF_CLIENT);
         assert!(!numbers.was_sent(65_534) && !numbers.was_sent(65_535));
         let sent = [numbers.next(), numbers.next()];
         assert_eq!(sent, [65_535, 0]);
@@ -143,7 +130,7 @@ mod tests {
 
     #[test]
     fn only_the_last_4096_packets_can_be_named() {
-        let mut numbers = Numbers::new(0, Reach::OF_CLIENT);
+        let mut numbers = Numbers::new(0, OF_CLIENT);
         (0..5_000).for_each(|_| {
             numbers.next();
         });
@@ -153,7 +140,7 @@ mod tests {
 
     #[test]
     fn numbers_that_begin_anew_have_not_been_seen() {
-        let mut numbers = Numbers::new(0, Reach::OF_SERVER);
+        let mut numbers = Numbers::new(0, OF_SERVER);
         numbers.accept(at(0), 100).unwrap();
         numbers.forget_received();
         numbers.accept(at(0), 101).unwrap();
@@ -163,7 +150,7 @@ mod tests {
 
     #[test]
     fn reach_grows_while_the_newest_stands() {
-        let mut numbers = Numbers::new(0, Reach::OF_CLIENT);
+        let mut numbers = Numbers::new(0, OF_CLIENT);
         numbers.accept(at(0), 1_000).unwrap();
         numbers.accept(at(900), 990).unwrap();
         assert!(numbers.accept(at(1_000), 1_000 + 8 + 512).is_ok(), "an overtaken packet moves nothing");
@@ -172,7 +159,7 @@ mod tests {
 
     #[test]
     fn packets_from_before_the_first_are_told_apart_across_the_wrap() {
-        let mut numbers = Numbers::new(0, Reach::OF_SERVER);
+        let mut numbers = Numbers::new(0, OF_SERVER);
         let wholes: Vec<u64> = [1, 65_535, 65_534]
             .map(|number| {
                 let (whole, received) = numbers.accept(at(0), number).unwrap();

@@ -151,7 +151,7 @@ impl Outbox {
 
 #[cfg(test)]
 mod tests {
-    use super::super::numbers::Reach;
+    use super::super::numbers::OF_CLIENT;
     use super::*;
 
     fn at(ms: u64) -> Time {
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn packet_is_resent_five_times_before_the_peer_is_lost() {
-        let (mut outbox, mut numbers) = (Outbox::new(), Numbers::new(7, Reach::OF_CLIENT));
+        let (mut outbox, mut numbers) = (Outbox::new(), Numbers::new(7, OF_CLIENT));
         outbox.push(at(0), &spawn(9), 1);
         let (mut sent, mut buf) = (Vec::new(), [0; 20]);
         let gone = (0..2_000).find(|ms| {
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_peer_that_is_heard_of_has_longer_but_not_for_ever() {
-        let (mut outbox, mut numbers) = (Outbox::new(), Numbers::new(0, Reach::OF_CLIENT));
+        let (mut outbox, mut numbers) = (Outbox::new(), Numbers::new(0, OF_CLIENT));
         outbox.push(at(0), &spawn(1), 1);
         let gone = (0..20_000).find(|ms| {
             outbox.heard(at(*ms));
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn marks_rise_with_what_is_acknowledged_in_any_order() {
-        let (mut outbox, mut numbers, mut buf) = (Outbox::new(), Numbers::new(0, Reach::OF_CLIENT), [0; 20]);
+        let (mut outbox, mut numbers, mut buf) = (Outbox::new(), Numbers::new(0, OF_CLIENT), [0; 20]);
         (1..=3).for_each(|n| outbox.push(at(0), &spawn(n), u64::from(n) + 10));
         while outbox.write(at(0), &mut numbers, &mut buf).is_some() {}
         assert_eq!(outbox.acknowledged_mark(), Some(10));
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn pause_of_the_server_is_not_made_up_in_resends() {
-        let (mut outbox, mut numbers) = (Outbox::new(), Numbers::new(0, Reach::OF_CLIENT));
+        let (mut outbox, mut numbers) = (Outbox::new(), Numbers::new(0, OF_CLIENT));
         outbox.push(at(0), &spawn(1), 1);
         let mut written =
             |ms| core::iter::from_fn(|| outbox.write(at(ms), &mut numbers, &mut [0; 20])).count();
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn at_most_64_packets_are_under_way() {
-        let (mut outbox, mut numbers) = (Outbox::new(), Numbers::new(0, Reach::OF_CLIENT));
+        let (mut outbox, mut numbers) = (Outbox::new(), Numbers::new(0, OF_CLIENT));
         (0..100).for_each(|n| outbox.push(at(0), &spawn(n), 1));
         let written = core::iter::from_fn(|| outbox.write(at(0), &mut numbers, &mut [0; 20])).count();
         assert_eq!((written, outbox.has_due(at(0))), (64, false));
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn acknowledged_packet_behind_another_is_not_due() {
-        let (mut outbox, mut numbers) = (Outbox::new(), Numbers::new(0, Reach::OF_CLIENT));
+        let (mut outbox, mut numbers) = (Outbox::new(), Numbers::new(0, OF_CLIENT));
         (0..2).for_each(|n| outbox.push(at(0), &spawn(n), 1));
         while outbox.write(at(0), &mut numbers, &mut [0; 20]).is_some() {}
         assert!(outbox.acknowledged(1));

@@ -86,7 +86,7 @@ impl Replies {
 
 #[cfg(test)]
 mod tests {
-    use super::super::numbers::Reach;
+    use super::super::numbers::OF_CLIENT;
     use super::*;
 
     fn at(ms: u64) -> Time {
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_flood_of_bad_datagrams_gets_32_nacks_a_second() {
-        let (mut replies, mut numbers) = (Replies::new(), Numbers::new(0, Reach::OF_CLIENT));
+        let (mut replies, mut numbers) = (Replies::new(), Numbers::new(0, OF_CLIENT));
         numbers.accept(at(0), 100).unwrap();
         (0..1_000).for_each(|_| replies.nack(at(1), &numbers, &[0x99, 0, 0, 101]));
         assert_eq!(replies.waiting.len(), 32);
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn at_most_256_replies_wait_and_none_after_a_reset() {
-        let (mut replies, mut numbers) = (Replies::new(), Numbers::new(0, Reach::OF_CLIENT));
+        let (mut replies, mut numbers) = (Replies::new(), Numbers::new(0, OF_CLIENT));
         (0..300).for_each(|number| replies.ack(number));
         let written = |replies: &mut Replies, numbers: &mut Numbers| {
             core::iter::from_fn(|| replies.write(numbers, &mut [0; 20])).count()

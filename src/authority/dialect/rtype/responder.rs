@@ -23,13 +23,11 @@ fn answer(asks_ack: bool, sequence: u16, payload: &RtypePayload<'_>) -> Result<A
     Ok(answer)
 }
 
-impl Responder {
-    pub(crate) fn new(key: Key, seed: u32) -> Self {
+impl HandshakeResponder for Responder {
+    fn new(key: Key, seed: u32) -> Self {
         Self { proofs: Proofs::with_key(key), seed }
     }
-}
 
-impl HandshakeResponder for Responder {
     fn judge(
         &self,
         now: Time,

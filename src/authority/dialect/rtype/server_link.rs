@@ -1,12 +1,14 @@
 //! A server's end of an R-Type connection.
 
-use super::numbers::{Numbers, Reach};
+use super::numbers::{Numbers, OF_CLIENT};
 use super::outbox::Outbox;
 use super::replies::Replies;
 use super::updates::{self, Updates};
 use super::{decode, to_wire};
-use crate::authority::dialect::{Challenges, FromClient, Lost, NumberedInput, Parts, SpeaksToClient};
-use crate::authority::record::{FIRST_SHOT, Record, Shown, Terms};
+use crate::Frame;
+use crate::authority::dialect::{Challenges, FromClient, NumberedInput, Parts, ServerEnd};
+use crate::authority::record::{Course, FIRST_SHOT, Record, Shown};
+use crate::authority::server::LeftWhy;
 use crate::authority::world::Command;
 use crate::channel::refusal::Refusal;
 use crate::channel::sequence::Received;
@@ -30,29 +32,6 @@ pub(crate) struct ServerLink {
 }
 
 impl ServerLink {
-    /// A connection that nobody has begun, at a server whose world began with `seed`.
-    pub(crate) fn idle(seed: u32) -> Self {
-        Self {
-            id: 0,
-            seed,
-            numbers: Numbers::new(0, Reach::OF_CLIENT),
-            outbox: Outbox::new(),
-            replies: Replies::new(),
-            updates: Updates::new(),
-            challenges: Challenges::NONE,
-            farewell: None,
-            farewell_heard: false,
-        }
-    }
-
-    /// Prepares the positions of all entities, from which every connection chooses.
-    pub(crate) fn prepare_broadcast(shown: &[Shown], parts: &mut Parts) {
-        parts.clear();
-        for Shown { id, body } in shown {
-            updates::put(*id, (to_wire(body.x), to_wire(body.y)), parts);
-        }
-    }
-
     /// Queues a record. Messages of the game's own and courses have no place in the format.
     fn queue(&mut self, now: Time, mark: u64, record: &Record) {
         let payload = match *record {
@@ -92,11 +71,44 @@ fn command(flags: InputFlags) -> Command {
     Command { x: f32::from(x), y: f32::from(y), actions: u8::from(flags.has(InputFlags::SHOOT)) }
 }
 
-impl SpeaksToClient for ServerLink {
+impl ServerEnd for ServerLink {
+    fn idle(seed: u32) -> Self {
+        Self {
+            id: 0,
+            seed,
+            numbers: Numbers::new(0, OF_CLIENT),
+            outbox: Outbox::new(),
+            replies: Replies::new(),
+            updates: Updates::new(),
+            challenges: Challenges::NONE,
+            farewell: None,
+            farewell_heard: false,
+        }
+    }
+
+    /// The positions of all entities; projectiles are entities too.
+    fn prepare_broadcast(
+        _: Frame,
+        entities: &[Shown],
+        shots: impl Iterator<Item = (u8, (f32, f32))>,
+        parts: &mut Parts,
+    ) {
+        parts.clear();
+        let entities = entities.iter().map(|Shown { id, body }| (*id, (body.x, body.y)));
+        for (id, (x, y)) in entities.chain(shots.map(|(id, place)| (FIRST_SHOT + u16::from(id), place))) {
+            updates::put(id, (to_wire(x), to_wire(y)), parts);
+        }
+    }
+
+    /// A place is all that travels: the one where the projectile is now.
+    fn course_for_newcomer(course: Course, frame: Frame, frame_rate: u16) -> Course {
+        course.moved_to(frame, frame_rate)
+    }
+
     fn begin(&mut self, now: Time, id: u8, challenges: &Challenges) {
         (self.id, self.challenges) = (id, *challenges);
         (self.farewell, self.farewell_heard) = (None, false);
-        self.numbers = Numbers::new(challenges.last(), Reach::OF_CLIENT);
+        self.numbers = Numbers::new(challenges.last(), OF_CLIENT);
         self.numbers.next();
         self.outbox.clear(now);
         self.replies.clear();
@@ -114,7 +126,7 @@ impl SpeaksToClient for ServerLink {
             // The first of its sender, whose numbers may begin anywhere. It changes no number here.
             RtypePayload::Hello { .. } => {
                 self.replies.ack(number);
-                return Ok(FromClient::JoinAgain);
+                return Ok(FromClient::JoinAgain { tells_restart: false });
             }
             RtypePayload::Ack(named) | RtypePayload::Nack(named)
                 if !self.numbers.was_sent(named) && !self.challenges.contains(named) =>
@@ -157,15 +169,12 @@ impl SpeaksToClient for ServerLink {
         })
     }
 
-    fn lost(&self, now: Time) -> Option<Lost> {
+    fn lost(&self, now: Time) -> Option<LeftWhy> {
         if self.replies.are_rejected() {
-            return Some(Lost::Rejected);
+            return Some(LeftWhy::Rejected);
         }
-        self.outbox.is_unanswered(now).then_some(Lost::Unanswered)
+        self.outbox.is_unanswered(now).then_some(LeftWhy::Unanswered)
     }
-
-    /// The format has no rates; the seed was in the WELCOME.
-    fn queue_terms(&mut self, _: Time, _: &Terms, _: u64) {}
 
     fn queue_records<'a>(
         &mut self,
@@ -195,6 +204,11 @@ impl SpeaksToClient for ServerLink {
         self.replies.is_waiting() || self.outbox.has_due(now)
     }
 
+    /// An ACK or a NACK does not wait for the next frame.
+    fn has_urgent(&self, now: Time) -> bool {
+        self.has_due(now)
+    }
+
     fn write_due(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
         self.replies.write(&mut self.numbers, buf).or_else(|| self.outbox.write(now, &mut self.numbers, buf))
     }
@@ -202,11 +216,6 @@ impl SpeaksToClient for ServerLink {
     fn write_accepted(&mut self, _: Time, id: u8, buf: &mut [u8]) -> Option<usize> {
         let seed = self.seed;
         self.write(true, &RtypePayload::Welcome { player_id: id, seed }, buf)
-    }
-
-    /// The format has no pings.
-    fn write_pong(&mut self, _: Time, _: u64, _: &mut [u8]) -> Option<usize> {
-        None
     }
 
     /// A PLAYER_LEFT with the client's own id; its copies have the same number.
@@ -279,7 +288,7 @@ mod tests {
     #[test]
     fn a_farewell_is_heard_by_its_own_ack() {
         let (mut link, mut inputs, mut buf) = (link(), Vec::new(), [0; 64]);
-        link.queue_records(at(0), [(1, &Record::Hit { id: 3, damage: 1, frame: 1 })].into_iter());
+        link.queue_records(at(0), [(1, &Record::Hit { id: 3, damage: 1, frame: Frame(1) })].into_iter());
         assert!(link.write_due(at(0), &mut buf).is_some());
         let len = link.write_leaves(at(10), &mut buf).unwrap();
         let number = decode(&buf[..len]).unwrap().header.sequence;
@@ -305,11 +314,11 @@ mod tests {
     #[test]
     fn record_of_two_packets_waits_for_room_for_both() {
         let mut link = link();
-        let hit = Record::Hit { id: 3, damage: 1, frame: 1 };
+        let hit = Record::Hit { id: 3, damage: 1, frame: Frame(1) };
         while link.outbox.has_room(PACKETS_A_RECORD) {
             assert_eq!(link.queue_records(at(0), [(1, &hit)].into_iter()), Some(1));
         }
-        let gone = Record::Gone { id: 4, frame: 1, player: true };
+        let gone = Record::Gone { id: 4, frame: Frame(1), player: true };
         assert_eq!(link.queue_records(at(0), [(2, &gone)].into_iter()), None);
     }
 
@@ -324,7 +333,7 @@ mod tests {
     #[test]
     fn a_client_that_is_heard_of_is_not_unanswered() {
         let (mut link, mut inputs, mut buf) = (link(), Vec::new(), [0; 64]);
-        link.queue_records(at(0), [(1, &Record::Hit { id: 3, damage: 1, frame: 1 })].into_iter());
+        link.queue_records(at(0), [(1, &Record::Hit { id: 3, damage: 1, frame: Frame(1) })].into_iter());
         for ms in (0..1_000).step_by(10) {
             while link.write_due(at(ms), &mut buf).is_some() {}
             link.receive(at(ms), &packet(ms as u16 / 10, &RtypePayload::Heartbeat), &mut inputs).unwrap();
@@ -342,7 +351,7 @@ mod tests {
     #[test]
     fn end_of_a_player_is_two_packets_and_of_an_entity_one() {
         let mut link = link();
-        let gone = |id, player| Record::Gone { id, frame: 1, player };
+        let gone = |id, player| Record::Gone { id, frame: Frame(1), player };
         link.queue_records(at(0), [(1, &gone(4, true)), (2, &gone(5, false))].into_iter());
         assert_eq!(due(&mut link), [vec![0x13, 4], vec![0x32, 0, 4], vec![0x32, 0, 5]]);
     }
@@ -350,10 +359,10 @@ mod tests {
     #[test]
     fn next_client_on_a_link_inherits_nothing() {
         let (mut link, mut inputs, mut buf) = (link(), Vec::new(), [0; 64]);
-        let spawn = Record::Spawn { id: 9, kind: 1, frame: 1, place: Some((5.0, 6.0)) };
+        let spawn = Record::Spawn { id: 9, kind: 1, frame: Frame(1), place: Some((5.0, 6.0)) };
         let mut parts = Parts::new();
         let body = crate::authority::Body::at(5.0, 6.0);
-        ServerLink::prepare_broadcast(&[Shown { id: 9, body }], &mut parts);
+        ServerLink::prepare_broadcast(Frame(1), &[Shown { id: 9, body }], core::iter::empty(), &mut parts);
         for _ in 0..2 {
             link.begin(at(0), 3, &Challenges::after(1_000));
             assert!(!link.is_farewell_heard() && !link.has_due(at(0)) && link.lost(at(0)).is_none());
@@ -375,19 +384,20 @@ mod tests {
             assert_eq!(link.receive(at(1), &asks, &mut inputs), Ok(FromClient::Inputs));
             assert_eq!(inputs[0].1, Command { x: 0.0, y: 0.0, actions: 1 });
             assert!(link.is_farewell_heard() && link.has_due(at(1)));
-            assert_eq!(link.lost(at(1)), Some(Lost::Rejected));
+            assert_eq!(link.lost(at(1)), Some(LeftWhy::Rejected));
         }
     }
 
     #[test]
     fn shots_are_entities_from_256_on() {
         let mut link = link();
-        let course = crate::authority::Course { frame: 1, x: 5.0, y: 6.0, velocity_x: 9.0, velocity_y: 9.0 };
+        let course =
+            crate::authority::Course { frame: Frame(1), x: 5.0, y: 6.0, velocity_x: 9.0, velocity_y: 9.0 };
         let records =
-            [Record::Shot { id: 4, kind: 2, owner: 3, course }, Record::ShotEnd { id: 4, frame: 1 }];
+            [Record::Shot { id: 4, kind: 2, owner: 3, course }, Record::ShotEnd { id: 4, frame: Frame(1) }];
         assert_eq!(link.queue_records(at(0), (1..).zip(&records)), Some(2));
         assert_eq!(due(&mut link), [vec![0x30, 1, 4, 2, 0, 5, 0, 6], vec![0x32, 1, 4]]);
-        let hit = Record::Hit { id: 3, damage: 7, frame: 1 };
+        let hit = Record::Hit { id: 3, damage: 7, frame: Frame(1) };
         link.queue_records(at(0), [(1, &hit), (2, &Record::Bounce { id: 4, course })].into_iter());
         assert_eq!(due(&mut link), [vec![0x40, 0, 3, 7]], "the format has no courses");
     }

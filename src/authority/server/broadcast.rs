@@ -1,0 +1,58 @@
+//! The broadcast: the entities of a frame, and the datagrams that each connection chooses from.
+
+use super::replicated::Replicated;
+use crate::Frame;
+use crate::authority::dialect::{Parts, ServerEnd};
+use crate::authority::record::Shown;
+
+/// The most entities a second that a client is told of where each is a packet of its own.
+const MAX_UPDATES_A_SECOND: u16 = 300;
+
+/// The last broadcast. The same memory serves every one.
+#[derive(Debug)]
+pub(super) struct Broadcast {
+    entities: Vec<Shown>,
+    parts: Parts,
+    every_frames: u32,
+    budget: usize,
+}
+
+impl Broadcast {
+    pub(super) fn new(frame_rate: u16, broadcast_rate: u16) -> Self {
+        Self {
+            entities: Vec::with_capacity(256),
+            parts: Parts::new(),
+            every_frames: u32::from(frame_rate / broadcast_rate),
+            budget: usize::from((MAX_UPDATES_A_SECOND / broadcast_rate).max(1)),
+        }
+    }
+
+    /// Whether a frame is broadcast.
+    pub(super) fn is_due(&self, frame: Frame) -> bool {
+        frame.0.is_multiple_of(self.every_frames)
+    }
+
+    /// Prepares the broadcast of a frame. Returns the number of bodies that were left out because they are not finite.
+    pub(super) fn prepare<L: ServerEnd>(&mut self, frame: Frame, replicated: &Replicated) -> u64 {
+        let mut not_finite = 0;
+        self.entities.clear();
+        for (id, _, _, body) in replicated.entities().iter() {
+            if body.is_finite() {
+                self.entities.push(Shown { id: id.into(), body: *body });
+            } else {
+                not_finite += 1;
+            }
+        }
+        L::prepare_broadcast(frame, &self.entities, replicated.shots_at(frame), &mut self.parts);
+        not_finite
+    }
+
+    pub(super) fn parts(&self) -> &Parts {
+        &self.parts
+    }
+
+    /// The most entities that a client is told of where each is a packet of its own.
+    pub(super) fn budget(&self) -> usize {
+        self.budget
+    }
+}
