@@ -311,6 +311,8 @@ fn each_update_of_an_rtype_server_is_compared_once() {
     // The other entity is updated as often as the player, and says nothing of it.
     assert!(compared > 10 && 2 * compared <= after.snapshots - before.snapshots, "{before:?} {after:?}");
     assert_eq!(after.prediction.exact - before.prediction.exact, compared);
+    let (shown, body) = (client.raw(255).expect("an entity"), target.server.body(255).expect("an entity"));
+    assert!((shown.x - 10.0).abs() < 1e-3 && (shown.y - body.y).abs() <= 8.0 && body.y > 60.0, "{shown:?}");
     assert!((115..=125).contains(&(after.steps - before.steps)), "{} steps", after.steps - before.steps);
 }
 
@@ -349,6 +351,11 @@ fn second_leave_says_nothing_more() {
                 .for_each(|at| while client.poll_transmit(target.now + ms(100) * at, &mut buf).is_some() {});
             assert!(!client.lingers(), "{wire:?}");
         }
+        let steps = client.stats().steps;
+        for n in 0..10 {
+            client.advance(target.now + ms(100) * n, &Field::default(), Command::NEUTRAL);
+        }
+        assert_eq!(client.stats().steps, steps, "{wire:?}: it does not step any more");
         let over =
             std::iter::from_fn(|| client.poll_event()).filter(|event| matches!(event, ClientEvent::Over(_)));
         assert_eq!(over.count(), 1, "{wire:?}");
@@ -370,6 +377,8 @@ fn other_packets_do_not_end_a_goodbye() {
             client.handle_datagram(target.now, server_addr(), datagram);
         }
         assert!(!datagrams.is_empty() && client.lingers(), "{wire:?}");
+        let refused = client.stats().refused.of(Refusal::OutOfPlace);
+        assert_eq!(refused, datagrams.len() as u64, "{wire:?}");
     });
 }
 
@@ -396,6 +405,13 @@ fn answer_for_another_id_changes_nothing_once_seated() {
     let accepted = [&last[..12], &[2, 0, 1, id ^ 1]].concat();
     client.handle_datagram(target.now, server_addr(), &accepted);
     assert_eq!((client.id(), client.stats().refused.total()), (Some(id), 0));
+    // A PONG that answers no PING.
+    let mut pong = [&last[..12], &[7, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0]].concat();
+    pong[5] = pong[5].wrapping_add(1);
+    let before = client.stats();
+    client.handle_datagram(target.now, server_addr(), &pong);
+    assert_eq!(client.stats().refused.of(Refusal::UnaskedPong), 1);
+    assert_eq!(client.stats().round_trip, before.round_trip);
 }
 
 #[test]
@@ -404,6 +420,7 @@ fn client_counts_its_traffic_and_measures_the_path() {
     let client = lab.client(ms(200));
     lab.run_until(ms(3_000));
     let stats = lab.client_at(client).client.stats();
+    assert!(stats.prediction.compared <= stats.snapshots, "each snapshot is compared once: {stats:?}");
     let (sent, received) = lab.world.traffic(client);
     assert_eq!((stats.datagrams_out, stats.bytes_out), (sent.datagrams, sent.payload_bytes));
     assert_eq!(stats.datagrams_in, received.datagrams);

@@ -298,6 +298,9 @@ mod tests {
         // 101 is missing and was an input: 40 ms. 103 is missing and was none: 20 ms.
         let mut inputs = queue(&[(0, 100, 1), (40, 102, 2), (60, 104, 3), (80, 105, 4)]);
         assert_eq!(taken(&mut inputs, 5), [1, 0, 2, 3, 4]);
+        // The nearest frame counts: 35 ms are two frames.
+        let mut inputs = queue(&[(0, 100, 1), (35, 102, 2), (55, 103, 3), (75, 104, 4)]);
+        assert_eq!(taken(&mut inputs, 5), [1, 0, 2, 3, 4]);
         // A packet without an input is known to be none, however late the next one comes.
         let mut inputs = queue(&[(0, 100, 1)]);
         inputs.pass(101);

@@ -8,6 +8,7 @@ use super::broken_rules::broken_rules;
 mod decode;
 mod encode;
 
+#[cfg(feature = "seal")]
 pub(crate) use decode::decode_data;
 pub use decode::{decode, split_mac};
 pub use encode::{control_head, data_head, encode_request, encode_retry, init_head, put_mac, resp_head};

@@ -319,4 +319,16 @@ mod tests {
         let numbers: Vec<u32> = sent.iter().map(|input| input.sequence).collect();
         assert_eq!(numbers, (5..=20).collect::<Vec<_>>());
     }
+
+    #[test]
+    fn event_of_another_format_is_acknowledged() {
+        let (mut link, mut buf) = (ClientLink::new(Time::ZERO, 100), [0; 64]);
+        assert!(link.write_join(Time::ZERO, &mut buf).is_some());
+        let accepted = ControlPayload::ConnectAck { client_id: core::num::NonZeroU8::MIN };
+        assert!(hear(&mut link, 1_000, 100, &accepted).is_ok());
+        let event = hear(&mut link, 1_001, 100, &ControlPayload::ReliableEvent(&[9, 9]));
+        assert_eq!(event, Ok(FromServer::Alive));
+        let len = link.write_alive(Time::ZERO, &mut buf).unwrap();
+        assert_eq!(decode(&buf[..len]).unwrap().header.ack, 1_001);
+    }
 }
