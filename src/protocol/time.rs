@@ -68,6 +68,7 @@ impl Span {
         self.0.checked_sub(other.0).map(Self)
     }
 
+    #[cfg(feature = "authority")]
     pub(crate) fn seconds(self) -> f32 {
         (self.0 as f64 / 1e9) as f32
     }

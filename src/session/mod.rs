@@ -13,7 +13,7 @@
 //! | `liveness`, `ending` | silence and farewell of the peer; the last states and the verdict |
 //! | `peer`, `desync` | the remote machine; checksums and the autopsy |
 //! | `lobby` | the handshake before a match |
-//! | `event`, `queue`, `stats` | what the game is told, and the events that wait for it |
+//! | `event`, `event_queue`, `stats` | what the game is told, and the events that wait for it |
 //! | `config`, `config_error`, `advice` | the settings, their limits, and a delay to suggest |
 //! | `offline` | a match at one machine |
 
@@ -23,6 +23,7 @@ mod config_error;
 pub(crate) mod desync;
 mod ending;
 mod event;
+mod event_queue;
 mod frame_clock;
 mod incoming;
 mod input_stream;
@@ -37,7 +38,6 @@ mod outgoing;
 mod pace;
 pub(crate) mod peer;
 mod play;
-mod queue;
 mod simulation;
 mod stats;
 mod traffic;
@@ -61,11 +61,11 @@ use crate::wire::rbn1::Flags;
 use crate::{CueEvent, Fields, Frame, Game, Inputs, Player};
 use core::time::Duration;
 use ending::Ending;
+use event_queue::EventQueue;
 use input_stream::InputStream;
 use liveness::Liveness;
 use lobby::Handover;
 use pace::Pace;
-use queue::EventQueue;
 use simulation::Simulation;
 use std::net::SocketAddr;
 use traffic::Traffic;

@@ -11,7 +11,7 @@ const PARTS: &[(&str, &str)] = &[
     ("session/pace.rs", "Pace"),
     ("session/liveness.rs", "Liveness"),
     ("session/ending.rs", "Ending"),
-    ("session/queue.rs", "EventQueue"),
+    ("session/event_queue.rs", "EventQueue"),
     ("session/traffic.rs", "Traffic"),
     ("session/desync/mod.rs", "Watch"),
     ("session/outbox.rs", "Outbox"),
