@@ -417,10 +417,10 @@ mod tests {
     fn wrong_proofs_of_a_source_are_counted() {
         let mut access = access(8);
         let mut proves = |port: u16, wrong: u16| {
-            access.hear(at(1), addr(1, port), &packet(1, 0, &ControlPayload::ConnectReq), Some(7)).unwrap();
+            access.hear(at(1), addr(1, port), &packet(1, 0, &ControlPayload::ConnectReq), Ok(7)).unwrap();
             let proof = answered(&mut access, addr(1, port)).wrapping_add(wrong);
             let heartbeat = packet(2, proof, &ControlPayload::Heartbeat);
-            let heard = access.hear(at(1), addr(1, port), &heartbeat, Some(7));
+            let heard = access.hear(at(1), addr(1, port), &heartbeat, Ok(7));
             core::iter::from_fn(|| access.next_answer()).count();
             heard.is_ok()
         };

@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     fn event_of_another_format_is_acknowledged() {
-        let (mut link, mut buf) = (ClientLink::new(Time::ZERO, 100), [0; 64]);
+        let (mut link, mut buf) = (link(), [0; 64]);
         assert!(link.write_join(Time::ZERO, &mut buf).is_some());
         let accepted = ControlPayload::ConnectAck { client_id: core::num::NonZeroU8::MIN };
         assert!(hear(&mut link, 1_000, 100, &accepted).is_ok());
