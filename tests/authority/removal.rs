@@ -347,7 +347,7 @@ fn time_of_a_stopped_server_is_added_to_the_silence_allowed() {
     target.wait(ms(6_000));
     target.now += ms(60_000);
     target.frame();
-    target.wait(ms(3_500));
+    target.wait(ms(3_000));
     assert_eq!(target.server.clients(), 1);
     target.wait(ms(1_000));
     assert_eq!(target.server.clients(), 0, "six seconds before the pause and four after it");
