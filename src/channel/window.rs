@@ -23,6 +23,7 @@ impl<const WORDS: usize> Window<WORDS> {
     }
 
     /// The number nearest to the end whose low 16 bits are these.
+    #[cfg(any(test, feature = "seal"))]
     #[inline]
     pub(crate) fn near_16(&self, low: u16) -> u64 {
         self.end.saturating_add_signed(i64::from(low.wrapping_sub(self.end as u16) as i16))
