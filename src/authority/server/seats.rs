@@ -17,12 +17,24 @@ use crate::protocol::time::{Span, Time};
 use crate::protocol::trace;
 use std::net::SocketAddr;
 
+/// An address as two numbers, which compare in a few instructions: its IP address, and its scope and port.
+type AddressKey = (u128, u64);
+
+#[inline]
+fn key(addr: SocketAddr) -> AddressKey {
+    let (ip, scope) = match addr {
+        SocketAddr::V4(addr) => (addr.ip().to_ipv6_mapped(), 0),
+        SocketAddr::V6(addr) => (*addr.ip(), addr.scope_id()),
+    };
+    (ip.to_bits(), u64::from(scope) << 16 | u64::from(addr.port()))
+}
+
 /// The seats. All memory is taken at the start.
 #[derive(Debug)]
 pub(super) struct Seats<W: Wire> {
     seats: Vec<Seat<W>>,
-    /// The seats that are not empty, by address, in order.
-    by_addr: Vec<(SocketAddr, u8)>,
+    /// The seats that are not empty, in the order of their addresses.
+    by_addr: Vec<(AddressKey, u8)>,
     ready: Ready,
     max_per_source: usize,
     /// Spreads the ids that addresses are offered, so that two who join at once seldom get the same offer.
@@ -57,7 +69,7 @@ impl<W: Wire> Seats<W> {
     }
 
     pub(super) fn of_addr(&self, addr: SocketAddr) -> Option<usize> {
-        let at = self.by_addr.binary_search_by_key(&addr, |(addr, _)| *addr).ok()?;
+        let at = self.by_addr.binary_search_by_key(&key(addr), |(key, _)| *key).ok()?;
         Some(usize::from(self.by_addr[at].1))
     }
 
@@ -89,8 +101,8 @@ impl<W: Wire> Seats<W> {
 
     fn has_many_of_source(&self, addr: SocketAddr) -> bool {
         let source = Source::customer(addr);
-        let of_source = self.by_addr.iter().filter(|(known, _)| Source::customer(*known) == source).count();
-        of_source >= self.max_per_source
+        let seated = self.seats.iter().filter(|seat| !seat.is_empty());
+        seated.filter(|seat| Source::customer(seat.addr()) == source).count() >= self.max_per_source
     }
 
     /// An empty seat for an address that has shown by these challenges that it receives.
@@ -103,8 +115,8 @@ impl<W: Wire> Seats<W> {
         told: u64,
     ) -> Option<&mut Seat<W>> {
         let at = self.seats.iter().position(Seat::is_empty)?;
-        let place = self.by_addr.partition_point(|(known, _)| *known < addr);
-        self.by_addr.insert(place, (addr, at as u8));
+        let place = self.by_addr.partition_point(|(known, _)| *known < key(addr));
+        self.by_addr.insert(place, (key(addr), at as u8));
         self.ready.push(at);
         self.seats[at].take(now, addr, id, challenges, told);
         trace::seat_given(addr, id);
@@ -233,6 +245,13 @@ mod tests {
 
     fn addr(port: u16) -> SocketAddr {
         SocketAddr::from(([192, 0, 2, 1], port))
+    }
+
+    #[test]
+    fn other_ip_port_or_scope_is_another_address() {
+        let scoped = |scope| std::net::SocketAddrV6::new("fe80::1".parse().unwrap(), 1, 0, scope).into();
+        let addrs = [addr(1), addr(2), ([192, 0, 2, 2], 1).into(), scoped(1), scoped(2)];
+        assert_eq!(addrs.map(key).into_iter().collect::<BTreeSet<_>>().len(), addrs.len());
     }
 
     fn seats(max_clients: u8, max_per_source: u8) -> Seats<GameWire> {
