@@ -7,7 +7,7 @@
 //! | `fields` | [`Fields`]: one description of a state for its checksum, its dump and the difference of two states |
 //! | `frame`, `input`, `cue` | the number of a frame, the inputs of both players, effects that survive a rollback |
 //! | `hash`, `rng`, `math`, `pages` | the checksum, random numbers, fixed-point numbers, large memory saved by page |
-//! | `shown` | text from outside, made safe to print |
+//! | `text` | text from outside, made safe to print |
 
 mod cue;
 pub mod fields;
@@ -17,7 +17,7 @@ mod input;
 pub mod math;
 mod pages;
 mod rng;
-pub(crate) mod shown;
+pub(crate) mod text;
 
 pub use cue::{Cue, CueChange, CueEvent, CueId, Cues};
 pub use fields::diff::{Difference, diff};
@@ -29,7 +29,7 @@ pub use hash::SimHash;
 pub use input::{Buttons, Input, Inputs, MAX_AXES};
 pub use pages::Pages;
 pub use rng::Rng;
-pub use shown::{is_disruptive, shown};
+pub use text::{is_disruptive, shown};
 
 use core::fmt;
 

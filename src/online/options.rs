@@ -1,6 +1,6 @@
 //! The options of an online match.
 
-use crate::game::shown::cut;
+use crate::game::text::cut;
 use crate::replay::MAX_NAME;
 use crate::wire::message::MAX_USER_DATA;
 use crate::{Agreed, Config, ConnectOptions, Player, shown};

@@ -241,7 +241,7 @@ fn write_text(writer: &mut Writer<'_>, text: &str) {
 
 /// The longest beginning of a text that is written.
 pub(crate) fn cut(text: &str) -> &str {
-    crate::game::shown::cut(text, MAX_TEXT)
+    crate::game::text::cut(text, MAX_TEXT)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Escapes in the text files of a bundle.
 
-use crate::game::shown::{is_disruptive, push_escape};
+use crate::game::text::{is_disruptive, push_escape};
 
 /// A text with `\u{..}` for every character that separates the parts of a line, or that would play with a terminal.
 pub(super) fn escaped(text: &str) -> String {

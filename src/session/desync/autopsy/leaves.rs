@@ -1,7 +1,7 @@
 //! The leaves of a state by path and value, and the tables by which two machines find the few that differ.
 
 use crate::game::fields::{Leaf, Path, Segment};
-use crate::game::shown::is_disruptive;
+use crate::game::text::is_disruptive;
 use crate::wire::autopsy::{self, LeafWords};
 use crate::{Fields, SimHash, walk};
 
