@@ -352,11 +352,8 @@ impl Link {
 
     #[inline]
     fn wanted_at(&self) -> Time {
-        let due = self.ping_at().min(self.last_sent + KEEP_ALIVE);
-        match (self.owed.due(), self.reliable.next_due()) {
-            (None, None) => due,
-            (owed, resend) => owed.into_iter().chain(resend).fold(due, Time::min),
-        }
+        let due = self.ping_at().min(self.last_sent + KEEP_ALIVE).min(self.owed.due());
+        self.reliable.next_due().map_or(due, |resend| due.min(resend))
     }
 
     /// Whether the farewell has still to be said, once more at least.

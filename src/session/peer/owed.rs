@@ -12,45 +12,57 @@ pub(crate) struct Owed {
     connect_ack: Option<NonZeroU8>,
     /// A message has to be acknowledged by then.
     ack_due: Option<Time>,
+    /// When the first of them is due, `Time::NEVER` if none is. It is asked for more often than it changes.
+    due: Time,
     frame_length: Span,
 }
 
 impl Owed {
     pub(crate) fn new(frame_length: Span) -> Self {
-        Self { pong: None, connect_ack: None, ack_due: None, frame_length }
+        Self { pong: None, connect_ack: None, ack_due: None, due: Time::NEVER, frame_length }
     }
 
     /// Notes a ping, to be answered by a pong. A newer ping replaces one that waits.
     pub(crate) fn pinged(&mut self, value: u64) {
         self.pong = Some(value);
+        self.due = Time::ZERO;
     }
 
     /// Notes a CONNECT_REQ, to be answered with this seat.
     pub(crate) fn asked_for_seat(&mut self, seat: NonZeroU8) {
         self.connect_ack = Some(seat);
+        self.due = Time::ZERO;
     }
 
     /// Notes a message, to be acknowledged within a frame.
     pub(crate) fn message(&mut self, now: Time) {
-        self.ack_due.get_or_insert(now + self.frame_length);
+        let ack_due = *self.ack_due.get_or_insert(now + self.frame_length);
+        self.due = self.due.min(ack_due);
     }
 
     /// Notes that a packet goes out, which carries all acks that are due.
     pub(crate) fn acknowledged(&mut self) {
         self.ack_due = None;
+        self.settle_due();
     }
 
     /// The next answer that is a packet of its own.
     pub(crate) fn take(&mut self) -> Option<ControlPayload<'static>> {
         let connect_ack = self.connect_ack.take().map(|client_id| ControlPayload::ConnectAck { client_id });
-        connect_ack.or_else(|| self.pong.take().map(ControlPayload::Pong))
+        let answer = connect_ack.or_else(|| self.pong.take().map(ControlPayload::Pong));
+        self.settle_due();
+        answer
     }
 
     /// When an answer is due.
     #[inline]
-    pub(crate) fn due(&self) -> Option<Time> {
+    pub(crate) fn due(&self) -> Time {
+        self.due
+    }
+
+    fn settle_due(&mut self) {
         let at_once = self.pong.is_some() || self.connect_ack.is_some();
-        if at_once { Some(Time::ZERO) } else { self.ack_due }
+        self.due = if at_once { Time::ZERO } else { self.ack_due.unwrap_or(Time::NEVER) };
     }
 
     /// Whether a ping waits to be answered.
