@@ -9,17 +9,17 @@
 //! | `game/` | GAME: snapshots with their frame, numbered inputs, messages |
 //! | `rtype/` | R-Type: one entity a packet, by the time of arrival |
 //! | `proof.rs`, `challenges.rs` | the proof of an address, and the packets that confirm it |
-//! | `reach.rs` | how far a sequence number may be from the newest |
+//! | `accept_range.rs` | how far a sequence number may be from the newest |
 
+mod accept_range;
 mod challenges;
 pub(crate) mod game;
 mod proof;
-mod reach;
 pub(crate) mod rtype;
 
+pub(crate) use accept_range::AcceptRange;
 pub(crate) use challenges::Challenges;
 pub(crate) use game::Stamp;
-pub(crate) use reach::Reach;
 
 use super::client::View;
 use super::config::ClientConfig;

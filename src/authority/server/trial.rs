@@ -4,7 +4,7 @@
 //! leave random gaps. It gets its seat once it has acknowledged several of them. Until then it is sent no more bytes, and no
 //! more datagrams, than have come from it.
 
-use crate::authority::dialect::{Challenges, Heard, Reach};
+use crate::authority::dialect::{AcceptRange, Challenges, Heard};
 use crate::channel::refusal::Refusal;
 use crate::protocol::time::{Span, Time};
 use std::net::SocketAddr;
@@ -27,7 +27,7 @@ const CHALLENGE_SELDOM: Span = Span::from_secs(1);
 const FORGOTTEN_AFTER: Span = Span::from_secs(5);
 
 /// The greatest distance of a sequence number from the newest.
-const REACH: Reach = Reach::new(256, 0, 256);
+const RANGE: AcceptRange = AcceptRange::new(256, 0, 256);
 
 /// One newcomer.
 #[derive(Clone, Copy, Debug)]
@@ -91,7 +91,7 @@ impl Trial {
     /// Takes in a packet of `len` bytes.
     pub(super) fn hear(&mut self, now: Time, heard: Heard, len: usize) -> Result<(), Refusal> {
         let away = heard.sequence.wrapping_sub(self.newest).cast_signed();
-        if !REACH.allows(away, Span::ZERO) {
+        if !RANGE.allows(away, Span::ZERO) {
             return Err(Refusal::FarSequence);
         }
         if let Some(named) = heard.named {

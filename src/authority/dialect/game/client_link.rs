@@ -122,7 +122,7 @@ impl ClientEnd for ClientLink {
                     self.connection.accept(now, header, &mut self.reliable);
                 } else {
                     (self.accepted, self.is_seated) = (true, false);
-                    self.connection.set_reach(OF_CHALLENGES);
+                    self.connection.set_range(OF_CHALLENGES);
                     self.connection.accept_first(now, header, &mut self.reliable);
                     self.pings.begin(now);
                 }
@@ -148,7 +148,7 @@ impl ClientEnd for ClientLink {
                 };
             }
             self.is_seated = true;
-            self.connection.set_reach(OF_SERVER);
+            self.connection.set_range(OF_SERVER);
         }
         self.losses.take_in(header);
         if let ControlPayload::ReliableEvent(payload) = packet.payload {

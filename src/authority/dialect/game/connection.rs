@@ -1,6 +1,6 @@
 //! One GAME connection: sequence numbers, acks, the round trip that they show, and reliable messages.
 
-use crate::authority::dialect::{Challenges, Reach};
+use crate::authority::dialect::{AcceptRange, Challenges};
 use crate::channel::refusal::Refusal;
 use crate::channel::reliable::{Arrival, Reliable};
 use crate::channel::sequence::{Received, Sequences};
@@ -8,11 +8,11 @@ use crate::protocol::time::{Span, Time};
 use crate::wire::control::{ControlHeader, ControlPacket, ControlPayload};
 
 /// A client sends one packet a frame, and pings.
-pub(super) const OF_CLIENT: Reach = Reach::new(64, 256, 64);
+pub(super) const OF_CLIENT: AcceptRange = AcceptRange::new(64, 256, 64);
 /// A server sends up to five datagrams a broadcast, and may count the packets to all its clients together.
-pub(super) const OF_SERVER: Reach = Reach::new(256, 2_048, 256);
+pub(super) const OF_SERVER: AcceptRange = AcceptRange::new(256, 2_048, 256);
 /// The numbers of challenges leave gaps of up to 1,023, and three in a row may be lost.
-pub(super) const OF_CHALLENGES: Reach = OF_SERVER.with_ahead(4_096);
+pub(super) const OF_CHALLENGES: AcceptRange = OF_SERVER.with_ahead(4_096);
 
 /// An ack may be this much older than the newest one: packets overtake each other.
 const MAX_ACK_BEHIND: u64 = 64;
@@ -30,7 +30,7 @@ const FIRST_ROUND_TRIP: Span = Span::from_millis(200);
 #[derive(Clone, Debug)]
 pub(super) struct Connection {
     sequences: Sequences,
-    reach: Reach,
+    range: AcceptRange,
     /// The number of the last packet sent, and how many were.
     last_sent: u16,
     sent: u64,
@@ -65,10 +65,10 @@ impl Trips {
 
 impl Connection {
     /// A connection whose first packet will be `first`; `nat` is that of the other side.
-    pub(super) fn new(now: Time, first: u16, reach: Reach) -> Self {
+    pub(super) fn new(now: Time, first: u16, range: AcceptRange) -> Self {
         Self {
             sequences: Sequences::new(first),
-            reach,
+            range,
             last_sent: first.wrapping_sub(1),
             sent: 0,
             newest: None,
@@ -123,7 +123,7 @@ impl Connection {
     pub(super) fn check(&self, now: Time, header: ControlHeader) -> Result<(), Refusal> {
         if let Some(newest) = self.newest {
             let away = header.sequence.wrapping_sub(newest).cast_signed();
-            if !self.reach.allows(away, now.since(self.heard_at)) {
+            if !self.range.allows(away, now.since(self.heard_at)) {
                 return Err(Refusal::FarSequence);
             }
         }
@@ -161,8 +161,8 @@ impl Connection {
         self.accept(now, header, reliable);
     }
 
-    pub(super) fn set_reach(&mut self, reach: Reach) {
-        self.reach = reach;
+    pub(super) fn set_range(&mut self, range: AcceptRange) {
+        self.range = range;
     }
 
     /// Lets the other side begin its numbers anew with its next packet.

@@ -60,7 +60,7 @@ impl ClientLink {
                     None if self.hellos.count() == 0 => return Some(Err(Refusal::OutOfPlace)),
                     None => {
                         self.numbers.forget_received();
-                        self.numbers.set_reach(OF_CHALLENGES);
+                        self.numbers.set_range(OF_CHALLENGES);
                         (self.welcome, self.is_seated) = (Some((number, player_id)), false);
                         self.terms.seed = seed;
                     }
@@ -194,7 +194,7 @@ impl ClientEnd for ClientLink {
         let (number, received) = self.numbers.accept(now, packet.header.sequence)?;
         if !self.is_seated && !is_challenge {
             self.is_seated = true;
-            self.numbers.set_reach(OF_SERVER);
+            self.numbers.set_range(OF_SERVER);
         }
         if packet.header.asks_ack {
             self.replies.ack(packet.header.sequence);

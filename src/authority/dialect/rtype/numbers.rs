@@ -1,6 +1,6 @@
 //! The sequence numbers of one R-Type connection: those that are sent, and which have been received.
 
-use crate::authority::dialect::Reach;
+use crate::authority::dialect::AcceptRange;
 use crate::channel::refusal::Refusal;
 use crate::channel::sequence::Received;
 use crate::channel::window::Window;
@@ -13,18 +13,18 @@ const WINDOW_WORDS: usize = WINDOW as usize / 64;
 /// An ACK or NACK may name any of the last this many packets.
 const NAMED: u64 = 4_096;
 
-/// A client sends one packet a frame, and ACKs. The reach is narrow ahead: a guess that hits moves the newest by no more
+/// A client sends one packet a frame, and ACKs. The range is narrow ahead: a guess that hits moves the newest by no more
 /// than this.
-pub(super) const OF_CLIENT: Reach = Reach::new(8, 512, 256);
+pub(super) const OF_CLIENT: AcceptRange = AcceptRange::new(8, 512, 256);
 /// A server sends up to 300 updates a second, and resends a message for seconds under its first number.
-pub(super) const OF_SERVER: Reach = Reach::new(64, 2_048, WINDOW - 1);
+pub(super) const OF_SERVER: AcceptRange = AcceptRange::new(64, 2_048, WINDOW - 1);
 /// The numbers of challenges leave gaps of up to 1,023, and three in a row may be lost.
-pub(super) const OF_CHALLENGES: Reach = OF_SERVER.with_ahead(4_096);
+pub(super) const OF_CHALLENGES: AcceptRange = OF_SERVER.with_ahead(4_096);
 
 /// Both directions of one connection.
 #[derive(Clone, Debug)]
 pub(super) struct Numbers {
-    reach: Reach,
+    range: AcceptRange,
     next: u16,
     sent: u64,
     /// The numbers received, with the turns of the counter, and when the newest last moved.
@@ -34,8 +34,8 @@ pub(super) struct Numbers {
 
 impl Numbers {
     /// Numbers that begin with `first`; `nat` is that of the other side.
-    pub(super) fn new(first: u16, reach: Reach) -> Self {
-        Self { reach, next: first, sent: 0, window: Window::new(), moved_at: Time::ZERO }
+    pub(super) fn new(first: u16, range: AcceptRange) -> Self {
+        Self { range, next: first, sent: 0, window: Window::new(), moved_at: Time::ZERO }
     }
 
     /// The number of a packet that goes out now.
@@ -55,18 +55,18 @@ impl Numbers {
         self.window = Window::new();
     }
 
-    pub(super) fn set_reach(&mut self, reach: Reach) {
-        self.reach = reach;
+    pub(super) fn set_range(&mut self, range: AcceptRange) {
+        self.range = range;
     }
 
-    /// The whole number of a packet, if it is within reach and, by its number, has not been here before.
+    /// The whole number of a packet, if it is in range and, by its number, has not been here before.
     pub(super) fn look_at(&self, now: Time, number: u16) -> Result<(u64, Received), Refusal> {
         let Some(newest) = self.window.end().checked_sub(1) else {
             // The first turn of the counter is left free, for packets from before the first.
             return Ok((u64::from(number) + (1 << 16), Received::New));
         };
         let away = number.wrapping_sub(newest as u16).cast_signed();
-        if !self.reach.allows(away, now.since(self.moved_at)) {
+        if !self.range.allows(away, now.since(self.moved_at)) {
             return Err(Refusal::FarSequence);
         }
         let whole = newest.saturating_add_signed(i64::from(away));

@@ -5,14 +5,14 @@ use crate::protocol::time::Span;
 /// How far ahead of the newest and behind it a number may be, in packets. It is most of what tells a packet of the other side
 /// from a blind guess.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reach {
+pub(crate) struct AcceptRange {
     ahead: u64,
     /// Added for each second of silence: whoever was cut off for five seconds has sent hundreds of packets.
     a_second: u64,
     behind: u64,
 }
 
-impl Reach {
+impl AcceptRange {
     pub(crate) const fn new(ahead: u64, a_second: u64, behind: u64) -> Self {
         Self { ahead, a_second, behind }
     }
